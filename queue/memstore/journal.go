@@ -1,0 +1,206 @@
+package memstore
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// journal appends what a restart must know. A record is its length in two
+// bytes, its CRC-32 in four, and its body: a kind and its fields, big-endian.
+// A record that was cut short by a crash ends the journal.
+type journal struct {
+	path      string
+	file      *os.File
+	pending   []byte // records that are not written yet
+	size      int64
+	cells     int           // in the last record of counts
+	counted   queue.Instant // when that was
+	rewritten queue.Instant
+}
+
+// The kinds of record.
+const (
+	kindAdmitted = 'A' // id, admitted, expires
+	kindRevoked  = 'R' // id, until
+	kindCounts   = 'C' // the moment, then bucket, until, people for each cell: all of them
+)
+
+const (
+	recordHead     = 6
+	maxSize        = 1 << 20 // beyond which it is written anew though no session has ended
+	countsInterval = time.Second
+	cellLength     = 8 + 8 + 4
+	// maxCells bounds a record of counts to what its length can say; beyond it
+	// the newest windows, which hold up the fewest, are left out.
+	maxCells = (1<<16 - 1 - 9) / cellLength
+)
+
+// restored is what the journal told at the start, until the first report.
+type restored struct {
+	sessions map[queue.ID]session
+	revoked  map[queue.ID]queue.Instant
+	counted  queue.Instant
+	cells    []queue.CellChange
+}
+
+func openJournal(dir, name string, into *restored) (*journal, error) {
+	path := filepath.Join(dir, name+".journal")
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	j := &journal{path: path, file: file}
+	j.size, err = into.read(bufio.NewReader(file))
+	if err == nil {
+		err = file.Truncate(j.size)
+	}
+	if err == nil {
+		_, err = file.Seek(j.size, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return j, nil
+}
+
+// read takes in records up to the first that is not whole, and returns how many
+// bytes they are.
+func (p *restored) read(from io.Reader) (int64, error) {
+	p.sessions, p.revoked = map[queue.ID]session{}, map[queue.ID]queue.Instant{}
+	var size int64
+	head := make([]byte, recordHead)
+	for {
+		if _, err := io.ReadFull(from, head); err != nil {
+			return size, whole(err)
+		}
+		body := make([]byte, binary.BigEndian.Uint16(head))
+		if _, err := io.ReadFull(from, body); err != nil {
+			return size, whole(err)
+		}
+		if crc32.ChecksumIEEE(body) != binary.BigEndian.Uint32(head[2:]) || !p.take(body) {
+			return size, nil
+		}
+		size += int64(recordHead + len(body))
+	}
+}
+
+// whole forgives an end in the middle of a record.
+func whole(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+func (p *restored) take(body []byte) bool {
+	if len(body) < 1 {
+		return false
+	}
+	kind, b := body[0], body[1:]
+	switch {
+	case kind == kindAdmitted && len(b) == 32:
+		p.sessions[queue.ID(b[:16])] = session{admitted: instant(b[16:]), expires: instant(b[24:])}
+	case kind == kindRevoked && len(b) == 24:
+		delete(p.sessions, queue.ID(b[:16]))
+		p.revoked[queue.ID(b[:16])] = instant(b[16:])
+	case kind == kindCounts && len(b) >= 8 && (len(b)-8)%cellLength == 0:
+		p.counted, p.cells = instant(b), p.cells[:0]
+		for c := range slices.Chunk(b[8:], cellLength) {
+			cell := queue.Cell{Bucket: instant(c), Until: instant(c[8:])}
+			p.cells = append(p.cells, queue.CellChange{Cell: cell, People: int(binary.BigEndian.Uint32(c[16:]))})
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func instant(b []byte) queue.Instant { return queue.Instant(binary.BigEndian.Uint64(b)) }
+
+func (j *journal) admitted(id queue.ID, at, expires queue.Instant) {
+	b := append([]byte{kindAdmitted}, id[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(at))
+	j.record(binary.BigEndian.AppendUint64(b, uint64(expires)))
+}
+
+func (j *journal) revoked(id queue.ID, until queue.Instant) {
+	b := append([]byte{kindRevoked}, id[:]...)
+	j.record(binary.BigEndian.AppendUint64(b, uint64(until)))
+}
+
+// counts records all cells of the line.
+func (j *journal) counts(l *line, now queue.Instant) {
+	b := binary.BigEndian.AppendUint64([]byte{kindCounts}, uint64(now))
+	cells := 0
+	for _, window := range l.windows.entries {
+		for bucket, people := range window.value {
+			if people == 0 || cells == maxCells {
+				continue
+			}
+			cells++
+			b = binary.BigEndian.AppendUint64(b, uint64(bucket))
+			b = binary.BigEndian.AppendUint64(b, uint64(window.at))
+			b = binary.BigEndian.AppendUint32(b, uint32(people))
+		}
+	}
+	j.counted, j.cells = now, cells
+	j.record(b)
+}
+
+func (j *journal) record(body []byte) {
+	j.pending = binary.BigEndian.AppendUint16(j.pending, uint16(len(body)))
+	j.pending = binary.BigEndian.AppendUint32(j.pending, crc32.ChecksumIEEE(body))
+	j.pending = append(j.pending, body...)
+}
+
+// write appends the pending records. What could not be written whole is cut off
+// again, so that later records are not lost behind it.
+func (j *journal) write() error {
+	if len(j.pending) == 0 {
+		return nil
+	}
+	_, err := j.file.Write(j.pending)
+	written := int64(len(j.pending))
+	j.pending = j.pending[:0]
+	if err != nil {
+		_, seekErr := j.file.Seek(j.size, io.SeekStart)
+		return fmt.Errorf("writing the journal: %w", errors.Join(err, j.file.Truncate(j.size), seekErr))
+	}
+	j.size += written
+	return nil
+}
+
+func (j *journal) close() error { return errors.Join(j.write(), j.file.Close()) }
+
+// rewrite replaces the journal by the pending records, which say all that
+// still matters.
+func (j *journal) rewrite(now queue.Instant) error {
+	next := j.path + ".next"
+	file, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(j.pending)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err == nil {
+		err = os.Rename(next, j.path)
+	}
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	old := j.file
+	j.file, j.size, j.pending, j.rewritten = file, int64(len(j.pending)), j.pending[:0], now
+	return old.Close()
+}

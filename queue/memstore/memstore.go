@@ -1,0 +1,112 @@
+// Package memstore is the embedded [queue.Store]: one process, nothing beside
+// it. With a directory it keeps a journal there, so that a restart, also after
+// a crash of the process, knows who holds a slot and who was in line.
+package memstore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Store holds rooms in memory. Its methods may be called concurrently.
+type Store struct {
+	dir   string
+	mu    sync.Mutex
+	rooms map[string]*room
+}
+
+// New returns an empty store that is gone with its process.
+func New() *Store { return &Store{rooms: map[string]*room{}} }
+
+// Open returns a store that keeps a journal for each room in dir, which is
+// created with mode 0700 where it is missing, and takes up what is there. The
+// sessions it finds hold their slots until one session duration after the
+// first report, and the people who were in line count for one refresh interval.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("opening the store: %w", err)
+	}
+	s := New()
+	s.dir = dir
+	return s, nil
+}
+
+// Configure implements [queue.Store].
+func (s *Store) Configure(_ context.Context, name string, settings queue.Settings) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.rooms[name]; ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.configure(settings)
+		return nil
+	}
+	r := newRoom(name, settings)
+	if s.dir != "" {
+		j, err := openJournal(s.dir, name, &r.restored)
+		if err != nil {
+			return fmt.Errorf("opening the journal of room %q: %w", name, err)
+		}
+		r.journal = j
+	}
+	s.rooms[name] = r
+	return nil
+}
+
+// Admit implements [queue.Store].
+func (s *Store) Admit(_ context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+	r, err := s.room(name)
+	if err != nil {
+		return queue.Standing{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count(p)
+	if err := r.admit(claims, grants); err != nil {
+		return queue.Standing{}, err
+	}
+	return r.standing(), nil
+}
+
+// Sync implements [queue.Store].
+func (s *Store) Sync(_ context.Context, name string, p *queue.Report) (*queue.View, error) {
+	r, err := s.room(name)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count(p)
+	if err := r.keep(); err != nil {
+		return nil, err
+	}
+	return r.view(), nil
+}
+
+// Close closes the journals.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.rooms {
+		if r.journal == nil {
+			continue
+		}
+		if err := r.journal.close(); err != nil {
+			return fmt.Errorf("closing the journal of room %q: %w", r.name, err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) room(name string) (*room, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.rooms[name]; ok {
+		return r, nil
+	}
+	return nil, fmt.Errorf("room %q is not configured", name)
+}

@@ -1,0 +1,285 @@
+package memstore
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// beyond is the multiple of total_active_users up to which a passthrough room
+// counts who enters.
+const beyond = 4
+
+// tick is the grain of the ends of sessions, which are rounded up to it.
+const minute = time.Minute
+
+// tick is the grain of the ends of sessions, which are rounded up to it.
+const tick = 125 * time.Millisecond
+
+// room is one room; mu guards all of it.
+type room struct {
+	mu       sync.Mutex
+	name     string
+	settings queue.Settings
+	now      queue.Instant
+	reports  map[uint64]uint64 // the last report of each node
+
+	line     line
+	sessions map[queue.ID]session
+	ends     timeline[int] // active sessions by their end
+	active   int
+	swept    int // how many sessions were left by the last sweep
+	revoked  map[queue.ID]queue.Instant
+
+	minute   queue.Instant
+	admitted int  // in this minute
+	idle     bool // nobody waited at some moment of this minute
+	rates    rates
+
+	pacer queue.Pacer
+
+	journal  *journal // nil without a directory
+	ended    int      // sessions that ended since it was written anew
+	restored restored
+}
+
+// session is a slot held until expires, or one that was. It is kept until no
+// ticket from before its admission is valid any more.
+type session struct {
+	expires  queue.Instant
+	admitted queue.Instant // zero for one that was only reported
+}
+
+func newRoom(name string, settings queue.Settings) *room {
+	seed := fnv.New64a()
+	_, _ = seed.Write([]byte(name))
+	return &room{
+		name: name, settings: settings, pacer: queue.Pacer{Seed: seed.Sum64()},
+		reports: map[uint64]uint64{}, sessions: map[queue.ID]session{}, revoked: map[queue.ID]queue.Instant{},
+	}
+}
+
+func (r *room) configure(settings queue.Settings) { r.settings = settings }
+
+// count takes in a report that was not seen before.
+func (r *room) count(p *queue.Report) {
+	r.restore(p.Now)
+	r.advance(p.Now)
+	if p.Seq <= r.reports[p.Node] {
+		return
+	}
+	r.reports[p.Node] = p.Seq
+	for _, c := range p.Cells {
+		r.line.change(c.Cell, c.People, r.now)
+	}
+	for _, s := range p.Sessions {
+		if r.revoked[s.ID] <= r.now {
+			r.extend(s.ID, s.Expires, r.sessions[s.ID].admitted)
+		}
+	}
+	for _, s := range p.Revoked {
+		r.revoke(s)
+	}
+}
+
+// advance moves the clock, which never goes back.
+func (r *room) advance(now queue.Instant) {
+	r.now = max(r.now, now)
+	if m := r.now.Floor(minute); m != r.minute {
+		r.rates.close(r.minute, r.admitted, !r.idle)
+		r.minute, r.admitted, r.idle = m, 0, false
+	}
+	r.line.advance(r.now)
+	r.ends.pass(r.now, func(n int) { r.active, r.ended = r.active-n, r.ended+n })
+	r.idle = r.idle || r.line.present == 0
+	if len(r.sessions) > 2*r.swept+1024 {
+		r.sweep()
+	}
+}
+
+// sweep forgets sessions that can matter no more.
+func (r *room) sweep() {
+	for id, s := range r.sessions {
+		if !r.matters(s) {
+			delete(r.sessions, id)
+		}
+	}
+	r.swept = len(r.sessions)
+	for id, until := range r.revoked {
+		if until <= r.now {
+			delete(r.revoked, id)
+		}
+	}
+}
+
+func (r *room) matters(s session) bool {
+	usable := s.admitted != 0 && s.admitted.Add(r.settings.QueueTicketTTL) > r.now
+	return s.expires > r.now || usable || s.admitted >= r.minute
+}
+
+// extend makes the session of id last until expires at least.
+func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
+	expires = expires.Ceil(tick)
+	s := r.sessions[id]
+	if s.expires > r.now {
+		if expires <= s.expires {
+			return
+		}
+		*r.ends.get(s.expires)--
+		r.active--
+	}
+	r.sessions[id] = session{expires: max(expires, s.expires), admitted: admitted}
+	if expires > r.now {
+		*r.ends.get(expires)++
+		r.active++
+	}
+}
+
+func (r *room) revoke(p queue.Session) {
+	if s := r.sessions[p.ID]; s.expires > r.now {
+		*r.ends.get(s.expires)--
+		r.active--
+		delete(r.sessions, p.ID)
+	}
+	r.revoked[p.ID] = max(p.Expires, r.revoked[p.ID])
+	if r.journal != nil {
+		r.journal.revoked(p.ID, r.revoked[p.ID])
+	}
+}
+
+// admit decides the claims by the one rule, and has the grants in the journal
+// before anyone learns of them.
+func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
+	order := make([]int, len(claims))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(claims[a]), rank(claims[b])) })
+	for _, i := range order {
+		grants[i] = r.decide(claims[i])
+	}
+	if r.journal == nil {
+		return nil
+	}
+	for i, g := range grants {
+		if g.Verdict == queue.Granted {
+			r.journal.admitted(claims[i].ID, r.now, g.Expires)
+		}
+	}
+	if err := r.journal.write(); err != nil {
+		for i, g := range grants {
+			if g.Verdict == queue.Granted {
+				r.takeBack(claims[i])
+			}
+		}
+		return err
+	}
+	return nil
+}
+
+// rank orders claims: buckets as they are, newcomers last.
+func rank(c queue.Claim) queue.Instant {
+	if c.Newcomer() {
+		return 1<<63 - 1
+	}
+	return c.Cell.Bucket
+}
+
+func (r *room) decide(c queue.Claim) queue.Grant {
+	known, seen := r.sessions[c.ID]
+	switch {
+	case r.revoked[c.ID] > r.now:
+		return queue.Grant{Verdict: queue.Banned}
+	case known.expires > r.now:
+		r.line.change(c.Cell, -1, r.now)
+		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: known.expires}
+	case seen && !c.Newcomer() && c.CheckedIn <= known.admitted:
+		return queue.Grant{Verdict: queue.Used}
+	}
+	pass := r.settings.Method == queue.Passthrough && !r.settings.QueueAll
+	if pass && r.active >= beyond*r.settings.TotalActiveUsers {
+		return queue.Grant{Verdict: queue.Beyond}
+	}
+	if !pass && r.open()-r.ahead(c) <= 0 {
+		return queue.Grant{Verdict: queue.Refused}
+	}
+	r.line.change(c.Cell, -1, r.now)
+	r.idle = r.idle || r.line.present == 0
+	expires := r.now.Add(r.settings.SessionDuration)
+	r.extend(c.ID, expires, r.now)
+	r.admitted++
+	return queue.Grant{Verdict: queue.Granted, AcceptedAt: r.now, Expires: expires}
+}
+
+// takeBack undoes a grant that nobody has learnt of.
+func (r *room) takeBack(c queue.Claim) {
+	s := r.sessions[c.ID]
+	*r.ends.get(s.expires)--
+	r.active--
+	r.admitted--
+	delete(r.sessions, c.ID)
+	r.line.change(c.Cell, 1, r.now)
+}
+
+func (r *room) open() int {
+	released, _ := r.pacer.Released(r.settings, r.now, r.line.present > 0)
+	return queue.Open(r.settings, r.active, released, r.admitted)
+}
+
+// ahead counts who is ahead of the claim, by the room's method.
+func (r *room) ahead(c queue.Claim) int {
+	if c.Newcomer() {
+		return r.line.present
+	}
+	if r.settings.Method == queue.Random {
+		return 0
+	}
+	ahead := 0
+	for _, b := range r.line.buckets {
+		if b.Bucket >= c.Cell.Bucket {
+			break
+		}
+		ahead += b.Waiting
+	}
+	return ahead
+}
+
+func (r *room) standing() queue.Standing {
+	released, more := r.pacer.Released(r.settings, r.now, r.line.present > 0)
+	next := more
+	switch free := r.settings.TotalActiveUsers - r.active; {
+	case free < released-r.admitted:
+		next = r.nextEnd()
+	case free == released-r.admitted:
+		next = max(r.nextEnd(), more)
+	}
+	return queue.Standing{
+		Now: r.now, Active: r.active, Admitted: r.admitted, Present: r.line.present, NextOpen: next,
+		Open: queue.Open(r.settings, r.active, released, r.admitted),
+	}
+}
+
+// nextEnd is when the next session ends; zero without any.
+func (r *room) nextEnd() queue.Instant {
+	for _, e := range r.ends.entries {
+		if e.value > 0 {
+			return e.at
+		}
+	}
+	return 0
+}
+
+func (r *room) view() *queue.View {
+	v := &queue.View{Standing: r.standing(), Buckets: slices.Clone(r.line.buckets)}
+	v.Rate, v.RateKnown = r.rates.mean(r.minute)
+	for id, until := range r.revoked {
+		if until > r.now {
+			v.Revoked = append(v.Revoked, queue.Session{ID: id, Expires: until})
+		}
+	}
+	return v
+}

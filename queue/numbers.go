@@ -1,0 +1,132 @@
+package queue
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// numbersLast is how long visitors are told the same numbers, so that what is
+// made of them can be kept.
+const numbersLast = time.Second
+
+// Numbers are what a room tells its visitors, renewed about once a second.
+// They do not change; a new pointer means new numbers.
+type Numbers struct {
+	At       Instant
+	Settings Settings
+	Paused   bool // admissions wait for the origin to answer
+	Active   int
+	Open     int
+	Waiting  int
+	Rate     float64 // admissions per minute, expected; 0 if none can be
+	Buckets  []Reserved
+}
+
+// Numbers returns the latest numbers.
+func (r *Room) Numbers() *Numbers { return r.numbers.Load() }
+
+// renewNumbers replaces numbers that are too old. The caller holds storeMu.
+func (r *Room) renewNumbers(now Instant, v *View) {
+	s, old := r.Settings(), r.numbers.Load()
+	paused := r.paused.Load()
+	began := old.Waiting == 0 && v.Present > 0
+	if now.Sub(old.At) < numbersLast && old.Settings == s && old.Paused == paused && !began {
+		return
+	}
+	r.numbers.Store(newNumbers(now, s, paused, v))
+}
+
+func newNumbers(now Instant, s Settings, paused bool, v *View) *Numbers {
+	n := &Numbers{At: now, Settings: s, Paused: paused, Active: v.Active, Open: v.Open, Waiting: v.Present,
+		Buckets: Reserve(v.Open, v.Buckets)}
+	switch {
+	case s.QueueAll || s.Method == Reject || paused:
+	case v.RateKnown:
+		n.Rate = v.Rate
+	default:
+		sessionsPerMinute := float64(s.TotalActiveUsers) / s.SessionDuration.Minutes()
+		n.Rate = min(float64(s.NewUsersPerMinute), sessionsPerMinute)
+	}
+	return n
+}
+
+// Queueing reports whether people wait, or would have to.
+func (n *Numbers) Queueing() bool {
+	if n.Settings.Method == Passthrough && !n.Settings.QueueAll {
+		return false
+	}
+	return n.Waiting > 0 || n.Open == 0 || n.Paused
+}
+
+// Ahead counts the people present in line before a visitor who arrived then,
+// by the room's method. It is known in fifo only.
+func (n *Numbers) Ahead(arrived Instant) (people int, known bool) {
+	if n.Settings.Method != FIFO {
+		return 0, false
+	}
+	people, _ = n.ahead(arrived)
+	return people, true
+}
+
+// ahead counts the people in earlier buckets, and those of the visitor's own.
+func (n *Numbers) ahead(arrived Instant) (people, own int) {
+	bucket := arrived.Floor(n.Settings.Bucket)
+	i, found := slices.BinarySearchFunc(n.Buckets, bucket, func(b Reserved, at Instant) int { return int(b.Bucket - at) })
+	switch {
+	case found:
+		return n.Buckets[i].Ahead, n.Buckets[i].Waiting
+	case i < len(n.Buckets):
+		return n.Buckets[i].Ahead, 0
+	default:
+		return n.Waiting, 0
+	}
+}
+
+// Wait is an estimated wait in whole minutes, rounded up. Nothing is known of
+// it when nobody is being let in.
+type Wait struct {
+	Known   bool
+	Minutes int // in random, as P50
+
+	// In random, the minutes within which a quarter, half and three quarters of
+	// those who wait now will have been let in; else 0.
+	P25, P50, P75 int
+}
+
+// longestWait keeps absurd estimates within an int of any size: ten years.
+const longestWait = 10 * 365 * 24 * 60
+
+// Wait estimates the wait of a visitor who arrived then: in fifo the people
+// ahead, with half of those in the visitor's own bucket, over the admissions
+// per minute; in random n(p) = log(1-p) / log(1-P), where P is the chance to be
+// let in during a minute.
+func (n *Numbers) Wait(arrived Instant) Wait {
+	if n.Rate <= 0 {
+		return Wait{}
+	}
+	if n.Settings.Method == Random {
+		chance := n.Rate / float64(max(n.Waiting, 1))
+		w := Wait{Known: true, P25: minutesFor(.25, chance), P50: minutesFor(.5, chance), P75: minutesFor(.75, chance)}
+		w.Minutes = w.P50
+		return w
+	}
+	people, own := n.ahead(arrived)
+	return Wait{Known: true, Minutes: wholeMinutes((float64(people) + float64(max(own-1, 0))/2) / n.Rate)}
+}
+
+// LongestWait estimates the wait of a visitor who arrives now.
+func (n *Numbers) LongestWait() Wait { return n.Wait(n.At.Add(n.Settings.Bucket)) }
+
+// minutesFor is how many minutes it takes to be let in with probability p.
+func minutesFor(p, chance float64) int {
+	if chance >= 1 {
+		return 1
+	}
+	return wholeMinutes(math.Log(1-p) / math.Log(1-chance))
+}
+
+func wholeMinutes(minutes float64) int {
+	// A product that should be whole may come out a hair above it.
+	return int(min(max(math.Ceil(minutes-1e-9), 1), longestWait))
+}

@@ -1,0 +1,93 @@
+package queue
+
+import "sync"
+
+// sessions are the accepted visitors whom this node has seen, and until when
+// each may stay. It is sharded by id; a shard holds its own unreported ones.
+type sessions struct {
+	start  Instant // of the ticks
+	shards [shards]sessionShard
+}
+
+type sessionShard struct {
+	mu      sync.Mutex
+	table   table[ID] // until: the session's end; more: unreported
+	changed []ID      // those whose entry says unreported
+	_       [64]byte
+}
+
+const unreported = 1
+
+func newSessions(start Instant) *sessions { return &sessions{start: start} }
+
+func (s *sessions) shard(id ID) *sessionShard { return &s.shards[id[15]%shards] }
+
+// note takes down that id may stay until expires at least, rounded up to a tick,
+// which keeps most requests of a busy visitor from writing. What the store does
+// not know yet is to be reported.
+func (s *sessions) note(now Instant, id ID, expires Instant, known bool) {
+	at, until := now.ticks(s.start), expires.Ceil(tick).ticks(s.start)
+	sh := s.shard(id)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	e := sh.table.find(id, at)
+	if e == nil {
+		e = sh.table.add(id, at)
+		e.until, e.more = 0, 0
+	}
+	if until <= e.until {
+		return
+	}
+	e.until = until
+	if !known && e.more != unreported {
+		e.more = unreported
+		sh.changed = append(sh.changed, id)
+	}
+}
+
+// expires returns until when id may stay, as far as this node knows; zero for
+// an id whose session is over or was never seen.
+func (s *sessions) expires(now Instant, id ID) Instant {
+	sh := s.shard(id)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if e := sh.table.find(id, now.ticks(s.start)); e != nil {
+		return s.start.afterTicks(e.until)
+	}
+	return 0
+}
+
+// remove forgets the session of id.
+func (s *sessions) remove(now Instant, id ID) {
+	sh := s.shard(id)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if e := sh.table.find(id, now.ticks(s.start)); e != nil {
+		e.until, e.more = 0, 0
+	}
+}
+
+// drain appends the unreported sessions to list.
+func (s *sessions) drain(now Instant, list []Session) []Session {
+	for i := range s.shards {
+		sh := &s.shards[i]
+		sh.mu.Lock()
+		for _, id := range sh.changed {
+			if e := sh.table.find(id, now.ticks(s.start)); e != nil && e.more == unreported {
+				e.more = 0
+				list = append(list, Session{ID: id, Expires: s.start.afterTicks(e.until)})
+			}
+		}
+		sh.changed = sh.changed[:0]
+		sh.mu.Unlock()
+	}
+	return list
+}
+
+// trim gives memory of one shard back after many sessions have ended.
+func (s *sessions) trim(shard int, now Instant) {
+	sh := &s.shards[shard%shards]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.table.trim(now.ticks(s.start))
+}

@@ -1,0 +1,159 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Method is how a room chooses among those who wait.
+type Method uint8
+
+// The queueing methods; the zero value is FIFO.
+const (
+	FIFO        Method = iota // earlier buckets first
+	Random                    // an equal chance at every check-in
+	Passthrough               // everyone enters, and is counted
+	Reject                    // nobody enters
+)
+
+var methodNames = []string{"fifo", "random", "passthrough", "reject"}
+
+// String returns the method's name as configuration files spell it.
+func (m Method) String() string { return nameOf(methodNames, int(m)) }
+
+// MarshalText returns the method's name.
+func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText accepts the names that String returns.
+func (m *Method) UnmarshalText(text []byte) error {
+	i, err := indexOf(methodNames, "queueing method", string(text))
+	if err == nil {
+		*m = Method(i)
+	}
+	return err
+}
+
+// Pacing is how a minute's allowance is released while people wait.
+type Pacing uint8
+
+// The ways of pacing; the zero value is PacingAuto.
+const (
+	PacingAuto   Pacing = iota // PacingRandom for Random, else PacingMinute
+	PacingMinute               // all at the start of the calendar minute
+	PacingEven                 // evenly through the minute
+	PacingRandom               // each slot at a random moment of the minute
+)
+
+var pacingNames = []string{"auto", "minute", "even", "random"}
+
+// String returns the pacing's name as configuration files spell it.
+func (p Pacing) String() string { return nameOf(pacingNames, int(p)) }
+
+// MarshalText returns the pacing's name.
+func (p Pacing) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText accepts the names that String returns.
+func (p *Pacing) UnmarshalText(text []byte) error {
+	i, err := indexOf(pacingNames, "pacing", string(text))
+	if err == nil {
+		*p = Pacing(i)
+	}
+	return err
+}
+
+func nameOf(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("unknown(%d)", i)
+}
+
+func indexOf(names []string, what, name string) (int, error) {
+	for i, n := range names {
+		if n == name {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown %s %q: want one of %v", what, name, names)
+}
+
+// Settings are the limits and switches of a room. All of them may be changed
+// while it runs.
+type Settings struct {
+	TotalActiveUsers      int           // sessions at a time; required, at least 1
+	NewUsersPerMinute     int           // admissions per calendar minute; required, at least 1
+	SessionDuration       time.Duration // from a visitor's last request; default 5m, at least 1s
+	DisableSessionRenewal bool          // a session then lasts SessionDuration from its admission
+	Method                Method        // default FIFO
+	QueueAll              bool          // nobody new enters, whatever the method
+	RefreshInterval       time.Duration // between check-ins; default 20s, at least 1s
+	RefreshJitter         float64       // ± this fraction of RefreshInterval, 0 to 0.5
+	Bucket                time.Duration // arrivals are rounded down to this; default 1m, at least 1s
+	Pacing                Pacing        // default PacingAuto
+	QueueTicketTTL        time.Duration // a place outlives its last check-in by this; default 5m, at least two intervals
+}
+
+// WithDefaults returns s with its zero durations set to their defaults.
+func (s Settings) WithDefaults() Settings {
+	setDefault(&s.SessionDuration, 5*time.Minute)
+	setDefault(&s.RefreshInterval, 20*time.Second)
+	setDefault(&s.Bucket, time.Minute)
+	setDefault(&s.QueueTicketTTL, max(5*time.Minute, 2*s.longestInterval()))
+	return s
+}
+
+func setDefault(d *time.Duration, value time.Duration) {
+	if *d == 0 {
+		*d = value
+	}
+}
+
+// Validate reports every setting that is out of bounds, joined.
+func (s Settings) Validate() error {
+	var errs []error
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	require(s.TotalActiveUsers >= 1, "total_active_users is %d: must be at least 1", s.TotalActiveUsers)
+	require(s.NewUsersPerMinute >= 1, "new_users_per_minute is %d: must be at least 1", s.NewUsersPerMinute)
+	require(s.SessionDuration >= time.Second, "session_duration is %v: must be at least 1s", s.SessionDuration)
+	require(int(s.Method) < len(methodNames), "queueing_method is unknown")
+	require(s.RefreshInterval >= time.Second, "refresh_interval is %v: must be at least 1s", s.RefreshInterval)
+	require(s.RefreshInterval <= 24*time.Hour, "refresh_interval is %v: must be at most 24h", s.RefreshInterval)
+	require(s.RefreshJitter >= 0 && s.RefreshJitter <= 0.5, "refresh_jitter is %v: must be from 0 to 0.5", s.RefreshJitter)
+	require(s.Bucket >= time.Second, "bucket is %v: must be at least 1s", s.Bucket)
+	require(int(s.Pacing) < len(pacingNames), "pacing is unknown")
+	require(s.QueueTicketTTL >= 2*s.longestInterval(),
+		"queue_ticket_ttl is %v: must be at least two refresh intervals with their jitter, %v", s.QueueTicketTTL, 2*s.longestInterval())
+	return errors.Join(errs...)
+}
+
+// longestInterval is what a visitor may be told at most: the interval with its
+// jitter, in whole seconds.
+func (s Settings) longestInterval() time.Duration {
+	return Told(time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter)))
+}
+
+// rejects reports whether nobody gets even a place in line.
+func (s Settings) rejects() bool { return s.Method == Reject && !s.QueueAll }
+
+// pacing resolves PacingAuto.
+func (s Settings) pacing() Pacing {
+	switch {
+	case s.Pacing != PacingAuto:
+		return s.Pacing
+	case s.Method == Random:
+		return PacingRandom
+	default:
+		return PacingMinute
+	}
+}
+
+// Told is a refresh interval as visitors are told it: rounded up to the second,
+// so that the interval that is enforced never exceeds it.
+func Told(interval time.Duration) time.Duration {
+	return (interval + time.Second - 1) / time.Second * time.Second
+}

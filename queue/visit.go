@@ -1,0 +1,245 @@
+package queue
+
+import (
+	"context"
+	"time"
+)
+
+// Outcome is what becomes of a request.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Queued   Outcome = iota // the visitor waits, with the place in the ticket
+	Admitted                // the visitor is in
+	Rejected                // the room takes nobody, and no place in line either
+	Busy                    // the visitor would have to wait, and this request cannot
+)
+
+// Request is a visitor at the door.
+type Request struct {
+	Ticket Ticket // what they brought; the zero Ticket for nothing that is trusted
+
+	// Hidden says that their page is in a background tab, which browsers slow
+	// down to about a check-in a minute: they are counted that long.
+	Hidden bool
+
+	// NoWait says that the request cannot be held back, as a form that is being
+	// sent: it takes a slot that is open to newcomers, and never a place in
+	// line; the check-in of someone who waits is left as it was.
+	NoWait bool
+}
+
+// Decision is the answer to a Request.
+type Decision struct {
+	Outcome Outcome
+	Ticket  Ticket // as it should be from now on; State None if the visitor has none
+	Issue   bool   // Ticket is not what the visitor brought: send it
+	Drop    bool   // what the visitor brought has ended: delete it
+	Fresh   bool   // the visitor was let in by this request
+
+	// Waited is how long a Fresh visitor had been in line.
+	Waited time.Duration
+}
+
+const (
+	// hiddenInterval is what browsers allow a page in the background.
+	hiddenInterval = time.Minute
+	// skew is how far a ticket may be ahead of the clock.
+	skew = time.Minute
+)
+
+// Visit decides about a request at now. Visitors who are in, who ask early, or
+// whose turn has not come are answered without a call to the store.
+func (r *Room) Visit(ctx context.Context, now Instant, q Request) Decision {
+	s := r.settings.Load()
+	t := q.Ticket
+	switch {
+	case t.State == None || t.LastCheckIn > now.Add(skew) || r.isRevoked(t.ID, now):
+		return r.arrive(ctx, now, s, r.newID(), q)
+	case t.State == Accepted:
+		if d, ok := r.stay(now, s, t); ok {
+			return d
+		}
+		return r.arrive(ctx, now, s, t.ID, q)
+	case q.NoWait || s.rejects() || t.LastCheckIn.Add(s.QueueTicketTTL) <= now:
+		return r.outOfLine(ctx, now, s, q)
+	}
+	return r.checkIn(ctx, now, s, q)
+}
+
+// outOfLine decides about a waiting ticket that cannot check in: the request
+// cannot wait, the room rejects, or the place was left for too long.
+func (r *Room) outOfLine(ctx context.Context, now Instant, s *Settings, q Request) Decision {
+	t := q.Ticket
+	switch end := r.sessions.expires(now, t.ID); {
+	case end > now:
+		return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end})
+	case q.NoWait:
+		return Decision{Outcome: Busy, Ticket: t}
+	case s.rejects():
+		r.Leave(now, t)
+		return Decision{Outcome: Rejected, Drop: true}
+	}
+	return r.arrive(ctx, now, s, r.newID(), q)
+}
+
+// stay lets an accepted visitor pass if their ticket or session lasts.
+func (r *Room) stay(now Instant, s *Settings, t Ticket) (Decision, bool) {
+	d := Decision{Outcome: Admitted, Ticket: t}
+	if t.Uncounted {
+		return d, t.Expires > now
+	}
+	if t.Expires <= now && r.sessions.expires(now, t.ID) <= now {
+		return d, false
+	}
+	if s.DisableSessionRenewal {
+		r.sessions.note(now, t.ID, t.Expires, false)
+		return d, true
+	}
+	r.sessions.note(now, t.ID, now.Add(s.SessionDuration), false)
+	if now.Sub(t.LastCheckIn) > s.SessionDuration/8 {
+		d.Ticket.LastCheckIn, d.Ticket.Expires, d.Issue = now, now.Add(s.SessionDuration), true
+	}
+	return d, true
+}
+
+// arrive decides about a newcomer: everyone present is ahead of them.
+func (r *Room) arrive(ctx context.Context, now Instant, s *Settings, id ID, q Request) Decision {
+	if s.rejects() {
+		return Decision{Outcome: Rejected, Drop: q.Ticket.State != None}
+	}
+	// A session that has run out here may last in the store.
+	if q.Ticket.State == Accepted && id == q.Ticket.ID || r.worthAsking(now, s, Claim{}) {
+		if g := r.ask(ctx, now, Claim{ID: id}); g.in() {
+			return r.accept(now, s, Ticket{ID: id}, g)
+		}
+	}
+	if q.NoWait {
+		return Decision{Outcome: Busy, Ticket: q.Ticket}
+	}
+	return r.join(now, s, q.Hidden)
+}
+
+// join gives a newcomer a place in line and counts them.
+func (r *Room) join(now Instant, s *Settings, hidden bool) Decision {
+	t := Ticket{State: Waiting, ID: r.newID(), ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.interval(s)}
+	sh := r.waiters.shard(t.ID)
+	sh.mu.Lock()
+	r.count(sh, sh.table.add(t.ID.short(), now.ticks(r.start)), s, t, hidden)
+	sh.mu.Unlock()
+	return Decision{Outcome: Queued, Ticket: t, Issue: true}
+}
+
+// checkIn decides about a visitor with a place in line.
+func (r *Room) checkIn(ctx context.Context, now Instant, s *Settings, q Request) Decision {
+	t := q.Ticket
+	sh := r.waiters.shard(t.ID)
+	sh.mu.Lock()
+	e := sh.table.find(t.ID.short(), now.ticks(r.start))
+	if e == nil {
+		if end := r.sessions.expires(now, t.ID); end > now {
+			sh.mu.Unlock()
+			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end})
+		}
+	}
+	if d, early := r.early(now, sh, e, s, t); early {
+		sh.mu.Unlock()
+		return d
+	}
+	if e == nil {
+		e = sh.table.add(t.ID.short(), now.ticks(r.start))
+	} else if !left(e) {
+		sh.change(t.ArrivedAt.Floor(s.Bucket), e.until, -1)
+	}
+	checkedIn := t.LastCheckIn
+	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
+	cell := r.count(sh, e, s, t, q.Hidden)
+	sh.mu.Unlock()
+
+	claim := Claim{ID: t.ID, Cell: cell, CheckedIn: checkedIn}
+	if !r.worthAsking(now, s, claim) {
+		return Decision{Outcome: Queued, Ticket: t, Issue: true}
+	}
+	switch g := r.ask(ctx, now, claim); {
+	case g.in():
+		r.taken(now, t.ID)
+		return r.accept(now, s, t, g)
+	case g.Verdict == Used || g.Verdict == Banned:
+		r.Leave(now, t)
+		return r.join(now, s, q.Hidden)
+	}
+	return Decision{Outcome: Queued, Ticket: t, Issue: true}
+}
+
+// early answers a visitor who is not due by their ticket, or by what this node
+// remembers in e of a check-in with another ticket of theirs. They are not
+// counted or drawn again; but one who had said goodbye, as by reloading the
+// page, is back. The caller holds sh.mu.
+func (r *Room) early(now Instant, sh *waiterShard, e *slot[shortID], s *Settings, t Ticket) (Decision, bool) {
+	d := Decision{Outcome: Queued, Ticket: t}
+	byTicket := now < t.Due()
+	if !byTicket && (e == nil || now.ticks(r.start) >= dueTicks(e)) {
+		return d, false
+	}
+	if e != nil && left(e) {
+		e.more &^= leftFlag
+		sh.change(t.ArrivedAt.Floor(s.Bucket), e.until, 1)
+	}
+	if !byTicket {
+		d.Ticket.LastCheckIn, d.Issue = now, true
+		d.Ticket.RefreshInterval = max(r.start.afterTicks(dueTicks(e)).Sub(now), time.Millisecond)
+	}
+	return d, true
+}
+
+// count notes in e the check-in that t tells of: when the next one is due, and
+// the window in which the visitor is counted until then. The caller holds
+// sh.mu.
+func (r *Room) count(sh *waiterShard, e *slot[shortID], s *Settings, t Ticket, hidden bool) Cell {
+	span := Told(t.RefreshInterval)
+	if hidden {
+		span = max(span, hiddenInterval)
+	}
+	window := max(s.RefreshInterval/8/tick*tick, tick)
+	slack := max(s.RefreshInterval/8, time.Second/2)
+	until := t.LastCheckIn.Add(span + slack).Sub(r.start)
+	e.until = uint32((until + window - 1) / window * window / tick)
+	e.more = packDue(t.Due().ticks(r.start))
+	bucket := t.ArrivedAt.Floor(s.Bucket)
+	sh.change(bucket, e.until, 1)
+	return r.waiters.cell(bucket, e.until)
+}
+
+// taken forgets a waiting visitor whom the store has taken out of their cell.
+func (r *Room) taken(now Instant, id ID) {
+	sh := r.waiters.shard(id)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil {
+		e.until = 0
+	}
+}
+
+// accept turns a grant into a ticket.
+func (r *Room) accept(now Instant, s *Settings, t Ticket, g Grant) Decision {
+	d := Decision{Outcome: Admitted, Issue: true, Fresh: g.Verdict == Granted || g.Verdict == Beyond}
+	d.Ticket = Ticket{State: Accepted, ID: t.ID, LastCheckIn: now, AcceptedAt: g.AcceptedAt, Expires: g.Expires}
+	if d.Fresh && t.State == Waiting {
+		d.Waited = now.Sub(t.ArrivedAt)
+	}
+	switch {
+	case g.Verdict == Beyond:
+		d.Ticket.AcceptedAt, d.Ticket.Expires, d.Ticket.Uncounted = now, now.Add(s.SessionDuration), true
+	case g.Verdict == Held && !s.DisableSessionRenewal:
+		d.Ticket.Expires = now.Add(s.SessionDuration)
+		r.sessions.note(now, t.ID, d.Ticket.Expires, false)
+	default:
+		r.sessions.note(now, t.ID, g.Expires, true)
+	}
+	return d
+}
+
+func (g Grant) in() bool {
+	return g.Verdict == Granted || g.Verdict == Held || g.Verdict == Beyond
+}

@@ -1,0 +1,77 @@
+package queue
+
+import "sync"
+
+// waiters remembers which visitors checked in during the last interval and
+// where they are counted, so that a node takes away only what it added itself
+// and sees repeats. It is sharded by id; a shard holds its own unreported
+// changes to the counts.
+type waiters struct {
+	start  Instant // of the ticks
+	shards [shards]waiterShard
+}
+
+// shards is how many parts the tables of a room have, to keep the waits for
+// their locks short.
+const shards = 64
+
+type waiterShard struct {
+	mu      sync.Mutex
+	table   table[shortID]     // until: as in Cell; more: dueTicks and left
+	changes map[packedCell]int // since the last report
+	_       [64]byte           // keeps neighbouring locks off one cache line
+}
+
+// packedCell is a Cell in one word: its bucket in seconds, and its end in ticks.
+type packedCell uint64
+
+const leftFlag = 1 // the visitor has said goodbye and is not counted
+
+func packDue(due uint32) uint32 { return due << 1 }
+
+func dueTicks(s *slot[shortID]) uint32 { return s.more >> 1 }
+func left(s *slot[shortID]) bool       { return s.more&leftFlag != 0 }
+
+func newWaiters(start Instant) *waiters {
+	w := &waiters{start: start}
+	for i := range w.shards {
+		w.shards[i].changes = map[packedCell]int{}
+	}
+	return w
+}
+
+func (w *waiters) shard(id ID) *waiterShard { return &w.shards[id[15]%shards] }
+
+// change counts people more in a bucket until the given tick. The caller holds
+// mu.
+func (s *waiterShard) change(bucket Instant, until uint32, people int) {
+	s.changes[packedCell(bucket/1000)<<32|packedCell(until)] += people
+}
+
+// drain takes the unreported changes of all shards.
+func (w *waiters) drain(list []CellChange) []CellChange {
+	for i := range w.shards {
+		s := &w.shards[i]
+		s.mu.Lock()
+		for c, n := range s.changes {
+			if n != 0 {
+				list = append(list, CellChange{Cell: w.cell(Instant(c>>32)*1000, uint32(c)), People: n})
+			}
+		}
+		clear(s.changes)
+		s.mu.Unlock()
+	}
+	return list
+}
+
+func (w *waiters) cell(bucket Instant, until uint32) Cell {
+	return Cell{Bucket: bucket, Until: w.start.afterTicks(until)}
+}
+
+// trim gives memory of one shard back after a crowd has left.
+func (w *waiters) trim(shard int, now Instant) {
+	s := &w.shards[shard%shards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.table.trim(now.ticks(w.start))
+}
