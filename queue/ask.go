@@ -141,15 +141,20 @@ func (r *Room) admit(ctx context.Context, now Instant, claims []Claim, grants []
 // Sync reports to the store what this node has seen and takes in how the room
 // stands. Call it about once a second; a store in the same process ten times.
 func (r *Room) Sync(ctx context.Context, now Instant) error {
+	_, err := r.sync(ctx, now)
+	return err
+}
+
+func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
 	r.storeMu.Lock()
 	defer r.storeMu.Unlock()
 	if err := r.resend(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	r.unsent = r.report(now)
 	known, err := r.store.Sync(ctx, r.name, r.unsent)
 	if r.storeAnswered(err) != nil {
-		return fmt.Errorf("syncing room %q: %w", r.name, err)
+		return nil, fmt.Errorf("syncing room %q: %w", r.name, err)
 	}
 	r.unsent = nil
 	r.takeRevoked(now, known)
@@ -162,7 +167,7 @@ func (r *Room) Sync(ctx context.Context, now Instant) error {
 	r.syncs++
 	r.sessions.trim(r.syncs, now)
 	r.waiters.trim(r.syncs, now)
-	return nil
+	return known, nil
 }
 
 // resend sends a report again whose answer was lost. The caller holds storeMu.
@@ -222,10 +227,11 @@ func (r *Room) StoreFailing() bool { return r.failing.Load() }
 
 // withoutStore decides a claim by the room's policy.
 func (r *Room) withoutStore(now Instant, c Claim) Grant {
-	if r.policy == Hold || r.policy == Share && r.spare.Add(-1) < 0 {
+	s := r.settings.Load()
+	if r.policy == Hold || !r.worthAsking(now, s, c) || r.policy == Share && r.spare.Add(-1) < 0 {
 		return Grant{}
 	}
-	expires := now.Add(r.settings.Load().SessionDuration)
+	expires := now.Add(s.SessionDuration)
 	r.sessions.note(now, c.ID, expires, false)
 	if !c.Newcomer() {
 		sh := r.waiters.shard(c.ID)

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"math"
 	"slices"
 	"time"
@@ -18,6 +19,7 @@ type Numbers struct {
 	Paused   bool // admissions wait for the origin to answer
 	Active   int
 	Open     int
+	Admitted int // in this calendar minute
 	Waiting  int
 	Rate     float64 // admissions per minute, expected; 0 if none can be
 	Buckets  []Reserved
@@ -26,10 +28,19 @@ type Numbers struct {
 // Numbers returns the latest numbers.
 func (r *Room) Numbers() *Numbers { return r.numbers.Load() }
 
+// Stand syncs and returns how the room stands now, rather than what visitors
+// were last told.
+func (r *Room) Stand(ctx context.Context, now Instant) (*Numbers, error) {
+	v, err := r.sync(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	return newNumbers(now, r.Settings(), r.paused.Load(), v), nil
+}
+
 // renewNumbers replaces numbers that are too old. The caller holds storeMu.
 func (r *Room) renewNumbers(now Instant, v *View) {
-	s, old := r.Settings(), r.numbers.Load()
-	paused := r.paused.Load()
+	s, paused, old := r.Settings(), r.paused.Load(), r.numbers.Load()
 	began := old.Waiting == 0 && v.Present > 0
 	if now.Sub(old.At) < numbersLast && old.Settings == s && old.Paused == paused && !began {
 		return
@@ -38,7 +49,7 @@ func (r *Room) renewNumbers(now Instant, v *View) {
 }
 
 func newNumbers(now Instant, s Settings, paused bool, v *View) *Numbers {
-	n := &Numbers{At: now, Settings: s, Paused: paused, Active: v.Active, Open: v.Open, Waiting: v.Present,
+	n := &Numbers{At: now, Settings: s, Paused: paused, Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: Reserve(v.Open, v.Buckets)}
 	switch {
 	case s.QueueAll || s.Method == Reject || paused:
@@ -71,7 +82,7 @@ func (n *Numbers) Ahead(arrived Instant) (people int, known bool) {
 
 // ahead counts the people in earlier buckets, and those of the visitor's own.
 func (n *Numbers) ahead(arrived Instant) (people, own int) {
-	bucket := arrived.Floor(n.Settings.Bucket)
+	bucket := n.Settings.bucket(arrived)
 	i, found := slices.BinarySearchFunc(n.Buckets, bucket, func(b Reserved, at Instant) int { return int(b.Bucket - at) })
 	switch {
 	case found:

@@ -121,7 +121,9 @@ func (r *Room) Configure(ctx context.Context, s Settings) error {
 	if err := r.store.Configure(ctx, r.name, s); err != nil {
 		return fmt.Errorf("configuring room %q: %w", r.name, err)
 	}
-	r.settings.Store(&s)
+	if old := r.settings.Swap(&s); old != nil && old.Bucket != s.Bucket {
+		r.waiters.forget()
+	}
 	return nil
 }
 
@@ -132,7 +134,7 @@ func (r *Room) Pause(paused bool) { r.paused.Store(paused) }
 // Touch keeps an accepted visitor's session active at now: for a response of
 // theirs that is still under way.
 func (r *Room) Touch(now Instant, t Ticket) {
-	if t.State == Accepted && !t.Uncounted {
+	if t.State == Accepted && !t.Uncounted && !r.isRevoked(t.ID, now) {
 		r.sessions.note(now, t.ID, now.Add(r.settings.Load().SessionDuration), false)
 	}
 }
@@ -151,7 +153,7 @@ func (r *Room) Leave(now Instant, t Ticket) {
 		return
 	}
 	e.more |= leftFlag
-	sh.change(t.ArrivedAt.Floor(r.settings.Load().Bucket), e.until, -1)
+	sh.change(r.settings.Load().bucket(t.ArrivedAt), e.until, -1)
 }
 
 // Revoke ends an accepted visitor's session at now. Tickets that tell of it are

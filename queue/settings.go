@@ -99,7 +99,7 @@ func (s Settings) WithDefaults() Settings {
 	setDefault(&s.SessionDuration, 5*time.Minute)
 	setDefault(&s.RefreshInterval, 20*time.Second)
 	setDefault(&s.Bucket, time.Minute)
-	setDefault(&s.QueueTicketTTL, max(5*time.Minute, 2*s.longestInterval()))
+	setDefault(&s.QueueTicketTTL, max(5*time.Minute, 2*s.RefreshInterval))
 	return s
 }
 
@@ -126,16 +126,32 @@ func (s Settings) Validate() error {
 	require(s.RefreshJitter >= 0 && s.RefreshJitter <= 0.5, "refresh_jitter is %v: must be from 0 to 0.5", s.RefreshJitter)
 	require(s.Bucket >= time.Second, "bucket is %v: must be at least 1s", s.Bucket)
 	require(int(s.Pacing) < len(pacingNames), "pacing is unknown")
-	require(s.QueueTicketTTL >= 2*s.longestInterval(),
-		"queue_ticket_ttl is %v: must be at least two refresh intervals with their jitter, %v", s.QueueTicketTTL, 2*s.longestInterval())
+	require(s.QueueTicketTTL >= 2*s.RefreshInterval,
+		"queue_ticket_ttl is %v: must be at least two refresh intervals, %v", s.QueueTicketTTL, 2*s.RefreshInterval)
 	return errors.Join(errs...)
 }
 
-// longestInterval is what a visitor may be told at most: the interval with its
-// jitter, in whole seconds.
-func (s Settings) longestInterval() time.Duration {
-	return Told(time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter)))
+// slack is how late a check-in may come and still find its visitor counted: it
+// covers the network and the rounding of windows.
+func (s Settings) slack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
+
+// placeEnds is until when the place of a waiting ticket can be come back to: not
+// before the check-in that its visitor was told to make.
+func (s Settings) placeEnds(t Ticket) Instant {
+	return t.LastCheckIn.Add(max(s.QueueTicketTTL, Told(t.RefreshInterval)+s.slack()))
 }
+
+// PlaceLasts is how long after a check-in a place can be come back to at most:
+// a store remembers for that long who was let in.
+func (s Settings) PlaceLasts() time.Duration {
+	longest := time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter))
+	return max(s.QueueTicketTTL, Told(longest)+s.slack())
+}
+
+// bucket is where a visitor who arrived then is counted. It is in whole seconds
+// whatever the setting, so that it packs; buckets, of a second at least, stay
+// apart.
+func (s Settings) bucket(arrived Instant) Instant { return arrived.Floor(s.Bucket).Floor(time.Second) }
 
 // rejects reports whether nobody gets even a place in line.
 func (s Settings) rejects() bool { return s.Method == Reject && !s.QueueAll }

@@ -39,11 +39,6 @@ type Claim struct {
 	// Cell is where the claimant is counted as waiting. A newcomer, who has
 	// everyone present ahead, has the zero Cell.
 	Cell Cell
-
-	// CheckedIn is the last check-in that the claimant's waiting ticket tells
-	// of, and zero without one. A ticket from before its visitor's last
-	// admission has been used.
-	CheckedIn Instant
 }
 
 // Newcomer reports whether the claimant has everyone present ahead.
@@ -58,7 +53,7 @@ const (
 	Granted                // a slot was taken
 	Held                   // this id holds a slot already
 	Beyond                 // let in uncounted: a passthrough room counts no further
-	Used                   // the place was used up by an earlier admission
+	Used                   // the place in line was used up by an earlier admission of this id
 	Banned                 // this id's session was revoked
 )
 

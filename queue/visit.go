@@ -62,7 +62,7 @@ func (r *Room) Visit(ctx context.Context, now Instant, q Request) Decision {
 			return d
 		}
 		return r.arrive(ctx, now, s, t.ID, q)
-	case q.NoWait || s.rejects() || t.LastCheckIn.Add(s.QueueTicketTTL) <= now:
+	case q.NoWait || s.rejects() || s.placeEnds(t) <= now:
 		return r.outOfLine(ctx, now, s, q)
 	}
 	return r.checkIn(ctx, now, s, q)
@@ -75,13 +75,13 @@ func (r *Room) outOfLine(ctx context.Context, now Instant, s *Settings, q Reques
 	switch end := r.sessions.expires(now, t.ID); {
 	case end > now:
 		return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end})
-	case q.NoWait:
-		return Decision{Outcome: Busy, Ticket: t}
 	case s.rejects():
 		r.Leave(now, t)
 		return Decision{Outcome: Rejected, Drop: true}
+	case s.placeEnds(t) <= now:
+		return r.arrive(ctx, now, s, r.newID(), q)
 	}
-	return r.arrive(ctx, now, s, r.newID(), q)
+	return Decision{Outcome: Busy, Ticket: t}
 }
 
 // stay lets an accepted visitor pass if their ticket or session lasts.
@@ -98,7 +98,7 @@ func (r *Room) stay(now Instant, s *Settings, t Ticket) (Decision, bool) {
 		return d, true
 	}
 	r.sessions.note(now, t.ID, now.Add(s.SessionDuration), false)
-	if now.Sub(t.LastCheckIn) > s.SessionDuration/8 {
+	if t.Expires <= now || now.Sub(t.LastCheckIn) > s.SessionDuration/8 {
 		d.Ticket.LastCheckIn, d.Ticket.Expires, d.Issue = now, now.Add(s.SessionDuration), true
 	}
 	return d, true
@@ -110,7 +110,8 @@ func (r *Room) arrive(ctx context.Context, now Instant, s *Settings, id ID, q Re
 		return Decision{Outcome: Rejected, Drop: q.Ticket.State != None}
 	}
 	// A session that has run out here may last in the store.
-	if q.Ticket.State == Accepted && id == q.Ticket.ID || r.worthAsking(now, s, Claim{}) {
+	back := q.Ticket.State == Accepted && id == q.Ticket.ID && !r.paused.Load()
+	if back || r.worthAsking(now, s, Claim{}) {
 		if g := r.ask(ctx, now, Claim{ID: id}); g.in() {
 			return r.accept(now, s, Ticket{ID: id}, g)
 		}
@@ -137,11 +138,15 @@ func (r *Room) checkIn(ctx context.Context, now Instant, s *Settings, q Request)
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
 	e := sh.table.find(t.ID.short(), now.ticks(r.start))
-	if e == nil {
+	if e == nil || used(e) {
 		if end := r.sessions.expires(now, t.ID); end > now {
 			sh.mu.Unlock()
 			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end})
 		}
+	}
+	if e != nil && used(e) {
+		sh.mu.Unlock()
+		return r.join(now, s, q.Hidden)
 	}
 	if d, early := r.early(now, sh, e, s, t); early {
 		sh.mu.Unlock()
@@ -150,20 +155,19 @@ func (r *Room) checkIn(ctx context.Context, now Instant, s *Settings, q Request)
 	if e == nil {
 		e = sh.table.add(t.ID.short(), now.ticks(r.start))
 	} else if !left(e) {
-		sh.change(t.ArrivedAt.Floor(s.Bucket), e.until, -1)
+		sh.change(s.bucket(t.ArrivedAt), e.until, -1)
 	}
-	checkedIn := t.LastCheckIn
 	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
 	cell := r.count(sh, e, s, t, q.Hidden)
 	sh.mu.Unlock()
 
-	claim := Claim{ID: t.ID, Cell: cell, CheckedIn: checkedIn}
+	claim := Claim{ID: t.ID, Cell: cell}
 	if !r.worthAsking(now, s, claim) {
 		return Decision{Outcome: Queued, Ticket: t, Issue: true}
 	}
 	switch g := r.ask(ctx, now, claim); {
 	case g.in():
-		r.taken(now, t.ID)
+		r.taken(now, s, t.ID)
 		return r.accept(now, s, t, g)
 	case g.Verdict == Used || g.Verdict == Banned:
 		r.Leave(now, t)
@@ -184,7 +188,7 @@ func (r *Room) early(now Instant, sh *waiterShard, e *slot[shortID], s *Settings
 	}
 	if e != nil && left(e) {
 		e.more &^= leftFlag
-		sh.change(t.ArrivedAt.Floor(s.Bucket), e.until, 1)
+		sh.change(s.bucket(t.ArrivedAt), e.until, 1)
 	}
 	if !byTicket {
 		d.Ticket.LastCheckIn, d.Issue = now, true
@@ -202,23 +206,26 @@ func (r *Room) count(sh *waiterShard, e *slot[shortID], s *Settings, t Ticket, h
 		span = max(span, hiddenInterval)
 	}
 	window := max(s.RefreshInterval/8/tick*tick, tick)
-	slack := max(s.RefreshInterval/8, time.Second/2)
-	until := t.LastCheckIn.Add(span + slack).Sub(r.start)
+	until := t.LastCheckIn.Add(span + s.slack()).Sub(r.start)
 	e.until = uint32((until + window - 1) / window * window / tick)
 	e.more = packDue(t.Due().ticks(r.start))
-	bucket := t.ArrivedAt.Floor(s.Bucket)
+	bucket := s.bucket(t.ArrivedAt)
 	sh.change(bucket, e.until, 1)
 	return r.waiters.cell(bucket, e.until)
 }
 
-// taken forgets a waiting visitor whom the store has taken out of their cell.
-func (r *Room) taken(now Instant, id ID) {
+// taken notes that a waiting visitor was let in, and that the store has taken
+// them out of their cell: their place is used, and older tickets that tell of it
+// are worth nothing for as long as they are valid.
+func (r *Room) taken(now Instant, s *Settings, id ID) {
 	sh := r.waiters.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil {
-		e.until = 0
+	e := sh.table.find(id.short(), now.ticks(r.start))
+	if e == nil {
+		e = sh.table.add(id.short(), now.ticks(r.start))
 	}
+	e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
 }
 
 // accept turns a grant into a ticket.

@@ -17,7 +17,7 @@ const shards = 64
 
 type waiterShard struct {
 	mu      sync.Mutex
-	table   table[shortID]     // until: as in Cell; more: dueTicks and left
+	table   table[shortID]     // until: as in Cell; more: dueTicks and left, or usedUp
 	changes map[packedCell]int // since the last report
 	_       [64]byte           // keeps neighbouring locks off one cache line
 }
@@ -25,12 +25,16 @@ type waiterShard struct {
 // packedCell is a Cell in one word: its bucket in seconds, and its end in ticks.
 type packedCell uint64
 
-const leftFlag = 1 // the visitor has said goodbye and is not counted
+const (
+	leftFlag = 1        // the visitor has said goodbye and is not counted
+	usedUp   = leftFlag // and is due at no tick: the visitor has been let in
+)
 
 func packDue(due uint32) uint32 { return due << 1 }
 
 func dueTicks(s *slot[shortID]) uint32 { return s.more >> 1 }
 func left(s *slot[shortID]) bool       { return s.more&leftFlag != 0 }
+func used(s *slot[shortID]) bool       { return s.more == usedUp }
 
 func newWaiters(start Instant) *waiters {
 	w := &waiters{start: start}
@@ -66,6 +70,21 @@ func (w *waiters) drain(list []CellChange) []CellChange {
 
 func (w *waiters) cell(bucket Instant, until uint32) Cell {
 	return Cell{Bucket: bucket, Until: w.start.afterTicks(until)}
+}
+
+// forget forgets where visitors are counted: they count there until their
+// windows pass, and nobody takes them away.
+func (w *waiters) forget() {
+	for i := range w.shards {
+		s := &w.shards[i]
+		s.mu.Lock()
+		for j := range s.table.slots {
+			if e := &s.table.slots[j]; !used(e) {
+				e.until = 0
+			}
+		}
+		s.mu.Unlock()
+	}
 }
 
 // trim gives memory of one shard back after a crowd has left.

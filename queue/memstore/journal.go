@@ -26,11 +26,13 @@ type journal struct {
 	cells     int           // in the last record of counts
 	counted   queue.Instant // when that was
 	rewritten queue.Instant
+	lost      bool // records could not be written: it is to be written anew
 }
 
 // The kinds of record.
 const (
-	kindAdmitted = 'A' // id, admitted, expires
+	kindAdmitted = 'A' // id, admitted, expires; expires is zero for one that is over
+	kindMinute   = 'M' // a calendar minute, and how many were admitted in it up to here
 	kindRevoked  = 'R' // id, until
 	kindCounts   = 'C' // the moment, then bucket, until, people for each cell: all of them
 )
@@ -49,6 +51,8 @@ const (
 type restored struct {
 	sessions map[queue.ID]session
 	revoked  map[queue.ID]queue.Instant
+	minute   queue.Instant // of the last admission
+	admitted int           // in that minute
 	counted  queue.Instant
 	cells    []queue.CellChange
 }
@@ -109,9 +113,15 @@ func (p *restored) take(body []byte) bool {
 	kind, b := body[0], body[1:]
 	switch {
 	case kind == kindAdmitted && len(b) == 32:
-		p.sessions[queue.ID(b[:16])] = session{admitted: instant(b[16:]), expires: instant(b[24:])}
+		s := session{admitted: instant(b[16:]), expires: instant(b[24:])}
+		p.sessions[queue.ID(b[:16])] = s
+		p.admit(s.admitted)
+	case kind == kindMinute && len(b) == 12:
+		p.minute, p.admitted = instant(b), int(binary.BigEndian.Uint32(b[8:]))
 	case kind == kindRevoked && len(b) == 24:
-		delete(p.sessions, queue.ID(b[:16]))
+		over := p.sessions[queue.ID(b[:16])]
+		over.expires = 0
+		p.sessions[queue.ID(b[:16])] = over
 		p.revoked[queue.ID(b[:16])] = instant(b[16:])
 	case kind == kindCounts && len(b) >= 8 && (len(b)-8)%cellLength == 0:
 		p.counted, p.cells = instant(b), p.cells[:0]
@@ -125,12 +135,27 @@ func (p *restored) take(body []byte) bool {
 	return true
 }
 
+// admit counts an admission if it is one of the latest minute.
+func (p *restored) admit(at queue.Instant) {
+	if m := at.Floor(minute); m > p.minute {
+		p.minute, p.admitted = m, 0
+	}
+	if at >= p.minute {
+		p.admitted++
+	}
+}
+
 func instant(b []byte) queue.Instant { return queue.Instant(binary.BigEndian.Uint64(b)) }
 
 func (j *journal) admitted(id queue.ID, at, expires queue.Instant) {
 	b := append([]byte{kindAdmitted}, id[:]...)
 	b = binary.BigEndian.AppendUint64(b, uint64(at))
 	j.record(binary.BigEndian.AppendUint64(b, uint64(expires)))
+}
+
+func (j *journal) minute(at queue.Instant, admitted int) {
+	b := binary.BigEndian.AppendUint64([]byte{kindMinute}, uint64(at))
+	j.record(binary.BigEndian.AppendUint32(b, uint32(admitted)))
 }
 
 func (j *journal) revoked(id queue.ID, until queue.Instant) {
@@ -173,6 +198,7 @@ func (j *journal) write() error {
 	written := int64(len(j.pending))
 	j.pending = j.pending[:0]
 	if err != nil {
+		j.lost = true
 		_, seekErr := j.file.Seek(j.size, io.SeekStart)
 		return fmt.Errorf("writing the journal: %w", errors.Join(err, j.file.Truncate(j.size), seekErr))
 	}
@@ -201,6 +227,6 @@ func (j *journal) rewrite(now queue.Instant) error {
 		return errors.Join(err, file.Close())
 	}
 	old := j.file
-	j.file, j.size, j.pending, j.rewritten = file, int64(len(j.pending)), j.pending[:0], now
+	j.file, j.size, j.pending, j.rewritten, j.lost = file, int64(len(j.pending)), j.pending[:0], now, false
 	return old.Close()
 }

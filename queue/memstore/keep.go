@@ -7,8 +7,14 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// leastRewrite is the shortest time between two compactions of a journal.
-const leastRewrite = 5 * time.Second
+const (
+	// leastRewrite is the shortest time between two compactions of a journal.
+	leastRewrite = 5 * time.Second
+	// skew is how far the clock may have been set back while the gate was away.
+	// What a journal tells of later times was noted by a clock gone wrong, whose
+	// tickets are not trusted either.
+	skew = time.Minute
+)
 
 // keep brings the journal up to date at a Sync: the counts about once a second
 // while people wait, and all of it anew when sessions in it have ended, so that
@@ -24,24 +30,32 @@ func (r *room) keep() error {
 	if err := j.write(); err != nil {
 		return err
 	}
-	if r.now.Sub(j.rewritten) < max(leastRewrite, r.settings.SessionDuration/4) || r.ended == 0 && j.size < maxSize {
+	due := r.now.Sub(j.rewritten) >= max(leastRewrite, r.settings.SessionDuration/4)
+	if !j.lost && (!due || r.ended == 0 && j.size < maxSize) {
 		return nil
 	}
-	r.sweep()
-	for id, s := range r.sessions {
-		if s.admitted != 0 || s.expires > r.now {
-			j.admitted(id, s.admitted, s.expires)
-		}
-	}
-	for id, until := range r.revoked {
-		j.revoked(id, until)
-	}
-	j.counts(&r.line, r.now)
+	r.compact()
 	if err := j.rewrite(r.now); err != nil {
 		return fmt.Errorf("compacting the journal: %w", err)
 	}
 	r.ended = 0
 	return nil
+}
+
+// compact records all that still matters.
+func (r *room) compact() {
+	r.sweep()
+	for id, s := range r.sessions {
+		if s.expires <= r.now {
+			s.expires = 0
+		}
+		r.journal.admitted(id, s.admitted, s.expires)
+	}
+	for id, until := range r.revoked {
+		r.journal.revoked(id, until)
+	}
+	r.journal.minute(r.minute, r.admitted)
+	r.journal.counts(&r.line, r.now)
 }
 
 // restore takes up what the journal told, at the first report. Renewals are not
@@ -54,23 +68,27 @@ func (r *room) restore(now queue.Instant) {
 		return
 	}
 	r.restored = restored{}
-	r.now = max(now, told.counted)
+	future := now.Add(skew)
+	r.now = now
+	if latest := max(told.counted, told.minute); latest <= future {
+		r.now = max(now, latest)
+	}
 	r.minute = r.now.Floor(minute)
+	if told.minute == r.minute {
+		r.admitted = told.admitted
+	}
 	for id, s := range told.sessions {
-		if s.admitted >= r.minute {
-			r.admitted++
-		}
-		if !r.settings.DisableSessionRenewal {
+		if s.expires != 0 && !r.settings.DisableSessionRenewal {
 			s.expires = max(s.expires, r.now.Add(r.settings.SessionDuration))
 		}
-		if r.matters(s) {
+		if r.matters(s) && s.admitted <= future {
 			r.extend(id, s.expires, s.admitted)
 		}
 	}
 	for id, until := range told.revoked {
 		r.revoked[id] = until
 	}
-	if told.counted.Add(r.settings.QueueTicketTTL) < r.now {
+	if told.counted.Add(r.settings.QueueTicketTTL) < r.now || told.counted > future {
 		return
 	}
 	for _, c := range told.cells {

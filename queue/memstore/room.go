@@ -14,7 +14,7 @@ import (
 // counts who enters.
 const beyond = 4
 
-// tick is the grain of the ends of sessions, which are rounded up to it.
+// minute is the calendar minute that new_users_per_minute counts by.
 const minute = time.Minute
 
 // tick is the grain of the ends of sessions, which are rounded up to it.
@@ -51,7 +51,7 @@ type room struct {
 // ticket from before its admission is valid any more.
 type session struct {
 	expires  queue.Instant
-	admitted queue.Instant // zero for one that was only reported
+	admitted queue.Instant // by this store, or when it was first reported
 }
 
 func newRoom(name string, settings queue.Settings) *room {
@@ -78,7 +78,7 @@ func (r *room) count(p *queue.Report) {
 	}
 	for _, s := range p.Sessions {
 		if r.revoked[s.ID] <= r.now {
-			r.extend(s.ID, s.Expires, r.sessions[s.ID].admitted)
+			r.extend(s.ID, s.Expires, cmp.Or(r.sessions[s.ID].admitted, r.now))
 		}
 	}
 	for _, s := range p.Revoked {
@@ -117,8 +117,7 @@ func (r *room) sweep() {
 }
 
 func (r *room) matters(s session) bool {
-	usable := s.admitted != 0 && s.admitted.Add(r.settings.QueueTicketTTL) > r.now
-	return s.expires > r.now || usable || s.admitted >= r.minute
+	return s.expires > r.now || s.admitted.Add(r.settings.PlaceLasts()) > r.now
 }
 
 // extend makes the session of id last until expires at least.
@@ -140,11 +139,12 @@ func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 }
 
 func (r *room) revoke(p queue.Session) {
-	if s := r.sessions[p.ID]; s.expires > r.now {
+	s := r.sessions[p.ID]
+	if s.expires > r.now {
 		*r.ends.get(s.expires)--
 		r.active--
-		delete(r.sessions, p.ID)
 	}
+	r.sessions[p.ID] = session{admitted: cmp.Or(s.admitted, r.now)}
 	r.revoked[p.ID] = max(p.Expires, r.revoked[p.ID])
 	if r.journal != nil {
 		r.journal.revoked(p.ID, r.revoked[p.ID])
@@ -197,11 +197,12 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	case known.expires > r.now:
 		r.line.change(c.Cell, -1, r.now)
 		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: known.expires}
-	case seen && !c.Newcomer() && c.CheckedIn <= known.admitted:
+	case seen && !c.Newcomer():
 		return queue.Grant{Verdict: queue.Used}
 	}
 	pass := r.settings.Method == queue.Passthrough && !r.settings.QueueAll
 	if pass && r.active >= beyond*r.settings.TotalActiveUsers {
+		r.line.change(c.Cell, -1, r.now)
 		return queue.Grant{Verdict: queue.Beyond}
 	}
 	if !pass && r.open()-r.ahead(c) <= 0 {
@@ -222,6 +223,9 @@ func (r *room) takeBack(c queue.Claim) {
 	r.active--
 	r.admitted--
 	delete(r.sessions, c.ID)
+	if c.Newcomer() { // whose id may have been let in before
+		r.sessions[c.ID] = session{admitted: s.admitted}
+	}
 	r.line.change(c.Cell, 1, r.now)
 }
 
@@ -250,17 +254,35 @@ func (r *room) ahead(c queue.Claim) int {
 
 func (r *room) standing() queue.Standing {
 	released, more := r.pacer.Released(r.settings, r.now, r.line.present > 0)
-	next := more
-	switch free := r.settings.TotalActiveUsers - r.active; {
-	case free < released-r.admitted:
-		next = r.nextEnd()
-	case free == released-r.admitted:
-		next = max(r.nextEnd(), more)
-	}
 	return queue.Standing{
-		Now: r.now, Active: r.active, Admitted: r.admitted, Present: r.line.present, NextOpen: next,
-		Open: queue.Open(r.settings, r.active, released, r.admitted),
+		Now: r.now, Active: r.active, Admitted: r.admitted, Present: r.line.present,
+		Open:     queue.Open(r.settings, r.active, released, r.admitted),
+		NextOpen: r.nextOpen(released-r.admitted, r.nextRelease(released, more)),
 	}
+}
+
+// nextRelease is when more of the allowance is there than what is released, at
+// the latest when more says: all of it is there once nobody waits.
+func (r *room) nextRelease(released int, more queue.Instant) queue.Instant {
+	if released < r.settings.NewUsersPerMinute {
+		return min(more, r.line.empties())
+	}
+	return more
+}
+
+// nextOpen is when there may be more open slots, with so much allowance left
+// and more of it at the given moment.
+func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
+	free, end := r.settings.TotalActiveUsers-r.active, r.nextEnd()
+	switch {
+	case r.settings.QueueAll || r.settings.Method == queue.Reject || free <= allowance && end == 0:
+		return 0
+	case free < allowance:
+		return end
+	case free == allowance:
+		return max(end, more)
+	}
+	return more
 }
 
 // nextEnd is when the next session ends; zero without any.

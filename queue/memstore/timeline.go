@@ -74,6 +74,19 @@ func (l *line) advance(now queue.Instant) {
 	})
 }
 
+// empties is when the last who are present now will have left if nobody checks
+// in; only meaningful while people are present.
+func (l *line) empties() queue.Instant {
+	for _, window := range slices.Backward(l.windows.entries) {
+		for _, people := range window.value {
+			if people > 0 {
+				return window.at
+			}
+		}
+	}
+	return 0
+}
+
 func (l *line) add(bucket queue.Instant, people int) {
 	if people == 0 {
 		return

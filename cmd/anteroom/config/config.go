@@ -1,0 +1,169 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Config is the whole configuration of a gate, complete and checked: defaults are filled in, files are read, variables expanded.
+// It holds secrets (AdminToken, Cookie.Keys): do not print it.
+type Config struct {
+	// Listen is the address visitors connect to, host:port; default ":8080".
+	Listen string
+	// Admin is the address of the admin listener, host:port; default "127.0.0.1:9090".
+	Admin string
+	// AdminToken is the bearer token that the admin API asks for, "" for none. It is never "" when Admin is not a loopback address.
+	AdminToken string
+	// Store names where the queue's state lives: "memory".
+	Store string
+	// StateDir is the directory of the journal and of the cookie key that the gate makes for itself. When none is given it is
+	// $STATE_DIRECTORY (which systemd sets), or else anteroom/<listen address>-<hash> below $XDG_STATE_HOME or ~/.local/state,
+	// the hash being over the absolute path of the configuration file, or over the origin where there is no file: two gates on
+	// one machine never share it, and a gate that is started again finds it again.
+	StateDir string
+	// Origin is the default origin of rooms, scheme://host[:port]; "" where every room has its own.
+	Origin string
+	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by default.
+	TrustedProxies []netip.Prefix
+	// Cookie holds the keys of the tickets.
+	Cookie Cookie
+	// TLS holds the certificates of the listener; without any it speaks plain HTTP.
+	TLS TLS
+	// Log says what is logged, and how.
+	Log Log
+	// OriginTimeout is how long an origin may take until its response header is there; default 60 s.
+	OriginTimeout time.Duration
+	// ProgressTimeout is how long a visitor's connection may stand still in mid-request or mid-response; default 30 s.
+	ProgressTimeout time.Duration
+	// ShutdownGrace is how long requests may take to finish once the gate is told to stop; default 30 s.
+	ShutdownGrace time.Duration
+	// Rooms are the waiting rooms, at least one, in the order of the file.
+	Rooms []Room
+}
+
+// Cookie holds what tickets are sealed with.
+type Cookie struct {
+	// Keys are the keys as text, from cookie.keys or the lines of cookie.keys_file: the first signs and encrypts, all decode.
+	// Empty means that the gate makes its own and keeps it in its state directory.
+	Keys []string
+}
+
+// TLS holds the certificates of the visitors' listener.
+type TLS struct {
+	// Certificates are chosen from by server name; the first is for everybody else.
+	Certificates []Certificate
+}
+
+// Certificate is a pair of PEM files, which fit each other.
+type Certificate struct {
+	// Cert is the path of the certificate and its chain.
+	Cert string
+	// Key is the path of its private key.
+	Key string
+}
+
+// Log says what is logged, and how.
+type Log struct {
+	// Level is the least serious level that is logged: debug, info (the default), warn or error.
+	Level string
+	// Format is json, console, or auto (the default): console on a terminal, json elsewhere.
+	Format string
+}
+
+// Route is a host and a path that a room guards.
+type Route struct {
+	// Host is compared without letter case, port and trailing dot; "" is every host.
+	Host string
+	// Path covers its sub-paths by whole segments; default "/".
+	Path string
+}
+
+// Room is one waiting room.
+type Room struct {
+	// Name identifies the room: letters, digits, - and _, unique; at most 64 characters.
+	Name string
+	// Host and Path are the room's first route; defaults "" (every host) and "/".
+	Host, Path string
+	// AdditionalRoutes are more routes of the same room.
+	AdditionalRoutes []Route
+	// Origin is where accepted visitors go, scheme://host[:port]; default is Config.Origin. Never "".
+	Origin string
+	// TotalActiveUsers is how many visitors may be active at once; at least 1.
+	TotalActiveUsers int
+	// NewUsersPerMinute is how many visitors may be admitted in a minute; at least 1.
+	NewUsersPerMinute int
+	// SessionDuration is how long an active visitor stays so after the last request; 1 s to 24 h, default 5 m.
+	SessionDuration time.Duration
+	// DisableSessionRenewal makes sessions end SessionDuration after admission, whatever is requested.
+	DisableSessionRenewal bool
+	// Method is fifo (the default), random, passthrough or reject.
+	Method string
+	// QueueAll holds every new visitor.
+	QueueAll bool
+	// Suspended switches the room off: everything passes to the origin.
+	Suspended bool
+	// QueueingStatusCode is the status of the answer to those who wait: 200 (the default), 202, 429 or 503.
+	QueueingStatusCode int
+	// JSONResponseEnabled lets visitors ask for JSON instead of the page; default true.
+	JSONResponseEnabled bool
+	// RefreshInterval is the time between two check-ins of a waiting visitor; at least 1 s, default 20 s.
+	RefreshInterval time.Duration
+	// RefreshJitter is the fraction of RefreshInterval, 0 to 0.5, by which each check-in is moved at random; default 0.15.
+	RefreshJitter float64
+	// Bucket is what arrival times are rounded down to; at least 1 s, default 1 m.
+	Bucket time.Duration
+	// Pacing says when a minute's allowance is released while people wait: auto (the default), minute, even or random.
+	Pacing string
+	// QueueTicketTTL is how long a place can be left and come back to; at least two of the longest refresh intervals, default 5 m.
+	QueueTicketTTL time.Duration
+	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
+	Template string
+	// TemplateSource is what Template held when it was checked; nil for the built-in page.
+	TemplateSource []byte
+	// DefaultTemplateLanguage is the language of the built-in page for visitors who ask for none of its languages; default en-US.
+	DefaultTemplateLanguage string
+	// CookieSuffix replaces the room's name in the name of its cookie; default "".
+	CookieSuffix string
+	// CookieAttributes are the attributes of the room's cookie.
+	CookieAttributes CookieAttributes
+	// EnabledOriginCommands are the commands that the origin may send in a response header: none, or revoke.
+	EnabledOriginCommands []string
+	// Rules say which requests are exempt from the room.
+	Rules []Rule
+	// OnStoreError says what becomes of new visitors while the store cannot be reached: hold (the default), share or open.
+	OnStoreError string
+}
+
+// CookieAttributes are the attributes of a room's cookie.
+type CookieAttributes struct {
+	// SameSite is auto (the default: none over https, lax over http), lax, none or strict.
+	SameSite string
+	// Secure is auto (the default: over https), always or never.
+	Secure string
+	// Domain is the cookie's domain, "" (the default) for the host that was asked.
+	Domain string
+}
+
+// Rule exempts requests from a room.
+type Rule struct {
+	// Action is bypass_waiting_room.
+	Action string
+	// Description is a note for humans.
+	Description string
+	// Match says which requests the rule is about.
+	Match Match
+}
+
+// Match holds the conditions of a rule. At least one is given, and all that are given must hold.
+type Match struct {
+	// Path, PathPrefix and PathSuffix compare the path; the first two begin with a slash. "" is no condition.
+	Path, PathPrefix, PathSuffix string
+	// Method is an HTTP method, in capitals.
+	Method string
+	// CIDR are networks of which one must hold the visitor's address, masked.
+	CIDR []netip.Prefix
+	// Header is "Name: value", or "Name" for any value.
+	Header string
+	// Cookie is "name=value", or "name" for any value.
+	Cookie string
+}

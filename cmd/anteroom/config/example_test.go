@@ -1,0 +1,73 @@
+package config_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+)
+
+func TestTheExampleHasNeitherFaultsNorWarnings(t *testing.T) {
+	_, warnings, faults := setup{file: config.Example()}.load(t)
+	assert.Empty(t, faults)
+	assert.Empty(t, warnings)
+}
+
+// at is the value that a key with dots in it has in a mapping.
+func at(m map[string]any, key string) (any, bool) {
+	name, rest, deeper := strings.Cut(key, ".")
+	val, ok := m[name]
+	if !deeper || !ok {
+		return val, ok
+	}
+	inner, ok := val.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	return at(inner, rest)
+}
+
+func TestTheExampleHasEveryKeyWithItsDefault(t *testing.T) {
+	var top map[string]any
+	require.NoError(t, yaml.Load([]byte(config.Example()), &top))
+	rooms, ok := top["rooms"].([]any)
+	require.True(t, ok)
+	room, ok := rooms[0].(map[string]any)
+	require.True(t, ok)
+	plain := setup{file: minimal}.mustLoad(t)
+	for _, k := range config.Keys() {
+		if !k.File {
+			continue
+		}
+		m := top
+		if k.Room {
+			m = room
+		}
+		val, ok := at(m, k.Name)
+		assert.True(t, ok, "%s is not in the example", k.Name)
+		if k.Default != "" {
+			text, err := yaml.Dump(val)
+			require.NoError(t, err)
+			assert.Equal(t, k.Default, strings.Trim(strings.TrimSpace(string(text)), `'"`), "%s is not its default in the example", k.Name)
+		}
+	}
+	for _, name := range []string{"cert", "key", "host", "path", "action", "description", "path_prefix", "path_suffix", "method", "cidr"} {
+		assert.Regexp(t, regexp.MustCompile(`[ {]`+name+`: `), config.Example())
+	}
+	example := setup{file: config.Example()}.mustLoad(t)
+	example.Rooms, example.StateDir = plain.Rooms, plain.StateDir
+	assert.Equal(t, plain, example, "what the example sets at its top are the defaults")
+}
+
+func TestTheExampleSurvivesBeingRewritten(t *testing.T) {
+	var doc yaml.Node
+	require.NoError(t, yaml.Load([]byte(config.Example()), &doc))
+	rewritten, err := yaml.Dump(&doc)
+	require.NoError(t, err)
+	assert.Equal(t, setup{file: config.Example()}.mustLoad(t), setup{file: string(rewritten)}.mustLoad(t))
+}

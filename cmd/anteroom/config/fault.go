@@ -1,0 +1,153 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// maxFaults bounds how many faults are collected, so that a file of nothing but faults stays readable and cheap.
+const maxFaults = 1000
+
+// maxMessage bounds a message, in bytes.
+const maxMessage = 1000
+
+// Place says where a fault or a warning comes from.
+type Place struct {
+	// Source is the path of a file, a flag with its dashes, or the name of an environment variable.
+	Source string
+	// Line and Col count from 1, Col in characters; both are 0 where Source is no file or could not be read.
+	Line, Col int
+	// Key is the key's path in the file, such as rooms[0].session_duration; "" for what concerns the file as a whole.
+	Key string
+}
+
+// String is FILE:LINE:COL: key for a file, and the bare name of a flag or variable.
+func (p Place) String() string {
+	s := p.Source
+	if p.Line > 0 {
+		s = fmt.Sprintf("%s:%d:%d", p.Source, p.Line, p.Col)
+		if p.Key != "" {
+			s += ": " + p.Key
+		}
+	}
+	return s
+}
+
+// A Fault is one thing that is wrong with a configuration.
+type Fault struct {
+	Place
+	// Message says what is wrong, without the value of any secret.
+	Message string
+}
+
+// Error is the place and the message in one line.
+func (f Fault) Error() string { return f.Place.String() + ": " + f.Message }
+
+// A Warning is something that is probably not meant, and does no harm.
+type Warning struct {
+	Place
+	// Message says what is odd.
+	Message string
+}
+
+// String is the place and the message in one line.
+func (w Warning) String() string { return w.Place.String() + ": " + w.Message }
+
+// Faults is everything that is wrong with a configuration: the file's faults in the order of the file, then those of the files it
+// names, of the environment and of the flags.
+type Faults []Fault
+
+// Error has one line for each fault.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i, fault := range f {
+		lines[i] = fault.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// report collects faults and warnings.
+type report struct {
+	file     string // the configuration file, whose faults come first
+	lines    int    // how many lines it has: no fault of it is placed beyond
+	faults   Faults
+	warnings []Warning
+	stopped  bool // maxFaults is reached
+}
+
+func (r *report) fault(p Place, format string, args ...any) {
+	if r.stopped {
+		return
+	}
+	if len(r.faults) == maxFaults {
+		r.stopped = true
+		format, args = "there are more faults than the %d listed", []any{maxFaults}
+		p.Key = ""
+	}
+	r.faults = append(r.faults, Fault{Place: r.within(p), Message: oneLine(fmt.Sprintf(format, args...))})
+}
+
+func (r *report) warn(p Place, format string, args ...any) {
+	if len(r.warnings) < maxFaults {
+		r.warnings = append(r.warnings, Warning{Place: r.within(p), Message: oneLine(fmt.Sprintf(format, args...))})
+	}
+}
+
+// oneLine keeps a message on one line that can still be read, whatever it was given to repeat.
+func oneLine(message string) string {
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, message)
+}
+
+// within keeps a place of the configuration file inside it: parsers like to point behind the end.
+func (r *report) within(p Place) Place {
+	if p.Source == r.file && p.Line > 0 {
+		p.Line, p.Col = min(p.Line, max(r.lines, 1)), max(p.Col, 1)
+	}
+	return p
+}
+
+// result sorts what was collected, drops repetitions, and returns it; the error is nil or a Faults.
+func (r *report) result() ([]Warning, error) {
+	slices.SortStableFunc(r.faults, func(a, b Fault) int { return r.compare(a.Place, b.Place) })
+	slices.SortStableFunc(r.warnings, func(a, b Warning) int { return r.compare(a.Place, b.Place) })
+	r.warnings = slices.Compact(r.warnings)
+	if len(r.faults) == 0 {
+		return r.warnings, nil
+	}
+	return r.warnings, slices.Compact(r.faults)
+}
+
+func (r *report) compare(a, b Place) int {
+	if c := cmp.Compare(r.rank(a), r.rank(b)); c != 0 {
+		return c
+	}
+	if a.Line == 0 {
+		return 0 // variables and flags stay in the order of the table
+	}
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+}
+
+// rank orders the kinds of sources.
+func (r *report) rank(p Place) int {
+	switch {
+	case p.Source == r.file && r.file != "":
+		return 0
+	case strings.HasPrefix(p.Source, "--"):
+		return 3
+	case p.Line == 0:
+		return 2
+	default:
+		return 1
+	}
+}

@@ -1,0 +1,54 @@
+// Command anteroom is a waiting room in front of a site: a reverse proxy that
+// lets in no more people than the site can serve, and keeps everyone else in an
+// honest line.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2 // the command line or the configuration is wrong
+)
+
+// run runs the program until it is done or ctx ends, and returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var faults config.Faults
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &faults):
+		fmt.Fprintln(stderr, faults.Error())
+		return exitUsage
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "anteroom: %v\n", err)
+		return exitUsage
+	default:
+		fmt.Fprintf(stderr, "anteroom: %v\n", err)
+		return exitFailed
+	}
+}

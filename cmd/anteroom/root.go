@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+)
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "anteroom",
+		Short:         "A waiting room in front of your site",
+		Long:          "Anteroom lets in no more people than your site can serve, and keeps everyone else in an honest line.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArguments,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(explainFlag)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newServeCommand(), newValidateCommand(),
+		newStatusCommand(), newKeygenCommand(), newVersionCommand())
+	return root
+}
+
+// noArguments refuses arguments, and suggests commands for those that look like
+// one.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf(" (did you mean %q?)", near[0])
+	}
+	if cmd.HasParent() {
+		return usageError{fmt.Errorf("%s takes no arguments, and got %q%s", cmd.CommandPath(), args[0], hint)}
+	}
+	return usageError{fmt.Errorf("there is no command %q%s; see anteroom --help", args[0], hint)}
+}
+
+// explainFlag adds the nearest flag to a complaint about one that does not exist.
+func explainFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return usageError{fmt.Errorf("%w%s; see %s --help", err, config.DidYouMean("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())}
+}

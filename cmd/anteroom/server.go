@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"reflect"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// server is a gate with its two listeners.
+type server struct {
+	config *config.Config
+	log    *zap.Logger
+	gate   *proxy.Gate
+	public *listen.Server
+	admin  *http.Server
+	failed chan error // a listener's end that nobody asked for
+	tasks  sync.WaitGroup
+}
+
+// startServer makes a gate and serves it on the addresses of c.
+func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, log *zap.Logger) (*server, error) {
+	gate, err := proxy.New(ctx, gc, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken})
+	if err != nil {
+		return nil, err
+	}
+	s := &server{config: c, log: log, gate: gate, failed: make(chan error, 2)}
+	if err := s.listen(); err != nil {
+		gate.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *server) listen() error {
+	var err error
+	s.public, err = listen.New(listen.Config{
+		Handler: s.gate, Certificates: certificates(s.config), ProgressTimeout: s.config.ProgressTimeout, Log: s.log,
+	})
+	if err != nil {
+		return err
+	}
+	s.admin = &http.Server{
+		Handler: s.gate.Admin(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: 30 * time.Second, ErrorLog: zap.NewStdLog(s.log),
+	}
+	visitors, err := net.Listen("tcp", s.config.Listen)
+	if err != nil {
+		return fmt.Errorf("listening for visitors: %w", err)
+	}
+	operators, err := net.Listen("tcp", s.config.Admin)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listening for the admin API: %w", err), visitors.Close())
+	}
+	s.tasks.Go(func() { s.ended(s.public.Serve(visitors)) })
+	s.tasks.Go(func() { s.ended(s.admin.Serve(operators)) })
+	s.log.Info("ready", zap.Stringer("listen", visitors.Addr()), zap.Stringer("admin", operators.Addr()),
+		zap.Int("rooms", len(s.config.Rooms)))
+	return nil
+}
+
+func (s *server) ended(err error) {
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		s.failed <- err
+	}
+}
+
+// reload takes up the configuration as it is now, or keeps the old one.
+func (s *server) reload(ctx context.Context, load func() (*config.Config, []config.Warning, error), st *state) {
+	c, warnings, err := load()
+	for _, w := range warnings {
+		s.log.Warn("configuration", zap.String("at", w.Place.String()), zap.String("warning", w.Message))
+	}
+	if err != nil {
+		s.refused(err)
+		return
+	}
+	keys, err := st.keys(c.Cookie.Keys)
+	if err != nil {
+		s.refused(err)
+		return
+	}
+	gc, err := gateConfig(c, keys)
+	if err == nil {
+		err = s.gate.Configure(ctx, gc)
+	}
+	if err == nil {
+		err = s.public.Reload()
+	}
+	if err != nil {
+		s.refused(err)
+		return
+	}
+	for _, fixed := range changedButFixed(s.config, c) {
+		s.log.Warn("this change takes effect at the next start", zap.String("key", fixed))
+	}
+	s.log.Info("configuration reloaded", zap.Int("rooms", len(c.Rooms)))
+}
+
+func (s *server) refused(err error) {
+	var faults config.Faults
+	if !errors.As(err, &faults) {
+		s.log.Error("new configuration refused, the old one stays", zap.Error(err))
+		return
+	}
+	for _, f := range faults {
+		s.log.Error("new configuration refused, the old one stays",
+			zap.String("at", f.Place.String()), zap.String("fault", f.Message))
+	}
+}
+
+// changedButFixed names the keys that differ and are read at the start only.
+func changedButFixed(old, next *config.Config) []string {
+	var keys []string
+	for _, k := range []struct {
+		name     string
+		old, new any
+	}{
+		{"listen", old.Listen, next.Listen},
+		{"admin", old.Admin, next.Admin},
+		{"admin_token", old.AdminToken, next.AdminToken},
+		{"store", old.Store, next.Store},
+		{"state_dir", old.StateDir, next.StateDir},
+		{"tls", old.TLS, next.TLS},
+		{"log", old.Log, next.Log},
+		{"progress_timeout", old.ProgressTimeout, next.ProgressTimeout},
+		{"shutdown_grace", old.ShutdownGrace, next.ShutdownGrace},
+	} {
+		if !reflect.DeepEqual(k.old, k.new) {
+			keys = append(keys, k.name)
+		}
+	}
+	return keys
+}
+
+// stop says that the gate is not ready, lets requests finish, and ends.
+func (s *server) stop() error {
+	s.gate.Drain()
+	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownGrace)
+	defer cancel()
+	err := s.public.Shutdown(ctx)
+	s.gate.Close()
+	err = errors.Join(err, s.admin.Close())
+	s.tasks.Wait()
+	return err
+}

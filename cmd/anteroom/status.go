@@ -1,0 +1,99 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newStatusCommand() *cobra.Command {
+	var admin, token string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the rooms of a running gate",
+		Long:  "Show the rooms of a running gate, as its admin API tells them.",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			api := adminAPI{base: "http://" + strings.TrimPrefix(admin, "http://"), token: token}
+			return showStatus(cmd.Context(), api, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&admin, "admin", cmp.Or(os.Getenv("ANTEROOM_ADMIN"), "127.0.0.1:9090"), "address of the gate's admin API (env ANTEROOM_ADMIN)")
+	cmd.Flags().StringVar(&token, "admin-token", os.Getenv("ANTEROOM_ADMIN_TOKEN"), "token of the admin API (env ANTEROOM_ADMIN_TOKEN)")
+	cmd.Flag("admin-token").DefValue = ""
+	return cmd
+}
+
+func showStatus(ctx context.Context, api adminAPI, out io.Writer) error {
+	var rooms []struct {
+		Name              string `json:"name"`
+		QueueingMethod    string `json:"queueing_method"`
+		TotalActiveUsers  int    `json:"total_active_users"`
+		NewUsersPerMinute int    `json:"new_users_per_minute"`
+	}
+	if err := api.get(ctx, "/api/v1/rooms", &rooms); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ROOM\tSTATUS\tMETHOD\tACTIVE\tOPEN\tQUEUED\tPER MINUTE\tLONGEST WAIT")
+	for _, r := range rooms {
+		var s struct {
+			Status  string `json:"status"`
+			Active  int    `json:"activeUsers"`
+			Open    int    `json:"openSlots"`
+			Queued  int    `json:"estimated_queued_users"`
+			Minutes int    `json:"max_estimated_time_minutes"`
+		}
+		if err := api.get(ctx, "/api/v1/rooms/"+url.PathEscape(r.Name)+"/status", &s); err != nil {
+			return err
+		}
+		wait := "-"
+		if s.Minutes > 0 {
+			wait = fmt.Sprintf("%d min", s.Minutes)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d/%d\t%d\t%d\t%d\t%s\n", r.Name, strings.ReplaceAll(s.Status, "_", " "),
+			r.QueueingMethod, s.Active, r.TotalActiveUsers, s.Open, s.Queued, r.NewUsersPerMinute, wait)
+	}
+	return table.Flush()
+}
+
+// adminAPI is a running gate's admin API.
+type adminAPI struct{ base, token string }
+
+func (a adminAPI) get(ctx context.Context, path string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+path, nil)
+	if err != nil {
+		return fmt.Errorf("asking the gate: %w", err)
+	}
+	if a.token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("asking the gate (is it running, and its admin API at %s?): %w", a.base, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		var problem struct {
+			Detail string `json:"detail"`
+		}
+		_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&problem)
+		return fmt.Errorf("asking the gate for %s: %s %s", path, resp.Status, problem.Detail)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		return fmt.Errorf("reading what the gate said of %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+// checkKey and checkTemplate are what the configuration has checked elsewhere.
+func checkKey(key string) error {
+	_, err := cookie.ParseKey(key)
+	return err
+}
+
+func checkTemplate(_ string, source []byte) []config.TemplateFault {
+	_, err := templates.Parse(source)
+	var faults templates.Faults
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &faults):
+		list := make([]config.TemplateFault, len(faults))
+		for i, f := range faults {
+			list[i] = config.TemplateFault{Line: f.Line, Col: f.Col, Message: f.Message}
+		}
+		return list
+	default:
+		return []config.TemplateFault{{Message: err.Error()}}
+	}
+}
+
+// gateConfig turns a configuration into what the gate is made of.
+func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
+	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout}
+	var err error
+	if c.Origin != "" {
+		if gate.Origin, err = url.Parse(c.Origin); err != nil {
+			return gate, fmt.Errorf("reading the origin: %w", err)
+		}
+	}
+	for i := range c.Rooms {
+		room, err := roomConfig(&c.Rooms[i])
+		if err != nil {
+			return gate, fmt.Errorf("room %q: %w", c.Rooms[i].Name, err)
+		}
+		gate.Rooms = append(gate.Rooms, room)
+	}
+	return gate, nil
+}
+
+func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
+	room := proxy.RoomConfig{
+		Name: c.Name, Routes: []route.Route{{Host: c.Host, Path: c.Path}},
+		Suspended: c.Suspended, StatusCode: c.QueueingStatusCode, JSON: c.JSONResponseEnabled,
+		Language: c.DefaultTemplateLanguage, CookieSuffix: c.CookieSuffix,
+		CookieAttributes: cookie.Attributes{
+			SameSite: cookie.SameSite(c.CookieAttributes.SameSite),
+			Secure:   cookie.Secure(c.CookieAttributes.Secure),
+			Domain:   c.CookieAttributes.Domain,
+		},
+		Revoke: slices.Contains(c.EnabledOriginCommands, "revoke"),
+		Settings: queue.Settings{
+			TotalActiveUsers: c.TotalActiveUsers, NewUsersPerMinute: c.NewUsersPerMinute,
+			SessionDuration: c.SessionDuration, DisableSessionRenewal: c.DisableSessionRenewal,
+			QueueAll: c.QueueAll, RefreshInterval: c.RefreshInterval, RefreshJitter: c.RefreshJitter,
+			Bucket: c.Bucket, QueueTicketTTL: c.QueueTicketTTL,
+		},
+	}
+	for _, r := range c.AdditionalRoutes {
+		room.Routes = append(room.Routes, route.Route{Host: r.Host, Path: r.Path})
+	}
+	for _, r := range c.Rules {
+		room.Rules = append(room.Rules, ruleOf(r))
+	}
+	var errPage, errOrigin error
+	if c.TemplateSource != nil {
+		room.Page, errPage = templates.Parse(c.TemplateSource)
+	}
+	room.Origin, errOrigin = url.Parse(c.Origin)
+	return room, errors.Join(errPage, errOrigin,
+		room.Settings.Method.UnmarshalText([]byte(c.Method)),
+		room.Settings.Pacing.UnmarshalText([]byte(c.Pacing)),
+		room.OnStoreError.UnmarshalText([]byte(c.OnStoreError)))
+}
+
+func ruleOf(r config.Rule) route.Rule {
+	rule := route.Rule{Action: r.Action, Description: r.Description, Match: route.Conditions{
+		Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
+		Method: r.Match.Method, Header: r.Match.Header, Cookie: r.Match.Cookie,
+	}}
+	for _, prefix := range r.Match.CIDR {
+		rule.Match.CIDR = append(rule.Match.CIDR, prefix.String())
+	}
+	return rule
+}
+
+func certificates(c *config.Config) []listen.Certificate {
+	var pairs []listen.Certificate
+	for _, pair := range c.TLS.Certificates {
+		pairs = append(pairs, listen.Certificate{Cert: pair.Cert, Key: pair.Key})
+	}
+	return pairs
+}

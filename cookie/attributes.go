@@ -1,0 +1,157 @@
+package cookie
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+)
+
+// SameSite says to which requests browsers attach the cookie. The zero value
+// is the same as SameSiteAuto.
+type SameSite string
+
+// The values of SameSite.
+const (
+	// SameSiteAuto is None over https, so that a room works in a frame of
+	// another site, and Lax over http.
+	SameSiteAuto SameSite = "auto"
+	// SameSiteLax sends the cookie with top-level navigation from elsewhere.
+	SameSiteLax SameSite = "lax"
+	// SameSiteNone sends the cookie with every request. Browsers take it only
+	// if it is Secure: where the cookie is not, Lax is written instead.
+	SameSiteNone SameSite = "none"
+	// SameSiteStrict sends the cookie with requests of the same site only.
+	SameSiteStrict SameSite = "strict"
+)
+
+// Secure says whether browsers keep the cookie to https. The zero value is the
+// same as SecureAuto.
+type Secure string
+
+// The values of Secure.
+const (
+	// SecureAuto makes the cookie Secure when the visitor came over https.
+	SecureAuto Secure = "auto"
+	// SecureAlways makes the cookie Secure, whatever the visitor came over.
+	SecureAlways Secure = "always"
+	// SecureNever leaves Secure out.
+	SecureNever Secure = "never"
+)
+
+// Attributes are the attributes of a cookie that an operator can choose. The
+// others are fixed: HttpOnly, Path=/, and a Max-Age of a day, which only has
+// to outlive what the ticket itself says. The zero value is all automatic.
+type Attributes struct {
+	// SameSite defaults to SameSiteAuto.
+	SameSite SameSite
+
+	// Secure defaults to SecureAuto.
+	Secure Secure
+
+	// Domain makes browsers send the cookie to this domain and everything
+	// below it. By default it goes to the very host that set it, and to
+	// nobody else. A leading dot means nothing and is dropped.
+	Domain string
+}
+
+// Validate returns every fault of the attributes, joined, or nil.
+func (a Attributes) Validate() error {
+	var faults []error
+	switch a.SameSite {
+	case "", SameSiteAuto, SameSiteLax, SameSiteNone, SameSiteStrict:
+	default:
+		faults = append(faults, fmt.Errorf("samesite %q is none of auto, lax, none, strict", string(a.SameSite)))
+	}
+	switch a.Secure {
+	case "", SecureAuto, SecureAlways, SecureNever:
+	default:
+		faults = append(faults, fmt.Errorf("secure %q is none of auto, always, never", string(a.Secure)))
+	}
+	if a.SameSite == SameSiteNone && a.Secure == SecureNever {
+		faults = append(faults, errors.New("samesite none needs a Secure cookie: "+
+			"browsers drop the cookie with secure never"))
+	}
+	if err := checkDomain(a.Domain); err != nil {
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+func checkDomain(domain string) error {
+	if domain == "" {
+		return nil
+	}
+	bare := strings.TrimPrefix(domain, ".")
+	if _, err := netip.ParseAddr(bare); err == nil {
+		return fmt.Errorf("domain %q is an address: browsers take names only", domain)
+	}
+	for label := range strings.SplitSeq(bare, ".") {
+		if label == "" || strings.ContainsFunc(label, notWordCharacter) {
+			return fmt.Errorf("domain %q is not a name such as shop.example", domain)
+		}
+	}
+	return nil
+}
+
+// isSecure says whether a cookie set over https, or not, is Secure.
+func (a Attributes) isSecure(https bool) bool {
+	switch a.Secure {
+	case SecureAlways:
+		return true
+	case SecureNever:
+		return false
+	}
+	return https
+}
+
+// sameSite returns the value of the SameSite attribute as it is written.
+func (a Attributes) sameSite(https bool) string {
+	switch a.SameSite {
+	case SameSiteStrict:
+		return "Strict"
+	case SameSiteLax:
+		return "Lax"
+	case SameSiteNone:
+		if a.isSecure(https) {
+			return "None"
+		}
+	default:
+		if https && a.isSecure(https) {
+			return "None"
+		}
+	}
+	return "Lax"
+}
+
+// cookieName returns the name that browsers see.
+func (a Attributes) cookieName(name string, https bool) string {
+	if a.isSecure(https) && a.Domain == "" {
+		return hostPrefix + name
+	}
+	return name
+}
+
+// tail returns everything of a Set-Cookie header that follows the value. With
+// SameSite=None goes Partitioned: in a frame of another site browsers that
+// refuse third-party cookies keep no other.
+func (a Attributes) tail(https bool, maxAge string) string {
+	var b strings.Builder
+	b.WriteString("; Path=/; Max-Age=")
+	b.WriteString(maxAge)
+	if a.Domain != "" {
+		b.WriteString("; Domain=")
+		b.WriteString(strings.TrimPrefix(a.Domain, "."))
+	}
+	b.WriteString("; HttpOnly")
+	if a.isSecure(https) {
+		b.WriteString("; Secure")
+	}
+	sameSite := a.sameSite(https)
+	b.WriteString("; SameSite=")
+	b.WriteString(sameSite)
+	if sameSite == "None" {
+		b.WriteString("; Partitioned")
+	}
+	return b.String()
+}

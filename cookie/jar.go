@@ -1,0 +1,150 @@
+package cookie
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// A day: longer than any ticket is valid.
+const maxAge = "86400"
+
+// ErrUnreadable means that a request's cookies cannot be read as a whole: they
+// are too long, too many, or hold control bytes. The visitor's ticket may be
+// among them, so they must be told, and not be taken for a new visitor.
+var ErrUnreadable = errors.New("the Cookie header cannot be read")
+
+// Jar reads the tickets of one room from requests and writes them to
+// responses. It is safe for concurrent use.
+type Jar struct {
+	codec       *Codec
+	hostName    string // the name with "__Host-"
+	http, https format
+}
+
+// format is what the Set-Cookie headers for one scheme are made of.
+type format struct {
+	name   string
+	head   string // up to the value
+	tail   string // from the value on
+	delete string // a whole header
+}
+
+// Ticket is what Read found.
+type Ticket struct {
+	// Payload is what was sealed, or nil when no ticket of the request opens.
+	// The caller may keep and change it.
+	Payload []byte
+
+	// Key is the index of the key that opened it. Any but 0 is an old key:
+	// the ticket should be issued again.
+	Key int
+
+	// Name is the cookie it was found in. Where it differs from
+	// (*Jar).Name of the scheme at hand the ticket should be issued again.
+	Name string
+
+	// Refused is how many values of this room did not open.
+	Refused int
+}
+
+// NewJar returns a Jar for the codec's cookie. It fails with every fault of
+// the attributes.
+func NewJar(codec *Codec, attributes Attributes) (*Jar, error) {
+	if codec == nil {
+		return nil, errors.New("a jar needs a codec")
+	}
+	if err := attributes.Validate(); err != nil {
+		return nil, fmt.Errorf("cookie attributes: %w", err)
+	}
+	return &Jar{
+		codec:    codec,
+		hostName: hostPrefix + codec.name,
+		http:     newFormat(codec.name, attributes, false),
+		https:    newFormat(codec.name, attributes, true),
+	}, nil
+}
+
+func newFormat(name string, attributes Attributes, https bool) format {
+	name = attributes.cookieName(name, https)
+	head := name + "="
+	return format{
+		name:   name,
+		head:   head,
+		tail:   attributes.tail(https, maxAge),
+		delete: head + attributes.tail(https, "0"),
+	}
+}
+
+func (j *Jar) format(https bool) *format {
+	if https {
+		return &j.https
+	}
+	return &j.http
+}
+
+// Name returns the name of the cookie as browsers see it, for a visitor who
+// came over https or over http.
+func (j *Jar) Name(https bool) string { return j.format(https).name }
+
+// Seal returns a Set-Cookie header value that holds the payload. It fails as
+// Codec.Encode does.
+func (j *Jar) Seal(payload []byte, https bool) (string, error) {
+	value, err := j.codec.Encode(payload)
+	if err != nil {
+		return "", err
+	}
+	return j.SetCookie(value, https), nil
+}
+
+// SetCookie returns a Set-Cookie header value that holds a value which the
+// codec has made.
+func (j *Jar) SetCookie(value string, https bool) string {
+	f := j.format(https)
+	return f.head + value + f.tail
+}
+
+// DeleteCookie returns a Set-Cookie header value that makes the browser
+// forget the ticket: same name and attributes, empty, Max-Age=0.
+func (j *Jar) DeleteCookie(https bool) string { return j.format(https).delete }
+
+// Read finds this room's ticket in the Cookie header lines of a request. Of
+// several values, at most four are tried: first those that came as "__Host-…",
+// which nobody but this host can have set, then the others, each in the order
+// they came in. The first that opens counts. None is not an error; the only
+// error is ErrUnreadable.
+func (j *Jar) Read(header http.Header) (Ticket, error) {
+	lines := header["Cookie"]
+	if len(lines) == 0 {
+		return Ticket{}, nil
+	}
+	if !readable(lines) {
+		return Ticket{}, ErrUnreadable
+	}
+	var found candidates
+	for _, line := range lines {
+		found.scan(line, j.codec.name)
+	}
+	return j.open(&found), nil
+}
+
+func (j *Jar) open(found *candidates) Ticket {
+	var ticket Ticket
+	j.openFrom(&ticket, found.host[:found.hosts], j.hostName)
+	j.openFrom(&ticket, found.plain[:found.plains], j.codec.name)
+	return ticket
+}
+
+func (j *Jar) openFrom(ticket *Ticket, values []string, name string) {
+	for _, value := range values {
+		if ticket.Payload != nil || ticket.Refused == maxTried {
+			return
+		}
+		payload, key, ok := j.codec.Decode(value)
+		if !ok {
+			ticket.Refused++
+			continue
+		}
+		ticket.Payload, ticket.Key, ticket.Name = payload, key, name
+	}
+}

@@ -1,0 +1,171 @@
+package cookie_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestNewJarNeedsACodec(t *testing.T) {
+	_, err := cookie.NewJar(nil, cookie.Attributes{})
+	require.Error(t, err)
+}
+
+func TestWhatIsSetIsReadAgain(t *testing.T) {
+	jar := newJar(t, newCodec(t, cookie.Name("shop")), cookie.Attributes{})
+	for _, https := range []bool{false, true} {
+		header, err := jar.Seal(payload36, https)
+		require.NoError(t, err)
+		set, err := http.ParseSetCookie(header)
+		require.NoError(t, err)
+
+		ticket, err := jar.Read(withCookies("a=b; " + set.Name + "=" + set.Value + "; c=d"))
+		require.NoError(t, err)
+		assert.Equal(t, cookie.Ticket{Payload: payload36, Name: jar.Name(https)}, ticket)
+	}
+	_, err := jar.Seal(nil, true)
+	require.Error(t, err)
+}
+
+func TestReadFindsTheTicket(t *testing.T) {
+	oldKey, key := newKey(t), newKey(t)
+	codec := newCodec(t, cookie.Name("shop"), key, oldKey)
+	jar := newJar(t, codec, cookie.Attributes{})
+	a, b := seal(t, codec, "a"), seal(t, codec, "b")
+	old := seal(t, newCodec(t, cookie.Name("shop"), oldKey), "old")
+	show := seal(t, newCodec(t, cookie.Name("show"), key), "show")
+	const plain, host = "anteroom_shop", "__Host-anteroom_shop"
+
+	for name, test := range map[string]struct {
+		lines []string
+		want  cookie.Ticket
+	}{
+		"no cookie at all":     {nil, cookie.Ticket{}},
+		"an empty header":      {[]string{""}, cookie.Ticket{}},
+		"only others' cookies": {[]string{"a=b; c"}, cookie.Ticket{}},
+		"by its plain name":    {[]string{"anteroom_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"by its __Host- name":  {[]string{"x=y; __Host-anteroom_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: host}},
+		"without spaces":       {[]string{"x=y;anteroom_shop=" + a + ";z=1"}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"among tabs":           {[]string{"x=y;\tanteroom_shop=" + a + "\t;z=1"}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"between quotes":       {[]string{`anteroom_shop="` + a + `"`}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"on a second line":     {[]string{"x=y", "anteroom_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"sealed by an old key": {[]string{"anteroom_shop=" + old}, cookie.Ticket{Payload: []byte("old"), Key: 1, Name: plain}},
+		"the first of two that open": {
+			[]string{"anteroom_shop=" + a + "; anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"behind one that was tossed in": {
+			[]string{"anteroom_shop=evil; anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: plain, Refused: 1}},
+		"the one no other host can set before the first": {
+			[]string{"anteroom_shop=" + a + "; __Host-anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: host}},
+		"the one no other host can set, however many are tossed in": {
+			[]string{strings.Repeat("anteroom_shop=evil; ", 9) + "__Host-anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: host}},
+		"within the first four": {
+			[]string{strings.Repeat("anteroom_shop=evil; ", 3) + "anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: plain, Refused: 3}},
+		"not beyond the first four": {
+			[]string{strings.Repeat("anteroom_shop=evil; ", 4) + "anteroom_shop=" + b}, cookie.Ticket{Refused: 4}},
+		"not beyond the first four of both names": {
+			[]string{strings.Repeat("__Host-anteroom_shop=evil; ", 2) + strings.Repeat("anteroom_shop=evil; ", 2) + "anteroom_shop=" + b}, cookie.Ticket{Refused: 4}},
+		"beside those of other rooms": {
+			[]string{"anteroom_show=" + show + "; anteroom_shop2=" + b + "; anteroom_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"not that of another room":        {[]string{"anteroom_shop=" + show}, cookie.Ticket{Refused: 1}},
+		"not by a longer name":            {[]string{"xanteroom_shop=" + a + "; anteroom_shop_=" + a}, cookie.Ticket{}},
+		"not inside another's value":      {[]string{"x=anteroom_shop=" + a}, cookie.Ticket{}},
+		"not by another prefix":           {[]string{"__Secure-anteroom_shop=" + a + "; x__Host-anteroom_shop=" + a}, cookie.Ticket{}},
+		"not where it has no value":       {[]string{"anteroom_shop; anteroom_shop"}, cookie.Ticket{}},
+		"an empty value is one of no use": {[]string{"anteroom_shop="}, cookie.Ticket{Refused: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ticket, err := jar.Read(withCookies(test.lines...))
+			require.NoError(t, err)
+			assert.Equal(t, test.want, ticket)
+		})
+	}
+}
+
+func TestCookiesThatCannotBeReadAreNoNewVisitor(t *testing.T) {
+	codec := newCodec(t, cookie.Name("shop"))
+	jar := newJar(t, codec, cookie.Attributes{})
+	good := "anteroom_shop=" + seal(t, codec, "ticket")
+	for name, test := range map[string]struct {
+		lines      []string
+		unreadable bool
+	}{
+		"3,000 cookies":                    {[]string{strings.Repeat("a;", 2999) + good}, false},
+		"3,001 cookies":                    {[]string{strings.Repeat("a;", 3000) + good}, true},
+		"3,001 cookies in two lines":       {[]string{strings.Repeat("a;", 2000) + "a", strings.Repeat("a;", 999) + good}, true},
+		"16 KiB":                           {[]string{good + ";" + strings.Repeat("a", 16<<10-len(good)-1)}, false},
+		"a byte more":                      {[]string{good + ";" + strings.Repeat("a", 16<<10-len(good))}, true},
+		"a byte more in two lines":         {[]string{good, strings.Repeat("a", 16<<10-len(good)+1)}, true},
+		"a tab":                            {[]string{"x=a\tb; " + good}, false},
+		"letters of other scripts":         {[]string{"x=日本語é; " + good}, false},
+		"a NUL":                            {[]string{"x=\x00; " + good}, true},
+		"a line end":                       {[]string{good + "\n"}, true},
+		"an escape in another cookie":      {[]string{good + "; aaaaaaaaaaaaaaaaaaa=\x1b[0m"}, true},
+		"a DEL among letters":              {[]string{good + "; é\x7fé"}, true},
+		"a tab and a DEL side by side":     {[]string{good + "; \t\x7f"}, true},
+		"a control byte on a second line":  {[]string{good, "a=\x01"}, true},
+		"a control byte after eight bytes": {[]string{"12345678\x1f; " + good}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ticket, err := jar.Read(withCookies(test.lines...))
+			if test.unreadable {
+				require.ErrorIs(t, err, cookie.ErrUnreadable)
+				assert.Empty(t, ticket)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, "ticket", string(ticket.Payload))
+		})
+	}
+}
+
+func TestEveryControlByteIsSeenAtEveryPlace(t *testing.T) {
+	jar := newJar(t, newCodec(t, cookie.Name("shop")), cookie.Attributes{})
+	for c := range 256 {
+		for at := range 20 {
+			line := []byte("a=\t\xff\x80 ~!0123456789abcdefgh")
+			line[at] = byte(c)
+			_, err := jar.Read(withCookies(string(line)))
+			if c < ' ' && c != '\t' || c == 0x7f {
+				require.Error(t, err, "byte %#x at %d", c, at)
+			} else {
+				require.NoError(t, err, "byte %#x at %d", c, at)
+			}
+		}
+	}
+}
+
+func TestLookingForATicketDoesNotAllocate(t *testing.T) {
+	jar := newJar(t, newCodec(t, cookie.Name("shop")), cookie.Attributes{})
+	header := withCookies("a=b; c=d; anteroom_show=v", "anteroom_shop2=v; x=y")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = jar.Read(header) }))
+}
+
+// net/http is slower and reads cookies by the same standard: where it finds a
+// value by our name, so does Read, whatever else is in the header.
+func FuzzRead(f *testing.F) {
+	key, err := cookie.ParseKey(strings.Repeat("k9-_", 21) + "aA")
+	require.NoError(f, err)
+	codec := newCodec(f, cookie.Name("shop"), key)
+	jar := newJar(f, codec, cookie.Attributes{})
+	value := seal(f, codec, "ticket")
+	f.Add("a=b; ", "; c=d")
+	f.Add("anteroom_shop=", " ;;")
+	f.Add("x=\"", "\"; y")
+	f.Add(" \t", "\t ")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		header := withCookies(before + "anteroom_shop=" + value + after)
+		ticket, err := jar.Read(header)
+		if err != nil {
+			return
+		}
+		for i, c := range (&http.Request{Header: header}).CookiesNamed("anteroom_shop") {
+			if i < 4 && c.Value == value {
+				require.Equal(t, "ticket", string(ticket.Payload))
+			}
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package cookie
+
+import (
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	hashKeyLen  = 32 // HMAC-SHA-256
+	blockKeyLen = 32 // AES-256
+	secretLen   = hashKeyLen + blockKeyLen
+)
+
+// MinKeyLen is the least length of a key's text, in characters.
+const MinKeyLen = 32
+
+// Key is the secret that seals tickets: one half authenticates, the other
+// encrypts, so that a key can never lack either. Its zero value is no key.
+//
+// A Key does not show its secret, whatever verb it is formatted with.
+type Key struct {
+	// A function, because fmt cannot look into one: a Key in an unexported
+	// field of some other struct, where Format is not called, stays secret too.
+	secret func() []byte
+}
+
+// NewKey returns the text of a new random key, without a line end: 86 letters,
+// digits, - and _.
+func NewKey() string {
+	var secret [secretLen]byte
+	// As of Go 1.24 Read never fails: it ends the program when the system has
+	// no randomness to give.
+	_, _ = rand.Read(secret[:])
+	return base64.RawURLEncoding.EncodeToString(secret[:])
+}
+
+// ParseKey makes a key of a text as NewKey writes it, or of any other secret of
+// at least MinKeyLen characters, such as other tools make; the halves are derived
+// from it with HKDF (RFC 5869). White space around it is ignored. The error says
+// what is wrong and never quotes the text.
+func ParseKey(text string) (Key, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return Key{}, errors.New("the cookie key is empty; anteroom keygen prints one")
+	case len(text) < MinKeyLen:
+		return Key{}, fmt.Errorf("the cookie key has %d characters, which is fewer than %d and can be guessed; "+
+			"anteroom keygen prints a random one", len(text), MinKeyLen)
+	case strings.Count(text, text[:1]) == len(text):
+		return Key{}, errors.New("the cookie key repeats a single character and can be guessed; anteroom keygen prints a random one")
+	}
+	secret, err := hkdf.Key(sha256.New, []byte(text), nil, "anteroom cookie key", secretLen)
+	if err != nil {
+		return Key{}, fmt.Errorf("deriving the cookie key: %w", err)
+	}
+	return Key{secret: func() []byte { return secret }}, nil
+}
+
+// String returns a fixed text that stands for the secret.
+func (k Key) String() string {
+	if k.secret == nil {
+		return "no cookie key"
+	}
+	return "cookie key (secret)"
+}
+
+// Format writes what String returns, for every verb.
+func (k Key) Format(state fmt.State, _ rune) {
+	_, _ = io.WriteString(state, k.String())
+}
+
+func (k Key) hash() []byte  { return k.secret()[:hashKeyLen] }
+func (k Key) block() []byte { return k.secret()[hashKeyLen:] }
+
+func notWordCharacter(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_':
+		return false
+	}
+	return true
+}

@@ -1,0 +1,33 @@
+package cookie
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const (
+	namePrefix = "anteroom_"
+	hostPrefix = "__Host-"
+)
+
+// Name returns the name of a room's cookie, without "__Host-": "anteroom_"
+// and the room's cookie suffix, or the room's name where it has none.
+func Name(suffix string) string { return namePrefix + suffix }
+
+// checkName accepts what Name makes of letters, digits, - and _. A narrow
+// alphabet matters: the name is a part of the sealed text, where "|" ends it,
+// and a part of the Cookie header, where ";" and "=" would.
+func checkName(name string) error {
+	suffix, found := strings.CutPrefix(name, namePrefix)
+	if !found {
+		return fmt.Errorf("cookie name %q does not begin with %q", name, namePrefix)
+	}
+	if suffix == "" {
+		return errors.New("the cookie name needs the name of its room or a suffix")
+	}
+	if strings.ContainsFunc(suffix, notWordCharacter) {
+		return fmt.Errorf("cookie name %q: only letters, digits, - and _ can be used", name)
+	}
+	return nil
+}

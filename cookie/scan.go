@@ -1,0 +1,115 @@
+package cookie
+
+import "strings"
+
+const (
+	maxHeaderLen = 16 << 10 // of all Cookie header lines together, in bytes
+	maxCookies   = 3000     // as in net/http, which beyond it reports no cookie at all
+	maxTried     = 4        // values of one room that are opened
+)
+
+// readable says whether the Cookie header lines of a request are of a size
+// and of bytes that cookies can have.
+func readable(lines []string) bool {
+	size, cookies := 0, 0
+	for _, line := range lines {
+		size += len(line)
+		cookies += strings.Count(line, ";") + 1
+		if size > maxHeaderLen || cookies > maxCookies || hasControl(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasControl says whether s has a control byte. The tab is none: browsers
+// keep it in cookie values. It looks at eight bytes at once, for every Cookie
+// header goes through here.
+func hasControl(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		if mayHaveControl(word) && hasControlByte(s[:8]) {
+			return true
+		}
+	}
+	return hasControlByte(s)
+}
+
+// mayHaveControl is true whenever one of the eight bytes is below ' ', the tab
+// included, or is DEL: then a subtraction borrows from its highest bit.
+func mayHaveControl(word uint64) bool {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x80 * ones
+	)
+	del := word ^ 0x7f*ones
+	return ((word-' '*ones)&^word|(del-ones)&^del)&highs != 0
+}
+
+func hasControlByte(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+// candidates are the values that a request has for one room, in its order.
+type candidates struct {
+	host, plain   [maxTried]string
+	hosts, plains int
+}
+
+// scan adds the values of the cookie called name, and of the one called
+// "__Host-" and name. It looks for the name rather than at every cookie: most
+// of a Cookie header is other people's.
+func (c *candidates) scan(line, name string) {
+	for from := 0; ; {
+		at := strings.Index(line[from:], name)
+		if at < 0 {
+			return
+		}
+		at += from
+		from = at + len(name)
+		if from == len(line) || line[from] != '=' {
+			continue
+		}
+		before := line[:at]
+		bare := strings.TrimSuffix(before, hostPrefix)
+		if !startsCookie(bare) {
+			continue
+		}
+		c.add(valueAt(line, from+1), len(bare) < len(before))
+	}
+}
+
+func (c *candidates) add(value string, host bool) {
+	switch {
+	case host && c.hosts < maxTried:
+		c.host[c.hosts] = value
+		c.hosts++
+	case !host && c.plains < maxTried:
+		c.plain[c.plains] = value
+		c.plains++
+	}
+}
+
+// startsCookie says whether a cookie begins right after before.
+func startsCookie(before string) bool {
+	before = strings.TrimRight(before, " \t")
+	return before == "" || before[len(before)-1] == ';'
+}
+
+// valueAt returns the cookie value that begins at the index. Some clients put
+// a value that ends in "=" between quotes; these are dropped, as net/http
+// does.
+func valueAt(line string, at int) string {
+	value, _, _ := strings.Cut(line[at:], ";")
+	value = strings.Trim(value, " \t")
+	if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
+		value = value[1 : len(value)-1]
+	}
+	return value
+}

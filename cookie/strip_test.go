@@ -1,0 +1,83 @@
+package cookie_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestStripLeavesWhatIsNotOurs(t *testing.T) {
+	for name, test := range map[string]struct{ lines, want []string }{
+		"no header":                    {nil, nil},
+		"none of ours":                 {[]string{" a=b ;c; ;", ""}, []string{" a=b ;c; ;", ""}},
+		"only ours":                    {[]string{"anteroom_shop=v"}, nil},
+		"only ours, of several rooms":  {[]string{"anteroom_shop=v; __Host-anteroom_show=w", "anteroom_x"}, nil},
+		"only ours, among semicolons":  {[]string{";anteroom_shop=v; ;"}, nil},
+		"ours first":                   {[]string{"anteroom_shop=v; a=b; c=d"}, []string{"a=b; c=d"}},
+		"ours last":                    {[]string{"a=b; c=d; anteroom_shop=v"}, []string{"a=b; c=d"}},
+		"ours between":                 {[]string{"a=b; __Host-anteroom_shop=v; c=d"}, []string{"a=b; c=d"}},
+		"ours all over":                {[]string{"anteroom_a=1; a=b; anteroom_b=2;anteroom_c=3; c=d;e; anteroom_d=4; f"}, []string{"a=b; c=d;e; f"}},
+		"odd spacing stays":            {[]string{"a = b ;\tc=d;; anteroom_shop=v ;e=f "}, []string{"a = b ;\tc=d;;e=f "}},
+		"odd values stay":              {[]string{`a="x y"; anteroom_shop=v; b={"é":1}; =; c`}, []string{`a="x y"; b={"é":1}; =; c`}},
+		"a space before our equals":    {[]string{"anteroom_shop =v; a=b"}, []string{"a=b"}},
+		"a line of nothing but ours":   {[]string{"a=b", "anteroom_shop=v", "c=d"}, []string{"a=b", "c=d"}},
+		"ours as another's value":      {[]string{"a=anteroom_shop=v"}, []string{"a=anteroom_shop=v"}},
+		"a name that ends like ours":   {[]string{"my_anteroom_shop=v; __Secure-anteroom_x=1"}, []string{"my_anteroom_shop=v; __Secure-anteroom_x=1"}},
+		"a line without ours is whole": {[]string{" ; a ", "anteroom_shop=v"}, []string{" ; a "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			header := http.Header{"Accept": {"*/*"}}
+			if test.lines != nil {
+				header["Cookie"] = slices.Clone(test.lines)
+			}
+			cookie.Strip(header)
+			assert.Equal(t, test.want, header["Cookie"])
+			assert.Equal(t, test.want != nil, header["Cookie"] != nil)
+			assert.Equal(t, "*/*", header.Get("Accept"))
+		})
+	}
+}
+
+func TestStripDoesNotAllocateWhereItNeedNot(t *testing.T) {
+	for name, line := range map[string]string{
+		"none of ours": "a=b; c=d; e=f",
+		"only ours":    "anteroom_shop=v; __Host-anteroom_show=w",
+		"ours first":   "anteroom_shop=v; a=b; c=d",
+		"ours last":    "a=b; c=d; anteroom_shop=v",
+	} {
+		lines, header := []string{line}, http.Header{}
+		assert.Zero(t, testing.AllocsPerRun(100, func() {
+			lines[0] = line
+			header["Cookie"] = lines
+			cookie.Strip(header)
+		}), name)
+	}
+}
+
+func isOurs(c *http.Cookie) bool {
+	name := strings.TrimPrefix(c.Name, "__Host-")
+	return strings.HasPrefix(name, "anteroom_")
+}
+
+func FuzzStrip(f *testing.F) {
+	f.Add("anteroom_shop=v; a=b; __Host-anteroom_shop=w;c", "anteroom_x")
+	f.Add(";;anteroom_;", "a=\"anteroom_x;anteroom_y\"")
+	f.Add("\ranteroom_", "0")
+	f.Add("", "\t;anteroom_=\t; =a")
+	f.Fuzz(func(t *testing.T, first, second string) {
+		header := withCookies(first, second)
+		want := slices.DeleteFunc((&http.Request{Header: header.Clone()}).Cookies(), isOurs)
+		cookie.Strip(header)
+		got := (&http.Request{Header: header}).Cookies()
+		require.Equal(t, want, got)
+
+		once := header.Clone()
+		cookie.Strip(header)
+		require.Equal(t, once, header)
+	})
+}

@@ -1,0 +1,162 @@
+package proxy
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// maxPatch bounds the body of a PATCH, in bytes.
+const maxPatch = 64 << 10
+
+// Admin returns the handler of the admin listener: /livez, /readyz and /metrics
+// for everyone who reaches it, and the API below /api/v1/, which asks for the
+// bearer token if there is one. Browsers' requests from other sites are refused.
+func (g *Gate) Admin() http.Handler {
+	api := http.NewServeMux()
+	api.HandleFunc("GET /api/v1/rooms", g.getRooms)
+	api.HandleFunc("GET /api/v1/rooms/{room}", g.withRoom(g.getRoom))
+	api.HandleFunc("PATCH /api/v1/rooms/{room}", g.withRoom(g.patchRoom))
+	api.HandleFunc("GET /api/v1/rooms/{room}/status", g.withRoom(g.getStatus))
+	api.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := api.Handler(methodOf(r, http.MethodGet))
+		if pattern != "/" {
+			refuse(w, http.StatusMethodNotAllowed, "This resource does not support the method.")
+			return
+		}
+		refuse(w, http.StatusNotFound, "There is no such resource. See /api/v1/rooms.")
+	})
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"status": "ok"}) })
+	mux.HandleFunc("GET /readyz", g.getReady)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(g.metrics.registry, promhttp.HandlerOpts{}))
+	mux.Handle("/", g.authorised(api))
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusForbidden, "Requests from pages of other sites are refused.")
+	}))
+	return protection.Handler(mux)
+}
+
+// methodOf returns r as if it had the method.
+func methodOf(r *http.Request, method string) *http.Request {
+	r = r.Clone(r.Context())
+	r.Method = method
+	return r
+}
+
+func (g *Gate) authorised(next http.Handler) http.Handler {
+	if g.o.AdminToken == "" {
+		return next
+	}
+	want := []byte("Bearer " + g.o.AdminToken)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			refuse(w, http.StatusUnauthorized, "Send the admin token: Authorization: Bearer ….")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (g *Gate) getReady(w http.ResponseWriter, _ *http.Request) {
+	if g.draining.Load() {
+		refuse(w, http.StatusServiceUnavailable, "The gate is about to stop.")
+		return
+	}
+	for _, r := range g.current.Load().rooms {
+		if r.line.queue.StoreFailing() && r.cfg.OnStoreError == queue.Hold {
+			refuse(w, http.StatusServiceUnavailable, "The store does not answer, so nobody new is let in.")
+			return
+		}
+	}
+	reply(w, map[string]string{"status": "ok"})
+}
+
+func (g *Gate) getRooms(w http.ResponseWriter, _ *http.Request) {
+	rooms := []roomJSON{}
+	for _, r := range g.current.Load().rooms {
+		rooms = append(rooms, r.describe())
+	}
+	reply(w, rooms)
+}
+
+// withRoom finds the room that the path names.
+func (g *Gate) withRoom(next func(http.ResponseWriter, *http.Request, *room)) http.HandlerFunc {
+	return func(w http.ResponseWriter, q *http.Request) {
+		for _, r := range g.current.Load().rooms {
+			if r.cfg.Name == q.PathValue("room") {
+				next(w, q, r)
+				return
+			}
+		}
+		refuse(w, http.StatusNotFound, "There is no room of this name. See /api/v1/rooms.")
+	}
+}
+
+func (g *Gate) getRoom(w http.ResponseWriter, _ *http.Request, r *room) { reply(w, r.describe()) }
+
+func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
+	if kind, _, err := mime.ParseMediaType(q.Header.Get("Content-Type")); err != nil ||
+		kind != "application/json" && kind != "application/merge-patch+json" {
+		refuse(w, http.StatusUnsupportedMediaType, "Send the changes as application/json.")
+		return
+	}
+	patch, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxPatch))
+	if err != nil {
+		status := http.StatusBadRequest
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		refuse(w, status, "The body could not be read.")
+		return
+	}
+	r.line.mu.Lock()
+	defer r.line.mu.Unlock()
+	changes, err := r.line.changes.merge(patch)
+	if err == nil {
+		err = changes.over(r.line.base.Settings).WithDefaults().Validate()
+	}
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err.Error())
+		return
+	}
+	if err := r.line.apply(q.Context(), changes); err != nil {
+		g.o.Log.Error("room not changed", zap.String("room", r.cfg.Name), zap.Error(err))
+		refuse(w, http.StatusServiceUnavailable, "The store does not answer; nothing was changed.")
+		return
+	}
+	g.o.Log.Info("room changed", zap.String("room", r.cfg.Name), zap.ByteString("changes", patch), zap.String("by", q.RemoteAddr))
+	reply(w, r.describeLocked())
+}
+
+func reply(w http.ResponseWriter, value any) { send(w, http.StatusOK, "application/json", value) }
+
+// refuse answers with problem+json (RFC 9457).
+func refuse(w http.ResponseWriter, status int, detail string) {
+	send(w, status, "application/problem+json", struct {
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		Detail string `json:"detail"`
+	}{http.StatusText(status), status, detail})
+}
+
+func send(w http.ResponseWriter, status int, contentType string, value any) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	// Whoever does not read the answer has gone.
+	_ = encoder.Encode(value)
+}

@@ -1,0 +1,146 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// passage is what has to be done to the answer to an admitted request.
+type passage struct {
+	gate      *Gate
+	visitor   visitor
+	ticket    queue.Ticket
+	setCookie string // "" for none
+}
+
+type passageKey struct{}
+
+// pass sends a request on to an origin, without our cookies.
+func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler) {
+	cookie.Strip(r.Header)
+	to.ServeHTTP(w, r)
+}
+
+// admit sends an admitted visitor's request on to the origin, and keeps their
+// session active for as long as the answer takes.
+func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
+	p := &passage{gate: g, visitor: v, ticket: d.Ticket}
+	if d.Issue || v.stale {
+		p.setCookie = g.seal(v, d.Ticket)
+	}
+	if p.setCookie != "" || v.room.cfg.Revoke {
+		r = r.WithContext(context.WithValue(r.Context(), passageKey{}, p))
+	}
+	hold := g.hold(v.room.line.queue, d.Ticket)
+	defer hold.end()
+	g.pass(w, r, v.room.origin)
+}
+
+// hold keeps a session active while an answer is under way.
+type hold struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	ended bool
+}
+
+// hold touches the session of a ticket every third of its duration until the
+// hold is ended.
+func (g *Gate) hold(q *queue.Room, t queue.Ticket) *hold {
+	every := q.Settings().SessionDuration / 3
+	h := &hold{}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.timer = time.AfterFunc(every, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if !h.ended {
+			q.Touch(queue.At(g.o.Clock()), t)
+			h.timer.Reset(every)
+		}
+	})
+	return h
+}
+
+func (h *hold) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	h.timer.Stop()
+}
+
+// seal makes the Set-Cookie value of a ticket. It does not fail for tickets that
+// the queue has made; if it should, the visitor goes without.
+func (g *Gate) seal(v visitor, t queue.Ticket) string {
+	value, err := v.room.seal(t, v.https)
+	if err != nil {
+		g.o.Log.Error("ticket not issued", zap.String("room", v.room.cfg.Name), zap.Error(err))
+		return ""
+	}
+	return value
+}
+
+// The headers by which an origin commands the gate.
+var commandHeaders = [...]string{"Anteroom-Command", "Cf-Waiting-Room-Command"}
+
+// respond is the gate's look at every answer of an origin.
+func (g *Gate) respond(resp *http.Response) {
+	revoke := false
+	for _, name := range commandHeaders {
+		for _, command := range resp.Header[name] {
+			revoke = revoke || strings.EqualFold(strings.TrimSpace(command), "revoke")
+		}
+		delete(resp.Header, name)
+	}
+	p, ok := resp.Request.Context().Value(passageKey{}).(*passage)
+	if !ok {
+		return
+	}
+	if revoke && p.visitor.room.cfg.Revoke {
+		p.revoke()
+	}
+	p.mark(resp.Header)
+}
+
+// revoke ends the session that the answer belongs to.
+func (p *passage) revoke() {
+	v := p.visitor
+	v.room.line.queue.Revoke(queue.At(p.gate.o.Clock()), p.ticket)
+	v.room.count(revoked)
+	p.setCookie = v.room.jar.DeleteCookie(v.https)
+}
+
+// mark adds the visitor's cookie to an answer, and keeps the answer out of
+// shared caches: Set-Cookie alone does not (RFC 9111, section 7.3).
+func (p *passage) mark(h http.Header) {
+	if p.setCookie == "" {
+		return
+	}
+	h.Add("Set-Cookie", p.setCookie)
+	if !strings.Contains(strings.ToLower(h.Get("Cache-Control")), "no-store") {
+		h.Set("Cache-Control", "private, no-store")
+	}
+	for _, name := range [...]string{"Cdn-Cache-Control", "Surrogate-Control"} {
+		if h[name] != nil {
+			h.Set(name, "no-store")
+		}
+	}
+}
+
+// originFailed answers a request that the origin left unanswered. An admitted
+// visitor keeps their slot.
+func (g *Gate) originFailed(w http.ResponseWriter, r *http.Request, status int) {
+	language := ""
+	if p, ok := r.Context().Value(passageKey{}).(*passage); ok {
+		p.mark(w.Header())
+		language = p.visitor.room.set.Default()
+	}
+	g.problem(w, r, status, language)
+}

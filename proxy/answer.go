@@ -1,0 +1,152 @@
+package proxy
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+// Header values that every answer of a kind shares; net/http does not change
+// them.
+var (
+	noStore     = []string{"no-store"}
+	varies      = []string{"Accept, Accept-Language, Cookie"}
+	htmlType    = []string{"text/html; charset=utf-8"}
+	jsonType    = []string{"application/json"}
+	problemType = []string{"application/problem+json"}
+	noSniff     = []string{"nosniff"}
+)
+
+// queued answers a visitor who waits.
+func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
+	h := w.Header()
+	if d.Issue || v.stale {
+		if value := g.seal(v, d.Ticket); value != "" {
+			h["Set-Cookie"] = []string{value}
+		}
+	}
+	seconds := int(queue.Told(d.Ticket.RefreshInterval) / time.Second)
+	told := []string{strconv.Itoa(seconds)}
+	h["Retry-After"] = told
+	language := v.room.language(r)
+	if language == "" || v.room.set.Custom() {
+		h["Refresh"] = told
+	}
+	page := v.room.pages.get(v.room, d.Ticket.ArrivedAt, language)
+	v.room.write(w, r, page, language, d.Ticket.LastCheckIn, seconds)
+}
+
+// rejected answers a visitor whom the room does not take.
+func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
+	if d.Drop {
+		w.Header()["Set-Cookie"] = []string{v.room.jar.DeleteCookie(v.https)}
+	}
+	language := v.room.language(r)
+	page := v.room.pages.get(v.room, v.now, language)
+	v.room.write(w, r, page, language, v.now, 0)
+}
+
+// language returns the language of the page that answers a request, and "" if
+// JSON does.
+func (r *room) language(q *http.Request) string {
+	if r.cfg.JSON && templates.WantsJSON(headerValue(q.Header["Accept"])) {
+		return ""
+	}
+	return r.set.Match(headerValue(q.Header["Accept-Language"]))
+}
+
+// headerValue is the value of a header that may stand on several lines.
+func headerValue(lines []string) string {
+	switch len(lines) {
+	case 0:
+		return ""
+	case 1:
+		return lines[0]
+	}
+	all := lines[0]
+	for _, line := range lines[1:] {
+		all += "," + line
+	}
+	return all
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// write sends a page or JSON with a visitor's own values in it.
+func (r *room) write(w http.ResponseWriter, q *http.Request, page *templates.Rendered, language string, updated queue.Instant, seconds int) {
+	h := w.Header()
+	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"] = noStore, varies, noSniff
+	if language == "" {
+		h["Content-Type"] = jsonType
+	} else {
+		h["Content-Type"] = htmlType
+		if !r.set.Custom() {
+			h["Content-Language"] = []string{language}
+		}
+		if policy := r.set.ContentSecurityPolicy(); policy != "" {
+			h["Content-Security-Policy"] = []string{policy}
+		}
+	}
+	h["Content-Length"] = []string{strconv.Itoa(page.Len(seconds))}
+	w.WriteHeader(r.cfg.StatusCode)
+	if q.Method == http.MethodHead {
+		return
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	*buf = page.AppendTo((*buf)[:0], updated.Time(), seconds)
+	// Whoever does not read the answer has gone.
+	_, _ = w.Write(*buf)
+}
+
+// busy answers a request of someone who would have to wait and that cannot be
+// held back. Its body is not read, and their place is not touched.
+func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
+	if subresource(r) {
+		g.problem(w, r, http.StatusServiceUnavailable, "")
+		return
+	}
+	interval := v.room.line.queue.Settings().RefreshInterval
+	w.Header()["Retry-After"] = []string{strconv.Itoa(int(queue.Told(interval) / time.Second))}
+	g.writeProblem(w, r, http.StatusTooManyRequests, g.problems.JSON(http.StatusTooManyRequests), problemType)
+}
+
+// subresource answers a browser that asks for a part of a page without being
+// let in: it takes no place and no slot.
+func (g *Gate) subresource(w http.ResponseWriter, r *http.Request, v visitor) {
+	if v.room.line.queue.Numbers().Queueing() {
+		v.room.count(withheld)
+		g.problem(w, r, http.StatusServiceUnavailable, "")
+		return
+	}
+	v.room.count(exempt)
+	g.pass(w, r, v.room.origin)
+}
+
+// problem answers with an error page, or problem+json (RFC 9457) for those who
+// ask for JSON.
+func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, language string) {
+	if templates.WantsJSON(headerValue(r.Header["Accept"])) || subresource(r) {
+		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
+		return
+	}
+	w.Header()["Content-Security-Policy"] = []string{g.problems.ContentSecurityPolicy()}
+	g.writeProblem(w, r, status, g.problems.Page(status, language), htmlType)
+}
+
+func (g *Gate) writeProblem(w http.ResponseWriter, r *http.Request, status int, body []byte, contentType []string) {
+	h := w.Header()
+	h["Content-Type"], h["Vary"], h["X-Content-Type-Options"] = contentType, varies, noSniff
+	if h["Cache-Control"] == nil {
+		h["Cache-Control"] = noStore
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body)
+	}
+}

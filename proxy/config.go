@@ -1,0 +1,84 @@
+package proxy
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+// Config is what a gate is made of.
+type Config struct {
+	Rooms []RoomConfig // at least one
+
+	// Origin is where requests go that no room guards; without it they are
+	// answered with 421, or 404 if the host is one of a room's.
+	Origin *url.URL
+
+	TrustedProxies []netip.Prefix // whose forwarding headers are believed; nobody by default
+	Keys           []cookie.Key   // of the tickets; the first seals, all open
+	OriginTimeout  time.Duration  // until an origin's response header; default 60s
+}
+
+// RoomConfig is one room of a gate.
+type RoomConfig struct {
+	Name             string            // letters, digits, - and _
+	Routes           []route.Route     // what it guards
+	Rules            []route.Rule      // what passes it by
+	Origin           *url.URL          // where its visitors go
+	Settings         queue.Settings    // limits and switches
+	Suspended        bool              // everything passes, and no ticket is issued
+	StatusCode       int               // of answers to those who wait; default 200
+	JSON             bool              // answers in JSON to those who ask for it
+	Page             *templates.Page   // nil for the built-in one
+	Language         string            // the built-in page's default; "" for en-US
+	CookieSuffix     string            // "" for the room's name
+	CookieAttributes cookie.Attributes // of the ticket's cookie
+	Revoke           bool              // the origin may end sessions
+	OnStoreError     queue.ErrorPolicy // who enters while the store does not answer
+}
+
+// Options are what a gate works with, and keeps when it is configured anew.
+type Options struct {
+	Store queue.Store      // required; outlives the gate
+	Clock func() time.Time // default: the time of the start plus what has passed since, so that it never jumps
+	Log   *zap.Logger      // default: none
+
+	// SyncInterval is how often each room syncs with the store; default 100 ms,
+	// which suits a store in the same process.
+	SyncInterval time.Duration
+
+	// AdminToken, if set, is asked for by the admin handler's API as a bearer
+	// token.
+	AdminToken string
+}
+
+func (o Options) withDefaults() Options {
+	if o.Clock == nil {
+		started := time.Now()
+		o.Clock = func() time.Time { return started.Add(time.Since(started)) }
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	if o.SyncInterval == 0 {
+		o.SyncInterval = 100 * time.Millisecond
+	}
+	return o
+}
+
+// routes returns the routes of all rooms, as the table wants them.
+func (c Config) routes() []route.Room {
+	rooms := make([]route.Room, len(c.Rooms))
+	for i, r := range c.Rooms {
+		rooms[i] = route.Room{Name: r.Name, Routes: slices.Clone(r.Routes)}
+	}
+	return rooms
+}

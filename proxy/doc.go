@@ -1,0 +1,15 @@
+// Package proxy is the gate: it stands in front of origins and lets in no more
+// visitors than they can serve.
+//
+// The life of a request, as [Gate.ServeHTTP] has it:
+//
+//	which room guards this host and path?    none → the origin       route.Table
+//	does a rule exempt it?                   yes → the origin         room.exempts
+//	whose ticket is this?                    none we trust → new      cookie.Jar
+//	may they enter?                          the one rule             queue.Room
+//	admitted → the origin, with a new ticket where it changed         admit.go
+//	queued → a page or JSON, with the ticket                          answer.go
+//
+// [Gate.Admin] is a second handler, for a listener of its own: health, metrics,
+// and the rooms.
+package proxy

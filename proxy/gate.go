@@ -1,0 +1,271 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+// ownPaths is where the gate's own paths live, on every host.
+const ownPaths = "/.anteroom/"
+
+// Gate is the waiting room as an HTTP handler. It is made by New and ended by
+// Close.
+type Gate struct {
+	o        Options
+	problems *templates.Problems
+	metrics  *metrics
+	current  atomic.Pointer[setup]
+	draining atomic.Bool
+
+	mu    sync.Mutex        // guards configuring
+	lines map[string]*line  // by room; they outlive configurations
+	sync  context.Context   // of the lines' syncing
+	stop  context.CancelFunc // ends it
+	tasks sync.WaitGroup    // the syncing
+}
+
+// setup is one configuration at work. It does not change.
+type setup struct {
+	table    *route.Table
+	rooms    []*room
+	trust    origin.Trust
+	origins  map[string]*origin.Origin
+	fallback http.Handler // for requests that no room guards; nil if they are refused
+}
+
+// New returns a gate of the configuration c. It fails if something in it cannot
+// be used or the store does not answer.
+func New(ctx context.Context, c Config, o Options) (*Gate, error) {
+	if o.Store == nil {
+		return nil, errors.New("a gate needs a store")
+	}
+	problems, err := templates.NewProblems()
+	if err != nil {
+		return nil, fmt.Errorf("making the error pages: %w", err)
+	}
+	g := &Gate{o: o.withDefaults(), problems: problems, lines: map[string]*line{}}
+	g.metrics = newMetrics(g)
+	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := g.Configure(ctx, c); err != nil {
+		g.stop()
+		return nil, err
+	}
+	return g, nil
+}
+
+// Configure replaces the configuration as a whole, and keeps the old one if it
+// returns an error. Rooms are known by their names: one that stays keeps its
+// line, its sessions and the changes that operators made while it ran.
+func (g *Gate) Configure(ctx context.Context, c Config) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	next, err := g.build(ctx, c)
+	if err != nil {
+		return fmt.Errorf("configuring the gate: %w", err)
+	}
+	old := g.current.Swap(next)
+	for _, r := range next.rooms {
+		r.line.queue.Pause(r.origin.Failing())
+	}
+	if old != nil {
+		for _, o := range old.origins {
+			o.Close()
+		}
+	}
+	return nil
+}
+
+func (g *Gate) build(ctx context.Context, c Config) (*setup, error) {
+	s := &setup{trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{}}
+	var err error
+	if s.table, err = route.New(c.routes()); err != nil {
+		return nil, err
+	}
+	fail := func(err error) (*setup, error) {
+		for _, o := range s.origins {
+			o.Close()
+		}
+		return nil, err
+	}
+	for i := range c.Rooms {
+		r, err := g.newRoom(&c.Rooms[i], c)
+		if err != nil {
+			return fail(fmt.Errorf("room %q: %w", c.Rooms[i].Name, err))
+		}
+		if r.origin, err = g.originOf(s, r.cfg.Origin, c); err != nil {
+			return fail(fmt.Errorf("room %q: %w", r.cfg.Name, err))
+		}
+		s.rooms = append(s.rooms, r)
+	}
+	if c.Origin != nil {
+		o, err := g.originOf(s, c.Origin, c)
+		if err != nil {
+			return fail(err)
+		}
+		s.fallback = o
+	}
+	for _, r := range s.rooms {
+		if err := g.open(ctx, r); err != nil {
+			return fail(err)
+		}
+	}
+	return s, nil
+}
+
+// originOf returns the setup's proxy to the address; rooms of one origin share
+// its connections and its breaker.
+func (g *Gate) originOf(s *setup, u *url.URL, c Config) (*origin.Origin, error) {
+	if u == nil {
+		return nil, errors.New("it has no origin")
+	}
+	key := strings.TrimSuffix(u.String(), "/")
+	if o, ok := s.origins[key]; ok {
+		return o, nil
+	}
+	o, err := origin.New(origin.Config{
+		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Log: g.o.Log,
+		ErrorHandler: g.originFailed,
+		OnResponse:   g.respond,
+		OnChange:     func(failing bool) { g.pause(s, key, failing) },
+		Metrics:      g.metrics.origin(key),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.origins[key] = o
+	return o, nil
+}
+
+// pause holds admissions to the rooms of an origin while it does not answer.
+func (g *Gate) pause(s *setup, key string, failing bool) {
+	if g.current.Load() != s {
+		return
+	}
+	for _, r := range s.rooms {
+		if s.origins[key] == r.origin {
+			r.line.queue.Pause(failing)
+		}
+	}
+}
+
+// ServeHTTP answers a visitor's request.
+func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s := g.current.Load()
+	switch {
+	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
+		g.problem(w, r, http.StatusMethodNotAllowed, templates.DefaultLanguage)
+		return
+	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
+		g.own(w, r, s)
+		return
+	}
+	var guards [2]int
+	rooms := s.table.All(guards[:0], r.Host, r.RequestURI)
+	switch {
+	case len(rooms) == 0:
+		g.unguarded(w, r, s)
+		return
+	case len(rooms) > 1:
+		// Its origin might read it as a path of either: whoever is let into one
+		// must not spell their way into the other.
+		g.problem(w, r, http.StatusBadRequest, templates.DefaultLanguage)
+		return
+	}
+	room := s.rooms[rooms[0]]
+	if room.exempts(r, s.trust) {
+		room.count(exempt)
+		g.pass(w, r, room.origin)
+		return
+	}
+	ticket, sealed, err := room.ticket(r)
+	if err != nil {
+		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Default())
+		return
+	}
+	v := visitor{room: room, now: queue.At(g.o.Clock()), ticket: ticket, https: s.trust.Scheme(r) == "https"}
+	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != room.jar.Name(v.https))
+	if subresource(r) && ticket.State != queue.Accepted {
+		g.subresource(w, r, v)
+		return
+	}
+	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, queue.Request{
+		Ticket: ticket, Hidden: hidden(r), NoWait: unsafe(r) || subresource(r),
+	}))
+}
+
+// decided turns the queue's decision into an answer.
+func (g *Gate) decided(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
+	v.room.note(d)
+	switch d.Outcome {
+	case queue.Admitted:
+		g.admit(w, r, v, d)
+	case queue.Queued:
+		g.queued(w, r, v, d)
+	case queue.Rejected:
+		g.rejected(w, r, v, d)
+	case queue.Busy:
+		g.busy(w, r, v)
+	}
+}
+
+// unguarded answers a request that no room guards.
+func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
+	switch {
+	case s.fallback != nil:
+		g.pass(w, r, s.fallback)
+	case s.table.Knows(r.Host):
+		g.problem(w, r, http.StatusNotFound, templates.DefaultLanguage)
+	default:
+		g.problem(w, r, http.StatusMisdirectedRequest, templates.DefaultLanguage)
+	}
+}
+
+// Drain makes the gate report that it is not ready any more, so that no new
+// visitors are sent to it. It goes on answering those who come.
+func (g *Gate) Drain() { g.draining.Store(true) }
+
+// Close ends the gate's own work and waits for it. Call it after the servers
+// have been shut down. The store stays open.
+func (g *Gate) Close() {
+	g.stop()
+	g.tasks.Wait()
+	for _, o := range g.current.Load().origins {
+		o.Close()
+	}
+}
+
+// keepInSync syncs a line with the store until the gate is closed, and once
+// more then.
+func (g *Gate) keepInSync(l *line) {
+	ticker := time.NewTicker(g.o.SyncInterval)
+	defer ticker.Stop()
+	for {
+		var last bool
+		select {
+		case <-g.sync.Done():
+			last = true
+		case <-ticker.C:
+		}
+		if err := l.queue.Sync(context.WithoutCancel(g.sync), queue.At(g.o.Clock())); err != nil {
+			g.metrics.storeErrors.WithLabelValues(l.queue.Name()).Inc()
+			g.o.Log.Debug("sync failed", zap.String("room", l.queue.Name()), zap.Error(err))
+		}
+		if last {
+			return
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+// line is what outlives the configurations of a room.
+type line struct {
+	queue     *queue.Room
+	suspended atomic.Bool
+
+	mu      sync.Mutex
+	base    RoomConfig // as configured
+	changes Changes    // what operators changed while it ran
+}
+
+// room is one configuration of a room at work. It does not change.
+type room struct {
+	cfg    RoomConfig
+	line   *line
+	origin *origin.Origin
+	rules  *route.Rules
+	jar    *cookie.Jar
+	set    *templates.Set
+	pages  pages
+	roomMetrics
+}
+
+func (g *Gate) newRoom(cfg *RoomConfig, c Config) (*room, error) {
+	r := &room{cfg: *cfg, roomMetrics: g.metrics.room(cfg.Name)}
+	if r.cfg.StatusCode == 0 {
+		r.cfg.StatusCode = http.StatusOK
+	}
+	suffix := cfg.CookieSuffix
+	if suffix == "" {
+		suffix = cfg.Name
+	}
+	if err := cfg.Settings.WithDefaults().Validate(); err != nil {
+		return nil, err
+	}
+	codec, err := cookie.New(cookie.Config{Name: cookie.Name(suffix), Keys: c.Keys})
+	if err != nil {
+		return nil, fmt.Errorf("making the ticket's codec: %w", err)
+	}
+	if r.jar, err = cookie.NewJar(codec, cfg.CookieAttributes); err != nil {
+		return nil, fmt.Errorf("reading the cookie's attributes: %w", err)
+	}
+	if r.rules, err = route.NewRules(cfg.Rules); err != nil {
+		return nil, fmt.Errorf("reading the rules: %w", err)
+	}
+	if r.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language}); err != nil {
+		return nil, fmt.Errorf("making the page: %w", err)
+	}
+	return r, nil
+}
+
+// open gives the room its line: the one it had, or a new one.
+func (g *Gate) open(ctx context.Context, r *room) error {
+	l, ok := g.lines[r.cfg.Name]
+	if !ok {
+		l = &line{}
+		log := g.o.Log.With(zap.String("room", r.cfg.Name))
+		q, err := queue.NewRoom(ctx, queue.At(g.o.Clock()), queue.Config{
+			Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, OnStoreError: r.cfg.OnStoreError,
+			OnStoreChange: func(err error) {
+				if err != nil {
+					log.Error("store does not answer", zap.Stringer("on_store_error", r.cfg.OnStoreError), zap.Error(err))
+				} else {
+					log.Info("store answers again")
+				}
+			},
+		})
+		if err != nil {
+			return err
+		}
+		l.queue = q
+		g.lines[r.cfg.Name] = l
+		g.tasks.Go(func() { g.keepInSync(l) })
+	}
+	r.line = l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.base = r.cfg
+	return l.apply(ctx, l.changes)
+}
+
+// exempts says whether a request passes the room by.
+func (r *room) exempts(q *http.Request, trust origin.Trust) bool {
+	if r.line.suspended.Load() || preflight(q) {
+		return true
+	}
+	if len(r.cfg.Rules) == 0 {
+		return false
+	}
+	_, ok := r.rules.Match(route.Request{
+		Target: q.RequestURI, Method: q.Method, Addr: trust.ClientAddr(q), Header: q.Header,
+	})
+	return ok
+}
+
+// ticket returns what the request's cookies tell of its visitor. One that
+// cannot be trusted is none.
+func (r *room) ticket(q *http.Request) (queue.Ticket, cookie.Ticket, error) {
+	sealed, err := r.jar.Read(q.Header)
+	if err != nil || sealed.Payload == nil {
+		return queue.Ticket{}, sealed, err
+	}
+	var t queue.Ticket
+	if t.UnmarshalBinary(sealed.Payload) != nil {
+		return queue.Ticket{}, sealed, nil
+	}
+	return t, sealed, nil
+}
+
+// seal returns the Set-Cookie value that carries the ticket.
+func (r *room) seal(t queue.Ticket, https bool) (string, error) {
+	var buf [64]byte
+	payload, err := t.AppendBinary(buf[:0])
+	if err != nil {
+		return "", fmt.Errorf("writing a ticket: %w", err)
+	}
+	return r.jar.Seal(payload, https)
+}

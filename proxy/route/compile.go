@@ -1,0 +1,174 @@
+package route
+
+import (
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// report takes a fault of the rule at hand.
+type report func(key, format string, args ...any)
+
+func compile(rule Rule, fault report) matcher {
+	switch rule.Action {
+	case BypassWaitingRoom:
+	case "":
+		fault("action", "an action is required: %s", BypassWaitingRoom)
+	default:
+		fault("action", "%q is no action; there is only %s", rule.Action, BypassWaitingRoom)
+	}
+	c := rule.Match
+	if c.Path == "" && c.PathPrefix == "" && c.PathSuffix == "" && c.Method == "" &&
+		len(c.CIDR) == 0 && c.Header == "" && c.Cookie == "" {
+		fault("match", "a rule needs at least one condition")
+	}
+	return matcher{
+		path:     compilePath("match.path", c.Path, fault),
+		prefix:   compilePath("match.path_prefix", c.PathPrefix, fault),
+		suffix:   compileSuffix("match.path_suffix", c.PathSuffix, fault),
+		method:   compileMethod(c.Method, fault),
+		prefixes: compileCIDR(c.CIDR, fault),
+		header:   compileHeader(c.Header, len(c.CIDR) > 0, fault),
+		cookie:   compileCookie(c.Cookie, fault),
+	}
+}
+
+func compilePath(key, path string, fault report) []string {
+	if problem := checkPath(path); problem != "" {
+		fault(key, "%s", problem)
+	}
+	return pathForms(path)
+}
+
+func compileSuffix(key, suffix string, fault report) []string {
+	if suffix == "" {
+		return nil
+	}
+	// Before a suffix there is always something; it makes a path of it.
+	if problem := checkPath("/-" + suffix); problem != "" {
+		fault(key, "%s", problem)
+	}
+	return pathForms(suffix)
+}
+
+// pathForms returns a configured path as it is written, as it reads when it
+// is decoded, and as a browser encodes it: the readings that a request for
+// this very path has.
+func pathForms(path string) []string {
+	if path == "" {
+		return nil
+	}
+	forms := []string{path}
+	decoded := decode(path, true)
+	for _, form := range []string{decoded, encode(decoded)} {
+		if form != forms[0] && form != forms[len(forms)-1] {
+			forms = append(forms, form)
+		}
+	}
+	return forms
+}
+
+// encode escapes what cannot be in the path of a URL.
+func encode(path string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(path) {
+		if c := path[i]; plainByte(c) || c == '/' {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
+		}
+	}
+	return b.String()
+}
+
+func compileMethod(method string, fault report) string {
+	switch {
+	case method != "" && !isToken(method):
+		fault("match.method", "%q is no method", method)
+	case method != strings.ToUpper(method):
+		fault("match.method", "methods are in upper case: %s", strings.ToUpper(method))
+	}
+	return method
+}
+
+func compileCIDR(texts []string, fault report) []netip.Prefix {
+	var prefixes []netip.Prefix
+	for i, text := range texts {
+		prefix, ok := parsePrefix(text)
+		if !ok {
+			fault("match.cidr["+strconv.Itoa(i)+"]", "%q is neither an address nor a prefix such as 192.0.2.0/24", text)
+			continue
+		}
+		prefixes = append(prefixes, prefix)
+	}
+	return prefixes
+}
+
+// parsePrefix reads a prefix or a single address. IPv4 written as IPv6 becomes
+// IPv4, which visitors' addresses are compared as.
+func parsePrefix(text string) (netip.Prefix, bool) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), addr.Zone() == ""
+	}
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	if addr, bits := prefix.Addr(), prefix.Bits(); addr.Is4In6() && bits >= 96 {
+		prefix = netip.PrefixFrom(addr.Unmap(), bits-96)
+	}
+	return prefix.Masked(), true
+}
+
+func compileHeader(text string, hasCIDR bool, fault report) named {
+	if text == "" {
+		return named{}
+	}
+	const key = "match.header"
+	name, value, found := strings.Cut(text, ":")
+	name = http.CanonicalHeaderKey(strings.TrimSpace(name))
+	switch {
+	case !isToken(name):
+		fault(key, "%q is no header name; write it as Name or as Name: value", name)
+	case name == "Host":
+		fault(key, "rules do not match the host; a room's host does")
+	case name == "Cookie":
+		fault(key, "cookies are matched with cookie")
+	case name == "User-Agent" && !hasCIDR:
+		fault(key, "anyone can send any User-Agent; match cidr besides")
+	}
+	return named{name: name, value: strings.TrimSpace(value), anyValue: !found}
+}
+
+func compileCookie(text string, fault report) named {
+	if text == "" {
+		return named{}
+	}
+	name, value, found := strings.Cut(text, "=")
+	switch {
+	case !isToken(name):
+		fault("match.cookie", "%q is no cookie name; write it as name or as name=value", name)
+	case strings.ContainsFunc(value, notCookieValue):
+		fault("match.cookie", "a cookie value has no white space, semicolons or control characters")
+	}
+	return named{name: name, value: value, anyValue: !found}
+}
+
+func notCookieValue(r rune) bool { return r <= ' ' || r == ';' || r == 0x7f }
+
+// isToken says whether s is a token by RFC 9110, section 5.6.2, as methods and
+// the names of headers and cookies are.
+func isToken(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return s != ""
+}

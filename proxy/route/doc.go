@@ -1,0 +1,45 @@
+// Package route decides which room guards a request, and whether a bypass
+// rule exempts it. It is pure: no I/O, no clock, no state.
+//
+// # Readings
+//
+// The gate sends a request on as it came, byte for byte, and cannot know how
+// the origin will read the path. A gate that commits to one reading can be
+// walked around by whoever finds a spelling that the origin reads otherwise:
+// //tickets, /./tickets, /x/..%2ftickets, /TICKETS, /x;/../tickets. So a path
+// is taken in every way an origin might take it. These steps are applied to
+// the path, in any order and any combination:
+//
+//   - percent escapes are decoded, at most twice; either all of them, or all
+//     but those of slash and backslash. What is no valid escape stays literal.
+//   - "." and ".." segments are resolved, as RFC 3986, section 5.2.4 does.
+//   - runs of slashes become one slash.
+//   - ";" and what follows it are cut off every segment.
+//   - backslashes become slashes.
+//   - the path ends at a NUL, a "#" or a "?" (one that was decoded: the query
+//     is no part of the path).
+//   - in a path that begins with "//", what follows is taken for a host, as
+//     parsers of whole URLs do.
+//
+// What comes of that is the set of readings. From it follow two rules:
+//
+//   - A request is gated if any reading is in a room, upper and lower case
+//     being the same.
+//   - A bypass rule holds only if every reading fits it, case and all.
+//
+// A path with more than 64 readings, one that is longer than 8 KiB, one with
+// an escape that only some servers know (%u002f, or slashes and the like in
+// overlong UTF-8) and a target that is no path at all are ambiguous. No rule
+// exempts them, and every room of their host guards them.
+//
+// # Rooms
+//
+// A path is in a room if it is the path of one of the room's routes or lies
+// below it, by whole segments: /shop covers /shop, /shop/ and /shop/x, and not
+// /shopping. Where several rooms cover a reading, a route for the very host
+// goes before one for every host, then the longer path goes first. That
+// settles most requests, for few paths have readings in different rooms. For
+// those Match names the most specific room of them all, and Table.All names
+// each of them: without asking for all, someone let into a quiet room could
+// spell their way through it into a busy one.
+package route

@@ -1,0 +1,108 @@
+package route
+
+import (
+	"crypto/subtle"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// matcher is a compiled rule.
+type matcher struct {
+	path, prefix, suffix []string // each as written and as decoded; empty when not given
+	method               string
+	prefixes             []netip.Prefix
+	header, cookie       named
+}
+
+// named is a header or a cookie that is asked for.
+type named struct {
+	name     string // "" when not given
+	value    string
+	anyValue bool
+}
+
+func (n named) accepts(value string) bool {
+	// The value may be a shared secret.
+	return n.anyValue || subtle.ConstantTimeCompare([]byte(n.value), []byte(value)) == 1
+}
+
+func (m *matcher) readsPath() bool {
+	return len(m.path)+len(m.prefix)+len(m.suffix) > 0
+}
+
+// pathHolds says whether the conditions on the path hold for every reading:
+// those in odd, or else path alone.
+func (m *matcher) pathHolds(path string, odd []string) bool {
+	if odd == nil {
+		return m.readingHolds(path)
+	}
+	for _, reading := range odd {
+		if !m.readingHolds(reading) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *matcher) readingHolds(path string) bool {
+	return anyHolds(m.path, path, equal) &&
+		anyHolds(m.prefix, path, below) &&
+		anyHolds(m.suffix, path, endsIn)
+}
+
+func anyHolds(forms []string, path string, holds func(form, path string) bool) bool {
+	for _, form := range forms {
+		if holds(form, path) {
+			return true
+		}
+	}
+	return len(forms) == 0
+}
+
+func equal(form, path string) bool  { return path == form }
+func endsIn(form, path string) bool { return strings.HasSuffix(path, form) }
+
+func below(form, path string) bool {
+	rest, found := strings.CutPrefix(path, form)
+	return found && (rest == "" || rest[0] == '/' || strings.HasSuffix(form, "/"))
+}
+
+// holds says whether all conditions but those on the path hold.
+func (m *matcher) holds(request *Request, addr netip.Addr) bool {
+	return (m.method == "" || m.method == request.Method) &&
+		m.addrHolds(addr) &&
+		m.headerHolds(request.Header) &&
+		m.cookieHolds(request.Header)
+}
+
+func (m *matcher) addrHolds(addr netip.Addr) bool {
+	for _, prefix := range m.prefixes {
+		if prefix.Contains(addr) {
+			return true
+		}
+	}
+	return len(m.prefixes) == 0
+}
+
+func (m *matcher) headerHolds(header http.Header) bool {
+	return m.header.name == "" || slices.ContainsFunc(header[m.header.name], m.header.accepts)
+}
+
+func (m *matcher) cookieHolds(header http.Header) bool {
+	if m.cookie.name == "" {
+		return true
+	}
+	for _, line := range header["Cookie"] {
+		for more := true; more; {
+			var cookie string
+			cookie, line, more = strings.Cut(line, ";")
+			name, value, _ := strings.Cut(strings.Trim(cookie, " \t"), "=")
+			if name == m.cookie.name && m.cookie.accepts(value) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,147 @@
+package route
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+)
+
+// BypassWaitingRoom is the one action that a rule can have: what it matches
+// goes to the origin, past the room and uncounted.
+const BypassWaitingRoom = "bypass_waiting_room"
+
+// Rule exempts requests from a room.
+type Rule struct {
+	// Action is BypassWaitingRoom. Required.
+	Action string
+
+	// Description is for people.
+	Description string
+
+	// Match is what a request has to be like. At least one condition is
+	// required, and all that are given must hold.
+	Match Conditions
+}
+
+// Conditions are what a rule asks of a request. An empty one is not given.
+// The conditions on the path hold only if they hold for every reading of it,
+// and letter case counts: when in doubt, there is no exemption. So neither
+// /static%2f..%2ftickets nor /st%61tic is below /static. A path such as
+// "/café" can be given encoded or not, and fits requests that encode it as
+// browsers do.
+type Conditions struct {
+	// Path is the whole path: "/healthz".
+	Path string
+
+	// PathPrefix is a path that covers itself and everything below it, by
+	// whole segments: "/static" covers /static and /static/app.js and not
+	// /static-admin; "/static/" does not cover /static either.
+	PathPrefix string
+
+	// PathSuffix is how the path ends, to the byte: ".js".
+	PathSuffix string
+
+	// Method is the request's method, in upper case as methods are.
+	Method string
+
+	// CIDR is where the visitor's address must be in: any of these prefixes,
+	// or single addresses.
+	CIDR []string
+
+	// Header is a header that the request has, "Name", or has with just this
+	// value, "Name: value". Anyone can send any header: keep the value to
+	// those who are meant, as one keeps a password. For the same reason
+	// User-Agent is accepted only together with CIDR.
+	Header string
+
+	// Cookie is a cookie that the request has, "name", or has with just this
+	// value, "name=value". What is said of Header holds here too.
+	Cookie string
+}
+
+// Request is what rules look at.
+type Request struct {
+	// Target is the request target as it came on the wire
+	// (http.Request.RequestURI).
+	Target string
+
+	// Method is the request's method.
+	Method string
+
+	// Addr is the visitor's address. The zero Addr is in no prefix.
+	Addr netip.Addr
+
+	// Header is the request's header, read only.
+	Header http.Header
+}
+
+// Rules are the compiled rules of a room. They are immutable and safe for
+// concurrent use.
+type Rules struct {
+	rules     []matcher
+	readsPath bool // whether any of them looks at the path
+}
+
+// NewRules compiles the rules of a room. The error is a Faults that has all
+// that is wrong.
+func NewRules(rules []Rule) (*Rules, error) {
+	compiled, faults := compileRules(rules)
+	if err := faults.err(); err != nil {
+		return nil, fmt.Errorf("compiling rules: %w", err)
+	}
+	r := &Rules{rules: compiled}
+	for i := range compiled {
+		r.readsPath = r.readsPath || compiled[i].readsPath()
+	}
+	return r, nil
+}
+
+// CheckRules returns all that is wrong with the rules.
+func CheckRules(rules []Rule) Faults {
+	_, faults := compileRules(rules)
+	return faults
+}
+
+func compileRules(rules []Rule) ([]matcher, Faults) {
+	var faults Faults
+	compiled := make([]matcher, len(rules))
+	for i, rule := range rules {
+		compiled[i] = compile(rule, func(key, format string, args ...any) {
+			faults.add(i, key, format, args...)
+		})
+	}
+	return compiled, faults
+}
+
+// Match returns the index of the first rule that exempts the request. ok is
+// false, and the index -1, when none does.
+func (r *Rules) Match(request Request) (index int, ok bool) {
+	if len(r.rules) == 0 {
+		return -1, false
+	}
+	path, odd, clear := "", []string(nil), true
+	if r.readsPath {
+		path, odd, clear = read(request.Target)
+	}
+	addr := request.Addr.Unmap().WithZone("")
+	for i := range r.rules {
+		m := &r.rules[i]
+		if m.readsPath() && (!clear || !m.pathHolds(path, odd)) {
+			continue
+		}
+		if m.holds(&request, addr) {
+			return i, true
+		}
+	}
+	return -1, false
+}
+
+// read returns the readings of a target's path: of a plain one the path alone,
+// without allocating.
+func read(target string) (path string, odd []string, ok bool) {
+	path, ok = pathOf(target)
+	if ok && !isPlain(path) {
+		odd, ok = expand(path)
+	}
+	return path, odd, ok
+}

@@ -1,0 +1,127 @@
+package proxy
+
+import (
+	"net/http"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// roomJSON is a room's effective configuration, under the keys of the file.
+type roomJSON struct {
+	Name                  string       `json:"name"`
+	Host                  string       `json:"host"`
+	Path                  string       `json:"path"`
+	AdditionalRoutes      []routeJSON  `json:"additional_routes"`
+	Origin                string       `json:"origin"`
+	TotalActiveUsers      int          `json:"total_active_users"`
+	NewUsersPerMinute     int          `json:"new_users_per_minute"`
+	SessionDuration       Duration     `json:"session_duration"`
+	DisableSessionRenewal bool         `json:"disable_session_renewal"`
+	QueueingMethod        queue.Method `json:"queueing_method"`
+	QueueAll              bool         `json:"queue_all"`
+	Suspended             bool         `json:"suspended"`
+	QueueingStatusCode    int          `json:"queueing_status_code"`
+	JSONResponseEnabled   bool         `json:"json_response_enabled"`
+	RefreshInterval       Duration     `json:"refresh_interval"`
+	RefreshJitter         float64      `json:"refresh_jitter"`
+	Bucket                Duration     `json:"bucket"`
+	Pacing                queue.Pacing `json:"pacing"`
+	QueueTicketTTL        Duration     `json:"queue_ticket_ttl"`
+	CustomPage            bool         `json:"custom_page"`
+	Language              string       `json:"default_template_language"`
+	CookieName            string       `json:"cookie_name"`
+	EnabledOriginCommands []string     `json:"enabled_origin_commands"`
+	OnStoreError          string       `json:"on_store_error"`
+
+	// Overrides are the changes made while the gate ran, which are in the values
+	// above.
+	Overrides Changes `json:"overrides"`
+}
+
+type routeJSON struct {
+	Host string `json:"host"`
+	Path string `json:"path"`
+}
+
+func (r *room) describe() roomJSON {
+	r.line.mu.Lock()
+	defer r.line.mu.Unlock()
+	return r.describeLocked()
+}
+
+// describeLocked is describe for whoever holds line.mu.
+func (r *room) describeLocked() roomJSON {
+	s := r.line.queue.Settings()
+	j := roomJSON{
+		Name: r.cfg.Name, AdditionalRoutes: []routeJSON{}, Origin: r.cfg.Origin.String(),
+		TotalActiveUsers: s.TotalActiveUsers, NewUsersPerMinute: s.NewUsersPerMinute,
+		SessionDuration: Duration(s.SessionDuration), DisableSessionRenewal: s.DisableSessionRenewal,
+		QueueingMethod: s.Method, QueueAll: s.QueueAll, Suspended: r.line.suspended.Load(),
+		QueueingStatusCode: r.cfg.StatusCode, JSONResponseEnabled: r.cfg.JSON,
+		RefreshInterval: Duration(s.RefreshInterval), RefreshJitter: s.RefreshJitter, Bucket: Duration(s.Bucket),
+		Pacing: s.Pacing, QueueTicketTTL: Duration(s.QueueTicketTTL),
+		CustomPage: r.cfg.Page != nil, Language: r.set.Default(), CookieName: r.jar.Name(false),
+		EnabledOriginCommands: []string{}, OnStoreError: r.cfg.OnStoreError.String(), Overrides: r.line.changes,
+	}
+	if r.cfg.Revoke {
+		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
+	}
+	for i, route := range r.cfg.Routes {
+		if i == 0 {
+			j.Host, j.Path = route.Host, route.Path
+		} else {
+			j.AdditionalRoutes = append(j.AdditionalRoutes, routeJSON(route))
+		}
+	}
+	return j
+}
+
+// statusJSON is how a room stands.
+type statusJSON struct {
+	Status                    string       `json:"status"`
+	EventID                   string       `json:"event_id"`
+	EstimatedQueuedUsers      int          `json:"estimated_queued_users"`
+	EstimatedTotalActiveUsers int          `json:"estimated_total_active_users"`
+	MaxEstimatedTimeMinutes   int          `json:"max_estimated_time_minutes"`
+	ActiveUsers               int          `json:"activeUsers"`
+	OpenSlots                 int          `json:"openSlots"`
+	Buckets                   []bucketJSON `json:"buckets"`
+}
+
+type bucketJSON struct {
+	Key  string `json:"key"` // the bucket's time as HTTP writes dates
+	Data struct {
+		Waiting       int `json:"waiting"`
+		ReservedSlots int `json:"reservedSlots"`
+	} `json:"data"`
+}
+
+// getStatus answers with the room as it stands now, not as visitors were last
+// told.
+func (g *Gate) getStatus(w http.ResponseWriter, q *http.Request, r *room) {
+	n, err := r.line.queue.Stand(q.Context(), queue.At(g.o.Clock()))
+	if err != nil {
+		g.o.Log.Warn("status is old", zap.String("room", r.cfg.Name), zap.Error(err))
+		n = r.line.queue.Numbers()
+	}
+	s := statusJSON{
+		Status:               "not_queueing",
+		EstimatedQueuedUsers: n.Waiting, EstimatedTotalActiveUsers: n.Active, ActiveUsers: n.Active, OpenSlots: n.Open,
+		Buckets: make([]bucketJSON, len(n.Buckets)),
+	}
+	switch {
+	case r.line.suspended.Load():
+		s.Status = "suspended"
+	case n.Queueing():
+		s.Status = "queueing"
+		s.MaxEstimatedTimeMinutes = n.LongestWait().Minutes
+	}
+	for i, b := range n.Buckets {
+		s.Buckets[i].Key = b.Bucket.Time().Format(http.TimeFormat)
+		s.Buckets[i].Data.Waiting = b.Waiting
+		s.Buckets[i].Data.ReservedSlots = b.ReservedSlots
+	}
+	reply(w, s)
+}

@@ -1,0 +1,84 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Config is a crowd and the room that it comes to. Article returns one that is
+// complete.
+type Config struct {
+	// Room are the limits and switches; zero durations take the queue's
+	// defaults.
+	Room queue.Settings
+
+	Visitors int           // how many come, bots and spammers among them; at least 1, at most 100 million
+	Arrivals Arrivals      // how they spread over Over
+	Over     time.Duration // in which they come; from a second to 30 days
+
+	// Spoofed says that everyone joins an empty room at once, with a ticket that
+	// puts their arrival somewhere in the time before. The doors open when all
+	// are in line.
+	Spoofed bool
+
+	Browse time.Duration // how long people stay once they are in, ± a tenth; at most a day
+
+	GiveUp   float64       // share of people who lose patience, if they wait for long enough
+	Patience time.Duration // how long those wait on average, exponentially; above 0 where somebody gives up
+	Goodbye  float64       // share of those whose browser tells the gate that they leave
+
+	Bots     float64 // share of visitors who keep no cookies
+	Spammers float64 // share of visitors who ask SpamRate times an interval
+	SpamRate int     // from 2 to 1000 where there are spammers
+
+	Latency time.Duration // of a round trip on average, ± a half; at most 2s
+
+	Seed uint64 // of all that is drawn at random
+
+	// Progress, if set, is told now and then how many visitors are through.
+	Progress func(done, total int)
+}
+
+// Article returns the experiment of the 2021 article, with limits of 200 active
+// users and 200 new ones a minute.
+func Article() Config {
+	return Config{
+		Room: queue.Settings{
+			TotalActiveUsers: 200, NewUsersPerMinute: 200, SessionDuration: 2 * time.Minute, RefreshJitter: .15,
+		}.WithDefaults(),
+		Visitors: 10_000, Arrivals: Uniform, Over: 30 * time.Minute, Browse: time.Minute,
+		Patience: 5 * time.Minute, Goodbye: .5, SpamRate: 10, Latency: 100 * time.Millisecond, Seed: 1,
+	}
+}
+
+// Validate reports all that is out of bounds, joined; each error begins with the
+// name of its setting.
+func (c Config) Validate() error {
+	errs := []error{c.Room.WithDefaults().Validate()}
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	share := func(name string, s float64) {
+		require(s >= 0 && s <= 1, "%s is %v: must be a share from 0 to 1", name, s)
+	}
+	require(!c.Room.QueueAll, "queue_all is on: nobody would ever be let in")
+	require(c.Visitors >= 1 && c.Visitors <= 100_000_000, "visitors is %d: must be from 1 to 100000000", c.Visitors)
+	require(int(c.Arrivals) < len(arrivalNames), "arrivals is unknown")
+	require(c.Over >= time.Second && c.Over <= 30*24*time.Hour, "over is %v: must be from 1s to 720h", c.Over)
+	require(c.Browse >= 0 && c.Browse <= 24*time.Hour, "browse is %v: must be from 0s to 24h", c.Browse)
+	share("give_up", c.GiveUp)
+	require(c.Patience > 0 || c.GiveUp == 0, "patience is %v: must be above 0s where somebody gives up", c.Patience)
+	share("goodbye", c.Goodbye)
+	share("bots", c.Bots)
+	share("spammers", c.Spammers)
+	require(!(c.Bots+c.Spammers > 1), "spammers is %v: must leave room for the share of bots, %v", c.Spammers, c.Bots)
+	require(c.Bots < 1, "bots is %v: must leave somebody who can be let in", c.Bots)
+	require(c.Spammers == 0 || c.SpamRate >= 2 && c.SpamRate <= 1000, "spam_rate is %d: must be from 2 to 1000", c.SpamRate)
+	require(c.Latency >= 0 && c.Latency <= 2*time.Second, "latency is %v: must be from 0s to 2s", c.Latency)
+	return errors.Join(errs...)
+}

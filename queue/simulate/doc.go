@@ -1,0 +1,33 @@
+// Package simulate sends a crowd through a room in virtual time. The room is a
+// [queue.Room] with its embedded store, as the gate runs it; only the clock and
+// the visitors are made up. A run is a pure function of its [Config]: the same
+// seed gives the same result, to the last visitor.
+//
+// # The crowd
+//
+// People keep the ticket that they are given, come back after the interval that
+// they were told, counted from the answer, and browse for a while once they are
+// in. A share of them loses patience and closes the tab, with or without a
+// goodbye. Spammers are people who ask many times an interval, with their newest
+// ticket or an old one. Bots keep no cookies and ask once an interval.
+//
+// # The article's experiment
+//
+// [Article] is the experiment of Cloudflare's article "Waiting Room: Random
+// Queueing and Custom Web/Mobile Apps" (2021): 10,000 people over 30 minutes who
+// browse for about a minute. The article ran it with spoofed arrival minutes,
+// everyone joining an empty room at once; Config.Spoofed does the same.
+//
+// The article does not name its session duration. In its picture of the random
+// queue a first wave fills the lowest wait bucket, the next two are dark, a
+// second wave takes two more, and another is dark: a wave comes every three
+// buckets. With buckets of a minute, over which random pacing spreads a wave,
+// and a minute of browsing, that makes a session last two minutes after the
+// last request. Article has that.
+//
+// # Reading a result
+//
+// What is measured is what the crowd sees, not what the queue says of itself:
+// the limits are checked by the ids whose requests were let through, and a slot
+// is idle when it is open while somebody waits who has not walked away.
+package simulate

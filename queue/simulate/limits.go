@@ -1,0 +1,83 @@
+package simulate
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// limits checks the room's limits as an origin would from its log: an id is
+// active from its first request that was let through until one session duration
+// after its last, and admitted whenever it was not active before.
+type limits struct {
+	settings queue.Settings
+	active   map[queue.ID]queue.Instant // until when
+	ends     ends
+
+	minute     queue.Instant
+	admitted   int // in this minute
+	mostActive int
+	mostMinute int
+}
+
+func newLimits(s queue.Settings) limits {
+	return limits{settings: s, active: map[queue.ID]queue.Instant{}}
+}
+
+// letThrough notes a request of id that reached the origin.
+func (l *limits) letThrough(now queue.Instant, id queue.ID) {
+	l.expire(now)
+	_, known := l.active[id]
+	if !known || !l.settings.DisableSessionRenewal {
+		l.active[id] = now.Add(l.settings.SessionDuration)
+	}
+	if known {
+		return
+	}
+	heap.Push(&l.ends, end{id: id, at: l.active[id]})
+	if m := now.Floor(time.Minute); m != l.minute {
+		l.minute, l.admitted = m, 0
+	}
+	l.admitted++
+	l.mostMinute = max(l.mostMinute, l.admitted)
+	l.mostActive = max(l.mostActive, len(l.active))
+}
+
+// expire forgets the ids that are active no more. One that was renewed since
+// its end was put down is put down again.
+func (l *limits) expire(now queue.Instant) {
+	for len(l.ends) > 0 && l.ends[0].at <= now {
+		if until := l.active[l.ends[0].id]; until > now {
+			l.ends[0].at = until
+			heap.Fix(&l.ends, 0)
+			continue
+		}
+		delete(l.active, l.ends[0].id)
+		heap.Pop(&l.ends)
+	}
+}
+
+// end is when a session ends unless it is renewed.
+type end struct {
+	id queue.ID
+	at queue.Instant
+}
+
+// ends is a heap, the earliest first.
+type ends []end
+
+func (e ends) Len() int           { return len(e) }
+func (e ends) Less(i, j int) bool { return e[i].at < e[j].at }
+func (e ends) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+
+// Push implements [heap.Interface].
+func (e *ends) Push(x any) { *e = append(*e, x.(end)) }
+
+// Pop implements [heap.Interface].
+func (e *ends) Pop() any {
+	last := len(*e) - 1
+	x := (*e)[last]
+	*e = (*e)[:last]
+	return x
+}

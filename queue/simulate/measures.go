@@ -1,0 +1,124 @@
+package simulate
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Admission is the way of one person into the room.
+type Admission struct {
+	Arrived time.Duration // after the start, or, spoofed, after the first that could be
+	Waited  time.Duration
+	at      queue.Instant
+	bucket  queue.Instant
+}
+
+// measures are what is noted as a run goes on.
+type measures struct {
+	people     People
+	inLine     int // people who wait, by their own account
+	admissions []Admission
+	limits     limits
+	slots      slots
+	turns      turns
+	draw       *draw
+	promises   promises
+}
+
+func newMeasures(r *run) measures {
+	first := r.origin()
+	return measures{
+		people:     People{Visitors: len(r.crowd), People: r.left},
+		admissions: make([]Admission, 0, r.left),
+		limits:     newLimits(r.settings),
+		slots:      slots{limits: r.settings},
+		turns:      turns{settings: r.settings, first: first.Floor(r.settings.Bucket)},
+		draw:       newDraw(r),
+		promises:   promises{rng: random(r.Config, streamPromises), people: make([]shown, len(r.crowd))},
+	}
+}
+
+// look notes how many slots are open to those who wait.
+func (r *run) look() { r.slots.look(r.now, r.door.store.standing, r.inLine) }
+
+// seen notes an answer of any kind.
+func (r *run) seen(d queue.Decision) {
+	r.people.Requests++
+	if d.Outcome == queue.Admitted && !d.Ticket.Uncounted {
+		r.limits.letThrough(r.now, d.Ticket.ID)
+	}
+}
+
+func (r *run) botAnswered(d queue.Decision) {
+	r.people.BotRequests++
+	if d.Outcome == queue.Admitted {
+		r.people.BotAdmissions++
+	}
+}
+
+// entered notes that visitor i has been let in.
+func (r *run) entered(i int32, v *visitor) {
+	r.people.Admitted++
+	bucket := v.arrived.Floor(r.settings.Bucket)
+	r.admissions = append(r.admissions, Admission{
+		Arrived: v.arrived.Sub(r.origin()), Waited: r.now.Sub(v.joins), at: r.now, bucket: bucket,
+	})
+	open := r.door.store.standing.Open + 1 // before this one was taken
+	if v.phase == outside {
+		r.turns.newcomer(open)
+		return
+	}
+	r.turns.returned(bucket, open)
+	r.draw.wins(r.now, v)
+	r.outOfLine(v)
+	r.promises.kept(r.now, i)
+}
+
+// waits notes an answer that tells v to wait.
+func (r *run) waits(i int32, v *visitor, d queue.Decision) {
+	if v.phase == outside {
+		r.inLine++
+		r.turns.joined(v.arrived.Floor(r.settings.Bucket))
+	}
+	// A newcomer's chances begin with the first check-in that is due.
+	if v.atRisk == 0 && (v.phase == waiting || r.Spoofed) {
+		r.draw.joined(r.now, v)
+	}
+	if !v.kind.spams() {
+		r.promises.told(r.now, i, r.door.room.Numbers(), d.Ticket.ArrivedAt)
+	}
+}
+
+func (r *run) gaveUp(v *visitor) {
+	r.people.GaveUp++
+	r.outOfLine(v)
+}
+
+func (r *run) lost(v *visitor) {
+	if v.phase == inside {
+		r.people.Interrupted++
+		return
+	}
+	r.people.Rejected++
+	if v.phase == waiting {
+		r.outOfLine(v)
+	}
+}
+
+// outOfLine notes that v waits no longer.
+func (r *run) outOfLine(v *visitor) {
+	r.inLine--
+	r.turns.left(v.arrived.Floor(r.settings.Bucket))
+	if v.atRisk != 0 {
+		r.draw.left(r.now, v)
+	}
+}
+
+// origin is the moment from which arrivals are counted.
+func (r *run) origin() queue.Instant {
+	if r.Spoofed {
+		return start.Add(-r.Over)
+	}
+	return start
+}

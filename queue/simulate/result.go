@@ -1,0 +1,195 @@
+package simulate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Result is what became of a crowd. Its JSON has the fields as tagged here;
+// times are in seconds where the name says so, shares from 0 to 1.
+type Result struct {
+	Method queue.Method `json:"method"`
+	People People       `json:"people"`
+
+	// LastedSeconds is from the first moment until the last person was through.
+	LastedSeconds float64 `json:"lasted_seconds"`
+
+	Wait   Percentiles `json:"wait"`
+	Limits Limits      `json:"limits"`
+	Slots  Slots       `json:"slots"`
+	Order  Order       `json:"order"`
+
+	Draw     *Draw `json:"draw,omitempty"`     // random only
+	Spammers *Spam `json:"spammers,omitempty"` // where some competed with polite people
+
+	ToldAtFirst Accuracy `json:"told_at_first"` // of the first answer to each who waited
+	ToldLater   Accuracy `json:"told_later"`    // of one answer at random to each
+
+	// Admissions are the people who were let in, in that order.
+	Admissions []Admission `json:"-"`
+}
+
+// People counts the crowd.
+type People struct {
+	Visitors      int `json:"visitors"`       // all who came
+	People        int `json:"people"`         // of those, who keep their tickets; the following are of them
+	Admitted      int `json:"admitted"`       // were let in
+	GaveUp        int `json:"gave_up"`        // lost patience first
+	Rejected      int `json:"rejected"`       // were turned away
+	Interrupted   int `json:"interrupted"`    // were let in, and lost the session between two page views
+	Requests      int `json:"requests"`       // by all
+	BotRequests   int `json:"bot_requests"`   // by bots
+	BotAdmissions int `json:"bot_admissions"` // requests of bots that were let in
+}
+
+// Percentiles are those of people's waits, by the nearest rank.
+type Percentiles struct {
+	P5  float64 `json:"p5_seconds"`
+	P25 float64 `json:"p25_seconds"`
+	P50 float64 `json:"p50_seconds"`
+	P75 float64 `json:"p75_seconds"`
+	P95 float64 `json:"p95_seconds"`
+	P99 float64 `json:"p99_seconds"`
+	Max float64 `json:"max_seconds"`
+}
+
+// Limits compares the room's limits with what reached the origin.
+type Limits struct {
+	MostActive    int `json:"most_active"`     // ids at a time
+	MostPerMinute int `json:"most_per_minute"` // admissions in a calendar minute
+	OverActive    int `json:"over_active"`     // by how much MostActive was over its limit
+	OverPerMinute int `json:"over_per_minute"` // by how much MostPerMinute was
+	OutOfTurn     int `json:"out_of_turn"`     // admissions that took a slot from someone ahead by the room's rule
+}
+
+// Slots says what was made of the slots while people waited.
+type Slots struct {
+	UsedShare   float64 `json:"used_share"`   // of the slot-time that could have been used
+	LapsedShare float64 `json:"lapsed_share"` // of the minutes' allowances, where those held people up
+
+	// How long a slot was open, with somebody waiting for it, until it was taken.
+	IdleP50 float64 `json:"idle_p50_seconds"`
+	IdleP95 float64 `json:"idle_p95_seconds"`
+	IdleMax float64 `json:"idle_max_seconds"`
+}
+
+// Order is the normalised Kendall tau between arrival and admission: 1 in
+// perfect order, 0 in none, -1 in the opposite.
+type Order struct {
+	Tau        float64 `json:"tau"`
+	TauBuckets float64 `json:"tau_buckets"` // of people of different buckets
+}
+
+// Draw is a test of whether those who waited had the same chance whenever they
+// had come: a log-rank test over 30 cohorts of arrival, in windows of a minute,
+// with the correction for drawing without replacement.
+type Draw struct {
+	Winners   int     `json:"winners"` // in the test
+	ChiSquare float64 `json:"chi_square"`
+	Freedom   int     `json:"degrees_of_freedom"`
+	P         float64 `json:"p"` // how likely so large a value is by chance
+
+	// WinRates has the people let in over those expected, for each cohort that
+	// had people waiting.
+	WinRates []float64 `json:"win_rates"`
+}
+
+// Spam compares spammers with polite people who came and waited when they did.
+type Spam struct {
+	Admitted  int     `json:"admitted"`   // spammers in the comparison
+	OddsRatio float64 `json:"odds_ratio"` // of being let in, in a minute; above 1 where it pays
+	P         float64 `json:"p"`          // how likely so large a difference, either way, is by chance
+}
+
+// Accuracy compares the waits that were shown with what happened.
+type Accuracy struct {
+	Shown              int     `json:"shown"`                // answers with a wait
+	Unknown            int     `json:"unknown"`              // answers that said nothing is known
+	MedianErrorMinutes float64 `json:"median_error_minutes"` // either way
+	BiasMinutes        float64 `json:"bias_minutes"`         // mean of shown minus actual; rounding up makes half a minute
+	InTime             float64 `json:"in_time"`              // share let in no later than shown
+	Range              *Range  `json:"range,omitempty"`      // random only
+}
+
+// Range says how often the ranges that were shown came true; with a perfect
+// forecast, a quarter, half, three quarters, and half or somewhat more, for the
+// minutes are whole.
+type Range struct {
+	By25   float64 `json:"by_25"`
+	By50   float64 `json:"by_50"`
+	By75   float64 `json:"by_75"`
+	Within float64 `json:"within_25_75"`
+}
+
+func (r *run) result() *Result {
+	res := &Result{
+		Method: r.settings.Method, People: r.people, LastedSeconds: r.now.Sub(start).Seconds(),
+		Wait: waitPercentiles(r.admissions), Limits: r.limits.result(), Slots: r.slots.result(),
+		Order: order(r.admissions), Admissions: r.admissions,
+		ToldAtFirst: r.promises.outcome.first.accuracy(r.settings.Method),
+		ToldLater:   r.promises.outcome.later.accuracy(r.settings.Method),
+	}
+	res.Limits.OutOfTurn = r.turns.outOfTurn
+	if r.settings.Method == queue.Random {
+		res.Draw = r.draw.result()
+	}
+	if ratio, known := r.draw.odds.ratio(); known {
+		res.Spammers = &Spam{Admitted: r.draw.odds.spammers, OddsRatio: ratio, P: r.draw.odds.test()}
+	}
+	return res
+}
+
+func waitPercentiles(admissions []Admission) Percentiles {
+	waits := make([]time.Duration, len(admissions))
+	for i, a := range admissions {
+		waits[i] = a.Waited
+	}
+	slices.Sort(waits)
+	at := func(p float64) float64 { return percentile(waits, p).Seconds() }
+	return Percentiles{P5: at(.05), P25: at(.25), P50: at(.5), P75: at(.75), P95: at(.95), P99: at(.99), Max: at(1)}
+}
+
+func (l *limits) result() Limits {
+	res := Limits{MostActive: l.mostActive, MostPerMinute: l.mostMinute}
+	if l.settings.Method != queue.Passthrough {
+		res.OverActive = max(0, l.mostActive-l.settings.TotalActiveUsers)
+		res.OverPerMinute = max(0, l.mostMinute-l.settings.NewUsersPerMinute)
+	}
+	return res
+}
+
+func (s *slots) result() Slots {
+	slices.Sort(s.runs)
+	at := func(p float64) float64 { return percentile(s.runs, p).Seconds() }
+	res := Slots{UsedShare: 1, IdleP50: at(.5), IdleP95: at(.95), IdleMax: at(1)}
+	if all := s.usedTime + s.idleTime; all > 0 {
+		res.UsedShare = s.usedTime / all
+	}
+	res.LapsedShare = float64(s.lapsed) / float64(max(1, s.lapsed+s.taken))
+	return res
+}
+
+func order(admissions []Admission) Order {
+	pairs := make([]pair, len(admissions))
+	for i, a := range admissions {
+		pairs[i] = pair{int64(a.Arrived), int64(a.at)}
+	}
+	tau := kendall(pairs)
+	for i, a := range admissions {
+		pairs[i] = pair{int64(a.bucket), int64(a.at)}
+	}
+	return Order{Tau: tau, TauBuckets: kendall(pairs)}
+}
+
+func (d *draw) result() *Draw {
+	res := &Draw{Winners: d.winners, WinRates: make([]float64, 0, cohorts)}
+	res.ChiSquare, res.Freedom, res.P = d.test()
+	for i := range cohorts {
+		if d.expected[i] > 0 {
+			res.WinRates = append(res.WinRates, d.letIn[i]/d.expected[i])
+		}
+	}
+	return res
+}

@@ -1,0 +1,201 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// run is one crowd at one door.
+type run struct {
+	Config
+	settings queue.Settings // Config.Room with its defaults
+	rng      *rand.Rand     // of what visitors do as they go
+	door     *door
+	crowd    []visitor
+	wheel    *wheel
+	now      queue.Instant
+	left     int // people who are not through
+
+	spam map[int32]queue.Ticket // the old tickets that spammers keep
+
+	measures
+}
+
+// Run lets the crowd of c come, and returns what became of it. It fails if c is
+// not valid or ctx ends.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("simulating: %w", err)
+	}
+	d, err := openDoor(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("simulating: %w", err)
+	}
+	r := &run{
+		Config: c, settings: d.room.Settings(), rng: random(c, streamSteps), door: d, crowd: drawCrowd(c),
+		wheel: newWheel(c.Visitors), now: start, spam: map[int32]queue.Ticket{},
+	}
+	for i := range r.crowd {
+		if r.crowd[i].kind != bot {
+			r.left++
+		}
+	}
+	r.measures = newMeasures(r)
+	if err := r.play(ctx); err != nil {
+		return nil, fmt.Errorf("simulating: %w", err)
+	}
+	return r.result(), nil
+}
+
+// play moves the clock on, a millisecond at a time, until all people are
+// through.
+func (r *run) play(ctx context.Context) error {
+	r.door.room.Pause(r.Spoofed)
+	total, coming, due := r.left, int32(0), []int32(nil)
+	for ; r.left > 0; r.now++ {
+		if r.now%(1000*progressSeconds) == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if r.Progress != nil {
+				r.Progress(total-r.left, total)
+			}
+		}
+		if r.Spoofed && r.now == start.Add(gathering) {
+			r.door.room.Pause(false)
+		}
+		if r.now%queue.Instant(syncInterval/time.Millisecond) == 0 {
+			if err := r.door.sync(ctx, r.now, r.inLine); err != nil {
+				return err
+			}
+			r.look()
+		}
+		for ; int(coming) < len(r.crowd) && r.crowd[coming].joins == r.now; coming++ {
+			r.step(ctx, coming)
+		}
+		due = r.wheel.take(r.now, due[:0])
+		for _, i := range due {
+			r.step(ctx, i)
+		}
+	}
+	if r.Progress != nil {
+		r.Progress(total, total)
+	}
+	return nil
+}
+
+// progressSeconds is how much virtual time passes between two looks at the
+// world outside.
+const progressSeconds = 1
+
+// step is the next thing that visitor i does.
+func (r *run) step(ctx context.Context, i int32) {
+	v := &r.crowd[i]
+	if v.phase == waiting && v.leaves != 0 && v.leaves <= r.now {
+		r.walkAway(v)
+		return
+	}
+	d := r.door.visit(ctx, r.now, r.brings(i, v))
+	r.seen(d)
+	switch {
+	case v.kind == bot:
+		r.botAnswered(d)
+		r.wheel.add(i, r.now.Add(r.roundTrip()+r.settings.RefreshInterval))
+	case d.Outcome == queue.Admitted:
+		r.admitted(i, v, d)
+	case d.Outcome == queue.Queued && v.phase != inside:
+		r.queued(i, v, d)
+	default: // rejected, or the session ran out between two page views
+		r.turnedAway(v)
+	}
+	r.look()
+}
+
+// brings is the ticket that visitor i sends.
+func (r *run) brings(i int32, v *visitor) queue.Ticket {
+	switch v.kind {
+	case bot:
+		return queue.Ticket{}
+	case spamOldest:
+		if old, ok := r.spam[i]; ok && v.phase == waiting {
+			return old
+		}
+	}
+	return v.ticket
+}
+
+// admitted takes visitor i in, or lets them see another page; the last one is
+// at the very end of their time.
+func (r *run) admitted(i int32, v *visitor, d queue.Decision) {
+	v.ticket = d.Ticket
+	if v.phase != inside {
+		r.entered(i, v)
+		v.phase, v.until = inside, r.now.Add(v.browse)
+		delete(r.spam, i)
+	}
+	if r.now >= v.until {
+		v.phase = gone
+		r.left--
+		return
+	}
+	r.wheel.add(i, min(r.now.Add(r.around(pageView)+time.Millisecond), v.until))
+}
+
+// pageView is how long people look at a page on average.
+const pageView = 10 * time.Second
+
+// queued has visitor i wait for the next check-in, or for the end of their
+// patience.
+func (r *run) queued(i int32, v *visitor, d queue.Decision) {
+	r.waits(i, v, d)
+	v.phase, v.ticket = waiting, d.Ticket
+	told := queue.Told(d.Ticket.Due().Sub(r.now))
+	next := r.now.Add(r.roundTrip() + told)
+	if v.kind.spams() {
+		next = r.now.Add(r.around(r.settings.RefreshInterval / time.Duration(r.SpamRate)))
+		r.keepOld(i, d.Ticket)
+	}
+	if v.leaves != 0 {
+		next = min(next, v.leaves)
+	}
+	r.wheel.add(i, max(next, r.now+1))
+}
+
+// keepOld has a spammer keep the oldest ticket that is good for a while yet.
+func (r *run) keepOld(i int32, t queue.Ticket) {
+	old, ok := r.spam[i]
+	if !ok || old.ID != t.ID || r.now.Sub(old.LastCheckIn) > r.settings.QueueTicketTTL/2 {
+		r.spam[i] = t
+	}
+}
+
+// walkAway ends a visitor's patience.
+func (r *run) walkAway(v *visitor) {
+	if v.goodbye {
+		r.door.touched = true
+		r.door.room.Leave(r.now, v.ticket)
+	}
+	r.gaveUp(v)
+	v.phase = gone
+	r.left--
+	r.look()
+}
+
+// turnedAway ends the visit of someone who is not let in, or in any longer.
+func (r *run) turnedAway(v *visitor) {
+	r.lost(v)
+	v.phase = gone
+	r.left--
+}
+
+// roundTrip is how long an answer and the next request are under way.
+func (r *run) roundTrip() time.Duration { return r.around(r.Latency) }
+
+// around draws a time from half of d to one and a half of it.
+func (r *run) around(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (.5 + r.rng.Float64()))
+}

@@ -1,0 +1,73 @@
+package simulate
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// slots measures how long slots stay open while people wait. Of as many slots
+// as there are both open slots and people, the one that has been idle for
+// longest counts as the one that is taken.
+type slots struct {
+	limits queue.Settings
+
+	at      queue.Instant
+	last    queue.Standing
+	waiting int
+	idle    int // open slots, as far as somebody waits for them
+	since   []idleSince
+	runs    []time.Duration // how long each was idle until it was taken or lapsed
+
+	usedTime, idleTime float64 // slot-seconds while people waited
+	taken, lapsed      int     // of the allowances of minutes that ended with people waiting
+}
+
+// idleSince is a number of slots that have been idle since the same moment.
+type idleSince struct {
+	at queue.Instant
+	n  int
+}
+
+// look notes how the room stands, with people waiting.
+func (s *slots) look(now queue.Instant, standing queue.Standing, people int) {
+	if s.waiting > 0 {
+		seconds := now.Sub(s.at).Seconds()
+		s.usedTime += seconds * float64(s.last.Active)
+		s.idleTime += seconds * float64(s.idle)
+		if standing.Now.Floor(time.Minute) != s.last.Now.Floor(time.Minute) {
+			s.turn(now)
+		}
+	}
+	s.at, s.last, s.waiting = now, standing, people
+	s.setIdle(now, min(standing.Open, people))
+}
+
+// turn closes a minute. What it allowed and nobody took is lost where it was
+// the allowance that held people up: a slot that the room has is still there.
+func (s *slots) turn(now queue.Instant) {
+	s.taken += s.last.Admitted
+	if s.limits.NewUsersPerMinute-s.last.Admitted <= s.limits.TotalActiveUsers-s.last.Active {
+		s.lapsed += s.idle
+		s.setIdle(now, 0)
+	}
+}
+
+// setIdle notes that so many slots are idle now.
+func (s *slots) setIdle(now queue.Instant, idle int) {
+	if idle > s.idle {
+		s.since = append(s.since, idleSince{at: now, n: idle - s.idle})
+	}
+	for n := s.idle - idle; n > 0; {
+		first := &s.since[0]
+		ended := min(n, first.n)
+		for range ended {
+			s.runs = append(s.runs, now.Sub(first.at))
+		}
+		n -= ended
+		if first.n -= ended; first.n == 0 {
+			s.since = s.since[1:]
+		}
+	}
+	s.idle = idle
+}
