@@ -51,9 +51,9 @@ func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d que
 }
 
 // language returns the language of the page that answers a request, and "" if
-// JSON does.
+// JSON does. The script of the built-in page gets its JSON in any case.
 func (r *room) language(q *http.Request) string {
-	if r.cfg.JSON && templates.WantsJSON(headerValue(q.Header["Accept"])) {
+	if (r.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && templates.WantsJSON(headerValue(q.Header["Accept"])) {
 		return ""
 	}
 	return r.set.Match(headerValue(q.Header["Accept-Language"]))

@@ -1,0 +1,123 @@
+package listen
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// stall cuts off a stream of HTTP/2 on which a single read or write takes too long. A deadline would not do: on a stream
+// it strikes when its time has come, whether anybody reads or writes just then or not.
+type stall struct {
+	timeout time.Duration
+	cut     func(time.Time) error // a stream's SetReadDeadline or SetWriteDeadline
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	waiting int  // reads or writes under way
+	over    bool // the handler has returned and the stream may be another's
+}
+
+func (s *stall) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting++
+	if s.timer == nil {
+		s.timer = time.AfterFunc(s.timeout, s.strike)
+	} else {
+		s.timer.Reset(s.timeout)
+	}
+}
+
+func (s *stall) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting--; s.waiting == 0 {
+		s.timer.Stop()
+	}
+}
+
+// strike ends the read or write under way. It fails only on a stream that has ended.
+func (s *stall) strike() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting > 0 && !s.over {
+		_ = s.cut(time.Unix(1, 0))
+	}
+}
+
+func (s *stall) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// streamBody is the body of an HTTP/2 request, which has to keep coming in while it is read.
+type streamBody struct {
+	io.ReadCloser
+	stall
+}
+
+func newStreamBody(w http.ResponseWriter, body io.ReadCloser, timeout time.Duration) *streamBody {
+	cut := http.NewResponseController(w).SetReadDeadline
+	return &streamBody{ReadCloser: body, stall: stall{timeout: timeout, cut: cut}}
+}
+
+func (b *streamBody) Read(p []byte) (int, error) {
+	b.begin()
+	defer b.end()
+	return b.ReadCloser.Read(p)
+}
+
+// streamWriter is the answer on an HTTP/2 stream, which the visitor has to keep reading.
+type streamWriter struct {
+	http.ResponseWriter
+	stall
+	control *http.ResponseController
+}
+
+func newStreamWriter(w http.ResponseWriter, timeout time.Duration) *streamWriter {
+	control := http.NewResponseController(w)
+	return &streamWriter{ResponseWriter: w, control: control, stall: stall{timeout: timeout, cut: control.SetWriteDeadline}}
+}
+
+// Unwrap is for http.ResponseController.
+func (w *streamWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Write writes p in chunks, each of which has to be through in time.
+func (w *streamWriter) Write(p []byte) (int, error) {
+	written := 0
+	for {
+		n, err := w.write(p[written:min(written+chunk, len(p))])
+		written += n
+		if err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
+func (w *streamWriter) write(p []byte) (int, error) {
+	w.begin()
+	defer w.end()
+	return w.ResponseWriter.Write(p)
+}
+
+// FlushError sends what has been written so far.
+func (w *streamWriter) FlushError() error {
+	w.begin()
+	defer w.end()
+	return w.control.Flush()
+}
+
+// Flush is FlushError for those who do not ask.
+func (w *streamWriter) Flush() { _ = w.FlushError() }
+
+// finish ends the watch. What is still buffered goes out after the handler, under a deadline of its own.
+func (w *streamWriter) finish() {
+	w.stall.finish()
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout))
+}

@@ -1,0 +1,95 @@
+package listen
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// tunnels are the connections that have been hijacked, which http.Server forgets about, and the handlers that may do so.
+type tunnels struct {
+	mu       sync.Mutex
+	open     map[*conn]struct{}
+	handlers int
+	closing  bool          // hijacked connections are closed at once
+	idle     chan struct{} // closed when no handler is left; nil while nobody waits
+}
+
+// watch is an http.Server's ConnState.
+func (t *tunnels) watch(c net.Conn, state http.ConnState) {
+	if state != http.StateHijacked {
+		return
+	}
+	if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = secure.NetConn()
+	}
+	ours, ok := c.(*conn)
+	if !ok {
+		return
+	}
+	t.mu.Lock()
+	closing := t.closing
+	if !closing {
+		if t.open == nil {
+			t.open = make(map[*conn]struct{})
+		}
+		t.open[ours] = struct{}{}
+	}
+	t.mu.Unlock()
+	if closing {
+		ours.Conn.Close()
+	}
+}
+
+func (t *tunnels) forget(c *conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, c)
+}
+
+func (t *tunnels) enter() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.handlers++
+}
+
+func (t *tunnels) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.handlers--
+	if t.handlers == 0 && t.idle != nil {
+		close(t.idle)
+		t.idle = nil
+	}
+}
+
+// wait waits until no handler is left or ctx ends.
+func (t *tunnels) wait(ctx context.Context) {
+	t.mu.Lock()
+	if t.handlers == 0 {
+		t.mu.Unlock()
+		return
+	}
+	if t.idle == nil {
+		t.idle = make(chan struct{})
+	}
+	idle := t.idle
+	t.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+}
+
+// close closes the tunnels that are open, and those that are yet to come.
+func (t *tunnels) close() {
+	t.mu.Lock()
+	t.closing = true
+	open := t.open
+	t.open = nil
+	t.mu.Unlock()
+	for c := range open {
+		c.Conn.Close()
+	}
+}

@@ -1,0 +1,145 @@
+package origin
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// idlePerOrigin is how many unused connections are kept; a gate has few origins and many visitors.
+const idlePerOrigin = 1024
+
+// maxResponseHeader bounds the header of an answer, in bytes.
+const maxResponseHeader = 1 << 20
+
+// carrier is the round trip to the origin: HTTP/1.1 over kept connections, with no proxy in between and no compression
+// of its own. It reports to the breaker and the metrics, and every error it returns is a *fault.
+type carrier struct {
+	plain  *http.Transport
+	marked *http.Transport // for the rare targets that net/http cannot spell
+	origin *Origin
+}
+
+func newCarrier(cfg Config, o *Origin) *carrier {
+	dialer := &net.Dialer{Timeout: cfg.DialTimeout, KeepAlive: 30 * time.Second}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	plain := &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        cfg.TLS,
+		TLSHandshakeTimeout:    cfg.DialTimeout,
+		MaxIdleConnsPerHost:    idlePerOrigin,
+		IdleConnTimeout:        cfg.IdleTimeout,
+		ResponseHeaderTimeout:  cfg.ResponseHeaderTimeout,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: maxResponseHeader,
+		DisableCompression:     true,
+		Protocols:              protocols,
+	}
+	marked := plain.Clone()
+	marked.DisableKeepAlives = true
+	marked.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return mark(dialer.DialContext(ctx, network, addr))
+	}
+	marked.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, 2*cfg.DialTimeout)
+		defer cancel()
+		return mark((&tls.Dialer{NetDialer: dialer, Config: cfg.TLS}).DialContext(ctx, network, addr))
+	}
+	return &carrier{plain: plain, marked: marked, origin: o}
+}
+
+// RoundTrip sends req and waits for the header of the answer.
+func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
+	start := time.Now()
+	resp, err := c.transport(req).RoundTrip(req)
+	if err != nil {
+		f := c.origin.blame(req, err)
+		if f.kind != "" {
+			c.origin.failed(f)
+		}
+		return nil, f
+	}
+	c.origin.breaker.answered()
+	c.origin.cfg.Metrics.Answered(resp.StatusCode, time.Since(start))
+	return resp, nil
+}
+
+func (c *carrier) transport(req *http.Request) *http.Transport {
+	if strings.HasPrefix(req.URL.Opaque, marker) {
+		return c.marked
+	}
+	return c.plain
+}
+
+func (c *carrier) close() {
+	c.plain.CloseIdleConnections()
+	c.marked.CloseIdleConnections()
+}
+
+// marker is put before a target that net/http would spell otherwise. No target begins with it, and markedConn takes it
+// out again.
+const marker = "-"
+
+// markedConn carries one request and drops the first byte of its target, the marker.
+type markedConn struct {
+	net.Conn
+	method, done bool // the method has been written; the marker has been dropped
+}
+
+func mark(conn net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &markedConn{Conn: conn}, nil
+}
+
+func (c *markedConn) Write(p []byte) (int, error) {
+	if c.done {
+		return c.Conn.Write(p)
+	}
+	at := 0 // where the marker is
+	if !c.method {
+		at = bytes.IndexByte(p, ' ') + 1
+		if c.method = at > 0; !c.method {
+			return c.Conn.Write(p)
+		}
+	}
+	if at == len(p) {
+		return c.Conn.Write(p)
+	}
+	c.done = true
+	n, err := c.Conn.Write(slices.Concat(p[:at], p[at+1:]))
+	if n > at || n == len(p)-1 {
+		n++
+	}
+	return n, err
+}
+
+// CloseWrite lets a websocket end in one direction.
+func (c *markedConn) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return fmt.Errorf("closing one direction: %w", errors.ErrUnsupported)
+	}
+	return half.CloseWrite()
+}
+
+// buffers lends the buffers that answers are copied through, 32 KiB each.
+type buffers struct{ pool sync.Pool }
+
+func newBuffers() *buffers {
+	return &buffers{pool: sync.Pool{New: func() any { return new([32 << 10]byte) }}}
+}
+
+func (b *buffers) Get() []byte { return b.pool.Get().(*[32 << 10]byte)[:] }
+
+func (b *buffers) Put(p []byte) { b.pool.Put((*[32 << 10]byte)(p)) }

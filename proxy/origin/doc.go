@@ -1,0 +1,17 @@
+// Package origin carries the requests of admitted visitors to one origin and its answers back, changing as little as a
+// proxy may.
+//
+// A request passes through this package in this order:
+//
+//	ServeHTTP   refuses what cannot be passed on (CONNECT, TRACE, a broken target), drops every Upgrade but websocket
+//	rewrite     the request target byte for byte, Host kept, headers cleaned and forwarding headers set (see Trust)
+//	carrier     the round trip over kept HTTP/1.1 connections; tells an origin that fails from a visitor who left
+//	breaker     counts failures to answer in a row; probes a failing origin until it answers again
+//	OnResponse  the gate's look at every answer before it goes out
+//
+// What the visitor sent is what the origin gets: path spelling, query, Host, User-Agent and Accept-Encoding are neither
+// added nor changed. Bodies stream in both directions; answers without a length and event streams are flushed at once;
+// trailers, 100 Continue and other 1xx answers pass.
+//
+// The package sets no deadlines on visitors: slow ones are cut off by the server in package listen.
+package origin

@@ -1,0 +1,231 @@
+package origin
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// Config says where an origin is and how it is treated. Only URL is required.
+type Config struct {
+	// URL is the origin's address: scheme http or https, a host, and nothing else. Paths are never rewritten, so a base
+	// path is refused.
+	URL *url.URL
+	// TrustedProxies are the networks of proxies whose forwarding headers are believed. None by default.
+	TrustedProxies []netip.Prefix
+	// TLS is used for https origins; nil verifies against the system's roots. The protocol is HTTP/1.1 in any case.
+	TLS *tls.Config
+
+	// DialTimeout bounds connecting to the origin, and the TLS handshake with it. 5 s by default.
+	DialTimeout time.Duration
+	// ResponseHeaderTimeout is how long the origin may take from the end of a request to the header of its answer. 60 s
+	// by default.
+	ResponseHeaderTimeout time.Duration
+	// IdleTimeout is how long an unused connection to the origin is kept. 90 s by default. A GET or other request
+	// without a body that meets a connection the origin has just closed is sent again by net/http, once; one with a
+	// body is answered 502, so keep this below the origin's own keep-alive where that is short.
+	IdleTimeout time.Duration
+	// ProbeInterval is the pause between probes of a failing origin. 1 s by default.
+	ProbeInterval time.Duration
+	// ProbeTimeout bounds one probe. 5 s by default.
+	ProbeTimeout time.Duration
+
+	// ErrorHandler writes the answer to a request that the origin did not answer, or that cannot be passed on. The
+	// status is 400, 405, 408, 502 or 504. r carries the visitor's context and headers, but after a failed round trip
+	// it is the request as it was meant for the origin. By default only the status is written.
+	ErrorHandler func(w http.ResponseWriter, r *http.Request, status int)
+	// OnResponse is called with every answer of the origin, 101 included and other 1xx not, before anything of it is
+	// sent; it may change the headers. Headers set on the ResponseWriter before ServeHTTP do not survive a 1xx answer,
+	// so what has to be added belongs here. resp.Request.Context() is the visitor's.
+	OnResponse func(resp *http.Response)
+	// OnChange is called when the origin begins to fail to answer and when it answers again, never twice at once. It
+	// must not call Close.
+	OnChange func(failing bool)
+	// Metrics are told of every answer and failure.
+	Metrics Metrics
+	// Log gets the origin's failures: once per change, and single ones at most once a second. Nothing by default.
+	Log *zap.Logger
+}
+
+// Metrics are the functions that are told what the origin does; each may be nil. They are called on the request's path
+// and must not block.
+type Metrics struct {
+	// Answered gets the status of an answer and the time from sending the request to its header.
+	Answered func(status int, latency time.Duration)
+	// Failed gets the kind of each failure to answer. A visitor who leaves is no failure.
+	Failed func(kind Failure)
+}
+
+// Origin is the reverse proxy to one origin. It is an http.Handler, made by New and ended by Close.
+type Origin struct {
+	cfg     Config
+	trust   Trust
+	carrier *carrier
+	breaker *breaker
+	proxy   *httputil.ReverseProxy
+	log     *zap.Logger // single failures, at most one a second
+}
+
+// New makes the proxy to the origin of cfg. It opens no connection. An unusable URL is an error.
+func New(cfg Config) (*Origin, error) {
+	if err := checkURL(cfg.URL); err != nil {
+		return nil, fmt.Errorf("reading the origin's address: %w", err)
+	}
+	cfg = withDefaults(cfg)
+	log := cfg.Log.With(zap.String("origin", cfg.URL.Redacted()))
+	o := &Origin{cfg: cfg, trust: NewTrust(cfg.TrustedProxies), log: oncePerSecond(log)}
+	broken, err := zap.NewStdLogAt(o.log, zap.WarnLevel) // for answers that break off
+	if err != nil {
+		return nil, fmt.Errorf("making the origin's log: %w", err)
+	}
+	o.carrier = newCarrier(cfg, o)
+	o.breaker = newBreaker(o.probe, cfg.ProbeInterval, func(failing bool, err error) {
+		if failing {
+			log.Error("origin failing", zap.Error(err))
+		} else {
+			log.Info("origin answers again")
+		}
+		cfg.OnChange(failing)
+	})
+	o.proxy = &httputil.ReverseProxy{
+		Rewrite:        o.rewrite,
+		Transport:      o.carrier,
+		BufferPool:     newBuffers(),
+		ModifyResponse: o.respond,
+		ErrorHandler:   o.explain,
+		ErrorLog:       broken,
+	}
+	return o, nil
+}
+
+// ServeHTTP passes r to the origin and its answer to w. Like httputil.ReverseProxy it panics with http.ErrAbortHandler
+// where an answer cannot be finished, which net/http takes as the order to break off the connection.
+func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
+		o.cfg.ErrorHandler(w, r, http.StatusMethodNotAllowed)
+		return
+	case !passable(r):
+		o.cfg.ErrorHandler(w, r, http.StatusBadRequest)
+		return
+	}
+	if _, ok := r.Header["Upgrade"]; ok && !asksForWebsocket(r.Header) {
+		r = withoutUpgrade(r)
+	}
+	// An answer without a Content-Type stays without: a key with no values keeps net/http from guessing one.
+	w.Header()["Content-Type"] = nil
+	o.proxy.ServeHTTP(w, r)
+}
+
+// Failing tells whether the origin has failed to answer three times in a row, and not answered since. Answers with a
+// 5xx status are answers.
+func (o *Origin) Failing() bool { return o.breaker.failing.Load() }
+
+// Close ends the probing, waits for it, and closes the connections that are not in use. Requests under way are not
+// touched; call it after the server has been shut down.
+func (o *Origin) Close() {
+	o.breaker.close()
+	o.carrier.close()
+}
+
+// respond looks at an answer before it goes to the visitor. A switch of protocols that nobody asked for is refused here:
+// ReverseProxy would refuse it too, but leave the connection open.
+func (o *Origin) respond(resp *http.Response) error {
+	if resp.StatusCode == http.StatusSwitchingProtocols &&
+		!(asksForWebsocket(resp.Request.Header) && asksForWebsocket(resp.Header)) {
+		return errUnasked
+	}
+	o.cfg.OnResponse(resp)
+	return nil
+}
+
+var errUnasked = errors.New("the origin switched to a protocol that was not asked for")
+
+// probe asks a failing origin for a sign of life; any answer is one.
+func (o *Origin) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, o.cfg.ProbeTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, o.cfg.URL.Scheme+"://"+o.cfg.URL.Host+"/", nil)
+	if err != nil {
+		return fmt.Errorf("making a probe: %w", err)
+	}
+	req.Header.Set("User-Agent", "anteroom")
+	resp, err := o.carrier.plain.RoundTrip(req)
+	if err != nil {
+		return fmt.Errorf("probing the origin: %w", err)
+	}
+	return resp.Body.Close()
+}
+
+func checkURL(u *url.URL) error {
+	switch {
+	case u == nil:
+		return errors.New("an origin needs a URL")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("scheme %q: http or https is needed", u.Scheme)
+	case u.Hostname() == "":
+		return fmt.Errorf("%q names no host", u.Redacted())
+	case u.User != nil:
+		return fmt.Errorf("%q carries a user name: leave it out", u.Redacted())
+	case u.Path != "" && u.Path != "/":
+		return fmt.Errorf("%q has the path %q: paths are passed on as they come, so an origin cannot have one", u.Redacted(), u.Path)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return fmt.Errorf("%q has a query or fragment: leave it out", u.Redacted())
+	}
+	return nil
+}
+
+func withDefaults(cfg Config) Config {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&cfg.DialTimeout, 5 * time.Second},
+		{&cfg.ResponseHeaderTimeout, 60 * time.Second},
+		{&cfg.IdleTimeout, 90 * time.Second},
+		{&cfg.ProbeInterval, time.Second},
+		{&cfg.ProbeTimeout, 5 * time.Second},
+	} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if cfg.TLS = cfg.TLS.Clone(); cfg.TLS == nil {
+		cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	cfg.TLS.NextProtos = []string{"http/1.1"}
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
+	if cfg.ErrorHandler == nil {
+		cfg.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, status int) { w.WriteHeader(status) }
+	}
+	if cfg.OnResponse == nil {
+		cfg.OnResponse = func(*http.Response) {}
+	}
+	if cfg.OnChange == nil {
+		cfg.OnChange = func(bool) {}
+	}
+	if cfg.Metrics.Answered == nil {
+		cfg.Metrics.Answered = func(int, time.Duration) {}
+	}
+	if cfg.Metrics.Failed == nil {
+		cfg.Metrics.Failed = func(Failure) {}
+	}
+	return cfg
+}
+
+func oncePerSecond(log *zap.Logger) *zap.Logger {
+	return log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(c, time.Second, 1, 0)
+	}))
+}

@@ -1,0 +1,164 @@
+package templates_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+func TestJSONIsForThoseWhoAskForIt(t *testing.T) {
+	cases := []struct {
+		name, accept string
+		want         bool
+	}{
+		{"exactly JSON", "application/json", true},
+		{"in any letter case", "Application/JSON", true},
+		{"with a parameter", "application/json; charset=utf-8", true},
+		{"with a small quality of its own", "application/json;q=0.1", true},
+		{"JSON before HTML", "application/json, text/html", true},
+		{"HTML before JSON", "text/html, application/json", false},
+		{"HTML first and of less quality", "text/html;q=0.8, application/json;q=0.9", true},
+		{"JSON first and of less quality", "application/json;q=0.8, text/html", false},
+		{"as axios asks", "application/json, text/plain, */*", true},
+		{"as old scripts ask", "application/json, text/javascript, */*; q=0.01", true},
+		{"as a browser asks", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", false},
+		{"as Java asks", "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", false},
+		{"JSON, and everything rather", "application/json;q=0.5, */*", false},
+		{"JSON, and any text rather", "application/json;q=0.5, text/*;q=0.6, */*;q=0.1", false},
+		{"JSON rather than any text", "application/json;q=0.5, text/*;q=0.4, */*", true},
+		{"no header", "", false},
+		{"everything", "*/*", false},
+		{"any application", "application/*", false},
+		{"other JSON", "application/problem+json, application/ld+json", false},
+		{"JSON refused", "application/json;q=0", false},
+		{"JSON refused at length", "application/json;q=0.000, */*", false},
+		{"HTML refused", "text/html;q=0, application/json;q=0.1", true},
+		{"JSON named twice", "application/json;q=0, text/html;q=0.5, application/json;q=0.6", true},
+		{"a quality that is none", "application/json;q=high", false},
+		{"a quality above one", "application/json;q=1.5, */*", false},
+		{"a quality below zero", "application/json;q=-1", false},
+		{"an empty quality", "application/json;q=", false},
+		{"a quality of a point", "application/json;q=.", false},
+		{"a Q and blanks", "text/html ; q = 0.3 , application/json\t;\tQ = 0.4", true},
+		{"the quality after other parameters", "application/json;v=1;q=0.2, text/html;q=0.3", false},
+		{"a comma in a quoted string", `text/html;x="a,application/json", application/json;q=0.9`, false},
+		{"a quality in a quoted string", `application/json;x=";q=0"`, true},
+		{"an escaped quote", `application/json;x="\";q=0", text/html;q=0.9`, true},
+		{"a quote that never ends", `text/html;q=0.1;x=", application/json`, false},
+		{"empty elements", ",, ,application/json,;", true},
+		{"a half name", "application/jso", false},
+		{"a letter that folds to s", "application/jſon", false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, templates.WantsJSON(c.accept))
+			assert.Equal(t, c.want, slowWantsJSON(c.accept), "the reference")
+		})
+	}
+}
+
+var (
+	// A list element is made of quoted strings, which may never end, and
+	// anything but a separator.
+	elements   = regexp.MustCompile(`(?s)(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[^",])*`)
+	parameters = regexp.MustCompile(`(?s)(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[^";])*`)
+	number     = regexp.MustCompile(`^(?:0?\.[0-9]+|0\.?|1(?:\.0*)?)$`)
+)
+
+// pieces are the non-empty matches.
+func pieces(pattern *regexp.Regexp, s string) []string {
+	var found []string
+	for _, match := range pattern.FindAllString(s, -1) {
+		if match != "" {
+			found = append(found, match)
+		}
+	}
+	return found
+}
+
+// slowWantsJSON decides as WantsJSON is documented to, without haste.
+func slowWantsJSON(accept string) bool {
+	quality, order := map[string]float64{}, map[string]int{}
+	for position, element := range pieces(elements, accept) {
+		parts := pieces(parameters, element)
+		if len(parts) == 0 {
+			continue
+		}
+		media, q := lower(strings.Trim(parts[0], " \t")), 1.0
+		if strings.HasPrefix(element, ";") {
+			continue
+		}
+		readable := true
+		for _, parameter := range parts[1:] {
+			name, value, found := strings.Cut(parameter, "=")
+			if !found || lower(strings.Trim(name, " \t")) != "q" {
+				continue
+			}
+			value = strings.Trim(value, " \t")
+			readable = number.MatchString(value)
+			if whole, fraction, _ := strings.Cut(value, "."); len(fraction) > 3 {
+				value = whole + "." + fraction[:3]
+			}
+			q, _ = strconv.ParseFloat("0"+value, 64)
+			break
+		}
+		if media == "*" {
+			media = "*/*"
+		}
+		if !readable {
+			continue
+		}
+		if _, named := quality[media]; !named {
+			order[media] = position
+		}
+		quality[media] = max(quality[media], q)
+	}
+	json := quality["application/json"]
+	if html, named := quality["text/html"]; named {
+		return json > 0 && (json > html || json == html && order["application/json"] < order["text/html"])
+	}
+	if text, named := quality["text/*"]; named {
+		return json > 0 && json >= text
+	}
+	return json > 0 && json >= quality["*/*"]
+}
+
+// lower folds the case of ASCII letters alone.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r - 'A' + 'a'
+		}
+		return r
+	}, s)
+}
+
+func TestAskingForJSONAllocatesNothing(t *testing.T) {
+	const accept = `text/html,application/xhtml+xml,application/json;v="1";q=0.9,*/*;q=0.8`
+	assert.Zero(t, testing.AllocsPerRun(100, func() { templates.WantsJSON(accept) }))
+}
+
+func FuzzAccept(f *testing.F) {
+	for _, seed := range []string{
+		"application/json", "text/html, application/json;q=0.5", "*/*;q=.2,*", `application/json;x="\`, `a"b,c";q=0`,
+		"application/json;q=1.0001", "application/json;q=0.9999, text/html;q=0.999", "text/*, application/json;q=1",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, accept string) {
+		require.Equal(t, slowWantsJSON(accept), templates.WantsJSON(accept))
+	})
+}
+
+func BenchmarkWantsJSON(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		templates.WantsJSON("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8")
+	}
+}

@@ -1,0 +1,204 @@
+package templates_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+func pageOf(t testing.TB, code, stateName string) string {
+	t.Helper()
+	return string(newSet(t, templates.Options{}).Page(code, state(t, stateName)).AppendTo(nil, seen, 20))
+}
+
+func TestTheBuiltInPageIsAsRecorded(t *testing.T) {
+	for code, states := range map[string][]string{
+		"en-US": {"fifo", "fifo, hours", "fifo, wait unknown", "random", "queue all", "reject"},
+		"de-DE": {"fifo, next in line"},
+		"fr-FR": {"random, longer than told"},
+		"ar-EG": {"fifo"},
+		"ja-JP": {"fifo, full"},
+	} {
+		for _, name := range states {
+			t.Run(code+" "+name, func(t *testing.T) {
+				golden(t, fileName(name)+"."+code+".html", []byte(pageOf(t, code, name)))
+			})
+		}
+	}
+}
+
+func TestTheBuiltInPageTellsEachStateInItsWords(t *testing.T) {
+	cases := map[string][]string{
+		"fifo":                     {"You are in the waiting room", "about 12\u00a0min", `<dd id="ahead">214</dd>`},
+		"fifo, first seconds":      {"We cannot estimate your wait right now.", `<div id="line" hidden>`},
+		"fifo, next in line":       {"less than a minute"},
+		"fifo, one minute":         {"about 1\u00a0min"},
+		"fifo, hours":              {"about 1\u00a0h 35\u00a0min"},
+		"fifo, longer than told":   {"more than 4 hours"},
+		"fifo, full":               {"The line is full at the moment."},
+		"random":                   {"5 to 15\u00a0min", `<div id="line" hidden>`},
+		"random, one figure":       {"about 1\u00a0min"},
+		"random, longer than told": {"more than 4 hours"},
+		"queue all":                {"Nobody is being let in at the moment."},
+		"queue all, reject":        {"Nobody is being let in at the moment.", "You are in the waiting room"},
+		"reject":                   {"Nobody can come in right now", "Please come back later.", `<p id="stay" hidden>`},
+	}
+	attributes := regexp.MustCompile(`data-[a-z-]+="[^"]*"`)
+	for name, words := range cases {
+		t.Run(name, func(t *testing.T) {
+			visible := attributes.ReplaceAllString(pageOf(t, "en-US", name), "")
+			for _, w := range words {
+				assert.Contains(t, visible, w)
+			}
+			assert.Equal(t, 1, strings.Count(visible, `<p id="wait"`), "one sentence about the wait")
+		})
+	}
+}
+
+func TestTheLabelOfTheEstimateIsShownOnlyWithOne(t *testing.T) {
+	for _, s := range templates.States() {
+		known := s.Data.Resolved().WaitTimeKnown && !s.Data.QueueIsFull
+		page := pageOf(t, "en-US", s.Name)
+		assert.Equal(t, known, strings.Contains(page, `<p id="label">`), s.Name)
+		assert.NotContains(t, page, "hidden hidden", s.Name)
+	}
+}
+
+func TestTheBuiltInPageIsSelfContained(t *testing.T) {
+	sources := regexp.MustCompile(`(?i)(?:\bsrc|\bhref|\burl\(|@import)\s*[=(]?\s*["']?([^"'\s>]*)`)
+	for _, code := range codes(t) {
+		for _, match := range sources.FindAllStringSubmatch(pageOf(t, code, "fifo"), -1) {
+			assert.True(t, strings.HasPrefix(match[1], "data:"), match[0])
+		}
+	}
+}
+
+func TestTheBuiltInPageIsSmall(t *testing.T) {
+	assert.LessOrEqual(t, len(pageOf(t, "en-US", "fifo")), 8<<10)
+	for _, code := range codes(t) {
+		assert.LessOrEqual(t, len(pageOf(t, code, "fifo")), 10<<10, code)
+	}
+}
+
+func TestTheBuiltInPageIsBuiltForEveryone(t *testing.T) {
+	for _, code := range codes(t) {
+		for _, s := range templates.States() {
+			page := pageOf(t, code, s.Name)
+			direction := "ltr"
+			if code == "ar-EG" || code == "fa-IR" || code == "he-IL" {
+				direction = "rtl"
+			}
+			assert.Contains(t, page, fmt.Sprintf(`<html lang=%q dir=%q>`, code, direction))
+			assert.Contains(t, page, `<meta name="robots" content="noindex">`)
+			assert.Contains(t, page, `<meta name="viewport" content="width=device-width, initial-scale=1">`)
+			assert.NotContains(t, page, "[[", "every string is filled in")
+			assert.NotContains(t, page, "{{", "every variable is filled in")
+			for tag, n := range map[string]int{"<title>": 1, "<main": 1, "<h1": 1, `role="status"`: 2, "<button": 1} {
+				assert.Equal(t, n, strings.Count(page, tag), "%s %s %s", code, s.Name, tag)
+			}
+		}
+	}
+}
+
+func TestOnlyWithoutScriptDoesThePageReloadItself(t *testing.T) {
+	noscript := regexp.MustCompile(`(?s)<noscript>.*?</noscript>`)
+	for _, s := range templates.States() {
+		page := pageOf(t, "en-US", s.Name)
+		assert.NotContains(t, noscript.ReplaceAllString(page, ""), `http-equiv="refresh"`, s.Name)
+		refreshes := strings.Contains(page, `<noscript><meta http-equiv="refresh" content="20"></noscript>`)
+		assert.Equal(t, s.Data.Refreshes(), refreshes, s.Name)
+	}
+}
+
+func TestThePolicyAllowsWhatThePageCarriesAndNothingElse(t *testing.T) {
+	policy := newSet(t, templates.Options{}).ContentSecurityPolicy()
+	carried := func(page, element string) string {
+		match := regexp.MustCompile(`(?s)<` + element + `>(.*?)</` + element + `>`).FindStringSubmatch(page)
+		require.NotNil(t, match)
+		sum := sha256.Sum256([]byte(match[1]))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	for _, code := range codes(t) {
+		for _, s := range templates.States() {
+			page := pageOf(t, code, s.Name)
+			assert.Contains(t, policy, "script-src "+carried(page, "script")+";")
+			assert.Contains(t, policy, "style-src "+carried(page, "style")+";")
+			assert.NotRegexp(t, `(?i)<[^>]* (style|on\w+)=`, page, "the policy forbids it")
+		}
+	}
+	assert.Regexp(t, `^default-src 'none'; `, policy)
+	for _, rule := range []string{"connect-src 'self'", "worker-src blob:", "base-uri 'none'", "form-action 'none'"} {
+		assert.Contains(t, policy, rule)
+	}
+	assert.NotContains(t, policy, "frame-ancestors", "rooms are embedded")
+}
+
+// luminance is the relative luminance of a colour such as #faf8f4 by WCAG 2.2.
+func luminance(t *testing.T, colour string) float64 {
+	t.Helper()
+	require.Regexp(t, `^#([0-9a-f]{3}|[0-9a-f]{6})$`, colour)
+	digits := colour[1:]
+	if len(digits) == 3 {
+		digits = strings.Repeat(digits[:1], 2) + strings.Repeat(digits[1:2], 2) + strings.Repeat(digits[2:], 2)
+	}
+	sum := 0.0
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		channel, err := strconv.ParseUint(digits[2*i:2*i+2], 16, 8)
+		require.NoError(t, err)
+		c := float64(channel) / 255
+		if c <= 0.04045 {
+			sum += weight * c / 12.92
+		} else {
+			sum += weight * math.Pow((c+0.055)/1.055, 2.4)
+		}
+	}
+	return sum
+}
+
+func contrast(t *testing.T, a, b string) float64 {
+	t.Helper()
+	x, y := luminance(t, a), luminance(t, b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func TestColoursHaveTheContrastThatReadersNeed(t *testing.T) {
+	blocks := regexp.MustCompile(`:root\{([^}]*)\}`).FindAllStringSubmatch(templates.Style(), -1)
+	require.Len(t, blocks, 3, "light, dark and print")
+	colours := map[string]string{}
+	for i, scheme := range []string{"light", "dark", "print"} {
+		for _, match := range regexp.MustCompile(`--(\w+):(#\w+)`).FindAllStringSubmatch(blocks[i][1], -1) {
+			colours[match[1]] = match[2]
+		}
+		for text, least := range map[string]float64{"ink": 7, "soft": 4.5} {
+			assert.GreaterOrEqual(t, contrast(t, colours[text], colours["paper"]), least, "%s: %s", scheme, text)
+		}
+		if scheme == "print" {
+			continue
+		}
+		for mark, least := range map[string]float64{"edge": 3, "focus": 3} {
+			assert.GreaterOrEqual(t, contrast(t, colours[mark], colours["paper"]), least, "%s: %s", scheme, mark)
+		}
+	}
+}
+
+func TestTheScriptOnlyUsesStringsThatThePageGivesIt(t *testing.T) {
+	script, page := templates.Script(), pageOf(t, "en-US", "fifo")
+	kebab := regexp.MustCompile(`[A-Z]`)
+	used := regexp.MustCompile(`\bsay\.(\w+)`).FindAllStringSubmatch(script, -1)
+	used = append(used, regexp.MustCompile(`[?:]'(\w+)':[!w]`).FindAllStringSubmatch(script, -1)...)
+	require.Greater(t, len(used), 12)
+	for _, match := range used {
+		name := kebab.ReplaceAllStringFunc(match[1], func(s string) string { return "-" + strings.ToLower(s) })
+		assert.Contains(t, page, "data-"+name+`="`)
+	}
+}

@@ -1,0 +1,80 @@
+package templates
+
+import (
+	"errors"
+	"time"
+
+	"github.com/cbroglie/mustache"
+)
+
+// Direct renders the page with a visitor's own values as any template would be.
+func (p *Page) Direct(d Data, updated time.Time, refreshSeconds int) ([]byte, error) {
+	d = d.resolved()
+	return p.execute(d, plain(d, updated, refreshSeconds))
+}
+
+// DirectJSON encodes the answer with a visitor's own values in it.
+func DirectJSON(d Data, updated time.Time, refreshSeconds int) ([]byte, error) {
+	d = d.resolved()
+	return encode(d, plain(d, updated, refreshSeconds))
+}
+
+func plain(d Data, updated time.Time, refreshSeconds int) own {
+	o := own{
+		lastUpdated: updated.UTC().Format("2006-01-02T15:04:05.000Z"),
+		clock:       updated.UTC().Format("15:04:05 UTC"),
+		refresh:     0,
+	}
+	if d.Refreshes() {
+		o.refresh = refreshSeconds
+	}
+	return o
+}
+
+// Resolved is d as it is told.
+func (d Data) Resolved() Data { return d.resolved() }
+
+// Tags are the tags of the compiled template.
+func (p *Page) Tags() []mustache.Tag { return p.template.Tags() }
+
+// ScannedTag is a tag as the scanner found it.
+type ScannedTag struct {
+	Name string
+	Type mustache.TagType
+}
+
+// Scanned lists the opening tags and variables of a template by the scanner.
+func Scanned(source string) []ScannedTag {
+	tags, _ := scan(source)
+	types := map[kind]mustache.TagType{
+		variable: mustache.Variable, rawVariable: mustache.Variable, section: mustache.Section,
+		invertedSection: mustache.InvertedSection, partial: mustache.Partial,
+	}
+	var found []ScannedTag
+	for _, t := range tags {
+		if t.kind != sectionEnd {
+			found = append(found, ScannedTag{t.name, types[t.kind]})
+		}
+	}
+	return found
+}
+
+// Passes reports whether our own check finds nothing wrong.
+func Passes(source []byte) bool { return len(check(source)) == 0 }
+
+// Texts are the strings of each language.
+func Texts() (map[string]text, error) { return readTexts() }
+
+// Style and Script are the sources that the built-in pages carry.
+func Style() string  { return squeezeStyle(styleSource) }
+func Script() string { return squeezeScript(scriptSource) }
+
+// Broken is a custom page that cannot be rendered, which Parse never returns.
+func Broken() (*Page, error) {
+	template, err := mustache.ParseStringPartials("half a page {{>x}}", failing{})
+	return &Page{template: template}, err
+}
+
+type failing struct{}
+
+func (failing) Get(string) (string, error) { return "", errors.New("no partials") }

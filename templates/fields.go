@@ -1,0 +1,148 @@
+package templates
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// fields are the values of the JSON answer, in the order and under the names
+// that clients of Cloudflare's Waiting Room know; the last three are ours.
+// Events and challenges are not part of a room yet, so theirs stay at the
+// values that mean "off".
+type fields struct {
+	InWaitingRoom                bool   `json:"inWaitingRoom"`
+	WaitTimeKnown                bool   `json:"waitTimeKnown"`
+	WaitTime                     int    `json:"waitTime"`
+	WaitTime25Percentile         int    `json:"waitTime25Percentile"`
+	WaitTime50Percentile         int    `json:"waitTime50Percentile"`
+	WaitTime75Percentile         int    `json:"waitTime75Percentile"`
+	WaitTimeFormatted            string `json:"waitTimeFormatted"`
+	QueueIsFull                  bool   `json:"queueIsFull"`
+	QueueAll                     bool   `json:"queueAll"`
+	LastUpdated                  string `json:"lastUpdated"`
+	RefreshIntervalSeconds       any    `json:"refreshIntervalSeconds"`
+	QueueingMethod               string `json:"queueingMethod"`
+	IsFIFOQueue                  bool   `json:"isFIFOQueue"`
+	IsRandomQueue                bool   `json:"isRandomQueue"`
+	IsPassthroughQueue           bool   `json:"isPassthroughQueue"`
+	IsRejectQueue                bool   `json:"isRejectQueue"`
+	IsEventActive                bool   `json:"isEventActive"`
+	IsEventPrequeueing           bool   `json:"isEventPrequeueing"`
+	TimeUntilEventStart          int    `json:"timeUntilEventStart"`
+	TimeUntilEventStartFormatted string `json:"timeUntilEventStartFormatted"`
+	TimeUntilEventEnd            int    `json:"timeUntilEventEnd"`
+	TimeUntilEventEndFormatted   string `json:"timeUntilEventEndFormatted"`
+	ShuffleAtEventStart          bool   `json:"shuffleAtEventStart"`
+	Turnstile                    string `json:"turnstile"`
+	InfiniteQueue                bool   `json:"infiniteQueue"`
+	UsersAheadKnown              bool   `json:"usersAheadKnown"`
+	UsersAhead                   int    `json:"usersAhead"`
+	UsersQueued                  int    `json:"usersQueued"`
+}
+
+// own are the values that belong to one visitor. They are text, so that marks
+// can stand for them; refresh is a decimal number, or the number 0.
+type own struct {
+	lastUpdated, clock string
+	refresh            any
+}
+
+// newFields expects d to be resolved.
+func newFields(d Data, o own) fields {
+	return fields{
+		InWaitingRoom:                true,
+		WaitTimeKnown:                d.WaitTimeKnown,
+		WaitTime:                     d.WaitTime,
+		WaitTime25Percentile:         d.WaitTime25Percentile,
+		WaitTime50Percentile:         d.WaitTime50Percentile,
+		WaitTime75Percentile:         d.WaitTime75Percentile,
+		WaitTimeFormatted:            FormatWaitTime(d),
+		QueueIsFull:                  d.QueueIsFull,
+		QueueAll:                     d.QueueAll,
+		LastUpdated:                  o.lastUpdated,
+		RefreshIntervalSeconds:       o.refresh,
+		QueueingMethod:               d.QueueingMethod,
+		IsFIFOQueue:                  d.QueueingMethod == methodFIFO,
+		IsRandomQueue:                d.QueueingMethod == methodRandom,
+		IsPassthroughQueue:           d.QueueingMethod == methodPassthrough,
+		IsRejectQueue:                d.QueueingMethod == methodReject,
+		TimeUntilEventStartFormatted: unavailable,
+		TimeUntilEventEndFormatted:   unavailable,
+		UsersAheadKnown:              d.UsersAheadKnown,
+		UsersAhead:                   d.UsersAhead,
+		UsersQueued:                  d.UsersQueued,
+	}
+}
+
+// encode writes the JSON answer for d, which is expected to be resolved.
+func encode(d Data, o own) ([]byte, error) {
+	if text, ok := o.refresh.(string); ok {
+		o.refresh = json.Number(text)
+	}
+	text, err := json.Marshal(struct {
+		Room fields `json:"cfWaitingRoom"`
+	}{newFields(d, o)})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the answer for a queued visitor: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+// variables are the values that a template sees: those of the JSON answer and
+// a few that only templates need, because Mustache can neither compare nor
+// divide. Plain values only: Mustache would call the methods of anything else.
+// d is expected to be resolved.
+func variables(d Data, o own) map[string]any {
+	f := newFields(d, o)
+	return map[string]any{
+		"inWaitingRoom":                  f.InWaitingRoom,
+		"waitTimeKnown":                  f.WaitTimeKnown,
+		"waitTime":                       f.WaitTime,
+		"waitTimeHours":                  f.WaitTime / 60,
+		"waitTimeHourMinutes":            f.WaitTime % 60,
+		"waitTimeIsLong":                 d.isLong(),
+		"waitTimeIsRange":                d.isRange(),
+		"waitTime25Percentile":           f.WaitTime25Percentile,
+		"waitTime50Percentile":           f.WaitTime50Percentile,
+		"waitTime75Percentile":           f.WaitTime75Percentile,
+		"waitTimeFormatted":              f.WaitTimeFormatted,
+		"queueIsFull":                    f.QueueIsFull,
+		"queueAll":                       f.QueueAll,
+		"lastUpdated":                    f.LastUpdated,
+		"lastUpdatedTime":                o.clock,
+		"refreshIntervalSeconds":         f.RefreshIntervalSeconds,
+		"queueingMethod":                 f.QueueingMethod,
+		"isFIFOQueue":                    f.IsFIFOQueue,
+		"isRandomQueue":                  f.IsRandomQueue,
+		"isPassthroughQueue":             f.IsPassthroughQueue,
+		"isRejectQueue":                  f.IsRejectQueue,
+		"isEventActive":                  f.IsEventActive,
+		"isEventPrequeueing":             f.IsEventPrequeueing,
+		"timeUntilEventStart":            f.TimeUntilEventStart,
+		"timeUntilEventStartHours":       f.TimeUntilEventStart / 60,
+		"timeUntilEventStartHourMinutes": f.TimeUntilEventStart % 60,
+		"timeUntilEventStartFormatted":   f.TimeUntilEventStartFormatted,
+		"timeUntilEventEnd":              f.TimeUntilEventEnd,
+		"timeUntilEventEndFormatted":     f.TimeUntilEventEndFormatted,
+		"shuffleAtEventStart":            f.ShuffleAtEventStart,
+		"turnstile":                      f.Turnstile,
+		"infiniteQueue":                  f.InfiniteQueue,
+		"usersAheadKnown":                f.UsersAheadKnown,
+		"usersAhead":                     f.UsersAhead,
+		"usersQueued":                    f.UsersQueued,
+		"roomName":                       d.RoomName,
+	}
+}
+
+// Variables lists the names that a template can use, in alphabetical order.
+// Beyond the members of the JSON answer these are roomName; waitTimeHours and
+// waitTimeHourMinutes, which are waitTime split at the hour, and their like
+// for the start of an event; lastUpdatedTime, which is the time of day of
+// lastUpdated as "15:04:05 UTC"; waitTimeIsLong, true above 240 minutes; and
+// waitTimeIsRange, true when the wait is best told as waitTime25Percentile to
+// waitTime75Percentile.
+func Variables() []string {
+	return slices.Sorted(maps.Keys(variables(Data{}, own{})))
+}

@@ -1,0 +1,34 @@
+package templates
+
+import "strconv"
+
+// unavailable is what a formatted value says when there is nothing to tell.
+const unavailable = "unavailable"
+
+// FormatMinutes writes a number of minutes in English: "10 minutes",
+// "1 minute", and "less than a minute" for 0 and below.
+func FormatMinutes(minutes int) string {
+	switch {
+	case minutes <= 0:
+		return "less than a minute"
+	case minutes == 1:
+		return "1 minute"
+	default:
+		return strconv.Itoa(minutes) + " minutes"
+	}
+}
+
+// FormatWaitTime writes the estimated wait of d in English, as the variable
+// waitTimeFormatted tells it: "10 minutes", for the random method the span
+// between its quartiles, "5 minutes to 15 minutes", or "unavailable".
+func FormatWaitTime(d Data) string {
+	d = d.resolved()
+	switch {
+	case !d.WaitTimeKnown:
+		return unavailable
+	case d.WaitTime75Percentile > d.WaitTime25Percentile:
+		return FormatMinutes(d.WaitTime25Percentile) + " to " + FormatMinutes(d.WaitTime75Percentile)
+	default:
+		return FormatMinutes(d.WaitTime)
+	}
+}

@@ -1,0 +1,149 @@
+package templates
+
+import (
+	"bytes"
+	"crypto/rand"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Rendered is a page or a JSON answer in which only a visitor's own values
+// are missing. It is immutable and safe for concurrent use.
+type Rendered struct {
+	text []byte
+	cuts []cut
+	size int // of everything but the refresh intervals
+	refs int // number of refresh intervals
+}
+
+// A cut is a place in the text where a visitor's own value goes.
+type cut struct {
+	at    int
+	value ownValue
+}
+
+type ownValue byte
+
+const (
+	lastUpdated ownValue = '1' + iota
+	lastUpdatedTime
+	refreshInterval
+)
+
+const (
+	stampLen = len("2006-01-02T15:04:05.000Z")
+	clockLen = len("15:04:05 UTC")
+)
+
+// AppendTo appends the text to dst with a visitor's own values in their
+// places: the time of the last check-in that counted, told in UTC to the
+// millisecond, and the whole seconds after it until the next one counts, told
+// as at least 1. A page of a room that rejects tells 0 whatever is given here.
+// It allocates nothing if dst has room for [Rendered.Len] more bytes.
+func (r *Rendered) AppendTo(dst []byte, updated time.Time, refreshSeconds int) []byte {
+	var stamp [stampLen]byte
+	if len(r.cuts) > 0 {
+		putStamp(&stamp, updated)
+	}
+	from := 0
+	for _, c := range r.cuts {
+		dst = append(dst, r.text[from:c.at]...)
+		switch c.value {
+		case lastUpdated:
+			dst = append(dst, stamp[:]...)
+		case lastUpdatedTime:
+			dst = append(append(dst, stamp[11:19]...), " UTC"...)
+		case refreshInterval:
+			dst = strconv.AppendInt(dst, int64(max(refreshSeconds, 1)), 10)
+		}
+		from = c.at
+	}
+	return append(dst, r.text[from:]...)
+}
+
+// Len is the number of bytes that AppendTo appends for this refresh interval.
+func (r *Rendered) Len(refreshSeconds int) int {
+	digits := 1
+	for n := refreshSeconds; n >= 10; n /= 10 {
+		digits++
+	}
+	return r.size + r.refs*digits
+}
+
+// putStamp writes t as "2006-01-02T15:04:05.000Z", by hand because the layouts
+// of the time package cost several times as much. Years outside of 0 to 9999 are told as the nearest
+// of these.
+func putStamp(b *[stampLen]byte, t time.Time) {
+	t = t.UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	year = min(max(year, 0), 9999)
+	copy(b[:], "0000-00-00T00:00:00.000Z")
+	put2(b[0:], year/100)
+	put2(b[2:], year%100)
+	put2(b[5:], int(month))
+	put2(b[8:], day)
+	put2(b[11:], hour)
+	put2(b[14:], minute)
+	put2(b[17:], second)
+	millis := t.Nanosecond() / int(time.Millisecond)
+	b[20] = '0' + byte(millis/100)
+	put2(b[21:], millis%100)
+}
+
+func put2(b []byte, n int) {
+	b[0], b[1] = '0'+byte(n/10), '0'+byte(n%10)
+}
+
+// marks stand in for a visitor's own values while a template is rendered. Each
+// is the same long random number and a digit that tells them apart: a number,
+// so that it is true in a Mustache section, valid in JSON and untouched by any
+// escaping; random, made at the first use in this process, so that no template
+// and no value can contain it.
+var marks = sync.OnceValue(func() string {
+	digits := make([]byte, 40)
+	// Reading from crypto/rand never fails: the process would end instead.
+	_, _ = rand.Read(digits)
+	for i, b := range digits {
+		digits[i] = '1' + b%9
+	}
+	return string(digits)
+})
+
+// marked are the marks for a state in which visitors check in again, or not.
+func marked(refreshes bool) own {
+	mark := func(v ownValue) string { return marks() + string(rune(v)) }
+	o := own{lastUpdated: mark(lastUpdated), clock: mark(lastUpdatedTime), refresh: 0}
+	if refreshes {
+		o.refresh = mark(refreshInterval)
+	}
+	return o
+}
+
+// split turns a text that was rendered with marks into one with cuts.
+func split(text []byte) *Rendered {
+	mark := []byte(marks())
+	r := &Rendered{text: make([]byte, 0, len(text))}
+	for {
+		before, after, found := bytes.Cut(text, mark)
+		r.text = append(r.text, before...)
+		if !found || len(after) == 0 {
+			break
+		}
+		r.cuts = append(r.cuts, cut{at: len(r.text), value: ownValue(after[0])})
+		text = after[1:]
+	}
+	r.size = len(r.text)
+	for _, c := range r.cuts {
+		switch c.value {
+		case lastUpdated:
+			r.size += stampLen
+		case lastUpdatedTime:
+			r.size += clockLen
+		case refreshInterval:
+			r.refs++
+		}
+	}
+	return r
+}

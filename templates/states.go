@@ -1,0 +1,49 @@
+package templates
+
+// State is a state of a room by name, for previews and checks.
+type State struct {
+	Name string
+	Data Data
+}
+
+// States lists every state that a template should be looked at in.
+func States() []State {
+	fifo := func(wait, ahead int) Data {
+		return Data{
+			RoomName: "shop", QueueingMethod: methodFIFO, WaitTimeKnown: true, WaitTime: wait,
+			UsersAheadKnown: true, UsersAhead: ahead, UsersQueued: ahead + 40,
+		}
+	}
+	random := func(p25, p50, p75 int) Data {
+		return Data{
+			RoomName: "shop", QueueingMethod: methodRandom, WaitTimeKnown: true, WaitTime: p50, UsersQueued: 950,
+			WaitTime25Percentile: p25, WaitTime50Percentile: p50, WaitTime75Percentile: p75,
+		}
+	}
+	held := func(method string) Data {
+		return Data{RoomName: "shop", QueueingMethod: method, QueueAll: true, UsersQueued: 310}
+	}
+	full := fifo(0, 25_000)
+	full.QueueIsFull, full.WaitTimeKnown = true, false
+	return []State{
+		{"fifo", fifo(12, 214)},
+		{"fifo, first seconds", Data{RoomName: "shop", QueueingMethod: methodFIFO, UsersQueued: 1}},
+		{"fifo, next in line", fifo(0, 0)},
+		{"fifo, one minute", fifo(1, 6)},
+		{"fifo, hours", fifo(95, 12_034)},
+		{"fifo, longer than told", fifo(600, 120_000)},
+		{"fifo, wait unknown", Data{
+			RoomName: "shop", QueueingMethod: methodFIFO, UsersAheadKnown: true, UsersAhead: 214, UsersQueued: 254,
+		}},
+		{"fifo, full", full},
+		{"random", random(5, 10, 15)},
+		{"random, one figure", random(1, 1, 1)},
+		{"random, longer than told", random(120, 280, 560)},
+		{"random, wait unknown", Data{RoomName: "shop", QueueingMethod: methodRandom, UsersQueued: 950}},
+		{"queue all", held(methodFIFO)},
+		{"queue all, random", held(methodRandom)},
+		{"queue all, passthrough", held(methodPassthrough)},
+		{"queue all, reject", held(methodReject)},
+		{"reject", Data{RoomName: "shop", QueueingMethod: methodReject}},
+	}
+}

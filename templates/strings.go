@@ -1,0 +1,102 @@
+package templates
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html"
+	"path"
+	"regexp"
+	"strings"
+)
+
+//go:embed lang/*.json
+var languageFiles embed.FS
+
+// text is one language of the built-in pages, as its file in lang has it.
+type text struct {
+	// Language is the language's own name for itself.
+	Language string `json:"language"`
+	// Dir is the direction of its script, "ltr" or "rtl".
+	Dir string `json:"dir"`
+	// Page holds the strings of the page by key. Names in single braces are
+	// variables of the template.
+	Page map[string]string `json:"page"`
+	// Problems holds the words for each kind of problem.
+	Problems map[string]struct {
+		Title  string `json:"title"`
+		Detail string `json:"detail"`
+	} `json:"problems"`
+}
+
+// readTexts reads all languages by their codes, which name their files.
+func readTexts() (map[string]text, error) {
+	files, err := languageFiles.ReadDir("lang")
+	if err != nil {
+		return nil, fmt.Errorf("listing the languages: %w", err)
+	}
+	texts := make(map[string]text, len(files))
+	for _, file := range files {
+		source, err := languageFiles.ReadFile(path.Join("lang", file.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("reading a language: %w", err)
+		}
+		var t text
+		decoder := json.NewDecoder(bytes.NewReader(source))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&t); err != nil {
+			return nil, fmt.Errorf("reading the language %s: %w", file.Name(), err)
+		}
+		texts[strings.TrimSuffix(file.Name(), ".json")] = t
+	}
+	return texts, nil
+}
+
+// said are the strings that the script writes itself, and so are given to it
+// in data attributes of the page.
+var said = [...]string{
+	"heading", "rejectHeading",
+	"soon", "minutes", "hours", "long", "range", "unknown", "all", "full", "reject",
+	"pause", "resume", "paused", "turn", "enter", "lost",
+}
+
+// attributes writes the strings for the script as data attributes. HTML folds
+// the letter case of their names.
+func (t text) attributes() string {
+	var b strings.Builder
+	for _, key := range said {
+		name := upper.ReplaceAllStringFunc(key, func(s string) string { return "-" + strings.ToLower(s) })
+		fmt.Fprintf(&b, "\ndata-%s=\"%s\"", name, html.EscapeString(t.Page[key]))
+	}
+	return b.String()
+}
+
+var (
+	upper       = regexp.MustCompile(`[A-Z]`)
+	inBraces    = regexp.MustCompile(`\{(\w+)\}`)
+	placeholder = regexp.MustCompile(`\[\[(\w+)\]\]`)
+)
+
+// mustacheOf is a string as HTML, with its variables as Mustache tags.
+func mustacheOf(s string) string {
+	return inBraces.ReplaceAllString(html.EscapeString(s), "{{$1}}")
+}
+
+// fill puts values in place of [[name]] in an HTML file of our own. The values
+// are HTML already.
+func fill(source string, values map[string]string) (string, error) {
+	var missing []string
+	filled := placeholder.ReplaceAllStringFunc(source, func(match string) string {
+		name := match[2 : len(match)-2]
+		value, ok := values[name]
+		if !ok {
+			missing = append(missing, name)
+		}
+		return value
+	})
+	if len(missing) > 0 {
+		return "", fmt.Errorf("no text for %s", strings.Join(missing, ", "))
+	}
+	return filled, nil
+}
