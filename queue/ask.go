@@ -2,9 +2,9 @@ package queue
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // view is the store's view with the sums that decisions need.
@@ -29,10 +29,13 @@ func (r *Room) worthAsking(now Instant, s *Settings, c Claim) bool {
 	if s.QueueAll || r.paused.Load() {
 		return false
 	}
-	if s.Method == Passthrough || r.policy == Let && r.failing.Load() {
+	if s.Method == Passthrough || s.OnStoreError == Let && r.failing.Load() {
 		return true
 	}
 	v := r.view.Load()
+	if v.Recovering {
+		return false
+	}
 	open := v.Open
 	if v.NextOpen != 0 && now >= v.NextOpen {
 		open++
@@ -55,6 +58,7 @@ type asks struct {
 	mu      sync.Mutex
 	waiting []*ask
 	busy    bool
+	hurry   chan struct{} // a newcomer has come
 	pool    sync.Pool
 }
 
@@ -65,9 +69,13 @@ type ask struct {
 	done  chan bool // true: the answer is there; false: lead the next call
 }
 
-// ask puts a claim to the store and returns what became of it; while the store
-// does not answer, the room's policy decides.
+// ask puts a claim to the store and returns what became of it. While the store
+// does not answer, the room's policy decides at once; a Sync finds out when it
+// does again.
 func (r *Room) ask(ctx context.Context, now Instant, c Claim) Grant {
+	if r.failing.Load() {
+		return r.withoutStore(r.storeTime(now), c)
+	}
 	a, _ := r.asks.pool.Get().(*ask)
 	if a == nil {
 		a = &ask{done: make(chan bool, 1)}
@@ -80,19 +88,39 @@ func (r *Room) ask(ctx context.Context, now Instant, c Claim) Grant {
 	lead := !r.asks.busy
 	r.asks.busy = true
 	r.asks.mu.Unlock()
+	if c.Newcomer() && r.gather > 0 {
+		select {
+		case r.asks.hurry <- struct{}{}:
+		default:
+		}
+	}
 
 	if lead || !<-a.done {
 		r.lead(ctx, now, a)
 	}
 	if a.err != nil {
-		return r.withoutStore(now, c)
+		return r.withoutStore(r.storeTime(now), c)
 	}
 	return a.grant
+}
+
+// gathering waits for more claims to come, unless a newcomer has.
+func (r *Room) gathering() {
+	if r.gather == 0 {
+		return
+	}
+	timer := time.NewTimer(r.gather)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.asks.hurry:
+	}
 }
 
 // lead puts all waiting claims to the store, own among them, hands the answers
 // out, and the lead on.
 func (r *Room) lead(ctx context.Context, now Instant, own *ask) {
+	r.gathering()
 	r.asks.mu.Lock()
 	batch := r.asks.waiting
 	r.asks.waiting = nil
@@ -102,7 +130,7 @@ func (r *Room) lead(ctx context.Context, now Instant, own *ask) {
 	for i, a := range batch {
 		claims[i] = a.claim
 	}
-	err := r.admit(context.WithoutCancel(ctx), now, claims, grants)
+	err := r.Ask(context.WithoutCancel(ctx), now, claims, grants)
 	for i, a := range batch {
 		a.grant, a.err = grants[i], err
 		if a != own {
@@ -117,127 +145,4 @@ func (r *Room) lead(ctx context.Context, now Instant, own *ask) {
 	} else {
 		r.asks.busy = false
 	}
-}
-
-// admit is one Admit of the store, with all that is unreported.
-func (r *Room) admit(ctx context.Context, now Instant, claims []Claim, grants []Grant) error {
-	r.storeMu.Lock()
-	defer r.storeMu.Unlock()
-	if err := r.resend(ctx); err != nil {
-		return err
-	}
-	r.unsent = r.report(now)
-	standing, err := r.store.Admit(ctx, r.name, r.unsent, claims, grants)
-	if r.storeAnswered(err) != nil {
-		return fmt.Errorf("admitting to room %q: %w", r.name, err)
-	}
-	r.unsent = nil
-	v := *r.view.Load()
-	v.Standing = standing
-	r.take(&v)
-	return nil
-}
-
-// Sync reports to the store what this node has seen and takes in how the room
-// stands. Call it about once a second; a store in the same process ten times.
-func (r *Room) Sync(ctx context.Context, now Instant) error {
-	_, err := r.sync(ctx, now)
-	return err
-}
-
-func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
-	r.storeMu.Lock()
-	defer r.storeMu.Unlock()
-	if err := r.resend(ctx); err != nil {
-		return nil, err
-	}
-	r.unsent = r.report(now)
-	known, err := r.store.Sync(ctx, r.name, r.unsent)
-	if r.storeAnswered(err) != nil {
-		return nil, fmt.Errorf("syncing room %q: %w", r.name, err)
-	}
-	r.unsent = nil
-	r.takeRevoked(now, known)
-	v := &view{Standing: known.Standing, buckets: known.Buckets, ahead: make([]int, len(known.Buckets))}
-	for i, b := range known.Buckets[:max(0, len(known.Buckets)-1)] {
-		v.ahead[i+1] = v.ahead[i] + b.Waiting
-	}
-	r.take(v)
-	r.renewNumbers(now, known)
-	r.syncs++
-	r.sessions.trim(r.syncs, now)
-	r.waiters.trim(r.syncs, now)
-	return known, nil
-}
-
-// resend sends a report again whose answer was lost. The caller holds storeMu.
-func (r *Room) resend(ctx context.Context) error {
-	if r.unsent == nil {
-		return nil
-	}
-	_, err := r.store.Sync(ctx, r.name, r.unsent)
-	if r.storeAnswered(err) != nil {
-		return fmt.Errorf("reporting to room %q again: %w", r.name, err)
-	}
-	r.unsent = nil
-	return nil
-}
-
-// report gathers what is unreported. The caller holds storeMu.
-func (r *Room) report(now Instant) *Report {
-	r.seq++
-	p := &Report{Node: r.node, Seq: r.seq, Now: now, Revoked: r.revoking}
-	r.revoking = nil
-	p.Cells = r.waiters.drain(nil)
-	p.Sessions = r.sessions.drain(now, nil)
-	return p
-}
-
-// take makes v what decisions go by. The caller holds storeMu.
-func (r *Room) take(v *view) {
-	r.view.Store(v)
-	r.spare.Store(int64(v.Open))
-}
-
-// takeRevoked learns of sessions that other nodes revoked.
-func (r *Room) takeRevoked(now Instant, known *View) {
-	if len(known.Revoked) == 0 {
-		r.revoked.Store(nil)
-		return
-	}
-	revoked := make(map[ID]Instant, len(known.Revoked))
-	for _, s := range known.Revoked {
-		revoked[s.ID] = s.Expires
-		r.sessions.remove(now, s.ID)
-	}
-	r.revoked.Store(&revoked)
-}
-
-// storeAnswered tells of the store's going and coming back, once each, and
-// returns err.
-func (r *Room) storeAnswered(err error) error {
-	if failing := err != nil; r.failing.Swap(failing) != failing && r.onChange != nil {
-		r.onChange(err)
-	}
-	return err
-}
-
-// StoreFailing reports whether the store left the last call unanswered.
-func (r *Room) StoreFailing() bool { return r.failing.Load() }
-
-// withoutStore decides a claim by the room's policy.
-func (r *Room) withoutStore(now Instant, c Claim) Grant {
-	s := r.settings.Load()
-	if r.policy == Hold || !r.worthAsking(now, s, c) || r.policy == Share && r.spare.Add(-1) < 0 {
-		return Grant{}
-	}
-	expires := now.Add(s.SessionDuration)
-	r.sessions.note(now, c.ID, expires, false)
-	if !c.Newcomer() {
-		sh := r.waiters.shard(c.ID)
-		sh.mu.Lock()
-		sh.change(c.Cell.Bucket, c.Cell.Until.ticks(r.start), -1)
-		sh.mu.Unlock()
-	}
-	return Grant{Verdict: Granted, AcceptedAt: now, Expires: expires}
 }

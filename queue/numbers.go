@@ -35,24 +35,24 @@ func (r *Room) Stand(ctx context.Context, now Instant) (*Numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newNumbers(now, r.Settings(), r.paused.Load(), v), nil
+	return newNumbers(r.Settings(), r.paused.Load(), v), nil
 }
 
-// renewNumbers replaces numbers that are too old. The caller holds storeMu.
-func (r *Room) renewNumbers(now Instant, v *View) {
+// renewNumbers replaces numbers that are too old. The caller holds talk.mu.
+func (r *Room) renewNumbers(v *View) {
 	s, paused, old := r.Settings(), r.paused.Load(), r.numbers.Load()
 	began := old.Waiting == 0 && v.Present > 0
-	if now.Sub(old.At) < numbersLast && old.Settings == s && old.Paused == paused && !began {
+	if v.Now.Sub(old.At) < numbersLast && old.Settings == s && old.Paused == paused && !began {
 		return
 	}
-	r.numbers.Store(newNumbers(now, s, paused, v))
+	r.numbers.Store(newNumbers(s, paused, v))
 }
 
-func newNumbers(now Instant, s Settings, paused bool, v *View) *Numbers {
-	n := &Numbers{At: now, Settings: s, Paused: paused, Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
+func newNumbers(s Settings, paused bool, v *View) *Numbers {
+	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: Reserve(v.Open, v.Buckets)}
 	switch {
-	case s.QueueAll || s.Method == Reject || paused:
+	case s.QueueAll || s.Method == Reject || paused || v.Recovering:
 	case v.RateKnown:
 		n.Rate = v.Rate
 	default:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -26,6 +25,9 @@ var policyNames = []string{"hold", "share", "open"}
 // String returns the policy's name as configuration files spell it.
 func (p ErrorPolicy) String() string { return nameOf(policyNames, int(p)) }
 
+// MarshalText returns the policy's name.
+func (p ErrorPolicy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
 // UnmarshalText accepts the names that String returns.
 func (p *ErrorPolicy) UnmarshalText(text []byte) error {
 	i, err := indexOf(policyNames, "on_store_error", string(text))
@@ -37,10 +39,14 @@ func (p *ErrorPolicy) UnmarshalText(text []byte) error {
 
 // Config is what a Room is made of.
 type Config struct {
-	Name         string      // required; letters, digits, - and _
-	Settings     Settings    // zero durations take their defaults
-	Store        Store       // required; outlives the Room
-	OnStoreError ErrorPolicy // default Hold
+	Name     string   // required; letters, digits, - and _
+	Settings Settings // zero durations take their defaults
+	Store    Store    // required; outlives the Room
+
+	// Gather is how long claims of people who wait are collected before they are
+	// put to the store in one call; default none, which suits a store in the
+	// same process. Newcomers to an open room do not wait for it.
+	Gather time.Duration
 
 	// Uint64 is the source of ids and jitter; default math/rand/v2's.
 	Uint64 func() uint64
@@ -48,40 +54,43 @@ type Config struct {
 	// OnStoreChange, if set, is told once when the store stops answering, with
 	// the error, and once with nil when it answers again.
 	OnStoreChange func(err error)
+
+	// OnConfigure, if set, is told of every configuration that another node has
+	// given the room.
+	OnConfigure func(Configuration)
 }
 
 // Room is one room on one node. Its methods may be called concurrently; now is
 // always the moment of the call by the node's clock, which never goes back.
 type Room struct {
-	name     string
-	store    Store
-	policy   ErrorPolicy
-	uint64   func() uint64
-	onChange func(error)
+	name        string
+	store       Store
+	uint64      func() uint64
+	gather      time.Duration
+	onChange    func(error)
+	onConfigure func(Configuration)
 
 	settings atomic.Pointer[Settings]
 	paused   atomic.Bool
 	view     atomic.Pointer[view]
 	numbers  atomic.Pointer[Numbers]
 	revoked  atomic.Pointer[map[ID]Instant]
+	clock    atomic.Int64 // what the store's clock is ahead of the node's, in milliseconds
 
 	start    Instant // of the ticks in the tables; before any visit
 	waiters  *waiters
 	sessions *sessions
 	asks     asks
 
-	storeMu  sync.Mutex // held through a store call and while its answer is taken in
-	node     uint64
-	seq      uint64
-	unsent   *Report // sent without an answer; to be sent again as it is
-	syncs    int
-	revoking []Session // to be reported
-	failing  atomic.Bool
-	spare    atomic.Int64 // admissions that Share allows until the store answers
+	failing atomic.Bool
+	spare   atomic.Int64 // admissions that Share allows until the store answers
+	talk    talk
 }
 
-// NewRoom returns a room that has made itself known to its store at now. It
-// fails if the settings are out of bounds or the store does not answer.
+// NewRoom returns a room that has made itself known to its store at now. A room
+// that is new to the store is configured with c.Settings; one that is not goes
+// on as it was configured. It fails if the settings are out of bounds or the
+// store does not answer.
 func NewRoom(ctx context.Context, now Instant, c Config) (*Room, error) {
 	if c.Name == "" || c.Store == nil {
 		return nil, errors.New("a room needs a name and a store")
@@ -89,43 +98,38 @@ func NewRoom(ctx context.Context, now Instant, c Config) (*Room, error) {
 	if c.Uint64 == nil {
 		c.Uint64 = rand.Uint64
 	}
-	start := now.Floor(tick).Add(-tick)
-	r := &Room{
-		start: start, name: c.Name, store: c.Store, policy: c.OnStoreError, uint64: c.Uint64, onChange: c.OnStoreChange,
-		waiters: newWaiters(start), sessions: newSessions(start), node: c.Uint64(),
+	settings := c.Settings.WithDefaults()
+	if err := settings.Validate(); err != nil {
+		return nil, fmt.Errorf("configuring room %q: %w", c.Name, err)
 	}
+	r := &Room{
+		name: c.Name, store: c.Store, uint64: c.Uint64, gather: c.Gather,
+		onChange: c.OnStoreChange, onConfigure: c.OnConfigure,
+	}
+	r.talk.node, r.talk.own = c.Uint64(), map[Cell]int{}
+	r.asks.hurry = make(chan struct{}, 1)
+	r.settings.Store(&settings)
 	r.view.Store(&view{})
 	r.numbers.Store(&Numbers{})
-	if err := r.Configure(ctx, c.Settings); err != nil {
+	if err := r.introduce(ctx, now); err != nil {
 		return nil, err
+	}
+	if r.Configuration().Version == 0 {
+		if err := r.Configure(ctx, now, Configuration{Settings: settings}); err != nil && !errors.Is(err, ErrConflict) {
+			return nil, err
+		}
 	}
 	return r, r.Sync(ctx, now)
 }
+
+// storeTime is the store's clock at a moment of the node's.
+func (r *Room) storeTime(now Instant) Instant { return now + Instant(r.clock.Load()) }
 
 // Name returns the room's name.
 func (r *Room) Name() string { return r.name }
 
 // Settings returns the limits and switches in force.
 func (r *Room) Settings() Settings { return *r.settings.Load() }
-
-// Configure changes the limits and switches. Nobody is thrown out, and nobody
-// is admitted until there is room by the new limits. It fails, and changes
-// nothing, if s is out of bounds or the store does not answer.
-func (r *Room) Configure(ctx context.Context, s Settings) error {
-	s = s.WithDefaults()
-	if err := s.Validate(); err != nil {
-		return fmt.Errorf("configuring room %q: %w", r.name, err)
-	}
-	r.storeMu.Lock()
-	defer r.storeMu.Unlock()
-	if err := r.store.Configure(ctx, r.name, s); err != nil {
-		return fmt.Errorf("configuring room %q: %w", r.name, err)
-	}
-	if old := r.settings.Swap(&s); old != nil && old.Bucket != s.Bucket {
-		r.waiters.forget()
-	}
-	return nil
-}
 
 // Pause stops admissions, or lets them go on, without touching the settings:
 // for a time in which the origin does not answer.
@@ -134,6 +138,7 @@ func (r *Room) Pause(paused bool) { r.paused.Store(paused) }
 // Touch keeps an accepted visitor's session active at now: for a response of
 // theirs that is still under way.
 func (r *Room) Touch(now Instant, t Ticket) {
+	now = r.storeTime(now)
 	if t.State == Accepted && !t.Uncounted && !r.isRevoked(t.ID, now) {
 		r.sessions.note(now, t.ID, now.Add(r.settings.Load().SessionDuration), false)
 	}
@@ -142,9 +147,13 @@ func (r *Room) Touch(now Instant, t Ticket) {
 // Leave stops counting a waiting visitor who has said goodbye. They keep the
 // place in their ticket, and are counted again when they come back.
 func (r *Room) Leave(now Instant, t Ticket) {
-	if t.State != Waiting {
-		return
+	if t.State == Waiting {
+		r.uncount(r.storeTime(now), t)
 	}
+}
+
+// uncount is Leave by the store's clock.
+func (r *Room) uncount(now Instant, t Ticket) {
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -162,11 +171,11 @@ func (r *Room) Revoke(now Instant, t Ticket) {
 	if t.State != Accepted {
 		return
 	}
+	now = r.storeTime(now)
 	until := max(t.Expires, r.sessions.expires(now, t.ID), now.Add(r.settings.Load().SessionDuration))
-	r.storeMu.Lock()
-	defer r.storeMu.Unlock()
-	r.revoking = append(r.revoking, Session{ID: t.ID, Expires: until})
-	r.sessions.remove(now, t.ID)
+	r.talk.mu.Lock()
+	defer r.talk.mu.Unlock()
+	r.talk.revoking = append(r.talk.revoking, Session{ID: t.ID, Expires: until})
 	revoked := map[ID]Instant{t.ID: until}
 	if known := r.revoked.Load(); known != nil {
 		for id, end := range *known {
@@ -176,6 +185,7 @@ func (r *Room) Revoke(now Instant, t Ticket) {
 		}
 	}
 	r.revoked.Store(&revoked)
+	r.sessions.remove(now, t.ID)
 }
 
 func (r *Room) isRevoked(id ID, now Instant) bool {

@@ -35,7 +35,7 @@ const maxMoments = 4096
 func (p *Pacer) Released(s Settings, now Instant, waiting bool) (released int, next Instant) {
 	start, total := now.Floor(minute), int64(s.NewUsersPerMinute)
 	next = start.Add(minute)
-	pacing := s.pacing()
+	pacing := s.Pace()
 	if !waiting || pacing == PacingMinute {
 		return int(total), next
 	}

@@ -84,6 +84,22 @@ func (s *sessions) drain(now Instant, list []Session) []Session {
 	return list
 }
 
+// all appends every session that lasts to list.
+func (s *sessions) all(now Instant, list []Session) []Session {
+	at := now.ticks(s.start)
+	for i := range s.shards {
+		sh := &s.shards[i]
+		sh.mu.Lock()
+		for _, e := range sh.table.slots {
+			if e.until > at {
+				list = append(list, Session{ID: e.key, Expires: s.start.afterTicks(e.until)})
+			}
+		}
+		sh.mu.Unlock()
+	}
+	return list
+}
+
 // trim gives memory of one shard back after many sessions have ended.
 func (s *sessions) trim(shard int, now Instant) {
 	sh := &s.shards[shard%shards]

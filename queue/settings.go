@@ -92,6 +92,8 @@ type Settings struct {
 	Bucket                time.Duration // arrivals are rounded down to this; default 1m, at least 1s
 	Pacing                Pacing        // default PacingAuto
 	QueueTicketTTL        time.Duration // a place outlives its last check-in by this; default 5m, at least two intervals
+	Suspended             bool          // for whoever asks: the room is not used
+	OnStoreError          ErrorPolicy   // who enters while the store does not answer; default Hold
 }
 
 // WithDefaults returns s with its zero durations set to their defaults.
@@ -156,8 +158,8 @@ func (s Settings) bucket(arrived Instant) Instant { return arrived.Floor(s.Bucke
 // rejects reports whether nobody gets even a place in line.
 func (s Settings) rejects() bool { return s.Method == Reject && !s.QueueAll }
 
-// pacing resolves PacingAuto.
-func (s Settings) pacing() Pacing {
+// Pace is the pacing in force: PacingAuto resolved.
+func (s Settings) Pace() Pacing {
 	switch {
 	case s.Pacing != PacingAuto:
 		return s.Pacing

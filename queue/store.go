@@ -1,6 +1,9 @@
 package queue
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Cell is where a waiting visitor is counted: their bucket, and the end of the
 // window of time in which they are due next. Past Until they count no more.
@@ -22,14 +25,30 @@ type Session struct {
 	Expires Instant
 }
 
-// Report is what a node has seen since its last report that was answered.
+// Admissions is how many visitors were let in during a calendar minute.
+type Admissions struct {
+	Minute   Instant
+	Visitors int
+}
+
+// Report is what a node has seen since its last report that was answered; a
+// Whole one is all that it knows of the room.
 type Report struct {
 	Node     uint64  // the node's own name, drawn at random at its start
-	Seq      uint64  // grows with each report; a report seen before is not counted again
-	Now      Instant // the node's clock, which a store without its own goes by
+	Seq      uint64  // one more than the last report's; a report seen before is not counted again
+	Now      Instant // the store's clock as the node reckons it; a store without its own goes by it
+	Epoch    string  // the store's memory that the node last heard of; "" at its start
+	Since    Instant // the Now of the last view that the node has; View.Entered is told from there
+	Version  int64   // of the configuration that the node has
 	Cells    []CellChange
 	Sessions []Session
 	Revoked  []Session // sessions that were ended; their tickets stay void until Expires
+
+	// Of a whole report only.
+	Whole         bool
+	Nodes         []uint64      // the nodes it knew, itself among them
+	Admitted      Admissions    // its own, of the current minute
+	Configuration Configuration // as it last heard of it
 }
 
 // Claim asks for a slot.
@@ -39,6 +58,13 @@ type Claim struct {
 	// Cell is where the claimant is counted as waiting. A newcomer, who has
 	// everyone present ahead, has the zero Cell.
 	Cell Cell
+
+	// Due is when a waiting claimant may ask again, so that one who asks at
+	// several nodes draws once.
+	Due Instant
+
+	// HeldOnly asks only whether the id holds a slot already.
+	HeldOnly bool
 }
 
 // Newcomer reports whether the claimant has everyone present ahead.
@@ -67,6 +93,7 @@ type Grant struct {
 // Standing is how a room stands by its store.
 type Standing struct {
 	Now      Instant // the store's clock
+	Epoch    string  // names the store's memory: another one means that it has lost some
 	Active   int     // sessions that hold a slot
 	Admitted int     // admissions in this calendar minute
 	Open     int     // open slots by the one rule; never negative
@@ -74,6 +101,14 @@ type Standing struct {
 	// NextOpen is the first moment at which Open may be larger than it is here
 	// though nothing is reported or claimed; zero if there is none.
 	NextOpen Instant
+
+	// Recovering says that nobody is admitted until the nodes that the store
+	// knew have reported, because it has lost some of its memory.
+	Recovering bool
+
+	// WantWhole asks the node for a whole report; what it reported now was not
+	// counted.
+	WantWhole bool
 }
 
 // BucketCount is the number of people present in a bucket.
@@ -93,14 +128,32 @@ type View struct {
 	RateKnown bool
 
 	Revoked []Session // sessions whose tickets are void
+	Entered []Session // those let in since Report.Since, by whichever node
+	Nodes   []uint64  // those that reported lately
+
+	Configuration Configuration // as it stands; its Settings are valid only if Version is not Report.Version
 }
+
+// Configuration is what a room goes by, on every node.
+type Configuration struct {
+	Version   int64 // 0 before the first
+	Settings  Settings
+	Overrides []byte // what operators have changed of it while it ran, as whoever configured it wrote that down
+	By        string // who did
+	At        Instant
+}
+
+// ErrConflict is returned by Configure for a version that is not the next one.
+var ErrConflict = errors.New("the room was configured by somebody else meanwhile")
 
 // Store is what the nodes of a room share. Calls for one room by one node do
 // not overlap; calls of different nodes do. Every call is atomic.
 type Store interface {
-	// Configure makes s what the store goes by for the room, which is created
-	// by its first Configure. It ends no session and gives none away.
-	Configure(ctx context.Context, room string, s Settings) error
+	// Configure makes c what the store and all nodes go by. c.Version must be one
+	// more than that of the last configuration, of 0 in a room that is new to the
+	// store; otherwise it returns ErrConflict and changes nothing. It ends no
+	// session and gives none away.
+	Configure(ctx context.Context, room string, c Configuration) error
 
 	// Admit counts the report and then decides the claims by the one rule:
 	// buckets in order, newcomers last, and claims of one bucket as given.

@@ -49,39 +49,77 @@ const (
 	skew = time.Minute
 )
 
+// Pending is a visit that the store has to decide.
+type Pending struct {
+	Claim   Claim
+	ticket  Ticket // the waiting claimant's, as it is if they go on waiting
+	request Request
+}
+
 // Visit decides about a request at now. Visitors who are in, who ask early, or
 // whose turn has not come are answered without a call to the store.
 func (r *Room) Visit(ctx context.Context, now Instant, q Request) Decision {
+	d, p := r.Check(now, q)
+	if p == nil {
+		return d
+	}
+	return r.Settle(now, p, r.ask(ctx, now, p.Claim))
+}
+
+// Check is the part of a visit that needs no store. Where it does not decide, it
+// returns what to ask; [Room.Ask] and then [Room.Settle] finish the visit.
+func (r *Room) Check(now Instant, q Request) (Decision, *Pending) {
+	now = r.storeTime(now)
 	s := r.settings.Load()
 	t := q.Ticket
 	switch {
 	case t.State == None || t.LastCheckIn > now.Add(skew) || r.isRevoked(t.ID, now):
-		return r.arrive(ctx, now, s, r.newID(), q)
+		return r.arrive(now, s, r.newID(), q)
 	case t.State == Accepted:
 		if d, ok := r.stay(now, s, t); ok {
-			return d
+			return d, nil
 		}
-		return r.arrive(ctx, now, s, t.ID, q)
+		return r.arrive(now, s, t.ID, q)
 	case q.NoWait || s.rejects() || s.placeEnds(t) <= now:
-		return r.outOfLine(ctx, now, s, q)
+		return r.outOfLine(now, s, q)
 	}
-	return r.checkIn(ctx, now, s, q)
+	return r.checkIn(now, s, q)
+}
+
+// Settle finishes a visit with the store's answer to its claim.
+func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
+	now = r.storeTime(now)
+	s, waiting := r.settings.Load(), !p.Claim.Newcomer()
+	switch {
+	case g.in() && waiting:
+		r.taken(now, s, p.Claim.ID)
+		return r.accept(now, s, p.ticket, g)
+	case g.in():
+		return r.accept(now, s, Ticket{ID: p.Claim.ID}, g)
+	case waiting && g.Verdict != Used && g.Verdict != Banned:
+		return Decision{Outcome: Queued, Ticket: p.ticket, Issue: true}
+	case waiting:
+		r.uncount(now, p.ticket)
+	case p.request.NoWait:
+		return Decision{Outcome: Busy, Ticket: p.request.Ticket}
+	}
+	return r.join(now, s, p.request.Hidden)
 }
 
 // outOfLine decides about a waiting ticket that cannot check in: the request
 // cannot wait, the room rejects, or the place was left for too long.
-func (r *Room) outOfLine(ctx context.Context, now Instant, s *Settings, q Request) Decision {
+func (r *Room) outOfLine(now Instant, s *Settings, q Request) (Decision, *Pending) {
 	t := q.Ticket
 	switch end := r.sessions.expires(now, t.ID); {
 	case end > now:
-		return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end})
+		return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 	case s.rejects():
-		r.Leave(now, t)
-		return Decision{Outcome: Rejected, Drop: true}
+		r.uncount(now, t)
+		return Decision{Outcome: Rejected, Drop: true}, nil
 	case s.placeEnds(t) <= now:
-		return r.arrive(ctx, now, s, r.newID(), q)
+		return r.arrive(now, s, r.newID(), q)
 	}
-	return Decision{Outcome: Busy, Ticket: t}
+	return Decision{Outcome: Busy, Ticket: t}, nil
 }
 
 // stay lets an accepted visitor pass if their ticket or session lasts.
@@ -105,21 +143,19 @@ func (r *Room) stay(now Instant, s *Settings, t Ticket) (Decision, bool) {
 }
 
 // arrive decides about a newcomer: everyone present is ahead of them.
-func (r *Room) arrive(ctx context.Context, now Instant, s *Settings, id ID, q Request) Decision {
+func (r *Room) arrive(now Instant, s *Settings, id ID, q Request) (Decision, *Pending) {
 	if s.rejects() {
-		return Decision{Outcome: Rejected, Drop: q.Ticket.State != None}
+		return Decision{Outcome: Rejected, Drop: q.Ticket.State != None}, nil
 	}
 	// A session that has run out here may last in the store.
 	back := q.Ticket.State == Accepted && id == q.Ticket.ID && !r.paused.Load()
-	if back || r.worthAsking(now, s, Claim{}) {
-		if g := r.ask(ctx, now, Claim{ID: id}); g.in() {
-			return r.accept(now, s, Ticket{ID: id}, g)
-		}
+	if p := (&Pending{Claim: Claim{ID: id}, request: q}); back || r.worthAsking(now, s, p.Claim) {
+		return Decision{}, p
 	}
 	if q.NoWait {
-		return Decision{Outcome: Busy, Ticket: q.Ticket}
+		return Decision{Outcome: Busy, Ticket: q.Ticket}, nil
 	}
-	return r.join(now, s, q.Hidden)
+	return r.join(now, s, q.Hidden), nil
 }
 
 // join gives a newcomer a place in line and counts them.
@@ -133,47 +169,37 @@ func (r *Room) join(now Instant, s *Settings, hidden bool) Decision {
 }
 
 // checkIn decides about a visitor with a place in line.
-func (r *Room) checkIn(ctx context.Context, now Instant, s *Settings, q Request) Decision {
+func (r *Room) checkIn(now Instant, s *Settings, q Request) (Decision, *Pending) {
 	t := q.Ticket
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
 	e := sh.table.find(t.ID.short(), now.ticks(r.start))
-	if e == nil || used(e) {
+	if e == nil {
 		if end := r.sessions.expires(now, t.ID); end > now {
 			sh.mu.Unlock()
-			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end})
+			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 		}
-	}
-	if e != nil && used(e) {
-		sh.mu.Unlock()
-		return r.join(now, s, q.Hidden)
 	}
 	if d, early := r.early(now, sh, e, s, t); early {
 		sh.mu.Unlock()
-		return d
+		return d, nil
 	}
 	if e == nil {
 		e = sh.table.add(t.ID.short(), now.ticks(r.start))
 	} else if !left(e) {
 		sh.change(s.bucket(t.ArrivedAt), e.until, -1)
 	}
+	// Only the store knows whether a place from before the start was used since.
+	stranger := t.LastCheckIn < r.start
 	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
 	cell := r.count(sh, e, s, t, q.Hidden)
 	sh.mu.Unlock()
 
-	claim := Claim{ID: t.ID, Cell: cell}
-	if !r.worthAsking(now, s, claim) {
-		return Decision{Outcome: Queued, Ticket: t, Issue: true}
+	claim := Claim{ID: t.ID, Cell: cell, Due: t.Due()}
+	if r.worthAsking(now, s, claim) || stranger && !r.paused.Load() {
+		return Decision{}, &Pending{Claim: claim, ticket: t, request: q}
 	}
-	switch g := r.ask(ctx, now, claim); {
-	case g.in():
-		r.taken(now, s, t.ID)
-		return r.accept(now, s, t, g)
-	case g.Verdict == Used || g.Verdict == Banned:
-		r.Leave(now, t)
-		return r.join(now, s, q.Hidden)
-	}
-	return Decision{Outcome: Queued, Ticket: t, Issue: true}
+	return Decision{Outcome: Queued, Ticket: t, Issue: true}, nil
 }
 
 // early answers a visitor who is not due by their ticket, or by what this node

@@ -3,6 +3,7 @@ package memstore
 import (
 	"bufio"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -26,7 +27,7 @@ type journal struct {
 	cells     int           // in the last record of counts
 	counted   queue.Instant // when that was
 	rewritten queue.Instant
-	lost      bool // records could not be written: it is to be written anew
+	stale     bool // it lacks something, and is to be written anew
 }
 
 // The kinds of record.
@@ -34,6 +35,7 @@ const (
 	kindAdmitted = 'A' // id, admitted, expires; expires is zero for one that is over
 	kindMinute   = 'M' // a calendar minute, and how many were admitted in it up to here
 	kindRevoked  = 'R' // id, until
+	kindConfig   = 'S' // the configuration, in JSON
 	kindCounts   = 'C' // the moment, then bucket, until, people for each cell: all of them
 )
 
@@ -49,6 +51,8 @@ const (
 
 // restored is what the journal told at the start, until the first report.
 type restored struct {
+	configuration *queue.Configuration // nil if it told of none
+
 	sessions map[queue.ID]session
 	revoked  map[queue.ID]queue.Instant
 	minute   queue.Instant // of the last admission
@@ -123,6 +127,12 @@ func (p *restored) take(body []byte) bool {
 		over.expires = 0
 		p.sessions[queue.ID(b[:16])] = over
 		p.revoked[queue.ID(b[:16])] = instant(b[16:])
+	case kind == kindConfig:
+		c := new(queue.Configuration)
+		if json.Unmarshal(b, c) != nil {
+			return false
+		}
+		p.configuration = c
 	case kind == kindCounts && len(b) >= 8 && (len(b)-8)%cellLength == 0:
 		p.counted, p.cells = instant(b), p.cells[:0]
 		for c := range slices.Chunk(b[8:], cellLength) {
@@ -156,6 +166,19 @@ func (j *journal) admitted(id queue.ID, at, expires queue.Instant) {
 func (j *journal) minute(at queue.Instant, admitted int) {
 	b := binary.BigEndian.AppendUint64([]byte{kindMinute}, uint64(at))
 	j.record(binary.BigEndian.AppendUint32(b, uint32(admitted)))
+}
+
+// configured records a configuration.
+func (j *journal) configured(c queue.Configuration) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("writing the configuration: %w", err)
+	}
+	if len(text) >= 1<<16-1 {
+		return fmt.Errorf("the configuration takes %d bytes, too many for the journal", len(text))
+	}
+	j.record(append([]byte{kindConfig}, text...))
+	return nil
 }
 
 func (j *journal) revoked(id queue.ID, until queue.Instant) {
@@ -198,7 +221,7 @@ func (j *journal) write() error {
 	written := int64(len(j.pending))
 	j.pending = j.pending[:0]
 	if err != nil {
-		j.lost = true
+		j.stale = true
 		_, seekErr := j.file.Seek(j.size, io.SeekStart)
 		return fmt.Errorf("writing the journal: %w", errors.Join(err, j.file.Truncate(j.size), seekErr))
 	}
@@ -227,6 +250,6 @@ func (j *journal) rewrite(now queue.Instant) error {
 		return errors.Join(err, file.Close())
 	}
 	old := j.file
-	j.file, j.size, j.pending, j.rewritten, j.lost = file, int64(len(j.pending)), j.pending[:0], now, false
+	j.file, j.size, j.pending, j.rewritten, j.stale = file, int64(len(j.pending)), j.pending[:0], now, false
 	return old.Close()
 }

@@ -31,10 +31,12 @@ func (r *room) keep() error {
 		return err
 	}
 	due := r.now.Sub(j.rewritten) >= max(leastRewrite, r.settings.SessionDuration/4)
-	if !j.lost && (!due || r.ended == 0 && j.size < maxSize) {
+	if !j.stale && (!due || r.ended == 0 && j.size < maxSize) {
 		return nil
 	}
-	r.compact()
+	if err := r.compact(); err != nil {
+		return err
+	}
 	if err := j.rewrite(r.now); err != nil {
 		return fmt.Errorf("compacting the journal: %w", err)
 	}
@@ -43,8 +45,11 @@ func (r *room) keep() error {
 }
 
 // compact records all that still matters.
-func (r *room) compact() {
+func (r *room) compact() error {
 	r.sweep()
+	if err := r.journal.configured(r.current); err != nil {
+		return err
+	}
 	for id, s := range r.sessions {
 		if s.expires <= r.now {
 			s.expires = 0
@@ -56,6 +61,7 @@ func (r *room) compact() {
 	}
 	r.journal.minute(r.minute, r.admitted)
 	r.journal.counts(&r.line, r.now)
+	return nil
 }
 
 // restore takes up what the journal told, at the first report. Renewals are not

@@ -36,25 +36,14 @@ func Open(dir string) (*Store, error) {
 }
 
 // Configure implements [queue.Store].
-func (s *Store) Configure(_ context.Context, name string, settings queue.Settings) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r, ok := s.rooms[name]; ok {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.configure(settings)
-		return nil
+func (s *Store) Configure(_ context.Context, name string, c queue.Configuration) error {
+	r, err := s.room(name)
+	if err != nil {
+		return err
 	}
-	r := newRoom(name, settings)
-	if s.dir != "" {
-		j, err := openJournal(s.dir, name, &r.restored)
-		if err != nil {
-			return fmt.Errorf("opening the journal of room %q: %w", name, err)
-		}
-		r.journal = j
-	}
-	s.rooms[name] = r
-	return nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.configure(c)
 }
 
 // Admit implements [queue.Store].
@@ -84,7 +73,7 @@ func (s *Store) Sync(_ context.Context, name string, p *queue.Report) (*queue.Vi
 	if err := r.keep(); err != nil {
 		return nil, err
 	}
-	return r.view(), nil
+	return r.view(p), nil
 }
 
 // Close closes the journals.
@@ -102,11 +91,24 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// room returns the room of the name, which is made when it is first asked for.
 func (s *Store) room(name string) (*room, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, ok := s.rooms[name]; ok {
 		return r, nil
 	}
-	return nil, fmt.Errorf("room %q is not configured", name)
+	r := newRoom(name)
+	if s.dir != "" {
+		j, err := openJournal(s.dir, name, &r.restored)
+		if err != nil {
+			return nil, fmt.Errorf("opening the journal of room %q: %w", name, err)
+		}
+		r.journal = j
+		if r.restored.configuration != nil {
+			r.use(*r.restored.configuration)
+		}
+	}
+	s.rooms[name] = r
+	return r, nil
 }

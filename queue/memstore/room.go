@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"cmp"
+	"crypto/rand"
 	"hash/fnv"
 	"slices"
 	"sync"
@@ -17,6 +18,9 @@ const beyond = 4
 // minute is the calendar minute that new_users_per_minute counts by.
 const minute = time.Minute
 
+// lately is how long the latest admissions and the nodes that reported are told.
+const lately = 10 * time.Second
+
 // tick is the grain of the ends of sessions, which are rounded up to it.
 const tick = 125 * time.Millisecond
 
@@ -24,7 +28,9 @@ const tick = 125 * time.Millisecond
 type room struct {
 	mu       sync.Mutex
 	name     string
-	settings queue.Settings
+	epoch    string
+	current  queue.Configuration
+	settings queue.Settings // of current
 	now      queue.Instant
 	reports  map[uint64]uint64 // the last report of each node
 
@@ -34,6 +40,8 @@ type room struct {
 	active   int
 	swept    int // how many sessions were left by the last sweep
 	revoked  map[queue.ID]queue.Instant
+	entered  []queue.Session          // the latest admissions, and when they were
+	seen     map[uint64]queue.Instant // nodes, and when they last reported
 
 	minute   queue.Instant
 	admitted int  // in this minute
@@ -54,21 +62,44 @@ type session struct {
 	admitted queue.Instant // by this store, or when it was first reported
 }
 
-func newRoom(name string, settings queue.Settings) *room {
+func newRoom(name string) *room {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(name))
 	return &room{
-		name: name, settings: settings, pacer: queue.Pacer{Seed: seed.Sum64()},
-		reports: map[uint64]uint64{}, sessions: map[queue.ID]session{}, revoked: map[queue.ID]queue.Instant{},
+		name: name, epoch: rand.Text(), pacer: queue.Pacer{Seed: seed.Sum64()},
+		reports: map[uint64]uint64{}, seen: map[uint64]queue.Instant{},
+		sessions: map[queue.ID]session{}, revoked: map[queue.ID]queue.Instant{},
 	}
 }
 
-func (r *room) configure(settings queue.Settings) { r.settings = settings }
+// configure takes up the next configuration.
+func (r *room) configure(c queue.Configuration) error {
+	if c.Version != r.current.Version+1 {
+		return queue.ErrConflict
+	}
+	if r.journal != nil {
+		if err := r.journal.configured(c); err != nil {
+			return err
+		}
+		if err := r.journal.write(); err != nil {
+			return err
+		}
+		// Renewals are not in the journal, and a restart takes it that none went
+		// further than the settings would now: those that did are put down.
+		shorter := c.Settings.SessionDuration < r.settings.SessionDuration
+		r.journal.stale = r.journal.stale || shorter || c.Settings.DisableSessionRenewal
+	}
+	r.use(c)
+	return nil
+}
+
+func (r *room) use(c queue.Configuration) { r.current, r.settings = c, c.Settings }
 
 // count takes in a report that was not seen before.
 func (r *room) count(p *queue.Report) {
 	r.restore(p.Now)
 	r.advance(p.Now)
+	r.seen[p.Node] = r.now
 	if p.Seq <= r.reports[p.Node] {
 		return
 	}
@@ -96,8 +127,25 @@ func (r *room) advance(now queue.Instant) {
 	r.line.advance(r.now)
 	r.ends.pass(r.now, func(n int) { r.active, r.ended = r.active-n, r.ended+n })
 	r.idle = r.idle || r.line.present == 0
+	r.forget()
 	if len(r.sessions) > 2*r.swept+1024 {
 		r.sweep()
+	}
+}
+
+// forget drops the admissions and the nodes that are no longer the latest.
+func (r *room) forget() {
+	past := r.now.Add(-lately)
+	n := 0
+	for n < len(r.entered) && r.entered[n].Expires < past {
+		n++
+	}
+	r.entered = slices.Delete(r.entered, 0, n)
+	for node, at := range r.seen {
+		if at < r.now.Add(-time.Hour) {
+			delete(r.seen, node)
+			delete(r.reports, node)
+		}
 	}
 }
 
@@ -197,6 +245,8 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	case known.expires > r.now:
 		r.line.change(c.Cell, -1, r.now)
 		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: known.expires}
+	case c.HeldOnly:
+		return queue.Grant{Verdict: queue.Refused}
 	case seen && !c.Newcomer():
 		return queue.Grant{Verdict: queue.Used}
 	}
@@ -213,6 +263,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	expires := r.now.Add(r.settings.SessionDuration)
 	r.extend(c.ID, expires, r.now)
 	r.admitted++
+	r.entered = append(r.entered, queue.Session{ID: c.ID, Expires: r.now})
 	return queue.Grant{Verdict: queue.Granted, AcceptedAt: r.now, Expires: expires}
 }
 
@@ -255,7 +306,7 @@ func (r *room) ahead(c queue.Claim) int {
 func (r *room) standing() queue.Standing {
 	released, more := r.pacer.Released(r.settings, r.now, r.line.present > 0)
 	return queue.Standing{
-		Now: r.now, Active: r.active, Admitted: r.admitted, Present: r.line.present,
+		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.line.present,
 		Open:     queue.Open(r.settings, r.active, released, r.admitted),
 		NextOpen: r.nextOpen(released-r.admitted, r.nextRelease(released, more)),
 	}
@@ -295,12 +346,22 @@ func (r *room) nextEnd() queue.Instant {
 	return 0
 }
 
-func (r *room) view() *queue.View {
-	v := &queue.View{Standing: r.standing(), Buckets: slices.Clone(r.line.buckets)}
+func (r *room) view(p *queue.Report) *queue.View {
+	v := &queue.View{Standing: r.standing(), Buckets: slices.Clone(r.line.buckets), Configuration: r.current}
 	v.Rate, v.RateKnown = r.rates.mean(r.minute)
 	for id, until := range r.revoked {
 		if until > r.now {
 			v.Revoked = append(v.Revoked, queue.Session{ID: id, Expires: until})
+		}
+	}
+	for _, e := range r.entered {
+		if s := r.sessions[e.ID]; e.Expires >= p.Since && s.expires > r.now {
+			v.Entered = append(v.Entered, queue.Session{ID: e.ID, Expires: s.expires})
+		}
+	}
+	for node, at := range r.seen {
+		if at >= r.now.Add(-lately) {
+			v.Nodes = append(v.Nodes, node)
 		}
 	}
 	return v

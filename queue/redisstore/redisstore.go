@@ -1,0 +1,93 @@
+// Package redisstore is the [queue.Store] for several nodes: a Redis or Valkey,
+// single, behind Sentinel, or as a Cluster. Each verb is one Lua script, so that
+// it is atomic, and all keys of a room share one hash tag. Redis's clock is the
+// clock of the room.
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Slack is how much longer than it was told the store counts sessions and people
+// in line, for what nodes have not reported yet. Nodes sync once a second.
+const Slack = 2 * time.Second
+
+// Budget is how long one call may take.
+const Budget = 100 * time.Millisecond
+
+// Store keeps rooms in Redis. Its methods may be called concurrently.
+type Store struct {
+	client redis.UniversalClient
+}
+
+// Configure implements [queue.Store].
+func (s *Store) Configure(ctx context.Context, room string, c queue.Configuration) error {
+	args, err := configurationArgs(nil, c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, Budget)
+	defer cancel()
+	done, err := configureScript.Run(ctx, s.client, keys(room), args...).Int()
+	if err != nil {
+		return fmt.Errorf("running configure: %w", err)
+	}
+	if done == 0 {
+		return queue.ErrConflict
+	}
+	return nil
+}
+
+// Admit implements [queue.Store].
+func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+	order := inOrder(claims)
+	args := reportArgs(nil, p)
+	args = claimArgs(args, claims, order)
+	ctx, cancel := context.WithTimeout(ctx, Budget)
+	defer cancel()
+	reply, err := admitScript.Run(ctx, s.client, keys(room), args...).Slice()
+	if err != nil {
+		return queue.Standing{}, fmt.Errorf("running admit: %w", err)
+	}
+	r := reader{list: reply}
+	standing := r.standing()
+	verdicts := r.next()
+	for _, i := range order {
+		v := verdicts.next()
+		grants[i] = queue.Grant{Verdict: queue.Verdict(v.int()), AcceptedAt: v.instant(), Expires: v.instant()}
+		verdicts.join(v)
+	}
+	r.join(verdicts)
+	return standing, r.failure("admit")
+}
+
+// Sync implements [queue.Store].
+func (s *Store) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
+	args := append(reportArgs(nil, p), int64(p.Since), p.Version)
+	args, err := configurationArgs(args, p.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, Budget)
+	defer cancel()
+	reply, err := syncScript.Run(ctx, s.client, keys(room), args...).Slice()
+	if err != nil {
+		return nil, fmt.Errorf("running sync: %w", err)
+	}
+	return readView(reply)
+}
+
+// Close closes the connections.
+func (s *Store) Close() error {
+	if err := s.client.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
+		return fmt.Errorf("closing the connections to Redis: %w", err)
+	}
+	return nil
+}

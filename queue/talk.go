@@ -1,0 +1,335 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+)
+
+// talk is a node's conversation with the store about one room: one call at a
+// time.
+type talk struct {
+	mu   sync.Mutex // held through a call and while its answer is taken in
+	node uint64
+	seq  uint64
+
+	unsent *Report // sent without an answer; to be sent again as it is
+	unsure []Claim // of which nobody knows whether they were granted
+
+	// What a store that has lost its memory is told again.
+	whole    bool // it has asked for that
+	own      map[Cell]int
+	admitted Admissions
+	nodes    []uint64
+
+	epoch         string
+	since         Instant
+	configuration Configuration
+	revoking      []Session // to be reported
+	jumps         int       // answers in a row whose clock does not fit
+	syncs         int
+}
+
+const (
+	// maxUnsure bounds the claims that are remembered through a fault.
+	maxUnsure = 10_000
+	// clockJump is how far the store's clock may step between two answers
+	// without being taken for a fault.
+	clockJump = 5 * time.Second
+	// clockJumps is how many answers in a row make a new clock believed.
+	clockJumps = 5
+)
+
+// Ask puts claims to the store, with all that is unreported; grants[i] becomes
+// the verdict on claims[i]. On an error nobody was granted anything, as far as
+// this node knows.
+func (r *Room) Ask(ctx context.Context, now Instant, claims []Claim, grants []Grant) error {
+	t := &r.talk
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := r.resend(ctx, now); err != nil {
+		return err
+	}
+	standing, err := r.admit(ctx, now, r.report(now), claims, grants)
+	if err != nil {
+		for _, c := range claims[:min(len(claims), maxUnsure-len(t.unsure))] {
+			t.unsure = append(t.unsure, Claim{ID: c.ID, Cell: c.Cell, HeldOnly: true})
+		}
+		return fmt.Errorf("admitting to room %q: %w", r.name, err)
+	}
+	v := *r.view.Load()
+	v.Standing = standing
+	r.take(now, &v)
+	return nil
+}
+
+// admit is one Admit of the store. The caller holds mu.
+func (r *Room) admit(ctx context.Context, now Instant, p *Report, claims []Claim, grants []Grant) (Standing, error) {
+	t := &r.talk
+	t.unsent = p
+	standing, err := r.store.Admit(ctx, r.name, p, claims, grants)
+	if r.storeAnswered(err) != nil {
+		return standing, err
+	}
+	t.unsent = nil
+	for i, g := range grants {
+		if c := claims[i]; g.in() && !c.Newcomer() {
+			t.own[c.Cell]--
+		}
+		if g.Verdict == Granted {
+			t.admit(standing.Now)
+		}
+	}
+	return standing, nil
+}
+
+// admit counts an admission of this node.
+func (t *talk) admit(at Instant) {
+	if m := at.Floor(minute); m != t.admitted.Minute {
+		t.admitted = Admissions{Minute: m}
+	}
+	t.admitted.Visitors++
+}
+
+// Sync reports to the store what this node has seen and takes in how the room
+// stands. Call it about once a second; for a store in the same process, ten
+// times.
+func (r *Room) Sync(ctx context.Context, now Instant) error {
+	_, err := r.sync(ctx, now)
+	return err
+}
+
+func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
+	r.talk.mu.Lock()
+	defer r.talk.mu.Unlock()
+	if err := r.resend(ctx, now); err != nil {
+		return nil, err
+	}
+	known, err := r.exchange(ctx, now)
+	if err == nil && known.WantWhole {
+		known, err = r.exchange(ctx, now)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("syncing room %q: %w", r.name, err)
+	}
+	r.renewNumbers(known)
+	r.talk.syncs++
+	r.sessions.trim(r.talk.syncs, known.Now)
+	r.waiters.trim(r.talk.syncs, known.Now)
+	return known, nil
+}
+
+// exchange is one Sync of the store. The caller holds mu.
+func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
+	t := &r.talk
+	t.unsent = r.report(now)
+	known, err := r.store.Sync(ctx, r.name, t.unsent)
+	if r.storeAnswered(err) != nil {
+		return nil, err
+	}
+	t.unsent = nil
+	v := &view{Standing: known.Standing, buckets: known.Buckets, ahead: make([]int, len(known.Buckets))}
+	for i, b := range known.Buckets[:max(0, len(known.Buckets)-1)] {
+		v.ahead[i+1] = v.ahead[i] + b.Waiting
+	}
+	r.take(now, v)
+	t.nodes, t.since = known.Nodes, known.Now
+	r.takeRevoked(known)
+	for _, s := range known.Entered {
+		r.sessions.note(known.Now, s.ID, s.Expires, true)
+	}
+	if known.Configuration.Version != t.configuration.Version {
+		r.obey(known.Configuration)
+	}
+	return known, nil
+}
+
+// introduce is the first Sync of all: the node learns the store's clock before
+// it keeps any time by it.
+func (r *Room) introduce(ctx context.Context, now Instant) error {
+	known, err := r.store.Sync(ctx, r.name, &Report{Node: r.talk.node, Now: now})
+	if err != nil {
+		return fmt.Errorf("asking the store for room %q: %w", r.name, err)
+	}
+	r.clock.Store(int64(known.Now - now))
+	r.start = known.Now.Floor(tick).Add(-tick)
+	r.waiters, r.sessions = newWaiters(r.start), newSessions(r.start)
+	r.talk.epoch = known.Epoch
+	if known.Configuration.Version > 0 {
+		r.obey(known.Configuration)
+	}
+	return nil
+}
+
+// resend sends a report again whose answer was lost, and asks what became of
+// the claims that went with it. The caller holds mu.
+func (r *Room) resend(ctx context.Context, now Instant) error {
+	t := &r.talk
+	if t.unsent == nil {
+		return nil
+	}
+	grants := make([]Grant, len(t.unsure))
+	standing, err := r.admit(ctx, now, t.unsent, t.unsure, grants)
+	if err != nil {
+		return fmt.Errorf("reporting to room %q again: %w", r.name, err)
+	}
+	for i, g := range grants {
+		if g.Verdict == Held {
+			r.sessions.note(standing.Now, t.unsure[i].ID, g.Expires, true)
+			t.admit(g.AcceptedAt)
+		}
+	}
+	t.unsure = nil
+	v := *r.view.Load()
+	v.Standing = standing
+	r.take(now, &v)
+	return nil
+}
+
+// report gathers what is unreported, or all there is to tell. The caller holds
+// mu.
+func (r *Room) report(now Instant) *Report {
+	t := &r.talk
+	now = r.storeTime(now)
+	t.seq++
+	p := &Report{Node: t.node, Seq: t.seq, Now: now, Epoch: t.epoch, Since: t.since, Version: t.configuration.Version,
+		Cells: r.waiters.drain(nil), Sessions: r.sessions.drain(now, nil), Revoked: t.revoking}
+	t.revoking = nil
+	for _, c := range p.Cells {
+		t.own[c.Cell] += c.People
+	}
+	maps.DeleteFunc(t.own, func(c Cell, people int) bool { return people == 0 || c.Until <= now })
+	if !t.whole {
+		return p
+	}
+	t.whole = false
+	p.Whole, p.Nodes, p.Admitted, p.Configuration = true, t.nodes, t.admitted, t.configuration
+	p.Cells = nil
+	for c, people := range t.own {
+		p.Cells = append(p.Cells, CellChange{Cell: c, People: people})
+	}
+	p.Sessions = r.sessions.all(now, nil)
+	if revoked := r.revoked.Load(); revoked != nil {
+		for id, until := range *revoked {
+			p.Revoked = append(p.Revoked, Session{ID: id, Expires: until})
+		}
+	}
+	return p
+}
+
+// take makes v what decisions go by. The caller holds mu.
+func (r *Room) take(now Instant, v *view) {
+	t := &r.talk
+	t.epoch, t.whole = v.Epoch, v.WantWhole
+	switch step := v.Now.Sub(r.storeTime(now)); {
+	case step.Abs() <= clockJump || t.jumps >= clockJumps:
+		r.clock.Store(int64(v.Now - now))
+		t.jumps = 0
+	default:
+		// Tickets go on being judged by the old clock until the new one has
+		// been told often enough.
+		t.jumps++
+		v.Recovering = true
+	}
+	r.view.Store(v)
+	r.spare.Store(int64(v.Open))
+}
+
+// takeRevoked learns of sessions that other nodes revoked.
+func (r *Room) takeRevoked(known *View) {
+	if len(known.Revoked) == 0 {
+		r.revoked.Store(nil)
+		return
+	}
+	revoked := make(map[ID]Instant, len(known.Revoked))
+	for _, s := range known.Revoked {
+		revoked[s.ID] = s.Expires
+		r.sessions.remove(known.Now, s.ID)
+	}
+	r.revoked.Store(&revoked)
+}
+
+// Configuration returns the configuration in force.
+func (r *Room) Configuration() Configuration {
+	r.talk.mu.Lock()
+	defer r.talk.mu.Unlock()
+	return r.talk.configuration
+}
+
+// Configure changes what the room goes by, on every node: the Settings, with
+// their zero durations set to their defaults, and what c says of them. Nobody
+// is thrown out, and nobody is admitted until there is room by the new limits.
+// It fails, and changes nothing, if the settings are out of bounds or the store
+// does not answer; with ErrConflict, if another node was first: then the room
+// has that one's configuration.
+func (r *Room) Configure(ctx context.Context, now Instant, c Configuration) error {
+	c.Settings = c.Settings.WithDefaults()
+	if err := c.Settings.Validate(); err != nil {
+		return fmt.Errorf("configuring room %q: %w", r.name, err)
+	}
+	t := &r.talk
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.Version, c.At = t.configuration.Version+1, r.storeTime(now)
+	err := r.store.Configure(ctx, r.name, c)
+	if err == nil {
+		r.use(c)
+		return nil
+	}
+	if errors.Is(err, ErrConflict) {
+		if err := r.resend(ctx, now); err != nil {
+			return err
+		}
+		if _, err := r.exchange(ctx, now); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("configuring room %q: %w", r.name, err)
+}
+
+// obey takes up a configuration that came from elsewhere. The caller holds mu.
+func (r *Room) obey(c Configuration) {
+	r.use(c)
+	if r.onConfigure != nil {
+		r.onConfigure(c)
+	}
+}
+
+func (r *Room) use(c Configuration) {
+	r.talk.configuration = c
+	if old := r.settings.Swap(&c.Settings); old.Bucket != c.Settings.Bucket && r.waiters != nil {
+		r.waiters.forget()
+	}
+}
+
+// storeAnswered tells of the store's going and coming back, once each, and
+// returns err.
+func (r *Room) storeAnswered(err error) error {
+	if failing := err != nil; r.failing.Swap(failing) != failing && r.onChange != nil {
+		r.onChange(err)
+	}
+	return err
+}
+
+// StoreFailing reports whether the store left the last call unanswered.
+func (r *Room) StoreFailing() bool { return r.failing.Load() }
+
+// withoutStore decides a claim by the room's policy.
+func (r *Room) withoutStore(now Instant, c Claim) Grant {
+	s := r.settings.Load()
+	if s.OnStoreError == Hold || !r.worthAsking(now, s, c) || s.OnStoreError == Share && r.spare.Add(-1) < 0 {
+		return Grant{}
+	}
+	expires := now.Add(s.SessionDuration)
+	r.sessions.note(now, c.ID, expires, false)
+	if !c.Newcomer() {
+		sh := r.waiters.shard(c.ID)
+		sh.mu.Lock()
+		sh.change(c.Cell.Bucket, c.Cell.Until.ticks(r.start), -1)
+		sh.mu.Unlock()
+	}
+	return Grant{Verdict: Granted, AcceptedAt: now, Expires: expires}
+}
