@@ -50,7 +50,8 @@ const (
 )
 
 // Visit decides about a request at now. Visitors who are in, who ask early, or
-// whose turn has not come are answered without a call to the store.
+// whose turn has not come are answered without a call to the store; but it is
+// asked once about a place from before the room was made.
 func (r *Room) Visit(ctx context.Context, now Instant, q Request) Decision {
 	s := r.settings.Load()
 	t := q.Ticket
@@ -90,11 +91,18 @@ func (r *Room) stay(now Instant, s *Settings, t Ticket) (Decision, bool) {
 	if t.Uncounted {
 		return d, t.Expires > now
 	}
-	if t.Expires <= now && r.sessions.expires(now, t.ID) <= now {
-		return d, false
+	end := t.Expires
+	if end <= now {
+		end = r.sessions.expires(now, t.ID)
 	}
-	if s.DisableSessionRenewal {
-		r.sessions.note(now, t.ID, t.Expires, false)
+	switch {
+	case end <= now:
+		return d, false
+	case s.DisableSessionRenewal && end == t.Expires:
+		r.sessions.note(now, t.ID, end, false)
+		return d, true
+	case s.DisableSessionRenewal:
+		d.Ticket.LastCheckIn, d.Ticket.Expires, d.Issue = now, end, true
 		return d, true
 	}
 	r.sessions.note(now, t.ID, now.Add(s.SessionDuration), false)
@@ -157,12 +165,14 @@ func (r *Room) checkIn(ctx context.Context, now Instant, s *Settings, q Request)
 	} else if !left(e) {
 		sh.change(s.bucket(t.ArrivedAt), e.until, -1)
 	}
+	// Only the store knows whether a place from before the start was used since.
+	stranger := t.LastCheckIn < r.start
 	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
 	cell := r.count(sh, e, s, t, q.Hidden)
 	sh.mu.Unlock()
 
 	claim := Claim{ID: t.ID, Cell: cell}
-	if !r.worthAsking(now, s, claim) {
+	if !r.worthAsking(now, s, claim) && (!stranger || r.paused.Load()) {
 		return Decision{Outcome: Queued, Ticket: t, Issue: true}
 	}
 	switch g := r.ask(ctx, now, claim); {

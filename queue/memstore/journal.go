@@ -26,7 +26,7 @@ type journal struct {
 	cells     int           // in the last record of counts
 	counted   queue.Instant // when that was
 	rewritten queue.Instant
-	lost      bool // records could not be written: it is to be written anew
+	stale     bool // it lacks something, and is to be written anew
 }
 
 // The kinds of record.
@@ -198,7 +198,7 @@ func (j *journal) write() error {
 	written := int64(len(j.pending))
 	j.pending = j.pending[:0]
 	if err != nil {
-		j.lost = true
+		j.stale = true
 		_, seekErr := j.file.Seek(j.size, io.SeekStart)
 		return fmt.Errorf("writing the journal: %w", errors.Join(err, j.file.Truncate(j.size), seekErr))
 	}
@@ -227,6 +227,6 @@ func (j *journal) rewrite(now queue.Instant) error {
 		return errors.Join(err, file.Close())
 	}
 	old := j.file
-	j.file, j.size, j.pending, j.rewritten, j.lost = file, int64(len(j.pending)), j.pending[:0], now, false
+	j.file, j.size, j.pending, j.rewritten, j.stale = file, int64(len(j.pending)), j.pending[:0], now, false
 	return old.Close()
 }

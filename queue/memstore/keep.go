@@ -31,7 +31,7 @@ func (r *room) keep() error {
 		return err
 	}
 	due := r.now.Sub(j.rewritten) >= max(leastRewrite, r.settings.SessionDuration/4)
-	if !j.lost && (!due || r.ended == 0 && j.size < maxSize) {
+	if !j.stale && (!due || r.ended == 0 && j.size < maxSize) {
 		return nil
 	}
 	r.compact()

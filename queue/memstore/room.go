@@ -63,7 +63,17 @@ func newRoom(name string, settings queue.Settings) *room {
 	}
 }
 
-func (r *room) configure(settings queue.Settings) { r.settings = settings }
+// configure changes the settings. Renewals are not in the journal, and a restart
+// takes it that none went further than the settings would now: those that did
+// are put down.
+func (r *room) configure(settings queue.Settings) {
+	old := r.settings
+	r.settings = settings
+	shorter := settings.SessionDuration < old.SessionDuration || settings.DisableSessionRenewal && !old.DisableSessionRenewal
+	if r.journal != nil && shorter {
+		r.journal.stale = true
+	}
+}
 
 // count takes in a report that was not seen before.
 func (r *room) count(p *queue.Report) {
@@ -131,7 +141,7 @@ func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 		*r.ends.get(s.expires)--
 		r.active--
 	}
-	r.sessions[id] = session{expires: max(expires, s.expires), admitted: admitted}
+	r.sessions[id] = session{expires: expires, admitted: admitted}
 	if expires > r.now {
 		*r.ends.get(expires)++
 		r.active++
