@@ -18,11 +18,9 @@ import (
 func crowd(b *testing.B, people int) (*queue.Room, []queue.Ticket, queue.Instant) {
 	b.Helper()
 	now := start
-	room, err := queue.NewRoom(context.Background(), now, queue.Config{
-		Name: "shop", Store: memstore.New(),
-		Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1, SessionDuration: time.Hour, RefreshJitter: .15},
-	})
-	require.NoError(b, err)
+	s := settings(1, 1)
+	s.SessionDuration, s.RefreshJitter = time.Hour, .05
+	room := newRoom(b, s, memstore.New())
 	tickets := make([]queue.Ticket, 0, people)
 	for len(tickets) < people {
 		d := room.Visit(context.Background(), now, queue.Request{})
@@ -37,6 +35,10 @@ func crowd(b *testing.B, people int) (*queue.Room, []queue.Ticket, queue.Instant
 	return room, tickets, now
 }
 
+// longestInterval is the refresh interval of a crowd with its jitter: everyone is
+// due after it, and still counted.
+const longestInterval = 21 * time.Second
+
 // BenchmarkCheckIn is the decision about a returning visitor who is due, is
 // counted anew and goes on waiting.
 func BenchmarkCheckIn(b *testing.B) {
@@ -47,7 +49,7 @@ func BenchmarkCheckIn(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if i%people == 0 {
-					now = now.Add(24 * time.Second)
+					now = now.Add(longestInterval)
 					require.NoError(b, room.Sync(context.Background(), now))
 				}
 				t := &tickets[i%people]
@@ -58,18 +60,20 @@ func BenchmarkCheckIn(b *testing.B) {
 	}
 }
 
-// BenchmarkCheckInContended is BenchmarkCheckIn on all processors.
+// BenchmarkCheckInContended is BenchmarkCheckIn on all processors, a million
+// waiting.
 func BenchmarkCheckInContended(b *testing.B) {
 	room, tickets, now := crowd(b, 1_000_000)
 	var next atomic.Int64
 	b.ReportAllocs()
+	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
-		part := tickets[int(next.Add(1)-1)*len(tickets)/16:]
-		part = part[:len(tickets)/16]
+		share := len(tickets) / runtime.GOMAXPROCS(0)
+		part := tickets[(int(next.Add(1))-1)*share:][:share]
 		mine := now
 		for i := 0; pb.Next(); i++ {
 			if i%len(part) == 0 {
-				mine = mine.Add(24 * time.Second)
+				mine = mine.Add(longestInterval)
 			}
 			t := &part[i%len(part)]
 			*t = room.Visit(context.Background(), mine, queue.Request{Ticket: *t}).Ticket
@@ -79,41 +83,101 @@ func BenchmarkCheckInContended(b *testing.B) {
 
 // BenchmarkStay is the decision about a visitor who is in.
 func BenchmarkStay(b *testing.B) {
-	ctx := context.Background()
-	room := newRoom(b, queue.Settings{TotalActiveUsers: 1000, NewUsersPerMinute: 1000}, memstore.New())
-	d := room.Visit(ctx, start, queue.Request{})
-	require.Equal(b, queue.Admitted, d.Outcome)
+	d := open(b, settings(1000, 1000))
+	in := d.enter()
 	b.ReportAllocs()
 	for b.Loop() {
-		room.Visit(ctx, start, queue.Request{Ticket: d.Ticket})
+		d.visit(in)
 	}
 }
 
-// BenchmarkMemory reports the bytes that a waiting visitor and an active
-// session take in the gate, store and all.
-func BenchmarkMemory(b *testing.B) {
-	heap := func() float64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc)
+// BenchmarkAdmission is a newcomer who takes a slot, by a store in memory and
+// by one that keeps a journal.
+func BenchmarkAdmission(b *testing.B) {
+	durable, err := memstore.Open(b.TempDir())
+	require.NoError(b, err)
+	for name, store := range map[string]queue.Store{"memory": memstore.New(), "journal": durable} {
+		b.Run(name, func(b *testing.B) {
+			d := openOn(b, settings(1<<40, 1<<40), store)
+			b.ReportAllocs()
+			for b.Loop() {
+				d.arrive()
+			}
+		})
 	}
+	require.NoError(b, durable.Close())
+}
+
+// BenchmarkSync is a sync of a room that people wait in since so many minutes,
+// with nothing new to report and with a thousand check-ins.
+func BenchmarkSync(b *testing.B) {
+	const buckets = 1000
+	s := settings(1, 1)
+	s.SessionDuration, s.RefreshInterval, s.QueueTicketTTL = 365*24*time.Hour, 24*time.Hour, 48*time.Hour
+	d := full(b, s)
+	tickets := make([]queue.Ticket, buckets)
+	for i := range tickets {
+		tickets[i] = d.join()
+		d.pass(time.Minute)
+	}
+	require.Len(b, d.stand().Buckets, buckets)
+	b.Run("nothing new", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			d.sync()
+		}
+	})
+	b.Run("all buckets changed", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			b.StopTimer()
+			for _, t := range tickets {
+				d.room.Leave(d.now, t)
+				d.waits(t)
+			}
+			d.now++
+			b.StartTimer()
+			d.sync()
+		}
+	})
+}
+
+// BenchmarkTicket is the binary form, which a codec encrypts.
+func BenchmarkTicket(b *testing.B) {
+	b.Run("encode", func(b *testing.B) {
+		buffer := make([]byte, 0, 64)
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := waitingTicket.AppendBinary(buffer)
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		form, err := waitingTicket.AppendBinary(nil)
+		require.NoError(b, err)
+		var t queue.Ticket
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := t.UnmarshalBinary(form); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkMemory reports the bytes that a waiting visitor and an active
+// session take in the gate at most, store and all, while a million come.
+func BenchmarkMemory(b *testing.B) {
 	const people = 1_000_000
 	for _, c := range []struct {
-		name   string
-		active int
-	}{{"waiting", 1}, {"active", 2 * people}} {
+		name  string
+		slots int
+	}{{"waiting", 1}, {"active", people}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				before := heap()
-				room := newRoom(b, queue.Settings{TotalActiveUsers: c.active, NewUsersPerMinute: c.active, SessionDuration: time.Hour}, memstore.New())
-				for range people {
-					room.Visit(context.Background(), start, queue.Request{})
-				}
-				require.NoError(b, room.Sync(context.Background(), start))
-				b.ReportMetric((heap()-before)/people, "B/visitor")
-				runtime.KeepAlive(room)
+				b.ReportMetric(float64(fill(b, people/4, people, c.slots)), "B/visitor")
 			}
 		})
 	}

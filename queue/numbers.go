@@ -134,7 +134,7 @@ func minutesFor(p, chance float64) int {
 	if chance >= 1 {
 		return 1
 	}
-	return wholeMinutes(math.Log(1-p) / math.Log(1-chance))
+	return wholeMinutes(math.Log1p(-p) / math.Log1p(-chance))
 }
 
 func wholeMinutes(minutes float64) int {

@@ -136,10 +136,13 @@ func (r *Room) Settings() Settings { return *r.settings.Load() }
 func (r *Room) Pause(paused bool) { r.paused.Store(paused) }
 
 // Touch keeps an accepted visitor's session active at now: for a response of
-// theirs that is still under way.
+// theirs that is still under way. A session that is over stays over.
 func (r *Room) Touch(now Instant, t Ticket) {
 	now = r.storeTime(now)
-	if t.State == Accepted && !t.Uncounted && !r.isRevoked(t.ID, now) {
+	if t.State != Accepted || t.Uncounted || r.isRevoked(t.ID, now) {
+		return
+	}
+	if t.Expires > now || r.sessions.expires(now, t.ID) > now {
 		r.sessions.note(now, t.ID, now.Add(r.settings.Load().SessionDuration), false)
 	}
 }

@@ -41,8 +41,8 @@ func (p *Pacer) Released(s Settings, now Instant, waiting bool) (released int, n
 	}
 	if pacing == PacingEven {
 		const millis = int64(minute / time.Millisecond)
-		n := total * int64(now-start) / millis
-		return int(n), min(next, start+Instant(((n+1)*millis+total-1)/total))
+		n := total*int64(now-start)/millis + 1 // the first at the start of the minute
+		return int(n), start + Instant((n*millis+total-1)/total)
 	}
 	if p.minute != start || p.allowance != s.NewUsersPerMinute {
 		p.minute, p.allowance, p.moments = start, s.NewUsersPerMinute, drawMoments(p.Seed, start, s.NewUsersPerMinute)

@@ -157,8 +157,8 @@ type Store interface {
 
 	// Admit counts the report and then decides the claims by the one rule:
 	// buckets in order, newcomers last, and claims of one bucket as given.
-	// grants[i] is the verdict on claims[i]. A grant takes its visitor out of
-	// their cell in the same step. It is idempotent by id: an id that holds a
+	// grants[i] is the verdict on claims[i]. Whoever is let in, Held and
+	// Beyond too, is taken out of their cell in the same step. It is idempotent by id: an id that holds a
 	// slot is Held, and takes none. On an error no slot was granted; whether
 	// the report was counted is unknown, and the same report may be sent again.
 	Admit(ctx context.Context, room string, report *Report, claims []Claim, grants []Grant) (Standing, error)

@@ -61,7 +61,8 @@ const (
 var errTicket = errors.New("not a ticket of this version")
 
 // AppendBinary appends the ticket's binary form, 34 or 36 bytes. It fails for a
-// ticket without a state, and for times before 1970 or after the year 10889.
+// ticket without a state, for times before 1970 or after the year 10889, and for
+// an interval that is not in whole milliseconds below 49 days.
 func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 	flags := byte(t.State)
 	if t.Uncounted {
@@ -71,8 +72,12 @@ func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, t.ID[:]...)
 	switch t.State {
 	case Waiting:
+		millis := uint32(t.RefreshInterval.Milliseconds())
+		if t.Uncounted || time.Duration(millis)*time.Millisecond != t.RefreshInterval {
+			return nil, errTicket
+		}
 		b = appendInstants(b, t.LastCheckIn, t.ArrivedAt)
-		b = binary.BigEndian.AppendUint32(b, uint32(t.RefreshInterval.Milliseconds()))
+		b = binary.BigEndian.AppendUint32(b, millis)
 		return b, checkInstants(t.LastCheckIn, t.ArrivedAt)
 	case Accepted:
 		b = appendInstants(b, t.LastCheckIn, t.AcceptedAt, t.Expires)

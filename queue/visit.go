@@ -57,7 +57,8 @@ type Pending struct {
 }
 
 // Visit decides about a request at now. Visitors who are in, who ask early, or
-// whose turn has not come are answered without a call to the store.
+// whose turn has not come are answered without a call to the store; but it is
+// asked once about a place from before the room was made.
 func (r *Room) Visit(ctx context.Context, now Instant, q Request) Decision {
 	d, p := r.Check(now, q)
 	if p == nil {
@@ -128,11 +129,18 @@ func (r *Room) stay(now Instant, s *Settings, t Ticket) (Decision, bool) {
 	if t.Uncounted {
 		return d, t.Expires > now
 	}
-	if t.Expires <= now && r.sessions.expires(now, t.ID) <= now {
-		return d, false
+	end := t.Expires
+	if end <= now {
+		end = r.sessions.expires(now, t.ID)
 	}
-	if s.DisableSessionRenewal {
-		r.sessions.note(now, t.ID, t.Expires, false)
+	switch {
+	case end <= now:
+		return d, false
+	case s.DisableSessionRenewal && end == t.Expires:
+		r.sessions.note(now, t.ID, end, false)
+		return d, true
+	case s.DisableSessionRenewal:
+		d.Ticket.LastCheckIn, d.Ticket.Expires, d.Issue = now, end, true
 		return d, true
 	}
 	r.sessions.note(now, t.ID, now.Add(s.SessionDuration), false)
@@ -174,11 +182,15 @@ func (r *Room) checkIn(now Instant, s *Settings, q Request) (Decision, *Pending)
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
 	e := sh.table.find(t.ID.short(), now.ticks(r.start))
-	if e == nil {
+	if e == nil || used(e) {
 		if end := r.sessions.expires(now, t.ID); end > now {
 			sh.mu.Unlock()
 			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 		}
+	}
+	if e != nil && used(e) {
+		sh.mu.Unlock()
+		return r.join(now, s, q.Hidden), nil
 	}
 	if d, early := r.early(now, sh, e, s, t); early {
 		sh.mu.Unlock()

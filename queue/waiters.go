@@ -62,7 +62,9 @@ func (w *waiters) drain(list []CellChange) []CellChange {
 				list = append(list, CellChange{Cell: w.cell(Instant(c>>32)*1000, uint32(c)), People: n})
 			}
 		}
-		clear(s.changes)
+		if len(s.changes) > 0 {
+			clear(s.changes)
+		}
 		s.mu.Unlock()
 	}
 	return list

@@ -86,8 +86,8 @@ func (r *room) configure(c queue.Configuration) error {
 		}
 		// Renewals are not in the journal, and a restart takes it that none went
 		// further than the settings would now: those that did are put down.
-		shorter := c.Settings.SessionDuration < r.settings.SessionDuration
-		r.journal.stale = r.journal.stale || shorter || c.Settings.DisableSessionRenewal
+		shorter := c.Settings.SessionDuration < r.settings.SessionDuration || c.Settings.DisableSessionRenewal && !r.settings.DisableSessionRenewal
+		r.journal.stale = r.journal.stale || shorter
 	}
 	r.use(c)
 	return nil
@@ -179,7 +179,7 @@ func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 		*r.ends.get(s.expires)--
 		r.active--
 	}
-	r.sessions[id] = session{expires: max(expires, s.expires), admitted: admitted}
+	r.sessions[id] = session{expires: expires, admitted: admitted}
 	if expires > r.now {
 		*r.ends.get(expires)++
 		r.active++
@@ -263,7 +263,9 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	expires := r.now.Add(r.settings.SessionDuration)
 	r.extend(c.ID, expires, r.now)
 	r.admitted++
-	r.entered = append(r.entered, queue.Session{ID: c.ID, Expires: r.now})
+	if len(r.seen) > 1 {
+		r.entered = append(r.entered, queue.Session{ID: c.ID, Expires: r.now})
+	}
 	return queue.Grant{Verdict: queue.Granted, AcceptedAt: r.now, Expires: expires}
 }
 

@@ -1,59 +1,67 @@
 -- Decides the claims by the one rule, in the order in which they come: buckets
 -- from the oldest, newcomers last.
 
-local ahead_of, ahead_walked, buckets -- people before the bucket that was walked to last
+local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
+local COUNTED = 4 -- the multiple of total_active_users up to which passthrough counts
+local NEWCOMER = '0'
+
+local function verdict(v, at, expires) return {v, whole(at or 0), whole(expires or 0)} end
 
 -- ahead counts the people present in buckets before the given one. Claims come
 -- in order of bucket, so one walk serves all of them.
+local buckets, walked, people
 local function ahead(bucket)
-  if not buckets then
-    buckets, ahead_walked, ahead_of = call('ZRANGE', BUCKETS, 0, -1), 1, 0
+  if not buckets then buckets, walked, people = call('ZRANGE', BUCKETS, 0, -1), 1, 0 end
+  while buckets[walked] and tonumber(buckets[walked]) < bucket do
+    people = people + (tonumber(call('HGET', COUNTS, buckets[walked])) or 0)
+    walked = walked + 1
   end
-  while buckets[ahead_walked] and tonumber(buckets[ahead_walked]) < bucket do
-    ahead_of = ahead_of + (tonumber(call('HGET', COUNTS, buckets[ahead_walked])) or 0)
-    ahead_walked = ahead_walked + 1
-  end
-  return ahead_of
+  return people
 end
 
-local BEYOND = 4 -- the multiple of total_active_users up to which passthrough counts
+local function drawn(id) return (tonumber(call('ZSCORE', DRAWN, id)) or 0) > now end
+
+-- may says whether the rule has a slot for the claimant. In random a claimant
+-- who has come back races, once an interval, whichever nodes they ask.
+local function may(id, bucket, due)
+  local open = open_slots()
+  if bucket == NEWCOMER then return open > present end
+  if method ~= 'random' then return open > 0 and open > ahead(tonumber(bucket)) end
+  if drawn(id) then return false end
+  if open == 0 and due > now and call('ZCARD', DRAWN) < DRAWS then call('ZADD', DRAWN, whole(due), id) end
+  return open > 0
+end
+
+local function leave(bucket, ends)
+  if bucket ~= NEWCOMER then change(bucket, ends, -1) end
+  idle = idle or present == 0
+end
 
 local function decide(id, bucket, ends, due, held_only)
-  if is_revoked(id) then return {5, '0', '0'} end
+  if is_revoked(id) then return verdict(BANNED) end
   local expires = tonumber(call('ZSCORE', SESSIONS, id)) or 0
-  local at = tonumber(call('ZSCORE', ADMITTED, id)) or 0
+  local at = tonumber(call('ZSCORE', ADMITTED, id))
   if expires > now - slack then
-    if bucket ~= '0' then change(bucket, ends, -1) end
-    return {2, whole(at), whole(math.max(expires, now + 1))}
+    -- A claim that is asked about again was decided with its report.
+    if not (held_only and counted) then leave(bucket, ends) end
+    return verdict(HELD, at or now, math.max(expires, now + 1))
   end
-  if held_only or grace > 0 or want_whole or version == 0 then return {0, '0', '0'} end
-  if bucket ~= '0' and at > 0 then return {4, '0', '0'} end
-  local pass = method == 'passthrough' and not queueall
-  if pass and active >= BEYOND * total then return {3, '0', '0'} end
-  if not pass then
-    local open, before = open_slots(), present
-    if bucket ~= '0' then
-      if method == 'random' then
-        if (tonumber(call('ZSCORE', DRAWN, id)) or 0) > now then return {0, '0', '0'} end
-        before = 0
-      elseif open > 0 then
-        before = ahead(tonumber(bucket))
-      end
+  if held_only or closed then return verdict(REFUSED) end
+  if at and bucket ~= NEWCOMER then return verdict(USED) end
+  if method == 'passthrough' and not queueall then
+    if active >= COUNTED * total then
+      leave(bucket, ends)
+      return verdict(UNCOUNTED)
     end
-    if open - before <= 0 then
-      if method == 'random' and bucket ~= '0' and open == 0 and call('ZCARD', DRAWN) < DRAWS then
-        call('ZADD', DRAWN, whole(due), id)
-      end
-      return {0, '0', '0'}
-    end
+  elseif not may(id, bucket, due) then
+    return verdict(REFUSED)
   end
-  if bucket ~= '0' then change(bucket, ends, -1) end
-  idle = idle or present == 0
+  leave(bucket, ends)
   expires = now + duration
-  call('ZADD', SESSIONS, whole(expires), id)
+  call('ZADD', SESSIONS, whole(math.ceil(expires / TICK) * TICK), id)
   call('ZADD', ADMITTED, whole(now), id)
   active, admitted = active + 1, admitted + 1
-  return {1, whole(now), whole(expires)}
+  return verdict(GRANTED, now, expires)
 end
 
 local verdicts = {}

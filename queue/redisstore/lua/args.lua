@@ -1,4 +1,5 @@
 -- The keys of the room, and what reads the arguments.
+
 local META, CONF, EPOCH, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN =
   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
 
@@ -6,5 +7,16 @@ local call = redis.call
 local arg = 0
 local function text() arg = arg + 1; return ARGV[arg] end
 local function number() arg = arg + 1; return tonumber(ARGV[arg]) end
+
+-- whole writes a number of milliseconds out: tostring would round it.
 local function whole(n) return string.format('%.0f', n) end
 
+-- CHUNK is how many arguments one command is given at most.
+local CHUNK = 1000
+
+-- each calls f with the list in parts that one command can take.
+local function each(list, f)
+  for first = 1, #list, CHUNK do
+    f({unpack(list, first, math.min(first + CHUNK - 1, #list))})
+  end
+end

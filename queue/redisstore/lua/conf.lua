@@ -2,11 +2,11 @@
 -- is wanted, makes it what the store goes by.
 local function configure(version, wanted)
   local settings, overrides, by, at = text(), text(), text(), text()
-  local total, perminute, duration, ttl = text(), text(), text(), text()
+  local total, perminute, duration, place = text(), text(), text(), text()
   local method, pacing, queueall = text(), text(), text()
   if wanted then
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
-      'total', total, 'perminute', perminute, 'duration', duration, 'ttl', ttl,
+      'total', total, 'perminute', perminute, 'duration', duration, 'place', place,
       'method', method, 'pacing', pacing, 'queueall', queueall)
   end
   return wanted

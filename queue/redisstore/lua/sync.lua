@@ -2,27 +2,41 @@
 
 local since, told_version = number(), number()
 
--- A whole report brings back what a store that lost its memory was told before.
+-- A store that has lost its memory is told the configuration again.
 local told = number()
-if configure(told, whole_report and told > version) then load_configuration() end
+if configure(told, told > version) then
+  load_configuration()
+  closed = grace > 0 or doubting or want_whole
+end
 
 local rate_sum, rate_n = 0, 0
 for at, n in string.gmatch(rates, '(%d+):(%d+)') do
   if tonumber(at) >= minute - MEASURED * MINUTE then rate_sum, rate_n = rate_sum + n, rate_n + 1 end
 end
 
-local buckets = call('ZRANGE', BUCKETS, 0, -1)
-local counts = {}
-for i, bucket in ipairs(buckets) do counts[i] = call('HGET', COUNTS, bucket) end
+local buckets, people = call('ZRANGE', BUCKETS, 0, -1), {}
+each(buckets, function(part)
+  for _, n in ipairs(call('HMGET', COUNTS, unpack(part))) do people[#people + 1] = n end
+end)
+
+-- Who was let in since, by whichever node, and until when.
+local entered = {}
+each(call('ZRANGEBYSCORE', ADMITTED, whole(since), '+inf'), function(part)
+  local ends = call('ZMSCORE', SESSIONS, unpack(part))
+  for i, id in ipairs(part) do
+    if ends[i] then
+      entered[#entered + 1] = id
+      entered[#entered + 1] = ends[i]
+    end
+  end
+end)
+
 local configuration = {}
-if told_version ~= version then
-  configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at')
-end
-local fresh = {}
-for _, id in ipairs(call('ZRANGEBYSCORE', ADMITTED, whole(since), '+inf')) do
-  local expires = call('ZSCORE', SESSIONS, id)
-  if expires then fresh[#fresh + 1] = id; fresh[#fresh + 1] = expires end
-end
+if told_version ~= version then configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at') end
+
 save()
-return {standing(), buckets, counts, rate_n > 0 and tostring(rate_sum / rate_n) or '', call('ZRANGEBYSCORE', REVOKED, '(' .. whole(now), '+inf', 'WITHSCORES'),
-  fresh, call('ZRANGEBYSCORE', SEEN, whole(now - GRACE), '+inf'), version, configuration}
+return {
+  standing(), buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
+  call('ZRANGEBYSCORE', REVOKED, '(' .. whole(now), '+inf', 'WITHSCORES'), entered,
+  call('ZRANGEBYSCORE', SEEN, whole(now - GRACE), '+inf'), version, configuration,
+}

@@ -1,0 +1,90 @@
+package queue_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+)
+
+func TestDecisionsThatAreMadeOftenAllocateNothing(t *testing.T) {
+	ctx := context.Background()
+	s := settings(1, 1)
+	s.SessionDuration, s.RefreshJitter = time.Hour, .15
+	d := full(t, s)
+	const people = 2000
+	line := d.joins(people)
+	in := queue.Ticket{State: queue.Accepted, ID: queue.ID{7}, LastCheckIn: d.now, AcceptedAt: d.now, Expires: d.now.Add(time.Hour)}
+	d.isIn(in)
+	d.pass(24 * time.Second)
+	d.checkIns(line) // so that each cell has been counted in before
+	d.pass(24 * time.Second)
+
+	i := 0
+	assert.Zero(t, testing.AllocsPerRun(people/2, func() {
+		line[i] = d.room.Visit(ctx, d.now, queue.Request{Ticket: line[i]}).Ticket
+		i++
+	}), "a check-in")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { d.room.Visit(ctx, d.now, queue.Request{Ticket: line[0]}) }), "an early check-in")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { d.room.Visit(ctx, d.now, queue.Request{Ticket: in}) }), "a request of someone who is in")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { d.room.Leave(d.now, line[0]) }), "a goodbye")
+
+	buffer := make([]byte, 0, 64)
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		b, _ := waitingTicket.AppendBinary(buffer)
+		var ticket queue.Ticket
+		_ = ticket.UnmarshalBinary(b)
+	}), "a ticket, written and read")
+}
+
+// heap returns the bytes in use.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// fill lets newcomers come to a room with so many slots until it has seen most
+// of them, and returns the most bytes that each took at any size on the way.
+func fill(t testing.TB, least, most, slots int) (perVisitor int64) {
+	t.Helper()
+	before := heap()
+	room := newRoom(t, queue.Settings{TotalActiveUsers: slots, NewUsersPerMinute: slots, SessionDuration: time.Hour}, memstore.New())
+	for people := range most {
+		if people >= least && people%(most/20) == 0 {
+			require.NoError(t, room.Sync(context.Background(), start))
+			perVisitor = max(perVisitor, (heap()-before)/int64(people))
+		}
+		room.Visit(context.Background(), start, queue.Request{})
+	}
+	runtime.KeepAlive(room)
+	return perVisitor
+}
+
+func TestVisitorsTakeLittleMemory(t *testing.T) {
+	assert.LessOrEqual(t, fill(t, 50_000, 200_000, 1), int64(32), "bytes of a waiting visitor")
+	assert.LessOrEqual(t, fill(t, 20_000, 60_000, 60_000), int64(128), "bytes of an active session")
+}
+
+func TestMemoryIsGivenBackAfterACrowdHasLeft(t *testing.T) {
+	const people = 200_000
+	before := heap()
+	d := full(t, settings(1, 1))
+	d.joins(people)
+	d.sync()
+	crowded := heap() - before
+	for range 200 {
+		d.pass(time.Second)
+	}
+	left := heap() - before
+	assert.Less(t, left, crowded/4, "of %d bytes", crowded)
+	runtime.KeepAlive(d)
+}

@@ -1,0 +1,59 @@
+-- The line: people present by cell, which is a bucket and the end of a window of
+-- time, and their sums by bucket. What nodes have not reported yet is covered by
+-- counting windows for the slack longer.
+
+local function change_bucket(bucket, people)
+  if people == 0 then return end
+  present = present + people
+  if call('HINCRBY', COUNTS, bucket, people) == 0 then
+    call('HDEL', COUNTS, bucket)
+    call('ZREM', BUCKETS, bucket)
+  else
+    call('ZADD', BUCKETS, bucket, bucket)
+  end
+end
+
+-- change counts people more in a cell, never fewer than none.
+local function change(bucket, ends, people)
+  if people == 0 or tonumber(ends) + slack <= now then return end
+  local cell = ends .. ':' .. bucket
+  local before = tonumber(call('HGET', COUNTS, cell)) or 0
+  people = math.max(people, -before)
+  if before + people == 0 then
+    call('HDEL', COUNTS, cell)
+    call('ZREM', WINDOWS, cell)
+  else
+    call('HSET', COUNTS, cell, before + people)
+    if before == 0 then call('ZADD', WINDOWS, ends, cell) end
+  end
+  change_bucket(bucket, people)
+end
+
+-- pass_windows takes out those who have missed their check-in.
+local function pass_windows()
+  for _, cell in ipairs(call('ZRANGEBYSCORE', WINDOWS, '-inf', whole(now - slack))) do
+    change_bucket(string.match(cell, ':(%d+)$'), -(tonumber(call('HGET', COUNTS, cell)) or 0))
+    call('HDEL', COUNTS, cell)
+    call('ZREM', WINDOWS, cell)
+  end
+end
+
+-- turn_minute begins a calendar minute. The one before says how many fit if
+-- people waited throughout it.
+local function turn_minute()
+  local this = now - now % MINUTE
+  if this == minute then return end
+  if minute > 0 and not idle then
+    local kept, n = whole(minute) .. ':' .. admitted .. ' ', 1
+    for entry in string.gmatch(rates, '%S+') do
+      n = n + 1
+      if n <= MEASURED then kept = kept .. entry .. ' ' end
+    end
+    rates = kept
+  end
+  minute, admitted, idle = this, 0, false
+end
+
+pass_windows()
+turn_minute()
+idle = idle or present == 0

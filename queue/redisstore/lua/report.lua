@@ -1,0 +1,58 @@
+-- The report: what the node saw since its last one, or all that it knows. One
+-- that was counted before, and is sent again because its answer was lost, is not
+-- counted again.
+
+local function is_revoked(id)
+  local ends = tonumber(call('ZSCORE', REVOKED, id))
+  return ends and ends > now
+end
+
+-- extend makes a session last until expires at least. A session that nobody was
+-- granted here has used its visitor's place in line all the same.
+local function extend(id, expires)
+  expires = math.ceil(expires / TICK) * TICK
+  local known = tonumber(call('ZSCORE', SESSIONS, id))
+  if not known then call('ZADD', ADMITTED, 'NX', whole(now), id) end
+  if expires > (known or 0) then call('ZADD', SESSIONS, whole(expires), id) end
+end
+
+-- sweep drops what can matter no more, some of it at each call.
+local function sweep()
+  local function dead(key, past)
+    return call('ZRANGEBYSCORE', key, '-inf', whole(past), 'LIMIT', 0, STEP)
+  end
+  local function drop(key, past)
+    each(dead(key, past), function(part) call('ZREM', key, unpack(part)) end)
+  end
+  drop(SESSIONS, now - slack)
+  drop(REVOKED, now)
+  drop(DRAWN, now)
+  drop(ADMITTED, now - math.max(place, duration))
+  each(dead(SEEN, now - 60 * MINUTE), function(part)
+    call('ZREM', SEEN, unpack(part))
+    call('HDEL', SEQS, unpack(part))
+  end)
+end
+
+local counted = known_seq and seq <= known_seq
+local cells, sessions, revoked = number(), number(), number()
+for _ = 1, cells do
+  local bucket, ends, people = text(), text(), number()
+  if not counted and not want_whole then change(bucket, ends, people) end
+end
+for _ = 1, sessions do
+  local id, expires = text(), number()
+  if not counted and not is_revoked(id) then extend(id, expires) end
+end
+for _ = 1, revoked do
+  local id, ends = text(), number()
+  if not counted then
+    call('ZREM', SESSIONS, id)
+    call('ZADD', ADMITTED, 'NX', whole(now), id)
+    if ends > (tonumber(call('ZSCORE', REVOKED, id)) or 0) then call('ZADD', REVOKED, whole(ends), id) end
+  end
+end
+local told_minute, told_admitted = number(), number()
+if not counted and not want_whole and told_minute == minute then admitted = admitted + told_admitted end
+if not want_whole then call('HSET', SEQS, node, seq) end
+sweep()

@@ -1,0 +1,91 @@
+package queue_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+func TestOpenIsWhatBothLimitsLeaveAndNeverNegative(t *testing.T) {
+	s := settings(10, 5)
+	all, none := s, s
+	all.QueueAll, none.Method = true, queue.Reject
+	for _, c := range []struct {
+		name                       string
+		s                          queue.Settings
+		active, released, admitted int
+		want                       int
+	}{
+		{"an empty room opens its allowance", s, 0, 5, 0, 5},
+		{"the slots are fewer", s, 8, 5, 0, 2},
+		{"the allowance is less", s, 0, 5, 4, 1},
+		{"more are in than there may be", s, 12, 5, 0, 0},
+		{"more were let in than are released", s, 0, 3, 5, 0},
+		{"queue_all opens none", all, 0, 5, 0, 0},
+		{"reject opens none", none, 0, 5, 0, 0},
+	} {
+		assert.Equal(t, c.want, queue.Open(c.s, c.active, c.released, c.admitted), c.name)
+	}
+}
+
+func TestReservedSlotsNeverExceedWhatIsOpenAndGoToTheOldestFirst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		open := rapid.IntRange(0, 100).Draw(t, "open")
+		var buckets []queue.BucketCount
+		for i, waiting := range rapid.SliceOf(rapid.IntRange(1, 50)).Draw(t, "waiting") {
+			buckets = append(buckets, queue.BucketCount{Bucket: start.Add(time.Duration(i) * time.Minute), Waiting: waiting})
+		}
+		left := open
+		for i, b := range queue.Reserve(open, buckets) {
+			require.Equal(t, buckets[i], b.BucketCount)
+			require.Equal(t, min(left, b.Waiting), b.ReservedSlots)
+			left -= b.ReservedSlots
+		}
+	})
+}
+
+func TestPacerReleasesTheAllowance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := settings(1, rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, 200_000)).Draw(t, "perMinute"))
+		s.Pacing = queue.Pacing(rapid.IntRange(0, 3).Draw(t, "pacing"))
+		s.Method = queue.Method(rapid.IntRange(0, 1).Draw(t, "method"))
+		pacer := queue.Pacer{Seed: rapid.Uint64().Draw(t, "seed")}
+		begin := start.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "minute")) * time.Minute)
+
+		now, before := begin, 0
+		for now < begin.Add(time.Minute) {
+			released, next := pacer.Released(s, now, true)
+			require.GreaterOrEqual(t, released, before, "what is released stays released")
+			require.LessOrEqual(t, released, s.NewUsersPerMinute)
+			require.Greater(t, next, now)
+			require.LessOrEqual(t, next, begin.Add(time.Minute))
+			if early, _ := pacer.Released(s, next-1, true); next > now+1 {
+				require.Equal(t, released, early, "nothing is released before it was said")
+			}
+			all, _ := pacer.Released(s, now, false)
+			require.Equal(t, s.NewUsersPerMinute, all)
+			now, before = max(next, now.Add(time.Duration(rapid.IntRange(1, 5000).Draw(t, "step"))*time.Millisecond)), released
+		}
+		released, _ := pacer.Released(s, begin.Add(time.Minute)-1, true)
+		require.GreaterOrEqual(t, float64(released), .999*float64(s.NewUsersPerMinute)-1, "in the end it is all there")
+		if s.NewUsersPerMinute <= 4096 {
+			require.Equal(t, s.NewUsersPerMinute, released)
+		}
+	})
+}
+
+func TestInstantsRoundToMultiplesSinceTheEpoch(t *testing.T) {
+	at := queue.At(time.Date(2021, 5, 27, 15, 54, 31, 999_999_999, time.UTC))
+	assert.Equal(t, start.Add(31*time.Second+999*time.Millisecond), at)
+	assert.Equal(t, start, at.Floor(time.Minute))
+	assert.Equal(t, start.Add(time.Minute), at.Ceil(time.Minute))
+	assert.Equal(t, start, start.Ceil(time.Minute))
+	assert.Equal(t, at, at.Floor(time.Microsecond))
+	assert.Equal(t, time.Date(2021, 5, 27, 15, 54, 0, 0, time.UTC), start.Time())
+	assert.Equal(t, 31*time.Second, at.Floor(time.Second).Sub(start))
+}

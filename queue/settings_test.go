@@ -1,0 +1,99 @@
+package queue_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+func TestSettingsLeftOutTakeTheirDefaults(t *testing.T) {
+	s := queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 1}.WithDefaults()
+	assert.Equal(t, queue.Settings{
+		TotalActiveUsers: 2, NewUsersPerMinute: 1,
+		SessionDuration: 5 * time.Minute, RefreshInterval: 20 * time.Second, Bucket: time.Minute, QueueTicketTTL: 5 * time.Minute,
+	}, s)
+	assert.NoError(t, s.Validate())
+	assert.Equal(t, s, s.WithDefaults())
+
+	slow := queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 1, RefreshInterval: time.Hour, RefreshJitter: .5}.WithDefaults()
+	assert.NoError(t, slow.Validate(), "the defaults go with each other")
+}
+
+func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*queue.Settings)
+		want   string
+	}{
+		{"no slots", func(s *queue.Settings) { s.TotalActiveUsers = 0 }, "total_active_users is 0"},
+		{"no admissions", func(s *queue.Settings) { s.NewUsersPerMinute = -1 }, "new_users_per_minute is -1"},
+		{"a session of less than a second", func(s *queue.Settings) { s.SessionDuration = time.Second - 1 }, "session_duration"},
+		{"an unknown method", func(s *queue.Settings) { s.Method = 4 }, "queueing_method"},
+		{"an unknown pacing", func(s *queue.Settings) { s.Pacing = 4 }, "pacing"},
+		{"too short an interval", func(s *queue.Settings) { s.RefreshInterval = 999 * time.Millisecond }, "refresh_interval"},
+		{"too long an interval", func(s *queue.Settings) { s.RefreshInterval, s.QueueTicketTTL = 25*time.Hour, 99*time.Hour }, "refresh_interval"},
+		{"jitter below none", func(s *queue.Settings) { s.RefreshJitter = -.01 }, "refresh_jitter"},
+		{"too much jitter", func(s *queue.Settings) { s.RefreshJitter = .51 }, "refresh_jitter"},
+		{"jitter that is no number", func(s *queue.Settings) { s.RefreshJitter = math.NaN() }, "refresh_jitter"},
+		{"too fine buckets", func(s *queue.Settings) { s.Bucket = time.Second - 1 }, "bucket"},
+		{"places that end between check-ins", func(s *queue.Settings) { s.QueueTicketTTL = 39 * time.Second }, "queue_ticket_ttl"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := settings(1, 1)
+			c.change(&s)
+			assert.ErrorContains(t, s.Validate(), c.want)
+			_, err := queue.NewRoom(t.Context(), start, queue.Config{Name: "shop", Settings: s, Store: &fallible{}})
+			assert.ErrorContains(t, err, c.want)
+		})
+	}
+	err := queue.Settings{}.Validate()
+	for _, setting := range []string{"total_active_users", "new_users_per_minute", "session_duration", "refresh_interval", "bucket"} {
+		assert.ErrorContains(t, err, setting)
+	}
+}
+
+func TestNamesOfSettingsReadAsTheyAreWritten(t *testing.T) {
+	for m := queue.FIFO; m <= queue.Reject; m++ {
+		text, err := m.MarshalText()
+		require.NoError(t, err)
+		var got queue.Method
+		require.NoError(t, got.UnmarshalText(text))
+		assert.Equal(t, m, got)
+	}
+	for p := queue.PacingAuto; p <= queue.PacingRandom; p++ {
+		text, err := p.MarshalText()
+		require.NoError(t, err)
+		var got queue.Pacing
+		require.NoError(t, got.UnmarshalText(text))
+		assert.Equal(t, p, got)
+	}
+	for p := queue.Hold; p <= queue.Let; p++ {
+		var got queue.ErrorPolicy
+		require.NoError(t, got.UnmarshalText([]byte(p.String())))
+		assert.Equal(t, p, got)
+	}
+	method, pacing, policy := queue.Random, queue.PacingEven, queue.Share
+	assert.ErrorContains(t, method.UnmarshalText([]byte("lifo")), "fifo random passthrough reject")
+	assert.ErrorContains(t, pacing.UnmarshalText([]byte("")), "pacing")
+	assert.ErrorContains(t, policy.UnmarshalText([]byte("let")), "on_store_error")
+	assert.Equal(t, queue.Random, method, "what is not understood changes nothing")
+	assert.Equal(t, queue.PacingEven, pacing)
+	assert.Equal(t, queue.Share, policy)
+	assert.Equal(t, "unknown(9)", queue.Method(9).String())
+}
+
+func TestRefreshIntervalIsToldRoundedUpToTheSecond(t *testing.T) {
+	for interval, want := range map[time.Duration]time.Duration{
+		20 * time.Second:                      20 * time.Second,
+		20*time.Second + time.Millisecond:     21 * time.Second,
+		19*time.Second + 999*time.Millisecond: 20 * time.Second,
+		0:                                     0,
+	} {
+		assert.Equal(t, want, queue.Told(interval), interval)
+	}
+}

@@ -1,0 +1,126 @@
+package queue_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+var waitingTicket = queue.Ticket{
+	State: queue.Waiting, ID: queue.ID{1, 2, 3, 15: 9}, LastCheckIn: start + 20_001, ArrivedAt: start + 1, RefreshInterval: 17_123 * time.Millisecond,
+}
+
+var acceptedTicket = queue.Ticket{
+	State: queue.Accepted, ID: queue.ID{1, 2, 3, 15: 9}, LastCheckIn: start + 20_001, AcceptedAt: start + 20_000, Expires: start + 320_001,
+}
+
+func TestTicketSurvivesItsBinaryForm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		instant := rapid.Map(rapid.Int64Range(0, 1<<48-1), func(i int64) queue.Instant { return queue.Instant(i) })
+		want := queue.Ticket{State: queue.Waiting, LastCheckIn: instant.Draw(t, "last")}
+		copy(want.ID[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
+		if rapid.Bool().Draw(t, "accepted") {
+			want.State, want.AcceptedAt, want.Expires = queue.Accepted, instant.Draw(t, "at"), instant.Draw(t, "expires")
+			want.Uncounted = rapid.Bool().Draw(t, "uncounted")
+		} else {
+			want.ArrivedAt = instant.Draw(t, "arrived")
+			want.RefreshInterval = time.Duration(rapid.Uint32().Draw(t, "interval")) * time.Millisecond
+		}
+		b, err := want.AppendBinary([]byte("before"))
+		require.NoError(t, err)
+		require.True(t, bytes.HasPrefix(b, []byte("before")))
+		var got queue.Ticket
+		require.NoError(t, got.UnmarshalBinary(b[len("before"):]))
+		require.Equal(t, want, got)
+	})
+}
+
+func TestTicketIsSmall(t *testing.T) {
+	for _, c := range []struct {
+		ticket queue.Ticket
+		bytes  int
+	}{{waitingTicket, 34}, {acceptedTicket, 36}} {
+		b, err := c.ticket.AppendBinary(nil)
+		require.NoError(t, err)
+		assert.Len(t, b, c.bytes)
+	}
+}
+
+func TestTicketThatCannotBeWrittenIsAnError(t *testing.T) {
+	with := func(t queue.Ticket, change func(*queue.Ticket)) queue.Ticket {
+		change(&t)
+		return t
+	}
+	for name, ticket := range map[string]queue.Ticket{
+		"no state":                    {},
+		"an unknown state":            {State: 9},
+		"a check-in before 1970":      with(waitingTicket, func(t *queue.Ticket) { t.LastCheckIn = -1 }),
+		"an arrival too far ahead":    with(waitingTicket, func(t *queue.Ticket) { t.ArrivedAt = 1 << 48 }),
+		"an end too far ahead":        with(acceptedTicket, func(t *queue.Ticket) { t.Expires = 1 << 48 }),
+		"an acceptance before 1970":   with(acceptedTicket, func(t *queue.Ticket) { t.AcceptedAt = -1 }),
+		"an interval below none":      with(waitingTicket, func(t *queue.Ticket) { t.RefreshInterval = -time.Second }),
+		"an interval of many weeks":   with(waitingTicket, func(t *queue.Ticket) { t.RefreshInterval = 1000 * 24 * time.Hour }),
+		"a waiting one not counted":   with(waitingTicket, func(t *queue.Ticket) { t.Uncounted = true }),
+		"an interval with fine grain": with(waitingTicket, func(t *queue.Ticket) { t.RefreshInterval = time.Second + time.Microsecond }),
+	} {
+		_, err := ticket.AppendBinary(nil)
+		assert.Error(t, err, name)
+	}
+}
+
+func TestTicketOfAnotherFormIsAnError(t *testing.T) {
+	waiting, err := waitingTicket.AppendBinary(nil)
+	require.NoError(t, err)
+	accepted, err := acceptedTicket.AppendBinary(nil)
+	require.NoError(t, err)
+	changed := func(b []byte, at int, to byte) []byte {
+		b = bytes.Clone(b)
+		b[at] = to
+		return b
+	}
+	for name, b := range map[string][]byte{
+		"nothing":              nil,
+		"a version alone":      {1},
+		"another version":      changed(waiting, 0, 2),
+		"no state":             changed(waiting, 1, 0),
+		"an unknown state":     changed(waiting, 1, 3),
+		"an unknown flag":      changed(accepted, 1, 0x42),
+		"waiting, not counted": changed(waiting, 1, 0x81),
+		"another's length":     changed(waiting, 1, 2),
+		"one byte short":       waiting[:len(waiting)-1],
+		"one byte long":        append(bytes.Clone(accepted), 0),
+	} {
+		var ticket queue.Ticket
+		assert.Error(t, ticket.UnmarshalBinary(b), name)
+		assert.Zero(t, ticket, name)
+	}
+}
+
+func TestIDIsShownInHexadecimal(t *testing.T) {
+	assert.Equal(t, "01020300000000000000000000000009", waitingTicket.ID.String())
+}
+
+func FuzzTicket(f *testing.F) {
+	for _, ticket := range []queue.Ticket{waitingTicket, acceptedTicket} {
+		b, err := ticket.AppendBinary(nil)
+		require.NoError(f, err)
+		f.Add(b)
+		f.Add(b[:len(b)/2])
+	}
+	f.Add([]byte{1, 0x82})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var ticket queue.Ticket
+		if ticket.UnmarshalBinary(b) != nil {
+			return
+		}
+		again, err := ticket.AppendBinary(nil)
+		require.NoError(t, err)
+		require.Equal(t, b, again)
+	})
+}
