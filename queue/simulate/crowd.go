@@ -42,10 +42,11 @@ type visitor struct {
 	kind    kind
 	goodbye bool
 
-	phase  phase
-	ticket queue.Ticket
-	until  queue.Instant // of the browsing
-	atRisk queue.Instant // since when they have had their chance at every check-in; zero before
+	phase   phase
+	answers uint32 // that told them to wait
+	ticket  queue.Ticket
+	until   queue.Instant // of the browsing
+	atRisk  queue.Instant // since when they have had their chance at every check-in; zero before
 }
 
 // start is when every run begins, and the doors open: a whole day, so that

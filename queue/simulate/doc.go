@@ -25,6 +25,9 @@
 // and a minute of browsing, that makes a session last two minutes after the
 // last request. Article has that.
 //
+// With 200 slots the 10,000 come in 50 waves, more than 30 buckets can tell
+// apart; the waves show in a picture of the first 30 minutes.
+//
 // # Reading a result
 //
 // What is measured is what the crowd sees, not what the queue says of itself:

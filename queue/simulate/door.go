@@ -61,6 +61,18 @@ func (d *door) visit(ctx context.Context, now queue.Instant, t queue.Ticket) que
 	return d.room.Visit(ctx, now, queue.Request{Ticket: t})
 }
 
+// leave is a goodbye at the door.
+func (d *door) leave(now queue.Instant, t queue.Ticket) {
+	d.touched = true
+	d.room.Leave(now, t)
+}
+
+// pause closes the door, or opens it again.
+func (d *door) pause(paused bool) {
+	d.touched = true
+	d.room.Pause(paused)
+}
+
 // sync is the gate's at now, which is one of its moments. While nobody asks and
 // nobody waits it changes nothing, and is left out.
 func (d *door) sync(ctx context.Context, now queue.Instant, people int) error {

@@ -76,17 +76,17 @@ func (r *run) entered(i int32, v *visitor) {
 }
 
 // waits notes an answer that tells v to wait.
-func (r *run) waits(i int32, v *visitor, d queue.Decision) {
+func (r *run) waits(i int32, v *visitor) {
 	if v.phase == outside {
 		r.inLine++
 		r.turns.joined(v.arrived.Floor(r.settings.Bucket))
 	}
-	// A newcomer's chances begin with the first check-in that is due.
-	if v.atRisk == 0 && (v.phase == waiting || r.Spoofed) {
+	// A newcomer's chances begin after an interval; whoever asks, or asks often.
+	if v.atRisk == 0 && (r.Spoofed || r.now >= v.joins.Add(r.settings.RefreshInterval)) {
 		r.draw.joined(r.now, v)
 	}
 	if !v.kind.spams() {
-		r.promises.told(r.now, i, r.door.room.Numbers(), d.Ticket.ArrivedAt)
+		r.promises.told(r.now, i, v, r.door.room.Numbers())
 	}
 }
 

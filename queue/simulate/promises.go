@@ -18,7 +18,6 @@ type promises struct {
 
 // shown is what one person was shown.
 type shown struct {
-	answers      uint32
 	first, later promise
 }
 
@@ -36,24 +35,23 @@ type outcome struct {
 	within           int
 }
 
-// told notes an answer to visitor i. The k-th takes the place of the one that
+// told notes that visitor i, who is v, is told to wait. The k-th takes the place of the one that
 // was kept with a chance of 1/k.
-func (p *promises) told(now queue.Instant, i int32, n *queue.Numbers, arrived queue.Instant) {
-	s := &p.people[i]
-	s.answers++
-	if s.answers > 1 && p.rng.Uint32N(s.answers) != 0 {
+func (p *promises) told(now queue.Instant, i int32, v *visitor, n *queue.Numbers) {
+	v.answers++
+	if v.answers > 1 && p.rng.Uint32N(v.answers) != 0 {
 		return
 	}
-	w := n.Wait(arrived)
+	s, w := &p.people[i], n.Wait(v.ticket.ArrivedAt)
 	s.later = promise{at: now, minutes: uint32(w.Minutes), p25: uint32(w.P25), p75: uint32(w.P75)}
-	if s.answers == 1 {
+	if v.answers == 1 {
 		s.first = s.later
 	}
 }
 
 // kept notes that visitor i was let in.
 func (p *promises) kept(now queue.Instant, i int32) {
-	if s := &p.people[i]; s.answers > 0 {
+	if s := &p.people[i]; s.first.at != 0 {
 		p.outcome.first.add(s.first, now)
 		p.outcome.later.add(s.later, now)
 	}

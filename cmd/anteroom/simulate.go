@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/simulate"
+)
+
+// simulateOptions are what the flags of anteroom simulate say.
+type simulateOptions struct {
+	config     simulate.Config
+	experiment string
+	methods    []string
+	heatmap    string
+	json       bool
+}
+
+func newSimulateCommand() *cobra.Command {
+	o := &simulateOptions{config: simulate.Article()}
+	cmd := &cobra.Command{
+		Use:   "simulate",
+		Short: "Send a crowd through a room in virtual time",
+		Long: `Send a crowd through a room in virtual time, with the queue that the gate runs,
+and see what becomes of it: how long people wait, in what order they get in,
+whether slots stay empty, and whether the waits that are shown come true.
+
+As it stands it is the experiment of the 2021 design article that the queue
+follows: 10,000 people over 30 minutes who browse for about a minute. The same
+seed gives the same figures.`,
+		Example: `  anteroom simulate
+  anteroom simulate --experiment spoofed --heatmap pictures
+  anteroom simulate --queueing-method fifo --give-up 50% --json
+  anteroom simulate --visitors 1000000 --total-active-users 75000 --new-users-per-minute 25000`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+	}
+	o.bind(cmd.Flags())
+	return cmd
+}
+
+func (o *simulateOptions) bind(f *pflag.FlagSet) {
+	c := &o.config
+	f.SortFlags = false
+	f.StringVar(&o.experiment, "experiment", "uniform",
+		"uniform, or spoofed: everyone joins an empty room at once, with an arrival time in the past")
+	f.StringSliceVar(&o.methods, "queueing-method", []string{"fifo", "random"}, "fifo, random, passthrough, reject; several are compared")
+	f.IntVar(&c.Visitors, "visitors", c.Visitors, "how many come, bots and spammers among them")
+	f.TextVar(&c.Arrivals, "arrivals", c.Arrivals, "how they spread: uniform, poisson, burst, spike, ramp")
+	f.DurationVar(&c.Over, "over", c.Over, "the time in which they come")
+	f.IntVar(&c.Room.TotalActiveUsers, "total-active-users", c.Room.TotalActiveUsers, "sessions at a time")
+	f.IntVar(&c.Room.NewUsersPerMinute, "new-users-per-minute", c.Room.NewUsersPerMinute, "people let in in a calendar minute")
+	f.DurationVar(&c.Room.SessionDuration, "session-duration", c.Room.SessionDuration, "how long a session outlives its last request")
+	f.DurationVar(&c.Room.RefreshInterval, "refresh-interval", c.Room.RefreshInterval, "time between check-ins")
+	f.Float64Var(&c.Room.RefreshJitter, "refresh-jitter", c.Room.RefreshJitter, "± this part of it, drawn anew for every check-in")
+	f.DurationVar(&c.Room.Bucket, "bucket", c.Room.Bucket, "arrival times are rounded down to this")
+	f.TextVar(&c.Room.Pacing, "pacing", c.Room.Pacing, "how a minute's allowance is released: auto, minute, even, random")
+	f.DurationVar(&c.Room.QueueTicketTTL, "queue-ticket-ttl", c.Room.QueueTicketTTL, "how long a place outlives its last check-in")
+	f.DurationVar(&c.Browse, "browse", c.Browse, "how long people stay once they are in, ± a tenth")
+	f.Var((*share)(&c.GiveUp), "give-up", "share of people who lose patience, as 0.5 or 50%")
+	f.DurationVar(&c.Patience, "patience", c.Patience, "how long those wait on average")
+	f.Var((*share)(&c.Goodbye), "goodbye", "share of those whose browser tells the gate that they leave")
+	f.Var((*share)(&c.Bots), "bots", "share of visitors who keep no cookies and ask once an interval")
+	f.Var((*share)(&c.Spammers), "spammers", "share of visitors who ask many times an interval")
+	f.IntVar(&c.SpamRate, "spam-rate", c.SpamRate, "how many times")
+	f.DurationVar(&c.Latency, "latency", c.Latency, "a round trip on average, ± a half")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
+	f.BoolVar(&o.json, "json", false, "write JSON instead of text")
+	f.StringVar(&o.heatmap, "heatmap", "", "a directory for pictures of the waits by time of arrival, METHOD.png")
+}
+
+func (o *simulateOptions) run(cmd *cobra.Command) error {
+	configs, err := o.configs()
+	if err != nil {
+		return err
+	}
+	results, err := simulateAll(cmd.Context(), cmd.ErrOrStderr(), configs)
+	if err != nil {
+		return err
+	}
+	if o.heatmap != "" {
+		if err := drawResults(o.heatmap, configs[0], results); err != nil {
+			return fmt.Errorf("--heatmap: %w", err)
+		}
+	}
+	if !o.json {
+		return simulate.WriteSummary(cmd.OutOrStdout(), configs[0], results)
+	}
+	e := json.NewEncoder(cmd.OutOrStdout())
+	e.SetIndent("", "  ")
+	return e.Encode(simulate.NewReport(configs[0], results))
+}
+
+// configs returns the experiment for each method, or every fault in the flags.
+func (o *simulateOptions) configs() ([]simulate.Config, error) {
+	var errs []error
+	c := o.config
+	switch o.experiment {
+	case "uniform":
+	case "spoofed":
+		c.Spoofed = true
+	default:
+		errs = append(errs, fmt.Errorf("--experiment is %q: must be uniform or spoofed", o.experiment))
+	}
+	if len(o.methods) == 0 {
+		errs = append(errs, errors.New("--queueing-method names no method"))
+	}
+	var configs []simulate.Config
+	seen := map[queue.Method]bool{}
+	for _, name := range o.methods {
+		switch err := c.Room.Method.UnmarshalText([]byte(name)); {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("--queueing-method: %w", err))
+		case !seen[c.Room.Method]:
+			seen[c.Room.Method] = true
+			configs = append(configs, c)
+		}
+	}
+	c.Room.Method = queue.FIFO
+	errs = append(errs, flagFaults(c.Validate())...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, usageError{err}
+	}
+	return configs, nil
+}
+
+// settingName is what the faults of settings begin with.
+var settingName = regexp.MustCompile(`^[a-z][a-z_]*`)
+
+// flagFaults takes joined faults apart and has them name the flags.
+func flagFaults(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var faults []error
+		for _, e := range joined.Unwrap() {
+			faults = append(faults, flagFaults(e)...)
+		}
+		return faults
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{errors.New(settingName.ReplaceAllStringFunc(err.Error(), func(name string) string {
+		return "--" + strings.ReplaceAll(name, "_", "-")
+	}))}
+}
+
+// simulateAll runs the experiments side by side.
+func simulateAll(ctx context.Context, terminal io.Writer, configs []simulate.Config) ([]*simulate.Result, error) {
+	results, errs := make([]*simulate.Result, len(configs)), make([]error, len(configs))
+	bar := startProgress(terminal, len(configs))
+	defer bar.stop()
+	var all sync.WaitGroup
+	for i, c := range configs {
+		c.Progress = bar.part(i)
+		all.Go(func() { results[i], errs[i] = simulate.Run(ctx, c) })
+	}
+	all.Wait()
+	return results, errors.Join(errs...)
+}
+
+// spoofedCloseUp is the part of the waits that shows the waves in which a room
+// that was empty lets people in.
+const spoofedCloseUp = 30 * time.Minute
+
+// drawResults writes a heat map of each result, and of a spoofed draw its
+// beginning too.
+func drawResults(dir string, c simulate.Config, results []*simulate.Result) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, r := range results {
+		name := filepath.Join(dir, r.Method.String())
+		if err := drawResult(name+".png", c, r, 0); err != nil {
+			return err
+		}
+		if !c.Spoofed || r.Method != queue.Random || r.Wait.Max <= spoofedCloseUp.Seconds() {
+			continue
+		}
+		if err := drawResult(name+"-first-30m.png", c, r, spoofedCloseUp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func drawResult(path string, c simulate.Config, r *simulate.Result, upTo time.Duration) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = r.Picture(c, upTo).WritePNG(file)
+	return errors.Join(err, file.Close())
+}
+
+// share is a flag's part of a whole: 0.5 or 50%.
+type share float64
+
+// String returns the share as a number.
+func (s *share) String() string { return strconv.FormatFloat(float64(*s), 'g', -1, 64) }
+
+// Type names the kind of value in the help.
+func (s *share) Type() string { return "share" }
+
+// Set takes a number, or one with a % sign.
+func (s *share) Set(text string) error {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0 && v <= 1) {
+		return errors.New("must be a share from 0 to 1, or from 0% to 100%")
+	}
+	*s = share(v)
+	return nil
+}
+
+// progress is a bar on a terminal, and nothing elsewhere.
+type progress struct {
+	out         io.Writer
+	done, total []atomic.Int64 // of each part
+	end, ended  chan struct{}  // nil without a terminal
+}
+
+func startProgress(out io.Writer, parts int) *progress {
+	p := &progress{out: out, done: make([]atomic.Int64, parts), total: make([]atomic.Int64, parts)}
+	if !isTerminal(out) {
+		return p
+	}
+	p.end, p.ended = make(chan struct{}), make(chan struct{})
+	go p.draw()
+	return p
+}
+
+// part is told of one of the experiments.
+func (p *progress) part(i int) func(done, total int) {
+	return func(done, total int) {
+		p.done[i].Store(int64(done))
+		p.total[i].Store(int64(total))
+	}
+}
+
+// stop takes the bar off the terminal.
+func (p *progress) stop() {
+	if p.end != nil {
+		close(p.end)
+		<-p.ended
+	}
+}
+
+func (p *progress) draw() {
+	defer close(p.ended)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.end:
+			_, _ = io.WriteString(p.out, "\r\x1b[K")
+			return
+		case <-tick.C:
+			_, _ = fmt.Fprintf(p.out, "\r\x1b[K%s", p.bar())
+		}
+	}
+}
+
+// bar draws how far all parts have come together.
+func (p *progress) bar() string {
+	const length = 40
+	done, total := int64(0), int64(0)
+	for i := range p.done {
+		done, total = done+p.done[i].Load(), total+p.total[i].Load()
+	}
+	part := done * length / max(1, total)
+	return fmt.Sprintf("%s%s %3d %%", strings.Repeat("█", int(part)), strings.Repeat("░", int(length-part)), 100*done/max(1, total))
+}

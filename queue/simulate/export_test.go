@@ -1,0 +1,65 @@
+package simulate
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Start is when runs begin.
+var Start = start
+
+// ChiSquareTail is chiSquareTail.
+var ChiSquareTail = chiSquareTail
+
+// Kendall is the tau of points.
+func Kendall(points [][2]int64) float64 {
+	pairs := make([]pair, len(points))
+	for i, p := range points {
+		pairs[i] = pair{p[0], p[1]}
+	}
+	return kendall(pairs)
+}
+
+// DrawArrivals is a pattern's draw.
+func DrawArrivals(c Config) []time.Duration {
+	return c.Arrivals.draw(c.Visitors, c.Over, random(c, streamCrowd))
+}
+
+// CheckLimits is what the limits make of requests that were let through.
+func CheckLimits(s queue.Settings, requests func(letThrough func(queue.Instant, queue.ID))) Limits {
+	l := newLimits(s)
+	requests(l.letThrough)
+	return l.result()
+}
+
+// WatchSlots is what the slots make of how a room stood.
+func WatchSlots(s queue.Settings, course func(look func(queue.Instant, queue.Standing, int))) Slots {
+	w := slots{limits: s}
+	course(w.look)
+	return w.result()
+}
+
+// DrawTest puts people of the given cohorts at risk, lets those in who win, and
+// returns the test of the draw.
+func DrawTest(people int, cohort func(i int) int, spams, wins func(i int) bool) (*Draw, float64) {
+	c := Article()
+	d := newDraw(&run{Config: c})
+	crowd := make([]visitor, people)
+	for i := range crowd {
+		v := &crowd[i]
+		v.arrived = start.Add(c.Over * time.Duration(cohort(i)) / cohorts)
+		if spams(i) {
+			v.kind = spamNewest
+		}
+		d.joined(start, v)
+	}
+	for i := range crowd {
+		if wins(i) {
+			d.wins(start.Add(90*time.Second), &crowd[i])
+		}
+	}
+	d.advance(start.Add(3 * time.Minute))
+	ratio, _ := d.odds.ratio()
+	return d.result(), ratio
+}

@@ -1,0 +1,47 @@
+package simulate
+
+// Report is an experiment with its results, as it is written as JSON.
+type Report struct {
+	Setup   Setup     `json:"setup"`
+	Results []*Result `json:"results"`
+}
+
+// Setup is a Config in JSON, with its defaults filled in. The method is in each
+// result.
+type Setup struct {
+	Visitors          int      `json:"visitors"`
+	Arrivals          Arrivals `json:"arrivals"`
+	Over              float64  `json:"over_seconds"`
+	Spoofed           bool     `json:"spoofed"`
+	TotalActiveUsers  int      `json:"total_active_users"`
+	NewUsersPerMinute int      `json:"new_users_per_minute"`
+	SessionDuration   float64  `json:"session_duration_seconds"`
+	RefreshInterval   float64  `json:"refresh_interval_seconds"`
+	RefreshJitter     float64  `json:"refresh_jitter"`
+	Bucket            float64  `json:"bucket_seconds"`
+	Pacing            string   `json:"pacing"`
+	QueueTicketTTL    float64  `json:"queue_ticket_ttl_seconds"`
+	Browse            float64  `json:"browse_seconds"`
+	GiveUp            float64  `json:"give_up"`
+	Patience          float64  `json:"patience_seconds"`
+	Goodbye           float64  `json:"goodbye"`
+	Bots              float64  `json:"bots"`
+	Spammers          float64  `json:"spammers"`
+	SpamRate          int      `json:"spam_rate"`
+	Latency           float64  `json:"latency_seconds"`
+	Seed              uint64   `json:"seed"`
+}
+
+// NewReport puts an experiment and its results together.
+func NewReport(c Config, results []*Result) *Report {
+	s := c.Room.WithDefaults()
+	return &Report{Results: results, Setup: Setup{
+		Visitors: c.Visitors, Arrivals: c.Arrivals, Over: c.Over.Seconds(), Spoofed: c.Spoofed,
+		TotalActiveUsers: s.TotalActiveUsers, NewUsersPerMinute: s.NewUsersPerMinute,
+		SessionDuration: s.SessionDuration.Seconds(), RefreshInterval: s.RefreshInterval.Seconds(),
+		RefreshJitter: s.RefreshJitter, Bucket: s.Bucket.Seconds(), Pacing: s.Pacing.String(),
+		QueueTicketTTL: s.QueueTicketTTL.Seconds(), Browse: c.Browse.Seconds(),
+		GiveUp: c.GiveUp, Patience: c.Patience.Seconds(), Goodbye: c.Goodbye,
+		Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(), Seed: c.Seed,
+	}}
+}

@@ -1,0 +1,239 @@
+package simulate
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// String describes the experiment in one line.
+func (c Config) String() string {
+	s := c.Room.WithDefaults()
+	how := fmt.Sprintf("%s over %s", c.Arrivals, short(c.Over))
+	if c.Spoofed {
+		how += ", joining at once"
+	}
+	return fmt.Sprintf("%s visitors, %s · %s active, %s a minute, sessions of %s · seed %d",
+		grouped(c.Visitors), how, grouped(s.TotalActiveUsers), grouped(s.NewUsersPerMinute), short(s.SessionDuration), c.Seed)
+}
+
+// WriteSummary writes the results of one crowd side by side, as a text.
+func WriteSummary(w io.Writer, c Config, results []*Result) error {
+	t := &table{results: results}
+	fmt.Fprintf(&t.text, "%s\n\n", c)
+	t.row("", func(r *Result) string { return r.Method.String() })
+	t.people(c)
+	t.waits()
+	t.limits(c.Room)
+	t.slots()
+	t.order()
+	t.draw()
+	t.told("Waits shown to newcomers", func(r *Result) Accuracy { return r.ToldAtFirst })
+	t.told("Waits shown while waiting", func(r *Result) Accuracy { return r.ToldLater })
+	_, err := w.Write(t.text.Bytes())
+	return err
+}
+
+// table writes a row for each figure and a column for each result.
+type table struct {
+	results []*Result
+	text    bytes.Buffer
+}
+
+func (t *table) head(title string) { fmt.Fprintf(&t.text, "\n%s\n", title) }
+
+func (t *table) row(label string, cell func(*Result) string) {
+	fmt.Fprintf(&t.text, "  %-38s", label)
+	for _, r := range t.results {
+		fmt.Fprintf(&t.text, "%14s", cell(r))
+	}
+	t.text.WriteByte('\n')
+}
+
+// has says whether any of the results has something of this kind.
+func (t *table) has(test func(*Result) bool) bool {
+	for _, r := range t.results {
+		if test(r) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *table) people(c Config) {
+	t.head("People")
+	count := func(label string, always bool, of func(*Result) int) {
+		if always || t.has(func(r *Result) bool { return of(r) > 0 }) {
+			t.row(label, func(r *Result) string { return grouped(of(r)) })
+		}
+	}
+	count("let in", true, func(r *Result) int { return r.People.Admitted })
+	count("gave up", true, func(r *Result) int { return r.People.GaveUp })
+	count("turned away", false, func(r *Result) int { return r.People.Rejected })
+	count("lost their session while browsing", false, func(r *Result) int { return r.People.Interrupted })
+	count("requests of bots", c.Bots > 0, func(r *Result) int { return r.People.BotRequests })
+	count("… that were let in", c.Bots > 0, func(r *Result) int { return r.People.BotAdmissions })
+	t.row("all through after", func(r *Result) string { return seconds(r.LastedSeconds) })
+}
+
+func (t *table) waits() {
+	t.head("Wait")
+	for _, p := range []struct {
+		label string
+		of    func(Percentiles) float64
+	}{
+		{"5 % at most", func(p Percentiles) float64 { return p.P5 }},
+		{"25 %", func(p Percentiles) float64 { return p.P25 }},
+		{"50 %", func(p Percentiles) float64 { return p.P50 }},
+		{"75 %", func(p Percentiles) float64 { return p.P75 }},
+		{"95 %", func(p Percentiles) float64 { return p.P95 }},
+		{"99 %", func(p Percentiles) float64 { return p.P99 }},
+		{"longest", func(p Percentiles) float64 { return p.Max }},
+	} {
+		t.row(p.label, func(r *Result) string { return seconds(p.of(r.Wait)) })
+	}
+}
+
+func (t *table) limits(s queue.Settings) {
+	t.head("Limits")
+	t.row(fmt.Sprintf("most active at a time (limit %s)", grouped(s.TotalActiveUsers)),
+		func(r *Result) string { return grouped(r.Limits.MostActive) })
+	t.row(fmt.Sprintf("most let in in a minute (limit %s)", grouped(s.NewUsersPerMinute)),
+		func(r *Result) string { return grouped(r.Limits.MostPerMinute) })
+	t.row("let in out of turn", func(r *Result) string { return grouped(r.Limits.OutOfTurn) })
+}
+
+func (t *table) slots() {
+	t.head("Slots while people waited")
+	t.row("slot-time used", func(r *Result) string { return share(r.Slots.UsedShare) })
+	t.row("a minute's allowance left over", func(r *Result) string { return share(r.Slots.LapsedShare) })
+	t.row("idle until taken, 50 % at most", func(r *Result) string { return seconds(r.Slots.IdleP50) })
+	t.row("95 %", func(r *Result) string { return seconds(r.Slots.IdleP95) })
+	t.row("longest", func(r *Result) string { return seconds(r.Slots.IdleMax) })
+}
+
+func (t *table) order() {
+	t.head("Order of arrival and admission (Kendall tau)")
+	t.row("everyone", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.Tau) })
+	t.row("across buckets", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.TauBuckets) })
+}
+
+// draw writes of the chances of those who wait, where there is something to
+// compare.
+func (t *table) draw() {
+	if t.has(func(r *Result) bool { return r.Draw != nil }) {
+		t.head("Chances by time of arrival")
+		of := func(r *Result, s func(*Draw) string) string {
+			if r.Draw == nil {
+				return "–"
+			}
+			return s(r.Draw)
+		}
+		t.row("chi-square, degrees of freedom", func(r *Result) string {
+			return of(r, func(d *Draw) string { return fmt.Sprintf("%.1f, %d", d.ChiSquare, d.Freedom) })
+		})
+		t.row("p (small: the chances differ)", func(r *Result) string {
+			return of(r, func(d *Draw) string { return probability(d.P) })
+		})
+	}
+	if !t.has(func(r *Result) bool { return r.Spammers != nil }) {
+		return
+	}
+	t.head("Chances of spammers")
+	of := func(r *Result, s func(*Spam) string) string {
+		if r.Spammers == nil {
+			return "–"
+		}
+		return s(r.Spammers)
+	}
+	t.row("odds, polite people having 1", func(r *Result) string {
+		return of(r, func(s *Spam) string { return fmt.Sprintf("%.3f", s.OddsRatio) })
+	})
+	t.row("p (small: the odds differ)", func(r *Result) string {
+		return of(r, func(s *Spam) string { return probability(s.P) })
+	})
+}
+
+func (t *table) told(title string, of func(*Result) Accuracy) {
+	if !t.has(func(r *Result) bool { return of(r).Shown > 0 }) {
+		return
+	}
+	t.head(title)
+	t.row("unknown", func(r *Result) string {
+		a := of(r)
+		return share(float64(a.Unknown) / float64(max(1, a.Shown+a.Unknown)))
+	})
+	figure := func(label, format string, value func(Accuracy) float64) {
+		t.row(label, func(r *Result) string {
+			if a := of(r); a.Shown > 0 {
+				return fmt.Sprintf(format, value(a))
+			}
+			return "–"
+		})
+	}
+	figure("median error, minutes", "%.1f", func(a Accuracy) float64 { return a.MedianErrorMinutes })
+	figure("mean of shown less actual, minutes", "%+.1f", func(a Accuracy) float64 { return a.BiasMinutes })
+	figure("let in by then, %", "%.1f", func(a Accuracy) float64 { return 100 * a.InTime })
+	if t.has(func(r *Result) bool { return of(r).Range != nil }) {
+		t.row("let in by 25, 50, 75 percentile, %", func(r *Result) string {
+			if a := of(r).Range; a != nil {
+				return fmt.Sprintf("%.0f, %.0f, %.0f", 100*a.By25, 100*a.By50, 100*a.By75)
+			}
+			return "–"
+		})
+		t.row("let in within the 25–75 range, %", func(r *Result) string {
+			if a := of(r).Range; a != nil {
+				return fmt.Sprintf("%.1f", 100*a.Within)
+			}
+			return "–"
+		})
+	}
+}
+
+func share(s float64) string { return fmt.Sprintf("%.2f %%", 100*s) }
+
+func probability(p float64) string {
+	if p < 1e-4 {
+		return fmt.Sprintf("%.0e", p)
+	}
+	return fmt.Sprintf("%.4f", p)
+}
+
+// seconds writes a time as exactly as its size deserves.
+func seconds(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.3f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	default:
+		return short(d.Round(time.Second))
+	}
+}
+
+// short writes a duration without its zero parts.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// grouped writes a number with its thousands apart.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
