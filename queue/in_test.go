@@ -85,8 +85,9 @@ func TestTicketThatHasRunOutPassesWhileItsSessionLasts(t *testing.T) {
 	d.pass(30 * time.Second)
 	require.False(t, d.visit(in).Issue, "renewed without a new ticket")
 	d.at(5*time.Minute + 10*time.Second)
-	other := openOn(t, settings(1, 10), store)
-	other.at(5*time.Minute + 10*time.Second)
+	later, err := queue.NewRoom(t.Context(), d.now, queue.Config{Name: "shop", Settings: settings(1, 10), Store: store})
+	require.NoError(t, err)
+	other := &door{TB: t, room: later, now: d.now}
 	got := other.visit(in)
 	assert.Equal(t, queue.Admitted, got.Outcome, "at a gate that has to ask the store")
 	assert.False(t, got.Fresh)

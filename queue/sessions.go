@@ -1,6 +1,9 @@
 package queue
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // sessions are the accepted visitors whom this node has seen, and until when
 // each may stay. It is sharded by id; a shard holds its own unreported ones.
@@ -22,11 +25,20 @@ func newSessions(start Instant) *sessions { return &sessions{start: start} }
 
 func (s *sessions) shard(id ID) *sessionShard { return &s.shards[id[15]%shards] }
 
-// note takes down that id may stay until expires at least, rounded up to a tick,
-// which keeps most requests of a busy visitor from writing. What the store does
-// not know yet is to be reported.
+// phase is where in a tick the sessions of an id end: spread over all of it, so
+// that nobody gains by asking just after a tick, when slots would come free.
+func phase(id ID) time.Duration {
+	return (time.Duration(id[14]) * tick / 256).Truncate(time.Millisecond)
+}
+
+// end is the session's end that an entry tells of.
+func (s *sessions) end(e *slot[ID]) Instant { return s.start.afterTicks(e.until).Add(phase(e.key)) }
+
+// note takes down that id may stay until expires at least, rounded up to its
+// phase of a tick, which keeps most requests of a busy visitor from writing. What
+// the store does not know yet is to be reported.
 func (s *sessions) note(now Instant, id ID, expires Instant, known bool) {
-	at, until := now.ticks(s.start), expires.Ceil(tick).ticks(s.start)
+	at, until := now.ticks(s.start), expires.Add(tick-time.Millisecond-phase(id)).ticks(s.start)
 	sh := s.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -52,7 +64,7 @@ func (s *sessions) expires(now Instant, id ID) Instant {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if e := sh.table.find(id, now.ticks(s.start)); e != nil {
-		return s.start.afterTicks(e.until)
+		return s.end(e)
 	}
 	return 0
 }
@@ -75,7 +87,7 @@ func (s *sessions) drain(now Instant, list []Session) []Session {
 		for _, id := range sh.changed {
 			if e := sh.table.find(id, now.ticks(s.start)); e != nil && e.more == unreported {
 				e.more = 0
-				list = append(list, Session{ID: id, Expires: s.start.afterTicks(e.until)})
+				list = append(list, Session{ID: id, Expires: s.end(e)})
 			}
 		}
 		sh.changed = sh.changed[:0]
@@ -90,9 +102,10 @@ func (s *sessions) all(now Instant, list []Session) []Session {
 	for i := range s.shards {
 		sh := &s.shards[i]
 		sh.mu.Lock()
-		for _, e := range sh.table.slots {
+		for i := range sh.table.slots {
+			e := &sh.table.slots[i]
 			if e.until > at {
-				list = append(list, Session{ID: e.key, Expires: s.start.afterTicks(e.until)})
+				list = append(list, Session{ID: e.key, Expires: s.end(e)})
 			}
 		}
 		sh.mu.Unlock()

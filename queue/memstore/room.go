@@ -21,9 +21,6 @@ const minute = time.Minute
 // lately is how long the latest admissions and the nodes that reported are told.
 const lately = 10 * time.Second
 
-// tick is the grain of the ends of sessions, which are rounded up to it.
-const tick = 125 * time.Millisecond
-
 // room is one room; mu guards all of it.
 type room struct {
 	mu       sync.Mutex
@@ -93,7 +90,14 @@ func (r *room) configure(c queue.Configuration) error {
 	return nil
 }
 
-func (r *room) use(c queue.Configuration) { r.current, r.settings = c, c.Settings }
+func (r *room) use(c queue.Configuration) {
+	old, next := r.settings, c.Settings
+	if old.TotalActiveUsers != next.TotalActiveUsers || old.NewUsersPerMinute != next.NewUsersPerMinute ||
+		old.SessionDuration != next.SessionDuration || old.DisableSessionRenewal != next.DisableSessionRenewal {
+		r.rates = rates{} // what fitted under other limits says nothing
+	}
+	r.current, r.settings = c, next
+}
 
 // count takes in a report that was not seen before.
 func (r *room) count(p *queue.Report) {
@@ -170,7 +174,6 @@ func (r *room) matters(s session) bool {
 
 // extend makes the session of id last until expires at least.
 func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
-	expires = expires.Ceil(tick)
 	s := r.sessions[id]
 	if s.expires > r.now {
 		if expires <= s.expires {

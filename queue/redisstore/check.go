@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -19,30 +21,36 @@ const checkTime = 5 * time.Second
 func (s *Store) check(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
+	var mu sync.Mutex // a Cluster's masters are asked at the same time
 	var warnings []string
 	one := func(ctx context.Context, c *redis.Client) error {
-		w, err := checkServer(ctx, c)
-		warnings = append(warnings, w...)
+		info, err := c.Info(ctx, "server", "memory").Result()
+		if err != nil {
+			return err
+		}
+		warning, err := judge(info)
+		mu.Lock()
+		defer mu.Unlock()
+		if warning != "" && !slices.Contains(warnings, warning) {
+			warnings = append(warnings, warning)
+		}
 		return err
 	}
+	var err error
 	switch client := s.client.(type) {
 	case *redis.ClusterClient:
-		if err := client.ForEachMaster(ctx, one); err != nil {
-			return nil, fmt.Errorf("checking the store: %w", err)
-		}
+		err = client.ForEachMaster(ctx, one)
 	case *redis.Client:
-		if err := one(ctx, client); err != nil {
-			return nil, fmt.Errorf("checking the store: %w", err)
-		}
+		err = one(ctx, client)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("checking the store: %w", err)
 	}
 	return warnings, nil
 }
 
-func checkServer(ctx context.Context, c *redis.Client) (warnings []string, err error) {
-	info, err := c.Info(ctx, "server", "memory", "cluster").Result()
-	if err != nil {
-		return nil, err
-	}
+// judge reads what a server tells of itself.
+func judge(info string) (warning string, err error) {
 	fields := map[string]string{}
 	for line := range strings.Lines(info) {
 		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
@@ -51,17 +59,17 @@ func checkServer(ctx context.Context, c *redis.Client) (warnings []string, err e
 	}
 	version := fields["redis_version"]
 	if fields["valkey_version"] == "" && !atLeast(version, 6, 2) {
-		return nil, fmt.Errorf("it is Redis %s: want 6.2 or newer, or Valkey", version)
+		return "", fmt.Errorf("it is Redis %s: want 6.2 or newer, or Valkey", version)
 	}
 	switch policy := fields["maxmemory_policy"]; {
 	case policy == "":
-		warnings = append(warnings, "the store does not tell its maxmemory-policy: make sure that it is noeviction")
+		return "the store does not tell its maxmemory-policy: make sure that it is noeviction", nil
 	case policy != "noeviction" && fields["maxmemory"] != "0":
-		return nil, fmt.Errorf("its maxmemory-policy is %s, by which it may drop sessions when memory is short: set it to noeviction", policy)
+		return "", fmt.Errorf("its maxmemory-policy is %s, by which it may drop sessions when memory is short: set it to noeviction", policy)
 	case policy != "noeviction":
-		warnings = append(warnings, "the store's maxmemory-policy is "+policy+": set it to noeviction before you limit its memory")
+		return "the store's maxmemory-policy is " + policy + ": set it to noeviction before you limit its memory", nil
 	}
-	return warnings, nil
+	return "", nil
 }
 
 // atLeast reports whether a version such as "7.0.15" is not below major.minor.

@@ -11,10 +11,9 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// reportArgs appends the report as room.lua reads it.
-func reportArgs(args []any, p *queue.Report) []any {
-	args = append(args, p.Node, p.Seq, int64(p.Now), p.Epoch, rand.Text(), Slack.Milliseconds(), flag(p.Whole))
-	args = append(args, len(p.Nodes))
+// reportArgs writes the report as the scripts read it.
+func (s *Store) reportArgs(p *queue.Report) []any {
+	args := []any{p.Node, p.Seq, int64(p.Now), p.Epoch, rand.Text(), s.slack.Milliseconds(), flag(p.Whole), len(p.Nodes)}
 	for _, n := range p.Nodes {
 		args = append(args, n)
 	}
@@ -23,8 +22,8 @@ func reportArgs(args []any, p *queue.Report) []any {
 		args = append(args, int64(c.Bucket), int64(c.Until), c.People)
 	}
 	for _, list := range [...][]queue.Session{p.Sessions, p.Revoked} {
-		for _, s := range list {
-			args = append(args, string(s.ID[:]), int64(s.Expires))
+		for _, session := range list {
+			args = append(args, string(session.ID[:]), int64(session.Expires))
 		}
 	}
 	return append(args, int64(p.Admitted.Minute), p.Admitted.Visitors)
@@ -67,7 +66,7 @@ func configurationArgs(args []any, c queue.Configuration) ([]any, error) {
 	}
 	s := c.Settings
 	return append(args, c.Version, settings, c.Overrides, c.By, int64(c.At),
-		s.TotalActiveUsers, s.NewUsersPerMinute, s.SessionDuration.Milliseconds(), s.QueueTicketTTL.Milliseconds(),
+		s.TotalActiveUsers, s.NewUsersPerMinute, s.SessionDuration.Milliseconds(), s.PlaceLasts().Milliseconds(),
 		s.Method.String(), s.Pace().String(), flag(s.QueueAll)), nil
 }
 

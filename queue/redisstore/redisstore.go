@@ -25,6 +25,7 @@ const Budget = 100 * time.Millisecond
 // Store keeps rooms in Redis. Its methods may be called concurrently.
 type Store struct {
 	client redis.UniversalClient
+	slack  time.Duration
 }
 
 // Configure implements [queue.Store].
@@ -48,8 +49,7 @@ func (s *Store) Configure(ctx context.Context, room string, c queue.Configuratio
 // Admit implements [queue.Store].
 func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
 	order := inOrder(claims)
-	args := reportArgs(nil, p)
-	args = claimArgs(args, claims, order)
+	args := claimArgs(s.reportArgs(p), claims, order)
 	ctx, cancel := context.WithTimeout(ctx, Budget)
 	defer cancel()
 	reply, err := admitScript.Run(ctx, s.client, keys(room), args...).Slice()
@@ -70,7 +70,7 @@ func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims 
 
 // Sync implements [queue.Store].
 func (s *Store) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
-	args := append(reportArgs(nil, p), int64(p.Since), p.Version)
+	args := append(s.reportArgs(p), int64(p.Since), p.Version)
 	args, err := configurationArgs(args, p.Configuration)
 	if err != nil {
 		return nil, err

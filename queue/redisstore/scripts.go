@@ -6,29 +6,41 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-//go:embed lua/args.lua
-var argsLua string
+// The scripts are put together from these parts, in the order of their names
+// here.
+var (
+	//go:embed lua/args.lua
+	argsLua string
+	//go:embed lua/conf.lua
+	confLua string
+	//go:embed lua/state.lua
+	stateLua string
+	//go:embed lua/clock.lua
+	clockLua string
+	//go:embed lua/memory.lua
+	memoryLua string
+	//go:embed lua/line.lua
+	lineLua string
+	//go:embed lua/report.lua
+	reportLua string
+	//go:embed lua/rule.lua
+	ruleLua string
 
-//go:embed lua/conf.lua
-var confLua string
-
-//go:embed lua/room.lua
-var roomLua string
-
-//go:embed lua/admit.lua
-var admitLua string
-
-//go:embed lua/sync.lua
-var syncLua string
-
-//go:embed lua/configure.lua
-var configureLua string
+	//go:embed lua/configure.lua
+	configureLua string
+	//go:embed lua/admit.lua
+	admitLua string
+	//go:embed lua/sync.lua
+	syncLua string
+)
 
 // One script for each verb of the Store.
 var (
+	roomLua = argsLua + confLua + stateLua + clockLua + memoryLua + lineLua + reportLua + ruleLua
+
 	configureScript = redis.NewScript(argsLua + confLua + configureLua)
-	admitScript     = redis.NewScript(argsLua + roomLua + admitLua)
-	syncScript      = redis.NewScript(argsLua + confLua + roomLua + syncLua)
+	admitScript     = redis.NewScript(roomLua + admitLua)
+	syncScript      = redis.NewScript(roomLua + syncLua)
 )
 
 // keys are the keys of a room, in the order that the scripts know them by. The

@@ -5,7 +5,8 @@ local MINUTE = 60000
 local TICK = 125     -- the grain of the ends of sessions
 local GRACE = 10000  -- how long admissions wait for nodes that do not report
 local STEP = 1000    -- how many entries one call sweeps at most
-local MEASURED = 5   -- whole minutes that the rate is taken over
+local MEASURED = 15  -- whole minutes that the rate is taken over
+local LATELY = 5     -- whole minutes without an admission after which the rate is none
 local DRAWS = 4096   -- how many draws are remembered at most
 
 -- The configuration of the room; no slots are open before the first. place is

@@ -9,10 +9,13 @@ if configure(told, told > version) then
   closed = grace > 0 or doubting or want_whole
 end
 
-local rate_sum, rate_n = 0, 0
+local rate_sum, rate_n, rate_late = 0, 0, 0
 for at, n in string.gmatch(rates, '(%d+):(%d+)') do
-  if tonumber(at) >= minute - MEASURED * MINUTE then rate_sum, rate_n = rate_sum + n, rate_n + 1 end
+  local age = (minute - at) / MINUTE
+  if age <= MEASURED then rate_sum, rate_n = rate_sum + n, rate_n + 1 end
+  if age <= LATELY then rate_late = rate_late + n end
 end
+if rate_n >= LATELY and rate_late == 0 then rate_sum = 0 end
 
 local buckets, people = call('ZRANGE', BUCKETS, 0, -1), {}
 each(buckets, function(part)

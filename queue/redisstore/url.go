@@ -1,0 +1,195 @@
+package redisstore
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// mode is how the servers behind a URL hang together.
+type mode int
+
+const (
+	single mode = iota
+	sentinel
+	cluster
+)
+
+// scheme is what the URL's scheme stands for.
+type scheme struct {
+	mode mode
+	tls  bool
+	port string // where a host names none
+}
+
+func schemeOf(name string) (scheme, bool) {
+	plain, secure := name, false
+	if rest, ok := strings.CutPrefix(name, "rediss"); ok {
+		plain, secure = "redis"+rest, true
+	}
+	switch plain {
+	case "redis":
+		return scheme{single, secure, "6379"}, true
+	case "redis+sentinel":
+		return scheme{sentinel, secure, "26379"}, true
+	case "redis+cluster":
+		return scheme{cluster, secure, "6379"}, true
+	}
+	return scheme{}, false
+}
+
+// target is a URL, read.
+type target struct {
+	scheme
+	opts redis.UniversalOptions
+}
+
+// errURL never shows what was written, which may hold a password.
+var errURL = errors.New("the store's URL cannot be read: want redis://host:6379; a special character in a password is written as %XX")
+
+// parse reads a URL. Its errors show nothing of the URL but the scheme, hosts
+// and the names of options.
+func parse(rawURL string) (*target, error) {
+	name, rest, ok := strings.Cut(rawURL, "://")
+	if !ok {
+		return nil, errURL
+	}
+	s, ok := schemeOf(name)
+	if !ok {
+		return nil, errors.New("the store's URL has an unknown scheme: want memory, redis://, redis+sentinel:// or redis+cluster://, or rediss in the place of redis for TLS")
+	}
+	// A list of hosts is no host that net/url would read.
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	user, hosts := "", rest[:end]
+	if i := strings.LastIndex(hosts, "@"); i >= 0 {
+		user, hosts = hosts[:i+1], hosts[i+1:]
+	}
+	u, err := url.Parse("redis://" + user + "hosts" + rest[end:])
+	if err != nil || u.Fragment != "" {
+		return nil, errURL
+	}
+	t := &target{scheme: s}
+	if err := errors.Join(t.readHosts(hosts), t.readUser(u), t.readPath(u.Path), t.readQuery(u.RawQuery)); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *target) readHosts(hosts string) error {
+	if hosts == "" {
+		return errors.New("the store's URL names no host")
+	}
+	for host := range strings.SplitSeq(hosts, ",") {
+		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
+			host += ":" + t.port
+		}
+		name, port, err := net.SplitHostPort(host)
+		if err != nil || name == "" {
+			return fmt.Errorf("the store's URL has a host %q: want a name or an address, and a port if need be", host)
+		}
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return fmt.Errorf("the store's URL has a host %q: want a port from 1 to 65535", host)
+		}
+		t.opts.Addrs = append(t.opts.Addrs, net.JoinHostPort(name, port))
+	}
+	if t.mode == single && len(t.opts.Addrs) > 1 {
+		return errors.New("the store's URL names several hosts: want redis+sentinel:// or redis+cluster://")
+	}
+	return nil
+}
+
+func (t *target) readUser(u *url.URL) error {
+	t.opts.Username = u.User.Username()
+	t.opts.Password, _ = u.User.Password()
+	if t.mode != sentinel {
+		return nil
+	}
+	t.opts.MasterName, t.opts.Username = t.opts.Username, ""
+	if t.opts.MasterName == "" {
+		return errors.New("the store's URL names no master: want redis+sentinel://master@host,host,host")
+	}
+	return nil
+}
+
+func (t *target) readPath(path string) error {
+	path = strings.Trim(path, "/")
+	if path == "" {
+		return nil
+	}
+	db, err := strconv.ParseUint(path, 10, 16)
+	if err != nil || t.mode == cluster {
+		return errors.New("the store's URL has a path: want the number of a database or nothing, and nothing for a Cluster")
+	}
+	t.opts.DB = int(db)
+	return nil
+}
+
+func (t *target) readQuery(raw string) error {
+	query, err := url.ParseQuery(raw)
+	if err != nil {
+		return errURL
+	}
+	texts := map[string]*string{"user": &t.opts.Username, "password": &t.opts.Password}
+	if t.mode == sentinel {
+		texts["sentinel_user"], texts["sentinel_password"] = &t.opts.SentinelUsername, &t.opts.SentinelPassword
+	}
+	var ca, serverName string
+	if t.tls {
+		texts["ca"], texts["server_name"] = &ca, &serverName
+	}
+	for key, values := range query {
+		into := texts[key]
+		switch {
+		case into == nil:
+			return fmt.Errorf("the store's URL has an option %q: want %s", key, strings.Join(sortedKeys(texts), ", "))
+		case len(values) > 1 || values[0] == "":
+			return fmt.Errorf("the store's URL has the option %q empty or twice", key)
+		}
+		*into = values[0]
+	}
+	if !t.tls {
+		return nil
+	}
+	t.opts.TLSConfig, err = trust(ca, serverName)
+	return err
+}
+
+func sortedKeys(m map[string]*string) []string {
+	var list []string
+	for key := range m {
+		list = append(list, key)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// trust returns how to speak TLS: with the certificate authorities in a PEM
+// file, or the system's. Without a name, that of each server is what it was
+// dialled by.
+func trust(ca, serverName string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: serverName}
+	if ca == "" {
+		return config, nil
+	}
+	pem, err := os.ReadFile(ca)
+	if err != nil {
+		return nil, fmt.Errorf("reading the store's certificate authority: %w", err)
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("reading the store's certificate authority: %s holds no PEM certificate", ca)
+	}
+	return config, nil
+}
