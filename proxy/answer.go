@@ -19,6 +19,7 @@ var (
 	jsonType    = []string{"application/json"}
 	problemType = []string{"application/problem+json"}
 	noSniff     = []string{"nosniff"}
+	closing     = []string{"close"}
 )
 
 // queued answers a visitor who waits.
@@ -36,17 +37,22 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	if language == "" || v.room.set.Custom() {
 		h["Refresh"] = told
 	}
-	page := v.room.pages.get(v.room, d.Ticket.ArrivedAt, language)
+	page := v.room.pages.get(v.room, pageKey{bucket: d.Ticket.ArrivedAt, language: language})
 	v.room.write(w, r, page, language, d.Ticket.LastCheckIn, seconds)
 }
 
-// rejected answers a visitor whom the room does not take.
+// rejected answers a visitor whom the room does not take. Who sent a form must
+// not take the page for the answer to it.
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
 	if d.Drop {
 		w.Header()["Set-Cookie"] = []string{v.room.jar.DeleteCookie(v.https)}
 	}
+	if unsafe(r) {
+		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
+		return
+	}
 	language := v.room.language(r)
-	page := v.room.pages.get(v.room, v.now, language)
+	page := v.room.pages.get(v.room, pageKey{language: language, rejected: true})
 	v.room.write(w, r, page, language, v.now, 0)
 }
 
@@ -92,6 +98,7 @@ func (r *room) write(w http.ResponseWriter, q *http.Request, page *templates.Ren
 		}
 	}
 	h["Content-Length"] = []string{strconv.Itoa(page.Len(seconds))}
+	leaveBody(h, q)
 	w.WriteHeader(r.cfg.StatusCode)
 	if q.Method == http.MethodHead {
 		return
@@ -107,7 +114,7 @@ func (r *room) write(w http.ResponseWriter, q *http.Request, page *templates.Ren
 // held back. Its body is not read, and their place is not touched.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 	if subresource(r) {
-		g.problem(w, r, http.StatusServiceUnavailable, "")
+		g.problem(w, r, http.StatusServiceUnavailable, v.room.set.Languages)
 		return
 	}
 	interval := v.room.line.queue.Settings().RefreshInterval
@@ -120,21 +127,23 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 func (g *Gate) subresource(w http.ResponseWriter, r *http.Request, v visitor) {
 	if v.room.line.queue.Numbers().Queueing() {
 		v.room.count(withheld)
-		g.problem(w, r, http.StatusServiceUnavailable, "")
+		g.problem(w, r, http.StatusServiceUnavailable, v.room.set.Languages)
 		return
 	}
 	v.room.count(exempt)
 	g.pass(w, r, v.room.origin)
 }
 
-// problem answers with an error page, or problem+json (RFC 9457) for those who
-// ask for JSON.
-func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, language string) {
+// problem answers with an error page in the visitor's language, or with
+// problem+json (RFC 9457) for those who ask for JSON.
+func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, languages *templates.Languages) {
 	if templates.WantsJSON(headerValue(r.Header["Accept"])) || subresource(r) {
 		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
 		return
 	}
-	w.Header()["Content-Security-Policy"] = []string{g.problems.ContentSecurityPolicy()}
+	h, language := w.Header(), languages.Match(headerValue(r.Header["Accept-Language"]))
+	h["Content-Security-Policy"] = []string{g.problems.ContentSecurityPolicy()}
+	h["Content-Language"] = []string{language}
 	g.writeProblem(w, r, status, g.problems.Page(status, language), htmlType)
 }
 
@@ -145,8 +154,18 @@ func (g *Gate) writeProblem(w http.ResponseWriter, r *http.Request, status int, 
 		h["Cache-Control"] = noStore
 	}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	leaveBody(h, r)
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body)
+	}
+}
+
+// leaveBody has the connection of HTTP/1 closed after the answer to a request
+// whose body was not read. Before it answers, net/http would else read up to
+// 256 KiB of it, however slowly they come.
+func leaveBody(h http.Header, r *http.Request) {
+	if r.ContentLength != 0 && r.ProtoMajor == 1 {
+		h["Connection"] = closing
 	}
 }

@@ -26,15 +26,17 @@ type rendered struct {
 type pageKey struct {
 	bucket   queue.Instant // the visitor's, where it matters
 	language string        // "" for JSON
+	rejected bool
 }
 
-// get returns the page or JSON for a waiting visitor. An empty language asks
-// for JSON.
-func (p *pages) get(r *room, arrived queue.Instant, language string) *templates.Rendered {
+// get returns the page or JSON for a visitor, who arrived at any time of the
+// key's bucket.
+func (p *pages) get(r *room, key pageKey) *templates.Rendered {
 	n := r.line.queue.Numbers()
-	key := pageKey{language: language}
 	if n.Settings.Method == queue.FIFO {
-		key.bucket = arrived.Floor(n.Settings.Bucket)
+		key.bucket = key.bucket.Floor(n.Settings.Bucket)
+	} else {
+		key.bucket = 0
 	}
 	if kept := p.kept.Load(); kept != nil && kept.numbers == n {
 		if page, ok := kept.byKey[key]; ok {
@@ -54,7 +56,7 @@ func (p *pages) render(r *room, n *queue.Numbers, key pageKey) *templates.Render
 		}
 		maps.Copy(next.byKey, kept.byKey)
 	}
-	data := told(r.cfg.Name, n, key.bucket)
+	data := told(r.cfg.Name, n, key)
 	page := r.set.JSON(data)
 	if key.language != "" {
 		page = r.set.Page(key.language, data)
@@ -64,12 +66,14 @@ func (p *pages) render(r *room, n *queue.Numbers, key pageKey) *templates.Render
 	return page
 }
 
-// told is what a room tells a visitor who waits in the bucket. They are one of
-// those who wait, even where the numbers are from before they came.
-func told(name string, n *queue.Numbers, bucket queue.Instant) templates.Data {
-	wait := n.Wait(bucket)
-	ahead, known := n.Ahead(bucket)
-	return templates.Data{
+// told is what a room tells a visitor who waits in the bucket, or is rejected.
+// They are one of those who wait, even where the numbers are from before they
+// came, or from before the method changed: whoever has a place is to come back,
+// and whoever has none is not.
+func told(name string, n *queue.Numbers, key pageKey) templates.Data {
+	wait := n.Wait(key.bucket)
+	ahead, known := n.Ahead(key.bucket)
+	d := templates.Data{
 		RoomName:             name,
 		QueueingMethod:       n.Settings.Method.String(),
 		QueueAll:             n.Settings.QueueAll,
@@ -82,4 +86,11 @@ func told(name string, n *queue.Numbers, bucket queue.Instant) templates.Data {
 		UsersAhead:           ahead,
 		UsersQueued:          max(n.Waiting, 1),
 	}
+	switch {
+	case key.rejected:
+		d.QueueingMethod, d.QueueAll, d.UsersQueued = queue.Reject.String(), false, n.Waiting
+	case n.Settings.Method == queue.Reject && !d.QueueAll:
+		d.QueueingMethod = queue.FIFO.String()
+	}
+	return d
 }
