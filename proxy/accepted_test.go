@@ -186,7 +186,7 @@ func TestPassthroughLetsEveryoneInAndCountsThem(t *testing.T) {
 }
 
 func TestSuspendedRoomLetsEveryonePassWithoutATicket(t *testing.T) {
-	f := start(t, room(func(r *proxy.RoomConfig) { r.Suspended = true }))
+	f := start(t, room(func(r *proxy.RoomConfig) { r.Settings.Suspended = true }))
 	for range 3 {
 		a := f.visitor().get("/")
 		assert.True(t, a.in())

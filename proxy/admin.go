@@ -100,16 +100,23 @@ func isLocalOrAddress(host string) bool {
 	return err == nil
 }
 
+// getReady says whether new visitors may be sent here. A store that does not
+// answer is told, and is no reason to send them elsewhere: who is in is served,
+// and the other gates have the same store.
 func (g *Gate) getReady(w http.ResponseWriter, _ *http.Request) {
 	if g.draining.Load() {
 		refuse(w, http.StatusServiceUnavailable, "The gate is about to stop.")
 		return
 	}
+	failing := map[string]string{}
 	for _, r := range g.current.Load().rooms {
-		if r.line.queue.StoreFailing() && r.cfg.OnStoreError == queue.Hold {
-			refuse(w, http.StatusServiceUnavailable, "The store does not answer, so nobody new is let in.")
-			return
+		if r.line.queue.StoreFailing() {
+			failing[r.cfg.Name] = r.line.queue.Settings().OnStoreError.String()
 		}
+	}
+	if len(failing) > 0 {
+		reply(w, map[string]any{"status": "degraded", "detail": "The store does not answer. By room, who is let in meanwhile:", "rooms": failing})
+		return
 	}
 	reply(w, map[string]string{"status": "ok"})
 }
@@ -152,27 +159,20 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 		refuse(w, status, "The body could not be read.")
 		return
 	}
-	r.line.mu.Lock()
-	defer r.line.mu.Unlock()
-	changes, faults, err := r.line.changes.merge(patch)
-	if err != nil {
+	err = r.line.change(q.Context(), queue.At(g.o.Clock()), patch, q.RemoteAddr)
+	faults := new(faultsError)
+	switch {
+	case err == nil:
+		g.o.Log.Info("room changed", zap.String("room", r.cfg.Name), zap.ByteString("changes", patch), zap.String("by", q.RemoteAddr))
+		reply(w, r.describe())
+	case errors.Is(err, errNoObject):
 		refuse(w, http.StatusBadRequest, "The body is not a JSON object.")
-		return
-	}
-	if err := changes.over(r.line.base.Settings).WithDefaults().Validate(); err != nil {
-		faults = append(faults, err)
-	}
-	if err := errors.Join(faults...); err != nil {
-		refuse(w, http.StatusUnprocessableEntity, "Nothing was changed.", strings.Split(err.Error(), "\n")...)
-		return
-	}
-	if err := r.line.apply(q.Context(), queue.At(g.o.Clock()), changes); err != nil {
+	case errors.As(err, &faults):
+		refuse(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.lines...)
+	default:
 		g.o.Log.Error("room not changed", zap.String("room", r.cfg.Name), zap.Error(err))
 		refuse(w, http.StatusServiceUnavailable, "The store does not answer; nothing was changed.")
-		return
 	}
-	g.o.Log.Info("room changed", zap.String("room", r.cfg.Name), zap.ByteString("changes", patch), zap.String("by", q.RemoteAddr))
-	reply(w, r.describeLocked())
 }
 
 func reply(w http.ResponseWriter, value any) { send(w, http.StatusOK, "application/json", value) }

@@ -182,11 +182,11 @@ type fallible struct {
 
 var errStore = errors.New("the store is away")
 
-func (s *fallible) Configure(ctx context.Context, name string, settings queue.Settings) error {
+func (s *fallible) Configure(ctx context.Context, name string, c queue.Configuration) error {
 	if s.failing.Load() {
 		return errStore
 	}
-	return s.Store.Configure(ctx, name, settings)
+	return s.Store.Configure(ctx, name, c)
 }
 
 func (s *fallible) Sync(ctx context.Context, name string, p *queue.Report) (*queue.View, error) {
@@ -215,7 +215,9 @@ func TestReadiness(t *testing.T) {
 
 	store.failing.Store(true)
 	f.pass(time.Second)
-	assert.Equal(t, http.StatusServiceUnavailable, ready(), "nobody new could be let in")
+	degraded := f.api(http.MethodGet, "/readyz", "", nil)
+	assert.Equal(t, http.StatusOK, degraded.status, "who is in is served here as anywhere")
+	assert.Contains(t, degraded.body, "degraded")
 	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/livez", "", nil).status)
 	assert.True(t, in.get("/").in(), "whoever is in does not notice")
 	assert.Equal(t, "queueing", f.status("shop").Status, "the status is what was known last")

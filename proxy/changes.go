@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,6 +59,7 @@ func (c Changes) over(s queue.Settings) queue.Settings {
 	put(&s.DisableSessionRenewal, c.DisableSessionRenewal)
 	put(&s.Method, c.QueueingMethod)
 	put(&s.QueueAll, c.QueueAll)
+	put(&s.Suspended, c.Suspended)
 	put(&s.RefreshInterval, (*time.Duration)(c.RefreshInterval))
 	put(&s.RefreshJitter, c.RefreshJitter)
 	put(&s.Pacing, c.Pacing)
@@ -146,33 +146,4 @@ func misfit(wanted any, err error) error {
 	default:
 		return errors.New("wants a name, as a string")
 	}
-}
-
-// rebase makes cfg what is configured, under the changes that operators made,
-// and returns what was.
-func (l *line) rebase(ctx context.Context, now queue.Instant, cfg RoomConfig) (was RoomConfig, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was = l.base
-	l.base = cfg
-	if err := l.apply(ctx, now, l.changes); err != nil {
-		l.base = was
-		return was, err
-	}
-	return was, nil
-}
-
-// apply puts the changes over what is configured. The caller holds mu.
-func (l *line) apply(ctx context.Context, now queue.Instant, c Changes) error {
-	if err := l.queue.Configure(ctx, c.over(l.base.Settings)); err != nil {
-		return err
-	}
-	suspended := l.base.Suspended
-	put(&suspended, c.Suspended)
-	l.suspended.Store(suspended)
-	l.changes = c
-	// So that visitors are told of the change with their next answer. A store
-	// that fails just now is noticed by those who sync regularly.
-	_ = l.queue.Sync(ctx, now)
-	return nil
 }

@@ -33,8 +33,7 @@ type RoomConfig struct {
 	Routes           []route.Route     // what it guards
 	Rules            []route.Rule      // what passes it by
 	Origin           *url.URL          // where its visitors go
-	Settings         queue.Settings    // limits and switches
-	Suspended        bool              // everything passes, and no ticket is issued
+	Settings         queue.Settings    // limits and switches; suspended, everything passes and no ticket is issued
 	StatusCode       int               // of answers to those who wait; default 200
 	JSON             bool              // answers in JSON to those who ask for it
 	Page             *templates.Page   // nil for the built-in one
@@ -42,7 +41,6 @@ type RoomConfig struct {
 	CookieSuffix     string            // "" for the room's name
 	CookieAttributes cookie.Attributes // of the ticket's cookie
 	Revoke           bool              // the origin may end sessions
-	OnStoreError     queue.ErrorPolicy // who enters while the store does not answer
 }
 
 // Options are what a gate works with, and keeps when it is configured anew.
@@ -54,6 +52,10 @@ type Options struct {
 	// SyncInterval is how often each room syncs with the store; default 100 ms,
 	// which suits a store in the same process.
 	SyncInterval time.Duration
+
+	// Gather is how long claims of people who wait are collected for one call to
+	// the store; default none, which suits a store in the same process.
+	Gather time.Duration
 
 	// AdminToken, if set, is asked for by the admin handler's API as a bearer
 	// token.

@@ -18,12 +18,9 @@ import (
 
 // line is what outlives the configurations of a room.
 type line struct {
-	queue     *queue.Room
-	suspended atomic.Bool
-
-	mu      sync.Mutex
-	base    RoomConfig // as configured
-	changes Changes    // what operators changed while it ran
+	queue *queue.Room
+	mu    sync.Mutex                 // held while configuring
+	base  atomic.Pointer[RoomConfig] // as this gate is configured, whatever operators changed since
 }
 
 // room is one configuration of a room at work. It does not change.
@@ -72,29 +69,31 @@ func (g *Gate) open(ctx context.Context, r *room) error {
 		r.line = l
 		return nil
 	}
+	l := &line{}
 	log := g.o.Log.With(zap.String("room", r.cfg.Name))
 	q, err := queue.NewRoom(ctx, queue.At(g.o.Clock()), queue.Config{
-		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, OnStoreError: r.cfg.OnStoreError,
+		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather,
 		OnStoreChange: func(err error) {
 			if err != nil {
-				log.Error("store does not answer", zap.Stringer("on_store_error", r.cfg.OnStoreError), zap.Error(err))
+				log.Error("store does not answer", zap.Error(err))
 			} else {
 				log.Info("store answers again")
 			}
 		},
+		OnConfigure: func(c queue.Configuration) { l.heard(c, log) },
 	})
 	if err != nil {
 		return err
 	}
-	r.line = &line{queue: q, base: r.cfg}
-	g.lines[r.cfg.Name] = r.line
+	l.queue, r.line = q, l
+	g.lines[r.cfg.Name] = l
 	g.tasks.Go(func() { g.keepInSync(r.line) })
 	return nil
 }
 
 // exempts says whether a request passes the room by.
 func (r *room) exempts(q *http.Request, trust origin.Trust) bool {
-	if r.line.suspended.Load() || preflight(q) {
+	if r.line.queue.Suspended() || preflight(q) {
 		return true
 	}
 	if len(r.cfg.Rules) == 0 {

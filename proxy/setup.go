@@ -95,7 +95,7 @@ func (g *Gate) take(ctx context.Context, rooms []*room) error {
 		}
 	}
 	now := queue.At(g.o.Clock())
-	before := make([]RoomConfig, 0, len(rooms))
+	before := make([]*RoomConfig, 0, len(rooms))
 	for _, r := range rooms {
 		was, err := r.line.rebase(ctx, now, r.cfg)
 		if err == nil {
@@ -103,7 +103,10 @@ func (g *Gate) take(ctx context.Context, rooms []*room) error {
 			continue
 		}
 		for i, was := range before {
-			if _, err := rooms[i].line.rebase(ctx, now, was); err != nil {
+			if was == nil {
+				continue
+			}
+			if _, err := rooms[i].line.rebase(ctx, now, *was); err != nil {
 				g.o.Log.Error("room not set back", zap.String("room", was.Name), zap.Error(err))
 			}
 		}

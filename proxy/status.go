@@ -37,7 +37,9 @@ type roomJSON struct {
 
 	// Overrides are the changes made while the gate ran, which are in the values
 	// above.
-	Overrides Changes `json:"overrides"`
+	Overrides    Changes           `json:"overrides"`
+	OverriddenBy map[string]author `json:"overridden_by"`
+	Version      int64             `json:"version"` // grows with every change, on whichever gate
 }
 
 type routeJSON struct {
@@ -46,24 +48,19 @@ type routeJSON struct {
 }
 
 func (r *room) describe() roomJSON {
-	r.line.mu.Lock()
-	defer r.line.mu.Unlock()
-	return r.describeLocked()
-}
-
-// describeLocked is describe for whoever holds line.mu.
-func (r *room) describeLocked() roomJSON {
-	s := r.line.queue.Settings()
+	c := r.line.queue.Configuration()
+	s, o := c.Settings, overridesOf(c)
 	j := roomJSON{
 		Name: r.cfg.Name, AdditionalRoutes: []routeJSON{}, Origin: r.cfg.Origin.String(),
 		TotalActiveUsers: s.TotalActiveUsers, NewUsersPerMinute: s.NewUsersPerMinute,
 		SessionDuration: Duration(s.SessionDuration), DisableSessionRenewal: s.DisableSessionRenewal,
-		QueueingMethod: s.Method, QueueAll: s.QueueAll, Suspended: r.line.suspended.Load(),
+		QueueingMethod: s.Method, QueueAll: s.QueueAll, Suspended: s.Suspended,
 		QueueingStatusCode: r.cfg.StatusCode, JSONResponseEnabled: r.cfg.JSON,
 		RefreshInterval: Duration(s.RefreshInterval), RefreshJitter: s.RefreshJitter, Bucket: Duration(s.Bucket),
 		Pacing: s.Pacing, QueueTicketTTL: Duration(s.QueueTicketTTL),
 		CustomPage: r.cfg.Page != nil, Language: r.set.Default(), CookieName: r.jar.Name(false),
-		EnabledOriginCommands: []string{}, OnStoreError: r.cfg.OnStoreError.String(), Overrides: r.line.changes,
+		EnabledOriginCommands: []string{}, OnStoreError: s.OnStoreError.String(),
+		Overrides: o.Changes, OverriddenBy: o.By, Version: c.Version,
 	}
 	if r.cfg.Revoke {
 		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
@@ -112,7 +109,7 @@ func (g *Gate) getStatus(w http.ResponseWriter, q *http.Request, r *room) {
 		Buckets: make([]bucketJSON, len(n.Buckets)),
 	}
 	switch {
-	case r.line.suspended.Load():
+	case r.line.queue.Suspended():
 		s.Status = "suspended"
 	case n.Queueing():
 		s.Status = "queueing"

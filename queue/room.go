@@ -131,6 +131,9 @@ func (r *Room) Name() string { return r.name }
 // Settings returns the limits and switches in force.
 func (r *Room) Settings() Settings { return *r.settings.Load() }
 
+// Suspended reports whether the room is not used for now.
+func (r *Room) Suspended() bool { return r.settings.Load().Suspended }
+
 // Pause stops admissions, or lets them go on, without touching the settings:
 // for a time in which the origin does not answer.
 func (r *Room) Pause(paused bool) { r.paused.Store(paused) }
@@ -176,19 +179,12 @@ func (r *Room) Revoke(now Instant, t Ticket) {
 	}
 	now = r.storeTime(now)
 	until := max(t.Expires, r.sessions.expires(now, t.ID), now.Add(r.settings.Load().SessionDuration))
-	r.talk.mu.Lock()
-	defer r.talk.mu.Unlock()
-	r.talk.revoking = append(r.talk.revoking, Session{ID: t.ID, Expires: until})
-	revoked := map[ID]Instant{t.ID: until}
-	if known := r.revoked.Load(); known != nil {
-		for id, end := range *known {
-			if end > now {
-				revoked[id] = max(end, revoked[id])
-			}
-		}
-	}
-	r.revoked.Store(&revoked)
+	ended := Session{ID: t.ID, Expires: until}
+	r.addRevoked(now, []Session{ended})
 	r.sessions.remove(now, t.ID)
+	r.talk.noted.Lock()
+	defer r.talk.noted.Unlock()
+	r.talk.revoking = append(r.talk.revoking, ended)
 }
 
 func (r *Room) isRevoked(id ID, now Instant) bool {

@@ -44,11 +44,17 @@ type Report struct {
 	Sessions []Session
 	Revoked  []Session // sessions that were ended; their tickets stay void until Expires
 
+	// Admitted are the visitors that the node let in without asking the store; in
+	// a whole report, all that it let in during the current minute.
+	Admitted Admissions
+
+	// Configuration is told to a store that goes by an older one; in a whole
+	// report, and where a view's was older than the node's. Else its Version is 0.
+	Configuration Configuration
+
 	// Of a whole report only.
-	Whole         bool
-	Nodes         []uint64      // the nodes it knew, itself among them
-	Admitted      Admissions    // its own, of the current minute
-	Configuration Configuration // as it last heard of it
+	Whole bool
+	Nodes []uint64 // the nodes it knew, itself among them
 }
 
 // Claim asks for a slot.

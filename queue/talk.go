@@ -20,17 +20,23 @@ type talk struct {
 	unsure []Claim // of which nobody knows whether they were granted
 
 	// What a store that has lost its memory is told again.
-	whole    bool // it has asked for that
-	own      map[Cell]int
-	admitted Admissions
-	nodes    []uint64
+	whole     bool // it has asked for that
+	forgotten bool // it goes by an older configuration
+	own       map[Cell]int
+	admitted  Admissions
+	nodes     []uint64
 
 	epoch         string
 	since         Instant
 	configuration Configuration
-	revoking      []Session // to be reported
-	jumps         int       // answers in a row whose clock does not fit
+	jumps         int // answers in a row whose clock does not fit
 	syncs         int
+
+	// noted guards what visits write down for the next report: they never wait
+	// for a call.
+	noted    sync.Mutex
+	revoking []Session
+	alone    Admissions // let in without the store
 }
 
 const (
@@ -52,6 +58,11 @@ func (r *Room) Ask(ctx context.Context, now Instant, claims []Claim, grants []Gr
 	defer t.mu.Unlock()
 	if err := r.resend(ctx, now); err != nil {
 		return err
+	}
+	if t.whole || t.forgotten {
+		if _, err := r.exchange(ctx, now); err != nil {
+			return fmt.Errorf("telling room %q to its store again: %w", r.name, err)
+		}
 	}
 	standing, err := r.admit(ctx, now, r.report(now), claims, grants)
 	if err != nil {
@@ -87,11 +98,16 @@ func (r *Room) admit(ctx context.Context, now Instant, p *Report, claims []Claim
 }
 
 // admit counts an admission of this node.
-func (t *talk) admit(at Instant) {
-	if m := at.Floor(minute); m != t.admitted.Minute {
-		t.admitted = Admissions{Minute: m}
+func (t *talk) admit(at Instant) { t.admitted.add(Admissions{Minute: at.Floor(minute), Visitors: 1}) }
+
+// add counts more, of the same minute or a later one.
+func (a *Admissions) add(more Admissions) {
+	switch {
+	case more.Minute > a.Minute:
+		*a = more
+	case more.Minute == a.Minute:
+		a.Visitors += more.Visitors
 	}
-	t.admitted.Visitors++
 }
 
 // Sync reports to the store what this node has seen and takes in how the room
@@ -109,7 +125,7 @@ func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
 		return nil, err
 	}
 	known, err := r.exchange(ctx, now)
-	if err == nil && known.WantWhole {
+	if err == nil && (r.talk.whole || r.talk.forgotten) {
 		known, err = r.exchange(ctx, now)
 	}
 	if err != nil {
@@ -125,6 +141,7 @@ func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
 // exchange is one Sync of the store. The caller holds mu.
 func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 	t := &r.talk
+	retold := t.whole || t.forgotten
 	t.unsent = r.report(now)
 	known, err := r.store.Sync(ctx, r.name, t.unsent)
 	if r.storeAnswered(err) != nil {
@@ -136,15 +153,34 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 		v.ahead[i+1] = v.ahead[i] + b.Waiting
 	}
 	r.take(now, v)
+	if known.WantWhole {
+		// It knows less than this node, which is to tell it first.
+		return known, nil
+	}
 	t.nodes, t.since = known.Nodes, known.Now
 	r.takeRevoked(known)
-	for _, s := range known.Entered {
-		r.sessions.note(known.Now, s.ID, s.Expires, true)
-	}
-	if known.Configuration.Version != t.configuration.Version {
-		r.obey(known.Configuration)
+	r.takeEntered(known)
+	told, own := known.Configuration, t.configuration
+	t.forgotten = told.Version < own.Version
+	if told.Version > own.Version || retold && told.Version == own.Version && (told.At != own.At || told.By != own.By) {
+		r.obey(told)
 	}
 	return known, nil
+}
+
+// takeEntered learns of those let in since, by whichever node: their places are
+// used, on every node.
+func (r *Room) takeEntered(known *View) {
+	s := r.settings.Load()
+	for _, e := range known.Entered {
+		r.sessions.note(known.Now, e.ID, e.Expires, true)
+		sh := r.waiters.shard(e.ID)
+		sh.mu.Lock()
+		if w := sh.table.find(e.ID.short(), known.Now.ticks(r.start)); w != nil {
+			w.until, w.more = known.Now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
+		}
+		sh.mu.Unlock()
+	}
 }
 
 // introduce is the first Sync of all: the node learns the store's clock before
@@ -171,15 +207,19 @@ func (r *Room) resend(ctx context.Context, now Instant) error {
 	if t.unsent == nil {
 		return nil
 	}
+	t.unsent.Now = r.storeTime(now)
 	grants := make([]Grant, len(t.unsure))
 	standing, err := r.admit(ctx, now, t.unsent, t.unsure, grants)
 	if err != nil {
 		return fmt.Errorf("reporting to room %q again: %w", r.name, err)
 	}
 	for i, g := range grants {
-		if g.Verdict == Held {
-			r.sessions.note(standing.Now, t.unsure[i].ID, g.Expires, true)
+		if c := t.unsure[i]; g.Verdict == Held {
+			r.sessions.note(standing.Now, c.ID, g.Expires, true)
 			t.admit(g.AcceptedAt)
+			if !c.Newcomer() {
+				r.taken(standing.Now, r.settings.Load(), c.ID)
+			}
 		}
 	}
 	t.unsure = nil
@@ -196,17 +236,22 @@ func (r *Room) report(now Instant) *Report {
 	now = r.storeTime(now)
 	t.seq++
 	p := &Report{Node: t.node, Seq: t.seq, Now: now, Epoch: t.epoch, Since: t.since, Version: t.configuration.Version,
-		Cells: r.waiters.drain(nil), Sessions: r.sessions.drain(now, nil), Revoked: t.revoking}
-	t.revoking = nil
+		Cells: r.waiters.drain(nil), Sessions: r.sessions.drain(now, nil)}
+	p.Revoked, p.Admitted = t.takeNoted()
+	t.admitted.add(p.Admitted)
 	for _, c := range p.Cells {
 		t.own[c.Cell] += c.People
 	}
 	maps.DeleteFunc(t.own, func(c Cell, people int) bool { return people == 0 || c.Until <= now })
+	if t.whole || t.forgotten {
+		p.Configuration, p.Version = t.configuration, 0
+		t.forgotten = false
+	}
 	if !t.whole {
 		return p
 	}
 	t.whole = false
-	p.Whole, p.Nodes, p.Admitted, p.Configuration = true, t.nodes, t.admitted, t.configuration
+	p.Whole, p.Nodes, p.Admitted = true, t.nodes, t.admitted
 	p.Cells = nil
 	for c, people := range t.own {
 		p.Cells = append(p.Cells, CellChange{Cell: c, People: people})
@@ -218,6 +263,15 @@ func (r *Room) report(now Instant) *Report {
 		}
 	}
 	return p
+}
+
+// takeNoted returns what visits have written down, once.
+func (t *talk) takeNoted() (revoked []Session, alone Admissions) {
+	t.noted.Lock()
+	defer t.noted.Unlock()
+	revoked, alone = t.revoking, t.alone
+	t.revoking, t.alone = nil, Admissions{}
+	return revoked, alone
 }
 
 // take makes v what decisions go by. The caller holds mu.
@@ -235,19 +289,40 @@ func (r *Room) take(now Instant, v *view) {
 		v.Recovering = true
 	}
 	r.view.Store(v)
-	r.spare.Store(int64(v.Open))
+	r.spare.Store(int64(v.Open / max(1, len(t.nodes))))
 }
 
 // takeRevoked learns of sessions that other nodes revoked.
 func (r *Room) takeRevoked(known *View) {
-	if len(known.Revoked) == 0 {
-		r.revoked.Store(nil)
+	r.addRevoked(known.Now, known.Revoked)
+	for _, s := range known.Revoked {
+		r.sessions.remove(known.Now, s.ID)
+	}
+}
+
+// addRevoked adds to the revocations that are in force: none is taken back
+// before its end, whatever a store has forgotten.
+func (r *Room) addRevoked(now Instant, more []Session) {
+	r.talk.noted.Lock()
+	defer r.talk.noted.Unlock()
+	known := r.revoked.Load()
+	if known == nil && len(more) == 0 {
 		return
 	}
-	revoked := make(map[ID]Instant, len(known.Revoked))
-	for _, s := range known.Revoked {
-		revoked[s.ID] = s.Expires
-		r.sessions.remove(known.Now, s.ID)
+	revoked := map[ID]Instant{}
+	if known != nil {
+		for id, until := range *known {
+			if until > now {
+				revoked[id] = until
+			}
+		}
+	}
+	for _, s := range more {
+		revoked[s.ID] = max(s.Expires, revoked[s.ID])
+	}
+	if len(revoked) == 0 {
+		r.revoked.Store(nil)
+		return
 	}
 	r.revoked.Store(&revoked)
 }
@@ -325,6 +400,9 @@ func (r *Room) withoutStore(now Instant, c Claim) Grant {
 	}
 	expires := now.Add(s.SessionDuration)
 	r.sessions.note(now, c.ID, expires, false)
+	r.talk.noted.Lock()
+	r.talk.alone.add(Admissions{Minute: now.Floor(minute), Visitors: 1})
+	r.talk.noted.Unlock()
 	if !c.Newcomer() {
 		sh := r.waiters.shard(c.ID)
 		sh.mu.Lock()

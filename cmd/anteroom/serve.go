@@ -16,7 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/redisstore"
 )
 
 const serveExample = `  anteroom serve --origin http://localhost:3000 --total-active-users 500 --new-users-per-minute 300
@@ -53,7 +53,7 @@ func loader(file string, flags *pflag.FlagSet) func() (*config.Config, []config.
 		}
 		return config.Load(config.Options{
 			File: file, Flags: flags, Env: os.LookupEnv, EnvNames: names,
-			CheckKey: checkKey, CheckTemplate: checkTemplate,
+			CheckKey: checkKey, CheckStore: redisstore.Check, CheckTemplate: checkTemplate,
 		})
 	}
 }
@@ -83,7 +83,7 @@ func serve(ctx context.Context, load func() (*config.Config, []config.Warning, e
 	if err != nil {
 		return err
 	}
-	store, err := memstore.Open(st.journals())
+	store, err := openStore(ctx, c.Store, st, log)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,7 +32,7 @@ type server struct {
 
 // startServer makes a gate and serves it on the addresses of c.
 func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, log *zap.Logger) (*server, error) {
-	gate, err := proxy.New(ctx, gc, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken})
+	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken}))
 	if err != nil {
 		return nil, err
 	}
@@ -142,12 +141,6 @@ func changedButFixed(old, next *config.Config) []string {
 	} {
 		if !reflect.DeepEqual(k.old, k.new) {
 			keys = append(keys, k.name)
-		}
-	}
-	for i, room := range old.Rooms {
-		same := func(r config.Room) bool { return r.Name == room.Name }
-		if j := slices.IndexFunc(next.Rooms, same); j >= 0 && next.Rooms[j].OnStoreError != room.OnStoreError {
-			keys = append(keys, fmt.Sprintf("rooms[%d].on_store_error", i))
 		}
 	}
 	return keys

@@ -60,7 +60,7 @@ func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	room := proxy.RoomConfig{
 		Name: c.Name, Routes: []route.Route{{Host: c.Host, Path: c.Path}},
-		Suspended: c.Suspended, StatusCode: c.QueueingStatusCode, JSON: c.JSONResponseEnabled,
+		StatusCode: c.QueueingStatusCode, JSON: c.JSONResponseEnabled,
 		Language: c.DefaultTemplateLanguage, CookieSuffix: c.CookieSuffix,
 		CookieAttributes: cookie.Attributes{
 			SameSite: cookie.SameSite(c.CookieAttributes.SameSite),
@@ -72,7 +72,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			TotalActiveUsers: c.TotalActiveUsers, NewUsersPerMinute: c.NewUsersPerMinute,
 			SessionDuration: c.SessionDuration, DisableSessionRenewal: c.DisableSessionRenewal,
 			QueueAll: c.QueueAll, RefreshInterval: c.RefreshInterval, RefreshJitter: c.RefreshJitter,
-			Bucket: c.Bucket, QueueTicketTTL: c.QueueTicketTTL,
+			Bucket: c.Bucket, QueueTicketTTL: c.QueueTicketTTL, Suspended: c.Suspended,
 		},
 	}
 	for _, r := range c.AdditionalRoutes {
@@ -89,7 +89,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	return room, errors.Join(errPage, errOrigin,
 		room.Settings.Method.UnmarshalText([]byte(c.Method)),
 		room.Settings.Pacing.UnmarshalText([]byte(c.Pacing)),
-		room.OnStoreError.UnmarshalText([]byte(c.OnStoreError)))
+		room.Settings.OnStoreError.UnmarshalText([]byte(c.OnStoreError)))
 }
 
 func ruleOf(r config.Rule) route.Rule {

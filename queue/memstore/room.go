@@ -119,6 +119,9 @@ func (r *room) count(p *queue.Report) {
 	for _, s := range p.Revoked {
 		r.revoke(s)
 	}
+	if p.Admitted.Minute == r.minute {
+		r.admitted += p.Admitted.Visitors
+	}
 }
 
 // advance moves the clock, which never goes back.

@@ -53,11 +53,14 @@ type target struct {
 	opts redis.UniversalOptions
 }
 
-// errURL never shows what was written, which may hold a password.
-var errURL = errors.New("the store's URL cannot be read: want redis://host:6379; a special character in a password is written as %XX")
+// These never show what was written: where a URL is wrong, any of it may be a
+// password.
+var (
+	errURL  = errors.New("the store's URL cannot be read: want redis://host:6379; special characters in a password are written as %XX")
+	errHost = errors.New("the store's URL has a host that is none: want a name or an address, and a port from 1 to 65535 where it is not the usual one")
+)
 
-// parse reads a URL. Its errors show nothing of the URL but the scheme, hosts
-// and the names of options.
+// parse reads a URL. Its errors show nothing of it but the names of options.
 func parse(rawURL string) (*target, error) {
 	name, rest, ok := strings.Cut(rawURL, "://")
 	if !ok {
@@ -72,6 +75,9 @@ func parse(rawURL string) (*target, error) {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		end = i
 	}
+	if strings.Contains(rest[end:], "@") {
+		return nil, errURL
+	}
 	user, hosts := "", rest[:end]
 	if i := strings.LastIndex(hosts, "@"); i >= 0 {
 		user, hosts = hosts[:i+1], hosts[i+1:]
@@ -81,8 +87,10 @@ func parse(rawURL string) (*target, error) {
 		return nil, errURL
 	}
 	t := &target{scheme: s}
-	if err := errors.Join(t.readHosts(hosts), t.readUser(u), t.readPath(u.Path), t.readQuery(u.RawQuery)); err != nil {
-		return nil, err
+	for _, err := range []error{t.readHosts(hosts), t.readUser(u), t.readPath(u.Path), t.readQuery(u.RawQuery)} {
+		if err != nil {
+			return nil, err
+		}
 	}
 	return t, nil
 }
@@ -97,10 +105,10 @@ func (t *target) readHosts(hosts string) error {
 		}
 		name, port, err := net.SplitHostPort(host)
 		if err != nil || name == "" {
-			return fmt.Errorf("the store's URL has a host %q: want a name or an address, and a port if need be", host)
+			return errHost
 		}
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return fmt.Errorf("the store's URL has a host %q: want a port from 1 to 65535", host)
+			return errHost
 		}
 		t.opts.Addrs = append(t.opts.Addrs, net.JoinHostPort(name, port))
 	}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/redisstore"
+)
+
+// inProcess is the name of the store that is not shared.
+const inProcess = "memory"
+
+// openStore opens the store of the given name: the embedded one, or a Redis.
+func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (queue.Store, error) {
+	if name == inProcess {
+		return memstore.Open(st.journals())
+	}
+	store, warnings, err := redisstore.Open(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("opening the store: %w", err)
+	}
+	for _, w := range warnings {
+		log.Warn("store", zap.String("warning", w))
+	}
+	return store, nil
+}
+
+// pace is how a gate talks with a store: one in the same process as often as it
+// likes, a shared one once a second, and with the claims of a moment together.
+func pace(store string, o proxy.Options) proxy.Options {
+	if store != inProcess {
+		o.SyncInterval, o.Gather = time.Second, 50*time.Millisecond
+	}
+	return o
+}

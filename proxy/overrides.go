@@ -1,0 +1,154 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// overrides are the changes that operators made to a room while it ran, as all
+// its gates know them through the store.
+type overrides struct {
+	Changes Changes           `json:"changes"`
+	By      map[string]author `json:"by"` // by the key that was changed
+}
+
+// author is who changed a setting, and when.
+type author struct {
+	By string    `json:"by"`
+	At time.Time `json:"at"`
+}
+
+// overridesOf reads what a configuration says of its overrides. What another
+// version of the program wrote and this one cannot read counts as none.
+func overridesOf(c queue.Configuration) overrides {
+	var o overrides
+	if len(c.Overrides) > 0 && json.Unmarshal(c.Overrides, &o) != nil {
+		return overrides{}
+	}
+	return o
+}
+
+// faultsError is all that is wrong with a change.
+type faultsError struct{ lines []string }
+
+func (e *faultsError) Error() string { return strings.Join(e.lines, "; ") }
+
+// change puts a JSON object of changes over the room's, on every gate.
+func (l *line) change(ctx context.Context, now queue.Instant, patch []byte, by string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.configure(ctx, now, by, func(o overrides) (overrides, error) {
+		merged, faults, err := o.Changes.merge(patch)
+		if err != nil {
+			return o, err
+		}
+		if err := merged.over(l.base.Load().Settings).WithDefaults().Validate(); err != nil {
+			faults = append(faults, err)
+		}
+		if err := errors.Join(faults...); err != nil {
+			return o, &faultsError{lines: strings.Split(err.Error(), "\n")}
+		}
+		return o.signed(merged, author{By: by, At: now.Time()})
+	})
+}
+
+// signed returns o with the changes c in the place of its own, and the author at
+// those that differ.
+func (o overrides) signed(c Changes, who author) (overrides, error) {
+	before, err := fieldsOf(o.Changes)
+	if err != nil {
+		return o, err
+	}
+	after, err := fieldsOf(c)
+	if err != nil {
+		return o, err
+	}
+	next := overrides{Changes: c, By: map[string]author{}}
+	for key, value := range after {
+		next.By[key] = who
+		if bytes.Equal(value, before[key]) {
+			next.By[key] = o.By[key]
+		}
+	}
+	return next, nil
+}
+
+func fieldsOf(c Changes) (map[string]json.RawMessage, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("writing the changes: %w", err)
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, fmt.Errorf("reading the changes: %w", err)
+	}
+	return fields, nil
+}
+
+// rebase makes cfg what this gate is configured with, under what operators have
+// changed, and returns what was; nil the first time.
+func (l *line) rebase(ctx context.Context, now queue.Instant, cfg RoomConfig) (was *RoomConfig, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was = l.base.Swap(&cfg)
+	err = l.configure(ctx, now, "file", func(o overrides) (overrides, error) { return o, nil })
+	if err != nil {
+		l.base.Store(was)
+	}
+	return was, err
+}
+
+// configureTries is how often a configuration is tried again because another
+// gate was first.
+const configureTries = 5
+
+// configure edits the overrides, and has all gates go by the result. Where it
+// changes nothing it asks nobody. The caller holds mu.
+func (l *line) configure(ctx context.Context, now queue.Instant, by string, edit func(overrides) (overrides, error)) error {
+	var err error
+	for range configureTries {
+		current := l.queue.Configuration()
+		o, edited := edit(overridesOf(current))
+		if edited != nil {
+			return edited
+		}
+		next := queue.Configuration{Settings: o.Changes.over(l.base.Load().Settings).WithDefaults(), By: by}
+		if next.Overrides, err = json.Marshal(o); err != nil {
+			return fmt.Errorf("writing the overrides: %w", err)
+		}
+		if next.Settings == current.Settings && (bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && o.Changes == Changes{}) {
+			return nil
+		}
+		if err = l.queue.Configure(ctx, now, next); !errors.Is(err, queue.ErrConflict) {
+			break
+		}
+	}
+	if err == nil {
+		// So that visitors are told of the change with their next answer. A store
+		// that fails just now is noticed by those who sync regularly.
+		_ = l.queue.Sync(ctx, now)
+	}
+	return err
+}
+
+// heard notes a configuration that another gate gave the room. It is in force,
+// and this gate's own file is not, where they differ.
+func (l *line) heard(c queue.Configuration, log *zap.Logger) {
+	base := l.base.Load()
+	if base == nil {
+		return
+	}
+	log.Info("room was changed through another gate", zap.String("by", c.By), zap.ByteString("overrides", c.Overrides))
+	if overridesOf(c).Changes.over(base.Settings).WithDefaults() != c.Settings {
+		log.Warn("another gate is configured otherwise; its limits and switches are in force")
+	}
+}
