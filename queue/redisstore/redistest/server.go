@@ -1,0 +1,248 @@
+package redistest
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+	"github.com/stretchr/testify/require"
+)
+
+// patience is how long a server may take to do what is waited for.
+const patience = 20 * time.Second
+
+// Options are what a server is started with. The zero value is a server without
+// a password that keeps nothing on disk.
+type Options struct {
+	MaxMemory  string // as in redis.conf; "" for no limit
+	Policy     string // maxmemory-policy; "" for noeviction
+	AppendOnly bool   // every write is on disk before it is answered
+	Password   string // of the default user
+
+	// User and what they may, as in ACL SETUSER, beside the default user.
+	User, UserPassword, Rules string
+
+	TLS  bool     // TLS only, with a certificate for 127.0.0.1 and localhost
+	Args []string // more arguments of redis-server
+}
+
+// Server is a redis-server process.
+type Server struct {
+	Addr string // 127.0.0.1 and the port
+	CA   string // PEM file of the certificate authority; "" without TLS
+
+	t       testing.TB
+	options Options
+	dir     string
+	args    []string
+	cmd     *exec.Cmd
+	ended   chan struct{}
+	admin   *redis.Client
+}
+
+// Start starts a server and waits until it answers.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	s := prepare(t, o, o.args()...)
+	s.run()
+	return s
+}
+
+func (o Options) args() []string {
+	args := []string{"--save", "", "--appendonly", "no"}
+	if o.AppendOnly {
+		args = []string{"--save", "", "--appendonly", "yes", "--appendfsync", "always"}
+	}
+	if o.MaxMemory != "" {
+		args = append(args, "--maxmemory", o.MaxMemory)
+	}
+	if o.Policy != "" {
+		args = append(args, "--maxmemory-policy", o.Policy)
+	}
+	if o.Password != "" {
+		args = append(args, "--requirepass", o.Password)
+	}
+	if o.User != "" {
+		args = append(args, "--user", o.User+" on >"+o.UserPassword+" "+o.Rules)
+	}
+	return append(args, o.Args...)
+}
+
+func prepare(t testing.TB, o Options, args ...string) *Server {
+	t.Helper()
+	_, err := exec.LookPath("redis-server")
+	require.NoError(t, err, "these tests need redis-server: apt-get install redis-server")
+	s := &Server{t: t, options: o, dir: t.TempDir(), args: args, Addr: freeAddr(t)}
+	config := &redis.Options{
+		Addr: s.Addr, Password: o.Password, DisableIdentity: true, DialerRetries: 1, MaxRetries: -1, PoolSize: 2,
+		DialTimeout: time.Second, ReadTimeout: patience,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+	if o.TLS {
+		s.CA = certificate(t, s.dir)
+		config.TLSConfig = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
+	}
+	s.admin = redis.NewClient(config)
+	t.Cleanup(func() {
+		s.Kill()
+		_ = s.admin.Close()
+	})
+	return s
+}
+
+// freeAddr returns a loopback address that nobody listens on.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func (s *Server) port() string {
+	_, port, _ := net.SplitHostPort(s.Addr)
+	return port
+}
+
+// command is the command line, but for what differs in a Sentinel.
+func (s *Server) command() []string {
+	listen := []string{"--port", s.port()}
+	if s.options.TLS {
+		listen = []string{
+			"--port", "0", "--tls-port", s.port(), "--tls-auth-clients", "no", "--tls-ca-cert-file", s.CA,
+			"--tls-cert-file", filepath.Join(s.dir, "cert.pem"), "--tls-key-file", filepath.Join(s.dir, "key.pem"),
+		}
+	}
+	return append(append(listen, "--bind", "127.0.0.1", "--dir", s.dir, "--daemonize", "no"), s.args...)
+}
+
+// run starts the process and waits until it answers.
+func (s *Server) run() { s.runWith(s.command()...) }
+
+func (s *Server) runWith(args ...string) {
+	s.t.Helper()
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(s.t, err)
+	s.cmd = exec.Command("redis-server", args...)
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	s.ended = make(chan struct{})
+	started := make(chan error, 1)
+	go s.live(started, log)
+	require.NoError(s.t, <-started, "starting redis-server")
+	Until(s.t, "redis-server answers", func() bool {
+		select {
+		case <-s.ended:
+			text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			require.FailNow(s.t, "redis-server ended", string(text))
+		default:
+		}
+		return s.admin.Ping(context.Background()).Err() == nil
+	})
+}
+
+// URL is the server's address as the store's setting has it, with the ACL user
+// if there is one, else with the password.
+func (s *Server) URL() string {
+	u := url.URL{Scheme: "redis", Host: s.Addr}
+	switch {
+	case s.options.User != "":
+		u.User = url.UserPassword(s.options.User, s.options.UserPassword)
+	case s.options.Password != "":
+		u.User = url.UserPassword("", s.options.Password)
+	}
+	if s.options.TLS {
+		u.Scheme = "rediss"
+		u.RawQuery = url.Values{"ca": {s.CA}}.Encode()
+	}
+	return u.String()
+}
+
+// Client returns a client of the server for the test itself, which the Server
+// closes.
+func (s *Server) Client() *redis.Client { return s.admin }
+
+// Do runs a command and returns its reply.
+func (s *Server) Do(args ...any) any {
+	s.t.Helper()
+	reply, err := s.admin.Do(context.Background(), args...).Result()
+	if err != redis.Nil { //nolint:errorlint // Do returns it bare
+		require.NoError(s.t, err, "%v", args)
+	}
+	return reply
+}
+
+// Info returns a field of INFO.
+func (s *Server) Info(section, field string) string {
+	s.t.Helper()
+	text, err := s.admin.Info(context.Background(), section).Result()
+	require.NoError(s.t, err)
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(line, field+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	require.FailNow(s.t, fmt.Sprintf("INFO %s tells no %s", section, field))
+	return ""
+}
+
+// Kill ends the process as kill -9 does. It does nothing if it has ended.
+func (s *Server) Kill() {
+	if s.cmd != nil && s.cmd.Process != nil {
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+	}
+}
+
+// Stop freezes the process: connections stay, and nothing is answered.
+func (s *Server) Stop() { s.signal(syscall.SIGSTOP) }
+
+// Cont lets a frozen process go on.
+func (s *Server) Cont() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	require.NoError(s.t, s.cmd.Process.Signal(sig))
+}
+
+// Restart kills the process and starts it again, with what it had on disk or
+// without.
+func (s *Server) Restart(empty bool) {
+	s.t.Helper()
+	s.Kill()
+	if empty {
+		require.NoError(s.t, os.RemoveAll(filepath.Join(s.dir, "appendonlydir")))
+	}
+	s.run()
+}
+
+// Until waits until a condition holds that only real time brings about.
+func Until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !holds() {
+		if time.Now().After(deadline) {
+			require.FailNow(t, "this does not happen: "+what)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+func (s *Server) wait(started chan<- error, log *os.File) {
+	defer close(s.ended)
+	defer func() { _ = log.Close() }()
+	err := s.cmd.Start()
+	started <- err
+	if err == nil {
+		_ = s.cmd.Wait() // killed, as a rule
+	}
+}
