@@ -171,15 +171,9 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 // takeEntered learns of those let in since, by whichever node: their places are
 // used, on every node.
 func (r *Room) takeEntered(known *View) {
-	s := r.settings.Load()
-	for _, e := range known.Entered {
-		r.sessions.note(known.Now, e.ID, e.Expires, true)
-		sh := r.waiters.shard(e.ID)
-		sh.mu.Lock()
-		if w := sh.table.find(e.ID.short(), known.Now.ticks(r.start)); w != nil {
-			w.until, w.more = known.Now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
-		}
-		sh.mu.Unlock()
+	for _, s := range known.Entered {
+		r.sessions.note(known.Now, s.ID, s.Expires, true)
+		r.takenElsewhere(known.Now, s.ID)
 	}
 }
 
@@ -217,9 +211,7 @@ func (r *Room) resend(ctx context.Context, now Instant) error {
 		if c := t.unsure[i]; g.Verdict == Held {
 			r.sessions.note(standing.Now, c.ID, g.Expires, true)
 			t.admit(g.AcceptedAt)
-			if !c.Newcomer() {
-				r.taken(standing.Now, r.settings.Load(), c.ID)
-			}
+			r.takenElsewhere(standing.Now, c.ID)
 		}
 	}
 	t.unsure = nil

@@ -103,8 +103,12 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 		r.uncount(now, p.ticket)
 	case p.request.NoWait:
 		return Decision{Outcome: Busy, Ticket: p.request.Ticket}
+	case p.Claim.ID != p.request.Ticket.ID:
+		// Should the claim have been granted, and the answer lost, the slot is
+		// found again by its id.
+		return r.join(now, s, p.Claim.ID, p.request.Hidden)
 	}
-	return r.join(now, s, p.request.Hidden)
+	return r.join(now, s, r.newID(), p.request.Hidden)
 }
 
 // outOfLine decides about a waiting ticket that cannot check in: the request
@@ -163,12 +167,12 @@ func (r *Room) arrive(now Instant, s *Settings, id ID, q Request) (Decision, *Pe
 	if q.NoWait {
 		return Decision{Outcome: Busy, Ticket: q.Ticket}, nil
 	}
-	return r.join(now, s, q.Hidden), nil
+	return r.join(now, s, r.newID(), q.Hidden), nil
 }
 
 // join gives a newcomer a place in line and counts them.
-func (r *Room) join(now Instant, s *Settings, hidden bool) Decision {
-	t := Ticket{State: Waiting, ID: r.newID(), ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.interval(s)}
+func (r *Room) join(now Instant, s *Settings, id ID, hidden bool) Decision {
+	t := Ticket{State: Waiting, ID: id, ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.interval(s)}
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
 	r.count(sh, sh.table.add(t.ID.short(), now.ticks(r.start)), s, t, hidden)
@@ -190,7 +194,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q Request) (Decision, *Pending)
 	}
 	if e != nil && used(e) {
 		sh.mu.Unlock()
-		return r.join(now, s, q.Hidden), nil
+		return r.join(now, s, r.newID(), q.Hidden), nil
 	}
 	if d, early := r.early(now, sh, e, s, t); early {
 		sh.mu.Unlock()
@@ -264,6 +268,18 @@ func (r *Room) taken(now Instant, s *Settings, id ID) {
 		e = sh.table.add(id.short(), now.ticks(r.start))
 	}
 	e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
+}
+
+// takenElsewhere is taken for a visitor whom the store has let in without this
+// node's hearing of it at once. Where they are counted here, they are until the
+// window passes.
+func (r *Room) takenElsewhere(now Instant, id ID) {
+	s, sh := r.settings.Load(), r.waiters.shard(id)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil {
+		e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
+	}
 }
 
 // accept turns a grant into a ticket.

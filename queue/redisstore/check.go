@@ -24,11 +24,17 @@ func (s *Store) check(ctx context.Context) ([]string, error) {
 	var mu sync.Mutex // a Cluster's masters are asked at the same time
 	var warnings []string
 	one := func(ctx context.Context, c *redis.Client) error {
-		info, err := c.Info(ctx, "server", "memory").Result()
+		info, err := c.Info(ctx, "server", "memory", "cluster").Result()
+		if redis.HasErrorPrefix(err, "NOPERM") {
+			info, err = "", nil
+		}
 		if err != nil {
 			return err
 		}
 		warning, err := judge(info)
+		if _, clustered := s.client.(*redis.ClusterClient); !clustered && strings.Contains(info, "cluster_enabled:1") {
+			err = errors.New("it is part of a Cluster: want redis+cluster://")
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		if warning != "" && !slices.Contains(warnings, warning) {
@@ -56,6 +62,9 @@ func judge(info string) (warning string, err error) {
 		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 			fields[key] = value
 		}
+	}
+	if info == "" {
+		return "the store's user may not ask for INFO: make sure that it is Redis 6.2 or newer, or Valkey, and its maxmemory-policy noeviction", nil
 	}
 	version := fields["redis_version"]
 	if fields["valkey_version"] == "" && !atLeast(version, 6, 2) {

@@ -68,5 +68,6 @@ local verdicts = {}
 for i = 1, number() do
   verdicts[i] = decide(text(), text(), text(), number(), text() == '1')
 end
+local stands = standing()
 save()
-return {standing(), verdicts}
+return {stands, verdicts}

@@ -5,36 +5,41 @@ local function alive_after() return '(' .. whole(now - slack) end
 
 local active = call('ZCOUNT', SESSIONS, alive_after(), '+inf')
 
--- draw_moments draws when the parts of this minute's allowance are released. A
--- 64-bit hash does not fit a double: this is a Lehmer generator (Park, Miller
--- 1988), seeded by the room and the minute.
-local moments
-local function draw_moments()
-  moments = {}
-  local x = 0
-  for i = 1, #META do x = (x * 31 + string.byte(META, i)) % 2147483647 end
-  x = (x + minute / MINUTE * 48271) % 2147483646 + 1
-  for i = 1, math.min(perminute, 4096) do
+-- random_parts counts the parts of this minute's allowance whose moments have
+-- passed, of how many, and when the next one's is. The moments are random and in
+-- order: that of the first of k is the least of k draws from what is left of the
+-- minute. A Lehmer generator (Park, Miller 1988) draws them; its x is kept.
+local function random_parts(into)
+  local parts = math.min(perminute, PARTS)
+  local of, passed, at, x = string.match(moments, '(%d+) (%d+) (%S+) (%d+)')
+  of, passed, at, x = tonumber(of), tonumber(passed) or 0, tonumber(at) or 0, tonumber(x) or time % 2147483646 + 1
+  local function draw()
     x = x * 48271 % 2147483647
-    moments[i] = x % MINUTE
+    at = at + (MINUTE - at) * (1 - (x / 2147483647) ^ (1 / (parts - passed)))
   end
-  table.sort(moments)
+  if of ~= minute then
+    passed, at = 0, 0
+    draw()
+  end
+  while passed < parts and at <= into do
+    passed = passed + 1
+    if passed < parts then draw() end
+  end
+  moments = string.format('%.0f %d %.6f %.0f', minute, passed, at, x)
+  return math.min(passed, parts), parts, minute + math.ceil(at)
 end
 
 -- released is how much of the minute's allowance is there, and when there will
 -- be more. With nobody waiting it is all there.
 local function released()
-  local into, next = now - minute, minute + MINUTE
-  if present <= 0 or pacing == 'minute' or perminute == 0 then return perminute, next end
+  local into, turn = now - minute, minute + MINUTE
+  if present <= 0 or pacing == 'minute' or perminute == 0 then return perminute, turn end
   if pacing == 'even' then
-    local n = math.floor(perminute * into / MINUTE)
-    return n, math.min(next, minute + math.ceil((n + 1) * MINUTE / perminute))
+    local n = math.floor(perminute * into / MINUTE) + 1 -- the first at the start of the minute
+    return n, minute + math.ceil(n * MINUTE / perminute)
   end
-  if not moments then draw_moments() end
-  local passed = 0
-  while passed < #moments and moments[passed + 1] <= into do passed = passed + 1 end
-  if passed < #moments then next = minute + moments[passed + 1] end
-  return math.floor(perminute * passed / #moments), next
+  local passed, parts, at = random_parts(into)
+  return math.floor(perminute * passed / parts), passed < parts and at or turn
 end
 
 local function open_slots()
@@ -67,11 +72,12 @@ local function next_open()
   return free == left and math.max(ends, more) or more
 end
 
--- life is how long a room without calls is remembered.
+-- save keeps what was read whole, once all else is done.
 local function save()
   call('HSET', META, 'now', whole(now), 'offset', whole(offset), 'doubt', whole(doubt), 'server', server,
     'minute', whole(minute), 'admitted', admitted, 'idle', idle and '1' or '0', 'present', present, 'rates', rates,
-    'grace', whole(grace))
+    'grace', whole(grace), 'moments', moments)
+  -- How long a room without calls is remembered.
   local life = math.max(duration, place, 60 * MINUTE) + 10 * MINUTE
   for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN}) do
     call('PEXPIRE', key, life)

@@ -8,6 +8,7 @@ local STEP = 1000    -- how many entries one call sweeps at most
 local MEASURED = 15  -- whole minutes that the rate is taken over
 local LATELY = 5     -- whole minutes without an admission after which the rate is none
 local DRAWS = 4096   -- how many draws are remembered at most
+local PARTS = 4096   -- how many parts random pacing releases an allowance in at most
 
 -- The configuration of the room; no slots are open before the first. place is
 -- how long a place in line can be left and come back to.
@@ -25,10 +26,12 @@ load_configuration()
 -- before, nil for a room without memory; offset is what it is ahead of the
 -- server's clock; doubt is when that began to look wrong, 0 if it does not.
 -- grace is until when admissions wait for nodes, 0 if they do not.
-local m = call('HMGET', META, 'now', 'offset', 'doubt', 'server', 'minute', 'admitted', 'idle', 'present', 'rates', 'grace')
+local m = call('HMGET', META, 'now', 'offset', 'doubt', 'server', 'minute', 'admitted', 'idle', 'present', 'rates', 'grace',
+  'moments')
 local last, offset, doubt, server_before = tonumber(m[1]), tonumber(m[2]) or 0, tonumber(m[3]) or 0, m[4]
 local minute, admitted, idle = tonumber(m[5]) or 0, tonumber(m[6]) or 0, m[7] == '1'
 local present, rates, grace = tonumber(m[8]) or 0, m[9] or '', tonumber(m[10]) or 0
+local moments = m[11] or ''
 
 -- The head of the report. candidate names the room's memory if it begins anew.
 local node, seq, told_now, told_epoch = text(), number(), number(), text()

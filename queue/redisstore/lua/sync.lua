@@ -37,9 +37,10 @@ end)
 local configuration = {}
 if told_version ~= version then configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at') end
 
+local stands = standing()
 save()
 return {
-  standing(), buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
+  stands, buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. whole(now), '+inf', 'WITHSCORES'), entered,
   call('ZRANGEBYSCORE', SEEN, whole(now - GRACE), '+inf'), version, configuration,
 }

@@ -73,9 +73,6 @@ func (o Options) args() []string {
 	if o.Password != "" {
 		args = append(args, "--requirepass", o.Password)
 	}
-	if o.User != "" {
-		args = append(args, "--user", o.User+" on >"+o.UserPassword+" "+o.Rules)
-	}
 	return append(args, o.Args...)
 }
 
@@ -128,7 +125,21 @@ func (s *Server) command() []string {
 }
 
 // run starts the process and waits until it answers.
-func (s *Server) run() { s.runWith(s.command()...) }
+func (s *Server) run() {
+	s.t.Helper()
+	s.runWith(s.command()...)
+	if o := s.options; o.User != "" {
+		s.Do(append([]any{"ACL", "SETUSER", o.User, "on", ">" + o.UserPassword}, words(o.Rules)...)...)
+	}
+}
+
+func words(text string) []any {
+	var list []any
+	for word := range strings.FieldsSeq(text) {
+		list = append(list, word)
+	}
+	return list
+}
 
 func (s *Server) runWith(args ...string) {
 	s.t.Helper()
@@ -147,6 +158,11 @@ func (s *Server) runWith(args ...string) {
 			require.FailNow(s.t, "redis-server ended", string(text))
 		default:
 		}
+		conn, err := net.Dial("tcp", s.Addr)
+		if err != nil {
+			return false
+		}
+		_ = conn.Close()
 		return s.admin.Ping(context.Background()).Err() == nil
 	})
 }

@@ -1,0 +1,182 @@
+package redisstore_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/redisstore"
+	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+	"github.com/anteroom-gate/anteroom/queue/storetest"
+)
+
+// grain is that of the ends of sessions.
+const grain = 125 * time.Millisecond
+
+func TestStoreKeepsTheContract(t *testing.T) {
+	for name, start := range map[string]func(t *testing.T) string{
+		"on one server":   func(t *testing.T) string { return redistest.Start(t, redistest.Options{}).URL() },
+		"behind Sentinel": func(t *testing.T) string { return redistest.StartSentinel(t, 1).URL() },
+		"on a Cluster":    func(t *testing.T) string { return redistest.StartCluster(t).URL() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shared := open(t, start(t))
+			shared.SetSlack(0) // as the contract's other store
+			var rooms atomic.Int32
+			storetest.Run(t, func(t *testing.T) storetest.Harness {
+				store := newClocked(shared)
+				store.prefix = fmt.Sprint("case", rooms.Add(1), "-")
+				return storetest.Harness{Store: store, SetClock: store.set, Slack: grain}
+			})
+		})
+	}
+}
+
+func TestWithUserAndTLS(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]redistest.Options{
+		"a password":          {Password: "s3cret/@:"},
+		"an ACL user":         {User: "gate", UserPassword: "s3cret", Rules: "~anteroom:* -@all +@read +@write +@scripting +@connection +time +info"},
+		"TLS":                 {TLS: true},
+		"TLS and an ACL user": {TLS: true, User: "gate", UserPassword: "p", Rules: "~anteroom:* +@all"},
+		"an append-only file": {AppendOnly: true},
+		"a limit, noeviction": {MaxMemory: "100mb", Policy: "noeviction"},
+	} {
+		t.Run("works with "+name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t, o)
+			store := open(t, server.URL())
+			room := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10})
+			now := queue.At(time.Now())
+			assert.Equal(t, queue.Admitted, room.Visit(context.Background(), now, queue.Request{}).Outcome)
+			assert.Equal(t, queue.Queued, room.Visit(context.Background(), now, queue.Request{}).Outcome)
+			require.NoError(t, room.Sync(context.Background(), now))
+			assert.Contains(t, server.Do("CLIENT", "LIST"), "resp=3")
+		})
+	}
+}
+
+func TestWithoutINFO(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{User: "gate", UserPassword: "p", Rules: "~anteroom:* +@all -info"})
+	store, warnings, err := redisstore.Open(context.Background(), server.URL())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	assert.Equal(t, []string{"the store's user may not ask for INFO: make sure that it is Redis 6.2 or newer, or Valkey, and its maxmemory-policy noeviction"}, warnings)
+	room := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10})
+	assert.Equal(t, queue.Admitted, room.Visit(context.Background(), queue.At(time.Now()), queue.Request{}).Outcome)
+}
+
+func newRoom(t testing.TB, store queue.Store, now queue.Instant, s queue.Settings) *queue.Room {
+	t.Helper()
+	room, err := queue.NewRoom(context.Background(), now, queue.Config{Name: "shop", Settings: s, Store: store})
+	require.NoError(t, err)
+	return room
+}
+
+// busyRoom has one of everything that a room remembers.
+func busyRoom(t *testing.T, store *redisstore.Store) {
+	t.Helper()
+	ctx := context.Background()
+	room := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 10, Method: queue.Random})
+	now := queue.At(time.Now())
+	for range 2 {
+		d := room.Visit(ctx, now, queue.Request{})
+		require.Equal(t, queue.Admitted, d.Outcome)
+		room.Revoke(now, d.Ticket)
+	}
+	room.Visit(ctx, now, queue.Request{})
+	room.Visit(ctx, now, queue.Request{})
+	require.NoError(t, room.Sync(ctx, now))
+	here := queue.Cell{Bucket: now.Floor(time.Minute), Until: now.Add(time.Minute)}
+	standing, err := store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 1, Cells: []queue.CellChange{{Cell: here, People: 9}}}, nil, nil)
+	require.NoError(t, err)
+	claims := make([]queue.Claim, standing.Open+1)
+	for i := range claims {
+		claims[i] = queue.Claim{ID: id(i), Cell: here, Due: now.Add(time.Minute)}
+	}
+	_, err = store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 2}, claims, make([]queue.Grant, len(claims)))
+	require.NoError(t, err)
+	_, err = store.Sync(ctx, "shop", &queue.Report{Node: 8, Seq: 1, Epoch: "another"}) // who is awaited
+	require.NoError(t, err)
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{})
+	store := open(t, server.URL())
+	busyRoom(t, store)
+
+	var list []string
+	require.NoError(t, server.Client().Do(context.Background(), "KEYS", "*").Err())
+	for _, key := range server.Do("KEYS", "*").([]any) {
+		list = append(list, key.(string))
+	}
+	assert.ElementsMatch(t, redisstore.Keys("shop"), list, "the room has one of everything")
+	for _, key := range list {
+		assert.True(t, strings.HasPrefix(key, "anteroom:{shop}:"), key)
+		ttl := server.Do("PTTL", key).(int64)
+		if strings.HasSuffix(key, ":conf") || strings.HasSuffix(key, ":epoch") {
+			assert.EqualValues(t, -1, ttl, "%s is kept for good", key)
+		} else {
+			assert.InDelta(t, 70*time.Minute.Milliseconds(), ttl, 60_000, "%s is forgotten in the end", key)
+		}
+	}
+}
+
+// memory adds up what the room's keys take.
+func memory(t *testing.T, server *redistest.Server, room string) int64 {
+	t.Helper()
+	sum := int64(0)
+	for _, key := range redisstore.Keys(room) {
+		if n, ok := server.Do("MEMORY", "USAGE", key, "SAMPLES", 0).(int64); ok {
+			sum += n
+		}
+	}
+	return sum
+}
+
+func TestMemoryDoesNotGrowWithTheCrowd(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{})
+	store := newClocked(open(t, server.URL()))
+	const minutes, windows = 60, 9 // of an interval and its slack
+	for room, crowd := range map[string]int{"few": 100, "many": 1_000_000} {
+		c := queue.Configuration{Version: 1, Settings: queue.Settings{TotalActiveUsers: 1000, NewUsersPerMinute: 1, Method: queue.Random}.WithDefaults()}
+		require.NoError(t, store.Configure(context.Background(), room, c))
+		cells := map[queue.Cell]int{}
+		for i := range crowd {
+			cells[queue.Cell{Bucket: start.Add(time.Duration(i%minutes) * time.Minute), Until: start.Add(time.Hour + time.Duration(i/minutes%windows)*2500*time.Millisecond)}]++
+		}
+		p := &queue.Report{Node: 1, Seq: 1}
+		for c, n := range cells {
+			p.Cells = append(p.Cells, queue.CellChange{Cell: c, People: n})
+		}
+		v, err := store.Sync(context.Background(), room, p)
+		require.NoError(t, err)
+		require.Equal(t, crowd, v.Present)
+		require.Len(t, v.Buckets, minutes)
+
+		// Everyone has raced for a slot, in vain.
+		for first := 0; first < min(crowd, 20_000); first += 1000 {
+			claims := make([]queue.Claim, min(crowd, 1000))
+			for i := range claims {
+				claims[i] = queue.Claim{ID: id(first + i), Cell: p.Cells[0].Cell, Due: start.Add(time.Minute)}
+			}
+			p.Seq++
+			_, err := store.Admit(context.Background(), room, &queue.Report{Node: 1, Seq: p.Seq}, claims, make([]queue.Grant, len(claims)))
+			require.NoError(t, err)
+		}
+	}
+	few, many := memory(t, server, "few"), memory(t, server, "many")
+	t.Logf("100 waiting: %d bytes; 1,000,000 waiting: %d bytes", few, many)
+	assert.Less(t, many-few, int64(1<<20))
+}
