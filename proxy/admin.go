@@ -6,7 +6,10 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
+	"net/netip"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
@@ -27,8 +30,8 @@ func (g *Gate) Admin() http.Handler {
 	api.HandleFunc("PATCH /api/v1/rooms/{room}", g.withRoom(g.patchRoom))
 	api.HandleFunc("GET /api/v1/rooms/{room}/status", g.withRoom(g.getStatus))
 	api.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		_, pattern := api.Handler(methodOf(r, http.MethodGet))
-		if pattern != "/" {
+		if allowed := methodsOf(api, r); allowed != nil {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
 			refuse(w, http.StatusMethodNotAllowed, "This resource does not support the method.")
 			return
 		}
@@ -47,16 +50,31 @@ func (g *Gate) Admin() http.Handler {
 	return protection.Handler(mux)
 }
 
-// methodOf returns r as if it had the method.
-func methodOf(r *http.Request, method string) *http.Request {
+// methodsOf returns the methods that the resource r asks for supports; nil if
+// there is no such resource.
+func methodsOf(mux *http.ServeMux, r *http.Request) []string {
+	var methods []string
 	r = r.Clone(r.Context())
-	r.Method = method
-	return r
+	for _, r.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPatch} {
+		if _, pattern := mux.Handler(r); pattern != "/" {
+			methods = append(methods, r.Method)
+		}
+	}
+	return methods
 }
 
+// authorised asks for the bearer token. Without one the API is for this machine
+// only, and it answers to no name but localhost: a page of another site could
+// give itself another one that leads here (DNS rebinding).
 func (g *Gate) authorised(next http.Handler) http.Handler {
 	if g.o.AdminToken == "" {
-		return next
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !isLocalOrAddress(r.Host) {
+				refuse(w, http.StatusMisdirectedRequest, "Without an admin token the API answers to localhost and to addresses, not to names.")
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
 	}
 	want := []byte("Bearer " + g.o.AdminToken)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,6 +85,19 @@ func (g *Gate) authorised(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isLocalOrAddress says whether a Host header is localhost or an IP address.
+func isLocalOrAddress(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	_, err = netip.ParseAddr(name)
+	return err == nil
 }
 
 func (g *Gate) getReady(w http.ResponseWriter, _ *http.Request) {
@@ -123,15 +154,19 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 	}
 	r.line.mu.Lock()
 	defer r.line.mu.Unlock()
-	changes, err := r.line.changes.merge(patch)
-	if err == nil {
-		err = changes.over(r.line.base.Settings).WithDefaults().Validate()
-	}
+	changes, faults, err := r.line.changes.merge(patch)
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err.Error())
+		refuse(w, http.StatusBadRequest, "The body is not a JSON object.")
 		return
 	}
-	if err := r.line.apply(q.Context(), changes); err != nil {
+	if err := changes.over(r.line.base.Settings).WithDefaults().Validate(); err != nil {
+		faults = append(faults, err)
+	}
+	if err := errors.Join(faults...); err != nil {
+		refuse(w, http.StatusUnprocessableEntity, "Nothing was changed.", strings.Split(err.Error(), "\n")...)
+		return
+	}
+	if err := r.line.apply(q.Context(), queue.At(g.o.Clock()), changes); err != nil {
 		g.o.Log.Error("room not changed", zap.String("room", r.cfg.Name), zap.Error(err))
 		refuse(w, http.StatusServiceUnavailable, "The store does not answer; nothing was changed.")
 		return
@@ -142,13 +177,15 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 
 func reply(w http.ResponseWriter, value any) { send(w, http.StatusOK, "application/json", value) }
 
-// refuse answers with problem+json (RFC 9457).
-func refuse(w http.ResponseWriter, status int, detail string) {
+// refuse answers with problem+json (RFC 9457); faults are all that is wrong with
+// what was sent.
+func refuse(w http.ResponseWriter, status int, detail string, faults ...string) {
 	send(w, status, "application/problem+json", struct {
-		Title  string `json:"title"`
-		Status int    `json:"status"`
-		Detail string `json:"detail"`
-	}{http.StatusText(status), status, detail})
+		Title  string   `json:"title"`
+		Status int      `json:"status"`
+		Detail string   `json:"detail"`
+		Errors []string `json:"errors,omitempty"`
+	}{http.StatusText(status), status, strings.Join(append([]string{detail}, faults...), " "), faults})
 }
 
 func send(w http.ResponseWriter, status int, contentType string, value any) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -32,48 +30,19 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler) {
 // admit sends an admitted visitor's request on to the origin, and keeps their
 // session active for as long as the answer takes.
 func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
-	p := &passage{gate: g, visitor: v, ticket: d.Ticket}
+	setCookie := ""
 	if d.Issue || v.stale {
-		p.setCookie = g.seal(v, d.Ticket)
+		setCookie = g.seal(v, d.Ticket)
+	} else {
+		v.room.jar.Remember(v.sealed)
 	}
-	if p.setCookie != "" || v.room.cfg.Revoke {
+	if setCookie != "" || v.room.cfg.Revoke {
+		p := &passage{gate: g, visitor: v, ticket: d.Ticket, setCookie: setCookie}
 		r = r.WithContext(context.WithValue(r.Context(), passageKey{}, p))
 	}
-	hold := g.hold(v.room.line.queue, d.Ticket)
-	defer hold.end()
+	h := g.hold(v, d.Ticket)
+	defer h.end()
 	g.pass(w, r, v.room.origin)
-}
-
-// hold keeps a session active while an answer is under way.
-type hold struct {
-	mu    sync.Mutex
-	timer *time.Timer
-	ended bool
-}
-
-// hold touches the session of a ticket every third of its duration until the
-// hold is ended.
-func (g *Gate) hold(q *queue.Room, t queue.Ticket) *hold {
-	every := q.Settings().SessionDuration / 3
-	h := &hold{}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.timer = time.AfterFunc(every, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if !h.ended {
-			q.Touch(queue.At(g.o.Clock()), t)
-			h.timer.Reset(every)
-		}
-	})
-	return h
-}
-
-func (h *hold) end() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ended = true
-	h.timer.Stop()
 }
 
 // seal makes the Set-Cookie value of a ticket. It does not fail for tickets that
@@ -137,10 +106,10 @@ func (p *passage) mark(h http.Header) {
 // originFailed answers a request that the origin left unanswered. An admitted
 // visitor keeps their slot.
 func (g *Gate) originFailed(w http.ResponseWriter, r *http.Request, status int) {
-	language := ""
+	languages := g.languages
 	if p, ok := r.Context().Value(passageKey{}).(*passage); ok {
 		p.mark(w.Header())
-		language = p.visitor.room.set.Default()
+		languages = p.visitor.room.set.Languages
 	}
-	g.problem(w, r, status, language)
+	g.problem(w, r, status, languages)
 }

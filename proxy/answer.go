@@ -19,35 +19,41 @@ var (
 	jsonType    = []string{"application/json"}
 	problemType = []string{"application/problem+json"}
 	noSniff     = []string{"nosniff"}
+	closing     = []string{"close"}
 )
 
 // queued answers a visitor who waits.
 func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
-	h := w.Header()
+	h, own := w.Header(), make([]string, 2) // one allocation for two headers
 	if d.Issue || v.stale {
-		if value := g.seal(v, d.Ticket); value != "" {
-			h["Set-Cookie"] = []string{value}
+		if own[0] = g.seal(v, d.Ticket); own[0] != "" {
+			h["Set-Cookie"] = own[0:1:1]
 		}
 	}
 	seconds := int(queue.Told(d.Ticket.RefreshInterval) / time.Second)
-	told := []string{strconv.Itoa(seconds)}
-	h["Retry-After"] = told
+	own[1] = strconv.Itoa(seconds)
+	h["Retry-After"] = own[1:2:2]
 	language := v.room.language(r)
 	if language == "" || v.room.set.Custom() {
-		h["Refresh"] = told
+		h["Refresh"] = h["Retry-After"]
 	}
-	page := v.room.pages.get(v.room, d.Ticket.ArrivedAt, language)
-	v.room.write(w, r, page, language, d.Ticket.LastCheckIn, seconds)
+	page := v.room.pages.get(v.room, pageKey{bucket: d.Ticket.ArrivedAt, language: language})
+	v.room.write(w, r, page, d.Ticket.LastCheckIn, seconds)
 }
 
-// rejected answers a visitor whom the room does not take.
+// rejected answers a visitor whom the room does not take. Who sent a form must
+// not take the page for the answer to it.
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
 	if d.Drop {
 		w.Header()["Set-Cookie"] = []string{v.room.jar.DeleteCookie(v.https)}
 	}
+	if unsafe(r) {
+		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
+		return
+	}
 	language := v.room.language(r)
-	page := v.room.pages.get(v.room, v.now, language)
-	v.room.write(w, r, page, language, v.now, 0)
+	page := v.room.pages.get(v.room, pageKey{language: language, rejected: true})
+	v.room.write(w, r, page, v.now, 0)
 }
 
 // language returns the language of the page that answers a request, and "" if
@@ -77,21 +83,17 @@ func headerValue(lines []string) string {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // write sends a page or JSON with a visitor's own values in it.
-func (r *room) write(w http.ResponseWriter, q *http.Request, page *templates.Rendered, language string, updated queue.Instant, seconds int) {
+func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, updated queue.Instant, seconds int) {
 	h := w.Header()
-	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"] = noStore, varies, noSniff
-	if language == "" {
-		h["Content-Type"] = jsonType
-	} else {
-		h["Content-Type"] = htmlType
-		if !r.set.Custom() {
-			h["Content-Language"] = []string{language}
-		}
-		if policy := r.set.ContentSecurityPolicy(); policy != "" {
-			h["Content-Security-Policy"] = []string{policy}
-		}
+	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, varies, noSniff, page.kind
+	if page.language != nil {
+		h["Content-Language"] = page.language
+	}
+	if page.policy != nil {
+		h["Content-Security-Policy"] = page.policy
 	}
 	h["Content-Length"] = []string{strconv.Itoa(page.Len(seconds))}
+	leaveBody(h, q)
 	w.WriteHeader(r.cfg.StatusCode)
 	if q.Method == http.MethodHead {
 		return
@@ -107,7 +109,7 @@ func (r *room) write(w http.ResponseWriter, q *http.Request, page *templates.Ren
 // held back. Its body is not read, and their place is not touched.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 	if subresource(r) {
-		g.problem(w, r, http.StatusServiceUnavailable, "")
+		g.problem(w, r, http.StatusServiceUnavailable, v.room.set.Languages)
 		return
 	}
 	interval := v.room.line.queue.Settings().RefreshInterval
@@ -120,21 +122,23 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 func (g *Gate) subresource(w http.ResponseWriter, r *http.Request, v visitor) {
 	if v.room.line.queue.Numbers().Queueing() {
 		v.room.count(withheld)
-		g.problem(w, r, http.StatusServiceUnavailable, "")
+		g.problem(w, r, http.StatusServiceUnavailable, v.room.set.Languages)
 		return
 	}
 	v.room.count(exempt)
 	g.pass(w, r, v.room.origin)
 }
 
-// problem answers with an error page, or problem+json (RFC 9457) for those who
-// ask for JSON.
-func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, language string) {
+// problem answers with an error page in the visitor's language, or with
+// problem+json (RFC 9457) for those who ask for JSON.
+func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, languages *templates.Languages) {
 	if templates.WantsJSON(headerValue(r.Header["Accept"])) || subresource(r) {
 		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
 		return
 	}
-	w.Header()["Content-Security-Policy"] = []string{g.problems.ContentSecurityPolicy()}
+	h, language := w.Header(), languages.Match(headerValue(r.Header["Accept-Language"]))
+	h["Content-Security-Policy"] = []string{g.problems.ContentSecurityPolicy()}
+	h["Content-Language"] = []string{language}
 	g.writeProblem(w, r, status, g.problems.Page(status, language), htmlType)
 }
 
@@ -145,8 +149,18 @@ func (g *Gate) writeProblem(w http.ResponseWriter, r *http.Request, status int, 
 		h["Cache-Control"] = noStore
 	}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	leaveBody(h, r)
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body)
+	}
+}
+
+// leaveBody has the connection of HTTP/1 closed after the answer to a request
+// whose body was not read. Before it answers, net/http would else read up to
+// 256 KiB of it, however slowly they come.
+func leaveBody(h http.Header, r *http.Request) {
+	if r.ContentLength != 0 && r.ProtoMajor == 1 {
+		h["Connection"] = closing
 	}
 }

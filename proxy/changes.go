@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -71,49 +73,97 @@ func put[T any](to *T, value *T) {
 	}
 }
 
+// errNoObject means that what was to be merged is not a JSON object.
+var errNoObject = errors.New("the body is not a JSON object")
+
 // merge returns c with the changes of a JSON object put over it: a value sets,
-// null goes back to what is configured. A key that cannot be changed live is an
-// error.
-func (c Changes) merge(patch []byte) (Changes, error) {
-	given := map[string]json.RawMessage{}
-	if err := json.Unmarshal(patch, &given); err != nil {
-		return c, fmt.Errorf("the body is not a JSON object: %w", err)
+// null goes back to what is configured. Keys that cannot be changed live and
+// values that do not fit are told in faults, all of them.
+func (c Changes) merge(patch []byte) (merged Changes, faults []error, err error) {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(patch, &given); err != nil || given == nil {
+		return c, nil, errNoObject
 	}
-	merged := c
-	var errs []error
-	fields := merged.fields()
-	for key, value := range given {
-		field, ok := fields[key]
+	fields := c.fields()
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		set, ok := fields[key]
 		if !ok {
-			errs = append(errs, fmt.Errorf("%s cannot be changed while the gate runs", key))
+			faults = append(faults, fmt.Errorf("%s cannot be changed while the gate runs", key))
 			continue
 		}
-		if err := json.Unmarshal(value, field); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", key, err))
+		if err := set(given[key]); err != nil {
+			faults = append(faults, fmt.Errorf("%s %w", key, err))
 		}
 	}
-	return merged, errors.Join(errs...)
+	return c, faults, nil
 }
 
-// fields returns pointers to the fields by the keys that JSON gives them.
-func (c *Changes) fields() map[string]any {
-	return map[string]any{
-		"total_active_users":      &c.TotalActiveUsers,
-		"new_users_per_minute":    &c.NewUsersPerMinute,
-		"session_duration":        &c.SessionDuration,
-		"disable_session_renewal": &c.DisableSessionRenewal,
-		"queueing_method":         &c.QueueingMethod,
-		"queue_all":               &c.QueueAll,
-		"suspended":               &c.Suspended,
-		"refresh_interval":        &c.RefreshInterval,
-		"refresh_jitter":          &c.RefreshJitter,
-		"pacing":                  &c.Pacing,
-		"queue_ticket_ttl":        &c.QueueTicketTTL,
+// fields returns functions that set the fields to a JSON value, by the keys that
+// JSON gives them.
+func (c *Changes) fields() map[string]func([]byte) error {
+	return map[string]func([]byte) error{
+		"total_active_users":      setter(&c.TotalActiveUsers),
+		"new_users_per_minute":    setter(&c.NewUsersPerMinute),
+		"session_duration":        setter(&c.SessionDuration),
+		"disable_session_renewal": setter(&c.DisableSessionRenewal),
+		"queueing_method":         setter(&c.QueueingMethod),
+		"queue_all":               setter(&c.QueueAll),
+		"suspended":               setter(&c.Suspended),
+		"refresh_interval":        setter(&c.RefreshInterval),
+		"refresh_jitter":          setter(&c.RefreshJitter),
+		"pacing":                  setter(&c.Pacing),
+		"queue_ticket_ttl":        setter(&c.QueueTicketTTL),
 	}
+}
+
+// setter returns a function that sets the field to a value of its own: what it
+// pointed to may be in use.
+func setter[T any](field **T) func([]byte) error {
+	return func(value []byte) error {
+		var set *T
+		if err := json.Unmarshal(value, &set); err != nil {
+			return misfit(new(T), err)
+		}
+		*field = set
+		return nil
+	}
+}
+
+// misfit says in the words of a configuration file what is wrong with a value.
+func misfit(wanted any, err error) error {
+	if wrongType := new(json.UnmarshalTypeError); !errors.As(err, &wrongType) {
+		return fmt.Errorf("is not usable: %w", err)
+	}
+	switch wanted.(type) {
+	case *int:
+		return errors.New("wants a whole number")
+	case *float64:
+		return errors.New("wants a number")
+	case *bool:
+		return errors.New("wants true or false")
+	case *Duration:
+		return errors.New(`wants a duration such as "90s" or "5m"`)
+	default:
+		return errors.New("wants a name, as a string")
+	}
+}
+
+// rebase makes cfg what is configured, under the changes that operators made,
+// and returns what was.
+func (l *line) rebase(ctx context.Context, now queue.Instant, cfg RoomConfig) (was RoomConfig, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was = l.base
+	l.base = cfg
+	if err := l.apply(ctx, now, l.changes); err != nil {
+		l.base = was
+		return was, err
+	}
+	return was, nil
 }
 
 // apply puts the changes over what is configured. The caller holds mu.
-func (l *line) apply(ctx context.Context, c Changes) error {
+func (l *line) apply(ctx context.Context, now queue.Instant, c Changes) error {
 	if err := l.queue.Configure(ctx, c.over(l.base.Settings)); err != nil {
 		return err
 	}
@@ -121,5 +171,8 @@ func (l *line) apply(ctx context.Context, c Changes) error {
 	put(&suspended, c.Suspended)
 	l.suspended.Store(suspended)
 	l.changes = c
+	// So that visitors are told of the change with their next answer. A store
+	// that fails just now is noticed by those who sync regularly.
+	_ = l.queue.Sync(ctx, now)
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,8 +12,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -22,29 +19,25 @@ import (
 // ownPaths is where the gate's own paths live, on every host.
 const ownPaths = "/.anteroom/"
 
+// passed are the methods that are told to whoever comes with one that is not.
+var passed = []string{"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
+
 // Gate is the waiting room as an HTTP handler. It is made by New and ended by
 // Close.
 type Gate struct {
-	o        Options
-	problems *templates.Problems
-	metrics  *metrics
-	current  atomic.Pointer[setup]
-	draining atomic.Bool
+	o         Options
+	problems  *templates.Problems
+	languages *templates.Languages // of error pages that belong to no room
+	metrics   *metrics
+	current   atomic.Pointer[setup]
+	draining  atomic.Bool
 
-	mu    sync.Mutex        // guards configuring
-	lines map[string]*line  // by room; they outlive configurations
-	sync  context.Context   // of the lines' syncing
-	stop  context.CancelFunc // ends it
-	tasks sync.WaitGroup    // the syncing
-}
-
-// setup is one configuration at work. It does not change.
-type setup struct {
-	table    *route.Table
-	rooms    []*room
-	trust    origin.Trust
-	origins  map[string]*origin.Origin
-	fallback http.Handler // for requests that no room guards; nil if they are refused
+	mu      sync.Mutex         // held while configuring
+	pausing sync.Mutex         // held from reading whether an origin fails to telling its rooms
+	lines   map[string]*line   // by room; they outlive configurations
+	sync    context.Context    // of the lines' syncing
+	stop    context.CancelFunc // ends it
+	tasks   sync.WaitGroup     // the syncing
 }
 
 // New returns a gate of the configuration c. It fails if something in it cannot
@@ -57,154 +50,79 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
-	g := &Gate{o: o.withDefaults(), problems: problems, lines: map[string]*line{}}
+	languages, err := templates.NewLanguages(templates.DefaultLanguage)
+	if err != nil {
+		return nil, fmt.Errorf("making the error pages: %w", err)
+	}
+	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages, lines: map[string]*line{}}
 	g.metrics = newMetrics(g)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
 		g.stop()
+		g.tasks.Wait()
 		return nil, err
 	}
 	return g, nil
 }
 
-// Configure replaces the configuration as a whole, and keeps the old one if it
-// returns an error. Rooms are known by their names: one that stays keeps its
-// line, its sessions and the changes that operators made while it ran.
-func (g *Gate) Configure(ctx context.Context, c Config) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	next, err := g.build(ctx, c)
-	if err != nil {
-		return fmt.Errorf("configuring the gate: %w", err)
-	}
-	old := g.current.Swap(next)
-	for _, r := range next.rooms {
-		r.line.queue.Pause(r.origin.Failing())
-	}
-	if old != nil {
-		for _, o := range old.origins {
-			o.Close()
-		}
-	}
-	return nil
-}
-
-func (g *Gate) build(ctx context.Context, c Config) (*setup, error) {
-	s := &setup{trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{}}
-	var err error
-	if s.table, err = route.New(c.routes()); err != nil {
-		return nil, err
-	}
-	fail := func(err error) (*setup, error) {
-		for _, o := range s.origins {
-			o.Close()
-		}
-		return nil, err
-	}
-	for i := range c.Rooms {
-		r, err := g.newRoom(&c.Rooms[i], c)
-		if err != nil {
-			return fail(fmt.Errorf("room %q: %w", c.Rooms[i].Name, err))
-		}
-		if r.origin, err = g.originOf(s, r.cfg.Origin, c); err != nil {
-			return fail(fmt.Errorf("room %q: %w", r.cfg.Name, err))
-		}
-		s.rooms = append(s.rooms, r)
-	}
-	if c.Origin != nil {
-		o, err := g.originOf(s, c.Origin, c)
-		if err != nil {
-			return fail(err)
-		}
-		s.fallback = o
-	}
-	for _, r := range s.rooms {
-		if err := g.open(ctx, r); err != nil {
-			return fail(err)
-		}
-	}
-	return s, nil
-}
-
-// originOf returns the setup's proxy to the address; rooms of one origin share
-// its connections and its breaker.
-func (g *Gate) originOf(s *setup, u *url.URL, c Config) (*origin.Origin, error) {
-	if u == nil {
-		return nil, errors.New("it has no origin")
-	}
-	key := strings.TrimSuffix(u.String(), "/")
-	if o, ok := s.origins[key]; ok {
-		return o, nil
-	}
-	o, err := origin.New(origin.Config{
-		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Log: g.o.Log,
-		ErrorHandler: g.originFailed,
-		OnResponse:   g.respond,
-		OnChange:     func(failing bool) { g.pause(s, key, failing) },
-		Metrics:      g.metrics.origin(key),
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.origins[key] = o
-	return o, nil
-}
-
-// pause holds admissions to the rooms of an origin while it does not answer.
-func (g *Gate) pause(s *setup, key string, failing bool) {
-	if g.current.Load() != s {
-		return
-	}
-	for _, r := range s.rooms {
-		if s.origins[key] == r.origin {
-			r.line.queue.Pause(failing)
-		}
-	}
-}
-
 // ServeHTTP answers a visitor's request.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.current.Load()
-	switch {
-	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
-		g.problem(w, r, http.StatusMethodNotAllowed, templates.DefaultLanguage)
-		return
-	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
-		g.own(w, r, s)
+	if g.ownMatter(w, r, s) {
 		return
 	}
-	var guards [2]int
-	rooms := s.table.All(guards[:0], r.Host, r.RequestURI)
-	switch {
-	case len(rooms) == 0:
-		g.unguarded(w, r, s)
-		return
-	case len(rooms) > 1:
-		// Its origin might read it as a path of either: whoever is let into one
-		// must not spell their way into the other.
-		g.problem(w, r, http.StatusBadRequest, templates.DefaultLanguage)
+	room := g.guard(w, r, s)
+	if room == nil {
 		return
 	}
-	room := s.rooms[rooms[0]]
 	if room.exempts(r, s.trust) {
 		room.count(exempt)
 		g.pass(w, r, room.origin)
 		return
 	}
-	ticket, sealed, err := room.ticket(r)
+	v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
 	if err != nil {
-		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Default())
+		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Languages)
 		return
 	}
-	v := visitor{room: room, now: queue.At(g.o.Clock()), ticket: ticket, https: s.trust.Scheme(r) == "https"}
-	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != room.jar.Name(v.https))
-	if subresource(r) && ticket.State != queue.Accepted {
+	if subresource(r) && v.ticket.State != queue.Accepted {
 		g.subresource(w, r, v)
 		return
 	}
 	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, queue.Request{
-		Ticket: ticket, Hidden: hidden(r), NoWait: unsafe(r) || subresource(r),
+		Ticket: v.ticket, Hidden: hidden(r), NoWait: unsafe(r) || subresource(r),
 	}))
+}
+
+// ownMatter answers requests that are for no room and no origin, and says
+// whether this was one.
+func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool {
+	switch {
+	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
+		w.Header()["Allow"] = passed
+		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
+		return true
+	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
+		g.own(w, r, s)
+		return true
+	}
+	return false
+}
+
+// guard returns the room that guards a request; nil if it has answered instead.
+func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
+	var guards [2]int
+	switch rooms := s.table.All(guards[:0], r.Host, r.RequestURI); len(rooms) {
+	case 0:
+		g.unguarded(w, r, s)
+	case 1:
+		return s.rooms[rooms[0]]
+	default:
+		// Its origin might read it as a path of either: whoever is let into one
+		// must not spell their way into the other.
+		g.problem(w, r, http.StatusBadRequest, g.languages)
+	}
+	return nil
 }
 
 // decided turns the queue's decision into an answer.
@@ -228,9 +146,9 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 	case s.fallback != nil:
 		g.pass(w, r, s.fallback)
 	case s.table.Knows(r.Host):
-		g.problem(w, r, http.StatusNotFound, templates.DefaultLanguage)
+		g.problem(w, r, http.StatusNotFound, g.languages)
 	default:
-		g.problem(w, r, http.StatusMisdirectedRequest, templates.DefaultLanguage)
+		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
 	}
 }
 

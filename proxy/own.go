@@ -5,19 +5,18 @@ import (
 	"net/url"
 
 	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // own answers requests for the gate's own paths.
 func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	switch {
 	case r.URL.Path != ownPaths+"leave":
-		g.problem(w, r, http.StatusNotFound, templates.DefaultLanguage)
+		g.problem(w, r, http.StatusNotFound, g.languages)
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
-		g.problem(w, r, http.StatusMethodNotAllowed, templates.DefaultLanguage)
+		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 	case new(http.CrossOriginProtection).Check(r) != nil:
-		g.problem(w, r, http.StatusBadRequest, templates.DefaultLanguage)
+		g.problem(w, r, http.StatusBadRequest, g.languages)
 	default:
 		g.leave(w, r, s)
 	}

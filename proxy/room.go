@@ -68,32 +68,28 @@ func (g *Gate) newRoom(cfg *RoomConfig, c Config) (*room, error) {
 
 // open gives the room its line: the one it had, or a new one.
 func (g *Gate) open(ctx context.Context, r *room) error {
-	l, ok := g.lines[r.cfg.Name]
-	if !ok {
-		l = &line{}
-		log := g.o.Log.With(zap.String("room", r.cfg.Name))
-		q, err := queue.NewRoom(ctx, queue.At(g.o.Clock()), queue.Config{
-			Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, OnStoreError: r.cfg.OnStoreError,
-			OnStoreChange: func(err error) {
-				if err != nil {
-					log.Error("store does not answer", zap.Stringer("on_store_error", r.cfg.OnStoreError), zap.Error(err))
-				} else {
-					log.Info("store answers again")
-				}
-			},
-		})
-		if err != nil {
-			return err
-		}
-		l.queue = q
-		g.lines[r.cfg.Name] = l
-		g.tasks.Go(func() { g.keepInSync(l) })
+	if l, ok := g.lines[r.cfg.Name]; ok {
+		r.line = l
+		return nil
 	}
-	r.line = l
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.base = r.cfg
-	return l.apply(ctx, l.changes)
+	log := g.o.Log.With(zap.String("room", r.cfg.Name))
+	q, err := queue.NewRoom(ctx, queue.At(g.o.Clock()), queue.Config{
+		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, OnStoreError: r.cfg.OnStoreError,
+		OnStoreChange: func(err error) {
+			if err != nil {
+				log.Error("store does not answer", zap.Stringer("on_store_error", r.cfg.OnStoreError), zap.Error(err))
+			} else {
+				log.Info("store answers again")
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	r.line = &line{queue: q, base: r.cfg}
+	g.lines[r.cfg.Name] = r.line
+	g.tasks.Go(func() { g.keepInSync(r.line) })
+	return nil
 }
 
 // exempts says whether a request passes the room by.

@@ -25,7 +25,7 @@ func newRootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(explainFlag)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServeCommand(), newValidateCommand(),
+	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSimulateCommand(),
 		newStatusCommand(), newKeygenCommand(), newVersionCommand())
 	return root
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -91,20 +92,19 @@ func serve(ctx context.Context, load func() (*config.Config, []config.Warning, e
 	if err != nil {
 		return err
 	}
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP) // before anyone can know that the gate is there
+	defer signal.Stop(reload)
 	s, err := startServer(ctx, c, gate, store, log)
 	if err != nil {
 		return err
 	}
-	reload := make(chan os.Signal, 1)
-	signal.Notify(reload, syscall.SIGHUP)
-	defer signal.Stop(reload)
 	for {
 		select {
 		case <-reload:
 			s.reload(ctx, load, st)
 		case err := <-s.failed:
-			s.stop()
-			return err
+			return errors.Join(err, s.stop())
 		case <-ctx.Done():
 			log.Info("stopping", zap.Duration("grace", c.ShutdownGrace))
 			return s.stop()

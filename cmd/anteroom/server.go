@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +26,8 @@ type server struct {
 	gate   *proxy.Gate
 	public *listen.Server
 	admin  *http.Server
-	failed chan error // a listener's end that nobody asked for
+	at     struct{ visitors, operators net.Addr } // where the listeners are
+	failed chan error                             // a listener's end that nobody asked for
 	tasks  sync.WaitGroup
 }
 
@@ -57,12 +59,13 @@ func (s *server) listen() error {
 	}
 	visitors, err := net.Listen("tcp", s.config.Listen)
 	if err != nil {
-		return fmt.Errorf("listening for visitors: %w", err)
+		return fmt.Errorf("listening for visitors (set listen or --listen to choose another address): %w", err)
 	}
 	operators, err := net.Listen("tcp", s.config.Admin)
 	if err != nil {
-		return errors.Join(fmt.Errorf("listening for the admin API: %w", err), visitors.Close())
+		return errors.Join(fmt.Errorf("listening for the admin API (set admin or --admin to choose another address): %w", err), visitors.Close())
 	}
+	s.at.visitors, s.at.operators = visitors.Addr(), operators.Addr()
 	s.tasks.Go(func() { s.ended(s.public.Serve(visitors)) })
 	s.tasks.Go(func() { s.ended(s.admin.Serve(operators)) })
 	s.log.Info("ready", zap.Stringer("listen", visitors.Addr()), zap.Stringer("admin", operators.Addr()),
@@ -93,10 +96,10 @@ func (s *server) reload(ctx context.Context, load func() (*config.Config, []conf
 	}
 	gc, err := gateConfig(c, keys)
 	if err == nil {
-		err = s.gate.Configure(ctx, gc)
+		err = s.public.Reload()
 	}
 	if err == nil {
-		err = s.public.Reload()
+		err = s.gate.Configure(ctx, gc)
 	}
 	if err != nil {
 		s.refused(err)
@@ -139,6 +142,12 @@ func changedButFixed(old, next *config.Config) []string {
 	} {
 		if !reflect.DeepEqual(k.old, k.new) {
 			keys = append(keys, k.name)
+		}
+	}
+	for i, room := range old.Rooms {
+		same := func(r config.Room) bool { return r.Name == room.Name }
+		if j := slices.IndexFunc(next.Rooms, same); j >= 0 && next.Rooms[j].OnStoreError != room.OnStoreError {
+			keys = append(keys, fmt.Sprintf("rooms[%d].on_store_error", i))
 		}
 	}
 	return keys

@@ -29,6 +29,9 @@ func openState(dir string) (*state, error) {
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = lock.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("locking the state directory: %w", err)
+		}
 		return nil, fmt.Errorf("another gate is using the state directory %s: give each gate its own with state_dir or --state-dir", dir)
 	}
 	return &state{dir: dir, lock: lock}, nil

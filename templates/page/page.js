@@ -5,7 +5,7 @@ const wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'
 const title = document.title, latin = document.documentElement.lang + '-u-nu-latn', count = new Intl.NumberFormat(latin);
 // The address without its fragment, and without a user name in it, which fetch would refuse.
 const here = location.origin + location.pathname + location.search;
-let interval = say.refresh * 1000, due = Infinity, timer, worker, paused, held, lost, entered, reloading;
+let interval = say.refresh * 1000, due = Infinity, timer, worker, flight, paused, held, lost, entered, reloading;
 
 // Nothing is written that is already there: a screen reader would say it again.
 const set = (element, text) => { if (element.textContent !== text) element.textContent = text; };
@@ -84,7 +84,7 @@ const admitted = () => {
 };
 const poll = async () => {
   due = Infinity;
-  const abort = new AbortController(), limit = setTimeout(() => abort.abort(), 30000);
+  const abort = flight = new AbortController(), limit = setTimeout(() => abort.abort(), 30000);
   try {
     const answer = await fetch(here, {
       headers: {Accept: 'application/json', 'Anteroom-Visibility': document.hidden ? 'hidden' : 'visible'},
@@ -99,11 +99,31 @@ const poll = async () => {
       admitted();
     }
   } catch (e) {
+    if (flight !== abort) return;
     lost = true;
     plan(interval * (1 + Math.random() / 2));
   }
   clearTimeout(limit);
+  if (flight === abort) flight = null;
   tell();
+};
+// Whoever looks at the page again is told at once. What a page had asked that the browser then stopped may never be answered.
+const look = () => {
+  if (flight) {
+    due = 0;
+    flight.abort();
+    flight = null;
+  }
+  tick();
+};
+
+// A goodbye is sent when the next page is there. If that is this one again, its visitor has been taken for gone.
+const goodbye = said => {
+  try {
+    const before = sessionStorage.anteroom;
+    sessionStorage.anteroom = said;
+    return before;
+  } catch (e) {}
 };
 
 button.onclick = () => {
@@ -113,12 +133,16 @@ button.onclick = () => {
   held = null;
   tell();
 };
-document.addEventListener('visibilitychange', () => document.hidden || tick());
-addEventListener('pagehide', () => { if (!reloading && interval) navigator.sendBeacon('/.anteroom/leave'); });
-addEventListener('pageshow', e => { if (e.persisted) tick(); });
+document.addEventListener('visibilitychange', () => document.hidden || look());
+addEventListener('pagehide', () => {
+  if (reloading || !interval) return;
+  goodbye(1);
+  navigator.sendBeacon('/.anteroom/leave');
+});
+addEventListener('pageshow', e => { if (e.persisted) look(due = 0); });
 
 clock();
 set($('ahead'), count.format($('ahead').textContent));
 tell();
-if (interval) plan(interval);
+if (interval) plan(goodbye('') ? 500 : interval);
 })();

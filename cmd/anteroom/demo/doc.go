@@ -1,0 +1,15 @@
+// Package demo is what `anteroom demo` puts behind and in front of its gate: a
+// sample site with a few places, and a crowd that wants them.
+//
+//	Origin   the site: a page that shows who is in, and lets them leave
+//	Crowd    visitors who come, wait their turn, stay a while and come again
+package demo
+
+import _ "embed"
+
+//go:embed demo.yaml
+var configuration string
+
+// Configuration is the gate's, as YAML. Two variables are left to be set: ORIGIN,
+// the URL of the site, and STATE_DIR.
+func Configuration() []byte { return []byte(configuration) }

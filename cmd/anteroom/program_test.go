@@ -1,0 +1,172 @@
+package main_test
+
+import (
+	"bytes"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	main "github.com/anteroom-gate/anteroom/cmd/anteroom"
+	"github.com/anteroom-gate/anteroom/cookie"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// anteroom runs the program in this process.
+func anteroom(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = main.Program(t.Context(), args, &out, &err)
+	return out.String(), err.String(), code
+}
+
+// golden compares text with a golden file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
+}
+
+func TestValidate(t *testing.T) {
+	for name, want := range map[string]int{"good": 0, "faulty": 2} {
+		stdout, stderr, code := anteroom(t, "validate", "--config", filepath.Join("testdata", name+".yaml"))
+		assert.Equal(t, want, code, name)
+		golden(t, "validate-"+name, "stdout:\n"+stdout+"stderr:\n"+stderr)
+	}
+	_, stderr, code := anteroom(t, "validate", "-c", filepath.Join(t.TempDir(), "nothing.yaml"))
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "nothing.yaml")
+	_, stderr, code = anteroom(t, "validate")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "name the file to check")
+}
+
+func TestServeRefusesAFaultyConfigurationAsValidateDoes(t *testing.T) {
+	file := filepath.Join("testdata", "faulty.yaml")
+	_, validated, _ := anteroom(t, "validate", "--config", file)
+	_, served, code := anteroom(t, "serve", "--config", file)
+	assert.Equal(t, 2, code)
+	assert.Equal(t, validated, served)
+}
+
+func TestServeTellsWhatItNeeds(t *testing.T) {
+	_, stderr, code := anteroom(t, "serve", "--total-active-users", "x", "--state-dir", t.TempDir())
+	assert.Equal(t, 2, code)
+	for _, flag := range []string{"origin", "--total-active-users", "--new-users-per-minute"} {
+		assert.Contains(t, stderr, flag)
+	}
+}
+
+func TestKeygenPrintsANewKeyAloneOnOneLine(t *testing.T) {
+	first, stderr, code := anteroom(t, "keygen")
+	assert.Zero(t, code)
+	assert.Empty(t, stderr)
+	second, _, _ := anteroom(t, "keygen")
+	assert.NotEqual(t, first, second)
+	for _, key := range []string{first, second} {
+		assert.Regexp(t, `^[A-Za-z0-9_-]+\n$`, key)
+		_, err := cookie.ParseKey(key)
+		assert.NoError(t, err)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	stdout, _, code := anteroom(t, "version")
+	assert.Zero(t, code)
+	assert.Regexp(t, `^anteroom \S+ go1\.\S+ \w+/\w+\n$`, stdout)
+}
+
+func TestWrongCommandLinesAreAnsweredWithASuggestion(t *testing.T) {
+	for line, want := range map[string]string{
+		"serv":                          `there is no command "serv" (did you mean "serve"?)`,
+		"nonsense":                      `there is no command "nonsense"; see anteroom --help`,
+		"serve --total-active-user 5":   `unknown flag: --total-active-user (did you mean "--total-active-users"?)`,
+		"serve --origi http://x":        `(did you mean "--origin"?)`,
+		"serve --zzzzzzzz":              "unknown flag: --zzzzzzzz; see anteroom serve --help",
+		"serve anteroom.yaml":           `anteroom serve takes no arguments, and got "anteroom.yaml"`,
+		"keygen 2":                      "anteroom keygen takes no arguments",
+		"validate --confg x":            `(did you mean "--config"?)`,
+		"serve --config":                "flag needs an argument",
+		"--version-of-what":             "unknown flag",
+		"status --admin-tokn x":         `(did you mean "--admin-token"?)`,
+		"serve --queueing-method fifos": `(did you mean "fifo"?)`,
+	} {
+		stdout, stderr, code := anteroom(t, strings.Fields(line)...)
+		assert.Equal(t, 2, code, line)
+		assert.Contains(t, stderr, want, line)
+		assert.Empty(t, stdout, line)
+	}
+}
+
+func TestHelpNamesTheCommands(t *testing.T) {
+	for _, args := range [][]string{{}, {"--help"}, {"help"}} {
+		stdout, _, code := anteroom(t, args...)
+		assert.Zero(t, code)
+		for _, command := range []string{"demo", "serve", "validate", "status", "keygen", "version"} {
+			assert.Contains(t, stdout, "\n  "+command+" ", "%v", args)
+		}
+	}
+	stdout, _, code := anteroom(t, "serve", "--help")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, "--total-active-users")
+}
+
+func TestStatusShowsTheRoomsAsATable(t *testing.T) {
+	t.Setenv("ANTEROOM_ADMIN_TOKEN", "secret")
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "Bearer secret", r.Header.Get("Authorization"))
+		switch r.URL.Path {
+		case "/api/v1/rooms":
+			_, _ = w.Write([]byte(`[{"name": "shop", "queueing_method": "fifo", "total_active_users": 200, "new_users_per_minute": 30},
+				{"name": "tickets", "queueing_method": "random", "total_active_users": 5, "new_users_per_minute": 5}]`))
+		case "/api/v1/rooms/shop/status":
+			_, _ = w.Write([]byte(`{"status": "queueing", "activeUsers": 200, "openSlots": 0, "estimated_queued_users": 1234, "max_estimated_time_minutes": 42}`))
+		default:
+			_, _ = w.Write([]byte(`{"status": "not_queueing", "activeUsers": 1, "openSlots": 4}`))
+		}
+	}))
+	t.Cleanup(api.Close)
+	for _, address := range []string{api.URL, strings.TrimPrefix(api.URL, "http://")} {
+		stdout, stderr, code := anteroom(t, "status", "--admin", address)
+		assert.Zero(t, code, stderr)
+		golden(t, "status", stdout)
+		assert.NotContains(t, stdout, "secret")
+	}
+	help, _, _ := anteroom(t, "status", "--help")
+	assert.NotContains(t, help, "secret")
+}
+
+func TestStatusTellsWhatIsWrong(t *testing.T) {
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"detail": "Send the admin token."}`))
+	}))
+	t.Cleanup(refusing.Close)
+	_, stderr, code := anteroom(t, "status", "--admin", refusing.URL)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "401 Unauthorized Send the admin token.")
+
+	babbling := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) }))
+	t.Cleanup(babbling.Close)
+	_, stderr, code = anteroom(t, "status", "--admin", babbling.URL)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "reading what the gate said of /api/v1/rooms")
+
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	_, stderr, code = anteroom(t, "status", "--admin", gone.URL)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "is it running, and its admin API at "+gone.URL)
+}

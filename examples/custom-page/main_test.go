@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/examples/stage"
+	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
+	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+func TestTheConfigurationIsValid(t *testing.T) {
+	program, err := stage.Program(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	said, err := exec.CommandContext(t.Context(), program, "validate", "--config", "anteroom.yaml").CombinedOutput()
+	require.NoError(t, err, string(said))
+	assert.Contains(t, string(said), "anteroom.yaml is valid")
+}
+
+func TestTheSecondVisitorSeesThePageUntilTheFirstLeaves(t *testing.T) {
+	at := stagetest.Addresses(t)
+	stagetest.Start(t, at.Admin, func(ctx context.Context, out io.Writer) error { return run(ctx, out, at, "anteroom.yaml") })
+	shop := "http://" + at.Gate
+	first, second := stagetest.Visitor(t), stagetest.Visitor(t)
+	assert.Contains(t, stagetest.Text(t, first, http.MethodGet, shop), "Welcome to the shop")
+	page := stagetest.Text(t, second, http.MethodGet, shop)
+	assert.Contains(t, page, "Nordlys Festival")
+	assert.Contains(t, page, "Room: tickets")
+	assert.Contains(t, stagetest.Text(t, first, http.MethodPost, shop+"/leave"), "Goodbye")
+	require.Eventually(t, func() bool {
+		return strings.Contains(stagetest.Text(t, second, http.MethodGet, shop), "Welcome to the shop")
+	}, 30*time.Second, 500*time.Millisecond, "it is their turn")
+}
+
+func TestThePageIsGoodToLookAt(t *testing.T) {
+	source, err := os.ReadFile("page.mustache")
+	require.NoError(t, err)
+	page, err := templates.Parse(source)
+	require.NoError(t, err)
+	states := map[string]templates.Data{}
+	for _, s := range templates.States() {
+		states["/"+s.Name] = s.Data
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rendered, err := page.Render(states[r.URL.Path])
+		assert.NoError(t, err)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(rendered.AppendTo(nil, time.Date(2026, 11, 21, 19, 30, 0, 0, time.UTC), 20))
+	}))
+	defer server.Close()
+
+	browser, err := browsertest.Start(nil)
+	require.NoError(t, err)
+	defer browser.Stop()
+	tab := browser.Visitor(t)
+	for _, state := range []string{"fifo", "fifo, hours", "fifo, wait unknown", "fifo, full", "random", "queue all", "reject"} {
+		for name, width := range map[string]int64{"desktop": 1280, "phone": 320} {
+			tab.Look(browsertest.Light, width, 800)
+			tab.Open(server.URL + "/" + url.PathEscape(state))
+			assert.Equal(t, width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "nothing is cut off")
+			tab.RequireAccessible()
+			tab.Screenshot("custom-" + strings.NewReplacer(", ", "-", " ", "-").Replace(state) + "-" + name)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+// Package stage is what the examples have in common: a small shop, and the
+// program anteroom in front of it. Nothing in it is needed to use Anteroom.
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Addresses are where an example listens.
+type Addresses struct {
+	Shop  string // the site behind the gate
+	Gate  string // what visitors open
+	Admin string // the gate's admin API
+}
+
+// Usual are the addresses of the examples.
+func Usual() Addresses {
+	return Addresses{Shop: "127.0.0.1:3000", Gate: "127.0.0.1:8080", Admin: "127.0.0.1:9090"}
+}
+
+// Main runs an example until Ctrl-C, and returns its exit code.
+func Main(run func(ctx context.Context, out io.Writer) error) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// Run serves the shop and runs `anteroom serve` with the arguments, until ctx
+// ends or the gate fails.
+func Run(ctx context.Context, out io.Writer, at Addresses, args ...string) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	l, err := net.Listen("tcp", at.Shop)
+	if err != nil {
+		return fmt.Errorf("opening the shop: %w", err)
+	}
+	shop := &http.Server{Handler: Shop(), ReadHeaderTimeout: 5 * time.Second}
+	closed := make(chan error, 1)
+	go func() { closed <- shop.Serve(l) }()
+	err = gate(ctx, out, args)
+	err = errors.Join(err, shop.Close())
+	if shopErr := <-closed; !errors.Is(shopErr, http.ErrServerClosed) {
+		err = errors.Join(err, fmt.Errorf("running the shop: %w", shopErr))
+	}
+	return err
+}
+
+// Program builds anteroom into the directory and returns its path.
+func Program(ctx context.Context, dir string) (string, error) {
+	path := filepath.Join(dir, "anteroom")
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/anteroom-gate/anteroom/cmd/anteroom")
+	if text, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building anteroom: %w\n%s", err, text)
+	}
+	return path, nil
+}
+
+func gate(ctx context.Context, out io.Writer, args []string) error {
+	dir, err := os.MkdirTemp("", "anteroom-example-")
+	if err != nil {
+		return fmt.Errorf("making a state directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	fmt.Fprintf(out, "Building anteroom, then running it:\n\n  anteroom serve %s\n\n", strings.Join(args, " "))
+	program, err := Program(ctx, dir)
+	if err != nil {
+		return err
+	}
+	serve := exec.CommandContext(ctx, program, append([]string{"serve"}, args...)...)
+	serve.Stdout, serve.Stderr = out, out
+	serve.Env = append(os.Environ(), "STATE_DIRECTORY="+dir)
+	serve.Cancel = func() error { return serve.Process.Signal(os.Interrupt) }
+	serve.WaitDelay = 10 * time.Second
+	if err := serve.Run(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("running the gate: %w", err)
+	}
+	return nil
+}

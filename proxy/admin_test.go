@@ -1,0 +1,251 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+func TestStatusTabulatesTheBucketsAsTheRuleServesThem(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) {
+		s.TotalActiveUsers, s.SessionDuration, s.QueueTicketTTL = 4, 50*time.Second, time.Hour
+	}))
+	assert.Equal(t, standing{Status: "not_queueing", OpenSlots: 4}, withoutBuckets(f.status("shop")))
+	f.full()
+	var waiting []*visitor
+	for _, people := range []int{3, 2} {
+		for range people {
+			v := f.visitor()
+			v.get("/")
+			waiting = append(waiting, v)
+		}
+		f.pass(40 * time.Second)
+		for _, v := range waiting {
+			v.get("/")
+		}
+	}
+	f.pass(time.Second)
+	s := f.status("shop")
+	assert.Equal(t, "queueing", s.Status)
+	assert.Equal(t, 5, s.Queued+s.Active)
+	total, reserved := 0, 0
+	for _, b := range s.Buckets {
+		_, err := http.ParseTime(b.Key)
+		assert.NoError(t, err)
+		assert.Regexp(t, `^Thu, 27 May 2021 15:5[45]:00 GMT$`, b.Key)
+		total, reserved = total+b.Data.Waiting, reserved+b.Data.Reserved
+	}
+	assert.Equal(t, s.Queued, total)
+	assert.Equal(t, min(s.OpenSlots, s.Queued), reserved)
+}
+
+func withoutBuckets(s standing) standing {
+	s.Buckets = nil
+	return s
+}
+
+func TestStatusHasTheBucketTableOfTheArticle(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 1 }))
+	f.full()
+	for i, people := range []int{5, 10, 10} {
+		if i > 0 {
+			f.pass(25 * time.Second)
+		}
+		for range people {
+			f.visitor().get("/", with("Anteroom-Visibility", "hidden"))
+		}
+	}
+	f.pass(time.Second)
+	f.patch(`{"total_active_users": 21}`)
+	body := f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).body
+	var got map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte(body), &got))
+	assert.JSONEq(t, `[
+		{"key": "Thu, 27 May 2021 15:54:00 GMT", "data": {"waiting": 15, "reservedSlots": 15}},
+		{"key": "Thu, 27 May 2021 15:55:00 GMT", "data": {"waiting": 10, "reservedSlots": 5}}
+	]`, string(got["buckets"]))
+	for name, want := range map[string]string{
+		"activeUsers": "1", "openSlots": "20", "estimated_queued_users": "25", "estimated_total_active_users": "1",
+		"event_id": `""`, "status": `"queueing"`, "max_estimated_time_minutes": "10",
+	} {
+		assert.JSONEq(t, want, string(got[name]), name)
+	}
+}
+
+func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
+	f := start(t, room(func(r *proxy.RoomConfig) {
+		r.Revoke = true
+		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Description: "staff", Match: route.Conditions{
+			CIDR: []string{"192.0.2.0/24"}, Header: "X-Pass: letmein", Cookie: "staff=yes",
+		}}}
+	}))
+	var rooms []map[string]any
+	f.api(http.MethodGet, "/api/v1/rooms", "", &rooms)
+	require.Len(t, rooms, 1)
+	var one map[string]any
+	a := f.api(http.MethodGet, "/api/v1/rooms/shop", "", &one)
+	assert.Equal(t, rooms[0], one)
+	assert.Equal(t, "application/json", a.header.Get("Content-Type"))
+	assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
+	for key, want := range map[string]any{
+		"name": "shop", "host": "", "path": "/", "origin": f.site.URL, "total_active_users": 1.0, "new_users_per_minute": 1000.0,
+		"session_duration": "8m", "refresh_interval": "20s", "refresh_jitter": .15, "bucket": "1m", "queue_ticket_ttl": "5m",
+		"queueing_method": "fifo", "pacing": "auto", "queueing_status_code": 200.0, "json_response_enabled": true,
+		"disable_session_renewal": false, "queue_all": false, "suspended": false, "default_template_language": "en-US",
+		"cookie_name": "anteroom_shop", "enabled_origin_commands": []any{"revoke"}, "on_store_error": "hold",
+		"cookie_suffix": "", "cookie_attributes": map[string]any{"samesite": "auto", "secure": "auto", "domain": ""},
+		"rules": []any{map[string]any{"action": "bypass_waiting_room", "description": "staff", "match": map[string]any{
+			"cidr": []any{"192.0.2.0/24"}, "header": "X-Pass: …", "cookie": "staff=…",
+		}}},
+		"additional_routes": []any{}, "custom_page": false, "overrides": map[string]any{},
+	} {
+		assert.Equal(t, want, one[key], key)
+	}
+}
+
+func TestAdminRefusesWithProblems(t *testing.T) {
+	f := start(t)
+	for _, c := range []struct {
+		method, path, body string
+		change             func(*http.Request)
+		status             int
+	}{
+		{"GET", "/api/v1/rooms/nowhere", "", nil, http.StatusNotFound},
+		{"GET", "/api/v1/rooms/nowhere/status", "", nil, http.StatusNotFound},
+		{"PATCH", "/api/v1/rooms/nowhere", "{}", nil, http.StatusNotFound},
+		{"GET", "/api/v1/", "", nil, http.StatusNotFound},
+		{"GET", "/", "", nil, http.StatusNotFound},
+		{"POST", "/api/v1/rooms", "{}", nil, http.StatusMethodNotAllowed},
+		{"DELETE", "/api/v1/rooms/shop", "", nil, http.StatusMethodNotAllowed},
+		{"PATCH", "/api/v1/rooms/shop/status", "{}", nil, http.StatusMethodNotAllowed},
+		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Content-Type", "text/plain"), http.StatusUnsupportedMediaType},
+		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Content-Type", ""), http.StatusUnsupportedMediaType},
+		{"PATCH", "/api/v1/rooms/shop", `{"queue_all"`, nil, http.StatusBadRequest},
+		{"PATCH", "/api/v1/rooms/shop", `null`, nil, http.StatusBadRequest},
+		{"PATCH", "/api/v1/rooms/shop", `[]`, nil, http.StatusBadRequest},
+		{"PATCH", "/api/v1/rooms/shop", `{}{}`, nil, http.StatusBadRequest},
+		{"PATCH", "/api/v1/rooms/shop", `{"x":"` + strings.Repeat("x", 64<<10) + `"}`, nil, http.StatusRequestEntityTooLarge},
+		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Origin", "https://evil.test"), http.StatusForbidden},
+		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Sec-Fetch-Site", "cross-site"), http.StatusForbidden},
+		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "evil.test" }, http.StatusMisdirectedRequest},
+		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "localhost:9090" }, http.StatusOK},
+		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "[::1]" }, http.StatusOK},
+		{"GET", "/livez", "", func(r *http.Request) { r.Host = "gate.internal" }, http.StatusOK},
+	} {
+		var changes []func(*http.Request)
+		if c.change != nil {
+			changes = append(changes, c.change)
+		}
+		a := f.api(c.method, c.path, c.body, nil, changes...)
+		assert.Equal(t, c.status, a.status, "%s %s %.40s", c.method, c.path, c.body)
+		if c.status == http.StatusOK {
+			continue
+		}
+		assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"), "%s %s", c.method, c.path)
+		var problem struct {
+			Title, Detail string
+			Status        int
+		}
+		require.NoError(t, json.Unmarshal([]byte(a.body), &problem))
+		assert.Equal(t, c.status, problem.Status)
+		assert.NotEmpty(t, problem.Detail)
+		if c.status == http.StatusMethodNotAllowed {
+			assert.Contains(t, a.header.Get("Allow"), "GET")
+		}
+	}
+}
+
+func TestAdminAsksForItsToken(t *testing.T) {
+	f := start(t, func(_ *proxy.Config, o *proxy.Options) { o.AdminToken = "secret" })
+	for _, path := range []string{"/api/v1/rooms", "/api/v1/rooms/shop", "/api/v1/rooms/shop/status", "/api/v1/nothing"} {
+		for _, given := range []string{"", "Bearer", "Bearer secre", "Bearer secrets", "Basic secret", "secret"} {
+			a := f.api(http.MethodGet, path, "", nil, with("Authorization", given))
+			assert.Equal(t, http.StatusUnauthorized, a.status, "%s %q", path, given)
+			assert.Equal(t, "Bearer", a.header.Get("WWW-Authenticate"))
+		}
+	}
+	assert.Equal(t, http.StatusUnauthorized, f.patch(`{"queue_all": true}`).status)
+	token, elsewhere := with("Authorization", "Bearer secret"), func(r *http.Request) { r.Host = "gate.internal:9090" }
+	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms", "", nil, token, elsewhere).status)
+	for _, open := range []string{"/livez", "/readyz", "/metrics"} {
+		assert.Equal(t, http.StatusOK, f.api(http.MethodGet, open, "", nil).status, open)
+	}
+}
+
+// fallible is a store that can be told to fail.
+type fallible struct {
+	queue.Store
+	failing atomic.Bool
+}
+
+var errStore = errors.New("the store is away")
+
+func (s *fallible) Configure(ctx context.Context, name string, settings queue.Settings) error {
+	if s.failing.Load() {
+		return errStore
+	}
+	return s.Store.Configure(ctx, name, settings)
+}
+
+func (s *fallible) Sync(ctx context.Context, name string, p *queue.Report) (*queue.View, error) {
+	if s.failing.Load() {
+		return nil, errStore
+	}
+	return s.Store.Sync(ctx, name, p)
+}
+
+func (s *fallible) Admit(ctx context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+	if s.failing.Load() {
+		return queue.Standing{}, errStore
+	}
+	return s.Store.Admit(ctx, name, p, claims, grants)
+}
+
+func TestReadiness(t *testing.T) {
+	store := &fallible{}
+	f := start(t, func(_ *proxy.Config, o *proxy.Options) {
+		store.Store = o.Store
+		o.Store = store
+	})
+	in := f.full()[0]
+	ready := func() int { return f.api(http.MethodGet, "/readyz", "", nil).status }
+	require.Equal(t, http.StatusOK, ready())
+
+	store.failing.Store(true)
+	f.pass(time.Second)
+	assert.Equal(t, http.StatusServiceUnavailable, ready(), "nobody new could be let in")
+	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/livez", "", nil).status)
+	assert.True(t, in.get("/").in(), "whoever is in does not notice")
+	assert.Equal(t, "queueing", f.status("shop").Status, "the status is what was known last")
+	assert.Equal(t, http.StatusServiceUnavailable, f.patch(`{"queue_all": true}`).status)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_store_failing{room="shop"} 1`)
+
+	store.failing.Store(false)
+	f.pass(time.Second)
+	assert.Equal(t, http.StatusOK, ready())
+	assert.Equal(t, map[string]any{}, f.describe()["overrides"], "what was refused has left no trace")
+
+	f.Drain()
+	assert.Equal(t, http.StatusServiceUnavailable, ready())
+	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/livez", "", nil).status)
+	assert.True(t, in.get("/").in(), "a gate that drains goes on answering")
+}
+
+// describe is the room called shop as the admin API tells it.
+func (f *fixture) describe() (one map[string]any) {
+	f.t.Helper()
+	f.api(http.MethodGet, "/api/v1/rooms/shop", "", &one)
+	return one
+}

@@ -1,0 +1,205 @@
+package browsertest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+)
+
+// browser is the one browser of all tests.
+var browser *browsertest.Browser
+
+func TestMain(m *testing.M) {
+	var err error
+	// Chromium all but stops the timers of a page that has been hidden for five
+	// minutes. Here it does so after a second.
+	browser, err = browsertest.Start(map[string]any{"enable-features": "IntensiveWakeUpThrottling:grace_period_seconds/1"})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	browser.Stop()
+	os.Exit(code)
+}
+
+// room is a gate with a room for one visitor, in front of a small site.
+type room struct {
+	t     *testing.T
+	url   string
+	admin string
+	down  atomic.Bool // the gate cannot be reached
+
+	mu       sync.Mutex
+	checkIns []checkIn
+}
+
+// checkIn is a request by which a page's script asked how things stand.
+type checkIn struct {
+	at         time.Time
+	visibility string
+}
+
+// newRoom opens a room in which those who wait check in every so often.
+func newRoom(t *testing.T, interval time.Duration) *room {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/leave" {
+			w.Header().Set("Anteroom-Command", "revoke")
+		}
+		_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><h1>Welcome</h1>")
+	}))
+	t.Cleanup(site.Close)
+	origin, err := url.Parse(site.URL)
+	require.NoError(t, err)
+	key, err := cookie.ParseKey(cookie.NewKey())
+	require.NoError(t, err)
+	gate, err := proxy.New(t.Context(), proxy.Config{
+		Keys: []cookie.Key{key},
+		Rooms: []proxy.RoomConfig{{
+			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Revoke: true,
+			Settings: queue.Settings{
+				TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour,
+				RefreshInterval: interval, Bucket: time.Second,
+			},
+		}},
+	}, proxy.Options{Store: memstore.New()})
+	require.NoError(t, err)
+	t.Cleanup(gate.Close)
+
+	r := &room{t: t}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if r.down.Load() {
+			panic(http.ErrAbortHandler) // as a connection that breaks
+		}
+		r.note(q)
+		gate.ServeHTTP(w, q)
+	}))
+	t.Cleanup(front.Close)
+	admin := httptest.NewServer(gate.Admin())
+	t.Cleanup(admin.Close)
+	r.url, r.admin = front.URL, admin.URL
+	return r
+}
+
+func (r *room) note(q *http.Request) {
+	if visibility := q.Header.Get("Anteroom-Visibility"); visibility != "" {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.checkIns = append(r.checkIns, checkIn{time.Now(), visibility})
+	}
+}
+
+// seen returns the check-ins of scripts from a number on.
+func (r *room) seen(from int) []checkIn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]checkIn(nil), r.checkIns[from:]...)
+}
+
+// count is how many check-ins of scripts there were.
+func (r *room) count() int { return len(r.seen(0)) }
+
+// until waits until something is so.
+func (r *room) until(is func() bool, what string) {
+	r.t.Helper()
+	require.Eventually(r.t, is, 30*time.Second, 20*time.Millisecond, what)
+}
+
+// queued is how many people the gate counts in line.
+func (r *room) queued() int {
+	r.t.Helper()
+	answer, err := http.Get(r.admin + "/api/v1/rooms/shop/status")
+	require.NoError(r.t, err)
+	defer answer.Body.Close()
+	var status struct {
+		Queued int `json:"estimated_queued_users"`
+	}
+	require.NoError(r.t, json.NewDecoder(answer.Body).Decode(&status))
+	return status.Queued
+}
+
+// person is a visitor without a browser.
+type person struct {
+	room *room
+	http http.Client
+}
+
+func (r *room) person() *person {
+	r.t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(r.t, err)
+	p := &person{room: r, http: http.Client{Jar: jar, Timeout: 30 * time.Second}}
+	p.ask(http.MethodGet, "/")
+	return p
+}
+
+func (p *person) ask(method, path string) {
+	req, err := http.NewRequestWithContext(p.room.t.Context(), method, p.room.url+path, nil)
+	if !assert.NoError(p.room.t, err) {
+		return
+	}
+	answer, err := p.http.Do(req)
+	if !assert.NoError(p.room.t, err) {
+		return
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	assert.NoError(p.room.t, err)
+}
+
+// leave gives back the place in the site.
+func (p *person) leave() { p.ask(http.MethodPost, "/leave") }
+
+// queue keeps the place in line until goodbye is called.
+func (p *person) queue() (goodbye func()) {
+	stop := make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		again := time.NewTicker(500 * time.Millisecond)
+		defer again.Stop()
+		for {
+			select {
+			case <-again.C:
+				p.ask(http.MethodGet, "/")
+			case <-stop:
+				p.ask(http.MethodPost, "/.anteroom/leave")
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(stop)
+		asking.Wait()
+	})
+}
+
+// nextBucket waits until the next second, as whoever comes then is behind
+// whoever has come before.
+func nextBucket(t *testing.T) {
+	t.Helper()
+	now := time.Now()
+	select {
+	case <-time.After(now.Truncate(time.Second).Add(time.Second).Sub(now)):
+	case <-t.Context().Done():
+	}
+}

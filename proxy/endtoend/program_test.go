@@ -1,0 +1,211 @@
+// Package endtoend_test runs the program as it is built, in front of an origin
+// of its own, and judges it by what that origin saw.
+package endtoend_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// patience is what is waited for anything that should happen.
+const patience = 30 * time.Second
+
+// program is the path of the program, built once for all tests.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "anteroom-endtoend-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "anteroom")
+	build := exec.Command("go", "build", "-race", "-o", program, "github.com/anteroom-gate/anteroom/cmd/anteroom")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// output is what a process writes; it may be read while it writes.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// gate is the program while it serves.
+type gate struct {
+	t          *testing.T
+	args, env  []string
+	url, admin string
+	cmd        *exec.Cmd
+	log        *output
+	ended      chan struct{} // closed when the process has ended
+}
+
+// freeAddress is a loopback address that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// serve starts a gate with a state directory and addresses of its own, and waits
+// until it is ready. The environment has nothing but env.
+func serve(t *testing.T, env []string, args ...string) *gate {
+	t.Helper()
+	g := newGate(t, env, args...)
+	g.start()
+	return g
+}
+
+func newGate(t *testing.T, env []string, args ...string) *gate {
+	t.Helper()
+	visitors, operators := freeAddress(t), freeAddress(t)
+	g := &gate{t: t, env: env, url: "http://" + visitors, admin: "http://" + operators}
+	g.args = append([]string{"serve", "--listen", visitors, "--admin", operators, "--state-dir", t.TempDir()}, args...)
+	t.Cleanup(func() {
+		g.kill()
+		assert.NotContains(t, g.log.String(), "DATA RACE")
+		if t.Failed() {
+			t.Logf("the gate's log:\n%.20000s", g.log)
+		}
+	})
+	return g
+}
+
+// start starts the process, again if it has ended.
+func (g *gate) start() {
+	g.t.Helper()
+	if g.log == nil {
+		g.log = &output{}
+	}
+	g.cmd, g.ended = exec.Command(program, g.args...), make(chan struct{})
+	g.cmd.Env, g.cmd.Stderr, g.cmd.Stdout = append([]string{"HOME=/nonexistent"}, g.env...), g.log, g.log
+	require.NoError(g.t, g.cmd.Start())
+	go func(cmd *exec.Cmd, ended chan struct{}) {
+		_ = cmd.Wait()
+		close(ended)
+	}(g.cmd, g.ended)
+	g.until("the gate is ready", func() bool {
+		select {
+		case <-g.ended:
+			require.FailNow(g.t, "the gate has ended", g.log)
+		default:
+		}
+		return g.ready() == http.StatusOK
+	})
+}
+
+// ready is the status of /readyz, 0 if nobody answers.
+func (g *gate) ready() int {
+	resp, err := http.Get(g.admin + "/readyz")
+	if err != nil {
+		return 0
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// until waits for a condition.
+func (g *gate) until(what string, holds func() bool) {
+	g.t.Helper()
+	require.Eventually(g.t, holds, patience, 20*time.Millisecond, what)
+}
+
+func (g *gate) signal(s os.Signal) {
+	g.t.Helper()
+	require.NoError(g.t, g.cmd.Process.Signal(s))
+}
+
+// kill ends the process as a crash does, and waits for its end.
+func (g *gate) kill() {
+	if g.cmd != nil {
+		_ = g.cmd.Process.Kill()
+		<-g.ended
+	}
+}
+
+// exit waits for the end of the process and returns its exit code.
+func (g *gate) exit() int {
+	g.t.Helper()
+	select {
+	case <-g.ended:
+	case <-time.After(patience):
+		require.FailNow(g.t, "the gate does not end", g.log)
+	}
+	return g.cmd.ProcessState.ExitCode()
+}
+
+// room is what the admin API tells of a room.
+func (g *gate) room(name string) (told map[string]any) {
+	g.t.Helper()
+	resp, err := http.Get(g.admin + "/api/v1/rooms/" + name)
+	require.NoError(g.t, err)
+	defer resp.Body.Close()
+	require.NoError(g.t, json.NewDecoder(resp.Body).Decode(&told))
+	return told
+}
+
+// run runs a command of the program to its end.
+func run(t *testing.T, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	var out, err bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = append([]string{"HOME=/nonexistent"}, env...), &out, &err
+	_ = cmd.Run()
+	return out.String(), err.String(), cmd.ProcessState.ExitCode()
+}
+
+// site starts a plain origin and returns its address.
+func site(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := &http.Server{Handler: h}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(l) })
+	t.Cleanup(func() {
+		server.Close()
+		serving.Wait()
+	})
+	return "http://" + l.Addr().String()
+}
+
+func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "in") }

@@ -1,0 +1,169 @@
+package proxy_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// breakOff ends the connection in the place of an answer.
+func breakOff(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// quiet keeps the site's panics out of the tests' output.
+func (s *site) quiet() *site {
+	s.Config.ErrorLog = silence
+	return s
+}
+
+func TestOriginThatDoesNotAnswerIsExplained(t *testing.T) {
+	for name, c := range map[string]struct {
+		fail   http.HandlerFunc
+		status int
+	}{
+		"it breaks off":         {breakOff, http.StatusBadGateway},
+		"it takes all too long": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, http.StatusGatewayTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, func(c *proxy.Config, _ *proxy.Options) { c.OriginTimeout = 100 * time.Millisecond })
+			f.site.quiet().will(c.fail)
+			v := f.visitor()
+			a := v.get("/", with("Accept-Language", "de"))
+			assert.Equal(t, c.status, a.status)
+			assert.Equal(t, "text/html; charset=utf-8", a.header.Get("Content-Type"))
+			assert.Contains(t, a.header.Get("Cache-Control"), "no-store")
+			assert.Contains(t, a.body, `lang="de-DE"`)
+			assert.NotEmpty(t, v.cookies, "the slot is theirs")
+			a = v.get("/", asJSON)
+			assert.Equal(t, c.status, a.status)
+			assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
+			assert.NotContains(t, a.body, "127.0.0.1", "what went wrong is not told to strangers")
+
+			f.site.will(nil)
+			f.pass(time.Second)
+			assert.Equal(t, 1, f.status("shop").Active)
+			assert.True(t, v.get("/").in())
+			assert.False(t, f.visitor().get("/").in())
+		})
+	}
+}
+
+func TestOriginsOwnErrorsPassUntouched(t *testing.T) {
+	f := start(t)
+	f.site.will(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "maintenance")
+	})
+	v := f.visitor()
+	for range 5 {
+		a := v.get("/")
+		assert.Equal(t, http.StatusServiceUnavailable, a.status)
+		assert.Equal(t, "maintenance", a.body)
+	}
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_origin_failing{origin="`+f.site.URL+`"} 0`)
+}
+
+func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 10 }))
+	f.site.quiet().will(breakOff)
+	in := f.visitor()
+	for range 3 {
+		assert.Equal(t, http.StatusBadGateway, in.get("/").status)
+	}
+	f.pass(time.Second)
+	waiting := f.visitor()
+	a := waiting.get("/", asJSON)
+	assert.Equal(t, true, a.told("inWaitingRoom"), "nobody new is let in")
+	assert.Equal(t, false, waiting.get("/", asJSON).told("waitTimeKnown"))
+	assert.Equal(t, http.StatusBadGateway, in.get("/").status, "who is in gets the origin's fault")
+	assert.Equal(t, http.StatusServiceUnavailable, f.visitor().get("/logo.png", with("Sec-Fetch-Dest", "image")).status)
+	f.pass(time.Second)
+	assert.Equal(t, "queueing", f.status("shop").Status)
+	assert.Equal(t, 1, f.status("shop").Active)
+
+	require.NoError(t, f.Configure(t.Context(), f.config))
+	assert.False(t, f.visitor().get("/").in(), "a new configuration does not change what the origin is")
+
+	f.site.will(nil)
+	well := `anteroom_origin_failing{origin="` + f.site.URL + `"} 0`
+	require.Eventually(t, func() bool { return strings.Contains(f.api(http.MethodGet, "/metrics", "", nil).body, well) },
+		patience, 20*time.Millisecond, "it answers the gate's probes")
+	f.pass(25 * time.Second)
+	assert.True(t, waiting.get("/").in())
+	assert.True(t, in.get("/").in())
+}
+
+func TestOriginThatIsGoneIsABadGateway(t *testing.T) {
+	f := start(t)
+	f.site.Close()
+	v := f.visitor()
+	assert.Equal(t, http.StatusBadGateway, v.get("/").status)
+	assert.Equal(t, http.StatusBadGateway, v.send(http.MethodHead, "/", nil).status)
+	assert.Equal(t, http.StatusBadGateway, v.send(http.MethodPost, "/", strings.NewReader("a=1")).status)
+}
+
+func TestRequestsOfWhoLeavesCountAgainstNobody(t *testing.T) {
+	f := start(t)
+	arrived := make(chan struct{}, 5)
+	f.site.will(func(_ http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-r.Context().Done()
+	})
+	for range 5 {
+		conn := f.dial()
+		_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+		require.NoError(t, err)
+		f.patch(`{"total_active_users": 100}`)
+		<-arrived
+		conn.Close()
+	}
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_origin_failing{origin="`+f.site.URL+`"} 0`)
+}
+
+func TestRoomsOfOneOriginPauseTogether(t *testing.T) {
+	healthy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "in") }))
+	t.Cleanup(healthy.Close)
+	f := start(t, func(c *proxy.Config, _ *proxy.Options) {
+		c.Rooms[0].Settings.TotalActiveUsers = 10
+		for _, name := range []string{"a", "b"} {
+			r := c.Rooms[0]
+			r.Name, r.Routes = name, append(r.Routes[:0:0], r.Routes...)
+			r.Routes[0].Path = "/" + name
+			if name == "b" {
+				address := *r.Origin
+				address.Host = strings.TrimPrefix(healthy.URL, "http://")
+				r.Origin = &address
+			}
+			c.Rooms = append(c.Rooms, r)
+		}
+	})
+	f.site.quiet().will(breakOff)
+	v := f.visitor()
+	for range 3 {
+		v.get("/")
+	}
+	assert.Equal(t, http.StatusOK, f.visitor().get("/a").status, "queued")
+	assert.False(t, f.visitor().get("/a").in())
+	assert.True(t, f.visitor().get("/b").in(), "another origin's room goes on")
+}
+
+func TestGateNeedsNoOriginToStart(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	l.Close()
+	f := start(t, room(func(r *proxy.RoomConfig) {
+		gone := *r.Origin
+		gone.Host = l.Addr().String()
+		r.Origin = &gone
+	}))
+	assert.Equal(t, http.StatusBadGateway, f.visitor().get("/").status)
+}

@@ -1,0 +1,166 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// underWay is an answer that goes on until it is ended.
+type underWay struct {
+	answer http.HandlerFunc
+	open   func(t *testing.T, v *visitor) (end func())
+
+	withoutRenewal bool
+}
+
+// stream opens the visitor's stream, of which the first line has arrived.
+func stream(t *testing.T, v *visitor) (end func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+"/stream", nil)
+	require.NoError(t, err)
+	for name, value := range v.cookies {
+		req.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	resp, err := v.client.Transport.RoundTrip(req)
+	require.NoError(t, err)
+	_, err = bufio.NewReader(resp.Body).ReadString('\n')
+	require.NoError(t, err)
+	return func() {
+		cancel()
+		resp.Body.Close()
+	}
+}
+
+// drip answers with a line of the content type and goes silent.
+func drip(contentType, length string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		if length != "" {
+			w.Header().Set("Content-Length", length)
+		}
+		_, _ = io.WriteString(w, "data\n"+strings.Repeat("data", 4000)) // more than what is kept back of a download
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}
+}
+
+func echo(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.CloseNow()
+	for {
+		kind, text, err := conn.Read(r.Context())
+		if err != nil || conn.Write(r.Context(), kind, text) != nil {
+			return
+		}
+	}
+}
+
+func socket(t *testing.T, v *visitor) (end func()) {
+	header := http.Header{}
+	for name, value := range v.cookies {
+		header.Add("Cookie", name+"="+value)
+	}
+	conn, resp, err := websocket.Dial(t.Context(), v.base+"/stream", &websocket.DialOptions{HTTPHeader: header})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
+	require.NoError(t, conn.Write(t.Context(), websocket.MessageText, []byte("hello")))
+	_, text, err := conn.Read(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "hello", string(text))
+	return func() { _ = conn.CloseNow() }
+}
+
+func TestSessionStaysActiveWhileAnAnswerIsUnderWay(t *testing.T) {
+	const session = time.Second
+	for name, c := range map[string]underWay{
+		"a websocket":                 {answer: echo, open: socket},
+		"a websocket without renewal": {answer: echo, open: socket, withoutRenewal: true},
+		"an event stream":             {answer: drip("text/event-stream", ""), open: stream},
+		"a download":                  {answer: drip("application/zip", "1000000"), open: stream},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t, inRealTime, settings(func(s *queue.Settings) {
+				s.SessionDuration, s.RefreshInterval, s.RefreshJitter, s.DisableSessionRenewal = session, time.Second, 0, c.withoutRenewal
+			}))
+			f.site.will(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/stream" {
+					c.answer(w, r)
+					return
+				}
+				_, _ = io.WriteString(w, "in")
+			})
+			v := f.visitor()
+			require.True(t, v.get("/").in())
+			end := c.open(t, v)
+			opened := time.Now()
+
+			waiting := f.visitor()
+			for asked := range checkIns(t, time.Second) {
+				if asked.Sub(opened) > 3*session {
+					break
+				}
+				require.False(t, waiting.get("/").in(), "the slot is taken")
+			}
+			assert.Equal(t, 1, f.status("shop").Active)
+			end()
+			for range checkIns(t, time.Second) {
+				if waiting.get("/").in() {
+					break
+				}
+				require.Less(t, time.Since(opened), patience, "the slot is free some time")
+			}
+		})
+	}
+}
+
+// checkIns yields the times to check in, as a browser's timer does.
+func checkIns(t *testing.T, every time.Duration) func(func(time.Time) bool) {
+	return func(yield func(time.Time) bool) {
+		ticker := time.NewTicker(every + 20*time.Millisecond)
+		defer ticker.Stop()
+		for yield(time.Now()) {
+			select {
+			case <-ticker.C:
+			case <-t.Context().Done():
+				return
+			}
+		}
+	}
+}
+
+func TestWebsocketOfWhoWaitsIsNotOpened(t *testing.T) {
+	f := start(t)
+	f.site.will(echo)
+	f.visitor().get("/")
+	f.pass(time.Second)
+	f.site.requests()
+	_, resp, err := websocket.Dial(t.Context(), f.public.URL+"/stream", nil)
+	require.Error(t, err)
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.Empty(t, f.site.requests())
+}
+
+func TestTicketTravelsWithTheAnswerToAWebsocket(t *testing.T) {
+	f := start(t, room(func(r *proxy.RoomConfig) { r.Settings.TotalActiveUsers = 2 }))
+	f.site.will(echo)
+	conn, resp, err := websocket.Dial(t.Context(), f.public.URL+"/stream", nil)
+	require.NoError(t, err)
+	defer conn.CloseNow()
+	assert.Len(t, resp.Cookies(), 1)
+}

@@ -1,0 +1,123 @@
+package proxy_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// metrics are the exposition, parsed; the labels of a metric are in the order of
+// their names.
+func (f *fixture) metrics() map[string]*dto.Metric {
+	f.t.Helper()
+	a := f.api(http.MethodGet, "/metrics", "", nil)
+	require.Equal(f.t, http.StatusOK, a.status)
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(a.body))
+	require.NoError(f.t, err)
+	all := map[string]*dto.Metric{}
+	for name, family := range families {
+		assert.NotEmpty(f.t, family.GetHelp(), name)
+		for _, m := range family.GetMetric() {
+			key := name
+			for _, label := range m.GetLabel() {
+				key += " " + label.GetValue()
+			}
+			all[key] = m
+		}
+	}
+	return all
+}
+
+func TestMetricsTellWhatHappened(t *testing.T) {
+	f := start(t, room(func(r *proxy.RoomConfig) {
+		r.Revoke = true
+		r.Settings.SessionDuration, r.Settings.RefreshJitter = 30*time.Second, 0
+	}))
+	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/logout" {
+			w.Header().Set("Anteroom-Command", "revoke")
+			w.WriteHeader(http.StatusFound)
+		}
+	})
+	in := f.visitor()
+	in.get("/")
+	in.get("/")
+	f.pass(time.Second)
+	waiting, leaving := f.visitor(), f.visitor()
+	waiting.get("/")
+	leaving.get("/")
+	leaving.send(http.MethodPost, "/.anteroom/leave", nil)
+	f.visitor().send(http.MethodPost, "/", nil)
+	f.pass(time.Second)
+	f.visitor().get("/", with("Sec-Fetch-Dest", "image"))
+	f.visitor().send(http.MethodOptions, "/", nil, with("Origin", "https://a.test"), with("Access-Control-Request-Method", "PUT"))
+	before := f.metrics()
+	in.get("/logout")
+	f.pass(20 * time.Second)
+	require.Equal(t, http.StatusOK, waiting.get("/").status)
+	f.pass(time.Second)
+	f.patch(`{"queueing_method": "reject"}`)
+	f.visitor().get("/")
+	f.patch(`{"queueing_method": null}`)
+
+	m := f.metrics()
+	for outcome, want := range map[string]float64{
+		"admitted": 2, "accepted": 2, "queued": 2, "rejected": 1, "busy": 1, "withheld": 1, "exempt": 1, "left": 1, "revoked": 1,
+	} {
+		assert.Equal(t, want, m["anteroom_decisions_total "+outcome+" shop"].GetCounter().GetValue(), outcome)
+	}
+	assert.EqualValues(t, 1, before["anteroom_queued_users shop"].GetGauge().GetValue())
+	for name, want := range map[string]float64{
+		"queued_users": 0, "active_users": 1, "open_slots": 0, "total_active_users_limit": 1, "new_users_per_minute_limit": 1000,
+		"admitted_this_minute": 2, "store_failing": 0,
+	} {
+		assert.Equal(t, want, m["anteroom_"+name+" shop"].GetGauge().GetValue(), name)
+	}
+	waits := m["anteroom_wait_seconds shop"].GetHistogram()
+	assert.EqualValues(t, 1, waits.GetSampleCount(), "of those admitted from the line")
+	assert.InDelta(t, 21, waits.GetSampleSum(), .5)
+	assert.EqualValues(t, 4, m["anteroom_origin_response_seconds "+f.site.URL+" 2xx"].GetHistogram().GetSampleCount())
+	assert.EqualValues(t, 1, m["anteroom_origin_response_seconds "+f.site.URL+" 3xx"].GetHistogram().GetSampleCount())
+	assert.Zero(t, m["anteroom_origin_failing "+f.site.URL].GetGauge().GetValue())
+	assert.Contains(t, m, "go_goroutines")
+}
+
+func TestMetricsTellOfFailures(t *testing.T) {
+	store := &fallible{}
+	f := start(t, func(c *proxy.Config, o *proxy.Options) {
+		c.Rooms[0].Settings.TotalActiveUsers = 10
+		store.Store = o.Store
+		o.Store, o.Clock, o.SyncInterval = store, nil, 10*time.Millisecond
+	})
+	f.site.quiet().will(breakOff)
+	v := f.visitor()
+	for range 3 {
+		v.get("/")
+	}
+	m := f.metrics()
+	assert.EqualValues(t, 3, m["anteroom_origin_failures_total broken "+f.site.URL].GetCounter().GetValue())
+	assert.EqualValues(t, 1, m["anteroom_origin_failing "+f.site.URL].GetGauge().GetValue())
+	store.failing.Store(true)
+	require.Eventually(t, func() bool {
+		m := f.metrics()
+		return m["anteroom_store_errors_total shop"].GetCounter().GetValue() > 0 && m["anteroom_store_failing shop"].GetGauge().GetValue() == 1
+	}, patience, 10*time.Millisecond)
+	store.failing.Store(false)
+}
+
+func TestWaitsOfNewcomersAreNotInTheHistogram(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }))
+	f.full()
+	assert.Zero(t, f.metrics()["anteroom_wait_seconds shop"].GetHistogram().GetSampleCount())
+}

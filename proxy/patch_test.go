@@ -1,0 +1,179 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+func TestPatchChangesARoomWhileItRuns(t *testing.T) {
+	for key, c := range map[string]struct{ value, was string }{
+		"total_active_users":      {`7`, `1`},
+		"new_users_per_minute":    {`9`, `1000`},
+		"session_duration":        {`"1m30s"`, `"8m"`},
+		"disable_session_renewal": {`true`, `false`},
+		"queueing_method":         {`"random"`, `"fifo"`},
+		"queue_all":               {`true`, `false`},
+		"suspended":               {`true`, `false`},
+		"refresh_interval":        {`"1m"`, `"20s"`},
+		"refresh_jitter":          {`0`, `0.15`},
+		"pacing":                  {`"even"`, `"auto"`},
+		"queue_ticket_ttl":        {`"1h"`, `"5m"`},
+	} {
+		f := start(t)
+		told := func() (value, override string) {
+			var one struct {
+				Overrides map[string]json.RawMessage
+			}
+			var all map[string]json.RawMessage
+			f.api(http.MethodGet, "/api/v1/rooms/shop", "", &one)
+			f.api(http.MethodGet, "/api/v1/rooms/shop", "", &all)
+			return string(all[key]), string(one.Overrides[key])
+		}
+		assert.Equal(t, http.StatusOK, f.patch(`{"`+key+`": `+c.value+`}`).status, key)
+		value, override := told()
+		assert.Equal(t, c.value, value, key)
+		assert.Equal(t, c.value, override, key)
+
+		require.NoError(t, f.Configure(t.Context(), f.config))
+		value, _ = told()
+		assert.Equal(t, c.value, value, "%s: a new configuration does not undo what operators did", key)
+
+		assert.Equal(t, http.StatusOK, f.patch(`{"`+key+`": null}`).status, key)
+		value, override = told()
+		assert.Equal(t, c.was, value, "%s: null goes back to what is configured", key)
+		assert.Empty(t, override, key)
+	}
+}
+
+func TestPatchTakesEffectAtOnce(t *testing.T) {
+	f := start(t)
+	f.full()
+	assert.False(t, f.visitor().get("/").in())
+	f.pass(time.Second)
+	require.Equal(t, http.StatusOK, f.patch(`{"total_active_users": 4}`).status)
+	assert.True(t, f.visitor().get("/").in(), "there is more than one slot for the one who waits")
+	require.Equal(t, http.StatusOK, f.patch(`{"queue_all": true}`).status)
+	assert.Equal(t, true, f.visitor().get("/", asJSON).told("queueAll"))
+	require.Equal(t, http.StatusOK, f.patch(`{"queueing_method": "reject", "queue_all": false}`).status)
+	assert.Equal(t, true, f.visitor().get("/", asJSON).told("isRejectQueue"))
+	require.Equal(t, http.StatusOK, f.patch(`{"queueing_method": null, "total_active_users": null}`).status)
+	a := f.visitor().get("/", asJSON)
+	assert.Equal(t, true, a.told("isFIFOQueue"))
+	assert.NotZero(t, a.told("refreshIntervalSeconds"))
+}
+
+func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
+	f := start(t)
+	require.Equal(t, http.StatusOK, f.patch(`{"total_active_users": 3}`).status)
+	before := f.describe()
+	a := f.patch(`{"total_active_users": 0, "new_users_per_minute": "many", "session_duration": 5, "queueing_method": "line",
+		"queue_all": "yes", "refresh_interval": "soon", "refresh_jitter": true, "bucket": "1m", "name": "x", "pacing": 1}`)
+	assert.Equal(t, http.StatusUnprocessableEntity, a.status)
+	var problem struct {
+		Detail string
+		Errors []string
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.body), &problem))
+	assert.Equal(t, []string{
+		"bucket cannot be changed while the gate runs",
+		"name cannot be changed while the gate runs",
+		"new_users_per_minute wants a whole number",
+		"pacing wants a name, as a string",
+		"queue_all wants true or false",
+		`queueing_method is not usable: unknown queueing method "line": want one of [fifo random passthrough reject]`,
+		"refresh_interval is not usable: \"soon\" is not a duration: write 90s, 5m or 1h30m",
+		"refresh_jitter wants a number",
+		`session_duration wants a duration such as "90s" or "5m"`,
+		"total_active_users is 0: must be at least 1",
+	}, problem.Errors)
+	assert.Contains(t, problem.Detail, "total_active_users is 0")
+	assert.Equal(t, before, f.describe(), "not even what was changed before")
+
+	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"total_active_users": 9, "nothing": 1}`).status)
+	assert.Equal(t, before, f.describe())
+	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"refresh_interval": "1h", "queue_ticket_ttl": "1h"}`).status, "places would not last two intervals")
+}
+
+func TestConfigureKeepsTheOldConfigurationIfTheNewOneIsFaulty(t *testing.T) {
+	store := &fallible{}
+	f := start(t, func(_ *proxy.Config, o *proxy.Options) {
+		store.Store = o.Store
+		o.Store = store
+	})
+	in := f.full()[0]
+	before := f.describe()
+	for name, change := range map[string]func(*proxy.Config){
+		"overlapping routes": func(c *proxy.Config) {
+			twin := c.Rooms[0]
+			twin.Name = "twin"
+			c.Rooms = append(c.Rooms, twin)
+		},
+		"no keys":          func(c *proxy.Config) { c.Keys = nil },
+		"no origin":        func(c *proxy.Config) { c.Rooms[0].Origin = nil },
+		"unknown language": func(c *proxy.Config) { c.Rooms[0].Language = "tlh" },
+		"limits below one": func(c *proxy.Config) { c.Rooms[0].Settings.TotalActiveUsers = 0 },
+		"a store that fails": func(c *proxy.Config) {
+			c.Rooms[0].Settings.TotalActiveUsers = 50
+			store.failing.Store(true)
+		},
+		"a second room's fault after a good first one": func(c *proxy.Config) {
+			c.Rooms[0].Settings.TotalActiveUsers = 50
+			second := f.room("second", "/second")
+			second.Settings.NewUsersPerMinute = 0
+			c.Rooms = append(c.Rooms, second)
+		},
+	} {
+		next := f.config
+		next.Rooms = append([]proxy.RoomConfig(nil), f.config.Rooms...)
+		change(&next)
+		assert.Error(t, f.Configure(t.Context(), next), name)
+		store.failing.Store(false)
+		f.pass(time.Second)
+		assert.Equal(t, before, f.describe(), name)
+		assert.True(t, in.get("/").in(), name)
+		assert.False(t, f.visitor().get("/").in(), name)
+	}
+}
+
+func TestConfigureTakesUpEverythingAtOnce(t *testing.T) {
+	f := start(t)
+	in := f.full()[0]
+	waiting := f.visitor()
+	before := waiting.get("/", asJSON)
+	next := f.config
+	next.Rooms = []proxy.RoomConfig{f.config.Rooms[0], f.room("tickets", "/tickets")}
+	next.Rooms[0].Settings.Method = queue.Random
+	next.Rooms[0].StatusCode = http.StatusAccepted
+	next.OriginTimeout = time.Minute
+	require.NoError(t, f.Configure(t.Context(), next))
+	f.config = next
+	assert.True(t, in.get("/").in())
+	a := waiting.get("/", asJSON)
+	assert.Equal(t, http.StatusAccepted, a.status)
+	assert.Equal(t, "random", a.told("queueingMethod"))
+	assert.Equal(t, before.told("lastUpdated"), a.told("lastUpdated"), "the place is the same")
+	assert.True(t, f.visitor().get("/tickets").in())
+
+	next.Rooms = next.Rooms[1:]
+	require.NoError(t, f.Configure(t.Context(), next))
+	assert.Equal(t, http.StatusNotFound, f.api(http.MethodGet, "/api/v1/rooms/shop", "", nil).status)
+	assert.Equal(t, http.StatusNotFound, f.visitor().get("/").status)
+}
+
+func TestNewRefusesWhatCannotWork(t *testing.T) {
+	f := start(t)
+	_, err := proxy.New(t.Context(), f.config, proxy.Options{})
+	assert.ErrorContains(t, err, "store")
+	store := &fallible{}
+	store.failing.Store(true)
+	_, err = proxy.New(t.Context(), f.config, proxy.Options{Store: store})
+	assert.ErrorIs(t, err, errStore)
+}

@@ -1,0 +1,168 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// setup is one configuration at work. It does not change.
+type setup struct {
+	cfg      Config
+	table    *route.Table
+	rooms    []*room
+	trust    origin.Trust
+	origins  map[string]*origin.Origin
+	fallback http.Handler // for requests that no room guards; nil if they are refused
+}
+
+// Configure replaces the configuration as a whole, and keeps the old one if it
+// returns an error. Rooms are known by their names: one that stays keeps its
+// line, its sessions and the changes that operators made while it ran. An origin
+// that stays keeps its connections.
+func (g *Gate) Configure(ctx context.Context, c Config) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	old := g.current.Load()
+	if old == nil {
+		old = &setup{}
+	}
+	next, err := g.build(ctx, c, old)
+	if err != nil {
+		return fmt.Errorf("configuring the gate: %w", err)
+	}
+	g.current.Store(next)
+	g.pause(nil)
+	old.closeBut(next)
+	return nil
+}
+
+func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, error) {
+	s := &setup{cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{}}
+	var err error
+	if s.table, err = route.New(c.routes()); err != nil {
+		return nil, err
+	}
+	if err := g.fill(s, old); err != nil {
+		s.closeBut(old)
+		return nil, err
+	}
+	if err := g.take(ctx, s.rooms); err != nil {
+		s.closeBut(old)
+		return nil, err
+	}
+	return s, nil
+}
+
+// fill makes the setup's rooms and origins. It changes nothing that is at work.
+func (g *Gate) fill(s, old *setup) error {
+	for i := range s.cfg.Rooms {
+		r, err := g.newRoom(&s.cfg.Rooms[i], s.cfg)
+		if err == nil {
+			r.origin, err = g.originOf(s, old, r.cfg.Origin)
+		}
+		if err != nil {
+			return fmt.Errorf("room %q: %w", s.cfg.Rooms[i].Name, err)
+		}
+		s.rooms = append(s.rooms, r)
+	}
+	if s.cfg.Origin != nil {
+		o, err := g.originOf(s, old, s.cfg.Origin)
+		if err != nil {
+			return err
+		}
+		s.fallback = o
+	}
+	return nil
+}
+
+// take gives the rooms their lines and the lines their settings, or leaves all
+// lines as they were.
+func (g *Gate) take(ctx context.Context, rooms []*room) error {
+	for _, r := range rooms {
+		if err := g.open(ctx, r); err != nil {
+			return fmt.Errorf("room %q: %w", r.cfg.Name, err)
+		}
+	}
+	now := queue.At(g.o.Clock())
+	before := make([]RoomConfig, 0, len(rooms))
+	for _, r := range rooms {
+		was, err := r.line.rebase(ctx, now, r.cfg)
+		if err == nil {
+			before = append(before, was)
+			continue
+		}
+		for i, was := range before {
+			if _, err := rooms[i].line.rebase(ctx, now, was); err != nil {
+				g.o.Log.Error("room not set back", zap.String("room", was.Name), zap.Error(err))
+			}
+		}
+		return fmt.Errorf("room %q: %w", r.cfg.Name, err)
+	}
+	return nil
+}
+
+// originOf returns the setup's proxy to the address; rooms of one origin share
+// its connections and its breaker.
+func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
+	if u == nil {
+		return nil, errors.New("it has no origin")
+	}
+	key := strings.TrimSuffix(u.String(), "/")
+	if o, ok := s.origins[key]; ok {
+		return o, nil
+	}
+	c := s.cfg
+	if o, ok := old.origins[key]; ok && c.OriginTimeout == old.cfg.OriginTimeout && slices.Equal(c.TrustedProxies, old.cfg.TrustedProxies) {
+		s.origins[key] = o
+		return o, nil
+	}
+	var o *origin.Origin
+	o, err := origin.New(origin.Config{
+		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Log: g.o.Log,
+		ErrorHandler: g.originFailed,
+		OnResponse:   g.respond,
+		OnChange:     func(bool) { g.pause(o) },
+		Metrics:      g.metrics.origin(key),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.origins[key] = o
+	return o, nil
+}
+
+// pause holds admissions to the rooms of an origin while it does not answer, or
+// lets them go on. A nil origin stands for all.
+func (g *Gate) pause(o *origin.Origin) {
+	g.pausing.Lock()
+	defer g.pausing.Unlock()
+	s := g.current.Load()
+	if s == nil {
+		return
+	}
+	for _, r := range s.rooms {
+		if o == nil || r.origin == o {
+			r.line.queue.Pause(r.origin.Failing())
+		}
+	}
+}
+
+// closeBut closes the setup's origins, except those that the other one has too.
+func (s *setup) closeBut(other *setup) {
+	for key, o := range s.origins {
+		if other.origins[key] != o {
+			o.Close()
+		}
+	}
+}
