@@ -12,7 +12,7 @@ CACHE := $(CURDIR)/.cache
 ARTIFACTS_DIR ?= artifacts
 override ARTIFACTS_DIR := $(abspath $(ARTIFACTS_DIR))
 export ARTIFACTS_DIR
-export ANTEROOM_AXE ?= $(CACHE)/axe-core/axe.min.js
+export AXE_CORE_JS ?= $(CACHE)/axe-core/axe.min.js
 
 all: lint test ## lint and test: what every change has to pass
 

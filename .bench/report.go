@@ -14,7 +14,7 @@ import (
 // returns how many targets were missed.
 func (c *comparison) report(w io.Writer, trials []*trial) (missed int) {
 	fmt.Fprintf(w, "Processor time a request, user and system, of the server's process alone (from /proc).\n"+
-		"Medians of %d interleaved rounds of %d s, %d connections, a browser's headers, %s for every server.\n"+
+		"Medians of %d interleaved rounds of %d s, %d connections, a browser's headers, %s unless said otherwise.\n"+
 		"The ratio is the gate's cost divided by the other's in the same round: median, and quartiles in parentheses.\n",
 		c.rounds, c.seconds, connections, gogc)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

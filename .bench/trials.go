@@ -86,14 +86,18 @@ func (c *comparison) accepted(ctx context.Context, f *fleet) ([]*trial, error) {
 		add(tuned, tunedErr, "the same proxy without a gate", 1.10, false),
 		add(bare, bareErr, "httputil.ReverseProxy, tuned alike", 0, false))
 	if err == nil && c.caddy != "" {
-		caddy, caddyErr := f.caddy(ctx, c.caddy, origin)
-		err = add(caddy, caddyErr, "Caddy's reverse_proxy", 0.5, true)
+		same, sameErr := f.caddy(ctx, c.caddy, gogc, origin)
+		own, ownErr := f.caddy(ctx, c.caddy, "GOGC=100", origin)
+		err = errors.Join(
+			add(same, sameErr, "Caddy's reverse_proxy", 0.5, true),
+			add(own, ownErr, "the same as it comes, GOGC=100", 0, false))
 	}
 	return []*trial{t}, err
 }
 
-// caddy starts Caddy as a reverse proxy with its defaults.
-func (f *fleet) caddy(ctx context.Context, program string, origin *process) (*process, error) {
+// caddy starts Caddy as a reverse proxy with its defaults, but for the
+// collector's setting.
+func (f *fleet) caddy(ctx context.Context, program, collector string, origin *process) (*process, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // Caddy does not tell which port it got
 	if err != nil {
 		return nil, fmt.Errorf("looking for a free port: %w", err)
@@ -102,13 +106,13 @@ func (f *fleet) caddy(ctx context.Context, program string, origin *process) (*pr
 	if err := l.Close(); err != nil {
 		return nil, fmt.Errorf("looking for a free port: %w", err)
 	}
-	file := filepath.Join(f.dir, "Caddyfile")
+	file := filepath.Join(f.dir, fmt.Sprintf("Caddyfile%d", len(f.parts)))
 	text := fmt.Sprintf("{\n\tadmin off\n\tauto_https off\n\tpersist_config off\n}\nhttp://%s {\n\tbind 127.0.0.1\n\treverse_proxy %s\n}\n", addr, origin.addr)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("writing the Caddyfile: %w", err)
 	}
 	up := func(line string) (string, bool) { return addr, strings.Contains(line, "serving initial configuration") }
-	return f.keep(start(ctx, []string{gogc, "HOME=" + f.dir}, up, program, "run", "--config", file, "--adapter", "caddyfile"))
+	return f.keep(start(ctx, []string{collector, "HOME=" + f.dir}, up, program, "run", "--config", file, "--adapter", "caddyfile"))
 }
 
 // queued compares what a visitor who waits costs, as a page and as JSON, with

@@ -4,9 +4,10 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/cookie"
 )
 
 func TestValidateNamesEveryFault(t *testing.T) {

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/gorilla/securecookie"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/cookie"
 )
 
 func BenchmarkEncode(b *testing.B) {

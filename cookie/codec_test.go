@@ -6,10 +6,11 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/cookie"
 )
 
 func TestNewRefusesWhatCannotSeal(t *testing.T) {

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/cookie"
 )
 
 func newKey(t testing.TB) cookie.Key {

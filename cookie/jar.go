@@ -20,6 +20,7 @@ type Jar struct {
 	codec       *Codec
 	hostName    string // the name with "__Host-"
 	http, https format
+	memory      *memory
 }
 
 // format is what the Set-Cookie headers for one scheme are made of.
@@ -46,6 +47,9 @@ type Ticket struct {
 
 	// Refused is how many values of this room did not open.
 	Refused int
+
+	value string
+	known bool // it came from the jar's memory
 }
 
 // NewJar returns a Jar for the codec's cookie. It fails with every fault of
@@ -62,6 +66,7 @@ func NewJar(codec *Codec, attributes Attributes) (*Jar, error) {
 		hostName: hostPrefix + codec.name,
 		http:     newFormat(codec.name, attributes, false),
 		https:    newFormat(codec.name, attributes, true),
+		memory:   newMemory(),
 	}, nil
 }
 
@@ -128,6 +133,15 @@ func (j *Jar) Read(header http.Header) (Ticket, error) {
 	return j.open(&found), nil
 }
 
+// Remember makes further Reads of the ticket's value cheap, as long as others that
+// are remembered leave it its place. It is worth it for a ticket that will come
+// again as it is.
+func (j *Jar) Remember(t Ticket) {
+	if t.Payload != nil && !t.known {
+		j.memory.put(t.value, t.Payload, t.Key)
+	}
+}
+
 func (j *Jar) open(found *candidates) Ticket {
 	var ticket Ticket
 	j.openFrom(&ticket, found.host[:found.hosts], j.hostName)
@@ -140,11 +154,15 @@ func (j *Jar) openFrom(ticket *Ticket, values []string, name string) {
 		if ticket.Payload != nil || ticket.Refused == maxTried {
 			return
 		}
+		if o := j.memory.get(value); o != nil {
+			ticket.Payload, ticket.Key, ticket.Name, ticket.known = []byte(o.payload), o.key, name, true
+			return
+		}
 		payload, key, ok := j.codec.Decode(value)
 		if !ok {
 			ticket.Refused++
 			continue
 		}
-		ticket.Payload, ticket.Key, ticket.Name = payload, key, name
+		ticket.Payload, ticket.Key, ticket.Name, ticket.value = payload, key, name, value
 	}
 }

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/cookie"
 )
 
 func TestNewJarNeedsACodec(t *testing.T) {
@@ -25,7 +26,7 @@ func TestWhatIsSetIsReadAgain(t *testing.T) {
 
 		ticket, err := jar.Read(withCookies("a=b; " + set.Name + "=" + set.Value + "; c=d"))
 		require.NoError(t, err)
-		assert.Equal(t, cookie.Ticket{Payload: payload36, Name: jar.Name(https)}, ticket)
+		assertTicket(t, cookie.Ticket{Payload: payload36, Name: jar.Name(https)}, ticket)
 	}
 	_, err := jar.Seal(nil, true)
 	require.Error(t, err)
@@ -80,7 +81,7 @@ func TestReadFindsTheTicket(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ticket, err := jar.Read(withCookies(test.lines...))
 			require.NoError(t, err)
-			assert.Equal(t, test.want, ticket)
+			assertTicket(t, test.want, ticket)
 		})
 	}
 }
@@ -168,4 +169,41 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// assertTicket compares what a ticket tells.
+func assertTicket(t *testing.T, want, got cookie.Ticket) {
+	t.Helper()
+	assert.Equal(t, want.Payload, got.Payload)
+	assert.Equal(t, want.Key, got.Key)
+	assert.Equal(t, want.Name, got.Name)
+	assert.Equal(t, want.Refused, got.Refused)
+}
+
+func TestRememberedTicketReadsTheSame(t *testing.T) {
+	jar := newJar(t, newCodec(t, cookie.Name("shop")), cookie.Attributes{})
+	header, err := jar.Seal([]byte("the payload"), false)
+	require.NoError(t, err)
+	value, _, _ := strings.Cut(header, ";")
+	request := http.Header{"Cookie": {"a=b; " + value}}
+
+	first, err := jar.Read(request)
+	require.NoError(t, err)
+	jar.Remember(first)
+	for range 3 {
+		again, err := jar.Read(request)
+		require.NoError(t, err)
+		assert.Equal(t, "the payload", string(again.Payload))
+		assert.Equal(t, first.Name, again.Name)
+		again.Payload[0] = 'X' // the caller's to change
+	}
+
+	forged := value[:len(value)-8] + strings.Repeat("A", 8)
+	other, err := jar.Read(http.Header{"Cookie": {forged}})
+	require.NoError(t, err)
+	assert.Nil(t, other.Payload)
+	jar.Remember(other)
+	other, err = jar.Read(http.Header{"Cookie": {forged}})
+	require.NoError(t, err)
+	assert.Nil(t, other.Payload, "what did not open is not remembered")
 }

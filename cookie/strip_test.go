@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/cookie"
 )
 
 func TestStripLeavesWhatIsNotOurs(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -84,7 +85,12 @@ func TestStatusHasTheBucketTableOfTheArticle(t *testing.T) {
 }
 
 func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
-	f := start(t, room(func(r *proxy.RoomConfig) { r.Revoke = true }))
+	f := start(t, room(func(r *proxy.RoomConfig) {
+		r.Revoke = true
+		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Description: "staff", Match: route.Conditions{
+			CIDR: []string{"192.0.2.0/24"}, Header: "X-Pass: letmein", Cookie: "staff=yes",
+		}}}
+	}))
 	var rooms []map[string]any
 	f.api(http.MethodGet, "/api/v1/rooms", "", &rooms)
 	require.Len(t, rooms, 1)
@@ -99,6 +105,10 @@ func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
 		"queueing_method": "fifo", "pacing": "auto", "queueing_status_code": 200.0, "json_response_enabled": true,
 		"disable_session_renewal": false, "queue_all": false, "suspended": false, "default_template_language": "en-US",
 		"cookie_name": "anteroom_shop", "enabled_origin_commands": []any{"revoke"}, "on_store_error": "hold",
+		"cookie_suffix": "", "cookie_attributes": map[string]any{"samesite": "auto", "secure": "auto", "domain": ""},
+		"rules": []any{map[string]any{"action": "bypass_waiting_room", "description": "staff", "match": map[string]any{
+			"cidr": []any{"192.0.2.0/24"}, "header": "X-Pass: …", "cookie": "staff=…",
+		}}},
 		"additional_routes": []any{}, "custom_page": false, "overrides": map[string]any{},
 	} {
 		assert.Equal(t, want, one[key], key)

@@ -33,6 +33,8 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queue.
 	setCookie := ""
 	if d.Issue || v.stale {
 		setCookie = g.seal(v, d.Ticket)
+	} else {
+		v.room.jar.Remember(v.sealed)
 	}
 	if setCookie != "" || v.room.cfg.Revoke {
 		p := &passage{gate: g, visitor: v, ticket: d.Ticket, setCookie: setCookie}

@@ -24,21 +24,21 @@ var (
 
 // queued answers a visitor who waits.
 func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
-	h := w.Header()
+	h, own := w.Header(), make([]string, 2) // one allocation for two headers
 	if d.Issue || v.stale {
-		if value := g.seal(v, d.Ticket); value != "" {
-			h["Set-Cookie"] = []string{value}
+		if own[0] = g.seal(v, d.Ticket); own[0] != "" {
+			h["Set-Cookie"] = own[0:1:1]
 		}
 	}
 	seconds := int(queue.Told(d.Ticket.RefreshInterval) / time.Second)
-	told := []string{strconv.Itoa(seconds)}
-	h["Retry-After"] = told
+	own[1] = strconv.Itoa(seconds)
+	h["Retry-After"] = own[1:2:2]
 	language := v.room.language(r)
 	if language == "" || v.room.set.Custom() {
-		h["Refresh"] = told
+		h["Refresh"] = h["Retry-After"]
 	}
 	page := v.room.pages.get(v.room, pageKey{bucket: d.Ticket.ArrivedAt, language: language})
-	v.room.write(w, r, page, language, d.Ticket.LastCheckIn, seconds)
+	v.room.write(w, r, page, d.Ticket.LastCheckIn, seconds)
 }
 
 // rejected answers a visitor whom the room does not take. Who sent a form must
@@ -53,7 +53,7 @@ func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d que
 	}
 	language := v.room.language(r)
 	page := v.room.pages.get(v.room, pageKey{language: language, rejected: true})
-	v.room.write(w, r, page, language, v.now, 0)
+	v.room.write(w, r, page, v.now, 0)
 }
 
 // language returns the language of the page that answers a request, and "" if
@@ -83,19 +83,14 @@ func headerValue(lines []string) string {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // write sends a page or JSON with a visitor's own values in it.
-func (r *room) write(w http.ResponseWriter, q *http.Request, page *templates.Rendered, language string, updated queue.Instant, seconds int) {
+func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, updated queue.Instant, seconds int) {
 	h := w.Header()
-	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"] = noStore, varies, noSniff
-	if language == "" {
-		h["Content-Type"] = jsonType
-	} else {
-		h["Content-Type"] = htmlType
-		if !r.set.Custom() {
-			h["Content-Language"] = []string{language}
-		}
-		if policy := r.set.ContentSecurityPolicy(); policy != "" {
-			h["Content-Security-Policy"] = []string{policy}
-		}
+	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, varies, noSniff, page.kind
+	if page.language != nil {
+		h["Content-Language"] = page.language
+	}
+	if page.policy != nil {
+		h["Content-Security-Policy"] = page.policy
 	}
 	h["Content-Length"] = []string{strconv.Itoa(page.Len(seconds))}
 	leaveBody(h, q)

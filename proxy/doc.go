@@ -10,6 +10,10 @@
 //	admitted → the origin, with a new ticket where it changed         admit.go
 //	queued → a page or JSON, with the ticket                          answer.go
 //
+// What is configured is a setup, replaced as a whole by [Gate.Configure]; the
+// rooms' lines outlive it (setup.go, room.go). While an answer is under way its
+// session stays active (hold.go).
+//
 // [Gate.Admin] is a second handler, for a listener of its own: health, metrics,
 // and the rooms.
 package proxy

@@ -68,47 +68,61 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 // ServeHTTP answers a visitor's request.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.current.Load()
-	switch {
-	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
-		w.Header()["Allow"] = passed
-		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
-		return
-	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
-		g.own(w, r, s)
+	if g.ownMatter(w, r, s) {
 		return
 	}
-	var guards [2]int
-	rooms := s.table.All(guards[:0], r.Host, r.RequestURI)
-	switch {
-	case len(rooms) == 0:
-		g.unguarded(w, r, s)
-		return
-	case len(rooms) > 1:
-		// Its origin might read it as a path of either: whoever is let into one
-		// must not spell their way into the other.
-		g.problem(w, r, http.StatusBadRequest, g.languages)
+	room := g.guard(w, r, s)
+	if room == nil {
 		return
 	}
-	room := s.rooms[rooms[0]]
 	if room.exempts(r, s.trust) {
 		room.count(exempt)
 		g.pass(w, r, room.origin)
 		return
 	}
-	ticket, sealed, err := room.ticket(r)
+	v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
 	if err != nil {
 		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Languages)
 		return
 	}
-	v := visitor{room: room, now: queue.At(g.o.Clock()), ticket: ticket, https: s.trust.Scheme(r) == "https"}
-	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != room.jar.Name(v.https))
-	if subresource(r) && ticket.State != queue.Accepted {
+	if subresource(r) && v.ticket.State != queue.Accepted {
 		g.subresource(w, r, v)
 		return
 	}
 	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, queue.Request{
-		Ticket: ticket, Hidden: hidden(r), NoWait: unsafe(r) || subresource(r),
+		Ticket: v.ticket, Hidden: hidden(r), NoWait: unsafe(r) || subresource(r),
 	}))
+}
+
+// ownMatter answers requests that are for no room and no origin, and says
+// whether this was one.
+func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool {
+	switch {
+	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
+		w.Header()["Allow"] = passed
+		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
+		return true
+	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
+		g.own(w, r, s)
+		return true
+	}
+	return false
+}
+
+// guard returns the room that guards a request; nil if it has answered instead.
+func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
+	var guards [2]int
+	switch rooms := s.table.All(guards[:0], r.Host, r.RequestURI); len(rooms) {
+	case 0:
+		g.unguarded(w, r, s)
+	case 1:
+		return s.rooms[rooms[0]]
+	default:
+		// Its origin might read it as a path of either: whoever is let into one
+		// must not spell their way into the other.
+		g.problem(w, r, http.StatusBadRequest, g.languages)
+	}
+	return nil
 }
 
 // decided turns the queue's decision into an answer.

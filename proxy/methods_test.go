@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -75,6 +76,11 @@ func TestBodyOfWhoIsQueuedIsNotRead(t *testing.T) {
 		assert.Equal(t, http.StatusTooManyRequests, a.status, name)
 		assert.Less(t, body.read.Load(), int64(64<<20), "%s: what the sockets took in", name)
 	}
+	body := &endless{}
+	r, w := httptest.NewRequest(http.MethodPost, "/upload", body), httptest.NewRecorder()
+	f.Gate.ServeHTTP(w, r)
+	assert.Equal(t, http.StatusTooManyRequests, w.Code)
+	assert.Zero(t, body.read.Load(), "the gate itself reads nothing")
 }
 
 // dial opens a connection to the gate, on which everything has to happen in time.

@@ -19,7 +19,13 @@ type pages struct {
 // rendered are the pages of one set of numbers. It does not change.
 type rendered struct {
 	numbers *queue.Numbers
-	byKey   map[pageKey]*templates.Rendered
+	byKey   map[pageKey]*page
+}
+
+// page is a page or JSON, with the headers that all its visitors share.
+type page struct {
+	*templates.Rendered
+	kind, language, policy []string // header values; nil for none
 }
 
 // pageKey is what pages of the same numbers differ by.
@@ -31,7 +37,7 @@ type pageKey struct {
 
 // get returns the page or JSON for a visitor, who arrived at any time of the
 // key's bucket.
-func (p *pages) get(r *room, key pageKey) *templates.Rendered {
+func (p *pages) get(r *room, key pageKey) *page {
 	n := r.line.queue.Numbers()
 	if n.Settings.Method == queue.FIFO {
 		key.bucket = key.bucket.Floor(n.Settings.Bucket)
@@ -46,24 +52,35 @@ func (p *pages) get(r *room, key pageKey) *templates.Rendered {
 	return p.render(r, n, key)
 }
 
-func (p *pages) render(r *room, n *queue.Numbers, key pageKey) *templates.Rendered {
+func (p *pages) render(r *room, n *queue.Numbers, key pageKey) *page {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	next := &rendered{numbers: n, byKey: map[pageKey]*templates.Rendered{}}
+	next := &rendered{numbers: n, byKey: map[pageKey]*page{}}
 	if kept := p.kept.Load(); kept != nil && kept.numbers == n {
 		if page, ok := kept.byKey[key]; ok {
 			return page
 		}
 		maps.Copy(next.byKey, kept.byKey)
 	}
-	data := told(r.cfg.Name, n, key)
-	page := r.set.JSON(data)
-	if key.language != "" {
-		page = r.set.Page(key.language, data)
-	}
-	next.byKey[key] = page
+	made := r.render(told(r.cfg.Name, n, key), key.language)
+	next.byKey[key] = made
 	p.kept.Store(next)
-	return page
+	return made
+}
+
+// render makes the page in the language, or JSON if that is empty.
+func (r *room) render(d templates.Data, language string) *page {
+	if language == "" {
+		return &page{Rendered: r.set.JSON(d), kind: jsonType}
+	}
+	p := &page{Rendered: r.set.Page(language, d), kind: htmlType}
+	if !r.set.Custom() {
+		p.language = []string{language}
+	}
+	if policy := r.set.ContentSecurityPolicy(); policy != "" {
+		p.policy = []string{policy}
+	}
+	return p
 }
 
 // told is what a room tells a visitor who waits in the bucket, or is rejected.

@@ -1,10 +1,14 @@
 package proxy
 
 import (
+	"cmp"
 	"net/http"
+	"strings"
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -31,8 +35,11 @@ type roomJSON struct {
 	QueueTicketTTL        Duration     `json:"queue_ticket_ttl"`
 	CustomPage            bool         `json:"custom_page"`
 	Language              string       `json:"default_template_language"`
-	CookieName            string       `json:"cookie_name"`
+	CookieName            string       `json:"cookie_name"` // over http; over https it may have a prefix
+	CookieSuffix          string       `json:"cookie_suffix"`
+	CookieAttributes      cookieJSON   `json:"cookie_attributes"`
 	EnabledOriginCommands []string     `json:"enabled_origin_commands"`
+	Rules                 []ruleJSON   `json:"rules"`
 	OnStoreError          string       `json:"on_store_error"`
 
 	// Overrides are the changes made while the gate ran, which are in the values
@@ -47,6 +54,41 @@ type routeJSON struct {
 	Path string `json:"path"`
 }
 
+type cookieJSON struct {
+	SameSite cookie.SameSite `json:"samesite"`
+	Secure   cookie.Secure   `json:"secure"`
+	Domain   string          `json:"domain"`
+}
+
+type ruleJSON struct {
+	Action      string         `json:"action"`
+	Description string         `json:"description"`
+	Match       conditionsJSON `json:"match"`
+}
+
+type conditionsJSON struct {
+	Path       string   `json:"path,omitempty"`
+	PathPrefix string   `json:"path_prefix,omitempty"`
+	PathSuffix string   `json:"path_suffix,omitempty"`
+	Method     string   `json:"method,omitempty"`
+	CIDR       []string `json:"cidr,omitempty"`
+	Header     string   `json:"header,omitempty"`
+	Cookie     string   `json:"cookie,omitempty"`
+}
+
+// describeRule tells a rule without the values of headers and cookies, which are
+// as good as passwords.
+func describeRule(r route.Rule) ruleJSON {
+	m := conditionsJSON(r.Match)
+	if name, _, found := strings.Cut(m.Header, ":"); found {
+		m.Header = name + ": …"
+	}
+	if name, _, found := strings.Cut(m.Cookie, "="); found {
+		m.Cookie = name + "=…"
+	}
+	return ruleJSON{Action: r.Action, Description: r.Description, Match: m}
+}
+
 func (r *room) describe() roomJSON {
 	c := r.line.queue.Configuration()
 	s, o := c.Settings, overridesOf(c)
@@ -59,6 +101,12 @@ func (r *room) describe() roomJSON {
 		RefreshInterval: Duration(s.RefreshInterval), RefreshJitter: s.RefreshJitter, Bucket: Duration(s.Bucket),
 		Pacing: s.Pacing, QueueTicketTTL: Duration(s.QueueTicketTTL),
 		CustomPage: r.cfg.Page != nil, Language: r.set.Default(), CookieName: r.jar.Name(false),
+		CookieSuffix: r.cfg.CookieSuffix, Rules: []ruleJSON{},
+		CookieAttributes: cookieJSON{
+			SameSite: cmp.Or(r.cfg.CookieAttributes.SameSite, cookie.SameSiteAuto),
+			Secure:   cmp.Or(r.cfg.CookieAttributes.Secure, cookie.SecureAuto),
+			Domain:   r.cfg.CookieAttributes.Domain,
+		},
 		EnabledOriginCommands: []string{}, OnStoreError: s.OnStoreError.String(),
 		Overrides: o.Changes, OverriddenBy: o.By, Version: c.Version,
 	}
@@ -71,6 +119,9 @@ func (r *room) describe() roomJSON {
 		} else {
 			j.AdditionalRoutes = append(j.AdditionalRoutes, routeJSON(route))
 		}
+	}
+	for _, rule := range r.cfg.Rules {
+		j.Rules = append(j.Rules, describeRule(rule))
 	}
 	return j
 }

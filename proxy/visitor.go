@@ -3,6 +3,8 @@ package proxy
 import (
 	"net/http"
 
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -10,9 +12,19 @@ import (
 type visitor struct {
 	room   *room
 	now    queue.Instant
-	ticket queue.Ticket // as they brought it
-	stale  bool         // it should be issued anew: an old key, or the other scheme's name
+	ticket queue.Ticket  // as they brought it
+	sealed cookie.Ticket // what it came in
+	stale  bool          // it should be issued anew: an old key, or the other scheme's name
 	https  bool
+}
+
+// visitor returns who sent the request, by their ticket. It fails if the cookies
+// cannot be read.
+func (r *room) visitor(q *http.Request, now queue.Instant, trust origin.Trust) (visitor, error) {
+	ticket, sealed, err := r.ticket(q)
+	v := visitor{room: r, now: now, ticket: ticket, sealed: sealed, https: trust.Scheme(q) == "https"}
+	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != r.jar.Name(v.https))
+	return v, err
 }
 
 // unsafe says whether the request is one that cannot be answered with a page and

@@ -82,7 +82,7 @@ func TestRandomGivesAllWhoCheckInTheSameChanceWheneverTheyArrived(t *testing.T) 
 		d, line := closed(t, s, 300, 300)
 		s.Pacing = queue.PacingMinute
 		d.configure(s)
-		everyone := append(line[0], line[1]...)
+		everyone := slices.Concat(line[0], line[1])
 		d.pass(time.Minute)
 		rnd.Shuffle(len(everyone), func(i, j int) { everyone[i], everyone[j] = everyone[j], everyone[i] })
 		require.Equal(t, 300, d.checkIns(everyone))

@@ -69,7 +69,7 @@ func (d *demonstration) run(ctx context.Context, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	out.print(welcome(s.at.visitors, s.at.operators))
+	out.print(welcome(s.at.visitors, s.at.operators, d.crowd))
 
 	ctx, cancel := context.WithCancel(ctx)
 	var crowd sync.WaitGroup
@@ -158,7 +158,7 @@ func (l *lines) print(text string) {
 }
 
 // welcome says what there is to try.
-func welcome(visitors, operators net.Addr) string {
+func welcome(visitors, operators net.Addr, crowd int) string {
 	at, admin := reachable(visitors), "http://"+reachable(operators)
 	if host, port, err := net.SplitHostPort(at); err == nil && host == "127.0.0.1" {
 		at = "localhost:" + port
@@ -167,6 +167,10 @@ func welcome(visitors, operators net.Addr) string {
 	if other := demo.OtherVisitor(at, "ada"); other != "" {
 		names = strings.Join([]string{other, demo.OtherVisitor(at, "ben"), demo.OtherVisitor(at, "cleo")}, "  ")
 	}
+	others := "Send a crowd    anteroom demo --crowd 12"
+	if crowd > 0 {
+		others = fmt.Sprintf("The crowd       %d simulated visitors who come, stay a while, and come again", crowd)
+	}
 	return fmt.Sprintf(`A sample site with three places, and a gate in front of it.
 
   Come in         http://%[1]s
@@ -174,12 +178,13 @@ func welcome(visitors, operators net.Addr) string {
                   Each of these names is a visitor of its own. So is another browser, or a private
                   window; but tabs and windows that share cookies share one place.
   See the line    %[3]s/api/v1/rooms/demo/status
+                  or: anteroom status --admin %[4]s
   Let more in     curl -X PATCH -H 'Content-Type: application/json' \
                        -d '{"total_active_users": 5}' %[3]s/api/v1/rooms/demo
-  Send a crowd    anteroom demo --crowd 12
+  %[5]s
   Stop            Ctrl-C
 
-`, at, names, admin)
+`, at, names, admin, reachable(operators), others)
 }
 
 // reachable is the address as it can be connected to from this machine.

@@ -93,7 +93,7 @@ func TestWrongCommandLinesAreAnsweredWithASuggestion(t *testing.T) {
 		"serv":                          `there is no command "serv" (did you mean "serve"?)`,
 		"nonsense":                      `there is no command "nonsense"; see anteroom --help`,
 		"serve --total-active-user 5":   `unknown flag: --total-active-user (did you mean "--total-active-users"?)`,
-		"serve --orgin http://x":        `(did you mean "--origin"?)`,
+		"serve --origi http://x":        `(did you mean "--origin"?)`,
 		"serve --zzzzzzzz":              "unknown flag: --zzzzzzzz; see anteroom serve --help",
 		"serve anteroom.yaml":           `anteroom serve takes no arguments, and got "anteroom.yaml"`,
 		"keygen 2":                      "anteroom keygen takes no arguments",

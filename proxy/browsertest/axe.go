@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// axeSource reads axe-core from the file that $ANTEROOM_AXE names, or else from
+// axeSource reads axe-core from the file that $AXE_CORE_JS names, or else from
 // where make puts it.
 func axeSource(t testing.TB) string {
 	t.Helper()
-	path := cmp.Or(os.Getenv("ANTEROOM_AXE"), filepath.Join(ModuleRoot(t), ".cache", "axe-core", "axe.min.js"))
+	path := cmp.Or(os.Getenv("AXE_CORE_JS"), filepath.Join(ModuleRoot(t), ".cache", "axe-core", "axe.min.js"))
 	source, err := os.ReadFile(path)
 	require.NoError(t, err, "the accessibility tests need axe-core: run make test, which fetches it")
 	return string(source)
@@ -23,7 +23,7 @@ func axeSource(t testing.TB) string {
 
 // findings are the rules that the page breaks, each with the elements it is
 // about, as text.
-const findings = `axe.run(document, {resultTypes: ['violations', 'incomplete']}).then(r =>
+const findings = `axe.run(document, {resultTypes: ['violations']}).then(r =>
   r.violations.map(v => v.id + ' (' + v.impact + '): ' + v.help + '\n' +
     v.nodes.map(n => '  ' + n.html + '\n    ' + (n.failureSummary || '').replace(/\s+/g, ' ')).join('\n')))`
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/cookie"
@@ -153,15 +154,52 @@ func (r *room) person() *person {
 }
 
 func (p *person) ask(method, path string) {
-	p.room.t.Helper()
 	req, err := http.NewRequestWithContext(p.room.t.Context(), method, p.room.url+path, nil)
-	require.NoError(p.room.t, err)
+	if !assert.NoError(p.room.t, err) {
+		return
+	}
 	answer, err := p.http.Do(req)
-	require.NoError(p.room.t, err)
-	_, _ = io.Copy(io.Discard, answer.Body)
-	require.NoError(p.room.t, answer.Body.Close())
+	if !assert.NoError(p.room.t, err) {
+		return
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	assert.NoError(p.room.t, err)
 }
 
-// leave gives back the place in the site, or says goodbye in line.
-func (p *person) leave()       { p.ask(http.MethodPost, "/leave") }
-func (p *person) stopWaiting() { p.ask(http.MethodPost, "/.anteroom/leave") }
+// leave gives back the place in the site.
+func (p *person) leave() { p.ask(http.MethodPost, "/leave") }
+
+// queue keeps the place in line until goodbye is called.
+func (p *person) queue() (goodbye func()) {
+	stop := make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		again := time.NewTicker(500 * time.Millisecond)
+		defer again.Stop()
+		for {
+			select {
+			case <-again.C:
+				p.ask(http.MethodGet, "/")
+			case <-stop:
+				p.ask(http.MethodPost, "/.anteroom/leave")
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(stop)
+		asking.Wait()
+	})
+}
+
+// nextBucket waits until the next second, as whoever comes then is behind
+// whoever has come before.
+func nextBucket(t *testing.T) {
+	t.Helper()
+	now := time.Now()
+	select {
+	case <-time.After(now.Truncate(time.Second).Add(time.Second).Sub(now)):
+	case <-t.Context().Done():
+	}
+}

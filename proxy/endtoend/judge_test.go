@@ -2,7 +2,6 @@ package endtoend_test
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -133,8 +132,8 @@ func judgeOrder(t *testing.T, admissions []admission, waits []wait, joined map[s
 		if a.active+len(ahead) > l.active {
 			faults++
 			if faults <= 5 {
-				assert.Fail(t, "out of turn", fmt.Sprintf("%s was let in at %v with %d people ahead and %d of %d active",
-					a.visitor, a.seen.Format("05.000"), len(ahead), a.active, l.active))
+				assert.Failf(t, "out of turn", "%s was let in at %v with %d people ahead and %d of %d active",
+					a.visitor, a.seen.Format("05.000"), len(ahead), a.active, l.active)
 			}
 		}
 	}

@@ -75,10 +75,14 @@ func (c *conn) renew() error {
 	return nil
 }
 
-// SetWriteDeadline sets a deadline that holds beside the one for progress.
+// SetWriteDeadline sets a deadline that holds beside the one for progress. That
+// there be none, as net/http says after every request, changes nothing.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if t.IsZero() && c.limit.IsZero() {
+		return nil
+	}
 	c.limit, c.renewed = t, time.Time{}
 	return c.Conn.SetWriteDeadline(t)
 }

@@ -3,7 +3,6 @@ package origin_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -166,5 +165,5 @@ func TestPanicsOfNetHTTPPassOn(t *testing.T) {
 		}
 	}()
 	err, _ := soon(t, panicked).(error)
-	assert.True(t, errors.Is(err, http.ErrAbortHandler))
+	assert.ErrorIs(t, err, http.ErrAbortHandler)
 }

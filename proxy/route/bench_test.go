@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 func benchTable(t testing.TB) *route.Table {

@@ -1,12 +1,12 @@
 package route_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 // Every byte on its own, by the rules of readings: only those of the list
@@ -19,6 +19,6 @@ func TestWhichBytesHaveMoreThanOneReading(t *testing.T) {
 			want = 2
 		}
 		assert.True(t, ok, "byte %#x", c)
-		assert.Len(t, got, want, fmt.Sprintf("byte %#x", c))
+		assert.Len(t, got, want, "byte %#x", c)
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 // spellings of /tickets, or of something below it: each is served as that by

@@ -119,14 +119,14 @@ func (r *Rules) Match(request Request) (index int, ok bool) {
 	if len(r.rules) == 0 {
 		return -1, false
 	}
-	path, odd, clear := "", []string(nil), true
+	path, odd, known := "", []string(nil), true
 	if r.readsPath {
-		path, odd, clear = read(request.Target)
+		path, odd, known = read(request.Target)
 	}
 	addr := request.Addr.Unmap().WithZone("")
 	for i := range r.rules {
 		m := &r.rules[i]
-		if m.readsPath() && (!clear || !m.pathHolds(path, odd)) {
+		if m.readsPath() && (!known || !m.pathHolds(path, odd)) {
 			continue
 		}
 		if m.holds(&request, addr) {

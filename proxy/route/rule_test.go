@@ -5,9 +5,10 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 func TestEveryConditionOfARuleMustHold(t *testing.T) {

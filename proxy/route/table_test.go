@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 func at(name, host, path string) route.Room {

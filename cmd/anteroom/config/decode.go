@@ -173,11 +173,12 @@ func (s *scope[T]) walk(n *yaml.Node, prefix string) {
 			s.set(*k, value{Place: place, node: inner, from: fromFile})
 			continue
 		}
-		if !s.isPrefix(name + ".") {
+		switch {
+		case !s.isPrefix(name + "."):
 			s.unknown(p.key, prefix)
-		} else if inner.Kind != yaml.MappingNode {
+		case inner.Kind != yaml.MappingNode:
 			s.fault(place, "expects a mapping of %s, got %s", strings.Join(s.names(name+"."), ", "), kindOf(inner))
-		} else {
+		default:
 			s.walk(inner, name+".")
 		}
 	}

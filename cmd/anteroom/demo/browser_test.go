@@ -17,10 +17,11 @@ func TestTheSiteInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	defer browser.Stop()
 	origin, _ := newOrigin(t)
-	gate, _ := inFront(t, origin, 15*time.Second)
+	gate := inFront(t, origin, 15*time.Second)
 	address := strings.Replace(gate.URL, "127.0.0.1", "localhost", 1)
 
 	first := browser.Visitor(t)
+	first.Look(browsertest.Light, 1280, 800) // without motion, for the pictures
 	first.Open(address)
 	assert.Contains(t, first.Text(), "You are in")
 	first.Until(`document.querySelectorAll('#places li.taken').length === 1`)

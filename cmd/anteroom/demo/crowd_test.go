@@ -20,9 +20,9 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
-// inFront returns a gate for three in front of the site, and its admin API, which
-// work until the test ends.
-func inFront(t *testing.T, site http.Handler, session time.Duration) (gate, admin *httptest.Server) {
+// inFront returns a gate for three in front of the site, which works until the
+// test ends.
+func inFront(t *testing.T, site http.Handler, session time.Duration) *httptest.Server {
 	t.Helper()
 	origin := httptest.NewServer(site)
 	t.Cleanup(origin.Close)
@@ -42,10 +42,9 @@ func inFront(t *testing.T, site http.Handler, session time.Duration) (gate, admi
 	}, proxy.Options{Store: memstore.New()})
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
-	gate, admin = httptest.NewServer(g), httptest.NewServer(g.Admin())
+	gate := httptest.NewServer(g)
 	t.Cleanup(gate.Close)
-	t.Cleanup(admin.Close)
-	return gate, admin
+	return gate
 }
 
 func TestACrowdFillsThePlacesAndNeverMore(t *testing.T) {
@@ -54,7 +53,7 @@ func TestACrowdFillsThePlacesAndNeverMore(t *testing.T) {
 	origin, err := demo.NewOrigin(demo.Config{Session: session, Log: func(e demo.Event) { events <- e }})
 	require.NoError(t, err)
 	t.Cleanup(origin.Close)
-	gate, _ := inFront(t, origin, session)
+	gate := inFront(t, origin, session)
 
 	ctx, stop := context.WithCancel(t.Context())
 	var crowd sync.WaitGroup

@@ -1,0 +1,4 @@
+package main
+
+// Program is run, for tests.
+var Program = run

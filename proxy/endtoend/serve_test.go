@@ -1,0 +1,161 @@
+package endtoend_test
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestServeWorksFromFlagsAlone(t *testing.T) {
+	t.Parallel()
+	g := serve(t, nil, "--origin", site(t, hello), "--total-active-users", "5", "--new-users-per-minute", "4", "--queueing-method", "random")
+	resp, err := http.Get(g.url)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, "in", string(body))
+	assert.Len(t, resp.Cookies(), 1)
+	told := g.room("default")
+	assert.EqualValues(t, 5, told["total_active_users"])
+	assert.EqualValues(t, 4, told["new_users_per_minute"])
+	assert.Equal(t, "random", told["queueing_method"])
+	for line := range strings.Lines(g.log.String()) {
+		assert.True(t, json.Valid([]byte(line)), "logs are lines of JSON: %s", line)
+	}
+
+	key := filepath.Join(g.args[6], "cookie.key")
+	info, err := os.Stat(key)
+	require.NoError(t, err, "it made a cookie key for itself")
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	stdout, _, code := run(t, nil, "status", "--admin", strings.TrimPrefix(g.admin, "http://"))
+	assert.Zero(t, code)
+	assert.Regexp(t, `^ROOM +STATUS +METHOD +ACTIVE +OPEN +QUEUED +PER MINUTE +LONGEST WAIT\ndefault +not queueing +random +1/5 +3 +0 +4 +-\n$`, stdout)
+}
+
+func TestFlagsGoBeforeTheEnvironmentAndThatBeforeTheFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "anteroom.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("origin: "+site(t, hello)+`
+rooms:
+  - {name: shop, total_active_users: 1, new_users_per_minute: 1, session_duration: 11m}
+`), 0o600))
+	g := serve(t, []string{"ANTEROOM_TOTAL_ACTIVE_USERS=20", "ANTEROOM_NEW_USERS_PER_MINUTE=20"}, "--config", file, "--total-active-users", "300")
+	told := g.room("shop")
+	assert.EqualValues(t, 300, told["total_active_users"], "the flag's")
+	assert.EqualValues(t, 20, told["new_users_per_minute"], "the environment's")
+	assert.Equal(t, "11m", told["session_duration"], "the file's")
+	assert.Equal(t, "20s", told["refresh_interval"], "the default")
+}
+
+func TestReloadTakesUpTheFileOrTellsWhyNot(t *testing.T) {
+	t.Parallel()
+	file, origin := filepath.Join(t.TempDir(), "anteroom.yaml"), site(t, hello)
+	write := func(text string) {
+		require.NoError(t, os.WriteFile(file, []byte("origin: "+origin+"\n"+text), 0o600))
+	}
+	write("rooms: [{name: shop, total_active_users: 5, new_users_per_minute: 5}]\n")
+	g := serve(t, nil, "--config", file)
+
+	write("rooms: [{name: shop, total_active_users: five, new_users_per_minute: 5, on_store_error: opn}]\n")
+	g.signal(syscall.SIGHUP)
+	g.until("both faults are told", func() bool {
+		log := g.log.String()
+		return strings.Contains(log, file+":2:42: rooms[0].total_active_users") && strings.Contains(log, "did you mean \\\"open\\\"")
+	})
+	assert.EqualValues(t, 5, g.room("shop")["total_active_users"])
+
+	write("shutdown_grace: 5s\nrooms: [{name: shop, total_active_users: 7, new_users_per_minute: 5, on_store_error: open}]\n")
+	g.signal(syscall.SIGHUP)
+	g.until("it is taken up", func() bool { return strings.Contains(g.log.String(), "configuration reloaded") })
+	assert.EqualValues(t, 7, g.room("shop")["total_active_users"])
+	for _, key := range []string{"shutdown_grace", "rooms[0].on_store_error"} {
+		assert.Contains(t, g.log.String(), `"msg":"this change takes effect at the next start","key":"`+key+`"`)
+	}
+}
+
+func TestStateDirectoryIsOneGates(t *testing.T) {
+	t.Parallel()
+	g := serve(t, nil, "--origin", site(t, hello), "--total-active-users", "5", "--new-users-per-minute", "4")
+	second := append([]string{"serve", "--listen", freeAddress(t), "--admin", freeAddress(t)}, g.args[5:]...)
+	_, stderr, code := run(t, nil, second...)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "another gate is using the state directory "+g.args[6])
+	assert.Equal(t, http.StatusOK, g.ready())
+}
+
+func TestBusyAddressIsToldAndLeavesNothingRunning(t *testing.T) {
+	t.Parallel()
+	g := serve(t, nil, "--origin", site(t, hello), "--total-active-users", "5", "--new-users-per-minute", "4")
+	for _, flag := range []string{"--listen", "--admin"} {
+		args := []string{"serve", "--listen", freeAddress(t), "--admin", freeAddress(t), "--state-dir", t.TempDir(), "--origin", site(t, hello),
+			"--total-active-users", "5", "--new-users-per-minute", "4", flag, strings.TrimPrefix(map[string]string{"--listen": g.url, "--admin": g.admin}[flag], "http://")}
+		_, stderr, code := run(t, nil, args...)
+		assert.Equal(t, 1, code, flag)
+		assert.Contains(t, stderr, "address already in use", flag)
+	}
+}
+
+func TestTerminationDrains(t *testing.T) {
+	t.Parallel()
+	arrived, finish := make(chan struct{}), make(chan struct{})
+	g := serve(t, nil, "--total-active-users", "5", "--new-users-per-minute", "4", "--origin", site(t, func(w http.ResponseWriter, _ *http.Request) {
+		arrived <- struct{}{}
+		<-finish
+		_, _ = io.WriteString(w, "finished")
+	}))
+	answered := make(chan string)
+	go func() {
+		resp, err := http.Get(g.url)
+		if !assert.NoError(t, err) {
+			close(answered)
+			return
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		assert.NoError(t, err)
+		answered <- string(body)
+	}()
+	<-arrived
+	g.signal(syscall.SIGTERM)
+	g.until("it says that it is not ready", func() bool { return g.ready() == http.StatusServiceUnavailable })
+	g.until("it accepts no more", func() bool {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(g.url, "http://"))
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	})
+	close(finish)
+	assert.Equal(t, "finished", <-answered, "the request under way is finished")
+	assert.Equal(t, 0, g.exit())
+}
+
+func TestSecondSignalEndsTheProgramAtOnce(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{})
+	g := serve(t, nil, "--total-active-users", "5", "--new-users-per-minute", "4", "--origin", site(t, func(_ http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-r.Context().Done()
+	}))
+	go func() {
+		if resp, err := http.Get(g.url); err == nil {
+			resp.Body.Close()
+		}
+	}()
+	<-arrived
+	g.signal(syscall.SIGTERM)
+	g.until("it is stopping", func() bool { return g.ready() == http.StatusServiceUnavailable })
+	g.signal(syscall.SIGTERM)
+	assert.NotZero(t, g.exit())
+}
