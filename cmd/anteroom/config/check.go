@@ -18,6 +18,14 @@ func checkRoot(root *scope[draft]) {
 	checkProxies(root)
 	checkLoop(root)
 	settleStateDir(root)
+	checkShared(root)
+}
+
+// checkShared checks what gates that share a store must have in common: a key that one gate made for itself opens no other's tickets.
+func checkShared(root *scope[draft]) {
+	if root.fine("store", "cookie.keys", "cookie.keys_file") && root.dst.Store != "memory" && len(root.dst.Cookie.Keys) == 0 {
+		root.fault(root.place("store"), "gates that share a store need the same keys: set cookie.keys or cookie.keys_file")
+	}
 }
 
 // checkListeners checks the two addresses against each other, and the admin API's against its token.

@@ -14,7 +14,7 @@ type Config struct {
 	Admin string
 	// AdminToken is the bearer token that the admin API asks for, "" for none. It is never "" when Admin is not a loopback address.
 	AdminToken string
-	// Store names where the queue's state lives: "memory".
+	// Store names where the queue's state lives: "memory", or the URL of a Redis, which may hold a password.
 	Store string
 	// StateDir is the directory of the journal and of the cookie key that the gate makes for itself. When none is given it is
 	// $STATE_DIRECTORY (which systemd sets), or else anteroom/<listen address>-<hash> below $XDG_STATE_HOME or ~/.local/state,

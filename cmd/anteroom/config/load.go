@@ -21,6 +21,8 @@ type Options struct {
 	WorkDir string
 	// CheckKey says what is wrong with a cookie key, without repeating it; nil takes any key.
 	CheckKey func(key string) error
+	// CheckStore says what is wrong with the URL of a store, without its secrets; nil takes none but memory.
+	CheckStore func(url string) error
 	// CheckTemplate says what is wrong with a custom page; nil takes any page.
 	CheckTemplate func(path string, src []byte) []TemplateFault
 }

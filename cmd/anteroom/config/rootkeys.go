@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -33,8 +34,8 @@ func addressKeys() []key[draft] {
 			read: aString(func(c *draft) *string { return &c.AdminToken }, "a string", checkToken)},
 		{name: "admin_token_file", kind: "file", outside: flagAndEnv, usage: "file with the token that the admin API asks for",
 			read: aPath(func(c *draft) *string { return &c.tokenFile }, "the path of a file")},
-		{name: "store", kind: "string", def: "memory", outside: flagAndEnv, usage: "where the queue's state lives: memory",
-			choices: []string{"memory"}, read: readStore},
+		{name: "store", kind: "string", def: "memory", outside: flagAndEnv, usage: "where the queue's state lives: memory, or the URL of a Redis that several gates share",
+			read: readStore},
 		{name: "state_dir", kind: "dir", outside: flagAndEnv, usage: "directory for what has to survive a restart (default: one of its own)",
 			read: aPath(func(c *draft) *string { return &c.StateDir }, "the path of a directory")},
 		{name: "origin", kind: "url", outside: flagAndEnv, usage: "origin that accepted visitors are sent to",
@@ -77,15 +78,25 @@ func operationKeys() []key[draft] {
 
 // readStore never shows what was written: the address of a store may hold a password.
 func readStore(d *decoder, v value, dst *draft) bool {
-	s, ok := d.str(v, "the name of a store")
-	if ok && s != "memory" {
-		d.fault(v.Place, "the supported store is memory, which keeps the queue in this process and its journal in state_dir")
+	s, ok := d.str(v, "memory, or a URL such as redis://host:6379")
+	if !ok {
 		return false
 	}
-	if ok {
-		dst.Store = s
+	if s != "memory" {
+		if err := d.checkStore(s); err != nil {
+			d.fault(v.Place, "%v", err)
+			return false
+		}
 	}
-	return ok
+	dst.Store = s
+	return true
+}
+
+func (d *decoder) checkStore(url string) error {
+	if d.CheckStore == nil {
+		return errors.New("the supported store is memory, which keeps the queue in this process and its journal in state_dir")
+	}
+	return d.CheckStore(url)
 }
 
 func readTrustedProxies(d *decoder, v value, dst *draft) bool {

@@ -1,4 +1,0 @@
-package main
-
-// Program is run, for the tests of the demo.
-var Program = run
