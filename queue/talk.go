@@ -64,7 +64,7 @@ func (r *Room) Ask(ctx context.Context, now Instant, claims []Claim, grants []Gr
 			return fmt.Errorf("telling room %q to its store again: %w", r.name, err)
 		}
 	}
-	standing, err := r.admit(ctx, now, r.report(now), claims, grants)
+	standing, err := r.admit(ctx, r.report(now), claims, grants)
 	if err != nil {
 		for _, c := range claims[:min(len(claims), maxUnsure-len(t.unsure))] {
 			t.unsure = append(t.unsure, Claim{ID: c.ID, Cell: c.Cell, HeldOnly: true})
@@ -78,7 +78,7 @@ func (r *Room) Ask(ctx context.Context, now Instant, claims []Claim, grants []Gr
 }
 
 // admit is one Admit of the store. The caller holds mu.
-func (r *Room) admit(ctx context.Context, now Instant, p *Report, claims []Claim, grants []Grant) (Standing, error) {
+func (r *Room) admit(ctx context.Context, p *Report, claims []Claim, grants []Grant) (Standing, error) {
 	t := &r.talk
 	t.unsent = p
 	standing, err := r.store.Admit(ctx, r.name, p, claims, grants)
@@ -203,7 +203,7 @@ func (r *Room) resend(ctx context.Context, now Instant) error {
 	}
 	t.unsent.Now = r.storeTime(now)
 	grants := make([]Grant, len(t.unsure))
-	standing, err := r.admit(ctx, now, t.unsent, t.unsure, grants)
+	standing, err := r.admit(ctx, t.unsent, t.unsure, grants)
 	if err != nil {
 		return fmt.Errorf("reporting to room %q again: %w", r.name, err)
 	}
