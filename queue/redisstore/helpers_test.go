@@ -47,6 +47,7 @@ type clocked struct {
 	*redisstore.Store
 	now    atomic.Int64
 	prefix string // of the names of its rooms
+	flows  atomic.Bool
 }
 
 // still is how long a clock stands: it is set so far behind, and never goes back.
@@ -62,10 +63,17 @@ func (c *clocked) set(now queue.Instant) { c.now.Store(int64(now)) }
 
 func (c *clocked) time() queue.Instant { return queue.Instant(c.now.Load()) }
 
+// flow lets the rooms notice how long they were not called, as if it had been
+// the server's clock that moved. The clock then runs during a call.
+func (c *clocked) flow(on bool) { c.flows.Store(on) }
+
 // wind sets the clock of a room. Where that would set it back, it is the
 // server's that goes back.
 func (c *clocked) wind(ctx context.Context, room string) error {
 	now, server := c.time(), queue.At(time.Now()).Add(still)
+	if c.flows.Load() {
+		return c.Client().HSet(ctx, meta(room), "offset", int64(now-queue.At(time.Now()))).Err()
+	}
 	last, err := c.Client().HGet(ctx, meta(room), "now").Int64()
 	if err == nil && now < queue.Instant(last) {
 		return c.Client().HSet(ctx, meta(room), "offset", int64(now-server)).Err()

@@ -1,0 +1,286 @@
+package redisstore_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/redisstore"
+	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+)
+
+// A store that has lost its memory, with the nodes alive: nobody is let in until
+// all of them have told it again, and then it stands as it stood.
+
+// town is a room of three nodes with a bit of everything in it.
+type town struct {
+	*gates
+	server  *redistest.Server
+	in      []*person // one a node, and one who was sent away
+	gone    *person
+	waiting []*person // in two buckets, the older first
+	before  *queue.View
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	clock, server := newClock(t)
+	w := &town{gates: newGates(t, clock, small(3), 0, 20*time.Second, -20*time.Second), server: server}
+	c := w.nodes[0].Configuration()
+	c.Overrides, c.By = []byte("more"), "ops"
+	c.Settings.TotalActiveUsers = 4
+	require.NoError(t, w.nodes[0].Configure(context.Background(), clock.time(), c))
+	w.sync()
+	for i := range 4 {
+		w.in = append(w.in, w.enters(w.nodes[i%3]))
+	}
+	w.waiting = append(w.waiting, w.joins(w.nodes[0]), w.joins(w.nodes[1]))
+	w.sync()
+	w.pass(3 * time.Second)
+	w.gone, w.in = w.in[3], w.in[:3]
+	w.waiting = append(w.waiting, w.joins(w.nodes[2]), w.joins(w.nodes[0]))
+	c = w.nodes[0].Configuration()
+	c.Settings.TotalActiveUsers = 3
+	require.NoError(t, w.nodes[0].Configure(context.Background(), clock.time(), c))
+	w.sendsAway(w.nodes[1], w.gone)
+	w.pass(time.Second)
+	w.sync()
+	w.before = w.look()
+	require.Equal(t, 3, w.before.Active)
+	require.Equal(t, 4, w.before.Present)
+	require.Equal(t, 4, w.before.Admitted)
+	return w
+}
+
+// asBefore asserts that the store knows again all that it knew.
+func (w *town) asBefore() {
+	w.Helper()
+	after := w.look()
+	assert.False(w, after.Recovering)
+	assert.NotEqual(w, w.before.Epoch, after.Epoch)
+	assert.Equal(w, w.before.Active, after.Active, "sessions")
+	assert.Equal(w, w.before.Buckets, after.Buckets, "people by bucket, in order")
+	assert.Equal(w, w.before.Admitted, after.Admitted, "admissions of the minute")
+	assert.ElementsMatch(w, w.before.Revoked, after.Revoked, "revocations")
+	assert.Equal(w, w.before.Configuration, after.Configuration, "the configuration, and who changed it")
+}
+
+// lets asserts that every node lets in exactly those who are in.
+func (w *town) lets() {
+	w.Helper()
+	for _, n := range w.nodes {
+		for i, p := range w.in {
+			w.visit(n, p)
+			assert.True(w, p.in, "visitor %d is in and stays in", i)
+		}
+		assert.False(w, w.knocks(n, w.gone.ticket), "who was sent away stays out")
+		assert.False(w, w.knocks(n, queue.Ticket{}), "nobody new is let in")
+	}
+}
+
+func TestMemoryIsLost(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(w *town){
+		"FLUSHALL":                  func(w *town) { w.server.Do("FLUSHALL") },
+		"FLUSHALL and SCRIPT FLUSH": func(w *town) { w.server.Do("FLUSHALL"); w.server.Do("SCRIPT", "FLUSH") },
+		"kill -9 and an empty restart": func(w *town) {
+			w.server.Restart(true)
+		},
+		"the epoch alone": func(w *town) { w.server.Do("DEL", redisstore.Keys("shop")[2]) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t)
+			lose(w)
+			for i, n := range w.nodes {
+				w.lets()
+				if err := w.trySync(n); err != nil { // the first call after a restart may find its connection dead
+					w.sync(n)
+				}
+				v := w.look()
+				assert.Equal(t, i < 2, v.Recovering, "after the report of node %d", i)
+				if i < 2 {
+					assert.Zero(t, v.Open)
+				}
+			}
+			w.asBefore()
+			w.lets()
+			w.pass(3 * time.Second)
+			w.lets()
+			w.obeys(4, 1000)
+		})
+	}
+}
+
+func TestPartOfTheMemoryIsLost(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	// What evicts a key takes any of them; this one says so.
+	w.server.Do("DEL", meta("shop"))
+	w.clock.flow(true) // which does not write it anew
+	w.server.Do("DEL", meta("shop"))
+	w.clock.set(queue.At(time.Now()))
+	v, err := w.clock.Store.Sync(context.Background(), "shop", &queue.Report{Node: 1 << 60, Epoch: w.before.Epoch, Now: w.clock.time()})
+	require.NoError(t, err)
+	assert.True(t, v.Recovering)
+	assert.NotEqual(t, w.before.Epoch, v.Epoch)
+}
+
+func TestMemoryIsLostAndANodeToo(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.server.Do("FLUSHALL")
+	silent := w.nodes[2]
+	silent.wire.cut.Store(true)
+	w.sync(w.nodes[:2]...)
+	w.pass(9 * time.Second)
+	require.True(t, w.look().Recovering, "the silent node is waited for")
+	w.lets()
+	w.pass(2 * time.Second)
+	v := w.look()
+	assert.False(t, v.Recovering, "but not for long")
+	assert.Equal(t, 3, v.Active, "the others knew its visitors")
+
+	silent.wire.cut.Store(false)
+	w.sync(w.nodes[0])
+	w.sync(silent)
+	v = w.look()
+	assert.False(t, v.Recovering, "it is there again and has reported")
+	assert.Equal(t, 3, v.Active)
+	w.obeys(4, 1000)
+}
+
+func TestMemoryIsLostTwice(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.server.Do("FLUSHALL")
+	w.sync(w.nodes[0])
+	w.server.Do("FLUSHALL")
+	w.sync(w.nodes[1])
+	require.True(t, w.look().Recovering)
+	w.sync()
+	w.asBefore()
+	w.lets()
+}
+
+// A node whose report was lost with its answer tells it again to a store that
+// has forgotten all before it.
+func TestMemoryIsLostWithAnAnswer(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.nodes[0].wire.lose.Store(true)
+	require.Error(t, w.trySync(w.nodes[0]))
+	w.server.Do("FLUSHALL")
+	require.Error(t, w.trySync(w.nodes[0]))
+	w.nodes[0].wire.lose.Store(false)
+	w.sync()
+	w.sync()
+	w.asBefore()
+	w.lets()
+}
+
+// The order in which people came survives: it is in their tickets.
+func TestOrderSurvivesTheLossOfMemory(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.server.Do("FLUSHALL")
+	w.sync()
+	w.sendsAway(w.nodes[0], w.in[0])
+	w.sync()
+	w.pass(8 * time.Second)
+	younger, older := w.waiting[2], w.waiting[0]
+	w.visit(w.nodes[2], younger)
+	assert.False(t, younger.in, "a slot is kept for those who came before")
+	w.visit(w.nodes[0], older)
+	assert.True(t, older.in)
+	w.obeys(4, 1000)
+}
+
+// All nodes and the store are gone: nobody is waited for, and people in line
+// find their places in their tickets.
+func TestAFreshStartOpensAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.server.Do("FLUSHALL")
+	w.nodes = nil
+	n := w.start(small(3), 0)
+	assert.False(t, w.look().Recovering)
+	w.enters(n)
+}
+
+// A replica that had not had the last writes becomes the master: what the nodes
+// were told in between is lost.
+func TestWritesAreLost(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.sendsAway(w.nodes[0], w.in[0])
+	w.in = w.in[1:]
+	w.waiting = nil
+	w.pass(20 * time.Second) // whoever waited has left
+	w.renew()
+	saved := w.save()
+	w.in = append(w.in, w.enters(w.nodes[1]))
+	w.pass(time.Second)
+	w.restore(saved)
+	require.Equal(t, 2, w.look().Active, "the admission is lost")
+
+	w.sync(w.nodes[0])
+	assert.True(t, w.look().Recovering, "a node was told of more than the store knows")
+	w.sync()
+	v := w.look()
+	assert.False(t, v.Recovering)
+	assert.Equal(t, 3, v.Active)
+	assert.NotEqual(t, w.before.Epoch, v.Epoch)
+	w.lets()
+	w.obeys(4, 1000)
+}
+
+// renew has those who are in come again.
+func (w *town) renew() {
+	for _, p := range w.in {
+		w.visit(w.nodes[0], p)
+	}
+}
+
+// save returns what the store knows of the room, as a replica would have it.
+func (w *town) save() map[string]string {
+	w.Helper()
+	saved := map[string]string{}
+	for _, key := range redisstore.Keys("shop") {
+		if dump, err := w.server.Client().Dump(context.Background(), key).Result(); err == nil {
+			saved[key] = dump
+		}
+	}
+	return saved
+}
+
+func (w *town) restore(saved map[string]string) {
+	w.Helper()
+	w.server.Do("FLUSHALL")
+	for key, dump := range saved {
+		require.NoError(w, w.server.Client().Restore(context.Background(), key, time.Hour, dump).Err())
+	}
+}
+
+// The last configuration is lost: the nodes still know it.
+func TestAConfigurationIsLost(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	saved := w.save()
+	c := w.nodes[2].Configuration()
+	c.Settings.TotalActiveUsers, c.By = 1, "somebody"
+	require.NoError(t, w.nodes[2].Configure(context.Background(), w.clock.time().Add(w.nodes[2].skew), c))
+	w.restore(saved)
+	require.Equal(t, w.before.Configuration.Version, w.look().Configuration.Version)
+	w.sync()
+	assert.Equal(t, w.before.Configuration.Version+1, w.look().Configuration.Version)
+	w.sync()
+	for _, n := range w.nodes {
+		assert.Equal(t, 1, n.Settings().TotalActiveUsers)
+		assert.Equal(t, "somebody", n.Configuration().By)
+	}
+}
