@@ -31,7 +31,8 @@ func newServeCommand() *cobra.Command {
 
 Flags go before environment variables (ANTEROOM_ and the flag in capitals, with _
 for -), which go before the file. SIGHUP reads the configuration again and keeps
-the old one if the new one is faulty. SIGTERM lets requests finish and stops.`,
+the old one if the new one is faulty. SIGTERM makes /readyz say 503, waits for
+--drain-delay, lets requests finish and stops.`,
 		Example: serveExample,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -106,8 +107,8 @@ func serve(ctx context.Context, load func() (*config.Config, []config.Warning, e
 		case err := <-s.failed:
 			return errors.Join(err, s.stop())
 		case <-ctx.Done():
-			log.Info("stopping", zap.Duration("grace", c.ShutdownGrace))
-			return s.stop()
+			log.Info("stopping", zap.Duration("drain_delay", c.DrainDelay), zap.Duration("grace", c.ShutdownGrace))
+			return errors.Join(s.drain(), s.stop())
 		}
 	}
 }

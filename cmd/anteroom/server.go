@@ -137,6 +137,7 @@ func changedButFixed(old, next *config.Config) []string {
 		{"tls", old.TLS, next.TLS},
 		{"log", old.Log, next.Log},
 		{"progress_timeout", old.ProgressTimeout, next.ProgressTimeout},
+		{"drain_delay", old.DrainDelay, next.DrainDelay},
 		{"shutdown_grace", old.ShutdownGrace, next.ShutdownGrace},
 	} {
 		if !reflect.DeepEqual(k.old, k.new) {
@@ -144,6 +145,18 @@ func changedButFixed(old, next *config.Config) []string {
 		}
 	}
 	return keys
+}
+
+// drain says that the gate is not ready, and goes on for as long as load
+// balancers need to notice. It ends early with a listener's failure.
+func (s *server) drain() error {
+	s.gate.Drain()
+	select {
+	case <-time.After(s.config.DrainDelay):
+		return nil
+	case err := <-s.failed:
+		return err
+	}
 }
 
 // stop says that the gate is not ready, lets requests finish, and ends.

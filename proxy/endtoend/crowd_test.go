@@ -18,7 +18,7 @@ import (
 // crowd is the people who come to a gate at about the same time.
 type crowd struct {
 	t      *testing.T
-	url    string
+	where  func() string // the address of the next request
 	limits limits
 	client *http.Client
 	ctx    context.Context // of all visits
@@ -38,7 +38,7 @@ func newCrowd(t *testing.T, url string, l limits) *crowd {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost, transport.DisableCompression = 500, true
 	ctx, cancel := context.WithCancel(t.Context())
-	c := &crowd{t: t, url: url, limits: l, ctx: ctx, stop: cancel, joined: map[string]time.Time{}, admitted: map[string]time.Time{},
+	c := &crowd{t: t, where: func() string { return url }, limits: l, ctx: ctx, stop: cancel, joined: map[string]time.Time{}, admitted: map[string]time.Time{},
 		client: &http.Client{Transport: transport, Timeout: patience}}
 	t.Cleanup(func() {
 		cancel()
@@ -155,7 +155,7 @@ var errImproper = errors.New("neither in nor told to wait")
 
 // ask sends one request with the visitor's tickets, and keeps the new ones.
 func (v *visit) ask(sent time.Time) (reply, error) {
-	req, err := http.NewRequestWithContext(v.ctx, http.MethodGet, v.url, nil)
+	req, err := http.NewRequestWithContext(v.ctx, http.MethodGet, v.where(), nil)
 	if err != nil {
 		return reply{}, err
 	}

@@ -35,6 +35,9 @@ type Config struct {
 	OriginTimeout time.Duration
 	// ProgressTimeout is how long a visitor's connection may stand still in mid-request or mid-response; default 30 s.
 	ProgressTimeout time.Duration
+	// DrainDelay is how long the gate goes on accepting connections after it has said that it is not ready, so that load balancers
+	// notice; default 0.
+	DrainDelay time.Duration
 	// ShutdownGrace is how long requests may take to finish once the gate is told to stop; default 30 s.
 	ShutdownGrace time.Duration
 	// Rooms are the waiting rooms, at least one, in the order of the file.

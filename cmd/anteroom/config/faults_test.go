@@ -30,7 +30,7 @@ func TestFaultyLines(t *testing.T) {
 			`6:5: rooms[0].listen: unknown key here: it belongs at the top of the file`}},
 		"a key that is no name is shown quoted": {`"a b": 1`, []string{
 			`6:1: "a b": unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, origin, ` +
-				`trusted_proxies, cookie, tls, log, origin_timeout, progress_timeout, shutdown_grace, rooms`}},
+				`trusted_proxies, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
 		"a key that is a list is refused":       {"? [a]\n: 1", []string{`6:3: a key has to be a plain name, this one is a list`}},
 		"a key twice points at the first":       {"store: memory\nstore: memory", []string{`7:1: store: the key is given twice: first on line 6`}},
 		"a key twice in a room":                 {"    name: b", []string{`6:5: rooms[0].name: the key is given twice: first on line 3`}},
@@ -58,6 +58,7 @@ func TestFaultyLines(t *testing.T) {
 		"a session beyond its cookie":    {"    session_duration: 25h", []string{`6:23: rooms[0].session_duration: "25h" is too long: at most 24h`}},
 		"an interval below a second":     {"    refresh_interval: 0s", []string{`6:23: rooms[0].refresh_interval: "0s" is too short: at least 1s`}},
 		"a bucket below a second":        {"    bucket: 1ms", []string{`6:13: rooms[0].bucket: "1ms" is too short: at least 1s`}},
+		"a negative delay":               {"drain_delay: -1s", []string{`6:14: drain_delay: "-1s" is too short: at least 0s`}},
 		"a negative timeout":             {"shutdown_grace: -1s", []string{`6:17: shutdown_grace: "-1s" is too short: at least 0s`}},
 		"a jitter above a half":          {"    refresh_jitter: 0.6", []string{`6:21: rooms[0].refresh_jitter: 0.6 is out of bounds: from 0 to 0.5`}},
 		"a jitter that is not a number":  {"    refresh_jitter: .nan", []string{`6:21: rooms[0].refresh_jitter: .nan is not a number such as 0.15`}},
@@ -189,7 +190,7 @@ func TestFaultyFiles(t *testing.T) {
 			`3:11: rooms[0].name: "shop.test" may hold letters, digits, - and _ only`}},
 		"a self-merging mapping": {"a: &a\n  <<: *a\n" + minimal, []string{
 			`1:1: a: unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, origin, ` +
-				`trusted_proxies, cookie, tls, log, origin_timeout, progress_timeout, shutdown_grace, rooms`}},
+				`trusted_proxies, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
 		"a merge of text": {"<<: abc\n" + minimal, []string{"1:5: only a mapping can be merged, this is a string"}},
 	}
 	for name, tt := range tests {

@@ -70,6 +70,8 @@ func operationKeys() []key[draft] {
 			read: aDuration(func(c *draft) *time.Duration { return &c.OriginTimeout }, time.Millisecond, maxTimeout)},
 		{name: "progress_timeout", kind: "duration", def: "30s", outside: flagAndEnv, usage: "time a visitor's connection may stand still",
 			read: aDuration(func(c *draft) *time.Duration { return &c.ProgressTimeout }, time.Millisecond, maxTimeout)},
+		{name: "drain_delay", kind: "duration", def: "0s", outside: flagAndEnv, usage: "time load balancers have to notice that the gate is stopping",
+			read: aDuration(func(c *draft) *time.Duration { return &c.DrainDelay }, 0, maxTimeout)},
 		{name: "shutdown_grace", kind: "duration", def: "30s", outside: flagAndEnv, usage: "time requests have to finish at the end",
 			read: aDuration(func(c *draft) *time.Duration { return &c.ShutdownGrace }, 0, maxTimeout)},
 		{name: "rooms", kind: "mappings", usage: "the waiting rooms", read: readRooms},

@@ -1,0 +1,112 @@
+package endtoend_test
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestLimitsAndOrderHoldAcrossGates(t *testing.T) {
+	t.Parallel()
+	l := limits{active: 25, perMinute: 100_000, session: 3 * time.Second}
+	s := serveNodes(t, 3, l)
+	c := s.crowd()
+	c.come("polite", 60, func(int) person { return person{delay: upTo(3 * time.Second), browse: upTo(time.Second)} })
+	c.come("leaver", 15, func(int) person { return person{delay: upTo(3 * time.Second), patience: 2 * time.Second} })
+	c.come("spammer", 5, func(int) person { return person{delay: upTo(3 * time.Second), every: 100 * time.Millisecond} })
+	c.come("replayer", 5, func(int) person {
+		return person{delay: upTo(3 * time.Second), every: 150 * time.Millisecond, replay: true}
+	})
+	c.come("cookieless", 3, func(int) person {
+		return person{delay: upTo(2 * time.Second), every: 250 * time.Millisecond, forget: true, patience: 4 * time.Second}
+	})
+	c.over()
+	c.noneLost()
+	log := s.origin.all()
+	admissions := judgeLimits(t, log, l)
+	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, nil)
+	l.session += settled // before another gate may give a slot away
+	judgeIdle(t, log, c.waits, l, 3500*time.Millisecond)
+	for name := range c.joined {
+		if name[:6] == "polite" {
+			assert.Contains(t, c.admitted, name)
+		}
+	}
+}
+
+func TestKilledGateTakesNobodysPlaceAlong(t *testing.T) {
+	t.Parallel()
+	l := limits{active: 15, perMinute: 100_000, session: 3 * time.Second}
+	s := serveNodes(t, 3, l)
+	c := s.crowd()
+	c.come("early", 45, func(int) person { return person{delay: upTo(1500 * time.Millisecond), browse: upTo(2 * time.Second)} })
+	s.until("a line has formed and moves", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.joined) == 45 && len(c.admitted) > l.active
+	})
+	c.breaking(true)
+	killed := time.Now()
+	victim := s.gates[rand.N(len(s.gates))]
+	victim.kill()
+	var left []*gate
+	for _, g := range s.gates {
+		if g != victim {
+			left = append(left, g)
+		}
+	}
+	s.only(left...)
+	// Whoever asked the dead one last asks another.
+	seen := s.origin.seen()
+	s.until("the others go on", func() bool { return s.origin.seen() > seen+5 })
+	c.breaking(false)
+	c.come("late", 10, func(int) person { return person{delay: upTo(time.Second)} })
+	c.over()
+	c.noneLost()
+	admissions := judgeLimits(t, s.origin.all(), l)
+	// What only the dead one knew is known again once everyone has asked.
+	asked := killed.Add(settled + 1500*time.Millisecond)
+	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, func(at time.Time) bool { return at.After(killed) && at.Before(asked) })
+	assert.Len(t, c.admitted, 55)
+}
+
+func TestRollingRestartLosesNoPlaceAndNoRequest(t *testing.T) {
+	t.Parallel()
+	l := limits{active: 15, perMinute: 100_000, session: 3 * time.Second}
+	s := serveNodes(t, 2, l, "--drain-delay", "500ms", "--shutdown-grace", "5s")
+	s.check(50 * time.Millisecond)
+	c := s.crowd()
+	c.come("visitor", 40, func(int) person { return person{delay: upTo(2 * time.Second), browse: upTo(4 * time.Second)} })
+	c.come("spammer", 5, func(int) person { return person{delay: upTo(2 * time.Second), every: 50 * time.Millisecond} })
+	s.until("a line has formed", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.joined) >= 40
+	})
+	for _, g := range s.gates {
+		told := time.Now()
+		g.signal(syscall.SIGTERM)
+		g.until("it says that it is not ready", func() bool { return g.ready() == http.StatusServiceUnavailable })
+		resp, err := http.Get(g.url)
+		if assert.NoError(t, err, "and it still accepts") {
+			resp.Body.Close()
+		}
+		assert.Zero(t, g.exit())
+		assert.GreaterOrEqual(t, time.Since(told), 500*time.Millisecond)
+		g.start()
+		s.until("the balancer sends it visitors again", func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.ready) == len(s.gates)
+		})
+	}
+	c.over()
+	c.noneLost()
+	admissions := judgeLimits(t, s.origin.all(), l)
+	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, nil)
+	assert.Len(t, c.admitted, 45)
+}
