@@ -23,7 +23,7 @@ type Sentinel struct {
 
 // StartSentinel starts a master, its replicas and three Sentinels, and waits
 // until they know each other. They take a master for dead that has not answered
-// for a quarter of a second.
+// for half a second.
 func StartSentinel(t testing.TB, replicas int) *Sentinel {
 	t.Helper()
 	s := &Sentinel{Master: Start(t, Options{})}
@@ -53,14 +53,14 @@ func startSentinel(t testing.TB, host, port string) *Server {
 bind 127.0.0.1
 dir %s
 sentinel monitor %s %s %s 2
-sentinel down-after-milliseconds %s 250
-sentinel failover-timeout %s 2000
+sentinel down-after-milliseconds %s 500
+sentinel failover-timeout %s 1000
 `, s.port(), s.dir, MasterName, host, port, MasterName, MasterName)
 	path := filepath.Join(s.dir, "sentinel.conf")
 	require.NoError(t, os.WriteFile(path, []byte(config), 0o600))
 	s.runWith(path, "--sentinel")
 	// Where it may be hurried, it is; else they need ten seconds to meet.
-	_ = s.admin.Do(context.Background(), "SENTINEL", "DEBUG", "INFO-PERIOD", 100, "PUBLISH-PERIOD", 100, "ASK-PERIOD", 100, "PING-PERIOD", 50).Err()
+	_ = s.admin.Do(context.Background(), "SENTINEL", "DEBUG", "INFO-PERIOD", 100, "PUBLISH-PERIOD", 100, "ASK-PERIOD", 100, "PING-PERIOD", 100).Err()
 	return s
 }
 
