@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -203,7 +204,7 @@ func (r *Room) newID() ID {
 
 // interval draws a refresh interval with its jitter.
 func (r *Room) interval(s *Settings) time.Duration {
-	u := float64(r.uint64()>>11) / (1 << 53)
-	d := time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter*(2*u-1)))
-	return max(d.Round(time.Millisecond), time.Millisecond)
+	spread := uint64(float64(s.RefreshInterval/time.Millisecond) * s.RefreshJitter)
+	up, _ := bits.Mul64(r.uint64(), 2*spread+1)
+	return s.RefreshInterval + (time.Duration(up)-time.Duration(spread))*time.Millisecond
 }

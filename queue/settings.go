@@ -135,11 +135,11 @@ func (s Settings) Validate() error {
 
 // slack is how late a check-in may come and still find its visitor counted: it
 // covers the network and the rounding of windows.
-func (s Settings) slack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
+func (s *Settings) slack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
 
 // placeEnds is until when the place of a waiting ticket can be come back to: not
 // before the check-in that its visitor was told to make.
-func (s Settings) placeEnds(t Ticket) Instant {
+func (s *Settings) placeEnds(t *Ticket) Instant {
 	return t.LastCheckIn.Add(max(s.QueueTicketTTL, Told(t.RefreshInterval)+s.slack()))
 }
 
@@ -153,10 +153,10 @@ func (s Settings) PlaceLasts() time.Duration {
 // bucket is where a visitor who arrived then is counted. It is in whole seconds
 // whatever the setting, so that it packs; buckets, of a second at least, stay
 // apart.
-func (s Settings) bucket(arrived Instant) Instant { return arrived.Floor(s.Bucket).Floor(time.Second) }
+func (s *Settings) bucket(arrived Instant) Instant { return arrived.Floor(s.Bucket).Floor(time.Second) }
 
 // rejects reports whether nobody gets even a place in line.
-func (s Settings) rejects() bool { return s.Method == Reject && !s.QueueAll }
+func (s *Settings) rejects() bool { return s.Method == Reject && !s.QueueAll }
 
 // Pace is the pacing in force: PacingAuto resolved.
 func (s Settings) Pace() Pacing {

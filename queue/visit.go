@@ -75,16 +75,16 @@ func (r *Room) Check(now Instant, q Request) (Decision, *Pending) {
 	t := q.Ticket
 	switch {
 	case t.State == None || t.LastCheckIn > now.Add(skew) || r.isRevoked(t.ID, now):
-		return r.arrive(now, s, r.newID(), q)
+		return r.arrive(now, s, r.newID(), &q)
 	case t.State == Accepted:
 		if d, ok := r.stay(now, s, t); ok {
 			return d, nil
 		}
-		return r.arrive(now, s, t.ID, q)
-	case q.NoWait || s.rejects() || s.placeEnds(t) <= now:
-		return r.outOfLine(now, s, q)
+		return r.arrive(now, s, t.ID, &q)
+	case q.NoWait || s.rejects() || s.placeEnds(&t) <= now:
+		return r.outOfLine(now, s, &q)
 	}
-	return r.checkIn(now, s, q)
+	return r.checkIn(now, s, &q)
 }
 
 // Settle finishes a visit with the store's answer to its claim.
@@ -113,7 +113,7 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 
 // outOfLine decides about a waiting ticket that cannot check in: the request
 // cannot wait, the room rejects, or the place was left for too long.
-func (r *Room) outOfLine(now Instant, s *Settings, q Request) (Decision, *Pending) {
+func (r *Room) outOfLine(now Instant, s *Settings, q *Request) (Decision, *Pending) {
 	t := q.Ticket
 	switch end := r.sessions.expires(now, t.ID); {
 	case end > now:
@@ -121,7 +121,7 @@ func (r *Room) outOfLine(now Instant, s *Settings, q Request) (Decision, *Pendin
 	case s.rejects():
 		r.uncount(now, t)
 		return Decision{Outcome: Rejected, Drop: true}, nil
-	case s.placeEnds(t) <= now:
+	case s.placeEnds(&t) <= now:
 		return r.arrive(now, s, r.newID(), q)
 	}
 	return Decision{Outcome: Busy, Ticket: t}, nil
@@ -155,14 +155,14 @@ func (r *Room) stay(now Instant, s *Settings, t Ticket) (Decision, bool) {
 }
 
 // arrive decides about a newcomer: everyone present is ahead of them.
-func (r *Room) arrive(now Instant, s *Settings, id ID, q Request) (Decision, *Pending) {
+func (r *Room) arrive(now Instant, s *Settings, id ID, q *Request) (Decision, *Pending) {
 	if s.rejects() {
 		return Decision{Outcome: Rejected, Drop: q.Ticket.State != None}, nil
 	}
 	// A session that has run out here may last in the store.
 	back := q.Ticket.State == Accepted && id == q.Ticket.ID && !r.paused.Load()
-	if p := (&Pending{Claim: Claim{ID: id}, request: q}); back || r.worthAsking(now, s, p.Claim) {
-		return Decision{}, p
+	if back || r.worthAsking(now, s, Claim{ID: id}) {
+		return Decision{}, &Pending{Claim: Claim{ID: id}, request: *q}
 	}
 	if q.NoWait {
 		return Decision{Outcome: Busy, Ticket: q.Ticket}, nil
@@ -175,13 +175,13 @@ func (r *Room) join(now Instant, s *Settings, id ID, hidden bool) Decision {
 	t := Ticket{State: Waiting, ID: id, ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.interval(s)}
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
-	r.count(sh, sh.table.add(t.ID.short(), now.ticks(r.start)), s, t, hidden)
+	r.count(sh, sh.table.add(t.ID.short(), now.ticks(r.start)), s, s.bucket(now), &t, hidden)
 	sh.mu.Unlock()
 	return Decision{Outcome: Queued, Ticket: t, Issue: true}
 }
 
 // checkIn decides about a visitor with a place in line.
-func (r *Room) checkIn(now Instant, s *Settings, q Request) (Decision, *Pending) {
+func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending) {
 	t := q.Ticket
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
@@ -196,24 +196,26 @@ func (r *Room) checkIn(now Instant, s *Settings, q Request) (Decision, *Pending)
 		sh.mu.Unlock()
 		return r.join(now, s, r.newID(), q.Hidden), nil
 	}
-	if d, early := r.early(now, sh, e, s, t); early {
+	bucket := s.bucket(t.ArrivedAt)
+	if now < t.Due() || e != nil && now.ticks(r.start) < dueTicks(e) {
+		d := r.early(now, sh, e, bucket, t)
 		sh.mu.Unlock()
 		return d, nil
 	}
 	if e == nil {
 		e = sh.table.add(t.ID.short(), now.ticks(r.start))
 	} else if !left(e) {
-		sh.change(s.bucket(t.ArrivedAt), e.until, -1)
+		sh.change(bucket, e.until, -1)
 	}
 	// Only the store knows whether a place from before the start was used since.
 	stranger := t.LastCheckIn < r.start
 	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
-	cell := r.count(sh, e, s, t, q.Hidden)
+	cell := r.count(sh, e, s, bucket, &t, q.Hidden)
 	sh.mu.Unlock()
 
 	claim := Claim{ID: t.ID, Cell: cell, Due: t.Due()}
 	if r.worthAsking(now, s, claim) || stranger && !r.paused.Load() {
-		return Decision{}, &Pending{Claim: claim, ticket: t, request: q}
+		return Decision{}, &Pending{Claim: claim, ticket: t, request: *q}
 	}
 	return Decision{Outcome: Queued, Ticket: t, Issue: true}, nil
 }
@@ -222,27 +224,23 @@ func (r *Room) checkIn(now Instant, s *Settings, q Request) (Decision, *Pending)
 // remembers in e of a check-in with another ticket of theirs. They are not
 // counted or drawn again; but one who had said goodbye, as by reloading the
 // page, is back. The caller holds sh.mu.
-func (r *Room) early(now Instant, sh *waiterShard, e *slot[shortID], s *Settings, t Ticket) (Decision, bool) {
-	d := Decision{Outcome: Queued, Ticket: t}
-	byTicket := now < t.Due()
-	if !byTicket && (e == nil || now.ticks(r.start) >= dueTicks(e)) {
-		return d, false
-	}
+func (r *Room) early(now Instant, sh *waiterShard, e *slot[shortID], bucket Instant, t Ticket) Decision {
 	if e != nil && left(e) {
 		e.more &^= leftFlag
-		sh.change(s.bucket(t.ArrivedAt), e.until, 1)
+		sh.change(bucket, e.until, 1)
 	}
-	if !byTicket {
-		d.Ticket.LastCheckIn, d.Issue = now, true
-		d.Ticket.RefreshInterval = max(r.start.afterTicks(dueTicks(e)).Sub(now), time.Millisecond)
+	if now < t.Due() {
+		return Decision{Outcome: Queued, Ticket: t}
 	}
-	return d, true
+	t.LastCheckIn = now
+	t.RefreshInterval = max(r.start.afterTicks(dueTicks(e)).Sub(now), time.Millisecond)
+	return Decision{Outcome: Queued, Ticket: t, Issue: true}
 }
 
 // count notes in e the check-in that t tells of: when the next one is due, and
-// the window in which the visitor is counted until then. The caller holds
-// sh.mu.
-func (r *Room) count(sh *waiterShard, e *slot[shortID], s *Settings, t Ticket, hidden bool) Cell {
+// the window in which the visitor is counted in their bucket until then. The
+// caller holds sh.mu.
+func (r *Room) count(sh *waiterShard, e *slot[shortID], s *Settings, bucket Instant, t *Ticket, hidden bool) Cell {
 	span := Told(t.RefreshInterval)
 	if hidden {
 		span = max(span, hiddenInterval)
@@ -251,7 +249,6 @@ func (r *Room) count(sh *waiterShard, e *slot[shortID], s *Settings, t Ticket, h
 	until := t.LastCheckIn.Add(span + s.slack()).Sub(r.start)
 	e.until = uint32((until + window - 1) / window * window / tick)
 	e.more = packDue(t.Due().ticks(r.start))
-	bucket := s.bucket(t.ArrivedAt)
 	sh.change(bucket, e.until, 1)
 	return r.waiters.cell(bucket, e.until)
 }

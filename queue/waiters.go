@@ -1,6 +1,9 @@
 package queue
 
-import "sync"
+import (
+	"iter"
+	"sync"
+)
 
 // waiters remembers which visitors checked in during the last interval and
 // where they are counted, so that a node takes away only what it added itself
@@ -17,13 +20,54 @@ const shards = 64
 
 type waiterShard struct {
 	mu      sync.Mutex
-	table   table[shortID]     // until: as in Cell; more: dueTicks and left, or usedUp
-	changes map[packedCell]int // since the last report
-	_       [64]byte           // keeps neighbouring locks off one cache line
+	table   table[shortID] // until: as in Cell; more: dueTicks and left, or usedUp
+	changes cellChanges    // since the last report
+	_       [64]byte       // keeps neighbouring locks off one cache line
 }
 
 // packedCell is a Cell in one word: its bucket in seconds, and its end in ticks.
 type packedCell uint64
+
+// cellChanges sums changes up by cell. Most fall to few cells, which are found in
+// the recent ones without hashing; another of the same place puts one into rest.
+type cellChanges struct {
+	recent [8]struct {
+		cell   packedCell
+		people int
+	}
+	rest map[packedCell]int
+}
+
+func (c *cellChanges) add(cell packedCell, people int) {
+	at := &c.recent[uint64(cell)*0x9e3779b97f4a7c15>>61]
+	if at.cell != cell {
+		if at.people != 0 {
+			c.rest[at.cell] += at.people
+		}
+		at.cell, at.people = cell, 0
+	}
+	at.people += people
+}
+
+// drain hands out the sums that are not zero, and forgets them.
+func (c *cellChanges) drain() iter.Seq2[packedCell, int] {
+	return func(yield func(packedCell, int) bool) {
+		for i := range c.recent {
+			if at := &c.recent[i]; at.people != 0 {
+				c.rest[at.cell] += at.people
+				at.people = 0
+			}
+		}
+		for cell, people := range c.rest {
+			if people != 0 && !yield(cell, people) {
+				break
+			}
+		}
+		if len(c.rest) > 0 {
+			clear(c.rest)
+		}
+	}
+}
 
 const (
 	leftFlag = 1        // the visitor has said goodbye and is not counted
@@ -39,7 +83,7 @@ func used(s *slot[shortID]) bool       { return s.more == usedUp }
 func newWaiters(start Instant) *waiters {
 	w := &waiters{start: start}
 	for i := range w.shards {
-		w.shards[i].changes = map[packedCell]int{}
+		w.shards[i].changes.rest = map[packedCell]int{}
 	}
 	return w
 }
@@ -49,7 +93,7 @@ func (w *waiters) shard(id ID) *waiterShard { return &w.shards[id[15]%shards] }
 // change counts people more in a bucket until the given tick. The caller holds
 // mu.
 func (s *waiterShard) change(bucket Instant, until uint32, people int) {
-	s.changes[packedCell(bucket/1000)<<32|packedCell(until)] += people
+	s.changes.add(packedCell(bucket/1000)<<32|packedCell(until), people)
 }
 
 // drain takes the unreported changes of all shards.
@@ -57,13 +101,8 @@ func (w *waiters) drain(list []CellChange) []CellChange {
 	for i := range w.shards {
 		s := &w.shards[i]
 		s.mu.Lock()
-		for c, n := range s.changes {
-			if n != 0 {
-				list = append(list, CellChange{Cell: w.cell(Instant(c>>32)*1000, uint32(c)), People: n})
-			}
-		}
-		if len(s.changes) > 0 {
-			clear(s.changes)
+		for c, n := range s.changes.drain() {
+			list = append(list, CellChange{Cell: w.cell(Instant(c>>32)*1000, uint32(c)), People: n})
 		}
 		s.mu.Unlock()
 	}
