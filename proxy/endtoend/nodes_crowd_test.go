@@ -15,7 +15,7 @@ func TestLimitsAndOrderHoldAcrossGates(t *testing.T) {
 	l := limits{active: 25, perMinute: 100_000, session: 3 * time.Second}
 	s := serveNodes(t, 3, l)
 	c := s.crowd()
-	c.come("polite", 60, func(int) person { return person{delay: upTo(3 * time.Second), browse: upTo(time.Second)} })
+	c.come("polite", 45, func(int) person { return person{delay: upTo(3 * time.Second), browse: upTo(time.Second)} })
 	c.come("leaver", 15, func(int) person { return person{delay: upTo(3 * time.Second), patience: 2 * time.Second} })
 	c.come("spammer", 5, func(int) person { return person{delay: upTo(3 * time.Second), every: 100 * time.Millisecond} })
 	c.come("replayer", 5, func(int) person {
@@ -29,8 +29,9 @@ func TestLimitsAndOrderHoldAcrossGates(t *testing.T) {
 	log := s.origin.all()
 	admissions := judgeLimits(t, log, l)
 	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, nil)
-	l.session += settled // before another gate may give a slot away
-	judgeIdle(t, log, c.waits, l, 3500*time.Millisecond)
+	// A slot is given away, and whoever left the line is forgotten, that much later than by one gate; each may take a sync to be told.
+	l.session += settled
+	judgeIdle(t, log, c.waits, l, 3500*time.Millisecond+settled+2*time.Second)
 	for name := range c.joined {
 		if name[:6] == "polite" {
 			assert.Contains(t, c.admitted, name)
@@ -40,14 +41,14 @@ func TestLimitsAndOrderHoldAcrossGates(t *testing.T) {
 
 func TestKilledGateTakesNobodysPlaceAlong(t *testing.T) {
 	t.Parallel()
-	l := limits{active: 15, perMinute: 100_000, session: 3 * time.Second}
+	l := limits{active: 20, perMinute: 100_000, session: 3 * time.Second}
 	s := serveNodes(t, 3, l)
 	c := s.crowd()
-	c.come("early", 45, func(int) person { return person{delay: upTo(1500 * time.Millisecond), browse: upTo(2 * time.Second)} })
+	c.come("early", 40, func(int) person { return person{delay: upTo(1500 * time.Millisecond), browse: upTo(2 * time.Second)} })
 	s.until("a line has formed and moves", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return len(c.joined) == 45 && len(c.admitted) > l.active
+		return len(c.joined) == 40 && len(c.admitted) > l.active
 	})
 	c.breaking(true)
 	killed := time.Now()
@@ -71,21 +72,21 @@ func TestKilledGateTakesNobodysPlaceAlong(t *testing.T) {
 	// What only the dead one knew is known again once everyone has asked.
 	asked := killed.Add(settled + 1500*time.Millisecond)
 	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, func(at time.Time) bool { return at.After(killed) && at.Before(asked) })
-	assert.Len(t, c.admitted, 55)
+	assert.Len(t, c.admitted, 50)
 }
 
 func TestRollingRestartLosesNoPlaceAndNoRequest(t *testing.T) {
 	t.Parallel()
-	l := limits{active: 15, perMinute: 100_000, session: 3 * time.Second}
+	l := limits{active: 20, perMinute: 100_000, session: 3 * time.Second}
 	s := serveNodes(t, 2, l, "--drain-delay", "500ms", "--shutdown-grace", "5s")
 	s.check(50 * time.Millisecond)
 	c := s.crowd()
-	c.come("visitor", 40, func(int) person { return person{delay: upTo(2 * time.Second), browse: upTo(4 * time.Second)} })
+	c.come("visitor", 35, func(int) person { return person{delay: upTo(2 * time.Second), browse: upTo(3 * time.Second)} })
 	c.come("spammer", 5, func(int) person { return person{delay: upTo(2 * time.Second), every: 50 * time.Millisecond} })
 	s.until("a line has formed", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return len(c.joined) >= 40
+		return len(c.joined) >= 35
 	})
 	for _, g := range s.gates {
 		told := time.Now()
@@ -108,5 +109,5 @@ func TestRollingRestartLosesNoPlaceAndNoRequest(t *testing.T) {
 	c.noneLost()
 	admissions := judgeLimits(t, s.origin.all(), l)
 	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, nil)
-	assert.Len(t, c.admitted, 45)
+	assert.Len(t, c.admitted, 40)
 }
