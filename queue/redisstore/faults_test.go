@@ -154,7 +154,6 @@ func TestStoreLoads(t *testing.T) {
 	redistest.Until(t, "the file is written anew", func() bool { return server.Info("persistence", "aof_rewrite_in_progress") == "0" })
 	g.sync()
 	done := make(chan struct{})
-	var said []string
 	refuses(t, g, in, func() {
 		server.Kill()
 		require.Error(t, g.trySync(g.nodes[0]))
@@ -164,9 +163,6 @@ func TestStoreLoads(t *testing.T) {
 		}()
 		redistest.Until(t, "it says that it is loading", func() bool {
 			_, err := clock.Store.Sync(context.Background(), "shop", &queue.Report{Node: 9})
-			if err != nil {
-				said = append(said, err.Error())
-			}
 			return err != nil && strings.Contains(err.Error(), "LOADING")
 		})
 	}, func() { <-done })

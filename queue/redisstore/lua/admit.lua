@@ -58,7 +58,7 @@ local function decide(id, bucket, ends, due, held_only)
   end
   leave(bucket, ends)
   expires = now + duration
-  call('ZADD', SESSIONS, whole(math.ceil(expires / TICK) * TICK), id)
+  call('ZADD', SESSIONS, whole(expires), id)
   call('ZADD', ADMITTED, whole(now), id)
   active, admitted = active + 1, admitted + 1
   return verdict(GRANTED, now, expires)

@@ -1,8 +1,6 @@
 -- What the store remembers, and whether that is all that it was told. Where it
 -- is not, admissions wait until the nodes that were known have reported.
 
-local known_seq = tonumber(call('HGET', SEQS, node))
-
 local function await(nodes)
   if #nodes == 0 then return end
   each(nodes, function(part) call('SADD', AWAITED, unpack(part)) end)
@@ -55,6 +53,7 @@ end
 -- What a node reports goes by what the store remembers of it: without that, it
 -- is asked for a whole report, and its changes are not counted.
 local want_whole = told_epoch ~= '' and (told_epoch ~= epoch or not known_seq and not whole_report)
+  or doubting and not known_seq
 call('ZADD', SEEN, whole(now), node)
 if not want_whole then call('SREM', AWAITED, node) end
 if grace > 0 and (now >= grace or call('SCARD', AWAITED) == 0) then

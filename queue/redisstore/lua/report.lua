@@ -10,7 +10,6 @@ end
 -- extend makes a session last until expires at least. A session that nobody was
 -- granted here has used its visitor's place in line all the same.
 local function extend(id, expires)
-  expires = math.ceil(expires / TICK) * TICK
   local known = tonumber(call('ZSCORE', SESSIONS, id))
   if not known then call('ZADD', ADMITTED, 'NX', whole(now), id) end
   if expires > (known or 0) then call('ZADD', SESSIONS, whole(expires), id) end

@@ -87,6 +87,6 @@ end
 local function flag(is) return is and 1 or 0 end
 
 local function standing()
-  return {whole(now), epoch, flag(want_whole), active, admitted, open_slots(), present, whole(next_open()),
+  return {whole(told or now), epoch, flag(want_whole), active, admitted, open_slots(), present, whole(next_open()),
     flag(grace > 0 or doubting)}
 end

@@ -2,7 +2,6 @@
 -- of the report. Times are milliseconds since the Unix epoch.
 
 local MINUTE = 60000
-local TICK = 125     -- the grain of the ends of sessions
 local GRACE = 10000  -- how long admissions wait for nodes that do not report
 local STEP = 1000    -- how many entries one call sweeps at most
 local MEASURED = 15  -- whole minutes that the rate is taken over
@@ -24,7 +23,7 @@ load_configuration()
 
 -- What a call reads and writes whole. last is the room's clock at the call
 -- before, nil for a room without memory; offset is what it is ahead of the
--- server's clock; doubt is when that began to look wrong, 0 if it does not.
+-- server's clock; doubt is since when a step of that is doubted, 0 if none is.
 -- grace is until when admissions wait for nodes, 0 if they do not.
 local m = call('HMGET', META, 'now', 'offset', 'doubt', 'server', 'minute', 'admitted', 'idle', 'present', 'rates', 'grace',
   'moments')
@@ -39,3 +38,4 @@ local candidate, slack, whole_report = text(), number(), text() == '1'
 
 -- A room whose memory is gone in part begins anew like one that has none.
 local epoch = last and call('GET', EPOCH)
+local known_seq = tonumber(call('HGET', SEQS, node))
