@@ -50,11 +50,7 @@ func TestChangeAtOneGateIsObeyedByAllAndKept(t *testing.T) {
 	for _, g := range s.gates {
 		g.kill()
 	}
-	var starting sync.WaitGroup
-	for _, g := range s.gates {
-		starting.Go(g.start)
-	}
-	starting.Wait()
+	s.start()
 	overridden()
 
 	require.Equal(t, http.StatusOK, s.gates[2].patch(`{"total_active_users": null, "queue_all": null}`))

@@ -157,7 +157,7 @@ func TestStoreThatForgetsEverythingLetsNobodyOverTheLimits(t *testing.T) {
 	l := limits{active: 20, perMinute: 100_000, session: 3 * time.Second}
 	s := serveNodes(t, 3, l)
 	c := s.crowd()
-	c.come("visitor", 60, func(int) person { return person{delay: upTo(3 * time.Second), browse: upTo(2 * time.Second)} })
+	c.come("visitor", 45, func(int) person { return person{delay: upTo(3 * time.Second), browse: upTo(2 * time.Second)} })
 	// moves waits until somebody has been let in who asked from now on; all slots may be taken just now.
 	moves := func(what string, within time.Duration) {
 		t.Helper()
@@ -177,7 +177,7 @@ func TestStoreThatForgetsEverythingLetsNobodyOverTheLimits(t *testing.T) {
 	s.until("the room is full and the line moves", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return len(c.joined) == 60 && len(c.admitted) > l.active
+		return len(c.joined) == 45 && len(c.admitted) > l.active
 	})
 	s.redis.Do("FLUSHALL")
 	moves("with all gates there somebody is let in again", 3*time.Second)
@@ -192,5 +192,5 @@ func TestStoreThatForgetsEverythingLetsNobodyOverTheLimits(t *testing.T) {
 	c.noneLost()
 	admissions := judgeLimits(t, s.origin.all(), l)
 	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, nil)
-	assert.Len(t, c.admitted, 60)
+	assert.Len(t, c.admitted, 45)
 }

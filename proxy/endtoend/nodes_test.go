@@ -50,13 +50,20 @@ func serveNodes(t *testing.T, n int, l limits, flags ...string) *nodes {
 			"--queue-ticket-ttl", "1m",
 		}, flags...)...))
 	}
-	var starting sync.WaitGroup
-	for _, g := range s.gates {
-		starting.Go(g.start)
-	}
-	starting.Wait()
+	s.start()
 	s.ready = s.gates
 	return s
+}
+
+// start starts all gates at once.
+func (s *nodes) start() {
+	s.t.Helper()
+	for _, g := range s.gates {
+		g.launch()
+	}
+	for _, g := range s.gates {
+		g.await()
+	}
 }
 
 // any is the address of a gate that is ready, as the balancer last knew: another

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -75,13 +76,18 @@ type gate struct {
 	ended      chan struct{} // closed when the process has ended
 }
 
-// freeAddress is a loopback address that nobody listens on.
+// freeAddress is a loopback address that nobody listens on. Its port is below
+// those that systems give to connections, of which other tests make many.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	for range 100 {
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.N(20000))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	require.FailNow(t, "no free port")
+	return ""
 }
 
 // serve starts a gate with a state directory and addresses of its own, and waits
@@ -108,8 +114,14 @@ func newGate(t *testing.T, env []string, args ...string) *gate {
 	return g
 }
 
-// start starts the process, again if it has ended.
+// start starts the process, again if it has ended, and waits until it is ready.
 func (g *gate) start() {
+	g.t.Helper()
+	g.launch()
+	g.await()
+}
+
+func (g *gate) launch() {
 	g.t.Helper()
 	if g.log == nil {
 		g.log = &output{}
@@ -121,6 +133,10 @@ func (g *gate) start() {
 		_ = cmd.Wait()
 		close(ended)
 	}(g.cmd, g.ended)
+}
+
+func (g *gate) await() {
+	g.t.Helper()
 	g.until("the gate is ready", func() bool {
 		select {
 		case <-g.ended:

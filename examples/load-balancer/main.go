@@ -1,0 +1,185 @@
+// Command load-balancer runs a small shop behind two gates that share a Redis,
+// and HAProxy in front of them.
+package main
+
+import (
+	"context"
+	_ "embed" // for the balancer's configuration
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/examples/stage"
+)
+
+//go:embed haproxy.cfg
+var balancer []byte
+
+// bucket is what arrival times are rounded down to: people of the same one are
+// let in in any order.
+const bucket = 5 * time.Second
+
+// addresses are where everything listens.
+type addresses struct {
+	shop, visitors, redis string
+	gates, admins         [2]string
+}
+
+func usual() addresses {
+	at := stage.Usual()
+	return addresses{
+		shop: at.Shop, visitors: at.Gate, redis: "127.0.0.1:6390",
+		gates: [2]string{"127.0.0.1:8081", "127.0.0.1:8082"}, admins: [2]string{"127.0.0.1:9091", "127.0.0.1:9092"},
+	}
+}
+
+func main() {
+	os.Exit(stage.Main(func(ctx context.Context, out io.Writer) error { return run(ctx, out, usual()) }))
+}
+
+// run runs everything until ctx ends, or the balancer or Redis does.
+func run(ctx context.Context, out io.Writer, at addresses) error {
+	if err := installed("haproxy", "redis-server"); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "anteroom-load-balancer-")
+	if err != nil {
+		return fmt.Errorf("making a directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	l, err := net.Listen("tcp", at.shop)
+	if err != nil {
+		return fmt.Errorf("opening the shop: %w", err)
+	}
+	shop := &http.Server{Handler: stage.Shop(), ReadHeaderTimeout: 5 * time.Second}
+	closed := make(chan error, 1)
+	go func() { closed <- shop.Serve(l) }()
+	err = together(ctx, out, at, dir)
+	err = errors.Join(err, shop.Close())
+	<-closed
+	return err
+}
+
+// installed says which of the programs are missing.
+func installed(programs ...string) error {
+	var missing []string
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("this example needs %[1]s; on Debian and Ubuntu install with apt-get install %[2]s",
+			strings.Join(missing, " and "), strings.Join(missing, " "))
+	}
+	return nil
+}
+
+// together starts Redis, the gates and the balancer, each when what it needs is
+// there, and stops them the other way round.
+func together(ctx context.Context, out io.Writer, at addresses, dir string) (err error) {
+	fmt.Fprintln(out, "Building anteroom")
+	program, err := stage.Program(ctx, dir)
+	if err != nil {
+		return err
+	}
+	keys, err := keysFile(ctx, program, dir)
+	if err != nil {
+		return err
+	}
+	p := &processes{out: out, dir: dir, failed: make(chan error, 2)}
+	defer func() { err = errors.Join(err, p.stop()) }()
+
+	host, port, err := net.SplitHostPort(at.redis)
+	if err != nil {
+		return fmt.Errorf("reading the address of Redis: %w", err)
+	}
+	if _, err := p.start("redis", true, nil, "redis-server", "--bind", host, "--port", port, "--save", "", "--dir", dir); err != nil {
+		return err
+	}
+	if err := p.await(ctx, "Redis", func() bool { return listening(at.redis) }); err != nil {
+		return err
+	}
+	for i := range at.gates {
+		if err := gate(ctx, p, at, i, program, keys); err != nil {
+			return err
+		}
+	}
+	if err := balance(ctx, p, at, dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nOpen http://%s. Ctrl-C stops everything.\n", strings.Replace(at.visitors, "127.0.0.1", "localhost", 1))
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-p.failed:
+		return err
+	}
+}
+
+// keysFile makes the keys of the tickets: each gate has to read what the other
+// has written.
+func keysFile(ctx context.Context, program, dir string) (string, error) {
+	key, err := exec.CommandContext(ctx, program, "keygen").Output()
+	if err != nil {
+		return "", fmt.Errorf("making a key: %w", err)
+	}
+	path := filepath.Join(dir, "cookie.keys")
+	if err := os.WriteFile(path, key, 0o600); err != nil {
+		return "", fmt.Errorf("writing the key: %w", err)
+	}
+	return path, nil
+}
+
+func gate(ctx context.Context, p *processes, at addresses, i int, program, keys string) error {
+	name := fmt.Sprintf("gate%d", i+1)
+	args := []string{
+		"serve",
+		"--origin", "http://" + at.shop,
+		"--store", "redis://" + at.redis,
+		"--cookie-keys-file", keys,
+		"--trusted-proxies", "127.0.0.1/32",
+		"--total-active-users", "2",
+		"--new-users-per-minute", "60",
+		"--session-duration", "1m",
+		"--refresh-interval", "5s",
+		"--bucket", bucket.String(),
+		"--enabled-origin-commands", "revoke",
+		"--drain-delay", "2s",
+		"--log-level", "warn",
+		"--listen", at.gates[i],
+		"--admin", at.admins[i],
+	}
+	process, err := p.start(name, false, []string{"STATE_DIRECTORY=" + filepath.Join(p.dir, name)}, program, args...)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "%s: process %d, admin API at http://%s\n", name, process.Pid, at.admins[i])
+	return p.await(ctx, name, func() bool { return answers("http://" + at.admins[i] + "/readyz") })
+}
+
+func balance(ctx context.Context, p *processes, at addresses, dir string) error {
+	path := filepath.Join(dir, "haproxy.cfg")
+	if err := os.WriteFile(path, balancer, 0o600); err != nil {
+		return fmt.Errorf("writing the balancer's configuration: %w", err)
+	}
+	env := []string{"VISITORS=" + at.visitors}
+	for i := range at.gates {
+		_, port, err := net.SplitHostPort(at.admins[i])
+		if err != nil {
+			return fmt.Errorf("reading an admin address: %w", err)
+		}
+		env = append(env, fmt.Sprintf("GATE%d=%s", i+1, at.gates[i]), fmt.Sprintf("ADMIN%d=%s", i+1, port))
+	}
+	if _, err := p.start("haproxy", true, env, "haproxy", "-db", "-f", path); err != nil {
+		return err
+	}
+	return p.await(ctx, "HAProxy", func() bool { return listening(at.visitors) })
+}
