@@ -63,7 +63,9 @@ func run(ctx context.Context, out io.Writer, at addresses) error {
 	go func() { closed <- shop.Serve(l) }()
 	err = together(ctx, out, at, dir)
 	err = errors.Join(err, shop.Close())
-	<-closed
+	if shopErr := <-closed; !errors.Is(shopErr, http.ErrServerClosed) {
+		err = errors.Join(err, fmt.Errorf("running the shop: %w", shopErr))
+	}
 	return err
 }
 
@@ -154,10 +156,11 @@ func gate(ctx context.Context, p *processes, at addresses, i int, program, keys 
 		"--enabled-origin-commands", "revoke",
 		"--drain-delay", "2s",
 		"--log-level", "warn",
+		"--state-dir", filepath.Join(p.dir, name),
 		"--listen", at.gates[i],
 		"--admin", at.admins[i],
 	}
-	process, err := p.start(name, false, []string{"STATE_DIRECTORY=" + filepath.Join(p.dir, name)}, program, args...)
+	process, err := p.start(name, false, nil, program, args...)
 	if err != nil {
 		return err
 	}

@@ -103,6 +103,9 @@ func judgeLimits(t *testing.T, log []sight, l limits) []admission {
 	return admissions
 }
 
+// bucket is what the gates of these tests round arrival times down to.
+const bucket = time.Second
+
 // wait is a stretch of time in which someone was surely present in line: from
 // the answer to a check-in until they asked again.
 type wait struct {
@@ -114,7 +117,7 @@ type wait struct {
 // judgeOrder asserts that nobody was let in but by a slot beyond those that
 // everyone present in an earlier bucket needed. excused are times for which it
 // is not asked.
-func judgeOrder(t *testing.T, admissions []admission, waits []wait, joined map[string]time.Time, l limits, bucket time.Duration, excused func(time.Time) bool) {
+func judgeOrder(t *testing.T, admissions []admission, waits []wait, joined map[string]time.Time, l limits, excused func(time.Time) bool) {
 	t.Helper()
 	faults := 0
 	for _, a := range admissions {

@@ -87,7 +87,7 @@ func TestFifoRoomUnderACrowdAndReloads(t *testing.T) {
 
 	sights := log.all()
 	admissions := judgeLimits(t, sights, l)
-	judgeOrder(t, admissions, c.waits, c.joined, l, time.Second, nil)
+	judgeOrder(t, admissions, c.waits, c.joined, l, nil)
 	judgeIdle(t, sights, c.waits, l, 3500*time.Millisecond) // two intervals, with what is rounded, and a busy machine
 	for i := range 100 {
 		assert.Contains(t, c.admitted, fmt.Sprintf("polite-%d", i))
@@ -149,7 +149,7 @@ func TestCrashLosesNobodysPlace(t *testing.T) {
 
 	settled := back.Add(2 * time.Second) // everyone who waits has asked again
 	admissions := judgeLimits(t, log.all(), l)
-	judgeOrder(t, admissions, c.waits, c.joined, l, time.Second, func(at time.Time) bool { return at.After(crashed) && at.Before(settled) })
+	judgeOrder(t, admissions, c.waits, c.joined, l, func(at time.Time) bool { return at.After(crashed) && at.Before(settled) })
 	assert.Len(t, c.admitted, 75)
 }
 

@@ -14,10 +14,10 @@ import (
 const obeyed = 2 * time.Second
 
 // everywhere waits until a room is as wanted at all gates.
-func (s *nodes) everywhere(what string, within time.Duration, is func(told map[string]any) bool) {
+func (s *nodes) everywhere(what string, is func(told map[string]any) bool) {
 	s.t.Helper()
 	for i, g := range s.gates {
-		require.Eventually(s.t, func() bool { return is(g.room("default")) }, within, 20*time.Millisecond, "gate %d: %s", i, what)
+		require.Eventually(s.t, func() bool { return is(g.room("default")) }, obeyed, 20*time.Millisecond, "gate %d: %s", i, what)
 	}
 }
 
@@ -26,7 +26,7 @@ func TestChangeAtOneGateIsObeyedByAllAndKept(t *testing.T) {
 	s := serveNodes(t, 3, limits{active: 5, perMinute: 5, session: 3 * time.Second})
 	require.Equal(t, http.StatusOK, s.gates[0].patch(`{"total_active_users": 7, "queue_all": true}`))
 	changed := func(told map[string]any) bool { return told["total_active_users"] == 7.0 && told["queue_all"] == true }
-	s.everywhere("the change is in force", obeyed, changed)
+	s.everywhere("the change is in force", changed)
 	overridden := func() {
 		t.Helper()
 		for _, g := range s.gates {
@@ -54,7 +54,7 @@ func TestChangeAtOneGateIsObeyedByAllAndKept(t *testing.T) {
 	overridden()
 
 	require.Equal(t, http.StatusOK, s.gates[2].patch(`{"total_active_users": null, "queue_all": null}`))
-	s.everywhere("it is reset", obeyed, func(told map[string]any) bool {
+	s.everywhere("it is reset", func(told map[string]any) bool {
 		by, _ := told["overridden_by"].(map[string]any)
 		return told["total_active_users"] == 5.0 && told["queue_all"] == false && len(by) == 0
 	})
@@ -67,14 +67,14 @@ func TestOneTicketAtTwoGatesIsOneSlot(t *testing.T) {
 	s := serveNodes(t, 2, limits{active: active, perMinute: 1000, session: 20 * time.Second})
 	require.Equal(t, http.StatusOK, s.gates[0].patch(`{"queue_all": true}`))
 	closed := func(told map[string]any) bool { return told["queue_all"] == true }
-	s.everywhere("nobody is let in", obeyed, closed)
+	s.everywhere("nobody is let in", closed)
 	c := s.crowd()
 	v := &visit{crowd: c, name: "twins"}
 	a, err := v.ask(time.Now())
 	require.NoError(t, err)
 	require.False(t, a.in)
 	require.Equal(t, http.StatusOK, s.gates[0].patch(`{"queue_all": null}`))
-	s.everywhere("people are let in", obeyed, func(told map[string]any) bool { return !closed(told) })
+	s.everywhere("people are let in", func(told map[string]any) bool { return !closed(told) })
 
 	var twins sync.WaitGroup
 	for i := range 8 {

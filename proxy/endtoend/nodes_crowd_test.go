@@ -28,7 +28,7 @@ func TestLimitsAndOrderHoldAcrossGates(t *testing.T) {
 	c.noneLost()
 	log := s.origin.all()
 	admissions := judgeLimits(t, log, l)
-	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, nil)
+	judgeOrder(t, admissions, known(c.waits), c.joined, l, nil)
 	// Two seconds of slack, for the end of the session and for those ahead who have left; a sync each; two intervals.
 	judgeRefill(t, log, c.waits, l, 9*time.Second)
 	for name := range c.joined {
@@ -70,7 +70,7 @@ func TestKilledGateTakesNobodysPlaceAlong(t *testing.T) {
 	admissions := judgeLimits(t, s.origin.all(), l)
 	// What only the dead one knew is known again once everyone has asked.
 	asked := killed.Add(settled + 1500*time.Millisecond)
-	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, func(at time.Time) bool { return at.After(killed) && at.Before(asked) })
+	judgeOrder(t, admissions, known(c.waits), c.joined, l, func(at time.Time) bool { return at.After(killed) && at.Before(asked) })
 	assert.Len(t, c.admitted, 50)
 }
 
@@ -107,6 +107,6 @@ func TestRollingRestartLosesNoPlaceAndNoRequest(t *testing.T) {
 	c.over()
 	c.noneLost()
 	admissions := judgeLimits(t, s.origin.all(), l)
-	judgeOrder(t, admissions, known(c.waits, settled), c.joined, l, time.Second, nil)
+	judgeOrder(t, admissions, known(c.waits), c.joined, l, nil)
 	assert.Len(t, c.admitted, 40)
 }

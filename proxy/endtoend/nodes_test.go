@@ -39,7 +39,7 @@ func serveNodes(t *testing.T, n int, l limits, flags ...string) *nodes {
 	s := &nodes{t: t, limits: l, redis: redistest.Start(t, redistest.Options{}), origin: &journal{}}
 	origin := httptest.NewServer(s.origin)
 	t.Cleanup(origin.Close)
-	key, _, code := run(t, nil, "keygen")
+	key, _, code := run(t, "keygen")
 	require.Zero(t, code)
 	env := []string{"ANTEROOM_COOKIE_KEYS=" + string(bytes.TrimSpace([]byte(key)))}
 	for range n {
@@ -154,11 +154,11 @@ func (g *gate) get(path string) string {
 }
 
 // known leaves of the waits what a gate has surely heard of, wherever it was: a
-// visitor counts as present once they have been so for the time d.
-func known(waits []wait, d time.Duration) []wait {
+// visitor counts as present once they have been so for a while.
+func known(waits []wait) []wait {
 	var kept []wait
 	for _, w := range waits {
-		if sure := w.arrived.Add(d); w.from.Before(sure) {
+		if sure := w.arrived.Add(settled); w.from.Before(sure) {
 			w.from = sure
 		}
 		if w.from.Before(w.to) {

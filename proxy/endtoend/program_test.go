@@ -82,7 +82,7 @@ func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.N(20000))); err == nil {
-			defer l.Close()
+			require.NoError(t, l.Close())
 			return l.Addr().String()
 		}
 	}
@@ -198,13 +198,13 @@ func (g *gate) room(name string) (told map[string]any) {
 }
 
 // run runs a command of the program to its end.
-func run(t *testing.T, env []string, args ...string) (stdout, stderr string, code int) {
+func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	var out, err bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = append([]string{"HOME=/nonexistent"}, env...), &out, &err
+	cmd.Env, cmd.Stdout, cmd.Stderr = []string{"HOME=/nonexistent"}, &out, &err
 	_ = cmd.Run()
 	return out.String(), err.String(), cmd.ProcessState.ExitCode()
 }

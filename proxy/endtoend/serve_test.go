@@ -38,7 +38,7 @@ func TestServeWorksFromFlagsAlone(t *testing.T) {
 	require.NoError(t, err, "it made a cookie key for itself")
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
-	stdout, _, code := run(t, nil, "status", "--admin", strings.TrimPrefix(g.admin, "http://"))
+	stdout, _, code := run(t, "status", "--admin", strings.TrimPrefix(g.admin, "http://"))
 	assert.Zero(t, code)
 	assert.Regexp(t, `^ROOM +STATUS +METHOD +ACTIVE +OPEN +QUEUED +PER MINUTE +LONGEST WAIT\ndefault +not queueing +random +1/5 +3 +0 +4 +-\n$`, stdout)
 }
@@ -87,7 +87,7 @@ func TestStateDirectoryIsOneGates(t *testing.T) {
 	t.Parallel()
 	g := serve(t, nil, "--origin", site(t, hello), "--total-active-users", "5", "--new-users-per-minute", "4")
 	second := append([]string{"serve", "--listen", freeAddress(t), "--admin", freeAddress(t)}, g.args[5:]...)
-	_, stderr, code := run(t, nil, second...)
+	_, stderr, code := run(t, second...)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "another gate is using the state directory "+g.args[6])
 	assert.Equal(t, http.StatusOK, g.ready())
@@ -99,7 +99,7 @@ func TestBusyAddressIsToldAndLeavesNothingRunning(t *testing.T) {
 	for _, flag := range []string{"--listen", "--admin"} {
 		args := []string{"serve", "--listen", freeAddress(t), "--admin", freeAddress(t), "--state-dir", t.TempDir(), "--origin", site(t, hello),
 			"--total-active-users", "5", "--new-users-per-minute", "4", flag, strings.TrimPrefix(map[string]string{"--listen": g.url, "--admin": g.admin}[flag], "http://")}
-		_, stderr, code := run(t, nil, args...)
+		_, stderr, code := run(t, args...)
 		assert.Equal(t, 1, code, flag)
 		assert.Contains(t, stderr, "address already in use", flag)
 	}
