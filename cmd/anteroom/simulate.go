@@ -46,7 +46,8 @@ seed gives the same figures.`,
 		Example: `  anteroom simulate
   anteroom simulate --experiment spoofed --heatmap pictures
   anteroom simulate --queueing-method fifo --give-up 50% --json
-  anteroom simulate --visitors 1000000 --total-active-users 75000 --new-users-per-minute 25000`,
+  anteroom simulate --visitors 1000000 --total-active-users 75000 --new-users-per-minute 25000
+  anteroom simulate --nodes 20 --store-latency 2ms --node-deaths 3 --store-failures 2`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
@@ -79,6 +80,11 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.Var((*share)(&c.Spammers), "spammers", "share of visitors who ask many times an interval")
 	f.IntVar(&c.SpamRate, "spam-rate", c.SpamRate, "how many times")
 	f.DurationVar(&c.Latency, "latency", c.Latency, "a round trip on average, ± a half")
+	f.IntVar(&c.Nodes, "nodes", c.Nodes, "gates that share one store")
+	f.BoolVar(&c.Sticky, "sticky", false, "people stay at their node while it lives; otherwise any may get the next request")
+	f.DurationVar(&c.StoreLatency, "store-latency", c.StoreLatency, "how long a call to that store takes, in whole milliseconds")
+	f.IntVar(&c.NodeDeaths, "node-deaths", 0, "nodes that die as people come; each is replaced by a new one after 10s")
+	f.IntVar(&c.StoreFailures, "store-failures", 0, "times that the store does not answer for 5s as people come")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
 	f.BoolVar(&o.json, "json", false, "write JSON instead of text")
 	f.StringVar(&o.heatmap, "heatmap", "", "a directory for pictures of the waits by time of arrival, METHOD.png")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -15,12 +16,22 @@ import (
 // Store holds rooms in memory. Its methods may be called concurrently.
 type Store struct {
 	dir   string
+	slack time.Duration
 	mu    sync.Mutex
 	rooms map[string]*room
 }
 
 // New returns an empty store that is gone with its process.
 func New() *Store { return &Store{rooms: map[string]*room{}} }
+
+// NewShared returns an empty store for several nodes, whose reports may come
+// late: it counts sessions, and people in line, for slack longer than it was
+// told.
+func NewShared(slack time.Duration) *Store {
+	s := New()
+	s.slack = slack
+	return s
+}
 
 // Open returns a store that keeps a journal for each room in dir, which is
 // created with mode 0700 where it is missing, and takes up what is there. The
@@ -99,6 +110,7 @@ func (s *Store) room(name string) (*room, error) {
 		return r, nil
 	}
 	r := newRoom(name)
+	r.slack = s.slack
 	if s.dir != "" {
 		j, err := openJournal(s.dir, name, &r.restored)
 		if err != nil {

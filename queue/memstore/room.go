@@ -25,6 +25,7 @@ const lately = 10 * time.Second
 type room struct {
 	mu       sync.Mutex
 	name     string
+	slack    time.Duration // that sessions and windows count for longer than told
 	epoch    string
 	current  queue.Configuration
 	settings queue.Settings // of current
@@ -109,7 +110,7 @@ func (r *room) count(p *queue.Report) {
 	}
 	r.reports[p.Node] = p.Seq
 	for _, c := range p.Cells {
-		r.line.change(c.Cell, c.People, r.now)
+		r.change(c.Cell, c.People)
 	}
 	for _, s := range p.Sessions {
 		if r.revoked[s.ID] <= r.now {
@@ -172,30 +173,43 @@ func (r *room) sweep() {
 }
 
 func (r *room) matters(s session) bool {
-	return s.expires > r.now || s.admitted.Add(r.settings.PlaceLasts()) > r.now
+	return r.lasts(s) || s.admitted.Add(r.settings.PlaceLasts()) > r.now
 }
+
+// change counts people more in a cell.
+func (r *room) change(c queue.Cell, people int) {
+	c.Until = c.Until.Add(r.slack)
+	r.line.change(c, people, r.now)
+}
+
+// lasts reports whether a session holds its slot.
+func (r *room) lasts(s session) bool { return s.expires.Add(r.slack) > r.now }
+
+// end counts the sessions that hold their slots until the slack after expires.
+func (r *room) end(expires queue.Instant) *int { return r.ends.get(expires.Add(r.slack)) }
 
 // extend makes the session of id last until expires at least.
 func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 	s := r.sessions[id]
-	if s.expires > r.now {
+	if r.lasts(s) {
 		if expires <= s.expires {
 			return
 		}
-		*r.ends.get(s.expires)--
+		*r.end(s.expires)--
 		r.active--
 	}
-	r.sessions[id] = session{expires: expires, admitted: admitted}
-	if expires > r.now {
-		*r.ends.get(expires)++
+	next := session{expires: expires, admitted: admitted}
+	r.sessions[id] = next
+	if r.lasts(next) {
+		*r.end(expires)++
 		r.active++
 	}
 }
 
 func (r *room) revoke(p queue.Session) {
 	s := r.sessions[p.ID]
-	if s.expires > r.now {
-		*r.ends.get(s.expires)--
+	if r.lasts(s) {
+		*r.end(s.expires)--
 		r.active--
 	}
 	r.sessions[p.ID] = session{admitted: cmp.Or(s.admitted, r.now)}
@@ -248,9 +262,9 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	switch {
 	case r.revoked[c.ID] > r.now:
 		return queue.Grant{Verdict: queue.Banned}
-	case known.expires > r.now:
-		r.line.change(c.Cell, -1, r.now)
-		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: known.expires}
+	case r.lasts(known):
+		r.change(c.Cell, -1)
+		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: max(known.expires, r.now+1)}
 	case c.HeldOnly:
 		return queue.Grant{Verdict: queue.Refused}
 	case seen && !c.Newcomer():
@@ -258,13 +272,13 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	}
 	pass := r.settings.Method == queue.Passthrough && !r.settings.QueueAll
 	if pass && r.active >= beyond*r.settings.TotalActiveUsers {
-		r.line.change(c.Cell, -1, r.now)
+		r.change(c.Cell, -1)
 		return queue.Grant{Verdict: queue.Beyond}
 	}
 	if !pass && r.open()-r.ahead(c) <= 0 {
 		return queue.Grant{Verdict: queue.Refused}
 	}
-	r.line.change(c.Cell, -1, r.now)
+	r.change(c.Cell, -1)
 	r.idle = r.idle || r.line.present == 0
 	expires := r.now.Add(r.settings.SessionDuration)
 	r.extend(c.ID, expires, r.now)
@@ -278,14 +292,14 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 // takeBack undoes a grant that nobody has learnt of.
 func (r *room) takeBack(c queue.Claim) {
 	s := r.sessions[c.ID]
-	*r.ends.get(s.expires)--
+	*r.end(s.expires)--
 	r.active--
 	r.admitted--
 	delete(r.sessions, c.ID)
 	if c.Newcomer() { // whose id may have been let in before
 		r.sessions[c.ID] = session{admitted: s.admitted}
 	}
-	r.line.change(c.Cell, 1, r.now)
+	r.change(c.Cell, 1)
 }
 
 func (r *room) open() int {
@@ -363,7 +377,7 @@ func (r *room) view(p *queue.Report) *queue.View {
 		}
 	}
 	for _, e := range r.entered {
-		if s := r.sessions[e.ID]; e.Expires >= p.Since && s.expires > r.now {
+		if s := r.sessions[e.ID]; e.Expires >= p.Since && r.lasts(s) {
 			v.Entered = append(v.Entered, queue.Session{ID: e.ID, Expires: s.expires})
 		}
 	}

@@ -36,6 +36,12 @@ type Config struct {
 
 	Latency time.Duration // of a round trip on average, ± a half; at most 2s
 
+	Nodes         int           // gates, each with its own memory; from 1 to 10,000
+	Sticky        bool          // people stay at their node while it lives; otherwise any may get the next request
+	StoreLatency  time.Duration // of a call to the store that the nodes share, in whole milliseconds; at most 500ms
+	NodeDeaths    int           // nodes that die; at least two nodes then. A new one comes ten seconds later
+	StoreFailures int           // times that the store does not answer for five seconds
+
 	Seed uint64 // of all that is drawn at random
 
 	// Progress, if set, is told now and then how many visitors are through.
@@ -50,7 +56,7 @@ func Article() Config {
 			TotalActiveUsers: 200, NewUsersPerMinute: 200, SessionDuration: 2 * time.Minute, RefreshJitter: .15,
 		}.WithDefaults(),
 		Visitors: 10_000, Arrivals: Uniform, Over: 30 * time.Minute, Browse: time.Minute,
-		Patience: 5 * time.Minute, Goodbye: .5, SpamRate: 10, Latency: 100 * time.Millisecond, Seed: 1,
+		Patience: 5 * time.Minute, Goodbye: .5, SpamRate: 10, Latency: 100 * time.Millisecond, Nodes: 1, Seed: 1,
 	}
 }
 
@@ -80,5 +86,22 @@ func (c Config) Validate() error {
 	require(c.Bots < 1, "bots is %v: must leave somebody who can be let in", c.Bots)
 	require(c.Spammers == 0 || c.SpamRate >= 2 && c.SpamRate <= 1000, "spam_rate is %d: must be from 2 to 1000", c.SpamRate)
 	require(c.Latency >= 0 && c.Latency <= 2*time.Second, "latency is %v: must be from 0s to 2s", c.Latency)
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.validateNodes()...)...)
+}
+
+func (c *Config) validateNodes() []error {
+	var errs []error
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	require(c.Nodes >= 1 && c.Nodes <= 10_000, "nodes is %d: must be from 1 to 10000", c.Nodes)
+	require(c.StoreLatency >= 0 && c.StoreLatency <= 500*time.Millisecond && c.StoreLatency%time.Millisecond == 0,
+		"store_latency is %v: must be whole milliseconds from 0s to 500ms", c.StoreLatency)
+	require(c.NodeDeaths >= 0 && c.NodeDeaths <= 10_000, "node_deaths is %d: must be from 0 to 10000", c.NodeDeaths)
+	require(c.NodeDeaths == 0 || c.Nodes >= 2, "node_deaths is %d: needs at least 2 nodes", c.NodeDeaths)
+	require(c.StoreFailures >= 0 && c.StoreFailures <= 10_000, "store_failures is %d: must be from 0 to 10000", c.StoreFailures)
+	require(c.StoreFailures == 0 || c.Room.OnStoreError == queue.Hold, "on_store_error is %v: only hold is simulated", c.Room.OnStoreError)
+	return errs
 }

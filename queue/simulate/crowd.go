@@ -56,12 +56,15 @@ var start = queue.At(time.Date(2021, time.October, 7, 0, 0, 0, 0, time.UTC))
 // gathering is how long a spoofed crowd takes to join.
 const gathering = time.Second
 
-// streams of random numbers, so that one does not disturb another.
+// streams of random numbers, so that one does not disturb another. Each node
+// has its own streamRoom, streams further on.
 const (
 	streamCrowd = iota + 1
 	streamSteps
 	streamRoom
 	streamPromises
+	streamNodes
+	streams
 )
 
 func random(c Config, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(c.Seed, stream)) }

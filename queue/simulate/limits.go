@@ -15,18 +15,19 @@ type limits struct {
 	active   map[queue.ID]queue.Instant // until when
 	ends     ends
 
-	minute     queue.Instant
-	admitted   int // in this minute
+	admitted   map[queue.Instant]int // by minute
 	mostActive int
 	mostMinute int
 }
 
 func newLimits(s queue.Settings) limits {
-	return limits{settings: s, active: map[queue.ID]queue.Instant{}}
+	return limits{settings: s, active: map[queue.ID]queue.Instant{}, admitted: map[queue.Instant]int{}}
 }
 
-// letThrough notes a request of id that reached the origin.
-func (l *limits) letThrough(now queue.Instant, id queue.ID) {
+// letThrough notes a request of id that reached the origin. If the id is a new
+// one, it was admitted at the given moment, which may lie in the minute before
+// for an answer that was under way as that ended.
+func (l *limits) letThrough(now, admitted queue.Instant, id queue.ID) {
 	l.expire(now)
 	_, known := l.active[id]
 	if !known || !l.settings.DisableSessionRenewal {
@@ -36,11 +37,9 @@ func (l *limits) letThrough(now queue.Instant, id queue.ID) {
 		return
 	}
 	heap.Push(&l.ends, end{id: id, at: l.active[id]})
-	if m := now.Floor(time.Minute); m != l.minute {
-		l.minute, l.admitted = m, 0
-	}
-	l.admitted++
-	l.mostMinute = max(l.mostMinute, l.admitted)
+	m := admitted.Floor(time.Minute)
+	l.admitted[m]++
+	l.mostMinute = max(l.mostMinute, l.admitted[m])
 	l.mostActive = max(l.mostActive, len(l.active))
 }
 

@@ -40,13 +40,18 @@ func newMeasures(r *run) measures {
 }
 
 // look notes how many slots are open to those who wait.
-func (r *run) look() { r.slots.look(r.now, r.door.store.standing, r.inLine) }
+func (r *run) look() { r.slots.look(r.now, r.store.standing, r.inLine) }
 
 // seen notes an answer of any kind.
-func (r *run) seen(d queue.Decision) {
+func (r *run) seen(n *node, d queue.Decision) {
 	r.people.Requests++
 	if d.Outcome == queue.Admitted && !d.Ticket.Uncounted {
-		r.limits.letThrough(r.now, d.Ticket.ID)
+		n.accepted(d.Ticket.ID)
+		admitted := r.now
+		if d.Fresh {
+			admitted = d.Ticket.AcceptedAt
+		}
+		r.limits.letThrough(r.now, admitted, d.Ticket.ID)
 	}
 }
 
@@ -57,14 +62,13 @@ func (r *run) botAnswered(d queue.Decision) {
 	}
 }
 
-// entered notes that visitor i has been let in.
-func (r *run) entered(i int32, v *visitor) {
+// entered notes that visitor i has been let in, as so many slots were open.
+func (r *run) entered(i int32, v *visitor, open int) {
 	r.people.Admitted++
 	bucket := v.arrived.Floor(r.settings.Bucket)
 	r.admissions = append(r.admissions, Admission{
 		Arrived: v.arrived.Sub(r.origin()), Waited: r.now.Sub(v.joins), at: r.now, bucket: bucket,
 	})
-	open := r.door.store.standing.Open + 1 // before this one was taken
 	if v.phase == outside {
 		r.turns.newcomer(open)
 		return
@@ -76,7 +80,7 @@ func (r *run) entered(i int32, v *visitor) {
 }
 
 // waits notes an answer that tells v to wait.
-func (r *run) waits(i int32, v *visitor) {
+func (r *run) waits(n *node, i int32, v *visitor) {
 	if v.phase == outside {
 		r.inLine++
 		r.turns.joined(v.arrived.Floor(r.settings.Bucket))
@@ -86,7 +90,7 @@ func (r *run) waits(i int32, v *visitor) {
 		r.draw.joined(r.now, v)
 	}
 	if !v.kind.spams() {
-		r.promises.told(r.now, i, v, r.door.room.Numbers())
+		r.promises.told(r.now, i, v, n.room.Numbers())
 	}
 }
 

@@ -29,6 +29,11 @@ type Setup struct {
 	Spammers          float64  `json:"spammers"`
 	SpamRate          int      `json:"spam_rate"`
 	Latency           float64  `json:"latency_seconds"`
+	Nodes             int      `json:"nodes"`
+	Sticky            bool     `json:"sticky"`
+	StoreLatency      float64  `json:"store_latency_seconds"`
+	NodeDeaths        int      `json:"node_deaths"`
+	StoreFailures     int      `json:"store_failures"`
 	Seed              uint64   `json:"seed"`
 }
 
@@ -42,6 +47,8 @@ func NewReport(c Config, results []*Result) *Report {
 		RefreshJitter: s.RefreshJitter, Bucket: s.Bucket.Seconds(), Pacing: s.Pacing.String(),
 		QueueTicketTTL: s.QueueTicketTTL.Seconds(), Browse: c.Browse.Seconds(),
 		GiveUp: c.GiveUp, Patience: c.Patience.Seconds(), Goodbye: c.Goodbye,
-		Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(), Seed: c.Seed,
+		Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(),
+		Nodes: c.Nodes, Sticky: c.Sticky, StoreLatency: c.StoreLatency.Seconds(),
+		NodeDeaths: c.NodeDeaths, StoreFailures: c.StoreFailures, Seed: c.Seed,
 	}}
 }

@@ -27,6 +27,8 @@ type Result struct {
 	ToldAtFirst Accuracy `json:"told_at_first"` // of the first answer to each who waited
 	ToldLater   Accuracy `json:"told_later"`    // of one answer at random to each
 
+	Sharing *Sharing `json:"sharing,omitempty"` // of a store that nodes share
+
 	// Admissions are the people who were let in, in that order.
 	Admissions []Admission `json:"-"`
 }
@@ -131,6 +133,7 @@ func (r *run) result() *Result {
 		ToldAtFirst: r.promises.outcome.first.accuracy(r.settings.Method),
 		ToldLater:   r.promises.outcome.later.accuracy(r.settings.Method),
 	}
+	res.Sharing = r.sharing()
 	res.Limits.OutOfTurn = r.turns.outOfTurn
 	if r.settings.Method == queue.Random {
 		res.Draw = r.draw.result()

@@ -9,18 +9,20 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// run is one crowd at one door.
+// run is one crowd at the doors of a room.
 type run struct {
 	Config
 	settings queue.Settings // Config.Room with its defaults
 	rng      *rand.Rand     // of what visitors do as they go
-	door     *door
+	store    *sharedStore
+	nodes    *nodes
 	crowd    []visitor
 	wheel    *wheel
 	now      queue.Instant
 	left     int // people who are not through
 
-	warmed int // keeps warm from being optimised away
+	failed error // what no fault explains
+	warmed int   // keeps warm from being optimised away
 
 	spam map[int32]queue.Ticket // the old tickets that spammers keep
 
@@ -33,14 +35,14 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("simulating: %w", err)
 	}
-	d, err := openDoor(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("simulating: %w", err)
-	}
 	r := &run{
-		Config: c, settings: d.room.Settings(), rng: random(c, streamSteps), door: d, crowd: drawCrowd(c),
+		Config: c, settings: c.Room.WithDefaults(), rng: random(c, streamSteps), crowd: drawCrowd(c),
 		wheel: &wheel{}, now: start, spam: map[int32]queue.Ticket{},
 	}
+	if err := r.openNodes(ctx); err != nil {
+		return nil, fmt.Errorf("simulating: %w", err)
+	}
+	defer r.nodes.close()
 	for i := range r.crowd {
 		if r.crowd[i].kind != bot {
 			r.left++
@@ -57,7 +59,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // through.
 func (r *run) play(ctx context.Context) error {
 	if r.Spoofed {
-		r.door.pause(true)
+		r.nodes.pause(true)
 	}
 	total, coming, due := r.left, int32(0), []int32(nil)
 	for ; r.left > 0; r.now++ {
@@ -70,13 +72,10 @@ func (r *run) play(ctx context.Context) error {
 			}
 		}
 		if r.Spoofed && r.now == start.Add(gathering) {
-			r.door.pause(false)
+			r.nodes.pause(false)
 		}
-		if r.now%queue.Instant(syncInterval/time.Millisecond) == 0 {
-			if err := r.door.sync(ctx, r.now, r.inLine); err != nil {
-				return err
-			}
-			r.look()
+		if err := r.nodes.pass(ctx, r); err != nil {
+			return err
 		}
 		for ; int(coming) < len(r.crowd) && r.crowd[coming].joins == r.now; coming++ {
 			r.step(ctx, coming)
@@ -110,19 +109,25 @@ const progressSeconds = 1
 func (r *run) step(ctx context.Context, i int32) {
 	v := &r.crowd[i]
 	if v.phase == waiting && v.leaves != 0 && v.leaves <= r.now {
-		r.walkAway(v)
+		r.walkAway(i, v)
 		return
 	}
-	d := r.door.visit(ctx, r.now, r.brings(i, v))
-	r.seen(d)
+	r.nodes.of(i, r.Sticky).visit(ctx, i, r.brings(i, v))
+}
+
+// answered is what node n makes of a request of visitor i, when it gives that
+// many slots away at once.
+func (r *run) answered(n *node, i int32, d queue.Decision, granted int) {
+	v := &r.crowd[i]
+	r.seen(n, d)
 	switch {
 	case v.kind == bot:
 		r.botAnswered(d)
 		r.wheel.add(i, r.now.Add(r.roundTrip()+r.settings.RefreshInterval))
 	case d.Outcome == queue.Admitted:
-		r.admitted(i, v, d)
+		r.admitted(i, v, d, n.standing.Open+granted)
 	case d.Outcome == queue.Queued && v.phase != inside:
-		r.queued(i, v, d)
+		r.queued(n, i, v, d)
 	default: // rejected, or the session ran out between two page views
 		r.turnedAway(v)
 	}
@@ -143,11 +148,11 @@ func (r *run) brings(i int32, v *visitor) queue.Ticket {
 }
 
 // admitted takes visitor i in, or lets them see another page; the last one is
-// at the very end of their time.
-func (r *run) admitted(i int32, v *visitor, d queue.Decision) {
+// at the very end of their time. So many slots were open before.
+func (r *run) admitted(i int32, v *visitor, d queue.Decision, open int) {
 	v.ticket = d.Ticket
 	if v.phase != inside {
-		r.entered(i, v)
+		r.entered(i, v, open)
 		v.phase, v.until = inside, r.now.Add(v.browse)
 		delete(r.spam, i)
 	}
@@ -164,9 +169,9 @@ const pageView = 10 * time.Second
 
 // queued has visitor i wait for the next check-in, or for the end of their
 // patience.
-func (r *run) queued(i int32, v *visitor, d queue.Decision) {
+func (r *run) queued(n *node, i int32, v *visitor, d queue.Decision) {
 	v.ticket = d.Ticket
-	r.waits(i, v)
+	r.waits(n, i, v)
 	v.phase = waiting
 	told := queue.Told(d.Ticket.Due().Sub(r.now))
 	next := r.now.Add(r.roundTrip() + told)
@@ -189,9 +194,11 @@ func (r *run) keepOld(i int32, t queue.Ticket) {
 }
 
 // walkAway ends a visitor's patience.
-func (r *run) walkAway(v *visitor) {
+func (r *run) walkAway(i int32, v *visitor) {
 	if v.goodbye {
-		r.door.leave(r.now, v.ticket)
+		n := r.nodes.of(i, r.Sticky)
+		n.touched = true
+		n.room.Leave(r.now, v.ticket)
 	}
 	r.gaveUp(v)
 	v.phase = gone

@@ -265,6 +265,11 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		"bots is 1: must leave":         func(c *simulate.Config) { c.Bots = 1 },
 		"spammers is 0.6: must leave":   func(c *simulate.Config) { c.Bots, c.Spammers = .5, .6 },
 		"spam_rate is 1":                func(c *simulate.Config) { c.Spammers, c.SpamRate = .1, 1 },
+		"nodes is 0":                    func(c *simulate.Config) { c.Nodes = 0 },
+		"store_latency is 1s":           func(c *simulate.Config) { c.StoreLatency = time.Second },
+		"node_deaths is 1: needs":       func(c *simulate.Config) { c.NodeDeaths = 1 },
+		"store_failures is -1":          func(c *simulate.Config) { c.StoreFailures = -1 },
+		"on_store_error is open":        func(c *simulate.Config) { c.StoreFailures, c.Room.OnStoreError = 1, queue.Let },
 		"latency is 1m0s":               func(c *simulate.Config) { c.Latency = time.Minute },
 		"refresh_interval is 1ms: must": func(c *simulate.Config) { c.Room.RefreshInterval = time.Millisecond },
 	} {

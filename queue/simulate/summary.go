@@ -31,6 +31,7 @@ func WriteSummary(w io.Writer, c Config, results []*Result) error {
 	t.waits()
 	t.limits(c.Room)
 	t.slots()
+	t.sharing(c)
 	t.order()
 	t.draw()
 	t.told("Waits shown to newcomers", func(r *Result) Accuracy { return r.ToldAtFirst })
@@ -105,6 +106,7 @@ func (t *table) limits(s queue.Settings) {
 		func(r *Result) string { return grouped(r.Limits.MostActive) })
 	t.row(fmt.Sprintf("most let in in a minute (limit %s)", grouped(s.NewUsersPerMinute)),
 		func(r *Result) string { return grouped(r.Limits.MostPerMinute) })
+	t.row("largest overshoot of either limit", func(r *Result) string { return grouped(max(r.Limits.OverActive, r.Limits.OverPerMinute)) })
 	t.row("let in out of turn", func(r *Result) string { return grouped(r.Limits.OutOfTurn) })
 }
 
@@ -115,6 +117,34 @@ func (t *table) slots() {
 	t.row("idle until taken, 50 % at most", func(r *Result) string { return seconds(r.Slots.IdleP50) })
 	t.row("95 %", func(r *Result) string { return seconds(r.Slots.IdleP95) })
 	t.row("longest", func(r *Result) string { return seconds(r.Slots.IdleMax) })
+}
+
+// sharing writes of the store that nodes share, where there is one.
+func (t *table) sharing(c Config) {
+	if !t.has(func(r *Result) bool { return r.Sharing != nil }) {
+		return
+	}
+	t.head(fmt.Sprintf("Calls to the store (nodes: %s, a call takes %s)", grouped(c.Nodes), c.StoreLatency))
+	rate := func(label string, of func(*Sharing) float64) {
+		t.row(label, func(r *Result) string { return fmt.Sprintf("%.1f", of(r.Sharing)) })
+	}
+	count := func(label string, always bool, of func(*Sharing) int) {
+		if always || t.has(func(r *Result) bool { return of(r.Sharing) > 0 }) {
+			t.row(label, func(r *Result) string { return grouped(of(r.Sharing)) })
+		}
+	}
+	rate("a second", func(s *Sharing) float64 { return s.Calls.PerSecond })
+	count("… most", true, func(s *Sharing) int { return s.Calls.MostPerSecond })
+	rate("a second and node", func(s *Sharing) float64 { return s.Calls.PerNode })
+	count("… most", true, func(s *Sharing) int { return s.Calls.MostPerNode })
+	rate("for newcomers besides, a second", func(s *Sharing) float64 { return s.NewcomersCalls.PerSecond })
+	count("… most", true, func(s *Sharing) int { return s.NewcomersCalls.MostPerSecond })
+	count("… most of a node", true, func(s *Sharing) int { return s.NewcomersCalls.MostPerNode })
+	count("times that the store failed", false, func(s *Sharing) int { return s.StoreFailures })
+	count("calls without an answer", false, func(s *Sharing) int { return s.FailedCalls })
+	count("nodes that died", false, func(s *Sharing) int { return s.NodeDeaths })
+	count("… requests that they had in hand", false, func(s *Sharing) int { return s.LostRequests })
+	count("… renewals that they had not reported", false, func(s *Sharing) int { return s.LostRenewals })
 }
 
 func (t *table) order() {

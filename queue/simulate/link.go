@@ -1,0 +1,99 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// sharedStore is the store of all nodes, with its faults. It remembers how the
+// room stood at the last call.
+type sharedStore struct {
+	queue.Store
+	latency  time.Duration
+	standing queue.Standing
+	down     queue.Instant // until when it fails
+	traffic  traffic
+	failed   int // calls without an answer
+}
+
+var (
+	errStoreDown = errors.New("the store does not answer")
+	errNodeDead  = errors.New("the node is dead")
+)
+
+// link is a node's way to the store: calls take their time, half of it before
+// the store decides, and fail when it is down at either end.
+type link struct {
+	store *sharedStore
+	node  *node
+}
+
+// Configure implements [queue.Store].
+func (l *link) Configure(ctx context.Context, room string, c queue.Configuration) error {
+	return l.store.Configure(ctx, room, c)
+}
+
+// Admit implements [queue.Store].
+func (l *link) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+	l.node.traffic.admit(l.node.run.now, claims)
+	l.store.traffic.admit(l.node.run.now, claims)
+	var standing queue.Standing
+	err := l.call(p, func(p *queue.Report) (queue.Standing, error) {
+		var err error
+		standing, err = l.store.Admit(ctx, room, p, claims, grants)
+		return standing, err
+	})
+	return standing, err
+}
+
+// Sync implements [queue.Store].
+func (l *link) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
+	l.node.traffic.sync(l.node.run.now)
+	l.store.traffic.sync(l.node.run.now)
+	var v *queue.View
+	err := l.call(p, func(p *queue.Report) (queue.Standing, error) {
+		var err error
+		if v, err = l.store.Sync(ctx, room, p); err != nil {
+			return queue.Standing{}, err
+		}
+		return v.Standing, nil
+	})
+	return v, err
+}
+
+// Close implements [queue.Store]: the store goes on for other nodes.
+func (l *link) Close() error { return nil }
+
+// call takes a report to the store, whose clock is the true one, and its answer
+// back.
+func (l *link) call(p *queue.Report, do func(*queue.Report) (queue.Standing, error)) error {
+	l.node.reports()
+	there := (l.store.latency / 2).Truncate(time.Millisecond)
+	if err := l.travel(there); err != nil {
+		return err
+	}
+	told := *p
+	told.Now = l.node.run.now
+	standing, err := do(&told)
+	if err != nil {
+		return err
+	}
+	l.store.standing, l.node.standing = standing, standing
+	clear(l.node.reporting)
+	return l.travel(l.store.latency - there)
+}
+
+// travel lets time pass; what is under way while the store is down is lost.
+func (l *link) travel(d time.Duration) error {
+	if !l.node.wait(d) {
+		return errNodeDead
+	}
+	if l.node.run.now < l.store.down {
+		l.store.failed++
+		return errStoreDown
+	}
+	return nil
+}

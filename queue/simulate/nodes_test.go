@@ -1,0 +1,105 @@
+package simulate_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/simulate"
+)
+
+// share simulates nodes that share a store.
+func share(t *testing.T, nodes int, change func(*simulate.Config)) *simulate.Result {
+	t.Helper()
+	c := simulate.Article()
+	c.Visitors, c.Nodes, c.StoreLatency = 2000, nodes, 5*time.Millisecond
+	if change != nil {
+		change(&c)
+	}
+	r, err := simulate.Run(t.Context(), c)
+	require.NoError(t, err)
+	require.NotNil(t, r.Sharing)
+	assert.Equal(t, r.People.People, r.People.Admitted+r.People.GaveUp, "everybody's story ends")
+	assert.Zero(t, r.People.Interrupted)
+	return r
+}
+
+func TestNodesThatShareAStoreNeverLetTooManyIn(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*simulate.Config){
+		"in fifo":         func(*simulate.Config) {},
+		"in random":       func(c *simulate.Config) { c.Room.Method = queue.Random },
+		"at sticky nodes": func(c *simulate.Config) { c.Sticky = true },
+		"held by the allowance": func(c *simulate.Config) {
+			c.Room.TotalActiveUsers, c.Room.NewUsersPerMinute = 10_000, 60
+		},
+		"with a slow store": func(c *simulate.Config) { c.StoreLatency = 200 * time.Millisecond },
+		"all coming at once, some leaving": func(c *simulate.Config) {
+			c.Spoofed, c.GiveUp, c.Bots, c.Spammers = true, .2, .05, .1
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, nodes := range []int{3, 20} {
+				r := share(t, nodes, change)
+				assert.Zero(t, r.Limits.OverActive, "%d nodes", nodes)
+				assert.Zero(t, r.Limits.OverPerMinute, "%d nodes", nodes)
+				assert.Zero(t, r.Sharing.FailedCalls)
+				assert.Greater(t, r.Slots.UsedShare, .97)
+			}
+		})
+	}
+}
+
+func TestNodesThatDieTakeNoPlaceAndGiveNoneAway(t *testing.T) {
+	t.Parallel()
+	for _, nodes := range []int{3, 20} {
+		r := share(t, nodes, func(c *simulate.Config) { c.NodeDeaths = 20 })
+		assert.Equal(t, 20, r.Sharing.NodeDeaths)
+		assert.Zero(t, r.Limits.OverActive)
+		assert.Zero(t, r.Limits.OverPerMinute)
+		assert.Greater(t, r.Slots.UsedShare, .95)
+	}
+}
+
+func TestStoreThatFailsLetsNobodyInTooMany(t *testing.T) {
+	t.Parallel()
+	for _, nodes := range []int{1, 3, 20} {
+		r := share(t, nodes, func(c *simulate.Config) { c.StoreFailures = 10 })
+		assert.Equal(t, 10, r.Sharing.StoreFailures)
+		assert.Positive(t, r.Sharing.FailedCalls)
+		assert.Zero(t, r.Limits.OverActive)
+		assert.Zero(t, r.Limits.OverPerMinute)
+	}
+}
+
+func TestCallsToTheStoreDoNotGrowWithTheCrowd(t *testing.T) {
+	t.Parallel()
+	for _, method := range []queue.Method{queue.FIFO, queue.Random} {
+		r := share(t, 2, func(c *simulate.Config) {
+			c.Visitors, c.Over, c.Room.Method = 60_000, time.Minute, method
+			c.Room.TotalActiveUsers, c.Room.NewUsersPerMinute = 20_000, 12_000
+			c.Room.Pacing = queue.PacingEven
+		})
+		assert.LessOrEqual(t, r.Sharing.Calls.MostPerNode, 25, method)
+		assert.Greater(t, r.Sharing.Calls.MostPerNode, 10, "slots come free all the time")
+	}
+}
+
+func TestTheSameSeedGivesTheSameResultOnManyNodes(t *testing.T) {
+	t.Parallel()
+	written := func(seed uint64) string {
+		r := share(t, 7, func(c *simulate.Config) {
+			c.Visitors, c.Over, c.NodeDeaths, c.StoreFailures, c.Seed = 600, 5*time.Minute, 3, 2, seed
+		})
+		out, err := json.Marshal(r)
+		require.NoError(t, err)
+		return string(out)
+	}
+	assert.Equal(t, written(1), written(1))
+	assert.NotEqual(t, written(1), written(2))
+}
