@@ -185,7 +185,7 @@ func refuse(w http.ResponseWriter, status int, detail string, faults ...string) 
 		Status int      `json:"status"`
 		Detail string   `json:"detail"`
 		Errors []string `json:"errors,omitempty"`
-	}{http.StatusText(status), status, strings.Join(append([]string{detail}, faults...), " "), faults})
+	}{http.StatusText(status), status, strings.TrimSuffix(detail+" "+strings.Join(faults, "; "), " "), faults})
 }
 
 func send(w http.ResponseWriter, status int, contentType string, value any) {

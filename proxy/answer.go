@@ -108,13 +108,18 @@ func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, updated
 // busy answers a request of someone who would have to wait and that cannot be
 // held back. Its body is not read, and their place is not touched.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
+	v.room.retryLater(w.Header())
 	if subresource(r) {
 		g.problem(w, r, http.StatusServiceUnavailable, v.room.set.Languages)
 		return
 	}
-	interval := v.room.line.queue.Settings().RefreshInterval
-	w.Header()["Retry-After"] = []string{strconv.Itoa(int(queue.Told(interval) / time.Second))}
 	g.writeProblem(w, r, http.StatusTooManyRequests, g.problems.JSON(http.StatusTooManyRequests), problemType)
+}
+
+// retryLater says when it is worth asking again.
+func (r *room) retryLater(h http.Header) {
+	interval := r.line.queue.Settings().RefreshInterval
+	h["Retry-After"] = []string{strconv.Itoa(int(queue.Told(interval) / time.Second))}
 }
 
 // subresource answers a browser that asks for a part of a page without being
@@ -122,6 +127,7 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 func (g *Gate) subresource(w http.ResponseWriter, r *http.Request, v visitor) {
 	if v.room.line.queue.Numbers().Queueing() {
 		v.room.count(withheld)
+		v.room.retryLater(w.Header())
 		g.problem(w, r, http.StatusServiceUnavailable, v.room.set.Languages)
 		return
 	}

@@ -88,7 +88,7 @@ func (c Changes) merge(patch []byte) (merged Changes, faults []error, err error)
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		set, ok := fields[key]
 		if !ok {
-			faults = append(faults, fmt.Errorf("%s cannot be changed while the gate runs", key))
+			faults = append(faults, fmt.Errorf("%s is not among what can be changed here", key))
 			continue
 		}
 		if err := set(given[key]); err != nil {

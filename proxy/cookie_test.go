@@ -187,7 +187,7 @@ func TestTicketsThatAreNotOursAreThoseOfNewVisitors(t *testing.T) {
 	foreign := stranger.visitor()
 	foreign.get("/")
 	tickets := []string{"", "x", foreign.cookies["anteroom_shop"], ticket[:len(ticket)-4], strings.Repeat("A", 600)}
-	for i := range len(ticket) - 1 { // the last character has bits that say nothing
+	for i := range len(strings.TrimRight(ticket, "=")) - 1 { // the last character has bits that say nothing
 		forged := []byte(ticket)
 		forged[i] ^= 1
 		tickets = append(tickets, string(forged))

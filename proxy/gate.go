@@ -179,7 +179,6 @@ func (g *Gate) keepInSync(l *line) {
 		case <-ticker.C:
 		}
 		if err := l.queue.Sync(context.WithoutCancel(g.sync), queue.At(g.o.Clock())); err != nil {
-			g.metrics.storeErrors.WithLabelValues(l.queue.Name()).Inc()
 			g.o.Log.Debug("sync failed", zap.String("room", l.queue.Name()), zap.Error(err))
 		}
 		if last {

@@ -34,7 +34,6 @@ type metrics struct {
 	registry      *prometheus.Registry
 	decisions     *prometheus.CounterVec
 	waits         *prometheus.HistogramVec
-	storeErrors   *prometheus.CounterVec
 	originLatency *prometheus.HistogramVec
 	originFailed  *prometheus.CounterVec
 }
@@ -47,15 +46,13 @@ func newMetrics(g *Gate) *metrics {
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_wait_seconds",
 			Help:    "How long those who were admitted from the line had waited.",
 			Buckets: []float64{1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}}, []string{"room"}),
-		storeErrors: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_store_errors_total",
-			Help: "Syncs that the store left unanswered."}, []string{"room"}),
 		originLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_origin_response_seconds",
 			Help:    "Time until the origin's response header was there, by class of status.",
 			Buckets: prometheus.ExponentialBuckets(.001, 2.5, 12)}, []string{"origin", "status"}),
 		originFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_origin_failures_total",
 			Help: "Requests that the origin left unanswered, by kind of failure."}, []string{"origin", "failure"}),
 	}
-	m.registry.MustRegister(m.decisions, m.waits, m.storeErrors, m.originLatency, m.originFailed, &standing{g},
+	m.registry.MustRegister(m.decisions, m.waits, m.originLatency, m.originFailed, &standing{g},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -71,7 +68,6 @@ func (m *metrics) room(name string) roomMetrics {
 	for i, outcome := range resultNames {
 		r.decisions[i] = m.decisions.WithLabelValues(name, outcome)
 	}
-	m.storeErrors.WithLabelValues(name)
 	return r
 }
 
@@ -128,12 +124,14 @@ var (
 	minuteDesc = prometheus.NewDesc("anteroom_admitted_this_minute", "Admissions in this calendar minute.", []string{"room"}, nil)
 	perMinute  = prometheus.NewDesc("anteroom_new_users_per_minute_limit", "The limit new_users_per_minute in force.", []string{"room"}, nil)
 	storeDesc  = prometheus.NewDesc("anteroom_store_failing", "1 while the store does not answer.", []string{"room"}, nil)
+	errorsDesc = prometheus.NewDesc("anteroom_store_errors_total", "Calls that the store left unanswered.", []string{"room"}, nil)
+	blindDesc  = prometheus.NewDesc("anteroom_admitted_without_store_total", "Visitors let in by on_store_error.", []string{"room"}, nil)
 	originDesc = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer and admissions are paused.", []string{"origin"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (*standing) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinute, storeDesc, originDesc} {
+	for _, d := range []*prometheus.Desc{queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinute, storeDesc, errorsDesc, blindDesc, originDesc} {
 		to <- d
 	}
 }
@@ -156,6 +154,9 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 		gauge(minuteDesc, float64(n.Admitted), name)
 		gauge(perMinute, float64(n.Settings.NewUsersPerMinute), name)
 		gauge(storeDesc, oneIf(r.line.queue.StoreFailing()), name)
+		unanswered, letIn := r.line.queue.StoreErrors()
+		to <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(unanswered), name)
+		to <- prometheus.MustNewConstMetric(blindDesc, prometheus.CounterValue, float64(letIn), name)
 	}
 	for key, o := range current.origins {
 		gauge(originDesc, oneIf(o.Failing()), key)

@@ -83,8 +83,8 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(a.body), &problem))
 	assert.Equal(t, []string{
-		"bucket cannot be changed while the gate runs",
-		"name cannot be changed while the gate runs",
+		"bucket is not among what can be changed here",
+		"name is not among what can be changed here",
 		"new_users_per_minute wants a whole number",
 		"pacing wants a name, as a string",
 		"queue_all wants true or false",

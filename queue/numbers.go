@@ -11,6 +11,10 @@ import (
 // made of them can be kept.
 const numbersLast = time.Second
 
+// firstSeconds is how long a line has to be there before a wait is told: until
+// then nobody knows how many are coming.
+const firstSeconds = 2 * time.Second
+
 // Numbers are what a room tells its visitors, renewed about once a second.
 // They do not change; a new pointer means new numbers.
 type Numbers struct {
@@ -23,6 +27,7 @@ type Numbers struct {
 	Waiting  int
 	Rate     float64 // admissions per minute, expected; 0 if none can be
 	Buckets  []Reserved
+	Young    bool // nobody waited until just now, and how long they will cannot be told
 }
 
 // Numbers returns the latest numbers.
@@ -35,21 +40,28 @@ func (r *Room) Stand(ctx context.Context, now Instant) (*Numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newNumbers(r.Settings(), r.paused.Load(), v), nil
+	return r.newNumbers(v), nil
 }
 
 // renewNumbers replaces numbers that are too old. The caller holds talk.mu.
 func (r *Room) renewNumbers(v *View) {
-	s, paused, old := r.Settings(), r.paused.Load(), r.numbers.Load()
-	began := old.Waiting == 0 && v.Present > 0
-	if v.Now.Sub(old.At) < numbersLast && old.Settings == s && old.Paused == paused && !began {
+	switch {
+	case v.Present == 0:
+		r.began.Store(0)
+	case r.began.Load() == 0:
+		r.began.Store(int64(v.Now))
+	}
+	old := r.numbers.Load()
+	fresh := v.Now.Sub(old.At) < numbersLast && (!old.Young || old.Waiting == 0)
+	if fresh && old.Settings == r.Settings() && old.Paused == r.paused.Load() && (old.Waiting > 0 || v.Present == 0) {
 		return
 	}
-	r.numbers.Store(newNumbers(s, paused, v))
+	r.numbers.Store(r.newNumbers(v))
 }
 
-func newNumbers(s Settings, paused bool, v *View) *Numbers {
-	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
+func (r *Room) newNumbers(v *View) *Numbers {
+	s, paused, began := r.Settings(), r.paused.Load(), Instant(r.began.Load())
+	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Young: began == 0 || v.Now.Sub(began) < firstSeconds, Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: Reserve(v.Open, v.Buckets)}
 	switch {
 	case s.QueueAll || s.Method == Reject || paused || v.Recovering:
@@ -109,11 +121,11 @@ type Wait struct {
 const longestWait = 10 * 365 * 24 * 60
 
 // Wait estimates the wait of a visitor who arrived then: in fifo the people
-// ahead, with half of those in the visitor's own bucket, over the admissions
-// per minute; in random n(p) = log(1-p) / log(1-P), where P is the chance to be
+// ahead, with half of those in the visitor's own bucket, and one at least, over
+// the admissions per minute; in random n(p) = log(1-p) / log(1-P), where P is the chance to be
 // let in during a minute.
 func (n *Numbers) Wait(arrived Instant) Wait {
-	if n.Rate <= 0 {
+	if n.Rate <= 0 || n.Young {
 		return Wait{}
 	}
 	if n.Settings.Method == Random {
@@ -123,7 +135,7 @@ func (n *Numbers) Wait(arrived Instant) Wait {
 		return w
 	}
 	people, own := n.ahead(arrived)
-	return Wait{Known: true, Minutes: wholeMinutes((float64(people) + float64(max(own-1, 0))/2) / n.Rate)}
+	return Wait{Known: true, Minutes: wholeMinutes(max(float64(people)+float64(own-1)/2, 1) / n.Rate)}
 }
 
 // LongestWait estimates the wait of a visitor who arrives now.

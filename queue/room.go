@@ -83,8 +83,11 @@ type Room struct {
 	sessions *sessions
 	asks     asks
 
+	began   atomic.Int64 // since when people wait without a break; 0 if nobody does
 	failing atomic.Bool
-	spare   atomic.Int64 // admissions that Share allows until the store answers
+	errors  atomic.Uint64 // calls that the store left unanswered
+	blind   atomic.Uint64 // visitors let in without the store
+	spare   atomic.Int64  // admissions that Share allows until the store answers
 	talk    talk
 }
 
@@ -186,6 +189,14 @@ func (r *Room) Revoke(now Instant, t Ticket) {
 	r.talk.noted.Lock()
 	defer r.talk.noted.Unlock()
 	r.talk.revoking = append(r.talk.revoking, ended)
+
+	// The slot is free at once: whoever asks next is put to the store.
+	for asked := false; !asked; {
+		known := r.view.Load()
+		next := *known
+		next.NextOpen = now
+		asked = r.view.CompareAndSwap(known, &next)
+	}
 }
 
 func (r *Room) isRevoked(id ID, now Instant) bool {

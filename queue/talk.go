@@ -375,6 +375,9 @@ func (r *Room) use(c Configuration) {
 // storeAnswered tells of the store's going and coming back, once each, and
 // returns err.
 func (r *Room) storeAnswered(err error) error {
+	if err != nil {
+		r.errors.Add(1)
+	}
 	if failing := err != nil; r.failing.Swap(failing) != failing && r.onChange != nil {
 		r.onChange(err)
 	}
@@ -384,12 +387,17 @@ func (r *Room) storeAnswered(err error) error {
 // StoreFailing reports whether the store left the last call unanswered.
 func (r *Room) StoreFailing() bool { return r.failing.Load() }
 
+// StoreErrors counts the calls that the store has left unanswered, and the
+// visitors who were let in meanwhile by the room's policy.
+func (r *Room) StoreErrors() (calls, letIn uint64) { return r.errors.Load(), r.blind.Load() }
+
 // withoutStore decides a claim by the room's policy.
 func (r *Room) withoutStore(now Instant, c Claim) Grant {
 	s := r.settings.Load()
 	if s.OnStoreError == Hold || !r.worthAsking(now, s, c) || s.OnStoreError == Share && r.spare.Add(-1) < 0 {
 		return Grant{}
 	}
+	r.blind.Add(1)
 	expires := now.Add(s.SessionDuration)
 	r.sessions.note(now, c.ID, expires, false)
 	r.talk.noted.Lock()

@@ -20,11 +20,11 @@ var problems = [...]problem{
 	{http.StatusNotFound, "No room and no site is configured for this address.", "address"},
 	{http.StatusMethodNotAllowed, "This method is not supported here.", "request"},
 	{http.StatusMisdirectedRequest, "This gate does not serve the host that was asked for.", "address"},
-	{http.StatusTooManyRequests, "You are in the waiting room, so this request was not passed on. Nothing was stored and your place is kept. Try again once you have been let in.", "often"},
+	{http.StatusTooManyRequests, "Everyone new is held in the waiting room, so this request was not passed on and nothing of it was stored. A place in line that you have is kept. Try again once you have been let in.", "often"},
 	{http.StatusRequestHeaderFieldsTooLarge, "The header of the request is too large or holds too many cookies.", "size"},
 	{http.StatusInternalServerError, "The gate could not answer this request.", "origin"},
 	{http.StatusBadGateway, "The site behind the waiting room could not be reached or gave no valid answer.", "origin"},
-	{http.StatusServiceUnavailable, "The site is not available at the moment. Try again later.", "origin"},
+	{http.StatusServiceUnavailable, "Nobody new is let in at the moment, so this was not passed on. Try again later.", "origin"},
 	{http.StatusGatewayTimeout, "The site behind the waiting room did not answer in time.", "origin"},
 }
 

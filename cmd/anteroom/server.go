@@ -68,7 +68,7 @@ func (s *server) listen() error {
 	s.tasks.Go(func() { s.ended(s.public.Serve(visitors)) })
 	s.tasks.Go(func() { s.ended(s.admin.Serve(operators)) })
 	s.log.Info("ready", zap.Stringer("listen", visitors.Addr()), zap.Stringer("admin", operators.Addr()),
-		zap.Int("rooms", len(s.config.Rooms)))
+		zap.Int("rooms", len(s.config.Rooms)), zap.String("state_dir", s.config.StateDir))
 	return nil
 }
 

@@ -24,7 +24,11 @@ func newStatusCommand() *cobra.Command {
 		Long:  "Show the rooms of a running gate, as its admin API tells them.",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			api := adminAPI{base: "http://" + strings.TrimPrefix(admin, "http://"), token: token}
+			admin = strings.TrimPrefix(admin, "http://")
+			if strings.HasPrefix(admin, ":") {
+				admin = "127.0.0.1" + admin // as a listening address has it
+			}
+			api := adminAPI{base: "http://" + admin, token: token}
 			return showStatus(cmd.Context(), api, cmd.OutOrStdout())
 		},
 	}
