@@ -30,17 +30,14 @@ func (s *Store) reportArgs(p *queue.Report) []any {
 }
 
 // inOrder returns the order in which admit.lua wants the claims: by bucket,
-// newcomers last, and those that ask only whether they hold a slot first.
+// newcomers last.
 func inOrder(claims []queue.Claim) []int {
 	order := make([]int, len(claims))
 	for i := range order {
 		order[i] = i
 	}
 	rank := func(c queue.Claim) int64 {
-		switch {
-		case c.HeldOnly:
-			return -1
-		case c.Newcomer():
+		if c.Newcomer() {
 			return math.MaxInt64
 		}
 		return int64(c.Cell.Bucket)

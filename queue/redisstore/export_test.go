@@ -18,6 +18,9 @@ func (s *Store) Client() redis.UniversalClient { return s.client }
 // SetSlack makes the store count for another time than Slack.
 func (s *Store) SetSlack(d time.Duration) { s.slack = d }
 
+// SetBudget lets a call take another time than Budget.
+func (s *Store) SetBudget(d time.Duration) { s.budget = d }
+
 // Options returns what the store at the URL is dialled with.
 func Options(rawURL string) (*redis.UniversalOptions, error) {
 	t, err := parse(rawURL)

@@ -130,6 +130,7 @@ func TestStoreFails(t *testing.T) {
 			watch := newClocked(open(t, server.URL()))
 			g := newGates(t, watch, small(3), 0, 0)
 			far := open(t, proxy.URL())
+			far.SetBudget(redisstore.Budget)
 			for _, n := range g.nodes {
 				n.wire.Store = far // whose clock was wound up, and goes on from there
 			}
@@ -242,6 +243,8 @@ func TestAnotherServerIsNoticed(t *testing.T) {
 	g.sync()
 	epoch := g.look().Epoch
 	server.Restart(false)
+	clock.flow(true)
+	clock.set(clock.time().Add(300 * time.Millisecond))
 	redistest.Until(t, "the node finds the server", func() bool { return g.trySync(g.nodes[0]) == nil })
 	v := g.look()
 	assert.True(t, v.Recovering, "until the other node has reported")

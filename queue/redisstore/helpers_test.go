@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"context"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,12 +31,17 @@ var start = queue.At(time.Date(2021, 5, 27, 15, 54, 0, 0, time.UTC))
 // id returns the id of visitor i.
 func id(i int) queue.ID { return queue.ID{byte(i), byte(i >> 8), byte(i >> 16), 1} }
 
-// open opens the store at the URL until the test ends.
+// patience is how long a call may take where that is not what is tested: the
+// machine may be busy with other tests.
+const patience = 5 * time.Second
+
+// open opens the store at the URL until the test ends, with patience.
 func open(t testing.TB, url string) *redisstore.Store {
 	t.Helper()
 	s, warnings, err := redisstore.Open(context.Background(), url)
 	require.NoError(t, err)
 	require.Empty(t, warnings)
+	s.SetBudget(patience)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
@@ -109,6 +115,23 @@ func (c *clocked) Sync(ctx context.Context, room string, p *queue.Report) (*queu
 	}
 	return c.Store.Sync(ctx, c.prefix+room, p)
 }
+
+// remembered reads a number from what a room remembers, by its place in the state.
+func remembered(t testing.TB, s *redisstore.Store, room string, place int) int64 {
+	t.Helper()
+	text, err := s.Client().HGet(context.Background(), meta(room), "state").Result()
+	require.NoError(t, err)
+	n, err := strconv.ParseInt(strings.Fields(text)[place], 10, 64)
+	require.NoError(t, err)
+	return n
+}
+
+// The places of what the tests look at.
+const (
+	doubtAt  = 0
+	minuteAt = 1
+	graceAt  = 6
+)
 
 // metaInt reads a number from what a room remembers.
 func metaInt(t testing.TB, s *redisstore.Store, room, field string) int64 {

@@ -31,7 +31,7 @@ func Open(ctx context.Context, rawURL string) (*Store, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &Store{client: t.connect(), slack: Slack}
+	s := &Store{client: t.connect(), slack: Slack, budget: Budget}
 	warnings, err := s.check(ctx)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())

@@ -19,13 +19,14 @@ import (
 // in line, for what nodes have not reported yet. Nodes sync once a second.
 const Slack = 2 * time.Second
 
-// Budget is how long one call may take.
+// Budget is how long one call may take before it is given up.
 const Budget = 100 * time.Millisecond
 
 // Store keeps rooms in Redis. Its methods may be called concurrently.
 type Store struct {
 	client redis.UniversalClient
 	slack  time.Duration
+	budget time.Duration
 }
 
 // Configure implements [queue.Store].
@@ -34,7 +35,7 @@ func (s *Store) Configure(ctx context.Context, room string, c queue.Configuratio
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, Budget)
+	ctx, cancel := context.WithTimeout(ctx, s.budget)
 	defer cancel()
 	done, err := configureScript.Run(ctx, s.client, keys(room), args...).Int()
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Store) Configure(ctx context.Context, room string, c queue.Configuratio
 func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
 	order := inOrder(claims)
 	args := claimArgs(s.reportArgs(p), claims, order)
-	ctx, cancel := context.WithTimeout(ctx, Budget)
+	ctx, cancel := context.WithTimeout(ctx, s.budget)
 	defer cancel()
 	reply, err := admitScript.Run(ctx, s.client, keys(room), args...).Slice()
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *Store) Sync(ctx context.Context, room string, p *queue.Report) (*queue.
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, Budget)
+	ctx, cancel := context.WithTimeout(ctx, s.budget)
 	defer cancel()
 	reply, err := syncScript.Run(ctx, s.client, keys(room), args...).Slice()
 	if err != nil {

@@ -39,8 +39,8 @@ var (
 	roomLua = argsLua + confLua + stateLua + clockLua + memoryLua + lineLua + reportLua + ruleLua
 
 	configureScript = redis.NewScript(argsLua + confLua + configureLua)
-	admitScript     = redis.NewScript(roomLua + admitLua)
-	syncScript      = redis.NewScript(roomLua + syncLua)
+	admitScript     = redis.NewScript("local syncing = false\n" + roomLua + admitLua)
+	syncScript      = redis.NewScript("local syncing = true\n" + roomLua + syncLua)
 )
 
 // keys are the keys of a room, in the order that the scripts know them by. The

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/redisstore"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
 )
 
@@ -105,7 +106,7 @@ func TestServerClockJumps(t *testing.T) {
 				in = append(in, d.Ticket)
 				require.NoError(t, r.Sync(ctx, now()))
 			}
-			minute := metaInt(t, store, "shop", "minute")
+			minute := remembered(t, store, "shop", minuteAt)
 			jump(t, server, d)
 			since := time.Now()
 			late := newRoom(t, store, now(), s) // which has never known another clock
@@ -121,11 +122,11 @@ func TestServerClockJumps(t *testing.T) {
 					require.NoError(t, err)
 					require.Equal(t, 2, n.Active)
 				}
-				doubt, grace := metaInt(t, store, "shop", "doubt"), metaInt(t, store, "shop", "grace")
+				doubt, grace := remembered(t, store, "shop", doubtAt), remembered(t, store, "shop", graceAt)
 				return understood && doubt == 0 && grace == 0
 			})
 			assert.InDelta(t, int64(now()), metaInt(t, store, "shop", "now"), 1500, "the room's clock runs on evenly")
-			assert.InDelta(t, minute, metaInt(t, store, "shop", "minute"), 60_000, "no minute begins twice")
+			assert.InDelta(t, minute, remembered(t, store, "shop", minuteAt), 60_000, "no minute begins twice")
 			require.NoError(t, rooms[0].Sync(ctx, now()))
 			rooms[0].Revoke(now(), in[0])
 			require.NoError(t, rooms[0].Sync(ctx, now()))
@@ -237,6 +238,7 @@ func TestNobodyWaitsForAStoreThatHangs(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.Options{})
 	store := open(t, server.URL())
+	store.SetBudget(redisstore.Budget)
 	ctx, now := context.Background(), func() queue.Instant { return queue.At(time.Now()) }
 	room := newRoom(t, store, now(), small(2))
 	in := room.Visit(ctx, now(), queue.Request{}).Ticket

@@ -28,7 +28,10 @@ local function may(id, bucket, due)
   if bucket == NEWCOMER then return open > present end
   if method ~= 'random' then return open > 0 and open > ahead(tonumber(bucket)) end
   if drawn(id) then return false end
-  if open == 0 and due > now and call('ZCARD', DRAWN) < DRAWS then call('ZADD', DRAWN, whole(due), id) end
+  if open == 0 and due > now and call('ZCARD', DRAWN) < DRAWS then
+    call('ZADD', DRAWN, whole(due), id)
+    touch(DRAWN)
+  end
   return open > 0
 end
 
@@ -40,7 +43,7 @@ end
 local function decide(id, bucket, ends, due, held_only)
   if is_revoked(id) then return verdict(BANNED) end
   local expires = tonumber(call('ZSCORE', SESSIONS, id)) or 0
-  local at = tonumber(call('ZSCORE', ADMITTED, id))
+  local at = (expires > 0 or bucket ~= NEWCOMER) and tonumber(call('ZSCORE', ADMITTED, id))
   if expires > now - slack then
     -- A claim that is asked about again was decided with its report.
     if not (held_only and counted) then leave(bucket, ends) end
@@ -60,6 +63,8 @@ local function decide(id, bucket, ends, due, held_only)
   expires = now + duration
   call('ZADD', SESSIONS, whole(expires), id)
   call('ZADD', ADMITTED, whole(now), id)
+  touch(SESSIONS)
+  touch(ADMITTED)
   active, admitted = active + 1, admitted + 1
   return verdict(GRANTED, now, expires)
 end

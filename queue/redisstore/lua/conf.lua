@@ -6,8 +6,7 @@ local function configure(version, wanted)
   local method, pacing, queueall = text(), text(), text()
   if wanted then
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
-      'total', total, 'perminute', perminute, 'duration', duration, 'place', place,
-      'method', method, 'pacing', pacing, 'queueall', queueall)
+      'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall}, ' '))
   end
   return wanted
 end

@@ -5,11 +5,13 @@
 local function change_bucket(bucket, people)
   if people == 0 then return end
   present = present + people
-  if call('HINCRBY', COUNTS, bucket, people) == 0 then
+  local left = call('HINCRBY', COUNTS, bucket, people)
+  if left == 0 then
     call('HDEL', COUNTS, bucket)
     call('ZREM', BUCKETS, bucket)
-  else
+  elseif left == people then
     call('ZADD', BUCKETS, bucket, bucket)
+    touch(BUCKETS)
   end
 end
 
@@ -24,18 +26,25 @@ local function change(bucket, ends, people)
     call('ZREM', WINDOWS, cell)
   else
     call('HSET', COUNTS, cell, before + people)
-    if before == 0 then call('ZADD', WINDOWS, ends, cell) end
+    touch(COUNTS)
+    if before == 0 then
+      call('ZADD', WINDOWS, ends, cell)
+      touch(WINDOWS)
+      if first_window == 0 or tonumber(ends) < first_window then first_window = tonumber(ends) end
+    end
   end
   change_bucket(bucket, people)
 end
 
 -- pass_windows takes out those who have missed their check-in.
 local function pass_windows()
+  if first_window == 0 or first_window > now - slack then return end
   for _, cell in ipairs(call('ZRANGEBYSCORE', WINDOWS, '-inf', whole(now - slack))) do
     change_bucket(string.match(cell, ':(%d+)$'), -(tonumber(call('HGET', COUNTS, cell)) or 0))
     call('HDEL', COUNTS, cell)
     call('ZREM', WINDOWS, cell)
   end
+  first_window = tonumber(call('ZRANGE', WINDOWS, 0, 0, 'WITHSCORES')[2]) or 0
 end
 
 -- turn_minute begins a calendar minute. The one before says how many fit if
@@ -44,12 +53,12 @@ local function turn_minute()
   local this = now - now % MINUTE
   if this == minute then return end
   if minute > 0 and not idle then
-    local kept, n = whole(minute) .. ':' .. admitted .. ' ', 1
-    for entry in string.gmatch(rates, '%S+') do
+    local list, n = whole(minute) .. ':' .. admitted .. ' ', 1
+    for entry in string.gmatch(call('HGET', META, 'rates') or '', '%S+') do
       n = n + 1
-      if n <= MEASURED then kept = kept .. entry .. ' ' end
+      if n <= MEASURED then list = list .. entry .. ' ' end
     end
-    rates = kept
+    call('HSET', META, 'rates', list)
   end
   minute, admitted, idle = this, 0, false
 end

@@ -4,6 +4,7 @@
 local function await(nodes)
   if #nodes == 0 then return end
   each(nodes, function(part) call('SADD', AWAITED, unpack(part)) end)
+  touch(AWAITED)
   grace = now + GRACE
 end
 
@@ -17,12 +18,16 @@ local function begin_epoch()
   call('SET', EPOCH, epoch)
   call('DEL', SEQS, COUNTS, BUCKETS, WINDOWS)
   known_seq = nil
-  present, minute, admitted, rates = 0, 0, 0, ''
+  call('HDEL', META, 'rates')
+  present, first_window, minute, admitted = 0, 0, 0, 0
 end
+
+local BREAK = 250 -- no server takes over from another in less
 
 -- server_run names the server's process: another one after a failover or a
 -- restart, which may not have had all writes. Not every user may ask for it.
 local function server_run()
+  if last and server_before and now - last <= BREAK then return server_before end
   local info = redis.pcall('INFO', 'server')
   return type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 end
@@ -46,7 +51,10 @@ end
 if last and (gap or server_before and server_before ~= server) then await_seen() end
 if grace > 0 then
   for _, n in ipairs(told_nodes) do
-    if call('HEXISTS', SEQS, n) == 0 then call('SADD', AWAITED, n) end
+    if call('HEXISTS', SEQS, n) == 0 then
+      call('SADD', AWAITED, n)
+      touch(AWAITED)
+    end
   end
 end
 
@@ -55,7 +63,8 @@ end
 local want_whole = told_epoch ~= '' and (told_epoch ~= epoch or not known_seq and not whole_report)
   or doubting and not known_seq
 call('ZADD', SEEN, whole(now), node)
-if not want_whole then call('SREM', AWAITED, node) end
+if not known_seq then touch(SEEN) end
+if grace > 0 and not want_whole then call('SREM', AWAITED, node) end
 if grace > 0 and (now >= grace or call('SCARD', AWAITED) == 0) then
   grace = 0
   call('DEL', AWAITED)

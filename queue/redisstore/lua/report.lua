@@ -3,19 +3,28 @@
 -- counted again.
 
 local function is_revoked(id)
+  if not any_revoked then return false end
   local ends = tonumber(call('ZSCORE', REVOKED, id))
   return ends and ends > now
+end
+
+local function use_up(id)
+  call('ZADD', ADMITTED, 'NX', whole(now), id)
+  touch(ADMITTED)
 end
 
 -- extend makes a session last until expires at least. A session that nobody was
 -- granted here has used its visitor's place in line all the same.
 local function extend(id, expires)
   local known = tonumber(call('ZSCORE', SESSIONS, id))
-  if not known then call('ZADD', ADMITTED, 'NX', whole(now), id) end
-  if expires > (known or 0) then call('ZADD', SESSIONS, whole(expires), id) end
+  if not known then use_up(id) end
+  if expires > (known or 0) then
+    call('ZADD', SESSIONS, whole(expires), id)
+    touch(SESSIONS)
+  end
 end
 
--- sweep drops what can matter no more, some of it at each call.
+-- sweep drops what can matter no more, some of it at each sync.
 local function sweep()
   local function dead(key, past)
     return call('ZRANGEBYSCORE', key, '-inf', whole(past), 'LIMIT', 0, STEP)
@@ -25,6 +34,7 @@ local function sweep()
   end
   drop(SESSIONS, now - slack)
   drop(REVOKED, now)
+  any_revoked = call('EXISTS', REVOKED) == 1
   drop(DRAWN, now)
   drop(ADMITTED, now - math.max(place, duration))
   each(dead(SEEN, now - 60 * MINUTE), function(part)
@@ -47,11 +57,18 @@ for _ = 1, revoked do
   local id, ends = text(), number()
   if not counted then
     call('ZREM', SESSIONS, id)
-    call('ZADD', ADMITTED, 'NX', whole(now), id)
-    if ends > (tonumber(call('ZSCORE', REVOKED, id)) or 0) then call('ZADD', REVOKED, whole(ends), id) end
+    use_up(id)
+    if ends > (tonumber(call('ZSCORE', REVOKED, id)) or 0) then
+      call('ZADD', REVOKED, whole(ends), id)
+      touch(REVOKED)
+      any_revoked = true
+    end
   end
 end
 local told_minute, told_admitted = number(), number()
 if not counted and not want_whole and told_minute == minute then admitted = admitted + told_admitted end
-if not want_whole then call('HSET', SEQS, node, seq) end
-sweep()
+if not want_whole then
+  call('HSET', SEQS, node, seq)
+  if not known_seq then touch(SEQS) end
+end
+if syncing then sweep() end

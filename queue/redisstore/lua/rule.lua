@@ -9,8 +9,10 @@ local active = call('ZCOUNT', SESSIONS, alive_after(), '+inf')
 -- passed, of how many, and when the next one's is. The moments are random and in
 -- order: that of the first of k is the least of k draws from what is left of the
 -- minute. A Lehmer generator (Park, Miller 1988) draws them; its x is kept.
+local moments
 local function random_parts(into)
   local parts = math.min(perminute, PARTS)
+  moments = moments or call('HGET', META, 'moments') or ''
   local of, passed, at, x = string.match(moments, '(%d+) (%d+) (%S+) (%d+)')
   of, passed, at, x = tonumber(of), tonumber(passed) or 0, tonumber(at) or 0, tonumber(x) or time % 2147483646 + 1
   local function draw()
@@ -26,6 +28,7 @@ local function random_parts(into)
     if passed < parts then draw() end
   end
   moments = string.format('%.0f %d %.6f %.0f', minute, passed, at, x)
+  call('HSET', META, 'moments', moments)
   return math.min(passed, parts), parts, minute + math.ceil(at)
 end
 
@@ -65,26 +68,26 @@ local function next_open()
   if queueall or method == 'reject' or version == 0 then return 0 end
   if grace > 0 then return grace end
   local n, more = released()
-  local free, left, ends = total - active, n - admitted, next_end()
-  if free <= left and not ends then return 0 end
-  if free < left then return ends end
-  more = next_release(n, more)
-  return free == left and math.max(ends, more) or more
-end
-
--- save keeps what was read whole, once all else is done.
-local function save()
-  call('HSET', META, 'now', whole(now), 'offset', whole(offset), 'doubt', whole(doubt), 'server', server,
-    'minute', whole(minute), 'admitted', admitted, 'idle', idle and '1' or '0', 'present', present, 'rates', rates,
-    'grace', whole(grace), 'moments', moments)
-  -- How long a room without calls is remembered.
-  local life = math.max(duration, place, 60 * MINUTE) + 10 * MINUTE
-  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN}) do
-    call('PEXPIRE', key, life)
-  end
+  local free, left = total - active, n - admitted
+  if free > left then return next_release(n, more) end
+  local ends = next_end()
+  if not ends or free < left then return ends or 0 end
+  return math.max(ends, next_release(n, more))
 end
 
 local function flag(is) return is and 1 or 0 end
+
+-- save keeps what was read whole, once all else is done.
+local function save()
+  call('HSET', META, 'now', whole(now), 'offset', whole(offset), 'state',
+    string.format('%.0f %.0f %d %d %d %.0f %.0f %.0f %d %s', doubt, minute, admitted, flag(idle), present, first_window,
+      grace, minute, flag(any_revoked), server))
+  -- How long a room without calls is remembered.
+  local life = math.max(duration, place, 60 * MINUTE) + 10 * MINUTE
+  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN}) do
+    if kept ~= minute or touched[key] then call('PEXPIRE', key, life) end
+  end
+end
 
 local function standing()
   return {whole(told or now), epoch, flag(want_whole), active, admitted, open_slots(), present, whole(next_open()),

@@ -14,23 +14,34 @@ local PARTS = 4096   -- how many parts random pacing releases an allowance in at
 local version, total, perminute, duration, place, method, pacing, queueall
 
 local function load_configuration()
-  local c = call('HMGET', CONF, 'version', 'total', 'perminute', 'duration', 'place', 'method', 'pacing', 'queueall')
-  version, total, perminute = tonumber(c[1]) or 0, tonumber(c[2]) or 0, tonumber(c[3]) or 0
-  duration, place = tonumber(c[4]) or 1000, tonumber(c[5]) or 0
-  method, pacing, queueall = c[6], c[7], c[8] == '1'
+  local c = call('HGET', CONF, 'limits') or '0 0 0 1000 0 fifo minute 0'
+  version, total, perminute, duration, place, method, pacing, queueall =
+    string.match(c, '(%d+) (%d+) (%d+) (%d+) (%d+) (%a+) (%a+) (%d)')
+  version, total, perminute = tonumber(version), tonumber(total), tonumber(perminute)
+  duration, place, queueall = tonumber(duration), tonumber(place), queueall == '1'
 end
 load_configuration()
 
--- What a call reads and writes whole. last is the room's clock at the call
--- before, nil for a room without memory; offset is what it is ahead of the
--- server's clock; doubt is since when a step of that is doubted, 0 if none is.
--- grace is until when admissions wait for nodes, 0 if they do not.
-local m = call('HMGET', META, 'now', 'offset', 'doubt', 'server', 'minute', 'admitted', 'idle', 'present', 'rates', 'grace',
-  'moments')
-local last, offset, doubt, server_before = tonumber(m[1]), tonumber(m[2]) or 0, tonumber(m[3]) or 0, m[4]
-local minute, admitted, idle = tonumber(m[5]) or 0, tonumber(m[6]) or 0, m[7] == '1'
-local present, rates, grace = tonumber(m[8]) or 0, m[9] or '', tonumber(m[10]) or 0
-local moments = m[11] or ''
+-- The room's clock at the call before, nil for a room without memory, and what it
+-- is ahead of the server's.
+local m = call('HMGET', META, 'now', 'offset', 'state')
+local last, offset = tonumber(m[1]), tonumber(m[2]) or 0
+
+-- What a call reads and writes whole: since when a step of the clock is doubted, 0
+-- if none is; the minute, the admissions in it, whether nobody waited at some
+-- moment of it; people present; a moment before which no window passes, 0 for
+-- none; until when admissions wait for nodes, 0 if they do not; the minute in
+-- which the lives of the keys were last renewed; whether any id is revoked; the
+-- server's process.
+local doubt, minute, admitted, idle, present, first_window, grace, kept, any_revoked, server_before =
+  string.match(m[3] or '', '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S*)')
+doubt, minute, admitted, idle = tonumber(doubt) or 0, tonumber(minute) or 0, tonumber(admitted) or 0, idle == '1'
+present, first_window, grace = tonumber(present) or 0, tonumber(first_window) or 0, tonumber(grace) or 0
+kept, any_revoked = tonumber(kept), any_revoked == '1'
+
+-- touched are keys that this call may have made; they are to have an end.
+local touched = {}
+local function touch(key) touched[key] = true end
 
 -- The head of the report. candidate names the room's memory if it begins anew.
 local node, seq, told_now, told_epoch = text(), number(), number(), text()

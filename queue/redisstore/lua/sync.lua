@@ -10,7 +10,7 @@ if configure(told, told > version) then
 end
 
 local rate_sum, rate_n, rate_late = 0, 0, 0
-for at, n in string.gmatch(rates, '(%d+):(%d+)') do
+for at, n in string.gmatch(call('HGET', META, 'rates') or '', '(%d+):(%d+)') do
   local age = (minute - at) / MINUTE
   if age <= MEASURED then rate_sum, rate_n = rate_sum + n, rate_n + 1 end
   if age <= LATELY then rate_late = rate_late + n end
