@@ -102,6 +102,9 @@ func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool 
 		w.Header()["Allow"] = passed
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 		return true
+	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https":
+		g.problem(w, r, http.StatusBadRequest, g.languages)
+		return true
 	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
 		g.own(w, r, s)
 		return true

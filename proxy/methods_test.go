@@ -269,3 +269,12 @@ func TestRulesExemptFromTheRoomUncounted(t *testing.T) {
 	}
 	assert.Equal(t, 1, f.status("shop").Active)
 }
+
+func TestTargetsOfOtherSchemesAreRefusedBeforeTheyTakeAPlace(t *testing.T) {
+	f := start(t)
+	r := httptest.NewRequest(http.MethodGet, "ftp://shop.test/", nil)
+	w := httptest.NewRecorder()
+	f.Gate.ServeHTTP(w, r)
+	assert.Equal(t, http.StatusBadRequest, w.Code)
+	assert.Empty(t, w.Header()["Set-Cookie"])
+}

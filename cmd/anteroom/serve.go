@@ -39,9 +39,15 @@ the old one if the new one is faulty. SIGTERM makes /readyz say 503, waits for
 			return serve(cmd.Context(), loader(file, cmd.Flags()), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
+	configFlag(cmd, &file)
 	config.BindFlags(cmd.Flags())
 	return cmd
+}
+
+// configFlag adds the flag that names the configuration file.
+func configFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVarP(file, "config", "c", os.Getenv("ANTEROOM_CONFIG"), "configuration file (YAML; env ANTEROOM_CONFIG)")
+	cmd.Flag("config").DefValue = ""
 }
 
 // loader returns a function that reads the configuration as it is now.

@@ -25,7 +25,7 @@ func newValidateCommand() *cobra.Command {
 			return validate(cmd.OutOrStdout(), cmd.ErrOrStderr(), file)
 		},
 	}
-	cmd.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
+	configFlag(cmd, &file)
 	return cmd
 }
 
