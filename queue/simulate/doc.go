@@ -1,5 +1,5 @@
 // Package simulate sends a crowd through a room in virtual time. The room is a
-// [queue.Room] with its embedded store, as the gate runs it; only the clock and
+// [queue.Room] with the embedded store, as the gate runs it; only the clock and
 // the visitors are made up. A run is a pure function of its [Config]: the same
 // seed gives the same result, to the last visitor.
 //
@@ -10,6 +10,17 @@
 // in. A share of them loses patience and closes the tab, with or without a
 // goodbye. Spammers are people who ask many times an interval, with their newest
 // ticket or an old one. Bots keep no cookies and ask once an interval.
+//
+// # Several nodes
+//
+// With Config.Nodes above one the crowd comes to as many gates, which share a
+// store that counts for two seconds longer than told. Each gathers claims for 50
+// milliseconds, syncs once a second, and has one call under way at most; a call
+// takes Config.StoreLatency, half of it before the store decides. A node that
+// dies takes all that it knows with it. A store that fails answers nothing for a
+// while and forgets nothing; the room holds. The embedded store remembers no
+// draws: a visitor who brings one old ticket to several nodes of a random room
+// gains by it here.
 //
 // # The article's experiment
 //
