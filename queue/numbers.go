@@ -11,9 +11,9 @@ import (
 // made of them can be kept.
 const numbersLast = time.Second
 
-// firstSeconds is how long a line has to be there before a wait is told: until
+// lineSettles is how long a line has to be there before a wait is told: until
 // then nobody knows how many are coming.
-const firstSeconds = 2 * time.Second
+const lineSettles = 2 * time.Second
 
 // Numbers are what a room tells its visitors, renewed about once a second.
 // They do not change; a new pointer means new numbers.
@@ -61,7 +61,7 @@ func (r *Room) renewNumbers(v *View) {
 
 func (r *Room) newNumbers(v *View) *Numbers {
 	s, paused, began := r.Settings(), r.paused.Load(), Instant(r.began.Load())
-	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Young: began == 0 || v.Now.Sub(began) < firstSeconds, Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
+	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Young: began == 0 || v.Now.Sub(began) < lineSettles, Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: Reserve(v.Open, v.Buckets)}
 	switch {
 	case s.QueueAll || s.Method == Reject || paused || v.Recovering:

@@ -202,14 +202,6 @@ func (g *gates) pass(d time.Duration) {
 	}
 }
 
-// stand is how the room stands by a node that syncs now.
-func (g *gates) stand(n *gate) *queue.Numbers {
-	g.Helper()
-	numbers, err := n.Stand(context.Background(), g.clock.time().Add(n.skew))
-	require.NoError(g, err)
-	return numbers
-}
-
 // look asks the store itself, as a node that has nothing to tell.
 func (g *gates) look() *queue.View {
 	g.Helper()
