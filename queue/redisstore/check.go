@@ -16,11 +16,20 @@ import (
 // checkTime is how long the checks at the start may take.
 const checkTime = 5 * time.Second
 
-// check asks every master whether it can be relied on. What cannot be found out,
-// as on managed servers, is a warning.
+// check asks every master whether it can be relied on, again if it is slow to
+// answer. What cannot be found out, as on managed servers, is a warning.
 func (s *Store) check(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
+	for {
+		warnings, err := s.checkOnce(ctx)
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return warnings, err
+		}
+	}
+}
+
+func (s *Store) checkOnce(ctx context.Context) ([]string, error) {
 	var mu sync.Mutex // a Cluster's masters are asked at the same time
 	var warnings []string
 	one := func(ctx context.Context, c *redis.Client) error {

@@ -137,7 +137,6 @@ func TestCheckAtTheStart(t *testing.T) {
 		fails(t, "redis://"+server.Addr, "NOAUTH")
 	})
 	t.Run("a certificate that nobody vouches for", func(t *testing.T) {
-		t.Parallel()
 		server := redistest.Start(t, redistest.Options{TLS: true})
 		fails(t, "rediss://:s3cret@"+server.Addr, "certificate")
 		fails(t, server.URL()+"&server_name=elsewhere.example", "elsewhere.example")

@@ -3,10 +3,14 @@
 local function configure(version, wanted)
   local settings, overrides, by, at = text(), text(), text(), text()
   local total, perminute, duration, place = text(), text(), text(), text()
-  local method, pacing, queueall = text(), text(), text()
+  local method, pacing, queueall, renewal = text(), text(), text(), text()
   if wanted then
+    local measured = table.concat({total, perminute, duration, renewal}, ' ')
+    if measured ~= call('HGET', CONF, 'measured') then
+      call('HDEL', META, 'rates') -- what fitted under other limits says nothing
+    end
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
-      'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall}, ' '))
+      'measured', measured, 'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall}, ' '))
   end
   return wanted
 end

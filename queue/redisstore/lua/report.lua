@@ -67,7 +67,7 @@ for _ = 1, revoked do
 end
 local told_minute, told_admitted = number(), number()
 if not counted and not want_whole and told_minute == minute then admitted = admitted + told_admitted end
-if not want_whole then
+if not want_whole and not counted then
   call('HSET', SEQS, node, seq)
   if not known_seq then touch(SEQS) end
 end
