@@ -191,7 +191,6 @@ func TestScriptsAreForgotten(t *testing.T) {
 
 // A master dies before its replica has the last writes.
 func TestFailoverToAStaleReplica(t *testing.T) {
-	t.Parallel()
 	trio := redistest.StartSentinel(t, 1)
 	clock := newClocked(open(t, trio.URL()))
 	s := small(6)
