@@ -115,7 +115,7 @@ func NewRoom(ctx context.Context, now Instant, c Config) (*Room, error) {
 	r.settings.Store(&settings)
 	r.view.Store(&view{})
 	r.numbers.Store(&Numbers{})
-	if err := r.introduce(ctx, now); err != nil {
+	if err := patiently(func() error { return r.introduce(ctx, now) }); err != nil {
 		return nil, err
 	}
 	if r.Configuration().Version == 0 {
@@ -123,7 +123,18 @@ func NewRoom(ctx context.Context, now Instant, c Config) (*Room, error) {
 			return nil, err
 		}
 	}
-	return r, r.Sync(ctx, now)
+	return r, patiently(func() error { return r.Sync(ctx, now) })
+}
+
+// patiently tries a first call to the store some times: while many gates start
+// at once, one may take longer than its budget.
+func patiently(call func() error) (err error) {
+	for range 10 {
+		if err = call(); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // storeTime is the store's clock at a moment of the node's.

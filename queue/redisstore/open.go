@@ -45,7 +45,7 @@ func Open(ctx context.Context, rawURL string) (*Store, []string, error) {
 func (t *target) connect() redis.UniversalClient {
 	o := &t.opts
 	o.Protocol = 3
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = 250*time.Millisecond, time.Second, time.Second
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = 250*time.Millisecond, checkTime, checkTime
 	o.DialerRetries = 1
 	o.MaxRetries = -1
 	o.ContextTimeoutEnabled = true

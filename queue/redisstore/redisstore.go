@@ -35,7 +35,7 @@ func (s *Store) Configure(ctx context.Context, room string, c queue.Configuratio
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.budget)
+	ctx, cancel := context.WithTimeout(ctx, checkTime) // nobody waits for it at the door
 	defer cancel()
 	done, err := configureScript.Run(ctx, s.client, keys(room), args...).Int()
 	if err != nil {
