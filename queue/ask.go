@@ -11,7 +11,8 @@ import (
 type view struct {
 	Standing
 	buckets []BucketCount
-	ahead   []int // people present before each bucket
+	ahead   []int  // people present before each bucket
+	first   uint64 // number in an exact line
 }
 
 // before counts the people present in buckets earlier than b.
@@ -47,6 +48,8 @@ func (r *Room) worthAsking(now Instant, s *Settings, c Claim) bool {
 		return open > v.Present
 	case s.Method == Random:
 		return true
+	case s.Method == Line:
+		return c.Number != 0 && int64(c.Number-v.first) < int64(open)
 	default:
 		return open > v.before(c.Cell.Bucket)
 	}

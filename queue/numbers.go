@@ -27,7 +27,16 @@ type Numbers struct {
 	Waiting  int
 	Rate     float64 // admissions per minute, expected; 0 if none can be
 	Buckets  []Reserved
+	Line     LineNumbers
 	Young    bool // nobody waited until just now, and how long they will cannot be told
+}
+
+// LineNumbers are what the visitors in an exact line are told alike: one with the
+// default priority has about Preferred + their own number - First people ahead.
+type LineNumbers struct {
+	First     uint64 // the lowest number of those who wait with the default priority
+	Last      uint64 // the highest that was given out
+	Preferred int    // how many wait with a higher priority
 }
 
 // Numbers returns the latest numbers.
@@ -62,13 +71,13 @@ func (r *Room) renewNumbers(v *View) {
 func (r *Room) newNumbers(v *View) *Numbers {
 	s, paused, began := r.Settings(), r.paused.Load(), Instant(r.began.Load())
 	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Young: began == 0 || v.Now.Sub(began) < lineSettles, Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
-		Buckets: Reserve(v.Open, v.Buckets)}
+		Buckets: Reserve(v.Open, v.Buckets), Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
 	switch {
 	case s.QueueAll || s.Method == Reject || paused || v.Recovering:
 	case v.RateKnown:
 		n.Rate = v.Rate
 	default:
-		sessionsPerMinute := float64(s.TotalActiveUsers) / s.SessionDuration.Minutes()
+		sessionsPerMinute := float64(s.TotalActiveUsers) / s.SessionLasts(0).Minutes()
 		n.Rate = min(float64(s.NewUsersPerMinute), sessionsPerMinute)
 	}
 	return n
@@ -136,6 +145,14 @@ func (n *Numbers) Wait(arrived Instant) Wait {
 	}
 	people, own := n.ahead(arrived)
 	return Wait{Known: true, Minutes: wholeMinutes(max(float64(people)+float64(own-1)/2, 1) / n.Rate)}
+}
+
+// WaitAt estimates the wait of a visitor with a place in the exact line.
+func (n *Numbers) WaitAt(p Place) Wait {
+	if n.Rate <= 0 || n.Young || p.Number == 0 {
+		return Wait{}
+	}
+	return Wait{Known: true, Minutes: wholeMinutes(float64(p.Ahead+1) / n.Rate)}
 }
 
 // LongestWait estimates the wait of a visitor who arrives now.

@@ -49,6 +49,10 @@ type Config struct {
 	// same process. Newcomers to an open room do not wait for it.
 	Gather time.Duration
 
+	// Slack is how much longer than it is told the store counts sessions; default
+	// none, which suits a store in the same process.
+	Slack time.Duration
+
 	// Uint64 is the source of ids and jitter; default math/rand/v2's.
 	Uint64 func() uint64
 
@@ -68,6 +72,7 @@ type Room struct {
 	store       Store
 	uint64      func() uint64
 	gather      time.Duration
+	slack       time.Duration
 	onChange    func(error)
 	onConfigure func(Configuration)
 
@@ -107,7 +112,7 @@ func NewRoom(ctx context.Context, now Instant, c Config) (*Room, error) {
 		return nil, fmt.Errorf("configuring room %q: %w", c.Name, err)
 	}
 	r := &Room{
-		name: c.Name, store: c.Store, uint64: c.Uint64, gather: c.Gather,
+		name: c.Name, store: c.Store, uint64: c.Uint64, gather: c.Gather, slack: c.Slack,
 		onChange: c.OnStoreChange, onConfigure: c.OnConfigure,
 	}
 	r.talk.node, r.talk.own = c.Uint64(), map[Cell]int{}
@@ -161,16 +166,47 @@ func (r *Room) Touch(now Instant, t Ticket) {
 		return
 	}
 	if t.Expires > now || r.sessions.expires(now, t.ID) > now {
-		r.sessions.note(now, t.ID, now.Add(r.settings.Load().SessionDuration), false)
+		r.sessions.note(now, t.ID, now.Add(r.SessionLasts()), false)
 	}
 }
 
+// SessionLasts is how long a session outlives what renews it.
+func (r *Room) SessionLasts() time.Duration { return r.settings.Load().SessionLasts(r.slack) }
+
 // Leave stops counting a waiting visitor who has said goodbye. They keep the
-// place in their ticket, and are counted again when they come back.
+// place in their ticket, and are counted again when they come back; a place in an
+// exact line they keep for LineReturn.
 func (r *Room) Leave(now Instant, t Ticket) {
-	if t.State == Waiting {
-		r.uncount(r.storeTime(now), t)
+	if t.State != Waiting {
+		return
 	}
+	now = r.storeTime(now)
+	r.uncount(now, t)
+	if t.Number == 0 {
+		return
+	}
+	r.talk.noted.Lock()
+	defer r.talk.noted.Unlock()
+	r.talk.left = append(r.talk.left, Departure{ID: t.ID, At: now})
+}
+
+// Prefer gives a visitor in the exact line a priority, and whoever is not in it
+// none.
+func (r *Room) Prefer(ctx context.Context, now Instant, id ID, priority int16) error {
+	r.talk.noted.Lock()
+	r.talk.preferred = append(r.talk.preferred, Priority{ID: id, Priority: priority})
+	r.talk.noted.Unlock()
+	return r.Sync(ctx, now)
+}
+
+// Roll returns who is in the room and in its exact line: of the given ids, or
+// without any, of all, at most MaxRoll each.
+func (r *Room) Roll(ctx context.Context, ids ...ID) (*Roll, error) {
+	roll, err := r.store.Roll(ctx, r.name, ids)
+	if err != nil {
+		return nil, fmt.Errorf("asking the store who is in room %q: %w", r.name, err)
+	}
+	return roll, nil
 }
 
 // uncount is Leave by the store's clock.
@@ -193,7 +229,7 @@ func (r *Room) Revoke(now Instant, t Ticket) {
 		return
 	}
 	now = r.storeTime(now)
-	until := max(t.Expires, r.sessions.expires(now, t.ID), now.Add(r.settings.Load().SessionDuration))
+	until := max(t.Expires, r.sessions.expires(now, t.ID), now.Add(r.SessionLasts()))
 	ended := Session{ID: t.ID, Expires: until}
 	r.addRevoked(now, []Session{ended})
 	r.sessions.remove(now, t.ID)

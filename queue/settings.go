@@ -13,11 +13,12 @@ type Method uint8
 const (
 	FIFO        Method = iota // earlier buckets first
 	Random                    // an equal chance at every check-in
+	Line                      // first come, first served, to the individual
 	Passthrough               // everyone enters, and is counted
 	Reject                    // nobody enters
 )
 
-var methodNames = []string{"fifo", "random", "passthrough", "reject"}
+var methodNames = []string{"fifo", "random", "line", "passthrough", "reject"}
 
 // String returns the method's name as configuration files spell it.
 func (m Method) String() string { return nameOf(methodNames, int(m)) }
@@ -62,6 +63,32 @@ func (p *Pacing) UnmarshalText(text []byte) error {
 	return err
 }
 
+// Occupancy is what keeps a visitor in the room.
+type Occupancy uint8
+
+// The kinds of occupancy; the zero value is BySession.
+const (
+	BySession    Occupancy = iota // SessionDuration from their last request
+	ByConnection                  // an open websocket or stream, and LineGrace beyond it
+)
+
+var occupancyNames = []string{"session", "connection"}
+
+// String returns the kind's name as configuration files spell it.
+func (o Occupancy) String() string { return nameOf(occupancyNames, int(o)) }
+
+// MarshalText returns the kind's name.
+func (o Occupancy) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText accepts the names that String returns.
+func (o *Occupancy) UnmarshalText(text []byte) error {
+	i, err := indexOf(occupancyNames, "occupancy", string(text))
+	if err == nil {
+		*o = Occupancy(i)
+	}
+	return err
+}
+
 func nameOf(names []string, i int) string {
 	if i < len(names) {
 		return names[i]
@@ -92,6 +119,9 @@ type Settings struct {
 	Bucket                time.Duration // arrivals are rounded down to this; default 1m, at least 1s
 	Pacing                Pacing        // default PacingAuto
 	QueueTicketTTL        time.Duration // a place outlives its last check-in by this; default 5m, at least two intervals
+	LineDropout           time.Duration // a place in an exact line is lost after so long without a check-in; default three intervals, at least 60s
+	LineGrace             time.Duration // whose connection closed keeps the seat so long, with ByConnection; default 15s, at least 3s
+	Occupancy             Occupancy     // default BySession
 	Suspended             bool          // for whoever asks: the room is not used
 	OnStoreError          ErrorPolicy   // who enters while the store does not answer; default Hold
 }
@@ -102,6 +132,8 @@ func (s Settings) WithDefaults() Settings {
 	setDefault(&s.RefreshInterval, 20*time.Second)
 	setDefault(&s.Bucket, time.Minute)
 	setDefault(&s.QueueTicketTTL, max(5*time.Minute, 2*s.RefreshInterval))
+	setDefault(&s.LineDropout, max(3*s.RefreshInterval, time.Minute))
+	setDefault(&s.LineGrace, 15*time.Second)
 	return s
 }
 
@@ -130,16 +162,28 @@ func (s Settings) Validate() error {
 	require(int(s.Pacing) < len(pacingNames), "pacing is unknown")
 	require(s.QueueTicketTTL >= 2*s.RefreshInterval,
 		"queue_ticket_ttl is %v: must be at least two refresh intervals, %v", s.QueueTicketTTL, 2*s.RefreshInterval)
+	require(s.LineDropout >= s.RefreshInterval+s.slack(),
+		"line_dropout is %v: must be longer than a refresh interval, at least %v", s.LineDropout, s.RefreshInterval+s.slack())
+	require(s.LineGrace >= leastGrace, "line_grace is %v: must be at least %v", s.LineGrace, leastGrace)
+	require(int(s.Occupancy) < len(occupancyNames), "occupancy is unknown")
 	return errors.Join(errs...)
 }
+
+// leastGrace leaves nodes that share a store the time to tell it that an
+// occupant is back.
+const leastGrace = 3 * time.Second
 
 // slack is how late a check-in may come and still find its visitor counted: it
 // covers the network and the rounding of windows.
 func (s *Settings) slack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
 
 // placeEnds is until when the place of a waiting ticket can be come back to: not
-// before the check-in that its visitor was told to make.
+// before the check-in that its visitor was told to make. Of an exact line the
+// store knows.
 func (s *Settings) placeEnds(t *Ticket) Instant {
+	if s.Method == Line {
+		return endOfInstants
+	}
 	return t.LastCheckIn.Add(max(s.QueueTicketTTL, Told(t.RefreshInterval)+s.slack()))
 }
 
@@ -149,6 +193,19 @@ func (s Settings) PlaceLasts() time.Duration {
 	longest := time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter))
 	return max(s.QueueTicketTTL, Told(longest)+s.slack())
 }
+
+// SessionLasts is how long a session outlives what renews it, as a node reckons
+// by. A store counts sessions slack longer than it is told; where a seat is to
+// be free LineGrace after a connection has closed, that is part of it.
+func (s Settings) SessionLasts(slack time.Duration) time.Duration {
+	if s.Occupancy == BySession {
+		return s.SessionDuration
+	}
+	return max(s.LineGrace-slack, s.LineGrace/3)
+}
+
+// fixed reports whether requests renew no session.
+func (s *Settings) fixed() bool { return s.DisableSessionRenewal || s.Occupancy == ByConnection }
 
 // bucket is where a visitor who arrived then is counted. It is in whole seconds
 // whatever the setting, so that it packs; buckets, of a second at least, stay

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // Cell is where a waiting visitor is counted: their bucket, and the end of the
@@ -31,6 +32,33 @@ type Admissions struct {
 	Visitors int
 }
 
+// Place is a visitor's position in the exact line of a room whose method is
+// Line. The zero Place is none.
+type Place struct {
+	// Number is counted up from 1 as visitors join. Among those of one priority a
+	// smaller one is ahead.
+	Number   uint64
+	Priority int16 // a higher one is ahead of all of a lower one; default 0
+	Ahead    int   // people ahead in line
+	Length   int   // of the line, this visitor included
+
+	// Joined says that the place was taken with this claim, at the end of those of
+	// its priority.
+	Joined bool
+}
+
+// Departure is a goodbye.
+type Departure struct {
+	ID ID
+	At Instant
+}
+
+// Priority is the priority that an operator has given a visitor.
+type Priority struct {
+	ID       ID
+	Priority int16
+}
+
 // Report is what a node has seen since its last report that was answered; a
 // Whole one is all that it knows of the room.
 type Report struct {
@@ -43,6 +71,13 @@ type Report struct {
 	Cells    []CellChange
 	Sessions []Session
 	Revoked  []Session // sessions that were ended; their tickets stay void until Expires
+
+	// Of the exact line. A visitor in it who has said goodbye, and has not checked
+	// in since, keeps the place for LineReturn: a page that is loaded again says
+	// goodbye too.
+	Left       []Departure
+	Priorities []Priority // of visitors in line; of others nothing is kept
+	LastNumber uint64     // the highest that the node has heard of: the store gives out higher ones
 
 	// Admitted are the visitors that the node let in without asking the store; in
 	// a whole report, all that it let in during the current minute.
@@ -71,7 +106,23 @@ type Claim struct {
 
 	// HeldOnly asks only whether the id holds a slot already.
 	HeldOnly bool
+
+	// By the ticket of a waiting claimant: when they arrived and when they last
+	// checked in. An admission after they arrived has used their place.
+	ArrivedAt   Instant
+	LastCheckIn Instant
+
+	// Of a room with an exact line; each claim is a check-in there. The claimant is
+	// found by their id, or joins.
+	Number   uint64 // by their ticket; 0 for none
+	Priority int16  // of one who joins
+	Raise    bool   // Priority is for one who is found, too, if it is higher than theirs
+	NoSlot   bool   // they keep or take a place, but no slot
+	NoPlace  bool   // they take a slot or nothing
 }
+
+// LineReturn is for how long after a goodbye a place in an exact line is kept.
+const LineReturn = 3 * time.Second
 
 // Newcomer reports whether the claimant has everyone present ahead.
 func (c Claim) Newcomer() bool { return c.Cell == Cell{} }
@@ -89,11 +140,12 @@ const (
 	Banned                 // this id's session was revoked
 )
 
-// Grant is a verdict, and for Granted and Held the session behind it.
+// Grant is a verdict, for Granted and Held with the session behind it.
 type Grant struct {
 	Verdict    Verdict
 	AcceptedAt Instant
 	Expires    Instant
+	Place      Place // of one who is Refused in a room with an exact line, and waits there
 }
 
 // Standing is how a room stands by its store.
@@ -103,7 +155,7 @@ type Standing struct {
 	Active   int     // sessions that hold a slot
 	Admitted int     // admissions in this calendar minute
 	Open     int     // open slots by the one rule; never negative
-	Present  int     // people present in line
+	Present  int     // people present in line: of an exact one, its length
 	// NextOpen is the first moment at which Open may be larger than it is here
 	// though nothing is reported or claimed; zero if there is none.
 	NextOpen Instant
@@ -137,8 +189,40 @@ type View struct {
 	Entered []Session // those let in since Report.Since, by whichever node
 	Nodes   []uint64  // those that reported lately
 
+	// Of an exact line; 0 and empty without one.
+	FirstNumber uint64 // the lowest of those who wait with the default priority
+	LastNumber  uint64 // the highest that was given out
+	Preferred   int    // how many wait with a higher priority
+	Turns       []ID   // those whose turn it is: the first Open in line, at most MaxTurns
+
 	Configuration Configuration // as it stands; its Settings are valid only if Version is not Report.Version
 }
+
+// MaxTurns is how many people at most are told at a time that it is their turn.
+const MaxTurns = 100
+
+// Roll is who is in a room and who is in its exact line.
+type Roll struct {
+	Now    Instant
+	Seated []Seat   // the first to be let in first
+	Line   []Waiter // in order
+}
+
+// Seat is a session that holds a slot.
+type Seat struct {
+	Session
+	AcceptedAt Instant
+}
+
+// Waiter is somebody in an exact line.
+type Waiter struct {
+	ID
+	Place
+	Until Instant // when the place is lost without a check-in
+}
+
+// MaxRoll is how many seats, and how many places in line, a Roll lists at most.
+const MaxRoll = 1000
 
 // Configuration is what a room goes by, on every node.
 type Configuration struct {
@@ -163,7 +247,14 @@ type Store interface {
 
 	// Admit counts the report and then decides the claims by the one rule:
 	// buckets in order, newcomers last, and claims of one bucket as given.
-	// grants[i] is the verdict on claims[i]. Whoever is let in, Held and
+	// grants[i] is the verdict on claims[i]. With an exact line each claim is a
+	// check-in: those who have not checked in for LineDropout have no place any
+	// more, though a step takes out only so many of them; the claimant is found in
+	// line or joins it, and is let in if fewer are ahead than slots are open. A
+	// place that a store with a lost memory does not find is taken up as the
+	// ticket has it, if its last check-in was before the memory began and within
+	// LineDropout; and so are the places from before a room got its line, by their
+	// arrival. Whoever is let in, Held and
 	// Beyond too, is taken out of their cell in the same step. It is idempotent by id: an id that holds a
 	// slot is Held, and takes none. On an error no slot was granted; whether
 	// the report was counted is unknown, and the same report may be sent again.
@@ -172,6 +263,10 @@ type Store interface {
 	// Sync counts the report and returns how the room stands. On an error the
 	// same report may be sent again.
 	Sync(ctx context.Context, room string, report *Report) (*View, error)
+
+	// Roll returns who is in the room and in its exact line: of the given ids, or
+	// without any, of all, at most MaxRoll each.
+	Roll(ctx context.Context, room string, ids []ID) (*Roll, error)
 
 	// Close releases what the store holds. No call may be under way.
 	Close() error

@@ -25,6 +25,7 @@ type talk struct {
 	own       map[Cell]int
 	admitted  Admissions
 	nodes     []uint64
+	last      uint64 // the highest number in an exact line
 
 	epoch         string
 	since         Instant
@@ -34,9 +35,11 @@ type talk struct {
 
 	// noted guards what visits write down for the next report: they never wait
 	// for a call.
-	noted    sync.Mutex
-	revoking []Session
-	alone    Admissions // let in without the store
+	noted     sync.Mutex
+	revoking  []Session
+	left      []Departure
+	preferred []Priority
+	alone     Admissions // let in without the store
 }
 
 const (
@@ -90,6 +93,7 @@ func (r *Room) admit(ctx context.Context, p *Report, claims []Claim, grants []Gr
 		if c := claims[i]; g.in() && !c.Newcomer() {
 			t.own[c.Cell]--
 		}
+		t.last = max(t.last, g.Place.Number)
 		if g.Verdict == Granted {
 			t.admit(standing.Now)
 		}
@@ -148,7 +152,8 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 		return nil, err
 	}
 	t.unsent = nil
-	v := &view{Standing: known.Standing, buckets: known.Buckets, ahead: make([]int, len(known.Buckets))}
+	v := &view{Standing: known.Standing, buckets: known.Buckets, ahead: make([]int, len(known.Buckets)), first: known.FirstNumber}
+	t.last = max(t.last, known.LastNumber)
 	for i, b := range known.Buckets[:max(0, len(known.Buckets)-1)] {
 		v.ahead[i+1] = v.ahead[i] + b.Waiting
 	}
@@ -227,9 +232,9 @@ func (r *Room) report(now Instant) *Report {
 	t := &r.talk
 	now = r.storeTime(now)
 	t.seq++
-	p := &Report{Node: t.node, Seq: t.seq, Now: now, Epoch: t.epoch, Since: t.since, Version: t.configuration.Version,
+	p := &Report{Node: t.node, Seq: t.seq, Now: now, Epoch: t.epoch, Since: t.since, Version: t.configuration.Version, LastNumber: t.last,
 		Cells: r.waiters.drain(nil), Sessions: r.sessions.drain(now, nil)}
-	p.Revoked, p.Admitted = t.takeNoted()
+	t.takeNoted(p)
 	t.admitted.add(p.Admitted)
 	for _, c := range p.Cells {
 		t.own[c.Cell] += c.People
@@ -257,13 +262,12 @@ func (r *Room) report(now Instant) *Report {
 	return p
 }
 
-// takeNoted returns what visits have written down, once.
-func (t *talk) takeNoted() (revoked []Session, alone Admissions) {
+// takeNoted puts into a report what visits have written down, once.
+func (t *talk) takeNoted(p *Report) {
 	t.noted.Lock()
 	defer t.noted.Unlock()
-	revoked, alone = t.revoking, t.alone
-	t.revoking, t.alone = nil, Admissions{}
-	return revoked, alone
+	p.Revoked, p.Left, p.Priorities, p.Admitted = t.revoking, t.left, t.preferred, t.alone
+	t.revoking, t.left, t.preferred, t.alone = nil, nil, nil, Admissions{}
 }
 
 // take makes v what decisions go by. The caller holds mu.
@@ -398,7 +402,7 @@ func (r *Room) withoutStore(now Instant, c Claim) Grant {
 		return Grant{}
 	}
 	r.blind.Add(1)
-	expires := now.Add(s.SessionDuration)
+	expires := now.Add(s.SessionLasts(r.slack))
 	r.sessions.note(now, c.ID, expires, false)
 	r.talk.noted.Lock()
 	r.talk.alone.add(Admissions{Minute: now.Floor(minute), Visitors: 1})

@@ -37,6 +37,10 @@ type Ticket struct {
 	ArrivedAt       Instant
 	RefreshInterval time.Duration
 
+	// Of a waiting ticket with a place in an exact line: as in Place; else 0.
+	Number   uint64
+	Priority int16
+
 	// Of an accepted ticket: when the visitor was let in, and until when they
 	// may pass without asking the store. Uncounted marks a visitor who entered
 	// beyond what a passthrough room counts.
@@ -53,20 +57,26 @@ func (t Ticket) Due() Instant { return t.LastCheckIn.Add(t.RefreshInterval) }
 const (
 	ticketVersion  = 1
 	flagUncounted  = 0x80
+	flagNumber     = 0x40
 	waitingLength  = 2 + 16 + 6 + 6 + 4
+	placeLength    = 6 + 2
 	acceptedLength = 2 + 16 + 6 + 6 + 6
 	endOfInstants  = 1 << 48
 )
 
 var errTicket = errors.New("not a ticket of this version")
 
-// AppendBinary appends the ticket's binary form, 34 or 36 bytes. It fails for a
-// ticket without a state, for times before 1970 or after the year 10889, and for
-// an interval that is not in whole milliseconds below 49 days.
+// AppendBinary appends the ticket's binary form, 34 to 42 bytes. It fails for a
+// ticket without a state, for times before 1970 or after the year 10889, for an
+// interval that is not in whole milliseconds below 49 days, and for a number of
+// 2⁴⁸ or more.
 func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 	flags := byte(t.State)
 	if t.Uncounted {
 		flags |= flagUncounted
+	}
+	if t.Number != 0 {
+		flags |= flagNumber
 	}
 	b = append(b, ticketVersion, flags)
 	b = append(b, t.ID[:]...)
@@ -78,8 +88,15 @@ func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 		}
 		b = appendInstants(b, t.LastCheckIn, t.ArrivedAt)
 		b = binary.BigEndian.AppendUint32(b, millis)
-		return b, checkInstants(t.LastCheckIn, t.ArrivedAt)
+		if t.Number != 0 {
+			b = appendInstants(b, Instant(t.Number))
+			b = binary.BigEndian.AppendUint16(b, uint16(t.Priority))
+		}
+		return b, checkInstants(t.LastCheckIn, t.ArrivedAt, Instant(t.Number))
 	case Accepted:
+		if t.Number != 0 {
+			return nil, errTicket
+		}
 		b = appendInstants(b, t.LastCheckIn, t.AcceptedAt, t.Expires)
 		return b, checkInstants(t.LastCheckIn, t.AcceptedAt, t.Expires)
 	default:
@@ -92,16 +109,28 @@ func (t *Ticket) UnmarshalBinary(b []byte) error {
 	if len(b) < 2 || b[0] != ticketVersion {
 		return errTicket
 	}
-	state, flags := State(b[1]&^flagUncounted), b[1]
+	state, flags := State(b[1]&^(flagUncounted|flagNumber)), b[1]
 	switch {
-	case state == Waiting && len(b) == waitingLength && flags&flagUncounted == 0:
+	case state == Waiting && len(b) == waitingLength && flags == byte(Waiting):
 		*t = Ticket{
 			State:           Waiting,
 			LastCheckIn:     instantAt(b[18:]),
 			ArrivedAt:       instantAt(b[24:]),
 			RefreshInterval: time.Duration(binary.BigEndian.Uint32(b[30:])) * time.Millisecond,
 		}
-	case state == Accepted && len(b) == acceptedLength:
+	case state == Waiting && len(b) == waitingLength+placeLength && flags == byte(Waiting)|flagNumber:
+		*t = Ticket{
+			State:           Waiting,
+			LastCheckIn:     instantAt(b[18:]),
+			ArrivedAt:       instantAt(b[24:]),
+			RefreshInterval: time.Duration(binary.BigEndian.Uint32(b[30:])) * time.Millisecond,
+			Number:          uint64(instantAt(b[34:])),
+			Priority:        int16(binary.BigEndian.Uint16(b[40:])),
+		}
+		if t.Number == 0 {
+			return errTicket
+		}
+	case state == Accepted && len(b) == acceptedLength && flags&flagNumber == 0:
 		*t = Ticket{
 			State:       Accepted,
 			LastCheckIn: instantAt(b[18:]),

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -28,6 +29,13 @@ type Request struct {
 	// sent: it takes a slot that is open to newcomers, and never a place in
 	// line; the check-in of someone who waits is left as it was.
 	NoWait bool
+
+	// Subject is who the site says the visitor is, whichever device they use: they
+	// have one place and one slot. The zero ID leaves it to the ticket.
+	Subject ID
+
+	// Priority is what the site has signed for the visitor; default 0.
+	Priority int16
 }
 
 // Decision is the answer to a Request.
@@ -37,6 +45,7 @@ type Decision struct {
 	Issue   bool   // Ticket is not what the visitor brought: send it
 	Drop    bool   // what the visitor brought has ended: delete it
 	Fresh   bool   // the visitor was let in by this request
+	Place   Place  // in the exact line, of a Queued visitor; the zero Place where none is known
 
 	// Waited is how long a Fresh visitor had been in line.
 	Waited time.Duration
@@ -53,6 +62,7 @@ const (
 type Pending struct {
 	Claim   Claim
 	ticket  Ticket // the waiting claimant's, as it is if they go on waiting
+	issue   bool   // it is not what they brought
 	request Request
 }
 
@@ -74,8 +84,8 @@ func (r *Room) Check(now Instant, q Request) (Decision, *Pending) {
 	s := r.settings.Load()
 	t := q.Ticket
 	switch {
-	case t.State == None || t.LastCheckIn > now.Add(skew) || r.isRevoked(t.ID, now):
-		return r.arrive(now, s, r.newID(), &q)
+	case t.State == None || t.LastCheckIn > now.Add(skew) || r.isRevoked(t.ID, now) || q.Subject != ID{} && q.Subject != t.ID:
+		return r.arrive(now, s, r.nameFor(&q), &q)
 	case t.State == Accepted:
 		if d, ok := r.stay(now, s, t); ok {
 			return d, nil
@@ -98,17 +108,38 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 	case g.in():
 		return r.accept(now, s, Ticket{ID: p.Claim.ID}, g)
 	case waiting && g.Verdict != Used && g.Verdict != Banned:
-		return Decision{Outcome: Queued, Ticket: p.ticket, Issue: true}
+		return r.inLine(now, p, g.Place)
 	case waiting:
 		r.uncount(now, p.ticket)
 	case p.request.NoWait:
 		return Decision{Outcome: Busy, Ticket: p.request.Ticket}
-	case p.Claim.ID != p.request.Ticket.ID:
+	case p.Claim.ID != p.request.Ticket.ID || g.Place != (Place{}):
 		// Should the claim have been granted, and the answer lost, the slot is
 		// found again by its id.
-		return r.join(now, s, p.Claim.ID, p.request.Hidden)
+		return r.join(now, s, p.Claim.ID, &p.request, g.Place)
 	}
-	return r.join(now, s, r.newID(), p.request.Hidden)
+	return r.join(now, s, r.nameFor(&p.request), &p.request, Place{})
+}
+
+// inLine answers a visitor who goes on waiting, with their place in an exact
+// line if there is one.
+func (r *Room) inLine(now Instant, p *Pending, place Place) Decision {
+	d := Decision{Outcome: Queued, Ticket: p.ticket, Issue: p.issue, Place: place}
+	if place.Number != 0 && (d.Ticket.Number != place.Number || d.Ticket.Priority != place.Priority) {
+		d.Ticket.Number, d.Ticket.Priority, d.Issue = place.Number, place.Priority, true
+	}
+	if place.Joined {
+		d.Ticket.ArrivedAt = now
+	}
+	return d
+}
+
+// nameFor is the id of somebody who arrives.
+func (r *Room) nameFor(q *Request) ID {
+	if q.Subject != (ID{}) {
+		return q.Subject
+	}
+	return r.newID()
 }
 
 // outOfLine decides about a waiting ticket that cannot check in: the request
@@ -122,7 +153,7 @@ func (r *Room) outOfLine(now Instant, s *Settings, q *Request) (Decision, *Pendi
 		r.uncount(now, t)
 		return Decision{Outcome: Rejected, Drop: true}, nil
 	case s.placeEnds(&t) <= now:
-		return r.arrive(now, s, r.newID(), q)
+		return r.arrive(now, s, r.nameFor(q), q)
 	}
 	return Decision{Outcome: Busy, Ticket: t}, nil
 }
@@ -140,10 +171,10 @@ func (r *Room) stay(now Instant, s *Settings, t Ticket) (Decision, bool) {
 	switch {
 	case end <= now:
 		return d, false
-	case s.DisableSessionRenewal && end == t.Expires:
+	case s.fixed() && end == t.Expires:
 		r.sessions.note(now, t.ID, end, false)
 		return d, true
-	case s.DisableSessionRenewal:
+	case s.fixed():
 		d.Ticket.LastCheckIn, d.Ticket.Expires, d.Issue = now, end, true
 		return d, true
 	}
@@ -159,25 +190,27 @@ func (r *Room) arrive(now Instant, s *Settings, id ID, q *Request) (Decision, *P
 	if s.rejects() {
 		return Decision{Outcome: Rejected, Drop: q.Ticket.State != None}, nil
 	}
-	// A session that has run out here may last in the store.
-	back := q.Ticket.State == Accepted && id == q.Ticket.ID && !r.paused.Load()
-	if back || r.worthAsking(now, s, Claim{ID: id}) {
-		return Decision{}, &Pending{Claim: Claim{ID: id}, request: *q}
+	// A session that has run out here may last in the store, and that of a subject
+	// may be another device's.
+	back := (q.Ticket.State == Accepted || q.Subject != ID{}) && id == cmp.Or(q.Subject, q.Ticket.ID) && !r.paused.Load()
+	if back || s.Method == Line || r.worthAsking(now, s, Claim{ID: id}) {
+		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: true, NoSlot: r.paused.Load(), NoPlace: q.NoWait}
+		return Decision{}, &Pending{Claim: c, request: *q}
 	}
 	if q.NoWait {
 		return Decision{Outcome: Busy, Ticket: q.Ticket}, nil
 	}
-	return r.join(now, s, r.newID(), q.Hidden), nil
+	return r.join(now, s, r.nameFor(q), q, Place{}), nil
 }
 
 // join gives a newcomer a place in line and counts them.
-func (r *Room) join(now Instant, s *Settings, id ID, hidden bool) Decision {
-	t := Ticket{State: Waiting, ID: id, ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.interval(s)}
+func (r *Room) join(now Instant, s *Settings, id ID, q *Request, place Place) Decision {
+	t := Ticket{State: Waiting, ID: id, ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.interval(s), Number: place.Number, Priority: place.Priority}
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
-	r.count(sh, sh.table.add(t.ID.short(), now.ticks(r.start)), s, s.bucket(now), &t, hidden)
+	r.count(sh, sh.table.add(t.ID.short(), now.ticks(r.start)), s, s.bucket(now), &t, q.Hidden)
 	sh.mu.Unlock()
-	return Decision{Outcome: Queued, Ticket: t, Issue: true}
+	return Decision{Outcome: Queued, Ticket: t, Issue: true, Place: place}
 }
 
 // checkIn decides about a visitor with a place in line.
@@ -192,15 +225,25 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 		}
 	}
+	if e != nil && used(e) && s.Method == Line {
+		e = nil // the store knows
+	}
 	if e != nil && used(e) {
 		sh.mu.Unlock()
-		return r.join(now, s, r.newID(), q.Hidden), nil
+		return r.join(now, s, r.nameFor(q), q, Place{}), nil
 	}
 	bucket := s.bucket(t.ArrivedAt)
 	if now < t.Due() || e != nil && now.ticks(r.start) < dueTicks(e) {
 		d := r.early(now, sh, e, bucket, t)
+		cell := Cell{Bucket: bucket, Until: now}
+		if e != nil {
+			cell = r.waiters.cell(bucket, e.until)
+		}
 		sh.mu.Unlock()
-		return d, nil
+		if s.Method != Line {
+			return d, nil
+		}
+		return Decision{}, &Pending{Claim: r.claim(q, cell), ticket: d.Ticket, issue: d.Issue, request: *q}
 	}
 	if e == nil {
 		e = sh.table.add(t.ID.short(), now.ticks(r.start))
@@ -213,11 +256,23 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	cell := r.count(sh, e, s, bucket, &t, q.Hidden)
 	sh.mu.Unlock()
 
-	claim := Claim{ID: t.ID, Cell: cell, Due: t.Due()}
-	if r.worthAsking(now, s, claim) || stranger && !r.paused.Load() {
-		return Decision{}, &Pending{Claim: claim, ticket: t, request: *q}
+	claim := r.claim(q, cell)
+	claim.Due = t.Due()
+	if s.Method == Line || r.worthAsking(now, s, claim) || stranger && !r.paused.Load() {
+		return Decision{}, &Pending{Claim: claim, ticket: t, issue: true, request: *q}
 	}
 	return Decision{Outcome: Queued, Ticket: t, Issue: true}, nil
+}
+
+// claim is that of a visitor who waits, counted in the cell.
+func (r *Room) claim(q *Request, cell Cell) Claim {
+	t := &q.Ticket
+	c := Claim{ID: t.ID, Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn,
+		Number: t.Number, Priority: t.Priority, NoSlot: r.paused.Load()}
+	if q.Priority > t.Priority {
+		c.Priority, c.Raise = q.Priority, true
+	}
+	return c
 }
 
 // early answers a visitor who is not due by their ticket, or by what this node
@@ -288,8 +343,8 @@ func (r *Room) accept(now Instant, s *Settings, t Ticket, g Grant) Decision {
 	}
 	switch {
 	case g.Verdict == Beyond:
-		d.Ticket.AcceptedAt, d.Ticket.Expires, d.Ticket.Uncounted = now, now.Add(s.SessionDuration), true
-	case g.Verdict == Held && !s.DisableSessionRenewal:
+		d.Ticket.AcceptedAt, d.Ticket.Expires, d.Ticket.Uncounted = now, now.Add(s.SessionLasts(0)), true
+	case g.Verdict == Held && !s.fixed():
 		d.Ticket.Expires = now.Add(s.SessionDuration)
 		r.sessions.note(now, t.ID, d.Ticket.Expires, false)
 	default:

@@ -85,7 +85,7 @@ func (r *room) restore(now queue.Instant) {
 	}
 	for id, s := range told.sessions {
 		if s.expires != 0 && !r.settings.DisableSessionRenewal {
-			s.expires = max(s.expires, r.now.Add(r.settings.SessionDuration))
+			s.expires = max(s.expires, r.now.Add(r.settings.SessionLasts(r.slack)))
 		}
 		if r.matters(s) && s.admitted <= future {
 			r.extend(id, s.expires, s.admitted)

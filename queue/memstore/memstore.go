@@ -87,6 +87,17 @@ func (s *Store) Sync(_ context.Context, name string, p *queue.Report) (*queue.Vi
 	return r.view(p), nil
 }
 
+// Roll implements [queue.Store].
+func (s *Store) Roll(_ context.Context, name string, ids []queue.ID) (*queue.Roll, error) {
+	r, err := s.room(name)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.roll(ids), nil
+}
+
 // Close closes the journals.
 func (s *Store) Close() error {
 	s.mu.Lock()

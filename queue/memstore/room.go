@@ -267,7 +267,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: max(known.expires, r.now+1)}
 	case c.HeldOnly:
 		return queue.Grant{Verdict: queue.Refused}
-	case seen && !c.Newcomer():
+	case seen && !c.Newcomer() && c.ArrivedAt <= known.admitted:
 		return queue.Grant{Verdict: queue.Used}
 	}
 	pass := r.settings.Method == queue.Passthrough && !r.settings.QueueAll
@@ -280,7 +280,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	}
 	r.change(c.Cell, -1)
 	r.idle = r.idle || r.line.present == 0
-	expires := r.now.Add(r.settings.SessionDuration)
+	expires := r.now.Add(r.settings.SessionLasts(r.slack))
 	r.extend(c.ID, expires, r.now)
 	r.admitted++
 	if len(r.seen) > 1 {

@@ -85,6 +85,11 @@ func (s *Store) Sync(ctx context.Context, room string, p *queue.Report) (*queue.
 	return readView(reply)
 }
 
+// Roll implements [queue.Store].
+func (s *Store) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
+	return nil, errors.ErrUnsupported
+}
+
 // Close closes the connections.
 func (s *Store) Close() error {
 	if err := s.client.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
