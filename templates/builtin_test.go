@@ -18,7 +18,8 @@ import (
 
 func pageOf(t testing.TB, code, stateName string) string {
 	t.Helper()
-	return string(newSet(t, templates.Options{}).Page(code, state(t, stateName)).AppendTo(nil, seen, 20))
+	d := state(t, stateName)
+	return string(newSet(t, templates.Options{}).Page(code, d).AppendTo(nil, at(d.Place)))
 }
 
 func TestTheBuiltInPageIsAsRecorded(t *testing.T) {
