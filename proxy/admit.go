@@ -40,9 +40,15 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queue.
 		p := &passage{gate: g, visitor: v, ticket: d.Ticket, setCookie: setCookie}
 		r = r.WithContext(context.WithValue(r.Context(), passageKey{}, p))
 	}
-	h := g.hold(v, d.Ticket)
+	h := g.hold(v, d.Ticket, v.room.line.queue.Occupancy() == queue.ByConnection && connects(r))
 	defer h.end()
 	g.pass(w, r, v.room.origin)
+}
+
+// connects reports whether a request asks for a connection that lasts: a
+// websocket, or a stream of events.
+func connects(r *http.Request) bool {
+	return r.Header["Upgrade"] != nil || strings.Contains(strings.ToLower(headerValue(r.Header["Accept"])), "text/event-stream")
 }
 
 // seal makes the Set-Cookie value of a ticket. It does not fail for tickets that

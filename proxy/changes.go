@@ -25,6 +25,8 @@ type Changes struct {
 	RefreshJitter         *float64      `json:"refresh_jitter,omitempty"`
 	Pacing                *queue.Pacing `json:"pacing,omitempty"`
 	QueueTicketTTL        *Duration     `json:"queue_ticket_ttl,omitempty"`
+	LineDropout           *Duration     `json:"line_dropout,omitempty"`
+	LineGrace             *Duration     `json:"line_grace,omitempty"`
 }
 
 // Duration is a time.Duration that JSON spells as configuration files do: "5m".
@@ -64,6 +66,8 @@ func (c Changes) over(s queue.Settings) queue.Settings {
 	put(&s.RefreshJitter, c.RefreshJitter)
 	put(&s.Pacing, c.Pacing)
 	put(&s.QueueTicketTTL, (*time.Duration)(c.QueueTicketTTL))
+	put(&s.LineDropout, (*time.Duration)(c.LineDropout))
+	put(&s.LineGrace, (*time.Duration)(c.LineGrace))
 	return s
 }
 
@@ -113,6 +117,8 @@ func (c *Changes) fields() map[string]func([]byte) error {
 		"refresh_jitter":          setter(&c.RefreshJitter),
 		"pacing":                  setter(&c.Pacing),
 		"queue_ticket_ttl":        setter(&c.QueueTicketTTL),
+		"line_dropout":            setter(&c.LineDropout),
+		"line_grace":              setter(&c.LineGrace),
 	}
 }
 

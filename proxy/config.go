@@ -57,6 +57,10 @@ type Options struct {
 	// the store; default none, which suits a store in the same process.
 	Gather time.Duration
 
+	// Slack is how much longer than it is told the store counts sessions; default
+	// none, which suits a store in the same process.
+	Slack time.Duration
+
 	// AdminToken, if set, is asked for by the admin handler's API as a bearer
 	// token.
 	AdminToken string

@@ -15,17 +15,22 @@ type hold struct {
 	gate   *Gate
 	queue  *queue.Room // nil once the answer has ended
 	ticket queue.Ticket
+	seated bool // the answer is what keeps the visitor in the room
 }
 
 var holds = sync.Pool{New: func() any { return new(hold) }}
 
 // hold touches the visitor's session every third of its duration, and well
-// before it would end, until the hold is ended.
-func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
+// before it would end, until the hold is ended. An answer that connects keeps
+// the visitor's seat from its start, and for the room's grace after its end.
+func (g *Gate) hold(v visitor, t queue.Ticket, connects bool) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.gate, h.queue, h.ticket = g, v.room.line.queue, t
+	h.gate, h.queue, h.ticket, h.seated = g, v.room.line.queue, t, connects
+	if connects {
+		h.queue.Touch(v.now, t)
+	}
 	wait := h.interval()
 	if left := t.Expires.Sub(v.now); left > 0 {
 		wait = min(wait, left/2)
@@ -38,7 +43,7 @@ func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
 	return h
 }
 
-func (h *hold) interval() time.Duration { return h.queue.Settings().SessionDuration / 3 }
+func (h *hold) interval() time.Duration { return h.queue.SessionLasts() / 3 }
 
 // touch may come late, when the hold is another answer's: that one is touched
 // early then, which does no harm.
@@ -48,6 +53,7 @@ func (h *hold) touch() {
 	if h.queue == nil {
 		return
 	}
+	h.seated = h.queue.Occupancy() == queue.ByConnection
 	h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
 	h.timer.Reset(h.interval())
 }
@@ -55,6 +61,9 @@ func (h *hold) touch() {
 func (h *hold) end() {
 	h.mu.Lock()
 	h.timer.Stop()
+	if h.seated {
+		h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
+	}
 	h.gate, h.queue = nil, nil
 	h.mu.Unlock()
 	holds.Put(h)

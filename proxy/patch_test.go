@@ -74,7 +74,7 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 	f := start(t)
 	require.Equal(t, http.StatusOK, f.patch(`{"total_active_users": 3}`).status)
 	before := f.describe()
-	a := f.patch(`{"total_active_users": 0, "new_users_per_minute": "many", "session_duration": 5, "queueing_method": "line",
+	a := f.patch(`{"total_active_users": 0, "new_users_per_minute": "many", "session_duration": 5, "queueing_method": "lane",
 		"queue_all": "yes", "refresh_interval": "soon", "refresh_jitter": true, "bucket": "1m", "name": "x", "pacing": 1}`)
 	assert.Equal(t, http.StatusUnprocessableEntity, a.status)
 	var problem struct {
@@ -88,7 +88,7 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 		"new_users_per_minute wants a whole number",
 		"pacing wants a name, as a string",
 		"queue_all wants true or false",
-		`queueing_method is not usable: unknown queueing method "line": want one of [fifo random passthrough reject]`,
+		`queueing_method is not usable: unknown queueing method "lane": want one of [fifo random line passthrough reject]`,
 		"refresh_interval is not usable: \"soon\" is not a duration: write 90s, 5m or 1h30m",
 		"refresh_jitter wants a number",
 		`session_duration wants a duration such as "90s" or "5m"`,

@@ -72,7 +72,7 @@ func (g *Gate) open(ctx context.Context, r *room) error {
 	l := &line{}
 	log := g.o.Log.With(zap.String("room", r.cfg.Name))
 	q, err := queue.NewRoom(ctx, queue.At(g.o.Clock()), queue.Config{
-		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather,
+		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack,
 		OnStoreChange: func(err error) {
 			if err != nil {
 				log.Error("store does not answer", zap.Error(err))

@@ -33,6 +33,9 @@ type roomJSON struct {
 	Bucket                Duration     `json:"bucket"`
 	Pacing                queue.Pacing `json:"pacing"`
 	QueueTicketTTL        Duration     `json:"queue_ticket_ttl"`
+	LineDropout           Duration     `json:"line_dropout"`
+	Occupancy             string       `json:"occupancy"`
+	LineGrace             Duration     `json:"line_grace"`
 	CustomPage            bool         `json:"custom_page"`
 	Language              string       `json:"default_template_language"`
 	CookieName            string       `json:"cookie_name"` // over http; over https it may have a prefix
@@ -100,6 +103,7 @@ func (r *room) describe() roomJSON {
 		QueueingStatusCode: r.cfg.StatusCode, JSONResponseEnabled: r.cfg.JSON,
 		RefreshInterval: Duration(s.RefreshInterval), RefreshJitter: s.RefreshJitter, Bucket: Duration(s.Bucket),
 		Pacing: s.Pacing, QueueTicketTTL: Duration(s.QueueTicketTTL),
+		LineDropout: Duration(s.LineDropout), Occupancy: s.Occupancy.String(), LineGrace: Duration(s.LineGrace),
 		CustomPage: r.cfg.Page != nil, Language: r.set.Default(), CookieName: r.jar.Name(false),
 		CookieSuffix: r.cfg.CookieSuffix, Rules: []ruleJSON{},
 		CookieAttributes: cookieJSON{

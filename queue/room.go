@@ -170,6 +170,9 @@ func (r *Room) Touch(now Instant, t Ticket) {
 	}
 }
 
+// Occupancy is what keeps a visitor in the room.
+func (r *Room) Occupancy() Occupancy { return r.settings.Load().Occupancy }
+
 // SessionLasts is how long a session outlives what renews it.
 func (r *Room) SessionLasts() time.Duration { return r.settings.Load().SessionLasts(r.slack) }
 

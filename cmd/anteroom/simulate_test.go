@@ -89,8 +89,8 @@ func TestSimulateDrawsHeatMaps(t *testing.T) {
 func TestSimulateNamesTheFlagsThatAreWrong(t *testing.T) {
 	t.Parallel()
 	for flags, faults := range map[string][]string{
-		"--visitors 0 --experiment x --refresh-interval 1ms --queueing-method line,fifo": {
-			"--visitors is 0", `--experiment is "x"`, "--refresh-interval is 1ms", `--queueing-method: unknown queueing method "line"`,
+		"--visitors 0 --experiment x --refresh-interval 1ms --queueing-method lane,fifo": {
+			"--visitors is 0", `--experiment is "x"`, "--refresh-interval is 1ms", `--queueing-method: unknown queueing method "lane"`,
 		},
 		"--give-up 120%":                {`"120%" for "--give-up"`, "from 0% to 100%"},
 		"--bots many":                   {`"many" for "--bots"`},

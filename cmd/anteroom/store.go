@@ -35,7 +35,7 @@ func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (qu
 // likes, a shared one once a second, and with the claims of a moment together.
 func pace(store string, o proxy.Options) proxy.Options {
 	if store != inProcess {
-		o.SyncInterval, o.Gather = time.Second, 50*time.Millisecond
+		o.SyncInterval, o.Gather, o.Slack = time.Second, 50*time.Millisecond, redisstore.Slack
 	}
 	return o
 }

@@ -73,6 +73,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			SessionDuration: c.SessionDuration, DisableSessionRenewal: c.DisableSessionRenewal,
 			QueueAll: c.QueueAll, RefreshInterval: c.RefreshInterval, RefreshJitter: c.RefreshJitter,
 			Bucket: c.Bucket, QueueTicketTTL: c.QueueTicketTTL, Suspended: c.Suspended,
+			LineDropout: c.LineDropout, LineGrace: c.LineGrace,
 		},
 	}
 	for _, r := range c.AdditionalRoutes {
@@ -88,6 +89,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	room.Origin, errOrigin = url.Parse(c.Origin)
 	return room, errors.Join(errPage, errOrigin,
 		room.Settings.Method.UnmarshalText([]byte(c.Method)),
+		room.Settings.Occupancy.UnmarshalText([]byte(c.Occupancy)),
 		room.Settings.Pacing.UnmarshalText([]byte(c.Pacing)),
 		room.Settings.OnStoreError.UnmarshalText([]byte(c.OnStoreError)))
 }

@@ -99,7 +99,7 @@ type Room struct {
 	SessionDuration time.Duration
 	// DisableSessionRenewal makes sessions end SessionDuration after admission, whatever is requested.
 	DisableSessionRenewal bool
-	// Method is fifo (the default), random, passthrough or reject.
+	// Method is fifo (the default), random, line, passthrough or reject.
 	Method string
 	// QueueAll holds every new visitor.
 	QueueAll bool
@@ -119,6 +119,13 @@ type Room struct {
 	Pacing string
 	// QueueTicketTTL is how long a place can be left and come back to; at least two of the longest refresh intervals, default 5 m.
 	QueueTicketTTL time.Duration
+	// LineDropout is how long a place in an exact line lasts without a check-in; longer than a refresh interval, default 0: three
+	// intervals, at least 60 s.
+	LineDropout time.Duration
+	// Occupancy is what keeps a visitor in the room: session (the default) or connection.
+	Occupancy string
+	// LineGrace is how long a seat is kept whose connection has closed, with occupancy connection; at least 3 s, default 15 s.
+	LineGrace time.Duration
 	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
 	Template string
 	// TemplateSource is what Template held when it was checked; nil for the built-in page.

@@ -170,5 +170,6 @@ func TestEveryDefaultIsRight(t *testing.T) {
 		SessionDuration: 5 * time.Minute, Method: "fifo", QueueingStatusCode: 200, JSONResponseEnabled: true,
 		RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, Bucket: time.Minute, Pacing: "auto", QueueTicketTTL: 5 * time.Minute,
 		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"}, OnStoreError: "hold",
+		Occupancy: "session", LineGrace: 15 * time.Second,
 	}, r)
 }

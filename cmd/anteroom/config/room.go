@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -147,6 +148,10 @@ func (r *room) limits() {
 	}
 	if r.dst.Suspended && r.dst.QueueAll {
 		r.warn(r.place("queue_all"), "has no effect while the room is suspended")
+	}
+	if r.given("line_dropout") && r.fine("line_dropout", "refresh_interval") && r.dst.LineDropout <= r.dst.RefreshInterval*9/8+time.Second {
+		r.fault(r.place("line_dropout"), "%s is too short: longer than a refresh interval, which is %s, with some to spare for the way",
+			short(r.dst.LineDropout), short(r.dst.RefreshInterval))
 	}
 	if !r.fine("queue_ticket_ttl", "refresh_interval") {
 		return

@@ -38,7 +38,8 @@ func routeKeysOfRoom() []key[roomDraft] {
 }
 
 func queueKeys() []key[roomDraft] {
-	methods, pacings := []string{"fifo", "random", "passthrough", "reject"}, []string{"auto", "minute", "even", "random"}
+	methods, pacings := []string{"fifo", "random", "line", "passthrough", "reject"}, []string{"auto", "minute", "even", "random"}
+	occupancies := []string{"session", "connection"}
 	return []key[roomDraft]{
 		{name: "total_active_users", kind: "int", outside: flagAndEnv, usage: "visitors that may be active at once",
 			read: anInt(func(r *roomDraft) *int { return &r.TotalActiveUsers }, 1, math.MaxInt32)},
@@ -64,6 +65,14 @@ func queueKeys() []key[roomDraft] {
 			read: oneOf(func(r *roomDraft) *string { return &r.Pacing }, pacings...)},
 		{name: "queue_ticket_ttl", kind: "duration", def: "5m", outside: flagAndEnv, usage: "time a place can be left and come back to",
 			read: aDuration(func(r *roomDraft) *time.Duration { return &r.QueueTicketTTL }, time.Second, maxStay)},
+		{name: "line_dropout", kind: "duration", outside: flagAndEnv,
+			usage: "time without a check-in after which a place in an exact line is lost (default: three intervals, at least 60s)",
+			read:  aDuration(func(r *roomDraft) *time.Duration { return &r.LineDropout }, time.Second, maxStay)},
+		{name: "occupancy", kind: "string", def: "session", outside: flagAndEnv, usage: "what keeps a visitor in the room", choices: occupancies,
+			read: oneOf(func(r *roomDraft) *string { return &r.Occupancy }, occupancies...)},
+		{name: "line_grace", kind: "duration", def: "15s", outside: flagAndEnv,
+			usage: "time that a seat is kept for whose connection has closed, with occupancy connection",
+			read:  aDuration(func(r *roomDraft) *time.Duration { return &r.LineGrace }, 3*time.Second, maxStay)},
 		{name: "on_store_error", kind: "string", def: "hold", outside: flagAndEnv, usage: "what becomes of new visitors without the store",
 			choices: []string{"hold", "share", "open"},
 			read:    oneOf(func(r *roomDraft) *string { return &r.OnStoreError }, "hold", "share", "open")},
