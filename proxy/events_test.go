@@ -230,7 +230,7 @@ func TestAnEventStreamEndsBeforeThePlaceInTheCookieWould(t *testing.T) {
 	v.get("/")
 	l := v.listen("")
 	l.next("place")
-	for range 8 {
+	for range 9 {
 		f.pass(interval * 9 / 10)
 	}
 	assert.NotContains(t, l.rest(), "admitted")
@@ -454,4 +454,74 @@ func TestAStoreThatDoesNotAnswerEndsNoEventStream(t *testing.T) {
 	store.failing.Store(false)
 	f.pass(interval * 2)
 	l.next("place")
+}
+
+func TestWhoseTurnItIsInLineIsLetInWithinASecond(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.Method, s.TotalActiveUsers = queue.Line, 2 }), room(revokeEnabled))
+	in := f.full()
+	var visitors []*visitor
+	for range 4 {
+		v := f.visitor()
+		v.get("/")
+		visitors = append(visitors, v)
+	}
+	f.pass(2 * time.Second)
+	line := make([]*listener, len(visitors))
+	for i := len(visitors) - 1; i >= 0; i-- {
+		line[i] = visitors[i].listen("")
+		line[i].next("place")
+	}
+	numbers := line[3].next("numbers").data
+	assert.Equal(t, map[string]any{
+		"queueingMethod": "line", "usersQueued": 4., "usersPreferred": 0.,
+		"firstWaitingNumber": 3., "lastWaitingNumber": 6., "lastUpdated": numbers["lastUpdated"],
+	}, numbers)
+
+	for i, leaves := range in {
+		leaves.leaves()
+		f.pass(0)
+		line[i].endsWith("admitted")
+		assert.True(t, visitors[i].get("/").in(), "the slot is theirs")
+		f.pass(2 * time.Second)
+		assert.Equal(t, float64(4+i), line[3].next("numbers").data["firstWaitingNumber"], "the others see it move")
+		for _, l := range line[i+1:] {
+			l.quiet()
+		}
+	}
+	assert.Equal(t, 2, f.status("shop").Active)
+	assert.Equal(t, 2, f.status("shop").Queued)
+}
+
+func TestAVisitorWithManyStreamsIsNotCalledMoreOften(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.RefreshJitter = 0 }), room(revokeEnabled))
+	in := f.full()[0]
+	greedy, modest := f.visitor(), f.visitor()
+	greedy.get("/")
+	f.clock.add(time.Second)
+	modest.get("/")
+	var tabs []*listener
+	for range 4 {
+		tabs = append(tabs, greedy.listen(""))
+	}
+	l := modest.listen("")
+	for _, tab := range append(tabs, l) {
+		tab.next("place")
+	}
+	for range 2 {
+		in.leaves()
+		f.pass(0)
+		if tabs != nil {
+			for _, tab := range tabs {
+				tab.endsWith("admitted")
+			}
+			tabs, in = nil, greedy
+			require.True(t, greedy.get("/").in())
+			f.pass(time.Second)
+			l.quiet()
+		}
+	}
+	l.endsWith("admitted")
+	assert.Equal(t, 1, f.status("shop").Active)
+	m := f.metrics()
+	assert.Equal(t, 3., m["anteroom_decisions_total admitted shop"].GetCounter().GetValue(), "the first, and each of the two once")
 }
