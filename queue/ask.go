@@ -13,6 +13,7 @@ type view struct {
 	buckets []BucketCount
 	ahead   []int  // people present before each bucket
 	first   uint64 // number in an exact line
+	turns   []ID   // in an exact line
 }
 
 // before counts the people present in buckets earlier than b.

@@ -152,7 +152,7 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 		return nil, err
 	}
 	t.unsent = nil
-	v := &view{Standing: known.Standing, buckets: known.Buckets, ahead: make([]int, len(known.Buckets)), first: known.FirstNumber}
+	v := &view{Standing: known.Standing, buckets: known.Buckets, ahead: make([]int, len(known.Buckets)), first: known.FirstNumber, turns: known.Turns}
 	t.last = max(t.last, known.LastNumber)
 	for i, b := range known.Buckets[:max(0, len(known.Buckets)-1)] {
 		v.ahead[i+1] = v.ahead[i] + b.Waiting
