@@ -48,7 +48,7 @@ func (r *room) waiting(d *queue.Decision, language string) (*page, templates.Vis
 	key := pageKey{language: language}
 	switch n.Settings.Method {
 	case queue.FIFO:
-		key.bucket = d.Ticket.ArrivedAt.Floor(n.Settings.Bucket).Floor(time.Second)
+		key.bucket = n.BucketOf(d.Ticket.ArrivedAt)
 	case queue.Line:
 		v.Place = placeOf(n, d)
 		key.shape = v.Place.Shape()
