@@ -155,12 +155,67 @@ func TestPeekTellsHowAVisitorStandsAndChangesNothing(t *testing.T) {
 	assert.Equal(t, queue.Accepted, peek(queue.ID{}, waiting).State, "an older ticket of someone who is in")
 }
 
+// inLine are settings of a room with an exact line.
+func inLine(total, perMinute int) queue.Settings {
+	s := settings(total, perMinute)
+	s.Method = queue.Line
+	return s
+}
+
+func TestSubjectHasOnePlaceInAnExactLine(t *testing.T) {
+	store := memstore.NewShared(time.Second)
+	d, other := openOn(t, inLine(1, 10), store), openOn(t, inLine(1, 10), store)
+	d.enter()
+	first := d.named(ann, queue.Ticket{})
+	stranger := d.join()
+	for name, at := range map[string]*door{"here": d, "at another gate": other} {
+		second := at.named(ann, queue.Ticket{})
+		assert.Equal(t, queue.Queued, second.Outcome, name)
+		assert.Equal(t, first.Place.Number, second.Ticket.Number, name)
+		assert.Equal(t, 0, second.Place.Ahead, name)
+		assert.Equal(t, 2, second.Place.Length, name)
+	}
+	raised := d.room.Visit(context.Background(), d.now, queue.Request{Subject: queue.SubjectID("shop", "ben"), Priority: 3})
+	assert.Equal(t, int16(3), raised.Ticket.Priority)
+	assert.Zero(t, raised.Place.Ahead, "signed for")
+	_, place := d.room.Peek(context.Background(), d.now, queue.Request{Ticket: stranger})
+	assert.Equal(t, 2, place.Ahead)
+	seen, place := d.room.Peek(context.Background(), d.now, queue.Request{Subject: ann})
+	assert.Equal(t, queue.Waiting, seen.State)
+	assert.Equal(t, 1, place.Ahead)
+	d.pass(61 * time.Second)
+	seen, _ = d.room.Peek(context.Background(), d.now, queue.Request{Ticket: stranger})
+	assert.Zero(t, seen, "a look is no check-in: the place is lost")
+}
+
+func TestWhoIsRemovedIsANewcomer(t *testing.T) {
+	d := open(t, inLine(1, 10))
+	in, first, second := d.enter(), d.join(), d.join()
+	d.pass(5 * time.Second)
+	for name, id := range map[string]queue.ID{"who waits": first.ID, "who is in": in.ID} {
+		found, err := d.room.Remove(context.Background(), d.now, id)
+		require.NoError(t, err)
+		assert.True(t, found, name)
+	}
+	found, err := d.room.Remove(context.Background(), d.now, ann)
+	require.NoError(t, err)
+	assert.False(t, found, "who is neither")
+	back := d.visit(first)
+	assert.Equal(t, queue.Queued, back.Outcome)
+	assert.NotEqual(t, first.ID, back.Ticket.ID)
+	assert.Greater(t, back.Ticket.Number, second.Number, "at the end")
+	d.pass(queue.LineReturn)
+	d.now = second.Due()
+	d.isIn(second)
+	assert.Equal(t, queue.Queued, d.visit(in).Outcome)
+}
+
 // TestDevicesOfASubjectHaveOnePlaceAndOneSlot has subjects with several devices
 // each, which keep their cookies or lose them.
 func TestDevicesOfASubjectHaveOnePlaceAndOneSlot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSettings(t)
-		s.QueueAll, s.Method = false, rapid.SampledFrom([]queue.Method{queue.FIFO, queue.Random}).Draw(t, "by")
+		s.QueueAll, s.Method = false, rapid.SampledFrom([]queue.Method{queue.FIFO, queue.Random, queue.Line}).Draw(t, "by")
 		w := &world{T: t, settings: s, oracle: newOracle(t, s), random: newRandom(t), now: start}
 		w.open()
 		subjects := rapid.IntRange(1, 5).Draw(t, "subjects")
