@@ -138,7 +138,7 @@ func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
 	r.renewNumbers(known)
 	r.talk.syncs++
 	r.sessions.trim(r.talk.syncs, known.Now)
-	r.waiters.trim(r.talk.syncs, known.Now)
+	r.waiters.trim(r.talk.syncs, known.Now, known.Now.Add(-r.settings.Load().PlaceLasts()))
 	return known, nil
 }
 

@@ -105,6 +105,7 @@ func (r *room) finish(root *scope[draft]) {
 	r.rules()
 	r.limits()
 	r.cookie(root)
+	r.subject(root)
 	r.template()
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -11,12 +12,13 @@ const maxStay = 24 * time.Hour
 // roomDraft is a Room with what is still to be put together.
 type roomDraft struct {
 	Room
-	routes, rules []value
+	routes, rules               []value
+	secretsFile, publicKeysFile string // of tokens
 }
 
 // roomKeys is the table of a room.
 func roomKeys() []key[roomDraft] {
-	return append(append(routeKeysOfRoom(), queueKeys()...), answerKeys()...)
+	return slices.Concat(routeKeysOfRoom(), queueKeys(), answerKeys(), subjectKeys())
 }
 
 func routeKeysOfRoom() []key[roomDraft] {
