@@ -3,6 +3,7 @@ package proxy
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -27,16 +28,13 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 // or else to every room that the visitor has a ticket of.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	now := queue.At(g.o.Clock())
-	only := -1
-	if page, err := url.Parse(r.Referer()); err == nil && page.Host == r.Host {
-		if i, ok := s.table.Match(page.Host, page.RequestURI()); ok {
-			only = i
-		}
+	rooms := slices.Values([]*room(nil))
+	if only, ok := s.roomOfPage(r); !ok {
+		rooms = s.rooms
+	} else if only != nil {
+		rooms = slices.Values([]*room{only})
 	}
-	for i, room := range s.rooms {
-		if only >= 0 && i != only {
-			continue
-		}
+	for room := range rooms {
 		if t, _, err := room.ticket(r); err == nil && t.State == queue.Waiting {
 			room.line.queue.Leave(now, t)
 			room.count(left)
@@ -44,4 +42,21 @@ func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 	w.Header()["Cache-Control"] = noStore
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// roomOfPage returns the room of the page that sent a request, by its referrer;
+// nil if its family has none of that value. ok is false if no room guards it.
+func (s *setup) roomOfPage(r *http.Request) (of *room, ok bool) {
+	page, err := url.Parse(r.Referer())
+	if err != nil || page.Host != r.Host {
+		return nil, false
+	}
+	guard, ok := s.table.Match(page.Host, page.RequestURI())
+	if !ok {
+		return nil, false
+	}
+	if of = s.places[guard.Room]; of.family != nil {
+		of = of.family.known(guard.Value)
+	}
+	return of, true
 }
