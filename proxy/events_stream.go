@@ -121,7 +121,7 @@ func (s *stream) checkIn(ctx context.Context, now queue.Instant, called bool) *q
 
 // roomOf returns the room that has this line; nil if it is gone.
 func (s *setup) roomOf(l *line) *room {
-	for _, r := range s.rooms {
+	for r := range s.rooms {
 		if r.line == l {
 			return r
 		}

@@ -64,7 +64,7 @@ func configurationArgs(args []any, c queue.Configuration) ([]any, error) {
 	s := c.Settings
 	return append(args, c.Version, settings, c.Overrides, c.By, int64(c.At),
 		s.TotalActiveUsers, s.NewUsersPerMinute, s.SessionDuration.Milliseconds(), s.PlaceLasts().Milliseconds(),
-		s.Method.String(), s.Pace().String(), flag(s.QueueAll), flag(!s.DisableSessionRenewal)), nil
+		s.Method.String(), s.Pace().String(), flag(s.QueueAll), flag(!s.DisableSessionRenewal), flag(s.Fleeting)), nil
 }
 
 func flag(is bool) string {

@@ -10,15 +10,16 @@ local DRAWS = 4096   -- how many draws are remembered at most
 local PARTS = 4096   -- how many parts random pacing releases an allowance in at most
 
 -- The configuration of the room; no slots are open before the first. place is
--- how long a place in line can be left and come back to.
-local version, total, perminute, duration, place, method, pacing, queueall
+-- how long a place in line can be left and come back to; fleeting says that even
+-- the configuration goes with the rest.
+local version, total, perminute, duration, place, method, pacing, queueall, fleeting
 
 local function load_configuration()
-  local c = call('HGET', CONF, 'limits') or '0 0 0 1000 0 fifo minute 0'
-  version, total, perminute, duration, place, method, pacing, queueall =
-    string.match(c, '(%d+) (%d+) (%d+) (%d+) (%d+) (%a+) (%a+) (%d)')
+  local c = call('HGET', CONF, 'limits') or '0 0 0 1000 0 fifo minute 0 0'
+  version, total, perminute, duration, place, method, pacing, queueall, fleeting =
+    string.match(c, '(%d+) (%d+) (%d+) (%d+) (%d+) (%a+) (%a+) (%d) (%d)')
   version, total, perminute = tonumber(version), tonumber(total), tonumber(perminute)
-  duration, place, queueall = tonumber(duration), tonumber(place), queueall == '1'
+  duration, place, queueall, fleeting = tonumber(duration), tonumber(place), queueall == '1', fleeting == '1'
 end
 load_configuration()
 
