@@ -4,13 +4,17 @@ local function configure(version, wanted)
   local settings, overrides, by, at = text(), text(), text(), text()
   local total, perminute, duration, place = text(), text(), text(), text()
   local method, pacing, queueall, renewal = text(), text(), text(), text()
+  local lasts, dropout = text(), text()
   if wanted then
     local measured = table.concat({total, perminute, duration, renewal}, ' ')
     if measured ~= call('HGET', CONF, 'measured') then
       call('HDEL', META, 'rates') -- what fitted under other limits says nothing
     end
+    local before, lined = string.match(call('HGET', CONF, 'limits') or '', '(%a+) %a+ %d %d+ %d+ (%d+)$')
+    if method == 'line' and before ~= 'line' then lined = whole(version) end
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
-      'measured', measured, 'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall}, ' '))
+      'measured', measured, 'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall,
+        lasts, dropout, lined or '0'}, ' '))
   end
   return wanted
 end

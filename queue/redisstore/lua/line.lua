@@ -64,5 +64,10 @@ local function turn_minute()
 end
 
 pass_windows()
+begin_line()
+if has_line then
+  count_line()
+  pass_places(LOOKS)
+end
 turn_minute()
-idle = idle or present == 0
+idle = idle or waiting() == 0
