@@ -27,7 +27,8 @@ type journal struct {
 	cells     int           // in the last record of counts
 	counted   queue.Instant // when that was
 	rewritten queue.Instant
-	stale     bool // it lacks something, and is to be written anew
+	stale     bool    // it lacks something, and is to be written anew
+	numbered  numbers // those in it
 }
 
 // The kinds of record.
@@ -37,6 +38,7 @@ const (
 	kindRevoked  = 'R' // id, until
 	kindConfig   = 'S' // the configuration, in JSON
 	kindCounts   = 'C' // the moment, then bucket, until, people for each cell: all of them
+	kindNumbers  = 'N' // of the exact line: the last number given out, when it began, and the numbers kept for those before
 )
 
 const (
@@ -59,6 +61,7 @@ type restored struct {
 	admitted int           // in that minute
 	counted  queue.Instant
 	cells    []queue.CellChange
+	numbers  numbers
 }
 
 func openJournal(dir, name string, into *restored) (*journal, error) {
@@ -139,6 +142,8 @@ func (p *restored) take(body []byte) bool {
 			cell := queue.Cell{Bucket: instant(c), Until: instant(c[8:])}
 			p.cells = append(p.cells, queue.CellChange{Cell: cell, People: int(binary.BigEndian.Uint32(c[16:]))})
 		}
+	case kind == kindNumbers && len(b) == 32:
+		p.numbers = numbers{last: binary.BigEndian.Uint64(b), began: instant(b[8:]), floor: binary.BigEndian.Uint64(b[16:]), top: binary.BigEndian.Uint64(b[24:])}
 	default:
 		return false
 	}
@@ -186,8 +191,17 @@ func (j *journal) revoked(id queue.ID, until queue.Instant) {
 	j.record(binary.BigEndian.AppendUint64(b, uint64(until)))
 }
 
-// counts records all cells of the line.
-func (j *journal) counts(l *line, now queue.Instant) {
+// numbers records the numbers of an exact line.
+func (j *journal) numbers(n numbers) {
+	b := binary.BigEndian.AppendUint64([]byte{kindNumbers}, n.last)
+	b = binary.BigEndian.AppendUint64(b, uint64(n.began))
+	b = binary.BigEndian.AppendUint64(b, n.floor)
+	j.record(binary.BigEndian.AppendUint64(b, n.top))
+	j.numbered = n
+}
+
+// counts records all cells.
+func (j *journal) counts(l *cells, now queue.Instant) {
 	b := binary.BigEndian.AppendUint64([]byte{kindCounts}, uint64(now))
 	cells := 0
 	for _, window := range l.windows.entries {
@@ -221,7 +235,7 @@ func (j *journal) write() error {
 	written := int64(len(j.pending))
 	j.pending = j.pending[:0]
 	if err != nil {
-		j.stale = true
+		j.stale, j.numbered = true, numbers{}
 		_, seekErr := j.file.Seek(j.size, io.SeekStart)
 		return fmt.Errorf("writing the journal: %w", errors.Join(err, j.file.Truncate(j.size), seekErr))
 	}

@@ -24,9 +24,10 @@ func (r *room) keep() error {
 	if j == nil {
 		return nil
 	}
-	if (r.line.present > 0 || j.cells > 0) && r.now.Sub(j.counted) >= countsInterval {
-		j.counts(&r.line, r.now)
+	if (r.cells.present > 0 || j.cells > 0) && r.now.Sub(j.counted) >= countsInterval {
+		j.counts(&r.cells, r.now)
 	}
+	r.journalNumbers()
 	if err := j.write(); err != nil {
 		return err
 	}
@@ -60,14 +61,17 @@ func (r *room) compact() error {
 		r.journal.revoked(id, until)
 	}
 	r.journal.minute(r.minute, r.admitted)
-	r.journal.counts(&r.line, r.now)
+	r.journal.numbers(r.numbers)
+	r.journal.counts(&r.cells, r.now)
 	return nil
 }
 
 // restore takes up what the journal told, at the first report. Renewals are not
 // in it: whoever it says was let in holds a slot until one session duration
 // after the start, and whoever was in line counts for one more interval,
-// unless the gate was away for longer than a place lasts.
+// unless the gate was away for longer than a place lasts. Places in an exact line
+// come back with their visitors' tickets; newcomers get higher numbers than any
+// that was given out.
 func (r *room) restore(now queue.Instant) {
 	told := r.restored
 	if told.sessions == nil {
@@ -94,11 +98,13 @@ func (r *room) restore(now queue.Instant) {
 	for id, until := range told.revoked {
 		r.revoked[id] = until
 	}
+	r.numbers = told.numbers
+	r.since = r.now
 	if told.counted.Add(r.settings.QueueTicketTTL) < r.now || told.counted > future {
 		return
 	}
 	for _, c := range told.cells {
 		c.Until = max(c.Until, r.now.Add(r.settings.RefreshInterval*5/4))
-		r.line.change(c.Cell, c.People, r.now)
+		r.cells.change(c.Cell, c.People, r.now)
 	}
 }

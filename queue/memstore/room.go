@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/line"
 )
 
 // beyond is the multiple of total_active_users up to which a passthrough room
@@ -32,7 +33,10 @@ type room struct {
 	now      queue.Instant
 	reports  map[uint64]uint64 // the last report of each node
 
-	line     line
+	line     line.Line
+	numbers  numbers
+	since    queue.Instant // the line has lost nobody since then
+	cells    cells
 	sessions map[queue.ID]session
 	ends     timeline[int] // active sessions by their end
 	active   int
@@ -75,10 +79,15 @@ func (r *room) configure(c queue.Configuration) error {
 	if c.Version != r.current.Version+1 {
 		return queue.ErrConflict
 	}
+	next, begins := r.numbers, r.settings.Method != queue.Line && c.Settings.Method == queue.Line
+	if begins {
+		next = r.begin(c)
+	}
 	if r.journal != nil {
 		if err := r.journal.configured(c); err != nil {
 			return err
 		}
+		r.journal.numbers(next)
 		if err := r.journal.write(); err != nil {
 			return err
 		}
@@ -86,6 +95,9 @@ func (r *room) configure(c queue.Configuration) error {
 		// further than the settings would now: those that did are put down.
 		shorter := c.Settings.SessionDuration < r.settings.SessionDuration || c.Settings.DisableSessionRenewal && !r.settings.DisableSessionRenewal
 		r.journal.stale = r.journal.stale || shorter
+	}
+	if begins {
+		r.numbers, r.since = next, next.began
 	}
 	r.use(c)
 	return nil
@@ -120,6 +132,7 @@ func (r *room) count(p *queue.Report) {
 	for _, s := range p.Revoked {
 		r.revoke(s)
 	}
+	r.countInLine(p)
 	if p.Admitted.Minute == r.minute {
 		r.admitted += p.Admitted.Visitors
 	}
@@ -132,9 +145,10 @@ func (r *room) advance(now queue.Instant) {
 		r.rates.close(r.minute, r.admitted, !r.idle)
 		r.minute, r.admitted, r.idle = m, 0, false
 	}
-	r.line.advance(r.now)
+	r.cells.advance(r.now)
+	r.line.Expire(r.now, expiredAtOnce)
 	r.ends.pass(r.now, func(n int) { r.active, r.ended = r.active-n, r.ended+n })
-	r.idle = r.idle || r.line.present == 0
+	r.idle = r.idle || r.present() == 0
 	r.forget()
 	if len(r.sessions) > 2*r.swept+1024 {
 		r.sweep()
@@ -179,7 +193,7 @@ func (r *room) matters(s session) bool {
 // change counts people more in a cell.
 func (r *room) change(c queue.Cell, people int) {
 	c.Until = c.Until.Add(r.slack)
-	r.line.change(c, people, r.now)
+	r.cells.change(c, people, r.now)
 }
 
 // lasts reports whether a session holds its slot.
@@ -230,6 +244,24 @@ func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 	for _, i := range order {
 		grants[i] = r.decide(claims[i])
 	}
+	if err := r.journalGrants(claims, grants); err != nil {
+		for i, g := range grants {
+			if g.Verdict == queue.Granted {
+				r.takeBack(claims[i], g.Place)
+			}
+		}
+		return err
+	}
+	for i, g := range grants {
+		if g.Verdict == queue.Granted {
+			grants[i].Place = queue.Place{} // they wait no more
+		}
+	}
+	return nil
+}
+
+// journalGrants writes down the slots and the numbers that were given out.
+func (r *room) journalGrants(claims []queue.Claim, grants []queue.Grant) error {
 	if r.journal == nil {
 		return nil
 	}
@@ -238,15 +270,8 @@ func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 			r.journal.admitted(claims[i].ID, r.now, g.Expires)
 		}
 	}
-	if err := r.journal.write(); err != nil {
-		for i, g := range grants {
-			if g.Verdict == queue.Granted {
-				r.takeBack(claims[i])
-			}
-		}
-		return err
-	}
-	return nil
+	r.journalNumbers()
+	return r.journal.write()
 }
 
 // rank orders claims: buckets as they are, newcomers last.
@@ -261,12 +286,16 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	known, seen := r.sessions[c.ID]
 	switch {
 	case r.revoked[c.ID] > r.now:
+		r.leaveLine(c.ID)
 		return queue.Grant{Verdict: queue.Banned}
 	case r.lasts(known):
+		r.leaveLine(c.ID)
 		r.change(c.Cell, -1)
 		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: max(known.expires, r.now+1)}
 	case c.HeldOnly:
 		return queue.Grant{Verdict: queue.Refused}
+	case r.settings.Method == queue.Line:
+		return r.decideInLine(c)
 	case seen && !c.Newcomer() && c.ArrivedAt <= known.admitted:
 		return queue.Grant{Verdict: queue.Used}
 	}
@@ -278,8 +307,13 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	if !pass && r.open()-r.ahead(c) <= 0 {
 		return queue.Grant{Verdict: queue.Refused}
 	}
+	return r.grant(c)
+}
+
+// grant gives the claimant a slot.
+func (r *room) grant(c queue.Claim) queue.Grant {
 	r.change(c.Cell, -1)
-	r.idle = r.idle || r.line.present == 0
+	r.idle = r.idle || r.present() == 0
 	expires := r.now.Add(r.settings.SessionLasts(r.slack))
 	r.extend(c.ID, expires, r.now)
 	r.admitted++
@@ -290,7 +324,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 }
 
 // takeBack undoes a grant that nobody has learnt of.
-func (r *room) takeBack(c queue.Claim) {
+func (r *room) takeBack(c queue.Claim, p queue.Place) {
 	s := r.sessions[c.ID]
 	*r.end(s.expires)--
 	r.active--
@@ -300,23 +334,34 @@ func (r *room) takeBack(c queue.Claim) {
 		r.sessions[c.ID] = session{admitted: s.admitted}
 	}
 	r.change(c.Cell, 1)
+	if p.Number != 0 {
+		r.line.Add(c.ID, p.Priority, p.Number, r.now, r.now.Add(r.settings.LineDropout))
+	}
+}
+
+// present counts the people who wait.
+func (r *room) present() int {
+	if r.settings.Method == queue.Line {
+		return r.line.Len()
+	}
+	return r.cells.present
 }
 
 func (r *room) open() int {
-	released, _ := r.pacer.Released(r.settings, r.now, r.line.present > 0)
+	released, _ := r.pacer.Released(r.settings, r.now, r.present() > 0)
 	return queue.Open(r.settings, r.active, released, r.admitted)
 }
 
 // ahead counts who is ahead of the claim, by the room's method.
 func (r *room) ahead(c queue.Claim) int {
 	if c.Newcomer() {
-		return r.line.present
+		return r.cells.present
 	}
 	if r.settings.Method == queue.Random {
 		return 0
 	}
 	ahead := 0
-	for _, b := range r.line.buckets {
+	for _, b := range r.cells.buckets {
 		if b.Bucket >= c.Cell.Bucket {
 			break
 		}
@@ -326,9 +371,9 @@ func (r *room) ahead(c queue.Claim) int {
 }
 
 func (r *room) standing() queue.Standing {
-	released, more := r.pacer.Released(r.settings, r.now, r.line.present > 0)
+	released, more := r.pacer.Released(r.settings, r.now, r.present() > 0)
 	return queue.Standing{
-		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.line.present,
+		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
 		Open:     queue.Open(r.settings, r.active, released, r.admitted),
 		NextOpen: r.nextOpen(released-r.admitted, r.nextRelease(released, more)),
 	}
@@ -338,9 +383,18 @@ func (r *room) standing() queue.Standing {
 // the latest when more says: all of it is there once nobody waits.
 func (r *room) nextRelease(released int, more queue.Instant) queue.Instant {
 	if released < r.settings.NewUsersPerMinute {
-		return min(more, r.line.empties())
+		return min(more, r.empties())
 	}
 	return more
+}
+
+// empties is when the last who wait now will have left if nobody checks in, or
+// before that; only meaningful while people wait.
+func (r *room) empties() queue.Instant {
+	if r.settings.Method == queue.Line {
+		return r.line.Last().Until()
+	}
+	return r.cells.empties()
 }
 
 // nextOpen is when there may be more open slots, with so much allowance left
@@ -369,8 +423,9 @@ func (r *room) nextEnd() queue.Instant {
 }
 
 func (r *room) view(p *queue.Report) *queue.View {
-	v := &queue.View{Standing: r.standing(), Buckets: slices.Clone(r.line.buckets), Configuration: r.current}
+	v := &queue.View{Standing: r.standing(), Buckets: slices.Clone(r.cells.buckets), Configuration: r.current}
 	v.Rate, v.RateKnown = r.rates.mean(r.minute)
+	r.viewLine(v)
 	for id, until := range r.revoked {
 		if until > r.now {
 			v.Revoked = append(v.Revoked, queue.Session{ID: id, Expires: until})

@@ -43,8 +43,8 @@ func (t *timeline[T]) pass(now queue.Instant, ended func(T)) {
 	}
 }
 
-// line counts the people present in a room by cell.
-type line struct {
+// cells counts the people present in a room by cell.
+type cells struct {
 	windows timeline[map[queue.Instant]int] // by bucket, under the end of the window
 	buckets []queue.BucketCount             // with people present, oldest first
 	present int
@@ -52,32 +52,32 @@ type line struct {
 
 // change counts people more in the cell, never fewer than none. What lies in a
 // window that has passed is past.
-func (l *line) change(c queue.Cell, people int, now queue.Instant) {
+func (p *cells) change(c queue.Cell, people int, now queue.Instant) {
 	if c.Until <= now {
 		return
 	}
-	window := l.windows.get(c.Until)
+	window := p.windows.get(c.Until)
 	if *window == nil {
 		*window = map[queue.Instant]int{}
 	}
 	people = max(people, -(*window)[c.Bucket])
 	(*window)[c.Bucket] += people
-	l.add(c.Bucket, people)
+	p.add(c.Bucket, people)
 }
 
 // advance takes out those whose windows have passed.
-func (l *line) advance(now queue.Instant) {
-	l.windows.pass(now, func(window map[queue.Instant]int) {
+func (p *cells) advance(now queue.Instant) {
+	p.windows.pass(now, func(window map[queue.Instant]int) {
 		for bucket, people := range window {
-			l.add(bucket, -people)
+			p.add(bucket, -people)
 		}
 	})
 }
 
 // empties is when the last who are present now will have left if nobody checks
 // in; only meaningful while people are present.
-func (l *line) empties() queue.Instant {
-	for _, window := range slices.Backward(l.windows.entries) {
+func (p *cells) empties() queue.Instant {
+	for _, window := range slices.Backward(p.windows.entries) {
 		for _, people := range window.value {
 			if people > 0 {
 				return window.at
@@ -87,17 +87,17 @@ func (l *line) empties() queue.Instant {
 	return 0
 }
 
-func (l *line) add(bucket queue.Instant, people int) {
+func (p *cells) add(bucket queue.Instant, people int) {
 	if people == 0 {
 		return
 	}
-	l.present += people
-	i, ok := slices.BinarySearchFunc(l.buckets, bucket, func(b queue.BucketCount, at queue.Instant) int { return int(b.Bucket - at) })
+	p.present += people
+	i, ok := slices.BinarySearchFunc(p.buckets, bucket, func(b queue.BucketCount, at queue.Instant) int { return int(b.Bucket - at) })
 	if !ok {
-		l.buckets = slices.Insert(l.buckets, i, queue.BucketCount{Bucket: bucket})
+		p.buckets = slices.Insert(p.buckets, i, queue.BucketCount{Bucket: bucket})
 	}
-	l.buckets[i].Waiting += people
-	if l.buckets[i].Waiting == 0 {
-		l.buckets = slices.Delete(l.buckets, i, i+1)
+	p.buckets[i].Waiting += people
+	if p.buckets[i].Waiting == 0 {
+		p.buckets = slices.Delete(p.buckets, i, i+1)
 	}
 }

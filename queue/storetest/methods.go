@@ -65,7 +65,7 @@ var methodCases = []contractCase{
 		assert.Zero(n, n.look().Open)
 	}},
 	{"with queue_all nobody new enters in any method, and who is in stays in", func(n *node) {
-		for i, method := range []queue.Method{queue.FIFO, queue.Random, queue.Passthrough, queue.Reject} {
+		for i, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line, queue.Passthrough, queue.Reject} {
 			room := n.of(method.String())
 			room.configure(ample())
 			room.admit(newcomer(1))

@@ -1,0 +1,193 @@
+package line
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+)
+
+// chunkSize is how many entries a chunk has at most.
+const chunkSize = 256
+
+// chunk is a run of the line. Who goes leaves a gap, so that the others stay
+// where they are; the last member is never a gap.
+type chunk struct {
+	live    [chunkSize / 64]uint64 // a bit for each member that is no gap
+	index   int                    // in Line.chunks
+	count   int                    // without gaps; never 0
+	members []*Entry               // nil is a gap
+}
+
+// before counts the entries before a place in the chunk.
+func (c *chunk) before(at int) int {
+	n := 0
+	for _, word := range c.live[:at/64] {
+		n += bits.OnesCount64(word)
+	}
+	return n + bits.OnesCount64(c.live[at/64]&(1<<(at%64)-1))
+}
+
+func (c *chunk) last() *Entry { return c.members[len(c.members)-1] }
+
+// set makes members, without gaps, those of the chunk. Those before from are
+// where they were.
+func (c *chunk) set(members []*Entry, from int) {
+	clear(c.members[min(len(members), len(c.members)):])
+	c.members, c.count, c.live = members, len(members), [chunkSize / 64]uint64{}
+	for i := range c.live {
+		if n := len(members) - 64*i; n > 0 {
+			c.live[i] = 1<<min(n, 64) - 1
+		}
+	}
+	for i, e := range members[from:] {
+		e.chunk, e.at = c, uint8(from+i)
+	}
+}
+
+// close closes the gaps.
+func (c *chunk) close() {
+	if c.count == len(c.members) {
+		return
+	}
+	first := slices.Index(c.members, nil)
+	c.set(slices.DeleteFunc(c.members, func(e *Entry) bool { return e == nil }), first)
+}
+
+// insert puts e where it belongs, in a chunk or at the end of the last one.
+func (l *Line) insert(e *Entry) {
+	c, at := l.seek(e)
+	if c == nil {
+		c = l.tail()
+		at = len(c.members)
+	}
+	if len(c.members) == chunkSize {
+		l.split(c)
+		c, at = l.seek(e)
+	}
+	c.set(slices.Insert(c.members, at, e), at)
+	l.change(c, 1)
+}
+
+// tail returns the chunk that takes the next entry, without gaps and not full.
+func (l *Line) tail() *chunk {
+	if n := len(l.chunks); n > 0 {
+		c := l.chunks[n-1]
+		if c.count < chunkSize {
+			c.close()
+			return c
+		}
+	}
+	c := &chunk{index: len(l.chunks)}
+	l.chunks = append(l.chunks, c)
+	l.grow()
+	return c
+}
+
+// seek returns where e is or belongs, in a chunk without gaps; no chunk if that
+// is at the end of the line.
+func (l *Line) seek(e *Entry) (*chunk, int) {
+	if last := l.Last(); last == nil || compare(e, last) > 0 {
+		return nil, 0
+	}
+	c := l.chunks[sort.Search(len(l.chunks)-1, func(i int) bool { return compare(e, l.chunks[i].last()) <= 0 })]
+	c.close()
+	at, _ := slices.BinarySearchFunc(c.members, e, compare)
+	return c, at
+}
+
+// split makes a chunk two.
+func (l *Line) split(c *chunk) {
+	half, more := chunkSize/2, &chunk{}
+	more.set(slices.Clone(c.members[half:]), 0)
+	c.set(c.members[:half], half)
+	l.chunks = slices.Insert(l.chunks, c.index+1, more)
+	l.reindex(c.index + 1)
+}
+
+// takeOut takes an entry out of its chunk.
+func (l *Line) takeOut(e *Entry) {
+	c := e.chunk
+	c.members[e.at] = nil
+	c.live[e.at/64] &^= 1 << (e.at % 64)
+	l.change(c, -1)
+	c.count--
+	n := len(c.members)
+	for n > 0 && c.members[n-1] == nil {
+		n--
+	}
+	c.members = c.members[:n]
+	switch {
+	case n == 0:
+		l.drop(c)
+	case c.count < chunkSize/8:
+		l.merge(c)
+	}
+}
+
+// merge makes a chunk with few entries and its neighbour one, if the neighbour
+// has few enough.
+func (l *Line) merge(c *chunk) {
+	for _, i := range []int{c.index - 1, c.index} {
+		if i < 0 || i+1 == len(l.chunks) || l.chunks[i].count+l.chunks[i+1].count > chunkSize/2 {
+			continue
+		}
+		one, other := l.chunks[i], l.chunks[i+1]
+		one.close()
+		other.close()
+		one.set(append(one.members, other.members...), one.count)
+		l.drop(other)
+		return
+	}
+}
+
+func (l *Line) drop(c *chunk) {
+	l.chunks = slices.Delete(l.chunks, c.index, c.index+1)
+	l.reindex(max(0, c.index-1))
+}
+
+// The Fenwick tree: sums[i] is how many entries the chunks have that end with
+// the i-th, as many chunks as the lowest bit of i says.
+
+// before counts the entries of the first so many chunks.
+func (l *Line) before(chunks int) int {
+	n := 0
+	for i := chunks; i > 0; i &= i - 1 {
+		n += l.sums[i]
+	}
+	return n
+}
+
+func (l *Line) change(c *chunk, by int) {
+	for i := c.index + 1; i < len(l.sums); i += i & -i {
+		l.sums[i] += by
+	}
+}
+
+// grow adds the last chunk, which is empty, to the tree.
+func (l *Line) grow() {
+	if len(l.sums) == 0 {
+		l.sums = append(l.sums, 0)
+	}
+	i := len(l.sums)
+	l.sums = append(l.sums, 0)
+	for bit := 1; bit < i&-i; bit *= 2 {
+		l.sums[i] += l.sums[i-bit]
+	}
+}
+
+// reindex numbers the chunks again from the given one on, and builds the tree
+// anew.
+func (l *Line) reindex(from int) {
+	for i := from; i < len(l.chunks); i++ {
+		l.chunks[i].index = i
+	}
+	l.sums = append(l.sums[:0], 0)
+	for _, c := range l.chunks {
+		l.sums = append(l.sums, c.count)
+	}
+	for i := 1; i < len(l.sums); i++ {
+		if up := i + i&-i; up < len(l.sums) {
+			l.sums[up] += l.sums[i]
+		}
+	}
+}

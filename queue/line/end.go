@@ -1,0 +1,79 @@
+package line
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// end is an instant at which the entries that hang on it are looked at: they
+// run out, or have been kept and are hung on a later one. So a check-in costs
+// nothing here.
+type end struct {
+	at    queue.Instant
+	first *Entry
+}
+
+// Keep makes the place of an entry last until then, later or sooner.
+func (l *Line) Keep(e *Entry, now, until queue.Instant) {
+	e.until = until
+	if until < e.due {
+		l.unhang(e)
+		l.hang(e, now)
+	}
+}
+
+// Expire takes out entries whose time has run out by now, the oldest first. It
+// looks at so many entries at most, and leaves the rest for the next call.
+func (l *Line) Expire(now queue.Instant, most int) {
+	for len(l.ends) > 0 && l.ends[0].at <= now {
+		e := l.ends[0].first
+		switch {
+		case e == nil:
+			l.ends = l.ends[1:]
+			continue
+		case most == 0:
+			return
+		case e.until <= now:
+			l.Remove(e)
+		default:
+			l.unhang(e)
+			l.hang(e, now)
+		}
+		most--
+	}
+}
+
+// hang hangs an entry on an end. The farther off its time is, the more the end
+// is before it, so that there are few ends.
+func (l *Line) hang(e *Entry, now queue.Instant) {
+	coarse := max(0, bits.Len64(uint64(max(0, e.until-now)))-10)
+	e.due = e.until >> coarse << coarse
+	i, ok := l.findEnd(e.due)
+	if !ok {
+		l.ends = slices.Insert(l.ends, i, end{at: e.due})
+	}
+	e.prev, e.next = nil, l.ends[i].first
+	if e.next != nil {
+		e.next.prev = e
+	}
+	l.ends[i].first = e
+}
+
+func (l *Line) unhang(e *Entry) {
+	if e.next != nil {
+		e.next.prev = e.prev
+	}
+	if e.prev != nil {
+		e.prev.next = e.next
+	} else if i, ok := l.findEnd(e.due); ok {
+		l.ends[i].first = e.next
+	}
+	e.prev, e.next = nil, nil
+}
+
+func (l *Line) findEnd(at queue.Instant) (int, bool) {
+	return slices.BinarySearchFunc(l.ends, at, func(e end, at queue.Instant) int { return cmp.Compare(e.at, at) })
+}
