@@ -9,52 +9,42 @@ local function details(packed)
   return c
 end
 
--- taken_up is the number that a place of before this memory is taken up at. at is
--- when the id was last let in.
+-- taken_up is the number at which somebody who is not in line is taken up again:
+-- that of their ticket, if the line has lost them; or one by when they arrived, if
+-- they waited before there was a line. Nodes learn of it a little late, and may
+-- have checked them in without one. at is when the id was last let in.
 local function taken_up(bucket, at, c)
-  if bucket == NEWCOMER or c.checked_in >= began or c.checked_in + dropout <= now or at and at >= c.arrived then return end
-  if c.number > 0 then return c.number end
-  if top > floor then return math.max(floor + 1, top - (began - c.arrived)) end
+  if bucket == NEWCOMER or c.checked_in + dropout <= now or at and at >= c.arrived then return end
+  if c.number > 0 and c.checked_in < since then return c.number end
+  if c.number == 0 and c.arrived < began and top > floor then return math.max(floor + 1, top - (began - c.arrived)) end
 end
-
--- enter puts somebody new in line.
-local function enter(p)
-  stand(p)
-  enlist(p)
-  touch(PLACES)
-end
-
-local function place_of(p, ahead) return {p.number, p.priority, ahead, length(), p.joined and 1 or 0} end
 
 -- in_line finds the place of a claimant, or gives them one, and says whether they
 -- are let in; if not, where they stand.
 local function in_line(id, bucket, at, c)
-  local p, ahead = find(id), nil
-  if p then
-    if c.raise and c.priority > p.priority then prefer(p, c.priority) end
-  else
-    p = {member = member_of(id), rest = string.sub(id, 9), priority = c.priority, ends = now + dropout}
-    p.number = taken_up(bucket, at, c)
-    if p.number then
-      given = math.max(given, p.number)
-      enter(p)
-    elseif c.no_place then
-      return not c.no_slot and open_slots() > length()
-    else
-      given = given + 1
-      p.number, p.joined = given, true
-    end
+  local p, joined = find(id), false
+  if not p then
+    p = {member = member_of(id), rest = string.sub(id, 9), priority = c.priority, number = taken_up(bucket, at, c)}
+    if not p.number and c.no_place then return not c.no_slot and open_slots() > length() end
+    joined = not p.number
+    p.number = p.number or given + 1
+    given = math.max(given, p.number)
+    stand(p)
+  elseif c.raise and c.priority > p.priority then
+    prefer(p, c.priority)
   end
-  ahead = p.joined and ahead_of_next(p.priority) or ahead_in_line(p)
+  local ahead = ahead_in_line(p)
   if not c.no_slot and open_slots() > ahead then
-    if not p.joined then take_out(p) end
+    take_out(p)
     return true
   end
-  if p.joined then enter(p) end
-  number_of(p)
   p.ends = now + dropout
+  if not p.list then
+    enlist(p)
+    touch(PLACES)
+  end
   keep(p)
-  return false, place_of(p, ahead)
+  return false, {number_of(p), p.priority, ahead, length(), joined and 1 or 0}
 end
 
 -- give_up takes whoever is let in without their place, or banned, out of line.

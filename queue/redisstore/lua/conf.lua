@@ -10,11 +10,11 @@ local function configure(version, wanted)
     if measured ~= call('HGET', CONF, 'measured') then
       call('HDEL', META, 'rates') -- what fitted under other limits says nothing
     end
-    local before, lined = string.match(call('HGET', CONF, 'limits') or '', '(%a+) %a+ %d %d+ %d+ (%d+)$')
-    if method == 'line' and before ~= 'line' then lined = whole(version) end
+    local before, lined = string.match(call('HGET', CONF, 'limits') or '', '(%a+) %a+ %d %d+ %d+ (%d+ %d+)$')
+    if method == 'line' and before ~= 'line' then lined = whole(version) .. ' ' .. at end
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
       'measured', measured, 'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall,
-        lasts, dropout, lined or '0'}, ' '))
+        lasts, dropout, lined or '0 0'}, ' '))
   end
   return wanted
 end

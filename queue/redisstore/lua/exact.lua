@@ -111,12 +111,6 @@ local function ahead_in_line(p)
   return (p.priority < 0 and in_order or 0) + call('ZRANK', LEVELS, level_member(p))
 end
 
--- ahead_of_next counts who is ahead of somebody who joins.
-local function ahead_of_next(priority)
-  if priority == 0 then return ahead_of_all + in_order end
-  return (priority < 0 and in_order or 0) + call('ZLEXCOUNT', LEVELS, '-', '(' .. struct.pack('>I2', DEFAULT - priority + 1))
-end
-
 -- Each place is looked up when it seems to end, in the list of that window; who
 -- has checked in meanwhile moves on to another list. One that a list has by
 -- mistake, of somebody who has left or moved on early, is passed over.
@@ -179,6 +173,15 @@ local function pass_places(looks)
       swept = swept + 1
     end
   end
+end
+
+-- last_ends is when the place of the last in line ends.
+local function last_ends()
+  local key, from = ORDER, 1
+  if behind_all > 0 or in_order == 0 then key, from = LEVELS, 9 end
+  local member = string.sub(call('ZRANGE', key, -1, -1)[1] or '', from)
+  local text = call('HGET', PLACES, member)
+  return text and read(member, text).ends
 end
 
 -- first_in_line returns the places of the first n in line, in order, but for

@@ -63,8 +63,8 @@ local function turn_minute()
   minute, admitted, idle = this, 0, false
 end
 
-pass_windows()
 begin_line()
+pass_windows()
 if has_line then
   count_line()
   pass_places(LOOKS)

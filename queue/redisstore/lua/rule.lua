@@ -57,9 +57,10 @@ local function next_end()
 end
 
 -- next_release is when more of the allowance is there: all of it, once the last
--- who are present have left.
+-- who are present have left; of an exact line, it may be sooner than that.
 local function next_release(n, more)
   if n == perminute then return more end
+  if method == 'line' then return math.min(more, last_ends() or more) end
   local latest = call('ZREVRANGE', WINDOWS, 0, 0, 'WITHSCORES')
   return latest[2] and math.min(more, tonumber(latest[2]) + slack) or more
 end

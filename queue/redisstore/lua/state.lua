@@ -12,16 +12,16 @@ local PARTS = 4096   -- how many parts random pacing releases an allowance in at
 -- The configuration of the room; no slots are open before the first. place is
 -- how long a place in line can be left and come back to; lasts, how long a session
 -- does from a grant; dropout, a place in an exact line from a check-in. lined is
--- the version by which the method became line.
-local version, total, perminute, duration, place, method, pacing, queueall, lasts, dropout, lined
+-- the version by which the method became line, and lined_at when that was.
+local version, total, perminute, duration, place, method, pacing, queueall, lasts, dropout, lined, lined_at
 
 local function load_configuration()
-  local c = call('HGET', CONF, 'limits') or '0 0 0 1000 0 fifo minute 0 1000 0 0'
-  version, total, perminute, duration, place, method, pacing, queueall, lasts, dropout, lined =
-    string.match(c, '(%d+) (%d+) (%d+) (%d+) (%d+) (%a+) (%a+) (%d) (%d+) (%d+) (%d+)')
+  local c = call('HGET', CONF, 'limits') or '0 0 0 1000 0 fifo minute 0 1000 0 0 0'
+  version, total, perminute, duration, place, method, pacing, queueall, lasts, dropout, lined, lined_at =
+    string.match(c, '(%d+) (%d+) (%d+) (%d+) (%d+) (%a+) (%a+) (%d) (%d+) (%d+) (%d+) (%d+)')
   version, total, perminute = tonumber(version), tonumber(total), tonumber(perminute)
   duration, place, queueall = tonumber(duration), tonumber(place), queueall == '1'
-  lasts, dropout = tonumber(lasts), tonumber(dropout)
+  lasts, dropout, lined_at = tonumber(lasts), tonumber(dropout), tonumber(lined_at)
 end
 load_configuration()
 
