@@ -234,19 +234,6 @@ func TestThePlaceInFifoMovesWithItsBucket(t *testing.T) {
 	tab.Until(`document.getElementById('wait').textContent.startsWith('about 5')`)
 }
 
-func TestWhoseTurnItIsAsksAtOnceAndGetsIn(t *testing.T) {
-	t.Parallel()
-	s := newScript(t, lineAt(1, 3), 600)
-	tab := s.visit()
-	s.send("turn", `{}`)
-	s.until(func(checkIns, _ int) bool { return checkIns == 1 }, "it asks")
-	tab.Until(place + ` === '1 of 3'`)
-	assert.True(t, browsertest.Eval[bool](tab, marked), "somebody else was faster, and nothing is lost")
-	s.let(func() { s.admitted = true })
-	s.send("turn", `{}`)
-	tab.Until(inside)
-}
-
 func TestWhoIsAdmittedMeanwhileGetsIn(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, lineAt(1, 3), 600)
