@@ -62,3 +62,17 @@ func TestInFifoAVisitorSeesTheirPlaceFallAndGetsInByEvents(t *testing.T) {
 	tab.Until(inside)
 	require.Zero(t, room.count(), "no check-in but the stream's")
 }
+
+func TestAHiddenTabIsLetInByEvents(t *testing.T) {
+	t.Parallel()
+	room := newLiveRoom(t, queue.Line, 5*time.Minute)
+	inFirst := room.person()
+	tab := browser.Visitor(t)
+	tab.Open(room.url)
+	tab.Until(place + ` === '1 of 1'`)
+	tab.Another()
+	tab.Until(`document.hidden`)
+	inFirst.leave()
+	tab.Until(inside)
+	require.True(t, browsertest.Eval[bool](tab, `document.hidden`))
+}

@@ -207,7 +207,9 @@ addEventListener('pageshow', e => { if (e.persisted) look(due = 0); });
 clock();
 for (const id of ['ahead', 'position']) set($(id), $(id).textContent.replace(/\d+/g, n => count.format(n)));
 tell();
-next = performance.now() + (goodbye('') ? 500 : interval);
+const back = goodbye('');
+next = performance.now() + (back ? 500 : interval);
 rest();
-listen();
+// Whoever is back listens once that check-in has told of it: the goodbye may come after the stream.
+if (!back) listen();
 })();
