@@ -10,6 +10,11 @@ import (
 // own answers requests for the gate's own paths.
 func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	switch {
+	case r.URL.Path == ownPaths+"session" && unsafe(r):
+		w.Header().Set("Allow", "GET, HEAD")
+		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
+	case r.URL.Path == ownPaths+"session":
+		g.session(w, r, s)
 	case r.URL.Path != ownPaths+"leave":
 		g.problem(w, r, http.StatusNotFound, g.languages)
 	case r.Method != http.MethodPost:

@@ -12,6 +12,7 @@ import (
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -30,13 +31,15 @@ type room struct {
 	origin *origin.Origin
 	rules  *route.Rules
 	jar    *cookie.Jar
+	names  *subject.Reader
 	set    *templates.Set
 	pages  pages
+	log    *zap.Logger
 	roomMetrics
 }
 
 func (g *Gate) newRoom(cfg *RoomConfig, c Config) (*room, error) {
-	r := &room{cfg: *cfg, roomMetrics: g.metrics.room(cfg.Name)}
+	r := &room{cfg: *cfg, log: g.o.Log.With(zap.String("room", cfg.Name)), roomMetrics: g.metrics.room(cfg.Name)}
 	if r.cfg.StatusCode == 0 {
 		r.cfg.StatusCode = http.StatusOK
 	}
@@ -59,6 +62,11 @@ func (g *Gate) newRoom(cfg *RoomConfig, c Config) (*room, error) {
 	}
 	if r.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language}); err != nil {
 		return nil, fmt.Errorf("making the page: %w", err)
+	}
+	named := cfg.Subject
+	named.Room = cfg.Name
+	if r.names, err = subject.New(named); err != nil {
+		return nil, fmt.Errorf("reading how the site names its users: %w", err)
 	}
 	return r, nil
 }
