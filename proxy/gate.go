@@ -31,13 +31,14 @@ type Gate struct {
 	metrics   *metrics
 	current   atomic.Pointer[setup]
 	draining  atomic.Bool
+	streams   streams
 
 	mu      sync.Mutex         // held while configuring
 	pausing sync.Mutex         // held from reading whether an origin fails to telling its rooms
 	lines   map[string]*line   // by room; they outlive configurations
-	sync    context.Context    // of the lines' syncing
+	sync    context.Context    // of the lines' syncing and the beat
 	stop    context.CancelFunc // ends it
-	tasks   sync.WaitGroup     // the syncing
+	tasks   sync.WaitGroup     // the syncing and the streams' beat
 }
 
 // New returns a gate of the configuration c. It fails if something in it cannot
@@ -62,6 +63,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		g.tasks.Wait()
 		return nil, err
 	}
+	g.tasks.Go(g.beat)
 	return g, nil
 }
 
@@ -155,8 +157,12 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 }
 
 // Drain makes the gate report that it is not ready any more, so that no new
-// visitors are sent to it. It goes on answering those who come.
-func (g *Gate) Drain() { g.draining.Store(true) }
+// visitors are sent to it. It goes on answering those who come; event streams
+// end, and their visitors open others elsewhere.
+func (g *Gate) Drain() {
+	g.draining.Store(true)
+	g.streams.wakeAll()
+}
 
 // Close ends the gate's own work and waits for it. Call it after the servers
 // have been shut down. The store stays open.
@@ -185,6 +191,20 @@ func (g *Gate) keepInSync(l *line) {
 		}
 		if last {
 			return
+		}
+	}
+}
+
+// beat has the event streams do what is to be done, until the gate is closed.
+func (g *Gate) beat() {
+	ticker := time.NewTicker(beatInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-g.sync.Done():
+			return
+		case <-ticker.C:
+			g.streams.beat(queue.At(g.o.Clock()))
 		}
 	}
 }

@@ -130,12 +130,13 @@ var (
 	storeDesc  = prometheus.NewDesc("anteroom_store_failing", "1 while the store does not answer.", []string{"room"}, nil)
 	errorsDesc = prometheus.NewDesc("anteroom_store_errors_total", "Calls that the store left unanswered.", []string{"room"}, nil)
 	blindDesc  = prometheus.NewDesc("anteroom_admitted_without_store_total", "Visitors let in by on_store_error.", []string{"room"}, nil)
+	streamDesc = prometheus.NewDesc("anteroom_event_streams", "Open event streams.", []string{"room"}, nil)
 	originDesc = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer and admissions are paused.", []string{"origin"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (*standing) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinute, storeDesc, errorsDesc, blindDesc, originDesc} {
+	for _, d := range []*prometheus.Desc{queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinute, storeDesc, errorsDesc, blindDesc, streamDesc, originDesc} {
 		to <- d
 	}
 }
@@ -157,6 +158,7 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 		gauge(limitDesc, float64(n.Settings.TotalActiveUsers), name)
 		gauge(minuteDesc, float64(n.Admitted), name)
 		gauge(perMinute, float64(n.Settings.NewUsersPerMinute), name)
+		gauge(streamDesc, float64(s.gate.streams.open(r.line)), name)
 		gauge(storeDesc, oneIf(r.line.queue.StoreFailing()), name)
 		unanswered, letIn := r.line.queue.StoreErrors()
 		to <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(unanswered), name)

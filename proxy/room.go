@@ -22,6 +22,7 @@ type line struct {
 	queue *queue.Room
 	mu    sync.Mutex                 // held while configuring
 	base  atomic.Pointer[RoomConfig] // as this gate is configured, whatever operators changed since
+	seats seats
 }
 
 // room is one configuration of a room at work. It does not change.

@@ -3,7 +3,6 @@ package proxy
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -52,7 +51,7 @@ func (s *setup) sessionRooms(r *http.Request) (rooms []*room, status int) {
 	case name != "" && path != "":
 		return nil, http.StatusBadRequest
 	case name != "":
-		i := slices.IndexFunc(s.rooms, func(r *room) bool { return r.cfg.Name == name })
+		i := s.named(name)
 		if i < 0 {
 			return nil, http.StatusNotFound
 		}
@@ -114,13 +113,12 @@ func (r *room) tellSession(t queue.Ticket, place queue.Place) sessionJSON {
 }
 
 // tellWaiting is the JSON that somebody who waits is answered with.
-func (r *room) tellWaiting(t queue.Ticket, _ queue.Place) json.RawMessage {
-	page := r.pages.get(r, pageKey{bucket: t.ArrivedAt})
-	seconds := int(queue.Told(t.RefreshInterval) / time.Second)
+func (r *room) tellWaiting(t queue.Ticket, place queue.Place) json.RawMessage {
+	page, own := r.waiting(&queue.Decision{Ticket: t, Place: place}, "")
 	var told struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`
 	}
-	if err := json.Unmarshal(page.AppendTo(nil, t.LastCheckIn.Time(), seconds), &told); err != nil {
+	if err := json.Unmarshal(page.AppendTo(nil, own), &told); err != nil {
 		r.log.Error("numbers not told", zap.Error(err))
 	}
 	return told.Room

@@ -194,8 +194,10 @@ func TestSessionOfAnExactLineHasItsPlace(t *testing.T) {
 	first, second := f.visitor(), f.visitor()
 	first.get("/")
 	second.get("/", as("ann"))
-	assert.Equal(t, "waiting", first.session().Status)
-	assert.Equal(t, "waiting", f.visitor().session(as("ann")).Status, "by the user's name alone")
+	told := first.session().Waiting
+	assert.Equal(t, []any{true, 1.0, 2.0, 2.0}, []any{told["positionKnown"], told["position"], told["usersQueued"], told["ticketNumber"]})
+	told = f.visitor().session(as("ann")).Waiting
+	assert.Equal(t, []any{true, 2.0, 2.0, 3.0}, []any{told["positionKnown"], told["position"], told["usersQueued"], told["ticketNumber"]}, "by the user's name alone")
 	f.pass(70 * time.Second)
 	assert.Equal(t, "none", first.session().Status, "the place was lost without a check-in")
 }
@@ -228,7 +230,7 @@ func TestSessionsOfSeveralRooms(t *testing.T) {
 	}
 	a := v.send(http.MethodPost, "/.anteroom/session", nil)
 	assert.Equal(t, http.StatusMethodNotAllowed, a.status)
-	assert.Equal(t, "GET, HEAD", a.header.Get("Allow"))
+	assert.Equal(t, "GET", a.header.Get("Allow"))
 	assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, v.get("/.anteroom/session?room=shop", with("Cookie", strings.Repeat("a=b; ", 5000))).status)
 }
 

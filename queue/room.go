@@ -160,15 +160,20 @@ func (r *Room) Suspended() bool { return r.settings.Load().Suspended }
 func (r *Room) Pause(paused bool) { r.paused.Store(paused) }
 
 // Touch keeps an accepted visitor's session active at now: for a response of
-// theirs that is still under way. A session that is over stays over.
-func (r *Room) Touch(now Instant, t Ticket) {
+// theirs that is still under way. It returns whether the session lasts; one that
+// is over stays over.
+func (r *Room) Touch(now Instant, t Ticket) bool {
 	now = r.storeTime(now)
-	if t.State != Accepted || t.Uncounted || r.isRevoked(t.ID, now) {
-		return
+	switch {
+	case t.State != Accepted || r.isRevoked(t.ID, now):
+		return false
+	case t.Uncounted:
+		return t.Expires > now
+	case t.Expires <= now && r.sessions.expires(now, t.ID) <= now:
+		return false
 	}
-	if t.Expires > now || r.sessions.expires(now, t.ID) > now {
-		r.sessions.note(now, t.ID, now.Add(r.SessionLasts()), false)
-	}
+	r.sessions.note(now, t.ID, now.Add(r.SessionLasts()), false)
+	return true
 }
 
 // Occupancy is what keeps a visitor in the room.

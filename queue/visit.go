@@ -30,6 +30,10 @@ type Request struct {
 	// line; the check-in of someone who waits is left as it was.
 	NoWait bool
 
+	// Called says that Turns had the visitor: in fifo their check-in counts
+	// though it is not due, once until the next one that is.
+	Called bool
+
 	// Subject is who the site says the visitor is, whichever device they use: they
 	// have one place and one slot. The zero ID leaves it to the ticket.
 	Subject ID
@@ -279,7 +283,8 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 		return r.join(now, s, r.nameFor(q), q, Place{}), nil
 	}
 	bucket := s.bucket(sh.counted(&t))
-	if now < t.Due() || e != nil && now.ticks(r.start) < dueTicks(e) {
+	due := now >= t.Due() && (e == nil || now.ticks(r.start) >= dueTicks(e))
+	if !due && (!q.Called || s.Method != FIFO || e != nil && called(e)) {
 		d := r.early(now, sh, e, bucket, t)
 		cell := Cell{Bucket: bucket, Until: now}
 		if e != nil {
@@ -300,6 +305,9 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	stranger := t.LastCheckIn < r.start
 	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
 	cell := r.count(sh, e, s, s.bucket(t.ArrivedAt), &t, q.Hidden)
+	if !due {
+		e.more |= calledFlag
+	}
 	if q.Subject != (ID{}) {
 		sh.remember(&t)
 	}

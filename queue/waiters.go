@@ -20,7 +20,7 @@ const shards = 64
 
 type waiterShard struct {
 	mu      sync.Mutex
-	table   table[shortID] // until: as in Cell; more: dueTicks and left, or usedUp
+	table   table[shortID] // until: as in Cell; more: dueTicks with left and called, or usedUp
 	changes cellChanges    // since the last report
 
 	subjects map[ID]subject // those whom the site has named; nil without any
@@ -72,14 +72,16 @@ func (c *cellChanges) drain() iter.Seq2[packedCell, int] {
 }
 
 const (
-	leftFlag = 1        // the visitor has said goodbye and is not counted
-	usedUp   = leftFlag // and is due at no tick: the visitor has been let in
+	leftFlag   = 1        // the visitor has said goodbye and is not counted
+	calledFlag = 2        // the last check-in was before its time, at a call
+	usedUp     = leftFlag // and is due at no tick: the visitor has been let in
 )
 
-func packDue(due uint32) uint32 { return due << 1 }
+func packDue(due uint32) uint32 { return due << 2 }
 
-func dueTicks(s *slot[shortID]) uint32 { return s.more >> 1 }
+func dueTicks(s *slot[shortID]) uint32 { return s.more >> 2 }
 func left(s *slot[shortID]) bool       { return s.more&leftFlag != 0 }
+func called(s *slot[shortID]) bool     { return s.more&calledFlag != 0 }
 func used(s *slot[shortID]) bool       { return s.more == usedUp }
 
 func newWaiters(start Instant) *waiters {
