@@ -29,6 +29,10 @@ func (g *Gate) Admin() http.Handler {
 	api.HandleFunc(roomPattern, g.withRoom(g.getRoom))
 	api.HandleFunc("PATCH /api/v1/rooms/{room}", g.withRoom(g.patchRoom))
 	api.HandleFunc("GET /api/v1/rooms/{room}/status", g.withRoom(g.getStatus))
+	api.HandleFunc("GET /api/v1/rooms/{room}/visitors", g.withRoom(g.getVisitors))
+	api.HandleFunc("GET /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.getVisitor))
+	api.HandleFunc("PATCH /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.patchVisitor))
+	api.HandleFunc("DELETE /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.deleteVisitor))
 	api.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if allowed := methodsOf(api, r); allowed != nil {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -55,7 +59,7 @@ func (g *Gate) Admin() http.Handler {
 func methodsOf(mux *http.ServeMux, r *http.Request) []string {
 	var methods []string
 	r = r.Clone(r.Context())
-	for _, r.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPatch} {
+	for _, r.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodDelete} {
 		if _, pattern := mux.Handler(r); pattern != "/" {
 			methods = append(methods, r.Method)
 		}
@@ -166,11 +170,12 @@ const roomPattern = "GET /api/v1/rooms/{room}"
 
 func (g *Gate) getRoom(w http.ResponseWriter, _ *http.Request, r *room) { reply(w, r.describe()) }
 
-func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
+// readPatch reads the body of a change; if it cannot, it has answered instead.
+func readPatch(w http.ResponseWriter, q *http.Request) (patch []byte, ok bool) {
 	if kind, _, err := mime.ParseMediaType(q.Header.Get("Content-Type")); err != nil ||
 		kind != "application/json" && kind != "application/merge-patch+json" {
 		refuse(w, http.StatusUnsupportedMediaType, "Send the changes as application/json.")
-		return
+		return nil, false
 	}
 	patch, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxPatch))
 	if err != nil {
@@ -179,12 +184,20 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 			status = http.StatusRequestEntityTooLarge
 		}
 		refuse(w, status, "The body could not be read.")
+		return nil, false
+	}
+	return patch, true
+}
+
+func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
+	patch, ok := readPatch(w, q)
+	if !ok {
 		return
 	}
 	if r.family != nil {
 		r.family.ask(r.value)
 	}
-	err = r.line.change(q.Context(), queue.At(g.o.Clock()), patch, q.RemoteAddr)
+	err := r.line.change(q.Context(), queue.At(g.o.Clock()), patch, q.RemoteAddr)
 	faults := new(faultsError)
 	switch {
 	case err == nil:

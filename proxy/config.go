@@ -10,6 +10,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -41,6 +42,7 @@ type RoomConfig struct {
 	CookieSuffix     string            // "" for the room's name
 	CookieAttributes cookie.Attributes // of the ticket's cookie
 	Revoke           bool              // the origin may end sessions
+	Subject          subject.Config    // how the site names its own users; its Room is this one
 
 	// Where the routes' paths have a segment in braces, this is a family: a room
 	// for each value, called Name.value. The metrics tell of all of them as Name.

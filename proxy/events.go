@@ -29,7 +29,7 @@ func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *str
 		g.noStream(w, r, status)
 		return nil
 	}
-	q := queue.Request{Ticket: v.ticket}
+	q := v.request(false, false)
 	d := queue.Decision{Outcome: queue.Admitted, Ticket: v.ticket}
 	if v.ticket.State == queue.Waiting && !v.room.line.queue.Suspended() {
 		d = v.room.line.queue.Visit(r.Context(), v.now, q)

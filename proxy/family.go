@@ -146,7 +146,7 @@ func (f *family) newRoom(value string) (*room, error) {
 // one returns the room that a family's model is for a value, without its line.
 func (r *room) one(value string) (*room, error) {
 	one := &room{
-		cfg: r.cfg, keys: r.keys, family: r.family, value: value,
+		cfg: r.cfg, keys: r.keys, log: r.family.gate.o.Log, family: r.family, value: value,
 		origin: r.origin, rules: r.rules, set: r.set, roomMetrics: r.roomMetrics,
 	}
 	one.cfg.Name += "." + value
@@ -158,7 +158,7 @@ func (r *room) one(value string) (*room, error) {
 		to := &one.cfg.Routes[i]
 		to.Path = strings.Replace(to.Path, "{"+to.Value()+"}", value, 1)
 	}
-	return one, one.makeJar()
+	return one, one.takeName()
 }
 
 // drop lets go of a room in which nobody is and nobody waits, by the latest sync,

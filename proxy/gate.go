@@ -81,6 +81,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if room == nil {
 		return
 	}
+	room.names.Strip(r, s.trust)
 	if room.exempts(r, s.trust) {
 		room.count(exempt)
 		g.pass(w, r, room.origin)
@@ -95,9 +96,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.subresource(w, r, v)
 		return
 	}
-	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, queue.Request{
-		Ticket: v.ticket, Hidden: hidden(r), NoWait: unsafe(r) || subresource(r),
-	}))
+	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), unsafe(r) || subresource(r))))
 }
 
 // ownMatter answers requests that are for no room and no origin, and says

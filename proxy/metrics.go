@@ -34,6 +34,7 @@ type metrics struct {
 	registry      *prometheus.Registry
 	decisions     *prometheus.CounterVec
 	waits         *prometheus.HistogramVec
+	badTokens     *prometheus.CounterVec
 	originLatency *prometheus.HistogramVec
 	originFailed  *prometheus.CounterVec
 }
@@ -46,13 +47,15 @@ func newMetrics(g *Gate) *metrics {
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_wait_seconds",
 			Help:    "How long those who were admitted from the line had waited.",
 			Buckets: []float64{1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}}, []string{"room"}),
+		badTokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_refused_tokens_total",
+			Help: "Requests with a token of the site's that does not count."}, []string{"room"}),
 		originLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_origin_response_seconds",
 			Help:    "Time until the origin's response header was there, by class of status.",
 			Buckets: prometheus.ExponentialBuckets(.001, 2.5, 12)}, []string{"origin", "status"}),
 		originFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_origin_failures_total",
 			Help: "Requests that the origin left unanswered, by kind of failure."}, []string{"origin", "failure"}),
 	}
-	m.registry.MustRegister(m.decisions, m.waits, m.originLatency, m.originFailed, &standing{g},
+	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.originLatency, m.originFailed, &standing{g},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -61,10 +64,11 @@ func newMetrics(g *Gate) *metrics {
 type roomMetrics struct {
 	decisions [results]prometheus.Counter
 	waits     prometheus.Observer
+	badTokens prometheus.Counter
 }
 
 func (m *metrics) room(name string) roomMetrics {
-	r := roomMetrics{waits: m.waits.WithLabelValues(name)}
+	r := roomMetrics{waits: m.waits.WithLabelValues(name), badTokens: m.badTokens.WithLabelValues(name)}
 	for i, outcome := range resultNames {
 		r.decisions[i] = m.decisions.WithLabelValues(name, outcome)
 	}

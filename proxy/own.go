@@ -13,6 +13,8 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	method, answer := http.MethodGet, g.events
 	switch r.URL.Path {
 	case ownPaths + "events":
+	case ownPaths + "session":
+		answer = g.session
 	case ownPaths + "leave":
 		method, answer = http.MethodPost, g.leave
 	default:
@@ -53,10 +55,8 @@ func (s *setup) meant(r *http.Request) (rooms iter.Seq[*room], ok bool) {
 	if name == "" {
 		return s.ofPage(r), true
 	}
-	for room := range s.rooms {
-		if room.cfg.Name == name {
-			return only(room), true
-		}
+	if of := s.called(name); of != nil && of.line != nil {
+		return only(of), true
 	}
 	return nil, false
 }
@@ -68,15 +68,23 @@ func (s *setup) ofPage(r *http.Request) iter.Seq[*room] {
 	if err != nil || page.Host != r.Host {
 		return s.rooms
 	}
-	guard, ok := s.table.Match(page.Host, page.RequestURI())
-	if !ok {
-		return s.rooms
+	if of, ok := s.guarding(page.Host, page.RequestURI()); ok {
+		return only(of)
 	}
-	of := s.places[guard.Room]
-	if of.family != nil {
+	return s.rooms
+}
+
+// guarding returns the room that guards a path; nil if its family has none of that
+// value. It is not ok if none guards it.
+func (s *setup) guarding(host, path string) (of *room, ok bool) {
+	guard, ok := s.table.Match(host, path)
+	if !ok {
+		return nil, false
+	}
+	if of = s.places[guard.Room]; of.family != nil {
 		of = of.family.known(guard.Value)
 	}
-	return only(of)
+	return of, true
 }
 
 // only yields a room, and nothing for nil.

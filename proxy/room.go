@@ -13,6 +13,7 @@ import (
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -35,13 +36,15 @@ type room struct {
 	origin *origin.Origin
 	rules  *route.Rules
 	jar    *cookie.Jar
+	names  *subject.Reader
 	set    *templates.Set
 	pages  pages
+	log    *zap.Logger
 	roomMetrics
 }
 
 func (g *Gate) newRoom(cfg *RoomConfig, c Config) (*room, error) {
-	r := &room{cfg: *cfg, keys: c.Keys, roomMetrics: g.metrics.room(cfg.Name)}
+	r := &room{cfg: *cfg, keys: c.Keys, log: g.o.Log, roomMetrics: g.metrics.room(cfg.Name)}
 	if r.cfg.StatusCode == 0 {
 		r.cfg.StatusCode = http.StatusOK
 	}
@@ -51,7 +54,7 @@ func (g *Gate) newRoom(cfg *RoomConfig, c Config) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.makeJar(); err != nil {
+	if err := r.takeName(); err != nil {
 		return nil, err
 	}
 	if r.rules, err = route.NewRules(cfg.Rules); err != nil {
@@ -63,14 +66,21 @@ func (g *Gate) newRoom(cfg *RoomConfig, c Config) (*room, error) {
 	return r, nil
 }
 
-// makeJar makes what reads and writes the room's tickets.
-func (r *room) makeJar() error {
+// takeName makes what goes by the room's name: what reads and writes its tickets,
+// and reads who the site says its visitors are.
+func (r *room) takeName() error {
+	r.log = r.log.With(zap.String("room", r.cfg.Name))
 	codec, err := cookie.New(cookie.Config{Name: cookie.Name(cmp.Or(r.cfg.CookieSuffix, r.cfg.Name)), Keys: r.keys})
 	if err != nil {
 		return fmt.Errorf("making the ticket's codec: %w", err)
 	}
 	if r.jar, err = cookie.NewJar(codec, r.cfg.CookieAttributes); err != nil {
 		return fmt.Errorf("reading the cookie's attributes: %w", err)
+	}
+	named := r.cfg.Subject
+	named.Room = r.cfg.Name
+	if r.names, err = subject.New(named); err != nil {
+		return fmt.Errorf("reading how the site names its users: %w", err)
 	}
 	return nil
 }

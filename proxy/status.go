@@ -44,6 +44,7 @@ type roomJSON struct {
 	CookieAttributes      cookieJSON   `json:"cookie_attributes"`
 	EnabledOriginCommands []string     `json:"enabled_origin_commands"`
 	Rules                 []ruleJSON   `json:"rules"`
+	Subject               subjectJSON  `json:"subject"`
 	OnStoreError          string       `json:"on_store_error"`
 	MaxRooms              int          `json:"max_rooms,omitempty"` // of a family, as room_idle
 	RoomIdle              *Duration    `json:"room_idle,omitempty"`
@@ -64,6 +65,17 @@ type cookieJSON struct {
 	SameSite cookie.SameSite `json:"samesite"`
 	Secure   cookie.Secure   `json:"secure"`
 	Domain   string          `json:"domain"`
+}
+
+// subjectJSON is how the site names its users, without the keys.
+type subjectJSON struct {
+	Header string `json:"header"`
+	Token  struct {
+		Header   string `json:"header"`
+		Cookie   string `json:"cookie"`
+		Issuer   string `json:"issuer"`
+		Audience string `json:"audience"`
+	} `json:"token"`
 }
 
 type ruleJSON struct {
@@ -133,6 +145,9 @@ func (r *room) describe() roomJSON {
 	case r.family != nil:
 		j.Family = r.family.model.Load().cfg.Name
 	}
+	named, token := r.cfg.Subject, &j.Subject.Token
+	j.Subject.Header = named.Header
+	token.Header, token.Cookie, token.Issuer, token.Audience = named.TokenHeader, named.TokenCookie, named.Issuer, named.Audience
 	if r.cfg.Revoke {
 		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -77,6 +78,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			LineDropout: c.LineDropout, LineGrace: c.LineGrace,
 		},
 	}
+	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {
 		room.Routes = append(room.Routes, route.Route{Host: r.Host, Path: r.Path})
 	}
@@ -93,6 +95,18 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 		room.Settings.Occupancy.UnmarshalText([]byte(c.Occupancy)),
 		room.Settings.Pacing.UnmarshalText([]byte(c.Pacing)),
 		room.Settings.OnStoreError.UnmarshalText([]byte(c.OnStoreError)))
+}
+
+func subjectConfig(c *config.Room) subject.Config {
+	t := c.Subject.Token
+	s := subject.Config{
+		Room: c.Name, Header: c.Subject.Header, TokenHeader: t.Header, TokenCookie: t.Cookie,
+		PublicKeys: t.PublicKeys, Issuer: t.Issuer, Audience: t.Audience,
+	}
+	for _, secret := range t.Secrets {
+		s.Secrets = append(s.Secrets, []byte(secret))
+	}
+	return s
 }
 
 func ruleOf(r config.Rule) route.Rule {

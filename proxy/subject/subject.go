@@ -34,6 +34,11 @@ type Claim struct {
 	Priority int16 // in an exact line; default 0
 }
 
+// Trust knows the proxies that are trusted.
+type Trust interface {
+	TrustsPeer(q *http.Request) bool // it comes straight from one
+}
+
 // Reader reads claims from requests. It is safe for concurrent use.
 type Reader struct {
 	cfg    Config
@@ -58,7 +63,7 @@ func New(c Config) (*Reader, error) {
 // request comes from a trusted proxy, once and with a value; a token goes before
 // it. The error says why there is a token that does not count; the claim is then
 // that of a request without it.
-func (r *Reader) Read(q *http.Request, trusted bool, now time.Time) (Claim, error) {
+func (r *Reader) Read(q *http.Request, trust Trust, now time.Time) (Claim, error) {
 	var failed error
 	if token := r.token(q); token != "" {
 		c, err := r.tokens.verify(token, now)
@@ -67,8 +72,8 @@ func (r *Reader) Read(q *http.Request, trusted bool, now time.Time) (Claim, erro
 		}
 		failed = err
 	}
-	if r.cfg.Header != "" && trusted {
-		if lines := q.Header[r.cfg.Header]; len(lines) == 1 {
+	if r.cfg.Header != "" {
+		if lines := q.Header[r.cfg.Header]; len(lines) == 1 && trust.TrustsPeer(q) {
 			return Claim{Subject: lines[0]}, failed
 		}
 	}
@@ -100,11 +105,12 @@ func (r *Reader) token(q *http.Request) string {
 }
 
 // Strip removes the header, in any spelling that an origin might take for it, from
-// a request of somebody who is not a trusted proxy.
-func (r *Reader) Strip(h http.Header, trusted bool) {
+// a request of somebody who is not a trusted proxy, and misspelt ones from anybody.
+func (r *Reader) Strip(q *http.Request, trust Trust) {
 	if r.cfg.Header == "" {
 		return
 	}
+	h, trusted := q.Header, trust.TrustsPeer(q)
 	for name := range h {
 		if len(name) != len(r.cfg.Header) || trusted && name == r.cfg.Header {
 			continue

@@ -28,6 +28,11 @@ var (
 	secret = []byte(strings.Repeat("s", 32))
 )
 
+// trust is in everybody or nobody.
+type trust bool
+
+func (t trust) TrustsPeer(*http.Request) bool { return bool(t) }
+
 // claims are those of a good token, with changes; nil takes one out.
 func claims(changes jwt.MapClaims) jwt.MapClaims {
 	c := jwt.MapClaims{"sub": "ann", "exp": now.Add(time.Minute).Unix()}
@@ -56,7 +61,7 @@ func read(t *testing.T, c subject.Config, trusted bool, headers ...string) (subj
 	for i := 0; i < len(headers); i += 2 {
 		q.Header.Add(headers[i], headers[i+1])
 	}
-	return r.Read(q, trusted, now)
+	return r.Read(q, trust(trusted), now)
 }
 
 func TestHeaderCountsFromTrustedProxiesOnly(t *testing.T) {
@@ -82,9 +87,9 @@ func TestHeaderOfOthersIsRemovedInEverySpelling(t *testing.T) {
 		return http.Header{"X-User-Id": {"ann"}, "X_user_id": {"ann"}, "X-User_id": {"ann"}, "X-Users-Id": {"other"}, "X-User-Ix": {"other"}}
 	}
 	untrusted, trusted := h(), h()
-	r.Strip(untrusted, false)
+	r.Strip(&http.Request{Header: untrusted}, trust(false))
 	assert.Equal(t, http.Header{"X-Users-Id": {"other"}, "X-User-Ix": {"other"}}, untrusted)
-	r.Strip(trusted, true)
+	r.Strip(&http.Request{Header: trusted}, trust(true))
 	assert.Equal(t, http.Header{"X-User-Id": {"ann"}, "X-Users-Id": {"other"}, "X-User-Ix": {"other"}}, trusted)
 }
 
