@@ -78,7 +78,8 @@ func (s *stream) step(ctx context.Context) bool {
 	now := queue.At(s.gate.o.Clock())
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	b := append((*buf)[:0], s.begun...)
+	b := (*buf)[:0]
+	b = append(b, s.begun...)
 	s.begun = nil
 	if called := s.called.Swap(false); !s.over && (called || now >= s.due) {
 		aside(func() { b, s.over = s.tell(b, now, s.checkIn(ctx, now, called)) })
