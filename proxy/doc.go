@@ -11,7 +11,8 @@
 //	queued → a page or JSON, with the ticket                          answer.go
 //
 // What is configured is a setup, replaced as a whole by [Gate.Configure]; the
-// rooms' lines outlive it (setup.go, room.go). While an answer is under way its
+// rooms' lines outlive it (setup.go, room.go). A family is a room for each value
+// of a segment of the path, made and dropped as they are used (family.go). While an answer is under way its
 // session stays active (hold.go).
 //
 // [Gate.Admin] is a second handler, for a listener of its own: health, metrics,

@@ -183,7 +183,7 @@ func (f *family) drop(m *member, l *line) bool {
 // mu.
 func (f *family) complain(err error) {
 	if !f.complained {
-		f.gate.o.Log.Error("no more rooms can be made", zap.String("room", f.model.Load().cfg.Name), zap.Error(err))
+		f.gate.o.Log.Warn("room not made", zap.String("room", f.model.Load().cfg.Name), zap.Error(err))
 	}
 	f.complained = true
 }
