@@ -195,18 +195,23 @@ func TestARoomGoesWhenItHasBeenEmptyForLong(t *testing.T) {
 	f.goes("chat.a", "lobby")
 }
 
-func TestARoomStaysWhileSomebodyIsInItOrWaits(t *testing.T) {
+func TestARoomStaysWhileSomebodyIsInIt(t *testing.T) {
 	store := newCounting()
 	f := start(t, family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Second; r.Settings.SessionDuration = time.Minute }), store.quickly)
-	anna, bert := f.visitor(), f.visitor()
-	require.True(t, anna.get("/room/a").in())
-	f.status("chat.a")
-	require.False(t, bert.get("/room/a").in())
-	f.clock.add(10 * time.Second)
-	f.stays(store, "chat.a", "lobby")
-	f.clock.add(49 * time.Second)
+	require.True(t, f.visitor().get("/room/a").in())
+	f.clock.add(59 * time.Second)
 	f.stays(store, "chat.a", "lobby")
 	f.clock.add(2 * time.Second)
+	f.goes("lobby")
+}
+
+func TestARoomStaysWhileSomebodyWaits(t *testing.T) {
+	store := newCounting()
+	f := start(t, family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Second; r.Settings.QueueAll = true }), store.quickly)
+	require.False(t, f.visitor().get("/room/a").in())
+	f.clock.add(15 * time.Second)
+	f.stays(store, "chat.a", "lobby")
+	f.clock.add(15 * time.Second)
 	f.goes("lobby")
 }
 
