@@ -243,6 +243,18 @@ func (g *Gate) oneOf(w http.ResponseWriter, r *http.Request, s *setup, model *ro
 	return one
 }
 
+// keptCookies is of how many rooms of a family a visitor keeps cookies.
+const keptCookies = 24
+
+// excess returns Set-Cookie values that end the cookies of rooms of the family
+// which the visitor has come to before many others.
+func (v visitor) excess(r *http.Request) []string {
+	if v.room.family == nil {
+		return nil
+	}
+	return v.room.jar.Excess(r.Header, keptCookies, v.https)
+}
+
 // isFamily says whether the configuration is of a room for each value.
 func (c *RoomConfig) isFamily() bool {
 	return slices.ContainsFunc(c.Routes, func(r route.Route) bool { return r.Value() != "" })

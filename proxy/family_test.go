@@ -370,6 +370,31 @@ func TestGoodbyesReachTheRoomOfThePage(t *testing.T) {
 	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, f.names())
 }
 
+func TestWhoHasBeenInVeryManyRoomsComesIntoOneMore(t *testing.T) {
+	f := start(t, family(func(r *proxy.RoomConfig) { r.MaxRooms = 200 }))
+	var jar []string // name=value, the oldest first
+	for i := range 150 {
+		target := fmt.Sprintf("/room/%d", i)
+		if i%2 == 0 {
+			require.True(t, f.visitor().get(target).in())
+		}
+		a := f.visitor().get(target, with("Cookie", strings.Join(jar, "; ")))
+		require.Equal(t, http.StatusOK, a.status, target)
+		for _, c := range (&http.Response{Header: a.header}).Cookies() {
+			at := slices.IndexFunc(jar, func(kept string) bool { return strings.HasPrefix(kept, c.Name+"=") })
+			switch {
+			case c.MaxAge < 0:
+				require.GreaterOrEqual(t, at, 0, c.Name)
+				jar = slices.Delete(jar, at, at+1)
+			case at < 0:
+				jar = append(jar, c.Name+"="+c.Value)
+			}
+		}
+	}
+	require.Len(t, jar, 24)
+	assert.Contains(t, jar[23], "anteroom_chat.149=")
+}
+
 func TestMetricsTellOfAFamilyAsOne(t *testing.T) {
 	store := newCounting()
 	f := start(t, family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Minute }), store.quickly)
