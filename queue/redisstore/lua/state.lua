@@ -17,7 +17,7 @@ local version, total, perminute, duration, place, method, pacing, queueall, flee
 local function load_configuration()
   local c = call('HGET', CONF, 'limits') or '0 0 0 1000 0 fifo minute 0 0'
   version, total, perminute, duration, place, method, pacing, queueall, fleeting =
-    string.match(c, '(%d+) (%d+) (%d+) (%d+) (%d+) (%a+) (%a+) (%d) (%d)')
+    string.match(c, '(%d+) (%d+) (%d+) (%d+) (%d+) (%a+) (%a+) (%d) ?(%d?)')
   version, total, perminute = tonumber(version), tonumber(total), tonumber(perminute)
   duration, place, queueall, fleeting = tonumber(duration), tonumber(place), queueall == '1', fleeting == '1'
 end
