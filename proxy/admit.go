@@ -16,7 +16,8 @@ type passage struct {
 	gate      *Gate
 	visitor   visitor
 	ticket    queue.Ticket
-	setCookie string // "" for none
+	setCookie string   // "" for none
+	excess    []string // Set-Cookie values to go with it
 }
 
 type passageKey struct{}
@@ -38,6 +39,9 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queue.
 	}
 	if setCookie != "" || v.room.cfg.Revoke {
 		p := &passage{gate: g, visitor: v, ticket: d.Ticket, setCookie: setCookie}
+		if setCookie != "" {
+			p.excess = v.excess(r)
+		}
 		r = r.WithContext(context.WithValue(r.Context(), passageKey{}, p))
 	}
 	h := g.hold(v, d.Ticket)
@@ -97,6 +101,9 @@ func (p *passage) mark(h http.Header) {
 		return
 	}
 	h.Add("Set-Cookie", p.setCookie)
+	for _, value := range p.excess {
+		h.Add("Set-Cookie", value)
+	}
 	if !strings.Contains(strings.ToLower(h.Get("Cache-Control")), "no-store") {
 		h.Set("Cache-Control", "private, no-store")
 	}

@@ -27,7 +27,7 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	h, own := w.Header(), make([]string, 2) // one allocation for two headers
 	if d.Issue || v.stale {
 		if own[0] = g.seal(v, d.Ticket); own[0] != "" {
-			h["Set-Cookie"] = own[0:1:1]
+			h["Set-Cookie"] = append(own[0:1:1], v.excess(r)...)
 		}
 	}
 	language := v.room.language(r)

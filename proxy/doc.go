@@ -12,7 +12,8 @@
 //	queued → a page or JSON, with the ticket                          answer.go
 //
 // What is configured is a setup, replaced as a whole by [Gate.Configure]; the
-// rooms' lines outlive it (setup.go, room.go). While an answer is under way its
+// rooms' lines outlive it (setup.go, room.go). A family is a room for each value
+// of a segment of the path, made and dropped as they are used (family.go). While an answer is under way its
 // session stays active (hold.go).
 //
 // Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, and
@@ -27,7 +28,8 @@
 // check-in whenever one is due, and ends after about half a queue_ticket_ttl, for
 // the browser to come again and take the new ticket. The data is JSON:
 //
-//	place     the visitor's own numbers, as JSON has them; At the start and after each check-in
+//	place     the visitor's own numbers, as JSON has them. At the start, and after
+//	          each check-in
 //	numbers   those of the room, once per change and second at most: usersQueued;
 //	          in fifo buckets by key, in line first- and lastWaitingNumber and
 //	          usersPreferred, in random waitTime and its percentiles

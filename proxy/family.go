@@ -66,9 +66,6 @@ func (f *family) room(ctx context.Context, value string) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r := m.room.Load(); r != nil {
-		return r, nil
-	}
 	if !found {
 		f.make(m)
 	}
@@ -183,7 +180,7 @@ func (f *family) drop(m *member, l *line) bool {
 // mu.
 func (f *family) complain(err error) {
 	if !f.complained {
-		f.gate.o.Log.Error("no more rooms can be made", zap.String("room", f.model.Load().cfg.Name), zap.Error(err))
+		f.gate.o.Log.Warn("room not made", zap.String("room", f.model.Load().cfg.Name), zap.Error(err))
 	}
 	f.complained = true
 }
@@ -213,14 +210,17 @@ func (f *family) known(value string) *room {
 	return nil
 }
 
-// ask notes that somebody has asked for the room of a value.
-func (f *family) ask(value string) {
+// ask is known for somebody who asks for the room: it stays then.
+func (f *family) ask(value string) *room {
 	now := queue.At(f.gate.o.Clock())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if m, ok := f.members[value]; ok {
-		m.asked = max(m.asked, now)
+	m, ok := f.members[value]
+	if !ok {
+		return nil
 	}
+	m.asked = max(m.asked, now)
+	return m.room.Load()
 }
 
 // oneOf returns the family's room that guards a request; nil if it has answered
@@ -230,7 +230,10 @@ func (g *Gate) oneOf(w http.ResponseWriter, r *http.Request, s *setup, model *ro
 		g.problem(w, r, http.StatusNotFound, g.languages)
 		return nil
 	}
-	if model.family.known(value) == nil && model.exempts(r, s.trust) {
+	if one := model.family.ask(value); one != nil {
+		return one
+	}
+	if model.exempts(r, s.trust) {
 		return model
 	}
 	one, err := model.family.room(r.Context(), value)
@@ -241,6 +244,18 @@ func (g *Gate) oneOf(w http.ResponseWriter, r *http.Request, s *setup, model *ro
 		return nil
 	}
 	return one
+}
+
+// keptCookies is of how many rooms of a family a visitor keeps cookies.
+const keptCookies = 24
+
+// excess returns Set-Cookie values that end the cookies of rooms of the family
+// which the visitor has come to before many others.
+func (v visitor) excess(r *http.Request) []string {
+	if v.room.family == nil {
+		return nil
+	}
+	return v.room.jar.Excess(r.Header, keptCookies, v.https)
 }
 
 // isFamily says whether the configuration is of a room for each value.

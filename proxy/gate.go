@@ -174,8 +174,8 @@ func (g *Gate) Drain() {
 // Close ends the gate's own work and waits for it. Call it after the servers
 // have been shut down. The store stays open.
 func (g *Gate) Close() {
-	g.stop()
-	g.making.Lock() // whoever makes a room sees that it is too late, or has made it
+	g.making.Lock()
+	g.stop() // a room is made by now, or not any more
 	g.making.Unlock()
 	g.tasks.Wait()
 	for _, o := range g.current.Load().origins {
