@@ -24,6 +24,7 @@ type nodes struct {
 	redis  *redistest.Server
 	gates  []*gate
 	origin *journal
+	target string // where the origin is
 
 	mu    sync.Mutex
 	ready []*gate // those that the balancer sends visitors to
@@ -39,6 +40,7 @@ func serveNodes(t *testing.T, n int, l limits, flags ...string) *nodes {
 	s := &nodes{t: t, limits: l, redis: redistest.Start(t, redistest.Options{}), origin: &journal{}}
 	origin := httptest.NewServer(s.origin)
 	t.Cleanup(origin.Close)
+	s.target = origin.URL
 	key, _, code := run(t, "keygen")
 	require.Zero(t, code)
 	env := []string{"ANTEROOM_COOKIE_KEYS=" + string(bytes.TrimSpace([]byte(key)))}
