@@ -174,6 +174,27 @@ func TestAcceptedVisitorsAreNoSlowerWhileTheStoreHangs(t *testing.T) {
 	assert.LessOrEqual(t, hanging[turns/2], calm[turns/2]+5*time.Millisecond+noise)
 }
 
+// A gate that cannot reach its store at the start says so and ends: it would know
+// neither who is in nor how it is configured. Those that run go on.
+func TestGateDoesNotStartWithoutItsStore(t *testing.T) {
+	t.Parallel()
+	s := serveNodes(t, 1, limits{active: 5, perMinute: 100, session: 3 * time.Second})
+	for name, fault := range map[string]struct{ begin, end func() }{
+		"it hangs":        {s.redis.Stop, s.redis.Cont},
+		"nobody is there": {s.redis.Kill, func() { s.redis.Restart(true) }},
+	} {
+		fault.begin()
+		began := time.Now()
+		late := newGate(t, s.gates[0].env, s.gates[0].args[7:]...) // without its own addresses and directory
+		late.launch()
+		assert.Equal(t, 1, late.exit(), name)
+		assert.Contains(t, late.log.String(), "opening the store", name)
+		assert.Less(t, time.Since(began), patience/2, name)
+		assert.Equal(t, 200, s.gates[0].ready(), name)
+		fault.end()
+	}
+}
+
 // resumed is how soon people are let in again once a store is back that has
 // forgotten everything: ten seconds are given to gates that say nothing.
 const resumed = 12 * time.Second
