@@ -24,6 +24,7 @@ type nodes struct {
 	redis  *redistest.Server
 	gates  []*gate
 	origin *journal
+	target string // where the origin is
 
 	mu    sync.Mutex
 	ready []*gate // those that the balancer sends visitors to
@@ -47,7 +48,7 @@ func serveNodes(t *testing.T, n int, l limits, flags ...string) *nodes {
 // serveNodesFor is serveNodes in front of another origin.
 func serveNodesFor(t *testing.T, n int, origin string, l limits, flags ...string) *nodes {
 	t.Helper()
-	s := &nodes{t: t, limits: l, redis: redistest.Start(t, redistest.Options{})}
+	s := &nodes{t: t, limits: l, target: origin, redis: redistest.Start(t, redistest.Options{})}
 	key, _, code := run(t, "keygen")
 	require.Zero(t, code)
 	env := []string{"ANTEROOM_COOKIE_KEYS=" + string(bytes.TrimSpace([]byte(key)))}
