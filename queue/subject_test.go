@@ -165,7 +165,7 @@ func TestDevicesThatArriveAtOnceHaveOnePlace(t *testing.T) {
 			claims[i] = pending[i].Claim
 		}
 		require.NoError(t, d.room.Ask(t.Context(), d.now, claims, grants))
-		first, second := d.room.Settle(d.now, pending[0], grants[0]), d.room.Settle(d.now, pending[1], grants[1])
+		first, second := d.room.Settle(d.now, pending[0], grants[0]), d.room.Settle(d.now.Add(time.Second), pending[1], grants[1])
 		assert.Equal(t, first.Ticket, second.Ticket, method)
 		assert.Equal(t, 1, d.stand().Waiting, method)
 		s.Method = queue.FIFO
