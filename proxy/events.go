@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -14,19 +13,22 @@ var eventStream = []string{"text/event-stream"}
 // visit like any other. 204 has an EventSource give up: of those who do not wait,
 // and of one visitor's streams beyond maxStreams.
 func (g *Gate) events(w http.ResponseWriter, r *http.Request, s *setup) {
+	var e *stream
+	aside(func() { e = g.openStream(w, r, s) })
+	if e != nil {
+		defer g.streams.remove(e)
+		e.run(r.Context())
+	}
+}
+
+// openStream begins a stream, or answers the request and returns nil.
+func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *stream {
 	v, status := g.listening(r, s)
 	h := w.Header()
-	switch status {
-	case http.StatusOK:
-	case http.StatusNoContent:
-		h["Cache-Control"] = noStore
-		w.WriteHeader(status)
-		return
-	default:
-		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
-		return
+	if status != http.StatusOK {
+		g.noStream(w, r, status)
+		return nil
 	}
-
 	q := v.request(false, false)
 	d := queue.Decision{Outcome: queue.Admitted, Ticket: v.ticket}
 	if v.ticket.State == queue.Waiting && !v.room.line.queue.Suspended() {
@@ -43,33 +45,51 @@ func (g *Gate) events(w http.ResponseWriter, r *http.Request, s *setup) {
 	q.Ticket = d.Ticket
 	e := newStream(g, w, v, q)
 	if !g.streams.add(e, v.now) {
-		h["Cache-Control"] = noStore
-		w.WriteHeader(http.StatusNoContent)
-		return
+		g.noStream(w, r, http.StatusNoContent)
+		return nil
 	}
-	defer g.streams.remove(e)
 	h["Cache-Control"], h["Content-Type"], h["X-Content-Type-Options"] = noStore, eventStream, noSniff
 	h["X-Accel-Buffering"] = []string{"no"}
 	w.WriteHeader(http.StatusOK)
-	e.run(r.Context(), d)
+	e.begin(v.now, &d)
+	return e
+}
+
+func (g *Gate) noStream(w http.ResponseWriter, r *http.Request, status int) {
+	if status != http.StatusNoContent {
+		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
+		return
+	}
+	w.Header()["Cache-Control"] = noStore
+	w.WriteHeader(status)
+}
+
+// aside runs f on a goroutine of its own, and waits for it. The stack that a
+// goroutine has needed once it keeps for long, and those of streams are many.
+func aside(f func()) {
+	var failure any
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { failure = recover() }()
+		f()
+	}()
+	<-done
+	if failure != nil {
+		panic(failure)
+	}
 }
 
 // listening returns who asks for events: of the room that the request or the page
 // that it comes from names, or else of the only one in which they wait, or are
 // in. The status is not 200 if there is none such.
 func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
-	rooms := s.rooms
-	if name := r.URL.Query().Get("room"); name != "" {
-		i := s.named(name)
-		if i < 0 {
-			return visitor{}, http.StatusNotFound
-		}
-		rooms = rooms[i : i+1]
-	} else if i := s.ofPage(r); i >= 0 {
-		rooms = rooms[i : i+1]
+	rooms, ok := s.meant(r)
+	if !ok {
+		return visitor{}, http.StatusNotFound
 	}
 	var found []visitor
-	for _, room := range rooms {
+	for room := range rooms {
 		v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
 		switch {
 		case err != nil || v.ticket.State == queue.None:
@@ -87,25 +107,4 @@ func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
 	default:
 		return visitor{}, http.StatusBadRequest
 	}
-}
-
-// named returns the index of the room of this name; -1 if there is none.
-func (s *setup) named(name string) int {
-	for i, r := range s.rooms {
-		if r.cfg.Name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// ofPage returns the index of the room of the page that a request names as its
-// referrer; -1 if there is none.
-func (s *setup) ofPage(r *http.Request) int {
-	if page, err := url.Parse(r.Referer()); err == nil && page.Host == r.Host {
-		if i, ok := s.table.Match(page.Host, page.RequestURI()); ok {
-			return i
-		}
-	}
-	return -1
 }

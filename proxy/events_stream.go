@@ -42,6 +42,8 @@ type stream struct {
 	ends    queue.Instant
 	silent  queue.Instant // until when it may be
 	numbers *frame        // the last that were sent
+	begun   []byte        // not sent yet
+	over    bool
 }
 
 func newStream(g *Gate, w http.ResponseWriter, v visitor, q queue.Request) *stream {
@@ -53,14 +55,16 @@ func newStream(g *Gate, w http.ResponseWriter, v visitor, q queue.Request) *stre
 	}
 }
 
-// run tells the events until the stream ends or its visitor has gone. Whoever
-// comes again after the end does so at a moment of their own.
-func (s *stream) run(ctx context.Context, first queue.Decision) {
-	retry := fmt.Sprintf("retry: %d\n\n", 500+rand.N(2000))
-	if _, err := s.out.Write([]byte(retry)); err != nil {
-		return
-	}
-	for d := &first; s.step(ctx, d); d = nil {
+// begin tells the decision about the visitor's request. Whoever comes again after
+// the stream's end does so at a moment of their own.
+func (s *stream) begin(now queue.Instant, d *queue.Decision) {
+	s.begun = fmt.Appendf(nil, "retry: %d\n\n", 500+rand.N(2000))
+	s.begun, s.over = s.tell(s.begun, now, d)
+}
+
+// run tells what happens until the stream ends or its visitor has gone.
+func (s *stream) run(ctx context.Context) {
+	for s.step(ctx) {
 		select {
 		case <-s.wake:
 		case <-ctx.Done():
@@ -69,25 +73,20 @@ func (s *stream) run(ctx context.Context, first queue.Decision) {
 	}
 }
 
-// step does what is to be done now, and says whether the stream goes on. A
-// decision that is given has still to be told.
-func (s *stream) step(ctx context.Context, d *queue.Decision) bool {
+// step does what is to be done now, and says whether the stream goes on.
+func (s *stream) step(ctx context.Context) bool {
 	now := queue.At(s.gate.o.Clock())
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	b, goesOn := (*buf)[:0], true
-	if called := s.called.Swap(false); d == nil && (called || now >= s.due) {
-		d = s.checkIn(ctx, now, called)
+	b := (*buf)[:0]
+	b = append(b, s.begun...)
+	s.begun = nil
+	if called := s.called.Swap(false); !s.over && (called || now >= s.due) {
+		aside(func() { b, s.over = s.tell(b, now, s.checkIn(ctx, now, called)) })
 	}
-	if d != nil {
-		b, goesOn = s.tell(b, now, d)
-	}
-	if numbers := s.audience.numbers.Load(); goesOn && numbers != s.numbers {
+	if numbers := s.audience.numbers.Load(); !s.over && numbers != s.numbers {
 		s.numbers = numbers
 		b = append(b, numbers.text...)
-	}
-	if now >= s.ends || s.gate.draining.Load() {
-		goesOn = false
 	}
 	if len(b) == 0 && now >= s.silent {
 		b = append(b, ":\n\n"...)
@@ -100,7 +99,7 @@ func (s *stream) step(ctx context.Context, d *queue.Decision) bool {
 		s.silent = now.Add(heartbeat)
 	}
 	s.next.Store(int64(min(s.due, s.ends, s.silent)))
-	return goesOn
+	return !s.over && now < s.ends && !s.gate.draining.Load()
 }
 
 // checkIn has the visitor asked for by the stream: at the time that their ticket
@@ -121,7 +120,7 @@ func (s *stream) checkIn(ctx context.Context, now queue.Instant, called bool) *q
 
 // roomOf returns the room that has this line; nil if it is gone.
 func (s *setup) roomOf(l *line) *room {
-	for _, r := range s.rooms {
+	for r := range s.rooms {
 		if r.line == l {
 			return r
 		}
@@ -129,24 +128,24 @@ func (s *setup) roomOf(l *line) *room {
 	return nil
 }
 
-// tell appends what a decision means to the visitor, and says whether they go on
-// waiting with this stream.
-func (s *stream) tell(b []byte, now queue.Instant, d *queue.Decision) ([]byte, bool) {
+// tell appends what a decision means to the visitor, and says whether that is the
+// stream's end.
+func (s *stream) tell(b []byte, now queue.Instant, d *queue.Decision) (told []byte, over bool) {
 	switch {
 	case d.Outcome == queue.Admitted:
 		s.gate.streams.call(s.line, s.id) // their other streams
-		return append(b, "event: admitted\ndata: {}\n\n"...), false
+		return append(b, "event: admitted\ndata: {}\n\n"...), true
 	case d.Outcome != queue.Queued:
-		return append(b, "event: closed\ndata: {}\n\n"...), false
+		return append(b, "event: closed\ndata: {}\n\n"...), true
 	case d.Ticket.ID != s.id:
-		return b, false // whoever they are now, their next request is to be told
+		return b, true // whoever they are now, their next request is to be told
 	}
 	s.request.Ticket = d.Ticket
 	s.due = now.Add(s.line.queue.DueIn(now, d.Ticket))
 	if s.request.Called && s.line.queue.Settings().Method == queue.FIFO {
 		s.gate.streams.rest(s.line, s.id, s.due)
 	}
-	return s.place(b, d), true
+	return s.place(b, d), false
 }
 
 // place appends the visitor's own numbers: those that JSON has for them.

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"encoding/json"
+	"iter"
 	"net/http"
 	"time"
 
@@ -31,7 +32,7 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 	renew := r.URL.Query().Get("renew") == "1"
 	list := []sessionJSON{}
-	for _, room := range rooms {
+	for room := range rooms {
 		v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
 		if err != nil {
 			g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Languages)
@@ -45,32 +46,32 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 
 // sessionRooms are the rooms that a question about a session is about, or the
 // status that refuses it.
-func (s *setup) sessionRooms(r *http.Request) (rooms []*room, status int) {
+func (s *setup) sessionRooms(r *http.Request) (rooms iter.Seq[*room], status int) {
 	query := r.URL.Query()
 	switch name, path := query.Get("room"), query.Get("path"); {
 	case name != "" && path != "":
 		return nil, http.StatusBadRequest
 	case name != "":
-		i := s.named(name)
-		if i < 0 {
+		of := s.called(name)
+		if of == nil || of.line == nil {
 			return nil, http.StatusNotFound
 		}
-		return s.rooms[i : i+1], 0
+		return only(of), 0
 	case path != "":
-		i, ok := s.table.Match(r.Host, path)
+		of, ok := s.guarding(r.Host, path)
 		if !ok {
 			return nil, http.StatusNotFound
 		}
-		return s.rooms[i : i+1], 0
-	case len(s.rooms) == 1:
-		return s.rooms, 0
+		return only(of), 0
 	}
-	for _, room := range s.rooms {
-		if t, _, err := room.ticket(r); err != nil || t.State != queue.None {
-			rooms = append(rooms, room)
+	return func(yield func(*room) bool) {
+		for room := range s.rooms {
+			t, _, err := room.ticket(r)
+			if (err != nil || t.State != queue.None || len(s.places) == 1) && !yield(room) {
+				return
+			}
 		}
-	}
-	return rooms, 0
+	}, 0
 }
 
 // stands returns the caller's ticket and place as they are, or as they are once

@@ -26,9 +26,6 @@ var naming = room(func(r *proxy.RoomConfig) {
 	r.Subject = subject.Config{Header: "X-User-Id", TokenHeader: "Authorization", Secrets: [][]byte{tokenSecret}}
 })
 
-// inLine gives the first room an exact line.
-var inLine = settings(func(s *queue.Settings) { s.Method = queue.Line })
-
 // as names the user in the proxy's header.
 func as(user string) func(*http.Request) { return with("X-User-Id", user) }
 

@@ -29,13 +29,13 @@ func TestWhatMustAlwaysHold(t *testing.T) {
 			do    func()
 		}{
 			"arrives": {8, w.arrives}, "comes back": {8, w.comesBack}, "all come back": {6, w.allComeBack},
-			"replays": {6, w.replays}, "sends a form": {1, w.sendsAForm}, "leaves": {2, w.leaves}, "is revoked": {1, w.isRevoked},
+			"replays": {6, w.replays}, "is called": {4, w.isCalled}, "sends a form": {1, w.sendsAForm}, "leaves": {2, w.leaves}, "is revoked": {1, w.isRevoked},
 			"a short while": {10, w.shortWhile}, "a long while": {2, w.longWhile},
 			"changes": {2, w.changes}, "pauses": {1, w.pauses}, "restarts": {1, w.restarts},
 		}
 		var names []string
 		for _, name := range []string{"a short while", "arrives", "comes back", "all come back", "replays", "leaves", "a long while",
-			"sends a form", "is revoked", "changes", "pauses", "restarts"} {
+			"is called", "sends a form", "is revoked", "changes", "pauses", "restarts"} {
 			for range things[name].often {
 				names = append(names, name)
 			}

@@ -40,7 +40,7 @@ func (p *ErrorPolicy) UnmarshalText(text []byte) error {
 
 // Config is what a Room is made of.
 type Config struct {
-	Name     string   // required; letters, digits, - and _
+	Name     string   // required; letters, digits, -, _ and .
 	Settings Settings // zero durations take their defaults
 	Store    Store    // required; outlives the Room
 

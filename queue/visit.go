@@ -237,7 +237,7 @@ func (r *Room) arrive(now Instant, s *Settings, id ID, q *Request) (Decision, *P
 	// may be another device's.
 	back := (q.Ticket.State == Accepted || q.Subject != ID{}) && id == cmp.Or(q.Subject, q.Ticket.ID) && !r.paused.Load()
 	if back || s.Method == Line || r.worthAsking(now, s, Claim{ID: id}) {
-		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: true, NoSlot: r.paused.Load(), NoPlace: q.NoWait}
+		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: q.Priority > 0, NoSlot: r.paused.Load(), NoPlace: q.NoWait}
 		return Decision{}, &Pending{Claim: c, request: *q}
 	}
 	if q.NoWait {
@@ -326,7 +326,7 @@ func (r *Room) claim(q *Request, cell Cell) Claim {
 	t := &q.Ticket
 	c := Claim{ID: t.ID, Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn,
 		Number: t.Number, Priority: t.Priority, NoSlot: r.paused.Load()}
-	if q.Priority > t.Priority {
+	if q.Priority > max(t.Priority, 0) { // the default raises nobody whom an operator has put last
 		c.Priority, c.Raise = q.Priority, true
 	}
 	return c

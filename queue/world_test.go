@@ -144,6 +144,12 @@ func (w *world) replays() {
 	}
 }
 
+func (w *world) isCalled() {
+	if p := w.someone(); p != nil {
+		w.comes(p, queue.Request{Ticket: rapid.SampledFrom(p.tickets).Draw(w.T, "shown"), Called: true})
+	}
+}
+
 func (w *world) sendsAForm() {
 	if p := w.someone(); p != nil {
 		w.comes(p, queue.Request{Ticket: p.newest(), NoWait: true})

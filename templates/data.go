@@ -48,8 +48,7 @@ type Data struct {
 	UsersAhead int
 	// UsersQueued is the number of visitors present in the line altogether.
 	UsersQueued int
-	// ArrivalBucket names the bucket of visitors that arrived together, where they
-	// are told so; fifo only.
+	// ArrivalBucket names the bucket that the visitors arrived in; fifo only.
 	ArrivalBucket string
 
 	// Of an exact line only. FirstWaitingNumber is the lowest ticket number of

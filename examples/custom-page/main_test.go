@@ -68,7 +68,7 @@ func TestThePageIsGoodToLookAt(t *testing.T) {
 	require.NoError(t, err)
 	defer browser.Stop()
 	tab := browser.Visitor(t)
-	for _, state := range []string{"fifo", "fifo, hours", "fifo, wait unknown", "fifo, full", "random", "queue all", "reject"} {
+	for _, state := range []string{"fifo", "fifo, hours", "fifo, wait unknown", "fifo, full", "random", "line", "queue all", "reject"} {
 		for name, width := range map[string]int64{"desktop": 1280, "phone": 320} {
 			tab.Look(browsertest.Light, width, 800)
 			tab.Open(server.URL + "/" + url.PathEscape(state))

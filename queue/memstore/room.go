@@ -134,6 +134,12 @@ func (r *room) count(p *queue.Report) {
 	if p.Admitted.Minute == r.minute {
 		r.admitted += p.Admitted.Visitors
 	}
+	if p.Configuration.Version > r.current.Version {
+		r.use(p.Configuration)
+		if r.journal != nil {
+			r.journal.stale = true
+		}
+	}
 }
 
 // advance moves the clock, which never goes back.

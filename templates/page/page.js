@@ -5,8 +5,6 @@ const wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'
 const title = document.title, latin = document.documentElement.lang + '-u-nu-latn', count = new Intl.NumberFormat(latin);
 // The address without its fragment, and without a user name in it, which fetch would refuse.
 const here = location.origin + location.pathname + location.search;
-// HTTP/1.1 has few connections for all tabs of a site.
-const few = !/^h[23]/.test((performance.getEntriesByType('navigation')[0] || say).nextHopProtocol);
 let interval = say.refresh * 1000, due = Infinity, next = due, timer, worker, flight, stream, deaf, last, paused, lost, entered, reloading;
 
 // Nothing is written that is already there: a screen reader would say it again.
@@ -108,21 +106,19 @@ const hush = () => {
   stream = null;
 };
 const listen = () => {
-  if (stream || deaf || entered || !interval || !window.EventSource || few && document.hidden) return;
+  if (stream || deaf || entered || !interval || !window.EventSource) return;
   let heard;
   const source = stream = new EventSource('/.anteroom/events?room=' + encodeURIComponent(say.room));
   const on = (event, act) => source.addEventListener(event, e => {
     heard = true;
     lost = false;
-    if (e.data) act(JSON.parse(e.data));
-    else act();
+    act(e.data && JSON.parse(e.data));
     rest();
     tell();
   });
   on('open', () => {});
   on('place', w => queued(w, w.lastUpdated));
   on('numbers', move);
-  on('turn', () => look(due = 0));
   on('admitted', admitted);
   on('closed', () => {
     hush();
@@ -199,15 +195,7 @@ button.onclick = () => {
   if (last) paint(last);
   tell();
 };
-document.addEventListener('visibilitychange', () => {
-  if (document.hidden) {
-    if (few) hush();
-    rest();
-  } else {
-    look();
-    listen();
-  }
-});
+document.addEventListener('visibilitychange', () => document.hidden || look());
 addEventListener('pagehide', () => {
   hush();
   if (reloading || !interval) return;
@@ -219,7 +207,9 @@ addEventListener('pageshow', e => { if (e.persisted) look(due = 0); });
 clock();
 for (const id of ['ahead', 'position']) set($(id), $(id).textContent.replace(/\d+/g, n => count.format(n)));
 tell();
-next = performance.now() + (goodbye('') ? 500 : interval);
+const back = goodbye('');
+next = performance.now() + (back ? 500 : interval);
 rest();
-listen();
+// Whoever is back listens once that check-in has told of it: the goodbye may come after the stream.
+if (!back) listen();
 })();

@@ -86,10 +86,16 @@ type Route struct {
 type Room struct {
 	// Name identifies the room: letters, digits, - and _, unique; at most 64 characters.
 	Name string
-	// Host and Path are the room's first route; defaults "" (every host) and "/".
+	// Host and Path are the room's first route; defaults "" (every host) and "/". A segment of the path in braces, as in /room/{id},
+	// makes it a room for each value.
 	Host, Path string
 	// AdditionalRoutes are more routes of the same room.
 	AdditionalRoutes []Route
+	// MaxRooms is how many values may have a room at a time; at least 1, default 100. It matters where the path has braces.
+	MaxRooms int
+	// RoomIdle is how long a value's room is kept that is empty and that nobody asks for; 1 s to 24 h, default 10 m. It matters
+	// where the path has braces.
+	RoomIdle time.Duration
 	// Origin is where accepted visitors go, scheme://host[:port]; default is Config.Origin. Never "".
 	Origin string
 	// TotalActiveUsers is how many visitors may be active at once; at least 1.

@@ -101,6 +101,7 @@ func (r *room) finish(root *scope[draft]) {
 		}
 		r.routes = append(r.routes, first)
 	}
+	r.family()
 	r.additional()
 	r.rules()
 	r.limits()
