@@ -69,25 +69,137 @@ func TestSecondDeviceOfASubjectHasTheSameSlot(t *testing.T) {
 }
 
 func TestSubjectWaitsAgainUnderTheSameIDAfterASession(t *testing.T) {
-	d := full(t, settings(1, 10))
+	limits := settings(1, 10)
+	limits.SessionDuration = time.Minute
+	store := memstore.NewShared(0)
+	d, other := openOn(t, limits, store), openOn(t, limits, store)
+	d.enter()
 	old := d.named(ann, queue.Ticket{}).Ticket
-	d.at(5*time.Minute - 10*time.Second)
+	elsewhere := other.named(ann, queue.Ticket{}).Ticket
+	d.at(50 * time.Second)
 	old = d.named(ann, old).Ticket
-	d.at(5*time.Minute + 11*time.Second)
+	d.at(time.Minute + 11*time.Second)
 	in := d.named(ann, old)
 	require.Equal(t, queue.Admitted, in.Outcome)
+	assert.Equal(t, time.Minute+11*time.Second, in.Waited)
 	ends := in.Ticket.Expires.Add(time.Second)
 	d.now = ends
 	d.sync()
 	d.enter()
 	d.pass(10 * time.Second)
-	for name, brought := range map[string]queue.Ticket{"with the session's ticket": in.Ticket, "with one from before it": old, "with none": {}} {
+	for name, brought := range map[string]queue.Ticket{
+		"with the session's ticket": in.Ticket, "with none": {},
+		"with one from before it": old, "with one from before it, of another gate": elsewhere,
+	} {
 		got := d.named(ann, brought)
 		require.Equal(t, queue.Queued, got.Outcome, name)
 		assert.Equal(t, ann, got.Ticket.ID, name)
 		assert.Equal(t, ends.Add(10*time.Second), got.Ticket.ArrivedAt, name)
+		again := d.named(ann, got.Ticket)
+		assert.Equal(t, got.Ticket, again.Ticket, name)
+		assert.Equal(t, 1, d.stand().Waiting, name)
 	}
+}
+
+func TestSubjectsPlaceOfAnotherGateIsTheirsAfterASessionHere(t *testing.T) {
+	limits := settings(1, 10)
+	limits.SessionDuration = time.Minute
+	store := memstore.NewShared(0)
+	d, other := openOn(t, limits, store), openOn(t, limits, store)
+	d.enter()
+	waiting := d.named(ann, queue.Ticket{}).Ticket
+	d.at(time.Minute + time.Second)
+	require.Equal(t, queue.Admitted, d.named(ann, waiting).Outcome)
+	d.at(2*time.Minute + 2*time.Second)
+	d.enter()
+	other.at(2*time.Minute + 3*time.Second)
+	again := other.named(ann, queue.Ticket{})
+	require.Equal(t, queue.Queued, again.Outcome)
+	d.now = again.Ticket.Due()
+	got := d.named(ann, again.Ticket)
+	assert.Equal(t, again.Ticket.ArrivedAt, got.Ticket.ArrivedAt)
+}
+
+func TestPlaceFromBeforeAnAdmissionOfASubjectIsUsed(t *testing.T) {
+	limits := settings(1, 10)
+	limits.SessionDuration = time.Minute
+	store := memstore.NewShared(0)
+	d, other := openOn(t, limits, store), openOn(t, limits, store)
+	d.enter()
+	old := other.named(ann, queue.Ticket{}).Ticket
+	d.at(time.Minute + 30*time.Second)
+	require.Equal(t, queue.Admitted, d.named(ann, queue.Ticket{}).Outcome, "nobody is there, and they come as a newcomer")
+	d.at(2*time.Minute + 31*time.Second)
+	d.enter()
+	got := d.named(ann, old)
+	assert.Equal(t, queue.Queued, got.Outcome)
+	assert.Equal(t, d.now, got.Ticket.ArrivedAt)
+}
+
+func TestSubjectIsCountedWhereTheEarliestOfTheirTicketsSays(t *testing.T) {
+	store := memstore.NewShared(0)
+	d, other := openOn(t, settings(1, 10), store), openOn(t, settings(1, 10), store)
+	d.enter()
+	early := d.named(ann, queue.Ticket{}).Ticket
+	other.at(90 * time.Second)
+	late := other.named(ann, queue.Ticket{}).Ticket
+	assert.Equal(t, other.now, late.ArrivedAt)
+	other.now = late.Due()
+	got := other.named(ann, early)
+	assert.Equal(t, start, got.Ticket.ArrivedAt)
+	other.sync()
+	buckets := other.stand().Buckets
+	require.Len(t, buckets, 1)
+	assert.Equal(t, queue.BucketCount{Bucket: start, Waiting: 1}, buckets[0].BucketCount)
+}
+
+func TestDevicesThatArriveAtOnceHaveOnePlace(t *testing.T) {
+	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
+		s := settings(1, 10)
+		s.Method = method
+		d := full(t, s)
+		claims, grants, pending := make([]queue.Claim, 2), make([]queue.Grant, 2), make([]*queue.Pending, 2)
+		for i := range pending {
+			_, pending[i] = d.room.Check(d.now, queue.Request{Subject: ann})
+			require.NotNil(t, pending[i])
+			claims[i] = pending[i].Claim
+		}
+		require.NoError(t, d.room.Ask(t.Context(), d.now, claims, grants))
+		first, second := d.room.Settle(d.now, pending[0], grants[0]), d.room.Settle(d.now.Add(time.Second), pending[1], grants[1])
+		assert.Equal(t, first.Ticket, second.Ticket, method)
+		assert.Equal(t, 1, d.stand().Waiting, method)
+		s.Method = queue.FIFO
+		d.configure(s)
+		assert.Equal(t, 1, d.stand().Waiting, method)
+	}
+}
+
+func TestSubjectWhosePlaceHasEndedIsCountedOnce(t *testing.T) {
+	s := settings(1, 10)
+	s.RefreshInterval, s.QueueTicketTTL = time.Second, 2*time.Second
+	d := full(t, s)
+	d.room.Visit(context.Background(), d.now, queue.Request{Subject: ann, Hidden: true})
+	d.pass(10 * time.Second)
 	assert.Equal(t, 1, d.stand().Waiting)
+	d.named(ann, queue.Ticket{})
+	assert.Equal(t, 1, d.stand().Waiting)
+}
+
+func TestWhoJoinsAnExactLineAgainIsCountedWhereTheyJoined(t *testing.T) {
+	for name, id := range map[string]queue.ID{"somebody": {}, "a subject": ann} {
+		s := inLine(1, 10)
+		d := open(t, s)
+		d.enter()
+		waiting := d.named(id, queue.Ticket{}).Ticket
+		d.at(70 * time.Second)
+		again := d.named(id, waiting)
+		require.True(t, again.Place.Joined, name)
+		s.Method = queue.FIFO
+		d.configure(s)
+		buckets := d.stand().Buckets
+		require.Len(t, buckets, 1, name)
+		assert.Equal(t, queue.BucketCount{Bucket: start.Add(time.Minute), Waiting: 1}, buckets[0].BucketCount, name)
+	}
 }
 
 func TestWhoLogsInWaitsAsTheSubject(t *testing.T) {
@@ -120,6 +232,10 @@ func TestSubjectWhoseSessionWasRevokedTakesNeitherSlotNorPlaceUntilThatEnds(t *t
 		assert.False(t, got.Issue)
 		assert.Zero(t, d.stand().Waiting)
 	}
+	d.room.Pause(true)
+	assert.Equal(t, queue.Queued, d.named(ann, queue.Ticket{}).Outcome)
+	assert.Zero(t, d.stand().Waiting, "nor while nobody is let in")
+	d.room.Pause(false)
 	assert.Equal(t, queue.Admitted, d.arrive().Outcome, "nothing is kept for them")
 	d.pass(5 * time.Minute)
 	assert.Equal(t, queue.Admitted, d.named(ann, queue.Ticket{}).Outcome)
