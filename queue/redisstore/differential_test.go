@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,7 +30,14 @@ type both struct {
 	last       map[uint64]*queue.Report
 	ids        int
 	admitted   map[queue.ID]queue.Instant
+
+	// beat is what time passes in. A room with an exact line is told of the same
+	// moments by both only if it is whole windows, in which Redis looks up who has
+	// missed a check-in.
+	beat time.Duration
 }
+
+const window = 250 * time.Millisecond
 
 func TestBothStoresAnswerAlike(t *testing.T) {
 	t.Parallel()
@@ -43,6 +51,7 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 		b := &both{
 			T: rt, redis: clock, mem: memstore.New(), clock: clock, now: start,
 			seq: map[uint64]uint64{}, last: map[uint64]*queue.Report{}, admitted: map[queue.ID]queue.Instant{},
+			beat: rapid.SampledFrom([]time.Duration{time.Millisecond, window}).Draw(rt, "beat"),
 		}
 		b.configure()
 		rt.Repeat(map[string]func(*rapid.T){
@@ -51,6 +60,7 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 			"a node reports":                func(*rapid.T) { b.sync(b.report()) },
 			"a node reports and claims":     func(*rapid.T) { b.admit(b.report()) },
 			"a node claims":                 func(*rapid.T) { b.admit(b.number(queue.Report{})) },
+			"the roll is called":            func(*rapid.T) { b.roll() },
 			"a report is sent again":        func(*rapid.T) { b.again() },
 			"a report is sent with another": func(*rapid.T) { b.report(); b.sync(b.report()) },
 		})
@@ -58,8 +68,13 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 }
 
 func (b *both) pass() {
-	b.now = b.now.Add(time.Duration(rapid.IntRange(1, 30_000).Draw(b.T, "ms")) * time.Millisecond)
+	b.now = b.now.Add(b.past(30*time.Second) + b.beat)
 	b.clock.set(b.now)
+}
+
+// past draws how long ago something was, less than most.
+func (b *both) past(most time.Duration) time.Duration {
+	return b.beat * time.Duration(rapid.IntRange(0, int(most/b.beat)-1).Draw(b.T, "beats"))
 }
 
 func (b *both) configure() {
@@ -70,9 +85,12 @@ func (b *both) configure() {
 		TotalActiveUsers:  rapid.IntRange(1, 8).Draw(b.T, "total"),
 		NewUsersPerMinute: rapid.IntRange(1, 8).Draw(b.T, "per minute"),
 		SessionDuration:   seconds(1, 90, "session"),
-		Method:            queue.Method(rapid.IntRange(0, 3).Draw(b.T, "method")),
+		Method:            rapid.SampledFrom(b.methods()).Draw(b.T, "method"),
 		QueueAll:          rapid.IntRange(0, 9).Draw(b.T, "queue all") == 0,
 		Pacing:            rapid.SampledFrom([]queue.Pacing{queue.PacingMinute, queue.PacingEven}).Draw(b.T, "pacing"),
+		LineDropout:       seconds(25, 70, "dropout"),
+		LineGrace:         seconds(3, 20, "grace"),
+		Occupancy:         queue.Occupancy(rapid.IntRange(0, 1).Draw(b.T, "occupancy")),
 	}.WithDefaults()
 	s.QueueTicketTTL = 5 * time.Minute
 	b.version++
@@ -82,6 +100,14 @@ func (b *both) configure() {
 	require.ErrorIs(b, b.redis.Configure(context.Background(), "shop", c), queue.ErrConflict)
 	require.ErrorIs(b, b.mem.Configure(context.Background(), "shop", c), queue.ErrConflict)
 	b.settings = s
+	b.sync(b.number(queue.Report{})) // its line, if it has one, begins at the same moment
+}
+
+func (b *both) methods() []queue.Method {
+	if b.beat == window {
+		return []queue.Method{queue.Line, queue.Line, queue.Line, queue.FIFO}
+	}
+	return []queue.Method{queue.FIFO, queue.Random, queue.Passthrough, queue.Reject}
 }
 
 func (b *both) cell() queue.Cell {
@@ -122,8 +148,19 @@ func (b *both) report() *queue.Report {
 	if rapid.IntRange(0, 4).Draw(b.T, "alone") == 0 {
 		p.Admitted = queue.Admissions{Minute: b.now.Floor(time.Minute), Visitors: 1}
 	}
+	if rapid.IntRange(0, 2).Draw(b.T, "leaves") == 0 {
+		p.Left = []queue.Departure{{ID: b.visitor(), At: b.now.Add(-b.past(2 * time.Second))}}
+	}
+	if rapid.IntRange(0, 2).Draw(b.T, "prefers") == 0 {
+		p.Priorities = []queue.Priority{{ID: b.visitor(), Priority: b.priority()}}
+	}
+	if rapid.IntRange(0, 9).Draw(b.T, "has heard of a number") == 0 {
+		p.LastNumber = uint64(rapid.IntRange(1, 40).Draw(b.T, "number"))
+	}
 	return b.number(p)
 }
+
+func (b *both) priority() int16 { return int16(rapid.IntRange(-2, 2).Draw(b.T, "priority")) }
 
 func (b *both) again() {
 	if p := b.last[uint64(rapid.IntRange(1, 3).Draw(b.T, "node"))]; p != nil {
@@ -143,20 +180,58 @@ func (b *both) sync(p *queue.Report) {
 	assert.ElementsMatch(b, fromMem.Nodes, fromRedis.Nodes)
 	assert.Equal(b, fromMem.RateKnown, fromRedis.RateKnown)
 	assert.InDelta(b, fromMem.Rate, fromRedis.Rate, 1e-9)
+	assert.Equal(b, [...]any{fromMem.FirstNumber, fromMem.LastNumber, fromMem.Preferred, fromMem.Turns},
+		[...]any{fromRedis.FirstNumber, fromRedis.LastNumber, fromRedis.Preferred, fromRedis.Turns})
 	if b.Failed() {
 		b.FailNow()
 	}
 }
 
+// roll asks for everyone, or for some. Since when they are in is left out: Redis
+// forgets it of whoever has been in for long.
+func (b *both) roll() {
+	var some []queue.ID
+	for range rapid.IntRange(0, 3).Draw(b.T, "asked for") {
+		if id := b.visitor(); !slices.Contains(some, id) {
+			some = append(some, id)
+		}
+	}
+	b.sync(b.number(queue.Report{}))
+	fromRedis, err := b.redis.Roll(context.Background(), "shop", some)
+	require.NoError(b, err)
+	fromMem, err := b.mem.Roll(context.Background(), "shop", some)
+	require.NoError(b, err)
+	require.Equal(b, fromMem.Line, fromRedis.Line)
+	sessions := func(r *queue.Roll) (list []queue.Session) {
+		for _, s := range r.Seated {
+			list = append(list, s.Session)
+		}
+		return list
+	}
+	require.ElementsMatch(b, sessions(fromMem), sessions(fromRedis))
+}
+
+func (b *both) claim() queue.Claim {
+	one := func(in int, what string) bool { return rapid.IntRange(1, in).Draw(b.T, what) == 1 }
+	c := queue.Claim{ID: b.visitor(), HeldOnly: one(10, "held only"), NoSlot: one(8, "no slot"), NoPlace: one(8, "no place"), Raise: one(3, "raise")}
+	if one(3, "has a priority") {
+		c.Priority = b.priority()
+	}
+	old := b.now > b.admitted[c.ID].Add(b.settings.PlaceLasts()) && b.admitted[c.ID] > 0
+	if !old && rapid.Bool().Draw(b.T, "waits") {
+		c.Cell = b.cell()
+		c.LastCheckIn = b.now.Add(-b.past(90 * time.Second))
+		c.ArrivedAt = c.LastCheckIn.Add(-b.past(2 * time.Minute))
+		c.Due = b.now.Add(time.Duration(rapid.IntRange(0, 8).Draw(b.T, "due")) * 5 * time.Second)
+		c.Number = uint64(max(0, rapid.IntRange(-10, 20).Draw(b.T, "number")))
+	}
+	return c
+}
+
 func (b *both) admit(p *queue.Report) {
 	claims := make([]queue.Claim, rapid.IntRange(1, 5).Draw(b.T, "claims"))
 	for i := range claims {
-		claims[i] = queue.Claim{ID: b.visitor(), HeldOnly: rapid.IntRange(0, 9).Draw(b.T, "held only") == 0}
-		old := b.now > b.admitted[claims[i].ID].Add(b.settings.PlaceLasts()) && b.admitted[claims[i].ID] > 0
-		if !old && rapid.Bool().Draw(b.T, "waits") {
-			claims[i].Cell = b.cell()
-			claims[i].Due = b.now.Add(time.Duration(rapid.IntRange(0, 8).Draw(b.T, "due")) * 5 * time.Second)
-		}
+		claims[i] = b.claim()
 	}
 	fromRedis, fromMem := make([]queue.Grant, len(claims)), make([]queue.Grant, len(claims))
 	redis, err := b.redis.Admit(context.Background(), "shop", p, claims, fromRedis)
@@ -169,6 +244,7 @@ func (b *both) admit(p *queue.Report) {
 		}
 		require.Equal(b, fromMem[i].Verdict, fromRedis[i].Verdict, "claim %d: %+v", i, claims[i])
 		assert.Equal(b, fromMem[i].Expires, fromRedis[i].Expires, "claim %d: %+v", i, claims[i])
+		assert.Equal(b, fromMem[i].Place, fromRedis[i].Place, "claim %d: %+v", i, claims[i])
 	}
 	b.alike(mem, redis)
 	if b.Failed() {

@@ -41,6 +41,19 @@ func TestStoreKeepsTheContract(t *testing.T) {
 	}
 }
 
+func TestExactLineIsLinearizable(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		store := open(t, redistest.Start(t, redistest.Options{}).URL())
+		store.SetSlack(0)
+		storetest.Linearizable(t, storetest.Harness{Store: store, Slack: grain, SetClock: func(now queue.Instant) {
+			for _, room := range []string{"red", "blue"} {
+				assert.NoError(t, setClock(context.Background(), store, room, now, queue.At(time.Now()).Add(still)))
+			}
+		}})
+	}
+}
+
 func TestWithUserAndTLS(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]redistest.Options{

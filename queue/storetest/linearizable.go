@@ -85,11 +85,12 @@ type history struct {
 	operations []porcupine.Operation
 }
 
-// tick moves the clock on by up to some seconds.
+// tick moves the clock on by up to some seconds, in steps at which a store takes
+// out whoever has missed a check-in.
 func (x *history) tick() queue.Instant {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.now = x.now.Add(time.Duration(rand.IntN(3000)) * time.Millisecond)
+	x.now = x.now.Add(time.Duration(rand.IntN(12)) * 250 * time.Millisecond)
 	if x.h.SetClock != nil {
 		x.h.SetClock(x.now)
 	}

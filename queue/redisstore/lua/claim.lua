@@ -38,11 +38,10 @@ local function in_line(id, bucket, at, c)
     take_out(p)
     return true
   end
+  local before = p.ends
   p.ends = now + dropout
-  if not p.list then
-    enlist(p)
-    touch(PLACES)
-  end
+  if not before then touch(PLACES) end
+  if not before or p.ends < before then enlist(p) end
   keep(p)
   return false, {number_of(p), p.priority, ahead, length(), joined and 1 or 0}
 end
