@@ -45,10 +45,6 @@ type standing struct {
 	until    queue.Instant
 }
 
-// sessionGrain is that of the ends of sessions: whoever asks again that soon after
-// being let in may not have lengthened the session by it.
-const sessionGrain = 125 * time.Millisecond
-
 func newExactLine(t *rapid.T, dir string) *exactLine {
 	x := &exactLine{
 		T: t, dir: dir, now: start, since: start, random: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)),
@@ -233,7 +229,7 @@ func (x *exactLine) takesSeat(id queue.ID, at int) {
 	}
 	active := 0
 	for _, until := range x.seated {
-		if until > x.now.Add(sessionGrain) {
+		if until > x.now {
 			active++
 		}
 	}

@@ -172,7 +172,7 @@ func (r *Room) Touch(now Instant, t Ticket) bool {
 	case t.Expires <= now && r.sessions.expires(now, t.ID) <= now:
 		return false
 	}
-	r.sessions.note(now, t.ID, now.Add(r.SessionLasts()), false)
+	r.sessions.renew(now, t.ID, now.Add(r.SessionLasts()))
 	return true
 }
 

@@ -34,11 +34,18 @@ func phase(id ID) time.Duration {
 // end is the session's end that an entry tells of.
 func (s *sessions) end(e *slot[ID]) Instant { return s.start.afterTicks(e.until).Add(phase(e.key)) }
 
-// note takes down that id may stay until expires at least, rounded up to its
-// phase of a tick, which keeps most requests of a busy visitor from writing. What
-// the store does not know yet is to be reported.
+// renew takes down that id may stay until expires at least, rounded up to its
+// phase of a tick, which keeps most requests of a busy visitor from writing. The
+// store is told.
+func (s *sessions) renew(now Instant, id ID, expires Instant) {
+	s.note(now, id, expires.Add(tick-time.Millisecond), false)
+}
+
+// note takes down that id may stay until expires, rounded down to its phase of a
+// tick: nobody stays here for longer than by a store that knows just that. What it
+// does not know is to be reported.
 func (s *sessions) note(now Instant, id ID, expires Instant, known bool) {
-	at, until := now.ticks(s.start), expires.Add(tick-time.Millisecond-phase(id)).ticks(s.start)
+	at, until := now.ticks(s.start), expires.Add(-phase(id)).ticks(s.start)
 	sh := s.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

@@ -221,7 +221,7 @@ func (r *Room) stay(now Instant, s *Settings, t Ticket) (Decision, bool) {
 		d.Ticket.LastCheckIn, d.Ticket.Expires, d.Issue = now, end, true
 		return d, true
 	}
-	r.sessions.note(now, t.ID, now.Add(s.SessionDuration), false)
+	r.sessions.renew(now, t.ID, now.Add(s.SessionDuration))
 	if t.Expires <= now || now.Sub(t.LastCheckIn) > s.SessionDuration/8 {
 		d.Ticket.LastCheckIn, d.Ticket.Expires, d.Issue = now, now.Add(s.SessionDuration), true
 	}
@@ -409,7 +409,7 @@ func (r *Room) accept(now Instant, s *Settings, t Ticket, g Grant) Decision {
 		d.Ticket.AcceptedAt, d.Ticket.Expires, d.Ticket.Uncounted = now, now.Add(s.SessionLasts(0)), true
 	case g.Verdict == Held && !s.fixed():
 		d.Ticket.Expires = now.Add(s.SessionDuration)
-		r.sessions.note(now, t.ID, d.Ticket.Expires, false)
+		r.sessions.renew(now, t.ID, d.Ticket.Expires)
 	default:
 		r.sessions.note(now, t.ID, g.Expires, true)
 	}
