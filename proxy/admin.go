@@ -26,9 +26,13 @@ const maxPatch = 64 << 10
 func (g *Gate) Admin() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /api/v1/rooms", g.getRooms)
-	api.HandleFunc("GET /api/v1/rooms/{room}", g.withRoom(g.getRoom))
+	api.HandleFunc(roomPattern, g.withRoom(g.getRoom))
 	api.HandleFunc("PATCH /api/v1/rooms/{room}", g.withRoom(g.patchRoom))
 	api.HandleFunc("GET /api/v1/rooms/{room}/status", g.withRoom(g.getStatus))
+	api.HandleFunc("GET /api/v1/rooms/{room}/visitors", g.withRoom(g.getVisitors))
+	api.HandleFunc("GET /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.getVisitor))
+	api.HandleFunc("PATCH /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.patchVisitor))
+	api.HandleFunc("DELETE /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.deleteVisitor))
 	api.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if allowed := methodsOf(api, r); allowed != nil {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -55,7 +59,7 @@ func (g *Gate) Admin() http.Handler {
 func methodsOf(mux *http.ServeMux, r *http.Request) []string {
 	var methods []string
 	r = r.Clone(r.Context())
-	for _, r.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPatch} {
+	for _, r.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodDelete} {
 		if _, pattern := mux.Handler(r); pattern != "/" {
 			methods = append(methods, r.Method)
 		}
@@ -109,7 +113,7 @@ func (g *Gate) getReady(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	failing := map[string]string{}
-	for _, r := range g.current.Load().rooms {
+	for r := range g.current.Load().rooms {
 		if r.line.queue.StoreFailing() {
 			failing[r.cfg.Name] = r.line.queue.Settings().OnStoreError.String()
 		}
@@ -123,7 +127,7 @@ func (g *Gate) getReady(w http.ResponseWriter, _ *http.Request) {
 
 func (g *Gate) getRooms(w http.ResponseWriter, _ *http.Request) {
 	rooms := []roomJSON{}
-	for _, r := range g.current.Load().rooms {
+	for r := range g.current.Load().rooms {
 		rooms = append(rooms, r.describe())
 	}
 	reply(w, rooms)
@@ -132,23 +136,46 @@ func (g *Gate) getRooms(w http.ResponseWriter, _ *http.Request) {
 // withRoom finds the room that the path names.
 func (g *Gate) withRoom(next func(http.ResponseWriter, *http.Request, *room)) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
-		for _, r := range g.current.Load().rooms {
-			if r.cfg.Name == q.PathValue("room") {
-				next(w, q, r)
-				return
-			}
+		name := q.PathValue("room")
+		switch r := g.current.Load().called(name); {
+		case r == nil:
+			refuse(w, http.StatusNotFound, "There is no room of this name. See /api/v1/rooms.")
+		case r.line != nil:
+			next(w, q, r)
+		case q.Pattern == roomPattern:
+			reply(w, r.describe())
+		default:
+			refuse(w, http.StatusNotFound, "There is a room for each value of the path, and none of this name: each is called "+name+".VALUE. See /api/v1/rooms.")
 		}
-		refuse(w, http.StatusNotFound, "There is no room of this name. See /api/v1/rooms.")
 	}
 }
 
+// called returns the room of a name, or the model of the family.
+func (s *setup) called(name string) *room {
+	name, value, one := strings.Cut(name, ".")
+	for _, p := range s.places {
+		switch {
+		case p.cfg.Name != name:
+		case !one:
+			return p
+		case p.family != nil:
+			return p.family.known(value)
+		}
+	}
+	return nil
+}
+
+// roomPattern is the resource of a room, and of what a family's rooms start with.
+const roomPattern = "GET /api/v1/rooms/{room}"
+
 func (g *Gate) getRoom(w http.ResponseWriter, _ *http.Request, r *room) { reply(w, r.describe()) }
 
-func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
+// readPatch reads the body of a change; if it cannot, it has answered instead.
+func readPatch(w http.ResponseWriter, q *http.Request) (patch []byte, ok bool) {
 	if kind, _, err := mime.ParseMediaType(q.Header.Get("Content-Type")); err != nil ||
 		kind != "application/json" && kind != "application/merge-patch+json" {
 		refuse(w, http.StatusUnsupportedMediaType, "Send the changes as application/json.")
-		return
+		return nil, false
 	}
 	patch, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxPatch))
 	if err != nil {
@@ -157,9 +184,20 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 			status = http.StatusRequestEntityTooLarge
 		}
 		refuse(w, status, "The body could not be read.")
+		return nil, false
+	}
+	return patch, true
+}
+
+func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
+	patch, ok := readPatch(w, q)
+	if !ok {
 		return
 	}
-	err = r.line.change(q.Context(), queue.At(g.o.Clock()), patch, q.RemoteAddr)
+	if r.family != nil {
+		r.family.ask(r.value)
+	}
+	err := r.line.change(q.Context(), queue.At(g.o.Clock()), patch, q.RemoteAddr)
 	faults := new(faultsError)
 	switch {
 	case err == nil:

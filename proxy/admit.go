@@ -16,7 +16,8 @@ type passage struct {
 	gate      *Gate
 	visitor   visitor
 	ticket    queue.Ticket
-	setCookie string // "" for none
+	setCookie string   // "" for none
+	excess    []string // Set-Cookie values to go with it
 }
 
 type passageKey struct{}
@@ -38,17 +39,17 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queue.
 	}
 	if setCookie != "" || v.room.cfg.Revoke {
 		p := &passage{gate: g, visitor: v, ticket: d.Ticket, setCookie: setCookie}
+		if setCookie != "" {
+			p.excess = v.excess(r)
+		}
 		r = r.WithContext(context.WithValue(r.Context(), passageKey{}, p))
 	}
-	h := g.hold(v, d.Ticket, v.room.line.queue.Occupancy() == queue.ByConnection && connects(r))
+	h := g.hold(v, d.Ticket)
 	defer h.end()
+	if v.room.line.queue.Occupancy() == queue.ByConnection && connects(r) {
+		r = h.take(v.room.line, r)
+	}
 	g.pass(w, r, v.room.origin)
-}
-
-// connects reports whether a request asks for a connection that lasts: a
-// websocket, or a stream of events.
-func connects(r *http.Request) bool {
-	return r.Header["Upgrade"] != nil || strings.Contains(strings.ToLower(headerValue(r.Header["Accept"])), "text/event-stream")
 }
 
 // seal makes the Set-Cookie value of a ticket. It does not fail for tickets that
@@ -88,6 +89,7 @@ func (g *Gate) respond(resp *http.Response) {
 func (p *passage) revoke() {
 	v := p.visitor
 	v.room.line.queue.Revoke(queue.At(p.gate.o.Clock()), p.ticket)
+	v.room.line.seats.cut(p.ticket.ID)
 	v.room.count(revoked)
 	p.setCookie = v.room.jar.DeleteCookie(v.https)
 }
@@ -99,6 +101,9 @@ func (p *passage) mark(h http.Header) {
 		return
 	}
 	h.Add("Set-Cookie", p.setCookie)
+	for _, value := range p.excess {
+		h.Add("Set-Cookie", value)
+	}
 	if !strings.Contains(strings.ToLower(h.Get("Cache-Control")), "no-store") {
 		h.Set("Cache-Control", "private, no-store")
 	}

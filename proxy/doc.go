@@ -6,13 +6,21 @@
 //	which room guards this host and path?    none → the origin       route.Table
 //	does a rule exempt it?                   yes → the origin         room.exempts
 //	whose ticket is this?                    none we trust → new      cookie.Jar
+//	whom does the site say they are?         nobody → the ticket's    subject.Reader
 //	may they enter?                          the one rule             queue.Room
 //	admitted → the origin, with a new ticket where it changed         admit.go
 //	queued → a page or JSON, with the ticket                          answer.go
 //
 // What is configured is a setup, replaced as a whole by [Gate.Configure]; the
-// rooms' lines outlive it (setup.go, room.go). While an answer is under way its
+// rooms' lines outlive it (setup.go, room.go). A family is a room for each value
+// of a segment of the path, made and dropped as they are used (family.go). While an answer is under way its
 // session stays active (hold.go).
+//
+// Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, and
+// how the caller stands (session.go).
+//
+// [Gate.Admin] is a second handler, for a listener of its own: health, metrics,
+// and the rooms with their visitors (visitors.go).
 //
 // # Events
 //
@@ -20,8 +28,8 @@
 // check-in whenever one is due, and ends after about half a queue_ticket_ttl, for
 // the browser to come again and take the new ticket. The data is JSON:
 //
-//	place     the visitor's own numbers, as JSON has them; in fifo with their
-//	          bucket. At the start and after each check-in
+//	place     the visitor's own numbers, as JSON has them. At the start, and after
+//	          each check-in
 //	numbers   those of the room, once per change and second at most: usersQueued;
 //	          in fifo buckets by key, in line first- and lastWaitingNumber and
 //	          usersPreferred, in random waitTime and its percentiles
@@ -32,7 +40,4 @@
 // at once, in fifo before their time, and tells them that they are in: what is
 // announced has happened, on whichever gate their browser asks next. The room's
 // streams are in streams.go, one stream in events_stream.go.
-//
-// [Gate.Admin] is a second handler, for a listener of its own: health, metrics,
-// and the rooms.
 package proxy

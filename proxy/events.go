@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -30,7 +29,7 @@ func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *str
 		g.noStream(w, r, status)
 		return nil
 	}
-	q := queue.Request{Ticket: v.ticket}
+	q := v.request(false, false)
 	d := queue.Decision{Outcome: queue.Admitted, Ticket: v.ticket}
 	if v.ticket.State == queue.Waiting && !v.room.line.queue.Suspended() {
 		d = v.room.line.queue.Visit(r.Context(), v.now, q)
@@ -85,18 +84,12 @@ func aside(f func()) {
 // that it comes from names, or else of the only one in which they wait, or are
 // in. The status is not 200 if there is none such.
 func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
-	rooms := s.rooms
-	if name := r.URL.Query().Get("room"); name != "" {
-		i := s.named(name)
-		if i < 0 {
-			return visitor{}, http.StatusNotFound
-		}
-		rooms = rooms[i : i+1]
-	} else if i := s.ofPage(r); i >= 0 {
-		rooms = rooms[i : i+1]
+	rooms, ok := s.meant(r)
+	if !ok {
+		return visitor{}, http.StatusNotFound
 	}
 	var found []visitor
-	for _, room := range rooms {
+	for room := range rooms {
 		v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
 		switch {
 		case err != nil || v.ticket.State == queue.None:
@@ -114,25 +107,4 @@ func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
 	default:
 		return visitor{}, http.StatusBadRequest
 	}
-}
-
-// named returns the index of the room of this name; -1 if there is none.
-func (s *setup) named(name string) int {
-	for i, r := range s.rooms {
-		if r.cfg.Name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// ofPage returns the index of the room of the page that a request names as its
-// referrer; -1 if there is none.
-func (s *setup) ofPage(r *http.Request) int {
-	if page, err := url.Parse(r.Referer()); err == nil && page.Host == r.Host {
-		if i, ok := s.table.Match(page.Host, page.RequestURI()); ok {
-			return i
-		}
-	}
-	return -1
 }

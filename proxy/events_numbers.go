@@ -70,15 +70,10 @@ func numbersText(n *queue.Numbers) []byte {
 	return text
 }
 
-// withTime appends a time to a JSON object that has members.
-func withTime(object []byte, name string, at queue.Instant) []byte {
-	object = append(object[:len(object)-1], `,"`...)
-	object = append(append(object, name...), `":"`...)
-	return append(at.Time().AppendFormat(object, time.RFC3339Nano), `"}`...)
-}
-
-// numbersFrame is the event of numbers of a time.
+// numbersFrame is the event of numbers, which are an object that has members, of
+// a time.
 func numbersFrame(text []byte, at queue.Instant) *frame {
-	b := append([]byte("event: numbers\ndata: "), text...)
-	return &frame{append(withTime(b, "lastUpdated", at), "\n\n"...)}
+	b := append([]byte("event: numbers\ndata: "), text[:len(text)-1]...)
+	b = at.Time().AppendFormat(append(b, `,"lastUpdated":"`...), time.RFC3339Nano)
+	return &frame{append(b, "\"}\n\n"...)}
 }

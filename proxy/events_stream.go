@@ -120,7 +120,7 @@ func (s *stream) checkIn(ctx context.Context, now queue.Instant, called bool) *q
 
 // roomOf returns the room that has this line; nil if it is gone.
 func (s *setup) roomOf(l *line) *room {
-	for _, r := range s.rooms {
+	for r := range s.rooms {
 		if r.line == l {
 			return r
 		}
@@ -148,21 +148,14 @@ func (s *stream) tell(b []byte, now queue.Instant, d *queue.Decision) (told []by
 	return s.place(b, d), false
 }
 
-// place appends the visitor's own numbers: those that JSON has for them, and
-// where they find themselves among those of all.
+// place appends the visitor's own numbers: those that JSON has for them.
 func (s *stream) place(b []byte, d *queue.Decision) []byte {
-	page := s.room.pages.get(s.room, pageKey{bucket: d.Ticket.ArrivedAt})
-	seconds := int(queue.Told(d.Ticket.RefreshInterval) / time.Second)
+	page, told := s.room.waiting(d, "")
 	var answer struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`
 	}
-	if err := json.Unmarshal(page.AppendTo(nil, d.Ticket.LastCheckIn.Time(), seconds), &answer); err != nil {
+	if err := json.Unmarshal(page.AppendTo(nil, told), &answer); err != nil {
 		return b
 	}
-	b = append(b, "event: place\ndata: "...)
-	n := s.line.queue.Numbers()
-	if n.Settings.Method != queue.FIFO {
-		return append(append(b, answer.Room...), "\n\n"...)
-	}
-	return append(withTime(append(b, answer.Room...), "bucket", n.BucketOf(d.Ticket.ArrivedAt)), "\n\n"...)
+	return append(append(append(b, "event: place\ndata: "...), answer.Room...), "\n\n"...)
 }

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -33,12 +34,14 @@ type Gate struct {
 	draining  atomic.Bool
 	streams   streams
 
-	mu      sync.Mutex         // held while configuring
-	pausing sync.Mutex         // held from reading whether an origin fails to telling its rooms
-	lines   map[string]*line   // by room; they outlive configurations
-	sync    context.Context    // of the lines' syncing and the beat
-	stop    context.CancelFunc // ends it
-	tasks   sync.WaitGroup     // the syncing and the streams' beat
+	mu       sync.Mutex         // held while configuring
+	making   sync.RWMutex       // written while configuring and closing, read while a family makes a room or drops one
+	pausing  sync.Mutex         // held from reading whether an origin fails to telling its rooms
+	lines    map[string]*line   // by room; they outlive configurations
+	families map[string]*family // by name; they do so, too
+	sync     context.Context    // of the lines' syncing and the beat
+	stop     context.CancelFunc // ends it
+	tasks    sync.WaitGroup     // the syncing and the streams' beat
 }
 
 // New returns a gate of the configuration c. It fails if something in it cannot
@@ -55,7 +58,8 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
-	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages, lines: map[string]*line{}}
+	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
+		lines: map[string]*line{}, families: map[string]*family{}}
 	g.metrics = newMetrics(g)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
@@ -77,6 +81,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if room == nil {
 		return
 	}
+	room.names.Strip(r, s.trust)
 	if room.exempts(r, s.trust) {
 		room.count(exempt)
 		g.pass(w, r, room.origin)
@@ -91,9 +96,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.subresource(w, r, v)
 		return
 	}
-	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, queue.Request{
-		Ticket: v.ticket, Hidden: hidden(r), NoWait: unsafe(r) || subresource(r),
-	}))
+	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), unsafe(r) || subresource(r))))
 }
 
 // ownMatter answers requests that are for no room and no origin, and says
@@ -116,12 +119,15 @@ func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool 
 
 // guard returns the room that guards a request; nil if it has answered instead.
 func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
-	var guards [2]int
-	switch rooms := s.table.All(guards[:0], r.Host, r.RequestURI); len(rooms) {
+	var buf [2]route.Guard
+	switch guards := s.table.All(buf[:0], r.Host, r.RequestURI); len(guards) {
 	case 0:
 		g.unguarded(w, r, s)
 	case 1:
-		return s.rooms[rooms[0]]
+		if guarding := s.places[guards[0].Room]; guarding.family == nil {
+			return guarding
+		}
+		return g.oneOf(w, r, s, s.places[guards[0].Room], guards[0].Value)
 	default:
 		// Its origin might read it as a path of either: whoever is let into one
 		// must not spell their way into the other.
@@ -168,16 +174,18 @@ func (g *Gate) Drain() {
 // Close ends the gate's own work and waits for it. Call it after the servers
 // have been shut down. The store stays open.
 func (g *Gate) Close() {
-	g.stop()
+	g.making.Lock()
+	g.stop() // a room is made by now, or not any more
+	g.making.Unlock()
 	g.tasks.Wait()
 	for _, o := range g.current.Load().origins {
 		o.Close()
 	}
 }
 
-// keepInSync syncs a line with the store until the gate is closed, and once
-// more then.
-func (g *Gate) keepInSync(l *line) {
+// keepInSync syncs a line with the store until the gate is closed, and once more
+// then, or until over says after a sync that nobody needs it.
+func (g *Gate) keepInSync(l *line, over func() bool) {
 	ticker := time.NewTicker(g.o.SyncInterval)
 	defer ticker.Stop()
 	for {
@@ -189,6 +197,8 @@ func (g *Gate) keepInSync(l *line) {
 		}
 		if err := l.queue.Sync(context.WithoutCancel(g.sync), queue.At(g.o.Clock())); err != nil {
 			g.o.Log.Debug("sync failed", zap.String("room", l.queue.Name()), zap.Error(err))
+		} else if over() {
+			return
 		}
 		if last {
 			return

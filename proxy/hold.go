@@ -15,22 +15,20 @@ type hold struct {
 	gate   *Gate
 	queue  *queue.Room // nil once the answer has ended
 	ticket queue.Ticket
-	seated bool // the answer is what keeps the visitor in the room
+	seat   *seats // that the answer keeps for its visitor; nil for none
+	long   bool   // the answer has been touched
 }
 
 var holds = sync.Pool{New: func() any { return new(hold) }}
 
 // hold touches the visitor's session every third of its duration, and well
-// before it would end, until the hold is ended. An answer that connects keeps
-// the visitor's seat from its start, and for the room's grace after its end.
-func (g *Gate) hold(v visitor, t queue.Ticket, connects bool) *hold {
+// before it would end, until the hold is ended; that counts
+// too, if it comes so late.
+func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.gate, h.queue, h.ticket, h.seated = g, v.room.line.queue, t, connects
-	if connects {
-		h.queue.Touch(v.now, t)
-	}
+	h.gate, h.queue, h.ticket = g, v.room.line.queue, t
 	wait := h.interval()
 	if left := t.Expires.Sub(v.now); left > 0 {
 		wait = min(wait, left/2)
@@ -53,18 +51,23 @@ func (h *hold) touch() {
 	if h.queue == nil {
 		return
 	}
-	h.seated = h.queue.Occupancy() == queue.ByConnection
-	h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
+	h.long = true
+	if lasts := h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket); !lasts && h.seat != nil {
+		h.seat.cut(h.ticket.ID)
+	}
 	h.timer.Reset(h.interval())
 }
 
 func (h *hold) end() {
 	h.mu.Lock()
 	h.timer.Stop()
-	if h.seated {
+	if h.seat != nil || h.long {
 		h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
 	}
-	h.gate, h.queue = nil, nil
+	if h.seat != nil {
+		h.seat.leave(h.ticket.ID, h)
+	}
+	h.gate, h.queue, h.seat, h.long = nil, nil, nil, false
 	h.mu.Unlock()
 	holds.Put(h)
 }

@@ -3,6 +3,8 @@ package proxy
 import (
 	"net/http"
 
+	"go.uber.org/zap"
+
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/queue"
@@ -16,13 +18,29 @@ type visitor struct {
 	sealed cookie.Ticket // what it came in
 	stale  bool          // it should be issued anew: an old key, or the other scheme's name
 	https  bool
+
+	subject  queue.ID // who the site says they are; the zero ID where it does not
+	priority int16    // what it has signed for them
 }
 
-// visitor returns who sent the request, by their ticket. It fails if the cookies
-// cannot be read.
+// request is what the visitor asks of the queue.
+func (v *visitor) request(hidden, noWait bool) queue.Request {
+	return queue.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority}
+}
+
+// visitor returns who sent the request, by their ticket and by what the site says
+// of them. It fails if the cookies cannot be read.
 func (r *room) visitor(q *http.Request, now queue.Instant, trust origin.Trust) (visitor, error) {
 	ticket, sealed, err := r.ticket(q)
 	v := visitor{room: r, now: now, ticket: ticket, sealed: sealed, https: trust.Scheme(q) == "https"}
+	claim, refused := r.names.Read(q, trust, now.Time())
+	if refused != nil {
+		r.badTokens.Inc()
+		r.log.Debug("token refused", zap.Error(refused))
+	}
+	if claim.Subject != "" {
+		v.subject, v.priority = queue.SubjectID(r.cfg.Name, claim.Subject), claim.Priority
+	}
 	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != r.jar.Name(v.https))
 	return v, err
 }

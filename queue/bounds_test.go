@@ -56,8 +56,13 @@ func heap() int64 {
 // of them, and returns the most bytes that each took at any size on the way.
 func fill(t testing.TB, least, most, slots int) (perVisitor int64) {
 	t.Helper()
+	return fillBy(t, least, most, queue.Settings{TotalActiveUsers: slots, NewUsersPerMinute: slots, SessionDuration: time.Hour})
+}
+
+func fillBy(t testing.TB, least, most int, s queue.Settings) (perVisitor int64) {
+	t.Helper()
 	before := heap()
-	room := newRoom(t, queue.Settings{TotalActiveUsers: slots, NewUsersPerMinute: slots, SessionDuration: time.Hour}, memstore.New())
+	room := newRoom(t, s, memstore.New())
 	for people := range most {
 		if people >= least && people%(most/20) == 0 {
 			require.NoError(t, room.Sync(context.Background(), start))
@@ -71,20 +76,27 @@ func fill(t testing.TB, least, most, slots int) (perVisitor int64) {
 
 func TestVisitorsTakeLittleMemory(t *testing.T) {
 	assert.LessOrEqual(t, fill(t, 50_000, 200_000, 1), int64(32), "bytes of a waiting visitor")
+	exact := settings(1, 1)
+	exact.Method, exact.SessionDuration = queue.Line, time.Hour
+	assert.LessOrEqual(t, fillBy(t, 50_000, 200_000, exact), int64(200), "bytes of a place in an exact line")
 	assert.LessOrEqual(t, fill(t, 20_000, 60_000, 60_000), int64(128), "bytes of an active session")
 }
 
 func TestMemoryIsGivenBackAfterACrowdHasLeft(t *testing.T) {
 	const people = 200_000
-	before := heap()
-	d := full(t, settings(1, 1))
-	d.joins(people)
-	d.sync()
-	crowded := heap() - before
-	for range 200 {
-		d.pass(time.Second)
+	for _, method := range []queue.Method{queue.FIFO, queue.Line} {
+		before := heap()
+		s := settings(1, 1)
+		s.Method = method
+		d := full(t, s)
+		d.joins(people)
+		d.sync()
+		crowded := heap() - before
+		for range 1000 {
+			d.pass(200 * time.Millisecond)
+		}
+		left := heap() - before
+		assert.Less(t, left, crowded/4, "of %d bytes, in %v", crowded, method)
+		runtime.KeepAlive(d)
 	}
-	left := heap() - before
-	assert.Less(t, left, crowded/4, "of %d bytes", crowded)
-	runtime.KeepAlive(d)
 }

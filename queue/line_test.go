@@ -119,7 +119,7 @@ func TestPlaceIsKeptForTheTicketsTTLAndNoLonger(t *testing.T) {
 
 func TestPlaceIsNotLostBeforeTheCheckInThatWasTold(t *testing.T) {
 	s := settings(1, 10)
-	s.RefreshInterval, s.QueueTicketTTL = 2*time.Minute, 4*time.Minute
+	s.RefreshInterval, s.QueueTicketTTL, s.LineDropout = 2*time.Minute, 4*time.Minute, 6*time.Minute
 	s.SessionDuration = time.Hour
 	d := full(t, s)
 	waiting := d.join()

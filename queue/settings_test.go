@@ -16,12 +16,14 @@ func TestSettingsLeftOutTakeTheirDefaults(t *testing.T) {
 	assert.Equal(t, queue.Settings{
 		TotalActiveUsers: 2, NewUsersPerMinute: 1,
 		SessionDuration: 5 * time.Minute, RefreshInterval: 20 * time.Second, Bucket: time.Minute, QueueTicketTTL: 5 * time.Minute,
+		LineDropout: time.Minute, LineGrace: 15 * time.Second,
 	}, s)
 	assert.NoError(t, s.Validate())
 	assert.Equal(t, s, s.WithDefaults())
 
 	slow := queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 1, RefreshInterval: time.Hour, RefreshJitter: .5}.WithDefaults()
 	assert.NoError(t, slow.Validate(), "the defaults go with each other")
+	assert.Equal(t, 3*time.Hour, slow.LineDropout)
 }
 
 func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
@@ -33,7 +35,7 @@ func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
 		{"no slots", func(s *queue.Settings) { s.TotalActiveUsers = 0 }, "total_active_users is 0"},
 		{"no admissions", func(s *queue.Settings) { s.NewUsersPerMinute = -1 }, "new_users_per_minute is -1"},
 		{"a session of less than a second", func(s *queue.Settings) { s.SessionDuration = time.Second - 1 }, "session_duration"},
-		{"an unknown method", func(s *queue.Settings) { s.Method = 4 }, "queueing_method"},
+		{"an unknown method", func(s *queue.Settings) { s.Method = 5 }, "queueing_method"},
 		{"an unknown pacing", func(s *queue.Settings) { s.Pacing = 4 }, "pacing"},
 		{"too short an interval", func(s *queue.Settings) { s.RefreshInterval = 999 * time.Millisecond }, "refresh_interval"},
 		{"too long an interval", func(s *queue.Settings) { s.RefreshInterval, s.QueueTicketTTL = 25*time.Hour, 99*time.Hour }, "refresh_interval"},
@@ -42,6 +44,9 @@ func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
 		{"jitter that is no number", func(s *queue.Settings) { s.RefreshJitter = math.NaN() }, "refresh_jitter"},
 		{"too fine buckets", func(s *queue.Settings) { s.Bucket = time.Second - 1 }, "bucket"},
 		{"places that end between check-ins", func(s *queue.Settings) { s.QueueTicketTTL = 39 * time.Second }, "queue_ticket_ttl"},
+		{"a dropout before the check-in", func(s *queue.Settings) { s.LineDropout = 22 * time.Second }, "line_dropout is 22s: must be longer than a refresh interval, at least 22.5s"},
+		{"too short a grace", func(s *queue.Settings) { s.LineGrace = 3*time.Second - 1 }, "line_grace"},
+		{"an unknown occupancy", func(s *queue.Settings) { s.Occupancy = 2 }, "occupancy"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := settings(1, 1)
@@ -72,13 +77,20 @@ func TestNamesOfSettingsReadAsTheyAreWritten(t *testing.T) {
 		require.NoError(t, got.UnmarshalText(text))
 		assert.Equal(t, p, got)
 	}
+	for o := queue.BySession; o <= queue.ByConnection; o++ {
+		text, err := o.MarshalText()
+		require.NoError(t, err)
+		var got queue.Occupancy
+		require.NoError(t, got.UnmarshalText(text))
+		assert.Equal(t, o, got)
+	}
 	for p := queue.Hold; p <= queue.Let; p++ {
 		var got queue.ErrorPolicy
 		require.NoError(t, got.UnmarshalText([]byte(p.String())))
 		assert.Equal(t, p, got)
 	}
 	method, pacing, policy := queue.Random, queue.PacingEven, queue.Share
-	assert.ErrorContains(t, method.UnmarshalText([]byte("lifo")), "fifo random passthrough reject")
+	assert.ErrorContains(t, method.UnmarshalText([]byte("lifo")), "fifo random line passthrough reject")
 	assert.ErrorContains(t, pacing.UnmarshalText([]byte("")), "pacing")
 	assert.ErrorContains(t, policy.UnmarshalText([]byte("let")), "on_store_error")
 	assert.Equal(t, queue.Random, method, "what is not understood changes nothing")

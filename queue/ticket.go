@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// ID names a visitor. It is drawn at random and never shown to them.
+// ID names a visitor. It is drawn at random, or stands for a subject whom the
+// site has named, and is never shown to them.
 type ID [16]byte
 
 // String returns the id in hexadecimal.
@@ -118,7 +119,7 @@ func (t *Ticket) UnmarshalBinary(b []byte) error {
 			ArrivedAt:       instantAt(b[24:]),
 			RefreshInterval: time.Duration(binary.BigEndian.Uint32(b[30:])) * time.Millisecond,
 		}
-	case state == Waiting && len(b) == waitingLength+placeLength && flags == byte(Waiting)|flagNumber:
+	case state == Waiting && len(b) == waitingLength+placeLength && flags == byte(Waiting)|flagNumber && instantAt(b[34:]) != 0:
 		*t = Ticket{
 			State:           Waiting,
 			LastCheckIn:     instantAt(b[18:]),
@@ -126,9 +127,6 @@ func (t *Ticket) UnmarshalBinary(b []byte) error {
 			RefreshInterval: time.Duration(binary.BigEndian.Uint32(b[30:])) * time.Millisecond,
 			Number:          uint64(instantAt(b[34:])),
 			Priority:        int16(binary.BigEndian.Uint16(b[40:])),
-		}
-		if t.Number == 0 {
-			return errTicket
 		}
 	case state == Accepted && len(b) == acceptedLength && flags&flagNumber == 0:
 		*t = Ticket{

@@ -16,6 +16,11 @@ var waitingTicket = queue.Ticket{
 	State: queue.Waiting, ID: queue.ID{1, 2, 3, 15: 9}, LastCheckIn: start + 20_001, ArrivedAt: start + 1, RefreshInterval: 17_123 * time.Millisecond,
 }
 
+var lineTicket = queue.Ticket{
+	State: queue.Waiting, ID: queue.ID{1, 2, 3, 15: 9}, LastCheckIn: start + 20_001, ArrivedAt: start + 1, RefreshInterval: 17_123 * time.Millisecond,
+	Number: 412, Priority: -3,
+}
+
 var acceptedTicket = queue.Ticket{
 	State: queue.Accepted, ID: queue.ID{1, 2, 3, 15: 9}, LastCheckIn: start + 20_001, AcceptedAt: start + 20_000, Expires: start + 320_001,
 }
@@ -31,6 +36,9 @@ func TestTicketSurvivesItsBinaryForm(t *testing.T) {
 		} else {
 			want.ArrivedAt = instant.Draw(t, "arrived")
 			want.RefreshInterval = time.Duration(rapid.Uint32().Draw(t, "interval")) * time.Millisecond
+			if want.Number = rapid.Uint64Range(0, 1<<48-1).Draw(t, "number"); want.Number != 0 {
+				want.Priority = rapid.Int16().Draw(t, "priority")
+			}
 		}
 		b, err := want.AppendBinary([]byte("before"))
 		require.NoError(t, err)
@@ -45,7 +53,7 @@ func TestTicketIsSmall(t *testing.T) {
 	for _, c := range []struct {
 		ticket queue.Ticket
 		bytes  int
-	}{{waitingTicket, 34}, {acceptedTicket, 36}} {
+	}{{waitingTicket, 34}, {lineTicket, 42}, {acceptedTicket, 36}} {
 		b, err := c.ticket.AppendBinary(nil)
 		require.NoError(t, err)
 		assert.Len(t, b, c.bytes)
@@ -67,6 +75,8 @@ func TestTicketThatCannotBeWrittenIsAnError(t *testing.T) {
 		"an interval below none":      with(waitingTicket, func(t *queue.Ticket) { t.RefreshInterval = -time.Second }),
 		"an interval of many weeks":   with(waitingTicket, func(t *queue.Ticket) { t.RefreshInterval = 1000 * 24 * time.Hour }),
 		"a waiting one not counted":   with(waitingTicket, func(t *queue.Ticket) { t.Uncounted = true }),
+		"a number too high":           with(lineTicket, func(t *queue.Ticket) { t.Number = 1 << 48 }),
+		"a number of one let in":      with(acceptedTicket, func(t *queue.Ticket) { t.Number = 1 }),
 		"an interval with fine grain": with(waitingTicket, func(t *queue.Ticket) { t.RefreshInterval = time.Second + time.Microsecond }),
 	} {
 		_, err := ticket.AppendBinary(nil)
@@ -79,6 +89,8 @@ func TestTicketOfAnotherFormIsAnError(t *testing.T) {
 	require.NoError(t, err)
 	accepted, err := acceptedTicket.AppendBinary(nil)
 	require.NoError(t, err)
+	placed, err := lineTicket.AppendBinary(nil)
+	require.NoError(t, err)
 	changed := func(b []byte, at int, to byte) []byte {
 		b = bytes.Clone(b)
 		b[at] = to
@@ -90,7 +102,11 @@ func TestTicketOfAnotherFormIsAnError(t *testing.T) {
 		"another version":      changed(waiting, 0, 2),
 		"no state":             changed(waiting, 1, 0),
 		"an unknown state":     changed(waiting, 1, 3),
-		"an unknown flag":      changed(accepted, 1, 0x42),
+		"an unknown flag":      changed(accepted, 1, 0x22),
+		"let in, with a place": changed(accepted, 1, 0x42),
+		"no number, flagged":   changed(waiting, 1, 0x41),
+		"a number, unflagged":  changed(placed, 1, 1),
+		"the number none":      append(bytes.Clone(placed[:34]), make([]byte, 8)...),
 		"waiting, not counted": changed(waiting, 1, 0x81),
 		"another's length":     changed(waiting, 1, 2),
 		"one byte short":       waiting[:len(waiting)-1],
@@ -107,7 +123,7 @@ func TestIDIsShownInHexadecimal(t *testing.T) {
 }
 
 func FuzzTicket(f *testing.F) {
-	for _, ticket := range []queue.Ticket{waitingTicket, acceptedTicket} {
+	for _, ticket := range []queue.Ticket{waitingTicket, lineTicket, acceptedTicket} {
 		b, err := ticket.AppendBinary(nil)
 		require.NoError(f, err)
 		f.Add(b)

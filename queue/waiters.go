@@ -22,7 +22,9 @@ type waiterShard struct {
 	mu      sync.Mutex
 	table   table[shortID] // until: as in Cell; more: dueTicks with left and called, or usedUp
 	changes cellChanges    // since the last report
-	_       [64]byte       // keeps neighbouring locks off one cache line
+
+	subjects map[ID]subject // those whom the site has named; nil without any
+	_        [64]byte       // keeps neighbouring locks off one cache line
 }
 
 // packedCell is a Cell in one word: its bucket in seconds, and its end in ticks.
@@ -130,10 +132,12 @@ func (w *waiters) forget() {
 	}
 }
 
-// trim gives memory of one shard back after a crowd has left.
-func (w *waiters) trim(shard int, now Instant) {
+// trim gives memory of one shard back after a crowd has left, and forgets the
+// subjects of whom nothing was heard since a moment.
+func (w *waiters) trim(shard int, now, since Instant) {
 	s := &w.shards[shard%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.table.trim(now.ticks(w.start))
+	s.forgetSubjects(since)
 }

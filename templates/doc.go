@@ -3,9 +3,9 @@
 // nothing of the queue; it is given plain values in a [Data].
 //
 // A page is rendered once for each state of a room, not once for each visitor.
-// Only two values are a visitor's own, the time of the last check-in and the
-// interval until the next; [Rendered] leaves their places open and
-// [Rendered.AppendTo] fills them in. In the order in which they are used:
+// What is a visitor's own is the time of the last check-in, the interval until
+// the next, and in an exact line the numbers of the [Place]; [Rendered] leaves
+// room for them and [Rendered.AppendTo] fills them in. In the order in which they are used:
 //
 //	Parse     checks and compiles a custom template (Mustache)
 //	NewSet    the templates of one room: a custom page, or the built-in one

@@ -130,9 +130,12 @@ func TestStatusShowsTheRoomsAsATable(t *testing.T) {
 		switch r.URL.Path {
 		case "/api/v1/rooms":
 			_, _ = w.Write([]byte(`[{"name": "shop", "queueing_method": "fifo", "total_active_users": 200, "new_users_per_minute": 30},
+				{"name": "chat.gone"},
 				{"name": "tickets", "queueing_method": "random", "total_active_users": 5, "new_users_per_minute": 5}]`))
 		case "/api/v1/rooms/shop/status":
 			_, _ = w.Write([]byte(`{"status": "queueing", "activeUsers": 200, "openSlots": 0, "estimated_queued_users": 1234, "max_estimated_time_minutes": 42}`))
+		case "/api/v1/rooms/chat.gone/status":
+			w.WriteHeader(http.StatusNotFound)
 		default:
 			_, _ = w.Write([]byte(`{"status": "not_queueing", "activeUsers": 1, "openSlots": 4}`))
 		}

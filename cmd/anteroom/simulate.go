@@ -60,7 +60,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.experiment, "experiment", "uniform",
 		"uniform, or spoofed: everyone joins an empty room at once, with an arrival time in the past")
-	f.StringSliceVar(&o.methods, "queueing-method", []string{"fifo", "random"}, "fifo, random, passthrough, reject; several are compared")
+	f.StringSliceVar(&o.methods, "queueing-method", []string{"fifo", "random"}, "fifo, random, line, passthrough, reject; several are compared")
 	f.IntVar(&c.Visitors, "visitors", c.Visitors, "how many come, bots and spammers among them")
 	f.TextVar(&c.Arrivals, "arrivals", c.Arrivals, "how they spread: uniform, poisson, burst, spike, ramp")
 	f.DurationVar(&c.Over, "over", c.Over, "the time in which they come")

@@ -11,6 +11,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -67,7 +68,8 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			Secure:   cookie.Secure(c.CookieAttributes.Secure),
 			Domain:   c.CookieAttributes.Domain,
 		},
-		Revoke: slices.Contains(c.EnabledOriginCommands, "revoke"),
+		Revoke:   slices.Contains(c.EnabledOriginCommands, "revoke"),
+		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
 		Settings: queue.Settings{
 			TotalActiveUsers: c.TotalActiveUsers, NewUsersPerMinute: c.NewUsersPerMinute,
 			SessionDuration: c.SessionDuration, DisableSessionRenewal: c.DisableSessionRenewal,
@@ -76,6 +78,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			LineDropout: c.LineDropout, LineGrace: c.LineGrace,
 		},
 	}
+	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {
 		room.Routes = append(room.Routes, route.Route{Host: r.Host, Path: r.Path})
 	}
@@ -92,6 +95,18 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 		room.Settings.Occupancy.UnmarshalText([]byte(c.Occupancy)),
 		room.Settings.Pacing.UnmarshalText([]byte(c.Pacing)),
 		room.Settings.OnStoreError.UnmarshalText([]byte(c.OnStoreError)))
+}
+
+func subjectConfig(c *config.Room) subject.Config {
+	t := c.Subject.Token
+	s := subject.Config{
+		Room: c.Name, Header: c.Subject.Header, TokenHeader: t.Header, TokenCookie: t.Cookie,
+		PublicKeys: t.PublicKeys, Issuer: t.Issuer, Audience: t.Audience,
+	}
+	for _, secret := range t.Secrets {
+		s.Secrets = append(s.Secrets, []byte(secret))
+	}
+	return s
 }
 
 func ruleOf(r config.Rule) route.Rule {

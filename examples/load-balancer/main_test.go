@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strconv"
 	"syscall"
@@ -135,6 +136,41 @@ func TestGuestsKeepTheirPlacesWhenTheirGateIsKilled(t *testing.T) {
 		}
 	}
 	assert.True(t, fourth.ask().waiting)
+}
+
+func TestGuestsNoticeNothingWhenTheirGateDrains(t *testing.T) {
+	at, said := free(t), &stagetest.Output{}
+	stagetest.Start(t, at.admins[1], func(ctx context.Context, out io.Writer) error { return run(ctx, io.MultiWriter(out, said), at) })
+	require.Eventually(t, func() bool { return regexp.MustCompile(`Open http`).MatchString(said.String()) }, patience, 20*time.Millisecond)
+	guests := make([]guest, 3)
+	for i := range guests {
+		guests[i] = guest{t: t, browser: stagetest.Visitor(t), shop: "http://" + at.visitors + "/"}
+		require.Equal(t, i == 2, guests[i].ask().waiting)
+	}
+	waits := guests[2]
+	old := waits.gate()
+	pid := regexp.MustCompile(old + `: process (\d+)`).FindStringSubmatch(said.String())
+	require.Len(t, pid, 2)
+	number, err := strconv.Atoi(pid[1])
+	require.NoError(t, err)
+	process, err := os.FindProcess(number)
+	require.NoError(t, err)
+	require.NoError(t, process.Signal(syscall.SIGTERM))
+	// They ask all the time, before and after the balancer sees that the gate is
+	// not ready, and once it is gone: each answer is a proper one.
+	asked, after := 0, 0
+	require.Eventually(t, func() bool {
+		for i, g := range guests {
+			require.Equal(t, i == 2, g.ask().waiting)
+		}
+		asked++
+		if process.Signal(syscall.Signal(0)) != nil {
+			after++
+		}
+		return after > 5
+	}, patience, 20*time.Millisecond, "the gate has ended")
+	assert.Greater(t, asked, 20)
+	assert.NotEqual(t, old, waits.gate(), "they are at the other gate")
 }
 
 func TestMissingProgramsAreNamed(t *testing.T) {

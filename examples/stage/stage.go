@@ -1,5 +1,5 @@
 // Package stage is what the examples have in common: a small shop, and the
-// program anteroom in front of it. Nothing in it is needed to use Anteroom.
+// program anteroom in front of it or of another site. Nothing in it is needed to use Anteroom.
 package stage
 
 import (
@@ -20,7 +20,7 @@ import (
 
 // Addresses are where an example listens.
 type Addresses struct {
-	Shop  string // the site behind the gate
+	Shop  string // the shop, or what else is behind the gate
 	Gate  string // what visitors open
 	Admin string // the gate's admin API
 }
@@ -44,19 +44,24 @@ func Main(run func(ctx context.Context, out io.Writer) error) int {
 // Run serves the shop and runs `anteroom serve` with the arguments, until ctx
 // ends or the gate fails.
 func Run(ctx context.Context, out io.Writer, at Addresses, args ...string) error {
+	return RunSite(ctx, out, at, Shop(), args...)
+}
+
+// RunSite is Run with another site in place of the shop.
+func RunSite(ctx context.Context, out io.Writer, at Addresses, site http.Handler, args ...string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	l, err := net.Listen("tcp", at.Shop)
 	if err != nil {
-		return fmt.Errorf("opening the shop: %w", err)
+		return fmt.Errorf("opening the site: %w", err)
 	}
-	shop := &http.Server{Handler: Shop(), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: site, ReadHeaderTimeout: 5 * time.Second}
 	closed := make(chan error, 1)
-	go func() { closed <- shop.Serve(l) }()
+	go func() { closed <- server.Serve(l) }()
 	err = gate(ctx, out, args)
-	err = errors.Join(err, shop.Close())
-	if shopErr := <-closed; !errors.Is(shopErr, http.ErrServerClosed) {
-		err = errors.Join(err, fmt.Errorf("running the shop: %w", shopErr))
+	err = errors.Join(err, server.Close())
+	if siteErr := <-closed; !errors.Is(siteErr, http.ErrServerClosed) {
+		err = errors.Join(err, fmt.Errorf("running the site: %w", siteErr))
 	}
 	return err
 }

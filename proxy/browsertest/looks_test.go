@@ -39,11 +39,9 @@ func preview(t *testing.T) *httptest.Server {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			w.Header().Set("Content-Security-Policy", set.ContentSecurityPolicy())
 		}
-		refresh := 1
-		if !data.Refreshes() {
-			refresh = 0
-		}
-		_, _ = w.Write(answer.AppendTo(nil, time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), refresh))
+		_, _ = w.Write(answer.AppendTo(nil, templates.Visitor{
+			LastUpdated: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), RefreshSeconds: 1, Place: data.Place,
+		}))
 	}))
 	t.Cleanup(server.Close)
 	return server
@@ -64,7 +62,7 @@ func TestThePageInEveryState(t *testing.T) {
 		width, height int64
 	}
 	var looks []look
-	for _, state := range []string{"fifo", "random", "fifo, wait unknown", "reject"} {
+	for _, state := range []string{"fifo", "random", "line", "fifo, wait unknown", "reject"} {
 		looks = append(looks,
 			look{state, "en-US", browsertest.Light, 1280, 800}, look{state, "en-US", browsertest.Dark, 1280, 800},
 			look{state, "en-US", browsertest.Light, 320, 640}, look{state, "en-US", browsertest.Dark, 390, 844})
@@ -72,7 +70,8 @@ func TestThePageInEveryState(t *testing.T) {
 	looks = append(looks,
 		look{"fifo", "ar-EG", browsertest.Light, 1280, 800}, look{"random", "he-IL", browsertest.Dark, 390, 844},
 		look{"fifo, hours", "de-DE", browsertest.Light, 320, 640}, look{"random, longer than told", "fi-FI", browsertest.Light, 320, 640},
-		look{"queue all", "ja-JP", browsertest.Light, 390, 844}, look{"fifo, full", "uk-UA", browsertest.Light, 320, 640})
+		look{"queue all", "ja-JP", browsertest.Light, 390, 844}, look{"line, hours", "ja-JP", browsertest.Dark, 390, 844},
+		look{"line", "fa-IR", browsertest.Light, 390, 844}, look{"line, longer than told", "ms-MY", browsertest.Light, 320, 640}, look{"fifo, full", "uk-UA", browsertest.Light, 320, 640})
 	for _, l := range looks {
 		tab.Look(l.scheme, l.width, l.height)
 		tab.Open(server.URL + "/" + url.PathEscape(l.state) + "?lang=" + l.lang)

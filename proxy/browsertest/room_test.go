@@ -48,6 +48,7 @@ type room struct {
 	url   string
 	admin string
 	down  atomic.Bool // the gate cannot be reached
+	deaf  atomic.Bool // it has no events
 
 	mu       sync.Mutex
 	checkIns []checkIn
@@ -59,8 +60,17 @@ type checkIn struct {
 	visibility string
 }
 
-// newRoom opens a room in which those who wait check in every so often.
+// newRoom opens a room in which those who wait check in every so often. It has no
+// events.
 func newRoom(t *testing.T, interval time.Duration) *room {
+	t.Helper()
+	r := newLiveRoom(t, queue.FIFO, interval)
+	r.deaf.Store(true)
+	return r
+}
+
+// newLiveRoom opens one with events.
+func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration) *room {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/leave" {
@@ -79,7 +89,7 @@ func newRoom(t *testing.T, interval time.Duration) *room {
 			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Revoke: true,
 			Settings: queue.Settings{
 				TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour,
-				RefreshInterval: interval, Bucket: time.Second,
+				RefreshInterval: interval, Bucket: time.Second, Method: method,
 			},
 		}},
 	}, proxy.Options{Store: memstore.New()})
@@ -90,6 +100,10 @@ func newRoom(t *testing.T, interval time.Duration) *room {
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if r.down.Load() {
 			panic(http.ErrAbortHandler) // as a connection that breaks
+		}
+		if r.deaf.Load() && q.URL.Path == "/.anteroom/events" {
+			w.WriteHeader(http.StatusNoContent)
+			return
 		}
 		r.note(q)
 		gate.ServeHTTP(w, q)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 const (
@@ -96,38 +97,54 @@ func TestAHiddenTabKeepsItsRhythmAndCatchesUpWhenLookedAt(t *testing.T) {
 	assert.True(t, browsertest.Eval[bool](tab, marked), "the page was not loaded again")
 }
 
+// eachKind runs a test in a room without events, with them, and with an exact line.
+func eachKind(t *testing.T, test func(t *testing.T, room *room)) {
+	t.Run("by check-ins", func(t *testing.T) {
+		t.Parallel()
+		test(t, newRoom(t, time.Minute))
+	})
+	for _, method := range []queue.Method{queue.FIFO, queue.Line} {
+		t.Run("by events in "+method.String(), func(t *testing.T) {
+			t.Parallel()
+			test(t, newLiveRoom(t, method, time.Minute))
+		})
+	}
+}
+
 func TestWhoeverClosesTheTabIsNoLongerCounted(t *testing.T) {
 	t.Parallel()
-	room := newRoom(t, time.Minute)
-	room.person()
-	tab := browser.Visitor(t)
-	tab.Another() // so that the browser context stays when the page is closed
-	tab.Open(room.url)
-	room.until(func() bool { return room.queued() == 1 }, "the visitor is counted")
-	tab.Close()
-	room.until(func() bool { return room.queued() == 0 }, "long before their next check-in was due")
+	eachKind(t, func(t *testing.T, room *room) {
+		room.person()
+		tab := browser.Visitor(t)
+		tab.Another() // so that the browser context stays when the page is closed
+		tab.Open(room.url)
+		room.until(func() bool { return room.queued() == 1 }, "the visitor is counted")
+		tab.Close()
+		room.until(func() bool { return room.queued() == 0 }, "long before their next check-in was due")
+	})
 }
 
 func TestReloadingKeepsThePlace(t *testing.T) {
 	t.Parallel()
-	room := newRoom(t, time.Minute)
-	room.person()
-	first, second := browser.Visitor(t), browser.Visitor(t)
-	first.Open(room.url)
-	nextBucket(t)
-	second.Open(room.url)
-	room.until(func() bool { return room.queued() == 2 }, "both are counted")
-	for range 3 {
-		mark(first)
+	eachKind(t, func(t *testing.T, room *room) {
+		room.person()
+		first, second := browser.Visitor(t), browser.Visitor(t)
+		first.Open(room.url)
+		nextBucket(t)
+		second.Open(room.url)
+		room.until(func() bool { return room.queued() == 2 }, "both are counted")
+		for range 3 {
+			mark(first)
+			first.Reload()
+			assert.False(t, browsertest.Eval[bool](first, marked))
+			room.until(func() bool { return room.queued() == 2 }, "both are counted, once")
+		}
+		nextBucket(t)
+		second.Reload()
+		second.Until(`document.getElementById('ahead').textContent === '1'`)
 		first.Reload()
-		assert.False(t, browsertest.Eval[bool](first, marked))
-		room.until(func() bool { return room.queued() == 2 }, "both are counted, once")
-	}
-	nextBucket(t)
-	second.Reload()
-	second.Until(`document.getElementById('ahead').textContent === '1'`)
-	first.Reload()
-	first.Until(`document.getElementById('ahead').textContent === '0'`)
+		first.Until(`document.getElementById('ahead').textContent === '0'`)
+	})
 }
 
 func TestPausingHoldsThePageAndKeepsThePlace(t *testing.T) {

@@ -148,6 +148,53 @@ func TestAcceptedVisitorsDoNotNoticeThatTheStoreIsGone(t *testing.T) {
 	}
 }
 
+// In one run, the store hangs and answers in turns. What one accepted visitor in a
+// hundred waits for grows by less than 5 ms, beyond what it differs by between
+// two times in which the store answers.
+func TestAcceptedVisitorsAreNoSlowerWhileTheStoreHangs(t *testing.T) {
+	const turns, requests = 4, 500
+	s := serveNodes(t, 2, limits{active: 14, perMinute: 100_000, session: 3 * time.Second})
+	c := s.crowd()
+	r := c.regulars(10)
+	c.come("newcomer", 6, func(int) person { return person{every: 200 * time.Millisecond, browse: upTo(2 * time.Second)} })
+	var calm, hanging [turns]time.Duration
+	for i := range turns {
+		calm[i] = r.look(t, requests).p99
+		s.redis.Stop()
+		s.until("the store does not answer", func() bool { return s.failing(true) })
+		hanging[i] = r.look(t, requests).p99
+		s.redis.Cont()
+		s.until("the store answers", func() bool { return s.failing(false) })
+	}
+	c.end()
+	slices.Sort(calm[:])
+	slices.Sort(hanging[:])
+	noise := calm[turns-1] - calm[0]
+	t.Logf("p99 of accepted visitors: %v while the store answers, %v while it hangs", calm, hanging)
+	assert.LessOrEqual(t, hanging[turns/2], calm[turns/2]+5*time.Millisecond+noise)
+}
+
+// A gate that cannot reach its store at the start says so and ends: it would know
+// neither who is in nor how it is configured. Those that run go on.
+func TestGateDoesNotStartWithoutItsStore(t *testing.T) {
+	t.Parallel()
+	s := serveNodes(t, 1, limits{active: 5, perMinute: 100, session: 3 * time.Second})
+	for name, fault := range map[string]struct{ begin, end func() }{
+		"it hangs":        {s.redis.Stop, s.redis.Cont},
+		"nobody is there": {s.redis.Kill, func() { s.redis.Restart(true) }},
+	} {
+		fault.begin()
+		began := time.Now()
+		late := newGate(t, s.gates[0].env, s.gates[0].args[7:]...) // without its own addresses and directory
+		late.launch()
+		assert.Equal(t, 1, late.exit(), name)
+		assert.Contains(t, late.log.String(), "opening the store", name)
+		assert.Less(t, time.Since(began), patience/2, name)
+		assert.Equal(t, 200, s.gates[0].ready(), name)
+		fault.end()
+	}
+}
+
 // resumed is how soon people are let in again once a store is back that has
 // forgotten everything: ten seconds are given to gates that say nothing.
 const resumed = 12 * time.Second

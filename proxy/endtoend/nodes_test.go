@@ -24,6 +24,7 @@ type nodes struct {
 	redis  *redistest.Server
 	gates  []*gate
 	origin *journal
+	target string // where the origin is
 
 	mu    sync.Mutex
 	ready []*gate // those that the balancer sends visitors to
@@ -36,15 +37,24 @@ const settled = 2 * time.Second
 // a journal.
 func serveNodes(t *testing.T, n int, l limits, flags ...string) *nodes {
 	t.Helper()
-	s := &nodes{t: t, limits: l, redis: redistest.Start(t, redistest.Options{}), origin: &journal{}}
-	origin := httptest.NewServer(s.origin)
+	journal := &journal{}
+	origin := httptest.NewServer(journal)
 	t.Cleanup(origin.Close)
+	s := serveNodesFor(t, n, origin.URL, l, flags...)
+	s.origin = journal
+	return s
+}
+
+// serveNodesFor is serveNodes in front of another origin.
+func serveNodesFor(t *testing.T, n int, origin string, l limits, flags ...string) *nodes {
+	t.Helper()
+	s := &nodes{t: t, limits: l, target: origin, redis: redistest.Start(t, redistest.Options{})}
 	key, _, code := run(t, "keygen")
 	require.Zero(t, code)
 	env := []string{"ANTEROOM_COOKIE_KEYS=" + string(bytes.TrimSpace([]byte(key)))}
 	for range n {
 		s.gates = append(s.gates, newGate(t, env, append([]string{
-			"--store", s.redis.URL(), "--origin", origin.URL,
+			"--store", s.redis.URL(), "--origin", origin,
 			"--total-active-users", fmt.Sprint(l.active), "--new-users-per-minute", fmt.Sprint(l.perMinute),
 			"--session-duration", l.session.String(), "--refresh-interval", "1s", "--refresh-jitter", "0", "--bucket", "1s",
 			"--queue-ticket-ttl", "1m",

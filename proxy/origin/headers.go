@@ -19,7 +19,7 @@ import (
 // -Proto are set if they are missing. A proxy that speaks Forwarded instead has its peer appended there, and
 // X-Forwarded-* are made from it; a Forwarded next to X-Forwarded-* is removed, since only one of them is believed.
 func (t Trust) Forward(out http.Header, in *http.Request) {
-	trusted := t.trustsPeer(in)
+	trusted := t.TrustsPeer(in)
 	clean(out, trusted)
 	ours := make([]string, 3) // one allocation for three fields
 	ours[0] = remoteHost(in)

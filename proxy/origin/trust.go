@@ -37,7 +37,7 @@ func (t Trust) ClientAddr(r *http.Request) netip.Addr {
 // Scheme is "http" or "https", as the visitor spoke it: what a trusted proxy says in X-Forwarded-Proto (the last value,
 // which is the nearest proxy's) or in Forwarded, else what this connection speaks.
 func (t Trust) Scheme(r *http.Request) string {
-	if t.trustsPeer(r) {
+	if t.TrustsPeer(r) {
 		said := last(r.Header["X-Forwarded-Proto"])
 		if usesForwarded(r.Header) {
 			said = t.visitor(r).proto
@@ -76,7 +76,8 @@ func (t Trust) trusts(a netip.Addr) bool {
 	return false
 }
 
-func (t Trust) trustsPeer(r *http.Request) bool {
+// TrustsPeer reports whether a request comes straight from a trusted proxy.
+func (t Trust) TrustsPeer(r *http.Request) bool {
 	return len(t.proxies) > 0 && t.trusts(peer(r))
 }
 

@@ -13,8 +13,8 @@ const chunkSize = 256
 // where they are; the last member is never a gap.
 type chunk struct {
 	live    [chunkSize / 64]uint64 // a bit for each member that is no gap
-	index   int                    // in Line.chunks
-	count   int                    // without gaps; never 0
+	index   int32                  // in Line.chunks
+	count   int32                  // without gaps; never 0
 	members []*Entry               // nil is a gap
 }
 
@@ -33,7 +33,7 @@ func (c *chunk) last() *Entry { return c.members[len(c.members)-1] }
 // where they were.
 func (c *chunk) set(members []*Entry, from int) {
 	clear(c.members[min(len(members), len(c.members)):])
-	c.members, c.count, c.live = members, len(members), [chunkSize / 64]uint64{}
+	c.members, c.count, c.live = members, int32(len(members)), [chunkSize / 64]uint64{}
 	for i := range c.live {
 		if n := len(members) - 64*i; n > 0 {
 			c.live[i] = 1<<min(n, 64) - 1
@@ -46,7 +46,7 @@ func (c *chunk) set(members []*Entry, from int) {
 
 // close closes the gaps.
 func (c *chunk) close() {
-	if c.count == len(c.members) {
+	if int(c.count) == len(c.members) {
 		return
 	}
 	first := slices.Index(c.members, nil)
@@ -77,7 +77,7 @@ func (l *Line) tail() *chunk {
 			return c
 		}
 	}
-	c := &chunk{index: len(l.chunks)}
+	c := &chunk{index: int32(len(l.chunks))}
 	l.chunks = append(l.chunks, c)
 	l.grow()
 	return c
@@ -100,8 +100,8 @@ func (l *Line) split(c *chunk) {
 	half, more := chunkSize/2, &chunk{}
 	more.set(slices.Clone(c.members[half:]), 0)
 	c.set(c.members[:half], half)
-	l.chunks = slices.Insert(l.chunks, c.index+1, more)
-	l.reindex(c.index + 1)
+	l.chunks = slices.Insert(l.chunks, int(c.index)+1, more)
+	l.reindex(int(c.index) + 1)
 }
 
 // takeOut takes an entry out of its chunk.
@@ -127,22 +127,22 @@ func (l *Line) takeOut(e *Entry) {
 // merge makes a chunk with few entries and its neighbour one, if the neighbour
 // has few enough.
 func (l *Line) merge(c *chunk) {
-	for _, i := range []int{c.index - 1, c.index} {
+	for _, i := range []int{int(c.index) - 1, int(c.index)} {
 		if i < 0 || i+1 == len(l.chunks) || l.chunks[i].count+l.chunks[i+1].count > chunkSize/2 {
 			continue
 		}
 		one, other := l.chunks[i], l.chunks[i+1]
 		one.close()
 		other.close()
-		one.set(append(one.members, other.members...), one.count)
+		one.set(append(one.members, other.members...), int(one.count))
 		l.drop(other)
 		return
 	}
 }
 
 func (l *Line) drop(c *chunk) {
-	l.chunks = slices.Delete(l.chunks, c.index, c.index+1)
-	l.reindex(max(0, c.index-1))
+	l.chunks = slices.Delete(l.chunks, int(c.index), int(c.index)+1)
+	l.reindex(max(0, int(c.index)-1))
 }
 
 // The Fenwick tree: sums[i] is how many entries the chunks have that end with
@@ -152,13 +152,13 @@ func (l *Line) drop(c *chunk) {
 func (l *Line) before(chunks int) int {
 	n := 0
 	for i := chunks; i > 0; i &= i - 1 {
-		n += l.sums[i]
+		n += int(l.sums[i])
 	}
 	return n
 }
 
-func (l *Line) change(c *chunk, by int) {
-	for i := c.index + 1; i < len(l.sums); i += i & -i {
+func (l *Line) change(c *chunk, by int32) {
+	for i := int(c.index) + 1; i < len(l.sums); i += i & -i {
 		l.sums[i] += by
 	}
 }
@@ -179,7 +179,7 @@ func (l *Line) grow() {
 // anew.
 func (l *Line) reindex(from int) {
 	for i := from; i < len(l.chunks); i++ {
-		l.chunks[i].index = i
+		l.chunks[i].index = int32(i)
 	}
 	l.sums = append(l.sums[:0], 0)
 	for _, c := range l.chunks {

@@ -2,6 +2,7 @@ package line
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -16,13 +17,19 @@ type end struct {
 	first *Entry
 }
 
+// due is when the end is that an entry hangs on.
+func (e *Entry) due() queue.Instant { return e.until - queue.Instant(e.late) }
+
 // Keep makes the place of an entry last until then, later or sooner.
 func (l *Line) Keep(e *Entry, now, until queue.Instant) {
-	e.until = until
-	if until < e.due {
-		l.unhang(e)
-		l.hang(e, now)
+	due := e.due()
+	if until >= due && until-due <= math.MaxUint32 {
+		e.until, e.late = until, uint32(until-due)
+		return
 	}
+	l.unhang(e)
+	e.until = until
+	l.hang(e, now)
 }
 
 // Expire takes out entries whose time has run out by now, the oldest first. It
@@ -50,11 +57,12 @@ func (l *Line) Expire(now queue.Instant, most int) {
 // is before it, so that there are few ends.
 func (l *Line) hang(e *Entry, now queue.Instant) {
 	coarse := max(0, bits.Len64(uint64(max(0, e.until-now)))-10)
-	e.due = e.until >> coarse << coarse
-	i, ok := l.findEnd(e.due)
+	due := e.until >> coarse << coarse
+	i, ok := l.findEnd(due)
 	if !ok {
-		l.ends = slices.Insert(l.ends, i, end{at: e.due})
+		l.ends = slices.Insert(l.ends, i, end{at: due})
 	}
+	e.late = uint32(e.until - due)
 	e.prev, e.next = nil, l.ends[i].first
 	if e.next != nil {
 		e.next.prev = e
@@ -68,7 +76,7 @@ func (l *Line) unhang(e *Entry) {
 	}
 	if e.prev != nil {
 		e.prev.next = e.next
-	} else if i, ok := l.findEnd(e.due); ok {
+	} else if i, ok := l.findEnd(e.due()); ok {
 		l.ends[i].first = e.next
 	}
 	e.prev, e.next = nil, nil

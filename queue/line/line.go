@@ -16,24 +16,23 @@ import (
 // over them: whatever happens to one entry costs a little more than the
 // logarithm of how many there are.
 type Line struct {
-	entries map[queue.ID]*Entry
-	most    int // entries since the map was made
-	chunks  []*chunk
-	sums    []int // the Fenwick tree; sums[0] is not used
-	ends    []end // when to look who has not been kept, in order
+	index  index
+	chunks []*chunk
+	sums   []int32 // the Fenwick tree; sums[0] is not used
+	ends   []end   // when to look who has not been kept, in order
 }
 
-// Entry is a place in line.
+// Entry is a place in line. It fills a line of the processor's cache.
 type Entry struct {
 	ID       queue.ID
 	chunk    *chunk
 	Number   uint64
 	until    queue.Instant
-	Priority int16
-	at       uint8         // in the chunk
-	due      queue.Instant // of the end that it hangs on; not after until
-	prev     *Entry        // on the same end
+	prev     *Entry // on the same end
 	next     *Entry
+	late     uint32 // what until is after the end that it hangs on
+	Priority int16
+	at       uint8 // in the chunk
 }
 
 // Until is when the place is lost.
@@ -45,20 +44,16 @@ func compare(a, b *Entry) int {
 }
 
 // Len counts the entries.
-func (l *Line) Len() int { return len(l.entries) }
+func (l *Line) Len() int { return l.index.count }
 
 // Find returns the entry of id, or nil.
-func (l *Line) Find(id queue.ID) *Entry { return l.entries[id] }
+func (l *Line) Find(id queue.ID) *Entry { return l.index.find(id) }
 
 // Add gives id, which is not in line, the place of that priority and number. It
 // is lost at until unless it is kept.
 func (l *Line) Add(id queue.ID, priority int16, number uint64, now, until queue.Instant) *Entry {
-	if l.entries == nil {
-		l.entries = map[queue.ID]*Entry{}
-	}
 	e := &Entry{ID: id, Priority: priority, Number: number, until: until}
-	l.entries[id] = e
-	l.most = max(l.most, len(l.entries))
+	l.index.add(e)
 	l.insert(e)
 	l.hang(e, now)
 	return e
@@ -68,19 +63,7 @@ func (l *Line) Add(id queue.ID, priority int16, number uint64, now, until queue.
 func (l *Line) Remove(e *Entry) {
 	l.takeOut(e)
 	l.unhang(e)
-	delete(l.entries, e.ID)
-	if l.most > 1024 && len(l.entries) < l.most/32 {
-		l.shrink()
-	}
-}
-
-// shrink gives memory back after a crowd has left: maps never do by themselves.
-func (l *Line) shrink() {
-	entries := make(map[queue.ID]*Entry, len(l.entries))
-	for id, e := range l.entries {
-		entries[id] = e
-	}
-	l.entries, l.most = entries, len(entries)
+	l.index.remove(e)
 }
 
 // Prefer moves an entry to another priority; its number stays.
@@ -94,7 +77,7 @@ func (l *Line) Prefer(e *Entry, priority int16) {
 }
 
 // Ahead counts the entries before e.
-func (l *Line) Ahead(e *Entry) int { return l.before(e.chunk.index) + e.chunk.before(int(e.at)) }
+func (l *Line) Ahead(e *Entry) int { return l.before(int(e.chunk.index)) + e.chunk.before(int(e.at)) }
 
 // Last returns the last entry, or nil.
 func (l *Line) Last() *Entry {
@@ -109,12 +92,12 @@ func (l *Line) Last() *Entry {
 func (l *Line) Default() (preferred int, first *Entry) {
 	c, at := l.seek(&Entry{})
 	if c == nil {
-		return len(l.entries), nil
+		return l.Len(), nil
 	}
 	if e := c.members[at]; e.Priority == 0 {
 		first = e
 	}
-	return l.before(c.index) + at, first
+	return l.before(int(c.index)) + at, first
 }
 
 // All returns the entries in order. The line must not change meanwhile.

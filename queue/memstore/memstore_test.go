@@ -53,3 +53,9 @@ func TestStoreOfSeveralNodesCountsForTheSlackLonger(t *testing.T) {
 	g.at(time.Minute + slack)
 	require.Equal(t, queue.Granted, g.claim(newcomer(2)))
 }
+
+func TestExactLineIsLinearizable(t *testing.T) {
+	for range 5 {
+		storetest.Linearizable(t, storetest.Harness{Store: memstore.New(), Slack: grain})
+	}
+}

@@ -38,9 +38,8 @@ func (t *timeline[T]) pass(now queue.Instant, ended func(T)) {
 		ended(t.entries[n].value)
 		n++
 	}
-	if n > 0 {
-		t.entries = slices.Delete(t.entries, 0, n)
-	}
+	clear(t.entries[:n])
+	t.entries = t.entries[n:] // growth leaves what has passed behind
 }
 
 // cells counts the people present in a room by cell.

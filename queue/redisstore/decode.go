@@ -1,8 +1,11 @@
 package redisstore
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -143,8 +146,56 @@ func readView(reply []any) (*queue.View, error) {
 		}
 		r.join(c)
 	}
+	r.readLine(v)
 	for _, part := range []*reader{buckets, counts, revoked, entered, nodes} {
 		r.join(part)
 	}
 	return v, r.failure("sync")
+}
+
+func (r *reader) place() queue.Place {
+	return queue.Place{Number: uint64(r.int()), Priority: int16(r.int()), Ahead: int(r.int()), Length: int(r.int())}
+}
+
+// readLine reads what sync.lua tells of an exact line, if there is one.
+func (r *reader) readLine(v *queue.View) {
+	line := r.next()
+	if len(line.list) > 0 {
+		v.FirstNumber, v.LastNumber, v.Preferred = uint64(line.int()), uint64(line.int()), int(line.int())
+		turns := line.next()
+		for len(turns.list) > 0 && turns.err == nil {
+			v.Turns = append(v.Turns, turns.id())
+		}
+		line.join(turns)
+	}
+	r.join(line)
+}
+
+// maxSeats is how many sessions a roll looks at: in a larger room it is of those
+// that end first.
+const maxSeats = 5 * queue.MaxRoll
+
+// readRoll reads what roll.lua returns.
+func readRoll(reply []any) (*queue.Roll, error) {
+	r := &reader{list: reply}
+	roll := &queue.Roll{Now: r.instant()}
+	seats, line := r.next(), r.next()
+	for len(seats.list) > 0 && seats.err == nil {
+		s := seats.next()
+		roll.Seated = append(roll.Seated, queue.Seat{Session: queue.Session{ID: s.id(), Expires: s.instant()}, AcceptedAt: s.instant()})
+		seats.join(s)
+	}
+	for len(line.list) > 0 && line.err == nil {
+		w := line.next()
+		roll.Line = append(roll.Line, queue.Waiter{ID: w.id(), Place: w.place(), Until: w.instant()})
+		line.join(w)
+	}
+	r.join(seats)
+	r.join(line)
+	slices.SortFunc(roll.Seated, func(a, b queue.Seat) int {
+		return cmp.Or(cmp.Compare(a.AcceptedAt, b.AcceptedAt), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	slices.SortFunc(roll.Line, func(a, b queue.Waiter) int { return cmp.Compare(a.Ahead, b.Ahead) })
+	roll.Seated, roll.Line = roll.Seated[:min(len(roll.Seated), queue.MaxRoll)], roll.Line[:min(len(roll.Line), queue.MaxRoll)]
+	return roll, r.failure("roll")
 }

@@ -17,8 +17,7 @@ import (
 // both are the two stores, told the same at the same instants. Redis is without
 // the slack, by which it may only be later in giving a slot away, and its clock
 // stands where it is set. What still differs, and is left out here: the moments
-// of random pacing, which each draws for itself, and Due, which matters on
-// several nodes only.
+// of random pacing, which each draws for itself.
 type both struct {
 	*rapid.T
 	redis, mem queue.Store
@@ -156,6 +155,7 @@ func (b *both) admit(p *queue.Report) {
 		old := b.now > b.admitted[claims[i].ID].Add(b.settings.PlaceLasts()) && b.admitted[claims[i].ID] > 0
 		if !old && rapid.Bool().Draw(b.T, "waits") {
 			claims[i].Cell = b.cell()
+			claims[i].Due = b.now.Add(time.Duration(rapid.IntRange(0, 8).Draw(b.T, "due")) * 5 * time.Second)
 		}
 	}
 	fromRedis, fromMem := make([]queue.Grant, len(claims)), make([]queue.Grant, len(claims))

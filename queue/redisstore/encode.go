@@ -3,6 +3,7 @@ package redisstore
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -13,7 +14,7 @@ import (
 
 // reportArgs writes the report as the scripts read it.
 func (s *Store) reportArgs(p *queue.Report) []any {
-	args := []any{p.Node, p.Seq, int64(p.Now), p.Epoch, rand.Text(), s.slack.Milliseconds(), flag(p.Whole), len(p.Nodes)}
+	args := append(s.headArgs(p), len(p.Nodes))
 	for _, n := range p.Nodes {
 		args = append(args, n)
 	}
@@ -26,7 +27,19 @@ func (s *Store) reportArgs(p *queue.Report) []any {
 			args = append(args, string(session.ID[:]), int64(session.Expires))
 		}
 	}
-	return append(args, int64(p.Admitted.Minute), p.Admitted.Visitors)
+	args = append(args, int64(p.Admitted.Minute), p.Admitted.Visitors, p.LastNumber, len(p.Left), len(p.Priorities))
+	for _, d := range p.Left {
+		args = append(args, string(d.ID[:]), int64(d.At))
+	}
+	for _, c := range p.Priorities {
+		args = append(args, string(c.ID[:]), c.Priority)
+	}
+	return args
+}
+
+// headArgs writes what every script but configure begins with.
+func (s *Store) headArgs(p *queue.Report) []any {
+	return []any{p.Node, p.Seq, int64(p.Now), p.Epoch, rand.Text(), s.slack.Milliseconds(), flag(p.Whole)}
 }
 
 // inOrder returns the order in which admit.lua wants the claims: by bucket,
@@ -50,21 +63,39 @@ func claimArgs(args []any, claims []queue.Claim, order []int) []any {
 	args = append(args, len(claims))
 	for _, i := range order {
 		c := claims[i]
-		args = append(args, string(c.ID[:]), int64(c.Cell.Bucket), int64(c.Cell.Until), int64(c.Due), flag(c.HeldOnly))
+		args = append(args, string(c.ID[:]), int64(c.Cell.Bucket), int64(c.Cell.Until), int64(c.Due), flag(c.HeldOnly), details(c))
 	}
 	return args
 }
 
+// details packs what is seldom read of a claim, as claim.lua takes it apart:
+// instants and number in 6 bytes each, the priority in 2, the switches in 1.
+func details(c queue.Claim) []byte {
+	b := make([]byte, 0, 21)
+	for _, n := range [...]uint64{uint64(c.ArrivedAt), uint64(c.LastCheckIn), c.Number} {
+		b = append(b, byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+	}
+	b = binary.BigEndian.AppendUint16(b, uint16(c.Priority))
+	switches := byte(0)
+	for i, on := range [...]bool{c.Raise, c.NoSlot, c.NoPlace} {
+		if on {
+			switches |= 1 << i
+		}
+	}
+	return append(b, switches)
+}
+
 // configurationArgs appends a configuration as conf.lua reads it.
-func configurationArgs(args []any, c queue.Configuration) ([]any, error) {
+func (s *Store) configurationArgs(args []any, c queue.Configuration) ([]any, error) {
 	settings, err := json.Marshal(c.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("writing the settings: %w", err)
 	}
-	s := c.Settings
+	l := c.Settings
 	return append(args, c.Version, settings, c.Overrides, c.By, int64(c.At),
-		s.TotalActiveUsers, s.NewUsersPerMinute, s.SessionDuration.Milliseconds(), s.PlaceLasts().Milliseconds(),
-		s.Method.String(), s.Pace().String(), flag(s.QueueAll), flag(!s.DisableSessionRenewal)), nil
+		l.TotalActiveUsers, l.NewUsersPerMinute, l.SessionDuration.Milliseconds(), l.PlaceLasts().Milliseconds(),
+		l.Method.String(), l.Pace().String(), flag(l.QueueAll), flag(!l.DisableSessionRenewal), flag(l.Fleeting),
+		l.SessionLasts(s.slack).Milliseconds(), l.LineDropout.Milliseconds()), nil
 }
 
 func flag(is bool) string {

@@ -116,6 +116,13 @@ func (c *clocked) Sync(ctx context.Context, room string, p *queue.Report) (*queu
 	return c.Store.Sync(ctx, c.prefix+room, p)
 }
 
+func (c *clocked) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
+	if err := c.wind(ctx, c.prefix+room); err != nil {
+		return nil, err
+	}
+	return c.Store.Roll(ctx, c.prefix+room, ids)
+}
+
 // remembered reads a number from what a room remembers, by its place in the state.
 func remembered(t testing.TB, s *redisstore.Store, room string, place int) int64 {
 	t.Helper()

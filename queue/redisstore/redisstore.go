@@ -31,7 +31,7 @@ type Store struct {
 
 // Configure implements [queue.Store].
 func (s *Store) Configure(ctx context.Context, room string, c queue.Configuration) error {
-	args, err := configurationArgs(nil, c)
+	args, err := s.configurationArgs(nil, c)
 	if err != nil {
 		return err
 	}
@@ -63,6 +63,12 @@ func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims 
 	for _, i := range order {
 		v := verdicts.next()
 		grants[i] = queue.Grant{Verdict: queue.Verdict(v.int()), AcceptedAt: v.instant(), Expires: v.instant()}
+		if len(v.list) > 0 {
+			place := v.next()
+			grants[i].Place = place.place()
+			grants[i].Place.Joined = place.int() == 1
+			v.join(place)
+		}
 		verdicts.join(v)
 	}
 	r.join(verdicts)
@@ -72,7 +78,7 @@ func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims 
 // Sync implements [queue.Store].
 func (s *Store) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
 	args := append(s.reportArgs(p), int64(p.Since), p.Version)
-	args, err := configurationArgs(args, p.Configuration)
+	args, err := s.configurationArgs(args, p.Configuration)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +93,17 @@ func (s *Store) Sync(ctx context.Context, room string, p *queue.Report) (*queue.
 
 // Roll implements [queue.Store].
 func (s *Store) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
-	return nil, errors.ErrUnsupported
+	args := append(s.headArgs(&queue.Report{}), len(ids), maxSeats, queue.MaxRoll)
+	for _, id := range ids {
+		args = append(args, string(id[:]))
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.budget)
+	defer cancel()
+	reply, err := rollScript.Run(ctx, s.client, keys(room), args...).Slice()
+	if err != nil {
+		return nil, fmt.Errorf("running roll: %w", err)
+	}
+	return readRoll(reply)
 }
 
 // Close closes the connections.

@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -105,8 +106,32 @@ func busyRoom(t *testing.T, store *redisstore.Store) {
 	}
 	_, err = store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 2}, claims, make([]queue.Grant, len(claims)))
 	require.NoError(t, err)
+	c := room.Configuration()
+	c.Version, c.Settings.Method = c.Version+1, queue.Line
+	require.NoError(t, store.Configure(ctx, "shop", c))
+	inLine := []queue.Claim{{ID: id(100), NoSlot: true}, {ID: id(101), NoSlot: true, Priority: 1}}
+	_, err = store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 3}, inLine, make([]queue.Grant, 2))
+	require.NoError(t, err)
 	_, err = store.Sync(ctx, "shop", &queue.Report{Node: 8, Seq: 1, Epoch: "another"}) // who is awaited
 	require.NoError(t, err)
+}
+
+// A fleeting room leaves nothing behind, not even in its first minute.
+func TestKeysOfAFleetingRoomAllHaveAnEnd(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{})
+	room := newRoom(t, open(t, server.URL()), queue.At(time.Now()), queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 10, Fleeting: true})
+	require.NoError(t, room.Sync(context.Background(), queue.At(time.Now())))
+	assert.True(t, room.Settings().Fleeting)
+	list := server.Do("KEYS", "*").([]any)
+	assert.Contains(t, list, "anteroom:{shop}:conf")
+	for _, key := range list {
+		life := 70 * time.Minute
+		if strings.HasSuffix(key.(string), ":conf") || strings.HasSuffix(key.(string), ":epoch") {
+			life = 80 * time.Minute
+		}
+		assert.InDelta(t, life.Milliseconds(), server.Do("PTTL", key), 60_000, key)
+	}
 }
 
 func TestKeys(t *testing.T) {
@@ -116,11 +141,17 @@ func TestKeys(t *testing.T) {
 	busyRoom(t, store)
 
 	var list []string
-	require.NoError(t, server.Client().Do(context.Background(), "KEYS", "*").Err())
 	for _, key := range server.Do("KEYS", "*").([]any) {
 		list = append(list, key.(string))
 	}
-	assert.ElementsMatch(t, redisstore.Keys("shop"), list, "the room has one of everything")
+	for _, key := range redisstore.Keys("shop") {
+		assert.Contains(t, list, key, "the room has one of everything")
+	}
+	more := slices.DeleteFunc(slices.Clone(list), func(key string) bool { return slices.Contains(redisstore.Keys("shop"), key) })
+	require.NotEmpty(t, more)
+	for _, key := range more {
+		assert.Regexp(t, `:places:\d+$`, key, "nothing but the lists of the exact line is named by the scripts")
+	}
 	for _, key := range list {
 		assert.True(t, strings.HasPrefix(key, "anteroom:{shop}:"), key)
 		ttl := server.Do("PTTL", key).(int64)
@@ -179,4 +210,29 @@ func TestMemoryDoesNotGrowWithTheCrowd(t *testing.T) {
 	few, many := memory(t, server, "few"), memory(t, server, "many")
 	t.Logf("100 waiting: %d bytes; 1,000,000 waiting: %d bytes", few, many)
 	assert.Less(t, many-few, int64(1<<20))
+}
+
+// usedMemory is what the server holds in all.
+func usedMemory(t testing.TB, server *redistest.Server) (bytes int64) {
+	t.Helper()
+	for line := range strings.Lines(server.Do("INFO", "memory").(string)) {
+		if n, ok := strings.CutPrefix(line, "used_memory:"); ok {
+			_, err := fmt.Sscan(n, &bytes)
+			require.NoError(t, err)
+		}
+	}
+	return bytes
+}
+
+func TestMemoryOfAnExactLine(t *testing.T) {
+	t.Parallel()
+	const waiting = 125_000
+	server := redistest.Start(t, redistest.Options{})
+	store := newClocked(open(t, server.URL()))
+	c := newCrowd(t, store, 1000, queue.Settings{})
+	before := usedMemory(t, server) // what is there once
+	c.join(waiting)
+	perWaiter := float64(usedMemory(t, server)-before) / waiting
+	t.Logf("%.0f bytes a waiter", perWaiter)
+	assert.Less(t, perWaiter, 200.0)
 }

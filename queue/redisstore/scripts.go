@@ -19,6 +19,10 @@ var (
 	clockLua string
 	//go:embed lua/memory.lua
 	memoryLua string
+	//go:embed lua/numbers.lua
+	numbersLua string
+	//go:embed lua/exact.lua
+	exactLua string
 	//go:embed lua/line.lua
 	lineLua string
 	//go:embed lua/report.lua
@@ -26,28 +30,36 @@ var (
 	//go:embed lua/rule.lua
 	ruleLua string
 
+	//go:embed lua/claim.lua
+	claimLua string
+
 	//go:embed lua/configure.lua
 	configureLua string
 	//go:embed lua/admit.lua
 	admitLua string
 	//go:embed lua/sync.lua
 	syncLua string
+	//go:embed lua/roll.lua
+	rollLua string
 )
 
 // One script for each verb of the Store.
 var (
-	roomLua = argsLua + confLua + stateLua + clockLua + memoryLua + lineLua + reportLua + ruleLua
+	timeLua = stateLua + clockLua + numbersLua
+	roomLua = argsLua + confLua + timeLua + memoryLua + exactLua + lineLua + reportLua + ruleLua
 
 	configureScript = redis.NewScript(argsLua + confLua + configureLua)
-	admitScript     = redis.NewScript("local syncing = false\n" + roomLua + admitLua)
+	admitScript     = redis.NewScript("local syncing = false\n" + roomLua + claimLua + admitLua)
 	syncScript      = redis.NewScript("local syncing = true\n" + roomLua + syncLua)
+	rollScript      = redis.NewScript(argsLua + timeLua + exactLua + rollLua)
 )
 
-// keys are the keys of a room, in the order that the scripts know them by. The
-// braces keep them on one node of a Cluster.
+// keys are the keys of a room, in the order that the scripts know them by; an
+// exact line has lists besides, named after the last. The braces keep them on one
+// node of a Cluster.
 func keys(room string) []string {
 	names := [...]string{"meta", "conf", "epoch", "sessions", "admitted", "counts", "buckets", "windows",
-		"revoked", "seqs", "seen", "awaited", "drawn"}
+		"revoked", "seqs", "seen", "awaited", "drawn", "order", "levels", "places"}
 	list := make([]string, len(names))
 	for i, name := range names {
 		list[i] = "anteroom:{" + room + "}:" + name

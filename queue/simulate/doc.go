@@ -18,9 +18,7 @@
 // milliseconds, syncs once a second, and has one call under way at most; a call
 // takes Config.StoreLatency, half of it before the store decides. A node that
 // dies takes all that it knows with it. A store that fails answers nothing for a
-// while and forgets nothing; the room holds. The embedded store remembers no
-// draws: a visitor who brings one old ticket to several nodes of a random room
-// gains by it here.
+// while and forgets nothing; the room holds.
 //
 // # The article's experiment
 //

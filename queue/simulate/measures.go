@@ -73,24 +73,28 @@ func (r *run) entered(i int32, v *visitor, open int) {
 		r.turns.newcomer(open)
 		return
 	}
-	r.turns.returned(bucket, open)
+	r.turns.returned(v, open)
 	r.draw.wins(r.now, v)
 	r.outOfLine(v)
 	r.promises.kept(r.now, i)
 }
 
-// waits notes an answer that tells v to wait.
-func (r *run) waits(n *node, i int32, v *visitor) {
+// waits notes an answer that tells v to wait, with the place that it tells of.
+func (r *run) waits(n *node, i int32, v *visitor, p queue.Place) {
 	if v.phase == outside {
 		r.inLine++
-		r.turns.joined(v.arrived.Floor(r.settings.Bucket))
 	}
 	// A newcomer's chances begin after an interval; whoever asks, or asks often.
 	if v.atRisk == 0 && (r.Spoofed || r.now >= v.joins.Add(r.settings.RefreshInterval)) {
 		r.draw.joined(r.now, v)
 	}
 	if !v.kind.spams() {
-		r.promises.told(r.now, i, v, n.room.Numbers())
+		numbers := n.room.Numbers()
+		wait := numbers.WaitAt(p)
+		if r.settings.Method != queue.Line {
+			wait = numbers.Wait(v.ticket.ArrivedAt)
+		}
+		r.promises.told(r.now, i, v, wait)
 	}
 }
 
@@ -113,7 +117,7 @@ func (r *run) lost(v *visitor) {
 // outOfLine notes that v waits no longer.
 func (r *run) outOfLine(v *visitor) {
 	r.inLine--
-	r.turns.left(v.arrived.Floor(r.settings.Bucket))
+	r.turns.left(v)
 	if v.atRisk != 0 {
 		r.draw.left(r.now, v)
 	}

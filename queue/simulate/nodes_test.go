@@ -56,9 +56,26 @@ func TestNodesThatShareAStoreNeverLetTooManyIn(t *testing.T) {
 	}
 }
 
+// Somebody who asks ten times an interval, and most often with an old ticket, is
+// at a node that does not know them each time if nothing keeps them at one.
+func TestAskingAtManyNodesGainsNothingWhereVisitorsAreKeptAtOne(t *testing.T) {
+	t.Parallel()
+	odds := func(sticky bool) float64 {
+		r := share(t, 20, func(c *simulate.Config) {
+			c.Visitors, c.Room.Method, c.Spammers, c.Sticky = 4000, queue.Random, .2, sticky
+		})
+		require.NotNil(t, r.Spammers)
+		assert.Greater(t, r.Spammers.Admitted, 400)
+		t.Logf("sticky %t: odds %.3f, p %.3g", sticky, r.Spammers.OddsRatio, r.Spammers.P)
+		return r.Spammers.OddsRatio
+	}
+	assert.Less(t, odds(true), 1.1)
+	assert.Less(t, odds(false), 2.0, "the store refuses those whom it has seen draw")
+}
+
 // A node that dies takes what it has not reported with it: the last requests of
 // visitors who then ask no more end their sessions later by the origin's log than
-// by the store.
+// by the store. Few of those whom it had not reported ask no more.
 func TestNodesThatDieGiveAwayNoMoreThanTheyHadNotReported(t *testing.T) {
 	t.Parallel()
 	for _, nodes := range []int{3, 20} {

@@ -35,14 +35,14 @@ type outcome struct {
 	within           int
 }
 
-// told notes that visitor i, who is v, is told to wait. The k-th takes the place of the one that
-// was kept with a chance of 1/k.
-func (p *promises) told(now queue.Instant, i int32, v *visitor, n *queue.Numbers) {
+// told notes that visitor i, who is v, is told to wait so long. The k-th takes the
+// place of the one that was kept with a chance of 1/k.
+func (p *promises) told(now queue.Instant, i int32, v *visitor, w queue.Wait) {
 	v.answers++
 	if v.answers > 1 && p.rng.Uint32N(v.answers) != 0 {
 		return
 	}
-	s, w := &p.people[i], n.Wait(v.ticket.ArrivedAt)
+	s := &p.people[i]
 	s.later = promise{at: now, minutes: uint32(w.Minutes), p25: uint32(w.P25), p75: uint32(w.P75)}
 	if v.answers == 1 {
 		s.first = s.later

@@ -150,12 +150,12 @@ func (r *run) brings(i int32, v *visitor) queue.Ticket {
 // admitted takes visitor i in, or lets them see another page; the last one is
 // at the very end of their time. So many slots were open before.
 func (r *run) admitted(i int32, v *visitor, d queue.Decision, open int) {
-	v.ticket = d.Ticket
 	if v.phase != inside {
 		r.entered(i, v, open)
 		v.phase, v.until = inside, r.now.Add(v.browse)
 		delete(r.spam, i)
 	}
+	v.ticket = d.Ticket
 	if r.now >= v.until {
 		v.phase = gone
 		r.left--
@@ -170,8 +170,12 @@ const pageView = 10 * time.Second
 // queued has visitor i wait for the next check-in, or for the end of their
 // patience.
 func (r *run) queued(n *node, i int32, v *visitor, d queue.Decision) {
+	if v.phase == waiting { // with another number, maybe
+		r.turns.left(v)
+	}
 	v.ticket = d.Ticket
-	r.waits(n, i, v)
+	r.turns.joined(v)
+	r.waits(n, i, v, d.Place)
 	v.phase = waiting
 	told := queue.Told(d.Ticket.Due().Sub(r.now))
 	next := r.now.Add(r.roundTrip() + told)

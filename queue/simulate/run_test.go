@@ -87,6 +87,29 @@ func TestInFIFOTheWaitGrowsLinearlyWithTheArrivalMinute(t *testing.T) {
 	}
 }
 
+func TestInLineEverybodyGetsInInOrderOfArrival(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*simulate.Config){
+		"all stay":         func(*simulate.Config) {},
+		"some leave":       func(c *simulate.Config) { c.GiveUp, c.Patience = .3, 2*time.Minute },
+		"with spammers":    func(c *simulate.Config) { c.Spammers, c.Bots = .1, .05 },
+		"on several gates": func(c *simulate.Config) { c.Nodes, c.StoreLatency = 3, 2*time.Millisecond },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, queue.Line, func(c *simulate.Config) {
+				c.Visitors = 2000
+				change(c)
+			})
+			assert.Greater(t, r.Order.Tau, .98, "two whose turn has come get in as they check in")
+		})
+	}
+	one := run(t, queue.Line, func(c *simulate.Config) {
+		c.Visitors, c.Room.TotalActiveUsers, c.Room.SessionDuration, c.Browse = 200, 1, 10*time.Second, time.Second
+	})
+	assert.InDelta(t, 1, one.Order.Tau, 1e-12, "with one slot at a time, exactly")
+}
+
 func TestInRandomTheWaitDoesNotDependOnTheArrivalMinute(t *testing.T) {
 	t.Parallel()
 	r := run(t, queue.Random, func(c *simulate.Config) { c.Spoofed = true })

@@ -8,16 +8,22 @@ import "github.com/anteroom-gate/anteroom/queue"
 type turns struct {
 	settings  queue.Settings
 	first     queue.Instant // the bucket of waiting[0]
-	waiting   []int         // by bucket
+	waiting   []int         // by bucket; in an exact line by number
 	present   int
 	lead      int // no bucket before it has people
 	outOfTurn int
 }
 
-func (t *turns) index(bucket queue.Instant) int { return int(bucket.Sub(t.first) / t.settings.Bucket) }
+// index is where a visitor is counted.
+func (t *turns) index(v *visitor) int {
+	if t.settings.Method == queue.Line {
+		return int(v.ticket.Number)
+	}
+	return int(v.arrived.Floor(t.settings.Bucket).Sub(t.first) / t.settings.Bucket)
+}
 
-func (t *turns) joined(bucket queue.Instant) {
-	i := t.index(bucket)
+func (t *turns) joined(v *visitor) {
+	i := t.index(v)
 	for len(t.waiting) <= i {
 		t.waiting = append(t.waiting, 0)
 	}
@@ -26,8 +32,8 @@ func (t *turns) joined(bucket queue.Instant) {
 	t.lead = min(t.lead, i)
 }
 
-func (t *turns) left(bucket queue.Instant) {
-	t.waiting[t.index(bucket)]--
+func (t *turns) left(v *visitor) {
+	t.waiting[t.index(v)]--
 	t.present--
 }
 
@@ -39,15 +45,16 @@ func (t *turns) newcomer(open int) {
 }
 
 // returned notes that one of the open slots went to someone who waited.
-func (t *turns) returned(bucket queue.Instant, open int) {
-	if t.settings.Method != queue.FIFO {
+func (t *turns) returned(v *visitor, open int) {
+	if t.settings.Method != queue.FIFO && t.settings.Method != queue.Line {
 		return
 	}
+	i := t.index(v)
 	for t.lead < len(t.waiting) && t.waiting[t.lead] == 0 {
 		t.lead++
 	}
 	ahead := 0
-	for _, n := range t.waiting[min(t.lead, t.index(bucket)):t.index(bucket)] {
+	for _, n := range t.waiting[min(t.lead, i):i] {
 		ahead += n
 	}
 	if ahead >= open {

@@ -40,6 +40,8 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"standing", standingCases},
 		{"pacing", pacingCases},
 		{"configure", configureCases},
+		{"line", lineCases},
+		{"line", placeCases},
 	} {
 		for _, c := range group.cases {
 			t.Run(group.name+"/"+c.name, func(t *testing.T) {

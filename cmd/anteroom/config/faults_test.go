@@ -64,7 +64,7 @@ func TestFaultyLines(t *testing.T) {
 		"a jitter that is not a number":  {"    refresh_jitter: .nan", []string{`6:21: rooms[0].refresh_jitter: .nan is not a number such as 0.15`}},
 		"a ticket shorter than two":      {"    queue_ticket_ttl: 39s", []string{`6:23: rooms[0].queue_ticket_ttl: 39s is too short: at least two refresh intervals, 40s`}},
 		"an interval that is too long":   {"    refresh_interval: 5m", []string{`6:23: rooms[0].queue_ticket_ttl: 5m is too short: at least two refresh intervals, 10m`}},
-		"a method that is none":         {"    queueing_method: lane", []string{`6:22: rooms[0].queueing_method: "lane" is not one of fifo, random, line, passthrough, reject (did you mean "line"?)`}},
+		"a method that is none":          {"    queueing_method: lane", []string{`6:22: rooms[0].queueing_method: "lane" is not one of fifo, random, line, passthrough, reject (did you mean "line"?)`}},
 		"a method nearly right":          {"    queueing_method: FIFO", []string{`6:22: rooms[0].queueing_method: "FIFO" is not one of fifo, random, line, passthrough, reject (did you mean "fifo"?)`}},
 		"a pacing nearly right":          {"    pacing: minutes", []string{`6:13: rooms[0].pacing: "minutes" is not one of auto, minute, even, random (did you mean "minute"?)`}},
 		"a word for the store's failure": {"    on_store_error: close", []string{`6:21: rooms[0].on_store_error: "close" is not one of hold, share, open`}},

@@ -61,6 +61,8 @@ func TestWarnings(t *testing.T) {
 			"7:16: rooms[0].queue_all: has no effect while the room is suspended"}},
 		"a rule for everything": {"    rules: [{action: bypass_waiting_room, match: {path_prefix: /}}]", []string{
 			"6:64: rooms[0].rules[0].match.path_prefix: every path begins with /: the rule exempts everything from the room"}},
+		"a rule with braces": {"    path: /room/{id}\n    rules: [{action: bypass_waiting_room, match: {path_prefix: '/room/{id}/static'}}]", []string{
+			"7:64: rooms[0].rules[0].match.path_prefix: braces are no pattern in a rule: it matches paths that have them"}},
 		"an empty template": {"    template: blank", []string{
 			"6:15: rooms[0].template: /etc/gate/blank is empty: who waits sees a blank page"}},
 		"a short token": {"admin_token: abc", []string{

@@ -139,6 +139,7 @@ func (r *room) additional() {
 			s.fault(v.Place, "has neither host nor path")
 			continue
 		}
+		r.sameBraces(route, s)
 		if s.fine("host", "path") {
 			r.routes = append(r.routes, placedRoute{Route: route, Place: v.Place})
 		}
@@ -170,6 +171,12 @@ func (r *room) rules() {
 		}
 		if conditions == 1 && rule.Match.PathPrefix == "/" {
 			s.warn(s.place("match.path_prefix"), "every path begins with /: the rule exempts everything from the room")
+		}
+		m := rule.Match
+		for name, path := range map[string]string{"match.path": m.Path, "match.path_prefix": m.PathPrefix, "match.path_suffix": m.PathSuffix} {
+			if braces(path) != "" {
+				s.warn(s.place(name), "braces are no pattern in a rule: it matches paths that have them")
+			}
 		}
 		r.dst.Rules = append(r.dst.Rules, rule)
 	}

@@ -3,7 +3,6 @@
 
 local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
 local COUNTED = 4 -- the multiple of total_active_users up to which passthrough counts
-local NEWCOMER = '0'
 
 local function verdict(v, at, expires) return {v, whole(at or 0), whole(expires or 0)} end
 
@@ -37,30 +36,12 @@ end
 
 local function leave(bucket, ends)
   if bucket ~= NEWCOMER then change(bucket, ends, -1) end
-  idle = idle or present == 0
+  idle = idle or waiting() == 0
 end
 
-local function decide(id, bucket, ends, due, held_only)
-  if is_revoked(id) then return verdict(BANNED) end
-  local expires = tonumber(call('ZSCORE', SESSIONS, id)) or 0
-  local at = (expires > 0 or bucket ~= NEWCOMER) and tonumber(call('ZSCORE', ADMITTED, id))
-  if expires > now - slack then
-    -- A claim that is asked about again was decided with its report.
-    if not (held_only and counted) then leave(bucket, ends) end
-    return verdict(HELD, at or now, math.max(expires, now + 1))
-  end
-  if held_only or closed then return verdict(REFUSED) end
-  if at and bucket ~= NEWCOMER then return verdict(USED) end
-  if method == 'passthrough' and not queueall then
-    if active >= COUNTED * total then
-      leave(bucket, ends)
-      return verdict(UNCOUNTED)
-    end
-  elseif not may(id, bucket, due) then
-    return verdict(REFUSED)
-  end
+local function grant(id, bucket, ends)
   leave(bucket, ends)
-  expires = now + duration
+  local expires = now + lasts
   call('ZADD', SESSIONS, whole(expires), id)
   call('ZADD', ADMITTED, whole(now), id)
   touch(SESSIONS)
@@ -69,9 +50,42 @@ local function decide(id, bucket, ends, due, held_only)
   return verdict(GRANTED, now, expires)
 end
 
-local verdicts = {}
-for i = 1, number() do
-  verdicts[i] = decide(text(), text(), text(), number(), text() == '1')
+local function decide(id, bucket, ends, due, held_only, packed)
+  if is_revoked(id) then
+    give_up(id)
+    return verdict(BANNED)
+  end
+  local expires = tonumber(call('ZSCORE', SESSIONS, id)) or 0
+  local at = (expires > 0 or bucket ~= NEWCOMER) and tonumber(call('ZSCORE', ADMITTED, id))
+  if expires > now - slack then
+    -- A claim that is asked about again was decided with its report.
+    give_up(id)
+    if not (held_only and counted) then leave(bucket, ends) end
+    return verdict(HELD, at or now, math.max(expires, now + 1))
+  end
+  if held_only then return verdict(REFUSED) end
+  if method == 'line' then
+    local enters, place = in_line(id, bucket, at, details(packed))
+    if enters then return grant(id, bucket, ends) end
+    return {REFUSED, 0, 0, place}
+  end
+  if closed then return verdict(REFUSED) end
+  if at and bucket ~= NEWCOMER and at >= details(packed).arrived then return verdict(USED) end
+  if method == 'passthrough' and not queueall then
+    if active >= COUNTED * total then
+      leave(bucket, ends)
+      return verdict(UNCOUNTED)
+    end
+  elseif not may(id, bucket, due) then
+    return verdict(REFUSED)
+  end
+  return grant(id, bucket, ends)
+end
+
+local verdicts, claims = {}, number()
+if has_line then pass_places(claims) end
+for i = 1, claims do
+  verdicts[i] = decide(text(), text(), text(), number(), text() == '1', text())
 end
 local stands = standing()
 save()

@@ -1,7 +1,7 @@
 -- The keys of the room, and what reads the arguments.
 
-local META, CONF, EPOCH, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
+local META, CONF, EPOCH, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN,
+  ORDER, LEVELS, PLACES = unpack(KEYS)
 
 local call = redis.call
 local arg = 0

@@ -63,6 +63,11 @@ local function turn_minute()
   minute, admitted, idle = this, 0, false
 end
 
+begin_line()
 pass_windows()
+if has_line then
+  count_line()
+  pass_places(LOOKS)
+end
 turn_minute()
-idle = idle or present == 0
+idle = idle or waiting() == 0

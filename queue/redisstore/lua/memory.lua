@@ -20,6 +20,7 @@ local function begin_epoch()
   known_seq = nil
   call('HDEL', META, 'rates')
   present, first_window, minute, admitted = 0, 0, 0, 0
+  forget_line()
 end
 
 local BREAK = 250 -- no server takes over from another in less

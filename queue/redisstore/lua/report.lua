@@ -24,6 +24,17 @@ local function extend(id, expires)
   end
 end
 
+-- goodbye lets the place of somebody who has left end soon, unless they have
+-- checked in since.
+local function goodbye(id, at)
+  local p = find(id)
+  if not p or p.ends - dropout >= at or p.ends <= at + RETURN then return end
+  p.ends = at + RETURN
+  if p.ends <= now then return take_out(p) end
+  if p.list ~= list_for(p.ends) then enlist(p) end
+  keep(p)
+end
+
 -- sweep drops what can matter no more, some of it at each sync.
 local function sweep()
   local function dead(key, past)
@@ -36,7 +47,16 @@ local function sweep()
   drop(REVOKED, now)
   any_revoked = call('EXISTS', REVOKED) == 1
   drop(DRAWN, now)
-  drop(ADMITTED, now - math.max(place, duration))
+  -- In small rooms it is known of everyone who is in since when.
+  local past = dead(ADMITTED, now - math.max(place, duration))
+  each(past, function(part)
+    local ends = total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}
+    local gone = {}
+    for i, id in ipairs(part) do
+      if not ends[i] then table.insert(gone, id) end
+    end
+    if #gone > 0 then call('ZREM', ADMITTED, unpack(gone)) end
+  end)
   each(dead(SEEN, now - 60 * MINUTE), function(part)
     call('ZREM', SEEN, unpack(part))
     call('HDEL', SEQS, unpack(part))
@@ -67,6 +87,20 @@ for _ = 1, revoked do
 end
 local told_minute, told_admitted = number(), number()
 if not counted and not want_whole and told_minute == minute then admitted = admitted + told_admitted end
+local told_given, left, preferred = number(), number(), number()
+if told_given > given then has_line, given = true, told_given end
+for _ = 1, left do
+  local id, at = text(), number()
+  if not counted then goodbye(id, at) end
+end
+for _ = 1, preferred do
+  local id, priority = text(), number()
+  local p = not counted and find(id)
+  if p and p.priority ~= priority then
+    prefer(p, priority)
+    keep(p)
+  end
+end
 if not want_whole and not counted then
   call('HSET', SEQS, node, seq)
   if not known_seq then touch(SEQS) end

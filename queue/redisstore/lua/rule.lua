@@ -36,7 +36,7 @@ end
 -- be more. With nobody waiting it is all there.
 local function released()
   local into, turn = now - minute, minute + MINUTE
-  if present <= 0 or pacing == 'minute' or perminute == 0 then return perminute, turn end
+  if waiting() <= 0 or pacing == 'minute' or perminute == 0 then return perminute, turn end
   if pacing == 'even' then
     local n = math.floor(perminute * into / MINUTE) + 1 -- the first at the start of the minute
     return n, minute + math.ceil(n * MINUTE / perminute)
@@ -57,9 +57,10 @@ local function next_end()
 end
 
 -- next_release is when more of the allowance is there: all of it, once the last
--- who are present have left.
+-- who are present have left; of an exact line, it may be sooner than that.
 local function next_release(n, more)
   if n == perminute then return more end
+  if method == 'line' then return math.min(more, last_ends() or more) end
   local latest = call('ZREVRANGE', WINDOWS, 0, 0, 'WITHSCORES')
   return latest[2] and math.min(more, tonumber(latest[2]) + slack) or more
 end
@@ -79,17 +80,20 @@ local function flag(is) return is and 1 or 0 end
 
 -- save keeps what was read whole, once all else is done.
 local function save()
+  save_line()
   call('HSET', META, 'now', whole(now), 'offset', whole(offset), 'state',
     string.format('%.0f %.0f %d %d %d %.0f %.0f %.0f %d %s', doubt, minute, admitted, flag(idle), present, first_window,
       grace, minute, flag(any_revoked), server))
-  -- How long a room without calls is remembered.
-  local life = math.max(duration, place, 60 * MINUTE) + 10 * MINUTE
+  local life = lifetime(duration, place, dropout)
   for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN}) do
-    if kept ~= minute or touched[key] then call('PEXPIRE', key, life) end
+    if kept ~= minute then touched[key] = true end
   end
+  if kept ~= minute and length() > 0 then touch_line() end
+  if fleeting and kept ~= minute then end_all(life) end
+  for key in pairs(touched) do call('PEXPIRE', key, life) end
 end
 
 local function standing()
-  return {whole(told or now), epoch, flag(want_whole), active, admitted, open_slots(), present, whole(next_open()),
+  return {whole(told or now), epoch, flag(want_whole), active, admitted, open_slots(), waiting(), whole(next_open()),
     flag(grace > 0 or doubting)}
 end

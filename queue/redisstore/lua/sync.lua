@@ -1,5 +1,7 @@
 -- Tells the calling node how the room stands.
 
+local TURNS = 100 -- how many people are told at most that it is their turn
+
 local since, told_version = number(), number()
 
 -- A store that has lost its memory is told the configuration again.
@@ -7,6 +9,7 @@ local told = number()
 if configure(told, told > version) then
   load_configuration()
   closed = grace > 0 or doubting or want_whole
+  begin_line()
 end
 
 local rate_sum, rate_n, rate_late = 0, 0, 0
@@ -37,10 +40,17 @@ end)
 local configuration = {}
 if told_version ~= version then configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at') end
 
+local function line_view()
+  if method ~= 'line' then return {} end
+  local first, turns = call('ZRANGE', ORDER, 0, 0, 'WITHSCORES'), {}
+  for i, p in ipairs(first_in_line(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
+  return {first[2] or 0, whole(given), ahead_of_all, turns}
+end
+
 local stands = standing()
 save()
 return {
   stands, buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. whole(now), '+inf', 'WITHSCORES'), entered,
-  call('ZRANGEBYSCORE', SEEN, whole(now - GRACE), '+inf'), version, configuration,
+  call('ZRANGEBYSCORE', SEEN, whole(now - GRACE), '+inf'), version, configuration, line_view(),
 }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+)
+
+// The pages of the chat: where rooms are chosen, and a room.
+var (
+	//go:embed lobby.html
+	lobbyPage []byte
+	//go:embed room.html
+	roomPage []byte
+)
+
+// message is what a room is told: something that was said, or how many are there.
+type message struct {
+	Name    string `json:"name,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Present int    `json:"present,omitempty"`
+}
+
+// chat is a site of rooms that people talk in. It lets in everyone who comes: how
+// many may is the gate's affair.
+type chat struct {
+	*http.ServeMux
+	mu    sync.Mutex
+	rooms map[string][]*websocket.Conn
+}
+
+func newChat() *chat {
+	c := &chat{ServeMux: http.NewServeMux(), rooms: map[string][]*websocket.Conn{}}
+	c.HandleFunc("GET /{$}", page(lobbyPage))
+	c.HandleFunc("GET /room/{id}", page(roomPage))
+	c.HandleFunc("GET /room/{id}/talk", c.talk)
+	c.HandleFunc("POST /room/{id}/leave", leave)
+	return c
+}
+
+func page(html []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(html)
+	}
+}
+
+// leave gives the visitor's seat back at once, rather than after line_grace.
+func leave(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Anteroom-Command", "revoke")
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// talk is somebody's websocket for as long as they are in the room.
+func (c *chat) talk(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return // it has been answered
+	}
+	defer conn.CloseNow()
+	ctx, room := r.Context(), r.PathValue("id")
+	c.enter(ctx, room, conn)
+	defer c.exit(context.WithoutCancel(ctx), room, conn)
+	for {
+		var m message
+		if err := wsjson.Read(ctx, conn, &m); err != nil {
+			return
+		}
+		c.tell(ctx, room, message{Name: m.Name, Text: m.Text})
+	}
+}
+
+func (c *chat) enter(ctx context.Context, room string, conn *websocket.Conn) {
+	c.mu.Lock()
+	c.rooms[room] = append(c.rooms[room], conn)
+	c.mu.Unlock()
+	c.tell(ctx, room, message{})
+}
+
+func (c *chat) exit(ctx context.Context, room string, conn *websocket.Conn) {
+	c.mu.Lock()
+	c.rooms[room] = slices.DeleteFunc(c.rooms[room], func(other *websocket.Conn) bool { return other == conn })
+	if len(c.rooms[room]) == 0 {
+		delete(c.rooms, room)
+	}
+	c.mu.Unlock()
+	c.tell(ctx, room, message{})
+}
+
+// tell sends a message to everyone in a room, with how many they are.
+func (c *chat) tell(ctx context.Context, room string, m message) {
+	c.mu.Lock()
+	present := slices.Clone(c.rooms[room])
+	c.mu.Unlock()
+	m.Present = len(present)
+	for _, conn := range present {
+		// Who does not take it in is gone, or will be soon: their own talk ends.
+		ctx, stop := context.WithTimeout(ctx, time.Second)
+		_ = wsjson.Write(ctx, conn, m)
+		stop()
+	}
+}

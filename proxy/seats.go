@@ -1,0 +1,64 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// seats are the connections that keep their visitors in a room whose occupancy
+// is by connection: when a session ends before its connection, that is cut.
+type seats struct {
+	mu   sync.Mutex
+	cuts map[queue.ID]map[*hold]context.CancelFunc
+}
+
+// connects reports whether a request asks for a connection that lasts: a
+// websocket, or a stream of events.
+func connects(r *http.Request) bool {
+	return r.Header["Upgrade"] != nil || strings.Contains(strings.ToLower(headerValue(r.Header["Accept"])), "text/event-stream")
+}
+
+// take keeps the visitor's seat from now until the hold is ended, and for the
+// room's grace beyond. The request returned is cut when the session ends.
+func (h *hold) take(l *line, r *http.Request) *http.Request {
+	ctx, cut := context.WithCancel(r.Context())
+	s := &l.seats
+	s.mu.Lock()
+	if s.cuts == nil {
+		s.cuts = map[queue.ID]map[*hold]context.CancelFunc{}
+	}
+	if s.cuts[h.ticket.ID] == nil {
+		s.cuts[h.ticket.ID] = map[*hold]context.CancelFunc{}
+	}
+	s.cuts[h.ticket.ID][h] = cut
+	s.mu.Unlock()
+	h.mu.Lock()
+	h.seat = s
+	h.mu.Unlock()
+	l.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
+	return r.WithContext(ctx)
+}
+
+// leave gives up the hold's part of a seat.
+func (s *seats) leave(id queue.ID, h *hold) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cuts[id][h]()
+	delete(s.cuts[id], h)
+	if len(s.cuts[id]) == 0 {
+		delete(s.cuts, id)
+	}
+}
+
+// cut ends all connections of a visitor.
+func (s *seats) cut(id queue.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, cut := range s.cuts[id] {
+		cut()
+	}
+}

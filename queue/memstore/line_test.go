@@ -1,0 +1,125 @@
+package memstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+)
+
+// exact are settings of a room with an exact line and one slot.
+func exact() queue.Settings {
+	s := settings()
+	s.TotalActiveUsers, s.Method, s.SessionDuration = 1, queue.Line, time.Hour
+	return s
+}
+
+// place puts a claim that is to be refused.
+func (g *gate) place(c queue.Claim) queue.Place {
+	g.Helper()
+	grant := g.putAll([]queue.Claim{c})[0]
+	require.Equal(g, queue.Refused, grant.Verdict)
+	return grant.Place
+}
+
+// ticketed is the claim of visitor i with a ticket of that number from start.
+func ticketed(i int, number uint64) queue.Claim {
+	c := waiter(i, cell(0, time.Minute))
+	c.Number, c.ArrivedAt, c.LastCheckIn = number, start, start
+	return c
+}
+
+// killed starts another gate on what a gate's journal has at this moment.
+func (g *gate) killed(at time.Duration) *gate {
+	g.Helper()
+	journal, err := os.ReadFile(g.journal())
+	require.NoError(g, err)
+	dir := g.TempDir()
+	require.NoError(g, os.WriteFile(filepath.Join(dir, "shop.journal"), journal, 0o600))
+	return run(g.TB, dir, exact(), at)
+}
+
+func TestNumbersAreNotGivenOutTwiceWhateverHappensToTheGate(t *testing.T) {
+	g := run(t, t.TempDir(), exact(), 0)
+	g.enter(0)
+	g.place(newcomer(1))
+	last := g.place(newcomer(2)).Number
+	require.Equal(t, uint64(3), last)
+	g = g.killed(time.Second)
+	assert.Equal(t, last+1, g.place(newcomer(3)).Number)
+	assert.Equal(t, queue.Place{Number: 3, Length: 2}, g.place(ticketed(2, 3)), "places come back with the tickets, ahead of newcomers")
+	assert.Equal(t, queue.Place{Number: 2, Length: 3}, g.place(ticketed(1, 2)))
+
+	g.at(time.Hour)
+	g.look() // which writes the journal anew
+	g = g.killed(time.Hour)
+	assert.Equal(t, last+1, g.look().LastNumber)
+}
+
+func TestPlacesOfThoseWhoStayedAwayTooLongDoNotComeBackAfterARestart(t *testing.T) {
+	g := run(t, t.TempDir(), exact(), 0)
+	g.enter(0)
+	g.place(newcomer(1))
+	g = g.restart(exact(), time.Minute)
+	assert.Equal(t, queue.Place{Number: 3, Length: 1, Joined: true}, g.place(ticketed(1, 2)))
+}
+
+func TestPlaceThatWasUsedDoesNotComeBackAfterARestart(t *testing.T) {
+	s := exact()
+	s.SessionDuration = 10 * time.Second
+	g := run(t, t.TempDir(), s, 0)
+	g.enter(0)
+	g.at(time.Second)
+	require.Equal(t, uint64(2), g.place(newcomer(1)).Number)
+	g.at(11 * time.Second)
+	require.Equal(t, queue.Granted, g.claim(newcomer(1)))
+	g = g.restart(s, 12*time.Second)
+	g.at(23 * time.Second)
+	g.enter(5)
+	assert.True(t, g.place(ticketed(1, 2)).Joined)
+}
+
+func TestRestartRemembersTheNumbersOfThoseWhoWaitedBeforeTheLine(t *testing.T) {
+	s := exact()
+	s.Method = queue.FIFO
+	g := run(t, t.TempDir(), s, 0)
+	g.enter(0)
+	g.count(2, cell(0, time.Minute))
+	g.at(10 * time.Second)
+	g.configure(exact())
+	g = g.killed(11 * time.Second)
+	g.place(newcomer(9))
+	later, earlier := ticketed(1, 0), ticketed(2, 0)
+	later.ArrivedAt = start.Add(time.Second)
+	assert.Zero(t, g.place(later).Ahead)
+	assert.Zero(t, g.place(earlier).Ahead)
+	assert.Equal(t, queue.Place{Number: g.look().LastNumber, Ahead: 2, Length: 3}, g.place(newcomer(9)))
+}
+
+func TestFullDiskTakesNobodysPlaceInTheExactLine(t *testing.T) {
+	g := run(t, t.TempDir(), exact(), 0)
+	g.enter(0)
+	first := g.place(newcomer(1))
+	g.place(newcomer(2))
+	two := exact()
+	two.TotalActiveUsers = 2
+	g.configure(two)
+	mend, err := memstore.FailWrites(g.store, "shop")
+	require.NoError(t, err)
+	_, err = g.store.Admit(t.Context(), "shop", g.report(queue.Report{}), []queue.Claim{newcomer(1), newcomer(3)}, make([]queue.Grant, 2))
+	require.Error(t, err)
+	mend()
+	assert.Equal(t, 1, g.look().Active)
+	assert.Equal(t, first.Number, g.look().FirstNumber)
+	assert.Equal(t, 1, g.place(newcomer(2)).Ahead)
+	assert.Equal(t, queue.Granted, g.claim(newcomer(1)))
+	last := g.place(newcomer(4)).Number
+	g = g.killed(time.Second)
+	assert.Equal(t, last, g.look().LastNumber)
+}

@@ -1,0 +1,138 @@
+package redisstore_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/redisstore"
+	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+)
+
+// crowd is a node of a room with an exact line that many wait in.
+type crowd struct {
+	testing.TB
+	store queue.Store
+	seq   uint64
+	size  int
+}
+
+// newCrowd has so many people join the line of a room without a free slot.
+func newCrowd(t testing.TB, store queue.Store, size int, s queue.Settings) *crowd {
+	t.Helper()
+	c := &crowd{TB: t, store: store}
+	s.TotalActiveUsers, s.NewUsersPerMinute, s.Method, s.QueueAll = 1, 1, queue.Line, true
+	require.NoError(t, store.Configure(context.Background(), "shop", queue.Configuration{Version: 1, Settings: s.WithDefaults()}))
+	c.join(size)
+	return c
+}
+
+// join has so many more people join, in thousands.
+func (c *crowd) join(people int) {
+	c.Helper()
+	claims := make([]queue.Claim, 1000)
+	for before := c.size; c.size < before+people; c.size += len(claims) {
+		for k := range claims {
+			claims[k] = queue.Claim{ID: c.id(c.size + k)}
+		}
+		_, standing := c.admit(claims...)
+		require.Equal(c, c.size+len(claims), standing.Present)
+	}
+}
+
+// id returns an id that looks drawn at random.
+func (c *crowd) id(i int) (id queue.ID) {
+	binary.BigEndian.PutUint64(id[:], uint64(i+1)*0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint64(id[8:], uint64(i+1)*0xbf58476d1ce4e5b9)
+	return id
+}
+
+func (c *crowd) admit(claims ...queue.Claim) (queue.Grant, queue.Standing) {
+	c.Helper()
+	c.seq++
+	grants := make([]queue.Grant, len(claims))
+	standing, err := c.store.Admit(context.Background(), "shop", &queue.Report{Node: 1, Seq: c.seq}, claims, grants)
+	require.NoError(c, err)
+	return grants[0], standing
+}
+
+// checkIn has person i of the crowd check in.
+func (c *crowd) checkIn(i int) {
+	c.Helper()
+	claim := queue.Claim{ID: c.id(i), Cell: queue.Cell{Bucket: 60_000, Until: 60_000}, ArrivedAt: 1, LastCheckIn: 1, Number: uint64(i + 1)}
+	g, _ := c.admit(claim)
+	require.Equal(c, queue.Place{Number: uint64(i + 1), Ahead: i, Length: c.size}, g.Place)
+}
+
+// BenchmarkLineCheckIn measures a check-in alone beside a bare ZRANK of the same
+// person through the same client, in turns.
+func BenchmarkLineCheckIn(b *testing.B) {
+	for _, size := range []int{1000, 1_000_000} {
+		b.Run(fmt.Sprintf("waiting=%d", size), func(b *testing.B) {
+			store := open(b, redistest.Start(b, redistest.Options{}).URL())
+			c := newCrowd(b, store, size, queue.Settings{LineDropout: time.Hour})
+			order := redisstore.Keys("shop")[13]
+			var ours, theirs []time.Duration
+			i := 0
+			for b.Loop() {
+				i = (i + 7919) % size
+				id := c.id(i)
+				began := time.Now()
+				c.checkIn(i)
+				ours = append(ours, time.Since(began))
+				began = time.Now()
+				rank, err := store.Client().ZRank(context.Background(), order, string(id[:8])).Result()
+				theirs = append(theirs, time.Since(began))
+				require.NoError(b, err)
+				require.EqualValues(b, i, rank)
+			}
+			b.ReportMetric(median(ours), "p50-µs")
+			b.ReportMetric(median(theirs), "zrank-p50-µs")
+			b.ReportMetric(median(ours)/median(theirs), "ratio")
+		})
+	}
+}
+
+// median returns it in microseconds.
+func median(list []time.Duration) float64 {
+	slices.Sort(list)
+	return float64(list[len(list)/2].Nanoseconds()) / 1000
+}
+
+// BenchmarkLineLeavers has 100,000 of 101,000 people leave at once, and measures
+// the check-ins of the others until all those are taken out.
+func BenchmarkLineLeavers(b *testing.B) {
+	const leavers, staying = 100_000, 1000
+	var worst time.Duration
+	var calls int
+	for b.Loop() {
+		b.StopTimer()
+		store := newClocked(open(b, redistest.Start(b, redistest.Options{}).URL()))
+		c := newCrowd(b, store, leavers+staying, queue.Settings{})
+		store.set(start.Add(30 * time.Second))
+		for i := range staying {
+			c.checkIn(leavers + i)
+		}
+		store.set(start.Add(61 * time.Second))
+		require.NoError(b, store.wind(context.Background(), "shop"))
+		b.StartTimer()
+		for left := leavers; left > 0; calls++ {
+			c.seq++
+			claim := queue.Claim{ID: c.id(leavers + calls%staying)}
+			began := time.Now()
+			standing, err := store.Store.Admit(context.Background(), "shop", &queue.Report{Node: 1, Seq: c.seq}, []queue.Claim{claim}, make([]queue.Grant, 1))
+			took := time.Since(began)
+			require.NoError(b, err)
+			worst = max(worst, took)
+			left = standing.Present - staying
+		}
+	}
+	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(calls), "mean-ms")
+}

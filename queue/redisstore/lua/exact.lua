@@ -1,0 +1,206 @@
+-- The exact line. ORDER has those with the default priority, by number. LEVELS has
+-- the others as texts that sort as they stand in line. Both name people by the
+-- first half of their id. PLACES says the rest of each: until when the place lasts,
+-- in which list they are looked up, the other half of the id, and in LEVELS the
+-- priority and the number.
+
+local LOOKS = 500       -- how many places one call looks up at most, beside one a claim
+local WINDOW = 250      -- whose places end within this are looked up together
+local RING = 256        -- windows ahead that have a list each
+local RETURN = 3000     -- how long a place is kept after a goodbye
+local WRAP = 2 ^ 40     -- the ends of places are kept modulo this
+local DEFAULT = 32767   -- what the default priority is in LEVELS, where a higher one is less
+
+-- How many are in line: preferred, with the default priority, behind these.
+local ahead_of_all, in_order, behind_all = 0, 0, 0
+local function length() return ahead_of_all + in_order + behind_all end
+
+local function count_line()
+  in_order, behind_all = call('ZCARD', ORDER), call('ZCARD', LEVELS)
+  if behind_all > 0 then
+    ahead_of_all = call('ZLEXCOUNT', LEVELS, '-', '(' .. struct.pack('>I2', DEFAULT))
+    behind_all = behind_all - ahead_of_all
+  end
+end
+
+-- waiting counts those who wait.
+local function waiting() return method == 'line' and length() or present end
+
+local function member_of(id) return string.sub(id, 1, 8) end
+local function level_member(p) return struct.pack('>I2I6', DEFAULT - p.priority, p.number) .. p.member end
+
+local function count(priority, people)
+  if priority > 0 then
+    ahead_of_all = ahead_of_all + people
+  elseif priority == 0 then
+    in_order = in_order + people
+  else
+    behind_all = behind_all + people
+  end
+end
+
+-- read takes a place apart.
+local function read(member, text)
+  local left, list = struct.unpack('>I5B', text)
+  local p = {member = member, list = list, rest = string.sub(text, 7, 14), priority = 0}
+  p.ends = now + (left - now + WRAP / 2) % WRAP - WRAP / 2
+  if #text > 14 then p.priority, p.number = struct.unpack('>i2I6', text, 15) end
+  return p
+end
+
+local function write(p)
+  local text = struct.pack('>I5B', p.ends % WRAP, p.list) .. p.rest
+  if p.priority ~= 0 then text = text .. struct.pack('>i2I6', p.priority, p.number) end
+  return text
+end
+
+local function keep(p) call('HSET', PLACES, p.member, write(p)) end
+
+local function number_of(p)
+  p.number = p.number or tonumber(call('ZSCORE', ORDER, p.member))
+  return p.number
+end
+
+-- stand puts somebody where they belong by their priority and number.
+local function stand(p)
+  if p.priority == 0 then
+    call('ZADD', ORDER, whole(p.number), p.member)
+    touch(ORDER)
+  else
+    call('ZADD', LEVELS, 0, level_member(p))
+    touch(LEVELS)
+  end
+  count(p.priority, 1)
+end
+
+local function step_out(p)
+  if p.priority == 0 then
+    call('ZREM', ORDER, p.member)
+  else
+    call('ZREM', LEVELS, level_member(p))
+  end
+  count(p.priority, -1)
+end
+
+local function take_out(p)
+  step_out(p)
+  call('HDEL', PLACES, p.member)
+end
+
+-- prefer gives somebody in line another priority.
+local function prefer(p, priority)
+  number_of(p)
+  step_out(p)
+  p.priority = priority
+  stand(p)
+end
+
+-- find returns the place of an id; none if it has ended.
+local function find(id)
+  if length() == 0 then return end
+  local member = member_of(id)
+  local text = call('HGET', PLACES, member)
+  if not text then return end
+  local p = read(member, text)
+  if p.ends > now then return p end
+  take_out(p)
+end
+
+local function ahead_in_line(p)
+  if p.priority == 0 then return ahead_of_all + call('ZRANK', ORDER, p.member) end
+  return (p.priority < 0 and in_order or 0) + call('ZRANK', LEVELS, level_member(p))
+end
+
+-- Each place is looked up when it seems to end, in the list of that window; who
+-- has checked in meanwhile moves on to another list. One that a list has by
+-- mistake, of somebody who has left or moved on early, is passed over.
+
+local function list_key(list) return PLACES .. ':' .. list end
+
+local function append(list, members)
+  local key = list_key(list)
+  if call('RPUSH', key, unpack(members)) == #members then touch(key) end
+end
+
+local function list_for(ends)
+  return math.max(swept + 1, math.min(math.ceil(ends / WINDOW), swept + RING - 1)) % RING
+end
+
+local function enlist(p)
+  p.list = list_for(p.ends)
+  append(p.list, {p.member})
+end
+
+local function touch_line()
+  for _, key in ipairs({ORDER, LEVELS, PLACES}) do touch(key) end
+  for list = 0, RING - 1 do touch(list_key(list)) end
+end
+
+-- look looks up some of a list, and takes out those whose places have ended.
+local function look(list, members)
+  local moved, places = {}, {}
+  for i, text in ipairs(call('HMGET', PLACES, unpack(members))) do
+    local p = text and read(members[i], text)
+    if p and p.list == list then
+      if p.ends <= now then
+        take_out(p)
+      else
+        p.list = list_for(p.ends)
+        moved[p.list] = moved[p.list] or {}
+        table.insert(moved[p.list], p.member)
+        table.insert(places, p.member)
+        table.insert(places, write(p))
+      end
+    end
+  end
+  each(places, function(part) call('HSET', PLACES, unpack(part)) end)
+  for to, part in pairs(moved) do append(to, part) end
+end
+
+-- pass_places takes out those who have missed their check-ins, some of them at
+-- each call, so that a crowd that leaves holds nobody up.
+local function pass_places(looks)
+  local this = math.floor(now / WINDOW)
+  if length() == 0 then swept = this end
+  if this - swept > 2 * RING then swept = this - RING end
+  while looks > 0 and swept < this do
+    local list = (swept + 1) % RING
+    local members = call('LPOP', list_key(list), math.min(looks, CHUNK))
+    if members then
+      looks = looks - #members
+      look(list, members)
+    else
+      swept = swept + 1
+    end
+  end
+end
+
+-- last_ends is when the place of the last in line ends.
+local function last_ends()
+  local key, from = ORDER, 1
+  if behind_all > 0 or in_order == 0 then key, from = LEVELS, 9 end
+  local member = string.sub(call('ZRANGE', key, -1, -1)[1] or '', from)
+  local text = call('HGET', PLACES, member)
+  return text and read(member, text).ends
+end
+
+-- first_in_line returns the places of the first n in line, in order, but for
+-- those that have ended.
+local function first_in_line(n)
+  local members, places = {}, {}
+  local function add(key, first, most, from)
+    for _, text in ipairs(most > 0 and call('ZRANGE', key, first, first + most - 1) or {}) do
+      table.insert(members, string.sub(text, from))
+    end
+  end
+  add(LEVELS, 0, math.min(n, ahead_of_all), 9)
+  add(ORDER, 0, n - #members, 1)
+  add(LEVELS, ahead_of_all, n - #members, 9)
+  each(members, function(part)
+    for i, text in ipairs(call('HMGET', PLACES, unpack(part))) do
+      local p = read(part[i], text)
+      if p.ends > now then table.insert(places, p) end
+    end
+  end)
+  return places
+end

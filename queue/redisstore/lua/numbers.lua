@@ -1,0 +1,38 @@
+-- The numbers of an exact line; rooms that never had one have none.
+
+-- lined_by is the version of the configuration that the line began with, and given
+-- the highest number that was given out. The numbers above floor, up to top, are
+-- for those who were waiting when the room got its line: one for each millisecond
+-- in which they may have arrived before it began. Of whoever was in line before
+-- since, their ticket tells. Windows up to swept have passed.
+local lined_by, given, began, floor, top, since, swept =
+  string.match(m[4] or '', '(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)')
+local has_line = given ~= nil
+given, began, floor, top = tonumber(given) or 0, tonumber(began) or 0, tonumber(floor) or 0, tonumber(top) or 0
+since, swept = tonumber(since) or 0, tonumber(swept) or 0
+
+-- forget_line begins the line in an empty memory, of which nodes hear a little
+-- later.
+local function forget_line()
+  call('UNLINK', ORDER, LEVELS, PLACES)
+  given, floor, top, since = 0, 0, 0, now + slack
+end
+
+-- begin_line begins the line of a room that had another method.
+local function begin_line()
+  if method ~= 'line' or lined_by == lined then return end
+  has_line, lined_by = true, lined
+  began = math.max(last or 0, lined_at)
+  since, floor, top = math.max(since, began), given, given
+  if present == 0 then return end
+  -- Some may have waited for longer than they can be away.
+  local first = tonumber(call('ZRANGE', BUCKETS, 0, 0)[1]) or began
+  given = given + math.max(place, began - first)
+  top = given
+end
+
+local function save_line()
+  if not has_line then return end
+  local line = string.format('%s %.0f %.0f %.0f %.0f %.0f %.0f', lined_by or '0', given, began, floor, top, since, swept)
+  if line ~= m[4] then call('HSET', META, 'line', line) end
+end

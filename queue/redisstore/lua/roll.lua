@@ -1,0 +1,41 @@
+-- Tells who is in the room and who is in its exact line: those asked for, or the
+-- first; the sessions that end first. It changes nothing.
+
+local asked, SEATS, WAITERS, ids = number(), number(), number(), {}
+for i = 1, asked do ids[i] = text() end
+
+-- seats are the sessions that hold slots, and since when as far as that is known.
+local function seats()
+  if asked == 0 then ids = call('ZRANGEBYSCORE', SESSIONS, '(' .. whole(now - slack), '+inf', 'LIMIT', 0, SEATS) end
+  local list = {}
+  each(ids, function(part)
+    local ends, since = call('ZMSCORE', SESSIONS, unpack(part)), call('ZMSCORE', ADMITTED, unpack(part))
+    for i, id in ipairs(part) do
+      if ends[i] and tonumber(ends[i]) > now - slack then table.insert(list, {id, ends[i], since[i] or 0}) end
+    end
+  end)
+  return list
+end
+
+local function asked_for()
+  local places = {}
+  for _, id in ipairs(ids) do
+    local text = call('HGET', PLACES, member_of(id))
+    local p = text and read(member_of(id), text)
+    if p and p.ends > now then table.insert(places, p) end
+  end
+  return places
+end
+
+local function line()
+  local list = {}
+  if not has_line then return list end
+  count_line()
+  for i, p in ipairs(asked > 0 and asked_for() or first_in_line(WAITERS)) do
+    list[i] = {p.member .. p.rest, number_of(p), p.priority, ahead_in_line(p), length(), whole(p.ends)}
+  end
+  return list
+end
+
+local places = line()
+return {whole(now), seats(), places}

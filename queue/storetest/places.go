@@ -1,0 +1,308 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// goodbye says that visitor i left so long after start.
+func (n *node) goodbye(i int, at time.Duration) *queue.View {
+	n.Helper()
+	return n.sync(queue.Report{Left: []queue.Departure{{ID: id(i), At: start.Add(at)}}})
+}
+
+// ticket is the claim of visitor i with a ticket of that number, who arrived so
+// long before start and last checked in so long before it.
+func ticket(i int, number uint64, arrived, checkedIn time.Duration) queue.Claim {
+	c := waiter(i, cell(0))
+	c.Number, c.ArrivedAt, c.LastCheckIn = number, start.Add(-arrived), start.Add(-checkedIn)
+	return c
+}
+
+func (n *node) roll(visitors ...int) *queue.Roll {
+	n.Helper()
+	roll, err := n.h.Store.Roll(context.Background(), n.room, ids(visitors...))
+	require.NoError(n, err)
+	return roll
+}
+
+// placeCases are of how places in an exact line are kept, lost and found again.
+var placeCases = []contractCase{
+	{"a place is lost after the dropout without a check-in, and not before", func(n *node) {
+		n.full()
+		n.join(1, 2)
+		n.at(time.Minute - time.Millisecond)
+		assert.Equal(n, 2, n.look().Present)
+		assert.Equal(n, queue.Place{Number: 3, Ahead: 1, Length: 2}, n.place(waiter(2, cell(0))))
+		n.at(time.Minute)
+		assert.Equal(n, 1, n.look().Present)
+		assert.Equal(n, ids(2), n.order())
+		late := waiter(1, cell(0))
+		late.Number, late.ArrivedAt, late.LastCheckIn = 2, start, start
+		assert.Equal(n, queue.Place{Number: 4, Ahead: 1, Length: 2, Joined: true}, n.place(late))
+		n.at(2*time.Minute - time.Millisecond)
+		assert.Equal(n, ids(1), n.order())
+	}},
+	{"whoever has lost the place holds nobody up", func(n *node) {
+		n.full()
+		n.join(1, 2)
+		n.at(30 * time.Second)
+		n.place(waiter(2, cell(0)))
+		n.at(time.Minute)
+		n.configure(lined(2))
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(waiter(2, cell(0))))
+	}},
+	{"another dropout holds from the next check-in", func(n *node) {
+		n.full()
+		n.join(1, 2)
+		s := lined(1)
+		s.LineDropout = 30 * time.Second
+		n.configure(s)
+		n.at(10 * time.Second)
+		n.place(waiter(2, cell(0)))
+		n.at(40*time.Second - time.Millisecond)
+		assert.Equal(n, ids(1, 2), n.order())
+		n.at(40 * time.Second)
+		assert.Equal(n, ids(1), n.order())
+	}},
+	{"many who have left are taken out in steps, and nobody is passed over meanwhile", func(n *node) {
+		n.full()
+		const leavers = 3000
+		claims := make([]queue.Claim, leavers)
+		for i := range claims {
+			claims[i] = newcomer(1000 + i)
+		}
+		n.places(claims...)
+		n.join(1)
+		n.at(30 * time.Second)
+		assert.Equal(n, leavers, n.place(waiter(1, cell(0))).Ahead)
+		n.at(time.Minute)
+		ahead := leavers
+		for range leavers {
+			p := n.place(waiter(1, cell(0)))
+			assert.LessOrEqual(n, p.Ahead, ahead)
+			if ahead = p.Ahead; ahead == 0 {
+				break
+			}
+		}
+		assert.Zero(n, ahead)
+		assert.Equal(n, 1, n.look().Present)
+	}},
+	{"after a goodbye a place is kept for a moment", func(n *node) {
+		n.full()
+		n.join(1, 2)
+		n.at(10 * time.Second)
+		n.goodbye(1, 10*time.Second)
+		n.at(13*time.Second - time.Millisecond)
+		assert.Equal(n, ids(1, 2), n.order())
+		n.at(13 * time.Second)
+		assert.Equal(n, 1, n.look().Present)
+		assert.Equal(n, ids(2), n.order())
+	}},
+	{"whoever checks in after a goodbye keeps the place", func(n *node) {
+		n.full()
+		n.join(1, 2)
+		n.at(10 * time.Second)
+		p := n.report(queue.Report{Left: []queue.Departure{{ID: id(1), At: n.now}}})
+		n.send(p)
+		n.pass(2 * time.Second)
+		assert.Equal(n, queue.Place{Number: 2, Length: 2}, n.place(waiter(1, cell(0))))
+		n.send(p)
+		n.goodbye(1, 10*time.Second)
+		n.pass(time.Minute - time.Millisecond)
+		assert.Equal(n, ids(1), n.order())
+	}},
+	{"a goodbye makes no place last longer, and is for those in line", func(n *node) {
+		n.full()
+		n.join(1)
+		n.at(58 * time.Second)
+		n.goodbye(1, 58*time.Second)
+		n.goodbye(9, 58*time.Second)
+		n.at(time.Minute)
+		assert.Zero(n, n.look().Present)
+	}},
+	{"a goodbye that is reported late counts from when it was said", func(n *node) {
+		n.full()
+		n.join(1)
+		n.at(20 * time.Second)
+		n.goodbye(1, 10*time.Second)
+		assert.Empty(n, n.order())
+		assert.Zero(n, n.look().Present)
+	}},
+	{"a place that a store with a lost memory does not find is taken up as the ticket has it", func(n *node) {
+		n.full()
+		preferred := ticket(3, 57, time.Minute, time.Millisecond)
+		preferred.Priority = 2
+		assert.Equal(n, queue.Place{Number: 41, Length: 1}, n.place(ticket(2, 41, time.Hour, 20*time.Second)))
+		assert.Equal(n, queue.Place{Number: 57, Priority: 2, Length: 2}, n.place(preferred))
+		assert.Equal(n, queue.Place{Number: 40, Ahead: 1, Length: 3}, n.place(ticket(1, 40, time.Hour, 20*time.Second)))
+		assert.Equal(n, queue.Place{Number: 58, Ahead: 3, Length: 4, Joined: true}, n.place(newcomer(5)))
+		assert.Equal(n, queue.Place{Number: 41, Ahead: 3, Length: 5}, n.place(ticket(4, 41, time.Hour, 20*time.Second)), "of one number by id")
+		assert.Equal(n, ids(3, 1, 2, 4, 5), n.order())
+	}},
+	{"what is taken up is let in if its turn has come", func(n *node) {
+		n.configure(lined(1))
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(ticket(1, 40, time.Hour, time.Second)))
+		assert.Equal(n, uint64(40), n.look().LastNumber)
+	}},
+	{"a place is taken up within the dropout after its last check-in", func(n *node) {
+		n.full()
+		assert.False(n, n.place(ticket(1, 40, time.Hour, time.Minute-time.Millisecond)).Joined)
+		assert.True(n, n.place(ticket(2, 39, time.Hour, time.Minute)).Joined)
+	}},
+	{"a place is not taken up that was checked in at since the memory began", func(n *node) {
+		n.full()
+		assert.True(n, n.place(ticket(1, 40, time.Hour, 0)).Joined)
+		assert.False(n, n.place(ticket(2, 40, time.Hour, time.Millisecond)).Joined)
+	}},
+	{"a place that was used by an admission is not taken up", func(n *node) {
+		n.full()
+		n.sync(queue.Report{Sessions: []queue.Session{{ID: id(1), Expires: n.now.Add(time.Second)}}})
+		n.pass(time.Second + n.h.Slack)
+		assert.True(n, n.place(ticket(1, 40, time.Hour, time.Second)).Joined)
+	}},
+	{"numbers are higher than any that a node has heard of", func(n *node) {
+		n.full()
+		n.sync(queue.Report{LastNumber: 70})
+		n.sync(queue.Report{LastNumber: 60})
+		assert.Equal(n, uint64(71), n.place(newcomer(1)).Number)
+	}},
+	{"those who waited before a room got its line come first, in order of arrival, however long ago", func(n *node) {
+		n.configure(limited(1))
+		n.admit(newcomer(0))
+		n.count(people(5, cell(-60)))
+		n.pass(time.Second)
+		n.configure(lined(1))
+		n.join(9)
+		last := ticket(4, 0, time.Millisecond, time.Millisecond)
+		for _, c := range []queue.Claim{
+			ticket(3, 0, 10*time.Second, time.Second), ticket(2, 0, time.Hour-2*time.Second, time.Second), last, ticket(1, 0, time.Hour-time.Second, time.Second),
+		} {
+			assert.False(n, n.place(c).Joined)
+		}
+		n.join(10)
+		assert.Equal(n, ids(1, 2, 3, 4, 9, 10), n.order())
+	}},
+	{"whoever checked in at a node that did not know of the line yet is taken up by arrival", func(n *node) {
+		n.configure(limited(1))
+		n.admit(newcomer(0))
+		n.count(people(5, cell(0)))
+		n.configure(lined(1))
+		n.join(9)
+		n.pass(20 * time.Second)
+		assert.Equal(n, 0, n.place(ticket(1, 0, time.Minute, -time.Second)).Ahead)
+		assert.True(n, n.place(ticket(2, 0, -time.Second, -time.Second)).Joined, "one who came after joins")
+		assert.Equal(n, ids(1, 9, 2), n.order())
+	}},
+	{"with nobody present when a room gets its line, numbers go on", func(n *node) {
+		n.configure(limited(1))
+		n.admit(newcomer(0))
+		n.configure(lined(1))
+		assert.Equal(n, queue.Place{Number: 1, Length: 1, Joined: true}, n.place(ticket(1, 0, time.Minute, time.Second)))
+	}},
+	{"places are found again in a room that gets its line back", func(n *node) {
+		n.full()
+		n.join(1, 2, 3)
+		n.configure(limited(1))
+		assert.Zero(n, n.look().Present)
+		assert.Zero(n, n.look().LastNumber)
+		n.at(30 * time.Second)
+		n.goodbye(2, 30*time.Second)
+		n.sync(queue.Report{Priorities: []queue.Priority{{ID: id(3), Priority: 1}}})
+		n.at(40 * time.Second)
+		n.configure(lined(1))
+		assert.Equal(n, ids(3, 1), n.order())
+		assert.Equal(n, queue.Place{Number: 2, Ahead: 1, Length: 2}, n.place(waiter(1, cell(0))))
+		n.at(time.Minute)
+		assert.Equal(n, ids(1), n.order())
+	}},
+	{"a view tells the numbers of the line and whose turn it is", func(n *node) {
+		n.full()
+		v := n.look()
+		assert.Equal(n, uint64(1), v.LastNumber)
+		assert.Zero(n, v.FirstNumber)
+		assert.Empty(n, v.Turns)
+		n.join(1, 2)
+		n.place(queue.Claim{ID: id(3), Priority: 1})
+		n.place(queue.Claim{ID: id(4), Priority: -1})
+		v = n.look()
+		assert.Equal(n, uint64(2), v.FirstNumber)
+		assert.Equal(n, uint64(5), v.LastNumber)
+		assert.Equal(n, 1, v.Preferred)
+		assert.Empty(n, v.Turns, "no slot is open")
+		n.configure(lined(3))
+		assert.Equal(n, ids(3, 1), n.look().Turns)
+		n.configure(lined(300))
+		assert.Equal(n, ids(3, 1, 2, 4), n.look().Turns)
+		n.configure(with(limited(300), queue.FIFO))
+		v = n.look()
+		assert.Zero(n, v.FirstNumber+v.LastNumber)
+		assert.Zero(n, v.Preferred)
+		assert.Empty(n, v.Turns)
+	}},
+	{"a view tells so many turns at most", func(n *node) {
+		n.full()
+		claims := make([]queue.Claim, 2*queue.MaxTurns)
+		for i := range claims {
+			claims[i] = newcomer(1 + i)
+		}
+		n.places(claims...)
+		n.configure(lined(500))
+		turns := n.look().Turns
+		assert.Len(n, turns, queue.MaxTurns)
+		assert.Equal(n, id(1), turns[0])
+	}},
+	{"a roll lists who is in and who is in line, and is no check-in", func(n *node) {
+		n.configure(lined(2))
+		n.admit(newcomer(8))
+		n.pass(time.Second)
+		n.admit(newcomer(7))
+		n.join(1, 2)
+		n.pass(30 * time.Second)
+		n.look()
+		roll := n.roll()
+		assert.Equal(n, n.now, roll.Now)
+		assert.Equal(n, ids(8, 7), seated(roll))
+		assert.Equal(n, start, roll.Seated[0].AcceptedAt)
+		assert.Equal(n, start.Add(5*time.Minute), roll.Seated[0].Expires)
+		want := queue.Waiter{ID: id(2), Place: queue.Place{Number: 4, Ahead: 1, Length: 2}, Until: start.Add(61 * time.Second)}
+		assert.Equal(n, want, roll.Line[1])
+		n.at(61 * time.Second)
+		n.look()
+		assert.Empty(n, n.roll().Line)
+	}},
+	{"a roll of some lists those of them who are there", func(n *node) {
+		n.configure(lined(2))
+		n.admit(newcomer(8), newcomer(7))
+		n.join(1, 2, 3)
+		roll := n.roll(3, 7, 99, 2)
+		assert.Equal(n, ids(7), seated(roll))
+		assert.Len(n, roll.Line, 2)
+		assert.Equal(n, queue.Waiter{ID: id(2), Place: queue.Place{Number: 4, Ahead: 1, Length: 3}, Until: n.now.Add(time.Minute)}, roll.Line[0])
+		assert.Equal(n, id(3), roll.Line[1].ID)
+	}},
+	{"a roll lists so many at most, the first", func(n *node) {
+		n.full()
+		claims := make([]queue.Claim, queue.MaxRoll+1)
+		for i := range claims {
+			claims[i] = newcomer(1 + i)
+		}
+		n.places(claims...)
+		roll := n.roll()
+		assert.Len(n, roll.Line, queue.MaxRoll)
+		assert.Equal(n, id(1), roll.Line[0].ID)
+	}},
+}
+
+func seated(r *queue.Roll) []queue.ID {
+	list := make([]queue.ID, len(r.Seated))
+	for i, s := range r.Seated {
+		list[i] = s.ID
+	}
+	return list
+}
