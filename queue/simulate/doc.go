@@ -18,7 +18,9 @@
 // milliseconds, syncs once a second, and has one call under way at most; a call
 // takes Config.StoreLatency, half of it before the store decides. A node that
 // dies takes all that it knows with it. A store that fails answers nothing for a
-// while and forgets nothing; the room holds.
+// while and forgets nothing; the room holds. Somebody whose admission is under way
+// from the store still waits, as the crowd sees it: of those whose slots went on
+// within Config.StoreLatency some count as let in out of turn.
 //
 // # The article's experiment
 //
