@@ -56,13 +56,13 @@ func heap() int64 {
 // of them, and returns the most bytes that each took at any size on the way.
 func fill(t testing.TB, least, most, slots int) (perVisitor int64) {
 	t.Helper()
-	return fillBy(t, least, most, queue.Settings{TotalActiveUsers: slots, NewUsersPerMinute: slots, SessionDuration: time.Hour})
+	return fillBy(t, least, most, queue.Settings{TotalActiveUsers: slots, NewUsersPerMinute: slots, SessionDuration: time.Hour}, memstore.New())
 }
 
-func fillBy(t testing.TB, least, most int, s queue.Settings) (perVisitor int64) {
+func fillBy(t testing.TB, least, most int, s queue.Settings, store queue.Store) (perVisitor int64) {
 	t.Helper()
 	before := heap()
-	room := newRoom(t, s, memstore.New())
+	room := newRoom(t, s, store)
 	for people := range most {
 		if people >= least && people%(most/20) == 0 {
 			require.NoError(t, room.Sync(context.Background(), start))
@@ -78,8 +78,15 @@ func TestVisitorsTakeLittleMemory(t *testing.T) {
 	assert.LessOrEqual(t, fill(t, 50_000, 200_000, 1), int64(32), "bytes of a waiting visitor")
 	exact := settings(1, 1)
 	exact.Method, exact.SessionDuration = queue.Line, time.Hour
-	assert.LessOrEqual(t, fillBy(t, 50_000, 200_000, exact), int64(200), "bytes of a place in an exact line")
+	assert.LessOrEqual(t, fillBy(t, 50_000, 200_000, exact, memstore.New()), int64(200), "bytes of a place in an exact line")
 	assert.LessOrEqual(t, fill(t, 20_000, 60_000, 60_000), int64(128), "bytes of an active session")
+
+	durable, err := memstore.Open(t.TempDir())
+	require.NoError(t, err)
+	defer durable.Close()
+	everyone := settings(60_000, 60_000)
+	everyone.SessionDuration = time.Hour
+	assert.LessOrEqual(t, fillBy(t, 20_000, 60_000, everyone, durable), int64(144), "bytes of one that a journal tells the end of")
 }
 
 func TestMemoryIsGivenBackAfterACrowdHasLeft(t *testing.T) {

@@ -263,6 +263,6 @@ func (j *journal) rewrite(now queue.Instant) error {
 		return errors.Join(err, file.Close())
 	}
 	old := j.file
-	j.file, j.size, j.pending, j.rewritten, j.stale = file, int64(len(j.pending)), j.pending[:0], now, false
+	j.file, j.size, j.pending, j.rewritten, j.stale = file, int64(len(j.pending)), nil, now, false
 	return old.Close()
 }

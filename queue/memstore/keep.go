@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"fmt"
+	"math/bits"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -43,6 +44,33 @@ func (r *room) keep() error {
 	}
 	r.ended = 0
 	return nil
+}
+
+// written are the sessions that the journal takes for active, by when to look
+// whether they have ended: some time before they do, and the nearer their end is,
+// the less, so that there are few such times and a renewal costs nothing here.
+type written struct{ timeline[[]queue.ID] }
+
+func (w *written) hang(id queue.ID, ends, now queue.Instant) {
+	coarse := max(0, bits.Len64(uint64(max(0, ends-now)))-10)
+	list := w.get(ends >> coarse << coarse)
+	*list = append(*list, id)
+}
+
+// writeEnds has the journal tell which sessions have ended, before anybody else is
+// given their slots: a restart would take them for renewed.
+func (r *room) writeEnds() {
+	r.written.pass(r.now, func(ids []queue.ID) {
+		for _, id := range ids {
+			switch s, known := r.sessions[id]; {
+			case !known:
+			case r.lasts(s):
+				r.written.hang(id, s.expires.Add(r.slack), r.now)
+			default:
+				r.journal.admitted(id, s.admitted, 0)
+			}
+		}
+	})
 }
 
 // compact records all that still matters.

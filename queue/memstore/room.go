@@ -36,6 +36,7 @@ type room struct {
 	cells    cells
 	sessions map[queue.ID]session
 	ends     timeline[int] // active sessions by their end
+	written  written       // with a journal
 	active   int
 	swept    int // how many sessions were left by the last sweep
 	revoked  map[queue.ID]queue.Instant
@@ -152,6 +153,7 @@ func (r *room) advance(now queue.Instant) {
 	r.cells.advance(r.now)
 	r.line.Expire(r.now, expiredAtOnce)
 	r.ends.pass(r.now, func(n int) { r.active, r.ended = r.active-n, r.ended+n })
+	r.writeEnds()
 	r.idle = r.idle || r.present() == 0
 	r.forget()
 	if len(r.sessions) > 2*r.swept+1024 {
@@ -205,7 +207,8 @@ func (r *room) end(expires queue.Instant) *int { return r.ends.get(expires.Add(r
 // extend makes the session of id last until expires at least.
 func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 	s := r.sessions[id]
-	if r.lasts(s) {
+	lasted := r.lasts(s)
+	if lasted {
 		if expires <= s.expires {
 			return
 		}
@@ -215,6 +218,9 @@ func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 	next := session{expires: expires, admitted: admitted}
 	r.sessions[id] = next
 	if r.lasts(next) {
+		if !lasted && r.journal != nil {
+			r.written.hang(id, expires.Add(r.slack), r.now)
+		}
 		*r.end(expires)++
 		r.active++
 	}
