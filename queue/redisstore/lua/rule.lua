@@ -45,7 +45,7 @@ local function released()
   return math.floor(perminute * passed / parts), passed < parts and at or turn
 end
 
-local function open_slots()
+function open_slots()
   if queueall or method == 'reject' or closed then return 0 end
   return math.max(0, math.min(total - active, (released()) - admitted))
 end
