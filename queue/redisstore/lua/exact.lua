@@ -132,12 +132,13 @@ end
 
 -- look looks up some of a list, and takes out those whose places have ended.
 local function look(list, members)
-  local moved, places = {}, {}
+  local moved, places, gone, ordered = {}, {}, {}, {}
   for i, text in ipairs(call('HMGET', PLACES, unpack(members))) do
     local p = text and read(members[i], text)
     if p and p.list == list then
       if p.ends <= now then
-        take_out(p)
+        table.insert(gone, p.member)
+        if p.priority == 0 then table.insert(ordered, p.member) else step_out(p) end
       else
         p.list = list_for(p.ends)
         moved[p.list] = moved[p.list] or {}
@@ -147,6 +148,8 @@ local function look(list, members)
       end
     end
   end
+  each(gone, function(part) call('HDEL', PLACES, unpack(part)) end)
+  each(ordered, function(part) count(0, -call('ZREM', ORDER, unpack(part))) end)
   each(places, function(part) call('HSET', PLACES, unpack(part)) end)
   for to, part in pairs(moved) do append(to, part) end
 end
