@@ -15,7 +15,7 @@ const (
 // and the room's cookie suffix, or the room's name where it has none.
 func Name(suffix string) string { return namePrefix + suffix }
 
-// checkName accepts what Name makes of letters, digits, - and _. A narrow
+// checkName accepts what Name makes of letters, digits, -, _ and dots. A narrow
 // alphabet matters: the name is a part of the sealed text, where "|" ends it,
 // and a part of the Cookie header, where ";" and "=" would.
 func checkName(name string) error {
@@ -26,8 +26,8 @@ func checkName(name string) error {
 	if suffix == "" {
 		return errors.New("the cookie name needs the name of its room or a suffix")
 	}
-	if strings.ContainsFunc(suffix, notWordCharacter) {
-		return fmt.Errorf("cookie name %q: only letters, digits, - and _ can be used", name)
+	if strings.ContainsFunc(strings.ReplaceAll(suffix, ".", ""), notWordCharacter) {
+		return fmt.Errorf("cookie name %q: only letters, digits, -, _ and dots can be used", name)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ const maxPatch = 64 << 10
 func (g *Gate) Admin() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /api/v1/rooms", g.getRooms)
-	api.HandleFunc("GET /api/v1/rooms/{room}", g.withRoom(g.getRoom))
+	api.HandleFunc(roomPattern, g.withRoom(g.getRoom))
 	api.HandleFunc("PATCH /api/v1/rooms/{room}", g.withRoom(g.patchRoom))
 	api.HandleFunc("GET /api/v1/rooms/{room}/status", g.withRoom(g.getStatus))
 	api.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -109,7 +109,7 @@ func (g *Gate) getReady(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	failing := map[string]string{}
-	for _, r := range g.current.Load().rooms {
+	for r := range g.current.Load().rooms {
 		if r.line.queue.StoreFailing() {
 			failing[r.cfg.Name] = r.line.queue.Settings().OnStoreError.String()
 		}
@@ -123,7 +123,7 @@ func (g *Gate) getReady(w http.ResponseWriter, _ *http.Request) {
 
 func (g *Gate) getRooms(w http.ResponseWriter, _ *http.Request) {
 	rooms := []roomJSON{}
-	for _, r := range g.current.Load().rooms {
+	for r := range g.current.Load().rooms {
 		rooms = append(rooms, r.describe())
 	}
 	reply(w, rooms)
@@ -132,15 +132,37 @@ func (g *Gate) getRooms(w http.ResponseWriter, _ *http.Request) {
 // withRoom finds the room that the path names.
 func (g *Gate) withRoom(next func(http.ResponseWriter, *http.Request, *room)) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
-		for _, r := range g.current.Load().rooms {
-			if r.cfg.Name == q.PathValue("room") {
-				next(w, q, r)
-				return
-			}
+		name := q.PathValue("room")
+		switch r := g.current.Load().called(name); {
+		case r == nil:
+			refuse(w, http.StatusNotFound, "There is no room of this name. See /api/v1/rooms.")
+		case r.line != nil:
+			next(w, q, r)
+		case q.Pattern == roomPattern:
+			reply(w, r.describe())
+		default:
+			refuse(w, http.StatusNotFound, "There is a room for each value of the path, and none of this name: each is called "+name+".VALUE. See /api/v1/rooms.")
 		}
-		refuse(w, http.StatusNotFound, "There is no room of this name. See /api/v1/rooms.")
 	}
 }
+
+// called returns the room of a name, or the model of the family.
+func (s *setup) called(name string) *room {
+	name, value, one := strings.Cut(name, ".")
+	for _, p := range s.places {
+		switch {
+		case p.cfg.Name != name:
+		case !one:
+			return p
+		case p.family != nil:
+			return p.family.known(value)
+		}
+	}
+	return nil
+}
+
+// roomPattern is the resource of a room, and of what a family's rooms start with.
+const roomPattern = "GET /api/v1/rooms/{room}"
 
 func (g *Gate) getRoom(w http.ResponseWriter, _ *http.Request, r *room) { reply(w, r.describe()) }
 
@@ -158,6 +180,9 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 		}
 		refuse(w, status, "The body could not be read.")
 		return
+	}
+	if r.family != nil {
+		r.family.ask(r.value)
 	}
 	err = r.line.change(q.Context(), queue.At(g.o.Clock()), patch, q.RemoteAddr)
 	faults := new(faultsError)

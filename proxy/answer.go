@@ -30,15 +30,14 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 			h["Set-Cookie"] = own[0:1:1]
 		}
 	}
-	seconds := int(queue.Told(d.Ticket.RefreshInterval) / time.Second)
-	own[1] = strconv.Itoa(seconds)
-	h["Retry-After"] = own[1:2:2]
 	language := v.room.language(r)
+	page, told := v.room.waiting(&d, language)
+	own[1] = strconv.Itoa(told.RefreshSeconds)
+	h["Retry-After"] = own[1:2:2]
 	if language == "" || v.room.set.Custom() {
 		h["Refresh"] = h["Retry-After"]
 	}
-	page := v.room.pages.get(v.room, pageKey{bucket: d.Ticket.ArrivedAt, language: language})
-	v.room.write(w, r, page, d.Ticket.LastCheckIn, seconds)
+	v.room.write(w, r, page, &told)
 }
 
 // rejected answers a visitor whom the room does not take. Who sent a form must
@@ -52,8 +51,7 @@ func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d que
 		return
 	}
 	language := v.room.language(r)
-	page := v.room.pages.get(v.room, pageKey{language: language, rejected: true})
-	v.room.write(w, r, page, v.now, 0)
+	v.room.write(w, r, v.room.refusal(language), &templates.Visitor{LastUpdated: v.now.Time()})
 }
 
 // language returns the language of the page that answers a request, and "" if
@@ -83,7 +81,7 @@ func headerValue(lines []string) string {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // write sends a page or JSON with a visitor's own values in it.
-func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, updated queue.Instant, seconds int) {
+func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, v *templates.Visitor) {
 	h := w.Header()
 	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, varies, noSniff, page.kind
 	if page.language != nil {
@@ -92,7 +90,7 @@ func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, updated
 	if page.policy != nil {
 		h["Content-Security-Policy"] = page.policy
 	}
-	h["Content-Length"] = []string{strconv.Itoa(page.Len(seconds))}
+	h["Content-Length"] = []string{strconv.Itoa(page.Len(*v))}
 	leaveBody(h, q)
 	w.WriteHeader(r.cfg.StatusCode)
 	if q.Method == http.MethodHead {
@@ -100,7 +98,7 @@ func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, updated
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	*buf = page.AppendTo((*buf)[:0], updated.Time(), seconds)
+	*buf = page.AppendTo((*buf)[:0], *v)
 	// Whoever does not read the answer has gone.
 	_, _ = w.Write(*buf)
 }

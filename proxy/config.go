@@ -41,6 +41,11 @@ type RoomConfig struct {
 	CookieSuffix     string            // "" for the room's name
 	CookieAttributes cookie.Attributes // of the ticket's cookie
 	Revoke           bool              // the origin may end sessions
+
+	// Where the routes' paths have a segment in braces, this is a family: a room
+	// for each value, called Name.value. The metrics tell of all of them as Name.
+	MaxRooms int           // at a time; default 100
+	RoomIdle time.Duration // how long a room is kept that is empty and that nobody asks for; default 10m
 }
 
 // Options are what a gate works with, and keeps when it is configured anew.

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -31,13 +32,16 @@ type Gate struct {
 	metrics   *metrics
 	current   atomic.Pointer[setup]
 	draining  atomic.Bool
+	streams   streams
 
-	mu      sync.Mutex         // held while configuring
-	pausing sync.Mutex         // held from reading whether an origin fails to telling its rooms
-	lines   map[string]*line   // by room; they outlive configurations
-	sync    context.Context    // of the lines' syncing
-	stop    context.CancelFunc // ends it
-	tasks   sync.WaitGroup     // the syncing
+	mu       sync.Mutex         // held while configuring
+	making   sync.RWMutex       // written while configuring and closing, read while a family makes a room or drops one
+	pausing  sync.Mutex         // held from reading whether an origin fails to telling its rooms
+	lines    map[string]*line   // by room; they outlive configurations
+	families map[string]*family // by name; they do so, too
+	sync     context.Context    // of the lines' syncing and the beat
+	stop     context.CancelFunc // ends it
+	tasks    sync.WaitGroup     // the syncing and the streams' beat
 }
 
 // New returns a gate of the configuration c. It fails if something in it cannot
@@ -54,7 +58,8 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
-	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages, lines: map[string]*line{}}
+	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
+		lines: map[string]*line{}, families: map[string]*family{}}
 	g.metrics = newMetrics(g)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
@@ -62,6 +67,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		g.tasks.Wait()
 		return nil, err
 	}
+	g.tasks.Go(g.beat)
 	return g, nil
 }
 
@@ -114,12 +120,15 @@ func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool 
 
 // guard returns the room that guards a request; nil if it has answered instead.
 func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
-	var guards [2]int
-	switch rooms := s.table.All(guards[:0], r.Host, r.RequestURI); len(rooms) {
+	var buf [2]route.Guard
+	switch guards := s.table.All(buf[:0], r.Host, r.RequestURI); len(guards) {
 	case 0:
 		g.unguarded(w, r, s)
 	case 1:
-		return s.rooms[rooms[0]]
+		if guarding := s.places[guards[0].Room]; guarding.family == nil {
+			return guarding
+		}
+		return g.oneOf(w, r, s, s.places[guards[0].Room], guards[0].Value)
 	default:
 		// Its origin might read it as a path of either: whoever is let into one
 		// must not spell their way into the other.
@@ -156,22 +165,28 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 }
 
 // Drain makes the gate report that it is not ready any more, so that no new
-// visitors are sent to it. It goes on answering those who come.
-func (g *Gate) Drain() { g.draining.Store(true) }
+// visitors are sent to it. It goes on answering those who come; event streams
+// end, and their visitors open others elsewhere.
+func (g *Gate) Drain() {
+	g.draining.Store(true)
+	g.streams.wakeAll()
+}
 
 // Close ends the gate's own work and waits for it. Call it after the servers
 // have been shut down. The store stays open.
 func (g *Gate) Close() {
 	g.stop()
+	g.making.Lock() // whoever makes a room sees that it is too late, or has made it
+	g.making.Unlock()
 	g.tasks.Wait()
 	for _, o := range g.current.Load().origins {
 		o.Close()
 	}
 }
 
-// keepInSync syncs a line with the store until the gate is closed, and once
-// more then.
-func (g *Gate) keepInSync(l *line) {
+// keepInSync syncs a line with the store until the gate is closed, and once more
+// then, or until over says after a sync that nobody needs it.
+func (g *Gate) keepInSync(l *line, over func() bool) {
 	ticker := time.NewTicker(g.o.SyncInterval)
 	defer ticker.Stop()
 	for {
@@ -183,9 +198,25 @@ func (g *Gate) keepInSync(l *line) {
 		}
 		if err := l.queue.Sync(context.WithoutCancel(g.sync), queue.At(g.o.Clock())); err != nil {
 			g.o.Log.Debug("sync failed", zap.String("room", l.queue.Name()), zap.Error(err))
+		} else if over() {
+			return
 		}
 		if last {
 			return
+		}
+	}
+}
+
+// beat has the event streams do what is to be done, until the gate is closed.
+func (g *Gate) beat() {
+	ticker := time.NewTicker(beatInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-g.sync.Done():
+			return
+		case <-ticker.C:
+			g.streams.beat(queue.At(g.o.Clock()))
 		}
 	}
 }

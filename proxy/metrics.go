@@ -117,21 +117,24 @@ func (m *metrics) origin(key string) origin.Metrics {
 type standing struct{ gate *Gate }
 
 var (
-	queuedDesc = prometheus.NewDesc("anteroom_queued_users", "People present in line.", []string{"room"}, nil)
-	activeDesc = prometheus.NewDesc("anteroom_active_users", "Sessions that hold a slot.", []string{"room"}, nil)
-	openDesc   = prometheus.NewDesc("anteroom_open_slots", "Slots that are open.", []string{"room"}, nil)
-	limitDesc  = prometheus.NewDesc("anteroom_total_active_users_limit", "The limit total_active_users in force.", []string{"room"}, nil)
-	minuteDesc = prometheus.NewDesc("anteroom_admitted_this_minute", "Admissions in this calendar minute.", []string{"room"}, nil)
-	perMinute  = prometheus.NewDesc("anteroom_new_users_per_minute_limit", "The limit new_users_per_minute in force.", []string{"room"}, nil)
-	storeDesc  = prometheus.NewDesc("anteroom_store_failing", "1 while the store does not answer.", []string{"room"}, nil)
-	errorsDesc = prometheus.NewDesc("anteroom_store_errors_total", "Calls that the store left unanswered.", []string{"room"}, nil)
-	blindDesc  = prometheus.NewDesc("anteroom_admitted_without_store_total", "Visitors let in by on_store_error.", []string{"room"}, nil)
-	originDesc = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer and admissions are paused.", []string{"origin"}, nil)
+	queuedDesc   = prometheus.NewDesc("anteroom_queued_users", "People present in line.", []string{"room"}, nil)
+	activeDesc   = prometheus.NewDesc("anteroom_active_users", "Sessions that hold a slot.", []string{"room"}, nil)
+	openDesc     = prometheus.NewDesc("anteroom_open_slots", "Slots that are open.", []string{"room"}, nil)
+	limitDesc    = prometheus.NewDesc("anteroom_total_active_users_limit", "The limit total_active_users in force.", []string{"room"}, nil)
+	minuteDesc   = prometheus.NewDesc("anteroom_admitted_this_minute", "Admissions in this calendar minute.", []string{"room"}, nil)
+	perMinute    = prometheus.NewDesc("anteroom_new_users_per_minute_limit", "The limit new_users_per_minute in force.", []string{"room"}, nil)
+	storeDesc    = prometheus.NewDesc("anteroom_store_failing", "1 while the store does not answer.", []string{"room"}, nil)
+	errorsDesc   = prometheus.NewDesc("anteroom_store_errors_total", "Calls that the store left unanswered.", []string{"room"}, nil)
+	blindDesc    = prometheus.NewDesc("anteroom_admitted_without_store_total", "Visitors let in by on_store_error.", []string{"room"}, nil)
+	roomsDesc    = prometheus.NewDesc("anteroom_family_rooms", "Rooms that there are, of those with braces in their path.", []string{"room"}, nil)
+	maxRoomsDesc = prometheus.NewDesc("anteroom_family_rooms_limit", "The limit max_rooms.", []string{"room"}, nil)
+	streamDesc   = prometheus.NewDesc("anteroom_event_streams", "Open event streams.", []string{"room"}, nil)
+	originDesc   = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer and admissions are paused.", []string{"origin"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (*standing) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinute, storeDesc, errorsDesc, blindDesc, originDesc} {
+	for _, d := range []*prometheus.Desc{queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinute, storeDesc, errorsDesc, blindDesc, roomsDesc, maxRoomsDesc, streamDesc, originDesc} {
 		to <- d
 	}
 }
@@ -145,22 +148,54 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, label string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, label)
 	}
-	for _, r := range current.rooms {
-		n, name := r.line.queue.Numbers(), r.cfg.Name
-		gauge(queuedDesc, float64(n.Waiting), name)
-		gauge(activeDesc, float64(n.Active), name)
-		gauge(openDesc, float64(n.Open), name)
-		gauge(limitDesc, float64(n.Settings.TotalActiveUsers), name)
-		gauge(minuteDesc, float64(n.Admitted), name)
-		gauge(perMinute, float64(n.Settings.NewUsersPerMinute), name)
-		gauge(storeDesc, oneIf(r.line.queue.StoreFailing()), name)
-		unanswered, letIn := r.line.queue.StoreErrors()
-		to <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(unanswered), name)
-		to <- prometheus.MustNewConstMetric(blindDesc, prometheus.CounterValue, float64(letIn), name)
+	for _, p := range current.places {
+		n, name := s.sumOf(p), p.cfg.Name
+		gauge(queuedDesc, float64(n.waiting), name)
+		gauge(activeDesc, float64(n.active), name)
+		gauge(openDesc, float64(n.open), name)
+		gauge(limitDesc, float64(n.limit), name)
+		gauge(minuteDesc, float64(n.admitted), name)
+		gauge(perMinute, float64(n.perMinute), name)
+		gauge(streamDesc, float64(n.streams), name)
+		gauge(storeDesc, oneIf(n.failing), name)
+		to <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(n.unanswered), name)
+		to <- prometheus.MustNewConstMetric(blindDesc, prometheus.CounterValue, float64(n.letIn), name)
+		if p.family != nil {
+			gauge(roomsDesc, float64(n.rooms), name)
+			gauge(maxRoomsDesc, float64(p.cfg.MaxRooms), name)
+		}
 	}
 	for key, o := range current.origins {
 		gauge(originDesc, oneIf(o.Failing()), key)
 	}
+}
+
+// sum is how a room stands, or all rooms of a family together: a label for each of
+// those would be one for whatever strangers ask for.
+type sum struct {
+	rooms, waiting, active, open, limit, admitted, perMinute, streams int
+
+	failing bool
+	blindness
+}
+
+func (s *standing) sumOf(place *room) (all sum) {
+	rooms, gone := place.rooms()
+	all.blindness = gone
+	for _, r := range rooms {
+		n := r.line.queue.Numbers()
+		all.rooms++
+		all.waiting += n.Waiting
+		all.active += n.Active
+		all.open += n.Open
+		all.limit += n.Settings.TotalActiveUsers
+		all.admitted += n.Admitted
+		all.perMinute += n.Settings.NewUsersPerMinute
+		all.failing = all.failing || r.line.queue.StoreFailing()
+		all.streams += s.gate.streams.open(r.line)
+		all.add(r.line)
+	}
+	return all
 }
 
 func oneIf(is bool) float64 {

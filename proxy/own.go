@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"iter"
 	"net/http"
 	"net/url"
 
@@ -9,16 +10,23 @@ import (
 
 // own answers requests for the gate's own paths.
 func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
-	switch {
-	case r.URL.Path != ownPaths+"leave":
+	method, answer := http.MethodGet, g.events
+	switch r.URL.Path {
+	case ownPaths + "events":
+	case ownPaths + "leave":
+		method, answer = http.MethodPost, g.leave
+	default:
 		g.problem(w, r, http.StatusNotFound, g.languages)
-	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", http.MethodPost)
+		return
+	}
+	switch {
+	case r.Method != method:
+		w.Header().Set("Allow", method)
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 	case new(http.CrossOriginProtection).Check(r) != nil:
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 	default:
-		g.leave(w, r, s)
+		answer(w, r, s)
 	}
 }
 
@@ -27,16 +35,7 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 // or else to every room that the visitor has a ticket of.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	now := queue.At(g.o.Clock())
-	only := -1
-	if page, err := url.Parse(r.Referer()); err == nil && page.Host == r.Host {
-		if i, ok := s.table.Match(page.Host, page.RequestURI()); ok {
-			only = i
-		}
-	}
-	for i, room := range s.rooms {
-		if only >= 0 && i != only {
-			continue
-		}
+	for room := range s.ofPage(r) {
 		if t, _, err := room.ticket(r); err == nil && t.State == queue.Waiting {
 			room.line.queue.Leave(now, t)
 			room.count(left)
@@ -44,4 +43,47 @@ func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 	w.Header()["Cache-Control"] = noStore
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// meant returns the rooms that a request for one of the gate's own paths is about:
+// the one that its query names, or those of ofPage. It is not ok if there is none
+// of the name.
+func (s *setup) meant(r *http.Request) (rooms iter.Seq[*room], ok bool) {
+	name := r.URL.Query().Get("room")
+	if name == "" {
+		return s.ofPage(r), true
+	}
+	for room := range s.rooms {
+		if room.cfg.Name == name {
+			return only(room), true
+		}
+	}
+	return nil, false
+}
+
+// ofPage returns the room of the page that sent a request, by its referrer, or
+// else all rooms. A page of a family that has no room of its value has none.
+func (s *setup) ofPage(r *http.Request) iter.Seq[*room] {
+	page, err := url.Parse(r.Referer())
+	if err != nil || page.Host != r.Host {
+		return s.rooms
+	}
+	guard, ok := s.table.Match(page.Host, page.RequestURI())
+	if !ok {
+		return s.rooms
+	}
+	of := s.places[guard.Room]
+	if of.family != nil {
+		of = of.family.known(guard.Value)
+	}
+	return only(of)
+}
+
+// only yields a room, and nothing for nil.
+func only(r *room) iter.Seq[*room] {
+	return func(yield func(*room) bool) {
+		if r != nil {
+			yield(r)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
@@ -33,26 +34,58 @@ type pageKey struct {
 	bucket   queue.Instant // the visitor's, where it matters
 	language string        // "" for JSON
 	rejected bool
+	shape    templates.Shape // of the visitor's place
 }
 
-// get returns the page or JSON for a visitor, who arrived at any time of the
-// key's bucket.
-func (p *pages) get(r *room, key pageKey) *page {
+// waiting returns the page in the language, or JSON if that is empty, for a
+// visitor who waits, and what in it is their own.
+func (r *room) waiting(d *queue.Decision, language string) (*page, templates.Visitor) {
 	n := r.line.queue.Numbers()
-	if n.Settings.Method == queue.FIFO {
-		key.bucket = key.bucket.Floor(n.Settings.Bucket)
-	} else {
-		key.bucket = 0
+	v := templates.Visitor{
+		LastUpdated:    d.Ticket.LastCheckIn.Time(),
+		RefreshSeconds: int(queue.Told(d.Ticket.RefreshInterval) / time.Second),
 	}
+	key := pageKey{language: language}
+	switch n.Settings.Method {
+	case queue.FIFO:
+		key.bucket = n.BucketOf(d.Ticket.ArrivedAt)
+	case queue.Line:
+		v.Place = placeOf(n, d)
+		key.shape = v.Place.Shape()
+	}
+	return r.pages.get(r, n, key, v.Place), v
+}
+
+// refusal returns the page or JSON for a visitor who is rejected.
+func (r *room) refusal(language string) *page {
+	return r.pages.get(r, r.line.queue.Numbers(), pageKey{language: language, rejected: true}, templates.Place{})
+}
+
+// placeOf is the visitor's place in an exact line: as the store has just told
+// it, or, while it does not answer, what is left without that.
+func placeOf(n *queue.Numbers, d *queue.Decision) templates.Place {
+	if d.Place.Number == 0 {
+		return templates.Place{TicketNumber: d.Ticket.Number, UsersQueued: max(n.Waiting, 1)}
+	}
+	wait := n.WaitAt(d.Place)
+	return templates.Place{
+		TicketNumber: d.Place.Number, Position: d.Place.Ahead + 1, UsersQueued: d.Place.Length,
+		WaitTimeKnown: wait.Known, WaitTime: wait.Minutes,
+	}
+}
+
+// get returns the page for the numbers and a key; the place is one of the key's
+// shape.
+func (p *pages) get(r *room, n *queue.Numbers, key pageKey, place templates.Place) *page {
 	if kept := p.kept.Load(); kept != nil && kept.numbers == n {
 		if page, ok := kept.byKey[key]; ok {
 			return page
 		}
 	}
-	return p.render(r, n, key)
+	return p.render(r, n, key, place)
 }
 
-func (p *pages) render(r *room, n *queue.Numbers, key pageKey) *page {
+func (p *pages) render(r *room, n *queue.Numbers, key pageKey, place templates.Place) *page {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := &rendered{numbers: n, byKey: map[pageKey]*page{}}
@@ -62,7 +95,7 @@ func (p *pages) render(r *room, n *queue.Numbers, key pageKey) *page {
 		}
 		maps.Copy(next.byKey, kept.byKey)
 	}
-	made := r.render(told(r.cfg.Name, n, key), key.language)
+	made := r.render(told(r.cfg.Name, n, key, place), key.language)
 	next.byKey[key] = made
 	p.kept.Store(next)
 	return made
@@ -83,11 +116,12 @@ func (r *room) render(d templates.Data, language string) *page {
 	return p
 }
 
-// told is what a room tells a visitor who waits in the bucket, or is rejected.
+// told is what a room tells a visitor who waits in the bucket or at the place, or
+// is rejected.
 // They are one of those who wait, even where the numbers are from before they
 // came, or from before the method changed: whoever has a place is to come back,
 // and whoever has none is not.
-func told(name string, n *queue.Numbers, key pageKey) templates.Data {
+func told(name string, n *queue.Numbers, key pageKey, place templates.Place) templates.Data {
 	wait := n.Wait(key.bucket)
 	ahead, known := n.Ahead(key.bucket)
 	d := templates.Data{
@@ -101,7 +135,13 @@ func told(name string, n *queue.Numbers, key pageKey) templates.Data {
 		WaitTime75Percentile: wait.P75,
 		UsersAheadKnown:      known,
 		UsersAhead:           ahead,
-		UsersQueued:          max(n.Waiting, 1),
+		UsersQueued:          max(n.Waiting, ahead+1),
+		FirstWaitingNumber:   n.Line.First,
+		LastWaitingNumber:    n.Line.Last,
+		Place:                place,
+	}
+	if key.bucket != 0 {
+		d.ArrivalBucket = key.bucket.Time().Format(time.RFC3339)
 	}
 	switch {
 	case key.rejected:

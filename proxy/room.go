@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -27,7 +28,10 @@ type line struct {
 // room is one configuration of a room at work. It does not change.
 type room struct {
 	cfg    RoomConfig
-	line   *line
+	line   *line   // nil for the model of a family
+	family *family // that it is one of, or the model of; nil for a room of its own
+	value  string  // of the braces in the family's path; "" for its model
+	keys   []cookie.Key
 	origin *origin.Origin
 	rules  *route.Rules
 	jar    *cookie.Jar
@@ -37,23 +41,18 @@ type room struct {
 }
 
 func (g *Gate) newRoom(cfg *RoomConfig, c Config) (*room, error) {
-	r := &room{cfg: *cfg, roomMetrics: g.metrics.room(cfg.Name)}
+	r := &room{cfg: *cfg, keys: c.Keys, roomMetrics: g.metrics.room(cfg.Name)}
 	if r.cfg.StatusCode == 0 {
 		r.cfg.StatusCode = http.StatusOK
 	}
-	suffix := cfg.CookieSuffix
-	if suffix == "" {
-		suffix = cfg.Name
-	}
-	if err := cfg.Settings.WithDefaults().Validate(); err != nil {
+	r.cfg.MaxRooms = cmp.Or(r.cfg.MaxRooms, defaultMaxRooms)
+	r.cfg.RoomIdle = cmp.Or(r.cfg.RoomIdle, defaultRoomIdle)
+	err := cfg.Settings.WithDefaults().Validate()
+	if err != nil {
 		return nil, err
 	}
-	codec, err := cookie.New(cookie.Config{Name: cookie.Name(suffix), Keys: c.Keys})
-	if err != nil {
-		return nil, fmt.Errorf("making the ticket's codec: %w", err)
-	}
-	if r.jar, err = cookie.NewJar(codec, cfg.CookieAttributes); err != nil {
-		return nil, fmt.Errorf("reading the cookie's attributes: %w", err)
+	if err := r.makeJar(); err != nil {
+		return nil, err
 	}
 	if r.rules, err = route.NewRules(cfg.Rules); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
@@ -64,12 +63,39 @@ func (g *Gate) newRoom(cfg *RoomConfig, c Config) (*room, error) {
 	return r, nil
 }
 
+// makeJar makes what reads and writes the room's tickets.
+func (r *room) makeJar() error {
+	codec, err := cookie.New(cookie.Config{Name: cookie.Name(cmp.Or(r.cfg.CookieSuffix, r.cfg.Name)), Keys: r.keys})
+	if err != nil {
+		return fmt.Errorf("making the ticket's codec: %w", err)
+	}
+	if r.jar, err = cookie.NewJar(codec, r.cfg.CookieAttributes); err != nil {
+		return fmt.Errorf("reading the cookie's attributes: %w", err)
+	}
+	return nil
+}
+
 // open gives the room its line: the one it had, or a new one.
 func (g *Gate) open(ctx context.Context, r *room) error {
+	if r.line != nil {
+		return nil
+	}
 	if l, ok := g.lines[r.cfg.Name]; ok {
 		r.line = l
 		return nil
 	}
+	l, err := g.newLine(ctx, r)
+	if err != nil {
+		return err
+	}
+	r.line = l
+	g.lines[r.cfg.Name] = l
+	g.tasks.Go(func() { g.keepInSync(l, func() bool { return false }) })
+	return nil
+}
+
+// newLine returns a line for the room.
+func (g *Gate) newLine(ctx context.Context, r *room) (*line, error) {
 	l := &line{}
 	log := g.o.Log.With(zap.String("room", r.cfg.Name))
 	q, err := queue.NewRoom(ctx, queue.At(g.o.Clock()), queue.Config{
@@ -84,17 +110,23 @@ func (g *Gate) open(ctx context.Context, r *room) error {
 		OnConfigure: func(c queue.Configuration) { l.heard(c, log) },
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.queue, r.line = q, l
-	g.lines[r.cfg.Name] = l
-	g.tasks.Go(func() { g.keepInSync(r.line) })
-	return nil
+	l.queue = q
+	return l, nil
+}
+
+// suspended says whether the room is not used for now.
+func (r *room) suspended() bool {
+	if r.line == nil {
+		return r.cfg.Settings.Suspended
+	}
+	return r.line.queue.Suspended()
 }
 
 // exempts says whether a request passes the room by.
 func (r *room) exempts(q *http.Request, trust origin.Trust) bool {
-	if r.line.queue.Suspended() || preflight(q) {
+	if r.suspended() || preflight(q) {
 		return true
 	}
 	if len(r.cfg.Rules) == 0 {

@@ -20,7 +20,7 @@ import (
 type setup struct {
 	cfg      Config
 	table    *route.Table
-	rooms    []*room
+	places   []*room // in the order of the table; the model of a family for all of its rooms
 	trust    origin.Trust
 	origins  map[string]*origin.Origin
 	fallback http.Handler // for requests that no room guards; nil if they are refused
@@ -33,13 +33,24 @@ type setup struct {
 func (g *Gate) Configure(ctx context.Context, c Config) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.making.Lock()
+	defer g.making.Unlock()
 	old := g.current.Load()
 	if old == nil {
 		old = &setup{}
 	}
-	next, err := g.build(ctx, c, old)
+	next, renewed, err := g.build(ctx, c, old)
 	if err != nil {
 		return fmt.Errorf("configuring the gate: %w", err)
+	}
+	for _, p := range next.places {
+		if f := p.family; f != nil {
+			f.model.Store(p)
+			g.families[p.cfg.Name] = f
+		}
+	}
+	for m, r := range renewed {
+		m.room.Store(r)
 	}
 	g.current.Store(next)
 	g.pause(nil)
@@ -47,21 +58,73 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	return nil
 }
 
-func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, error) {
+// build makes a setup, and the rooms that members of its families are to have.
+func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, map[*member]*room, error) {
 	s := &setup{cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{}}
 	var err error
 	if s.table, err = route.New(c.routes()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := g.fill(s, old); err != nil {
 		s.closeBut(old)
-		return nil, err
+		return nil, nil, err
 	}
-	if err := g.take(ctx, s.rooms); err != nil {
+	rooms, renewed, err := s.renew()
+	if err == nil {
+		err = g.take(ctx, rooms)
+	}
+	if err != nil {
 		s.closeBut(old)
-		return nil, err
+		return nil, nil, err
 	}
-	return s, nil
+	return s, renewed, nil
+}
+
+// renew returns the rooms that the setup has at once: those of their own, and
+// those that its families have already, configured anew.
+func (s *setup) renew() (rooms []*room, renewed map[*member]*room, err error) {
+	renewed = map[*member]*room{}
+	for _, p := range s.places {
+		if p.family == nil {
+			rooms = append(rooms, p)
+			continue
+		}
+		members, _ := p.family.all()
+		for _, m := range members {
+			next, err := p.one(m.value)
+			if err != nil {
+				return nil, nil, fmt.Errorf("room %q: %w", next.cfg.Name, err)
+			}
+			next.line = m.room.Load().line
+			rooms, renewed[m] = append(rooms, next), next
+		}
+	}
+	return rooms, renewed, nil
+}
+
+// rooms yields every room that there is.
+func (s *setup) rooms(yield func(*room) bool) {
+	for _, p := range s.places {
+		rooms, _ := p.rooms()
+		for _, r := range rooms {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// rooms returns the rooms of a place, itself or those of its family, and what is
+// told of those that are gone.
+func (r *room) rooms() (rooms []*room, gone blindness) {
+	if r.family == nil {
+		return []*room{r}, blindness{}
+	}
+	members, gone := r.family.all()
+	for _, m := range members {
+		rooms = append(rooms, m.room.Load())
+	}
+	return rooms, gone
 }
 
 // fill makes the setup's rooms and origins. It changes nothing that is at work.
@@ -74,7 +137,13 @@ func (g *Gate) fill(s, old *setup) error {
 		if err != nil {
 			return fmt.Errorf("room %q: %w", s.cfg.Rooms[i].Name, err)
 		}
-		s.rooms = append(s.rooms, r)
+		if r.cfg.isFamily() {
+			r.cfg.Settings.Fleeting = true
+			if r.family = g.families[r.cfg.Name]; r.family == nil {
+				r.family = &family{gate: g, members: map[string]*member{}}
+			}
+		}
+		s.places = append(s.places, r)
 	}
 	if s.cfg.Origin != nil {
 		o, err := g.originOf(s, old, s.cfg.Origin)
@@ -154,11 +223,18 @@ func (g *Gate) pause(o *origin.Origin) {
 	if s == nil {
 		return
 	}
-	for _, r := range s.rooms {
+	for r := range s.rooms {
 		if o == nil || r.origin == o {
 			r.line.queue.Pause(r.origin.Failing())
 		}
 	}
+}
+
+// pauseOne is pause for a new room, which pause sees from now on.
+func (g *Gate) pauseOne(r *room) {
+	g.pausing.Lock()
+	defer g.pausing.Unlock()
+	r.line.queue.Pause(r.origin.Failing())
 }
 
 // closeBut closes the setup's origins, except those that the other one has too.

@@ -15,6 +15,7 @@ import (
 // roomJSON is a room's effective configuration, under the keys of the file.
 type roomJSON struct {
 	Name                  string       `json:"name"`
+	Family                string       `json:"family,omitempty"` // that it is a room of
 	Host                  string       `json:"host"`
 	Path                  string       `json:"path"`
 	AdditionalRoutes      []routeJSON  `json:"additional_routes"`
@@ -44,6 +45,8 @@ type roomJSON struct {
 	EnabledOriginCommands []string     `json:"enabled_origin_commands"`
 	Rules                 []ruleJSON   `json:"rules"`
 	OnStoreError          string       `json:"on_store_error"`
+	MaxRooms              int          `json:"max_rooms,omitempty"` // of a family, as room_idle
+	RoomIdle              *Duration    `json:"room_idle,omitempty"`
 
 	// Overrides are the changes made while the gate ran, which are in the values
 	// above.
@@ -92,8 +95,17 @@ func describeRule(r route.Rule) ruleJSON {
 	return ruleJSON{Action: r.Action, Description: r.Description, Match: m}
 }
 
+// configuration is what the room goes by, and the model of a family starts its
+// rooms with.
+func (r *room) configuration() queue.Configuration {
+	if r.line == nil {
+		return queue.Configuration{Settings: r.cfg.Settings.WithDefaults()}
+	}
+	return r.line.queue.Configuration()
+}
+
 func (r *room) describe() roomJSON {
-	c := r.line.queue.Configuration()
+	c := r.configuration()
 	s, o := c.Settings, overridesOf(c)
 	j := roomJSON{
 		Name: r.cfg.Name, AdditionalRoutes: []routeJSON{}, Origin: r.cfg.Origin.String(),
@@ -113,6 +125,13 @@ func (r *room) describe() roomJSON {
 		},
 		EnabledOriginCommands: []string{}, OnStoreError: s.OnStoreError.String(),
 		Overrides: o.Changes, OverriddenBy: o.By, Version: c.Version,
+	}
+	switch {
+	case r.line == nil:
+		j.MaxRooms, j.RoomIdle = r.cfg.MaxRooms, new(Duration)
+		*j.RoomIdle = Duration(r.cfg.RoomIdle)
+	case r.family != nil:
+		j.Family = r.family.model.Load().cfg.Name
 	}
 	if r.cfg.Revoke {
 		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")

@@ -13,6 +13,7 @@ type view struct {
 	buckets []BucketCount
 	ahead   []int  // people present before each bucket
 	first   uint64 // number in an exact line
+	turns   []ID   // in an exact line
 }
 
 // before counts the people present in buckets earlier than b.
@@ -98,8 +99,15 @@ func (r *Room) ask(ctx context.Context, now Instant, c Claim) Grant {
 		}
 	}
 
-	if lead || !<-a.done {
-		r.lead(ctx, now, a)
+	var waited time.Duration // the call is made so much later than the visit
+	if !lead {
+		began := time.Now()
+		lead = !<-a.done
+		waited = time.Since(began)
+	}
+	if lead {
+		waited += r.gathering()
+		r.lead(ctx, now.Add(waited), a)
 	}
 	if a.err != nil {
 		return r.withoutStore(r.storeTime(now), c)
@@ -107,23 +115,25 @@ func (r *Room) ask(ctx context.Context, now Instant, c Claim) Grant {
 	return a.grant
 }
 
-// gathering waits for more claims to come, unless a newcomer has.
-func (r *Room) gathering() {
+// gathering waits for more claims to come, unless a newcomer has, and returns for
+// how long it did.
+func (r *Room) gathering() time.Duration {
 	if r.gather == 0 {
-		return
+		return 0
 	}
+	began := time.Now()
 	timer := time.NewTimer(r.gather)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-r.asks.hurry:
 	}
+	return time.Since(began)
 }
 
-// lead puts all waiting claims to the store, own among them, hands the answers
-// out, and the lead on.
+// lead puts all waiting claims to the store at now, own among them, hands the
+// answers out, and the lead on.
 func (r *Room) lead(ctx context.Context, now Instant, own *ask) {
-	r.gathering()
 	r.asks.mu.Lock()
 	batch := r.asks.waiting
 	r.asks.waiting = nil

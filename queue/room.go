@@ -40,7 +40,7 @@ func (p *ErrorPolicy) UnmarshalText(text []byte) error {
 
 // Config is what a Room is made of.
 type Config struct {
-	Name     string   // required; letters, digits, - and _
+	Name     string   // required; letters, digits, -, _ and .
 	Settings Settings // zero durations take their defaults
 	Store    Store    // required; outlives the Room
 
@@ -85,6 +85,7 @@ type Room struct {
 
 	start    Instant // of the ticks in the tables; before any visit
 	waiters  *waiters
+	named    atomic.Bool // the site has named somebody, and their tickets are looked up
 	sessions *sessions
 	asks     asks
 
@@ -183,9 +184,13 @@ func (r *Room) SessionLasts() time.Duration { return r.settings.Load().SessionLa
 
 // Leave stops counting a waiting visitor who has said goodbye. They keep the
 // place in their ticket, and are counted again when they come back; a place in an
-// exact line they keep for LineReturn.
+// exact line they keep for LineReturn. A subject may wait with another device, and
+// counts until their next check-in is missed.
 func (r *Room) Leave(now Instant, t Ticket) {
 	if t.State != Waiting {
+		return
+	}
+	if r.isSubject(&t) {
 		return
 	}
 	now = r.storeTime(now)
@@ -227,7 +232,7 @@ func (r *Room) uncount(now Instant, t Ticket) {
 		return
 	}
 	e.more |= leftFlag
-	sh.change(r.settings.Load().bucket(t.ArrivedAt), e.until, -1)
+	sh.change(r.settings.Load().bucket(sh.counted(&t)), e.until, -1)
 }
 
 // Revoke ends an accepted visitor's session at now. Tickets that tell of it are

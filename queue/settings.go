@@ -124,6 +124,7 @@ type Settings struct {
 	Occupancy             Occupancy     // default BySession
 	Suspended             bool          // for whoever asks: the room is not used
 	OnStoreError          ErrorPolicy   // who enters while the store does not answer; default Hold
+	Fleeting              bool          // for the store: it forgets the room, changes and all, some time after all nodes have left it
 }
 
 // WithDefaults returns s with its zero durations set to their defaults.

@@ -237,7 +237,9 @@ type Configuration struct {
 var ErrConflict = errors.New("the room was configured by somebody else meanwhile")
 
 // Store is what the nodes of a room share. Calls for one room by one node do
-// not overlap; calls of different nodes do. Every call is atomic.
+// not overlap; calls of different nodes do. Every call is atomic. A room whose
+// Settings say that it is Fleeting is forgotten once no call was made for so long
+// that no ticket of it can matter any more, and is then as one never heard of.
 type Store interface {
 	// Configure makes c what the store and all nodes go by. c.Version must be one
 	// more than that of the last configuration, of 0 in a room that is new to the

@@ -57,7 +57,7 @@ const (
 // this node knows.
 func (r *Room) Ask(ctx context.Context, now Instant, claims []Claim, grants []Grant) error {
 	t := &r.talk
-	t.mu.Lock()
+	now = t.turn(now)
 	defer t.mu.Unlock()
 	if err := r.resend(ctx, now); err != nil {
 		return err
@@ -78,6 +78,17 @@ func (r *Room) Ask(ctx context.Context, now Instant, claims []Claim, grants []Gr
 	v.Standing = standing
 	r.take(now, &v)
 	return nil
+}
+
+// turn takes mu, and returns the moment at which it has it: a call that waited for
+// another to end is made later than now.
+func (t *talk) turn(now Instant) Instant {
+	if t.mu.TryLock() {
+		return now
+	}
+	began := time.Now()
+	t.mu.Lock()
+	return now.Add(time.Since(began))
 }
 
 // admit is one Admit of the store. The caller holds mu.
@@ -123,7 +134,7 @@ func (r *Room) Sync(ctx context.Context, now Instant) error {
 }
 
 func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
-	r.talk.mu.Lock()
+	now = r.talk.turn(now)
 	defer r.talk.mu.Unlock()
 	if err := r.resend(ctx, now); err != nil {
 		return nil, err
@@ -138,7 +149,7 @@ func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
 	r.renewNumbers(known)
 	r.talk.syncs++
 	r.sessions.trim(r.talk.syncs, known.Now)
-	r.waiters.trim(r.talk.syncs, known.Now)
+	r.waiters.trim(r.talk.syncs, known.Now, known.Now.Add(-r.settings.Load().PlaceLasts()))
 	return known, nil
 }
 
@@ -152,7 +163,7 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 		return nil, err
 	}
 	t.unsent = nil
-	v := &view{Standing: known.Standing, buckets: known.Buckets, ahead: make([]int, len(known.Buckets)), first: known.FirstNumber}
+	v := &view{Standing: known.Standing, buckets: known.Buckets, ahead: make([]int, len(known.Buckets)), first: known.FirstNumber, turns: known.Turns}
 	t.last = max(t.last, known.LastNumber)
 	for i, b := range known.Buckets[:max(0, len(known.Buckets)-1)] {
 		v.ahead[i+1] = v.ahead[i] + b.Waiting

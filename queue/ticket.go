@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// ID names a visitor. It is drawn at random and never shown to them.
+// ID names a visitor. It is drawn at random, or stands for a subject whom the
+// site has named, and is never shown to them.
 type ID [16]byte
 
 // String returns the id in hexadecimal.

@@ -30,6 +30,10 @@ type Request struct {
 	// line; the check-in of someone who waits is left as it was.
 	NoWait bool
 
+	// Called says that Turns had the visitor: in fifo their check-in counts
+	// though it is not due, once until the next one that is.
+	Called bool
+
 	// Subject is who the site says the visitor is, whichever device they use: they
 	// have one place and one slot. The zero ID leaves it to the ticket.
 	Subject ID
@@ -82,35 +86,51 @@ func (r *Room) Visit(ctx context.Context, now Instant, q Request) Decision {
 func (r *Room) Check(now Instant, q Request) (Decision, *Pending) {
 	now = r.storeTime(now)
 	s := r.settings.Load()
+	if q.Subject == (ID{}) && r.isSubject(&q.Ticket) {
+		q.Subject = q.Ticket.ID
+	}
+	if q.Subject != (ID{}) {
+		return r.checkSubject(now, s, &q)
+	}
+	return r.check(now, s, &q)
+}
+
+// check is Check by the store's clock, of a ticket that is the visitor's.
+func (r *Room) check(now Instant, s *Settings, q *Request) (Decision, *Pending) {
 	t := q.Ticket
 	switch {
-	case t.State == None || t.LastCheckIn > now.Add(skew) || r.isRevoked(t.ID, now) || q.Subject != ID{} && q.Subject != t.ID:
-		return r.arrive(now, s, r.nameFor(&q), &q)
+	case t.State == None || t.LastCheckIn > now.Add(skew) || r.isRevoked(t.ID, now):
+		return r.arrive(now, s, r.nameFor(q), q)
 	case t.State == Accepted:
 		if d, ok := r.stay(now, s, t); ok {
 			return d, nil
 		}
-		return r.arrive(now, s, t.ID, &q)
+		return r.arrive(now, s, t.ID, q)
 	case q.NoWait || s.rejects() || s.placeEnds(&t) <= now:
-		return r.outOfLine(now, s, &q)
+		return r.outOfLine(now, s, q)
 	}
-	return r.checkIn(now, s, &q)
+	return r.checkIn(now, s, q)
 }
 
 // Settle finishes a visit with the store's answer to its claim.
 func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 	now = r.storeTime(now)
 	s, waiting := r.settings.Load(), !p.Claim.Newcomer()
+	if waiting && !g.in() && g.Verdict != Refused {
+		r.uncount(now, p.ticket)
+	}
+	r.noteSubject(now, p, g)
 	switch {
+	case g.Verdict == Banned && p.request.Subject != ID{}:
+		return r.banned(now, s, &p.request)
 	case g.in() && waiting:
 		r.taken(now, s, p.Claim.ID)
 		return r.accept(now, s, p.ticket, g)
 	case g.in():
 		return r.accept(now, s, Ticket{ID: p.Claim.ID}, g)
-	case waiting && g.Verdict != Used && g.Verdict != Banned:
+	case waiting && g.Verdict == Refused:
 		return r.inLine(now, p, g.Place)
 	case waiting:
-		r.uncount(now, p.ticket)
 	case p.request.NoWait:
 		return Decision{Outcome: Busy, Ticket: p.request.Ticket}
 	case p.Claim.ID != p.request.Ticket.ID || g.Place != (Place{}):
@@ -128,10 +148,33 @@ func (r *Room) inLine(now Instant, p *Pending, place Place) Decision {
 	if place.Number != 0 && (d.Ticket.Number != place.Number || d.Ticket.Priority != place.Priority) {
 		d.Ticket.Number, d.Ticket.Priority, d.Issue = place.Number, place.Priority, true
 	}
+	subject := p.request.Subject != ID{}
+	if !subject && !place.Joined {
+		return d
+	}
 	if place.Joined {
+		r.uncount(now, d.Ticket)
 		d.Ticket.ArrivedAt = now
 	}
+	sh := r.waiters.shard(d.Ticket.ID)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if subject {
+		sh.remember(&d.Ticket)
+	}
+	if place.Joined {
+		r.recount(now, sh, &d.Ticket)
+	}
 	return d
+}
+
+// recount counts a visitor in the bucket of their ticket who was uncounted from
+// another. The caller holds sh.mu.
+func (r *Room) recount(now Instant, sh *waiterShard, t *Ticket) {
+	if e := sh.table.find(t.ID.short(), now.ticks(r.start)); e != nil && left(e) && !used(e) {
+		e.more &^= leftFlag
+		sh.change(r.settings.Load().bucket(t.ArrivedAt), e.until, 1)
+	}
 }
 
 // nameFor is the id of somebody who arrives.
@@ -194,7 +237,7 @@ func (r *Room) arrive(now Instant, s *Settings, id ID, q *Request) (Decision, *P
 	// may be another device's.
 	back := (q.Ticket.State == Accepted || q.Subject != ID{}) && id == cmp.Or(q.Subject, q.Ticket.ID) && !r.paused.Load()
 	if back || s.Method == Line || r.worthAsking(now, s, Claim{ID: id}) {
-		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: true, NoSlot: r.paused.Load(), NoPlace: q.NoWait}
+		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: q.Priority > 0, NoSlot: r.paused.Load(), NoPlace: q.NoWait}
 		return Decision{}, &Pending{Claim: c, request: *q}
 	}
 	if q.NoWait {
@@ -208,8 +251,15 @@ func (r *Room) join(now Instant, s *Settings, id ID, q *Request, place Place) De
 	t := Ticket{State: Waiting, ID: id, ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.interval(s), Number: place.Number, Priority: place.Priority}
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if q.Subject != (ID{}) {
+		if first, ok := r.joinsAgain(now, sh, s, id); ok {
+			first.Number, first.Priority = t.Number, t.Priority
+			return Decision{Outcome: Queued, Ticket: first, Issue: true, Place: place}
+		}
+		sh.remember(&t)
+	}
 	r.count(sh, sh.table.add(t.ID.short(), now.ticks(r.start)), s, s.bucket(now), &t, q.Hidden)
-	sh.mu.Unlock()
 	return Decision{Outcome: Queued, Ticket: t, Issue: true, Place: place}
 }
 
@@ -225,15 +275,16 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 		}
 	}
-	if e != nil && used(e) && s.Method == Line {
-		e = nil // the store knows
+	if e != nil && used(e) && (s.Method == Line || q.Subject != ID{}) {
+		e = nil // the store knows, or it is known already that another place was used
 	}
 	if e != nil && used(e) {
 		sh.mu.Unlock()
 		return r.join(now, s, r.nameFor(q), q, Place{}), nil
 	}
-	bucket := s.bucket(t.ArrivedAt)
-	if now < t.Due() || e != nil && now.ticks(r.start) < dueTicks(e) {
+	bucket := s.bucket(sh.counted(&t))
+	due := now >= t.Due() && (e == nil || now.ticks(r.start) >= dueTicks(e))
+	if !due && (!q.Called || s.Method != FIFO || e != nil && called(e)) {
 		d := r.early(now, sh, e, bucket, t)
 		cell := Cell{Bucket: bucket, Until: now}
 		if e != nil {
@@ -253,7 +304,13 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	// Only the store knows whether a place from before the start was used since.
 	stranger := t.LastCheckIn < r.start
 	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
-	cell := r.count(sh, e, s, bucket, &t, q.Hidden)
+	cell := r.count(sh, e, s, s.bucket(t.ArrivedAt), &t, q.Hidden)
+	if !due {
+		e.more |= calledFlag
+	}
+	if q.Subject != (ID{}) {
+		sh.remember(&t)
+	}
 	sh.mu.Unlock()
 
 	claim := r.claim(q, cell)
@@ -269,7 +326,7 @@ func (r *Room) claim(q *Request, cell Cell) Claim {
 	t := &q.Ticket
 	c := Claim{ID: t.ID, Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn,
 		Number: t.Number, Priority: t.Priority, NoSlot: r.paused.Load()}
-	if q.Priority > t.Priority {
+	if q.Priority > max(t.Priority, 0) { // the default raises nobody whom an operator has put last
 		c.Priority, c.Raise = q.Priority, true
 	}
 	return c
@@ -320,6 +377,9 @@ func (r *Room) taken(now Instant, s *Settings, id ID) {
 		e = sh.table.add(id.short(), now.ticks(r.start))
 	}
 	e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
+	if sh.knows(id) {
+		sh.letIn(id, now)
+	}
 }
 
 // takenElsewhere is taken for a visitor whom the store has let in without this
@@ -331,6 +391,9 @@ func (r *Room) takenElsewhere(now Instant, id ID) {
 	defer sh.mu.Unlock()
 	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil {
 		e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
+	}
+	if sh.knows(id) {
+		sh.letIn(id, now)
 	}
 }
 

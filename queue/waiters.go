@@ -20,9 +20,11 @@ const shards = 64
 
 type waiterShard struct {
 	mu      sync.Mutex
-	table   table[shortID] // until: as in Cell; more: dueTicks and left, or usedUp
+	table   table[shortID] // until: as in Cell; more: dueTicks with left and called, or usedUp
 	changes cellChanges    // since the last report
-	_       [64]byte       // keeps neighbouring locks off one cache line
+
+	subjects map[ID]subject // those whom the site has named; nil without any
+	_        [64]byte       // keeps neighbouring locks off one cache line
 }
 
 // packedCell is a Cell in one word: its bucket in seconds, and its end in ticks.
@@ -70,14 +72,16 @@ func (c *cellChanges) drain() iter.Seq2[packedCell, int] {
 }
 
 const (
-	leftFlag = 1        // the visitor has said goodbye and is not counted
-	usedUp   = leftFlag // and is due at no tick: the visitor has been let in
+	leftFlag   = 1        // the visitor has said goodbye and is not counted
+	calledFlag = 2        // the last check-in was before its time, at a call
+	usedUp     = leftFlag // and is due at no tick: the visitor has been let in
 )
 
-func packDue(due uint32) uint32 { return due << 1 }
+func packDue(due uint32) uint32 { return due << 2 }
 
-func dueTicks(s *slot[shortID]) uint32 { return s.more >> 1 }
+func dueTicks(s *slot[shortID]) uint32 { return s.more >> 2 }
 func left(s *slot[shortID]) bool       { return s.more&leftFlag != 0 }
+func called(s *slot[shortID]) bool     { return s.more&calledFlag != 0 }
 func used(s *slot[shortID]) bool       { return s.more == usedUp }
 
 func newWaiters(start Instant) *waiters {
@@ -128,10 +132,12 @@ func (w *waiters) forget() {
 	}
 }
 
-// trim gives memory of one shard back after a crowd has left.
-func (w *waiters) trim(shard int, now Instant) {
+// trim gives memory of one shard back after a crowd has left, and forgets the
+// subjects of whom nothing was heard since a moment.
+func (w *waiters) trim(shard int, now, since Instant) {
 	s := &w.shards[shard%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.table.trim(now.ticks(w.start))
+	s.forgetSubjects(since)
 }

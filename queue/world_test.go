@@ -37,7 +37,7 @@ func newWorld(t *rapid.T, dir string) *world {
 	s := drawSettings(t)
 	w := &world{
 		T: t, dir: dir, settings: s, oracle: newOracle(t, s),
-		random: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)),
+		random: newRandom(t),
 		now:    start.Add(time.Duration(rapid.IntRange(0, 59_999).Draw(t, "begin")) * time.Millisecond),
 	}
 	w.open()
@@ -220,4 +220,8 @@ func (w *world) restarts() {
 	w.forget()
 	w.now = w.now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(w.T, "down")) * time.Millisecond)
 	w.open()
+}
+
+func newRandom(t *rapid.T) *rand.Rand {
+	return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 }

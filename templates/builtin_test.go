@@ -18,12 +18,13 @@ import (
 
 func pageOf(t testing.TB, code, stateName string) string {
 	t.Helper()
-	return string(newSet(t, templates.Options{}).Page(code, state(t, stateName)).AppendTo(nil, seen, 20))
+	d := state(t, stateName)
+	return string(newSet(t, templates.Options{}).Page(code, d).AppendTo(nil, at(d.Place)))
 }
 
 func TestTheBuiltInPageIsAsRecorded(t *testing.T) {
 	for code, states := range map[string][]string{
-		"en-US": {"fifo", "fifo, hours", "fifo, wait unknown", "random", "queue all", "reject"},
+		"en-US": {"fifo", "fifo, hours", "fifo, wait unknown", "random", "queue all", "reject", "line", "line, place unknown"},
 		"de-DE": {"fifo, next in line"},
 		"fr-FR": {"random, longer than told"},
 		"ar-EG": {"fifo"},
@@ -39,18 +40,24 @@ func TestTheBuiltInPageIsAsRecorded(t *testing.T) {
 
 func TestTheBuiltInPageTellsEachStateInItsWords(t *testing.T) {
 	cases := map[string][]string{
-		"fifo":                     {"You are in the waiting room", "about 12\u00a0min", `<dd id="ahead">214</dd>`},
+		"fifo":                     {"You are in the waiting room", "about 12\u00a0min", `<dd id="ahead">214</dd>`, `<dd id="position">about 215 of 254</dd>`},
 		"fifo, first seconds":      {"We cannot estimate your wait right now.", `<div id="line" hidden>`},
 		"fifo, next in line":       {"less than a minute"},
 		"fifo, one minute":         {"about 1\u00a0min"},
 		"fifo, hours":              {"about 1\u00a0h 35\u00a0min"},
 		"fifo, longer than told":   {"more than 4 hours"},
 		"fifo, full":               {"The line is full at the moment."},
-		"random":                   {"5 to 15\u00a0min", `<div id="line" hidden>`},
+		"random":                   {"5 to 15\u00a0min", `<div id="line" hidden>`, `<div id="place" hidden>`},
 		"random, one figure":       {"about 1\u00a0min"},
 		"random, longer than told": {"more than 4 hours"},
 		"queue all":                {"Nobody is being let in at the moment."},
 		"queue all, reject":        {"Nobody is being let in at the moment.", "You are in the waiting room"},
+		"line":                     {"Your place in line", `<dd id="position">7 of 412</dd>`, `<dd id="ahead">6</dd>`, "about 2\u00a0min"},
+		"line, next":               {`<dd id="position">1 of 412</dd>`, `<dd id="ahead">0</dd>`},
+		"line, hours":              {`<dd id="position">380 of 412</dd>`, "about 1\u00a0h 35\u00a0min"},
+		"line, wait unknown":       {`<dd id="position">7 of 412</dd>`, "We cannot estimate your wait right now."},
+		"line, place unknown":      {`<div id="place" hidden>`, `<div id="line" hidden>`},
+		"queue all, line":          {`<dd id="position">7 of 412</dd>`, "Nobody is being let in at the moment."},
 		"reject":                   {"Nobody can come in right now", "Please come back later.", `<p id="stay" hidden>`},
 	}
 	attributes := regexp.MustCompile(`data-[a-z-]+="[^"]*"`)
@@ -84,9 +91,9 @@ func TestTheBuiltInPageIsSelfContained(t *testing.T) {
 }
 
 func TestTheBuiltInPageIsSmall(t *testing.T) {
-	assert.LessOrEqual(t, len(pageOf(t, "en-US", "fifo")), 8<<10+512)
+	assert.LessOrEqual(t, len(pageOf(t, "en-US", "fifo")), 10<<10+512)
 	for _, code := range codes(t) {
-		assert.LessOrEqual(t, len(pageOf(t, code, "fifo")), 10<<10, code)
+		assert.LessOrEqual(t, len(pageOf(t, code, "fifo")), 12<<10, code)
 	}
 }
 

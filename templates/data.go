@@ -4,6 +4,7 @@ package templates
 const (
 	methodFIFO        = "fifo"
 	methodRandom      = "random"
+	methodLine        = "line"
 	methodPassthrough = "passthrough"
 	methodReject      = "reject"
 )
@@ -12,10 +13,11 @@ const (
 // it the built-in page says "more than 4 hours".
 const longWait = 240
 
-// Data is the state of a room as one group of queued visitors is told of it.
-// It holds nothing that is one visitor's own, so that everyone in the same
-// state shares one rendered page. It is comparable and can be the key of a
-// map of rendered pages.
+// Data is the state of a room as one group of queued visitors is told of it:
+// everyone in the same state shares one rendered page. In an exact line, where
+// everyone has a place of their own, those share a page whose places have the
+// same [Place.Shape]; their own numbers are filled in by [Rendered.AppendTo].
+// It is comparable.
 //
 // What contradicts itself is resolved towards saying less: numbers below zero
 // count as zero, and numbers that are not known, or that do not belong to the
@@ -23,7 +25,8 @@ const longWait = 240
 type Data struct {
 	// RoomName is the configured name of the room.
 	RoomName string
-	// QueueingMethod is "fifo", "random", "passthrough" or "reject"; "" means "fifo".
+	// QueueingMethod is "fifo", "random", "line", "passthrough" or "reject"; ""
+	// means "fifo".
 	QueueingMethod string
 	// QueueAll says that nobody new is let in, whatever the method.
 	QueueAll bool
@@ -45,6 +48,16 @@ type Data struct {
 	UsersAhead int
 	// UsersQueued is the number of visitors present in the line altogether.
 	UsersQueued int
+	// ArrivalBucket names the bucket of visitors that arrived together, where they
+	// are told so; fifo only.
+	ArrivalBucket string
+
+	// Of an exact line only. FirstWaitingNumber is the lowest ticket number of
+	// those who wait with the default priority, LastWaitingNumber the highest that
+	// was given out. Place is the visitor's own: what it tells goes in place of
+	// the wait and the people ahead and queued above.
+	FirstWaitingNumber, LastWaitingNumber uint64
+	Place                                 Place
 }
 
 // Refreshes reports whether visitors in this state are to check in again.
@@ -58,6 +71,10 @@ func (d Data) resolved() Data {
 	if d.QueueingMethod == "" {
 		d.QueueingMethod = methodFIFO
 	}
+	if d.QueueingMethod != methodFIFO {
+		d.ArrivalBucket = ""
+	}
+	d = d.placed()
 	if d.QueueAll || !d.Refreshes() {
 		d.WaitTimeKnown = false
 	}
@@ -70,6 +87,19 @@ func (d Data) resolved() Data {
 	d.UsersAhead = max(d.UsersAhead, 0)
 	d.UsersQueued = max(d.UsersQueued, 0)
 	return d.resolvedWait()
+}
+
+// placed returns d with what its Place tells, or without one where the method
+// has no exact line.
+func (d Data) placed() Data {
+	if d.QueueingMethod != methodLine {
+		d.FirstWaitingNumber, d.LastWaitingNumber, d.Place = 0, 0, Place{}
+		return d
+	}
+	p := d.Place.resolved()
+	d.Place, d.WaitTimeKnown, d.WaitTime = p, p.WaitTimeKnown, p.WaitTime
+	d.UsersAheadKnown, d.UsersAhead, d.UsersQueued = p.Position > 0, p.ahead(), p.UsersQueued
+	return d
 }
 
 func (d Data) resolvedWait() Data {
@@ -89,6 +119,16 @@ func (d Data) resolvedWait() Data {
 		d.WaitTime = d.WaitTime50Percentile
 	}
 	return d
+}
+
+// position counts the visitors in line up to this one, as far as is known: 1 is
+// next, 0 is unknown. Only in an exact line it is exact. d is expected to be
+// resolved.
+func (d Data) position() (n int, exact bool) {
+	if !d.UsersAheadKnown {
+		return 0, false
+	}
+	return d.UsersAhead + 1, d.QueueingMethod == methodLine
 }
 
 // isLong reports whether the wait is beyond what is told as a number.

@@ -16,6 +16,16 @@ import (
 // seen is the moment that the tests tell as the last check-in.
 var seen = time.Date(2020, time.August, 3, 23, 46, 0, 0, time.UTC)
 
+// by is a visitor without a place of their own.
+func by(updated time.Time, refreshSeconds int) templates.Visitor {
+	return templates.Visitor{LastUpdated: updated, RefreshSeconds: refreshSeconds}
+}
+
+// at is one with this place.
+func at(p templates.Place) templates.Visitor {
+	return templates.Visitor{LastUpdated: seen, RefreshSeconds: 20, Place: p}
+}
+
 func newSet(t testing.TB, o templates.Options) *templates.Set {
 	t.Helper()
 	set, err := templates.NewSet(o)
@@ -40,9 +50,36 @@ func told(t testing.TB, d templates.Data) map[string]any {
 	var answer struct {
 		Room map[string]any `json:"cfWaitingRoom"`
 	}
-	text := newSet(t, templates.Options{}).JSON(d).AppendTo(nil, seen, 20)
+	text := newSet(t, templates.Options{}).JSON(d).AppendTo(nil, at(d.Place))
 	require.NoError(t, json.Unmarshal(text, &answer))
 	return answer.Room
+}
+
+// places are some of every shape.
+var places = func() (places []templates.Place) {
+	for _, number := range []uint64{0, 8, 1<<48 - 1} {
+		for _, position := range []int{-1, 0, 1, 2, 9, 10, 12_345} {
+			for _, queued := range []int{-1, 0, 5, 412} {
+				for _, wait := range []int{-1, 0, 1, 2, 9, 59, 60, 61, 239, 240, 241, 300, 1234} {
+					places = append(places,
+						templates.Place{TicketNumber: number, Position: position, UsersQueued: queued, WaitTimeKnown: true, WaitTime: wait},
+						templates.Place{TicketNumber: number, Position: position, UsersQueued: queued, WaitTime: wait})
+				}
+			}
+		}
+	}
+	return places
+}()
+
+// anyAlike draws a place of the same shape.
+func anyAlike(p templates.Place) *rapid.Generator[templates.Place] {
+	var alike []templates.Place
+	for _, other := range places {
+		if other.Shape() == p.Shape() {
+			alike = append(alike, other)
+		}
+	}
+	return rapid.SampledFrom(alike)
 }
 
 // anyData draws a state that may contradict itself.
@@ -51,7 +88,7 @@ func anyData() *rapid.Generator[templates.Data] {
 		number := rapid.OneOf(rapid.IntRange(-2, 3), rapid.IntRange(0, 2000))
 		return templates.Data{
 			RoomName:             rapid.StringMatching(`[A-Za-z0-9_-]{0,12}`).Draw(t, "room"),
-			QueueingMethod:       rapid.SampledFrom([]string{"", "fifo", "random", "passthrough", "reject"}).Draw(t, "method"),
+			QueueingMethod:       rapid.SampledFrom([]string{"", "fifo", "random", "line", "line", "passthrough", "reject"}).Draw(t, "method"),
 			QueueAll:             rapid.Bool().Draw(t, "queue all"),
 			QueueIsFull:          rapid.Bool().Draw(t, "full"),
 			WaitTimeKnown:        rapid.Bool().Draw(t, "known"),
@@ -62,6 +99,10 @@ func anyData() *rapid.Generator[templates.Data] {
 			UsersAheadKnown:      rapid.Bool().Draw(t, "ahead known"),
 			UsersAhead:           number.Draw(t, "ahead"),
 			UsersQueued:          number.Draw(t, "queued"),
+			FirstWaitingNumber:   rapid.Uint64Range(0, 1<<48).Draw(t, "first"),
+			LastWaitingNumber:    rapid.Uint64Range(0, 1<<48).Draw(t, "last"),
+			ArrivalBucket:        rapid.SampledFrom([]string{"", "2020-08-03T23:41:00Z"}).Draw(t, "bucket"),
+			Place:                rapid.SampledFrom(places).Draw(t, "place"),
 		}
 	})
 }
@@ -132,12 +173,13 @@ func TestWaitTimesAreFormattedInEnglish(t *testing.T) {
 }
 
 func TestTheJSONAnswerOfEachStateIsAsRecorded(t *testing.T) {
-	for _, name := range []string{"fifo", "random", "fifo, wait unknown", "queue all, passthrough", "reject"} {
+	for _, name := range []string{"fifo", "random", "fifo, wait unknown", "queue all, passthrough", "reject", "line", "line, place unknown"} {
 		t.Run(name, func(t *testing.T) {
 			var indented strings.Builder
 			encoder := json.NewEncoder(&indented)
 			encoder.SetIndent("", "  ")
-			text := newSet(t, templates.Options{}).JSON(state(t, name)).AppendTo(nil, seen, 20)
+			d := state(t, name)
+			text := newSet(t, templates.Options{}).JSON(d).AppendTo(nil, at(d.Place))
 			require.NoError(t, encoder.Encode(json.RawMessage(text)))
 			golden(t, fileName(name)+".json", []byte(indented.String()))
 		})
@@ -148,10 +190,11 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 	names := []string{
 		"inWaitingRoom", "waitTimeKnown", "waitTime", "waitTime25Percentile", "waitTime50Percentile",
 		"waitTime75Percentile", "waitTimeFormatted", "queueIsFull", "queueAll", "lastUpdated",
-		"refreshIntervalSeconds", "queueingMethod", "isFIFOQueue", "isRandomQueue", "isPassthroughQueue",
+		"refreshIntervalSeconds", "queueingMethod", "isFIFOQueue", "isRandomQueue", "isLineQueue", "isPassthroughQueue",
 		"isRejectQueue", "isEventActive", "isEventPrequeueing", "timeUntilEventStart",
 		"timeUntilEventStartFormatted", "timeUntilEventEnd", "timeUntilEventEndFormatted",
 		"shuffleAtEventStart", "turnstile", "infiniteQueue", "usersAheadKnown", "usersAhead", "usersQueued",
+		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber",
 	}
 	room := told(t, state(t, "fifo"))
 	assert.Len(t, room, len(names))
@@ -171,7 +214,7 @@ func TestARoomThatRejectsTellsNoInterval(t *testing.T) {
 func TestJSONAndTemplatesTellTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := anyData().Draw(t, "data")
-		text, err := templates.DirectJSON(data, seen, 20)
+		text, err := templates.DirectJSON(data, at(data.Place))
 		require.NoError(t, err)
 		var answer struct {
 			Room map[string]json.RawMessage `json:"cfWaitingRoom"`
@@ -180,7 +223,7 @@ func TestJSONAndTemplatesTellTheSame(t *testing.T) {
 		for name, value := range answer.Room {
 			page, err := templates.Parse([]byte("{{" + name + "}}"))
 			require.NoError(t, err)
-			written, err := page.Direct(data, seen, 20)
+			written, err := page.Direct(data, at(data.Place))
 			require.NoError(t, err)
 			require.Equal(t, strings.Trim(string(value), `"`), string(written), name)
 		}

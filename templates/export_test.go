@@ -2,33 +2,32 @@ package templates
 
 import (
 	"errors"
-	"time"
 
 	"github.com/cbroglie/mustache"
 )
 
 // Direct renders the page with a visitor's own values as any template would be.
-func (p *Page) Direct(d Data, updated time.Time, refreshSeconds int) ([]byte, error) {
-	d = d.resolved()
-	return p.execute(d, plain(d, updated, refreshSeconds))
+func (p *Page) Direct(d Data, v Visitor) ([]byte, error) {
+	d, o := plain(d, v)
+	return p.execute(d, o)
 }
 
 // DirectJSON encodes the answer with a visitor's own values in it.
-func DirectJSON(d Data, updated time.Time, refreshSeconds int) ([]byte, error) {
-	d = d.resolved()
-	return encode(d, plain(d, updated, refreshSeconds))
+func DirectJSON(d Data, v Visitor) ([]byte, error) {
+	d, o := plain(d, v)
+	return encode(d, o)
 }
 
-func plain(d Data, updated time.Time, refreshSeconds int) own {
-	o := own{
-		lastUpdated: updated.UTC().Format("2006-01-02T15:04:05.000Z"),
-		clock:       updated.UTC().Format("15:04:05 UTC"),
-		refresh:     0,
-	}
+func plain(d Data, v Visitor) (Data, own) {
+	d.Place = v.Place
+	d = d.resolved()
+	o := ownOf(d)
+	o.lastUpdated = v.LastUpdated.UTC().Format("2006-01-02T15:04:05.000Z")
+	o.clock = v.LastUpdated.UTC().Format("15:04:05 UTC")
 	if d.Refreshes() {
-		o.refresh = refreshSeconds
+		o.refresh = v.RefreshSeconds
 	}
-	return o
+	return d, o
 }
 
 // Resolved is d as it is told.

@@ -8,13 +8,13 @@ import (
 )
 
 // fields are the values of the JSON answer, in the order and under the names
-// that clients of Cloudflare's Waiting Room know; the last three are ours.
-// Events and challenges are not part of a room yet, so theirs stay at the
+// that clients of Cloudflare's Waiting Room know; ours are isLineQueue and the
+// last ones, from usersAheadKnown on. Events and challenges are not part of a room yet, so theirs stay at the
 // values that mean "off".
 type fields struct {
 	InWaitingRoom                bool   `json:"inWaitingRoom"`
 	WaitTimeKnown                bool   `json:"waitTimeKnown"`
-	WaitTime                     int    `json:"waitTime"`
+	WaitTime                     any    `json:"waitTime"`
 	WaitTime25Percentile         int    `json:"waitTime25Percentile"`
 	WaitTime50Percentile         int    `json:"waitTime50Percentile"`
 	WaitTime75Percentile         int    `json:"waitTime75Percentile"`
@@ -26,6 +26,7 @@ type fields struct {
 	QueueingMethod               string `json:"queueingMethod"`
 	IsFIFOQueue                  bool   `json:"isFIFOQueue"`
 	IsRandomQueue                bool   `json:"isRandomQueue"`
+	IsLineQueue                  bool   `json:"isLineQueue"`
 	IsPassthroughQueue           bool   `json:"isPassthroughQueue"`
 	IsRejectQueue                bool   `json:"isRejectQueue"`
 	IsEventActive                bool   `json:"isEventActive"`
@@ -38,27 +39,37 @@ type fields struct {
 	Turnstile                    string `json:"turnstile"`
 	InfiniteQueue                bool   `json:"infiniteQueue"`
 	UsersAheadKnown              bool   `json:"usersAheadKnown"`
-	UsersAhead                   int    `json:"usersAhead"`
-	UsersQueued                  int    `json:"usersQueued"`
+	UsersAhead                   any    `json:"usersAhead"`
+	UsersQueued                  any    `json:"usersQueued"`
+	ArrivalBucket                string `json:"arrivalBucket"`
+	PositionKnown                bool   `json:"positionKnown"`
+	Position                     any    `json:"position"`
+	TicketNumber                 any    `json:"ticketNumber"`
+	FirstWaitingNumber           uint64 `json:"firstWaitingNumber"`
+	LastWaitingNumber            uint64 `json:"lastWaitingNumber"`
 }
 
 // own are the values that belong to one visitor. They are text, so that marks
-// can stand for them; refresh is a decimal number, or the number 0.
+// can stand for them; what is a number to JSON is a decimal one, or an int.
 type own struct {
-	lastUpdated, clock string
-	refresh            any
+	lastUpdated, clock                           string
+	refresh                                      any
+	position, usersAhead, usersQueued, number    any
+	waitTime, waitTimeHours, waitTimeHourMinutes any
+	waitTimeFormatted                            string
 }
 
 // newFields expects d to be resolved.
 func newFields(d Data, o own) fields {
+	_, exact := d.position()
 	return fields{
 		InWaitingRoom:                true,
 		WaitTimeKnown:                d.WaitTimeKnown,
-		WaitTime:                     d.WaitTime,
+		WaitTime:                     o.waitTime,
 		WaitTime25Percentile:         d.WaitTime25Percentile,
 		WaitTime50Percentile:         d.WaitTime50Percentile,
 		WaitTime75Percentile:         d.WaitTime75Percentile,
-		WaitTimeFormatted:            FormatWaitTime(d),
+		WaitTimeFormatted:            o.waitTimeFormatted,
 		QueueIsFull:                  d.QueueIsFull,
 		QueueAll:                     d.QueueAll,
 		LastUpdated:                  o.lastUpdated,
@@ -66,20 +77,29 @@ func newFields(d Data, o own) fields {
 		QueueingMethod:               d.QueueingMethod,
 		IsFIFOQueue:                  d.QueueingMethod == methodFIFO,
 		IsRandomQueue:                d.QueueingMethod == methodRandom,
+		IsLineQueue:                  d.QueueingMethod == methodLine,
 		IsPassthroughQueue:           d.QueueingMethod == methodPassthrough,
 		IsRejectQueue:                d.QueueingMethod == methodReject,
 		TimeUntilEventStartFormatted: unavailable,
 		TimeUntilEventEndFormatted:   unavailable,
 		UsersAheadKnown:              d.UsersAheadKnown,
-		UsersAhead:                   d.UsersAhead,
-		UsersQueued:                  d.UsersQueued,
+		UsersAhead:                   o.usersAhead,
+		UsersQueued:                  o.usersQueued,
+		ArrivalBucket:                d.ArrivalBucket,
+		PositionKnown:                exact,
+		Position:                     o.position,
+		TicketNumber:                 o.number,
+		FirstWaitingNumber:           d.FirstWaitingNumber,
+		LastWaitingNumber:            d.LastWaitingNumber,
 	}
 }
 
 // encode writes the JSON answer for d, which is expected to be resolved.
 func encode(d Data, o own) ([]byte, error) {
-	if text, ok := o.refresh.(string); ok {
-		o.refresh = json.Number(text)
+	for _, value := range []*any{&o.refresh, &o.waitTime, &o.position, &o.usersAhead, &o.usersQueued, &o.number} {
+		if text, ok := (*value).(string); ok {
+			*value = json.Number(text)
+		}
 	}
 	text, err := json.Marshal(struct {
 		Room fields `json:"cfWaitingRoom"`
@@ -100,8 +120,8 @@ func variables(d Data, o own) map[string]any {
 		"inWaitingRoom":                  f.InWaitingRoom,
 		"waitTimeKnown":                  f.WaitTimeKnown,
 		"waitTime":                       f.WaitTime,
-		"waitTimeHours":                  f.WaitTime / 60,
-		"waitTimeHourMinutes":            f.WaitTime % 60,
+		"waitTimeHours":                  o.waitTimeHours,
+		"waitTimeHourMinutes":            o.waitTimeHourMinutes,
 		"waitTimeIsLong":                 d.isLong(),
 		"waitTimeIsRange":                d.isRange(),
 		"waitTime25Percentile":           f.WaitTime25Percentile,
@@ -116,6 +136,7 @@ func variables(d Data, o own) map[string]any {
 		"queueingMethod":                 f.QueueingMethod,
 		"isFIFOQueue":                    f.IsFIFOQueue,
 		"isRandomQueue":                  f.IsRandomQueue,
+		"isLineQueue":                    f.IsLineQueue,
 		"isPassthroughQueue":             f.IsPassthroughQueue,
 		"isRejectQueue":                  f.IsRejectQueue,
 		"isEventActive":                  f.IsEventActive,
@@ -132,6 +153,12 @@ func variables(d Data, o own) map[string]any {
 		"usersAheadKnown":                f.UsersAheadKnown,
 		"usersAhead":                     f.UsersAhead,
 		"usersQueued":                    f.UsersQueued,
+		"arrivalBucket":                  f.ArrivalBucket,
+		"positionKnown":                  f.PositionKnown,
+		"position":                       f.Position,
+		"ticketNumber":                   f.TicketNumber,
+		"firstWaitingNumber":             f.FirstWaitingNumber,
+		"lastWaitingNumber":              f.LastWaitingNumber,
 		"roomName":                       d.RoomName,
 	}
 }
@@ -144,5 +171,5 @@ func variables(d Data, o own) map[string]any {
 // waitTimeIsRange, true when the wait is best told as waitTime25Percentile to
 // waitTime75Percentile.
 func Variables() []string {
-	return slices.Sorted(maps.Keys(variables(Data{}, own{})))
+	return slices.Sorted(maps.Keys(variables(Data{}, ownOf(Data{}))))
 }

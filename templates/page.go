@@ -59,7 +59,7 @@ func faultOf(err error) Fault {
 // should it, the result ends where it did.
 func (p *Page) Render(d Data) (*Rendered, error) {
 	d = d.resolved()
-	text, err := p.execute(d, marked(d.Refreshes()))
+	text, err := p.execute(d, marked(d))
 	return split(text), err
 }
 

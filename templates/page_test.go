@@ -163,7 +163,7 @@ func TestValuesAreEscapedInAPage(t *testing.T) {
 	require.NoError(t, err)
 	rendered, err := page.Render(templates.Data{RoomName: `"><script>`})
 	require.NoError(t, err)
-	assert.Equal(t, `<p title="&#34;&gt;&lt;script&gt;">`, string(rendered.AppendTo(nil, seen, 20)))
+	assert.Equal(t, `<p title="&#34;&gt;&lt;script&gt;">`, string(rendered.AppendTo(nil, by(seen, 20))))
 }
 
 // walk lists the tags of a compiled template in the order of the source.
@@ -200,11 +200,11 @@ func FuzzTemplate(f *testing.F) {
 		}
 		require.Equal(t, walk(page.Tags()), templates.Scanned(string(source)))
 		for _, state := range templates.States() {
-			want, err := page.Direct(state.Data, seen, 7)
+			want, err := page.Direct(state.Data, at(state.Data.Place))
 			require.NoError(t, err)
 			rendered, err := page.Render(state.Data)
 			require.NoError(t, err)
-			require.Equal(t, string(want), string(rendered.AppendTo(nil, seen, 7)))
+			require.Equal(t, string(want), string(rendered.AppendTo(nil, at(state.Data.Place))))
 		}
 	})
 }

@@ -11,10 +11,11 @@ import (
 // Rendered is a page or a JSON answer in which only a visitor's own values
 // are missing. It is immutable and safe for concurrent use.
 type Rendered struct {
-	text []byte
-	cuts []cut
-	size int // of everything but the refresh intervals
-	refs int // number of refresh intervals
+	text   []byte
+	cuts   []cut
+	size   int  // of everything but the numbers
+	refs   int  // number of refresh intervals
+	placed bool // numbers of a place are among the cuts
 }
 
 // A cut is a place in the text where a visitor's own value goes.
@@ -23,12 +24,21 @@ type cut struct {
 	value ownValue
 }
 
+// ownValue is a digit.
 type ownValue byte
 
 const (
-	lastUpdated ownValue = '1' + iota
+	lastUpdated ownValue = '0' + iota
 	lastUpdatedTime
 	refreshInterval
+	// The numbers of a place in an exact line.
+	ticketNumber
+	position
+	usersAhead
+	usersQueued
+	waitTime
+	waitTimeHours
+	waitTimeHourMinutes
 )
 
 const (
@@ -37,14 +47,16 @@ const (
 )
 
 // AppendTo appends the text to dst with a visitor's own values in their
-// places: the time of the last check-in that counted, told in UTC to the
-// millisecond, and the whole seconds after it until the next one counts, told
-// as at least 1. A page of a room that rejects tells 0 whatever is given here.
-// It allocates nothing if dst has room for [Rendered.Len] more bytes.
-func (r *Rendered) AppendTo(dst []byte, updated time.Time, refreshSeconds int) []byte {
+// places. A page of a room that rejects tells 0 seconds whatever is given here;
+// one that was rendered for a place is for visitors whose place has the same
+// shape. It allocates nothing if dst has room for [Rendered.Len] more bytes.
+func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
 	var stamp [stampLen]byte
 	if len(r.cuts) > 0 {
-		putStamp(&stamp, updated)
+		putStamp(&stamp, v.LastUpdated)
+	}
+	if r.placed {
+		v.Place = v.Place.resolved()
 	}
 	from := 0
 	for _, c := range r.cuts {
@@ -55,20 +67,36 @@ func (r *Rendered) AppendTo(dst []byte, updated time.Time, refreshSeconds int) [
 		case lastUpdatedTime:
 			dst = append(append(dst, stamp[11:19]...), " UTC"...)
 		case refreshInterval:
-			dst = strconv.AppendInt(dst, int64(max(refreshSeconds, 1)), 10)
+			dst = strconv.AppendInt(dst, int64(max(v.RefreshSeconds, 1)), 10)
+		default:
+			dst = strconv.AppendUint(dst, v.Place.number(c.value), 10)
 		}
 		from = c.at
 	}
 	return append(dst, r.text[from:]...)
 }
 
-// Len is the number of bytes that AppendTo appends for this refresh interval.
-func (r *Rendered) Len(refreshSeconds int) int {
+// Len is the number of bytes that AppendTo appends for the visitor.
+func (r *Rendered) Len(v Visitor) int {
+	n := r.size + r.refs*digits(uint64(max(v.RefreshSeconds, 1)))
+	if !r.placed {
+		return n
+	}
+	v.Place = v.Place.resolved()
+	for _, c := range r.cuts {
+		if c.value >= ticketNumber {
+			n += digits(v.Place.number(c.value))
+		}
+	}
+	return n
+}
+
+func digits(n uint64) int {
 	digits := 1
-	for n := refreshSeconds; n >= 10; n /= 10 {
+	for ; n >= 10; n /= 10 {
 		digits++
 	}
-	return r.size + r.refs*digits
+	return digits
 }
 
 // putStamp writes t as "2006-01-02T15:04:05.000Z", by hand because the layouts
@@ -111,12 +139,40 @@ var marks = sync.OnceValue(func() string {
 	return string(digits)
 })
 
-// marked are the marks for a state in which visitors check in again, or not.
-func marked(refreshes bool) own {
+// ownOf are the values that the state, which is expected to be resolved, has
+// itself; the times and the interval are left out.
+func ownOf(d Data) own {
+	n, _ := d.position()
+	return own{
+		refresh: 0, position: n, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued, number: d.Place.TicketNumber,
+		waitTime: d.WaitTime, waitTimeHours: d.WaitTime / 60, waitTimeHourMinutes: d.WaitTime % 60,
+		waitTimeFormatted: FormatWaitTime(d),
+	}
+}
+
+// marked are the marks for a state, which is expected to be resolved: of the
+// times, of the interval where visitors check in again, and of a place's
+// numbers. A number that is zero is false in a section, so it has none.
+func marked(d Data) own {
 	mark := func(v ownValue) string { return marks() + string(rune(v)) }
-	o := own{lastUpdated: mark(lastUpdated), clock: mark(lastUpdatedTime), refresh: 0}
-	if refreshes {
+	o := ownOf(d)
+	o.lastUpdated, o.clock = mark(lastUpdated), mark(lastUpdatedTime)
+	if d.Refreshes() {
 		o.refresh = mark(refreshInterval)
+	}
+	if d.QueueingMethod != methodLine {
+		return o
+	}
+	for v, value := range map[ownValue]*any{
+		ticketNumber: &o.number, position: &o.position, usersAhead: &o.usersAhead, usersQueued: &o.usersQueued,
+		waitTime: &o.waitTime, waitTimeHours: &o.waitTimeHours, waitTimeHourMinutes: &o.waitTimeHourMinutes,
+	} {
+		if *value != any(0) && *value != any(uint64(0)) {
+			*value = mark(v)
+		}
+	}
+	if d.WaitTime > 1 {
+		o.waitTimeFormatted = mark(waitTime) + " minutes"
 	}
 	return o
 }
@@ -143,6 +199,8 @@ func split(text []byte) *Rendered {
 			r.size += clockLen
 		case refreshInterval:
 			r.refs++
+		default:
+			r.placed = true
 		}
 	}
 	return r

@@ -16,7 +16,8 @@ import (
 // anySource draws a template that Parse accepts.
 func anySource() *rapid.Generator[string] {
 	names := templates.Variables()
-	own := []string{"lastUpdated", "refreshIntervalSeconds", "lastUpdatedTime"}
+	own := []string{"lastUpdated", "refreshIntervalSeconds", "lastUpdatedTime", "position", "usersAhead", "usersQueued",
+		"ticketNumber", "waitTime", "waitTimeHours", "waitTimeHourMinutes", "waitTimeIsLong", "waitTimeFormatted"}
 	name := rapid.OneOf(rapid.SampledFrom(names), rapid.SampledFrom(own))
 	var piece func(depth int) *rapid.Generator[string]
 	piece = func(depth int) *rapid.Generator[string] {
@@ -50,19 +51,29 @@ func anyTime() *rapid.Generator[time.Time] {
 	})
 }
 
+// anyVisitor draws one whose place has the shape of p.
+func anyVisitor(p templates.Place) *rapid.Generator[templates.Visitor] {
+	return rapid.Custom(func(t *rapid.T) templates.Visitor {
+		return templates.Visitor{
+			LastUpdated: anyTime().Draw(t, "updated"), RefreshSeconds: rapid.IntRange(1, 5000).Draw(t, "seconds"),
+			Place: anyAlike(p).Draw(t, "place"),
+		}
+	})
+}
+
 func TestASplicedPageIsThePageRenderedWithTheVisitorsOwnValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		page, err := templates.Parse([]byte(anySource().Draw(t, "source")))
 		require.NoError(t, err)
 		data := anyData().Draw(t, "data")
-		updated, seconds := anyTime().Draw(t, "updated"), rapid.IntRange(1, 5000).Draw(t, "seconds")
-		want, err := page.Direct(data, updated, seconds)
+		v := anyVisitor(data.Place).Draw(t, "visitor")
+		want, err := page.Direct(data, v)
 		require.NoError(t, err)
 		rendered, err := page.Render(data)
 		require.NoError(t, err)
-		got := rendered.AppendTo([]byte("before"), updated, seconds)
+		got := rendered.AppendTo([]byte("before"), v)
 		require.Equal(t, "before"+string(want), string(got))
-		require.Equal(t, len(want), rendered.Len(seconds))
+		require.Equal(t, len(want), rendered.Len(v))
 	})
 }
 
@@ -70,12 +81,12 @@ func TestSplicedJSONIsTheJSONEncodedWithTheVisitorsOwnValues(t *testing.T) {
 	set := newSet(t, templates.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		data := anyData().Draw(t, "data")
-		updated, seconds := anyTime().Draw(t, "updated"), rapid.IntRange(1, 5000).Draw(t, "seconds")
-		want, err := templates.DirectJSON(data, updated, seconds)
+		v := anyVisitor(data.Place).Draw(t, "visitor")
+		want, err := templates.DirectJSON(data, v)
 		require.NoError(t, err)
 		rendered := set.JSON(data)
-		require.Equal(t, string(want), string(rendered.AppendTo(nil, updated, seconds)))
-		require.Equal(t, len(want), rendered.Len(seconds))
+		require.Equal(t, string(want), string(rendered.AppendTo(nil, v)))
+		require.Equal(t, len(want), rendered.Len(v))
 	})
 }
 
@@ -85,8 +96,8 @@ func TestAnIntervalBelowASecondIsToldAsOne(t *testing.T) {
 	rendered, err := page.Render(templates.Data{})
 	require.NoError(t, err)
 	for _, seconds := range []int{1, 0, -5} {
-		assert.Equal(t, "1", string(rendered.AppendTo(nil, seen, seconds)))
-		assert.Equal(t, 1, rendered.Len(seconds))
+		assert.Equal(t, "1", string(rendered.AppendTo(nil, by(seen, seconds))))
+		assert.Equal(t, 1, rendered.Len(by(seen, seconds)))
 	}
 }
 
@@ -96,37 +107,39 @@ func TestYearsThatHaveNoFourDigitsAreToldAsTheNearest(t *testing.T) {
 	rendered, err := page.Render(templates.Data{})
 	require.NoError(t, err)
 	for want, year := range map[string]int{"0000": -3, "0001": 1, "9999": 12_345} {
-		text := rendered.AppendTo(nil, time.Date(year, 2, 3, 4, 5, 6, 7e6, time.UTC), 20)
+		text := rendered.AppendTo(nil, by(time.Date(year, 2, 3, 4, 5, 6, 7e6, time.UTC), 20))
 		assert.Equal(t, want+"-02-03T04:05:06.007Z", string(text))
 	}
 }
 
 func TestSplicingAllocatesNothing(t *testing.T) {
 	set := newSet(t, templates.Options{})
-	for name, rendered := range map[string]*templates.Rendered{
-		"page": set.Page("en-US", state(t, "fifo")),
-		"JSON": set.JSON(state(t, "fifo")),
-	} {
-		buffer := make([]byte, 0, rendered.Len(20))
-		allocated := testing.AllocsPerRun(100, func() { buffer = rendered.AppendTo(buffer[:0], seen, 20) })
-		assert.Zero(t, allocated, name)
-		assert.Len(t, buffer, rendered.Len(20), name)
+	for _, name := range []string{"fifo", "line"} {
+		d := state(t, name)
+		v := at(d.Place)
+		for kind, rendered := range map[string]*templates.Rendered{"page": set.Page("en-US", d), "JSON": set.JSON(d)} {
+			buffer := make([]byte, 0, rendered.Len(v))
+			allocated := testing.AllocsPerRun(100, func() { buffer = rendered.AppendTo(buffer[:0], v) })
+			assert.Zero(t, allocated, "%s, %s", name, kind)
+			assert.Len(t, buffer, rendered.Len(v), "%s, %s", name, kind)
+		}
 	}
 }
 
 func BenchmarkAppendTo(b *testing.B) {
 	set := newSet(b, templates.Options{})
-	for name, rendered := range map[string]*templates.Rendered{
-		"page": set.Page("en-US", state(b, "fifo")),
-		"json": set.JSON(state(b, "fifo")),
-	} {
-		b.Run(name, func(b *testing.B) {
-			buffer := make([]byte, 0, rendered.Len(20))
-			b.ReportAllocs()
-			for b.Loop() {
-				buffer = rendered.AppendTo(buffer[:0], seen, 20)
-			}
-		})
+	for _, name := range []string{"fifo", "line"} {
+		d := state(b, name)
+		v := at(d.Place)
+		for kind, rendered := range map[string]*templates.Rendered{"page": set.Page("en-US", d), "json": set.JSON(d)} {
+			b.Run(name+"-"+kind, func(b *testing.B) {
+				buffer := make([]byte, 0, rendered.Len(v))
+				b.ReportAllocs()
+				for b.Loop() {
+					buffer = rendered.AppendTo(buffer[:0], v)
+				}
+			})
+		}
 	}
 }
 

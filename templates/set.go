@@ -68,6 +68,6 @@ func (s *Set) Page(code string, d Data) *Rendered {
 func (s *Set) JSON(d Data) *Rendered {
 	d = d.resolved()
 	// Plain values can always be encoded.
-	text, _ := encode(d, marked(d.Refreshes()))
+	text, _ := encode(d, marked(d))
 	return split(text)
 }

@@ -19,7 +19,7 @@ func TestACustomPageIsShownInEveryLanguage(t *testing.T) {
 	assert.True(t, set.Custom())
 	assert.Empty(t, set.ContentSecurityPolicy())
 	for _, code := range codes(t) {
-		assert.Equal(t, "shop: 12 minutes", string(set.Page(code, state(t, "fifo")).AppendTo(nil, seen, 20)))
+		assert.Equal(t, "shop: 12 minutes", string(set.Page(code, state(t, "fifo")).AppendTo(nil, by(seen, 20))))
 	}
 }
 
@@ -27,14 +27,14 @@ func TestACustomPageThatFailsGivesWayToTheBuiltInOne(t *testing.T) {
 	broken, err := templates.Broken()
 	require.NoError(t, err)
 	set := newSet(t, templates.Options{Custom: broken})
-	text := string(set.Page("de-DE", state(t, "fifo")).AppendTo(nil, seen, 20))
+	text := string(set.Page("de-DE", state(t, "fifo")).AppendTo(nil, by(seen, 20)))
 	assert.Equal(t, pageOf(t, "de-DE", "fifo"), text)
 }
 
 func TestAnUnknownLanguageIsShownAsTheDefault(t *testing.T) {
 	set := newSet(t, templates.Options{DefaultLanguage: "nl-NL"})
 	assert.False(t, set.Custom())
-	text := string(set.Page("xx", state(t, "fifo")).AppendTo(nil, seen, 20))
+	text := string(set.Page("xx", state(t, "fifo")).AppendTo(nil, by(seen, 20)))
 	assert.Equal(t, pageOf(t, "nl-NL", "fifo"), text)
 }
 
@@ -61,8 +61,8 @@ func Example() {
 	}
 	// … and for each visitor only this.
 	at := time.Date(2026, time.May, 27, 15, 54, 0, 0, time.UTC)
-	fmt.Print(string(rendered.AppendTo(nil, at, 20)))
-	fmt.Print(string(rendered.AppendTo(nil, at.Add(3*time.Second), 22)))
+	fmt.Print(string(rendered.AppendTo(nil, templates.Visitor{LastUpdated: at, RefreshSeconds: 20})))
+	fmt.Print(string(rendered.AppendTo(nil, templates.Visitor{LastUpdated: at.Add(3 * time.Second), RefreshSeconds: 22})))
 	// Output:
 	// 12 ahead, next check 20 s after 15:54:00 UTC
 	// 12 ahead, next check 22 s after 15:54:03 UTC

@@ -11,7 +11,7 @@ func States() []State {
 	fifo := func(wait, ahead int) Data {
 		return Data{
 			RoomName: "shop", QueueingMethod: methodFIFO, WaitTimeKnown: true, WaitTime: wait,
-			UsersAheadKnown: true, UsersAhead: ahead, UsersQueued: ahead + 40,
+			UsersAheadKnown: true, UsersAhead: ahead, UsersQueued: ahead + 40, ArrivalBucket: "2020-08-03T23:41:00Z",
 		}
 	}
 	random := func(p25, p50, p75 int) Data {
@@ -20,6 +20,18 @@ func States() []State {
 			WaitTime25Percentile: p25, WaitTime50Percentile: p50, WaitTime75Percentile: p75,
 		}
 	}
+	line := func(position, wait int) Data {
+		return Data{
+			RoomName: "shop", QueueingMethod: methodLine, FirstWaitingNumber: 1210, LastWaitingNumber: 1650,
+			Place: Place{
+				TicketNumber: 1209 + uint64(position), Position: position, UsersQueued: 412, WaitTimeKnown: wait > 0, WaitTime: wait,
+			},
+		}.resolved()
+	}
+	unplaced := line(7, 0)
+	unplaced.Place.Position = 0
+	heldLine := line(7, 2)
+	heldLine.QueueAll = true
 	held := func(method string) Data {
 		return Data{RoomName: "shop", QueueingMethod: method, QueueAll: true, UsersQueued: 310}
 	}
@@ -40,7 +52,15 @@ func States() []State {
 		{"random, one figure", random(1, 1, 1)},
 		{"random, longer than told", random(120, 280, 560)},
 		{"random, wait unknown", Data{RoomName: "shop", QueueingMethod: methodRandom, UsersQueued: 950}},
+		{"line", line(7, 2)},
+		{"line, next", line(1, 1)},
+		{"line, hours", line(380, 95)},
+		{"line, whole hours", line(240, 60)},
+		{"line, longer than told", line(400, 300)},
+		{"line, wait unknown", line(7, 0)},
+		{"line, place unknown", unplaced.resolved()},
 		{"queue all", held(methodFIFO)},
+		{"queue all, line", heldLine.resolved()},
 		{"queue all, random", held(methodRandom)},
 		{"queue all, passthrough", held(methodPassthrough)},
 		{"queue all, reject", held(methodReject)},

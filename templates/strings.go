@@ -58,7 +58,7 @@ func readTexts() (map[string]text, error) {
 var said = [...]string{
 	"heading", "rejectHeading",
 	"soon", "minutes", "hours", "long", "range", "unknown", "all", "full", "reject",
-	"pause", "resume", "paused", "turn", "enter", "lost",
+	"exact", "about", "pause", "resume", "paused", "turn", "enter", "lost",
 }
 
 // attributes writes the strings for the script as data attributes. HTML folds

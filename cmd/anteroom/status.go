@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -58,7 +59,11 @@ func showStatus(ctx context.Context, api adminAPI, out io.Writer) error {
 			Queued  int    `json:"estimated_queued_users"`
 			Minutes int    `json:"max_estimated_time_minutes"`
 		}
-		if err := api.get(ctx, "/api/v1/rooms/"+url.PathEscape(r.Name)+"/status", &s); err != nil {
+		err := api.get(ctx, "/api/v1/rooms/"+url.PathEscape(r.Name)+"/status", &s)
+		if errors.Is(err, errNotFound) {
+			continue // it has gone since the list was made
+		}
+		if err != nil {
 			return err
 		}
 		wait := "-"
@@ -70,6 +75,9 @@ func showStatus(ctx context.Context, api adminAPI, out io.Writer) error {
 	}
 	return table.Flush()
 }
+
+// errNotFound means that the gate has no such resource.
+var errNotFound = errors.New("404 Not Found")
 
 // adminAPI is a running gate's admin API.
 type adminAPI struct{ base, token string }
@@ -94,6 +102,9 @@ func (a adminAPI) get(ctx context.Context, path string, into any) error {
 			Detail string `json:"detail"`
 		}
 		_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&problem)
+		if resp.StatusCode == http.StatusNotFound {
+			return fmt.Errorf("asking the gate for %s: %w %s", path, errNotFound, problem.Detail)
+		}
 		return fmt.Errorf("asking the gate for %s: %s %s", path, resp.Status, problem.Detail)
 	}
 	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -40,7 +41,11 @@ func validate(stdout, stderr io.Writer, file string) error {
 		if err != nil {
 			return fmt.Errorf("room %q: %w", r.Name, err)
 		}
-		fmt.Fprintf(stdout, "room %s: page rendered in %d states\n", r.Name, states)
+		which := "room " + r.Name
+		if value := (route.Route{Path: r.Path}).Value(); value != "" {
+			which = fmt.Sprintf("rooms %s.{%s}, %d at most", r.Name, value, r.MaxRooms)
+		}
+		fmt.Fprintf(stdout, "%s: page rendered in %d states\n", which, states)
 	}
 	fmt.Fprintf(stdout, "%s is valid\n", file)
 	return nil

@@ -67,7 +67,8 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			Secure:   cookie.Secure(c.CookieAttributes.Secure),
 			Domain:   c.CookieAttributes.Domain,
 		},
-		Revoke: slices.Contains(c.EnabledOriginCommands, "revoke"),
+		Revoke:   slices.Contains(c.EnabledOriginCommands, "revoke"),
+		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
 		Settings: queue.Settings{
 			TotalActiveUsers: c.TotalActiveUsers, NewUsersPerMinute: c.NewUsersPerMinute,
 			SessionDuration: c.SessionDuration, DisableSessionRenewal: c.DisableSessionRenewal,

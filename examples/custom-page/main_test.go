@@ -54,10 +54,13 @@ func TestThePageIsGoodToLookAt(t *testing.T) {
 		states["/"+s.Name] = s.Data
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rendered, err := page.Render(states[r.URL.Path])
+		data := states[r.URL.Path]
+		rendered, err := page.Render(data)
 		assert.NoError(t, err)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(rendered.AppendTo(nil, time.Date(2026, 11, 21, 19, 30, 0, 0, time.UTC), 20))
+		_, _ = w.Write(rendered.AppendTo(nil, templates.Visitor{
+			LastUpdated: time.Date(2026, 11, 21, 19, 30, 0, 0, time.UTC), RefreshSeconds: 20, Place: data.Place,
+		}))
 	}))
 	defer server.Close()
 

@@ -39,11 +39,9 @@ func preview(t *testing.T) *httptest.Server {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			w.Header().Set("Content-Security-Policy", set.ContentSecurityPolicy())
 		}
-		refresh := 1
-		if !data.Refreshes() {
-			refresh = 0
-		}
-		_, _ = w.Write(answer.AppendTo(nil, time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), refresh))
+		_, _ = w.Write(answer.AppendTo(nil, templates.Visitor{
+			LastUpdated: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), RefreshSeconds: 1, Place: data.Place,
+		}))
 	}))
 	t.Cleanup(server.Close)
 	return server

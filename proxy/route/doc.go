@@ -42,4 +42,12 @@
 // those Match names the most specific room of them all, and Table.All names
 // each of them: without asking for all, someone let into a quiet room could
 // spell their way through it into a busy one.
+//
+// # Braces
+//
+// /room/{id} is a room for each value of the segment in braces, letter case being
+// nothing; it guards what has something there. Longer paths go first up to the
+// braces: /room/lobby is a room of its own. A value is letters, digits, - and _;
+// of what is something else the Guard has none, and nobody can be let into it.
+// Readings with different values are readings in different rooms.
 package route

@@ -38,6 +38,39 @@ func roomPath(path string) string {
 	return strings.TrimSuffix(fold(decode(path, true)), "/")
 }
 
+// cutBraces splits a configured path at its segment in braces, whose name is ""
+// where there is none.
+func cutBraces(path string) (head, name, tail string) {
+	head, rest, found := strings.Cut(path, "/{")
+	if !found {
+		return path, "", ""
+	}
+	name, tail, _ = strings.Cut(rest, "}")
+	return head, name, tail
+}
+
+// maxValueLen is the length of the longest value that braces stand for.
+const maxValueLen = 64
+
+// isValue says whether a segment can be the value of braces.
+func isValue(segment string) bool {
+	return segment != "" && len(segment) <= maxValueLen && !strings.ContainsFunc(segment, notInName)
+}
+
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+}
+
+// checkRoomPath returns what is wrong with the configured path of a room, or "".
+func checkRoomPath(path string) string {
+	head, name, tail := cutBraces(path)
+	if strings.ContainsAny(head+tail, "{}") || strings.ContainsFunc(name, notInName) ||
+		name == "" && head != path || tail != "" && tail[0] != '/' {
+		return "braces hold a name and stand for a whole segment, once: /room/{id}"
+	}
+	return checkPath(path)
+}
+
 // checkPath returns what is wrong with a configured path, or "". A path that
 // has other readings than itself and itself decoded would cover what nobody
 // sees in it.

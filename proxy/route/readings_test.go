@@ -101,9 +101,9 @@ func TestPathsThatNoOriginServesAsTheRoomAreNotGated(t *testing.T) {
 		"/static/app.js", "/a%20b", "/caf%C3%A9", "/%zz", "/x;tickets", "http://tickets/home", "http://shop.test", "/a:b@c,d=e",
 		"/home/%2e/x", "/home//x",
 	} {
-		i, gated := table.Match("shop.test", target)
+		guard, gated := table.Match("shop.test", target)
 		assert.False(t, gated, target)
-		assert.Equal(t, -1, i, target)
+		assert.Equal(t, -1, guard.Room, target)
 	}
 }
 
@@ -162,11 +162,11 @@ func TestAmbiguousTargets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, ok := route.Readings(target)
 			assert.False(t, ok)
-			i, gated := table.Match("shop.test", target)
+			guard, gated := table.Match("shop.test", target)
 			assert.True(t, gated)
-			assert.Equal(t, 0, i, "the room with the longest path")
-			assert.Equal(t, []int{0, 1}, table.All(nil, "shop.test", target))
-			assert.Equal(t, []int{2, 0, 1}, table.All(nil, "other.test", target))
+			assert.Equal(t, 0, guard.Room, "the room with the longest path")
+			assert.Equal(t, []route.Guard{{Room: 0}, {Room: 1}}, table.All(nil, "shop.test", target))
+			assert.Equal(t, []route.Guard{{Room: 2}, {Room: 0}, {Room: 1}}, table.All(nil, "other.test", target))
 			_, bypassed := rules.Match(route.Request{Target: target})
 			assert.False(t, bypassed)
 		})
@@ -238,9 +238,9 @@ func FuzzReadings(f *testing.F) {
 		if strings.HasPrefix(target, "/") && !strings.Contains(target, "?") {
 			checkAgainstOrigins(t, table, rules, target)
 		}
-		i, gated := table.Match("shop.test", target)
+		guard, gated := table.Match("shop.test", target)
 		all := table.All(nil, "shop.test", target)
 		require.Equal(t, gated, len(all) > 0)
-		require.True(t, !gated || all[0] == i)
+		require.True(t, !gated || all[0] == guard)
 	})
 }

@@ -60,9 +60,9 @@ func TestTheMostSpecificRoomGuards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for shift := range rooms {
 				turned := slices.Concat(rooms[shift:], rooms[:shift])
-				i, ok := newTable(t, turned...).Match(test.host, test.target)
+				guard, ok := newTable(t, turned...).Match(test.host, test.target)
 				require.True(t, ok)
-				assert.Equal(t, test.want, turned[i].Name)
+				assert.Equal(t, test.want, turned[guard.Room].Name)
 			}
 		})
 	}
@@ -84,9 +84,13 @@ func TestAllNamesEveryRoomThatAReadingIsIn(t *testing.T) {
 		"the whole host for everything": {"a.test", "/x", []int{0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := table.All([]int{9}, test.host, test.target)
-			assert.Equal(t, 9, got[0])
-			assert.ElementsMatch(t, test.want, got[1:])
+			got := table.All([]route.Guard{{Room: 9}}, test.host, test.target)
+			assert.Equal(t, 9, got[0].Room)
+			var rooms []int
+			for _, guard := range got[1:] {
+				rooms = append(rooms, guard.Room)
+			}
+			assert.ElementsMatch(t, test.want, rooms)
 			first, _ := table.Match(test.host, test.target)
 			assert.Equal(t, first, got[1])
 		})
@@ -115,6 +119,9 @@ func TestCheckFindsEveryFaultOfTheRooms(t *testing.T) {
 		}},
 		{Name: "first", Routes: []route.Route{{Host: "Shop.test.", Path: "/Sale/"}, {Host: "shop.test:80", Path: "/sale"}}},
 		{Name: "second", Routes: []route.Route{{Host: "shop.test", Path: "/s%61le"}, {}, {Path: "/"}}},
+		room("braces", "/room-{id}", "/{}", "/{a}{b}", "/{a}/{b}", "/{a", "/a}", "/{a.b}", "/{a}x", "/%7Bid%7D", "/"),
+		room("names", "/x/{id}", "/y", "/z/{key}", "/z/{id}/w"),
+		room("same", "/x/{key}"),
 		{Name: "good", Routes: []route.Route{{Host: "shop.test", Path: "/100%25/caf\u00e9/a:b"}}},
 	}
 	faults := route.Check(rooms)
@@ -130,6 +137,10 @@ func TestCheckFindsEveryFaultOfTheRooms(t *testing.T) {
 		"hosts routes[0].host", "hosts routes[1].host", "hosts routes[2].host", "hosts routes[3].host", "hosts routes[4].host",
 		"hosts routes[5].host", "hosts routes[6].host",
 		"first routes[1].path", "second routes[0].path", "second routes[2].path",
+		"braces routes[0].path", "braces routes[1].path", "braces routes[2].path", "braces routes[3].path", "braces routes[4].path",
+		"braces routes[5].path", "braces routes[6].path", "braces routes[7].path", "braces routes[9].path",
+		"names routes[1].path", "names routes[2].path",
+		"same routes[0].path",
 	}, keys)
 
 	_, err := route.New(rooms)
@@ -137,6 +148,7 @@ func TestCheckFindsEveryFaultOfTheRooms(t *testing.T) {
 	require.ErrorAs(t, err, &all)
 	assert.Equal(t, faults, all)
 	assert.ErrorContains(t, err, `4: routes[0].path: shop.test/sale is already a route of room "first"`)
+	assert.ErrorContains(t, err, `7: routes[0].path: /x/{} is already a route of room "names"`)
 	assert.ErrorContains(t, err, `4: routes[2].path: / is already a route of room "second"`)
 }
 
@@ -150,7 +162,10 @@ func TestATableOfNoRoomsGuardsNothing(t *testing.T) {
 
 // The order in which rooms are given never matters.
 func TestTheAnswerDoesNotDependOnTheOrderOfRooms(t *testing.T) {
-	rooms := []route.Room{room("a", "/a"), room("b", "/b"), room("ab", "/a/b"), at("h", "h.test", "/a"), at("all", "h.test", "/")}
+	rooms := []route.Room{
+		room("a", "/a"), room("b", "/b"), room("ab", "/a/b"), at("h", "h.test", "/a"), at("all", "h.test", "/"),
+		room("each", "/{x}"), room("each a", "/a/{x}"), room("each b", "/{x}/b"),
+	}
 	table := newTable(t, rooms...)
 	rapid.Check(t, func(t *rapid.T) {
 		turned := rapid.Permutation(rooms).Draw(t, "rooms")
@@ -164,7 +179,8 @@ func TestTheAnswerDoesNotDependOnTheOrderOfRooms(t *testing.T) {
 		j, ok2 := other.Match(host, target)
 		require.Equal(t, ok1, ok2)
 		if ok1 {
-			require.Equal(t, rooms[i].Name, turned[j].Name)
+			require.Equal(t, rooms[i.Room].Name, turned[j.Room].Name)
+			require.Equal(t, i.Value, j.Value)
 		}
 	})
 }

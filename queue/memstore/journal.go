@@ -9,7 +9,6 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -65,7 +64,7 @@ type restored struct {
 }
 
 func openJournal(dir, name string, into *restored) (*journal, error) {
-	path := filepath.Join(dir, name+".journal")
+	path := journalPath(dir, name)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,9 @@ type Store struct {
 	slack time.Duration
 	mu    sync.Mutex
 	rooms map[string]*room
+
+	found  []string      // journals in dir at the start, until they have been looked at
+	looked queue.Instant // when the store last looked for rooms to forget
 }
 
 // New returns an empty store that is gone with its process.
@@ -43,6 +46,10 @@ func Open(dir string) (*Store, error) {
 	}
 	s := New()
 	s.dir = dir
+	var err error
+	if s.found, err = journals(dir); err != nil {
+		return nil, fmt.Errorf("opening the store: %w", err)
+	}
 	return s, nil
 }
 
@@ -74,7 +81,10 @@ func (s *Store) Admit(_ context.Context, name string, p *queue.Report, claims []
 
 // Sync implements [queue.Store].
 func (s *Store) Sync(_ context.Context, name string, p *queue.Report) (*queue.View, error) {
-	r, err := s.room(name)
+	s.mu.Lock()
+	s.forget(p.Now)
+	r, err := s.open(name)
+	s.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +127,11 @@ func (s *Store) Close() error {
 func (s *Store) room(name string) (*room, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.open(name)
+}
+
+// open is room for a caller who holds mu.
+func (s *Store) open(name string) (*room, error) {
 	if r, ok := s.rooms[name]; ok {
 		return r, nil
 	}

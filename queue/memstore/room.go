@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"hash/fnv"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -19,9 +20,6 @@ const beyond = 4
 // minute is the calendar minute that new_users_per_minute counts by.
 const minute = time.Minute
 
-// lately is how long the latest admissions and the nodes that reported are told.
-const lately = 10 * time.Second
-
 // room is one room; mu guards all of it.
 type room struct {
 	mu       sync.Mutex
@@ -31,7 +29,6 @@ type room struct {
 	current  queue.Configuration
 	settings queue.Settings // of current
 	now      queue.Instant
-	reports  map[uint64]uint64 // the last report of each node
 
 	line     line.Line
 	numbers  numbers
@@ -42,8 +39,9 @@ type room struct {
 	active   int
 	swept    int // how many sessions were left by the last sweep
 	revoked  map[queue.ID]queue.Instant
-	entered  []queue.Session          // the latest admissions, and when they were
-	seen     map[uint64]queue.Instant // nodes, and when they last reported
+	entered  []queue.Session // the latest admissions, and when they were
+	nodes    nodes
+	drawn    draws
 
 	minute   queue.Instant
 	admitted int  // in this minute
@@ -69,7 +67,7 @@ func newRoom(name string) *room {
 	_, _ = seed.Write([]byte(name))
 	return &room{
 		name: name, epoch: rand.Text(), pacer: queue.Pacer{Seed: seed.Sum64()},
-		reports: map[uint64]uint64{}, seen: map[uint64]queue.Instant{},
+		nodes: nodes{known: map[uint64]*node{}}, drawn: draws{until: map[queue.ID]queue.Instant{}},
 		sessions: map[queue.ID]session{}, revoked: map[queue.ID]queue.Instant{},
 	}
 }
@@ -116,11 +114,11 @@ func (r *room) use(c queue.Configuration) {
 func (r *room) count(p *queue.Report) {
 	r.restore(p.Now)
 	r.advance(p.Now)
-	r.seen[p.Node] = r.now
-	if p.Seq <= r.reports[p.Node] {
+	from := r.nodes.reported(p.Node, r.now)
+	if p.Seq <= from.seq {
 		return
 	}
-	r.reports[p.Node] = p.Seq
+	from.seq = p.Seq
 	for _, c := range p.Cells {
 		r.change(c.Cell, c.People)
 	}
@@ -135,6 +133,12 @@ func (r *room) count(p *queue.Report) {
 	r.countInLine(p)
 	if p.Admitted.Minute == r.minute {
 		r.admitted += p.Admitted.Visitors
+	}
+	if p.Configuration.Version > r.current.Version {
+		r.use(p.Configuration)
+		if r.journal != nil {
+			r.journal.stale = true
+		}
 	}
 }
 
@@ -155,7 +159,8 @@ func (r *room) advance(now queue.Instant) {
 	}
 }
 
-// forget drops the admissions and the nodes that are no longer the latest.
+// forget drops the admissions that are no longer the latest, and draws of the
+// past.
 func (r *room) forget() {
 	past := r.now.Add(-lately)
 	n := 0
@@ -163,12 +168,7 @@ func (r *room) forget() {
 		n++
 	}
 	r.entered = slices.Delete(r.entered, 0, n)
-	for node, at := range r.seen {
-		if at < r.now.Add(-time.Hour) {
-			delete(r.seen, node)
-			delete(r.reports, node)
-		}
-	}
+	r.drawn.forget(r.now)
 }
 
 // sweep forgets sessions that can matter no more.
@@ -304,7 +304,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 		r.change(c.Cell, -1)
 		return queue.Grant{Verdict: queue.Beyond}
 	}
-	if !pass && r.open()-r.ahead(c) <= 0 {
+	if !pass && !r.may(c) {
 		return queue.Grant{Verdict: queue.Refused}
 	}
 	return r.grant(c)
@@ -317,7 +317,7 @@ func (r *room) grant(c queue.Claim) queue.Grant {
 	expires := r.now.Add(r.settings.SessionLasts(r.slack))
 	r.extend(c.ID, expires, r.now)
 	r.admitted++
-	if len(r.seen) > 1 {
+	if len(r.nodes.known) > 1 {
 		r.entered = append(r.entered, queue.Session{ID: c.ID, Expires: r.now})
 	}
 	return queue.Grant{Verdict: queue.Granted, AcceptedAt: r.now, Expires: expires}
@@ -352,13 +352,20 @@ func (r *room) open() int {
 	return queue.Open(r.settings, r.active, released, r.admitted)
 }
 
-// ahead counts who is ahead of the claim, by the room's method.
+// may says whether the rule has a slot for the claimant. In random those who have
+// come back race, once an interval.
+func (r *room) may(c queue.Claim) bool {
+	open := r.open()
+	if r.settings.Method == queue.Random && !c.Newcomer() {
+		return r.drawn.may(c, open, r.now)
+	}
+	return open-r.ahead(c) > 0
+}
+
+// ahead counts who is ahead of the claim, in any method but random.
 func (r *room) ahead(c queue.Claim) int {
 	if c.Newcomer() {
 		return r.cells.present
-	}
-	if r.settings.Method == queue.Random {
-		return 0
 	}
 	ahead := 0
 	for _, b := range r.cells.buckets {
@@ -423,7 +430,7 @@ func (r *room) nextEnd() queue.Instant {
 }
 
 func (r *room) view(p *queue.Report) *queue.View {
-	v := &queue.View{Standing: r.standing(), Buckets: slices.Clone(r.cells.buckets), Configuration: r.current}
+	v := &queue.View{Standing: r.standing(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Configuration: r.current}
 	v.Rate, v.RateKnown = r.rates.mean(r.minute)
 	r.viewLine(v)
 	for id, until := range r.revoked {
@@ -431,14 +438,11 @@ func (r *room) view(p *queue.Report) *queue.View {
 			v.Revoked = append(v.Revoked, queue.Session{ID: id, Expires: until})
 		}
 	}
-	for _, e := range r.entered {
-		if s := r.sessions[e.ID]; e.Expires >= p.Since && r.lasts(s) {
+	since := sort.Search(len(r.entered), func(i int) bool { return r.entered[i].Expires >= p.Since })
+	v.Entered = make([]queue.Session, 0, len(r.entered)-since)
+	for _, e := range r.entered[since:] {
+		if s := r.sessions[e.ID]; r.lasts(s) {
 			v.Entered = append(v.Entered, queue.Session{ID: e.ID, Expires: s.expires})
-		}
-	}
-	for node, at := range r.seen {
-		if at >= r.now.Add(-lately) {
-			v.Nodes = append(v.Nodes, node)
 		}
 	}
 	return v

@@ -18,8 +18,7 @@ import (
 // both are the two stores, told the same at the same instants. Redis is without
 // the slack, by which it may only be later in giving a slot away, and its clock
 // stands where it is set. What still differs, and is left out here: the moments
-// of random pacing, which each draws for itself, and Due, which matters on
-// several nodes only.
+// of random pacing, which each draws for itself.
 type both struct {
 	*rapid.T
 	redis, mem queue.Store
@@ -221,6 +220,7 @@ func (b *both) claim() queue.Claim {
 	old := b.now > b.admitted[c.ID].Add(b.settings.PlaceLasts()) && b.admitted[c.ID] > 0
 	if !old && rapid.Bool().Draw(b.T, "waits") {
 		c.Cell = b.cell()
+		c.Due = b.now.Add(time.Duration(rapid.IntRange(0, 8).Draw(b.T, "due")) * 5 * time.Second)
 		c.LastCheckIn = b.now.Add(-b.past(90 * time.Second))
 		c.ArrivedAt = c.LastCheckIn.Add(-b.past(2 * time.Minute))
 		c.Number = uint64(max(0, rapid.IntRange(-10, 20).Draw(b.T, "number")))

@@ -129,6 +129,24 @@ func busyRoom(t *testing.T, store *redisstore.Store) {
 	require.NoError(t, err)
 }
 
+// A fleeting room leaves nothing behind, not even in its first minute.
+func TestKeysOfAFleetingRoomAllHaveAnEnd(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{})
+	room := newRoom(t, open(t, server.URL()), queue.At(time.Now()), queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 10, Fleeting: true})
+	require.NoError(t, room.Sync(context.Background(), queue.At(time.Now())))
+	assert.True(t, room.Settings().Fleeting)
+	list := server.Do("KEYS", "*").([]any)
+	assert.Contains(t, list, "anteroom:{shop}:conf")
+	for _, key := range list {
+		life := 70 * time.Minute
+		if strings.HasSuffix(key.(string), ":conf") || strings.HasSuffix(key.(string), ":epoch") {
+			life = 80 * time.Minute
+		}
+		assert.InDelta(t, life.Milliseconds(), server.Do("PTTL", key), 60_000, key)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.Options{})

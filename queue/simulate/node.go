@@ -173,15 +173,15 @@ func (n *node) gathered(ctx context.Context) {
 	n.pump(ctx)
 }
 
-// ask puts the gathered claims to the store. As in a gate, the moment of the
-// call and of each answer is that of the visit.
+// ask puts the gathered claims to the store. As in a gate, the moment of an answer
+// is that of the visit.
 func (n *node) ask(ctx context.Context) {
 	n.asked, n.waiting = n.waiting, nil
 	claims, grants := make([]queue.Claim, len(n.asked)), make([]queue.Grant, len(n.asked))
 	for i, a := range n.asked {
 		claims[i] = a.pending.Claim
 	}
-	at := n.asked[0].at
+	at := n.run.now
 	var err error
 	n.begin(ctx, func() { err = n.room.Ask(ctx, at, claims, grants) }, func() {
 		n.run.fail(err)

@@ -21,6 +21,25 @@ var methodCases = []contractCase{
 		n.count(people(5, cell(-3)), people(1, cell(0)))
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(waiter(1, cell(0))))
 	}},
+	{"in random who has raced in vain does not race again before they are due, at whichever node", func(n *node) {
+		n.configure(with(limited(1), queue.Random))
+		n.admit(newcomer(1))
+		here := cellUntil(0, 3*time.Minute)
+		n.count(people(2, here))
+		claim := func(i int) queue.Claim {
+			c := waiter(i, here)
+			c.Due = n.now.Add(time.Minute + n.h.Slack)
+			return c
+		}
+		n.at(30 * time.Second)
+		assert.Equal(n, []queue.Verdict{refused}, n.verdicts(claim(2)))
+		n.at(time.Minute + n.h.Slack)
+		assert.Equal(n, 1, n.look().Open)
+		assert.Equal(n, []queue.Verdict{refused}, n.another().verdicts(claim(2)))
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(claim(3)))
+		n.at(3 * time.Minute)
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(claim(2)), "a draw lasts until the claimant is due")
+	}},
 	{"a newcomer has everyone present ahead in random too", func(n *node) {
 		n.configure(with(limited(3), queue.Random))
 		n.count(people(2, cell(0)))

@@ -5,7 +5,9 @@ const wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'
 const title = document.title, latin = document.documentElement.lang + '-u-nu-latn', count = new Intl.NumberFormat(latin);
 // The address without its fragment, and without a user name in it, which fetch would refuse.
 const here = location.origin + location.pathname + location.search;
-let interval = say.refresh * 1000, due = Infinity, timer, worker, flight, paused, held, lost, entered, reloading;
+// HTTP/1.1 has few connections for all tabs of a site.
+const few = !/^h[23]/.test((performance.getEntriesByType('navigation')[0] || say).nextHopProtocol);
+let interval = say.refresh * 1000, due = Infinity, next = due, timer, worker, flight, stream, deaf, last, paused, lost, entered, reloading;
 
 // Nothing is written that is already there: a screen reader would say it again.
 const set = (element, text) => { if (element.textContent !== text) element.textContent = text; };
@@ -32,6 +34,8 @@ const paint = w => {
   show(label, known);
   wait.classList.toggle('number', known);
   set(wait, say[state].replace(/\{(\w+)\}/g, (_, name) => values[name]));
+  show($('place'), w.position);
+  set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+)\}/g, (_, name) => count.format(w[name])));
   show($('line'), w.usersAheadKnown);
   set($('ahead'), count.format(w.usersAhead));
   stamp.dateTime = w.lastUpdated;
@@ -67,19 +71,79 @@ const read = async answer => {
 };
 
 // While updates are paused the check-ins go on, so that the place is kept.
+const keep = w => {
+  last = w;
+  if (!paused || !interval) paint(w);
+};
 const queued = (w, now) => {
   lost = false;
   interval = w.refreshIntervalSeconds * 1000;
-  if (paused && interval) held = w;
-  else paint(w);
+  keep(w);
   // By the server's clock alone. A check-in that came too early did not move lastUpdated.
   const left = Date.parse(w.lastUpdated) + interval - Date.parse(now);
-  if (interval) plan(left > 0 && left < interval ? left : interval);
+  next = performance.now() + (left > 0 && left < interval ? left : interval);
+  rest();
+  listen();
+};
+// Where events come, they make the check-ins; one is made now and then all the same, as a connection may be gone without a word.
+const rest = (wait = 0) => {
+  const left = next - performance.now(), open = stream && stream.readyState === 1;
+  if (interval && !entered && !flight) plan(Math.max(left, open ? 2 * interval : wait));
+};
+// From what all are told alike each works out a place of their own. In an exact line that counts some who have left, so it is
+// never better than the true one; and what was told before is not taken back.
+const move = n => {
+  if (!last || n.lastWaitingNumber < last.ticketNumber) return;
+  const w = Object.assign({}, last, n, (n.buckets || []).find(b => b.key === last.arrivalBucket));
+  if (w.isLineQueue) {
+    const line = w.ticketNumber < w.firstWaitingNumber ? w.usersAhead : w.usersPreferred + w.ticketNumber - w.firstWaitingNumber;
+    const ahead = Math.max(0, Math.min(line, w.usersQueued - 1));
+    if (ahead < w.usersAhead) Object.assign(w, {usersAhead: ahead, position: ahead + 1, positionKnown: false});
+  } else if (w.usersAheadKnown) w.position = w.usersAhead + 1;
+  w.usersQueued = Math.max(w.usersQueued, w.position);
+  keep(w);
+};
+const hush = () => {
+  if (stream) stream.close();
+  stream = null;
+};
+const listen = () => {
+  if (stream || deaf || entered || !interval || !window.EventSource || few && document.hidden) return;
+  let heard;
+  const source = stream = new EventSource('/.anteroom/events?room=' + encodeURIComponent(say.room));
+  const on = (event, act) => source.addEventListener(event, e => {
+    heard = true;
+    lost = false;
+    if (e.data) act(JSON.parse(e.data));
+    else act();
+    rest();
+    tell();
+  });
+  on('open', () => {});
+  on('place', w => queued(w, w.lastUpdated));
+  on('numbers', move);
+  on('turn', () => look(due = 0));
+  on('admitted', admitted);
+  on('closed', () => {
+    hush();
+    look(due = 0);
+  });
+  // The browser connects again by itself, unless it was told not to. Meanwhile check-ins go on, not all at once.
+  source.onerror = () => {
+    if (source !== stream) return;
+    if (source.readyState === 2) {
+      stream = null;
+      deaf = !heard;
+    }
+    rest(1000 + Math.random() * interval / 4);
+  };
 };
 const enter = () => { reloading = true; location.reload(); };
 const admitted = () => {
   lost = false;
   entered = true;
+  due = Infinity;
+  hush();
   if (!paused) enter();
 };
 const poll = async () => {
@@ -101,10 +165,13 @@ const poll = async () => {
   } catch (e) {
     if (flight !== abort) return;
     lost = true;
-    plan(interval * (1 + Math.random() / 2));
+    next = performance.now() + interval * (1 + Math.random() / 2);
   }
   clearTimeout(limit);
-  if (flight === abort) flight = null;
+  if (flight === abort) {
+    flight = null;
+    rest();
+  }
   tell();
 };
 // Whoever looks at the page again is told at once. What a page had asked that the browser then stopped may never be answered.
@@ -129,12 +196,20 @@ const goodbye = said => {
 button.onclick = () => {
   if (entered) return enter();
   paused = !paused;
-  if (held) paint(held);
-  held = null;
+  if (last) paint(last);
   tell();
 };
-document.addEventListener('visibilitychange', () => document.hidden || look());
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) {
+    if (few) hush();
+    rest();
+  } else {
+    look();
+    listen();
+  }
+});
 addEventListener('pagehide', () => {
+  hush();
   if (reloading || !interval) return;
   goodbye(1);
   navigator.sendBeacon('/.anteroom/leave');
@@ -142,7 +217,9 @@ addEventListener('pagehide', () => {
 addEventListener('pageshow', e => { if (e.persisted) look(due = 0); });
 
 clock();
-set($('ahead'), count.format($('ahead').textContent));
+for (const id of ['ahead', 'position']) set($(id), $(id).textContent.replace(/\d+/g, n => count.format(n)));
 tell();
-if (interval) plan(goodbye('') ? 500 : interval);
+next = performance.now() + (goodbye('') ? 500 : interval);
+rest();
+listen();
 })();

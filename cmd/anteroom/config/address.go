@@ -137,7 +137,7 @@ func checkPath(s string) string {
 			return "has an empty, . or .. segment"
 		}
 	}
-	return ""
+	return checkBraces(s)
 }
 
 var nameChars = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)

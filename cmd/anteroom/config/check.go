@@ -129,17 +129,22 @@ func (r *room) cookieEnd() (end, key string) {
 	return r.dst.Name, "name"
 }
 
-// uniqueRoutes compares all routes as requests are: hosts without case, port and trailing dot, paths without case and trailing slash.
+// uniqueRoutes compares all routes as requests are: hosts without case, port and trailing dot, paths without case, trailing slash and
+// the name in braces.
 func (d *decoder) uniqueRoutes(rooms []*room) {
 	seen := map[string]Place{}
 	for _, r := range rooms {
 		for _, route := range r.routes {
 			host := canonicalHost(route.Host)
 			path := "/" + strings.ToLower(strings.Trim(route.Path, "/"))
-			if first, ok := seen[host+path]; ok {
+			key := host + path
+			if name := braces(path); name != "" {
+				key = host + strings.Replace(path, name, "{}", 1)
+			}
+			if first, ok := seen[key]; ok {
 				d.fault(route.Place, "%s is guarded already, %s", describeRoute(host, path), where(first))
 			} else {
-				seen[host+path] = route.Place
+				seen[key] = route.Place
 			}
 		}
 	}

@@ -1,12 +1,13 @@
 package config
 
 import (
+	"crypto"
 	"net/netip"
 	"time"
 )
 
 // Config is the whole configuration of a gate, complete and checked: defaults are filled in, files are read, variables expanded.
-// It holds secrets (AdminToken, Cookie.Keys): do not print it.
+// It holds secrets (AdminToken, Cookie.Keys, the Secrets of tokens): do not print it.
 type Config struct {
 	// Listen is the address visitors connect to, host:port; default ":8080".
 	Listen string
@@ -85,10 +86,16 @@ type Route struct {
 type Room struct {
 	// Name identifies the room: letters, digits, - and _, unique; at most 64 characters.
 	Name string
-	// Host and Path are the room's first route; defaults "" (every host) and "/".
+	// Host and Path are the room's first route; defaults "" (every host) and "/". A segment of the path in braces, as in /room/{id},
+	// makes it a room for each value.
 	Host, Path string
 	// AdditionalRoutes are more routes of the same room.
 	AdditionalRoutes []Route
+	// MaxRooms is how many values may have a room at a time; at least 1, default 100. It matters where the path has braces.
+	MaxRooms int
+	// RoomIdle is how long a value's room is kept that is empty and that nobody asks for; 1 s to 24 h, default 10 m. It matters
+	// where the path has braces.
+	RoomIdle time.Duration
 	// Origin is where accepted visitors go, scheme://host[:port]; default is Config.Origin. Never "".
 	Origin string
 	// TotalActiveUsers is how many visitors may be active at once; at least 1.
@@ -140,8 +147,30 @@ type Room struct {
 	EnabledOriginCommands []string
 	// Rules say which requests are exempt from the room.
 	Rules []Rule
+	// Subject says how the site names its own users to the room.
+	Subject Subject
 	// OnStoreError says what becomes of new visitors while the store cannot be reached: hold (the default), share or open.
 	OnStoreError string
+}
+
+// Subject says how the site names its own users. The zero Subject names nobody.
+type Subject struct {
+	// Header is set by trusted proxies; "" for none.
+	Header string
+	// Token is signed by the site, and goes before Header.
+	Token Token
+}
+
+// Token says where signed tokens are and what they have to be. There are keys if there is a place.
+type Token struct {
+	// Header and Cookie are the names of the one or the other; both "" for none.
+	Header, Cookie string
+	// Secrets sign with HS256; each has at least 32 characters.
+	Secrets []string
+	// PublicKeys check ES256, RS256 or EdDSA, as their kind is.
+	PublicKeys []crypto.PublicKey
+	// Issuer and Audience have to be named by tokens; "" for any.
+	Issuer, Audience string
 }
 
 // CookieAttributes are the attributes of a room's cookie.

@@ -1,6 +1,8 @@
 package config_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,8 +38,12 @@ func TestTheExampleHasEveryKeyWithItsDefault(t *testing.T) {
 	require.NoError(t, yaml.Load([]byte(config.Example()), &top))
 	rooms, ok := top["rooms"].([]any)
 	require.True(t, ok)
-	room, ok := rooms[0].(map[string]any)
-	require.True(t, ok)
+	room := map[string]any{}
+	for _, r := range slices.Backward(rooms) {
+		keys, ok := r.(map[string]any)
+		require.True(t, ok)
+		maps.Copy(room, keys) // the first room's go before
+	}
 	plain := setup{file: minimal}.mustLoad(t)
 	for _, k := range config.Keys() {
 		if !k.File {

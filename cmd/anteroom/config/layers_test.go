@@ -160,13 +160,18 @@ func TestEveryDefaultIsRight(t *testing.T) {
 		if k.Default == "" {
 			continue
 		}
-		s := setup{file: minimal, env: map[string]string{k.Env: k.Default}}
+		s, want := setup{file: minimal, env: map[string]string{k.Env: k.Default}}, c
+		if k.Name == "max_rooms" || k.Name == "room_idle" { // which need braces
+			s.file += "    path: /room/{id}\n"
+			want = setup{file: s.file}.mustLoad(t)
+		}
 		same, _, faults := s.load(t)
 		require.Empty(t, faults, k.Name)
-		assert.Equal(t, c, same, k.Name)
+		assert.Equal(t, want, same, k.Name)
 	}
 	assert.Equal(t, config.Room{
-		Name: "shop", Path: "/", Origin: "http://127.0.0.1:3000", TotalActiveUsers: 20, NewUsersPerMinute: 10,
+		Name: "shop", Path: "/", MaxRooms: 100, RoomIdle: 10 * time.Minute, Origin: "http://127.0.0.1:3000",
+		TotalActiveUsers: 20, NewUsersPerMinute: 10,
 		SessionDuration: 5 * time.Minute, Method: "fifo", QueueingStatusCode: 200, JSONResponseEnabled: true,
 		RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, Bucket: time.Minute, Pacing: "auto", QueueTicketTTL: 5 * time.Minute,
 		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"}, OnStoreError: "hold",

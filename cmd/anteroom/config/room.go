@@ -101,10 +101,12 @@ func (r *room) finish(root *scope[draft]) {
 		}
 		r.routes = append(r.routes, first)
 	}
+	r.family()
 	r.additional()
 	r.rules()
 	r.limits()
 	r.cookie(root)
+	r.subject(root)
 	r.template()
 }
 

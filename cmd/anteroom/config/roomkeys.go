@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -11,12 +12,13 @@ const maxStay = 24 * time.Hour
 // roomDraft is a Room with what is still to be put together.
 type roomDraft struct {
 	Room
-	routes, rules []value
+	routes, rules               []value
+	secretsFile, publicKeysFile string // of tokens
 }
 
 // roomKeys is the table of a room.
 func roomKeys() []key[roomDraft] {
-	return append(append(routeKeysOfRoom(), queueKeys()...), answerKeys()...)
+	return slices.Concat(routeKeysOfRoom(), queueKeys(), answerKeys(), subjectKeys())
 }
 
 func routeKeysOfRoom() []key[roomDraft] {
@@ -25,13 +27,17 @@ func routeKeysOfRoom() []key[roomDraft] {
 			read: aString(func(r *roomDraft) *string { return &r.Name }, "a name", checkName)},
 		{name: "host", kind: "string", outside: flagAndEnv, usage: "host that the room guards (default: every host)",
 			read: aString(func(r *roomDraft) *string { return &r.Host }, "a host", checkHost)},
-		{name: "path", kind: "string", def: "/", outside: flagAndEnv, usage: "path that the room guards, with all below it",
+		{name: "path", kind: "string", def: "/", outside: flagAndEnv, usage: "path that the room guards, with all below it; /room/{id} is a room for each id",
 			read: aString(func(r *roomDraft) *string { return &r.Path }, "a path", checkPath)},
 		{name: "additional_routes", kind: "mappings", usage: "more hosts and paths of the same room",
 			read: func(d *decoder, v value, r *roomDraft) (ok bool) {
 				r.routes, ok = d.items(v, "mappings with host and path")
 				return ok
 			}},
+		{name: "max_rooms", kind: "int", def: "100", outside: flagAndEnv, usage: "rooms at a time where the path has a segment in braces",
+			read: anInt(func(r *roomDraft) *int { return &r.MaxRooms }, 1, 10_000)},
+		{name: "room_idle", kind: "duration", def: "10m", outside: flagAndEnv, usage: "time that an empty one of those is kept",
+			read: aDuration(func(r *roomDraft) *time.Duration { return &r.RoomIdle }, time.Second, maxStay)},
 		{name: "origin", kind: "url", usage: "origin of the room",
 			read: anOrigin(func(r *roomDraft) *string { return &r.Origin })},
 	}

@@ -139,6 +139,7 @@ func (r *room) additional() {
 			s.fault(v.Place, "has neither host nor path")
 			continue
 		}
+		r.sameBraces(route, s)
 		if s.fine("host", "path") {
 			r.routes = append(r.routes, placedRoute{Route: route, Place: v.Place})
 		}

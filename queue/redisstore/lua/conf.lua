@@ -1,20 +1,31 @@
+-- lifetime is how long a room without calls is remembered, in milliseconds, by
+-- how long its sessions and places last.
+local function lifetime(duration, place) return math.max(duration, place, 3600000) + 600000 end
+
+-- end_all gives what is else kept for good an end, after all the rest: a room that
+-- lacks it would have lost its memory in part.
+local function end_all(life)
+  for _, key in ipairs({CONF, EPOCH}) do call('PEXPIRE', key, life + 600000) end
+end
+
 -- configure reads the fields of a configuration from the arguments and, if it
 -- is wanted, makes it what the store goes by.
 local function configure(version, wanted)
   local settings, overrides, by, at = text(), text(), text(), text()
   local total, perminute, duration, place = text(), text(), text(), text()
-  local method, pacing, queueall, renewal = text(), text(), text(), text()
+  local method, pacing, queueall, renewal, fleeting = text(), text(), text(), text(), text()
   local lasts, dropout = text(), text()
   if wanted then
     local measured = table.concat({total, perminute, duration, renewal}, ' ')
     if measured ~= call('HGET', CONF, 'measured') then
       call('HDEL', META, 'rates') -- what fitted under other limits says nothing
     end
-    local before, lined = string.match(call('HGET', CONF, 'limits') or '', '(%a+) %a+ %d %d+ %d+ (%d+ %d+)$')
+    local before, lined = string.match(call('HGET', CONF, 'limits') or '', '(%a+) %a+ %d %d %d+ %d+ (%d+ %d+)$')
     if method == 'line' and before ~= 'line' then lined = whole(version) .. ' ' .. at end
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
       'measured', measured, 'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall,
-        lasts, dropout, lined or '0 0'}, ' '))
+        fleeting, lasts, dropout, lined or '0 0'}, ' '))
+    if fleeting == '1' then end_all(lifetime(tonumber(duration), math.max(tonumber(place), tonumber(dropout)))) end
   end
   return wanted
 end

@@ -84,13 +84,13 @@ local function save()
   call('HSET', META, 'now', whole(now), 'offset', whole(offset), 'state',
     string.format('%.0f %.0f %d %d %d %.0f %.0f %.0f %d %s', doubt, minute, admitted, flag(idle), present, first_window,
       grace, minute, flag(any_revoked), server))
-  -- How long a room without calls is remembered.
-  local life = math.max(duration, place, dropout, 60 * MINUTE) + 10 * MINUTE
+  local life = lifetime(duration, math.max(place, dropout))
   for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN}) do
     if kept ~= minute then touched[key] = true end
   end
   if kept ~= minute and length() > 0 then touch_line() end
   for key in pairs(touched) do call('PEXPIRE', key, life) end
+  if fleeting and kept ~= minute then end_all(life) end
 end
 
 local function standing()

@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// frame is an event that many streams send.
+type frame struct{ text []byte }
+
+// numbersJSON are a room's numbers as all its visitors are told them.
+type numbersJSON struct {
+	QueueingMethod queue.Method `json:"queueingMethod"`
+	UsersQueued    int          `json:"usersQueued"`
+	*lineJSON
+	*waitJSON
+	Buckets []bucketWaitJSON `json:"buckets,omitempty"`
+}
+
+// lineJSON is told of an exact line: who waits there with the default priority
+// has about usersPreferred + their own number - firstWaitingNumber ahead.
+type lineJSON struct {
+	FirstWaitingNumber uint64 `json:"firstWaitingNumber"`
+	LastWaitingNumber  uint64 `json:"lastWaitingNumber"`
+	UsersPreferred     int    `json:"usersPreferred"`
+}
+
+// waitJSON is told in random.
+type waitJSON struct {
+	WaitTimeKnown        bool `json:"waitTimeKnown"`
+	WaitTime             int  `json:"waitTime"`
+	WaitTime25Percentile int  `json:"waitTime25Percentile"`
+	WaitTime50Percentile int  `json:"waitTime50Percentile"`
+	WaitTime75Percentile int  `json:"waitTime75Percentile"`
+}
+
+// bucketWaitJSON is told in fifo of everyone who arrived in a bucket.
+type bucketWaitJSON struct {
+	Key           time.Time `json:"key"`
+	UsersAhead    int       `json:"usersAhead"`
+	WaitTimeKnown bool      `json:"waitTimeKnown"`
+	WaitTime      int       `json:"waitTime"` // in minutes
+}
+
+// maxBuckets is how many buckets are told, the oldest first; the others hear at
+// their check-ins how they stand.
+const maxBuckets = 60
+
+// numbersText is the JSON of a room's numbers, without their time.
+func numbersText(n *queue.Numbers) []byte {
+	j := numbersJSON{QueueingMethod: n.Settings.Method, UsersQueued: n.Waiting}
+	switch n.Settings.Method {
+	case queue.Line:
+		j.lineJSON = &lineJSON{n.Line.First, n.Line.Last, n.Line.Preferred}
+	case queue.Random:
+		w := n.Wait(n.At)
+		j.waitJSON = &waitJSON{w.Known, w.Minutes, w.P25, w.P50, w.P75}
+	case queue.FIFO:
+		for _, b := range n.Buckets[:min(len(n.Buckets), maxBuckets)] {
+			w := n.Wait(b.Bucket)
+			j.Buckets = append(j.Buckets, bucketWaitJSON{b.Bucket.Time(), b.Ahead, w.Known, w.Minutes})
+		}
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return []byte("{}") // of a method without a name: there is none
+	}
+	return text
+}
+
+// numbersFrame is the event of numbers, which are an object that has members, of
+// a time.
+func numbersFrame(text []byte, at queue.Instant) *frame {
+	b := append([]byte("event: numbers\ndata: "), text[:len(text)-1]...)
+	b = at.Time().AppendFormat(append(b, `,"lastUpdated":"`...), time.RFC3339Nano)
+	return &frame{append(b, "\"}\n\n"...)}
+}

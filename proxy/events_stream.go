@@ -1,0 +1,162 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// heartbeat is how long a stream is silent at most: proxies in between cut off
+// what is silent for longer, often after 30 or 60 s.
+const heartbeat = 15 * time.Second
+
+// stream is a visitor's open event stream. It checks in for them: their cookie
+// cannot follow, so that it ends well before the place in the cookie would.
+type stream struct {
+	gate     *Gate
+	line     *line
+	audience *audience
+	out      http.ResponseWriter
+	control  *http.ResponseController
+	id       queue.ID
+	arrived  queue.Instant
+
+	wake   chan struct{} // something is to be done: of the fields below, or of the audience's
+	called atomic.Bool   // their turn has come
+	next   atomic.Int64  // when something is to be done, by the gate's clock
+
+	// Guarded by the gate's streams.
+	at   int           // in the audience
+	rest queue.Instant // they are not called before
+
+	// The stream's own.
+	room    *room
+	request queue.Request
+	due     queue.Instant // the next check-in
+	ends    queue.Instant
+	silent  queue.Instant // until when it may be
+	numbers *frame        // the last that were sent
+}
+
+func newStream(g *Gate, w http.ResponseWriter, v visitor, q queue.Request) *stream {
+	lasts := v.room.line.queue.Settings().QueueTicketTTL / 2
+	return &stream{
+		gate: g, line: v.room.line, room: v.room, out: w, control: http.NewResponseController(w), request: q,
+		id: q.Ticket.ID, arrived: q.Ticket.ArrivedAt, wake: make(chan struct{}, 1),
+		ends: v.now.Add(lasts - rand.N(lasts/4)),
+	}
+}
+
+// run tells the events until the stream ends or its visitor has gone. Whoever
+// comes again after the end does so at a moment of their own.
+func (s *stream) run(ctx context.Context, first queue.Decision) {
+	retry := fmt.Sprintf("retry: %d\n\n", 500+rand.N(2000))
+	if _, err := s.out.Write([]byte(retry)); err != nil {
+		return
+	}
+	for d := &first; s.step(ctx, d); d = nil {
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// step does what is to be done now, and says whether the stream goes on. A
+// decision that is given has still to be told.
+func (s *stream) step(ctx context.Context, d *queue.Decision) bool {
+	now := queue.At(s.gate.o.Clock())
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	b, goesOn := (*buf)[:0], true
+	if called := s.called.Swap(false); d == nil && (called || now >= s.due) {
+		d = s.checkIn(ctx, now, called)
+	}
+	if d != nil {
+		b, goesOn = s.tell(b, now, d)
+	}
+	if numbers := s.audience.numbers.Load(); goesOn && numbers != s.numbers {
+		s.numbers = numbers
+		b = append(b, numbers.text...)
+	}
+	if now >= s.ends || s.gate.draining.Load() {
+		goesOn = false
+	}
+	if len(b) == 0 && now >= s.silent {
+		b = append(b, ":\n\n"...)
+	}
+	*buf = b
+	if len(b) > 0 {
+		if _, err := s.out.Write(b); err != nil || s.control.Flush() != nil {
+			return false
+		}
+		s.silent = now.Add(heartbeat)
+	}
+	s.next.Store(int64(min(s.due, s.ends, s.silent)))
+	return goesOn
+}
+
+// checkIn has the visitor asked for by the stream: at the time that their ticket
+// says, or when their turn has come.
+func (s *stream) checkIn(ctx context.Context, now queue.Instant, called bool) *queue.Decision {
+	room := s.gate.current.Load().roomOf(s.line)
+	switch {
+	case room == nil:
+		return &queue.Decision{Outcome: queue.Rejected}
+	case s.line.queue.Suspended():
+		return &queue.Decision{Outcome: queue.Admitted}
+	}
+	s.room, s.request.Called = room, called
+	d := s.line.queue.Visit(ctx, now, s.request)
+	room.note(d)
+	return &d
+}
+
+// roomOf returns the room that has this line; nil if it is gone.
+func (s *setup) roomOf(l *line) *room {
+	for r := range s.rooms {
+		if r.line == l {
+			return r
+		}
+	}
+	return nil
+}
+
+// tell appends what a decision means to the visitor, and says whether they go on
+// waiting with this stream.
+func (s *stream) tell(b []byte, now queue.Instant, d *queue.Decision) ([]byte, bool) {
+	switch {
+	case d.Outcome == queue.Admitted:
+		s.gate.streams.call(s.line, s.id) // their other streams
+		return append(b, "event: admitted\ndata: {}\n\n"...), false
+	case d.Outcome != queue.Queued:
+		return append(b, "event: closed\ndata: {}\n\n"...), false
+	case d.Ticket.ID != s.id:
+		return b, false // whoever they are now, their next request is to be told
+	}
+	s.request.Ticket = d.Ticket
+	s.due = now.Add(s.line.queue.DueIn(now, d.Ticket))
+	if s.request.Called && s.line.queue.Settings().Method == queue.FIFO {
+		s.gate.streams.rest(s.line, s.id, s.due)
+	}
+	return s.place(b, d), true
+}
+
+// place appends the visitor's own numbers: those that JSON has for them.
+func (s *stream) place(b []byte, d *queue.Decision) []byte {
+	page, told := s.room.waiting(d, "")
+	var answer struct {
+		Room json.RawMessage `json:"cfWaitingRoom"`
+	}
+	if err := json.Unmarshal(page.AppendTo(nil, told), &answer); err != nil {
+		return b
+	}
+	return append(append(append(b, "event: place\ndata: "...), answer.Room...), "\n\n"...)
+}

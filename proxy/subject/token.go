@@ -1,0 +1,108 @@
+package subject
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// LeastSecret is how long a secret is at least, in bytes, and LeastRSA how long an
+// RSA key is, in bits.
+const (
+	LeastSecret = 32
+	LeastRSA    = 2048
+)
+
+// claims are those of a token that the gate reads.
+type claims struct {
+	jwt.RegisteredClaims
+	Priority int16  `json:"anteroom_priority"`
+	Room     string `json:"room"`
+}
+
+// tokens verifies JSON Web Tokens (RFC 7519). Which algorithm a token may be
+// signed with is a matter of the keys, never of the token.
+type tokens struct {
+	room    string
+	keys    map[string][]jwt.VerificationKey // by algorithm
+	options []jwt.ParserOption
+}
+
+func newTokens(c Config) (*tokens, error) {
+	t := &tokens{room: c.Room, keys: map[string][]jwt.VerificationKey{}}
+	for _, secret := range c.Secrets {
+		if len(secret) < LeastSecret {
+			return nil, fmt.Errorf("a secret for tokens is short: at least %d bytes", LeastSecret)
+		}
+		t.keys["HS256"] = append(t.keys["HS256"], secret)
+	}
+	for _, key := range c.PublicKeys {
+		algorithm, err := Algorithm(key)
+		if err != nil {
+			return nil, err
+		}
+		t.keys[algorithm] = append(t.keys[algorithm], key)
+	}
+	if len(t.keys) == 0 {
+		return nil, errors.New("tokens need a key")
+	}
+	algorithms := make([]string, 0, len(t.keys))
+	for a := range t.keys {
+		algorithms = append(algorithms, a)
+	}
+	t.options = []jwt.ParserOption{jwt.WithValidMethods(algorithms), jwt.WithExpirationRequired()}
+	if c.Issuer != "" {
+		t.options = append(t.options, jwt.WithIssuer(c.Issuer))
+	}
+	if c.Audience != "" {
+		t.options = append(t.options, jwt.WithAudience(c.Audience))
+	}
+	return t, nil
+}
+
+// Algorithm is the one that a public key is for.
+func Algorithm(key crypto.PublicKey) (string, error) {
+	switch key := key.(type) {
+	case *ecdsa.PublicKey:
+		if key.Curve == elliptic.P256() {
+			return "ES256", nil
+		}
+		return "", errors.New("the curve of the key is not P-256")
+	case *rsa.PublicKey:
+		if key.N.BitLen() >= LeastRSA {
+			return "RS256", nil
+		}
+		return "", fmt.Errorf("the RSA key is short: at least %d bits", LeastRSA)
+	case ed25519.PublicKey:
+		return "EdDSA", nil
+	}
+	return "", errors.New("the key is not ECDSA, RSA or Ed25519")
+}
+
+// verify returns what a token claims at now, or why it does not count.
+func (t *tokens) verify(text string, now time.Time) (Claim, error) {
+	var c claims
+	parser := jwt.NewParser(append(t.options[:len(t.options):len(t.options)], jwt.WithTimeFunc(func() time.Time { return now }))...)
+	_, err := parser.ParseWithClaims(text, &c, func(token *jwt.Token) (any, error) {
+		if _, found := token.Header["crit"]; found {
+			return nil, errors.New("it has extensions that must be understood")
+		}
+		return jwt.VerificationKeySet{Keys: t.keys[token.Method.Alg()]}, nil
+	})
+	switch {
+	case err != nil:
+		return Claim{}, fmt.Errorf("verifying a token: %w", err)
+	case c.Subject == "":
+		return Claim{}, errors.New("verifying a token: it has no subject")
+	case c.Room != "" && c.Room != t.room:
+		return Claim{}, errors.New("verifying a token: it is for another room")
+	}
+	return Claim{Subject: c.Subject, Priority: c.Priority}, nil
+}

@@ -1,0 +1,182 @@
+package queue
+
+import "time"
+
+// subject is what a node remembers of somebody whom the site has named: they may
+// come with any device, and so with any ticket or none, under the same id.
+type subject struct {
+	arrived   Instant // when they joined; 0 while they have no place in line
+	checkedIn Instant
+	admitted  Instant // when they were last let in: places from before are used
+	number    uint64
+	interval  uint32 // in milliseconds, from checkedIn on
+	priority  int16
+}
+
+// ticket is that of the subject's place.
+func (u *subject) ticket(id ID) Ticket {
+	return Ticket{State: Waiting, ID: id, ArrivedAt: u.arrived, LastCheckIn: u.checkedIn,
+		RefreshInterval: time.Duration(u.interval) * time.Millisecond, Number: u.number, Priority: u.priority}
+}
+
+// latest is when something was last heard of the subject.
+func (u *subject) latest() Instant { return max(u.checkedIn, u.admitted) }
+
+// remember takes the ticket for that of the subject's place. The caller holds mu.
+func (s *waiterShard) remember(t *Ticket) {
+	if s.subjects == nil {
+		s.subjects = map[ID]subject{}
+	}
+	s.subjects[t.ID] = subject{arrived: t.ArrivedAt, checkedIn: t.LastCheckIn, admitted: s.subjects[t.ID].admitted,
+		number: t.Number, interval: uint32(t.RefreshInterval.Milliseconds()), priority: t.Priority}
+}
+
+// letIn takes down that the subject was let in: the place they had is used. The
+// caller holds mu.
+func (s *waiterShard) letIn(id ID, at Instant) {
+	if s.subjects == nil {
+		s.subjects = map[ID]subject{}
+	}
+	u := s.subjects[id]
+	u.arrived, u.admitted = 0, max(u.admitted, at)
+	s.subjects[id] = u
+}
+
+// knows reports whether id is a subject's. The caller holds mu.
+func (s *waiterShard) knows(id ID) bool {
+	_, ok := s.subjects[id]
+	return ok
+}
+
+// counted is when the visitor of a ticket arrived as they are counted: a subject
+// may have come earlier, or later, with another device. The caller holds mu.
+func (s *waiterShard) counted(t *Ticket) Instant {
+	if u := s.subjects[t.ID]; u.arrived != 0 {
+		return u.arrived
+	}
+	return t.ArrivedAt
+}
+
+// forgetSubjects forgets the subjects of whom nothing was heard since. The caller
+// holds mu.
+func (s *waiterShard) forgetSubjects(since Instant) {
+	for id, u := range s.subjects {
+		if u.latest() < since {
+			delete(s.subjects, id)
+		}
+	}
+}
+
+// isSubject says whether a ticket is one that a subject was given here, who may
+// come without being named.
+func (r *Room) isSubject(t *Ticket) bool {
+	if t.State == None || !r.named.Load() {
+		return false
+	}
+	sh := r.waiters.shard(t.ID)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.knows(t.ID)
+}
+
+// joinsAgain is the place that a subject has already when they are about to join:
+// with another device, they were first. Of a place that has ended, they are
+// counted no more. The caller holds mu.
+func (r *Room) joinsAgain(now Instant, sh *waiterShard, s *Settings, id ID) (Ticket, bool) {
+	u := sh.subjects[id]
+	if u.arrived == 0 {
+		return Ticket{}, false
+	}
+	t := u.ticket(id)
+	if s.placeEnds(&t) > now {
+		return t, true
+	}
+	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil && !left(e) {
+		sh.change(s.bucket(u.arrived), e.until, -1)
+	}
+	return Ticket{}, false
+}
+
+// noteSubject takes down, for a subject, what the store said of their claim.
+func (r *Room) noteSubject(now Instant, p *Pending, g Grant) {
+	id := p.request.Subject
+	if id == (ID{}) || !g.in() && g.Verdict != Used {
+		return
+	}
+	at := now
+	if g.Verdict == Used {
+		at = p.ticket.ArrivedAt
+	}
+	sh := r.waiters.shard(id)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.letIn(id, at)
+}
+
+// checkSubject is check for a visitor whom the site has named. Whatever ticket
+// they bring, they have the subject's place, and the subject's slot.
+func (r *Room) checkSubject(now Instant, s *Settings, q *Request) (Decision, *Pending) {
+	r.named.Store(true)
+	if r.isRevoked(q.Subject, now) {
+		return r.banned(now, s, q), nil
+	}
+	brought := q.Ticket
+	if brought.ID != q.Subject {
+		r.uncount(now, brought)
+	}
+	end, in := r.sessions.expires(now, q.Subject), brought.State == Accepted && brought.ID == q.Subject
+	switch {
+	case in && max(brought.Expires, end) > now:
+	case end > now:
+		return r.accept(now, s, Ticket{ID: q.Subject}, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
+	default:
+		q.Ticket = r.ticketOf(now, s, q)
+	}
+	d, p := r.check(now, s, q)
+	if p != nil {
+		p.issue = p.issue || p.ticket != brought
+		return d, p
+	}
+	if d.Outcome == Queued || d.Outcome == Admitted {
+		d.Issue = d.Issue || d.Ticket != brought
+	}
+	return d, nil
+}
+
+// ticketOf is the ticket that counts for a subject: that of the place they have
+// by what this node remembers and by the ticket they bring, the earlier of both;
+// else the one they bring, if it is theirs and was not used.
+func (r *Room) ticketOf(now Instant, s *Settings, q *Request) Ticket {
+	sh := r.waiters.shard(q.Subject)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	u, brought := sh.subjects[q.Subject], q.Ticket
+	theirs := brought.ID == q.Subject && brought.State != None && brought.LastCheckIn <= now.Add(skew)
+	if theirs && brought.State == Waiting && (brought.ArrivedAt <= u.admitted || s.placeEnds(&brought) <= now) {
+		theirs = false
+	}
+	known := u.ticket(q.Subject)
+	switch {
+	case u.arrived != 0 && s.placeEnds(&known) > now:
+		if theirs && brought.State == Waiting {
+			known.ArrivedAt = min(known.ArrivedAt, brought.ArrivedAt)
+		}
+		return known
+	case theirs:
+		return brought
+	}
+	return Ticket{}
+}
+
+// banned answers a subject whose session was revoked: under their name they take
+// neither a slot nor a place until the revocation ends.
+func (r *Room) banned(now Instant, s *Settings, q *Request) Decision {
+	switch {
+	case s.rejects():
+		return Decision{Outcome: Rejected, Drop: q.Ticket.State != None}
+	case q.NoWait:
+		return Decision{Outcome: Busy, Ticket: q.Ticket}
+	}
+	return Decision{Outcome: Queued,
+		Ticket: Ticket{State: Waiting, ID: q.Subject, ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.interval(s)}}
+}
