@@ -220,6 +220,7 @@ func (b *both) claim() queue.Claim {
 	old := b.now > b.admitted[c.ID].Add(b.settings.PlaceLasts()) && b.admitted[c.ID] > 0
 	if !old && rapid.Bool().Draw(b.T, "waits") {
 		c.Cell = b.cell()
+		c.Due = b.now.Add(time.Duration(rapid.IntRange(0, 8).Draw(b.T, "due")) * 5 * time.Second)
 		c.LastCheckIn = b.now.Add(-b.past(90 * time.Second))
 		c.ArrivedAt = c.LastCheckIn.Add(-b.past(2 * time.Minute))
 		c.Due = b.now.Add(time.Duration(rapid.IntRange(0, 8).Draw(b.T, "due")) * 5 * time.Second)

@@ -46,12 +46,13 @@ var (
 // One script for each verb of the Store.
 var (
 	timeLua = stateLua + clockLua + numbersLua
-	roomLua = argsLua + confLua + timeLua + memoryLua + exactLua + lineLua + reportLua + ruleLua
+	openLua = "local function open_line()\n" + exactLua + claimLua + "count_line()\nend\n"
+	roomLua = argsLua + confLua + timeLua + memoryLua + openLua + lineLua + reportLua + ruleLua
 
 	configureScript = redis.NewScript(argsLua + confLua + configureLua)
-	admitScript     = redis.NewScript("local syncing = false\n" + roomLua + claimLua + admitLua)
+	admitScript     = redis.NewScript("local syncing = false\n" + roomLua + admitLua)
 	syncScript      = redis.NewScript("local syncing = true\n" + roomLua + syncLua)
-	rollScript      = redis.NewScript(argsLua + timeLua + exactLua + rollLua)
+	rollScript      = redis.NewScript(argsLua + timeLua + openLua + rollLua)
 )
 
 // keys are the keys of a room, in the order that the scripts know them by; an

@@ -4,6 +4,8 @@
 local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
 local COUNTED = 4 -- the multiple of total_active_users up to which passthrough counts
 
+local NEWCOMER = '0'
+
 local function verdict(v, at, expires) return {v, whole(at or 0), whole(expires or 0)} end
 
 -- ahead counts the people present in buckets before the given one. Claims come
@@ -52,25 +54,25 @@ end
 
 local function decide(id, bucket, ends, due, held_only, packed)
   if is_revoked(id) then
-    give_up(id)
+    if has_line then give_up(id) end
     return verdict(BANNED)
   end
   local expires = tonumber(call('ZSCORE', SESSIONS, id)) or 0
   local at = (expires > 0 or bucket ~= NEWCOMER) and tonumber(call('ZSCORE', ADMITTED, id))
   if expires > now - slack then
     -- A claim that is asked about again was decided with its report.
-    give_up(id)
+    if has_line then give_up(id) end
     if not (held_only and counted) then leave(bucket, ends) end
     return verdict(HELD, at or now, math.max(expires, now + 1))
   end
   if held_only then return verdict(REFUSED) end
   if method == 'line' then
-    local enters, place = in_line(id, bucket, at, details(packed))
+    local enters, place = in_line(id, bucket ~= NEWCOMER, at, packed)
     if enters then return grant(id, bucket, ends) end
     return {REFUSED, 0, 0, place}
   end
   if closed then return verdict(REFUSED) end
-  if at and bucket ~= NEWCOMER and at >= details(packed).arrived then return verdict(USED) end
+  if at and bucket ~= NEWCOMER and at >= struct.unpack('>I6', packed) then return verdict(USED) end
   if method == 'passthrough' and not queueall then
     if active >= COUNTED * total then
       leave(bucket, ends)

@@ -1,6 +1,6 @@
 -- lifetime is how long a room without calls is remembered, in milliseconds, by
 -- how long its sessions and places last.
-local function lifetime(duration, place, dropout) return math.max(duration, place, dropout, 3600000) + 600000 end
+local function lifetime(duration, place) return math.max(duration, place, 3600000) + 600000 end
 
 -- end_all gives what is else kept for good an end, after all the rest: a room that
 -- lacks it would have lost its memory in part.
@@ -23,9 +23,9 @@ local function configure(version, wanted)
     local before, lined = string.match(call('HGET', CONF, 'limits') or '', '(%a+) %a+ %d %d %d+ %d+ (%d+ %d+)$')
     if method == 'line' and before ~= 'line' then lined = whole(version) .. ' ' .. at end
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
-      'measured', measured, 'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall, fleeting,
-        lasts, dropout, lined or '0 0'}, ' '))
-    if fleeting == '1' then end_all(lifetime(tonumber(duration), tonumber(place), tonumber(dropout))) end
+      'measured', measured, 'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall,
+        fleeting, lasts, dropout, lined or '0 0'}, ' '))
+    if fleeting == '1' then end_all(lifetime(tonumber(duration), math.max(tonumber(place), tonumber(dropout)))) end
   end
   return wanted
 end

@@ -4,18 +4,15 @@
 -- in which list they are looked up, the other half of the id, and in LEVELS the
 -- priority and the number.
 
-local LOOKS = 500       -- how many places one call looks up at most, beside one a claim
+has_line = true
+
 local WINDOW = 250      -- whose places end within this are looked up together
 local RING = 256        -- windows ahead that have a list each
 local RETURN = 3000     -- how long a place is kept after a goodbye
 local WRAP = 2 ^ 40     -- the ends of places are kept modulo this
 local DEFAULT = 32767   -- what the default priority is in LEVELS, where a higher one is less
 
--- How many are in line: preferred, with the default priority, behind these.
-local ahead_of_all, in_order, behind_all = 0, 0, 0
-local function length() return ahead_of_all + in_order + behind_all end
-
-local function count_line()
+function count_line()
   in_order, behind_all = call('ZCARD', ORDER), call('ZCARD', LEVELS)
   if behind_all > 0 then
     ahead_of_all = call('ZLEXCOUNT', LEVELS, '-', '(' .. struct.pack('>I2', DEFAULT))
@@ -23,10 +20,7 @@ local function count_line()
   end
 end
 
--- waiting counts those who wait.
-local function waiting() return method == 'line' and length() or present end
-
-local function member_of(id) return string.sub(id, 1, 8) end
+function member_of(id) return string.sub(id, 1, 8) end
 local function level_member(p) return struct.pack('>I2I6', DEFAULT - p.priority, p.number) .. p.member end
 
 local function count(priority, people)
@@ -40,7 +34,7 @@ local function count(priority, people)
 end
 
 -- read takes a place apart.
-local function read(member, text)
+function read(member, text)
   local left, list = struct.unpack('>I5B', text)
   local p = {member = member, list = list, rest = string.sub(text, 7, 14), priority = 0}
   p.ends = now + (left - now + WRAP / 2) % WRAP - WRAP / 2
@@ -56,7 +50,7 @@ end
 
 local function keep(p) call('HSET', PLACES, p.member, write(p)) end
 
-local function number_of(p)
+function number_of(p)
   p.number = p.number or tonumber(call('ZSCORE', ORDER, p.member))
   return p.number
 end
@@ -106,7 +100,7 @@ local function find(id)
   take_out(p)
 end
 
-local function ahead_in_line(p)
+function ahead_in_line(p)
   if p.priority == 0 then return ahead_of_all + call('ZRANK', ORDER, p.member) end
   return (p.priority < 0 and in_order or 0) + call('ZRANK', LEVELS, level_member(p))
 end
@@ -131,19 +125,20 @@ local function enlist(p)
   append(p.list, {p.member})
 end
 
-local function touch_line()
+function touch_line()
   for _, key in ipairs({ORDER, LEVELS, PLACES}) do touch(key) end
   for list = 0, RING - 1 do touch(list_key(list)) end
 end
 
 -- look looks up some of a list, and takes out those whose places have ended.
 local function look(list, members)
-  local moved, places = {}, {}
+  local moved, places, gone, ordered = {}, {}, {}, {}
   for i, text in ipairs(call('HMGET', PLACES, unpack(members))) do
     local p = text and read(members[i], text)
     if p and p.list == list then
       if p.ends <= now then
-        take_out(p)
+        table.insert(gone, p.member)
+        if p.priority == 0 then table.insert(ordered, p.member) else step_out(p) end
       else
         p.list = list_for(p.ends)
         moved[p.list] = moved[p.list] or {}
@@ -153,13 +148,15 @@ local function look(list, members)
       end
     end
   end
+  each(gone, function(part) call('HDEL', PLACES, unpack(part)) end)
+  each(ordered, function(part) count(0, -call('ZREM', ORDER, unpack(part))) end)
   each(places, function(part) call('HSET', PLACES, unpack(part)) end)
   for to, part in pairs(moved) do append(to, part) end
 end
 
 -- pass_places takes out those who have missed their check-ins, some of them at
 -- each call, so that a crowd that leaves holds nobody up.
-local function pass_places(looks)
+function pass_places(looks)
   local this = math.floor(now / WINDOW)
   if length() == 0 then swept = this end
   if this - swept > 2 * RING then swept = this - RING end
@@ -176,7 +173,7 @@ local function pass_places(looks)
 end
 
 -- last_ends is when the place of the last in line ends.
-local function last_ends()
+function last_ends()
   local key, from = ORDER, 1
   if behind_all > 0 or in_order == 0 then key, from = LEVELS, 9 end
   local member = string.sub(call('ZRANGE', key, -1, -1)[1] or '', from)
@@ -186,7 +183,7 @@ end
 
 -- first_in_line returns the places of the first n in line, in order, but for
 -- those that have ended.
-local function first_in_line(n)
+function first_in_line(n)
   local members, places = {}, {}
   local function add(key, first, most, from)
     for _, text in ipairs(most > 0 and call('ZRANGE', key, first, first + most - 1) or {}) do
@@ -203,4 +200,23 @@ local function first_in_line(n)
     end
   end)
   return places
+end
+
+-- goodbye lets the place of somebody who has left end soon, unless they have
+-- checked in since.
+function goodbye(id, at)
+  local p = find(id)
+  if not p or p.ends - dropout >= at or p.ends <= at + RETURN then return end
+  p.ends = at + RETURN
+  if p.ends <= now then return take_out(p) end
+  if p.list ~= list_for(p.ends) then enlist(p) end
+  keep(p)
+end
+
+function give_priority(id, priority)
+  local p = find(id)
+  if p and p.priority ~= priority then
+    prefer(p, priority)
+    keep(p)
+  end
 end

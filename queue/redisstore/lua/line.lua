@@ -66,7 +66,7 @@ end
 begin_line()
 pass_windows()
 if has_line then
-  count_line()
+  open_line()
   pass_places(LOOKS)
 end
 turn_minute()

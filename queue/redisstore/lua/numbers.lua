@@ -36,3 +36,18 @@ local function save_line()
   local line = string.format('%s %.0f %.0f %.0f %.0f %.0f %.0f', lined_by or '0', given, began, floor, top, since, swept)
   if line ~= m[4] then call('HSET', META, 'line', line) end
 end
+
+local LOOKS = 500 -- how many places one call looks up at most, beside one a claim
+
+-- How many are in line: preferred, with the default priority, behind these.
+local ahead_of_all, in_order, behind_all = 0, 0, 0
+local function length() return ahead_of_all + in_order + behind_all end
+
+-- waiting counts those who wait.
+local function waiting() return method == 'line' and length() or present end
+
+-- What there is once the line is open: rooms without one are spared the making of
+-- all these functions.
+local open_slots
+local member_of, read, number_of, ahead_in_line, first_in_line, last_ends
+local count_line, pass_places, touch_line, goodbye, give_priority, in_line, give_up

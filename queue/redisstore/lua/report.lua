@@ -24,17 +24,6 @@ local function extend(id, expires)
   end
 end
 
--- goodbye lets the place of somebody who has left end soon, unless they have
--- checked in since.
-local function goodbye(id, at)
-  local p = find(id)
-  if not p or p.ends - dropout >= at or p.ends <= at + RETURN then return end
-  p.ends = at + RETURN
-  if p.ends <= now then return take_out(p) end
-  if p.list ~= list_for(p.ends) then enlist(p) end
-  keep(p)
-end
-
 -- sweep drops what can matter no more, some of it at each sync.
 local function sweep()
   local function dead(key, past)
@@ -88,18 +77,17 @@ end
 local told_minute, told_admitted = number(), number()
 if not counted and not want_whole and told_minute == minute then admitted = admitted + told_admitted end
 local told_given, left, preferred = number(), number(), number()
-if told_given > given then has_line, given = true, told_given end
+if told_given > given then
+  given = told_given
+  open_line()
+end
 for _ = 1, left do
   local id, at = text(), number()
-  if not counted then goodbye(id, at) end
+  if has_line and not counted then goodbye(id, at) end
 end
 for _ = 1, preferred do
   local id, priority = text(), number()
-  local p = not counted and find(id)
-  if p and p.priority ~= priority then
-    prefer(p, priority)
-    keep(p)
-  end
+  if has_line and not counted then give_priority(id, priority) end
 end
 if not want_whole and not counted then
   call('HSET', SEQS, node, seq)

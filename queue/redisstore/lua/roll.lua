@@ -30,7 +30,7 @@ end
 local function line()
   local list = {}
   if not has_line then return list end
-  count_line()
+  open_line()
   for i, p in ipairs(asked > 0 and asked_for() or first_in_line(WAITERS)) do
     list[i] = {p.member .. p.rest, number_of(p), p.priority, ahead_in_line(p), length(), whole(p.ends)}
   end

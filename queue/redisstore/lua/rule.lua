@@ -45,7 +45,7 @@ local function released()
   return math.floor(perminute * passed / parts), passed < parts and at or turn
 end
 
-local function open_slots()
+function open_slots()
   if queueall or method == 'reject' or closed then return 0 end
   return math.max(0, math.min(total - active, (released()) - admitted))
 end
@@ -84,13 +84,13 @@ local function save()
   call('HSET', META, 'now', whole(now), 'offset', whole(offset), 'state',
     string.format('%.0f %.0f %d %d %d %.0f %.0f %.0f %d %s', doubt, minute, admitted, flag(idle), present, first_window,
       grace, minute, flag(any_revoked), server))
-  local life = lifetime(duration, place, dropout)
+  local life = lifetime(duration, math.max(place, dropout))
   for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN}) do
     if kept ~= minute then touched[key] = true end
   end
   if kept ~= minute and length() > 0 then touch_line() end
-  if fleeting and kept ~= minute then end_all(life) end
   for key in pairs(touched) do call('PEXPIRE', key, life) end
+  if fleeting and kept ~= minute then end_all(life) end
 end
 
 local function standing()

@@ -10,6 +10,7 @@ if configure(told, told > version) then
   load_configuration()
   closed = grace > 0 or doubting or want_whole
   begin_line()
+  if has_line then open_line() end
 end
 
 local rate_sum, rate_n, rate_late = 0, 0, 0
