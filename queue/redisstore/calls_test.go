@@ -18,14 +18,14 @@ import (
 // asks of the store does not grow with them: a call gathers what comes in 50 ms.
 func TestCallsDoNotGrowWithTheCrowd(t *testing.T) {
 	const (
-		crowd   = 12_000 // each of whom checks in once a second
+		crowd   = 13_500 // each of whom checks in once a second
 		lasting = 3 * time.Second
 	)
 	server := redistest.Start(t, redistest.Options{})
 	way := &wire{Store: open(t, server.URL())}
 	ctx, now := context.Background(), func() queue.Instant { return queue.At(time.Now()) }
 	settings := queue.Settings{
-		TotalActiveUsers: 1_000_000, NewUsersPerMinute: 30_000, Pacing: queue.PacingEven, RefreshInterval: time.Second, QueueAll: true,
+		TotalActiveUsers: 1_000_000, NewUsersPerMinute: 30_000, Pacing: queue.PacingEven, RefreshInterval: time.Second, RefreshJitter: .5, QueueAll: true,
 	}
 	room, err := queue.NewRoom(ctx, now(), queue.Config{Name: "shop", Store: way, Gather: 50 * time.Millisecond, Settings: settings})
 	require.NoError(t, err)
