@@ -38,9 +38,8 @@ func (t *timeline[T]) pass(now queue.Instant, ended func(T)) {
 		ended(t.entries[n].value)
 		n++
 	}
-	if n > 0 {
-		t.entries = slices.Delete(t.entries, 0, n)
-	}
+	clear(t.entries[:n])
+	t.entries = t.entries[n:] // the room before it goes when the tail needs more
 }
 
 // line counts the people present in a room by cell.
