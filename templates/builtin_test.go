@@ -45,6 +45,7 @@ func TestTheBuiltInPageTellsEachStateInItsWords(t *testing.T) {
 		"fifo, next in line":       {"less than a minute"},
 		"fifo, one minute":         {"about 1\u00a0min"},
 		"fifo, hours":              {"about 1\u00a0h 35\u00a0min"},
+		"fifo, whole hours":        {"about 2\u00a0h</p>"},
 		"fifo, longer than told":   {"more than 4 hours"},
 		"fifo, full":               {"The line is full at the moment."},
 		"random":                   {"5 to 15\u00a0min", `<div id="line" hidden>`, `<div id="place" hidden>`},

@@ -61,6 +61,20 @@ func TestEveryLanguageHasEveryStringWithTheSameVariables(t *testing.T) {
 	}
 }
 
+func TestEveryLanguageLeavesOutMinutesThatAreZero(t *testing.T) {
+	said := regexp.MustCompile(`<p id="wait" class="number">([^<]*)</p>`)
+	for _, code := range codes(t) {
+		wholeHours, hours := said.FindStringSubmatch(pageOf(t, code, "fifo, whole hours")), said.FindStringSubmatch(pageOf(t, code, "fifo, hours"))
+		require.Len(t, wholeHours, 2, code)
+		require.Len(t, hours, 2, code)
+		assert.Regexp(t, `^[^0-9]*2[^0-9]*$`, wholeHours[1], code)
+		assert.Regexp(t, `^[^0-9]*1[^0-9]*35[^0-9]*$`, hours[1], code)
+		assert.NotContains(t, hours[1]+wholeHours[1], "[", code)
+		before, _, _ := strings.Cut(hours[1], "35")
+		assert.Contains(t, before, strings.Replace(wholeHours[1], "2", "1", 1), code)
+	}
+}
+
 func TestNoStringWasLeftInEnglish(t *testing.T) {
 	texts, err := templates.Texts()
 	require.NoError(t, err)

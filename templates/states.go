@@ -43,6 +43,7 @@ func States() []State {
 		{"fifo, next in line", fifo(0, 0)},
 		{"fifo, one minute", fifo(1, 6)},
 		{"fifo, hours", fifo(95, 12_034)},
+		{"fifo, whole hours", fifo(120, 15_200)},
 		{"fifo, longer than told", fifo(600, 120_000)},
 		{"fifo, wait unknown", Data{
 			RoomName: "shop", QueueingMethod: methodFIFO, UsersAheadKnown: true, UsersAhead: 214, UsersQueued: 254,

@@ -21,7 +21,8 @@ type text struct {
 	// Dir is the direction of its script, "ltr" or "rtl".
 	Dir string `json:"dir"`
 	// Page holds the strings of the page by key. Names in single braces are
-	// variables of the template.
+	// variables of the template. What is in brackets is left out while the
+	// variable in it is zero.
 	Page map[string]string `json:"page"`
 	// Problems holds the words for each kind of problem.
 	Problems map[string]struct {
@@ -74,13 +75,16 @@ func (t text) attributes() string {
 
 var (
 	upper       = regexp.MustCompile(`[A-Z]`)
+	inBrackets  = regexp.MustCompile(`\[([^\]]*\{\{(\w+)\}\}[^\]]*)\]`)
 	inBraces    = regexp.MustCompile(`\{(\w+)\}`)
 	placeholder = regexp.MustCompile(`\[\[(\w+)\]\]`)
 )
 
-// mustacheOf is a string as HTML, with its variables as Mustache tags.
+// mustacheOf is a string as HTML, with its variables and optional parts as
+// Mustache tags.
 func mustacheOf(s string) string {
-	return inBraces.ReplaceAllString(html.EscapeString(s), "{{$1}}")
+	s = inBraces.ReplaceAllString(html.EscapeString(s), "{{$1}}")
+	return inBrackets.ReplaceAllString(s, "{{#$2}}$1{{/$2}}")
 }
 
 // fill puts values in place of [[name]] in an HTML file of our own. The values

@@ -3,6 +3,8 @@ package main_test
 import (
 	"bytes"
 	"flag"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -124,7 +126,6 @@ func TestHelpNamesTheCommands(t *testing.T) {
 }
 
 func TestStatusShowsTheRoomsAsATable(t *testing.T) {
-	t.Setenv("ANTEROOM_ADMIN_TOKEN", "secret")
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "Bearer secret", r.Header.Get("Authorization"))
 		switch r.URL.Path {
@@ -141,12 +142,25 @@ func TestStatusShowsTheRoomsAsATable(t *testing.T) {
 		}
 	}))
 	t.Cleanup(api.Close)
-	for _, address := range []string{api.URL, strings.TrimPrefix(api.URL, "http://")} {
-		stdout, stderr, code := anteroom(t, "status", "--admin", address)
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("secret\n"), 0o600))
+	for _, c := range []struct {
+		environment string // its token
+		args        []string
+	}{
+		{"secret", []string{"--admin", api.URL}},
+		{"secret", []string{"--admin", strings.TrimPrefix(api.URL, "http://")}},
+		{"another", []string{"--admin", api.URL + "/", "--admin-token-file", file}},
+		{"another", []string{"--admin", api.URL, "--admin-token", "secret"}},
+		{"", []string{"--admin", api.URL, "--admin-token", "secret", "--admin-token-file", "/nowhere"}},
+	} {
+		t.Setenv("ANTEROOM_ADMIN_TOKEN", c.environment)
+		stdout, stderr, code := anteroom(t, append([]string{"status"}, c.args...)...)
 		assert.Zero(t, code, stderr)
 		golden(t, "status", stdout)
 		assert.NotContains(t, stdout, "secret")
 	}
+	t.Setenv("ANTEROOM_ADMIN_TOKEN", "secret")
 	help, _, _ := anteroom(t, "status", "--help")
 	assert.NotContains(t, help, "secret")
 }
@@ -172,4 +186,27 @@ func TestStatusTellsWhatIsWrong(t *testing.T) {
 	_, stderr, code = anteroom(t, "status", "--admin", gone.URL)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "is it running, and its admin API at "+gone.URL)
+
+	empty := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(empty, []byte("\n"), 0o600))
+	for _, file := range []string{empty, empty + "s"} {
+		_, stderr, code = anteroom(t, "status", "--admin", gone.URL, "--admin-token-file", file)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, stderr, "reading the admin token: ")
+		assert.Contains(t, stderr, file)
+	}
+
+	_, stderr, code = anteroom(t, "status", "--admin", "ftp://localhost")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, `"ftp://localhost" is neither an address nor an http or https URL`)
+}
+
+func TestStatusSpeaksTLSWhereItIsAskedTo(t *testing.T) {
+	api := httptest.NewUnstartedServer(http.NotFoundHandler())
+	api.Config.ErrorLog = log.New(io.Discard, "", 0)
+	api.StartTLS()
+	t.Cleanup(api.Close)
+	_, stderr, code := anteroom(t, "status", "--admin", api.URL)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "failed to verify certificate")
 }

@@ -18,24 +18,32 @@ import (
 )
 
 func newStatusCommand() *cobra.Command {
-	var admin, token string
+	var admin, token, tokenFile string
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the rooms of a running gate",
 		Long:  "Show the rooms of a running gate, as its admin API tells them.",
-		Args:  noArguments,
+		Example: `  anteroom status
+  anteroom status --admin https://gate.example --admin-token-file /etc/anteroom/token`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			admin = strings.TrimPrefix(admin, "http://")
-			if strings.HasPrefix(admin, ":") {
-				admin = "127.0.0.1" + admin // as a listening address has it
+			if cmd.Flags().Changed("admin-token-file") && !cmd.Flags().Changed("admin-token") {
+				token = "" // flags go before the environment
 			}
-			api := adminAPI{base: "http://" + admin, token: token}
+			api, err := newAdminAPI(admin, token, tokenFile)
+			if err != nil {
+				return err
+			}
 			return showStatus(cmd.Context(), api, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&admin, "admin", cmp.Or(os.Getenv("ANTEROOM_ADMIN"), "127.0.0.1:9090"), "address of the gate's admin API (env ANTEROOM_ADMIN)")
+	cmd.Flags().StringVar(&admin, "admin", cmp.Or(os.Getenv("ANTEROOM_ADMIN"), "127.0.0.1:9090"),
+		"address of the gate's admin API; with https:// where something before it speaks TLS (env ANTEROOM_ADMIN)")
 	cmd.Flags().StringVar(&token, "admin-token", os.Getenv("ANTEROOM_ADMIN_TOKEN"), "token of the admin API (env ANTEROOM_ADMIN_TOKEN)")
+	cmd.Flags().StringVar(&tokenFile, "admin-token-file", os.Getenv("ANTEROOM_ADMIN_TOKEN_FILE"),
+		"file with the token, unless that is given (env ANTEROOM_ADMIN_TOKEN_FILE)")
 	cmd.Flag("admin-token").DefValue = ""
+	cmd.Flag("admin-token-file").DefValue = ""
 	return cmd
 }
 
@@ -81,6 +89,31 @@ var errNotFound = errors.New("404 Not Found")
 
 // adminAPI is a running gate's admin API.
 type adminAPI struct{ base, token string }
+
+// newAdminAPI returns the admin API at an address as the gate's configuration
+// has it, or at a URL. Without a token it is read from the file, if there is one.
+func newAdminAPI(address, token, tokenFile string) (adminAPI, error) {
+	scheme, rest, isURL := strings.Cut(address, "://")
+	switch {
+	case !isURL:
+		scheme, rest = "http", address
+	case scheme != "http" && scheme != "https":
+		return adminAPI{}, usageError{fmt.Errorf("--admin: %q is neither an address nor an http or https URL", address)}
+	}
+	if strings.HasPrefix(rest, ":") {
+		rest = "127.0.0.1" + rest // as a listening address has it
+	}
+	if token == "" && tokenFile != "" {
+		text, err := os.ReadFile(tokenFile)
+		if err != nil {
+			return adminAPI{}, fmt.Errorf("reading the admin token: %w", err)
+		}
+		if token = strings.TrimSpace(string(text)); token == "" {
+			return adminAPI{}, fmt.Errorf("reading the admin token: %s is empty", tokenFile)
+		}
+	}
+	return adminAPI{base: scheme + "://" + strings.TrimSuffix(rest, "/"), token: token}, nil
+}
 
 func (a adminAPI) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

@@ -89,6 +89,25 @@ func TestThePageInEveryState(t *testing.T) {
 	}
 }
 
+func TestTheScriptTellsTheWaitInTheWordsOfThePage(t *testing.T) {
+	t.Parallel()
+	server := preview(t)
+	tab := browser.Visitor(t)
+	for state, lang := range map[string]string{
+		"fifo": "en-US", "fifo, next in line": "tr-TR", "fifo, hours": "fa-IR", "fifo, whole hours": "ja-JP",
+		"fifo, longer than told": "el-GR", "random": "zh-CN",
+	} {
+		tab.Open(server.URL + "/" + url.PathEscape(state) + "?lang=" + lang)
+		page := browsertest.Eval[string](tab, `{
+			const wait = document.getElementById('wait'), said = wait.textContent;
+			wait.textContent = '';
+			said;
+		}`)
+		tab.Until(`document.getElementById('wait').textContent !== ''`)
+		assert.Equal(t, page, browsertest.Eval[string](tab, `document.getElementById('wait').textContent`), state)
+	}
+}
+
 func TestTheErrorPages(t *testing.T) {
 	t.Parallel()
 	problems, err := templates.NewProblems()

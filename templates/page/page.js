@@ -31,7 +31,8 @@ const paint = w => {
   set($('heading'), state === 'reject' ? say.rejectHeading : say.heading);
   show(label, known);
   wait.classList.toggle('number', known);
-  set(wait, say[state].replace(/\{(\w+)\}/g, (_, name) => values[name]));
+  // What is in brackets is left out while the variable in it is zero.
+  set(wait, say[state].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
   show($('place'), w.position);
   set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+)\}/g, (_, name) => count.format(w[name])));
   show($('line'), w.usersAheadKnown);
