@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// gogc is the collector's setting for every server that is measured: the one
-// that the gate chooses for itself.
+// gogc is the collector's setting for every server that is measured, unless they
+// run as they come.
 const gogc = "GOGC=400"
 
 // comparison is what the command line asks for.

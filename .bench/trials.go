@@ -44,9 +44,9 @@ func (f *fleet) keep(p *process, err error) (*process, error) {
 
 // gate starts a gate with one place in front of the origin, and returns the
 // cookie of the visitor who has taken it.
-func (f *fleet) gate(ctx context.Context, program string, origin *process, queuedStatus int) (p *process, ticket string, err error) {
-	p, err = f.keep(start(ctx, []string{gogc}, logged, program, "serve",
-		"--listen=127.0.0.1:0", "--admin=127.0.0.1:0", "--state-dir="+filepath.Join(f.dir, "state"), "--log-format=json",
+func (f *fleet) gate(ctx context.Context, program string, collector []string, origin *process, queuedStatus int) (p *process, ticket string, err error) {
+	p, err = f.keep(start(ctx, collector, logged, program, "serve",
+		"--listen=127.0.0.1:0", "--admin=127.0.0.1:0", "--state-dir="+filepath.Join(f.dir, fmt.Sprint("state", len(f.parts))), "--log-format=json",
 		"--origin=http://"+origin.addr, "--total-active-users=1", "--new-users-per-minute=1000", "--session-duration=24h",
 		"--refresh-interval=1s", fmt.Sprintf("--queueing-status-code=%d", queuedStatus)))
 	if err != nil {
@@ -69,14 +69,15 @@ func (c *comparison) accepted(ctx context.Context, f *fleet) ([]*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	gate, ticket, err := f.gate(ctx, c.gate, origin, http.StatusServiceUnavailable)
+	gate, ticket, err := f.gate(ctx, c.gate, []string{gogc}, origin, http.StatusServiceUnavailable)
 	if err != nil {
 		return nil, err
 	}
-	visitor := wrk{c.wrk, ticket}.load
-	t := &trial{title: "accepted request, 1 KiB from the origin"}
+	const title = "accepted request, 1 KiB from the origin"
+	t := &trial{title: title}
+	load := wrk{c.wrk, ticket}.load
 	add := func(p *process, err error, name string, limit float64, strict bool) error {
-		t.contenders = append(t.contenders, &contender{name: name, process: p, load: visitor, limit: limit, strict: strict})
+		t.contenders = append(t.contenders, &contender{name: name, process: p, load: load, limit: limit, strict: strict})
 		return err
 	}
 	tuned, tunedErr := f.part(ctx, "tuned", "-origin", "http://"+origin.addr)
@@ -85,19 +86,28 @@ func (c *comparison) accepted(ctx context.Context, f *fleet) ([]*trial, error) {
 		add(gate, nil, "the gate, with a ticket", 0, false),
 		add(tuned, tunedErr, "the same proxy without a gate", 1.10, false),
 		add(bare, bareErr, "httputil.ReverseProxy, tuned alike", 0, false))
-	if err == nil && c.caddy != "" {
-		same, sameErr := f.caddy(ctx, c.caddy, gogc, origin)
-		own, ownErr := f.caddy(ctx, c.caddy, "GOGC=100", origin)
-		err = errors.Join(
-			add(same, sameErr, "Caddy's reverse_proxy", 0.5, true),
-			add(own, ownErr, "the same as it comes, GOGC=100", 0, false))
+	if err != nil || c.caddy == "" {
+		return []*trial{t}, err
 	}
-	return []*trial{t}, err
+	same, err := f.caddy(ctx, c.caddy, []string{gogc}, origin)
+	if err := add(same, err, "Caddy's reverse_proxy", 0.5, true); err != nil {
+		return nil, err
+	}
+	asItComes, ticket, err := f.gate(ctx, c.gate, nil, origin, http.StatusServiceUnavailable)
+	if err != nil {
+		return nil, err
+	}
+	caddy, err := f.caddy(ctx, c.caddy, nil, origin)
+	visitor := wrk{c.wrk, ticket}.load
+	return []*trial{t, {title: title + ", both as they come", contenders: []*contender{
+		{name: "the gate, with a ticket", process: asItComes, load: visitor},
+		{name: "Caddy's reverse_proxy", process: caddy, load: visitor, limit: 0.5, strict: true},
+	}}}, err
 }
 
 // caddy starts Caddy as a reverse proxy with its defaults, but for the
 // collector's setting.
-func (f *fleet) caddy(ctx context.Context, program, collector string, origin *process) (*process, error) {
+func (f *fleet) caddy(ctx context.Context, program string, collector []string, origin *process) (*process, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // Caddy does not tell which port it got
 	if err != nil {
 		return nil, fmt.Errorf("looking for a free port: %w", err)
@@ -112,7 +122,7 @@ func (f *fleet) caddy(ctx context.Context, program, collector string, origin *pr
 		return nil, fmt.Errorf("writing the Caddyfile: %w", err)
 	}
 	up := func(line string) (string, bool) { return addr, strings.Contains(line, "serving initial configuration") }
-	return f.keep(start(ctx, []string{collector, "HOME=" + f.dir}, up, program, "run", "--config", file, "--adapter", "caddyfile"))
+	return f.keep(start(ctx, append([]string{"HOME=" + f.dir}, collector...), up, program, "run", "--config", file, "--adapter", "caddyfile"))
 }
 
 // queued compares what a visitor who waits costs, as a page and as JSON, with
@@ -122,7 +132,7 @@ func (c *comparison) queued(ctx context.Context, f *fleet) ([]*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	gate, _, err := f.gate(ctx, c.gate, origin, http.StatusOK)
+	gate, _, err := f.gate(ctx, c.gate, []string{gogc}, origin, http.StatusOK)
 	if err != nil {
 		return nil, err
 	}

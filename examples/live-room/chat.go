@@ -63,7 +63,7 @@ func (c *chat) talk(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // it has been answered
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	ctx, room := r.Context(), r.PathValue("id")
 	c.enter(ctx, room, conn)
 	defer c.exit(context.WithoutCancel(ctx), room, conn)

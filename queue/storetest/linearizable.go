@@ -109,7 +109,8 @@ func (x *history) call(t *testing.T, c call) {
 	case isPreferred:
 		p.Priorities = []queue.Priority{{ID: c.id, Priority: int16(c.seq % 3)}}
 	}
-	asked, told := time.Since(x.began), answer{}
+	var told answer
+	asked := time.Since(x.began)
 	if c.kind == claims {
 		grants := make([]queue.Grant, 1)
 		standing, err := x.h.Store.Admit(context.Background(), c.room, p, []queue.Claim{{ID: c.id, ArrivedAt: c.now}}, grants)

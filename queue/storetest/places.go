@@ -11,9 +11,9 @@ import (
 )
 
 // goodbye says that visitor i left so long after start.
-func (n *node) goodbye(i int, at time.Duration) *queue.View {
+func (n *node) goodbye(i int, at time.Duration) {
 	n.Helper()
-	return n.sync(queue.Report{Left: []queue.Departure{{ID: id(i), At: start.Add(at)}}})
+	n.sync(queue.Report{Left: []queue.Departure{{ID: id(i), At: start.Add(at)}}})
 }
 
 // ticket is the claim of visitor i with a ticket of that number, who arrived so
