@@ -84,20 +84,27 @@ func TestASeatIsKeptForTheGraceAfterItsConnection(t *testing.T) {
 }
 
 func TestAnEndedSessionEndsItsConnections(t *testing.T) {
-	f := start(t, room(byConnection(15*time.Second)))
-	f.site.will(talking)
-	seated, waiting := f.visitor(), f.visitor()
-	require.True(t, seated.get("/").in())
-	header := http.Header{}
-	for name, value := range seated.cookies {
-		header.Add("Cookie", name+"="+value)
+	for by, end := range map[string]func(f *fixture, seated *visitor){
+		"the origin":   func(_ *fixture, seated *visitor) { seated.send(http.MethodPost, "/leave", nil) },
+		"the operator": func(f *fixture, _ *visitor) { f.api(http.MethodDelete, visitors+"/"+f.people().Active[0].ID, "", nil) },
+	} {
+		t.Run("by "+by, func(t *testing.T) {
+			f := start(t, room(byConnection(15*time.Second)))
+			f.site.will(talking)
+			seated, waiting := f.visitor(), f.visitor()
+			require.True(t, seated.get("/").in())
+			header := http.Header{}
+			for name, value := range seated.cookies {
+				header.Add("Cookie", name+"="+value)
+			}
+			conn, _, err := websocket.Dial(t.Context(), strings.Replace(seated.base, "http", "ws", 1)+"/stream", &websocket.DialOptions{HTTPHeader: header})
+			require.NoError(t, err)
+			defer conn.CloseNow()
+			require.False(t, waiting.get("/").in())
+			end(f, seated)
+			_, _, err = conn.Read(t.Context())
+			require.Error(t, err, "the connection is cut")
+			require.Eventually(t, func() bool { return waiting.get("/").in() }, patience, 10*time.Millisecond)
+		})
 	}
-	conn, _, err := websocket.Dial(t.Context(), strings.Replace(seated.base, "http", "ws", 1)+"/stream", &websocket.DialOptions{HTTPHeader: header})
-	require.NoError(t, err)
-	defer conn.CloseNow()
-	require.False(t, waiting.get("/").in())
-	seated.send(http.MethodPost, "/leave", nil)
-	_, _, err = conn.Read(t.Context())
-	require.Error(t, err, "the connection is cut")
-	require.Eventually(t, func() bool { return waiting.get("/").in() }, patience, 10*time.Millisecond)
 }

@@ -166,6 +166,7 @@ func (g *Gate) deleteVisitor(w http.ResponseWriter, q *http.Request, r *room, id
 	case !found:
 		r.noVisitor(w)
 	default:
+		r.line.seats.cut(id)
 		r.log.Info("visitor removed", zap.String("by", q.RemoteAddr))
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -116,12 +116,13 @@ type party struct {
 	wrong   []string
 }
 
-func (p *party) come(name string) {
+func (p *party) guest(name string) *guest {
 	jar, err := cookiejar.New(nil)
 	require.NoError(p.t, err)
-	g := &guest{party: p, name: name, client: &http.Client{Jar: jar, Timeout: patience}}
-	p.people.Go(g.live)
+	return &guest{party: p, name: name, client: &http.Client{Jar: jar, Timeout: patience}}
 }
+
+func (p *party) come(name string) { p.people.Go(p.guest(name).live) }
 
 // complain takes down what should not have been.
 func (p *party) complain(format string, args ...any) {
@@ -282,4 +283,38 @@ func assertInTurn(t *testing.T, entered []string, numbers map[string]int) {
 	}
 	assert.Positive(t, pairs)
 	assert.Less(t, float64(turned)/float64(pairs), .05, "of %d pairs %d came in the other way round", pairs, turned)
+}
+
+func TestAGateThatDiesGivesItsSeatsBack(t *testing.T) {
+	t.Parallel()
+	const grace = 4 * time.Second
+	hall := newHall(t)
+	origin := httptest.NewServer(hall)
+	t.Cleanup(origin.Close)
+	s := serveNodesFor(t, 2, origin.URL, limits{active: 1, perMinute: 10_000, session: time.Minute},
+		"--queueing-method", "line", "--occupancy", "connection", "--line-grace", grace.String())
+	dead, alive := s.gates[0], s.gates[1]
+	ctx, stop := context.WithCancel(t.Context())
+	p := &party{t: t, nodes: s, ctx: ctx, stay: time.Minute, numbers: map[string]int{}}
+	t.Cleanup(func() {
+		stop()
+		p.people.Wait()
+	})
+	s.only(dead)
+	p.come("seated")
+	s.until("the seat is taken", func() bool { return hall.guests() == 1 })
+	s.only(alive)
+	waiting := p.guest("waiting")
+	for opened := time.Now(); time.Since(opened) < grace+time.Second; {
+		require.False(t, waiting.ask(), "an open connection keeps the seat")
+		require.True(t, p.pause(time.Second))
+	}
+
+	stop() // the seated guest does not come back
+	dead.kill()
+	died := time.Now()
+	waiting.party = &party{t: t, nodes: s, ctx: t.Context(), numbers: map[string]int{}}
+	s.until("the seat is free", waiting.ask)
+	assert.Less(t, time.Since(died), grace+2*time.Second)
+	assert.Empty(t, append(p.wrong, waiting.wrong...))
 }
