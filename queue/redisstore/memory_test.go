@@ -164,6 +164,9 @@ func TestMemoryIsLostTwice(t *testing.T) {
 	w.server.Do("FLUSHALL")
 	w.sync(w.nodes[1])
 	require.True(t, w.look().Recovering)
+	w.server.Do("FLUSHALL")
+	w.sync(w.nodes[0])
+	require.True(t, w.look().Recovering, "which has reported to a store that knew of nobody else")
 	w.sync()
 	w.asBefore()
 	w.lets()
@@ -319,6 +322,7 @@ func TestLimitsHoldWhateverIsLost(t *testing.T) {
 		s.NewUsersPerMinute = rapid.IntRange(1, 8).Draw(rt, "per minute")
 		s.SessionDuration = time.Duration(rapid.IntRange(3, 40).Draw(rt, "session")) * time.Second
 		g := newGates(rt, clock, s, 0, 20*time.Second, 0)
+		g.sync() // by which all know each other
 		var people []*person
 		node := func() *gate { return rapid.SampledFrom(g.nodes).Draw(rt, "node") }
 		rt.Repeat(map[string]func(*rapid.T){
