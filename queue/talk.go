@@ -173,7 +173,11 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 		// It knows less than this node, which is to tell it first.
 		return known, nil
 	}
-	t.nodes, t.since = known.Nodes, known.Now
+	t.since = known.Now
+	if !known.Recovering || t.nodes == nil {
+		// A store that is being told again does not know yet who was there.
+		t.nodes = known.Nodes
+	}
 	r.takeRevoked(known)
 	r.takeEntered(known)
 	told, own := known.Configuration, t.configuration

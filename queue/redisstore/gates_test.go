@@ -48,6 +48,7 @@ type wire struct {
 	queue.Store
 	cut   atomic.Bool  // calls do not arrive
 	lose  atomic.Bool  // answers do not arrive
+	until atomic.Int64 // but so many that do first
 	calls atomic.Int64 // that arrived
 }
 
@@ -57,7 +58,7 @@ func (w *wire) call(f func() error) error {
 	}
 	w.calls.Add(1)
 	err := f()
-	if w.lose.Load() {
+	if w.lose.Load() && w.until.Add(-1) < 0 {
 		return errors.Join(err, errLost)
 	}
 	return err

@@ -2,11 +2,13 @@ package redisstore_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
@@ -162,6 +164,9 @@ func TestMemoryIsLostTwice(t *testing.T) {
 	w.server.Do("FLUSHALL")
 	w.sync(w.nodes[1])
 	require.True(t, w.look().Recovering)
+	w.server.Do("FLUSHALL")
+	w.sync(w.nodes[0])
+	require.True(t, w.look().Recovering, "which has reported to a store that knew of nobody else")
 	w.sync()
 	w.asBefore()
 	w.lets()
@@ -283,4 +288,77 @@ func TestAConfigurationIsLost(t *testing.T) {
 		assert.Equal(t, 1, n.Settings().TotalActiveUsers)
 		assert.Equal(t, "somebody", n.Configuration().By)
 	}
+}
+
+// A whole report is counted once, though it is sent again because its answer was
+// lost.
+func TestWholeReportIsSentAgain(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	w.server.Do("FLUSHALL")
+	n := w.nodes[0]
+	n.wire.until.Store(1) // the first answer asks for the whole
+	n.wire.lose.Store(true)
+	require.Error(t, w.trySync(n))
+	require.NotZero(t, w.look().Present, "the store has it")
+	n.wire.lose.Store(false)
+	w.sync(n)
+	w.sync()
+	w.asBefore()
+	w.lets()
+}
+
+// Whatever is lost, and however often, as long as the nodes live: no limit is
+// exceeded.
+func TestLimitsHoldWhateverIsLost(t *testing.T) {
+	t.Parallel()
+	shared, server := newClock(t)
+	rooms := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		rooms++
+		clock := newClocked(shared.Store)
+		clock.prefix = fmt.Sprint("r", rooms, "-")
+		s := small(rapid.IntRange(1, 5).Draw(rt, "total"))
+		s.NewUsersPerMinute = rapid.IntRange(1, 8).Draw(rt, "per minute")
+		s.SessionDuration = time.Duration(rapid.IntRange(3, 40).Draw(rt, "session")) * time.Second
+		g := newGates(rt, clock, s, 0, 20*time.Second, 0)
+		g.sync() // by which all know each other
+		var people []*person
+		node := func() *gate { return rapid.SampledFrom(g.nodes).Draw(rt, "node") }
+		rt.Repeat(map[string]func(*rapid.T){
+			"somebody comes": func(*rapid.T) { people = append(people, g.newcomer(node())) },
+			"somebody comes again": func(*rapid.T) {
+				if len(people) > 0 {
+					g.visit(node(), rapid.SampledFrom(people).Draw(rt, "who"))
+				}
+			},
+			"time passes": func(*rapid.T) {
+				g.pass(time.Duration(rapid.IntRange(100, 9000).Draw(rt, "ms")) * time.Millisecond)
+			},
+			"a node syncs": func(*rapid.T) { _ = g.trySync(node()) },
+			"an answer is lost": func(*rapid.T) {
+				n := node()
+				n.wire.lose.Store(true)
+				if rapid.Bool().Draw(rt, "of claims") {
+					people = append(people, g.newcomer(n))
+				} else {
+					_ = g.trySync(n)
+				}
+				n.wire.lose.Store(false)
+			},
+			"all is lost": func(*rapid.T) {
+				for _, key := range redisstore.Keys(clock.prefix + "shop") {
+					server.Do("DEL", key)
+				}
+			},
+			"": func(rt *rapid.T) {
+				if most := g.origin.most(); most > s.TotalActiveUsers {
+					rt.Fatalf("%d visitors at a time, with %d allowed", most, s.TotalActiveUsers)
+				}
+				if most := g.origin.mostFresh(); most > s.NewUsersPerMinute {
+					rt.Fatalf("%d new visitors in a minute, with %d allowed", most, s.NewUsersPerMinute)
+				}
+			},
+		})
+	})
 }

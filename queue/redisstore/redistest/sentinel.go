@@ -23,7 +23,7 @@ type Sentinel struct {
 
 // StartSentinel starts a master, its replicas and three Sentinels, and waits
 // until they know each other. They take a master for dead that has not answered
-// for half a second.
+// for a second and a half, which a busy machine does not take for nothing.
 func StartSentinel(t testing.TB, replicas int) *Sentinel {
 	t.Helper()
 	s := &Sentinel{Master: Start(t, Options{})}
@@ -53,7 +53,7 @@ func startSentinel(t testing.TB, host, port string) *Server {
 bind 127.0.0.1
 dir %s
 sentinel monitor %s %s %s 2
-sentinel down-after-milliseconds %s 500
+sentinel down-after-milliseconds %s 1500
 sentinel failover-timeout %s 1000
 `, s.port(), s.dir, MasterName, host, port, MasterName, MasterName)
 	path := filepath.Join(s.dir, "sentinel.conf")
