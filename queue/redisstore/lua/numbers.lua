@@ -20,6 +20,8 @@ end
 
 -- begin_line begins the line of a room that had another method.
 local function begin_line()
+  -- In a gap in service nobody could check in: after it, tickets tell again.
+  if gap then since = now + slack end
   if method ~= 'line' or lined_by == lined then return end
   has_line, lined_by = true, lined
   began = math.max(last or 0, lined_at)

@@ -1,0 +1,53 @@
+package redisstore_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Nobody can check in while the store is away, and who asked meanwhile has not
+// left the line.
+func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
+	t.Parallel()
+	clock, _ := newClock(t)
+	s := small(1)
+	s.Method, s.LineDropout, s.SessionDuration = queue.Line, 20*time.Second, 10*time.Minute
+	g := newGates(t, clock, s, 0, 0)
+	g.enters(g.nodes[0])
+	var line []*person
+	for i := range 3 {
+		line = append(line, g.joins(g.nodes[i%2]))
+	}
+	gone := g.joins(g.nodes[0])
+	g.pass(4 * time.Second)
+	for _, n := range g.nodes {
+		n.wire.cut.Store(true)
+		require.Error(t, g.trySync(n))
+	}
+	for range 90 {
+		clock.set(clock.time().Add(time.Second))
+		for i, p := range line {
+			require.Equal(t, queue.Queued, g.visit(g.nodes[i%2], p).Outcome)
+		}
+	}
+	clock.flow(true)
+	for _, n := range g.nodes {
+		n.wire.cut.Store(false)
+	}
+	g.sync(g.nodes...)
+	late := g.joins(g.nodes[1])
+	require.EqualValues(t, gone.ticket.Number+1, late.ticket.Number)
+	for i := len(line) - 1; i >= 0; i-- {
+		assert.Equal(t, line[i].ticket.Number, g.visit(g.nodes[i%2], line[i]).Place.Number, "whoever comes back first")
+	}
+	for i, p := range line {
+		assert.Equal(t, i, g.visit(g.nodes[i%2], p).Place.Ahead)
+	}
+	assert.Equal(t, 3, g.visit(g.nodes[0], late).Place.Ahead)
+	assert.Equal(t, late.ticket.Number+1, g.visit(g.nodes[0], gone).Place.Number, "who did not ask has lost the place")
+}
