@@ -149,8 +149,9 @@ func TestAcceptedVisitorsDoNotNoticeThatTheStoreIsGone(t *testing.T) {
 }
 
 // In one run, the store hangs and answers in turns. What one accepted visitor in a
-// hundred waits for grows by less than 5 ms, beyond what it differs by between
-// two times in which the store answers.
+// hundred waits for grows by less than 5 ms: where the gates made them wait, they
+// would in every turn, and a tenth of a second at least, whatever else the machine
+// does in some.
 func TestAcceptedVisitorsAreNoSlowerWhileTheStoreHangs(t *testing.T) {
 	const turns, requests = 4, 500
 	s := serveNodes(t, 2, limits{active: 14, perMinute: 100_000, session: 3 * time.Second})
@@ -169,9 +170,8 @@ func TestAcceptedVisitorsAreNoSlowerWhileTheStoreHangs(t *testing.T) {
 	c.end()
 	slices.Sort(calm[:])
 	slices.Sort(hanging[:])
-	noise := calm[turns-1] - calm[0]
 	t.Logf("p99 of accepted visitors: %v while the store answers, %v while it hangs", calm, hanging)
-	assert.LessOrEqual(t, hanging[turns/2], calm[turns/2]+5*time.Millisecond+noise)
+	assert.LessOrEqual(t, hanging[0], calm[turns/2]+5*time.Millisecond)
 }
 
 // A gate that cannot reach its store at the start says so and ends: it would know
