@@ -6,10 +6,17 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// measured is how many whole minutes the admissions per minute are taken over:
-// several session durations, as a rule, for people leave in the waves in which
-// they came.
-const measured = 15
+// The admissions per minute are taken over so many whole minutes: several session
+// durations, for people leave in the waves in which they came.
+const (
+	leastMeasured = 15
+	mostMeasured  = 60
+	waves         = 5
+)
+
+func measured(session time.Duration) int {
+	return min(max(waves*(1+int(session/time.Minute)), leastMeasured), mostMeasured)
+}
 
 // lull is how many minutes without an admission make the past say nothing of the
 // wait.
@@ -18,7 +25,7 @@ const lull = 5
 // rates are the admissions of the last whole minutes in which people waited
 // throughout: others say what came, not what fits.
 type rates struct {
-	minutes [measured]rate
+	minutes [mostMeasured]rate
 	next    int
 }
 
@@ -34,15 +41,15 @@ func (r *rates) close(minute queue.Instant, admitted int, queueing bool) {
 		return
 	}
 	r.minutes[r.next] = rate{minute: minute, admitted: admitted}
-	r.next = (r.next + 1) % measured
+	r.next = (r.next + 1) % mostMeasured
 }
 
-// mean returns the mean of the measured minutes that are not long past now; none
-// if nobody was admitted in the last of them.
-func (r *rates) mean(now queue.Instant) (perMinute float64, known bool) {
+// mean returns the mean of the last minutes before now, by how long sessions last;
+// none if nobody was admitted in the last of them.
+func (r *rates) mean(now queue.Instant, session time.Duration) (perMinute float64, known bool) {
 	total, late, n := 0, 0, 0
 	for _, m := range r.minutes {
-		if m.minute == 0 || m.minute < now.Add(-measured*time.Minute) {
+		if m.minute == 0 || m.minute < now.Add(-time.Duration(measured(session))*time.Minute) {
 			continue
 		}
 		total += m.admitted

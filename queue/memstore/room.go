@@ -437,7 +437,7 @@ func (r *room) nextEnd() queue.Instant {
 
 func (r *room) view(p *queue.Report) *queue.View {
 	v := &queue.View{Standing: r.standing(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Configuration: r.current}
-	v.Rate, v.RateKnown = r.rates.mean(r.minute)
+	v.Rate, v.RateKnown = r.rates.mean(r.minute, r.settings.SessionLasts(r.slack))
 	r.viewLine(v)
 	for id, until := range r.revoked {
 		if until > r.now {

@@ -4,7 +4,7 @@
 local MINUTE = 60000
 local GRACE = 10000  -- how long admissions wait for nodes that do not report
 local STEP = 1000    -- how many entries one call sweeps at most
-local MEASURED = 15  -- whole minutes that the rate is taken over
+local MEASURED = 60  -- whole minutes that the rate is taken over at most
 local LATELY = 5     -- whole minutes without an admission after which the rate is none
 local DRAWS = 4096   -- how many draws are remembered at most
 local PARTS = 4096   -- how many parts random pacing releases an allowance in at most

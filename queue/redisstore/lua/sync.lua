@@ -13,10 +13,12 @@ if configure(told, told > version) then
   if has_line then open_line() end
 end
 
+-- The rate is taken over several session durations: people leave in waves.
+local measured = math.min(math.max(5 * (1 + math.floor(lasts / MINUTE)), 15), MEASURED)
 local rate_sum, rate_n, rate_late = 0, 0, 0
 for at, n in string.gmatch(call('HGET', META, 'rates') or '', '(%d+):(%d+)') do
   local age = (minute - at) / MINUTE
-  if age <= MEASURED then rate_sum, rate_n = rate_sum + n, rate_n + 1 end
+  if age <= measured then rate_sum, rate_n = rate_sum + n, rate_n + 1 end
   if age <= LATELY then rate_late = rate_late + n end
 end
 if rate_n >= LATELY and rate_late == 0 then rate_sum = 0 end
