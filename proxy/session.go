@@ -67,7 +67,7 @@ func (s *setup) sessionRooms(r *http.Request) (rooms iter.Seq[*room], status int
 	return func(yield func(*room) bool) {
 		for room := range s.rooms {
 			t, _, err := room.ticket(r)
-			if (err != nil || t.State != queue.None || len(s.places) == 1) && !yield(room) {
+			if (err != nil || t.State != queue.None || len(s.places) == 1 && room.family == nil) && !yield(room) {
 				return
 			}
 		}
