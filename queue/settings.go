@@ -163,7 +163,7 @@ func (s Settings) Validate() error {
 	require(int(s.Pacing) < len(pacingNames), "pacing is unknown")
 	require(s.QueueTicketTTL >= 2*s.RefreshInterval,
 		"queue_ticket_ttl is %v: must be at least two refresh intervals, %v", s.QueueTicketTTL, 2*s.RefreshInterval)
-	require(s.LineDropout >= s.RefreshInterval+s.slack(),
+	require(s.Method != Line || s.LineDropout >= s.RefreshInterval+s.slack(),
 		"line_dropout is %v: must be longer than a refresh interval, at least %v", s.LineDropout, s.RefreshInterval+s.slack())
 	require(s.LineGrace >= leastGrace, "line_grace is %v: must be at least %v", s.LineGrace, leastGrace)
 	require(int(s.Occupancy) < len(occupancyNames), "occupancy is unknown")

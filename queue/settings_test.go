@@ -44,7 +44,7 @@ func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
 		{"jitter that is no number", func(s *queue.Settings) { s.RefreshJitter = math.NaN() }, "refresh_jitter"},
 		{"too fine buckets", func(s *queue.Settings) { s.Bucket = time.Second - 1 }, "bucket"},
 		{"places that end between check-ins", func(s *queue.Settings) { s.QueueTicketTTL = 39 * time.Second }, "queue_ticket_ttl"},
-		{"a dropout before the check-in", func(s *queue.Settings) { s.LineDropout = 22 * time.Second }, "line_dropout is 22s: must be longer than a refresh interval, at least 22.5s"},
+		{"a dropout before the check-in", func(s *queue.Settings) { s.Method, s.LineDropout = queue.Line, 22*time.Second }, "line_dropout is 22s: must be longer than a refresh interval, at least 22.5s"},
 		{"too short a grace", func(s *queue.Settings) { s.LineGrace = 3*time.Second - 1 }, "line_grace"},
 		{"an unknown occupancy", func(s *queue.Settings) { s.Occupancy = 2 }, "occupancy"},
 	} {
