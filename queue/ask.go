@@ -25,9 +25,10 @@ func (v *view) before(b Instant) int {
 	return v.ahead[i]
 }
 
-// worthAsking says whether the store may have a slot for the claim, as far as
-// the last view tells. The store decides.
-func (r *Room) worthAsking(now Instant, s *Settings, c Claim) bool {
+// worthAsking says whether the store may have a slot for who is counted in the
+// cell, or has the number in an exact line, as far as the last view tells. The
+// store decides.
+func (r *Room) worthAsking(now Instant, s *Settings, cell Cell, number uint64) bool {
 	if s.QueueAll || r.paused.Load() {
 		return false
 	}
@@ -45,14 +46,14 @@ func (r *Room) worthAsking(now Instant, s *Settings, c Claim) bool {
 	switch {
 	case open <= 0:
 		return false
-	case c.Newcomer():
+	case cell == Cell{}:
 		return open > v.Present
 	case s.Method == Random:
 		return true
 	case s.Method == Line:
-		return c.Number != 0 && int64(c.Number-v.first) < int64(open)
+		return number != 0 && int64(number-v.first) < int64(open)
 	default:
-		return open > v.before(c.Cell.Bucket)
+		return open > v.before(cell.Bucket)
 	}
 }
 

@@ -38,9 +38,9 @@ type Place struct {
 	// Number is counted up from 1 as visitors join. Among those of one priority a
 	// smaller one is ahead.
 	Number   uint64
-	Priority int16 // a higher one is ahead of all of a lower one; default 0
 	Ahead    int   // people ahead in line
 	Length   int   // of the line, this visitor included
+	Priority int16 // a higher one is ahead of all of a lower one; default 0
 
 	// Joined says that the place was taken with this claim, at the end of those of
 	// its priority.

@@ -413,7 +413,7 @@ func (r *Room) StoreErrors() (calls, letIn uint64) { return r.errors.Load(), r.b
 // withoutStore decides a claim by the room's policy.
 func (r *Room) withoutStore(now Instant, c Claim) Grant {
 	s := r.settings.Load()
-	if s.OnStoreError == Hold || !r.worthAsking(now, s, c) || s.OnStoreError == Share && r.spare.Add(-1) < 0 {
+	if s.OnStoreError == Hold || !r.worthAsking(now, s, c.Cell, c.Number) || s.OnStoreError == Share && r.spare.Add(-1) < 0 {
 		return Grant{}
 	}
 	r.blind.Add(1)

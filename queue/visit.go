@@ -86,7 +86,7 @@ func (r *Room) Visit(ctx context.Context, now Instant, q Request) Decision {
 func (r *Room) Check(now Instant, q Request) (Decision, *Pending) {
 	now = r.storeTime(now)
 	s := r.settings.Load()
-	if q.Subject == (ID{}) && r.isSubject(&q.Ticket) {
+	if r.named.Load() && q.Subject == (ID{}) && r.isSubject(&q.Ticket) {
 		q.Subject = q.Ticket.ID
 	}
 	if q.Subject != (ID{}) {
@@ -97,16 +97,16 @@ func (r *Room) Check(now Instant, q Request) (Decision, *Pending) {
 
 // check is Check by the store's clock, of a ticket that is the visitor's.
 func (r *Room) check(now Instant, s *Settings, q *Request) (Decision, *Pending) {
-	t := q.Ticket
+	t := &q.Ticket
 	switch {
 	case t.State == None || t.LastCheckIn > now.Add(skew) || r.isRevoked(t.ID, now):
 		return r.arrive(now, s, r.nameFor(q), q)
 	case t.State == Accepted:
-		if d, ok := r.stay(now, s, t); ok {
+		if d, ok := r.stay(now, s, *t); ok {
 			return d, nil
 		}
 		return r.arrive(now, s, t.ID, q)
-	case q.NoWait || s.rejects() || s.placeEnds(&t) <= now:
+	case q.NoWait || s.rejects() || s.placeEnds(t) <= now:
 		return r.outOfLine(now, s, q)
 	}
 	return r.checkIn(now, s, q)
@@ -236,7 +236,7 @@ func (r *Room) arrive(now Instant, s *Settings, id ID, q *Request) (Decision, *P
 	// A session that has run out here may last in the store, and that of a subject
 	// may be another device's.
 	back := (q.Ticket.State == Accepted || q.Subject != ID{}) && id == cmp.Or(q.Subject, q.Ticket.ID) && !r.paused.Load()
-	if back || s.Method == Line || r.worthAsking(now, s, Claim{ID: id}) {
+	if back || s.Method == Line || r.worthAsking(now, s, Cell{}, 0) {
 		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: q.Priority > 0, NoSlot: r.paused.Load(), NoPlace: q.NoWait}
 		return Decision{}, &Pending{Claim: c, request: *q}
 	}
@@ -313,10 +313,10 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	}
 	sh.mu.Unlock()
 
-	claim := r.claim(q, cell)
-	claim.Due = t.Due()
-	if s.Method == Line || r.worthAsking(now, s, claim) || stranger && !r.paused.Load() {
-		return Decision{}, &Pending{Claim: claim, ticket: t, issue: true, request: *q}
+	if s.Method == Line || r.worthAsking(now, s, cell, t.Number) || stranger && !r.paused.Load() {
+		p := &Pending{Claim: r.claim(q, cell), ticket: t, issue: true, request: *q}
+		p.Claim.Due = t.Due()
+		return Decision{}, p
 	}
 	return Decision{Outcome: Queued, Ticket: t, Issue: true}, nil
 }
