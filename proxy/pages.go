@@ -64,14 +64,19 @@ func (r *room) refusal(language string) *page {
 // placeOf is the visitor's place in an exact line: as the store has just told
 // it, or, while it does not answer, what is left without that.
 func placeOf(n *queue.Numbers, d *queue.Decision) templates.Place {
+	p := templates.Place{TicketNumber: d.Ticket.Number, FirstWaitingNumber: n.Line.First, LastWaitingNumber: n.Line.Last, UsersQueued: max(n.Waiting, 1)}
 	if d.Place.Number == 0 {
-		return templates.Place{TicketNumber: d.Ticket.Number, UsersQueued: max(n.Waiting, 1)}
+		return p
 	}
 	wait := n.WaitAt(d.Place)
-	return templates.Place{
-		TicketNumber: d.Place.Number, Position: d.Place.Ahead + 1, UsersQueued: d.Place.Length,
-		WaitTimeKnown: wait.Known, WaitTime: wait.Minutes,
+	p.TicketNumber, p.Position, p.UsersQueued = d.Place.Number, d.Place.Ahead+1, d.Place.Length
+	p.WaitTimeKnown, p.WaitTime = wait.Known, wait.Minutes
+	// The room's numbers may be from before this visitor joined.
+	p.LastWaitingNumber = max(p.LastWaitingNumber, d.Place.Number)
+	if d.Place.Priority == 0 && (d.Place.Ahead == 0 || p.FirstWaitingNumber == 0) {
+		p.FirstWaitingNumber = d.Place.Number - min(uint64(d.Place.Ahead), d.Place.Number-1)
 	}
+	return p
 }
 
 // get returns the page for the numbers and a key; the place is one of the key's
@@ -136,8 +141,6 @@ func told(name string, n *queue.Numbers, key pageKey, place templates.Place) tem
 		UsersAheadKnown:      known,
 		UsersAhead:           ahead,
 		UsersQueued:          max(n.Waiting, ahead+1),
-		FirstWaitingNumber:   n.Line.First,
-		LastWaitingNumber:    n.Line.Last,
 		Place:                place,
 	}
 	if key.bucket != 0 {

@@ -51,12 +51,9 @@ type Data struct {
 	// ArrivalBucket names the bucket that the visitors arrived in; fifo only.
 	ArrivalBucket string
 
-	// Of an exact line only. FirstWaitingNumber is the lowest ticket number of
-	// those who wait with the default priority, LastWaitingNumber the highest that
-	// was given out. Place is the visitor's own: what it tells goes in place of
-	// the wait and the people ahead and queued above.
-	FirstWaitingNumber, LastWaitingNumber uint64
-	Place                                 Place
+	// Place is the visitor's own, of an exact line only: what it tells goes in
+	// place of the wait and the people ahead and queued above.
+	Place Place
 }
 
 // Refreshes reports whether visitors in this state are to check in again.
@@ -92,7 +89,7 @@ func (d Data) resolved() Data {
 // has no exact line.
 func (d Data) placed() Data {
 	if d.QueueingMethod != methodLine {
-		d.FirstWaitingNumber, d.LastWaitingNumber, d.Place = 0, 0, Place{}
+		d.Place = Place{}
 		return d
 	}
 	p := d.Place.resolved()

@@ -61,9 +61,14 @@ var places = func() (places []templates.Place) {
 		for _, position := range []int{-1, 0, 1, 2, 9, 10, 12_345} {
 			for _, queued := range []int{-1, 0, 5, 412} {
 				for _, wait := range []int{-1, 0, 1, 2, 9, 59, 60, 61, 239, 240, 241, 300, 1234} {
-					places = append(places,
-						templates.Place{TicketNumber: number, Position: position, UsersQueued: queued, WaitTimeKnown: true, WaitTime: wait},
-						templates.Place{TicketNumber: number, Position: position, UsersQueued: queued, WaitTime: wait})
+					p := templates.Place{TicketNumber: number, Position: position, UsersQueued: queued, WaitTime: wait}
+					places = append(places, p)
+					p.WaitTimeKnown = true
+					places = append(places, p)
+					p.LastWaitingNumber = number + 2
+					places = append(places, p)
+					p.FirstWaitingNumber = 3
+					places = append(places, p)
 				}
 			}
 		}
@@ -99,8 +104,6 @@ func anyData() *rapid.Generator[templates.Data] {
 			UsersAheadKnown:      rapid.Bool().Draw(t, "ahead known"),
 			UsersAhead:           number.Draw(t, "ahead"),
 			UsersQueued:          number.Draw(t, "queued"),
-			FirstWaitingNumber:   rapid.Uint64Range(0, 1<<48).Draw(t, "first"),
-			LastWaitingNumber:    rapid.Uint64Range(0, 1<<48).Draw(t, "last"),
 			ArrivalBucket:        rapid.SampledFrom([]string{"", "2020-08-03T23:41:00Z"}).Draw(t, "bucket"),
 			Place:                rapid.SampledFrom(places).Draw(t, "place"),
 		}

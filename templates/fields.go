@@ -45,8 +45,8 @@ type fields struct {
 	PositionKnown                bool   `json:"positionKnown"`
 	Position                     any    `json:"position"`
 	TicketNumber                 any    `json:"ticketNumber"`
-	FirstWaitingNumber           uint64 `json:"firstWaitingNumber"`
-	LastWaitingNumber            uint64 `json:"lastWaitingNumber"`
+	FirstWaitingNumber           any    `json:"firstWaitingNumber"`
+	LastWaitingNumber            any    `json:"lastWaitingNumber"`
 }
 
 // own are the values that belong to one visitor. They are text, so that marks
@@ -54,7 +54,8 @@ type fields struct {
 type own struct {
 	lastUpdated, clock                           string
 	refresh                                      any
-	position, usersAhead, usersQueued, number    any
+	position, usersAhead, usersQueued            any
+	number, first, last                          any
 	waitTime, waitTimeHours, waitTimeHourMinutes any
 	waitTimeFormatted                            string
 }
@@ -89,14 +90,14 @@ func newFields(d Data, o own) fields {
 		PositionKnown:                exact,
 		Position:                     o.position,
 		TicketNumber:                 o.number,
-		FirstWaitingNumber:           d.FirstWaitingNumber,
-		LastWaitingNumber:            d.LastWaitingNumber,
+		FirstWaitingNumber:           o.first,
+		LastWaitingNumber:            o.last,
 	}
 }
 
 // encode writes the JSON answer for d, which is expected to be resolved.
 func encode(d Data, o own) ([]byte, error) {
-	for _, value := range []*any{&o.refresh, &o.waitTime, &o.position, &o.usersAhead, &o.usersQueued, &o.number} {
+	for _, value := range []*any{&o.refresh, &o.waitTime, &o.position, &o.usersAhead, &o.usersQueued, &o.number, &o.first, &o.last} {
 		if text, ok := (*value).(string); ok {
 			*value = json.Number(text)
 		}

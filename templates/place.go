@@ -20,8 +20,13 @@ type Visitor struct {
 // "line". Numbers below zero count as zero.
 type Place struct {
 	TicketNumber uint64 // counted up as visitors join; 0 for none
-	Position     int    // 1 is next; 0 is not known, and then no wait is either
-	UsersQueued  int    // in line altogether
+	// FirstWaitingNumber is the lowest ticket number of those who wait with the
+	// default priority, LastWaitingNumber the highest that was given out; 0 where
+	// that is not known.
+	FirstWaitingNumber, LastWaitingNumber uint64
+
+	Position    int // 1 is next; 0 is not known, and then no wait is either
+	UsersQueued int // in line altogether
 	// WaitTimeKnown says that WaitTime, in minutes, is an estimate to be told.
 	WaitTimeKnown bool
 	WaitTime      int
@@ -29,10 +34,12 @@ type Place struct {
 
 // Shape says how a place reads, whatever its numbers are: a template can ask
 // whether one is zero, and a wait of many minutes is told in other words.
-type Shape uint8
+type Shape uint16
 
 const (
 	hasNumber Shape = 1 << iota
+	hasFirst
+	hasLast
 	hasPosition
 	hasAhead
 	hasQueued
@@ -53,6 +60,8 @@ func (p Place) Shape() Shape {
 		}
 	}
 	set(hasNumber, p.TicketNumber > 0)
+	set(hasFirst, p.FirstWaitingNumber > 0)
+	set(hasLast, p.LastWaitingNumber > 0)
 	set(hasPosition, p.Position > 0)
 	set(hasAhead, p.ahead() > 0)
 	set(hasQueued, p.UsersQueued > 0)
@@ -106,6 +115,10 @@ func (p *Place) number(v ownValue) uint64 {
 		return uint64(p.WaitTime / 60)
 	case waitTimeHourMinutes:
 		return uint64(p.WaitTime % 60)
+	case firstWaitingNumber:
+		return p.FirstWaitingNumber
+	case lastWaitingNumber:
+		return p.LastWaitingNumber
 	default:
 		return p.TicketNumber
 	}

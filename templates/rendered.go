@@ -3,6 +3,7 @@ package templates
 import (
 	"bytes"
 	"crypto/rand"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -24,15 +25,16 @@ type cut struct {
 	value ownValue
 }
 
-// ownValue is a digit.
 type ownValue byte
 
 const (
-	lastUpdated ownValue = '0' + iota
+	lastUpdated ownValue = iota
 	lastUpdatedTime
 	refreshInterval
 	// The numbers of a place in an exact line.
 	ticketNumber
+	firstWaitingNumber
+	lastWaitingNumber
 	position
 	usersAhead
 	usersQueued
@@ -125,7 +127,7 @@ func put2(b []byte, n int) {
 }
 
 // marks stand in for a visitor's own values while a template is rendered. Each
-// is the same long random number and a digit that tells them apart: a number,
+// is the same long random number and two digits that tell them apart: a number,
 // so that it is true in a Mustache section, valid in JSON and untouched by any
 // escaping; random, made at the first use in this process, so that no template
 // and no value can contain it.
@@ -144,7 +146,8 @@ var marks = sync.OnceValue(func() string {
 func ownOf(d Data) own {
 	n, _ := d.position()
 	return own{
-		refresh: 0, position: n, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued, number: d.Place.TicketNumber,
+		refresh: 0, position: n, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued,
+		number: d.Place.TicketNumber, first: d.Place.FirstWaitingNumber, last: d.Place.LastWaitingNumber,
 		waitTime: d.WaitTime, waitTimeHours: d.WaitTime / 60, waitTimeHourMinutes: d.WaitTime % 60,
 		waitTimeFormatted: FormatWaitTime(d),
 	}
@@ -154,7 +157,7 @@ func ownOf(d Data) own {
 // times, of the interval where visitors check in again, and of a place's
 // numbers. A number that is zero is false in a section, so it has none.
 func marked(d Data) own {
-	mark := func(v ownValue) string { return marks() + string(rune(v)) }
+	mark := func(v ownValue) string { return fmt.Sprintf("%s%02d", marks(), v) }
 	o := ownOf(d)
 	o.lastUpdated, o.clock = mark(lastUpdated), mark(lastUpdatedTime)
 	if d.Refreshes() {
@@ -164,7 +167,7 @@ func marked(d Data) own {
 		return o
 	}
 	for v, value := range map[ownValue]*any{
-		ticketNumber: &o.number, position: &o.position, usersAhead: &o.usersAhead, usersQueued: &o.usersQueued,
+		ticketNumber: &o.number, firstWaitingNumber: &o.first, lastWaitingNumber: &o.last, position: &o.position, usersAhead: &o.usersAhead, usersQueued: &o.usersQueued,
 		waitTime: &o.waitTime, waitTimeHours: &o.waitTimeHours, waitTimeHourMinutes: &o.waitTimeHourMinutes,
 	} {
 		if *value != any(0) && *value != any(uint64(0)) {
@@ -184,11 +187,11 @@ func split(text []byte) *Rendered {
 	for {
 		before, after, found := bytes.Cut(text, mark)
 		r.text = append(r.text, before...)
-		if !found || len(after) == 0 {
+		if !found || len(after) < 2 {
 			break
 		}
-		r.cuts = append(r.cuts, cut{at: len(r.text), value: ownValue(after[0])})
-		text = after[1:]
+		r.cuts = append(r.cuts, cut{at: len(r.text), value: ownValue(10*(after[0]-'0') + after[1] - '0')})
+		text = after[2:]
 	}
 	r.size = len(r.text)
 	for _, c := range r.cuts {

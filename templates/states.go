@@ -22,9 +22,9 @@ func States() []State {
 	}
 	line := func(position, wait int) Data {
 		return Data{
-			RoomName: "shop", QueueingMethod: methodLine, FirstWaitingNumber: 1210, LastWaitingNumber: 1650,
+			RoomName: "shop", QueueingMethod: methodLine,
 			Place: Place{
-				TicketNumber: 1209 + uint64(position), Position: position, UsersQueued: 412, WaitTimeKnown: wait > 0, WaitTime: wait,
+				TicketNumber: 1209 + uint64(position), FirstWaitingNumber: 1210, LastWaitingNumber: 1650, Position: position, UsersQueued: 412, WaitTimeKnown: wait > 0, WaitTime: wait,
 			},
 		}.resolved()
 	}
