@@ -24,7 +24,7 @@ const maxPatch = 64 << 10
 // for everyone who reaches it, and the API below /api/v1/, which asks for the
 // bearer token if there is one. Browsers' requests from other sites are refused.
 func (g *Gate) Admin() http.Handler {
-	api := http.NewServeMux()
+	mux, api := http.NewServeMux(), http.NewServeMux()
 	api.HandleFunc("GET /api/v1/rooms", g.getRooms)
 	api.HandleFunc(roomPattern, g.withRoom(g.getRoom))
 	api.HandleFunc("PATCH /api/v1/rooms/{room}", g.withRoom(g.patchRoom))
@@ -34,7 +34,7 @@ func (g *Gate) Admin() http.Handler {
 	api.HandleFunc("PATCH /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.patchVisitor))
 	api.HandleFunc("DELETE /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.deleteVisitor))
 	api.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if allowed := methodsOf(api, r); allowed != nil {
+		if allowed := append(methodsOf(mux, r), methodsOf(api, r)...); allowed != nil {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
 			refuse(w, http.StatusMethodNotAllowed, "This resource does not support the method.")
 			return
@@ -42,7 +42,6 @@ func (g *Gate) Admin() http.Handler {
 		refuse(w, http.StatusNotFound, "There is no such resource. See /api/v1/rooms.")
 	})
 
-	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"status": "ok"}) })
 	mux.HandleFunc("GET /readyz", g.getReady)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g.metrics.registry, promhttp.HandlerOpts{}))

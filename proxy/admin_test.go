@@ -129,6 +129,7 @@ func TestAdminRefusesWithProblems(t *testing.T) {
 		{"GET", "/", "", nil, http.StatusNotFound},
 		{"POST", "/api/v1/rooms", "{}", nil, http.StatusMethodNotAllowed},
 		{"DELETE", "/api/v1/rooms/shop", "", nil, http.StatusMethodNotAllowed},
+		{"POST", "/readyz", "", nil, http.StatusMethodNotAllowed},
 		{"PATCH", "/api/v1/rooms/shop/status", "{}", nil, http.StatusMethodNotAllowed},
 		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Content-Type", "text/plain"), http.StatusUnsupportedMediaType},
 		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Content-Type", ""), http.StatusUnsupportedMediaType},
