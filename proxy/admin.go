@@ -24,7 +24,7 @@ const maxPatch = 64 << 10
 // for everyone who reaches it, and the API below /api/v1/, which asks for the
 // bearer token if there is one. Browsers' requests from other sites are refused.
 func (g *Gate) Admin() http.Handler {
-	api := http.NewServeMux()
+	mux, api := http.NewServeMux(), http.NewServeMux()
 	api.HandleFunc("GET /api/v1/rooms", g.getRooms)
 	api.HandleFunc(roomPattern, g.withRoom(g.getRoom))
 	api.HandleFunc("PATCH /api/v1/rooms/{room}", g.withRoom(g.patchRoom))
@@ -34,7 +34,7 @@ func (g *Gate) Admin() http.Handler {
 	api.HandleFunc("PATCH /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.patchVisitor))
 	api.HandleFunc("DELETE /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.deleteVisitor))
 	api.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if allowed := methodsOf(api, r); allowed != nil {
+		if allowed := append(methodsOf(mux, r), methodsOf(api, r)...); allowed != nil {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
 			refuse(w, http.StatusMethodNotAllowed, "This resource does not support the method.")
 			return
@@ -42,7 +42,6 @@ func (g *Gate) Admin() http.Handler {
 		refuse(w, http.StatusNotFound, "There is no such resource. See /api/v1/rooms.")
 	})
 
-	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"status": "ok"}) })
 	mux.HandleFunc("GET /readyz", g.getReady)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g.metrics.registry, promhttp.HandlerOpts{}))
@@ -170,10 +169,19 @@ const roomPattern = "GET /api/v1/rooms/{room}"
 
 func (g *Gate) getRoom(w http.ResponseWriter, _ *http.Request, r *room) { reply(w, r.describe()) }
 
+// isJSON says whether the lines of a Content-Type header name JSON, or there are
+// none: browsers ask first before they send a PATCH to another site in any case.
+func isJSON(lines []string) bool {
+	if len(lines) == 0 {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(lines[0])
+	return err == nil && (kind == "application/json" || kind == "application/merge-patch+json")
+}
+
 // readPatch reads the body of a change; if it cannot, it has answered instead.
 func readPatch(w http.ResponseWriter, q *http.Request) (patch []byte, ok bool) {
-	if kind, _, err := mime.ParseMediaType(q.Header.Get("Content-Type")); err != nil ||
-		kind != "application/json" && kind != "application/merge-patch+json" {
+	if !isJSON(q.Header["Content-Type"]) {
 		refuse(w, http.StatusUnsupportedMediaType, "Send the changes as application/json.")
 		return nil, false
 	}
@@ -209,7 +217,7 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 		refuse(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.lines...)
 	default:
 		g.o.Log.Error("room not changed", zap.String("room", r.cfg.Name), zap.Error(err))
-		refuse(w, http.StatusServiceUnavailable, "The store does not answer; nothing was changed.")
+		refuse(w, http.StatusServiceUnavailable, "The store does not answer. It may make the change all the same: look before you ask again.")
 	}
 }
 

@@ -129,9 +129,11 @@ func TestAdminRefusesWithProblems(t *testing.T) {
 		{"GET", "/", "", nil, http.StatusNotFound},
 		{"POST", "/api/v1/rooms", "{}", nil, http.StatusMethodNotAllowed},
 		{"DELETE", "/api/v1/rooms/shop", "", nil, http.StatusMethodNotAllowed},
+		{"POST", "/readyz", "", nil, http.StatusMethodNotAllowed},
 		{"PATCH", "/api/v1/rooms/shop/status", "{}", nil, http.StatusMethodNotAllowed},
 		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Content-Type", "text/plain"), http.StatusUnsupportedMediaType},
 		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Content-Type", ""), http.StatusUnsupportedMediaType},
+		{"PATCH", "/api/v1/rooms/shop", `{}`, func(r *http.Request) { r.Header.Del("Content-Type") }, http.StatusOK},
 		{"PATCH", "/api/v1/rooms/shop", `{"queue_all"`, nil, http.StatusBadRequest},
 		{"PATCH", "/api/v1/rooms/shop", `null`, nil, http.StatusBadRequest},
 		{"PATCH", "/api/v1/rooms/shop", `[]`, nil, http.StatusBadRequest},
@@ -231,7 +233,9 @@ func TestReadiness(t *testing.T) {
 	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/livez", "", nil).status)
 	assert.True(t, in.get("/").in(), "whoever is in does not notice")
 	assert.Equal(t, "queueing", f.status("shop").Status, "the status is what was known last")
-	assert.Equal(t, http.StatusServiceUnavailable, f.patch(`{"queue_all": true}`).status)
+	patched := f.patch(`{"queue_all": true}`)
+	assert.Equal(t, http.StatusServiceUnavailable, patched.status)
+	assert.Contains(t, patched.body, "may make the change all the same", "a store that hangs reads later what it was sent")
 	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_store_failing{room="shop"} 1`)
 
 	store.failing.Store(false)

@@ -100,6 +100,8 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"total_active_users": 9, "nothing": 1}`).status)
 	assert.Equal(t, before, f.describe())
 	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"refresh_interval": "1h", "queue_ticket_ttl": "1h"}`).status, "places would not last two intervals")
+	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"session_duration": "25h"}`).status, "the cookie would end before the session")
+	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"total_active_users": 2147483648}`).status, "what a file may not hold")
 }
 
 func TestConfigureKeepsTheOldConfigurationIfTheNewOneIsFaulty(t *testing.T) {

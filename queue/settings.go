@@ -3,6 +3,7 @@ package queue
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -106,7 +107,7 @@ func indexOf(names []string, what, name string) (int, error) {
 }
 
 // Settings are the limits and switches of a room. All of them may be changed
-// while it runs.
+// while it runs. The limits are at most 2147483647, and the durations a day.
 type Settings struct {
 	TotalActiveUsers      int           // sessions at a time; required, at least 1
 	NewUsersPerMinute     int           // admissions per calendar minute; required, at least 1
@@ -133,7 +134,7 @@ func (s Settings) WithDefaults() Settings {
 	setDefault(&s.RefreshInterval, 20*time.Second)
 	setDefault(&s.Bucket, time.Minute)
 	setDefault(&s.QueueTicketTTL, max(5*time.Minute, 2*s.RefreshInterval))
-	setDefault(&s.LineDropout, max(3*s.RefreshInterval, time.Minute))
+	setDefault(&s.LineDropout, min(max(3*s.RefreshInterval, time.Minute), longest))
 	setDefault(&s.LineGrace, 15*time.Second)
 	return s
 }
@@ -152,12 +153,15 @@ func (s Settings) Validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	require(s.TotalActiveUsers >= 1, "total_active_users is %d: must be at least 1", s.TotalActiveUsers)
-	require(s.NewUsersPerMinute >= 1, "new_users_per_minute is %d: must be at least 1", s.NewUsersPerMinute)
+	number := func(name string, n int) {
+		require(n >= 1, "%s is %d: must be at least 1", name, n)
+		require(n <= math.MaxInt32, "%s is %d: must be at most %d", name, n, math.MaxInt32)
+	}
+	number("total_active_users", s.TotalActiveUsers)
+	number("new_users_per_minute", s.NewUsersPerMinute)
 	require(s.SessionDuration >= time.Second, "session_duration is %v: must be at least 1s", s.SessionDuration)
 	require(int(s.Method) < len(methodNames), "queueing_method is unknown")
 	require(s.RefreshInterval >= time.Second, "refresh_interval is %v: must be at least 1s", s.RefreshInterval)
-	require(s.RefreshInterval <= 24*time.Hour, "refresh_interval is %v: must be at most 24h", s.RefreshInterval)
 	require(s.RefreshJitter >= 0 && s.RefreshJitter <= 0.5, "refresh_jitter is %v: must be from 0 to 0.5", s.RefreshJitter)
 	require(s.Bucket >= time.Second, "bucket is %v: must be at least 1s", s.Bucket)
 	require(int(s.Pacing) < len(pacingNames), "pacing is unknown")
@@ -167,8 +171,20 @@ func (s Settings) Validate() error {
 		"line_dropout is %v: must be longer than a refresh interval, at least %v", s.LineDropout, s.RefreshInterval+s.slack())
 	require(s.LineGrace >= leastGrace, "line_grace is %v: must be at least %v", s.LineGrace, leastGrace)
 	require(int(s.Occupancy) < len(occupancyNames), "occupancy is unknown")
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"session_duration", s.SessionDuration}, {"refresh_interval", s.RefreshInterval}, {"bucket", s.Bucket},
+		{"queue_ticket_ttl", s.QueueTicketTTL}, {"line_dropout", s.LineDropout}, {"line_grace", s.LineGrace},
+	} {
+		require(d.value <= longest, "%s is %v: must be at most 24h", d.name, d.value)
+	}
 	return errors.Join(errs...)
 }
+
+// longest is what any duration may be: no cookie is kept for longer than a day.
+const longest = 24 * time.Hour
 
 // leastGrace leaves nodes that share a store the time to tell it that an
 // occupant is back.
@@ -191,8 +207,8 @@ func (s *Settings) placeEnds(t *Ticket) Instant {
 // PlaceLasts is how long after a check-in a place can be come back to at most:
 // a store remembers for that long who was let in.
 func (s Settings) PlaceLasts() time.Duration {
-	longest := time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter))
-	return max(s.QueueTicketTTL, Told(longest)+s.slack())
+	interval := time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter))
+	return max(s.QueueTicketTTL, Told(interval)+s.slack())
 }
 
 // SessionLasts is how long a session outlives what renews it, as a node reckons

@@ -34,6 +34,13 @@ func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
 	}{
 		{"no slots", func(s *queue.Settings) { s.TotalActiveUsers = 0 }, "total_active_users is 0"},
 		{"no admissions", func(s *queue.Settings) { s.NewUsersPerMinute = -1 }, "new_users_per_minute is -1"},
+		{"more slots than can be counted", func(s *queue.Settings) { s.TotalActiveUsers = math.MaxInt32 + 1 }, "total_active_users is 2147483648: must be at most 2147483647"},
+		{"more admissions than can be counted", func(s *queue.Settings) { s.NewUsersPerMinute = math.MaxInt }, "new_users_per_minute"},
+		{"a session that its cookie does not last", func(s *queue.Settings) { s.SessionDuration = 24*time.Hour + 1 }, "session_duration is 24h0m0.000000001s: must be at most 24h"},
+		{"a place that its cookie does not last", func(s *queue.Settings) { s.QueueTicketTTL = 25 * time.Hour }, "queue_ticket_ttl"},
+		{"a dropout of more than a day", func(s *queue.Settings) { s.LineDropout = 25 * time.Hour }, "line_dropout"},
+		{"a grace of more than a day", func(s *queue.Settings) { s.LineGrace = 25 * time.Hour }, "line_grace"},
+		{"too wide buckets", func(s *queue.Settings) { s.Bucket = 25 * time.Hour }, "bucket"},
 		{"a session of less than a second", func(s *queue.Settings) { s.SessionDuration = time.Second - 1 }, "session_duration"},
 		{"an unknown method", func(s *queue.Settings) { s.Method = 5 }, "queueing_method"},
 		{"an unknown pacing", func(s *queue.Settings) { s.Pacing = 4 }, "pacing"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy"
@@ -21,6 +22,7 @@ func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (qu
 	if name == inProcess {
 		return memstore.Open(st.journals())
 	}
+	redis.SetLogger(clientLog{log})
 	store, warnings, err := redisstore.Open(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
@@ -29,6 +31,15 @@ func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (qu
 		log.Warn("store", zap.String("warning", w))
 	}
 	return store, nil
+}
+
+// clientLog is where the Redis client tells of each attempt that fails. The gate
+// tells by itself when the store ceases to answer and when it does again.
+type clientLog struct{ log *zap.Logger }
+
+// Printf implements the client's logging.
+func (c clientLog) Printf(_ context.Context, format string, values ...any) {
+	c.log.Debug("store's client", zap.String("said", fmt.Sprintf(format, values...)))
 }
 
 // pace is how a gate talks with a store: one in the same process as often as it

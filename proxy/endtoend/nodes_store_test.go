@@ -1,6 +1,7 @@
 package endtoend_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -188,11 +189,17 @@ func TestGateDoesNotStartWithoutItsStore(t *testing.T) {
 		late := newGate(t, s.gates[0].env, s.gates[0].args[7:]...) // without its own addresses and directory
 		late.launch()
 		assert.Equal(t, 1, late.exit(), name)
-		assert.Contains(t, late.log.String(), "opening the store", name)
+		assert.Regexp(t, `^(\{.*\n)*anteroom: opening the store: .*\n$`, late.log.String(), name)
 		assert.Less(t, time.Since(began), patience/2, name)
+		s.until("the store does not answer", func() bool { return s.failing(true) })
 		assert.Equal(t, 200, s.gates[0].ready(), name)
 		fault.end()
+		s.until("the store answers", func() bool { return s.failing(false) })
 	}
+	for line := range strings.Lines(s.gates[0].log.String()) {
+		assert.True(t, json.Valid([]byte(line)), line)
+	}
+	assert.Equal(t, 2, strings.Count(s.gates[0].log.String(), "store does not answer"), "it is told once a fault")
 }
 
 // resumed is how soon people are let in again once a store is back that has
