@@ -106,7 +106,7 @@ func (r *Room) check(now Instant, s *Settings, q *Request) (Decision, *Pending) 
 			return d, nil
 		}
 		return r.arrive(now, s, t.ID, q)
-	case q.NoWait || s.rejects() || s.placeEnds(t) <= now:
+	case q.NoWait && !r.letsAllIn(s) || s.rejects() || s.placeEnds(t) <= now:
 		return r.outOfLine(now, s, q)
 	}
 	return r.checkIn(now, s, q)
@@ -144,6 +144,9 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 // inLine answers a visitor who goes on waiting, with their place in an exact
 // line if there is one.
 func (r *Room) inLine(now Instant, p *Pending, place Place) Decision {
+	if p.request.NoWait {
+		return Decision{Outcome: Busy, Ticket: p.request.Ticket}
+	}
 	d := Decision{Outcome: Queued, Ticket: p.ticket, Issue: p.issue, Place: place}
 	if place.Number != 0 && (d.Ticket.Number != place.Number || d.Ticket.Priority != place.Priority) {
 		d.Ticket.Number, d.Ticket.Priority, d.Issue = place.Number, place.Priority, true
@@ -175,6 +178,11 @@ func (r *Room) recount(now Instant, sh *waiterShard, t *Ticket) {
 		e.more &^= leftFlag
 		sh.change(r.settings.Load().bucket(t.ArrivedAt), e.until, 1)
 	}
+}
+
+// letsAllIn reports whether everyone enters, without waiting for anything.
+func (r *Room) letsAllIn(s *Settings) bool {
+	return s.Method == Passthrough && !s.QueueAll && !r.paused.Load()
 }
 
 // nameFor is the id of somebody who arrives.
@@ -283,7 +291,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 		return r.join(now, s, r.nameFor(q), q, Place{}), nil
 	}
 	bucket := s.bucket(sh.counted(&t))
-	due := now >= t.Due() && (e == nil || now.ticks(r.start) >= dueTicks(e))
+	due := r.letsAllIn(s) || now >= t.Due() && (e == nil || now.ticks(r.start) >= dueTicks(e))
 	if !due && (!q.Called || s.Method != FIFO || e != nil && called(e)) {
 		d := r.early(now, sh, e, bucket, t)
 		cell := Cell{Bucket: bucket, Until: now}
