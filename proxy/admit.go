@@ -18,6 +18,7 @@ type passage struct {
 	ticket    queue.Ticket
 	setCookie string   // "" for none
 	excess    []string // Set-Cookie values to go with it
+	hold      *hold    // of an answer that may be a connection that keeps a seat; nil for none
 }
 
 type passageKey struct{}
@@ -37,16 +38,20 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queue.
 	} else {
 		v.room.jar.Remember(v.sealed)
 	}
-	if setCookie != "" || v.room.cfg.Revoke {
+	h := g.hold(v, d.Ticket)
+	defer h.end()
+	seats := v.room.line.queue.Occupancy() == queue.ByConnection && connects(r)
+	if setCookie != "" || v.room.cfg.Revoke || seats {
 		p := &passage{gate: g, visitor: v, ticket: d.Ticket, setCookie: setCookie}
 		if setCookie != "" {
 			p.excess = v.excess(r)
 		}
+		if seats {
+			p.hold = h
+		}
 		r = r.WithContext(context.WithValue(r.Context(), passageKey{}, p))
 	}
-	h := g.hold(v, d.Ticket)
-	defer h.end()
-	if v.room.line.queue.Occupancy() == queue.ByConnection && connects(r) {
+	if seats {
 		r = h.take(v.room.line, r)
 	}
 	g.pass(w, r, v.room.origin)
@@ -79,8 +84,11 @@ func (g *Gate) respond(resp *http.Response) {
 	if !ok {
 		return
 	}
-	if revoke && p.visitor.room.cfg.Revoke {
+	switch {
+	case revoke && p.visitor.room.cfg.Revoke:
 		p.revoke()
+	case p.hold != nil && lasts(resp):
+		p.hold.keep()
 	}
 	p.mark(resp.Header)
 }

@@ -15,8 +15,8 @@ type hold struct {
 	gate   *Gate
 	queue  *queue.Room // nil once the answer has ended
 	ticket queue.Ticket
-	seat   *seats // that the answer keeps for its visitor; nil for none
-	long   bool   // the answer has been touched
+	seat   *seats // that the answer may keep for its visitor; nil for none
+	long   bool   // the answer keeps the session: it has been touched
 }
 
 var holds = sync.Pool{New: func() any { return new(hold) }}
@@ -61,7 +61,7 @@ func (h *hold) touch() {
 func (h *hold) end() {
 	h.mu.Lock()
 	h.timer.Stop()
-	if h.seat != nil || h.long {
+	if h.long {
 		h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
 	}
 	if h.seat != nil {

@@ -22,8 +22,7 @@ func connects(r *http.Request) bool {
 	return r.Header["Upgrade"] != nil || strings.Contains(strings.ToLower(headerValue(r.Header["Accept"])), "text/event-stream")
 }
 
-// take keeps the visitor's seat from now until the hold is ended, and for the
-// room's grace beyond. The request returned is cut when the session ends.
+// take has the request that it returns cut when the session ends.
 func (h *hold) take(l *line, r *http.Request) *http.Request {
 	ctx, cut := context.WithCancel(r.Context())
 	s := &l.seats
@@ -39,8 +38,23 @@ func (h *hold) take(l *line, r *http.Request) *http.Request {
 	h.mu.Lock()
 	h.seat = s
 	h.mu.Unlock()
-	l.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
 	return r.WithContext(ctx)
+}
+
+// lasts reports whether an answer is a connection that lasts: the origin may have
+// refused it.
+func lasts(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusSwitchingProtocols ||
+		resp.StatusCode == http.StatusOK && strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "text/event-stream")
+}
+
+// keep keeps the visitor's seat from now until the hold is ended, and for the
+// room's grace beyond.
+func (h *hold) keep() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.long = true
+	h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
 }
 
 // leave gives up the hold's part of a seat.

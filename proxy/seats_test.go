@@ -50,6 +50,36 @@ func TestRequestsAloneKeepNoSeatByConnection(t *testing.T) {
 	assert.False(t, seated.get("/").in())
 }
 
+func TestConnectionsThatTheSiteRefusesKeepNoSeat(t *testing.T) {
+	for name, asks := range map[string]func(*http.Request){
+		"a websocket": func(r *http.Request) {
+			r.Header.Set("Connection", "Upgrade")
+			r.Header.Set("Upgrade", "websocket")
+		},
+		"a stream of events": func(r *http.Request) { r.Header.Set("Accept", "text/event-stream") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, room(byConnection(15*time.Second)))
+			f.site.will(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/refused" {
+					w.WriteHeader(http.StatusForbidden)
+					return
+				}
+				talking(w, r)
+			})
+			seated, waiting := f.visitor(), f.visitor()
+			require.True(t, seated.get("/").in())
+			for range 14 {
+				require.False(t, waiting.get("/").in())
+				seated.get("/refused", asks)
+				f.pass(time.Second)
+			}
+			f.pass(2 * time.Second)
+			assert.True(t, waiting.get("/").in(), "the seat goes to the head of the line")
+		})
+	}
+}
+
 func TestASeatIsKeptForTheGraceAfterItsConnection(t *testing.T) {
 	t.Parallel()
 	const grace = 3 * time.Second
