@@ -190,9 +190,14 @@ func (s *Settings) placeEnds(t *Ticket) Instant {
 
 // PlaceLasts is how long after a check-in a place can be come back to at most:
 // a store remembers for that long who was let in.
-func (s Settings) PlaceLasts() time.Duration {
+func (s Settings) PlaceLasts() time.Duration { return max(s.QueueTicketTTL, s.ComesBack()) }
+
+// ComesBack is within what time after a check-in whoever stays makes the next one:
+// for so long a store gives no slots away where people wait whose places in an
+// exact line it does not know yet.
+func (s Settings) ComesBack() time.Duration {
 	longest := time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter))
-	return max(s.QueueTicketTTL, Told(longest)+s.slack())
+	return Told(longest) + s.slack()
 }
 
 // SessionLasts is how long a session outlives what renews it, as a node reckons

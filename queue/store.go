@@ -256,7 +256,8 @@ type Store interface {
 	// place that a store with a lost memory does not find is taken up as the
 	// ticket has it, if its last check-in was before the memory began and within
 	// LineDropout; and so are the places from before a room got its line, by their
-	// arrival. Whoever is let in, Held and
+	// arrival. Where people may be about to be taken up, no slots are open for as
+	// long as Settings.ComesBack. Whoever is let in, Held and
 	// Beyond too, is taken out of their cell in the same step. It is idempotent by id: an id that holds a
 	// slot is Held, and takes none. On an error no slot was granted; whether
 	// the report was counted is unknown, and the same report may be sent again.

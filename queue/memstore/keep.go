@@ -98,8 +98,8 @@ func (r *room) compact() error {
 // in it: whoever it says was let in holds a slot until one session duration
 // after the start, and whoever was in line counts for one more interval,
 // unless the gate was away for longer than a place lasts. Places in an exact line
-// come back with their visitors' tickets; newcomers get higher numbers than any
-// that was given out.
+// come back with their visitors' tickets, and nobody is let in until they have had
+// the time for it; newcomers get higher numbers than any that was given out.
 func (r *room) restore(now queue.Instant) {
 	told := r.restored
 	if told.sessions == nil {
@@ -134,5 +134,8 @@ func (r *room) restore(now queue.Instant) {
 	for _, c := range told.cells {
 		c.Until = max(c.Until, r.now.Add(r.settings.RefreshInterval*5/4))
 		r.cells.change(c.Cell, c.People, r.now)
+	}
+	if r.cells.present > 0 {
+		r.unknown = r.now
 	}
 }

@@ -85,6 +85,29 @@ func TestPlaceThatWasUsedDoesNotComeBackAfterARestart(t *testing.T) {
 	assert.True(t, g.place(ticketed(1, 2)).Joined)
 }
 
+func TestRestartLetsNobodyInBeforeTheLineHasHadTheTimeToComeBack(t *testing.T) {
+	two := exact()
+	two.TotalActiveUsers = 2
+	g := run(t, t.TempDir(), exact(), 0)
+	g.enter(0)
+	g.place(newcomer(1))
+	g.place(newcomer(2))
+	g.count(2, cell(0, 30*time.Second))
+	g = g.restart(two, 2*time.Second)
+	assert.Zero(t, g.place(ticketed(2, 3)).Ahead, "the first to check in is not let in for that")
+	g.place(ticketed(1, 2))
+	g.at(2*time.Second + two.ComesBack())
+	assert.Equal(t, 1, g.place(ticketed(2, 3)).Ahead)
+	assert.Equal(t, queue.Granted, g.claim(ticketed(1, 2)))
+}
+
+func TestRestartWithNobodyInLineOpensAtOnce(t *testing.T) {
+	g := run(t, t.TempDir(), exact(), 0)
+	g.look()
+	g = g.restart(exact(), 2*time.Second)
+	g.enter(1)
+}
+
 func TestRestartRemembersTheNumbersOfThoseWhoWaitedBeforeTheLine(t *testing.T) {
 	s := exact()
 	s.Method = queue.FIFO

@@ -33,6 +33,7 @@ type room struct {
 	line     line.Line
 	numbers  numbers
 	since    queue.Instant // the line has lost nobody since then
+	unknown  queue.Instant // when some of those in line were not known last; 0 for never
 	cells    cells
 	sessions map[queue.ID]session
 	ends     timeline[int] // active sessions by their end
@@ -97,6 +98,9 @@ func (r *room) configure(c queue.Configuration) error {
 	}
 	if begins {
 		r.numbers, r.since = next, next.began
+		if next.top > next.floor {
+			r.unknown = next.began
+		}
 	}
 	r.use(c)
 	return nil
@@ -353,7 +357,21 @@ func (r *room) present() int {
 	return r.cells.present
 }
 
+// settled is when all who stay have checked in since the exact line was unknown:
+// until then nobody is let in, as whoever happened to be the first to check in
+// would be the first in line. It is zero where there is nothing to wait for.
+func (r *room) settled() queue.Instant {
+	at := r.unknown.Add(r.settings.ComesBack())
+	if r.settings.Method != queue.Line || at <= r.now {
+		return 0
+	}
+	return at
+}
+
 func (r *room) open() int {
+	if r.settled() != 0 {
+		return 0
+	}
 	released, _ := r.pacer.Released(r.settings, r.now, r.present() > 0)
 	return queue.Open(r.settings, r.active, released, r.admitted)
 }
@@ -387,7 +405,7 @@ func (r *room) standing() queue.Standing {
 	released, more := r.pacer.Released(r.settings, r.now, r.present() > 0)
 	return queue.Standing{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
-		Open:     queue.Open(r.settings, r.active, released, r.admitted),
+		Open:     r.open(),
 		NextOpen: r.nextOpen(released-r.admitted, r.nextRelease(released, more)),
 	}
 }
@@ -415,6 +433,8 @@ func (r *room) empties() queue.Instant {
 func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
 	free, end := r.settings.TotalActiveUsers-r.active, r.nextEnd()
 	switch {
+	case r.settled() != 0 && !r.settings.QueueAll:
+		return r.settled()
 	case r.settings.QueueAll || r.settings.Method == queue.Reject || free <= allowance && end == 0:
 		return 0
 	case free < allowance:

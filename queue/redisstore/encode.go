@@ -95,7 +95,7 @@ func (s *Store) configurationArgs(args []any, c queue.Configuration) ([]any, err
 	return append(args, c.Version, settings, c.Overrides, c.By, int64(c.At),
 		l.TotalActiveUsers, l.NewUsersPerMinute, l.SessionDuration.Milliseconds(), l.PlaceLasts().Milliseconds(),
 		l.Method.String(), l.Pace().String(), flag(l.QueueAll), flag(!l.DisableSessionRenewal), flag(l.Fleeting),
-		l.SessionLasts(s.slack).Milliseconds(), l.LineDropout.Milliseconds()), nil
+		l.SessionLasts(s.slack).Milliseconds(), l.LineDropout.Milliseconds(), l.ComesBack().Milliseconds()), nil
 }
 
 func flag(is bool) string {

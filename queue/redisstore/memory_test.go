@@ -205,6 +205,35 @@ func TestOrderSurvivesTheLossOfMemory(t *testing.T) {
 	w.obeys(4, 1000)
 }
 
+// Places in an exact line come back with the tickets: until all have had the time
+// for it, the first to come back need not be the first in line.
+func TestOrderOfAnExactLineSurvivesTheLossOfMemory(t *testing.T) {
+	t.Parallel()
+	clock, server := newClock(t)
+	s := small(1)
+	s.Method = queue.Line
+	g := newGates(t, clock, s, 0, 0)
+	g.enters(g.nodes[0])
+	older, younger := g.joins(g.nodes[0]), g.joins(g.nodes[1])
+	g.pass(2 * time.Second)
+	server.Do("FLUSHALL")
+	g.sync()
+	g.sync()
+	c := g.nodes[0].Configuration()
+	c.Settings.TotalActiveUsers = 2
+	require.NoError(t, g.nodes[0].Configure(context.Background(), clock.time(), c))
+	g.sync()
+	require.False(t, g.look().Recovering)
+	g.visit(g.nodes[1], younger)
+	assert.False(t, younger.in, "a slot is kept for those who came before")
+	g.visit(g.nodes[0], older)
+	g.pass(c.Settings.ComesBack() + 3*time.Second)
+	g.visit(g.nodes[1], younger)
+	assert.False(t, younger.in)
+	g.visit(g.nodes[0], older)
+	assert.True(t, older.in)
+}
+
 // All nodes and the store are gone: nobody is waited for, and people in line
 // find their places in their tickets.
 func TestAFreshStartOpensAtOnce(t *testing.T) {

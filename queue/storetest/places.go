@@ -188,6 +188,23 @@ var placeCases = []contractCase{
 		n.join(10)
 		assert.Equal(n, ids(1, 2, 3, 4, 9, 10), n.order())
 	}},
+	{"a line that begins with people waiting lets nobody in before all have had the time to check in", func(n *node) {
+		n.configure(limited(1))
+		n.admit(newcomer(0))
+		n.count(people(2, cell(-1)))
+		n.configure(lined(2))
+		settled := n.now.Add(lined(2).WithDefaults().ComesBack())
+		v := n.look()
+		assert.Zero(n, v.Open)
+		assert.Equal(n, settled, v.NextOpen)
+		later := ticket(2, 0, 10*time.Second, time.Second)
+		assert.Equal(n, queue.Refused, n.verdicts(later)[0], "the first to check in need not be the first in line")
+		assert.Equal(n, queue.Refused, n.verdicts(ticket(1, 0, 20*time.Second, time.Second))[0])
+		assert.Equal(n, ids(1, 2), n.order())
+		n.at(settled.Sub(start))
+		assert.Equal(n, 1, n.look().Open)
+		assert.Equal(n, []queue.Verdict{refused, granted}, n.verdicts(later, ticket(1, 0, 20*time.Second, time.Second)))
+	}},
 	{"whoever checked in at a node that did not know of the line yet is taken up by arrival", func(n *node) {
 		n.configure(limited(1))
 		n.admit(newcomer(0))

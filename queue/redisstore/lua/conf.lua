@@ -14,17 +14,17 @@ local function configure(version, wanted)
   local settings, overrides, by, at = text(), text(), text(), text()
   local total, perminute, duration, place = text(), text(), text(), text()
   local method, pacing, queueall, renewal, fleeting = text(), text(), text(), text(), text()
-  local lasts, dropout = text(), text()
+  local lasts, dropout, back = text(), text(), text()
   if wanted then
     local measured = table.concat({total, perminute, duration, renewal}, ' ')
     if measured ~= call('HGET', CONF, 'measured') then
       call('HDEL', META, 'rates') -- what fitted under other limits says nothing
     end
-    local before, lined = string.match(call('HGET', CONF, 'limits') or '', '(%a+) %a+ %d %d %d+ %d+ (%d+ %d+)$')
+    local before, lined = string.match(call('HGET', CONF, 'limits') or '', '(%a+) %a+ %d %d %d+ %d+ %d+ (%d+ %d+)$')
     if method == 'line' and before ~= 'line' then lined = whole(version) .. ' ' .. at end
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
       'measured', measured, 'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall,
-        fleeting, lasts, dropout, lined or '0 0'}, ' '))
+        fleeting, lasts, dropout, back, lined or '0 0'}, ' '))
     if fleeting == '1' then end_all(lifetime(tonumber(duration), math.max(tonumber(place), tonumber(dropout)))) end
   end
   return wanted

@@ -48,6 +48,7 @@ elseif told_epoch == epoch and known_seq and seq > known_seq + 1 then
 elseif told_epoch ~= '' and told_epoch ~= epoch and not known_seq and call('SISMEMBER', AWAITED, node) == 0 then
   -- It remembers a room that this memory began without.
   await({node})
+  unknown = now
 end
 if last and (gap or server_before and server_before ~= server) then await_seen() end
 if grace > 0 then

@@ -4,18 +4,21 @@
 -- the highest number that was given out. The numbers above floor, up to top, are
 -- for those who were waiting when the room got its line: one for each millisecond
 -- in which they may have arrived before it began. Of whoever was in line before
--- since, their ticket tells. Windows up to swept have passed.
-local lined_by, given, began, floor, top, since, swept =
-  string.match(m[4] or '', '(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)')
+-- since, their ticket tells. Windows up to swept have passed. unknown is when some of
+-- those in line were not known last, 0 for never: until all who stay have checked in
+-- since, nobody is let in, as the first to check in would be the first in line.
+local lined_by, given, began, floor, top, since, swept, unknown =
+  string.match(m[4] or '', '(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)')
 local has_line = given ~= nil
 given, began, floor, top = tonumber(given) or 0, tonumber(began) or 0, tonumber(floor) or 0, tonumber(top) or 0
-since, swept = tonumber(since) or 0, tonumber(swept) or 0
+since, swept, unknown = tonumber(since) or 0, tonumber(swept) or 0, tonumber(unknown) or 0
 
 -- forget_line begins the line in an empty memory, of which nodes hear a little
 -- later.
 local function forget_line()
   call('UNLINK', ORDER, LEVELS, PLACES)
-  given, floor, top, since = 0, 0, 0, now + slack
+  given, floor, top, since, unknown = 0, 0, 0, now + slack, 0
+  if told_epoch ~= '' then unknown = since end
 end
 
 -- begin_line begins the line of a room that had another method.
@@ -30,12 +33,12 @@ local function begin_line()
   -- Some may have waited for longer than they can be away.
   local first = tonumber(call('ZRANGE', BUCKETS, 0, 0)[1]) or began
   given = given + math.max(place, began - first)
-  top = given
+  top, unknown = given, math.max(unknown, began)
 end
 
 local function save_line()
   if not has_line then return end
-  local line = string.format('%s %.0f %.0f %.0f %.0f %.0f %.0f', lined_by or '0', given, began, floor, top, since, swept)
+  local line = string.format('%s %.0f %.0f %.0f %.0f %.0f %.0f %.0f', lined_by or '0', given, began, floor, top, since, swept, unknown)
   if line ~= m[4] then call('HSET', META, 'line', line) end
 end
 
@@ -44,6 +47,11 @@ local LOOKS = 500 -- how many places one call looks up at most, beside one a cla
 -- How many are in line: preferred, with the default priority, behind these.
 local ahead_of_all, in_order, behind_all = 0, 0, 0
 local function length() return ahead_of_all + in_order + behind_all end
+
+-- settled is when that time ends; nil where there is nothing to wait for.
+local function settled()
+  if method == 'line' and now < unknown + back then return unknown + back end
+end
 
 -- waiting counts those who wait.
 local function waiting() return method == 'line' and length() or present end

@@ -46,7 +46,7 @@ local function released()
 end
 
 function open_slots()
-  if queueall or method == 'reject' or closed then return 0 end
+  if queueall or method == 'reject' or closed or settled() then return 0 end
   return math.max(0, math.min(total - active, (released()) - admitted))
 end
 
@@ -68,6 +68,7 @@ end
 local function next_open()
   if queueall or method == 'reject' or version == 0 then return 0 end
   if grace > 0 then return grace end
+  if settled() then return settled() end
   local n, more = released()
   local free, left = total - active, n - admitted
   if free > left then return next_release(n, more) end

@@ -12,18 +12,19 @@ local PARTS = 4096   -- how many parts random pacing releases an allowance in at
 -- The configuration of the room; no slots are open before the first. place is
 -- how long a place in line can be left and come back to; fleeting says that even
 -- the configuration goes with the rest; lasts is how long a session does from a
--- grant, dropout a place in an exact line from a check-in. lined is the version by
+-- grant, dropout a place in an exact line from a check-in; back is within what time
+-- of a check-in whoever stays makes the next one. lined is the version by
 -- which the method became line, and lined_at when that was.
 local version, total, perminute, duration, place, method, pacing, queueall, fleeting
-local lasts, dropout, lined, lined_at
+local lasts, dropout, back, lined, lined_at
 
 local function load_configuration()
-  local c = call('HGET', CONF, 'limits') or '0 0 0 1000 0 fifo minute 0 0 1000 0 0 0'
-  version, total, perminute, duration, place, method, pacing, queueall, fleeting, lasts, dropout, lined, lined_at =
-    string.match(c, '(%d+) (%d+) (%d+) (%d+) (%d+) (%a+) (%a+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)')
+  local c = call('HGET', CONF, 'limits') or '0 0 0 1000 0 fifo minute 0 0 1000 0 0 0 0'
+  version, total, perminute, duration, place, method, pacing, queueall, fleeting, lasts, dropout, back, lined, lined_at =
+    string.match(c, '(%d+) (%d+) (%d+) (%d+) (%d+) (%a+) (%a+) (%d) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)')
   version, total, perminute = tonumber(version), tonumber(total), tonumber(perminute)
   duration, place, queueall, fleeting = tonumber(duration), tonumber(place), queueall == '1', fleeting == '1'
-  lasts, dropout, lined_at = tonumber(lasts), tonumber(dropout), tonumber(lined_at)
+  lasts, dropout, back, lined_at = tonumber(lasts), tonumber(dropout), tonumber(back), tonumber(lined_at)
 end
 load_configuration()
 
