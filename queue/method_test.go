@@ -145,7 +145,8 @@ func TestPassthroughLetsThoseWhoWaitedIn(t *testing.T) {
 	d, line := closed(t, s, 10)
 	s.Method = queue.Passthrough
 	d.configure(s)
-	d.pass(interval)
+	sends := d.room.Visit(t.Context(), d.now, queue.Request{Ticket: line[0][0], NoWait: true})
+	assert.Equal(t, queue.Admitted, sends.Outcome, "with a form, and before they are due")
 	assert.Equal(t, 10, d.checkIns(line[0]))
 	assert.Zero(t, d.stand().Waiting, "the uncounted wait no more either")
 }

@@ -177,8 +177,11 @@ func (s *script) visit() *browsertest.Tab {
 
 func lineAt(position, queued int) templates.Data {
 	return templates.Data{
-		RoomName: "shop", QueueingMethod: "line", FirstWaitingNumber: 100, LastWaitingNumber: 600,
-		Place: templates.Place{TicketNumber: 107, Position: position, UsersQueued: queued, WaitTimeKnown: true, WaitTime: 3},
+		RoomName: "shop", QueueingMethod: "line",
+		Place: templates.Place{
+			TicketNumber: 107, FirstWaitingNumber: 100, LastWaitingNumber: 600,
+			Position: position, UsersQueued: queued, WaitTimeKnown: true, WaitTime: 3,
+		},
 	}
 }
 

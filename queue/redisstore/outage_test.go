@@ -41,7 +41,7 @@ func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
 	}
 	g.sync(g.nodes...)
 	late := g.joins(g.nodes[1])
-	require.EqualValues(t, gone.ticket.Number+1, late.ticket.Number)
+	require.Equal(t, gone.ticket.Number+1, late.ticket.Number)
 	for i := len(line) - 1; i >= 0; i-- {
 		assert.Equal(t, line[i].ticket.Number, g.visit(g.nodes[i%2], line[i]).Place.Number, "whoever comes back first")
 	}
