@@ -5,48 +5,52 @@
 -- for those who were waiting when the room got its line: one for each millisecond
 -- in which they may have arrived before it began. Of whoever was in line before
 -- since, their ticket tells. Windows up to swept have passed.
-local lined_by, given, began, floor, top, since, swept =
-  string.match(m[4] or '', '(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)')
-local has_line = given ~= nil
-given, began, floor, top = tonumber(given) or 0, tonumber(began) or 0, tonumber(floor) or 0, tonumber(top) or 0
-since, swept = tonumber(since) or 0, tonumber(swept) or 0
+local LINE = '>ddddddd'
+r.has_line = m[4] and true
+r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept = 0, 0, 0, 0, 0, 0, 0
+if r.has_line then
+  r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept = struct.unpack(LINE, m[4])
+end
 
 -- forget_line begins the line in an empty memory, of which nodes hear a little
 -- later.
 local function forget_line()
   call('UNLINK', ORDER, LEVELS, PLACES)
-  given, floor, top, since = 0, 0, 0, now + slack
+  r.given, r.floor, r.top, r.since = 0, 0, 0, r.now + r.slack
 end
 
 -- begin_line begins the line of a room that had another method.
 local function begin_line()
   -- In a gap in service nobody could check in: after it, tickets tell again.
-  if gap then since = now + slack end
-  if method ~= 'line' or lined_by == lined then return end
-  has_line, lined_by = true, lined
-  began = math.max(last or 0, lined_at)
-  since, floor, top = math.max(since, began), given, given
-  if present == 0 then return end
+  if r.gap then r.since = r.now + r.slack end
+  if r.method ~= 'line' or r.lined_by == r.lined then return end
+  r.has_line, r.lined_by = true, r.lined
+  r.began = math.max(r.last or 0, r.lined_at)
+  r.since, r.floor, r.top = math.max(r.since, r.began), r.given, r.given
+  if r.present == 0 then return end
   -- Some may have waited for longer than they can be away.
-  local first = tonumber(call('ZRANGE', BUCKETS, 0, 0)[1]) or began
-  given = given + math.max(place, began - first)
-  top = given
+  local first = tonumber(call('ZRANGE', BUCKETS, 0, 0)[1]) or r.began
+  r.given = r.given + math.max(r.place, r.began - first)
+  r.top = r.given
 end
 
 local function save_line()
-  if not has_line then return end
-  local line = string.format('%s %.0f %.0f %.0f %.0f %.0f %.0f', lined_by or '0', given, began, floor, top, since, swept)
+  if not r.has_line then return end
+  local line = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept)
   if line ~= m[4] then call('HSET', META, 'line', line) end
 end
 
 local LOOKS = 500 -- how many places one call looks up at most, beside one a claim
 
 -- How many are in line: preferred, with the default priority, behind these.
-local ahead_of_all, in_order, behind_all = 0, 0, 0
-local function length() return ahead_of_all + in_order + behind_all end
+r.ahead_of_all, r.in_order, r.behind_all = 0, 0, 0
+local function length() return r.ahead_of_all + r.in_order + r.behind_all end
+
+-- let_in is when an id was last let in; nil if that is not known.
+local function let_in(id) return tonumber(call('ZSCORE', ADMITTED, id)) end
 
 -- waiting counts those who wait.
-local function waiting() return method == 'line' and length() or present end
+local function waiting() return r.method == 'line' and length() or r.present end
 
 -- What there is once the line is open: rooms without one are spared the making of
 -- all these functions.
