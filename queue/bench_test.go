@@ -14,12 +14,13 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
-// crowd is a room with so many people in line and nobody let in any more.
-func crowd(b *testing.B, people int) (*queue.Room, []queue.Ticket, queue.Instant) {
+// crowd is a room of the method with so many people in line and nobody let in any
+// more.
+func crowd(b *testing.B, method queue.Method, people int) (*queue.Room, []queue.Ticket, queue.Instant) {
 	b.Helper()
 	now := start
 	s := settings(1, 1)
-	s.SessionDuration, s.RefreshJitter = time.Hour, .05
+	s.SessionDuration, s.RefreshJitter, s.Method = 10_000*time.Hour, .05, method
 	room := newRoom(b, s, memstore.New())
 	tickets := make([]queue.Ticket, 0, people)
 	for len(tickets) < people {
@@ -44,7 +45,7 @@ const longestInterval = 21 * time.Second
 func BenchmarkCheckIn(b *testing.B) {
 	for _, people := range []int{1000, 1_000_000} {
 		b.Run(fmt.Sprintf("waiting=%d", people), func(b *testing.B) {
-			room, tickets, now := crowd(b, people)
+			room, tickets, now := crowd(b, queue.FIFO, people)
 			i := 0
 			b.ReportAllocs()
 			for b.Loop() {
@@ -60,10 +61,35 @@ func BenchmarkCheckIn(b *testing.B) {
 	}
 }
 
+// BenchmarkLineCheckIn is a check-in in an exact line, where each is put to the
+// store and told its place. They are spread over the interval.
+func BenchmarkLineCheckIn(b *testing.B) {
+	for _, people := range []int{1000, 1_000_000} {
+		b.Run(fmt.Sprintf("waiting=%d", people), func(b *testing.B) {
+			room, tickets, began := crowd(b, queue.Line, people)
+			i := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				now := began.Add(longestInterval + longestInterval/time.Duration(people)*time.Duration(i))
+				if i%people == 0 {
+					require.NoError(b, room.Sync(context.Background(), now))
+				}
+				t := &tickets[i%people]
+				d := room.Visit(context.Background(), now, queue.Request{Ticket: *t})
+				if d.Place.Ahead != i%people {
+					b.Fatalf("at %d: %+v", i, d)
+				}
+				*t = d.Ticket
+				i++
+			}
+		})
+	}
+}
+
 // BenchmarkCheckInContended is BenchmarkCheckIn on all processors, a million
 // waiting.
 func BenchmarkCheckInContended(b *testing.B) {
-	room, tickets, now := crowd(b, 1_000_000)
+	room, tickets, now := crowd(b, queue.FIFO, 1_000_000)
 	var next atomic.Int64
 	b.ReportAllocs()
 	b.ResetTimer()

@@ -8,8 +8,9 @@ import (
 // sessions are the accepted visitors whom this node has seen, and until when
 // each may stay. It is sharded by id; a shard holds its own unreported ones.
 type sessions struct {
-	start  Instant // of the ticks
-	shards [shards]sessionShard
+	start   Instant // of the ticks
+	shards  [shards]sessionShard
+	changed shardSet // that may have unreported sessions
 }
 
 type sessionShard struct {
@@ -61,6 +62,9 @@ func (s *sessions) note(now Instant, id ID, expires Instant, known bool) {
 	if !known && e.more != unreported {
 		e.more = unreported
 		sh.changed = append(sh.changed, id)
+		if len(sh.changed) == 1 {
+			s.changed.add(int(id[15] % shards))
+		}
 	}
 }
 
@@ -88,7 +92,7 @@ func (s *sessions) remove(now Instant, id ID) {
 
 // drain appends the unreported sessions to list.
 func (s *sessions) drain(now Instant, list []Session) []Session {
-	for i := range s.shards {
+	for i := range s.changed.drain() {
 		sh := &s.shards[i]
 		sh.mu.Lock()
 		for _, id := range sh.changed {

@@ -148,6 +148,7 @@ func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
 	}
 	r.renewNumbers(known)
 	r.talk.syncs++
+	r.talk.forget(known.Now)
 	r.sessions.trim(r.talk.syncs, known.Now)
 	r.waiters.trim(r.talk.syncs, known.Now, known.Now.Add(-r.settings.Load().PlaceLasts()))
 	return known, nil
@@ -254,7 +255,6 @@ func (r *Room) report(now Instant) *Report {
 	for _, c := range p.Cells {
 		t.own[c.Cell] += c.People
 	}
-	maps.DeleteFunc(t.own, func(c Cell, people int) bool { return people == 0 || c.Until <= now })
 	if t.whole || t.forgotten {
 		p.Configuration, p.Version = t.configuration, 0
 		t.forgotten = false
@@ -265,6 +265,7 @@ func (r *Room) report(now Instant) *Report {
 	t.whole = false
 	p.Whole, p.Nodes, p.Admitted = true, t.nodes, t.admitted
 	p.Cells = nil
+	t.forget(now)
 	for c, people := range t.own {
 		p.Cells = append(p.Cells, CellChange{Cell: c, People: people})
 	}
@@ -275,6 +276,11 @@ func (r *Room) report(now Instant) *Report {
 		}
 	}
 	return p
+}
+
+// forget forgets the cells in which nobody is counted any more.
+func (t *talk) forget(now Instant) {
+	maps.DeleteFunc(t.own, func(c Cell, people int) bool { return people == 0 || c.Until <= now })
 }
 
 // takeNoted puts into a report what visits have written down, once.

@@ -2,7 +2,9 @@ package queue
 
 import (
 	"iter"
+	"math/bits"
 	"sync"
+	"sync/atomic"
 )
 
 // waiters remembers which visitors checked in during the last interval and
@@ -10,18 +12,36 @@ import (
 // and sees repeats. It is sharded by id; a shard holds its own unreported
 // changes to the counts.
 type waiters struct {
-	start  Instant // of the ticks
-	shards [shards]waiterShard
+	start   Instant // of the ticks
+	shards  [shards]waiterShard
+	changed shardSet // that may have unreported changes
 }
 
 // shards is how many parts the tables of a room have, to keep the waits for
 // their locks short.
 const shards = 64
 
+// shardSet has a bit for each shard of a table that a report has to look at. A
+// shard joins it at its first change since the last look.
+type shardSet struct{ bits atomic.Uint64 }
+
+func (s *shardSet) add(shard int) { s.bits.Or(1 << shard) }
+
+// drain hands out the shards, in order, and forgets them.
+func (s *shardSet) drain() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for left := s.bits.Swap(0); left != 0 && yield(bits.TrailingZeros64(left)); left &= left - 1 {
+		}
+	}
+}
+
 type waiterShard struct {
 	mu      sync.Mutex
 	table   table[shortID] // until: as in Cell; more: dueTicks with left and called, or usedUp
 	changes cellChanges    // since the last report
+	changed *shardSet      // of the table
+	index   int            // of the shard
+	noted   bool           // it is in changed
 
 	subjects map[ID]subject // those whom the site has named; nil without any
 	_        [64]byte       // keeps neighbouring locks off one cache line
@@ -87,7 +107,8 @@ func used(s *slot[shortID]) bool       { return s.more == usedUp }
 func newWaiters(start Instant) *waiters {
 	w := &waiters{start: start}
 	for i := range w.shards {
-		w.shards[i].changes.rest = map[packedCell]int{}
+		s := &w.shards[i]
+		s.changes.rest, s.changed, s.index = map[packedCell]int{}, &w.changed, i
 	}
 	return w
 }
@@ -98,13 +119,18 @@ func (w *waiters) shard(id ID) *waiterShard { return &w.shards[id[15]%shards] }
 // mu.
 func (s *waiterShard) change(bucket Instant, until uint32, people int) {
 	s.changes.add(packedCell(bucket/1000)<<32|packedCell(until), people)
+	if !s.noted {
+		s.noted = true
+		s.changed.add(s.index)
+	}
 }
 
 // drain takes the unreported changes of all shards.
 func (w *waiters) drain(list []CellChange) []CellChange {
-	for i := range w.shards {
+	for i := range w.changed.drain() {
 		s := &w.shards[i]
 		s.mu.Lock()
+		s.noted = false
 		for c, n := range s.changes.drain() {
 			list = append(list, CellChange{Cell: w.cell(Instant(c>>32)*1000, uint32(c)), People: n})
 		}

@@ -14,11 +14,10 @@ import (
 
 // reportArgs writes the report as the scripts read it.
 func (s *Store) reportArgs(p *queue.Report) []any {
-	args := append(s.headArgs(p), len(p.Nodes))
+	args := s.headArgs(p)
 	for _, n := range p.Nodes {
 		args = append(args, n)
 	}
-	args = append(args, len(p.Cells), len(p.Sessions), len(p.Revoked))
 	for _, c := range p.Cells {
 		args = append(args, int64(c.Bucket), int64(c.Until), c.People)
 	}
@@ -27,7 +26,6 @@ func (s *Store) reportArgs(p *queue.Report) []any {
 			args = append(args, string(session.ID[:]), int64(session.Expires))
 		}
 	}
-	args = append(args, int64(p.Admitted.Minute), p.Admitted.Visitors, p.LastNumber, len(p.Left), len(p.Priorities))
 	for _, d := range p.Left {
 		args = append(args, string(d.ID[:]), int64(d.At))
 	}
@@ -37,9 +35,24 @@ func (s *Store) reportArgs(p *queue.Report) []any {
 	return args
 }
 
-// headArgs writes what every script but configure begins with.
+// headArgs writes what every script but configure begins with: its numbers are
+// packed, for one long argument is read faster than many.
 func (s *Store) headArgs(p *queue.Report) []any {
-	return []any{p.Node, p.Seq, int64(p.Now), p.Epoch, rand.Text(), s.slack.Milliseconds(), flag(p.Whole)}
+	whole := 0.
+	if p.Whole {
+		whole = 1
+	}
+	numbers := [...]float64{
+		float64(p.Seq), float64(p.Now), float64(s.slack.Milliseconds()), whole,
+		float64(len(p.Nodes)), float64(len(p.Cells)), float64(len(p.Sessions)), float64(len(p.Revoked)),
+		float64(p.Admitted.Minute), float64(p.Admitted.Visitors), float64(p.LastNumber),
+		float64(len(p.Left)), float64(len(p.Priorities)),
+	}
+	packed := make([]byte, 0, 8*len(numbers))
+	for _, n := range numbers {
+		packed = binary.BigEndian.AppendUint64(packed, math.Float64bits(n))
+	}
+	return append(make([]any, 0, 64), p.Node, p.Epoch, rand.Text(), packed)
 }
 
 // inOrder returns the order in which admit.lua wants the claims: by bucket,
@@ -62,22 +75,23 @@ func inOrder(claims []queue.Claim) []int {
 func claimArgs(args []any, claims []queue.Claim, order []int) []any {
 	args = append(args, len(claims))
 	for _, i := range order {
-		c := claims[i]
-		args = append(args, string(c.ID[:]), int64(c.Cell.Bucket), int64(c.Cell.Until), int64(c.Due), flag(c.HeldOnly), details(c))
+		args = append(args, string(claims[i].ID[:]), details(&claims[i]))
 	}
 	return args
 }
 
-// details packs what is seldom read of a claim, as claim.lua takes it apart:
-// instants and number in 6 bytes each, the priority in 2, the switches in 1.
-func details(c queue.Claim) []byte {
-	b := make([]byte, 0, 21)
-	for _, n := range [...]uint64{uint64(c.ArrivedAt), uint64(c.LastCheckIn), c.Number} {
+// details packs a claim as admit.lua takes it apart: instants and number in 6
+// bytes each, the priority in 2, the switches in 1.
+func details(c *queue.Claim) []byte {
+	b := make([]byte, 0, 39)
+	for _, n := range [...]uint64{
+		uint64(c.Cell.Bucket), uint64(c.Cell.Until), uint64(c.Due), uint64(c.ArrivedAt), uint64(c.LastCheckIn), c.Number,
+	} {
 		b = append(b, byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 	}
 	b = binary.BigEndian.AppendUint16(b, uint16(c.Priority))
 	switches := byte(0)
-	for i, on := range [...]bool{c.Raise, c.NoSlot, c.NoPlace} {
+	for i, on := range [...]bool{c.Raise, c.NoSlot, c.NoPlace, c.HeldOnly} {
 		if on {
 			switches |= 1 << i
 		}

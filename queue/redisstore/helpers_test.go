@@ -2,8 +2,9 @@ package redisstore_test
 
 import (
 	"context"
+	"encoding/binary"
+	"math"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -128,16 +129,14 @@ func remembered(t testing.TB, s *redisstore.Store, room string, place int) int64
 	t.Helper()
 	text, err := s.Client().HGet(context.Background(), meta(room), "state").Result()
 	require.NoError(t, err)
-	n, err := strconv.ParseInt(strings.Fields(text)[place], 10, 64)
-	require.NoError(t, err)
-	return n
+	return int64(math.Float64frombits(binary.BigEndian.Uint64([]byte(text)[8*place:])))
 }
 
 // The places of what the tests look at.
 const (
 	doubtAt  = 0
 	minuteAt = 1
-	graceAt  = 6
+	graceAt  = 5
 )
 
 // metaInt reads a number from what a room remembers.

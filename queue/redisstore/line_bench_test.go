@@ -5,9 +5,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -135,4 +140,70 @@ func BenchmarkLineLeavers(b *testing.B) {
 	}
 	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(calls), "mean-ms")
+}
+
+// BenchmarkLineCheckInTogether measures what a check-in costs Redis in service:
+// 64 visitors at a time check in through a room, whose claims go together, beside
+// as many who ask for a bare ZRANK each. The time is that of Redis's processor.
+func BenchmarkLineCheckInTogether(b *testing.B) {
+	const size, hands = 10_000, 64
+	ctx := context.Background()
+	store := open(b, redistest.Start(b, redistest.Options{}).URL())
+	room, err := queue.NewRoom(ctx, clock(), queue.Config{Name: "shop", Store: store, Settings: queue.Settings{
+		TotalActiveUsers: 1, NewUsersPerMinute: 1, Method: queue.Line, QueueAll: true, LineDropout: time.Hour,
+	}})
+	require.NoError(b, err)
+	tickets := make([]queue.Ticket, size)
+	together(hands, size, func(i int) { tickets[i] = room.Visit(ctx, clock(), queue.Request{}).Ticket })
+	order := redisstore.Keys("shop")[13]
+	ours, theirs, n := 0., 0., 0
+	var took time.Duration
+	for b.Loop() {
+		before, start := processorTime(b, store), time.Now()
+		together(hands, size, func(i int) {
+			d := room.Visit(ctx, clock(), queue.Request{Ticket: tickets[i]})
+			assert.NotZero(b, d.Place.Number)
+			tickets[i] = d.Ticket
+		})
+		took += time.Since(start)
+		between := processorTime(b, store)
+		together(hands, size, func(i int) {
+			assert.NoError(b, store.Client().ZRank(ctx, order, string(tickets[i].ID[:8])).Err())
+		})
+		after := processorTime(b, store)
+		ours, theirs, n = ours+between-before, theirs+after-between, n+size
+	}
+	b.ReportMetric(float64(n)/took.Seconds(), "check-ins/s")
+	b.ReportMetric(1e6*ours/float64(n), "redis-µs/check-in")
+	b.ReportMetric(1e6*theirs/float64(n), "redis-µs/zrank")
+	b.ReportMetric(ours/theirs, "ratio")
+}
+
+// together has so many hands do all of a number of things.
+func together(hands, things int, do func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range hands {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(things); i = next.Add(1) - 1 {
+				do(int(i))
+			}
+		})
+	}
+	group.Wait()
+}
+
+// processorTime is what the server has taken so far, in seconds.
+func processorTime(b *testing.B, s *redisstore.Store) (sum float64) {
+	b.Helper()
+	info, err := s.Client().Info(context.Background(), "cpu").Result()
+	require.NoError(b, err)
+	for _, name := range []string{"used_cpu_sys:", "used_cpu_user:"} {
+		_, text, _ := strings.Cut(info, name)
+		text, _, _ = strings.Cut(text, "\r\n")
+		seconds, err := strconv.ParseFloat(text, 64)
+		require.NoError(b, err)
+		sum += seconds
+	}
+	return sum
 }

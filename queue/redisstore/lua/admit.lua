@@ -4,9 +4,9 @@
 local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
 local COUNTED = 4 -- the multiple of total_active_users up to which passthrough counts
 
-local NEWCOMER = '0'
+local NEWCOMER = 0 -- the bucket of whoever has none yet
 
-local function verdict(v, at, expires) return {v, whole(at or 0), whole(expires or 0)} end
+local function verdict(v, at, expires) return {v, at or 0, expires or 0} end
 
 -- ahead counts the people present in buckets before the given one. Claims come
 -- in order of bucket, so one walk serves all of them.
@@ -20,75 +20,82 @@ local function ahead(bucket)
   return people
 end
 
-local function drawn(id) return (tonumber(call('ZSCORE', DRAWN, id)) or 0) > now end
+local function drawn(id) return (tonumber(call('ZSCORE', DRAWN, id)) or 0) > r.now end
 
 -- may says whether the rule has a slot for the claimant. In random a claimant
 -- who has come back races, once an interval, whichever nodes they ask.
-local function may(id, bucket, due)
+local function may(c)
   local open = open_slots()
-  if bucket == NEWCOMER then return open > present end
-  if method ~= 'random' then return open > 0 and open > ahead(tonumber(bucket)) end
-  if drawn(id) then return false end
-  if open == 0 and due > now and call('ZCARD', DRAWN) < DRAWS then
-    call('ZADD', DRAWN, whole(due), id)
+  if c.bucket == NEWCOMER then return open > r.present end
+  if r.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
+  if drawn(c.id) then return false end
+  if open == 0 and c.due > r.now and call('ZCARD', DRAWN) < DRAWS then
+    call('ZADD', DRAWN, whole(c.due), c.id)
     touch(DRAWN)
   end
   return open > 0
 end
 
-local function leave(bucket, ends)
-  if bucket ~= NEWCOMER then change(bucket, ends, -1) end
-  idle = idle or waiting() == 0
+local function leave(c)
+  if c.bucket ~= NEWCOMER then change(whole(c.bucket), whole(c.ends), -1) end
+  r.idle = r.idle or waiting() == 0
 end
 
-local function grant(id, bucket, ends)
-  leave(bucket, ends)
-  local expires = now + lasts
-  call('ZADD', SESSIONS, whole(expires), id)
-  call('ZADD', ADMITTED, whole(now), id)
+local function grant(c)
+  leave(c)
+  local expires = r.now + r.lasts
+  call('ZADD', SESSIONS, whole(expires), c.id)
+  call('ZADD', ADMITTED, whole(r.now), c.id)
   touch(SESSIONS)
   touch(ADMITTED)
-  active, admitted = active + 1, admitted + 1
-  return verdict(GRANTED, now, expires)
+  r.active, r.admitted = r.active + 1, r.admitted + 1
+  return verdict(GRANTED, r.now, expires)
 end
 
-local function decide(id, bucket, ends, due, held_only, packed)
-  if is_revoked(id) then
-    if has_line then give_up(id) end
+local function decide(c)
+  if is_revoked(c.id) then
+    if r.has_line then give_up(c.id) end
     return verdict(BANNED)
   end
-  local expires = tonumber(call('ZSCORE', SESSIONS, id)) or 0
-  local at = (expires > 0 or bucket ~= NEWCOMER) and tonumber(call('ZSCORE', ADMITTED, id))
-  if expires > now - slack then
+  local expires = tonumber(call('ZSCORE', SESSIONS, c.id)) or 0
+  if expires > r.now - r.slack then
     -- A claim that is asked about again was decided with its report.
-    if has_line then give_up(id) end
-    if not (held_only and counted) then leave(bucket, ends) end
-    return verdict(HELD, at or now, math.max(expires, now + 1))
+    if r.has_line then give_up(c.id) end
+    if not (c.held_only and r.counted) then leave(c) end
+    return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))
   end
-  if held_only then return verdict(REFUSED) end
-  if method == 'line' then
-    local enters, place = in_line(id, bucket ~= NEWCOMER, at, packed)
-    if enters then return grant(id, bucket, ends) end
+  if c.held_only then return verdict(REFUSED) end
+  if r.method == 'line' then
+    local enters, place = in_line(c, c.bucket ~= NEWCOMER)
+    if enters then return grant(c) end
     return {REFUSED, 0, 0, place}
   end
-  if closed then return verdict(REFUSED) end
-  if at and bucket ~= NEWCOMER and at >= struct.unpack('>I6', packed) then return verdict(USED) end
-  if method == 'passthrough' and not queueall then
-    if active >= COUNTED * total then
-      leave(bucket, ends)
+  if r.closed then return verdict(REFUSED) end
+  if c.bucket ~= NEWCOMER and (let_in(c.id) or -1) >= c.arrived then return verdict(USED) end
+  if r.method == 'passthrough' and not r.queueall then
+    if r.active >= COUNTED * r.total then
+      leave(c)
       return verdict(UNCOUNTED)
     end
-  elseif not may(id, bucket, due) then
+  elseif not may(c) then
     return verdict(REFUSED)
   end
-  return grant(id, bucket, ends)
+  return grant(c)
+end
+
+-- claim reads the next claim from the arguments.
+local function claim()
+  local id = text()
+  local bucket, ends, due, arrived, checked_in, given, priority, flags = struct.unpack('>I6I6I6I6I6I6i2B', text())
+  return {
+    id = id, bucket = bucket, ends = ends, due = due, arrived = arrived, checked_in = checked_in, number = given, priority = priority,
+    raise = flags % 2 == 1, no_slot = flags % 4 >= 2, no_place = flags % 8 >= 4, held_only = flags >= 8,
+  }
 end
 
 local verdicts, claims = {}, number()
-if has_line then pass_places(claims) end
-for i = 1, claims do
-  verdicts[i] = decide(text(), text(), text(), number(), text() == '1', text())
-end
+if r.has_line then pass_places(claims) end
+for i = 1, claims do verdicts[i] = decide(claim()) end
 local stands = standing()
 save()
 return {stands, verdicts}

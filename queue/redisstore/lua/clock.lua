@@ -9,45 +9,41 @@ local DOUBT = 2000  -- how long it is doubted, unless a node says what it is
 local AWAIT = 10000 -- how long a node that has denied it is waited for
 
 local t = call('TIME')
-local time = t[1] * 1000 + math.floor(t[2] / 1000)
-local now = time + offset
-local told = nil       -- the clock that the node is told, where it is not now
-local gap = false      -- nodes may have much to report
-local doubting = false -- nobody is admitted by a clock like this
+r.time = t[1] * 1000 + math.floor(t[2] / 1000)
+r.now = r.time + r.offset
 
--- leap decides what a large step ahead is. A single report that says that there
--- was none is not enough: it may have lain in a socket while the server stood
--- still. Nor does a node say anything that has its clock from here only now.
--- doubt is kept below zero once a node has denied the step.
-local function leap()
-  local witness = known_seq and told_epoch == epoch
-  local denies = witness and told_now < now - JUMP
-  local since, denied = doubt ~= 0 and math.abs(doubt) or time, denies or doubt < 0
-  doubt = denied and -since or since
-  if witness then
-    doubting = denies and math.abs(time - since) < DOUBT
-  else
-    doubting = math.abs(time - since) < (denied and AWAIT or DOUBT)
-  end
-  gap = not doubting
-  if denies then
-    now = math.max(last, told_now)
-    if gap then offset = now - time end
-  elseif doubting then
-    now, told = last, now
-  end
-end
+-- told is the clock that the node is told, where it is not now; gap, that nodes may
+-- have much to report; doubting, that nobody is admitted by a clock like this.
 
-if last then
-  local step = now - last
+-- A single report that says that there was no large step ahead is not enough: it may
+-- have lain in a socket while the server stood still. Nor does a node say anything
+-- that has its clock from here only now. doubt is kept below zero once a node has
+-- denied the step.
+if r.last then
+  local step = r.now - r.last
   if step < -JUMP then
-    offset = last - time
-    gap = true
-  elseif step > JUMP and epoch then
-    leap()
+    r.offset = r.last - r.time
+    r.gap = true
+  elseif step > JUMP and r.epoch then
+    local witness = r.known_seq and r.told_epoch == r.epoch
+    local denies = witness and r.told_now < r.now - JUMP
+    local since, denied = r.doubt ~= 0 and math.abs(r.doubt) or r.time, denies or r.doubt < 0
+    r.doubt = denied and -since or since
+    if witness then
+      r.doubting = denies and math.abs(r.time - since) < DOUBT
+    else
+      r.doubting = math.abs(r.time - since) < (denied and AWAIT or DOUBT)
+    end
+    r.gap = not r.doubting
+    if denies then
+      r.now = math.max(r.last, r.told_now)
+      if r.gap then r.offset = r.now - r.time end
+    elseif r.doubting then
+      r.now, r.told = r.last, r.now
+    end
   else
-    gap = step > GAP
+    r.gap = step > GAP
   end
-  if not doubting then doubt = 0 end
-  now = math.max(now, last)
+  if not r.doubting then r.doubt = 0 end
+  r.now = math.max(r.now, r.last)
 end

@@ -1,3 +1,7 @@
+-- LIMITS is the form of what calls read of the configuration, each number and text
+-- after the other; see state.lua.
+local LIMITS = '>ddddddddbbddss'
+
 -- lifetime is how long a room without calls is remembered, in milliseconds, by
 -- how long its sessions and places last.
 local function lifetime(duration, place) return math.max(duration, place, 3600000) + 600000 end
@@ -20,11 +24,14 @@ local function configure(version, wanted)
     if measured ~= call('HGET', CONF, 'measured') then
       call('HDEL', META, 'rates') -- what fitted under other limits says nothing
     end
-    local before, lined = string.match(call('HGET', CONF, 'limits') or '', '(%a+) %a+ %d %d %d+ %d+ %d+ (%d+ %d+)$')
-    if method == 'line' and before ~= 'line' then lined = whole(version) .. ' ' .. at end
+    local limits, before, line_version, line_at = call('HGET', CONF, 'limits'), nil, 0, 0
+    if limits then
+      line_version, line_at, before = select(11, struct.unpack(LIMITS, limits))
+    end
+    if method == 'line' and before ~= 'line' then line_version, line_at = version, at end
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
-      'measured', measured, 'limits', table.concat({whole(version), total, perminute, duration, place, method, pacing, queueall,
-        fleeting, lasts, dropout, back, lined or '0 0'}, ' '))
+      'measured', measured, 'limits', struct.pack(LIMITS, version, total, perminute, duration, place, lasts, dropout, back,
+        queueall, fleeting, line_version, line_at, method, pacing))
     if fleeting == '1' then end_all(lifetime(tonumber(duration), math.max(tonumber(place), tonumber(dropout)))) end
   end
   return wanted

@@ -4,7 +4,7 @@
 -- in which list they are looked up, the other half of the id, and in LEVELS the
 -- priority and the number.
 
-has_line = true
+r.has_line = true
 
 local WINDOW = 250      -- whose places end within this are looked up together
 local RING = 256        -- windows ahead that have a list each
@@ -13,10 +13,10 @@ local WRAP = 2 ^ 40     -- the ends of places are kept modulo this
 local DEFAULT = 32767   -- what the default priority is in LEVELS, where a higher one is less
 
 function count_line()
-  in_order, behind_all = call('ZCARD', ORDER), call('ZCARD', LEVELS)
-  if behind_all > 0 then
-    ahead_of_all = call('ZLEXCOUNT', LEVELS, '-', '(' .. struct.pack('>I2', DEFAULT))
-    behind_all = behind_all - ahead_of_all
+  r.in_order, r.behind_all = call('ZCARD', ORDER), call('ZCARD', LEVELS)
+  if r.behind_all > 0 then
+    r.ahead_of_all = call('ZLEXCOUNT', LEVELS, '-', '(' .. struct.pack('>I2', DEFAULT))
+    r.behind_all = r.behind_all - r.ahead_of_all
   end
 end
 
@@ -25,21 +25,20 @@ local function level_member(p) return struct.pack('>I2I6', DEFAULT - p.priority,
 
 local function count(priority, people)
   if priority > 0 then
-    ahead_of_all = ahead_of_all + people
+    r.ahead_of_all = r.ahead_of_all + people
   elseif priority == 0 then
-    in_order = in_order + people
+    r.in_order = r.in_order + people
   else
-    behind_all = behind_all + people
+    r.behind_all = r.behind_all + people
   end
 end
 
 -- read takes a place apart.
 function read(member, text)
   local left, list = struct.unpack('>I5B', text)
-  local p = {member = member, list = list, rest = string.sub(text, 7, 14), priority = 0}
-  p.ends = now + (left - now + WRAP / 2) % WRAP - WRAP / 2
-  if #text > 14 then p.priority, p.number = struct.unpack('>i2I6', text, 15) end
-  return p
+  local ends, priority, given = r.now + (left - r.now + WRAP / 2) % WRAP - WRAP / 2, 0, nil
+  if #text > 14 then priority, given = struct.unpack('>i2I6', text, 15) end
+  return {member = member, list = list, rest = string.sub(text, 7, 14), ends = ends, priority = priority, number = given}
 end
 
 local function write(p)
@@ -96,13 +95,13 @@ local function find(id)
   local text = call('HGET', PLACES, member)
   if not text then return end
   local p = read(member, text)
-  if p.ends > now then return p end
+  if p.ends > r.now then return p end
   take_out(p)
 end
 
 function ahead_in_line(p)
-  if p.priority == 0 then return ahead_of_all + call('ZRANK', ORDER, p.member) end
-  return (p.priority < 0 and in_order or 0) + call('ZRANK', LEVELS, level_member(p))
+  if p.priority == 0 then return r.ahead_of_all + call('ZRANK', ORDER, p.member) end
+  return (p.priority < 0 and r.in_order or 0) + call('ZRANK', LEVELS, level_member(p))
 end
 
 -- Each place is looked up when it seems to end, in the list of that window; who
@@ -117,7 +116,7 @@ local function append(list, members)
 end
 
 local function list_for(ends)
-  return math.max(swept + 1, math.min(math.ceil(ends / WINDOW), swept + RING - 1)) % RING
+  return math.max(r.swept + 1, math.min(math.ceil(ends / WINDOW), r.swept + RING - 1)) % RING
 end
 
 local function enlist(p)
@@ -136,7 +135,7 @@ local function look(list, members)
   for i, text in ipairs(call('HMGET', PLACES, unpack(members))) do
     local p = text and read(members[i], text)
     if p and p.list == list then
-      if p.ends <= now then
+      if p.ends <= r.now then
         table.insert(gone, p.member)
         if p.priority == 0 then table.insert(ordered, p.member) else step_out(p) end
       else
@@ -157,17 +156,17 @@ end
 -- pass_places takes out those who have missed their check-ins, some of them at
 -- each call, so that a crowd that leaves holds nobody up.
 function pass_places(looks)
-  local this = math.floor(now / WINDOW)
-  if length() == 0 then swept = this end
-  if this - swept > 2 * RING then swept = this - RING end
-  while looks > 0 and swept < this do
-    local list = (swept + 1) % RING
+  local this = math.floor(r.now / WINDOW)
+  if length() == 0 then r.swept = this end
+  if this - r.swept > 2 * RING then r.swept = this - RING end
+  while looks > 0 and r.swept < this do
+    local list = (r.swept + 1) % RING
     local members = call('LPOP', list_key(list), math.min(looks, CHUNK))
     if members then
       looks = looks - #members
       look(list, members)
     else
-      swept = swept + 1
+      r.swept = r.swept + 1
     end
   end
 end
@@ -175,7 +174,7 @@ end
 -- last_ends is when the place of the last in line ends.
 function last_ends()
   local key, from = ORDER, 1
-  if behind_all > 0 or in_order == 0 then key, from = LEVELS, 9 end
+  if r.behind_all > 0 or r.in_order == 0 then key, from = LEVELS, 9 end
   local member = string.sub(call('ZRANGE', key, -1, -1)[1] or '', from)
   local text = call('HGET', PLACES, member)
   return text and read(member, text).ends
@@ -190,13 +189,13 @@ function first_in_line(n)
       table.insert(members, string.sub(text, from))
     end
   end
-  add(LEVELS, 0, math.min(n, ahead_of_all), 9)
+  add(LEVELS, 0, math.min(n, r.ahead_of_all), 9)
   add(ORDER, 0, n - #members, 1)
-  add(LEVELS, ahead_of_all, n - #members, 9)
+  add(LEVELS, r.ahead_of_all, n - #members, 9)
   each(members, function(part)
     for i, text in ipairs(call('HMGET', PLACES, unpack(part))) do
       local p = read(part[i], text)
-      if p.ends > now then table.insert(places, p) end
+      if p.ends > r.now then table.insert(places, p) end
     end
   end)
   return places
@@ -206,9 +205,9 @@ end
 -- checked in since.
 function goodbye(id, at)
   local p = find(id)
-  if not p or p.ends - dropout >= at or p.ends <= at + RETURN then return end
+  if not p or p.ends - r.dropout >= at or p.ends <= at + RETURN then return end
   p.ends = at + RETURN
-  if p.ends <= now then return take_out(p) end
+  if p.ends <= r.now then return take_out(p) end
   if p.list ~= list_for(p.ends) then enlist(p) end
   keep(p)
 end

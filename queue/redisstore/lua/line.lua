@@ -4,7 +4,7 @@
 
 local function change_bucket(bucket, people)
   if people == 0 then return end
-  present = present + people
+  r.present = r.present + people
   local left = call('HINCRBY', COUNTS, bucket, people)
   if left == 0 then
     call('HDEL', COUNTS, bucket)
@@ -17,7 +17,7 @@ end
 
 -- change counts people more in a cell, never fewer than none.
 local function change(bucket, ends, people)
-  if people == 0 or tonumber(ends) + slack <= now then return end
+  if people == 0 or tonumber(ends) + r.slack <= r.now then return end
   local cell = ends .. ':' .. bucket
   local before = tonumber(call('HGET', COUNTS, cell)) or 0
   people = math.max(people, -before)
@@ -30,7 +30,7 @@ local function change(bucket, ends, people)
     if before == 0 then
       call('ZADD', WINDOWS, ends, cell)
       touch(WINDOWS)
-      if first_window == 0 or tonumber(ends) < first_window then first_window = tonumber(ends) end
+      if r.first_window == 0 or tonumber(ends) < r.first_window then r.first_window = tonumber(ends) end
     end
   end
   change_bucket(bucket, people)
@@ -38,36 +38,36 @@ end
 
 -- pass_windows takes out those who have missed their check-in.
 local function pass_windows()
-  if first_window == 0 or first_window > now - slack then return end
-  for _, cell in ipairs(call('ZRANGEBYSCORE', WINDOWS, '-inf', whole(now - slack))) do
+  if r.first_window == 0 or r.first_window > r.now - r.slack then return end
+  for _, cell in ipairs(call('ZRANGEBYSCORE', WINDOWS, '-inf', whole(r.now - r.slack))) do
     change_bucket(string.match(cell, ':(%d+)$'), -(tonumber(call('HGET', COUNTS, cell)) or 0))
     call('HDEL', COUNTS, cell)
     call('ZREM', WINDOWS, cell)
   end
-  first_window = tonumber(call('ZRANGE', WINDOWS, 0, 0, 'WITHSCORES')[2]) or 0
+  r.first_window = tonumber(call('ZRANGE', WINDOWS, 0, 0, 'WITHSCORES')[2]) or 0
 end
 
 -- turn_minute begins a calendar minute. The one before says how many fit if
 -- people waited throughout it.
 local function turn_minute()
-  local this = now - now % MINUTE
-  if this == minute then return end
-  if minute > 0 and not idle then
-    local list, n = whole(minute) .. ':' .. admitted .. ' ', 1
+  local this = r.now - r.now % MINUTE
+  if this == r.minute then return end
+  if r.minute > 0 and not r.idle then
+    local list, n = whole(r.minute) .. ':' .. r.admitted .. ' ', 1
     for entry in string.gmatch(call('HGET', META, 'rates') or '', '%S+') do
       n = n + 1
       if n <= MEASURED then list = list .. entry .. ' ' end
     end
     call('HSET', META, 'rates', list)
   end
-  minute, admitted, idle = this, 0, false
+  r.minute, r.admitted, r.idle = this, 0, false
 end
 
 begin_line()
 pass_windows()
-if has_line then
+if r.has_line then
   open_line()
   pass_places(LOOKS)
 end
 turn_minute()
-idle = idle or waiting() == 0
+r.idle = r.idle or waiting() == 0

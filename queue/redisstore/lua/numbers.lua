@@ -7,54 +7,58 @@
 -- since, their ticket tells. Windows up to swept have passed. unknown is when some of
 -- those in line were not known last, 0 for never: until all who stay have checked in
 -- since, nobody is let in, as the first to check in would be the first in line.
-local lined_by, given, began, floor, top, since, swept, unknown =
-  string.match(m[4] or '', '(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)')
-local has_line = given ~= nil
-given, began, floor, top = tonumber(given) or 0, tonumber(began) or 0, tonumber(floor) or 0, tonumber(top) or 0
-since, swept, unknown = tonumber(since) or 0, tonumber(swept) or 0, tonumber(unknown) or 0
+local LINE = '>dddddddd'
+r.has_line = m[4] and true
+r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown = 0, 0, 0, 0, 0, 0, 0, 0
+if r.has_line then
+  r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown = struct.unpack(LINE, m[4])
+end
 
 -- forget_line begins the line in an empty memory, of which nodes hear a little
 -- later.
 local function forget_line()
   call('UNLINK', ORDER, LEVELS, PLACES)
-  given, floor, top, since, unknown = 0, 0, 0, now + slack, 0
-  if told_epoch ~= '' then unknown = since end
+  r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, 0
+  if r.told_epoch ~= '' then r.unknown = r.since end
 end
 
 -- begin_line begins the line of a room that had another method.
 local function begin_line()
   -- In a gap in service nobody could check in: after it, tickets tell again.
-  if gap and has_line and call('EXISTS', ORDER, LEVELS) > 0 then since, unknown = now + slack, now end
-  if method ~= 'line' or lined_by == lined then return end
-  has_line, lined_by = true, lined
-  began = math.max(last or 0, lined_at)
-  since, floor, top = math.max(since, began), given, given
-  if present == 0 then return end
+  if r.gap and r.has_line and call('EXISTS', ORDER, LEVELS) > 0 then r.since, r.unknown = r.now + r.slack, r.now end
+  if r.method ~= 'line' or r.lined_by == r.lined then return end
+  r.has_line, r.lined_by = true, r.lined
+  r.began = math.max(r.last or 0, r.lined_at)
+  r.since, r.floor, r.top = math.max(r.since, r.began), r.given, r.given
+  if r.present == 0 then return end
   -- Some may have waited for longer than they can be away.
-  local first = tonumber(call('ZRANGE', BUCKETS, 0, 0)[1]) or began
-  given = given + math.max(place, began - first)
-  top, unknown = given, math.max(unknown, began)
+  local first = tonumber(call('ZRANGE', BUCKETS, 0, 0)[1]) or r.began
+  r.given = r.given + math.max(r.place, r.began - first)
+  r.top, r.unknown = r.given, math.max(r.unknown, r.began)
 end
 
 local function save_line()
-  if not has_line then return end
-  local line = string.format('%s %.0f %.0f %.0f %.0f %.0f %.0f %.0f', lined_by or '0', given, began, floor, top, since, swept, unknown)
+  if not r.has_line then return end
+  local line = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown)
   if line ~= m[4] then call('HSET', META, 'line', line) end
 end
 
 local LOOKS = 500 -- how many places one call looks up at most, beside one a claim
 
 -- How many are in line: preferred, with the default priority, behind these.
-local ahead_of_all, in_order, behind_all = 0, 0, 0
-local function length() return ahead_of_all + in_order + behind_all end
+r.ahead_of_all, r.in_order, r.behind_all = 0, 0, 0
+local function length() return r.ahead_of_all + r.in_order + r.behind_all end
 
--- settled is when that time ends; nil where there is nothing to wait for.
+-- settled is when those in line are all known again; nil where they are.
 local function settled()
-  if method == 'line' and now < unknown + back then return unknown + back end
+  if r.method == 'line' and r.now < r.unknown + r.back then return r.unknown + r.back end
 end
 
+-- let_in is when an id was last let in; nil if that is not known.
+local function let_in(id) return tonumber(call('ZSCORE', ADMITTED, id)) end
+
 -- waiting counts those who wait.
-local function waiting() return method == 'line' and length() or present end
+local function waiting() return r.method == 'line' and length() or r.present end
 
 -- What there is once the line is open: rooms without one are spared the making of
 -- all these functions.

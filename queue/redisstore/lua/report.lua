@@ -3,13 +3,13 @@
 -- counted again.
 
 local function is_revoked(id)
-  if not any_revoked then return false end
+  if not r.any_revoked then return false end
   local ends = tonumber(call('ZSCORE', REVOKED, id))
-  return ends and ends > now
+  return ends and ends > r.now
 end
 
 local function use_up(id)
-  call('ZADD', ADMITTED, 'NX', whole(now), id)
+  call('ZADD', ADMITTED, 'NX', whole(r.now), id)
   touch(ADMITTED)
 end
 
@@ -24,73 +24,41 @@ local function extend(id, expires)
   end
 end
 
--- sweep drops what can matter no more, some of it at each sync.
-local function sweep()
-  local function dead(key, past)
-    return call('ZRANGEBYSCORE', key, '-inf', whole(past), 'LIMIT', 0, STEP)
-  end
-  local function drop(key, past)
-    each(dead(key, past), function(part) call('ZREM', key, unpack(part)) end)
-  end
-  drop(SESSIONS, now - slack)
-  drop(REVOKED, now)
-  any_revoked = call('EXISTS', REVOKED) == 1
-  drop(DRAWN, now)
-  -- In small rooms it is known of everyone who is in since when.
-  local past = dead(ADMITTED, now - math.max(place, duration))
-  each(past, function(part)
-    local ends = total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}
-    local gone = {}
-    for i, id in ipairs(part) do
-      if not ends[i] then table.insert(gone, id) end
-    end
-    if #gone > 0 then call('ZREM', ADMITTED, unpack(gone)) end
-  end)
-  each(dead(SEEN, now - 60 * MINUTE), function(part)
-    call('ZREM', SEEN, unpack(part))
-    call('HDEL', SEQS, unpack(part))
-  end)
-end
-
-local counted = known_seq and seq <= known_seq
-local cells, sessions, revoked = number(), number(), number()
+r.counted = r.known_seq and r.seq <= r.known_seq
 for _ = 1, cells do
   local bucket, ends, people = text(), text(), number()
-  if not counted and not want_whole then change(bucket, ends, people) end
+  if not r.counted and not r.want_whole then change(bucket, ends, people) end
 end
 for _ = 1, sessions do
   local id, expires = text(), number()
-  if not counted and not is_revoked(id) then extend(id, expires) end
+  if not r.counted and not is_revoked(id) then extend(id, expires) end
 end
 for _ = 1, revoked do
   local id, ends = text(), number()
-  if not counted then
+  if not r.counted then
     call('ZREM', SESSIONS, id)
     use_up(id)
     if ends > (tonumber(call('ZSCORE', REVOKED, id)) or 0) then
       call('ZADD', REVOKED, whole(ends), id)
       touch(REVOKED)
-      any_revoked = true
+      r.any_revoked = true
     end
   end
 end
-local told_minute, told_admitted = number(), number()
-if not counted and not want_whole and told_minute == minute then admitted = admitted + told_admitted end
-local told_given, left, preferred = number(), number(), number()
-if told_given > given then
-  given = told_given
+if not r.counted and not r.want_whole and told_minute == r.minute then r.admitted = r.admitted + told_admitted end
+if told_given > r.given then
+  r.given = told_given
   open_line()
 end
 for _ = 1, left do
   local id, at = text(), number()
-  if has_line and not counted then goodbye(id, at) end
+  if r.has_line and not r.counted then goodbye(id, at) end
 end
 for _ = 1, preferred do
   local id, priority = text(), number()
-  if has_line and not counted then give_priority(id, priority) end
+  if r.has_line and not r.counted then give_priority(id, priority) end
 end
-if not want_whole and not counted then
-  call('HSET', SEQS, node, seq)
-  if not known_seq then touch(SEQS) end
+if not r.want_whole and not r.counted then
+  call('HSET', SEQS, r.node, r.seq)
+  if not r.known_seq then touch(SEQS) end
 end
-if syncing then sweep() end

@@ -6,12 +6,12 @@ for i = 1, asked do ids[i] = text() end
 
 -- seats are the sessions that hold slots, and since when as far as that is known.
 local function seats()
-  if asked == 0 then ids = call('ZRANGEBYSCORE', SESSIONS, '(' .. whole(now - slack), '+inf', 'LIMIT', 0, SEATS) end
+  if asked == 0 then ids = call('ZRANGEBYSCORE', SESSIONS, '(' .. whole(r.now - r.slack), '+inf', 'LIMIT', 0, SEATS) end
   local list = {}
   each(ids, function(part)
     local ends, since = call('ZMSCORE', SESSIONS, unpack(part)), call('ZMSCORE', ADMITTED, unpack(part))
     for i, id in ipairs(part) do
-      if ends[i] and tonumber(ends[i]) > now - slack then table.insert(list, {id, ends[i], since[i] or 0}) end
+      if ends[i] and tonumber(ends[i]) > r.now - r.slack then table.insert(list, {id, ends[i], since[i] or 0}) end
     end
   end)
   return list
@@ -22,14 +22,14 @@ local function asked_for()
   for _, id in ipairs(ids) do
     local text = call('HGET', PLACES, member_of(id))
     local p = text and read(member_of(id), text)
-    if p and p.ends > now then table.insert(places, p) end
+    if p and p.ends > r.now then table.insert(places, p) end
   end
   return places
 end
 
 local function line()
   local list = {}
-  if not has_line then return list end
+  if not r.has_line then return list end
   open_line()
   for i, p in ipairs(asked > 0 and asked_for() or first_in_line(WAITERS)) do
     list[i] = {p.member .. p.rest, number_of(p), p.priority, ahead_in_line(p), length(), whole(p.ends)}
@@ -38,4 +38,4 @@ local function line()
 end
 
 local places = line()
-return {whole(now), seats(), places}
+return {whole(r.now), seats(), places}

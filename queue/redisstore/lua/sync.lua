@@ -6,18 +6,18 @@ local since, told_version = number(), number()
 
 -- A store that has lost its memory is told the configuration again.
 local told = number()
-if configure(told, told > version) then
+if configure(told, told > r.version) then
   load_configuration()
-  closed = grace > 0 or doubting or want_whole
+  r.closed = r.grace > 0 or r.doubting or r.want_whole
   begin_line()
-  if has_line then open_line() end
+  if r.has_line then open_line() end
 end
 
 -- The rate is taken over several session durations: people leave in waves.
-local measured = math.min(math.max(5 * (1 + math.floor(lasts / MINUTE)), 15), MEASURED)
+local measured = math.min(math.max(5 * (1 + math.floor(r.lasts / MINUTE)), 15), MEASURED)
 local rate_sum, rate_n, rate_late = 0, 0, 0
 for at, n in string.gmatch(call('HGET', META, 'rates') or '', '(%d+):(%d+)') do
-  local age = (minute - at) / MINUTE
+  local age = (r.minute - at) / MINUTE
   if age <= measured then rate_sum, rate_n = rate_sum + n, rate_n + 1 end
   if age <= LATELY then rate_late = rate_late + n end
 end
@@ -41,19 +41,19 @@ each(call('ZRANGEBYSCORE', ADMITTED, whole(since), '+inf'), function(part)
 end)
 
 local configuration = {}
-if told_version ~= version then configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at') end
+if told_version ~= r.version then configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at') end
 
 local function line_view()
-  if method ~= 'line' then return {} end
+  if r.method ~= 'line' then return {} end
   local first, turns = call('ZRANGE', ORDER, 0, 0, 'WITHSCORES'), {}
   for i, p in ipairs(first_in_line(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
-  return {first[2] or 0, whole(given), ahead_of_all, turns}
+  return {first[2] or 0, whole(r.given), r.ahead_of_all, turns}
 end
 
 local stands = standing()
 save()
 return {
   stands, buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
-  call('ZRANGEBYSCORE', REVOKED, '(' .. whole(now), '+inf', 'WITHSCORES'), entered,
-  call('ZRANGEBYSCORE', SEEN, whole(now - GRACE), '+inf'), version, configuration, line_view(),
+  call('ZRANGEBYSCORE', REVOKED, '(' .. whole(r.now), '+inf', 'WITHSCORES'), entered,
+  call('ZRANGEBYSCORE', SEEN, whole(r.now - GRACE), '+inf'), r.version, configuration, line_view(),
 }
