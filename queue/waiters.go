@@ -30,7 +30,11 @@ func (s *shardSet) add(shard int) { s.bits.Or(1 << shard) }
 // drain hands out the shards, in order, and forgets them.
 func (s *shardSet) drain() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for left := s.bits.Swap(0); left != 0 && yield(bits.TrailingZeros64(left)); left &= left - 1 {
+		for left := s.bits.Swap(0); left != 0; left &= left - 1 {
+			if !yield(bits.TrailingZeros64(left)) {
+				s.bits.Or(left)
+				return
+			}
 		}
 	}
 }
