@@ -188,6 +188,10 @@ func (x *exactLine) visit(p *person, t queue.Ticket, priority int16) {
 	}
 	require.Equal(x, queue.Queued, d.Outcome)
 	require.GreaterOrEqual(x, at, n.Open, "a slot is for who is first")
+	if x.now < x.since.Add(x.settings.WithDefaults().ComesBack()) && d.Place == (queue.Place{}) {
+		require.Zero(x, n.Open, "while not all are known who wait, nobody is let in")
+		return
+	}
 	s := x.line[at]
 	require.Equal(x, queue.Place{Number: s.number, Priority: s.priority, Ahead: at, Length: len(x.line), Joined: joined}, d.Place)
 	if before, ok := x.ahead[id]; ok && !joined {

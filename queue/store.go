@@ -164,6 +164,10 @@ type Standing struct {
 	// knew have reported, because it has lost some of its memory.
 	Recovering bool
 
+	// Settling says that the places of some who are in an exact line are not known
+	// yet: Ahead and Length count those that are.
+	Settling bool
+
 	// WantWhole asks the node for a whole report; what it reported now was not
 	// counted.
 	WantWhole bool

@@ -124,8 +124,10 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 	case g.Verdict == Banned && p.request.Subject != ID{}:
 		return r.banned(now, s, &p.request)
 	case g.in() && waiting:
+		// Another request of theirs finds the session where the place is used.
+		d := r.accept(now, s, p.ticket, g)
 		r.taken(now, s, p.Claim.ID)
-		return r.accept(now, s, p.ticket, g)
+		return d
 	case g.in():
 		return r.accept(now, s, Ticket{ID: p.Claim.ID}, g)
 	case waiting && g.Verdict == Refused:
@@ -148,6 +150,9 @@ func (r *Room) inLine(now Instant, p *Pending, place Place) Decision {
 		return Decision{Outcome: Busy, Ticket: p.request.Ticket}
 	}
 	d := Decision{Outcome: Queued, Ticket: p.ticket, Issue: p.issue, Place: place}
+	if r.view.Load().Settling {
+		d.Place = Place{} // there may be more ahead
+	}
 	if place.Number != 0 && (d.Ticket.Number != place.Number || d.Ticket.Priority != place.Priority) {
 		d.Ticket.Number, d.Ticket.Priority, d.Issue = place.Number, place.Priority, true
 	}
@@ -260,6 +265,9 @@ func (r *Room) join(now Instant, s *Settings, id ID, q *Request, place Place) De
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
+	if r.view.Load().Settling {
+		place = Place{} // there may be more ahead
+	}
 	if q.Subject != (ID{}) {
 		if first, ok := r.joinsAgain(now, sh, s, id); ok {
 			first.Number, first.Priority = t.Number, t.Priority

@@ -13,10 +13,6 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/line"
 )
 
-// beyond is the multiple of total_active_users up to which a passthrough room
-// counts who enters.
-const beyond = 4
-
 // minute is the calendar minute that new_users_per_minute counts by.
 const minute = time.Minute
 
@@ -243,169 +239,11 @@ func (r *room) revoke(p queue.Session) {
 	}
 }
 
-// admit decides the claims by the one rule, and has the grants in the journal
-// before anyone learns of them.
-func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
-	order := make([]int, len(claims))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(claims[a]), rank(claims[b])) })
-	for _, i := range order {
-		grants[i] = r.decide(claims[i])
-	}
-	if err := r.journalGrants(claims, grants); err != nil {
-		for i, g := range grants {
-			if g.Verdict == queue.Granted {
-				r.takeBack(claims[i], g.Place)
-			}
-		}
-		return err
-	}
-	for i, g := range grants {
-		if g.Verdict == queue.Granted {
-			grants[i].Place = queue.Place{} // they wait no more
-		}
-	}
-	return nil
-}
-
-// journalGrants writes down the slots and the numbers that were given out.
-func (r *room) journalGrants(claims []queue.Claim, grants []queue.Grant) error {
-	if r.journal == nil {
-		return nil
-	}
-	for i, g := range grants {
-		if g.Verdict == queue.Granted {
-			r.journal.admitted(claims[i].ID, r.now, g.Expires)
-		}
-	}
-	r.journalNumbers()
-	return r.journal.write()
-}
-
-// rank orders claims: buckets as they are, newcomers last.
-func rank(c queue.Claim) queue.Instant {
-	if c.Newcomer() {
-		return 1<<63 - 1
-	}
-	return c.Cell.Bucket
-}
-
-func (r *room) decide(c queue.Claim) queue.Grant {
-	known, seen := r.sessions[c.ID]
-	switch {
-	case r.revoked[c.ID] > r.now:
-		r.leaveLine(c.ID)
-		return queue.Grant{Verdict: queue.Banned}
-	case r.lasts(known):
-		r.leaveLine(c.ID)
-		r.change(c.Cell, -1)
-		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: max(known.expires, r.now+1)}
-	case c.HeldOnly:
-		return queue.Grant{Verdict: queue.Refused}
-	case r.settings.Method == queue.Line:
-		return r.decideInLine(c)
-	case seen && !c.Newcomer() && c.ArrivedAt <= known.admitted:
-		return queue.Grant{Verdict: queue.Used}
-	}
-	pass := r.settings.Method == queue.Passthrough && !r.settings.QueueAll
-	if pass && r.active >= beyond*r.settings.TotalActiveUsers {
-		r.change(c.Cell, -1)
-		return queue.Grant{Verdict: queue.Beyond}
-	}
-	if !pass && !r.may(c) {
-		return queue.Grant{Verdict: queue.Refused}
-	}
-	return r.grant(c)
-}
-
-// grant gives the claimant a slot.
-func (r *room) grant(c queue.Claim) queue.Grant {
-	r.change(c.Cell, -1)
-	r.idle = r.idle || r.present() == 0
-	expires := r.now.Add(r.settings.SessionLasts(r.slack))
-	r.extend(c.ID, expires, r.now)
-	r.admitted++
-	if len(r.nodes.known) > 1 {
-		r.entered = append(r.entered, queue.Session{ID: c.ID, Expires: r.now})
-	}
-	return queue.Grant{Verdict: queue.Granted, AcceptedAt: r.now, Expires: expires}
-}
-
-// takeBack undoes a grant that nobody has learnt of.
-func (r *room) takeBack(c queue.Claim, p queue.Place) {
-	s := r.sessions[c.ID]
-	*r.end(s.expires)--
-	r.active--
-	r.admitted--
-	delete(r.sessions, c.ID)
-	if c.Newcomer() { // whose id may have been let in before
-		r.sessions[c.ID] = session{admitted: s.admitted}
-	}
-	r.change(c.Cell, 1)
-	if p.Number != 0 {
-		r.line.Add(c.ID, p.Priority, p.Number, r.now, r.now.Add(r.settings.LineDropout))
-	}
-}
-
-// present counts the people who wait.
-func (r *room) present() int {
-	if r.settings.Method == queue.Line {
-		return r.line.Len()
-	}
-	return r.cells.present
-}
-
-// settled is when all who stay have checked in since the exact line was unknown:
-// until then nobody is let in, as whoever happened to be the first to check in
-// would be the first in line. It is zero where there is nothing to wait for.
-func (r *room) settled() queue.Instant {
-	at := r.unknown.Add(r.settings.ComesBack())
-	if r.settings.Method != queue.Line || at <= r.now {
-		return 0
-	}
-	return at
-}
-
-func (r *room) open() int {
-	if r.settled() != 0 {
-		return 0
-	}
-	released, _ := r.pacer.Released(r.settings, r.now, r.present() > 0)
-	return queue.Open(r.settings, r.active, released, r.admitted)
-}
-
-// may says whether the rule has a slot for the claimant. In random those who have
-// come back race, once an interval.
-func (r *room) may(c queue.Claim) bool {
-	open := r.open()
-	if r.settings.Method == queue.Random && !c.Newcomer() {
-		return r.drawn.may(c, open, r.now)
-	}
-	return open-r.ahead(c) > 0
-}
-
-// ahead counts who is ahead of the claim, in any method but random.
-func (r *room) ahead(c queue.Claim) int {
-	if c.Newcomer() {
-		return r.cells.present
-	}
-	ahead := 0
-	for _, b := range r.cells.buckets {
-		if b.Bucket >= c.Cell.Bucket {
-			break
-		}
-		ahead += b.Waiting
-	}
-	return ahead
-}
-
 func (r *room) standing() queue.Standing {
 	released, more := r.pacer.Released(r.settings, r.now, r.present() > 0)
 	return queue.Standing{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
-		Open:     r.open(),
+		Open: r.open(), Settling: r.settled() != 0,
 		NextOpen: r.nextOpen(released-r.admitted, r.nextRelease(released, more)),
 	}
 }

@@ -100,7 +100,7 @@ func (r *reader) standing() queue.Standing {
 	standing := queue.Standing{
 		Now: s.instant(), Epoch: s.text(), WantWhole: s.int() == 1,
 		Active: int(s.int()), Admitted: int(s.int()), Open: int(s.int()), Present: int(s.int()),
-		NextOpen: s.instant(), Recovering: s.int() == 1,
+		NextOpen: s.instant(), Recovering: s.int() == 1, Settling: s.int() == 1,
 	}
 	r.join(s)
 	return standing

@@ -43,11 +43,15 @@ func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
 	late := g.joins(g.nodes[1])
 	require.Equal(t, gone.ticket.Number+1, late.ticket.Number)
 	for i := len(line) - 1; i >= 0; i-- {
-		assert.Equal(t, line[i].ticket.Number, g.visit(g.nodes[i%2], line[i]).Place.Number, "whoever comes back first")
+		number := line[i].ticket.Number
+		d := g.visit(g.nodes[i%2], line[i])
+		assert.Equal(t, number, d.Ticket.Number, "whoever comes back first")
+		assert.Zero(t, d.Place, "which is not known before all are back")
 	}
+	assert.Equal(t, late.ticket.Number+1, g.visit(g.nodes[0], gone).Ticket.Number, "who did not ask has lost the place")
+	g.pass(s.ComesBack())
 	for i, p := range line {
 		assert.Equal(t, i, g.visit(g.nodes[i%2], p).Place.Ahead)
 	}
 	assert.Equal(t, 3, g.visit(g.nodes[0], late).Place.Ahead)
-	assert.Equal(t, late.ticket.Number+1, g.visit(g.nodes[0], gone).Place.Number, "who did not ask has lost the place")
 }

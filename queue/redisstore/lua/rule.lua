@@ -95,5 +95,5 @@ end
 
 local function standing()
   return {r.told or r.now, r.epoch, flag(r.want_whole), r.active, r.admitted, open_slots(), waiting(), next_open(),
-    flag(r.grace > 0 or r.doubting)}
+    flag(r.grace > 0 or r.doubting), flag(settled())}
 end
