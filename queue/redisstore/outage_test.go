@@ -40,6 +40,7 @@ func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
 		n.wire.cut.Store(false)
 	}
 	g.sync(g.nodes...)
+	clock.flow(false)
 	late := g.joins(g.nodes[1])
 	require.Equal(t, gone.ticket.Number+1, late.ticket.Number)
 	for i := len(line) - 1; i >= 0; i-- {
