@@ -40,7 +40,6 @@ func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
 		n.wire.cut.Store(false)
 	}
 	g.sync(g.nodes...)
-	clock.flow(false)
 	late := g.joins(g.nodes[1])
 	require.Equal(t, gone.ticket.Number+1, late.ticket.Number)
 	for i := len(line) - 1; i >= 0; i-- {
@@ -50,7 +49,13 @@ func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
 		assert.Zero(t, d.Place, "which is not known before all are back")
 	}
 	assert.Equal(t, late.ticket.Number+1, g.visit(g.nodes[0], gone).Ticket.Number, "who did not ask has lost the place")
-	g.pass(s.ComesBack())
+	// A machine that is busy for seconds makes another gap.
+	for tries := 0; tries < 5 && g.visit(g.nodes[1], late).Place == (queue.Place{}); tries++ {
+		g.pass(s.ComesBack())
+		for i, p := range line {
+			g.visit(g.nodes[i%2], p)
+		}
+	}
 	for i, p := range line {
 		assert.Equal(t, i, g.visit(g.nodes[i%2], p).Place.Ahead)
 	}
