@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -14,26 +15,37 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
-// crowd is a room of the method with so many people in line and nobody let in any
-// more.
-func crowd(b *testing.B, method queue.Method, people int) (*queue.Room, []queue.Ticket, queue.Instant) {
+// crowd is a room of the method with so many people in line, whom the one who is
+// in keeps out.
+type crowd struct {
+	*queue.Room
+	in      queue.Ticket   // of who is in
+	waiting []queue.Ticket // in order
+	now     queue.Instant  // when the last of them came
+}
+
+func newCrowd(b *testing.B, method queue.Method, people int) *crowd {
 	b.Helper()
-	now := start
 	s := settings(1, 1)
-	s.SessionDuration, s.RefreshJitter, s.Method = 10_000*time.Hour, .05, method
-	room := newRoom(b, s, memstore.New())
-	tickets := make([]queue.Ticket, 0, people)
-	for len(tickets) < people {
-		d := room.Visit(context.Background(), now, queue.Request{})
-		if d.Outcome == queue.Queued {
-			tickets = append(tickets, d.Ticket)
-		}
-		if len(tickets)%1000 == 0 {
-			now = now.Add(time.Millisecond)
-			require.NoError(b, room.Sync(context.Background(), now))
+	s.SessionDuration, s.RefreshJitter, s.Method = 24*time.Hour, .05, method
+	c := &crowd{Room: newRoom(b, s, memstore.New()), waiting: make([]queue.Ticket, 0, people), now: start}
+	c.in = c.Visit(context.Background(), c.now, queue.Request{}).Ticket
+	for len(c.waiting) < people {
+		c.waiting = append(c.waiting, c.Visit(context.Background(), c.now, queue.Request{}).Ticket)
+		if len(c.waiting)%1000 == 0 {
+			c.now = c.now.Add(time.Millisecond)
+			c.round(b, c.now)
 		}
 	}
-	return room, tickets, now
+	return c
+}
+
+// round begins another round of check-ins: who is in stays, and the room is in
+// sync.
+func (c *crowd) round(b *testing.B, now queue.Instant) {
+	b.Helper()
+	c.Touch(now, c.in)
+	require.NoError(b, c.Sync(context.Background(), now))
 }
 
 // longestInterval is the refresh interval of a crowd with its jitter: everyone is
@@ -45,16 +57,16 @@ const longestInterval = 21 * time.Second
 func BenchmarkCheckIn(b *testing.B) {
 	for _, people := range []int{1000, 1_000_000} {
 		b.Run(fmt.Sprintf("waiting=%d", people), func(b *testing.B) {
-			room, tickets, now := crowd(b, queue.FIFO, people)
-			i := 0
+			c := newCrowd(b, queue.FIFO, people)
+			now, i := c.now, 0
 			b.ReportAllocs()
 			for b.Loop() {
 				if i%people == 0 {
 					now = now.Add(longestInterval)
-					require.NoError(b, room.Sync(context.Background(), now))
+					c.round(b, now)
 				}
-				t := &tickets[i%people]
-				*t = room.Visit(context.Background(), now, queue.Request{Ticket: *t}).Ticket
+				t := &c.waiting[i%people]
+				*t = c.Visit(context.Background(), now, queue.Request{Ticket: *t}).Ticket
 				i++
 			}
 		})
@@ -66,16 +78,16 @@ func BenchmarkCheckIn(b *testing.B) {
 func BenchmarkLineCheckIn(b *testing.B) {
 	for _, people := range []int{1000, 1_000_000} {
 		b.Run(fmt.Sprintf("waiting=%d", people), func(b *testing.B) {
-			room, tickets, began := crowd(b, queue.Line, people)
+			c := newCrowd(b, queue.Line, people)
 			i := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				now := began.Add(longestInterval + longestInterval/time.Duration(people)*time.Duration(i))
+				now := c.now.Add(longestInterval + longestInterval/time.Duration(people)*time.Duration(i))
 				if i%people == 0 {
-					require.NoError(b, room.Sync(context.Background(), now))
+					c.round(b, now)
 				}
-				t := &tickets[i%people]
-				d := room.Visit(context.Background(), now, queue.Request{Ticket: *t})
+				t := &c.waiting[i%people]
+				d := c.Visit(context.Background(), now, queue.Request{Ticket: *t})
 				if d.Place.Ahead != i%people {
 					b.Fatalf("at %d: %+v", i, d)
 				}
@@ -89,20 +101,20 @@ func BenchmarkLineCheckIn(b *testing.B) {
 // BenchmarkCheckInContended is BenchmarkCheckIn on all processors, a million
 // waiting.
 func BenchmarkCheckInContended(b *testing.B) {
-	room, tickets, now := crowd(b, queue.FIFO, 1_000_000)
+	c := newCrowd(b, queue.FIFO, 1_000_000)
 	var next atomic.Int64
 	b.ReportAllocs()
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
-		share := len(tickets) / runtime.GOMAXPROCS(0)
-		part := tickets[(int(next.Add(1))-1)*share:][:share]
-		mine := now
+		share := len(c.waiting) / runtime.GOMAXPROCS(0)
+		part := c.waiting[(int(next.Add(1))-1)*share:][:share]
+		now := c.now
 		for i := 0; pb.Next(); i++ {
 			if i%len(part) == 0 {
-				mine = mine.Add(longestInterval)
+				now = now.Add(longestInterval)
 			}
 			t := &part[i%len(part)]
-			*t = room.Visit(context.Background(), mine, queue.Request{Ticket: *t}).Ticket
+			*t = c.Visit(context.Background(), now, queue.Request{Ticket: *t}).Ticket
 		}
 	})
 }
@@ -124,7 +136,7 @@ func BenchmarkAdmission(b *testing.B) {
 	require.NoError(b, err)
 	for name, store := range map[string]queue.Store{"memory": memstore.New(), "journal": durable} {
 		b.Run(name, func(b *testing.B) {
-			d := openOn(b, settings(1<<40, 1<<40), store)
+			d := openOn(b, settings(math.MaxInt32, math.MaxInt32), store)
 			b.ReportAllocs()
 			for b.Loop() {
 				d.arrive()
@@ -137,9 +149,9 @@ func BenchmarkAdmission(b *testing.B) {
 // BenchmarkSync is a sync of a room that people wait in since so many minutes,
 // with nothing new to report and with a thousand check-ins.
 func BenchmarkSync(b *testing.B) {
-	const buckets = 1000
+	const buckets = 700
 	s := settings(1, 1)
-	s.SessionDuration, s.RefreshInterval, s.QueueTicketTTL = 365*24*time.Hour, 24*time.Hour, 48*time.Hour
+	s.SessionDuration, s.RefreshInterval, s.QueueTicketTTL = 24*time.Hour, 12*time.Hour, 24*time.Hour
 	d := full(b, s)
 	tickets := make([]queue.Ticket, buckets)
 	for i := range tickets {

@@ -38,6 +38,20 @@ func sit(t *testing.T, at stage.Addresses, visitor *http.Client) *websocket.Conn
 	return conn
 }
 
+// hear waits until somebody in a chat has been told something.
+func hear(t *testing.T, conn *websocket.Conn, is func(message) bool) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	for {
+		var m message
+		require.NoError(t, wsjson.Read(ctx, conn, &m))
+		if is(m) {
+			return
+		}
+	}
+}
+
 // position is where a visitor is in the garden's line; 0 for who is in.
 func position(t *testing.T, at stage.Addresses, visitor *http.Client) int {
 	t.Helper()
@@ -62,11 +76,9 @@ func TestThreeTalkAndOthersWaitInLine(t *testing.T) {
 	for range 3 {
 		seats = append(seats, sit(t, at, stagetest.Visitor(t)))
 	}
+	hear(t, seats[2], func(m message) bool { return m.Present == 3 })
 	require.NoError(t, wsjson.Write(t.Context(), seats[0], message{Name: "Ada", Text: "hello"}))
-	for heard := (message{}); heard.Text != "hello"; {
-		require.NoError(t, wsjson.Read(t.Context(), seats[2], &heard))
-		assert.Equal(t, 3, heard.Present)
-	}
+	hear(t, seats[2], func(m message) bool { return m.Name == "Ada" && m.Text == "hello" })
 
 	fourth, fifth := stagetest.Visitor(t), stagetest.Visitor(t)
 	require.Equal(t, 1, position(t, at, fourth))

@@ -50,6 +50,8 @@ type room struct {
 	down  atomic.Bool // the gate cannot be reached
 	deaf  atomic.Bool // it has no events
 
+	goodbyes sync.RWMutex // held while they are on their way
+
 	mu       sync.Mutex
 	checkIns []checkIn
 }
@@ -104,6 +106,10 @@ func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration) *roo
 		if r.deaf.Load() && q.URL.Path == "/.anteroom/events" {
 			w.WriteHeader(http.StatusNoContent)
 			return
+		}
+		if q.URL.Path == "/.anteroom/leave" {
+			r.goodbyes.RLock()
+			defer r.goodbyes.RUnlock()
 		}
 		r.note(q)
 		gate.ServeHTTP(w, q)

@@ -147,6 +147,24 @@ func TestReloadingKeepsThePlace(t *testing.T) {
 	})
 }
 
+func TestAGoodbyeThatIsLongOnItsWayTakesNobodyOutWhoIsBack(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, room *room) {
+		room.person()
+		tab := browser.Visitor(t)
+		tab.Open(room.url)
+		room.until(func() bool { return room.queued() == 1 }, "the visitor is counted")
+		room.goodbyes.Lock()
+		from := room.count()
+		tab.Reload()
+		room.until(func() bool { return room.count() > from }, "the page has asked")
+		before := room.count()
+		room.goodbyes.Unlock()
+		room.until(func() bool { return room.count() > before }, "it asks once more, long before the next check-in is due")
+		room.until(func() bool { return room.queued() == 1 }, "the visitor is counted")
+	})
+}
+
 func TestPausingHoldsThePageAndKeepsThePlace(t *testing.T) {
 	t.Parallel()
 	room := newRoom(t, time.Second)

@@ -80,13 +80,13 @@ const queued = (w, now) => {
   keep(w);
   // By the server's clock alone. A check-in that came too early did not move lastUpdated.
   const left = Date.parse(w.lastUpdated) + interval - Date.parse(now);
-  next = performance.now() + (left > 0 && left < interval ? left : interval);
+  next = performance.now() + (performance.now() < wary ? 1500 : left > 0 && left < interval ? left : interval);
   rest();
   listen();
 };
 // Where events come, they make the check-ins; one is made now and then all the same, as a connection may be gone without a word.
 const rest = (wait = 0) => {
-  const left = next - performance.now(), open = stream && stream.readyState === 1;
+  const left = next - performance.now(), open = stream && stream.readyState === 1 && performance.now() > wary;
   if (interval && !entered && !flight) plan(Math.max(left, open ? 2 * interval : wait));
 };
 // From what all are told alike each works out a place of their own. In an exact line that counts some who have left, so it is
@@ -181,7 +181,8 @@ const look = () => {
   tick();
 };
 
-// A goodbye is sent when the next page is there. If that is this one again, its visitor has been taken for gone.
+// A goodbye is sent when the next page is there. If that is this one again, its visitor is taken for gone until they check in;
+// and it may be a while on its way.
 const goodbye = said => {
   try {
     const before = sessionStorage.anteroom;
@@ -208,7 +209,7 @@ addEventListener('pageshow', e => { if (e.persisted) look(due = 0); });
 clock();
 for (const id of ['ahead', 'position']) set($(id), $(id).textContent.replace(/\d+/g, n => count.format(n)));
 tell();
-const back = goodbye('');
+const back = goodbye(''), wary = back ? performance.now() + 5000 : 0;
 next = performance.now() + (back ? 500 : interval);
 rest();
 // Whoever is back listens once that check-in has told of it: the goodbye may come after the stream.
