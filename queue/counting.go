@@ -3,20 +3,24 @@ package queue
 import "time"
 
 // early answers a visitor who is not due by their ticket, or by what this node
-// remembers in e of a check-in with another ticket of theirs. They are not
-// counted or drawn again; but one who had said goodbye, as by reloading the
-// page, is back. The caller holds sh.mu.
-func (r *Room) early(now Instant, sh *waiterShard, e *slot[shortID], bucket Instant, t Ticket) Decision {
-	if e != nil && left(e) {
-		e.more &^= leftFlag
-		sh.change(bucket, e.until, 1)
+// remembers in e of a check-in with another ticket of theirs, and tells where
+// they are counted. They are not counted or drawn again; but one who had said
+// goodbye, as by reloading the page, is back. The caller holds sh.mu.
+func (r *Room) early(now Instant, s *Settings, sh *waiterShard, e *slot[shortID], t Ticket) (Decision, Cell) {
+	cell := Cell{Bucket: s.bucket(sh.counted(&t)), Until: now}
+	if e != nil {
+		if left(e) {
+			e.more &^= leftFlag
+			sh.change(cell.Bucket, e.until, 1)
+		}
+		cell = r.waiters.cell(cell.Bucket, e.until)
 	}
 	if now < t.Due() {
-		return Decision{Outcome: Queued, Ticket: t}
+		return Decision{Outcome: Queued, Ticket: t}, cell
 	}
 	t.LastCheckIn = now
 	t.RefreshInterval = max(r.start.afterTicks(dueTicks(e)).Sub(now), time.Millisecond)
-	return Decision{Outcome: Queued, Ticket: t, Issue: true}
+	return Decision{Outcome: Queued, Ticket: t, Issue: true}, cell
 }
 
 // count notes in e the check-in that t tells of: when the next one is due, and

@@ -281,22 +281,16 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 			sh.mu.Unlock()
 			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 		}
-	}
-	if e != nil && used(e) && (s.Method == Line || q.Subject != ID{}) {
+		if e != nil && s.Method != Line && q.Subject == (ID{}) {
+			sh.mu.Unlock()
+			return r.join(now, s, r.nameFor(q), q, Place{}), nil
+		}
 		e = nil // the store knows, or it is known already that another place was used
 	}
-	if e != nil && used(e) {
-		sh.mu.Unlock()
-		return r.join(now, s, r.nameFor(q), q, Place{}), nil
-	}
-	bucket := s.bucket(sh.counted(&t))
 	due := r.letsAllIn(s) || now >= t.Due() && (e == nil || now.ticks(r.start) >= dueTicks(e))
-	if !due && (!q.Called || s.Method != FIFO || e != nil && called(e)) {
-		d := r.early(now, sh, e, bucket, t)
-		cell := Cell{Bucket: bucket, Until: now}
-		if e != nil {
-			cell = r.waiters.cell(bucket, e.until)
-		}
+	again := s.Method == FIFO && q.Called && (e == nil || !called(e))
+	if !due && !again {
+		d, cell := r.early(now, s, sh, e, t)
 		sh.mu.Unlock()
 		if s.Method != Line {
 			return d, nil
@@ -306,7 +300,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	if e == nil {
 		e = sh.table.add(t.ID.short(), now.ticks(r.start))
 	} else if !left(e) {
-		sh.change(bucket, e.until, -1)
+		sh.change(s.bucket(sh.counted(&t)), e.until, -1)
 	}
 	// Only the store knows whether a place from before the start was used since.
 	stranger := t.LastCheckIn < r.start
