@@ -68,6 +68,19 @@ func (g *Gate) seal(v visitor, t queue.Ticket) string {
 	return value
 }
 
+// setTicket has an answer of the gate's own set or delete the cookie, as the
+// decision wants it.
+func (g *Gate) setTicket(h http.Header, v visitor, d *queue.Decision) {
+	switch {
+	case d.Drop:
+		h.Add("Set-Cookie", v.room.jar.DeleteCookie(v.https))
+	case d.Ticket.State != queue.None && (d.Issue || v.stale):
+		if value := g.seal(v, d.Ticket); value != "" {
+			h.Add("Set-Cookie", value)
+		}
+	}
+}
+
 // The headers by which an origin commands the gate.
 var commandHeaders = [...]string{"Anteroom-Command", "Cf-Waiting-Room-Command"}
 

@@ -43,9 +43,7 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 // rejected answers a visitor whom the room does not take. Who sent a form must
 // not take the page for the answer to it.
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
-	if d.Drop {
-		w.Header()["Set-Cookie"] = []string{v.room.jar.DeleteCookie(v.https)}
-	}
+	g.setTicket(w.Header(), v, &d)
 	if unsafe(r) {
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return

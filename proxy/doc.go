@@ -13,8 +13,8 @@
 //
 // What is configured is a setup, replaced as a whole by [Gate.Configure]; the
 // rooms' lines outlive it (setup.go, room.go). A family is a room for each value
-// of a segment of the path, made and dropped as they are used (family.go). While an answer is under way its
-// session stays active (hold.go).
+// of a segment of the path, made and dropped as they are used (family.go). While an
+// answer is under way its session stays active (hold.go).
 //
 // Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, and
 // how the caller stands (session.go).

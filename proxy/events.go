@@ -35,13 +35,7 @@ func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *str
 		d = v.room.line.queue.Visit(r.Context(), v.now, q)
 		v.room.note(d)
 	}
-	if d.Drop {
-		h["Set-Cookie"] = []string{v.room.jar.DeleteCookie(v.https)}
-	} else if d.Issue || v.stale {
-		if sealed := g.seal(v, d.Ticket); sealed != "" {
-			h["Set-Cookie"] = []string{sealed}
-		}
-	}
+	g.setTicket(h, v, &d)
 	q.Ticket = d.Ticket
 	e := newStream(g, w, v, q)
 	if !g.streams.add(e, v.now) {

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -150,12 +149,5 @@ func (s *stream) tell(b []byte, now queue.Instant, d *queue.Decision) (told []by
 
 // place appends the visitor's own numbers: those that JSON has for them.
 func (s *stream) place(b []byte, d *queue.Decision) []byte {
-	page, told := s.room.waiting(d, "")
-	var answer struct {
-		Room json.RawMessage `json:"cfWaitingRoom"`
-	}
-	if err := json.Unmarshal(page.AppendTo(nil, told), &answer); err != nil {
-		return b
-	}
-	return append(append(append(b, "event: place\ndata: "...), answer.Room...), "\n\n"...)
+	return append(append(append(b, "event: place\ndata: "...), s.room.tellWaiting(d)...), "\n\n"...)
 }

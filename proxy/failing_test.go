@@ -129,6 +129,31 @@ func TestRequestsOfWhoLeavesCountAgainstNobody(t *testing.T) {
 	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_origin_failing{origin="`+f.site.URL+`"} 0`)
 }
 
+func TestWhoIsCutOffAsTheyAreLetInFindsTheirSlotAgain(t *testing.T) {
+	f := start(t)
+	f.full()
+	waiting := f.visitor()
+	require.False(t, waiting.get("/").in())
+	f.patch(`{"total_active_users": 3}`)
+	f.pass(25 * time.Second)
+	arrived := make(chan struct{}, 1)
+	f.site.will(func(_ http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-r.Context().Done()
+	})
+	conn := f.dial()
+	_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: shop.test\r\nCookie: anteroom_shop="+waiting.cookies["anteroom_shop"]+"\r\n\r\n")
+	require.NoError(t, err)
+	<-arrived
+	conn.Close()
+	f.site.will(nil)
+	for range 20 {
+		assert.True(t, waiting.twin().get("/").in(), "with the ticket of who waits, as the other never arrived")
+	}
+	f.pass(2 * time.Second)
+	assert.Equal(t, 2, f.status("shop").Active)
+}
+
 func TestRoomsOfOneOriginPauseTogether(t *testing.T) {
 	healthy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "in") }))
 	t.Cleanup(healthy.Close)

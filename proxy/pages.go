@@ -122,10 +122,9 @@ func (r *room) render(d templates.Data, language string) *page {
 }
 
 // told is what a room tells a visitor who waits in the bucket or at the place, or
-// is rejected.
-// They are one of those who wait, even where the numbers are from before they
-// came, or from before the method changed: whoever has a place is to come back,
-// and whoever has none is not.
+// is rejected. They are one of those who wait, even where the numbers are from
+// before they came, or from before the method changed: whoever has a place is to
+// come back, and whoever has none is not.
 func told(name string, n *queue.Numbers, key pageKey, place templates.Place) templates.Data {
 	wait := n.Wait(key.bucket)
 	ahead, known := n.Ahead(key.bucket)

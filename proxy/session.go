@@ -38,7 +38,8 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 			g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Languages)
 			return
 		}
-		list = append(list, room.tellSession(g.stands(w, r, v, renew)))
+		d := g.stands(w, r, v, renew)
+		list = append(list, room.tellSession(&d))
 	}
 	w.Header()["Vary"], w.Header()["X-Content-Type-Options"] = varies, noSniff
 	reply(w, map[string]any{"rooms": list})
@@ -76,32 +77,23 @@ func (s *setup) sessionRooms(r *http.Request) (rooms iter.Seq[*room], status int
 
 // stands returns the caller's ticket and place as they are, or as they are once
 // renewed.
-func (g *Gate) stands(w http.ResponseWriter, r *http.Request, v visitor, renew bool) (queue.Ticket, queue.Place) {
+func (g *Gate) stands(w http.ResponseWriter, r *http.Request, v visitor, renew bool) (d queue.Decision) {
 	if !renew || v.room.line.queue.Suspended() {
-		return v.room.line.queue.Peek(r.Context(), v.now, v.request(false, false))
+		d.Ticket, d.Place = v.room.line.queue.Peek(r.Context(), v.now, v.request(false, false))
+		return d
 	}
-	d := v.room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), false))
+	d = v.room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), false))
 	v.room.note(d)
-	switch {
-	case d.Outcome == queue.Rejected:
-		if d.Drop {
-			w.Header().Add("Set-Cookie", v.room.jar.DeleteCookie(v.https))
-		}
-		return queue.Ticket{}, queue.Place{}
-	case d.Issue || v.stale:
-		if value := g.seal(v, d.Ticket); value != "" {
-			w.Header().Add("Set-Cookie", value)
-		}
-	}
-	return d.Ticket, d.Place
+	g.setTicket(w.Header(), v, &d)
+	return d
 }
 
-// tellSession tells how somebody with a ticket stands.
-func (r *room) tellSession(t queue.Ticket, place queue.Place) sessionJSON {
+// tellSession tells how somebody stands.
+func (r *room) tellSession(d *queue.Decision) sessionJSON {
 	j := sessionJSON{Room: r.cfg.Name, Status: "none"}
-	switch t.State {
+	switch t := &d.Ticket; t.State {
 	case queue.Waiting:
-		j.Status, j.Waiting = "waiting", r.tellWaiting(t, place)
+		j.Status, j.Waiting = "waiting", r.tellWaiting(d)
 	case queue.Accepted:
 		expires := t.Expires.Time()
 		j.Status, j.ExpiresAt = "active", &expires
@@ -113,9 +105,9 @@ func (r *room) tellSession(t queue.Ticket, place queue.Place) sessionJSON {
 	return j
 }
 
-// tellWaiting is the JSON that somebody who waits is answered with.
-func (r *room) tellWaiting(t queue.Ticket, place queue.Place) json.RawMessage {
-	page, own := r.waiting(&queue.Decision{Ticket: t, Place: place}, "")
+// tellWaiting is the object that the JSON of somebody who waits has in it.
+func (r *room) tellWaiting(d *queue.Decision) json.RawMessage {
+	page, own := r.waiting(d, "")
 	var told struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`
 	}

@@ -15,6 +15,7 @@
 //     visitor's arrival time rounded down (to the minute, as a rule);
 //   - random: nobody, for a visitor who has come back; slots are raced for at
 //     each check-in;
+//   - line: everybody in front of them in an exact line, which the store keeps;
 //   - passthrough: nobody, for anyone, and the limits do not hold;
 //   - reject: nobody enters.
 //
@@ -29,7 +30,8 @@
 // counts the people present by [Cell] (bucket, and the window in which they are
 // due next), holds the active sessions by id, and grants slots in one atomic
 // step. Whoever misses a check-in leaves the counts when their window passes,
-// and keeps the place in their ticket.
+// and keeps the place in their ticket. An exact line is the exception: the store
+// holds it visitor by visitor, and each check-in is put to it.
 //
 // # A visit
 //

@@ -10,34 +10,6 @@ import (
 	"time"
 )
 
-// ErrorPolicy says who enters while the store does not answer. People who are
-// in already are never affected.
-type ErrorPolicy uint8
-
-// The policies; the zero value is Hold.
-const (
-	Hold  ErrorPolicy = iota // nobody new
-	Share                    // as many as were open to this node when it last knew
-	Let                      // everyone
-)
-
-var policyNames = []string{"hold", "share", "open"}
-
-// String returns the policy's name as configuration files spell it.
-func (p ErrorPolicy) String() string { return nameOf(policyNames, int(p)) }
-
-// MarshalText returns the policy's name.
-func (p ErrorPolicy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-// UnmarshalText accepts the names that String returns.
-func (p *ErrorPolicy) UnmarshalText(text []byte) error {
-	i, err := indexOf(policyNames, "on_store_error", string(text))
-	if err == nil {
-		*p = ErrorPolicy(i)
-	}
-	return err
-}
-
 // Config is what a Room is made of.
 type Config struct {
 	Name     string   // required; letters, digits, -, _ and .
@@ -220,48 +192,6 @@ func (r *Room) Roll(ctx context.Context, ids ...ID) (*Roll, error) {
 		return nil, fmt.Errorf("asking the store who is in room %q: %w", r.name, err)
 	}
 	return roll, nil
-}
-
-// uncount is Leave by the store's clock.
-func (r *Room) uncount(now Instant, t Ticket) {
-	sh := r.waiters.shard(t.ID)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	e := sh.table.find(t.ID.short(), now.ticks(r.start))
-	if e == nil || left(e) {
-		return
-	}
-	e.more |= leftFlag
-	sh.change(r.settings.Load().bucket(sh.counted(&t)), e.until, -1)
-}
-
-// Revoke ends an accepted visitor's session at now. Tickets that tell of it are
-// void from then on.
-func (r *Room) Revoke(now Instant, t Ticket) {
-	if t.State != Accepted {
-		return
-	}
-	now = r.storeTime(now)
-	until := max(t.Expires, r.sessions.expires(now, t.ID), now.Add(r.SessionLasts()))
-	ended := Session{ID: t.ID, Expires: until}
-	r.addRevoked(now, []Session{ended})
-	r.sessions.remove(now, t.ID)
-	r.talk.noted.Lock()
-	defer r.talk.noted.Unlock()
-	r.talk.revoking = append(r.talk.revoking, ended)
-
-	// The slot is free at once: whoever asks next is put to the store.
-	for asked := false; !asked; {
-		known := r.view.Load()
-		next := *known
-		next.NextOpen = now
-		asked = r.view.CompareAndSwap(known, &next)
-	}
-}
-
-func (r *Room) isRevoked(id ID, now Instant) bool {
-	revoked := r.revoked.Load()
-	return revoked != nil && (*revoked)[id] > now
 }
 
 func (r *Room) newID() ID {

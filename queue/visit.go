@@ -176,15 +176,6 @@ func (r *Room) inLine(now Instant, p *Pending, place Place) Decision {
 	return d
 }
 
-// recount counts a visitor in the bucket of their ticket who was uncounted from
-// another. The caller holds sh.mu.
-func (r *Room) recount(now Instant, sh *waiterShard, t *Ticket) {
-	if e := sh.table.find(t.ID.short(), now.ticks(r.start)); e != nil && left(e) && !used(e) {
-		e.more &^= leftFlag
-		sh.change(r.settings.Load().bucket(t.ArrivedAt), e.until, 1)
-	}
-}
-
 // letsAllIn reports whether everyone enters, without waiting for anything.
 func (r *Room) letsAllIn(s *Settings) bool {
 	return s.Method == Passthrough && !s.QueueAll && !r.paused.Load()
@@ -290,22 +281,16 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 			sh.mu.Unlock()
 			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 		}
-	}
-	if e != nil && used(e) && (s.Method == Line || q.Subject != ID{}) {
+		if e != nil && s.Method != Line && q.Subject == (ID{}) {
+			sh.mu.Unlock()
+			return r.join(now, s, r.nameFor(q), q, Place{}), nil
+		}
 		e = nil // the store knows, or it is known already that another place was used
 	}
-	if e != nil && used(e) {
-		sh.mu.Unlock()
-		return r.join(now, s, r.nameFor(q), q, Place{}), nil
-	}
-	bucket := s.bucket(sh.counted(&t))
 	due := r.letsAllIn(s) || now >= t.Due() && (e == nil || now.ticks(r.start) >= dueTicks(e))
-	if !due && (!q.Called || s.Method != FIFO || e != nil && called(e)) {
-		d := r.early(now, sh, e, bucket, t)
-		cell := Cell{Bucket: bucket, Until: now}
-		if e != nil {
-			cell = r.waiters.cell(bucket, e.until)
-		}
+	again := s.Method == FIFO && q.Called && (e == nil || !called(e))
+	if !due && !again {
+		d, cell := r.early(now, s, sh, e, t)
 		sh.mu.Unlock()
 		if s.Method != Line {
 			return d, nil
@@ -315,7 +300,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	if e == nil {
 		e = sh.table.add(t.ID.short(), now.ticks(r.start))
 	} else if !left(e) {
-		sh.change(bucket, e.until, -1)
+		sh.change(s.bucket(sh.counted(&t)), e.until, -1)
 	}
 	// Only the store knows whether a place from before the start was used since.
 	stranger := t.LastCheckIn < r.start
@@ -346,71 +331,6 @@ func (r *Room) claim(q *Request, cell Cell) Claim {
 		c.Priority, c.Raise = q.Priority, true
 	}
 	return c
-}
-
-// early answers a visitor who is not due by their ticket, or by what this node
-// remembers in e of a check-in with another ticket of theirs. They are not
-// counted or drawn again; but one who had said goodbye, as by reloading the
-// page, is back. The caller holds sh.mu.
-func (r *Room) early(now Instant, sh *waiterShard, e *slot[shortID], bucket Instant, t Ticket) Decision {
-	if e != nil && left(e) {
-		e.more &^= leftFlag
-		sh.change(bucket, e.until, 1)
-	}
-	if now < t.Due() {
-		return Decision{Outcome: Queued, Ticket: t}
-	}
-	t.LastCheckIn = now
-	t.RefreshInterval = max(r.start.afterTicks(dueTicks(e)).Sub(now), time.Millisecond)
-	return Decision{Outcome: Queued, Ticket: t, Issue: true}
-}
-
-// count notes in e the check-in that t tells of: when the next one is due, and
-// the window in which the visitor is counted in their bucket until then. The
-// caller holds sh.mu.
-func (r *Room) count(sh *waiterShard, e *slot[shortID], s *Settings, bucket Instant, t *Ticket, hidden bool) Cell {
-	span := Told(t.RefreshInterval)
-	if hidden {
-		span = max(span, hiddenInterval)
-	}
-	window := max(s.RefreshInterval/8/tick*tick, tick)
-	until := t.LastCheckIn.Add(span + s.slack()).Sub(r.start)
-	e.until = uint32((until + window - 1) / window * window / tick)
-	e.more = packDue(t.Due().ticks(r.start))
-	sh.change(bucket, e.until, 1)
-	return r.waiters.cell(bucket, e.until)
-}
-
-// taken notes that a waiting visitor was let in, and that the store has taken
-// them out of their cell: their place is used, and older tickets that tell of it
-// are worth nothing for as long as they are valid.
-func (r *Room) taken(now Instant, s *Settings, id ID) {
-	sh := r.waiters.shard(id)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	e := sh.table.find(id.short(), now.ticks(r.start))
-	if e == nil {
-		e = sh.table.add(id.short(), now.ticks(r.start))
-	}
-	e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
-	if sh.knows(id) {
-		sh.letIn(id, now)
-	}
-}
-
-// takenElsewhere is taken for a visitor whom the store has let in without this
-// node's hearing of it at once. Where they are counted here, they are until the
-// window passes.
-func (r *Room) takenElsewhere(now Instant, id ID) {
-	s, sh := r.settings.Load(), r.waiters.shard(id)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil {
-		e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
-	}
-	if sh.knows(id) {
-		sh.letIn(id, now)
-	}
 }
 
 // accept turns a grant into a ticket.

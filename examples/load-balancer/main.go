@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,19 +53,7 @@ func run(ctx context.Context, out io.Writer, at addresses) error {
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	l, err := net.Listen("tcp", at.shop)
-	if err != nil {
-		return fmt.Errorf("opening the shop: %w", err)
-	}
-	shop := &http.Server{Handler: stage.Shop(), ReadHeaderTimeout: 5 * time.Second}
-	closed := make(chan error, 1)
-	go func() { closed <- shop.Serve(l) }()
-	err = together(ctx, out, at, dir)
-	err = errors.Join(err, shop.Close())
-	if shopErr := <-closed; !errors.Is(shopErr, http.ErrServerClosed) {
-		err = errors.Join(err, fmt.Errorf("running the shop: %w", shopErr))
-	}
-	return err
+	return stage.WithSite(at.shop, stage.Shop(), func() error { return together(ctx, out, at, dir) })
 }
 
 // installed says which of the programs are missing.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -28,6 +29,8 @@ type processes struct {
 	dir    string // for their logs
 	all    []process
 	failed chan error // the end of one that is needed
+
+	stopping atomic.Bool // their ends are no news
 }
 
 // start starts a program, with a log of its own in the directory. If it is
@@ -47,11 +50,14 @@ func (p *processes) start(name string, needed bool, env []string, program string
 	p.all = append(p.all, started)
 	go func() {
 		defer close(started.ended)
-		err := cmd.Wait()
+		_ = cmd.Wait() // its state tells
 		text, _ := os.ReadFile(log.Name())
 		_ = log.Close()
-		if needed {
-			p.failed <- fmt.Errorf("%s has ended: %w\n%s", name, err, text)
+		switch {
+		case p.stopping.Load():
+			return
+		case needed:
+			p.failed <- fmt.Errorf("%s has ended (%v)\n%s", name, cmd.ProcessState, text)
 			return
 		}
 		fmt.Fprintf(p.out, "%s has ended (%v). To start it again: %s %s\n%s", name, cmd.ProcessState, program, strings.Join(args, " "), text)
@@ -80,6 +86,7 @@ func (p *processes) await(ctx context.Context, what string, there func() bool) e
 
 // stop ends what is running, the last that was started first.
 func (p *processes) stop() error {
+	p.stopping.Store(true)
 	var errs []error
 	for i := len(p.all) - 1; i >= 0; i-- {
 		one := p.all[i]

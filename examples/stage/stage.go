@@ -49,17 +49,19 @@ func Run(ctx context.Context, out io.Writer, at Addresses, args ...string) error
 
 // RunSite is Run with another site in place of the shop.
 func RunSite(ctx context.Context, out io.Writer, at Addresses, site http.Handler, args ...string) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	l, err := net.Listen("tcp", at.Shop)
+	return WithSite(at.Shop, site, func() error { return gate(ctx, out, args) })
+}
+
+// WithSite serves a site while do runs.
+func WithSite(address string, site http.Handler, do func() error) error {
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("opening the site: %w", err)
 	}
 	server := &http.Server{Handler: site, ReadHeaderTimeout: 5 * time.Second}
 	closed := make(chan error, 1)
 	go func() { closed <- server.Serve(l) }()
-	err = gate(ctx, out, args)
-	err = errors.Join(err, server.Close())
+	err = errors.Join(do(), server.Close())
 	if siteErr := <-closed; !errors.Is(siteErr, http.ErrServerClosed) {
 		err = errors.Join(err, fmt.Errorf("running the site: %w", siteErr))
 	}

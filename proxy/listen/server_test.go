@@ -2,6 +2,7 @@ package listen_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 
 	"github.com/anteroom-gate/anteroom/proxy/listen"
 )
@@ -106,6 +108,45 @@ func TestHTTP2IsSpokenOverTLSOnly(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, http.StatusOK, status(t, conn))
 	})
+}
+
+func TestAConnectionOfHTTP2HasAHundredStreamsAtMost(t *testing.T) {
+	t.Parallel()
+	began, end := make(chan struct{}, 200), make(chan struct{})
+	defer close(end)
+	cfg := handler(func(http.ResponseWriter, *http.Request) {
+		began <- struct{}{}
+		<-end
+	})
+	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
+	address, _ := serve(t, cfg)
+	conn := tls.Client(dial(t, address), anyone("shop.test", "h2"))
+	_, err := io.WriteString(conn, http2.ClientPreface)
+	require.NoError(t, err)
+	framer := http2.NewFramer(conn, conn)
+	require.NoError(t, framer.WriteSettings())
+	var header bytes.Buffer
+	fields := hpack.NewEncoder(&header)
+	// A stream that is given up at once leaves its handler running.
+	for stream := uint32(1); stream < 400; stream += 2 {
+		header.Reset()
+		for _, f := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "shop.test"}, {":path", "/"}} {
+			require.NoError(t, fields.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}))
+		}
+		require.NoError(t, framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: header.Bytes(), EndStream: true, EndHeaders: true}))
+		require.NoError(t, framer.WriteRSTStream(stream, http2.ErrCodeCancel))
+	}
+	for range 100 {
+		soon(t, began)
+	}
+	require.NoError(t, framer.WritePing(false, [8]byte{}))
+	for answered := false; !answered; {
+		frame, err := framer.ReadFrame()
+		require.NoError(t, err)
+		ping, ok := frame.(*http2.PingFrame)
+		answered = ok && ping.IsAck()
+	}
+	assert.Empty(t, began, "no more are started while these go on")
 }
 
 // nameServed is the name of the certificate that the server shows to somebody who asks for another.

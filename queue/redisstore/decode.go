@@ -122,7 +122,10 @@ func readView(reply []any) (*queue.View, error) {
 		v.Buckets = append(v.Buckets, queue.BucketCount{Bucket: buckets.instant(), Waiting: int(counts.int())})
 	}
 	if rate := r.text(); rate != "" {
-		v.Rate, r.err = strconv.ParseFloat(rate, 64)
+		var err error
+		if v.Rate, err = strconv.ParseFloat(rate, 64); err != nil {
+			r.fault("a rate")
+		}
 		v.RateKnown = true
 	}
 	revoked, entered, nodes := r.next(), r.next(), r.next()

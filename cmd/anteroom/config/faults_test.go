@@ -212,6 +212,15 @@ func TestAFileThatCannotBeReadIsAFaultWithoutALine(t *testing.T) {
 	}, faults)
 }
 
+func TestGatesThatShareAStoreNeedKeysThatAreGiven(t *testing.T) {
+	const shared = minimal + "store: redis://a\n"
+	reached := func(o *config.Options) { o.CheckStore = func(string) error { return nil } }
+	_, _, faults := setup{file: shared, tweak: reached}.load(t)
+	assert.Equal(t, []string{"gate.yaml:6:8: store: gates that share a store need the same keys: set cookie.keys or cookie.keys_file"}, faults)
+	_, _, faults = setup{file: shared + "cookie: {keys: [a]}\n", tweak: reached}.load(t)
+	assert.Empty(t, faults)
+}
+
 func TestAKeyIsCheckedByItsOwner(t *testing.T) {
 	const key = "correct-horse"
 	checked := setup{

@@ -104,30 +104,44 @@ func (d *decoder) readToken(p Place, path string) string {
 func settleCookieKeys(root *scope[draft]) {
 	c := root.dst
 	if _, fromFile := root.either("cookie.keys", "cookie.keys_file", len(c.Cookie.Keys) > 0, c.keysFile != ""); fromFile {
-		c.Cookie.Keys = root.readKeys(root.place("cookie.keys_file"), c.keysFile)
+		c.Cookie.Keys = root.readSecrets(root.place("cookie.keys_file"), c.keysFile, "key", root.checkKey)
 	}
 }
 
-// readKeys reads a file with a key on each line; blank lines and those that begin with # are passed over.
-func (d *decoder) readKeys(p Place, path string) []string {
+// readSecrets reads a file with a secret on each line, all of which are checked; blank lines and those that begin with # are
+// passed over. The secrets are what the text calls them: keys, say.
+func (d *decoder) readSecrets(p Place, path, what string, check func(Place, string) bool) []string {
 	src, problem := d.read(path)
 	if problem != "" {
 		d.fault(p, "%s", problem)
 		return nil
 	}
-	var keys []string
+	var secrets []string
 	for i, line := range strings.Split(string(src), "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		d.checkKey(Place{Source: path, Line: i + 1, Col: 1, Key: p.Key}, line)
-		keys = append(keys, line)
+		check(Place{Source: path, Line: i + 1, Col: 1, Key: p.Key}, line)
+		secrets = append(secrets, line)
 	}
-	if len(keys) == 0 {
-		d.fault(p, "%s holds no key: expects one on each line", path)
+	if len(secrets) == 0 {
+		d.fault(p, "%s holds no %s: expects one on each line", path, what)
 	}
-	return keys
+	return secrets
+}
+
+// secrets reads a list of secrets, all of which are checked.
+func (d *decoder) secrets(v value, what string, check func(Place, string) bool) (secrets []string, ok bool) {
+	items, ok := d.items(v, what+"s")
+	for _, item := range items {
+		s, fine := d.str(item, "a "+what)
+		if fine {
+			fine = check(item.Place, s)
+		}
+		secrets, ok = append(secrets, s), ok && fine
+	}
+	return secrets, ok
 }
 
 func certificateKeys() []key[Certificate] {

@@ -143,7 +143,8 @@ func (r *room) origin(root *scope[draft]) {
 
 // limits checks the numbers against each other.
 func (r *room) limits() {
-	if r.fine("total_active_users", "new_users_per_minute") && r.given("total_active_users") &&
+	long := r.fine("session_duration", "occupancy") && r.dst.SessionDuration > time.Minute && r.dst.Occupancy == "session"
+	if long && r.fine("total_active_users", "new_users_per_minute") && r.given("total_active_users") &&
 		r.dst.NewUsersPerMinute > r.dst.TotalActiveUsers {
 		r.warn(r.place("new_users_per_minute"), "%d is more than total_active_users, which is %d: only short sessions make sense of it",
 			r.dst.NewUsersPerMinute, r.dst.TotalActiveUsers)

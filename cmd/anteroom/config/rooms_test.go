@@ -52,6 +52,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		"more new users than active ones": {"    cookie_suffix: a\n  - {name: b, path: /b, total_active_users: 1, new_users_per_minute: 2}", []string{
 			"7:70: rooms[1].new_users_per_minute: 2 is more than total_active_users, which is 1: only short sessions make sense of it"}},
+		"more new users than active ones, of short sessions": {"  - {name: b, path: /b, total_active_users: 1, new_users_per_minute: 2, session_duration: 1m}", nil},
+		"more new users than active ones, in seats":          {"  - {name: b, path: /b, total_active_users: 1, new_users_per_minute: 2, occupancy: connection}", nil},
 		"samesite none without https": {"    cookie_attributes: {samesite: none}", []string{
 			"6:35: rooms[0].cookie_attributes.samesite: none needs https, and without tls or trusted_proxies the gate never sees any: the cookie will be lax"}},
 		"samesite none behind a proxy": {"    cookie_attributes: {samesite: none}\ntrusted_proxies: [10.0.0.1]", nil},

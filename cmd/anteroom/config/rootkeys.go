@@ -111,15 +111,7 @@ func readTrustedProxies(d *decoder, v value, dst *draft) bool {
 
 // readCookieKeys reads keys and has each checked. An empty list is no keys.
 func readCookieKeys(d *decoder, v value, dst *draft) bool {
-	items, ok := d.items(v, "keys")
-	var keys []string
-	for _, item := range items {
-		s, fine := d.str(item, "a key")
-		if fine {
-			fine = d.checkKey(item.Place, s)
-		}
-		keys, ok = append(keys, s), ok && fine
-	}
+	keys, ok := d.secrets(v, "key", d.checkKey)
 	if ok {
 		dst.Cookie.Keys = keys
 	}

@@ -72,15 +72,7 @@ func checkCookieName(s string) string {
 
 // readSecrets reads the secrets of tokens. An empty list is none.
 func readSecrets(d *decoder, v value, dst *roomDraft) bool {
-	items, ok := d.items(v, "secrets")
-	var secrets []string
-	for _, item := range items {
-		s, fine := d.str(item, "a secret")
-		if fine {
-			fine = d.checkSecret(item.Place, s)
-		}
-		secrets, ok = append(secrets, s), ok && fine
-	}
+	secrets, ok := d.secrets(v, "secret", d.checkSecret)
 	if ok {
 		dst.Subject.Token.Secrets = secrets
 	}
@@ -140,30 +132,8 @@ func (r *room) tokenKeys(t *Token) {
 	case asymmetric:
 		t.Secrets, t.PublicKeys = nil, r.readPublicKeys(r.place(public), r.dst.publicKeysFile)
 	case secret && inFile:
-		t.Secrets = r.readSecretsFile(r.place(file), r.dst.secretsFile)
+		t.Secrets = r.readSecrets(r.place(file), r.dst.secretsFile, "secret", r.checkSecret)
 	}
-}
-
-// readSecretsFile reads a file with a secret on each line; blank lines and those that begin with # are passed over.
-func (d *decoder) readSecretsFile(p Place, path string) []string {
-	src, problem := d.read(path)
-	if problem != "" {
-		d.fault(p, "%s", problem)
-		return nil
-	}
-	var secrets []string
-	for i, line := range strings.Split(string(src), "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		d.checkSecret(Place{Source: path, Line: i + 1, Col: 1, Key: p.Key}, line)
-		secrets = append(secrets, line)
-	}
-	if len(secrets) == 0 {
-		d.fault(p, "%s holds no secret: expects one on each line", path)
-	}
-	return secrets
 }
 
 // readPublicKeys reads a PEM file of public keys.

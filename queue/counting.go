@@ -1,0 +1,94 @@
+package queue
+
+import "time"
+
+// early answers a visitor who is not due by their ticket, or by what this node
+// remembers in e of a check-in with another ticket of theirs, and tells where
+// they are counted. They are not counted or drawn again; but one who had said
+// goodbye, as by reloading the page, is back. The caller holds sh.mu.
+func (r *Room) early(now Instant, s *Settings, sh *waiterShard, e *slot[shortID], t Ticket) (Decision, Cell) {
+	cell := Cell{Bucket: s.bucket(sh.counted(&t)), Until: now}
+	if e != nil {
+		if left(e) {
+			e.more &^= leftFlag
+			sh.change(cell.Bucket, e.until, 1)
+		}
+		cell = r.waiters.cell(cell.Bucket, e.until)
+	}
+	if now < t.Due() {
+		return Decision{Outcome: Queued, Ticket: t}, cell
+	}
+	t.LastCheckIn = now
+	t.RefreshInterval = max(r.start.afterTicks(dueTicks(e)).Sub(now), time.Millisecond)
+	return Decision{Outcome: Queued, Ticket: t, Issue: true}, cell
+}
+
+// count notes in e the check-in that t tells of: when the next one is due, and
+// the window in which the visitor is counted in their bucket until then. The
+// caller holds sh.mu.
+func (r *Room) count(sh *waiterShard, e *slot[shortID], s *Settings, bucket Instant, t *Ticket, hidden bool) Cell {
+	span := Told(t.RefreshInterval)
+	if hidden {
+		span = max(span, hiddenInterval)
+	}
+	window := max(s.RefreshInterval/8/tick*tick, tick)
+	until := t.LastCheckIn.Add(span + s.slack()).Sub(r.start)
+	e.until = uint32((until + window - 1) / window * window / tick)
+	e.more = packDue(t.Due().ticks(r.start))
+	sh.change(bucket, e.until, 1)
+	return r.waiters.cell(bucket, e.until)
+}
+
+// uncount is Leave by the store's clock.
+func (r *Room) uncount(now Instant, t Ticket) {
+	sh := r.waiters.shard(t.ID)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	e := sh.table.find(t.ID.short(), now.ticks(r.start))
+	if e == nil || left(e) {
+		return
+	}
+	e.more |= leftFlag
+	sh.change(r.settings.Load().bucket(sh.counted(&t)), e.until, -1)
+}
+
+// recount counts a visitor in the bucket of their ticket who was uncounted from
+// another. The caller holds sh.mu.
+func (r *Room) recount(now Instant, sh *waiterShard, t *Ticket) {
+	if e := sh.table.find(t.ID.short(), now.ticks(r.start)); e != nil && left(e) && !used(e) {
+		e.more &^= leftFlag
+		sh.change(r.settings.Load().bucket(t.ArrivedAt), e.until, 1)
+	}
+}
+
+// taken notes that a waiting visitor was let in, and that the store has taken
+// them out of their cell: their place is used, and older tickets that tell of it
+// are worth nothing for as long as they are valid.
+func (r *Room) taken(now Instant, s *Settings, id ID) {
+	sh := r.waiters.shard(id)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	e := sh.table.find(id.short(), now.ticks(r.start))
+	if e == nil {
+		e = sh.table.add(id.short(), now.ticks(r.start))
+	}
+	e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
+	if sh.knows(id) {
+		sh.letIn(id, now)
+	}
+}
+
+// takenElsewhere is taken for a visitor whom the store has let in without this
+// node's hearing of it at once. Where they are counted here, they are until the
+// window passes.
+func (r *Room) takenElsewhere(now Instant, id ID) {
+	s, sh := r.settings.Load(), r.waiters.shard(id)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil {
+		e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
+	}
+	if sh.knows(id) {
+		sh.letIn(id, now)
+	}
+}

@@ -1,0 +1,87 @@
+package queue
+
+import "context"
+
+// Revoke ends an accepted visitor's session at now. Tickets that tell of it are
+// void from then on.
+func (r *Room) Revoke(now Instant, t Ticket) {
+	if t.State != Accepted {
+		return
+	}
+	now = r.storeTime(now)
+	until := max(t.Expires, r.sessions.expires(now, t.ID), now.Add(r.SessionLasts()))
+	ended := Session{ID: t.ID, Expires: until}
+	r.addRevoked(now, []Session{ended})
+	r.sessions.remove(now, t.ID)
+	r.talk.noted.Lock()
+	defer r.talk.noted.Unlock()
+	r.talk.revoking = append(r.talk.revoking, ended)
+
+	// The slot is free at once: whoever asks next is put to the store.
+	for asked := false; !asked; {
+		known := r.view.Load()
+		next := *known
+		next.NextOpen = now
+		asked = r.view.CompareAndSwap(known, &next)
+	}
+}
+
+func (r *Room) isRevoked(id ID, now Instant) bool {
+	revoked := r.revoked.Load()
+	return revoked != nil && (*revoked)[id] > now
+}
+
+// takeRevoked learns of sessions that other nodes revoked.
+func (r *Room) takeRevoked(known *View) {
+	r.addRevoked(known.Now, known.Revoked)
+	for _, s := range known.Revoked {
+		r.sessions.remove(known.Now, s.ID)
+	}
+}
+
+// addRevoked adds to the revocations that are in force: none is taken back
+// before its end, whatever a store has forgotten.
+func (r *Room) addRevoked(now Instant, more []Session) {
+	r.talk.noted.Lock()
+	defer r.talk.noted.Unlock()
+	known := r.revoked.Load()
+	if known == nil && len(more) == 0 {
+		return
+	}
+	revoked := map[ID]Instant{}
+	if known != nil {
+		for id, until := range *known {
+			if until > now {
+				revoked[id] = until
+			}
+		}
+	}
+	for _, s := range more {
+		revoked[s.ID] = max(s.Expires, revoked[s.ID])
+	}
+	if len(revoked) == 0 {
+		r.revoked.Store(nil)
+		return
+	}
+	r.revoked.Store(&revoked)
+}
+
+// Remove ends the session of an id, or takes it out of the exact line, and says
+// whether it was in either. Tickets that tell of it are void from then on, for a
+// session's duration at least.
+func (r *Room) Remove(ctx context.Context, now Instant, id ID) (bool, error) {
+	roll, err := r.Roll(ctx, id)
+	if err != nil || len(roll.Seated)+len(roll.Line) == 0 {
+		return false, err
+	}
+	t := Ticket{State: Accepted, ID: id}
+	if len(roll.Seated) > 0 {
+		t.Expires = roll.Seated[0].Expires
+	} else {
+		r.talk.noted.Lock()
+		r.talk.left = append(r.talk.left, Departure{ID: id, At: r.storeTime(now)})
+		r.talk.noted.Unlock()
+	}
+	r.Revoke(now, t)
+	return true, r.Sync(ctx, now)
+}
