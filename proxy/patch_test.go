@@ -75,7 +75,8 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 	require.Equal(t, http.StatusOK, f.patch(`{"total_active_users": 3}`).status)
 	before := f.describe()
 	a := f.patch(`{"total_active_users": 0, "new_users_per_minute": "many", "session_duration": 5, "queueing_method": "lane",
-		"queue_all": "yes", "refresh_interval": "soon", "refresh_jitter": true, "bucket": "1m", "name": "x", "pacing": 1}`)
+		"queue_all": "yes", "refresh_interval": "soon", "refresh_jitter": true, "bucket": "1m", "name": "x", "pacing": 1,
+		"queue_ticket_ttl": "0s"}`)
 	assert.Equal(t, http.StatusUnprocessableEntity, a.status)
 	var problem struct {
 		Detail string
@@ -88,6 +89,7 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 		"new_users_per_minute wants a whole number",
 		"pacing wants a name, as a string",
 		"queue_all wants true or false",
+		"queue_ticket_ttl is 0s: null goes back to what is configured",
 		`queueing_method is not usable: unknown queueing method "lane": want one of [fifo random line passthrough reject]`,
 		"refresh_interval is not usable: \"soon\" is not a duration: write 90s, 5m or 1h30m",
 		"refresh_jitter wants a number",
