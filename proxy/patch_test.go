@@ -2,7 +2,9 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -170,6 +172,22 @@ func TestConfigureTakesUpEverythingAtOnce(t *testing.T) {
 	require.NoError(t, f.Configure(t.Context(), next))
 	assert.Equal(t, http.StatusNotFound, f.api(http.MethodGet, "/api/v1/rooms/shop", "", nil).status)
 	assert.Equal(t, http.StatusNotFound, f.visitor().get("/").status)
+}
+
+// A gate that did not start for what operators changed could not be told to take
+// it back.
+func TestChangesThatDoNotGoWithTheConfigurationEnd(t *testing.T) {
+	f := start(t)
+	require.Equal(t, http.StatusOK, f.patch(`{"refresh_interval": "2m", "total_active_users": 7}`).status)
+	next := f.config
+	next.Rooms = slices.Clone(next.Rooms)
+	next.Rooms[0].Settings.QueueTicketTTL = time.Minute
+	require.NoError(t, f.Configure(t.Context(), next))
+	told := f.describe()
+	assert.Equal(t, "1m", told["queue_ticket_ttl"])
+	assert.Equal(t, "20s", told["refresh_interval"])
+	assert.Equal(t, map[string]any{"total_active_users": 7.0}, told["overrides"], "the others stay")
+	assert.Equal(t, []string{"total_active_users"}, slices.Collect(maps.Keys(told["overridden_by"].(map[string]any))))
 }
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {
