@@ -79,9 +79,9 @@ func (g *Gate) authorised(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		})
 	}
-	want := []byte("Bearer " + g.o.AdminToken)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(token), []byte(g.o.AdminToken)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			refuse(w, http.StatusUnauthorized, "Send the admin token: Authorization: Bearer ….")
 			return

@@ -181,6 +181,7 @@ func TestAdminAsksForItsToken(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, f.patch(`{"queue_all": true}`).status)
 	token, elsewhere := with("Authorization", "Bearer secret"), func(r *http.Request) { r.Host = "gate.internal:9090" }
 	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms", "", nil, token, elsewhere).status)
+	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms", "", nil, with("Authorization", "bearer secret")).status, "schemes have no letter case")
 	for _, open := range []string{"/livez", "/readyz", "/metrics"} {
 		assert.Equal(t, http.StatusOK, f.api(http.MethodGet, open, "", nil).status, open)
 	}

@@ -108,17 +108,17 @@ func (c *Changes) fields() map[string]func([]byte) error {
 	return map[string]func([]byte) error{
 		"total_active_users":      setter(&c.TotalActiveUsers),
 		"new_users_per_minute":    setter(&c.NewUsersPerMinute),
-		"session_duration":        setter(&c.SessionDuration),
+		"session_duration":        duration(&c.SessionDuration),
 		"disable_session_renewal": setter(&c.DisableSessionRenewal),
 		"queueing_method":         setter(&c.QueueingMethod),
 		"queue_all":               setter(&c.QueueAll),
 		"suspended":               setter(&c.Suspended),
-		"refresh_interval":        setter(&c.RefreshInterval),
+		"refresh_interval":        duration(&c.RefreshInterval),
 		"refresh_jitter":          setter(&c.RefreshJitter),
 		"pacing":                  setter(&c.Pacing),
-		"queue_ticket_ttl":        setter(&c.QueueTicketTTL),
-		"line_dropout":            setter(&c.LineDropout),
-		"line_grace":              setter(&c.LineGrace),
+		"queue_ticket_ttl":        duration(&c.QueueTicketTTL),
+		"line_dropout":            duration(&c.LineDropout),
+		"line_grace":              duration(&c.LineGrace),
 	}
 }
 
@@ -132,6 +132,18 @@ func setter[T any](field **T) func([]byte) error {
 		}
 		*field = set
 		return nil
+	}
+}
+
+// duration is setter, but for 0, which settings have for what is not given.
+func duration(field **Duration) func([]byte) error {
+	set := setter(field)
+	return func(value []byte) error {
+		err := set(value)
+		if err == nil && *field != nil && **field == 0 {
+			return errors.New("is 0s: null goes back to what is configured")
+		}
+		return err
 	}
 }
 

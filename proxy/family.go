@@ -136,7 +136,7 @@ func (f *family) newRoom(value string) (*room, error) {
 	if r.line, err = g.newLine(g.sync, r); err != nil {
 		return nil, err
 	}
-	_, err = r.line.rebase(g.sync, queue.At(g.o.Clock()), r.cfg)
+	_, err = r.line.rebase(g.sync, queue.At(g.o.Clock()), r.cfg, r.log)
 	return r, err
 }
 

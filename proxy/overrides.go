@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -95,16 +96,38 @@ func fieldsOf(c Changes) (map[string]json.RawMessage, error) {
 }
 
 // rebase makes cfg what this gate is configured with, under what operators have
-// changed, and returns what was; nil the first time.
-func (l *line) rebase(ctx context.Context, now queue.Instant, cfg RoomConfig) (was *RoomConfig, err error) {
+// changed, and returns what was; nil the first time. Changes that do not go with
+// cfg end, as a gate has to start with a file that is right by itself.
+func (l *line) rebase(ctx context.Context, now queue.Instant, cfg RoomConfig, log *zap.Logger) (was *RoomConfig, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was = l.base.Swap(&cfg)
-	err = l.configure(ctx, now, "file", func(o overrides) (overrides, error) { return o, nil })
+	var misfit error
+	err = l.configure(ctx, now, "file", func(o overrides) (overrides, error) {
+		if misfit = o.Changes.over(cfg.Settings).WithDefaults().Validate(); misfit != nil {
+			o = o.withoutTimes()
+		}
+		return o, nil
+	})
 	if err != nil {
 		l.base.Store(was)
+		return was, err
 	}
-	return was, err
+	if misfit != nil {
+		log.Warn("what operators changed of the waiting times does not go with the configuration, and ends", zap.Error(misfit))
+	}
+	return was, nil
+}
+
+// withoutTimes returns o without those of its changes that have to go together
+// with other settings.
+func (o overrides) withoutTimes() overrides {
+	o.Changes.RefreshInterval, o.Changes.QueueTicketTTL, o.Changes.LineDropout = nil, nil, nil
+	o.By = maps.Clone(o.By)
+	for _, key := range []string{"refresh_interval", "queue_ticket_ttl", "line_dropout"} {
+		delete(o.By, key)
+	}
+	return o
 }
 
 // configureTries is how often a configuration is tried again because another

@@ -2,7 +2,9 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -75,7 +77,8 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 	require.Equal(t, http.StatusOK, f.patch(`{"total_active_users": 3}`).status)
 	before := f.describe()
 	a := f.patch(`{"total_active_users": 0, "new_users_per_minute": "many", "session_duration": 5, "queueing_method": "lane",
-		"queue_all": "yes", "refresh_interval": "soon", "refresh_jitter": true, "bucket": "1m", "name": "x", "pacing": 1}`)
+		"queue_all": "yes", "refresh_interval": "soon", "refresh_jitter": true, "bucket": "1m", "name": "x", "pacing": 1,
+		"queue_ticket_ttl": "0s"}`)
 	assert.Equal(t, http.StatusUnprocessableEntity, a.status)
 	var problem struct {
 		Detail string
@@ -88,6 +91,7 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 		"new_users_per_minute wants a whole number",
 		"pacing wants a name, as a string",
 		"queue_all wants true or false",
+		"queue_ticket_ttl is 0s: null goes back to what is configured",
 		`queueing_method is not usable: unknown queueing method "lane": want one of [fifo random line passthrough reject]`,
 		"refresh_interval is not usable: \"soon\" is not a duration: write 90s, 5m or 1h30m",
 		"refresh_jitter wants a number",
@@ -168,6 +172,22 @@ func TestConfigureTakesUpEverythingAtOnce(t *testing.T) {
 	require.NoError(t, f.Configure(t.Context(), next))
 	assert.Equal(t, http.StatusNotFound, f.api(http.MethodGet, "/api/v1/rooms/shop", "", nil).status)
 	assert.Equal(t, http.StatusNotFound, f.visitor().get("/").status)
+}
+
+// A gate that did not start for what operators changed could not be told to take
+// it back.
+func TestChangesThatDoNotGoWithTheConfigurationEnd(t *testing.T) {
+	f := start(t)
+	require.Equal(t, http.StatusOK, f.patch(`{"refresh_interval": "2m", "total_active_users": 7}`).status)
+	next := f.config
+	next.Rooms = slices.Clone(next.Rooms)
+	next.Rooms[0].Settings.QueueTicketTTL = time.Minute
+	require.NoError(t, f.Configure(t.Context(), next))
+	told := f.describe()
+	assert.Equal(t, "1m", told["queue_ticket_ttl"])
+	assert.Equal(t, "20s", told["refresh_interval"])
+	assert.Equal(t, map[string]any{"total_active_users": 7.0}, told["overrides"], "the others stay")
+	assert.Equal(t, []string{"total_active_users"}, slices.Collect(maps.Keys(told["overridden_by"].(map[string]any))))
 }
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {

@@ -166,7 +166,7 @@ func (g *Gate) take(ctx context.Context, rooms []*room) error {
 	now := queue.At(g.o.Clock())
 	before := make([]*RoomConfig, 0, len(rooms))
 	for _, r := range rooms {
-		was, err := r.line.rebase(ctx, now, r.cfg)
+		was, err := r.line.rebase(ctx, now, r.cfg, r.log)
 		if err == nil {
 			before = append(before, was)
 			continue
@@ -175,7 +175,7 @@ func (g *Gate) take(ctx context.Context, rooms []*room) error {
 			if was == nil {
 				continue
 			}
-			if _, err := rooms[i].line.rebase(ctx, now, *was); err != nil {
+			if _, err := rooms[i].line.rebase(ctx, now, *was, g.o.Log); err != nil {
 				g.o.Log.Error("room not set back", zap.String("room", was.Name), zap.Error(err))
 			}
 		}

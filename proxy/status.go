@@ -138,6 +138,9 @@ func (r *room) describe() roomJSON {
 		EnabledOriginCommands: []string{}, OnStoreError: s.OnStoreError.String(),
 		Overrides: o.Changes, OverriddenBy: o.By, Version: c.Version,
 	}
+	if j.OverriddenBy == nil {
+		j.OverriddenBy = map[string]author{}
+	}
 	switch {
 	case r.line == nil:
 		j.MaxRooms, j.RoomIdle = r.cfg.MaxRooms, new(Duration)

@@ -29,12 +29,17 @@ func newVersionCommand() *cobra.Command {
 		Short: "Print the version",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			version := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				version = info.Main.Version
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "anteroom %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version())
 			return err
 		},
 	}
+}
+
+// version is what the program says of itself.
+func version() string {
+	number := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		number = info.Main.Version
+	}
+	return fmt.Sprintf("anteroom %s %s %s/%s", number, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

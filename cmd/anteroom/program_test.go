@@ -85,9 +85,11 @@ func TestKeygenPrintsANewKeyAloneOnOneLine(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	stdout, _, code := anteroom(t, "version")
-	assert.Zero(t, code)
-	assert.Regexp(t, `^anteroom \S+ go1\.\S+ \w+/\w+\n$`, stdout)
+	for _, way := range []string{"version", "--version"} {
+		stdout, _, code := anteroom(t, way)
+		assert.Zero(t, code)
+		assert.Regexp(t, `^anteroom \S+ go1\.\S+ \w+/\w+\n$`, stdout)
+	}
 }
 
 func TestWrongCommandLinesAreAnsweredWithASuggestion(t *testing.T) {
@@ -96,6 +98,7 @@ func TestWrongCommandLinesAreAnsweredWithASuggestion(t *testing.T) {
 		"nonsense":                      `there is no command "nonsense"; see anteroom --help`,
 		"serve --total-active-user 5":   `unknown flag: --total-active-user (did you mean "--total-active-users"?)`,
 		"serve --origi http://x":        `(did you mean "--origin"?)`,
+		"serve --cookie-keys x":         "unknown flag: --cookie-keys (set ANTEROOM_COOKIE_KEYS: everybody",
 		"serve --zzzzzzzz":              "unknown flag: --zzzzzzzz; see anteroom serve --help",
 		"serve anteroom.yaml":           `anteroom serve takes no arguments, and got "anteroom.yaml"`,
 		"keygen 2":                      "anteroom keygen takes no arguments",

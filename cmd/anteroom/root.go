@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,12 +20,14 @@ func newRootCommand() *cobra.Command {
 		Use:           "anteroom",
 		Short:         "A waiting room in front of your site",
 		Long:          "Anteroom lets in no more people than your site can serve, and keeps everyone else in an honest line.",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(explainFlag)
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSimulateCommand(),
 		newStatusCommand(), newKeygenCommand(), newVersionCommand())
@@ -46,7 +50,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Errorf("there is no command %q%s; see anteroom --help", args[0], hint)}
 }
 
-// explainFlag adds the nearest flag to a complaint about one that does not exist.
+// explainFlag adds to a complaint about a flag that does not exist the variable that is in its place, as it is for secrets, or else
+// the nearest flag.
 func explainFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -54,5 +59,10 @@ func explainFlag(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return usageError{fmt.Errorf("%w%s; see %s --help", err, config.DidYouMean("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())}
+	hint := config.DidYouMean("--"+unknown.GetSpecifiedName(), names)
+	env := "ANTEROOM_" + strings.ToUpper(strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_"))
+	if slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return k.Flag == "" && k.Env == env }) {
+		hint = fmt.Sprintf(" (set %s: everybody on the machine can read a program's flags)", env)
+	}
+	return usageError{fmt.Errorf("%w%s; see %s --help", err, hint, cmd.CommandPath())}
 }

@@ -80,10 +80,10 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	}
 	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {
-		room.Routes = append(room.Routes, route.Route{Host: r.Host, Path: r.Path})
+		room.Routes = append(room.Routes, r.ForGate())
 	}
 	for _, r := range c.Rules {
-		room.Rules = append(room.Rules, ruleOf(r))
+		room.Rules = append(room.Rules, r.ForGate())
 	}
 	var errPage, errOrigin error
 	if c.TemplateSource != nil {
@@ -107,17 +107,6 @@ func subjectConfig(c *config.Room) subject.Config {
 		s.Secrets = append(s.Secrets, []byte(secret))
 	}
 	return s
-}
-
-func ruleOf(r config.Rule) route.Rule {
-	rule := route.Rule{Action: r.Action, Description: r.Description, Match: route.Conditions{
-		Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
-		Method: r.Match.Method, Header: r.Match.Header, Cookie: r.Match.Cookie,
-	}}
-	for _, prefix := range r.Match.CIDR {
-		rule.Match.CIDR = append(rule.Match.CIDR, prefix.String())
-	}
-	return rule
 }
 
 func certificates(c *config.Config) []listen.Certificate {

@@ -21,6 +21,10 @@
 //   - in a path that begins with "//", what follows is taken for a host, as
 //     parsers of whole URLs do.
 //
+// Escapes of what cannot be in a path otherwise, as those of spaces and of
+// letters beyond ASCII, are no spelling: /caf%C3%A9 is /café, and has no reading
+// in which it is not.
+//
 // What comes of that is the set of readings. From it follow two rules:
 //
 //   - A request is gated if any reading is in a room, upper and lower case

@@ -13,8 +13,8 @@ const (
 
 // Readings returns every way in which an origin might read the path of a
 // request target, without query, in letter case as it came. The first is the
-// path as it came. ok is false when the target is ambiguous: what is returned
-// then is not all.
+// path as it came, but for escapes that it cannot do without. ok is false when
+// the target is ambiguous: what is returned then is not all.
 func Readings(target string) (paths []string, ok bool) {
 	path, ok := pathOf(target)
 	if !ok {
@@ -30,7 +30,7 @@ func Readings(target string) (paths []string, ok bool) {
 // those that decode nothing, then decodes all there is once and starts over.
 func expand(path string) ([]string, bool) {
 	e := expansion{ok: true}
-	e.add(path)
+	e.add(unescape(path, mustBeEscaped))
 	e.close(0)
 	done := 0
 	for range maxDecodings {

@@ -6,6 +6,16 @@ import "strings"
 // leaves alone unless slashes is true, as servers do that tell an encoded
 // slash from a separator. What is no valid escape stays.
 func decode(path string, slashes bool) string {
+	return unescape(path, func(c byte) bool { return slashes || c != '/' && c != '\\' })
+}
+
+// mustBeEscaped says whether a path can hold a byte as an escape only, and no
+// step of reading makes anything of it: there is one way to write it, and
+// whoever encodes it has not chosen a spelling.
+func mustBeEscaped(c byte) bool { return c >= 0x80 || strings.IndexByte(" \"<>^`{|}", c) >= 0 }
+
+// unescape resolves the percent escapes of some bytes, once.
+func unescape(path string, of func(byte) bool) string {
 	if strings.IndexByte(path, '%') < 0 {
 		return path
 	}
@@ -13,7 +23,7 @@ func decode(path string, slashes bool) string {
 	b.Grow(len(path))
 	for i := 0; i < len(path); i++ {
 		c, ok := escaped(path[i:])
-		if !ok || !slashes && (c == '/' || c == '\\') {
+		if !ok || !of(c) {
 			b.WriteByte(path[i])
 			continue
 		}

@@ -35,6 +35,10 @@ func (r Route) Value() string {
 	return name
 }
 
+// String returns the route as routes are compared, so that those of two rooms
+// differ: "shop.example/buy", "/room/{}" on every host.
+func (r Route) String() string { return newEntry(r, 0).String() }
+
 // Guard is a room that guards a request.
 type Guard struct {
 	// Room is its index, in the order the rooms were given.

@@ -68,6 +68,20 @@ func TestTheMostSpecificRoomGuards(t *testing.T) {
 	}
 }
 
+// Browsers escape such paths, so that nobody could come to the room if the room
+// around it had a say.
+func TestARoomWhosePathHasToBeEscapedIsOneRoom(t *testing.T) {
+	table := newTable(t, room("all", "/"), room("cafe", "/café"), room("spaced", "/our%20shop"))
+	for target, want := range map[string]int{
+		"/caf%C3%A9": 1, "/caf%c3%a9/x": 1, "/caf\xc3\xa9": 1, "/CAF%C3%89/a%20b": 1, "/our%20shop/%7Bx%7D": 2, "/caf%C3%A8": 0,
+	} {
+		assert.Equal(t, []route.Guard{{Room: want}}, table.All(nil, "shop.test", target), target)
+	}
+	for _, target := range []string{"/c%61f%C3%A9", "/caf%25C3%25A9", "/x/../caf%C3%A9"} {
+		assert.Equal(t, []route.Guard{{Room: 1}, {Room: 0}}, table.All(nil, "shop.test", target), target)
+	}
+}
+
 func TestAllNamesEveryRoomThatAReadingIsIn(t *testing.T) {
 	table := newTable(t, at("all", "", "/"), room("busy", "/checkout", "/basket"), at("quiet", "", "/about"), at("host", "b.test", "/about"))
 	for name, test := range map[string]struct {

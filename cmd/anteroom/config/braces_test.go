@@ -32,7 +32,7 @@ func TestFaultyBraces(t *testing.T) {
 			`7:37: rooms[0].additional_routes[1].path: "/" does not tell which room: like the room's own path it needs a segment {id}`,
 			`7:60: rooms[0].additional_routes[2].path: "/y/{key}" does not tell which room: like the room's own path it needs a segment {id}`}},
 		"the same rooms under another name": {"    path: /room/{id}\n    additional_routes: [{path: '/ROOM/{id}/'}]", []string{
-			`7:25: rooms[0].additional_routes[0]: the path "/room/{id}" of every host is guarded already, on line 6`}},
+			`7:25: rooms[0].additional_routes[0]: the path "/room/{}" of every host is guarded already, on line 6`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, faults := setup{file: minimal + tt.lines + "\n"}.load(t)

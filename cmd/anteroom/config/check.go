@@ -129,32 +129,26 @@ func (r *room) cookieEnd() (end, key string) {
 	return r.dst.Name, "name"
 }
 
-// uniqueRoutes compares all routes as requests are: hosts without case, port and trailing dot, paths without case, trailing slash and
-// the name in braces.
+// uniqueRoutes compares all routes as requests are.
 func (d *decoder) uniqueRoutes(rooms []*room) {
 	seen := map[string]Place{}
 	for _, r := range rooms {
-		for _, route := range r.routes {
-			host := canonicalHost(route.Host)
-			path := "/" + strings.ToLower(strings.Trim(route.Path, "/"))
-			key := host + path
-			if name := braces(path); name != "" {
-				key = host + strings.Replace(path, name, "{}", 1)
-			}
+		for _, guarded := range r.routes {
+			key := guarded.ForGate().String()
 			if first, ok := seen[key]; ok {
-				d.fault(route.Place, "%s is guarded already, %s", describeRoute(host, path), where(first))
+				d.fault(guarded.Place, "%s is guarded already, %s", describeRoute(key), where(first))
 			} else {
-				seen[key] = route.Place
+				seen[key] = guarded.Place
 			}
 		}
 	}
 }
 
-func describeRoute(host, path string) string {
-	if host == "" {
-		return fmt.Sprintf("the path %s of every host", show(path))
+func describeRoute(canonical string) string {
+	if strings.HasPrefix(canonical, "/") {
+		return fmt.Sprintf("the path %s of every host", show(canonical))
 	}
-	return show(host + path)
+	return show(canonical)
 }
 
 // where points at the first of two that clash.

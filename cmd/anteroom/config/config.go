@@ -4,6 +4,8 @@ import (
 	"crypto"
 	"net/netip"
 	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 // Config is the whole configuration of a gate, complete and checked: defaults are filled in, files are read, variables expanded.
@@ -81,6 +83,9 @@ type Route struct {
 	// Path covers its sub-paths by whole segments; default "/".
 	Path string
 }
+
+// ForGate is the route as the gate takes it.
+func (r Route) ForGate() route.Route { return route.Route{Host: r.Host, Path: r.Path} }
 
 // Room is one waiting room.
 type Room struct {
@@ -191,6 +196,18 @@ type Rule struct {
 	Description string
 	// Match says which requests the rule is about.
 	Match Match
+}
+
+// ForGate is the rule as the gate takes it.
+func (r Rule) ForGate() route.Rule {
+	rule := route.Rule{Action: r.Action, Description: r.Description, Match: route.Conditions{
+		Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
+		Method: r.Match.Method, Header: r.Match.Header, Cookie: r.Match.Cookie,
+	}}
+	for _, prefix := range r.Match.CIDR {
+		rule.Match.CIDR = append(rule.Match.CIDR, prefix.String())
+	}
+	return rule
 }
 
 // Match holds the conditions of a rule. At least one is given, and all that are given must hold.

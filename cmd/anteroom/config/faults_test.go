@@ -100,6 +100,9 @@ func TestFaultyLines(t *testing.T) {
 		"a path that is a pattern":             {"    path: /a/*", []string{`6:11: rooms[0].path: "/a/*" cannot be a pattern: a path covers everything below it as it is`}},
 		"a path that is not clean":             {"    path: /a/../b", []string{`6:11: rooms[0].path: "/a/../b" has an empty, . or .. segment`}},
 		"a path of two slashes":                {"    path: //", []string{`6:11: rooms[0].path: "//" has an empty, . or .. segment`}},
+		"a path with parameters":               {"    path: /a;b", []string{`6:11: rooms[0].path: a path with ; \ # or ? is read differently by different servers and cannot be guarded`}},
+		"a path with an encoded slash":         {"    path: /a%2fb", []string{`6:11: rooms[0].path: a path has no encoded slash: to some servers it is a slash, to others it is not`}},
+		"a path with an encoded dot segment":   {"    path: /%2e%2e/a", []string{`6:11: rooms[0].path: a path has no empty, . or .. segments`}},
 		"an empty path":                        {"    path: ''", []string{`6:11: rooms[0].path: "" does not begin with a slash`}},
 		"a suffix with a space":                {"    cookie_suffix: a b", []string{`6:20: rooms[0].cookie_suffix: "a b" may hold letters, digits, - and _ only`}},
 		"a language without its country":       {"    default_template_language: de", []string{`6:32: rooms[0].default_template_language: "de" is not one of ` + languages + ` (did you mean "de-DE"?)`}},
@@ -112,6 +115,10 @@ func TestFaultyLines(t *testing.T) {
 			`7:33: rooms[0].cookie_attributes.domain: "op.test" is not part of "www.shop.test": browsers refuse the cookie on the host "www.shop.test"`}},
 		"an additional route that the room has": {"    additional_routes: [{path: /}]", []string{
 			`6:25: rooms[0].additional_routes[0]: the path "/" of every host is guarded already, on line 3`}},
+		"an additional route in another encoding": {"    additional_routes: [{path: /é}, {path: /%C3%A9}]", []string{
+			`6:37: rooms[0].additional_routes[1]: the path "/é" of every host is guarded already, on line 6`}},
+		"an additional route at another spelling of an address": {"    additional_routes: [{host: '::1'}, {host: '[0:0::1]:80'}]", []string{
+			`6:40: rooms[0].additional_routes[1]: "::1/" is guarded already, on line 6`}},
 		"an additional route of nothing":    {"    additional_routes: [{}]", []string{`6:25: rooms[0].additional_routes[0]: has neither host nor path`}},
 		"an additional route that is text":  {"    additional_routes: [/a]", []string{`6:25: rooms[0].additional_routes[0]: expects a mapping with host and path, got a string`}},
 		"a certificate without its key":     {"tls: {certificates: [{cert: a.pem}]}", []string{`6:22: tls.certificates[0].key: is required: a certificate and its key go together`}},
@@ -129,6 +136,9 @@ func TestFaultyLines(t *testing.T) {
 		"a rule with a pattern":             {"    rules: [{action: bypass_waiting_room, match: {path_suffix: '*.js'}}]", []string{`6:64: rooms[0].rules[0].match.path_suffix: "*.js" cannot be a pattern (did you mean ".js"?)`}},
 		"a rule with a header that is none": {"    rules: [{action: bypass_waiting_room, match: {header: 'a b: c'}}]", []string{`6:59: rooms[0].rules[0].match.header: "a b: c" is not a header: expects "Name: value", or "Name" for any value`}},
 		"a rule with a cookie that is none": {"    rules: [{action: bypass_waiting_room, match: {cookie: 'a; b'}}]", []string{`6:59: rooms[0].rules[0].match.cookie: "a; b" is not a cookie: expects "name=value", or "name" for any value`}},
+		"a rule with an encoded slash":      {"    rules: [{action: bypass_waiting_room, match: {path: /a%2fb}}]", []string{`6:57: rooms[0].rules[0].match.path: a path has no encoded slash: to some servers it is a slash, to others it is not`}},
+		"a rule for a host":                 {"    rules: [{action: bypass_waiting_room, match: {header: 'Host: a'}}]", []string{`6:59: rooms[0].rules[0].match.header: rules do not match the host; a room's host does`}},
+		"a rule for whoever says who it is": {"    rules: [{action: bypass_waiting_room, match: {header: User-Agent}}]", []string{`6:59: rooms[0].rules[0].match.header: anyone can send any User-Agent; match cidr besides`}},
 		"a rule with an unknown condition":  {"    rules: [{action: bypass_waiting_room, match: {prefix: /a, path: /b}}]", []string{`6:51: rooms[0].rules[0].match.prefix: unknown key; the keys here are path, path_prefix, path_suffix, method, cidr, header, cookie`}},
 	}
 	for name, tt := range tests {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 // room is a room that is being read: its scope, and the routes of it that are right.
@@ -95,11 +97,11 @@ func (r *room) finish(root *scope[draft]) {
 	r.required("total_active_users", "how many visitors may be active at once")
 	r.required("new_users_per_minute", "how many visitors may be admitted in a minute")
 	if r.fine("host", "path") {
-		first := placedRoute{Route: Route{Host: r.dst.Host, Path: r.dst.Path}, Place: r.place("path")}
+		p := r.place("path")
 		if !r.given("path") && r.given("host") {
-			first.Place = r.place("host")
+			p = r.place("host")
 		}
-		r.routes = append(r.routes, first)
+		r.guards(Route{Host: r.dst.Host, Path: r.dst.Path}, p)
 	}
 	r.family()
 	r.additional()
@@ -108,6 +110,17 @@ func (r *room) finish(root *scope[draft]) {
 	r.cookie(root)
 	r.subject(root)
 	r.template()
+}
+
+// guards adds a route whose host and path are right by themselves, if the gate can guard it.
+func (r *room) guards(guarded Route, p Place) {
+	faults := route.Check([]route.Room{{Routes: []route.Route{guarded.ForGate()}}})
+	for _, f := range faults {
+		r.fault(p, "%s", f.Problem)
+	}
+	if len(faults) == 0 {
+		r.routes = append(r.routes, placedRoute{Route: guarded, Place: p})
+	}
 }
 
 func (r *room) required(name, what string) {
@@ -188,8 +201,8 @@ func (r *room) cookie(root *scope[draft]) {
 	if !r.fine(domain) || a.Domain == "" {
 		return
 	}
-	for _, route := range r.routes {
-		host := canonicalHost(route.Host)
+	for _, guarded := range r.routes {
+		host := canonicalHost(guarded.Host)
 		if host != "" && host != strings.ToLower(a.Domain) && !strings.HasSuffix(host, "."+strings.ToLower(a.Domain)) {
 			r.fault(r.place(domain), "%s is not part of %s: browsers refuse the cookie on the host %s", show(a.Domain), show(host), show(host))
 			return

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 // bypass is the one action that rules have.
@@ -129,19 +131,19 @@ func checkCookie(s string) string {
 // additional reads the routes of additional_routes. Their scopes say where each part was given.
 func (r *room) additional() {
 	for _, v := range r.dst.routes {
-		var route Route
-		s, ok := element(r.decoder, routeKeys(), v, &route, "a mapping with host and path")
+		var extra Route
+		s, ok := element(r.decoder, routeKeys(), v, &extra, "a mapping with host and path")
 		if !ok {
 			continue
 		}
-		r.dst.AdditionalRoutes = append(r.dst.AdditionalRoutes, route)
+		r.dst.AdditionalRoutes = append(r.dst.AdditionalRoutes, extra)
 		if !s.given("host") && !s.given("path") {
 			s.fault(v.Place, "has neither host nor path")
 			continue
 		}
-		r.sameBraces(route, s)
+		r.sameBraces(extra, s)
 		if s.fine("host", "path") {
-			r.routes = append(r.routes, placedRoute{Route: route, Place: v.Place})
+			r.guards(extra, v.Place)
 		}
 	}
 }
@@ -176,6 +178,11 @@ func (r *room) rules() {
 		for name, path := range map[string]string{"match.path": m.Path, "match.path_prefix": m.PathPrefix, "match.path_suffix": m.PathSuffix} {
 			if braces(path) != "" {
 				s.warn(s.place(name), "braces are no pattern in a rule: it matches paths that have them")
+			}
+		}
+		for _, f := range route.CheckRules([]route.Rule{rule.ForGate()}) {
+			if s.given(f.Key) && s.fine(f.Key) {
+				s.fault(s.place(f.Key), "%s", f.Problem)
 			}
 		}
 		r.dst.Rules = append(r.dst.Rules, rule)
