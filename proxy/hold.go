@@ -23,14 +23,14 @@ var holds = sync.Pool{New: func() any { return new(hold) }}
 
 // hold touches the visitor's session every third of its duration, and well
 // before it would end, until the hold is ended; that counts too, if it comes so
-// late.
+// late. Where connections keep people in, an answer is none for being the last.
 func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.gate, h.queue, h.ticket = g, v.room.line.queue, t
 	wait := h.interval()
-	if left := t.Expires.Sub(v.now); left > 0 {
+	if left := t.Expires.Sub(v.now); left > 0 && h.queue.Occupancy() == queue.BySession {
 		wait = min(wait, left/2)
 	}
 	if h.timer == nil {

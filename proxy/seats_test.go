@@ -12,6 +12,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
 // byConnection makes a room of one seat, which a websocket keeps.
@@ -35,19 +36,48 @@ func talking(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// manyGates has the room's store be one of several gates, which counts sessions
+// for longer than they know.
+func manyGates(_ *proxy.Config, o *proxy.Options) { o.Store = memstore.NewShared(2 * time.Second) }
+
 func TestRequestsAloneKeepNoSeatByConnection(t *testing.T) {
-	f := start(t, room(byConnection(15*time.Second)))
-	f.site.will(talking)
+	for name, store := range map[string]func(*proxy.Config, *proxy.Options){"one gate": func(*proxy.Config, *proxy.Options) {}, "many gates": manyGates} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, store, room(byConnection(15*time.Second)))
+			f.site.will(func(w http.ResponseWriter, r *http.Request) {
+				<-time.After(5 * time.Millisecond) // an answer takes its time
+				talking(w, r)
+			})
+			seated, waiting := f.visitor(), f.visitor()
+			require.True(t, seated.get("/").in())
+			for range 14 {
+				f.pass(time.Second)
+				require.True(t, seated.get("/").in(), "there is time to connect")
+				require.False(t, waiting.get("/").in())
+			}
+			f.pass(2 * time.Second)
+			assert.True(t, waiting.get("/").in(), "the seat goes to the head of the line")
+			assert.False(t, seated.get("/").in())
+		})
+	}
+}
+
+func TestWhoConnectsAgainInTheLastMomentOfTheGraceHasTheSeat(t *testing.T) {
+	f := start(t, manyGates, room(byConnection(15*time.Second)))
+	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+		f.clock.add(10 * time.Millisecond) // an answer takes its time
+		talking(w, r)
+	})
 	seated, waiting := f.visitor(), f.visitor()
 	require.True(t, seated.get("/").in())
-	for range 14 {
+	f.pass(14 * time.Second)
+	require.False(t, waiting.get("/").in())
+	socket(t, seated)
+	for range 12 {
 		f.pass(time.Second)
-		require.True(t, seated.get("/").in(), "there is time to connect")
 		require.False(t, waiting.get("/").in())
 	}
-	f.pass(2 * time.Second)
-	assert.True(t, waiting.get("/").in(), "the seat goes to the head of the line")
-	assert.False(t, seated.get("/").in())
+	assert.Equal(t, 1, f.status("shop").Active)
 }
 
 func TestConnectionsThatTheSiteRefusesKeepNoSeat(t *testing.T) {

@@ -229,6 +229,11 @@ func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 // fixed reports whether requests renew no session.
 func (s *Settings) fixed() bool { return s.DisableSessionRenewal || s.Occupancy == ByConnection }
 
+// renews reports whether a request renews the session of whoever is in.
+func (s *Settings) renews(q *Request) bool {
+	return !s.fixed() || s.Occupancy == ByConnection && q.Connects
+}
+
 // bucket is where a visitor who arrived then is counted. It is in whole seconds
 // whatever the setting, so that it packs; buckets, of a second at least, stay
 // apart.

@@ -107,6 +107,10 @@ type Claim struct {
 	// HeldOnly asks only whether the id holds a slot already.
 	HeldOnly bool
 
+	// Renew has a slot that the id holds already held for a further session from
+	// now, in the same step: the store may be about to give it away.
+	Renew bool
+
 	// By the ticket of a waiting claimant: when they arrived and when they last
 	// checked in. An admission after they arrived has used their place.
 	ArrivedAt   Instant

@@ -109,7 +109,7 @@ func TestAVisitorSeesTheirNumberFallAndGetsIn(t *testing.T) {
 	defer browser.Stop()
 	tab := browser.Visitor(t)
 	tab.Open("http://" + at.Gate + garden)
-	tab.Until(`document.body.innerText.includes('2 of 2')`)
+	tab.Until(`document.body.innerText.includes('2nd of 2')`)
 	tab.Screenshot("live-room-waiting")
 	leave := func(visitor *http.Client) {
 		require.Contains(t, stagetest.Text(t, visitor, http.MethodPost, "http://"+at.Gate+garden+"/leave"), "three people")

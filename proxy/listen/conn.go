@@ -23,6 +23,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err // net/http looks at the error's type
 	}
+	missDead(c, l.server.timeout)
 	return &conn{Conn: c, timeout: l.server.timeout, tunnels: &l.server.tunnels}, nil
 }
 

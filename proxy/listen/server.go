@@ -6,7 +6,9 @@
 //   - a request's header has to be there within ReadHeaderTimeout;
 //   - of a request's body something has to come in every ProgressTimeout while it is waited for;
 //   - of an answer 64 KiB, or what was written at once if that is less, have to go out every ProgressTimeout: on the
-//     connection in HTTP/1.1, on each stream in HTTP/2.
+//     connection in HTTP/1.1, on each stream in HTTP/2;
+//   - what was sent on a TCP connection, be it only a question whether anybody is there, has to be confirmed within
+//     ProgressTimeout: websockets and event streams, over which little goes, end when their visitor's network is gone.
 //
 // HTTP/2 is spoken over TLS only.
 package listen

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -125,13 +123,7 @@ func (c *markedConn) Write(p []byte) (int, error) {
 }
 
 // CloseWrite lets a websocket end in one direction.
-func (c *markedConn) CloseWrite() error {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok {
-		return fmt.Errorf("closing one direction: %w", errors.ErrUnsupported)
-	}
-	return half.CloseWrite()
-}
+func (c *markedConn) CloseWrite() error { return endWrite(c.Conn) }
 
 // buffers lends the buffers that answers are copied through, 32 KiB each.
 type buffers struct{ pool sync.Pool }

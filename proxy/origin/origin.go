@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
@@ -118,8 +119,12 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.cfg.ErrorHandler(w, r, http.StatusBadRequest)
 		return
 	}
-	if _, ok := r.Header["Upgrade"]; ok && !asksForWebsocket(r.Header) {
-		r = withoutUpgrade(r)
+	if _, ok := r.Header["Upgrade"]; ok {
+		if asksForWebsocket(r.Header) {
+			w = partingWriter{w}
+		} else {
+			r = withoutUpgrade(r)
+		}
 	}
 	// An answer without a Content-Type stays without: a key with no values keeps net/http from guessing one.
 	w.Header()["Content-Type"] = nil
@@ -140,11 +145,14 @@ func (o *Origin) Close() {
 // respond looks at an answer before it goes to the visitor. A switch of protocols that nobody asked for is refused here:
 // ReverseProxy would refuse it too, but leave the connection open.
 func (o *Origin) respond(resp *http.Response) error {
-	if resp.StatusCode == http.StatusSwitchingProtocols &&
-		!(asksForWebsocket(resp.Request.Header) && asksForWebsocket(resp.Header)) {
+	switched := resp.StatusCode == http.StatusSwitchingProtocols
+	if switched && !(asksForWebsocket(resp.Request.Header) && asksForWebsocket(resp.Header)) {
 		return errUnasked
 	}
 	o.cfg.OnResponse(resp)
+	if body, ok := resp.Body.(io.ReadWriteCloser); ok && switched {
+		resp.Body = partingBody{body}
+	}
 	return nil
 }
 

@@ -244,3 +244,36 @@ func TestLargeBodiesStreamBothWays(t *testing.T) {
 	assert.Equal(t, down, got)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "128 MiB went through without being kept")
 }
+
+func TestAWebsocketThatOneSideHasEndedEnds(t *testing.T) {
+	t.Parallel()
+	for side, ends := range map[string]func(visitor, origin net.Conn) net.Conn{
+		"the visitor's": func(visitor, _ net.Conn) net.Conn { return visitor },
+		"the origin's":  func(_, origin net.Conn) net.Conn { return origin },
+	} {
+		t.Run(side, func(t *testing.T) {
+			t.Parallel()
+			behind := make(chan net.Conn, 1)
+			address := silent(t, func(c net.Conn) {
+				readOnce(c)
+				_, err := io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+				assert.NoError(t, err)
+				behind <- c
+				<-t.Context().Done()
+			})
+			ended := make(chan struct{})
+			o := newOrigin(t, address)
+			srv := site(t, func(w http.ResponseWriter, r *http.Request) {
+				defer close(ended)
+				o.ServeHTTP(w, r)
+			})
+			visitor := dial(t, srv.URL)
+			_, err := io.WriteString(visitor, "GET / HTTP/1.1\r\nHost: shop.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+			require.NoError(t, err)
+			require.Equal(t, http.StatusSwitchingProtocols, answer(t, bufio.NewReader(visitor)).StatusCode)
+			first := ends(visitor, soon(t, behind))
+			require.NoError(t, first.(*net.TCPConn).CloseWrite())
+			soon(t, ended) // though the other side never does
+		})
+	}
+}

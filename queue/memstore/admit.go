@@ -69,7 +69,10 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	case r.lasts(known):
 		r.leaveLine(c.ID)
 		r.change(c.Cell, -1)
-		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: max(known.expires, r.now+1)}
+		if c.Renew {
+			r.extend(c.ID, r.now.Add(r.settings.SessionLasts(r.slack)), known.admitted)
+		}
+		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: max(r.sessions[c.ID].expires, r.now+1)}
 	case c.HeldOnly:
 		return queue.Grant{Verdict: queue.Refused}
 	case r.settings.Method == queue.Line:

@@ -213,7 +213,7 @@ func (b *both) roll() {
 
 func (b *both) claim() queue.Claim {
 	one := func(in int, what string) bool { return rapid.IntRange(1, in).Draw(b.T, what) == 1 }
-	c := queue.Claim{ID: b.visitor(), HeldOnly: one(10, "held only"), NoSlot: one(8, "no slot"), NoPlace: one(8, "no place"), Raise: one(3, "raise")}
+	c := queue.Claim{ID: b.visitor(), HeldOnly: one(10, "held only"), NoSlot: one(8, "no slot"), NoPlace: one(8, "no place"), Raise: one(3, "raise"), Renew: one(4, "renew")}
 	if one(3, "has a priority") {
 		c.Priority = b.priority()
 	}

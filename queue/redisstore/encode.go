@@ -91,7 +91,7 @@ func details(c *queue.Claim) []byte {
 	}
 	b = binary.BigEndian.AppendUint16(b, uint16(c.Priority))
 	switches := byte(0)
-	for i, on := range [...]bool{c.Raise, c.NoSlot, c.NoPlace, c.HeldOnly} {
+	for i, on := range [...]bool{c.Raise, c.NoSlot, c.NoPlace, c.HeldOnly, c.Renew} {
 		if on {
 			switches |= 1 << i
 		}

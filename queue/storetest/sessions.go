@@ -50,6 +50,23 @@ var sessionCases = []contractCase{
 		grants, _ := n.admitWith(p, newcomer(2))
 		assert.Equal(n, refused, grants[0].Verdict)
 	}},
+	{"a claim renews the slot that it finds, where it says so, and a later report is not waited for", func(n *node) {
+		n.configure(limited(1))
+		n.admit(newcomer(1))
+		n.at(time.Minute - time.Second)
+		assert.Equal(n, []queue.Verdict{held}, n.verdicts(newcomer(1)))
+		n.at(time.Minute - time.Millisecond)
+		assert.Equal(n, []queue.Verdict{refused}, n.verdicts(newcomer(2)))
+		renewing := newcomer(1)
+		renewing.Renew = true
+		grants, _ := n.admitWith(n.report(queue.Report{}), renewing)
+		assert.Equal(n, held, grants[0].Verdict)
+		assert.Equal(n, start.Add(2*time.Minute-time.Millisecond), grants[0].Expires)
+		n.at(2*time.Minute - 2*time.Millisecond)
+		assert.Equal(n, []queue.Verdict{refused}, n.verdicts(newcomer(2)))
+		n.at(2*time.Minute + n.h.Slack)
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(2)))
+	}},
 	{"a report never makes a session shorter", func(n *node) {
 		n.configure(limited(1))
 		n.admit(newcomer(1))

@@ -62,6 +62,10 @@ local function decide(c)
     -- A claim that is asked about again was decided with its report.
     if r.has_line then give_up(c.id) end
     if not (c.held_only and r.counted) then leave(c) end
+    if c.renew then
+      extend(c.id, r.now + r.lasts)
+      expires = math.max(expires, r.now + r.lasts)
+    end
     return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))
   end
   if c.held_only then return verdict(REFUSED) end
@@ -89,7 +93,7 @@ local function claim()
   local bucket, ends, due, arrived, checked_in, given, priority, flags = struct.unpack('>I6I6I6I6I6I6i2B', text())
   return {
     id = id, bucket = bucket, ends = ends, due = due, arrived = arrived, checked_in = checked_in, number = given, priority = priority,
-    raise = flags % 2 == 1, no_slot = flags % 4 >= 2, no_place = flags % 8 >= 4, held_only = flags >= 8,
+    raise = flags % 2 == 1, no_slot = flags % 4 >= 2, no_place = flags % 8 >= 4, held_only = flags % 16 >= 8, renew = flags >= 16,
   }
 end
 
