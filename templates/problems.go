@@ -19,6 +19,7 @@ var problems = [...]problem{
 	{http.StatusBadRequest, "The request could not be understood.", "request"},
 	{http.StatusNotFound, "No room and no site is configured for this address.", "address"},
 	{http.StatusMethodNotAllowed, "This method is not supported here.", "request"},
+	{http.StatusRequestTimeout, "The rest of the request did not arrive in time.", "request"},
 	{http.StatusMisdirectedRequest, "This gate does not serve the host that was asked for.", "address"},
 	{http.StatusTooManyRequests, "Everyone new is held in the waiting room, so this request was not passed on and nothing of it was stored. A place in line that you have is kept. Try again once you have been let in.", "often"},
 	{http.StatusRequestHeaderFieldsTooLarge, "The header of the request is too large or holds too many cookies.", "size"},
@@ -53,7 +54,7 @@ func NewProblems() (*Problems, error) {
 
 // Page is the page for a status in a language of [LanguageCodes], or in
 // [DefaultLanguage] if it is none of them. The bytes are shared: they must not
-// be changed. The statuses are 400, 404, 405, 421, 429, 431, 500, 502, 503 and
+// be changed. The statuses are 400, 404, 405, 408, 421, 429, 431, 500, 502, 503 and
 // 504; any other is answered as 400 below 500 and as 500 from there on.
 func (p *Problems) Page(status int, code string) []byte {
 	pages, ok := p.pages[code]

@@ -13,7 +13,7 @@ import (
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
-var statuses = []int{400, 404, 405, 421, 429, 431, 500, 502, 503, 504}
+var statuses = []int{400, 404, 405, 408, 421, 429, 431, 500, 502, 503, 504}
 
 func newProblems(t *testing.T) *templates.Problems {
 	t.Helper()

@@ -159,12 +159,17 @@ func (s *server) drain() error {
 	}
 }
 
-// stop says that the gate is not ready, lets requests finish, and ends.
+// stop says that the gate is not ready, lets requests finish, and ends. Some never do, such as a site's event streams: to
+// break them off is told, and no failure.
 func (s *server) stop() error {
 	s.gate.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownGrace)
 	defer cancel()
 	err := s.public.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("requests were broken off", zap.Duration("grace", s.config.ShutdownGrace))
+		err = nil
+	}
 	s.gate.Close()
 	err = errors.Join(err, s.admin.Close())
 	s.tasks.Wait()

@@ -137,11 +137,29 @@ func (o *simulateOptions) configs() ([]simulate.Config, error) {
 		}
 	}
 	c.Room.Method = queue.FIFO
+	errs = append(errs, zeroFaults(c.Room)...)
 	errs = append(errs, flagFaults(c.Validate())...)
 	if err := errors.Join(errs...); err != nil {
 		return nil, usageError{err}
 	}
 	return configs, nil
+}
+
+// zeroFaults refuses durations of 0, which settings have for what is not given.
+func zeroFaults(s queue.Settings) []error {
+	var errs []error
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+	}{
+		{"session-duration", s.SessionDuration}, {"refresh-interval", s.RefreshInterval},
+		{"bucket", s.Bucket}, {"queue-ticket-ttl", s.QueueTicketTTL},
+	} {
+		if d.value == 0 {
+			errs = append(errs, fmt.Errorf("--%s is 0s: must be at least 1s", d.flag))
+		}
+	}
+	return errs
 }
 
 // settingName is what the faults of settings begin with.

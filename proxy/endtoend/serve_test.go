@@ -140,6 +140,25 @@ func TestTerminationDrains(t *testing.T) {
 	assert.Equal(t, 0, g.exit())
 }
 
+func TestTerminationBreaksOffWhatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	g := serve(t, nil, "--total-active-users", "5", "--new-users-per-minute", "4", "--shutdown-grace", "100ms",
+		"--origin", site(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}))
+	resp, err := http.Get(g.url)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	g.signal(syscall.SIGTERM)
+	assert.Zero(t, g.exit(), "a stream that goes on is no failure")
+	assert.Contains(t, g.log.String(), `"msg":"requests were broken off"`)
+	for line := range strings.Lines(g.log.String()) {
+		assert.True(t, json.Valid([]byte(line)), "logs are lines of JSON: %s", line)
+	}
+}
+
 func TestSecondSignalEndsTheProgramAtOnce(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan struct{})
