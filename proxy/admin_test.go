@@ -194,6 +194,19 @@ type fallible struct {
 
 var errStore = errors.New("the store is away")
 
+// between puts the store between a gate and its own.
+func (s *fallible) between(_ *proxy.Config, o *proxy.Options) {
+	s.Store = o.Store
+	o.Store = s
+}
+
+func (s *fallible) Roll(ctx context.Context, name string, ids []queue.ID) (*queue.Roll, error) {
+	if s.failing.Load() {
+		return nil, errStore
+	}
+	return s.Store.Roll(ctx, name, ids)
+}
+
 func (s *fallible) Configure(ctx context.Context, name string, c queue.Configuration) error {
 	if s.failing.Load() {
 		return errStore
@@ -217,10 +230,7 @@ func (s *fallible) Admit(ctx context.Context, name string, p *queue.Report, clai
 
 func TestReadiness(t *testing.T) {
 	store := &fallible{}
-	f := start(t, func(_ *proxy.Config, o *proxy.Options) {
-		store.Store = o.Store
-		o.Store = store
-	})
+	f := start(t, store.between)
 	in := f.full()[0]
 	ready := func() int { return f.api(http.MethodGet, "/readyz", "", nil).status }
 	require.Equal(t, http.StatusOK, ready())

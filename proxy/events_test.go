@@ -195,10 +195,7 @@ func TestAGateThatStopsEndsItsEventStreams(t *testing.T) {
 
 func TestAStoreThatDoesNotAnswerEndsNoEventStream(t *testing.T) {
 	store := &fallible{}
-	f := start(t, func(_ *proxy.Config, o *proxy.Options) {
-		store.Store = o.Store
-		o.Store = store
-	})
+	f := start(t, store.between)
 	f.full()
 	v := f.visitor()
 	v.get("/")

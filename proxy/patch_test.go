@@ -106,10 +106,7 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 
 func TestConfigureKeepsTheOldConfigurationIfTheNewOneIsFaulty(t *testing.T) {
 	store := &fallible{}
-	f := start(t, func(_ *proxy.Config, o *proxy.Options) {
-		store.Store = o.Store
-		o.Store = store
-	})
+	f := start(t, store.between)
 	in := f.full()[0]
 	before := f.describe()
 	for name, change := range map[string]func(*proxy.Config){
