@@ -190,6 +190,7 @@ func TestAdminAsksForItsToken(t *testing.T) {
 type fallible struct {
 	queue.Store
 	failing atomic.Bool
+	unset   string // the name of a room that it does not configure
 }
 
 var errStore = errors.New("the store is away")
@@ -208,7 +209,7 @@ func (s *fallible) Roll(ctx context.Context, name string, ids []queue.ID) (*queu
 }
 
 func (s *fallible) Configure(ctx context.Context, name string, c queue.Configuration) error {
-	if s.failing.Load() {
+	if s.failing.Load() || name == s.unset {
 		return errStore
 	}
 	return s.Store.Configure(ctx, name, c)
