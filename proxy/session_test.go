@@ -116,9 +116,7 @@ func TestTokenThatIsNoGoodIsAsNoneAndIsCounted(t *testing.T) {
 
 func TestWhoLogsInIsTheUserFromThenOn(t *testing.T) {
 	f := start(t, naming)
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	before := v.cookies["anteroom_shop"]
 	a := v.get("/", f.signed("ann", nil))
 	assert.NotEmpty(t, a.setCookies()["anteroom_shop"])
