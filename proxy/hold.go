@@ -22,8 +22,8 @@ type hold struct {
 var holds = sync.Pool{New: func() any { return new(hold) }}
 
 // hold touches the visitor's session every third of its duration, and well
-// before it would end, until the hold is ended; that counts too, if it comes so
-// late.
+// before it would end, until the hold is ended; that counts
+// too, if it comes so late.
 func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
