@@ -88,6 +88,7 @@ func TestFaultyLines(t *testing.T) {
 		"a port too large":                     {"listen: ':65536'", []string{`6:9: listen: ":65536" has no port between 0 and 65535`}},
 		"a host that is none":                  {"listen: 'a b:80'", []string{`6:9: listen: "a b:80" has a host that is neither an IP address nor a name`}},
 		"listen and admin on one port":         {"admin: '127.0.0.1:8080'", []string{`6:8: admin: listen and admin cannot share the address: ":8080" and "127.0.0.1:8080"`}},
+		"listen on the admin API's port":       {"listen: '127.0.0.1:9090'", []string{`6:9: listen: listen and admin cannot share the address: "127.0.0.1:9090" and "127.0.0.1:9090"`}},
 		"an open admin API without a token":    {"admin: ':9090'", []string{`6:8: admin: ":9090" can be reached from other machines: that needs admin_token or admin_token_file`}},
 		"a store that is not supported":        {"store: redis://:pass@host", []string{`6:8: store: the supported store is memory, which keeps the queue in this process and its journal in state_dir`}},
 		"a network that is none":               {"trusted_proxies: [10.0.0.0/8, lan]", []string{`6:31: trusted_proxies[1]: "lan" is not a network such as 10.0.0.0/8 or 2001:db8::/32`}},
@@ -221,6 +222,29 @@ func TestAFileThatCannotBeReadIsAFaultWithoutALine(t *testing.T) {
 		"other.yaml: cannot read other.yaml: file does not exist",
 		`--queue-all: "perhaps" is not true or false`,
 	}, faults)
+}
+
+func TestAGateIsNotItsOwnOrigin(t *testing.T) {
+	const circles = ": is the address that this gate listens on: requests would go round in circles"
+	for origin, at := range map[string][]string{
+		"http://127.0.0.1:80":   {":80", "127.0.0.1:80", "0.0.0.0:80", "[::]:80"},
+		"http://localhost":      {":80", "127.0.0.1:80", "LOCALHOST:80"},
+		"http://[::1]:8080":     {"localhost:8080"},
+		"http://192.0.2.1:8080": {"192.0.2.1:8080"},
+	} {
+		for _, listen := range at {
+			file := strings.Replace(minimal, "http://127.0.0.1:3000", origin, 1)
+			_, _, faults := setup{file: file + "listen: '" + listen + "'\n"}.load(t)
+			assert.Contains(t, faults, "gate.yaml:1:9: origin"+circles, "%s behind %s", origin, listen)
+		}
+	}
+	for origin, listen := range map[string]string{
+		"http://192.0.2.1:8080": "192.0.2.2:8080", "http://shop.test:8080": ":8080", "http://localhost:82": "127.0.0.2:82", "http://127.0.0.1:81": ":80", "https://localhost": ":80",
+	} {
+		file := strings.Replace(minimal, "http://127.0.0.1:3000", origin, 1)
+		_, _, faults := setup{file: file + "listen: '" + listen + "'\n"}.load(t)
+		assert.Empty(t, faults, "%s behind %s", origin, listen)
+	}
 }
 
 func TestGatesThatShareAStoreNeedKeysThatAreGiven(t *testing.T) {
