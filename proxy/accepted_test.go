@@ -151,9 +151,7 @@ func TestAcceptedPassWhateverBecomesOfTheLimits(t *testing.T) {
 
 func TestOneVisitorHoldsOneSlotWhateverIsAskedAtOnce(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	f.pass(8*time.Minute + time.Second)
 	f.patch(`{"queue_ticket_ttl": "1h"}`)
 	v.get("/")

@@ -191,12 +191,26 @@ func TestAdminAsksForItsToken(t *testing.T) {
 type fallible struct {
 	queue.Store
 	failing atomic.Bool
+	unset   string // the name of a room that it does not configure
 }
 
 var errStore = errors.New("the store is away")
 
-func (s *fallible) Configure(ctx context.Context, name string, c queue.Configuration) error {
+// between puts the store between a gate and its own.
+func (s *fallible) between(_ *proxy.Config, o *proxy.Options) {
+	s.Store = o.Store
+	o.Store = s
+}
+
+func (s *fallible) Roll(ctx context.Context, name string, ids []queue.ID) (*queue.Roll, error) {
 	if s.failing.Load() {
+		return nil, errStore
+	}
+	return s.Store.Roll(ctx, name, ids)
+}
+
+func (s *fallible) Configure(ctx context.Context, name string, c queue.Configuration) error {
+	if s.failing.Load() || name == s.unset {
 		return errStore
 	}
 	return s.Store.Configure(ctx, name, c)
@@ -218,10 +232,7 @@ func (s *fallible) Admit(ctx context.Context, name string, p *queue.Report, clai
 
 func TestReadiness(t *testing.T) {
 	store := &fallible{}
-	f := start(t, func(_ *proxy.Config, o *proxy.Options) {
-		store.Store = o.Store
-		o.Store = store
-	})
+	f := start(t, store.between)
 	in := f.full()[0]
 	ready := func() int { return f.api(http.MethodGet, "/readyz", "", nil).status }
 	require.Equal(t, http.StatusOK, ready())

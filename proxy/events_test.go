@@ -17,9 +17,7 @@ import (
 
 func TestAnEventStreamTellsAVisitorTheirPlaceAndTheRoomsNumbers(t *testing.T) {
 	f := start(t)
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	f.pass(time.Second)
 	f.pass(3 * time.Second)
 	polled := v.get("/", asJSON)
@@ -48,9 +46,7 @@ func TestAnEventStreamTellsAVisitorTheirPlaceAndTheRoomsNumbers(t *testing.T) {
 
 func TestAnOpenEventStreamIsACheckInWheneverOneIsDue(t *testing.T) {
 	f := start(t)
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	l := v.listen("")
 	first := l.next("place")
 	for range 4 {
@@ -63,9 +59,7 @@ func TestAnOpenEventStreamIsACheckInWheneverOneIsDue(t *testing.T) {
 
 func TestAnEventStreamIsNeverSilentForLong(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) { s.RefreshInterval = time.Minute }))
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	l := v.listen("")
 	l.next("numbers")
 	for range 3 {
@@ -76,9 +70,7 @@ func TestAnEventStreamIsNeverSilentForLong(t *testing.T) {
 
 func TestAnEventStreamEndsBeforeThePlaceInTheCookieWould(t *testing.T) {
 	f := start(t)
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	l := v.listen("")
 	l.next("place")
 	for range 9 {
@@ -93,9 +85,7 @@ func TestAnEventStreamEndsBeforeThePlaceInTheCookieWould(t *testing.T) {
 
 func TestAVisitorHasAFewStreamsAtMost(t *testing.T) {
 	f := start(t)
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	for range 4 {
 		v.listen("").next("place")
 	}
@@ -169,9 +159,7 @@ func TestAnEventStreamEndsWithItsRoom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := start(t)
-			f.full()
-			v := f.visitor()
-			v.get("/")
+			v := f.waiter()
 			l := v.listen("")
 			l.next("place")
 			c.do(f)
@@ -183,9 +171,7 @@ func TestAnEventStreamEndsWithItsRoom(t *testing.T) {
 
 func TestAGateThatStopsEndsItsEventStreams(t *testing.T) {
 	f := start(t)
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	l := v.listen("")
 	l.next("numbers")
 	f.Drain()
@@ -195,13 +181,8 @@ func TestAGateThatStopsEndsItsEventStreams(t *testing.T) {
 
 func TestAStoreThatDoesNotAnswerEndsNoEventStream(t *testing.T) {
 	store := &fallible{}
-	f := start(t, func(_ *proxy.Config, o *proxy.Options) {
-		store.Store = o.Store
-		o.Store = store
-	})
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	f := start(t, store.between)
+	v := f.waiter()
 	l := v.listen("")
 	l.next("place")
 	store.failing.Store(true)

@@ -189,6 +189,15 @@ func (f *fixture) full() []*visitor {
 	return in
 }
 
+// waiter fills the first room and returns somebody who waits for it.
+func (f *fixture) waiter() *visitor {
+	f.t.Helper()
+	f.full()
+	v := f.visitor()
+	require.False(f.t, v.get("/").in())
+	return v
+}
+
 // visitor is someone with a cookie jar. Their requests have a browser's Accept.
 type visitor struct {
 	f       *fixture

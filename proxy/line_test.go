@@ -94,9 +94,7 @@ func (m *mute) Admit(ctx context.Context, room string, report *queue.Report, cla
 func TestWithoutTheStoreNoPlaceIsTold(t *testing.T) {
 	m := &mute{}
 	f := start(t, inLine, func(_ *proxy.Config, o *proxy.Options) { m.Store, o.Store = o.Store, m })
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	f.pass(2 * time.Second)
 	m.silent.Store(true)
 	a := v.get("/", asJSON)

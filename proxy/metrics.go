@@ -17,7 +17,7 @@ type result int
 const (
 	accepted result = iota // was in already
 	admitted               // was let in
-	waiting                // waits
+	queued                 // waits
 	rejected               // the room takes nobody
 	busy                   // would have had to wait, and the request could not
 	withheld               // a part of a page, asked for without being in
@@ -90,7 +90,7 @@ func (r *roomMetrics) note(d queue.Decision) {
 			r.waits.Observe(d.Waited.Seconds())
 		}
 	case queue.Queued:
-		r.count(waiting)
+		r.count(queued)
 	case queue.Rejected:
 		r.count(rejected)
 	case queue.Busy:

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -110,10 +111,7 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 
 func TestConfigureKeepsTheOldConfigurationIfTheNewOneIsFaulty(t *testing.T) {
 	store := &fallible{}
-	f := start(t, func(_ *proxy.Config, o *proxy.Options) {
-		store.Store = o.Store
-		o.Store = store
-	})
+	f := start(t, store.between)
 	in := f.full()[0]
 	before := f.describe()
 	for name, change := range map[string]func(*proxy.Config){
@@ -147,6 +145,21 @@ func TestConfigureKeepsTheOldConfigurationIfTheNewOneIsFaulty(t *testing.T) {
 		assert.True(t, in.get("/").in(), name)
 		assert.False(t, f.visitor().get("/").in(), name)
 	}
+}
+
+func TestConfigureSetsRoomsBackIfALaterOneFails(t *testing.T) {
+	store := &fallible{}
+	f := start(t, store.between, func(c *proxy.Config, _ *proxy.Options) {
+		second := c.Rooms[0]
+		second.Name, second.Routes = "second", []route.Route{{Path: "/second"}}
+		c.Rooms = append(c.Rooms, second)
+	})
+	store.unset = "second"
+	next := f.config
+	next.Rooms = append([]proxy.RoomConfig(nil), f.config.Rooms...)
+	next.Rooms[0].Settings.TotalActiveUsers, next.Rooms[1].Settings.TotalActiveUsers = 50, 50
+	require.ErrorContains(t, f.Configure(t.Context(), next), `room "second"`)
+	assert.Equal(t, 1., f.describe()["total_active_users"])
 }
 
 func TestConfigureTakesUpEverythingAtOnce(t *testing.T) {

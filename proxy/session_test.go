@@ -116,9 +116,7 @@ func TestTokenThatIsNoGoodIsAsNoneAndIsCounted(t *testing.T) {
 
 func TestWhoLogsInIsTheUserFromThenOn(t *testing.T) {
 	f := start(t, naming)
-	f.full()
-	v := f.visitor()
-	v.get("/")
+	v := f.waiter()
 	before := v.cookies["anteroom_shop"]
 	a := v.get("/", f.signed("ann", nil))
 	assert.NotEmpty(t, a.setCookies()["anteroom_shop"])
@@ -309,7 +307,9 @@ func TestOperatorsAreRefusedWithAReason(t *testing.T) {
 	assert.Empty(t, p.Waiting)
 	assert.False(t, p.WaitingKnown)
 	known, nobody := visitors+"/"+p.Active[0].ID, visitors+"/"+strings.Repeat("0", 31)+"1"
-	lined := start(t, inLine)
+	lined, store := start(t, inLine), &fallible{}
+	away := start(t, inLine, store.between)
+	store.failing.Store(true)
 	for _, c := range []struct {
 		f                  *fixture
 		method, path, body string
@@ -326,6 +326,10 @@ func TestOperatorsAreRefusedWithAReason(t *testing.T) {
 		{lined, "PATCH", nobody, `{}`, http.StatusUnprocessableEntity, "whole number"},
 		{lined, "PATCH", nobody, `{"priority": 1, "x": 2}`, http.StatusUnprocessableEntity, "whole number"},
 		{lined, "DELETE", nobody, "", http.StatusNotFound, "Nobody"},
+		{away, "GET", visitors, "", http.StatusServiceUnavailable, "store does not answer"},
+		{away, "GET", nobody, "", http.StatusServiceUnavailable, "store does not answer"},
+		{away, "PATCH", nobody, `{"priority": 1}`, http.StatusServiceUnavailable, "store does not answer"},
+		{away, "DELETE", nobody, "", http.StatusServiceUnavailable, "store does not answer"},
 		{f, "POST", visitors, "{}", http.StatusMethodNotAllowed, "method"},
 		{f, "POST", known, "{}", http.StatusMethodNotAllowed, "method"},
 	} {

@@ -171,17 +171,23 @@ func (g *Gate) take(ctx context.Context, rooms []*room) error {
 			before = append(before, was)
 			continue
 		}
-		for i, was := range before {
-			if was == nil {
-				continue
-			}
-			if _, err := rooms[i].line.rebase(ctx, now, *was, g.o.Log); err != nil {
-				g.o.Log.Error("room not set back", zap.String("room", was.Name), zap.Error(err))
-			}
-		}
+		setBack(ctx, now, rooms, before)
 		return fmt.Errorf("room %q: %w", r.cfg.Name, err)
 	}
 	return nil
+}
+
+// setBack gives the first of the rooms the settings that their lines had before;
+// those of a new line were none.
+func setBack(ctx context.Context, now queue.Instant, rooms []*room, before []*RoomConfig) {
+	for i, was := range before {
+		if was == nil {
+			continue
+		}
+		if _, err := rooms[i].line.rebase(ctx, now, *was, rooms[i].log); err != nil {
+			rooms[i].log.Error("room not set back", zap.Error(err))
+		}
+	}
 }
 
 // originOf returns the setup's proxy to the address; rooms of one origin share

@@ -72,3 +72,23 @@ func inRoll(now Instant, s *Settings, t Ticket, w *Waiter) (Ticket, Place) {
 	t.Number, t.Priority = w.Number, w.Priority
 	return t, w.Place
 }
+
+// Remove ends the session of an id, or takes it out of the exact line, and says
+// whether it was in either. Tickets that tell of it are void from then on, for a
+// session's duration at least.
+func (r *Room) Remove(ctx context.Context, now Instant, id ID) (bool, error) {
+	roll, err := r.Roll(ctx, id)
+	if err != nil || len(roll.Seated)+len(roll.Line) == 0 {
+		return false, err
+	}
+	t := Ticket{State: Accepted, ID: id}
+	if len(roll.Seated) > 0 {
+		t.Expires = roll.Seated[0].Expires
+	} else {
+		r.talk.noted.Lock()
+		r.talk.left = append(r.talk.left, Departure{ID: id, At: r.storeTime(now)})
+		r.talk.noted.Unlock()
+	}
+	r.Revoke(now, t)
+	return true, r.Sync(ctx, now)
+}

@@ -1,7 +1,5 @@
 package queue
 
-import "context"
-
 // Revoke ends an accepted visitor's session at now. Tickets that tell of it are
 // void from then on.
 func (r *Room) Revoke(now Instant, t Ticket) {
@@ -64,24 +62,4 @@ func (r *Room) addRevoked(now Instant, more []Session) {
 		return
 	}
 	r.revoked.Store(&revoked)
-}
-
-// Remove ends the session of an id, or takes it out of the exact line, and says
-// whether it was in either. Tickets that tell of it are void from then on, for a
-// session's duration at least.
-func (r *Room) Remove(ctx context.Context, now Instant, id ID) (bool, error) {
-	roll, err := r.Roll(ctx, id)
-	if err != nil || len(roll.Seated)+len(roll.Line) == 0 {
-		return false, err
-	}
-	t := Ticket{State: Accepted, ID: id}
-	if len(roll.Seated) > 0 {
-		t.Expires = roll.Seated[0].Expires
-	} else {
-		r.talk.noted.Lock()
-		r.talk.left = append(r.talk.left, Departure{ID: id, At: r.storeTime(now)})
-		r.talk.noted.Unlock()
-	}
-	r.Revoke(now, t)
-	return true, r.Sync(ctx, now)
 }

@@ -1,6 +1,9 @@
 package route
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // first returns the index of the most specific entry that covers the path, or
 // len(entries).
@@ -11,6 +14,22 @@ func first(entries []entry, path string) int {
 		}
 	}
 	return len(entries)
+}
+
+// only returns the index of the one entry that guards a path, or len(entries), if
+// it is known without more ado: that of a path with one reading, and of one with
+// nothing odd but parameters. No room's path has any, so that what is left
+// without them lies wherever the path itself does; but braces can stand for them.
+func only(entries []entry, path string) (i int, known bool) {
+	if isPlain(path) {
+		return first(entries, path), true
+	}
+	bare := cutParams(path)
+	if !isPlain(bare) || !isPlain(strings.ReplaceAll(path, ";", "-")) {
+		return 0, false
+	}
+	i = first(entries, bare)
+	return i, i == len(entries) || entries[i].value == 0
 }
 
 // hits yields the index of the most specific entry of every reading of a path

@@ -221,8 +221,8 @@ func (e entry) String() string {
 func (t *Table) Match(host, target string) (guard Guard, ok bool) {
 	entries := t.entries(host)
 	path, ok := pathOf(target)
-	if ok && isPlain(path) {
-		if i := first(entries, path); i < len(entries) {
+	if i, known := only(entries, path); ok && known {
+		if i < len(entries) {
 			return entries[i].guard(path), true
 		}
 		return Guard{Room: -1}, false
@@ -247,8 +247,8 @@ func (t *Table) Match(host, target string) (guard Guard, ok bool) {
 func (t *Table) All(dst []Guard, host, target string) []Guard {
 	entries := t.entries(host)
 	path, ok := pathOf(target)
-	if ok && isPlain(path) {
-		if i := first(entries, path); i < len(entries) {
+	if i, known := only(entries, path); ok && known {
+		if i < len(entries) {
 			dst = append(dst, entries[i].guard(path))
 		}
 		return dst

@@ -94,9 +94,6 @@ func (r *Reader) token(q *http.Request) string {
 			return lines[0]
 		}
 	}
-	if r.cfg.TokenCookie == "" {
-		return ""
-	}
 	c, err := q.Cookie(r.cfg.TokenCookie)
 	if errors.Is(err, http.ErrNoCookie) {
 		return ""

@@ -41,7 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"pacing", pacingCases},
 		{"configure", configureCases},
 		{"line", lineCases},
-		{"line", placeCases},
+		{"places", placeCases},
 	} {
 		for _, c := range group.cases {
 			t.Run(group.name+"/"+c.name, func(t *testing.T) {

@@ -74,8 +74,14 @@ func ownAddress(origin, listen string) bool {
 		return false
 	}
 	own := net.JoinHostPort(u.Hostname(), originPort)
-	return strings.EqualFold(host, u.Hostname()) || loopback(own) && (anyAddress(host) || host == "localhost")
+	named := isLocalhost(host) && isOneOfLocalhost(u.Hostname()) || isLocalhost(u.Hostname()) && isOneOfLocalhost(host)
+	return strings.EqualFold(host, u.Hostname()) || named || loopback(own) && anyAddress(host)
 }
+
+func isLocalhost(host string) bool { return strings.EqualFold(host, "localhost") }
+
+// isOneOfLocalhost says whether a host is an address that localhost may stand for.
+func isOneOfLocalhost(host string) bool { return host == "127.0.0.1" || host == "::1" }
 
 // firsts remembers who used a name first.
 type firsts map[string]*room

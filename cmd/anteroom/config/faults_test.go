@@ -72,11 +72,23 @@ func TestFaultyLines(t *testing.T) {
 		"a command twice":                {"    enabled_origin_commands: [revoke, revoke]", []string{`6:39: rooms[0].enabled_origin_commands[1]: "revoke" is there already`}},
 		"a log level nearly right":       {"log: {level: warning}", []string{`6:14: log.level: "warning" is not one of debug, info, warn, error (did you mean "warn"?)`}},
 
+		"a dropout within an interval":         {"    line_dropout: 22s", []string{`6:19: rooms[0].line_dropout: 22s is too short: longer than a refresh interval, which is 20s, with some to spare for the way`}},
+		"a path with a backslash":              {`    path: /a\b`, []string{`6:11: rooms[0].path: "/a\\b" holds a backslash: paths have slashes`}},
+		"a path with a space":                  {"    path: /a b", []string{`6:11: rooms[0].path: "/a b" holds white space or control characters`}},
+		"a path that is too long":              {"    path: /" + strings.Repeat("a", 4096), []string{`6:11: rooms[0].path: "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…" is too long: at most 4096 bytes`}},
+		"a suffix that is too long":            {"    cookie_suffix: " + strings.Repeat("a", 65), []string{`6:20: rooms[0].cookie_suffix: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…" is too long: at most 64 characters`}},
+		"an origin whose host is none":         {"    origin: http://a..b", []string{`6:13: rooms[0].origin: "http://a..b" has a host that is neither an IP address nor a name`}},
+		"a cookie's domain that is none":       {"    cookie_attributes: {domain: a..b}", []string{`6:33: rooms[0].cookie_attributes.domain: "a..b" is not a domain such as example.com`}},
+		"a rule with a path without its slash": {"    rules: [{action: bypass_waiting_room, match: {path: a}}]", []string{`6:57: rooms[0].rules[0].match.path: "a" does not begin with a slash (did you mean "/a"?)`}},
+		"a rule with a path that is a pattern": {"    rules: [{action: bypass_waiting_room, match: {path_prefix: /a/*}}]", []string{`6:64: rooms[0].rules[0].match.path_prefix: "/a/*" cannot be a pattern: there are path, path_prefix and path_suffix`}},
+		"a rule with a query":                  {"    rules: [{action: bypass_waiting_room, match: {path: /a?b}}]", []string{`6:57: rooms[0].rules[0].match.path: "/a?b" holds a query or a fragment: only the path counts`}},
+
 		"an address without a port":            {"listen: localhost", []string{`6:9: listen: "localhost" is not host:port, such as ":8080", "127.0.0.1:8080" or "[::1]:8080"`}},
 		"an address that is only a port":       {"listen: '80'", []string{`6:9: listen: "80" is not host:port (did you mean ":80"?)`}},
 		"a port too large":                     {"listen: ':65536'", []string{`6:9: listen: ":65536" has no port between 0 and 65535`}},
 		"a host that is none":                  {"listen: 'a b:80'", []string{`6:9: listen: "a b:80" has a host that is neither an IP address nor a name`}},
 		"listen and admin on one port":         {"admin: '127.0.0.1:8080'", []string{`6:8: admin: listen and admin cannot share the address: ":8080" and "127.0.0.1:8080"`}},
+		"listen on the admin API's port":       {"listen: '127.0.0.1:9090'", []string{`6:9: listen: listen and admin cannot share the address: "127.0.0.1:9090" and "127.0.0.1:9090"`}},
 		"an open admin API without a token":    {"admin: ':9090'", []string{`6:8: admin: ":9090" can be reached from other machines: that needs admin_token or admin_token_file`}},
 		"a store that is not supported":        {"store: redis://:pass@host", []string{`6:8: store: the supported store is memory, which keeps the queue in this process and its journal in state_dir`}},
 		"a network that is none":               {"trusted_proxies: [10.0.0.0/8, lan]", []string{`6:31: trusted_proxies[1]: "lan" is not a network such as 10.0.0.0/8 or 2001:db8::/32`}},
@@ -220,6 +232,29 @@ func TestAFileThatCannotBeReadIsAFaultWithoutALine(t *testing.T) {
 		"other.yaml: cannot read other.yaml: file does not exist",
 		`--queue-all: "perhaps" is not true or false`,
 	}, faults)
+}
+
+func TestAGateIsNotItsOwnOrigin(t *testing.T) {
+	const circles = ": is the address that this gate listens on: requests would go round in circles"
+	for origin, at := range map[string][]string{
+		"http://127.0.0.1:80":   {":80", "127.0.0.1:80", "0.0.0.0:80", "[::]:80"},
+		"http://localhost":      {":80", "127.0.0.1:80", "LOCALHOST:80"},
+		"http://[::1]:8080":     {"localhost:8080"},
+		"http://192.0.2.1:8080": {"192.0.2.1:8080"},
+	} {
+		for _, listen := range at {
+			file := strings.Replace(minimal, "http://127.0.0.1:3000", origin, 1)
+			_, _, faults := setup{file: file + "listen: '" + listen + "'\n"}.load(t)
+			assert.Contains(t, faults, "gate.yaml:1:9: origin"+circles, "%s behind %s", origin, listen)
+		}
+	}
+	for origin, listen := range map[string]string{
+		"http://192.0.2.1:8080": "192.0.2.2:8080", "http://shop.test:8080": ":8080", "http://localhost:82": "127.0.0.2:82", "http://127.0.0.1:81": ":80", "https://localhost": ":80",
+	} {
+		file := strings.Replace(minimal, "http://127.0.0.1:3000", origin, 1)
+		_, _, faults := setup{file: file + "listen: '" + listen + "'\n"}.load(t)
+		assert.Empty(t, faults, "%s behind %s", origin, listen)
+	}
 }
 
 func TestGatesThatShareAStoreNeedKeysThatAreGiven(t *testing.T) {
