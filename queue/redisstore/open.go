@@ -39,6 +39,10 @@ func Open(ctx context.Context, rawURL string) (*Store, []string, error) {
 	return s, warnings, nil
 }
 
+// clusterReload is how often a client that is used asks a Cluster who its masters
+// are: one that has died does not tell who has taken over from it.
+const clusterReload = 2 * time.Second
+
 // connect makes the client. Scripts are never sent twice by it: a reply that was
 // lost is asked for again by the node, which knows how. A call that is out of
 // time is given up.
@@ -56,7 +60,9 @@ func (t *target) connect() redis.UniversalClient {
 	case sentinel:
 		return redis.NewFailoverClient(o.Failover())
 	case cluster:
-		return redis.NewClusterClient(o.Cluster())
+		c := o.Cluster()
+		c.ClusterStateReloadInterval = clusterReload
+		return redis.NewClusterClient(c)
 	default:
 		return redis.NewClient(o.Simple())
 	}
