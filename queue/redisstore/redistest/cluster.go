@@ -24,9 +24,7 @@ func StartCluster(t testing.TB) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
 	for range 3 {
-		_, bus, _ := strings.Cut(freeAddr(t), ":")
-		o := Options{Args: []string{"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "2000"}}
-		c.Nodes = append(c.Nodes, Start(t, o))
+		c.Nodes = append(c.Nodes, Start(t, Options{Cluster: true, Args: []string{"--cluster-node-timeout", "2000"}}))
 	}
 	for i, n := range c.Nodes {
 		n.Do("CLUSTER", "SET-CONFIG-EPOCH", i+1)
