@@ -159,3 +159,41 @@ func TestRoomMayBeUsedFromAllSidesAtOnce(t *testing.T) {
 	})
 	wg.Wait()
 }
+
+// hesitant is a store that has made a change long before it says so.
+type hesitant struct {
+	queue.Store
+	entered, goOn chan struct{}
+}
+
+func (h *hesitant) Configure(ctx context.Context, room string, c queue.Configuration) error {
+	err := h.Store.Configure(ctx, room, c)
+	if h.entered != nil {
+		h.entered <- struct{}{}
+		<-h.goOn
+	}
+	return err
+}
+
+func TestNobodyWaitsForAChangeThatTakesLong(t *testing.T) {
+	t.Parallel()
+	store := &hesitant{Store: memstore.New()}
+	d := openWith(t, queue.Config{Settings: settings(2, 10), Store: store, OnConfigure: func(c queue.Configuration) {
+		assert.Fail(t, "the change is this node's own", "%v", c)
+	}})
+	store.entered, store.goOn = make(chan struct{}), make(chan struct{})
+	changed := make(chan error)
+	go func() {
+		changed <- d.room.Configure(context.Background(), d.now, queue.Configuration{Settings: settings(3, 10), By: "ops"})
+	}()
+	<-store.entered
+	for range 2 {
+		d.enter()
+		d.sync()
+	}
+	assert.Equal(t, 3, d.room.Configuration().Settings.TotalActiveUsers, "it is known as soon as the store tells of it")
+	close(store.goOn)
+	require.NoError(t, <-changed)
+	d.enter()
+	d.join()
+}

@@ -30,7 +30,8 @@ type talk struct {
 	epoch         string
 	since         Instant
 	configuration Configuration
-	jumps         int // answers in a row whose clock does not fit
+	giving        Configuration // that this node is about to give the room
+	jumps         int           // answers in a row whose clock does not fit
 	syncs         int
 
 	// noted guards what visits write down for the next report: they never wait
@@ -329,11 +330,17 @@ func (r *Room) Configure(ctx context.Context, now Instant, c Configuration) erro
 	}
 	t := &r.talk
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	c.Version, c.At = t.configuration.Version+1, r.storeTime(now)
-	err := r.store.Configure(ctx, r.name, c)
+	t.giving = c
+	t.mu.Unlock()
+	err := r.store.Configure(ctx, r.name, c) // which may take long: visitors do not wait for it
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.giving = Configuration{}
 	if err == nil {
-		r.use(c)
+		if c.Version > t.configuration.Version {
+			r.use(c)
+		}
 		return nil
 	}
 	if errors.Is(err, ErrConflict) {
@@ -347,10 +354,11 @@ func (r *Room) Configure(ctx context.Context, now Instant, c Configuration) erro
 	return fmt.Errorf("configuring room %q: %w", r.name, err)
 }
 
-// obey takes up a configuration that came from elsewhere. The caller holds mu.
+// obey takes up a configuration that the store tells of. The caller holds mu.
 func (r *Room) obey(c Configuration) {
 	r.use(c)
-	if r.onConfigure != nil {
+	own := r.talk.giving
+	if r.onConfigure != nil && (c.Version != own.Version || c.At != own.At || c.By != own.By) {
 		r.onConfigure(c)
 	}
 }

@@ -293,3 +293,28 @@ func TestSlotMigrates(t *testing.T) {
 	assert.Equal(t, v.Active, g.origin.distinct())
 	g.obeys(20, 1000)
 }
+
+// A master of a Cluster dies, and another takes over from it, empty: the clients
+// have to find out by themselves.
+func TestMasterOfAClusterDies(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	g := newGates(t, newClocked(open(t, cluster.URL())), small(4), 0, 0)
+	in := g.enters(g.nodes[0])
+	g.sync()
+	g.sync()
+	dead, _ := cluster.Owner(redisstore.Keys("shop")[0])
+	cluster.Lose(dead)
+	for _, n := range g.nodes {
+		redistest.Until(t, "the node finds the new master", func() bool { return g.trySync(n) == nil })
+		g.visit(n, in)
+		assert.True(t, in.in)
+	}
+	g.sync()
+	g.sync()
+	v := g.look()
+	assert.False(t, v.Recovering)
+	assert.Equal(t, 1, v.Active, "what was lost is known again")
+	g.enters(g.nodes[1])
+	g.obeys(4, 1000)
+}

@@ -156,6 +156,36 @@ func TestMemoryIsLostAndANodeToo(t *testing.T) {
 	w.obeys(4, 1000)
 }
 
+// What a dead node let in this minute nobody tells a store again that has lost its
+// memory: the minute may exceed its limit by that, and the sessions do not, which
+// the other nodes have heard of.
+func TestMemoryIsLostAfterANodeHasDied(t *testing.T) {
+	t.Parallel()
+	clock, server := newClock(t)
+	s := small(7)
+	s.NewUsersPerMinute = 5
+	g := newGates(t, clock, s, 0, 0)
+	for i := range 5 {
+		g.enters(g.nodes[i/3])
+	}
+	g.sync()
+	g.sync()
+	dead := 2
+	g.nodes = g.nodes[:1]
+	server.Do("FLUSHALL")
+	g.sync()
+	g.sync()
+	g.pass(11 * time.Second)
+	v := g.look()
+	assert.False(t, v.Recovering)
+	assert.Equal(t, 5, v.Active, "the sessions of all are known")
+	for range 5 {
+		g.newcomer(g.nodes[0])
+	}
+	assert.Equal(t, 5+dead, g.origin.mostFresh(), "or this test does not test it")
+	g.obeys(7, 5+dead)
+}
+
 func TestMemoryIsLostTwice(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)

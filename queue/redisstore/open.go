@@ -3,6 +3,8 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -34,10 +36,26 @@ func Open(ctx context.Context, rawURL string) (*Store, []string, error) {
 	s := &Store{client: t.connect(), slack: Slack, budget: Budget}
 	warnings, err := s.check(ctx)
 	if err != nil {
-		return nil, nil, errors.Join(err, s.Close())
+		return nil, nil, errors.Join(t.explain(err), s.Close())
 	}
 	return s, warnings, nil
 }
+
+// explain adds what an error of the start most likely means, where it does not
+// say so itself.
+func (t *target) explain(err error) error {
+	switch {
+	case t.tls && errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w (does it speak TLS? If not, the URL begins with redis)", err)
+	case !t.tls && errors.Is(err, io.EOF):
+		return fmt.Errorf("%w (does it want TLS? Then the URL begins with rediss)", err)
+	}
+	return err
+}
+
+// clusterReload is how often a client that is used asks a Cluster who its masters
+// are: one that has died does not tell who has taken over from it.
+const clusterReload = 2 * time.Second
 
 // connect makes the client. Scripts are never sent twice by it: a reply that was
 // lost is asked for again by the node, which knows how. A call that is out of
@@ -56,7 +74,9 @@ func (t *target) connect() redis.UniversalClient {
 	case sentinel:
 		return redis.NewFailoverClient(o.Failover())
 	case cluster:
-		return redis.NewClusterClient(o.Cluster())
+		c := o.Cluster()
+		c.ClusterStateReloadInterval = clusterReload
+		return redis.NewClusterClient(c)
 	default:
 		return redis.NewClient(o.Simple())
 	}

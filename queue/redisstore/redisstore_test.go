@@ -54,11 +54,14 @@ func TestExactLineIsLinearizable(t *testing.T) {
 	}
 }
 
+// leastRules are what README tells to give the store's user.
+const leastRules = "~anteroom:* +@read +@write +@scripting +@connection -@dangerous +time +info"
+
 func TestWithUserAndTLS(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]redistest.Options{
 		"a password":          {Password: "s3cret/@:"},
-		"an ACL user":         {User: "gate", UserPassword: "s3cret", Rules: "~anteroom:* -@all +@read +@write +@scripting +@connection +time +info"},
+		"an ACL user":         {User: "gate", UserPassword: "s3cret", Rules: leastRules},
 		"TLS":                 {TLS: true},
 		"TLS and an ACL user": {TLS: true, User: "gate", UserPassword: "p", Rules: "~anteroom:* +@all"},
 		"an append-only file": {AppendOnly: true},
@@ -76,6 +79,17 @@ func TestWithUserAndTLS(t *testing.T) {
 			assert.Contains(t, server.Do("CLIENT", "LIST"), "resp=3")
 		})
 	}
+}
+
+func TestUserWithTheLeastRulesMayAllThatARoomNeeds(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{User: "gate", UserPassword: "p", Rules: leastRules + " +cluster", Cluster: true})
+	server.Do("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+	redistest.Until(t, "the Cluster is whole", func() bool { return strings.Contains(server.Do("CLUSTER", "INFO").(string), "cluster_state:ok") })
+	store := open(t, "redis+cluster://gate:p@"+server.Addr)
+	busyRoom(t, store)
+	_, err := store.Roll(context.Background(), "shop", nil)
+	require.NoError(t, err)
 }
 
 func TestWithoutINFO(t *testing.T) {

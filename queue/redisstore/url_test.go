@@ -141,11 +141,18 @@ func TestCheckAtTheStart(t *testing.T) {
 		fails(t, "rediss://:s3cret@"+server.Addr, "certificate")
 		fails(t, server.URL()+"&server_name=elsewhere.example", "elsewhere.example")
 	})
+	t.Run("TLS where none is spoken, and none where it is", func(t *testing.T) {
+		t.Parallel()
+		plain := redistest.Start(t, redistest.Options{})
+		fails(t, "rediss://"+plain.Addr, "does it speak TLS?")
+		server := redistest.Start(t, redistest.Options{TLS: true})
+		fails(t, "redis://"+server.Addr, "does it want TLS?")
+	})
 	t.Run("a Cluster as if it were one server, and one server as if it were a Cluster", func(t *testing.T) {
 		t.Parallel()
 		server := redistest.Start(t, redistest.Options{})
 		fails(t, "redis+cluster://"+server.Addr, "checking the store")
-		node := redistest.Start(t, redistest.Options{Args: []string{"--cluster-enabled", "yes"}})
+		node := redistest.Start(t, redistest.Options{Cluster: true})
 		fails(t, "redis://"+node.Addr, "redis+cluster://")
 	})
 	t.Run("Sentinels that know no such master", func(t *testing.T) {

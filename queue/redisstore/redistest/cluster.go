@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,9 +24,7 @@ func StartCluster(t testing.TB) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
 	for range 3 {
-		_, bus, _ := strings.Cut(freeAddr(t), ":")
-		o := Options{Args: []string{"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "2000"}}
-		c.Nodes = append(c.Nodes, Start(t, o))
+		c.Nodes = append(c.Nodes, Start(t, Options{Cluster: true, Args: []string{"--cluster-node-timeout", "2000"}}))
 	}
 	for i, n := range c.Nodes {
 		n.Do("CLUSTER", "SET-CONFIG-EPOCH", i+1)
@@ -91,4 +90,24 @@ func (c *Cluster) Migrate(slot int64, from, to *Server, between func()) {
 			n.Do("CLUSTER", "SETSLOT", slot, "NODE", ids[to])
 		}
 	}
+}
+
+// Lose kills a node and gives its slots, with nothing in them, to another, which
+// is returned.
+func (c *Cluster) Lose(dead *Server) *Server {
+	c.t.Helper()
+	at := slices.Index(c.Nodes, dead)
+	c.Nodes = slices.Delete(slices.Clone(c.Nodes), at, at+1)
+	heir := c.Nodes[0]
+	mine := []any{"CLUSTER", "DELSLOTSRANGE", at * slots / 3, (at+1)*slots/3 - 1}
+	dead.Kill()
+	for _, n := range c.Nodes {
+		n.Do(mine...)
+	}
+	heir.Do("CLUSTER", "ADDSLOTSRANGE", mine[2], mine[3])
+	heir.Do("CLUSTER", "BUMPEPOCH")
+	c.await("the Cluster is whole without the dead node", func(info string) bool {
+		return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_ok:16384")
+	})
+	return heir
 }

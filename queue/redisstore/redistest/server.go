@@ -32,8 +32,9 @@ type Options struct {
 	// User and what they may, as in ACL SETUSER, beside the default user.
 	User, UserPassword, Rules string
 
-	TLS  bool     // TLS only, with a certificate for 127.0.0.1 and localhost
-	Args []string // more arguments of redis-server
+	TLS     bool     // TLS only, with a certificate for 127.0.0.1 and localhost
+	Cluster bool     // to be a node of a Cluster
+	Args    []string // more arguments of redis-server
 }
 
 // Server is a redis-server process.
@@ -53,7 +54,13 @@ type Server struct {
 // Start starts a server and waits until it answers.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := prepare(t, o, o.args()...)
+	args := o.args()
+	if o.Cluster {
+		// By itself a server listens for its peers 10000 above its port, which may be too high.
+		_, bus, _ := strings.Cut(freeAddr(t), ":")
+		args = append(args, "--cluster-enabled", "yes", "--cluster-port", bus)
+	}
+	s := prepare(t, o, args...)
 	s.run()
 	return s
 }
