@@ -45,7 +45,36 @@ func TestRefreshIntervalIsDrawnAnewAtEachCheckInWithinItsJitter(t *testing.T) {
 		d.now = waiting.Due()
 		waiting = d.waitsOrJoins(waiting)
 	}
-	assert.Greater(t, len(drawn), 150)
+	assert.Len(t, drawn, 11, "the whole seconds from 15 to 25")
+}
+
+func TestShortRefreshIntervalStaysWithinItsJitter(t *testing.T) {
+	s := settings(1, 1)
+	s.QueueAll, s.RefreshInterval, s.RefreshJitter = true, time.Second, .15
+	d, drawn := open(t, s), map[time.Duration]bool{}
+	for range 200 {
+		drawn[d.join().RefreshInterval] = true
+	}
+	for interval := range drawn {
+		assert.LessOrEqual(t, (interval - time.Second).Abs(), 150*time.Millisecond)
+	}
+	assert.Greater(t, len(drawn), 100)
+}
+
+func TestWhoAsksAllTheTimeChecksInNoMoreOftenThanTheyAreTold(t *testing.T) {
+	s := settings(1, 1)
+	s.QueueAll, s.RefreshJitter = true, .15
+	d := open(t, s)
+	last := d.join()
+	for range 2000 {
+		d.pass(250 * time.Millisecond)
+		got := d.visit(last).Ticket
+		if got.LastCheckIn == last.LastCheckIn {
+			continue
+		}
+		assert.GreaterOrEqual(t, got.LastCheckIn.Sub(last.LastCheckIn), queue.Told(last.RefreshInterval))
+		last = got
+	}
 }
 
 // waitsOrJoins checks in and, should the visitor get in, joins with another.

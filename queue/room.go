@@ -203,9 +203,15 @@ func (r *Room) newID() ID {
 	return id
 }
 
-// interval draws a refresh interval with its jitter.
+// interval draws a refresh interval with its jitter: of the whole seconds, where
+// there are several, since intervals are told in these, and whoever keeps to one
+// that was rounded up checks in less often than who asks all the time.
 func (r *Room) interval(s *Settings) time.Duration {
-	spread := uint64(float64(s.RefreshInterval/time.Millisecond) * s.RefreshJitter)
-	up, _ := bits.Mul64(r.uint64(), 2*spread+1)
-	return s.RefreshInterval + (time.Duration(up)-time.Duration(spread))*time.Millisecond
+	spread := time.Duration(float64(s.RefreshInterval) * s.RefreshJitter).Truncate(time.Millisecond)
+	least, most, step := s.RefreshInterval-spread, s.RefreshInterval+spread, time.Millisecond
+	if first, last := Told(least), most.Truncate(time.Second); first < last {
+		least, most, step = first, last, time.Second
+	}
+	up, _ := bits.Mul64(r.uint64(), uint64((most-least)/step)+1)
+	return least + time.Duration(up)*step
 }
