@@ -67,7 +67,7 @@ func within(body string) string { return "local function room()\n" + body + "end
 // node of a Cluster.
 func keys(room string) []string {
 	names := [...]string{"meta", "conf", "epoch", "sessions", "admitted", "counts", "buckets", "windows",
-		"revoked", "seqs", "seen", "awaited", "drawn", "order", "levels", "places"}
+		"revoked", "nodes", "awaited", "drawn", "order", "levels", "places"}
 	list, prefix := make([]string, len(names)), "anteroom:{"+room+"}:"
 	for i, name := range names {
 		list[i] = prefix + name

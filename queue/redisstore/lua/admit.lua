@@ -45,10 +45,13 @@ local function grant(c)
   leave(c)
   local expires = r.now + r.lasts
   call('ZADD', SESSIONS, whole(expires), c.id)
-  call('ZADD', ADMITTED, whole(r.now), c.id)
-  touch(SESSIONS)
-  touch(ADMITTED)
-  r.active, r.admitted = r.active + 1, r.admitted + 1
+  call('ZADD', ADMITTED, now, c.id)
+  if not r.lasting then
+    touch(SESSIONS)
+    touch(ADMITTED)
+    r.lasting = true
+  end
+  r.active, r.first_end, r.admitted = r.active + 1, math.min(r.first_end, expires), r.admitted + 1
   return verdict(GRANTED, r.now, expires)
 end
 

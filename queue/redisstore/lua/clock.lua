@@ -47,3 +47,4 @@ if r.last then
   if not r.doubting then r.doubt = 0 end
   r.now = math.max(r.now, r.last)
 end
+local now = whole(r.now)

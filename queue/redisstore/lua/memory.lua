@@ -8,15 +8,27 @@ local function await(nodes)
   r.grace = r.now + GRACE
 end
 
--- await_seen waits for the nodes that were there at the last call.
-local function await_seen() await(call('ZRANGEBYSCORE', SEEN, whole(r.last - GRACE), '+inf')) end
+-- nodes_since lists the nodes that have reported since, and forgets those that have
+-- not for an hour.
+local function nodes_since(since)
+  local list, all = {}, call('HGETALL', NODES)
+  for i = 1, #all, 2 do
+    local _, at = struct.unpack(NODE, all[i + 1])
+    if at >= since then
+      table.insert(list, all[i])
+    elseif at < r.now - 60 * MINUTE then
+      call('HDEL', NODES, all[i])
+    end
+  end
+  return list
+end
 
 -- begin_epoch forgets what nodes will report anew. Sessions are kept: their
 -- ids make it harmless to report them twice.
 local function begin_epoch()
   r.epoch = r.candidate
   call('SET', EPOCH, r.epoch)
-  call('DEL', SEQS, COUNTS, BUCKETS, WINDOWS)
+  call('DEL', NODES, COUNTS, BUCKETS, WINDOWS)
   r.known_seq = nil
   call('HDEL', META, 'rates')
   r.present, r.first_window, r.minute, r.admitted = 0, 0, 0, 0
@@ -37,23 +49,21 @@ local told_nodes = {} -- those that a whole report's node knew
 for i = 1, nodes do told_nodes[i] = text() end
 
 r.server = server_run()
-if not r.epoch then
+-- A node that was answered by a server that knew more tells that writes were lost.
+local lost = r.epoch and r.told_epoch == r.epoch and r.known_seq and r.seq > r.known_seq + 1
+if r.last and (lost or r.gap or r.server_before and r.server_before ~= r.server) then await(nodes_since(r.last - GRACE)) end
+if lost or not r.epoch then
   begin_epoch()
   if r.told_epoch ~= '' then await({r.node}) end
-elseif r.told_epoch == r.epoch and r.known_seq and r.seq > r.known_seq + 1 then
-  -- This node was answered by a server that knew more: writes were lost.
-  begin_epoch()
-  await_seen()
-  await({r.node})
 elseif r.told_epoch ~= '' and r.told_epoch ~= r.epoch and not r.known_seq and call('SISMEMBER', AWAITED, r.node) == 0 then
   -- It remembers a room that this memory began without.
   await({r.node})
   r.unknown = r.now
 end
-if r.last and (r.gap or r.server_before and r.server_before ~= r.server) then await_seen() end
 if r.grace > 0 then
   for _, n in ipairs(told_nodes) do
-    if call('HEXISTS', SEQS, n) == 0 then
+    local known = call('HGET', NODES, n)
+    if not known or struct.unpack(NODE, known) == -1 then
       call('SADD', AWAITED, n)
       touch(AWAITED)
     end
@@ -64,8 +74,7 @@ end
 -- is asked for a whole report, and its changes are not counted.
 r.want_whole = r.told_epoch ~= '' and (r.told_epoch ~= r.epoch or not r.known_seq and whole_report == 0)
   or r.doubting and not r.known_seq
-call('ZADD', SEEN, whole(r.now), r.node)
-if not r.known_seq then touch(SEEN) end
+if not r.known_seq then touch(NODES) end
 if r.grace > 0 and not r.want_whole then call('SREM', AWAITED, r.node) end
 if r.grace > 0 and (r.now >= r.grace or call('SCARD', AWAITED) == 0) then
   r.grace = 0

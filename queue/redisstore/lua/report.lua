@@ -9,7 +9,7 @@ local function is_revoked(id)
 end
 
 local function use_up(id)
-  call('ZADD', ADMITTED, 'NX', whole(r.now), id)
+  call('ZADD', ADMITTED, 'NX', now, id)
   touch(ADMITTED)
 end
 
@@ -21,6 +21,7 @@ local function extend(id, expires)
   if expires > (known or 0) then
     call('ZADD', SESSIONS, whole(expires), id)
     touch(SESSIONS)
+    r.first_end = 0
   end
 end
 
@@ -37,6 +38,7 @@ for _ = 1, revoked do
   local id, ends = text(), number()
   if not r.counted then
     call('ZREM', SESSIONS, id)
+    r.first_end, r.lasting = 0, false
     use_up(id)
     if ends > (tonumber(call('ZSCORE', REVOKED, id)) or 0) then
       call('ZADD', REVOKED, whole(ends), id)
@@ -58,7 +60,4 @@ for _ = 1, preferred do
   local id, priority = text(), number()
   if r.has_line and not r.counted then give_priority(id, priority) end
 end
-if not r.want_whole and not r.counted then
-  call('HSET', SEQS, r.node, r.seq)
-  if not r.known_seq then touch(SEQS) end
-end
+if not r.want_whole and not r.counted then r.known_seq = r.seq end

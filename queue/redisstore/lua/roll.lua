@@ -38,4 +38,4 @@ local function line()
 end
 
 local places = line()
-return {whole(r.now), seats(), places}
+return {now, seats(), places}

@@ -1,9 +1,13 @@
 -- The one rule's count of open slots, and when there may be more.
 
--- Sessions count for the slack longer, for renewals that are not reported yet.
-local function alive_after() return '(' .. whole(r.now - r.slack) end
-
-r.active = call('ZCOUNT', SESSIONS, alive_after(), '+inf')
+-- Sessions count for the slack longer, for renewals that are not reported yet. They
+-- are counted anew once one has ended, and where others than those let in were added.
+if r.first_end <= r.now - r.slack then
+  local alive = '(' .. whole(r.now - r.slack)
+  local first = call('ZRANGEBYSCORE', SESSIONS, alive, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
+  r.active = call('ZCOUNT', SESSIONS, alive, '+inf')
+  r.first_end = tonumber(first[2]) or math.huge
+end
 
 -- random_parts counts the parts of this minute's allowance whose moments have
 -- passed, of how many, and when the next one's is. The moments are random and in
@@ -49,12 +53,6 @@ function open_slots()
   return math.max(0, math.min(r.total - r.active, (released()) - r.admitted))
 end
 
--- next_end is when the next session ends; nil without any.
-local function next_end()
-  local first = call('ZRANGEBYSCORE', SESSIONS, alive_after(), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  return first[2] and tonumber(first[2]) + r.slack
-end
-
 -- next_release is when more of the allowance is there: all of it, once the last
 -- who are present have left; of an exact line, it may be sooner than that.
 local function next_release(n, more)
@@ -71,9 +69,9 @@ local function next_open()
   local n, more = released()
   local free, left = r.total - r.active, n - r.admitted
   if free > left then return next_release(n, more) end
-  local ends = next_end()
-  if not ends or free < left then return ends or 0 end
-  return math.max(ends, next_release(n, more))
+  if r.active == 0 then return 0 end
+  local ends = r.first_end + r.slack
+  return free < left and ends or math.max(ends, next_release(n, more))
 end
 
 local function flag(is) return is and 1 or 0 end
@@ -81,12 +79,13 @@ local function flag(is) return is and 1 or 0 end
 -- save keeps what was read whole, once all else is done.
 local function save()
   save_line()
+  call('HSET', NODES, r.node, struct.pack(NODE, r.known_seq or -1, r.now))
   if r.offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(r.offset)) end
-  call('HSET', META, 'now', whole(r.now), 'state', struct.pack(STATE, r.doubt, r.minute, r.admitted,
-    r.present, r.first_window, r.grace, r.minute, flag(r.idle), flag(r.any_revoked), r.server))
+  call('HSET', META, 'now', now, 'state', struct.pack(STATE, r.doubt, r.minute, r.admitted,
+    r.present, r.first_window, r.grace, r.minute, r.active, r.first_end, flag(r.idle), flag(r.any_revoked), flag(r.lasting), r.server))
   local life = lifetime(r.duration, math.max(r.place, r.dropout))
   if r.kept ~= r.minute then
-    for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN}) do touch(key) end
+    for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, NODES, AWAITED, DRAWN}) do touch(key) end
     if length() > 0 then touch_line() end
     if r.fleeting then end_all(life) end
   end

@@ -18,7 +18,7 @@ local r = {
   last = false, offset = 0, time = 0, now = 0, told = false, gap = false, doubting = false,
   doubt = 0, minute = 0, admitted = 0, present = 0, first_window = 0, grace = 0, kept = 0, idle = false, any_revoked = false,
   server_before = false, server = '', node = '', seq = 0, known_seq = false, told_now = 0, slack = 0, epoch = false, told_epoch = '',
-  candidate = '', want_whole = false, closed = false, counted = false, active = 0, moments = false,
+  candidate = '', want_whole = false, closed = false, counted = false, active = 0, first_end = 0, lasting = false, moments = false,
   has_line = false, lined_by = 0, given = 0, began = 0, floor = 0, top = 0, since = 0, swept = 0, unknown = 0,
   ahead_of_all = 0, in_order = 0, behind_all = 0,
 }
@@ -46,18 +46,17 @@ r.last, r.offset = tonumber(m[1]), tonumber(m[2]) or 0
 -- What a call reads and writes whole: since when a step of the clock is doubted, 0
 -- if none is; the minute, the admissions in it, people present; a moment before
 -- which no window passes, 0 for none; until when admissions wait for nodes, 0 if
--- they do not; the minute in which the lives of the keys were last renewed; whether
--- nobody waited at some moment of the minute; whether any id is revoked; the
--- server's process.
-local STATE = '>dddddddbbs'
-local idle, any_revoked
-r.doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.kept, idle, any_revoked, r.server_before =
-  0, 0, 0, 0, 0, 0, 0, 0, 0, nil
+-- they do not; the minute in which the lives of the keys were last renewed; how many
+-- sessions count, and the end of the first of them, 0 if that is to be looked up; whether
+-- nobody waited at some moment of the minute; whether any id is revoked; whether the keys
+-- of what a grant adds to have an end; the server's process.
+local STATE = '>dddddddddbbbs'
+local idle, any_revoked, lasting
 if m[3] then
-  r.doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.kept, idle, any_revoked, r.server_before =
+  r.doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.kept, r.active, r.first_end, idle, any_revoked, lasting, r.server_before =
     struct.unpack(STATE, m[3])
 end
-r.idle, r.any_revoked = idle == 1, any_revoked == 1
+r.idle, r.any_revoked, r.lasting = idle == 1, any_revoked == 1, lasting == 1
 
 -- touched are keys that this call may have made; they are to have an end.
 local touched = {}
@@ -72,4 +71,10 @@ r.seq, r.told_now, r.slack, whole_report, nodes, cells, sessions, revoked, told_
 
 -- A room whose memory is gone in part begins anew like one that has none.
 r.epoch = r.last and call('GET', EPOCH)
-r.known_seq = tonumber(call('HGET', SEQS, r.node))
+
+-- What is kept of each node: the number of its last report that was counted, -1 if
+-- none was, and when it last reported.
+local NODE = '>dd'
+local known_node = call('HGET', NODES, r.node)
+r.known_seq = known_node and struct.unpack(NODE, known_node)
+if r.known_seq == -1 then r.known_seq = nil end

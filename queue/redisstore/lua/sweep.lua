@@ -8,6 +8,7 @@ end
 local function drop(key, past)
   each(dead(key, past), function(part) call('ZREM', key, unpack(part)) end)
 end
+r.lasting = false -- as a key goes with the last of what it has
 drop(SESSIONS, r.now - r.slack)
 drop(REVOKED, r.now)
 r.any_revoked = call('EXISTS', REVOKED) == 1
@@ -21,8 +22,4 @@ each(past, function(part)
     if not ends[i] then table.insert(gone, id) end
   end
   if #gone > 0 then call('ZREM', ADMITTED, unpack(gone)) end
-end)
-each(dead(SEEN, r.now - 60 * MINUTE), function(part)
-  call('ZREM', SEEN, unpack(part))
-  call('HDEL', SEQS, unpack(part))
 end)

@@ -54,6 +54,6 @@ local stands = standing()
 save()
 return {
   stands, buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
-  call('ZRANGEBYSCORE', REVOKED, '(' .. whole(r.now), '+inf', 'WITHSCORES'), entered,
-  call('ZRANGEBYSCORE', SEEN, whole(r.now - GRACE), '+inf'), r.version, configuration, line_view(),
+  call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
+  nodes_since(r.now - GRACE), r.version, configuration, line_view(),
 }
