@@ -6,7 +6,7 @@ local COUNTED = 4 -- the multiple of total_active_users up to which passthrough 
 
 local NEWCOMER = 0 -- the bucket of whoever has none yet
 
-local function verdict(v, at, expires) return {v, at or 0, expires or 0} end
+local function verdict(v, at, expires) return struct.pack('>Bdd', v, at or 0, expires or 0) end
 
 -- ahead counts the people present in buckets before the given one. Claims come
 -- in order of bucket, so one walk serves all of them.
@@ -70,8 +70,7 @@ local function decide(c)
   if c.held_only then return verdict(REFUSED) end
   if r.method == 'line' then
     local enters, place = in_line(c, c.bucket ~= NEWCOMER)
-    if enters then return grant(c) end
-    return {REFUSED, 0, 0, place}
+    return enters and grant(c) or verdict(REFUSED) .. (place or '')
   end
   if r.closed then return verdict(REFUSED) end
   if c.bucket ~= NEWCOMER and (let_in(c.id) or -1) >= c.arrived then return verdict(USED) end
@@ -99,6 +98,6 @@ end
 local verdicts, claims = {}, number()
 if r.has_line then pass_places(claims) end
 for i = 1, claims do verdicts[i] = decide(claim()) end
-local stands = standing()
+verdicts[claims + 1] = standing()
 save()
-return {stands, verdicts}
+return verdicts

@@ -34,7 +34,7 @@ function in_line(c, waits)
   if not before then touch(PLACES) end
   if not before or p.ends < before then enlist(p) end
   keep(p)
-  return false, {number_of(p), p.priority, ahead, length(), joined and 1 or 0}
+  return false, struct.pack('>ddddB', number_of(p), p.priority, ahead, length(), joined and 1 or 0)
 end
 
 -- give_up takes whoever is let in without their place, or banned, out of line.

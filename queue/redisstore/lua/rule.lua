@@ -92,7 +92,8 @@ local function save()
   for key in pairs(touched) do call('PEXPIRE', key, life) end
 end
 
+-- standing is packed: a list takes long to hand over.
 local function standing()
-  return {r.told or r.now, r.epoch, flag(r.want_whole), r.active, r.admitted, open_slots(), waiting(), next_open(),
-    flag(r.grace > 0 or r.doubting), flag(settled())}
+  return struct.pack('>ddddddBBB', r.told or r.now, r.active, r.admitted, open_slots(), waiting(), next_open(),
+    flag(r.want_whole), flag(r.grace > 0 or r.doubting), flag(settled())) .. r.epoch
 end
