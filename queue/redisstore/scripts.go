@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -51,7 +52,7 @@ var (
 var (
 	headLua = argsLua + confLua + stateLua
 	timeLua = clockLua + numbersLua
-	openLua = "local function open_line()\n" + exactLua + claimLua + "count_line()\nend\n"
+	openLua = "local function open_line()\n" + exactLua + claimLua + "line.count()\nend\n"
 	roomLua = timeLua + memoryLua + openLua + lineLua + reportLua + ruleLua
 
 	configureScript = redis.NewScript(argsLua + confLua + configureLua)
@@ -68,9 +69,6 @@ func within(body string) string { return "local function room()\n" + body + "end
 func keys(room string) []string {
 	names := [...]string{"meta", "conf", "epoch", "sessions", "admitted", "counts", "buckets", "windows",
 		"revoked", "nodes", "awaited", "drawn", "order", "levels", "places"}
-	list, prefix := make([]string, len(names)), "anteroom:{"+room+"}:"
-	for i, name := range names {
-		list[i] = prefix + name
-	}
-	return list
+	prefix := "anteroom:{" + room + "}:"
+	return strings.Split(prefix+strings.Join(names[:], "\n"+prefix), "\n") // fewer allocations than one by one
 }

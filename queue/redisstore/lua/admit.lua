@@ -2,7 +2,8 @@
 -- from the oldest, newcomers last.
 
 local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
-local COUNTED = 4 -- the multiple of total_active_users up to which passthrough counts
+local DRAWS = 4096 -- how many draws are remembered at most
+local COUNTED = 4  -- the multiple of total_active_users up to which passthrough counts
 
 local NEWCOMER = 0 -- the bucket of whoever has none yet
 
@@ -20,15 +21,13 @@ local function ahead(bucket)
   return people
 end
 
-local function drawn(id) return (tonumber(call('ZSCORE', DRAWN, id)) or 0) > r.now end
-
 -- may says whether the rule has a slot for the claimant. In random a claimant
 -- who has come back races, once an interval, whichever nodes they ask.
 local function may(c)
   local open = open_slots()
   if c.bucket == NEWCOMER then return open > r.present end
   if r.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
-  if drawn(c.id) then return false end
+  if (tonumber(call('ZSCORE', DRAWN, c.id)) or 0) > r.now then return false end -- they have drawn
   if open == 0 and c.due > r.now and call('ZCARD', DRAWN) < DRAWS then
     call('ZADD', DRAWN, whole(c.due), c.id)
     touch(DRAWN)
@@ -57,19 +56,19 @@ end
 
 local function decide(c)
   if is_revoked(c.id) then
-    if r.has_line then give_up(c.id) end
+    if r.has_line then line.give_up(c.id) end
     return verdict(BANNED)
   end
   local expires = tonumber(call('ZSCORE', SESSIONS, c.id)) or 0
   if expires > r.now - r.slack then
     -- A claim that is asked about again was decided with its report.
-    if r.has_line then give_up(c.id) end
+    if r.has_line then line.give_up(c.id) end
     if not (c.held_only and r.counted) then leave(c) end
     return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))
   end
   if c.held_only then return verdict(REFUSED) end
   if r.method == 'line' then
-    local enters, place = in_line(c, c.bucket ~= NEWCOMER)
+    local enters, place = line.check_in(c, c.bucket ~= NEWCOMER)
     return enters and grant(c) or verdict(REFUSED) .. (place or '')
   end
   if r.closed then return verdict(REFUSED) end
@@ -87,16 +86,16 @@ end
 
 -- claim reads the next claim from the arguments.
 local function claim()
-  local id = text()
-  local bucket, ends, due, arrived, checked_in, given, priority, flags = struct.unpack('>I6I6I6I6I6I6i2B', text())
+  local packed = text()
+  local bucket, ends, due, arrived, checked_in, given, priority, flags = struct.unpack('>I6I6I6I6I6I6i2B', packed, 17)
   return {
-    id = id, bucket = bucket, ends = ends, due = due, arrived = arrived, checked_in = checked_in, number = given, priority = priority,
+    id = string.sub(packed, 1, 16), bucket = bucket, ends = ends, due = due, arrived = arrived, checked_in = checked_in, number = given, priority = priority,
     raise = flags % 2 == 1, no_slot = flags % 4 >= 2, no_place = flags % 8 >= 4, held_only = flags >= 8,
   }
 end
 
-local verdicts, claims = {}, number()
-if r.has_line then pass_places(claims) end
+local verdicts, claims = {}, #ARGV - arg
+if r.has_line then line.pass_places(claims) end
 for i = 1, claims do verdicts[i] = decide(claim()) end
 verdicts[claims + 1] = standing()
 save()

@@ -1,6 +1,9 @@
 -- What the store remembers, and whether that is all that it was told. Where it
 -- is not, admissions wait until the nodes that were known have reported.
 
+local GRACE = 10000 -- how long admissions wait for nodes that do not report
+local BREAK = 250   -- no server takes over from another in less
+
 local function await(nodes)
   if #nodes == 0 then return end
   each(nodes, function(part) call('SADD', AWAITED, unpack(part)) end)
@@ -23,37 +26,31 @@ local function nodes_since(since)
   return list
 end
 
--- begin_epoch forgets what nodes will report anew. Sessions are kept: their
--- ids make it harmless to report them twice.
-local function begin_epoch()
-  r.epoch = r.candidate
-  call('SET', EPOCH, r.epoch)
-  call('DEL', NODES, COUNTS, BUCKETS, WINDOWS)
-  r.known_seq = nil
-  call('HDEL', META, 'rates')
-  r.present, r.first_window, r.minute, r.admitted = 0, 0, 0, 0
-  forget_line()
-end
-
-local BREAK = 250 -- no server takes over from another in less
-
--- server_run names the server's process: another one after a failover or a
--- restart, which may not have had all writes. Not every user may ask for it.
-local function server_run()
-  if r.last and r.server_before and r.now - r.last <= BREAK then return r.server_before end
-  local info = redis.pcall('INFO', 'server')
-  return type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
-end
-
 local told_nodes = {} -- those that a whole report's node knew
 for i = 1, nodes do told_nodes[i] = text() end
 
-r.server = server_run()
+-- The server's process is another one after a failover or a restart, which may not
+-- have had all writes. Not every user may ask for it.
+r.server = r.server_before
+if not r.last or not r.server or r.now - r.last > BREAK then
+  local info = redis.pcall('INFO', 'server')
+  r.server = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+end
+
 -- A node that was answered by a server that knew more tells that writes were lost.
 local lost = r.epoch and r.told_epoch == r.epoch and r.known_seq and r.seq > r.known_seq + 1
 if r.last and (lost or r.gap or r.server_before and r.server_before ~= r.server) then await(nodes_since(r.last - GRACE)) end
 if lost or not r.epoch then
-  begin_epoch()
+  -- What nodes will report anew is forgotten. Sessions are kept: their ids make it
+  -- harmless to report them twice. Nodes hear of the line a little later.
+  r.epoch = r.node .. '-' .. t[1] .. t[2]
+  call('SET', EPOCH, r.epoch)
+  call('DEL', NODES, COUNTS, BUCKETS, WINDOWS)
+  call('UNLINK', ORDER, LEVELS, PLACES)
+  call('HDEL', META, 'rates')
+  r.known_seq = nil
+  r.present, r.first_window, r.minute, r.admitted = 0, 0, 0, 0
+  r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, r.told_epoch ~= '' and r.now + r.slack or 0
   if r.told_epoch ~= '' then await({r.node}) end
 elseif r.told_epoch ~= '' and r.told_epoch ~= r.epoch and not r.known_seq and call('SISMEMBER', AWAITED, r.node) == 0 then
   -- It remembers a room that this memory began without.

@@ -14,14 +14,6 @@ if r.has_line then
   r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown = struct.unpack(LINE, m[4])
 end
 
--- forget_line begins the line in an empty memory, of which nodes hear a little
--- later.
-local function forget_line()
-  call('UNLINK', ORDER, LEVELS, PLACES)
-  r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, 0
-  if r.told_epoch ~= '' then r.unknown = r.since end
-end
-
 -- begin_line begins the line of a room that had another method.
 local function begin_line()
   -- In a gap in service nobody could check in: after it, tickets tell again.
@@ -36,14 +28,6 @@ local function begin_line()
   r.given = r.given + math.max(r.place, r.began - first)
   r.top, r.unknown = r.given, math.max(r.unknown, r.began)
 end
-
-local function save_line()
-  if not r.has_line then return end
-  local line = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown)
-  if line ~= m[4] then call('HSET', META, 'line', line) end
-end
-
-local LOOKS = 500 -- how many places one call looks up at most, beside one a claim
 
 -- How many are in line: preferred, with the default priority, behind these.
 r.ahead_of_all, r.in_order, r.behind_all = 0, 0, 0
@@ -60,8 +44,7 @@ local function let_in(id) return tonumber(call('ZSCORE', ADMITTED, id)) end
 -- waiting counts those who wait.
 local function waiting() return r.method == 'line' and length() or r.present end
 
--- What there is once the line is open: rooms without one are spared the making of
--- all these functions.
+-- The functions of the line, once it is open: rooms without one are spared the making
+-- of all these.
+local line = {}
 local open_slots
-local member_of, read, number_of, ahead_in_line, first_in_line, last_ends
-local count_line, pass_places, touch_line, goodbye, give_priority, in_line, give_up

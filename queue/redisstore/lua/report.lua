@@ -54,10 +54,10 @@ if told_given > r.given then
 end
 for _ = 1, left do
   local id, at = text(), number()
-  if r.has_line and not r.counted then goodbye(id, at) end
+  if r.has_line and not r.counted then line.goodbye(id, at) end
 end
 for _ = 1, preferred do
   local id, priority = text(), number()
-  if r.has_line and not r.counted then give_priority(id, priority) end
+  if r.has_line and not r.counted then line.give_priority(id, priority) end
 end
 if not r.want_whole and not r.counted then r.known_seq = r.seq end

@@ -9,6 +9,8 @@ if r.first_end <= r.now - r.slack then
   r.first_end = tonumber(first[2]) or math.huge
 end
 
+local PARTS = 4096 -- how many parts random pacing releases an allowance in at most
+
 -- random_parts counts the parts of this minute's allowance whose moments have
 -- passed, of how many, and when the next one's is. The moments are random and in
 -- order: that of the first of k is the least of k draws from what is left of the
@@ -57,7 +59,7 @@ end
 -- who are present have left; of an exact line, it may be sooner than that.
 local function next_release(n, more)
   if n == r.perminute then return more end
-  if r.method == 'line' then return math.min(more, last_ends() or more) end
+  if r.method == 'line' then return math.min(more, line.last_ends() or more) end
   local latest = call('ZREVRANGE', WINDOWS, 0, 0, 'WITHSCORES')
   return latest[2] and math.min(more, tonumber(latest[2]) + r.slack) or more
 end
@@ -78,7 +80,10 @@ local function flag(is) return is and 1 or 0 end
 
 -- save keeps what was read whole, once all else is done.
 local function save()
-  save_line()
+  if r.has_line then
+    local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown)
+    if numbers ~= m[4] then call('HSET', META, 'line', numbers) end
+  end
   call('HSET', NODES, r.node, struct.pack(NODE, r.known_seq or -1, r.now))
   if r.offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(r.offset)) end
   call('HSET', META, 'now', now, 'state', struct.pack(STATE, r.doubt, r.minute, r.admitted,
@@ -86,7 +91,7 @@ local function save()
   local life = lifetime(r.duration, math.max(r.place, r.dropout))
   if r.kept ~= r.minute then
     for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, NODES, AWAITED, DRAWN}) do touch(key) end
-    if length() > 0 then touch_line() end
+    if length() > 0 then line.touch() end
     if r.fleeting then end_all(life) end
   end
   for key in pairs(touched) do call('PEXPIRE', key, life) end

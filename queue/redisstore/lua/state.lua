@@ -2,11 +2,6 @@
 -- of the report. Times are milliseconds since the Unix epoch.
 
 local MINUTE = 60000
-local GRACE = 10000  -- how long admissions wait for nodes that do not report
-local MEASURED = 60  -- whole minutes that the rate is taken over at most
-local LATELY = 5     -- whole minutes without an admission after which the rate is none
-local DRAWS = 4096   -- how many draws are remembered at most
-local PARTS = 4096   -- how many parts random pacing releases an allowance in at most
 
 -- r is the room: what is read of it at first, and what the call makes of that. It
 -- is one table because a function takes the longer to make the more it shares with
@@ -18,7 +13,7 @@ local r = {
   last = false, offset = 0, time = 0, now = 0, told = false, gap = false, doubting = false,
   doubt = 0, minute = 0, admitted = 0, present = 0, first_window = 0, grace = 0, kept = 0, idle = false, any_revoked = false,
   server_before = false, server = '', node = '', seq = 0, known_seq = false, told_now = 0, slack = 0, epoch = false, told_epoch = '',
-  candidate = '', want_whole = false, closed = false, counted = false, active = 0, first_end = 0, lasting = false, moments = false,
+  want_whole = false, closed = false, counted = false, active = 0, first_end = 0, lasting = false, moments = false,
   has_line = false, lined_by = 0, given = 0, began = 0, floor = 0, top = 0, since = 0, swept = 0, unknown = 0,
   ahead_of_all = 0, in_order = 0, behind_all = 0,
 }
@@ -62,9 +57,8 @@ r.idle, r.any_revoked, r.lasting = idle == 1, any_revoked == 1, lasting == 1
 local touched = {}
 local function touch(key) touched[key] = true end
 
--- The head of the report, and how long its lists are. candidate names the room's
--- memory if it begins anew.
-r.node, r.told_epoch, r.candidate = text(), text(), text()
+-- The head of the report, and how long its lists are.
+r.node, r.told_epoch = text(), text()
 local whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred
 r.seq, r.told_now, r.slack, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred =
   struct.unpack('>ddddddddddddd', text())

@@ -1,6 +1,7 @@
 -- Tells the calling node how the room stands.
 
 local TURNS = 100 -- how many people are told at most that it is their turn
+local LATELY = 5  -- whole minutes without an admission after which the rate is none
 
 local since, told_version = number(), number()
 
@@ -46,7 +47,7 @@ if told_version ~= r.version then configuration = call('HMGET', CONF, 'settings'
 local function line_view()
   if r.method ~= 'line' then return {} end
   local first, turns = call('ZRANGE', ORDER, 0, 0, 'WITHSCORES'), {}
-  for i, p in ipairs(first_in_line(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
+  for i, p in ipairs(line.first(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
   return {first[2] or 0, whole(r.given), r.ahead_of_all, turns}
 end
 
