@@ -12,10 +12,14 @@ import (
 var (
 	//go:embed lua/args.lua
 	argsLua string
+	//go:embed lua/limits.lua
+	limitsLua string
 	//go:embed lua/conf.lua
 	confLua string
 	//go:embed lua/state.lua
 	stateLua string
+	//go:embed lua/head.lua
+	headLua string
 	//go:embed lua/clock.lua
 	clockLua string
 	//go:embed lua/memory.lua
@@ -50,15 +54,15 @@ var (
 // of its own: a function is made faster the fewer names it takes from right around
 // it, and each call makes all of them.
 var (
-	headLua = argsLua + confLua + stateLua
-	timeLua = clockLua + numbersLua
+	baseLua = argsLua + limitsLua
+	timeLua = headLua + clockLua + numbersLua
 	openLua = "local function open_line()\n" + exactLua + claimLua + "line.count()\nend\n"
 	roomLua = timeLua + memoryLua + openLua + lineLua + reportLua + ruleLua
 
-	configureScript = redis.NewScript(argsLua + confLua + configureLua)
-	admitScript     = redis.NewScript(headLua + within(roomLua+admitLua))
-	syncScript      = redis.NewScript(headLua + within(roomLua+sweepLua+syncLua))
-	rollScript      = redis.NewScript(headLua + within(timeLua+openLua+rollLua))
+	configureScript = redis.NewScript(baseLua + confLua + configureLua)
+	admitScript     = redis.NewScript(baseLua + stateLua + within(roomLua+admitLua))
+	syncScript      = redis.NewScript(baseLua + confLua + stateLua + within(roomLua+sweepLua+syncLua))
+	rollScript      = redis.NewScript(baseLua + stateLua + within(timeLua+openLua+rollLua))
 )
 
 func within(body string) string { return "local function room()\n" + body + "end\nreturn room()\n" }

@@ -1,15 +1,13 @@
--- What every verb that reports begins with: the state of the room, and the head
--- of the report. Times are milliseconds since the Unix epoch.
+-- What every verb that reports begins with: the state of the room. Times are
+-- milliseconds since the Unix epoch.
 
 local MINUTE = 60000
 
 -- r is the room: what is read of it at first, and what the call makes of that. It
 -- is one table because a function takes the longer to make the more it shares with
--- others by name, and each call makes all of them; and it is made with all that it
--- will have, because growing takes longer.
+-- others by name, and each call makes all of them; and it is made with almost all
+-- that it will have, because growing takes longer.
 local r = {
-  version = 0, total = 0, perminute = 0, duration = 0, place = 0, lasts = 0, dropout = 0, back = 0, queueall = false, fleeting = false,
-  lined = 0, lined_at = 0, method = '', pacing = '',
   last = false, offset = 0, time = 0, now = 0, told = false, gap = false, doubting = false,
   doubt = 0, minute = 0, admitted = 0, present = 0, first_window = 0, grace = 0, kept = 0, idle = false, any_revoked = false,
   server_before = false, server = '', node = '', seq = 0, known_seq = false, told_now = 0, slack = 0, epoch = false, told_epoch = '',
@@ -56,19 +54,3 @@ r.idle, r.any_revoked, r.lasting = idle == 1, any_revoked == 1, lasting == 1
 -- touched are keys that this call may have made; they are to have an end.
 local touched = {}
 local function touch(key) touched[key] = true end
-
--- The head of the report, and how long its lists are.
-r.node, r.told_epoch = text(), text()
-local whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred
-r.seq, r.told_now, r.slack, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred =
-  struct.unpack('>ddddddddddddd', text())
-
--- A room whose memory is gone in part begins anew like one that has none.
-r.epoch = r.last and call('GET', EPOCH)
-
--- What is kept of each node: the number of its last report that was counted, -1 if
--- none was, and when it last reported.
-local NODE = '>dd'
-local known_node = call('HGET', NODES, r.node)
-r.known_seq = known_node and struct.unpack(NODE, known_node)
-if r.known_seq == -1 then r.known_seq = nil end
