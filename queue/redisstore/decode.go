@@ -124,7 +124,7 @@ func (p *packed) byte() byte {
 	return b
 }
 
-// What a standing, a verdict and a place take, packed; see rule.lua and admit.lua.
+// What a standing, a verdict and a place take, packed; see save.lua, admit.lua and claim.lua.
 const (
 	standingSize = 6*8 + 3
 	verdictSize  = 1 + 2*8
@@ -159,7 +159,7 @@ func (r *reader) failure(verb string) error {
 // readView reads what sync.lua returns.
 func readView(reply []any) (*queue.View, error) {
 	r := &reader{list: reply}
-	v := &queue.View{Standing: r.standing()}
+	v := &queue.View{}
 	buckets, counts := r.next(), r.next()
 	for len(buckets.list) > 0 && buckets.err == nil && counts.err == nil {
 		v.Buckets = append(v.Buckets, queue.BucketCount{Bucket: buckets.instant(), Waiting: int(counts.int())})
@@ -190,6 +190,7 @@ func readView(reply []any) (*queue.View, error) {
 		r.join(c)
 	}
 	r.readLine(v)
+	v.Standing = r.standing()
 	for _, part := range []*reader{buckets, counts, revoked, entered, nodes} {
 		r.join(part)
 	}

@@ -40,6 +40,8 @@ var (
 
 	//go:embed lua/configure.lua
 	configureLua string
+	//go:embed lua/save.lua
+	saveLua string
 	//go:embed lua/admit.lua
 	admitLua string
 	//go:embed lua/sweep.lua
@@ -60,8 +62,8 @@ var (
 	roomLua = timeLua + memoryLua + openLua + lineLua + reportLua + ruleLua
 
 	configureScript = redis.NewScript(baseLua + confLua + configureLua)
-	admitScript     = redis.NewScript(baseLua + stateLua + within(roomLua+admitLua))
-	syncScript      = redis.NewScript(baseLua + confLua + stateLua + within(roomLua+sweepLua+syncLua))
+	admitScript     = redis.NewScript(baseLua + stateLua + within(roomLua+admitLua+saveLua))
+	syncScript      = redis.NewScript(baseLua + confLua + stateLua + within(roomLua+sweepLua+syncLua+saveLua))
 	rollScript      = redis.NewScript(baseLua + stateLua + within(timeLua+openLua+rollLua))
 )
 

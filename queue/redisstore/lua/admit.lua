@@ -26,7 +26,7 @@ end
 local function may(c)
   local open = open_slots()
   if c.bucket == NEWCOMER then return open > r.present end
-  if r.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
+  if limits.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
   if (tonumber(call('ZSCORE', DRAWN, c.id)) or 0) > r.now then return false end -- they have drawn
   if open == 0 and c.due > r.now and call('ZCARD', DRAWN) < DRAWS then
     call('ZADD', DRAWN, whole(c.due), c.id)
@@ -42,7 +42,7 @@ end
 
 local function grant(c)
   leave(c)
-  local expires = r.now + r.lasts
+  local expires = r.now + limits.lasts
   call('ZADD', SESSIONS, whole(expires), c.id)
   call('ZADD', ADMITTED, now, c.id)
   if not r.lasting then
@@ -67,14 +67,14 @@ local function decide(c)
     return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))
   end
   if c.held_only then return verdict(REFUSED) end
-  if r.method == 'line' then
+  if limits.method == 'line' then
     local enters, place = line.check_in(c, c.bucket ~= NEWCOMER)
     return enters and grant(c) or verdict(REFUSED) .. (place or '')
   end
   if r.closed then return verdict(REFUSED) end
   if c.bucket ~= NEWCOMER and (let_in(c.id) or -1) >= c.arrived then return verdict(USED) end
-  if r.method == 'passthrough' and not r.queueall then
-    if r.active >= COUNTED * r.total then
+  if limits.method == 'passthrough' and not limits.queueall then
+    if r.active >= COUNTED * limits.total then
       leave(c)
       return verdict(UNCOUNTED)
     end
@@ -94,9 +94,6 @@ local function claim()
   }
 end
 
-local verdicts, claims = {}, #ARGV - arg
+local reply, claims = {}, #ARGV - arg -- the verdicts
 if r.has_line then line.pass_places(claims) end
-for i = 1, claims do verdicts[i] = decide(claim()) end
-verdicts[claims + 1] = standing()
-save()
-return verdicts
+for i = 1, claims do reply[i] = decide(claim()) end

@@ -5,7 +5,7 @@
 -- they waited before there was a line. Nodes learn of it a little late, and may
 -- have checked them in without one.
 local function taken_up(c, waits)
-  if not waits or c.checked_in + r.dropout <= r.now or (let_in(c.id) or -1) >= c.arrived then return end
+  if not waits or c.checked_in + limits.dropout <= r.now or (let_in(c.id) or -1) >= c.arrived then return end
   if c.number > 0 and c.checked_in < r.since then return c.number end
   if c.number == 0 and c.arrived < r.began and r.top > r.floor then return math.max(r.floor + 1, r.top - (r.began - c.arrived)) end
 end
@@ -30,7 +30,7 @@ function line.check_in(c, waits)
     return true
   end
   local before = p.ends
-  p.ends = r.now + r.dropout
+  p.ends = r.now + limits.dropout
   if not before then touch(PLACES) end
   if not before or p.ends < before then enlist(p) end
   keep(p)

@@ -205,7 +205,7 @@ end
 -- checked in since.
 function line.goodbye(id, at)
   local p = find(id)
-  if not p or p.ends - r.dropout >= at or p.ends <= at + RETURN then return end
+  if not p or p.ends - limits.dropout >= at or p.ends <= at + RETURN then return end
   p.ends = at + RETURN
   if p.ends <= r.now then return take_out(p) end
   if p.list ~= list_for(p.ends) then enlist(p) end

@@ -25,10 +25,10 @@ local function extend(id, expires)
   end
 end
 
-r.counted = r.known_seq and r.seq <= r.known_seq
+r.counted = known_seq and seq <= known_seq
 for _ = 1, cells do
   local bucket, ends, people = text(), text(), number()
-  if not r.counted and not r.want_whole then change(bucket, ends, people) end
+  if not r.counted and not want_whole then change(bucket, ends, people) end
 end
 for _ = 1, sessions do
   local id, expires = text(), number()
@@ -47,7 +47,7 @@ for _ = 1, revoked do
     end
   end
 end
-if not r.counted and not r.want_whole and told_minute == r.minute then r.admitted = r.admitted + told_admitted end
+if not r.counted and not want_whole and told_minute == r.minute then r.admitted = r.admitted + told_admitted end
 if told_given > r.given then
   r.given = told_given
   open_line()
@@ -60,4 +60,5 @@ for _ = 1, preferred do
   local id, priority = text(), number()
   if r.has_line and not r.counted then line.give_priority(id, priority) end
 end
-if not r.want_whole and not r.counted then r.known_seq = r.seq end
+if not want_whole and not r.counted then known_seq = seq end
+call('HSET', NODES, node, struct.pack(NODE, known_seq or -1, r.now))

@@ -14,9 +14,9 @@ drop(REVOKED, r.now)
 r.any_revoked = call('EXISTS', REVOKED) == 1
 drop(DRAWN, r.now)
 -- In small rooms it is known of everyone who is in since when.
-local past = dead(ADMITTED, r.now - math.max(r.place, r.duration))
+local past = dead(ADMITTED, r.now - math.max(limits.place, limits.duration))
 each(past, function(part)
-  local ends = r.total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}
+  local ends = limits.total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}
   local gone = {}
   for i, id in ipairs(part) do
     if not ends[i] then table.insert(gone, id) end
