@@ -51,7 +51,7 @@ func (s *Store) headArgs(p *queue.Report) []any {
 	for _, n := range numbers {
 		packed = binary.BigEndian.AppendUint64(packed, math.Float64bits(n))
 	}
-	return append(make([]any, 0, 64), p.Node, p.Epoch, packed)
+	return append(make([]any, 0, 16), p.Node, p.Epoch, packed)
 }
 
 // inOrder returns the order in which admit.lua wants the claims: by bucket,

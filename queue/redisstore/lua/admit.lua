@@ -1,29 +1,26 @@
 -- Decides the claims by the one rule, in the order in which they come: buckets
 -- from the oldest, newcomers last.
 
-local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
-local DRAWS = 4096 -- how many draws are remembered at most
-local COUNTED = 4  -- the multiple of total_active_users up to which passthrough counts
-
 local NEWCOMER = 0 -- the bucket of whoever has none yet
 
 local function verdict(v, at, expires) return struct.pack('>Bdd', v, at or 0, expires or 0) end
 
 -- ahead counts the people present in buckets before the given one. Claims come
 -- in order of bucket, so one walk serves all of them.
-local buckets, walked, people
+local walk
 local function ahead(bucket)
-  if not buckets then buckets, walked, people = call('ZRANGE', BUCKETS, 0, -1), 1, 0 end
-  while buckets[walked] and tonumber(buckets[walked]) < bucket do
-    people = people + (tonumber(call('HGET', COUNTS, buckets[walked])) or 0)
-    walked = walked + 1
+  walk = walk or {buckets = call('ZRANGE', BUCKETS, 0, -1), people = 0, next = 1}
+  while walk.buckets[walk.next] and tonumber(walk.buckets[walk.next]) < bucket do
+    walk.people = walk.people + (tonumber(call('HGET', COUNTS, walk.buckets[walk.next])) or 0)
+    walk.next = walk.next + 1
   end
-  return people
+  return walk.people
 end
 
 -- may says whether the rule has a slot for the claimant. In random a claimant
 -- who has come back races, once an interval, whichever nodes they ask.
 local function may(c)
+  local DRAWS = 4096 -- how many draws are remembered at most
   local open = open_slots()
   if c.bucket == NEWCOMER then return open > r.present end
   if limits.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
@@ -40,6 +37,7 @@ local function leave(c)
   r.idle = r.idle or waiting() == 0
 end
 
+-- grant takes a slot, from now on, and says until when.
 local function grant(c)
   leave(c)
   local expires = r.now + limits.lasts
@@ -51,10 +49,12 @@ local function grant(c)
     r.lasting = true
   end
   r.active, r.first_end, r.admitted = r.active + 1, math.min(r.first_end, expires), r.admitted + 1
-  return verdict(GRANTED, r.now, expires)
+  return r.now, expires
 end
 
 local function decide(c)
+  local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
+  local COUNTED = 4 -- the multiple of total_active_users up to which passthrough counts
   if is_revoked(c.id) then
     if r.has_line then line.give_up(c.id) end
     return verdict(BANNED)
@@ -69,7 +69,8 @@ local function decide(c)
   if c.held_only then return verdict(REFUSED) end
   if limits.method == 'line' then
     local enters, place = line.check_in(c, c.bucket ~= NEWCOMER)
-    return enters and grant(c) or verdict(REFUSED) .. (place or '')
+    if enters then return verdict(GRANTED, grant(c)) end
+    return verdict(REFUSED) .. (place or '')
   end
   if r.closed then return verdict(REFUSED) end
   if c.bucket ~= NEWCOMER and (let_in(c.id) or -1) >= c.arrived then return verdict(USED) end
@@ -81,7 +82,7 @@ local function decide(c)
   elseif not may(c) then
     return verdict(REFUSED)
   end
-  return grant(c)
+  return verdict(GRANTED, grant(c))
 end
 
 -- claim reads the next claim from the arguments.

@@ -13,18 +13,6 @@ local function use_up(id)
   touch(ADMITTED)
 end
 
--- extend makes a session last until expires at least. A session that nobody was
--- granted here has used its visitor's place in line all the same.
-local function extend(id, expires)
-  local known = tonumber(call('ZSCORE', SESSIONS, id))
-  if not known then use_up(id) end
-  if expires > (known or 0) then
-    call('ZADD', SESSIONS, whole(expires), id)
-    touch(SESSIONS)
-    r.first_end = 0
-  end
-end
-
 r.counted = known_seq and seq <= known_seq
 for _ = 1, cells do
   local bucket, ends, people = text(), text(), number()
@@ -32,7 +20,17 @@ for _ = 1, cells do
 end
 for _ = 1, sessions do
   local id, expires = text(), number()
-  if not r.counted and not is_revoked(id) then extend(id, expires) end
+  if not r.counted and not is_revoked(id) then
+    -- A session that nobody was granted here has used its visitor's place in line all
+    -- the same.
+    local known = tonumber(call('ZSCORE', SESSIONS, id))
+    if not known then use_up(id) end
+    if expires > (known or 0) then
+      call('ZADD', SESSIONS, whole(expires), id)
+      touch(SESSIONS)
+      r.first_end = 0
+    end
+  end
 end
 for _ = 1, revoked do
   local id, ends = text(), number()

@@ -9,13 +9,12 @@ if r.first_end <= r.now - r.slack then
   r.first_end = tonumber(first[2]) or math.huge
 end
 
-local PARTS = 4096 -- how many parts random pacing releases an allowance in at most
-
 -- random_parts counts the parts of this minute's allowance whose moments have
 -- passed, of how many, and when the next one's is. The moments are random and in
 -- order: that of the first of k is the least of k draws from what is left of the
 -- minute. A Lehmer generator (Park, Miller 1988) draws them; its x is kept.
 local function random_parts(into)
+  local PARTS = 4096 -- how many parts it is released in at most
   local parts = math.min(limits.perminute, PARTS)
   r.moments = r.moments or call('HGET', META, 'moments') or ''
   local of, passed, at, x = string.match(r.moments, '(%d+) (%d+) (%S+) (%d+)')
