@@ -74,7 +74,7 @@ func within(body string) string { return "local function room()\n" + body + "end
 // node of a Cluster.
 func keys(room string) []string {
 	names := [...]string{"meta", "conf", "epoch", "sessions", "admitted", "counts", "buckets", "windows",
-		"revoked", "nodes", "awaited", "drawn", "order", "levels", "places"}
+		"revoked", "awaited", "drawn", "order", "levels", "places"}
 	prefix := "anteroom:{" + room + "}:"
 	return strings.Split(prefix+strings.Join(names[:], "\n"+prefix), "\n") // fewer allocations than one by one
 }

@@ -1,6 +1,6 @@
 -- The keys of the room, and what reads the arguments.
 
-local META, CONF, EPOCH, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, NODES, AWAITED, DRAWN,
+local META, CONF, EPOCH, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, AWAITED, DRAWN,
   ORDER, LEVELS, PLACES = unpack(KEYS)
 
 local call = redis.call

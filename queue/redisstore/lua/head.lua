@@ -1,8 +1,14 @@
 -- What a call is told and what the store remembers.
 
+-- The head of the report, and how long its lists are.
+local node, told_epoch = text(), text()
+local seq, told_now, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred
+seq, told_now, r.slack, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred =
+  struct.unpack('>ddddddddddddd', text())
+
 -- The room's clock at the call before, nil for a room without memory, and what it
 -- is ahead of the server's.
-local m = call('HMGET', META, 'now', 'offset', 'state', 'line')
+local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node)
 local offset = tonumber(m[2]) or 0
 r.last = tonumber(m[1])
 
@@ -21,18 +27,11 @@ if m[3] then
 end
 r.idle, r.any_revoked, r.lasting = idle == 1, any_revoked == 1, lasting == 1
 
--- The head of the report, and how long its lists are.
-local node, told_epoch = text(), text()
-local seq, told_now, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred
-seq, told_now, r.slack, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred =
-  struct.unpack('>ddddddddddddd', text())
-
 -- A room whose memory is gone in part begins anew like one that has none.
 local epoch = r.last and call('GET', EPOCH)
 
--- What is kept of each node: the number of its last report that was counted, -1 if
--- none was, and when it last reported.
+-- What is kept of each node, by its name: the number of its last report that was
+-- counted, -1 if none was, and when it last reported.
 local NODE = '>dd'
-local known_node = call('HGET', NODES, node)
-local known_seq = known_node and struct.unpack(NODE, known_node)
+local known_seq = m[5] and struct.unpack(NODE, m[5])
 if known_seq == -1 then known_seq = nil end

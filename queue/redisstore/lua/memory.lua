@@ -14,13 +14,13 @@ end
 -- nodes_since lists the nodes that have reported since, and forgets those that have
 -- not for an hour.
 local function nodes_since(since)
-  local list, all = {}, call('HGETALL', NODES)
+  local list, all = {}, call('HGETALL', META)
   for i = 1, #all, 2 do
-    local _, at = struct.unpack(NODE, all[i + 1])
-    if at >= since then
+    local at = tonumber(all[i]) and select(2, struct.unpack(NODE, all[i + 1])) -- what else is kept there has other names
+    if at and at >= since then
       table.insert(list, all[i])
-    elseif at < r.now - 60 * MINUTE then
-      call('HDEL', NODES, all[i])
+    elseif at and at < r.now - 60 * MINUTE then
+      call('HDEL', META, all[i])
     end
   end
   return list
@@ -45,10 +45,9 @@ if lost or not epoch then
   -- harmless to report them twice. Nodes hear of the line a little later.
   epoch = node .. '-' .. t[1] .. t[2]
   call('SET', EPOCH, epoch)
-  call('DEL', NODES, COUNTS, BUCKETS, WINDOWS)
+  call('DEL', META, COUNTS, BUCKETS, WINDOWS)
   call('UNLINK', ORDER, LEVELS, PLACES)
-  call('HDEL', META, 'rates')
-  known_seq = nil
+  m, known_seq, kept = {}, nil, 0
   r.present, r.first_window, r.minute, r.admitted = 0, 0, 0, 0
   r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, told_epoch ~= '' and r.now + r.slack or 0
   if told_epoch ~= '' then await({node}) end
@@ -59,7 +58,7 @@ elseif told_epoch ~= '' and told_epoch ~= epoch and not known_seq and call('SISM
 end
 if r.grace > 0 then
   for _, n in ipairs(told_nodes) do
-    local known = call('HGET', NODES, n)
+    local known = call('HGET', META, n)
     if not known or struct.unpack(NODE, known) == -1 then
       call('SADD', AWAITED, n)
       touch(AWAITED)
@@ -71,7 +70,6 @@ end
 -- is asked for a whole report, and its changes are not counted.
 local want_whole = told_epoch ~= '' and (told_epoch ~= epoch or not known_seq and whole_report == 0)
   or doubting and not known_seq
-if not known_seq then touch(NODES) end
 if r.grace > 0 and not want_whole then call('SREM', AWAITED, node) end
 if r.grace > 0 and (r.now >= r.grace or call('SCARD', AWAITED) == 0) then
   r.grace = 0

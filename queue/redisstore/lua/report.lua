@@ -59,4 +59,3 @@ for _ = 1, preferred do
   if r.has_line and not r.counted then line.give_priority(id, priority) end
 end
 if not want_whole and not r.counted then known_seq = seq end
-call('HSET', NODES, node, struct.pack(NODE, known_seq or -1, r.now))

@@ -12,10 +12,11 @@ if r.has_line then
 end
 if offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(offset)) end
 call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted,
-  r.present, r.first_window, r.grace, r.minute, r.active, r.first_end, flag(r.idle), flag(r.any_revoked), flag(r.lasting), server))
+  r.present, r.first_window, r.grace, r.minute, r.active, r.first_end, flag(r.idle), flag(r.any_revoked), flag(r.lasting), server),
+  node, struct.pack(NODE, known_seq or -1, r.now))
 local life = lifetime(limits.duration, math.max(limits.place, limits.dropout))
 if kept ~= r.minute then
-  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, NODES, AWAITED, DRAWN}) do touch(key) end
+  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, AWAITED, DRAWN}) do touch(key) end
   if length() > 0 then line.touch() end
   if limits.fleeting then end_all(life) end
 end

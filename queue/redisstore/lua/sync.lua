@@ -51,6 +51,7 @@ local function line_view()
   return {first[2] or 0, whole(r.given), r.ahead_of_all, turns}
 end
 
+call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now)) -- the caller is one of the nodes
 local reply = {
   buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
