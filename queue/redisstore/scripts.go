@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	_ "embed"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -75,6 +74,9 @@ func within(body string) string { return "local function room()\n" + body + "end
 func keys(room string) []string {
 	names := [...]string{"meta", "conf", "epoch", "sessions", "admitted", "counts", "buckets", "windows",
 		"revoked", "awaited", "drawn", "order", "levels", "places"}
-	prefix := "anteroom:{" + room + "}:"
-	return strings.Split(prefix+strings.Join(names[:], "\n"+prefix), "\n") // fewer allocations than one by one
+	list, prefix := make([]string, len(names)), "anteroom:{"+room+"}:"
+	for i, name := range names {
+		list[i] = prefix + name
+	}
+	return list
 }
