@@ -122,6 +122,11 @@ func (r *Room) gathering() time.Duration {
 	if r.gather == 0 {
 		return 0
 	}
+	select { // a newcomer who leads is spared the timer
+	case <-r.asks.hurry:
+		return 0
+	default:
+	}
 	began := time.Now()
 	timer := time.NewTimer(r.gather)
 	defer timer.Stop()

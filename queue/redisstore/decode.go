@@ -3,8 +3,10 @@ package redisstore
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -95,15 +97,56 @@ func (r *reader) sessions() []queue.Session {
 	return list
 }
 
-func (r *reader) standing() queue.Standing {
-	s := r.next()
-	standing := queue.Standing{
-		Now: s.instant(), Epoch: s.text(), WantWhole: s.int() == 1,
-		Active: int(s.int()), Admitted: int(s.int()), Open: int(s.int()), Present: int(s.int()),
-		NextOpen: s.instant(), Recovering: s.int() == 1, Settling: s.int() == 1,
+// packed is a text into which a script has packed numbers.
+type packed string
+
+// packed reads a text of so many bytes at least.
+func (r *reader) packed(size int) packed {
+	p := packed(r.text())
+	if len(p) < size {
+		r.fault("packed numbers")
+		return packed(make([]byte, size))
 	}
-	r.join(s)
-	return standing
+	return p
+}
+
+func (p *packed) int() int64 {
+	bits := binary.BigEndian.Uint64([]byte((*p)[:8]))
+	*p = (*p)[8:]
+	return int64(math.Float64frombits(bits))
+}
+
+func (p *packed) instant() queue.Instant { return queue.Instant(p.int()) }
+
+func (p *packed) byte() byte {
+	b := (*p)[0]
+	*p = (*p)[1:]
+	return b
+}
+
+// What a standing, a verdict and a place take, packed; see save.lua, admit.lua and claim.lua.
+const (
+	standingSize = 6*8 + 3
+	verdictSize  = 1 + 2*8
+	placeSize    = 4*8 + 1
+)
+
+func (r *reader) standing() queue.Standing {
+	p := r.packed(standingSize)
+	return queue.Standing{
+		Now: p.instant(), Active: int(p.int()), Admitted: int(p.int()), Open: int(p.int()), Present: int(p.int()), NextOpen: p.instant(),
+		WantWhole: p.byte() == 1, Recovering: p.byte() == 1, Settling: p.byte() == 1, Epoch: string(p),
+	}
+}
+
+// grant reads a verdict, and the place of whoever waits in an exact line.
+func (r *reader) grant() queue.Grant {
+	p := r.packed(verdictSize)
+	g := queue.Grant{Verdict: queue.Verdict(p.byte()), AcceptedAt: p.instant(), Expires: p.instant()}
+	if len(p) >= placeSize {
+		g.Place = queue.Place{Number: uint64(p.int()), Priority: int16(p.int()), Ahead: int(p.int()), Length: int(p.int()), Joined: p.byte() == 1}
+	}
+	return g
 }
 
 func (r *reader) failure(verb string) error {
@@ -116,7 +159,7 @@ func (r *reader) failure(verb string) error {
 // readView reads what sync.lua returns.
 func readView(reply []any) (*queue.View, error) {
 	r := &reader{list: reply}
-	v := &queue.View{Standing: r.standing()}
+	v := &queue.View{}
 	buckets, counts := r.next(), r.next()
 	for len(buckets.list) > 0 && buckets.err == nil && counts.err == nil {
 		v.Buckets = append(v.Buckets, queue.BucketCount{Bucket: buckets.instant(), Waiting: int(counts.int())})
@@ -150,6 +193,7 @@ func readView(reply []any) (*queue.View, error) {
 		r.join(c)
 	}
 	r.readLine(v)
+	v.Standing = r.standing()
 	for _, part := range []*reader{buckets, counts, revoked, entered, nodes} {
 		r.join(part)
 	}

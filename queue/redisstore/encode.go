@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"cmp"
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -52,7 +51,7 @@ func (s *Store) headArgs(p *queue.Report) []any {
 	for _, n := range numbers {
 		packed = binary.BigEndian.AppendUint64(packed, math.Float64bits(n))
 	}
-	return append(make([]any, 0, 64), p.Node, p.Epoch, rand.Text(), packed)
+	return append(make([]any, 0, 16), p.Node, p.Epoch, packed)
 }
 
 // inOrder returns the order in which admit.lua wants the claims: by bucket,
@@ -73,17 +72,16 @@ func inOrder(claims []queue.Claim) []int {
 }
 
 func claimArgs(args []any, claims []queue.Claim, order []int) []any {
-	args = append(args, len(claims))
 	for _, i := range order {
-		args = append(args, string(claims[i].ID[:]), details(&claims[i]))
+		args = append(args, packedClaim(&claims[i]))
 	}
 	return args
 }
 
-// details packs a claim as admit.lua takes it apart: instants and number in 6
-// bytes each, the priority in 2, the switches in 1.
-func details(c *queue.Claim) []byte {
-	b := make([]byte, 0, 39)
+// packedClaim is a claim as admit.lua takes it apart: the id, instants and number in
+// 6 bytes each, the priority in 2, the switches in 1.
+func packedClaim(c *queue.Claim) []byte {
+	b := append(make([]byte, 0, 55), c.ID[:]...)
 	for _, n := range [...]uint64{
 		uint64(c.Cell.Bucket), uint64(c.Cell.Until), uint64(c.Due), uint64(c.ArrivedAt), uint64(c.LastCheckIn), c.Number,
 	} {

@@ -58,20 +58,10 @@ func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims 
 		return queue.Standing{}, fmt.Errorf("running admit: %w", err)
 	}
 	r := reader{list: reply}
-	standing := r.standing()
-	verdicts := r.next()
 	for _, i := range order {
-		v := verdicts.next()
-		grants[i] = queue.Grant{Verdict: queue.Verdict(v.int()), AcceptedAt: v.instant(), Expires: v.instant()}
-		if len(v.list) > 0 {
-			place := v.next()
-			grants[i].Place = place.place()
-			grants[i].Place.Joined = place.int() == 1
-			v.join(place)
-		}
-		verdicts.join(v)
+		grants[i] = r.grant()
 	}
-	r.join(verdicts)
+	standing := r.standing()
 	return standing, r.failure("admit")
 }
 

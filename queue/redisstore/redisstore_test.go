@@ -161,6 +161,23 @@ func TestKeysOfAFleetingRoomAllHaveAnEnd(t *testing.T) {
 	}
 }
 
+// A key goes with the last of what it has, and is another one when it comes back.
+func TestKeysThatComeBackHaveAnEnd(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{})
+	store := newClocked(open(t, server.URL()))
+	room := newRoom(t, store, start, queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 10, SessionDuration: 5 * time.Second})
+	sessions := redisstore.Keys("shop")[3]
+	for _, at := range []time.Duration{0, 20 * time.Second} {
+		now := start.Add(at)
+		store.set(now)
+		require.NoError(t, room.Sync(context.Background(), now))
+		require.EqualValues(t, 0, server.Do("EXISTS", sessions), "nobody is in")
+		require.Equal(t, queue.Admitted, room.Visit(context.Background(), now, queue.Request{}).Outcome)
+		assert.Positive(t, server.Do("PTTL", sessions))
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.Options{})

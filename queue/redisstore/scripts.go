@@ -11,10 +11,14 @@ import (
 var (
 	//go:embed lua/args.lua
 	argsLua string
+	//go:embed lua/limits.lua
+	limitsLua string
 	//go:embed lua/conf.lua
 	confLua string
 	//go:embed lua/state.lua
 	stateLua string
+	//go:embed lua/head.lua
+	headLua string
 	//go:embed lua/clock.lua
 	clockLua string
 	//go:embed lua/memory.lua
@@ -35,6 +39,8 @@ var (
 
 	//go:embed lua/configure.lua
 	configureLua string
+	//go:embed lua/save.lua
+	saveLua string
 	//go:embed lua/admit.lua
 	admitLua string
 	//go:embed lua/sweep.lua
@@ -49,15 +55,15 @@ var (
 // of its own: a function is made faster the fewer names it takes from right around
 // it, and each call makes all of them.
 var (
-	headLua = argsLua + confLua + stateLua
-	timeLua = clockLua + numbersLua
-	openLua = "local function open_line()\n" + exactLua + claimLua + "count_line()\nend\n"
+	baseLua = argsLua + limitsLua
+	timeLua = headLua + clockLua + numbersLua
+	openLua = "local function open_line()\n" + exactLua + claimLua + "line.count()\nend\n"
 	roomLua = timeLua + memoryLua + openLua + lineLua + reportLua + ruleLua
 
-	configureScript = redis.NewScript(argsLua + confLua + configureLua)
-	admitScript     = redis.NewScript(headLua + within(roomLua+admitLua))
-	syncScript      = redis.NewScript(headLua + within(roomLua+sweepLua+syncLua))
-	rollScript      = redis.NewScript(headLua + within(timeLua+openLua+rollLua))
+	configureScript = redis.NewScript(baseLua + confLua + configureLua)
+	admitScript     = redis.NewScript(baseLua + stateLua + within(roomLua+admitLua+saveLua))
+	syncScript      = redis.NewScript(baseLua + confLua + stateLua + within(roomLua+sweepLua+syncLua+saveLua))
+	rollScript      = redis.NewScript(baseLua + stateLua + within(timeLua+openLua+rollLua))
 )
 
 func within(body string) string { return "local function room()\n" + body + "end\nreturn room()\n" }
@@ -67,7 +73,7 @@ func within(body string) string { return "local function room()\n" + body + "end
 // node of a Cluster.
 func keys(room string) []string {
 	names := [...]string{"meta", "conf", "epoch", "sessions", "admitted", "counts", "buckets", "windows",
-		"revoked", "seqs", "seen", "awaited", "drawn", "order", "levels", "places"}
+		"revoked", "awaited", "drawn", "order", "levels", "places"}
 	list, prefix := make([]string, len(names)), "anteroom:{"+room+"}:"
 	for i, name := range names {
 		list[i] = prefix + name

@@ -1,34 +1,30 @@
 -- Decides the claims by the one rule, in the order in which they come: buckets
 -- from the oldest, newcomers last.
 
-local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
-local COUNTED = 4 -- the multiple of total_active_users up to which passthrough counts
-
 local NEWCOMER = 0 -- the bucket of whoever has none yet
 
-local function verdict(v, at, expires) return {v, at or 0, expires or 0} end
+local function verdict(v, at, expires) return struct.pack('>Bdd', v, at or 0, expires or 0) end
 
 -- ahead counts the people present in buckets before the given one. Claims come
 -- in order of bucket, so one walk serves all of them.
-local buckets, walked, people
+local walk
 local function ahead(bucket)
-  if not buckets then buckets, walked, people = call('ZRANGE', BUCKETS, 0, -1), 1, 0 end
-  while buckets[walked] and tonumber(buckets[walked]) < bucket do
-    people = people + (tonumber(call('HGET', COUNTS, buckets[walked])) or 0)
-    walked = walked + 1
+  walk = walk or {buckets = call('ZRANGE', BUCKETS, 0, -1), people = 0, next = 1}
+  while walk.buckets[walk.next] and tonumber(walk.buckets[walk.next]) < bucket do
+    walk.people = walk.people + (tonumber(call('HGET', COUNTS, walk.buckets[walk.next])) or 0)
+    walk.next = walk.next + 1
   end
-  return people
+  return walk.people
 end
-
-local function drawn(id) return (tonumber(call('ZSCORE', DRAWN, id)) or 0) > r.now end
 
 -- may says whether the rule has a slot for the claimant. In random a claimant
 -- who has come back races, once an interval, whichever nodes they ask.
 local function may(c)
+  local DRAWS = 4096 -- how many draws are remembered at most
   local open = open_slots()
   if c.bucket == NEWCOMER then return open > r.present end
-  if r.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
-  if drawn(c.id) then return false end
+  if limits.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
+  if (tonumber(call('ZSCORE', DRAWN, c.id)) or 0) > r.now then return false end -- they have drawn
   if open == 0 and c.due > r.now and call('ZCARD', DRAWN) < DRAWS then
     call('ZADD', DRAWN, whole(c.due), c.id)
     touch(DRAWN)
@@ -41,65 +37,70 @@ local function leave(c)
   r.idle = r.idle or waiting() == 0
 end
 
+-- grant takes a slot, from now on, and says until when.
 local function grant(c)
   leave(c)
-  local expires = r.now + r.lasts
+  local expires = r.now + limits.lasts
   call('ZADD', SESSIONS, whole(expires), c.id)
-  call('ZADD', ADMITTED, whole(r.now), c.id)
-  touch(SESSIONS)
-  touch(ADMITTED)
-  r.active, r.admitted = r.active + 1, r.admitted + 1
-  return verdict(GRANTED, r.now, expires)
+  call('ZADD', ADMITTED, now, c.id)
+  if not r.lasting then
+    touch(SESSIONS)
+    touch(ADMITTED)
+    r.lasting = true
+  end
+  r.active, r.first_end, r.admitted = r.active + 1, math.min(r.first_end, expires), r.admitted + 1
+  return r.now, expires
 end
 
 local function decide(c)
+  local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
+  local COUNTED = 4 -- the multiple of total_active_users up to which passthrough counts
   if is_revoked(c.id) then
-    if r.has_line then give_up(c.id) end
+    if r.has_line then line.give_up(c.id) end
     return verdict(BANNED)
   end
   local expires = tonumber(call('ZSCORE', SESSIONS, c.id)) or 0
   if expires > r.now - r.slack then
     -- A claim that is asked about again was decided with its report.
-    if r.has_line then give_up(c.id) end
+    if r.has_line then line.give_up(c.id) end
     if not (c.held_only and r.counted) then leave(c) end
-    if c.renew then
-      extend(c.id, r.now + r.lasts)
-      expires = math.max(expires, r.now + r.lasts)
+    if c.renew and r.now + limits.lasts > expires then
+      expires = r.now + limits.lasts
+      call('ZADD', SESSIONS, whole(expires), c.id)
+      touch(SESSIONS)
+      r.first_end = 0
     end
     return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))
   end
-  if c.held_only or c.no_slot and r.method ~= 'line' then return verdict(REFUSED) end
-  if r.method == 'line' then
-    local enters, place = in_line(c, c.bucket ~= NEWCOMER)
-    if enters then return grant(c) end
-    return {REFUSED, 0, 0, place}
+  if c.held_only or c.no_slot and limits.method ~= 'line' then return verdict(REFUSED) end
+  if limits.method == 'line' then
+    local enters, place = line.check_in(c, c.bucket ~= NEWCOMER)
+    if enters then return verdict(GRANTED, grant(c)) end
+    return verdict(REFUSED) .. (place or '')
   end
   if r.closed then return verdict(REFUSED) end
   if c.bucket ~= NEWCOMER and (let_in(c.id) or -1) >= c.arrived then return verdict(USED) end
-  if r.method == 'passthrough' and not r.queueall then
-    if r.active >= COUNTED * r.total then
+  if limits.method == 'passthrough' and not limits.queueall then
+    if r.active >= COUNTED * limits.total then
       leave(c)
       return verdict(UNCOUNTED)
     end
   elseif not may(c) then
     return verdict(REFUSED)
   end
-  return grant(c)
+  return verdict(GRANTED, grant(c))
 end
 
 -- claim reads the next claim from the arguments.
 local function claim()
-  local id = text()
-  local bucket, ends, due, arrived, checked_in, given, priority, flags = struct.unpack('>I6I6I6I6I6I6i2B', text())
+  local packed = text()
+  local bucket, ends, due, arrived, checked_in, given, priority, flags = struct.unpack('>I6I6I6I6I6I6i2B', packed, 17)
   return {
-    id = id, bucket = bucket, ends = ends, due = due, arrived = arrived, checked_in = checked_in, number = given, priority = priority,
+    id = string.sub(packed, 1, 16), bucket = bucket, ends = ends, due = due, arrived = arrived, checked_in = checked_in, number = given, priority = priority,
     raise = flags % 2 == 1, no_slot = flags % 4 >= 2, no_place = flags % 8 >= 4, held_only = flags % 16 >= 8, renew = flags >= 16,
   }
 end
 
-local verdicts, claims = {}, number()
-if r.has_line then pass_places(claims) end
-for i = 1, claims do verdicts[i] = decide(claim()) end
-local stands = standing()
-save()
-return {stands, verdicts}
+local reply, claims = {}, #ARGV - arg -- the verdicts
+if r.has_line then line.pass_places(claims) end
+for i = 1, claims do reply[i] = decide(claim()) end

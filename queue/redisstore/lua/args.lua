@@ -1,6 +1,6 @@
 -- The keys of the room, and what reads the arguments.
 
-local META, CONF, EPOCH, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN,
+local META, CONF, EPOCH, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, AWAITED, DRAWN,
   ORDER, LEVELS, PLACES = unpack(KEYS)
 
 local call = redis.call
@@ -9,7 +9,7 @@ local function text() arg = arg + 1; return ARGV[arg] end
 local function number() arg = arg + 1; return tonumber(ARGV[arg]) end
 
 -- whole writes a number of milliseconds out: tostring would round it.
-local function whole(n) return string.format('%.0f', n) end
+local function whole(n) return string.format('%d', n) end
 
 -- CHUNK is how many arguments one command is given at most.
 local CHUNK = 1000

@@ -5,17 +5,17 @@
 -- they waited before there was a line. Nodes learn of it a little late, and may
 -- have checked them in without one.
 local function taken_up(c, waits)
-  if not waits or c.checked_in + r.dropout <= r.now or (let_in(c.id) or -1) >= c.arrived then return end
+  if not waits or c.checked_in + limits.dropout <= r.now or (let_in(c.id) or -1) >= c.arrived then return end
   if c.number > 0 and c.checked_in < r.since then return c.number end
   if c.number == 0 and c.arrived < r.began and r.top > r.floor then return math.max(r.floor + 1, r.top - (r.began - c.arrived)) end
 end
 
--- in_line finds the place of a claimant, or gives them one, and says whether they
+-- check_in finds the place of a claimant, or gives them one, and says whether they
 -- are let in; if not, where they stand.
-function in_line(c, waits)
+function line.check_in(c, waits)
   local p, joined = find(c.id), false
   if not p then
-    p = {member = member_of(c.id), rest = string.sub(c.id, 9), priority = c.priority, number = taken_up(c, waits)}
+    p = {member = line.member_of(c.id), rest = string.sub(c.id, 9), priority = c.priority, number = taken_up(c, waits)}
     if not p.number and c.no_place then return not c.no_slot and open_slots() > length() end
     joined = not p.number
     p.number = p.number or r.given + 1
@@ -24,21 +24,21 @@ function in_line(c, waits)
   elseif c.raise and c.priority > p.priority then
     prefer(p, c.priority)
   end
-  local ahead = ahead_in_line(p)
+  local ahead = line.ahead(p)
   if not c.no_slot and open_slots() > ahead then
     take_out(p)
     return true
   end
   local before = p.ends
-  p.ends = r.now + r.dropout
+  p.ends = r.now + limits.dropout
   if not before then touch(PLACES) end
   if not before or p.ends < before then enlist(p) end
   keep(p)
-  return false, {number_of(p), p.priority, ahead, length(), joined and 1 or 0}
+  return false, struct.pack('>ddddB', line.number_of(p), p.priority, ahead, length(), joined and 1 or 0)
 end
 
 -- give_up takes whoever is let in without their place, or banned, out of line.
-function give_up(id)
+function line.give_up(id)
   local p = find(id)
   if p then take_out(p) end
 end

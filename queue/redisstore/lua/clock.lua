@@ -10,7 +10,7 @@ local AWAIT = 10000 -- how long a node that has denied it is waited for
 
 local t = call('TIME')
 r.time = t[1] * 1000 + math.floor(t[2] / 1000)
-r.now = r.time + r.offset
+r.now = r.time + offset
 
 -- told is the clock that the node is told, where it is not now; gap, that nodes may
 -- have much to report; doubting, that nobody is admitted by a clock like this.
@@ -19,31 +19,33 @@ r.now = r.time + r.offset
 -- have lain in a socket while the server stood still. Nor does a node say anything
 -- that has its clock from here only now. doubt is kept below zero once a node has
 -- denied the step.
+local told, doubting = nil, false
 if r.last then
   local step = r.now - r.last
   if step < -JUMP then
-    r.offset = r.last - r.time
+    offset = r.last - r.time
     r.gap = true
-  elseif step > JUMP and r.epoch then
-    local witness = r.known_seq and r.told_epoch == r.epoch
-    local denies = witness and r.told_now < r.now - JUMP
-    local since, denied = r.doubt ~= 0 and math.abs(r.doubt) or r.time, denies or r.doubt < 0
-    r.doubt = denied and -since or since
+  elseif step > JUMP and epoch then
+    local witness = known_seq and told_epoch == epoch
+    local denies = witness and told_now < r.now - JUMP
+    local since, denied = doubt ~= 0 and math.abs(doubt) or r.time, denies or doubt < 0
+    doubt = denied and -since or since
     if witness then
-      r.doubting = denies and math.abs(r.time - since) < DOUBT
+      doubting = denies and math.abs(r.time - since) < DOUBT
     else
-      r.doubting = math.abs(r.time - since) < (denied and AWAIT or DOUBT)
+      doubting = math.abs(r.time - since) < (denied and AWAIT or DOUBT)
     end
-    r.gap = not r.doubting
+    r.gap = not doubting
     if denies then
-      r.now = math.max(r.last, r.told_now)
-      if r.gap then r.offset = r.now - r.time end
-    elseif r.doubting then
-      r.now, r.told = r.last, r.now
+      r.now = math.max(r.last, told_now)
+      if r.gap then offset = r.now - r.time end
+    elseif doubting then
+      r.now, told = r.last, r.now
     end
   else
     r.gap = step > GAP
   end
-  if not r.doubting then r.doubt = 0 end
+  if not doubting then doubt = 0 end
   r.now = math.max(r.now, r.last)
 end
+local now = whole(r.now)

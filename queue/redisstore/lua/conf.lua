@@ -1,17 +1,3 @@
--- LIMITS is the form of what calls read of the configuration, each number and text
--- after the other; see state.lua.
-local LIMITS = '>ddddddddbbddss'
-
--- lifetime is how long a room without calls is remembered, in milliseconds, by
--- how long its sessions and places last.
-local function lifetime(duration, place) return math.max(duration, place, 3600000) + 600000 end
-
--- end_all gives what is else kept for good an end, after all the rest: a room that
--- lacks it would have lost its memory in part.
-local function end_all(life)
-  for _, key in ipairs({CONF, EPOCH}) do call('PEXPIRE', key, life + 600000) end
-end
-
 -- configure reads the fields of a configuration from the arguments and, if it
 -- is wanted, makes it what the store goes by.
 local function configure(version, wanted)

@@ -12,7 +12,7 @@ local RETURN = 3000     -- how long a place is kept after a goodbye
 local WRAP = 2 ^ 40     -- the ends of places are kept modulo this
 local DEFAULT = 32767   -- what the default priority is in LEVELS, where a higher one is less
 
-function count_line()
+function line.count()
   r.in_order, r.behind_all = call('ZCARD', ORDER), call('ZCARD', LEVELS)
   if r.behind_all > 0 then
     r.ahead_of_all = call('ZLEXCOUNT', LEVELS, '-', '(' .. struct.pack('>I2', DEFAULT))
@@ -20,7 +20,7 @@ function count_line()
   end
 end
 
-function member_of(id) return string.sub(id, 1, 8) end
+function line.member_of(id) return string.sub(id, 1, 8) end
 local function level_member(p) return struct.pack('>I2I6', DEFAULT - p.priority, p.number) .. p.member end
 
 local function count(priority, people)
@@ -34,7 +34,7 @@ local function count(priority, people)
 end
 
 -- read takes a place apart.
-function read(member, text)
+function line.read(member, text)
   local left, list = struct.unpack('>I5B', text)
   local ends, priority, given = r.now + (left - r.now + WRAP / 2) % WRAP - WRAP / 2, 0, nil
   if #text > 14 then priority, given = struct.unpack('>i2I6', text, 15) end
@@ -49,7 +49,7 @@ end
 
 local function keep(p) call('HSET', PLACES, p.member, write(p)) end
 
-function number_of(p)
+function line.number_of(p)
   p.number = p.number or tonumber(call('ZSCORE', ORDER, p.member))
   return p.number
 end
@@ -82,7 +82,7 @@ end
 
 -- prefer gives somebody in line another priority.
 local function prefer(p, priority)
-  number_of(p)
+  line.number_of(p)
   step_out(p)
   p.priority = priority
   stand(p)
@@ -91,15 +91,15 @@ end
 -- find returns the place of an id; none if it has ended.
 local function find(id)
   if length() == 0 then return end
-  local member = member_of(id)
+  local member = line.member_of(id)
   local text = call('HGET', PLACES, member)
   if not text then return end
-  local p = read(member, text)
+  local p = line.read(member, text)
   if p.ends > r.now then return p end
   take_out(p)
 end
 
-function ahead_in_line(p)
+function line.ahead(p)
   if p.priority == 0 then return r.ahead_of_all + call('ZRANK', ORDER, p.member) end
   return (p.priority < 0 and r.in_order or 0) + call('ZRANK', LEVELS, level_member(p))
 end
@@ -124,7 +124,7 @@ local function enlist(p)
   append(p.list, {p.member})
 end
 
-function touch_line()
+function line.touch()
   for _, key in ipairs({ORDER, LEVELS, PLACES}) do touch(key) end
   for list = 0, RING - 1 do touch(list_key(list)) end
 end
@@ -133,7 +133,7 @@ end
 local function look(list, members)
   local moved, places, gone, ordered = {}, {}, {}, {}
   for i, text in ipairs(call('HMGET', PLACES, unpack(members))) do
-    local p = text and read(members[i], text)
+    local p = text and line.read(members[i], text)
     if p and p.list == list then
       if p.ends <= r.now then
         table.insert(gone, p.member)
@@ -155,7 +155,7 @@ end
 
 -- pass_places takes out those who have missed their check-ins, some of them at
 -- each call, so that a crowd that leaves holds nobody up.
-function pass_places(looks)
+function line.pass_places(looks)
   local this = math.floor(r.now / WINDOW)
   if length() == 0 then r.swept = this end
   if this - r.swept > 2 * RING then r.swept = this - RING end
@@ -172,17 +172,17 @@ function pass_places(looks)
 end
 
 -- last_ends is when the place of the last in line ends.
-function last_ends()
+function line.last_ends()
   local key, from = ORDER, 1
   if r.behind_all > 0 or r.in_order == 0 then key, from = LEVELS, 9 end
   local member = string.sub(call('ZRANGE', key, -1, -1)[1] or '', from)
   local text = call('HGET', PLACES, member)
-  return text and read(member, text).ends
+  return text and line.read(member, text).ends
 end
 
--- first_in_line returns the places of the first n in line, in order, but for
+-- first returns the places of the first n in line, in order, but for
 -- those that have ended.
-function first_in_line(n)
+function line.first(n)
   local members, places = {}, {}
   local function add(key, first, most, from)
     for _, text in ipairs(most > 0 and call('ZRANGE', key, first, first + most - 1) or {}) do
@@ -194,7 +194,7 @@ function first_in_line(n)
   add(LEVELS, r.ahead_of_all, n - #members, 9)
   each(members, function(part)
     for i, text in ipairs(call('HMGET', PLACES, unpack(part))) do
-      local p = read(part[i], text)
+      local p = line.read(part[i], text)
       if p.ends > r.now then table.insert(places, p) end
     end
   end)
@@ -203,16 +203,16 @@ end
 
 -- goodbye lets the place of somebody who has left end soon, unless they have
 -- checked in since.
-function goodbye(id, at)
+function line.goodbye(id, at)
   local p = find(id)
-  if not p or p.ends - r.dropout >= at or p.ends <= at + RETURN then return end
+  if not p or p.ends - limits.dropout >= at or p.ends <= at + RETURN then return end
   p.ends = at + RETURN
   if p.ends <= r.now then return take_out(p) end
   if p.list ~= list_for(p.ends) then enlist(p) end
   keep(p)
 end
 
-function give_priority(id, priority)
+function line.give_priority(id, priority)
   local p = find(id)
   if p and p.priority ~= priority then
     prefer(p, priority)

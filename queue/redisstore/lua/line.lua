@@ -36,9 +36,10 @@ local function change(bucket, ends, people)
   change_bucket(bucket, people)
 end
 
--- pass_windows takes out those who have missed their check-in.
-local function pass_windows()
-  if r.first_window == 0 or r.first_window > r.now - r.slack then return end
+begin_line()
+
+-- Those who have missed their check-in are taken out.
+if r.first_window > 0 and r.first_window <= r.now - r.slack then
   for _, cell in ipairs(call('ZRANGEBYSCORE', WINDOWS, '-inf', whole(r.now - r.slack))) do
     change_bucket(string.match(cell, ':(%d+)$'), -(tonumber(call('HGET', COUNTS, cell)) or 0))
     call('HDEL', COUNTS, cell)
@@ -47,11 +48,15 @@ local function pass_windows()
   r.first_window = tonumber(call('ZRANGE', WINDOWS, 0, 0, 'WITHSCORES')[2]) or 0
 end
 
--- turn_minute begins a calendar minute. The one before says how many fit if
--- people waited throughout it.
-local function turn_minute()
-  local this = r.now - r.now % MINUTE
-  if this == r.minute then return end
+local LOOKS = 500 -- how many places one call looks up at most, beside one a claim
+if r.has_line then
+  open_line()
+  line.pass_places(LOOKS)
+end
+
+-- The minute before says how many fit if people waited throughout it.
+local minute, MEASURED = r.now - r.now % MINUTE, 60 -- minutes that the rate is taken over at most
+if minute ~= r.minute then
   if r.minute > 0 and not r.idle then
     local list, n = whole(r.minute) .. ':' .. r.admitted .. ' ', 1
     for entry in string.gmatch(call('HGET', META, 'rates') or '', '%S+') do
@@ -60,14 +65,6 @@ local function turn_minute()
     end
     call('HSET', META, 'rates', list)
   end
-  r.minute, r.admitted, r.idle = this, 0, false
+  r.minute, r.admitted, r.idle = minute, 0, false
 end
-
-begin_line()
-pass_windows()
-if r.has_line then
-  open_line()
-  pass_places(LOOKS)
-end
-turn_minute()
 r.idle = r.idle or waiting() == 0

@@ -1,6 +1,9 @@
 -- What the store remembers, and whether that is all that it was told. Where it
 -- is not, admissions wait until the nodes that were known have reported.
 
+local GRACE = 10000 -- how long admissions wait for nodes that do not report
+local BREAK = 250   -- no server takes over from another in less
+
 local function await(nodes)
   if #nodes == 0 then return end
   each(nodes, function(part) call('SADD', AWAITED, unpack(part)) end)
@@ -8,52 +11,55 @@ local function await(nodes)
   r.grace = r.now + GRACE
 end
 
--- await_seen waits for the nodes that were there at the last call.
-local function await_seen() await(call('ZRANGEBYSCORE', SEEN, whole(r.last - GRACE), '+inf')) end
-
--- begin_epoch forgets what nodes will report anew. Sessions are kept: their
--- ids make it harmless to report them twice.
-local function begin_epoch()
-  r.epoch = r.candidate
-  call('SET', EPOCH, r.epoch)
-  call('DEL', SEQS, COUNTS, BUCKETS, WINDOWS)
-  r.known_seq = nil
-  call('HDEL', META, 'rates')
-  r.present, r.first_window, r.minute, r.admitted = 0, 0, 0, 0
-  forget_line()
-end
-
-local BREAK = 250 -- no server takes over from another in less
-
--- server_run names the server's process: another one after a failover or a
--- restart, which may not have had all writes. Not every user may ask for it.
-local function server_run()
-  if r.last and r.server_before and r.now - r.last <= BREAK then return r.server_before end
-  local info = redis.pcall('INFO', 'server')
-  return type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+-- nodes_since lists the nodes that have reported since, and forgets those that have
+-- not for an hour.
+local function nodes_since(since)
+  local list, all = {}, call('HGETALL', META)
+  for i = 1, #all, 2 do
+    local at = tonumber(all[i]) and select(2, struct.unpack(NODE, all[i + 1])) -- what else is kept there has other names
+    if at and at >= since then
+      table.insert(list, all[i])
+    elseif at and at < r.now - 60 * MINUTE then
+      call('HDEL', META, all[i])
+    end
+  end
+  return list
 end
 
 local told_nodes = {} -- those that a whole report's node knew
 for i = 1, nodes do told_nodes[i] = text() end
 
-r.server = server_run()
-if not r.epoch then
-  begin_epoch()
-  if r.told_epoch ~= '' then await({r.node}) end
-elseif r.told_epoch == r.epoch and r.known_seq and r.seq > r.known_seq + 1 then
-  -- This node was answered by a server that knew more: writes were lost.
-  begin_epoch()
-  await_seen()
-  await({r.node})
-elseif r.told_epoch ~= '' and r.told_epoch ~= r.epoch and not r.known_seq and call('SISMEMBER', AWAITED, r.node) == 0 then
+-- The server's process is another one after a failover or a restart, which may not
+-- have had all writes. Not every user may ask for it.
+local server = server_before
+if not r.last or not server or r.now - r.last > BREAK then
+  local info = redis.pcall('INFO', 'server')
+  server = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+end
+
+-- A node that was answered by a server that knew more tells that writes were lost.
+local lost = epoch and told_epoch == epoch and known_seq and seq > known_seq + 1
+if r.last and (lost or r.gap or server_before and server_before ~= server) then await(nodes_since(r.last - GRACE)) end
+if lost or not epoch then
+  -- What nodes will report anew is forgotten. Sessions are kept: their ids make it
+  -- harmless to report them twice. Nodes hear of the line a little later.
+  epoch = node .. '-' .. t[1] .. t[2]
+  call('SET', EPOCH, epoch)
+  call('DEL', META, COUNTS, BUCKETS, WINDOWS)
+  call('UNLINK', ORDER, LEVELS, PLACES)
+  m, known_seq, kept = {}, nil, 0
+  r.present, r.first_window, r.minute, r.admitted = 0, 0, 0, 0
+  r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, told_epoch ~= '' and r.now + r.slack or 0
+  if told_epoch ~= '' then await({node}) end
+elseif told_epoch ~= '' and told_epoch ~= epoch and not known_seq and call('SISMEMBER', AWAITED, node) == 0 then
   -- It remembers a room that this memory began without.
-  await({r.node})
+  await({node})
   r.unknown = r.now
 end
-if r.last and (r.gap or r.server_before and r.server_before ~= r.server) then await_seen() end
 if r.grace > 0 then
   for _, n in ipairs(told_nodes) do
-    if call('HEXISTS', SEQS, n) == 0 then
+    local known = call('HGET', META, n)
+    if not known or struct.unpack(NODE, known) == -1 then
       call('SADD', AWAITED, n)
       touch(AWAITED)
     end
@@ -62,15 +68,13 @@ end
 
 -- What a node reports goes by what the store remembers of it: without that, it
 -- is asked for a whole report, and its changes are not counted.
-r.want_whole = r.told_epoch ~= '' and (r.told_epoch ~= r.epoch or not r.known_seq and whole_report == 0)
-  or r.doubting and not r.known_seq
-call('ZADD', SEEN, whole(r.now), r.node)
-if not r.known_seq then touch(SEEN) end
-if r.grace > 0 and not r.want_whole then call('SREM', AWAITED, r.node) end
+local want_whole = told_epoch ~= '' and (told_epoch ~= epoch or not known_seq and whole_report == 0)
+  or doubting and not known_seq
+if r.grace > 0 and not want_whole then call('SREM', AWAITED, node) end
 if r.grace > 0 and (r.now >= r.grace or call('SCARD', AWAITED) == 0) then
   r.grace = 0
   call('DEL', AWAITED)
 end
 
 -- closed says that nobody is admitted, whatever is open.
-r.closed = r.grace > 0 or r.doubting or r.want_whole or r.version == 0
+r.closed = r.grace > 0 or doubting or want_whole or limits.version == 0

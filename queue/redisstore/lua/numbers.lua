@@ -14,36 +14,20 @@ if r.has_line then
   r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown = struct.unpack(LINE, m[4])
 end
 
--- forget_line begins the line in an empty memory, of which nodes hear a little
--- later.
-local function forget_line()
-  call('UNLINK', ORDER, LEVELS, PLACES)
-  r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, 0
-  if r.told_epoch ~= '' then r.unknown = r.since end
-end
-
 -- begin_line begins the line of a room that had another method.
 local function begin_line()
   -- In a gap in service nobody could check in: after it, tickets tell again.
   if r.gap and r.has_line and call('EXISTS', ORDER, LEVELS) > 0 then r.since, r.unknown = r.now + r.slack, r.now end
-  if r.method ~= 'line' or r.lined_by == r.lined then return end
-  r.has_line, r.lined_by = true, r.lined
-  r.began = math.max(r.last or 0, r.lined_at)
+  if limits.method ~= 'line' or r.lined_by == limits.lined then return end
+  r.has_line, r.lined_by = true, limits.lined
+  r.began = math.max(r.last or 0, limits.lined_at)
   r.since, r.floor, r.top = math.max(r.since, r.began), r.given, r.given
   if r.present == 0 then return end
   -- Some may have waited for longer than they can be away.
   local first = tonumber(call('ZRANGE', BUCKETS, 0, 0)[1]) or r.began
-  r.given = r.given + math.max(r.place, r.began - first)
+  r.given = r.given + math.max(limits.place, r.began - first)
   r.top, r.unknown = r.given, math.max(r.unknown, r.began)
 end
-
-local function save_line()
-  if not r.has_line then return end
-  local line = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown)
-  if line ~= m[4] then call('HSET', META, 'line', line) end
-end
-
-local LOOKS = 500 -- how many places one call looks up at most, beside one a claim
 
 -- How many are in line: preferred, with the default priority, behind these.
 r.ahead_of_all, r.in_order, r.behind_all = 0, 0, 0
@@ -51,17 +35,16 @@ local function length() return r.ahead_of_all + r.in_order + r.behind_all end
 
 -- settled is when those in line are all known again; nil where they are.
 local function settled()
-  if r.method == 'line' and r.now < r.unknown + r.back then return r.unknown + r.back end
+  if limits.method == 'line' and r.now < r.unknown + limits.back then return r.unknown + limits.back end
 end
 
 -- let_in is when an id was last let in; nil if that is not known.
 local function let_in(id) return tonumber(call('ZSCORE', ADMITTED, id)) end
 
 -- waiting counts those who wait.
-local function waiting() return r.method == 'line' and length() or r.present end
+local function waiting() return limits.method == 'line' and length() or r.present end
 
--- What there is once the line is open: rooms without one are spared the making of
--- all these functions.
+-- The functions of the line, once it is open: rooms without one are spared the making
+-- of all these.
+local line = {}
 local open_slots
-local member_of, read, number_of, ahead_in_line, first_in_line, last_ends
-local count_line, pass_places, touch_line, goodbye, give_priority, in_line, give_up

@@ -9,34 +9,34 @@ local function is_revoked(id)
 end
 
 local function use_up(id)
-  call('ZADD', ADMITTED, 'NX', whole(r.now), id)
+  call('ZADD', ADMITTED, 'NX', now, id)
   touch(ADMITTED)
 end
 
--- extend makes a session last until expires at least. A session that nobody was
--- granted here has used its visitor's place in line all the same.
-local function extend(id, expires)
-  local known = tonumber(call('ZSCORE', SESSIONS, id))
-  if not known then use_up(id) end
-  if expires > (known or 0) then
-    call('ZADD', SESSIONS, whole(expires), id)
-    touch(SESSIONS)
-  end
-end
-
-r.counted = r.known_seq and r.seq <= r.known_seq
+r.counted = known_seq and seq <= known_seq
 for _ = 1, cells do
   local bucket, ends, people = text(), text(), number()
-  if not r.counted and not r.want_whole then change(bucket, ends, people) end
+  if not r.counted and not want_whole then change(bucket, ends, people) end
 end
 for _ = 1, sessions do
   local id, expires = text(), number()
-  if not r.counted and not is_revoked(id) then extend(id, expires) end
+  if not r.counted and not is_revoked(id) then
+    -- A session that nobody was granted here has used its visitor's place in line all
+    -- the same.
+    local known = tonumber(call('ZSCORE', SESSIONS, id))
+    if not known then use_up(id) end
+    if expires > (known or 0) then
+      call('ZADD', SESSIONS, whole(expires), id)
+      touch(SESSIONS)
+      r.first_end = 0
+    end
+  end
 end
 for _ = 1, revoked do
   local id, ends = text(), number()
   if not r.counted then
     call('ZREM', SESSIONS, id)
+    r.first_end, r.lasting = 0, false
     use_up(id)
     if ends > (tonumber(call('ZSCORE', REVOKED, id)) or 0) then
       call('ZADD', REVOKED, whole(ends), id)
@@ -45,20 +45,17 @@ for _ = 1, revoked do
     end
   end
 end
-if not r.counted and not r.want_whole and told_minute == r.minute then r.admitted = r.admitted + told_admitted end
+if not r.counted and not want_whole and told_minute == r.minute then r.admitted = r.admitted + told_admitted end
 if told_given > r.given then
   r.given = told_given
   open_line()
 end
 for _ = 1, left do
   local id, at = text(), number()
-  if r.has_line and not r.counted then goodbye(id, at) end
+  if r.has_line and not r.counted then line.goodbye(id, at) end
 end
 for _ = 1, preferred do
   local id, priority = text(), number()
-  if r.has_line and not r.counted then give_priority(id, priority) end
+  if r.has_line and not r.counted then line.give_priority(id, priority) end
 end
-if not r.want_whole and not r.counted then
-  call('HSET', SEQS, r.node, r.seq)
-  if not r.known_seq then touch(SEQS) end
-end
+if not want_whole and not r.counted then known_seq = seq end

@@ -20,22 +20,22 @@ end
 local function asked_for()
   local places = {}
   for _, id in ipairs(ids) do
-    local text = call('HGET', PLACES, member_of(id))
-    local p = text and read(member_of(id), text)
+    local text = call('HGET', PLACES, line.member_of(id))
+    local p = text and line.read(line.member_of(id), text)
     if p and p.ends > r.now then table.insert(places, p) end
   end
   return places
 end
 
-local function line()
+local function places()
   local list = {}
   if not r.has_line then return list end
   open_line()
-  for i, p in ipairs(asked > 0 and asked_for() or first_in_line(WAITERS)) do
-    list[i] = {p.member .. p.rest, number_of(p), p.priority, ahead_in_line(p), length(), whole(p.ends)}
+  for i, p in ipairs(asked > 0 and asked_for() or line.first(WAITERS)) do
+    list[i] = {p.member .. p.rest, line.number_of(p), p.priority, line.ahead(p), length(), whole(p.ends)}
   end
   return list
 end
 
-local places = line()
-return {whole(r.now), seats(), places}
+local waiters = places()
+return {now, seats(), waiters}

@@ -1,16 +1,21 @@
 -- The one rule's count of open slots, and when there may be more.
 
--- Sessions count for the slack longer, for renewals that are not reported yet.
-local function alive_after() return '(' .. whole(r.now - r.slack) end
-
-r.active = call('ZCOUNT', SESSIONS, alive_after(), '+inf')
+-- Sessions count for the slack longer, for renewals that are not reported yet. They
+-- are counted anew once one has ended, and where others than those let in were added.
+if r.first_end <= r.now - r.slack then
+  local alive = '(' .. whole(r.now - r.slack)
+  local first = call('ZRANGEBYSCORE', SESSIONS, alive, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
+  r.active = call('ZCOUNT', SESSIONS, alive, '+inf')
+  r.first_end = tonumber(first[2]) or math.huge
+end
 
 -- random_parts counts the parts of this minute's allowance whose moments have
 -- passed, of how many, and when the next one's is. The moments are random and in
 -- order: that of the first of k is the least of k draws from what is left of the
 -- minute. A Lehmer generator (Park, Miller 1988) draws them; its x is kept.
 local function random_parts(into)
-  local parts = math.min(r.perminute, PARTS)
+  local PARTS = 4096 -- how many parts it is released in at most
+  local parts = math.min(limits.perminute, PARTS)
   r.moments = r.moments or call('HGET', META, 'moments') or ''
   local of, passed, at, x = string.match(r.moments, '(%d+) (%d+) (%S+) (%d+)')
   of, passed, at, x = tonumber(of), tonumber(passed) or 0, tonumber(at) or 0, tonumber(x) or r.time % 2147483646 + 1
@@ -35,65 +40,37 @@ end
 -- be more. With nobody waiting it is all there.
 local function released()
   local into, turn = r.now - r.minute, r.minute + MINUTE
-  if waiting() <= 0 or r.pacing == 'minute' or r.perminute == 0 then return r.perminute, turn end
-  if r.pacing == 'even' then
-    local n = math.floor(r.perminute * into / MINUTE) + 1 -- the first at the start of the minute
-    return n, r.minute + math.ceil(n * MINUTE / r.perminute)
+  if waiting() <= 0 or limits.pacing == 'minute' or limits.perminute == 0 then return limits.perminute, turn end
+  if limits.pacing == 'even' then
+    local n = math.floor(limits.perminute * into / MINUTE) + 1 -- the first at the start of the minute
+    return n, r.minute + math.ceil(n * MINUTE / limits.perminute)
   end
   local passed, parts, at = random_parts(into)
-  return math.floor(r.perminute * passed / parts), passed < parts and at or turn
+  return math.floor(limits.perminute * passed / parts), passed < parts and at or turn
 end
 
 function open_slots()
-  if r.queueall or r.method == 'reject' or r.closed or settled() then return 0 end
-  return math.max(0, math.min(r.total - r.active, (released()) - r.admitted))
-end
-
--- next_end is when the next session ends; nil without any.
-local function next_end()
-  local first = call('ZRANGEBYSCORE', SESSIONS, alive_after(), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  return first[2] and tonumber(first[2]) + r.slack
+  if limits.queueall or limits.method == 'reject' or r.closed or settled() then return 0 end
+  return math.max(0, math.min(limits.total - r.active, (released()) - r.admitted))
 end
 
 -- next_release is when more of the allowance is there: all of it, once the last
 -- who are present have left; of an exact line, it may be sooner than that.
 local function next_release(n, more)
-  if n == r.perminute then return more end
-  if r.method == 'line' then return math.min(more, last_ends() or more) end
+  if n == limits.perminute then return more end
+  if limits.method == 'line' then return math.min(more, line.last_ends() or more) end
   local latest = call('ZREVRANGE', WINDOWS, 0, 0, 'WITHSCORES')
   return latest[2] and math.min(more, tonumber(latest[2]) + r.slack) or more
 end
 
 local function next_open()
-  if r.queueall or r.method == 'reject' or r.version == 0 then return 0 end
+  if limits.queueall or limits.method == 'reject' or limits.version == 0 then return 0 end
   if r.grace > 0 then return r.grace end
   if settled() then return settled() end
   local n, more = released()
-  local free, left = r.total - r.active, n - r.admitted
+  local free, left = limits.total - r.active, n - r.admitted
   if free > left then return next_release(n, more) end
-  local ends = next_end()
-  if not ends or free < left then return ends or 0 end
-  return math.max(ends, next_release(n, more))
-end
-
-local function flag(is) return is and 1 or 0 end
-
--- save keeps what was read whole, once all else is done.
-local function save()
-  save_line()
-  if r.offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(r.offset)) end
-  call('HSET', META, 'now', whole(r.now), 'state', struct.pack(STATE, r.doubt, r.minute, r.admitted,
-    r.present, r.first_window, r.grace, r.minute, flag(r.idle), flag(r.any_revoked), r.server))
-  local life = lifetime(r.duration, math.max(r.place, r.dropout))
-  if r.kept ~= r.minute then
-    for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, SEQS, SEEN, AWAITED, DRAWN}) do touch(key) end
-    if length() > 0 then touch_line() end
-    if r.fleeting then end_all(life) end
-  end
-  for key in pairs(touched) do call('PEXPIRE', key, life) end
-end
-
-local function standing()
-  return {r.told or r.now, r.epoch, flag(r.want_whole), r.active, r.admitted, open_slots(), waiting(), next_open(),
-    flag(r.grace > 0 or r.doubting), flag(settled())}
+  if r.active == 0 then return 0 end
+  local ends = r.first_end + r.slack
+  return free < left and ends or math.max(ends, next_release(n, more))
 end

@@ -1,24 +1,15 @@
--- What every verb that reports begins with: the state of the room, and the head
--- of the report. Times are milliseconds since the Unix epoch.
+-- What every verb that reports begins with: the state of the room. Times are
+-- milliseconds since the Unix epoch.
 
 local MINUTE = 60000
-local GRACE = 10000  -- how long admissions wait for nodes that do not report
-local MEASURED = 60  -- whole minutes that the rate is taken over at most
-local LATELY = 5     -- whole minutes without an admission after which the rate is none
-local DRAWS = 4096   -- how many draws are remembered at most
-local PARTS = 4096   -- how many parts random pacing releases an allowance in at most
 
 -- r is the room: what is read of it at first, and what the call makes of that. It
 -- is one table because a function takes the longer to make the more it shares with
 -- others by name, and each call makes all of them; and it is made with all that it
 -- will have, because growing takes longer.
 local r = {
-  version = 0, total = 0, perminute = 0, duration = 0, place = 0, lasts = 0, dropout = 0, back = 0, queueall = false, fleeting = false,
-  lined = 0, lined_at = 0, method = '', pacing = '',
-  last = false, offset = 0, time = 0, now = 0, told = false, gap = false, doubting = false,
-  doubt = 0, minute = 0, admitted = 0, present = 0, first_window = 0, grace = 0, kept = 0, idle = false, any_revoked = false,
-  server_before = false, server = '', node = '', seq = 0, known_seq = false, told_now = 0, slack = 0, epoch = false, told_epoch = '',
-  candidate = '', want_whole = false, closed = false, counted = false, active = 0, moments = false,
+  last = false, time = 0, now = 0, gap = false, minute = 0, admitted = 0, present = 0, first_window = 0, grace = 0, idle = false,
+  any_revoked = false, slack = 0, closed = false, counted = false, active = 0, first_end = 0, lasting = false, moments = false,
   has_line = false, lined_by = 0, given = 0, began = 0, floor = 0, top = 0, since = 0, swept = 0, unknown = 0,
   ahead_of_all = 0, in_order = 0, behind_all = 0,
 }
@@ -29,47 +20,17 @@ local r = {
 -- in an exact line from a check-in; back is within what time of a check-in whoever
 -- stays makes the next one. lined is the version by which the method became
 -- line, and lined_at when that was.
+local limits
 local function load_configuration()
-  local limits, queueall, fleeting = call('HGET', CONF, 'limits')
-  limits = limits or struct.pack(LIMITS, 0, 0, 0, 1000, 0, 1000, 0, 0, 0, 0, 0, 0, 'fifo', 'minute')
-  r.version, r.total, r.perminute, r.duration, r.place, r.lasts, r.dropout, r.back, queueall, fleeting, r.lined, r.lined_at, r.method,
-    r.pacing = struct.unpack(LIMITS, limits)
-  r.queueall, r.fleeting = queueall == 1, fleeting == 1
+  local version, total, perminute, duration, place, lasts, dropout, back, queueall, fleeting, lined, lined_at, method, pacing =
+    struct.unpack(LIMITS, call('HGET', CONF, 'limits') or struct.pack(LIMITS, 0, 0, 0, 1000, 0, 1000, 0, 0, 0, 0, 0, 0, 'fifo', 'minute'))
+  limits = {
+    version = version, total = total, perminute = perminute, duration = duration, place = place, lasts = lasts, dropout = dropout,
+    back = back, queueall = queueall == 1, fleeting = fleeting == 1, lined = lined, lined_at = lined_at, method = method, pacing = pacing,
+  }
 end
 load_configuration()
-
--- The room's clock at the call before, nil for a room without memory, and what it
--- is ahead of the server's.
-local m = call('HMGET', META, 'now', 'offset', 'state', 'line')
-r.last, r.offset = tonumber(m[1]), tonumber(m[2]) or 0
-
--- What a call reads and writes whole: since when a step of the clock is doubted, 0
--- if none is; the minute, the admissions in it, people present; a moment before
--- which no window passes, 0 for none; until when admissions wait for nodes, 0 if
--- they do not; the minute in which the lives of the keys were last renewed; whether
--- nobody waited at some moment of the minute; whether any id is revoked; the
--- server's process.
-local STATE = '>dddddddbbs'
-local idle, any_revoked
-r.doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.kept, idle, any_revoked, r.server_before =
-  0, 0, 0, 0, 0, 0, 0, 0, 0, nil
-if m[3] then
-  r.doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.kept, idle, any_revoked, r.server_before =
-    struct.unpack(STATE, m[3])
-end
-r.idle, r.any_revoked = idle == 1, any_revoked == 1
 
 -- touched are keys that this call may have made; they are to have an end.
 local touched = {}
 local function touch(key) touched[key] = true end
-
--- The head of the report, and how long its lists are. candidate names the room's
--- memory if it begins anew.
-r.node, r.told_epoch, r.candidate = text(), text(), text()
-local whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred
-r.seq, r.told_now, r.slack, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred =
-  struct.unpack('>ddddddddddddd', text())
-
--- A room whose memory is gone in part begins anew like one that has none.
-r.epoch = r.last and call('GET', EPOCH)
-r.known_seq = tonumber(call('HGET', SEQS, r.node))

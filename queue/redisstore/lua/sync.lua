@@ -1,20 +1,21 @@
 -- Tells the calling node how the room stands.
 
 local TURNS = 100 -- how many people are told at most that it is their turn
+local LATELY = 5  -- whole minutes without an admission after which the rate is none
 
 local since, told_version = number(), number()
 
 -- A store that has lost its memory is told the configuration again.
-local told = number()
-if configure(told, told > r.version) then
+local version = number()
+if configure(version, version > limits.version) then
   load_configuration()
-  r.closed = r.grace > 0 or r.doubting or r.want_whole
+  r.closed = r.grace > 0 or doubting or want_whole
   begin_line()
   if r.has_line then open_line() end
 end
 
 -- The rate is taken over several session durations: people leave in waves.
-local measured = math.min(math.max(5 * (1 + math.floor(r.lasts / MINUTE)), 15), MEASURED)
+local measured = math.min(math.max(5 * (1 + math.floor(limits.lasts / MINUTE)), 15), MEASURED)
 local rate_sum, rate_n, rate_late = 0, 0, 0
 for at, n in string.gmatch(call('HGET', META, 'rates') or '', '(%d+):(%d+)') do
   local age = (r.minute - at) / MINUTE
@@ -41,19 +42,18 @@ each(call('ZRANGEBYSCORE', ADMITTED, whole(since), '+inf'), function(part)
 end)
 
 local configuration = {}
-if told_version ~= r.version then configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at') end
+if told_version ~= limits.version then configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at') end
 
 local function line_view()
-  if r.method ~= 'line' then return {} end
+  if limits.method ~= 'line' then return {} end
   local first, turns = call('ZRANGE', ORDER, 0, 0, 'WITHSCORES'), {}
-  for i, p in ipairs(first_in_line(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
+  for i, p in ipairs(line.first(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
   return {first[2] or 0, whole(r.given), r.ahead_of_all, turns}
 end
 
-local stands = standing()
-save()
-return {
-  stands, buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
-  call('ZRANGEBYSCORE', REVOKED, '(' .. whole(r.now), '+inf', 'WITHSCORES'), entered,
-  call('ZRANGEBYSCORE', SEEN, whole(r.now - GRACE), '+inf'), r.version, configuration, line_view(),
+call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now)) -- the caller is one of the nodes
+local reply = {
+  buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
+  call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
+  nodes_since(r.now - GRACE), limits.version, configuration, line_view(),
 }

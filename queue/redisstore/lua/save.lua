@@ -1,0 +1,24 @@
+-- What every verb that reports ends with: what was read whole is kept, once all else
+-- is done, and the reply tells last how the room stands. That is packed: a list takes
+-- long to hand over.
+local function flag(is) return is and 1 or 0 end
+
+reply[#reply + 1] = struct.pack('>ddddddBBB', told or r.now, r.active, r.admitted, open_slots(), waiting(), next_open(),
+  flag(want_whole), flag(r.grace > 0 or doubting), flag(settled())) .. epoch
+
+if r.has_line then
+  local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown)
+  if numbers ~= m[4] then call('HSET', META, 'line', numbers) end
+end
+if offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(offset)) end
+call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted,
+  r.present, r.first_window, r.grace, r.minute, r.active, r.first_end, flag(r.idle), flag(r.any_revoked), flag(r.lasting), server),
+  node, struct.pack(NODE, known_seq or -1, r.now))
+local life = lifetime(limits.duration, math.max(limits.place, limits.dropout))
+if kept ~= r.minute then
+  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, AWAITED, DRAWN}) do touch(key) end
+  if length() > 0 then line.touch() end
+  if limits.fleeting then end_all(life) end
+end
+for key in pairs(touched) do call('PEXPIRE', key, life) end
+return reply
