@@ -53,12 +53,12 @@ func TestTheBuiltInPageTellsEachStateInItsWords(t *testing.T) {
 		"random, longer than told": {"more than 4 hours"},
 		"queue all":                {"Nobody is being let in at the moment."},
 		"queue all, reject":        {"Nobody is being let in at the moment.", "You are in the waiting room"},
-		"line":                     {"Your place in line", `<dd id="position">7 of 412</dd>`, `<dd id="ahead">6</dd>`, "about 2\u00a0min"},
-		"line, next":               {`<dd id="position">1 of 412</dd>`, `<dd id="ahead">0</dd>`},
-		"line, hours":              {`<dd id="position">380 of 412</dd>`, "about 1\u00a0h 35\u00a0min"},
-		"line, wait unknown":       {`<dd id="position">7 of 412</dd>`, "We cannot estimate your wait right now."},
+		"line":                     {"Your place in line", `<dd id="position">7th of 412</dd>`, `<dd id="ahead">6</dd>`, "about 2\u00a0min"},
+		"line, next":               {`<dd id="position">1st of 412</dd>`, `<dd id="ahead">0</dd>`},
+		"line, hours":              {`<dd id="position">380th of 412</dd>`, "about 1\u00a0h 35\u00a0min"},
+		"line, wait unknown":       {`<dd id="position">7th of 412</dd>`, "We cannot estimate your wait right now."},
 		"line, place unknown":      {`<div id="place" hidden>`, `<div id="line" hidden>`},
-		"queue all, line":          {`<dd id="position">7 of 412</dd>`, "Nobody is being let in at the moment."},
+		"queue all, line":          {`<dd id="position">7th of 412</dd>`, "Nobody is being let in at the moment."},
 		"reject":                   {"Nobody can come in right now", "Please come back later.", `<p id="stay" hidden>`},
 	}
 	attributes := regexp.MustCompile(`data-[a-z-]+="[^"]*"`)

@@ -55,6 +55,7 @@ type own struct {
 	lastUpdated, clock                           string
 	refresh                                      any
 	position, usersAhead, usersQueued            any
+	positionOrdinal                              string
 	number, first, last                          any
 	waitTime, waitTimeHours, waitTimeHourMinutes any
 	waitTimeFormatted                            string
@@ -157,6 +158,7 @@ func variables(d Data, o own) map[string]any {
 		"arrivalBucket":                  f.ArrivalBucket,
 		"positionKnown":                  f.PositionKnown,
 		"position":                       f.Position,
+		"positionOrdinal":                o.positionOrdinal,
 		"ticketNumber":                   f.TicketNumber,
 		"firstWaitingNumber":             f.FirstWaitingNumber,
 		"lastWaitingNumber":              f.LastWaitingNumber,
@@ -165,7 +167,8 @@ func variables(d Data, o own) map[string]any {
 }
 
 // Variables lists the names that a template can use, in alphabetical order.
-// Beyond the members of the JSON answer these are roomName; waitTimeHours and
+// Beyond the members of the JSON answer these are roomName; positionOrdinal,
+// which is position as in "7th", in English, or empty; waitTimeHours and
 // waitTimeHourMinutes, which are waitTime split at the hour, and their like
 // for the start of an event; lastUpdatedTime, which is the time of day of
 // lastUpdated as "15:04:05 UTC"; waitTimeIsLong, true above 240 minutes; and

@@ -11,7 +11,7 @@ import (
 
 func TestPlacesOfOneShapeShareAPage(t *testing.T) {
 	source := ""
-	for _, name := range []string{"ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "position", "positionKnown", "usersAhead", "usersAheadKnown", "usersQueued",
+	for _, name := range []string{"ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "position", "positionOrdinal", "positionKnown", "usersAhead", "usersAheadKnown", "usersQueued",
 		"waitTimeKnown", "waitTime", "waitTimeHours", "waitTimeHourMinutes", "waitTimeIsLong", "waitTimeFormatted"} {
 		source += fmt.Sprintf("{{%[1]s}}{{#%[1]s}} is {{.}}{{/%[1]s}}{{^%[1]s}} is none{{/%[1]s}}\n", name)
 	}
@@ -34,4 +34,17 @@ func TestPlacesOfOneShapeShareAPage(t *testing.T) {
 		require.Equal(t, string(want), string(answers[place.Shape()].AppendTo(nil, v)), "%+v", place)
 	}
 	require.Less(t, len(pages), 200, "there are few shapes")
+}
+
+func TestEnglishSaysWhichOneAPositionIs(t *testing.T) {
+	page, err := templates.Parse([]byte("{{positionOrdinal}} of {{usersQueued}}"))
+	require.NoError(t, err)
+	for n, want := range map[int]string{0: " of 2000", 1: "1st of 2000", 2: "2nd of 2000", 3: "3rd of 2000", 4: "4th of 2000", 10: "10th of 2000", 11: "11th of 2000",
+		12: "12th of 2000", 13: "13th of 2000", 21: "21st of 2000", 102: "102nd of 2000", 113: "113th of 2000", 1003: "1003rd of 2000"} {
+		place := templates.Place{TicketNumber: 1, Position: n, UsersQueued: 2000}
+		rendered, err := page.Render(templates.Data{QueueingMethod: "line", Place: place})
+		require.NoError(t, err)
+		require.Equal(t, want, string(rendered.AppendTo(nil, at(place))))
+		require.Len(t, want, rendered.Len(at(place)))
+	}
 }

@@ -41,6 +41,7 @@ const (
 	waitTime
 	waitTimeHours
 	waitTimeHourMinutes
+	positionOrdinal
 )
 
 const (
@@ -70,6 +71,8 @@ func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
 			dst = append(append(dst, stamp[11:19]...), " UTC"...)
 		case refreshInterval:
 			dst = strconv.AppendInt(dst, int64(max(v.RefreshSeconds, 1)), 10)
+		case positionOrdinal:
+			dst = appendOrdinal(dst, v.Place.number(position))
 		default:
 			dst = strconv.AppendUint(dst, v.Place.number(c.value), 10)
 		}
@@ -86,11 +89,30 @@ func (r *Rendered) Len(v Visitor) int {
 	}
 	v.Place = v.Place.resolved()
 	for _, c := range r.cuts {
-		if c.value >= ticketNumber {
+		switch {
+		case c.value == positionOrdinal:
+			n += digits(v.Place.number(position)) + len("th")
+		case c.value >= ticketNumber:
 			n += digits(v.Place.number(c.value))
 		}
 	}
 	return n
+}
+
+// appendOrdinal appends n as the English say which one it is: 1st, 2nd, 11th.
+func appendOrdinal(dst []byte, n uint64) []byte {
+	suffix := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return append(strconv.AppendUint(dst, n, 10), suffix...)
 }
 
 func digits(n uint64) int {
@@ -145,8 +167,12 @@ var marks = sync.OnceValue(func() string {
 // itself; the times and the interval are left out.
 func ownOf(d Data) own {
 	n, _ := d.position()
+	ordinal := ""
+	if n > 0 {
+		ordinal = string(appendOrdinal(nil, uint64(n)))
+	}
 	return own{
-		refresh: 0, position: n, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued,
+		refresh: 0, position: n, positionOrdinal: ordinal, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued,
 		number: d.Place.TicketNumber, first: d.Place.FirstWaitingNumber, last: d.Place.LastWaitingNumber,
 		waitTime: d.WaitTime, waitTimeHours: d.WaitTime / 60, waitTimeHourMinutes: d.WaitTime % 60,
 		waitTimeFormatted: FormatWaitTime(d),
@@ -173,6 +199,9 @@ func marked(d Data) own {
 		if *value != any(0) && *value != any(uint64(0)) {
 			*value = mark(v)
 		}
+	}
+	if o.positionOrdinal != "" {
+		o.positionOrdinal = mark(positionOrdinal)
 	}
 	if d.WaitTime > 1 {
 		o.waitTimeFormatted = mark(waitTime) + " minutes"

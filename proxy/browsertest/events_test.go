@@ -190,9 +190,9 @@ func TestThePlaceInAnExactLineMovesWithTheNumbersOfAll(t *testing.T) {
 	s := newScript(t, lineAt(7, 412), 20)
 	tab := s.visit()
 	is := func(text string) { tab.Until(place + ` === '` + text + `'`) }
-	is("7 of 412")
+	is("7th of 412")
 	s.tell(lineAt(7, 1412))
-	is("7 of 1,412")
+	is("7th of 1,412")
 	numbers := func(queued, first, last, preferred int) {
 		s.send("numbers", fmt.Sprintf(`{"usersQueued": %d, "firstWaitingNumber": %d, "lastWaitingNumber": %d, "usersPreferred": %d,
 			"lastUpdated": "2026-11-21T10:30:00.000Z"}`, queued, first, last, preferred))
@@ -213,7 +213,7 @@ func TestThePlaceInAnExactLineMovesWithTheNumbersOfAll(t *testing.T) {
 	is("about 3 of 3")
 	t.Log("a check-in tells the exact place")
 	s.tell(lineAt(2, 3))
-	is("2 of 3")
+	is("2nd of 3")
 	assert.True(t, browsertest.Eval[bool](tab, marked), "the page was not loaded again")
 	checkIns, streams := s.counts()
 	assert.Zero(t, checkIns, "the stream is the check-in")

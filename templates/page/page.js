@@ -11,6 +11,8 @@ let interval = say.refresh * 1000, due = Infinity, next = due, timer, worker, fl
 const set = (element, text) => { if (element.textContent !== text) element.textContent = text; };
 const show = (element, on) => { if (element.hidden === on) element.hidden = !on; };
 
+// Only English has ordinals here: the others say "7 of 412" in words of their own.
+const ordinal = n => ({one: 'st', two: 'nd', few: 'rd'})[new Intl.PluralRules('en', {type: 'ordinal'}).select(n)] || 'th';
 const clock = () => set(stamp, new Date(stamp.dateTime).toLocaleTimeString(latin));
 const tell = () => {
   set(note, entered ? say.turn : lost ? say.lost : paused ? say.paused : '');
@@ -34,7 +36,7 @@ const paint = w => {
   // What is in brackets is left out while the variable in it is zero.
   set(wait, say[state].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
   show($('place'), w.position);
-  set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+)\}/g, (_, name) => count.format(w[name])));
+  set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+?)(Ordinal)?\}/g, (_, name, which) => count.format(w[name]) + (which ? ordinal(w[name]) : '')));
   show($('line'), w.usersAheadKnown);
   set($('ahead'), count.format(w.usersAhead));
   stamp.dateTime = w.lastUpdated;
