@@ -300,6 +300,47 @@ func TestOperatorsSeeAndMoveWhoIsInAnExactLine(t *testing.T) {
 	}
 }
 
+func TestTheSitesBackendRenewsAVisitorByTheirID(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*queue.Settings)
+		renews bool
+	}{
+		"in an exact line":                   {func(s *queue.Settings) { s.Method = queue.Line }, true},
+		"in fifo":                            {func(*queue.Settings) {}, true},
+		"not where sessions are not renewed": {func(s *queue.Settings) { s.DisableSessionRenewal = true }, false},
+		"not where only connections keep seats": {func(s *queue.Settings) {
+			s.Method, s.Occupancy, s.LineGrace = queue.Line, queue.ByConnection, time.Minute
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, settings(c.change))
+			f.full()
+			waiting := f.visitor()
+			waiting.get("/")
+			before := f.people()
+			f.pass(50 * time.Second)
+			ask := func(id string) (p person) {
+				f.api(http.MethodGet, visitors+"/"+id+"?renew=1", "", &p)
+				return p
+			}
+			got := ask(before.Active[0].ID)
+			assert.Equal(t, "active", got.Status)
+			assert.Equal(t, c.renews, got.ExpiresAt.After(before.Active[0].ExpiresAt))
+			if !before.WaitingKnown {
+				return
+			}
+			got = ask(before.Waiting[0].ID)
+			assert.Equal(t, "waiting", got.Status)
+			assert.Equal(t, 50*time.Second, got.Until.Sub(before.Waiting[0].Until), "it is a check-in")
+			assert.Equal(t, http.StatusNotFound, f.api(http.MethodGet, visitors+"/"+strings.Repeat("0a", 16)+"?renew=1", "", nil).status)
+			f.pass(time.Second)
+			assert.Equal(t, 1, f.status("shop").Active, "a stranger's id takes no slot")
+			require.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, visitors+"/"+before.Active[0].ID, "", nil).status)
+			assert.Equal(t, "waiting", ask(before.Waiting[0].ID).Status, "it lets nobody in")
+		})
+	}
+}
+
 func TestOperatorsAreRefusedWithAReason(t *testing.T) {
 	f := start(t)
 	f.full()

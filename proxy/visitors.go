@@ -96,8 +96,17 @@ func (g *Gate) withVisitor(next func(http.ResponseWriter, *http.Request, *room, 
 	})
 }
 
+// getVisitor tells how somebody stands; with renew=1 once their session is renewed,
+// or their check-in made.
 func (g *Gate) getVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	roll, err := r.line.queue.Roll(q.Context(), id)
+	var roll *queue.Roll
+	var err error
+	if q.URL.Query().Get("renew") == "1" {
+		err = r.line.queue.Renew(q.Context(), queue.At(g.o.Clock()), id)
+	}
+	if err == nil {
+		roll, err = r.line.queue.Roll(q.Context(), id)
+	}
 	switch {
 	case err != nil:
 		g.storeFailed(w, r, err)

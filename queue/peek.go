@@ -82,6 +82,14 @@ func inRoll(now Instant, s *Settings, t Ticket, w *Waiter) (Ticket, Place) {
 	return t, w.Place
 }
 
+// Renew does what a request of the visitor would for what they have: it renews
+// the session of an id, as far as requests do in the room, and is a check-in of a
+// place in the exact line. It lets nobody in.
+func (r *Room) Renew(ctx context.Context, now Instant, id ID) error {
+	claim := Claim{ID: id, NoSlot: true, NoPlace: true, Renew: r.settings.Load().renews(&Request{})}
+	return r.Ask(ctx, now, []Claim{claim}, make([]Grant, 1))
+}
+
 // Remove ends the session of an id, or takes it out of the exact line, and says
 // whether it was in either. Tickets that tell of it are void from then on, for a
 // session's duration at least.

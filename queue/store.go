@@ -121,7 +121,7 @@ type Claim struct {
 	Number   uint64 // by their ticket; 0 for none
 	Priority int16  // of one who joins
 	Raise    bool   // Priority is for one who is found, too, if it is higher than theirs
-	NoSlot   bool   // they keep or take a place, but no slot
+	NoSlot   bool   // they keep or take a place, but no slot; in the other methods neither
 	NoPlace  bool   // they take a slot or nothing
 }
 

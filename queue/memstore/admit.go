@@ -73,7 +73,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 			r.extend(c.ID, r.now.Add(r.settings.SessionLasts(r.slack)), known.admitted)
 		}
 		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: max(r.sessions[c.ID].expires, r.now+1)}
-	case c.HeldOnly:
+	case c.HeldOnly, c.NoSlot && r.settings.Method != queue.Line:
 		return queue.Grant{Verdict: queue.Refused}
 	case r.settings.Method == queue.Line:
 		return r.decideInLine(c)

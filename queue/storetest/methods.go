@@ -40,6 +40,14 @@ var methodCases = []contractCase{
 		n.at(3 * time.Minute)
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(claim(2)), "a draw lasts until the claimant is due")
 	}},
+	{"a claim that wants no slot gets none, whatever the method", func(n *node) {
+		for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line, queue.Passthrough} {
+			n.configure(with(limited(1), method))
+			assert.Equal(n, []queue.Verdict{refused}, n.verdicts(queue.Claim{ID: id(1), NoSlot: true, NoPlace: true, Renew: true}), method)
+			assert.Zero(n, n.look().Active)
+			assert.Zero(n, n.look().Present)
+		}
+	}},
 	{"a newcomer has everyone present ahead in random too", func(n *node) {
 		n.configure(with(limited(3), queue.Random))
 		n.count(people(2, cell(0)))

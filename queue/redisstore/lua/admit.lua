@@ -68,7 +68,7 @@ local function decide(c)
     end
     return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))
   end
-  if c.held_only then return verdict(REFUSED) end
+  if c.held_only or c.no_slot and r.method ~= 'line' then return verdict(REFUSED) end
   if r.method == 'line' then
     local enters, place = in_line(c, c.bucket ~= NEWCOMER)
     if enters then return grant(c) end
