@@ -91,6 +91,10 @@ func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
 	var found []visitor
 	for room := range rooms {
 		v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
+		if err == nil && v.ticket.State == queue.None && v.subject != (queue.ID{}) && r.URL.Query().Get("room") != "" {
+			// They may wait, or be in, with another device.
+			v.ticket, _ = room.line.queue.Peek(r.Context(), v.now, v.request(false, false))
+		}
 		switch {
 		case err != nil || v.ticket.State == queue.None:
 		case len(found) == 0 || found[0].ticket.State == v.ticket.State:

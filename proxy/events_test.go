@@ -438,3 +438,19 @@ func (s *slowReader) Write(p []byte) (int, error) {
 		return 0, s.gone.Err()
 	}
 }
+
+func TestAUserNeedsNoCookieForTheirEvents(t *testing.T) {
+	for name, method := range map[string]queue.Method{"fifo": queue.FIFO, "line": queue.Line} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, naming, trustingLoopback, settings(func(s *queue.Settings) { s.Method = method }))
+			require.True(t, f.visitor().get("/", as("ann")).in())
+			f.visitor().get("/", as("ben"))
+			f.pass(time.Second)
+			f.visitor().listen("?room=shop", as("ben")).next("place")
+			f.visitor().listen("?room=shop", as("ann")).endsWith("admitted")
+			assert.Equal(t, http.StatusNoContent, f.visitor().get("/.anteroom/events?room=shop", as("cleo")).status, "to listen is not to join")
+			f.pass(time.Second)
+			assert.Equal(t, 1, f.status("shop").Queued)
+		})
+	}
+}
