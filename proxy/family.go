@@ -25,6 +25,10 @@ const (
 	defaultRoomIdle = 10 * time.Minute
 )
 
+// crowdedIdle is how long an empty room is kept at most while there are as many as
+// there may be: it is made again for whoever asks, and another one cannot be made.
+const crowdedIdle = 10 * time.Second
+
 // family makes a room for each value of the braces in its path when it is first
 // asked for, and lets go of it when it has been empty for long. It outlives
 // configurations, as lines do.
@@ -159,7 +163,8 @@ func (r *room) one(value string) (*room, error) {
 }
 
 // drop lets go of a room in which nobody is and nobody waits, by the latest sync,
-// and which nobody has asked for in a while. It says whether it did.
+// and which nobody has asked for in a while, sooner if there is no space for
+// another. It says whether it did.
 func (f *family) drop(m *member, l *line) bool {
 	if n := l.queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
 		return false
@@ -168,7 +173,12 @@ func (f *family) drop(m *member, l *line) bool {
 	now := queue.At(f.gate.o.Clock())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now.Sub(m.asked) < f.model.Load().cfg.RoomIdle {
+	cfg := &f.model.Load().cfg
+	idle := cfg.RoomIdle
+	if len(f.members) >= cfg.MaxRooms {
+		idle = min(idle, crowdedIdle)
+	}
+	if now.Sub(m.asked) < idle {
 		return false
 	}
 	delete(f.members, m.value)

@@ -105,6 +105,23 @@ func TestARoomGoesWhenItHasBeenEmptyForLong(t *testing.T) {
 	f.goes("chat.a", "lobby")
 }
 
+func TestWithoutSpaceForAnotherAnEmptyRoomGoesSoon(t *testing.T) {
+	store := newCounting()
+	f := start(t, family(func(r *proxy.RoomConfig) { r.MaxRooms, r.Settings.SessionDuration = 2, time.Minute }), store.quickly)
+	anna := f.visitor()
+	require.True(t, anna.get("/room/a").in())
+	require.True(t, f.visitor().get("/room/b").in())
+	f.clock.add(50 * time.Second)
+	require.True(t, anna.get("/room/a").in())
+	f.clock.add(9 * time.Second)
+	require.Equal(t, http.StatusServiceUnavailable, f.visitor().get("/room/c").status)
+	f.stays(store, "chat.a", "chat.b", "lobby")
+	f.clock.add(2 * time.Second)
+	f.goes("chat.a", "lobby")
+	require.True(t, f.visitor().get("/room/c").in())
+	f.stays(store, "chat.a", "chat.c", "lobby")
+}
+
 func TestARoomStaysWhileSomebodyIsInIt(t *testing.T) {
 	store := newCounting()
 	f := start(t, family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Second; r.Settings.SessionDuration = time.Minute }), store.quickly)
