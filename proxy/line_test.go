@@ -58,7 +58,7 @@ func TestInAnExactLineEveryoneIsToldTheirPlace(t *testing.T) {
 	assert.Equal(t, true, second.told("waitTimeKnown"))
 	third := waiting[2].get("/", asJSON)
 	assert.Greater(t, third.told("waitTime"), second.told("waitTime"), "the wait is that of their place")
-	assert.Contains(t, waiting[2].get("/").body, `<dd id="position">2 of 2</dd>`)
+	assert.Contains(t, waiting[2].get("/").body, `<dd id="position">2nd of 2</dd>`)
 }
 
 func TestACustomPageTellsEveryoneTheirPlace(t *testing.T) {
