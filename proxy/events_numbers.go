@@ -58,6 +58,9 @@ func numbersText(n *queue.Numbers) []byte {
 		w := n.Wait(n.At)
 		j.waitJSON = &waitJSON{w.Known, w.Minutes, w.P25, w.P50, w.P75}
 	case queue.FIFO:
+		if n.Unsure {
+			break // nobody's place is known
+		}
 		for _, b := range n.Buckets[:min(len(n.Buckets), maxBuckets)] {
 			w := n.Wait(b.Bucket)
 			j.Buckets = append(j.Buckets, bucketWaitJSON{b.Bucket.Time(), b.Ahead, w.Known, w.Minutes})

@@ -187,7 +187,7 @@ func TestAStoreThatDoesNotAnswerEndsNoEventStream(t *testing.T) {
 	l.next("place")
 	store.failing.Store(true)
 	f.pass(interval * 2)
-	l.next("place")
+	assert.Equal(t, false, l.next("place").data["usersAheadKnown"])
 	store.failing.Store(false)
 	f.pass(interval * 2)
 	l.next("place")

@@ -108,6 +108,32 @@ func TestStoreThatDoesNotAnswerLetsNobodyNewInWithHold(t *testing.T) {
 	assert.Equal(t, queue.Admitted, d.visit(waiting).Outcome)
 }
 
+func TestNothingIsToldAsKnownWhileTheStoreDoesNotAnswer(t *testing.T) {
+	s := settings(1, 10)
+	d, store := openFallible(t, s, queue.Hold)
+	d.enter()
+	d.join()
+	d.pass(interval / 2)
+	told := func(known bool) {
+		t.Helper()
+		n := d.room.Numbers()
+		_, ahead := n.Ahead(d.now)
+		assert.Equal(t, known, ahead, "people ahead")
+		assert.Equal(t, known, n.Wait(d.now).Known, "the wait")
+		assert.Equal(t, 1, n.Waiting, "the last that the store told")
+	}
+	told(true)
+	store.fail(errGone, nil)
+	d.fails(errGone)
+	told(false)
+	d.now = d.now.Add(2 * time.Second)
+	d.fails(errGone)
+	told(false)
+	store.fail(nil, nil)
+	d.sync()
+	told(true)
+}
+
 func TestStoreThatDoesNotAnswerLetsInWhatWasOpenWithShare(t *testing.T) {
 	d, store := openFallible(t, settings(10, 4), queue.Share)
 	d.enter()

@@ -29,6 +29,7 @@ type Numbers struct {
 	Buckets  []Reserved
 	Line     LineNumbers
 	Young    bool // nobody waited until just now, and how long they will cannot be told
+	Unsure   bool // the store does not answer, or not all nodes have told it again: some people may be missing
 }
 
 // LineNumbers are what the visitors in an exact line are told alike: one with the
@@ -70,7 +71,8 @@ func (r *Room) renewNumbers(v *View) {
 
 func (r *Room) newNumbers(v *View) *Numbers {
 	s, paused, began := r.Settings(), r.paused.Load(), Instant(r.began.Load())
-	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Young: began == 0 || v.Now.Sub(began) < lineSettles, Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
+	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Young: began == 0 || v.Now.Sub(began) < lineSettles, Unsure: v.Recovering,
+		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: Reserve(v.Open, v.Buckets), Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
 	switch {
 	case s.QueueAll || s.Method == Reject || paused || v.Recovering:
@@ -83,6 +85,14 @@ func (r *Room) newNumbers(v *View) *Numbers {
 	return n
 }
 
+// doubtNumbers has visitors be told that nobody knows what they would be, while the
+// store does not answer. The caller holds talk.mu.
+func (r *Room) doubtNumbers() {
+	n := *r.numbers.Load()
+	n.Unsure, n.Rate = true, 0
+	r.numbers.Store(&n)
+}
+
 // Queueing reports whether people wait, or would have to.
 func (n *Numbers) Queueing() bool {
 	if n.Settings.Method == Passthrough && !n.Settings.QueueAll {
@@ -92,9 +102,9 @@ func (n *Numbers) Queueing() bool {
 }
 
 // Ahead counts the people present in line before a visitor who arrived then,
-// by the room's method. It is known in fifo only.
+// by the room's method. It is known in fifo only, while the store answers.
 func (n *Numbers) Ahead(arrived Instant) (people int, known bool) {
-	if n.Settings.Method != FIFO {
+	if n.Settings.Method != FIFO || n.Unsure {
 		return 0, false
 	}
 	people, _ = n.ahead(arrived)

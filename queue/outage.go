@@ -29,10 +29,13 @@ func (p *ErrorPolicy) UnmarshalText(text []byte) error {
 }
 
 // storeAnswered tells of the store's going and coming back, once each, and
-// returns err.
+// returns err. The caller holds talk.mu.
 func (r *Room) storeAnswered(err error) error {
 	if err != nil {
 		r.errors.Add(1)
+		if !r.failing.Load() {
+			r.doubtNumbers()
+		}
 	}
 	if failing := err != nil; r.failing.Swap(failing) != failing && r.onChange != nil {
 		r.onChange(err)
