@@ -38,8 +38,12 @@ func (r *room) begin(c queue.Configuration) numbers {
 func (r *room) countInLine(p *queue.Report) {
 	r.numbers.last = max(r.numbers.last, p.LastNumber)
 	for _, d := range p.Left {
-		e := r.inLine(d.ID)
-		if until := d.At.Add(queue.LineReturn); e != nil && e.Until() < d.At.Add(r.settings.LineDropout) && until < e.Until() {
+		e, until := r.inLine(d.ID), d.At.Add(queue.LineReturn)
+		switch {
+		case e == nil || e.Until() >= d.At.Add(r.settings.LineDropout) || e.Until() <= until:
+		case until <= r.now:
+			r.line.Remove(e)
+		default:
 			r.line.Keep(e, r.now, until)
 		}
 	}

@@ -65,10 +65,11 @@ local function decide(c)
     if r.has_line then line.give_up(c.id) end
     if not (c.held_only and r.counted) then leave(c) end
     if c.renew and r.now + limits.lasts > expires then
+      local first = expires == r.first_end
       expires = r.now + limits.lasts
       call('ZADD', SESSIONS, whole(expires), c.id)
       touch(SESSIONS)
-      r.first_end = 0
+      if first then count_sessions() end
     end
     return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))
   end

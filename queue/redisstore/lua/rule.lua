@@ -1,13 +1,15 @@
 -- The one rule's count of open slots, and when there may be more.
 
 -- Sessions count for the slack longer, for renewals that are not reported yet. They
--- are counted anew once one has ended, and where others than those let in were added.
-if r.first_end <= r.now - r.slack then
+-- are counted anew once one has ended, where others than those let in were added, and
+-- where the first to end was renewed.
+local function count_sessions()
   local alive = '(' .. whole(r.now - r.slack)
   local first = call('ZRANGEBYSCORE', SESSIONS, alive, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
   r.active = call('ZCOUNT', SESSIONS, alive, '+inf')
   r.first_end = tonumber(first[2]) or math.huge
 end
+if r.first_end <= r.now - r.slack then count_sessions() end
 
 -- random_parts counts the parts of this minute's allowance whose moments have
 -- passed, of how many, and when the next one's is. The moments are random and in
