@@ -263,7 +263,7 @@ func TestCheckInsGoOnWithoutAStream(t *testing.T) {
 	from, _ := s.counts()
 	s.until(func(checkIns, _ int) bool { return checkIns >= from+4 }, "it asks")
 	s.let(func() { s.data = lineAt(5, 400) })
-	tab.Until(place + ` === '5 of 400'`)
+	tab.Until(place + ` === '5th of 400'`)
 	assert.True(t, browsertest.Eval[bool](tab, marked), "the page was not loaded again")
 }
 
@@ -274,6 +274,6 @@ func TestWhoComesBackToThePageIsToldAgain(t *testing.T) {
 	tab.Open(s.url + "/elsewhere")
 	s.let(func() { s.data = lineAt(5, 400) })
 	tab.Do(chromedp.Evaluate[chromedp.Void](`setTimeout(() => history.back())`))
-	tab.Until(place + ` === '5 of 400'`)
+	tab.Until(place + ` === '5th of 400'`)
 	s.until(func(_, streams int) bool { return streams == 2 }, "it listens again")
 }
