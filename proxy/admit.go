@@ -101,7 +101,7 @@ func (g *Gate) respond(resp *http.Response) {
 	case revoke && p.visitor.room.cfg.Revoke:
 		p.revoke()
 	case p.hold != nil && lasts(resp):
-		p.hold.keep()
+		p.hold.keep(resp.Request.Context())
 	}
 	p.mark(resp.Header)
 }

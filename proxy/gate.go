@@ -96,7 +96,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.subresource(w, r, v)
 		return
 	}
-	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, v.asks(r)))
+	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), unsafe(r) || subresource(r))))
 }
 
 // ownMatter answers requests that are for no room and no origin, and says

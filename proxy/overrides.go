@@ -96,18 +96,23 @@ func fieldsOf(c Changes) (map[string]json.RawMessage, error) {
 }
 
 // rebase makes cfg what this gate is configured with, under what operators have
-// changed, and returns what was; nil the first time. Changes that do not go with
-// cfg end, as a gate has to start with a file that is right by itself.
+// changed, and returns what was; nil the first time. It fails if the changes do not
+// go with cfg; the first time they end then, as a gate has to start with a file that
+// is right by itself.
 func (l *line) rebase(ctx context.Context, now queue.Instant, cfg RoomConfig, log *zap.Logger) (was *RoomConfig, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was = l.base.Swap(&cfg)
 	var misfit error
 	err = l.configure(ctx, now, "file", func(o overrides) (overrides, error) {
-		if misfit = o.Changes.over(cfg.Settings).WithDefaults().Validate(); misfit != nil {
-			o = o.withoutTimes()
+		misfit = o.Changes.over(cfg.Settings).WithDefaults().Validate()
+		switch {
+		case misfit == nil:
+			return o, nil
+		case was == nil:
+			return o.withoutTimes(), nil
 		}
-		return o, nil
+		return o, fmt.Errorf("what operators have changed does not go with it, and has to be taken back first: %w", misfit)
 	})
 	if err != nil {
 		l.base.Store(was)

@@ -14,6 +14,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
 func TestPatchChangesARoomWhileItRuns(t *testing.T) {
@@ -188,14 +189,19 @@ func TestConfigureTakesUpEverythingAtOnce(t *testing.T) {
 }
 
 // A gate that did not start for what operators changed could not be told to take
-// it back.
-func TestChangesThatDoNotGoWithTheConfigurationEnd(t *testing.T) {
-	f := start(t)
+// it back; one that is at work can.
+func TestChangesThatDoNotGoWithTheConfigurationEndAtAStart(t *testing.T) {
+	store := memstore.New()
+	same := func(_ *proxy.Config, o *proxy.Options) { o.Store = store }
+	f := start(t, same)
 	require.Equal(t, http.StatusOK, f.patch(`{"refresh_interval": "2m", "total_active_users": 7}`).status)
 	next := f.config
 	next.Rooms = slices.Clone(next.Rooms)
 	next.Rooms[0].Settings.QueueTicketTTL = time.Minute
-	require.NoError(t, f.Configure(t.Context(), next))
+	require.ErrorContains(t, f.Configure(t.Context(), next), "taken back first")
+	assert.Equal(t, "2m", f.describe()["refresh_interval"])
+
+	f = start(t, same, settings(func(s *queue.Settings) { s.QueueTicketTTL = time.Minute }))
 	told := f.describe()
 	assert.Equal(t, "1m", told["queue_ticket_ttl"])
 	assert.Equal(t, "20s", told["refresh_interval"])

@@ -49,12 +49,14 @@ func lasts(resp *http.Response) bool {
 }
 
 // keep keeps the visitor's seat from now until the hold is ended, and for the
-// room's grace beyond.
-func (h *hold) keep() {
+// room's grace beyond. Where it has been given away, the connection is cut.
+func (h *hold) keep(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.long = true
-	h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
+	if !h.queue.Connect(ctx, queue.At(h.gate.o.Clock()), h.ticket) {
+		h.seat.cut(h.ticket.ID)
+	}
 }
 
 // leave gives up the hold's part of a seat.

@@ -89,7 +89,7 @@ func TestConnectionsThatTheSiteRefusesKeepNoSeat(t *testing.T) {
 		"a stream of events": func(r *http.Request) { r.Header.Set("Accept", "text/event-stream") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, room(byConnection(15*time.Second)))
+			f := start(t, manyGates, room(byConnection(15*time.Second)))
 			f.site.will(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/refused" {
 					w.WriteHeader(http.StatusForbidden)

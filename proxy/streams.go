@@ -164,6 +164,9 @@ func (a *audience) renew(now queue.Instant, n *queue.Numbers) bool {
 		return false
 	}
 	a.made = n
+	if n.Unsure && n.Settings.Method == queue.Line {
+		return false // each would work out a place without those who are missing
+	}
 	text := numbersText(n)
 	if bytes.Equal(text, a.text) {
 		return false

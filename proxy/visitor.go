@@ -23,13 +23,6 @@ type visitor struct {
 	priority int16    // what it has signed for them
 }
 
-// asks is what a request for the site asks of the queue.
-func (v *visitor) asks(r *http.Request) queue.Request {
-	q := v.request(hidden(r), unsafe(r) || subresource(r))
-	q.Connects = connects(r)
-	return q
-}
-
 // request is what the visitor asks of the queue.
 func (v *visitor) request(hidden, noWait bool) queue.Request {
 	return queue.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority}

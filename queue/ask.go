@@ -78,9 +78,16 @@ type ask struct {
 // does not answer, the room's policy decides at once; a Sync finds out when it
 // does again.
 func (r *Room) ask(ctx context.Context, now Instant, c Claim) Grant {
-	if r.failing.Load() {
-		return r.withoutStore(r.storeTime(now), c)
+	if !r.failing.Load() {
+		if g, err := r.put(ctx, now, c); err == nil {
+			return g
+		}
 	}
+	return r.withoutStore(r.storeTime(now), c)
+}
+
+// put puts a claim to the store, together with others.
+func (r *Room) put(ctx context.Context, now Instant, c Claim) (Grant, error) {
 	a, _ := r.asks.pool.Get().(*ask)
 	if a == nil {
 		a = &ask{done: make(chan bool, 1)}
@@ -110,10 +117,7 @@ func (r *Room) ask(ctx context.Context, now Instant, c Claim) Grant {
 		waited += r.gathering()
 		r.lead(ctx, now.Add(waited), a)
 	}
-	if a.err != nil {
-		return r.withoutStore(r.storeTime(now), c)
-	}
-	return a.grant
+	return a.grant, a.err
 }
 
 // gathering waits for more claims to come, unless a newcomer has, and returns for

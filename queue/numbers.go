@@ -62,7 +62,7 @@ func (r *Room) renewNumbers(v *View) {
 		r.began.Store(int64(v.Now))
 	}
 	old := r.numbers.Load()
-	fresh := v.Now.Sub(old.At) < numbersLast && (!old.Young || old.Waiting == 0)
+	fresh := v.Now.Sub(old.At) < numbersLast && (!old.Young || old.Waiting == 0) && old.Unsure == v.unsure()
 	if fresh && old.Settings == r.Settings() && old.Paused == r.paused.Load() && (old.Waiting > 0 || v.Present == 0) {
 		return
 	}
@@ -71,7 +71,7 @@ func (r *Room) renewNumbers(v *View) {
 
 func (r *Room) newNumbers(v *View) *Numbers {
 	s, paused, began := r.Settings(), r.paused.Load(), Instant(r.began.Load())
-	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Young: began == 0 || v.Now.Sub(began) < lineSettles, Unsure: v.Recovering,
+	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Young: began == 0 || v.Now.Sub(began) < lineSettles, Unsure: v.unsure(),
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: Reserve(v.Open, v.Buckets), Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
 	switch {
@@ -84,6 +84,9 @@ func (r *Room) newNumbers(v *View) *Numbers {
 	}
 	return n
 }
+
+// unsure says whether some people may be missing from the view.
+func (v *View) unsure() bool { return v.Recovering || v.Settling }
 
 // doubtNumbers has visitors be told that nobody knows what they would be, while the
 // store does not answer. The caller holds talk.mu.

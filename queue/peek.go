@@ -77,8 +77,17 @@ func inRoll(now Instant, s *Settings, t Ticket, w *Waiter) (Ticket, Place) {
 // the session of an id, as far as requests do in the room, and is a check-in of a
 // place in the exact line. It lets nobody in.
 func (r *Room) Renew(ctx context.Context, now Instant, id ID) error {
-	claim := Claim{ID: id, NoSlot: true, NoPlace: true, Renew: r.settings.Load().renews(&Request{})}
-	return r.Ask(ctx, now, []Claim{claim}, make([]Grant, 1))
+	return r.renewed(ctx, now, Claim{ID: id, NoSlot: true, NoPlace: true, Renew: r.settings.Load().renews()})
+}
+
+// renewed puts a claim to the store that is to renew something, and takes the end
+// of the session down, if there is one.
+func (r *Room) renewed(ctx context.Context, now Instant, c Claim) error {
+	g, err := r.put(ctx, now, c)
+	if err == nil && g.Verdict == Held {
+		r.sessions.note(r.storeTime(now), c.ID, g.Expires, true)
+	}
+	return err
 }
 
 // Remove ends the session of an id, or takes it out of the exact line, and says

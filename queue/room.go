@@ -148,6 +148,13 @@ func (r *Room) Touch(now Instant, t Ticket) bool {
 	return true
 }
 
+// Connect keeps the seat of a visitor whose connection has been made at now, and
+// says whether they have it. A store that gates share counts a seat for longer
+// than these know of it, and is asked then.
+func (r *Room) Connect(ctx context.Context, now Instant, t Ticket) bool {
+	return r.Touch(now, t) || r.renewed(ctx, now, Claim{ID: t.ID, NoSlot: true, NoPlace: true, Renew: true}) == nil && r.Touch(now, t)
+}
+
 // Occupancy is what keeps a visitor in the room.
 func (r *Room) Occupancy() Occupancy { return r.settings.Load().Occupancy }
 
@@ -205,11 +212,12 @@ func (r *Room) newID() ID {
 
 // interval draws a refresh interval with its jitter: of the whole seconds, where
 // there are several, since intervals are told in these, and whoever keeps to one
-// that was rounded up checks in less often than who asks all the time.
+// that was rounded up checks in less often than who asks all the time. In random,
+// where each check-in is a chance, one whole second is preferred to a jitter, too.
 func (r *Room) interval(s *Settings) time.Duration {
 	spread := time.Duration(float64(s.RefreshInterval) * s.RefreshJitter).Truncate(time.Millisecond)
 	least, most, step := s.RefreshInterval-spread, s.RefreshInterval+spread, time.Millisecond
-	if first, last := Told(least), most.Truncate(time.Second); first < last {
+	if first, last := Told(least), most.Truncate(time.Second); first < last || first == last && s.Method == Random {
 		least, most, step = first, last, time.Second
 	}
 	up, _ := bits.Mul64(r.uint64(), uint64((most-least)/step)+1)

@@ -230,9 +230,7 @@ func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 func (s *Settings) fixed() bool { return s.DisableSessionRenewal || s.Occupancy == ByConnection }
 
 // renews reports whether a request renews the session of whoever is in.
-func (s *Settings) renews(q *Request) bool {
-	return !s.fixed() || s.Occupancy == ByConnection && q.Connects
-}
+func (s *Settings) renews() bool { return !s.fixed() }
 
 // bucket is where a visitor who arrived then is counted. It is in whole seconds
 // whatever the setting, so that it packs; buckets, of a second at least, stay

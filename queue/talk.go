@@ -30,7 +30,8 @@ type talk struct {
 	epoch         string
 	since         Instant
 	configuration Configuration
-	giving        Configuration // that this node is about to give the room
+	configuring   sync.Mutex    // held for as long as this node gives the room a configuration
+	giving        Configuration // that it is about to give it
 	jumps         int           // answers in a row whose clock does not fit
 	syncs         int
 
@@ -329,6 +330,8 @@ func (r *Room) Configure(ctx context.Context, now Instant, c Configuration) erro
 		return fmt.Errorf("configuring room %q: %w", r.name, err)
 	}
 	t := &r.talk
+	t.configuring.Lock()
+	defer t.configuring.Unlock()
 	t.mu.Lock()
 	c.Version, c.At = t.configuration.Version+1, r.storeTime(now)
 	t.giving = c

@@ -30,10 +30,6 @@ type Request struct {
 	// line; the check-in of someone who waits is left as it was.
 	NoWait bool
 
-	// Connects says that the request asks for a connection that keeps its visitor
-	// in, where the room's occupancy is by connection.
-	Connects bool
-
 	// Called says that Turns had the visitor: in fifo their check-in counts
 	// though it is not due, once until the next one that is.
 	Called bool
@@ -243,9 +239,9 @@ func (r *Room) arrive(now Instant, s *Settings, id ID, q *Request) (Decision, *P
 	}
 	// A session that has run out here may last in the store, and that of a subject
 	// may be another device's.
-	back := (q.Ticket.State == Accepted || q.Subject != ID{}) && id == cmp.Or(q.Subject, q.Ticket.ID) && !r.paused.Load()
+	back := (q.Ticket.State == Accepted || q.Subject != ID{}) && id == cmp.Or(q.Subject, q.Ticket.ID)
 	if back || s.Method == Line || r.worthAsking(now, s, Cell{}, 0) {
-		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: q.Priority > 0, NoSlot: r.paused.Load(), NoPlace: q.NoWait, Renew: s.renews(q)}
+		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: q.Priority > 0, NoSlot: r.paused.Load(), NoPlace: q.NoWait, Renew: s.renews()}
 		return Decision{}, &Pending{Claim: c, request: *q}
 	}
 	if q.NoWait {
@@ -330,7 +326,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 func (r *Room) claim(q *Request, cell Cell) Claim {
 	t := &q.Ticket
 	c := Claim{ID: t.ID, Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn,
-		Number: t.Number, Priority: t.Priority, NoSlot: r.paused.Load(), Renew: r.settings.Load().renews(q)}
+		Number: t.Number, Priority: t.Priority, NoSlot: r.paused.Load(), Renew: r.settings.Load().renews()}
 	if q.Priority > max(t.Priority, 0) { // the default raises nobody whom an operator has put last
 		c.Priority, c.Raise = q.Priority, true
 	}

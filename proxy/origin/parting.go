@@ -55,8 +55,20 @@ func (c partingConn) CloseWrite() error {
 // partingBody is the origin's end of a websocket.
 type partingBody struct{ io.ReadWriteCloser }
 
+// Read reads what the origin sends. When it ends its side, it has the time of parting to read on.
+func (b partingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadWriteCloser.Read(p)
+	if err != nil {
+		b.part()
+	}
+	return n, err
+}
+
+// part closes the connection soon.
+func (b partingBody) part() { time.AfterFunc(parting, func() { _ = b.Close() }) }
+
 // CloseWrite ends the direction to the origin, which has the time of parting to end the other.
 func (b partingBody) CloseWrite() error {
-	time.AfterFunc(parting, func() { _ = b.Close() })
+	b.part()
 	return endWrite(b.ReadWriteCloser)
 }

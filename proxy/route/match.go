@@ -29,8 +29,10 @@ func only(entries []entry, path string) (i int, known bool) {
 		return 0, false
 	}
 	i = first(entries, bare)
-	return i, i == len(entries) || entries[i].value == 0
+	return i, !braced(entries, i) && !braced(entries, first(entries, path))
 }
+
+func braced(entries []entry, i int) bool { return i < len(entries) && entries[i].value > 0 }
 
 // hits yields the index of the most specific entry of every reading of a path
 // that is not plain, with that reading; and every entry, with none, when the path

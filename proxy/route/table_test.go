@@ -113,6 +113,14 @@ func TestAllNamesEveryRoomThatAReadingIsIn(t *testing.T) {
 			assert.Equal(t, first, got[1])
 		})
 	}
+	family := newTable(t, room("room", "/room/{id}"), room("lobby", "/room/lobby"), room("all", "/"))
+	for target, want := range map[string][]route.Guard{
+		"/room/;x":       {{Room: 0}, {Room: 2}},
+		"/room/lobby;x":  {{Room: 1}, {Room: 0}},
+		"/other;x/lobby": {{Room: 2}},
+	} {
+		assert.ElementsMatch(t, want, family.All(nil, "a.test", target), target)
+	}
 	assert.Empty(t, newTable(t, room("a", "/a")).All(nil, "", "/b"))
 	assert.Empty(t, newTable(t, room("a", "/a")).All(nil, "", "/b//c"))
 }

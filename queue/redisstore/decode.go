@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -133,10 +134,12 @@ const (
 
 func (r *reader) standing() queue.Standing {
 	p := r.packed(standingSize)
-	return queue.Standing{
+	s := queue.Standing{
 		Now: p.instant(), Active: int(p.int()), Admitted: int(p.int()), Open: int(p.int()), Present: int(p.int()), NextOpen: p.instant(),
-		WantWhole: p.byte() == 1, Recovering: p.byte() == 1, Settling: p.byte() == 1, Epoch: string(p),
+		WantWhole: p.byte() == 1, Recovering: p.byte() == 1, Settling: p.byte() == 1,
 	}
+	s.Epoch = string(p) // the rest
+	return s
 }
 
 // grant reads a verdict, and the place of whoever waits in an exact line.
@@ -171,12 +174,12 @@ func readView(reply []any) (*queue.View, error) {
 		}
 		v.RateKnown = true
 	}
-	revoked, entered, nodes := r.next(), r.next(), r.next()
+	revoked, entered := r.next(), r.next()
 	v.Revoked, v.Entered = revoked.sessions(), entered.sessions()
-	for len(nodes.list) > 0 && nodes.err == nil {
-		n, err := strconv.ParseUint(nodes.text(), 10, 64)
+	for name := range strings.FieldsSeq(r.text()) {
+		n, err := strconv.ParseUint(name, 10, 64)
 		if err != nil {
-			nodes.fault("a node")
+			r.fault("a node")
 		}
 		v.Nodes = append(v.Nodes, n)
 	}
@@ -194,7 +197,7 @@ func readView(reply []any) (*queue.View, error) {
 	}
 	r.readLine(v)
 	v.Standing = r.standing()
-	for _, part := range []*reader{buckets, counts, revoked, entered, nodes} {
+	for _, part := range []*reader{buckets, counts, revoked, entered} {
 		r.join(part)
 	}
 	return v, r.failure("sync")

@@ -105,8 +105,8 @@ func TestCallsToTheStoreDoNotGrowWithTheCrowd(t *testing.T) {
 	t.Parallel()
 	for _, method := range []queue.Method{queue.FIFO, queue.Random} {
 		r := share(t, 2, func(c *simulate.Config) {
-			c.Visitors, c.Over, c.Room.Method = 60_000, time.Minute, method
-			c.Room.TotalActiveUsers, c.Room.NewUsersPerMinute = 20_000, 12_000
+			c.Visitors, c.Over, c.Room.Method = 20_000, time.Minute, method
+			c.Room.TotalActiveUsers, c.Room.NewUsersPerMinute = 7_000, 4_000
 			c.Room.Pacing = queue.PacingEven
 		})
 		assert.LessOrEqual(t, r.Sharing.Calls.MostPerNode, 25, method)

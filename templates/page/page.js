@@ -184,7 +184,8 @@ const look = () => {
 };
 
 // A goodbye is sent when the next page is there. If that is this one again, its visitor is taken for gone until they check in;
-// and it may be a while on its way.
+// and it may be a while on its way, so that they do so several times.
+let wary = 0;
 const goodbye = said => {
   try {
     const before = sessionStorage.anteroom;
@@ -206,12 +207,17 @@ addEventListener('pagehide', () => {
   goodbye(1);
   navigator.sendBeacon('/.anteroom/leave');
 });
-addEventListener('pageshow', e => { if (e.persisted) look(due = 0); });
+addEventListener('pageshow', e => {
+  if (!e.persisted) return;
+  wary = performance.now() + 5000;
+  look(due = 0);
+});
 
 clock();
 for (const id of ['ahead', 'position']) set($(id), $(id).textContent.replace(/\d+/g, n => count.format(n)));
 tell();
-const back = goodbye(''), wary = back ? performance.now() + 5000 : 0;
+const back = goodbye('');
+if (back) wary = performance.now() + 5000;
 next = performance.now() + (back ? 500 : interval);
 rest();
 // Whoever is back listens once that check-in has told of it: the goodbye may come after the stream.

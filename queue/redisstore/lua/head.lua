@@ -33,5 +33,6 @@ local epoch = r.last and call('GET', EPOCH)
 -- What is kept of each node, by its name: the number of its last report that was
 -- counted, -1 if none was, and when it last reported.
 local NODE = '>dd'
-local known_seq = m[5] and struct.unpack(NODE, m[5])
+local known_seq, reported
+if m[5] then known_seq, reported = struct.unpack(NODE, m[5]) end
 if known_seq == -1 then known_seq = nil end

@@ -11,20 +11,24 @@ local function await(nodes)
   r.grace = r.now + GRACE
 end
 
--- nodes_since lists the nodes that have reported since, and forgets those that have
--- not for an hour.
+-- nodes_since lists the nodes that have reported since, and tells which report of
+-- theirs is the oldest. It forgets those that have not reported for an hour.
 local function nodes_since(since)
-  local list, all = {}, call('HGETALL', META)
+  local list, oldest, all = {}, r.now, call('HGETALL', META)
   for i = 1, #all, 2 do
     local at = tonumber(all[i]) and select(2, struct.unpack(NODE, all[i + 1])) -- what else is kept there has other names
     if at and at >= since then
       table.insert(list, all[i])
+      oldest = math.min(oldest, at)
     elseif at and at < r.now - 60 * MINUTE then
       call('HDEL', META, all[i])
     end
   end
-  return list
+  return list, oldest
 end
+
+-- The list of the nodes that report lacks one that is new, or was away.
+if not reported or reported < r.now - GRACE then call('HDEL', META, 'nodes') end
 
 local told_nodes = {} -- those that a whole report's node knew
 for i = 1, nodes do told_nodes[i] = text() end
@@ -39,7 +43,7 @@ end
 
 -- A node that was answered by a server that knew more tells that writes were lost.
 local lost = epoch and told_epoch == epoch and known_seq and seq > known_seq + 1
-if r.last and (lost or r.gap or server_before and server_before ~= server) then await(nodes_since(r.last - GRACE)) end
+if r.last and (lost or r.gap or server_before and server_before ~= server) then await((nodes_since(r.last - GRACE))) end
 if lost or not epoch then
   -- What nodes will report anew is forgotten. Sessions are kept: their ids make it
   -- harmless to report them twice. Nodes hear of the line a little later.

@@ -51,9 +51,18 @@ local function line_view()
   return {first[2] or 0, whole(r.given), r.ahead_of_all, turns}
 end
 
-call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now)) -- the caller is one of the nodes
+-- The nodes that report are looked up again once one of them may have stopped, or
+-- one has come.
+local listed = call('HGET', META, 'nodes')
+if not listed or r.now > struct.unpack('>d', listed) then
+  call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now)) -- the caller is one of them
+  local nodes, oldest = nodes_since(r.now - GRACE)
+  listed = struct.pack('>d', oldest + GRACE) .. table.concat(nodes, ' ')
+  call('HSET', META, 'nodes', listed)
+end
+
 local reply = {
   buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
-  nodes_since(r.now - GRACE), limits.version, configuration, line_view(),
+  string.sub(listed, 9), limits.version, configuration, line_view(),
 }
