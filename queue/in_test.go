@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -212,6 +213,20 @@ func TestChangedSessionDurationThrowsNobodyOutAndLetsNobodyInTwice(t *testing.T)
 	d.at(20 * time.Minute)
 	assert.Equal(t, queue.Admitted, d.visit(first).Outcome)
 	assert.Equal(t, 1, d.stand().Active)
+}
+
+// The site's backend can renew a session that its visitor's gate takes for ended.
+func TestPausedRoomServesThoseWhomTheBackendHasRenewed(t *testing.T) {
+	s := settings(5, 10)
+	s.SessionDuration = time.Minute
+	store := memstore.New()
+	d, other := openOn(t, s, store), newRoom(t, s, store)
+	in := d.enter()
+	d.pass(50 * time.Second)
+	require.NoError(t, other.Renew(context.Background(), d.now, in.ID))
+	d.room.Pause(true)
+	d.now = d.now.Add(20 * time.Second)
+	d.isIn(in)
 }
 
 func TestPausedRoomAdmitsNobodyAndServesThoseWhoAreIn(t *testing.T) {

@@ -62,18 +62,26 @@ func TestShortRefreshIntervalStaysWithinItsJitter(t *testing.T) {
 }
 
 func TestWhoAsksAllTheTimeChecksInNoMoreOftenThanTheyAreTold(t *testing.T) {
-	s := settings(1, 1)
-	s.QueueAll, s.RefreshJitter = true, .15
-	d := open(t, s)
-	last := d.join()
-	for range 2000 {
-		d.pass(250 * time.Millisecond)
-		got := d.visit(last).Ticket
-		if got.LastCheckIn == last.LastCheckIn {
-			continue
-		}
-		assert.GreaterOrEqual(t, got.LastCheckIn.Sub(last.LastCheckIn), queue.Told(last.RefreshInterval))
-		last = got
+	for name, change := range map[string]func(*queue.Settings){
+		"by default":                     func(*queue.Settings) {},
+		"in random, with few to draw of": func(s *queue.Settings) { s.Method, s.RefreshInterval = queue.Random, 5*time.Second },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := settings(1, 1)
+			s.QueueAll, s.RefreshJitter = true, .15
+			change(&s)
+			d := open(t, s)
+			last := d.join()
+			for range 2000 {
+				d.pass(250 * time.Millisecond)
+				got := d.visit(last).Ticket
+				if got.LastCheckIn == last.LastCheckIn {
+					continue
+				}
+				assert.GreaterOrEqual(t, got.LastCheckIn.Sub(last.LastCheckIn), queue.Told(last.RefreshInterval))
+				last = got
+			}
+		})
 	}
 }
 
