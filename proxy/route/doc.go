@@ -46,8 +46,8 @@
 // those Match names the most specific room of them all, and Table.All names
 // each of them: without asking for all, someone let into a quiet room could
 // spell their way through it into a busy one. Parameters on their own, as in
-// /shop;jsessionid=1, make nobody disagree: read or not, they lead to no page that
-// another room has.
+// /shop;jsessionid=1, make nobody disagree where no braces can stand for them: read
+// or not, they lead to no page that another room has.
 //
 // # Braces
 //
