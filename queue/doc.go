@@ -1,5 +1,38 @@
 // Package queue decides who may enter a room.
 //
+// # Words
+//
+// These words mean one thing each, here and everywhere in the project:
+//
+//   - room: what is guarded: some hosts and paths with limits, settings and a
+//     line of their own.
+//   - gate: a running Anteroom. In this package it is a node: one of those that
+//     share a store.
+//   - origin: the site behind the gate.
+//   - store: what the nodes share: it counts, holds the sessions, and decides
+//     who gets a slot.
+//   - visitor: whoever sends requests under one id: a browser's cookie, or a
+//     user of the site, whom we call a subject.
+//   - ticket: what a visitor carries in the cookie: who they are, and either
+//     their place or their session.
+//   - slot: one of the total_active_users sessions that a room has space for.
+//     It is open, or one visitor holds it.
+//   - session: the time in which a visitor holds a slot. It ends
+//     session_duration after their last request, as a rule.
+//   - accepted, or active: said of a visitor who has a session. To admit
+//     somebody is to give them an open slot.
+//   - queued, or waiting: said of a visitor who has a place and no slot.
+//   - line: the queued visitors of a room, in the order of its method. The
+//     method named line keeps an exact line: each visitor has a number.
+//   - place: what puts a visitor ahead of others in the line: the time of
+//     arrival, or the number in an exact line.
+//   - bucket: an interval of arrival times, a minute as a rule. Visitors of one
+//     bucket are equal to each other in fifo.
+//   - check-in: a queued visitor's request that counts. The ticket says when
+//     the next one is due: a refresh interval after the last.
+//   - present: said of a queued visitor whose next check-in is not overdue. Only
+//     those who are present are ahead of anybody.
+//
 // # The one rule
 //
 // A visitor may take a slot only if enough slots remain for everyone who is

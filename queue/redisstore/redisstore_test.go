@@ -54,7 +54,7 @@ func TestExactLineIsLinearizable(t *testing.T) {
 	}
 }
 
-// leastRules are what README tells to give the store's user.
+// leastRules are what queue/README.md tells to give the store's user.
 const leastRules = "~anteroom:* +@read +@write +@scripting +@connection -@dangerous +time +info"
 
 func TestWithUserAndTLS(t *testing.T) {
