@@ -36,7 +36,7 @@ func documents(t *testing.T) map[string]string {
 }
 
 var (
-	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
+	fenced   = regexp.MustCompile("(?s)\n```.*?\n```")
 	linked   = regexp.MustCompile(`\]\(([^)\s]+)\)|src="([^"]+)"`)
 	heading  = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	unlinked = regexp.MustCompile(`[^\pL\pN _-]`)
