@@ -107,7 +107,7 @@ func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool 
 		w.Header()["Allow"] = passed
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 		return true
-	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https":
+	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 		return true
 	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
@@ -117,8 +117,23 @@ func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool 
 	return false
 }
 
+// namesHost says whether a request names its host in a way that everybody reads
+// alike, or not at all, as only HTTP/1.0 may.
+func namesHost(r *http.Request) bool {
+	if r.Host == "" {
+		return !r.ProtoAtLeast(1, 1)
+	}
+	_, ok := route.ParseHost(r.Host)
+	return ok
+}
+
 // guard returns the room that guards a request; nil if it has answered instead.
 func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
+	if r.Host == "" && s.table.NamesHosts() {
+		// net/http would name the origin's own host to it, which may be a room's.
+		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
+		return nil
+	}
 	var buf [2]route.Guard
 	switch guards := s.table.All(buf[:0], r.Host, r.RequestURI); len(guards) {
 	case 0:
