@@ -1,6 +1,9 @@
 package route
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // decode resolves percent escapes once. Those of slash and backslash it
 // leaves alone unless slashes is true, as servers do that tell an encoded
@@ -109,6 +112,35 @@ func cutParams(path string) string {
 	}
 	b.WriteString(path)
 	return b.String()
+}
+
+// trimSpace cuts the white space and control characters off the end of every
+// segment, as programs do that trim their input.
+func trimSpace(path string) string { return trimSegments(path, isSpace) }
+
+// trimDots cuts dots and white space off the end of every segment but the dot
+// segments, as Windows does with the names of files.
+func trimDots(path string) string {
+	return trimSegments(path, func(r rune) bool { return r == '.' || isSpace(r) })
+}
+
+// isSpace says whether some language takes a character for white space. U+FEFF is
+// that to JavaScript only.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' }
+
+func trimSegments(path string, of func(rune) bool) string {
+	segments, trimmed := strings.Split(path, "/"), false
+	for i, segment := range segments {
+		if segment == "." || segment == ".." {
+			continue
+		}
+		segments[i] = strings.TrimRightFunc(segment, of)
+		trimmed = trimmed || len(segments[i]) < len(segment)
+	}
+	if !trimmed {
+		return path
+	}
+	return strings.Join(segments, "/")
 }
 
 // dropHost takes what follows a leading "//" for a host and removes it.
