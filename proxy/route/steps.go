@@ -128,19 +128,28 @@ func trimDots(path string) string {
 // that to JavaScript only.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' }
 
+// trimSegments copies only what follows a segment that it shortens.
 func trimSegments(path string, of func(rune) bool) string {
-	segments, trimmed := strings.Split(path, "/"), false
-	for i, segment := range segments {
-		if segment == "." || segment == ".." {
-			continue
+	var b strings.Builder
+	copied, start := 0, 0
+	for start <= len(path) {
+		end := len(path)
+		if i := strings.IndexByte(path[start:], '/'); i >= 0 {
+			end = start + i
 		}
-		segments[i] = strings.TrimRightFunc(segment, of)
-		trimmed = trimmed || len(segments[i]) < len(segment)
+		segment := path[start:end]
+		if segment != "." && segment != ".." {
+			if kept := strings.TrimRightFunc(segment, of); len(kept) < len(segment) {
+				b.WriteString(path[copied : start+len(kept)])
+				copied = end
+			}
+		}
+		start = end + 1
 	}
-	if !trimmed {
+	if copied == 0 {
 		return path
 	}
-	return strings.Join(segments, "/")
+	return b.String() + path[copied:]
 }
 
 // dropHost takes what follows a leading "//" for a host and removes it.
