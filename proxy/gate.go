@@ -77,11 +77,13 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.ownMatter(w, r, s) {
 		return
 	}
+	for _, names := range s.subjects { // rooms may share an origin
+		names.Strip(r, s.trust)
+	}
 	room := g.guard(w, r, s)
 	if room == nil {
 		return
 	}
-	room.names.Strip(r, s.trust)
 	if room.exempts(r, s.trust) {
 		room.count(exempt)
 		g.pass(w, r, room.origin)
