@@ -93,6 +93,7 @@ func (g *Gate) respond(resp *http.Response) {
 		}
 		delete(resp.Header, name)
 	}
+	refuseLasting(resp)
 	p, ok := resp.Request.Context().Value(passageKey{}).(*passage)
 	if !ok {
 		return

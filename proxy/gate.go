@@ -33,6 +33,7 @@ type Gate struct {
 	current   atomic.Pointer[setup]
 	draining  atomic.Bool
 	streams   streams
+	networks  *networks
 
 	mu       sync.Mutex         // held while configuring
 	making   sync.RWMutex       // written while configuring and closing, read while a family makes a room or drops one
@@ -59,7 +60,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		lines: map[string]*line{}, families: map[string]*family{}}
+		networks: newNetworks(), lines: map[string]*line{}, families: map[string]*family{}}
 	g.metrics = newMetrics(g)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
@@ -89,13 +90,17 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.pass(w, r, room.origin)
 		return
 	}
+	if preflight(r) {
+		g.uncounted(w, r, room, s.trust, room.closed())
+		return
+	}
 	v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
 	if err != nil {
 		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Languages)
 		return
 	}
 	if subresource(r) && v.ticket.State != queue.Accepted {
-		g.subresource(w, r, v)
+		g.uncounted(w, r, room, s.trust, room.queueing())
 		return
 	}
 	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), unsafe(r) || subresource(r))))
