@@ -37,7 +37,7 @@ test: setup axe ## all tests with the race detector; installs what they need
 	CGO_ENABLED=1 go test -race -timeout 8m $(TESTFLAGS) ./...
 
 setup:
-	@.ci/setup cc chromium redis-server haproxy
+	@.ci/setup cc chromium redis-server haproxy nginx
 
 axe:
 	@.ci/axe $(CACHE)/axe-core

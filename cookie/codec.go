@@ -12,6 +12,10 @@ import (
 // made, in bytes. A longer one is refused before any cryptography.
 const MaxValueLen = 512
 
+// minValueLen is the length of the shortest value that can open: the encoding of a
+// time, "|", an encoded vector of 16 bytes with a payload of one, "|" and a MAC.
+const minValueLen = 92
+
 // Config says how a Codec seals.
 type Config struct {
 	// Name is the cookie's name without "__Host-", as Name returns it.
@@ -101,7 +105,7 @@ func (c *Codec) Encode(payload []byte) (string, error) {
 // is an old key. A value that no key opens, whatever the reason, is not an
 // error: ok is false, and whoever sent it is a new visitor.
 func (c *Codec) Decode(value string) (payload []byte, key int, ok bool) {
-	if value == "" || len(value) > MaxValueLen {
+	if len(value) < minValueLen || len(value) > MaxValueLen {
 		return nil, 0, false
 	}
 	for key := range c.codecs {

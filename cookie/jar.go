@@ -45,9 +45,6 @@ type Ticket struct {
 	// (*Jar).Name of the scheme at hand the ticket should be issued again.
 	Name string
 
-	// Refused is how many values of this room did not open.
-	Refused int
-
 	value string
 	known bool // it came from the jar's memory
 }
@@ -113,11 +110,12 @@ func (j *Jar) SetCookie(value string, https bool) string {
 // forget the ticket: same name and attributes, empty, Max-Age=0.
 func (j *Jar) DeleteCookie(https bool) string { return j.format(https).delete }
 
-// Read finds this room's ticket in the Cookie header lines of a request. Of
-// several values, at most four are tried: first those that came as "__Host-…",
-// which nobody but this host can have set, then the others, each in the order
-// they came in. The first that opens counts. None is not an error; the only
-// error is ErrUnreadable.
+// Read finds this room's ticket in the Cookie header lines of a request: first
+// among the values that came as "__Host-…", which nobody but this host can have
+// set, then among the others, each in the order they came in. The first that opens
+// counts, however many do not: a page of a sibling domain can set cookies of our
+// name. What that costs is bounded by the 16 KiB that are read, which hold some 150
+// values that could open. None is not an error; the only error is ErrUnreadable.
 func (j *Jar) Read(header http.Header) (Ticket, error) {
 	lines := header["Cookie"]
 	if len(lines) == 0 {
@@ -126,11 +124,28 @@ func (j *Jar) Read(header http.Header) (Ticket, error) {
 	if !readable(lines) {
 		return Ticket{}, ErrUnreadable
 	}
-	var found candidates
-	for _, line := range lines {
-		found.scan(line, j.codec.name)
+	ticket, others, ok := j.find(lines, true)
+	if !ok && others {
+		ticket, _, _ = j.find(lines, false)
 	}
-	return j.open(&found), nil
+	return ticket, nil
+}
+
+// find returns the first ticket that opens of the values that came as "__Host-…",
+// or of the others, and whether there are any of the other kind.
+func (j *Jar) find(lines []string, hosts bool) (t Ticket, others, ok bool) {
+	name := j.codec.name
+	if hosts {
+		name = j.hostName
+	}
+	for value, host := range values(lines, j.codec.name) {
+		if host != hosts {
+			others = true
+		} else if t, ok := j.open(value, name); ok {
+			return t, others, true
+		}
+	}
+	return Ticket{}, others, false
 }
 
 // Remember makes further Reads of the ticket's value cheap, as long as others that
@@ -142,27 +157,11 @@ func (j *Jar) Remember(t Ticket) {
 	}
 }
 
-func (j *Jar) open(found *candidates) Ticket {
-	var ticket Ticket
-	j.openFrom(&ticket, found.host[:found.hosts], j.hostName)
-	j.openFrom(&ticket, found.plain[:found.plains], j.codec.name)
-	return ticket
-}
-
-func (j *Jar) openFrom(ticket *Ticket, values []string, name string) {
-	for _, value := range values {
-		if ticket.Payload != nil || ticket.Refused == maxTried {
-			return
-		}
-		if o := j.memory.get(value); o != nil {
-			ticket.Payload, ticket.Key, ticket.Name, ticket.known = []byte(o.payload), o.key, name, true
-			return
-		}
-		payload, key, ok := j.codec.Decode(value)
-		if !ok {
-			ticket.Refused++
-			continue
-		}
-		ticket.Payload, ticket.Key, ticket.Name, ticket.value = payload, key, name, value
+// open returns the ticket that a value opens to.
+func (j *Jar) open(value, name string) (Ticket, bool) {
+	if o := j.memory.get(value); o != nil {
+		return Ticket{Payload: []byte(o.payload), Key: o.key, Name: name, known: true}, true
 	}
+	payload, key, ok := j.codec.Decode(value)
+	return Ticket{Payload: payload, Key: key, Name: name, value: value}, ok
 }

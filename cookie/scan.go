@@ -1,11 +1,13 @@
 package cookie
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 const (
 	maxHeaderLen = 16 << 10 // of all Cookie header lines together, in bytes
 	maxCookies   = 3000     // as in net/http, which beyond it reports no cookie at all
-	maxTried     = 4        // values of one room that are opened
 )
 
 // readable says whether the Cookie header lines of a request are of a size
@@ -56,43 +58,29 @@ func hasControlByte(s string) bool {
 	return false
 }
 
-// candidates are the values that a request has for one room, in its order.
-type candidates struct {
-	host, plain   [maxTried]string
-	hosts, plains int
-}
-
-// scan adds the values of the cookie called name, and of the one called
-// "__Host-" and name. It looks for the name rather than at every cookie: most
-// of a Cookie header is other people's.
-func (c *candidates) scan(line, name string) {
-	for from := 0; ; {
-		at := strings.Index(line[from:], name)
-		if at < 0 {
-			return
+// values yields the values of the cookies called name, and of those called
+// "__Host-" and name, which are host's, in their order. It looks for the name
+// rather than at every cookie: most of a Cookie header is other people's.
+func values(lines []string, name string) iter.Seq2[string, bool] {
+	return func(yield func(value string, host bool) bool) {
+		for _, line := range lines {
+			for from := 0; ; {
+				at := strings.Index(line[from:], name)
+				if at < 0 {
+					break
+				}
+				at += from
+				from = at + len(name)
+				if from == len(line) || line[from] != '=' {
+					continue
+				}
+				before := line[:at]
+				bare := strings.TrimSuffix(before, hostPrefix)
+				if startsCookie(bare) && !yield(valueAt(line, from+1), len(bare) < len(before)) {
+					return
+				}
+			}
 		}
-		at += from
-		from = at + len(name)
-		if from == len(line) || line[from] != '=' {
-			continue
-		}
-		before := line[:at]
-		bare := strings.TrimSuffix(before, hostPrefix)
-		if !startsCookie(bare) {
-			continue
-		}
-		c.add(valueAt(line, from+1), len(bare) < len(before))
-	}
-}
-
-func (c *candidates) add(value string, host bool) {
-	switch {
-	case host && c.hosts < maxTried:
-		c.host[c.hosts] = value
-		c.hosts++
-	case !host && c.plains < maxTried:
-		c.plain[c.plains] = value
-		c.plains++
 	}
 }
 

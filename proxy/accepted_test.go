@@ -38,15 +38,29 @@ func TestAcceptedGetTheOriginsAnswer(t *testing.T) {
 
 func TestAnswersWithATicketAreKeptOutOfSharedCaches(t *testing.T) {
 	for name, c := range map[string]struct{ origin, want http.Header }{
-		"the origin says nothing":         {http.Header{}, http.Header{"Cache-Control": {"private, no-store"}}},
-		"the origin says less":            {http.Header{"Cache-Control": {"public, max-age=60"}}, http.Header{"Cache-Control": {"private, no-store"}}},
-		"the origin says less, twice":     {http.Header{"Cache-Control": {"public", "max-age=60"}}, http.Header{"Cache-Control": {"private, no-store"}}},
-		"the origin says no-cache":        {http.Header{"Cache-Control": {"no-cache"}}, http.Header{"Cache-Control": {"private, no-store"}}},
-		"the origin says stricter":        {http.Header{"Cache-Control": {"no-store, no-transform"}}, http.Header{"Cache-Control": {"no-store, no-transform"}}},
-		"the origin says so in capitals":  {http.Header{"Cache-Control": {"No-Store"}}, http.Header{"Cache-Control": {"No-Store"}}},
-		"the origin has a word with CDNs": {http.Header{"Cdn-Cache-Control": {"max-age=60"}}, http.Header{"Cdn-Cache-Control": {"no-store"}}},
-		"the origin has one with Varnish": {http.Header{"Surrogate-Control": {"max-age=60"}}, http.Header{"Surrogate-Control": {"no-store"}}},
-		"no header for them is made up":   {http.Header{}, http.Header{"Cdn-Cache-Control": nil, "Surrogate-Control": nil}},
+		"the origin says nothing":             {http.Header{}, http.Header{"Cache-Control": {"private, no-store"}}},
+		"the origin says less":                {http.Header{"Cache-Control": {"public, max-age=60"}}, http.Header{"Cache-Control": {"private, no-store"}}},
+		"the origin says less, twice":         {http.Header{"Cache-Control": {"public", "max-age=60"}}, http.Header{"Cache-Control": {"private, no-store"}}},
+		"the origin says no-cache":            {http.Header{"Cache-Control": {"no-cache"}}, http.Header{"Cache-Control": {"private, no-store"}}},
+		"the origin says stricter":            {http.Header{"Cache-Control": {"no-store, no-transform"}}, http.Header{"Cache-Control": {"no-store, no-transform"}}},
+		"the origin says so in capitals":      {http.Header{"Cache-Control": {"No-Store"}}, http.Header{"Cache-Control": {"No-Store"}}},
+		"the origin says so on a second line": {http.Header{"Cache-Control": {"max-age=0", "no-store"}}, http.Header{"Cache-Control": {"max-age=0", "no-store"}}},
+		"the origin says something longer": {
+			http.Header{"Cache-Control": {"public, max-age=60, x-no-store, no-store-x"}}, http.Header{"Cache-Control": {"private, no-store"}}},
+		"the origin says it between quotes": {
+			http.Header{"Cache-Control": {`public, ext="a, no-store, \", no-store, b", max-age=60`}}, http.Header{"Cache-Control": {"private, no-store"}}},
+		"the origin says it with an argument": {http.Header{"Cache-Control": {"no-store=0, max-age=60"}}, http.Header{"Cache-Control": {"private, no-store"}}},
+		"the origin says it and takes it back": {
+			http.Header{"Cache-Control": {"max-age=60, no-store", "must-understand"}}, http.Header{"Cache-Control": {"private, no-store"}}},
+		"the origin has a word with CDNs": {
+			http.Header{"Cdn-Cache-Control": {"max-age=60"}, "Cloudflare-Cdn-Cache-Control": {"max-age=60"}, "Vercel-Cdn-Cache-Control": {"max-age=60", "x"}},
+			http.Header{"Cdn-Cache-Control": {"no-store"}, "Cloudflare-Cdn-Cache-Control": {"no-store"}, "Vercel-Cdn-Cache-Control": {"no-store"}}},
+		"the origin has one with surrogates": {
+			http.Header{"Surrogate-Control": {"max-age=60"}, "Edge-Control": {"max-age=60"}},
+			http.Header{"Surrogate-Control": {"no-store"}, "Edge-Control": {"no-store"}}},
+		"the origin has one with nginx":     {http.Header{"X-Accel-Expires": {"60"}}, http.Header{"X-Accel-Expires": {"0"}}},
+		"the origin has one with LiteSpeed": {http.Header{"X-Litespeed-Cache-Control": {"max-age=60"}}, http.Header{"X-Litespeed-Cache-Control": {"no-cache"}}},
+		"no header for them is made up":     {http.Header{}, http.Header{"Cdn-Cache-Control": nil, "Surrogate-Control": nil, "X-Accel-Expires": nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := start(t)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -92,15 +92,9 @@ func (g *Gate) authorised(next http.Handler) http.Handler {
 
 // isLocalOrAddress says whether a Host header is localhost or an IP address.
 func isLocalOrAddress(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = strings.Trim(host, "[]")
-	}
-	if strings.EqualFold(name, "localhost") {
-		return true
-	}
-	_, err = netip.ParseAddr(name)
-	return err == nil
+	name, ok := route.ParseHost(host)
+	_, err := netip.ParseAddr(name)
+	return ok && (name == "localhost" || err == nil)
 }
 
 // getReady says whether new visitors may be sent here. A store that does not

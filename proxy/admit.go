@@ -93,6 +93,7 @@ func (g *Gate) respond(resp *http.Response) {
 		}
 		delete(resp.Header, name)
 	}
+	refuseLasting(resp)
 	p, ok := resp.Request.Context().Value(passageKey{}).(*passage)
 	if !ok {
 		return
@@ -125,14 +126,7 @@ func (p *passage) mark(h http.Header) {
 	for _, value := range p.excess {
 		h.Add("Set-Cookie", value)
 	}
-	if !strings.Contains(strings.ToLower(h.Get("Cache-Control")), "no-store") {
-		h.Set("Cache-Control", "private, no-store")
-	}
-	for _, name := range [...]string{"Cdn-Cache-Control", "Surrogate-Control"} {
-		if h[name] != nil {
-			h.Set(name, "no-store")
-		}
-	}
+	keepFromCaches(h)
 }
 
 // originFailed answers a request that the origin left unanswered. An admitted

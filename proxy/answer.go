@@ -114,21 +114,8 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 
 // retryLater says when it is worth asking again.
 func (r *room) retryLater(h http.Header) {
-	interval := r.line.queue.Settings().RefreshInterval
+	interval := r.settings().RefreshInterval
 	h["Retry-After"] = []string{strconv.Itoa(int(queue.Told(interval) / time.Second))}
-}
-
-// subresource answers a browser that asks for a part of a page without being
-// let in: it takes no place and no slot.
-func (g *Gate) subresource(w http.ResponseWriter, r *http.Request, v visitor) {
-	if v.room.line.queue.Numbers().Queueing() {
-		v.room.count(withheld)
-		v.room.retryLater(w.Header())
-		g.problem(w, r, http.StatusServiceUnavailable, v.room.set.Languages)
-		return
-	}
-	v.room.count(exempt)
-	g.pass(w, r, v.room.origin)
 }
 
 // problem answers with an error page in the visitor's language, or with

@@ -150,6 +150,7 @@ func TestFirstTicketThatOpensCounts(t *testing.T) {
 		"between quotes":           `anteroom_shop="` + ticket + `"`,
 		"among those of others":    "a=b; anteroom_shop_x=1; xanteroom_shop=2; anteroom_shop=" + ticket + "; c",
 		"three pieces of junk":     strings.Repeat("anteroom_shop=evil; ", 3) + "anteroom_shop=" + ticket,
+		"a header full of junk":    strings.Repeat("anteroom_shop="+ticket[:len(ticket)-8]+"AAAAAAAA; ", 90) + "anteroom_shop=" + ticket,
 		"an empty one before it":   "anteroom_shop=; anteroom_shop=" + ticket,
 		"after cookies of no name": "=; ;; anteroom_shop=" + ticket,
 	} {

@@ -5,8 +5,10 @@
 //
 //	which room guards this host and path?    none → the origin       route.Table
 //	does a rule exempt it?                   yes → the origin         room.exempts
+//	is it a browser's own, a preflight?      yes → the origin         uncounted.go
 //	whose ticket is this?                    none we trust → new      cookie.Jar
 //	whom does the site say they are?         nobody → the ticket's    subject.Reader
+//	not in, and it is a part of a page?      yes → the origin         uncounted.go
 //	may they enter?                          the one rule             queue.Room
 //	admitted → the origin, with a new ticket where it changed         admit.go
 //	queued → a page or JSON, with the ticket                          answer.go
@@ -15,6 +17,9 @@
 // rooms' lines outlive it (setup.go, room.go). A family is a room for each value
 // of a segment of the path, made and dropped as they are used (family.go). While an
 // answer is under way its session stays active (hold.go).
+//
+// What passes without being counted is bounded by the network that it comes from
+// (networks.go), and does not pass where people have to wait, or nobody may enter.
 //
 // Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, and
 // how the caller stands (session.go).

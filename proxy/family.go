@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -243,13 +242,12 @@ func (g *Gate) oneOf(w http.ResponseWriter, r *http.Request, s *setup, model *ro
 	if one := model.family.ask(value); one != nil {
 		return one
 	}
-	if model.exempts(r, s.trust) {
+	if model.exempts(r, s.trust) || preflight(r) {
 		return model
 	}
 	one, err := model.family.room(r.Context(), value)
 	if err != nil {
-		seconds := int(queue.Told(model.cfg.Settings.WithDefaults().RefreshInterval) / time.Second)
-		w.Header()["Retry-After"] = []string{strconv.Itoa(seconds)}
+		model.retryLater(w.Header())
 		g.problem(w, r, http.StatusServiceUnavailable, model.set.Languages)
 		return nil
 	}

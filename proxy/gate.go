@@ -33,6 +33,7 @@ type Gate struct {
 	current   atomic.Pointer[setup]
 	draining  atomic.Bool
 	streams   streams
+	networks  *networks
 
 	mu       sync.Mutex         // held while configuring
 	making   sync.RWMutex       // written while configuring and closing, read while a family makes a room or drops one
@@ -59,7 +60,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		lines: map[string]*line{}, families: map[string]*family{}}
+		networks: newNetworks(), lines: map[string]*line{}, families: map[string]*family{}}
 	g.metrics = newMetrics(g)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
@@ -77,14 +78,20 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.ownMatter(w, r, s) {
 		return
 	}
+	for _, names := range s.subjects { // rooms may share an origin
+		names.Strip(r, s.trust)
+	}
 	room := g.guard(w, r, s)
 	if room == nil {
 		return
 	}
-	room.names.Strip(r, s.trust)
 	if room.exempts(r, s.trust) {
 		room.count(exempt)
 		g.pass(w, r, room.origin)
+		return
+	}
+	if preflight(r) {
+		g.uncounted(w, r, room, s.trust, room.closed())
 		return
 	}
 	v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
@@ -93,7 +100,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if subresource(r) && v.ticket.State != queue.Accepted {
-		g.subresource(w, r, v)
+		g.uncounted(w, r, room, s.trust, room.queueing())
 		return
 	}
 	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), unsafe(r) || subresource(r))))
@@ -107,7 +114,7 @@ func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool 
 		w.Header()["Allow"] = passed
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 		return true
-	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https":
+	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 		return true
 	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
@@ -117,8 +124,23 @@ func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool 
 	return false
 }
 
+// namesHost says whether a request names its host in a way that everybody reads
+// alike, or not at all, as only HTTP/1.0 may.
+func namesHost(r *http.Request) bool {
+	if r.Host == "" {
+		return !r.ProtoAtLeast(1, 1)
+	}
+	_, ok := route.ParseHost(r.Host)
+	return ok
+}
+
 // guard returns the room that guards a request; nil if it has answered instead.
 func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
+	if r.Host == "" && s.table.NamesHosts() {
+		// net/http would name the origin's own host to it, which may be a room's.
+		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
+		return nil
+	}
 	var buf [2]route.Guard
 	switch guards := s.table.All(buf[:0], r.Host, r.RequestURI); len(guards) {
 	case 0:

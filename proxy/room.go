@@ -126,6 +126,15 @@ func (g *Gate) newLine(ctx context.Context, r *room) (*line, error) {
 	return l, nil
 }
 
+// settings are those in force; for the model of a family those of its rooms at
+// first.
+func (r *room) settings() queue.Settings {
+	if r.line == nil {
+		return r.cfg.Settings.WithDefaults()
+	}
+	return r.line.queue.Settings()
+}
+
 // suspended says whether the room is not used for now.
 func (r *room) suspended() bool {
 	if r.line == nil {
@@ -136,7 +145,7 @@ func (r *room) suspended() bool {
 
 // exempts says whether a request passes the room by.
 func (r *room) exempts(q *http.Request, trust origin.Trust) bool {
-	if r.suspended() || preflight(q) {
+	if r.suspended() {
 		return true
 	}
 	if len(r.cfg.Rules) == 0 {

@@ -86,6 +86,7 @@ func TestAnyReadingThatIsGuardedIsGuarded(t *testing.T) {
 	for _, target := range []string{
 		"//tickets", "/./tickets", "/foo/../tickets", "/foo/..%2ftickets", "/foo/%2e%2e/tickets", "/%2ftickets", "/TICKETS",
 		"/x;/../tickets", "/%5Ctickets", "/tickets;a=b", "/tickets%23/healthz", "/ticket%73", "/%2574ickets",
+		"/tickets%20", "/tickets.", "/tickets%09", "/tickets%20/1", "/foo/..%20/tickets",
 	} {
 		a := f.visitor().get(target, asJSON)
 		assert.NotNil(t, a.room, target)

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -99,6 +101,40 @@ func TestHeaderOfAStrangerNeverCountsAndNeverReachesTheOrigin(t *testing.T) {
 	f = start(t, naming, trustingLoopback)
 	require.True(t, f.visitor().get("/", as("ann")).in())
 	assert.Equal(t, "ann", f.site.requests()[0].Header.Get("X-User-Id"), "a trusted proxy's reaches it")
+}
+
+// Neither a room without users of its own, nor a path without a room, nor a trailer
+// is a way around.
+func TestHeaderOfAStrangerReachesNoOriginByAnyWay(t *testing.T) {
+	f := start(t, naming, func(c *proxy.Config, _ *proxy.Options) {
+		other := c.Rooms[0]
+		other.Name, other.Routes, other.Subject = "other", []route.Route{{Path: "/other"}}, subject.Config{}
+		c.Rooms[0].Routes = []route.Route{{Path: "/shop"}}
+		c.Rooms, c.Origin = append(c.Rooms, other), other.Origin
+		c.Rooms[0].Settings.TotalActiveUsers = 9
+	})
+	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(w, r.Body)
+		assert.Contains(t, r.Trailer, "X-Sum", "other trailers pass")
+		for _, fields := range []http.Header{r.Header, r.Trailer} {
+			for name := range fields {
+				assert.NotContains(t, strings.ToLower(name), "user", r.URL.Path)
+			}
+		}
+	})
+	names := []string{"X-User-Id", "X_User_Id", "X-User_Id"}
+	for _, path := range []string{"/shop", "/other", "/"} {
+		text := "POST " + path + " HTTP/1.1\r\nHost: shop.test\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum, " + strings.Join(names, ", ")
+		for _, name := range names {
+			text += "\r\n" + name + ": ann"
+		}
+		text += "\r\n\r\n2\r\nin\r\n0\r\nX-Sum: 1\r\n"
+		for _, name := range names {
+			text += name + ": ann\r\n"
+		}
+		assert.Equal(t, http.StatusOK, f.raw("POST", text+"\r\n").StatusCode, path)
+	}
+	assert.Len(t, f.site.requests(), 3)
 }
 
 func TestTokenThatIsNoGoodIsAsNoneAndIsCounted(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -23,7 +24,8 @@ type setup struct {
 	places   []*room // in the order of the table; the model of a family for all of its rooms
 	trust    origin.Trust
 	origins  map[string]*origin.Origin
-	fallback http.Handler // for requests that no room guards; nil if they are refused
+	subjects map[string]*subject.Reader // of every room, by the header that names its users
+	fallback http.Handler               // for requests that no room guards; nil if they are refused
 }
 
 // Configure replaces the configuration as a whole, and keeps the old one if it
@@ -60,7 +62,7 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 
 // build makes a setup, and the rooms that members of its families are to have.
 func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, map[*member]*room, error) {
-	s := &setup{cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{}}
+	s := &setup{cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{}, subjects: map[string]*subject.Reader{}}
 	var err error
 	if s.table, err = route.New(c.routes()); err != nil {
 		return nil, nil, err
@@ -142,6 +144,9 @@ func (g *Gate) fill(s, old *setup) error {
 			if r.family = g.families[r.cfg.Name]; r.family == nil {
 				r.family = &family{gate: g, members: map[string]*member{}}
 			}
+		}
+		if header := r.cfg.Subject.Header; header != "" {
+			s.subjects[http.CanonicalHeaderKey(header)] = r.names
 		}
 		s.places = append(s.places, r)
 	}

@@ -49,31 +49,9 @@ func (r *room) visitor(q *http.Request, now queue.Instant, trust origin.Trust) (
 // asked again later.
 func unsafe(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
-// preflight says whether the request is a CORS preflight, which browsers send
-// without cookies and on their own account.
-func preflight(r *http.Request) bool {
-	return r.Method == http.MethodOptions && r.Header["Origin"] != nil && r.Header["Access-Control-Request-Method"] != nil
-}
-
 // hidden says whether the visitor's page has told that it is in a background
 // tab.
 func hidden(r *http.Request) bool {
 	values := r.Header["Anteroom-Visibility"]
 	return len(values) > 0 && values[0] == "hidden"
-}
-
-// subresource says whether a browser asks for a part of a page, by the
-// Sec-Fetch-Dest header (W3C Fetch Metadata). Whoever sends none, or another, is
-// taken for a visitor.
-func subresource(r *http.Request) bool {
-	values := r.Header["Sec-Fetch-Dest"]
-	if len(values) == 0 {
-		return false
-	}
-	switch values[0] {
-	case "audio", "audioworklet", "font", "image", "json", "manifest", "paintworklet", "report", "script",
-		"serviceworker", "sharedworker", "style", "track", "video", "worker", "xslt":
-		return true
-	}
-	return false
 }

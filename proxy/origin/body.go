@@ -4,7 +4,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/textproto"
 	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -31,19 +34,37 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// announced are the names of a request's announced trailer fields, the ones that may pass. net/http fills in the values
-// when it has read the body to its end, together with fields that were never announced.
-func announced(trailer http.Header) http.Header {
-	if len(trailer) == 0 {
+// announced are the names of a request's announced trailer fields that may pass. net/http fills in the values when it has
+// read the body to its end, together with fields that were never announced.
+func announced(in *http.Request) http.Header {
+	if len(in.Trailer) == 0 {
 		return nil
 	}
-	names := make(http.Header, len(trailer))
-	for name := range trailer {
-		if fieldKind(name) == ordinary {
+	names := make(http.Header, len(in.Trailer))
+	for name := range in.Trailer {
+		if mayTrail(name) {
 			names[name] = nil
 		}
 	}
+	for name := range namedByConnection(in.Header) {
+		delete(names, name)
+	}
 	return names
+}
+
+// mayTrail tells whether a field may pass as a trailer: neither one that is removed from headers, nor one that says how
+// the request is to be taken, which an origin has to know before (RFC 9110, section 6.5.1). Some origins put trailers
+// beside the headers, so that there must be nothing in them that the gate has decided about.
+func mayTrail(name string) bool {
+	name = textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
+	if _, header := slices.BinarySearch(endToEnd, name); header || strings.HasPrefix(name, "Proxy-") {
+		return false
+	}
+	switch name {
+	case "Connection", "Content-Length", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return false
+	}
+	return fieldKind(name) == ordinary
 }
 
 // visitorStatus is the answer to a request whose body the visitor did not send properly, and 0 if that was not so.

@@ -22,7 +22,8 @@ const maxResponseHeader = 1 << 20
 // of its own. It reports to the breaker and the metrics, and every error it returns is a *fault.
 type carrier struct {
 	plain  *http.Transport
-	marked *http.Transport // for the rare targets that net/http cannot spell
+	single *http.Transport // a connection for each request
+	marked *http.Transport // so, too, for the rare targets that net/http cannot spell
 	origin *Origin
 }
 
@@ -42,8 +43,9 @@ func newCarrier(cfg Config, o *Origin) *carrier {
 		DisableCompression:     true,
 		Protocols:              protocols,
 	}
-	marked := plain.Clone()
-	marked.DisableKeepAlives = true
+	single := plain.Clone()
+	single.DisableKeepAlives = true
+	marked := single.Clone()
 	marked.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		return mark(dialer.DialContext(ctx, network, addr))
 	}
@@ -52,7 +54,7 @@ func newCarrier(cfg Config, o *Origin) *carrier {
 		defer cancel()
 		return mark((&tls.Dialer{NetDialer: dialer, Config: cfg.TLS}).DialContext(ctx, network, addr))
 	}
-	return &carrier{plain: plain, marked: marked, origin: o}
+	return &carrier{plain: plain, single: single, marked: marked, origin: o}
 }
 
 // RoundTrip sends req and waits for the header of the answer.
@@ -72,14 +74,24 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (c *carrier) transport(req *http.Request) *http.Transport {
-	if strings.HasPrefix(req.URL.Opaque, marker) {
+	switch {
+	case strings.HasPrefix(req.URL.Opaque, marker):
 		return c.marked
+	case req.Body != nil && !expectsBody(req.Method):
+		return c.single
 	}
 	return c.plain
 }
 
+// expectsBody tells whether every origin reads the body of a request with the method. One that ignores that of a GET
+// takes it for the next request on the connection, which must not be one that the next visitor's request comes on.
+func expectsBody(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+}
+
 func (c *carrier) close() {
 	c.plain.CloseIdleConnections()
+	c.single.CloseIdleConnections()
 	c.marked.CloseIdleConnections()
 }
 

@@ -3,9 +3,10 @@
 //
 // A request passes through this package in this order:
 //
-//	ServeHTTP   refuses what cannot be passed on (CONNECT, TRACE, a broken target), drops every Upgrade but websocket
+//	ServeHTTP   refuses what cannot be passed on (CONNECT, TRACE, a broken target), drops every Upgrade but to websocket
 //	rewrite     the request target byte for byte, Host kept, headers cleaned and forwarding headers set (see Trust)
-//	carrier     the round trip over kept HTTP/1.1 connections; tells an origin that fails from a visitor who left
+//	carrier     the round trip over kept HTTP/1.1 connections, or one of its own where the origin may ignore the body; tells
+//	            an origin that fails from a visitor who left
 //	breaker     counts failures to answer in a row; probes a failing origin until it answers again
 //	OnResponse  the gate's look at every answer before it goes out
 //

@@ -119,8 +119,8 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.cfg.ErrorHandler(w, r, http.StatusBadRequest)
 		return
 	}
-	if _, ok := r.Header["Upgrade"]; ok {
-		if asksForWebsocket(r.Header) {
+	if _, ok := r.Header["Upgrade"]; ok { // nothing is upgraded with a body, which might be read as what comes after
+		if asksForWebsocket(r.Header) && r.ContentLength == 0 {
 			w = partingWriter{w}
 		} else {
 			r = withoutUpgrade(r)

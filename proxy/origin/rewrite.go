@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"iter"
 	"net/http"
 	"net/http/httputil"
 	"net/textproto"
@@ -18,7 +19,7 @@ func (o *Origin) rewrite(pr *httputil.ProxyRequest) {
 	restore(out.Header, in.Header)
 	o.trust.Forward(out.Header, in)
 	if out.Body != nil {
-		out.Trailer = announced(in.Trailer)
+		out.Trailer = announced(in)
 		out.Body = &body{ReadCloser: out.Body, in: in, trailer: out.Trailer}
 	} else {
 		out.Trailer = nil
@@ -36,11 +37,21 @@ var endToEnd = []string{
 
 // restore puts the end-to-end fields back that a Connection header has removed.
 func restore(out, in http.Header) {
-	for _, line := range in["Connection"] {
-		for name := range strings.SplitSeq(line, ",") {
-			name = textproto.CanonicalMIMEHeaderKey(textproto.TrimString(name))
-			if _, ok := slices.BinarySearch(endToEnd, name); ok && in[name] != nil {
-				out[name] = in[name]
+	for name := range namedByConnection(in) {
+		if _, ok := slices.BinarySearch(endToEnd, name); ok && in[name] != nil {
+			out[name] = in[name]
+		}
+	}
+}
+
+// namedByConnection yields the fields that a Connection header says are for the next hop only.
+func namedByConnection(h http.Header) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, line := range h["Connection"] {
+			for name := range strings.SplitSeq(line, ",") {
+				if !yield(textproto.CanonicalMIMEHeaderKey(textproto.TrimString(name))) {
+					return
+				}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/netip"
 	"net/textproto"
 	"runtime"
 	"testing"
@@ -141,6 +142,27 @@ func TestTrailersPassBothWays(t *testing.T) {
 	assert.Equal(t, http.Header{"X-Sum": {"in", "twice"}}, soon(t, trailers), "what would be removed as a header is removed here")
 	assert.Equal(t, "ok", text(t, resp))
 	assert.Equal(t, http.Header{"X-Sum": {"out"}, "X-Late": {"late"}}, resp.Trailer)
+}
+
+func TestWhatAHeaderMayNotSayATrailerMayNot(t *testing.T) {
+	t.Parallel()
+	back := site(t, func(w http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		assert.NoError(t, err)
+		assert.Equal(t, http.Header{"X-Sum": {"1"}}, r.Trailer)
+		_, _ = io.WriteString(w, "ok")
+	})
+	srv, _ := gate(t, back.URL, func(c *origin.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	for _, name := range []string{
+		"Cookie", "cookie", "Authorization", "Host", "Connection", "Keep-Alive", "Te", "Upgrade", "Proxy-Connection", "Proxy_Authorization", "Expect", "Content-Type", "Range",
+		"X-Forwarded-For", "X_Forwarded_For", "Forwarded", "X-Real-Ip", "X-Original-Url", "True-Client-Ip", "Anteroom-Command", "cf_waiting_room_command", "X-Hop",
+	} {
+		for _, connection := range []string{"X-Hop", "x-hop, close"} {
+			resp := raw(t, srv.URL, "POST / HTTP/1.1\r\nHost: shop.test\r\nConnection: "+connection+"\r\nTransfer-Encoding: chunked\r\n"+
+				"Trailer: X-Sum, "+name+"\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n"+name+": 1\r\n\r\n")
+			assert.Equal(t, "ok", text(t, resp), name)
+		}
+	}
 }
 
 func TestContinueIsTheOriginsToSay(t *testing.T) {

@@ -37,7 +37,7 @@ var benchRequest = route.Request{
 func TestPlainPathsDoNotAllocate(t *testing.T) {
 	table, rules := benchTable(t), benchRules(t)
 	for _, target := range []string{"/", "/shop/sale/item-1234.html?ref=mail", "/elsewhere", "http://shop.test/checkout", "/room/a-1/x"} {
-		assert.Zero(t, testing.AllocsPerRun(100, func() { table.Match("Shop.test:8080", target) }), target)
+		assert.Zero(t, testing.AllocsPerRun(100, func() { table.Match("shop.test.:8080", target) }), target)
 		assert.Zero(t, testing.AllocsPerRun(100, func() { table.Match("[::1]:8080", target) }), target)
 	}
 	rooms := make([]route.Guard, 0, 4)

@@ -16,6 +16,8 @@
 //   - runs of slashes become one slash.
 //   - ";" and what follows it are cut off every segment.
 //   - backslashes become slashes.
+//   - white space and control characters are cut off the end of every segment,
+//     and so are dots, as Windows does with the names of files.
 //   - the path ends at a NUL, a "#" or a "?" (one that was decoded: the query
 //     is no part of the path).
 //   - in a path that begins with "//", what follows is taken for a host, as

@@ -66,7 +66,37 @@ var origins = []origin{
 	{"two lenient decoders", func(target string) (string, bool) {
 		return path.Clean(decodeLeniently(decodeLeniently(target))), true
 	}},
+	{"IIS, whose names of files end before dots and spaces", windows},
+	{"an application that trims what it decodes", func(target string) (string, bool) {
+		decoded, err := url.PathUnescape(target)
+		segments := strings.Split(path.Clean(decoded), "/")
+		for i, segment := range segments {
+			segments[i] = strings.TrimRight(segment, "\t\n\v\f\r\x1c\x1d\x1e\x1f\x7f \u0085\u00a0\u2028\u3000\ufeff")
+		}
+		return path.Clean(strings.Join(segments, "/")), err == nil
+	}},
+	{"two servers, of which the second trims", func(target string) (string, bool) {
+		once, err1 := url.PathUnescape(target)
+		twice, err2 := url.PathUnescape(once)
+		return strings.TrimRight(twice, " .\t"), err1 == nil && err2 == nil
+	}},
 	{"RFC 3986 to the letter", func(target string) (string, bool) { return removeDotSegments(target), true }},
+}
+
+// windows does what the system does with the name of a file: of each element that
+// is no dot segment, the dots and spaces at its end do not count.
+func windows(target string) (string, bool) {
+	target, _, _ = strings.Cut(target, ";")
+	decoded, err := url.PathUnescape(target)
+	decoded, _, _ = strings.Cut(decoded, "\x00")
+	elements := strings.FieldsFunc(decoded, func(r rune) bool { return r == '/' || r == '\\' })
+	for i, element := range elements {
+		if element = strings.TrimRight(element, " "); element != "." && element != ".." {
+			element = strings.TrimRight(element, " .")
+		}
+		elements[i] = element
+	}
+	return path.Clean("/" + strings.Join(elements, "/")), err == nil
 }
 
 // servlet cuts parameters, decodes, takes backslashes for slashes, normalises.

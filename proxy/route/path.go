@@ -94,6 +94,8 @@ func checkPath(path string) string {
 		return "a path has no encoded slash: to some servers it is a slash, to others it is not"
 	case mergeSlashes(decoded) != decoded || resolveDots(decoded) != decoded:
 		return "a path has no empty, . or .. segments"
+	case trimDots(decoded) != decoded:
+		return "no segment of a path ends in a dot or a space: to some servers it is the one without"
 	case decode(decoded, true) != decoded:
 		return "a path is encoded at most once"
 	case disputed(decoded):

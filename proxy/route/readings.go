@@ -62,6 +62,8 @@ func (e *expansion) close(from int) {
 		e.add(cutParams(path))
 		e.add(strings.ReplaceAll(path, `\`, "/"))
 		e.add(dropHost(path))
+		e.add(trimSpace(path))
+		e.add(trimDots(path))
 		for _, end := range []string{"\x00", "#", "?"} {
 			before, _, _ := strings.Cut(path, end)
 			e.add(before)

@@ -32,7 +32,10 @@ var spellings = []string{
 	"/tickets//../home", "/tickets/x//../../home", "/home/../tickets/./buy/..",
 	"/static/../tickets", "/static/..%2ftickets", "/static/..;/tickets", `/static\..\tickets`, "/static/%2e%2e/tickets",
 	"/static%2f..%2ftickets", "/static/%252e%252e%252ftickets", "/static//..//../tickets", "/static/x/..;/..;/tickets",
-	"/%zz/../tickets", "/%/../tickets/%", "/tickets%2fbuy", "/tickets%2f..%2ftickets",
+	"/tickets%20", "/tickets.", "/tickets%09", "/tickets...", "/tickets%20.", "/tickets.%20.%20", "/tickets%2e", "/tickets%252e", "/tickets%2520", "/tickets%0a",
+	"/tickets%0d%0a", "/tickets%1f", "/tickets%7f", "/tickets%C2%A0", "/tickets%E3%80%80", "/tickets%EF%BB%BF", "/tickets./buy", "/tickets%20/buy", "/TICKETS.",
+	"/foo/..%20/tickets", "/foo/..%09/tickets", "/.%20/tickets", "/%20/tickets", "/.../tickets", `/foo\..%20\tickets`, "/tickets.;v=1", "/tickets%20;v=1", "/tickets%20%00",
+	"/static/..%20/tickets", "/%zz/../tickets", "/%/../tickets/%", "/tickets%2fbuy", "/tickets%2f..%2ftickets",
 }
 
 func newTable(t testing.TB, rooms ...route.Room) *route.Table {
@@ -115,9 +118,15 @@ func TestReadingsOfAPath(t *testing.T) {
 		"http://a.test":          {"/"},
 		"http://a.test?x":        {"/"},
 		"http://a.test/x/y":      {"/x/y"},
-		"/...":                   {"/..."},
+		"/...":                   {"/...", "/"},
 		"/.well-known/x":         {"/.well-known/x"},
-		"/x.":                    {"/x."},
+		"/x.":                    {"/x.", "/x"},
+		"/x./.y":                 {"/x./.y", "/x/.y"},
+		"/x/. ":                  {"/x/. ", "/x/.", "/x/"},
+		"/x%20":                  {"/x ", "/x"},
+		"/x%09/y%0a":             {"/x%09/y%0a", "/x\t/y\n", "/x/y"},
+		"/x%20.%20":              {"/x . ", "/x .", "/x"},
+		"/x y":                   {"/x y"},
 		"/x/.":                   {"/x/.", "/x/"},
 		"/x//y":                  {"/x//y", "/x/y"},
 		"//x/y":                  {"//x/y", "/x/y", "/y"},
@@ -179,7 +188,7 @@ func TestAmbiguousTargets(t *testing.T) {
 var pieces = []string{
 	"/", "/", "/", "//", "tickets", "TICKETS", "ticke", "ts", "static", "a", ".", "..", "/../", "/./", ";", ";x=1", `\`,
 	"%2f", "%2F", "%5c", "%2e", "%2E%2e", "%252e", "%252f", "%255c", "%74", "%54", "%2574", "%25", "%", "%3b", "%00", "%23", "%3f",
-	"#", "%zz", "é", "%C3%A9", "\u212a",
+	"#", "%zz", "é", "%C3%A9", "\u212a", "%20", "%2520", "%09", "..%20", "%E3%80%80",
 }
 
 func checkAgainstOrigins(t require.TestingT, table *route.Table, rules *route.Rules, target string) {

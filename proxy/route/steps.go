@@ -1,6 +1,9 @@
 package route
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // decode resolves percent escapes once. Those of slash and backslash it
 // leaves alone unless slashes is true, as servers do that tell an encoded
@@ -109,6 +112,44 @@ func cutParams(path string) string {
 	}
 	b.WriteString(path)
 	return b.String()
+}
+
+// trimSpace cuts the white space and control characters off the end of every
+// segment, as programs do that trim their input.
+func trimSpace(path string) string { return trimSegments(path, isSpace) }
+
+// trimDots cuts dots and white space off the end of every segment but the dot
+// segments, as Windows does with the names of files.
+func trimDots(path string) string {
+	return trimSegments(path, func(r rune) bool { return r == '.' || isSpace(r) })
+}
+
+// isSpace says whether some language takes a character for white space. U+FEFF is
+// that to JavaScript only.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' }
+
+// trimSegments copies only what follows a segment that it shortens.
+func trimSegments(path string, of func(rune) bool) string {
+	var b strings.Builder
+	copied, start := 0, 0
+	for start <= len(path) {
+		end := len(path)
+		if i := strings.IndexByte(path[start:], '/'); i >= 0 {
+			end = start + i
+		}
+		segment := path[start:end]
+		if segment != "." && segment != ".." {
+			if kept := strings.TrimRightFunc(segment, of); len(kept) < len(segment) {
+				b.WriteString(path[copied : start+len(kept)])
+				copied = end
+			}
+		}
+		start = end + 1
+	}
+	if copied == 0 {
+		return path
+	}
+	return b.String() + path[copied:]
 }
 
 // dropHost takes what follows a leading "//" for a host and removes it.

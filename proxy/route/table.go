@@ -131,10 +131,10 @@ func Check(rooms []Room) Faults {
 func newEntry(route Route, room int) entry {
 	head, name, tail := cutBraces(route.Path)
 	e := entry{
-		host: string(appendHost(nil, route.Host)),
 		path: roomPath(head),
 		room: room,
 	}
+	e.host, _ = parseConfigured(route.Host)
 	if name != "" {
 		e.value, e.tail = strings.Count(e.path, "/")+1, roomPath(tail)
 	}
@@ -215,7 +215,8 @@ func (e entry) String() string {
 }
 
 // Match returns the room that guards a request, by its Host and its target as it
-// came on the wire (http.Request.Host and RequestURI). ok is false, and the index
+// came on the wire (http.Request.Host and RequestURI). The host is one that
+// ParseHost can read, or empty: a request with any other is to be refused. ok is false, and the index
 // -1, when no room does. Where rooms disagree over the readings of the path, it is
 // the most specific of them; All names the rest.
 func (t *Table) Match(host, target string) (guard Guard, ok bool) {
@@ -274,9 +275,13 @@ func (t *Table) All(dst []Guard, host, target string) []Guard {
 // site's room.
 func (t *Table) Knows(host string) bool { return len(t.entries(host)) > 0 }
 
+// NamesHosts says whether some route is for a host of its own, so that what a
+// request is about depends on the host that it names.
+func (t *Table) NamesHosts() bool { return len(t.hosts) > 0 }
+
 func (t *Table) entries(host string) []entry {
-	var buf [maxHostLen]byte // a longer host is none that was configured, but its port may be what is long
-	if own, found := t.hosts[string(appendHost(buf[:0], host))]; found {
+	name, _ := ParseHost(host)
+	if own, found := t.hosts[name]; found {
 		return own
 	}
 	return t.every

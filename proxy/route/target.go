@@ -39,8 +39,8 @@ func absolutePath(target string) (path string, ok bool) {
 }
 
 // isPlain says whether a path is the only reading of itself: it has none of
-// the bytes that some step of reading changes, no empty segment and no dot
-// segment.
+// the bytes that some step of reading changes, no empty segment and none that
+// ends in a dot.
 func isPlain(path string) bool {
 	segment := 0 // where the segment begins that path[i] is in
 	for i := range len(path) {
@@ -51,13 +51,10 @@ func isPlain(path string) bool {
 		}
 		segment = i + 1
 	}
-	last := path[segment:]
-	return last != "." && last != ".."
+	return !strings.HasSuffix(path, ".")
 }
 
-func oddSegment(segment string) bool {
-	return segment == "" || segment == "." || segment == ".."
-}
+func oddSegment(segment string) bool { return segment == "" || strings.HasSuffix(segment, ".") }
 
 // plainByte accepts what RFC 3986 allows in a segment, without "%" and ";".
 func plainByte(c byte) bool {

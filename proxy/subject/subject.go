@@ -103,17 +103,26 @@ func (r *Reader) token(q *http.Request) string {
 
 // Strip removes the header, in any spelling that an origin might take for it, from
 // a request of somebody who is not a trusted proxy, and misspelt ones from anybody.
+// Nobody has it as a trailer.
 func (r *Reader) Strip(q *http.Request, trust Trust) {
 	if r.cfg.Header == "" {
 		return
 	}
-	h, trusted := q.Header, trust.TrustsPeer(q)
-	for name := range h {
-		if len(name) != len(r.cfg.Header) || trusted && name == r.cfg.Header {
-			continue
-		}
-		if strings.EqualFold(strings.ReplaceAll(name, "_", "-"), strings.ReplaceAll(r.cfg.Header, "_", "-")) {
-			delete(h, name)
+	trusted := trust.TrustsPeer(q)
+	for name := range q.Header {
+		if r.isHeader(name) && !(trusted && name == r.cfg.Header) {
+			delete(q.Header, name)
 		}
 	}
+	for name := range q.Trailer {
+		if r.isHeader(name) {
+			delete(q.Trailer, name)
+		}
+	}
+}
+
+// isHeader says whether an origin might take a field for the header.
+func (r *Reader) isHeader(name string) bool {
+	return len(name) == len(r.cfg.Header) &&
+		strings.EqualFold(strings.ReplaceAll(name, "_", "-"), strings.ReplaceAll(r.cfg.Header, "_", "-"))
 }

@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"iter"
+	"net/http"
+	"strings"
+)
+
+// keepFromCaches has nobody keep an answer: neither caches that go by
+// Cache-Control, nor those of networks and servers with a field of their own, which
+// goes before it. An origin that forbids it already is left as it is.
+func keepFromCaches(h http.Header) {
+	if !forbidsStoring(h["Cache-Control"]) {
+		h.Set("Cache-Control", "private, no-store")
+	}
+	for name := range h {
+		switch lower := strings.ToLower(name); {
+		case lower == "cache-control":
+		case lower == "x-accel-expires": // nginx: seconds
+			h[name] = []string{"0"}
+		case lower == "x-litespeed-cache-control": // knows no no-store
+			h[name] = []string{"no-cache"}
+		case lower == "surrogate-control", lower == "edge-control", strings.HasSuffix(lower, "cache-control"):
+			// The last are RFC 9213's: CDN-Cache-Control, Cloudflare-CDN-Cache-Control and the like.
+			h[name] = noStore
+		}
+	}
+}
+
+// forbidsStoring says whether Cache-Control has the directive no-store, and not
+// must-understand, which takes it back (RFC 9111, section 5.2.2.3).
+func forbidsStoring(lines []string) bool {
+	found := false
+	for _, line := range lines {
+		for directive := range directives(line) {
+			switch strings.ToLower(directive) {
+			case "no-store":
+				found = true
+			case "must-understand":
+				return false
+			}
+		}
+	}
+	return found
+}
+
+// directives yields the elements of a list, in which commas between quotes end none.
+func directives(line string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start, quoted := 0, false
+		for i := 0; i < len(line); i++ {
+			switch {
+			case quoted && line[i] == '\\':
+				i++
+			case line[i] == '"':
+				quoted = !quoted
+			case line[i] == ',' && !quoted:
+				if !yield(strings.TrimSpace(line[start:i])) {
+					return
+				}
+				start = i + 1
+			}
+		}
+		yield(strings.TrimSpace(line[start:]))
+	}
+}
