@@ -3,6 +3,7 @@ package cookie
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strings"
 )
@@ -78,18 +79,19 @@ func (a Attributes) Validate() error {
 	return errors.Join(faults...)
 }
 
+// checkDomain accepts what net/http writes and browsers take: net/http leaves out a
+// domain that is no name, a browser drops a cookie for an address, and one for a
+// name that ends in a dot fits no host.
 func checkDomain(domain string) error {
 	if domain == "" {
 		return nil
 	}
-	bare := strings.TrimPrefix(domain, ".")
-	if _, err := netip.ParseAddr(bare); err == nil {
+	if _, err := netip.ParseAddr(strings.TrimPrefix(domain, ".")); err == nil {
 		return fmt.Errorf("domain %q is an address: browsers take names only", domain)
 	}
-	for label := range strings.SplitSeq(bare, ".") {
-		if label == "" || strings.ContainsFunc(label, notWordCharacter) {
-			return fmt.Errorf("domain %q is not a name such as shop.example", domain)
-		}
+	trial := http.Cookie{Name: namePrefix, Domain: domain}
+	if trial.Valid() != nil || strings.HasSuffix(domain, ".") {
+		return fmt.Errorf("domain %q is not a name such as shop.example", domain)
 	}
 	return nil
 }
@@ -106,52 +108,33 @@ func (a Attributes) isSecure(https bool) bool {
 }
 
 // sameSite returns the value of the SameSite attribute as it is written.
-func (a Attributes) sameSite(https bool) string {
+func (a Attributes) sameSite(https bool) http.SameSite {
 	switch a.SameSite {
 	case SameSiteStrict:
-		return "Strict"
-	case SameSiteLax:
-		return "Lax"
+		return http.SameSiteStrictMode
 	case SameSiteNone:
 		if a.isSecure(https) {
-			return "None"
+			return http.SameSiteNoneMode
 		}
-	default:
+	case "", SameSiteAuto:
 		if https && a.isSecure(https) {
-			return "None"
+			return http.SameSiteNoneMode
 		}
 	}
-	return "Lax"
+	return http.SameSiteLaxMode
 }
 
-// cookieName returns the name that browsers see.
-func (a Attributes) cookieName(name string, https bool) string {
-	if a.isSecure(https) && a.Domain == "" {
-		return hostPrefix + name
-	}
-	return name
-}
-
-// tail returns everything of a Set-Cookie header that follows the value. With
-// SameSite=None goes Partitioned: in a frame of another site browsers that
+// cookie returns the cookie that browsers are sent, without its value. With
+// SameSite=None goes Partitioned: in a frame of another site, browsers that
 // refuse third-party cookies keep no other.
-func (a Attributes) tail(https bool, maxAge string) string {
-	var b strings.Builder
-	b.WriteString("; Path=/; Max-Age=")
-	b.WriteString(maxAge)
-	if a.Domain != "" {
-		b.WriteString("; Domain=")
-		b.WriteString(strings.TrimPrefix(a.Domain, "."))
+func (a Attributes) cookie(name string, https bool) *http.Cookie {
+	c := &http.Cookie{
+		Name: name, Path: "/", Domain: a.Domain, MaxAge: maxAge, HttpOnly: true,
+		Secure: a.isSecure(https), SameSite: a.sameSite(https),
 	}
-	b.WriteString("; HttpOnly")
-	if a.isSecure(https) {
-		b.WriteString("; Secure")
+	if c.Secure && c.Domain == "" {
+		c.Name = hostPrefix + name
 	}
-	sameSite := a.sameSite(https)
-	b.WriteString("; SameSite=")
-	b.WriteString(sameSite)
-	if sameSite == "None" {
-		b.WriteString("; Partitioned")
-	}
-	return b.String()
+	c.Partitioned = c.SameSite == http.SameSiteNoneMode
+	return c
 }

@@ -15,12 +15,13 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		attributes cookie.Attributes
 		want       []string
 	}{
-		"none and never":         {cookie.Attributes{SameSite: "none", Secure: "never"}, []string{"samesite none needs a Secure cookie"}},
-		"unknown words":          {cookie.Attributes{SameSite: "None", Secure: "yes"}, []string{`samesite "None"`, `secure "yes"`}},
-		"a domain with a port":   {cookie.Attributes{Domain: "shop.test:80"}, []string{`domain "shop.test:80"`}},
-		"a domain that injects":  {cookie.Attributes{Domain: "a; Path=/x"}, []string{"domain"}},
-		"a domain of no name":    {cookie.Attributes{Domain: "."}, []string{"domain"}},
-		"an address as a domain": {cookie.Attributes{Domain: "192.0.2.1"}, []string{"is an address"}},
+		"none and never":                 {cookie.Attributes{SameSite: "none", Secure: "never"}, []string{"samesite none needs a Secure cookie"}},
+		"unknown words":                  {cookie.Attributes{SameSite: "None", Secure: "yes"}, []string{`samesite "None"`, `secure "yes"`}},
+		"a domain with a port":           {cookie.Attributes{Domain: "shop.test:80"}, []string{`domain "shop.test:80"`}},
+		"a domain that injects":          {cookie.Attributes{Domain: "a; Path=/x"}, []string{"domain"}},
+		"a domain with a dot at its end": {cookie.Attributes{Domain: "shop.test."}, []string{"is not a name"}},
+		"a domain of no name":            {cookie.Attributes{Domain: "."}, []string{"domain"}},
+		"an address as a domain":         {cookie.Attributes{Domain: "192.0.2.1"}, []string{"is an address"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := test.attributes.Validate()
@@ -73,8 +74,8 @@ func TestSetCookieForEveryAttributeAndScheme(t *testing.T) {
 			plain + "; SameSite=Lax", plain + "; SameSite=Lax"},
 		"a domain takes the prefix away": {
 			cookie.Attributes{Domain: ".shop.test"},
-			"anteroom_shop=v; Path=/; Max-Age=86400; Domain=shop.test; HttpOnly; SameSite=Lax",
-			"anteroom_shop=v; Path=/; Max-Age=86400; Domain=shop.test; HttpOnly; Secure; SameSite=None; Partitioned"},
+			"anteroom_shop=v; Path=/; Domain=shop.test; Max-Age=86400; HttpOnly; SameSite=Lax",
+			"anteroom_shop=v; Path=/; Domain=shop.test; Max-Age=86400; HttpOnly; Secure; SameSite=None; Partitioned"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			jar := newJar(t, newCodec(t, cookie.Name("shop")), test.attributes)
