@@ -79,19 +79,18 @@ func (a Attributes) Validate() error {
 	return errors.Join(faults...)
 }
 
-// checkDomain accepts what net/http writes and browsers take: net/http leaves out a
-// domain that is no name, a browser drops a cookie for an address, and one for a
-// name that ends in a dot fits no host.
 func checkDomain(domain string) error {
 	if domain == "" {
 		return nil
 	}
-	if _, err := netip.ParseAddr(strings.TrimPrefix(domain, ".")); err == nil {
+	bare := strings.TrimPrefix(domain, ".")
+	if _, err := netip.ParseAddr(bare); err == nil {
 		return fmt.Errorf("domain %q is an address: browsers take names only", domain)
 	}
-	trial := http.Cookie{Name: namePrefix, Domain: domain}
-	if trial.Valid() != nil || strings.HasSuffix(domain, ".") {
-		return fmt.Errorf("domain %q is not a name such as shop.example", domain)
+	for label := range strings.SplitSeq(bare, ".") {
+		if label == "" || strings.ContainsFunc(label, notWordCharacter) {
+			return fmt.Errorf("domain %q is not a name such as shop.example", domain)
+		}
 	}
 	return nil
 }
@@ -124,17 +123,26 @@ func (a Attributes) sameSite(https bool) http.SameSite {
 	return http.SameSiteLaxMode
 }
 
-// cookie returns the cookie that browsers are sent, without its value. With
+// cookie returns the cookie that browsers are sent, without value and domain. With
 // SameSite=None goes Partitioned: in a frame of another site, browsers that
 // refuse third-party cookies keep no other.
 func (a Attributes) cookie(name string, https bool) *http.Cookie {
 	c := &http.Cookie{
-		Name: name, Path: "/", Domain: a.Domain, MaxAge: maxAge, HttpOnly: true,
+		Name: name, Path: "/", MaxAge: maxAge, HttpOnly: true,
 		Secure: a.isSecure(https), SameSite: a.sameSite(https),
 	}
-	if c.Secure && c.Domain == "" {
+	if c.Secure && a.Domain == "" {
 		c.Name = hostPrefix + name
 	}
 	c.Partitioned = c.SameSite == http.SameSiteNoneMode
 	return c
+}
+
+// domain returns the Domain attribute as it is appended to a Set-Cookie header.
+// net/http would leave out a name with an underscore, which browsers take.
+func (a Attributes) domain() string {
+	if a.Domain == "" {
+		return ""
+	}
+	return "; Domain=" + strings.TrimPrefix(a.Domain, ".")
 }

@@ -1,6 +1,7 @@
 package cookie_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -74,8 +75,8 @@ func TestSetCookieForEveryAttributeAndScheme(t *testing.T) {
 			plain + "; SameSite=Lax", plain + "; SameSite=Lax"},
 		"a domain takes the prefix away": {
 			cookie.Attributes{Domain: ".shop.test"},
-			"anteroom_shop=v; Path=/; Domain=shop.test; Max-Age=86400; HttpOnly; SameSite=Lax",
-			"anteroom_shop=v; Path=/; Domain=shop.test; Max-Age=86400; HttpOnly; Secure; SameSite=None; Partitioned"},
+			"anteroom_shop=v; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax; Domain=shop.test",
+			"anteroom_shop=v; Path=/; Max-Age=86400; HttpOnly; Secure; SameSite=None; Partitioned; Domain=shop.test"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			jar := newJar(t, newCodec(t, cookie.Name("shop")), test.attributes)
@@ -86,6 +87,13 @@ func TestSetCookieForEveryAttributeAndScheme(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestADomainMayHaveAnUnderscore(t *testing.T) {
+	jar := newJar(t, newCodec(t, cookie.Name("shop")), cookie.Attributes{Domain: "my_shop.test"})
+	const want = "; Path=/; Max-Age=%d; HttpOnly; SameSite=Lax; Domain=my_shop.test"
+	assert.Equal(t, "anteroom_shop=v"+fmt.Sprintf(want, 86400), jar.SetCookie("v", false))
+	assert.Equal(t, "anteroom_shop="+fmt.Sprintf(want, 0), jar.DeleteCookie(false))
 }
 
 // checkHeader holds a Set-Cookie header against what net/http makes of it and

@@ -74,9 +74,9 @@ func NewJar(codec *Codec, attributes Attributes) (*Jar, error) {
 
 func newFormat(name string, attributes Attributes, https bool) format {
 	c := attributes.cookie(name, https)
-	tail := strings.TrimPrefix(c.String(), c.Name+"=")
+	tail := strings.TrimPrefix(c.String(), c.Name+"=") + attributes.domain()
 	c.MaxAge = -1 // written as Max-Age=0
-	return format{name: c.Name, tail: tail, delete: c.String()}
+	return format{name: c.Name, tail: tail, delete: c.String() + attributes.domain()}
 }
 
 func (j *Jar) format(https bool) *format {

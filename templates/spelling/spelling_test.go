@@ -11,7 +11,7 @@ import (
 )
 
 func TestNearestIsTheNameThatWasMeant(t *testing.T) {
-	names := []string{"waitTime", "queue_all", "usersAhead", "usersAheadKnown", "firstWaitingNumber", "tie1", "tie2"}
+	names := []string{"waitTime", "queue_all", "usersAhead", "usersAheadKnown", "firstWaitingNumber", "tie1", "tie2", "app"}
 	for sentence, c := range map[string]struct{ written, want string }{
 		"a letter is missing":                     {"waitTme", "waitTime"},
 		"a letter is too many":                    {"waitTimee", "waitTime"},
@@ -22,10 +22,14 @@ func TestNearestIsTheNameThatWasMeant(t *testing.T) {
 		"it is written in one word":               {"queueall", "queue_all"},
 		"the nearer of two is meant":              {"usersAhed", "usersAhead"},
 		"of two as near the first is meant":       {"tie3", "tie1"},
-		"two letters are too few for a mistake":   {"ti", ""},
+		"the name begins with it":                 {"first", "firstWaitingNumber"},
+		"it begins with the name":                 {"waitTime.minutes", "waitTime"},
+		"a single letter begins too much":         {"w", ""},
+		"two letters are too few for a mistake":   {"tq", ""},
 		"one mistake is too many for five":        {"queal", ""},
 		"three mistakes are fine in many letters": {"frstWatingNumbr", "firstWaitingNumber"},
 		"four mistakes are too many":              {"frstWatngNumbr", ""},
+		"it begins with a name of few letters":    {"appliances", ""},
 		"nothing is near":                         {"price", ""},
 		"nothing is written":                      {"", ""},
 		"it is too long to be compared":           {strings.Repeat("waitTime", 9), ""},
@@ -33,6 +37,15 @@ func TestNearestIsTheNameThatWasMeant(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			assert.Equal(t, c.want, spelling.Nearest(c.written, names))
 		})
+	}
+}
+
+func TestDistanceCountsMistakes(t *testing.T) {
+	for pair, want := range map[[2]string]int{
+		{"line", "line"}: 0, {"line", "lane"}: 1, {"line", "lien"}: 1, {"", "line"}: 4, {"kitten", "sitting"}: 3,
+	} {
+		assert.Equal(t, want, spelling.Distance(pair[0], pair[1]), "%v", pair)
+		assert.Equal(t, want, spelling.Distance(pair[1], pair[0]), "%v, the other way", pair)
 	}
 }
 
