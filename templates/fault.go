@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxFaults is how many faults are told of one template.
+// maxFaults is how many faults of one template are listed.
 const maxFaults = 50
 
 // Fault is one thing that is wrong with a template. Line and Col count from 1,
@@ -34,7 +34,7 @@ func (f Fault) String() string {
 // source.
 type Faults []Fault
 
-// Error tells one fault a line.
+// Error lists the faults, one a line.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for i, fault := range f {
@@ -61,8 +61,9 @@ func (r *report) fault(at int, format string, args ...any) {
 // line is the number of the line that holds the offset.
 func (r *report) line(at int) int { return 1 + strings.Count(r.source[:at], "\n") }
 
-// faults returns the first of the faults with their places, and how many more
-// there are.
+// faults returns the first maxFaults with their places, and says how many more
+// there are. Places are found here, for those few, because each takes a pass over
+// the source.
 func (r *report) faults() Faults {
 	slices.SortStableFunc(r.found, func(a, b offsetFault) int { return cmp.Compare(a.at, b.at) })
 	var faults Faults

@@ -50,7 +50,7 @@ const (
 )
 
 // AppendTo appends the text to dst with a visitor's own values in their
-// places. A page of a room that rejects tells 0 seconds whatever is given here;
+// places. A page of a room that rejects shows 0 seconds whatever is given here;
 // one that was rendered for a place is for visitors whose place has the same
 // shape. It allocates nothing if dst has room for [Rendered.Len] more bytes.
 func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
@@ -123,8 +123,8 @@ func digits(n uint64) int {
 	return digits
 }
 
-// putStamp writes t as "2006-01-02T15:04:05.000Z". Years outside of 0 to 9999 are
-// told as the nearest of these. Package time writes RFC 3339 four times as fast as
+// putStamp writes t as "2006-01-02T15:04:05.000Z". Years outside of 0 to 9999 become
+// the nearest of these. Package time writes RFC 3339 four times as fast as
 // any other layout, in 60 ns, but without milliseconds.
 func putStamp(stamp *[stampLen]byte, t time.Time) {
 	t = t.UTC()
@@ -137,7 +137,7 @@ func putStamp(stamp *[stampLen]byte, t time.Time) {
 }
 
 // marks stand in for a visitor's own values while a template is rendered. Each
-// is the same long random number and two digits that tell them apart: a number,
+// is the same long random number and two digits that say which it is: a number,
 // so that it is true in a Mustache section, valid in JSON and untouched by any
 // escaping; random, made at the first use in this process, so that no template
 // and no value can contain it.

@@ -2,8 +2,8 @@ package templates
 
 import "strings"
 
-// kind tells the tags of a template apart: by the character that such a tag
-// begins with, but for variables, which have none.
+// kind is what a tag of a template does: the character that such a tag begins
+// with, or zero for variables, which begin with none.
 type kind byte
 
 const (
@@ -22,11 +22,11 @@ type tag struct {
 	at   int
 }
 
-// scanner finds the tags of a template. The Mustache library's own list of tags
-// tells neither where a tag is nor which are raw, and there is none of a template
-// that cannot be compiled. The scanner reads as the library does, which
-// FuzzTemplate holds it to, and reports as a fault whatever the library would
-// silently take for something else than it looks like.
+// scanner finds the tags of a template. Mustache's own Tags have neither places nor
+// a mark on raw ones, and a template that does not compile has none; so every fault
+// at once, with its place, needs a scanner. It reads as the library does, which
+// FuzzTemplate checks against Tags, and reports as a fault whatever the library
+// would silently take for something else than it looks like.
 type scanner struct {
 	report
 	open, close string // the delimiters
