@@ -3,6 +3,7 @@ package cookie
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strings"
 )
@@ -106,52 +107,42 @@ func (a Attributes) isSecure(https bool) bool {
 }
 
 // sameSite returns the value of the SameSite attribute as it is written.
-func (a Attributes) sameSite(https bool) string {
+func (a Attributes) sameSite(https bool) http.SameSite {
 	switch a.SameSite {
 	case SameSiteStrict:
-		return "Strict"
-	case SameSiteLax:
-		return "Lax"
+		return http.SameSiteStrictMode
 	case SameSiteNone:
 		if a.isSecure(https) {
-			return "None"
+			return http.SameSiteNoneMode
 		}
-	default:
+	case "", SameSiteAuto:
 		if https && a.isSecure(https) {
-			return "None"
+			return http.SameSiteNoneMode
 		}
 	}
-	return "Lax"
+	return http.SameSiteLaxMode
 }
 
-// cookieName returns the name that browsers see.
-func (a Attributes) cookieName(name string, https bool) string {
-	if a.isSecure(https) && a.Domain == "" {
-		return hostPrefix + name
-	}
-	return name
-}
-
-// tail returns everything of a Set-Cookie header that follows the value. With
-// SameSite=None goes Partitioned: in a frame of another site browsers that
+// cookie returns the cookie that browsers are sent, without value and domain. With
+// SameSite=None goes Partitioned: in a frame of another site, browsers that
 // refuse third-party cookies keep no other.
-func (a Attributes) tail(https bool, maxAge string) string {
-	var b strings.Builder
-	b.WriteString("; Path=/; Max-Age=")
-	b.WriteString(maxAge)
-	if a.Domain != "" {
-		b.WriteString("; Domain=")
-		b.WriteString(strings.TrimPrefix(a.Domain, "."))
+func (a Attributes) cookie(name string, https bool) *http.Cookie {
+	c := &http.Cookie{
+		Name: name, Path: "/", MaxAge: maxAge, HttpOnly: true,
+		Secure: a.isSecure(https), SameSite: a.sameSite(https),
 	}
-	b.WriteString("; HttpOnly")
-	if a.isSecure(https) {
-		b.WriteString("; Secure")
+	if c.Secure && a.Domain == "" {
+		c.Name = hostPrefix + name
 	}
-	sameSite := a.sameSite(https)
-	b.WriteString("; SameSite=")
-	b.WriteString(sameSite)
-	if sameSite == "None" {
-		b.WriteString("; Partitioned")
+	c.Partitioned = c.SameSite == http.SameSiteNoneMode
+	return c
+}
+
+// domain returns the Domain attribute as it is appended to a Set-Cookie header.
+// net/http would leave out a name with an underscore, which browsers take.
+func (a Attributes) domain() string {
+	if a.Domain == "" {
+		return ""
 	}
-	return b.String()
+	return "; Domain=" + strings.TrimPrefix(a.Domain, ".")
 }

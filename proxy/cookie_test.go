@@ -32,7 +32,7 @@ func TestCookieAttributes(t *testing.T) {
 		"strict stays strict": {func(r *proxy.RoomConfig) { r.CookieAttributes.SameSite = cookie.SameSiteStrict }, true,
 			"__Host-" + name, age + "; HttpOnly; Secure; SameSite=Strict"},
 		"a domain takes the prefix away": {func(r *proxy.RoomConfig) { r.CookieAttributes.Domain = "shop.test" }, true,
-			name, age + "; Domain=shop.test; HttpOnly; Secure; SameSite=None; Partitioned"},
+			name, age + "; HttpOnly; Secure; SameSite=None; Partitioned; Domain=shop.test"},
 		"secure never is not secure over https": {func(r *proxy.RoomConfig) { r.CookieAttributes.Secure = cookie.SecureNever }, true,
 			name, age + "; HttpOnly; SameSite=Lax"},
 		"secure always is secure over http": {func(r *proxy.RoomConfig) { r.CookieAttributes.Secure = cookie.SecureAlways }, false,

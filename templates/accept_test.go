@@ -86,32 +86,8 @@ func pieces(pattern *regexp.Regexp, s string) []string {
 func slowWantsJSON(accept string) bool {
 	quality, order := map[string]float64{}, map[string]int{}
 	for position, element := range pieces(elements, accept) {
-		parts := pieces(parameters, element)
-		if len(parts) == 0 {
-			continue
-		}
-		media, q := lower(strings.Trim(parts[0], " \t")), 1.0
-		if strings.HasPrefix(element, ";") {
-			continue
-		}
-		readable := true
-		for _, parameter := range parts[1:] {
-			name, value, found := strings.Cut(parameter, "=")
-			if !found || lower(strings.Trim(name, " \t")) != "q" {
-				continue
-			}
-			value = strings.Trim(value, " \t")
-			readable = number.MatchString(value)
-			if whole, fraction, _ := strings.Cut(value, "."); len(fraction) > 3 {
-				value = whole + "." + fraction[:3]
-			}
-			q, _ = strconv.ParseFloat("0"+value, 64)
-			break
-		}
-		if media == "*" {
-			media = "*/*"
-		}
-		if !readable {
+		media, q, ok := slowElement(element)
+		if !ok {
 			continue
 		}
 		if _, named := quality[media]; !named {
@@ -127,6 +103,39 @@ func slowWantsJSON(accept string) bool {
 		return json > 0 && json >= text
 	}
 	return json > 0 && json >= quality["*/*"]
+}
+
+// slowElement reads one element of the list, if it names a media range and its
+// quality can be read.
+func slowElement(element string) (media string, q float64, ok bool) {
+	parts := pieces(parameters, element)
+	if len(parts) == 0 || strings.HasPrefix(element, ";") {
+		return "", 0, false
+	}
+	media, q, ok = lower(strings.Trim(parts[0], " \t")), 1, true
+	if media == "*" {
+		media = "*/*"
+	}
+	for _, parameter := range parts[1:] {
+		name, value, found := strings.Cut(parameter, "=")
+		if found && lower(strings.Trim(name, " \t")) == "q" {
+			q, ok = slowQuality(strings.Trim(value, " \t"))
+			break
+		}
+	}
+	return media, q, ok
+}
+
+// slowQuality reads a quality; digits beyond the third do not count.
+func slowQuality(value string) (q float64, ok bool) {
+	if !number.MatchString(value) {
+		return 0, false
+	}
+	if whole, fraction, _ := strings.Cut(value, "."); len(fraction) > 3 {
+		value = whole + "." + fraction[:3]
+	}
+	q, _ = strconv.ParseFloat("0"+value, 64)
+	return q, true
 }
 
 // lower folds the case of ASCII letters alone.
@@ -157,8 +166,15 @@ func FuzzAccept(f *testing.F) {
 }
 
 func BenchmarkWantsJSON(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		templates.WantsJSON("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8")
+	for name, accept := range map[string]string{
+		"a browser": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+		"a program": "text/html,application/xhtml+xml,application/json;q=0.9,image/avif,image/webp,*/*;q=0.8",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				templates.WantsJSON(accept)
+			}
+		})
 	}
 }

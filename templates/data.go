@@ -1,6 +1,6 @@
 package templates
 
-// Names of the queueing methods as templates and JSON tell them.
+// Names of the queueing methods in templates and JSON.
 const (
 	methodFIFO        = "fifo"
 	methodRandom      = "random"
@@ -9,19 +9,19 @@ const (
 	methodReject      = "reject"
 )
 
-// longWait is the longest wait, in minutes, that is told as a number; beyond
+// longWait is the longest wait, in minutes, that pages write as a number; beyond
 // it the built-in page says "more than 4 hours".
 const longWait = 240
 
-// Data is the state of a room as one group of queued visitors is told of it:
-// everyone in the same state shares one rendered page. In an exact line, where
+// Data is the state of a room for one group of queued visitors: everyone in the
+// same state shares one rendered page. In an exact line, where
 // everyone has a place of their own, those share a page whose places have the
 // same [Place.Shape]; their own numbers are filled in by [Rendered.AppendTo].
 // It is comparable.
 //
 // What contradicts itself is resolved towards saying less: numbers below zero
 // count as zero, and numbers that are not known, or that do not belong to the
-// queueing method, are told as zero.
+// queueing method, are shown as zero.
 type Data struct {
 	// RoomName is the configured name of the room.
 	RoomName string
@@ -33,10 +33,10 @@ type Data struct {
 	// QueueIsFull says that the queue takes no new visitors.
 	QueueIsFull bool
 
-	// WaitTimeKnown says that the wait times below are estimates to be told.
+	// WaitTimeKnown says that the wait times below are estimates worth showing.
 	WaitTimeKnown bool
 	// WaitTime is the estimated wait in minutes, rounded up. For the random
-	// method WaitTime50Percentile is told in its place.
+	// method WaitTime50Percentile is shown in its place.
 	WaitTime int
 	// WaitTime25Percentile, WaitTime50Percentile and WaitTime75Percentile are
 	// the minutes after which that share of visitors is in; random only.
@@ -51,8 +51,8 @@ type Data struct {
 	// ArrivalBucket names the bucket that the visitors arrived in; fifo only.
 	ArrivalBucket string
 
-	// Place is the visitor's own, of an exact line only: what it tells goes in
-	// place of the wait and the people ahead and queued above.
+	// Place is the visitor's place in an exact line. There it replaces the wait and
+	// the people ahead and queued above.
 	Place Place
 }
 
@@ -85,8 +85,8 @@ func (d Data) resolved() Data {
 	return d.resolvedWait()
 }
 
-// placed returns d with what its Place tells, or without one where the method
-// has no exact line.
+// placed returns d with the numbers of its Place, or without a Place where the
+// method has no exact line.
 func (d Data) placed() Data {
 	if d.QueueingMethod != methodLine {
 		d.Place = Place{}
@@ -127,10 +127,10 @@ func (d Data) position() (n int, exact bool) {
 	return d.UsersAhead + 1, d.QueueingMethod == methodLine
 }
 
-// isLong reports whether the wait is beyond what is told as a number.
+// isLong reports whether the wait is too long to be written as a number.
 func (d Data) isLong() bool { return d.WaitTime > longWait }
 
-// isRange reports whether the wait is told as a span of minutes.
+// isRange reports whether the wait is written as a span of minutes.
 func (d Data) isRange() bool {
 	return d.WaitTime75Percentile > d.WaitTime25Percentile && !d.isLong()
 }

@@ -1,4 +1,4 @@
-// Package templates writes what a queued visitor is told: the page of a waiting
+// Package templates writes the answers for queued visitors: the page of a waiting
 // room, the same as JSON, and the pages of the gate's own errors. It knows
 // nothing of the queue; it is given plain values in a [Data].
 //

@@ -172,7 +172,7 @@ func variables(d Data, o own) map[string]any {
 // waitTimeHourMinutes, which are waitTime split at the hour, and their like
 // for the start of an event; lastUpdatedTime, which is the time of day of
 // lastUpdated as "15:04:05 UTC"; waitTimeIsLong, true above 240 minutes; and
-// waitTimeIsRange, true when the wait is best told as waitTime25Percentile to
+// waitTimeIsRange, true when the wait is best written as waitTime25Percentile to
 // waitTime75Percentile.
 func Variables() []string {
 	return slices.Sorted(maps.Keys(variables(Data{}, ownOf(Data{}))))

@@ -2,7 +2,7 @@ package templates
 
 import "strconv"
 
-// unavailable is what a formatted value says when there is nothing to tell.
+// unavailable is the text of a formatted value that is not known.
 const unavailable = "unavailable"
 
 // FormatMinutes writes a number of minutes in English: "10 minutes",
@@ -19,7 +19,7 @@ func FormatMinutes(minutes int) string {
 }
 
 // FormatWaitTime writes the estimated wait of d in English, as the variable
-// waitTimeFormatted tells it: "10 minutes", for the random method the span
+// waitTimeFormatted has it: "10 minutes", for the random method the span
 // between its quartiles, "5 minutes to 15 minutes", or "unavailable".
 func FormatWaitTime(d Data) string {
 	d = d.resolved()

@@ -34,7 +34,7 @@ func TestEverythingThatIsWrongWithATemplateIsReported(t *testing.T) {
 		},
 		"a value inside of another": {
 			"{{waitTime.minutes}}",
-			[]string{`1:1: unknown variable "waitTime.minutes"`},
+			[]string{`1:1: unknown variable "waitTime.minutes"; did you mean "waitTime"?`},
 		},
 		"a partial, whatever file it names": {
 			"a\n{{> ../../etc/passwd }}",
@@ -98,6 +98,19 @@ func TestEverythingThatIsWrongWithATemplateIsReported(t *testing.T) {
 				`1:1: unknown variable "a"`,
 				"2:1: partials such as {{>b}} are not supported: put their text into the template",
 				"3:1: {{/c}} closes a section that is not open",
+			},
+		},
+		"faults behind letters of several bytes, told by characters": {
+			"日本語{{#queueAll}}é{{prize}}{{/queueAll}}",
+			[]string{`1:18: unknown variable "prize"`},
+		},
+		"faults of syntax and of names, in the order of the source": {
+			"{{#queueAll}}{{price}}\n{{}}{{{waitTime}}",
+			[]string{
+				`1:1: the section "queueAll" is never closed by {{/queueAll}}`,
+				`1:14: unknown variable "price"`,
+				"2:1: empty tag",
+				`2:5: the tag "{{{waitTime}}" is not closed by }}}`,
 			},
 		},
 		"nothing at all": {" \n", []string{"the template is empty"}},

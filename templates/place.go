@@ -6,13 +6,13 @@ import (
 
 // Visitor is what is one visitor's own in a page or JSON answer.
 type Visitor struct {
-	// LastUpdated is when they last checked in and it counted; it is told in UTC,
+	// LastUpdated is when they last checked in and it counted; it is written in UTC,
 	// to the millisecond.
 	LastUpdated time.Time
 	// RefreshSeconds is after how many seconds from then the next check-in counts;
-	// it is told as at least 1.
+	// it is written as at least 1.
 	RefreshSeconds int
-	// Place is theirs in an exact line; other rooms tell nothing of it.
+	// Place is theirs in an exact line; the pages of other rooms do not show it.
 	Place Place
 }
 
@@ -27,13 +27,13 @@ type Place struct {
 
 	Position    int // 1 is next; 0 is not known, and then no wait is either
 	UsersQueued int // in line altogether
-	// WaitTimeKnown says that WaitTime, in minutes, is an estimate to be told.
+	// WaitTimeKnown says that WaitTime, in minutes, is an estimate worth showing.
 	WaitTimeKnown bool
 	WaitTime      int
 }
 
 // Shape says how a place reads, whatever its numbers are: a template can ask
-// whether one is zero, and a wait of many minutes is told in other words.
+// whether one is zero, and a wait of many minutes is put into other words.
 type Shape uint16
 
 const (
@@ -44,7 +44,7 @@ const (
 	hasAhead
 	hasQueued
 	hasWait
-	// The next values, not flags, tell waits apart: none, a minute, minutes, whole
+	// The next values are no flags; they number the kinds of wait: none, a minute, minutes, whole
 	// hours, hours and minutes, and these two beyond longWait.
 	waitUnit
 )

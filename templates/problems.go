@@ -13,7 +13,7 @@ type problem struct {
 	words  string // key of the words for people, in the files of lang
 }
 
-// problems is every problem that the gate tells of. Its texts are fixed:
+// problems lists every problem that the gate answers with. Its texts are fixed:
 // nothing of a request or of an error goes into them.
 var problems = [...]problem{
 	{http.StatusBadRequest, "The request could not be understood.", "request"},

@@ -50,7 +50,7 @@ const (
 )
 
 // AppendTo appends the text to dst with a visitor's own values in their
-// places. A page of a room that rejects tells 0 seconds whatever is given here;
+// places. A page of a room that rejects shows 0 seconds whatever is given here;
 // one that was rendered for a place is for visitors whose place has the same
 // shape. It allocates nothing if dst has room for [Rendered.Len] more bytes.
 func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
@@ -123,33 +123,21 @@ func digits(n uint64) int {
 	return digits
 }
 
-// putStamp writes t as "2006-01-02T15:04:05.000Z", by hand because the layouts
-// of the time package cost several times as much. Years outside of 0 to 9999 are told as the nearest
-// of these.
-func putStamp(b *[stampLen]byte, t time.Time) {
+// putStamp writes t as "2006-01-02T15:04:05.000Z". Years outside of 0 to 9999 become
+// the nearest of these. Package time writes RFC 3339 four times as fast as
+// any other layout, in 60 ns, but without milliseconds.
+func putStamp(stamp *[stampLen]byte, t time.Time) {
 	t = t.UTC()
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
-	year = min(max(year, 0), 9999)
-	copy(b[:], "0000-00-00T00:00:00.000Z")
-	put2(b[0:], year/100)
-	put2(b[2:], year%100)
-	put2(b[5:], int(month))
-	put2(b[8:], day)
-	put2(b[11:], hour)
-	put2(b[14:], minute)
-	put2(b[17:], second)
+	if year := t.Year(); year < 0 || year > 9999 {
+		t = t.AddDate(min(max(year, 0), 9999)-year, 0, 0)
+	}
+	t.AppendFormat(stamp[:0], time.RFC3339)
 	millis := t.Nanosecond() / int(time.Millisecond)
-	b[20] = '0' + byte(millis/100)
-	put2(b[21:], millis%100)
-}
-
-func put2(b []byte, n int) {
-	b[0], b[1] = '0'+byte(n/10), '0'+byte(n%10)
+	copy(stamp[19:], []byte{'.', '0' + byte(millis/100), '0' + byte(millis/10%10), '0' + byte(millis%10), 'Z'})
 }
 
 // marks stand in for a visitor's own values while a template is rendered. Each
-// is the same long random number and two digits that tell them apart: a number,
+// is the same long random number and two digits that say which it is: a number,
 // so that it is true in a Mustache section, valid in JSON and untouched by any
 // escaping; random, made at the first use in this process, so that no template
 // and no value can contain it.

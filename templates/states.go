@@ -1,5 +1,7 @@
 package templates
 
+import "slices"
+
 // State is a state of a room by name, for previews and checks.
 type State struct {
 	Name string
@@ -8,32 +10,17 @@ type State struct {
 
 // States lists every state that a template should be looked at in.
 func States() []State {
+	return slices.Concat(fifoStates(), randomStates(), lineStates(), heldStates(), []State{
+		{"reject", Data{RoomName: "shop", QueueingMethod: methodReject}},
+	})
+}
+
+func fifoStates() []State {
 	fifo := func(wait, ahead int) Data {
 		return Data{
 			RoomName: "shop", QueueingMethod: methodFIFO, WaitTimeKnown: true, WaitTime: wait,
 			UsersAheadKnown: true, UsersAhead: ahead, UsersQueued: ahead + 40, ArrivalBucket: "2020-08-03T23:41:00Z",
 		}
-	}
-	random := func(p25, p50, p75 int) Data {
-		return Data{
-			RoomName: "shop", QueueingMethod: methodRandom, WaitTimeKnown: true, WaitTime: p50, UsersQueued: 950,
-			WaitTime25Percentile: p25, WaitTime50Percentile: p50, WaitTime75Percentile: p75,
-		}
-	}
-	line := func(position, wait int) Data {
-		return Data{
-			RoomName: "shop", QueueingMethod: methodLine,
-			Place: Place{
-				TicketNumber: 1209 + uint64(position), FirstWaitingNumber: 1210, LastWaitingNumber: 1650, Position: position, UsersQueued: 412, WaitTimeKnown: wait > 0, WaitTime: wait,
-			},
-		}.resolved()
-	}
-	unplaced := line(7, 0)
-	unplaced.Place.Position = 0
-	heldLine := line(7, 2)
-	heldLine.QueueAll = true
-	held := func(method string) Data {
-		return Data{RoomName: "shop", QueueingMethod: method, QueueAll: true, UsersQueued: 310}
 	}
 	full := fifo(0, 25_000)
 	full.QueueIsFull, full.WaitTimeKnown = true, false
@@ -49,22 +36,62 @@ func States() []State {
 			RoomName: "shop", QueueingMethod: methodFIFO, UsersAheadKnown: true, UsersAhead: 214, UsersQueued: 254,
 		}},
 		{"fifo, full", full},
+	}
+}
+
+func randomStates() []State {
+	random := func(p25, p50, p75 int) Data {
+		return Data{
+			RoomName: "shop", QueueingMethod: methodRandom, WaitTimeKnown: true, WaitTime: p50, UsersQueued: 950,
+			WaitTime25Percentile: p25, WaitTime50Percentile: p50, WaitTime75Percentile: p75,
+		}
+	}
+	return []State{
 		{"random", random(5, 10, 15)},
 		{"random, one figure", random(1, 1, 1)},
 		{"random, longer than told", random(120, 280, 560)},
 		{"random, wait unknown", Data{RoomName: "shop", QueueingMethod: methodRandom, UsersQueued: 950}},
-		{"line", line(7, 2)},
-		{"line, next", line(1, 1)},
-		{"line, hours", line(380, 95)},
-		{"line, whole hours", line(240, 60)},
-		{"line, longer than told", line(400, 300)},
-		{"line, wait unknown", line(7, 0)},
+	}
+}
+
+func lineStates() []State {
+	unplaced := lineData(7, 0)
+	unplaced.Place.Position = 0
+	return []State{
+		{"line", lineData(7, 2)},
+		{"line, next", lineData(1, 1)},
+		{"line, hours", lineData(380, 95)},
+		{"line, whole hours", lineData(240, 60)},
+		{"line, longer than told", lineData(400, 300)},
+		{"line, wait unknown", lineData(7, 0)},
 		{"line, place unknown", unplaced.resolved()},
+	}
+}
+
+// lineData is the state of a visitor at a position in an exact line; the wait is
+// unknown if it is zero.
+func lineData(position, wait int) Data {
+	return Data{
+		RoomName: "shop", QueueingMethod: methodLine,
+		Place: Place{
+			TicketNumber: 1209 + uint64(position), FirstWaitingNumber: 1210, LastWaitingNumber: 1650, Position: position,
+			UsersQueued: 412, WaitTimeKnown: wait > 0, WaitTime: wait,
+		},
+	}.resolved()
+}
+
+// heldStates are those of a room that lets in nobody new.
+func heldStates() []State {
+	held := func(method string) Data {
+		return Data{RoomName: "shop", QueueingMethod: method, QueueAll: true, UsersQueued: 310}
+	}
+	line := lineData(7, 2)
+	line.QueueAll = true
+	return []State{
 		{"queue all", held(methodFIFO)},
-		{"queue all, line", heldLine.resolved()},
+		{"queue all, line", line.resolved()},
 		{"queue all, random", held(methodRandom)},
 		{"queue all, passthrough", held(methodPassthrough)},
 		{"queue all, reject", held(methodReject)},
-		{"reject", Data{RoomName: "shop", QueueingMethod: methodReject}},
 	}
 }

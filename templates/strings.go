@@ -54,9 +54,9 @@ func readTexts() (map[string]text, error) {
 	return texts, nil
 }
 
-// said are the strings that the script writes itself, and so are given to it
-// in data attributes of the page.
-var said = [...]string{
+// scriptKeys are the keys of the strings that the script writes into the page. It
+// reads them from data attributes.
+var scriptKeys = [...]string{
 	"heading", "rejectHeading",
 	"soon", "minutes", "hours", "long", "range", "unknown", "all", "full", "reject",
 	"exact", "about", "pause", "resume", "paused", "turn", "enter", "lost",
@@ -66,7 +66,7 @@ var said = [...]string{
 // the letter case of their names.
 func (t text) attributes() string {
 	var b strings.Builder
-	for _, key := range said {
+	for _, key := range scriptKeys {
 		name := upper.ReplaceAllStringFunc(key, func(s string) string { return "-" + strings.ToLower(s) })
 		fmt.Fprintf(&b, "\ndata-%s=\"%s\"", name, html.EscapeString(t.Page[key]))
 	}

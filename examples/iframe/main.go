@@ -46,32 +46,20 @@ func run(ctx context.Context, out io.Writer, at stage.Addresses, partner string)
 		return fmt.Errorf("reading the gate's address: %w", err)
 	}
 	shop := "https://localhost:" + port
-
-	l, err := net.Listen("tcp", partner)
-	if err != nil {
-		return fmt.Errorf("opening the other site: %w", err)
-	}
-	site := &http.Server{Handler: framing(shop), ReadHeaderTimeout: 5 * time.Second}
-	closed := make(chan error, 1)
-	go func() { closed <- site.ServeTLS(l, certificate, key) }()
 	fmt.Fprintf(out, "The shop is %s, and the other site https://%s\n", shop, partner)
-
-	err = stage.Run(ctx, out, at,
-		"--origin", "http://"+at.Shop,
-		"--tls-cert", certificate, "--tls-key", key,
-		"--total-active-users", "1",
-		"--new-users-per-minute", "60",
-		"--session-duration", "1m",
-		"--refresh-interval", "2s",
-		"--enabled-origin-commands", "revoke",
-		"--listen", at.Gate,
-		"--admin", at.Admin,
-	)
-	err = errors.Join(err, site.Close())
-	if siteErr := <-closed; !errors.Is(siteErr, http.ErrServerClosed) {
-		err = errors.Join(err, fmt.Errorf("running the other site: %w", siteErr))
-	}
-	return err
+	return stage.WithTLSSite(partner, certificate, key, framing(shop), func() error {
+		return stage.Run(ctx, out, at,
+			"--origin", "http://"+at.Shop,
+			"--tls-cert", certificate, "--tls-key", key,
+			"--total-active-users", "1",
+			"--new-users-per-minute", "60",
+			"--session-duration", "1m",
+			"--refresh-interval", "2s",
+			"--enabled-origin-commands", "revoke",
+			"--listen", at.Gate,
+			"--admin", at.Admin,
+		)
+	})
 }
 
 const page = `<!doctype html>

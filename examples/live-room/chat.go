@@ -20,7 +20,8 @@ var (
 	roomPage []byte
 )
 
-// message is what a room is told: something that was said, or how many are there.
+// message goes to everyone in a room. Name and Text are empty if it only says how
+// many are present.
 type message struct {
 	Name    string `json:"name,omitempty"`
 	Text    string `json:"text,omitempty"`
@@ -39,7 +40,7 @@ func newChat() *chat {
 	c := &chat{ServeMux: http.NewServeMux(), rooms: map[string][]*websocket.Conn{}}
 	c.HandleFunc("GET /{$}", page(lobbyPage))
 	c.HandleFunc("GET /room/{id}", page(roomPage))
-	c.HandleFunc("GET /room/{id}/talk", c.talk)
+	c.HandleFunc("GET /room/{id}/talk", c.serveMember)
 	c.HandleFunc("POST /room/{id}/leave", leave)
 	return c
 }
@@ -57,8 +58,8 @@ func leave(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// talk is somebody's websocket for as long as they are in the room.
-func (c *chat) talk(w http.ResponseWriter, r *http.Request) {
+// serveMember serves a visitor's websocket for as long as they are in the room.
+func (c *chat) serveMember(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return // it has been answered
@@ -72,7 +73,7 @@ func (c *chat) talk(w http.ResponseWriter, r *http.Request) {
 		if err := wsjson.Read(ctx, conn, &m); err != nil {
 			return
 		}
-		c.tell(ctx, room, message{Name: m.Name, Text: m.Text})
+		c.broadcast(ctx, room, message{Name: m.Name, Text: m.Text})
 	}
 }
 
@@ -80,7 +81,7 @@ func (c *chat) enter(ctx context.Context, room string, conn *websocket.Conn) {
 	c.mu.Lock()
 	c.rooms[room] = append(c.rooms[room], conn)
 	c.mu.Unlock()
-	c.tell(ctx, room, message{})
+	c.broadcast(ctx, room, message{})
 }
 
 func (c *chat) exit(ctx context.Context, room string, conn *websocket.Conn) {
@@ -90,17 +91,17 @@ func (c *chat) exit(ctx context.Context, room string, conn *websocket.Conn) {
 		delete(c.rooms, room)
 	}
 	c.mu.Unlock()
-	c.tell(ctx, room, message{})
+	c.broadcast(ctx, room, message{})
 }
 
-// tell sends a message to everyone in a room, with how many they are.
-func (c *chat) tell(ctx context.Context, room string, m message) {
+// broadcast sends a message to everyone in a room, with how many they are.
+func (c *chat) broadcast(ctx context.Context, room string, m message) {
 	c.mu.Lock()
 	present := slices.Clone(c.rooms[room])
 	c.mu.Unlock()
 	m.Present = len(present)
 	for _, conn := range present {
-		// Who does not take it in is gone, or will be soon: their own talk ends.
+		// A write fails for those who are gone, or will be soon: their serveMember ends.
 		ctx, stop := context.WithTimeout(ctx, time.Second)
 		_ = wsjson.Write(ctx, conn, m)
 		stop()

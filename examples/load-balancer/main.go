@@ -53,7 +53,7 @@ func run(ctx context.Context, out io.Writer, at addresses) error {
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	return stage.WithSite(at.shop, stage.Shop(), func() error { return together(ctx, out, at, dir) })
+	return stage.WithSite(at.shop, stage.Shop(), func() error { return runAll(ctx, out, at, dir) })
 }
 
 // installed says which of the programs are missing.
@@ -71,9 +71,9 @@ func installed(programs ...string) error {
 	return nil
 }
 
-// together starts Redis, the gates and the balancer, each when what it needs is
+// runAll starts Redis, the gates and the balancer, each when what it needs is
 // there, and stops them the other way round.
-func together(ctx context.Context, out io.Writer, at addresses, dir string) (err error) {
+func runAll(ctx context.Context, out io.Writer, at addresses, dir string) (err error) {
 	fmt.Fprintln(out, "Building anteroom")
 	program, err := stage.Program(ctx, dir)
 	if err != nil {
@@ -85,15 +85,7 @@ func together(ctx context.Context, out io.Writer, at addresses, dir string) (err
 	}
 	p := &processes{out: out, dir: dir, failed: make(chan error, 2)}
 	defer func() { err = errors.Join(err, p.stop()) }()
-
-	host, port, err := net.SplitHostPort(at.redis)
-	if err != nil {
-		return fmt.Errorf("reading the address of Redis: %w", err)
-	}
-	if _, err := p.start("redis", true, nil, "redis-server", "--bind", host, "--port", port, "--save", "", "--dir", dir); err != nil {
-		return err
-	}
-	if err := p.await(ctx, "Redis", func() bool { return listening(at.redis) }); err != nil {
+	if err := redis(ctx, p, at, dir); err != nil {
 		return err
 	}
 	for i := range at.gates {
@@ -125,6 +117,17 @@ func keysFile(ctx context.Context, program, dir string) (string, error) {
 		return "", fmt.Errorf("writing the key: %w", err)
 	}
 	return path, nil
+}
+
+func redis(ctx context.Context, p *processes, at addresses, dir string) error {
+	host, port, err := net.SplitHostPort(at.redis)
+	if err != nil {
+		return fmt.Errorf("reading the address of Redis: %w", err)
+	}
+	if _, err := p.start("redis", true, nil, "redis-server", "--bind", host, "--port", port, "--save", "", "--dir", dir); err != nil {
+		return err
+	}
+	return p.await(ctx, "Redis", func() bool { return listening(at.redis) })
 }
 
 func gate(ctx context.Context, p *processes, at addresses, i int, program, keys string) error {

@@ -30,11 +30,11 @@ type processes struct {
 	all    []process
 	failed chan error // the end of one that is needed
 
-	stopping atomic.Bool // their ends are no news
+	stopping atomic.Bool // from now on their ends are expected
 }
 
 // start starts a program, with a log of its own in the directory. If it is
-// needed, its end is reported as a failure; else it is only told.
+// needed, its end is a failure; else its end is only written to out.
 func (p *processes) start(name string, needed bool, env []string, program string, args ...string) (*os.Process, error) {
 	log, err := os.Create(filepath.Join(p.dir, name+".log"))
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *processes) start(name string, needed bool, env []string, program string
 	p.all = append(p.all, started)
 	go func() {
 		defer close(started.ended)
-		_ = cmd.Wait() // its state tells
+		_ = cmd.Wait() // ProcessState says how it ended
 		text, _ := os.ReadFile(log.Name())
 		_ = log.Close()
 		switch {
@@ -89,15 +89,15 @@ func (p *processes) stop() error {
 	p.stopping.Store(true)
 	var errs []error
 	for i := len(p.all) - 1; i >= 0; i-- {
-		one := p.all[i]
-		if err := one.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			errs = append(errs, fmt.Errorf("stopping %s: %w", one.name, err))
+		process := p.all[i]
+		if err := process.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			errs = append(errs, fmt.Errorf("stopping %s: %w", process.name, err))
 		}
 		select {
-		case <-one.ended:
+		case <-process.ended:
 		case <-time.After(10 * time.Second):
-			errs = append(errs, fmt.Errorf("%s does not end: %w", one.name, one.cmd.Process.Kill()))
-			<-one.ended
+			errs = append(errs, fmt.Errorf("%s does not end: %w", process.name, process.cmd.Process.Kill()))
+			<-process.ended
 		}
 	}
 	return errors.Join(errs...)

@@ -25,8 +25,8 @@ func main() {
 
 // shop asks for the offers of a shop and shows the wait.
 func shop(ctx context.Context, out io.Writer, url string) error {
-	app, err := newClient(func(told room, again time.Duration) {
-		fmt.Fprintf(out, "In line. %s Asking again in %v.\n", describe(told), again)
+	app, err := newClient(func(r room, again time.Duration) {
+		fmt.Fprintf(out, "In line. %s Asking again in %v.\n", describe(r), again)
 	})
 	if err != nil {
 		return err
@@ -39,13 +39,13 @@ func shop(ctx context.Context, out io.Writer, url string) error {
 	return nil
 }
 
-func describe(told room) string {
+func describe(r room) string {
 	text := "How long it takes is not known."
-	if told.WaitTimeKnown {
-		text = "About " + told.WaitTimeFormatted + "."
+	if r.WaitTimeKnown {
+		text = "About " + r.WaitTimeFormatted + "."
 	}
-	if told.UsersAheadKnown {
-		text += fmt.Sprintf(" People ahead: %d.", told.UsersAhead)
+	if r.UsersAheadKnown {
+		text += fmt.Sprintf(" People ahead: %d.", r.UsersAhead)
 	}
 	return text
 }

@@ -52,15 +52,25 @@ func RunSite(ctx context.Context, out io.Writer, at Addresses, site http.Handler
 	return WithSite(at.Shop, site, func() error { return gate(ctx, out, args) })
 }
 
-// WithSite serves a site while do runs.
+// WithSite serves a site over http while do runs.
 func WithSite(address string, site http.Handler, do func() error) error {
+	return withServer(address, site, (*http.Server).Serve, do)
+}
+
+// WithTLSSite is WithSite over https, with the files of a certificate and its key.
+func WithTLSSite(address, certificate, key string, site http.Handler, do func() error) error {
+	serve := func(s *http.Server, l net.Listener) error { return s.ServeTLS(l, certificate, key) }
+	return withServer(address, site, serve, do)
+}
+
+func withServer(address string, site http.Handler, serve func(*http.Server, net.Listener) error, do func() error) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("opening the site: %w", err)
 	}
 	server := &http.Server{Handler: site, ReadHeaderTimeout: 5 * time.Second}
 	closed := make(chan error, 1)
-	go func() { closed <- server.Serve(l) }()
+	go func() { closed <- serve(server, l) }()
 	err = errors.Join(do(), server.Close())
 	if siteErr := <-closed; !errors.Is(siteErr, http.ErrServerClosed) {
 		err = errors.Join(err, fmt.Errorf("running the site: %w", siteErr))

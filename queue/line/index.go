@@ -7,9 +7,15 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// index finds entries by id with open addressing and linear probing. Ids are
-// drawn at random. It is in parts that grow one at a time, so that none of them
-// holds anybody up for long.
+// index finds entries by id. It is a hash table with open addressing and linear
+// probing, and trusts ids to be drawn at random. Its parts grow one at a time, so
+// that no join waits for long.
+//
+// A Go map is slower with a million waiters: 129 bytes a waiter instead of 98 for
+// the whole line, 108 ms a garbage collection instead of 38 (BenchmarkGrowth), and
+// 450 ns a check-in instead of 360 (memstore's BenchmarkLineCheckIn). A look-up
+// alone takes 67 ns in both (BenchmarkFind), and so does everything among a
+// thousand.
 type index struct {
 	parts [64]part
 	count int
@@ -20,8 +26,8 @@ type part struct {
 	used  int
 }
 
-// slot is free without an entry. The hash spares most looks at entries, which
-// are elsewhere in memory.
+// slot is free while entry is nil. It keeps the hash so that most probes need not
+// read the entry, which is elsewhere in memory.
 type slot struct {
 	hash  uint64
 	entry *Entry
@@ -31,9 +37,11 @@ func hash(id queue.ID) uint64 {
 	return (binary.LittleEndian.Uint64(id[:]) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(id[8:]), 32)) * 0x9e3779b97f4a7c15
 }
 
-// part is told by the first bits of the hash, and the place in it by the rest.
+// part returns the part that the first six bits of the hash choose; the rest
+// chooses the slot in it.
 func (x *index) part(hash uint64) *part { return &x.parts[hash>>58] }
 
+// home is the slot where the search for the hash begins.
 func (p *part) home(hash uint64) int {
 	hi, _ := bits.Mul64(hash<<6, uint64(len(p.slots)))
 	return int(hi)
@@ -94,7 +102,8 @@ func (x *index) remove(e *Entry) {
 	}
 }
 
-// free empties a slot, and moves those up that would not be found behind it.
+// free empties slot i. Each slot behind it, up to the next free one, moves into
+// the gap if a search from its home would otherwise stop there.
 func (p *part) free(i int) {
 	for j := p.after(i); p.slots[j].entry != nil; j = p.after(j) {
 		home := p.home(p.slots[j].hash)
@@ -106,7 +115,7 @@ func (p *part) free(i int) {
 	p.slots[i] = slot{}
 }
 
-// resize makes room for the entries and three fifths more.
+// resize gives the part 1.6 slots for each of its entries.
 func (p *part) resize() {
 	old := p.slots
 	p.slots = make([]slot, max(8, p.used*8/5))

@@ -80,9 +80,9 @@ func (l *link) call(p *queue.Report, do func(*queue.Report) (queue.Standing, err
 	if err := l.travel(there); err != nil {
 		return err
 	}
-	told := *p
-	told.Now = l.node.run.now
-	standing, err := do(&told)
+	arrived := *p
+	arrived.Now = l.node.run.now
+	standing, err := do(&arrived)
 	if err != nil {
 		return err
 	}

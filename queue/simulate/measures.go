@@ -14,7 +14,7 @@ type Admission struct {
 	bucket  queue.Instant
 }
 
-// measures are what is noted as a run goes on.
+// measures are what a run notes of its visitors, its room and its store.
 type measures struct {
 	people     People
 	inLine     int // people who wait, by their own account
@@ -42,8 +42,8 @@ func newMeasures(r *run) measures {
 // look notes how many slots are open to those who wait.
 func (r *run) look() { r.slots.look(r.now, r.store.standing, r.inLine) }
 
-// seen notes an answer of any kind.
-func (r *run) seen(n *node, d queue.Decision) {
+// noteAnswer notes an answer of any kind.
+func (r *run) noteAnswer(n *node, d queue.Decision) {
 	r.people.Requests++
 	if d.Outcome == queue.Admitted && !d.Ticket.Uncounted {
 		n.accepted(d.Ticket.ID)
@@ -55,15 +55,15 @@ func (r *run) seen(n *node, d queue.Decision) {
 	}
 }
 
-func (r *run) botAnswered(d queue.Decision) {
+func (r *run) noteBot(d queue.Decision) {
 	r.people.BotRequests++
 	if d.Outcome == queue.Admitted {
 		r.people.BotAdmissions++
 	}
 }
 
-// entered notes that visitor i has been let in, as so many slots were open.
-func (r *run) entered(i int32, v *visitor, open int) {
+// noteAdmission notes that visitor i has been let in, as so many slots were open.
+func (r *run) noteAdmission(i int32, v *visitor, open int) {
 	r.people.Admitted++
 	bucket := v.arrived.Floor(r.settings.Bucket)
 	r.admissions = append(r.admissions, Admission{
@@ -75,12 +75,12 @@ func (r *run) entered(i int32, v *visitor, open int) {
 	}
 	r.turns.returned(v, open)
 	r.draw.wins(r.now, v)
-	r.outOfLine(v)
-	r.promises.kept(r.now, i)
+	r.noteLeft(v)
+	r.promises.admitted(r.now, i)
 }
 
-// waits notes an answer that tells v to wait, with the place that it tells of.
-func (r *run) waits(n *node, i int32, v *visitor, p queue.Place) {
+// noteWait notes an answer that has v wait, with the place that it names.
+func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 	if v.phase == outside {
 		r.inLine++
 	}
@@ -94,28 +94,28 @@ func (r *run) waits(n *node, i int32, v *visitor, p queue.Place) {
 		if r.settings.Method != queue.Line {
 			wait = numbers.Wait(v.ticket.ArrivedAt)
 		}
-		r.promises.told(r.now, i, v, wait)
+		r.promises.wait(r.now, i, v, wait)
 	}
 }
 
-func (r *run) gaveUp(v *visitor) {
+func (r *run) noteGivenUp(v *visitor) {
 	r.people.GaveUp++
-	r.outOfLine(v)
+	r.noteLeft(v)
 }
 
-func (r *run) lost(v *visitor) {
+func (r *run) noteEnd(v *visitor) {
 	if v.phase == inside {
 		r.people.Interrupted++
 		return
 	}
 	r.people.Rejected++
 	if v.phase == waiting {
-		r.outOfLine(v)
+		r.noteLeft(v)
 	}
 }
 
-// outOfLine notes that v waits no longer.
-func (r *run) outOfLine(v *visitor) {
+// noteLeft notes that v waits no longer.
+func (r *run) noteLeft(v *visitor) {
 	r.inLine--
 	r.turns.left(v)
 	if v.atRisk != 0 {

@@ -128,6 +128,7 @@ func (ns *nodes) pass(ctx context.Context, r *run) error {
 	return r.failed
 }
 
+// faults lets the faults happen that are due, and dead nodes return.
 func (ns *nodes) faults(ctx context.Context, r *run) error {
 	for len(ns.failures) > 0 && ns.failures[0] <= r.now {
 		ns.failures = ns.failures[1:]
@@ -139,19 +140,25 @@ func (ns *nodes) faults(ctx context.Context, r *run) error {
 		ns.die(r)
 	}
 	for len(ns.returns) > 0 && ns.returns[0].at <= r.now {
-		back := ns.returns[0]
-		ns.returns = ns.returns[1:]
-		err := ns.open(ctx, r, back.place, ns.interval)
-		if errors.Is(err, errStoreDown) {
-			back.at = r.now.Add(time.Second)
-			ns.returns = append(ns.returns, back)
-			slices.SortStableFunc(ns.returns, func(a, b comeback) int { return int(a.at - b.at) })
-			continue
-		}
-		if err != nil {
+		if err := ns.reopen(ctx, r); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// reopen opens a node in the place of the one that is to return first, or tries
+// again a second later if the store is down.
+func (ns *nodes) reopen(ctx context.Context, r *run) error {
+	back := ns.returns[0]
+	ns.returns = ns.returns[1:]
+	err := ns.open(ctx, r, back.place, ns.interval)
+	if !errors.Is(err, errStoreDown) {
+		return err
+	}
+	back.at = r.now.Add(time.Second)
+	ns.returns = append(ns.returns, back)
+	slices.SortStableFunc(ns.returns, func(a, b comeback) int { return int(a.at - b.at) })
 	return nil
 }
 

@@ -35,9 +35,9 @@ type outcome struct {
 	within           int
 }
 
-// told notes that visitor i, who is v, is told to wait so long. The k-th takes the
-// place of the one that was kept with a chance of 1/k.
-func (p *promises) told(now queue.Instant, i int32, v *visitor, w queue.Wait) {
+// wait notes the wait w that visitor i, who is v, is shown. The k-th that they are
+// shown replaces the one that is kept with a chance of 1/k.
+func (p *promises) wait(now queue.Instant, i int32, v *visitor, w queue.Wait) {
 	v.answers++
 	if v.answers > 1 && p.rng.Uint32N(v.answers) != 0 {
 		return
@@ -49,8 +49,8 @@ func (p *promises) told(now queue.Instant, i int32, v *visitor, w queue.Wait) {
 	}
 }
 
-// kept notes that visitor i was let in.
-func (p *promises) kept(now queue.Instant, i int32) {
+// admitted notes that visitor i was let in.
+func (p *promises) admitted(now queue.Instant, i int32) {
 	if s := &p.people[i]; s.first.at != 0 {
 		p.outcome.first.add(s.first, now)
 		p.outcome.later.add(s.later, now)

@@ -19,7 +19,8 @@ type run struct {
 	crowd    []visitor
 	wheel    *wheel
 	now      queue.Instant
-	left     int // people who are not through
+	left     int     // people who are not through
+	due      []int32 // visitors who come at this moment
 
 	failed error // what no fault explains
 	warmed int   // keeps warm from being optimised away
@@ -61,15 +62,10 @@ func (r *run) play(ctx context.Context) error {
 	if r.Spoofed {
 		r.nodes.pause(true)
 	}
-	total, coming, due := r.left, int32(0), []int32(nil)
+	total, coming := r.left, r.crowd
 	for ; r.left > 0; r.now++ {
-		if r.now%(1000*progressSeconds) == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if r.Progress != nil {
-				r.Progress(total-r.left, total)
-			}
+		if err := r.lookOutside(ctx, total); err != nil {
+			return err
 		}
 		if r.Spoofed && r.now == start.Add(gathering) {
 			r.nodes.pause(false)
@@ -77,19 +73,44 @@ func (r *run) play(ctx context.Context) error {
 		if err := r.nodes.pass(ctx, r); err != nil {
 			return err
 		}
-		for ; int(coming) < len(r.crowd) && r.crowd[coming].joins == r.now; coming++ {
-			r.step(ctx, coming)
+		for len(coming) > 0 && coming[0].joins == r.now {
+			r.step(ctx, int32(len(r.crowd)-len(coming)))
+			coming = coming[1:]
 		}
-		due = r.wheel.take(r.now, due[:0])
-		r.warm(due)
-		for _, i := range due {
-			r.step(ctx, i)
-		}
+		r.stepDue(ctx)
 	}
 	if r.Progress != nil {
 		r.Progress(total, total)
 	}
 	return nil
+}
+
+// progressSeconds is how much virtual time passes between two looks at the
+// world outside.
+const progressSeconds = 1
+
+// lookOutside fails if ctx has ended, and else reports the progress, each second of
+// virtual time.
+func (r *run) lookOutside(ctx context.Context, total int) error {
+	if r.now%(1000*progressSeconds) != 0 {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r.Progress != nil {
+		r.Progress(total-r.left, total)
+	}
+	return nil
+}
+
+// stepDue steps through the visitors who come at this moment.
+func (r *run) stepDue(ctx context.Context) {
+	r.due = r.wheel.take(r.now, r.due[:0])
+	r.warm(r.due)
+	for _, i := range r.due {
+		r.step(ctx, i)
+	}
 }
 
 // warm looks at visitors who are about to be stepped through. In a large crowd
@@ -101,10 +122,6 @@ func (r *run) warm(due []int32) {
 	}
 }
 
-// progressSeconds is how much virtual time passes between two looks at the
-// world outside.
-const progressSeconds = 1
-
 // step is the next thing that visitor i does.
 func (r *run) step(ctx context.Context, i int32) {
 	v := &r.crowd[i]
@@ -112,17 +129,17 @@ func (r *run) step(ctx context.Context, i int32) {
 		r.walkAway(i, v)
 		return
 	}
-	r.nodes.of(i, r.Sticky).visit(ctx, i, r.brings(i, v))
+	r.nodes.of(i, r.Sticky).visit(ctx, i, r.ticketOf(i, v))
 }
 
 // answered is what node n makes of a request of visitor i, when it gives that
 // many slots away at once.
 func (r *run) answered(n *node, i int32, d queue.Decision, granted int) {
 	v := &r.crowd[i]
-	r.seen(n, d)
+	r.noteAnswer(n, d)
 	switch {
 	case v.kind == bot:
-		r.botAnswered(d)
+		r.noteBot(d)
 		r.wheel.add(i, r.now.Add(r.roundTrip()+r.settings.RefreshInterval))
 	case d.Outcome == queue.Admitted:
 		r.admitted(i, v, d, n.standing.Open+granted)
@@ -134,8 +151,8 @@ func (r *run) answered(n *node, i int32, d queue.Decision, granted int) {
 	r.look()
 }
 
-// brings is the ticket that visitor i sends.
-func (r *run) brings(i int32, v *visitor) queue.Ticket {
+// ticketOf is the ticket that visitor i sends.
+func (r *run) ticketOf(i int32, v *visitor) queue.Ticket {
 	switch v.kind {
 	case bot:
 		return queue.Ticket{}
@@ -151,7 +168,7 @@ func (r *run) brings(i int32, v *visitor) queue.Ticket {
 // at the very end of their time. So many slots were open before.
 func (r *run) admitted(i int32, v *visitor, d queue.Decision, open int) {
 	if v.phase != inside {
-		r.entered(i, v, open)
+		r.noteAdmission(i, v, open)
 		v.phase, v.until = inside, r.now.Add(v.browse)
 		delete(r.spam, i)
 	}
@@ -175,10 +192,9 @@ func (r *run) queued(n *node, i int32, v *visitor, d queue.Decision) {
 	}
 	v.ticket = d.Ticket
 	r.turns.joined(v)
-	r.waits(n, i, v, d.Place)
+	r.noteWait(n, i, v, d.Place)
 	v.phase = waiting
-	told := queue.Told(d.Ticket.Due().Sub(r.now))
-	next := r.now.Add(r.roundTrip() + told)
+	next := r.now.Add(r.roundTrip() + queue.Told(d.Ticket.Due().Sub(r.now)))
 	if v.kind.spams() {
 		next = r.now.Add(r.around(r.settings.RefreshInterval / time.Duration(r.SpamRate)))
 		r.keepOld(i, d.Ticket)
@@ -204,7 +220,7 @@ func (r *run) walkAway(i int32, v *visitor) {
 		n.touched = true
 		n.room.Leave(r.now, v.ticket)
 	}
-	r.gaveUp(v)
+	r.noteGivenUp(v)
 	v.phase = gone
 	r.left--
 	r.look()
@@ -212,7 +228,7 @@ func (r *run) walkAway(i int32, v *visitor) {
 
 // turnedAway ends the visit of someone who is not let in, or in any longer.
 func (r *run) turnedAway(v *visitor) {
-	r.lost(v)
+	r.noteEnd(v)
 	v.phase = gone
 	r.left--
 }

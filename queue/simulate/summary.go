@@ -34,8 +34,8 @@ func WriteSummary(w io.Writer, c Config, results []*Result) error {
 	t.sharing(c)
 	t.order()
 	t.draw()
-	t.told("Waits shown to newcomers", func(r *Result) Accuracy { return r.ToldAtFirst })
-	t.told("Waits shown while waiting", func(r *Result) Accuracy { return r.ToldLater })
+	t.accuracy("Waits shown to newcomers", func(r *Result) Accuracy { return r.ToldAtFirst })
+	t.accuracy("Waits shown while waiting", func(r *Result) Accuracy { return r.ToldLater })
 	_, err := w.Write(t.text.Bytes())
 	return err
 }
@@ -189,7 +189,8 @@ func (t *table) draw() {
 	})
 }
 
-func (t *table) told(title string, of func(*Result) Accuracy) {
+// accuracy writes how the waits that people were shown compare with what they had.
+func (t *table) accuracy(title string, of func(*Result) Accuracy) {
 	if !t.has(func(r *Result) bool { return of(r).Shown > 0 }) {
 		return
 	}

@@ -19,9 +19,9 @@ type Range struct{ Min, Max time.Duration }
 func (r Range) draw() time.Duration { return r.Min + rand.N(r.Max-r.Min+1) }
 
 // Crowd is a number of visitors, each with cookies of their own, who want into
-// the sample site, wait their turn as they are told, stay for a while and come
-// again. Half of them say goodbye; the others go without a word, and are somebody
-// new when they come again.
+// the sample site, wait as long as the room says, stay for a while and come again.
+// Half of them leave by the site's button; the others just go, and are new visitors
+// when they come again.
 type Crowd struct {
 	URL  string // of the gate, as http://127.0.0.1:8080
 	Size int
@@ -67,7 +67,7 @@ func (m *member) run(ctx context.Context) {
 	}
 }
 
-// forget makes the member somebody new.
+// forget drops the member's cookies, which makes them a new visitor.
 func (m *member) forget() {
 	// Without options there is nothing that could be wrong with them.
 	m.http.Jar, _ = cookiejar.New(nil)
@@ -124,17 +124,17 @@ func (m *member) ask(ctx context.Context, method, path string) (in bool, again t
 	if err != nil {
 		return false, 0
 	}
-	var told struct {
+	var content struct {
 		Room *struct {
 			RefreshIntervalSeconds int `json:"refreshIntervalSeconds"`
 		} `json:"cfWaitingRoom"`
 	}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	if kind == "application/json" && json.Unmarshal(body, &told) != nil {
+	if kind == "application/json" && json.Unmarshal(body, &content) != nil {
 		return false, 0
 	}
-	if told.Room != nil {
-		return false, time.Duration(told.Room.RefreshIntervalSeconds) * time.Second
+	if content.Room != nil {
+		return false, time.Duration(content.Room.RefreshIntervalSeconds) * time.Second
 	}
 	return answer.StatusCode == http.StatusOK, 0
 }

@@ -13,8 +13,8 @@ import (
 
 // Config is what a sample site is made of.
 type Config struct {
-	// Places is how many visitors the site says it is for. It is the gate that
-	// sees to it: the site takes everyone who comes. Default 3.
+	// Places is how many places the site shows. The site takes everyone who comes:
+	// the limit is the gate's affair. Default 3.
 	Places int
 
 	// Session is the session_duration of the site's room. Default 15s.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Kind is what an Event tells.
+// Kind is what happened in an Event.
 type Kind uint8
 
 // The kinds of events.
@@ -32,8 +32,8 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s  %-8s %-11s  %d in", e.At.Format(time.TimeOnly), e.Name, what, e.Taken)
 }
 
-// transit is how much sooner the site takes a visitor for gone than the gate: what
-// passes between the gate's look at a request and the site's.
+// transit is how much earlier the site frees a place than the gate ends the session,
+// because the site sees each request a little later than the gate.
 const transit = time.Second / 2
 
 // seats are the places of the site. Who has one keeps it where it is.
@@ -56,7 +56,7 @@ func newSeats(places int, session time.Duration, log func(Event)) *seats {
 }
 
 // take gives the visitor a place, or keeps the one they have. If all are taken
-// there is one more: it is the gate that sees to the number.
+// it adds one: the limit is the gate's affair.
 func (s *seats) take(visitor, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *seats) take(visitor, name string) {
 		i, s.places = len(s.places), append(s.places, nil)
 	}
 	s.places[i] = &seat{visitor: visitor, name: name, ends: now.Add(s.session), timer: time.AfterFunc(s.session, s.lapse)}
-	s.tell(Came, now, s.places[i])
+	s.logEvent(Came, now, s.places[i])
 }
 
 // lapse frees the places whose time is up.
@@ -109,7 +109,7 @@ func (s *seats) now() []seat {
 	return list
 }
 
-// close frees all places without a word.
+// close frees all places and logs nothing.
 func (s *seats) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,10 +149,10 @@ func (s *seats) remove(i int, why Kind, now time.Time) {
 	t := s.places[i]
 	t.timer.Stop()
 	s.places[i] = nil
-	s.tell(why, now, t)
+	s.logEvent(why, now, t)
 }
 
-func (s *seats) tell(k Kind, now time.Time, t *seat) {
+func (s *seats) logEvent(k Kind, now time.Time, t *seat) {
 	taken := 0
 	for _, place := range s.places {
 		if place != nil {
