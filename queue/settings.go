@@ -216,6 +216,11 @@ func (s Settings) ComesBack() time.Duration {
 	return Told(interval) + s.slack()
 }
 
+// ConfirmsWithin is how long an exact line waits for the first check-in of somebody
+// who has joined it. Whoever is later, but within LineDropout, has their number all
+// the same.
+func (s Settings) ConfirmsWithin() time.Duration { return min(s.LineDropout, s.ComesBack()) }
+
 // SessionLasts is how long a session outlives what renews it, as a node reckons
 // by. A store counts sessions slack longer than it is told; where a seat is to
 // be free LineGrace after a connection has closed, that is part of it.

@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"configure", configureCases},
 		{"line", lineCases},
 		{"places", placeCases},
+		{"unconfirmed", unconfirmedCases},
 	} {
 		for _, c := range group.cases {
 			t.Run(group.name+"/"+c.name, func(t *testing.T) {

@@ -47,7 +47,7 @@ if told_version ~= limits.version then configuration = call('HMGET', CONF, 'sett
 local function line_view()
   if limits.method ~= 'line' then return {} end
   local first, turns = call('ZRANGE', ORDER, 0, 0, 'WITHSCORES'), {}
-  for i, p in ipairs(line.first(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
+  for i, p in ipairs(line.turns(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
   return {first[2] or 0, whole(r.given), r.ahead_of_all, turns}
 end
 
