@@ -61,10 +61,11 @@ func (r *Room) recount(now Instant, sh *waiterShard, t *Ticket) {
 	}
 }
 
-// taken notes that a waiting visitor was let in, and that the store has taken
-// them out of their cell: their place is used, and older tickets that tell of it
-// are worth nothing for as long as they are valid.
-func (r *Room) taken(now Instant, s *Settings, id ID) {
+// taken notes that a visitor was let in, by whichever node, and that the store has
+// taken them out of their cell: their place is used, and older tickets that tell of
+// it are worth nothing for as long as they are valid. Where another node let them in,
+// they are counted here until their window passes.
+func (r *Room) taken(now Instant, id ID) {
 	sh := r.waiters.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -72,22 +73,7 @@ func (r *Room) taken(now Instant, s *Settings, id ID) {
 	if e == nil {
 		e = sh.table.add(id.short(), now.ticks(r.start))
 	}
-	e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
-	if sh.knows(id) {
-		sh.letIn(id, now)
-	}
-}
-
-// takenElsewhere is taken for a visitor whom the store has let in without this
-// node's hearing of it at once. Where they are counted here, they are until the
-// window passes.
-func (r *Room) takenElsewhere(now Instant, id ID) {
-	s, sh := r.settings.Load(), r.waiters.shard(id)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil {
-		e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
-	}
+	e.until, e.more = now.Add(r.memory.Load().lasts).ticks(r.start), usedUp
 	if sh.knows(id) {
 		sh.letIn(id, now)
 	}

@@ -49,6 +49,7 @@ type Room struct {
 	onConfigure func(Configuration)
 
 	settings atomic.Pointer[Settings]
+	memory   atomic.Pointer[memory]
 	paused   atomic.Bool
 	view     atomic.Pointer[view]
 	numbers  atomic.Pointer[Numbers]
@@ -67,6 +68,12 @@ type Room struct {
 	blind   atomic.Uint64 // visitors let in without the store
 	spare   atomic.Int64  // admissions that Share allows until the store answers
 	talk    talk
+}
+
+// memory is what the configuration in force says of places from before.
+type memory struct {
+	since Instant       // as in Places
+	lasts time.Duration // how long it is remembered who was let in
 }
 
 // NewRoom returns a room that has made itself known to its store at now. A room
@@ -91,6 +98,7 @@ func NewRoom(ctx context.Context, now Instant, c Config) (*Room, error) {
 	r.talk.node, r.talk.own = c.Uint64(), map[Cell]int{}
 	r.asks.hurry = make(chan struct{}, 1)
 	r.settings.Store(&settings)
+	r.memory.Store(&memory{lasts: (&Configuration{Settings: settings}).Remembers()})
 	r.view.Store(&view{})
 	r.numbers.Store(&Numbers{})
 	if err := patiently(func() error { return r.introduce(ctx, now) }); err != nil {

@@ -106,7 +106,7 @@ func (r *Room) check(now Instant, s *Settings, q *Request) (Decision, *Pending) 
 			return d, nil
 		}
 		return r.arrive(now, s, t.ID, q)
-	case q.NoWait && !r.letsAllIn(s) || s.rejects() || s.placeEnds(t) <= now:
+	case q.NoWait && !r.letsAllIn(s) || s.rejects() || r.placeEnds(s, t) <= now:
 		return r.outOfLine(now, s, q)
 	}
 	return r.checkIn(now, s, q)
@@ -126,7 +126,7 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 	case g.in() && waiting:
 		// Another request of theirs finds the session where the place is used.
 		d := r.accept(now, s, p.ticket, g)
-		r.taken(now, s, p.Claim.ID)
+		r.taken(now, p.Claim.ID)
 		return d
 	case g.in():
 		return r.accept(now, s, Ticket{ID: p.Claim.ID}, g)
@@ -176,6 +176,14 @@ func (r *Room) inLine(now Instant, p *Pending, place Place) Decision {
 	return d
 }
 
+// placeEnds is until when the place of a waiting ticket can be come back to.
+func (r *Room) placeEnds(s *Settings, t *Ticket) Instant {
+	if t.LastCheckIn <= r.memory.Load().since {
+		return 0
+	}
+	return s.placeEnds(t)
+}
+
 // letsAllIn reports whether everyone enters, without waiting for anything.
 func (r *Room) letsAllIn(s *Settings) bool {
 	return s.Method == Passthrough && !s.QueueAll && !r.paused.Load()
@@ -199,7 +207,7 @@ func (r *Room) outOfLine(now Instant, s *Settings, q *Request) (Decision, *Pendi
 	case s.rejects():
 		r.uncount(now, t)
 		return Decision{Outcome: Rejected, Drop: true}, nil
-	case s.placeEnds(&t) <= now:
+	case r.placeEnds(s, &t) <= now:
 		return r.arrive(now, s, r.nameFor(q), q)
 	}
 	return Decision{Outcome: Busy, Ticket: t}, nil

@@ -27,7 +27,7 @@ func (r *room) begin(c queue.Configuration) numbers {
 		return n
 	}
 	// Some may have waited for longer than they can be away.
-	span := max(c.Settings.PlaceLasts(), n.began.Sub(r.cells.buckets[0].Bucket))
+	span := max(c.Remembers(), n.began.Sub(r.cells.buckets[0].Bucket))
 	n.floor = n.last
 	n.last += uint64(span / time.Millisecond)
 	n.top = n.last

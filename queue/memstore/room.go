@@ -189,7 +189,7 @@ func (r *room) sweep() {
 }
 
 func (r *room) matters(s session) bool {
-	return r.lasts(s) || s.admitted.Add(r.settings.PlaceLasts()) > r.now
+	return r.lasts(s) || s.admitted.Add(r.current.Remembers()) > r.now
 }
 
 // change counts people more in a cell.

@@ -88,6 +88,19 @@ var unconfirmedCases = []contractCase{
 		n.admit(newcomer(2))
 		assert.True(n, n.place(back(1, 2)).Joined)
 	}},
+	{"a place that was used is not taken up again for as long as the dropout", func(n *node) {
+		s := lined(1)
+		s.SessionDuration, s.QueueTicketTTL, s.LineDropout = time.Second, 40*time.Second, 10*time.Minute
+		n.configure(s)
+		n.admit(newcomer(0))
+		n.knock(1)
+		n.pass(time.Second + n.h.Slack)
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(back(1, 2)))
+		n.at(10*time.Minute - time.Millisecond)
+		n.look()
+		n.admit(newcomer(2))
+		assert.True(n, n.place(back(1, 2)).Joined)
+	}},
 	{"any check-in confirms a place", func(n *node) {
 		n.full()
 		n.knock(1, 2, 3)

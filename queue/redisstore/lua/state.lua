@@ -14,9 +14,10 @@ local r = {
   ahead_of_all = 0, in_order = 0, behind_all = 0, unconfirmed = 0,
 }
 
--- The configuration; no slots are open before the first. place is how long a place
--- in line can be left and come back to; fleeting says that even the configuration
--- goes with the rest; lasts is how long a session does from a grant, dropout a place
+-- The configuration; no slots are open before the first. place is how long it is
+-- remembered who was let in, which is longer than a place in line can be left and come
+-- back to; fleeting says that even the configuration goes with the rest; lasts is how
+-- long a session does from a grant, dropout a place
 -- in an exact line from a check-in; back is within what time of a check-in whoever
 -- stays makes the next one. lined is the version by which the method became
 -- line, and lined_at when that was.
