@@ -72,10 +72,12 @@ type Report struct {
 	Sessions []Session
 	Revoked  []Session // sessions that were ended; their tickets stay void until Expires
 
-	// Of the exact line. A visitor in it who has said goodbye, and has not checked
-	// in since, keeps the place for LineReturn: a page that is loaded again says
-	// goodbye too.
-	Left       []Departure
+	// Left are visitors who have said goodbye. One who is in the exact line, and has
+	// not checked in since, keeps the place for LineReturn: a page that is loaded
+	// again says goodbye too.
+	Left []Departure
+
+	// Of the exact line.
 	Priorities []Priority // of visitors in line; of others nothing is kept
 	LastNumber uint64     // the highest that the node has heard of: the store gives out higher ones
 
@@ -195,6 +197,7 @@ type View struct {
 
 	Revoked []Session // sessions whose tickets are void
 	Entered []Session // those let in since Report.Since, by whichever node
+	Left    []ID      // those who said goodbye since Report.Since, at whichever node; the latest MaxLeft
 	Nodes   []uint64  // those that reported lately
 
 	// Of an exact line; 0 and empty without one.
@@ -205,6 +208,9 @@ type View struct {
 
 	Configuration Configuration // as it stands; its Settings are valid only if Version is not Report.Version
 }
+
+// MaxLeft is how many goodbyes at most nodes are told of at a time.
+const MaxLeft = 1000
 
 // MaxTurns is how many people at most are told at a time that it is their turn.
 const MaxTurns = 100

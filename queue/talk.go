@@ -183,6 +183,11 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 	}
 	r.takeRevoked(known)
 	r.takeEntered(known)
+	if r.onLeave != nil {
+		for _, id := range known.Left {
+			r.onLeave(id)
+		}
+	}
 	told, own := known.Configuration, t.configuration
 	t.forgotten = told.Version < own.Version
 	if told.Version > own.Version || retold && told.Version == own.Version && (told.At != own.At || told.By != own.By) {

@@ -34,6 +34,10 @@ type Request struct {
 	// though it is not due, once until the next one that is.
 	Called bool
 
+	// Returned says that somebody has said goodbye for them, maybe at another node, and
+	// they are here all the same: they are counted at this node, if at none.
+	Returned bool
+
 	// Subject is who the site says the visitor is, whichever device they use: they
 	// have one place and one slot. The zero ID leaves it to the ticket.
 	Subject ID
@@ -298,7 +302,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	due := r.letsAllIn(s) || now >= t.Due() && (e == nil || now.ticks(r.start) >= dueTicks(e))
 	again := s.Method == FIFO && q.Called && (e == nil || !called(e))
 	if !due && !again {
-		d, cell := r.early(now, s, sh, e, t)
+		d, cell := r.early(now, s, sh, e, q)
 		sh.mu.Unlock()
 		if s.Method != Line {
 			return d, nil

@@ -198,8 +198,12 @@ func readView(reply []any) (*queue.View, error) {
 		r.join(c)
 	}
 	r.readLine(v)
+	left := r.next()
+	for len(left.list) > 0 && left.err == nil {
+		v.Left = append(v.Left, left.id())
+	}
 	v.Standing = r.standing()
-	for _, part := range []*reader{buckets, counts, revoked, entered} {
+	for _, part := range []*reader{buckets, counts, revoked, entered, left} {
 		r.join(part)
 	}
 	return v, r.failure("sync")

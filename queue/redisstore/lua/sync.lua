@@ -64,5 +64,5 @@ end
 local reply = {
   buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
-  string.sub(listed, 9), limits.version, configuration, line_view(),
+  string.sub(listed, 9), limits.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(since), '+inf'),
 }
