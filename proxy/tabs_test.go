@@ -112,6 +112,7 @@ func TestGoodbyeAtAnotherGateCountsForNothingWhileATabIsOpen(t *testing.T) {
 		away := v.twin()
 		away.base = other.public.URL
 		l := away.tab()
+		f.pass(time.Second)
 		v.goodbye()
 		for range 2 { // both gates sync as they do, about once a second
 			f.pass(time.Second)
@@ -121,6 +122,7 @@ func TestGoodbyeAtAnotherGateCountsForNothingWhileATabIsOpen(t *testing.T) {
 			other.status("shop")
 			return f.status("shop").Queued == 1
 		})
+		f.keepsWaiting(1)
 		f.keepsWaiting(1)
 		l.hangUp()
 		other.soon(func() bool { return other.streams() == 0 })
