@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -16,7 +17,7 @@ func (g *Gate) events(w http.ResponseWriter, r *http.Request, s *setup) {
 	var e *stream
 	aside(func() { e = g.openStream(w, r, s) })
 	if e != nil {
-		defer g.streams.remove(e)
+		defer g.closed(e, r.Context())
 		e.run(r.Context())
 	}
 }
@@ -47,6 +48,15 @@ func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *str
 	w.WriteHeader(http.StatusOK)
 	e.begin(v.now, &d)
 	return e
+}
+
+// closed takes a stream out that has ended. If its page was closed, and that was the
+// last of its visitor, the goodbye counts that was said just before.
+func (g *Gate) closed(e *stream, ctx context.Context) {
+	now := queue.At(g.o.Clock())
+	if g.streams.remove(e, now) && ctx.Err() != nil {
+		e.room.leave(now, e.request.Ticket)
+	}
 }
 
 func (g *Gate) noStream(w http.ResponseWriter, r *http.Request, status int) {

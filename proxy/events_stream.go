@@ -26,13 +26,15 @@ type stream struct {
 	id       queue.ID
 	arrived  queue.Instant
 
-	wake   chan struct{} // something is to be done: of the fields below, or of the audience's
-	called atomic.Bool   // their turn has come
-	next   atomic.Int64  // when something is to be done, by the gate's clock
+	wake     chan struct{} // something is to be done: of the fields below, or of the audience's
+	called   atomic.Bool   // their turn has come
+	returned atomic.Bool   // another page of theirs has said goodbye for them
+	next     atomic.Int64  // when something is to be done, by the gate's clock
 
 	// Guarded by the gate's streams.
-	at   int           // in the audience
-	rest queue.Instant // they are not called before
+	at      int           // in the audience
+	rest    queue.Instant // they are not called before
+	goodbye queue.Instant // the last that was said here
 
 	// The stream's own.
 	room    *room
@@ -80,8 +82,9 @@ func (s *stream) step(ctx context.Context) bool {
 	b := (*buf)[:0]
 	b = append(b, s.begun...)
 	s.begun = nil
-	if called := s.called.Swap(false); !s.over && (called || now >= s.due) {
-		aside(func() { b, s.over = s.tell(b, now, s.checkIn(ctx, now, called)) })
+	s.request.Called, s.request.Returned = s.called.Swap(false), s.returned.Swap(false)
+	if !s.over && (s.request.Called || s.request.Returned || now >= s.due) {
+		aside(func() { b, s.over = s.tell(b, now, s.checkIn(ctx, now)) })
 	}
 	if numbers := s.audience.numbers.Load(); !s.over && numbers != s.numbers {
 		s.numbers = numbers
@@ -102,8 +105,8 @@ func (s *stream) step(ctx context.Context) bool {
 }
 
 // checkIn has the visitor asked for by the stream: at the time that their ticket
-// says, or when their turn has come.
-func (s *stream) checkIn(ctx context.Context, now queue.Instant, called bool) *queue.Decision {
+// says, when their turn has come, or when they were taken for gone.
+func (s *stream) checkIn(ctx context.Context, now queue.Instant) *queue.Decision {
 	room := s.gate.current.Load().roomOf(s.line)
 	switch {
 	case room == nil:
@@ -111,7 +114,7 @@ func (s *stream) checkIn(ctx context.Context, now queue.Instant, called bool) *q
 	case s.line.queue.Suspended():
 		return &queue.Decision{Outcome: queue.Admitted}
 	}
-	s.room, s.request.Called = room, called
+	s.room = room
 	d := s.line.queue.Visit(ctx, now, s.request)
 	room.note(d)
 	return &d

@@ -33,18 +33,23 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 }
 
 // leave is the goodbye of a visitor's page: they are not counted until they come
-// back. It is said to the room of the page that the beacon names as its referrer,
-// or else to every room that the visitor has a ticket of.
+// back, unless another page of theirs is open. It is said to the room of the page that
+// the beacon names as its referrer, or else to every room that the visitor has a
+// ticket of.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	now := queue.At(g.o.Clock())
 	for room := range s.ofPage(r) {
-		if t, _, err := room.ticket(r); err == nil && t.State == queue.Waiting {
-			room.line.queue.Leave(now, t)
-			room.count(left)
+		if t, _, err := room.ticket(r); err == nil && t.State == queue.Waiting && !g.streams.goodbye(room.line, t.ID, now) {
+			room.leave(now, t)
 		}
 	}
 	w.Header()["Cache-Control"] = noStore
 	w.WriteHeader(http.StatusNoContent)
+}
+
+func (r *room) leave(now queue.Instant, t queue.Ticket) {
+	r.line.queue.Leave(now, t)
+	r.count(left)
 }
 
 // meant returns the rooms that a request for one of the gate's own paths is about:

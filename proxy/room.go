@@ -118,6 +118,7 @@ func (g *Gate) newLine(ctx context.Context, r *room) (*line, error) {
 			}
 		},
 		OnConfigure: func(c queue.Configuration) { l.heard(c, log) },
+		OnLeave:     func(id queue.ID) { g.streams.stay(l, id) },
 	})
 	if err != nil {
 		return nil, err

@@ -295,6 +295,7 @@ func TestOperatorsSeeAndMoveWhoIsInAnExactLine(t *testing.T) {
 	first, second := f.visitor(), f.visitor()
 	first.get("/")
 	second.get("/", as("ann/1"))
+	first.get("/") // is back, and has the place for good
 	p := f.people()
 	require.Len(t, p.Active, 1)
 	require.Len(t, p.Waiting, 2)
@@ -350,6 +351,7 @@ func TestTheSitesBackendRenewsAVisitorByTheirID(t *testing.T) {
 			f := start(t, settings(c.change))
 			f.full()
 			waiting := f.visitor()
+			waiting.get("/")
 			waiting.get("/")
 			before := f.people()
 			f.pass(50 * time.Second)

@@ -66,7 +66,9 @@ func (g *streams) add(s *stream, now queue.Instant) bool {
 	return true
 }
 
-func (g *streams) remove(s *stream) {
+// remove takes a stream out, and says whether it was the last of its visitor and a
+// goodbye was said for them just now.
+func (g *streams) remove(s *stream, now queue.Instant) (gone bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a := s.audience
@@ -77,9 +79,38 @@ func (g *streams) remove(s *stream) {
 	a.byID[s.id] = slices.DeleteFunc(a.byID[s.id], func(o *stream) bool { return o == s })
 	if len(a.byID[s.id]) == 0 {
 		delete(a.byID, s.id)
+		gone = s.goodbye != 0 && now.Sub(s.goodbye) <= queue.LineReturn
 	}
 	if len(a.streams) == 0 {
 		delete(g.rooms, s.line)
+	}
+	return gone
+}
+
+// goodbye says whether a visitor has streams here as a page of theirs says goodbye.
+// It counts then only if all of these end: the page's own may do so a moment later.
+func (g *streams) goodbye(l *line, id queue.ID, now queue.Instant) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	a := g.rooms[l]
+	if a == nil {
+		return false
+	}
+	for _, s := range a.byID[id] {
+		s.goodbye = now
+	}
+	return len(a.byID[id]) > 0
+}
+
+// stay has a visitor with a stream here check in, because somebody said goodbye for
+// them.
+func (g *streams) stay(l *line, id queue.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if a := g.rooms[l]; a != nil && len(a.byID[id]) > 0 {
+		s := a.byID[id][0]
+		s.returned.Store(true)
+		s.wakeUp()
 	}
 }
 

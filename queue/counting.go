@@ -6,9 +6,13 @@ import "time"
 // remembers in e of a check-in with another ticket of theirs, and tells where
 // they are counted. They are not counted or drawn again; but one who had said
 // goodbye, as by reloading the page, is back. The caller holds sh.mu.
-func (r *Room) early(now Instant, s *Settings, sh *waiterShard, e *slot[shortID], t Ticket) (Decision, Cell) {
+func (r *Room) early(now Instant, s *Settings, sh *waiterShard, e *slot[shortID], q *Request) (Decision, Cell) {
+	t := q.Ticket
 	cell := Cell{Bucket: s.bucket(sh.counted(&t)), Until: now}
-	if e != nil {
+	switch {
+	case e == nil && q.Returned:
+		cell = r.count(sh, sh.table.add(t.ID.short(), now.ticks(r.start)), s, cell.Bucket, &t, q.Hidden)
+	case e != nil:
 		if left(e) {
 			e.more &^= leftFlag
 			sh.change(cell.Bucket, e.until, 1)
@@ -39,17 +43,18 @@ func (r *Room) count(sh *waiterShard, e *slot[shortID], s *Settings, bucket Inst
 	return r.waiters.cell(bucket, e.until)
 }
 
-// uncount is Leave by the store's clock.
-func (r *Room) uncount(now Instant, t Ticket) {
+// uncount has a visitor who is counted here counted no more, and says whether it has.
+func (r *Room) uncount(now Instant, t Ticket) bool {
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	e := sh.table.find(t.ID.short(), now.ticks(r.start))
 	if e == nil || left(e) {
-		return
+		return false
 	}
 	e.more |= leftFlag
 	sh.change(r.settings.Load().bucket(sh.counted(&t)), e.until, -1)
+	return true
 }
 
 // recount counts a visitor in the bucket of their ticket who was uncounted from
@@ -61,10 +66,11 @@ func (r *Room) recount(now Instant, sh *waiterShard, t *Ticket) {
 	}
 }
 
-// taken notes that a waiting visitor was let in, and that the store has taken
-// them out of their cell: their place is used, and older tickets that tell of it
-// are worth nothing for as long as they are valid.
-func (r *Room) taken(now Instant, s *Settings, id ID) {
+// taken notes that a visitor was let in, by whichever node, and that the store has
+// taken them out of their cell: their place is used, and older tickets that tell of
+// it are worth nothing for as long as they are valid. Where another node let them in,
+// they are counted here until their window passes.
+func (r *Room) taken(now Instant, id ID) {
 	sh := r.waiters.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -72,22 +78,7 @@ func (r *Room) taken(now Instant, s *Settings, id ID) {
 	if e == nil {
 		e = sh.table.add(id.short(), now.ticks(r.start))
 	}
-	e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
-	if sh.knows(id) {
-		sh.letIn(id, now)
-	}
-}
-
-// takenElsewhere is taken for a visitor whom the store has let in without this
-// node's hearing of it at once. Where they are counted here, they are until the
-// window passes.
-func (r *Room) takenElsewhere(now Instant, id ID) {
-	s, sh := r.settings.Load(), r.waiters.shard(id)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil {
-		e.until, e.more = now.Add(s.PlaceLasts()+tick).ticks(r.start), usedUp
-	}
+	e.until, e.more = now.Add(r.memory.Load().lasts).ticks(r.start), usedUp
 	if sh.knows(id) {
 		sh.letIn(id, now)
 	}

@@ -43,6 +43,8 @@ type standing struct {
 	priority int16
 	checked  queue.Instant
 	until    queue.Instant
+
+	confirmed bool // they have come back since they joined
 }
 
 func newExactLine(t *rapid.T, dir string) *exactLine {
@@ -180,14 +182,18 @@ func (x *exactLine) visit(p *person, t queue.Ticket, priority int16) {
 		require.LessOrEqual(x, t.Expires, x.now, "who is in stays in")
 	}
 	at, joined := x.place(t, id, priority)
+	ahead := at
+	if x.line[at].confirmed {
+		ahead = x.confirmedBefore(at)
+	}
 	if d.Outcome == queue.Admitted {
-		require.Less(x, at, n.Open, "nobody gets in out of turn")
+		require.Less(x, ahead, n.Open, "nobody gets in out of turn")
 		x.entered[id] = x.now
 		x.takesSeat(id, at)
 		return
 	}
 	require.Equal(x, queue.Queued, d.Outcome)
-	require.GreaterOrEqual(x, at, n.Open, "a slot is for who is first")
+	require.GreaterOrEqual(x, ahead, n.Open, "a slot is for who is first of those who have come back")
 	if x.now < x.since.Add(x.settings.WithDefaults().ComesBack()) && d.Place == (queue.Place{}) {
 		require.Zero(x, n.Open, "while not all are known who wait, nobody is let in")
 		return
@@ -205,7 +211,7 @@ func (x *exactLine) place(t queue.Ticket, id queue.ID, priority int16) (at int, 
 	if at = x.find(id); at < 0 {
 		s := standing{id: id, number: t.Number, priority: t.Priority}
 		entered, was := x.entered[id]
-		kept := t.State == queue.Waiting && t.LastCheckIn < x.since && t.LastCheckIn.Add(x.settings.LineDropout) > x.now
+		kept := t.State == queue.Waiting && (t.LastCheckIn < x.since || t.LastCheckIn <= t.ArrivedAt) && t.LastCheckIn.Add(x.settings.LineDropout) > x.now
 		if !kept || was && entered >= t.ArrivedAt {
 			x.last++
 			s.number, joined = x.last, true
@@ -218,8 +224,24 @@ func (x *exactLine) place(t queue.Ticket, id queue.ID, priority int16) (at int, 
 		x.sort()
 		at = x.find(id)
 	}
-	x.line[at].checked, x.line[at].until = x.now, x.now.Add(x.settings.LineDropout)
+	x.line[at].checked = x.now
+	x.line[at].confirmed = !joined || t.State == queue.Waiting
+	lasts := x.settings.WithDefaults().ComesBack()
+	if x.line[at].confirmed {
+		lasts = x.settings.LineDropout
+	}
+	x.line[at].until = x.now.Add(lasts)
 	return at, joined
+}
+
+// confirmedBefore counts those in front of a place who have come back.
+func (x *exactLine) confirmedBefore(at int) (n int) {
+	for _, s := range x.line[:at] {
+		if s.confirmed {
+			n++
+		}
+	}
+	return n
 }
 
 // takesSeat takes down that somebody was let through.

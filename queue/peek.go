@@ -51,7 +51,7 @@ func (r *Room) placeOf(now Instant, s *Settings, q *Request) Ticket {
 	if q.Subject != (ID{}) {
 		t = r.ticketOf(now, s, q)
 	}
-	if t.State != Waiting || s.placeEnds(&t) <= now {
+	if t.State != Waiting || r.placeEnds(s, &t) <= now {
 		return Ticket{}
 	}
 	sh := r.waiters.shard(t.ID)

@@ -35,6 +35,10 @@ type Config struct {
 	// OnConfigure, if set, is told of every configuration that another node has
 	// given the room.
 	OnConfigure func(Configuration)
+
+	// OnLeave, if set, is told of every visitor who has said goodbye, at whichever
+	// node: for one who is here all the same, a visit with Returned takes it back.
+	OnLeave func(ID)
 }
 
 // Room is one room on one node. Its methods may be called concurrently; now is
@@ -47,8 +51,10 @@ type Room struct {
 	slack       time.Duration
 	onChange    func(error)
 	onConfigure func(Configuration)
+	onLeave     func(ID)
 
 	settings atomic.Pointer[Settings]
+	memory   atomic.Pointer[memory]
 	paused   atomic.Bool
 	view     atomic.Pointer[view]
 	numbers  atomic.Pointer[Numbers]
@@ -69,6 +75,12 @@ type Room struct {
 	talk    talk
 }
 
+// memory is what the configuration in force says of places from before.
+type memory struct {
+	since Instant       // as in Places
+	lasts time.Duration // how long it is remembered who was let in
+}
+
 // NewRoom returns a room that has made itself known to its store at now. A room
 // that is new to the store is configured with c.Settings; one that is not goes
 // on as it was configured. It fails if the settings are out of bounds or the
@@ -86,11 +98,12 @@ func NewRoom(ctx context.Context, now Instant, c Config) (*Room, error) {
 	}
 	r := &Room{
 		name: c.Name, store: c.Store, uint64: c.Uint64, gather: c.Gather, slack: c.Slack,
-		onChange: c.OnStoreChange, onConfigure: c.OnConfigure,
+		onChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
 	}
 	r.talk.node, r.talk.own = c.Uint64(), map[Cell]int{}
 	r.asks.hurry = make(chan struct{}, 1)
 	r.settings.Store(&settings)
+	r.memory.Store(&memory{lasts: (&Configuration{Settings: settings}).Remembers()})
 	r.view.Store(&view{})
 	r.numbers.Store(&Numbers{})
 	if err := patiently(func() error { return r.introduce(ctx, now) }); err != nil {
@@ -173,8 +186,7 @@ func (r *Room) Leave(now Instant, t Ticket) {
 		return
 	}
 	now = r.storeTime(now)
-	r.uncount(now, t)
-	if t.Number == 0 {
+	if !r.uncount(now, t) && t.Number == 0 {
 		return
 	}
 	r.talk.noted.Lock()

@@ -194,9 +194,9 @@ const leastGrace = 3 * time.Second
 // covers the network and the rounding of windows.
 func (s *Settings) slack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
 
-// placeEnds is until when the place of a waiting ticket can be come back to: not
-// before the check-in that its visitor was told to make. Of an exact line the
-// store knows.
+// placeEnds is until when the place of a waiting ticket that is worth something can
+// be come back to: not before the check-in that its visitor was told to make. Of an
+// exact line the store knows.
 func (s *Settings) placeEnds(t *Ticket) Instant {
 	if s.Method == Line {
 		return endOfInstants
@@ -204,9 +204,11 @@ func (s *Settings) placeEnds(t *Ticket) Instant {
 	return t.LastCheckIn.Add(max(s.QueueTicketTTL, Told(t.RefreshInterval)+s.slack()))
 }
 
-// PlaceLasts is how long after a check-in a place can be come back to at most:
-// a store remembers for that long who was let in.
-func (s Settings) PlaceLasts() time.Duration { return max(s.QueueTicketTTL, s.ComesBack()) }
+// PlaceLasts is how long after a check-in a place can be come back to at most, with
+// an exact line or without.
+func (s Settings) PlaceLasts() time.Duration {
+	return max(s.QueueTicketTTL, s.LineDropout, s.ComesBack())
+}
 
 // ComesBack is within what time after a check-in whoever stays makes the next one:
 // for so long a store gives no slots away where people wait whose places in an
@@ -215,6 +217,11 @@ func (s Settings) ComesBack() time.Duration {
 	interval := time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter))
 	return Told(interval) + s.slack()
 }
+
+// ConfirmsWithin is how long an exact line waits for the first check-in of somebody
+// who has joined it. Whoever is later, but within LineDropout, has their number all
+// the same.
+func (s Settings) ConfirmsWithin() time.Duration { return min(s.LineDropout, s.ComesBack()) }
 
 // SessionLasts is how long a session outlives what renews it, as a node reckons
 // by. A store counts sessions slack longer than it is told; where a seat is to

@@ -72,10 +72,12 @@ type Report struct {
 	Sessions []Session
 	Revoked  []Session // sessions that were ended; their tickets stay void until Expires
 
-	// Of the exact line. A visitor in it who has said goodbye, and has not checked
-	// in since, keeps the place for LineReturn: a page that is loaded again says
-	// goodbye too.
-	Left       []Departure
+	// Left are visitors who have said goodbye. One who is in the exact line, and has
+	// not checked in since, keeps the place for LineReturn: a page that is loaded
+	// again says goodbye too.
+	Left []Departure
+
+	// Of the exact line.
 	Priorities []Priority // of visitors in line; of others nothing is kept
 	LastNumber uint64     // the highest that the node has heard of: the store gives out higher ones
 
@@ -195,6 +197,7 @@ type View struct {
 
 	Revoked []Session // sessions whose tickets are void
 	Entered []Session // those let in since Report.Since, by whichever node
+	Left    []ID      // those who said goodbye since Report.Since, at whichever node; the latest MaxLeft
 	Nodes   []uint64  // those that reported lately
 
 	// Of an exact line; 0 and empty without one.
@@ -205,6 +208,9 @@ type View struct {
 
 	Configuration Configuration // as it stands; its Settings are valid only if Version is not Report.Version
 }
+
+// MaxLeft is how many goodbyes at most nodes are told of at a time.
+const MaxLeft = 1000
 
 // MaxTurns is how many people at most are told at a time that it is their turn.
 const MaxTurns = 100
@@ -239,6 +245,45 @@ type Configuration struct {
 	Overrides []byte // what operators have changed of it while it ran, as whoever configured it wrote that down
 	By        string // who did
 	At        Instant
+	Places    Places // as Room.Configure has made it of what was before
+}
+
+// Places says of the places in line from before a configuration how long they last.
+type Places struct {
+	// Longest is how long a place lasted at most by earlier settings whose tickets
+	// visitors may still have.
+	Longest time.Duration
+
+	// Since is when a place must have been checked in at to be worth anything: when
+	// the settings made places last longer, stores had forgotten by whom older ones
+	// were used.
+	Since Instant
+}
+
+// memoryMargin is how much longer than any place lasts it is remembered who was let
+// in: nodes may be a little late to learn of a configuration, or of the time.
+const memoryMargin = 10 * time.Second
+
+// Remembers is how long a store remembers who was let in: for as long as any ticket
+// from before can be brought.
+func (c *Configuration) Remembers() time.Duration {
+	return max(c.Settings.PlaceLasts(), c.Places.Longest) + memoryMargin
+}
+
+// placesUnder returns the Places of the settings that follow c at now.
+func (c *Configuration) placesUnder(s *Settings, now Instant) Places {
+	if c.Version == 0 {
+		return Places{}
+	}
+	lasted := max(c.Settings.PlaceLasts(), c.Places.Longest)
+	next := Places{Longest: lasted, Since: c.Places.Since}
+	if now.Sub(c.At) > c.Places.Longest { // of the tickets from before c none is left
+		next.Longest = c.Settings.PlaceLasts()
+	}
+	if s.PlaceLasts() > lasted {
+		next.Since = max(next.Since, now.Add(-lasted))
+	}
+	return next
 }
 
 // ErrConflict is returned by Configure for a version that is not the next one.

@@ -99,7 +99,7 @@ func (r *Room) joinsAgain(now Instant, sh *waiterShard, s *Settings, id ID) (Tic
 		return Ticket{}, false
 	}
 	t := u.ticket(id)
-	if s.placeEnds(&t) > now {
+	if r.placeEnds(s, &t) > now {
 		return t, true
 	}
 	if e := sh.table.find(id.short(), now.ticks(r.start)); e != nil && !left(e) {
@@ -163,12 +163,12 @@ func (r *Room) ticketOf(now Instant, s *Settings, q *Request) Ticket {
 	defer sh.mu.Unlock()
 	u, brought := sh.subjects[q.Subject], q.Ticket
 	theirs := brought.ID == q.Subject && brought.State != None && brought.LastCheckIn <= now.Add(skew)
-	if theirs && brought.State == Waiting && (brought.ArrivedAt <= u.admitted || s.placeEnds(&brought) <= now) {
+	if theirs && brought.State == Waiting && (brought.ArrivedAt <= u.admitted || r.placeEnds(s, &brought) <= now) {
 		theirs = false
 	}
 	known := u.ticket(q.Subject)
 	switch {
-	case u.arrived != 0 && s.placeEnds(&known) > now:
+	case u.arrived != 0 && r.placeEnds(s, &known) > now:
 		if theirs && brought.State == Waiting {
 			known.ArrivedAt = min(known.ArrivedAt, brought.ArrivedAt)
 		}

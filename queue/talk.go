@@ -152,7 +152,7 @@ func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
 	r.talk.syncs++
 	r.talk.forget(known.Now)
 	r.sessions.trim(r.talk.syncs, known.Now)
-	r.waiters.trim(r.talk.syncs, known.Now, known.Now.Add(-r.settings.Load().PlaceLasts()))
+	r.waiters.trim(r.talk.syncs, known.Now, known.Now.Add(-r.memory.Load().lasts))
 	return known, nil
 }
 
@@ -183,6 +183,11 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 	}
 	r.takeRevoked(known)
 	r.takeEntered(known)
+	if r.onLeave != nil {
+		for _, id := range known.Left {
+			r.onLeave(id)
+		}
+	}
 	told, own := known.Configuration, t.configuration
 	t.forgotten = told.Version < own.Version
 	if told.Version > own.Version || retold && told.Version == own.Version && (told.At != own.At || told.By != own.By) {
@@ -196,7 +201,7 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 func (r *Room) takeEntered(known *View) {
 	for _, s := range known.Entered {
 		r.sessions.note(known.Now, s.ID, s.Expires, true)
-		r.takenElsewhere(known.Now, s.ID)
+		r.taken(known.Now, s.ID)
 	}
 }
 
@@ -234,7 +239,7 @@ func (r *Room) resend(ctx context.Context, now Instant) error {
 		if c := t.unsure[i]; g.Verdict == Held {
 			r.sessions.note(standing.Now, c.ID, g.Expires, true)
 			t.admit(g.AcceptedAt)
-			r.takenElsewhere(standing.Now, c.ID)
+			r.taken(standing.Now, c.ID)
 		}
 	}
 	t.unsure = nil
@@ -334,6 +339,7 @@ func (r *Room) Configure(ctx context.Context, now Instant, c Configuration) erro
 	defer t.configuring.Unlock()
 	t.mu.Lock()
 	c.Version, c.At = t.configuration.Version+1, r.storeTime(now)
+	c.Places = t.configuration.placesUnder(&c.Settings, c.At)
 	t.giving = c
 	t.mu.Unlock()
 	err := r.store.Configure(ctx, r.name, c) // which may take long: visitors do not wait for it
@@ -368,6 +374,11 @@ func (r *Room) obey(c Configuration) {
 
 func (r *Room) use(c Configuration) {
 	r.talk.configuration = c
+	next := &memory{since: c.Places.Since, lasts: c.Remembers()}
+	before := r.memory.Swap(next)
+	if r.waiters != nil && next.lasts > before.lasts {
+		r.waiters.remember(next.lasts - before.lasts)
+	}
 	if old := r.settings.Swap(&c.Settings); old.Bucket != c.Settings.Bucket && r.waiters != nil {
 		r.waiters.forget()
 	}

@@ -34,6 +34,10 @@ type Request struct {
 	// though it is not due, once until the next one that is.
 	Called bool
 
+	// Returned says that somebody has said goodbye for them, maybe at another node, and
+	// they are here all the same: they are counted at this node, if at none.
+	Returned bool
+
 	// Subject is who the site says the visitor is, whichever device they use: they
 	// have one place and one slot. The zero ID leaves it to the ticket.
 	Subject ID
@@ -106,7 +110,7 @@ func (r *Room) check(now Instant, s *Settings, q *Request) (Decision, *Pending) 
 			return d, nil
 		}
 		return r.arrive(now, s, t.ID, q)
-	case q.NoWait && !r.letsAllIn(s) || s.rejects() || s.placeEnds(t) <= now:
+	case q.NoWait && !r.letsAllIn(s) || s.rejects() || r.placeEnds(s, t) <= now:
 		return r.outOfLine(now, s, q)
 	}
 	return r.checkIn(now, s, q)
@@ -126,7 +130,7 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 	case g.in() && waiting:
 		// Another request of theirs finds the session where the place is used.
 		d := r.accept(now, s, p.ticket, g)
-		r.taken(now, s, p.Claim.ID)
+		r.taken(now, p.Claim.ID)
 		return d
 	case g.in():
 		return r.accept(now, s, Ticket{ID: p.Claim.ID}, g)
@@ -176,6 +180,14 @@ func (r *Room) inLine(now Instant, p *Pending, place Place) Decision {
 	return d
 }
 
+// placeEnds is until when the place of a waiting ticket can be come back to.
+func (r *Room) placeEnds(s *Settings, t *Ticket) Instant {
+	if t.LastCheckIn <= r.memory.Load().since {
+		return 0
+	}
+	return s.placeEnds(t)
+}
+
 // letsAllIn reports whether everyone enters, without waiting for anything.
 func (r *Room) letsAllIn(s *Settings) bool {
 	return s.Method == Passthrough && !s.QueueAll && !r.paused.Load()
@@ -199,7 +211,7 @@ func (r *Room) outOfLine(now Instant, s *Settings, q *Request) (Decision, *Pendi
 	case s.rejects():
 		r.uncount(now, t)
 		return Decision{Outcome: Rejected, Drop: true}, nil
-	case s.placeEnds(&t) <= now:
+	case r.placeEnds(s, &t) <= now:
 		return r.arrive(now, s, r.nameFor(q), q)
 	}
 	return Decision{Outcome: Busy, Ticket: t}, nil
@@ -290,7 +302,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	due := r.letsAllIn(s) || now >= t.Due() && (e == nil || now.ticks(r.start) >= dueTicks(e))
 	again := s.Method == FIFO && q.Called && (e == nil || !called(e))
 	if !due && !again {
-		d, cell := r.early(now, s, sh, e, t)
+		d, cell := r.early(now, s, sh, e, q)
 		sh.mu.Unlock()
 		if s.Method != Line {
 			return d, nil

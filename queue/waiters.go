@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // waiters remembers which visitors checked in during the last interval and
@@ -156,6 +157,20 @@ func (w *waiters) forget() {
 		for j := range s.table.slots {
 			if e := &s.table.slots[j]; !used(e) {
 				e.until = 0
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// remember remembers for longer by so much that places were used.
+func (w *waiters) remember(longer time.Duration) {
+	for i := range w.shards {
+		s := &w.shards[i]
+		s.mu.Lock()
+		for j := range s.table.slots {
+			if e := &s.table.slots[j]; used(e) {
+				e.until += uint32(longer / tick)
 			}
 		}
 		s.mu.Unlock()

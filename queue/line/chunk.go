@@ -1,6 +1,7 @@
 package line
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 	"sort"
@@ -12,19 +13,63 @@ const chunkSize = 256
 // chunk is a run of the line. Who goes leaves a gap, so that the others stay
 // where they are; the last member is never a gap.
 type chunk struct {
-	live    [chunkSize / 64]uint64 // a bit for each member that is no gap
-	index   int32                  // in Line.chunks
-	count   int32                  // without gaps; never 0
-	members []*Entry               // nil is a gap
+	live      marks    // the members that are no gaps
+	confirmed marks    // those that are confirmed
+	index     int32    // in Line.chunks
+	count     int32    // without gaps; never 0
+	members   []*Entry // nil is a gap
 }
 
-// before counts the entries before a place in the chunk.
-func (c *chunk) before(at int) int {
+// marks has a bit for each member of a chunk.
+type marks [chunkSize / 64]uint64
+
+func (m *marks) set(at int)   { m[at/64] |= 1 << (at % 64) }
+func (m *marks) clear(at int) { m[at/64] &^= 1 << (at % 64) }
+
+// before counts the marks before a place in the chunk.
+func (m *marks) before(at int) int {
 	n := 0
-	for _, word := range c.live[:at/64] {
+	for _, word := range m[:at/64] {
 		n += bits.OnesCount64(word)
 	}
-	return n + bits.OnesCount64(c.live[at/64]&(1<<(at%64)-1))
+	return n + bits.OnesCount64(m[at/64]&(1<<(at%64)-1))
+}
+
+// clearFrom clears the marks from a place on.
+func (m *marks) clearFrom(at int) {
+	for i := range m {
+		m[i] &= 1<<min(max(at-64*i, 0), 64) - 1
+	}
+}
+
+// all returns the places that are marked, in order.
+func (m *marks) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, word := range m {
+			for ; word != 0; word &= word - 1 {
+				if !yield(64*i + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tally counts entries.
+type tally struct{ all, confirmed int32 }
+
+func (t *tally) add(more tally) {
+	t.all += more.all
+	t.confirmed += more.confirmed
+}
+
+// tally counts the entries of the chunk.
+func (c *chunk) tally() tally {
+	n := tally{all: c.count}
+	for _, word := range c.confirmed {
+		n.confirmed += int32(bits.OnesCount64(word))
+	}
+	return n
 }
 
 func (c *chunk) last() *Entry { return c.members[len(c.members)-1] }
@@ -33,14 +78,15 @@ func (c *chunk) last() *Entry { return c.members[len(c.members)-1] }
 // where they were.
 func (c *chunk) set(members []*Entry, from int) {
 	clear(c.members[min(len(members), len(c.members)):])
-	c.members, c.count, c.live = members, int32(len(members)), [chunkSize / 64]uint64{}
-	for i := range c.live {
-		if n := len(members) - 64*i; n > 0 {
-			c.live[i] = 1<<min(n, 64) - 1
-		}
-	}
+	c.members, c.count = members, int32(len(members))
+	c.live.clearFrom(from)
+	c.confirmed.clearFrom(from)
 	for i, e := range members[from:] {
 		e.chunk, e.at = c, uint8(from+i)
+		c.live.set(from + i)
+		if e.confirmed {
+			c.confirmed.set(from + i)
+		}
 	}
 }
 
@@ -65,7 +111,7 @@ func (l *Line) insert(e *Entry) {
 		c, at = l.seek(e)
 	}
 	c.set(slices.Insert(c.members, at, e), at)
-	l.change(c, 1)
+	l.change(c, e.tally(1))
 }
 
 // tail returns the chunk that takes the next entry, without gaps and not full.
@@ -108,8 +154,9 @@ func (l *Line) split(c *chunk) {
 func (l *Line) takeOut(e *Entry) {
 	c := e.chunk
 	c.members[e.at] = nil
-	c.live[e.at/64] &^= 1 << (e.at % 64)
-	l.change(c, -1)
+	c.live.clear(int(e.at))
+	c.confirmed.clear(int(e.at))
+	l.change(c, e.tally(-1))
 	c.count--
 	n := len(c.members)
 	for n > 0 && c.members[n-1] == nil {
@@ -149,29 +196,28 @@ func (l *Line) drop(c *chunk) {
 // the i-th, as many chunks as the lowest bit of i says.
 
 // before counts the entries of the first so many chunks.
-func (l *Line) before(chunks int) int {
-	n := 0
+func (l *Line) before(chunks int) (n tally) {
 	for i := chunks; i > 0; i &= i - 1 {
-		n += int(l.sums[i])
+		n.add(l.sums[i])
 	}
 	return n
 }
 
-func (l *Line) change(c *chunk, by int32) {
+func (l *Line) change(c *chunk, by tally) {
 	for i := int(c.index) + 1; i < len(l.sums); i += i & -i {
-		l.sums[i] += by
+		l.sums[i].add(by)
 	}
 }
 
 // grow adds the last chunk, which is empty, to the tree.
 func (l *Line) grow() {
 	if len(l.sums) == 0 {
-		l.sums = append(l.sums, 0)
+		l.sums = append(l.sums, tally{})
 	}
 	i := len(l.sums)
-	l.sums = append(l.sums, 0)
+	l.sums = append(l.sums, tally{})
 	for bit := 1; bit < i&-i; bit *= 2 {
-		l.sums[i] += l.sums[i-bit]
+		l.sums[i].add(l.sums[i-bit])
 	}
 }
 
@@ -181,13 +227,13 @@ func (l *Line) reindex(from int) {
 	for i := from; i < len(l.chunks); i++ {
 		l.chunks[i].index = int32(i)
 	}
-	l.sums = append(l.sums[:0], 0)
+	l.sums = append(l.sums[:0], tally{})
 	for _, c := range l.chunks {
-		l.sums = append(l.sums, c.count)
+		l.sums = append(l.sums, c.tally())
 	}
 	for i := 1; i < len(l.sums); i++ {
 		if up := i + i&-i; up < len(l.sums) {
-			l.sums[up] += l.sums[i]
+			l.sums[up].add(l.sums[i])
 		}
 	}
 }

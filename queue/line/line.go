@@ -18,7 +18,7 @@ import (
 type Line struct {
 	index  index
 	chunks []*chunk
-	sums   []int32 // the Fenwick tree; sums[0] is not used
+	sums   []tally // the Fenwick tree; sums[0] is not used
 	ends   []end   // when to look who has not been kept, in order
 }
 
@@ -33,6 +33,19 @@ type Entry struct {
 	late     uint32 // what until is after the end that it hangs on
 	Priority int16
 	at       uint8 // in the chunk
+
+	confirmed bool
+}
+
+// Confirmed reports whether the place is confirmed.
+func (e *Entry) Confirmed() bool { return e.confirmed }
+
+// tally counts the entry, by 1 or -1.
+func (e *Entry) tally(by int32) tally {
+	if e.confirmed {
+		return tally{all: by, confirmed: by}
+	}
+	return tally{all: by}
 }
 
 // Until is when the place is lost.
@@ -50,13 +63,23 @@ func (l *Line) Len() int { return l.index.count }
 func (l *Line) Find(id queue.ID) *Entry { return l.index.find(id) }
 
 // Add gives id, which is not in line, the place of that priority and number. It
-// is lost at until unless it is kept.
+// is lost at until unless it is kept, and not confirmed.
 func (l *Line) Add(id queue.ID, priority int16, number uint64, now, until queue.Instant) *Entry {
 	e := &Entry{ID: id, Priority: priority, Number: number, until: until}
 	l.index.add(e)
 	l.insert(e)
 	l.hang(e, now)
 	return e
+}
+
+// Confirm makes the place of an entry a confirmed one.
+func (l *Line) Confirm(e *Entry) {
+	if e.confirmed {
+		return
+	}
+	e.confirmed = true
+	e.chunk.confirmed.set(int(e.at))
+	l.change(e.chunk, tally{confirmed: 1})
 }
 
 // Remove takes an entry out of the line.
@@ -76,8 +99,11 @@ func (l *Line) Prefer(e *Entry, priority int16) {
 	l.insert(e)
 }
 
-// Ahead counts the entries before e.
-func (l *Line) Ahead(e *Entry) int { return l.before(int(e.chunk.index)) + e.chunk.before(int(e.at)) }
+// Ahead counts the entries before e, and those of them that are confirmed.
+func (l *Line) Ahead(e *Entry) (all, confirmed int) {
+	n := l.before(int(e.chunk.index))
+	return int(n.all) + e.chunk.live.before(int(e.at)), int(n.confirmed) + e.chunk.confirmed.before(int(e.at))
+}
 
 // Last returns the last entry, or nil.
 func (l *Line) Last() *Entry {
@@ -97,7 +123,7 @@ func (l *Line) Default() (preferred int, first *Entry) {
 	if e := c.members[at]; e.Priority == 0 {
 		first = e
 	}
-	return l.before(int(c.index)) + at, first
+	return int(l.before(int(c.index)).all) + at, first
 }
 
 // All returns the entries in order. The line must not change meanwhile.
@@ -106,6 +132,20 @@ func (l *Line) All() iter.Seq[*Entry] {
 		for _, c := range l.chunks {
 			for _, e := range c.members {
 				if e != nil && !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Confirmed returns the confirmed entries in order. The line must not change
+// meanwhile.
+func (l *Line) Confirmed() iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for _, c := range l.chunks {
+			for at := range c.confirmed.all() {
+				if !yield(c.members[at]) {
 					return
 				}
 			}

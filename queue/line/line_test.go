@@ -20,6 +20,8 @@ type place struct {
 	priority int16
 	number   uint64
 	until    queue.Instant
+
+	confirmed bool
 }
 
 func order(a, b place) int {
@@ -85,6 +87,11 @@ func (m *model) keep(e *line.Entry, at int) {
 	m.line.Keep(e, m.now, until)
 }
 
+func (m *model) confirm(e *line.Entry, at int) {
+	m.places[at].confirmed = true
+	m.line.Confirm(e)
+}
+
 func (m *model) pass() {
 	m.now += queue.Instant(rapid.IntRange(0, 60_000).Draw(m.T, "ms"))
 	m.line.Expire(m.now, 1<<30)
@@ -94,10 +101,15 @@ func (m *model) pass() {
 func (m *model) check() {
 	require.Equal(m, len(m.places), m.line.Len())
 	i, preferred, first := 0, 0, uint64(0)
+	var confirmed []*line.Entry
 	for e := range m.line.All() {
 		p := m.places[i]
-		if p != (place{e.ID, e.Priority, e.Number, e.Until()}) || m.line.Find(e.ID) != e || m.line.Ahead(e) != i {
-			m.Fatalf("place %d of %d: %+v, found with %d ahead as %+v", i, len(m.places), p, m.line.Ahead(e), e)
+		ahead, confirmedAhead := m.line.Ahead(e)
+		if p != (place{e.ID, e.Priority, e.Number, e.Until(), e.Confirmed()}) || m.line.Find(e.ID) != e || ahead != i || confirmedAhead != len(confirmed) {
+			m.Fatalf("place %d of %d, after %d confirmed ones: %+v, found with %d and %d ahead as %+v", i, len(m.places), len(confirmed), p, ahead, confirmedAhead, e)
+		}
+		if e.Confirmed() {
+			confirmed = append(confirmed, e)
 		}
 		if p.priority > 0 {
 			preferred++
@@ -108,6 +120,7 @@ func (m *model) check() {
 		i++
 	}
 	require.Equal(m, len(m.places), i)
+	require.True(m, slices.Equal(confirmed, slices.Collect(m.line.Confirmed())))
 	n, e := m.line.Default()
 	require.Equal(m, preferred, n)
 	require.Equal(m, first != 0, e != nil)
@@ -134,6 +147,7 @@ func TestLineIsInOrderWhateverHappens(t *testing.T) {
 			"the first go":       func(*rapid.T) { m.some(func(*line.Entry, int) { m.remove(m.line.Find(m.places[0].id), 0) }) },
 			"some are preferred": func(*rapid.T) { m.some(m.prefer) },
 			"some check in":      func(*rapid.T) { m.some(m.keep) },
+			"some are confirmed": func(*rapid.T) { m.some(m.confirm) },
 			"time passes":        func(*rapid.T) { m.pass() },
 			"":                   func(*rapid.T) { m.check() },
 		})

@@ -116,7 +116,11 @@ func (r *room) takeBack(c queue.Claim, p queue.Place) {
 	}
 	r.change(c.Cell, 1)
 	if p.Number != 0 {
-		r.line.Add(c.ID, p.Priority, p.Number, r.now, r.now.Add(r.settings.LineDropout))
+		e := r.line.Add(c.ID, p.Priority, p.Number, r.now, r.now.Add(r.settings.ConfirmsWithin()))
+		if !p.Joined || !c.Newcomer() {
+			r.line.Confirm(e)
+		}
+		r.line.Keep(e, r.now, r.now.Add(r.keeps(e)))
 	}
 }
 

@@ -34,7 +34,8 @@ func (g *gate) crowd(people int) []queue.Claim {
 		binary.BigEndian.PutUint64(claims[i].ID[8:], random.Uint64())
 	}
 	for some := range slices.Chunk(claims, 10_000) {
-		g.putAll(some)
+		g.putAll(some) // who join
+		g.putAll(some) // and come back
 		g.now = g.now.Add(100 * time.Millisecond)
 	}
 	return claims

@@ -48,7 +48,7 @@ func (r *room) over(now queue.Instant) bool {
 		r.restore(now)
 		r.advance(now)
 	}
-	if now.Sub(r.now) < max(r.settings.SessionDuration, r.settings.PlaceLasts())+forgetAfter {
+	if now.Sub(r.now) < max(r.settings.SessionDuration, r.current.Remembers())+forgetAfter {
 		return false
 	}
 	r.advance(now)

@@ -27,7 +27,7 @@ func (r *room) begin(c queue.Configuration) numbers {
 		return n
 	}
 	// Some may have waited for longer than they can be away.
-	span := max(c.Settings.PlaceLasts(), n.began.Sub(r.cells.buckets[0].Bucket))
+	span := max(c.Remembers(), n.began.Sub(r.cells.buckets[0].Bucket))
 	n.floor = n.last
 	n.last += uint64(span / time.Millisecond)
 	n.top = n.last
@@ -40,7 +40,7 @@ func (r *room) countInLine(p *queue.Report) {
 	for _, d := range p.Left {
 		e, until := r.inLine(d.ID), d.At.Add(queue.LineReturn)
 		switch {
-		case e == nil || e.Until() >= d.At.Add(r.settings.LineDropout) || e.Until() <= until:
+		case e == nil || e.Until() >= d.At.Add(r.keeps(e)) || e.Until() <= until:
 		case until <= r.now:
 			r.line.Remove(e)
 		default:
@@ -69,7 +69,18 @@ func (r *room) leaveLine(id queue.ID) {
 	}
 }
 
-// decideInLine is the check-in of a claimant without a session.
+// keeps is how long a place outlives its last check-in. One that is not confirmed
+// ends as soon as the first check-in is overdue.
+func (r *room) keeps(e *line.Entry) time.Duration {
+	if e.Confirmed() {
+		return r.settings.LineDropout
+	}
+	return r.settings.ConfirmsWithin()
+}
+
+// decideInLine is the check-in of a claimant without a session. Whoever is new has
+// everybody ahead who stands in front, and whoever has come back those of them who
+// have, too.
 func (r *room) decideInLine(c queue.Claim) queue.Grant {
 	e, joined := r.find(c), false
 	if e == nil && c.NoPlace {
@@ -78,17 +89,23 @@ func (r *room) decideInLine(c queue.Claim) queue.Grant {
 		}
 		return queue.Grant{Verdict: queue.Refused}
 	}
-	until := r.now.Add(r.settings.LineDropout)
 	if e == nil {
 		r.numbers.last++
-		e, joined = r.line.Add(c.ID, c.Priority, r.numbers.last, r.now, until), true
+		e, joined = r.line.Add(c.ID, c.Priority, r.numbers.last, r.now, r.now.Add(r.settings.ConfirmsWithin())), true
 	}
 	if c.Raise && c.Priority > e.Priority {
 		r.line.Prefer(e, c.Priority)
 	}
-	r.line.Keep(e, r.now, until)
-	p := queue.Place{Number: e.Number, Priority: e.Priority, Ahead: r.line.Ahead(e), Length: r.line.Len(), Joined: joined}
-	if c.NoSlot || r.open()-p.Ahead <= 0 {
+	if !joined || !c.Newcomer() {
+		r.line.Confirm(e)
+	}
+	r.line.Keep(e, r.now, r.now.Add(r.keeps(e)))
+	all, ahead := r.line.Ahead(e)
+	if !e.Confirmed() {
+		ahead = all
+	}
+	p := queue.Place{Number: e.Number, Priority: e.Priority, Ahead: all, Length: r.line.Len(), Joined: joined}
+	if c.NoSlot || r.open()-ahead <= 0 {
 		return queue.Grant{Verdict: queue.Refused, Place: p}
 	}
 	r.line.Remove(e)
@@ -113,15 +130,16 @@ func (r *room) find(c queue.Claim) *line.Entry {
 }
 
 // numberOf is the number at which a claimant who is not in line is taken up
-// again: it is that of the ticket if the line has lost them, and goes by their
-// arrival if they waited here before there was a line. Nodes learn of the line a
-// little late: they may have checked in without one since it began.
+// again: it is that of the ticket if the line has lost them, or did not wait for
+// their first check-in, and goes by their arrival if they waited here before there
+// was a line. Nodes learn of the line a little late: they may have checked in
+// without one since it began.
 func (r *room) numberOf(c queue.Claim) uint64 {
 	n, known := &r.numbers, r.sessions[c.ID]
 	switch {
 	case c.Newcomer() || c.LastCheckIn.Add(r.settings.LineDropout) <= r.now || known.admitted != 0 && known.admitted >= c.ArrivedAt:
 		return 0
-	case c.Number != 0 && c.LastCheckIn < r.since:
+	case c.Number != 0 && (c.LastCheckIn < r.since || c.LastCheckIn <= c.ArrivedAt):
 		return c.Number
 	case c.Number == 0 && c.ArrivedAt < n.began && n.top > n.floor:
 		before := uint64(n.began - c.ArrivedAt)
@@ -145,7 +163,7 @@ func (r *room) viewLine(v *queue.View) {
 	if turns == 0 {
 		return
 	}
-	for e := range r.line.All() {
+	for e := range r.line.Confirmed() {
 		if e.Until() <= r.now {
 			continue
 		}

@@ -85,6 +85,25 @@ func TestPlaceThatWasUsedDoesNotComeBackAfterARestart(t *testing.T) {
 	assert.True(t, g.place(ticketed(1, 2)).Joined)
 }
 
+func TestPlaceThatWasUsedDoesNotComeBackAfterARestartHoweverLongItLasts(t *testing.T) {
+	s := exact()
+	s.SessionDuration, s.LineDropout = 10*time.Second, 30*time.Minute
+	g := run(t, t.TempDir(), s, 0)
+	g.enter(0)
+	require.Equal(t, uint64(2), g.place(newcomer(1)).Number)
+	g.at(11 * time.Second)
+	require.Equal(t, queue.Granted, g.claim(newcomer(1)))
+	for minutes := 10; minutes <= 20; minutes += 5 { // the journal is written anew
+		g.at(time.Duration(minutes) * time.Minute)
+		g.enter(minutes)
+		g.look()
+	}
+	g = g.restart(s, 25*time.Minute)
+	g.at(25*time.Minute + 10*time.Second)
+	g.enter(5)
+	assert.True(t, g.place(ticketed(1, 2)).Joined)
+}
+
 func TestRestartLetsNobodyInBeforeTheLineHasHadTheTimeToComeBack(t *testing.T) {
 	two := exact()
 	two.TotalActiveUsers = 2

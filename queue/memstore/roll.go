@@ -53,6 +53,7 @@ func (r *room) rollLine() []queue.Waiter {
 }
 
 func (r *room) waiter(e *line.Entry) queue.Waiter {
-	p := queue.Place{Number: e.Number, Priority: e.Priority, Ahead: r.line.Ahead(e), Length: r.line.Len()}
+	ahead, _ := r.line.Ahead(e)
+	p := queue.Place{Number: e.Number, Priority: e.Priority, Ahead: ahead, Length: r.line.Len()}
 	return queue.Waiter{ID: e.ID, Place: p, Until: e.Until()}
 }

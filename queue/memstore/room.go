@@ -37,7 +37,8 @@ type room struct {
 	active   int
 	swept    int // how many sessions were left by the last sweep
 	revoked  map[queue.ID]queue.Instant
-	entered  []queue.Session // the latest admissions, and when they were
+	entered  []queue.Session   // the latest admissions, and when they were
+	left     []queue.Departure // the latest goodbyes, and when they were reported
 	nodes    nodes
 	drawn    draws
 
@@ -131,6 +132,9 @@ func (r *room) count(p *queue.Report) {
 	for _, s := range p.Revoked {
 		r.revoke(s)
 	}
+	for _, d := range p.Left {
+		r.left = append(r.left, queue.Departure{ID: d.ID, At: r.now})
+	}
 	r.countInLine(p)
 	if p.Admitted.Minute == r.minute {
 		r.admitted += p.Admitted.Visitors
@@ -161,8 +165,8 @@ func (r *room) advance(now queue.Instant) {
 	}
 }
 
-// forget drops the admissions that are no longer the latest, and draws of the
-// past.
+// forget drops the admissions and goodbyes that are no longer the latest, and draws
+// of the past.
 func (r *room) forget() {
 	past := r.now.Add(-lately)
 	n := 0
@@ -170,6 +174,11 @@ func (r *room) forget() {
 		n++
 	}
 	r.entered = slices.Delete(r.entered, 0, n)
+	n = max(0, len(r.left)-queue.MaxLeft)
+	for n < len(r.left) && r.left[n].At < past {
+		n++
+	}
+	r.left = slices.Delete(r.left, 0, n)
 	r.drawn.forget(r.now)
 }
 
@@ -189,7 +198,7 @@ func (r *room) sweep() {
 }
 
 func (r *room) matters(s session) bool {
-	return r.lasts(s) || s.admitted.Add(r.settings.PlaceLasts()) > r.now
+	return r.lasts(s) || s.admitted.Add(r.current.Remembers()) > r.now
 }
 
 // change counts people more in a cell.
@@ -308,6 +317,10 @@ func (r *room) view(p *queue.Report) *queue.View {
 		if s := r.sessions[e.ID]; r.lasts(s) {
 			v.Entered = append(v.Entered, queue.Session{ID: e.ID, Expires: s.expires})
 		}
+	}
+	left := sort.Search(len(r.left), func(i int) bool { return r.left[i].At >= p.Since })
+	for _, d := range r.left[max(left, len(r.left)-queue.MaxLeft):] {
+		v.Left = append(v.Left, d.ID)
 	}
 	return v
 }

@@ -185,9 +185,11 @@ func readView(reply []any) (*queue.View, error) {
 	}
 	v.Configuration.Version = r.int()
 	if c := r.next(); len(c.list) > 0 {
-		if err := json.Unmarshal([]byte(c.text()), &v.Configuration.Settings); err != nil && v.Configuration.Version > 0 {
+		var s stored
+		if err := json.Unmarshal([]byte(c.text()), &s); err != nil && v.Configuration.Version > 0 {
 			c.fault("settings")
 		}
+		v.Configuration.Settings, v.Configuration.Places = s.Settings, s.Places
 		v.Configuration.Overrides, v.Configuration.By = []byte(c.text()), c.text()
 		if at := c.text(); at != "" {
 			n, _ := strconv.ParseInt(at, 10, 64)
@@ -196,8 +198,12 @@ func readView(reply []any) (*queue.View, error) {
 		r.join(c)
 	}
 	r.readLine(v)
+	left := r.next()
+	for len(left.list) > 0 && left.err == nil {
+		v.Left = append(v.Left, left.id())
+	}
 	v.Standing = r.standing()
-	for _, part := range []*reader{buckets, counts, revoked, entered} {
+	for _, part := range []*reader{buckets, counts, revoked, entered, left} {
 		r.join(part)
 	}
 	return v, r.failure("sync")

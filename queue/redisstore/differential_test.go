@@ -177,6 +177,8 @@ func (b *both) sync(p *queue.Report) {
 	b.alike(fromMem.Standing, fromRedis.Standing)
 	assert.Equal(b, append([]queue.BucketCount{}, fromMem.Buckets...), append([]queue.BucketCount{}, fromRedis.Buckets...))
 	assert.ElementsMatch(b, fromMem.Revoked, fromRedis.Revoked)
+	assert.Subset(b, fromMem.Left, fromRedis.Left)
+	assert.Subset(b, fromRedis.Left, fromMem.Left)
 	assert.ElementsMatch(b, fromMem.Nodes, fromRedis.Nodes)
 	assert.Equal(b, fromMem.RateKnown, fromRedis.RateKnown)
 	assert.InDelta(b, fromMem.Rate, fromRedis.Rate, 1e-9)

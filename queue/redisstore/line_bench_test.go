@@ -28,7 +28,8 @@ type crowd struct {
 	size  int
 }
 
-// newCrowd has so many people join the line of a room without a free slot.
+// newCrowd has so many people join the line of a room without a free slot, and come
+// back.
 func newCrowd(t testing.TB, store queue.Store, size int, s queue.Settings) *crowd {
 	t.Helper()
 	c := &crowd{TB: t, store: store}
@@ -38,7 +39,7 @@ func newCrowd(t testing.TB, store queue.Store, size int, s queue.Settings) *crow
 	return c
 }
 
-// join has so many more people join, in thousands.
+// join has so many more people join and come back, in thousands.
 func (c *crowd) join(people int) {
 	c.Helper()
 	claims := make([]queue.Claim, 1000)
@@ -46,6 +47,7 @@ func (c *crowd) join(people int) {
 		for k := range claims {
 			claims[k] = queue.Claim{ID: c.id(c.size + k)}
 		}
+		c.admit(claims...) // who join
 		_, standing := c.admit(claims...)
 		require.Equal(c, c.size+len(claims), standing.Present)
 	}

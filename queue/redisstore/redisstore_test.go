@@ -137,7 +137,7 @@ func busyRoom(t *testing.T, store *redisstore.Store) {
 	c.Version, c.Settings.Method = c.Version+1, queue.Line
 	require.NoError(t, store.Configure(ctx, "shop", c))
 	inLine := []queue.Claim{{ID: id(100), NoSlot: true}, {ID: id(101), NoSlot: true, Priority: 1}}
-	_, err = store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 3}, inLine, make([]queue.Grant, 2))
+	_, err = store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 3, Left: []queue.Departure{{ID: id(102), At: now}}}, inLine, make([]queue.Grant, 2))
 	require.NoError(t, err)
 	_, err = store.Sync(ctx, "shop", &queue.Report{Node: 8, Seq: 1, Epoch: "another"}) // who is awaited
 	require.NoError(t, err)

@@ -73,7 +73,7 @@ func within(body string) string { return "local function room()\n" + body + "end
 // node of a Cluster.
 func keys(room string) []string {
 	names := [...]string{"meta", "conf", "epoch", "sessions", "admitted", "counts", "buckets", "windows",
-		"revoked", "awaited", "drawn", "order", "levels", "places"}
+		"revoked", "awaited", "drawn", "order", "levels", "unconfirmed", "left", "places"}
 	list, prefix := make([]string, len(names)), "anteroom:{"+room+"}:"
 	for i, name := range names {
 		list[i] = prefix + name

@@ -60,6 +60,22 @@ var configureCases = []contractCase{
 		grants, _ := n.admit(newcomer(2))
 		assert.Equal(n, queue.Grant{Verdict: granted, AcceptedAt: n.now, Expires: n.now.Add(time.Second)}, grants[0])
 	}},
+	{"who was let in is remembered for as long as places lasted before", func(n *node) {
+		s := ample()
+		s.QueueTicketTTL = 10 * time.Minute
+		n.configure(s)
+		n.count(people(1, cell(0)))
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(waiter(1, cell(0))))
+		n.configureWith(queue.Configuration{Settings: ample(), Places: queue.Places{Longest: 10 * time.Minute}})
+		n.at(10*time.Minute - time.Millisecond)
+		n.look()
+		assert.Equal(n, []queue.Verdict{used}, n.verdicts(waiter(1, cellUntil(0, time.Hour))))
+	}},
+	{"what a configuration says of places is told to every node", func(n *node) {
+		told := queue.Places{Longest: time.Hour, Since: start.Add(-time.Minute)}
+		n.configureWith(queue.Configuration{Settings: ample(), Places: told})
+		assert.Equal(n, told, n.another().look().Configuration.Places)
+	}},
 	{"a longer session_duration holds from the next admission and renewal", func(n *node) {
 		n.configure(limited(1))
 		n.admit(newcomer(1))

@@ -42,11 +42,20 @@ func (n *node) place(c queue.Claim) queue.Place {
 	return n.places(c)[0]
 }
 
-// join has visitors join in order.
-func (n *node) join(visitors ...int) {
+// knock has visitors join in order, whose tickets have not come back yet.
+func (n *node) knock(visitors ...int) {
 	n.Helper()
 	for _, i := range visitors {
 		assert.True(n, n.place(newcomer(i)).Joined, "visitor %d", i)
+	}
+}
+
+// join has visitors join in order, and come back with their tickets.
+func (n *node) join(visitors ...int) {
+	n.Helper()
+	n.knock(visitors...)
+	for _, i := range visitors {
+		n.place(waiter(i, cell(0)))
 	}
 }
 
@@ -253,6 +262,7 @@ var lineCases = []contractCase{
 		s.Pacing, s.TotalActiveUsers = queue.PacingEven, 100
 		n.configure(s)
 		assert.Equal(n, 60, n.look().Open)
+		n.place(queue.Claim{ID: id(1), NoSlot: true})
 		n.place(queue.Claim{ID: id(1), NoSlot: true})
 		assert.Equal(n, 1, n.look().Open)
 		n.at(30 * time.Second)

@@ -142,6 +142,16 @@ type waiting struct {
 	priority int16
 	number   uint64
 	until    queue.Instant
+
+	confirmed bool
+}
+
+// keeps is how long the place outlives a check-in.
+func (w *waiting) keeps() time.Duration {
+	if w.confirmed {
+		return time.Minute
+	}
+	return lined(lineSlots).WithDefaults().ComesBack()
 }
 
 func (s lineState) copy() lineState {
@@ -167,7 +177,7 @@ func (s *lineState) take(c call, now queue.Instant) answer {
 	case c.kind == isPreferred:
 		s.line[at].priority = int16(c.seq % 3)
 		s.sort()
-	case s.line[at].until < c.now.Add(time.Minute):
+	case s.line[at].until < c.now.Add(s.line[at].keeps()):
 		s.line[at].until = min(s.line[at].until, c.now.Add(queue.LineReturn))
 	}
 	told.active, told.present = len(s.seated), len(s.line)
@@ -182,6 +192,16 @@ func (s *lineState) sort() {
 	slices.SortFunc(s.line, func(a, b waiting) int {
 		return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.number, b.number))
 	})
+}
+
+// confirmedBefore counts those in front of a place who have come back.
+func (s *lineState) confirmedBefore(at int) (n int) {
+	for _, w := range s.line[:at] {
+		if w.confirmed {
+			n++
+		}
+	}
+	return n
 }
 
 // claim is the check-in of an id that stands at the given place, or nowhere.
@@ -203,8 +223,13 @@ func (s *lineState) claim(id queue.ID, at int, now queue.Instant) queue.Grant {
 		s.sort()
 		at = slices.IndexFunc(s.line, func(w waiting) bool { return w.id == id })
 	}
-	s.line[at].until = now.Add(time.Minute)
-	if at < lineSlots-len(s.seated) {
+	s.line[at].confirmed = !joined
+	s.line[at].until = now.Add(s.line[at].keeps())
+	ahead := at
+	if !joined {
+		ahead = s.confirmedBefore(at)
+	}
+	if ahead < lineSlots-len(s.seated) {
 		s.line = slices.Delete(s.line, at, at+1)
 		s.seated = append(s.seated, id)
 		return queue.Grant{Verdict: queue.Granted}

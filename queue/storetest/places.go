@@ -78,6 +78,7 @@ var placeCases = []contractCase{
 			claims[i] = newcomer(1000 + i)
 		}
 		n.places(claims...)
+		n.places(claims...)
 		n.join(1)
 		n.at(30 * time.Second)
 		assert.Equal(n, leavers, n.place(waiter(1, cell(0))).Ahead)
@@ -246,6 +247,7 @@ var placeCases = []contractCase{
 		n.join(1, 2)
 		n.place(queue.Claim{ID: id(3), Priority: 1})
 		n.place(queue.Claim{ID: id(4), Priority: -1})
+		n.places(newcomer(3), newcomer(4))
 		v = n.look()
 		assert.Equal(n, uint64(2), v.FirstNumber)
 		assert.Equal(n, uint64(5), v.LastNumber)
@@ -267,6 +269,7 @@ var placeCases = []contractCase{
 		for i := range claims {
 			claims[i] = newcomer(1 + i)
 		}
+		n.places(claims...)
 		n.places(claims...)
 		n.configure(lined(500))
 		turns := n.look().Turns

@@ -10,6 +10,38 @@ import (
 )
 
 var reportCases = []contractCase{
+	{"nodes are told of goodbyes since their last view, once for all that they were sent again", func(n *node) {
+		n.configure(limited(1))
+		other := n.another()
+		other.look()
+		n.pass(time.Second)
+		p := n.report(queue.Report{Left: []queue.Departure{{ID: id(1), At: start}, {ID: id(2), At: n.now}}})
+		n.send(p)
+		n.pass(time.Second)
+		p.Now = n.now
+		n.send(p)
+		v := other.sync(queue.Report{Since: start})
+		assert.ElementsMatch(n, ids(1, 2), v.Left)
+		assert.Empty(n, other.sync(queue.Report{Since: v.Now}).Left)
+		n.pass(20 * time.Second)
+		n.look()
+		assert.Empty(n, other.sync(queue.Report{Since: start}).Left, "only lately")
+	}},
+	{"nodes are told of so many goodbyes at most, the latest", func(n *node) {
+		n.configure(limited(1))
+		for range 2 {
+			left := make([]queue.Departure, queue.MaxLeft)
+			for i := range left {
+				left[i] = queue.Departure{ID: id(5000 + i), At: n.now}
+			}
+			n.sync(queue.Report{Left: left})
+			n.pass(time.Second)
+		}
+		n.sync(queue.Report{Left: []queue.Departure{{ID: id(1), At: n.now}}})
+		got := n.another().sync(queue.Report{Since: start}).Left
+		assert.Len(n, got, queue.MaxLeft)
+		assert.Contains(n, got, id(1))
+	}},
 	{"a room begins empty", func(n *node) {
 		n.configure(ample())
 		v := n.look()

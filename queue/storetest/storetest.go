@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"configure", configureCases},
 		{"line", lineCases},
 		{"places", placeCases},
+		{"unconfirmed", unconfirmedCases},
 	} {
 		for _, c := range group.cases {
 			t.Run(group.name+"/"+c.name, func(t *testing.T) {
@@ -107,10 +108,15 @@ func (n *node) pass(d time.Duration) { n.at(n.now.Sub(start) + d) }
 
 func (n *node) configure(s queue.Settings) {
 	n.Helper()
-	s = s.WithDefaults()
-	require.NoError(n, s.Validate())
-	version := n.look().Configuration.Version + 1
-	require.NoError(n, n.h.Store.Configure(context.Background(), n.room, queue.Configuration{Version: version, Settings: s}))
+	n.configureWith(queue.Configuration{Settings: s})
+}
+
+// configureWith gives the room a configuration, with its defaults and a version.
+func (n *node) configureWith(c queue.Configuration) {
+	n.Helper()
+	c.Settings, c.Version = c.Settings.WithDefaults(), n.look().Configuration.Version+1
+	require.NoError(n, c.Settings.Validate())
+	require.NoError(n, n.h.Store.Configure(context.Background(), n.room, c))
 }
 
 // report numbers a report.

@@ -1,7 +1,7 @@
 -- The keys of the room, and what reads the arguments.
 
 local META, CONF, EPOCH, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, AWAITED, DRAWN,
-  ORDER, LEVELS, PLACES = unpack(KEYS)
+  ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES = unpack(KEYS)
 
 local call = redis.call
 local arg = 0

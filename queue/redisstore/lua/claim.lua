@@ -1,36 +1,39 @@
 -- Claims in a room with an exact line: each is a check-in there.
 
 -- taken_up is the number at which somebody who is not in line is taken up again:
--- that of their ticket, if the line has lost them; or one by when they arrived, if
--- they waited before there was a line. Nodes learn of it a little late, and may
+-- that of their ticket, if the line has lost them, or did not wait for their first
+-- check-in; or one by when they arrived, if they waited before there was a line. Nodes learn of it a little late, and may
 -- have checked them in without one.
 local function taken_up(c, waits)
   if not waits or c.checked_in + limits.dropout <= r.now or (let_in(c.id) or -1) >= c.arrived then return end
-  if c.number > 0 and c.checked_in < r.since then return c.number end
+  if c.number > 0 and (c.checked_in < r.since or c.checked_in <= c.arrived) then return c.number end
   if c.number == 0 and c.arrived < r.began and r.top > r.floor then return math.max(r.floor + 1, r.top - (r.began - c.arrived)) end
 end
 
 -- check_in finds the place of a claimant, or gives them one, and says whether they
--- are let in; if not, where they stand.
+-- are let in; if not, where they stand. Whoever is new has everybody ahead who stands
+-- in front, and whoever has come back those of them who have, too.
 function line.check_in(c, waits)
   local p, joined = find(c.id), false
   if not p then
     p = {member = line.member_of(c.id), rest = string.sub(c.id, 9), priority = c.priority, number = taken_up(c, waits)}
     if not p.number and c.no_place then return not c.no_slot and open_slots() > length() end
     joined = not p.number
+    p.unconfirmed = joined and not waits
     p.number = p.number or r.given + 1
     r.given = math.max(r.given, p.number)
     stand(p)
-  elseif c.raise and c.priority > p.priority then
-    prefer(p, c.priority)
+  else
+    if c.raise and c.priority > p.priority then prefer(p, c.priority) end
+    line.confirm(p)
   end
-  local ahead = line.ahead(p)
-  if not c.no_slot and open_slots() > ahead then
+  local ahead, open = line.ahead(p), c.no_slot and 0 or open_slots()
+  if open > ahead or not p.unconfirmed and open > math.max(0, ahead - r.unconfirmed) and open > ahead - line.unconfirmed_ahead(p) then
     take_out(p)
     return true
   end
   local before = p.ends
-  p.ends = r.now + limits.dropout
+  p.ends = r.now + line.keeps(p)
   if not before then touch(PLACES) end
   if not before or p.ends < before then enlist(p) end
   keep(p)

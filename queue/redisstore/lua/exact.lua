@@ -1,8 +1,10 @@
 -- The exact line. ORDER has those with the default priority, by number. LEVELS has
 -- the others as texts that sort as they stand in line. Both name people by the
 -- first half of their id. PLACES says the rest of each: until when the place lasts,
--- in which list they are looked up, the other half of the id, and in LEVELS the
--- priority and the number.
+-- in which list they are looked up, the other half of the id, and of those who are in
+-- LEVELS or UNCONFIRMED the priority and the number. UNCONFIRMED has those of all
+-- whose ticket has not come back yet, as texts like those of LEVELS; where PLACES
+-- tells of one, a byte more says so.
 
 r.has_line = true
 
@@ -13,7 +15,7 @@ local WRAP = 2 ^ 40     -- the ends of places are kept modulo this
 local DEFAULT = 32767   -- what the default priority is in LEVELS, where a higher one is less
 
 function line.count()
-  r.in_order, r.behind_all = call('ZCARD', ORDER), call('ZCARD', LEVELS)
+  r.in_order, r.behind_all, r.unconfirmed = call('ZCARD', ORDER), call('ZCARD', LEVELS), call('ZCARD', UNCONFIRMED)
   if r.behind_all > 0 then
     r.ahead_of_all = call('ZLEXCOUNT', LEVELS, '-', '(' .. struct.pack('>I2', DEFAULT))
     r.behind_all = r.behind_all - r.ahead_of_all
@@ -38,13 +40,15 @@ function line.read(member, text)
   local left, list = struct.unpack('>I5B', text)
   local ends, priority, given = r.now + (left - r.now + WRAP / 2) % WRAP - WRAP / 2, 0, nil
   if #text > 14 then priority, given = struct.unpack('>i2I6', text, 15) end
-  return {member = member, list = list, rest = string.sub(text, 7, 14), ends = ends, priority = priority, number = given}
+  return {
+    member = member, list = list, rest = string.sub(text, 7, 14), ends = ends, priority = priority, number = given, unconfirmed = #text > 22,
+  }
 end
 
 local function write(p)
   local text = struct.pack('>I5B', p.ends % WRAP, p.list) .. p.rest
-  if p.priority ~= 0 then text = text .. struct.pack('>i2I6', p.priority, p.number) end
-  return text
+  if p.priority ~= 0 or p.unconfirmed then text = text .. struct.pack('>i2I6', p.priority, p.number) end
+  return p.unconfirmed and text .. 'u' or text
 end
 
 local function keep(p) call('HSET', PLACES, p.member, write(p)) end
@@ -63,7 +67,19 @@ local function stand(p)
     call('ZADD', LEVELS, 0, level_member(p))
     touch(LEVELS)
   end
+  if p.unconfirmed then
+    call('ZADD', UNCONFIRMED, 0, level_member(p))
+    touch(UNCONFIRMED)
+    r.unconfirmed = r.unconfirmed + 1
+  end
   count(p.priority, 1)
+end
+
+-- confirm makes a place a confirmed one.
+function line.confirm(p)
+  if not p.unconfirmed then return end
+  r.unconfirmed = r.unconfirmed - call('ZREM', UNCONFIRMED, level_member(p))
+  p.unconfirmed = false
 end
 
 local function step_out(p)
@@ -72,6 +88,7 @@ local function step_out(p)
   else
     call('ZREM', LEVELS, level_member(p))
   end
+  if p.unconfirmed then r.unconfirmed = r.unconfirmed - call('ZREM', UNCONFIRMED, level_member(p)) end
   count(p.priority, -1)
 end
 
@@ -104,6 +121,16 @@ function line.ahead(p)
   return (p.priority < 0 and r.in_order or 0) + call('ZRANK', LEVELS, level_member(p))
 end
 
+-- unconfirmed_ahead counts those ahead whose places are not confirmed.
+function line.unconfirmed_ahead(p)
+  line.number_of(p)
+  return call('ZLEXCOUNT', UNCONFIRMED, '-', '(' .. level_member(p))
+end
+
+-- keeps is how long a place outlives its last check-in. One that is not confirmed
+-- ends as soon as the first check-in is overdue.
+function line.keeps(p) return p.unconfirmed and math.min(limits.dropout, limits.back) or limits.dropout end
+
 -- Each place is looked up when it seems to end, in the list of that window; who
 -- has checked in meanwhile moves on to another list. One that a list has by
 -- mistake, of somebody who has left or moved on early, is passed over.
@@ -125,19 +152,24 @@ local function enlist(p)
 end
 
 function line.touch()
-  for _, key in ipairs({ORDER, LEVELS, PLACES}) do touch(key) end
+  for _, key in ipairs({ORDER, LEVELS, UNCONFIRMED, PLACES}) do touch(key) end
   for list = 0, RING - 1 do touch(list_key(list)) end
 end
 
 -- look looks up some of a list, and takes out those whose places have ended.
 local function look(list, members)
-  local moved, places, gone, ordered = {}, {}, {}, {}
+  local moved, places, gone, ordered, unconfirmed = {}, {}, {}, {}, {}
   for i, text in ipairs(call('HMGET', PLACES, unpack(members))) do
     local p = text and line.read(members[i], text)
     if p and p.list == list then
       if p.ends <= r.now then
         table.insert(gone, p.member)
-        if p.priority == 0 then table.insert(ordered, p.member) else step_out(p) end
+        if p.priority ~= 0 then
+          step_out(p)
+        else
+          table.insert(ordered, p.member)
+          if p.unconfirmed then table.insert(unconfirmed, level_member(p)) end
+        end
       else
         p.list = list_for(p.ends)
         moved[p.list] = moved[p.list] or {}
@@ -149,6 +181,7 @@ local function look(list, members)
   end
   each(gone, function(part) call('HDEL', PLACES, unpack(part)) end)
   each(ordered, function(part) count(0, -call('ZREM', ORDER, unpack(part))) end)
+  each(unconfirmed, function(part) r.unconfirmed = r.unconfirmed - call('ZREM', UNCONFIRMED, unpack(part)) end)
   each(places, function(part) call('HSET', PLACES, unpack(part)) end)
   for to, part in pairs(moved) do append(to, part) end
 end
@@ -201,11 +234,22 @@ function line.first(n)
   return places
 end
 
+-- turns returns the places of the first n in line that are confirmed.
+function line.turns(n)
+  local PASSED_OVER = 1000 -- how many others are looked at on the way at most
+  local list = {}
+  if n == 0 then return list end
+  for _, p in ipairs(line.first(n + math.min(r.unconfirmed, PASSED_OVER))) do
+    if not p.unconfirmed and #list < n then table.insert(list, p) end
+  end
+  return list
+end
+
 -- goodbye lets the place of somebody who has left end soon, unless they have
 -- checked in since.
 function line.goodbye(id, at)
   local p = find(id)
-  if not p or p.ends - limits.dropout >= at or p.ends <= at + RETURN then return end
+  if not p or p.ends - line.keeps(p) >= at or p.ends <= at + RETURN then return end
   p.ends = at + RETURN
   if p.ends <= r.now then return take_out(p) end
   if p.list ~= list_for(p.ends) then enlist(p) end

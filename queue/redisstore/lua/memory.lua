@@ -50,7 +50,7 @@ if lost or not epoch then
   epoch = node .. '-' .. t[1] .. t[2]
   call('SET', EPOCH, epoch)
   call('DEL', META, COUNTS, BUCKETS, WINDOWS)
-  call('UNLINK', ORDER, LEVELS, PLACES)
+  call('UNLINK', ORDER, LEVELS, UNCONFIRMED, PLACES)
   m, known_seq, kept = {}, nil, 0
   r.present, r.first_window, r.minute, r.admitted = 0, 0, 0, 0
   r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, told_epoch ~= '' and r.now + r.slack or 0

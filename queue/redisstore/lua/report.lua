@@ -2,6 +2,8 @@
 -- that was counted before, and is sent again because its answer was lost, is not
 -- counted again.
 
+local MAX_LEFT = 1000 -- how many goodbyes nodes are told of at most
+
 local function is_revoked(id)
   if not r.any_revoked then return false end
   local ends = tonumber(call('ZSCORE', REVOKED, id))
@@ -52,8 +54,13 @@ if told_given > r.given then
 end
 for _ = 1, left do
   local id, at = text(), number()
-  if r.has_line and not r.counted then line.goodbye(id, at) end
+  if not r.counted then
+    if r.has_line then line.goodbye(id, at) end
+    call('ZADD', LEFT, now, id)
+    touch(LEFT)
+  end
 end
+if left > 0 then call('ZREMRANGEBYRANK', LEFT, 0, -MAX_LEFT - 1) end
 for _ = 1, preferred do
   local id, priority = text(), number()
   if r.has_line and not r.counted then line.give_priority(id, priority) end

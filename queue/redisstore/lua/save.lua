@@ -16,7 +16,7 @@ call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.ad
   node, struct.pack(NODE, known_seq or -1, r.now))
 local life = lifetime(limits.duration, math.max(limits.place, limits.dropout))
 if kept ~= r.minute then
-  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, AWAITED, DRAWN}) do touch(key) end
+  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, AWAITED, DRAWN, LEFT}) do touch(key) end
   if length() > 0 then line.touch() end
   if limits.fleeting then end_all(life) end
 end

@@ -11,12 +11,13 @@ local r = {
   last = false, time = 0, now = 0, gap = false, minute = 0, admitted = 0, present = 0, first_window = 0, grace = 0, idle = false,
   any_revoked = false, slack = 0, closed = false, counted = false, active = 0, first_end = 0, lasting = false, moments = false,
   has_line = false, lined_by = 0, given = 0, began = 0, floor = 0, top = 0, since = 0, swept = 0, unknown = 0,
-  ahead_of_all = 0, in_order = 0, behind_all = 0,
+  ahead_of_all = 0, in_order = 0, behind_all = 0, unconfirmed = 0,
 }
 
--- The configuration; no slots are open before the first. place is how long a place
--- in line can be left and come back to; fleeting says that even the configuration
--- goes with the rest; lasts is how long a session does from a grant, dropout a place
+-- The configuration; no slots are open before the first. place is how long it is
+-- remembered who was let in, which is longer than a place in line can be left and come
+-- back to; fleeting says that even the configuration goes with the rest; lasts is how
+-- long a session does from a grant, dropout a place
 -- in an exact line from a check-in; back is within what time of a check-in whoever
 -- stays makes the next one. lined is the version by which the method became
 -- line, and lined_at when that was.

@@ -1,6 +1,7 @@
 -- Drops what can matter no more, some of it at each sync.
 
-local STEP = 1000 -- how many entries of each kind at most
+local STEP = 1000    -- how many entries of each kind at most
+local RECENT = 10000 -- how long goodbyes are told of
 
 local function dead(key, past)
   return call('ZRANGEBYSCORE', key, '-inf', whole(past), 'LIMIT', 0, STEP)
@@ -13,6 +14,7 @@ drop(SESSIONS, r.now - r.slack)
 drop(REVOKED, r.now)
 r.any_revoked = call('EXISTS', REVOKED) == 1
 drop(DRAWN, r.now)
+drop(LEFT, r.now - RECENT)
 -- In small rooms it is known of everyone who is in since when.
 local past = dead(ADMITTED, r.now - math.max(limits.place, limits.duration))
 each(past, function(part)

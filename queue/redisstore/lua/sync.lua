@@ -47,7 +47,7 @@ if told_version ~= limits.version then configuration = call('HMGET', CONF, 'sett
 local function line_view()
   if limits.method ~= 'line' then return {} end
   local first, turns = call('ZRANGE', ORDER, 0, 0, 'WITHSCORES'), {}
-  for i, p in ipairs(line.first(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
+  for i, p in ipairs(line.turns(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
   return {first[2] or 0, whole(r.given), r.ahead_of_all, turns}
 end
 
@@ -64,5 +64,5 @@ end
 local reply = {
   buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
-  string.sub(listed, 9), limits.version, configuration, line_view(),
+  string.sub(listed, 9), limits.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(since), '+inf'),
 }
