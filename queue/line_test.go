@@ -72,6 +72,8 @@ func TestWhoAsksAllTheTimeChecksInNoMoreOftenThanTheyAreTold(t *testing.T) {
 			change(&s)
 			d := open(t, s)
 			last := d.join()
+			d.now = last.Due()
+			last = d.visit(last).Ticket
 			for range 2000 {
 				d.pass(250 * time.Millisecond)
 				got := d.visit(last).Ticket

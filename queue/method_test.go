@@ -113,7 +113,7 @@ func TestNewcomerDrawsNothingInRandomWhilePeopleWait(t *testing.T) {
 	for range 50 {
 		assert.Equal(t, queue.Queued, d.arrive().Outcome)
 	}
-	d.pass(interval)
+	d.pass(3 * interval)
 	assert.Equal(t, 5, d.checkIns(line[0]))
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -220,18 +219,4 @@ func (r *Room) newID() ID {
 		id[i], id[8+i] = byte(hi>>(8*i)), byte(lo>>(8*i))
 	}
 	return id
-}
-
-// interval draws a refresh interval with its jitter: of the whole seconds, where
-// there are several, since intervals are told in these, and whoever keeps to one
-// that was rounded up checks in less often than who asks all the time. In random,
-// where each check-in is a chance, one whole second is preferred to a jitter, too.
-func (r *Room) interval(s *Settings) time.Duration {
-	spread := time.Duration(float64(s.RefreshInterval) * s.RefreshJitter).Truncate(time.Millisecond)
-	least, most, step := s.RefreshInterval-spread, s.RefreshInterval+spread, time.Millisecond
-	if first, last := Told(least), most.Truncate(time.Second); first < last || first == last && s.Method == Random {
-		least, most, step = first, last, time.Second
-	}
-	up, _ := bits.Mul64(r.uint64(), uint64((most-least)/step)+1)
-	return least + time.Duration(up)*step
 }

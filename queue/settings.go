@@ -214,7 +214,10 @@ func (s Settings) PlaceLasts() time.Duration {
 // for so long a store gives no slots away where people wait whose places in an
 // exact line it does not know yet.
 func (s Settings) ComesBack() time.Duration {
-	interval := time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter))
+	_, interval, _ := s.intervals()
+	if s.Method == Random {
+		interval += s.RefreshInterval // of the first check-in
+	}
 	return Told(interval) + s.slack()
 }
 

@@ -264,7 +264,7 @@ func (r *Room) arrive(now Instant, s *Settings, id ID, q *Request) (Decision, *P
 
 // join gives a newcomer a place in line and counts them.
 func (r *Room) join(now Instant, s *Settings, id ID, q *Request, place Place) Decision {
-	t := Ticket{State: Waiting, ID: id, ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.interval(s), Number: place.Number, Priority: place.Priority}
+	t := Ticket{State: Waiting, ID: id, ArrivedAt: now, LastCheckIn: now, RefreshInterval: r.firstInterval(s), Number: place.Number, Priority: place.Priority}
 	sh := r.waiters.shard(t.ID)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
