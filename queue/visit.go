@@ -105,6 +105,9 @@ func (r *Room) check(now Instant, s *Settings, q *Request) (Decision, *Pending) 
 		if d, ok := r.stay(now, s, *t); ok {
 			return d, nil
 		}
+		if s.over(t.AcceptedAt, now) { // the store may still keep its slot, for an answer
+			return r.arrive(now, s, r.nameFor(q), q)
+		}
 		return r.arrive(now, s, t.ID, q)
 	case q.NoWait && !r.letsAllIn(s) || s.rejects() || s.placeEnds(t) <= now:
 		return r.outOfLine(now, s, q)
@@ -123,6 +126,14 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 	switch {
 	case g.Verdict == Banned && p.request.Subject != ID{}:
 		return r.banned(now, s, &p.request)
+	case g.Verdict == Held && s.over(g.AcceptedAt, now):
+		if waiting {
+			r.taken(now, s, p.Claim.ID)
+		}
+		if p.request.NoWait {
+			return Decision{Outcome: Busy, Ticket: p.request.Ticket}
+		}
+		return r.join(now, s, r.nameFor(&p.request), &p.request, Place{})
 	case g.in() && waiting:
 		// Another request of theirs finds the session where the place is used.
 		d := r.accept(now, s, p.ticket, g)
@@ -347,7 +358,8 @@ func (r *Room) accept(now Instant, s *Settings, t Ticket, g Grant) Decision {
 		d.Ticket.Expires = now.Add(s.SessionDuration)
 		r.sessions.renew(now, t.ID, d.Ticket.Expires)
 	default:
-		r.sessions.note(now, t.ID, g.Expires, true)
+		d.Ticket.Expires = s.sessionEnd(g)
+		r.sessions.note(now, t.ID, d.Ticket.Expires, true)
 	}
 	return d
 }
