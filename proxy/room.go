@@ -152,14 +152,16 @@ func (r *room) exempts(q *http.Request, trust origin.Trust) bool {
 // cannot be trusted is none.
 func (r *room) ticket(q *http.Request) (queue.Ticket, cookie.Ticket, error) {
 	sealed, err := r.jar.Read(q.Header)
-	if err != nil || sealed.Payload == nil {
-		return queue.Ticket{}, sealed, err
-	}
+	return unsealed(sealed), sealed, err
+}
+
+// unsealed is the ticket that was in a cookie; the zero Ticket if there is none.
+func unsealed(sealed cookie.Ticket) queue.Ticket {
 	var t queue.Ticket
-	if t.UnmarshalBinary(sealed.Payload) != nil {
-		return queue.Ticket{}, sealed, nil
+	if sealed.Payload == nil || t.UnmarshalBinary(sealed.Payload) != nil {
+		return queue.Ticket{}
 	}
-	return t, sealed, nil
+	return t
 }
 
 // seal returns the Set-Cookie value that carries the ticket.

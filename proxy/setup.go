@@ -20,7 +20,8 @@ import (
 type setup struct {
 	cfg      Config
 	table    *route.Table
-	places   []*room // in the order of the table; the model of a family for all of its rooms
+	places   []*room            // in the order of the table; the model of a family for all of its rooms
+	byCookie map[string][]*room // the places by the bare name of their cookie, of a family without the value
 	trust    origin.Trust
 	origins  map[string]*origin.Origin
 	fallback http.Handler // for requests that no room guards; nil if they are refused
@@ -60,7 +61,7 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 
 // build makes a setup, and the rooms that members of its families are to have.
 func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, map[*member]*room, error) {
-	s := &setup{cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{}}
+	s := &setup{cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{}, byCookie: map[string][]*room{}}
 	var err error
 	if s.table, err = route.New(c.routes()); err != nil {
 		return nil, nil, err
@@ -144,6 +145,7 @@ func (g *Gate) fill(s, old *setup) error {
 			}
 		}
 		s.places = append(s.places, r)
+		s.byCookie[r.jar.BareName()] = append(s.byCookie[r.jar.BareName()], r)
 	}
 	if s.cfg.Origin != nil {
 		o, err := g.originOf(s, old, s.cfg.Origin)

@@ -34,6 +34,13 @@ type Request struct {
 	// though it is not due, once until the next one that is.
 	Called bool
 
+	// Aside says that the request is not one that the origin will get, but one about
+	// how its visitor stands. They may be let in by it; but whoever is in is told so,
+	// and neither is their session renewed by that nor a ticket issued.
+	Aside bool
+
+	noEntry bool // nobody is let in: see CheckIn
+
 	// Subject is who the site says the visitor is, whichever device they use: they
 	// have one place and one slot. The zero ID leaves it to the ticket.
 	Subject ID
@@ -136,11 +143,11 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 		return r.join(now, s, r.nameFor(&p.request), &p.request, Place{})
 	case g.in() && waiting:
 		// Another request of theirs finds the session where the place is used.
-		d := r.accept(now, s, p.ticket, g)
+		d := r.accept(now, s, &p.request, p.ticket, g)
 		r.taken(now, s, p.Claim.ID)
 		return d
 	case g.in():
-		return r.accept(now, s, Ticket{ID: p.Claim.ID}, g)
+		return r.accept(now, s, &p.request, Ticket{ID: p.Claim.ID}, g)
 	case waiting && g.Verdict == Refused:
 		return r.inLine(now, p, g.Place)
 	case waiting:
@@ -206,7 +213,7 @@ func (r *Room) outOfLine(now Instant, s *Settings, q *Request) (Decision, *Pendi
 	t := q.Ticket
 	switch end := r.sessions.expires(now, t.ID); {
 	case end > now:
-		return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
+		return r.accept(now, s, q, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 	case s.rejects():
 		r.uncount(now, t)
 		return Decision{Outcome: Rejected, Drop: true}, nil
@@ -252,7 +259,8 @@ func (r *Room) arrive(now Instant, s *Settings, id ID, q *Request) (Decision, *P
 	// may be another device's.
 	back := (q.Ticket.State == Accepted || q.Subject != ID{}) && id == cmp.Or(q.Subject, q.Ticket.ID)
 	if back || s.Method == Line || r.worthAsking(now, s, Cell{}, 0) {
-		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: q.Priority > 0, NoSlot: r.paused.Load(), NoPlace: q.NoWait, Renew: s.renews()}
+		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: q.Priority > 0,
+			NoSlot: q.noEntry || r.paused.Load(), NoPlace: q.NoWait, Renew: s.renews() && !q.Aside}
 		return Decision{}, &Pending{Claim: c, request: *q}
 	}
 	if q.NoWait {
@@ -290,7 +298,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	if e == nil || used(e) {
 		if end := r.sessions.expires(now, t.ID); end > now {
 			sh.mu.Unlock()
-			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
+			return r.accept(now, s, q, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 		}
 		if e != nil && s.Method != Line && q.Subject == (ID{}) {
 			sh.mu.Unlock()
@@ -308,11 +316,12 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 		}
 		return Decision{}, &Pending{Claim: r.claim(q, cell), ticket: d.Ticket, issue: d.Issue, request: *q}
 	}
-	if e == nil {
-		e = sh.table.add(t.ID.short(), now.ticks(r.start))
-	} else if !left(e) {
-		sh.change(s.bucket(sh.counted(&t)), e.until, -1)
+	if q.noEntry && s.Method != Line {
+		d := r.showUp(now, s, sh, e, q)
+		sh.mu.Unlock()
+		return d, nil
 	}
+	e = r.entry(now, s, sh, e, &t)
 	// Only the store knows whether a place from before the start was used since.
 	stranger := t.LastCheckIn < r.start
 	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
@@ -337,7 +346,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 func (r *Room) claim(q *Request, cell Cell) Claim {
 	t := &q.Ticket
 	c := Claim{ID: t.ID, Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn,
-		Number: t.Number, Priority: t.Priority, NoSlot: r.paused.Load(), Renew: r.settings.Load().renews()}
+		Number: t.Number, Priority: t.Priority, NoSlot: q.noEntry || r.paused.Load(), Renew: r.settings.Load().renews() && !q.Aside}
 	if q.Priority > max(t.Priority, 0) { // the default raises nobody whom an operator has put last
 		c.Priority, c.Raise = q.Priority, true
 	}
@@ -345,8 +354,8 @@ func (r *Room) claim(q *Request, cell Cell) Claim {
 }
 
 // accept turns a grant into a ticket.
-func (r *Room) accept(now Instant, s *Settings, t Ticket, g Grant) Decision {
-	d := Decision{Outcome: Admitted, Issue: true, Fresh: g.Verdict == Granted || g.Verdict == Beyond}
+func (r *Room) accept(now Instant, s *Settings, q *Request, t Ticket, g Grant) Decision {
+	d := Decision{Outcome: Admitted, Issue: !q.Aside, Fresh: g.Verdict == Granted || g.Verdict == Beyond}
 	d.Ticket = Ticket{State: Accepted, ID: t.ID, LastCheckIn: now, AcceptedAt: g.AcceptedAt, Expires: g.Expires}
 	if d.Fresh && t.State == Waiting {
 		d.Waited = now.Sub(t.ArrivedAt)
@@ -354,7 +363,7 @@ func (r *Room) accept(now Instant, s *Settings, t Ticket, g Grant) Decision {
 	switch {
 	case g.Verdict == Beyond:
 		d.Ticket.AcceptedAt, d.Ticket.Expires, d.Ticket.Uncounted = now, now.Add(s.SessionLasts(0)), true
-	case g.Verdict == Held && !s.fixed():
+	case g.Verdict == Held && !s.fixed() && !q.Aside:
 		d.Ticket.Expires = now.Add(s.SessionDuration)
 		r.sessions.renew(now, t.ID, d.Ticket.Expires)
 	default:
