@@ -373,9 +373,14 @@ func TestTheSitesBackendRenewsAVisitorByTheirID(t *testing.T) {
 			before := f.people()
 			f.pass(50 * time.Second)
 			ask := func(id string) (p person) {
-				f.api(http.MethodGet, visitors+"/"+id+"?renew=1", "", &p)
+				f.api(http.MethodPost, visitors+"/"+id+"/renew", "", &p)
 				return p
 			}
+			f.api(http.MethodGet, visitors+"/"+before.Active[0].ID+"?renew=1", "", nil)
+			assert.Equal(t, before.Active[0].ExpiresAt, f.people().Active[0].ExpiresAt, "to look changes nothing")
+			a := f.api(http.MethodPost, visitors+"/"+before.Active[0].ID+"/renew", "", nil, with("Sec-Fetch-Site", "cross-site"))
+			assert.Equal(t, http.StatusForbidden, a.status)
+			assert.Equal(t, before.Active[0].ExpiresAt, f.people().Active[0].ExpiresAt, "nor does a page of another site")
 			got := ask(before.Active[0].ID)
 			assert.Equal(t, "active", got.Status)
 			assert.Equal(t, c.renews, got.ExpiresAt.After(before.Active[0].ExpiresAt))
@@ -385,7 +390,7 @@ func TestTheSitesBackendRenewsAVisitorByTheirID(t *testing.T) {
 			got = ask(before.Waiting[0].ID)
 			assert.Equal(t, "waiting", got.Status)
 			assert.Equal(t, 50*time.Second, got.Until.Sub(before.Waiting[0].Until), "it is a check-in")
-			assert.Equal(t, http.StatusNotFound, f.api(http.MethodGet, visitors+"/"+strings.Repeat("0a", 16)+"?renew=1", "", nil).status)
+			assert.Equal(t, http.StatusNotFound, f.api(http.MethodPost, visitors+"/"+strings.Repeat("0a", 16)+"/renew", "", nil).status)
 			f.pass(time.Second)
 			assert.Equal(t, 1, f.status("shop").Active, "a stranger's id takes no slot")
 			require.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, visitors+"/"+before.Active[0].ID, "", nil).status)
