@@ -45,10 +45,17 @@ func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *str
 		g.noStream(w, r, http.StatusNoContent)
 		return nil
 	}
+	begun := false
+	defer func() { // also after a panic
+		if !begun {
+			g.streams.remove(e)
+		}
+	}()
 	h["Cache-Control"], h["Content-Type"], h["X-Content-Type-Options"] = noStore, eventStream, noSniff
 	h["X-Accel-Buffering"] = []string{"no"}
 	w.WriteHeader(http.StatusOK)
 	e.begin(v.now, &d)
+	begun = true
 	return e
 }
 

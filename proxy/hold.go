@@ -43,6 +43,7 @@ func (h *hold) touch() {
 	if h.queue == nil {
 		return
 	}
+	defer h.gate.survive("touch")
 	h.long = true
 	if lasts := h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket); !lasts && h.seat != nil {
 		h.seat.cut(h.ticket.ID)

@@ -23,7 +23,15 @@ type line struct {
 	queue *queue.Room
 	mu    sync.Mutex                 // held while configuring
 	base  atomic.Pointer[RoomConfig] // as this gate is configured, whatever operators changed since
+	room  atomic.Pointer[room]       // its latest configuration; nil once it is gone
+	gone  chan struct{}              // closed when a configuration has taken the room away
 	seats seats
+}
+
+// leave has the line synced once more and never again: its room is gone.
+func (l *line) leave() {
+	l.room.Store(nil)
+	close(l.gone)
 }
 
 // room is one configuration of a room at work. It does not change.
@@ -106,7 +114,7 @@ func (g *Gate) open(ctx context.Context, r *room) error {
 
 // newLine returns a line for the room.
 func (g *Gate) newLine(ctx context.Context, r *room) (*line, error) {
-	l := &line{}
+	l := &line{gone: make(chan struct{})}
 	log := g.o.Log.With(zap.String("room", r.cfg.Name))
 	q, err := queue.NewRoom(ctx, queue.At(g.o.Clock()), queue.Config{
 		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack,

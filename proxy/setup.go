@@ -36,6 +36,7 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	defer g.mu.Unlock()
 	g.making.Lock()
 	defer g.making.Unlock()
+	defer g.leaveLines()
 	old := g.current.Load()
 	if old == nil {
 		old = &setup{}
@@ -54,9 +55,39 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 		m.room.Store(r)
 	}
 	g.current.Store(next)
+	for r := range next.rooms {
+		r.line.room.Store(r)
+	}
 	g.pause(nil)
 	old.closeBut(next)
 	return nil
+}
+
+// leaveLines leaves the lines of rooms that are configured no more, or were not in
+// the end. g.mu and g.making are held.
+func (g *Gate) leaveLines() {
+	lines, families := map[*line]bool{}, map[*family]bool{}
+	if s := g.current.Load(); s != nil {
+		for _, p := range s.places {
+			lines[p.line], families[p.family] = true, true
+		}
+	}
+	for name, l := range g.lines {
+		if !lines[l] {
+			l.leave()
+			delete(g.lines, name)
+		}
+	}
+	for name, f := range g.families {
+		if families[f] {
+			continue
+		}
+		members, _ := f.all()
+		for _, m := range members {
+			m.room.Load().line.leave()
+		}
+		delete(g.families, name)
+	}
 }
 
 // build makes a setup, and the rooms that members of its families are to have.

@@ -86,7 +86,7 @@ func NewRoom(ctx context.Context, now Instant, c Config) (*Room, error) {
 		return nil, fmt.Errorf("configuring room %q: %w", c.Name, err)
 	}
 	r := &Room{
-		name: c.Name, store: c.Store, uint64: c.Uint64, gather: c.Gather, slack: c.Slack,
+		name: c.Name, store: guarded{c.Store}, uint64: c.Uint64, gather: c.Gather, slack: c.Slack,
 		onChange: c.OnStoreChange, onConfigure: c.OnConfigure,
 	}
 	r.talk.node, r.talk.own = c.Uint64(), map[Cell]int{}

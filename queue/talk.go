@@ -228,6 +228,9 @@ func (r *Room) resend(ctx context.Context, now Instant) error {
 	t.unsent.Now = r.storeTime(now)
 	grants := make([]Grant, len(t.unsure))
 	standing, err := r.admit(ctx, t.unsent, t.unsure, grants)
+	if errors.Is(err, errPanic) { // for the second time, and it would for ever
+		t.unsent, t.unsure = nil, nil
+	}
 	if err != nil {
 		return fmt.Errorf("reporting to room %q again: %w", r.name, err)
 	}
