@@ -114,10 +114,9 @@ func (f *family) make(m *member) {
 	if r, err = f.newRoom(m.value); err != nil {
 		return
 	}
-	r.line.room.Store(r)
 	f.gate.pauseOne(r)
 	l := r.line
-	f.gate.tasks.Go(func() { f.gate.keepInSync(l, func() bool { return f.drop(m, l) }) })
+	f.gate.syncFor(r, l, func() bool { return f.drop(m, l) })
 }
 
 // settle notes what came of making a room.

@@ -185,7 +185,7 @@ func (g *Gate) Close() {
 
 // keepInSync syncs a line with the store until the gate is closed or the room is
 // gone, and once more then, or until over says after a sync that nobody needs it.
-func (g *Gate) keepInSync(l *line, over func() bool) {
+func (g *Gate) keepInSync(l *line, gone <-chan struct{}, over func() bool) {
 	ticker := time.NewTicker(g.o.SyncInterval)
 	defer ticker.Stop()
 	for {
@@ -193,7 +193,7 @@ func (g *Gate) keepInSync(l *line, over func() bool) {
 		select {
 		case <-g.sync.Done():
 			last = true
-		case <-l.gone:
+		case <-gone:
 			last = true
 		case <-ticker.C:
 		}

@@ -23,15 +23,9 @@ type line struct {
 	queue *queue.Room
 	mu    sync.Mutex                 // held while configuring
 	base  atomic.Pointer[RoomConfig] // as this gate is configured, whatever operators changed since
-	room  atomic.Pointer[room]       // its latest configuration; nil once it is gone
-	gone  chan struct{}              // closed when a configuration has taken the room away
+	room  atomic.Pointer[room]       // its latest configuration; nil while there is no such room
+	gone  chan struct{}              // closed to end the syncing; nil without. Written with the gate's making held
 	seats seats
-}
-
-// leave has the line synced once more and never again: its room is gone.
-func (l *line) leave() {
-	l.room.Store(nil)
-	close(l.gone)
 }
 
 // room is one configuration of a room at work. It does not change.
@@ -108,13 +102,12 @@ func (g *Gate) open(ctx context.Context, r *room) error {
 	}
 	r.line = l
 	g.lines[r.cfg.Name] = l
-	g.tasks.Go(func() { g.keepInSync(l, func() bool { return false }) })
 	return nil
 }
 
 // newLine returns a line for the room.
 func (g *Gate) newLine(ctx context.Context, r *room) (*line, error) {
-	l := &line{gone: make(chan struct{})}
+	l := &line{}
 	log := g.o.Log.With(zap.String("room", r.cfg.Name))
 	q, err := queue.NewRoom(ctx, queue.At(g.o.Clock()), queue.Config{
 		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack,

@@ -36,7 +36,7 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	defer g.mu.Unlock()
 	g.making.Lock()
 	defer g.making.Unlock()
-	defer g.leaveLines()
+	defer g.syncLines()
 	old := g.current.Load()
 	if old == nil {
 		old = &setup{}
@@ -55,38 +55,43 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 		m.room.Store(r)
 	}
 	g.current.Store(next)
-	for r := range next.rooms {
-		r.line.room.Store(r)
-	}
 	g.pause(nil)
 	old.closeBut(next)
 	return nil
 }
 
-// leaveLines leaves the lines of rooms that are configured no more, or were not in
-// the end. g.mu and g.making are held.
-func (g *Gate) leaveLines() {
-	lines, families := map[*line]bool{}, map[*family]bool{}
+// syncLines has those lines synced whose rooms are configured, and no others.
+func (g *Gate) syncLines() {
+	rooms := map[*line]*room{}
 	if s := g.current.Load(); s != nil {
-		for _, p := range s.places {
-			lines[p.line], families[p.family] = true, true
+		for r := range s.rooms {
+			rooms[r.line] = r
 		}
 	}
-	for name, l := range g.lines {
-		if !lines[l] {
-			l.leave()
-			delete(g.lines, name)
-		}
+	for _, l := range g.lines {
+		g.syncFor(rooms[l], l, func() bool { return false })
 	}
-	for name, f := range g.families {
-		if families[f] {
-			continue
-		}
+	for _, f := range g.families {
 		members, _ := f.all()
 		for _, m := range members {
-			m.room.Load().line.leave()
+			l := m.room.Load().line
+			g.syncFor(rooms[l], l, func() bool { return f.drop(m, l) })
 		}
-		delete(g.families, name)
+	}
+}
+
+// syncFor has a line synced for its room, until over says after a sync that nobody
+// needs it; or not any more, if the room is nil. The caller holds making.
+func (g *Gate) syncFor(r *room, l *line, over func() bool) {
+	l.room.Store(r)
+	switch {
+	case r != nil && l.gone == nil:
+		gone := make(chan struct{})
+		l.gone = gone
+		g.tasks.Go(func() { g.keepInSync(l, gone, over) })
+	case r == nil && l.gone != nil:
+		close(l.gone)
+		l.gone = nil
 	}
 }
 
