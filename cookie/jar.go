@@ -3,6 +3,7 @@ package cookie
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"strings"
 )
@@ -122,21 +123,26 @@ func (j *Jar) Read(header http.Header) (Ticket, error) {
 	if !readable(lines) {
 		return Ticket{}, ErrUnreadable
 	}
-	ticket, others, ok := j.find(lines, true)
+	return j.first(values(lines, j.codec.name)), nil
+}
+
+// first returns the first ticket that opens, in the order that Read tells of.
+func (j *Jar) first(values iter.Seq2[string, bool]) Ticket {
+	ticket, others, ok := j.find(values, true)
 	if !ok && others {
-		ticket, _, _ = j.find(lines, false)
+		ticket, _, _ = j.find(values, false)
 	}
-	return ticket, nil
+	return ticket
 }
 
 // find returns the first ticket that opens of the values that came as "__Host-…",
 // or of the others, and whether there are any of the other kind.
-func (j *Jar) find(lines []string, hosts bool) (t Ticket, others, ok bool) {
+func (j *Jar) find(values iter.Seq2[string, bool], hosts bool) (t Ticket, others, ok bool) {
 	name := j.codec.name
 	if hosts {
 		name = j.hostName
 	}
-	for value, host := range values(lines, j.codec.name) {
+	for value, host := range values {
 		if host != hosts {
 			others = true
 		} else if t, ok := j.open(value, name); ok {

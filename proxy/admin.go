@@ -22,7 +22,9 @@ const maxPatch = 64 << 10
 
 // Admin returns the handler of the admin listener: /livez, /readyz and /metrics
 // for everyone who reaches it, and the API below /api/v1/, which asks for the
-// bearer token if there is one. Browsers' requests from other sites are refused.
+// bearer token if there is one. Browsers' requests from other sites are refused; so
+// are, without a token, requests for the API and the metrics by another name than
+// localhost.
 func (g *Gate) Admin() http.Handler {
 	mux, api := http.NewServeMux(), http.NewServeMux()
 	api.HandleFunc("GET /api/v1/rooms", g.getRooms)
@@ -33,6 +35,7 @@ func (g *Gate) Admin() http.Handler {
 	api.HandleFunc("GET /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.getVisitor))
 	api.HandleFunc("PATCH /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.patchVisitor))
 	api.HandleFunc("DELETE /api/v1/rooms/{room}/visitors/{id}", g.withVisitor(g.deleteVisitor))
+	api.HandleFunc("POST /api/v1/rooms/{room}/visitors/{id}/renew", g.withVisitor(g.renewVisitor))
 	api.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if allowed := append(methodsOf(mux, r), methodsOf(api, r)...); allowed != nil {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -44,8 +47,8 @@ func (g *Gate) Admin() http.Handler {
 
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"status": "ok"}) })
 	mux.HandleFunc("GET /readyz", g.getReady)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(g.metrics.registry, promhttp.HandlerOpts{}))
-	mux.Handle("/", g.authorised(api))
+	mux.Handle("GET /metrics", g.wellNamed(promhttp.HandlerFor(g.metrics.registry, promhttp.HandlerOpts{})))
+	mux.Handle("/", g.wellNamed(g.authorised(api)))
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusForbidden, "Requests from pages of other sites are refused.")
@@ -58,7 +61,7 @@ func (g *Gate) Admin() http.Handler {
 func methodsOf(mux *http.ServeMux, r *http.Request) []string {
 	var methods []string
 	r = r.Clone(r.Context())
-	for _, r.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodDelete} {
+	for _, r.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		if _, pattern := mux.Handler(r); pattern != "/" {
 			methods = append(methods, r.Method)
 		}
@@ -66,18 +69,26 @@ func methodsOf(mux *http.ServeMux, r *http.Request) []string {
 	return methods
 }
 
-// authorised asks for the bearer token. Without one the API is for this machine
-// only, and it answers to no name but localhost: a page of another site could
-// give itself another one that leads here (DNS rebinding).
+// wellNamed refuses other names than localhost where there is no bearer token, and
+// the listener is for this machine only: a page of another site could give itself a
+// name that leads here (DNS rebinding), and read what it is answered.
+func (g *Gate) wellNamed(next http.Handler) http.Handler {
+	if g.o.AdminToken != "" {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLocalOrAddress(r.Host) {
+			refuse(w, http.StatusMisdirectedRequest, "Without an admin token the API and the metrics answer to localhost and to addresses, not to names.")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// authorised asks for the bearer token, if there is one.
 func (g *Gate) authorised(next http.Handler) http.Handler {
 	if g.o.AdminToken == "" {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !isLocalOrAddress(r.Host) {
-				refuse(w, http.StatusMisdirectedRequest, "Without an admin token the API answers to localhost and to addresses, not to names.")
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
+		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")

@@ -144,6 +144,8 @@ func TestAdminRefusesWithProblems(t *testing.T) {
 		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "evil.test" }, http.StatusMisdirectedRequest},
 		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "localhost:9090" }, http.StatusOK},
 		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "[::1]" }, http.StatusOK},
+		{"GET", "/metrics", "", func(r *http.Request) { r.Host = "evil.test:9090" }, http.StatusMisdirectedRequest},
+		{"GET", "/metrics", "", func(r *http.Request) { r.Host = "127.0.0.1:9090" }, http.StatusOK},
 		{"GET", "/livez", "", func(r *http.Request) { r.Host = "gate.internal" }, http.StatusOK},
 	} {
 		var changes []func(*http.Request)

@@ -54,7 +54,7 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queue.
 	if seats {
 		r = h.take(v.room.line, r)
 	}
-	g.pass(w, r, v.room.origin)
+	g.pass(w, v.room.origin.Counted(r, d.Ticket.ID), v.room.origin)
 }
 
 // seal makes the Set-Cookie value of a ticket. It does not fail for tickets that

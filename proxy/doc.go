@@ -43,6 +43,9 @@
 //
 // When somebody's turn has come (queue.Room.Turns) their stream checks in for them
 // at once, in fifo before their time, and tells them that they are in: what is
-// announced has happened, on whichever gate their browser asks next. The room's
-// streams are in streams.go, one stream in events_stream.go.
+// announced has happened, on whichever gate their browser asks next. The slot is
+// theirs for one session: who does not come to the room until then has lost it, for
+// neither streams nor GET /.anteroom/session renew a session without the ticket that
+// an admitted request has brought. The room's streams are in streams.go, one stream
+// in events_stream.go.
 package proxy

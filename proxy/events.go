@@ -31,22 +31,32 @@ func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *str
 		return nil
 	}
 	q := v.request(false, false)
+	q.Aside = true // the page comes for what is told here
 	d := queue.Decision{Outcome: queue.Admitted, Ticket: v.ticket}
 	if v.ticket.State == queue.Waiting && !v.room.line.queue.Suspended() {
 		d = v.room.line.queue.Visit(r.Context(), v.now, q)
 		v.room.note(d)
 	}
-	g.setTicket(h, v, &d)
+	if d.Outcome != queue.Admitted {
+		g.setTicket(h, v, &d)
+	}
 	q.Ticket = d.Ticket
 	e := newStream(g, w, v, q)
 	if !g.streams.add(e, v.now) {
 		g.noStream(w, r, http.StatusNoContent)
 		return nil
 	}
+	begun := false
+	defer func() { // also after a panic
+		if !begun {
+			g.streams.remove(e, v.now)
+		}
+	}()
 	h["Cache-Control"], h["Content-Type"], h["X-Content-Type-Options"] = noStore, eventStream, noSniff
 	h["X-Accel-Buffering"] = []string{"no"}
 	w.WriteHeader(http.StatusOK)
 	e.begin(v.now, &d)
+	begun = true
 	return e
 }
 
@@ -88,16 +98,19 @@ func aside(f func()) {
 // that it comes from names, or else of the only one in which they wait, or are
 // in. The status is not 200 if there is none such.
 func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
-	rooms, ok := s.meant(r)
-	if !ok {
-		return visitor{}, http.StatusNotFound
+	of, told := s.ofPage(r)
+	if name := r.URL.Query().Get("room"); name != "" {
+		if of = s.called(name); of == nil || of.line == nil {
+			return visitor{}, http.StatusNotFound
+		}
 	}
+	// Whose cookies cannot be read has none that counts.
+	visitors, err := g.visitors(r, s, of, told)
 	var found []visitor
-	for room := range rooms {
-		v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
+	for _, v := range visitors {
 		if err == nil && v.ticket.State == queue.None && v.subject != (queue.ID{}) && r.URL.Query().Get("room") != "" {
 			// They may wait, or be in, with another device.
-			v.ticket, _ = room.line.queue.Peek(r.Context(), v.now, v.request(false, false))
+			v.ticket, _ = v.room.line.queue.Peek(r.Context(), v.now, v.request(false, false))
 		}
 		switch {
 		case err != nil || v.ticket.State == queue.None:

@@ -107,7 +107,7 @@ func (s *stream) step(ctx context.Context) bool {
 // checkIn has the visitor asked for by the stream: at the time that their ticket
 // says, when their turn has come, or when they were taken for gone.
 func (s *stream) checkIn(ctx context.Context, now queue.Instant) *queue.Decision {
-	room := s.gate.current.Load().roomOf(s.line)
+	room := s.line.room.Load()
 	switch {
 	case room == nil:
 		return &queue.Decision{Outcome: queue.Rejected}
@@ -118,16 +118,6 @@ func (s *stream) checkIn(ctx context.Context, now queue.Instant) *queue.Decision
 	d := s.line.queue.Visit(ctx, now, s.request)
 	room.note(d)
 	return &d
-}
-
-// roomOf returns the room that has this line; nil if it is gone.
-func (s *setup) roomOf(l *line) *room {
-	for r := range s.rooms {
-		if r.line == l {
-			return r
-		}
-	}
-	return nil
 }
 
 // tell appends what a decision means to the visitor, and says whether that is the

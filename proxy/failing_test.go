@@ -1,6 +1,8 @@
 package proxy_test
 
 import (
+	"crypto/rand"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -76,9 +79,8 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 10 }))
 	f.site.quiet().will(breakOff)
 	in := f.visitor()
-	for range 3 {
-		assert.Equal(t, http.StatusBadGateway, in.get("/").status)
-	}
+	assert.Equal(t, http.StatusBadGateway, in.get("/").status)
+	f.originFails(1)
 	f.pass(time.Second)
 	waiting := f.visitor()
 	a := waiting.get("/", asJSON)
@@ -94,12 +96,103 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	assert.False(t, f.visitor().get("/").in(), "a new configuration does not change what the origin is")
 
 	f.site.will(nil)
-	well := `anteroom_origin_failing{origin="` + f.site.URL + `"} 0`
-	require.Eventually(t, func() bool { return strings.Contains(f.api(http.MethodGet, "/metrics", "", nil).body, well) },
-		patience, 20*time.Millisecond, "it answers the gate's probes")
+	f.originFails(0) // it answers the gate's probes
 	f.pass(25 * time.Second)
 	assert.True(t, waiting.get("/").in())
 	assert.True(t, in.get("/").in())
+}
+
+// originFails waits until the gate says that its origin fails, 1, or does not, 0.
+func (f *fixture) originFails(want int) {
+	f.t.Helper()
+	line := fmt.Sprintf(`anteroom_origin_failing{origin="%s"} %d`, f.site.URL, want)
+	require.Eventually(f.t, func() bool { return strings.Contains(f.api(http.MethodGet, "/metrics", "", nil).body, line) },
+		patience, 5*time.Millisecond)
+}
+
+// What anybody can bring about with an origin that is well holds nobody up.
+func TestStrangersDoNotPauseAdmissions(t *testing.T) {
+	upgrade := func(r *http.Request) {
+		r.Header.Set("Connection", "Upgrade")
+		r.Header.Set("Upgrade", "websocket")
+	}
+	preflight := func(r *http.Request) {
+		r.Header.Set("Origin", "https://a.test")
+		r.Header.Set("Access-Control-Request-Method", "GET")
+	}
+	for name, attack := range map[string]func(v *visitor){
+		"preflights that ask for an upgrade": func(v *visitor) { v.send(http.MethodOptions, "/drop", nil, preflight, upgrade) },
+		"preflights":                         func(v *visitor) { v.send(http.MethodOptions, "/drop", nil, preflight) },
+		"requests that a rule exempts":       func(v *visitor) { v.get("/open/drop") },
+		"parts of pages":                     func(v *visitor) { v.get("/drop", with("Sec-Fetch-Dest", "image")) },
+		"an admitted visitor's pages":        func(v *visitor) { v.get("/drop") },
+		"an admitted visitor's websockets":   func(v *visitor) { v.get("/drop", upgrade) },
+		"an admitted visitor's uploads":      func(v *visitor) { v.send(http.MethodPost, "/drop", strings.NewReader(strings.Repeat("x", 1<<20))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, room(func(r *proxy.RoomConfig) {
+				r.Settings.TotalActiveUsers = 30
+				r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{PathPrefix: "/open/"}}}
+			}))
+			f.site.quiet().will(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/drop") {
+					panic(http.ErrAbortHandler)
+				}
+				_, _ = io.WriteString(w, "in")
+			})
+			attacker, in := f.visitor(), 0
+			if strings.HasPrefix(name, "an admitted") {
+				attacker.get("/")
+			}
+			for range 20 {
+				for range 5 {
+					attack(attacker)
+				}
+				if f.visitor().get("/").in() {
+					in++
+				}
+			}
+			assert.Equal(t, 20, in, "the room is free")
+		})
+	}
+}
+
+func TestEarlyAnswerToABodyIsNoFailure(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 30 }))
+	f.site.quiet().will(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			w.Header().Set("Connection", "close")
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		_, _ = io.WriteString(w, "in")
+	})
+	v := f.visitor()
+	v.get("/")
+	for range 5 {
+		a := v.send(http.MethodPost, "/", io.LimitReader(rand.Reader, 1<<20))
+		assert.Contains(t, []int{http.StatusRequestEntityTooLarge, http.StatusBadGateway}, a.status, "or what is left of it by the origin's closing")
+		assert.True(t, f.visitor().get("/").in())
+	}
+}
+
+func TestDeadOriginPausesAdmissionsAfterOneRequest(t *testing.T) {
+	hangs := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	for name, dies := range map[string]func(*fixture){
+		"it is gone":           func(f *fixture) { f.site.Close() },
+		"it answers nobody":    func(f *fixture) { f.site.will(hangs) },
+		"it breaks off always": func(f *fixture) { f.site.quiet().will(breakOff) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 30 }), func(c *proxy.Config, _ *proxy.Options) {
+				c.OriginTimeout = 50 * time.Millisecond
+			})
+			dies(f)
+			assert.GreaterOrEqual(t, f.visitor().get("/").status, http.StatusBadGateway)
+			f.originFails(1)
+			assert.Equal(t, http.StatusOK, f.visitor().get("/").status, "queued")
+		})
+	}
 }
 
 func TestOriginThatIsGoneIsABadGateway(t *testing.T) {
@@ -172,10 +265,8 @@ func TestRoomsOfOneOriginPauseTogether(t *testing.T) {
 		}
 	})
 	f.site.quiet().will(breakOff)
-	v := f.visitor()
-	for range 3 {
-		v.get("/")
-	}
+	f.visitor().get("/")
+	f.originFails(1)
 	assert.Equal(t, http.StatusOK, f.visitor().get("/a").status, "queued")
 	assert.False(t, f.visitor().get("/a").in())
 	assert.True(t, f.visitor().get("/b").in(), "another origin's room goes on")

@@ -59,6 +59,9 @@ type member struct {
 	err   error                // why it has
 }
 
+// errUnmade means that it is not known why a room could not be made.
+var errUnmade = errors.New("the making of it broke off")
+
 // errFull means that a family has as many rooms as it may.
 var errFull = errors.New("there are max_rooms of them")
 
@@ -104,12 +107,15 @@ func (f *family) make(m *member) {
 	defer close(m.made)
 	f.gate.making.RLock()
 	defer f.gate.making.RUnlock()
-	r, err := f.newRoom(m.value)
-	if f.settle(m, r, err); err != nil {
+	var r *room
+	err := errUnmade
+	defer func() { f.settle(m, r, err) }() // also after a panic
+	if r, err = f.newRoom(m.value); err != nil {
 		return
 	}
 	f.gate.pauseOne(r)
-	f.gate.tasks.Go(func() { f.gate.keepInSync(r.line, func() bool { return f.drop(m, r.line) }) })
+	l := r.line
+	f.gate.syncFor(r, l, func() bool { return f.drop(m, l) })
 }
 
 // settle notes what came of making a room.
@@ -182,6 +188,7 @@ func (f *family) drop(m *member, l *line) bool {
 	}
 	delete(f.members, m.value)
 	f.gone.add(l)
+	l.room.Store(nil)
 	return true
 }
 

@@ -205,9 +205,9 @@ func (g *Gate) Close() {
 	}
 }
 
-// keepInSync syncs a line with the store until the gate is closed, and once more
-// then, or until over says after a sync that nobody needs it.
-func (g *Gate) keepInSync(l *line, over func() bool) {
+// keepInSync syncs a line with the store until the gate is closed or the room is
+// gone, and once more then, or until over says after a sync that nobody needs it.
+func (g *Gate) keepInSync(l *line, gone <-chan struct{}, over func() bool) {
 	ticker := time.NewTicker(g.o.SyncInterval)
 	defer ticker.Stop()
 	for {
@@ -215,16 +215,31 @@ func (g *Gate) keepInSync(l *line, over func() bool) {
 		select {
 		case <-g.sync.Done():
 			last = true
+		case <-gone:
+			last = true
 		case <-ticker.C:
 		}
-		if err := l.queue.Sync(context.WithoutCancel(g.sync), queue.At(g.o.Clock())); err != nil {
-			g.o.Log.Debug("sync failed", zap.String("room", l.queue.Name()), zap.Error(err))
-		} else if over() {
+		if g.syncOnce(l, over) || last {
 			return
 		}
-		if last {
-			return
-		}
+	}
+}
+
+// syncOnce syncs a line, and returns what over says then.
+func (g *Gate) syncOnce(l *line, over func() bool) bool {
+	defer g.survive("sync")
+	if err := l.queue.Sync(context.WithoutCancel(g.sync), queue.At(g.o.Clock())); err != nil {
+		g.o.Log.Debug("sync failed", zap.String("room", l.queue.Name()), zap.Error(err))
+		return false
+	}
+	return over()
+}
+
+// survive, deferred, ends a panic of what the gate does by itself: it costs this once,
+// and neither the gate nor a room.
+func (g *Gate) survive(doing string) {
+	if p := recover(); p != nil {
+		g.o.Log.Error("panic", zap.String("doing", doing), zap.Any("panic", p), zap.Stack("stack"))
 	}
 }
 
@@ -237,7 +252,7 @@ func (g *Gate) beat() {
 		case <-g.sync.Done():
 			return
 		case <-ticker.C:
-			g.streams.beat(queue.At(g.o.Clock()))
+			g.streams.beat(queue.At(g.o.Clock()), g.survive)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // hold keeps a session active while an answer is under way. Most answers end
 // long before it has anything to do, so that holds are used again.
 type hold struct {
-	mu     sync.Mutex
+	mu     sync.Mutex // not held through calls to the store
 	timer  *time.Timer
 	gate   *Gate
 	queue  *queue.Room // nil once the answer has ended
@@ -21,18 +21,14 @@ type hold struct {
 
 var holds = sync.Pool{New: func() any { return new(hold) }}
 
-// hold touches the visitor's session every third of its duration, and well
-// before it would end, until the hold is ended; that counts too, if it comes so
-// late. Where connections keep people in, an answer is none for being the last.
+// hold touches the visitor's session as often as the queue wants it until the hold
+// is ended; that counts too, if it comes so late.
 func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.gate, h.queue, h.ticket = g, v.room.line.queue, t
-	wait := h.interval()
-	if left := t.Expires.Sub(v.now); left > 0 && h.queue.Occupancy() == queue.BySession {
-		wait = min(wait, left/2)
-	}
+	wait := h.queue.TouchIn(v.now, t)
 	if h.timer == nil {
 		h.timer = time.AfterFunc(wait, h.touch)
 	} else {
@@ -41,26 +37,25 @@ func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
 	return h
 }
 
-func (h *hold) interval() time.Duration { return h.queue.SessionLasts() / 3 }
-
-// touch may come late, when the hold is another answer's: that one is touched
-// early then, which does no harm.
 func (h *hold) touch() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.queue == nil {
 		return
 	}
+	defer h.gate.survive("touch")
 	h.long = true
 	if lasts := h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket); !lasts && h.seat != nil {
 		h.seat.cut(h.ticket.ID)
 	}
-	h.timer.Reset(h.interval())
+	h.timer.Reset(h.queue.TouchEvery())
 }
 
+// end ends the hold. One whose timer has fired is not used again: the touch may be
+// still to come, and would be another answer's.
 func (h *hold) end() {
 	h.mu.Lock()
-	h.timer.Stop()
+	idle := h.timer.Stop()
 	if h.long {
 		h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
 	}
@@ -69,5 +64,7 @@ func (h *hold) end() {
 	}
 	h.gate, h.queue, h.seat, h.long = nil, nil, nil, false
 	h.mu.Unlock()
-	holds.Put(h)
+	if idle {
+		holds.Put(h)
+	}
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
 // underWay is an answer that goes on until it is ended.
@@ -92,6 +94,7 @@ func TestSessionStaysActiveWhileAnAnswerIsUnderWay(t *testing.T) {
 		"a websocket without renewal": {answer: echo, open: socket, withoutRenewal: true},
 		"an event stream":             {answer: drip("text/event-stream", ""), open: stream},
 		"a download":                  {answer: drip("application/zip", "1000000"), open: stream},
+		"a download without renewal":  {answer: drip("application/zip", "1000000"), open: stream, withoutRenewal: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,7 +121,9 @@ func TestSessionStaysActiveWhileAnAnswerIsUnderWay(t *testing.T) {
 				require.False(t, waiting.get("/").in(), "the slot is taken")
 			}
 			assert.Equal(t, 1, f.status("shop").Active)
+			assert.Equal(t, !c.withoutRenewal, v.twin().get("/").in(), "the slot is kept, and a fixed session is over all the same")
 			end()
+			opened = time.Now()
 			for range checkIns(t, time.Second) {
 				if waiting.get("/").in() {
 					break
@@ -127,6 +132,63 @@ func TestSessionStaysActiveWhileAnAnswerIsUnderWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever is let in by a ticket holds a slot, also for a gate that knows only what was written down.
+func TestFixedSessionIsNotExtendedByAnAnswerNorARestart(t *testing.T) {
+	t.Parallel()
+	const session = 2 * time.Second
+	dir := t.TempDir()
+	gate := func(keys []cookie.Key) (*fixture, *memstore.Store) {
+		store, err := memstore.Open(dir)
+		require.NoError(t, err)
+		return start(t, inRealTime, func(c *proxy.Config, o *proxy.Options) {
+			o.Store = store
+			if keys != nil {
+				c.Keys = keys
+			}
+			s := &c.Rooms[0].Settings
+			s.SessionDuration, s.RefreshInterval, s.RefreshJitter, s.DisableSessionRenewal = session, time.Second, 0, true
+		}), store
+	}
+	f, store := gate(nil)
+	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/stream" {
+			drip("application/zip", "1000000")(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, "in")
+	})
+	v := f.visitor()
+	require.True(t, v.get("/").in())
+	admitted, end := time.Now(), stream(t, v)
+	for asked := range checkIns(t, session/4) {
+		in := v.get("/").in()
+		if time.Since(admitted) < session-10*time.Millisecond {
+			require.True(t, in)
+		}
+		if asked.Sub(admitted) > session {
+			require.False(t, in, "the download goes on, and the session does not")
+		}
+		if asked.Sub(admitted) > session+session/2 {
+			break
+		}
+	}
+	end()
+	f.public.Close()
+	f.Close()
+	require.NoError(t, store.Close())
+
+	again, _ := gate(f.config.Keys)
+	v.f, v.base, v.client = again, again.public.URL, again.visitor().client
+	newcomer := again.visitor()
+	for range checkIns(t, time.Second) {
+		if newcomer.get("/").in() {
+			break
+		}
+		require.Less(t, time.Since(admitted), patience)
+	}
+	assert.False(t, v.get("/").in(), "two of one")
 }
 
 // checkIns yields the times to check in, as a browser's timer does.

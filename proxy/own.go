@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
 
+	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -37,10 +39,12 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 // the beacon names as its referrer, or else to every room that the visitor has a
 // ticket of.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
-	now := queue.At(g.o.Clock())
-	for room := range s.ofPage(r) {
-		if t, _, err := room.ticket(r); err == nil && t.State == queue.Waiting && !g.streams.goodbye(room.line, t.ID, now) {
-			room.leave(now, t)
+	of, told := s.ofPage(r)
+	// Whose cookies cannot be read has none that counts.
+	visitors, _ := g.visitors(r, s, of, told)
+	for _, v := range visitors {
+		if v.ticket.State == queue.Waiting && !g.streams.goodbye(v.room.line, v.ticket.ID, v.now) {
+			v.room.leave(v.now, v.ticket)
 		}
 	}
 	w.Header()["Cache-Control"] = noStore
@@ -52,31 +56,66 @@ func (r *room) leave(now queue.Instant, t queue.Ticket) {
 	r.count(left)
 }
 
-// meant returns the rooms that a request for one of the gate's own paths is about:
-// the one that its query names, or those of ofPage. It is not ok if there is none
-// of the name.
-func (s *setup) meant(r *http.Request) (rooms iter.Seq[*room], ok bool) {
-	name := r.URL.Query().Get("room")
-	if name == "" {
-		return s.ofPage(r), true
-	}
-	if of := s.called(name); of != nil && of.line != nil {
-		return only(of), true
-	}
-	return nil, false
-}
-
-// ofPage returns the room of the page that sent a request, by its referrer, or
-// else all rooms. A page of a family that has no room of its value has none.
-func (s *setup) ofPage(r *http.Request) iter.Seq[*room] {
+// ofPage returns the room of the page that sent a request, nil if there is none such,
+// and whether the request tells of a page of a room's at all.
+func (s *setup) ofPage(r *http.Request) (of *room, told bool) {
 	page, err := url.Parse(r.Referer())
 	if err != nil || page.Host != r.Host {
-		return s.rooms
+		return nil, false
 	}
-	if of, ok := s.guarding(page.Host, page.RequestURI()); ok {
-		return only(of)
+	return s.guarding(page.Host, page.RequestURI())
+}
+
+// visitors returns who sent a request: the visitor of the room that it has told of,
+// whatever they bring, or else of each whose ticket came along. It fails if the cookies
+// cannot be read.
+func (g *Gate) visitors(r *http.Request, s *setup, of *room, told bool) ([]visitor, error) {
+	now := queue.At(g.o.Clock())
+	switch {
+	case of != nil:
+		v, err := of.visitor(r, now, s.trust)
+		return []visitor{v}, err
+	case told:
+		return nil, nil
 	}
-	return s.rooms
+	cookies, err := cookie.ReadAll(r.Header)
+	if err != nil {
+		return nil, fmt.Errorf("looking for tickets: %w", err)
+	}
+	var all []visitor
+	for _, name := range cookies.Names() {
+		for room := range s.withCookie(name) {
+			sealed := room.jar.ReadFrom(cookies)
+			if t := unsealed(sealed); t.State != queue.None {
+				all = append(all, room.holder(r, now, s.trust, t, sealed))
+			}
+		}
+	}
+	return all, nil
+}
+
+// withCookie yields the rooms that there are whose cookie has the bare name.
+func (s *setup) withCookie(name string) iter.Seq[*room] {
+	return func(yield func(*room) bool) {
+		for _, place := range s.byCookie[name] {
+			if place.family == nil && !yield(place) {
+				return
+			}
+		}
+		for i, c := range name {
+			if c != '.' {
+				continue
+			}
+			for _, place := range s.byCookie[name[:i]] {
+				if place.family == nil {
+					continue
+				}
+				if one := place.family.known(name[i+1:]); one != nil && !yield(one) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // guarding returns the room that guards a path; nil if its family has none of that
@@ -90,13 +129,4 @@ func (s *setup) guarding(host, path string) (of *room, ok bool) {
 		of = of.family.known(guard.Value)
 	}
 	return of, true
-}
-
-// only yields a room, and nothing for nil.
-func only(r *room) iter.Seq[*room] {
-	return func(yield func(*room) bool) {
-		if r != nil {
-			yield(r)
-		}
-	}
 }

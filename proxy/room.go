@@ -23,6 +23,8 @@ type line struct {
 	queue *queue.Room
 	mu    sync.Mutex                 // held while configuring
 	base  atomic.Pointer[RoomConfig] // as this gate is configured, whatever operators changed since
+	room  atomic.Pointer[room]       // its latest configuration; nil while there is no such room
+	gone  chan struct{}              // closed to end the syncing; nil without. Written with the gate's making held
 	seats seats
 }
 
@@ -100,7 +102,6 @@ func (g *Gate) open(ctx context.Context, r *room) error {
 	}
 	r.line = l
 	g.lines[r.cfg.Name] = l
-	g.tasks.Go(func() { g.keepInSync(l, func() bool { return false }) })
 	return nil
 }
 
@@ -162,14 +163,16 @@ func (r *room) exempts(q *http.Request, trust origin.Trust) bool {
 // cannot be trusted is none.
 func (r *room) ticket(q *http.Request) (queue.Ticket, cookie.Ticket, error) {
 	sealed, err := r.jar.Read(q.Header)
-	if err != nil || sealed.Payload == nil {
-		return queue.Ticket{}, sealed, err
-	}
+	return unsealed(sealed), sealed, err
+}
+
+// unsealed is the ticket that was in a cookie; the zero Ticket if there is none.
+func unsealed(sealed cookie.Ticket) queue.Ticket {
 	var t queue.Ticket
-	if t.UnmarshalBinary(sealed.Payload) != nil {
-		return queue.Ticket{}, sealed, nil
+	if sealed.Payload == nil || t.UnmarshalBinary(sealed.Payload) != nil {
+		return queue.Ticket{}
 	}
-	return t, sealed, nil
+	return t
 }
 
 // seal returns the Set-Cookie value that carries the ticket.

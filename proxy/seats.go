@@ -52,8 +52,9 @@ func lasts(resp *http.Response) bool {
 // room's grace beyond. Where it has been given away, the connection is cut.
 func (h *hold) keep(ctx context.Context) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.long = true
+	h.mu.Unlock()
+	// The rest of h does not change until it is ended, by who calls this.
 	if !h.queue.Connect(ctx, queue.At(h.gate.o.Clock()), h.ticket) {
 		h.seat.cut(h.ticket.ID)
 	}

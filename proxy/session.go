@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"encoding/json"
-	"iter"
 	"net/http"
 	"time"
 
@@ -23,68 +22,66 @@ type sessionJSON struct {
 // session tells a visitor's page, or the site's backend with the visitor's
 // cookies, how the visitor stands: in the room that the query names with room, or
 // that guards its path on this host, or else in each whose ticket they bring. With
-// renew=1 it is a request of theirs as any other: a check-in, or a renewal.
+// renew=1 they check in, or their session is renewed; nobody is let in.
 func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
-	rooms, status := s.sessionRooms(r)
+	of, told, status := s.asked(r)
 	if status != 0 {
 		g.problem(w, r, status, g.languages)
 		return
 	}
-	renew := r.URL.Query().Get("renew") == "1"
-	list := []sessionJSON{}
-	for room := range rooms {
-		v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
-		if err != nil {
-			g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Languages)
-			return
-		}
+	visitors, err := g.visitors(r, s, of, told)
+	if err != nil {
+		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, g.languages)
+		return
+	}
+	renew, list := r.URL.Query().Get("renew") == "1", make([]sessionJSON, 0, len(visitors))
+	for _, v := range visitors {
 		d := g.stands(w, r, v, renew)
-		list = append(list, room.tellSession(&d))
+		list = append(list, v.room.tellSession(&d))
 	}
 	w.Header()["Vary"], w.Header()["X-Content-Type-Options"] = varies, noSniff
 	reply(w, map[string]any{"rooms": list})
 }
 
-// sessionRooms are the rooms that a question about a session is about, or the
-// status that refuses it.
-func (s *setup) sessionRooms(r *http.Request) (rooms iter.Seq[*room], status int) {
+// asked is the room that a question about a session is about, as visitors wants it,
+// or the status that refuses the question.
+func (s *setup) asked(r *http.Request) (of *room, told bool, status int) {
 	query := r.URL.Query()
 	switch name, path := query.Get("room"), query.Get("path"); {
 	case name != "" && path != "":
-		return nil, http.StatusBadRequest
+		return nil, false, http.StatusBadRequest
 	case name != "":
-		of := s.called(name)
-		if of == nil || of.line == nil {
-			return nil, http.StatusNotFound
+		if of = s.called(name); of == nil || of.line == nil {
+			return nil, false, http.StatusNotFound
 		}
-		return only(of), 0
+		return of, true, 0
 	case path != "":
-		of, ok := s.guarding(r.Host, path)
-		if !ok {
-			return nil, http.StatusNotFound
+		if of, told = s.guarding(r.Host, path); !told {
+			return nil, false, http.StatusNotFound
 		}
-		return only(of), 0
+		return of, true, 0
+	case len(s.places) == 1 && s.places[0].family == nil:
+		return s.places[0], true, 0
 	}
-	return func(yield func(*room) bool) {
-		for room := range s.rooms {
-			t, _, err := room.ticket(r)
-			if (err != nil || t.State != queue.None || len(s.places) == 1 && room.family == nil) && !yield(room) {
-				return
-			}
-		}
-	}, 0
+	return nil, false, 0
 }
 
 // stands returns the caller's ticket and place as they are, or as they are once
 // renewed.
 func (g *Gate) stands(w http.ResponseWriter, r *http.Request, v visitor, renew bool) (d queue.Decision) {
+	q := v.request(hidden(r), false)
 	if !renew || v.room.line.queue.Suspended() {
-		d.Ticket, d.Place = v.room.line.queue.Peek(r.Context(), v.now, v.request(false, false))
+		d.Ticket, d.Place = v.room.line.queue.Peek(r.Context(), v.now, q)
 		return d
 	}
-	d = v.room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), false))
+	d = v.room.line.queue.CheckIn(r.Context(), v.now, q)
+	if d.Ticket.State == queue.None {
+		return d
+	}
 	v.room.note(d)
 	g.setTicket(w.Header(), v, &d)
+	// What their next request may do, they need not do sooner.
+	d.Ticket.RefreshInterval = max(d.Ticket.RefreshInterval, v.room.line.queue.Settings().RefreshInterval)
 	return d
 }
 

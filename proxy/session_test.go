@@ -213,10 +213,65 @@ func TestSessionRenewsWhereItIsAskedTo(t *testing.T) {
 	require.Equal(t, "waiting", list[0].Status, "renewed, the session outlives its first end")
 	f.pass(4 * time.Minute)
 	list, _ = v.sessions("?renew=1&path=/any")
-	assert.Equal(t, "active", list[0].Status, "their turn has come")
+	assert.Equal(t, "waiting", list[0].Status, "their turn has come, and they have not")
+	assert.EqualValues(t, 20, list[0].Waiting["refreshIntervalSeconds"])
 	assert.True(t, v.get("/").in())
-	list, _ = f.visitor().sessions("?renew=1")
-	assert.Equal(t, "waiting", list[0].Status, "a newcomer's request as any other")
+	list, a = f.visitor().sessions("?renew=1")
+	assert.Equal(t, "waiting", list[0].Status, "a newcomer has a place")
+	assert.NotEmpty(t, a.setCookies()["anteroom_shop"])
+}
+
+// Sessions cannot be gathered, to be used at the origin all at once, by asking how one stands.
+func TestNobodyIsLetInByAskingHowTheyStand(t *testing.T) {
+	for name, method := range map[string]queue.Method{"fifo": queue.FIFO, "random": queue.Random, "line": queue.Line, "passthrough": queue.Passthrough} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, settings(func(s *queue.Settings) { s.Method = method }), trustingLoopback, naming)
+			newcomer := f.visitor()
+			list, a := newcomer.sessions("?renew=1")
+			assert.Equal(t, "none", list[0].Status, "a slot is open to them, at the origin")
+			assert.Empty(t, a.header.Values("Set-Cookie"))
+
+			f.patch(`{"queue_all": true}`)
+			var waiting []*visitor
+			for range 5 {
+				v := f.visitor()
+				require.False(t, v.get("/").in())
+				waiting = append(waiting, v)
+			}
+			f.patch(`{"queue_all": false, "total_active_users": 9}`)
+			f.site.requests()
+			for range 5 {
+				f.pass(25 * time.Second)
+				for _, v := range append(waiting, f.visitor()) {
+					list, _ := v.sessions("?renew=1")
+					assert.NotEqual(t, "active", list[0].Status)
+				}
+				f.visitor().sessions("?renew=1", as("ann"))
+			}
+			assert.Zero(t, f.status("shop").Active)
+			assert.Empty(t, f.site.requests())
+			for _, v := range waiting {
+				assert.True(t, v.get("/").in(), "at once, when they come")
+			}
+		})
+	}
+}
+
+// What a stream lets in is lost if nobody comes for it, however often the stream is opened.
+func TestWhoNeverComesForWhatAStreamAnnouncedHasNothing(t *testing.T) {
+	f := start(t)
+	v := f.waiter()
+	f.patch(`{"total_active_users": 2}`)
+	f.pass(25 * time.Second)
+	lasts := 8 * time.Minute
+	for range 8 {
+		v.listen("").next("admitted")
+		_, a := v.sessions("?renew=1")
+		assert.Empty(t, a.header.Values("Set-Cookie"))
+		f.clock.add(lasts / 8)
+	}
+	f.pass(2 * time.Second)
+	assert.Zero(t, f.status("shop").Active)
 }
 
 func TestSessionOfAnExactLineHasItsPlace(t *testing.T) {
@@ -356,9 +411,14 @@ func TestTheSitesBackendRenewsAVisitorByTheirID(t *testing.T) {
 			before := f.people()
 			f.pass(50 * time.Second)
 			ask := func(id string) (p person) {
-				f.api(http.MethodGet, visitors+"/"+id+"?renew=1", "", &p)
+				f.api(http.MethodPost, visitors+"/"+id+"/renew", "", &p)
 				return p
 			}
+			f.api(http.MethodGet, visitors+"/"+before.Active[0].ID+"?renew=1", "", nil)
+			assert.Equal(t, before.Active[0].ExpiresAt, f.people().Active[0].ExpiresAt, "to look changes nothing")
+			a := f.api(http.MethodPost, visitors+"/"+before.Active[0].ID+"/renew", "", nil, with("Sec-Fetch-Site", "cross-site"))
+			assert.Equal(t, http.StatusForbidden, a.status)
+			assert.Equal(t, before.Active[0].ExpiresAt, f.people().Active[0].ExpiresAt, "nor does a page of another site")
 			got := ask(before.Active[0].ID)
 			assert.Equal(t, "active", got.Status)
 			assert.Equal(t, c.renews, got.ExpiresAt.After(before.Active[0].ExpiresAt))
@@ -368,7 +428,7 @@ func TestTheSitesBackendRenewsAVisitorByTheirID(t *testing.T) {
 			got = ask(before.Waiting[0].ID)
 			assert.Equal(t, "waiting", got.Status)
 			assert.Equal(t, 50*time.Second, got.Until.Sub(before.Waiting[0].Until), "it is a check-in")
-			assert.Equal(t, http.StatusNotFound, f.api(http.MethodGet, visitors+"/"+strings.Repeat("0a", 16)+"?renew=1", "", nil).status)
+			assert.Equal(t, http.StatusNotFound, f.api(http.MethodPost, visitors+"/"+strings.Repeat("0a", 16)+"/renew", "", nil).status)
 			f.pass(time.Second)
 			assert.Equal(t, 1, f.status("shop").Active, "a stranger's id takes no slot")
 			require.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, visitors+"/"+before.Active[0].ID, "", nil).status)

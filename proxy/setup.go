@@ -21,7 +21,8 @@ import (
 type setup struct {
 	cfg      Config
 	table    *route.Table
-	places   []*room // in the order of the table; the model of a family for all of its rooms
+	places   []*room            // in the order of the table; the model of a family for all of its rooms
+	byCookie map[string][]*room // the places by the bare name of their cookie, of a family without the value
 	trust    origin.Trust
 	origins  map[string]*origin.Origin
 	subjects map[string]*subject.Reader // of every room, by the header that names its users
@@ -37,6 +38,7 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	defer g.mu.Unlock()
 	g.making.Lock()
 	defer g.making.Unlock()
+	defer g.syncLines()
 	old := g.current.Load()
 	if old == nil {
 		old = &setup{}
@@ -60,9 +62,47 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	return nil
 }
 
+// syncLines has those lines synced whose rooms are configured, and no others.
+func (g *Gate) syncLines() {
+	rooms := map[*line]*room{}
+	if s := g.current.Load(); s != nil {
+		for r := range s.rooms {
+			rooms[r.line] = r
+		}
+	}
+	for _, l := range g.lines {
+		g.syncFor(rooms[l], l, func() bool { return false })
+	}
+	for _, f := range g.families {
+		members, _ := f.all()
+		for _, m := range members {
+			l := m.room.Load().line
+			g.syncFor(rooms[l], l, func() bool { return f.drop(m, l) })
+		}
+	}
+}
+
+// syncFor has a line synced for its room, until over says after a sync that nobody
+// needs it; or not any more, if the room is nil. The caller holds making.
+func (g *Gate) syncFor(r *room, l *line, over func() bool) {
+	l.room.Store(r)
+	switch {
+	case r != nil && l.gone == nil:
+		gone := make(chan struct{})
+		l.gone = gone
+		g.tasks.Go(func() { g.keepInSync(l, gone, over) })
+	case r == nil && l.gone != nil:
+		close(l.gone)
+		l.gone = nil
+	}
+}
+
 // build makes a setup, and the rooms that members of its families are to have.
 func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, map[*member]*room, error) {
-	s := &setup{cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{}, subjects: map[string]*subject.Reader{}}
+	s := &setup{
+		cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{},
+		subjects: map[string]*subject.Reader{}, byCookie: map[string][]*room{},
+	}
 	var err error
 	if s.table, err = route.New(c.routes()); err != nil {
 		return nil, nil, err
@@ -149,6 +189,7 @@ func (g *Gate) fill(s, old *setup) error {
 			s.subjects[http.CanonicalHeaderKey(header)] = r.names
 		}
 		s.places = append(s.places, r)
+		s.byCookie[r.jar.BareName()] = append(s.byCookie[r.jar.BareName()], r)
 	}
 	if s.cfg.Origin != nil {
 		o, err := g.originOf(s, old, s.cfg.Origin)

@@ -168,22 +168,30 @@ func (a *audience) rest(id queue.ID, until queue.Instant) {
 	}
 }
 
-// beat wakes the streams that have something to do at now.
-func (g *streams) beat(now queue.Instant) {
+// beat wakes the streams that have something to do at now. A room in which that
+// panics, which survive ends, keeps none of the others from it.
+func (g *streams) beat(now queue.Instant, survive func(doing string)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for l, a := range g.rooms {
-		all := a.renew(now, l.queue.Numbers())
-		a.callTurns(now, l.queue.Turns())
-		for _, s := range a.streams {
-			due := int64(now) >= s.next.Load()
-			if due {
-				// Once; the stream says when again.
-				s.next.Store(math.MaxInt64)
-			}
-			if all || due {
-				s.wakeUp()
-			}
+		func() {
+			defer survive("beat")
+			a.beat(now, l)
+		}()
+	}
+}
+
+func (a *audience) beat(now queue.Instant, l *line) {
+	all := a.renew(now, l.queue.Numbers())
+	a.callTurns(now, l.queue.Turns())
+	for _, s := range a.streams {
+		due := int64(now) >= s.next.Load()
+		if due {
+			// Once; the stream says when again.
+			s.next.Store(math.MaxInt64)
+		}
+		if all || due {
+			s.wakeUp()
 		}
 	}
 }

@@ -32,6 +32,11 @@ func (v *visitor) request(hidden, noWait bool) queue.Request {
 // of them. It fails if the cookies cannot be read.
 func (r *room) visitor(q *http.Request, now queue.Instant, trust origin.Trust) (visitor, error) {
 	ticket, sealed, err := r.ticket(q)
+	return r.holder(q, now, trust, ticket, sealed), err
+}
+
+// holder is visitor of a ticket that was read already.
+func (r *room) holder(q *http.Request, now queue.Instant, trust origin.Trust, ticket queue.Ticket, sealed cookie.Ticket) visitor {
 	v := visitor{room: r, now: now, ticket: ticket, sealed: sealed, https: trust.Scheme(q) == "https"}
 	claim, refused := r.names.Read(q, trust, now.Time())
 	if refused != nil {
@@ -42,7 +47,7 @@ func (r *room) visitor(q *http.Request, now queue.Instant, trust origin.Trust) (
 		v.subject, v.priority = queue.SubjectID(r.cfg.Name, claim.Subject), claim.Priority
 	}
 	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != r.jar.Name(v.https))
-	return v, err
+	return v
 }
 
 // unsafe says whether the request is one that cannot be answered with a page and

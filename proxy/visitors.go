@@ -96,17 +96,19 @@ func (g *Gate) withVisitor(next func(http.ResponseWriter, *http.Request, *room, 
 	})
 }
 
-// getVisitor tells how somebody stands; with renew=1 once their session is renewed,
-// or their check-in made.
+// renewVisitor renews somebody's session, or makes their check-in, and tells how they
+// stand then.
+func (g *Gate) renewVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
+	if err := r.line.queue.Renew(q.Context(), queue.At(g.o.Clock()), id); err != nil {
+		g.storeFailed(w, r, err)
+		return
+	}
+	g.getVisitor(w, q, r, id)
+}
+
+// getVisitor tells how somebody stands.
 func (g *Gate) getVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	var roll *queue.Roll
-	var err error
-	if q.URL.Query().Get("renew") == "1" {
-		err = r.line.queue.Renew(q.Context(), queue.At(g.o.Clock()), id)
-	}
-	if err == nil {
-		roll, err = r.line.queue.Roll(q.Context(), id)
-	}
+	roll, err := r.line.queue.Roll(q.Context(), id)
 	switch {
 	case err != nil:
 		g.storeFailed(w, r, err)

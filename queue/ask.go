@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -153,14 +154,24 @@ func (r *Room) lead(ctx context.Context, now Instant, own *ask) {
 	for i, a := range batch {
 		claims[i] = a.claim
 	}
-	err := r.Ask(context.WithoutCancel(ctx), now, claims, grants)
+	err := errUnanswered
+	// A panic costs the leader's request: nobody waits for them.
+	defer func() { r.handOut(batch, own, grants, err) }()
+	err = r.Ask(context.WithoutCancel(ctx), now, claims, grants)
+}
+
+// errUnanswered means that the leader has gone without an answer.
+var errUnanswered = errors.New("the call broke off")
+
+// handOut tells the claimants of a batch what became of their claims, and has one of
+// those who have come meanwhile lead the next call.
+func (r *Room) handOut(batch []*ask, own *ask, grants []Grant, err error) {
 	for i, a := range batch {
 		a.grant, a.err = grants[i], err
 		if a != own {
 			a.done <- true
 		}
 	}
-
 	r.asks.mu.Lock()
 	defer r.asks.mu.Unlock()
 	if len(r.asks.waiting) > 0 {

@@ -27,6 +27,18 @@ func (r *Room) early(now Instant, s *Settings, sh *waiterShard, e *slot[shortID]
 	return Decision{Outcome: Queued, Ticket: t, Issue: true}, cell
 }
 
+// entry returns the entry of a visitor who is about to be counted anew, and takes
+// them away from where they are counted by e, if that is one. The caller holds sh.mu.
+func (r *Room) entry(now Instant, s *Settings, sh *waiterShard, e *slot[shortID], t *Ticket) *slot[shortID] {
+	if e == nil {
+		return sh.table.add(t.ID.short(), now.ticks(r.start))
+	}
+	if !left(e) {
+		sh.change(s.bucket(sh.counted(t)), e.until, -1)
+	}
+	return e
+}
+
 // count notes in e the check-in that t tells of: when the next one is due, and
 // the window in which the visitor is counted in their bucket until then. The
 // caller holds sh.mu.

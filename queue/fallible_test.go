@@ -322,3 +322,77 @@ func TestWhoseTurnHasNotComeIsAnsweredWithoutTheStore(t *testing.T) {
 	}
 	assert.Equal(t, before, store.admits)
 }
+
+func TestPanicOfWhoLeadsACallLeavesNobodyWaiting(t *testing.T) {
+	store := newFallible()
+	room, err := queue.NewRoom(t.Context(), start, queue.Config{
+		Name: "shop", Settings: settings(100, 1000), Store: store, Gather: 20 * time.Millisecond,
+		OnStoreChange: func(err error) {
+			if err != nil {
+				panic("a fault of the gate")
+			}
+		},
+	})
+	require.NoError(t, err)
+	store.fail(errGone, nil)
+	var (
+		asking sync.WaitGroup
+		mu     sync.Mutex
+		broken int
+	)
+	for range 20 {
+		asking.Go(func() {
+			defer func() {
+				mu.Lock()
+				defer mu.Unlock()
+				if recover() != nil {
+					broken++
+				}
+			}()
+			room.Visit(context.Background(), start, queue.Request{})
+		})
+	}
+	asking.Wait()
+	assert.Equal(t, 1, broken, "it costs one request")
+	store.fail(nil, nil)
+	require.NoError(t, room.Sync(t.Context(), start))
+	assert.Equal(t, queue.Admitted, room.Visit(t.Context(), start, queue.Request{}).Outcome)
+}
+
+// A report that makes a store panic whenever it is sent is not sent for ever.
+func TestReportThatNoStoreCanReadIsGivenUp(t *testing.T) {
+	store := &poisoned{Store: memstore.New()}
+	room := newRoom(t, settings(10, 100), store)
+	d := &door{TB: t, room: room, now: start}
+	store.by = d.enter().ID
+	room.Revoke(d.now, queue.Ticket{State: queue.Accepted, ID: store.by})
+	for range 2 {
+		require.Error(t, room.Sync(t.Context(), d.now))
+	}
+	require.NoError(t, room.Sync(t.Context(), d.now))
+	d.enter()
+}
+
+// poisoned is a store that panics over every report of one session's end.
+type poisoned struct {
+	queue.Store
+	by queue.ID
+}
+
+func (s *poisoned) check(p *queue.Report) {
+	for _, ended := range p.Revoked {
+		if ended.ID == s.by {
+			panic("no such end")
+		}
+	}
+}
+
+func (s *poisoned) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+	s.check(p)
+	return s.Store.Admit(ctx, room, p, claims, grants)
+}
+
+func (s *poisoned) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
+	s.check(p)
+	return s.Store.Sync(ctx, room, p)
+}

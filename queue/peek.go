@@ -31,9 +31,9 @@ func (r *Room) Peek(ctx context.Context, now Instant, q Request) (Ticket, Place)
 	}
 	roll, err := r.Roll(ctx, id)
 	switch {
-	case err == nil && len(roll.Seated) > 0:
-		seat := roll.Seated[0]
-		return Ticket{State: Accepted, ID: id, AcceptedAt: seat.AcceptedAt, Expires: max(seat.Expires, end)}, Place{}
+	case err == nil && len(roll.Seated) > 0 && !s.over(roll.Seated[0].AcceptedAt, now):
+		seat := Grant{AcceptedAt: roll.Seated[0].AcceptedAt, Expires: roll.Seated[0].Expires}
+		return Ticket{State: Accepted, ID: id, AcceptedAt: seat.AcceptedAt, Expires: max(s.sessionEnd(seat), end)}, Place{}
 	case end > now:
 		return Ticket{State: Accepted, ID: id, Expires: end}, Place{}
 	case err == nil && len(roll.Line) > 0:
@@ -85,7 +85,7 @@ func (r *Room) Renew(ctx context.Context, now Instant, id ID) error {
 func (r *Room) renewed(ctx context.Context, now Instant, c Claim) error {
 	g, err := r.put(ctx, now, c)
 	if err == nil && g.Verdict == Held {
-		r.sessions.note(r.storeTime(now), c.ID, g.Expires, true)
+		r.sessions.note(r.storeTime(now), c.ID, r.settings.Load().sessionEnd(g), true)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ func (r *Room) Revoke(now Instant, t Ticket) {
 	ended := Session{ID: t.ID, Expires: until}
 	r.addRevoked(now, []Session{ended})
 	r.sessions.remove(now, t.ID)
+	r.answers.remove(now, t.ID)
 	r.talk.noted.Lock()
 	defer r.talk.noted.Unlock()
 	r.talk.revoking = append(r.talk.revoking, ended)
@@ -34,6 +35,7 @@ func (r *Room) takeRevoked(known *View) {
 	r.addRevoked(known.Now, known.Revoked)
 	for _, s := range known.Revoked {
 		r.sessions.remove(known.Now, s.ID)
+		r.answers.remove(known.Now, s.ID)
 	}
 }
 

@@ -64,6 +64,7 @@ type Room struct {
 	waiters  *waiters
 	named    atomic.Bool // the site has named somebody, and their tickets are looked up
 	sessions *sessions
+	answers  *sessions // whose slots answers under way keep after a fixed session has ended
 	asks     asks
 
 	began   atomic.Int64 // since when people wait without a break; 0 if nobody does
@@ -96,7 +97,7 @@ func NewRoom(ctx context.Context, now Instant, c Config) (*Room, error) {
 		return nil, fmt.Errorf("configuring room %q: %w", c.Name, err)
 	}
 	r := &Room{
-		name: c.Name, store: c.Store, uint64: c.Uint64, gather: c.Gather, slack: c.Slack,
+		name: c.Name, store: guarded{c.Store}, uint64: c.Uint64, gather: c.Gather, slack: c.Slack,
 		onChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
 	}
 	r.talk.node, r.talk.own = c.Uint64(), map[Cell]int{}
@@ -142,30 +143,6 @@ func (r *Room) Suspended() bool { return r.settings.Load().Suspended }
 // Pause stops admissions, or lets them go on, without touching the settings:
 // for a time in which the origin does not answer.
 func (r *Room) Pause(paused bool) { r.paused.Store(paused) }
-
-// Touch keeps an accepted visitor's session active at now: for a response of
-// theirs that is still under way. It returns whether the session lasts; one that
-// is over stays over.
-func (r *Room) Touch(now Instant, t Ticket) bool {
-	now = r.storeTime(now)
-	switch {
-	case t.State != Accepted || r.isRevoked(t.ID, now):
-		return false
-	case t.Uncounted:
-		return t.Expires > now
-	case t.Expires <= now && r.sessions.expires(now, t.ID) <= now:
-		return false
-	}
-	r.sessions.renew(now, t.ID, now.Add(r.SessionLasts()))
-	return true
-}
-
-// Connect keeps the seat of a visitor whose connection has been made at now, and
-// says whether they have it. A store that gates share counts a seat for longer
-// than these know of it, and is asked then.
-func (r *Room) Connect(ctx context.Context, now Instant, t Ticket) bool {
-	return r.Touch(now, t) || r.renewed(ctx, now, Claim{ID: t.ID, NoSlot: true, NoPlace: true, Renew: true}) == nil && r.Touch(now, t)
-}
 
 // Occupancy is what keeps a visitor in the room.
 func (r *Room) Occupancy() Occupancy { return r.settings.Load().Occupancy }

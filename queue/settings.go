@@ -112,7 +112,7 @@ type Settings struct {
 	TotalActiveUsers      int           // sessions at a time; required, at least 1
 	NewUsersPerMinute     int           // admissions per calendar minute; required, at least 1
 	SessionDuration       time.Duration // from a visitor's last request; default 5m, at least 1s
-	DisableSessionRenewal bool          // a session then lasts SessionDuration from its admission
+	DisableSessionRenewal bool          // a session then lasts SessionDuration from its admission; not with ByConnection
 	Method                Method        // default FIFO
 	QueueAll              bool          // nobody new enters, whatever the method
 	RefreshInterval       time.Duration // between check-ins; default 20s, at least 1s
@@ -236,8 +236,24 @@ func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 	return max(s.LineGrace-slack, s.LineGrace/3)
 }
 
+// FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its admission.
+func (s *Settings) FixedSessions() bool { return s.DisableSessionRenewal && s.Occupancy == BySession }
+
 // fixed reports whether requests renew no session.
 func (s *Settings) fixed() bool { return s.DisableSessionRenewal || s.Occupancy == ByConnection }
+
+// over reports whether a fixed session of somebody who was let in then has ended, whatever still keeps its slot.
+func (s *Settings) over(accepted, now Instant) bool {
+	return s.FixedSessions() && accepted.Add(s.SessionDuration) <= now
+}
+
+// sessionEnd is until when a visitor may pass by a grant: a fixed session ends in its time, whatever keeps its slot.
+func (s *Settings) sessionEnd(g Grant) Instant {
+	if s.FixedSessions() {
+		return min(g.Expires, g.AcceptedAt.Add(s.SessionDuration))
+	}
+	return g.Expires
+}
 
 // renews reports whether a request renews the session of whoever is in.
 func (s *Settings) renews() bool { return !s.fixed() }

@@ -139,7 +139,7 @@ func (r *Room) checkSubject(now Instant, s *Settings, q *Request) (Decision, *Pe
 	switch {
 	case in && max(brought.Expires, end) > now:
 	case end > now:
-		return r.accept(now, s, Ticket{ID: q.Subject}, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
+		return r.accept(now, s, q, Ticket{ID: q.Subject}, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 	default:
 		q.Ticket = r.ticketOf(now, s, q)
 	}

@@ -152,6 +152,7 @@ func (r *Room) sync(ctx context.Context, now Instant) (*View, error) {
 	r.talk.syncs++
 	r.talk.forget(known.Now)
 	r.sessions.trim(r.talk.syncs, known.Now)
+	r.answers.trim(r.talk.syncs, known.Now)
 	r.waiters.trim(r.talk.syncs, known.Now, known.Now.Add(-r.memory.Load().lasts))
 	return known, nil
 }
@@ -200,7 +201,7 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 // used, on every node.
 func (r *Room) takeEntered(known *View) {
 	for _, s := range known.Entered {
-		r.sessions.note(known.Now, s.ID, s.Expires, true)
+		r.sessions.note(known.Now, s.ID, min(s.Expires, known.Now.Add(r.SessionLasts())), true)
 		r.taken(known.Now, s.ID)
 	}
 }
@@ -214,7 +215,7 @@ func (r *Room) introduce(ctx context.Context, now Instant) error {
 	}
 	r.clock.Store(int64(known.Now - now))
 	r.start = known.Now.Floor(tick).Add(-tick)
-	r.waiters, r.sessions = newWaiters(r.start), newSessions(r.start)
+	r.waiters, r.sessions, r.answers = newWaiters(r.start), newSessions(r.start), newSessions(r.start)
 	r.talk.epoch = known.Epoch
 	if known.Configuration.Version > 0 {
 		r.obey(known.Configuration)
@@ -232,12 +233,15 @@ func (r *Room) resend(ctx context.Context, now Instant) error {
 	t.unsent.Now = r.storeTime(now)
 	grants := make([]Grant, len(t.unsure))
 	standing, err := r.admit(ctx, t.unsent, t.unsure, grants)
+	if errors.Is(err, errPanic) { // for the second time, and it would for ever
+		t.unsent, t.unsure = nil, nil
+	}
 	if err != nil {
 		return fmt.Errorf("reporting to room %q again: %w", r.name, err)
 	}
 	for i, g := range grants {
 		if c := t.unsure[i]; g.Verdict == Held {
-			r.sessions.note(standing.Now, c.ID, g.Expires, true)
+			r.sessions.note(standing.Now, c.ID, r.settings.Load().sessionEnd(g), true)
 			t.admit(g.AcceptedAt)
 			r.taken(standing.Now, c.ID)
 		}
@@ -256,7 +260,7 @@ func (r *Room) report(now Instant) *Report {
 	now = r.storeTime(now)
 	t.seq++
 	p := &Report{Node: t.node, Seq: t.seq, Now: now, Epoch: t.epoch, Since: t.since, Version: t.configuration.Version, LastNumber: t.last,
-		Cells: r.waiters.drain(nil), Sessions: r.sessions.drain(now, nil)}
+		Cells: r.waiters.drain(nil), Sessions: r.answers.drain(now, r.sessions.drain(now, nil))}
 	t.takeNoted(p)
 	t.admitted.add(p.Admitted)
 	for _, c := range p.Cells {
@@ -276,7 +280,7 @@ func (r *Room) report(now Instant) *Report {
 	for c, people := range t.own {
 		p.Cells = append(p.Cells, CellChange{Cell: c, People: people})
 	}
-	p.Sessions = r.sessions.all(now, nil)
+	p.Sessions = r.answers.all(now, r.sessions.all(now, nil))
 	if revoked := r.revoked.Load(); revoked != nil {
 		for id, until := range *revoked {
 			p.Revoked = append(p.Revoked, Session{ID: id, Expires: until})

@@ -38,6 +38,13 @@ type Request struct {
 	// they are here all the same: they are counted at this node, if at none.
 	Returned bool
 
+	// Aside says that the request is not one that the origin will get, but one about
+	// how its visitor stands. They may be let in by it; but whoever is in is told so,
+	// and neither is their session renewed by that nor a ticket issued.
+	Aside bool
+
+	noEntry bool // nobody is let in: see CheckIn
+
 	// Subject is who the site says the visitor is, whichever device they use: they
 	// have one place and one slot. The zero ID leaves it to the ticket.
 	Subject ID
@@ -109,6 +116,9 @@ func (r *Room) check(now Instant, s *Settings, q *Request) (Decision, *Pending) 
 		if d, ok := r.stay(now, s, *t); ok {
 			return d, nil
 		}
+		if s.over(t.AcceptedAt, now) { // the store may still keep its slot, for an answer
+			return r.arrive(now, s, r.nameFor(q), q)
+		}
 		return r.arrive(now, s, t.ID, q)
 	case q.NoWait && !r.letsAllIn(s) || s.rejects() || r.placeEnds(s, t) <= now:
 		return r.outOfLine(now, s, q)
@@ -127,13 +137,21 @@ func (r *Room) Settle(now Instant, p *Pending, g Grant) Decision {
 	switch {
 	case g.Verdict == Banned && p.request.Subject != ID{}:
 		return r.banned(now, s, &p.request)
+	case g.Verdict == Held && s.over(g.AcceptedAt, now):
+		if waiting {
+			r.taken(now, p.Claim.ID)
+		}
+		if p.request.NoWait {
+			return Decision{Outcome: Busy, Ticket: p.request.Ticket}
+		}
+		return r.join(now, s, r.nameFor(&p.request), &p.request, Place{})
 	case g.in() && waiting:
 		// Another request of theirs finds the session where the place is used.
-		d := r.accept(now, s, p.ticket, g)
+		d := r.accept(now, s, &p.request, p.ticket, g)
 		r.taken(now, p.Claim.ID)
 		return d
 	case g.in():
-		return r.accept(now, s, Ticket{ID: p.Claim.ID}, g)
+		return r.accept(now, s, &p.request, Ticket{ID: p.Claim.ID}, g)
 	case waiting && g.Verdict == Refused:
 		return r.inLine(now, p, g.Place)
 	case waiting:
@@ -207,7 +225,7 @@ func (r *Room) outOfLine(now Instant, s *Settings, q *Request) (Decision, *Pendi
 	t := q.Ticket
 	switch end := r.sessions.expires(now, t.ID); {
 	case end > now:
-		return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
+		return r.accept(now, s, q, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 	case s.rejects():
 		r.uncount(now, t)
 		return Decision{Outcome: Rejected, Drop: true}, nil
@@ -253,7 +271,8 @@ func (r *Room) arrive(now Instant, s *Settings, id ID, q *Request) (Decision, *P
 	// may be another device's.
 	back := (q.Ticket.State == Accepted || q.Subject != ID{}) && id == cmp.Or(q.Subject, q.Ticket.ID)
 	if back || s.Method == Line || r.worthAsking(now, s, Cell{}, 0) {
-		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: q.Priority > 0, NoSlot: r.paused.Load(), NoPlace: q.NoWait, Renew: s.renews()}
+		c := Claim{ID: id, ArrivedAt: now, Priority: q.Priority, Raise: q.Priority > 0,
+			NoSlot: q.noEntry || r.paused.Load(), NoPlace: q.NoWait, Renew: s.renews() && !q.Aside}
 		return Decision{}, &Pending{Claim: c, request: *q}
 	}
 	if q.NoWait {
@@ -291,7 +310,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 	if e == nil || used(e) {
 		if end := r.sessions.expires(now, t.ID); end > now {
 			sh.mu.Unlock()
-			return r.accept(now, s, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
+			return r.accept(now, s, q, t, Grant{Verdict: Held, AcceptedAt: now, Expires: end}), nil
 		}
 		if e != nil && s.Method != Line && q.Subject == (ID{}) {
 			sh.mu.Unlock()
@@ -309,11 +328,12 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 		}
 		return Decision{}, &Pending{Claim: r.claim(q, cell), ticket: d.Ticket, issue: d.Issue, request: *q}
 	}
-	if e == nil {
-		e = sh.table.add(t.ID.short(), now.ticks(r.start))
-	} else if !left(e) {
-		sh.change(s.bucket(sh.counted(&t)), e.until, -1)
+	if q.noEntry && s.Method != Line {
+		d := r.showUp(now, s, sh, e, q)
+		sh.mu.Unlock()
+		return d, nil
 	}
+	e = r.entry(now, s, sh, e, &t)
 	// Only the store knows whether a place from before the start was used since.
 	stranger := t.LastCheckIn < r.start
 	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
@@ -338,7 +358,7 @@ func (r *Room) checkIn(now Instant, s *Settings, q *Request) (Decision, *Pending
 func (r *Room) claim(q *Request, cell Cell) Claim {
 	t := &q.Ticket
 	c := Claim{ID: t.ID, Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn,
-		Number: t.Number, Priority: t.Priority, NoSlot: r.paused.Load(), Renew: r.settings.Load().renews()}
+		Number: t.Number, Priority: t.Priority, NoSlot: q.noEntry || r.paused.Load(), Renew: r.settings.Load().renews() && !q.Aside}
 	if q.Priority > max(t.Priority, 0) { // the default raises nobody whom an operator has put last
 		c.Priority, c.Raise = q.Priority, true
 	}
@@ -346,8 +366,8 @@ func (r *Room) claim(q *Request, cell Cell) Claim {
 }
 
 // accept turns a grant into a ticket.
-func (r *Room) accept(now Instant, s *Settings, t Ticket, g Grant) Decision {
-	d := Decision{Outcome: Admitted, Issue: true, Fresh: g.Verdict == Granted || g.Verdict == Beyond}
+func (r *Room) accept(now Instant, s *Settings, q *Request, t Ticket, g Grant) Decision {
+	d := Decision{Outcome: Admitted, Issue: !q.Aside, Fresh: g.Verdict == Granted || g.Verdict == Beyond}
 	d.Ticket = Ticket{State: Accepted, ID: t.ID, LastCheckIn: now, AcceptedAt: g.AcceptedAt, Expires: g.Expires}
 	if d.Fresh && t.State == Waiting {
 		d.Waited = now.Sub(t.ArrivedAt)
@@ -355,11 +375,12 @@ func (r *Room) accept(now Instant, s *Settings, t Ticket, g Grant) Decision {
 	switch {
 	case g.Verdict == Beyond:
 		d.Ticket.AcceptedAt, d.Ticket.Expires, d.Ticket.Uncounted = now, now.Add(s.SessionLasts(0)), true
-	case g.Verdict == Held && !s.fixed():
+	case g.Verdict == Held && !s.fixed() && !q.Aside:
 		d.Ticket.Expires = now.Add(s.SessionDuration)
 		r.sessions.renew(now, t.ID, d.Ticket.Expires)
 	default:
-		r.sessions.note(now, t.ID, g.Expires, true)
+		d.Ticket.Expires = s.sessionEnd(g)
+		r.sessions.note(now, t.ID, d.Ticket.Expires, true)
 	}
 	return d
 }

@@ -2,100 +2,163 @@ package origin
 
 import (
 	"context"
+	"hash/maphash"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// failuresToTrip is how many failures to answer in a row make an origin a failing one.
-const failuresToTrip = 3
-
-// breaker knows whether the origin is failing. While it is, a goroutine probes it; the first answer, to the probe or to
-// a visitor, ends the failing and the goroutine with it. For an origin that is well an answer costs one atomic load.
+// breaker knows whether the origin is failing. No visitor's word is taken for it: after a failure a goroutine watches
+// the origin, until nothing has failed for a window. The origin fails while it does not answer the gate's own probe, nor
+// an admitted visitor meanwhile; or while most of the admitted visitors are left without an answer (see mostFail). For an
+// origin that is well an answer costs one atomic load.
 type breaker struct {
 	probe    func(context.Context) error
 	interval time.Duration
 	onChange func(failing bool, err error) // called with mu held, so that changes are told in their order
+	seed     maphash.Seed
 
-	failures atomic.Int32 // in a row; written with mu held
-	failing  atomic.Bool  // written with mu held
+	watching atomic.Bool // a goroutine watches the origin; written with mu held
+	failing  atomic.Bool // written with mu held
+	suspect  atomic.Bool // something has failed since the last probe
+	answers  atomic.Bool // an admitted visitor has been answered since the last probe began
+	halves   [2]tally    // of the window
+	current  atomic.Uint32
+	latest   atomic.Pointer[error] // the last failure
 
-	mu      sync.Mutex
-	closed  bool
-	stop    context.CancelFunc // ends the probing that is under way, if any
-	probing sync.WaitGroup
+	mu    sync.Mutex
+	mute  bool            // the last probe was not answered, nor an admitted visitor since it began
+	ended context.Context // of all watching, for good
+	end   context.CancelFunc
+	watch sync.WaitGroup
 }
 
 func newBreaker(probe func(context.Context) error, interval time.Duration, onChange func(bool, error)) *breaker {
-	return &breaker{probe: probe, interval: interval, onChange: onChange}
+	b := &breaker{probe: probe, interval: interval, onChange: onChange, seed: maphash.MakeSeed()}
+	b.ended, b.end = context.WithCancel(context.Background())
+	return b
 }
 
-// answered takes note of an answer.
-func (b *breaker) answered() {
-	if b.failures.Load() == 0 {
+// answered takes note of an answer to a request.
+func (b *breaker) answered(r *http.Request) {
+	if !b.watching.Load() {
+		return
+	}
+	w, ok := witnessOf(r)
+	if !ok {
+		return
+	}
+	b.half().answered.add(w.visitor)
+	if !b.answers.Load() {
+		b.answers.Store(true)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.mute = false
+		b.judge()
+	}
+}
+
+// failed takes note of a failure to answer a request.
+func (b *breaker) failed(r *http.Request, err error) {
+	half := b.half()
+	if w, ok := witnessOf(r); ok {
+		half.failed.add(w.visitor)
+		half.clients.add(w.client)
+		half.paths.add(maphash.String(b.seed, r.URL.Path))
+	}
+	b.latest.Store(&err)
+	half.any.Store(true)
+	b.suspect.Store(true)
+	if b.watching.Load() {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.failures.Store(0)
-	if !b.failing.Load() {
-		return
+	if !b.watching.Load() && b.ended.Err() == nil {
+		b.watching.Store(true)
+		b.watch.Go(b.observe)
 	}
-	b.failing.Store(false)
-	b.halt()
-	b.onChange(false, nil)
 }
 
-// failed takes note of a failure to answer, and tells whether the origin is failing now.
-func (b *breaker) failed(err error) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.failing.Load() {
-		return true
-	}
-	if b.failures.Add(1) < failuresToTrip {
-		return false
-	}
-	b.failing.Store(true)
-	if !b.closed {
-		ctx, stop := context.WithCancel(context.Background())
-		b.stop = stop
-		b.probing.Go(func() { b.watch(ctx) })
-	}
-	b.onChange(true, err)
-	return true
-}
+func (b *breaker) half() *tally { return &b.halves[b.current.Load()] }
 
-// watch probes the origin until it answers or ctx ends.
-func (b *breaker) watch(ctx context.Context) {
+// observe watches the origin until nothing has failed for a window.
+func (b *breaker) observe() {
 	ticker := time.NewTicker(b.interval)
 	defer ticker.Stop()
-	for {
+	for tick := 1; ; tick++ {
+		b.look()
+		if tick%(windowTicks/2) == 0 {
+			b.turn()
+		}
+		if b.rests() {
+			return
+		}
 		select {
-		case <-ctx.Done():
+		case <-b.ended.Done():
 			return
 		case <-ticker.C:
 		}
-		if b.probe(ctx) == nil && ctx.Err() == nil {
-			b.answered()
+	}
+}
+
+// look probes the origin if there is reason to, and judges it.
+func (b *breaker) look() {
+	var err error
+	if b.suspect.Swap(false) || b.failing.Load() {
+		b.answers.Store(false)
+		if err = b.probe(b.ended); b.ended.Err() != nil {
 			return
 		}
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mute = err != nil && !b.answers.Load()
+	b.judge()
 }
 
-// halt ends the probing that is under way. mu is held.
-func (b *breaker) halt() {
-	if b.stop != nil {
-		b.stop()
-		b.stop = nil
+// judge tells of a change. mu is held.
+func (b *breaker) judge() {
+	failing := b.mute || mostFail(&b.halves)
+	if failing == b.failing.Load() {
+		return
+	}
+	b.failing.Store(failing)
+	if failing {
+		b.onChange(true, *b.latest.Load())
+	} else {
+		b.onChange(false, nil)
 	}
 }
 
-// close ends all probing, for good, and waits for it.
+// turn begins the next half of the window, and forgets the one before the last.
+func (b *breaker) turn() {
+	next := 1 - b.current.Load()
+	b.halves[next].clear()
+	b.current.Store(next)
+}
+
+// rests reports whether there is nothing to watch any more.
+func (b *breaker) rests() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failing.Load() || b.halves[0].any.Load() || b.halves[1].any.Load() {
+		return false
+	}
+	b.watching.Store(false)
+	// Who failed meanwhile may have seen that the origin is watched still.
+	if b.suspect.Load() {
+		b.watching.Store(true)
+		return false
+	}
+	return true
+}
+
+// close ends the watching, for good, and waits for it.
 func (b *breaker) close() {
 	b.mu.Lock()
-	b.closed = true
-	b.halt()
+	b.end()
 	b.mu.Unlock()
-	b.probing.Wait()
+	b.watch.Wait()
 }

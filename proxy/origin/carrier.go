@@ -64,11 +64,11 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		f := c.origin.blame(req, err)
 		if f.kind != "" {
-			c.origin.failed(f)
+			c.origin.failed(req, f)
 		}
 		return nil, f
 	}
-	c.origin.breaker.answered()
+	c.origin.breaker.answered(req)
 	c.origin.cfg.Metrics.Answered(resp.StatusCode, time.Since(start))
 	return resp, nil
 }

@@ -7,7 +7,7 @@
 //	rewrite     the request target byte for byte, Host kept, headers cleaned and forwarding headers set (see Trust)
 //	carrier     the round trip over kept HTTP/1.1 connections, or one of its own where the origin may ignore the body; tells
 //	            an origin that fails from a visitor who left
-//	breaker     counts failures to answer in a row; probes a failing origin until it answers again
+//	breaker     after a failure, finds out by probes and by many visitors' requests whether the origin fails
 //	OnResponse  the gate's look at every answer before it goes out
 //
 // What the visitor sent is what the origin gets: path spelling, query, Host, User-Agent and Accept-Encoding are neither

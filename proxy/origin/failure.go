@@ -55,12 +55,19 @@ func (o *Origin) blame(r *http.Request, err error) *fault {
 }
 
 // failed takes note of a failure to answer.
-func (o *Origin) failed(f *fault) {
+func (o *Origin) failed(r *http.Request, f *fault) {
 	o.cfg.Metrics.Failed(f.kind)
-	if !o.breaker.failed(f.err) {
+	if !o.Failing() {
 		o.log.Warn("origin did not answer", zap.String("failure", string(f.kind)), zap.Error(f.err))
 	}
+	if f.kind != FailureBroken || !breakable(r) {
+		o.breaker.failed(r, f.err)
+	}
 }
+
+// breakable tells whether an origin that is well may break off the connection that a request came by: it need not know
+// websockets, and it may have answered before the end of a body, which nobody reads who is still sending.
+func breakable(r *http.Request) bool { return r.Body != nil || r.Header["Upgrade"] != nil }
 
 // explain answers a request that has no answer of the origin.
 func (o *Origin) explain(w http.ResponseWriter, r *http.Request, err error) {

@@ -35,7 +35,8 @@ type Config struct {
 	// without a body that meets a connection the origin has just closed is sent again by net/http, once; one with a
 	// body is answered 502, so keep this below the origin's own keep-alive where that is short.
 	IdleTimeout time.Duration
-	// ProbeInterval is the pause between probes of a failing origin. 1 s by default.
+	// ProbeInterval is the least time between two probes of an origin, which are made while it fails and after requests
+	// have failed. 1 s by default.
 	ProbeInterval time.Duration
 	// ProbeTimeout bounds one probe. 5 s by default.
 	ProbeTimeout time.Duration
@@ -131,8 +132,8 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.proxy.ServeHTTP(w, r)
 }
 
-// Failing tells whether the origin has failed to answer three times in a row, and not answered since. Answers with a
-// 5xx status are answers.
+// Failing tells whether the origin fails to answer: a probe of the gate's own, or most of its visitors (see Counted).
+// Answers with a 5xx status are answers.
 func (o *Origin) Failing() bool { return o.breaker.failing.Load() }
 
 // Close ends the probing, waits for it, and closes the connections that are not in use. Requests under way are not
@@ -158,7 +159,7 @@ func (o *Origin) respond(resp *http.Response) error {
 
 var errUnasked = errors.New("the origin switched to a protocol that was not asked for")
 
-// probe asks a failing origin for a sign of life; any answer is one.
+// probe asks the origin for a sign of life; any answer is one.
 func (o *Origin) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, o.cfg.ProbeTimeout)
 	defer cancel()

@@ -116,7 +116,7 @@ func (r *room) restore(now queue.Instant) {
 		r.admitted = told.admitted
 	}
 	for id, s := range told.sessions {
-		if s.expires != 0 && !r.settings.DisableSessionRenewal {
+		if s.expires != 0 && !r.settings.FixedSessions() {
 			s.expires = max(s.expires, r.now.Add(r.settings.SessionLasts(r.slack)))
 		}
 		if r.matters(s) && s.admitted <= future {

@@ -81,10 +81,7 @@ func (s *Store) Admit(_ context.Context, name string, p *queue.Report, claims []
 
 // Sync implements [queue.Store].
 func (s *Store) Sync(_ context.Context, name string, p *queue.Report) (*queue.View, error) {
-	s.mu.Lock()
-	s.forget(p.Now)
-	r, err := s.open(name)
-	s.mu.Unlock()
+	r, err := s.tidied(name, p.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +124,14 @@ func (s *Store) Close() error {
 func (s *Store) room(name string) (*room, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.open(name)
+}
+
+// tidied is room, once rooms that are not needed any more have been forgotten.
+func (s *Store) tidied(name string, now queue.Instant) (*room, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(now)
 	return s.open(name)
 }
 

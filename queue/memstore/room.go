@@ -90,7 +90,7 @@ func (r *room) configure(c queue.Configuration) error {
 		}
 		// Renewals are not in the journal, and a restart takes it that none went
 		// further than the settings would now: those that did are put down.
-		shorter := c.Settings.SessionDuration < r.settings.SessionDuration || c.Settings.DisableSessionRenewal && !r.settings.DisableSessionRenewal
+		shorter := c.Settings.SessionDuration < r.settings.SessionDuration || c.Settings.FixedSessions() && !r.settings.FixedSessions()
 		r.journal.stale = r.journal.stale || shorter
 	}
 	if begins {

@@ -1,0 +1,75 @@
+package cookie
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Cookies are all cookies of ours that a request brings, of whatever rooms.
+type Cookies struct {
+	names []string
+	of    map[string][]sent
+}
+
+// sent is a cookie's value, and whether its name began with "__Host-".
+type sent struct {
+	value string
+	host  bool
+}
+
+// ReadAll finds them in one pass over the Cookie header lines of a request. The only
+// error is ErrUnreadable.
+func ReadAll(header http.Header) (Cookies, error) {
+	c := Cookies{of: map[string][]sent{}}
+	lines := header["Cookie"]
+	if !readable(lines) {
+		return c, ErrUnreadable
+	}
+	for _, line := range lines {
+		c.scan(line)
+	}
+	return c, nil
+}
+
+// Names are the names of the cookies without "__Host-", as Name returns them, in the
+// order in which they first came.
+func (c Cookies) Names() []string { return c.names }
+
+func (c *Cookies) scan(line string) {
+	for from := 0; ; {
+		at := strings.Index(line[from:], namePrefix)
+		if at < 0 {
+			return
+		}
+		at += from
+		end := strings.IndexAny(line[at:], "=;")
+		if end < 0 {
+			return
+		}
+		name, before := line[at:at+end], line[:at]
+		bare := strings.TrimSuffix(before, hostPrefix)
+		if line[at+end] != '=' || !startsCookie(bare) {
+			from = at + len(namePrefix)
+			continue
+		}
+		from = at + end
+		if c.of[name] == nil {
+			c.names = append(c.names, name)
+		}
+		c.of[name] = append(c.of[name], sent{value: valueAt(line, from+1), host: len(bare) < len(before)})
+	}
+}
+
+// ReadFrom is Read of cookies that were found already.
+func (j *Jar) ReadFrom(c Cookies) Ticket {
+	return j.first(func(yield func(value string, host bool) bool) {
+		for _, s := range c.of[j.codec.name] {
+			if !yield(s.value, s.host) {
+				return
+			}
+		}
+	})
+}
+
+// BareName returns the name of the room's cookie without "__Host-".
+func (j *Jar) BareName() string { return j.codec.name }
