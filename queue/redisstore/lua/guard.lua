@@ -1,5 +1,5 @@
--- Runs the call. One that dies of what the memory has forgets it and begins again:
--- then the nodes tell it anew. What has other causes, such as a server that may not be
+-- Runs the call. One that dies of what the memory has forgets all but the clock and the
+-- nodes, and begins again: then these tell it anew. What has other causes, such as a server that may not be
 -- written to, is the caller's to know.
 
 local SIGNS = {'memory of the room is broken', 'WRONGTYPE', 'attempt to ', 'bad argument', 'is not an integer', 'is not a valid float', 'is not a float'}
@@ -12,7 +12,8 @@ end
 
 local ok, reply = pcall(room)
 if not ok and broken(tostring(reply)) then
-  call('DEL', META)
+  if call('TYPE', META).ok ~= 'hash' then call('DEL', META) end
+  forgotten = true
   begin()
   ok, reply = pcall(room)
 end

@@ -22,7 +22,7 @@ r.last = tonumber(m[1])
 -- memory is named; the server's process.
 local STATE, MARKS, NO_MARKS = '>ddddddddddbbbc72ss', '>ddddddddd', string.rep('\0', 72)
 local doubt, kept, known_version, idle, any_revoked, leaving, packed_marks, epoch, server_before = 0, 0, 0, 0, 0, 0, NO_MARKS, nil, nil
-if r.last and m[3] then
+if r.last and m[3] and not forgotten then
   doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, kept, r.active, r.first_end, known_version, idle, any_revoked, leaving, packed_marks,
     epoch, server_before = struct.unpack(STATE, m[3])
 end
@@ -32,5 +32,5 @@ r.idle, r.any_revoked, r.leaving = idle == 1, any_revoked == 1, leaving == 1
 -- counted, -1 if none was; when it last reported; and how new the view was that it had.
 local NODE = '>ddd'
 local known_seq, reported
-if m[5] then known_seq, reported = struct.unpack(NODE, m[5]) end
+if m[5] and not forgotten then known_seq, reported = struct.unpack(NODE, m[5]) end
 if known_seq == -1 then known_seq = nil end

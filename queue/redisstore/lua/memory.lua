@@ -40,7 +40,7 @@ end
 local function nodes_since(since)
   local list, views, oldest, all = {}, {}, r.now, call('HGETALL', META)
   for i = 1, #all, 2 do
-    if tonumber(all[i]) then -- what else is kept there has other names
+    if tonumber(all[i]) and #all[i + 1] == struct.size(NODE) then -- what else is kept there has other names
       local _, at, view = struct.unpack(NODE, all[i + 1])
       if at >= since then
         table.insert(list, all[i])
@@ -74,7 +74,7 @@ if unconfigured then load_configuration() end
 
 -- A node that was answered by a server that knew more tells that writes were lost.
 local lost = epoch and told_epoch == epoch and known_seq and seq > known_seq + 1
-if r.last and (lost or r.gap or unconfigured or server_before and server_before ~= server) then await((nodes_since(r.last - GRACE)), GRACE) end
+if r.last and (lost or forgotten or r.gap or unconfigured or server_before and server_before ~= server) then await((nodes_since(r.last - GRACE)), GRACE) end
 if lost or not epoch then
   -- Nodes hear of the line a little later.
   epoch = node .. '-' .. t[1] .. t[2]

@@ -29,6 +29,9 @@ end
 local touched
 local function touch(key) touched[key] = true end
 
+-- forgotten says that the memory is broken, and what it has worth nothing.
+local forgotten = false
+
 -- begin is where a call begins, and begins again with a memory that it has found
 -- to be broken.
 local function begin()
