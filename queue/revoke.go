@@ -16,7 +16,7 @@ func (r *Room) Revoke(now Instant, t Ticket) {
 	defer r.talk.noted.Unlock()
 	r.talk.revoking = append(r.talk.revoking, ended)
 
-	// The slot is free at once: whoever asks next is put to the store.
+	// On the only node the slot is free at once: whoever asks next is put to the store.
 	for asked := false; !asked; {
 		known := r.view.Load()
 		next := *known

@@ -66,11 +66,16 @@ type Report struct {
 	Seq      uint64  // one more than the last report's; a report seen before is not counted again
 	Now      Instant // the store's clock as the node reckons it; a store without its own goes by it
 	Epoch    string  // the store's memory that the node last heard of; "" at its start
-	Since    Instant // the Now of the last view that the node has; View.Entered is told from there
+	Since    Instant // the Now of the last view that the node has: View.Entered is told from there, and Revoked it has heard of until then
 	Version  int64   // of the configuration that the node has
 	Cells    []CellChange
 	Sessions []Session
-	Revoked  []Session // sessions that were ended; their tickets stay void until Expires
+
+	// Revoked are sessions that were ended; their tickets stay void until Expires.
+	// The slot of one is held, and counts, until every other node that has reported
+	// within the last ten seconds has a view from after it was revoked, or until its
+	// end: so long may its visitor pass there.
+	Revoked []Session
 
 	// Left are visitors who have said goodbye. One who is in the exact line, and has
 	// not checked in since, keeps the place for LineReturn: a page that is loaded

@@ -260,7 +260,7 @@ func (r *Room) report(now Instant) *Report {
 	now = r.storeTime(now)
 	t.seq++
 	p := &Report{Node: t.node, Seq: t.seq, Now: now, Epoch: t.epoch, Since: t.since, Version: t.configuration.Version, LastNumber: t.last,
-		Cells: r.waiters.drain(nil), Sessions: r.answers.drain(now, r.sessions.drain(now, nil))}
+		Cells: r.waiters.drain(), Sessions: r.answers.drain(now, r.sessions.drain(now, nil))}
 	t.takeNoted(p)
 	t.admitted.add(p.Admitted)
 	for _, c := range p.Cells {

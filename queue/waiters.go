@@ -15,7 +15,8 @@ import (
 type waiters struct {
 	start   Instant // of the ticks
 	shards  [shards]waiterShard
-	changed shardSet // that may have unreported changes
+	changed shardSet           // that may have unreported changes
+	sums    map[packedCell]int // empty but during a drain
 }
 
 // shards is how many parts the tables of a room have, to keep the waits for
@@ -110,7 +111,7 @@ func called(s *slot[shortID]) bool     { return s.more&calledFlag != 0 }
 func used(s *slot[shortID]) bool       { return s.more == usedUp }
 
 func newWaiters(start Instant) *waiters {
-	w := &waiters{start: start}
+	w := &waiters{start: start, sums: map[packedCell]int{}}
 	for i := range w.shards {
 		s := &w.shards[i]
 		s.changes.rest, s.changed, s.index = map[packedCell]int{}, &w.changed, i
@@ -130,17 +131,25 @@ func (s *waiterShard) change(bucket Instant, until uint32, people int) {
 	}
 }
 
-// drain takes the unreported changes of all shards.
-func (w *waiters) drain(list []CellChange) []CellChange {
+// drain takes the unreported changes of all shards, added up: a crowd is in few
+// cells, and in each of them at every shard. One drain is under way at a time.
+func (w *waiters) drain() []CellChange {
 	for i := range w.changed.drain() {
 		s := &w.shards[i]
 		s.mu.Lock()
 		s.noted = false
 		for c, n := range s.changes.drain() {
-			list = append(list, CellChange{Cell: w.cell(Instant(c>>32)*1000, uint32(c)), People: n})
+			w.sums[c] += n
 		}
 		s.mu.Unlock()
 	}
+	var list []CellChange
+	for c, n := range w.sums {
+		if n != 0 {
+			list = append(list, CellChange{Cell: w.cell(Instant(c>>32)*1000, uint32(c)), People: n})
+		}
+	}
+	clear(w.sums)
 	return list
 }
 

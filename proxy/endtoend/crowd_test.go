@@ -1,6 +1,7 @@
 package endtoend_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,6 +66,8 @@ type visit struct {
 	name    string
 	tickets string
 	first   string // the first ticket, of those who replay it
+	method  string // of the requests; default GET
+	header  string // sent with each request, if there is one
 	arrived time.Time
 }
 
@@ -155,7 +158,7 @@ var errImproper = errors.New("neither in nor told to wait")
 
 // ask sends one request with the visitor's tickets, and keeps the new ones.
 func (v *visit) ask(sent time.Time) (reply, error) {
-	req, err := http.NewRequestWithContext(v.ctx, http.MethodGet, v.where(), nil)
+	req, err := http.NewRequestWithContext(v.ctx, cmp.Or(v.method, http.MethodGet), v.where(), nil)
 	if err != nil {
 		return reply{}, err
 	}
@@ -164,6 +167,9 @@ func (v *visit) ask(sent time.Time) (reply, error) {
 	req.Header.Set(sentHeader, strconv.FormatInt(sent.UnixNano(), 10))
 	if v.tickets != "" {
 		req.Header.Set("Cookie", v.tickets)
+	}
+	if v.header != "" {
+		req.Header.Set(v.header, "1")
 	}
 	v.mu.Lock()
 	if _, ok := v.joined[v.name]; !ok {

@@ -17,22 +17,34 @@ type nodes struct {
 }
 
 type node struct {
-	at  queue.Instant // of its last report
-	seq uint64
+	at   queue.Instant // of its last report
+	view queue.Instant // how new the view is that it has
+	seq  uint64
 }
 
-// reported returns the node, whose report comes now.
-func (n *nodes) reported(name uint64, now queue.Instant) *node {
-	known := n.known[name]
+// reported returns the node whose report comes now.
+func (n *nodes) reported(p *queue.Report, now queue.Instant) *node {
+	known := n.known[p.Node]
 	if known == nil {
 		known = &node{}
-		n.known[name] = known
+		n.known[p.Node] = known
 	}
 	if known.at < now.Add(-lately) {
 		n.until = 0
 	}
-	known.at = now
+	known.at, known.view = now, p.Since
 	return known
+}
+
+// heard reports whether all nodes that reported lately know what one of them said
+// at a moment.
+func (n *nodes) heard(by uint64, at, now queue.Instant) bool {
+	for _, name := range n.list(now) {
+		if name != by && n.known[name].view < at {
+			return false
+		}
+	}
+	return true
 }
 
 // list returns those that reported lately, and forgets those of long ago.

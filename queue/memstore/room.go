@@ -37,6 +37,7 @@ type room struct {
 	active   int
 	swept    int // how many sessions were left by the last sweep
 	revoked  map[queue.ID]queue.Instant
+	leaving  []leaving
 	entered  []queue.Session   // the latest admissions, and when they were
 	left     []queue.Departure // the latest goodbyes, and when they were reported
 	nodes    nodes
@@ -116,7 +117,8 @@ func (r *room) use(c queue.Configuration) {
 func (r *room) count(p *queue.Report) {
 	r.restore(p.Now)
 	r.advance(p.Now)
-	from := r.nodes.reported(p.Node, r.now)
+	from := r.nodes.reported(p, r.now)
+	defer r.settleLeaving()
 	if p.Seq <= from.seq {
 		return
 	}
@@ -130,7 +132,7 @@ func (r *room) count(p *queue.Report) {
 		}
 	}
 	for _, s := range p.Revoked {
-		r.revoke(s)
+		r.revoke(s, p.Node)
 	}
 	for _, d := range p.Left {
 		r.left = append(r.left, queue.Departure{ID: d.ID, At: r.now})
@@ -232,19 +234,6 @@ func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 		}
 		*r.end(expires)++
 		r.active++
-	}
-}
-
-func (r *room) revoke(p queue.Session) {
-	s := r.sessions[p.ID]
-	if r.lasts(s) {
-		*r.end(s.expires)--
-		r.active--
-	}
-	r.sessions[p.ID] = session{admitted: cmp.Or(s.admitted, r.now)}
-	r.revoked[p.ID] = max(p.Expires, r.revoked[p.ID])
-	if r.journal != nil {
-		r.journal.revoked(p.ID, r.revoked[p.ID])
 	}
 }
 

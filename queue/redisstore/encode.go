@@ -42,7 +42,7 @@ func (s *Store) headArgs(p *queue.Report) []any {
 		whole = 1
 	}
 	numbers := [...]float64{
-		float64(p.Seq), float64(p.Now), float64(s.slack.Milliseconds()), whole,
+		float64(p.Seq), float64(p.Now), float64(p.Since), float64(p.Version), float64(s.slack.Milliseconds()), whole,
 		float64(len(p.Nodes)), float64(len(p.Cells)), float64(len(p.Sessions)), float64(len(p.Revoked)),
 		float64(p.Admitted.Minute), float64(p.Admitted.Visitors), float64(p.LastNumber),
 		float64(len(p.Left)), float64(len(p.Priorities)),

@@ -206,7 +206,7 @@ func (g *gates) pass(d time.Duration) {
 // look asks the store itself, as a node that has nothing to tell.
 func (g *gates) look() *queue.View {
 	g.Helper()
-	v, err := g.clock.Sync(context.Background(), "shop", &queue.Report{Node: 1 << 60, Now: g.clock.time()})
+	v, err := g.clock.Sync(context.Background(), "shop", &queue.Report{Node: 1 << 60, Now: g.clock.time(), Since: g.clock.time()})
 	require.NoError(g, err)
 	return v
 }

@@ -92,7 +92,6 @@ func TestMemoryIsLost(t *testing.T) {
 		"kill -9 and an empty restart": func(w *town) {
 			w.server.Restart(true)
 		},
-		"the epoch alone": func(w *town) { w.server.Do("DEL", redisstore.Keys("shop")[2]) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

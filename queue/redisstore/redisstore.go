@@ -67,8 +67,7 @@ func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims 
 
 // Sync implements [queue.Store].
 func (s *Store) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
-	args := append(s.reportArgs(p), int64(p.Since), p.Version)
-	args, err := s.configurationArgs(args, p.Configuration)
+	args, err := s.configurationArgs(s.reportArgs(p), p.Configuration)
 	if err != nil {
 		return nil, err
 	}

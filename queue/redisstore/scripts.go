@@ -21,14 +21,20 @@ var (
 	headLua string
 	//go:embed lua/clock.lua
 	clockLua string
+	//go:embed lua/marks.lua
+	marksLua string
 	//go:embed lua/memory.lua
 	memoryLua string
+	//go:embed lua/check.lua
+	checkLua string
 	//go:embed lua/numbers.lua
 	numbersLua string
 	//go:embed lua/exact.lua
 	exactLua string
 	//go:embed lua/line.lua
 	lineLua string
+	//go:embed lua/leaving.lua
+	leavingLua string
 	//go:embed lua/report.lua
 	reportLua string
 	//go:embed lua/rule.lua
@@ -49,31 +55,35 @@ var (
 	syncLua string
 	//go:embed lua/roll.lua
 	rollLua string
+
+	//go:embed lua/guard.lua
+	guardLua string
 )
 
 // One script for each verb of the Store. What comes after the state is in a function
 // of its own: a function is made faster the fewer names it takes from right around
 // it, and each call makes all of them.
 var (
-	baseLua = argsLua + limitsLua
-	timeLua = headLua + clockLua + numbersLua
-	openLua = "local function open_line()\n" + exactLua + claimLua + "line.count()\nend\n"
-	roomLua = timeLua + memoryLua + openLua + lineLua + reportLua + ruleLua
+	baseLua   = argsLua + limitsLua
+	timeLua   = headLua + clockLua + numbersLua
+	memoryAll = timeLua + marksLua + memoryLua
+	openLua   = "local function open_line()\n" + exactLua + claimLua + "line.count()\nend\n"
+	lineAll   = openLua + lineLua + leavingLua + reportLua + ruleLua
 
 	configureScript = redis.NewScript(baseLua + confLua + configureLua)
-	admitScript     = redis.NewScript(baseLua + stateLua + within(roomLua+admitLua+saveLua))
-	syncScript      = redis.NewScript(baseLua + confLua + stateLua + within(roomLua+sweepLua+syncLua+saveLua))
-	rollScript      = redis.NewScript(baseLua + stateLua + within(timeLua+openLua+rollLua))
+	admitScript     = redis.NewScript(baseLua + stateLua + within(memoryAll+lineAll+admitLua+saveLua) + guardLua)
+	syncScript      = redis.NewScript(baseLua + confLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+syncLua+saveLua) + guardLua)
+	rollScript      = redis.NewScript(baseLua + stateLua + within(timeLua+openLua+rollLua) + "return room()\n")
 )
 
-func within(body string) string { return "local function room()\n" + body + "end\nreturn room()\n" }
+func within(body string) string { return "local function room()\n" + body + "end\n" }
 
 // keys are the keys of a room, in the order that the scripts know them by; an
 // exact line has lists besides, named after the last. The braces keep them on one
 // node of a Cluster.
 func keys(room string) []string {
-	names := [...]string{"meta", "conf", "epoch", "sessions", "admitted", "counts", "buckets", "windows",
-		"revoked", "awaited", "drawn", "order", "levels", "unconfirmed", "left", "places"}
+	names := [...]string{"meta", "conf", "sessions", "admitted", "counts", "buckets", "windows",
+		"revoked", "drawn", "order", "levels", "unconfirmed", "left", "places"}
 	list, prefix := make([]string, len(names)), "anteroom:{"+room+"}:"
 	for i, name := range names {
 		list[i] = prefix + name

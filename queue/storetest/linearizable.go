@@ -100,7 +100,8 @@ func (x *history) tick() queue.Instant {
 // call makes a call and takes it down.
 func (x *history) call(t *testing.T, c call) {
 	c.now = x.tick()
-	p := &queue.Report{Node: c.node, Seq: c.seq, Now: c.now}
+	// No node has to hear of a revocation first: what they do then is no history of one line.
+	p := &queue.Report{Node: c.node, Seq: c.seq, Now: c.now, Since: c.now.Add(time.Hour)}
 	switch c.kind {
 	case saysGoodbye:
 		p.Left = []queue.Departure{{ID: c.id, At: c.now}}

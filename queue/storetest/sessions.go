@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"context"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -112,6 +114,48 @@ var sessionCases = []contractCase{
 		assert.Equal(n, 1, n.revoke(1, time.Minute).Active)
 		assert.Equal(n, 1, n.another().revoke(1, time.Minute).Active)
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(3)))
+	}},
+	{"with several nodes a revoked session holds its slot until all have a view that tells of it", func(n *node) {
+		n.configure(limited(1))
+		other, third := n.another(), n.another().another()
+		n.admit(newcomer(1))
+		from := other.look().Now
+		third.sync(queue.Report{Since: from})
+		n.pass(time.Second)
+		v := n.revoke(1, time.Minute)
+		assert.Equal(n, []any{1, 0}, []any{v.Active, v.Open}, "it still holds its slot")
+		roll, err := n.h.Store.Roll(context.Background(), n.room, nil)
+		require.NoError(n, err)
+		assert.Empty(n, roll.Seated, "but nobody has it")
+		other.sync(queue.Report{Since: from})
+		assert.Equal(n, []queue.Verdict{banned, refused}, n.verdicts(newcomer(1), newcomer(2)))
+		n.pass(time.Second)
+		other.sync(queue.Report{Since: v.Now})
+		assert.Equal(n, []queue.Verdict{refused}, n.verdicts(newcomer(2)))
+		assert.Equal(n, 1, n.look().Active)
+		assert.Zero(n, third.sync(queue.Report{Since: v.Now}).Active)
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(2)))
+	}},
+	{"a revoked session does not wait for a node that is silent for more than ten seconds", func(n *node) {
+		n.configure(limited(1))
+		n.another().look()
+		n.admit(newcomer(1))
+		n.revoke(1, time.Minute)
+		n.pass(10 * time.Second)
+		assert.Equal(n, 1, n.look().Active)
+		n.pass(time.Second)
+		assert.Zero(n, n.look().Active)
+	}},
+	{"a revoked session holds its slot no longer than it would have, whoever has not heard", func(n *node) {
+		n.configure(limited(1))
+		other := n.another()
+		other.look()
+		n.admit(newcomer(1))
+		n.at(55 * time.Second)
+		other.look()
+		n.revoke(1, 2*time.Minute)
+		n.at(time.Minute + n.h.Slack)
+		assert.Equal(n, []queue.Verdict{granted, banned}, n.verdicts(newcomer(2), newcomer(1)))
 	}},
 	{"a revoked session is told to all nodes until its tickets have expired", func(n *node) {
 		n.configure(ample())

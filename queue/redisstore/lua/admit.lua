@@ -9,7 +9,7 @@ local function verdict(v, at, expires) return struct.pack('>Bdd', v, at or 0, ex
 -- in order of bucket, so one walk serves all of them.
 local walk
 local function ahead(bucket)
-  walk = walk or {buckets = call('ZRANGE', BUCKETS, 0, -1), people = 0, next = 1}
+  walk = walk or {buckets = call('ZRANGEBYSCORE', BUCKETS, 0, '+inf'), people = 0, next = 1}
   while walk.buckets[walk.next] and tonumber(walk.buckets[walk.next]) < bucket do
     walk.people = walk.people + (tonumber(call('HGET', COUNTS, walk.buckets[walk.next])) or 0)
     walk.next = walk.next + 1
@@ -41,13 +41,10 @@ end
 local function grant(c)
   leave(c)
   local expires = r.now + limits.lasts
+  alter(SESSIONS)
+  alter(ADMITTED)
   call('ZADD', SESSIONS, whole(expires), c.id)
   call('ZADD', ADMITTED, now, c.id)
-  if not r.lasting then
-    touch(SESSIONS)
-    touch(ADMITTED)
-    r.lasting = true
-  end
   r.active, r.first_end, r.admitted = r.active + 1, math.min(r.first_end, expires), r.admitted + 1
   return r.now, expires
 end
@@ -67,8 +64,8 @@ local function decide(c)
     if c.renew and r.now + limits.lasts > expires then
       local first = expires == r.first_end
       expires = r.now + limits.lasts
+      alter(SESSIONS)
       call('ZADD', SESSIONS, whole(expires), c.id)
-      touch(SESSIONS)
       if first then count_sessions() end
     end
     return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))

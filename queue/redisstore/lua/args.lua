@@ -1,7 +1,6 @@
 -- The keys of the room, and what reads the arguments.
 
-local META, CONF, EPOCH, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, AWAITED, DRAWN,
-  ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES = unpack(KEYS)
+local META, CONF, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES = unpack(KEYS)
 
 local call = redis.call
 local arg = 0
@@ -10,6 +9,9 @@ local function number() arg = arg + 1; return tonumber(ARGV[arg]) end
 
 -- whole writes a number of milliseconds out: tostring would round it.
 local function whole(n) return string.format('%d', n) end
+
+-- RING is how many lists an exact line has, by which places are looked up.
+local RING = 256
 
 -- CHUNK is how many arguments one command is given at most.
 local CHUNK = 1000

@@ -34,7 +34,6 @@ function line.check_in(c, waits)
   end
   local before = p.ends
   p.ends = r.now + line.keeps(p)
-  if not before then touch(PLACES) end
   if not before or p.ends < before then enlist(p) end
   keep(p)
   return false, struct.pack('>ddddB', line.number_of(p), p.priority, ahead, length(), joined and 1 or 0)

@@ -48,4 +48,8 @@ if r.last then
   if not doubting then doubt = 0 end
   r.now = math.max(r.now, r.last)
 end
+if not r.last and told_epoch ~= '' and math.abs(told_now - r.now) > JUMP then
+  -- The memory is lost, and with it what the clock was: this node knows.
+  r.now, offset = told_now, told_now - r.time
+end
 local now = whole(r.now)

@@ -8,9 +8,9 @@ local function configure(version, wanted)
   if wanted then
     local measured = table.concat({total, perminute, duration, renewal}, ' ')
     if measured ~= call('HGET', CONF, 'measured') then
-      call('HDEL', META, 'rates') -- what fitted under other limits says nothing
+      redis.pcall('HDEL', META, 'rates') -- what fitted under other limits says nothing
     end
-    local limits, before, line_version, line_at = call('HGET', CONF, 'limits'), nil, 0, 0
+    local limits, before, line_version, line_at = configured(), nil, 0, 0
     if limits then
       line_version, line_at, before = select(11, struct.unpack(LIMITS, limits))
     end
@@ -18,7 +18,7 @@ local function configure(version, wanted)
     call('HSET', CONF, 'version', whole(version), 'settings', settings, 'overrides', overrides, 'by', by, 'at', at,
       'measured', measured, 'limits', struct.pack(LIMITS, version, total, perminute, duration, place, lasts, dropout, back,
         queueall, fleeting, line_version, line_at, method, pacing))
-    if fleeting == '1' then end_all(lifetime(tonumber(duration), math.max(tonumber(place), tonumber(dropout)))) end
+    if fleeting == '1' then call('PEXPIRE', CONF, lifetime(tonumber(duration), math.max(tonumber(place), tonumber(dropout)))) end
   end
   return wanted
 end

@@ -9,13 +9,14 @@
 r.has_line = true
 
 local WINDOW = 250      -- whose places end within this are looked up together
-local RING = 256        -- windows ahead that have a list each
 local RETURN = 3000     -- how long a place is kept after a goodbye
 local WRAP = 2 ^ 40     -- the ends of places are kept modulo this
 local DEFAULT = 32767   -- what the default priority is in LEVELS, where a higher one is less
 
 function line.count()
-  r.in_order, r.behind_all, r.unconfirmed = call('ZCARD', ORDER), call('ZCARD', LEVELS), call('ZCARD', UNCONFIRMED)
+  -- But for their marks, which are there from the first change on.
+  local function card(key) return math.max(0, call('ZCARD', key) - 1) end
+  r.in_order, r.behind_all, r.unconfirmed = card(ORDER), card(LEVELS), card(UNCONFIRMED)
   if r.behind_all > 0 then
     r.ahead_of_all = call('ZLEXCOUNT', LEVELS, '-', '(' .. struct.pack('>I2', DEFAULT))
     r.behind_all = r.behind_all - r.ahead_of_all
@@ -51,7 +52,10 @@ local function write(p)
   return p.unconfirmed and text .. 'u' or text
 end
 
-local function keep(p) call('HSET', PLACES, p.member, write(p)) end
+local function keep(p)
+  alter(PLACES)
+  call('HSET', PLACES, p.member, write(p))
+end
 
 function line.number_of(p)
   p.number = p.number or tonumber(call('ZSCORE', ORDER, p.member))
@@ -61,39 +65,48 @@ end
 -- stand puts somebody where they belong by their priority and number.
 local function stand(p)
   if p.priority == 0 then
+    alter(ORDER)
     call('ZADD', ORDER, whole(p.number), p.member)
-    touch(ORDER)
   else
+    alter(LEVELS)
     call('ZADD', LEVELS, 0, level_member(p))
-    touch(LEVELS)
   end
   if p.unconfirmed then
+    alter(UNCONFIRMED)
     call('ZADD', UNCONFIRMED, 0, level_member(p))
-    touch(UNCONFIRMED)
     r.unconfirmed = r.unconfirmed + 1
   end
   count(p.priority, 1)
 end
 
+-- leave_unconfirmed takes somebody out of those who have not come back.
+local function leave_unconfirmed(p)
+  if not p.unconfirmed then return end
+  alter(UNCONFIRMED)
+  r.unconfirmed = r.unconfirmed - call('ZREM', UNCONFIRMED, level_member(p))
+end
+
 -- confirm makes a place a confirmed one.
 function line.confirm(p)
-  if not p.unconfirmed then return end
-  r.unconfirmed = r.unconfirmed - call('ZREM', UNCONFIRMED, level_member(p))
+  leave_unconfirmed(p)
   p.unconfirmed = false
 end
 
 local function step_out(p)
   if p.priority == 0 then
+    alter(ORDER)
     call('ZREM', ORDER, p.member)
   else
+    alter(LEVELS)
     call('ZREM', LEVELS, level_member(p))
   end
-  if p.unconfirmed then r.unconfirmed = r.unconfirmed - call('ZREM', UNCONFIRMED, level_member(p)) end
+  leave_unconfirmed(p)
   count(p.priority, -1)
 end
 
 local function take_out(p)
   step_out(p)
+  alter(PLACES)
   call('HDEL', PLACES, p.member)
 end
 
@@ -152,7 +165,6 @@ local function enlist(p)
 end
 
 function line.touch()
-  for _, key in ipairs({ORDER, LEVELS, UNCONFIRMED, PLACES}) do touch(key) end
   for list = 0, RING - 1 do touch(list_key(list)) end
 end
 
@@ -179,8 +191,11 @@ local function look(list, members)
       end
     end
   end
+  if #gone + #places > 0 then alter(PLACES) end
+  if #ordered > 0 then alter(ORDER) end
   each(gone, function(part) call('HDEL', PLACES, unpack(part)) end)
   each(ordered, function(part) count(0, -call('ZREM', ORDER, unpack(part))) end)
+  if #unconfirmed > 0 then alter(UNCONFIRMED) end
   each(unconfirmed, function(part) r.unconfirmed = r.unconfirmed - call('ZREM', UNCONFIRMED, unpack(part)) end)
   each(places, function(part) call('HSET', PLACES, unpack(part)) end)
   for to, part in pairs(moved) do append(to, part) end
@@ -208,41 +223,43 @@ end
 function line.last_ends()
   local key, from = ORDER, 1
   if r.behind_all > 0 or r.in_order == 0 then key, from = LEVELS, 9 end
-  local member = string.sub(call('ZRANGE', key, -1, -1)[1] or '', from)
+  local member = string.sub(call('ZRANGE', key, -2, -2)[1] or '', from) -- behind it is the mark
   local text = call('HGET', PLACES, member)
   return text and line.read(member, text).ends
 end
 
--- first returns the places of the first n in line, in order, but for
--- those that have ended.
+-- first returns the places of the first n in line, in order, and those among them
+-- that have ended, apart.
 function line.first(n)
-  local members, places = {}, {}
+  local members, places, ended = {}, {}, {}
   local function add(key, first, most, from)
     for _, text in ipairs(most > 0 and call('ZRANGE', key, first, first + most - 1) or {}) do
       table.insert(members, string.sub(text, from))
     end
   end
   add(LEVELS, 0, math.min(n, r.ahead_of_all), 9)
-  add(ORDER, 0, n - #members, 1)
-  add(LEVELS, r.ahead_of_all, n - #members, 9)
+  add(ORDER, 0, math.min(n - #members, r.in_order), 1)
+  add(LEVELS, r.ahead_of_all, math.min(n - #members, r.behind_all), 9)
   each(members, function(part)
     for i, text in ipairs(call('HMGET', PLACES, unpack(part))) do
       local p = line.read(part[i], text)
-      if p.ends > r.now then table.insert(places, p) end
+      table.insert(p.ends > r.now and places or ended, p)
     end
   end)
-  return places
+  return places, ended
 end
 
--- turns returns the places of the first n in line that are confirmed.
+-- turns returns the places of the first n in line that are confirmed, and those
+-- before them that have ended, apart.
 function line.turns(n)
   local PASSED_OVER = 1000 -- how many others are looked at on the way at most
   local list = {}
-  if n == 0 then return list end
-  for _, p in ipairs(line.first(n + math.min(r.unconfirmed, PASSED_OVER))) do
+  if n == 0 then return list, {} end
+  local places, ended = line.first(n + math.min(r.unconfirmed, PASSED_OVER))
+  for _, p in ipairs(places) do
     if not p.unconfirmed and #list < n then table.insert(list, p) end
   end
-  return list
+  return list, ended
 end
 
 -- goodbye lets the place of somebody who has left end soon, unless they have
@@ -254,6 +271,11 @@ function line.goodbye(id, at)
   if p.ends <= r.now then return take_out(p) end
   if p.list ~= list_for(p.ends) then enlist(p) end
   keep(p)
+end
+
+-- clear takes out places that have ended: a list that was lost looks none up.
+function line.clear(ended)
+  for _, p in ipairs(ended) do take_out(p) end
 end
 
 function line.give_priority(id, priority)

@@ -2,9 +2,9 @@
 
 -- The head of the report, and how long its lists are.
 local node, told_epoch = text(), text()
-local seq, told_now, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred
-seq, told_now, r.slack, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred =
-  struct.unpack('>ddddddddddddd', text())
+local seq, told_now, told_since, told_version, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred
+seq, told_now, told_since, told_version, r.slack, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred =
+  struct.unpack('>ddddddddddddddd', text())
 
 -- The room's clock at the call before, nil for a room without memory, and what it
 -- is ahead of the server's.
@@ -16,23 +16,21 @@ r.last = tonumber(m[1])
 -- if none is; the minute, the admissions in it, people present; a moment before
 -- which no window passes, 0 for none; until when admissions wait for nodes, 0 if
 -- they do not; the minute in which the lives of the keys were last renewed; how many
--- sessions count, and the end of the first of them, 0 if that is to be looked up; whether
--- nobody waited at some moment of the minute; whether any id is revoked; whether the keys
--- of what a grant adds to have an end; the server's process.
-local STATE = '>dddddddddbbbs'
-local doubt, kept, idle, any_revoked, lasting, server_before = 0, 0
-if m[3] then
-  doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, kept, r.active, r.first_end, idle, any_revoked, lasting, server_before =
-    struct.unpack(STATE, m[3])
+-- sessions count, and the end of the first of them, 0 if that is to be looked up; the
+-- version of the configuration; whether nobody waited at some moment of the minute; whether
+-- any id is revoked; whether the slot of any such is kept; the marks of the keys; what the
+-- memory is named; the server's process.
+local STATE, MARKS, NO_MARKS = '>ddddddddddbbbc80ss', '>dddddddddd', string.rep('\0', 80)
+local doubt, kept, known_version, idle, any_revoked, leaving, packed_marks, epoch, server_before = 0, 0, 0, 0, 0, 0, NO_MARKS, nil, nil
+if r.last and m[3] and not forgotten then
+  doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, kept, r.active, r.first_end, known_version, idle, any_revoked, leaving, packed_marks,
+    epoch, server_before = struct.unpack(STATE, m[3])
 end
-r.idle, r.any_revoked, r.lasting = idle == 1, any_revoked == 1, lasting == 1
-
--- A room whose memory is gone in part begins anew like one that has none.
-local epoch = r.last and call('GET', EPOCH)
+r.idle, r.any_revoked, r.leaving = idle == 1, any_revoked == 1, leaving == 1
 
 -- What is kept of each node, by its name: the number of its last report that was
--- counted, -1 if none was, and when it last reported.
-local NODE = '>dd'
+-- counted, -1 if none was; when it last reported; and how new the view was that it had.
+local NODE = '>ddd'
 local known_seq, reported
-if m[5] then known_seq, reported = struct.unpack(NODE, m[5]) end
+if m[5] and not forgotten then known_seq, reported = struct.unpack(NODE, m[5]) end
 if known_seq == -1 then known_seq = nil end

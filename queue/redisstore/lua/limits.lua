@@ -2,12 +2,15 @@
 -- after the other; see state.lua.
 local LIMITS = '>ddddddddbbddss'
 
+-- configured is that, false if there is none. A key of another type is none: the
+-- nodes tell the configuration again.
+local function configured()
+  local packed = redis.pcall('HGET', CONF, 'limits')
+  if type(packed) ~= 'table' then return packed end
+  call('DEL', CONF)
+  return false
+end
+
 -- lifetime is how long a room without calls is remembered, in milliseconds, by
 -- how long its sessions and places last.
 local function lifetime(duration, place) return math.max(duration, place, 3600000) + 600000 end
-
--- end_all gives what is else kept for good an end, after all the rest: a room that
--- lacks it would have lost its memory in part.
-local function end_all(life)
-  for _, key in ipairs({CONF, EPOCH}) do call('PEXPIRE', key, life + 600000) end
-end

@@ -5,13 +5,15 @@
 local function change_bucket(bucket, people)
   if people == 0 then return end
   r.present = r.present + people
+  alter(COUNTS)
   local left = call('HINCRBY', COUNTS, bucket, people)
   if left == 0 then
     call('HDEL', COUNTS, bucket)
+    alter(BUCKETS)
     call('ZREM', BUCKETS, bucket)
   elseif left == people then
+    alter(BUCKETS)
     call('ZADD', BUCKETS, bucket, bucket)
-    touch(BUCKETS)
   end
 end
 
@@ -21,15 +23,17 @@ local function change(bucket, ends, people)
   local cell = ends .. ':' .. bucket
   local before = tonumber(call('HGET', COUNTS, cell)) or 0
   people = math.max(people, -before)
+  if people == 0 then return end
+  alter(COUNTS)
   if before + people == 0 then
+    alter(WINDOWS)
     call('HDEL', COUNTS, cell)
     call('ZREM', WINDOWS, cell)
   else
     call('HSET', COUNTS, cell, before + people)
-    touch(COUNTS)
     if before == 0 then
+      alter(WINDOWS)
       call('ZADD', WINDOWS, ends, cell)
-      touch(WINDOWS)
       if r.first_window == 0 or tonumber(ends) < r.first_window then r.first_window = tonumber(ends) end
     end
   end
@@ -40,12 +44,14 @@ begin_line()
 
 -- Those who have missed their check-in are taken out.
 if r.first_window > 0 and r.first_window <= r.now - r.slack then
-  for _, cell in ipairs(call('ZRANGEBYSCORE', WINDOWS, '-inf', whole(r.now - r.slack))) do
+  alter(COUNTS)
+  alter(WINDOWS)
+  for _, cell in ipairs(call('ZRANGEBYSCORE', WINDOWS, 0, whole(r.now - r.slack))) do
     change_bucket(string.match(cell, ':(%d+)$'), -(tonumber(call('HGET', COUNTS, cell)) or 0))
     call('HDEL', COUNTS, cell)
     call('ZREM', WINDOWS, cell)
   end
-  r.first_window = tonumber(call('ZRANGE', WINDOWS, 0, 0, 'WITHSCORES')[2]) or 0
+  r.first_window = tonumber(call('ZRANGEBYSCORE', WINDOWS, 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or 0
 end
 
 local LOOKS = 500 -- how many places one call looks up at most, beside one a claim

@@ -3,28 +3,55 @@
 
 local GRACE = 10000 -- how long admissions wait for nodes that do not report
 local BREAK = 250   -- no server takes over from another in less
+local SOON = 2000   -- within that every node reports that lives
 
-local function await(nodes)
-  if #nodes == 0 then return end
-  each(nodes, function(part) call('SADD', AWAITED, unpack(part)) end)
-  touch(AWAITED)
-  r.grace = r.now + GRACE
+-- awaited are the nodes that admissions wait for, each until a moment.
+local awaited, awaited_before = {}, nil
+if r.grace > 0 then
+  awaited_before = call('HGET', META, 'awaited')
+  for name, at in string.gmatch(awaited_before or '', '(%S+):(%d+)') do awaited[name] = tonumber(at) end
 end
 
--- nodes_since lists the nodes that have reported since, and tells which report of
--- theirs is the oldest. It forgets those that have not reported for an hour.
+local function await(names, lasting)
+  for _, name in ipairs(names) do
+    awaited[name] = r.now + lasting
+    r.grace = math.max(r.grace, awaited[name])
+  end
+end
+
+-- pass_grace ends it once nobody is awaited any more.
+local function pass_grace()
+  r.grace = 0
+  for name, at in pairs(awaited) do
+    if at <= r.now then awaited[name] = nil else r.grace = math.max(r.grace, at) end
+  end
+end
+
+local function keep_awaited()
+  local list = {}
+  for name, at in pairs(awaited) do list[#list + 1] = name .. ':' .. whole(at) end
+  local text = table.concat(list, ' ')
+  if text ~= (awaited_before or '') then call('HSET', META, 'awaited', text) end
+end
+
+-- nodes_since lists the nodes that have reported since, and how new the view is that each
+-- has; and tells which report of theirs is the oldest. It forgets those that have not
+-- reported for an hour.
 local function nodes_since(since)
-  local list, oldest, all = {}, r.now, call('HGETALL', META)
+  local list, views, oldest, all = {}, {}, r.now, call('HGETALL', META)
   for i = 1, #all, 2 do
-    local at = tonumber(all[i]) and select(2, struct.unpack(NODE, all[i + 1])) -- what else is kept there has other names
-    if at and at >= since then
-      table.insert(list, all[i])
-      oldest = math.min(oldest, at)
-    elseif at and at < r.now - 60 * MINUTE then
-      call('HDEL', META, all[i])
+    if tonumber(all[i]) and #all[i + 1] == struct.size(NODE) then -- what else is kept there has other names
+      local _, at, view = struct.unpack(NODE, all[i + 1])
+      if at >= since then
+        table.insert(list, all[i])
+        table.insert(views, view)
+        oldest = math.min(oldest, at)
+      elseif at < r.now - 60 * MINUTE then
+        call('HDEL', META, all[i])
+      end
     end
   end
-  return list, oldest
+  return list, views, oldest
 end
 
 -- The list of the nodes that report lacks one that is new, or was away.
@@ -41,32 +68,34 @@ if not r.last or not server or r.now - r.last > BREAK then
   server = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 end
 
+-- A configuration that is gone, or is one from before, is told again by the nodes.
+local unconfigured = limits.version < known_version
+if unconfigured then load_configuration() end
+
 -- A node that was answered by a server that knew more tells that writes were lost.
 local lost = epoch and told_epoch == epoch and known_seq and seq > known_seq + 1
-if r.last and (lost or r.gap or server_before and server_before ~= server) then await((nodes_since(r.last - GRACE))) end
+if r.last and (lost or forgotten or r.gap or unconfigured or server_before and server_before ~= server) then await((nodes_since(r.last - GRACE)), GRACE) end
 if lost or not epoch then
-  -- What nodes will report anew is forgotten. Sessions are kept: their ids make it
-  -- harmless to report them twice. Nodes hear of the line a little later.
+  -- Nodes hear of the line a little later.
   epoch = node .. '-' .. t[1] .. t[2]
-  call('SET', EPOCH, epoch)
-  call('DEL', META, COUNTS, BUCKETS, WINDOWS)
-  call('UNLINK', ORDER, LEVELS, UNCONFIRMED, PLACES)
+  forget()
   m, known_seq, kept = {}, nil, 0
-  r.present, r.first_window, r.minute, r.admitted = 0, 0, 0, 0
+  r.present, r.first_window, r.minute, r.admitted, r.first_end, r.any_revoked, r.leaving = 0, 0, 0, 0, 0, true, false
   r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, told_epoch ~= '' and r.now + r.slack or 0
-  if told_epoch ~= '' then await({node}) end
-elseif told_epoch ~= '' and told_epoch ~= epoch and not known_seq and call('SISMEMBER', AWAITED, node) == 0 then
+  if told_epoch ~= '' then
+    await({node}, GRACE)
+  elseif limits.version > 0 then
+    await({'others'}, SOON) -- a node that starts does not know whether this room had any
+  end
+elseif told_epoch ~= '' and told_epoch ~= epoch and not known_seq and not awaited[node] then
   -- It remembers a room that this memory began without.
-  await({node})
+  await({node}, GRACE)
   r.unknown = r.now
 end
 if r.grace > 0 then
   for _, n in ipairs(told_nodes) do
     local known = call('HGET', META, n)
-    if not known or struct.unpack(NODE, known) == -1 then
-      call('SADD', AWAITED, n)
-      touch(AWAITED)
-    end
+    if not known or struct.unpack(NODE, known) == -1 then await({n}, GRACE) end
   end
 end
 
@@ -74,11 +103,9 @@ end
 -- is asked for a whole report, and its changes are not counted.
 local want_whole = told_epoch ~= '' and (told_epoch ~= epoch or not known_seq and whole_report == 0)
   or doubting and not known_seq
-if r.grace > 0 and not want_whole then call('SREM', AWAITED, node) end
-if r.grace > 0 and (r.now >= r.grace or call('SCARD', AWAITED) == 0) then
-  r.grace = 0
-  call('DEL', AWAITED)
-end
+if not want_whole and told_version <= limits.version then awaited[node] = nil end
+pass_grace()
 
 -- closed says that nobody is admitted, whatever is open.
-r.closed = r.grace > 0 or doubting or want_whole or limits.version == 0
+local function close() r.closed = r.grace > 0 or doubting or want_whole or limits.version == 0 end
+close()

@@ -24,7 +24,7 @@ local function begin_line()
   r.since, r.floor, r.top = math.max(r.since, r.began), r.given, r.given
   if r.present == 0 then return end
   -- Some may have waited for longer than they can be away.
-  local first = tonumber(call('ZRANGE', BUCKETS, 0, 0)[1]) or r.began
+  local first = tonumber(call('ZRANGEBYSCORE', BUCKETS, 0, '+inf', 'LIMIT', 0, 1)[1]) or r.began
   r.given = r.given + math.max(limits.place, r.began - first)
   r.top, r.unknown = r.given, math.max(r.unknown, r.began)
 end
@@ -43,6 +43,12 @@ local function let_in(id) return tonumber(call('ZSCORE', ADMITTED, id)) end
 
 -- waiting counts those who wait.
 local function waiting() return limits.method == 'line' and length() or r.present end
+
+local function is_revoked(id)
+  if not r.any_revoked then return false end
+  local ends = tonumber(call('ZSCORE', REVOKED, id))
+  return ends and ends > r.now
+end
 
 -- The functions of the line, once it is open: rooms without one are spared the making
 -- of all these.

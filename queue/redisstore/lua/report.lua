@@ -4,15 +4,9 @@
 
 local MAX_LEFT = 1000 -- how many goodbyes nodes are told of at most
 
-local function is_revoked(id)
-  if not r.any_revoked then return false end
-  local ends = tonumber(call('ZSCORE', REVOKED, id))
-  return ends and ends > r.now
-end
-
 local function use_up(id)
+  alter(ADMITTED)
   call('ZADD', ADMITTED, 'NX', now, id)
-  touch(ADMITTED)
 end
 
 r.counted = known_seq and seq <= known_seq
@@ -28,8 +22,8 @@ for _ = 1, sessions do
     local known = tonumber(call('ZSCORE', SESSIONS, id))
     if not known then use_up(id) end
     if expires > (known or 0) then
+      alter(SESSIONS)
       call('ZADD', SESSIONS, whole(expires), id)
-      touch(SESSIONS)
       r.first_end = 0
     end
   end
@@ -37,16 +31,16 @@ end
 for _ = 1, revoked do
   local id, ends = text(), number()
   if not r.counted then
-    call('ZREM', SESSIONS, id)
-    r.first_end, r.lasting = 0, false
     use_up(id)
     if ends > (tonumber(call('ZSCORE', REVOKED, id)) or 0) then
+      alter(REVOKED)
       call('ZADD', REVOKED, whole(ends), id)
-      touch(REVOKED)
       r.any_revoked = true
     end
+    leave_later(id)
   end
 end
+settle_leaving()
 if not r.counted and not want_whole and told_minute == r.minute then r.admitted = r.admitted + told_admitted end
 if told_given > r.given then
   r.given = told_given

@@ -11,7 +11,7 @@ local function seats()
   each(ids, function(part)
     local ends, since = call('ZMSCORE', SESSIONS, unpack(part)), call('ZMSCORE', ADMITTED, unpack(part))
     for i, id in ipairs(part) do
-      if ends[i] and tonumber(ends[i]) > r.now - r.slack then table.insert(list, {id, ends[i], since[i] or 0}) end
+      if ends[i] and tonumber(ends[i]) > r.now - r.slack and not is_revoked(id) then table.insert(list, {id, ends[i], since[i] or 0}) end
     end
   end)
   return list

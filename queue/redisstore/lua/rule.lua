@@ -4,6 +4,7 @@
 -- are counted anew once one has ended, where others than those let in were added, and
 -- where the first to end was renewed.
 local function count_sessions()
+  check(SESSIONS)
   local alive = '(' .. whole(r.now - r.slack)
   local first = call('ZRANGEBYSCORE', SESSIONS, alive, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
   r.active = call('ZCOUNT', SESSIONS, alive, '+inf')
@@ -61,7 +62,7 @@ end
 local function next_release(n, more)
   if n == limits.perminute then return more end
   if limits.method == 'line' then return math.min(more, line.last_ends() or more) end
-  local latest = call('ZREVRANGE', WINDOWS, 0, 0, 'WITHSCORES')
+  local latest = call('ZREVRANGEBYSCORE', WINDOWS, '+inf', 0, 'WITHSCORES', 'LIMIT', 0, 1)
   return latest[2] and math.min(more, tonumber(latest[2]) + r.slack) or more
 end
 

@@ -11,14 +11,15 @@ if r.has_line then
   if numbers ~= m[4] then call('HSET', META, 'line', numbers) end
 end
 if offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(offset)) end
-call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted,
-  r.present, r.first_window, r.grace, r.minute, r.active, r.first_end, flag(r.idle), flag(r.any_revoked), flag(r.lasting), server),
-  node, struct.pack(NODE, known_seq or -1, r.now))
+keep_awaited()
+call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.minute,
+  r.active, r.first_end, limits.version, flag(r.idle), flag(r.any_revoked), flag(r.leaving), pack_marks(), epoch, server),
+  node, struct.pack(NODE, known_seq or -1, r.now, told_since))
 local life = lifetime(limits.duration, math.max(limits.place, limits.dropout))
 if kept ~= r.minute then
-  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, AWAITED, DRAWN, LEFT}) do touch(key) end
+  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES}) do touch(key) end
   if length() > 0 then line.touch() end
-  if limits.fleeting then end_all(life) end
+  if limits.fleeting then touch(CONF) end
 end
 for key in pairs(touched) do call('PEXPIRE', key, life) end
 return reply

@@ -3,13 +3,13 @@
 local TURNS = 100 -- how many people are told at most that it is their turn
 local LATELY = 5  -- whole minutes without an admission after which the rate is none
 
-local since, told_version = number(), number()
-
 -- A store that has lost its memory is told the configuration again.
 local version = number()
+local goes_on = limits.version == 0 and r.lined_by > 0
 if configure(version, version > limits.version) then
-  load_configuration()
-  r.closed = r.grace > 0 or doubting or want_whole
+  load_configuration(configured())
+  close()
+  if goes_on and limits.method == 'line' then r.lined_by = limits.lined end
   begin_line()
   if r.has_line then open_line() end
 end
@@ -24,14 +24,14 @@ for at, n in string.gmatch(call('HGET', META, 'rates') or '', '(%d+):(%d+)') do
 end
 if rate_n >= LATELY and rate_late == 0 then rate_sum = 0 end
 
-local buckets, people = call('ZRANGE', BUCKETS, 0, -1), {}
+local buckets, people = call('ZRANGEBYSCORE', BUCKETS, 0, '+inf'), {}
 each(buckets, function(part)
-  for _, n in ipairs(call('HMGET', COUNTS, unpack(part))) do people[#people + 1] = n end
+  for _, n in ipairs(call('HMGET', COUNTS, unpack(part))) do people[#people + 1] = n or error(BROKEN, 0) end
 end)
 
 -- Who was let in since, by whichever node, and until when.
 local entered = {}
-each(call('ZRANGEBYSCORE', ADMITTED, whole(since), '+inf'), function(part)
+each(call('ZRANGEBYSCORE', ADMITTED, whole(told_since), '+inf'), function(part)
   local ends = call('ZMSCORE', SESSIONS, unpack(part))
   for i, id in ipairs(part) do
     if ends[i] then
@@ -46,8 +46,10 @@ if told_version ~= limits.version then configuration = call('HMGET', CONF, 'sett
 
 local function line_view()
   if limits.method ~= 'line' then return {} end
-  local first, turns = call('ZRANGE', ORDER, 0, 0, 'WITHSCORES'), {}
-  for i, p in ipairs(line.turns(math.min(open_slots(), TURNS))) do turns[i] = p.member .. p.rest end
+  local first, turns = r.in_order > 0 and call('ZRANGE', ORDER, 0, 0, 'WITHSCORES') or {}, {}
+  local called, ended = line.turns(math.min(open_slots(), TURNS))
+  for i, p in ipairs(called) do turns[i] = p.member .. p.rest end
+  line.clear(ended)
   return {first[2] or 0, whole(r.given), r.ahead_of_all, turns}
 end
 
@@ -55,8 +57,8 @@ end
 -- one has come.
 local listed = call('HGET', META, 'nodes')
 if not listed or r.now > struct.unpack('>d', listed) then
-  call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now)) -- the caller is one of them
-  local nodes, oldest = nodes_since(r.now - GRACE)
+  call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now, told_since)) -- the caller is one of them
+  local nodes, _, oldest = nodes_since(r.now - GRACE)
   listed = struct.pack('>d', oldest + GRACE) .. table.concat(nodes, ' ')
   call('HSET', META, 'nodes', listed)
 end
@@ -64,5 +66,5 @@ end
 local reply = {
   buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
-  string.sub(listed, 9), limits.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(since), '+inf'),
+  string.sub(listed, 9), limits.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(told_since), '+inf'),
 }

@@ -1,0 +1,233 @@
+package redisstore_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/redisstore"
+)
+
+// Any key of a room may be gone, of another type or as it once was, at any moment: no
+// call fails, no limit is exceeded, and the line moves again within ten seconds.
+
+// dump is what a key once held.
+type dump struct{ key, value string }
+
+// keysOf are the keys of a room that there are, in order.
+func keysOf(t tester, client redis.UniversalClient, room string) []string {
+	keys, err := client.Keys(context.Background(), "anteroom:{"+room+"}:*").Result()
+	require.NoError(t, err)
+	slices.Sort(keys)
+	return keys
+}
+
+func dumpsOf(t tester, client redis.UniversalClient, room string) (dumps []dump) {
+	for _, key := range keysOf(t, client, room) {
+		value, err := client.Dump(context.Background(), key).Result()
+		require.NoError(t, err)
+		dumps = append(dumps, dump{key, value})
+	}
+	return dumps
+}
+
+func lose(t tester, client redis.UniversalClient, d dump) {
+	require.NoError(t, client.Del(context.Background(), d.key).Err())
+}
+
+func restore(t tester, client redis.UniversalClient, d dump) {
+	require.NoError(t, client.RestoreReplace(context.Background(), d.key, time.Hour, d.value).Err())
+}
+
+// change makes a key one of another type.
+func change(t tester, client redis.UniversalClient, d dump) {
+	lose(t, client, d)
+	require.NoError(t, client.RPush(context.Background(), d.key, "x").Err())
+	if kind, _ := client.Type(context.Background(), d.key).Result(); len(d.key)%2 == 0 && kind == "list" {
+		require.NoError(t, client.Set(context.Background(), d.key, "x", 0).Err())
+	}
+}
+
+var breakages = map[string]func(tester, redis.UniversalClient, dump){
+	"is gone": lose, "is of another type": change, "is as it was": restore,
+}
+
+// brisk are limits of a few slots, with check-ins every two seconds.
+func brisk(total int, method queue.Method) queue.Settings {
+	s := small(total)
+	s.Method, s.RefreshInterval, s.LineDropout = method, 2*time.Second, 5*time.Second
+	return s
+}
+
+func TestAKeyIsBroken(t *testing.T) {
+	t.Parallel()
+	shared, server := newClock(t)
+	rooms := 0
+	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
+		for what, breaks := range breakages {
+			t.Run(fmt.Sprintf("in %v %s", method, what), func(t *testing.T) {
+				tested := 0
+				for i, more := 0, true; more; i++ {
+					rooms++
+					b := newBroken(t, shared, fmt.Sprint("r", rooms, "-"), method)
+					if more = i < len(b.dumps); more {
+						tested++
+						breaks(t, server.Client(), b.dumps[i])
+						b.recovers(b.dumps[i].key + " " + what)
+					}
+				}
+				assert.GreaterOrEqual(t, tested, 7, "keys of the room")
+			})
+		}
+	}
+}
+
+// broken is a room that is full and has a line, and what its keys held some time ago.
+type broken struct {
+	*gates
+	waiting []*person
+	in      []*person
+	dumps   []dump
+	total   int
+}
+
+func newBroken(t *testing.T, shared *clocked, prefix string, method queue.Method) *broken {
+	t.Helper()
+	clock := newClocked(shared.Store)
+	clock.prefix = prefix
+	s := brisk(3, method)
+	b := &broken{gates: newGates(t, clock, s, 0, 20*time.Second, -20*time.Second), total: 3}
+	b.sync()
+	for i := range b.total {
+		b.in = append(b.in, b.enters(b.nodes[i%3]))
+	}
+	b.sync()
+	b.waiting = []*person{b.joins(b.nodes[0]), b.joins(b.nodes[1])}
+	b.goes(time.Second)
+	b.joins(b.nodes[2]) // somebody who leaves soon
+	b.sendsAway(b.nodes[1], b.in[0])
+	b.goes(3 * time.Second)
+	b.dumps = dumpsOf(t, shared.Client(), prefix+"shop")
+	// Since then somebody else has left, and others have come.
+	b.sendsAway(b.nodes[2], b.in[1])
+	b.goes(6 * time.Second)
+	b.waiting = append(b.waiting, b.joins(b.nodes[0]), b.joins(b.nodes[2]), b.joins(b.nodes[1]))
+	b.goes(time.Second)
+	return b
+}
+
+// goes lets time pass in which everybody asks.
+func (b *broken) goes(d time.Duration) {
+	b.Helper()
+	for i := 0; d > 0; i++ {
+		b.pass(time.Second)
+		d -= time.Second
+		for j, p := range append(slices.Clone(b.waiting), b.in[min(2, len(b.in)):]...) {
+			b.visit(b.nodes[(i+j)%3], p)
+		}
+	}
+}
+
+// recovers asserts that the limit holds and that the line moves, after a key has
+// broken.
+func (b *broken) recovers(what string) {
+	b.Helper()
+	for _, n := range b.nodes {
+		b.waiting = append(b.waiting, b.newcomer(n), b.newcomer(n))
+	}
+	b.goes(2 * time.Second)
+	in := slices.IndexFunc(b.waiting, func(p *person) bool { return p.in })
+	require.GreaterOrEqual(b, in, 0, "%s: somebody who came later is in", what)
+	b.sendsAway(b.nodes[0], b.waiting[in])
+	b.waiting = slices.Delete(b.waiting, in, in+1)
+	before := b.origin.distinct()
+	b.goes(10 * time.Second)
+	assert.Greater(b, b.origin.distinct(), before, "%s: somebody is let in within ten seconds", what)
+	assert.LessOrEqual(b, b.origin.most(), b.total, "%s: visitors at a time", what)
+	for i, n := range b.nodes {
+		assert.Empty(b, n.toldOf(), "%s: what fails at node %d", what, i)
+	}
+}
+
+// Whatever breaks, and however often: no limit is exceeded, and nothing is wedged.
+func TestLimitsHoldWhateverBreaks(t *testing.T) {
+	t.Parallel()
+	shared, server := newClock(t)
+	client, rooms := server.Client(), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		rooms++
+		clock := newClocked(shared.Store)
+		clock.prefix = fmt.Sprint("r", rooms, "-")
+		room := clock.prefix + "shop"
+		s := brisk(rapid.IntRange(1, 5).Draw(rt, "total"), rapid.SampledFrom([]queue.Method{queue.FIFO, queue.Random, queue.Line}).Draw(rt, "method"))
+		s.SessionDuration = time.Duration(rapid.IntRange(3, 20).Draw(rt, "session")) * time.Second
+		g := newGates(rt, clock, s, 0, 20*time.Second, 0)
+		g.sync()
+		var people []*person
+		var dumps []dump
+		node := func() *gate { return rapid.SampledFrom(g.nodes).Draw(rt, "node") }
+		rt.Repeat(map[string]func(*rapid.T){
+			"somebody comes": func(*rapid.T) { people = append(people, g.newcomer(node())) },
+			"somebody comes again": func(*rapid.T) {
+				if len(people) > 0 {
+					g.visit(node(), rapid.SampledFrom(people).Draw(rt, "who"))
+				}
+			},
+			"time passes": func(*rapid.T) {
+				g.pass(time.Duration(rapid.IntRange(100, 5000).Draw(rt, "ms")) * time.Millisecond)
+			},
+			"a node syncs":      func(*rapid.T) { g.sync(node()) },
+			"a key is set down": func(*rapid.T) { dumps = append(dumps, dumpsOf(rt, client, room)...) },
+			"a key breaks": func(*rapid.T) {
+				if keys := keysOf(rt, client, room); len(keys) > 0 {
+					breaks := rapid.SampledFrom([]func(tester, redis.UniversalClient, dump){lose, change}).Draw(rt, "how")
+					breaks(rt, client, dump{key: rapid.SampledFrom(keys).Draw(rt, "key")})
+				}
+			},
+			"a key is as it was": func(*rapid.T) {
+				if len(dumps) > 0 {
+					restore(rt, client, rapid.SampledFrom(dumps).Draw(rt, "which"))
+				}
+			},
+			// By then the others know whom it has let in. A room of which there is nothing
+			// at all is a new one to a node that starts.
+			"a node dies, and another starts": func(*rapid.T) {
+				g.sync()
+				i := rapid.IntRange(0, 2).Draw(rt, "which")
+				g.nodes = slices.Delete(g.nodes, i, i+1)
+				if keys := keysOf(rt, client, room); len(keys) > 0 {
+					if key := rapid.SampledFrom(keys).Draw(rt, "key"); key != redisstore.Keys(room)[1] {
+						lose(rt, client, dump{key: key})
+					}
+				}
+				g.start(s, 0)
+			},
+			"": func(rt *rapid.T) {
+				if most := g.origin.most(); most > s.TotalActiveUsers {
+					rt.Fatalf("%d visitors at a time, with %d allowed", most, s.TotalActiveUsers)
+				}
+			},
+		})
+		before := g.origin.distinct()
+		for end := g.clock.time().Add(s.SessionDuration + 14*time.Second); g.origin.distinct() == before; {
+			if g.clock.time() > end {
+				rt.Fatalf("nobody is let in any more: %+v", g.look().Standing)
+			}
+			g.pass(time.Second)
+			for _, p := range people {
+				if p.ticket.State == queue.Waiting {
+					g.visit(g.nodes[0], p)
+				}
+			}
+			people = append(people, g.newcomer(g.nodes[0]))
+		}
+	})
+}
