@@ -18,8 +18,9 @@
 // of a segment of the path, made and dropped as they are used (family.go). While an
 // answer is under way its session stays active (hold.go).
 //
-// What passes without being counted is bounded by the network that it comes from
-// (networks.go), and does not pass where people have to wait, or nobody may enter.
+// Preflights and parts of pages pass without being counted, as many as the network
+// may have that they come from (networks.go). Neither passes while nobody may enter,
+// nor a part of a page while people have to wait.
 //
 // Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, and
 // how the caller stands (session.go).

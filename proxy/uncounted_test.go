@@ -71,7 +71,7 @@ func TestWebsocketsAreNoPartsOfPages(t *testing.T) {
 		conn, resp, err := websocket.Dial(t.Context(), f.public.URL+"/stream", &websocket.DialOptions{HTTPHeader: header})
 		if err == nil {
 			open++
-			defer conn.CloseNow()
+			t.Cleanup(func() { _ = conn.CloseNow() })
 		} else {
 			assert.NotEqual(t, http.StatusSwitchingProtocols, resp.StatusCode)
 		}

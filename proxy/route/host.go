@@ -44,7 +44,7 @@ func isPort(s string) bool {
 // parseIPv6 returns the address in the brackets. A zone belongs to one machine
 // only, and net/http does not send it on.
 func parseIPv6(host string) (text string, ok bool) {
-	inside := strings.Trim(host, "[]")
+	inside := strings.TrimSuffix(host[1:], "]")
 	addr, err := netip.ParseAddr(inside)
 	if err != nil || !addr.Is6() || addr.Zone() != "" {
 		return "", false
