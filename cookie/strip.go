@@ -39,7 +39,8 @@ func anyOurs(lines []string) bool {
 	return false
 }
 
-// stripLine returns the line without our cookies. A cookie goes with the
+// stripLine returns the line without our cookies. It works on the text, since
+// net/http would not write the other cookies as they came. A cookie goes with the
 // semicolon before it; at the line's beginning, where there is none, with the
 // one after it and the white space that follows. It copies only when others'
 // cookies stand on both sides of ours.

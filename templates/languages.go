@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -61,12 +62,8 @@ func NewLanguages(defaultCode string) (*Languages, error) {
 	if !slices.Contains(b.codes, defaultCode) {
 		return nil, unknownLanguage(defaultCode, b.codes)
 	}
-	l := &Languages{codes: []string{defaultCode}, seed: maphash.MakeSeed()}
-	for _, code := range b.codes {
-		if code != defaultCode {
-			l.codes = append(l.codes, code)
-		}
-	}
+	others := slices.DeleteFunc(slices.Clone(b.codes), func(code string) bool { return code == defaultCode })
+	l := &Languages{codes: append([]string{defaultCode}, others...), seed: maphash.MakeSeed()}
 	tags := make([]language.Tag, len(l.codes))
 	for i, code := range l.codes {
 		if tags[i], err = language.Parse(code); err != nil {
@@ -143,16 +140,7 @@ func wanted(header string) []language.Tag {
 		}
 		list = append(list, weighted{tags[0], weights[0]})
 	}
-	slices.SortStableFunc(list, func(a, b weighted) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		default:
-			return 0
-		}
-	})
+	slices.SortStableFunc(list, func(a, b weighted) int { return cmp.Compare(b.weight, a.weight) })
 	tags := make([]language.Tag, len(list))
 	for i, w := range list {
 		tags[i] = w.tag
