@@ -92,7 +92,7 @@ func TestTheBuiltInPageIsSelfContained(t *testing.T) {
 }
 
 func TestTheBuiltInPageIsSmall(t *testing.T) {
-	assert.LessOrEqual(t, len(pageOf(t, "en-US", "fifo")), 10<<10+512)
+	assert.LessOrEqual(t, len(pageOf(t, "en-US", "fifo")), 11<<10)
 	for _, code := range codes(t) {
 		assert.LessOrEqual(t, len(pageOf(t, code, "fifo")), 12<<10, code)
 	}

@@ -63,6 +63,40 @@ func TestInFifoAVisitorSeesTheirPlaceFallAndGetsInByEvents(t *testing.T) {
 	require.Zero(t, room.count(), "no check-in but the stream's")
 }
 
+// others asks the other tabs of the room whether they hear, once they have said all
+// that they had to.
+const others = `new Promise(heard => {
+  const channel = new BroadcastChannel('anteroom shop');
+  channel.onmessage = () => { channel.postMessage([0, 0]); channel.close(); heard(true); };
+  channel.postMessage([0, 2]);
+})`
+
+func TestOnlyTheLastOfTwoTabsSaysGoodbye(t *testing.T) {
+	t.Parallel()
+	for name, deaf := range map[string]bool{"with events": false, "without": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			room := newLiveRoom(t, queue.Line, time.Minute)
+			room.deaf.Store(deaf)
+			room.person()
+			tab := browser.Visitor(t)
+			tab.Open(room.url)
+			tab.Until(place + ` === '1st of 1'`)
+			tab.Another() // so that the browser context stays when the page is closed
+			other := tab.Another()
+			other.Open(room.url)
+			other.Until(place + ` === '1st of 1'`)
+			require.True(t, browsertest.Eval[bool](other, others))
+			require.True(t, browsertest.Eval[bool](tab, others))
+			other.Close()
+			require.Equal(t, 1, room.queued())
+			tab.Close()
+			room.until(func() bool { return room.queued() == 0 }, "the visitor is taken for gone")
+			assert.EqualValues(t, 1, room.left.Load(), "goodbyes")
+		})
+	}
+}
+
 func TestAHiddenTabIsLetInByEvents(t *testing.T) {
 	t.Parallel()
 	room := newLiveRoom(t, queue.Line, 5*time.Minute)

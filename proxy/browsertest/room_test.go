@@ -51,6 +51,7 @@ type room struct {
 	deaf  atomic.Bool // it has no events
 
 	goodbyes sync.RWMutex // held while they are on their way
+	left     atomic.Int64 // how many have come
 
 	mu       sync.Mutex
 	checkIns []checkIn
@@ -110,6 +111,7 @@ func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration) *roo
 		if q.URL.Path == "/.anteroom/leave" {
 			r.goodbyes.RLock()
 			defer r.goodbyes.RUnlock()
+			r.left.Add(1)
 		}
 		r.note(q)
 		gate.ServeHTTP(w, q)

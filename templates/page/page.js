@@ -194,6 +194,27 @@ const goodbye = said => {
   } catch (e) {}
 };
 
+// The other tabs of the room in this browser: only the last one says goodbye. If one has gone without a word, none does, and
+// the place is kept until a check-in is missed. Tabs say 2 when they come, for which the others say 1, and 0 when they go.
+const me = Math.random(), others = new Set();
+let channel;
+const meet = () => {
+  others.clear();
+  try {
+    channel = new BroadcastChannel('anteroom ' + say.room);
+    channel.onmessage = ({data: [who, word]}) => {
+      others[word ? 'add' : 'delete'](who);
+      if (word > 1) channel.postMessage([me, 1]);
+    };
+    channel.postMessage([me, 2]);
+  } catch (e) {}
+};
+const part = () => {
+  if (!channel) return;
+  channel.postMessage([me, 0]);
+  channel.close();
+};
+
 button.onclick = () => {
   if (entered) return enter();
   paused = !paused;
@@ -203,16 +224,19 @@ button.onclick = () => {
 document.addEventListener('visibilitychange', () => document.hidden || look());
 addEventListener('pagehide', () => {
   hush();
-  if (reloading || !interval) return;
+  part();
+  if (reloading || !interval || others.size) return;
   goodbye(1);
   navigator.sendBeacon('/.anteroom/leave');
 });
 addEventListener('pageshow', e => {
   if (!e.persisted) return;
+  meet();
   wary = performance.now() + 5000;
   look(due = 0);
 });
 
+meet();
 clock();
 for (const id of ['ahead', 'position']) set($(id), $(id).textContent.replace(/\d+/g, n => count.format(n)));
 tell();
