@@ -22,6 +22,7 @@ type setup struct {
 	table    *route.Table
 	places   []*room            // in the order of the table; the model of a family for all of its rooms
 	byCookie map[string][]*room // the places by the bare name of their cookie, of a family without the value
+	longest  int                // the length of the longest of those names
 	trust    origin.Trust
 	origins  map[string]*origin.Origin
 	fallback http.Handler // for requests that no room guards; nil if they are refused
@@ -181,7 +182,8 @@ func (g *Gate) fill(s, old *setup) error {
 			}
 		}
 		s.places = append(s.places, r)
-		s.byCookie[r.jar.BareName()] = append(s.byCookie[r.jar.BareName()], r)
+		name := r.jar.BareName()
+		s.byCookie[name], s.longest = append(s.byCookie[name], r), max(s.longest, len(name))
 	}
 	if s.cfg.Origin != nil {
 		o, err := g.originOf(s, old, s.cfg.Origin)
