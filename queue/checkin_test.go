@@ -52,10 +52,9 @@ func TestSlotIsNotKeptForWhoOnlyChecksIn(t *testing.T) {
 		got := d.checkIn(first)
 		require.Equal(t, queue.Queued, got.Outcome)
 		first = got.Ticket
-		if got := d.visit(second); got.Outcome == queue.Admitted {
+		got = d.visit(second)
+		if second = got.Ticket; got.Outcome == queue.Admitted {
 			break
-		} else {
-			second = got.Ticket
 		}
 	}
 	assert.Equal(t, first.ArrivedAt, d.waits(first).ArrivedAt, "who keeps their place")
