@@ -105,7 +105,7 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 // originFails waits until the gate says that its origin fails, 1, or does not, 0.
 func (f *fixture) originFails(want int) {
 	f.t.Helper()
-	line := fmt.Sprintf(`anteroom_origin_failing{origin="%s"} %d`, f.site.URL, want)
+	line := fmt.Sprintf("anteroom_origin_failing{origin=%q} %d", f.site.URL, want)
 	require.Eventually(f.t, func() bool { return strings.Contains(f.api(http.MethodGet, "/metrics", "", nil).body, line) },
 		patience, 5*time.Millisecond)
 }

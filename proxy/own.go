@@ -102,8 +102,8 @@ func (s *setup) withCookie(name string) iter.Seq[*room] {
 				return
 			}
 		}
-		for i, c := range name {
-			if c != '.' {
+		for i := range min(len(name), s.longest+1) {
+			if name[i] != '.' {
 				continue
 			}
 			for _, place := range s.byCookie[name[:i]] {

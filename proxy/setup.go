@@ -23,6 +23,7 @@ type setup struct {
 	table    *route.Table
 	places   []*room            // in the order of the table; the model of a family for all of its rooms
 	byCookie map[string][]*room // the places by the bare name of their cookie, of a family without the value
+	longest  int                // the length of the longest of those names
 	trust    origin.Trust
 	origins  map[string]*origin.Origin
 	subjects map[string]*subject.Reader // of every room, by the header that names its users
@@ -189,7 +190,8 @@ func (g *Gate) fill(s, old *setup) error {
 			s.subjects[http.CanonicalHeaderKey(header)] = r.names
 		}
 		s.places = append(s.places, r)
-		s.byCookie[r.jar.BareName()] = append(s.byCookie[r.jar.BareName()], r)
+		name := r.jar.BareName()
+		s.byCookie[name], s.longest = append(s.byCookie[name], r), max(s.longest, len(name))
 	}
 	if s.cfg.Origin != nil {
 		o, err := g.originOf(s, old, s.cfg.Origin)

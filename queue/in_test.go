@@ -127,6 +127,28 @@ func TestTouchKeepsASessionActive(t *testing.T) {
 	assert.Equal(t, 1, d.stand().Active, "only who is in is touched")
 }
 
+func TestTouchKeepsTheSlotOfAFixedSessionAndNotTheSession(t *testing.T) {
+	s := settings(1, 10)
+	s.DisableSessionRenewal = true
+	store := memstore.New()
+	d, other := openOn(t, s, store), openOn(t, s, store)
+	in := d.enter()
+	d.at(5*time.Minute - time.Second)
+	for range 30 {
+		d.room.Touch(d.now, in)
+		d.pass(2 * time.Second)
+		other.at(d.now.Sub(start))
+		for _, gate := range []*door{d, other} {
+			assert.NotEqual(t, in.ID, gate.waits(in).ID, "nor does the store's word of the slot let them in")
+			assert.Equal(t, queue.Queued, gate.arrive().Outcome)
+			assert.Equal(t, 1, gate.stand().Active)
+		}
+	}
+	d.pass(5 * time.Second)
+	assert.Zero(t, d.stand().Active, "soon after the answer")
+	assert.False(t, d.room.Touch(d.now, in))
+}
+
 func TestRevokedSessionEndsAtOnceAndItsTicketsAreVoid(t *testing.T) {
 	s := settings(2, 10)
 	s.SessionDuration = time.Minute

@@ -108,9 +108,10 @@ func (b *breaker) look() {
 	var err error
 	if b.suspect.Swap(false) || b.failing.Load() {
 		b.answers.Store(false)
-		if err = b.probe(b.ended); b.ended.Err() != nil {
-			return
-		}
+		err = b.probe(b.ended)
+	}
+	if b.ended.Err() != nil { // a probe that was broken off tells nothing
+		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
