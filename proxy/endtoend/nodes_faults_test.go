@@ -3,6 +3,7 @@ package endtoend_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,8 +24,9 @@ type dump struct{ key, value string }
 
 // The room's keys, by the beginnings of their names.
 const (
-	keysOfRoom = "anteroom:{default}:"
-	metaOfRoom = keysOfRoom + "meta"
+	keysOfRoom  = "anteroom:{default}:"
+	metaOfRoom  = keysOfRoom + "meta"
+	listsOfRoom = keysOfRoom + "places:"
 )
 
 // faultsFor is how long things go on breaking.
@@ -40,7 +42,7 @@ func TestAllFaultsTogether(t *testing.T) {
 	method := []string{"fifo", "random", "line"}[f.rand.IntN(3)]
 	t.Logf("seed %d: a room with the method %s", seed, method)
 	l := limits{active: 15, perMinute: 100_000, session: 3 * time.Second}
-	f.nodes = serveNodes(t, 3, l, "--queueing-method", method)
+	f.nodes = serveNodes(t, 3, l, "--queueing-method", method, "--line-dropout", "3s")
 	c := f.crowd()
 	c.breaking(true)
 	c.come("visitor", 120, func(int) person {
@@ -150,12 +152,18 @@ func (f *faults) keys() []string {
 	return keys
 }
 
-// key draws one of the room's keys.
+// key draws one of the room's keys; the many lists of an exact line count as one.
 func (f *faults) key() string {
-	if keys := f.keys(); len(keys) > 0 {
-		return keys[f.rand.IntN(len(keys))]
+	keys := f.keys()
+	lists := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !strings.HasPrefix(key, listsOfRoom) })
+	keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasPrefix(key, listsOfRoom) })
+	if len(lists) > 0 {
+		keys = append(keys, lists[f.rand.IntN(len(lists))])
 	}
-	return metaOfRoom
+	if len(keys) == 0 {
+		return metaOfRoom
+	}
+	return keys[f.rand.IntN(len(keys))]
 }
 
 func (f *faults) loseKey() {
