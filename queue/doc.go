@@ -48,7 +48,8 @@
 //     visitor's arrival time rounded down (to the minute, as a rule);
 //   - random: nobody, for a visitor who has come back; slots are raced for at
 //     each check-in;
-//   - line: everybody in front of them in an exact line, which the store keeps;
+//   - line: everybody in front of them in an exact line, which the store keeps, but
+//     for those whose ticket has not come back yet: they may be nobody;
 //   - passthrough: nobody, for anyone, and the limits do not hold;
 //   - reject: nobody enters.
 //

@@ -75,12 +75,6 @@ type Room struct {
 	talk    talk
 }
 
-// memory is what the configuration in force says of places from before.
-type memory struct {
-	since Instant       // as in Places
-	lasts time.Duration // how long it is remembered who was let in
-}
-
 // NewRoom returns a room that has made itself known to its store at now. A room
 // that is new to the store is configured with c.Settings; one that is not goes
 // on as it was configured. It fails if the settings are out of bounds or the

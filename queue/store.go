@@ -38,7 +38,7 @@ type Place struct {
 	// Number is counted up from 1 as visitors join. Among those of one priority a
 	// smaller one is ahead.
 	Number   uint64
-	Ahead    int   // people ahead in line
+	Ahead    int   // people ahead in line, those whose ticket has not come back among them
 	Length   int   // of the line, this visitor included
 	Priority int16 // a higher one is ahead of all of a lower one; default 0
 
@@ -209,7 +209,7 @@ type View struct {
 	FirstNumber uint64 // the lowest of those who wait with the default priority
 	LastNumber  uint64 // the highest that was given out
 	Preferred   int    // how many wait with a higher priority
-	Turns       []ID   // those whose turn it is: the first Open in line, at most MaxTurns
+	Turns       []ID   // those whose turn it is: of the confirmed ones in line the first Open, at most MaxTurns
 
 	Configuration Configuration // as it stands; its Settings are valid only if Version is not Report.Version
 }
@@ -253,44 +253,6 @@ type Configuration struct {
 	Places    Places // as Room.Configure has made it of what was before
 }
 
-// Places says of the places in line from before a configuration how long they last.
-type Places struct {
-	// Longest is how long a place lasted at most by earlier settings whose tickets
-	// visitors may still have.
-	Longest time.Duration
-
-	// Since is when a place must have been checked in at to be worth anything: when
-	// the settings made places last longer, stores had forgotten by whom older ones
-	// were used.
-	Since Instant
-}
-
-// memoryMargin is how much longer than any place lasts it is remembered who was let
-// in: nodes may be a little late to learn of a configuration, or of the time.
-const memoryMargin = 10 * time.Second
-
-// Remembers is how long a store remembers who was let in: for as long as any ticket
-// from before can be brought.
-func (c *Configuration) Remembers() time.Duration {
-	return max(c.Settings.PlaceLasts(), c.Places.Longest) + memoryMargin
-}
-
-// placesUnder returns the Places of the settings that follow c at now.
-func (c *Configuration) placesUnder(s *Settings, now Instant) Places {
-	if c.Version == 0 {
-		return Places{}
-	}
-	lasted := max(c.Settings.PlaceLasts(), c.Places.Longest)
-	next := Places{Longest: lasted, Since: c.Places.Since}
-	if now.Sub(c.At) > c.Places.Longest { // of the tickets from before c none is left
-		next.Longest = c.Settings.PlaceLasts()
-	}
-	if s.PlaceLasts() > lasted {
-		next.Since = max(next.Since, now.Add(-lasted))
-	}
-	return next
-}
-
 // ErrConflict is returned by Configure for a version that is not the next one.
 var ErrConflict = errors.New("the room was configured by somebody else meanwhile")
 
@@ -307,18 +269,22 @@ type Store interface {
 
 	// Admit counts the report and then decides the claims by the one rule:
 	// buckets in order, newcomers last, and claims of one bucket as given.
-	// grants[i] is the verdict on claims[i]. With an exact line each claim is a
-	// check-in: those who have not checked in for LineDropout have no place any
-	// more, though a step takes out only so many of them; the claimant is found in
-	// line or joins it, and is let in if fewer are ahead than slots are open. A
-	// place that a store with a lost memory does not find is taken up as the
-	// ticket has it, if its last check-in was before the memory began and within
-	// LineDropout; and so are the places from before a room got its line, by their
-	// arrival. Where people may be about to be taken up, no slots are open for as
-	// long as Settings.ComesBack. Whoever is let in, Held and
-	// Beyond too, is taken out of their cell in the same step. It is idempotent by id: an id that holds a
-	// slot is Held, and takes none. On an error no slot was granted; whether
+	// grants[i] is the verdict on claims[i]. Whoever is let in, Held and Beyond too,
+	// is taken out of their cell in the same step. It is idempotent by id: an id that
+	// holds a slot is Held, and takes none. On an error no slot was granted; whether
 	// the report was counted is unknown, and the same report may be sent again.
+	//
+	// With an exact line each claim is a check-in: those who have not checked in for
+	// LineDropout have no place any more, though a step takes out only so many of
+	// them; the claimant is found in line or joins it, and is let in if fewer are
+	// ahead than slots are open. The place of a newcomer who joins is confirmed by
+	// their next claim. Until then it counts as ahead of other newcomers alone, and
+	// ends with ConfirmsWithin; whoever brings its ticket after that, but within
+	// LineDropout, is taken up at their number. A place that a store with a lost
+	// memory does not find is taken up as the ticket has it, if its last check-in was
+	// before the memory began and within LineDropout; and so are the places from
+	// before a room got its line, by their arrival. Where people may be about to be
+	// taken up, no slots are open for as long as Settings.ComesBack.
 	Admit(ctx context.Context, room string, report *Report, claims []Claim, grants []Grant) (Standing, error)
 
 	// Sync counts the report and returns how the room stands. On an error the

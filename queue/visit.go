@@ -198,14 +198,6 @@ func (r *Room) inLine(now Instant, p *Pending, place Place) Decision {
 	return d
 }
 
-// placeEnds is until when the place of a waiting ticket can be come back to.
-func (r *Room) placeEnds(s *Settings, t *Ticket) Instant {
-	if t.LastCheckIn <= r.memory.Load().since {
-		return 0
-	}
-	return s.placeEnds(t)
-}
-
 // letsAllIn reports whether everyone enters, without waiting for anything.
 func (r *Room) letsAllIn(s *Settings) bool {
 	return s.Method == Passthrough && !s.QueueAll && !r.paused.Load()

@@ -39,7 +39,9 @@ func TestGoodbyeAtOneGateCountsForNothingWhileAStreamIsOpenAtAnother(t *testing.
 			listen(here, second)
 			tab := listen(there, first)
 			waiting := func(n float64) func() bool {
-				return func() bool { return here.status()["estimated_queued_users"] == n && there.status()["estimated_queued_users"] == n }
+				return func() bool {
+					return here.status()["estimated_queued_users"] == n && there.status()["estimated_queued_users"] == n
+				}
 			}
 			s.until("both wait", waiting(2))
 			closed := time.Now()
