@@ -1,6 +1,6 @@
 -- The keys of the room, and what reads the arguments.
 
-local META, CONF, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, PLACES = unpack(KEYS)
+local META, CONF, DRAWN, ADMITTED, SESSIONS, COUNTS, BUCKETS, WINDOWS, REVOKED, ORDER, LEVELS, PLACES = unpack(KEYS)
 
 local call = redis.call
 local arg = 0
