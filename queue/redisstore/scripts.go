@@ -82,8 +82,8 @@ func within(body string) string { return "local function room()\n" + body + "end
 // exact line has lists besides, named after the last. The braces keep them on one
 // node of a Cluster.
 func keys(room string) []string {
-	names := [...]string{"meta", "conf", "sessions", "admitted", "counts", "buckets", "windows",
-		"revoked", "drawn", "order", "levels", "unconfirmed", "left", "places"}
+	names := [...]string{"meta", "conf", "drawn", "left", "admitted", "sessions", "counts", "buckets", "windows",
+		"revoked", "order", "levels", "unconfirmed", "places"}
 	list, prefix := make([]string, len(names)), "anteroom:{"+room+"}:"
 	for i, name := range names {
 		list[i] = prefix + name

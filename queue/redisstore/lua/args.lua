@@ -1,6 +1,6 @@
 -- The keys of the room, and what reads the arguments.
 
-local META, CONF, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES = unpack(KEYS)
+local META, CONF, DRAWN, LEFT, ADMITTED, SESSIONS, COUNTS, BUCKETS, WINDOWS, REVOKED, ORDER, LEVELS, UNCONFIRMED, PLACES = unpack(KEYS)
 
 local call = redis.call
 local arg = 0

@@ -1,2 +1,2 @@
 -- At a sync every key has to be as the last call left it.
-for _, key in ipairs(MARKED) do check(key) end
+check(FIRST, LAST)

@@ -1,21 +1,20 @@
 -- Runs the call. One that dies of what the memory has forgets all but the clock and the
--- nodes, and begins again: then these tell it anew. What has other causes, such as a server that may not be
--- written to, is the caller's to know.
+-- nodes, and begins again: then these tell it anew. What has other causes, such as a server
+-- that may not be written to, is the caller's to know.
 
-local SIGNS = {'memory of the room is broken', 'WRONGTYPE', 'attempt to ', 'bad argument', 'is not an integer', 'is not a valid float', 'is not a float'}
+local ok, reply = pcall(room)
+if ok then return reply end
 
 local function broken(fault)
-  for _, sign in ipairs(SIGNS) do
+  for _, sign in ipairs({'memory of the room is broken', 'WRONGTYPE', 'attempt to ', 'bad argument', 'is not an integer', 'is not a valid float', 'is not a float'}) do
     if string.find(fault, sign, 1, true) then return true end
   end
 end
 
-local ok, reply = pcall(room)
-if not ok and broken(tostring(reply)) then
+if broken(tostring(reply)) then
   if call('TYPE', META).ok ~= 'hash' then call('DEL', META) end
   forgotten = true
   begin()
   ok, reply = pcall(room)
 end
-if not ok then return redis.error_reply(tostring(reply)) end
-return reply
+return ok and reply or redis.error_reply(tostring(reply))

@@ -20,7 +20,7 @@ r.last = tonumber(m[1])
 -- version of the configuration; whether nobody waited at some moment of the minute; whether
 -- any id is revoked; whether the slot of any such is kept; the marks of the keys; what the
 -- memory is named; the server's process.
-local STATE, MARKS, NO_MARKS = '>ddddddddddbbbc80ss', '>dddddddddd', string.rep('\0', 80)
+local STATE, MARKS, NO_MARKS = '>ddddddddddbbbc72ss', '>ddddddddd', string.rep('\0', 72)
 local doubt, kept, known_version, idle, any_revoked, leaving, packed_marks, epoch, server_before = 0, 0, 0, 0, 0, 0, NO_MARKS, nil, nil
 if r.last and m[3] and not forgotten then
   doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, kept, r.active, r.first_end, known_version, idle, any_revoked, leaving, packed_marks,

@@ -2,63 +2,65 @@
 -- a view that tells so, at the latest when it would have ended: until then the
 -- visitor may pass at some.
 
--- LEAVING is what is kept of each: the id, when it was revoked, and which node said so.
-local LEAVING = '>c16ds'
-local leaving_ids -- those of this call, once they are needed
+local leave_later, settle_leaving
+if r.leaving or revoked > 0 then
+  -- LEAVING is what is kept of each: the id, when it was revoked, and which node said so.
+  local LEAVING = '>c16ds'
+  local leaving_ids -- those of this call, once they are needed
 
-local function read_leaving()
-  leaving_ids = {}
-  local packed, at = r.leaving and call('HGET', META, 'leaving') or '', 1
-  while at <= #packed do
-    local e = {}
-    e.id, e.since, e.by, at = struct.unpack(LEAVING, packed, at)
-    table.insert(leaving_ids, e)
-  end
-end
-
--- leave_later has a revoked session leave.
-local function leave_later(id)
-  if not call('ZSCORE', SESSIONS, id) then return end
-  if not leaving_ids then read_leaving() end
-  for _, e in ipairs(leaving_ids) do
-    if e.id == id then return end
-  end
-  table.insert(leaving_ids, {id = id, since = r.now, by = node})
-end
-
--- views are how new the view is that each node has which reports.
-local function views()
-  local names, news = nodes_since(r.now - GRACE)
-  local list = {[node] = told_since}
-  for i, name in ipairs(names) do
-    if name ~= node then list[name] = news[i] end
-  end
-  return list
-end
-
--- heard says whether all nodes have heard of what one of them said at a moment.
-local function heard(known, e)
-  for name, at in pairs(known) do
-    if name ~= e.by and at < e.since then return false end
-  end
-  return true
-end
-
--- settle_leaving gives the slots of those away whose time has come.
-local function settle_leaving()
-  if not r.leaving and not leaving_ids then return end
-  if not leaving_ids then read_leaving() end
-  local known, kept, list = views(), {}, {}
-  for _, e in ipairs(leaving_ids) do
-    local ends = tonumber(call('ZSCORE', SESSIONS, e.id))
-    if ends and (heard(known, e) or (tonumber(call('ZSCORE', REVOKED, e.id)) or 0) <= r.now) then
-      alter(SESSIONS)
-      call('ZREM', SESSIONS, e.id)
-      r.first_end = 0
-    elseif ends then
-      table.insert(kept, struct.pack(LEAVING, e.id, e.since, e.by))
+  local function read_leaving()
+    leaving_ids = {}
+    local packed, at = r.leaving and call('HGET', META, 'leaving') or '', 1
+    while at <= #packed do
+      local e = {}
+      e.id, e.since, e.by, at = struct.unpack(LEAVING, packed, at)
+      table.insert(leaving_ids, e)
     end
   end
-  r.leaving = #kept > 0
-  call('HSET', META, 'leaving', table.concat(kept))
+
+  -- leave_later has a revoked session leave.
+  function leave_later(id)
+    if not call('ZSCORE', SESSIONS, id) then return end
+    if not leaving_ids then read_leaving() end
+    for _, e in ipairs(leaving_ids) do
+      if e.id == id then return end
+    end
+    table.insert(leaving_ids, {id = id, since = r.now, by = node})
+  end
+
+  -- views are how new the view is that each node has which reports.
+  local function views()
+    local names, news = nodes_since(r.now - GRACE)
+    local list = {[node] = told_since}
+    for i, name in ipairs(names) do
+      if name ~= node then list[name] = news[i] end
+    end
+    return list
+  end
+
+  -- heard says whether all nodes have heard of what one of them said at a moment.
+  local function heard(known, e)
+    for name, at in pairs(known) do
+      if name ~= e.by and at < e.since then return false end
+    end
+    return true
+  end
+
+  -- settle_leaving gives the slots of those away whose time has come.
+  function settle_leaving()
+    if not leaving_ids then read_leaving() end
+    local known, kept, list = views(), {}, {}
+    for _, e in ipairs(leaving_ids) do
+      local ends = tonumber(call('ZSCORE', SESSIONS, e.id))
+      if ends and (heard(known, e) or (tonumber(call('ZSCORE', REVOKED, e.id)) or 0) <= r.now) then
+        alter(SESSIONS)
+        call('ZREM', SESSIONS, e.id)
+        r.first_end = 0
+      elseif ends then
+        table.insert(kept, struct.pack(LEAVING, e.id, e.since, e.by))
+      end
+    end
+    r.leaving = #kept > 0
+    call('HSET', META, 'leaving', table.concat(kept))
+  end
 end

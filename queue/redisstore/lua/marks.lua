@@ -1,4 +1,4 @@
--- Each key of what is not told again by itself bears a mark: a member of a sorted set, a
+-- Each key that decisions go by for long bears a mark: a member of a sorted set, a
 -- field of a hash. It is another one after each call that changes the key, and the state
 -- says which: a key that was lost, or is as it once was, is told by its mark before
 -- anything is written to it, and at each sync. The memory counts as lost then.
@@ -6,65 +6,47 @@
 -- The marks of sorted sets are before all that these have by time, and behind all
 -- where ranks count.
 local MARK = string.rep('\255', 17)
-local MARKED = {SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, ORDER, LEVELS, UNCONFIRMED, PLACES}
+local FIRST, LAST = 6, 14 -- which of the KEYS bear one
 local BROKEN = 'the memory of the room is broken'
 
-local function hash(key) return key == COUNTS or key == PLACES end
-local function ranked(key) return key == ORDER or key == LEVELS or key == UNCONFIRMED end
-
--- marks are by their keys; 0 of a key that was not made yet.
-local marks
-local function read_marks()
-  marks = {}
-  local list = {struct.unpack(MARKS, packed_marks)}
-  for i, key in ipairs(MARKED) do marks[key] = list[i] end
-end
-
-local function pack_marks()
-  if not marks then return packed_marks end
-  local list = {}
-  for i, key in ipairs(MARKED) do list[i] = marks[key] end
-  return struct.pack(MARKS, unpack(list))
-end
+-- marks are in the order of the keys; 0 of a key that was not made yet.
+local marks, altered = nil, {}
 
 -- alter comes before what this call changes in a key. A mark begins with the time,
 -- so that no two memories have the same.
-local altered = {}
 local function alter(key)
   if altered[key] then return end
   altered[key] = true
-  if not marks then read_marks() end
-  local mark, step, found = marks[key], 1, nil
+  marks = marks or {struct.unpack(MARKS, packed_marks)}
+  local i = 1
+  while KEYS[i + FIRST - 1] ~= key do i = i + 1 end
+  local mark, step, found = marks[i], 1, nil
   if mark == 0 then
     step = t[1] * 1000000 + t[2]
     touch(key)
   end
-  if hash(key) then
+  if key == COUNTS or key == PLACES then
     mark = mark + step
     found = call('HINCRBY', key, MARK, whole(step))
   else
-    if not ranked(key) then step = -step end
+    if key ~= ORDER and key ~= LEVELS and key ~= UNCONFIRMED then step = -step end
     mark = mark + step
     found = tonumber(call('ZINCRBY', key, whole(step), MARK))
   end
   if found ~= mark then error(BROKEN, 0) end
-  marks[key] = mark
+  marks[i] = mark
 end
 
--- check makes sure that a key is as the last call left it.
-local function check(key)
-  if altered[key] then return end
-  if not marks then read_marks() end
-  local found = hash(key) and call('HGET', key, MARK) or not hash(key) and call('ZSCORE', key, MARK)
-  if (tonumber(found) or 0) ~= marks[key] then error(BROKEN, 0) end
-end
-
--- unmark leaves of a sorted set what can be kept, if it is one.
-local function unmark(key)
-  if call('TYPE', key).ok == 'zset' then
-    call('ZREM', key, MARK)
-  else
-    call('DEL', key)
+-- check makes sure that the keys are as the last call left them, from one to another
+-- of the KEYS.
+local function check(first, last)
+  marks = marks or {struct.unpack(MARKS, packed_marks)}
+  for i = first, last do
+    local key = KEYS[i]
+    if not altered[key] then
+      local found = call((key == COUNTS or key == PLACES) and 'HGET' or 'ZSCORE', key, MARK)
+      if (tonumber(found) or 0) ~= marks[i - FIRST + 1] then error(BROKEN, 0) end
+    end
   end
 end
 
@@ -75,6 +57,9 @@ local function forget()
   local line = {ORDER, LEVELS, UNCONFIRMED, PLACES}
   for list = 0, RING - 1 do line[#line + 1] = PLACES .. ':' .. list end
   call('UNLINK', unpack(line))
-  for _, key in ipairs({SESSIONS, ADMITTED, REVOKED}) do unmark(key) end
+  for _, key in ipairs({SESSIONS, ADMITTED, REVOKED}) do
+    if call('TYPE', key).ok ~= 'zset' then call('DEL', key) end
+    if key ~= ADMITTED then call('ZREM', key, MARK) end
+  end
   marks, packed_marks = nil, NO_MARKS
 end

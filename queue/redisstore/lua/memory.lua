@@ -19,21 +19,6 @@ local function await(names, lasting)
   end
 end
 
--- pass_grace ends it once nobody is awaited any more.
-local function pass_grace()
-  r.grace = 0
-  for name, at in pairs(awaited) do
-    if at <= r.now then awaited[name] = nil else r.grace = math.max(r.grace, at) end
-  end
-end
-
-local function keep_awaited()
-  local list = {}
-  for name, at in pairs(awaited) do list[#list + 1] = name .. ':' .. whole(at) end
-  local text = table.concat(list, ' ')
-  if text ~= (awaited_before or '') then call('HSET', META, 'awaited', text) end
-end
-
 -- nodes_since lists the nodes that have reported since, and how new the view is that each
 -- has; and tells which report of theirs is the oldest. It forgets those that have not
 -- reported for an hour.
@@ -104,7 +89,12 @@ end
 local want_whole = told_epoch ~= '' and (told_epoch ~= epoch or not known_seq and whole_report == 0)
   or doubting and not known_seq
 if not want_whole and told_version <= limits.version then awaited[node] = nil end
-pass_grace()
+if r.grace > 0 then
+  r.grace = 0
+  for name, at in pairs(awaited) do
+    if at <= r.now then awaited[name] = nil else r.grace = math.max(r.grace, at) end
+  end
+end
 
 -- closed says that nobody is admitted, whatever is open.
 local function close() r.closed = r.grace > 0 or doubting or want_whole or limits.version == 0 end

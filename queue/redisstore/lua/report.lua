@@ -5,7 +5,7 @@
 local MAX_LEFT = 1000 -- how many goodbyes nodes are told of at most
 
 local function use_up(id)
-  alter(ADMITTED)
+  touch(ADMITTED)
   call('ZADD', ADMITTED, 'NX', now, id)
 end
 
@@ -40,7 +40,7 @@ for _ = 1, revoked do
     leave_later(id)
   end
 end
-settle_leaving()
+if settle_leaving then settle_leaving() end
 if not r.counted and not want_whole and told_minute == r.minute then r.admitted = r.admitted + told_admitted end
 if told_given > r.given then
   r.given = told_given

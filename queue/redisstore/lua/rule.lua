@@ -4,7 +4,7 @@
 -- are counted anew once one has ended, where others than those let in were added, and
 -- where the first to end was renewed.
 local function count_sessions()
-  check(SESSIONS)
+  check(FIRST, FIRST) -- the sessions
   local alive = '(' .. whole(r.now - r.slack)
   local first = call('ZRANGEBYSCORE', SESSIONS, alive, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
   r.active = call('ZCOUNT', SESSIONS, alive, '+inf')

@@ -11,9 +11,13 @@ if r.has_line then
   if numbers ~= m[4] then call('HSET', META, 'line', numbers) end
 end
 if offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(offset)) end
-keep_awaited()
+if awaited_before or r.grace > 0 then
+  local list = {}
+  for name, at in pairs(awaited) do list[#list + 1] = name .. ':' .. whole(at) end
+  call('HSET', META, 'awaited', table.concat(list, ' '))
+end
 call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.minute,
-  r.active, r.first_end, limits.version, flag(r.idle), flag(r.any_revoked), flag(r.leaving), pack_marks(), epoch, server),
+  r.active, r.first_end, limits.version, flag(r.idle), flag(r.any_revoked), flag(r.leaving), marks and struct.pack(MARKS, unpack(marks)) or packed_marks, epoch, server),
   node, struct.pack(NODE, known_seq or -1, r.now, told_since))
 local life = lifetime(limits.duration, math.max(limits.place, limits.dropout))
 if kept ~= r.minute then

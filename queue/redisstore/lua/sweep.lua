@@ -25,8 +25,5 @@ each(past, function(part)
   for i, id in ipairs(part) do
     if not ends[i] then table.insert(gone, id) end
   end
-  if #gone > 0 then
-    alter(ADMITTED)
-    call('ZREM', ADMITTED, unpack(gone))
-  end
+  if #gone > 0 then call('ZREM', ADMITTED, unpack(gone)) end
 end)
