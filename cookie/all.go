@@ -8,19 +8,13 @@ import (
 // Cookies are all cookies of ours that a request brings, of whatever rooms.
 type Cookies struct {
 	names []string
-	of    map[string][]sent
-}
-
-// sent is a cookie's value, and whether its name began with "__Host-".
-type sent struct {
-	value string
-	host  bool
+	of    map[string][]string // by those, each as it stands in the header: "name=value", or "__Host-name=value"
 }
 
 // ReadAll finds them in one pass over the Cookie header lines of a request. The only
 // error is ErrUnreadable.
 func ReadAll(header http.Header) (Cookies, error) {
-	c := Cookies{of: map[string][]sent{}}
+	c := Cookies{of: map[string][]string{}}
 	lines := header["Cookie"]
 	if !readable(lines) {
 		return c, ErrUnreadable
@@ -56,19 +50,14 @@ func (c *Cookies) scan(line string) {
 		if c.of[name] == nil {
 			c.names = append(c.names, name)
 		}
-		c.of[name] = append(c.of[name], sent{value: valueAt(line, from+1), host: len(bare) < len(before)})
+		whole, _, _ := strings.Cut(line[len(bare):], ";")
+		c.of[name] = append(c.of[name], whole)
 	}
 }
 
 // ReadFrom is Read of cookies that were found already.
 func (j *Jar) ReadFrom(c Cookies) Ticket {
-	return j.first(func(yield func(value string, host bool) bool) {
-		for _, s := range c.of[j.codec.name] {
-			if !yield(s.value, s.host) {
-				return
-			}
-		}
-	})
+	return j.first(c.of[j.codec.name])
 }
 
 // BareName returns the name of the room's cookie without "__Host-".

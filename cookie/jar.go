@@ -3,7 +3,6 @@ package cookie
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"strings"
 )
@@ -123,26 +122,26 @@ func (j *Jar) Read(header http.Header) (Ticket, error) {
 	if !readable(lines) {
 		return Ticket{}, ErrUnreadable
 	}
-	return j.first(values(lines, j.codec.name)), nil
+	return j.first(lines), nil
 }
 
 // first returns the first ticket that opens, in the order that Read tells of.
-func (j *Jar) first(values iter.Seq2[string, bool]) Ticket {
-	ticket, others, ok := j.find(values, true)
+func (j *Jar) first(lines []string) Ticket {
+	ticket, others, ok := j.find(lines, true)
 	if !ok && others {
-		ticket, _, _ = j.find(values, false)
+		ticket, _, _ = j.find(lines, false)
 	}
 	return ticket
 }
 
 // find returns the first ticket that opens of the values that came as "__Host-…",
 // or of the others, and whether there are any of the other kind.
-func (j *Jar) find(values iter.Seq2[string, bool], hosts bool) (t Ticket, others, ok bool) {
+func (j *Jar) find(lines []string, hosts bool) (t Ticket, others, ok bool) {
 	name := j.codec.name
 	if hosts {
 		name = j.hostName
 	}
-	for value, host := range values {
+	for value, host := range values(lines, j.codec.name) {
 		if host != hosts {
 			others = true
 		} else if t, ok := j.open(value, name); ok {
