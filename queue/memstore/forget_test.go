@@ -28,7 +28,7 @@ func (g *gate) elsewhere() {
 
 // remembered says whether the room's journal is there.
 func (g *gate) remembered() bool {
-	_, err := os.Stat(filepath.Join(g.dir, "shop.journal"))
+	_, err := os.Stat(filepath.Join(g.dir, "rooms", "shop.journal"))
 	return err == nil
 }
 
@@ -44,12 +44,12 @@ func TestAFleetingRoomIsForgottenWithItsJournal(t *testing.T) {
 	g := run(t, t.TempDir(), fleeting(), 0)
 	require.Equal(t, queue.Granted, g.claim(newcomer(1)))
 	g.look()
-	for at := time.Duration(0); at <= 14*time.Minute; at += time.Minute {
+	for at := time.Duration(0); at < 5*time.Minute; at += 10 * time.Second {
 		g.at(at)
 		g.elsewhere()
 		require.True(t, g.remembered(), "at %v its tickets could matter", at)
 	}
-	g.at(16 * time.Minute)
+	g.at(6 * time.Minute)
 	g.elsewhere()
 	assert.False(t, g.remembered())
 	assert.Zero(t, g.version(), "it is as one never heard of")
@@ -85,8 +85,10 @@ func TestAFleetingRoomOfAnEarlierProcessIsForgottenToo(t *testing.T) {
 	t.Cleanup(func() { assert.NoError(t, g.stop()) })
 	g.at(3 * time.Hour)
 	g.elsewhere()
+	g.at(3*time.Hour + 10*time.Second)
+	g.elsewhere()
 	assert.True(t, g.remembered(), "whoever is in may still come back")
-	g.at(3*time.Hour + 16*time.Minute)
+	g.at(3*time.Hour + 75*time.Second)
 	g.elsewhere()
 	assert.False(t, g.remembered())
 }
