@@ -144,7 +144,7 @@ func (r *room) open() int {
 		return 0
 	}
 	released, _ := r.pacer.Released(r.settings, r.now, r.present() > 0)
-	return queue.Open(r.settings, r.active, released, r.admitted)
+	return queue.Open(r.settings, r.active, released, r.allowanceUsed())
 }
 
 // may says whether the rule has a slot for the claimant. In random those who have

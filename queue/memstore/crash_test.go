@@ -218,6 +218,29 @@ func TestARoomWithALostJournalLearnsWhoIsInAndHoldsItsLimit(t *testing.T) {
 	assert.Equal(t, queue.Refused, g.claim(newcomer(8)))
 }
 
+// A lost journal may have told of as many admissions in its minute as there were
+// slots, and of as many more for each session that has passed since it began.
+func TestARoomWithALostJournalKeepsTheAllowanceOfTheMinute(t *testing.T) {
+	for _, c := range []struct {
+		perMinute, total, want int
+		session                time.Duration
+	}{
+		{perMinute: 100, total: 2, want: 2, session: 5 * time.Second},
+		{perMinute: 12, total: 5, want: 0, session: 5 * time.Second},
+		{perMinute: 12, total: 5, want: 2, session: 12 * time.Second},
+		{perMinute: 7, total: 5, want: 2, session: 25 * time.Second},
+	} {
+		g, _ := reopen(t, nil)
+		s := settings()
+		s.TotalActiveUsers, s.NewUsersPerMinute, s.SessionDuration, s.RefreshInterval = c.total, c.perMinute, c.session, time.Second
+		g.configure(s)
+		g = g.crashes(s, 20*time.Second+c.session)
+		assert.Equal(t, c.want, g.look().Open, "%+v", c)
+		g.at(time.Minute)
+		assert.Equal(t, min(c.total, c.perMinute), g.look().Open)
+	}
+}
+
 func TestAJournalThatIsRemovedWhileTheGateRunsIsWrittenAnew(t *testing.T) {
 	g := run(t, t.TempDir(), settings(), 0)
 	g.enter(1)

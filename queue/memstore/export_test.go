@@ -11,3 +11,10 @@ func FailWrites(s *Store, room string) (mend func(), err error) {
 	r.journal.path = "/dev/null/none"
 	return func() { r.journal.path = path }, nil
 }
+
+// Rooms is how many rooms the store has in memory.
+func Rooms(s *Store) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.rooms)
+}

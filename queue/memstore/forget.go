@@ -71,7 +71,7 @@ func (r *room) over(now queue.Instant) bool {
 	r.restore(now)
 	r.advance(now)
 	r.sweep()
-	if len(r.sessions)+len(r.revoked)+r.active+r.admitted+r.present() > 0 || r.recovered() != 0 {
+	if len(r.sessions)+len(r.revoked)+r.active+r.allowanceUsed()+r.present() > 0 || r.recovered() != 0 {
 		return false
 	}
 	plain := len(r.current.Overrides) == 0 && r.numbers == (numbers{})

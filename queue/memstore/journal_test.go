@@ -198,11 +198,13 @@ func TestACrashCountsNoAdmissionTwiceAndForgetsNone(t *testing.T) {
 	s.NewUsersPerMinute, s.SessionDuration = 4, time.Second
 	g := run(t, t.TempDir(), s, 0)
 	g.enter(1)
+	g.at(2 * time.Second)
+	g.look() // which finds that the session has ended, and writes the journal anew
 	g.enter(2)
-	g.at(3 * time.Second)
-	g.look() // which finds that their sessions have ended
+	g.at(4 * time.Second)
+	g.look()
 	g.enter(3)
-	g = g.crashes(s, 4*time.Second)
+	g = g.crashes(s, 5*time.Second)
 	assert.Equal(t, 3, g.look().Admitted)
 	g.enter(4)
 	assert.Equal(t, queue.Refused, g.claim(newcomer(5)))

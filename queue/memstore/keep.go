@@ -82,7 +82,7 @@ func (r *room) compact() error {
 	}
 	r.journal.minute(r.minute, r.admitted)
 	r.journal.numbers(r.numbers)
-	if r.recovered() != 0 {
+	if r.recovered() != 0 || r.lost != 0 && r.lost >= r.minute {
 		r.journal.lost(r.lost)
 	}
 	r.journal.counts(&r.cells, r.now)

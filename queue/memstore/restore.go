@@ -67,9 +67,8 @@ func (r *room) loses(reason error) {
 }
 
 // recovered is when the sessions that a damaged journal did not tell of are known
-// again, by their tickets, or have ended, and the minute whose admissions it did not
-// tell of is over: until then nobody is let in. Those in line are present again by
-// then, too. It is zero where there is nothing to wait for.
+// again, by their tickets, or have ended: until then nobody is let in. Those in line
+// are present again by then, too. It is zero where there is nothing to wait for.
 func (r *room) recovered() queue.Instant {
 	if r.lost == 0 {
 		return 0
@@ -78,9 +77,20 @@ func (r *room) recovered() queue.Instant {
 	if r.current.Version == 0 { // nobody has asked for the room since
 		lasts = longest
 	}
-	at := max(r.lost.Add(lasts), r.lost.Floor(minute).Add(minute))
+	at := r.lost.Add(lasts)
 	if at <= r.now {
 		return 0
 	}
 	return at
+}
+
+// allowanceUsed is how much of this minute's allowance counts as used: all that was
+// admitted, and what a journal that was lost in this minute may have told of. A slot
+// was given away once, and again when a session had passed.
+func (r *room) allowanceUsed() int {
+	if r.lost == 0 || r.lost < r.minute {
+		return r.admitted
+	}
+	times := 1 + int(r.lost.Sub(r.minute)/max(time.Second, r.settings.SessionLasts(r.slack)))
+	return r.admitted + min(r.settings.NewUsersPerMinute, r.settings.TotalActiveUsers*times)
 }

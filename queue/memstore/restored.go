@@ -43,6 +43,9 @@ var (
 // how many bytes they are. A record that a crash has cut short is none; all else that
 // is not right is told in loss.
 func (p *restored) read(file []byte, room string) (size int64) {
+	if len(file)%block != 0 {
+		p.loss = errCut
+	}
 	rest := file
 	for first := true; ; first = false {
 		body, next, err := record(rest)

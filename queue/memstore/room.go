@@ -261,7 +261,7 @@ func (r *room) standing() queue.Standing {
 	return queue.Standing{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
 		Open: r.open(), Settling: r.settled() != 0, Recovering: r.recovered() != 0,
-		NextOpen: r.nextOpen(released-r.admitted, r.nextRelease(released, more)),
+		NextOpen: r.nextOpen(released-r.allowanceUsed(), r.nextRelease(released, more)),
 	}
 }
 
