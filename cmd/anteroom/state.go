@@ -37,9 +37,6 @@ func openState(dir string) (*state, error) {
 	return &state{dir: dir, lock: lock}, nil
 }
 
-// journals is where the embedded store keeps its journals.
-func (s *state) journals() string { return filepath.Join(s.dir, "rooms") }
-
 // keys parses the configured cookie keys; without any it takes the gate's own,
 // which is made at the first start.
 func (s *state) keys(configured []string) ([]cookie.Key, error) {

@@ -20,7 +20,10 @@ const inProcess = "memory"
 // openStore opens the store of the given name: the embedded one, or a Redis.
 func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (queue.Store, error) {
 	if name == inProcess {
-		return memstore.Open(st.journals())
+		return memstore.Config{Dir: st.dir, SinceBoot: sinceBoot, OnLoss: func(room string, reason error) {
+			log.Error("the room's journal is lost or damaged: nobody new is let in until one session_duration has passed, and changes by the API may be lost; look after the disk of state_dir",
+				zap.String("room", room), zap.String("state_dir", st.dir), zap.Error(reason))
+		}}.Open()
 	}
 	redis.SetLogger(clientLog{log})
 	store, warnings, err := redisstore.Open(ctx, name)

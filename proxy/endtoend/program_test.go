@@ -70,6 +70,7 @@ func (o *output) String() string {
 type gate struct {
 	t          *testing.T
 	args, env  []string
+	files      int // that it may have open; 0 for as many as the test
 	url, admin string
 	cmd        *exec.Cmd
 	log        *output
@@ -127,6 +128,9 @@ func (g *gate) launch() {
 		g.log = &output{}
 	}
 	g.cmd, g.ended = exec.Command(program, g.args...), make(chan struct{})
+	if g.files > 0 {
+		g.cmd = exec.Command("/bin/sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, g.files), program}, g.args...)...)
+	}
 	g.cmd.Env, g.cmd.Stderr, g.cmd.Stdout = append([]string{"HOME=/nonexistent"}, g.env...), g.log, g.log
 	require.NoError(g.t, g.cmd.Start())
 	go func(cmd *exec.Cmd, ended chan struct{}) {

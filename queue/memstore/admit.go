@@ -45,7 +45,7 @@ func (r *room) journalGrants(claims []queue.Claim, grants []queue.Grant) error {
 	}
 	for i, g := range grants {
 		if g.Verdict == queue.Granted {
-			r.journal.admitted(claims[i].ID, r.now, g.Expires)
+			r.journal.admitted(claims[i].ID, session{admitted: r.now, expires: g.Expires})
 		}
 	}
 	r.journalNumbers()
@@ -144,11 +144,11 @@ func (r *room) settled() queue.Instant {
 }
 
 func (r *room) open() int {
-	if r.settled() != 0 {
+	if r.settled() != 0 || r.recovered() != 0 {
 		return 0
 	}
 	released, _ := r.pacer.Released(r.settings, r.now, r.present() > 0)
-	return queue.Open(r.settings, r.active, released, r.admitted)
+	return queue.Open(r.settings, r.active, released, r.allowanceUsed())
 }
 
 // may says whether the rule has a slot for the claimant. In random those who have

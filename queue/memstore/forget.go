@@ -1,86 +1,79 @@
 package memstore
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
 const (
-	// forgetInterval is how often the store looks for rooms to forget.
-	forgetInterval = time.Minute
-	// forgetAfter is how much longer than its tickets a fleeting room is kept
-	// without a report.
+	// forgetInterval is how often the store looks for rooms to forget, and how long
+	// after its last report a room is taken for one that nobody uses: a node reports
+	// every second.
+	forgetInterval = 10 * time.Second
+	// forgetAfter is how much longer than its tickets a room is kept whose
+	// configuration an operator has changed, or that has given out numbers.
 	forgetAfter = 10 * time.Minute
 )
 
-// forget drops the fleeting rooms that nobody reports of any more, with their
-// journals: those of earlier processes, too. The caller holds mu.
+// forget drops the rooms that nobody uses and of which nothing matters any more,
+// with their journals: those of earlier processes, too. The caller holds mu.
 func (s *Store) forget(now queue.Instant) {
 	if now.Sub(s.looked) < forgetInterval {
 		return
 	}
 	s.looked = now
+	s.lookAround(now)
+	for name, r := range s.rooms {
+		if now.Sub(r.seen) < forgetInterval || !r.over(now) {
+			continue
+		}
+		if s.disk != nil && s.disk.forget(name) != nil {
+			continue // and looked at again
+		}
+		delete(s.rooms, name)
+	}
+}
+
+// lookAround takes up, once, those of the rooms of earlier processes that may be
+// forgotten. The caller holds mu.
+func (s *Store) lookAround(now queue.Instant) {
 	for _, name := range s.found {
-		// One that cannot be read is told of to whoever asks for it.
-		_, _ = s.open(name)
+		if s.rooms[name] != nil {
+			continue
+		}
+		r, err := s.open(name)
+		switch {
+		case err != nil: // whoever asks for it is told
+		case r.fleeting():
+			r.seen = now
+		default:
+			delete(s.rooms, name)
+		}
 	}
 	s.found = nil
-	for name, r := range s.rooms {
-		if r.over(now) {
-			delete(s.rooms, name)
-			r.journal.remove()
-		}
-	}
 }
 
-// over says whether the room can be forgotten.
+// fleeting reports whether the room may be forgotten once nobody uses it; so may one
+// that has no configuration.
+func (r *room) fleeting() bool { return r.settings.Fleeting || r.current.Version == 0 }
+
+// over says whether the room, which nobody uses, can be forgotten. The caller holds
+// the store's mu.
 func (r *room) over(now queue.Instant) bool {
-	r.mu.Lock()
+	if !r.mu.TryLock() {
+		return false
+	}
 	defer r.mu.Unlock()
-	if !r.settings.Fleeting {
+	if !r.fleeting() {
 		return false
 	}
-	if r.now == 0 { // of an earlier process
-		r.restore(now)
-		r.advance(now)
-	}
-	if now.Sub(r.now) < max(r.settings.SessionDuration, r.current.Remembers())+forgetAfter {
-		return false
-	}
+	r.restore(now)
 	r.advance(now)
 	r.sweep()
-	return len(r.sessions)+len(r.revoked)+r.active == 0
-}
-
-// journals are the names of the rooms that have a journal in dir.
-func journals(dir string) ([]string, error) {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
+	if len(r.sessions)+len(r.revoked)+r.active+r.allowanceUsed()+r.present() > 0 || r.recovered() != 0 {
+		return false
 	}
-	var names []string
-	for _, f := range files {
-		if name, ok := strings.CutSuffix(f.Name(), journalSuffix); ok {
-			names = append(names, name)
-		}
-	}
-	return names, nil
-}
-
-// journalSuffix ends the name of a journal's file.
-const journalSuffix = ".journal"
-
-func journalPath(dir, name string) string { return filepath.Join(dir, name+journalSuffix) }
-
-// remove deletes the journal. One that stays, because the directory is not
-// writable, is as good as none: all in it is over.
-func (j *journal) remove() {
-	if j != nil {
-		_ = j.file.Close()
-		_ = os.Remove(j.path)
-	}
+	plain := len(r.current.Overrides) == 0 && r.numbers == (numbers{})
+	return plain || now.Sub(r.seen) >= max(r.settings.SessionDuration, r.current.Remembers())+forgetAfter
 }

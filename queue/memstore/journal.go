@@ -1,170 +1,95 @@
 package memstore
 
 import (
-	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
-	"slices"
+	"path/filepath"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// journal appends what a restart must know. A record is its length in two
-// bytes, its CRC-32 in four, and its body: a kind and its fields, big-endian.
-// A record that was cut short by a crash ends the journal.
+// journal appends what a restart must know to a file, which is open only while it
+// is written to. The file is a row of records and then zeros, one at least, so that
+// one that was cut short can be told from one that is whole. A record is beginMark,
+// the length of its body in two bytes, the complement of that in two, the checksum of
+// the body in four, the body, and endMark; all numbers are big-endian. A body is a
+// kind and its fields.
+// The first record names the format and the room.
 type journal struct {
 	path      string
-	file      *os.File
+	room      string
 	pending   []byte // records that are not written yet
-	size      int64
-	cells     int           // in the last record of counts
-	counted   queue.Instant // when that was
+	size      int64  // of the records in the file
+	extent    int64  // of the file
+	cells     int    // in the last record of counts
+	counted   queue.Instant
 	rewritten queue.Instant
-	stale     bool    // it lacks something, and is to be written anew
-	numbered  numbers // those in it
+	stale     bool // it lacks something, and is to be written anew
+	unusable  bool // nothing can be appended until it is written anew
+	numbered  numbers
 }
 
 // The kinds of record.
 const (
-	kindAdmitted = 'A' // id, admitted, expires; expires is zero for one that is over
+	kindHeader   = 'H' // the format, and the room's name
+	kindAdmitted = 'A' // an admission: id, admitted, expires
+	kindSession  = 'E' // how a session stands: id, admitted, expires, which is zero once it is over
 	kindMinute   = 'M' // a calendar minute, and how many were admitted in it up to here
 	kindRevoked  = 'R' // id, until
 	kindConfig   = 'S' // the configuration, in JSON
 	kindCounts   = 'C' // the moment, then bucket, until, people for each cell: all of them
 	kindNumbers  = 'N' // of the exact line: the last number given out, when it began, and the numbers kept for those before
+	kindLost     = 'L' // when it was found that records had been lost
 )
 
 const (
-	recordHead     = 6
+	formatVersion = 2
+
+	recordHead     = 1 + 2 + 2 + 4
+	beginMark      = 0x5a
+	endMark        = 0xa5
+	maxBody        = 1<<16 - 1
+	block          = 4096    // what the file grows by
 	maxSize        = 1 << 20 // beyond which it is written anew though no session has ended
 	countsInterval = time.Second
 	cellLength     = 8 + 8 + 4
 	// maxCells bounds a record of counts to what its length can say; beyond it
 	// the newest windows, which hold up the fewest, are left out.
-	maxCells = (1<<16 - 1 - 9) / cellLength
+	maxCells = (maxBody - 9) / cellLength
 )
 
-// restored is what the journal told at the start, until the first report.
-type restored struct {
-	configuration *queue.Configuration // nil if it told of none
+var checksums = crc32.MakeTable(crc32.Castagnoli)
 
-	sessions map[queue.ID]session
-	revoked  map[queue.ID]queue.Instant
-	minute   queue.Instant // of the last admission
-	admitted int           // in that minute
-	counted  queue.Instant
-	cells    []queue.CellChange
-	numbers  numbers
+var errUnusable = errors.New("the journal is closed, or has yet to be written anew")
+
+func header(room string) []byte {
+	return appendRecord(nil, append([]byte{kindHeader, formatVersion}, room...))
 }
 
-func openJournal(dir, name string, into *restored) (*journal, error) {
-	path := journalPath(dir, name)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	j := &journal{path: path, file: file}
-	j.size, err = into.read(bufio.NewReader(file))
-	if err == nil {
-		err = file.Truncate(j.size)
-	}
-	if err == nil {
-		_, err = file.Seek(j.size, io.SeekStart)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return j, nil
+func appendRecord(to, body []byte) []byte {
+	to = binary.BigEndian.AppendUint16(append(to, beginMark), uint16(len(body)))
+	to = binary.BigEndian.AppendUint16(to, ^uint16(len(body)))
+	to = binary.BigEndian.AppendUint32(to, crc32.Checksum(body, checksums))
+	to = append(to, body...)
+	return append(to, endMark)
 }
 
-// read takes in records up to the first that is not whole, and returns how many
-// bytes they are.
-func (p *restored) read(from io.Reader) (int64, error) {
-	p.sessions, p.revoked = map[queue.ID]session{}, map[queue.ID]queue.Instant{}
-	var size int64
-	head := make([]byte, recordHead)
-	for {
-		if _, err := io.ReadFull(from, head); err != nil {
-			return size, whole(err)
-		}
-		body := make([]byte, binary.BigEndian.Uint16(head))
-		if _, err := io.ReadFull(from, body); err != nil {
-			return size, whole(err)
-		}
-		if crc32.ChecksumIEEE(body) != binary.BigEndian.Uint32(head[2:]) || !p.take(body) {
-			return size, nil
-		}
-		size += int64(recordHead + len(body))
-	}
-}
+func (j *journal) record(body []byte) { j.pending = appendRecord(j.pending, body) }
 
-// whole forgives an end in the middle of a record.
-func whole(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil
-	}
-	return err
-}
+// admitted records that a visitor is let in, and session how a session stands.
+func (j *journal) admitted(id queue.ID, s session) { j.slot(kindAdmitted, id, s) }
 
-func (p *restored) take(body []byte) bool {
-	if len(body) < 1 {
-		return false
-	}
-	kind, b := body[0], body[1:]
-	switch {
-	case kind == kindAdmitted && len(b) == 32:
-		s := session{admitted: instant(b[16:]), expires: instant(b[24:])}
-		p.sessions[queue.ID(b[:16])] = s
-		p.admit(s.admitted)
-	case kind == kindMinute && len(b) == 12:
-		p.minute, p.admitted = instant(b), int(binary.BigEndian.Uint32(b[8:]))
-	case kind == kindRevoked && len(b) == 24:
-		over := p.sessions[queue.ID(b[:16])]
-		over.expires = 0
-		p.sessions[queue.ID(b[:16])] = over
-		p.revoked[queue.ID(b[:16])] = instant(b[16:])
-	case kind == kindConfig:
-		c := new(queue.Configuration)
-		if json.Unmarshal(b, c) != nil {
-			return false
-		}
-		p.configuration = c
-	case kind == kindCounts && len(b) >= 8 && (len(b)-8)%cellLength == 0:
-		p.counted, p.cells = instant(b), p.cells[:0]
-		for c := range slices.Chunk(b[8:], cellLength) {
-			cell := queue.Cell{Bucket: instant(c), Until: instant(c[8:])}
-			p.cells = append(p.cells, queue.CellChange{Cell: cell, People: int(binary.BigEndian.Uint32(c[16:]))})
-		}
-	case kind == kindNumbers && len(b) == 32:
-		p.numbers = numbers{last: binary.BigEndian.Uint64(b), began: instant(b[8:]), floor: binary.BigEndian.Uint64(b[16:]), top: binary.BigEndian.Uint64(b[24:])}
-	default:
-		return false
-	}
-	return true
-}
+func (j *journal) session(id queue.ID, s session) { j.slot(kindSession, id, s) }
 
-// admit counts an admission if it is one of the latest minute.
-func (p *restored) admit(at queue.Instant) {
-	if m := at.Floor(minute); m > p.minute {
-		p.minute, p.admitted = m, 0
-	}
-	if at >= p.minute {
-		p.admitted++
-	}
-}
-
-func instant(b []byte) queue.Instant { return queue.Instant(binary.BigEndian.Uint64(b)) }
-
-func (j *journal) admitted(id queue.ID, at, expires queue.Instant) {
-	b := append([]byte{kindAdmitted}, id[:]...)
-	b = binary.BigEndian.AppendUint64(b, uint64(at))
-	j.record(binary.BigEndian.AppendUint64(b, uint64(expires)))
+func (j *journal) slot(kind byte, id queue.ID, s session) {
+	b := append([]byte{kind}, id[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(s.admitted))
+	j.record(binary.BigEndian.AppendUint64(b, uint64(s.expires)))
 }
 
 func (j *journal) minute(at queue.Instant, admitted int) {
@@ -178,7 +103,7 @@ func (j *journal) configured(c queue.Configuration) error {
 	if err != nil {
 		return fmt.Errorf("writing the configuration: %w", err)
 	}
-	if len(text) >= 1<<16-1 {
+	if len(text) >= maxBody {
 		return fmt.Errorf("the configuration takes %d bytes, too many for the journal", len(text))
 	}
 	j.record(append([]byte{kindConfig}, text...))
@@ -188,6 +113,10 @@ func (j *journal) configured(c queue.Configuration) error {
 func (j *journal) revoked(id queue.ID, until queue.Instant) {
 	b := append([]byte{kindRevoked}, id[:]...)
 	j.record(binary.BigEndian.AppendUint64(b, uint64(until)))
+}
+
+func (j *journal) lost(at queue.Instant) {
+	j.record(binary.BigEndian.AppendUint64([]byte{kindLost}, uint64(at)))
 }
 
 // numbers records the numbers of an exact line.
@@ -218,51 +147,100 @@ func (j *journal) counts(l *cells, now queue.Instant) {
 	j.record(b)
 }
 
-func (j *journal) record(body []byte) {
-	j.pending = binary.BigEndian.AppendUint16(j.pending, uint16(len(body)))
-	j.pending = binary.BigEndian.AppendUint32(j.pending, crc32.ChecksumIEEE(body))
-	j.pending = append(j.pending, body...)
+// create makes the file of a room that is new.
+func (j *journal) create() error {
+	text := header(j.room)
+	j.size, j.extent = int64(len(text)), extentOf(int64(len(text)))
+	if err := os.WriteFile(j.path+nextSuffix, append(text, make([]byte, j.extent-j.size)...), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(j.path+nextSuffix, j.path)
 }
 
-// write appends the pending records. What could not be written whole is cut off
-// again, so that later records are not lost behind it.
+// cutOff makes zeros of what is behind the records.
+func (j *journal) cutOff() error {
+	return errors.Join(os.Truncate(j.path, j.size), os.Truncate(j.path, j.extent))
+}
+
+// extentOf is the length of a file with so many bytes of records.
+func extentOf(size int64) int64 { return (size/block + 1) * block }
+
+// write appends the pending records. On an error none of them is in the file.
 func (j *journal) write() error {
-	if len(j.pending) == 0 {
+	records := j.pending
+	if len(records) == 0 {
 		return nil
 	}
-	_, err := j.file.Write(j.pending)
-	written := int64(len(j.pending))
 	j.pending = j.pending[:0]
-	if err != nil {
+	if err := j.add(records); err != nil {
 		j.stale, j.numbered = true, numbers{}
-		_, seekErr := j.file.Seek(j.size, io.SeekStart)
-		return fmt.Errorf("writing the journal: %w", errors.Join(err, j.file.Truncate(j.size), seekErr))
+		return fmt.Errorf("writing the journal: %w", err)
 	}
-	j.size += written
+	j.size += int64(len(records))
 	return nil
 }
 
-func (j *journal) close() error { return errors.Join(j.write(), j.file.Close()) }
+func (j *journal) add(records []byte) error {
+	if j.unusable {
+		return errUnusable
+	}
+	file, err := os.OpenFile(j.path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	extent := extentOf(j.size + int64(len(records)))
+	if extent > j.extent {
+		err = file.Truncate(extent)
+	}
+	if err == nil {
+		_, err = file.WriteAt(records, j.size)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		j.unusable = j.cutOff() != nil
+		return err
+	}
+	j.extent = max(j.extent, extent)
+	return nil
+}
+
+// close writes what is pending; nothing is taken afterwards.
+func (j *journal) close() error {
+	err := j.write()
+	j.unusable = true
+	return err
+}
 
 // rewrite replaces the journal by the pending records, which say all that
 // still matters.
 func (j *journal) rewrite(now queue.Instant) error {
-	next := j.path + ".next"
-	file, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	text := append(header(j.room), j.pending...)
+	size, extent := int64(len(text)), extentOf(int64(len(text)))
+	j.pending, j.stale = nil, true
+	if err := replace(j.path, append(text, make([]byte, extent-size)...)); err != nil {
+		return err
+	}
+	j.size, j.extent, j.rewritten, j.stale, j.unusable = size, extent, now, false, false
+	return nil
+}
+
+// nextSuffix ends the name of a file that is to replace another.
+const nextSuffix = ".next"
+
+// replace gives the file another content: as a whole, or not at all.
+func replace(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path+nextSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(j.pending)
+	_, err = file.Write(content)
 	if err == nil {
 		err = file.Sync()
 	}
-	if err == nil {
-		err = os.Rename(next, j.path)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	old := j.file
-	j.file, j.size, j.pending, j.rewritten, j.stale = file, int64(len(j.pending)), nil, now, false
-	return old.Close()
+	return os.Rename(path+nextSuffix, path)
 }

@@ -8,14 +8,8 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-const (
-	// leastRewrite is the shortest time between two compactions of a journal.
-	leastRewrite = 5 * time.Second
-	// skew is how far the clock may have been set back while the gate was away.
-	// What a journal tells of later times was noted by a clock gone wrong, whose
-	// tickets are not trusted either.
-	skew = time.Minute
-)
+// leastRewrite is the shortest time between two compactions of a journal.
+const leastRewrite = 5 * time.Second
 
 // keep brings the journal up to date at a Sync: the counts about once a second
 // while people wait, and all of it anew when sessions in it have ended, so that
@@ -29,13 +23,11 @@ func (r *room) keep() error {
 		j.counts(&r.cells, r.now)
 	}
 	r.journalNumbers()
-	if err := j.write(); err != nil {
-		return err
-	}
 	due := r.now.Sub(j.rewritten) >= max(leastRewrite, r.settings.SessionDuration/4)
 	if !j.stale && (!due || r.ended == 0 && j.size < maxSize) {
-		return nil
+		return j.write()
 	}
+	j.pending = nil // compact says it all
 	if err := r.compact(); err != nil {
 		return err
 	}
@@ -67,7 +59,7 @@ func (r *room) writeEnds() {
 			case r.lasts(s):
 				r.written.hang(id, s.expires.Add(r.slack), r.now)
 			default:
-				r.journal.admitted(id, s.admitted, 0)
+				r.journal.session(id, session{admitted: s.admitted})
 			}
 		}
 	})
@@ -83,59 +75,16 @@ func (r *room) compact() error {
 		if s.expires <= r.now {
 			s.expires = 0
 		}
-		r.journal.admitted(id, s.admitted, s.expires)
+		r.journal.session(id, s)
 	}
 	for id, until := range r.revoked {
 		r.journal.revoked(id, until)
 	}
 	r.journal.minute(r.minute, r.admitted)
 	r.journal.numbers(r.numbers)
+	if r.recovered() != 0 || r.lost != 0 && r.lost >= r.minute {
+		r.journal.lost(r.lost)
+	}
 	r.journal.counts(&r.cells, r.now)
 	return nil
-}
-
-// restore takes up what the journal told, at the first report. Renewals are not
-// in it: whoever it says was let in holds a slot until one session duration
-// after the start, and whoever was in line counts for one more interval,
-// unless the gate was away for longer than a place lasts. Places in an exact line
-// come back with their visitors' tickets, and nobody is let in until they have had
-// the time for it; newcomers get higher numbers than any that was given out.
-func (r *room) restore(now queue.Instant) {
-	told := r.restored
-	if told.sessions == nil {
-		return
-	}
-	r.restored = restored{}
-	future := now.Add(skew)
-	r.now = now
-	if latest := max(told.counted, told.minute); latest <= future {
-		r.now = max(now, latest)
-	}
-	r.minute = r.now.Floor(minute)
-	if told.minute == r.minute {
-		r.admitted = told.admitted
-	}
-	for id, s := range told.sessions {
-		if s.expires != 0 && !r.settings.FixedSessions() {
-			s.expires = max(s.expires, r.now.Add(r.settings.SessionLasts(r.slack)))
-		}
-		if r.matters(s) && s.admitted <= future {
-			r.extend(id, s.expires, s.admitted)
-		}
-	}
-	for id, until := range told.revoked {
-		r.revoked[id] = until
-	}
-	r.numbers = told.numbers
-	r.since = r.now
-	if told.counted.Add(r.settings.QueueTicketTTL) < r.now || told.counted > future {
-		return
-	}
-	for _, c := range told.cells {
-		c.Until = max(c.Until, r.now.Add(r.settings.RefreshInterval*5/4))
-		r.cells.change(c.Cell, c.People, r.now)
-	}
-	if r.cells.present > 0 {
-		r.unknown = r.now
-	}
 }

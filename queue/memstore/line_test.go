@@ -1,8 +1,6 @@
 package memstore_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -35,14 +33,10 @@ func ticketed(i int, number uint64) queue.Claim {
 	return c
 }
 
-// killed starts another gate on what a gate's journal has at this moment.
+// killed starts another gate on what a gate has on disk at this moment.
 func (g *gate) killed(at time.Duration) *gate {
 	g.Helper()
-	journal, err := os.ReadFile(g.journal())
-	require.NoError(g, err)
-	dir := g.TempDir()
-	require.NoError(g, os.WriteFile(filepath.Join(dir, "shop.journal"), journal, 0o600))
-	return run(g.TB, dir, exact(), at)
+	return g.crashes(exact(), at)
 }
 
 func TestNumbersAreNotGivenOutTwiceWhateverHappensToTheGate(t *testing.T) {

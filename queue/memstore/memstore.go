@@ -5,8 +5,9 @@ package memstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -15,13 +16,35 @@ import (
 
 // Store holds rooms in memory. Its methods may be called concurrently.
 type Store struct {
-	dir   string
-	slack time.Duration
-	mu    sync.Mutex
-	rooms map[string]*room
+	disk   *disk // nil without a directory
+	onLoss func(room string, reason error)
+	slack  time.Duration
 
-	found  []string      // journals in dir at the start, until they have been looked at
+	mu     sync.Mutex
+	clock  clock
+	rooms  map[string]*room
+	found  []string      // rooms on disk at the start, until they have been looked at
 	looked queue.Instant // when the store last looked for rooms to forget
+}
+
+// Config is where a store keeps what a restart must know.
+type Config struct {
+	// Dir is a directory of the store's own, which is created with mode 0700 where it
+	// is missing. Required.
+	Dir string
+
+	// OnLoss, if set, is told of each room whose journal is found damaged or missing,
+	// at its first report, and what is wrong with it. Nobody new is let into that room
+	// until every session that may be open is known again or has ended: for one session
+	// duration, to the end of the minute at least. What operators had changed of the
+	// room is lost if it is not in what is left.
+	OnLoss func(room string, reason error)
+
+	// SinceBoot, if set, tells how long the machine has been up, by a clock that
+	// nobody sets, and a name of that time; 0 if neither is known. With it a clock
+	// that was set while the store was closed changes nothing; without it the store
+	// takes a clock set forward for time that has passed.
+	SinceBoot func() (boot uint64, up time.Duration)
 }
 
 // New returns an empty store that is gone with its process.
@@ -36,18 +59,20 @@ func NewShared(slack time.Duration) *Store {
 	return s
 }
 
-// Open returns a store that keeps a journal for each room in dir, which is
-// created with mode 0700 where it is missing, and takes up what is there. The
-// sessions it finds hold their slots until one session duration after the
+// Open opens the store in a directory, as [Config.Open] does.
+func Open(dir string) (*Store, error) { return Config{Dir: dir}.Open() }
+
+// Open returns a store that keeps a journal for each room, and takes up what is
+// there. The sessions it finds hold their slots until one session duration after the
 // first report, and the people who were in line count for one refresh interval.
-func Open(dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("opening the store: %w", err)
-	}
+func (c Config) Open() (*Store, error) {
 	s := New()
-	s.dir = dir
+	s.onLoss, s.clock.sinceBoot, s.clock.path = c.OnLoss, c.SinceBoot, filepath.Join(c.Dir, "clock")
 	var err error
-	if s.found, err = journals(dir); err != nil {
+	if s.disk, err = openDisk(c.Dir); err == nil {
+		s.found, err = s.disk.rooms()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
 	return s, nil
@@ -66,13 +91,13 @@ func (s *Store) Configure(_ context.Context, name string, c queue.Configuration)
 
 // Admit implements [queue.Store].
 func (s *Store) Admit(_ context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
-	r, err := s.room(name)
+	r, now, err := s.reported(name, p)
 	if err != nil {
 		return queue.Standing{}, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.count(p)
+	r.count(p, now)
 	if err := r.admit(claims, grants); err != nil {
 		return queue.Standing{}, err
 	}
@@ -81,13 +106,13 @@ func (s *Store) Admit(_ context.Context, name string, p *queue.Report, claims []
 
 // Sync implements [queue.Store].
 func (s *Store) Sync(_ context.Context, name string, p *queue.Report) (*queue.View, error) {
-	r, err := s.tidied(name, p.Now)
+	r, now, err := s.reported(name, p)
 	if err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.count(p)
+	r.count(p, now)
 	if err := r.keep(); err != nil {
 		return nil, err
 	}
@@ -105,19 +130,38 @@ func (s *Store) Roll(_ context.Context, name string, ids []queue.ID) (*queue.Rol
 	return r.roll(ids), nil
 }
 
-// Close closes the journals.
+// Close writes down what is not yet written.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.clock.noted = 0
+	errs := []error{s.clock.note()}
 	for _, r := range s.rooms {
 		if r.journal == nil {
 			continue
 		}
 		if err := r.journal.close(); err != nil {
-			return fmt.Errorf("closing the journal of room %q: %w", r.name, err)
+			errs = append(errs, fmt.Errorf("closing the journal of room %q: %w", r.name, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// reported returns the room that a report is of, and the store's clock.
+func (s *Store) reported(name string, p *queue.Report) (*room, queue.Instant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	now, err := s.clock.at(p)
+	if err != nil {
+		return nil, 0, err
+	}
+	r.seen = now
+	s.forget(now)
+	return r, now, s.clock.note()
 }
 
 // room returns the room of the name, which is made when it is first asked for.
@@ -127,27 +171,19 @@ func (s *Store) room(name string) (*room, error) {
 	return s.open(name)
 }
 
-// tidied is room, once rooms that are not needed any more have been forgotten.
-func (s *Store) tidied(name string, now queue.Instant) (*room, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.forget(now)
-	return s.open(name)
-}
-
 // open is room for a caller who holds mu.
 func (s *Store) open(name string) (*room, error) {
 	if r, ok := s.rooms[name]; ok {
 		return r, nil
 	}
 	r := newRoom(name)
-	r.slack = s.slack
-	if s.dir != "" {
-		j, err := openJournal(s.dir, name, &r.restored)
-		if err != nil {
+	r.slack, r.onLoss = s.slack, s.onLoss
+	if s.disk != nil {
+		var err error
+		if r.journal, r.restored, err = s.disk.open(name); err != nil {
 			return nil, fmt.Errorf("opening the journal of room %q: %w", name, err)
 		}
-		r.journal = j
+		s.clock.atLeast(r.restored.latest)
 		if r.restored.configuration != nil {
 			r.use(*r.restored.configuration)
 		}

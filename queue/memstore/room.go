@@ -53,6 +53,10 @@ type room struct {
 	journal  *journal // nil without a directory
 	ended    int      // sessions that ended since it was written anew
 	restored restored
+	lost     queue.Instant // when it was found that the journal had lost records; 0 for never
+	onLoss   func(room string, reason error)
+
+	seen queue.Instant // at the last report of this process; guarded by the store's mu
 }
 
 // session is a slot held until expires, or one that was. It is kept until no
@@ -114,9 +118,9 @@ func (r *room) use(c queue.Configuration) {
 }
 
 // count takes in a report that was not seen before.
-func (r *room) count(p *queue.Report) {
-	r.restore(p.Now)
-	r.advance(p.Now)
+func (r *room) count(p *queue.Report, now queue.Instant) {
+	r.restore(now)
+	r.advance(now)
 	from := r.nodes.reported(p, r.now)
 	defer r.settleLeaving()
 	if p.Seq <= from.seq {
@@ -128,7 +132,7 @@ func (r *room) count(p *queue.Report) {
 	}
 	for _, s := range p.Sessions {
 		if r.revoked[s.ID] <= r.now {
-			r.extend(s.ID, s.Expires, cmp.Or(r.sessions[s.ID].admitted, r.now))
+			r.learn(s)
 		}
 	}
 	for _, s := range p.Revoked {
@@ -138,8 +142,11 @@ func (r *room) count(p *queue.Report) {
 		r.left = append(r.left, queue.Departure{ID: d.ID, At: r.now})
 	}
 	r.countInLine(p)
-	if p.Admitted.Minute == r.minute {
+	if p.Admitted.Minute == r.minute && p.Admitted.Visitors > 0 {
 		r.admitted += p.Admitted.Visitors
+		if r.journal != nil {
+			r.journal.minute(r.minute, r.admitted)
+		}
 	}
 	if p.Configuration.Version > r.current.Version {
 		r.use(p.Configuration)
@@ -215,6 +222,16 @@ func (r *room) lasts(s session) bool { return s.expires.Add(r.slack) > r.now }
 // end counts the sessions that hold their slots until the slack after expires.
 func (r *room) end(expires queue.Instant) *int { return r.ends.get(expires.Add(r.slack)) }
 
+// learn takes in a session that a node tells of. The journal is told of those that
+// hold no slot by it.
+func (r *room) learn(s queue.Session) {
+	known := r.sessions[s.ID]
+	r.extend(s.ID, s.Expires, cmp.Or(known.admitted, r.now))
+	if r.journal != nil && !r.lasts(known) && r.lasts(r.sessions[s.ID]) {
+		r.journal.session(s.ID, r.sessions[s.ID])
+	}
+}
+
 // extend makes the session of id last until expires at least.
 func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 	s := r.sessions[id]
@@ -241,8 +258,8 @@ func (r *room) standing() queue.Standing {
 	released, more := r.pacer.Released(r.settings, r.now, r.present() > 0)
 	return queue.Standing{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
-		Open: r.open(), Settling: r.settled() != 0,
-		NextOpen: r.nextOpen(released-r.admitted, r.nextRelease(released, more)),
+		Open: r.open(), Settling: r.settled() != 0, Recovering: r.recovered() != 0,
+		NextOpen: r.nextOpen(released-r.allowanceUsed(), r.nextRelease(released, more)),
 	}
 }
 
@@ -269,6 +286,8 @@ func (r *room) empties() queue.Instant {
 func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
 	free, end := r.settings.TotalActiveUsers-r.active, r.nextEnd()
 	switch {
+	case r.recovered() != 0:
+		return r.recovered()
 	case r.settled() != 0 && !r.settings.QueueAll:
 		return r.settled()
 	case r.settings.QueueAll || r.settings.Method == queue.Reject || free <= allowance && end == 0:

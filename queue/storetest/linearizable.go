@@ -30,7 +30,9 @@ func Linearizable(t *testing.T, h Harness) {
 	for _, room := range []string{"red", "blue"} {
 		s := lined(lineSlots)
 		s.SessionDuration = 24 * time.Hour
-		newNode(t, h).of(room).configure(s)
+		operator := newNode(t, h).of(room)
+		operator.configure(s)
+		operator.sync(queue.Report{Since: start.Add(heardAll)})
 		for i := range nodes {
 			running.Go(func() {
 				random := rand.New(rand.NewPCG(uint64(i), 5))
@@ -44,6 +46,11 @@ func Linearizable(t *testing.T, h Harness) {
 	result := porcupine.CheckOperationsTimeout(lineModel(), hist.operations, time.Minute)
 	assert.Equal(t, porcupine.Ok, result, "the history is that of a line")
 }
+
+// heardAll is how new the views are that the nodes say they have: newer than any
+// revocation. Where nodes have to hear of one before its slot goes on, what they do
+// meanwhile is no history of one line.
+const heardAll = 24 * time.Hour
 
 // lineSlots is how many sessions the rooms hold at a time.
 const lineSlots = 3
@@ -100,8 +107,7 @@ func (x *history) tick() queue.Instant {
 // call makes a call and takes it down.
 func (x *history) call(t *testing.T, c call) {
 	c.now = x.tick()
-	// No node has to hear of a revocation first: what they do then is no history of one line.
-	p := &queue.Report{Node: c.node, Seq: c.seq, Now: c.now, Since: c.now.Add(time.Hour)}
+	p := &queue.Report{Node: c.node, Seq: c.seq, Now: c.now, Since: start.Add(heardAll)}
 	switch c.kind {
 	case saysGoodbye:
 		p.Left = []queue.Departure{{ID: c.id, At: c.now}}

@@ -1,0 +1,91 @@
+package proxy_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+)
+
+// storedIn has a gate keep its journals in dir.
+func storedIn(t *testing.T, dir string) func(*proxy.Config, *proxy.Options) {
+	t.Helper()
+	store, err := memstore.Open(dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, store.Close()) })
+	return func(_ *proxy.Config, o *proxy.Options) { o.Store = store }
+}
+
+func TestAClockThatWasSetBackWhileTheGateWasAwayThrowsNobodyOutAndLetsNobodyIn(t *testing.T) {
+	for _, back := range []time.Duration{30 * time.Second, time.Minute, time.Hour, 24 * time.Hour} {
+		t.Run(back.String(), func(t *testing.T) {
+			dir, copied := t.TempDir(), t.TempDir()
+			f := start(t, storedIn(t, dir))
+			in := f.full()[0]
+			waiting := f.visitor()
+			require.False(t, waiting.get("/").in())
+			f.pass(12 * time.Second)
+			require.NoError(t, os.CopyFS(copied, os.DirFS(dir)), "as a crash leaves it")
+
+			next := start(t, storedIn(t, copied), func(c *proxy.Config, _ *proxy.Options) { c.Keys = f.config.Keys }, func(_ *proxy.Config, o *proxy.Options) {
+				o.Clock = func() time.Time { return f.clock.Now().Add(3*time.Second - back) }
+			})
+			again, waits, other := next.visitor(), next.visitor(), next.visitor()
+			again.cookies, waits.cookies = in.cookies, waiting.cookies
+			assert.False(t, other.get("/").in())
+			assert.False(t, waits.get("/").in())
+			assert.True(t, again.get("/").in(), "who was in is in")
+			assert.Len(t, next.site.requests(), 1)
+			assert.Equal(t, 1, next.status("shop").Active)
+		})
+	}
+}
+
+// Of rooms that come and go with whatever values strangers ask for, those that are
+// there cost something, and nothing else.
+func TestThousandsOfValuesLeaveNothingBehind(t *testing.T) {
+	const rooms, rounds = 20, 75
+	dir := t.TempDir()
+	f := start(t, storedIn(t, dir), func(_ *proxy.Config, o *proxy.Options) { o.SyncInterval = 2 * time.Millisecond }, family(func(r *proxy.RoomConfig) {
+		r.MaxRooms, r.RoomIdle = rooms, time.Second
+		r.Settings = queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Second, RefreshInterval: time.Second, QueueTicketTTL: 2 * time.Second}
+	}))
+	cost := func() (files, goroutines, series int) {
+		open, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(open), runtime.NumGoroutine(), len(f.metrics())
+	}
+	var files, goroutines, series int
+	for round := range rounds {
+		for i := range rooms {
+			require.True(t, f.visitor().get(fmt.Sprintf("/room/v%d-%d", round, i)).in())
+		}
+		if round == 0 {
+			files, goroutines, series = cost()
+		}
+		f.clock.add(time.Minute)
+		f.goes("lobby")
+	}
+	nowFiles, nowGoroutines, nowSeries := cost()
+	assert.LessOrEqual(t, nowFiles, files+rooms, "files open")
+	assert.LessOrEqual(t, nowGoroutines, goroutines+rooms)
+	assert.LessOrEqual(t, nowSeries, series)
+	f.clock.add(time.Minute)
+	f.status("lobby")
+	f.clock.add(time.Minute)
+	require.Eventually(t, func() bool {
+		left, err := os.ReadDir(dir + "/rooms")
+		require.NoError(t, err)
+		return len(left) <= 1
+	}, patience, 10*time.Millisecond, "journals of rooms in which nothing matters any more")
+	assert.Equal(t, http.StatusOK, f.visitor().get("/room/again").status)
+}

@@ -1,0 +1,109 @@
+package memstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// disk is where a store keeps what a restart must know: a journal for each room,
+// and for each room that has one a mark elsewhere, by which a journal that is gone
+// is missed.
+type disk struct{ journals, marks string }
+
+const journalSuffix = ".journal"
+
+// openDisk makes the directories where they are missing, and removes what a crash
+// has left of journals that were being written anew.
+func openDisk(dir string) (*disk, error) {
+	d := &disk{journals: filepath.Join(dir, "rooms"), marks: filepath.Join(dir, "known")}
+	for _, dir := range []string{d.journals, d.marks} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return d, d.each(nextSuffix, func(name string) error { return os.Remove(filepath.Join(d.journals, name+nextSuffix)) })
+}
+
+// each calls do with the names of the files that end so, without that end.
+func (d *disk) each(suffix string, do func(name string) error) error {
+	files, err := os.ReadDir(d.journals)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name(), suffix); ok {
+			if err := do(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rooms are the names of the rooms that have a journal or a mark.
+func (d *disk) rooms() (names []string, err error) {
+	err = d.each(journalSuffix, func(name string) error {
+		names = append(names, name)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	marks, err := os.ReadDir(d.marks)
+	for _, m := range marks {
+		names = append(names, m.Name())
+	}
+	return names, err
+}
+
+func (d *disk) path(room string) string { return filepath.Join(d.journals, room+journalSuffix) }
+func (d *disk) mark(room string) string { return filepath.Join(d.marks, room) }
+
+// open returns the room's journal and what it tells. A journal that is not whole is
+// not touched; it is stale, and can be written anew.
+func (d *disk) open(room string) (*journal, restored, error) {
+	j := &journal{path: d.path(room), room: room}
+	told := newRestored()
+	file, err := os.ReadFile(j.path)
+	switch {
+	case err == nil:
+		j.size, j.extent = told.read(file, room), int64(len(file))
+		if told.loss == nil && !zeros(file[j.size:]) { // of a record that a crash cut short
+			err = j.cutOff()
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, told, err
+	case d.marked(room):
+		told.loss = errMissing
+	default:
+		err = j.create()
+	}
+	if err == nil || told.loss != nil {
+		err = os.WriteFile(d.mark(room), nil, 0o600)
+	}
+	if err != nil {
+		return nil, told, err
+	}
+	j.stale, j.unusable = told.loss != nil, told.loss != nil
+	return j, told, nil
+}
+
+func (d *disk) marked(room string) bool {
+	_, err := os.Stat(d.mark(room))
+	return err == nil
+}
+
+// forget removes what there is of a room that is over. The mark goes first: without
+// a journal it would tell of a loss.
+func (d *disk) forget(room string) error {
+	for _, path := range []string{d.mark(room), d.path(room)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("forgetting room %q: %w", room, err)
+		}
+	}
+	return nil
+}
