@@ -92,6 +92,7 @@ if r.grace > 0 then
     local known = call('HGET', META, n)
     if not known or struct.unpack(NODE, known) == -1 then await({n}, GRACE) end
   end
+  if whole_report == 1 and nodes == 0 then await({'others'}, SOON) end -- it has not heard yet who is there
 end
 
 -- What a node reports goes by what the store remembers of it: without that, it
