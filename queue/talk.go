@@ -178,8 +178,8 @@ func (r *Room) exchange(ctx context.Context, now Instant) (*View, error) {
 		return known, nil
 	}
 	t.since = known.Now
-	if !known.Recovering || t.nodes == nil {
-		// A store that is being told again does not know yet who was there.
+	if !known.Recovering {
+		// One that is being told again does not know yet who was there.
 		t.nodes = known.Nodes
 	}
 	r.takeRevoked(known)

@@ -49,17 +49,3 @@ local function check(first, last)
     end
   end
 end
-
--- forget has nothing left of what nodes will report anew. Sessions are kept, and
--- admissions and revocations: their ids make it harmless to report them twice.
-local function forget()
-  call('DEL', META, COUNTS, BUCKETS, WINDOWS, DRAWN)
-  local line = {ORDER, LEVELS, UNCONFIRMED, PLACES}
-  for list = 0, RING - 1 do line[#line + 1] = PLACES .. ':' .. list end
-  call('UNLINK', unpack(line))
-  for _, key in ipairs({SESSIONS, REVOKED, ADMITTED, LEFT}) do
-    if call('TYPE', key).ok ~= 'zset' then call('DEL', key) end
-    if key == SESSIONS or key == REVOKED then call('ZREM', key, MARK) end
-  end
-  marks, packed_marks = nil, NO_MARKS
-end

@@ -61,11 +61,21 @@ if unconfigured then load_configuration() end
 local lost = epoch and told_epoch == epoch and known_seq and seq > known_seq + 1
 if r.last and (lost or forgotten or r.gap or unconfigured or server_before and server_before ~= server) then await((nodes_since(r.last - GRACE)), GRACE) end
 if lost or not epoch then
-  -- Nodes hear of the line a little later.
   epoch = node .. '-' .. t[1] .. t[2]
-  forget()
+  -- Nothing is left of what nodes will report anew. Sessions are kept, and admissions
+  -- and revocations: their ids make it harmless to report them twice.
+  call('DEL', META, COUNTS, BUCKETS, WINDOWS, DRAWN)
+  local line = {ORDER, LEVELS, UNCONFIRMED, PLACES}
+  for list = 0, RING - 1 do line[#line + 1] = PLACES .. ':' .. list end
+  call('UNLINK', unpack(line))
+  for _, key in ipairs({SESSIONS, REVOKED, ADMITTED, LEFT}) do
+    if call('TYPE', key).ok ~= 'zset' then call('DEL', key) end
+    if key == SESSIONS or key == REVOKED then call('ZREM', key, MARK) end
+  end
+  marks, packed_marks = nil, NO_MARKS
   m, known_seq, kept = {}, nil, 0
   r.present, r.first_window, r.minute, r.admitted, r.first_end, r.any_revoked, r.leaving = 0, 0, 0, 0, 0, true, false
+  -- Nodes hear of the line a little later.
   r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, told_epoch ~= '' and r.now + r.slack or 0
   if told_epoch ~= '' then
     await({node}, GRACE)
@@ -82,6 +92,7 @@ if r.grace > 0 then
     local known = call('HGET', META, n)
     if not known or struct.unpack(NODE, known) == -1 then await({n}, GRACE) end
   end
+  if whole_report == 1 and nodes == 0 then await({'others'}, SOON) end -- it has not heard yet who is there
 end
 
 -- What a node reports goes by what the store remembers of it: without that, it
