@@ -184,7 +184,7 @@ func (r *room) forget() {
 	}
 	r.entered = slices.Delete(r.entered, 0, n)
 	n = max(0, len(r.left)-queue.MaxLeft)
-	for n < len(r.left) && r.left[n].At < past {
+	for n < len(r.left) && r.left[n].At <= past {
 		n++
 	}
 	r.left = slices.Delete(r.left, 0, n)

@@ -43,6 +43,7 @@ type visitor struct {
 	goodbye bool
 
 	phase   phase
+	back    bool   // they have come back since they joined
 	answers uint32 // that told them to wait
 	ticket  queue.Ticket
 	until   queue.Instant // of the browsing

@@ -189,6 +189,7 @@ const pageView = 10 * time.Second
 func (r *run) queued(n *node, i int32, v *visitor, d queue.Decision) {
 	if v.phase == waiting { // with another number, maybe
 		r.turns.left(v)
+		v.back = true
 	}
 	v.ticket = d.Ticket
 	r.turns.joined(v)

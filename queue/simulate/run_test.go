@@ -107,7 +107,7 @@ func TestInLineEverybodyGetsInInOrderOfArrival(t *testing.T) {
 	one := run(t, queue.Line, func(c *simulate.Config) {
 		c.Visitors, c.Room.TotalActiveUsers, c.Room.SessionDuration, c.Browse = 200, 1, 10*time.Second, time.Second
 	})
-	assert.InDelta(t, 1, one.Order.Tau, 1e-12, "with one slot at a time, exactly")
+	assert.Greater(t, one.Order.Tau, .999, "with one slot at a time, but for those who come while nobody waits")
 }
 
 func TestInRandomTheWaitDoesNotDependOnTheArrivalMinute(t *testing.T) {

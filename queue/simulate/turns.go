@@ -8,7 +8,7 @@ import "github.com/anteroom-gate/anteroom/queue"
 type turns struct {
 	settings  queue.Settings
 	first     queue.Instant // the bucket of waiting[0]
-	waiting   []int         // by bucket; in an exact line by number
+	waiting   []int         // by bucket; in an exact line by number, of those who have come back
 	present   int
 	lead      int // no bucket before it has people
 	outOfTurn int
@@ -22,19 +22,27 @@ func (t *turns) index(v *visitor) int {
 	return int(v.arrived.Floor(t.settings.Bucket).Sub(t.first) / t.settings.Bucket)
 }
 
+// holdsUp says whether those behind have to wait for a visitor.
+func (t *turns) holdsUp(v *visitor) bool { return v.back || t.settings.Method != queue.Line }
+
 func (t *turns) joined(v *visitor) {
+	t.present++
+	if !t.holdsUp(v) {
+		return
+	}
 	i := t.index(v)
 	for len(t.waiting) <= i {
 		t.waiting = append(t.waiting, 0)
 	}
 	t.waiting[i]++
-	t.present++
 	t.lead = min(t.lead, i)
 }
 
 func (t *turns) left(v *visitor) {
-	t.waiting[t.index(v)]--
 	t.present--
+	if t.holdsUp(v) {
+		t.waiting[t.index(v)]--
+	}
 }
 
 // newcomer notes that one of the open slots went to someone without a ticket.
@@ -54,6 +62,7 @@ func (t *turns) returned(v *visitor, open int) {
 		t.lead++
 	}
 	ahead := 0
+	i = min(i, len(t.waiting)) // they may be the first to come back of those so far behind
 	for _, n := range t.waiting[min(t.lead, i):i] {
 		ahead += n
 	}
