@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/anteroom-gate/anteroom/templates/spelling"
 )
 
 const (
@@ -130,7 +132,7 @@ func (c *checker) name(t tag) {
 	if _, found := slices.BinarySearch(c.known, t.name); found {
 		return
 	}
-	if near := nearest(t.name, c.known); near != "" {
+	if near := spelling.Nearest(t.name, c.known); near != "" {
 		c.fault(t, "unknown variable %q; did you mean %q?", t.name, near)
 		return
 	}

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/text/language"
+
+	"github.com/anteroom-gate/anteroom/templates/spelling"
 )
 
 const (
@@ -78,7 +80,7 @@ func NewLanguages(defaultCode string) (*Languages, error) {
 // unknownLanguage suggests a code that is spelt alike, or else the same
 // language in another region.
 func unknownLanguage(code string, codes []string) error {
-	near := nearest(code, codes)
+	near := spelling.Nearest(code, codes)
 	prefix, _, _ := strings.Cut(strings.ToLower(code), "-")
 	if same := slices.IndexFunc(codes, func(c string) bool { return strings.HasPrefix(c, prefix+"-") }); same >= 0 && near == "" {
 		near = codes[same]

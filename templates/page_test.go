@@ -34,7 +34,7 @@ func TestEverythingThatIsWrongWithATemplateIsReported(t *testing.T) {
 		},
 		"a value inside of another": {
 			"{{waitTime.minutes}}",
-			[]string{`1:1: unknown variable "waitTime.minutes"`},
+			[]string{`1:1: unknown variable "waitTime.minutes"; did you mean "waitTime"?`},
 		},
 		"a partial, whatever file it names": {
 			"a\n{{> ../../etc/passwd }}",

@@ -1,12 +1,13 @@
 package route
 
 import (
+	"fmt"
 	"net/netip"
+	"regexp"
 	"strings"
 )
 
-// maxHostLen is the length of the longest host that can be configured, in
-// bytes: a name has at most 253.
+// maxHostLen is the length of the longest host that is looked up, in bytes: a name has at most 253.
 const maxHostLen = 256
 
 // appendHost appends the canonical form of a host: ASCII letters in lower
@@ -45,21 +46,36 @@ func lower(c byte) byte {
 	return c
 }
 
-// checkHost returns what is wrong with a configured host, or "".
-func checkHost(host string) string {
-	switch {
+var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$`)
+
+// IsHost says whether s is an IP address or what names of hosts look like.
+func IsHost(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return err == nil || hostName.MatchString(s)
+}
+
+// CheckHost returns what is wrong with a configured host, or ""; it continues a sentence that begins with the host. "" is every host.
+func CheckHost(host string) string {
+	switch _, rest, isURL := strings.Cut(host, "://"); {
 	case host == "":
 		return ""
 	case strings.Contains(host, "*"):
-		return "wildcards do not exist; leave the host out for every host"
-	case strings.Contains(host, "://"):
-		return "a host has no scheme; write it as shop.example"
-	case strings.ContainsAny(host, "/?#\\@%"):
-		return "a host is only a name, such as shop.example; a path goes to path"
-	case strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return "a host has no white space or control characters"
-	case len(host) > maxHostLen, len(appendHost(nil, host)) == 0:
-		return "this is no host; write it as shop.example"
+		return `cannot be a pattern: name each host in additional_routes, or leave it "" for every host`
+	case isURL:
+		return "is an URL: only the host is wanted" + hostHint(rest)
+	case strings.Contains(host, "/"):
+		return "holds a slash: the path has a key of its own" + hostHint(host)
+	}
+	if bare := string(appendHost(nil, host)); !IsHost(bare) || len(bare) > 253 {
+		return "is not a host; names that are not ASCII are written in their xn-- form"
 	}
 	return ""
+}
+
+func hostHint(rest string) string {
+	host, _, _ := strings.Cut(rest, "/")
+	if host == "" || CheckHost(host) != "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", host)
 }
