@@ -134,7 +134,7 @@ func (f *Field) read(text string) (v reflect.Value, problem string) {
 	case v.Kind() == reflect.Bool:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			problem = "is not true or false" + boolHint(text)
+			problem = NotBool(text)
 		}
 		v.SetBool(b)
 	case f.Choices != nil && !slices.Contains(f.Choices, text):
@@ -191,15 +191,16 @@ func unmarshalText(v reflect.Value, text string) string {
 	return ""
 }
 
-// boolHint turns the words of older YAML into those that count.
-func boolHint(text string) string {
+// NotBool is the problem of a switch that is neither true nor false. It suggests one of them for the words of older YAML.
+func NotBool(text string) string {
+	const problem = "is not true or false"
 	switch strings.ToLower(text) {
 	case "yes", "on", "y", "t", "1", "true":
-		return " (did you mean true?)"
+		return problem + " (did you mean true?)"
 	case "no", "off", "n", "f", "0", "false":
-		return " (did you mean false?)"
+		return problem + " (did you mean false?)"
 	}
-	return ""
+	return problem
 }
 
 var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
