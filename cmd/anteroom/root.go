@@ -30,7 +30,7 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSimulateCommand(),
+	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSchemaCommand(), newSimulateCommand(),
 		newStatusCommand(), newKeygenCommand(), newVersionCommand())
 	return root
 }

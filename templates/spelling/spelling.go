@@ -1,4 +1,4 @@
-// Package spelling finds the word that was probably meant by one that does not exist.
+// Package spelling finds the name that somebody meant who misspelt it.
 package spelling
 
 import (
@@ -6,59 +6,76 @@ import (
 	"unicode"
 )
 
-// Nearest is the candidate that differs from what was written only in spelling (case, dashes), is at most a third of its letters
-// and at most three away, or begins with it, or else it with the candidate; "" for none. Of equals the first wins.
-func Nearest(written string, candidates []string) string {
-	if written == "" || len(written) > 64 {
+const (
+	// maxLetters is the length of the longest word that is compared.
+	maxLetters = 64
+	// maxMistakes is how many mistakes a word may have, however long it is.
+	maxMistakes = 3
+)
+
+// Nearest returns the name that is spelt most like the written word, or "" if
+// none is near. Letter case, dashes, underscores and blanks count for nothing;
+// beyond these a word may have one mistake for each three of its letters, at
+// most three. If no name is as near as that, the first counts that begins with
+// the word, or that the word begins with. Of equally near names the first wins.
+func Nearest(written string, names []string) string {
+	if len(written) > maxLetters {
 		return ""
 	}
-	plain := squash(written)
-	best, least := "", min(len(plain)/3, 3)+1
-	for _, c := range candidates {
-		if squash(c) == plain {
-			return c
-		}
-		if d := Distance(plain, squash(c)); d < least {
-			best, least = c, d
+	plain := plainOf(written)
+	nearest, fewest := "", min(len(plain)/3, maxMistakes)+1
+	for _, name := range names {
+		if mistakes := Distance(plain, plainOf(name)); mistakes < fewest {
+			nearest, fewest = name, mistakes
 		}
 	}
-	if best != "" || len(plain) < 2 {
-		return best
+	if nearest == "" {
+		return continued(plain, names)
 	}
-	for _, c := range candidates {
-		if s := squash(c); strings.HasPrefix(s, plain) || len(s) >= 4 && strings.HasPrefix(plain, s) {
-			return c
+	return nearest
+}
+
+// continued returns the first name that begins with the word, or that the word
+// begins with. Fewer letters would fit too many.
+func continued(plain string, names []string) string {
+	const fewestWritten, fewestOfName = 2, 4
+	for _, name := range names {
+		n := plainOf(name)
+		if len(plain) >= fewestWritten && strings.HasPrefix(n, plain) || len(n) >= fewestOfName && strings.HasPrefix(plain, n) {
+			return name
 		}
 	}
 	return ""
 }
 
-// squash takes away what people vary in writing the same name.
-func squash(s string) string {
+// plainOf returns the word without what people vary when they write the same
+// name: in lower case, without dashes, underscores and blanks.
+func plainOf(word string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' {
+		if strings.ContainsRune("_- ", r) {
 			return -1
 		}
 		return unicode.ToLower(r)
-	}, s)
+	}, word)
 }
 
-// Distance is the number of letters to insert, delete, replace or swap with their neighbour to get from a to b.
+// Distance counts the letters to insert, to delete, to replace, or to swap with
+// their neighbour, that turn a into b (the optimal string alignment distance).
 func Distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := last[j]
+			if a[i] != b[j] {
+				replaced++
 			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
+			row[j+1] = min(last[j+1]+1, row[j]+1, replaced)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
 		}
 		before, last, row = last, row, before

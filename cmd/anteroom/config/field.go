@@ -66,7 +66,7 @@ func (f *field) outside() string {
 // element is what the items of a list are.
 func (f *field) element() *field {
 	e := *f
-	e.Type = f.Type.Elem()
+	e.Type, e.Usage = f.Type.Elem(), ""
 	return &e
 }
 
