@@ -3,15 +3,14 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
@@ -34,7 +33,7 @@ func plain(check func(string) string) func(*loader, string, layer) (string, stri
 
 // forms are the forms by the names that the tags of Config have for them.
 var forms = map[string]form{
-	"address":   {want: "an address", example: true, check: plain(checkAddress)},
+	"address":   {want: "an address", example: true, check: plain(listen.CheckAddress)},
 	"token":     {want: "a string", check: plain(checkToken)},
 	"file":      {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
 	"dir":       {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
@@ -57,24 +56,6 @@ var forms = map[string]form{
 func checkCondition(s string) string {
 	if s == "" {
 		return "is empty: take the line out, or say what to match"
-	}
-	return ""
-}
-
-// checkAddress wants host:port, the host being empty, an IP address or a name.
-func checkAddress(s string) string {
-	host, port, err := net.SplitHostPort(s)
-	if err != nil {
-		if _, err := strconv.ParseUint(s, 10, 16); err == nil {
-			return fmt.Sprintf("is not host:port (did you mean %q?)", ":"+s)
-		}
-		return `is not host:port, such as ":8080", "127.0.0.1:8080" or "[::1]:8080"`
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return "has no port between 0 and 65535"
-	}
-	if host != "" && !route.IsHost(host) {
-		return "has a host that is neither an IP address nor a name"
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -122,7 +123,7 @@ func (r *room) origin(root *section, c *Config) {
 	}
 	switch {
 	case r.isGiven("origin"):
-		if r.fine("origin") && root.fine("listen") && ownAddress(r.Origin, c.Listen) {
+		if r.fine("origin") && root.fine("listen") && listen.Reaches(r.Origin, c.Listen) {
 			r.fault(r.where("origin"), circles)
 		}
 	case given > 0:
