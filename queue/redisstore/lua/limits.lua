@@ -1,7 +1,3 @@
--- LIMITS is the form of what calls read of the configuration, each number and text
--- after the other; see state.lua.
-local LIMITS = '>ddddddddbbddss'
-
 -- lifetime is how long a room without calls is remembered, in milliseconds, by
 -- how long its sessions and places last.
 local function lifetime(duration, place) return math.max(duration, place, 3600000) + 600000 end

@@ -42,7 +42,7 @@ each(call('ZRANGEBYSCORE', ADMITTED, whole(since), '+inf'), function(part)
 end)
 
 local configuration = {}
-if told_version ~= limits.version then configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at') end
+if told_version ~= limits.version then configuration = call('HMGET', CONF, 'document', 'overrides', 'by', 'at') end
 
 local function line_view()
   if limits.method ~= 'line' then return {} end
