@@ -16,10 +16,8 @@ import (
 // usage as [queue.Field] has them; is names the form of a text, or of a list's elements, and of what a list is a list; outside says
 // where else than in the file it can be set ("no", "env" for secrets, "only" for what the file does not know; without it everywhere).
 type Config struct {
-	// Listen is the address visitors connect to, host:port.
 	Listen string `yaml:"listen" default:":8080" is:"address" usage:"address visitors connect to"`
-	// Admin is the address of the admin listener, host:port.
-	Admin string `yaml:"admin" default:"127.0.0.1:9090" is:"address" usage:"address of the admin API"`
+	Admin  string `yaml:"admin" default:"127.0.0.1:9090" is:"address" usage:"address of the admin API"`
 	// AdminToken is the bearer token that the admin API asks for, "" for none. It is never "" when Admin is not a loopback address.
 	AdminToken     string `yaml:"admin_token" is:"token" outside:"env" usage:"token that the admin API asks for"`
 	AdminTokenFile string `yaml:"admin_token_file" is:"file" usage:"file with the token that the admin API asks for"`
@@ -34,20 +32,14 @@ type Config struct {
 	Origin string `yaml:"origin" is:"url" usage:"origin that accepted visitors are sent to"`
 	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by default.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies" is:"network" of:"networks such as [10.0.0.0/8]" usage:"networks whose forwarding headers are believed, as CIDRs"`
-	// Cookie holds the keys of the tickets.
-	Cookie Cookie `yaml:"cookie"`
+	Cookie         Cookie         `yaml:"cookie"`
 	// TLS holds the certificates of the listener; without any it speaks plain HTTP.
-	TLS TLS `yaml:"tls"`
-	// Log says what is logged, and how.
-	Log Log `yaml:"log"`
-	// OriginTimeout is how long an origin may take until its response header is there.
-	OriginTimeout time.Duration `yaml:"origin_timeout" default:"60s" min:"1ms" max:"24h" usage:"time an origin has until its response begins"`
-	// ProgressTimeout is how long a visitor's connection may stand still in mid-request or mid-response.
+	TLS             TLS           `yaml:"tls"`
+	Log             Log           `yaml:"log"`
+	OriginTimeout   time.Duration `yaml:"origin_timeout" default:"60s" min:"1ms" max:"24h" usage:"time an origin has until its response begins"`
 	ProgressTimeout time.Duration `yaml:"progress_timeout" default:"30s" min:"1ms" max:"24h" usage:"time a visitor's connection may stand still"`
-	// DrainDelay is how long the gate goes on accepting connections after it has said that it is not ready, so that load balancers notice.
-	DrainDelay time.Duration `yaml:"drain_delay" default:"0s" min:"0s" max:"24h" usage:"time load balancers have to notice that the gate is stopping"`
-	// ShutdownGrace is how long requests may take to finish once the gate is told to stop.
-	ShutdownGrace time.Duration `yaml:"shutdown_grace" default:"30s" min:"0s" max:"24h" usage:"time requests have to finish at the end"`
+	DrainDelay      time.Duration `yaml:"drain_delay" default:"0s" min:"0s" max:"24h" usage:"time load balancers have to notice that the gate is stopping"`
+	ShutdownGrace   time.Duration `yaml:"shutdown_grace" default:"30s" min:"0s" max:"24h" usage:"time requests have to finish at the end"`
 	// Rooms are the waiting rooms, at least one, in the order of the file.
 	Rooms []Room `yaml:"rooms" is:"a room: a mapping with name, total_active_users and more" of:"rooms" usage:"the waiting rooms"`
 }
@@ -71,15 +63,12 @@ type TLS struct {
 
 // Certificate is a pair of PEM files, which fit each other.
 type Certificate struct {
-	// Cert is the path of the certificate and its chain.
 	Cert string `yaml:"cert" is:"file"`
-	// Key is the path of its private key.
-	Key string `yaml:"key" is:"file"`
+	Key  string `yaml:"key" is:"file"`
 }
 
 // Log says what is logged, and how.
 type Log struct {
-	// Level is the least serious level that is logged.
 	Level string `yaml:"level" default:"info" choices:"debug,info,warn,error" usage:"least serious level that is logged"`
 	// Format is json, console, or auto: console on a terminal, json elsewhere.
 	Format string `yaml:"format" default:"auto" choices:"auto,json,console" usage:"format of the log"`
@@ -99,39 +88,28 @@ func (r Route) ForGate() route.Route { return route.Route{Host: r.Host, Path: r.
 // Room is one waiting room.
 type Room struct {
 	// Name identifies the room: letters, digits, - and _, unique; at most 64 characters.
-	Name string `yaml:"name" is:"name" usage:"name of the room (default \"default\" without a file)"`
-	// Host and Path are the room's first route. A segment of the path in braces, as in /room/{id}, makes it a room for each value.
-	Host string `yaml:"host" is:"host" usage:"host that the room guards (default: every host)"`
-	Path string `yaml:"path" default:"/" is:"path" usage:"path that the room guards, with all below it; /room/{id} is a room for each id"`
-	// AdditionalRoutes are more routes of the same room.
-	AdditionalRoutes []Route `yaml:"additional_routes" is:"a mapping with host and path" of:"mappings with host and path" usage:"more hosts and paths of the same room"`
-	// MaxRooms is how many values may have a room at a time, where the path has braces.
-	MaxRooms int `yaml:"max_rooms" default:"100" min:"1" max:"10000" usage:"rooms at a time where the path has a segment in braces"`
-	// RoomIdle is how long a value's room is kept that is empty and that nobody asks for, where the path has braces.
-	RoomIdle time.Duration `yaml:"room_idle" default:"10m" min:"1s" max:"24h" usage:"time that an empty one of those is kept"`
+	Name             string        `yaml:"name" is:"name" usage:"name of the room (default \"default\" without a file)"`
+	Host             string        `yaml:"host" is:"host" usage:"host that the room guards (default: every host)"`
+	Path             string        `yaml:"path" default:"/" is:"path" usage:"path that the room guards, with all below it; /room/{id} is a room for each id"`
+	AdditionalRoutes []Route       `yaml:"additional_routes" is:"a mapping with host and path" of:"mappings with host and path" usage:"more hosts and paths of the same room"`
+	MaxRooms         int           `yaml:"max_rooms" default:"100" min:"1" max:"10000" usage:"rooms at a time where the path has a segment in braces"`
+	RoomIdle         time.Duration `yaml:"room_idle" default:"10m" min:"1s" max:"24h" usage:"time that an empty one of those is kept"`
 	// Origin is where accepted visitors go, scheme://host[:port]; default is Config.Origin. Never "".
-	Origin string `yaml:"origin" is:"url" outside:"no" usage:"origin of the room"`
-	// Settings are the limits and switches.
-	queue.Settings `yaml:",inline"`
-	// QueueingStatusCode is the status of the answer to those who wait.
-	QueueingStatusCode int `yaml:"queueing_status_code" default:"200" choices:"200,202,429,503" usage:"status of the answer to who waits"`
-	// JSONResponseEnabled lets visitors ask for JSON instead of the page.
+	Origin              string `yaml:"origin" is:"url" outside:"no" usage:"origin of the room"`
+	queue.Settings      `yaml:",inline"`
+	QueueingStatusCode  int  `yaml:"queueing_status_code" default:"200" choices:"200,202,429,503" usage:"status of the answer to who waits"`
 	JSONResponseEnabled bool `yaml:"json_response_enabled" default:"true" usage:"answer in JSON who asks for it"`
 	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
 	Template string `yaml:"template" is:"file" usage:"Mustache file of the page (default: the built-in page)"`
 	// TemplateSource is what Template held when it was checked; nil for the built-in page.
-	TemplateSource []byte `yaml:"-"`
-	// DefaultTemplateLanguage is the language of the built-in page for visitors who ask for none of its languages.
-	DefaultTemplateLanguage Language `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
-	// CookieSuffix replaces the room's name in the name of its cookie.
-	CookieSuffix string `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
-	// CookieAttributes are the attributes of the room's cookie.
-	CookieAttributes CookieAttributes `yaml:"cookie_attributes"`
+	TemplateSource          []byte           `yaml:"-"`
+	DefaultTemplateLanguage Language         `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
+	CookieSuffix            string           `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
+	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`
 	// EnabledOriginCommands are the commands that the origin may send in a response header: none, or revoke.
 	EnabledOriginCommands []string `yaml:"enabled_origin_commands" choices:"revoke" of:"commands such as [revoke]" usage:"commands that the origin may send"`
 	// Rules say which requests are exempt from the room.
-	Rules []Rule `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
-	// Subject says how the site names its own users to the room.
+	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
 	Subject Subject `yaml:"subject"`
 }
 
@@ -197,8 +175,7 @@ type Match struct {
 	Path       string `yaml:"path" is:"condition"`
 	PathPrefix string `yaml:"path_prefix" is:"condition"`
 	PathSuffix string `yaml:"path_suffix" is:"condition"`
-	// Method is an HTTP method, in capitals.
-	Method string `yaml:"method" is:"condition"`
+	Method     string `yaml:"method" is:"condition"`
 	// CIDR are networks of which one must hold the visitor's address, masked.
 	CIDR []netip.Prefix `yaml:"cidr" is:"network" single:"yes" of:"networks such as [10.0.0.0/8]"`
 	// Header is "Name: value", or "Name" for any value.

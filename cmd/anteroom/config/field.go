@@ -133,24 +133,13 @@ func (Language) Choices() []string {
 
 // Key describes a setting, for help, completion and documentation.
 type Key struct {
-	// Name is the key's path in the file, without that of the room it belongs to.
-	Name string
-	// Flag is the flag's name without dashes, "" where there is none.
-	Flag string
-	// Env is the environment variable's name, "" where there is none.
-	Env string
-	// Kind is the kind of value: string, file, dir, url, duration, int, number, bool, list or mappings.
-	Kind string
-	// Default is the default as text, "" for none.
-	Default string
-	// Usage is a phrase that says what the setting is.
-	Usage string
-	// Choices are the words or numbers that may be chosen from, nil where there are none.
-	Choices []string
-	// Room is set for the keys of a room.
-	Room bool
-	// File is set for the keys that the file knows.
-	File bool
+	Name       string   // the key's path in the file, without that of the room it belongs to
+	Flag, Env  string   // without dashes; "" where there is none
+	Kind       string   // string, file, dir, url, duration, int, number, bool, list or mappings
+	Default    string   // as text, "" for none
+	Usage      string   // a phrase that says what the setting is
+	Choices    []string // nil where there are none
+	Room, File bool     // of a room; known to the file
 }
 
 // Keys lists every setting, in the order of the file: those of the gate, and then those of a room.
