@@ -130,7 +130,7 @@ func TestTheSchemaSaysWhatValidateSaysOfAValueByItself(t *testing.T) {
 		}
 	}
 	for _, file := range []string{
-		"origin: 5\nrooms: []", "rooms: {}", "rooms: [{name: a, total_active_users: 1}]", "orgin: a", minimal + "    bucket: 5",
+		"origin: 5\nrooms: []", "rooms: {}", "rooms: [{name: a, total_active_users: 1}]", "listn: a", minimal + "    bucket: 5",
 		minimal + "    queue_all: 'yes'", minimal + "    refresh_jitter: 0.6", minimal + "    queueing_method: lane", minimal + "    queueing_status_code: 404",
 		minimal + "    rules: [{action: bypass_waiting_room}]", minimal + "    rules: [{action: bypass_waiting_room, match: {cidr: {}}}]",
 		minimal + "    session_duration: 5 minutes", minimal + "    subject: {token: {keyfile: a}}", "tls: {cert: a}",

@@ -3,7 +3,8 @@
 local function configure(version, wanted)
   local document, overrides, by, at = text(), text(), text(), text()
   if wanted then
-    local rules, before = cjson.decode(document).rules, cjson.decode(call('HGET', CONF, 'rules') or '{}')
+    local rules, before = cjson.decode(document).rules, call('HGET', CONF, 'rules')
+    before = before and cmsgpack.unpack(before) or {}
     local measured = cjson.encode({rules.total, rules.perminute, rules.duration, rules.renewal})
     if measured ~= call('HGET', CONF, 'measured') then
       call('HDEL', META, 'rates') -- what fitted under other limits says nothing
@@ -11,7 +12,7 @@ local function configure(version, wanted)
     rules.version, rules.lined, rules.lined_at = version, before.lined or 0, before.lined_at or 0
     if rules.method == 'line' and before.method ~= 'line' then rules.lined, rules.lined_at = version, tonumber(at) end
     call('HSET', CONF, 'version', whole(version), 'document', document, 'overrides', overrides, 'by', by, 'at', at,
-      'measured', measured, 'rules', cjson.encode(rules))
+      'measured', measured, 'rules', cmsgpack.pack(rules))
     if rules.fleeting then end_all(lifetime(rules.duration, math.max(rules.place, rules.dropout))) end
   end
   return wanted

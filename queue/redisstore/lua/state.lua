@@ -20,7 +20,7 @@ local r = {
 local limits
 local function load_configuration()
   local rules = call('HGET', CONF, 'rules')
-  limits = rules and cjson.decode(rules) or {
+  limits = rules and cmsgpack.unpack(rules) or {
     version = 0, total = 0, perminute = 0, duration = 1000, place = 0, lasts = 1000, dropout = 0, back = 0,
     queueall = false, fleeting = false, lined = 0, lined_at = 0, method = 'fifo', pacing = 'minute',
   }
