@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strings"
 )
 
@@ -73,26 +74,26 @@ func (a Attributes) Validate() error {
 		faults = append(faults, errors.New("samesite none needs a Secure cookie: "+
 			"browsers drop the cookie with secure never"))
 	}
-	if err := checkDomain(a.Domain); err != nil {
-		faults = append(faults, err)
+	if problem := CheckDomain(strings.TrimPrefix(a.Domain, ".")); a.Domain != "" && problem != "" {
+		faults = append(faults, fmt.Errorf("domain %q %s", a.Domain, problem))
 	}
 	return errors.Join(faults...)
 }
 
-func checkDomain(domain string) error {
-	if domain == "" {
-		return nil
+var domainName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$`)
+
+// CheckDomain says what is wrong with a domain that is not empty, "" for nothing; it continues a sentence that begins with the domain.
+func CheckDomain(domain string) string {
+	_, err := netip.ParseAddr(domain)
+	switch bare, dotted := strings.CutPrefix(domain, "."); {
+	case err == nil:
+		return "is an address: browsers take only names as the domain of a cookie"
+	case !domainName.MatchString(bare):
+		return "is not a domain such as example.com"
+	case dotted:
+		return fmt.Sprintf("begins with a dot (did you mean %q?)", bare)
 	}
-	bare := strings.TrimPrefix(domain, ".")
-	if _, err := netip.ParseAddr(bare); err == nil {
-		return fmt.Errorf("domain %q is an address: browsers take names only", domain)
-	}
-	for label := range strings.SplitSeq(bare, ".") {
-		if label == "" || strings.ContainsFunc(label, notWordCharacter) {
-			return fmt.Errorf("domain %q is not a name such as shop.example", domain)
-		}
-	}
-	return nil
+	return ""
 }
 
 // isSecure says whether a cookie set over https, or not, is Secure.

@@ -18,7 +18,7 @@ import (
 // overrides are the changes that operators made to a room while it ran, as all
 // its gates know them through the store.
 type overrides struct {
-	Changes Changes           `json:"changes"`
+	Changes changes           `json:"changes"`
 	By      map[string]author `json:"by"` // by the key that was changed
 }
 
@@ -58,41 +58,20 @@ func (l *line) change(ctx context.Context, now queue.Instant, patch []byte, by s
 		if err := errors.Join(faults...); err != nil {
 			return o, &faultsError{lines: strings.Split(err.Error(), "\n")}
 		}
-		return o.signed(merged, author{By: by, At: now.Time()})
+		return o.signed(merged, author{By: by, At: now.Time()}), nil
 	})
 }
 
-// signed returns o with the changes c in the place of its own, and the author at
-// those that differ.
-func (o overrides) signed(c Changes, who author) (overrides, error) {
-	before, err := fieldsOf(o.Changes)
-	if err != nil {
-		return o, err
-	}
-	after, err := fieldsOf(c)
-	if err != nil {
-		return o, err
-	}
+// signed returns o with the changes c in the place of its own, and the author at those that differ.
+func (o overrides) signed(c changes, who author) overrides {
 	next := overrides{Changes: c, By: map[string]author{}}
-	for key, value := range after {
-		next.By[key] = who
-		if bytes.Equal(value, before[key]) {
-			next.By[key] = o.By[key]
+	for name, value := range c {
+		next.By[name] = who
+		if bytes.Equal(value, o.Changes[name]) {
+			next.By[name] = o.By[name]
 		}
 	}
-	return next, nil
-}
-
-func fieldsOf(c Changes) (map[string]json.RawMessage, error) {
-	text, err := json.Marshal(c)
-	if err != nil {
-		return nil, fmt.Errorf("writing the changes: %w", err)
-	}
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, fmt.Errorf("reading the changes: %w", err)
-	}
-	return fields, nil
+	return next
 }
 
 // rebase makes cfg what this gate is configured with, under what operators have
@@ -127,10 +106,10 @@ func (l *line) rebase(ctx context.Context, now queue.Instant, cfg RoomConfig, lo
 // withoutTimes returns o without those of its changes that have to go together
 // with other settings.
 func (o overrides) withoutTimes() overrides {
-	o.Changes.RefreshInterval, o.Changes.QueueTicketTTL, o.Changes.LineDropout = nil, nil, nil
-	o.By = maps.Clone(o.By)
-	for _, key := range []string{"refresh_interval", "queue_ticket_ttl", "line_dropout"} {
-		delete(o.By, key)
+	o.Changes, o.By = maps.Clone(o.Changes), maps.Clone(o.By)
+	for _, name := range []string{"refresh_interval", "queue_ticket_ttl", "line_dropout"} {
+		delete(o.Changes, name)
+		delete(o.By, name)
 	}
 	return o
 }
@@ -153,7 +132,7 @@ func (l *line) configure(ctx context.Context, now queue.Instant, by string, edit
 		if next.Overrides, err = json.Marshal(o); err != nil {
 			return fmt.Errorf("writing the overrides: %w", err)
 		}
-		if next.Settings == current.Settings && (bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && o.Changes == Changes{}) {
+		if next.Settings == current.Settings && (bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && len(o.Changes) == 0) {
 			return nil
 		}
 		if err = l.queue.Configure(ctx, now, next); !errors.Is(err, queue.ErrConflict) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -57,6 +58,22 @@ func TestPatchChangesARoomWhileItRuns(t *testing.T) {
 	}
 }
 
+func TestEverySettingIsToldAndChangedUnderItsName(t *testing.T) {
+	f := start(t)
+	told := f.describe()
+	for _, s := range queue.Fields(reflect.TypeFor[queue.Settings]()) {
+		value, ok := told[s.Name]
+		require.True(t, ok, s.Name)
+		text, err := json.Marshal(map[string]any{s.Name: value})
+		require.NoError(t, err)
+		want := http.StatusOK
+		if !s.Live {
+			want = http.StatusUnprocessableEntity
+		}
+		assert.Equal(t, want, f.patch(string(text)).status, "%s", text)
+	}
+}
+
 func TestPatchTakesEffectAtOnce(t *testing.T) {
 	f := start(t)
 	f.full()
@@ -91,14 +108,14 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 		"bucket is not among what can be changed here",
 		"name is not among what can be changed here",
 		"new_users_per_minute wants a whole number",
-		"pacing wants a name, as a string",
+		"pacing wants one of auto, minute, even, random",
 		"queue_all wants true or false",
-		"queue_ticket_ttl is 0s: null goes back to what is configured",
-		`queueing_method is not usable: unknown queueing method "lane": want one of [fifo random line passthrough reject]`,
-		"refresh_interval is not usable: \"soon\" is not a duration: write 90s, 5m or 1h30m",
+		`queue_ticket_ttl is "0s", which is too short: at least 1s`,
+		`queueing_method is "lane", which is not one of fifo, random, line, passthrough, reject`,
+		`refresh_interval is "soon", which is not a duration such as 5m or 90s`,
 		"refresh_jitter wants a number",
-		`session_duration wants a duration such as "90s" or "5m"`,
-		"total_active_users is 0: must be at least 1",
+		"session_duration wants a duration such as 5m or 90s",
+		"total_active_users is 0, which is too small: at least 1",
 	}, problem.Errors)
 	assert.Contains(t, problem.Detail, "total_active_users is 0")
 	assert.Equal(t, before, f.describe(), "not even what was changed before")

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -14,46 +15,45 @@ import (
 
 // roomJSON is a room's effective configuration, under the keys of the file.
 type roomJSON struct {
-	Name                  string       `json:"name"`
-	Family                string       `json:"family,omitempty"` // that it is a room of
-	Host                  string       `json:"host"`
-	Path                  string       `json:"path"`
-	AdditionalRoutes      []routeJSON  `json:"additional_routes"`
-	Origin                string       `json:"origin"`
-	TotalActiveUsers      int          `json:"total_active_users"`
-	NewUsersPerMinute     int          `json:"new_users_per_minute"`
-	SessionDuration       Duration     `json:"session_duration"`
-	DisableSessionRenewal bool         `json:"disable_session_renewal"`
-	QueueingMethod        queue.Method `json:"queueing_method"`
-	QueueAll              bool         `json:"queue_all"`
-	Suspended             bool         `json:"suspended"`
-	QueueingStatusCode    int          `json:"queueing_status_code"`
-	JSONResponseEnabled   bool         `json:"json_response_enabled"`
-	RefreshInterval       Duration     `json:"refresh_interval"`
-	RefreshJitter         float64      `json:"refresh_jitter"`
-	Bucket                Duration     `json:"bucket"`
-	Pacing                queue.Pacing `json:"pacing"`
-	QueueTicketTTL        Duration     `json:"queue_ticket_ttl"`
-	LineDropout           Duration     `json:"line_dropout"`
-	Occupancy             string       `json:"occupancy"`
-	LineGrace             Duration     `json:"line_grace"`
-	CustomPage            bool         `json:"custom_page"`
-	Language              string       `json:"default_template_language"`
-	CookieName            string       `json:"cookie_name"` // over http; over https it may have a prefix
-	CookieSuffix          string       `json:"cookie_suffix"`
-	CookieAttributes      cookieJSON   `json:"cookie_attributes"`
-	EnabledOriginCommands []string     `json:"enabled_origin_commands"`
-	Rules                 []ruleJSON   `json:"rules"`
-	Subject               subjectJSON  `json:"subject"`
-	OnStoreError          string       `json:"on_store_error"`
-	MaxRooms              int          `json:"max_rooms,omitempty"` // of a family, as room_idle
-	RoomIdle              *Duration    `json:"room_idle,omitempty"`
+	Name                  string      `json:"name"`
+	Family                string      `json:"family,omitempty"` // that it is a room of
+	Host                  string      `json:"host"`
+	Path                  string      `json:"path"`
+	AdditionalRoutes      []routeJSON `json:"additional_routes"`
+	Origin                string      `json:"origin"`
+	QueueingStatusCode    int         `json:"queueing_status_code"`
+	JSONResponseEnabled   bool        `json:"json_response_enabled"`
+	CustomPage            bool        `json:"custom_page"`
+	Language              string      `json:"default_template_language"`
+	CookieName            string      `json:"cookie_name"` // over http; over https it may have a prefix
+	CookieSuffix          string      `json:"cookie_suffix"`
+	CookieAttributes      cookieJSON  `json:"cookie_attributes"`
+	EnabledOriginCommands []string    `json:"enabled_origin_commands"`
+	Rules                 []ruleJSON  `json:"rules"`
+	Subject               subjectJSON `json:"subject"`
+	MaxRooms              int         `json:"max_rooms,omitempty"` // of a family, as room_idle
+	RoomIdle              string      `json:"room_idle,omitempty"`
 
-	// Overrides are the changes made while the gate ran, which are in the values
-	// above.
-	Overrides    Changes           `json:"overrides"`
+	// Overrides are the changes made while the gate ran, which are in the settings.
+	Overrides    changes           `json:"overrides"`
 	OverriddenBy map[string]author `json:"overridden_by"`
 	Version      int64             `json:"version"` // grows with every change, on whichever gate
+
+	settings queue.Settings
+}
+
+// MarshalJSON writes the room's settings beside the rest.
+func (j roomJSON) MarshalJSON() ([]byte, error) {
+	type rest roomJSON
+	text, err := json.Marshal(rest(j))
+	if err != nil {
+		return nil, err
+	}
+	settings, err := json.Marshal(j.settings)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(text[:len(text)-1], ','), settings[1:]...), nil
 }
 
 type routeJSON struct {
@@ -121,13 +121,8 @@ func (r *room) describe() roomJSON {
 	s, o := c.Settings, overridesOf(c)
 	j := roomJSON{
 		Name: r.cfg.Name, AdditionalRoutes: []routeJSON{}, Origin: r.cfg.Origin.String(),
-		TotalActiveUsers: s.TotalActiveUsers, NewUsersPerMinute: s.NewUsersPerMinute,
-		SessionDuration: Duration(s.SessionDuration), DisableSessionRenewal: s.DisableSessionRenewal,
-		QueueingMethod: s.Method, QueueAll: s.QueueAll, Suspended: s.Suspended,
+		settings:           s,
 		QueueingStatusCode: r.cfg.StatusCode, JSONResponseEnabled: r.cfg.JSON,
-		RefreshInterval: Duration(s.RefreshInterval), RefreshJitter: s.RefreshJitter, Bucket: Duration(s.Bucket),
-		Pacing: s.Pacing, QueueTicketTTL: Duration(s.QueueTicketTTL),
-		LineDropout: Duration(s.LineDropout), Occupancy: s.Occupancy.String(), LineGrace: Duration(s.LineGrace),
 		CustomPage: r.cfg.Page != nil, Language: r.set.Default(), CookieName: r.jar.Name(false),
 		CookieSuffix: r.cfg.CookieSuffix, Rules: []ruleJSON{},
 		CookieAttributes: cookieJSON{
@@ -135,16 +130,16 @@ func (r *room) describe() roomJSON {
 			Secure:   cmp.Or(r.cfg.CookieAttributes.Secure, cookie.SecureAuto),
 			Domain:   r.cfg.CookieAttributes.Domain,
 		},
-		EnabledOriginCommands: []string{}, OnStoreError: s.OnStoreError.String(),
-		Overrides: o.Changes, OverriddenBy: o.By, Version: c.Version,
+		EnabledOriginCommands: []string{},
+		Overrides:             o.Changes, OverriddenBy: o.By, Version: c.Version,
 	}
-	if j.OverriddenBy == nil {
-		j.OverriddenBy = map[string]author{}
+	j.settings.Fleeting = false // of the store alone
+	if j.Overrides == nil {
+		j.Overrides, j.OverriddenBy = changes{}, map[string]author{}
 	}
 	switch {
 	case r.line == nil:
-		j.MaxRooms, j.RoomIdle = r.cfg.MaxRooms, new(Duration)
-		*j.RoomIdle = Duration(r.cfg.RoomIdle)
+		j.MaxRooms, j.RoomIdle = r.cfg.MaxRooms, queue.FormatDuration(r.cfg.RoomIdle)
 	case r.family != nil:
 		j.Family = r.family.model.Load().cfg.Name
 	}

@@ -13,6 +13,9 @@ const (
 
 var policyNames = []string{"hold", "share", "open"}
 
+// Choices returns the names of all policies.
+func (ErrorPolicy) Choices() []string { return policyNames }
+
 // String returns the policy's name as configuration files spell it.
 func (p ErrorPolicy) String() string { return nameOf(policyNames, int(p)) }
 

@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"slices"
+	"math"
 	"time"
 )
 
@@ -19,16 +19,13 @@ func Open(s Settings, active, released, admitted int) int {
 // Pacer releases the allowance of each calendar minute as a room's pacing says.
 // Not safe for concurrent use.
 type Pacer struct {
-	Seed uint64 // of the random moments; one room's nodes share it
+	Seed uint64 // of the random moments
 
-	minute    Instant
-	allowance int
-	moments   []time.Duration // of the minute, in order
+	random  uint64  // the last number that was drawn; 0 for none
+	minute  Instant // that the rest is about
+	passed  int     // how many parts of the allowance are released
+	instant float64 // of the minute, in milliseconds, at which the next one is
 }
-
-// maxMoments bounds the work of a minute: PacingRandom releases a larger
-// allowance in so many equal parts.
-const maxMoments = 4096
 
 // Released returns how much of the minute's allowance is there at now, and when
 // there will be more. With nobody waiting it is all there.
@@ -44,34 +41,36 @@ func (p *Pacer) Released(s Settings, now Instant, waiting bool) (released int, n
 		n := total*int64(now-start)/millis + 1 // the first at the start of the minute
 		return int(n), start + Instant((n*millis+total-1)/total)
 	}
-	if p.minute != start || p.allowance != s.NewUsersPerMinute {
-		p.minute, p.allowance, p.moments = start, s.NewUsersPerMinute, drawMoments(p.Seed, start, s.NewUsersPerMinute)
+	parts := min(s.NewUsersPerMinute, MaxMoments)
+	p.pass(start, int64(now-start), parts)
+	if p.passed < parts {
+		next = start + Instant(p.instant)
 	}
-	passed, _ := slices.BinarySearch(p.moments, now.Sub(start)+1)
-	if passed < len(p.moments) {
-		next = start.Add(p.moments[passed])
-	}
-	return int(total * int64(passed) / int64(len(p.moments))), next
+	return int(total * int64(min(p.passed, parts)) / int64(parts)), next
 }
 
-// drawMoments draws when the parts of a minute's allowance are released.
-func drawMoments(seed uint64, start Instant, allowance int) []time.Duration {
-	x := seed ^ uint64(start)
-	moments := make([]time.Duration, min(allowance, maxMoments))
-	for i := range moments {
-		x = splitmix(x)
-		moments[i] = time.Duration(x%uint64(minute/time.Millisecond)) * time.Millisecond
+// pass counts the parts of the allowance whose moments have passed. The moments are random and in order: that of the first of k is the
+// least of k draws from what is left of the minute. pacing.lua does the same.
+func (p *Pacer) pass(start Instant, into int64, parts int) {
+	if p.random == 0 {
+		p.random = p.Seed%(LehmerPrime-1) + 1
 	}
-	slices.Sort(moments)
-	return moments
+	if p.minute != start {
+		p.minute, p.passed, p.instant = start, 0, 0
+		p.draw(parts)
+	}
+	for p.passed < parts && int64(p.instant) <= into {
+		if p.passed++; p.passed < parts {
+			p.draw(parts - p.passed)
+		}
+	}
 }
 
-// splitmix is one step of the SplitMix64 generator (Steele, Lea, Flood 2014).
-func splitmix(z uint64) uint64 {
-	z += 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+// draw moves on to the moment of the next of the parts that are left.
+func (p *Pacer) draw(left int) {
+	p.random = p.random * LehmerFactor % LehmerPrime
+	rest := float64(minute/time.Millisecond) - p.instant
+	p.instant += rest * (1 - math.Pow(float64(p.random)/LehmerPrime, 1/float64(left)))
 }
 
 // Reserved is a bucket with the slots that the rule keeps for it.

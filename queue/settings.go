@@ -1,194 +1,156 @@
 package queue
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"reflect"
 	"time"
 )
 
-// Method is how a room chooses among those who wait.
-type Method uint8
+// Settings are the limits and switches of a room. All of them may be changed while it runs. A field's tags are all that there is to say
+// of a setting besides what it does: yaml is its name in the configuration file, in the admin API and in the store, and, in dashes and in
+// capitals, its flag and its variable; default, min and max are written as in the file; usage is for people. What has live:"no" is
+// changed by a new configuration only. See [Field].
+type Settings struct {
+	TotalActiveUsers      int           `yaml:"total_active_users" min:"1" usage:"visitors that may be active at once"`
+	NewUsersPerMinute     int           `yaml:"new_users_per_minute" min:"1" usage:"visitors that may be admitted in a minute"`
+	SessionDuration       time.Duration `yaml:"session_duration" default:"5m" min:"1s" max:"24h" usage:"time a visitor stays active after the last request"`
+	DisableSessionRenewal bool          `yaml:"disable_session_renewal" default:"false" usage:"end sessions session_duration after admission"`
+	Method                Method        `yaml:"queueing_method" default:"fifo" usage:"who gets a free slot"`
+	QueueAll              bool          `yaml:"queue_all" default:"false" usage:"hold every new visitor"`
+	Suspended             bool          `yaml:"suspended" default:"false" usage:"switch the room off"`
+	RefreshInterval       time.Duration `yaml:"refresh_interval" default:"20s" min:"1s" max:"24h" usage:"time between two check-ins of who waits"`
+	RefreshJitter         float64       `yaml:"refresh_jitter" default:"0.15" min:"0" max:"0.5" usage:"fraction by which a check-in is moved at random"`
+	Bucket                time.Duration `yaml:"bucket" default:"1m" min:"1s" max:"24h" live:"no" usage:"what arrival times are rounded down to"`
+	Pacing                Pacing        `yaml:"pacing" default:"auto" usage:"when a minute's allowance is released"`
+	QueueTicketTTL        time.Duration `yaml:"queue_ticket_ttl" default:"5m" min:"1s" max:"24h" usage:"time a place can be left and come back to"`
+	LineDropout           time.Duration `yaml:"line_dropout" min:"1s" max:"24h" usage:"time without a check-in after which a place in an exact line is lost (default: three intervals, at least 60s)"`
+	Occupancy             Occupancy     `yaml:"occupancy" default:"session" live:"no" usage:"what keeps a visitor in the room"`
+	// LineGrace is at least so long because nodes that share a store need the time to tell it that an occupant is back.
+	LineGrace    time.Duration `yaml:"line_grace" default:"15s" min:"3s" max:"24h" usage:"time that a seat is kept for whose connection has closed, with occupancy connection"`
+	OnStoreError ErrorPolicy   `yaml:"on_store_error" default:"hold" live:"no" usage:"what becomes of new visitors without the store"`
 
-// The queueing methods; the zero value is FIFO.
-const (
-	FIFO        Method = iota // earlier buckets first
-	Random                    // an equal chance at every check-in
-	Line                      // first come, first served, to the individual
-	Passthrough               // everyone enters, and is counted
-	Reject                    // nobody enters
-)
-
-var methodNames = []string{"fifo", "random", "line", "passthrough", "reject"}
-
-// String returns the method's name as configuration files spell it.
-func (m Method) String() string { return nameOf(methodNames, int(m)) }
-
-// MarshalText returns the method's name.
-func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
-
-// UnmarshalText accepts the names that String returns.
-func (m *Method) UnmarshalText(text []byte) error {
-	i, err := indexOf(methodNames, "queueing method", string(text))
-	if err == nil {
-		*m = Method(i)
-	}
-	return err
+	// Fleeting makes the store forget the room, changes and all, some time after all nodes have left it. The store is told it as fleeting.
+	Fleeting bool `yaml:"-"`
 }
 
-// Pacing is how a minute's allowance is released while people wait.
-type Pacing uint8
-
-// The ways of pacing; the zero value is PacingAuto.
-const (
-	PacingAuto   Pacing = iota // PacingRandom for Random, else PacingMinute
-	PacingMinute               // all at the start of the calendar minute
-	PacingEven                 // evenly through the minute
-	PacingRandom               // each slot at a random moment of the minute
-)
-
-var pacingNames = []string{"auto", "minute", "even", "random"}
-
-// String returns the pacing's name as configuration files spell it.
-func (p Pacing) String() string { return nameOf(pacingNames, int(p)) }
-
-// MarshalText returns the pacing's name.
-func (p Pacing) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-// UnmarshalText accepts the names that String returns.
-func (p *Pacing) UnmarshalText(text []byte) error {
-	i, err := indexOf(pacingNames, "pacing", string(text))
-	if err == nil {
-		*p = Pacing(i)
+// settings are the fields of Settings, by name in byName.
+var settings, byName = func() ([]Field, map[string]*Field) {
+	fields := Fields(reflect.TypeFor[Settings]())
+	byName := make(map[string]*Field, len(fields))
+	for i := range fields {
+		byName[fields[i].Name] = &fields[i]
 	}
-	return err
-}
+	return fields, byName
+}()
 
-// Occupancy is what keeps a visitor in the room.
-type Occupancy uint8
+// Setting returns the field of Settings that has the name; nil if there is none.
+func Setting(name string) *Field { return byName[name] }
 
-// The kinds of occupancy; the zero value is BySession.
-const (
-	BySession    Occupancy = iota // SessionDuration from their last request
-	ByConnection                  // an open websocket or stream, and LineGrace beyond it
-)
-
-var occupancyNames = []string{"session", "connection"}
-
-// String returns the kind's name as configuration files spell it.
-func (o Occupancy) String() string { return nameOf(occupancyNames, int(o)) }
-
-// MarshalText returns the kind's name.
-func (o Occupancy) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
-
-// UnmarshalText accepts the names that String returns.
-func (o *Occupancy) UnmarshalText(text []byte) error {
-	i, err := indexOf(occupancyNames, "occupancy", string(text))
-	if err == nil {
-		*o = Occupancy(i)
-	}
-	return err
-}
-
-func nameOf(names []string, i int) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("unknown(%d)", i)
-}
-
-func indexOf(names []string, what, name string) (int, error) {
-	for i, n := range names {
-		if n == name {
-			return i, nil
+// WithDefaults returns s with its zero durations set to their defaults. Other fields mean something as they are: what their tags name
+// is for files that leave them out.
+func (s Settings) WithDefaults() Settings {
+	v := reflect.ValueOf(&s).Elem()
+	for i := range settings {
+		if f := &settings[i]; f.Type == durationType && f.Of(v).IsZero() {
+			f.SetDefault(v)
+			if f.Name == "queue_ticket_ttl" {
+				s.QueueTicketTTL = max(s.QueueTicketTTL, 2*s.RefreshInterval)
+			}
 		}
 	}
-	return 0, fmt.Errorf("unknown %s %q: want one of %v", what, name, names)
-}
-
-// Settings are the limits and switches of a room. All of them may be changed
-// while it runs. The limits are at most 2147483647, and the durations a day.
-type Settings struct {
-	TotalActiveUsers      int           // sessions at a time; required, at least 1
-	NewUsersPerMinute     int           // admissions per calendar minute; required, at least 1
-	SessionDuration       time.Duration // from a visitor's last request; default 5m, at least 1s
-	DisableSessionRenewal bool          // a session then lasts SessionDuration from its admission; not with ByConnection
-	Method                Method        // default FIFO
-	QueueAll              bool          // nobody new enters, whatever the method
-	RefreshInterval       time.Duration // between check-ins; default 20s, at least 1s
-	RefreshJitter         float64       // ± this fraction of RefreshInterval, 0 to 0.5
-	Bucket                time.Duration // arrivals are rounded down to this; default 1m, at least 1s
-	Pacing                Pacing        // default PacingAuto
-	QueueTicketTTL        time.Duration // a place outlives its last check-in by this; default 5m, at least two intervals
-	LineDropout           time.Duration // a place in an exact line is lost after so long without a check-in; default three intervals, at least 60s
-	LineGrace             time.Duration // whose connection closed keeps the seat so long, with ByConnection; default 15s, at least 3s
-	Occupancy             Occupancy     // default BySession
-	Suspended             bool          // for whoever asks: the room is not used
-	OnStoreError          ErrorPolicy   // who enters while the store does not answer; default Hold
-	Fleeting              bool          // for the store: it forgets the room, changes and all, some time after all nodes have left it
-}
-
-// WithDefaults returns s with its zero durations set to their defaults.
-func (s Settings) WithDefaults() Settings {
-	setDefault(&s.SessionDuration, 5*time.Minute)
-	setDefault(&s.RefreshInterval, 20*time.Second)
-	setDefault(&s.Bucket, time.Minute)
-	setDefault(&s.QueueTicketTTL, max(5*time.Minute, 2*s.RefreshInterval))
-	setDefault(&s.LineDropout, min(max(3*s.RefreshInterval, time.Minute), longest))
-	setDefault(&s.LineGrace, 15*time.Second)
+	if s.LineDropout == 0 {
+		s.LineDropout = min(max(3*s.RefreshInterval, time.Minute), longest)
+	}
 	return s
 }
 
-func setDefault(d *time.Duration, value time.Duration) {
-	if *d == 0 {
-		*d = value
-	}
+// A SettingFault is something that is wrong with one of the settings.
+type SettingFault struct {
+	Name    string // of the setting
+	Value   string // as a file would have it
+	Problem string // continues a sentence that begins with the value
 }
 
-// Validate reports every setting that is out of bounds, joined.
+// Error is the fault in one line.
+func (f SettingFault) Error() string { return f.Name + " is " + f.Value + ", which " + f.Problem }
+
+// Validate reports every setting that is out of bounds or does not go with the others, joined; each is a SettingFault.
 func (s Settings) Validate() error {
 	var errs []error
-	require := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
+	v := reflect.ValueOf(&s).Elem()
+	for i := range settings {
+		f := &settings[i]
+		text := f.Text(f.Of(v))
+		if _, problem := f.Parse(text); problem != "" {
+			errs = append(errs, SettingFault{f.Name, text, problem})
 		}
 	}
-	number := func(name string, n int) {
-		require(n >= 1, "%s is %d: must be at least 1", name, n)
-		require(n <= math.MaxInt32, "%s is %d: must be at most %d", name, n, math.MaxInt32)
-	}
-	number("total_active_users", s.TotalActiveUsers)
-	number("new_users_per_minute", s.NewUsersPerMinute)
-	require(s.SessionDuration >= time.Second, "session_duration is %v: must be at least 1s", s.SessionDuration)
-	require(int(s.Method) < len(methodNames), "queueing_method is unknown")
-	require(s.RefreshInterval >= time.Second, "refresh_interval is %v: must be at least 1s", s.RefreshInterval)
-	require(s.RefreshJitter >= 0 && s.RefreshJitter <= 0.5, "refresh_jitter is %v: must be from 0 to 0.5", s.RefreshJitter)
-	require(s.Bucket >= time.Second, "bucket is %v: must be at least 1s", s.Bucket)
-	require(int(s.Pacing) < len(pacingNames), "pacing is unknown")
-	require(s.QueueTicketTTL >= 2*s.RefreshInterval,
-		"queue_ticket_ttl is %v: must be at least two refresh intervals, %v", s.QueueTicketTTL, 2*s.RefreshInterval)
-	require(s.Method != Line || s.LineDropout >= s.RefreshInterval+s.slack(),
-		"line_dropout is %v: must be longer than a refresh interval, at least %v", s.LineDropout, s.RefreshInterval+s.slack())
-	require(s.LineGrace >= leastGrace, "line_grace is %v: must be at least %v", s.LineGrace, leastGrace)
-	require(int(s.Occupancy) < len(occupancyNames), "occupancy is unknown")
-	for _, d := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"session_duration", s.SessionDuration}, {"refresh_interval", s.RefreshInterval}, {"bucket", s.Bucket},
-		{"queue_ticket_ttl", s.QueueTicketTTL}, {"line_dropout", s.LineDropout}, {"line_grace", s.LineGrace},
-	} {
-		require(d.value <= longest, "%s is %v: must be at most 24h", d.name, d.value)
+	for _, fault := range s.Misfits() {
+		errs = append(errs, fault)
 	}
 	return errors.Join(errs...)
 }
 
+// Misfits are the settings that do not go with others, whatever they are by themselves.
+func (s Settings) Misfits() []SettingFault {
+	var faults []SettingFault
+	require := func(ok bool, name string, value time.Duration, format string, args ...any) {
+		if !ok {
+			faults = append(faults, SettingFault{name, FormatDuration(value), fmt.Sprintf(format, args...)})
+		}
+	}
+	require(s.QueueTicketTTL >= 2*s.RefreshInterval, "queue_ticket_ttl", s.QueueTicketTTL,
+		"is too short: at least two refresh intervals, %s", FormatDuration(2*s.RefreshInterval))
+	require(s.Method != Line || s.LineDropout >= s.RefreshInterval+s.slack(), "line_dropout", s.LineDropout,
+		"is too short: longer than a refresh interval, which is %s, with some to spare for the way", FormatDuration(s.RefreshInterval))
+	return faults
+}
+
+// MarshalJSON writes the settings under their names, as the admin API tells them and the store keeps them.
+func (s Settings) MarshalJSON() ([]byte, error) {
+	v, b := reflect.ValueOf(&s).Elem(), []byte("{")
+	for i := range settings {
+		f := &settings[i]
+		value, err := f.JSON(f.Of(v))
+		if err != nil {
+			return nil, fmt.Errorf("writing %s: %w", f.Name, err)
+		}
+		b = append(append(append(b, '"'), f.Name...), `":`...)
+		b = append(append(b, value...), ',')
+	}
+	if s.Fleeting {
+		b = append(b, `"fleeting":true,`...)
+	}
+	b[len(b)-1] = '}'
+	return b, nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Names that are not known, as another version may have them, are passed over.
+func (s *Settings) UnmarshalJSON(text []byte) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(text, &given); err != nil {
+		return fmt.Errorf("reading settings: %w", err)
+	}
+	v := reflect.ValueOf(s).Elem()
+	for name, value := range given {
+		if name == "fleeting" {
+			s.Fleeting = string(value) == "true"
+		} else if f := Setting(name); f != nil {
+			text, err := f.textOf(value)
+			read, problem := f.read(text)
+			if err != nil || problem != "" {
+				return fmt.Errorf("reading settings: %s: %s", name, value)
+			}
+			f.Of(v).Set(read)
+		}
+	}
+	return nil
+}
+
 // longest is what any duration may be: no cookie is kept for longer than a day.
 const longest = 24 * time.Hour
-
-// leastGrace leaves nodes that share a store the time to tell it that an
-// occupant is back.
-const leastGrace = 3 * time.Second
 
 // slack is how late a check-in may come and still find its visitor counted: it
 // covers the network and the rounding of windows.

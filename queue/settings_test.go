@@ -1,12 +1,14 @@
 package queue_test
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -34,9 +36,9 @@ func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
 	}{
 		{"no slots", func(s *queue.Settings) { s.TotalActiveUsers = 0 }, "total_active_users is 0"},
 		{"no admissions", func(s *queue.Settings) { s.NewUsersPerMinute = -1 }, "new_users_per_minute is -1"},
-		{"more slots than can be counted", func(s *queue.Settings) { s.TotalActiveUsers = math.MaxInt32 + 1 }, "total_active_users is 2147483648: must be at most 2147483647"},
+		{"more slots than can be counted", func(s *queue.Settings) { s.TotalActiveUsers = math.MaxInt32 + 1 }, "total_active_users is 2147483648, which is too large: at most 2147483647"},
 		{"more admissions than can be counted", func(s *queue.Settings) { s.NewUsersPerMinute = math.MaxInt }, "new_users_per_minute"},
-		{"a session that its cookie does not last", func(s *queue.Settings) { s.SessionDuration = 24*time.Hour + 1 }, "session_duration is 24h0m0.000000001s: must be at most 24h"},
+		{"a session that its cookie does not last", func(s *queue.Settings) { s.SessionDuration = 24*time.Hour + 1 }, "session_duration is 24h0m0.000000001s, which is too long: at most 24h"},
 		{"a place that its cookie does not last", func(s *queue.Settings) { s.QueueTicketTTL = 25 * time.Hour }, "queue_ticket_ttl"},
 		{"a dropout of more than a day", func(s *queue.Settings) { s.LineDropout = 25 * time.Hour }, "line_dropout"},
 		{"a grace of more than a day", func(s *queue.Settings) { s.LineGrace = 25 * time.Hour }, "line_grace"},
@@ -51,7 +53,7 @@ func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
 		{"jitter that is no number", func(s *queue.Settings) { s.RefreshJitter = math.NaN() }, "refresh_jitter"},
 		{"too fine buckets", func(s *queue.Settings) { s.Bucket = time.Second - 1 }, "bucket"},
 		{"places that end between check-ins", func(s *queue.Settings) { s.QueueTicketTTL = 39 * time.Second }, "queue_ticket_ttl"},
-		{"a dropout before the check-in", func(s *queue.Settings) { s.Method, s.LineDropout = queue.Line, 22*time.Second }, "line_dropout is 22s: must be longer than a refresh interval, at least 22.5s"},
+		{"a dropout before the check-in", func(s *queue.Settings) { s.Method, s.LineDropout = queue.Line, 22*time.Second }, "line_dropout is 22s, which is too short: longer than a refresh interval, which is 20s"},
 		{"too short a grace", func(s *queue.Settings) { s.LineGrace = 3*time.Second - 1 }, "line_grace"},
 		{"an unknown occupancy", func(s *queue.Settings) { s.Occupancy = 2 }, "occupancy"},
 	} {
@@ -114,5 +116,28 @@ func TestRefreshIntervalIsToldRoundedUpToTheSecond(t *testing.T) {
 		0:                                     0,
 	} {
 		assert.Equal(t, want, queue.Told(interval), interval)
+	}
+}
+
+func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := queue.Settings{
+			TotalActiveUsers: rapid.Int().Draw(t, "total"), NewUsersPerMinute: rapid.IntRange(0, 9).Draw(t, "per minute"),
+			SessionDuration: time.Duration(rapid.Int64().Draw(t, "session")), DisableSessionRenewal: rapid.Bool().Draw(t, "fixed"),
+			Method: queue.Method(rapid.IntRange(0, 4).Draw(t, "method")), RefreshJitter: rapid.Float64().Draw(t, "jitter"),
+			Pacing: queue.Pacing(rapid.IntRange(0, 3).Draw(t, "pacing")), Occupancy: queue.ByConnection, OnStoreError: queue.Share,
+			LineGrace: time.Duration(rapid.IntRange(0, 1e12).Draw(t, "grace")), Fleeting: rapid.Bool().Draw(t, "fleeting"),
+		}
+		text, err := json.Marshal(s)
+		require.NoError(t, err)
+		var got queue.Settings
+		require.NoError(t, json.Unmarshal(text, &got))
+		assert.Equal(t, s, got)
+	})
+	var s queue.Settings
+	assert.NoError(t, json.Unmarshal([]byte(`{"bucket": "2m", "of a later version": [1]}`), &s))
+	assert.Equal(t, queue.Settings{Bucket: 2 * time.Minute}, s)
+	for _, text := range []string{`[]`, `{"bucket": 5}`, `{"bucket": "long"}`, `{"queue_all": "true"}`, `{"queueing_method": 1}`, `{"total_active_users": "5"}`} {
+		assert.Error(t, json.Unmarshal([]byte(text), &s), text)
 	}
 }

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"io"
 	"log"
@@ -71,6 +72,17 @@ func TestServeTellsWhatItNeeds(t *testing.T) {
 	}
 }
 
+func TestSchemaPrintsWhatEditorsCanRead(t *testing.T) {
+	stdout, stderr, code := anteroom(t, "schema")
+	require.Equal(t, 0, code)
+	assert.Empty(t, stderr)
+	var schema struct {
+		Properties map[string]any `json:"properties"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &schema))
+	assert.Contains(t, schema.Properties, "rooms")
+}
+
 func TestKeygenPrintsANewKeyAloneOnOneLine(t *testing.T) {
 	first, stderr, code := anteroom(t, "keygen")
 	assert.Zero(t, code)
@@ -119,7 +131,7 @@ func TestHelpNamesTheCommands(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"help"}} {
 		stdout, _, code := anteroom(t, args...)
 		assert.Zero(t, code)
-		for _, command := range []string{"demo", "serve", "validate", "status", "keygen", "version"} {
+		for _, command := range []string{"demo", "serve", "validate", "schema", "status", "keygen", "version"} {
 			assert.Contains(t, stdout, "\n  "+command+" ", "%v", args)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+	"github.com/anteroom-gate/anteroom/templates/spelling"
 )
 
 // usageError is a mistake on the command line.
@@ -29,7 +30,7 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSimulateCommand(),
+	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSchemaCommand(), newSimulateCommand(),
 		newStatusCommand(), newKeygenCommand(), newVersionCommand())
 	return root
 }
@@ -59,7 +60,10 @@ func explainFlag(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	hint := config.DidYouMean("--"+unknown.GetSpecifiedName(), names)
+	hint := ""
+	if near := spelling.Nearest("--"+unknown.GetSpecifiedName(), names); near != "" {
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	}
 	env := "ANTEROOM_" + strings.ToUpper(strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_"))
 	if slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return k.Flag == "" && k.Env == env }) {
 		hint = fmt.Sprintf(" (set %s: everybody on the machine can read a program's flags)", env)

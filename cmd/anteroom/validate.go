@@ -60,7 +60,7 @@ func renderAll(r config.Room) (int, error) {
 			return 0, err
 		}
 	}
-	set, err := templates.NewSet(templates.Options{Custom: custom, DefaultLanguage: r.DefaultTemplateLanguage})
+	set, err := templates.NewSet(templates.Options{Custom: custom, DefaultLanguage: string(r.DefaultTemplateLanguage)})
 	if err != nil {
 		return 0, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
-	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -62,7 +61,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	room := proxy.RoomConfig{
 		Name: c.Name, Routes: []route.Route{{Host: c.Host, Path: c.Path}},
 		StatusCode: c.QueueingStatusCode, JSON: c.JSONResponseEnabled,
-		Language: c.DefaultTemplateLanguage, CookieSuffix: c.CookieSuffix,
+		Language: string(c.DefaultTemplateLanguage), CookieSuffix: c.CookieSuffix,
 		CookieAttributes: cookie.Attributes{
 			SameSite: cookie.SameSite(c.CookieAttributes.SameSite),
 			Secure:   cookie.Secure(c.CookieAttributes.Secure),
@@ -70,13 +69,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 		},
 		Revoke:   slices.Contains(c.EnabledOriginCommands, "revoke"),
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
-		Settings: queue.Settings{
-			TotalActiveUsers: c.TotalActiveUsers, NewUsersPerMinute: c.NewUsersPerMinute,
-			SessionDuration: c.SessionDuration, DisableSessionRenewal: c.DisableSessionRenewal,
-			QueueAll: c.QueueAll, RefreshInterval: c.RefreshInterval, RefreshJitter: c.RefreshJitter,
-			Bucket: c.Bucket, QueueTicketTTL: c.QueueTicketTTL, Suspended: c.Suspended,
-			LineDropout: c.LineDropout, LineGrace: c.LineGrace,
-		},
+		Settings: c.Settings,
 	}
 	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {
@@ -90,11 +83,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 		room.Page, errPage = templates.Parse(c.TemplateSource)
 	}
 	room.Origin, errOrigin = url.Parse(c.Origin)
-	return room, errors.Join(errPage, errOrigin,
-		room.Settings.Method.UnmarshalText([]byte(c.Method)),
-		room.Settings.Occupancy.UnmarshalText([]byte(c.Occupancy)),
-		room.Settings.Pacing.UnmarshalText([]byte(c.Pacing)),
-		room.Settings.OnStoreError.UnmarshalText([]byte(c.OnStoreError)))
+	return room, errors.Join(errPage, errOrigin)
 }
 
 func subjectConfig(c *config.Room) subject.Config {

@@ -20,14 +20,14 @@ import (
 func TestNewRefusesWhatIsNoOrigin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, url, want string }{
-		{"another scheme", "ftp://shop.test", "http or https"},
-		{"no scheme", "shop.test", "http or https"},
-		{"no host", "http:///", "names no host"},
-		{"a base path", "http://shop.test/app", "paths are passed on as they come"},
-		{"a query", "http://shop.test/?a", "query or fragment"},
-		{"an empty query", "http://shop.test/?", "query or fragment"},
-		{"a fragment", "http://shop.test/#a", "query or fragment"},
-		{"a user", "http://me:secret@shop.test/", "user name"},
+		{"another scheme", "ftp://shop.test", "neither http nor https"},
+		{"no scheme", "shop.test", "has no scheme"},
+		{"no host", "http:///", "has no host"},
+		{"a base path", "http://shop.test/app", "has a path, a query or a fragment"},
+		{"a query", "http://shop.test/?a", "has a path, a query or a fragment"},
+		{"an empty query", "http://shop.test/?", "has a path, a query or a fragment"},
+		{"a fragment", "http://shop.test/#a", "has a path, a query or a fragment"},
+		{"a user", "http://me:secret@shop.test/", "holds a user"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -176,19 +176,11 @@ func (o *Origin) probe(ctx context.Context) error {
 }
 
 func checkURL(u *url.URL) error {
-	switch {
-	case u == nil:
+	if u == nil {
 		return errors.New("an origin needs a URL")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("scheme %q: http or https is needed", u.Scheme)
-	case u.Hostname() == "":
-		return fmt.Errorf("%q names no host", u.Redacted())
-	case u.User != nil:
-		return fmt.Errorf("%q carries a user name: leave it out", u.Redacted())
-	case u.Path != "" && u.Path != "/":
-		return fmt.Errorf("%q has the path %q: paths are passed on as they come, so an origin cannot have one", u.Redacted(), u.Path)
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return fmt.Errorf("%q has a query or fragment: leave it out", u.Redacted())
+	}
+	if _, problem := ParseURL(u.String()); problem != "" {
+		return fmt.Errorf("%q %s", u.Redacted(), problem)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -8,20 +9,20 @@ import (
 )
 
 // report takes a fault of the rule at hand.
-type report func(key, format string, args ...any)
+type report func(key, value, format string, args ...any)
 
 func compile(rule Rule, fault report) matcher {
 	switch rule.Action {
 	case BypassWaitingRoom:
 	case "":
-		fault("action", "an action is required: %s", BypassWaitingRoom)
+		fault("action", "", "is required: %s", BypassWaitingRoom)
 	default:
-		fault("action", "%q is no action; there is only %s", rule.Action, BypassWaitingRoom)
+		fault("action", rule.Action, "is no action; there is only %s", BypassWaitingRoom)
 	}
 	c := rule.Match
 	if c.Path == "" && c.PathPrefix == "" && c.PathSuffix == "" && c.Method == "" &&
 		len(c.CIDR) == 0 && c.Header == "" && c.Cookie == "" {
-		fault("match", "a rule needs at least one condition")
+		fault("match", "", "has no condition: a rule without one would exempt everything from the room")
 	}
 	return matcher{
 		path:     compilePath("match.path", c.Path, fault),
@@ -35,8 +36,15 @@ func compile(rule Rule, fault report) matcher {
 }
 
 func compilePath(key, path string, fault report) []string {
-	if problem := checkPath(path); problem != "" {
-		fault(key, "%s", problem)
+	if path == "" {
+		return nil
+	}
+	problem := checkPath(path)
+	if strings.Contains(path, "*") && path[0] == '/' {
+		problem = "cannot be a pattern: there are path, path_prefix and path_suffix"
+	}
+	if problem != "" {
+		fault(key, path, "%s", problem)
 	}
 	return pathForms(path)
 }
@@ -46,19 +54,28 @@ func compileSuffix(key, suffix string, fault report) []string {
 		return nil
 	}
 	// Before a suffix there is always something; it makes a path of it.
-	if problem := checkPath("/-" + suffix); problem != "" {
-		fault(key, "%s", problem)
+	problem := checkPath("/-" + suffix)
+	if strings.Contains(suffix, "*") {
+		problem = "cannot be a pattern" + starHint(suffix)
+	}
+	if problem != "" {
+		fault(key, suffix, "%s", problem)
 	}
 	return pathForms(suffix)
+}
+
+func starHint(suffix string) string {
+	rest := strings.TrimLeft(suffix, "*")
+	if rest == "" || strings.Contains(rest, "*") {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", rest)
 }
 
 // pathForms returns a configured path as it is written, as it reads when it
 // is decoded, and as a browser encodes it: the readings that a request for
 // this very path has.
 func pathForms(path string) []string {
-	if path == "" {
-		return nil
-	}
 	forms := []string{path}
 	decoded := decode(path, true)
 	for _, form := range []string{decoded, encode(decoded)} {
@@ -86,9 +103,9 @@ func encode(path string) string {
 func compileMethod(method string, fault report) string {
 	switch {
 	case method != "" && !isToken(method):
-		fault("match.method", "%q is no method", method)
+		fault("match.method", method, "is not an HTTP method such as GET")
 	case method != strings.ToUpper(method):
-		fault("match.method", "methods are in upper case: %s", strings.ToUpper(method))
+		fault("match.method", method, "is not in capitals (did you mean %q?)", strings.ToUpper(method))
 	}
 	return method
 }
@@ -98,7 +115,7 @@ func compileCIDR(texts []string, fault report) []netip.Prefix {
 	for i, text := range texts {
 		prefix, ok := parsePrefix(text)
 		if !ok {
-			fault("match.cidr["+strconv.Itoa(i)+"]", "%q is neither an address nor a prefix such as 192.0.2.0/24", text)
+			fault("match.cidr["+strconv.Itoa(i)+"]", text, "is neither an address nor a prefix such as 192.0.2.0/24")
 			continue
 		}
 		prefixes = append(prefixes, prefix)
@@ -132,13 +149,15 @@ func compileHeader(text string, hasCIDR bool, fault report) named {
 	name = http.CanonicalHeaderKey(strings.TrimSpace(name))
 	switch {
 	case !isToken(name):
-		fault(key, "%q is no header name; write it as Name or as Name: value", name)
+		fault(key, "", `%q is not the name of a header: expects "Name: value", or "Name" for any value`, name)
+	case strings.ContainsAny(value, "\r\n\x00"):
+		fault(key, "", "the value of a header is one line")
 	case name == "Host":
-		fault(key, "rules do not match the host; a room's host does")
+		fault(key, "", "rules do not match the host; a room's host does")
 	case name == "Cookie":
-		fault(key, "cookies are matched with cookie")
+		fault(key, "", "cookies are matched with cookie")
 	case name == "User-Agent" && !hasCIDR:
-		fault(key, "anyone can send any User-Agent; match cidr besides")
+		fault(key, "", "anyone can send any User-Agent; match cidr besides")
 	}
 	return named{name: name, value: strings.TrimSpace(value), anyValue: !found}
 }
@@ -150,9 +169,9 @@ func compileCookie(text string, fault report) named {
 	name, value, found := strings.Cut(text, "=")
 	switch {
 	case !isToken(name):
-		fault("match.cookie", "%q is no cookie name; write it as name or as name=value", name)
+		fault("match.cookie", "", `%q is not the name of a cookie: expects "name=value", or "name" for any value`, name)
 	case strings.ContainsFunc(value, notCookieValue):
-		fault("match.cookie", "a cookie value has no white space, semicolons or control characters")
+		fault("match.cookie", "", "the value of a cookie has no white space, semicolons or control characters")
 	}
 	return named{name: name, value: value, anyValue: !found}
 }

@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -13,6 +14,9 @@ type Fault struct {
 	// Key is the setting, from the room or rule down: "routes[1].path",
 	// "match.cidr[0]".
 	Key string
+
+	// Value is what was given, where Problem continues a sentence that begins with it.
+	Value string
 
 	// Problem says what is wrong, without naming the setting.
 	Problem string
@@ -26,7 +30,11 @@ type Faults []Fault
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for i, fault := range f {
-		lines[i] = fmt.Sprintf("%d: %s: %s", fault.Index, fault.Key, fault.Problem)
+		lines[i] = fmt.Sprintf("%d: %s: ", fault.Index, fault.Key)
+		if fault.Value != "" {
+			lines[i] += strconv.Quote(fault.Value) + " "
+		}
+		lines[i] += fault.Problem
 	}
 	return strings.Join(lines, "\n")
 }
@@ -39,6 +47,6 @@ func (f Faults) err() error {
 	return f
 }
 
-func (f *Faults) add(index int, key, format string, args ...any) {
-	*f = append(*f, Fault{Index: index, Key: key, Problem: fmt.Sprintf(format, args...)})
+func (f *Faults) add(index int, key, value, format string, args ...any) {
+	*f = append(*f, Fault{Index: index, Key: key, Value: value, Problem: fmt.Sprintf(format, args...)})
 }

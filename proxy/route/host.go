@@ -1,6 +1,7 @@
 package route
 
 import (
+	"fmt"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -90,8 +91,15 @@ func parseConfigured(host string) (name string, ok bool) {
 	return ParseHost(host)
 }
 
-// checkHost returns what is wrong with a configured host, or "".
-func checkHost(host string) string {
+// IsHost says whether s is an IP address or what names of hosts look like.
+func IsHost(s string) bool {
+	_, ok := parseConfigured(s)
+	return ok
+}
+
+// CheckHost returns what is wrong with a configured host, or ""; it continues a
+// sentence that begins with the host. "" is every host.
+func CheckHost(host string) string {
 	if host == "" {
 		return ""
 	}
@@ -100,11 +108,20 @@ func checkHost(host string) string {
 	}
 	switch {
 	case strings.Contains(host, "*"):
-		return "wildcards do not exist; leave the host out for every host"
+		return `cannot be a pattern: name each host in additional_routes, or leave it "" for every host`
 	case strings.Contains(host, "://"):
-		return "a host has no scheme; write it as shop.example"
-	case strings.ContainsAny(host, "/?#\\@%"):
-		return "a host is only a name, such as shop.example; a path goes to path"
+		_, rest, _ := strings.Cut(host, "://")
+		return "is an URL: only the host is wanted" + hostHint(rest)
+	case strings.Contains(host, "/"):
+		return "holds a slash: the path has a key of its own" + hostHint(host)
 	}
-	return "this is no host; write it as shop.example, and names of other scripts in their xn-- form"
+	return "is not a host; names that are not ASCII are written in their xn-- form"
+}
+
+func hostHint(rest string) string {
+	host, _, _ := strings.Cut(rest, "/")
+	if host == "" || CheckHost(host) != "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", host)
 }

@@ -1,6 +1,9 @@
 package route
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // fold returns a path with letter case removed, more thoroughly than origins
 // that ignore case do it: İ, ı, I and i all become the same.
@@ -61,47 +64,60 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
-// checkRoomPath returns what is wrong with the configured path of a room, or "".
-func checkRoomPath(path string) string {
-	head, name, tail := cutBraces(path)
-	if strings.ContainsAny(head+tail, "{}") || strings.ContainsFunc(name, notInName) ||
-		name == "" && head != path || tail != "" && tail[0] != '/' {
-		return "braces hold a name and stand for a whole segment, once: /room/{id}"
+// maxConfigured is the length of the longest path of a room, in bytes.
+const maxConfigured = 4096
+
+// CheckPath returns what is wrong with the configured path of a room, or ""; it continues a sentence that begins with the path.
+func CheckPath(path string) string {
+	switch problem := checkPath(path); {
+	case problem != "":
+		return problem
+	case strings.Contains(path, "*"):
+		return "cannot be a pattern: a path covers everything below it as it is"
+	case strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return "holds white space or control characters"
+	case len(path) > maxConfigured:
+		return fmt.Sprintf("is too long: at most %d bytes", maxConfigured)
 	}
-	return checkPath(path)
+	return checkBraces(path)
 }
 
-// checkPath returns what is wrong with a configured path, or "". A path that
-// has other readings than itself and itself decoded would cover what nobody
-// sees in it.
+// checkPath returns what is wrong with a path, or "". A path that has other readings than itself and itself decoded would cover what
+// nobody sees in it.
 func checkPath(path string) string {
-	if path == "" {
-		return ""
-	}
 	decoded := decode(path, true)
 	switch {
-	case path[0] != '/':
-		return "a path begins with /"
-	case strings.Contains(path, "*"):
-		return "wildcards do not exist; a path covers everything below it"
-	case strings.Contains(path, "?"):
-		return "a path has no query"
+	case !strings.HasPrefix(path, "/"):
+		return "does not begin with a slash" + slashHint(path)
+	case strings.ContainsAny(path, "?#"):
+		return "holds a query or a fragment: only the path counts"
+	case strings.Contains(path, `\`):
+		return "holds a backslash: paths have slashes"
 	case strings.ContainsFunc(decoded, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "a path has no control characters"
-	case strings.ContainsAny(decoded, `;\#?`):
-		return `a path with ; \ # or ? is read differently by different servers and cannot be guarded`
-	case decode(path, false) != decoded:
-		return "a path has no encoded slash: to some servers it is a slash, to others it is not"
-	case mergeSlashes(decoded) != decoded || resolveDots(decoded) != decoded:
-		return "a path has no empty, . or .. segments"
-	case trimDots(decoded) != decoded:
-		return "no segment of a path ends in a dot or a space: to some servers it is the one without"
-	case decode(decoded, true) != decoded:
-		return "a path is encoded at most once"
-	case disputed(decoded):
-		return "a path is encoded as UTF-8, in %XX"
+		return "holds white space or control characters"
 	case len(path) > maxPathLen:
-		return "this path is too long"
+		return fmt.Sprintf("is too long: at most %d bytes", maxPathLen)
+	case mergeSlashes(path) != path || resolveDots(path) != path:
+		return "has an empty, . or .. segment"
+	case strings.ContainsAny(decoded, `;\#?`):
+		return `has ; \ # or ?, which different servers read differently: it cannot be guarded`
+	case decode(path, false) != decoded:
+		return "has an encoded slash: to some servers it is a slash, to others it is not"
+	case mergeSlashes(decoded) != decoded || resolveDots(decoded) != decoded:
+		return "has an empty, . or .. segment once it is decoded"
+	case trimDots(decoded) != decoded:
+		return "has a segment that ends in a dot or a space: to some servers it is the one without"
+	case decode(decoded, true) != decoded:
+		return "is encoded twice"
+	case disputed(decoded):
+		return "is not encoded as UTF-8, in %XX"
 	}
 	return ""
+}
+
+func slashHint(path string) string {
+	if path == "" || CheckPath("/"+path) != "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", "/"+path)
 }

@@ -106,8 +106,8 @@ func compileRules(rules []Rule) ([]matcher, Faults) {
 	var faults Faults
 	compiled := make([]matcher, len(rules))
 	for i, rule := range rules {
-		compiled[i] = compile(rule, func(key, format string, args ...any) {
-			faults.add(i, key, format, args...)
+		compiled[i] = compile(rule, func(key, value, format string, args ...any) {
+			faults.add(i, key, value, format, args...)
 		})
 	}
 	return compiled, faults

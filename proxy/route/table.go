@@ -101,25 +101,28 @@ func Check(rooms []Room) Faults {
 	taken := map[entry]string{} // by entry without room: who has it
 	for i, room := range rooms {
 		if len(room.Routes) == 0 {
-			faults.add(i, "routes", "a room needs at least one route")
+			faults.add(i, "routes", "", "a room needs at least one route")
 		}
 		for j, route := range room.Routes {
-			host, path := checkHost(route.Host), checkRoomPath(route.Path)
+			host, path := CheckHost(route.Host), ""
+			if route.Path != "" {
+				path = CheckPath(route.Path)
+			}
 			if host != "" {
-				faults.add(i, fmt.Sprintf("routes[%d].host", j), "%s", host)
+				faults.add(i, fmt.Sprintf("routes[%d].host", j), route.Host, "%s", host)
 			}
 			if path != "" {
-				faults.add(i, fmt.Sprintf("routes[%d].path", j), "%s", path)
+				faults.add(i, fmt.Sprintf("routes[%d].path", j), route.Path, "%s", path)
 			}
 			if host != "" || path != "" {
 				continue
 			}
 			if name := room.Routes[0].Value(); route.Value() != name {
-				faults.add(i, fmt.Sprintf("routes[%d].path", j), "every route of a room has the same name in braces, or none has")
+				faults.add(i, fmt.Sprintf("routes[%d].path", j), "", "every route of a room has the same name in braces, or none has")
 			}
 			e := newEntry(route, 0)
 			if owner, found := taken[e]; found {
-				faults.add(i, fmt.Sprintf("routes[%d].path", j), "%s is already a route of room %q", e, owner)
+				faults.add(i, fmt.Sprintf("routes[%d].path", j), "", "%s is already a route of room %q", e, owner)
 				continue
 			}
 			taken[e] = room.Name

@@ -38,8 +38,8 @@ type tokens struct {
 func newTokens(c Config) (*tokens, error) {
 	t := &tokens{room: c.Room, keys: map[string][]jwt.VerificationKey{}}
 	for _, secret := range c.Secrets {
-		if len(secret) < LeastSecret {
-			return nil, fmt.Errorf("a secret for tokens is short: at least %d bytes", LeastSecret)
+		if err := CheckSecret(string(secret)); err != nil {
+			return nil, err
 		}
 		t.keys["HS256"] = append(t.keys["HS256"], secret)
 	}
@@ -74,7 +74,7 @@ func Algorithm(key crypto.PublicKey) (string, error) {
 		if key.Curve == elliptic.P256() {
 			return "ES256", nil
 		}
-		return "", errors.New("the curve of the key is not P-256")
+		return "", errors.New("expects a key on the curve P-256 for ES256")
 	case *rsa.PublicKey:
 		if key.N.BitLen() >= LeastRSA {
 			return "RS256", nil
@@ -83,7 +83,7 @@ func Algorithm(key crypto.PublicKey) (string, error) {
 	case ed25519.PublicKey:
 		return "EdDSA", nil
 	}
-	return "", errors.New("the key is not ECDSA, RSA or Ed25519")
+	return "", errors.New("expects an ECDSA, RSA or Ed25519 key")
 }
 
 // verify returns what a token claims at now, or why it does not count.

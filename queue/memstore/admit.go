@@ -9,7 +9,7 @@ import (
 
 // beyond is the multiple of total_active_users up to which a passthrough room
 // counts who enters.
-const beyond = 4
+const beyond = queue.PassthroughCounts
 
 // admit decides the claims by the one rule, and has the grants in the journal
 // before anyone learns of them.

@@ -7,7 +7,7 @@ import (
 )
 
 // mostDraws is how many draws are remembered at most.
-const mostDraws = 4096
+const mostDraws = queue.MaxDraws
 
 // draws are the visitors who have raced for a slot in vain, until when they may
 // race again, whichever nodes they ask.

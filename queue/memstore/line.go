@@ -9,7 +9,7 @@ import (
 
 // expiredAtOnce bounds how many entries of the exact line a call looks at that
 // may have run out, so that a wave of leavers holds nobody up.
-const expiredAtOnce = 500
+const expiredAtOnce = queue.MaxExpired
 
 // numbers are those of an exact line. A room that people waited in when it got
 // its line keeps those above floor, up to top, for them: one for each

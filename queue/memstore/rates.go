@@ -9,9 +9,9 @@ import (
 // The admissions per minute are taken over so many whole minutes: several session
 // durations, for people leave in the waves in which they came.
 const (
-	leastMeasured = 15
-	mostMeasured  = 60
-	waves         = 5
+	leastMeasured = queue.MinMeasured
+	mostMeasured  = queue.MaxMeasured
+	waves         = queue.RateWaves
 )
 
 func measured(session time.Duration) int {
@@ -20,7 +20,7 @@ func measured(session time.Duration) int {
 
 // lull is how many minutes without an admission make the past say nothing of the
 // wait.
-const lull = 5
+const lull = queue.Lull
 
 // rates are the admissions of the last whole minutes in which people waited
 // throughout: others say what came, not what fits.

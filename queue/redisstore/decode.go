@@ -185,11 +185,11 @@ func readView(reply []any) (*queue.View, error) {
 	}
 	v.Configuration.Version = r.int()
 	if c := r.next(); len(c.list) > 0 {
-		var s stored
-		if err := json.Unmarshal([]byte(c.text()), &s); err != nil && v.Configuration.Version > 0 {
+		var d document
+		if err := json.Unmarshal([]byte(c.text()), &d); err != nil && v.Configuration.Version > 0 {
 			c.fault("settings")
 		}
-		v.Configuration.Settings, v.Configuration.Places = s.Settings, s.Places
+		v.Configuration.Settings, v.Configuration.Places = d.Settings, d.Places
 		v.Configuration.Overrides, v.Configuration.By = []byte(c.text()), c.text()
 		if at := c.text(); at != "" {
 			n, _ := strconv.ParseInt(at, 10, 64)

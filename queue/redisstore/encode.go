@@ -3,8 +3,6 @@ package redisstore
 import (
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
@@ -95,30 +93,4 @@ func packedClaim(c *queue.Claim) []byte {
 		}
 	}
 	return append(b, switches)
-}
-
-// stored is what a configuration has in JSON.
-type stored struct {
-	queue.Settings
-	Places queue.Places
-}
-
-// configurationArgs appends a configuration as conf.lua reads it.
-func (s *Store) configurationArgs(args []any, c queue.Configuration) ([]any, error) {
-	settings, err := json.Marshal(stored{c.Settings, c.Places})
-	if err != nil {
-		return nil, fmt.Errorf("writing the settings: %w", err)
-	}
-	l := c.Settings
-	return append(args, c.Version, settings, c.Overrides, c.By, int64(c.At),
-		l.TotalActiveUsers, l.NewUsersPerMinute, l.SessionDuration.Milliseconds(), c.Remembers().Milliseconds(),
-		l.Method.String(), l.Pace().String(), flag(l.QueueAll), flag(!l.DisableSessionRenewal), flag(l.Fleeting),
-		l.SessionLasts(s.slack).Milliseconds(), l.LineDropout.Milliseconds(), l.ComesBack().Milliseconds()), nil
-}
-
-func flag(is bool) string {
-	if is {
-		return "1"
-	}
-	return "0"
 }

@@ -29,3 +29,14 @@ func Options(rawURL string) (*redis.UniversalOptions, error) {
 	}
 	return &t.opts, nil
 }
+
+// PacingScript tells, of a seed and a number of parts and for each moment of a minute that follows, how many parts have passed and when
+// the next one's is.
+var PacingScript = script(`local MINUTE = 60000
+` + pacingLua + `
+local x, passed, at, told = tonumber(ARGV[1]), nil, nil, {}
+for i = 3, #ARGV do
+  x, passed, at = pass(tonumber(ARGV[2]), tonumber(ARGV[i]), x, passed, at)
+  told[#told + 1], told[#told + 2] = passed, math.floor(at)
+end
+return told`)

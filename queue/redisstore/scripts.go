@@ -1,9 +1,13 @@
 package redisstore
 
 import (
-	_ "embed"
+	_ "embed" // for the scripts
+	"os"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // The scripts are put together from these parts, in the order of their names
@@ -37,6 +41,8 @@ var (
 	leavingLua string
 	//go:embed lua/report.lua
 	reportLua string
+	//go:embed lua/pacing.lua
+	pacingLua string
 	//go:embed lua/rule.lua
 	ruleLua string
 
@@ -68,13 +74,32 @@ var (
 	timeLua   = headLua + clockLua + numbersLua
 	memoryAll = timeLua + marksLua + memoryLua
 	openLua   = "local function open_line()\n" + exactLua + claimLua + "line.count()\nend\n"
-	lineAll   = openLua + lineLua + leavingLua + reportLua + ruleLua
+	lineAll   = openLua + lineLua + leavingLua + reportLua + pacingLua + ruleLua
 
-	configureScript = redis.NewScript(baseLua + confLua + configureLua)
-	admitScript     = redis.NewScript(baseLua + stateLua + within(memoryAll+lineAll+admitLua+saveLua) + guardLua)
-	syncScript      = redis.NewScript(baseLua + confLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+syncLua+saveLua) + guardLua)
-	rollScript      = redis.NewScript(baseLua + stateLua + within(timeLua+openLua+rollLua) + "return room()\n")
+	configureScript = script(baseLua + confLua + configureLua)
+	admitScript     = script(baseLua + stateLua + within(memoryAll+lineAll+admitLua+saveLua) + guardLua)
+	syncScript      = script(baseLua + confLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+syncLua+saveLua) + guardLua)
+	rollScript      = script(baseLua + stateLua + within(timeLua+openLua+rollLua) + "return room()\n")
 )
+
+// shared are the numbers that the scripts share with the rest of the queue, where they have a dollar sign and the name.
+var shared = map[string]int64{
+	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
+	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
+	"Lull": queue.Lull, "MaxMoments": queue.MaxMoments, "LehmerFactor": queue.LehmerFactor, "LehmerPrime": queue.LehmerPrime,
+}
+
+// withShared puts the numbers in. A name that nobody knows stays, and no server takes the script.
+func withShared(source string) string {
+	return os.Expand(source, func(name string) string {
+		if n, ok := shared[name]; ok {
+			return strconv.FormatInt(n, 10)
+		}
+		return "$" + name
+	})
+}
+
+func script(source string) *redis.Script { return redis.NewScript(withShared(source)) }
 
 func within(body string) string { return "local function room()\n" + body + "end\n" }
 

@@ -6,82 +6,80 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // Config is the whole configuration of a gate, complete and checked: defaults are filled in, files are read, variables expanded.
-// It holds secrets (AdminToken, Cookie.Keys, the Secrets of tokens): do not print it.
+// It holds secrets (AdminToken, Cookie.Keys, the Keys of tokens): do not print it.
+//
+// The tags of the fields are what the file, the environment, the flags and the schema are made of: yaml, default, min, max, choices and
+// usage as [queue.Field] has them; is names the form of a text, or of a list's elements, and of what a list is a list; outside says
+// where else than in the file it can be set ("no", "env" for secrets, "only" for what the file does not know; without it everywhere).
 type Config struct {
-	// Listen is the address visitors connect to, host:port; default ":8080".
-	Listen string
-	// Admin is the address of the admin listener, host:port; default "127.0.0.1:9090".
-	Admin string
+	Listen string `yaml:"listen" default:":8080" is:"address" usage:"address visitors connect to"`
+	Admin  string `yaml:"admin" default:"127.0.0.1:9090" is:"address" usage:"address of the admin API"`
 	// AdminToken is the bearer token that the admin API asks for, "" for none. It is never "" when Admin is not a loopback address.
-	AdminToken string
+	AdminToken     string `yaml:"admin_token" is:"token" outside:"env" usage:"token that the admin API asks for"`
+	AdminTokenFile string `yaml:"admin_token_file" is:"file" usage:"file with the token that the admin API asks for"`
 	// Store names where the queue's state lives: "memory", or the URL of a Redis, which may hold a password.
-	Store string
+	Store string `yaml:"store" default:"memory" is:"store" usage:"where the queue's state lives: memory, or the URL of a Redis that several gates share"`
 	// StateDir is the directory of the journal and of the cookie key that the gate makes for itself. When none is given it is
 	// $STATE_DIRECTORY (which systemd sets), or else anteroom/<listen address>-<hash> below $XDG_STATE_HOME or ~/.local/state,
 	// the hash being over the absolute path of the configuration file, or over the origin where there is no file: two gates on
 	// one machine never share it, and a gate that is started again finds it again.
-	StateDir string
+	StateDir string `yaml:"state_dir" is:"dir" usage:"directory for what has to survive a restart (default: one of its own)"`
 	// Origin is the default origin of rooms, scheme://host[:port]; "" where every room has its own.
-	Origin string
+	Origin string `yaml:"origin" is:"url" usage:"origin that accepted visitors are sent to"`
 	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by default.
-	TrustedProxies []netip.Prefix
-	// Cookie holds the keys of the tickets.
-	Cookie Cookie
+	TrustedProxies []netip.Prefix `yaml:"trusted_proxies" is:"network" of:"networks such as [10.0.0.0/8]" usage:"networks whose forwarding headers are believed, as CIDRs"`
+	Cookie         Cookie         `yaml:"cookie"`
 	// TLS holds the certificates of the listener; without any it speaks plain HTTP.
-	TLS TLS
-	// Log says what is logged, and how.
-	Log Log
-	// OriginTimeout is how long an origin may take until its response header is there; default 60 s.
-	OriginTimeout time.Duration
-	// ProgressTimeout is how long a visitor's connection may stand still in mid-request or mid-response; default 30 s.
-	ProgressTimeout time.Duration
-	// DrainDelay is how long the gate goes on accepting connections after it has said that it is not ready, so that load balancers
-	// notice; default 0.
-	DrainDelay time.Duration
-	// ShutdownGrace is how long requests may take to finish once the gate is told to stop; default 30 s.
-	ShutdownGrace time.Duration
+	TLS             TLS           `yaml:"tls"`
+	Log             Log           `yaml:"log"`
+	OriginTimeout   time.Duration `yaml:"origin_timeout" default:"60s" min:"1ms" max:"24h" usage:"time an origin has until its response begins"`
+	ProgressTimeout time.Duration `yaml:"progress_timeout" default:"30s" min:"1ms" max:"24h" usage:"time a visitor's connection may stand still"`
+	DrainDelay      time.Duration `yaml:"drain_delay" default:"0s" min:"0s" max:"24h" usage:"time load balancers have to notice that the gate is stopping"`
+	ShutdownGrace   time.Duration `yaml:"shutdown_grace" default:"30s" min:"0s" max:"24h" usage:"time requests have to finish at the end"`
 	// Rooms are the waiting rooms, at least one, in the order of the file.
-	Rooms []Room
+	Rooms []Room `yaml:"rooms" is:"a room: a mapping with name, total_active_users and more" of:"rooms" usage:"the waiting rooms"`
 }
 
 // Cookie holds what tickets are sealed with.
 type Cookie struct {
 	// Keys are the keys as text, from cookie.keys or the lines of cookie.keys_file: the first signs and encrypts, all decode.
 	// Empty means that the gate makes its own and keeps it in its state directory.
-	Keys []string
+	Keys     []string `yaml:"keys" is:"key" of:"keys" outside:"env" usage:"keys of the cookies; the first seals, all open"`
+	KeysFile string   `yaml:"keys_file" is:"file" usage:"file with the keys of the cookies, one a line"`
 }
 
 // TLS holds the certificates of the visitors' listener.
 type TLS struct {
 	// Certificates are chosen from by server name; the first is for everybody else.
-	Certificates []Certificate
+	Certificates []Certificate `yaml:"certificates" is:"a mapping with cert and key" of:"mappings with cert and key" usage:"certificates and their keys, as PEM files"`
+	// Cert and Key are the one certificate that variables and flags name. It is in Certificates, too, and then alone.
+	Cert string `yaml:"cert" is:"file" outside:"only" usage:"certificate of the listener, a PEM file"`
+	Key  string `yaml:"key" is:"file" outside:"only" usage:"private key of --tls-cert, a PEM file"`
 }
 
 // Certificate is a pair of PEM files, which fit each other.
 type Certificate struct {
-	// Cert is the path of the certificate and its chain.
-	Cert string
-	// Key is the path of its private key.
-	Key string
+	Cert string `yaml:"cert" is:"file"`
+	Key  string `yaml:"key" is:"file"`
 }
 
 // Log says what is logged, and how.
 type Log struct {
-	// Level is the least serious level that is logged: debug, info (the default), warn or error.
-	Level string
-	// Format is json, console, or auto (the default): console on a terminal, json elsewhere.
-	Format string
+	Level string `yaml:"level" default:"info" choices:"debug,info,warn,error" usage:"least serious level that is logged"`
+	// Format is json, console, or auto: console on a terminal, json elsewhere.
+	Format string `yaml:"format" default:"auto" choices:"auto,json,console" usage:"format of the log"`
 }
 
 // Route is a host and a path that a room guards.
 type Route struct {
 	// Host is compared without letter case, port and trailing dot; "" is every host.
-	Host string
-	// Path covers its sub-paths by whole segments; default "/".
-	Path string
+	Host string `yaml:"host" is:"host"`
+	// Path covers its sub-paths by whole segments.
+	Path string `yaml:"path" default:"/" is:"path"`
 }
 
 // ForGate is the route as the gate takes it.
@@ -90,112 +88,73 @@ func (r Route) ForGate() route.Route { return route.Route{Host: r.Host, Path: r.
 // Room is one waiting room.
 type Room struct {
 	// Name identifies the room: letters, digits, - and _, unique; at most 64 characters.
-	Name string
-	// Host and Path are the room's first route; defaults "" (every host) and "/". A segment of the path in braces, as in /room/{id},
-	// makes it a room for each value.
-	Host, Path string
-	// AdditionalRoutes are more routes of the same room.
-	AdditionalRoutes []Route
-	// MaxRooms is how many values may have a room at a time; at least 1, default 100. It matters where the path has braces.
-	MaxRooms int
-	// RoomIdle is how long a value's room is kept that is empty and that nobody asks for; 1 s to 24 h, default 10 m. It matters
-	// where the path has braces.
-	RoomIdle time.Duration
+	Name             string        `yaml:"name" is:"name" usage:"name of the room (default \"default\" without a file)"`
+	Host             string        `yaml:"host" is:"host" usage:"host that the room guards (default: every host)"`
+	Path             string        `yaml:"path" default:"/" is:"path" usage:"path that the room guards, with all below it; /room/{id} is a room for each id"`
+	AdditionalRoutes []Route       `yaml:"additional_routes" is:"a mapping with host and path" of:"mappings with host and path" usage:"more hosts and paths of the same room"`
+	MaxRooms         int           `yaml:"max_rooms" default:"100" min:"1" max:"10000" usage:"rooms at a time where the path has a segment in braces"`
+	RoomIdle         time.Duration `yaml:"room_idle" default:"10m" min:"1s" max:"24h" usage:"time that an empty one of those is kept"`
 	// Origin is where accepted visitors go, scheme://host[:port]; default is Config.Origin. Never "".
-	Origin string
-	// TotalActiveUsers is how many visitors may be active at once; at least 1.
-	TotalActiveUsers int
-	// NewUsersPerMinute is how many visitors may be admitted in a minute; at least 1.
-	NewUsersPerMinute int
-	// SessionDuration is how long an active visitor stays so after the last request; 1 s to 24 h, default 5 m.
-	SessionDuration time.Duration
-	// DisableSessionRenewal makes sessions end SessionDuration after admission, whatever is requested.
-	DisableSessionRenewal bool
-	// Method is fifo (the default), random, line, passthrough or reject.
-	Method string
-	// QueueAll holds every new visitor.
-	QueueAll bool
-	// Suspended switches the room off: everything passes to the origin.
-	Suspended bool
-	// QueueingStatusCode is the status of the answer to those who wait: 200 (the default), 202, 429 or 503.
-	QueueingStatusCode int
-	// JSONResponseEnabled lets visitors ask for JSON instead of the page; default true.
-	JSONResponseEnabled bool
-	// RefreshInterval is the time between two check-ins of a waiting visitor; at least 1 s, default 20 s.
-	RefreshInterval time.Duration
-	// RefreshJitter is the fraction of RefreshInterval, 0 to 0.5, by which each check-in is moved at random; default 0.15.
-	RefreshJitter float64
-	// Bucket is what arrival times are rounded down to; at least 1 s, default 1 m.
-	Bucket time.Duration
-	// Pacing says when a minute's allowance is released while people wait: auto (the default), minute, even or random.
-	Pacing string
-	// QueueTicketTTL is how long a place can be left and come back to; at least two of the longest refresh intervals, default 5 m.
-	QueueTicketTTL time.Duration
-	// LineDropout is how long a place in an exact line lasts without a check-in; longer than a refresh interval, default 0: three
-	// intervals, at least 60 s.
-	LineDropout time.Duration
-	// Occupancy is what keeps a visitor in the room: session (the default) or connection.
-	Occupancy string
-	// LineGrace is how long a seat is kept whose connection has closed, with occupancy connection; at least 3 s, default 15 s.
-	LineGrace time.Duration
+	Origin              string `yaml:"origin" is:"url" outside:"no" usage:"origin of the room"`
+	queue.Settings      `yaml:",inline"`
+	QueueingStatusCode  int  `yaml:"queueing_status_code" default:"200" choices:"200,202,429,503" usage:"status of the answer to who waits"`
+	JSONResponseEnabled bool `yaml:"json_response_enabled" default:"true" usage:"answer in JSON who asks for it"`
 	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
-	Template string
+	Template string `yaml:"template" is:"file" usage:"Mustache file of the page (default: the built-in page)"`
 	// TemplateSource is what Template held when it was checked; nil for the built-in page.
-	TemplateSource []byte
-	// DefaultTemplateLanguage is the language of the built-in page for visitors who ask for none of its languages; default en-US.
-	DefaultTemplateLanguage string
-	// CookieSuffix replaces the room's name in the name of its cookie; default "".
-	CookieSuffix string
-	// CookieAttributes are the attributes of the room's cookie.
-	CookieAttributes CookieAttributes
+	TemplateSource          []byte           `yaml:"-"`
+	DefaultTemplateLanguage Language         `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
+	CookieSuffix            string           `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
+	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`
 	// EnabledOriginCommands are the commands that the origin may send in a response header: none, or revoke.
-	EnabledOriginCommands []string
+	EnabledOriginCommands []string `yaml:"enabled_origin_commands" choices:"revoke" of:"commands such as [revoke]" usage:"commands that the origin may send"`
 	// Rules say which requests are exempt from the room.
-	Rules []Rule
-	// Subject says how the site names its own users to the room.
-	Subject Subject
-	// OnStoreError says what becomes of new visitors while the store cannot be reached: hold (the default), share or open.
-	OnStoreError string
+	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
+	Subject Subject `yaml:"subject"`
 }
 
 // Subject says how the site names its own users. The zero Subject names nobody.
 type Subject struct {
 	// Header is set by trusted proxies; "" for none.
-	Header string
+	Header string `yaml:"header" is:"header" usage:"header in which a trusted proxy names the site's user"`
 	// Token is signed by the site, and goes before Header.
-	Token Token
+	Token Token `yaml:"token"`
 }
 
 // Token says where signed tokens are and what they have to be. There are keys if there is a place.
 type Token struct {
 	// Header and Cookie are the names of the one or the other; both "" for none.
-	Header, Cookie string
-	// Secrets sign with HS256; each has at least 32 characters.
-	Secrets []string
-	// PublicKeys check ES256, RS256 or EdDSA, as their kind is.
-	PublicKeys []crypto.PublicKey
+	Header string `yaml:"header" is:"header" usage:"header with a token in which the site names its user"`
+	Cookie string `yaml:"cookie" is:"cookie" usage:"cookie with a token in which the site names its user"`
+	// Secrets sign with HS256; each has at least 32 characters. KeysFile is "" once it is read.
+	Secrets  []string `yaml:"keys" is:"secret" of:"secrets" outside:"env" usage:"secrets that tokens are signed with (HS256)"`
+	KeysFile string   `yaml:"keys_file" is:"file" usage:"file with the secrets that tokens are signed with, one a line"`
+	// PublicKeys check ES256, RS256 or EdDSA, as their kind is. PublicKeysFile is "" once it is read.
+	PublicKeys     []crypto.PublicKey `yaml:"-"`
+	PublicKeysFile string             `yaml:"public_keys_file" is:"file" usage:"PEM file with the public keys of those who sign tokens"`
 	// Issuer and Audience have to be named by tokens; "" for any.
-	Issuer, Audience string
+	Issuer   string `yaml:"issuer" usage:"issuer that tokens have to name (default: any)"`
+	Audience string `yaml:"audience" usage:"audience that tokens have to name (default: any)"`
 }
 
 // CookieAttributes are the attributes of a room's cookie.
 type CookieAttributes struct {
-	// SameSite is auto (the default: none over https, lax over http), lax, none or strict.
-	SameSite string
-	// Secure is auto (the default: over https), always or never.
-	Secure string
-	// Domain is the cookie's domain, "" (the default) for the host that was asked.
-	Domain string
+	// SameSite is auto (none over https, lax over http), lax, none or strict.
+	SameSite string `yaml:"samesite" default:"auto" choices:"auto,lax,none,strict" usage:"SameSite of the cookie"`
+	// Secure is auto (over https), always or never.
+	Secure string `yaml:"secure" default:"auto" choices:"auto,always,never" usage:"Secure of the cookie"`
+	// Domain is the cookie's domain, "" for the host that was asked.
+	Domain string `yaml:"domain" is:"domain" usage:"Domain of the cookie (default: the host that was asked)"`
 }
 
 // Rule exempts requests from a room.
 type Rule struct {
 	// Action is bypass_waiting_room.
-	Action string
+	Action string `yaml:"action" choices:"bypass_waiting_room"`
 	// Description is a note for humans.
-	Description string
+	Description string `yaml:"description"`
 	// Match says which requests the rule is about.
-	Match Match
+	Match Match `yaml:"match"`
 }
 
 // ForGate is the rule as the gate takes it.
@@ -213,13 +172,14 @@ func (r Rule) ForGate() route.Rule {
 // Match holds the conditions of a rule. At least one is given, and all that are given must hold.
 type Match struct {
 	// Path, PathPrefix and PathSuffix compare the path; the first two begin with a slash. "" is no condition.
-	Path, PathPrefix, PathSuffix string
-	// Method is an HTTP method, in capitals.
-	Method string
+	Path       string `yaml:"path" is:"condition"`
+	PathPrefix string `yaml:"path_prefix" is:"condition"`
+	PathSuffix string `yaml:"path_suffix" is:"condition"`
+	Method     string `yaml:"method" is:"condition"`
 	// CIDR are networks of which one must hold the visitor's address, masked.
-	CIDR []netip.Prefix
+	CIDR []netip.Prefix `yaml:"cidr" is:"network" single:"yes" of:"networks such as [10.0.0.0/8]"`
 	// Header is "Name: value", or "Name" for any value.
-	Header string
+	Header string `yaml:"header" is:"condition"`
 	// Cookie is "name=value", or "name" for any value.
-	Cookie string
+	Cookie string `yaml:"cookie" is:"condition"`
 }

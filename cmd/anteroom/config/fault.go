@@ -47,14 +47,10 @@ type Fault struct {
 func (f Fault) Error() string { return f.Place.String() + ": " + f.Message }
 
 // A Warning is something that is probably not meant, and does no harm.
-type Warning struct {
-	Place
-	// Message says what is odd.
-	Message string
-}
+type Warning Fault
 
 // String is the place and the message in one line.
-func (w Warning) String() string { return w.Place.String() + ": " + w.Message }
+func (w Warning) String() string { return Fault(w).Error() }
 
 // Faults is everything that is wrong with a configuration: the file's faults in the order of the file, then those of the files it
 // names, of the environment and of the flags.

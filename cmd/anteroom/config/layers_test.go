@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 func TestFlagsGoBeforeTheEnvironmentBeforeTheFileBeforeDefaults(t *testing.T) {
@@ -50,7 +51,7 @@ func TestFlagsAloneMakeAGate(t *testing.T) {
 	assert.Equal(t, "http://localhost:3000", r.Origin)
 	assert.Equal(t, 500, r.TotalActiveUsers)
 	assert.Equal(t, 300, r.NewUsersPerMinute)
-	assert.Equal(t, "random", r.Method)
+	assert.Equal(t, queue.Random, r.Method)
 	assert.True(t, r.QueueAll)
 	assert.False(t, r.JSONResponseEnabled)
 	assert.Equal(t, "strict", r.CookieAttributes.SameSite)
@@ -171,10 +172,11 @@ func TestEveryDefaultIsRight(t *testing.T) {
 	}
 	assert.Equal(t, config.Room{
 		Name: "shop", Path: "/", MaxRooms: 100, RoomIdle: 10 * time.Minute, Origin: "http://127.0.0.1:3000",
-		TotalActiveUsers: 20, NewUsersPerMinute: 10,
-		SessionDuration: 5 * time.Minute, Method: "fifo", QueueingStatusCode: 200, JSONResponseEnabled: true,
-		RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, Bucket: time.Minute, Pacing: "auto", QueueTicketTTL: 5 * time.Minute,
-		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"}, OnStoreError: "hold",
-		Occupancy: "session", LineGrace: 15 * time.Second,
+		Settings: queue.Settings{
+			TotalActiveUsers: 20, NewUsersPerMinute: 10, SessionDuration: 5 * time.Minute,
+			RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, Bucket: time.Minute, QueueTicketTTL: 5 * time.Minute, LineGrace: 15 * time.Second,
+		},
+		QueueingStatusCode: 200, JSONResponseEnabled: true,
+		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"},
 	}, r)
 }

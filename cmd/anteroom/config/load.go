@@ -1,8 +1,12 @@
 package config
 
 import (
+	"reflect"
+
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // Options are what Load works from. It looks at nothing else.
@@ -38,55 +42,115 @@ type TemplateFault struct {
 // Load reads, merges and checks the whole configuration. The error is a Faults with everything that is wrong, and the Config then
 // nil; the warnings are there in either case.
 func Load(o Options) (*Config, []Warning, error) {
-	d := &decoder{Options: o, report: report{file: o.File}}
-	var top *yaml.Node
+	d := &loader{Options: o, report: report{file: o.File}, given: map[string]place{}}
+	c := &Config{}
+	root := &section{loader: d}
+	root.fill(reflect.ValueOf(c).Elem(), "")
 	if o.File != "" {
-		top = d.open()
+		root.place = d.readFile(c)
 	}
-	dst := &draft{}
-	root := newScope(d, rootKeys(), dst, "")
-	root.misplaced, root.belongs = roomNames(), "to a room, below rooms"
-	if top != nil {
-		root.file(top)
-	}
-	root.outer()
+	d.outer(top.leaves(), "", c)
 	d.mistyped()
-	if o.File != "" && top == nil {
-		d.roomFromOutside() // what the file says of rooms is not known, but flags can be wrong by themselves
+	if o.File != "" && root.place == 0 {
+		d.roomFromOutside(c) // what the file says of rooms is not known, but flags can be wrong by themselves
 	} else {
-		checkRoot(root)
-		finishRooms(root, d.loadRooms(root))
+		checkRoot(root, c)
+		root.finishRooms(c, d.rooms(root, c))
 	}
 	warnings, err := d.result()
 	if err != nil {
 		return nil, warnings, err
 	}
-	return &dst.Config, warnings, nil
+	return c, warnings, nil
 }
 
-// open reads the configuration file and parses it.
-func (d *decoder) open() *yaml.Node {
+// readFile reads the configuration file. The place is that of its mapping, 0 if there is none.
+func (d *loader) readFile(c *Config) place {
 	src, problem := d.read(d.File)
 	if problem != "" {
 		d.fault(Place{Source: d.File}, "%s", problem)
-		return nil
+		return 0
 	}
 	d.src = src
-	return d.parse(src)
+	n := d.parse(src)
+	if n == nil {
+		return 0
+	}
+	p := d.note(written{Place: d.in(n, ""), field: top, node: n, from: fromFile})
+	d.decode(d.take(p), c)
+	return p
 }
 
-// rootNames and roomNames are the keys at the top of the file and at the top of a room.
-func rootNames() []string { return (&scope[draft]{keys: rootKeys()}).names("") }
+// section is a mapping with what was given in it: the top of the file, a room, a rule.
+type section struct {
+	*loader
+	place place  // of the mapping; 0 where there is no file
+	path  string // of the mapping, "" for the top
+}
 
-func roomNames() []string { return (&scope[roomDraft]{keys: roomKeys()}).names("") }
-
-// finishRooms checks each room, then all of them against each other, and puts them into the configuration.
-func finishRooms(root *scope[draft], rooms []*room) {
-	for _, r := range rooms {
-		r.finish(root)
-		root.dst.Rooms = append(root.dst.Rooms, r.dst.Room)
+// sections are those of the mappings in a list, in the order that the decoder gives them.
+func (s *section) sections(list string) []*section {
+	var sections []*section
+	if p := s.given[s.key(list)]; p > 0 {
+		for _, item := range s.at(p).items {
+			if w := s.at(item); w.node.Kind == yaml.MappingNode {
+				sections = append(sections, &section{loader: s.loader, place: item, path: w.Key})
+			}
+		}
 	}
-	root.uniqueNames(rooms)
-	root.uniqueCookies(rooms)
-	root.uniqueRoutes(rooms)
+	return sections
+}
+
+// fill sets what was not given, or not right, of a struct to its default.
+func (s *section) fill(v reflect.Value, prefix string) {
+	for _, f := range queue.Fields(v.Type()) {
+		if inner := f.Of(v); inner.Kind() == reflect.Struct {
+			s.fill(inner, prefix+f.Name+".")
+		} else if name := prefix + f.Name; !s.isGiven(name) || !s.fine(name) {
+			f.SetDefault(v)
+		}
+	}
+}
+
+// isGiven says whether a key was given at all.
+func (s *section) isGiven(name string) bool { return s.given[s.key(name)] > 0 }
+
+// fine says whether all of the keys are as they should be: given and right, or left to their defaults.
+func (s *section) fine(names ...string) bool {
+	for _, name := range names {
+		if p := s.given[s.key(name)]; p > 0 && s.at(p).wrong {
+			return false
+		}
+	}
+	return true
+}
+
+// from is the layer of what was given for a key, 0 for nothing.
+func (s *section) from(name string) layer {
+	if p := s.given[s.key(name)]; p > 0 {
+		return s.at(p).from
+	}
+	return 0
+}
+
+// where is where a key was given, or where it could have been.
+func (s *section) where(name string) Place {
+	p := Place{Source: "--" + flagName(name), Key: s.key(name)}
+	if given := s.given[s.key(name)]; given > 0 {
+		p = s.at(given).Place
+	} else if s.place > 0 {
+		p = s.at(s.place).Place
+		p.Key = s.key(name)
+	}
+	return p
+}
+
+// key is the path of a key of this section.
+func (s *section) key(name string) string { return join(s.path, name) }
+
+// required reports a key that is not given.
+func (s *section) required(name, what string) {
+	if !s.isGiven(name) {
+		s.fault(s.where(name), "is required: %s", what)
+	}
 }

@@ -10,14 +10,14 @@ const maxMerges = 16
 
 // pairs are the lines of a mapping, those that `<<` merges into it included where it has no line of that name itself. Duplicate
 // names, and names that are no plain strings, are reported.
-func (d *decoder) pairs(n *yaml.Node, path string) []pair {
-	m := merger{decoder: d, path: path, first: map[string]*yaml.Node{}}
+func (d *loader) pairs(n *yaml.Node, path string) []pair {
+	m := merger{loader: d, path: path, first: map[string]*yaml.Node{}}
 	m.take(n, 0)
 	return m.pairs
 }
 
 type merger struct {
-	*decoder
+	*loader
 	path  string
 	first map[string]*yaml.Node
 	pairs []pair
@@ -35,9 +35,9 @@ func (m *merger) take(n *yaml.Node, depth int) {
 		case k.ShortTag() == "!!merge":
 			merges = append(merges, v)
 		case k.Kind != yaml.ScalarNode:
-			m.fault(m.at(n.Content[i], ""), "a key has to be a plain name, this one is %s", kindOf(k))
+			m.fault(m.in(n.Content[i], ""), "a key has to be a plain name, this one is %s", kindOf(k))
 		case own[k.Value] != nil:
-			m.fault(m.at(n.Content[i], m.name(k.Value)), "the key is given twice: first on line %d", own[k.Value].Line)
+			m.fault(m.in(n.Content[i], join(m.path, shownName(k.Value))), "the key is given twice: first on line %d", own[k.Value].Line)
 		default:
 			own[k.Value] = n.Content[i]
 			if m.first[k.Value] == nil {
@@ -57,7 +57,7 @@ func (m *merger) take(n *yaml.Node, depth int) {
 func (m *merger) merge(v *yaml.Node, depth int) {
 	switch n := resolve(v); {
 	case depth > maxMerges:
-		m.fault(m.at(v, ""), "merges are nested too deeply")
+		m.fault(m.in(v, ""), "merges are nested too deeply")
 	case !m.visit(v):
 	case n.Kind == yaml.MappingNode:
 		m.take(n, depth)
@@ -66,16 +66,6 @@ func (m *merger) merge(v *yaml.Node, depth int) {
 			m.merge(item, depth+1)
 		}
 	default:
-		m.fault(m.at(v, ""), "only a mapping can be merged, this is %s", kindOf(n))
+		m.fault(m.in(v, ""), "only a mapping can be merged, this is %s", kindOf(n))
 	}
-}
-
-func (m *merger) name(key string) string {
-	if !plainName.MatchString(key) {
-		key = show(key)
-	}
-	if m.path == "" || m.path[len(m.path)-1] == '.' {
-		return m.path + key
-	}
-	return m.path + "." + key
 }

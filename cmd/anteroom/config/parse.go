@@ -14,7 +14,7 @@ import (
 const maxFile = 1 << 20
 
 // parse turns the file into its one mapping. Whatever keeps that from happening is reported, and gives nil.
-func (d *decoder) parse(src []byte) *yaml.Node {
+func (d *loader) parse(src []byte) *yaml.Node {
 	start := Place{Source: d.file, Line: 1, Col: 1}
 	d.lines = bytes.Count(src, []byte("\n")) + 1
 	if len(src) > maxFile {
@@ -45,7 +45,7 @@ func (d *decoder) parse(src []byte) *yaml.Node {
 }
 
 // singleDocument says whether the loader is at its end. What follows a first document would be ignored, so it is refused.
-func (d *decoder) singleDocument(loader *yaml.Loader) bool {
+func (d *loader) singleDocument(loader *yaml.Loader) bool {
 	var second yaml.Node
 	switch err := loader.Load(&second); {
 	case errors.Is(err, io.EOF):
@@ -59,21 +59,21 @@ func (d *decoder) singleDocument(loader *yaml.Loader) bool {
 	return false
 }
 
-func (d *decoder) topMapping(doc *yaml.Node) *yaml.Node {
+func (d *loader) topMapping(doc *yaml.Node) *yaml.Node {
 	if len(doc.Content) == 0 || isNull(doc.Content[0]) {
 		d.fault(Place{Source: d.file, Line: 1, Col: 1}, "the file is empty: it needs at least an origin and a room")
 		return nil
 	}
 	top := resolve(doc.Content[0])
 	if top.Kind != yaml.MappingNode {
-		d.fault(d.at(top, ""), "the file is %s: it has to be a mapping, with lines such as `listen: \":8080\"`", kindOf(top))
+		d.fault(d.in(top, ""), "the file is %s: it has to be a mapping, with lines such as `listen: \":8080\"`", kindOf(top))
 		return nil
 	}
 	return top
 }
 
 // syntaxFault places an error of the YAML parser. An anchor's name is not repeated: it may be a secret that lacks its quotes.
-func (d *decoder) syntaxFault(err error) {
+func (d *loader) syntaxFault(err error) {
 	p, message := Place{Source: d.file, Line: 1, Col: 1}, "cannot be parsed"
 	var load *yaml.LoadError
 	if errors.As(err, &load) {
@@ -102,7 +102,7 @@ func neverClosed(message string) bool {
 }
 
 // tabAt says whether the line of a place is indented with a tab.
-func (d *decoder) tabAt(p Place) bool {
+func (d *loader) tabAt(p Place) bool {
 	rows := bytes.Split(d.src, []byte("\n"))
 	if p.Line > len(rows) {
 		return false

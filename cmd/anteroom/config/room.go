@@ -2,18 +2,19 @@ package config
 
 import (
 	"bytes"
-	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
+	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// room is a room that is being read: its scope, and the routes of it that are right.
+// room is a room that is being checked, and the routes of it that are right.
 type room struct {
-	*scope[roomDraft]
+	*section
+	*Room
 	routes []placedRoute
 }
 
@@ -23,188 +24,245 @@ type placedRoute struct {
 	Place
 }
 
-func isMapping(n *yaml.Node) bool { return n.Kind == yaml.MappingNode }
-
 // maxRooms is the most rooms that one gate takes.
 const maxRooms = 1000
 
-// placed is the node that a value's missing keys are reported at.
-func placed(v value) *yaml.Node { return &yaml.Node{Line: v.Line, Column: v.Col} }
-
-// loadRooms reads every room of the file, or else the one that variables and flags describe.
-func (d *decoder) loadRooms(root *scope[draft]) []*room {
-	listed := root.dst.rooms
-	outside := d.roomSettings()
+// rooms are the rooms of the file, or else the one that variables and flags describe.
+func (d *loader) rooms(root *section, c *Config) []*room {
+	listed := root.isGiven("rooms")
+	var outside []written
+	for _, f := range roomField.leaves() {
+		outside = append(outside, d.texts(f, f.path)...)
+	}
 	switch {
-	case !root.good["rooms"] && root.given("rooms"):
+	case listed && !root.fine("rooms"):
 		return nil
-	case root.given("rooms") && len(listed) == 0:
-		d.fault(root.got["rooms"].Place, "the list is empty: a gate needs a room")
+	case listed && len(d.at(d.given["rooms"]).node.Content) == 0:
+		d.fault(root.where("rooms"), "the list is empty: a gate needs a room")
 		return nil
-	case !root.given("rooms") && root.node != nil && len(outside) == 0:
-		d.fault(root.place("rooms"), "is required: a gate needs a room")
+	case !listed && root.place > 0 && len(outside) == 0:
+		d.fault(root.where("rooms"), "is required: a gate needs a room")
 		return nil
-	case !root.given("rooms"):
-		return []*room{d.roomFromOutside()}
+	case !listed:
+		return d.roomFromOutside(c)
 	}
-	if len(listed) > maxRooms {
-		d.fault(root.got["rooms"].Place, "there are %d rooms: at most %d", len(listed), maxRooms)
-		return nil
-	}
-	if len(listed) > 1 {
+	count := len(d.at(d.given["rooms"]).node.Content)
+	if count > 1 {
 		for _, v := range outside {
-			d.fault(Place{Source: v.Source}, "is about one room, and %s has %d: set %s there", d.file, len(listed), v.Key)
+			d.fault(Place{Source: v.Source}, "is about one room, and %s has %d: set %s there", d.file, count, v.Key)
 		}
 	}
 	var rooms []*room
-	for _, v := range listed {
-		if d.stopped {
-			break
-		}
-		r := &room{}
-		var ok bool
-		if r.scope, ok = element(d, roomKeys(), v, new(roomDraft), "a room: a mapping with name, total_active_users and more", rootNames()...); !ok {
-			continue
-		}
-		if len(listed) == 1 {
-			r.outer()
+	for i, s := range root.sections("rooms") {
+		r := &room{section: s, Room: &c.Rooms[i]}
+		r.fill(reflect.ValueOf(r.Room).Elem(), "")
+		if count == 1 {
+			d.outer(roomField.leaves(), r.path, r.Room)
 		}
 		rooms = append(rooms, r)
 	}
 	return rooms
 }
 
-// roomSettings are the variables and flags of a room that are set, the first of each key.
-func (d *decoder) roomSettings() []value {
-	var values []value
-	for _, k := range roomKeys() {
-		values = append(values, outer(d.Options, k, k.name)...)
-	}
-	return values
+// roomFromOutside is the room that only variables and flags describe.
+func (d *loader) roomFromOutside(c *Config) []*room {
+	c.Rooms = make([]Room, 1)
+	r := &room{section: &section{loader: d, path: "rooms[0]"}, Room: &c.Rooms[0]}
+	r.fill(reflect.ValueOf(r.Room).Elem(), "")
+	r.Name = "default"
+	d.noteKey(written{Place: Place{Source: "--name", Key: r.key("name")}})
+	d.outer(roomField.leaves(), r.path, r.Room)
+	return []*room{r}
 }
 
-func (d *decoder) roomFromOutside() *room {
-	r := &room{scope: newScope(d, roomKeys(), &roomDraft{Room: Room{Name: "default"}}, "")}
-	r.got["name"], r.good["name"] = value{Place: Place{Source: "--name"}}, true
-	r.outer()
-	return r
+// finishRooms checks each room, and then all of them against each other.
+func (s *section) finishRooms(c *Config, rooms []*room) {
+	for _, r := range rooms {
+		if s.stopped {
+			return
+		}
+		r.finish(s, c)
+	}
+	s.uniqueNames(rooms)
+	s.uniqueCookies(rooms)
+	s.uniqueRoutes(rooms)
 }
 
 // finish checks a room by itself, once all of its layers are read.
-func (r *room) finish(root *scope[draft]) {
-	r.origin(root)
+func (r *room) finish(root *section, c *Config) {
+	r.origin(root, c)
 	r.required("name", "letters, digits, - and _")
 	r.required("total_active_users", "how many visitors may be active at once")
 	r.required("new_users_per_minute", "how many visitors may be admitted in a minute")
 	if r.fine("host", "path") {
-		p := r.place("path")
-		if !r.given("path") && r.given("host") {
-			p = r.place("host")
+		p := r.where("path")
+		if !r.isGiven("path") && r.isGiven("host") {
+			p = r.where("host")
 		}
-		r.guards(Route{Host: r.dst.Host, Path: r.dst.Path}, p)
+		r.routes = append(r.routes, placedRoute{Route{Host: r.Host, Path: r.Path}, p})
 	}
 	r.family()
 	r.additional()
 	r.rules()
 	r.limits()
 	r.cookie(root)
-	r.subject(root)
+	r.subject(root, c, &r.Room.Subject)
 	r.template()
-}
-
-// guards adds a route whose host and path are right by themselves, if the gate can guard it.
-func (r *room) guards(guarded Route, p Place) {
-	faults := route.Check([]route.Room{{Routes: []route.Route{guarded.ForGate()}}})
-	for _, f := range faults {
-		r.fault(p, "%s", f.Problem)
-	}
-	if len(faults) == 0 {
-		r.routes = append(r.routes, placedRoute{Route: guarded, Place: p})
-	}
-}
-
-func (r *room) required(name, what string) {
-	if !r.given(name) {
-		r.fault(r.place(name), "is required: %s", what)
-	}
 }
 
 // origin settles where the room's visitors go. A room's own origin is in the file, so a variable or a flag goes before it, if the
 // room is the only one; of several rooms those keep their own.
-func (r *room) origin(root *scope[draft]) {
-	def, given := root.got["origin"]
-	if given && def.from > fromFile && r.given("origin") {
-		if len(root.dst.rooms) > 1 {
-			r.warn(def.Place, "the room %q keeps the origin that the file gives it", r.dst.Name)
+func (r *room) origin(root *section, c *Config) {
+	given := root.given["origin"]
+	if root.from("origin") > fromFile && r.isGiven("origin") {
+		if len(root.at(root.given["rooms"]).node.Content) > 1 {
+			r.warn(root.where("origin"), "the room %q keeps the origin that the file gives it", r.Name)
 			return
 		}
-		r.dst.Origin, r.got["origin"], r.good["origin"] = root.dst.Origin, def, root.good["origin"]
+		r.Origin, r.given[r.key("origin")] = c.Origin, given
 	}
 	switch {
-	case r.given("origin"):
-		if r.fine("origin") && root.fine("listen") && ownAddress(r.dst.Origin, root.dst.Listen) {
-			r.fault(r.place("origin"), circles)
+	case r.isGiven("origin"):
+		if r.fine("origin") && root.fine("listen") && listen.Reaches(r.Origin, c.Listen) {
+			r.fault(r.where("origin"), circles)
 		}
-	case given:
-		r.dst.Origin = root.dst.Origin
-	case r.node == nil:
+	case given > 0:
+		r.Origin = c.Origin
+	case r.place == 0:
 		r.fault(Place{Source: "--origin"}, "is required: where accepted visitors go")
 	default:
-		r.fault(r.place("origin"), "is required: here, or at the top of the file for all rooms")
+		r.fault(r.where("origin"), "is required: here, or at the top of the file for all rooms")
+	}
+}
+
+// braces is the segment of a path that is in braces, "" for none.
+func braces(path string) string {
+	if value := (route.Route{Path: path}).Value(); value != "" {
+		return "{" + value + "}"
+	}
+	return ""
+}
+
+// family checks what is said of a room for each value against its path.
+func (r *room) family() {
+	if !r.fine("path") || braces(r.Path) != "" {
+		return
+	}
+	for _, name := range []string{"max_rooms", "room_idle"} {
+		if r.isGiven(name) {
+			r.fault(r.where(name), "is about a room for each value: the path has no segment in braces, such as /room/{id}")
+		}
+	}
+}
+
+// additional checks the routes of additional_routes.
+func (r *room) additional() {
+	for i, s := range r.sections("additional_routes") {
+		extra, p := &r.AdditionalRoutes[i], r.at(s.place).Place
+		s.fill(reflect.ValueOf(extra).Elem(), "")
+		if !s.isGiven("host") && !s.isGiven("path") {
+			s.fault(p, "has neither host nor path")
+			continue
+		}
+		if r.fine("path") && s.fine("path") {
+			r.sameBraces(*extra, s)
+		}
+		if s.fine("host", "path") {
+			r.routes = append(r.routes, placedRoute{*extra, p})
+		}
+	}
+}
+
+// sameBraces checks a further route's path against the room's first.
+func (r *room) sameBraces(extra Route, s *section) {
+	switch want := braces(r.Path); {
+	case braces(extra.Path) == want:
+	case want == "":
+		s.fault(s.where("path"), "%s has braces, and the room's own path, %s, has none", show(extra.Path), show(r.Path))
+	default:
+		s.fault(s.where("path"), "%s does not tell which room: like the room's own path it needs a segment %s", show(extra.Path), want)
+	}
+}
+
+// rules checks the room's rules, by those that the gate has for them.
+func (r *room) rules() {
+	for i, s := range r.sections("rules") {
+		rule, conditions := &r.Rules[i], 0
+		for _, name := range ruleField.child("match").names() {
+			if name = "match." + name; s.isGiven(name) {
+				conditions++
+			}
+		}
+		for _, f := range route.CheckRules([]route.Rule{rule.ForGate()}) {
+			switch given := s.given[s.key(f.Key)]; {
+			case given == 0 && f.Key != "action", f.Key == "match" && conditions > 0, !s.fine(f.Key):
+			case f.Value != "":
+				s.problem(given, f.Problem)
+			default:
+				s.fault(s.where(f.Key), "%s", f.Problem)
+			}
+		}
+		if conditions == 0 && !s.isGiven("match") {
+			s.fault(s.where("match"), "has no condition: a rule without one would exempt everything from the room")
+		}
+		if conditions == 1 && rule.Match.PathPrefix == "/" {
+			s.warn(s.where("match.path_prefix"), "every path begins with /: the rule exempts everything from the room")
+		}
+		for name, path := range map[string]string{"path": rule.Match.Path, "path_prefix": rule.Match.PathPrefix, "path_suffix": rule.Match.PathSuffix} {
+			if braces(path) != "" {
+				s.warn(s.where("match."+name), "braces are no pattern in a rule: it matches paths that have them")
+			}
+		}
 	}
 }
 
 // limits checks the numbers against each other.
 func (r *room) limits() {
-	long := r.fine("session_duration", "occupancy") && r.dst.SessionDuration > time.Minute && r.dst.Occupancy == "session"
-	if long && r.fine("total_active_users", "new_users_per_minute") && r.given("total_active_users") &&
-		r.dst.NewUsersPerMinute > r.dst.TotalActiveUsers {
-		r.warn(r.place("new_users_per_minute"), "%d is more than total_active_users, which is %d: only short sessions make sense of it",
-			r.dst.NewUsersPerMinute, r.dst.TotalActiveUsers)
+	long := r.fine("session_duration", "occupancy") && r.SessionDuration > time.Minute && r.Occupancy == queue.BySession
+	if long && r.fine("total_active_users", "new_users_per_minute") && r.isGiven("total_active_users") && r.NewUsersPerMinute > r.TotalActiveUsers {
+		r.warn(r.where("new_users_per_minute"), "%d is more than total_active_users, which is %d: only short sessions make sense of it",
+			r.NewUsersPerMinute, r.TotalActiveUsers)
 	}
-	if r.dst.Suspended && r.dst.QueueAll {
-		r.warn(r.place("queue_all"), "has no effect while the room is suspended")
+	if r.Suspended && r.QueueAll {
+		r.warn(r.where("queue_all"), "has no effect while the room is suspended")
 	}
-	if r.given("line_dropout") && r.fine("line_dropout", "refresh_interval") && r.dst.LineDropout <= r.dst.RefreshInterval*9/8+time.Second {
-		r.fault(r.place("line_dropout"), "%s is too short: longer than a refresh interval, which is %s, with some to spare for the way",
-			short(r.dst.LineDropout), short(r.dst.RefreshInterval))
+	together := r.Settings.WithDefaults()
+	if r.isGiven("line_dropout") {
+		together.Method = queue.Line // what is said of a line has to be right for when the room has one
 	}
-	if !r.fine("queue_ticket_ttl", "refresh_interval") {
-		return
+	for _, f := range together.Misfits() {
+		if !r.fine(f.Name, "refresh_interval") {
+			continue
+		}
+		p := r.where(f.Name)
+		if !r.isGiven(f.Name) && r.isGiven("refresh_interval") {
+			p = r.where("refresh_interval")
+			p.Key = r.key(f.Name)
+		}
+		r.fault(p, "%s %s", f.Value, f.Problem)
 	}
-	least := 2 * r.dst.RefreshInterval
-	if r.dst.QueueTicketTTL >= least {
-		return
-	}
-	p := r.place("queue_ticket_ttl")
-	if !r.given("queue_ticket_ttl") && r.given("refresh_interval") {
-		p = r.place("refresh_interval")
-		p.Key = r.key("queue_ticket_ttl")
-	}
-	r.fault(p, "%s is too short: at least two refresh intervals, %s", short(r.dst.QueueTicketTTL), short(least))
 }
 
 // cookie checks the cookie's attributes against each other and against the hosts that it is for.
-func (r *room) cookie(root *scope[draft]) {
-	a := r.dst.CookieAttributes
+func (r *room) cookie(root *section) {
+	a := r.CookieAttributes
 	const sameSite, secure, domain = "cookie_attributes.samesite", "cookie_attributes.secure", "cookie_attributes.domain"
 	if r.fine(sameSite, secure) && a.SameSite == "none" {
-		tls := root.given("tls.certificates") || root.given("tls.cert")
+		tls := root.isGiven("tls.certificates") || root.isGiven("tls.cert")
 		switch {
 		case a.Secure == "never":
-			r.fault(r.place(secure), "never does not go with samesite none: browsers refuse such a cookie")
-		case a.Secure == "auto" && !tls && !root.given("trusted_proxies"):
-			r.warn(r.place(sameSite), "none needs https, and without tls or trusted_proxies the gate never sees any: "+
-				"the cookie will be lax")
+			r.fault(r.where(secure), "never does not go with samesite none: browsers refuse such a cookie")
+		case a.Secure == "auto" && !tls && !root.isGiven("trusted_proxies"):
+			r.warn(r.where(sameSite), "none needs https, and without tls or trusted_proxies the gate never sees any: the cookie will be lax")
 		}
 	}
 	if !r.fine(domain) || a.Domain == "" {
 		return
 	}
 	for _, guarded := range r.routes {
-		host := canonicalHost(guarded.Host)
+		host, _, _ := strings.Cut(guarded.Route.ForGate().String(), "/")
 		if host != "" && host != strings.ToLower(a.Domain) && !strings.HasSuffix(host, "."+strings.ToLower(a.Domain)) {
-			r.fault(r.place(domain), "%s is not part of %s: browsers refuse the cookie on the host %s", show(a.Domain), show(host), show(host))
+			r.fault(r.where(domain), "%s is not part of %s: browsers refuse the cookie on the host %s", show(a.Domain), show(host), show(host))
 			return
 		}
 	}
@@ -212,35 +270,27 @@ func (r *room) cookie(root *scope[draft]) {
 
 // template reads and checks the room's page.
 func (r *room) template() {
-	if !r.fine("template") || r.dst.Template == "" {
+	if !r.fine("template") || r.Template == "" {
 		return
 	}
-	p := r.place("template")
-	src, problem := r.read(r.dst.Template)
+	p := r.where("template")
+	src, problem := r.read(r.Template)
 	if problem != "" {
 		r.fault(p, "%s", problem)
 		return
 	}
-	r.dst.TemplateSource = src
+	r.TemplateSource = src
 	if len(bytes.TrimSpace(src)) == 0 {
-		r.warn(p, "%s is empty: who waits sees a blank page", r.dst.Template)
+		r.warn(p, "%s is empty: who waits sees a blank page", r.Template)
 	}
 	if r.CheckTemplate == nil {
 		return
 	}
-	for _, f := range r.CheckTemplate(r.dst.Template, src) {
+	for _, f := range r.CheckTemplate(r.Template, src) {
 		if f.Line > 0 {
-			r.fault(Place{Source: r.dst.Template, Line: f.Line, Col: max(f.Col, 1), Key: p.Key}, "%s", f.Message)
+			r.fault(Place{Source: r.Template, Line: f.Line, Col: max(f.Col, 1), Key: p.Key}, "%s", f.Message)
 		} else {
-			r.fault(p, "%s: %s", r.dst.Template, f.Message)
+			r.fault(p, "%s: %s", r.Template, f.Message)
 		}
 	}
-}
-
-// label names a room in a message about another.
-func (r *room) label() string {
-	if r.dst.Name == "" {
-		return "another room"
-	}
-	return fmt.Sprintf("room %q", r.dst.Name)
 }

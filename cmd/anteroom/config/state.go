@@ -9,8 +9,7 @@ import (
 )
 
 // settleStateDir chooses the state directory where none is given, as Config.StateDir says.
-func settleStateDir(root *scope[draft]) {
-	c := root.dst
+func settleStateDir(root *section, c *Config) {
 	if c.StateDir != "" || !root.fine("state_dir", "listen") {
 		return
 	}
@@ -23,32 +22,30 @@ func settleStateDir(root *scope[draft]) {
 	if !filepath.IsAbs(base) {
 		home := root.env("HOME")
 		if !filepath.IsAbs(home) {
-			root.fault(root.place("state_dir"), "is required: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME says where it could be")
+			root.fault(root.where("state_dir"), "is required: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME says where it could be")
 			return
 		}
 		base = filepath.Join(home, ".local", "state")
 	}
-	name, err := stateName(root)
+	name, err := stateName(root, c)
 	if err != nil {
-		root.fault(root.place("state_dir"), "is required: the working directory is not known: %v", err)
+		root.fault(root.where("state_dir"), "is required: the working directory is not known: %v", err)
 		return
 	}
 	c.StateDir = filepath.Join(base, "anteroom", name)
 }
 
-func (d *decoder) env(name string) string {
-	if d.Env == nil {
-		return ""
-	}
-	s, _ := d.Env(name)
-	return s
+// env is a variable, "" if it is not set.
+func (d *loader) env(name string) string {
+	value, _ := d.lookup(name)
+	return value
 }
 
 var notInSlug = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 
 // stateName tells gates of one machine apart: by the address, and by the file or, without one, the origin.
-func stateName(root *scope[draft]) (string, error) {
-	of := "origin " + root.dst.Origin
+func stateName(root *section, c *Config) (string, error) {
+	of := "origin " + c.Origin
 	if root.File != "" {
 		file := root.File
 		if !filepath.IsAbs(file) && root.WorkDir != "" {
@@ -60,7 +57,7 @@ func stateName(root *scope[draft]) (string, error) {
 		}
 		of = "file " + abs
 	}
-	sum := sha256.Sum256([]byte(root.dst.Listen + "\n" + of))
-	slug := strings.Trim(notInSlug.ReplaceAllString(root.dst.Listen, "-"), "-.")
+	sum := sha256.Sum256([]byte(c.Listen + "\n" + of))
+	slug := strings.Trim(notInSlug.ReplaceAllString(c.Listen, "-"), "-.")
 	return slug + "-" + hex.EncodeToString(sum[:4]), nil
 }

@@ -20,7 +20,7 @@ end
 -- may says whether the rule has a slot for the claimant. In random a claimant
 -- who has come back races, once an interval, whichever nodes they ask.
 local function may(c)
-  local DRAWS = 4096 -- how many draws are remembered at most
+  local DRAWS = $MaxDraws -- how many draws are remembered at most
   local open = open_slots()
   if c.bucket == NEWCOMER then return open > r.present end
   if limits.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
@@ -51,7 +51,7 @@ end
 
 local function decide(c)
   local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
-  local COUNTED = 4 -- the multiple of total_active_users up to which passthrough counts
+  local COUNTED = $PassthroughCounts -- the multiple of total_active_users up to which passthrough counts
   if is_revoked(c.id) then
     if r.has_line then line.give_up(c.id) end
     return verdict(BANNED)

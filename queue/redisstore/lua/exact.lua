@@ -9,7 +9,7 @@
 r.has_line = true
 
 local WINDOW = 250      -- whose places end within this are looked up together
-local RETURN = 3000     -- how long a place is kept after a goodbye
+local RETURN = $LineReturn -- how long a place is kept after a goodbye
 local WRAP = 2 ^ 40     -- the ends of places are kept modulo this
 local DEFAULT = 32767   -- what the default priority is in LEVELS, where a higher one is less
 

@@ -1,14 +1,13 @@
--- LIMITS is the form of what calls read of the configuration, each number and text
--- after the other; see state.lua.
-local LIMITS = '>ddddddddbbddss'
-
--- configured is that, false if there is none. A key of another type is none: the
--- nodes tell the configuration again.
+-- configured is what calls read of the configuration, nothing if there is none. A key
+-- of another type, or what cannot be read, is none: the nodes tell the configuration again.
 local function configured()
-  local packed = redis.pcall('HGET', CONF, 'limits')
-  if type(packed) ~= 'table' then return packed end
+  local packed = redis.pcall('HGET', CONF, 'rules')
+  if not packed then return nil end
+  if type(packed) ~= 'table' then
+    local ok, rules = pcall(cmsgpack.unpack, packed)
+    if ok then return rules end
+  end
   call('DEL', CONF)
-  return false
 end
 
 -- lifetime is how long a room without calls is remembered, in milliseconds, by

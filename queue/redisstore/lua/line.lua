@@ -54,14 +54,14 @@ if r.first_window > 0 and r.first_window <= r.now - r.slack then
   r.first_window = tonumber(call('ZRANGEBYSCORE', WINDOWS, 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or 0
 end
 
-local LOOKS = 500 -- how many places one call looks up at most, beside one a claim
+local LOOKS = $MaxExpired -- how many places one call looks up at most, beside one a claim
 if r.has_line then
   open_line()
   line.pass_places(LOOKS)
 end
 
 -- The minute before says how many fit if people waited throughout it.
-local minute, MEASURED = r.now - r.now % MINUTE, 60 -- minutes that the rate is taken over at most
+local minute, MEASURED = r.now - r.now % MINUTE, $MaxMeasured -- minutes that the rate is taken over at most
 if minute ~= r.minute then
   if r.minute > 0 and not r.idle then
     local list, n = whole(r.minute) .. ':' .. r.admitted .. ' ', 1

@@ -2,7 +2,7 @@
 -- that was counted before, and is sent again because its answer was lost, is not
 -- counted again.
 
-local MAX_LEFT = 1000 -- how many goodbyes nodes are told of at most
+local MAX_LEFT = $MaxLeft -- how many goodbyes nodes are told of at most
 
 local function use_up(id)
   touch(ADMITTED)

@@ -13,30 +13,15 @@ end
 if r.first_end <= r.now - r.slack then count_sessions() end
 
 -- random_parts counts the parts of this minute's allowance whose moments have
--- passed, of how many, and when the next one's is. The moments are random and in
--- order: that of the first of k is the least of k draws from what is left of the
--- minute. A Lehmer generator (Park, Miller 1988) draws them; its x is kept.
+-- passed, of how many, and when the next one's is.
 local function random_parts(into)
-  local PARTS = 4096 -- how many parts it is released in at most
-  local parts = math.min(limits.perminute, PARTS)
+  local parts = math.min(limits.perminute, $MaxMoments)
   r.moments = r.moments or call('HGET', META, 'moments') or ''
   local of, passed, at, x = string.match(r.moments, '(%d+) (%d+) (%S+) (%d+)')
-  of, passed, at, x = tonumber(of), tonumber(passed) or 0, tonumber(at) or 0, tonumber(x) or r.time % 2147483646 + 1
-  local function draw()
-    x = x * 48271 % 2147483647
-    at = at + (MINUTE - at) * (1 - (x / 2147483647) ^ (1 / (parts - passed)))
-  end
-  if of ~= r.minute then
-    passed, at = 0, 0
-    draw()
-  end
-  while passed < parts and at <= into do
-    passed = passed + 1
-    if passed < parts then draw() end
-  end
-  r.moments = string.format('%.0f %d %.6f %.0f', r.minute, passed, at, x)
+  x, passed, at = pass(parts, into, tonumber(x) or r.time % ($LehmerPrime - 1) + 1, tonumber(of) == r.minute and tonumber(passed) or nil, tonumber(at))
+  r.moments = string.format('%.0f %d %.17g %.0f', r.minute, passed, at, x)
   call('HSET', META, 'moments', r.moments)
-  return math.min(passed, parts), parts, r.minute + math.ceil(at)
+  return math.min(passed, parts), parts, r.minute + math.floor(at)
 end
 
 -- released is how much of the minute's allowance is there, and when there will

@@ -9,20 +9,14 @@ local MINUTE = 60000
 -- will have, because growing takes longer.
 local r
 
--- The configuration; no slots are open before the first. place is how long it is
--- remembered who was let in, which is longer than a place in line can be left and come
--- back to; fleeting says that even the configuration goes with the rest; lasts is how
--- long a session does from a grant, dropout a place
--- in an exact line from a check-in; back is within what time of a check-in whoever
--- stays makes the next one. lined is the version by which the method became
--- line, and lined_at when that was.
+-- The rules that the configuration makes (see rules in document.go), its version, and
+-- lined, the version by which the method became line, with lined_at, when that was. No
+-- slots are open before the first configuration.
 local limits
-local function load_configuration(packed)
-  local version, total, perminute, duration, place, lasts, dropout, back, queueall, fleeting, lined, lined_at, method, pacing =
-    struct.unpack(LIMITS, packed or struct.pack(LIMITS, 0, 0, 0, 1000, 0, 1000, 0, 0, 0, 0, 0, 0, 'fifo', 'minute'))
-  limits = {
-    version = version, total = total, perminute = perminute, duration = duration, place = place, lasts = lasts, dropout = dropout,
-    back = back, queueall = queueall == 1, fleeting = fleeting == 1, lined = lined, lined_at = lined_at, method = method, pacing = pacing,
+local function load_configuration(rules)
+  limits = rules or {
+    version = 0, total = 0, perminute = 0, duration = 1000, place = 0, lasts = 1000, dropout = 0, back = 0,
+    queueall = false, fleeting = false, lined = 0, lined_at = 0, method = 'fifo', pacing = 'minute',
   }
 end
 

@@ -1,7 +1,7 @@
 -- Tells the calling node how the room stands.
 
-local TURNS = 100 -- how many people are told at most that it is their turn
-local LATELY = 5  -- whole minutes without an admission after which the rate is none
+local TURNS = $MaxTurns -- how many people are told at most that it is their turn
+local LATELY = $Lull -- whole minutes without an admission after which the rate is none
 
 -- A store that has lost its memory is told the configuration again.
 local version = number()
@@ -15,7 +15,7 @@ if configure(version, version > limits.version) then
 end
 
 -- The rate is taken over several session durations: people leave in waves.
-local measured = math.min(math.max(5 * (1 + math.floor(limits.lasts / MINUTE)), 15), MEASURED)
+local measured = math.min(math.max($RateWaves * (1 + math.floor(limits.lasts / MINUTE)), $MinMeasured), MEASURED)
 local rate_sum, rate_n, rate_late = 0, 0, 0
 for at, n in string.gmatch(call('HGET', META, 'rates') or '', '(%d+):(%d+)') do
   local age = (r.minute - at) / MINUTE
@@ -42,7 +42,7 @@ each(call('ZRANGEBYSCORE', ADMITTED, whole(told_since), '+inf'), function(part)
 end)
 
 local configuration = {}
-if told_version ~= limits.version then configuration = call('HMGET', CONF, 'settings', 'overrides', 'by', 'at') end
+if told_version ~= limits.version then configuration = call('HMGET', CONF, 'document', 'overrides', 'by', 'at') end
 
 local function line_view()
   if limits.method ~= 'line' then return {} end

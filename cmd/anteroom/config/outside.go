@@ -4,6 +4,9 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/anteroom-gate/anteroom/templates/spelling"
 )
 
 // flagValue keeps what a flag was given, as text: Load reads it, so that its faults come together with all others.
@@ -49,39 +52,49 @@ func BindFlags(flags *pflag.FlagSet) {
 	}
 }
 
-// outer finds what the environment and the flags say of a key, the stronger last. An empty variable counts as one that is not set.
-func outer[T any](o Options, k key[T], path string) []value {
-	var values []value
-	if name := envName(k.name); k.outside != fileOnly && o.Env != nil {
-		if s, ok := o.Env(name); ok && s != "" {
-			values = append(values, text(Place{Source: name, Key: path}, fromEnv, s))
-		}
+// texts are what the environment and the flags say of a key, the stronger last. An empty variable counts as one that is not set.
+func (d *loader) texts(f *field, key string) []written {
+	var texts []written
+	name := envName(f.path)
+	if s, ok := d.lookup(name); f.outside() != "no" && ok && s != "" {
+		texts = append(texts, written{Place: Place{Source: name, Key: key}, field: f, node: textNode(s), from: fromEnv})
 	}
-	if k.outside != flagAndEnv || o.Flags == nil {
-		return values
+	if f.outside() == "no" || f.isSecret() || d.Flags == nil {
+		return texts
 	}
-	name := flagName(k.name)
-	f := o.Flags.Lookup(name)
-	if f == nil || !f.Changed {
-		return values
+	name = flagName(f.path)
+	flag := d.Flags.Lookup(name)
+	if flag == nil || !flag.Changed {
+		return texts
 	}
-	if f, ok := f.Value.(*flagValue); ok {
-		values = append(values, text(Place{Source: "--" + name, Key: path}, fromFlag, f.String()))
+	if v, ok := flag.Value.(*flagValue); ok {
+		texts = append(texts, written{Place: Place{Source: "--" + name, Key: key}, field: f, node: textNode(v.String()), from: fromFlag})
 	}
-	return values
+	return texts
 }
 
-// outer reads what the environment and the flags say of the scope's keys.
-func (s *scope[T]) outer() {
-	for _, k := range s.keys {
-		for _, v := range outer(s.Options, k, s.key(k.name)) {
-			s.set(k, v)
+// outer reads what the environment and the flags say over what the file says: each is a little file of its own.
+func (d *loader) outer(fields []*field, path string, dst any) {
+	for _, f := range fields {
+		for _, text := range d.texts(f, join(path, f.path)) {
+			if n := d.take(d.noteKey(text)); n != nil {
+				d.decode(under(f.path, n), dst)
+			}
 		}
 	}
+}
+
+// under is a mapping that has a node under a key with dots in it.
+func under(key string, n *yaml.Node) *yaml.Node {
+	name, rest, deeper := strings.Cut(key, ".")
+	if deeper {
+		n = under(rest, n)
+	}
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{textNode(name), n}}
 }
 
 // mistyped warns of variables whose names are nearly those of a key.
-func (d *decoder) mistyped() {
+func (d *loader) mistyped() {
 	var names []string
 	known := map[string]bool{}
 	for _, k := range Keys() {
@@ -94,7 +107,7 @@ func (d *decoder) mistyped() {
 			continue
 		}
 		for _, k := range names {
-			if distance(name, k) <= 2 {
+			if spelling.Distance(name, k) <= 2 {
 				d.warn(Place{Source: name}, "no setting has this name (did you mean %s?)", k)
 				break
 			}

@@ -1,0 +1,208 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
+)
+
+// form is what a text has to be.
+type form struct {
+	want    string // for those who wrote something else
+	example bool   // the default is one
+	kind    string // for help, "" for string
+	bare    bool   // a problem is a sentence of its own, as the text may be a secret
+	empty   bool   // "" is one, and stands for none
+	check   func(d *loader, text string, from layer) (canonical, problem string)
+}
+
+// plain is the check of a form whose texts are taken as they are.
+func plain(check func(string) string) func(*loader, string, layer) (string, string) {
+	return func(_ *loader, text string, _ layer) (string, string) { return text, check(text) }
+}
+
+// forms are the forms by the names that the tags of Config have for them.
+var forms = map[string]form{
+	"address":   {want: "an address", example: true, check: plain(listen.CheckAddress)},
+	"token":     {want: "a string", check: plain(checkToken)},
+	"file":      {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
+	"dir":       {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
+	"store":     {want: "memory, or a URL such as redis://host:6379", bare: true, check: (*loader).store},
+	"url":       {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
+	"network":   {want: "a network such as 10.0.0.0/8", check: network},
+	"key":       {want: "a key", bare: true, check: (*loader).key},
+	"secret":    {want: "a secret", bare: true, check: secret},
+	"name":      {want: "a name", check: plain(checkName)},
+	"suffix":    {want: "a name", empty: true, check: plain(checkName)},
+	"host":      {want: "a host", check: plain(route.CheckHost)},
+	"path":      {want: "a path", check: plain(route.CheckPath)},
+	"domain":    {want: "a domain", empty: true, check: plain(cookie.CheckDomain)},
+	"header":    {want: "the name of a header", empty: true, check: plain(subject.CheckHeader)},
+	"cookie":    {want: "the name of a cookie", empty: true, check: plain(subject.CheckCookie)},
+	"condition": {want: "a string", check: plain(checkCondition)},
+}
+
+// checkCondition refuses the empty string: it would be a condition that looks given and is not.
+func checkCondition(s string) string {
+	if s == "" {
+		return "is empty: take the line out, or say what to match"
+	}
+	return ""
+}
+
+var nameChars = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// checkName wants what can stand in the name of a cookie, a metric and a path.
+func checkName(s string) string {
+	switch {
+	case s == "":
+		return "is empty"
+	case !nameChars.MatchString(s):
+		return "may hold letters, digits, - and _ only"
+	case len(s) > 64:
+		return "is too long: at most 64 characters"
+	}
+	return ""
+}
+
+// checkToken wants what fits into an Authorization header. It does not repeat a character that may belong to a secret.
+func checkToken(s string) string {
+	for _, r := range s {
+		what := ""
+		switch {
+		case r == ' ', r == '\t', r == '\n', r == '\r':
+			what = "white space"
+		case r > '~':
+			what = "a character that is not ASCII"
+		case r < ' ':
+			what = "a control character"
+		default:
+			continue
+		}
+		return fmt.Sprintf("holds %s: letters, digits and punctuation are allowed", what)
+	}
+	return ""
+}
+
+// path makes a path of the configuration file relative to that file, and any other to the working directory.
+func (d *loader) path(p string, from layer) (canonical, problem string) {
+	switch {
+	case strings.ContainsFunc(p, unicode.IsControl):
+		return p, "is no path"
+	case filepath.IsAbs(p):
+		return p, ""
+	case from == fromFile:
+		p = filepath.Join(filepath.Dir(d.File), p)
+	}
+	if !filepath.IsAbs(p) && d.WorkDir != "" {
+		p = filepath.Join(d.WorkDir, p)
+	}
+	return filepath.Clean(p), ""
+}
+
+// store never shows what was written: the address of a store may hold a password.
+func (d *loader) store(text string, _ layer) (canonical, problem string) {
+	err := error(nil)
+	switch {
+	case text == "memory":
+	case d.CheckStore == nil:
+		err = errors.New("the supported store is memory, which keeps the queue in this process and its journal in state_dir")
+	default:
+		err = d.CheckStore(text)
+	}
+	if err != nil {
+		return text, err.Error()
+	}
+	return text, ""
+}
+
+// key has a cookie key checked. An error that repeats the key is not passed on.
+func (d *loader) key(text string, _ layer) (canonical, problem string) {
+	if strings.TrimSpace(text) == "" {
+		return text, "the key is empty"
+	}
+	if d.CheckKey == nil {
+		return text, ""
+	}
+	switch err := d.CheckKey(text); {
+	case err == nil:
+		return text, ""
+	case strings.Contains(err.Error(), text):
+		return text, "not a cookie key as `anteroom keygen` prints it"
+	default:
+		return text, "not a cookie key: " + err.Error()
+	}
+}
+
+func secret(_ *loader, text string, _ layer) (canonical, problem string) {
+	if err := subject.CheckSecret(text); err != nil {
+		return text, err.Error()
+	}
+	return text, ""
+}
+
+func originURL(_ *loader, text string, _ layer) (canonical, problem string) {
+	u, problem := origin.ParseURL(text)
+	if problem != "" {
+		return text, problem
+	}
+	return u.String(), ""
+}
+
+// network reads a network, or an address as a network of one.
+func network(_ *loader, text string, _ layer) (canonical, problem string) {
+	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" {
+		ip = ip.Unmap()
+		return netip.PrefixFrom(ip, ip.BitLen()).String(), ""
+	}
+	p, err := netip.ParsePrefix(text)
+	switch {
+	case err != nil:
+		return text, "is not a network such as 10.0.0.0/8 or 2001:db8::/32"
+	case p.Addr().Is4In6():
+		return text, "is an IPv4 network in IPv6 clothes: write it as IPv4"
+	case p != p.Masked():
+		return text, fmt.Sprintf("has bits set beyond its mask (did you mean %q?)", p.Masked())
+	}
+	return text, ""
+}
+
+var variable = regexp.MustCompile(`\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{`)
+
+// expand replaces each ${NAME} by the environment variable of that name, and each $$ by a dollar sign. A dollar sign that begins
+// neither stays. The problem is "" or what is wrong, without any variable's value.
+func (d *loader) expand(s string) (expanded, problem string) {
+	expanded = variable.ReplaceAllStringFunc(s, func(found string) string {
+		if found == "$$" {
+			return "$"
+		}
+		name := strings.Trim(found, "${}")
+		value, ok := d.lookup(name)
+		switch {
+		case problem != "":
+		case name == "":
+			problem = "has a ${ that names no variable: only ${NAME} is understood, and $$ for a dollar sign"
+		case !ok:
+			problem = fmt.Sprintf("names the environment variable %s, which is not set", name)
+		}
+		return value
+	})
+	return expanded, problem
+}
+
+func (d *loader) lookup(name string) (string, bool) {
+	if d.Env == nil {
+		return "", false
+	}
+	return d.Env(name)
+}

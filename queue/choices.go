@@ -1,0 +1,111 @@
+package queue
+
+import "fmt"
+
+// Method is how a room chooses among those who wait.
+type Method uint8
+
+// The queueing methods; the zero value is FIFO.
+const (
+	FIFO        Method = iota // earlier buckets first
+	Random                    // an equal chance at every check-in
+	Line                      // first come, first served, to the individual
+	Passthrough               // everyone enters, and is counted
+	Reject                    // nobody enters
+)
+
+var methodNames = []string{"fifo", "random", "line", "passthrough", "reject"}
+
+// Choices returns the names of all methods.
+func (Method) Choices() []string { return methodNames }
+
+// String returns the method's name as configuration files spell it.
+func (m Method) String() string { return nameOf(methodNames, int(m)) }
+
+// MarshalText returns the method's name.
+func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText accepts the names that String returns.
+func (m *Method) UnmarshalText(text []byte) error {
+	i, err := indexOf(methodNames, "queueing method", string(text))
+	if err == nil {
+		*m = Method(i)
+	}
+	return err
+}
+
+// Pacing is how a minute's allowance is released while people wait.
+type Pacing uint8
+
+// The ways of pacing; the zero value is PacingAuto.
+const (
+	PacingAuto   Pacing = iota // PacingRandom for Random, else PacingMinute
+	PacingMinute               // all at the start of the calendar minute
+	PacingEven                 // evenly through the minute
+	PacingRandom               // each slot at a random moment of the minute
+)
+
+var pacingNames = []string{"auto", "minute", "even", "random"}
+
+// Choices returns the names of all ways of pacing.
+func (Pacing) Choices() []string { return pacingNames }
+
+// String returns the pacing's name as configuration files spell it.
+func (p Pacing) String() string { return nameOf(pacingNames, int(p)) }
+
+// MarshalText returns the pacing's name.
+func (p Pacing) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText accepts the names that String returns.
+func (p *Pacing) UnmarshalText(text []byte) error {
+	i, err := indexOf(pacingNames, "pacing", string(text))
+	if err == nil {
+		*p = Pacing(i)
+	}
+	return err
+}
+
+// Occupancy is what keeps a visitor in the room.
+type Occupancy uint8
+
+// The kinds of occupancy; the zero value is BySession.
+const (
+	BySession    Occupancy = iota // SessionDuration from their last request
+	ByConnection                  // an open websocket or stream, and LineGrace beyond it
+)
+
+var occupancyNames = []string{"session", "connection"}
+
+// Choices returns the names of all kinds of occupancy.
+func (Occupancy) Choices() []string { return occupancyNames }
+
+// String returns the kind's name as configuration files spell it.
+func (o Occupancy) String() string { return nameOf(occupancyNames, int(o)) }
+
+// MarshalText returns the kind's name.
+func (o Occupancy) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText accepts the names that String returns.
+func (o *Occupancy) UnmarshalText(text []byte) error {
+	i, err := indexOf(occupancyNames, "occupancy", string(text))
+	if err == nil {
+		*o = Occupancy(i)
+	}
+	return err
+}
+
+func nameOf(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("unknown(%d)", i)
+}
+
+func indexOf(names []string, what, name string) (int, error) {
+	for i, n := range names {
+		if n == name {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown %s %q: want one of %v", what, name, names)
+}

@@ -1,0 +1,315 @@
+package queue
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Field is a setting, as the tags of a struct's field describe it. It knows the rules for its value by itself; what goes for several
+// fields together is told by those who have them all.
+type Field struct {
+	Name     string   // of the yaml tag
+	Usage    string   // a phrase that says what the setting is
+	Default  string   // as a file would have it, "" for none
+	Min, Max string   // of a number or a duration, "" for no bound of its own
+	Choices  []string // that there are, nil where the value may be anything
+	Live     bool     // may be changed while a room runs
+	Type     reflect.Type
+	Tag      reflect.StructTag
+
+	index []int
+}
+
+var durationType = reflect.TypeFor[time.Duration]()
+
+const aDuration = "a duration such as 5m or 90s"
+
+// Fields returns the fields of a struct type that have a yaml tag, in their order. Those of a struct that is tagged yaml:",inline" are
+// among them.
+func Fields(t reflect.Type) []Field {
+	var fields []Field
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		switch tag := sf.Tag.Get("yaml"); tag {
+		case "", "-":
+		case ",inline":
+			for _, f := range Fields(sf.Type) {
+				f.index = append([]int{i}, f.index...)
+				fields = append(fields, f)
+			}
+		default:
+			fields = append(fields, newField(sf, tag))
+		}
+	}
+	return fields
+}
+
+func newField(sf reflect.StructField, name string) Field {
+	get := sf.Tag.Get
+	f := Field{
+		Name: name, Usage: get("usage"), Default: get("default"), Min: get("min"), Max: get("max"), Live: get("live") != "no",
+		Type: sf.Type, Tag: sf.Tag, index: sf.Index,
+	}
+	if words := get("choices"); words != "" {
+		f.Choices = strings.Split(words, ",")
+	}
+	if c, ok := reflect.Zero(sf.Type).Interface().(interface{ Choices() []string }); ok {
+		f.Choices = c.Choices()
+	}
+	if sf.Type.Kind() == reflect.Int {
+		f.Min, f.Max = orElse(f.Min, strconv.Itoa(math.MinInt32)), orElse(f.Max, strconv.Itoa(math.MaxInt32))
+	}
+	return f
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// Of returns the field in a struct, which has to be addressable for it to be set.
+func (f *Field) Of(s reflect.Value) reflect.Value { return s.FieldByIndex(f.index) }
+
+// SetDefault sets the field in a struct to its default, if it has one.
+func (f *Field) SetDefault(s reflect.Value) {
+	if f.Default == "" {
+		return
+	}
+	if v, problem := f.Parse(f.Default); problem == "" {
+		f.Of(s).Set(v)
+	}
+}
+
+// Wants names the kind of value, for those who gave another kind.
+func (f *Field) Wants() string {
+	switch {
+	case f.Type == durationType:
+		return aDuration
+	case f.Type.Kind() == reflect.Int:
+		return "a whole number"
+	case f.Type.Kind() == reflect.Float64:
+		return "a number"
+	case f.Type.Kind() == reflect.Bool:
+		return "true or false"
+	case f.Choices != nil:
+		return "one of " + strings.Join(f.Choices, ", ")
+	default:
+		return "a string"
+	}
+}
+
+// Parse reads the field's value. The problem is "", or what is wrong with the text; it continues a sentence that begins with it.
+func (f *Field) Parse(text string) (v reflect.Value, problem string) {
+	if v, problem = f.read(text); problem == "" {
+		problem = f.outOfBounds(v, text)
+	}
+	return v, problem
+}
+
+// read is Parse, whatever the bounds.
+func (f *Field) read(text string) (v reflect.Value, problem string) {
+	v = reflect.New(f.Type).Elem()
+	switch {
+	case f.Type == durationType:
+		problem = readDuration(v, text)
+	case v.Kind() == reflect.Int:
+		problem = readInt(v, text)
+	case v.Kind() == reflect.Float64:
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			problem = "is not a number such as " + f.Default
+		}
+		v.SetFloat(n)
+	case v.Kind() == reflect.Bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			problem = NotBool(text)
+		}
+		v.SetBool(b)
+	case f.Choices != nil && !slices.Contains(f.Choices, text):
+		problem = "is not " + f.Wants()
+	case v.Kind() == reflect.String:
+		v.SetString(text)
+	default:
+		problem = unmarshalText(v, text)
+	}
+	return v, problem
+}
+
+// outOfBounds is what is wrong with a value that was read from the text, "" for nothing.
+func (f *Field) outOfBounds(v reflect.Value, text string) string {
+	switch value := v.Interface().(type) {
+	case time.Duration:
+		least, _ := time.ParseDuration(f.Min)
+		most, _ := time.ParseDuration(f.Max)
+		switch {
+		case value < least:
+			return "is too short: at least " + f.Min
+		case value > most:
+			return "is too long: at most " + f.Max
+		}
+	case int:
+		least, _ := strconv.Atoi(f.Min)
+		most, _ := strconv.Atoi(f.Max)
+		switch {
+		case value > most:
+			return "is too large: at most " + f.Max
+		case value < least:
+			return "is too small: at least " + f.Min
+		case f.Choices != nil && !slices.Contains(f.Choices, text):
+			return "is not one of " + strings.Join(f.Choices, ", ")
+		}
+	case float64:
+		least, _ := strconv.ParseFloat(f.Min, 64)
+		most, _ := strconv.ParseFloat(f.Max, 64)
+		if !(value >= least && value <= most) { // so that NaN is neither
+			return fmt.Sprintf("is out of bounds: from %s to %s", f.Min, f.Max)
+		}
+	}
+	return ""
+}
+
+func unmarshalText(v reflect.Value, text string) string {
+	u, ok := v.Addr().Interface().(encoding.TextUnmarshaler)
+	if !ok {
+		return "cannot be written as text"
+	}
+	if err := u.UnmarshalText([]byte(text)); err != nil {
+		return "is not usable: " + err.Error()
+	}
+	return ""
+}
+
+// NotBool is the problem of a switch that is neither true nor false. It suggests one of them for the words of older YAML.
+func NotBool(text string) string {
+	const problem = "is not true or false"
+	switch strings.ToLower(text) {
+	case "yes", "on", "y", "t", "1", "true":
+		return problem + " (did you mean true?)"
+	case "no", "off", "n", "f", "0", "false":
+		return problem + " (did you mean false?)"
+	}
+	return problem
+}
+
+var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
+
+// readInt reads a whole number; one that is too large for any machine is the largest that there is.
+func readInt(v reflect.Value, text string) string {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if !decimal.MatchString(text) || err != nil && !errors.Is(err, strconv.ErrRange) {
+		return "is not a whole number in plain digits" + intHint(text)
+	}
+	v.SetInt(n)
+	return ""
+}
+
+// intHint is for the ways of writing numbers that not everybody reads alike.
+func intHint(text string) string {
+	digits := strings.TrimLeft(strings.ReplaceAll(text, "_", ""), "0+")
+	if len(digits) > 18 || !decimal.MatchString(digits) {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", digits)
+}
+
+func readDuration(v reflect.Value, text string) string {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil && decimal.MatchString(text):
+		return fmt.Sprintf("has no unit: expects %s (did you mean %ss?)", aDuration, text)
+	case err != nil:
+		return "is not " + aDuration
+	}
+	v.SetInt(int64(d))
+	return ""
+}
+
+// Text writes a value of the field as a file would have it.
+func (f *Field) Text(v reflect.Value) string {
+	switch value := v.Interface().(type) {
+	case time.Duration:
+		return FormatDuration(value)
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+// FormatDuration writes a duration as a file would have it: 5m, not 5m0s.
+func FormatDuration(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// SetJSON sets the field in a struct to a value that JSON has. The error continues a sentence that begins with the field's name.
+func (f *Field) SetJSON(s reflect.Value, value json.RawMessage) error {
+	v, err := f.ParseJSON(value)
+	if err == nil {
+		f.Of(s).Set(v)
+	}
+	return err
+}
+
+// ParseJSON reads a value that JSON has, as Parse reads a text. The error continues a sentence that begins with the field's name.
+func (f *Field) ParseJSON(value json.RawMessage) (reflect.Value, error) {
+	text, err := f.textOf(value)
+	if err != nil {
+		return reflect.Value{}, err
+	}
+	v, problem := f.Parse(text)
+	if problem != "" {
+		return v, fmt.Errorf("is %s, which %s", value, problem)
+	}
+	return v, nil
+}
+
+// textOf is a value as a file would have it that JSON has in the type that JSON has it in.
+func (f *Field) textOf(value json.RawMessage) (string, error) {
+	var given any
+	if err := json.Unmarshal(value, &given); err != nil {
+		return "", errors.New("is no JSON")
+	}
+	wanted := f.Type.Kind()
+	if f.Type == durationType || f.Choices != nil && wanted != reflect.Int {
+		wanted = reflect.String
+	}
+	switch given := given.(type) {
+	case string:
+		if wanted == reflect.String {
+			return given, nil
+		}
+	case float64:
+		if wanted == reflect.Int || wanted == reflect.Float64 {
+			return string(value), nil
+		}
+	case bool:
+		if wanted == reflect.Bool {
+			return string(value), nil
+		}
+	}
+	return "", errors.New("wants " + f.Wants())
+}
+
+// JSON writes a value of the field as JSON has it: numbers and switches as they are, the rest as text.
+func (f *Field) JSON(v reflect.Value) (json.RawMessage, error) {
+	if _, ok := v.Interface().(time.Duration); ok {
+		return json.Marshal(f.Text(v))
+	}
+	return json.Marshal(v.Interface())
+}
