@@ -63,8 +63,8 @@ type Priority struct {
 // Whole one is all that it knows of the room.
 type Report struct {
 	Node     uint64  // the node's own name, drawn at random at its start
-	Seq      uint64  // one more than the last report's; a report seen before is not counted again
-	Now      Instant // the store's clock as the node reckons it; a store without its own goes by it
+	Seq      uint64  // one more than the last report's; a report seen before is not counted again. 0 of a node that introduces itself
+	Now      Instant // the store's clock as the node reckons it, or if it introduces itself its own; a store without one goes by it
 	Epoch    string  // the store's memory that the node last heard of; "" at its start
 	Since    Instant // the Now of the last view that the node has: View.Entered is told from there, and Revoked it has heard of until then
 	Version  int64   // of the configuration that the node has

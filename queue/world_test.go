@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"bytes"
 	"context"
 	"math/rand/v2"
 	"os"
@@ -216,13 +217,13 @@ func (w *world) restarts() {
 		return
 	}
 	require.NoError(w, w.store.Close())
-	torn := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(w.T, "torn")
-	path := filepath.Join(w.dir, "shop.journal")
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	path := filepath.Join(w.dir, "rooms", "shop.journal")
+	records, err := os.ReadFile(path) // and zeros behind them
 	require.NoError(w, err)
-	_, err = file.Write(torn)
-	require.NoError(w, err)
-	require.NoError(w, file.Close())
+	end := len(bytes.TrimRight(records, "\x00"))
+	torn := rapid.IntRange(0, min(10, len(records)-end-1)).Draw(w.T, "torn")
+	copy(records[end:], records[:torn])
+	require.NoError(w, os.WriteFile(path, records, 0o600))
 	w.forget()
 	w.now = w.now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(w.T, "down")) * time.Millisecond)
 	w.open()

@@ -20,10 +20,7 @@ const inProcess = "memory"
 // openStore opens the store of the given name: the embedded one, or a Redis.
 func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (queue.Store, error) {
 	if name == inProcess {
-		return memstore.Config{Dir: st.dir, SinceBoot: sinceBoot, OnLoss: func(room string, reason error) {
-			log.Error("the room's journal is lost or damaged: nobody new is let in until one session_duration has passed, and changes by the API may be lost; look after the disk of state_dir",
-				zap.String("room", room), zap.String("state_dir", st.dir), zap.Error(reason))
-		}}.Open()
+		return memstore.Config{Dir: st.dir, SinceBoot: sinceBoot, OnLoss: tellLoss(log, st.dir)}.Open()
 	}
 	redis.SetLogger(clientLog{log})
 	store, warnings, err := redisstore.Open(ctx, name)
@@ -34,6 +31,15 @@ func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (qu
 		log.Warn("store", zap.String("warning", w))
 	}
 	return store, nil
+}
+
+// tellLoss returns what the embedded store tells of journals that are not whole.
+func tellLoss(log *zap.Logger, dir string) func(room string, reason error) {
+	return func(room string, reason error) {
+		log.Error("the journal of a room is lost or damaged: nobody new is let in for one session_duration, "+
+			"and changes made by the admin API may be lost; nothing is to be done but to look after the disk",
+			zap.String("room", room), zap.String("state_dir", dir), zap.Error(reason))
+	}
 }
 
 // clientLog is where the Redis client tells of each attempt that fails. The gate

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -62,7 +63,7 @@ func (c *clock) atLeast(past queue.Instant) {
 		return
 	}
 	if more := past.Sub(c.now); more > 0 {
-		c.now, c.ahead = past, c.ahead+more
+		c.now, c.ahead, c.zero = past, c.ahead+more, c.zero.Add(more)
 	}
 }
 
@@ -95,15 +96,24 @@ func (c *clock) note() error {
 	b = binary.BigEndian.AppendUint64(b, uint64(c.zero))
 	b = binary.BigEndian.AppendUint64(b, c.boot)
 	binary.BigEndian.PutUint32(b, crc32.Checksum(b[4:], checksums))
-	file, err := os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("noting the store's clock: %w", err)
-	}
-	_, err = file.WriteAt(b, 0)
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err := overwrite(c.path, b); err != nil {
 		return fmt.Errorf("noting the store's clock: %w", err)
 	}
 	return nil
+}
+
+// overwrite writes over what a file of the same length has, which needs no space on
+// a disk that is full.
+func overwrite(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(content, 0)
+	return errors.Join(err, file.Close())
 }
 
 // read returns what the last process noted; nothing if that is not readable.

@@ -244,6 +244,7 @@ func TestARoomWithALostJournalKeepsTheAllowanceOfTheMinute(t *testing.T) {
 func TestAJournalThatIsRemovedWhileTheGateRunsIsWrittenAnew(t *testing.T) {
 	g := run(t, t.TempDir(), settings(), 0)
 	g.enter(1)
+	g.look()
 	require.NoError(t, os.RemoveAll(filepath.Join(g.dir, "rooms")))
 	_, err := g.store.Admit(t.Context(), "shop", g.report(queue.Report{}), []queue.Claim{newcomer(2)}, make([]queue.Grant, 1))
 	require.ErrorContains(t, err, "writing the journal")

@@ -20,12 +20,15 @@ const journalSuffix = ".journal"
 // has left of journals that were being written anew.
 func openDisk(dir string) (*disk, error) {
 	d := &disk{journals: filepath.Join(dir, "rooms"), marks: filepath.Join(dir, "known")}
-	for _, dir := range []string{d.journals, d.marks} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
+	if err := d.make(); err != nil {
+		return nil, err
 	}
 	return d, d.each(nextSuffix, func(name string) error { return os.Remove(filepath.Join(d.journals, name+nextSuffix)) })
+}
+
+// make makes the directories where they are missing.
+func (d *disk) make() error {
+	return errors.Join(os.MkdirAll(d.journals, 0o700), os.MkdirAll(d.marks, 0o700))
 }
 
 // each calls do with the names of the files that end so, without that end.
@@ -68,6 +71,9 @@ func (d *disk) mark(room string) string { return filepath.Join(d.marks, room) }
 func (d *disk) open(room string) (*journal, restored, error) {
 	j := &journal{path: d.path(room), room: room}
 	told := newRestored()
+	if err := d.make(); err != nil {
+		return nil, told, err
+	}
 	file, err := os.ReadFile(j.path)
 	switch {
 	case err == nil:

@@ -71,6 +71,9 @@ func (r *room) over(now queue.Instant) bool {
 	r.restore(now)
 	r.advance(now)
 	r.sweep()
+	if r.journal != nil && r.journal.rest() != nil {
+		return false // and looked at again
+	}
 	if len(r.sessions)+len(r.revoked)+r.active+r.allowanceUsed()+r.present() > 0 || r.recovered() != 0 {
 		return false
 	}

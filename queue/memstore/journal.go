@@ -13,20 +13,22 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// journal appends what a restart must know to a file, which is open only while it
-// is written to. The file is a row of records and then zeros, one at least, so that
-// one that was cut short can be told from one that is whole. A record is beginMark,
-// the length of its body in two bytes, the complement of that in two, the checksum of
-// the body in four, the body, and endMark; all numbers are big-endian. A body is a
-// kind and its fields.
-// The first record names the format and the room.
+// journal appends what a restart must know to a file, which is open from an
+// admission to the next Sync.
+//
+// The file is a row of records and then zeros, at least one, up to a multiple of
+// block: so one that was cut short can be told from one that is whole. A record is
+// beginMark, the length of its body in two bytes, the complement of that in two, the
+// checksum of the body in four, the body, and endMark; all numbers are big-endian. A
+// body is a kind and its fields. The first names the format and the room.
 type journal struct {
 	path      string
 	room      string
-	pending   []byte // records that are not written yet
-	size      int64  // of the records in the file
-	extent    int64  // of the file
-	cells     int    // in the last record of counts
+	file      *os.File // nil while it is closed
+	pending   []byte   // records that are not written yet
+	size      int64    // of the records in the file
+	extent    int64    // of the file
+	cells     int      // in the last record of counts
 	counted   queue.Instant
 	rewritten queue.Instant
 	stale     bool // it lacks something, and is to be written anew
@@ -184,28 +186,42 @@ func (j *journal) add(records []byte) error {
 	if j.unusable {
 		return errUnusable
 	}
-	file, err := os.OpenFile(j.path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
+	if j.file == nil {
+		file, err := os.OpenFile(j.path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		j.file = file
 	}
+	var err error
 	extent := extentOf(j.size + int64(len(records)))
 	if extent > j.extent {
-		err = file.Truncate(extent)
+		err = j.file.Truncate(extent)
 	}
 	if err == nil {
-		_, err = file.WriteAt(records, j.size)
+		_, err = j.file.WriteAt(records, j.size)
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		j.unusable = j.cutOff() != nil
+	if err != nil {
+		j.unusable = errors.Join(j.rest(), j.cutOff()) != nil
 		return err
 	}
 	j.extent = max(j.extent, extent)
 	return nil
 }
 
+// rest closes the file until there is something to write.
+func (j *journal) rest() error {
+	file := j.file
+	j.file = nil
+	if file == nil {
+		return nil
+	}
+	return file.Close()
+}
+
 // close writes what is pending; nothing is taken afterwards.
 func (j *journal) close() error {
-	err := j.write()
+	err := errors.Join(j.write(), j.rest())
 	j.unusable = true
 	return err
 }
@@ -216,6 +232,9 @@ func (j *journal) rewrite(now queue.Instant) error {
 	text := append(header(j.room), j.pending...)
 	size, extent := int64(len(text)), extentOf(int64(len(text)))
 	j.pending, j.stale = nil, true
+	if err := j.rest(); err != nil {
+		return err
+	}
 	if err := replace(j.path, append(text, make([]byte, extent-size)...)); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"time"
@@ -25,7 +26,7 @@ func (r *room) keep() error {
 	r.journalNumbers()
 	due := r.now.Sub(j.rewritten) >= max(leastRewrite, r.settings.SessionDuration/4)
 	if !j.stale && (!due || r.ended == 0 && j.size < maxSize) {
-		return j.write()
+		return errors.Join(j.write(), j.rest())
 	}
 	j.pending = nil // compact says it all
 	if err := r.compact(); err != nil {

@@ -1,6 +1,13 @@
 // Package memstore is the embedded [queue.Store]: one process, nothing beside
-// it. With a directory it keeps a journal there, so that a restart, also after
-// a crash of the process, knows who holds a slot and who was in line.
+// it. With a directory it keeps a journal of each room there, so that a restart, also
+// after a crash of the process, knows who holds a slot and who was in line.
+//
+// The directory has the journals in rooms, in known an empty file for each room that
+// has a journal, by which one that is gone is missed, and in clock what the store's
+// clock was. A journal of which a part is damaged or missing is told of, and its room
+// lets nobody new in until all who may be in are known again or have left. A room whose
+// Settings say that it is Fleeting is forgotten, with its files, some seconds after the
+// last report if nothing in it matters any more, and as soon as that is so otherwise.
 package memstore
 
 import (
