@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -89,4 +91,25 @@ func Reserve(open int, buckets []BucketCount) []Reserved {
 		ahead += b.Waiting
 	}
 	return table
+}
+
+// InOrder returns the order in which the one rule decides claims that go together:
+// earlier buckets first and newcomers last; in random, where a bucket is no merit,
+// newcomers last only. Others stay as they are given.
+func InOrder(m Method, claims []Claim) []int {
+	rank := func(i int) Instant {
+		switch {
+		case claims[i].Newcomer():
+			return math.MaxInt64
+		case m == Random:
+			return 0
+		}
+		return claims[i].Cell.Bucket
+	}
+	order := make([]int, len(claims))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+	return order
 }

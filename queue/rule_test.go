@@ -89,3 +89,12 @@ func TestInstantsRoundToMultiplesSinceTheEpoch(t *testing.T) {
 	assert.Equal(t, time.Date(2021, 5, 27, 15, 54, 0, 0, time.UTC), start.Time())
 	assert.Equal(t, 31*time.Second, at.Floor(time.Second).Sub(start))
 }
+
+func TestClaimsThatGoTogetherAreDecidedByTheRule(t *testing.T) {
+	newcomer := queue.Claim{ID: queue.ID{1}}
+	late := queue.Claim{ID: queue.ID{2}, Cell: queue.Cell{Bucket: 120_000, Until: 200_000}}
+	early := queue.Claim{ID: queue.ID{3}, Cell: queue.Cell{Bucket: 60_000, Until: 200_000}}
+	claims := []queue.Claim{newcomer, late, early}
+	assert.Equal(t, []int{2, 1, 0}, queue.InOrder(queue.FIFO, claims), "earlier buckets first, newcomers last")
+	assert.Equal(t, []int{1, 2, 0}, queue.InOrder(queue.Random, claims), "as given, newcomers last")
+}

@@ -267,8 +267,8 @@ type Store interface {
 	// session and gives none away.
 	Configure(ctx context.Context, room string, c Configuration) error
 
-	// Admit counts the report and then decides the claims by the one rule:
-	// buckets in order, newcomers last, and claims of one bucket as given.
+	// Admit counts the report and then decides the claims by the one rule, one after
+	// the other as they are given; see [InOrder].
 	// grants[i] is the verdict on claims[i]. Whoever is let in, Held and Beyond too,
 	// is taken out of their cell in the same step. It is idempotent by id: an id that
 	// holds a slot is Held, and takes none. On an error no slot was granted; whether

@@ -97,11 +97,19 @@ func (t *talk) turn(now Instant) Instant {
 func (r *Room) admit(ctx context.Context, p *Report, claims []Claim, grants []Grant) (Standing, error) {
 	t := &r.talk
 	t.unsent = p
-	standing, err := r.store.Admit(ctx, r.name, p, claims, grants)
+	order := InOrder(r.settings.Load().Method, claims)
+	ordered, answers := make([]Claim, len(claims)), make([]Grant, len(claims))
+	for at, i := range order {
+		ordered[at] = claims[i]
+	}
+	standing, err := r.store.Admit(ctx, r.name, p, ordered, answers)
 	if r.storeAnswered(err) != nil {
 		return standing, err
 	}
 	t.unsent = nil
+	for at, i := range order {
+		grants[i] = answers[at]
+	}
 	for i, g := range grants {
 		if c := claims[i]; g.in() && !c.Newcomer() {
 			t.own[c.Cell]--

@@ -1,9 +1,6 @@
 package memstore
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -14,13 +11,8 @@ const beyond = queue.PassthroughCounts
 // admit decides the claims by the one rule, and has the grants in the journal
 // before anyone learns of them.
 func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
-	order := make([]int, len(claims))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(claims[a]), rank(claims[b])) })
-	for _, i := range order {
-		grants[i] = r.decide(claims[i])
+	for i, c := range claims {
+		grants[i] = r.decide(c)
 	}
 	if err := r.journalGrants(claims, grants); err != nil {
 		for i, g := range grants {
@@ -50,14 +42,6 @@ func (r *room) journalGrants(claims []queue.Claim, grants []queue.Grant) error {
 	}
 	r.journalNumbers()
 	return r.journal.write()
-}
-
-// rank orders claims: buckets as they are, newcomers last.
-func rank(c queue.Claim) queue.Instant {
-	if c.Newcomer() {
-		return 1<<63 - 1
-	}
-	return c.Cell.Bucket
 }
 
 func (r *room) decide(c queue.Claim) queue.Grant {

@@ -1,10 +1,8 @@
 package redisstore
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -50,30 +48,6 @@ func (s *Store) headArgs(p *queue.Report) []any {
 		packed = binary.BigEndian.AppendUint64(packed, math.Float64bits(n))
 	}
 	return append(make([]any, 0, 16), p.Node, p.Epoch, packed)
-}
-
-// inOrder returns the order in which admit.lua wants the claims: by bucket,
-// newcomers last.
-func inOrder(claims []queue.Claim) []int {
-	order := make([]int, len(claims))
-	for i := range order {
-		order[i] = i
-	}
-	rank := func(c queue.Claim) int64 {
-		if c.Newcomer() {
-			return math.MaxInt64
-		}
-		return int64(c.Cell.Bucket)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(claims[a]), rank(claims[b])) })
-	return order
-}
-
-func claimArgs(args []any, claims []queue.Claim, order []int) []any {
-	for _, i := range order {
-		args = append(args, packedClaim(&claims[i]))
-	}
-	return args
 }
 
 // packedClaim is a claim as admit.lua takes it apart: the id, instants and number in

@@ -49,8 +49,10 @@ func (s *Store) Configure(ctx context.Context, room string, c queue.Configuratio
 
 // Admit implements [queue.Store].
 func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
-	order := inOrder(claims)
-	args := claimArgs(s.reportArgs(p), claims, order)
+	args := s.reportArgs(p)
+	for i := range claims {
+		args = append(args, packedClaim(&claims[i]))
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.budget)
 	defer cancel()
 	reply, err := admitScript.Run(ctx, s.client, keys(room), args...).Slice()
@@ -58,7 +60,7 @@ func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims 
 		return queue.Standing{}, fmt.Errorf("running admit: %w", err)
 	}
 	r := reader{list: reply}
-	for _, i := range order {
+	for i := range claims {
 		grants[i] = r.grant()
 	}
 	standing := r.standing()

@@ -92,16 +92,14 @@ var admitCases = []contractCase{
 		n.count(people(1, here))
 		assert.Equal(n, []queue.Verdict{used, granted}, n.verdicts(waiter(1, here), waiter(2, here)))
 	}},
-	{"buckets go in order and newcomers last, however the claims are given", func(n *node) {
-		n.configure(limited(3))
+	{"in random claims go as they are given, whatever their buckets", func(n *node) {
+		s := limited(1)
+		s.Method, s.Pacing = queue.Random, queue.PacingMinute
+		n.configure(s)
 		n.count(people(1, cell(-2)), people(1, cell(-1)))
-		grants, _ := n.admit(newcomer(1), newcomer(2), waiter(3, cell(-1)), waiter(4, cell(-2)))
-		assert.Equal(n, granted, grants[3].Verdict)
-		assert.Equal(n, granted, grants[2].Verdict)
-		assert.Equal(n, granted, grants[0].Verdict)
-		assert.Equal(n, refused, grants[1].Verdict)
+		assert.Equal(n, []queue.Verdict{granted, refused}, n.verdicts(waiter(1, cell(-1)), waiter(2, cell(-2))))
 	}},
-	{"claims of one bucket go as given, whatever their windows", func(n *node) {
+	{"claims of one bucket go as they are given, whatever their windows", func(n *node) {
 		n.configure(limited(2))
 		late, soon := cellUntil(0, 50*time.Second), cellUntil(0, 20*time.Second)
 		n.count(people(2, late), people(2, soon))

@@ -1,15 +1,15 @@
--- Decides the claims by the one rule, in the order in which they come: buckets
--- from the oldest, newcomers last.
+-- Decides the claims by the one rule, in the order in which they come.
 
 local NEWCOMER = 0 -- the bucket of whoever has none yet
 
 local function verdict(v, at, expires) return struct.pack('>Bdd', v, at or 0, expires or 0) end
 
--- ahead counts the people present in buckets before the given one. Claims come
--- in order of bucket, so one walk serves all of them.
+-- ahead counts the people present in buckets before the given one. In fifo claims
+-- come in order of bucket, so one walk serves all of them.
 local walk
 local function ahead(bucket)
-  walk = walk or {buckets = call('ZRANGEBYSCORE', BUCKETS, 0, '+inf'), people = 0, next = 1}
+  if not walk or bucket < walk.bucket then walk = {buckets = call('ZRANGEBYSCORE', BUCKETS, 0, '+inf'), people = 0, next = 1} end
+  walk.bucket = bucket
   while walk.buckets[walk.next] and tonumber(walk.buckets[walk.next]) < bucket do
     walk.people = walk.people + (tonumber(call('HGET', COUNTS, walk.buckets[walk.next])) or 0)
     walk.next = walk.next + 1
