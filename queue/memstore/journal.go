@@ -258,7 +258,7 @@ func replace(path string, content []byte) error {
 	if err == nil {
 		err = file.Sync()
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(path+nextSuffix, path)
