@@ -9,6 +9,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // passage is what has to be done to the answer to an admitted request.
@@ -31,7 +32,7 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler) {
 
 // admit sends an admitted visitor's request on to the origin, and keeps their
 // session active for as long as the answer takes.
-func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
+func (g *Gate) admit(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	setCookie := ""
 	if d.Issue || v.stale {
 		setCookie = g.seal(v, d.Ticket)
@@ -70,7 +71,7 @@ func (g *Gate) seal(v visitor, t queue.Ticket) string {
 
 // setTicket has an answer of the gate's own set or delete the cookie, as the
 // decision wants it.
-func (g *Gate) setTicket(h http.Header, v visitor, d *queue.Decision) {
+func (g *Gate) setTicket(h http.Header, v visitor, d *queueroom.Decision) {
 	switch {
 	case d.Drop:
 		h.Add("Set-Cookie", v.room.jar.DeleteCookie(v.https))

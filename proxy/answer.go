@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -23,7 +24,7 @@ var (
 )
 
 // queued answers a visitor who waits.
-func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
+func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	h, own := w.Header(), make([]string, 2) // one allocation for two headers
 	if d.Issue || v.stale {
 		if own[0] = g.seal(v, d.Ticket); own[0] != "" {
@@ -42,7 +43,7 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 
 // rejected answers a visitor whom the room does not take. Who sent a form must
 // not take the page for the answer to it.
-func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
+func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	g.setTicket(w.Header(), v, &d)
 	if unsafe(r) {
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)

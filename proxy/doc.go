@@ -9,7 +9,7 @@
 //	whose ticket is this?                    none we trust → new      cookie.Jar
 //	whom does the site say they are?         nobody → the ticket's    subject.Reader
 //	not in, and it is a part of a page?      yes → the origin         uncounted.go
-//	may they enter?                          the one rule             queue.Room
+//	may they enter?                          the one rule             room.Room of queue/room
 //	admitted → the origin, with a new ticket where it changed         admit.go
 //	queued → a page or JSON, with the ticket                          answer.go
 //
@@ -42,7 +42,7 @@
 //	admitted  the visitor is in: load the page again. The end
 //	closed    the room takes nobody, or is gone. The end
 //
-// When somebody's turn has come (queue.Room.Turns) their stream checks in for them
+// When somebody's turn has come (room.Room.Turns) their stream checks in for them
 // at once, in fifo before their time, and tells them that they are in: what is
 // announced has happened, on whichever gate their browser asks next. The slot is
 // theirs for one session: who does not come to the room until then has lost it, for

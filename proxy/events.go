@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 var eventStream = []string{"text/event-stream"}
@@ -32,12 +33,12 @@ func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *str
 	}
 	q := v.request(false, false)
 	q.Aside = true // the page comes for what is told here
-	d := queue.Decision{Outcome: queue.Admitted, Ticket: v.ticket}
+	d := queueroom.Decision{Outcome: queueroom.Admitted, Ticket: v.ticket}
 	if v.ticket.State == queue.Waiting && !v.room.line.queue.Suspended() {
 		d = v.room.line.queue.Visit(r.Context(), v.now, q)
 		v.room.note(d)
 	}
-	if d.Outcome != queue.Admitted {
+	if d.Outcome != queueroom.Admitted {
 		g.setTicket(h, v, &d)
 	}
 	q.Ticket = d.Ticket

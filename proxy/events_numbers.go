@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // frame is an event that many streams send.
@@ -49,7 +50,7 @@ type bucketWaitJSON struct {
 const maxBuckets = 60
 
 // numbersText is the JSON of a room's numbers, without their time.
-func numbersText(n *queue.Numbers) []byte {
+func numbersText(n *queueroom.Numbers) []byte {
 	j := numbersJSON{QueueingMethod: n.Settings.Method, UsersQueued: n.Waiting}
 	switch n.Settings.Method {
 	case queue.Line:

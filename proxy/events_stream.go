@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // heartbeat is how long a stream is silent at most: proxies in between cut off
@@ -38,7 +39,7 @@ type stream struct {
 
 	// The stream's own.
 	room    *room
-	request queue.Request
+	request queueroom.Request
 	due     queue.Instant // the next check-in
 	ends    queue.Instant
 	silent  queue.Instant // until when it may be
@@ -47,7 +48,7 @@ type stream struct {
 	over    bool
 }
 
-func newStream(g *Gate, w http.ResponseWriter, v visitor, q queue.Request) *stream {
+func newStream(g *Gate, w http.ResponseWriter, v visitor, q queueroom.Request) *stream {
 	lasts := v.room.line.queue.Settings().QueueTicketTTL / 2
 	return &stream{
 		gate: g, line: v.room.line, room: v.room, out: w, control: http.NewResponseController(w), request: q,
@@ -58,7 +59,7 @@ func newStream(g *Gate, w http.ResponseWriter, v visitor, q queue.Request) *stre
 
 // begin tells the decision about the visitor's request. Whoever comes again after
 // the stream's end does so at a moment of their own.
-func (s *stream) begin(now queue.Instant, d *queue.Decision) {
+func (s *stream) begin(now queue.Instant, d *queueroom.Decision) {
 	s.begun = fmt.Appendf(nil, "retry: %d\n\n", 500+rand.N(2000))
 	s.begun, s.over = s.tell(s.begun, now, d)
 }
@@ -106,13 +107,13 @@ func (s *stream) step(ctx context.Context) bool {
 
 // checkIn has the visitor asked for by the stream: at the time that their ticket
 // says, when their turn has come, or when they were taken for gone.
-func (s *stream) checkIn(ctx context.Context, now queue.Instant) *queue.Decision {
+func (s *stream) checkIn(ctx context.Context, now queue.Instant) *queueroom.Decision {
 	room := s.line.room.Load()
 	switch {
 	case room == nil:
-		return &queue.Decision{Outcome: queue.Rejected}
+		return &queueroom.Decision{Outcome: queueroom.Rejected}
 	case s.line.queue.Suspended():
-		return &queue.Decision{Outcome: queue.Admitted}
+		return &queueroom.Decision{Outcome: queueroom.Admitted}
 	}
 	s.room = room
 	d := s.line.queue.Visit(ctx, now, s.request)
@@ -122,12 +123,12 @@ func (s *stream) checkIn(ctx context.Context, now queue.Instant) *queue.Decision
 
 // tell appends what a decision means to the visitor, and says whether that is the
 // stream's end.
-func (s *stream) tell(b []byte, now queue.Instant, d *queue.Decision) (told []byte, over bool) {
+func (s *stream) tell(b []byte, now queue.Instant, d *queueroom.Decision) (told []byte, over bool) {
 	switch {
-	case d.Outcome == queue.Admitted:
+	case d.Outcome == queueroom.Admitted:
 		s.gate.streams.call(s.line, s.id) // their other streams
 		return append(b, "event: admitted\ndata: {}\n\n"...), true
-	case d.Outcome != queue.Queued:
+	case d.Outcome != queueroom.Queued:
 		return append(b, "event: closed\ndata: {}\n\n"...), true
 	case d.Ticket.ID != s.id:
 		return b, true // whoever they are now, their next request is to be told
@@ -141,6 +142,6 @@ func (s *stream) tell(b []byte, now queue.Instant, d *queue.Decision) (told []by
 }
 
 // place appends the visitor's own numbers: those that JSON has for them.
-func (s *stream) place(b []byte, d *queue.Decision) []byte {
+func (s *stream) place(b []byte, d *queueroom.Decision) []byte {
 	return append(append(append(b, "event: place\ndata: "...), s.room.tellWaiting(d)...), "\n\n"...)
 }

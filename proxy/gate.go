@@ -14,6 +14,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -159,16 +160,16 @@ func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
 }
 
 // decided turns the queue's decision into an answer.
-func (g *Gate) decided(w http.ResponseWriter, r *http.Request, v visitor, d queue.Decision) {
+func (g *Gate) decided(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	v.room.note(d)
 	switch d.Outcome {
-	case queue.Admitted:
+	case queueroom.Admitted:
 		g.admit(w, r, v, d)
-	case queue.Queued:
+	case queueroom.Queued:
 		g.queued(w, r, v, d)
-	case queue.Rejected:
+	case queueroom.Rejected:
 		g.rejected(w, r, v, d)
-	case queue.Busy:
+	case queueroom.Busy:
 		g.busy(w, r, v)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // hold keeps a session active while an answer is under way. Most answers end
@@ -13,7 +14,7 @@ type hold struct {
 	mu     sync.Mutex // not held through calls to the store
 	timer  *time.Timer
 	gate   *Gate
-	queue  *queue.Room // nil once the answer has ended
+	queue  *queueroom.Room // nil once the answer has ended
 	ticket queue.Ticket
 	seat   *seats // that the answer may keep for its visitor; nil for none
 	long   bool   // the answer keeps the session: it has been touched

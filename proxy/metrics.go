@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // result is what became of a request in a room, as the metrics tell it.
@@ -78,9 +78,9 @@ func (m *metrics) room(name string) roomMetrics {
 func (r *roomMetrics) count(what result) { r.decisions[what].Inc() }
 
 // note counts a decision of the queue.
-func (r *roomMetrics) note(d queue.Decision) {
+func (r *roomMetrics) note(d queueroom.Decision) {
 	switch d.Outcome {
-	case queue.Admitted:
+	case queueroom.Admitted:
 		if !d.Fresh {
 			r.count(accepted)
 			return
@@ -89,11 +89,11 @@ func (r *roomMetrics) note(d queue.Decision) {
 		if d.Waited > 0 {
 			r.waits.Observe(d.Waited.Seconds())
 		}
-	case queue.Queued:
+	case queueroom.Queued:
 		r.count(queued)
-	case queue.Rejected:
+	case queueroom.Rejected:
 		r.count(rejected)
-	case queue.Busy:
+	case queueroom.Busy:
 		r.count(busy)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -19,7 +20,7 @@ type pages struct {
 
 // rendered are the pages of one set of numbers. It does not change.
 type rendered struct {
-	numbers *queue.Numbers
+	numbers *queueroom.Numbers
 	byKey   map[pageKey]*page
 }
 
@@ -39,7 +40,7 @@ type pageKey struct {
 
 // waiting returns the page in the language, or JSON if that is empty, for a
 // visitor who waits, and what in it is their own.
-func (r *room) waiting(d *queue.Decision, language string) (*page, templates.Visitor) {
+func (r *room) waiting(d *queueroom.Decision, language string) (*page, templates.Visitor) {
 	n := r.line.queue.Numbers()
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
@@ -63,7 +64,7 @@ func (r *room) refusal(language string) *page {
 
 // placeOf is the visitor's place in an exact line: as the store has just told
 // it, or, while it does not answer, what is left without that.
-func placeOf(n *queue.Numbers, d *queue.Decision) templates.Place {
+func placeOf(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
 	p := templates.Place{TicketNumber: d.Ticket.Number, FirstWaitingNumber: n.Line.First, LastWaitingNumber: n.Line.Last, UsersQueued: max(n.Waiting, 1)}
 	if d.Place.Number == 0 {
 		return p
@@ -81,7 +82,7 @@ func placeOf(n *queue.Numbers, d *queue.Decision) templates.Place {
 
 // get returns the page for the numbers and a key; the place is one of the key's
 // shape.
-func (p *pages) get(r *room, n *queue.Numbers, key pageKey, place templates.Place) *page {
+func (p *pages) get(r *room, n *queueroom.Numbers, key pageKey, place templates.Place) *page {
 	if kept := p.kept.Load(); kept != nil && kept.numbers == n {
 		if page, ok := kept.byKey[key]; ok {
 			return page
@@ -90,7 +91,7 @@ func (p *pages) get(r *room, n *queue.Numbers, key pageKey, place templates.Plac
 	return p.render(r, n, key, place)
 }
 
-func (p *pages) render(r *room, n *queue.Numbers, key pageKey, place templates.Place) *page {
+func (p *pages) render(r *room, n *queueroom.Numbers, key pageKey, place templates.Place) *page {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := &rendered{numbers: n, byKey: map[pageKey]*page{}}
@@ -125,7 +126,7 @@ func (r *room) render(d templates.Data, language string) *page {
 // is rejected. They are one of those who wait, even where the numbers are from
 // before they came, or from before the method changed: whoever has a place is to
 // come back, and whoever has none is not.
-func told(name string, n *queue.Numbers, key pageKey, place templates.Place) templates.Data {
+func told(name string, n *queueroom.Numbers, key pageKey, place templates.Place) templates.Data {
 	wait := n.Wait(key.bucket)
 	ahead, known := n.Ahead(key.bucket)
 	d := templates.Data{

@@ -15,12 +15,13 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // line is what outlives the configurations of a room.
 type line struct {
-	queue *queue.Room
+	queue *queueroom.Room
 	mu    sync.Mutex                 // held while configuring
 	base  atomic.Pointer[RoomConfig] // as this gate is configured, whatever operators changed since
 	room  atomic.Pointer[room]       // its latest configuration; nil while there is no such room
@@ -109,7 +110,7 @@ func (g *Gate) open(ctx context.Context, r *room) error {
 func (g *Gate) newLine(ctx context.Context, r *room) (*line, error) {
 	l := &line{}
 	log := g.o.Log.With(zap.String("room", r.cfg.Name))
-	q, err := queue.NewRoom(ctx, queue.At(g.o.Clock()), queue.Config{
+	q, err := queueroom.New(ctx, queue.At(g.o.Clock()), queueroom.Config{
 		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack,
 		OnStoreChange: func(err error) {
 			if err != nil {

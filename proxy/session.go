@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // sessionJSON is how the caller stands in one room.
@@ -68,7 +69,7 @@ func (s *setup) asked(r *http.Request) (of *room, told bool, status int) {
 
 // stands returns the caller's ticket and place as they are, or as they are once
 // renewed.
-func (g *Gate) stands(w http.ResponseWriter, r *http.Request, v visitor, renew bool) (d queue.Decision) {
+func (g *Gate) stands(w http.ResponseWriter, r *http.Request, v visitor, renew bool) (d queueroom.Decision) {
 	q := v.request(hidden(r), false)
 	if !renew || v.room.line.queue.Suspended() {
 		d.Ticket, d.Place = v.room.line.queue.Peek(r.Context(), v.now, q)
@@ -86,7 +87,7 @@ func (g *Gate) stands(w http.ResponseWriter, r *http.Request, v visitor, renew b
 }
 
 // tellSession tells how somebody stands.
-func (r *room) tellSession(d *queue.Decision) sessionJSON {
+func (r *room) tellSession(d *queueroom.Decision) sessionJSON {
 	j := sessionJSON{Room: r.cfg.Name, Status: "none"}
 	switch t := &d.Ticket; t.State {
 	case queue.Waiting:
@@ -103,7 +104,7 @@ func (r *room) tellSession(d *queue.Decision) sessionJSON {
 }
 
 // tellWaiting is the object that the JSON of somebody who waits has in it.
-func (r *room) tellWaiting(d *queue.Decision) json.RawMessage {
+func (r *room) tellWaiting(d *queueroom.Decision) json.RawMessage {
 	page, own := r.waiting(d, "")
 	var told struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`

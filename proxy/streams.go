@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 const (
@@ -35,7 +36,7 @@ type audience struct {
 	byID    map[queue.ID][]*stream
 
 	numbers atomic.Pointer[frame]
-	made    *queue.Numbers // what they were made from
+	made    *queueroom.Numbers // what they were made from
 	text    []byte         // without their time
 	sent    queue.Instant
 }
@@ -198,7 +199,7 @@ func (a *audience) beat(now queue.Instant, l *line) {
 
 // renew makes the event of the room's numbers if they have changed, once a second
 // at most, and says whether it has.
-func (a *audience) renew(now queue.Instant, n *queue.Numbers) bool {
+func (a *audience) renew(now queue.Instant, n *queueroom.Numbers) bool {
 	if n == a.made || now.Sub(a.sent) < time.Second {
 		return false
 	}
@@ -217,7 +218,7 @@ func (a *audience) renew(now queue.Instant, n *queue.Numbers) bool {
 
 // callTurns calls those whose turn has come. In fifo these are of each bucket the
 // first to have arrived, as many as slots are kept for it.
-func (a *audience) callTurns(now queue.Instant, turns queue.Turns) {
+func (a *audience) callTurns(now queue.Instant, turns queueroom.Turns) {
 	if turns.None() {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // visitor is who sent a request that a room guards.
@@ -24,8 +25,8 @@ type visitor struct {
 }
 
 // request is what the visitor asks of the queue.
-func (v *visitor) request(hidden, noWait bool) queue.Request {
-	return queue.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority}
+func (v *visitor) request(hidden, noWait bool) queueroom.Request {
+	return queueroom.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority}
 }
 
 // visitor returns who sent the request, by their ticket and by what the site says
@@ -44,7 +45,7 @@ func (r *room) holder(q *http.Request, now queue.Instant, trust origin.Trust, ti
 		r.log.Debug("token refused", zap.Error(refused))
 	}
 	if claim.Subject != "" {
-		v.subject, v.priority = queue.SubjectID(r.cfg.Name, claim.Subject), claim.Priority
+		v.subject, v.priority = queueroom.SubjectID(r.cfg.Name, claim.Subject), claim.Priority
 	}
 	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != r.jar.Name(v.https))
 	return v

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // visitorsJSON is who is in a room and who is in its exact line, the first of each.
@@ -85,7 +86,7 @@ func (g *Gate) withVisitor(next func(http.ResponseWriter, *http.Request, *room, 
 		var id queue.ID
 		text := q.PathValue("id")
 		if subject, ok := strings.CutPrefix(text, "subject:"); ok && subject != "" {
-			next(w, q, r, queue.SubjectID(r.cfg.Name, subject))
+			next(w, q, r, queueroom.SubjectID(r.cfg.Name, subject))
 			return
 		}
 		if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {

@@ -109,3 +109,34 @@ func indexOf(names []string, what, name string) (int, error) {
 	}
 	return 0, fmt.Errorf("unknown %s %q: want one of %v", what, name, names)
 }
+
+// ErrorPolicy says who enters while the store does not answer. People who are
+// in already are never affected.
+type ErrorPolicy uint8
+
+// The policies; the zero value is Hold.
+const (
+	Hold  ErrorPolicy = iota // nobody new
+	Share                    // as many as were open to this node when it last knew
+	Let                      // everyone
+)
+
+var policyNames = []string{"hold", "share", "open"}
+
+// Choices returns the names of all policies.
+func (ErrorPolicy) Choices() []string { return policyNames }
+
+// String returns the policy's name as configuration files spell it.
+func (p ErrorPolicy) String() string { return nameOf(policyNames, int(p)) }
+
+// MarshalText returns the policy's name.
+func (p ErrorPolicy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText accepts the names that String returns.
+func (p *ErrorPolicy) UnmarshalText(text []byte) error {
+	i, err := indexOf(policyNames, "on_store_error", string(text))
+	if err == nil {
+		*p = ErrorPolicy(i)
+	}
+	return err
+}

@@ -1,4 +1,6 @@
-// Package queue decides who may enter a room.
+// Package queue is the vocabulary of who may enter a room, the one rule that decides
+// it, and the contract of the stores that keep it. Package room has the live room of
+// one node, packages memstore and redisstore the stores.
 //
 // # Words
 //
@@ -58,20 +60,14 @@
 //
 // # Where things are kept
 //
-// The visitor's own place travels in their [Ticket]. A [Room] remembers, for
-// one refresh interval, which visitors have checked in, so that asking early or
-// with an old ticket gains nothing, and which sessions it has seen. A [Store]
-// counts the people present by [Cell] (bucket, and the window in which they are
-// due next), holds the active sessions by id, and grants slots in one atomic
-// step. Whoever misses a check-in leaves the counts when their window passes,
-// and keeps the place in their ticket. An exact line is the exception: the store
-// holds it visitor by visitor, and each check-in is put to it.
-//
-// # A visit
-//
-// [Room.Visit] reads in that order: is the visitor in already (decided from the
-// ticket alone); if not, are they due; if so, count them, and put a [Claim] to
-// the store if a slot may be theirs.
+// The visitor's own place travels in their [Ticket]. A node remembers, for one
+// refresh interval, which visitors have checked in, so that asking early or with an
+// old ticket gains nothing, and which sessions it has seen. A [Store] counts the
+// people present by [Cell] (bucket, and the window in which they are due next), holds
+// the active sessions by id, and grants slots in one atomic step. Whoever misses a
+// check-in leaves the counts when their window passes, and keeps the place in their
+// ticket. An exact line is the exception: the store holds it visitor by visitor, and
+// each check-in is put to it.
 //
 // The rule, the buckets and the wait times follow Cloudflare's article
 // "Waiting Room: Random Queueing and Custom Web/Mobile Apps" (2021).

@@ -24,8 +24,8 @@ func (c *Configuration) Remembers() time.Duration {
 	return max(c.Settings.PlaceLasts(), c.Places.Longest) + memoryMargin
 }
 
-// placesUnder returns the Places of the settings that follow c at now.
-func (c *Configuration) placesUnder(s *Settings, now Instant) Places {
+// PlacesUnder returns the Places of the settings that follow c at now.
+func (c *Configuration) PlacesUnder(s *Settings, now Instant) Places {
 	if c.Version == 0 {
 		return Places{}
 	}
@@ -38,18 +38,4 @@ func (c *Configuration) placesUnder(s *Settings, now Instant) Places {
 		next.Since = max(next.Since, now.Add(-lasted))
 	}
 	return next
-}
-
-// memory is what the configuration in force says of places from before.
-type memory struct {
-	since Instant       // as in Places
-	lasts time.Duration // how long it is remembered who was let in
-}
-
-// placeEnds is until when the place of a waiting ticket can be come back to.
-func (r *Room) placeEnds(s *Settings, t *Ticket) Instant {
-	if t.LastCheckIn <= r.memory.Load().since {
-		return 0
-	}
-	return s.placeEnds(t)
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
+var start = queue.At(time.Date(2021, 5, 27, 15, 54, 0, 0, time.UTC))
+
 func TestOpenIsWhatBothLimitsLeaveAndNeverNegative(t *testing.T) {
-	s := settings(10, 5)
+	s := limits(10, 5)
 	all, none := s, s
 	all.QueueAll, none.Method = true, queue.Reject
 	for _, c := range []struct {
@@ -51,7 +53,7 @@ func TestReservedSlotsNeverExceedWhatIsOpenAndGoToTheOldestFirst(t *testing.T) {
 
 func TestPacerReleasesTheAllowance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := settings(1, rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, 200_000)).Draw(t, "perMinute"))
+		s := limits(1, rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, 200_000)).Draw(t, "perMinute"))
 		s.Pacing = queue.Pacing(rapid.IntRange(0, 3).Draw(t, "pacing"))
 		s.Method = queue.Method(rapid.IntRange(0, 1).Draw(t, "method"))
 		pacer := queue.Pacer{Seed: rapid.Uint64().Draw(t, "seed")}
@@ -97,4 +99,9 @@ func TestClaimsThatGoTogetherAreDecidedByTheRule(t *testing.T) {
 	claims := []queue.Claim{newcomer, late, early}
 	assert.Equal(t, []int{2, 1, 0}, queue.InOrder(queue.FIFO, claims), "earlier buckets first, newcomers last")
 	assert.Equal(t, []int{1, 2, 0}, queue.InOrder(queue.Random, claims), "as given, newcomers last")
+}
+
+// limits are settings with the two limits and the defaults.
+func limits(total, perMinute int) queue.Settings {
+	return queue.Settings{TotalActiveUsers: total, NewUsersPerMinute: perMinute}.WithDefaults()
 }

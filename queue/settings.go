@@ -103,7 +103,7 @@ func (s Settings) Misfits() []SettingFault {
 	}
 	require(s.QueueTicketTTL >= 2*s.RefreshInterval, "queue_ticket_ttl", s.QueueTicketTTL,
 		"is too short: at least two refresh intervals, %s", FormatDuration(2*s.RefreshInterval))
-	require(s.Method != Line || s.LineDropout >= s.RefreshInterval+s.slack(), "line_dropout", s.LineDropout,
+	require(s.Method != Line || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
 		"is too short: longer than a refresh interval, which is %s, with some to spare for the way", FormatDuration(s.RefreshInterval))
 	return faults
 }
@@ -152,18 +152,18 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 // longest is what any duration may be: no cookie is kept for longer than a day.
 const longest = 24 * time.Hour
 
-// slack is how late a check-in may come and still find its visitor counted: it
+// CheckInSlack is how late a check-in may come and still find its visitor counted: it
 // covers the network and the rounding of windows.
-func (s *Settings) slack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
+func (s *Settings) CheckInSlack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
 
-// placeEnds is until when the place of a waiting ticket that is worth something can
+// PlaceEnds is until when the place of a waiting ticket that is worth something can
 // be come back to: not before the check-in that its visitor was told to make. Of an
 // exact line the store knows.
-func (s *Settings) placeEnds(t *Ticket) Instant {
+func (s *Settings) PlaceEnds(t *Ticket) Instant {
 	if s.Method == Line {
 		return endOfInstants
 	}
-	return t.LastCheckIn.Add(max(s.QueueTicketTTL, Told(t.RefreshInterval)+s.slack()))
+	return t.LastCheckIn.Add(max(s.QueueTicketTTL, Told(t.RefreshInterval)+s.CheckInSlack()))
 }
 
 // PlaceLasts is how long after a check-in a place can be come back to at most, with
@@ -176,11 +176,11 @@ func (s Settings) PlaceLasts() time.Duration {
 // for so long a store gives no slots away where people wait whose places in an
 // exact line it does not know yet.
 func (s Settings) ComesBack() time.Duration {
-	_, interval, _ := s.intervals()
+	_, interval, _ := s.Intervals()
 	if s.Method == Random {
 		interval += s.RefreshInterval // of the first check-in
 	}
-	return Told(interval) + s.slack()
+	return Told(interval) + s.CheckInSlack()
 }
 
 // ConfirmsWithin is how long an exact line waits for the first check-in of somebody
@@ -201,32 +201,34 @@ func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 // FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its admission.
 func (s *Settings) FixedSessions() bool { return s.DisableSessionRenewal && s.Occupancy == BySession }
 
-// fixed reports whether requests renew no session.
-func (s *Settings) fixed() bool { return s.DisableSessionRenewal || s.Occupancy == ByConnection }
+// Fixed reports whether requests renew no session.
+func (s *Settings) Fixed() bool { return s.DisableSessionRenewal || s.Occupancy == ByConnection }
 
-// over reports whether a fixed session of somebody who was let in then has ended, whatever still keeps its slot.
-func (s *Settings) over(accepted, now Instant) bool {
+// Over reports whether a fixed session of somebody who was let in then has ended, whatever still keeps its slot.
+func (s *Settings) Over(accepted, now Instant) bool {
 	return s.FixedSessions() && accepted.Add(s.SessionDuration) <= now
 }
 
-// sessionEnd is until when a visitor may pass by a grant: a fixed session ends in its time, whatever keeps its slot.
-func (s *Settings) sessionEnd(g Grant) Instant {
+// SessionEnd is until when a visitor may pass by a grant: a fixed session ends in its time, whatever keeps its slot.
+func (s *Settings) SessionEnd(g Grant) Instant {
 	if s.FixedSessions() {
 		return min(g.Expires, g.AcceptedAt.Add(s.SessionDuration))
 	}
 	return g.Expires
 }
 
-// renews reports whether a request renews the session of whoever is in.
-func (s *Settings) renews() bool { return !s.fixed() }
+// Renews reports whether a request renews the session of whoever is in.
+func (s *Settings) Renews() bool { return !s.Fixed() }
 
-// bucket is where a visitor who arrived then is counted. It is in whole seconds
+// BucketOf is where a visitor who arrived then is counted. It is in whole seconds
 // whatever the setting, so that it packs; buckets, of a second at least, stay
 // apart.
-func (s *Settings) bucket(arrived Instant) Instant { return arrived.Floor(s.Bucket).Floor(time.Second) }
+func (s *Settings) BucketOf(arrived Instant) Instant {
+	return arrived.Floor(s.Bucket).Floor(time.Second)
+}
 
-// rejects reports whether nobody gets even a place in line.
-func (s *Settings) rejects() bool { return s.Method == Reject && !s.QueueAll }
+// RejectsAll reports whether nobody gets even a place in line.
+func (s *Settings) RejectsAll() bool { return s.Method == Reject && !s.QueueAll }
 
 // Pace is the pacing in force: PacingAuto resolved.
 func (s Settings) Pace() Pacing {

@@ -298,3 +298,21 @@ type Store interface {
 	// Close releases what the store holds. No call may be under way.
 	Close() error
 }
+
+// Unsure says whether some people may be missing from the view.
+func (v *View) Unsure() bool { return v.Recovering || v.Settling }
+
+// LetIn reports whether the claimant is in.
+func (g Grant) LetIn() bool {
+	return g.Verdict == Granted || g.Verdict == Held || g.Verdict == Beyond
+}
+
+// Add counts more, of the same minute or a later one.
+func (a *Admissions) Add(more Admissions) {
+	switch {
+	case more.Minute > a.Minute:
+		*a = more
+	case more.Minute == a.Minute:
+		a.Visitors += more.Visitors
+	}
+}

@@ -140,3 +140,37 @@ func FuzzTicket(f *testing.F) {
 		require.Equal(t, b, again)
 	})
 }
+
+// BenchmarkTicket is the binary form, which a codec encrypts.
+func BenchmarkTicket(b *testing.B) {
+	b.Run("encode", func(b *testing.B) {
+		buffer := make([]byte, 0, 64)
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := waitingTicket.AppendBinary(buffer)
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		form, err := waitingTicket.AppendBinary(nil)
+		require.NoError(b, err)
+		var t queue.Ticket
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := t.UnmarshalBinary(form); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestReadingAndWritingATicketDoesNotAllocate(t *testing.T) {
+	buffer := make([]byte, 0, 64)
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		b, _ := waitingTicket.AppendBinary(buffer)
+		var ticket queue.Ticket
+		_ = ticket.UnmarshalBinary(b)
+	}))
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
@@ -22,7 +23,7 @@ type machine struct {
 	boot    uint64        // the name of its start; 0 if it does not tell
 	began   time.Duration // of that start
 	process time.Duration // by how much the gate's own clock is ahead: it never jumps
-	room    *queue.Room
+	room    *room.Room
 }
 
 // runs starts a gate on what the one before has on disk.
@@ -33,7 +34,7 @@ func (m *machine) runs(s queue.Settings) {
 	store, err := memstore.Config{Dir: dir, SinceBoot: func() (uint64, time.Duration) { return m.boot, m.passed - m.began }}.Open()
 	require.NoError(m, err)
 	m.dir, m.process = dir, m.set
-	m.room, err = queue.NewRoom(m.Context(), m.now(), queue.Config{Name: "shop", Settings: s, Store: store})
+	m.room, err = room.New(m.Context(), m.now(), room.Config{Name: "shop", Settings: s, Store: store})
 	require.NoError(m, err)
 }
 
@@ -48,8 +49,8 @@ func (m *machine) at(passed time.Duration) {
 	}
 }
 
-func (m *machine) visit(t queue.Ticket) queue.Decision {
-	return m.room.Visit(m.Context(), m.now(), queue.Request{Ticket: t})
+func (m *machine) visit(t queue.Ticket) room.Decision {
+	return m.room.Visit(m.Context(), m.now(), room.Request{Ticket: t})
 }
 
 func TestAClockThatWasSetWhileTheGateWasAwayChangesNothing(t *testing.T) {
@@ -64,26 +65,26 @@ func TestAClockThatWasSetWhileTheGateWasAwayChangesNothing(t *testing.T) {
 			m.runs(s)
 			m.at(5 * time.Second)
 			first, second := m.visit(queue.Ticket{}), m.visit(queue.Ticket{})
-			require.Equal(t, queue.Admitted, second.Outcome)
+			require.Equal(t, room.Admitted, second.Outcome)
 			waits := m.visit(queue.Ticket{})
-			require.Equal(t, queue.Queued, waits.Outcome)
+			require.Equal(t, room.Queued, waits.Outcome)
 			m.at(20 * time.Second)
 			m.set = set
 			m.passed += 3 * time.Second
 			m.runs(s)
 
-			assert.Equal(t, queue.Admitted, m.visit(first.Ticket).Outcome, "who was in is in")
-			assert.Equal(t, queue.Admitted, m.visit(second.Ticket).Outcome)
-			assert.Equal(t, queue.Queued, m.visit(queue.Ticket{}).Outcome, "and nobody else")
-			assert.Equal(t, queue.Queued, m.visit(waits.Ticket).Outcome, "whoever waits, waits")
+			assert.Equal(t, room.Admitted, m.visit(first.Ticket).Outcome, "who was in is in")
+			assert.Equal(t, room.Admitted, m.visit(second.Ticket).Outcome)
+			assert.Equal(t, room.Queued, m.visit(queue.Ticket{}).Outcome, "and nobody else")
+			assert.Equal(t, room.Queued, m.visit(waits.Ticket).Outcome, "whoever waits, waits")
 			n, err := m.room.Stand(t.Context(), m.now())
 			require.NoError(t, err)
 			assert.Equal(t, 2, n.Active)
 			m.at(63 * time.Second)
-			assert.Equal(t, queue.Admitted, m.visit(first.Ticket).Outcome, "for as long as it was told")
-			assert.Equal(t, queue.Queued, m.visit(waits.Ticket).Outcome)
+			assert.Equal(t, room.Admitted, m.visit(first.Ticket).Outcome, "for as long as it was told")
+			assert.Equal(t, room.Queued, m.visit(waits.Ticket).Outcome)
 			m.at(85 * time.Second)
-			assert.Equal(t, queue.Admitted, m.visit(waits.Ticket).Outcome, "and then the slot goes on")
+			assert.Equal(t, room.Admitted, m.visit(waits.Ticket).Outcome, "and then the slot goes on")
 		})
 	}
 }
@@ -97,12 +98,12 @@ func TestAClockThatWasSetGivesNoMinuteTwice(t *testing.T) {
 		m.runs(s)
 		m.at(30 * time.Second)
 		for range 3 {
-			require.Equal(t, queue.Admitted, m.visit(queue.Ticket{}).Outcome)
+			require.Equal(t, room.Admitted, m.visit(queue.Ticket{}).Outcome)
 		}
 		m.set = set
 		m.runs(s)
 		m.at(59 * time.Second)
-		assert.Equal(t, queue.Queued, m.visit(queue.Ticket{}).Outcome, "set by %v", set)
+		assert.Equal(t, room.Queued, m.visit(queue.Ticket{}).Outcome, "set by %v", set)
 	}
 }
 
@@ -119,12 +120,12 @@ func TestAClockThatWasSetBackWhileTheMachineWasOffThrowsNobodyOut(t *testing.T) 
 		m.set, m.boot = set, 8
 		m.passed += 3 * time.Second
 		m.runs(s)
-		assert.Equal(t, queue.Admitted, m.visit(in.Ticket).Outcome, "set by %v", set)
+		assert.Equal(t, room.Admitted, m.visit(in.Ticket).Outcome, "set by %v", set)
 		m.at(59 * time.Second)
 		waits := m.visit(queue.Ticket{})
-		assert.Equal(t, queue.Queued, waits.Outcome)
+		assert.Equal(t, room.Queued, waits.Outcome)
 		m.at(60*time.Second + 10*time.Second + 3*time.Second + 6*time.Second)
-		assert.Equal(t, queue.Admitted, m.visit(waits.Ticket).Outcome, "later by what passed since the clock was noted")
+		assert.Equal(t, room.Admitted, m.visit(waits.Ticket).Outcome, "later by what passed since the clock was noted")
 	}
 }
 
@@ -137,17 +138,17 @@ func TestAClockThatWasAheadAndIsRightAgainHoldsNobodyUp(t *testing.T) {
 			m := &machine{TB: t, dir: t.TempDir(), boot: 7, set: 1000 * time.Hour}
 			m.runs(s)
 			in := m.visit(queue.Ticket{})
-			require.Equal(t, queue.Admitted, in.Outcome)
+			require.Equal(t, room.Admitted, in.Outcome)
 			m.at(20 * time.Second)
 			m.set, m.boot = 0, boot
 			m.runs(s)
-			assert.Equal(t, queue.Admitted, m.visit(in.Ticket).Outcome)
+			assert.Equal(t, room.Admitted, m.visit(in.Ticket).Outcome)
 			waits := m.visit(queue.Ticket{})
-			require.Equal(t, queue.Queued, waits.Outcome)
+			require.Equal(t, room.Queued, waits.Outcome)
 			m.at(20*time.Second + 62*time.Second)
 			waits = m.visit(waits.Ticket)
 			m.at(20*time.Second + 85*time.Second)
-			assert.Equal(t, queue.Admitted, m.visit(waits.Ticket).Outcome, "one session after the start")
+			assert.Equal(t, room.Admitted, m.visit(waits.Ticket).Outcome, "one session after the start")
 		})
 	}
 }
@@ -167,11 +168,11 @@ func TestAClockWhoseNoteIsLostOrDamagedGoesByTheJournals(t *testing.T) {
 			m.set = -time.Hour
 			require.NoError(t, damage(m.dir+"/clock"))
 			m.runs(s)
-			assert.Equal(t, queue.Admitted, m.visit(in.Ticket).Outcome)
-			assert.Equal(t, queue.Queued, m.visit(queue.Ticket{}).Outcome)
+			assert.Equal(t, room.Admitted, m.visit(in.Ticket).Outcome)
+			assert.Equal(t, room.Queued, m.visit(queue.Ticket{}).Outcome)
 			waits := m.visit(queue.Ticket{})
 			m.at(95 * time.Second)
-			assert.Equal(t, queue.Admitted, m.visit(waits.Ticket).Outcome)
+			assert.Equal(t, room.Admitted, m.visit(waits.Ticket).Outcome)
 		})
 	}
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/line"
 )
 
-// minute is the calendar minute that new_users_per_minute counts by.
-const minute = time.Minute
-
 // room is one room; mu guards all of it.
 type room struct {
 	mu       sync.Mutex
@@ -159,7 +156,7 @@ func (r *room) count(p *queue.Report, now queue.Instant) {
 // advance moves the clock, which never goes back.
 func (r *room) advance(now queue.Instant) {
 	r.now = max(r.now, now)
-	if m := r.now.Floor(minute); m != r.minute {
+	if m := r.now.Floor(queue.Minute); m != r.minute {
 		r.rates.close(r.minute, r.admitted, !r.idle)
 		r.minute, r.admitted, r.idle = m, 0, false
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
 )
 
@@ -31,7 +32,7 @@ func BenchmarkAdmit(b *testing.B) {
 	store := open(b, server.URL())
 	for _, hands := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("newcomers=%d", hands), func(b *testing.B) {
-			room, err := queue.NewRoom(context.Background(), clock(), queue.Config{
+			r, err := room.New(context.Background(), clock(), room.Config{
 				Name: fmt.Sprint("shop", hands), Store: store, Settings: vast(), Gather: 50 * time.Millisecond,
 			})
 			require.NoError(b, err)
@@ -42,7 +43,7 @@ func BenchmarkAdmit(b *testing.B) {
 			for range hands {
 				group.Go(func() {
 					for left.Add(-1) >= 0 {
-						enter(b, room)
+						enter(b, r)
 					}
 				})
 			}
@@ -54,16 +55,16 @@ func BenchmarkAdmit(b *testing.B) {
 }
 
 // enter has a newcomer come until they are let in.
-func enter(b *testing.B, room *queue.Room) {
-	for room.Visit(context.Background(), clock(), queue.Request{NoWait: true}).Outcome != queue.Admitted {
-		if err := room.Sync(context.Background(), clock()); err != nil {
+func enter(b *testing.B, r *room.Room) {
+	for r.Visit(context.Background(), clock(), room.Request{NoWait: true}).Outcome != room.Admitted {
+		if err := r.Sync(context.Background(), clock()); err != nil {
 			b.Log(err)
 		}
 	}
 }
 
 func benchmarkAgainstBare(b *testing.B, client redis.UniversalClient, store queue.Store) {
-	room, err := queue.NewRoom(context.Background(), clock(), queue.Config{
+	r, err := room.New(context.Background(), clock(), room.Config{
 		Name: "alone", Store: store, Settings: vast(), Gather: 50 * time.Millisecond,
 	})
 	require.NoError(b, err)
@@ -74,7 +75,7 @@ redis.call('HSET', KEYS[3], 'a', ARGV[1]); return redis.call('GET', KEYS[4])`)
 	var ours, theirs []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		enter(b, room)
+		enter(b, r)
 		ours = append(ours, time.Since(began))
 		began = time.Now()
 		if err := bare.Run(context.Background(), client, keys, "x").Err(); err != redis.Nil { //nolint:errorlint // Run returns it bare

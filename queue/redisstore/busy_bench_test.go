@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
 )
 
@@ -23,7 +24,7 @@ const newcomers = 4000
 type busyNodes struct {
 	testing.TB
 	server *redistest.Server
-	rooms  []*queue.Room
+	rooms  []*room.Room
 }
 
 func newBusyNodes(t testing.TB, n int) *busyNodes {
@@ -42,12 +43,12 @@ func newBusyNodes(t testing.TB, n int) *busyNodes {
 // round is a second of all nodes.
 func (b *busyNodes) round() {
 	b.Helper()
-	for _, room := range b.rooms {
+	for _, r := range b.rooms {
 		now := clock()
 		for i := range newcomers {
-			room.Visit(context.Background(), now.Add(time.Duration(i-newcomers)*time.Second/newcomers), queue.Request{})
+			r.Visit(context.Background(), now.Add(time.Duration(i-newcomers)*time.Second/newcomers), room.Request{})
 		}
-		require.NoError(b, room.Sync(context.Background(), now))
+		require.NoError(b, r.Sync(context.Background(), now))
 	}
 }
 

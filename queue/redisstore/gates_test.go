@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // tester is a testing.T or a rapid.T.
@@ -30,7 +31,7 @@ type gates struct {
 
 // gate is one node. Its clock differs from the store's by skew.
 type gate struct {
-	*queue.Room
+	*room.Room
 	wire *wire
 	skew time.Duration
 
@@ -97,7 +98,7 @@ func newGates(t tester, clock *clocked, s queue.Settings, skews ...time.Duration
 func (g *gates) start(s queue.Settings, skew time.Duration) *gate {
 	g.Helper()
 	n := &gate{wire: &wire{Store: g.clock}, skew: skew}
-	room, err := queue.NewRoom(context.Background(), g.clock.time().Add(skew), queue.Config{
+	r, err := room.New(context.Background(), g.clock.time().Add(skew), room.Config{
 		Name: "shop", Settings: s, Store: n.wire,
 		OnStoreChange: func(err error) {
 			n.mu.Lock()
@@ -106,7 +107,7 @@ func (g *gates) start(s queue.Settings, skew time.Duration) *gate {
 		},
 	})
 	require.NoError(g, err)
-	n.Room = room
+	n.Room = r
 	g.nodes = append(g.nodes, n)
 	return n
 }
@@ -124,20 +125,20 @@ type person struct {
 }
 
 // visit has a person visit a node, and the origin count.
-func (g *gates) visit(n *gate, p *person) queue.Decision {
-	return g.request(n, p, queue.Request{})
+func (g *gates) visit(n *gate, p *person) room.Decision {
+	return g.request(n, p, room.Request{})
 }
 
 // knocks says whether somebody with a ticket would be let in, who does not wait.
 func (g *gates) knocks(n *gate, ticket queue.Ticket) bool {
-	return g.request(n, &person{ticket: ticket}, queue.Request{NoWait: true}).Outcome == queue.Admitted
+	return g.request(n, &person{ticket: ticket}, room.Request{NoWait: true}).Outcome == room.Admitted
 }
 
-func (g *gates) request(n *gate, p *person, q queue.Request) queue.Decision {
+func (g *gates) request(n *gate, p *person, q room.Request) room.Decision {
 	now := g.clock.time()
 	q.Ticket = p.ticket
 	d := n.Visit(context.Background(), now.Add(n.skew), q)
-	if p.in = d.Outcome == queue.Admitted; p.in {
+	if p.in = d.Outcome == room.Admitted; p.in {
 		g.origin.saw(d.Ticket.ID, now)
 	}
 	if d.Issue {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
 )
@@ -151,19 +152,19 @@ func BenchmarkLineCheckInTogether(b *testing.B) {
 	const size, hands = 10_000, 64
 	ctx := context.Background()
 	store := open(b, redistest.Start(b, redistest.Options{}).URL())
-	room, err := queue.NewRoom(ctx, clock(), queue.Config{Name: "shop", Store: store, Settings: queue.Settings{
+	r, err := room.New(ctx, clock(), room.Config{Name: "shop", Store: store, Settings: queue.Settings{
 		TotalActiveUsers: 1, NewUsersPerMinute: 1, Method: queue.Line, QueueAll: true, LineDropout: time.Hour,
 	}})
 	require.NoError(b, err)
 	tickets := make([]queue.Ticket, size)
-	together(hands, size, func(i int) { tickets[i] = room.Visit(ctx, clock(), queue.Request{}).Ticket })
+	together(hands, size, func(i int) { tickets[i] = r.Visit(ctx, clock(), room.Request{}).Ticket })
 	order := redisstore.Keys("shop")[9]
 	ours, theirs, n := 0., 0., 0
 	var took time.Duration
 	for b.Loop() {
 		before, start := processorTime(b, store), time.Now()
 		together(hands, size, func(i int) {
-			d := room.Visit(ctx, clock(), queue.Request{Ticket: tickets[i]})
+			d := r.Visit(ctx, clock(), room.Request{Ticket: tickets[i]})
 			assert.NotZero(b, d.Place.Number)
 			tickets[i] = d.Ticket
 		})

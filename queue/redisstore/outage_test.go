@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // Nobody can check in while the store is away, and who asked meanwhile has not
@@ -32,7 +33,7 @@ func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
 	for range 90 {
 		clock.set(clock.time().Add(time.Second))
 		for i, p := range line {
-			require.Equal(t, queue.Queued, g.visit(g.nodes[i%2], p).Outcome)
+			require.Equal(t, room.Queued, g.visit(g.nodes[i%2], p).Outcome)
 		}
 	}
 	clock.flow(true)

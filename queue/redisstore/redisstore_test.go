@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
 	"github.com/anteroom-gate/anteroom/queue/storetest"
@@ -71,11 +72,11 @@ func TestWithUserAndTLS(t *testing.T) {
 			t.Parallel()
 			server := redistest.Start(t, o)
 			store := open(t, server.URL())
-			room := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10})
+			r := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10})
 			now := queue.At(time.Now())
-			assert.Equal(t, queue.Admitted, room.Visit(context.Background(), now, queue.Request{}).Outcome)
-			assert.Equal(t, queue.Queued, room.Visit(context.Background(), now, queue.Request{}).Outcome)
-			require.NoError(t, room.Sync(context.Background(), now))
+			assert.Equal(t, room.Admitted, r.Visit(context.Background(), now, room.Request{}).Outcome)
+			assert.Equal(t, room.Queued, r.Visit(context.Background(), now, room.Request{}).Outcome)
+			require.NoError(t, r.Sync(context.Background(), now))
 			assert.Contains(t, server.Do("CLIENT", "LIST"), "resp=3")
 		})
 	}
@@ -99,31 +100,31 @@ func TestWithoutINFO(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
 	assert.Equal(t, []string{"the store's user may not ask for INFO: make sure that it is Redis 6.2 or newer, or Valkey, and its maxmemory-policy noeviction"}, warnings)
-	room := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10})
-	assert.Equal(t, queue.Admitted, room.Visit(context.Background(), queue.At(time.Now()), queue.Request{}).Outcome)
+	r := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10})
+	assert.Equal(t, room.Admitted, r.Visit(context.Background(), queue.At(time.Now()), room.Request{}).Outcome)
 }
 
-func newRoom(t testing.TB, store queue.Store, now queue.Instant, s queue.Settings) *queue.Room {
+func newRoom(t testing.TB, store queue.Store, now queue.Instant, s queue.Settings) *room.Room {
 	t.Helper()
-	room, err := queue.NewRoom(context.Background(), now, queue.Config{Name: "shop", Settings: s, Store: store})
+	r, err := room.New(context.Background(), now, room.Config{Name: "shop", Settings: s, Store: store})
 	require.NoError(t, err)
-	return room
+	return r
 }
 
 // busyRoom has one of everything that a room remembers.
 func busyRoom(t *testing.T, store *redisstore.Store) {
 	t.Helper()
 	ctx := context.Background()
-	room := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 10, Method: queue.Random})
+	r := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 10, Method: queue.Random})
 	now := queue.At(time.Now())
 	for range 2 {
-		d := room.Visit(ctx, now, queue.Request{})
-		require.Equal(t, queue.Admitted, d.Outcome)
-		room.Revoke(now, d.Ticket)
+		d := r.Visit(ctx, now, room.Request{})
+		require.Equal(t, room.Admitted, d.Outcome)
+		r.Revoke(now, d.Ticket)
 	}
-	room.Visit(ctx, now, queue.Request{})
-	room.Visit(ctx, now, queue.Request{})
-	require.NoError(t, room.Sync(ctx, now))
+	r.Visit(ctx, now, room.Request{})
+	r.Visit(ctx, now, room.Request{})
+	require.NoError(t, r.Sync(ctx, now))
 	here := queue.Cell{Bucket: now.Floor(time.Minute), Until: now.Add(time.Minute)}
 	standing, err := store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 1, Cells: []queue.CellChange{{Cell: here, People: 9}}}, nil, nil)
 	require.NoError(t, err)
@@ -133,7 +134,7 @@ func busyRoom(t *testing.T, store *redisstore.Store) {
 	}
 	_, err = store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 2}, claims, make([]queue.Grant, len(claims)))
 	require.NoError(t, err)
-	c := room.Configuration()
+	c := r.Configuration()
 	c.Version, c.Settings.Method = c.Version+1, queue.Line
 	require.NoError(t, store.Configure(ctx, "shop", c))
 	inLine := []queue.Claim{{ID: id(100), NoSlot: true}, {ID: id(101), NoSlot: true, Priority: 1}}

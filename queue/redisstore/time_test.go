@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
 )
@@ -98,11 +99,11 @@ func TestServerClockJumps(t *testing.T) {
 			server := redistest.Start(t, redistest.Options{})
 			store := open(t, server.URL())
 			s := small(2)
-			rooms := []*queue.Room{newRoom(t, store, now(), s), newRoom(t, store, now(), s)}
+			rooms := []*room.Room{newRoom(t, store, now(), s), newRoom(t, store, now(), s)}
 			var in []queue.Ticket
 			for _, r := range rooms {
-				d := r.Visit(ctx, now(), queue.Request{})
-				require.Equal(t, queue.Admitted, d.Outcome)
+				d := r.Visit(ctx, now(), room.Request{})
+				require.Equal(t, room.Admitted, d.Outcome)
 				in = append(in, d.Ticket)
 				require.NoError(t, r.Sync(ctx, now()))
 			}
@@ -115,9 +116,9 @@ func TestServerClockJumps(t *testing.T) {
 				require.NoError(t, late.Sync(ctx, now()))
 				for i, r := range rooms {
 					require.NoError(t, r.Sync(ctx, now()))
-					d := r.Visit(ctx, now(), queue.Request{Ticket: in[i]})
-					require.Equal(t, queue.Admitted, d.Outcome, "who is in stays in")
-					require.Equal(t, queue.Busy, r.Visit(ctx, now(), queue.Request{NoWait: true}).Outcome, "nobody new is let in")
+					d := r.Visit(ctx, now(), room.Request{Ticket: in[i]})
+					require.Equal(t, room.Admitted, d.Outcome, "who is in stays in")
+					require.Equal(t, room.Busy, r.Visit(ctx, now(), room.Request{NoWait: true}).Outcome, "nobody new is let in")
 					n, err := r.Stand(ctx, now())
 					require.NoError(t, err)
 					require.Equal(t, 2, n.Active)
@@ -135,7 +136,7 @@ func TestServerClockJumps(t *testing.T) {
 				}
 			}
 			require.NoError(t, rooms[0].Sync(ctx, now()))
-			assert.Equal(t, queue.Admitted, rooms[0].Visit(ctx, now(), queue.Request{}).Outcome, "admissions go on")
+			assert.Equal(t, room.Admitted, rooms[0].Visit(ctx, now(), room.Request{}).Outcome, "admissions go on")
 		})
 	}
 }
@@ -245,17 +246,17 @@ func TestNobodyWaitsForAStoreThatHangs(t *testing.T) {
 	store := open(t, server.URL())
 	store.SetBudget(redisstore.Budget)
 	ctx, now := context.Background(), func() queue.Instant { return queue.At(time.Now()) }
-	room := newRoom(t, store, now(), small(2))
-	in := room.Visit(ctx, now(), queue.Request{}).Ticket
+	r := newRoom(t, store, now(), small(2))
+	in := r.Visit(ctx, now(), room.Request{}).Ticket
 	require.Equal(t, queue.Accepted, in.State)
-	require.NoError(t, room.Sync(ctx, now()))
+	require.NoError(t, r.Sync(ctx, now()))
 	server.Stop()
 
 	syncing := make(chan error)
 	go func() {
 		defer close(syncing)
 		for range 8 {
-			syncing <- room.Sync(ctx, now())
+			syncing <- r.Sync(ctx, now())
 		}
 	}()
 	var took []time.Duration
@@ -269,15 +270,15 @@ func TestNobodyWaitsForAStoreThatHangs(t *testing.T) {
 		default:
 		}
 		before := time.Now()
-		d := room.Visit(ctx, now(), queue.Request{Ticket: in})
+		d := r.Visit(ctx, now(), room.Request{Ticket: in})
 		took = append(took, time.Since(before))
-		require.Equal(t, queue.Admitted, d.Outcome)
+		require.Equal(t, room.Admitted, d.Outcome)
 		if d.Issue {
 			in = d.Ticket
 		}
 		if len(took)%1000 == 0 {
 			before = time.Now()
-			require.NotEqual(t, queue.Admitted, room.Visit(ctx, now(), queue.Request{}).Outcome)
+			require.NotEqual(t, room.Admitted, r.Visit(ctx, now(), room.Request{}).Outcome)
 			slowest = max(slowest, time.Since(before))
 		}
 	}
@@ -287,6 +288,6 @@ func TestNobodyWaitsForAStoreThatHangs(t *testing.T) {
 	assert.Less(t, p99, 5*time.Millisecond)
 	assert.Less(t, slowest, 500*time.Millisecond)
 	server.Cont()
-	redistest.Until(t, "the store answers", func() bool { return room.Sync(ctx, now()) == nil })
-	assert.False(t, room.StoreFailing())
+	redistest.Until(t, "the store answers", func() bool { return r.Sync(ctx, now()) == nil })
+	assert.False(t, r.StoreFailing())
 }

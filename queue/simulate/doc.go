@@ -1,5 +1,5 @@
 // Package simulate sends a crowd through a room in virtual time. The room is a
-// [queue.Room] with the embedded store, as the gate runs it; only the clock and
+// [room.Room] with the embedded store, as the gate runs it; only the clock and
 // the visitors are made up. A run is a pure function of its [Config]: the same
 // seed gives the same result, to the last visitor.
 //

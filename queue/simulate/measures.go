@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // Admission is the way of one person into the room.
@@ -43,9 +44,9 @@ func newMeasures(r *run) measures {
 func (r *run) look() { r.slots.look(r.now, r.store.standing, r.inLine) }
 
 // noteAnswer notes an answer of any kind.
-func (r *run) noteAnswer(n *node, d queue.Decision) {
+func (r *run) noteAnswer(n *node, d room.Decision) {
 	r.people.Requests++
-	if d.Outcome == queue.Admitted && !d.Ticket.Uncounted {
+	if d.Outcome == room.Admitted && !d.Ticket.Uncounted {
 		n.accepted(d.Ticket.ID)
 		admitted := r.now
 		if d.Fresh {
@@ -55,9 +56,9 @@ func (r *run) noteAnswer(n *node, d queue.Decision) {
 	}
 }
 
-func (r *run) noteBot(d queue.Decision) {
+func (r *run) noteBot(d room.Decision) {
 	r.people.BotRequests++
-	if d.Outcome == queue.Admitted {
+	if d.Outcome == room.Admitted {
 		r.people.BotAdmissions++
 	}
 }

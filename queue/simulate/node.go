@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // node is one gate: the room as it runs it, with at most one call to the store
@@ -15,7 +16,7 @@ import (
 type node struct {
 	run      *run
 	place    int // among the nodes
-	room     *queue.Room
+	room     *room.Room
 	standing queue.Standing // as the store told it last
 
 	waiting []asking      // claims for the next call
@@ -47,7 +48,7 @@ type node struct {
 type asking struct {
 	visitor int32
 	at      queue.Instant
-	pending *queue.Pending
+	pending *room.Pending
 }
 
 // idle is what the coroutine yields between two calls.
@@ -56,14 +57,14 @@ const idle = time.Duration(-1)
 // openNode starts a gate at the given place, the serial-th of the run.
 func openNode(ctx context.Context, r *run, place, serial int) (*node, error) {
 	n := &node{run: r, place: place, unreported: map[queue.ID]bool{}, reporting: map[queue.ID]bool{}}
-	room, err := queue.NewRoom(ctx, r.now, queue.Config{
+	opened, err := room.New(ctx, r.now, room.Config{
 		Name: "simulated", Settings: r.Room, Store: &link{store: r.store, node: n},
 		Uint64: random(r.Config, uint64(streamRoom+serial*streams)).Uint64,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("opening the room: %w", err)
 	}
-	n.room = room
+	n.room = opened
 	n.next, n.stop = iter.Pull(func(yield func(time.Duration) bool) {
 		n.yield = yield
 		for yield(idle) {
@@ -137,7 +138,7 @@ func (n *node) pump(ctx context.Context) {
 func (n *node) visit(ctx context.Context, i int32, t queue.Ticket) {
 	n.touched = true
 	r := n.run
-	d, p := n.room.Check(r.now, queue.Request{Ticket: t})
+	d, p := n.room.Check(r.now, room.Request{Ticket: t})
 	switch {
 	case p == nil:
 		r.answered(n, i, d, 1)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // promises compares the waits that people were shown with what came of them. Of
@@ -37,7 +38,7 @@ type outcome struct {
 
 // wait notes the wait w that visitor i, who is v, is shown. The k-th that they are
 // shown replaces the one that is kept with a chance of 1/k.
-func (p *promises) wait(now queue.Instant, i int32, v *visitor, w queue.Wait) {
+func (p *promises) wait(now queue.Instant, i int32, v *visitor, w room.Wait) {
 	v.answers++
 	if v.answers > 1 && p.rng.Uint32N(v.answers) != 0 {
 		return

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // run is one crowd at the doors of a room.
@@ -134,16 +135,16 @@ func (r *run) step(ctx context.Context, i int32) {
 
 // answered is what node n makes of a request of visitor i, when it gives that
 // many slots away at once.
-func (r *run) answered(n *node, i int32, d queue.Decision, granted int) {
+func (r *run) answered(n *node, i int32, d room.Decision, granted int) {
 	v := &r.crowd[i]
 	r.noteAnswer(n, d)
 	switch {
 	case v.kind == bot:
 		r.noteBot(d)
 		r.wheel.add(i, r.now.Add(r.roundTrip()+r.settings.RefreshInterval))
-	case d.Outcome == queue.Admitted:
+	case d.Outcome == room.Admitted:
 		r.admitted(i, v, d, n.standing.Open+granted)
-	case d.Outcome == queue.Queued && v.phase != inside:
+	case d.Outcome == room.Queued && v.phase != inside:
 		r.queued(n, i, v, d)
 	default: // rejected, or the session ran out between two page views
 		r.turnedAway(v)
@@ -166,7 +167,7 @@ func (r *run) ticketOf(i int32, v *visitor) queue.Ticket {
 
 // admitted takes visitor i in, or lets them see another page; the last one is
 // at the very end of their time. So many slots were open before.
-func (r *run) admitted(i int32, v *visitor, d queue.Decision, open int) {
+func (r *run) admitted(i int32, v *visitor, d room.Decision, open int) {
 	if v.phase != inside {
 		r.noteAdmission(i, v, open)
 		v.phase, v.until = inside, r.now.Add(v.browse)
@@ -186,7 +187,7 @@ const pageView = 10 * time.Second
 
 // queued has visitor i wait for the next check-in, or for the end of their
 // patience.
-func (r *run) queued(n *node, i int32, v *visitor, d queue.Decision) {
+func (r *run) queued(n *node, i int32, v *visitor, d room.Decision) {
 	if v.phase == waiting { // with another number, maybe
 		r.turns.left(v)
 		v.back = true

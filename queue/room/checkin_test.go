@@ -1,0 +1,94 @@
+package room_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// checkIn has the visitor of a ticket check in without asking to be let in.
+func (d *door) checkIn(t queue.Ticket) room.Decision {
+	return d.room.CheckIn(context.Background(), d.now, room.Request{Ticket: t})
+}
+
+func TestCheckInKeepsAPlaceAndTheVisitorCounted(t *testing.T) {
+	d := open(t, settings(1, 10))
+	in := d.enter()
+	first := d.join()
+	d.pass(time.Minute)
+	second := d.join()
+	for range 60 { // far beyond what a place outlives
+		d.pass(interval)
+		in = d.isIn(in)
+		got := d.checkIn(first)
+		require.Equal(t, room.Queued, got.Outcome)
+		require.Equal(t, first.ArrivedAt, got.Ticket.ArrivedAt)
+		first, second = got.Ticket, d.waits(second)
+		require.Equal(t, 2, d.stand().Waiting)
+	}
+	d.room.Revoke(d.now, in)
+	d.pass(interval)
+	d.waits(second)
+	d.isIn(first)
+}
+
+func TestSlotIsNotKeptForWhoOnlyChecksIn(t *testing.T) {
+	d := open(t, settings(1, 10))
+	in := d.enter()
+	first := d.join()
+	d.pass(time.Minute)
+	first = d.checkIn(first).Ticket
+	second := d.join()
+	d.room.Revoke(d.now, in)
+	for waited := time.Duration(0); ; waited += interval {
+		require.Less(t, waited, 4*interval, "the slot goes to the next")
+		d.pass(interval)
+		got := d.checkIn(first)
+		require.Equal(t, room.Queued, got.Outcome)
+		first = got.Ticket
+		got = d.visit(second)
+		if second = got.Ticket; got.Outcome == room.Admitted {
+			break
+		}
+	}
+	assert.Equal(t, first.ArrivedAt, d.waits(first).ArrivedAt, "who keeps their place")
+}
+
+// However requests and check-ins are mixed: check-ins let nobody in, and people are counted once.
+func TestCheckInsLetNobodyInAndCountNobodyTwice(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := settings(2, 10)
+		s.Method = rapid.SampledFrom([]queue.Method{queue.FIFO, queue.Random, queue.Line}).Draw(rt, "method")
+		d := open(t, s)
+		d.enter()
+		d.enter()
+		tickets := d.joins(4)
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			d.pass(time.Duration(rapid.IntRange(0, 25).Draw(rt, "seconds")) * time.Second)
+			i := rapid.IntRange(0, 3).Draw(rt, "visitor")
+			before := tickets[i]
+			if rapid.Bool().Draw(rt, "checks in only") {
+				got := d.checkIn(before)
+				if before.State == queue.Waiting {
+					require.NotEqual(rt, queue.Accepted, got.Ticket.State)
+				}
+				if got.Issue {
+					tickets[i] = got.Ticket
+				}
+			} else {
+				tickets[i] = d.visit(before).Ticket
+			}
+			n := d.stand()
+			require.LessOrEqual(rt, n.Active, 2)
+			require.LessOrEqual(rt, n.Waiting, 4)
+			require.GreaterOrEqual(rt, n.Waiting, 0)
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package room_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// crowdAtOnce has goroutines bring requests to rooms at the same moment, and
+// counts the distinct ids that were let in anew.
+func crowdAtOnce(now queue.Instant, rooms []*room.Room, goroutines int, tickets func(i int) []queue.Ticket) (fresh int, twice bool) {
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		seen = map[queue.ID]bool{}
+	)
+	for i := range goroutines {
+		wg.Go(func() {
+			r := rooms[i%len(rooms)]
+			for _, ticket := range tickets(i) {
+				d := r.Visit(context.Background(), now, room.Request{Ticket: ticket})
+				if d.Outcome != room.Admitted || !d.Fresh {
+					continue
+				}
+				mu.Lock()
+				twice = twice || seen[d.Ticket.ID]
+				seen[d.Ticket.ID] = true
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return len(seen), twice
+}
+
+func TestNeverMoreEnterThanMayHoweverManyAskAtOnce(t *testing.T) {
+	const slots, goroutines = 100, 64
+	for name, nodes := range map[string]int{"on one gate": 1, "on three gates with one store": 3} {
+		t.Run(name, func(t *testing.T) {
+			store, rooms := memstore.New(), []*room.Room{}
+			for range nodes {
+				rooms = append(rooms, newRoom(t, settings(slots, 10_000), store))
+			}
+			fresh, twice := crowdAtOnce(start, rooms, goroutines, func(int) []queue.Ticket { return make([]queue.Ticket, 20) })
+			assert.Equal(t, slots, fresh)
+			assert.False(t, twice)
+			n, err := rooms[0].Stand(t.Context(), start)
+			require.NoError(t, err)
+			assert.Equal(t, slots, n.Active)
+		})
+	}
+}
+
+func TestTheSameTicketsFromManySidesTakeOneSlotEach(t *testing.T) {
+	s := settings(1000, 1000)
+	d, line := closed(t, s, 50)
+	d.configure(s)
+	d.pass(interval)
+	fresh, twice := crowdAtOnce(d.now, []*room.Room{d.room}, 32, func(int) []queue.Ticket { return line[0] })
+	assert.Equal(t, 50, fresh)
+	assert.False(t, twice)
+	n := d.stand()
+	assert.Equal(t, 50, n.Active)
+	assert.Zero(t, n.Waiting)
+}
+
+// slowly is a store that has each Admit wait to be let go on.
+type slowly struct {
+	queue.Store
+	entered, goOn chan struct{}
+	admits        atomic.Int64
+}
+
+func (s *slowly) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+	s.admits.Add(1)
+	s.entered <- struct{}{}
+	<-s.goOn
+	return s.Store.Admit(ctx, room, p, claims, grants)
+}
+
+func TestClaimsGatherWhileACallIsUnderWay(t *testing.T) {
+	const people = 500
+	store := &slowly{Store: memstore.New(), entered: make(chan struct{}), goOn: make(chan struct{})}
+	r := newRoom(t, settings(people, people), store)
+	var in atomic.Int64
+	var wg sync.WaitGroup
+	for range people {
+		wg.Go(func() {
+			if r.Visit(context.Background(), start, room.Request{}).Outcome == room.Admitted {
+				in.Add(1)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	for waiting := true; waiting; {
+		select {
+		case <-store.entered:
+			store.goOn <- struct{}{}
+		case <-done:
+			waiting = false
+		}
+	}
+	assert.EqualValues(t, people, in.Load())
+	assert.LessOrEqual(t, store.admits.Load(), int64(people))
+}
+
+func TestRoomMayBeUsedFromAllSidesAtOnce(t *testing.T) {
+	s := settings(20, 1000)
+	s.SessionDuration = 2 * time.Second
+	s.RefreshInterval, s.QueueTicketTTL = time.Second, 10*time.Second
+	d := open(t, s)
+	var clock atomic.Int64
+	clock.Store(int64(d.now))
+	now := func() queue.Instant { return queue.Instant(clock.Load()) }
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			tickets := make([]queue.Ticket, 10)
+			for range 200 {
+				for j := range tickets {
+					q := room.Request{Ticket: tickets[j], Hidden: j == 1, NoWait: j == 2}
+					got := d.room.Visit(context.Background(), now(), q)
+					switch tickets[j] = got.Ticket; {
+					case i == 0 && j == 3:
+						d.room.Leave(now(), got.Ticket)
+					case i == 1 && j == 4:
+						d.room.Revoke(now(), got.Ticket)
+					default:
+						d.room.Touch(now(), got.Ticket)
+					}
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for i := range 400 {
+			at := queue.Instant(clock.Add(50))
+			assert.NoError(t, d.room.Sync(context.Background(), at))
+			assert.LessOrEqual(t, d.room.Numbers().Active, 20)
+			d.room.Pause(i%50 == 7)
+			if i%100 == 50 {
+				changed := s
+				changed.Method, changed.Bucket = queue.Method(i/100%2), time.Duration(1+i/100)*time.Second
+				assert.NoError(t, d.room.Configure(context.Background(), at, queue.Configuration{Settings: changed}))
+			}
+		}
+	})
+	wg.Wait()
+}
+
+// hesitant is a store that has made a change long before it says so.
+type hesitant struct {
+	queue.Store
+	entered, goOn chan struct{}
+}
+
+func (h *hesitant) Configure(ctx context.Context, room string, c queue.Configuration) error {
+	err := h.Store.Configure(ctx, room, c)
+	if h.entered != nil {
+		h.entered <- struct{}{}
+		<-h.goOn
+	}
+	return err
+}
+
+func TestNobodyWaitsForAChangeThatTakesLong(t *testing.T) {
+	t.Parallel()
+	store := &hesitant{Store: memstore.New()}
+	d := openWith(t, room.Config{Settings: settings(2, 10), Store: store, OnConfigure: func(c queue.Configuration) {
+		assert.Fail(t, "the change is this node's own", "%v", c)
+	}})
+	store.entered, store.goOn = make(chan struct{}), make(chan struct{})
+	changed := make(chan error)
+	go func() {
+		changed <- d.room.Configure(context.Background(), d.now, queue.Configuration{Settings: settings(3, 10), By: "ops"})
+	}()
+	<-store.entered
+	for range 2 {
+		d.enter()
+		d.sync()
+	}
+	assert.Equal(t, 3, d.room.Configuration().Settings.TotalActiveUsers, "it is known as soon as the store tells of it")
+	close(store.goOn)
+	require.NoError(t, <-changed)
+	d.enter()
+	d.join()
+}

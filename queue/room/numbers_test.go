@@ -1,0 +1,187 @@
+package room_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+func TestWaitInRandomIsThatOfAQuarterHalfAndThreeQuarters(t *testing.T) {
+	s := settings(1000, 1000)
+	s.Method = queue.Random
+	for _, c := range []struct {
+		name          string
+		rate          float64
+		waiting       int
+		p25, p50, p75 int
+	}{
+		// n(p) = log(1-p) / log(1-P) of the 2021 article: 2.73, 6.58 and 13.16.
+		{"ten of a hundred a minute", 10, 100, 3, 7, 14},
+		{"all of them each minute", 100, 100, 1, 1, 1},
+		{"more than wait", 100, 10, 1, 1, 1},
+		{"half of them each minute", 50, 100, 1, 1, 2},
+		{"nobody waits", 10, 0, 1, 1, 1},
+	} {
+		n := &room.Numbers{Settings: s, Rate: c.rate, Waiting: c.waiting}
+		assert.Equal(t, room.Wait{Known: true, Minutes: c.p50, P25: c.p25, P50: c.p50, P75: c.p75}, n.Wait(start), c.name)
+	}
+}
+
+func TestWaitInFIFOIsThePeopleAheadOverTheRate(t *testing.T) {
+	n := &room.Numbers{
+		At: start.Add(150 * time.Second), Settings: settings(1000, 1000), Rate: 100, Waiting: 2500,
+		Buckets: queue.Reserve(0, articleBuckets),
+	}
+	for _, c := range []struct {
+		name    string
+		arrived time.Duration
+		ahead   int
+		minutes int
+	}{
+		{"in the first bucket", 30 * time.Second, 0, 3},
+		{"in the second", 61 * time.Second, 500, 10},
+		{"in the last", 2 * time.Minute, 1500, 20},
+		{"before all others", -time.Hour, 0, 1},
+		{"after all others", time.Hour, 2500, 25},
+	} {
+		ahead, known := n.Ahead(start.Add(c.arrived))
+		assert.True(t, known, c.name)
+		assert.Equal(t, c.ahead, ahead, c.name)
+		assert.Equal(t, room.Wait{Known: true, Minutes: c.minutes}, n.Wait(start.Add(c.arrived)), c.name)
+	}
+	assert.Equal(t, room.Wait{Known: true, Minutes: 25}, n.LongestWait())
+}
+
+func TestWaitIsFiniteHoweverManyWait(t *testing.T) {
+	for _, method := range []queue.Method{queue.FIFO, queue.Random} {
+		s := settings(1, 1)
+		s.Method = method
+		n := &room.Numbers{Settings: s, Rate: 1e-9, Waiting: 1 << 40, Buckets: []queue.Reserved{}}
+		assert.Equal(t, 10*365*24*60, n.Wait(start).Minutes, method.String())
+	}
+}
+
+func TestPeopleAheadAreKnownInFIFOOnly(t *testing.T) {
+	for method := queue.Random; method <= queue.Reject; method++ {
+		s := settings(1, 1)
+		s.Method = method
+		_, known := (&room.Numbers{Settings: s, Waiting: 5}).Ahead(start)
+		assert.False(t, known, method.String())
+	}
+}
+
+func TestNothingIsSaidOfTheWaitWhenNobodyIsLetIn(t *testing.T) {
+	unknown := func(t *testing.T, d *door) {
+		t.Helper()
+		assert.Equal(t, room.Wait{}, d.stand().Wait(start))
+		assert.Equal(t, room.Wait{}, d.stand().LongestWait())
+	}
+	t.Run("with queue_all", func(t *testing.T) {
+		d, _ := closed(t, settings(5, 5), 3)
+		unknown(t, d)
+	})
+	t.Run("while admissions are paused", func(t *testing.T) {
+		d := full(t, settings(1, 1))
+		d.room.Pause(true)
+		d.join()
+		unknown(t, d)
+	})
+	t.Run("in reject", func(t *testing.T) {
+		s := settings(5, 5)
+		s.Method = queue.Reject
+		unknown(t, open(t, s))
+	})
+	t.Run("when nobody was let in lately", func(t *testing.T) {
+		s := settings(1, 1)
+		s.SessionDuration = time.Hour
+		d := full(t, s)
+		waiting := d.join()
+		for d.now < start.Add(4*time.Minute) {
+			d.pass(interval)
+			waiting = d.waits(waiting)
+		}
+		unknown(t, d)
+	})
+}
+
+func TestWaitIsTakenFromTheLimitsBeforeThereIsAMeasure(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    queue.Settings
+		want float64
+	}{
+		{"new_users_per_minute holds people back", settings(1000, 30), 30},
+		{"total_active_users over session_duration does", settings(100, 1000), 20},
+	} {
+		d := open(t, c.s)
+		assert.InDelta(t, c.want, d.stand().Rate, 1e-9, c.name)
+	}
+}
+
+func TestWaitIsTakenFromTheAdmissionsOfTheLastMinutes(t *testing.T) {
+	s := settings(1000, 4)
+	s.QueueAll = true
+	d := open(t, s)
+	line := d.joins(100)
+	s.QueueAll = false
+	d.configure(s)
+	for d.now < start.Add(3*time.Minute) {
+		d.pass(interval)
+		d.checkIns(line)
+	}
+	assert.InDelta(t, 4, d.stand().Rate, 1e-9)
+	assert.Equal(t, room.Wait{Known: true, Minutes: 11}, d.stand().Wait(start), "half of those who still wait over 4")
+}
+
+func TestNumbersAreRenewedOnceASecondAndWhenSomethingIsNew(t *testing.T) {
+	s := settings(1, 1)
+	d := open(t, s)
+	first := d.room.Numbers()
+	d.pass(900 * time.Millisecond)
+	assert.Same(t, first, d.room.Numbers())
+	d.pass(100 * time.Millisecond)
+	second := d.room.Numbers()
+	assert.NotSame(t, first, second)
+
+	d.enter()
+	d.join()
+	d.pass(time.Millisecond)
+	third := d.room.Numbers()
+	assert.Equal(t, 1, third.Waiting, "people have begun to wait")
+	assert.False(t, third.Wait(d.now).Known, "how long they will cannot be told in the first seconds")
+	d.pass(2 * time.Second)
+	settled := d.room.Numbers()
+	assert.True(t, settled.Wait(d.now).Known)
+	d.join()
+	d.pass(time.Millisecond)
+	assert.Same(t, settled, d.room.Numbers())
+	d.room.Pause(true)
+	d.pass(time.Millisecond)
+	assert.True(t, d.room.Numbers().Paused)
+	s.QueueAll = true
+	d.configure(s)
+	assert.Equal(t, s, d.room.Numbers().Settings)
+}
+
+func TestQueueingIsWhenPeopleWaitOrWouldHaveTo(t *testing.T) {
+	s, pass, held := settings(1, 1), settings(1, 1), settings(1, 1)
+	pass.Method, held.Method, held.QueueAll = queue.Passthrough, queue.Passthrough, true
+	for _, c := range []struct {
+		name string
+		n    room.Numbers
+		want bool
+	}{
+		{"an open room", room.Numbers{Settings: s, Open: 1}, false},
+		{"a full room", room.Numbers{Settings: s}, true},
+		{"an open room with people waiting", room.Numbers{Settings: s, Open: 1, Waiting: 1}, true},
+		{"a paused room", room.Numbers{Settings: s, Open: 1, Paused: true}, true},
+		{"passthrough", room.Numbers{Settings: pass}, false},
+		{"passthrough with queue_all", room.Numbers{Settings: held}, true},
+	} {
+		assert.Equal(t, c.want, c.n.Queueing(), c.name)
+	}
+}

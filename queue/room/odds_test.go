@@ -1,0 +1,151 @@
+package room_test
+
+import (
+	"cmp"
+	pq "container/heap"
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// raffle is a room in random before which as many wait all the time: for each who
+// is let in somebody else comes, at any moment of an interval. A tenth ask
+// all the time instead, and join again as soon as they have won.
+type raffle struct {
+	room     *room.Room
+	random   *rand.Rand
+	now      queue.Instant
+	settings queue.Settings
+	next     entrants
+
+	polite, eager luck
+}
+
+// luck is how many slots some visitors got in so many seconds of waiting.
+type luck struct{ won, waited float64 }
+
+// latency is how late an answer and the next request are at most.
+const latency = 20 * time.Millisecond
+
+// entrant is somebody who waits.
+type entrant struct {
+	eager  bool
+	ticket queue.Ticket
+	since  queue.Instant // when they joined
+	comes  queue.Instant
+}
+
+// entrants are in the order in which they come.
+type entrants []*entrant
+
+func (e entrants) Len() int           { return len(e) }
+func (e entrants) Less(i, j int) bool { return e[i].comes < e[j].comes }
+func (e entrants) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *entrants) Push(x any)        { *e = append(*e, x.(*entrant)) }
+func (e *entrants) Pop() any          { panic("nobody leaves") }
+
+func newRaffle(t testing.TB, s queue.Settings, people int) *raffle {
+	t.Helper()
+	r := &raffle{random: rand.New(rand.NewPCG(22, 1)), now: start, settings: s.WithDefaults()}
+	var err error
+	r.room, err = room.New(context.Background(), r.now, room.Config{Name: "shop", Settings: s, Store: memstore.New(), Uint64: r.random.Uint64})
+	require.NoError(t, err)
+	for i := range people {
+		pq.Push(&r.next, &entrant{eager: i%10 == 0, comes: r.now.Add(r.upTo(r.settings.RefreshInterval))})
+	}
+	return r
+}
+
+func (r *raffle) upTo(d time.Duration) time.Duration {
+	return time.Duration(r.random.Int64N(int64(d))) + time.Millisecond
+}
+
+// odds are those of somebody eager where a polite visitor's are 1, by so many slots.
+func (r *raffle) odds(t testing.TB, slots int) float64 {
+	t.Helper()
+	for sync := r.now; r.polite.won+r.eager.won < float64(slots); {
+		for ; sync <= r.next[0].comes; sync = sync.Add(200 * time.Millisecond) {
+			require.NoError(t, r.room.Sync(context.Background(), sync))
+		}
+		r.now = r.next[0].comes
+		r.visit(r.next[0])
+		pq.Fix(&r.next, 0)
+	}
+	return r.eager.won / r.eager.waited / (r.polite.won / r.polite.waited)
+}
+
+func (r *raffle) visit(e *entrant) {
+	d := r.room.Visit(context.Background(), r.now, room.Request{Ticket: e.ticket})
+	switch {
+	case d.Outcome == room.Admitted:
+		of := &r.polite
+		if e.eager {
+			of = &r.eager
+		}
+		of.won++
+		if e.since != 0 {
+			of.waited += r.now.Sub(e.since).Seconds()
+		}
+		*e = entrant{eager: e.eager, comes: r.now + 1}
+		if !e.eager {
+			e.comes = r.now.Add(r.upTo(r.settings.RefreshInterval))
+		}
+		return
+	case e.since == 0:
+		e.since = r.now
+	}
+	e.ticket = d.Ticket
+	e.comes = r.now.Add(r.settings.RefreshInterval / 50)
+	if !e.eager {
+		e.comes = r.now.Add(queue.Told(d.Ticket.Due().Sub(r.now)) + r.upTo(latency))
+	}
+}
+
+// Whoever asks all the time has about a polite visitor's odds, whatever rhythm the
+// slots come free in. At intervals of a few seconds the time that answers take, which
+// polite visitors add to theirs, is a rhythm of its own.
+func TestWhoAsksAllTheTimeGainsNothingInRandomWhateverTheSettings(t *testing.T) {
+	t.Parallel()
+	type limits = queue.Settings
+	for name, c := range map[string]struct {
+		interval, session time.Duration
+		people            int
+		rest              limits
+	}{
+		"sessions of an interval":                     {20 * time.Second, 20 * time.Second, 50, limits{TotalActiveUsers: 10}},
+		"sessions of an interval, jittered":           {20 * time.Second, 20 * time.Second, 50, limits{TotalActiveUsers: 10, RefreshJitter: .5}},
+		"one slot":                                    {20 * time.Second, 20 * time.Second, 20, limits{TotalActiveUsers: 1}},
+		"sessions of a quarter of it":                 {20 * time.Second, 5 * time.Second, 20, limits{TotalActiveUsers: 1}},
+		"sessions of two intervals":                   {20 * time.Second, 40 * time.Second, 50, limits{TotalActiveUsers: 10, RefreshJitter: .05}},
+		"sessions of three and a half":                {20 * time.Second, 70 * time.Second, 50, limits{TotalActiveUsers: 10}},
+		"seven seconds":                               {7 * time.Second, 7 * time.Second, 50, limits{TotalActiveUsers: 10}},
+		"two seconds":                                 {2 * time.Second, 2 * time.Second, 50, limits{TotalActiveUsers: 10}},
+		"one second":                                  {time.Second, time.Second, 50, limits{TotalActiveUsers: 10}},
+		"one second, sessions of several":             {time.Second, 3500 * time.Millisecond, 50, limits{TotalActiveUsers: 10}},
+		"an allowance that comes evenly":              {20 * time.Second, time.Second, 50, limits{TotalActiveUsers: 100, NewUsersPerMinute: 6, Pacing: queue.PacingEven}},
+		"an allowance that comes at once each minute": {20 * time.Second, time.Second, 50, limits{TotalActiveUsers: 100, NewUsersPerMinute: 12, Pacing: queue.PacingMinute}},
+		"an allowance that comes at random":           {20 * time.Second, time.Second, 50, limits{TotalActiveUsers: 100, NewUsersPerMinute: 12}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := c.rest
+			s.Method, s.RefreshInterval, s.SessionDuration = queue.Random, c.interval, c.session
+			s.NewUsersPerMinute = cmp.Or(s.NewUsersPerMinute, 1_000_000)
+			most := 1.3
+			if c.interval < 5*time.Second {
+				most = 1.5
+			}
+			odds := newRaffle(t, s, c.people).odds(t, 3000)
+			t.Logf("odds %.2f", odds)
+			assert.Less(t, odds, most)
+		})
+	}
+}

@@ -1,0 +1,198 @@
+package room_test
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// oracle judges a room by what can be seen from outside, as the log of an origin
+// tells it: which ids were let through, when, and what tickets they brought. It
+// knows the settings and the clock, and nothing of the room or the store.
+type oracle struct {
+	*rapid.T
+	s      queue.Settings
+	paused bool
+
+	holds   map[queue.ID]queue.Instant // until when a request that was let through keeps its visitor active
+	placed  map[queue.ID]bool          // ids whose place in line was used
+	revoked map[queue.ID]bool
+
+	minute   queue.Instant
+	admitted int // in that minute
+
+	// present are those who checked in and whose next check-in is not past, by
+	// id; a room may count people for longer, never for less.
+	present map[queue.ID]presence
+	unclear queue.Instant // until then the room may count somebody twice
+}
+
+type presence struct {
+	bucket queue.Instant
+	until  queue.Instant // sure to be counted
+	latest queue.Instant // sure to be counted no more
+}
+
+func newOracle(t *rapid.T, s queue.Settings) *oracle {
+	return &oracle{T: t, s: s, holds: map[queue.ID]queue.Instant{}, placed: map[queue.ID]bool{},
+		revoked: map[queue.ID]bool{}, present: map[queue.ID]presence{}}
+}
+
+// active counts those whose last request is less than a session ago.
+func (o *oracle) active(now queue.Instant) int {
+	n := 0
+	for _, until := range o.holds {
+		if until > now {
+			n++
+		}
+	}
+	return n
+}
+
+// ahead counts those present before a bucket.
+func (o *oracle) ahead(now, bucket queue.Instant) int {
+	n := 0
+	for _, p := range o.present {
+		if p.until > now && p.bucket < bucket {
+			n++
+		}
+	}
+	return n
+}
+
+// saw judges the decision about a request and takes it down.
+func (o *oracle) saw(now queue.Instant, q room.Request, d room.Decision) {
+	brought := q.Ticket
+	if m := now.Floor(time.Minute); m != o.minute {
+		o.minute, o.admitted = m, 0
+	}
+	valid := brought.State == queue.Accepted && brought.Expires > now && !o.revoked[brought.ID]
+	if valid {
+		require.Equal(o, room.Admitted, d.Outcome, "an accepted, unexpired ticket passes")
+		require.Equal(o, brought.ID, d.Ticket.ID)
+	}
+	if d.Outcome == room.Admitted {
+		require.Equal(o, queue.Accepted, d.Ticket.State)
+		require.Greater(o, d.Ticket.Expires, now)
+		require.False(o, o.revoked[d.Ticket.ID], "a revoked session's tickets are void")
+		o.letIn(now, brought, d)
+		return
+	}
+	switch d.Outcome {
+	case room.Queued:
+		o.waits(now, q, d)
+	case room.Rejected:
+		o.left(brought.ID)
+	}
+}
+
+// letIn judges and takes down a request that was let through.
+func (o *oracle) letIn(now queue.Instant, brought queue.Ticket, d room.Decision) {
+	id := d.Ticket.ID
+	if d.Fresh {
+		o.mayEnter(now, brought, d)
+	}
+	delete(o.present, id)
+	if d.Ticket.Uncounted {
+		return
+	}
+	if d.Fresh || !o.s.DisableSessionRenewal {
+		o.holds[id] = max(o.holds[id], now.Add(o.s.SessionDuration))
+	}
+	if d.Fresh {
+		o.admitted++
+		o.limitsHold(now)
+	}
+}
+
+// mayEnter judges an admission before it is taken down.
+func (o *oracle) mayEnter(now queue.Instant, brought queue.Ticket, d room.Decision) {
+	id := d.Ticket.ID
+	require.False(o, o.s.QueueAll || o.s.Method == queue.Reject || o.paused, "nobody new enters")
+	require.LessOrEqual(o, o.holds[id], now, "one id, one slot")
+	if brought.State == queue.Waiting && id == brought.ID {
+		require.False(o, o.placed[id], "a place is used once")
+		o.placed[id] = true
+	}
+	if o.s.Method == queue.Passthrough {
+		return
+	}
+	open := min(o.s.TotalActiveUsers-o.active(now), o.s.NewUsersPerMinute-o.admitted)
+	switch {
+	case brought.State != queue.Waiting || id != brought.ID:
+		require.Greater(o, open, o.ahead(now, 1<<62), "a newcomer has everyone present ahead")
+	case o.s.Method == queue.FIFO:
+		require.Greater(o, open, o.ahead(now, brought.ArrivedAt.Floor(o.s.Bucket)), "a slot is kept for each who is present in an earlier bucket")
+	}
+}
+
+// limitsHold judges after each admission, for limits are lowered without
+// throwing anyone out.
+func (o *oracle) limitsHold(now queue.Instant) {
+	if o.s.Method == queue.Passthrough {
+		return
+	}
+	require.LessOrEqual(o, o.active(now), o.s.TotalActiveUsers, "distinct active ids")
+	require.LessOrEqual(o, o.admitted, o.s.NewUsersPerMinute, "admissions in the calendar minute")
+}
+
+// waits judges and takes down that someone is in line.
+func (o *oracle) waits(now queue.Instant, q room.Request, d room.Decision) {
+	t := d.Ticket
+	require.Equal(o, queue.Waiting, t.State)
+	require.Greater(o, t.Due(), now)
+	if known, ok := o.present[t.ID]; ok && !d.Issue {
+		known.latest = max(known.latest, now.Add(2*time.Minute)) // back after a goodbye
+		o.present[t.ID] = known
+		return
+	}
+	if !d.Issue || t.LastCheckIn != now {
+		return
+	}
+	p := o.present[t.ID]
+	p.bucket = t.ArrivedAt.Floor(o.s.Bucket)
+	p.until = now.Add(queue.Told(t.RefreshInterval))
+	if p.latest > now && q.Ticket.ID == t.ID && q.Ticket.Due() > now {
+		p.until = now // an old ticket of someone counted already, maybe
+	}
+	p.latest = max(p.latest, p.until.Add(10*time.Second))
+	if q.Hidden {
+		p.latest = max(p.latest, now.Add(75*time.Second))
+	}
+	o.present[t.ID] = p
+}
+
+// left takes down a goodbye.
+func (o *oracle) left(id queue.ID) {
+	if p, ok := o.present[id]; ok {
+		p.until = 0
+		o.present[id] = p
+	}
+}
+
+// told judges the numbers that visitors are told.
+func (o *oracle) told(now queue.Instant, n *room.Numbers) {
+	sure, possible := 0, 0
+	maps.DeleteFunc(o.present, func(_ queue.ID, p presence) bool { return p.latest <= now && p.until <= now })
+	for _, p := range o.present {
+		possible++
+		if p.until > now {
+			sure++
+		}
+	}
+	require.GreaterOrEqual(o, n.Waiting, sure, "who is present is counted")
+	if now >= o.unclear {
+		require.LessOrEqual(o, n.Waiting, possible, "nobody is counted twice")
+	}
+	require.GreaterOrEqual(o, n.Active, o.active(now), "who is active holds a slot")
+	require.True(o, slices.IsSortedFunc(n.Buckets, func(a, b queue.Reserved) int { return int(a.Bucket - b.Bucket) }))
+	if o.s.QueueAll || o.paused || o.s.Method == queue.Reject {
+		require.False(o, n.LongestWait().Known, "nothing is known of a wait that does not end")
+	}
+}

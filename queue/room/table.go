@@ -1,0 +1,147 @@
+package room
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// tick is the grain of the times in tables.
+const tick = 125 * time.Millisecond
+
+// ticksOf counts the ticks from start, a multiple of tick, to i; what lies before
+// its first tick counts as that.
+func ticksOf(i, start queue.Instant) uint32 { return uint32(max(1, i.Sub(start)/tick)) }
+
+// afterTicks is the opposite of ticksOf.
+func afterTicks(start queue.Instant, ticks uint32) queue.Instant {
+	return start.Add(time.Duration(ticks) * tick)
+}
+
+// keys are random, so that any bits of them will do as their hash; the zero key
+// is none.
+type keys interface {
+	comparable
+	hash() uint64
+}
+
+// shortID is an id's first half, enough where a mix-up among those present at
+// one time harms nobody and never happens.
+type shortID uint64
+
+func (k shortID) hash() uint64 { return uint64(k) * 0x9e3779b97f4a7c15 }
+
+// wholeID is all of an id.
+type wholeID queue.ID
+
+func (k wholeID) hash() uint64 { return short(queue.ID(k)).hash() }
+
+// short is the first half of an id.
+func short(id queue.ID) shortID {
+	k := shortID(0)
+	for _, b := range id[:8] {
+		k = k<<8 | shortID(b)
+	}
+	return max(k, 1)
+}
+
+// slot is an entry of a table. Past its until it is dead: it may be taken by
+// another key, but ends no search.
+type slot[K keys] struct {
+	key   K
+	until uint32 // ticks
+	more  uint32
+}
+
+// table finds entries by key with open addressing and linear probing. It takes
+// 16 bytes a slot for short ids, is at most 7/8 full, and forgets the dead as
+// it grows. Not safe for concurrent use.
+type table[K keys] struct {
+	slots []slot[K]
+	used  int // slots that have a key
+}
+
+func (t *table[K]) home(k K) int {
+	hi, _ := bits.Mul64(k.hash(), uint64(len(t.slots)))
+	return int(hi)
+}
+
+// find returns the entry of k that is alive at now, or nil.
+func (t *table[K]) find(k K, now uint32) *slot[K] {
+	if len(t.slots) == 0 {
+		return nil
+	}
+	var none K
+	for i := t.home(k); t.slots[i].key != none; {
+		if s := &t.slots[i]; s.key == k {
+			if s.until <= now {
+				return nil
+			}
+			return s
+		}
+		if i++; i == len(t.slots) {
+			i = 0
+		}
+	}
+	return nil
+}
+
+// add returns an entry for k, which find did not find at now. Entries move at
+// the next add.
+func (t *table[K]) add(k K, now uint32) *slot[K] {
+	if t.used >= len(t.slots)*7/8 {
+		t.resize(now)
+	}
+	var none K
+	var dead *slot[K]
+	for i := t.home(k); ; {
+		s := &t.slots[i]
+		switch {
+		case s.key == k:
+			return s
+		case s.key == none && dead == nil:
+			t.used++
+			s.key = k
+			return s
+		case s.key == none:
+			dead.key = k
+			return dead
+		case dead == nil && s.until <= now:
+			dead = s
+		}
+		if i++; i == len(t.slots) {
+			i = 0
+		}
+	}
+}
+
+// alive counts the entries that are alive at now.
+func (t *table[K]) alive(now uint32) int {
+	n := 0
+	for i := range t.slots {
+		if t.slots[i].until > now {
+			n++
+		}
+	}
+	return n
+}
+
+// resize makes room for the entries alive at now and two fifths more, and
+// forgets the others.
+func (t *table[K]) resize(now uint32) {
+	old := t.slots
+	t.slots, t.used = make([]slot[K], max(8, t.alive(now)*8/5)), 0
+	for i := range old {
+		if old[i].until > now {
+			*t.add(old[i].key, now) = old[i]
+		}
+	}
+}
+
+// trim gives memory back once most entries are dead.
+func (t *table[K]) trim(now uint32) {
+	if len(t.slots) > 64 && t.alive(now) < len(t.slots)/4 {
+		t.resize(now)
+	}
+}
