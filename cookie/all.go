@@ -36,17 +36,21 @@ func (c *Cookies) scan(line string) {
 			return
 		}
 		at += from
+		before := line[:at]
+		bare := strings.TrimSuffix(before, hostPrefix)
+		if !startsCookie(bare) {
+			from = at + len(namePrefix)
+			continue
+		}
 		end := strings.IndexAny(line[at:], "=;")
 		if end < 0 {
 			return
 		}
-		name, before := line[at:at+end], line[:at]
-		bare := strings.TrimSuffix(before, hostPrefix)
-		if line[at+end] != '=' || !startsCookie(bare) {
-			from = at + len(namePrefix)
+		from = at + end
+		if line[from] != '=' {
 			continue
 		}
-		from = at + end
+		name := line[at:from]
 		if c.of[name] == nil {
 			c.names = append(c.names, name)
 		}

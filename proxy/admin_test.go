@@ -225,9 +225,9 @@ func (s *fallible) Sync(ctx context.Context, name string, p *queue.Report) (*que
 	return s.Store.Sync(ctx, name, p)
 }
 
-func (s *fallible) Admit(ctx context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (s *fallible) Admit(ctx context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	if s.failing.Load() {
-		return queue.Standing{}, errStore
+		return queue.Status{}, errStore
 	}
 	return s.Store.Admit(ctx, name, p, claims, grants)
 }

@@ -116,7 +116,7 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 // retryLater says when it is worth asking again.
 func (r *room) retryLater(h http.Header) {
 	interval := r.settings().RefreshInterval
-	h["Retry-After"] = []string{strconv.Itoa(int(queue.Told(interval) / time.Second))}
+	h["Retry-After"] = []string{strconv.Itoa(int(queue.WholeSeconds(interval) / time.Second))}
 }
 
 // problem answers with an error page in the visitor's language, or with

@@ -59,7 +59,7 @@ func numbersText(n *queueroom.Numbers) []byte {
 		w := n.Wait(n.At)
 		j.waitJSON = &waitJSON{w.Known, w.Minutes, w.P25, w.P50, w.P75}
 	case queue.FIFO:
-		if n.Unsure {
+		if n.Incomplete {
 			break // nobody's place is known
 		}
 		for _, b := range n.Buckets[:min(len(n.Buckets), maxBuckets)] {

@@ -113,6 +113,7 @@ func (f *family) make(m *member) {
 	if r, err = f.newRoom(m.value); err != nil {
 		return
 	}
+	m.room.Store(r) // so that what is found out of its origin from now on reaches it
 	f.gate.pauseOne(r)
 	l := r.line
 	f.gate.syncFor(r, l, func() bool { return f.drop(m, l) })

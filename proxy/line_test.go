@@ -84,9 +84,9 @@ type mute struct {
 	silent atomic.Bool
 }
 
-func (m *mute) Admit(ctx context.Context, room string, report *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (m *mute) Admit(ctx context.Context, room string, report *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	if m.silent.Load() {
-		return queue.Standing{}, errors.New("silent")
+		return queue.Status{}, errors.New("silent")
 	}
 	return m.Store.Admit(ctx, room, report, claims, grants)
 }

@@ -44,7 +44,7 @@ func (r *room) waiting(d *queueroom.Decision, language string) (*page, templates
 	n := r.line.queue.Numbers()
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
-		RefreshSeconds: int(queue.Told(d.Ticket.RefreshInterval) / time.Second),
+		RefreshSeconds: int(queue.WholeSeconds(d.Ticket.RefreshInterval) / time.Second),
 	}
 	key := pageKey{language: language}
 	switch n.Settings.Method {

@@ -36,7 +36,7 @@ func mayPanic(left *atomic.Int32) {
 	}
 }
 
-func (s *fragile) Admit(ctx context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (s *fragile) Admit(ctx context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	if s.gate != nil {
 		<-s.gate
 	}

@@ -204,7 +204,7 @@ func (a *audience) renew(now queue.Instant, n *queueroom.Numbers) bool {
 		return false
 	}
 	a.made = n
-	if n.Unsure && n.Settings.Method == queue.Line {
+	if n.Incomplete && n.Settings.Method == queue.Line {
 		return false // each would work out a place without those who are missing
 	}
 	text := numbersText(n)

@@ -118,7 +118,7 @@ type ErrorPolicy uint8
 const (
 	Hold  ErrorPolicy = iota // nobody new
 	Share                    // as many as were open to this node when it last knew
-	Let                      // everyone
+	AdmitAll                      // everyone
 )
 
 var policyNames = []string{"hold", "share", "open"}

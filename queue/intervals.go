@@ -18,7 +18,7 @@ func (s *Settings) Intervals() (least, most, step time.Duration) {
 		spread = max(spread, time.Duration(float64(s.RefreshInterval)*leastJitter), time.Second)
 	}
 	least, most = s.RefreshInterval-spread, s.RefreshInterval+spread
-	if first, last := max(Told(least), time.Second), most.Truncate(time.Second); first < last {
+	if first, last := max(WholeSeconds(least), time.Second), most.Truncate(time.Second); first < last {
 		return first, last, time.Second
 	}
 	return least, most, time.Millisecond

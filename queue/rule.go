@@ -34,7 +34,7 @@ type Pacer struct {
 func (p *Pacer) Released(s Settings, now Instant, waiting bool) (released int, next Instant) {
 	start, total := now.Floor(Minute), int64(s.NewUsersPerMinute)
 	next = start.Add(Minute)
-	pacing := s.Pace()
+	pacing := s.PacingInForce()
 	if !waiting || pacing == PacingMinute {
 		return int(total), next
 	}

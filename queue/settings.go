@@ -163,30 +163,30 @@ func (s *Settings) PlaceEnds(t *Ticket) Instant {
 	if s.Method == Line {
 		return endOfInstants
 	}
-	return t.LastCheckIn.Add(max(s.QueueTicketTTL, Told(t.RefreshInterval)+s.CheckInSlack()))
+	return t.LastCheckIn.Add(max(s.QueueTicketTTL, WholeSeconds(t.RefreshInterval)+s.CheckInSlack()))
 }
 
 // PlaceLasts is how long after a check-in a place can be come back to at most, with
 // an exact line or without.
 func (s Settings) PlaceLasts() time.Duration {
-	return max(s.QueueTicketTTL, s.LineDropout, s.ComesBack())
+	return max(s.QueueTicketTTL, s.LineDropout, s.ReturnsWithin())
 }
 
-// ComesBack is within what time after a check-in whoever stays makes the next one:
+// ReturnsWithin is within what time after a check-in whoever stays makes the next one:
 // for so long a store gives no slots away where people wait whose places in an
 // exact line it does not know yet.
-func (s Settings) ComesBack() time.Duration {
+func (s Settings) ReturnsWithin() time.Duration {
 	_, interval, _ := s.Intervals()
 	if s.Method == Random {
 		interval += s.RefreshInterval // of the first check-in
 	}
-	return Told(interval) + s.CheckInSlack()
+	return WholeSeconds(interval) + s.CheckInSlack()
 }
 
 // ConfirmsWithin is how long an exact line waits for the first check-in of somebody
 // who has joined it. Whoever is later, but within LineDropout, has their number all
 // the same.
-func (s Settings) ConfirmsWithin() time.Duration { return min(s.LineDropout, s.ComesBack()) }
+func (s Settings) ConfirmsWithin() time.Duration { return min(s.LineDropout, s.ReturnsWithin()) }
 
 // SessionLasts is how long a session outlives what renews it, as a node reckons
 // by. A store counts sessions slack longer than it is told; where a seat is to
@@ -230,8 +230,8 @@ func (s *Settings) BucketOf(arrived Instant) Instant {
 // RejectsAll reports whether nobody gets even a place in line.
 func (s *Settings) RejectsAll() bool { return s.Method == Reject && !s.QueueAll }
 
-// Pace is the pacing in force: PacingAuto resolved.
-func (s Settings) Pace() Pacing {
+// PacingInForce is the pacing in force: PacingAuto resolved.
+func (s Settings) PacingInForce() Pacing {
 	switch {
 	case s.Pacing != PacingAuto:
 		return s.Pacing
@@ -242,8 +242,8 @@ func (s Settings) Pace() Pacing {
 	}
 }
 
-// Told is a refresh interval as visitors are told it: rounded up to the second,
+// WholeSeconds is a refresh interval as visitors are told it: rounded up to the second,
 // so that the interval that is enforced never exceeds it.
-func Told(interval time.Duration) time.Duration {
+func WholeSeconds(interval time.Duration) time.Duration {
 	return (interval + time.Second - 1) / time.Second * time.Second
 }

@@ -159,8 +159,8 @@ type Grant struct {
 	Place      Place // of one who is Refused in a room with an exact line, and waits there
 }
 
-// Standing is how a room stands by its store.
-type Standing struct {
+// Status is how a room stands by its store.
+type Status struct {
 	Now      Instant // the store's clock
 	Epoch    string  // names the store's memory: another one means that it has lost some
 	Active   int     // sessions that hold a slot
@@ -192,7 +192,7 @@ type BucketCount struct {
 
 // View is a room as its store knows it.
 type View struct {
-	Standing
+	Status
 	Buckets []BucketCount // those with people present, oldest first
 
 	// Rate is the number of admissions per minute over the last whole minutes
@@ -284,8 +284,8 @@ type Store interface {
 	// memory does not find is taken up as the ticket has it, if its last check-in was
 	// before the memory began and within LineDropout; and so are the places from
 	// before a room got its line, by their arrival. Where people may be about to be
-	// taken up, no slots are open for as long as Settings.ComesBack.
-	Admit(ctx context.Context, room string, report *Report, claims []Claim, grants []Grant) (Standing, error)
+	// taken up, no slots are open for as long as Settings.ReturnsWithin.
+	Admit(ctx context.Context, room string, report *Report, claims []Claim, grants []Grant) (Status, error)
 
 	// Sync counts the report and returns how the room stands. On an error the
 	// same report may be sent again.
@@ -299,8 +299,8 @@ type Store interface {
 	Close() error
 }
 
-// Unsure says whether some people may be missing from the view.
-func (v *View) Unsure() bool { return v.Recovering || v.Settling }
+// Incomplete says whether some people may be missing from the view.
+func (v *View) Incomplete() bool { return v.Recovering || v.Settling }
 
 // LetIn reports whether the claimant is in.
 func (g Grant) LetIn() bool {

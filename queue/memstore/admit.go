@@ -11,13 +11,20 @@ const beyond = queue.PassthroughCounts
 // admit decides the claims by the one rule, and has the grants in the journal
 // before anyone learns of them.
 func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
+	var before []session // of the claimants, with a journal
+	if r.journal != nil {
+		before = make([]session, len(claims))
+	}
 	for i, c := range claims {
+		if r.journal != nil {
+			before[i] = r.sessions[c.ID]
+		}
 		grants[i] = r.decide(c)
 	}
 	if err := r.journalGrants(claims, grants); err != nil {
 		for i, g := range grants {
 			if g.Verdict == queue.Granted {
-				r.takeBack(claims[i], g.Place)
+				r.takeBack(claims[i], before[i], g.Place)
 			}
 		}
 		return err
@@ -88,15 +95,15 @@ func (r *room) grant(c queue.Claim) queue.Grant {
 	return queue.Grant{Verdict: queue.Granted, AcceptedAt: r.now, Expires: expires}
 }
 
-// takeBack undoes a grant that nobody has learnt of.
-func (r *room) takeBack(c queue.Claim, p queue.Place) {
-	s := r.sessions[c.ID]
-	*r.end(s.expires)--
+// takeBack undoes a grant that nobody has learnt of. The claimant has the session
+// again that was there before, which had ended, or none.
+func (r *room) takeBack(c queue.Claim, before session, p queue.Place) {
+	*r.end(r.sessions[c.ID].expires)--
 	r.active--
 	r.admitted--
-	delete(r.sessions, c.ID)
-	if c.Newcomer() { // whose id may have been let in before
-		r.sessions[c.ID] = session{admitted: s.admitted}
+	r.sessions[c.ID] = before
+	if before == (session{}) {
+		delete(r.sessions, c.ID)
 	}
 	r.change(c.Cell, 1)
 	if p.Number != 0 {
@@ -120,7 +127,7 @@ func (r *room) present() int {
 // until then nobody is let in, as whoever happened to be the first to check in
 // would be the first in line. It is zero where there is nothing to wait for.
 func (r *room) settled() queue.Instant {
-	at := r.unknown.Add(r.settings.ComesBack())
+	at := r.unknown.Add(r.settings.ReturnsWithin())
 	if r.settings.Method != queue.Line || at <= r.now {
 		return 0
 	}

@@ -77,7 +77,7 @@ func TestAClockThatWasSetWhileTheGateWasAwayChangesNothing(t *testing.T) {
 			assert.Equal(t, room.Admitted, m.visit(second.Ticket).Outcome)
 			assert.Equal(t, room.Queued, m.visit(queue.Ticket{}).Outcome, "and nobody else")
 			assert.Equal(t, room.Queued, m.visit(waits.Ticket).Outcome, "whoever waits, waits")
-			n, err := m.room.Stand(t.Context(), m.now())
+			n, err := m.room.CurrentNumbers(t.Context(), m.now())
 			require.NoError(t, err)
 			assert.Equal(t, 2, n.Active)
 			m.at(63 * time.Second)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -60,7 +61,8 @@ func (d *disk) rooms() (names []string, err error) {
 	for _, m := range marks {
 		names = append(names, m.Name())
 	}
-	return names, err
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 func (d *disk) path(room string) string { return filepath.Join(d.journals, room+journalSuffix) }

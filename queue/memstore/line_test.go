@@ -109,7 +109,7 @@ func TestRestartLetsNobodyInBeforeTheLineHasHadTheTimeToComeBack(t *testing.T) {
 	g = g.restart(two, 2*time.Second)
 	assert.Zero(t, g.place(ticketed(2, 3)).Ahead, "the first to check in is not let in for that")
 	g.place(ticketed(1, 2))
-	g.at(2*time.Second + two.ComesBack())
+	g.at(2*time.Second + two.ReturnsWithin())
 	assert.Equal(t, 1, g.place(ticketed(2, 3)).Ahead)
 	assert.Equal(t, queue.Granted, g.claim(ticketed(1, 2)))
 }

@@ -97,16 +97,16 @@ func (s *Store) Configure(_ context.Context, name string, c queue.Configuration)
 }
 
 // Admit implements [queue.Store].
-func (s *Store) Admit(_ context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (s *Store) Admit(_ context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	r, now, err := s.reported(name, p)
 	if err != nil {
-		return queue.Standing{}, err
+		return queue.Status{}, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count(p, now)
 	if err := r.admit(claims, grants); err != nil {
-		return queue.Standing{}, err
+		return queue.Status{}, err
 	}
 	return r.standing(), nil
 }

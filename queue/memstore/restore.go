@@ -73,7 +73,7 @@ func (r *room) recovered() queue.Instant {
 	if r.lost == 0 {
 		return 0
 	}
-	lasts := max(r.settings.SessionLasts(r.slack), r.settings.ComesBack())
+	lasts := max(r.settings.SessionLasts(r.slack), r.settings.ReturnsWithin())
 	if r.current.Version == 0 { // nobody has asked for the room since
 		lasts = longest
 	}

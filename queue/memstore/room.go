@@ -251,9 +251,9 @@ func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 	}
 }
 
-func (r *room) standing() queue.Standing {
+func (r *room) standing() queue.Status {
 	released, more := r.pacer.Released(r.settings, r.now, r.present() > 0)
-	return queue.Standing{
+	return queue.Status{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
 		Open: r.open(), Settling: r.settled() != 0, Recovering: r.recovered() != 0,
 		NextOpen: r.nextOpen(released-r.allowanceUsed(), r.nextRelease(released, more)),
@@ -308,7 +308,7 @@ func (r *room) nextEnd() queue.Instant {
 }
 
 func (r *room) view(p *queue.Report) *queue.View {
-	v := &queue.View{Standing: r.standing(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Configuration: r.current}
+	v := &queue.View{Status: r.standing(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Configuration: r.current}
 	v.Rate, v.RateKnown = r.rates.mean(r.minute, r.settings.SessionLasts(r.slack))
 	r.viewLine(v)
 	for id, until := range r.revoked {

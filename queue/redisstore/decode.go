@@ -132,9 +132,9 @@ const (
 	placeSize    = 4*8 + 1
 )
 
-func (r *reader) standing() queue.Standing {
+func (r *reader) standing() queue.Status {
 	p := r.packed(standingSize)
-	s := queue.Standing{
+	s := queue.Status{
 		Now: p.instant(), Active: int(p.int()), Admitted: int(p.int()), Open: int(p.int()), Present: int(p.int()), NextOpen: p.instant(),
 		WantWhole: p.byte() == 1, Recovering: p.byte() == 1, Settling: p.byte() == 1,
 	}
@@ -202,7 +202,7 @@ func readView(reply []any) (*queue.View, error) {
 	for len(left.list) > 0 && left.err == nil {
 		v.Left = append(v.Left, left.id())
 	}
-	v.Standing = r.standing()
+	v.Status = r.standing()
 	for _, part := range []*reader{buckets, counts, revoked, entered, left} {
 		r.join(part)
 	}

@@ -176,7 +176,7 @@ func (b *both) sync(p *queue.Report) {
 	require.NoError(b, err)
 	fromMem, err := b.mem.Sync(context.Background(), "shop", p)
 	require.NoError(b, err)
-	b.alike(fromMem.Standing, fromRedis.Standing)
+	b.alike(fromMem.Status, fromRedis.Status)
 	if rapid.IntRange(0, 3).Draw(b.T, "the answer is lost") > 0 {
 		b.views[p.Node] = fromMem.Now
 	}
@@ -261,7 +261,7 @@ func (b *both) admit(p *queue.Report) {
 }
 
 // alike asserts that a room stands alike by both stores.
-func (b *both) alike(mem, redis queue.Standing) {
+func (b *both) alike(mem, redis queue.Status) {
 	mem.Epoch, redis.Epoch = "", ""
 	assert.Equal(b, mem, redis)
 }

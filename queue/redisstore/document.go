@@ -34,10 +34,10 @@ type rules struct {
 func (s *Store) rulesOf(c queue.Configuration) rules {
 	l := c.Settings
 	return rules{
-		Total: l.TotalActiveUsers, PerMinute: l.NewUsersPerMinute, Method: l.Method.String(), Pacing: l.Pace().String(),
+		Total: l.TotalActiveUsers, PerMinute: l.NewUsersPerMinute, Method: l.Method.String(), Pacing: l.PacingInForce().String(),
 		QueueAll: l.QueueAll, Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
 		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(s.slack).Milliseconds(),
-		Place: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ComesBack().Milliseconds(),
+		Place: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
 	}
 }
 

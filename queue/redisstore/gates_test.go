@@ -65,7 +65,7 @@ func (w *wire) call(f func() error) error {
 	return err
 }
 
-func (w *wire) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (s queue.Standing, err error) {
+func (w *wire) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (s queue.Status, err error) {
 	err = w.call(func() error {
 		into := make([]queue.Grant, len(claims))
 		s, err = w.Store.Admit(ctx, room, p, claims, into)

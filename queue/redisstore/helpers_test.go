@@ -106,9 +106,9 @@ func (c *clocked) Configure(ctx context.Context, room string, to queue.Configura
 	return c.Store.Configure(ctx, c.prefix+room, to)
 }
 
-func (c *clocked) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (c *clocked) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	if err := c.wind(ctx, c.prefix+room); err != nil {
-		return queue.Standing{}, err
+		return queue.Status{}, err
 	}
 	return c.Store.Admit(ctx, c.prefix+room, p, claims, grants)
 }

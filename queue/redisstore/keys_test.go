@@ -219,7 +219,7 @@ func TestLimitsHoldWhateverBreaks(t *testing.T) {
 		before := g.origin.distinct()
 		for end := g.clock.time().Add(s.SessionDuration + 14*time.Second); g.origin.distinct() == before; {
 			if g.clock.time() > end {
-				rt.Fatalf("nobody is let in any more: %+v", g.look().Standing)
+				rt.Fatalf("nobody is let in any more: %+v", g.look().Status)
 			}
 			g.pass(time.Second)
 			for _, p := range people {

@@ -61,7 +61,7 @@ func (c *crowd) id(i int) (id queue.ID) {
 	return id
 }
 
-func (c *crowd) admit(claims ...queue.Claim) (queue.Grant, queue.Standing) {
+func (c *crowd) admit(claims ...queue.Claim) (queue.Grant, queue.Status) {
 	c.Helper()
 	c.seq++
 	grants := make([]queue.Grant, len(claims))

@@ -256,7 +256,7 @@ func TestOrderOfAnExactLineSurvivesTheLossOfMemory(t *testing.T) {
 	g.visit(g.nodes[1], younger)
 	assert.False(t, younger.in, "a slot is kept for those who came before")
 	g.visit(g.nodes[0], older)
-	g.pass(c.Settings.ComesBack() + 3*time.Second)
+	g.pass(c.Settings.ReturnsWithin() + 3*time.Second)
 	g.visit(g.nodes[1], younger)
 	assert.False(t, younger.in)
 	g.visit(g.nodes[0], older)

@@ -52,7 +52,7 @@ func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
 	assert.Equal(t, late.ticket.Number+1, g.visit(g.nodes[0], gone).Ticket.Number, "who did not ask has lost the place")
 	// A machine that is busy for seconds makes another gap.
 	for tries := 0; tries < 5 && g.visit(g.nodes[1], late).Place == (queue.Place{}); tries++ {
-		g.pass(s.ComesBack())
+		g.pass(s.ReturnsWithin())
 		for i, p := range line {
 			g.visit(g.nodes[i%2], p)
 		}

@@ -48,7 +48,7 @@ func (s *Store) Configure(ctx context.Context, room string, c queue.Configuratio
 }
 
 // Admit implements [queue.Store].
-func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	args := s.reportArgs(p)
 	for i := range claims {
 		args = append(args, packedClaim(&claims[i]))
@@ -57,7 +57,7 @@ func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims 
 	defer cancel()
 	reply, err := admitScript.Run(ctx, s.client, keys(room), args...).Slice()
 	if err != nil {
-		return queue.Standing{}, fmt.Errorf("running admit: %w", err)
+		return queue.Status{}, fmt.Errorf("running admit: %w", err)
 	}
 	r := reader{list: reply}
 	for i := range claims {

@@ -119,7 +119,7 @@ func TestServerClockJumps(t *testing.T) {
 					d := r.Visit(ctx, now(), room.Request{Ticket: in[i]})
 					require.Equal(t, room.Admitted, d.Outcome, "who is in stays in")
 					require.Equal(t, room.Busy, r.Visit(ctx, now(), room.Request{NoWait: true}).Outcome, "nobody new is let in")
-					n, err := r.Stand(ctx, now())
+					n, err := r.CurrentNumbers(ctx, now())
 					require.NoError(t, err)
 					require.Equal(t, 2, n.Active)
 				}
@@ -200,7 +200,7 @@ func TestNodeIsCutOff(t *testing.T) {
 func TestOnStoreError(t *testing.T) {
 	t.Parallel()
 	for policy, c := range map[queue.ErrorPolicy]struct{ each, most int }{
-		queue.Hold: {0, 2}, queue.Share: {4, 10}, queue.Let: {20, 42},
+		queue.Hold: {0, 2}, queue.Share: {4, 10}, queue.AdmitAll: {20, 42},
 	} {
 		t.Run(policy.String(), func(t *testing.T) {
 			t.Parallel()

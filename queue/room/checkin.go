@@ -29,7 +29,7 @@ func (r *Room) CheckIn(ctx context.Context, now queue.Instant, q Request) Decisi
 	}
 	var g queue.Grant
 	if !r.failing.Load() {
-		if answer, err := r.put(ctx, now, p.Claim); err == nil {
+		if answer, err := r.putClaim(ctx, now, p.Claim); err == nil {
 			g = answer
 		}
 	}

@@ -53,7 +53,7 @@ func TestNeverMoreEnterThanMayHoweverManyAskAtOnce(t *testing.T) {
 			fresh, twice := crowdAtOnce(start, rooms, goroutines, func(int) []queue.Ticket { return make([]queue.Ticket, 20) })
 			assert.Equal(t, slots, fresh)
 			assert.False(t, twice)
-			n, err := rooms[0].Stand(t.Context(), start)
+			n, err := rooms[0].CurrentNumbers(t.Context(), start)
 			require.NoError(t, err)
 			assert.Equal(t, slots, n.Active)
 		})
@@ -80,7 +80,7 @@ type slowly struct {
 	admits        atomic.Int64
 }
 
-func (s *slowly) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (s *slowly) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	s.admits.Add(1)
 	s.entered <- struct{}{}
 	<-s.goOn

@@ -47,7 +47,7 @@ func (r *Room) entry(now queue.Instant, s *queue.Settings, sh *waiterShard, e *s
 // the window in which the visitor is counted in their bucket until then. The
 // caller holds sh.mu.
 func (r *Room) count(sh *waiterShard, e *slot[shortID], s *queue.Settings, bucket queue.Instant, t *queue.Ticket, hidden bool) queue.Cell {
-	span := queue.Told(t.RefreshInterval)
+	span := queue.WholeSeconds(t.RefreshInterval)
 	if hidden {
 		span = max(span, hiddenInterval)
 	}

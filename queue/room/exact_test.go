@@ -166,7 +166,7 @@ func (x *exactLine) dropOut() {
 
 // visit brings a ticket, and judges the answer.
 func (x *exactLine) visit(p *person, t queue.Ticket, priority int16) {
-	n, err := x.room.Stand(context.Background(), x.now)
+	n, err := x.room.CurrentNumbers(context.Background(), x.now)
 	require.NoError(x, err)
 	x.dropOut()
 	d := x.room.Visit(context.Background(), x.now, room.Request{Ticket: t, Priority: priority})
@@ -195,7 +195,7 @@ func (x *exactLine) visit(p *person, t queue.Ticket, priority int16) {
 	}
 	require.Equal(x, room.Queued, d.Outcome)
 	require.GreaterOrEqual(x, ahead, n.Open, "a slot is for who is first of those who have come back")
-	if x.now < x.since.Add(x.settings.WithDefaults().ComesBack()) && d.Place == (queue.Place{}) {
+	if x.now < x.since.Add(x.settings.WithDefaults().ReturnsWithin()) && d.Place == (queue.Place{}) {
 		require.Zero(x, n.Open, "while not all are known who wait, nobody is let in")
 		return
 	}
@@ -227,7 +227,7 @@ func (x *exactLine) place(t queue.Ticket, id queue.ID, priority int16) (at int, 
 	}
 	x.line[at].checked = x.now
 	x.line[at].confirmed = !joined || t.State == queue.Waiting
-	lasts := x.settings.WithDefaults().ComesBack()
+	lasts := x.settings.WithDefaults().ReturnsWithin()
 	if x.line[at].confirmed {
 		lasts = x.settings.LineDropout
 	}

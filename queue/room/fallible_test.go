@@ -51,13 +51,13 @@ func (f *fallible) Configure(ctx context.Context, room string, c queue.Configura
 	return errors.Join(f.Store.Configure(ctx, room, c), after)
 }
 
-func (f *fallible) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (f *fallible) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	before, after := f.faults()
 	f.mu.Lock()
 	f.admits++
 	f.mu.Unlock()
 	if before != nil {
-		return queue.Standing{}, before
+		return queue.Status{}, before
 	}
 	s, err := f.Store.Admit(ctx, room, p, claims, grants)
 	return s, errors.Join(err, after)
@@ -168,7 +168,7 @@ func TestShareKeepsSlotsForThoseAhead(t *testing.T) {
 }
 
 func TestStoreThatDoesNotAnswerLetsAllInWithLet(t *testing.T) {
-	d, store := openFallible(t, settings(1, 1), queue.Let)
+	d, store := openFallible(t, settings(1, 1), queue.AdmitAll)
 	d.enter()
 	waiting := d.join()
 	d.pass(interval)
@@ -186,7 +186,7 @@ func TestStoreThatDoesNotAnswerLetsAllInWithLet(t *testing.T) {
 
 func TestLetStillHoldsWhatWasClosedOnPurpose(t *testing.T) {
 	s := settings(5, 5)
-	d, store := openFallible(t, s, queue.Let)
+	d, store := openFallible(t, s, queue.AdmitAll)
 	out := d.enter()
 	s.QueueAll = true
 	d.configure(s)
@@ -195,7 +195,7 @@ func TestLetStillHoldsWhatWasClosedOnPurpose(t *testing.T) {
 	assert.Equal(t, room.Queued, d.arrive().Outcome, "queue_all")
 	assert.Equal(t, room.Queued, d.visit(out).Outcome, "queue_all, with a session that has ended")
 
-	d, store = openFallible(t, settings(5, 5), queue.Let)
+	d, store = openFallible(t, settings(5, 5), queue.AdmitAll)
 	out = d.enter()
 	d.room.Pause(true)
 	store.fail(errGone, nil)
@@ -388,7 +388,7 @@ func (s *poisoned) check(p *queue.Report) {
 	}
 }
 
-func (s *poisoned) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (s *poisoned) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	s.check(p)
 	return s.Store.Admit(ctx, room, p, claims, grants)
 }

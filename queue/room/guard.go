@@ -28,7 +28,7 @@ func (g guarded) Configure(ctx context.Context, room string, c queue.Configurati
 	return g.Store.Configure(ctx, room, c)
 }
 
-func (g guarded) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (s queue.Standing, err error) {
+func (g guarded) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (s queue.Status, err error) {
 	defer noPanic(&err)
 	return g.Store.Admit(ctx, room, p, claims, grants)
 }

@@ -23,7 +23,7 @@ type timed struct {
 	off   []time.Duration
 }
 
-func (s *timed) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (s *timed) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	s.off = append(s.off, p.Now.Sub(queue.At(time.Now())))
 	<-time.After(s.takes)
 	return s.Store.Admit(ctx, room, p, claims, grants)
@@ -73,7 +73,7 @@ type blocking struct {
 	told          queue.Instant
 }
 
-func (s *blocking) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (s *blocking) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	s.told = p.Now
 	return s.Store.Admit(ctx, room, p, claims, grants)
 }

@@ -81,7 +81,7 @@ func TestWhoAsksAllTheTimeChecksInNoMoreOftenThanTheyAreTold(t *testing.T) {
 				if got.LastCheckIn == last.LastCheckIn {
 					continue
 				}
-				assert.GreaterOrEqual(t, got.LastCheckIn.Sub(last.LastCheckIn), queue.Told(last.RefreshInterval))
+				assert.GreaterOrEqual(t, got.LastCheckIn.Sub(last.LastCheckIn), queue.WholeSeconds(last.RefreshInterval))
 				last = got
 			}
 		})

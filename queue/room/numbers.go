@@ -30,8 +30,8 @@ type Numbers struct {
 	Rate     float64 // admissions per minute, expected; 0 if none can be
 	Buckets  []queue.Reserved
 	Line     LineNumbers
-	Young    bool // nobody waited until just now, and how long they will cannot be told
-	Unsure   bool // the store does not answer, or not all nodes have told it again: some people may be missing
+	JustBegan    bool // nobody waited until just now, and how long they will cannot be told
+	Incomplete   bool // the store does not answer, or not all nodes have told it again: some people may be missing
 }
 
 // LineNumbers are what the visitors in an exact line are told alike: one with the
@@ -45,9 +45,9 @@ type LineNumbers struct {
 // Numbers returns the latest numbers.
 func (r *Room) Numbers() *Numbers { return r.numbers.Load() }
 
-// Stand syncs and returns how the room stands now, rather than what visitors
+// CurrentNumbers syncs and returns how the room stands now, rather than what visitors
 // were last told.
-func (r *Room) Stand(ctx context.Context, now queue.Instant) (*Numbers, error) {
+func (r *Room) CurrentNumbers(ctx context.Context, now queue.Instant) (*Numbers, error) {
 	v, err := r.sync(ctx, now)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (r *Room) Stand(ctx context.Context, now queue.Instant) (*Numbers, error) {
 	return r.newNumbers(v), nil
 }
 
-// renewNumbers replaces numbers that are too old. The caller holds talk.mu.
+// renewNumbers replaces numbers that are too old. The caller holds exchange.mu.
 func (r *Room) renewNumbers(v *queue.View) {
 	switch {
 	case v.Present == 0:
@@ -64,7 +64,7 @@ func (r *Room) renewNumbers(v *queue.View) {
 		r.began.Store(int64(v.Now))
 	}
 	old := r.numbers.Load()
-	fresh := v.Now.Sub(old.At) < numbersLast && (!old.Young || old.Waiting == 0) && old.Unsure == v.Unsure()
+	fresh := v.Now.Sub(old.At) < numbersLast && (!old.JustBegan || old.Waiting == 0) && old.Incomplete == v.Incomplete()
 	if fresh && old.Settings == r.Settings() && old.Paused == r.paused.Load() && (old.Waiting > 0 || v.Present == 0) {
 		return
 	}
@@ -73,7 +73,7 @@ func (r *Room) renewNumbers(v *queue.View) {
 
 func (r *Room) newNumbers(v *queue.View) *Numbers {
 	s, paused, began := r.Settings(), r.paused.Load(), queue.Instant(r.began.Load())
-	n := &Numbers{At: v.Now, Settings: s, Paused: paused, Young: began == 0 || v.Now.Sub(began) < lineSettles, Unsure: v.Unsure(),
+	n := &Numbers{At: v.Now, Settings: s, Paused: paused, JustBegan: began == 0 || v.Now.Sub(began) < lineSettles, Incomplete: v.Incomplete(),
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: queue.Reserve(v.Open, v.Buckets), Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
 	switch {
@@ -88,10 +88,10 @@ func (r *Room) newNumbers(v *queue.View) *Numbers {
 }
 
 // doubtNumbers has visitors be told that nobody knows what they would be, while the
-// store does not answer. The caller holds talk.mu.
+// store does not answer. The caller holds exchange.mu.
 func (r *Room) doubtNumbers() {
 	n := *r.numbers.Load()
-	n.Unsure, n.Rate = true, 0
+	n.Incomplete, n.Rate = true, 0
 	r.numbers.Store(&n)
 }
 
@@ -106,7 +106,7 @@ func (n *Numbers) Queueing() bool {
 // Ahead counts the people present in line before a visitor who arrived then,
 // by the room's method. It is known in fifo only, while the store answers.
 func (n *Numbers) Ahead(arrived queue.Instant) (people int, known bool) {
-	if n.Settings.Method != queue.FIFO || n.Unsure {
+	if n.Settings.Method != queue.FIFO || n.Incomplete {
 		return 0, false
 	}
 	people, _ = n.ahead(arrived)
@@ -146,7 +146,7 @@ const longestWait = 10 * 365 * 24 * 60
 // the admissions per minute; in random n(p) = log(1-p) / log(1-P), where P is the chance to be
 // let in during a minute.
 func (n *Numbers) Wait(arrived queue.Instant) Wait {
-	if n.Rate <= 0 || n.Young {
+	if n.Rate <= 0 || n.JustBegan {
 		return Wait{}
 	}
 	if n.Settings.Method == queue.Random {
@@ -161,7 +161,7 @@ func (n *Numbers) Wait(arrived queue.Instant) Wait {
 
 // WaitAt estimates the wait of a visitor with a place in the exact line.
 func (n *Numbers) WaitAt(p queue.Place) Wait {
-	if n.Rate <= 0 || n.Young || p.Number == 0 {
+	if n.Rate <= 0 || n.JustBegan || p.Number == 0 {
 		return Wait{}
 	}
 	return Wait{Known: true, Minutes: wholeMinutes(float64(p.Ahead+1) / n.Rate)}

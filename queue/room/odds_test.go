@@ -105,7 +105,7 @@ func (r *raffle) visit(e *entrant) {
 	e.ticket = d.Ticket
 	e.comes = r.now.Add(r.settings.RefreshInterval / 50)
 	if !e.eager {
-		e.comes = r.now.Add(queue.Told(d.Ticket.Due().Sub(r.now)) + r.upTo(latency))
+		e.comes = r.now.Add(queue.WholeSeconds(d.Ticket.Due().Sub(r.now)) + r.upTo(latency))
 	}
 }
 

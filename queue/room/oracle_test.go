@@ -157,7 +157,7 @@ func (o *oracle) waits(now queue.Instant, q room.Request, d room.Decision) {
 	}
 	p := o.present[t.ID]
 	p.bucket = t.ArrivedAt.Floor(o.s.Bucket)
-	p.until = now.Add(queue.Told(t.RefreshInterval))
+	p.until = now.Add(queue.WholeSeconds(t.RefreshInterval))
 	if p.latest > now && q.Ticket.ID == t.ID && q.Ticket.Due() > now {
 		p.until = now // an old ticket of someone counted already, maybe
 	}

@@ -3,7 +3,7 @@ package room
 import "github.com/anteroom-gate/anteroom/queue"
 
 // storeAnswered tells of the store's going and coming back, once each, and
-// returns err. The caller holds talk.mu.
+// returns err. The caller holds exchange.mu.
 func (r *Room) storeAnswered(err error) error {
 	if err != nil {
 		r.errors.Add(1)
@@ -22,7 +22,7 @@ func (r *Room) StoreFailing() bool { return r.failing.Load() }
 
 // StoreErrors counts the calls that the store has left unanswered, and the
 // visitors who were let in meanwhile by the room's policy.
-func (r *Room) StoreErrors() (calls, letIn uint64) { return r.errors.Load(), r.blind.Load() }
+func (r *Room) StoreErrors() (calls, letIn uint64) { return r.errors.Load(), r.letInBlindly.Load() }
 
 // withoutStore decides a claim by the room's policy.
 func (r *Room) withoutStore(now queue.Instant, c queue.Claim) queue.Grant {
@@ -30,12 +30,12 @@ func (r *Room) withoutStore(now queue.Instant, c queue.Claim) queue.Grant {
 	if s.OnStoreError == queue.Hold || !r.worthAsking(now, s, c.Cell, c.Number) || s.OnStoreError == queue.Share && r.spare.Add(-1) < 0 {
 		return queue.Grant{}
 	}
-	r.blind.Add(1)
+	r.letInBlindly.Add(1)
 	expires := now.Add(s.SessionLasts(r.slack))
 	r.sessions.note(now, c.ID, expires, false)
-	r.talk.noted.Lock()
-	r.talk.alone.Add(queue.Admissions{Minute: now.Floor(queue.Minute), Visitors: 1})
-	r.talk.noted.Unlock()
+	r.exchange.noted.Lock()
+	r.exchange.alone.Add(queue.Admissions{Minute: now.Floor(queue.Minute), Visitors: 1})
+	r.exchange.noted.Unlock()
 	if !c.Newcomer() {
 		sh := r.waiters.shard(c.ID)
 		sh.mu.Lock()

@@ -85,7 +85,7 @@ func (r *Room) Renew(ctx context.Context, now queue.Instant, id queue.ID) error 
 // renewed puts a claim to the store that is to renew something, and takes the end
 // of the session down, if there is one.
 func (r *Room) renewed(ctx context.Context, now queue.Instant, c queue.Claim) error {
-	g, err := r.put(ctx, now, c)
+	g, err := r.putClaim(ctx, now, c)
 	if err == nil && g.Verdict == queue.Held {
 		r.sessions.note(r.storeTime(now), c.ID, r.settings.Load().SessionEnd(g), true)
 	}
@@ -104,9 +104,9 @@ func (r *Room) Remove(ctx context.Context, now queue.Instant, id queue.ID) (bool
 	if len(roll.Seated) > 0 {
 		t.Expires = roll.Seated[0].Expires
 	} else {
-		r.talk.noted.Lock()
-		r.talk.left = append(r.talk.left, queue.Departure{ID: id, At: r.storeTime(now)})
-		r.talk.noted.Unlock()
+		r.exchange.noted.Lock()
+		r.exchange.left = append(r.exchange.left, queue.Departure{ID: id, At: r.storeTime(now)})
+		r.exchange.noted.Unlock()
 	}
 	r.Revoke(now, t)
 	return true, r.Sync(ctx, now)

@@ -43,7 +43,7 @@ func TestWhatMustAlwaysHold(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 150).Draw(t, "things") {
 			things[rapid.SampledFrom(names).Draw(t, "thing")].do()
-			n, err := w.room.Stand(context.Background(), w.now)
+			n, err := w.room.CurrentNumbers(context.Background(), w.now)
 			require.NoError(t, err)
 			w.oracle.told(w.now, n)
 		}
@@ -77,7 +77,7 @@ func (w *world) keepWaiting() {
 			waiting = append(waiting, p)
 		}
 	}
-	longest := queue.Told(time.Duration(float64(w.settings.RefreshInterval) * (1 + w.settings.RefreshJitter)))
+	longest := queue.WholeSeconds(time.Duration(float64(w.settings.RefreshInterval) * (1 + w.settings.RefreshJitter)))
 	idleAtMost := 2*longest + w.settings.RefreshInterval/4 + time.Second
 	const step = 250 * time.Millisecond
 	ghostsGone, idleSince := w.now.Add(90*time.Second), queue.Instant(0)
@@ -100,7 +100,7 @@ func (w *world) keepWaiting() {
 		if len(waiting) == 0 {
 			return
 		}
-		n, err := w.room.Stand(context.Background(), w.now)
+		n, err := w.room.CurrentNumbers(context.Background(), w.now)
 		require.NoError(w, err)
 		if n.Open == 0 || entered || w.now < ghostsGone || idleSince == 0 {
 			idleSince = w.now

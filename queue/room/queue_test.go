@@ -123,7 +123,7 @@ func (d *door) isIn(t queue.Ticket) queue.Ticket {
 // stand tells how the room stands now.
 func (d *door) stand() *room.Numbers {
 	d.Helper()
-	n, err := d.room.Stand(context.Background(), d.now)
+	n, err := d.room.CurrentNumbers(context.Background(), d.now)
 	require.NoError(d, err)
 	return n
 }

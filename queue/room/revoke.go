@@ -14,9 +14,9 @@ func (r *Room) Revoke(now queue.Instant, t queue.Ticket) {
 	r.addRevoked(now, []queue.Session{ended})
 	r.sessions.remove(now, t.ID)
 	r.answers.remove(now, t.ID)
-	r.talk.noted.Lock()
-	defer r.talk.noted.Unlock()
-	r.talk.revoking = append(r.talk.revoking, ended)
+	r.exchange.noted.Lock()
+	defer r.exchange.noted.Unlock()
+	r.exchange.revoking = append(r.exchange.revoking, ended)
 
 	// On the only node the slot is free at once: whoever asks next is put to the store.
 	for asked := false; !asked; {
@@ -44,8 +44,8 @@ func (r *Room) takeRevoked(known *queue.View) {
 // addRevoked adds to the revocations that are in force: none is taken back
 // before its end, whatever a store has forgotten.
 func (r *Room) addRevoked(now queue.Instant, more []queue.Session) {
-	r.talk.noted.Lock()
-	defer r.talk.noted.Unlock()
+	r.exchange.noted.Lock()
+	defer r.exchange.noted.Unlock()
 	known := r.revoked.Load()
 	if known == nil && len(more) == 0 {
 		return

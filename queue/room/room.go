@@ -64,17 +64,17 @@ type Room struct {
 
 	start    queue.Instant // of the ticks in the tables; before any visit
 	waiters  *waiters
-	named    atomic.Bool // the site has named somebody, and their tickets are looked up
+	hasSubjects    atomic.Bool // the site has named somebody, and their tickets are looked up
 	sessions *sessions
 	answers  *sessions // whose slots answers under way keep after a fixed session has ended
-	asks     asks
+	batch     batch
 
 	began   atomic.Int64 // since when people wait without a break; 0 if nobody does
 	failing atomic.Bool
 	errors  atomic.Uint64 // calls that the store left unanswered
-	blind   atomic.Uint64 // visitors let in without the store
+	letInBlindly   atomic.Uint64 // visitors let in without the store
 	spare   atomic.Int64  // admissions that Share allows until the store answers
-	talk    talk
+	exchange    exchange
 }
 
 // New returns a room that has made itself known to its store at now. A room
@@ -96,8 +96,8 @@ func New(ctx context.Context, now queue.Instant, c Config) (*Room, error) {
 		name: c.Name, store: guarded{c.Store}, uint64: c.Uint64, gather: c.Gather, slack: c.Slack,
 		onChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
 	}
-	r.talk.node, r.talk.own = c.Uint64(), map[queue.Cell]int{}
-	r.asks.hurry = make(chan struct{}, 1)
+	r.exchange.node, r.exchange.own = c.Uint64(), map[queue.Cell]int{}
+	r.batch.hurry = make(chan struct{}, 1)
 	r.settings.Store(&settings)
 	r.memory.Store(&memory{lasts: (&queue.Configuration{Settings: settings}).Remembers()})
 	r.view.Store(&view{})
@@ -161,17 +161,21 @@ func (r *Room) Leave(now queue.Instant, t queue.Ticket) {
 	if !r.uncount(now, t) && t.Number == 0 {
 		return
 	}
-	r.talk.noted.Lock()
-	defer r.talk.noted.Unlock()
-	r.talk.left = append(r.talk.left, queue.Departure{ID: t.ID, At: now})
+	r.exchange.noted.Lock()
+	defer r.exchange.noted.Unlock()
+	// Nodes are told of so many only, and anybody can say goodbye as often as they
+	// like: whoever is beyond leaves when their next check-in is missed.
+	if len(r.exchange.left) < queue.MaxLeft {
+		r.exchange.left = append(r.exchange.left, queue.Departure{ID: t.ID, At: now})
+	}
 }
 
 // Prefer gives a visitor in the exact line a priority, and whoever is not in it
 // none.
 func (r *Room) Prefer(ctx context.Context, now queue.Instant, id queue.ID, priority int16) error {
-	r.talk.noted.Lock()
-	r.talk.preferred = append(r.talk.preferred, queue.Priority{ID: id, Priority: priority})
-	r.talk.noted.Unlock()
+	r.exchange.noted.Lock()
+	r.exchange.preferred = append(r.exchange.preferred, queue.Priority{ID: id, Priority: priority})
+	r.exchange.noted.Unlock()
 	return r.Sync(ctx, now)
 }
 

@@ -94,7 +94,7 @@ func TestNamesOfSettingsReadAsTheyAreWritten(t *testing.T) {
 		require.NoError(t, got.UnmarshalText(text))
 		assert.Equal(t, o, got)
 	}
-	for p := queue.Hold; p <= queue.Let; p++ {
+	for p := queue.Hold; p <= queue.AdmitAll; p++ {
 		var got queue.ErrorPolicy
 		require.NoError(t, got.UnmarshalText([]byte(p.String())))
 		assert.Equal(t, p, got)
@@ -116,7 +116,7 @@ func TestRefreshIntervalIsToldRoundedUpToTheSecond(t *testing.T) {
 		19*time.Second + 999*time.Millisecond: 20 * time.Second,
 		0:                                     0,
 	} {
-		assert.Equal(t, want, queue.Told(interval), interval)
+		assert.Equal(t, want, queue.WholeSeconds(interval), interval)
 	}
 }
 

@@ -165,7 +165,7 @@ func TestDevicesThatArriveAtOnceHaveOnePlace(t *testing.T) {
 			require.NotNil(t, pending[i])
 			claims[i] = pending[i].Claim
 		}
-		require.NoError(t, d.room.Ask(t.Context(), d.now, claims, grants))
+		require.NoError(t, d.room.PutClaims(t.Context(), d.now, claims, grants))
 		first, second := d.room.Settle(d.now, pending[0], grants[0]), d.room.Settle(d.now.Add(time.Second), pending[1], grants[1])
 		assert.Equal(t, first.Ticket, second.Ticket, method)
 		assert.Equal(t, 1, d.stand().Waiting, method)
@@ -360,14 +360,14 @@ func TestDevicesOfASubjectHaveOnePlaceAndOneSlot(t *testing.T) {
 					*device = d.Ticket
 				}
 			}
-			n, err := w.room.Stand(context.Background(), w.now)
+			n, err := w.room.CurrentNumbers(context.Background(), w.now)
 			require.NoError(t, err)
 			require.LessOrEqual(t, n.Active, subjects)
 			require.LessOrEqual(t, n.Waiting, subjects, "nobody is counted twice")
 			require.GreaterOrEqual(t, n.Waiting, 0)
 		}
 		w.pass(90 * time.Second)
-		n, err := w.room.Stand(context.Background(), w.now)
+		n, err := w.room.CurrentNumbers(context.Background(), w.now)
 		require.NoError(t, err)
 		require.Zero(t, n.Waiting, "and nobody for ever")
 		require.NoError(t, w.store.Close())

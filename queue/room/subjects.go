@@ -83,7 +83,7 @@ func (s *waiterShard) forgetSubjects(since queue.Instant) {
 // isSubject says whether a ticket is one that a subject was given here, who may
 // come without being named.
 func (r *Room) isSubject(t *queue.Ticket) bool {
-	if t.State == queue.None || !r.named.Load() {
+	if t.State == queue.None || !r.hasSubjects.Load() {
 		return false
 	}
 	sh := r.waiters.shard(t.ID)
@@ -129,7 +129,7 @@ func (r *Room) noteSubject(now queue.Instant, p *Pending, g queue.Grant) {
 // checkSubject is check for a visitor whom the site has named. Whatever ticket
 // they bring, they have the subject's place, and the subject's slot.
 func (r *Room) checkSubject(now queue.Instant, s *queue.Settings, q *Request) (Decision, *Pending) {
-	r.named.Store(true)
+	r.hasSubjects.Store(true)
 	if r.isRevoked(q.Subject, now) {
 		return r.banned(now, s, q), nil
 	}

@@ -91,15 +91,15 @@ func (r *Room) Visit(ctx context.Context, now queue.Instant, q Request) Decision
 	if p == nil {
 		return d
 	}
-	return r.Settle(now, p, r.ask(ctx, now, p.Claim))
+	return r.Settle(now, p, r.claimOrPolicy(ctx, now, p.Claim))
 }
 
 // Check is the part of a visit that needs no store. Where it does not decide, it
-// returns what to ask; [Room.Ask] and then [Room.Settle] finish the visit.
+// returns what to ask; [Room.PutClaims] and then [Room.Settle] finish the visit.
 func (r *Room) Check(now queue.Instant, q Request) (Decision, *Pending) {
 	now = r.storeTime(now)
 	s := r.settings.Load()
-	if r.named.Load() && q.Subject == (queue.ID{}) && r.isSubject(&q.Ticket) {
+	if r.hasSubjects.Load() && q.Subject == (queue.ID{}) && r.isSubject(&q.Ticket) {
 		q.Subject = q.Ticket.ID
 	}
 	if q.Subject != (queue.ID{}) {

@@ -34,7 +34,7 @@ func CheckLimits(s queue.Settings, requests func(letThrough func(queue.Instant, 
 }
 
 // WatchSlots is what the slots make of how a room stood.
-func WatchSlots(s queue.Settings, course func(look func(queue.Instant, queue.Standing, int))) Slots {
+func WatchSlots(s queue.Settings, course func(look func(queue.Instant, queue.Status, int))) Slots {
 	w := slots{limits: s}
 	course(w.look)
 	return w.result()

@@ -13,7 +13,7 @@ import (
 type sharedStore struct {
 	queue.Store
 	latency  time.Duration
-	standing queue.Standing
+	standing queue.Status
 	down     queue.Instant // until when it fails
 	traffic  traffic
 	failed   int // calls without an answer
@@ -37,11 +37,11 @@ func (l *link) Configure(ctx context.Context, room string, c queue.Configuration
 }
 
 // Admit implements [queue.Store].
-func (l *link) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
+func (l *link) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	l.node.traffic.admit(l.node.run.now, claims)
 	l.store.traffic.admit(l.node.run.now, claims)
-	var standing queue.Standing
-	err := l.call(p, func(p *queue.Report) (queue.Standing, error) {
+	var standing queue.Status
+	err := l.call(p, func(p *queue.Report) (queue.Status, error) {
 		var err error
 		standing, err = l.store.Admit(ctx, room, p, claims, grants)
 		return standing, err
@@ -54,12 +54,12 @@ func (l *link) Sync(ctx context.Context, room string, p *queue.Report) (*queue.V
 	l.node.traffic.sync(l.node.run.now)
 	l.store.traffic.sync(l.node.run.now)
 	var v *queue.View
-	err := l.call(p, func(p *queue.Report) (queue.Standing, error) {
+	err := l.call(p, func(p *queue.Report) (queue.Status, error) {
 		var err error
 		if v, err = l.store.Sync(ctx, room, p); err != nil {
-			return queue.Standing{}, err
+			return queue.Status{}, err
 		}
-		return v.Standing, nil
+		return v.Status, nil
 	})
 	return v, err
 }
@@ -74,7 +74,7 @@ func (l *link) Close() error { return nil }
 
 // call takes a report to the store, whose clock is the true one, and its answer
 // back.
-func (l *link) call(p *queue.Report, do func(*queue.Report) (queue.Standing, error)) error {
+func (l *link) call(p *queue.Report, do func(*queue.Report) (queue.Status, error)) error {
 	l.node.reports()
 	there := (l.store.latency / 2).Truncate(time.Millisecond)
 	if err := l.travel(there); err != nil {

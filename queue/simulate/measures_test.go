@@ -109,10 +109,10 @@ func TestLimitsAreCountedByWhatWasLetThrough(t *testing.T) {
 func TestASlotIsIdleWhileSomebodyWaitsForIt(t *testing.T) {
 	t.Parallel()
 	s := queue.Settings{TotalActiveUsers: 3, NewUsersPerMinute: 2}
-	got := simulate.WatchSlots(s, func(look func(queue.Instant, queue.Standing, int)) {
+	got := simulate.WatchSlots(s, func(look func(queue.Instant, queue.Status, int)) {
 		at := func(seconds, active, admitted, open, waiting int) {
 			now := simulate.Start.Add(time.Duration(seconds) * time.Second)
-			look(now, queue.Standing{Now: now, Active: active, Admitted: admitted, Open: open}, waiting)
+			look(now, queue.Status{Now: now, Active: active, Admitted: admitted, Open: open}, waiting)
 		}
 		at(0, 0, 0, 2, 0)
 		at(10, 0, 0, 2, 1) // one of them is wanted now

@@ -17,7 +17,7 @@ type node struct {
 	run      *run
 	place    int // among the nodes
 	room     *room.Room
-	standing queue.Standing // as the store told it last
+	standing queue.Status // as the store told it last
 
 	waiting []asking      // claims for the next call
 	asked   []asking      // claims in the call under way
@@ -184,7 +184,7 @@ func (n *node) ask(ctx context.Context) {
 	}
 	at := n.run.now
 	var err error
-	n.begin(ctx, func() { err = n.room.Ask(ctx, at, claims, grants) }, func() {
+	n.begin(ctx, func() { err = n.room.PutClaims(ctx, at, claims, grants) }, func() {
 		n.run.fail(err)
 		if err != nil {
 			clear(grants)

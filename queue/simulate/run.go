@@ -196,7 +196,7 @@ func (r *run) queued(n *node, i int32, v *visitor, d room.Decision) {
 	r.turns.joined(v)
 	r.noteWait(n, i, v, d.Place)
 	v.phase = waiting
-	next := r.now.Add(r.roundTrip() + queue.Told(d.Ticket.Due().Sub(r.now)))
+	next := r.now.Add(r.roundTrip() + queue.WholeSeconds(d.Ticket.Due().Sub(r.now)))
 	if v.kind.spams() {
 		next = r.now.Add(r.around(r.settings.RefreshInterval / time.Duration(r.SpamRate)))
 		r.keepOld(i, d.Ticket)

@@ -292,7 +292,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		"store_latency is 1s":                         func(c *simulate.Config) { c.StoreLatency = time.Second },
 		"node_deaths is 1: needs":                     func(c *simulate.Config) { c.NodeDeaths = 1 },
 		"store_failures is -1":                        func(c *simulate.Config) { c.StoreFailures = -1 },
-		"on_store_error is open":                      func(c *simulate.Config) { c.StoreFailures, c.Room.OnStoreError = 1, queue.Let },
+		"on_store_error is open":                      func(c *simulate.Config) { c.StoreFailures, c.Room.OnStoreError = 1, queue.AdmitAll },
 		"latency is 1m0s":                             func(c *simulate.Config) { c.Latency = time.Minute },
 		"refresh_interval is 1ms, which is too short": func(c *simulate.Config) { c.Room.RefreshInterval = time.Millisecond },
 	} {

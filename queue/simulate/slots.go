@@ -13,7 +13,7 @@ type slots struct {
 	limits queue.Settings
 
 	at      queue.Instant
-	last    queue.Standing
+	last    queue.Status
 	waiting int
 	idle    int // open slots, as far as somebody waits for them
 	since   []idleSince
@@ -30,7 +30,7 @@ type idleSince struct {
 }
 
 // look notes how the room stands, with people waiting.
-func (s *slots) look(now queue.Instant, standing queue.Standing, people int) {
+func (s *slots) look(now queue.Instant, standing queue.Status, people int) {
 	if s.waiting > 0 {
 		seconds := now.Sub(s.at).Seconds()
 		s.usedTime += seconds * float64(s.last.Active)

@@ -158,7 +158,7 @@ func (w *waiting) keeps() time.Duration {
 	if w.confirmed {
 		return time.Minute
 	}
-	return lined(lineSlots).WithDefaults().ComesBack()
+	return lined(lineSlots).WithDefaults().ReturnsWithin()
 }
 
 func (s lineState) copy() lineState {

@@ -64,7 +64,7 @@ var pacingCases = []contractCase{
 		other := n.another()
 		n.at(30 * time.Second)
 		other.at(30 * time.Second)
-		assert.Equal(n, n.look().Standing, other.look().Standing)
+		assert.Equal(n, n.look().Status, other.look().Status)
 	}},
 	{"what is not released yet is granted to nobody", func(n *node) {
 		n.configure(paced(6, queue.PacingEven))

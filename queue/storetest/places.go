@@ -193,7 +193,7 @@ var placeCases = []contractCase{
 		n.admit(newcomer(0))
 		n.count(people(2, cell(-1)))
 		n.configure(lined(2))
-		settled := n.now.Add(lined(2).WithDefaults().ComesBack())
+		settled := n.now.Add(lined(2).WithDefaults().ReturnsWithin())
 		v := n.look()
 		assert.Zero(n, v.Open)
 		assert.Equal(n, settled, v.NextOpen)

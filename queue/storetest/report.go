@@ -45,7 +45,7 @@ var reportCases = []contractCase{
 	{"a room begins empty", func(n *node) {
 		n.configure(ample())
 		v := n.look()
-		assert.Equal(n, queue.Standing{Now: n.now, Open: 1000}, queue.Standing{Now: v.Now, Active: v.Active, Admitted: v.Admitted, Open: v.Open, Present: v.Present})
+		assert.Equal(n, queue.Status{Now: n.now, Open: 1000}, queue.Status{Now: v.Now, Active: v.Active, Admitted: v.Admitted, Open: v.Open, Present: v.Present})
 		assert.Empty(n, v.Buckets)
 		assert.Empty(n, v.Revoked)
 		assert.False(n, v.RateKnown)

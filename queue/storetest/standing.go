@@ -27,7 +27,7 @@ var standingCases = []contractCase{
 		n.configure(ample())
 		n.count(people(5, cell(0)))
 		_, standing := n.admit(newcomer(1), waiter(2, cell(0)))
-		assert.Equal(n, standing, n.look().Standing)
+		assert.Equal(n, standing, n.look().Status)
 	}},
 	{"open is what both limits leave", func(n *node) {
 		s := limited(10)
@@ -128,7 +128,7 @@ func nextOpenIsNeverLate(n *node) {
 				room.admit(waiter(visitor, here))
 			}
 		}
-		was := room.look().Standing
+		was := room.look().Status
 		for range 40 {
 			room.pass(time.Duration(1+rnd.IntN(6000)) * time.Millisecond)
 			if was.NextOpen != 0 && room.now >= was.NextOpen {

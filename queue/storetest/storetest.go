@@ -153,12 +153,12 @@ func (n *node) count(changes ...queue.CellChange) *queue.View {
 }
 
 // admit puts claims with nothing to report.
-func (n *node) admit(claims ...queue.Claim) ([]queue.Grant, queue.Standing) {
+func (n *node) admit(claims ...queue.Claim) ([]queue.Grant, queue.Status) {
 	n.Helper()
 	return n.admitWith(n.report(queue.Report{}), claims...)
 }
 
-func (n *node) admitWith(p *queue.Report, claims ...queue.Claim) ([]queue.Grant, queue.Standing) {
+func (n *node) admitWith(p *queue.Report, claims ...queue.Claim) ([]queue.Grant, queue.Status) {
 	n.Helper()
 	grants := make([]queue.Grant, len(claims))
 	standing, err := n.h.Store.Admit(context.Background(), n.room, p, claims, grants)

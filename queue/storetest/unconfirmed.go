@@ -56,7 +56,7 @@ var unconfirmedCases = []contractCase{
 		n.full()
 		n.knock(1)
 		n.join(2)
-		overdue := lined(1).WithDefaults().ComesBack()
+		overdue := lined(1).WithDefaults().ReturnsWithin()
 		n.at(overdue - time.Millisecond)
 		assert.Equal(n, ids(1, 2), n.order())
 		n.at(overdue)

@@ -11,9 +11,9 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// talk is a node's conversation with the store about one room: one call at a
+// exchange is a node's conversation with the store about one room: one call at a
 // time.
-type talk struct {
+type exchange struct {
 	mu   sync.Mutex // held through a call and while its answer is taken in
 	node uint64
 	seq  uint64
@@ -33,7 +33,7 @@ type talk struct {
 	since         queue.Instant
 	configuration queue.Configuration
 	configuring   sync.Mutex          // held for as long as this node gives the room a configuration
-	giving        queue.Configuration // that it is about to give it
+	proposed        queue.Configuration // that it is about to give it
 	jumps         int                 // answers in a row whose clock does not fit
 	syncs         int
 
@@ -56,18 +56,18 @@ const (
 	clockJumps = 5
 )
 
-// Ask puts claims to the store, with all that is unreported; grants[i] becomes
+// PutClaims puts claims to the store, with all that is unreported; grants[i] becomes
 // the verdict on claims[i]. On an error nobody was granted anything, as far as
 // this node knows.
-func (r *Room) Ask(ctx context.Context, now queue.Instant, claims []queue.Claim, grants []queue.Grant) error {
-	t := &r.talk
-	now = t.turn(now)
+func (r *Room) PutClaims(ctx context.Context, now queue.Instant, claims []queue.Claim, grants []queue.Grant) error {
+	t := &r.exchange
+	now = t.lock(now)
 	defer t.mu.Unlock()
 	if err := r.resend(ctx, now); err != nil {
 		return err
 	}
 	if t.whole || t.forgotten {
-		if _, err := r.exchange(ctx, now); err != nil {
+		if _, err := r.syncStore(ctx, now); err != nil {
 			return fmt.Errorf("telling room %q to its store again: %w", r.name, err)
 		}
 	}
@@ -79,14 +79,14 @@ func (r *Room) Ask(ctx context.Context, now queue.Instant, claims []queue.Claim,
 		return fmt.Errorf("admitting to room %q: %w", r.name, err)
 	}
 	v := *r.view.Load()
-	v.Standing = standing
+	v.Status = standing
 	r.take(now, &v)
 	return nil
 }
 
-// turn takes mu, and returns the moment at which it has it: a call that waited for
+// lock takes mu, and returns the moment at which it has it: a call that waited for
 // another to end is made later than now.
-func (t *talk) turn(now queue.Instant) queue.Instant {
+func (t *exchange) lock(now queue.Instant) queue.Instant {
 	if t.mu.TryLock() {
 		return now
 	}
@@ -96,8 +96,8 @@ func (t *talk) turn(now queue.Instant) queue.Instant {
 }
 
 // admit is one Admit of the store. The caller holds mu.
-func (r *Room) admit(ctx context.Context, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Standing, error) {
-	t := &r.talk
+func (r *Room) admit(ctx context.Context, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
+	t := &r.exchange
 	t.unsent = p
 	order := queue.InOrder(r.settings.Load().Method, claims)
 	ordered, answers := make([]queue.Claim, len(claims)), make([]queue.Grant, len(claims))
@@ -125,7 +125,7 @@ func (r *Room) admit(ctx context.Context, p *queue.Report, claims []queue.Claim,
 }
 
 // admit counts an admission of this node.
-func (t *talk) admit(at queue.Instant) {
+func (t *exchange) admit(at queue.Instant) {
 	t.admitted.Add(queue.Admissions{Minute: at.Floor(queue.Minute), Visitors: 1})
 }
 
@@ -138,30 +138,30 @@ func (r *Room) Sync(ctx context.Context, now queue.Instant) error {
 }
 
 func (r *Room) sync(ctx context.Context, now queue.Instant) (*queue.View, error) {
-	now = r.talk.turn(now)
-	defer r.talk.mu.Unlock()
+	now = r.exchange.lock(now)
+	defer r.exchange.mu.Unlock()
 	if err := r.resend(ctx, now); err != nil {
 		return nil, err
 	}
-	known, err := r.exchange(ctx, now)
-	if err == nil && (r.talk.whole || r.talk.forgotten) {
-		known, err = r.exchange(ctx, now)
+	known, err := r.syncStore(ctx, now)
+	if err == nil && (r.exchange.whole || r.exchange.forgotten) {
+		known, err = r.syncStore(ctx, now)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("syncing room %q: %w", r.name, err)
 	}
 	r.renewNumbers(known)
-	r.talk.syncs++
-	r.talk.forget(known.Now)
-	r.sessions.trim(r.talk.syncs, known.Now)
-	r.answers.trim(r.talk.syncs, known.Now)
-	r.waiters.trim(r.talk.syncs, known.Now, known.Now.Add(-r.memory.Load().lasts))
+	r.exchange.syncs++
+	r.exchange.forget(known.Now)
+	r.sessions.trim(r.exchange.syncs, known.Now)
+	r.answers.trim(r.exchange.syncs, known.Now)
+	r.waiters.trim(r.exchange.syncs, known.Now, known.Now.Add(-r.memory.Load().lasts))
 	return known, nil
 }
 
-// exchange is one Sync of the store. The caller holds mu.
-func (r *Room) exchange(ctx context.Context, now queue.Instant) (*queue.View, error) {
-	t := &r.talk
+// syncStore is one Sync of the store. The caller holds mu.
+func (r *Room) syncStore(ctx context.Context, now queue.Instant) (*queue.View, error) {
+	t := &r.exchange
 	retold := t.whole || t.forgotten
 	t.unsent = r.report(now)
 	known, err := r.store.Sync(ctx, r.name, t.unsent)
@@ -169,7 +169,7 @@ func (r *Room) exchange(ctx context.Context, now queue.Instant) (*queue.View, er
 		return nil, err
 	}
 	t.unsent = nil
-	v := &view{Standing: known.Standing, buckets: known.Buckets, ahead: make([]int, len(known.Buckets)), first: known.FirstNumber, turns: known.Turns}
+	v := &view{Status: known.Status, buckets: known.Buckets, ahead: make([]int, len(known.Buckets)), first: known.FirstNumber, turns: known.Turns}
 	t.last = max(t.last, known.LastNumber)
 	for i, b := range known.Buckets[:max(0, len(known.Buckets)-1)] {
 		v.ahead[i+1] = v.ahead[i] + b.Waiting
@@ -194,7 +194,7 @@ func (r *Room) exchange(ctx context.Context, now queue.Instant) (*queue.View, er
 	told, own := known.Configuration, t.configuration
 	t.forgotten = told.Version < own.Version
 	if told.Version > own.Version || retold && told.Version == own.Version && (told.At != own.At || told.By != own.By) {
-		r.obey(told)
+		r.adopt(told)
 	}
 	return known, nil
 }
@@ -211,16 +211,16 @@ func (r *Room) takeEntered(known *queue.View) {
 // introduce is the first Sync of all: the node learns the store's clock before
 // it keeps any time by it.
 func (r *Room) introduce(ctx context.Context, now queue.Instant) error {
-	known, err := r.store.Sync(ctx, r.name, &queue.Report{Node: r.talk.node, Now: now})
+	known, err := r.store.Sync(ctx, r.name, &queue.Report{Node: r.exchange.node, Now: now})
 	if err != nil {
 		return fmt.Errorf("asking the store for room %q: %w", r.name, err)
 	}
 	r.clock.Store(int64(known.Now - now))
 	r.start = known.Now.Floor(tick).Add(-tick)
 	r.waiters, r.sessions, r.answers = newWaiters(r.start), newSessions(r.start), newSessions(r.start)
-	r.talk.epoch = known.Epoch
+	r.exchange.epoch = known.Epoch
 	if known.Configuration.Version > 0 {
-		r.obey(known.Configuration)
+		r.adopt(known.Configuration)
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (r *Room) introduce(ctx context.Context, now queue.Instant) error {
 // resend sends a report again whose answer was lost, and asks what became of
 // the claims that went with it. The caller holds mu.
 func (r *Room) resend(ctx context.Context, now queue.Instant) error {
-	t := &r.talk
+	t := &r.exchange
 	if t.unsent == nil {
 		return nil
 	}
@@ -250,7 +250,7 @@ func (r *Room) resend(ctx context.Context, now queue.Instant) error {
 	}
 	t.unsure = nil
 	v := *r.view.Load()
-	v.Standing = standing
+	v.Status = standing
 	r.take(now, &v)
 	return nil
 }
@@ -258,7 +258,7 @@ func (r *Room) resend(ctx context.Context, now queue.Instant) error {
 // report gathers what is unreported, or all there is to tell. The caller holds
 // mu.
 func (r *Room) report(now queue.Instant) *queue.Report {
-	t := &r.talk
+	t := &r.exchange
 	now = r.storeTime(now)
 	t.seq++
 	p := &queue.Report{Node: t.node, Seq: t.seq, Now: now, Epoch: t.epoch, Since: t.since, Version: t.configuration.Version, LastNumber: t.last,
@@ -292,12 +292,12 @@ func (r *Room) report(now queue.Instant) *queue.Report {
 }
 
 // forget forgets the cells in which nobody is counted any more.
-func (t *talk) forget(now queue.Instant) {
+func (t *exchange) forget(now queue.Instant) {
 	maps.DeleteFunc(t.own, func(c queue.Cell, people int) bool { return people == 0 || c.Until <= now })
 }
 
 // takeNoted puts into a report what visits have written down, once.
-func (t *talk) takeNoted(p *queue.Report) {
+func (t *exchange) takeNoted(p *queue.Report) {
 	t.noted.Lock()
 	defer t.noted.Unlock()
 	p.Revoked, p.Left, p.Priorities, p.Admitted = t.revoking, t.left, t.preferred, t.alone
@@ -306,7 +306,7 @@ func (t *talk) takeNoted(p *queue.Report) {
 
 // take makes v what decisions go by. The caller holds mu.
 func (r *Room) take(now queue.Instant, v *view) {
-	t := &r.talk
+	t := &r.exchange
 	t.epoch, t.whole = v.Epoch, v.WantWhole
 	switch step := v.Now.Sub(r.storeTime(now)); {
 	case step.Abs() <= clockJump || t.jumps >= clockJumps:
@@ -324,9 +324,9 @@ func (r *Room) take(now queue.Instant, v *view) {
 
 // Configuration returns the configuration in force.
 func (r *Room) Configuration() queue.Configuration {
-	r.talk.mu.Lock()
-	defer r.talk.mu.Unlock()
-	return r.talk.configuration
+	r.exchange.mu.Lock()
+	defer r.exchange.mu.Unlock()
+	return r.exchange.configuration
 }
 
 // Configure changes what the room goes by, on every node: the Settings, with
@@ -340,18 +340,18 @@ func (r *Room) Configure(ctx context.Context, now queue.Instant, c queue.Configu
 	if err := c.Settings.Validate(); err != nil {
 		return fmt.Errorf("configuring room %q: %w", r.name, err)
 	}
-	t := &r.talk
+	t := &r.exchange
 	t.configuring.Lock()
 	defer t.configuring.Unlock()
 	t.mu.Lock()
 	c.Version, c.At = t.configuration.Version+1, r.storeTime(now)
 	c.Places = t.configuration.PlacesUnder(&c.Settings, c.At)
-	t.giving = c
+	t.proposed = c
 	t.mu.Unlock()
 	err := r.store.Configure(ctx, r.name, c) // which may take long: visitors do not wait for it
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.giving = queue.Configuration{}
+	t.proposed = queue.Configuration{}
 	if err == nil {
 		if c.Version > t.configuration.Version {
 			r.use(c)
@@ -362,24 +362,24 @@ func (r *Room) Configure(ctx context.Context, now queue.Instant, c queue.Configu
 		if err := r.resend(ctx, now); err != nil {
 			return err
 		}
-		if _, err := r.exchange(ctx, now); err != nil {
+		if _, err := r.syncStore(ctx, now); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("configuring room %q: %w", r.name, err)
 }
 
-// obey takes up a configuration that the store tells of. The caller holds mu.
-func (r *Room) obey(c queue.Configuration) {
+// adopt takes up a configuration that the store tells of. The caller holds mu.
+func (r *Room) adopt(c queue.Configuration) {
 	r.use(c)
-	own := r.talk.giving
+	own := r.exchange.proposed
 	if r.onConfigure != nil && (c.Version != own.Version || c.At != own.At || c.By != own.By) {
 		r.onConfigure(c)
 	}
 }
 
 func (r *Room) use(c queue.Configuration) {
-	r.talk.configuration = c
+	r.exchange.configuration = c
 	next := &memory{since: c.Places.Since, lasts: c.Remembers()}
 	before := r.memory.Swap(next)
 	if r.waiters != nil && next.lasts > before.lasts {

@@ -12,7 +12,7 @@ import (
 
 // view is the store's view with the sums that decisions need.
 type view struct {
-	queue.Standing
+	queue.Status
 	buckets []queue.BucketCount
 	ahead   []int      // people present before each bucket
 	first   uint64     // number in an exact line
@@ -35,7 +35,7 @@ func (r *Room) worthAsking(now queue.Instant, s *queue.Settings, cell queue.Cell
 	if s.QueueAll || r.paused.Load() {
 		return false
 	}
-	if s.Method == queue.Passthrough || s.OnStoreError == queue.Let && r.failing.Load() {
+	if s.Method == queue.Passthrough || s.OnStoreError == queue.AdmitAll && r.failing.Load() {
 		return true
 	}
 	v := r.view.Load()
@@ -60,52 +60,52 @@ func (r *Room) worthAsking(now queue.Instant, s *queue.Settings, cell queue.Cell
 	}
 }
 
-// asks are the claims that wait for the store: while one call is under way the
+// batch are the claims that wait for the store: while one call is under way the
 // next ones gather, and go together.
-type asks struct {
+type batch struct {
 	mu      sync.Mutex
-	waiting []*ask
+	waiting []*batched
 	busy    bool
 	hurry   chan struct{} // a newcomer has come
 	pool    sync.Pool
 }
 
-type ask struct {
+type batched struct {
 	claim queue.Claim
 	grant queue.Grant
 	err   error
 	done  chan bool // true: the answer is there; false: lead the next call
 }
 
-// ask puts a claim to the store and returns what became of it. While the store
+// claimOrPolicy puts a claim to the store and returns what became of it. While the store
 // does not answer, the room's policy decides at once; a Sync finds out when it
 // does again.
-func (r *Room) ask(ctx context.Context, now queue.Instant, c queue.Claim) queue.Grant {
+func (r *Room) claimOrPolicy(ctx context.Context, now queue.Instant, c queue.Claim) queue.Grant {
 	if !r.failing.Load() {
-		if g, err := r.put(ctx, now, c); err == nil {
+		if g, err := r.putClaim(ctx, now, c); err == nil {
 			return g
 		}
 	}
 	return r.withoutStore(r.storeTime(now), c)
 }
 
-// put puts a claim to the store, together with others.
-func (r *Room) put(ctx context.Context, now queue.Instant, c queue.Claim) (queue.Grant, error) {
-	a, _ := r.asks.pool.Get().(*ask)
+// putClaim puts a claim to the store, together with others.
+func (r *Room) putClaim(ctx context.Context, now queue.Instant, c queue.Claim) (queue.Grant, error) {
+	a, _ := r.batch.pool.Get().(*batched)
 	if a == nil {
-		a = &ask{done: make(chan bool, 1)}
+		a = &batched{done: make(chan bool, 1)}
 	}
-	defer r.asks.pool.Put(a)
+	defer r.batch.pool.Put(a)
 	a.claim = c
 
-	r.asks.mu.Lock()
-	r.asks.waiting = append(r.asks.waiting, a)
-	lead := !r.asks.busy
-	r.asks.busy = true
-	r.asks.mu.Unlock()
+	r.batch.mu.Lock()
+	r.batch.waiting = append(r.batch.waiting, a)
+	lead := !r.batch.busy
+	r.batch.busy = true
+	r.batch.mu.Unlock()
 	if c.Newcomer() && r.gather > 0 {
 		select {
-		case r.asks.hurry <- struct{}{}:
+		case r.batch.hurry <- struct{}{}:
 		default:
 		}
 	}
@@ -118,7 +118,7 @@ func (r *Room) put(ctx context.Context, now queue.Instant, c queue.Claim) (queue
 	}
 	if lead {
 		waited += r.gathering()
-		r.lead(ctx, now.Add(waited), a)
+		r.putBatch(ctx, now.Add(waited), a)
 	}
 	return a.grant, a.err
 }
@@ -130,7 +130,7 @@ func (r *Room) gathering() time.Duration {
 		return 0
 	}
 	select { // a newcomer who leads is spared the timer
-	case <-r.asks.hurry:
+	case <-r.batch.hurry:
 		return 0
 	default:
 	}
@@ -139,18 +139,18 @@ func (r *Room) gathering() time.Duration {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-r.asks.hurry:
+	case <-r.batch.hurry:
 	}
 	return time.Since(began)
 }
 
-// lead puts all waiting claims to the store at now, own among them, hands the
-// answers out, and the lead on.
-func (r *Room) lead(ctx context.Context, now queue.Instant, own *ask) {
-	r.asks.mu.Lock()
-	batch := r.asks.waiting
-	r.asks.waiting = nil
-	r.asks.mu.Unlock()
+// putBatch puts all waiting claims to the store at now, own among them, hands the
+// answers out, and the putBatch on.
+func (r *Room) putBatch(ctx context.Context, now queue.Instant, own *batched) {
+	r.batch.mu.Lock()
+	batch := r.batch.waiting
+	r.batch.waiting = nil
+	r.batch.mu.Unlock()
 
 	claims, grants := make([]queue.Claim, len(batch)), make([]queue.Grant, len(batch))
 	for i, a := range batch {
@@ -159,7 +159,7 @@ func (r *Room) lead(ctx context.Context, now queue.Instant, own *ask) {
 	err := errUnanswered
 	// A panic costs the leader's request: nobody waits for them.
 	defer func() { r.handOut(batch, own, grants, err) }()
-	err = r.Ask(context.WithoutCancel(ctx), now, claims, grants)
+	err = r.PutClaims(context.WithoutCancel(ctx), now, claims, grants)
 }
 
 // errUnanswered means that the leader has gone without an answer.
@@ -167,18 +167,18 @@ var errUnanswered = errors.New("the call broke off")
 
 // handOut tells the claimants of a batch what became of their claims, and has one of
 // those who have come meanwhile lead the next call.
-func (r *Room) handOut(batch []*ask, own *ask, grants []queue.Grant, err error) {
+func (r *Room) handOut(batch []*batched, own *batched, grants []queue.Grant, err error) {
 	for i, a := range batch {
 		a.grant, a.err = grants[i], err
 		if a != own {
 			a.done <- true
 		}
 	}
-	r.asks.mu.Lock()
-	defer r.asks.mu.Unlock()
-	if len(r.asks.waiting) > 0 {
-		r.asks.waiting[0].done <- false
+	r.batch.mu.Lock()
+	defer r.batch.mu.Unlock()
+	if len(r.batch.waiting) > 0 {
+		r.batch.waiting[0].done <- false
 	} else {
-		r.asks.busy = false
+		r.batch.busy = false
 	}
 }

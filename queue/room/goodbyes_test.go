@@ -1,0 +1,37 @@
+package room_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// counting is a store that takes down how many goodbyes a report tells of at most.
+type counting struct {
+	queue.Store
+	goodbyes int
+}
+
+func (c *counting) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
+	c.goodbyes = max(c.goodbyes, len(p.Left))
+	return c.Store.Sync(ctx, room, p)
+}
+
+func TestGoodbyesThatAreSaidAllTheTimeMakeNoReportLarge(t *testing.T) {
+	s := settings(1, 10)
+	s.Method = queue.Line
+	store := &counting{Store: memstore.New()}
+	d := openWith(t, room.Config{Settings: s, Store: store})
+	d.enter()
+	waiting := d.join()
+	for range 3 * queue.MaxLeft {
+		d.room.Leave(d.now, waiting)
+	}
+	d.sync()
+	assert.Equal(t, queue.MaxLeft, store.goodbyes)
+}
