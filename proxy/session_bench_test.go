@@ -27,9 +27,9 @@ func BenchmarkSessionOfManyRooms(b *testing.B) {
 		}
 	})
 	for name, cookieOf := range map[string]func(i int) string{
-		"others' cookies": func(i int) string { return fmt.Sprintf("other%d=0123456789", i) },
-		"junk of ours":    func(i int) string { return fmt.Sprintf("anteroom_r%d=0123456789", i%rooms) },
-		"names with dots": func(i int) string { return fmt.Sprintf("anteroom_%d%s=1", i, strings.Repeat(".", 2000)) },
+		"others' cookies":   func(i int) string { return fmt.Sprintf("other%d=0123456789", i) },
+		"junk of ours":      func(i int) string { return fmt.Sprintf("anteroom_r%d=0123456789", i%rooms) },
+		"names with dots":   func(i int) string { return fmt.Sprintf("anteroom_%d%s=1", i, strings.Repeat(".", 2000)) },
 		"names without end": func(i int) string { return strings.Repeat("x_anteroom_", 1400) },
 		"true tickets": func(i int) string {
 			name := fmt.Sprintf("r%d", i%rooms)

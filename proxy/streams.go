@@ -37,7 +37,7 @@ type audience struct {
 
 	numbers atomic.Pointer[frame]
 	made    *queueroom.Numbers // what they were made from
-	text    []byte         // without their time
+	text    []byte             // without their time
 	sent    queue.Instant
 }
 

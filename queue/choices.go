@@ -116,9 +116,9 @@ type ErrorPolicy uint8
 
 // The policies; the zero value is Hold.
 const (
-	Hold  ErrorPolicy = iota // nobody new
-	Share                    // as many as were open to this node when it last knew
-	AdmitAll                      // everyone
+	Hold     ErrorPolicy = iota // nobody new
+	Share                       // as many as were open to this node when it last knew
+	AdmitAll                    // everyone
 )
 
 var policyNames = []string{"hold", "share", "open"}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Minute is the calendar minute that new_users_per_minute counts by.
-const Minute = time.Minute
+// AllowancePeriod is the calendar minute that new_users_per_minute counts by.
+const AllowancePeriod = time.Minute
 
 // Open is the one rule's count of open slots: never negative.
 func Open(s Settings, active, released, admitted int) int {
@@ -32,14 +32,14 @@ type Pacer struct {
 // Released returns how much of the minute's allowance is there at now, and when
 // there will be more. With nobody waiting it is all there.
 func (p *Pacer) Released(s Settings, now Instant, waiting bool) (released int, next Instant) {
-	start, total := now.Floor(Minute), int64(s.NewUsersPerMinute)
-	next = start.Add(Minute)
+	start, total := now.Floor(AllowancePeriod), int64(s.NewUsersPerMinute)
+	next = start.Add(AllowancePeriod)
 	pacing := s.PacingInForce()
 	if !waiting || pacing == PacingMinute {
 		return int(total), next
 	}
 	if pacing == PacingEven {
-		const millis = int64(Minute / time.Millisecond)
+		const millis = int64(AllowancePeriod / time.Millisecond)
 		n := total*int64(now-start)/millis + 1 // the first at the start of the minute
 		return int(n), start + Instant((n*millis+total-1)/total)
 	}
@@ -71,7 +71,7 @@ func (p *Pacer) pass(start Instant, into int64, parts int) {
 // draw moves on to the moment of the next of the parts that are left.
 func (p *Pacer) draw(left int) {
 	p.random = p.random * LehmerFactor % LehmerPrime
-	rest := float64(Minute/time.Millisecond) - p.instant
+	rest := float64(AllowancePeriod/time.Millisecond) - p.instant
 	p.instant += rest * (1 - math.Pow(float64(p.random)/LehmerPrime, 1/float64(left)))
 }
 

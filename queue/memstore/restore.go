@@ -22,7 +22,7 @@ func (r *room) restore(now queue.Instant) {
 	}
 	r.restored = restored{}
 	r.now = max(now, told.latest)
-	r.minute = r.now.Floor(queue.Minute)
+	r.minute = r.now.Floor(queue.AllowancePeriod)
 	if told.minute == r.minute {
 		r.admitted = told.admitted
 	}

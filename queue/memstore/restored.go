@@ -143,7 +143,7 @@ func (p *restored) takeSession(id queue.ID, s session, admission bool) {
 	if !admission {
 		return
 	}
-	if m := s.admitted.Floor(queue.Minute); m > p.minute {
+	if m := s.admitted.Floor(queue.AllowancePeriod); m > p.minute {
 		p.minute, p.admitted = m, 0
 	}
 	if s.admitted >= p.minute {

@@ -156,7 +156,7 @@ func (r *room) count(p *queue.Report, now queue.Instant) {
 // advance moves the clock, which never goes back.
 func (r *room) advance(now queue.Instant) {
 	r.now = max(r.now, now)
-	if m := r.now.Floor(queue.Minute); m != r.minute {
+	if m := r.now.Floor(queue.AllowancePeriod); m != r.minute {
 		r.rates.close(r.minute, r.admitted, !r.idle)
 		r.minute, r.admitted, r.idle = m, 0, false
 	}

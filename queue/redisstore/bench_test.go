@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // vast are limits that no benchmark reaches, with sessions that end.

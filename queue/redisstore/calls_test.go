@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // With people waiting, and a slot coming free every other millisecond, what a node

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/storetest"
 )
 

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // The store answered nobody for a while, and sessions were renewed at the nodes

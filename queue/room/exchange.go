@@ -33,7 +33,7 @@ type exchange struct {
 	since         queue.Instant
 	configuration queue.Configuration
 	configuring   sync.Mutex          // held for as long as this node gives the room a configuration
-	proposed        queue.Configuration // that it is about to give it
+	proposed      queue.Configuration // that it is about to give it
 	jumps         int                 // answers in a row whose clock does not fit
 	syncs         int
 
@@ -126,7 +126,7 @@ func (r *Room) admit(ctx context.Context, p *queue.Report, claims []queue.Claim,
 
 // admit counts an admission of this node.
 func (t *exchange) admit(at queue.Instant) {
-	t.admitted.Add(queue.Admissions{Minute: at.Floor(queue.Minute), Visitors: 1})
+	t.admitted.Add(queue.Admissions{Minute: at.Floor(queue.AllowancePeriod), Visitors: 1})
 }
 
 // Sync reports to the store what this node has seen and takes in how the room

@@ -20,18 +20,18 @@ const lineSettles = 2 * time.Second
 // Numbers are what a room tells its visitors, renewed about once a second.
 // They do not change; a new pointer means new numbers.
 type Numbers struct {
-	At       queue.Instant
-	Settings queue.Settings
-	Paused   bool // admissions wait for the origin to answer
-	Active   int
-	Open     int
-	Admitted int // in this calendar minute
-	Waiting  int
-	Rate     float64 // admissions per minute, expected; 0 if none can be
-	Buckets  []queue.Reserved
-	Line     LineNumbers
-	JustBegan    bool // nobody waited until just now, and how long they will cannot be told
-	Incomplete   bool // the store does not answer, or not all nodes have told it again: some people may be missing
+	At         queue.Instant
+	Settings   queue.Settings
+	Paused     bool // admissions wait for the origin to answer
+	Active     int
+	Open       int
+	Admitted   int // in this calendar minute
+	Waiting    int
+	Rate       float64 // admissions per minute, expected; 0 if none can be
+	Buckets    []queue.Reserved
+	Line       LineNumbers
+	JustBegan  bool // nobody waited until just now, and how long they will cannot be told
+	Incomplete bool // the store does not answer, or not all nodes have told it again: some people may be missing
 }
 
 // LineNumbers are what the visitors in an exact line are told alike: one with the

@@ -34,7 +34,7 @@ func (r *Room) withoutStore(now queue.Instant, c queue.Claim) queue.Grant {
 	expires := now.Add(s.SessionLasts(r.slack))
 	r.sessions.note(now, c.ID, expires, false)
 	r.exchange.noted.Lock()
-	r.exchange.alone.Add(queue.Admissions{Minute: now.Floor(queue.Minute), Visitors: 1})
+	r.exchange.alone.Add(queue.Admissions{Minute: now.Floor(queue.AllowancePeriod), Visitors: 1})
 	r.exchange.noted.Unlock()
 	if !c.Newcomer() {
 		sh := r.waiters.shard(c.ID)

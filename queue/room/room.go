@@ -62,19 +62,19 @@ type Room struct {
 	revoked  atomic.Pointer[map[queue.ID]queue.Instant]
 	clock    atomic.Int64 // what the store's clock is ahead of the node's, in milliseconds
 
-	start    queue.Instant // of the ticks in the tables; before any visit
-	waiters  *waiters
-	hasSubjects    atomic.Bool // the site has named somebody, and their tickets are looked up
-	sessions *sessions
-	answers  *sessions // whose slots answers under way keep after a fixed session has ended
-	batch     batch
+	start       queue.Instant // of the ticks in the tables; before any visit
+	waiters     *waiters
+	hasSubjects atomic.Bool // the site has named somebody, and their tickets are looked up
+	sessions    *sessions
+	answers     *sessions // whose slots answers under way keep after a fixed session has ended
+	batch       batch
 
-	began   atomic.Int64 // since when people wait without a break; 0 if nobody does
-	failing atomic.Bool
-	errors  atomic.Uint64 // calls that the store left unanswered
-	letInBlindly   atomic.Uint64 // visitors let in without the store
-	spare   atomic.Int64  // admissions that Share allows until the store answers
-	exchange    exchange
+	began        atomic.Int64 // since when people wait without a break; 0 if nobody does
+	failing      atomic.Bool
+	errors       atomic.Uint64 // calls that the store left unanswered
+	letInBlindly atomic.Uint64 // visitors let in without the store
+	spare        atomic.Int64  // admissions that Share allows until the store answers
+	exchange     exchange
 }
 
 // New returns a room that has made itself known to its store at now. A room
