@@ -157,6 +157,41 @@ func TestStrangersDoNotPauseAdmissions(t *testing.T) {
 	}
 }
 
+func TestOriginThatDropsWhatItDoesNotKnowIsAlive(t *testing.T) {
+	for name, first := range map[string]func(v *visitor){
+		"a page that it drops": func(v *visitor) { v.get("/drop") },
+		"a stranger's preflight for any host": func(v *visitor) {
+			v.send(http.MethodOptions, "/", nil, func(r *http.Request) {
+				r.Host = "nobody.test"
+				r.Header.Set("Origin", "https://a.test")
+				r.Header.Set("Access-Control-Request-Method", "GET")
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 30 }))
+			f.site.quiet().will(func(w http.ResponseWriter, r *http.Request) {
+				if r.Host != "shop.test" || r.Method == http.MethodHead || r.URL.Path == "/drop" {
+					panic(http.ErrAbortHandler)
+				}
+				_, _ = io.WriteString(w, "in")
+			})
+			shop := func(r *http.Request) { r.Host = "shop.test" }
+			first(f.visitor())
+			f.originFails(1)
+			v := f.visitor()
+			assert.False(t, v.get("/", shop).in())
+			f.originFails(0)
+			f.pass(25 * time.Second)
+			assert.True(t, v.get("/", shop).in(), "the gate has asked for the host that the visitor wants")
+			for range 5 {
+				first(f.visitor())
+				assert.True(t, f.visitor().get("/", shop).in(), "its name is known now")
+			}
+		})
+	}
+}
+
 func TestEarlyAnswerToABodyIsNoFailure(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 30 }))
 	f.site.quiet().will(func(w http.ResponseWriter, r *http.Request) {

@@ -162,6 +162,9 @@ func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
 // decided turns the queue's decision into an answer.
 func (g *Gate) decided(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	v.room.note(d)
+	if d.Outcome != queueroom.Admitted {
+		v.room.origin.Wanted(r.Host)
+	}
 	switch d.Outcome {
 	case queueroom.Admitted:
 		g.admit(w, r, v, d)

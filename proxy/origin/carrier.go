@@ -68,7 +68,7 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, f
 	}
-	c.origin.breaker.answered(req)
+	c.origin.answered(req)
 	c.origin.cfg.Metrics.Answered(resp.StatusCode, time.Since(start))
 	return resp, nil
 }

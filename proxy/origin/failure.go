@@ -61,6 +61,7 @@ func (o *Origin) failed(r *http.Request, f *fault) {
 		o.log.Warn("origin did not answer", zap.String("failure", string(f.kind)), zap.Error(f.err))
 	}
 	if f.kind != FailureBroken || !breakable(r) {
+		note(&o.hosts.failed, r.Host)
 		o.breaker.failed(r, f.err)
 	}
 }

@@ -1,7 +1,6 @@
 package origin
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -72,6 +71,7 @@ type Origin struct {
 	cfg     Config
 	trust   Trust
 	carrier *carrier
+	hosts   hosts
 	breaker *breaker
 	proxy   *httputil.ReverseProxy
 	log     *zap.Logger // single failures, at most one a second
@@ -158,22 +158,6 @@ func (o *Origin) respond(resp *http.Response) error {
 }
 
 var errUnasked = errors.New("the origin switched to a protocol that was not asked for")
-
-// probe asks the origin for a sign of life; any answer is one.
-func (o *Origin) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, o.cfg.ProbeTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, o.cfg.URL.Scheme+"://"+o.cfg.URL.Host+"/", nil)
-	if err != nil {
-		return fmt.Errorf("making a probe: %w", err)
-	}
-	req.Header.Set("User-Agent", "anteroom")
-	resp, err := o.carrier.plain.RoundTrip(req)
-	if err != nil {
-		return fmt.Errorf("probing the origin: %w", err)
-	}
-	return resp.Body.Close()
-}
 
 func checkURL(u *url.URL) error {
 	if u == nil {

@@ -40,7 +40,7 @@ func (n *nodes) reported(p *queue.Report, now queue.Instant) *node {
 // at a moment.
 func (n *nodes) heard(by uint64, at, now queue.Instant) bool {
 	for _, name := range n.list(now) {
-		if name != by && n.known[name].view <= at {
+		if name != by && n.known[name].view < at {
 			return false
 		}
 	}

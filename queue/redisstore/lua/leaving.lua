@@ -41,7 +41,7 @@ if r.leaving or revoked > 0 then
   -- heard says whether all nodes have heard of what one of them said at a moment.
   local function heard(known, e)
     for name, at in pairs(known) do
-      if name ~= e.by and at <= e.since then return false end
+      if name ~= e.by and at < e.since then return false end
     end
     return true
   end

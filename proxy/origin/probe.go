@@ -1,0 +1,88 @@
+package origin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync/atomic"
+)
+
+// hosts are names under which visitors know the origin. Some origins drop what is for any other name, and would drop the
+// gate's own probe, too, if it came with the origin's address.
+type hosts struct {
+	answered atomic.Pointer[string] // of a request that was answered: the first, and while failures are looked into the latest
+	failed   atomic.Pointer[string] // of the latest request that failed
+	wanted   atomic.Pointer[string] // of the latest visitor who waits while the origin fails
+}
+
+func note(at *atomic.Pointer[string], host string) {
+	if known := at.Load(); known == nil || *known != host {
+		fresh := host // only now, so that a host that is known costs no memory
+		at.Store(&fresh)
+	}
+}
+
+// answered takes note of an answer to a request.
+func (o *Origin) answered(r *http.Request) {
+	if o.hosts.answered.Load() == nil || o.breaker.watching.Load() {
+		note(&o.hosts.answered, r.Host)
+	}
+	o.breaker.answered(r)
+}
+
+// Wanted takes note of the host that a visitor asks for who is not let in: while the origin fails, the gate asks it for
+// that host whether it answers again.
+func (o *Origin) Wanted(host string) {
+	if o.Failing() {
+		note(&o.hosts.wanted, host)
+	}
+}
+
+// candidates are the hosts to probe with, each once.
+func (o *Origin) candidates() []string {
+	var list []string
+	for _, at := range [...]*atomic.Pointer[string]{&o.hosts.answered, &o.hosts.wanted, &o.hosts.failed} {
+		if host := at.Load(); host != nil && *host != "" && !slices.Contains(list, *host) {
+			list = append(list, *host)
+		}
+	}
+	if own := o.cfg.URL.Host; !slices.Contains(list, own) {
+		list = append(list, own)
+	}
+	return list
+}
+
+// probe asks the origin for a sign of life; any answer is one. An origin that drops the question may not know the host,
+// or dislike the method: it is asked for the others, too, and by GET.
+func (o *Origin) probe(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, o.cfg.ProbeTimeout)
+	defer cancel()
+	for _, host := range o.candidates() {
+		for _, method := range [...]string{http.MethodHead, http.MethodGet} {
+			var dropped bool
+			if dropped, err = o.ask(ctx, method, host); err == nil {
+				note(&o.hosts.answered, host)
+			}
+			if !dropped {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// ask is one question of a probe. It was dropped if there was a connection, and the origin ended it without an answer.
+func (o *Origin) ask(ctx context.Context, method, host string) (dropped bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, o.cfg.URL.Scheme+"://"+o.cfg.URL.Host+"/", nil)
+	if err != nil {
+		return false, fmt.Errorf("making a probe: %w", err)
+	}
+	req.Host = host
+	req.Header.Set("User-Agent", "anteroom")
+	resp, err := o.carrier.plain.RoundTrip(req)
+	if err != nil {
+		return o.blame(req, err).kind == FailureBroken, fmt.Errorf("probing the origin: %w", err)
+	}
+	return false, resp.Body.Close()
+}
