@@ -4,7 +4,9 @@ package stagetest
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -19,13 +21,19 @@ import (
 	"github.com/anteroom-gate/anteroom/examples/stage"
 )
 
-// Address returns a free address on this machine.
+// Address returns a free address on this machine, at a port that the system gives to
+// nobody who does not ask for it: another could have it before it is used.
 func Address(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	require.FailNow(t, "no port is free")
+	return ""
 }
 
 // Addresses returns free addresses.

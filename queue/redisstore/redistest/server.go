@@ -3,6 +3,8 @@ package redistest
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -104,13 +106,20 @@ func prepare(t testing.TB, o Options, args ...string) *Server {
 	return s
 }
 
-// freeAddr returns a loopback address that nobody listens on.
+// freeAddr returns a loopback address that nobody listens on, at a port that the
+// system gives to nobody who does not ask for it: another could have it before it is
+// used.
 func freeAddr(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			defer func() { _ = l.Close() }()
+			return l.Addr().String()
+		}
+	}
+	require.FailNow(t, "no port is free")
+	return ""
 }
 
 func (s *Server) port() string {
