@@ -190,6 +190,7 @@ func TestAnAdmittedVisitorsAnswerEndsTheFailing(t *testing.T) {
 	watch := newWatch()
 	o := newOrigin(t, back.URL, watch.on, func(c *origin.Config) { c.ProbeInterval = time.Hour })
 	fail(t, o)
+	asked := len(f.probes)
 	f.mend()
 	w := httptest.NewRecorder()
 	o.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -199,7 +200,7 @@ func TestAnAdmittedVisitorsAnswerEndsTheFailing(t *testing.T) {
 	assert.False(t, o.Failing())
 	assert.True(t, soon(t, watch.changes))
 	assert.False(t, soon(t, watch.changes))
-	assert.Len(t, f.probes, 1)
+	assert.Len(t, f.probes, asked, "the gate had not asked again")
 }
 
 func TestCloseEndsTheProbing(t *testing.T) {

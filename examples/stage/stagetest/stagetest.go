@@ -28,7 +28,7 @@ func Address(t testing.TB) string {
 	for range 100 {
 		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
 		if err == nil {
-			defer l.Close()
+			require.NoError(t, l.Close())
 			return l.Addr().String()
 		}
 	}
