@@ -201,9 +201,6 @@ func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 // FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its admission.
 func (s *Settings) FixedSessions() bool { return s.DisableSessionRenewal && s.Occupancy == BySession }
 
-// Fixed reports whether requests renew no session.
-func (s *Settings) Fixed() bool { return s.DisableSessionRenewal || s.Occupancy == ByConnection }
-
 // Over reports whether a fixed session of somebody who was let in then has ended, whatever still keeps its slot.
 func (s *Settings) Over(accepted, now Instant) bool {
 	return s.FixedSessions() && accepted.Add(s.SessionDuration) <= now
@@ -218,7 +215,7 @@ func (s *Settings) SessionEnd(g Grant) Instant {
 }
 
 // Renews reports whether a request renews the session of whoever is in.
-func (s *Settings) Renews() bool { return !s.Fixed() }
+func (s *Settings) Renews() bool { return !s.DisableSessionRenewal && s.Occupancy == BySession }
 
 // BucketOf is where a visitor who arrived then is counted. It is in whole seconds
 // whatever the setting, so that it packs; buckets, of a second at least, stay

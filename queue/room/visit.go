@@ -242,10 +242,10 @@ func (r *Room) stay(now queue.Instant, s *queue.Settings, t queue.Ticket) (Decis
 	switch {
 	case end <= now:
 		return d, false
-	case s.Fixed() && end == t.Expires:
+	case !s.Renews() && end == t.Expires:
 		r.sessions.note(now, t.ID, end, false)
 		return d, true
-	case s.Fixed():
+	case !s.Renews():
 		d.Ticket.LastCheckIn, d.Ticket.Expires, d.Issue = now, end, true
 		return d, true
 	}
@@ -369,7 +369,7 @@ func (r *Room) accept(now queue.Instant, s *queue.Settings, q *Request, t queue.
 	switch {
 	case g.Verdict == queue.Beyond:
 		d.Ticket.AcceptedAt, d.Ticket.Expires, d.Ticket.Uncounted = now, now.Add(s.SessionLasts(0)), true
-	case g.Verdict == queue.Held && !s.Fixed() && !q.Aside:
+	case g.Verdict == queue.Held && s.Renews() && !q.Aside:
 		d.Ticket.Expires = now.Add(s.SessionDuration)
 		r.sessions.renew(now, t.ID, d.Ticket.Expires)
 	default:
