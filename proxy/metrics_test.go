@@ -107,7 +107,7 @@ func TestMetricsTellOfFailures(t *testing.T) {
 	}
 	m := f.metrics()
 	assert.EqualValues(t, 3, m["anteroom_origin_failures_total broken "+f.site.URL].GetCounter().GetValue())
-	assert.EqualValues(t, 1, m["anteroom_origin_failing "+f.site.URL].GetGauge().GetValue())
+	f.originFails(1) // once the gate has asked it
 	store.failing.Store(true)
 	require.Eventually(t, func() bool {
 		m := f.metrics()
