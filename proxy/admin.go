@@ -14,7 +14,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // maxPatch bounds the body of a PATCH, in bytes.
@@ -210,7 +209,7 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 	if r.family != nil {
 		r.family.ask(r.value)
 	}
-	err := r.line.change(q.Context(), queue.At(g.o.Clock()), patch, q.RemoteAddr)
+	err := r.line.change(q.Context(), g.o.Clock(), patch, q.RemoteAddr)
 	faults := new(faultsError)
 	switch {
 	case err == nil:

@@ -111,7 +111,7 @@ func (g *Gate) respond(resp *http.Response) {
 // revoke ends the session that the answer belongs to.
 func (p *passage) revoke() {
 	v := p.visitor
-	v.room.line.queue.Revoke(queue.At(p.gate.o.Clock()), p.ticket)
+	v.room.line.queue.Revoke(p.gate.o.Clock(), p.ticket)
 	v.room.line.seats.cut(p.ticket.ID)
 	v.room.count(revoked)
 	p.setCookie = v.room.jar.DeleteCookie(v.https)

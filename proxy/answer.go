@@ -50,7 +50,7 @@ func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d que
 		return
 	}
 	language := v.room.language(r)
-	v.room.write(w, r, v.room.refusal(language), &templates.Visitor{LastUpdated: v.now.Time()})
+	v.room.write(w, r, v.room.refusal(language), &templates.Visitor{LastUpdated: v.now.UTC()})
 }
 
 // language returns the language of the page that answers a request, and "" if

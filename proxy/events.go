@@ -64,7 +64,7 @@ func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *str
 // closed takes a stream out that has ended. If its page was closed, and that was the
 // last of its visitor, the goodbye counts that was said just before.
 func (g *Gate) closed(ctx context.Context, e *stream) {
-	now := queue.At(g.o.Clock())
+	now := g.o.Clock()
 	if g.streams.remove(e, now) && ctx.Err() != nil {
 		e.room.leave(now, e.request.Ticket)
 	}

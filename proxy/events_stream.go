@@ -30,21 +30,21 @@ type stream struct {
 	wake     chan struct{} // something is to be done: of the fields below, or of the audience's
 	called   atomic.Bool   // their turn has come
 	returned atomic.Bool   // another page of theirs has said goodbye for them
-	next     atomic.Int64  // when something is to be done, by the gate's clock
+	next     atomic.Int64  // when something is to be done, by the gate's clock, in nanoseconds since 1970
 
 	// Guarded by the gate's streams.
-	at      int           // in the audience
-	rest    queue.Instant // they are not called before
-	goodbye queue.Instant // the last that was said here
+	at      int       // in the audience
+	rest    time.Time // they are not called before
+	goodbye time.Time // the last that was said here
 
 	// The stream's own.
 	room    *room
 	request queueroom.Request
-	due     queue.Instant // the next check-in
-	ends    queue.Instant
-	silent  queue.Instant // until when it may be
-	numbers *frame        // the last that were sent
-	begun   []byte        // not sent yet
+	due     time.Time // the next check-in
+	ends    time.Time
+	silent  time.Time // until when it may be
+	numbers *frame    // the last that were sent
+	begun   []byte    // not sent yet
 	over    bool
 }
 
@@ -59,7 +59,7 @@ func newStream(g *Gate, w http.ResponseWriter, v visitor, q queueroom.Request) *
 
 // begin tells the decision about the visitor's request. Whoever comes again after
 // the stream's end does so at a moment of their own.
-func (s *stream) begin(now queue.Instant, d *queueroom.Decision) {
+func (s *stream) begin(now time.Time, d *queueroom.Decision) {
 	s.begun = fmt.Appendf(nil, "retry: %d\n\n", 500+rand.N(2000))
 	s.begun, s.over = s.tell(s.begun, now, d)
 }
@@ -77,21 +77,21 @@ func (s *stream) run(ctx context.Context) {
 
 // step does what is to be done now, and says whether the stream goes on.
 func (s *stream) step(ctx context.Context) bool {
-	now := queue.At(s.gate.o.Clock())
+	now := s.gate.o.Clock()
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	b := (*buf)[:0]
 	b = append(b, s.begun...)
 	s.begun = nil
 	s.request.Called, s.request.Returned = s.called.Swap(false), s.returned.Swap(false)
-	if !s.over && (s.request.Called || s.request.Returned || now >= s.due) {
+	if !s.over && (s.request.Called || s.request.Returned || !now.Before(s.due)) {
 		aside(func() { b, s.over = s.tell(b, now, s.checkIn(ctx, now)) })
 	}
 	if numbers := s.audience.numbers.Load(); !s.over && numbers != s.numbers {
 		s.numbers = numbers
 		b = append(b, numbers.text...)
 	}
-	if len(b) == 0 && now >= s.silent {
+	if len(b) == 0 && !now.Before(s.silent) {
 		b = append(b, ":\n\n"...)
 	}
 	*buf = b
@@ -101,13 +101,13 @@ func (s *stream) step(ctx context.Context) bool {
 		}
 		s.silent = now.Add(heartbeat)
 	}
-	s.next.Store(int64(min(s.due, s.ends, s.silent)))
-	return !s.over && now < s.ends && !s.gate.draining.Load()
+	s.next.Store(min(s.due.UnixNano(), s.ends.UnixNano(), s.silent.UnixNano()))
+	return !s.over && now.Before(s.ends) && !s.gate.draining.Load()
 }
 
 // checkIn has the visitor asked for by the stream: at the time that their ticket
 // says, when their turn has come, or when they were taken for gone.
-func (s *stream) checkIn(ctx context.Context, now queue.Instant) *queueroom.Decision {
+func (s *stream) checkIn(ctx context.Context, now time.Time) *queueroom.Decision {
 	room := s.line.room.Load()
 	switch {
 	case room == nil:
@@ -123,7 +123,7 @@ func (s *stream) checkIn(ctx context.Context, now queue.Instant) *queueroom.Deci
 
 // tell appends what a decision means to the visitor, and says whether that is the
 // stream's end.
-func (s *stream) tell(b []byte, now queue.Instant, d *queueroom.Decision) (told []byte, over bool) {
+func (s *stream) tell(b []byte, now time.Time, d *queueroom.Decision) (told []byte, over bool) {
 	switch {
 	case d.Outcome == queueroom.Admitted:
 		s.gate.streams.call(s.line, s.id) // their other streams

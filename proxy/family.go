@@ -15,7 +15,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // The defaults of a family.
@@ -53,7 +52,7 @@ func (b *blindness) add(l *line) {
 // member is a value's room, or the making of it.
 type member struct {
 	value string
-	asked queue.Instant        // when somebody last asked for it; guarded by the family's mu
+	asked time.Time            // when somebody last asked for it; guarded by the family's mu
 	room  atomic.Pointer[room] // its latest configuration; nil until it is made
 	made  chan struct{}        // closed when it is, or has failed
 	err   error                // why it has
@@ -85,7 +84,7 @@ func (f *family) room(ctx context.Context, value string) (*room, error) {
 
 // member returns the member of a value, and whether it was there before.
 func (f *family) member(value string) (m *member, found bool, err error) {
-	now := queue.At(f.gate.o.Clock())
+	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m, found = f.members[value]
@@ -97,7 +96,7 @@ func (f *family) member(value string) (m *member, found bool, err error) {
 		m = &member{value: value, made: make(chan struct{})}
 		f.members[value] = m
 	}
-	m.asked = max(m.asked, now)
+	m.asked = now
 	return m, found, nil
 }
 
@@ -146,7 +145,7 @@ func (f *family) newRoom(value string) (*room, error) {
 	if r.line, err = g.newLine(g.sync, r); err != nil {
 		return nil, err
 	}
-	_, err = r.line.rebase(g.sync, queue.At(g.o.Clock()), r.cfg, r.log)
+	_, err = r.line.rebase(g.sync, g.o.Clock(), r.cfg, r.log)
 	return r, err
 }
 
@@ -176,7 +175,7 @@ func (f *family) drop(m *member, l *line) bool {
 		return false
 	}
 	defer f.gate.making.RUnlock()
-	now := queue.At(f.gate.o.Clock())
+	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	cfg := &f.model.Load().cfg
@@ -229,14 +228,14 @@ func (f *family) known(value string) *room {
 
 // ask is known for somebody who asks for the room: it stays then.
 func (f *family) ask(value string) *room {
-	now := queue.At(f.gate.o.Clock())
+	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m, ok := f.members[value]
 	if !ok {
 		return nil
 	}
-	m.asked = max(m.asked, now)
+	m.asked = now
 	return m.room.Load()
 }
 

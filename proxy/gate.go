@@ -95,7 +95,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.uncounted(w, r, room, s.trust, room.closed())
 		return
 	}
-	v, err := room.visitor(r, queue.At(g.o.Clock()), s.trust)
+	v, err := room.visitor(r, g.o.Clock(), s.trust)
 	if err != nil {
 		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Languages)
 		return
@@ -232,7 +232,7 @@ func (g *Gate) keepInSync(l *line, gone <-chan struct{}, over func() bool) {
 // syncOnce syncs a line, and returns what over says then.
 func (g *Gate) syncOnce(l *line, over func() bool) bool {
 	defer g.survive("sync")
-	if err := l.queue.Sync(context.WithoutCancel(g.sync), queue.At(g.o.Clock())); err != nil {
+	if err := l.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
 		g.o.Log.Debug("sync failed", zap.String("room", l.queue.Name()), zap.Error(err))
 		return false
 	}
@@ -256,7 +256,7 @@ func (g *Gate) beat() {
 		case <-g.sync.Done():
 			return
 		case <-ticker.C:
-			g.streams.beat(queue.At(g.o.Clock()), g.survive)
+			g.streams.beat(g.o.Clock(), g.survive)
 		}
 	}
 }

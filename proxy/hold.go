@@ -46,7 +46,7 @@ func (h *hold) touch() {
 	}
 	defer h.gate.survive("touch")
 	h.long = true
-	if lasts := h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket); !lasts && h.seat != nil {
+	if lasts := h.queue.Touch(h.gate.o.Clock(), h.ticket); !lasts && h.seat != nil {
 		h.seat.cut(h.ticket.ID)
 	}
 	h.timer.Reset(h.queue.TouchEvery())
@@ -58,7 +58,7 @@ func (h *hold) end() {
 	h.mu.Lock()
 	idle := h.timer.Stop()
 	if h.long {
-		h.queue.Touch(queue.At(h.gate.o.Clock()), h.ticket)
+		h.queue.Touch(h.gate.o.Clock(), h.ticket)
 	}
 	if h.seat != nil {
 		h.seat.leave(h.ticket.ID, h)

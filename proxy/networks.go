@@ -5,8 +5,6 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"time"
-
-	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // How many requests of one network, an IPv4 /24 or an IPv6 /56, pass uncounted.
@@ -38,12 +36,12 @@ func (n *networks) of(addr netip.Addr) *network {
 
 // network is what has come from one of them.
 type network struct {
-	used     atomic.Int64 // the Instant up to which it has used its rate (a leaky bucket, as in GCRA)
+	used     atomic.Int64 // until when it has used its rate (a leaky bucket, as in GCRA), in nanoseconds since 1970
 	underWay atomic.Int32
 }
 
 // enter says whether a request may pass. If so, leave is to be called at its end.
-func (n *network) enter(now queue.Instant) bool {
+func (n *network) enter(now time.Time) bool {
 	if n.underWay.Add(1) <= uncountedUnderWay && n.use(now) {
 		return true
 	}
@@ -54,15 +52,15 @@ func (n *network) enter(now queue.Instant) bool {
 func (n *network) leave() { n.underWay.Add(-1) }
 
 // use takes one request off the network's rate, if there is one left.
-func (n *network) use(now queue.Instant) bool {
+func (n *network) use(now time.Time) bool {
 	const each = time.Second / uncountedPerSecond
 	for {
 		used := n.used.Load()
-		next := max(queue.Instant(used), now).Add(each)
-		if next.Sub(now) > uncountedBurst*each {
+		next := max(used, now.UnixNano()) + int64(each)
+		if next-now.UnixNano() > int64(uncountedBurst*each) {
 			return false
 		}
-		if n.used.CompareAndSwap(used, int64(next)) {
+		if n.used.CompareAndSwap(used, next) {
 			return true
 		}
 	}

@@ -44,7 +44,7 @@ type faultsError struct{ lines []string }
 func (e *faultsError) Error() string { return strings.Join(e.lines, "; ") }
 
 // change puts a JSON object of changes over the room's, on every gate.
-func (l *line) change(ctx context.Context, now queue.Instant, patch []byte, by string) error {
+func (l *line) change(ctx context.Context, now time.Time, patch []byte, by string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.configure(ctx, now, by, func(o overrides) (overrides, error) {
@@ -58,7 +58,7 @@ func (l *line) change(ctx context.Context, now queue.Instant, patch []byte, by s
 		if err := errors.Join(faults...); err != nil {
 			return o, &faultsError{lines: strings.Split(err.Error(), "\n")}
 		}
-		return o.signed(merged, author{By: by, At: now.Time()}), nil
+		return o.signed(merged, author{By: by, At: now.UTC().Truncate(time.Millisecond)}), nil
 	})
 }
 
@@ -78,7 +78,7 @@ func (o overrides) signed(c changes, who author) overrides {
 // changed, and returns what was; nil the first time. It fails if the changes do not
 // go with cfg; the first time they end then, as a gate has to start with a file that
 // is right by itself.
-func (l *line) rebase(ctx context.Context, now queue.Instant, cfg RoomConfig, log *zap.Logger) (was *RoomConfig, err error) {
+func (l *line) rebase(ctx context.Context, now time.Time, cfg RoomConfig, log *zap.Logger) (was *RoomConfig, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was = l.base.Swap(&cfg)
@@ -120,7 +120,7 @@ const configureTries = 5
 
 // configure edits the overrides, and has all gates go by the result. Where it
 // changes nothing it asks nobody. The caller holds mu.
-func (l *line) configure(ctx context.Context, now queue.Instant, by string, edit func(overrides) (overrides, error)) error {
+func (l *line) configure(ctx context.Context, now time.Time, by string, edit func(overrides) (overrides, error)) error {
 	var err error
 	for range configureTries {
 		current := l.queue.Configuration()

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/queue"
@@ -51,7 +52,7 @@ func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (r *room) leave(now queue.Instant, t queue.Ticket) {
+func (r *room) leave(now time.Time, t queue.Ticket) {
 	r.line.queue.Leave(now, t)
 	r.count(left)
 }
@@ -70,7 +71,7 @@ func (s *setup) ofPage(r *http.Request) (of *room, told bool) {
 // whatever they bring, or else of each whose ticket came along. It fails if the cookies
 // cannot be read.
 func (g *Gate) visitors(r *http.Request, s *setup, of *room, told bool) ([]visitor, error) {
-	now := queue.At(g.o.Clock())
+	now := g.o.Clock()
 	switch {
 	case of != nil:
 		v, err := of.visitor(r, now, s.trust)

@@ -110,7 +110,7 @@ func (g *Gate) open(ctx context.Context, r *room) error {
 func (g *Gate) newLine(ctx context.Context, r *room) (*line, error) {
 	l := &line{}
 	log := g.o.Log.With(zap.String("room", r.cfg.Name))
-	q, err := queueroom.New(ctx, queue.At(g.o.Clock()), queueroom.Config{
+	q, err := queueroom.New(ctx, g.o.Clock(), queueroom.Config{
 		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack,
 		OnStoreChange: func(err error) {
 			if err != nil {

@@ -55,7 +55,7 @@ func (h *hold) keep(ctx context.Context) {
 	h.long = true
 	h.mu.Unlock()
 	// The rest of h does not change until it is ended, by who calls this.
-	if !h.queue.Connect(ctx, queue.At(h.gate.o.Clock()), h.ticket) {
+	if !h.queue.Connect(ctx, h.gate.o.Clock(), h.ticket) {
 		h.seat.cut(h.ticket.ID)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
-	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // setup is one configuration at work. It does not change.
@@ -211,7 +211,7 @@ func (g *Gate) take(ctx context.Context, rooms []*room) error {
 			return fmt.Errorf("room %q: %w", r.cfg.Name, err)
 		}
 	}
-	now := queue.At(g.o.Clock())
+	now := g.o.Clock()
 	before := make([]*RoomConfig, 0, len(rooms))
 	for _, r := range rooms {
 		was, err := r.line.rebase(ctx, now, r.cfg, r.log)
@@ -227,7 +227,7 @@ func (g *Gate) take(ctx context.Context, rooms []*room) error {
 
 // setBack gives the first of the rooms the settings that their lines had before;
 // those of a new line were none.
-func setBack(ctx context.Context, now queue.Instant, rooms []*room, before []*RoomConfig) {
+func setBack(ctx context.Context, now time.Time, rooms []*room, before []*RoomConfig) {
 	for i, was := range before {
 		if was == nil {
 			continue

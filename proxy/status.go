@@ -185,7 +185,7 @@ type bucketJSON struct {
 // getStatus answers with the room as it stands now, not as visitors were last
 // told.
 func (g *Gate) getStatus(w http.ResponseWriter, q *http.Request, r *room) {
-	n, err := r.line.queue.CurrentNumbers(q.Context(), queue.At(g.o.Clock()))
+	n, err := r.line.queue.CurrentNumbers(q.Context(), g.o.Clock())
 	if err != nil {
 		g.o.Log.Warn("status is old", zap.String("room", r.cfg.Name), zap.Error(err))
 		n = r.line.queue.Numbers()

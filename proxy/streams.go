@@ -38,11 +38,11 @@ type audience struct {
 	numbers atomic.Pointer[frame]
 	made    *queueroom.Numbers // what they were made from
 	text    []byte             // without their time
-	sent    queue.Instant
+	sent    time.Time
 }
 
 // add adds a stream, unless its visitor has too many.
-func (g *streams) add(s *stream, now queue.Instant) bool {
+func (g *streams) add(s *stream, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a := g.rooms[s.line]
@@ -69,7 +69,7 @@ func (g *streams) add(s *stream, now queue.Instant) bool {
 
 // remove takes a stream out, and says whether it was the last of its visitor and a
 // goodbye was said for them just now.
-func (g *streams) remove(s *stream, now queue.Instant) (gone bool) {
+func (g *streams) remove(s *stream, now time.Time) (gone bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a := s.audience
@@ -80,7 +80,7 @@ func (g *streams) remove(s *stream, now queue.Instant) (gone bool) {
 	a.byID[s.id] = slices.DeleteFunc(a.byID[s.id], func(o *stream) bool { return o == s })
 	if len(a.byID[s.id]) == 0 {
 		delete(a.byID, s.id)
-		gone = s.goodbye != 0 && now.Sub(s.goodbye) <= queue.LineReturn
+		gone = !s.goodbye.IsZero() && now.Sub(s.goodbye) <= queue.LineReturn
 	}
 	if len(a.streams) == 0 {
 		delete(g.rooms, s.line)
@@ -90,7 +90,7 @@ func (g *streams) remove(s *stream, now queue.Instant) (gone bool) {
 
 // goodbye says whether a visitor has streams here as a page of theirs says goodbye.
 // It counts then only if all of these end: the page's own may do so a moment later.
-func (g *streams) goodbye(l *line, id queue.ID, now queue.Instant) bool {
+func (g *streams) goodbye(l *line, id queue.ID, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a := g.rooms[l]
@@ -157,21 +157,23 @@ func (g *streams) call(l *line, id queue.ID) {
 }
 
 // rest has a visitor not called until then.
-func (g *streams) rest(l *line, id queue.ID, until queue.Instant) {
+func (g *streams) rest(l *line, id queue.ID, until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rooms[l].rest(id, until)
 }
 
-func (a *audience) rest(id queue.ID, until queue.Instant) {
+func (a *audience) rest(id queue.ID, until time.Time) {
 	for _, s := range a.byID[id] {
-		s.rest = max(s.rest, until)
+		if s.rest.Before(until) {
+			s.rest = until
+		}
 	}
 }
 
 // beat wakes the streams that have something to do at now. A room in which that
 // panics, which survive ends, keeps none of the others from it.
-func (g *streams) beat(now queue.Instant, survive func(doing string)) {
+func (g *streams) beat(now time.Time, survive func(doing string)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for l, a := range g.rooms {
@@ -182,11 +184,11 @@ func (g *streams) beat(now queue.Instant, survive func(doing string)) {
 	}
 }
 
-func (a *audience) beat(now queue.Instant, l *line) {
+func (a *audience) beat(now time.Time, l *line) {
 	all := a.renew(now, l.queue.Numbers())
 	a.callTurns(now, l.queue.Turns())
 	for _, s := range a.streams {
-		due := int64(now) >= s.next.Load()
+		due := now.UnixNano() >= s.next.Load()
 		if due {
 			// Once; the stream says when again.
 			s.next.Store(math.MaxInt64)
@@ -199,7 +201,7 @@ func (a *audience) beat(now queue.Instant, l *line) {
 
 // renew makes the event of the room's numbers if they have changed, once a second
 // at most, and says whether it has.
-func (a *audience) renew(now queue.Instant, n *queueroom.Numbers) bool {
+func (a *audience) renew(now time.Time, n *queueroom.Numbers) bool {
 	if n == a.made || now.Sub(a.sent) < time.Second {
 		return false
 	}
@@ -218,7 +220,7 @@ func (a *audience) renew(now queue.Instant, n *queueroom.Numbers) bool {
 
 // callTurns calls those whose turn has come. In fifo these are of each bucket the
 // first to have arrived, as many as slots are kept for it.
-func (a *audience) callTurns(now queue.Instant, turns queueroom.Turns) {
+func (a *audience) callTurns(now time.Time, turns queueroom.Turns) {
 	if turns.None() {
 		return
 	}
@@ -238,7 +240,7 @@ func (a *audience) callTurns(now queue.Instant, turns queueroom.Turns) {
 	for _, s := range present {
 		bucket, slots := turns.Slots(s.arrived)
 		// Whoever was called just now may still be asking for one of the slots.
-		asking := now < s.rest && s.rest <= now.Add(callAgain)
+		asking := now.Before(s.rest) && !s.rest.After(now.Add(callAgain))
 		if called[bucket] < slots && (asking || a.callOne(now, s)) {
 			called[bucket]++
 		}
@@ -246,8 +248,8 @@ func (a *audience) callTurns(now queue.Instant, turns queueroom.Turns) {
 }
 
 // callOne calls the visitor of a stream, and says whether it has.
-func (a *audience) callOne(now queue.Instant, s *stream) bool {
-	if now < s.rest {
+func (a *audience) callOne(now time.Time, s *stream) bool {
+	if now.Before(s.rest) {
 		return false
 	}
 	a.rest(s.id, now.Add(callAgain))

@@ -63,7 +63,7 @@ type uncountedKey struct{}
 // unless the room holds it, or its network has had its share of them.
 func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, room *room, trust origin.Trust, held bool) {
 	from := g.networks.of(trust.ClientAddr(r))
-	if held || !from.enter(queue.At(g.o.Clock())) {
+	if held || !from.enter(g.o.Clock()) {
 		room.count(withheld)
 		room.retryLater(w.Header())
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -14,7 +15,7 @@ import (
 // visitor is who sent a request that a room guards.
 type visitor struct {
 	room   *room
-	now    queue.Instant
+	now    time.Time
 	ticket queue.Ticket  // as they brought it
 	sealed cookie.Ticket // what it came in
 	stale  bool          // it should be issued anew: an old key, or the other scheme's name
@@ -31,15 +32,15 @@ func (v *visitor) request(hidden, noWait bool) queueroom.Request {
 
 // visitor returns who sent the request, by their ticket and by what the site says
 // of them. It fails if the cookies cannot be read.
-func (r *room) visitor(q *http.Request, now queue.Instant, trust origin.Trust) (visitor, error) {
+func (r *room) visitor(q *http.Request, now time.Time, trust origin.Trust) (visitor, error) {
 	ticket, sealed, err := r.ticket(q)
 	return r.holder(q, now, trust, ticket, sealed), err
 }
 
 // holder is visitor of a ticket that was read already.
-func (r *room) holder(q *http.Request, now queue.Instant, trust origin.Trust, ticket queue.Ticket, sealed cookie.Ticket) visitor {
+func (r *room) holder(q *http.Request, now time.Time, trust origin.Trust, ticket queue.Ticket, sealed cookie.Ticket) visitor {
 	v := visitor{room: r, now: now, ticket: ticket, sealed: sealed, https: trust.Scheme(q) == "https"}
-	claim, refused := r.names.Read(q, trust, now.Time())
+	claim, refused := r.names.Read(q, trust, now)
 	if refused != nil {
 		r.badTokens.Inc()
 		r.log.Debug("token refused", zap.Error(refused))

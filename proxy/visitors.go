@@ -100,7 +100,7 @@ func (g *Gate) withVisitor(next func(http.ResponseWriter, *http.Request, *room, 
 // renewVisitor renews somebody's session, or makes their check-in, and tells how they
 // stand then.
 func (g *Gate) renewVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	if err := r.line.queue.Renew(q.Context(), queue.At(g.o.Clock()), id); err != nil {
+	if err := r.line.queue.Renew(q.Context(), g.o.Clock(), id); err != nil {
 		g.storeFailed(w, r, err)
 		return
 	}
@@ -159,7 +159,7 @@ func (g *Gate) patchVisitor(w http.ResponseWriter, q *http.Request, r *room, id 
 		refuse(w, http.StatusNotFound, "Nobody of this id is in the line.")
 		return
 	case err == nil:
-		err = r.line.queue.Prefer(q.Context(), queue.At(g.o.Clock()), id, *change.Priority)
+		err = r.line.queue.Prefer(q.Context(), g.o.Clock(), id, *change.Priority)
 	}
 	if err != nil {
 		g.storeFailed(w, r, err)
@@ -171,7 +171,7 @@ func (g *Gate) patchVisitor(w http.ResponseWriter, q *http.Request, r *room, id 
 
 // deleteVisitor ends a session, or takes somebody out of an exact line.
 func (g *Gate) deleteVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	found, err := r.line.queue.Remove(q.Context(), queue.At(g.o.Clock()), id)
+	found, err := r.line.queue.Remove(q.Context(), g.o.Clock(), id)
 	switch {
 	case err != nil:
 		g.storeFailed(w, r, err)

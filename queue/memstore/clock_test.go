@@ -34,7 +34,7 @@ func (m *machine) runs(s queue.Settings) {
 	store, err := memstore.Config{Dir: dir, SinceBoot: func() (uint64, time.Duration) { return m.boot, m.passed - m.began }}.Open()
 	require.NoError(m, err)
 	m.dir, m.process = dir, m.set
-	m.room, err = room.New(m.Context(), m.now(), room.Config{Name: "shop", Settings: s, Store: store})
+	m.room, err = room.New(m.Context(), m.now().Time(), room.Config{Name: "shop", Settings: s, Store: store})
 	require.NoError(m, err)
 }
 
@@ -45,12 +45,12 @@ func (m *machine) at(passed time.Duration) {
 	m.Helper()
 	for m.passed < passed {
 		m.passed = min(passed, m.passed+time.Second)
-		require.NoError(m, m.room.Sync(m.Context(), m.now()))
+		require.NoError(m, m.room.Sync(m.Context(), m.now().Time()))
 	}
 }
 
 func (m *machine) visit(t queue.Ticket) room.Decision {
-	return m.room.Visit(m.Context(), m.now(), room.Request{Ticket: t})
+	return m.room.Visit(m.Context(), m.now().Time(), room.Request{Ticket: t})
 }
 
 func TestAClockThatWasSetWhileTheGateWasAwayChangesNothing(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAClockThatWasSetWhileTheGateWasAwayChangesNothing(t *testing.T) {
 			assert.Equal(t, room.Admitted, m.visit(second.Ticket).Outcome)
 			assert.Equal(t, room.Queued, m.visit(queue.Ticket{}).Outcome, "and nobody else")
 			assert.Equal(t, room.Queued, m.visit(waits.Ticket).Outcome, "whoever waits, waits")
-			n, err := m.room.CurrentNumbers(t.Context(), m.now())
+			n, err := m.room.CurrentNumbers(t.Context(), m.now().Time())
 			require.NoError(t, err)
 			assert.Equal(t, 2, n.Active)
 			m.at(63 * time.Second)

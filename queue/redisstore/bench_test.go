@@ -32,7 +32,7 @@ func BenchmarkAdmit(b *testing.B) {
 	store := open(b, server.URL())
 	for _, hands := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("newcomers=%d", hands), func(b *testing.B) {
-			r, err := room.New(context.Background(), clock(), room.Config{
+			r, err := room.New(context.Background(), clock().Time(), room.Config{
 				Name: fmt.Sprint("shop", hands), Store: store, Settings: vast(), Gather: 50 * time.Millisecond,
 			})
 			require.NoError(b, err)
@@ -56,15 +56,15 @@ func BenchmarkAdmit(b *testing.B) {
 
 // enter has a newcomer come until they are let in.
 func enter(b *testing.B, r *room.Room) {
-	for r.Visit(context.Background(), clock(), room.Request{NoWait: true}).Outcome != room.Admitted {
-		if err := r.Sync(context.Background(), clock()); err != nil {
+	for r.Visit(context.Background(), clock().Time(), room.Request{NoWait: true}).Outcome != room.Admitted {
+		if err := r.Sync(context.Background(), clock().Time()); err != nil {
 			b.Log(err)
 		}
 	}
 }
 
 func benchmarkAgainstBare(b *testing.B, client redis.UniversalClient, store queue.Store) {
-	r, err := room.New(context.Background(), clock(), room.Config{
+	r, err := room.New(context.Background(), clock().Time(), room.Config{
 		Name: "alone", Store: store, Settings: vast(), Gather: 50 * time.Millisecond,
 	})
 	require.NoError(b, err)

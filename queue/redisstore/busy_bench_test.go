@@ -46,9 +46,9 @@ func (b *busyNodes) round() {
 	for _, r := range b.rooms {
 		now := clock()
 		for i := range newcomers {
-			r.Visit(context.Background(), now.Add(time.Duration(i-newcomers)*time.Second/newcomers), room.Request{})
+			r.Visit(context.Background(), now.Add(time.Duration(i-newcomers)*time.Second/newcomers).Time(), room.Request{})
 		}
-		require.NoError(b, r.Sync(context.Background(), now))
+		require.NoError(b, r.Sync(context.Background(), now.Time()))
 	}
 }
 

@@ -28,21 +28,21 @@ func TestCallsDoNotGrowWithTheCrowd(t *testing.T) {
 	settings := queue.Settings{
 		TotalActiveUsers: 1_000_000, NewUsersPerMinute: 30_000, Pacing: queue.PacingEven, RefreshInterval: time.Second, RefreshJitter: .5, QueueAll: true,
 	}
-	r, err := room.New(ctx, now(), room.Config{Name: "shop", Store: way, Gather: 50 * time.Millisecond, Settings: settings})
+	r, err := room.New(ctx, now().Time(), room.Config{Name: "shop", Store: way, Gather: 50 * time.Millisecond, Settings: settings})
 	require.NoError(t, err)
 	visitors := make([]queue.Ticket, crowd)
 	for i := range visitors {
-		visitors[i] = r.Visit(ctx, now(), room.Request{}).Ticket
+		visitors[i] = r.Visit(ctx, now().Time(), room.Request{}).Ticket
 	}
 	settings.QueueAll = false
-	require.NoError(t, r.Sync(ctx, now()))
+	require.NoError(t, r.Sync(ctx, now().Time()))
 	// What this minute has released already is said to be taken.
 	minute := now().Floor(time.Minute)
 	taken := queue.Admissions{Minute: minute, Visitors: int(now().Sub(minute) * 30_000 / time.Minute)}
 	_, err = way.Sync(ctx, "shop", &queue.Report{Node: 1, Seq: 1, Now: now(), Admitted: taken})
 	require.NoError(t, err)
-	require.NoError(t, r.Configure(ctx, now(), queue.Configuration{Settings: settings}))
-	require.NoError(t, r.Sync(ctx, now()))
+	require.NoError(t, r.Configure(ctx, now().Time(), queue.Configuration{Settings: settings}))
+	require.NoError(t, r.Sync(ctx, now().Time()))
 
 	var checkIns, admitted atomic.Int64
 	way.calls.Store(0)
@@ -55,7 +55,7 @@ func TestCallsDoNotGrowWithTheCrowd(t *testing.T) {
 			case <-done:
 				return
 			case <-time.After(time.Second):
-				assert.NoError(t, r.Sync(ctx, now()))
+				assert.NoError(t, r.Sync(ctx, now().Time()))
 			}
 		}
 	})
@@ -65,14 +65,14 @@ func TestCallsDoNotGrowWithTheCrowd(t *testing.T) {
 		busy.Go(func() {
 			for time.Since(began) < lasting {
 				for i := h; i < crowd && time.Since(began) < lasting; i += hands {
-					d := r.Visit(ctx, now(), room.Request{Ticket: visitors[i]})
+					d := r.Visit(ctx, now().Time(), room.Request{Ticket: visitors[i]})
 					if d.Issue {
 						checkIns.Add(1)
 						visitors[i] = d.Ticket
 					}
 					if d.Outcome == room.Admitted {
 						admitted.Add(1)
-						visitors[i] = r.Visit(ctx, now(), room.Request{}).Ticket // somebody else
+						visitors[i] = r.Visit(ctx, now().Time(), room.Request{}).Ticket // somebody else
 					}
 				}
 				<-time.After(50 * time.Millisecond)

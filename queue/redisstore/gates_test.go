@@ -98,7 +98,7 @@ func newGates(t tester, clock *clocked, s queue.Settings, skews ...time.Duration
 func (g *gates) start(s queue.Settings, skew time.Duration) *gate {
 	g.Helper()
 	n := &gate{wire: &wire{Store: g.clock}, skew: skew}
-	r, err := room.New(context.Background(), g.clock.time().Add(skew), room.Config{
+	r, err := room.New(context.Background(), g.clock.time().Add(skew).Time(), room.Config{
 		Name: "shop", Settings: s, Store: n.wire,
 		OnStoreChange: func(err error) {
 			n.mu.Lock()
@@ -137,7 +137,7 @@ func (g *gates) knocks(n *gate, ticket queue.Ticket) bool {
 func (g *gates) request(n *gate, p *person, q room.Request) room.Decision {
 	now := g.clock.time()
 	q.Ticket = p.ticket
-	d := n.Visit(context.Background(), now.Add(n.skew), q)
+	d := n.Visit(context.Background(), now.Add(n.skew).Time(), q)
 	if p.in = d.Outcome == room.Admitted; p.in {
 		g.origin.saw(d.Ticket.ID, now)
 	}
@@ -186,7 +186,7 @@ func (g *gates) sync(nodes ...*gate) {
 }
 
 func (g *gates) trySync(n *gate) error {
-	return n.Sync(context.Background(), g.clock.time().Add(n.skew))
+	return n.Sync(context.Background(), g.clock.time().Add(n.skew).Time())
 }
 
 // pass lets time go by, in which every node syncs once a second, one after
@@ -253,7 +253,7 @@ func (o *origin) saw(id queue.ID, now queue.Instant) {
 // sendsAway ends a visitor's session, of which all nodes learn.
 func (g *gates) sendsAway(n *gate, p *person) {
 	g.Helper()
-	n.Revoke(g.clock.time().Add(n.skew), p.ticket)
+	n.Revoke(g.clock.time().Add(n.skew).Time(), p.ticket)
 	g.sync(n)
 	g.sync()
 	g.origin.forget(p.ticket.ID)

@@ -152,19 +152,19 @@ func BenchmarkLineCheckInTogether(b *testing.B) {
 	const size, hands = 10_000, 64
 	ctx := context.Background()
 	store := open(b, redistest.Start(b, redistest.Options{}).URL())
-	r, err := room.New(ctx, clock(), room.Config{Name: "shop", Store: store, Settings: queue.Settings{
+	r, err := room.New(ctx, clock().Time(), room.Config{Name: "shop", Store: store, Settings: queue.Settings{
 		TotalActiveUsers: 1, NewUsersPerMinute: 1, Method: queue.Line, QueueAll: true, LineDropout: time.Hour,
 	}})
 	require.NoError(b, err)
 	tickets := make([]queue.Ticket, size)
-	together(hands, size, func(i int) { tickets[i] = r.Visit(ctx, clock(), room.Request{}).Ticket })
+	together(hands, size, func(i int) { tickets[i] = r.Visit(ctx, clock().Time(), room.Request{}).Ticket })
 	order := redisstore.Keys("shop")[9]
 	ours, theirs, n := 0., 0., 0
 	var took time.Duration
 	for b.Loop() {
 		before, start := processorTime(b, store), time.Now()
 		together(hands, size, func(i int) {
-			d := r.Visit(ctx, clock(), room.Request{Ticket: tickets[i]})
+			d := r.Visit(ctx, clock().Time(), room.Request{Ticket: tickets[i]})
 			assert.NotZero(b, d.Place.Number)
 			tickets[i] = d.Ticket
 		})

@@ -35,7 +35,7 @@ func newTown(t *testing.T) *town {
 	c := w.nodes[0].Configuration()
 	c.Overrides, c.By = []byte("more"), "ops"
 	c.Settings.TotalActiveUsers = 4
-	require.NoError(t, w.nodes[0].Configure(context.Background(), clock.time(), c))
+	require.NoError(t, w.nodes[0].Configure(context.Background(), clock.time().Time(), c))
 	w.sync()
 	for i := range 4 {
 		w.in = append(w.in, w.enters(w.nodes[i%3]))
@@ -47,7 +47,7 @@ func newTown(t *testing.T) *town {
 	w.waiting = append(w.waiting, w.joins(w.nodes[2]), w.joins(w.nodes[0]))
 	c = w.nodes[0].Configuration()
 	c.Settings.TotalActiveUsers = 3
-	require.NoError(t, w.nodes[0].Configure(context.Background(), clock.time(), c))
+	require.NoError(t, w.nodes[0].Configure(context.Background(), clock.time().Time(), c))
 	w.sendsAway(w.nodes[1], w.gone)
 	w.pass(time.Second)
 	w.sync()
@@ -250,7 +250,7 @@ func TestOrderOfAnExactLineSurvivesTheLossOfMemory(t *testing.T) {
 	g.sync()
 	c := g.nodes[0].Configuration()
 	c.Settings.TotalActiveUsers = 2
-	require.NoError(t, g.nodes[0].Configure(context.Background(), clock.time(), c))
+	require.NoError(t, g.nodes[0].Configure(context.Background(), clock.time().Time(), c))
 	g.sync()
 	require.False(t, g.look().Recovering)
 	g.visit(g.nodes[1], younger)
@@ -336,7 +336,7 @@ func TestAConfigurationIsLost(t *testing.T) {
 	saved := w.save()
 	c := w.nodes[2].Configuration()
 	c.Settings.TotalActiveUsers, c.By = 1, "somebody"
-	require.NoError(t, w.nodes[2].Configure(context.Background(), w.clock.time().Add(w.nodes[2].skew), c))
+	require.NoError(t, w.nodes[2].Configure(context.Background(), w.clock.time().Add(w.nodes[2].skew).Time(), c))
 	w.restore(saved)
 	require.Equal(t, w.before.Configuration.Version, w.look().Configuration.Version)
 	w.sync()

@@ -144,7 +144,7 @@ func TestConfigurationIsThatOfAllNodes(t *testing.T) {
 	g.enters(g.nodes[0])
 	c := g.nodes[0].Configuration()
 	c.Settings.TotalActiveUsers, c.Overrides, c.By = 2, []byte("total"), "ops"
-	require.NoError(t, g.nodes[0].Configure(ctx, clock.time(), c))
+	require.NoError(t, g.nodes[0].Configure(ctx, clock.time().Time(), c))
 	g.sync()
 	assert.Equal(t, 2, g.nodes[1].Settings().TotalActiveUsers)
 	assert.Equal(t, g.nodes[0].Configuration(), g.nodes[1].Configuration())
@@ -154,8 +154,8 @@ func TestConfigurationIsThatOfAllNodes(t *testing.T) {
 	t.Run("of two changes at once one wins, and the other is told so", func(t *testing.T) {
 		a, b := g.nodes[0].Configuration(), g.nodes[1].Configuration()
 		a.Settings.TotalActiveUsers, b.Settings.TotalActiveUsers = 3, 4
-		require.NoError(t, g.nodes[0].Configure(ctx, clock.time(), a))
-		require.ErrorIs(t, g.nodes[1].Configure(ctx, clock.time().Add(5*time.Second), b), queue.ErrConflict)
+		require.NoError(t, g.nodes[0].Configure(ctx, clock.time().Time(), a))
+		require.ErrorIs(t, g.nodes[1].Configure(ctx, clock.time().Add(5*time.Second).Time(), b), queue.ErrConflict)
 		assert.Equal(t, 3, g.nodes[1].Settings().TotalActiveUsers)
 	})
 	t.Run("a node that starts later goes by it, whatever its file says", func(t *testing.T) {

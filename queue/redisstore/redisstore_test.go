@@ -74,9 +74,9 @@ func TestWithUserAndTLS(t *testing.T) {
 			store := open(t, server.URL())
 			r := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10})
 			now := queue.At(time.Now())
-			assert.Equal(t, room.Admitted, r.Visit(context.Background(), now, room.Request{}).Outcome)
-			assert.Equal(t, room.Queued, r.Visit(context.Background(), now, room.Request{}).Outcome)
-			require.NoError(t, r.Sync(context.Background(), now))
+			assert.Equal(t, room.Admitted, r.Visit(context.Background(), now.Time(), room.Request{}).Outcome)
+			assert.Equal(t, room.Queued, r.Visit(context.Background(), now.Time(), room.Request{}).Outcome)
+			require.NoError(t, r.Sync(context.Background(), now.Time()))
 			assert.Contains(t, server.Do("CLIENT", "LIST"), "resp=3")
 		})
 	}
@@ -101,12 +101,12 @@ func TestWithoutINFO(t *testing.T) {
 	defer func() { require.NoError(t, store.Close()) }()
 	assert.Equal(t, []string{"the store's user may not ask for INFO: make sure that it is Redis 6.2 or newer, or Valkey, and its maxmemory-policy noeviction"}, warnings)
 	r := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10})
-	assert.Equal(t, room.Admitted, r.Visit(context.Background(), queue.At(time.Now()), room.Request{}).Outcome)
+	assert.Equal(t, room.Admitted, r.Visit(context.Background(), queue.At(time.Now()).Time(), room.Request{}).Outcome)
 }
 
 func newRoom(t testing.TB, store queue.Store, now queue.Instant, s queue.Settings) *room.Room {
 	t.Helper()
-	r, err := room.New(context.Background(), now, room.Config{Name: "shop", Settings: s, Store: store})
+	r, err := room.New(context.Background(), now.Time(), room.Config{Name: "shop", Settings: s, Store: store})
 	require.NoError(t, err)
 	return r
 }
@@ -118,13 +118,13 @@ func busyRoom(t *testing.T, store *redisstore.Store) {
 	r := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 10, Method: queue.Random})
 	now := queue.At(time.Now())
 	for range 2 {
-		d := r.Visit(ctx, now, room.Request{})
+		d := r.Visit(ctx, now.Time(), room.Request{})
 		require.Equal(t, room.Admitted, d.Outcome)
-		r.Revoke(now, d.Ticket)
+		r.Revoke(now.Time(), d.Ticket)
 	}
-	r.Visit(ctx, now, room.Request{})
-	r.Visit(ctx, now, room.Request{})
-	require.NoError(t, r.Sync(ctx, now))
+	r.Visit(ctx, now.Time(), room.Request{})
+	r.Visit(ctx, now.Time(), room.Request{})
+	require.NoError(t, r.Sync(ctx, now.Time()))
 	here := queue.Cell{Bucket: now.Floor(time.Minute), Until: now.Add(time.Minute)}
 	standing, err := store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 1, Cells: []queue.CellChange{{Cell: here, People: 9}}}, nil, nil)
 	require.NoError(t, err)
@@ -149,7 +149,7 @@ func TestKeysOfAFleetingRoomAllHaveAnEnd(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.Options{})
 	room := newRoom(t, open(t, server.URL()), queue.At(time.Now()), queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 10, Fleeting: true})
-	require.NoError(t, room.Sync(context.Background(), queue.At(time.Now())))
+	require.NoError(t, room.Sync(context.Background(), queue.At(time.Now()).Time()))
 	assert.True(t, room.Settings().Fleeting)
 	list := server.Do("KEYS", "*").([]any)
 	assert.Contains(t, list, "anteroom:{shop}:conf")

@@ -102,10 +102,10 @@ func TestServerClockJumps(t *testing.T) {
 			rooms := []*room.Room{newRoom(t, store, now(), s), newRoom(t, store, now(), s)}
 			var in []queue.Ticket
 			for _, r := range rooms {
-				d := r.Visit(ctx, now(), room.Request{})
+				d := r.Visit(ctx, now().Time(), room.Request{})
 				require.Equal(t, room.Admitted, d.Outcome)
 				in = append(in, d.Ticket)
-				require.NoError(t, r.Sync(ctx, now()))
+				require.NoError(t, r.Sync(ctx, now().Time()))
 			}
 			minute := remembered(t, store, "shop", minuteAt)
 			jump(t, server, d)
@@ -113,13 +113,13 @@ func TestServerClockJumps(t *testing.T) {
 			late := newRoom(t, store, now(), s) // which has never known another clock
 			redistest.Until(t, "the jump is understood", func() bool {
 				understood := time.Since(since) > 2500*time.Millisecond
-				require.NoError(t, late.Sync(ctx, now()))
+				require.NoError(t, late.Sync(ctx, now().Time()))
 				for i, r := range rooms {
-					require.NoError(t, r.Sync(ctx, now()))
-					d := r.Visit(ctx, now(), room.Request{Ticket: in[i]})
+					require.NoError(t, r.Sync(ctx, now().Time()))
+					d := r.Visit(ctx, now().Time(), room.Request{Ticket: in[i]})
 					require.Equal(t, room.Admitted, d.Outcome, "who is in stays in")
-					require.Equal(t, room.Busy, r.Visit(ctx, now(), room.Request{NoWait: true}).Outcome, "nobody new is let in")
-					n, err := r.CurrentNumbers(ctx, now())
+					require.Equal(t, room.Busy, r.Visit(ctx, now().Time(), room.Request{NoWait: true}).Outcome, "nobody new is let in")
+					n, err := r.CurrentNumbers(ctx, now().Time())
 					require.NoError(t, err)
 					require.Equal(t, 2, n.Active)
 				}
@@ -128,15 +128,15 @@ func TestServerClockJumps(t *testing.T) {
 			})
 			assert.InDelta(t, int64(now()), metaInt(t, store, "shop", "now"), 1500, "the room's clock runs on evenly")
 			assert.InDelta(t, minute, remembered(t, store, "shop", minuteAt), 60_000, "no minute begins twice")
-			require.NoError(t, rooms[0].Sync(ctx, now()))
-			rooms[0].Revoke(now(), in[0])
+			require.NoError(t, rooms[0].Sync(ctx, now().Time()))
+			rooms[0].Revoke(now().Time(), in[0])
 			for range 2 { // by which all hear of it, and say so
 				for _, r := range append(rooms, late) {
-					require.NoError(t, r.Sync(ctx, now()))
+					require.NoError(t, r.Sync(ctx, now().Time()))
 				}
 			}
-			require.NoError(t, rooms[0].Sync(ctx, now()))
-			assert.Equal(t, room.Admitted, rooms[0].Visit(ctx, now(), room.Request{}).Outcome, "admissions go on")
+			require.NoError(t, rooms[0].Sync(ctx, now().Time()))
+			assert.Equal(t, room.Admitted, rooms[0].Visit(ctx, now().Time(), room.Request{}).Outcome, "admissions go on")
 		})
 	}
 }
@@ -247,16 +247,16 @@ func TestNobodyWaitsForAStoreThatHangs(t *testing.T) {
 	store.SetBudget(redisstore.Budget)
 	ctx, now := context.Background(), func() queue.Instant { return queue.At(time.Now()) }
 	r := newRoom(t, store, now(), small(2))
-	in := r.Visit(ctx, now(), room.Request{}).Ticket
+	in := r.Visit(ctx, now().Time(), room.Request{}).Ticket
 	require.Equal(t, queue.Accepted, in.State)
-	require.NoError(t, r.Sync(ctx, now()))
+	require.NoError(t, r.Sync(ctx, now().Time()))
 	server.Stop()
 
 	syncing := make(chan error)
 	go func() {
 		defer close(syncing)
 		for range 8 {
-			syncing <- r.Sync(ctx, now())
+			syncing <- r.Sync(ctx, now().Time())
 		}
 	}()
 	var took []time.Duration
@@ -270,7 +270,7 @@ func TestNobodyWaitsForAStoreThatHangs(t *testing.T) {
 		default:
 		}
 		before := time.Now()
-		d := r.Visit(ctx, now(), room.Request{Ticket: in})
+		d := r.Visit(ctx, now().Time(), room.Request{Ticket: in})
 		took = append(took, time.Since(before))
 		require.Equal(t, room.Admitted, d.Outcome)
 		if d.Issue {
@@ -278,7 +278,7 @@ func TestNobodyWaitsForAStoreThatHangs(t *testing.T) {
 		}
 		if len(took)%1000 == 0 {
 			before = time.Now()
-			require.NotEqual(t, room.Admitted, r.Visit(ctx, now(), room.Request{}).Outcome)
+			require.NotEqual(t, room.Admitted, r.Visit(ctx, now().Time(), room.Request{}).Outcome)
 			slowest = max(slowest, time.Since(before))
 		}
 	}
@@ -288,6 +288,6 @@ func TestNobodyWaitsForAStoreThatHangs(t *testing.T) {
 	assert.Less(t, p99, 5*time.Millisecond)
 	assert.Less(t, slowest, 500*time.Millisecond)
 	server.Cont()
-	redistest.Until(t, "the store answers", func() bool { return r.Sync(ctx, now()) == nil })
+	redistest.Until(t, "the store answers", func() bool { return r.Sync(ctx, now().Time()) == nil })
 	assert.False(t, r.StoreFailing())
 }

@@ -80,7 +80,7 @@ type batched struct {
 // claimOrPolicy puts a claim to the store and returns what became of it. While the store
 // does not answer, the room's policy decides at once; a Sync finds out when it
 // does again.
-func (r *Room) claimOrPolicy(ctx context.Context, now queue.Instant, c queue.Claim) queue.Grant {
+func (r *Room) claimOrPolicy(ctx context.Context, now time.Time, c queue.Claim) queue.Grant {
 	if !r.failing.Load() {
 		if g, err := r.putClaim(ctx, now, c); err == nil {
 			return g
@@ -90,7 +90,7 @@ func (r *Room) claimOrPolicy(ctx context.Context, now queue.Instant, c queue.Cla
 }
 
 // putClaim puts a claim to the store, together with others.
-func (r *Room) putClaim(ctx context.Context, now queue.Instant, c queue.Claim) (queue.Grant, error) {
+func (r *Room) putClaim(ctx context.Context, now time.Time, c queue.Claim) (queue.Grant, error) {
 	a, _ := r.batch.pool.Get().(*batched)
 	if a == nil {
 		a = &batched{done: make(chan bool, 1)}
@@ -146,7 +146,7 @@ func (r *Room) gathering() time.Duration {
 
 // putBatch puts all waiting claims to the store at now, own among them, hands the
 // answers out, and the putBatch on.
-func (r *Room) putBatch(ctx context.Context, now queue.Instant, own *batched) {
+func (r *Room) putBatch(ctx context.Context, now time.Time, own *batched) {
 	r.batch.mu.Lock()
 	batch := r.batch.waiting
 	r.batch.waiting = nil

@@ -30,9 +30,9 @@ func newCrowd(b *testing.B, method queue.Method, people int) *crowd {
 	s := settings(1, 1)
 	s.SessionDuration, s.RefreshJitter, s.Method = 24*time.Hour, .05, method
 	c := &crowd{Room: newRoom(b, s, memstore.New()), waiting: make([]queue.Ticket, 0, people), now: start}
-	c.in = c.Visit(context.Background(), c.now, room.Request{}).Ticket
+	c.in = c.Visit(context.Background(), c.now.Time(), room.Request{}).Ticket
 	for len(c.waiting) < people {
-		c.waiting = append(c.waiting, c.Visit(context.Background(), c.now, room.Request{}).Ticket)
+		c.waiting = append(c.waiting, c.Visit(context.Background(), c.now.Time(), room.Request{}).Ticket)
 		if len(c.waiting)%1000 == 0 {
 			c.now = c.now.Add(time.Millisecond)
 			c.round(b, c.now)
@@ -45,8 +45,8 @@ func newCrowd(b *testing.B, method queue.Method, people int) *crowd {
 // sync.
 func (c *crowd) round(b *testing.B, now queue.Instant) {
 	b.Helper()
-	c.Touch(now, c.in)
-	require.NoError(b, c.Sync(context.Background(), now))
+	c.Touch(now.Time(), c.in)
+	require.NoError(b, c.Sync(context.Background(), now.Time()))
 }
 
 // longestInterval is the refresh interval of a crowd with its jitter: everyone is
@@ -67,7 +67,7 @@ func BenchmarkCheckIn(b *testing.B) {
 					c.round(b, now)
 				}
 				t := &c.waiting[i%people]
-				*t = c.Visit(context.Background(), now, room.Request{Ticket: *t}).Ticket
+				*t = c.Visit(context.Background(), now.Time(), room.Request{Ticket: *t}).Ticket
 				i++
 			}
 		})
@@ -88,7 +88,7 @@ func BenchmarkLineCheckIn(b *testing.B) {
 					c.round(b, now)
 				}
 				t := &c.waiting[i%people]
-				d := c.Visit(context.Background(), now, room.Request{Ticket: *t})
+				d := c.Visit(context.Background(), now.Time(), room.Request{Ticket: *t})
 				if d.Place.Ahead != i%people {
 					b.Fatalf("at %d: %+v", i, d)
 				}
@@ -115,7 +115,7 @@ func BenchmarkCheckInContended(b *testing.B) {
 				now = now.Add(longestInterval)
 			}
 			t := &part[i%len(part)]
-			*t = c.Visit(context.Background(), now, room.Request{Ticket: *t}).Ticket
+			*t = c.Visit(context.Background(), now.Time(), room.Request{Ticket: *t}).Ticket
 		}
 	})
 }
@@ -171,7 +171,7 @@ func BenchmarkSync(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			for _, t := range tickets {
-				d.room.Leave(d.now, t)
+				d.room.Leave(d.now.Time(), t)
 				d.waits(t)
 			}
 			d.now++

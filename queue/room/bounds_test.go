@@ -29,12 +29,12 @@ func TestDecisionsThatAreMadeOftenAllocateNothing(t *testing.T) {
 
 	i := 0
 	assert.Zero(t, testing.AllocsPerRun(people/2, func() {
-		line[i] = d.room.Visit(ctx, d.now, room.Request{Ticket: line[i]}).Ticket
+		line[i] = d.room.Visit(ctx, d.now.Time(), room.Request{Ticket: line[i]}).Ticket
 		i++
 	}), "a check-in")
-	assert.Zero(t, testing.AllocsPerRun(100, func() { d.room.Visit(ctx, d.now, room.Request{Ticket: line[0]}) }), "an early check-in")
-	assert.Zero(t, testing.AllocsPerRun(100, func() { d.room.Visit(ctx, d.now, room.Request{Ticket: in}) }), "a request of someone who is in")
-	assert.Zero(t, testing.AllocsPerRun(100, func() { d.room.Leave(d.now, line[0]) }), "a goodbye")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { d.room.Visit(ctx, d.now.Time(), room.Request{Ticket: line[0]}) }), "an early check-in")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { d.room.Visit(ctx, d.now.Time(), room.Request{Ticket: in}) }), "a request of someone who is in")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { d.room.Leave(d.now.Time(), line[0]) }), "a goodbye")
 }
 
 // heap returns the bytes in use.
@@ -59,10 +59,10 @@ func fillBy(t testing.TB, least, most int, s queue.Settings, store queue.Store) 
 	r := newRoom(t, s, store)
 	for people := range most {
 		if people >= least && people%(most/20) == 0 {
-			require.NoError(t, r.Sync(context.Background(), start))
+			require.NoError(t, r.Sync(context.Background(), start.Time()))
 			perVisitor = max(perVisitor, (heap()-before)/int64(people))
 		}
-		r.Visit(context.Background(), start, room.Request{})
+		r.Visit(context.Background(), start.Time(), room.Request{})
 	}
 	runtime.KeepAlive(r)
 	return perVisitor

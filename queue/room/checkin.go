@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -11,7 +12,7 @@ import (
 // waiting one. Somebody who has neither gets a place where they have to wait, and
 // nothing where a slot is open to them. Whose turn has come may take it with their
 // next request.
-func (r *Room) CheckIn(ctx context.Context, now queue.Instant, q Request) Decision {
+func (r *Room) CheckIn(ctx context.Context, now time.Time, q Request) Decision {
 	t, _ := r.Peek(ctx, now, q)
 	at, s := r.storeTime(now), r.settings.Load()
 	switch {
@@ -38,7 +39,7 @@ func (r *Room) CheckIn(ctx context.Context, now queue.Instant, q Request) Decisi
 
 // prolong renews the session of an accepted ticket, which lasts as far as the store
 // knows.
-func (r *Room) prolong(ctx context.Context, now queue.Instant, s *queue.Settings, t queue.Ticket) Decision {
+func (r *Room) prolong(ctx context.Context, now time.Time, s *queue.Settings, t queue.Ticket) Decision {
 	at := r.storeTime(now)
 	d, ok := r.stay(at, s, t)
 	if !ok && r.Renew(ctx, now, t.ID) == nil {

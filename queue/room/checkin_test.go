@@ -15,7 +15,7 @@ import (
 
 // checkIn has the visitor of a ticket check in without asking to be let in.
 func (d *door) checkIn(t queue.Ticket) room.Decision {
-	return d.room.CheckIn(context.Background(), d.now, room.Request{Ticket: t})
+	return d.room.CheckIn(context.Background(), d.now.Time(), room.Request{Ticket: t})
 }
 
 func TestCheckInKeepsAPlaceAndTheVisitorCounted(t *testing.T) {
@@ -33,7 +33,7 @@ func TestCheckInKeepsAPlaceAndTheVisitorCounted(t *testing.T) {
 		first, second = got.Ticket, d.waits(second)
 		require.Equal(t, 2, d.stand().Waiting)
 	}
-	d.room.Revoke(d.now, in)
+	d.room.Revoke(d.now.Time(), in)
 	d.pass(interval)
 	d.waits(second)
 	d.isIn(first)
@@ -46,7 +46,7 @@ func TestSlotIsNotKeptForWhoOnlyChecksIn(t *testing.T) {
 	d.pass(time.Minute)
 	first = d.checkIn(first).Ticket
 	second := d.join()
-	d.room.Revoke(d.now, in)
+	d.room.Revoke(d.now.Time(), in)
 	for waited := time.Duration(0); ; waited += interval {
 		require.Less(t, waited, 4*interval, "the slot goes to the next")
 		d.pass(interval)

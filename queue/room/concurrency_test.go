@@ -27,7 +27,7 @@ func crowdAtOnce(now queue.Instant, rooms []*room.Room, goroutines int, tickets 
 		wg.Go(func() {
 			r := rooms[i%len(rooms)]
 			for _, ticket := range tickets(i) {
-				d := r.Visit(context.Background(), now, room.Request{Ticket: ticket})
+				d := r.Visit(context.Background(), now.Time(), room.Request{Ticket: ticket})
 				if d.Outcome != room.Admitted || !d.Fresh {
 					continue
 				}
@@ -53,7 +53,7 @@ func TestNeverMoreEnterThanMayHoweverManyAskAtOnce(t *testing.T) {
 			fresh, twice := crowdAtOnce(start, rooms, goroutines, func(int) []queue.Ticket { return make([]queue.Ticket, 20) })
 			assert.Equal(t, slots, fresh)
 			assert.False(t, twice)
-			n, err := rooms[0].CurrentNumbers(t.Context(), start)
+			n, err := rooms[0].CurrentNumbers(t.Context(), start.Time())
 			require.NoError(t, err)
 			assert.Equal(t, slots, n.Active)
 		})
@@ -95,7 +95,7 @@ func TestClaimsGatherWhileACallIsUnderWay(t *testing.T) {
 	var wg sync.WaitGroup
 	for range people {
 		wg.Go(func() {
-			if r.Visit(context.Background(), start, room.Request{}).Outcome == room.Admitted {
+			if r.Visit(context.Background(), start.Time(), room.Request{}).Outcome == room.Admitted {
 				in.Add(1)
 			}
 		})
@@ -132,14 +132,14 @@ func TestRoomMayBeUsedFromAllSidesAtOnce(t *testing.T) {
 			for range 200 {
 				for j := range tickets {
 					q := room.Request{Ticket: tickets[j], Hidden: j == 1, NoWait: j == 2}
-					got := d.room.Visit(context.Background(), now(), q)
+					got := d.room.Visit(context.Background(), now().Time(), q)
 					switch tickets[j] = got.Ticket; {
 					case i == 0 && j == 3:
-						d.room.Leave(now(), got.Ticket)
+						d.room.Leave(now().Time(), got.Ticket)
 					case i == 1 && j == 4:
-						d.room.Revoke(now(), got.Ticket)
+						d.room.Revoke(now().Time(), got.Ticket)
 					default:
-						d.room.Touch(now(), got.Ticket)
+						d.room.Touch(now().Time(), got.Ticket)
 					}
 				}
 			}
@@ -148,13 +148,13 @@ func TestRoomMayBeUsedFromAllSidesAtOnce(t *testing.T) {
 	wg.Go(func() {
 		for i := range 400 {
 			at := queue.Instant(clock.Add(50))
-			assert.NoError(t, d.room.Sync(context.Background(), at))
+			assert.NoError(t, d.room.Sync(context.Background(), at.Time()))
 			assert.LessOrEqual(t, d.room.Numbers().Active, 20)
 			d.room.Pause(i%50 == 7)
 			if i%100 == 50 {
 				changed := s
 				changed.Method, changed.Bucket = queue.Method(i/100%2), time.Duration(1+i/100)*time.Second
-				assert.NoError(t, d.room.Configure(context.Background(), at, queue.Configuration{Settings: changed}))
+				assert.NoError(t, d.room.Configure(context.Background(), at.Time(), queue.Configuration{Settings: changed}))
 			}
 		}
 	})
@@ -185,7 +185,7 @@ func TestNobodyWaitsForAChangeThatTakesLong(t *testing.T) {
 	store.entered, store.goOn = make(chan struct{}), make(chan struct{})
 	changed := make(chan error)
 	go func() {
-		changed <- d.room.Configure(context.Background(), d.now, queue.Configuration{Settings: settings(3, 10), By: "ops"})
+		changed <- d.room.Configure(context.Background(), d.now.Time(), queue.Configuration{Settings: settings(3, 10), By: "ops"})
 	}()
 	<-store.entered
 	for range 2 {

@@ -67,7 +67,7 @@ func (x *exactLine) open() {
 	var err error
 	x.store, err = memstore.Open(x.dir)
 	require.NoError(x, err)
-	x.room, err = room.New(context.Background(), x.now, room.Config{Name: "shop", Settings: x.settings, Store: x.store, Uint64: x.random.Uint64})
+	x.room, err = room.New(context.Background(), x.now.Time(), room.Config{Name: "shop", Settings: x.settings, Store: x.store, Uint64: x.random.Uint64})
 	require.NoError(x, err)
 }
 
@@ -83,7 +83,7 @@ func (x *exactLine) restart() {
 func (x *exactLine) pass() {
 	for range rapid.IntRange(1, 20).Draw(x.T, "steps") {
 		x.now = x.now.Add(time.Duration(rapid.IntRange(1, 1000).Draw(x.T, "ms")) * time.Millisecond)
-		require.NoError(x, x.room.Sync(context.Background(), x.now))
+		require.NoError(x, x.room.Sync(context.Background(), x.now.Time()))
 	}
 }
 
@@ -127,8 +127,8 @@ func (x *exactLine) leaves() {
 	if p == nil || p.newest().Number == 0 {
 		return
 	}
-	x.room.Leave(x.now, p.newest())
-	require.NoError(x, x.room.Sync(context.Background(), x.now))
+	x.room.Leave(x.now.Time(), p.newest())
+	require.NoError(x, x.room.Sync(context.Background(), x.now.Time()))
 	if at := x.find(p.newest().ID); at >= 0 && x.line[at].checked < x.now {
 		x.line[at].until = min(x.line[at].until, x.now.Add(queue.LineReturn))
 	}
@@ -140,7 +140,7 @@ func (x *exactLine) isPreferred() {
 		return
 	}
 	priority := int16(rapid.IntRange(-1, 2).Draw(x.T, "priority"))
-	require.NoError(x, x.room.Prefer(context.Background(), x.now, p.newest().ID, priority))
+	require.NoError(x, x.room.Prefer(context.Background(), x.now.Time(), p.newest().ID, priority))
 	x.dropOut()
 	if at := x.find(p.newest().ID); at >= 0 {
 		x.line[at].priority = priority
@@ -166,10 +166,10 @@ func (x *exactLine) dropOut() {
 
 // visit brings a ticket, and judges the answer.
 func (x *exactLine) visit(p *person, t queue.Ticket, priority int16) {
-	n, err := x.room.CurrentNumbers(context.Background(), x.now)
+	n, err := x.room.CurrentNumbers(context.Background(), x.now.Time())
 	require.NoError(x, err)
 	x.dropOut()
-	d := x.room.Visit(context.Background(), x.now, room.Request{Ticket: t, Priority: priority})
+	d := x.room.Visit(context.Background(), x.now.Time(), room.Request{Ticket: t, Priority: priority})
 	if d.Issue {
 		p.tickets = append(p.tickets, d.Ticket)
 	}
@@ -265,7 +265,7 @@ func (x *exactLine) takesSeat(id queue.ID, at int) {
 
 // stands compares the whole line.
 func (x *exactLine) stands() {
-	require.NoError(x, x.room.Sync(context.Background(), x.now))
+	require.NoError(x, x.room.Sync(context.Background(), x.now.Time()))
 	x.dropOut()
 	roll, err := x.room.Roll(context.Background())
 	require.NoError(x, err)

@@ -59,7 +59,7 @@ const (
 // PutClaims puts claims to the store, with all that is unreported; grants[i] becomes
 // the verdict on claims[i]. On an error nobody was granted anything, as far as
 // this node knows.
-func (r *Room) PutClaims(ctx context.Context, now queue.Instant, claims []queue.Claim, grants []queue.Grant) error {
+func (r *Room) PutClaims(ctx context.Context, now time.Time, claims []queue.Claim, grants []queue.Grant) error {
 	t := &r.exchange
 	now = t.lock(now)
 	defer t.mu.Unlock()
@@ -86,7 +86,7 @@ func (r *Room) PutClaims(ctx context.Context, now queue.Instant, claims []queue.
 
 // lock takes mu, and returns the moment at which it has it: a call that waited for
 // another to end is made later than now.
-func (t *exchange) lock(now queue.Instant) queue.Instant {
+func (t *exchange) lock(now time.Time) time.Time {
 	if t.mu.TryLock() {
 		return now
 	}
@@ -132,12 +132,12 @@ func (t *exchange) admit(at queue.Instant) {
 // Sync reports to the store what this node has seen and takes in how the room
 // stands. Call it about once a second; for a store in the same process, ten
 // times.
-func (r *Room) Sync(ctx context.Context, now queue.Instant) error {
+func (r *Room) Sync(ctx context.Context, now time.Time) error {
 	_, err := r.sync(ctx, now)
 	return err
 }
 
-func (r *Room) sync(ctx context.Context, now queue.Instant) (*queue.View, error) {
+func (r *Room) sync(ctx context.Context, now time.Time) (*queue.View, error) {
 	now = r.exchange.lock(now)
 	defer r.exchange.mu.Unlock()
 	if err := r.resend(ctx, now); err != nil {
@@ -160,7 +160,7 @@ func (r *Room) sync(ctx context.Context, now queue.Instant) (*queue.View, error)
 }
 
 // syncStore is one Sync of the store. The caller holds mu.
-func (r *Room) syncStore(ctx context.Context, now queue.Instant) (*queue.View, error) {
+func (r *Room) syncStore(ctx context.Context, now time.Time) (*queue.View, error) {
 	t := &r.exchange
 	retold := t.whole || t.forgotten
 	t.unsent = r.report(now)
@@ -210,12 +210,12 @@ func (r *Room) takeEntered(known *queue.View) {
 
 // introduce is the first Sync of all: the node learns the store's clock before
 // it keeps any time by it.
-func (r *Room) introduce(ctx context.Context, now queue.Instant) error {
-	known, err := r.store.Sync(ctx, r.name, &queue.Report{Node: r.exchange.node, Now: now})
+func (r *Room) introduce(ctx context.Context, now time.Time) error {
+	known, err := r.store.Sync(ctx, r.name, &queue.Report{Node: r.exchange.node, Now: queue.At(now)})
 	if err != nil {
 		return fmt.Errorf("asking the store for room %q: %w", r.name, err)
 	}
-	r.clock.Store(int64(known.Now - now))
+	r.clock.Store(int64(known.Now - queue.At(now)))
 	r.start = known.Now.Floor(tick).Add(-tick)
 	r.waiters, r.sessions, r.answers = newWaiters(r.start), newSessions(r.start), newSessions(r.start)
 	r.exchange.epoch = known.Epoch
@@ -227,7 +227,7 @@ func (r *Room) introduce(ctx context.Context, now queue.Instant) error {
 
 // resend sends a report again whose answer was lost, and asks what became of
 // the claims that went with it. The caller holds mu.
-func (r *Room) resend(ctx context.Context, now queue.Instant) error {
+func (r *Room) resend(ctx context.Context, now time.Time) error {
 	t := &r.exchange
 	if t.unsent == nil {
 		return nil
@@ -257,12 +257,12 @@ func (r *Room) resend(ctx context.Context, now queue.Instant) error {
 
 // report gathers what is unreported, or all there is to tell. The caller holds
 // mu.
-func (r *Room) report(now queue.Instant) *queue.Report {
+func (r *Room) report(now time.Time) *queue.Report {
 	t := &r.exchange
-	now = r.storeTime(now)
+	at := r.storeTime(now)
 	t.seq++
-	p := &queue.Report{Node: t.node, Seq: t.seq, Now: now, Epoch: t.epoch, Since: t.since, Version: t.configuration.Version, LastNumber: t.last,
-		Cells: r.waiters.drain(), Sessions: r.answers.drain(now, r.sessions.drain(now, nil))}
+	p := &queue.Report{Node: t.node, Seq: t.seq, Now: at, Epoch: t.epoch, Since: t.since, Version: t.configuration.Version, LastNumber: t.last,
+		Cells: r.waiters.drain(), Sessions: r.answers.drain(at, r.sessions.drain(at, nil))}
 	t.takeNoted(p)
 	t.admitted.Add(p.Admitted)
 	for _, c := range p.Cells {
@@ -278,11 +278,11 @@ func (r *Room) report(now queue.Instant) *queue.Report {
 	t.whole = false
 	p.Whole, p.Nodes, p.Admitted = true, t.nodes, t.admitted
 	p.Cells = nil
-	t.forget(now)
+	t.forget(at)
 	for c, people := range t.own {
 		p.Cells = append(p.Cells, queue.CellChange{Cell: c, People: people})
 	}
-	p.Sessions = r.answers.all(now, r.sessions.all(now, nil))
+	p.Sessions = r.answers.all(at, r.sessions.all(at, nil))
 	if revoked := r.revoked.Load(); revoked != nil {
 		for id, until := range *revoked {
 			p.Revoked = append(p.Revoked, queue.Session{ID: id, Expires: until})
@@ -305,12 +305,12 @@ func (t *exchange) takeNoted(p *queue.Report) {
 }
 
 // take makes v what decisions go by. The caller holds mu.
-func (r *Room) take(now queue.Instant, v *view) {
+func (r *Room) take(now time.Time, v *view) {
 	t := &r.exchange
 	t.epoch, t.whole = v.Epoch, v.WantWhole
 	switch step := v.Now.Sub(r.storeTime(now)); {
 	case step.Abs() <= clockJump || t.jumps >= clockJumps:
-		r.clock.Store(int64(v.Now - now))
+		r.clock.Store(int64(v.Now - queue.At(now)))
 		t.jumps = 0
 	default:
 		// Tickets go on being judged by the old clock until the new one has
@@ -335,7 +335,7 @@ func (r *Room) Configuration() queue.Configuration {
 // It fails, and changes nothing, if the settings are out of bounds or the store
 // does not answer; with ErrConflict, if another node was first: then the room
 // has that one's configuration.
-func (r *Room) Configure(ctx context.Context, now queue.Instant, c queue.Configuration) error {
+func (r *Room) Configure(ctx context.Context, now time.Time, c queue.Configuration) error {
 	c.Settings = c.Settings.WithDefaults()
 	if err := c.Settings.Validate(); err != nil {
 		return fmt.Errorf("configuring room %q: %w", r.name, err)

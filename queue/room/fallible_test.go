@@ -78,7 +78,7 @@ func (f *fallible) Sync(ctx context.Context, room string, p *queue.Report) (*que
 // fails makes a sync fail.
 func (d *door) fails(want error) {
 	d.Helper()
-	require.ErrorIs(d, d.room.Sync(context.Background(), d.now), want)
+	require.ErrorIs(d, d.room.Sync(context.Background(), d.now.Time()), want)
 }
 
 func openFallible(t *testing.T, s queue.Settings, policy queue.ErrorPolicy) (*door, *fallible) {
@@ -289,21 +289,21 @@ func TestLostReplyToANewcomerHoldsOneSlotAtMost(t *testing.T) {
 func TestStoreThatFailsAtTheStartIsAnError(t *testing.T) {
 	store := newFallible()
 	store.fail(errGone, nil)
-	_, err := room.New(t.Context(), start, room.Config{Name: "shop", Settings: settings(1, 1), Store: store})
+	_, err := room.New(t.Context(), start.Time(), room.Config{Name: "shop", Settings: settings(1, 1), Store: store})
 	assert.ErrorIs(t, err, errGone)
-	_, err = room.New(t.Context(), start, room.Config{Settings: settings(1, 1), Store: store})
+	_, err = room.New(t.Context(), start.Time(), room.Config{Settings: settings(1, 1), Store: store})
 	assert.ErrorContains(t, err, "name")
-	_, err = room.New(t.Context(), start, room.Config{Name: "shop", Settings: settings(1, 1)})
+	_, err = room.New(t.Context(), start.Time(), room.Config{Name: "shop", Settings: settings(1, 1)})
 	assert.ErrorContains(t, err, "store")
 }
 
 func TestConfigureThatFailsChangesNothing(t *testing.T) {
 	d, store := openFallible(t, settings(2, 2), queue.Hold)
 	store.fail(errGone, nil)
-	require.ErrorIs(t, d.room.Configure(t.Context(), d.now, queue.Configuration{Settings: settings(9, 9)}), errGone)
+	require.ErrorIs(t, d.room.Configure(t.Context(), d.now.Time(), queue.Configuration{Settings: settings(9, 9)}), errGone)
 	assert.Equal(t, settings(2, 2), d.room.Settings())
 	store.fail(nil, nil)
-	require.Error(t, d.room.Configure(t.Context(), d.now, queue.Configuration{Settings: settings(0, 9)}))
+	require.Error(t, d.room.Configure(t.Context(), d.now.Time(), queue.Configuration{Settings: settings(0, 9)}))
 	assert.Equal(t, settings(2, 2), d.room.Settings())
 }
 
@@ -326,7 +326,7 @@ func TestWhoseTurnHasNotComeIsAnsweredWithoutTheStore(t *testing.T) {
 
 func TestPanicOfWhoLeadsACallLeavesNobodyWaiting(t *testing.T) {
 	store := newFallible()
-	r, err := room.New(t.Context(), start, room.Config{
+	r, err := room.New(t.Context(), start.Time(), room.Config{
 		Name: "shop", Settings: settings(100, 1000), Store: store, Gather: 20 * time.Millisecond,
 		OnStoreChange: func(err error) {
 			if err != nil {
@@ -350,14 +350,14 @@ func TestPanicOfWhoLeadsACallLeavesNobodyWaiting(t *testing.T) {
 					broken++
 				}
 			}()
-			r.Visit(context.Background(), start, room.Request{})
+			r.Visit(context.Background(), start.Time(), room.Request{})
 		})
 	}
 	asking.Wait()
 	assert.Equal(t, 1, broken, "it costs one request")
 	store.fail(nil, nil)
-	require.NoError(t, r.Sync(t.Context(), start))
-	assert.Equal(t, room.Admitted, r.Visit(t.Context(), start, room.Request{}).Outcome)
+	require.NoError(t, r.Sync(t.Context(), start.Time()))
+	assert.Equal(t, room.Admitted, r.Visit(t.Context(), start.Time(), room.Request{}).Outcome)
 }
 
 // A report that makes a store panic whenever it is sent is not sent for ever.
@@ -366,11 +366,11 @@ func TestReportThatNoStoreCanReadIsGivenUp(t *testing.T) {
 	room := newRoom(t, settings(10, 100), store)
 	d := &door{TB: t, room: room, now: start}
 	store.by = d.enter().ID
-	room.Revoke(d.now, queue.Ticket{State: queue.Accepted, ID: store.by})
+	room.Revoke(d.now.Time(), queue.Ticket{State: queue.Accepted, ID: store.by})
 	for range 2 {
-		require.Error(t, room.Sync(t.Context(), d.now))
+		require.Error(t, room.Sync(t.Context(), d.now.Time()))
 	}
-	require.NoError(t, room.Sync(t.Context(), d.now))
+	require.NoError(t, room.Sync(t.Context(), d.now.Time()))
 	d.enter()
 }
 

@@ -30,7 +30,7 @@ func TestGoodbyesThatAreSaidAllTheTimeMakeNoReportLarge(t *testing.T) {
 	d.enter()
 	waiting := d.join()
 	for range 3 * queue.MaxLeft {
-		d.room.Leave(d.now, waiting)
+		d.room.Leave(d.now.Time(), waiting)
 	}
 	d.sync()
 	assert.Equal(t, queue.MaxLeft, store.goodbyes)

@@ -87,7 +87,7 @@ func TestTicketThatHasRunOutPassesWhileItsSessionLasts(t *testing.T) {
 	d.pass(30 * time.Second)
 	require.False(t, d.visit(in).Issue, "renewed without a new ticket")
 	d.at(5*time.Minute + 10*time.Second)
-	later, err := room.New(t.Context(), d.now, room.Config{Name: "shop", Settings: settings(1, 10), Store: store})
+	later, err := room.New(t.Context(), d.now.Time(), room.Config{Name: "shop", Settings: settings(1, 10), Store: store})
 	require.NoError(t, err)
 	other := &door{TB: t, room: later, now: d.now}
 	got := other.visit(in)
@@ -119,12 +119,12 @@ func TestTouchKeepsASessionActive(t *testing.T) {
 	in := d.enter()
 	for range 30 {
 		d.pass(time.Minute)
-		d.room.Touch(d.now, in)
+		d.room.Touch(d.now.Time(), in)
 	}
 	d.sync()
 	assert.Equal(t, room.Queued, d.arrive().Outcome)
 	d.isIn(in)
-	d.room.Touch(d.now, queue.Ticket{State: queue.Waiting, ID: queue.ID{7}})
+	d.room.Touch(d.now.Time(), queue.Ticket{State: queue.Waiting, ID: queue.ID{7}})
 	assert.Equal(t, 1, d.stand().Active, "only who is in is touched")
 }
 
@@ -136,7 +136,7 @@ func TestTouchKeepsTheSlotOfAFixedSessionAndNotTheSession(t *testing.T) {
 	in := d.enter()
 	d.at(5*time.Minute - time.Second)
 	for range 30 {
-		d.room.Touch(d.now, in)
+		d.room.Touch(d.now.Time(), in)
 		d.pass(2 * time.Second)
 		other.at(d.now.Sub(start))
 		for _, gate := range []*door{d, other} {
@@ -147,7 +147,7 @@ func TestTouchKeepsTheSlotOfAFixedSessionAndNotTheSession(t *testing.T) {
 	}
 	d.pass(5 * time.Second)
 	assert.Zero(t, d.stand().Active, "soon after the answer")
-	assert.False(t, d.room.Touch(d.now, in))
+	assert.False(t, d.room.Touch(d.now.Time(), in))
 }
 
 func TestRevokedSessionEndsAtOnceAndItsTicketsAreVoid(t *testing.T) {
@@ -164,19 +164,19 @@ func TestRevokedSessionEndsAtOnceAndItsTicketsAreVoid(t *testing.T) {
 	d.pass(10 * time.Second)
 	renewed := d.isIn(in)
 
-	d.room.Revoke(d.now, renewed)
-	d.room.Revoke(d.now, renewed)
+	d.room.Revoke(d.now.Time(), renewed)
+	d.room.Revoke(d.now.Time(), renewed)
 	assert.Equal(t, 1, d.stand().Active)
 	for _, old := range []queue.Ticket{waiting[0], in, renewed} {
 		got := d.visit(old)
 		assert.NotEqual(t, old.ID, got.Ticket.ID)
 	}
-	d.room.Touch(d.now, renewed)
+	d.room.Touch(d.now.Time(), renewed)
 	assert.Equal(t, 2, d.stand().Active, "the slot went to the first of them")
 
 	for range 10 {
 		d.pass(15 * time.Second)
-		d.room.Touch(d.now, renewed)
+		d.room.Touch(d.now.Time(), renewed)
 		for _, old := range []queue.Ticket{waiting[0], in, renewed} {
 			assert.NotEqual(t, old.ID, d.visit(old).Ticket.ID, "at %v", d.now.Sub(start))
 		}
@@ -189,12 +189,12 @@ func TestRevocationReachesOtherGates(t *testing.T) {
 	in := d.enter()
 	other.isIn(in)
 	other.sync()
-	d.room.Revoke(d.now, in)
+	d.room.Revoke(d.now.Time(), in)
 	d.sync()
 	other.sync()
 	assert.NotEqual(t, in.ID, other.visit(in).Ticket.ID)
 	other.sync()
-	d.room.Revoke(d.now, queue.Ticket{State: queue.Waiting, ID: queue.ID{1}})
+	d.room.Revoke(d.now.Time(), queue.Ticket{State: queue.Waiting, ID: queue.ID{1}})
 	assert.Equal(t, 1, d.stand().Active)
 }
 
@@ -246,7 +246,7 @@ func TestPausedRoomServesThoseWhomTheBackendHasRenewed(t *testing.T) {
 	d, other := openOn(t, s, store), newRoom(t, s, store)
 	in := d.enter()
 	d.pass(50 * time.Second)
-	require.NoError(t, other.Renew(context.Background(), d.now, in.ID))
+	require.NoError(t, other.Renew(context.Background(), d.now.Time(), in.ID))
 	d.room.Pause(true)
 	d.now = d.now.Add(20 * time.Second)
 	d.isIn(in)

@@ -36,25 +36,25 @@ func TestClaimsAreTimedByTheirCallHoweverLongTheyWereGathered(t *testing.T) {
 		const people = 40
 		ctx, now := t.Context(), func() queue.Instant { return queue.At(time.Now()) }
 		store := &timed{Store: memstore.New()}
-		r, err := room.New(ctx, now(), room.Config{
+		r, err := room.New(ctx, now().Time(), room.Config{
 			Name: "shop", Store: store, Settings: settings(1, 1000), Gather: 50 * time.Millisecond,
 		})
 		require.NoError(t, err)
-		require.Equal(t, room.Admitted, r.Visit(ctx, now(), room.Request{}).Outcome)
+		require.Equal(t, room.Admitted, r.Visit(ctx, now().Time(), room.Request{}).Outcome)
 		waiting := make([]queue.Ticket, people)
 		for i := range waiting {
-			waiting[i] = r.Visit(ctx, now(), room.Request{}).Ticket
+			waiting[i] = r.Visit(ctx, now().Time(), room.Request{}).Ticket
 		}
 		<-time.After(interval)
-		require.NoError(t, r.Configure(ctx, now(), queue.Configuration{Settings: settings(2*people, 1000)}))
-		require.NoError(t, r.Sync(ctx, now()))
+		require.NoError(t, r.Configure(ctx, now().Time(), queue.Configuration{Settings: settings(2*people, 1000)}))
+		require.NoError(t, r.Sync(ctx, now().Time()))
 
 		store.takes, store.off = 30*time.Millisecond, nil
 		var group sync.WaitGroup
 		for _, ticket := range waiting {
 			<-time.After(7 * time.Millisecond)
 			group.Go(func() {
-				assert.Equal(t, room.Admitted, r.Visit(ctx, now(), room.Request{Ticket: ticket}).Outcome)
+				assert.Equal(t, room.Admitted, r.Visit(ctx, now().Time(), room.Request{Ticket: ticket}).Outcome)
 			})
 		}
 		group.Wait()
@@ -94,7 +94,7 @@ func TestClaimsThatWaitForACallUnderWayAreTimedByTheirOwn(t *testing.T) {
 	entered := make(chan struct{})
 	store.entered, store.goOn = entered, make(chan struct{})
 	var group sync.WaitGroup
-	group.Go(func() { assert.NoError(t, d.room.Sync(t.Context(), start)) })
+	group.Go(func() { assert.NoError(t, d.room.Sync(t.Context(), start.Time())) })
 	<-entered
 	time.AfterFunc(hold, func() { close(store.goOn) })
 	assert.Equal(t, room.Admitted, d.arrive().Outcome)

@@ -190,12 +190,12 @@ func TestHiddenPageIsCountedForAMinute(t *testing.T) {
 	s := settings(1, 10)
 	s.SessionDuration = time.Hour
 	d := full(t, s)
-	got := d.room.Visit(context.Background(), d.now, room.Request{Hidden: true})
+	got := d.room.Visit(context.Background(), d.now.Time(), room.Request{Hidden: true})
 	require.Equal(t, room.Queued, got.Outcome)
 	assert.Equal(t, interval, got.Ticket.RefreshInterval, "it may check in as soon as others")
 	d.at(time.Minute)
 	assert.Equal(t, 1, d.stand().Waiting)
-	got = d.room.Visit(context.Background(), d.now, room.Request{Ticket: got.Ticket, Hidden: true})
+	got = d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: got.Ticket, Hidden: true})
 	d.at(2 * time.Minute)
 	assert.Equal(t, 1, d.stand().Waiting)
 	d.waits(got.Ticket)
@@ -206,8 +206,8 @@ func TestHiddenPageIsCountedForAMinute(t *testing.T) {
 func TestVisitorWhoLeavesCountsNoMoreAndKeepsThePlace(t *testing.T) {
 	d := full(t, settings(1, 10))
 	waiting, _ := d.join(), d.join()
-	d.room.Leave(d.now, waiting)
-	d.room.Leave(d.now, waiting)
+	d.room.Leave(d.now.Time(), waiting)
+	d.room.Leave(d.now.Time(), waiting)
 	assert.Equal(t, 1, d.stand().Waiting, "whoever says it twice has left once")
 	d.pass(time.Second)
 	assert.Equal(t, room.Decision{Outcome: room.Queued, Ticket: waiting}, d.visit(waiting), "a reload is no check-in")
@@ -215,7 +215,7 @@ func TestVisitorWhoLeavesCountsNoMoreAndKeepsThePlace(t *testing.T) {
 	d.visit(waiting)
 	assert.Equal(t, 2, d.stand().Waiting)
 
-	d.room.Leave(d.now, waiting)
+	d.room.Leave(d.now.Time(), waiting)
 	d.at(interval)
 	back := d.waits(waiting)
 	assert.Equal(t, waiting.ID, back.ID)
@@ -227,15 +227,15 @@ func TestGoodbyeOfNobodyPresentChangesNothing(t *testing.T) {
 	waiting := d.join()
 	stranger := waiting
 	stranger.ID[0]++
-	d.room.Leave(d.now, stranger)
-	d.room.Leave(d.now, queue.Ticket{})
-	d.room.Leave(d.now, queue.Ticket{State: queue.Accepted, ID: waiting.ID})
+	d.room.Leave(d.now.Time(), stranger)
+	d.room.Leave(d.now.Time(), queue.Ticket{})
+	d.room.Leave(d.now.Time(), queue.Ticket{State: queue.Accepted, ID: waiting.ID})
 	assert.Equal(t, 1, d.stand().Waiting)
 }
 
 func TestRequestThatCannotWait(t *testing.T) {
 	noWait := func(d *door, t queue.Ticket) room.Decision {
-		return d.room.Visit(context.Background(), d.now, room.Request{Ticket: t, NoWait: true})
+		return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, NoWait: true})
 	}
 	t.Run("takes a slot that is open to newcomers", func(t *testing.T) {
 		d := open(t, settings(1, 10))

@@ -146,7 +146,7 @@ func TestPassthroughLetsThoseWhoWaitedIn(t *testing.T) {
 	d, line := closed(t, s, 10)
 	s.Method = queue.Passthrough
 	d.configure(s)
-	sends := d.room.Visit(t.Context(), d.now, room.Request{Ticket: line[0][0], NoWait: true})
+	sends := d.room.Visit(t.Context(), d.now.Time(), room.Request{Ticket: line[0][0], NoWait: true})
 	assert.Equal(t, room.Admitted, sends.Outcome, "with a form, and before they are due")
 	assert.Equal(t, 10, d.checkIns(line[0]))
 	assert.Zero(t, d.stand().Waiting, "the uncounted wait no more either")
@@ -160,7 +160,7 @@ func TestRejectTakesNobodyAndEndsPlaces(t *testing.T) {
 	d.configure(s)
 	assert.Equal(t, room.Decision{Outcome: room.Rejected}, d.arrive())
 	assert.Equal(t, room.Decision{Outcome: room.Rejected, Drop: true}, d.visit(waiting))
-	got := d.room.Visit(t.Context(), d.now, room.Request{Ticket: waiting, NoWait: true})
+	got := d.room.Visit(t.Context(), d.now.Time(), room.Request{Ticket: waiting, NoWait: true})
 	assert.Equal(t, room.Decision{Outcome: room.Rejected, Drop: true}, got)
 	assert.Zero(t, d.stand().Waiting)
 	d.isIn(in)
@@ -221,7 +221,7 @@ func TestOldTicketsOfSomeoneWhoWaitsGainNothing(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, d.stand().Waiting)
-	d.room.Leave(d.now, old[0])
+	d.room.Leave(d.now.Time(), old[0])
 	assert.Zero(t, d.stand().Waiting, "counted once, so one goodbye is enough")
 }
 
@@ -270,7 +270,7 @@ func TestPlaceThatWasUsedBeforeARestartCannotBeUsedAgain(t *testing.T) {
 	d.isIn(place)
 	d.at(time.Minute)
 	blocker := d.enter()
-	again, err := room.New(t.Context(), d.now, room.Config{Name: "shop", Settings: s, Store: store})
+	again, err := room.New(t.Context(), d.now.Time(), room.Config{Name: "shop", Settings: s, Store: store})
 	require.NoError(t, err)
 	d.room = again
 	d.isIn(blocker)

@@ -47,7 +47,7 @@ func (r *Room) Numbers() *Numbers { return r.numbers.Load() }
 
 // CurrentNumbers syncs and returns how the room stands now, rather than what visitors
 // were last told.
-func (r *Room) CurrentNumbers(ctx context.Context, now queue.Instant) (*Numbers, error) {
+func (r *Room) CurrentNumbers(ctx context.Context, now time.Time) (*Numbers, error) {
 	v, err := r.sync(ctx, now)
 	if err != nil {
 		return nil, err

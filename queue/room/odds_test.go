@@ -56,7 +56,7 @@ func newRaffle(t testing.TB, s queue.Settings, people int) *raffle {
 	t.Helper()
 	r := &raffle{random: rand.New(rand.NewPCG(22, 1)), now: start, settings: s.WithDefaults()}
 	var err error
-	r.room, err = room.New(context.Background(), r.now, room.Config{Name: "shop", Settings: s, Store: memstore.New(), Uint64: r.random.Uint64})
+	r.room, err = room.New(context.Background(), r.now.Time(), room.Config{Name: "shop", Settings: s, Store: memstore.New(), Uint64: r.random.Uint64})
 	require.NoError(t, err)
 	for i := range people {
 		pq.Push(&r.next, &entrant{eager: i%10 == 0, comes: r.now.Add(r.upTo(r.settings.RefreshInterval))})
@@ -73,7 +73,7 @@ func (r *raffle) odds(t testing.TB, slots int) float64 {
 	t.Helper()
 	for sync := r.now; r.polite.won+r.eager.won < float64(slots); {
 		for ; sync <= r.next[0].comes; sync = sync.Add(200 * time.Millisecond) {
-			require.NoError(t, r.room.Sync(context.Background(), sync))
+			require.NoError(t, r.room.Sync(context.Background(), sync.Time()))
 		}
 		r.now = r.next[0].comes
 		r.visit(r.next[0])
@@ -83,7 +83,7 @@ func (r *raffle) odds(t testing.TB, slots int) float64 {
 }
 
 func (r *raffle) visit(e *entrant) {
-	d := r.room.Visit(context.Background(), r.now, room.Request{Ticket: e.ticket})
+	d := r.room.Visit(context.Background(), r.now.Time(), room.Request{Ticket: e.ticket})
 	switch {
 	case d.Outcome == room.Admitted:
 		of := &r.polite

@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -12,35 +13,35 @@ import (
 // in line. Its times are as far as this node and the store know: AcceptedAt may
 // be zero, and so may the Place of somebody in an exact line, while the store does
 // not answer.
-func (r *Room) Peek(ctx context.Context, now queue.Instant, q Request) (queue.Ticket, queue.Place) {
-	now = r.storeTime(now)
+func (r *Room) Peek(ctx context.Context, now time.Time, q Request) (queue.Ticket, queue.Place) {
+	at := r.storeTime(now)
 	s, t := r.settings.Load(), q.Ticket
 	if q.Subject == (queue.ID{}) && r.isSubject(&t) {
 		q.Subject = t.ID
 	}
 	id := cmp.Or(q.Subject, t.ID)
-	if id == (queue.ID{}) || r.isRevoked(id, now) || t.LastCheckIn > now.Add(skew) {
+	if id == (queue.ID{}) || r.isRevoked(id, at) || t.LastCheckIn > at.Add(skew) {
 		return queue.Ticket{}, queue.Place{}
 	}
-	end := r.sessions.expires(now, id)
-	if t.State == queue.Accepted && t.ID == id && max(t.Expires, end) > now {
+	end := r.sessions.expires(at, id)
+	if t.State == queue.Accepted && t.ID == id && max(t.Expires, end) > at {
 		t.Expires = max(t.Expires, end)
 		return t, queue.Place{}
 	}
-	t = r.placeOf(now, s, &q)
-	if s.Method != queue.Line && end <= now && (t.State == queue.Waiting || q.Subject == queue.ID{}) {
+	t = r.placeOf(at, s, &q)
+	if s.Method != queue.Line && end <= at && (t.State == queue.Waiting || q.Subject == queue.ID{}) {
 		return t, queue.Place{}
 	}
 	roll, err := r.Roll(ctx, id)
 	switch {
-	case err == nil && len(roll.Seated) > 0 && !s.Over(roll.Seated[0].AcceptedAt, now):
+	case err == nil && len(roll.Seated) > 0 && !s.Over(roll.Seated[0].AcceptedAt, at):
 		seat := queue.Grant{AcceptedAt: roll.Seated[0].AcceptedAt, Expires: roll.Seated[0].Expires}
 		return queue.Ticket{State: queue.Accepted, ID: id, AcceptedAt: seat.AcceptedAt, Expires: max(s.SessionEnd(seat), end)}, queue.Place{}
-	case end > now:
+	case end > at:
 		return queue.Ticket{State: queue.Accepted, ID: id, Expires: end}, queue.Place{}
 	case err == nil && len(roll.Line) > 0:
-		return inRoll(now, s, t, &roll.Line[0])
-	case s.Method == queue.Line && err == nil && t.LastCheckIn.Add(s.LineDropout) <= now:
+		return inRoll(at, s, t, &roll.Line[0])
+	case s.Method == queue.Line && err == nil && t.LastCheckIn.Add(s.LineDropout) <= at:
 		return queue.Ticket{}, queue.Place{}
 	}
 	return t, queue.Place{}
@@ -78,13 +79,13 @@ func inRoll(now queue.Instant, s *queue.Settings, t queue.Ticket, w *queue.Waite
 // Renew does what a request of the visitor would for what they have: it renews
 // the session of an id, as far as requests do in the room, and is a check-in of a
 // place in the exact line. It lets nobody in.
-func (r *Room) Renew(ctx context.Context, now queue.Instant, id queue.ID) error {
+func (r *Room) Renew(ctx context.Context, now time.Time, id queue.ID) error {
 	return r.renewed(ctx, now, queue.Claim{ID: id, NoSlot: true, NoPlace: true, Renew: r.settings.Load().Renews()})
 }
 
 // renewed puts a claim to the store that is to renew something, and takes the end
 // of the session down, if there is one.
-func (r *Room) renewed(ctx context.Context, now queue.Instant, c queue.Claim) error {
+func (r *Room) renewed(ctx context.Context, now time.Time, c queue.Claim) error {
 	g, err := r.putClaim(ctx, now, c)
 	if err == nil && g.Verdict == queue.Held {
 		r.sessions.note(r.storeTime(now), c.ID, r.settings.Load().SessionEnd(g), true)
@@ -95,7 +96,7 @@ func (r *Room) renewed(ctx context.Context, now queue.Instant, c queue.Claim) er
 // Remove ends the session of an id, or takes it out of the exact line, and says
 // whether it was in either. Tickets that tell of it are void from then on, for a
 // session's duration at least.
-func (r *Room) Remove(ctx context.Context, now queue.Instant, id queue.ID) (bool, error) {
+func (r *Room) Remove(ctx context.Context, now time.Time, id queue.ID) (bool, error) {
 	roll, err := r.Roll(ctx, id)
 	if err != nil || len(roll.Seated)+len(roll.Line) == 0 {
 		return false, err

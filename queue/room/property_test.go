@@ -43,7 +43,7 @@ func TestWhatMustAlwaysHold(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 150).Draw(t, "things") {
 			things[rapid.SampledFrom(names).Draw(t, "thing")].do()
-			n, err := w.room.CurrentNumbers(context.Background(), w.now)
+			n, err := w.room.CurrentNumbers(context.Background(), w.now.Time())
 			require.NoError(t, err)
 			w.oracle.told(w.now, n)
 		}
@@ -61,7 +61,7 @@ func TestEveryoneWhoKeepsWaitingGetsIn(t *testing.T) {
 		}
 		w.settings.QueueAll, w.settings.Method = false, queue.Method(rapid.IntRange(0, 1).Draw(t, "then"))
 		w.oracle.s = w.settings
-		require.NoError(t, w.room.Configure(context.Background(), w.now, queue.Configuration{Settings: w.settings}))
+		require.NoError(t, w.room.Configure(context.Background(), w.now.Time(), queue.Configuration{Settings: w.settings}))
 		w.forget()
 		w.keepWaiting()
 		require.NoError(t, w.store.Close())
@@ -100,7 +100,7 @@ func (w *world) keepWaiting() {
 		if len(waiting) == 0 {
 			return
 		}
-		n, err := w.room.CurrentNumbers(context.Background(), w.now)
+		n, err := w.room.CurrentNumbers(context.Background(), w.now.Time())
 		require.NoError(w, err)
 		if n.Open == 0 || entered || w.now < ghostsGone || idleSince == 0 {
 			idleSince = w.now

@@ -17,7 +17,7 @@ var start = queue.At(time.Date(2021, 5, 27, 15, 54, 0, 0, time.UTC))
 
 func newRoom(t testing.TB, s queue.Settings, store queue.Store) *room.Room {
 	t.Helper()
-	r, err := room.New(context.Background(), start, room.Config{Name: "shop", Settings: s, Store: store})
+	r, err := room.New(context.Background(), start.Time(), room.Config{Name: "shop", Settings: s, Store: store})
 	require.NoError(t, err)
 	return r
 }
@@ -44,7 +44,7 @@ func openOn(t testing.TB, s queue.Settings, store queue.Store) *door {
 func openWith(t testing.TB, c room.Config) *door {
 	t.Helper()
 	c.Name = "shop"
-	r, err := room.New(context.Background(), start, c)
+	r, err := room.New(context.Background(), start.Time(), c)
 	require.NoError(t, err)
 	return &door{TB: t, room: r, now: start}
 }
@@ -65,12 +65,12 @@ func (d *door) at(after time.Duration) {
 
 func (d *door) sync() {
 	d.Helper()
-	require.NoError(d, d.room.Sync(context.Background(), d.now))
+	require.NoError(d, d.room.Sync(context.Background(), d.now.Time()))
 }
 
 // visit brings a ticket.
 func (d *door) visit(t queue.Ticket) room.Decision {
-	return d.room.Visit(context.Background(), d.now, room.Request{Ticket: t})
+	return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t})
 }
 
 // arrive brings none.
@@ -123,14 +123,14 @@ func (d *door) isIn(t queue.Ticket) queue.Ticket {
 // stand tells how the room stands now.
 func (d *door) stand() *room.Numbers {
 	d.Helper()
-	n, err := d.room.CurrentNumbers(context.Background(), d.now)
+	n, err := d.room.CurrentNumbers(context.Background(), d.now.Time())
 	require.NoError(d, err)
 	return n
 }
 
 func (d *door) configure(s queue.Settings) {
 	d.Helper()
-	require.NoError(d, d.room.Configure(context.Background(), d.now, queue.Configuration{Settings: s}))
+	require.NoError(d, d.room.Configure(context.Background(), d.now.Time(), queue.Configuration{Settings: s}))
 	d.sync()
 }
 

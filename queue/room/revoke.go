@@ -1,19 +1,23 @@
 package room
 
-import "github.com/anteroom-gate/anteroom/queue"
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
 
 // Revoke ends an accepted visitor's session at now. Tickets that tell of it are
 // void from then on.
-func (r *Room) Revoke(now queue.Instant, t queue.Ticket) {
+func (r *Room) Revoke(now time.Time, t queue.Ticket) {
 	if t.State != queue.Accepted {
 		return
 	}
-	now = r.storeTime(now)
-	until := max(t.Expires, r.sessions.expires(now, t.ID), now.Add(r.SessionLasts()))
+	at := r.storeTime(now)
+	until := max(t.Expires, r.sessions.expires(at, t.ID), at.Add(r.SessionLasts()))
 	ended := queue.Session{ID: t.ID, Expires: until}
-	r.addRevoked(now, []queue.Session{ended})
-	r.sessions.remove(now, t.ID)
-	r.answers.remove(now, t.ID)
+	r.addRevoked(at, []queue.Session{ended})
+	r.sessions.remove(at, t.ID)
+	r.answers.remove(at, t.ID)
 	r.exchange.noted.Lock()
 	defer r.exchange.noted.Unlock()
 	r.exchange.revoking = append(r.exchange.revoking, ended)
@@ -22,7 +26,7 @@ func (r *Room) Revoke(now queue.Instant, t queue.Ticket) {
 	for asked := false; !asked; {
 		known := r.view.Load()
 		next := *known
-		next.NextOpen = now
+		next.NextOpen = at
 		asked = r.view.CompareAndSwap(known, &next)
 	}
 }

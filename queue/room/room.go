@@ -43,7 +43,8 @@ type Config struct {
 }
 
 // Room is one room on one node. Its methods may be called concurrently; now is
-// always the moment of the call by the node's clock, which never goes back.
+// always the moment of the call by the node's clock, which never goes back; an Instant is
+// a moment by the store's.
 type Room struct {
 	name        string
 	store       queue.Store
@@ -81,7 +82,7 @@ type Room struct {
 // that is new to the store is configured with c.Settings; one that is not goes
 // on as it was configured. It fails if the settings are out of bounds or the
 // store does not answer.
-func New(ctx context.Context, now queue.Instant, c Config) (*Room, error) {
+func New(ctx context.Context, now time.Time, c Config) (*Room, error) {
 	if c.Name == "" || c.Store == nil {
 		return nil, errors.New("a room needs a name and a store")
 	}
@@ -125,7 +126,9 @@ func patiently(call func() error) (err error) {
 }
 
 // storeTime is the store's clock at a moment of the node's.
-func (r *Room) storeTime(now queue.Instant) queue.Instant { return now + queue.Instant(r.clock.Load()) }
+func (r *Room) storeTime(now time.Time) queue.Instant {
+	return queue.At(now) + queue.Instant(r.clock.Load())
+}
 
 // Name returns the room's name.
 func (r *Room) Name() string { return r.name }
@@ -150,15 +153,15 @@ func (r *Room) SessionLasts() time.Duration { return r.settings.Load().SessionLa
 // place in their ticket, and are counted again when they come back; a place in an
 // exact line they keep for LineReturn. A subject may wait with another device, and
 // counts until their next check-in is missed.
-func (r *Room) Leave(now queue.Instant, t queue.Ticket) {
+func (r *Room) Leave(now time.Time, t queue.Ticket) {
 	if t.State != queue.Waiting {
 		return
 	}
 	if r.isSubject(&t) {
 		return
 	}
-	now = r.storeTime(now)
-	if !r.uncount(now, t) && t.Number == 0 {
+	at := r.storeTime(now)
+	if !r.uncount(at, t) && t.Number == 0 {
 		return
 	}
 	r.exchange.noted.Lock()
@@ -166,13 +169,13 @@ func (r *Room) Leave(now queue.Instant, t queue.Ticket) {
 	// Nodes are told of so many only, and anybody can say goodbye as often as they
 	// like: whoever is beyond leaves when their next check-in is missed.
 	if len(r.exchange.left) < queue.MaxLeft {
-		r.exchange.left = append(r.exchange.left, queue.Departure{ID: t.ID, At: now})
+		r.exchange.left = append(r.exchange.left, queue.Departure{ID: t.ID, At: at})
 	}
 }
 
 // Prefer gives a visitor in the exact line a priority, and whoever is not in it
 // none.
-func (r *Room) Prefer(ctx context.Context, now queue.Instant, id queue.ID, priority int16) error {
+func (r *Room) Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error {
 	r.exchange.noted.Lock()
 	r.exchange.preferred = append(r.exchange.preferred, queue.Priority{ID: id, Priority: priority})
 	r.exchange.noted.Unlock()

@@ -62,7 +62,7 @@ func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
 			s := settings(1, 1)
 			c.change(&s)
 			assert.ErrorContains(t, s.Validate(), c.want)
-			_, err := room.New(t.Context(), start, room.Config{Name: "shop", Settings: s, Store: &fallible{}})
+			_, err := room.New(t.Context(), start.Time(), room.Config{Name: "shop", Settings: s, Store: &fallible{}})
 			assert.ErrorContains(t, err, c.want)
 		})
 	}

@@ -19,7 +19,7 @@ var ann = room.SubjectID("shop", "ann")
 
 // named brings a ticket in the name of a subject.
 func (d *door) named(id queue.ID, t queue.Ticket) room.Decision {
-	return d.room.Visit(context.Background(), d.now, room.Request{Ticket: t, Subject: id})
+	return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, Subject: id})
 }
 
 func TestSubjectIDsDifferByRoomAndName(t *testing.T) {
@@ -161,12 +161,12 @@ func TestDevicesThatArriveAtOnceHaveOnePlace(t *testing.T) {
 		d := full(t, s)
 		claims, grants, pending := make([]queue.Claim, 2), make([]queue.Grant, 2), make([]*room.Pending, 2)
 		for i := range pending {
-			_, pending[i] = d.room.Check(d.now, room.Request{Subject: ann})
+			_, pending[i] = d.room.Check(d.now.Time(), room.Request{Subject: ann})
 			require.NotNil(t, pending[i])
 			claims[i] = pending[i].Claim
 		}
-		require.NoError(t, d.room.PutClaims(t.Context(), d.now, claims, grants))
-		first, second := d.room.Settle(d.now, pending[0], grants[0]), d.room.Settle(d.now.Add(time.Second), pending[1], grants[1])
+		require.NoError(t, d.room.PutClaims(t.Context(), d.now.Time(), claims, grants))
+		first, second := d.room.Settle(d.now.Time(), pending[0], grants[0]), d.room.Settle(d.now.Add(time.Second).Time(), pending[1], grants[1])
 		assert.Equal(t, first.Ticket, second.Ticket, method)
 		assert.Equal(t, 1, d.stand().Waiting, method)
 		s.Method = queue.FIFO
@@ -179,7 +179,7 @@ func TestSubjectWhosePlaceHasEndedIsCountedOnce(t *testing.T) {
 	s := settings(1, 10)
 	s.RefreshInterval, s.QueueTicketTTL = time.Second, 2*time.Second
 	d := full(t, s)
-	d.room.Visit(context.Background(), d.now, room.Request{Subject: ann, Hidden: true})
+	d.room.Visit(context.Background(), d.now.Time(), room.Request{Subject: ann, Hidden: true})
 	d.pass(10 * time.Second)
 	assert.Equal(t, 1, d.stand().Waiting)
 	d.named(ann, queue.Ticket{})
@@ -218,14 +218,14 @@ func TestWhoLogsInWaitsAsTheSubject(t *testing.T) {
 func TestGoodbyeOfOneDeviceIsNotTheSubjects(t *testing.T) {
 	d := full(t, settings(1, 10))
 	got := d.named(ann, queue.Ticket{})
-	d.room.Leave(d.now, got.Ticket)
+	d.room.Leave(d.now.Time(), got.Ticket)
 	assert.Equal(t, 1, d.stand().Waiting)
 }
 
 func TestSubjectWhoseSessionWasRevokedTakesNeitherSlotNorPlaceUntilThatEnds(t *testing.T) {
 	d := open(t, settings(1, 10))
 	in := d.named(ann, queue.Ticket{})
-	d.room.Revoke(d.now, in.Ticket)
+	d.room.Revoke(d.now.Time(), in.Ticket)
 	for _, brought := range []queue.Ticket{in.Ticket, {}, in.Ticket} {
 		d.pass(10 * time.Second)
 		got := d.named(ann, brought)
@@ -245,7 +245,7 @@ func TestSubjectWhoseSessionWasRevokedTakesNeitherSlotNorPlaceUntilThatEnds(t *t
 func TestPeekTellsHowAVisitorStandsAndChangesNothing(t *testing.T) {
 	d := open(t, settings(1, 10))
 	peek := func(id queue.ID, t queue.Ticket) queue.Ticket {
-		got, _ := d.room.Peek(context.Background(), d.now, room.Request{Ticket: t, Subject: id})
+		got, _ := d.room.Peek(context.Background(), d.now.Time(), room.Request{Ticket: t, Subject: id})
 		return got
 	}
 	assert.Zero(t, peek(queue.ID{}, queue.Ticket{}))
@@ -292,16 +292,16 @@ func TestSubjectHasOnePlaceInAnExactLine(t *testing.T) {
 		assert.Equal(t, 0, second.Place.Ahead, name)
 		assert.Equal(t, 2, second.Place.Length, name)
 	}
-	raised := d.room.Visit(context.Background(), d.now, room.Request{Subject: room.SubjectID("shop", "ben"), Priority: 3})
+	raised := d.room.Visit(context.Background(), d.now.Time(), room.Request{Subject: room.SubjectID("shop", "ben"), Priority: 3})
 	assert.Equal(t, int16(3), raised.Ticket.Priority)
 	assert.Zero(t, raised.Place.Ahead, "signed for")
-	_, place := d.room.Peek(context.Background(), d.now, room.Request{Ticket: stranger})
+	_, place := d.room.Peek(context.Background(), d.now.Time(), room.Request{Ticket: stranger})
 	assert.Equal(t, 2, place.Ahead)
-	seen, place := d.room.Peek(context.Background(), d.now, room.Request{Subject: ann})
+	seen, place := d.room.Peek(context.Background(), d.now.Time(), room.Request{Subject: ann})
 	assert.Equal(t, queue.Waiting, seen.State)
 	assert.Equal(t, 1, place.Ahead)
 	d.pass(61 * time.Second)
-	seen, _ = d.room.Peek(context.Background(), d.now, room.Request{Ticket: stranger})
+	seen, _ = d.room.Peek(context.Background(), d.now.Time(), room.Request{Ticket: stranger})
 	assert.Zero(t, seen, "a look is no check-in: the place is lost")
 }
 
@@ -310,11 +310,11 @@ func TestWhoIsRemovedIsANewcomer(t *testing.T) {
 	in, first, second := d.enter(), d.join(), d.join()
 	d.pass(5 * time.Second)
 	for name, id := range map[string]queue.ID{"who waits": first.ID, "who is in": in.ID} {
-		found, err := d.room.Remove(context.Background(), d.now, id)
+		found, err := d.room.Remove(context.Background(), d.now.Time(), id)
 		require.NoError(t, err)
 		assert.True(t, found, name)
 	}
-	found, err := d.room.Remove(context.Background(), d.now, ann)
+	found, err := d.room.Remove(context.Background(), d.now.Time(), ann)
 	require.NoError(t, err)
 	assert.False(t, found, "who is neither")
 	back := d.visit(first)
@@ -349,25 +349,25 @@ func TestDevicesOfASubjectHaveOnePlaceAndOneSlot(t *testing.T) {
 			case 2:
 				w.longWhile()
 			case 3:
-				w.room.Leave(w.now, *device)
+				w.room.Leave(w.now.Time(), *device)
 			case 4:
 				device = new(queue.Ticket) // as a browser that keeps none
 				fallthrough
 			default:
-				d := w.room.Visit(context.Background(), w.now, room.Request{Ticket: *device, Subject: id})
+				d := w.room.Visit(context.Background(), w.now.Time(), room.Request{Ticket: *device, Subject: id})
 				judgeSubject(t, w.now, id, *device, d, in)
 				if d.Issue {
 					*device = d.Ticket
 				}
 			}
-			n, err := w.room.CurrentNumbers(context.Background(), w.now)
+			n, err := w.room.CurrentNumbers(context.Background(), w.now.Time())
 			require.NoError(t, err)
 			require.LessOrEqual(t, n.Active, subjects)
 			require.LessOrEqual(t, n.Waiting, subjects, "nobody is counted twice")
 			require.GreaterOrEqual(t, n.Waiting, 0)
 		}
 		w.pass(90 * time.Second)
-		n, err := w.room.CurrentNumbers(context.Background(), w.now)
+		n, err := w.room.CurrentNumbers(context.Background(), w.now.Time())
 		require.NoError(t, err)
 		require.Zero(t, n.Waiting, "and nobody for ever")
 		require.NoError(t, w.store.Close())

@@ -82,10 +82,10 @@ func TestPageThatIsLoadedAgainKeepsItsPlaceInTheExactLine(t *testing.T) {
 	d := full(t, s)
 	line := d.joins(3)
 	d.pass(5 * time.Second)
-	d.room.Leave(d.now, line[0])
-	d.room.Leave(d.now, line[1])
+	d.room.Leave(d.now.Time(), line[0])
+	d.room.Leave(d.now.Time(), line[1])
 	d.pass(2 * time.Second)
-	got := d.room.Visit(context.Background(), d.now, room.Request{Ticket: line[1]})
+	got := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: line[1]})
 	assert.Equal(t, queue.Place{Number: 3, Ahead: 1, Length: 3}, got.Place)
 	d.pass(2 * time.Second)
 	assert.Equal(t, queue.Place{Number: 4, Ahead: 1, Length: 2}, d.visit(line[2]).Place, "who does not come back has lost it")
@@ -96,8 +96,8 @@ func TestPriorityThatAnOperatorGaveLastsThroughCheckIns(t *testing.T) {
 	s.Method, s.SessionDuration = queue.Line, time.Hour
 	d := full(t, s)
 	line := d.joins(3)
-	require.NoError(t, d.room.Prefer(context.Background(), d.now, line[0].ID, -1))
-	require.NoError(t, d.room.Prefer(context.Background(), d.now, line[2].ID, 1))
+	require.NoError(t, d.room.Prefer(context.Background(), d.now.Time(), line[0].ID, -1))
+	require.NoError(t, d.room.Prefer(context.Background(), d.now.Time(), line[2].ID, 1))
 	for range 3 {
 		for i, want := range []int{2, 1, 0} {
 			got := d.visit(line[i])
@@ -106,6 +106,6 @@ func TestPriorityThatAnOperatorGaveLastsThroughCheckIns(t *testing.T) {
 		}
 		d.pass(interval)
 	}
-	signed := d.room.Visit(context.Background(), d.now, room.Request{Ticket: line[1], Priority: 5})
+	signed := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: line[1], Priority: 5})
 	assert.Equal(t, queue.Place{Number: 3, Priority: 5, Length: 3}, signed.Place)
 }

@@ -18,20 +18,20 @@ const answerKeeps = 6 * time.Second
 // A fixed session is not extended. Its slot alone is kept while the answer lasts, so
 // that nobody else is let in meanwhile; the visitor's next request finds the session
 // over.
-func (r *Room) Touch(now queue.Instant, t queue.Ticket) bool {
-	now = r.storeTime(now)
+func (r *Room) Touch(now time.Time, t queue.Ticket) bool {
+	at := r.storeTime(now)
 	s := r.settings.Load()
 	switch {
-	case t.State != queue.Accepted || r.isRevoked(t.ID, now):
+	case t.State != queue.Accepted || r.isRevoked(t.ID, at):
 		return false
 	case t.Uncounted:
-		return t.Expires > now
-	case t.Expires <= now && r.sessions.expires(now, t.ID) <= now && r.answers.expires(now, t.ID) <= now:
+		return t.Expires > at
+	case t.Expires <= at && r.sessions.expires(at, t.ID) <= at && r.answers.expires(at, t.ID) <= at:
 		return false
 	case s.FixedSessions():
-		r.answers.renew(now, t.ID, now.Add(r.touchLasts(s)))
+		r.answers.renew(at, t.ID, at.Add(r.touchLasts(s)))
 	default:
-		r.sessions.renew(now, t.ID, now.Add(r.touchLasts(s)))
+		r.sessions.renew(at, t.ID, at.Add(r.touchLasts(s)))
 	}
 	return true
 }
@@ -47,7 +47,7 @@ func (r *Room) touchLasts(s *queue.Settings) time.Duration {
 // TouchIn is how long after now an answer that is under way is to be touched for the
 // first time, well before its visitor's session ends. Where connections keep people
 // in, an answer is none for being the last of a session.
-func (r *Room) TouchIn(now queue.Instant, t queue.Ticket) time.Duration {
+func (r *Room) TouchIn(now time.Time, t queue.Ticket) time.Duration {
 	s, every := r.settings.Load(), r.TouchEvery()
 	left := t.Expires.Sub(r.storeTime(now))
 	switch {
@@ -65,6 +65,6 @@ func (r *Room) TouchEvery() time.Duration { return r.touchLasts(r.settings.Load(
 // Connect keeps the seat of a visitor whose connection has been made at now, and
 // says whether they have it. A store that gates share counts a seat for longer
 // than these know of it, and is asked then.
-func (r *Room) Connect(ctx context.Context, now queue.Instant, t queue.Ticket) bool {
+func (r *Room) Connect(ctx context.Context, now time.Time, t queue.Ticket) bool {
 	return r.Touch(now, t) || r.renewed(ctx, now, queue.Claim{ID: t.ID, NoSlot: true, NoPlace: true, Renew: true}) == nil && r.Touch(now, t)
 }

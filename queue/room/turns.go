@@ -58,7 +58,7 @@ func (t Turns) Slots(arrived queue.Instant) (bucket queue.Instant, slots int) {
 
 // DueIn is how long after now the next check-in of a waiting ticket counts;
 // negative if it would have counted before.
-func (r *Room) DueIn(now queue.Instant, t queue.Ticket) time.Duration {
+func (r *Room) DueIn(now time.Time, t queue.Ticket) time.Duration {
 	return t.Due().Sub(r.storeTime(now))
 }
 

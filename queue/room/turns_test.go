@@ -14,13 +14,13 @@ import (
 
 // calls brings a ticket whose turn is said to have come.
 func (d *door) calls(t queue.Ticket) room.Decision {
-	return d.room.Visit(context.Background(), d.now, room.Request{Ticket: t, Called: true})
+	return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, Called: true})
 }
 
 // freeing has one who is in leave, and the room hear of it.
 func (d *door) freeing(in queue.Ticket) {
 	d.Helper()
-	d.room.Revoke(d.now, in)
+	d.room.Revoke(d.now.Time(), in)
 	d.sync()
 }
 

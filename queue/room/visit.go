@@ -86,7 +86,7 @@ type Pending struct {
 // Visit decides about a request at now. Visitors who are in, who ask early, or
 // whose turn has not come are answered without a call to the store; but it is
 // asked once about a place from before the room was made.
-func (r *Room) Visit(ctx context.Context, now queue.Instant, q Request) Decision {
+func (r *Room) Visit(ctx context.Context, now time.Time, q Request) Decision {
 	d, p := r.Check(now, q)
 	if p == nil {
 		return d
@@ -96,16 +96,16 @@ func (r *Room) Visit(ctx context.Context, now queue.Instant, q Request) Decision
 
 // Check is the part of a visit that needs no store. Where it does not decide, it
 // returns what to ask; [Room.PutClaims] and then [Room.Settle] finish the visit.
-func (r *Room) Check(now queue.Instant, q Request) (Decision, *Pending) {
-	now = r.storeTime(now)
+func (r *Room) Check(now time.Time, q Request) (Decision, *Pending) {
+	at := r.storeTime(now)
 	s := r.settings.Load()
 	if r.hasSubjects.Load() && q.Subject == (queue.ID{}) && r.isSubject(&q.Ticket) {
 		q.Subject = q.Ticket.ID
 	}
 	if q.Subject != (queue.ID{}) {
-		return r.checkSubject(now, s, &q)
+		return r.checkSubject(at, s, &q)
 	}
-	return r.check(now, s, &q)
+	return r.check(at, s, &q)
 }
 
 // check is Check by the store's clock, of a ticket that is the visitor's.
@@ -129,42 +129,42 @@ func (r *Room) check(now queue.Instant, s *queue.Settings, q *Request) (Decision
 }
 
 // Settle finishes a visit with the store's answer to its claim.
-func (r *Room) Settle(now queue.Instant, p *Pending, g queue.Grant) Decision {
-	now = r.storeTime(now)
+func (r *Room) Settle(now time.Time, p *Pending, g queue.Grant) Decision {
+	at := r.storeTime(now)
 	s, waiting := r.settings.Load(), !p.Claim.Newcomer()
 	if waiting && !g.LetIn() && g.Verdict != queue.Refused {
-		r.uncount(now, p.ticket)
+		r.uncount(at, p.ticket)
 	}
-	r.noteSubject(now, p, g)
+	r.noteSubject(at, p, g)
 	switch {
 	case g.Verdict == queue.Banned && p.request.Subject != queue.ID{}:
-		return r.banned(now, s, &p.request)
-	case g.Verdict == queue.Held && s.Over(g.AcceptedAt, now):
+		return r.banned(at, s, &p.request)
+	case g.Verdict == queue.Held && s.Over(g.AcceptedAt, at):
 		if waiting {
-			r.taken(now, p.Claim.ID)
+			r.taken(at, p.Claim.ID)
 		}
 		if p.request.NoWait {
 			return Decision{Outcome: Busy, Ticket: p.request.Ticket}
 		}
-		return r.join(now, s, r.nameFor(&p.request), &p.request, queue.Place{})
+		return r.join(at, s, r.nameFor(&p.request), &p.request, queue.Place{})
 	case g.LetIn() && waiting:
 		// Another request of theirs finds the session where the place is used.
-		d := r.accept(now, s, &p.request, p.ticket, g)
-		r.taken(now, p.Claim.ID)
+		d := r.accept(at, s, &p.request, p.ticket, g)
+		r.taken(at, p.Claim.ID)
 		return d
 	case g.LetIn():
-		return r.accept(now, s, &p.request, queue.Ticket{ID: p.Claim.ID}, g)
+		return r.accept(at, s, &p.request, queue.Ticket{ID: p.Claim.ID}, g)
 	case waiting && g.Verdict == queue.Refused:
-		return r.inLine(now, p, g.Place)
+		return r.inLine(at, p, g.Place)
 	case waiting:
 	case p.request.NoWait:
 		return Decision{Outcome: Busy, Ticket: p.request.Ticket}
 	case p.Claim.ID != p.request.Ticket.ID || g.Place != (queue.Place{}):
 		// Should the claim have been granted, and the answer lost, the slot is
 		// found again by its id.
-		return r.join(now, s, p.Claim.ID, &p.request, g.Place)
+		return r.join(at, s, p.Claim.ID, &p.request, g.Place)
 	}
-	return r.join(now, s, r.nameFor(&p.request), &p.request, queue.Place{})
+	return r.join(at, s, r.nameFor(&p.request), &p.request, queue.Place{})
 }
 
 // inLine answers a visitor who goes on waiting, with their place in an exact

@@ -53,7 +53,7 @@ func (w *world) open() {
 		require.NoError(w, err)
 	}
 	w.store = store
-	w.room, err = room.New(context.Background(), w.now, room.Config{
+	w.room, err = room.New(context.Background(), w.now.Time(), room.Config{
 		Name: "shop", Settings: w.settings, Store: store, Uint64: w.random.Uint64,
 	})
 	require.NoError(w, err)
@@ -81,7 +81,7 @@ func drawSettings(t *rapid.T) queue.Settings {
 
 // visit brings a ticket, has the oracle judge the decision, and returns it.
 func (w *world) visit(q room.Request) room.Decision {
-	d := w.room.Visit(context.Background(), w.now, q)
+	d := w.room.Visit(context.Background(), w.now.Time(), q)
 	w.oracle.saw(w.now, q, d)
 	return d
 }
@@ -105,7 +105,7 @@ func (w *world) someone() *person {
 }
 
 func (w *world) sync() {
-	require.NoError(w, w.room.Sync(context.Background(), w.now))
+	require.NoError(w, w.room.Sync(context.Background(), w.now.Time()))
 }
 
 // pass lets time go by in steps, with a sync at each.
@@ -160,7 +160,7 @@ func (w *world) sendsAForm() {
 
 func (w *world) leaves() {
 	if p := w.someone(); p != nil {
-		w.room.Leave(w.now, p.newest())
+		w.room.Leave(w.now.Time(), p.newest())
 		w.oracle.left(p.newest().ID)
 	}
 }
@@ -171,7 +171,7 @@ func (w *world) isRevoked() {
 		return
 	}
 	t := p.newest()
-	w.room.Revoke(w.now, t)
+	w.room.Revoke(w.now.Time(), t)
 	delete(w.oracle.holds, t.ID)
 	w.oracle.revoked[t.ID] = true
 	p.tickets = []queue.Ticket{{}} // who was revoked comes without, or as a stranger
@@ -192,7 +192,7 @@ func (w *world) changes() {
 		w.forget()
 	}
 	w.oracle.s = w.settings
-	require.NoError(w, w.room.Configure(context.Background(), w.now, queue.Configuration{Settings: w.settings}))
+	require.NoError(w, w.room.Configure(context.Background(), w.now.Time(), queue.Configuration{Settings: w.settings}))
 	w.sync()
 }
 

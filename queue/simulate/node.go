@@ -57,7 +57,7 @@ const idle = time.Duration(-1)
 // openNode starts a gate at the given place, the serial-th of the run.
 func openNode(ctx context.Context, r *run, place, serial int) (*node, error) {
 	n := &node{run: r, place: place, unreported: map[queue.ID]bool{}, reporting: map[queue.ID]bool{}}
-	opened, err := room.New(ctx, r.now, room.Config{
+	opened, err := room.New(ctx, r.now.Time(), room.Config{
 		Name: "simulated", Settings: r.Room, Store: &link{store: r.store, node: n},
 		Uint64: random(r.Config, uint64(streamRoom+serial*streams)).Uint64,
 	})
@@ -127,7 +127,7 @@ func (n *node) pump(ctx context.Context) {
 		n.syncDue, n.touched = false, false
 		at := n.run.now
 		var err error
-		n.begin(ctx, func() { err = n.room.Sync(ctx, at) }, func() { n.run.fail(err) })
+		n.begin(ctx, func() { err = n.room.Sync(ctx, at.Time()) }, func() { n.run.fail(err) })
 	case n.ready:
 		n.ready = false
 		n.ask(ctx)
@@ -138,13 +138,13 @@ func (n *node) pump(ctx context.Context) {
 func (n *node) visit(ctx context.Context, i int32, t queue.Ticket) {
 	n.touched = true
 	r := n.run
-	d, p := n.room.Check(r.now, room.Request{Ticket: t})
+	d, p := n.room.Check(r.now.Time(), room.Request{Ticket: t})
 	switch {
 	case p == nil:
 		r.answered(n, i, d, 1)
 		return
 	case n.room.StoreFailing(): // as a gate does that holds
-		r.answered(n, i, n.room.Settle(r.now, p, queue.Grant{}), 1)
+		r.answered(n, i, n.room.Settle(r.now.Time(), p, queue.Grant{}), 1)
 		return
 	}
 	n.waiting = append(n.waiting, asking{visitor: i, at: r.now, pending: p})
@@ -184,7 +184,7 @@ func (n *node) ask(ctx context.Context) {
 	}
 	at := n.run.now
 	var err error
-	n.begin(ctx, func() { err = n.room.PutClaims(ctx, at, claims, grants) }, func() {
+	n.begin(ctx, func() { err = n.room.PutClaims(ctx, at.Time(), claims, grants) }, func() {
 		n.run.fail(err)
 		if err != nil {
 			clear(grants)
@@ -206,7 +206,7 @@ func (n *node) answer(grants []queue.Grant) {
 		}
 	}
 	for i, a := range n.asked {
-		n.run.answered(n, a.visitor, n.room.Settle(a.at, a.pending, grants[i]), max(1, granted))
+		n.run.answered(n, a.visitor, n.room.Settle(a.at.Time(), a.pending, grants[i]), max(1, granted))
 	}
 	n.asked = nil
 }

@@ -220,7 +220,7 @@ func (r *run) walkAway(i int32, v *visitor) {
 	if v.goodbye {
 		n := r.nodes.of(i, r.Sticky)
 		n.touched = true
-		n.room.Leave(r.now, v.ticket)
+		n.room.Leave(r.now.Time(), v.ticket)
 	}
 	r.noteGivenUp(v)
 	v.phase = gone
