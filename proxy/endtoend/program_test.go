@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -109,10 +110,22 @@ func newGate(t *testing.T, env []string, args ...string) *gate {
 		g.kill()
 		assert.NotContains(t, g.log.String(), "DATA RACE")
 		if t.Failed() {
-			t.Logf("the gate's log:\n%.20000s", g.log)
+			g.keepLog()
 		}
 	})
 	return g
+}
+
+// keepLog shows the end of the gate's log, and leaves all of it among the artifacts,
+// if there is a place for them.
+func (g *gate) keepLog() {
+	g.t.Helper()
+	log := g.log.String() // of one that has not been started there is none
+	g.t.Logf("the end of the gate's log:\n%s", log[max(0, len(log)-3000):])
+	if dir := os.Getenv("ARTIFACTS_DIR"); dir != "" {
+		file := filepath.Join(dir, strings.ReplaceAll(g.t.Name()+"-"+strings.TrimPrefix(g.url, "http://"), "/", "-")+".log")
+		assert.NoError(g.t, os.WriteFile(file, []byte(log), 0o600))
+	}
 }
 
 // start starts the process, again if it has ended, and waits until it is ready.
