@@ -29,8 +29,9 @@ func TestLimitsAndOrderHoldAcrossGates(t *testing.T) {
 	log := s.origin.all()
 	admissions := judgeLimits(t, log, l)
 	judgeOrder(t, admissions, known(c.waits), c.joined, l, nil)
-	// Two seconds of slack, for the end of the session and for those ahead who have left; a sync each; two intervals.
-	judgeRefill(t, log, c.waits, l, 9*time.Second)
+	// Two seconds of slack, for the end of the session and for each of two in a row
+	// who were ahead and have left; a sync each; three intervals.
+	judgeRefill(t, log, c.waits, l, 12*time.Second)
 	for name := range c.joined {
 		if name[:6] == "polite" {
 			assert.Contains(t, c.admitted, name)
