@@ -111,7 +111,7 @@ func (g *Gate) newLine(ctx context.Context, r *room) (*line, error) {
 	l := &line{}
 	log := g.o.Log.With(zap.String("room", r.cfg.Name))
 	q, err := queueroom.New(ctx, g.o.Clock(), queueroom.Config{
-		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack,
+		Name: r.cfg.Name, Settings: r.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack, Clock: g.o.Clock,
 		OnStoreChange: func(err error) {
 			if err != nil {
 				log.Error("store does not answer", zap.Error(err))

@@ -30,7 +30,7 @@ func (r *Room) CheckIn(ctx context.Context, now time.Time, q Request) Decision {
 	}
 	var g queue.Grant
 	if !r.failing.Load() {
-		if answer, err := r.putClaim(ctx, now, p.Claim); err == nil {
+		if answer, err := r.batches.put(ctx, now, p.Claim); err == nil {
 			g = answer
 		}
 	}

@@ -121,10 +121,10 @@ func TestRoomMayBeUsedFromAllSidesAtOnce(t *testing.T) {
 	s := settings(20, 1000)
 	s.SessionDuration = 2 * time.Second
 	s.RefreshInterval, s.QueueTicketTTL = time.Second, 10*time.Second
-	d := open(t, s)
 	var clock atomic.Int64
-	clock.Store(int64(d.now))
+	clock.Store(int64(start))
 	now := func() queue.Instant { return queue.Instant(clock.Load()) }
+	d := openWith(t, room.Config{Settings: s, Store: memstore.New(), Clock: func() time.Time { return now().Time() }})
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

@@ -14,7 +14,7 @@ import (
 // exchange is a node's conversation with the store about one room: one call at a
 // time.
 type exchange struct {
-	mu   sync.Mutex // held through a call and while its answer is taken in
+	mu   callLock // held through a call and while its answer is taken in
 	node uint64
 	seq  uint64
 
@@ -61,8 +61,8 @@ const (
 // this node knows.
 func (r *Room) PutClaims(ctx context.Context, now time.Time, claims []queue.Claim, grants []queue.Grant) error {
 	t := &r.exchange
-	now = t.lock(now)
-	defer t.mu.Unlock()
+	now = t.mu.lockAt(now)
+	defer t.mu.unlock()
 	if err := r.resend(ctx, now); err != nil {
 		return err
 	}
@@ -82,17 +82,6 @@ func (r *Room) PutClaims(ctx context.Context, now time.Time, claims []queue.Clai
 	v.Status = standing
 	r.take(now, &v)
 	return nil
-}
-
-// lock takes mu, and returns the moment at which it has it: a call that waited for
-// another to end is made later than now.
-func (t *exchange) lock(now time.Time) time.Time {
-	if t.mu.TryLock() {
-		return now
-	}
-	began := time.Now()
-	t.mu.Lock()
-	return now.Add(time.Since(began))
 }
 
 // admit is one Admit of the store. The caller holds mu.
@@ -138,8 +127,8 @@ func (r *Room) Sync(ctx context.Context, now time.Time) error {
 }
 
 func (r *Room) sync(ctx context.Context, now time.Time) (*queue.View, error) {
-	now = r.exchange.lock(now)
-	defer r.exchange.mu.Unlock()
+	now = r.exchange.mu.lockAt(now)
+	defer r.exchange.mu.unlock()
 	if err := r.resend(ctx, now); err != nil {
 		return nil, err
 	}
@@ -324,8 +313,8 @@ func (r *Room) take(now time.Time, v *view) {
 
 // Configuration returns the configuration in force.
 func (r *Room) Configuration() queue.Configuration {
-	r.exchange.mu.Lock()
-	defer r.exchange.mu.Unlock()
+	r.exchange.mu.lock()
+	defer r.exchange.mu.unlock()
 	return r.exchange.configuration
 }
 
@@ -343,14 +332,14 @@ func (r *Room) Configure(ctx context.Context, now time.Time, c queue.Configurati
 	t := &r.exchange
 	t.configuring.Lock()
 	defer t.configuring.Unlock()
-	t.mu.Lock()
+	t.mu.lock()
 	c.Version, c.At = t.configuration.Version+1, r.storeTime(now)
 	c.Places = t.configuration.PlacesUnder(&c.Settings, c.At)
 	t.proposed = c
-	t.mu.Unlock()
+	t.mu.unlock()
 	err := r.store.Configure(ctx, r.name, c) // which may take long: visitors do not wait for it
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.mu.lock()
+	defer t.mu.unlock()
 	t.proposed = queue.Configuration{}
 	if err == nil {
 		if c.Version > t.configuration.Version {

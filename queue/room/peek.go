@@ -86,7 +86,7 @@ func (r *Room) Renew(ctx context.Context, now time.Time, id queue.ID) error {
 // renewed puts a claim to the store that is to renew something, and takes the end
 // of the session down, if there is one.
 func (r *Room) renewed(ctx context.Context, now time.Time, c queue.Claim) error {
-	g, err := r.putClaim(ctx, now, c)
+	g, err := r.batches.put(ctx, now, c)
 	if err == nil && g.Verdict == queue.Held {
 		r.sessions.note(r.storeTime(now), c.ID, r.settings.Load().SessionEnd(g), true)
 	}

@@ -29,6 +29,14 @@ type Config struct {
 	// Uint64 is the source of ids and jitter; default math/rand/v2's.
 	Uint64 func() uint64
 
+	// Clock is the node's clock, which never goes back and by which the room's
+	// methods are told now; default time.Now. It is read where a call has waited.
+	Clock func() time.Time
+
+	// Wait is how a call waits: until it has received from ready, or until atMost
+	// has passed, if that is positive. The default waits in real time.
+	Wait func(ready <-chan struct{}, atMost time.Duration)
+
 	// OnStoreChange, if set, is told once when the store stops answering, with
 	// the error, and once with nil when it answers again.
 	OnStoreChange func(err error)
@@ -49,7 +57,6 @@ type Room struct {
 	name        string
 	store       queue.Store
 	uint64      func() uint64
-	gather      time.Duration
 	slack       time.Duration
 	onChange    func(error)
 	onConfigure func(queue.Configuration)
@@ -68,7 +75,7 @@ type Room struct {
 	hasSubjects atomic.Bool // the site has named somebody, and their tickets are looked up
 	sessions    *sessions
 	answers     *sessions // whose slots answers under way keep after a fixed session has ended
-	batch       batch
+	batches     batcher
 
 	began        atomic.Int64 // since when people wait without a break; 0 if nobody does
 	failing      atomic.Bool
@@ -94,11 +101,13 @@ func New(ctx context.Context, now time.Time, c Config) (*Room, error) {
 		return nil, fmt.Errorf("configuring room %q: %w", c.Name, err)
 	}
 	r := &Room{
-		name: c.Name, store: guarded{c.Store}, uint64: c.Uint64, gather: c.Gather, slack: c.Slack,
+		name: c.Name, store: guarded{c.Store}, uint64: c.Uint64, slack: c.Slack,
 		onChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
 	}
 	r.exchange.node, r.exchange.own = c.Uint64(), map[queue.Cell]int{}
-	r.batch.hurry = make(chan struct{}, 1)
+	timing := newTiming(&c)
+	r.exchange.mu = newCallLock(timing)
+	r.batches = batcher{timing: timing, gather: c.Gather, call: r.PutClaims}
 	r.settings.Store(&settings)
 	r.memory.Store(&memory{lasts: (&queue.Configuration{Settings: settings}).Remembers()})
 	r.view.Store(&view{})
