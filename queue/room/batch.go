@@ -3,74 +3,11 @@ package room
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
-
-// view is the store's view with the sums that decisions need.
-type view struct {
-	queue.Status
-	buckets []queue.BucketCount
-	ahead   []int      // people present before each bucket
-	first   uint64     // number in an exact line
-	turns   []queue.ID // in an exact line
-}
-
-// before counts the people present in buckets earlier than b.
-func (v *view) before(b queue.Instant) int {
-	i, _ := slices.BinarySearchFunc(v.buckets, b, func(c queue.BucketCount, b queue.Instant) int { return int(c.Bucket - b) })
-	if i == len(v.buckets) {
-		return v.Present
-	}
-	return v.ahead[i]
-}
-
-// worthAsking says whether the store may have a slot for who is counted in the
-// cell, or has the number in an exact line, as far as the last view tells. The
-// store decides.
-func (r *Room) worthAsking(now queue.Instant, s *queue.Settings, cell queue.Cell, number uint64) bool {
-	if s.QueueAll || r.paused.Load() {
-		return false
-	}
-	if s.Method == queue.Passthrough || s.OnStoreError == queue.AdmitAll && r.failing.Load() {
-		return true
-	}
-	v := r.view.Load()
-	if v.Recovering {
-		return false
-	}
-	open := v.Open
-	if v.NextOpen != 0 && now >= v.NextOpen {
-		open++
-	}
-	switch {
-	case open <= 0:
-		return false
-	case cell == queue.Cell{}:
-		return open > v.Present
-	case s.Method == queue.Random:
-		return true
-	case s.Method == queue.Line:
-		return number != 0 && int64(number-v.first) < int64(open)
-	default:
-		return open > v.before(cell.Bucket)
-	}
-}
-
-// claimOrPolicy puts a claim to the store and returns what became of it. While the store
-// does not answer, the room's policy decides at once; a Sync finds out when it
-// does again.
-func (r *Room) claimOrPolicy(ctx context.Context, now time.Time, c queue.Claim) queue.Grant {
-	if !r.failing.Load() {
-		if g, err := r.batches.put(ctx, now, c); err == nil {
-			return g
-		}
-	}
-	return r.withoutStore(r.storeTime(now), c)
-}
 
 // batcher has claims go to the store together: while one batch of them is under
 // way, the next one gathers.

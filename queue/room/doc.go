@@ -13,7 +13,7 @@
 //	waiters.go               who checked in lately, and the unreported counts
 //	sessions.go, touch.go    who is in, and what is kept while an answer is under way
 //	revoke.go                whose sessions were ended
-//	batch.go, clock.go       the batcher: claims that go to the store together; time and waiting
+//	batch.go                 the batch: claims that go to the store together
 //	exchange.go, outage.go   the exchange with the store, and what holds without it
 //	numbers.go, turns.go     what visitors are told, and whose turn it is
 //
@@ -27,6 +27,6 @@
 //  4. that of a shard of the sessions, or that of what visits write down for the
 //     next report (exchange.noted).
 //
-// The lock of the batcher (batches.mu) is held alone. Of the visits, only those whose
+// The lock of the batch (batch.mu) is held alone. Of the visits, only those whose
 // claims are put to the store wait for the second.
 package room

@@ -1,0 +1,251 @@
+package room
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// presence is who checked in lately, and where they are counted: so a node takes away
+// only what it added itself, and sees repeats. It is sharded by id; a shard holds its
+// own unreported changes to the counts. What it does about a visitor is one step, under
+// the lock of their shard.
+type presence struct {
+	random   random
+	start    queue.Instant // of the ticks; before any visit
+	shards   [shards]presenceShard
+	changed  shardSet    // that may have unreported changes
+	subjects atomic.Bool // the site has named somebody, and tickets are looked up
+
+	draining sync.Mutex         // taken before that of a shard
+	sums     map[packedCell]int // empty but during a drain
+}
+
+func newPresence(start queue.Instant, draw random) *presence {
+	p := &presence{random: draw, start: start, sums: map[packedCell]int{}}
+	for i := range p.shards {
+		s := &p.shards[i]
+		s.start, s.changed, s.index, s.changes.rest = start, &p.changed, i, map[packedCell]int{}
+	}
+	return p
+}
+
+func (p *presence) shard(id queue.ID) *presenceShard { return &p.shards[id[15]%shards] }
+
+// precedes reports whether a ticket is from before the room was made: only the store knows
+// whether its place was used since.
+func (p *presence) precedes(t *queue.Ticket) bool { return t.LastCheckIn < p.start }
+
+// standing is how the node finds a visitor who checks in.
+type standing uint8
+
+const (
+	unknown standing = iota // nothing is remembered of them
+	entered                 // they were let in from their place
+	early                   // they are not due, and counted as they were
+	counted                 // their check-in counts
+)
+
+// checkIn is a check-in as it is counted.
+type checkIn struct {
+	*Request
+	ticket queue.Ticket // at first what the visitor brought, then what they have
+
+	alwaysDue bool // it counts whenever it comes
+	called    bool // it counts before its time, once until the next one that is due
+	anew      bool // a visitor who is unknown or has entered is counted, too
+	counting  counting
+}
+
+// counting says how a check-in that is due is counted.
+type counting uint8
+
+const (
+	fully       counting = iota // the next one is due in an interval
+	staysDue                    // the next one is due at once
+	staysUntold                 // not at all, and the next one is due at once
+)
+
+// checkIn counts a check-in that is due, and tells where the visitor is counted. One
+// who is not due by their ticket, or by what is remembered of a check-in with another
+// ticket of theirs, is neither counted nor drawn again.
+func (p *presence) checkIn(at queue.Instant, u *rules, c *checkIn) (standing, queue.Cell) {
+	s := p.shard(c.ticket.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.find(c.ticket.ID, at)
+	if e == nil || hasEntered(e) {
+		if !c.anew {
+			return standingOf(e), queue.Cell{}
+		}
+		e = nil
+	}
+	due := c.alwaysDue || at >= c.ticket.Due() && (e == nil || ticksOf(at, s.start) >= dueTicks(e))
+	if !due && !(c.called && (e == nil || !wasCalled(e))) {
+		return early, s.stay(at, u, e, c)
+	}
+	if c.counting != fully && p.precedes(&c.ticket) {
+		return early, queue.Cell{}
+	}
+	c.ticket.LastCheckIn, c.ticket.RefreshInterval = at, p.random.interval(&u.Settings)
+	cell := s.checkIn(at, u, e, c, due)
+	if c.Subject != (queue.ID{}) {
+		p.remember(s, &c.ticket)
+	}
+	return counted, cell
+}
+
+func standingOf(e *slot[shortID]) standing {
+	if e == nil {
+		return unknown
+	}
+	return entered
+}
+
+// join counts a visitor who has got a place, and returns their ticket. A subject who
+// has one already keeps it: with another device, they were first.
+func (p *presence) join(at queue.Instant, u *rules, q *Request, t queue.Ticket) queue.Ticket {
+	t.RefreshInterval = p.random.firstInterval(&u.Settings)
+	s := p.shard(t.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q.Subject != (queue.ID{}) {
+		if first, ok := s.keepPlace(at, u, t.ID); ok {
+			first.Number, first.Priority = t.Number, t.Priority
+			return first
+		}
+		p.remember(s, &t)
+	}
+	s.count(s.add(t.ID, at), u, u.BucketOf(at), &t, q.Hidden)
+	return t
+}
+
+// leave counts a visitor who is counted here no more, and says whether it has.
+func (p *presence) leave(at queue.Instant, u *rules, t *queue.Ticket) bool {
+	s := p.shard(t.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.find(t.ID, at)
+	if e == nil || hasLeft(e) {
+		return false
+	}
+	e.more |= leftFlag
+	s.change(u.BucketOf(s.arrived(t)), e.until, -1)
+	return true
+}
+
+// rejoin counts a visitor who has lost their place and got another as one who arrives
+// now, and returns their ticket.
+func (p *presence) rejoin(at queue.Instant, u *rules, q *Request, t queue.Ticket) queue.Ticket {
+	s := p.shard(t.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := u.BucketOf(s.arrived(&t))
+	t.ArrivedAt = at
+	if q.Subject != (queue.ID{}) {
+		p.remember(s, &t)
+	}
+	if e := s.find(t.ID, at); e != nil && !hasEntered(e) {
+		if !hasLeft(e) {
+			s.change(before, e.until, -1)
+		}
+		e.more &^= leftFlag
+		s.change(u.BucketOf(at), e.until, 1)
+	}
+	return t
+}
+
+// enter takes in that a visitor was let in, by whichever node, and that the store has
+// taken them out of their cell: their place is used, and older tickets that tell of it
+// are worth nothing for as long as they are valid. Where another node let them in, they
+// are counted here until their window passes.
+func (p *presence) enter(at queue.Instant, u *rules, id queue.ID) {
+	s := p.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.find(id, at)
+	if e == nil {
+		e = s.add(id, at)
+	}
+	e.until, e.more = ticksOf(at.Add(u.remember), s.start), placeUsed
+	if _, ok := s.subjects[id]; ok {
+		p.rememberEntry(s, id, at)
+	}
+}
+
+// takeFrom takes a visitor out of the cell they are counted in.
+func (p *presence) takeFrom(c queue.Cell, id queue.ID) {
+	s := p.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.change(c.Bucket, ticksOf(c.Until, s.start), -1)
+}
+
+// drain takes the unreported changes of all shards, added up: a crowd is in few
+// cells, and in each of them at every shard.
+func (p *presence) drain() []queue.CellChange {
+	p.draining.Lock()
+	defer p.draining.Unlock()
+	for i := range p.changed.drain() {
+		p.shards[i].drainInto(p.sums)
+	}
+	var list []queue.CellChange
+	for c, people := range p.sums {
+		if people != 0 {
+			list = append(list, queue.CellChange{Cell: c.unpack(p.start), People: people})
+		}
+	}
+	clear(p.sums)
+	return list
+}
+
+// follow takes in that other rules are in force.
+func (p *presence) follow(before, next *rules) {
+	if next.remember > before.remember {
+		longer := uint32((next.remember - before.remember) / tick)
+		p.each(func(e *slot[shortID]) {
+			if hasEntered(e) {
+				e.until += longer
+			}
+		})
+	}
+	if before.Bucket != next.Bucket { // they count where they are until their windows pass, and nobody takes them away
+		p.each(func(e *slot[shortID]) {
+			if !hasEntered(e) {
+				e.until = 0
+			}
+		})
+	}
+}
+
+// each changes all entries.
+func (p *presence) each(change func(e *slot[shortID])) {
+	for i := range p.shards {
+		s := &p.shards[i]
+		s.mu.Lock()
+		for j := range s.table.slots {
+			change(&s.table.slots[j])
+		}
+		s.mu.Unlock()
+	}
+}
+
+// trim gives memory of one shard back after a crowd has left, and forgets the subjects
+// of whom nothing was heard for as long as anything is remembered.
+func (p *presence) trim(shard int, at queue.Instant, u *rules) {
+	s := &p.shards[shard%shards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.table.trim(ticksOf(at, s.start))
+	s.forgetSubjects(at.Add(-u.remember))
+}
+
+// hasEntered reports whether the place of a visitor is used.
+func (p *presence) hasEntered(at queue.Instant, id queue.ID) bool {
+	s := p.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.find(id, at)
+	return e != nil && hasEntered(e)
+}
