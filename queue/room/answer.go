@@ -3,12 +3,12 @@ package room
 import "github.com/anteroom-gate/anteroom/queue"
 
 // settle answers the visitor of a claim by the store's verdict on it.
-func (v visit) settle(p *Pending, g queue.Grant) Decision {
+func (v visit) settle(p *pending, g queue.Grant) Decision {
 	over := g.Verdict == queue.Held && v.rules.Over(g.AcceptedAt, v.at)
 	switch {
 	case g.LetIn() && !over:
 		return v.enter(p, g)
-	case p.Claim.Newcomer():
+	case p.claim.Newcomer():
 		return v.answerNewcomer(p, g, over)
 	case g.Verdict == queue.Refused:
 		return v.answerInLine(p, g.Place)
@@ -17,20 +17,20 @@ func (v visit) settle(p *Pending, g queue.Grant) Decision {
 }
 
 // enter answers a visitor who is let in.
-func (v visit) enter(p *Pending, g queue.Grant) Decision {
+func (v visit) enter(p *pending, g queue.Grant) Decision {
 	v.learnOfSubject(p, g)
-	if p.Claim.Newcomer() {
-		return v.accept(queue.Ticket{ID: p.Claim.ID}, g)
+	if p.claim.Newcomer() {
+		return v.accept(queue.Ticket{ID: p.claim.ID}, g)
 	}
 	// Another request of theirs finds the session where the place is used.
 	d := v.accept(p.ticket, g)
-	v.presence.enter(v.at, v.rules, p.Claim.ID)
+	v.presence.enter(v.at, v.rules, p.claim.ID)
 	return d
 }
 
 // learnOfSubject takes in what the store says of a subject: that they are let in, or
 // were when they had come already.
-func (v visit) learnOfSubject(p *Pending, g queue.Grant) {
+func (v visit) learnOfSubject(p *pending, g queue.Grant) {
 	switch {
 	case !v.named():
 	case g.LetIn():
@@ -42,24 +42,24 @@ func (v visit) learnOfSubject(p *Pending, g queue.Grant) {
 
 // answerNewcomer answers one who gets no slot; of a session that is over the store
 // still keeps that.
-func (v visit) answerNewcomer(p *Pending, g queue.Grant, over bool) Decision {
+func (v visit) answerNewcomer(p *pending, g queue.Grant, over bool) Decision {
 	v.learnOfSubject(p, g)
 	switch {
 	case g.Verdict == queue.Banned && v.named():
 		return v.banned()
 	case v.NoWait:
 		return v.busy()
-	case !over && (p.Claim.ID != v.Ticket.ID || g.Place != queue.Place{}):
+	case !over && (p.claim.ID != v.Ticket.ID || g.Place != queue.Place{}):
 		// Should the claim have been granted, and the answer lost, the slot is
 		// found again by its id.
-		return v.join(p.Claim.ID, g.Place)
+		return v.join(p.claim.ID, g.Place)
 	}
 	return v.join(v.newID(), queue.Place{})
 }
 
 // answerInLine answers a visitor who goes on waiting, with their place in an exact
 // line if there is one.
-func (v visit) answerInLine(p *Pending, place queue.Place) Decision {
+func (v visit) answerInLine(p *pending, place queue.Place) Decision {
 	if v.NoWait {
 		return v.busy()
 	}
@@ -77,10 +77,10 @@ func (v visit) answerInLine(p *Pending, place queue.Place) Decision {
 }
 
 // answerUsed answers a visitor whose place is used, or void.
-func (v visit) answerUsed(p *Pending, g queue.Grant, over bool) Decision {
+func (v visit) answerUsed(p *pending, g queue.Grant, over bool) Decision {
 	if over {
 		v.learnOfSubject(p, g)
-		v.presence.enter(v.at, v.rules, p.Claim.ID)
+		v.presence.enter(v.at, v.rules, p.claim.ID)
 	} else {
 		v.presence.leave(v.at, v.rules, &p.ticket)
 		v.learnOfSubject(p, g)

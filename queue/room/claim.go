@@ -7,7 +7,7 @@ import (
 )
 
 // pending is the visit, left to the store's answer to a claim.
-func (v visit) pending(c queue.Claim) *Pending { return &Pending{Claim: c, request: *v.Request} }
+func (v visit) pending(c queue.Claim) *pending { return &pending{claim: c, request: *v.Request} }
 
 // newcomersClaim is that of a visitor who is not in line.
 func (v visit) newcomersClaim(id queue.ID) queue.Claim {

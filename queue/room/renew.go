@@ -24,7 +24,7 @@ func (vs *visits) checkInOnly(ctx context.Context, now time.Time, q Request) Dec
 	if p == nil {
 		return d
 	}
-	return vs.visit(now, &p.request).settle(p, vs.claimNoSlot(ctx, now, p.Claim))
+	return vs.visit(now, &p.request).settle(p, vs.claimNoSlot(ctx, now, p.claim))
 }
 
 // claimNoSlot is the store's word on a claim that asks for no slot: without the store

@@ -73,9 +73,9 @@ const (
 	skew = time.Minute
 )
 
-// Pending is a visit that the store has to decide.
-type Pending struct {
-	Claim   queue.Claim
+// pending is a visit that the store has to decide.
+type pending struct {
+	claim   queue.Claim
 	ticket  queue.Ticket // the waiting claimant's, as it is if they go on waiting
 	issue   bool         // it is not what they brought
 	request Request

@@ -190,19 +190,3 @@ func (r *Room) StoreFailing() bool { return r.conditions.outage.failing() }
 // StoreErrors counts the calls that the store has left unanswered, and the
 // visitors who were let in meanwhile by the room's policy.
 func (r *Room) StoreErrors() (calls, letIn uint64) { return r.conditions.outage.counts() }
-
-// Check is the part of a visit that needs no store. Where it does not decide, it
-// returns what to ask; [Room.PutClaims] and then [Room.Settle] finish the visit.
-func (r *Room) Check(now time.Time, q Request) (Decision, *Pending) {
-	return r.visits.visit(now, &q).check()
-}
-
-// PutClaims puts claims to the store.
-func (r *Room) PutClaims(ctx context.Context, now time.Time, claims []queue.Claim, grants []queue.Grant) error {
-	return r.exchange.putClaims(ctx, now, claims, grants)
-}
-
-// Settle finishes a visit with the store's answer to its claim.
-func (r *Room) Settle(now time.Time, p *Pending, g queue.Grant) Decision {
-	return r.visits.visit(now, &p.request).settle(p, g)
-}

@@ -4,7 +4,7 @@ import "github.com/anteroom-gate/anteroom/queue"
 
 // checkSubject is checkTicket of a visitor whom the site has named. Whatever ticket
 // they bring, they have the subject's place, and the subject's slot.
-func (v visit) checkSubject() (Decision, *Pending) {
+func (v visit) checkSubject() (Decision, *pending) {
 	if v.sessions.isRevoked(v.Subject, v.at) {
 		return v.banned(), nil
 	}

@@ -42,7 +42,7 @@ func (vs *visits) decide(ctx context.Context, now time.Time, q Request) Decision
 	if p == nil {
 		return d
 	}
-	return vs.visit(now, &p.request).settle(p, vs.claim(ctx, now, p.Claim))
+	return vs.visit(now, &p.request).settle(p, vs.claim(ctx, now, p.claim))
 }
 
 // claim is the store's word on a claim. While the store does not answer, the room's
@@ -57,7 +57,7 @@ func (vs *visits) claim(ctx context.Context, now time.Time, c queue.Claim) queue
 }
 
 // check decides what needs no store, or says what to ask it.
-func (v visit) check() (Decision, *Pending) {
+func (v visit) check() (Decision, *pending) {
 	v.recognize()
 	if v.named() {
 		return v.checkSubject()
@@ -76,7 +76,7 @@ func (v visit) recognize() {
 func (v visit) named() bool { return v.Subject != queue.ID{} }
 
 // checkTicket decides by the ticket: are they in; if not, can they check in?
-func (v visit) checkTicket() (Decision, *Pending) {
+func (v visit) checkTicket() (Decision, *pending) {
 	t := &v.Ticket
 	switch {
 	case t.State == queue.None || t.LastCheckIn > v.at.Add(skew) || v.sessions.isRevoked(t.ID, v.at):
@@ -90,7 +90,7 @@ func (v visit) checkTicket() (Decision, *Pending) {
 }
 
 // checkSession decides about an accepted ticket.
-func (v visit) checkSession() (Decision, *Pending) {
+func (v visit) checkSession() (Decision, *pending) {
 	if d, ok := v.stay(); ok {
 		return d, nil
 	}
@@ -102,7 +102,7 @@ func (v visit) checkSession() (Decision, *Pending) {
 
 // checkOutOfLine decides about a waiting ticket that cannot check in: the request
 // cannot wait, the room rejects, or the place was left for too long.
-func (v visit) checkOutOfLine() (Decision, *Pending) {
+func (v visit) checkOutOfLine() (Decision, *pending) {
 	if d, ok := v.enterAgain(); ok {
 		return d, nil
 	}
@@ -118,7 +118,7 @@ func (v visit) checkOutOfLine() (Decision, *Pending) {
 
 // checkIn decides about a visitor with a place in line: are they due? They are counted;
 // and may a slot be theirs?
-func (v visit) checkIn() (Decision, *Pending) {
+func (v visit) checkIn() (Decision, *pending) {
 	c := checkIn{
 		Request: v.Request, ticket: v.Ticket, counting: v.counting(),
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets(),
@@ -141,7 +141,7 @@ func (v visit) checkIn() (Decision, *Pending) {
 	p := v.pending(v.waitingClaim(cell))
 	p.ticket, p.issue = c.ticket, c.ticket != v.Ticket
 	if found == counted {
-		p.Claim.Due = c.ticket.Due()
+		p.claim.Due = c.ticket.Due()
 	}
 	return Decision{}, p
 }
@@ -174,7 +174,7 @@ func (v visit) asks(found standing, w waiter) bool {
 // arrive decides about a newcomer: everyone present is ahead of them. A session that
 // has run out here may last in the store, and that of a subject may be another
 // device's.
-func (v visit) arrive(id queue.ID) (Decision, *Pending) {
+func (v visit) arrive(id queue.ID) (Decision, *pending) {
 	mayBeIn := v.named() || v.Ticket.State == queue.Accepted && id == v.Ticket.ID
 	switch {
 	case v.rules.RejectsAll():
