@@ -155,29 +155,11 @@ func TestSubjectIsCountedWhereTheEarliestOfTheirTicketsSays(t *testing.T) {
 	assert.Equal(t, queue.BucketCount{Bucket: start, Waiting: 1}, buckets[0].BucketCount)
 }
 
-// meanwhile is a store that has something happen while the next Admit is under way.
-type meanwhile struct {
-	queue.Store
-	happens func()
-}
-
-func (m *meanwhile) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
-	if happens := m.happens; happens != nil {
-		m.happens = nil
-		happens()
-	}
-	return m.Store.Admit(ctx, room, p, claims, grants)
-}
-
 func TestDevicesThatArriveAtOnceHaveOnePlace(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
 		s := settings(1, 10)
 		s.Method = method
-		store, waits := &meanwhile{Store: memstore.New()}, make(chan struct{})
-		d := openWith(t, room.Config{Settings: s, Store: store, Wait: func(ready <-chan struct{}, _ time.Duration) {
-			waits <- struct{}{}
-			<-ready
-		}})
+		d, store, waits := openMeanwhile(t, s)
 		d.enter()
 		var devices [2]room.Decision
 		var asking sync.WaitGroup

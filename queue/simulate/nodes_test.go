@@ -131,6 +131,14 @@ func TestTheSameSeedGivesTheSameResultOnManyNodes(t *testing.T) {
 	assert.NotEqual(t, written(1), written(2))
 }
 
+// With so slow a store, most nodes die while a call of theirs is under way.
+func TestWhoseNodeDiesAsksAnotherOnce(t *testing.T) {
+	t.Parallel()
+	r := share(t, 5, func(c *simulate.Config) { c.NodeDeaths, c.StoreLatency = 100, 500*time.Millisecond })
+	assert.Equal(t, 100, r.Sharing.NodeDeaths)
+	assert.Greater(t, r.Sharing.LostRequests, 20)
+}
+
 // Requests that wait as their node dies, or as the run ends, end with it.
 func TestNoRequestOutlivesItsRun(t *testing.T) {
 	t.Parallel()
