@@ -45,7 +45,10 @@ func newProcess() *process {
 	p := &process{}
 	p.resume, p.stop = iter.Pull(func(yield func(struct{}) bool) {
 		p.yield = yield
-		for p.do() && yield(struct{}{}) {
+		for p.do() {
+			if !yield(struct{}{}) {
+				return
+			}
 		}
 	})
 	return p
