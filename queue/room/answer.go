@@ -110,11 +110,6 @@ func (v visit) join(id queue.ID, place queue.Place) Decision {
 	return Decision{Outcome: Queued, Ticket: t, Issue: true, Place: v.surely(place)}
 }
 
-// wait answers a visitor who keeps their place.
-func (v visit) wait(t queue.Ticket) Decision {
-	return Decision{Outcome: Queued, Ticket: t, Issue: t != v.Ticket}
-}
-
 // busy answers a request that would have to wait and cannot.
 func (v visit) busy() Decision { return Decision{Outcome: Busy, Ticket: v.Ticket} }
 
@@ -157,11 +152,13 @@ func (v visit) acceptUntil(t queue.Ticket, end queue.Instant) Decision {
 	return v.accept(t, queue.Grant{Verdict: queue.Held, AcceptedAt: v.at, Expires: end})
 }
 
-// stay lets an accepted visitor pass if their ticket or session lasts.
+// stay lets an accepted visitor pass if their ticket or session lasts. Their ticket is
+// issued anew once it is a while old, not at every request.
 func (v visit) stay() (Decision, bool) {
-	t := v.Ticket
+	d := Decision{Outcome: Admitted, Ticket: v.Ticket}
+	t := &d.Ticket
 	if t.Uncounted {
-		return Decision{Outcome: Admitted, Ticket: t}, t.Expires > v.at
+		return d, t.Expires > v.at
 	}
 	end := t.Expires
 	if end <= v.at {
@@ -169,26 +166,17 @@ func (v visit) stay() (Decision, bool) {
 	}
 	switch {
 	case end <= v.at:
-		return Decision{}, false
+		return d, false
 	case v.rules.Renews():
-		return v.stayLonger(), true
+		d.Issue = t.Expires <= v.at || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
+		end = v.sessions.renew(v.at, v.rules, t.ID)
 	case end == t.Expires:
 		v.sessions.add(v.at, t.ID, end)
+	default:
+		d.Issue = true
 	}
-	d := Decision{Outcome: Admitted, Ticket: t, Issue: end != t.Expires}
 	if d.Issue {
-		d.Ticket.LastCheckIn, d.Ticket.Expires = v.at, end
+		t.LastCheckIn, t.Expires = v.at, end
 	}
 	return d, true
-}
-
-// stayLonger renews the session of a visitor who is in. Their ticket is issued anew
-// once it is a while old, not at every request.
-func (v visit) stayLonger() Decision {
-	d, s := Decision{Outcome: Admitted, Ticket: v.Ticket}, v.rules.SessionDuration
-	until := v.sessions.renew(v.at, v.rules, v.Ticket.ID)
-	if v.Ticket.Expires <= v.at || v.at.Sub(v.Ticket.LastCheckIn) > s/8 {
-		d.Ticket.LastCheckIn, d.Ticket.Expires, d.Issue = v.at, until, true
-	}
-	return d
 }

@@ -58,6 +58,11 @@ type checkIn struct {
 	counting  counting
 }
 
+// moved reports whether another check-in is due than by the ticket that was brought.
+func (c *checkIn) moved(brought *queue.Ticket) bool {
+	return c.ticket.LastCheckIn != brought.LastCheckIn || c.ticket.RefreshInterval != brought.RefreshInterval
+}
+
 // counting says how a check-in that is due is counted.
 type counting uint8
 
@@ -131,7 +136,7 @@ func (p *presence) leave(at queue.Instant, u *rules, t *queue.Ticket) bool {
 		return false
 	}
 	e.more |= leftFlag
-	s.change(u.BucketOf(s.arrived(t)), e.until, -1)
+	s.change(s.bucketOf(u, t), e.until, -1)
 	return true
 }
 
@@ -141,7 +146,7 @@ func (p *presence) rejoin(at queue.Instant, u *rules, q *Request, t queue.Ticket
 	s := p.shard(t.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := u.BucketOf(s.arrived(&t))
+	before := s.bucketOf(u, &t)
 	t.ArrivedAt = at
 	if q.Subject != (queue.ID{}) {
 		p.remember(s, &t)

@@ -69,7 +69,7 @@ func (s *presenceShard) checkIn(at queue.Instant, u *rules, e *slot[shortID], c 
 	case e == nil:
 		e = s.add(t.ID, at)
 	case !hasLeft(e):
-		s.change(u.BucketOf(s.arrived(t)), e.until, -1)
+		s.change(s.bucketOf(u, t), e.until, -1)
 	}
 	cell := s.count(e, u, bucket, t, c.Hidden)
 	switch {
@@ -85,7 +85,7 @@ func (s *presenceShard) checkIn(at queue.Instant, u *rules, e *slot[shortID], c 
 // One who had said goodbye, as by loading the page again, is back.
 func (s *presenceShard) stay(at queue.Instant, u *rules, e *slot[shortID], c *checkIn) queue.Cell {
 	t := &c.ticket
-	bucket := u.BucketOf(s.arrived(t))
+	bucket := s.bucketOf(u, t)
 	switch {
 	case e == nil && c.Returned:
 		return s.count(s.add(t.ID, at), u, bucket, t, c.Hidden)

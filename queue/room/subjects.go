@@ -54,13 +54,15 @@ func (s *presenceShard) keepPlace(at queue.Instant, u *rules, id queue.ID) (queu
 	return t, ok
 }
 
-// arrived is when the visitor of a ticket arrived as they are counted: a subject
-// may have come earlier, or later, with another device.
-func (s *presenceShard) arrived(t *queue.Ticket) queue.Instant {
-	if known := s.subjects[t.ID]; known.arrived != 0 {
-		return known.arrived
+// bucketOf is where the visitor of a ticket is counted: a subject may have come earlier,
+// or later, with another device.
+func (s *presenceShard) bucketOf(u *rules, t *queue.Ticket) queue.Instant {
+	if len(s.subjects) > 0 {
+		if known := s.subjects[t.ID]; known.arrived != 0 {
+			return u.BucketOf(known.arrived)
+		}
 	}
-	return t.ArrivedAt
+	return u.BucketOf(t.ArrivedAt)
 }
 
 // forgetSubjects forgets the subjects of whom nothing was heard since a moment.

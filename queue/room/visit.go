@@ -82,22 +82,14 @@ func (v visit) checkTicket() (Decision, *pending) {
 	case t.State == queue.None || t.LastCheckIn > v.at.Add(skew) || v.sessions.isRevoked(t.ID, v.at):
 		return v.arrive(v.newID())
 	case t.State == queue.Accepted:
-		return v.checkSession()
+		if d, ok := v.stay(); ok {
+			return d, nil
+		}
+		return v.arrive(v.idAfterSession())
 	case v.rules.RejectsAll() || v.rules.placeOver(t, v.at) || v.NoWait && !v.conditions.letsAllIn(v.rules):
 		return v.checkOutOfLine()
 	}
 	return v.checkIn()
-}
-
-// checkSession decides about an accepted ticket.
-func (v visit) checkSession() (Decision, *pending) {
-	if d, ok := v.stay(); ok {
-		return d, nil
-	}
-	if v.rules.Over(v.Ticket.AcceptedAt, v.at) { // the store may still keep its slot, for an answer
-		return v.arrive(v.newID())
-	}
-	return v.arrive(v.Ticket.ID)
 }
 
 // checkOutOfLine decides about a waiting ticket that cannot check in: the request
@@ -136,10 +128,10 @@ func (v visit) checkIn() (Decision, *pending) {
 		found, cell = v.presence.checkIn(v.at, v.rules, &c)
 	}
 	if !v.asks(found, waiter{cell, v.Ticket.Number}) {
-		return v.wait(c.ticket), nil
+		return Decision{Outcome: Queued, Ticket: c.ticket, Issue: c.moved(&v.Ticket)}, nil
 	}
 	p := v.pending(v.waitingClaim(cell))
-	p.ticket, p.issue = c.ticket, c.ticket != v.Ticket
+	p.ticket, p.issue = c.ticket, c.moved(&v.Ticket)
 	if found == counted {
 		p.claim.Due = c.ticket.Due()
 	}
@@ -193,4 +185,13 @@ func (v visit) newID() queue.ID {
 		return v.Subject
 	}
 	return v.random.id()
+}
+
+// idAfterSession is the id of somebody whose session is over as far as is known here.
+// The store may know better; but of a fixed one it may just keep the slot, for an answer.
+func (v visit) idAfterSession() queue.ID {
+	if v.rules.Over(v.Ticket.AcceptedAt, v.at) {
+		return v.newID()
+	}
+	return v.Ticket.ID
 }
