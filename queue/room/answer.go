@@ -155,28 +155,24 @@ func (v visit) acceptUntil(t queue.Ticket, end queue.Instant) Decision {
 // stay lets an accepted visitor pass if their ticket or session lasts. Their ticket is
 // issued anew once it is a while old, not at every request.
 func (v visit) stay() (Decision, bool) {
-	d := Decision{Outcome: Admitted, Ticket: v.Ticket}
-	t := &d.Ticket
-	if t.Uncounted {
-		return d, t.Expires > v.at
-	}
-	end := t.Expires
-	if end <= v.at {
-		end = v.sessions.expires(v.at, t.ID)
+	t := &v.Ticket
+	end, issue := t.Expires, false
+	if end <= v.at && !t.Uncounted {
+		end, issue = v.sessions.expires(v.at, t.ID), true
 	}
 	switch {
 	case end <= v.at:
-		return d, false
+		return Decision{}, false
+	case t.Uncounted:
 	case v.rules.Renews():
-		d.Issue = t.Expires <= v.at || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
 		end = v.sessions.renew(v.at, v.rules, t.ID)
-	case end == t.Expires:
+		issue = issue || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
+	case !issue:
 		v.sessions.add(v.at, t.ID, end)
-	default:
-		d.Issue = true
 	}
-	if d.Issue {
-		t.LastCheckIn, t.Expires = v.at, end
+	d := Decision{Outcome: Admitted, Ticket: *t, Issue: issue}
+	if issue {
+		d.Ticket.LastCheckIn, d.Ticket.Expires = v.at, end
 	}
 	return d, true
 }

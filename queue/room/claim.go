@@ -9,6 +9,17 @@ import (
 // pending is the visit, left to the store's answer to a claim.
 func (v visit) pending(c queue.Claim) *pending { return &pending{claim: c, request: *v.Request} }
 
+// pendingInLine is the visit of somebody in line, left to the store.
+func (v visit) pendingInLine(f found) *pending {
+	p := v.pending(v.waitingClaim(f.cell))
+	p.ticket = v.Ticket
+	p.issue = f.apply(v.at, &p.ticket)
+	if f.standing == counted {
+		p.claim.Due = p.ticket.Due()
+	}
+	return p
+}
+
 // newcomersClaim is that of a visitor who is not in line.
 func (v visit) newcomersClaim(id queue.ID) queue.Claim {
 	return queue.Claim{ID: id, ArrivedAt: v.at, Priority: v.Priority, Raise: v.Priority > 0,

@@ -3,6 +3,7 @@ package room
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -37,30 +38,14 @@ func (p *presence) shard(id queue.ID) *presenceShard { return &p.shards[id[15]%s
 // whether its place was used since.
 func (p *presence) precedes(t *queue.Ticket) bool { return t.LastCheckIn < p.start }
 
-// standing is how the node finds a visitor who checks in.
-type standing uint8
-
-const (
-	unknown standing = iota // nothing is remembered of them
-	entered                 // they were let in from their place
-	early                   // they are not due, and counted as they were
-	counted                 // their check-in counts
-)
-
-// checkIn is a check-in as it is counted.
+// checkIn is a check-in of somebody in line, as it is to be counted.
 type checkIn struct {
 	*Request
-	ticket queue.Ticket // at first what the visitor brought, then what they have
 
 	alwaysDue bool // it counts whenever it comes
 	called    bool // it counts before its time, once until the next one that is due
 	anew      bool // a visitor who is unknown or has entered is counted, too
 	counting  counting
-}
-
-// moved reports whether another check-in is due than by the ticket that was brought.
-func (c *checkIn) moved(brought *queue.Ticket) bool {
-	return c.ticket.LastCheckIn != brought.LastCheckIn || c.ticket.RefreshInterval != brought.RefreshInterval
 }
 
 // counting says how a check-in that is due is counted.
@@ -72,33 +57,62 @@ const (
 	staysUntold                 // not at all, and the next one is due at once
 )
 
-// checkIn counts a check-in that is due, and tells where the visitor is counted. One
-// who is not due by their ticket, or by what is remembered of a check-in with another
-// ticket of theirs, is neither counted nor drawn again.
-func (p *presence) checkIn(at queue.Instant, u *rules, c *checkIn) (standing, queue.Cell) {
-	s := p.shard(c.ticket.ID)
+// found is how the node finds a visitor who checks in.
+type found struct {
+	standing standing
+	cell     queue.Cell    // where they are counted
+	interval time.Duration // until the next check-in of one who is counted, or repeats
+}
+
+// standing is what a node knows of a visitor who checks in.
+type standing uint8
+
+const (
+	unknown standing = iota // nothing is remembered of them
+	entered                 // they were let in from their place
+	early                   // they are not due, and counted as they were
+	repeats                 // so are they, who have checked in with another ticket of theirs
+	counted                 // their check-in counts
+)
+
+// apply has the ticket that a visitor brought say what is found at a moment, and returns
+// whether it said anything else.
+func (f found) apply(at queue.Instant, t *queue.Ticket) bool {
+	if f.standing < repeats {
+		return false
+	}
+	t.LastCheckIn, t.RefreshInterval = at, f.interval
+	return true
+}
+
+// checkIn counts a check-in that is due. A visitor who is not due by their ticket, or by
+// what is remembered of a check-in with another ticket of theirs, is neither counted nor
+// drawn again.
+func (p *presence) checkIn(at queue.Instant, u *rules, c *checkIn) found {
+	s := p.shard(c.Ticket.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.find(c.ticket.ID, at)
+	e := s.find(c.Ticket.ID, at)
 	if e == nil || hasEntered(e) {
 		if !c.anew {
-			return standingOf(e), queue.Cell{}
+			return found{standing: standingOf(e)}
 		}
 		e = nil
 	}
-	due := c.alwaysDue || at >= c.ticket.Due() && (e == nil || ticksOf(at, s.start) >= dueTicks(e))
+	due := c.alwaysDue || at >= c.Ticket.Due() && (e == nil || ticksOf(at, s.start) >= dueTicks(e))
 	if !due && !(c.called && (e == nil || !wasCalled(e))) {
-		return early, s.stay(at, u, e, c)
+		return s.stay(at, u, e, c)
 	}
-	if c.counting != fully && p.precedes(&c.ticket) {
-		return early, queue.Cell{}
+	if c.counting != fully && p.precedes(&c.Ticket) {
+		return found{standing: early}
 	}
-	c.ticket.LastCheckIn, c.ticket.RefreshInterval = at, p.random.interval(&u.Settings)
-	cell := s.checkIn(at, u, e, c, due)
+	f := s.checkIn(at, u, e, c, p.random.interval(&u.Settings), due)
 	if c.Subject != (queue.ID{}) {
-		p.remember(s, &c.ticket)
+		t := c.Ticket
+		f.apply(at, &t)
+		p.remember(s, &t)
 	}
-	return counted, cell
+	return f
 }
 
 func standingOf(e *slot[shortID]) standing {
@@ -122,7 +136,7 @@ func (p *presence) join(at queue.Instant, u *rules, q *Request, t queue.Ticket) 
 		}
 		p.remember(s, &t)
 	}
-	s.count(s.add(t.ID, at), u, u.BucketOf(at), &t, q.Hidden)
+	s.count(s.add(t.ID, at), u, u.BucketOf(at), at, t.RefreshInterval, q.Hidden)
 	return t
 }
 

@@ -56,63 +56,60 @@ func (s *presenceShard) change(bucket queue.Instant, until uint32, people int) {
 	}
 }
 
-// checkIn counts a check-in that is due, or was called, of the visitor of e, which may
-// be nil. It says where they are counted, as far as they are.
-func (s *presenceShard) checkIn(at queue.Instant, u *rules, e *slot[shortID], c *checkIn, due bool) queue.Cell {
-	t := &c.ticket
+// checkIn counts a check-in, after which the next one is due in an interval, of the
+// visitor of e, who is unknown if that is nil.
+func (s *presenceShard) checkIn(at queue.Instant, u *rules, e *slot[shortID], c *checkIn, interval time.Duration, due bool) found {
 	if c.counting == staysUntold {
-		t.RefreshInterval = 0
-		return queue.Cell{}
+		return found{standing: counted}
 	}
-	bucket := u.BucketOf(t.ArrivedAt)
 	switch {
 	case e == nil:
-		e = s.add(t.ID, at)
+		e = s.add(c.Ticket.ID, at)
 	case !hasLeft(e):
-		s.change(s.bucketOf(u, t), e.until, -1)
+		s.change(s.bucketOf(u, &c.Ticket), e.until, -1)
 	}
-	cell := s.count(e, u, bucket, t, c.Hidden)
+	cell := s.count(e, u, u.BucketOf(c.Ticket.ArrivedAt), at, interval, c.Hidden)
 	switch {
 	case c.counting == staysDue:
-		t.RefreshInterval, e.more = 0, packDue(ticksOf(at, s.start))
+		interval, e.more = 0, packDue(ticksOf(at, s.start))
 	case !due:
 		e.more |= calledFlag
 	}
-	return cell
+	return found{counted, cell, interval}
 }
 
-// stay leaves a visitor who is not due where they are counted, and tells where that is.
-// One who had said goodbye, as by loading the page again, is back.
-func (s *presenceShard) stay(at queue.Instant, u *rules, e *slot[shortID], c *checkIn) queue.Cell {
-	t := &c.ticket
+// stay leaves a visitor who is not due where they are counted. One who had said goodbye,
+// as by loading the page again, is back.
+func (s *presenceShard) stay(at queue.Instant, u *rules, e *slot[shortID], c *checkIn) found {
+	t := &c.Ticket
 	bucket := s.bucketOf(u, t)
 	switch {
 	case e == nil && c.Returned:
-		return s.count(s.add(t.ID, at), u, bucket, t, c.Hidden)
+		return found{standing: early, cell: s.count(s.add(t.ID, at), u, bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden)}
 	case e == nil:
-		return queue.Cell{Bucket: bucket, Until: at}
+		return found{standing: early, cell: queue.Cell{Bucket: bucket, Until: at}}
 	case hasLeft(e):
 		e.more &^= leftFlag
 		s.change(bucket, e.until, 1)
 	}
-	if at >= t.Due() { // they are due by their ticket, but checked in with another one
-		t.LastCheckIn = at
-		t.RefreshInterval = max(afterTicks(s.start, dueTicks(e)).Sub(at), time.Millisecond)
+	cell := queue.Cell{Bucket: bucket, Until: afterTicks(s.start, e.until)}
+	if at < t.Due() {
+		return found{standing: early, cell: cell}
 	}
-	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, e.until)}
+	return found{repeats, cell, max(afterTicks(s.start, dueTicks(e)).Sub(at), time.Millisecond)}
 }
 
-// count writes into e the check-in that t tells of: when the next one is due, and
-// the window in which the visitor is counted in the bucket until then.
-func (s *presenceShard) count(e *slot[shortID], u *rules, bucket queue.Instant, t *queue.Ticket, hidden bool) queue.Cell {
-	span := queue.WholeSeconds(t.RefreshInterval)
+// count writes a check-in into e: when the next one is due, and the window in which the
+// visitor is counted in the bucket until then.
+func (s *presenceShard) count(e *slot[shortID], u *rules, bucket, at queue.Instant, interval time.Duration, hidden bool) queue.Cell {
+	span := queue.WholeSeconds(interval)
 	if hidden {
 		span = max(span, hiddenInterval)
 	}
 	window := max(u.RefreshInterval/8/tick*tick, tick)
-	until := t.LastCheckIn.Add(span + u.CheckInSlack()).Sub(s.start)
+	until := at.Add(span + u.CheckInSlack()).Sub(s.start)
 	e.until = uint32((until + window - 1) / window * window / tick)
-	e.more = packDue(ticksOf(t.Due(), s.start))
+	e.more = packDue(ticksOf(at.Add(interval), s.start))
 	s.change(bucket, e.until, 1)
 	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, e.until)}
 }

@@ -111,31 +111,26 @@ func (v visit) checkOutOfLine() (Decision, *pending) {
 // checkIn decides about a visitor with a place in line: are they due? They are counted;
 // and may a slot be theirs?
 func (v visit) checkIn() (Decision, *pending) {
-	c := checkIn{
-		Request: v.Request, ticket: v.Ticket, counting: v.counting(),
-		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets(),
-	}
-	found, cell := v.presence.checkIn(v.at, v.rules, &c)
-	if found == unknown || found == entered {
+	c := checkIn{Request: v.Request, counting: v.counting(),
+		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
+	f := v.presence.checkIn(v.at, v.rules, &c)
+	if f.standing == unknown || f.standing == entered {
 		if d, ok := v.enterAgain(); ok {
 			return d, nil
 		}
-		if found == entered && !v.rules.Method.HasExactLine() && !v.named() {
+		if f.standing == entered && !v.rules.Method.HasExactLine() && !v.named() {
 			return v.join(v.newID(), queue.Place{}), nil
 		}
 		// The store knows, or it is known already that another place was used.
 		c.anew = true
-		found, cell = v.presence.checkIn(v.at, v.rules, &c)
+		f = v.presence.checkIn(v.at, v.rules, &c)
 	}
-	if !v.asks(found, waiter{cell, v.Ticket.Number}) {
-		return Decision{Outcome: Queued, Ticket: c.ticket, Issue: c.moved(&v.Ticket)}, nil
+	if v.asks(f) {
+		return Decision{}, v.pendingInLine(f)
 	}
-	p := v.pending(v.waitingClaim(cell))
-	p.ticket, p.issue = c.ticket, c.moved(&v.Ticket)
-	if found == counted {
-		p.claim.Due = c.ticket.Due()
-	}
-	return Decision{}, p
+	d := Decision{Outcome: Queued, Ticket: v.Ticket}
+	d.Issue = f.apply(v.at, &d.Ticket)
+	return d, nil
 }
 
 // counting is how the visitor's check-in is counted. A request that lets nobody in
@@ -153,14 +148,15 @@ func (v visit) counting() counting {
 }
 
 // asks reports whether the check-in of somebody in line is put to the store.
-func (v visit) asks(found standing, w waiter) bool {
+func (v visit) asks(f found) bool {
 	switch {
 	case v.rules.Method.HasExactLine():
 		return true
-	case found != counted || v.noEntry:
+	case f.standing != counted || v.noEntry:
 		return false
 	}
-	return v.conditions.worthAsking(v.at, v.rules, w) || v.presence.precedes(&v.Ticket) && !v.conditions.paused.Load()
+	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, v.Ticket.Number}) ||
+		v.presence.precedes(&v.Ticket) && !v.conditions.paused.Load()
 }
 
 // arrive decides about a newcomer: everyone present is ahead of them. A session that
