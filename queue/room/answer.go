@@ -13,7 +13,7 @@ func (v visit) settle(p *pending, g queue.Grant) Decision {
 	case g.Verdict == queue.Refused:
 		return v.answerInLine(p, g.Place)
 	}
-	return v.answerUsed(p, g, over)
+	return v.answerPlaceUsed(p, g, over)
 }
 
 // enter answers a visitor who is let in.
@@ -32,7 +32,7 @@ func (v visit) enter(p *pending, g queue.Grant) Decision {
 // were when they had come already.
 func (v visit) learnOfSubject(p *pending, g queue.Grant) {
 	switch {
-	case !v.named():
+	case !v.isSubject():
 	case g.LetIn():
 		v.presence.enterSubject(v.at, v.Subject)
 	case g.Verdict == queue.Used:
@@ -45,7 +45,7 @@ func (v visit) learnOfSubject(p *pending, g queue.Grant) {
 func (v visit) answerNewcomer(p *pending, g queue.Grant, over bool) Decision {
 	v.learnOfSubject(p, g)
 	switch {
-	case g.Verdict == queue.Banned && v.named():
+	case g.Verdict == queue.Banned && v.isSubject():
 		return v.banned()
 	case v.NoWait:
 		return v.busy()
@@ -63,21 +63,21 @@ func (v visit) answerInLine(p *pending, place queue.Place) Decision {
 	if v.NoWait {
 		return v.busy()
 	}
-	d := Decision{Outcome: Queued, Ticket: p.ticket, Issue: p.issue, Place: v.surely(place)}
+	d := Decision{Outcome: Queued, Ticket: p.ticket, Issue: p.issue, Place: v.certain(place)}
 	if place.Number != 0 && (d.Ticket.Number != place.Number || d.Ticket.Priority != place.Priority) {
 		d.Ticket.Number, d.Ticket.Priority, d.Issue = place.Number, place.Priority, true
 	}
 	switch {
 	case place.Joined:
 		d.Ticket = v.presence.rejoin(v.at, v.rules, v.Request, d.Ticket)
-	case v.named():
+	case v.isSubject():
 		v.presence.keep(&d.Ticket)
 	}
 	return d
 }
 
-// answerUsed answers a visitor whose place is used, or void.
-func (v visit) answerUsed(p *pending, g queue.Grant, over bool) Decision {
+// answerPlaceUsed answers a visitor whose place is used, or void.
+func (v visit) answerPlaceUsed(p *pending, g queue.Grant, over bool) Decision {
 	if over {
 		v.learnOfSubject(p, g)
 		v.presence.enter(v.at, v.rules, p.claim.ID)
@@ -86,7 +86,7 @@ func (v visit) answerUsed(p *pending, g queue.Grant, over bool) Decision {
 		v.learnOfSubject(p, g)
 	}
 	switch {
-	case g.Verdict == queue.Banned && v.named():
+	case g.Verdict == queue.Banned && v.isSubject():
 		return v.banned()
 	case over && v.NoWait:
 		return v.busy()
@@ -94,9 +94,9 @@ func (v visit) answerUsed(p *pending, g queue.Grant, over bool) Decision {
 	return v.join(v.newID(), queue.Place{})
 }
 
-// surely is a place as it is told: while the store does not know all places yet, there
+// certain is a place as it is told: while the store does not know all places yet, there
 // may be more ahead.
-func (v visit) surely(place queue.Place) queue.Place {
+func (v visit) certain(place queue.Place) queue.Place {
 	if v.conditions.view.Load().Settling {
 		return queue.Place{}
 	}
@@ -107,7 +107,7 @@ func (v visit) surely(place queue.Place) queue.Place {
 func (v visit) join(id queue.ID, place queue.Place) Decision {
 	t := v.presence.join(v.at, v.rules, v.Request, queue.Ticket{State: queue.Waiting, ID: id,
 		ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority})
-	return Decision{Outcome: Queued, Ticket: t, Issue: true, Place: v.surely(place)}
+	return Decision{Outcome: Queued, Ticket: t, Issue: true, Place: v.certain(place)}
 }
 
 // busy answers a request that would have to wait and cannot.

@@ -14,7 +14,7 @@ func (v visit) pendingInLine(f found) *pending {
 	p := v.pending(v.waitingClaim(f.cell))
 	p.ticket = v.Ticket
 	p.issue = f.apply(v.at, &p.ticket)
-	if f.standing == counted {
+	if f.result == counted {
 		p.claim.Due = p.ticket.Due()
 	}
 	return p
@@ -45,11 +45,11 @@ func (v visit) renews() bool { return v.rules.Renews() && !v.Aside }
 
 // withoutStore decides a claim by the room's policy.
 func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {
-	at, u := vs.clock.at(now), vs.conditions.rules.Load()
-	if !vs.conditions.worthAsking(at, u, waiter{c.Cell, c.Number}) || !vs.conditions.outage.letsIn(u.OnStoreError) {
+	at, rules := vs.clock.at(now), vs.conditions.rules.Load()
+	if !vs.conditions.worthAsking(at, rules, waiter{c.Cell, c.Number}) || !vs.conditions.outage.letsIn(rules.OnStoreError) {
 		return queue.Grant{}
 	}
-	expires := at.Add(u.sessionLasts())
+	expires := at.Add(rules.sessionLasts())
 	vs.sessions.add(at, c.ID, expires)
 	vs.outbox.admit(at)
 	if !c.Newcomer() {

@@ -44,11 +44,11 @@ func peopleAhead(buckets []queue.Reserved, bucket queue.Instant, present int) (a
 
 // worthAsking says whether the store may have a slot for a visitor at a moment, as far
 // as is known here. The store decides.
-func (c *conditions) worthAsking(at queue.Instant, u *rules, w waiter) bool {
+func (c *conditions) worthAsking(at queue.Instant, rules *rules, w waiter) bool {
 	switch {
-	case u.AdmitsNobody() || c.paused.Load():
+	case rules.AdmitsNobody() || c.paused.Load():
 		return false
-	case u.AdmitsEveryone() || u.OnStoreError == queue.AdmitAll && c.outage.failing():
+	case rules.AdmitsEveryone() || rules.OnStoreError == queue.AdmitAll && c.outage.failing():
 		return true
 	}
 	v := c.view.Load()
@@ -62,19 +62,19 @@ func (c *conditions) worthAsking(at queue.Instant, u *rules, w waiter) bool {
 	case w == newcomer:
 		return open > v.Present
 	}
-	return open > u.method.ahead(v, w)
+	return open > rules.method.ahead(v, w)
 }
 
 // letsAllIn reports whether everyone enters, without waiting for anything.
-func (c *conditions) letsAllIn(u *rules) bool { return u.AdmitsEveryone() && !c.paused.Load() }
+func (c *conditions) letsAllIn(rules *rules) bool { return rules.AdmitsEveryone() && !c.paused.Load() }
 
 // turns are those whose turn has come.
 func (c *conditions) turns() Turns {
-	u, v := c.rules.Load(), c.view.Load()
-	if v.Open <= 0 || v.Recovering || u.AdmitsNobody() || c.paused.Load() || c.outage.failing() {
+	rules, v := c.rules.Load(), c.view.Load()
+	if v.Open <= 0 || v.Recovering || rules.AdmitsNobody() || c.paused.Load() || c.outage.failing() {
 		return Turns{}
 	}
-	return u.method.turns(u, v)
+	return rules.method.turns(rules, v)
 }
 
 // slotFreed has the next visitor who asks be put to the store: it may have a slot from

@@ -44,7 +44,7 @@ func (x *exchange) concludeProposal(ctx context.Context, now time.Time, c queue.
 	switch {
 	case err == nil:
 		if c.Version > x.conditions.rules.Load().configuration.Version {
-			x.use(c)
+			x.putInForce(c)
 		}
 	case errors.Is(err, queue.ErrConflict):
 		if err := x.resend(ctx, now); err != nil {
@@ -58,19 +58,19 @@ func (x *exchange) concludeProposal(ctx context.Context, now time.Time, c queue.
 }
 
 // learnConfiguration takes in which configuration the store goes by: a later one is
-// taken up, and so is another one of the same version, where the store has been told
+// taken up, and so is another one of the same version, where the store has been answer
 // this node's again. The caller holds mu.
-func (x *exchange) learnConfiguration(told queue.Configuration, retold bool) {
+func (x *exchange) learnConfiguration(answer queue.Configuration, retold bool) {
 	own := &x.conditions.rules.Load().configuration
-	x.isBehind = told.Version < own.Version
-	if told.Version > own.Version || retold && told.Version == own.Version && !same(&told, own) {
-		x.adopt(told)
+	x.isBehind = answer.Version < own.Version
+	if answer.Version > own.Version || retold && answer.Version == own.Version && !same(&answer, own) {
+		x.adopt(answer)
 	}
 }
 
 // adopt takes up a configuration that the store tells of. The caller holds mu.
 func (x *exchange) adopt(c queue.Configuration) {
-	x.use(c)
+	x.putInForce(c)
 	if !same(&c, &x.proposed) {
 		x.onConfigure(c)
 	}
@@ -81,8 +81,8 @@ func same(a, b *queue.Configuration) bool {
 	return a.Version == b.Version && a.At == b.At && a.By == b.By
 }
 
-// use puts a configuration in force. The caller holds mu.
-func (x *exchange) use(c queue.Configuration) {
+// putInForce puts a configuration in force. The caller holds mu.
+func (x *exchange) putInForce(c queue.Configuration) {
 	next := newRules(c, x.slack)
 	x.presence.follow(x.conditions.rules.Swap(next), next)
 }

@@ -81,20 +81,20 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 	if err := x.resend(ctx, now); err != nil {
 		return nil, err
 	}
-	told, err := x.syncOnce(ctx, now)
+	answer, err := x.syncOnce(ctx, now)
 	if err == nil && x.hasForgotten() {
-		told, err = x.syncOnce(ctx, now)
+		answer, err = x.syncOnce(ctx, now)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("syncing room %q: %w", x.room, err)
 	}
-	u := x.conditions.rules.Load()
-	x.estimates.renew(told, u, x.conditions.paused.Load())
+	rules := x.conditions.rules.Load()
+	x.estimates.renew(answer, rules, x.conditions.paused.Load())
 	x.syncs++
-	x.record.forget(told.Now)
-	x.sessions.trim(x.syncs, told.Now)
-	x.presence.trim(x.syncs, told.Now, u)
-	return told, nil
+	x.record.forget(answer.Now)
+	x.sessions.trim(x.syncs, answer.Now)
+	x.presence.trim(x.syncs, answer.Now, rules)
+	return answer, nil
 }
 
 // roll asks the store who is in the room and in its exact line: of the given ids, or
@@ -107,7 +107,7 @@ func (x *exchange) roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, erro
 	return roll, nil
 }
 
-// hasForgotten reports whether the store is to be told something again. The caller
+// hasForgotten reports whether the store is to be answer something again. The caller
 // holds mu.
 func (x *exchange) hasForgotten() bool { return x.wantsWhole || x.isBehind }
 
@@ -135,7 +135,7 @@ func (x *exchange) admit(ctx context.Context, p *queue.Report, claims []queue.Cl
 // noteAnswer tells of the store's going and coming back, once each. The caller holds
 // mu.
 func (x *exchange) noteAnswer(err error) {
-	if !x.conditions.outage.note(err) {
+	if !x.conditions.outage.answered(err) {
 		return
 	}
 	if err != nil {
@@ -159,12 +159,12 @@ func (x *exchange) resend(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("reporting to room %q again: %w", x.room, err)
 	}
-	u := x.conditions.rules.Load()
+	rules := x.conditions.rules.Load()
 	for i, g := range grants {
 		if id := x.unsure[i].ID; g.Verdict == queue.Held {
-			x.sessions.learn(status.Now, id, u.SessionEnd(g))
+			x.sessions.learn(status.Now, id, rules.SessionEnd(g))
 			x.record.admitted.Add(admission(g.AcceptedAt))
-			x.presence.enter(status.Now, u, id)
+			x.presence.enter(status.Now, rules, id)
 		}
 	}
 	x.unsure = nil
@@ -176,18 +176,18 @@ func (x *exchange) resend(ctx context.Context, now time.Time) error {
 func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, error) {
 	retold := x.hasForgotten()
 	x.unsent = x.report(now)
-	told, err := x.store.Sync(ctx, x.room, x.unsent)
+	answer, err := x.store.Sync(ctx, x.room, x.unsent)
 	x.noteAnswer(err)
 	if err != nil {
 		return nil, err
 	}
 	x.unsent = nil
-	x.record.lastNumber = max(x.record.lastNumber, told.LastNumber)
-	x.follow(now, newView(told))
-	if !told.WantWhole { // else it knows less than this node, which is to tell it first
-		x.learn(told, retold)
+	x.record.lastNumber = max(x.record.lastNumber, answer.LastNumber)
+	x.follow(now, newView(answer))
+	if !answer.WantWhole { // else it knows less than this node, which is to tell it first
+		x.learn(answer, retold)
 	}
-	return told, nil
+	return answer, nil
 }
 
 // followStatus is follow of an answer that tells of nothing but the status. The caller
@@ -210,19 +210,19 @@ func (x *exchange) follow(now time.Time, v *view) {
 
 // learn takes in what the store tells of other nodes' visitors, and of the room's
 // configuration. The caller holds mu.
-func (x *exchange) learn(told *queue.View, retold bool) {
-	x.since = told.Now
-	if !told.Recovering { // else it does not know yet who was there
-		x.record.nodes = told.Nodes
+func (x *exchange) learn(answer *queue.View, retold bool) {
+	x.since = answer.Now
+	if !answer.Recovering { // else it does not know yet who was there
+		x.record.nodes = answer.Nodes
 	}
-	x.sessions.learnRevoked(told.Now, told.Revoked)
-	u := x.conditions.rules.Load()
-	for _, s := range told.Entered {
-		x.sessions.learn(told.Now, s.ID, min(s.Expires, told.Now.Add(u.sessionLasts())))
-		x.presence.enter(told.Now, u, s.ID)
+	x.sessions.learnRevoked(answer.Now, answer.Revoked)
+	rules := x.conditions.rules.Load()
+	for _, s := range answer.Entered {
+		x.sessions.learn(answer.Now, s.ID, min(s.Expires, answer.Now.Add(rules.sessionLasts())))
+		x.presence.enter(answer.Now, rules, s.ID)
 	}
-	for _, id := range told.Left {
+	for _, id := range answer.Left {
 		x.onLeave(id)
 	}
-	x.learnConfiguration(told.Configuration, retold)
+	x.learnConfiguration(answer.Configuration, retold)
 }

@@ -14,7 +14,7 @@ type method struct {
 	// the view tells.
 	ahead func(v *view, w waiter) int
 	// turns are those whose turn has come, while slots are open.
-	turns func(u *rules, v *view) Turns
+	turns func(rules *rules, v *view) Turns
 	// wait estimates the wait of a visitor who arrived then, where people are let in.
 	wait func(n *Numbers, arrived queue.Instant) Wait
 }
@@ -54,13 +54,13 @@ func aheadByNumber(v *view, w waiter) int {
 func aheadOfNobody(*view, waiter) int { return 0 }
 
 // turnsByBucket is the turn of those for whom fifo keeps slots.
-func turnsByBucket(u *rules, v *view) Turns {
+func turnsByBucket(rules *rules, v *view) Turns {
 	reserved := queue.Reserve(v.Open, v.synced.Buckets)
 	none := slices.IndexFunc(reserved, func(b queue.Reserved) bool { return b.Ahead >= v.Open })
 	if none >= 0 {
 		reserved = reserved[:none]
 	}
-	return Turns{settings: &u.Settings, reserved: reserved}
+	return Turns{settings: &rules.Settings, reserved: reserved}
 }
 
 func turnsByNumber(_ *rules, v *view) Turns { return Turns{IDs: v.synced.Turns} }

@@ -51,7 +51,7 @@ type estimates struct {
 }
 
 // renew replaces numbers that are too old, now that the store tells how the room stands.
-func (e *estimates) renew(v *queue.View, u *rules, paused bool) {
+func (e *estimates) renew(v *queue.View, rules *rules, paused bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -60,16 +60,16 @@ func (e *estimates) renew(v *queue.View, u *rules, paused bool) {
 	case e.began == 0:
 		e.began = v.Now
 	}
-	if old := e.numbers.Load(); !old.fresh(v) || old.Settings != u.Settings || old.Paused != paused {
-		e.numbers.Store(newNumbers(v, u, paused, e.began))
+	if old := e.numbers.Load(); !old.fresh(v) || old.Settings != rules.Settings || old.Paused != paused {
+		e.numbers.Store(newNumbers(v, rules, paused, e.began))
 	}
 }
 
 // current are the numbers as the room stands, rather than what visitors were last told.
-func (e *estimates) current(v *queue.View, u *rules, paused bool) *Numbers {
+func (e *estimates) current(v *queue.View, rules *rules, paused bool) *Numbers {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return newNumbers(v, u, paused, e.began)
+	return newNumbers(v, rules, paused, e.began)
 }
 
 // doubt has visitors be told that nobody knows what they would be, while the store does
@@ -82,23 +82,23 @@ func (e *estimates) doubt() {
 	e.numbers.Store(&n)
 }
 
-func newNumbers(v *queue.View, u *rules, paused bool, began queue.Instant) *Numbers {
-	return &Numbers{At: v.Now, Settings: u.Settings, Paused: paused, Rate: rate(v, u, paused),
+func newNumbers(v *queue.View, rules *rules, paused bool, began queue.Instant) *Numbers {
+	return &Numbers{At: v.Now, Settings: rules.Settings, Paused: paused, Rate: rate(v, rules, paused),
 		JustBegan: began == 0 || v.Now.Sub(began) < lineSettles, Incomplete: v.Incomplete(),
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: queue.Reserve(v.Open, v.Buckets), Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
 }
 
 // rate is how many admissions per minute are expected.
-func rate(v *queue.View, u *rules, paused bool) float64 {
+func rate(v *queue.View, rules *rules, paused bool) float64 {
 	switch {
-	case u.AdmitsNobody() || paused || v.Recovering:
+	case rules.AdmitsNobody() || paused || v.Recovering:
 		return 0
 	case v.RateKnown:
 		return v.Rate
 	}
-	sessionsPerMinute := float64(u.TotalActiveUsers) / u.SessionLasts(0).Minutes()
-	return min(float64(u.NewUsersPerMinute), sessionsPerMinute)
+	sessionsPerMinute := float64(rules.TotalActiveUsers) / rules.SessionLasts(0).Minutes()
+	return min(float64(rules.NewUsersPerMinute), sessionsPerMinute)
 }
 
 // fresh reports whether visitors may still be told n.

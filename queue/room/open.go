@@ -12,11 +12,11 @@ import (
 // open makes a room of its parts, from the bottom up, and makes it known to its store.
 func open(ctx context.Context, now time.Time, c Config) (*Room, error) {
 	node := c.Uint64()
-	told, err := introduce(ctx, now, &c, node)
+	answer, err := introduce(ctx, now, &c, node)
 	if err != nil {
 		return nil, err
 	}
-	r := assemble(now, &c, node, told)
+	r := assemble(now, &c, node, answer)
 	if r.Configuration().Version == 0 {
 		if err := r.Configure(ctx, now, queue.Configuration{Settings: c.Settings}); err != nil && !errors.Is(err, queue.ErrConflict) {
 			return nil, err
@@ -27,15 +27,15 @@ func open(ctx context.Context, now time.Time, c Config) (*Room, error) {
 
 // introduce is the first sync of all: the node learns the store's clock before it
 // keeps any time by it.
-func introduce(ctx context.Context, now time.Time, c *Config, node uint64) (told *queue.View, err error) {
+func introduce(ctx context.Context, now time.Time, c *Config, node uint64) (answer *queue.View, err error) {
 	err = patiently(func() (err error) {
-		told, err = c.Store.Sync(ctx, c.Name, &queue.Report{Node: node, Now: queue.At(now)})
+		answer, err = c.Store.Sync(ctx, c.Name, &queue.Report{Node: node, Now: queue.At(now)})
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("asking the store for room %q: %w", c.Name, err)
 	}
-	return told, nil
+	return answer, nil
 }
 
 // patiently tries a first call to the store some times: while many gates start
@@ -50,10 +50,10 @@ func patiently(call func() error) (err error) {
 }
 
 // assemble puts the parts of a room together.
-func assemble(now time.Time, c *Config, node uint64, told *queue.View) *Room {
+func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 	var (
 		timing     = newTiming(c)
-		start      = told.Now.Floor(tick).Add(-tick) // before any visit
+		start      = answer.Now.Floor(tick).Add(-tick) // before any visit
 		clock      = &storeClock{}
 		conditions = &conditions{}
 		presence   = newPresence(start, c.Uint64)
@@ -61,7 +61,7 @@ func assemble(now time.Time, c *Config, node uint64, told *queue.View) *Room {
 		outbox     = &outbox{}
 		estimates  = &estimates{}
 	)
-	clock.set(now, told.Now)
+	clock.set(now, answer.Now)
 	conditions.view.Store(newView(&queue.View{}))
 	conditions.rules.Store(newRules(queue.Configuration{Settings: c.Settings}, c.Slack))
 	estimates.numbers.Store(&Numbers{})
@@ -69,10 +69,10 @@ func assemble(now time.Time, c *Config, node uint64, told *queue.View) *Room {
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
 		outbox: outbox, estimates: estimates, slack: c.Slack,
 		onStoreChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
-		mu: newCallLock(timing), node: node, epoch: told.Epoch, record: record{cells: map[queue.Cell]int{}},
+		mu: newCallLock(timing), node: node, epoch: answer.Epoch, record: record{cells: map[queue.Cell]int{}},
 	}
-	if told.Configuration.Version > 0 {
-		x.adopt(told.Configuration)
+	if answer.Configuration.Version > 0 {
+		x.adopt(answer.Configuration)
 	}
 	b := &batcher{timing: timing, gather: c.Gather, call: x.putClaims}
 	return &Room{

@@ -17,9 +17,9 @@ type outage struct {
 // failing reports whether the store left the last call unanswered.
 func (o *outage) failing() bool { return o.lasts.Load() }
 
-// note takes in how a call has ended, and says whether an outage has begun or ended
+// answered takes in how a call has ended, and says whether an outage has begun or ended
 // with it.
-func (o *outage) note(err error) bool {
+func (o *outage) answered(err error) bool {
 	if err != nil {
 		o.unanswered.Add(1)
 	}

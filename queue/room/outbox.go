@@ -52,8 +52,8 @@ func admission(at queue.Instant) queue.Admissions {
 	return queue.Admissions{Minute: at.Floor(queue.AllowancePeriod), Visitors: 1}
 }
 
-// empty puts all that was left into a report.
-func (o *outbox) empty(p *queue.Report) {
+// drainInto puts all that was left into a report.
+func (o *outbox) drainInto(p *queue.Report) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p.Left, p.Priorities, p.Admitted = o.left, o.priorities, o.admitted

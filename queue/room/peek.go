@@ -21,7 +21,7 @@ func (v visit) peek(ctx context.Context) (queue.Ticket, queue.Place) {
 		return t, queue.Place{}
 	}
 	t = v.place()
-	mayBeIn := end > v.at || v.named() && t.State != queue.Waiting
+	mayBeIn := end > v.at || v.isSubject() && t.State != queue.Waiting
 	if !mayBeIn && !v.rules.Method.HasExactLine() {
 		return t, queue.Place{}
 	}
@@ -32,10 +32,10 @@ func (v visit) peek(ctx context.Context) (queue.Ticket, queue.Place) {
 // Ticket.
 func (v visit) place() queue.Ticket {
 	t := v.Ticket
-	if v.named() {
+	if v.isSubject() {
 		t = v.presence.subjectTicket(v.at, v.rules, v.Subject, t)
 	}
-	if t.State != queue.Waiting || v.rules.placeOver(&t, v.at) || !v.named() && v.presence.hasEntered(v.at, t.ID) {
+	if t.State != queue.Waiting || v.rules.placeOver(&t, v.at) || !v.isSubject() && v.presence.hasEntered(v.at, t.ID) {
 		return queue.Ticket{}
 	}
 	return t

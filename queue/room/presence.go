@@ -52,33 +52,33 @@ type checkIn struct {
 type counting uint8
 
 const (
-	fully       counting = iota // the next one is due in an interval
-	staysDue                    // the next one is due at once
-	staysUntold                 // not at all, and the next one is due at once
+	countFully    counting = iota // the next one is due in an interval
+	countStillDue                 // the next one is due at once
+	countNothing                  // not at all, and the next one is due at once
 )
 
 // found is how the node finds a visitor who checks in.
 type found struct {
-	standing standing
+	result   checkInResult
 	cell     queue.Cell    // where they are counted
 	interval time.Duration // until the next check-in of one who is counted, or repeats
 }
 
-// standing is what a node knows of a visitor who checks in.
-type standing uint8
+// checkInResult is what a node knows of a visitor who checks in.
+type checkInResult uint8
 
 const (
-	unknown standing = iota // nothing is remembered of them
-	entered                 // they were let in from their place
-	early                   // they are not due, and counted as they were
-	repeats                 // so are they, who have checked in with another ticket of theirs
-	counted                 // their check-in counts
+	unknown checkInResult = iota // nothing is remembered of them
+	entered                      // they were let in from their place
+	notDue                       // they are not due, and counted as they were
+	repeats                      // so are they, who have checked in with another ticket of theirs
+	counted                      // their check-in counts
 )
 
 // apply has the ticket that a visitor brought say what is found at a moment, and returns
 // whether it said anything else.
 func (f found) apply(at queue.Instant, t *queue.Ticket) bool {
-	if f.standing < repeats {
+	if f.result < repeats {
 		return false
 	}
 	t.LastCheckIn, t.RefreshInterval = at, f.interval
@@ -88,25 +88,25 @@ func (f found) apply(at queue.Instant, t *queue.Ticket) bool {
 // checkIn counts a check-in that is due. A visitor who is not due by their ticket, or by
 // what is remembered of a check-in with another ticket of theirs, is neither counted nor
 // drawn again.
-func (p *presence) checkIn(at queue.Instant, u *rules, c *checkIn) found {
+func (p *presence) checkIn(at queue.Instant, rules *rules, c *checkIn) found {
 	s := p.shard(c.Ticket.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.find(c.Ticket.ID, at)
-	if e == nil || hasEntered(e) {
+	entry := s.find(c.Ticket.ID, at)
+	if entry == nil || hasEntered(entry) {
 		if !c.anew {
-			return found{standing: standingOf(e)}
+			return found{result: resultOf(entry)}
 		}
-		e = nil
+		entry = nil
 	}
-	due := c.alwaysDue || at >= c.Ticket.Due() && (e == nil || ticksOf(at, s.start) >= dueTicks(e))
-	if !due && !(c.called && (e == nil || !wasCalled(e))) {
-		return s.stay(at, u, e, c)
+	due := c.alwaysDue || isDue(entry, at, s.start) && at >= c.Ticket.Due()
+	switch {
+	case !due && !(c.called && mayBeCalled(entry)):
+		return s.stay(at, rules, entry, c)
+	case c.counting != countFully && p.precedes(&c.Ticket):
+		return found{result: notDue}
 	}
-	if c.counting != fully && p.precedes(&c.Ticket) {
-		return found{standing: early}
-	}
-	f := s.checkIn(at, u, e, c, p.random.interval(&u.Settings), due)
+	f := s.checkIn(at, rules, entry, c, p.random.interval(&rules.Settings), due)
 	if c.Subject != (queue.ID{}) {
 		t := c.Ticket
 		f.apply(at, &t)
@@ -115,8 +115,8 @@ func (p *presence) checkIn(at queue.Instant, u *rules, c *checkIn) found {
 	return f
 }
 
-func standingOf(e *slot[shortID]) standing {
-	if e == nil {
+func resultOf(entry *slot[shortID]) checkInResult {
+	if entry == nil {
 		return unknown
 	}
 	return entered
@@ -124,53 +124,53 @@ func standingOf(e *slot[shortID]) standing {
 
 // join counts a visitor who has got a place, and returns their ticket. A subject who
 // has one already keeps it: with another device, they were first.
-func (p *presence) join(at queue.Instant, u *rules, q *Request, t queue.Ticket) queue.Ticket {
-	t.RefreshInterval = p.random.firstInterval(&u.Settings)
+func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Ticket) queue.Ticket {
+	t.RefreshInterval = p.random.firstInterval(&rules.Settings)
 	s := p.shard(t.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if q.Subject != (queue.ID{}) {
-		if first, ok := s.keepPlace(at, u, t.ID); ok {
+		if first, ok := s.keepPlace(at, rules, t.ID); ok {
 			first.Number, first.Priority = t.Number, t.Priority
 			return first
 		}
 		p.remember(s, &t)
 	}
-	s.count(s.add(t.ID, at), u, u.BucketOf(at), at, t.RefreshInterval, q.Hidden)
+	s.count(s.add(t.ID, at), rules, rules.BucketOf(at), at, t.RefreshInterval, q.Hidden)
 	return t
 }
 
 // leave counts a visitor who is counted here no more, and says whether it has.
-func (p *presence) leave(at queue.Instant, u *rules, t *queue.Ticket) bool {
+func (p *presence) leave(at queue.Instant, rules *rules, t *queue.Ticket) bool {
 	s := p.shard(t.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.find(t.ID, at)
-	if e == nil || hasLeft(e) {
+	entry := s.find(t.ID, at)
+	if entry == nil || hasLeft(entry) {
 		return false
 	}
-	e.more |= leftFlag
-	s.change(s.bucketOf(u, t), e.until, -1)
+	entry.more |= leftFlag
+	s.change(s.bucketOf(rules, t), entry.until, -1)
 	return true
 }
 
 // rejoin counts a visitor who has lost their place and got another as one who arrives
 // now, and returns their ticket.
-func (p *presence) rejoin(at queue.Instant, u *rules, q *Request, t queue.Ticket) queue.Ticket {
+func (p *presence) rejoin(at queue.Instant, rules *rules, q *Request, t queue.Ticket) queue.Ticket {
 	s := p.shard(t.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.bucketOf(u, &t)
+	before := s.bucketOf(rules, &t)
 	t.ArrivedAt = at
 	if q.Subject != (queue.ID{}) {
 		p.remember(s, &t)
 	}
-	if e := s.find(t.ID, at); e != nil && !hasEntered(e) {
-		if !hasLeft(e) {
-			s.change(before, e.until, -1)
+	if entry := s.find(t.ID, at); entry != nil && !hasEntered(entry) {
+		if !hasLeft(entry) {
+			s.change(before, entry.until, -1)
 		}
-		e.more &^= leftFlag
-		s.change(u.BucketOf(at), e.until, 1)
+		entry.more &^= leftFlag
+		s.change(rules.BucketOf(at), entry.until, 1)
 	}
 	return t
 }
@@ -179,15 +179,15 @@ func (p *presence) rejoin(at queue.Instant, u *rules, q *Request, t queue.Ticket
 // taken them out of their cell: their place is used, and older tickets that tell of it
 // are worth nothing for as long as they are valid. Where another node let them in, they
 // are counted here until their window passes.
-func (p *presence) enter(at queue.Instant, u *rules, id queue.ID) {
+func (p *presence) enter(at queue.Instant, rules *rules, id queue.ID) {
 	s := p.shard(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.find(id, at)
-	if e == nil {
-		e = s.add(id, at)
+	entry := s.find(id, at)
+	if entry == nil {
+		entry = s.add(id, at)
 	}
-	e.until, e.more = ticksOf(at.Add(u.remember), s.start), placeUsed
+	entry.until, entry.more = ticksOf(at.Add(rules.rememberFor), s.start), placeUsed
 	if _, ok := s.subjects[id]; ok {
 		p.rememberEntry(s, id, at)
 	}
@@ -221,25 +221,25 @@ func (p *presence) drain() []queue.CellChange {
 
 // follow takes in that other rules are in force.
 func (p *presence) follow(before, next *rules) {
-	if next.remember > before.remember {
-		longer := uint32((next.remember - before.remember) / tick)
-		p.each(func(e *slot[shortID]) {
-			if hasEntered(e) {
-				e.until += longer
+	if next.rememberFor > before.rememberFor {
+		longer := uint32((next.rememberFor - before.rememberFor) / tick)
+		p.each(func(entry *slot[shortID]) {
+			if hasEntered(entry) {
+				entry.until += longer
 			}
 		})
 	}
 	if before.Bucket != next.Bucket { // they count where they are until their windows pass, and nobody takes them away
-		p.each(func(e *slot[shortID]) {
-			if !hasEntered(e) {
-				e.until = 0
+		p.each(func(entry *slot[shortID]) {
+			if !hasEntered(entry) {
+				entry.until = 0
 			}
 		})
 	}
 }
 
 // each changes all entries.
-func (p *presence) each(change func(e *slot[shortID])) {
+func (p *presence) each(change func(entry *slot[shortID])) {
 	for i := range p.shards {
 		s := &p.shards[i]
 		s.mu.Lock()
@@ -252,12 +252,12 @@ func (p *presence) each(change func(e *slot[shortID])) {
 
 // trim gives memory of one shard back after a crowd has left, and forgets the subjects
 // of whom nothing was heard for as long as anything is remembered.
-func (p *presence) trim(shard int, at queue.Instant, u *rules) {
+func (p *presence) trim(shard int, at queue.Instant, rules *rules) {
 	s := &p.shards[shard%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.table.trim(ticksOf(at, s.start))
-	s.forgetSubjects(at.Add(-u.remember))
+	s.forgetSubjects(at.Add(-rules.rememberFor))
 }
 
 // hasEntered reports whether the place of a visitor is used.
@@ -265,6 +265,6 @@ func (p *presence) hasEntered(at queue.Instant, id queue.ID) bool {
 	s := p.shard(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.find(id, at)
-	return e != nil && hasEntered(e)
+	entry := s.find(id, at)
+	return entry != nil && hasEntered(entry)
 }

@@ -31,10 +31,18 @@ const (
 
 func packDue(due uint32) uint32 { return due << 2 }
 
-func dueTicks(e *slot[shortID]) uint32 { return e.more >> 2 }
-func hasLeft(e *slot[shortID]) bool    { return e.more&leftFlag != 0 }
-func wasCalled(e *slot[shortID]) bool  { return e.more&calledFlag != 0 }
-func hasEntered(e *slot[shortID]) bool { return e.more == placeUsed }
+func dueTicks(entry *slot[shortID]) uint32 { return entry.more >> 2 }
+func hasLeft(entry *slot[shortID]) bool    { return entry.more&leftFlag != 0 }
+func hasEntered(entry *slot[shortID]) bool { return entry.more == placeUsed }
+
+// isDue reports whether a check-in of the visitor of an entry is due, as far as that
+// tells; one who is unknown, and has none, is.
+func isDue(entry *slot[shortID], at, start queue.Instant) bool {
+	return entry == nil || ticksOf(at, start) >= dueTicks(entry)
+}
+
+// mayBeCalled reports whether a call makes a check-in of theirs count before its time.
+func mayBeCalled(entry *slot[shortID]) bool { return entry == nil || entry.more&calledFlag == 0 }
 
 // find is the entry of a visitor; nil for one who is unknown.
 func (s *presenceShard) find(id queue.ID, at queue.Instant) *slot[shortID] {
@@ -57,61 +65,61 @@ func (s *presenceShard) change(bucket queue.Instant, until uint32, people int) {
 }
 
 // checkIn counts a check-in, after which the next one is due in an interval, of the
-// visitor of e, who is unknown if that is nil.
-func (s *presenceShard) checkIn(at queue.Instant, u *rules, e *slot[shortID], c *checkIn, interval time.Duration, due bool) found {
-	if c.counting == staysUntold {
-		return found{standing: counted}
+// visitor of entry, who is unknown if that is nil.
+func (s *presenceShard) checkIn(at queue.Instant, rules *rules, entry *slot[shortID], c *checkIn, interval time.Duration, due bool) found {
+	if c.counting == countNothing {
+		return found{result: counted}
 	}
 	switch {
-	case e == nil:
-		e = s.add(c.Ticket.ID, at)
-	case !hasLeft(e):
-		s.change(s.bucketOf(u, &c.Ticket), e.until, -1)
+	case entry == nil:
+		entry = s.add(c.Ticket.ID, at)
+	case !hasLeft(entry):
+		s.change(s.bucketOf(rules, &c.Ticket), entry.until, -1)
 	}
-	cell := s.count(e, u, u.BucketOf(c.Ticket.ArrivedAt), at, interval, c.Hidden)
+	cell := s.count(entry, rules, rules.BucketOf(c.Ticket.ArrivedAt), at, interval, c.Hidden)
 	switch {
-	case c.counting == staysDue:
-		interval, e.more = 0, packDue(ticksOf(at, s.start))
+	case c.counting == countStillDue:
+		interval, entry.more = 0, packDue(ticksOf(at, s.start))
 	case !due:
-		e.more |= calledFlag
+		entry.more |= calledFlag
 	}
 	return found{counted, cell, interval}
 }
 
 // stay leaves a visitor who is not due where they are counted. One who had said goodbye,
 // as by loading the page again, is back.
-func (s *presenceShard) stay(at queue.Instant, u *rules, e *slot[shortID], c *checkIn) found {
+func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID], c *checkIn) found {
 	t := &c.Ticket
-	bucket := s.bucketOf(u, t)
+	bucket := s.bucketOf(rules, t)
 	switch {
-	case e == nil && c.Returned:
-		return found{standing: early, cell: s.count(s.add(t.ID, at), u, bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden)}
-	case e == nil:
-		return found{standing: early, cell: queue.Cell{Bucket: bucket, Until: at}}
-	case hasLeft(e):
-		e.more &^= leftFlag
-		s.change(bucket, e.until, 1)
+	case entry == nil && c.Returned:
+		return found{result: notDue, cell: s.count(s.add(t.ID, at), rules, bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden)}
+	case entry == nil:
+		return found{result: notDue, cell: queue.Cell{Bucket: bucket, Until: at}}
+	case hasLeft(entry):
+		entry.more &^= leftFlag
+		s.change(bucket, entry.until, 1)
 	}
-	cell := queue.Cell{Bucket: bucket, Until: afterTicks(s.start, e.until)}
+	cell := queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
 	if at < t.Due() {
-		return found{standing: early, cell: cell}
+		return found{result: notDue, cell: cell}
 	}
-	return found{repeats, cell, max(afterTicks(s.start, dueTicks(e)).Sub(at), time.Millisecond)}
+	return found{repeats, cell, max(afterTicks(s.start, dueTicks(entry)).Sub(at), time.Millisecond)}
 }
 
-// count writes a check-in into e: when the next one is due, and the window in which the
+// count writes a check-in into entry: when the next one is due, and the window in which the
 // visitor is counted in the bucket until then.
-func (s *presenceShard) count(e *slot[shortID], u *rules, bucket, at queue.Instant, interval time.Duration, hidden bool) queue.Cell {
+func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at queue.Instant, interval time.Duration, hidden bool) queue.Cell {
 	span := queue.WholeSeconds(interval)
 	if hidden {
 		span = max(span, hiddenInterval)
 	}
-	window := max(u.RefreshInterval/8/tick*tick, tick)
-	until := at.Add(span + u.CheckInSlack()).Sub(s.start)
-	e.until = uint32((until + window - 1) / window * window / tick)
-	e.more = packDue(ticksOf(at.Add(interval), s.start))
-	s.change(bucket, e.until, 1)
-	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, e.until)}
+	window := max(rules.RefreshInterval/8/tick*tick, tick)
+	until := at.Add(span + rules.CheckInSlack()).Sub(s.start)
+	entry.until = uint32((until + window - 1) / window * window / tick)
+	entry.more = packDue(ticksOf(at.Add(interval), s.start))
+	s.change(bucket, entry.until, 1)
+	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
 }
 
 // drainInto adds the unreported changes to others, and forgets them.

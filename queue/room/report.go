@@ -57,7 +57,7 @@ func (x *exchange) report(now time.Time) *queue.Report {
 	p := &queue.Report{Node: x.node, Seq: x.seq, Now: at, Epoch: x.epoch, Since: x.since, Version: c.Version,
 		LastNumber: x.record.lastNumber, Cells: x.presence.drain()}
 	p.Sessions, p.Revoked = x.sessions.drain(at)
-	x.outbox.empty(p)
+	x.outbox.drainInto(p)
 	x.record.report(p)
 	if x.hasForgotten() {
 		p.Configuration, p.Version = c, 0

@@ -17,42 +17,42 @@ type rules struct {
 	configuration queue.Configuration
 	method        *method
 	slack         time.Duration // how much longer than it is told the store counts sessions
-	remember      time.Duration // for how long it is remembered who was let in
+	rememberFor   time.Duration // for how long it is remembered who was let in
 }
 
 func newRules(c queue.Configuration, slack time.Duration) *rules {
-	return &rules{Settings: c.Settings, configuration: c, method: methodOf(&c.Settings), slack: slack, remember: c.Remembers()}
+	return &rules{Settings: c.Settings, configuration: c, method: methodOf(&c.Settings), slack: slack, rememberFor: c.Remembers()}
 }
 
 // placeOver reports whether the place of a waiting ticket can be come back to no
 // more.
-func (u *rules) placeOver(t *queue.Ticket, at queue.Instant) bool {
-	return t.LastCheckIn <= u.configuration.Places.Since || u.PlaceEnds(t) <= at
+func (r *rules) placeOver(t *queue.Ticket, at queue.Instant) bool {
+	return t.LastCheckIn <= r.configuration.Places.Since || r.PlaceEnds(t) <= at
 }
 
 // sessionLasts is how long a session outlives what renews it.
-func (u *rules) sessionLasts() time.Duration { return u.SessionLasts(u.slack) }
+func (r *rules) sessionLasts() time.Duration { return r.SessionLasts(r.slack) }
 
 // touchLasts is how long what a touch keeps outlives it.
-func (u *rules) touchLasts() time.Duration {
-	if u.FixedSessions() {
-		return min(answerKeeps, u.SessionDuration)
+func (r *rules) touchLasts() time.Duration {
+	if r.FixedSessions() {
+		return min(answerKeeps, r.SessionDuration)
 	}
-	return u.sessionLasts()
+	return r.sessionLasts()
 }
 
 // touchEvery is how often an answer that is under way is touched.
-func (u *rules) touchEvery() time.Duration { return u.touchLasts() / 3 }
+func (r *rules) touchEvery() time.Duration { return r.touchLasts() / 3 }
 
 // touchIn is when such an answer is touched for the first time, where so much is
 // left of its visitor's session: well before that ends. Where connections keep
 // people in, an answer is none for being the last of a session.
-func (u *rules) touchIn(left time.Duration) time.Duration {
-	every := u.touchEvery()
+func (r *rules) touchIn(left time.Duration) time.Duration {
+	every := r.touchEvery()
 	switch {
-	case left <= 0 || u.Occupancy == queue.ByConnection:
+	case left <= 0 || r.Occupancy == queue.ByConnection:
 		return every
-	case u.FixedSessions():
+	case r.FixedSessions():
 		return max(left-every, left/2)
 	}
 	return min(every, left/2)

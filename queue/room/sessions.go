@@ -33,15 +33,15 @@ func (s *sessions) learn(at queue.Instant, id queue.ID, until queue.Instant) {
 func (s *sessions) add(at queue.Instant, id queue.ID, until queue.Instant) { s.seen.add(at, id, until) }
 
 // renew has id stay for a session from now on. The store is to be told.
-func (s *sessions) renew(at queue.Instant, u *rules, id queue.ID) (until queue.Instant) {
-	until = at.Add(u.SessionDuration)
+func (s *sessions) renew(at queue.Instant, rules *rules, id queue.ID) (until queue.Instant) {
+	until = at.Add(rules.SessionDuration)
 	s.seen.renew(at, id, until)
 	return until
 }
 
 // touch keeps the session of an accepted visitor, or the slot of a fixed one, for an
 // answer of theirs that is under way. It returns whether the session lasts.
-func (s *sessions) touch(at queue.Instant, u *rules, t *queue.Ticket) bool {
+func (s *sessions) touch(at queue.Instant, rules *rules, t *queue.Ticket) bool {
 	switch {
 	case t.State != queue.Accepted || s.isRevoked(t.ID, at):
 		return false
@@ -50,13 +50,13 @@ func (s *sessions) touch(at queue.Instant, u *rules, t *queue.Ticket) bool {
 	case t.Expires <= at && s.seen.expires(at, t.ID) <= at && s.answers.expires(at, t.ID) <= at:
 		return false
 	}
-	s.kept(u).renew(at, t.ID, at.Add(u.touchLasts()))
+	s.kept(rules).renew(at, t.ID, at.Add(rules.touchLasts()))
 	return true
 }
 
 // kept is where a touch writes down what it keeps.
-func (s *sessions) kept(u *rules) *sessionTable {
-	if u.FixedSessions() {
+func (s *sessions) kept(rules *rules) *sessionTable {
+	if rules.FixedSessions() {
 		return &s.answers
 	}
 	return &s.seen

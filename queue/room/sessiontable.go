@@ -36,8 +36,8 @@ func phase(id queue.ID) time.Duration {
 }
 
 // end is the session's end that an entry tells of.
-func (s *sessionTable) end(e *slot[wholeID]) queue.Instant {
-	return afterTicks(s.start, e.until).Add(phase(queue.ID(e.key)))
+func (s *sessionTable) end(entry *slot[wholeID]) queue.Instant {
+	return afterTicks(s.start, entry.until).Add(phase(queue.ID(entry.key)))
 }
 
 // renew has the session of id last until a moment at least, rounded up to its phase of
@@ -64,17 +64,17 @@ func (s *sessionTable) extend(at queue.Instant, id queue.ID, until queue.Instant
 	sh := s.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	e := sh.table.find(wholeID(id), ticks)
-	if e == nil {
-		e = sh.table.add(wholeID(id), ticks)
-		e.until, e.more = 0, reported
+	entry := sh.table.find(wholeID(id), ticks)
+	if entry == nil {
+		entry = sh.table.add(wholeID(id), ticks)
+		entry.until, entry.more = 0, reported
 	}
-	if end <= e.until {
+	if end <= entry.until {
 		return
 	}
-	e.until = end
-	if report == unreported && e.more != unreported {
-		e.more = unreported
+	entry.until = end
+	if report == unreported && entry.more != unreported {
+		entry.more = unreported
 		sh.changed = append(sh.changed, id)
 		if len(sh.changed) == 1 {
 			s.changed.add(int(id[15] % shards))
@@ -88,8 +88,8 @@ func (s *sessionTable) expires(at queue.Instant, id queue.ID) queue.Instant {
 	sh := s.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if e := sh.table.find(wholeID(id), ticksOf(at, s.start)); e != nil {
-		return s.end(e)
+	if entry := sh.table.find(wholeID(id), ticksOf(at, s.start)); entry != nil {
+		return s.end(entry)
 	}
 	return 0
 }
@@ -99,8 +99,8 @@ func (s *sessionTable) remove(at queue.Instant, id queue.ID) {
 	sh := s.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if e := sh.table.find(wholeID(id), ticksOf(at, s.start)); e != nil {
-		e.until, e.more = 0, reported
+	if entry := sh.table.find(wholeID(id), ticksOf(at, s.start)); entry != nil {
+		entry.until, entry.more = 0, reported
 	}
 }
 
@@ -110,9 +110,9 @@ func (s *sessionTable) drain(at queue.Instant, list []queue.Session) []queue.Ses
 		sh := &s.shards[i]
 		sh.mu.Lock()
 		for _, id := range sh.changed {
-			if e := sh.table.find(wholeID(id), ticksOf(at, s.start)); e != nil && e.more == unreported {
-				e.more = reported
-				list = append(list, queue.Session{ID: id, Expires: s.end(e)})
+			if entry := sh.table.find(wholeID(id), ticksOf(at, s.start)); entry != nil && entry.more == unreported {
+				entry.more = reported
+				list = append(list, queue.Session{ID: id, Expires: s.end(entry)})
 			}
 		}
 		sh.changed = sh.changed[:0]
@@ -128,9 +128,9 @@ func (s *sessionTable) all(at queue.Instant, list []queue.Session) []queue.Sessi
 		sh := &s.shards[i]
 		sh.mu.Lock()
 		for i := range sh.table.slots {
-			e := &sh.table.slots[i]
-			if e.until > ticks {
-				list = append(list, queue.Session{ID: queue.ID(e.key), Expires: s.end(e)})
+			entry := &sh.table.slots[i]
+			if entry.until > ticks {
+				list = append(list, queue.Session{ID: queue.ID(entry.key), Expires: s.end(entry)})
 			}
 		}
 		sh.mu.Unlock()

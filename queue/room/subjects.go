@@ -27,28 +27,28 @@ type subject struct {
 }
 
 // ticket is that of the subject's place.
-func (u *subject) ticket(id queue.ID) queue.Ticket {
-	return queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: u.arrived, LastCheckIn: u.checkedIn,
-		RefreshInterval: time.Duration(u.interval) * time.Millisecond, Number: u.number, Priority: u.priority}
+func (sub *subject) ticket(id queue.ID) queue.Ticket {
+	return queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: sub.arrived, LastCheckIn: sub.checkedIn,
+		RefreshInterval: time.Duration(sub.interval) * time.Millisecond, Number: sub.number, Priority: sub.priority}
 }
 
 // place is the ticket of a subject's place, if they have one.
-func (s *presenceShard) place(at queue.Instant, u *rules, id queue.ID) (queue.Ticket, bool) {
-	known := s.subjects[id]
-	if known.arrived == 0 {
+func (s *presenceShard) place(at queue.Instant, rules *rules, id queue.ID) (queue.Ticket, bool) {
+	sub := s.subjects[id]
+	if sub.arrived == 0 {
 		return queue.Ticket{}, false
 	}
-	t := known.ticket(id)
-	return t, !u.placeOver(&t, at)
+	t := sub.ticket(id)
+	return t, !rules.placeOver(&t, at)
 }
 
 // keepPlace is the ticket of the place that a subject who joins has already. One whose
 // place is over is counted there no more.
-func (s *presenceShard) keepPlace(at queue.Instant, u *rules, id queue.ID) (queue.Ticket, bool) {
-	t, ok := s.place(at, u, id)
+func (s *presenceShard) keepPlace(at queue.Instant, rules *rules, id queue.ID) (queue.Ticket, bool) {
+	t, ok := s.place(at, rules, id)
 	if !ok && t.State == queue.Waiting {
-		if e := s.find(id, at); e != nil && !hasLeft(e) {
-			s.change(u.BucketOf(t.ArrivedAt), e.until, -1)
+		if entry := s.find(id, at); entry != nil && !hasLeft(entry) {
+			s.change(rules.BucketOf(t.ArrivedAt), entry.until, -1)
 		}
 	}
 	return t, ok
@@ -56,19 +56,19 @@ func (s *presenceShard) keepPlace(at queue.Instant, u *rules, id queue.ID) (queu
 
 // bucketOf is where the visitor of a ticket is counted: a subject may have come earlier,
 // or later, with another device.
-func (s *presenceShard) bucketOf(u *rules, t *queue.Ticket) queue.Instant {
+func (s *presenceShard) bucketOf(rules *rules, t *queue.Ticket) queue.Instant {
 	if len(s.subjects) > 0 {
-		if known := s.subjects[t.ID]; known.arrived != 0 {
-			return u.BucketOf(known.arrived)
+		if sub := s.subjects[t.ID]; sub.arrived != 0 {
+			return rules.BucketOf(sub.arrived)
 		}
 	}
-	return u.BucketOf(t.ArrivedAt)
+	return rules.BucketOf(t.ArrivedAt)
 }
 
 // forgetSubjects forgets the subjects of whom nothing was heard since a moment.
 func (s *presenceShard) forgetSubjects(since queue.Instant) {
-	for id, known := range s.subjects {
-		if max(known.checkedIn, known.admitted) < since {
+	for id, sub := range s.subjects {
+		if max(sub.checkedIn, sub.admitted) < since {
 			delete(s.subjects, id)
 		}
 	}
@@ -84,17 +84,17 @@ func (p *presence) remember(s *presenceShard, t *queue.Ticket) {
 // rememberEntry takes in that a subject was let in: the place they had is used. The
 // caller holds the shard's lock.
 func (p *presence) rememberEntry(s *presenceShard, id queue.ID, at queue.Instant) {
-	known := s.subjects[id]
-	known.arrived, known.admitted = 0, max(known.admitted, at)
-	p.write(s, id, known)
+	sub := s.subjects[id]
+	sub.arrived, sub.admitted = 0, max(sub.admitted, at)
+	p.write(s, id, sub)
 }
 
-func (p *presence) write(s *presenceShard, id queue.ID, known subject) {
+func (p *presence) write(s *presenceShard, id queue.ID, sub subject) {
 	if s.subjects == nil {
 		s.subjects = map[queue.ID]subject{}
 		p.subjects.Store(true)
 	}
-	s.subjects[id] = known
+	s.subjects[id] = sub
 }
 
 // isSubject says whether a ticket is one that a subject was given here, who may
@@ -129,17 +129,17 @@ func (p *presence) enterSubject(at queue.Instant, id queue.ID) {
 // subjectTicket is the ticket that counts for a subject: that of the place they have
 // by what this node remembers and by the ticket they bring, the earlier of both;
 // else the one they bring, if it is theirs and was not used.
-func (p *presence) subjectTicket(at queue.Instant, u *rules, id queue.ID, brought queue.Ticket) queue.Ticket {
+func (p *presence) subjectTicket(at queue.Instant, rules *rules, id queue.ID, brought queue.Ticket) queue.Ticket {
 	s := p.shard(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if brought.ID != id || brought.State == queue.None || brought.LastCheckIn > at.Add(skew) {
 		brought = queue.Ticket{}
 	}
-	if brought.State == queue.Waiting && (brought.ArrivedAt <= s.subjects[id].admitted || u.placeOver(&brought, at)) {
+	if brought.State == queue.Waiting && (brought.ArrivedAt <= s.subjects[id].admitted || rules.placeOver(&brought, at)) {
 		brought = queue.Ticket{}
 	}
-	place, ok := s.place(at, u, id)
+	place, ok := s.place(at, rules, id)
 	if !ok {
 		return brought
 	}

@@ -59,7 +59,7 @@ func (vs *visits) claim(ctx context.Context, now time.Time, c queue.Claim) queue
 // check decides what needs no store, or says what to ask it.
 func (v visit) check() (Decision, *pending) {
 	v.recognize()
-	if v.named() {
+	if v.isSubject() {
 		return v.checkSubject()
 	}
 	return v.checkTicket()
@@ -67,13 +67,13 @@ func (v visit) check() (Decision, *pending) {
 
 // recognize has the ticket of a subject name them.
 func (v visit) recognize() {
-	if !v.named() && v.presence.isSubject(&v.Ticket) {
+	if !v.isSubject() && v.presence.isSubject(&v.Ticket) {
 		v.Subject = v.Ticket.ID
 	}
 }
 
-// named reports whether the visitor is a subject, who may come with several devices.
-func (v visit) named() bool { return v.Subject != queue.ID{} }
+// isSubject reports whether the visitor is a subject, who may come with several devices.
+func (v visit) isSubject() bool { return v.Subject != queue.ID{} }
 
 // checkTicket decides by the ticket: are they in; if not, can they check in?
 func (v visit) checkTicket() (Decision, *pending) {
@@ -114,11 +114,11 @@ func (v visit) checkIn() (Decision, *pending) {
 	c := checkIn{Request: v.Request, counting: v.counting(),
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.checkIn(v.at, v.rules, &c)
-	if f.standing == unknown || f.standing == entered {
+	if f.result == unknown || f.result == entered {
 		if d, ok := v.enterAgain(); ok {
 			return d, nil
 		}
-		if f.standing == entered && !v.rules.Method.HasExactLine() && !v.named() {
+		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() {
 			return v.join(v.newID(), queue.Place{}), nil
 		}
 		// The store knows, or it is known already that another place was used.
@@ -140,11 +140,11 @@ func (v visit) checkIn() (Decision, *pending) {
 func (v visit) counting() counting {
 	switch {
 	case !v.noEntry || v.rules.Method.HasExactLine():
-		return fully
+		return countFully
 	case v.conditions.worthAsking(v.at, v.rules, waiter{cell: queue.Cell{Bucket: v.rules.BucketOf(v.Ticket.ArrivedAt), Until: v.at}}):
-		return staysUntold
+		return countNothing
 	}
-	return staysDue
+	return countStillDue
 }
 
 // asks reports whether the check-in of somebody in line is put to the store.
@@ -152,7 +152,7 @@ func (v visit) asks(f found) bool {
 	switch {
 	case v.rules.Method.HasExactLine():
 		return true
-	case f.standing != counted || v.noEntry:
+	case f.result != counted || v.noEntry:
 		return false
 	}
 	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, v.Ticket.Number}) ||
@@ -163,7 +163,7 @@ func (v visit) asks(f found) bool {
 // has run out here may last in the store, and that of a subject may be another
 // device's.
 func (v visit) arrive(id queue.ID) (Decision, *pending) {
-	mayBeIn := v.named() || v.Ticket.State == queue.Accepted && id == v.Ticket.ID
+	mayBeIn := v.isSubject() || v.Ticket.State == queue.Accepted && id == v.Ticket.ID
 	switch {
 	case v.rules.RejectsAll():
 		return v.reject(), nil
@@ -177,7 +177,7 @@ func (v visit) arrive(id queue.ID) (Decision, *pending) {
 
 // newID is the id of somebody who arrives.
 func (v visit) newID() queue.ID {
-	if v.named() {
+	if v.isSubject() {
 		return v.Subject
 	}
 	return v.random.id()
