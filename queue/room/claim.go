@@ -53,7 +53,7 @@ func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {
 	vs.sessions.add(at, c.ID, expires)
 	vs.outbox.admit(at)
 	if !c.Newcomer() {
-		vs.presence.takeFrom(c.Cell, c.ID)
+		vs.presence.takeOut(c.ID, c.Cell)
 	}
 	return queue.Grant{Verdict: queue.Granted, AcceptedAt: at, Expires: expires}
 }

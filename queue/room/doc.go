@@ -13,7 +13,8 @@
 //
 //	visits      visit.go, subjectvisit.go   in? due? counted, and a claim or an answer
 //	            claim.go, answer.go         what the store is asked, and what becomes of its word
-//	            peek.go, renew.go           how a visitor stands; what else visitors and operators do
+//	            peek.go, checkin.go         how a visitor stands, without and with a check-in
+//	            renew.go, leave.go          what keeps a session or a place, and what ends it
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
 //	            configure.go, guard.go      configurations; panics of the store
@@ -28,6 +29,7 @@
 //	rules       rules.go                    the settings in force, and what follows from them
 //	methods     methods.go, turns.go        what the queueing methods differ in here
 //	storeClock  storeclock.go               the store's time by the node's clock
+//	timing      clock.go                    the node's clock, and how a call waits
 //
 // open.go puts them together. A part guards itself: its callers take no lock for it. It
 // calls the parts below it only; what it has to say to those above it returns, or hands

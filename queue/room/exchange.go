@@ -205,7 +205,7 @@ func (x *exchange) follow(now time.Time, v *view) {
 		v.Recovering = true
 	}
 	x.conditions.view.Store(v)
-	x.conditions.outage.spare.Store(int64(v.Open / max(1, len(x.record.nodes))))
+	x.conditions.outage.spareFor(v.Open / max(1, len(x.record.nodes)))
 }
 
 // learn takes in what the store tells of other nodes' visitors, and of the room's

@@ -76,7 +76,7 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 	}
 	b := &batcher{timing: timing, gather: c.Gather, call: x.putClaims}
 	return &Room{
-		name: c.Name, clock: clock, conditions: conditions, exchange: x, estimates: estimates,
+		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates,
 		visits: &visits{
 			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, sessions: sessions, outbox: outbox,
 			put: b.put, roll: x.roll,

@@ -26,6 +26,9 @@ func (o *outage) answered(err error) bool {
 	return o.lasts.Swap(err != nil) != (err != nil)
 }
 
+// spareFor sets how many visitors Share lets in until the store has answered again.
+func (o *outage) spareFor(visitors int) { o.spare.Store(int64(visitors)) }
+
 // letsIn decides by a room's policy about a visitor for whom there seems to be a slot.
 func (o *outage) letsIn(policy queue.ErrorPolicy) bool {
 	if policy == queue.Hold || policy == queue.Share && o.spare.Add(-1) < 0 {

@@ -13,11 +13,11 @@ import (
 // own unreported changes to the counts. What it does about a visitor is one step, under
 // the lock of their shard.
 type presence struct {
-	random   random
-	start    queue.Instant // of the ticks; before any visit
-	shards   [shards]presenceShard
-	changed  shardSet    // that may have unreported changes
-	subjects atomic.Bool // the site has named somebody, and tickets are looked up
+	random      random
+	start       queue.Instant // of the ticks; before any visit
+	shards      [shards]presenceShard
+	changed     shardSet    // that may have unreported changes
+	hasSubjects atomic.Bool // the site has named somebody, and tickets are looked up
 
 	draining sync.Mutex         // taken before that of a shard
 	sums     map[packedCell]int // empty but during a drain
@@ -44,8 +44,10 @@ type checkIn struct {
 
 	alwaysDue bool // it counts whenever it comes
 	called    bool // it counts before its time, once until the next one that is due
-	anew      bool // a visitor who is unknown or has entered is counted, too
 	counting  counting
+
+	// despite is unknown or entered for a visitor who is to be counted though they are.
+	despite checkInResult
 }
 
 // counting says how a check-in that is due is counted.
@@ -68,17 +70,17 @@ type found struct {
 type checkInResult uint8
 
 const (
-	unknown checkInResult = iota // nothing is remembered of them
-	entered                      // they were let in from their place
-	notDue                       // they are not due, and counted as they were
+	notDue  checkInResult = iota // they are not due, and counted as they were
 	repeats                      // so are they, who have checked in with another ticket of theirs
 	counted                      // their check-in counts
+	unknown                      // nothing is remembered of them
+	entered                      // they were let in from their place
 )
 
 // apply has the ticket that a visitor brought say what is found at a moment, and returns
 // whether it said anything else.
 func (f found) apply(at queue.Instant, t *queue.Ticket) bool {
-	if f.result < repeats {
+	if f.result != repeats && f.result != counted {
 		return false
 	}
 	t.LastCheckIn, t.RefreshInterval = at, f.interval
@@ -94,8 +96,8 @@ func (p *presence) checkIn(at queue.Instant, rules *rules, c *checkIn) found {
 	defer s.mu.Unlock()
 	entry := s.find(c.Ticket.ID, at)
 	if entry == nil || hasEntered(entry) {
-		if !c.anew {
-			return found{result: resultOf(entry)}
+		if result := resultOf(entry); result != c.despite {
+			return found{result: result}
 		}
 		entry = nil
 	}
@@ -115,6 +117,7 @@ func (p *presence) checkIn(at queue.Instant, rules *rules, c *checkIn) found {
 	return f
 }
 
+// resultOf is the result for a visitor who is not in line by their entry.
 func resultOf(entry *slot[shortID]) checkInResult {
 	if entry == nil {
 		return unknown
@@ -193,8 +196,8 @@ func (p *presence) enter(at queue.Instant, rules *rules, id queue.ID) {
 	}
 }
 
-// takeFrom takes a visitor out of the cell they are counted in.
-func (p *presence) takeFrom(c queue.Cell, id queue.ID) {
+// takeOut takes a visitor out of the cell that they are counted in.
+func (p *presence) takeOut(id queue.ID, c queue.Cell) {
 	s := p.shard(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +210,11 @@ func (p *presence) drain() []queue.CellChange {
 	p.draining.Lock()
 	defer p.draining.Unlock()
 	for i := range p.changed.drain() {
-		p.shards[i].drainInto(p.sums)
+		s := &p.shards[i]
+		s.mu.Lock()
+		s.listed = false
+		s.changes.drainInto(p.sums)
+		s.mu.Unlock()
 	}
 	var list []queue.CellChange
 	for c, people := range p.sums {

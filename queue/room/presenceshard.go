@@ -121,11 +121,3 @@ func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at que
 	s.change(bucket, entry.until, 1)
 	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
 }
-
-// drainInto adds the unreported changes to others, and forgets them.
-func (s *presenceShard) drainInto(sums map[packedCell]int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listed = false
-	s.changes.drainInto(sums)
-}

@@ -14,6 +14,7 @@ type Room struct {
 	name       string
 	clock      *storeClock
 	conditions *conditions
+	outbox     *outbox
 	exchange   *exchange
 	estimates  *estimates
 	visits     *visits
@@ -124,7 +125,7 @@ func (r *Room) Remove(ctx context.Context, now time.Time, id queue.ID) (bool, er
 // Prefer gives a visitor in the exact line a priority, and whoever is not in it
 // none.
 func (r *Room) Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error {
-	r.visits.outbox.prefer(id, priority)
+	r.outbox.prefer(id, priority)
 	return r.Sync(ctx, now)
 }
 

@@ -92,7 +92,7 @@ func (p *presence) rememberEntry(s *presenceShard, id queue.ID, at queue.Instant
 func (p *presence) write(s *presenceShard, id queue.ID, sub subject) {
 	if s.subjects == nil {
 		s.subjects = map[queue.ID]subject{}
-		p.subjects.Store(true)
+		p.hasSubjects.Store(true)
 	}
 	s.subjects[id] = sub
 }
@@ -100,7 +100,7 @@ func (p *presence) write(s *presenceShard, id queue.ID, sub subject) {
 // isSubject says whether a ticket is one that a subject was given here, who may
 // come without being named.
 func (p *presence) isSubject(t *queue.Ticket) bool {
-	if t.State == queue.None || !p.subjects.Load() {
+	if t.State == queue.None || !p.hasSubjects.Load() {
 		return false
 	}
 	s := p.shard(t.ID)

@@ -114,7 +114,7 @@ func (v visit) checkIn() (Decision, *pending) {
 	c := checkIn{Request: v.Request, counting: v.counting(),
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.checkIn(v.at, v.rules, &c)
-	if f.result == unknown || f.result == entered {
+	for f.result == unknown || f.result == entered {
 		if d, ok := v.enterAgain(); ok {
 			return d, nil
 		}
@@ -122,7 +122,7 @@ func (v visit) checkIn() (Decision, *pending) {
 			return v.join(v.newID(), queue.Place{}), nil
 		}
 		// The store knows, or it is known already that another place was used.
-		c.anew = true
+		c.despite = f.result
 		f = v.presence.checkIn(v.at, v.rules, &c)
 	}
 	if v.asks(f) {
