@@ -40,8 +40,8 @@ func (v visit) learnOfSubject(p *pending, g queue.Grant) {
 	}
 }
 
-// answerNewcomer answers one who gets no slot; of a session that is over the store
-// still keeps that.
+// answerNewcomer answers a newcomer who is not let in. If over, the store still keeps the
+// slot of a session of theirs that has ended.
 func (v visit) answerNewcomer(p *pending, g queue.Grant, over bool) Decision {
 	v.learnOfSubject(p, g)
 	switch {
@@ -76,7 +76,8 @@ func (v visit) answerInLine(p *pending, place queue.Place) Decision {
 	return d
 }
 
-// answerPlaceUsed answers a visitor whose place is used, or void.
+// answerPlaceUsed answers a visitor whose place in line was used, or was taken from them.
+// If over, it was used for a session that has ended.
 func (v visit) answerPlaceUsed(p *pending, g queue.Grant, over bool) Decision {
 	if over {
 		v.learnOfSubject(p, g)
@@ -94,8 +95,8 @@ func (v visit) answerPlaceUsed(p *pending, g queue.Grant, over bool) Decision {
 	return v.join(v.newID(), queue.Place{})
 }
 
-// certain is a place as it is told: while the store does not know all places yet, there
-// may be more ahead.
+// certain returns a place if it is sure: while the store does not know all places yet,
+// more people may be ahead.
 func (v visit) certain(place queue.Place) queue.Place {
 	if v.conditions.view.Load().Settling {
 		return queue.Place{}
@@ -137,8 +138,8 @@ func (v visit) accept(t queue.Ticket, g queue.Grant) Decision {
 	return d
 }
 
-// enterAgain answers a visitor whose session lasts, as this node knows, whatever their
-// ticket tells.
+// enterAgain lets a visitor in whose session lasts, as this node knows, though their
+// ticket says that they wait.
 func (v visit) enterAgain() (Decision, bool) {
 	end := v.sessions.expires(v.at, v.Ticket.ID)
 	if end <= v.at {

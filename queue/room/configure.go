@@ -58,12 +58,12 @@ func (x *exchange) concludeProposal(ctx context.Context, now time.Time, c queue.
 }
 
 // learnConfiguration takes in which configuration the store goes by: a later one is
-// taken up, and so is another one of the same version, where the store has been answer
+// taken up, and so is another one of the same version, where the store has been told
 // this node's again. The caller holds mu.
 func (x *exchange) learnConfiguration(answer queue.Configuration, retold bool) {
-	own := &x.conditions.rules.Load().configuration
-	x.isBehind = answer.Version < own.Version
-	if answer.Version > own.Version || retold && answer.Version == own.Version && !same(&answer, own) {
+	current := &x.conditions.rules.Load().configuration
+	x.isBehind = answer.Version < current.Version
+	if answer.Version > current.Version || retold && answer.Version == current.Version && !same(&answer, current) {
 		x.adopt(answer)
 	}
 }

@@ -107,7 +107,7 @@ func (x *exchange) roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, erro
 	return roll, nil
 }
 
-// hasForgotten reports whether the store is to be answer something again. The caller
+// hasForgotten reports whether the store is to be told something again. The caller
 // holds mu.
 func (x *exchange) hasForgotten() bool { return x.wantsWhole || x.isBehind }
 

@@ -63,15 +63,15 @@ const (
 type found struct {
 	result   checkInResult
 	cell     queue.Cell    // where they are counted
-	interval time.Duration // until the next check-in of one who is counted, or repeats
+	interval time.Duration // until their next check-in is due; for repeats and counted
 }
 
 // checkInResult is what a node knows of a visitor who checks in.
 type checkInResult uint8
 
 const (
-	notDue  checkInResult = iota // they are not due, and counted as they were
-	repeats                      // so are they, who have checked in with another ticket of theirs
+	notDue  checkInResult = iota // by their ticket they are not due: they are counted as before
+	repeats                      // nor are they by a check-in with another ticket of theirs
 	counted                      // their check-in counts
 	unknown                      // nothing is remembered of them
 	entered                      // they were let in from their place
@@ -117,7 +117,7 @@ func (p *presence) checkIn(at queue.Instant, rules *rules, c *checkIn) found {
 	return f
 }
 
-// resultOf is the result for a visitor who is not in line by their entry.
+// resultOf is the result for a visitor who has no entry, or has entered.
 func resultOf(entry *slot[shortID]) checkInResult {
 	if entry == nil {
 		return unknown

@@ -35,13 +35,12 @@ func dueTicks(entry *slot[shortID]) uint32 { return entry.more >> 2 }
 func hasLeft(entry *slot[shortID]) bool    { return entry.more&leftFlag != 0 }
 func hasEntered(entry *slot[shortID]) bool { return entry.more == placeUsed }
 
-// isDue reports whether a check-in of the visitor of an entry is due, as far as that
-// tells; one who is unknown, and has none, is.
+// isDue reports whether a check-in is due by the visitor's entry. Without an entry it is.
 func isDue(entry *slot[shortID], at, start queue.Instant) bool {
 	return entry == nil || ticksOf(at, start) >= dueTicks(entry)
 }
 
-// mayBeCalled reports whether a call makes a check-in of theirs count before its time.
+// mayBeCalled reports whether a check-in at a call counts before its time: not a second one.
 func mayBeCalled(entry *slot[shortID]) bool { return entry == nil || entry.more&calledFlag == 0 }
 
 // find is the entry of a visitor; nil for one who is unknown.
@@ -65,7 +64,7 @@ func (s *presenceShard) change(bucket queue.Instant, until uint32, people int) {
 }
 
 // checkIn counts a check-in, after which the next one is due in an interval, of the
-// visitor of entry, who is unknown if that is nil.
+// visitor of an entry; it is nil for one who is unknown.
 func (s *presenceShard) checkIn(at queue.Instant, rules *rules, entry *slot[shortID], c *checkIn, interval time.Duration, due bool) found {
 	if c.counting == countNothing {
 		return found{result: counted}
@@ -107,7 +106,7 @@ func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID
 	return found{repeats, cell, max(afterTicks(s.start, dueTicks(entry)).Sub(at), time.Millisecond)}
 }
 
-// count writes a check-in into entry: when the next one is due, and the window in which the
+// count writes a check-in into an entry: when the next one is due, and the window in which the
 // visitor is counted in the bucket until then.
 func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at queue.Instant, interval time.Duration, hidden bool) queue.Cell {
 	span := queue.WholeSeconds(interval)

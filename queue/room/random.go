@@ -28,9 +28,9 @@ func (draw random) interval(s *queue.Settings) time.Duration {
 
 // firstInterval draws the refresh interval of somebody who joins. In Random it ends
 // at any moment of the second interval, so that nobody can choose the moments of
-// their draws by when they join: where sessions last for whole intervals, slots come
-// free at the same moments of each, and whoever comes just after them would be let
-// in several times as often as others.
+// their draws by when they join. Without that, where sessions last for whole intervals,
+// slots would come free at the same moments of each interval, and visitors who come just
+// after these would be let in several times as often as others.
 func (draw random) firstInterval(s *queue.Settings) time.Duration {
 	interval := draw.interval(s)
 	if s.Method.Draws() {

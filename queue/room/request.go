@@ -38,9 +38,9 @@ type Request struct {
 	// they are here all the same: they are counted at this node, if at none.
 	Returned bool
 
-	// Aside says that the request is not one that the origin will get, but one about
-	// how its visitor stands. They may be let in by it; but whoever is in is told so,
-	// and neither is their session renewed by that nor a ticket issued.
+	// Aside says that the request asks how its visitor stands, and does not go to the
+	// origin. It may let them in. If they are in already, it neither renews their
+	// session nor has a ticket issued.
 	Aside bool
 
 	noEntry bool // nobody is let in: see CheckIn

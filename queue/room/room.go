@@ -42,18 +42,17 @@ func (r *Room) Visit(ctx context.Context, now time.Time, q Request) Decision {
 	return r.visits.decide(ctx, now, q)
 }
 
-// CheckIn does what a request of the visitor's would for what they have, and lets
-// nobody in: it renews the session of an accepted ticket, and is a check-in of a
-// waiting one. Somebody who has neither gets a place where they have to wait, and
-// nothing where a slot is open to them. Whose turn has come may take it with their
-// next request.
+// CheckIn is a visit that lets nobody in. It renews the session of an accepted ticket,
+// and is a check-in of a waiting one. A visitor who has neither gets a place if they have
+// to wait, and nothing if a slot is open to them. A visitor whose turn has come may take
+// the slot with their next request.
 func (r *Room) CheckIn(ctx context.Context, now time.Time, q Request) Decision {
 	return r.visits.checkInOnly(ctx, now, q)
 }
 
 // Peek tells how a visitor stands at now, and changes nothing: it is no check-in
-// and renews no session. The ticket's State is None for whoever is neither in nor
-// in line. Its times are as far as this node and the store know: AcceptedAt may
+// and renews no session. The ticket's State is None for a visitor who is neither in
+// nor in line. Its times are as far as this node and the store know: AcceptedAt may
 // be zero, and so may the Place of somebody in an exact line, while the store does
 // not answer.
 func (r *Room) Peek(ctx context.Context, now time.Time, q Request) (queue.Ticket, queue.Place) {
@@ -94,8 +93,8 @@ func (r *Room) TouchIn(now time.Time, t queue.Ticket) time.Duration {
 func (r *Room) TouchEvery() time.Duration { return r.conditions.rules.Load().touchEvery() }
 
 // Connect keeps the seat of a visitor whose connection has been made at now, and
-// says whether they have it. A store that gates share counts a seat for longer
-// than these know of it, and is asked then.
+// says whether they have it. A store that several gates share keeps a seat for longer
+// than a gate knows, so it is asked where the gate knows of none.
 func (r *Room) Connect(ctx context.Context, now time.Time, t queue.Ticket) bool {
 	return r.visits.connect(ctx, now, t)
 }
@@ -122,8 +121,8 @@ func (r *Room) Remove(ctx context.Context, now time.Time, id queue.ID) (bool, er
 	return true, r.Sync(ctx, now)
 }
 
-// Prefer gives a visitor in the exact line a priority, and whoever is not in it
-// none.
+// Prefer gives a visitor in the exact line a priority. For a visitor who is not in it,
+// it does nothing.
 func (r *Room) Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error {
 	r.outbox.prefer(id, priority)
 	return r.Sync(ctx, now)

@@ -30,14 +30,14 @@ func (c *storeClock) at(now time.Time) queue.Instant {
 	return queue.At(now) + queue.Instant(c.ahead.Load())
 }
 
-// set has the store's clock show shown at now.
+// set takes over what the store's clock shows at now.
 func (c *storeClock) set(now time.Time, shown queue.Instant) {
 	c.ahead.Store(int64(shown - queue.At(now)))
 }
 
 // follow takes in what the store's clock shows at now, and says whether it goes by
 // that. After a jump it stays with the old clock, by which tickets go on being
-// judged, until the new one has been shown often enough.
+// judged, until the new one has been told often enough.
 func (c *storeClock) follow(now time.Time, shown queue.Instant) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -108,8 +108,8 @@ func (v visit) checkOutOfLine() (Decision, *pending) {
 	return v.busy(), nil
 }
 
-// checkIn decides about a visitor with a place in line: are they due? They are counted;
-// and may a slot be theirs?
+// checkIn decides about a visitor with a place in line: are they due; if so, count them;
+// and ask the store if a slot may be theirs.
 func (v visit) checkIn() (Decision, *pending) {
 	c := checkIn{Request: v.Request, counting: v.counting(),
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
@@ -133,10 +133,10 @@ func (v visit) checkIn() (Decision, *pending) {
 	return d, nil
 }
 
-// counting is how the visitor's check-in is counted. A request that lets nobody in
-// leaves their turn to the next one, which is due at once. Whose turn has come already
-// is not counted anew, lest the slot that is kept for them stays empty for as long as
-// they like.
+// counting is how the visitor's check-in is counted. A request that lets nobody in leaves
+// the visitor's turn to their next request, which is due at once. A visitor whose turn has
+// come already is not counted again: if they were, they could keep the slot that is
+// reserved for them empty for as long as they like.
 func (v visit) counting() counting {
 	switch {
 	case !v.noEntry || v.rules.Method.HasExactLine():
@@ -183,8 +183,10 @@ func (v visit) newID() queue.ID {
 	return v.random.id()
 }
 
-// idAfterSession is the id of somebody whose session is over as far as is known here.
-// The store may know better; but of a fixed one it may just keep the slot, for an answer.
+// idAfterSession is the id of a visitor whose session is over, as far as this node knows.
+// The store may know that it lasts, and finds it by its id. A fixed session ends in its
+// time, and the store may only keep its slot, for an answer that is under way: after it,
+// the visitor gets a new id.
 func (v visit) idAfterSession() queue.ID {
 	if v.rules.Over(v.Ticket.AcceptedAt, v.at) {
 		return v.newID()
