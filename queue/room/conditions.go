@@ -20,26 +20,28 @@ type conditions struct {
 
 // view is how the room stands by the store. It does not change.
 type view struct {
-	queue.Status                  // by its last answer
-	synced       *queue.View      // by its last answer to a sync
-	buckets      []queue.Reserved // of synced
+	queue.Status             // by its last answer
+	synced       *queue.View // by its last answer to a sync
+	ahead        []int       // people present before each of its buckets
 }
 
-func newView(v *queue.View) *view {
-	return &view{Status: v.Status, synced: v, buckets: queue.Reserve(v.Open, v.Buckets)}
-}
-
-// peopleAhead counts those in the buckets before one, and those beside a visitor of
-// that bucket. Of a bucket after the last, all those present are ahead.
-func peopleAhead(buckets []queue.Reserved, bucket queue.Instant, present int) (ahead, beside int) {
-	i, found := slices.BinarySearchFunc(buckets, bucket, func(b queue.Reserved, at queue.Instant) int { return cmp.Compare(b.Bucket, at) })
-	switch {
-	case found:
-		return buckets[i].Ahead, buckets[i].Waiting
-	case i < len(buckets):
-		return buckets[i].Ahead, 0
+func newView(synced *queue.View) *view {
+	v := &view{Status: synced.Status, synced: synced, ahead: make([]int, len(synced.Buckets))}
+	people := 0
+	for i, b := range synced.Buckets {
+		v.ahead[i] = people
+		people += b.Waiting
 	}
-	return present, 0
+	return v
+}
+
+// before counts the people present in buckets earlier than one.
+func (v *view) before(bucket queue.Instant) int {
+	i, _ := slices.BinarySearchFunc(v.synced.Buckets, bucket, func(b queue.BucketCount, at queue.Instant) int { return cmp.Compare(b.Bucket, at) })
+	if i == len(v.ahead) {
+		return v.Present
+	}
+	return v.ahead[i]
 }
 
 // worthAsking says whether the store may have a slot for a visitor at a moment, as far

@@ -39,10 +39,7 @@ type waiter struct {
 // newcomer is a visitor who is not in line: everyone present is ahead of them.
 var newcomer = waiter{}
 
-func aheadByBucket(v *view, w waiter) int {
-	people, _ := peopleAhead(v.buckets, w.cell.Bucket, v.Present)
-	return people
-}
+func aheadByBucket(v *view, w waiter) int { return v.before(w.cell.Bucket) }
 
 func aheadByNumber(v *view, w waiter) int {
 	if w.number == 0 {

@@ -1,7 +1,9 @@
 package room
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -127,9 +129,16 @@ func (n *Numbers) Ahead(arrived queue.Instant) (people int, known bool) {
 	return people, true
 }
 
-// ahead counts the people in earlier buckets, and those of the visitor's own.
+// ahead counts the people in earlier buckets, and those beside a visitor in their own.
 func (n *Numbers) ahead(arrived queue.Instant) (people, beside int) {
-	return peopleAhead(n.Buckets, n.BucketOf(arrived), n.Waiting)
+	i, found := slices.BinarySearchFunc(n.Buckets, n.BucketOf(arrived), func(b queue.Reserved, at queue.Instant) int { return cmp.Compare(b.Bucket, at) })
+	switch {
+	case found:
+		return n.Buckets[i].Ahead, n.Buckets[i].Waiting
+	case i < len(n.Buckets):
+		return n.Buckets[i].Ahead, 0
+	}
+	return n.Waiting, 0
 }
 
 // BucketOf is where a visitor who arrived then is counted.
