@@ -79,8 +79,8 @@ func (c *conditions) turns() Turns {
 	return rules.method.turns(rules, v)
 }
 
-// slotFreed has the next visitor who asks be put to the store: it may have a slot from
-// that moment on.
+// slotFreed has the store be asked for one more visitor: a slot may be open from that
+// moment on.
 func (c *conditions) slotFreed(at queue.Instant) {
 	for {
 		v := c.view.Load()

@@ -6,8 +6,9 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// outbox is what visits leave for the next report: they never wait for a call. The
-// counts, sessions and revocations keep what is unreported of them.
+// outbox keeps what visits have to say to the store until the next report: they never
+// wait for a call. The presence, the sessions and the revocations keep what is unreported
+// of their own.
 type outbox struct {
 	mu         sync.Mutex
 	left       []queue.Departure
@@ -15,9 +16,9 @@ type outbox struct {
 	admitted   queue.Admissions // without the store
 }
 
-// goodbye leaves that a visitor has said goodbye. Nodes are told of so many only, and
-// anybody can say goodbye as often as they like: those beyond leave when their next
-// check-in is missed.
+// goodbye has the next report tell that a visitor has said goodbye. It takes only as many
+// as nodes are told of, for anybody can say goodbye as often as they like: the others leave
+// when their next check-in is missed.
 func (o *outbox) goodbye(id queue.ID, at queue.Instant) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -26,33 +27,33 @@ func (o *outbox) goodbye(id queue.ID, at queue.Instant) {
 	}
 }
 
-// remove leaves that a visitor is to be taken out of the exact line.
+// remove has the next report take a visitor out of the exact line.
 func (o *outbox) remove(id queue.ID, at queue.Instant) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.left = append(o.left, queue.Departure{ID: id, At: at})
 }
 
-// prefer leaves that a visitor in the exact line has a priority.
+// prefer has the next report give a visitor in the exact line a priority.
 func (o *outbox) prefer(id queue.ID, priority int16) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.priorities = append(o.priorities, queue.Priority{ID: id, Priority: priority})
 }
 
-// admit leaves that a visitor was let in without the store.
+// admit has the next report tell that a visitor was let in without the store.
 func (o *outbox) admit(at queue.Instant) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.admitted.Add(admission(at))
 }
 
-// admission is one at a moment.
+// admission is one visitor who was let in at a moment.
 func admission(at queue.Instant) queue.Admissions {
 	return queue.Admissions{Minute: at.Floor(queue.AllowancePeriod), Visitors: 1}
 }
 
-// drainInto puts all that was left into a report.
+// drainInto puts it all into a report.
 func (o *outbox) drainInto(p *queue.Report) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// renewInStore has the store renew the session of an id, if it has one and is to, and
-// its place in the exact line; and takes in how long the session lasts.
+// renewInStore has the store renew the place of an id in the exact line, and its session if
+// that is asked for. It takes in how long the session lasts.
 func (vs *visits) renewInStore(ctx context.Context, now time.Time, id queue.ID, session bool) error {
 	g, err := vs.put(ctx, now, queue.Claim{ID: id, NoSlot: true, NoPlace: true, Renew: session})
 	if err == nil && g.Verdict == queue.Held {

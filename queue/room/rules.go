@@ -24,8 +24,8 @@ func newRules(c queue.Configuration, slack time.Duration) *rules {
 	return &rules{Settings: c.Settings, configuration: c, method: methodOf(&c.Settings), slack: slack, rememberFor: c.Remembers()}
 }
 
-// placeOver reports whether the place of a waiting ticket can be come back to no
-// more.
+// placeOver reports whether the visitor of a waiting ticket cannot come back to their place
+// any more.
 func (r *rules) placeOver(t *queue.Ticket, at queue.Instant) bool {
 	return t.LastCheckIn <= r.configuration.Places.Since || r.PlaceEnds(t) <= at
 }
@@ -33,7 +33,7 @@ func (r *rules) placeOver(t *queue.Ticket, at queue.Instant) bool {
 // sessionLasts is how long a session outlives what renews it.
 func (r *rules) sessionLasts() time.Duration { return r.SessionLasts(r.slack) }
 
-// touchLasts is how long what a touch keeps outlives it.
+// touchLasts is for how long a touch keeps a session, or the slot of a fixed one.
 func (r *rules) touchLasts() time.Duration {
 	if r.FixedSessions() {
 		return min(answerKeeps, r.SessionDuration)
@@ -44,9 +44,9 @@ func (r *rules) touchLasts() time.Duration {
 // touchEvery is how often an answer that is under way is touched.
 func (r *rules) touchEvery() time.Duration { return r.touchLasts() / 3 }
 
-// touchIn is when such an answer is touched for the first time, where so much is
-// left of its visitor's session: well before that ends. Where connections keep
-// people in, an answer is none for being the last of a session.
+// touchIn is when such an answer is touched for the first time, if so much is left of its
+// visitor's session: well before the session ends. Where connections keep people in, the
+// time that is left does not matter.
 func (r *rules) touchIn(left time.Duration) time.Duration {
 	every := r.touchEvery()
 	switch {
