@@ -67,9 +67,5 @@ func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText accepts the names that String returns.
 func (m *Method) UnmarshalText(text []byte) error {
-	i, err := indexOf(methodNames, "queueing method", string(text))
-	if err == nil {
-		*m = Method(i)
-	}
-	return err
+	return choose(m, methodNames, "queueing method", text)
 }

@@ -10,7 +10,7 @@ import (
 // AllowancePeriod is the calendar minute that new_users_per_minute counts by.
 const AllowancePeriod = time.Minute
 
-// Open is the one rule's count of open slots: never negative.
+// Open is the one rule's count of open slots. It is never negative.
 func Open(s Settings, active, released, admitted int) int {
 	if s.AdmitsNobody() {
 		return 0
@@ -82,7 +82,8 @@ type Reserved struct {
 	ReservedSlots int // clamp(open - ahead, 0, waiting)
 }
 
-// Reserve tabulates how the rule keeps open slots for those present in fifo.
+// Reserve returns, for each bucket, how many open slots the rule keeps for those present in
+// it, where earlier buckets are ahead.
 func Reserve(open int, buckets []BucketCount) []Reserved {
 	table := make([]Reserved, len(buckets))
 	ahead := 0
@@ -93,9 +94,9 @@ func Reserve(open int, buckets []BucketCount) []Reserved {
 	return table
 }
 
-// InOrder returns the order in which the one rule decides claims that go together:
-// earlier buckets first and newcomers last; in random, where a bucket is no merit,
-// newcomers last only. Others stay as they are given.
+// InOrder returns the order in which the one rule decides claims that go together: earlier
+// buckets first and newcomers last. Where every check-in is a draw, the buckets do not
+// matter. Claims that are equal stay in their order.
 func InOrder(m Method, claims []Claim) []int {
 	rank := func(i int) Instant {
 		switch {
