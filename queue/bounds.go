@@ -20,12 +20,4 @@ const (
 
 	// Lull is after how many whole minutes without an admission the rate is zero.
 	Lull = 5
-
-	// MaxMoments bounds the work of a minute: PacingRandom releases a larger allowance in so many equal parts.
-	MaxMoments = 4096
-
-	// The random moments are drawn by a Lehmer generator (Park, Miller 1988): the next number is LehmerFactor times the one before,
-	// modulo LehmerPrime. It has to be one that Lua, which has no integers beyond 2^53, can be right in.
-	LehmerFactor = 48271
-	LehmerPrime  = 1<<31 - 1
 )

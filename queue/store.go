@@ -217,7 +217,7 @@ type View struct {
 // MaxLeft is how many goodbyes a View lists at most.
 const MaxLeft = 1000
 
-// MaxTurns is how many people a View says at most that it is the turn of.
+// MaxTurns is how many people a View lists in Turns at most.
 const MaxTurns = 100
 
 // Roll is who is in a room and who is in its exact line.

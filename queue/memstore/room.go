@@ -11,6 +11,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/line"
+	"github.com/anteroom-gate/anteroom/queue/pacing"
 )
 
 // room is one room; mu guards all of it.
@@ -45,7 +46,7 @@ type room struct {
 	idle     bool // nobody waited at some moment of this minute
 	rates    rates
 
-	pacer queue.Pacer
+	pacer pacing.Pacer
 
 	journal  *journal // nil without a directory
 	ended    int      // sessions that ended since it was written anew
@@ -67,7 +68,7 @@ func newRoom(name string) *room {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(name))
 	return &room{
-		name: name, epoch: rand.Text(), pacer: queue.Pacer{Seed: seed.Sum64()},
+		name: name, epoch: rand.Text(), pacer: pacing.Pacer{Seed: seed.Sum64()},
 		nodes: nodes{known: map[uint64]*node{}}, draws: draws{until: map[queue.ID]queue.Instant{}},
 		sessions: map[queue.ID]session{}, revoked: map[queue.ID]queue.Instant{},
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/pacing"
 )
 
 // The scripts are put together from these parts, in the order of their names
@@ -86,7 +87,7 @@ var (
 var shared = map[string]int64{
 	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
-	"Lull": queue.Lull, "MaxMoments": queue.MaxMoments, "LehmerFactor": queue.LehmerFactor, "LehmerPrime": queue.LehmerPrime,
+	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 }
 
 // withShared puts the numbers into a script. An unknown name stays as it is, and no server accepts the script.

@@ -15,7 +15,7 @@ if r.first_end <= r.now - r.slack then count_sessions() end
 -- random_parts returns how many parts of this minute's allowance have had their moments,
 -- how many parts there are, and the next moment.
 local function random_parts(into)
-  local parts = math.min(limits.perminute, $MaxMoments)
+  local parts = math.min(limits.perminute, $MaxParts)
   r.moments = r.moments or call('HGET', META, 'moments') or ''
   local of, passed, at, x = string.match(r.moments, '(%d+) (%d+) (%S+) (%d+)')
   x, passed, at = pass(parts, into, tonumber(x) or r.time % ($LehmerPrime - 1) + 1, tonumber(of) == r.minute and tonumber(passed) or nil, tonumber(at))
