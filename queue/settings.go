@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
+	"github.com/anteroom-gate/anteroom/queue/setting"
 )
 
 // Settings are the limits and switches of a room. The tags of a field have all that defines the setting, besides what it does: yaml is
 // its name in the configuration file, in the admin API and in the store, and, in dashes and in capitals, the name of its flag and of its
 // variable; default, min and max are written as in the file; usage is for people. Settings can be changed while the room runs. Those
-// with live:"no" change with a new configuration only. See [Field].
+// with live:"no" change with a new configuration only. See [setting.Field].
 type Settings struct {
 	TotalActiveUsers      int           `yaml:"total_active_users" min:"1" usage:"visitors that may be active at once"`
 	NewUsersPerMinute     int           `yaml:"new_users_per_minute" min:"1" usage:"visitors that may be admitted in a minute"`
@@ -37,9 +39,9 @@ type Settings struct {
 }
 
 // settings are the fields of Settings, and byName has them by their names.
-var settings, byName = func() ([]Field, map[string]*Field) {
-	fields := Fields(reflect.TypeFor[Settings]())
-	byName := make(map[string]*Field, len(fields))
+var settings, byName = func() ([]setting.Field, map[string]*setting.Field) {
+	fields := setting.Fields(reflect.TypeFor[Settings]())
+	byName := make(map[string]*setting.Field, len(fields))
 	for i := range fields {
 		byName[fields[i].Name] = &fields[i]
 	}
@@ -47,14 +49,14 @@ var settings, byName = func() ([]Field, map[string]*Field) {
 }()
 
 // Setting returns the field of Settings that has the name; nil if there is none.
-func Setting(name string) *Field { return byName[name] }
+func Setting(name string) *setting.Field { return byName[name] }
 
 // WithDefaults returns s with its zero durations set to their defaults. In other fields a zero means something: their defaults are for
 // files that leave the setting out.
 func (s Settings) WithDefaults() Settings {
 	v := reflect.ValueOf(&s).Elem()
 	for i := range settings {
-		if f := &settings[i]; f.Type == durationType && f.Of(v).IsZero() {
+		if f := &settings[i]; f.Type == reflect.TypeFor[time.Duration]() && f.Of(v).IsZero() {
 			f.SetDefault(v)
 			if f.Name == "queue_ticket_ttl" {
 				s.QueueTicketTTL = max(s.QueueTicketTTL, 2*s.RefreshInterval)
@@ -99,13 +101,13 @@ func (s Settings) Misfits() []SettingFault {
 	var faults []SettingFault
 	require := func(ok bool, name string, value time.Duration, format string, args ...any) {
 		if !ok {
-			faults = append(faults, SettingFault{name, FormatDuration(value), fmt.Sprintf(format, args...)})
+			faults = append(faults, SettingFault{name, setting.FormatDuration(value), fmt.Sprintf(format, args...)})
 		}
 	}
 	require(s.QueueTicketTTL >= 2*s.RefreshInterval, "queue_ticket_ttl", s.QueueTicketTTL,
-		"is too short: at least two refresh intervals, %s", FormatDuration(2*s.RefreshInterval))
+		"is too short: at least two refresh intervals, %s", setting.FormatDuration(2*s.RefreshInterval))
 	require(!s.Method.HasExactLine() || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
-		"is too short: longer than a refresh interval, which is %s, with some to spare for the way", FormatDuration(s.RefreshInterval))
+		"is too short: longer than a refresh interval, which is %s, with some to spare for the way", setting.FormatDuration(s.RefreshInterval))
 	return faults
 }
 
@@ -143,9 +145,8 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 		if f == nil {
 			continue
 		}
-		text, err := f.textOf(value)
-		read, problem := f.read(text)
-		if err != nil || problem != "" {
+		read, problem := f.ReadJSON(value)
+		if problem != "" {
 			return fmt.Errorf("reading settings: %s: %s", name, value)
 		}
 		f.Of(v).Set(read)

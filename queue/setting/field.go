@@ -1,4 +1,6 @@
-package queue
+// Package setting describes the fields of a struct of settings by their tags: their names,
+// defaults and bounds, and how they are written in files and in JSON.
+package setting
 
 import (
 	"cmp"
@@ -16,7 +18,7 @@ import (
 )
 
 // A Field is a setting, as the tags of a struct's field describe it. It has the rules for its own value. Rules for several fields
-// together belong to the struct: see [Settings.Misfits].
+// together belong to the struct.
 type Field struct {
 	Name     string   // of the yaml tag
 	Usage    string   // a phrase that says what the setting is
@@ -284,6 +286,15 @@ func (f *Field) ParseJSON(value json.RawMessage) (reflect.Value, error) {
 		return v, fmt.Errorf("is %s, which %s", value, problem)
 	}
 	return v, nil
+}
+
+// ReadJSON is ParseJSON without the bounds.
+func (f *Field) ReadJSON(value json.RawMessage) (v reflect.Value, problem string) {
+	text, err := f.textOf(value)
+	if err != nil {
+		return v, err.Error()
+	}
+	return f.read(text)
 }
 
 // textOf returns a value that JSON has as a file would have it. In JSON it has to be of the kind that JSON writes.
