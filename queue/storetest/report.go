@@ -73,8 +73,8 @@ var reportCases = []contractCase{
 			assert.Equal(n, 3, v.Present)
 			assert.Equal(n, 1, v.Active)
 		}
-		_, standing := n.admitWith(p)
-		assert.Equal(n, 3, standing.Present)
+		_, status := n.admitWith(p)
+		assert.Equal(n, 3, status.Present)
 	}},
 	{"a report that came with claims is not counted again, and its grants are held", func(n *node) {
 		n.configure(ample())
@@ -82,10 +82,10 @@ var reportCases = []contractCase{
 		grants, _ := n.admitWith(p, waiter(1, cell(0)))
 		require.Equal(n, granted, grants[0].Verdict)
 		assert.Equal(n, 2, n.send(p).Present)
-		grants, standing := n.admit(newcomer(1))
+		grants, status := n.admit(newcomer(1))
 		assert.Equal(n, held, grants[0].Verdict)
-		assert.Equal(n, 1, standing.Active)
-		assert.Equal(n, 2, standing.Present)
+		assert.Equal(n, 1, status.Active)
+		assert.Equal(n, 2, status.Present)
 	}},
 	{"an older report that comes late is not counted", func(n *node) {
 		n.configure(ample())
