@@ -84,7 +84,7 @@ func (r *room) held(c queue.Claim, s session) queue.Grant {
 	return queue.Grant{Verdict: queue.Held, AcceptedAt: s.admitted, Expires: max(r.sessions[c.ID].expires, r.now+1)}
 }
 
-// placeUsed reports whether the claimant was admitted after the arrival that their ticket tells of.
+// placeUsed reports whether the claimant was admitted after the arrival that is in their ticket.
 func (r *room) placeUsed(c queue.Claim) bool {
 	s, known := r.sessions[c.ID]
 	return known && s.admitted >= c.ArrivedAt

@@ -4,7 +4,7 @@
 //
 // The directory has the journals in rooms. In known it has an empty file for each room
 // that has a journal, so that a journal that is gone is missed. The file clock has what
-// the store's clock was. If a part of a journal is damaged or missing, OnLoss is told,
+// the store's clock was. If a part of a journal is damaged or missing, OnLoss is called,
 // and the room lets nobody new in until everybody who may be in is known again or has
 // left. A room whose Settings say that it is Fleeting is forgotten, with its files, once
 // nothing in it matters any more, some seconds after the last report at the earliest.

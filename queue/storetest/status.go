@@ -23,7 +23,7 @@ var statusCases = []contractCase{
 		n.at(10 * time.Minute)
 		assert.Zero(n, n.look().Admitted)
 	}},
-	{"sync and admit tell the same of how the room stands", func(n *node) {
+	{"sync and admit return the same status", func(n *node) {
 		n.configure(ample())
 		n.count(people(5, cell(0)))
 		_, status := n.admit(newcomer(1), waiter(2, cell(0)))
