@@ -42,7 +42,7 @@ local function grant(c)
   leave(c)
   local expires = r.now + limits.lasts
   alter(SESSIONS)
-  if r.admitted == 0 then touch(ADMITTED) end -- the first call of a minute touches all keys
+  if r.admitted == 0 then touch(ADMITTED) end -- the key may be new; with later ones of the minute it is not
   call('ZADD', SESSIONS, whole(expires), c.id)
   call('ZADD', ADMITTED, now, c.id)
   r.active, r.first_end, r.admitted = r.active + 1, math.min(r.first_end, expires), r.admitted + 1
