@@ -11,6 +11,7 @@ import (
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/setting"
 )
 
 // roomJSON is a room's effective configuration, under the keys of the file.
@@ -139,7 +140,7 @@ func (r *room) describe() roomJSON {
 	}
 	switch {
 	case r.line == nil:
-		j.MaxRooms, j.RoomIdle = r.cfg.MaxRooms, queue.FormatDuration(r.cfg.RoomIdle)
+		j.MaxRooms, j.RoomIdle = r.cfg.MaxRooms, setting.FormatDuration(r.cfg.RoomIdle)
 	case r.family != nil:
 		j.Family = r.family.model.Load().cfg.Name
 	}

@@ -32,7 +32,10 @@ var methodFacts = [...]fact{
 	Reject:      nobodyEnters,
 }
 
-func (m Method) has(any fact) bool { return int(m) < len(methodFacts) && methodFacts[m]&any != 0 }
+// has reports whether some of the facts are true of the method.
+func (m Method) has(facts fact) bool {
+	return int(m) < len(methodFacts) && methodFacts[m]&facts != 0
+}
 
 // OrdersBuckets reports whether the visitors of an earlier bucket are ahead of those of a later one, and those of one bucket are equal.
 func (m Method) OrdersBuckets() bool { return m.has(ordersBuckets) }
@@ -67,9 +70,5 @@ func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText accepts the names that String returns.
 func (m *Method) UnmarshalText(text []byte) error {
-	i, err := indexOf(methodNames, "queueing method", string(text))
-	if err == nil {
-		*m = Method(i)
-	}
-	return err
+	return choose(m, methodNames, "queueing method", text)
 }

@@ -1,18 +1,17 @@
 package templates
 
-// longWait is the longest wait, in minutes, that pages write as a number; beyond
-// it the built-in page says "more than 4 hours".
+// longWait is the longest wait, in minutes, that pages write as a number. For a longer one
+// the built-in page says "more than 4 hours".
 const longWait = 240
 
-// Data is the state of a room for one group of queued visitors: everyone in the
-// same state shares one rendered page. In an exact line, where
-// everyone has a place of their own, those share a page whose places have the
-// same [Place.Shape]; their own numbers are filled in by [Rendered.AppendTo].
-// It is comparable.
+// Data is the state of a room for a group of queued visitors. All visitors in the same
+// state share one rendered page. In an exact line each visitor has a place of their own:
+// there those share a page whose places have the same [Place.Shape], and
+// [Rendered.AppendTo] fills in their own numbers. Data is comparable.
 //
-// What contradicts itself is resolved towards saying less: numbers below zero
-// count as zero, and numbers that are not known, or that do not belong to the
-// queueing method, are shown as zero.
+// Where Data contradicts itself, the page says less: numbers below zero count as zero, and
+// numbers that are not known, or that do not belong to the queueing method, are shown as
+// zero.
 type Data struct {
 	// RoomName is the configured name of the room.
 	RoomName string
@@ -24,16 +23,16 @@ type Data struct {
 	// QueueIsFull says that the queue takes no new visitors.
 	QueueIsFull bool
 
-	// WaitTimeKnown says that the wait times below are estimates worth showing.
+	// WaitTimeKnown says that the wait times below are estimates, and can be shown.
 	WaitTimeKnown bool
 	// WaitTime is the estimated wait in minutes, rounded up. For the random
 	// method WaitTime50Percentile is shown in its place.
 	WaitTime int
-	// WaitTime25Percentile, WaitTime50Percentile and WaitTime75Percentile are
-	// the minutes after which that share of visitors is in; random only.
+	// WaitTime25Percentile, WaitTime50Percentile and WaitTime75Percentile are the minutes
+	// within which that share of the visitors is let in; random only.
 	WaitTime25Percentile, WaitTime50Percentile, WaitTime75Percentile int
 
-	// UsersAheadKnown says that UsersAhead is true.
+	// UsersAheadKnown says that UsersAhead is known.
 	UsersAheadKnown bool
 	// UsersAhead is the number of visitors present in line before this one.
 	UsersAhead int
@@ -47,8 +46,8 @@ type Data struct {
 	Place Place
 }
 
-// Refreshes reports whether visitors in this state are to check in again.
-// Only a room that rejects, and is not held by QueueAll, sends them away.
+// Refreshes reports whether visitors in this state should check in again. Only a room that
+// rejects, without QueueAll, sends them away.
 func (d Data) Refreshes() bool {
 	return d.QueueAll || !d.nobodyEnters()
 }
@@ -108,9 +107,8 @@ func (d Data) resolvedWait() Data {
 	return d
 }
 
-// position counts the visitors in line up to this one, as far as is known: 1 is
-// next, 0 is unknown. Only in an exact line it is exact. d is expected to be
-// resolved.
+// position is the visitor's position in line: 1 is next, 0 is unknown. It is exact in an
+// exact line only. d has to be resolved.
 func (d Data) position() (n int, exact bool) {
 	if !d.UsersAheadKnown {
 		return 0, false

@@ -6,13 +6,13 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/setting"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // field is a key of the file, with what is below it.
 type field struct {
-	queue.Field
+	setting.Field
 	path  string   // from the top, or from the top of a list's element
 	form  form     // of a text, or of a list's elements
 	inner []*field // of a mapping, or of a list's mappings
@@ -30,7 +30,7 @@ var (
 
 func fieldsOf(t reflect.Type, prefix string, room bool) []*field {
 	var fields []*field
-	for _, described := range queue.Fields(t) {
+	for _, described := range setting.Fields(t) {
 		f := &field{Field: described, path: prefix + described.Name, form: forms[described.Tag.Get("is")], room: room}
 		if f.form.want == "" {
 			f.form.want = f.Wants()

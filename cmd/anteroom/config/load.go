@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/setting"
 )
 
 // Options are what Load works from. It looks at nothing else.
@@ -103,7 +103,7 @@ func (s *section) sections(list string) []*section {
 
 // fill sets what was not given, or not right, of a struct to its default.
 func (s *section) fill(v reflect.Value, prefix string) {
-	for _, f := range queue.Fields(v.Type()) {
+	for _, f := range setting.Fields(v.Type()) {
 		if inner := f.Of(v); inner.Kind() == reflect.Struct {
 			s.fill(inner, prefix+f.Name+".")
 		} else if name := prefix + f.Name; !s.isGiven(name) || !s.fine(name) {

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/setting"
 	"github.com/anteroom-gate/anteroom/templates/spelling"
 )
 
@@ -74,7 +74,7 @@ var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 func otherType(f *field, tag, text string) string {
 	switch kind := f.Type.Kind(); {
 	case kind == reflect.Bool && tag != "!!bool":
-		return queue.NotBool(text)
+		return setting.NotBool(text)
 	case kind == reflect.Int && tag == "!!str" && decimal.MatchString(text):
 		return "is a string: without the quotes it is a whole number"
 	case kind == reflect.Int && tag != "!!int" && !decimal.MatchString(text):
@@ -97,7 +97,7 @@ func (d *loader) canonical(w *written, text string) (canonical, problem string) 
 	v, problem := f.Parse(text)
 	switch {
 	case f.Type.Kind() == reflect.Bool && w.from == fromFile && text != w.node.Value && text != "true" && text != "false":
-		return text, queue.NotBool(text)
+		return text, setting.NotBool(text)
 	case problem == "":
 		return f.Text(v), ""
 	case f.Choices != nil && f.Type.Kind() != reflect.Int:

@@ -1,6 +1,9 @@
-package queue
+// Package setting describes the fields of a struct of settings by their tags: their names,
+// defaults and bounds, and how they are written in files and in JSON.
+package setting
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -14,14 +17,14 @@ import (
 	"time"
 )
 
-// A Field is a setting, as the tags of a struct's field describe it. It knows the rules for its value by itself; what goes for several
-// fields together is told by those who have them all.
+// A Field is a setting, as the tags of a struct's field describe it. It has the rules for its own value. Rules for several fields
+// together belong to the struct.
 type Field struct {
 	Name     string   // of the yaml tag
 	Usage    string   // a phrase that says what the setting is
 	Default  string   // as a file would have it, "" for none
 	Min, Max string   // of a number or a duration, "" for no bound of its own
-	Choices  []string // that there are, nil where the value may be anything
+	Choices  []string // the names that the value may be, nil if it may be anything
 	Live     bool     // may be changed while a room runs
 	Type     reflect.Type
 	Tag      reflect.StructTag
@@ -33,8 +36,8 @@ var durationType = reflect.TypeFor[time.Duration]()
 
 const aDuration = "a duration such as 5m or 90s"
 
-// Fields returns the fields of a struct type that have a yaml tag, in their order. Those of a struct that is tagged yaml:",inline" are
-// among them.
+// Fields returns the fields of a struct type that have a yaml tag, in their order. In the place of a struct that is tagged
+// yaml:",inline" it returns that struct's fields.
 func Fields(t reflect.Type) []Field {
 	var fields []Field
 	for i := range t.NumField() {
@@ -66,22 +69,15 @@ func newField(sf reflect.StructField, name string) Field {
 		f.Choices = c.Choices()
 	}
 	if sf.Type.Kind() == reflect.Int {
-		f.Min, f.Max = orElse(f.Min, strconv.Itoa(math.MinInt32)), orElse(f.Max, strconv.Itoa(math.MaxInt32))
+		f.Min, f.Max = cmp.Or(f.Min, strconv.Itoa(math.MinInt32)), cmp.Or(f.Max, strconv.Itoa(math.MaxInt32))
 	}
 	return f
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
-// Of returns the field in a struct, which has to be addressable for it to be set.
+// Of returns the field of a struct. To set it, the struct has to be addressable.
 func (f *Field) Of(s reflect.Value) reflect.Value { return s.FieldByIndex(f.index) }
 
-// SetDefault sets the field in a struct to its default, if it has one.
+// SetDefault sets the field of a struct to its default, if it has one.
 func (f *Field) SetDefault(s reflect.Value) {
 	if f.Default == "" {
 		return
@@ -91,7 +87,7 @@ func (f *Field) SetDefault(s reflect.Value) {
 	}
 }
 
-// Wants names the kind of value, for those who gave another kind.
+// Wants names the kind of value that the field has, for a message about a value of another kind.
 func (f *Field) Wants() string {
 	switch {
 	case f.Type == durationType:
@@ -109,7 +105,8 @@ func (f *Field) Wants() string {
 	}
 }
 
-// Parse reads the field's value. The problem is "", or what is wrong with the text; it continues a sentence that begins with it.
+// Parse reads the field's value. The problem is what is wrong with the text, "" for nothing; it continues a sentence that begins with
+// the text.
 func (f *Field) Parse(text string) (v reflect.Value, problem string) {
 	if v, problem = f.read(text); problem == "" {
 		problem = f.outOfBounds(v, text)
@@ -117,65 +114,77 @@ func (f *Field) Parse(text string) (v reflect.Value, problem string) {
 	return v, problem
 }
 
-// read is Parse, whatever the bounds.
+// read is Parse without the bounds.
 func (f *Field) read(text string) (v reflect.Value, problem string) {
 	v = reflect.New(f.Type).Elem()
 	switch {
 	case f.Type == durationType:
-		problem = readDuration(v, text)
+		return v, readDuration(v, text)
 	case v.Kind() == reflect.Int:
-		problem = readInt(v, text)
+		return v, readInt(v, text)
 	case v.Kind() == reflect.Float64:
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			problem = "is not a number such as " + f.Default
-		}
-		v.SetFloat(n)
+		return v, f.readFloat(v, text)
 	case v.Kind() == reflect.Bool:
-		b, err := strconv.ParseBool(text)
-		if err != nil {
-			problem = NotBool(text)
-		}
-		v.SetBool(b)
+		return v, readBool(v, text)
 	case f.Choices != nil && !slices.Contains(f.Choices, text):
-		problem = "is not " + f.Wants()
+		return v, "is not " + f.Wants()
 	case v.Kind() == reflect.String:
 		v.SetString(text)
-	default:
-		problem = unmarshalText(v, text)
+		return v, ""
 	}
-	return v, problem
+	return v, unmarshalText(v, text)
 }
 
-// outOfBounds is what is wrong with a value that was read from the text, "" for nothing.
+func (f *Field) readFloat(v reflect.Value, text string) string {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return "is not a number such as " + f.Default
+	}
+	v.SetFloat(n)
+	return ""
+}
+
+func readBool(v reflect.Value, text string) string {
+	b, err := strconv.ParseBool(text)
+	if err != nil {
+		return NotBool(text)
+	}
+	v.SetBool(b)
+	return ""
+}
+
+// outOfBounds says what is wrong with a value that was read from the text, "" for nothing.
 func (f *Field) outOfBounds(v reflect.Value, text string) string {
 	switch value := v.Interface().(type) {
 	case time.Duration:
 		least, _ := time.ParseDuration(f.Min)
 		most, _ := time.ParseDuration(f.Max)
-		switch {
-		case value < least:
-			return "is too short: at least " + f.Min
-		case value > most:
-			return "is too long: at most " + f.Max
-		}
+		return f.outside(cmp.Compare(value, least), cmp.Compare(value, most), "short", "long")
 	case int:
 		least, _ := strconv.Atoi(f.Min)
 		most, _ := strconv.Atoi(f.Max)
-		switch {
-		case value > most:
-			return "is too large: at most " + f.Max
-		case value < least:
-			return "is too small: at least " + f.Min
-		case f.Choices != nil && !slices.Contains(f.Choices, text):
-			return "is not one of " + strings.Join(f.Choices, ", ")
+		problem := f.outside(cmp.Compare(value, least), cmp.Compare(value, most), "small", "large")
+		if problem == "" && f.Choices != nil && !slices.Contains(f.Choices, text) {
+			problem = "is not one of " + strings.Join(f.Choices, ", ")
 		}
+		return problem
 	case float64:
 		least, _ := strconv.ParseFloat(f.Min, 64)
 		most, _ := strconv.ParseFloat(f.Max, 64)
 		if !(value >= least && value <= most) { // so that NaN is neither
 			return fmt.Sprintf("is out of bounds: from %s to %s", f.Min, f.Max)
 		}
+	}
+	return ""
+}
+
+// outside says how a value is out of bounds that compares so with the least and the most that there may be.
+func (f *Field) outside(withLeast, withMost int, below, above string) string {
+	switch {
+	case withMost > 0:
+		return "is too " + above + ": at most " + f.Max
+	case withLeast < 0:
+		return "is too " + below + ": at least " + f.Min
 	}
 	return ""
 }
@@ -191,7 +200,7 @@ func unmarshalText(v reflect.Value, text string) string {
 	return ""
 }
 
-// NotBool is the problem of a switch that is neither true nor false. It suggests one of them for the words of older YAML.
+// NotBool is the problem of a switch that is neither true nor false. For the words of older YAML it suggests one of them.
 func NotBool(text string) string {
 	const problem = "is not true or false"
 	switch strings.ToLower(text) {
@@ -205,7 +214,7 @@ func NotBool(text string) string {
 
 var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
-// readInt reads a whole number; one that is too large for any machine is the largest that there is.
+// readInt reads a whole number. A number that is too large for any machine is read as the largest that there is.
 func readInt(v reflect.Value, text string) string {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if !decimal.MatchString(text) || err != nil && !errors.Is(err, strconv.ErrRange) {
@@ -215,7 +224,7 @@ func readInt(v reflect.Value, text string) string {
 	return ""
 }
 
-// intHint is for the ways of writing numbers that not everybody reads alike.
+// intHint suggests the plain digits for a number with underscores or leading zeros, which not everybody reads alike.
 func intHint(text string) string {
 	digits := strings.TrimLeft(strings.ReplaceAll(text, "_", ""), "0+")
 	if len(digits) > 18 || !decimal.MatchString(digits) {
@@ -257,7 +266,7 @@ func FormatDuration(d time.Duration) string {
 	return text
 }
 
-// SetJSON sets the field in a struct to a value that JSON has. The error continues a sentence that begins with the field's name.
+// SetJSON sets the field of a struct to a value that JSON has. The error continues a sentence that begins with the field's name.
 func (f *Field) SetJSON(s reflect.Value, value json.RawMessage) error {
 	v, err := f.ParseJSON(value)
 	if err == nil {
@@ -279,31 +288,43 @@ func (f *Field) ParseJSON(value json.RawMessage) (reflect.Value, error) {
 	return v, nil
 }
 
-// textOf is a value as a file would have it that JSON has in the type that JSON has it in.
+// ReadJSON is ParseJSON without the bounds.
+func (f *Field) ReadJSON(value json.RawMessage) (v reflect.Value, problem string) {
+	text, err := f.textOf(value)
+	if err != nil {
+		return v, err.Error()
+	}
+	return f.read(text)
+}
+
+// textOf returns a value that JSON has as a file would have it. In JSON it has to be of the kind that JSON writes.
 func (f *Field) textOf(value json.RawMessage) (string, error) {
 	var given any
 	if err := json.Unmarshal(value, &given); err != nil {
 		return "", errors.New("is no JSON")
 	}
-	wanted := f.Type.Kind()
-	if f.Type == durationType || f.Choices != nil && wanted != reflect.Int {
-		wanted = reflect.String
-	}
+	text, kind, fits := string(value), f.kindInJSON(), false
 	switch given := given.(type) {
 	case string:
-		if wanted == reflect.String {
-			return given, nil
-		}
+		text, fits = given, kind == reflect.String
 	case float64:
-		if wanted == reflect.Int || wanted == reflect.Float64 {
-			return string(value), nil
-		}
+		fits = kind == reflect.Int || kind == reflect.Float64
 	case bool:
-		if wanted == reflect.Bool {
-			return string(value), nil
-		}
+		fits = kind == reflect.Bool
 	}
-	return "", errors.New("wants " + f.Wants())
+	if !fits {
+		return "", errors.New("wants " + f.Wants())
+	}
+	return text, nil
+}
+
+// kindInJSON is the kind of the field's values in JSON: durations, and choices that are not numbers, are texts there.
+func (f *Field) kindInJSON() reflect.Kind {
+	kind := f.Type.Kind()
+	if f.Type == durationType || f.Choices != nil && kind != reflect.Int {
+		return reflect.String
+	}
+	return kind
 }
 
 // JSON writes a value of the field as JSON has it: numbers and switches as they are, the rest as text.

@@ -11,7 +11,7 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-var standingCases = []contractCase{
+var statusCases = []contractCase{
 	{"admissions count by the calendar minute", func(n *node) {
 		n.configure(ample())
 		n.at(59 * time.Second)
@@ -23,11 +23,11 @@ var standingCases = []contractCase{
 		n.at(10 * time.Minute)
 		assert.Zero(n, n.look().Admitted)
 	}},
-	{"sync and admit tell the same of how the room stands", func(n *node) {
+	{"sync and admit return the same status", func(n *node) {
 		n.configure(ample())
 		n.count(people(5, cell(0)))
-		_, standing := n.admit(newcomer(1), waiter(2, cell(0)))
-		assert.Equal(n, standing, n.look().Status)
+		_, status := n.admit(newcomer(1), waiter(2, cell(0)))
+		assert.Equal(n, status, n.look().Status)
 	}},
 	{"open is what both limits leave", func(n *node) {
 		s := limited(10)
@@ -46,17 +46,17 @@ var standingCases = []contractCase{
 	{"with all slots taken, the next opens when a session ends", func(n *node) {
 		n.configure(limited(1))
 		n.at(5 * time.Second)
-		grants, standing := n.admit(newcomer(1))
-		assert.GreaterOrEqual(n, standing.NextOpen, grants[0].Expires)
-		assert.LessOrEqual(n, standing.NextOpen, grants[0].Expires.Add(n.h.Slack))
+		grants, status := n.admit(newcomer(1))
+		assert.GreaterOrEqual(n, status.NextOpen, grants[0].Expires)
+		assert.LessOrEqual(n, status.NextOpen, grants[0].Expires.Add(n.h.Slack))
 	}},
 	{"with the minute's allowance used, the next opens with the next minute", func(n *node) {
 		s := ample()
 		s.NewUsersPerMinute = 1
 		s.SessionDuration = time.Hour
 		n.configure(s)
-		_, standing := n.admit(newcomer(1))
-		assert.Equal(n, start.Add(time.Minute), standing.NextOpen)
+		_, status := n.admit(newcomer(1))
+		assert.Equal(n, start.Add(time.Minute), status.NextOpen)
 	}},
 	{"with no session to end and no more allowed at a time, none opens", func(n *node) {
 		s := limited(1)
@@ -102,8 +102,8 @@ var standingCases = []contractCase{
 	}},
 }
 
-// nextOpenIsNeverLate looks, in rooms in random states, whether a slot opens by
-// the passing of time alone before NextOpen says so.
+// nextOpenIsNeverLate checks, in rooms in random states, that no slot opens before NextOpen
+// only because time passes.
 func nextOpenIsNeverLate(n *node) {
 	rnd := rand.New(rand.NewPCG(7, 2021))
 	for round := range 300 {
