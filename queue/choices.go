@@ -2,38 +2,6 @@ package queue
 
 import "fmt"
 
-// Method is how a room chooses among those who wait.
-type Method uint8
-
-// The queueing methods; the zero value is FIFO.
-const (
-	FIFO        Method = iota // earlier buckets first
-	Random                    // an equal chance at every check-in
-	Line                      // first come, first served, to the individual
-	Passthrough               // everyone enters, and is counted
-	Reject                    // nobody enters
-)
-
-var methodNames = []string{"fifo", "random", "line", "passthrough", "reject"}
-
-// Choices returns the names of all methods.
-func (Method) Choices() []string { return methodNames }
-
-// String returns the method's name as configuration files spell it.
-func (m Method) String() string { return nameOf(methodNames, int(m)) }
-
-// MarshalText returns the method's name.
-func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
-
-// UnmarshalText accepts the names that String returns.
-func (m *Method) UnmarshalText(text []byte) error {
-	i, err := indexOf(methodNames, "queueing method", string(text))
-	if err == nil {
-		*m = Method(i)
-	}
-	return err
-}
-
 // Pacing is how a minute's allowance is released while people wait.
 type Pacing uint8
 

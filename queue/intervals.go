@@ -14,7 +14,7 @@ const leastJitter = .15
 // chance, there are always several.
 func (s *Settings) Intervals() (least, most, step time.Duration) {
 	spread := time.Duration(float64(s.RefreshInterval) * s.RefreshJitter).Truncate(time.Millisecond)
-	if s.Method == Random {
+	if s.Method.Draws() {
 		spread = max(spread, time.Duration(float64(s.RefreshInterval)*leastJitter), time.Second)
 	}
 	least, most = s.RefreshInterval-spread, s.RefreshInterval+spread

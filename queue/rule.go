@@ -12,7 +12,7 @@ const AllowancePeriod = time.Minute
 
 // Open is the one rule's count of open slots: never negative.
 func Open(s Settings, active, released, admitted int) int {
-	if s.QueueAll || s.Method == Reject {
+	if s.AdmitsNobody() {
 		return 0
 	}
 	return max(0, min(s.TotalActiveUsers-active, released-admitted))
@@ -101,7 +101,7 @@ func InOrder(m Method, claims []Claim) []int {
 		switch {
 		case claims[i].Newcomer():
 			return math.MaxInt64
-		case m == Random:
+		case m.Draws():
 			return 0
 		}
 		return claims[i].Cell.Bucket

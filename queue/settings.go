@@ -103,7 +103,7 @@ func (s Settings) Misfits() []SettingFault {
 	}
 	require(s.QueueTicketTTL >= 2*s.RefreshInterval, "queue_ticket_ttl", s.QueueTicketTTL,
 		"is too short: at least two refresh intervals, %s", FormatDuration(2*s.RefreshInterval))
-	require(s.Method != Line || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
+	require(!s.Method.HasExactLine() || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
 		"is too short: longer than a refresh interval, which is %s, with some to spare for the way", FormatDuration(s.RefreshInterval))
 	return faults
 }
@@ -160,7 +160,7 @@ func (s *Settings) CheckInSlack() time.Duration { return max(s.RefreshInterval/8
 // be come back to: not before the check-in that its visitor was told to make. Of an
 // exact line the store knows.
 func (s *Settings) PlaceEnds(t *Ticket) Instant {
-	if s.Method == Line {
+	if s.Method.HasExactLine() {
 		return endOfInstants
 	}
 	return t.LastCheckIn.Add(max(s.QueueTicketTTL, WholeSeconds(t.RefreshInterval)+s.CheckInSlack()))
@@ -177,7 +177,7 @@ func (s Settings) PlaceLasts() time.Duration {
 // exact line it does not know yet.
 func (s Settings) ReturnsWithin() time.Duration {
 	_, interval, _ := s.Intervals()
-	if s.Method == Random {
+	if s.Method.Draws() {
 		interval += s.RefreshInterval // of the first check-in
 	}
 	return WholeSeconds(interval) + s.CheckInSlack()
@@ -224,15 +224,21 @@ func (s *Settings) BucketOf(arrived Instant) Instant {
 	return arrived.Floor(s.Bucket).Floor(time.Second)
 }
 
+// AdmitsEveryone reports whether everyone is let in, without waiting for anything.
+func (s *Settings) AdmitsEveryone() bool { return s.Method.EveryoneEnters() && !s.QueueAll }
+
+// AdmitsNobody reports whether nobody new is let in.
+func (s *Settings) AdmitsNobody() bool { return s.Method.NobodyEnters() || s.QueueAll }
+
 // RejectsAll reports whether nobody gets even a place in line.
-func (s *Settings) RejectsAll() bool { return s.Method == Reject && !s.QueueAll }
+func (s *Settings) RejectsAll() bool { return s.Method.NobodyEnters() && !s.QueueAll }
 
 // PacingInForce is the pacing in force: PacingAuto resolved.
 func (s Settings) PacingInForce() Pacing {
 	switch {
 	case s.Pacing != PacingAuto:
 		return s.Pacing
-	case s.Method == Random:
+	case s.Method.Draws():
 		return PacingRandom
 	default:
 		return PacingMinute

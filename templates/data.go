@@ -1,14 +1,5 @@
 package templates
 
-// Names of the queueing methods in templates and JSON.
-const (
-	methodFIFO        = "fifo"
-	methodRandom      = "random"
-	methodLine        = "line"
-	methodPassthrough = "passthrough"
-	methodReject      = "reject"
-)
-
 // longWait is the longest wait, in minutes, that pages write as a number; beyond
 // it the built-in page says "more than 4 hours".
 const longWait = 240
@@ -59,7 +50,7 @@ type Data struct {
 // Refreshes reports whether visitors in this state are to check in again.
 // Only a room that rejects, and is not held by QueueAll, sends them away.
 func (d Data) Refreshes() bool {
-	return d.QueueAll || d.QueueingMethod != methodReject
+	return d.QueueAll || !d.nobodyEnters()
 }
 
 // resolved returns d with its contradictions resolved as Data describes.
@@ -67,7 +58,7 @@ func (d Data) resolved() Data {
 	if d.QueueingMethod == "" {
 		d.QueueingMethod = methodFIFO
 	}
-	if d.QueueingMethod != methodFIFO {
+	if !d.ordersBuckets() {
 		d.ArrivalBucket = ""
 	}
 	d = d.placed()
@@ -88,7 +79,7 @@ func (d Data) resolved() Data {
 // placed returns d with the numbers of its Place, or without a Place where the
 // method has no exact line.
 func (d Data) placed() Data {
-	if d.QueueingMethod != methodLine {
+	if !d.hasExactLine() {
 		d.Place = Place{}
 		return d
 	}
@@ -99,7 +90,7 @@ func (d Data) placed() Data {
 }
 
 func (d Data) resolvedWait() Data {
-	random := d.WaitTimeKnown && d.QueueingMethod == methodRandom
+	random := d.WaitTimeKnown && d.draws()
 	if !random {
 		d.WaitTime25Percentile, d.WaitTime50Percentile, d.WaitTime75Percentile = 0, 0, 0
 	}
@@ -124,7 +115,7 @@ func (d Data) position() (n int, exact bool) {
 	if !d.UsersAheadKnown {
 		return 0, false
 	}
-	return d.UsersAhead + 1, d.QueueingMethod == methodLine
+	return d.UsersAhead + 1, d.hasExactLine()
 }
 
 // isLong reports whether the wait is too long to be written as a number.

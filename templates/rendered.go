@@ -177,7 +177,7 @@ func marked(d Data) own {
 	if d.Refreshes() {
 		o.refresh = mark(refreshInterval)
 	}
-	if d.QueueingMethod != methodLine {
+	if !d.hasExactLine() {
 		return o
 	}
 	for v, value := range map[ownValue]*any{

@@ -211,7 +211,7 @@ func drawResults(dir string, c simulate.Config, results []*simulate.Result) erro
 		if err := drawResult(name+".png", c, r, 0); err != nil {
 			return err
 		}
-		if !c.Spoofed || r.Method != queue.Random || r.Wait.Max <= spoofedCloseUp.Seconds() {
+		if !c.Spoofed || !r.Method.Draws() || r.Wait.Max <= spoofedCloseUp.Seconds() {
 			continue
 		}
 		if err := drawResult(name+"-first-30m.png", c, r, spoofedCloseUp); err != nil {

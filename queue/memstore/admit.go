@@ -64,14 +64,14 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 			r.extend(c.ID, r.now.Add(r.settings.SessionLasts(r.slack)), known.admitted)
 		}
 		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: max(r.sessions[c.ID].expires, r.now+1)}
-	case c.HeldOnly, c.NoSlot && r.settings.Method != queue.Line:
+	case c.HeldOnly, c.NoSlot && !r.settings.Method.HasExactLine():
 		return queue.Grant{Verdict: queue.Refused}
-	case r.settings.Method == queue.Line:
+	case r.settings.Method.HasExactLine():
 		return r.decideInLine(c)
 	case seen && !c.Newcomer() && c.ArrivedAt <= known.admitted:
 		return queue.Grant{Verdict: queue.Used}
 	}
-	pass := r.settings.Method == queue.Passthrough && !r.settings.QueueAll
+	pass := r.settings.AdmitsEveryone()
 	if pass && r.active >= beyond*r.settings.TotalActiveUsers {
 		r.change(c.Cell, -1)
 		return queue.Grant{Verdict: queue.Beyond}
@@ -117,7 +117,7 @@ func (r *room) takeBack(c queue.Claim, before session, p queue.Place) {
 
 // present counts the people who wait.
 func (r *room) present() int {
-	if r.settings.Method == queue.Line {
+	if r.settings.Method.HasExactLine() {
 		return r.line.Len()
 	}
 	return r.cells.present
@@ -128,7 +128,7 @@ func (r *room) present() int {
 // would be the first in line. It is zero where there is nothing to wait for.
 func (r *room) settled() queue.Instant {
 	at := r.unknown.Add(r.settings.ReturnsWithin())
-	if r.settings.Method != queue.Line || at <= r.now {
+	if !r.settings.Method.HasExactLine() || at <= r.now {
 		return 0
 	}
 	return at
@@ -146,7 +146,7 @@ func (r *room) open() int {
 // come back race, once an interval.
 func (r *room) may(c queue.Claim) bool {
 	open := r.open()
-	if r.settings.Method == queue.Random && !c.Newcomer() {
+	if r.settings.Method.Draws() && !c.Newcomer() {
 		return r.drawn.may(c, open, r.now)
 	}
 	return open-r.ahead(c) > 0

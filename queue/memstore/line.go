@@ -150,7 +150,7 @@ func (r *room) numberOf(c queue.Claim) uint64 {
 
 // viewLine tells of the exact line.
 func (r *room) viewLine(v *queue.View) {
-	if r.settings.Method != queue.Line {
+	if !r.settings.Method.HasExactLine() {
 		return
 	}
 	v.LastNumber = r.numbers.last

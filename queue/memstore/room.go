@@ -78,7 +78,7 @@ func (r *room) configure(c queue.Configuration) error {
 	if c.Version != r.current.Version+1 {
 		return queue.ErrConflict
 	}
-	next, begins := r.numbers, r.settings.Method != queue.Line && c.Settings.Method == queue.Line
+	next, begins := r.numbers, !r.settings.Method.HasExactLine() && c.Settings.Method.HasExactLine()
 	if begins {
 		next = r.begin(c)
 	}
@@ -272,7 +272,7 @@ func (r *room) nextRelease(released int, more queue.Instant) queue.Instant {
 // empties is when the last who wait now will have left if nobody checks in, or
 // before that; only meaningful while people wait.
 func (r *room) empties() queue.Instant {
-	if r.settings.Method == queue.Line {
+	if r.settings.Method.HasExactLine() {
 		return r.line.Last().Until()
 	}
 	return r.cells.empties()
@@ -287,7 +287,7 @@ func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
 		return r.recovered()
 	case r.settled() != 0 && !r.settings.QueueAll:
 		return r.settled()
-	case r.settings.QueueAll || r.settings.Method == queue.Reject || free <= allowance && end == 0:
+	case r.settings.AdmitsNobody() || free <= allowance && end == 0:
 		return 0
 	case free < allowance:
 		return end
