@@ -117,8 +117,8 @@ func (g *Gate) getReady(w http.ResponseWriter, _ *http.Request) {
 	}
 	failing := map[string]string{}
 	for r := range g.current.Load().rooms {
-		if r.line.queue.StoreFailing() {
-			failing[r.cfg.Name] = r.line.queue.Settings().OnStoreError.String()
+		if r.queue.StoreFailing() {
+			failing[r.queue.Name()] = r.queue.Settings().OnStoreError.String()
 		}
 	}
 	if len(failing) > 0 {
@@ -139,33 +139,20 @@ func (g *Gate) getRooms(w http.ResponseWriter, _ *http.Request) {
 // withRoom finds the room that the path names.
 func (g *Gate) withRoom(next func(http.ResponseWriter, *http.Request, *room)) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
-		name := q.PathValue("room")
-		switch r := g.current.Load().called(name); {
-		case r == nil:
-			refuse(w, http.StatusNotFound, "There is no room of this name. See /api/v1/rooms.")
-		case r.line != nil:
+		name, s := q.PathValue("room"), g.current.Load()
+		if r := s.roomNamed(name); r != nil {
 			next(w, q, r)
+			return
+		}
+		switch f := s.familyNamed(name); {
+		case f == nil:
+			refuse(w, http.StatusNotFound, "There is no room of this name. See /api/v1/rooms.")
 		case q.Pattern == roomPattern:
-			reply(w, r.describe())
+			reply(w, f.describe())
 		default:
 			refuse(w, http.StatusNotFound, "There is a room for each value of the path, and none of this name: each is called "+name+".VALUE. See /api/v1/rooms.")
 		}
 	}
-}
-
-// called returns the room of a name, or the model of the family.
-func (s *setup) called(name string) *room {
-	name, value, one := strings.Cut(name, ".")
-	for _, p := range s.places {
-		switch {
-		case p.cfg.Name != name:
-		case !one:
-			return p
-		case p.family != nil:
-			return p.family.known(value)
-		}
-	}
-	return nil
 }
 
 // roomPattern is the resource of a room, and of what a family's rooms start with.
@@ -206,21 +193,19 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 	if !ok {
 		return
 	}
-	if r.family != nil {
-		r.family.ask(r.value)
-	}
-	err := r.line.change(q.Context(), g.o.Clock(), patch, q.RemoteAddr)
+	r.keep(g.o.Clock())
+	err := r.change(q.Context(), g.o.Clock(), patch, q.RemoteAddr)
 	faults := new(faultsError)
 	switch {
 	case err == nil:
-		g.o.Log.Info("room changed", zap.String("room", r.cfg.Name), zap.ByteString("changes", patch), zap.String("by", q.RemoteAddr))
+		g.o.Log.Info("room changed", zap.String("room", r.queue.Name()), zap.ByteString("changes", patch), zap.String("by", q.RemoteAddr))
 		reply(w, r.describe())
 	case errors.Is(err, errNoObject):
 		refuse(w, http.StatusBadRequest, "The body is not a JSON object.")
 	case errors.As(err, &faults):
 		refuse(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.lines...)
 	default:
-		g.o.Log.Error("room not changed", zap.String("room", r.cfg.Name), zap.Error(err))
+		g.o.Log.Error("room not changed", zap.String("room", r.queue.Name()), zap.Error(err))
 		refuse(w, http.StatusServiceUnavailable, "The store does not answer. It may make the change all the same: look before you ask again.")
 	}
 }

@@ -23,43 +23,59 @@ var (
 	closing     = []string{"close"}
 )
 
+// answer turns the queue's decision into an answer.
+func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
+	v.room.countDecision(d)
+	if d.Outcome != queueroom.Admitted {
+		v.setup.origin.Wanted(r.Host)
+	}
+	switch d.Outcome {
+	case queueroom.Admitted:
+		g.forward(w, r, v, d)
+	case queueroom.Queued:
+		g.queued(w, r, v, d)
+	case queueroom.Rejected:
+		g.rejected(w, r, v, d)
+	case queueroom.Busy:
+		g.busy(w, r, v)
+	}
+}
+
 // queued answers a visitor who waits.
 func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	h, own := w.Header(), make([]string, 2) // one allocation for two headers
-	if d.Issue || v.stale {
-		if own[0] = g.seal(v, d.Ticket); own[0] != "" {
-			h["Set-Cookie"] = append(own[0:1:1], v.excess(r)...)
-		}
+	if cookies := v.appendCookies(own[:0:1], r, &d); len(cookies) > 0 {
+		h["Set-Cookie"] = cookies
 	}
-	language := v.room.language(r)
-	page, told := v.room.waiting(&d, language)
-	own[1] = strconv.Itoa(told.RefreshSeconds)
+	language := v.setup.language(r)
+	page, values := v.setup.waiting(v.room.queue.Numbers(), &d, language)
+	own[1] = strconv.Itoa(values.RefreshSeconds)
 	h["Retry-After"] = own[1:2:2]
-	if language == "" || v.room.set.Custom() {
+	if language == "" || v.setup.set.Custom() {
 		h["Refresh"] = h["Retry-After"]
 	}
-	v.room.write(w, r, page, &told)
+	v.setup.write(w, r, page, &values)
 }
 
-// rejected answers a visitor whom the room does not take. Who sent a form must
-// not take the page for the answer to it.
+// rejected answers a visitor whom the room does not take. A page would look like the
+// answer to a form that was sent.
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	g.setTicket(w.Header(), v, &d)
+	v.setCookies(w.Header(), r, &d)
 	if unsafe(r) {
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return
 	}
-	language := v.room.language(r)
-	v.room.write(w, r, v.room.refusal(language), &templates.Visitor{LastUpdated: v.now.UTC()})
+	page := v.setup.refusal(v.room.queue.Numbers(), v.setup.language(r))
+	v.setup.write(w, r, page, &templates.Visitor{LastUpdated: v.now.UTC()})
 }
 
 // language returns the language of the page that answers a request, and "" if
 // JSON does. The script of the built-in page gets its JSON in any case.
-func (r *room) language(q *http.Request) string {
-	if (r.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && templates.WantsJSON(headerValue(q.Header["Accept"])) {
+func (rs *roomSetup) language(q *http.Request) string {
+	if (rs.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && templates.WantsJSON(headerValue(q.Header["Accept"])) {
 		return ""
 	}
-	return r.set.Match(headerValue(q.Header["Accept-Language"]))
+	return rs.set.Match(headerValue(q.Header["Accept-Language"]))
 }
 
 // headerValue is the value of a header that may stand on several lines.
@@ -80,7 +96,7 @@ func headerValue(lines []string) string {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // write sends a page or JSON with a visitor's own values in it.
-func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, v *templates.Visitor) {
+func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v *templates.Visitor) {
 	h := w.Header()
 	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, varies, noSniff, page.kind
 	if page.language != nil {
@@ -91,32 +107,31 @@ func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, v *temp
 	}
 	h["Content-Length"] = []string{strconv.Itoa(page.Len(*v))}
 	leaveBody(h, q)
-	w.WriteHeader(r.cfg.StatusCode)
+	w.WriteHeader(rs.cfg.StatusCode)
 	if q.Method == http.MethodHead {
 		return
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	*buf = page.AppendTo((*buf)[:0], *v)
-	// Whoever does not read the answer has gone.
+	// A visitor who does not read the answer has gone.
 	_, _ = w.Write(*buf)
 }
 
 // busy answers a request of someone who would have to wait and that cannot be
 // held back. Its body is not read, and their place is not touched.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
-	v.room.retryLater(w.Header())
+	retryLater(w.Header(), v.room.settings())
 	if subresource(r) {
-		g.problem(w, r, http.StatusServiceUnavailable, v.room.set.Languages)
+		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
 		return
 	}
 	g.writeProblem(w, r, http.StatusTooManyRequests, g.problems.JSON(http.StatusTooManyRequests), problemType)
 }
 
-// retryLater says when it is worth asking again.
-func (r *room) retryLater(h http.Header) {
-	interval := r.settings().RefreshInterval
-	h["Retry-After"] = []string{strconv.Itoa(int(queue.WholeSeconds(interval) / time.Second))}
+// retryLater says when it is worth asking again of a room with the settings.
+func retryLater(h http.Header, s queue.Settings) {
+	h["Retry-After"] = []string{strconv.Itoa(int(queue.WholeSeconds(s.RefreshInterval) / time.Second))}
 }
 
 // problem answers with an error page in the visitor's language, or with

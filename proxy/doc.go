@@ -3,20 +3,24 @@
 //
 // The life of a request, as [Gate.ServeHTTP] has it:
 //
-//	which room guards this host and path?    none → the origin       route.Table
-//	does a rule exempt it?                   yes → the origin         room.exempts
+//	is it for the gate itself?               yes → the gate           own.go
+//	which room guards this host and path?    none → the origin        guard.go
+//	does a rule exempt it?                   yes → the origin         uncounted.go
 //	is it a browser's own, a preflight?      yes → the origin         uncounted.go
 //	whose ticket is this?                    none we trust → new      cookie.Jar
 //	whom does the site say they are?         nobody → the ticket's    subject.Reader
 //	not in, and it is a part of a page?      yes → the origin         uncounted.go
 //	may they enter?                          the one rule             room.Room of queue/room
-//	admitted → the origin, with a new ticket where it changed         admit.go
-//	queued → a page or JSON, with the ticket                          answer.go
+//	admitted → the origin                                             forward.go
+//	queued → a page or JSON                                           answer.go
+//	either with the ticket, where it has changed                      ticket.go
 //
-// What is configured is a setup, replaced as a whole by [Gate.Configure]; the
-// rooms' lines outlive it (setup.go, room.go). A family is a room for each value
-// of a segment of the path, made and dropped as they are used (family.go). While an
-// answer is under way its session stays active (hold.go).
+// A room lasts (room.go). What is configured is a setup, which [Gate.Configure]
+// replaces as a whole: it has the table of routes, the guards that they lead to, and
+// for each guard the setup that requests go by (setup.go, roomsetup.go). A guard is a
+// room, or a family: a room for each value of a segment of the path, made and dropped
+// as they are used (guard.go, family.go). While an answer is under way its session
+// stays active (hold.go).
 //
 // Preflights and parts of pages pass without being counted, as many as the network
 // may have that they come from (networks.go). Neither passes while nobody may enter,

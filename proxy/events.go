@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
@@ -34,12 +35,12 @@ func (g *Gate) openStream(w http.ResponseWriter, r *http.Request, s *setup) *str
 	q := v.request(false, false)
 	q.Aside = true // the page comes for what is told here
 	d := queueroom.Decision{Outcome: queueroom.Admitted, Ticket: v.ticket}
-	if v.ticket.State == queue.Waiting && !v.room.line.queue.Suspended() {
-		d = v.room.line.queue.Visit(r.Context(), v.now, q)
-		v.room.note(d)
+	if v.ticket.State == queue.Waiting && !v.room.queue.Suspended() {
+		d = v.room.queue.Visit(r.Context(), v.now, q)
+		v.room.countDecision(d)
 	}
 	if d.Outcome != queueroom.Admitted {
-		g.setTicket(h, v, &d)
+		v.setCookies(h, r, &d)
 	}
 	q.Ticket = d.Ticket
 	e := newStream(g, w, v, q)
@@ -99,34 +100,39 @@ func aside(f func()) {
 // that it comes from names, or else of the only one in which they wait, or are
 // in. The status is not 200 if there is none such.
 func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
-	of, told := s.ofPage(r)
-	if name := r.URL.Query().Get("room"); name != "" {
-		if of = s.called(name); of == nil || of.line == nil {
+	of, found := s.roomOfPage(r)
+	name := r.URL.Query().Get("room")
+	if name != "" {
+		if of = s.roomNamed(name); of == nil {
 			return visitor{}, http.StatusNotFound
 		}
 	}
-	// Whose cookies cannot be read has none that counts.
-	visitors, err := g.visitors(r, s, of, told)
-	var found []visitor
-	for _, v := range visitors {
-		if err == nil && v.ticket.State == queue.None && v.subject != (queue.ID{}) && r.URL.Query().Get("room") != "" {
-			// They may wait, or be in, with another device.
-			v.ticket, _ = v.room.line.queue.Peek(r.Context(), v.now, v.request(false, false))
-		}
-		switch {
-		case err != nil || v.ticket.State == queue.None:
-		case len(found) == 0 || found[0].ticket.State == v.ticket.State:
-			found = append(found, v)
-		case v.ticket.State == queue.Waiting:
-			found = []visitor{v}
-		}
+	visitors, err := g.visitors(r, s, of, found)
+	if err != nil {
+		return visitor{}, http.StatusNoContent // no ticket that counts
 	}
-	switch len(found) {
+	if name != "" && visitors[0].ticket.State == queue.None && visitors[0].subject != (queue.ID{}) {
+		// They may wait, or be in, with another device.
+		v := &visitors[0]
+		v.ticket, _ = v.room.queue.Peek(r.Context(), v.now, v.request(false, false))
+	}
+	switch present := mostWaiting(visitors); len(present) {
 	case 0:
 		return visitor{}, http.StatusNoContent
 	case 1:
-		return found[0], http.StatusOK
+		return present[0], http.StatusOK
 	default:
 		return visitor{}, http.StatusBadRequest
 	}
+}
+
+// mostWaiting returns those of the visitors who wait, or else those who are in.
+func mostWaiting(visitors []visitor) []visitor {
+	for _, state := range []queue.State{queue.Waiting, queue.Accepted} {
+		of := slices.DeleteFunc(slices.Clone(visitors), func(v visitor) bool { return v.ticket.State != state })
+		if len(of) > 0 {
+			return of
+		}
+	}
+	return nil
 }

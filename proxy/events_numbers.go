@@ -52,13 +52,13 @@ const maxBuckets = 60
 // numbersText is the JSON of a room's numbers, without their time.
 func numbersText(n *queueroom.Numbers) []byte {
 	j := numbersJSON{QueueingMethod: n.Settings.Method, UsersQueued: n.Waiting}
-	switch n.Settings.Method {
-	case queue.Line:
+	switch method := n.Settings.Method; {
+	case method.HasExactLine():
 		j.lineJSON = &lineJSON{n.Line.First, n.Line.Last, n.Line.Preferred}
-	case queue.Random:
+	case method.Draws():
 		w := n.Wait(n.At)
 		j.waitJSON = &waitJSON{w.Known, w.Minutes, w.P25, w.P50, w.P75}
-	case queue.FIFO:
+	case method.OrdersBuckets():
 		if n.Incomplete {
 			break // nobody's place is known
 		}

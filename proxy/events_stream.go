@@ -20,7 +20,7 @@ const heartbeat = 15 * time.Second
 // cannot follow, so that it ends well before the place in the cookie would.
 type stream struct {
 	gate     *Gate
-	line     *line
+	room     *room
 	audience *audience
 	out      http.ResponseWriter
 	control  *http.ResponseController
@@ -38,7 +38,7 @@ type stream struct {
 	goodbye time.Time // the last that was said here
 
 	// The stream's own.
-	room    *room
+	setup   *roomSetup // the latest that it has gone by
 	request queueroom.Request
 	due     time.Time // the next check-in
 	ends    time.Time
@@ -49,9 +49,9 @@ type stream struct {
 }
 
 func newStream(g *Gate, w http.ResponseWriter, v visitor, q queueroom.Request) *stream {
-	lasts := v.room.line.queue.Settings().QueueTicketTTL / 2
+	lasts := v.room.queue.Settings().QueueTicketTTL / 2
 	return &stream{
-		gate: g, line: v.room.line, room: v.room, out: w, control: http.NewResponseController(w), request: q,
+		gate: g, room: v.room, setup: v.setup, out: w, control: http.NewResponseController(w), request: q,
 		id: q.Ticket.ID, arrived: q.Ticket.ArrivedAt, wake: make(chan struct{}, 1),
 		ends: v.now.Add(lasts - rand.N(lasts/4)),
 	}
@@ -108,16 +108,15 @@ func (s *stream) step(ctx context.Context) bool {
 // checkIn has the visitor asked for by the stream: at the time that their ticket
 // says, when their turn has come, or when they were taken for gone.
 func (s *stream) checkIn(ctx context.Context, now time.Time) *queueroom.Decision {
-	room := s.line.room.Load()
 	switch {
-	case room == nil:
+	case s.room.removed.Load():
 		return &queueroom.Decision{Outcome: queueroom.Rejected}
-	case s.line.queue.Suspended():
+	case s.room.queue.Suspended():
 		return &queueroom.Decision{Outcome: queueroom.Admitted}
 	}
-	s.room = room
-	d := s.line.queue.Visit(ctx, now, s.request)
-	room.note(d)
+	s.setup = s.room.setup.Load()
+	d := s.room.queue.Visit(ctx, now, s.request)
+	s.room.countDecision(d)
 	return &d
 }
 
@@ -126,7 +125,7 @@ func (s *stream) checkIn(ctx context.Context, now time.Time) *queueroom.Decision
 func (s *stream) tell(b []byte, now time.Time, d *queueroom.Decision) (told []byte, over bool) {
 	switch {
 	case d.Outcome == queueroom.Admitted:
-		s.gate.streams.call(s.line, s.id) // their other streams
+		s.gate.streams.call(s.room, s.id) // their other streams
 		return append(b, "event: admitted\ndata: {}\n\n"...), true
 	case d.Outcome != queueroom.Queued:
 		return append(b, "event: closed\ndata: {}\n\n"...), true
@@ -134,14 +133,14 @@ func (s *stream) tell(b []byte, now time.Time, d *queueroom.Decision) (told []by
 		return b, true // whoever they are now, their next request is to be told
 	}
 	s.request.Ticket = d.Ticket
-	s.due = now.Add(s.line.queue.DueIn(now, d.Ticket))
-	if s.request.Called && s.line.queue.Settings().Method == queue.FIFO {
-		s.gate.streams.rest(s.line, s.id, s.due)
+	s.due = now.Add(s.room.queue.DueIn(now, d.Ticket))
+	if s.request.Called && s.room.settings().Method.OrdersBuckets() {
+		s.gate.streams.rest(s.room, s.id, s.due)
 	}
 	return s.place(b, d), false
 }
 
 // place appends the visitor's own numbers: those that JSON has for them.
 func (s *stream) place(b []byte, d *queueroom.Decision) []byte {
-	return append(append(append(b, "event: place\ndata: "...), s.room.tellWaiting(d)...), "\n\n"...)
+	return append(append(append(b, "event: place\ndata: "...), s.setup.waitingJSON(s.room.queue.Numbers(), d)...), "\n\n"...)
 }

@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // The defaults of a family.
@@ -29,33 +28,24 @@ const crowdedIdle = 10 * time.Second
 
 // family makes a room for each value of the braces in its path when it is first
 // asked for, and lets go of it when it has been empty for long. It outlives
-// configurations, as lines do.
+// configurations, as rooms do.
 type family struct {
-	gate  *Gate
-	model atomic.Pointer[room] // what its rooms have in common, as configured
+	gate *Gate
+	roomMetrics
+	setup atomic.Pointer[roomSetup] // the latest, which its rooms' are made from
 
 	mu         sync.Mutex // not held through calls to the store
-	members    map[string]*member
-	gone       blindness // of rooms that are gone
-	complained bool      // of a room that could not be made, since one was
+	made       map[string]*room
+	making     map[string]*making
+	gone       storeErrors // of rooms that are gone
+	complained bool        // of a room that could not be made, since one was
 }
 
-// blindness is what line.queue.StoreErrors tells of rooms.
-type blindness struct{ unanswered, letIn uint64 }
-
-func (b *blindness) add(l *line) {
-	unanswered, letIn := l.queue.StoreErrors()
-	b.unanswered += unanswered
-	b.letIn += letIn
-}
-
-// member is a value's room, or the making of it.
-type member struct {
-	value string
-	asked time.Time            // when somebody last asked for it; guarded by the family's mu
-	room  atomic.Pointer[room] // its latest configuration; nil until it is made
-	made  chan struct{}        // closed when it is, or has failed
-	err   error                // why it has
+// making is a family's room that somebody is making.
+type making struct {
+	done chan struct{} // closed at its end; then the others do not change
+	room *room
+	err  error // why there is none
 }
 
 // errUnmade means that it is not known why a room could not be made.
@@ -64,131 +54,155 @@ var errUnmade = errors.New("the making of it broke off")
 // errFull means that a family has as many rooms as it may.
 var errFull = errors.New("there are max_rooms of them")
 
+// roomFor implements guard. It makes no room for a request that passes any room by.
+func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *roomSetup, value string) (*room, *roomSetup) {
+	if value == "" {
+		f.gate.problem(w, r, http.StatusNotFound, f.gate.languages)
+		return nil, nil
+	}
+	if to := f.wanted(value); to != nil {
+		return to, to.setup.Load()
+	}
+	if f.gate.passesBy(w, r, s.trust, f, rs) {
+		return nil, nil
+	}
+	to, err := f.room(r.Context(), value)
+	if err != nil {
+		retryLater(w.Header(), f.settings())
+		f.gate.problem(w, r, http.StatusServiceUnavailable, rs.set.Languages)
+		return nil, nil
+	}
+	return to, to.setup.Load()
+}
+
 // room returns the room of a value. The first who asks makes it, and others who
 // ask meanwhile wait for that.
 func (f *family) room(ctx context.Context, value string) (*room, error) {
-	m, found, err := f.member(value)
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		f.make(m)
+	r, m, first := f.begin(value)
+	switch {
+	case r != nil:
+		return r, nil
+	case m == nil:
+		return nil, errFull
+	case first:
+		f.make(value, m)
 	}
 	select {
-	case <-m.made:
-		return m.room.Load(), m.err
+	case <-m.done:
+		return m.room, m.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// member returns the member of a value, and whether it was there before.
-func (f *family) member(value string) (m *member, found bool, err error) {
+// begin returns the room of a value if there is one, or else the making of it, which
+// the first has to do. It returns neither if there are too many rooms.
+func (f *family) begin(value string) (r *room, m *making, first bool) {
 	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m, found = f.members[value]
-	if !found {
-		if len(f.members) >= f.model.Load().cfg.MaxRooms {
-			f.complain(errFull)
-			return nil, false, errFull
-		}
-		m = &member{value: value, made: make(chan struct{})}
-		f.members[value] = m
+	if r := f.made[value]; r != nil {
+		r.keep(now)
+		return r, nil, false
 	}
-	m.asked = now
-	return m, found, nil
+	if m := f.making[value]; m != nil {
+		return nil, m, false
+	}
+	if f.full() {
+		f.complain(errFull)
+		return nil, nil, false
+	}
+	m = &making{done: make(chan struct{})}
+	f.making[value] = m
+	return nil, m, true
 }
 
-// make gives a new member its room, or takes it back, so that the next who asks
-// tries again.
-func (f *family) make(m *member) {
-	defer close(m.made)
+// full says whether the family has as many rooms as it may. The caller holds mu.
+func (f *family) full() bool { return len(f.made)+len(f.making) >= f.setup.Load().cfg.MaxRooms }
+
+// make makes the room of a value. If that fails, the next who asks tries again.
+func (f *family) make(value string, m *making) {
+	defer close(m.done)
 	f.gate.making.RLock()
 	defer f.gate.making.RUnlock()
-	var r *room
-	err := errUnmade
-	defer func() { f.settle(m, r, err) }() // also after a panic
-	if r, err = f.newRoom(m.value); err != nil {
-		return
-	}
-	m.room.Store(r) // so that what is found out of its origin from now on reaches it
-	f.gate.pauseOne(r)
-	l := r.line
-	f.gate.syncFor(r, l, func() bool { return f.drop(m, l) })
+	m.err = errUnmade
+	defer f.finish(value, m) // also after a panic
+	m.room, m.err = f.newRoom(value)
 }
 
-// settle notes what came of making a room.
-func (f *family) settle(m *member, r *room, err error) {
+// finish ends the making of a room, and puts it to work if there is one.
+func (f *family) finish(value string, m *making) {
+	f.gate.pausing.Lock() // what becomes known of the origin from now on reaches the room
+	defer f.gate.pausing.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err != nil {
-		m.err = err
-		delete(f.members, m.value)
-		f.complain(err)
+	delete(f.making, value)
+	if m.err != nil {
+		f.complain(m.err)
 		return
 	}
-	m.room.Store(r)
-	f.complained = false
+	f.made[value], f.complained = m.room, false
+	m.room.queue.Pause(m.room.setup.Load().origin.Failing())
+	f.gate.keepSyncing(m.room, true)
 }
 
-// newRoom returns the room of a value, which the store knows.
+// newRoom returns a room for a value, which the store knows.
 func (f *family) newRoom(value string) (*room, error) {
 	g := f.gate
 	if err := g.sync.Err(); err != nil {
 		return nil, fmt.Errorf("the gate is closed: %w", err)
 	}
-	r, err := f.model.Load().one(value)
+	rs, err := f.setup.Load().forValue(value, g.o.Log)
 	if err != nil {
 		return nil, err
 	}
-	if r.line, err = g.newLine(g.sync, r); err != nil {
+	r, err := g.newRoom(g.sync, rs, f.roomMetrics)
+	if err != nil {
 		return nil, err
 	}
-	_, err = r.line.rebase(g.sync, g.o.Clock(), r.cfg, r.log)
+	r.value, r.unused = value, func() bool { return f.drop(r) }
+	r.setup.Store(rs)
+	r.keep(g.o.Clock())
+	_, err = r.rebase(g.sync, g.o.Clock(), rs.cfg.Settings, rs.log)
 	return r, err
 }
 
-// one returns the room that a family's model is for a value, without its line.
-func (r *room) one(value string) (*room, error) {
-	one := &room{
-		cfg: r.cfg, keys: r.keys, log: r.family.gate.o.Log, family: r.family, value: value,
-		origin: r.origin, rules: r.rules, set: r.set, roomMetrics: r.roomMetrics,
+// renewed returns the setups that rs, the family's next, means for the rooms that
+// there are.
+func (f *family) renewed(rs *roomSetup) ([]renewal, error) {
+	rooms, _ := f.rooms()
+	all := make([]renewal, 0, len(rooms))
+	for _, r := range rooms {
+		next, err := rs.forValue(r.value, f.gate.o.Log)
+		if err != nil {
+			return nil, fmt.Errorf("room %q: %w", r.queue.Name(), err)
+		}
+		all = append(all, renewal{r, next})
 	}
-	one.cfg.Name += "." + value
-	if r.cfg.CookieSuffix != "" {
-		one.cfg.CookieSuffix += "." + value
-	}
-	one.cfg.Routes = slices.Clone(r.cfg.Routes)
-	for i := range one.cfg.Routes {
-		to := &one.cfg.Routes[i]
-		to.Path = strings.Replace(to.Path, "{"+to.Value()+"}", value, 1)
-	}
-	return one, one.takeName()
+	return all, nil
 }
 
 // drop lets go of a room in which nobody is and nobody waits, by the latest sync,
 // and which nobody has asked for in a while, sooner if there is no space for
 // another. It says whether it did.
-func (f *family) drop(m *member, l *line) bool {
-	if n := l.queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
+func (f *family) drop(r *room) bool {
+	if n := r.queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
 		return false
 	}
 	defer f.gate.making.RUnlock()
 	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	cfg := &f.model.Load().cfg
-	idle := cfg.RoomIdle
-	if len(f.members) >= cfg.MaxRooms {
+	idle := f.setup.Load().cfg.RoomIdle
+	if f.full() {
 		idle = min(idle, crowdedIdle)
 	}
-	if now.Sub(m.asked) < idle {
+	if now.UnixNano()-r.asked.Load() < int64(idle) {
 		return false
 	}
-	delete(f.members, m.value)
-	f.gone.add(l)
-	l.room.Store(nil)
+	delete(f.made, r.value)
+	f.gone.add(r)
+	r.removed.Store(true)
 	return true
 }
 
@@ -196,84 +210,44 @@ func (f *family) drop(m *member, l *line) bool {
 // mu.
 func (f *family) complain(err error) {
 	if !f.complained {
-		f.gate.o.Log.Warn("room not made", zap.String("room", f.model.Load().cfg.Name), zap.Error(err))
+		f.setup.Load().log.Warn("room not made", zap.Error(err))
 	}
 	f.complained = true
 }
 
-// all returns the members that have rooms, by value, and what is told of those
-// that are gone.
-func (f *family) all() (all []*member, gone blindness) {
+// rooms implements guard. The rooms are in the order of their values.
+func (f *family) rooms() ([]*room, storeErrors) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all = make([]*member, 0, len(f.members))
-	for _, m := range f.members {
-		if m.room.Load() != nil {
-			all = append(all, m)
-		}
+	all := make([]*room, 0, len(f.made))
+	for _, r := range f.made {
+		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b *member) int { return cmp.Compare(a.value, b.value) })
+	slices.SortFunc(all, func(a, b *room) int { return cmp.Compare(a.value, b.value) })
 	return all, f.gone
 }
 
-// known returns the room of a value if there is one.
+// known implements guard.
 func (f *family) known(value string) *room {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if m, ok := f.members[value]; ok {
-		return m.room.Load()
-	}
-	return nil
+	return f.made[value]
 }
 
-// ask is known for somebody who asks for the room: it stays then.
-func (f *family) ask(value string) *room {
+// wanted returns what known does, for somebody who asks for the room: it stays then.
+func (f *family) wanted(value string) *room {
 	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m, ok := f.members[value]
-	if !ok {
-		return nil
+	r := f.made[value]
+	if r != nil {
+		r.keep(now)
 	}
-	m.asked = now
-	return m.room.Load()
+	return r
 }
 
-// oneOf returns the family's room that guards a request; nil if it has answered
-// instead. A request that passes any room by makes none: it gets the model.
-func (g *Gate) oneOf(w http.ResponseWriter, r *http.Request, s *setup, model *room, value string) *room {
-	if value == "" {
-		g.problem(w, r, http.StatusNotFound, g.languages)
-		return nil
-	}
-	if one := model.family.ask(value); one != nil {
-		return one
-	}
-	if model.exempts(r, s.trust) || preflight(r) {
-		return model
-	}
-	one, err := model.family.room(r.Context(), value)
-	if err != nil {
-		model.retryLater(w.Header())
-		g.problem(w, r, http.StatusServiceUnavailable, model.set.Languages)
-		return nil
-	}
-	return one
-}
+// settings implements guard.
+func (f *family) settings() queue.Settings { return f.setup.Load().cfg.Settings.WithDefaults() }
 
-// keptCookies is of how many rooms of a family a visitor keeps cookies.
-const keptCookies = 24
-
-// excess returns Set-Cookie values that end the cookies of rooms of the family
-// which the visitor has come to before many others.
-func (v visitor) excess(r *http.Request) []string {
-	if v.room.family == nil {
-		return nil
-	}
-	return v.room.jar.Excess(r.Header, keptCookies, v.https)
-}
-
-// isFamily says whether the configuration is of a room for each value.
-func (c *RoomConfig) isFamily() bool {
-	return slices.ContainsFunc(c.Routes, func(r route.Route) bool { return r.Value() != "" })
-}
+// suspended implements guard.
+func (f *family) suspended() bool { return f.setup.Load().cfg.Settings.Suspended }

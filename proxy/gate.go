@@ -14,7 +14,6 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -39,9 +38,9 @@ type Gate struct {
 	mu       sync.Mutex         // held while configuring
 	making   sync.RWMutex       // written while configuring and closing, read while a family makes a room or drops one
 	pausing  sync.Mutex         // held from reading whether an origin fails to telling its rooms
-	lines    map[string]*line   // by room; they outlive configurations
+	rooms    map[string]*room   // those of their own, by name; they outlive configurations
 	families map[string]*family // by name; they do so, too
-	sync     context.Context    // of the lines' syncing and the beat
+	sync     context.Context    // of the rooms' syncing and the beat
 	stop     context.CancelFunc // ends it
 	tasks    sync.WaitGroup     // the syncing and the streams' beat
 }
@@ -61,7 +60,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		networks: newNetworks(), lines: map[string]*line{}, families: map[string]*family{}}
+		networks: newNetworks(), rooms: map[string]*room{}, families: map[string]*family{}}
 	g.metrics = newMetrics(g)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
@@ -76,40 +75,32 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 // ServeHTTP answers a visitor's request.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.current.Load()
-	if g.ownMatter(w, r, s) {
+	if g.answersItself(w, r, s) {
 		return
 	}
-	for _, names := range s.subjects { // rooms may share an origin
-		names.Strip(r, s.trust)
-	}
-	room := g.guard(w, r, s)
+	s.stripSubjects(r)
+	room, rs := g.roomFor(w, r, s)
 	if room == nil {
 		return
 	}
-	if room.exempts(r, s.trust) {
-		room.count(exempt)
-		g.pass(w, r, room.origin)
+	if g.passesBy(w, r, s.trust, room, rs) {
 		return
 	}
-	if preflight(r) {
-		g.uncounted(w, r, room, s.trust, room.closed())
-		return
-	}
-	v, err := room.visitor(r, g.o.Clock(), s.trust)
+	v, err := room.visitor(r, rs, g.o.Clock(), s.trust)
 	if err != nil {
-		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Languages)
+		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, rs.set.Languages)
 		return
 	}
 	if subresource(r) && v.ticket.State != queue.Accepted {
-		g.uncounted(w, r, room, s.trust, room.queueing())
+		g.uncounted(w, r, s.trust, room, rs, v.wouldWait())
 		return
 	}
-	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), unsafe(r) || subresource(r))))
+	g.answer(w, r, v, v.visit(r))
 }
 
-// ownMatter answers requests that are for no room and no origin, and says
+// answersItself answers requests that are for no room and no origin, and says
 // whether this was one.
-func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool {
+func (g *Gate) answersItself(w http.ResponseWriter, r *http.Request, s *setup) bool {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
 		w.Header()["Allow"] = passed
@@ -118,11 +109,16 @@ func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool 
 	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 		return true
-	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
+	case isOwn(r):
 		g.own(w, r, s)
 		return true
 	}
 	return false
+}
+
+// isOwn says whether a request is for one of the gate's own paths.
+func isOwn(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths)
 }
 
 // namesHost says whether a request names its host in a way that everybody reads
@@ -133,48 +129,6 @@ func namesHost(r *http.Request) bool {
 	}
 	_, ok := route.ParseHost(r.Host)
 	return ok
-}
-
-// guard returns the room that guards a request; nil if it has answered instead.
-func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
-	if r.Host == "" && s.table.NamesHosts() {
-		// net/http would name the origin's own host to it, which may be a room's.
-		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
-		return nil
-	}
-	var buf [2]route.Guard
-	switch guards := s.table.All(buf[:0], r.Host, r.RequestURI); len(guards) {
-	case 0:
-		g.unguarded(w, r, s)
-	case 1:
-		if guarding := s.places[guards[0].Room]; guarding.family == nil {
-			return guarding
-		}
-		return g.oneOf(w, r, s, s.places[guards[0].Room], guards[0].Value)
-	default:
-		// Its origin might read it as a path of either: whoever is let into one
-		// must not spell their way into the other.
-		g.problem(w, r, http.StatusBadRequest, g.languages)
-	}
-	return nil
-}
-
-// decided turns the queue's decision into an answer.
-func (g *Gate) decided(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	v.room.note(d)
-	if d.Outcome != queueroom.Admitted {
-		v.room.origin.Wanted(r.Host)
-	}
-	switch d.Outcome {
-	case queueroom.Admitted:
-		g.admit(w, r, v, d)
-	case queueroom.Queued:
-		g.queued(w, r, v, d)
-	case queueroom.Rejected:
-		g.rejected(w, r, v, d)
-	case queueroom.Busy:
-		g.busy(w, r, v)
-	}
 }
 
 // unguarded answers a request that no room guards.
@@ -209,9 +163,9 @@ func (g *Gate) Close() {
 	}
 }
 
-// keepInSync syncs a line with the store until the gate is closed or the room is
-// gone, and once more then, or until over says after a sync that nobody needs it.
-func (g *Gate) keepInSync(l *line, gone <-chan struct{}, over func() bool) {
+// keepInSync syncs a room with the store until the gate is closed or stop is, and once
+// more then, or until the room is unused.
+func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 	ticker := time.NewTicker(g.o.SyncInterval)
 	defer ticker.Stop()
 	for {
@@ -219,24 +173,24 @@ func (g *Gate) keepInSync(l *line, gone <-chan struct{}, over func() bool) {
 		select {
 		case <-g.sync.Done():
 			last = true
-		case <-gone:
+		case <-stop:
 			last = true
 		case <-ticker.C:
 		}
-		if g.syncOnce(l, over) || last {
+		if g.syncOnce(r) || last {
 			return
 		}
 	}
 }
 
-// syncOnce syncs a line, and returns what over says then.
-func (g *Gate) syncOnce(l *line, over func() bool) bool {
+// syncOnce syncs a room, and says whether it is unused.
+func (g *Gate) syncOnce(r *room) bool {
 	defer g.survive("sync")
-	if err := l.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
-		g.o.Log.Debug("sync failed", zap.String("room", l.queue.Name()), zap.Error(err))
+	if err := r.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
+		g.o.Log.Debug("sync failed", zap.String("room", r.queue.Name()), zap.Error(err))
 		return false
 	}
-	return over()
+	return r.unused()
 }
 
 // survive, deferred, ends a panic of what the gate does by itself: it costs this once,

@@ -28,7 +28,7 @@ func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.gate, h.queue, h.ticket = g, v.room.line.queue, t
+	h.gate, h.queue, h.ticket = g, v.room.queue, t
 	wait := h.queue.TouchIn(v.now, t)
 	if h.timer == nil {
 		h.timer = time.AfterFunc(wait, h.touch)

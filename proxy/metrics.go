@@ -77,8 +77,8 @@ func (m *metrics) room(name string) roomMetrics {
 
 func (r *roomMetrics) count(what result) { r.decisions[what].Inc() }
 
-// note counts a decision of the queue.
-func (r *roomMetrics) note(d queueroom.Decision) {
+// countDecision counts a decision of the queue.
+func (r *roomMetrics) countDecision(d queueroom.Decision) {
 	switch d.Outcome {
 	case queueroom.Admitted:
 		if !d.Fresh {
@@ -152,8 +152,8 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, label string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, label)
 	}
-	for _, p := range current.places {
-		n, name := s.sumOf(p), p.cfg.Name
+	for i, guard := range current.guards {
+		n, name := s.sumOf(guard), current.setups[i].cfg.Name
 		gauge(queuedDesc, float64(n.waiting), name)
 		gauge(activeDesc, float64(n.active), name)
 		gauge(openDesc, float64(n.open), name)
@@ -164,9 +164,9 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 		gauge(storeDesc, oneIf(n.failing), name)
 		to <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(n.unanswered), name)
 		to <- prometheus.MustNewConstMetric(blindDesc, prometheus.CounterValue, float64(n.letIn), name)
-		if p.family != nil {
+		if _, ok := guard.(*family); ok {
 			gauge(roomsDesc, float64(n.rooms), name)
-			gauge(maxRoomsDesc, float64(p.cfg.MaxRooms), name)
+			gauge(maxRoomsDesc, float64(current.setups[i].cfg.MaxRooms), name)
 		}
 	}
 	for key, o := range current.origins {
@@ -180,14 +180,14 @@ type sum struct {
 	rooms, waiting, active, open, limit, admitted, perMinute, streams int
 
 	failing bool
-	blindness
+	storeErrors
 }
 
-func (s *standing) sumOf(place *room) (all sum) {
-	rooms, gone := place.rooms()
-	all.blindness = gone
+func (s *standing) sumOf(of guard) (all sum) {
+	rooms, gone := of.rooms()
+	all.storeErrors = gone
 	for _, r := range rooms {
-		n := r.line.queue.Numbers()
+		n := r.queue.Numbers()
 		all.rooms++
 		all.waiting += n.Waiting
 		all.active += n.Active
@@ -195,9 +195,9 @@ func (s *standing) sumOf(place *room) (all sum) {
 		all.limit += n.Settings.TotalActiveUsers
 		all.admitted += n.Admitted
 		all.perMinute += n.Settings.NewUsersPerMinute
-		all.failing = all.failing || r.line.queue.StoreFailing()
-		all.streams += s.gate.streams.open(r.line)
-		all.add(r.line)
+		all.failing = all.failing || r.queue.StoreFailing()
+		all.streams += s.gate.streams.open(r)
+		all.add(r)
 	}
 	return all
 }

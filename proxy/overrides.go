@@ -44,15 +44,15 @@ type faultsError struct{ lines []string }
 func (e *faultsError) Error() string { return strings.Join(e.lines, "; ") }
 
 // change puts a JSON object of changes over the room's, on every gate.
-func (l *line) change(ctx context.Context, now time.Time, patch []byte, by string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.configure(ctx, now, by, func(o overrides) (overrides, error) {
+func (r *room) change(ctx context.Context, now time.Time, patch []byte, by string) error {
+	r.configuring.Lock()
+	defer r.configuring.Unlock()
+	return r.configure(ctx, now, by, func(o overrides) (overrides, error) {
 		merged, faults, err := o.Changes.merge(patch)
 		if err != nil {
 			return o, err
 		}
-		if err := merged.over(l.base.Load().Settings).WithDefaults().Validate(); err != nil {
+		if err := merged.over(*r.base.Load()).WithDefaults().Validate(); err != nil {
 			faults = append(faults, err)
 		}
 		if err := errors.Join(faults...); err != nil {
@@ -74,17 +74,17 @@ func (o overrides) signed(c changes, who author) overrides {
 	return next
 }
 
-// rebase makes cfg what this gate is configured with, under what operators have
+// rebase makes s what this gate is configured with, under what operators have
 // changed, and returns what was; nil the first time. It fails if the changes do not
-// go with cfg; the first time they end then, as a gate has to start with a file that
+// go with s; the first time they end then, as a gate has to start with a file that
 // is right by itself.
-func (l *line) rebase(ctx context.Context, now time.Time, cfg RoomConfig, log *zap.Logger) (was *RoomConfig, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was = l.base.Swap(&cfg)
+func (r *room) rebase(ctx context.Context, now time.Time, s queue.Settings, log *zap.Logger) (was *queue.Settings, err error) {
+	r.configuring.Lock()
+	defer r.configuring.Unlock()
+	was = r.base.Swap(&s)
 	var misfit error
-	err = l.configure(ctx, now, "file", func(o overrides) (overrides, error) {
-		misfit = o.Changes.over(cfg.Settings).WithDefaults().Validate()
+	err = r.configure(ctx, now, "file", func(o overrides) (overrides, error) {
+		misfit = o.Changes.over(s).WithDefaults().Validate()
 		switch {
 		case misfit == nil:
 			return o, nil
@@ -94,7 +94,7 @@ func (l *line) rebase(ctx context.Context, now time.Time, cfg RoomConfig, log *z
 		return o, fmt.Errorf("what operators have changed does not go with it, and has to be taken back first: %w", misfit)
 	})
 	if err != nil {
-		l.base.Store(was)
+		r.base.Store(was)
 		return was, err
 	}
 	if misfit != nil {
@@ -119,43 +119,43 @@ func (o overrides) withoutTimes() overrides {
 const configureTries = 5
 
 // configure edits the overrides, and has all gates go by the result. Where it
-// changes nothing it asks nobody. The caller holds mu.
-func (l *line) configure(ctx context.Context, now time.Time, by string, edit func(overrides) (overrides, error)) error {
+// changes nothing it asks nobody. The caller holds configuring.
+func (r *room) configure(ctx context.Context, now time.Time, by string, edit func(overrides) (overrides, error)) error {
 	var err error
 	for range configureTries {
-		current := l.queue.Configuration()
+		current := r.queue.Configuration()
 		o, edited := edit(overridesOf(current))
 		if edited != nil {
 			return edited
 		}
-		next := queue.Configuration{Settings: o.Changes.over(l.base.Load().Settings).WithDefaults(), By: by}
+		next := queue.Configuration{Settings: o.Changes.over(*r.base.Load()).WithDefaults(), By: by}
 		if next.Overrides, err = json.Marshal(o); err != nil {
 			return fmt.Errorf("writing the overrides: %w", err)
 		}
 		if next.Settings == current.Settings && (bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && len(o.Changes) == 0) {
 			return nil
 		}
-		if err = l.queue.Configure(ctx, now, next); !errors.Is(err, queue.ErrConflict) {
+		if err = r.queue.Configure(ctx, now, next); !errors.Is(err, queue.ErrConflict) {
 			break
 		}
 	}
 	if err == nil {
 		// So that visitors are told of the change with their next answer. A store
 		// that fails just now is noticed by those who sync regularly.
-		_ = l.queue.Sync(ctx, now)
+		_ = r.queue.Sync(ctx, now)
 	}
 	return err
 }
 
 // heard notes a configuration that another gate gave the room. It is in force,
 // and this gate's own file is not, where they differ.
-func (l *line) heard(c queue.Configuration, log *zap.Logger) {
-	base := l.base.Load()
+func (r *room) heard(c queue.Configuration, log *zap.Logger) {
+	base := r.base.Load()
 	if base == nil {
 		return
 	}
 	log.Info("room was changed through another gate", zap.String("by", c.By), zap.ByteString("overrides", c.Overrides))
-	if overridesOf(c).Changes.over(base.Settings).WithDefaults() != c.Settings {
+	if overridesOf(c).Changes.over(*base).WithDefaults() != c.Settings {
 		log.Warn("another gate is configured otherwise; its limits and switches are in force")
 	}
 }

@@ -2,10 +2,8 @@ package proxy
 
 import (
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/queue"
@@ -40,11 +38,11 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 // the beacon names as its referrer, or else to every room that the visitor has a
 // ticket of.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
-	of, told := s.ofPage(r)
-	// Whose cookies cannot be read has none that counts.
-	visitors, _ := g.visitors(r, s, of, told)
+	of, found := s.roomOfPage(r)
+	// A visitor whose cookies cannot be read has no ticket that counts.
+	visitors, _ := g.visitors(r, s, of, found)
 	for _, v := range visitors {
-		if v.ticket.State == queue.Waiting && !g.streams.goodbye(v.room.line, v.ticket.ID, v.now) {
+		if v.ticket.State == queue.Waiting && !g.streams.goodbye(v.room, v.ticket.ID, v.now) {
 			v.room.leave(v.now, v.ticket)
 		}
 	}
@@ -52,31 +50,26 @@ func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (r *room) leave(now time.Time, t queue.Ticket) {
-	r.line.queue.Leave(now, t)
-	r.count(left)
-}
-
-// ofPage returns the room of the page that sent a request, nil if there is none such,
-// and whether the request tells of a page of a room's at all.
-func (s *setup) ofPage(r *http.Request) (of *room, told bool) {
+// roomOfPage returns the room that guards the page that a request was sent from, as
+// roomAt does.
+func (s *setup) roomOfPage(r *http.Request) (of *room, found bool) {
 	page, err := url.Parse(r.Referer())
 	if err != nil || page.Host != r.Host {
 		return nil, false
 	}
-	return s.guarding(page.Host, page.RequestURI())
+	return s.roomAt(page.Host, page.RequestURI())
 }
 
-// visitors returns who sent a request: the visitor of the room that it has told of,
-// whatever they bring, or else of each whose ticket came along. It fails if the cookies
-// cannot be read.
-func (g *Gate) visitors(r *http.Request, s *setup, of *room, told bool) ([]visitor, error) {
+// visitors returns who sent a request about one room, or nobody if that room was found
+// to be one that there is not. If no room was found that it is about, they are a
+// visitor of each room whose ticket came along. It fails if the cookies cannot be read.
+func (g *Gate) visitors(r *http.Request, s *setup, of *room, found bool) ([]visitor, error) {
 	now := g.o.Clock()
 	switch {
 	case of != nil:
-		v, err := of.visitor(r, now, s.trust)
+		v, err := of.visitor(r, of.setup.Load(), now, s.trust)
 		return []visitor{v}, err
-	case told:
+	case found:
 		return nil, nil
 	}
 	cookies, err := cookie.ReadAll(r.Header)
@@ -86,48 +79,12 @@ func (g *Gate) visitors(r *http.Request, s *setup, of *room, told bool) ([]visit
 	var all []visitor
 	for _, name := range cookies.Names() {
 		for room := range s.withCookie(name) {
-			sealed := room.jar.ReadFrom(cookies)
-			if t := unsealed(sealed); t.State != queue.None {
-				all = append(all, room.holder(r, now, s.trust, t, sealed))
+			rs := room.setup.Load()
+			sealed := rs.jar.ReadFrom(cookies)
+			if t := ticketIn(sealed); t.State != queue.None {
+				all = append(all, room.holder(r, rs, now, s.trust, t, sealed))
 			}
 		}
 	}
 	return all, nil
-}
-
-// withCookie yields the rooms that there are whose cookie has the bare name.
-func (s *setup) withCookie(name string) iter.Seq[*room] {
-	return func(yield func(*room) bool) {
-		for _, place := range s.byCookie[name] {
-			if place.family == nil && !yield(place) {
-				return
-			}
-		}
-		for i := range min(len(name), s.longest+1) {
-			if name[i] != '.' {
-				continue
-			}
-			for _, place := range s.byCookie[name[:i]] {
-				if place.family == nil {
-					continue
-				}
-				if one := place.family.known(name[i+1:]); one != nil && !yield(one) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// guarding returns the room that guards a path; nil if its family has none of that
-// value. It is not ok if none guards it.
-func (s *setup) guarding(host, path string) (of *room, ok bool) {
-	guard, ok := s.table.Match(host, path)
-	if !ok {
-		return nil, false
-	}
-	if of = s.places[guard.Room]; of.family != nil {
-		of = of.family.known(guard.Value)
-	}
-	return of, true
 }

@@ -22,10 +22,9 @@ func connects(r *http.Request) bool {
 	return r.Header["Upgrade"] != nil || strings.Contains(strings.ToLower(headerValue(r.Header["Accept"])), "text/event-stream")
 }
 
-// take has the request that it returns cut when the session ends.
-func (h *hold) take(l *line, r *http.Request) *http.Request {
+// seated returns the request with a context that ends with the session.
+func (h *hold) seated(s *seats, r *http.Request) *http.Request {
 	ctx, cut := context.WithCancel(r.Context())
-	s := &l.seats
 	s.mu.Lock()
 	if s.cuts == nil {
 		s.cuts = map[queue.ID]map[*hold]context.CancelFunc{}

@@ -107,28 +107,35 @@ func describeRule(r route.Rule) ruleJSON {
 	return ruleJSON{Action: r.Action, Description: r.Description, Match: m}
 }
 
-// configuration is what the room goes by, and the model of a family starts its
-// rooms with.
-func (r *room) configuration() queue.Configuration {
-	if r.line == nil {
-		return queue.Configuration{Settings: r.cfg.Settings.WithDefaults()}
-	}
-	return r.line.queue.Configuration()
+// describe returns the room's configuration in force.
+func (r *room) describe() roomJSON {
+	rs := r.setup.Load()
+	j := rs.describe(r.queue.Configuration())
+	j.Family = rs.family
+	return j
 }
 
-func (r *room) describe() roomJSON {
-	c := r.configuration()
+// describe returns the configuration that the family's rooms start with.
+func (f *family) describe() roomJSON {
+	rs := f.setup.Load()
+	j := rs.describe(queue.Configuration{Settings: rs.cfg.Settings.WithDefaults()})
+	j.MaxRooms, j.RoomIdle = rs.cfg.MaxRooms, queue.FormatDuration(rs.cfg.RoomIdle)
+	return j
+}
+
+// describe returns the setup with the configuration c of its queue.
+func (rs *roomSetup) describe(c queue.Configuration) roomJSON {
 	s, o := c.Settings, overridesOf(c)
 	j := roomJSON{
-		Name: r.cfg.Name, AdditionalRoutes: []routeJSON{}, Origin: r.cfg.Origin.String(),
+		Name: rs.cfg.Name, AdditionalRoutes: []routeJSON{}, Origin: rs.cfg.Origin.String(),
 		settings:           s,
-		QueueingStatusCode: r.cfg.StatusCode, JSONResponseEnabled: r.cfg.JSON,
-		CustomPage: r.cfg.Page != nil, Language: r.set.Default(), CookieName: r.jar.Name(false),
-		CookieSuffix: r.cfg.CookieSuffix, Rules: []ruleJSON{},
+		QueueingStatusCode: rs.cfg.StatusCode, JSONResponseEnabled: rs.cfg.JSON,
+		CustomPage: rs.cfg.Page != nil, Language: rs.set.Default(), CookieName: rs.jar.Name(false),
+		CookieSuffix: rs.cfg.CookieSuffix, Rules: []ruleJSON{},
 		CookieAttributes: cookieJSON{
-			SameSite: cmp.Or(r.cfg.CookieAttributes.SameSite, cookie.SameSiteAuto),
-			Secure:   cmp.Or(r.cfg.CookieAttributes.Secure, cookie.SecureAuto),
-			Domain:   r.cfg.CookieAttributes.Domain,
+			SameSite: cmp.Or(rs.cfg.CookieAttributes.SameSite, cookie.SameSiteAuto),
+			Secure:   cmp.Or(rs.cfg.CookieAttributes.Secure, cookie.SecureAuto),
+			Domain:   rs.cfg.CookieAttributes.Domain,
 		},
 		EnabledOriginCommands: []string{},
 		Overrides:             o.Changes, OverriddenBy: o.By, Version: c.Version,
@@ -137,26 +144,20 @@ func (r *room) describe() roomJSON {
 	if j.Overrides == nil {
 		j.Overrides, j.OverriddenBy = changes{}, map[string]author{}
 	}
-	switch {
-	case r.line == nil:
-		j.MaxRooms, j.RoomIdle = r.cfg.MaxRooms, queue.FormatDuration(r.cfg.RoomIdle)
-	case r.family != nil:
-		j.Family = r.family.model.Load().cfg.Name
-	}
-	named, token := r.cfg.Subject, &j.Subject.Token
+	named, token := rs.cfg.Subject, &j.Subject.Token
 	j.Subject.Header = named.Header
 	token.Header, token.Cookie, token.Issuer, token.Audience = named.TokenHeader, named.TokenCookie, named.Issuer, named.Audience
-	if r.cfg.Revoke {
+	if rs.cfg.Revoke {
 		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
 	}
-	for i, route := range r.cfg.Routes {
+	for i, route := range rs.cfg.Routes {
 		if i == 0 {
 			j.Host, j.Path = route.Host, route.Path
 		} else {
 			j.AdditionalRoutes = append(j.AdditionalRoutes, routeJSON(route))
 		}
 	}
-	for _, rule := range r.cfg.Rules {
+	for _, rule := range rs.cfg.Rules {
 		j.Rules = append(j.Rules, describeRule(rule))
 	}
 	return j
@@ -185,10 +186,10 @@ type bucketJSON struct {
 // getStatus answers with the room as it stands now, not as visitors were last
 // told.
 func (g *Gate) getStatus(w http.ResponseWriter, q *http.Request, r *room) {
-	n, err := r.line.queue.CurrentNumbers(q.Context(), g.o.Clock())
+	n, err := r.queue.CurrentNumbers(q.Context(), g.o.Clock())
 	if err != nil {
-		g.o.Log.Warn("status is old", zap.String("room", r.cfg.Name), zap.Error(err))
-		n = r.line.queue.Numbers()
+		g.o.Log.Warn("status is old", zap.String("room", r.queue.Name()), zap.Error(err))
+		n = r.queue.Numbers()
 	}
 	s := statusJSON{
 		Status:               "not_queueing",
@@ -196,7 +197,7 @@ func (g *Gate) getStatus(w http.ResponseWriter, q *http.Request, r *room) {
 		Buckets: make([]bucketJSON, len(n.Buckets)),
 	}
 	switch {
-	case r.line.queue.Suspended():
+	case r.queue.Suspended():
 		s.Status = "suspended"
 	case n.Queueing():
 		s.Status = "queueing"

@@ -27,7 +27,7 @@ const (
 // a stream that has something to do is woken, and does it.
 type streams struct {
 	mu    sync.Mutex
-	rooms map[*line]*audience // those with a stream
+	rooms map[*room]*audience // those with a stream
 }
 
 // audience are the streams of one room.
@@ -45,14 +45,14 @@ type audience struct {
 func (g *streams) add(s *stream, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	a := g.rooms[s.line]
+	a := g.rooms[s.room]
 	if a == nil {
 		a = &audience{byID: map[queue.ID][]*stream{}}
-		a.renew(now, s.line.queue.Numbers())
+		a.renew(now, s.room.queue.Numbers())
 		if g.rooms == nil {
-			g.rooms = map[*line]*audience{}
+			g.rooms = map[*room]*audience{}
 		}
-		g.rooms[s.line] = a
+		g.rooms[s.room] = a
 	}
 	own := a.byID[s.id]
 	if len(own) >= maxStreams {
@@ -83,17 +83,17 @@ func (g *streams) remove(s *stream, now time.Time) (gone bool) {
 		gone = !s.goodbye.IsZero() && now.Sub(s.goodbye) <= queue.LineReturn
 	}
 	if len(a.streams) == 0 {
-		delete(g.rooms, s.line)
+		delete(g.rooms, s.room)
 	}
 	return gone
 }
 
 // goodbye says whether a visitor has streams here as a page of theirs says goodbye.
 // It counts then only if all of these end: the page's own may do so a moment later.
-func (g *streams) goodbye(l *line, id queue.ID, now time.Time) bool {
+func (g *streams) goodbye(r *room, id queue.ID, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	a := g.rooms[l]
+	a := g.rooms[r]
 	if a == nil {
 		return false
 	}
@@ -105,10 +105,10 @@ func (g *streams) goodbye(l *line, id queue.ID, now time.Time) bool {
 
 // stay has a visitor with a stream here check in, because somebody said goodbye for
 // them.
-func (g *streams) stay(l *line, id queue.ID) {
+func (g *streams) stay(r *room, id queue.ID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if a := g.rooms[l]; a != nil && len(a.byID[id]) > 0 {
+	if a := g.rooms[r]; a != nil && len(a.byID[id]) > 0 {
 		s := a.byID[id][0]
 		s.returned.Store(true)
 		s.wakeUp()
@@ -116,10 +116,10 @@ func (g *streams) stay(l *line, id queue.ID) {
 }
 
 // open counts the streams of a room.
-func (g *streams) open(l *line) int {
+func (g *streams) open(r *room) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if a := g.rooms[l]; a != nil {
+	if a := g.rooms[r]; a != nil {
 		return len(a.streams)
 	}
 	return 0
@@ -145,10 +145,10 @@ func (s *stream) wakeUp() {
 }
 
 // call has the streams of a visitor check in.
-func (g *streams) call(l *line, id queue.ID) {
+func (g *streams) call(r *room, id queue.ID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if a := g.rooms[l]; a != nil {
+	if a := g.rooms[r]; a != nil {
 		for _, s := range a.byID[id] {
 			s.called.Store(true)
 			s.wakeUp()
@@ -157,10 +157,10 @@ func (g *streams) call(l *line, id queue.ID) {
 }
 
 // rest has a visitor not called until then.
-func (g *streams) rest(l *line, id queue.ID, until time.Time) {
+func (g *streams) rest(r *room, id queue.ID, until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.rooms[l].rest(id, until)
+	g.rooms[r].rest(id, until)
 }
 
 func (a *audience) rest(id queue.ID, until time.Time) {
@@ -176,17 +176,17 @@ func (a *audience) rest(id queue.ID, until time.Time) {
 func (g *streams) beat(now time.Time, survive func(doing string)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for l, a := range g.rooms {
+	for r, a := range g.rooms {
 		func() {
 			defer survive("beat")
-			a.beat(now, l)
+			a.beat(now, r)
 		}()
 	}
 }
 
-func (a *audience) beat(now time.Time, l *line) {
-	all := a.renew(now, l.queue.Numbers())
-	a.callTurns(now, l.queue.Turns())
+func (a *audience) beat(now time.Time, r *room) {
+	all := a.renew(now, r.queue.Numbers())
+	a.callTurns(now, r.queue.Turns())
 	for _, s := range a.streams {
 		due := now.UnixNano() >= s.next.Load()
 		if due {
@@ -206,7 +206,7 @@ func (a *audience) renew(now time.Time, n *queueroom.Numbers) bool {
 		return false
 	}
 	a.made = n
-	if n.Incomplete && n.Settings.Method == queue.Line {
+	if n.Incomplete && n.Settings.Method.HasExactLine() {
 		return false // each would work out a place without those who are missing
 	}
 	text := numbersText(n)

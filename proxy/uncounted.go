@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // subresource says whether a browser asks for a part of a page, by the
@@ -48,30 +47,36 @@ func preflight(r *http.Request) bool {
 	return true
 }
 
-// closed says whether nobody new may enter the room, whoever they are.
-func (r *room) closed() bool {
-	s := r.settings()
-	return s.QueueAll || s.Method == queue.Reject || r.origin.Failing()
+// passesBy sends on a request that needs no visitor: one that a rule exempts, any while
+// the room is suspended, and a preflight. It says whether this was one.
+func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup) bool {
+	switch {
+	case by.suspended() || rs.exempts(r, trust):
+		by.count(exempt)
+		g.pass(w, r, rs.origin)
+	case preflight(r):
+		g.uncounted(w, r, trust, by, rs, rs.admitsNobody(by.settings()))
+	default:
+		return false
+	}
+	return true
 }
-
-// queueing says whether somebody new would have to wait.
-func (r *room) queueing() bool { return r.line.queue.Numbers().Queueing() || r.closed() }
 
 type uncountedKey struct{}
 
 // uncounted answers a request that takes neither a place nor a slot. It is sent on
-// unless the room holds it, or its network has had its share of them.
-func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, room *room, trust origin.Trust, held bool) {
+// unless it is withheld, or its network has had its share of them.
+func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup, withhold bool) {
 	from := g.networks.of(trust.ClientAddr(r))
-	if held || !from.enter(g.o.Clock()) {
-		room.count(withheld)
-		room.retryLater(w.Header())
+	if withhold || !from.enter(g.o.Clock()) {
+		by.count(withheld)
+		retryLater(w.Header(), by.settings())
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return
 	}
 	defer from.leave()
-	room.count(exempt)
-	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), room.origin)
+	by.count(exempt)
+	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), rs.origin)
 }
 
 // refuseLasting replaces an answer to an uncounted request that would go on, as

@@ -54,7 +54,7 @@ func describeWaiter(w queue.Waiter) visitorJSON {
 const storeAway = "The store does not answer."
 
 func (g *Gate) getVisitors(w http.ResponseWriter, q *http.Request, r *room) {
-	roll, err := r.line.queue.Roll(q.Context())
+	roll, err := r.queue.Roll(q.Context())
 	if err != nil {
 		g.storeFailed(w, r, err)
 		return
@@ -73,12 +73,12 @@ func (g *Gate) getVisitors(w http.ResponseWriter, q *http.Request, r *room) {
 }
 
 func (g *Gate) storeFailed(w http.ResponseWriter, r *room, err error) {
-	r.log.Error("visitors not known", zap.Error(err))
+	r.setup.Load().log.Error("visitors not known", zap.Error(err))
 	refuse(w, http.StatusServiceUnavailable, storeAway)
 }
 
 // hasLine says whether those who wait in the room are known by name.
-func (r *room) hasLine() bool { return r.line.queue.Settings().Method == queue.Line }
+func (r *room) hasLine() bool { return r.settings().Method.HasExactLine() }
 
 // withVisitor finds the id that the path names: in hexadecimal, or as a subject.
 func (g *Gate) withVisitor(next func(http.ResponseWriter, *http.Request, *room, queue.ID)) http.HandlerFunc {
@@ -86,7 +86,7 @@ func (g *Gate) withVisitor(next func(http.ResponseWriter, *http.Request, *room, 
 		var id queue.ID
 		text := q.PathValue("id")
 		if subject, ok := strings.CutPrefix(text, "subject:"); ok && subject != "" {
-			next(w, q, r, queueroom.SubjectID(r.cfg.Name, subject))
+			next(w, q, r, queueroom.SubjectID(r.queue.Name(), subject))
 			return
 		}
 		if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
@@ -100,7 +100,7 @@ func (g *Gate) withVisitor(next func(http.ResponseWriter, *http.Request, *room, 
 // renewVisitor renews somebody's session, or makes their check-in, and tells how they
 // stand then.
 func (g *Gate) renewVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	if err := r.line.queue.Renew(q.Context(), g.o.Clock(), id); err != nil {
+	if err := r.queue.Renew(q.Context(), g.o.Clock(), id); err != nil {
 		g.storeFailed(w, r, err)
 		return
 	}
@@ -109,7 +109,7 @@ func (g *Gate) renewVisitor(w http.ResponseWriter, q *http.Request, r *room, id 
 
 // getVisitor tells how somebody stands.
 func (g *Gate) getVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	roll, err := r.line.queue.Roll(q.Context(), id)
+	roll, err := r.queue.Roll(q.Context(), id)
 	switch {
 	case err != nil:
 		g.storeFailed(w, r, err)
@@ -153,33 +153,33 @@ func (g *Gate) patchVisitor(w http.ResponseWriter, q *http.Request, r *room, id 
 		refuse(w, http.StatusConflict, "Nothing was changed: the room has no exact line (queueing_method line), and so no priorities.")
 		return
 	}
-	roll, err := r.line.queue.Roll(q.Context(), id)
+	roll, err := r.queue.Roll(q.Context(), id)
 	switch {
 	case err == nil && len(roll.Line) == 0:
 		refuse(w, http.StatusNotFound, "Nobody of this id is in the line.")
 		return
 	case err == nil:
-		err = r.line.queue.Prefer(q.Context(), g.o.Clock(), id, *change.Priority)
+		err = r.queue.Prefer(q.Context(), g.o.Clock(), id, *change.Priority)
 	}
 	if err != nil {
 		g.storeFailed(w, r, err)
 		return
 	}
-	r.log.Info("visitor given a priority", zap.Int16("priority", *change.Priority), zap.String("by", q.RemoteAddr))
+	r.setup.Load().log.Info("visitor given a priority", zap.Int16("priority", *change.Priority), zap.String("by", q.RemoteAddr))
 	g.getVisitor(w, q, r, id)
 }
 
 // deleteVisitor ends a session, or takes somebody out of an exact line.
 func (g *Gate) deleteVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	found, err := r.line.queue.Remove(q.Context(), g.o.Clock(), id)
+	found, err := r.queue.Remove(q.Context(), g.o.Clock(), id)
 	switch {
 	case err != nil:
 		g.storeFailed(w, r, err)
 	case !found:
 		r.noVisitor(w)
 	default:
-		r.line.seats.cut(id)
-		r.log.Info("visitor removed", zap.String("by", q.RemoteAddr))
+		r.seats.cut(id)
+		r.setup.Load().log.Info("visitor removed", zap.String("by", q.RemoteAddr))
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
