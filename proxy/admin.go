@@ -193,7 +193,7 @@ func (g *Gate) patchRoom(w http.ResponseWriter, q *http.Request, r *room) {
 	if !ok {
 		return
 	}
-	r.keep(g.o.Clock())
+	r.markAsked(g.o.Clock())
 	err := r.change(q.Context(), g.o.Clock(), patch, q.RemoteAddr)
 	faults := new(faultsError)
 	switch {

@@ -69,8 +69,9 @@ func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d que
 	v.setup.write(w, r, page, &templates.Visitor{LastUpdated: v.now.UTC()})
 }
 
-// language returns the language of the page that answers a request, and "" if
-// JSON does. The script of the built-in page gets its JSON in any case.
+// language returns the language of the page that answers a request, or "" if JSON
+// answers it. The script of the built-in page gets JSON whatever json_response_enabled
+// says.
 func (rs *roomSetup) language(q *http.Request) string {
 	if (rs.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && templates.WantsJSON(headerValue(q.Header["Accept"])) {
 		return ""
@@ -78,7 +79,7 @@ func (rs *roomSetup) language(q *http.Request) string {
 	return rs.set.Match(headerValue(q.Header["Accept-Language"]))
 }
 
-// headerValue is the value of a header that may stand on several lines.
+// headerValue returns the value of a header that may have several lines.
 func headerValue(lines []string) string {
 	switch len(lines) {
 	case 0:
@@ -118,8 +119,8 @@ func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v
 	_, _ = w.Write(*buf)
 }
 
-// busy answers a request of someone who would have to wait and that cannot be
-// held back. Its body is not read, and their place is not touched.
+// busy answers a request that cannot be held back, of a visitor who would have to wait.
+// Its body is not read, and the visitor's place stays as it is.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 	retryLater(w.Header(), v.room.settings())
 	if subresource(r) {
@@ -129,13 +130,13 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 	g.writeProblem(w, r, http.StatusTooManyRequests, g.problems.JSON(http.StatusTooManyRequests), problemType)
 }
 
-// retryLater says when it is worth asking again of a room with the settings.
+// retryLater sets Retry-After to the refresh interval of a room with the settings.
 func retryLater(h http.Header, s queue.Settings) {
 	h["Retry-After"] = []string{strconv.Itoa(int(queue.WholeSeconds(s.RefreshInterval) / time.Second))}
 }
 
-// problem answers with an error page in the visitor's language, or with
-// problem+json (RFC 9457) for those who ask for JSON.
+// problem answers with an error page in the visitor's language, or with problem+json
+// (RFC 9457) if the request asks for JSON.
 func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, languages *templates.Languages) {
 	if templates.WantsJSON(headerValue(r.Header["Accept"])) || subresource(r) {
 		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
@@ -161,9 +162,9 @@ func (g *Gate) writeProblem(w http.ResponseWriter, r *http.Request, status int, 
 	}
 }
 
-// leaveBody has the connection of HTTP/1 closed after the answer to a request
-// whose body was not read. Before it answers, net/http would else read up to
-// 256 KiB of it, however slowly they come.
+// leaveBody closes the connection of HTTP/1 after the answer to a request whose body was
+// not read. Otherwise net/http reads up to 256 KiB of the body before it answers, however
+// slowly they come.
 func leaveBody(h http.Header, r *http.Request) {
 	if r.ContentLength != 0 && r.ProtoMajor == 1 {
 		h["Connection"] = closing

@@ -44,10 +44,10 @@ type RoomConfig struct {
 	Revoke           bool              // the origin may end sessions
 	Subject          subject.Config    // how the site names its own users; its Room is this one
 
-	// Where the routes' paths have a segment in braces, this is a family: a room
-	// for each value, called Name.value. The metrics tell of all of them as Name.
+	// If the routes' paths have a segment in braces, this is a family: it has a room
+	// for each value, whose name is Name.value. The metrics sum them up as Name.
 	MaxRooms int           // at a time; default 100
-	RoomIdle time.Duration // how long a room is kept that is empty and that nobody asks for; default 10m
+	RoomIdle time.Duration // how long an empty room is kept that nobody asks for; default 10m
 }
 
 // Options are what a gate works with, and keeps when it is configured anew.
@@ -64,8 +64,8 @@ type Options struct {
 	// the store; default none, which suits a store in the same process.
 	Gather time.Duration
 
-	// Slack is how much longer than it is told the store counts sessions; default
-	// none, which suits a store in the same process.
+	// Slack is how much longer the store counts a session than its room asks for;
+	// default none, which suits a store in the same process.
 	Slack time.Duration
 
 	// AdminToken, if set, is asked for by the admin handler's API as a bearer

@@ -100,21 +100,15 @@ func aside(f func()) {
 // that it comes from names, or else of the only one in which they wait, or are
 // in. The status is not 200 if there is none such.
 func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
-	of, found := s.roomOfPage(r)
-	name := r.URL.Query().Get("room")
-	if name != "" {
-		if of = s.roomNamed(name); of == nil {
+	var visitors []visitor
+	if name := r.URL.Query().Get("room"); name == "" {
+		visitors, _ = g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
+	} else {
+		of := s.roomNamed(name)
+		if of == nil {
 			return visitor{}, http.StatusNotFound
 		}
-	}
-	visitors, err := g.visitors(r, s, of, found)
-	if err != nil {
-		return visitor{}, http.StatusNoContent // no ticket that counts
-	}
-	if name != "" && visitors[0].ticket.State == queue.None && visitors[0].subject != (queue.ID{}) {
-		// They may wait, or be in, with another device.
-		v := &visitors[0]
-		v.ticket, _ = v.room.queue.Peek(r.Context(), v.now, v.request(false, false))
+		visitors = g.listeningTo(r, s, of)
 	}
 	switch present := mostWaiting(visitors); len(present) {
 	case 0:
@@ -124,6 +118,18 @@ func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
 	default:
 		return visitor{}, http.StatusBadRequest
 	}
+}
+
+// listeningTo returns who asks for the events of a room. A visitor without a ticket may
+// wait, or be in, with another device.
+func (g *Gate) listeningTo(r *http.Request, s *setup, of *room) []visitor {
+	visitors, _ := g.visitorOf(r, s, of) // cookies that cannot be read hold no ticket that counts
+	for i := range visitors {
+		if v := &visitors[i]; v.ticket.State == queue.None && v.subject != (queue.ID{}) {
+			v.ticket, _ = v.room.queue.Peek(r.Context(), v.now, v.request(false, false))
+		}
+	}
+	return visitors
 }
 
 // mostWaiting returns those of the visitors who wait, or else those who are in.

@@ -22,45 +22,45 @@ const (
 	defaultRoomIdle = 10 * time.Minute
 )
 
-// crowdedIdle is how long an empty room is kept at most while there are as many as
-// there may be: it is made again for whoever asks, and another one cannot be made.
+// crowdedIdle is how long an empty room is kept at most while there are max_rooms of
+// them. No other can be made then, and this one is made again when somebody asks.
 const crowdedIdle = 10 * time.Second
 
-// family makes a room for each value of the braces in its path when it is first
-// asked for, and lets go of it when it has been empty for long. It outlives
+// family makes a room for each value of the braces in its path when somebody first
+// asks for it, and drops the room when it has been empty for long. A family outlives
 // configurations, as rooms do.
 type family struct {
 	gate *Gate
 	roomMetrics
-	setup atomic.Pointer[roomSetup] // the latest, which its rooms' are made from
+	setup atomic.Pointer[roomSetup] // the latest; the setups of its rooms are made from it
 
-	mu         sync.Mutex // not held through calls to the store
-	made       map[string]*room
-	making     map[string]*making
-	gone       storeErrors // of rooms that are gone
-	complained bool        // of a room that could not be made, since one was
+	mu      sync.Mutex         // not held through calls to the store
+	made    map[string]*room   // by value
+	making  map[string]*making // by value
+	dropped storeErrors        // of the rooms that were dropped
+	warned  bool               // the latest room could not be made, and the log says so
 }
 
-// making is a family's room that somebody is making.
+// making is a room that a request makes, and that others may wait for.
 type making struct {
-	done chan struct{} // closed at its end; then the others do not change
+	done chan struct{} // closed when room and err are final
 	room *room
-	err  error // why there is none
+	err  error // why there is no room
 }
 
-// errUnmade means that it is not known why a room could not be made.
-var errUnmade = errors.New("the making of it broke off")
+// errUnmade stays where making a room ends in a panic.
+var errUnmade = errors.New("making the room broke off")
 
 // errFull means that a family has as many rooms as it may.
 var errFull = errors.New("there are max_rooms of them")
 
-// roomFor implements guard. It makes no room for a request that passes any room by.
+// roomFor implements guard. A request that passes every room by makes none.
 func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *roomSetup, value string) (*room, *roomSetup) {
 	if value == "" {
 		f.gate.problem(w, r, http.StatusNotFound, f.gate.languages)
 		return nil, nil
 	}
-	if to := f.wanted(value); to != nil {
+	if to := f.lookUp(value); to != nil {
 		return to, to.setup.Load()
 	}
 	if f.gate.passesBy(w, r, s.trust, f, rs) {
@@ -75,10 +75,10 @@ func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *r
 	return to, to.setup.Load()
 }
 
-// room returns the room of a value. The first who asks makes it, and others who
-// ask meanwhile wait for that.
+// room returns the room of a value. The first request for it makes it, and others that
+// come meanwhile wait for that.
 func (f *family) room(ctx context.Context, value string) (*room, error) {
-	r, m, first := f.begin(value)
+	r, m, first := f.lookUpOrBegin(value)
 	switch {
 	case r != nil:
 		return r, nil
@@ -95,21 +95,21 @@ func (f *family) room(ctx context.Context, value string) (*room, error) {
 	}
 }
 
-// begin returns the room of a value if there is one, or else the making of it, which
-// the first has to do. It returns neither if there are too many rooms.
-func (f *family) begin(value string) (r *room, m *making, first bool) {
+// lookUpOrBegin returns the room of a value, or else the making of it, which the caller
+// has to do if they are the first. It returns neither if there are too many rooms.
+func (f *family) lookUpOrBegin(value string) (r *room, m *making, first bool) {
 	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r := f.made[value]; r != nil {
-		r.keep(now)
+		r.markAsked(now)
 		return r, nil, false
 	}
 	if m := f.making[value]; m != nil {
 		return nil, m, false
 	}
 	if f.full() {
-		f.complain(errFull)
+		f.warn(errFull)
 		return nil, nil, false
 	}
 	m = &making{done: make(chan struct{})}
@@ -120,7 +120,7 @@ func (f *family) begin(value string) (r *room, m *making, first bool) {
 // full says whether the family has as many rooms as it may. The caller holds mu.
 func (f *family) full() bool { return len(f.made)+len(f.making) >= f.setup.Load().cfg.MaxRooms }
 
-// make makes the room of a value. If that fails, the next who asks tries again.
+// make makes the room of a value. If that fails, the next request tries again.
 func (f *family) make(value string, m *making) {
 	defer close(m.done)
 	f.gate.making.RLock()
@@ -130,18 +130,18 @@ func (f *family) make(value string, m *making) {
 	m.room, m.err = f.newRoom(value)
 }
 
-// finish ends the making of a room, and puts it to work if there is one.
+// finish ends the making of a room, and puts the room to work if it was made.
 func (f *family) finish(value string, m *making) {
-	f.gate.pausing.Lock() // what becomes known of the origin from now on reaches the room
+	f.gate.pausing.Lock() // so that a change of the origin comes before this, or finds the room
 	defer f.gate.pausing.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.making, value)
 	if m.err != nil {
-		f.complain(m.err)
+		f.warn(m.err)
 		return
 	}
-	f.made[value], f.complained = m.room, false
+	f.made[value], f.warned = m.room, false
 	m.room.queue.Pause(m.room.setup.Load().origin.Failing())
 	f.gate.keepSyncing(m.room, true)
 }
@@ -160,15 +160,15 @@ func (f *family) newRoom(value string) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.value, r.unused = value, func() bool { return f.drop(r) }
+	r.value, r.drop = value, func() bool { return f.drop(r) }
 	r.setup.Store(rs)
-	r.keep(g.o.Clock())
+	r.markAsked(g.o.Clock())
 	_, err = r.rebase(g.sync, g.o.Clock(), rs.cfg.Settings, rs.log)
 	return r, err
 }
 
-// renewed returns the setups that rs, the family's next, means for the rooms that
-// there are.
+// renewed returns the setups that the rooms which there are get under rs, the family's
+// next setup.
 func (f *family) renewed(rs *roomSetup) ([]renewal, error) {
 	rooms, _ := f.rooms()
 	all := make([]renewal, 0, len(rooms))
@@ -182,9 +182,9 @@ func (f *family) renewed(rs *roomSetup) ([]renewal, error) {
 	return all, nil
 }
 
-// drop lets go of a room in which nobody is and nobody waits, by the latest sync,
-// and which nobody has asked for in a while, sooner if there is no space for
-// another. It says whether it did.
+// drop drops a room in which, by the latest sync, nobody is and nobody waits, and for
+// which nobody has asked in room_idle; sooner if the family is full. It says whether it
+// did.
 func (f *family) drop(r *room) bool {
 	if n := r.queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
 		return false
@@ -201,18 +201,17 @@ func (f *family) drop(r *room) bool {
 		return false
 	}
 	delete(f.made, r.value)
-	f.gone.add(r)
+	f.dropped.add(r)
 	r.removed.Store(true)
 	return true
 }
 
-// complain logs why a room could not be made, once until one is. The caller holds
-// mu.
-func (f *family) complain(err error) {
-	if !f.complained {
+// warn logs why a room could not be made, once until one is made. The caller holds mu.
+func (f *family) warn(err error) {
+	if !f.warned {
 		f.setup.Load().log.Warn("room not made", zap.Error(err))
 	}
-	f.complained = true
+	f.warned = true
 }
 
 // rooms implements guard. The rooms are in the order of their values.
@@ -224,7 +223,7 @@ func (f *family) rooms() ([]*room, storeErrors) {
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(a, b *room) int { return cmp.Compare(a.value, b.value) })
-	return all, f.gone
+	return all, f.dropped
 }
 
 // known implements guard.
@@ -234,14 +233,15 @@ func (f *family) known(value string) *room {
 	return f.made[value]
 }
 
-// wanted returns what known does, for somebody who asks for the room: it stays then.
-func (f *family) wanted(value string) *room {
+// lookUp returns the room of a value, or nil where there is none now, for a request that
+// asks for it.
+func (f *family) lookUp(value string) *room {
 	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.made[value]
 	if r != nil {
-		r.keep(now)
+		r.markAsked(now)
 	}
 	return r
 }

@@ -10,13 +10,13 @@ import (
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// passage is what has to be done to the answer to an admitted request.
+// passage is what the gate has to do to the origin's answer to an admitted request.
 type passage struct {
 	gate    *Gate
 	visitor visitor
 	ticket  queue.Ticket
 	cookies []string // Set-Cookie values
-	hold    *hold    // of an answer that may be a connection that keeps a seat; nil for none
+	hold    *hold    // of a request that asks for a connection that keeps its visitor in the room; nil for others
 }
 
 type passageKey struct{}
@@ -50,7 +50,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queu
 // The headers by which an origin commands the gate.
 var commandHeaders = [...]string{"Anteroom-Command", "Cf-Waiting-Room-Command"}
 
-// respond is the gate's look at every answer of an origin.
+// respond does to an origin's answer what the gate has to do to it.
 func (g *Gate) respond(resp *http.Response) {
 	revoke := false
 	for _, name := range commandHeaders {
@@ -68,12 +68,12 @@ func (g *Gate) respond(resp *http.Response) {
 	case revoke && p.visitor.setup.cfg.Revoke:
 		p.revoke(resp.Request)
 	case p.hold != nil && lasts(resp):
-		p.hold.keep(resp.Request.Context())
+		p.hold.keepSeat(resp.Request.Context())
 	}
 	p.mark(resp.Header)
 }
 
-// revoke ends the session that the answer belongs to.
+// revoke ends the session of the visitor whom the answer is for.
 func (p *passage) revoke(r *http.Request) {
 	v := p.visitor
 	v.room.queue.Revoke(p.gate.o.Clock(), p.ticket)

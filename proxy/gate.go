@@ -17,11 +17,11 @@ import (
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
-// ownPaths is where the gate's own paths live, on every host.
+// ownPaths begins the paths that the gate answers itself, on every host.
 const ownPaths = "/.anteroom/"
 
-// passed are the methods that are told to whoever comes with one that is not.
-var passed = []string{"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
+// allowedMethods are the request methods that the gate sends on to origins.
+var allowedMethods = []string{"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
 
 // Gate is the waiting room as an HTTP handler. It is made by New and ended by
 // Close.
@@ -36,10 +36,10 @@ type Gate struct {
 	networks  *networks
 
 	mu       sync.Mutex         // held while configuring
-	making   sync.RWMutex       // written while configuring and closing, read while a family makes a room or drops one
-	pausing  sync.Mutex         // held from reading whether an origin fails to telling its rooms
+	making   sync.RWMutex       // locked while configuring and closing, read-locked while a family makes a room or drops one
+	pausing  sync.Mutex         // held from reading whether an origin fails until its rooms are paused or not
 	rooms    map[string]*room   // those of their own, by name; they outlive configurations
-	families map[string]*family // by name; they do so, too
+	families map[string]*family // by name; they outlive configurations, too
 	sync     context.Context    // of the rooms' syncing and the beat
 	stop     context.CancelFunc // ends it
 	tasks    sync.WaitGroup     // the syncing and the streams' beat
@@ -95,7 +95,8 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.uncounted(w, r, s.trust, room, rs, v.wouldWait())
 		return
 	}
-	g.answer(w, r, v, v.visit(r))
+	d := v.visit(r)
+	g.answer(w, r, v, d)
 }
 
 // answersItself answers requests that are for no room and no origin, and says
@@ -103,7 +104,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *Gate) answersItself(w http.ResponseWriter, r *http.Request, s *setup) bool {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
-		w.Header()["Allow"] = passed
+		w.Header()["Allow"] = allowedMethods
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 		return true
 	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
@@ -121,8 +122,8 @@ func isOwn(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths)
 }
 
-// namesHost says whether a request names its host in a way that everybody reads
-// alike, or not at all, as only HTTP/1.0 may.
+// namesHost says whether a request names its host in a way that every server reads
+// alike. A request of HTTP/1.0 may also name none.
 func namesHost(r *http.Request) bool {
 	if r.Host == "" {
 		return !r.ProtoAtLeast(1, 1)
@@ -155,7 +156,7 @@ func (g *Gate) Drain() {
 // have been shut down. The store stays open.
 func (g *Gate) Close() {
 	g.making.Lock()
-	g.stop() // a room is made by now, or not any more
+	g.stop() // no family makes a room from now on
 	g.making.Unlock()
 	g.tasks.Wait()
 	for _, o := range g.current.Load().origins {
@@ -163,8 +164,8 @@ func (g *Gate) Close() {
 	}
 }
 
-// keepInSync syncs a room with the store until the gate is closed or stop is, and once
-// more then, or until the room is unused.
+// keepInSync syncs a room with the store until the gate or stop is closed, and once
+// more then. It ends sooner if the room's family drops it.
 func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 	ticker := time.NewTicker(g.o.SyncInterval)
 	defer ticker.Stop()
@@ -183,18 +184,18 @@ func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 	}
 }
 
-// syncOnce syncs a room, and says whether it is unused.
+// syncOnce syncs a room, and says whether its family has dropped it then.
 func (g *Gate) syncOnce(r *room) bool {
 	defer g.survive("sync")
 	if err := r.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
 		g.o.Log.Debug("sync failed", zap.String("room", r.queue.Name()), zap.Error(err))
 		return false
 	}
-	return r.unused()
+	return r.drop()
 }
 
-// survive, deferred, ends a panic of what the gate does by itself: it costs this once,
-// and neither the gate nor a room.
+// survive, when deferred, ends a panic in what the gate does by itself. What it was
+// doing is lost this once; the gate and its rooms go on.
 func (g *Gate) survive(doing string) {
 	if p := recover(); p != nil {
 		g.o.Log.Error("panic", zap.String("doing", doing), zap.Any("panic", p), zap.Stack("stack"))

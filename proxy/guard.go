@@ -9,28 +9,28 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// guard is what stands before the routes of one room of the configuration: a room,
+// guard is what guards the routes of one room of the configuration: a room of its own,
 // or a family, which has a room for each value of the path.
 type guard interface {
 	// roomFor returns the room for a request whose path has the value, and the setup to
 	// go by. A nil room means that the request has been answered. rs is the guard's
 	// own setup in s.
 	roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *roomSetup, value string) (*room, *roomSetup)
-	// known returns the room for a value, or nil where there is none now. The value of
-	// a room of its own is empty, and that of a family's never.
+	// known returns the room for a value, or nil where there is none now. A room of its
+	// own has the empty value, which no room of a family has.
 	known(value string) *room
-	// rooms returns the rooms that there are, and what the store has failed those that
-	// are gone.
-	rooms() ([]*room, storeErrors)
-	// settings are those in force; those of a family are what its rooms begin with.
+	// rooms returns the rooms that there are now, and the store's errors of those that
+	// have been dropped.
+	rooms() (rooms []*room, dropped storeErrors)
+	// settings returns those in force; for a family those that its rooms begin with.
 	settings() queue.Settings
-	// suspended says whether everybody passes by for now.
+	// suspended says whether every request passes by, as the settings want it.
 	suspended() bool
 	// count counts what became of a request.
 	count(what result)
 }
 
-// storeErrors are what queueroom.Room.StoreErrors tells, summed over rooms.
+// storeErrors are the sums over rooms of what queueroom.Room.StoreErrors returns.
 type storeErrors struct{ unanswered, letIn uint64 }
 
 func (e *storeErrors) add(r *room) {
@@ -74,8 +74,8 @@ func (s *setup) rooms(yield func(*room) bool) {
 	}
 }
 
-// roomNamed returns the room of a name, or nil. A room of a family is called by the
-// family's name, a dot and its value.
+// roomNamed returns the room of a name, or nil. The name of a family's room is the
+// family's name, a dot and the room's value.
 func (s *setup) roomNamed(name string) *room {
 	name, value, dot := strings.Cut(name, ".")
 	for i, rs := range s.setups {
@@ -96,17 +96,17 @@ func (s *setup) familyNamed(name string) *family {
 	return nil
 }
 
-// roomAt returns the room that guards a path, or nil if the family that guards it has
-// none of that value. It is not ok if nothing guards the path.
-func (s *setup) roomAt(host, path string) (of *room, ok bool) {
-	at, ok := s.table.Match(host, path)
-	if !ok {
+// roomAt returns the room that guards a path. Where a family guards the path but has no
+// room for its value now, the room is nil. Nothing is found if nothing guards the path.
+func (s *setup) roomAt(host, path string) (of *room, found bool) {
+	at, found := s.table.Match(host, path)
+	if !found {
 		return nil, false
 	}
 	return s.guards[at.Room].known(at.Value), true
 }
 
-// withCookie yields the rooms that there are whose cookie has the bare name.
+// withCookie yields the rooms that there are now whose cookie has the bare name.
 func (s *setup) withCookie(name string) iter.Seq[*room] {
 	return func(yield func(*room) bool) {
 		for _, guard := range s.byCookie[name] {

@@ -9,8 +9,8 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 )
 
-// originOf returns the setup's proxy to the address; rooms of one origin share
-// its connections and its breaker.
+// originOf returns the setup's proxy to the address. Rooms of one origin share its
+// connections and its breaker.
 func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
 	if u == nil {
 		return nil, errors.New("it has no origin")
@@ -39,8 +39,8 @@ func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
 	return o, nil
 }
 
-// pause holds admissions to the rooms of an origin while it does not answer, or
-// lets them go on. A nil origin stands for all.
+// pause holds back admissions to the rooms of an origin while the origin fails, and lets
+// them go on when it answers. A nil origin stands for all origins.
 func (g *Gate) pause(o *origin.Origin) {
 	g.pausing.Lock()
 	defer g.pausing.Unlock()
@@ -55,7 +55,7 @@ func (g *Gate) pause(o *origin.Origin) {
 	}
 }
 
-// closeOrigins closes the setup's origins, except those that the other one has too.
+// closeOrigins closes the setup's origins, except those that another setup has too.
 func (s *setup) closeOrigins(except *setup) {
 	for key, o := range s.origins {
 		if except.origins[key] != o {

@@ -33,14 +33,11 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 }
 
-// leave is the goodbye of a visitor's page: they are not counted until they come
-// back, unless another page of theirs is open. It is said to the room of the page that
-// the beacon names as its referrer, or else to every room that the visitor has a
-// ticket of.
+// leave takes the goodbye of a visitor's page. The visitor is not counted until they
+// come back, unless another page of theirs is open. The goodbye is for the room that
+// guards the page, or else for every room that the visitor has a ticket of.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
-	of, found := s.roomOfPage(r)
-	// A visitor whose cookies cannot be read has no ticket that counts.
-	visitors, _ := g.visitors(r, s, of, found)
+	visitors, _ := g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
 	for _, v := range visitors {
 		if v.ticket.State == queue.Waiting && !g.streams.goodbye(v.room, v.ticket.ID, v.now) {
 			v.room.leave(v.now, v.ticket)
@@ -50,32 +47,41 @@ func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// roomOfPage returns the room that guards the page that a request was sent from, as
-// roomAt does.
-func (s *setup) roomOfPage(r *http.Request) (of *room, found bool) {
+// visitorsOfPage returns who sent a request from a page: the visitor of the room that
+// guards the page, which the Referer header names, or nobody if the room's family does
+// not have it now. A request that names no such page is from a visitor of each room
+// whose ticket came along. It fails if the cookies cannot be read.
+func (g *Gate) visitorsOfPage(r *http.Request, s *setup) ([]visitor, error) {
 	page, err := url.Parse(r.Referer())
-	if err != nil || page.Host != r.Host {
-		return nil, false
+	if err == nil && page.Host == r.Host {
+		if of, found := s.roomAt(page.Host, page.RequestURI()); found {
+			return g.visitorOf(r, s, of)
+		}
 	}
-	return s.roomAt(page.Host, page.RequestURI())
+	return g.ticketHolders(r, s)
 }
 
-// visitors returns who sent a request about one room, or nobody if that room was found
-// to be one that there is not. If no room was found that it is about, they are a
-// visitor of each room whose ticket came along. It fails if the cookies cannot be read.
-func (g *Gate) visitors(r *http.Request, s *setup, of *room, found bool) ([]visitor, error) {
-	now := g.o.Clock()
-	switch {
-	case of != nil:
-		v, err := of.visitor(r, of.setup.Load(), now, s.trust)
-		return []visitor{v}, err
-	case found:
+// visitorOf returns who sent a request about a room; nobody if there is none. It fails
+// if the cookies cannot be read.
+func (g *Gate) visitorOf(r *http.Request, s *setup, of *room) ([]visitor, error) {
+	if of == nil {
 		return nil, nil
 	}
+	v, err := of.visitor(r, of.setup.Load(), g.o.Clock(), s.trust)
+	if err != nil {
+		return nil, err
+	}
+	return []visitor{v}, nil
+}
+
+// ticketHolders returns who sent a request, as a visitor of each room whose ticket came
+// along. It fails if the cookies cannot be read.
+func (g *Gate) ticketHolders(r *http.Request, s *setup) ([]visitor, error) {
 	cookies, err := cookie.ReadAll(r.Header)
 	if err != nil {
 		return nil, fmt.Errorf("looking for tickets: %w", err)
 	}
+	now := g.o.Clock()
 	var all []visitor
 	for _, name := range cookies.Names() {
 		for room := range s.withCookie(name) {

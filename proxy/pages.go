@@ -11,20 +11,20 @@ import (
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
-// pages keeps what was rendered from a room's latest numbers, so that a page is
-// made once a second and state and not once a visitor.
+// pages keeps what was rendered from a room's latest numbers. A page is rendered once
+// for all visitors who are at the same point, about once a second, and not for each.
 type pages struct {
 	mu   sync.Mutex // held while rendering
 	kept atomic.Pointer[rendered]
 }
 
-// rendered are the pages of one set of numbers. It does not change.
+// rendered holds the pages that were rendered from the same numbers. It does not change.
 type rendered struct {
 	numbers *queueroom.Numbers
 	byKey   map[pageKey]*page
 }
 
-// page is a page or JSON, with the headers that all its visitors share.
+// page is a page or JSON, with the headers that it has for every visitor.
 type page struct {
 	*templates.Rendered
 	kind, language, policy []string // header values; nil for none
@@ -38,8 +38,8 @@ type pageKey struct {
 	shape    templates.Shape // of the visitor's place
 }
 
-// waiting returns the page in the language, or JSON if that is empty, for a
-// visitor who waits, and what in it is their own.
+// waiting returns the page in the language, or JSON if the language is empty, for a
+// visitor who waits, and the visitor's own values in it.
 func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, language string) (*page, templates.Visitor) {
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
@@ -56,13 +56,15 @@ func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, langua
 	return rs.pages.get(rs, n, key, v.Place), v
 }
 
-// refusal returns the page or JSON for a visitor who is rejected.
+// refusal returns the page in the language, or JSON if the language is empty, for a
+// visitor who is rejected.
 func (rs *roomSetup) refusal(n *queueroom.Numbers, language string) *page {
 	return rs.pages.get(rs, n, pageKey{language: language, rejected: true}, templates.Place{})
 }
 
-// placeOf is the visitor's place in an exact line: as the store has just told
-// it, or, while it does not answer, what is left without that.
+// placeOf returns the visitor's place in an exact line, as the store has just told it.
+// While the store does not answer, the place has only the number on the ticket and the
+// room's numbers.
 func placeOf(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
 	p := templates.Place{TicketNumber: d.Ticket.Number, FirstWaitingNumber: n.Line.First, LastWaitingNumber: n.Line.Last, UsersQueued: max(n.Waiting, 1)}
 	if d.Place.Number == 0 {
@@ -79,7 +81,7 @@ func placeOf(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
 	return p
 }
 
-// get returns the page for the numbers and a key; the place is one of the key's
+// get returns the page for the numbers and a key. The place is any that has the key's
 // shape.
 func (p *pages) get(rs *roomSetup, n *queueroom.Numbers, key pageKey, place templates.Place) *page {
 	if kept := p.kept.Load(); kept != nil && kept.numbers == n {
@@ -106,7 +108,7 @@ func (p *pages) render(rs *roomSetup, n *queueroom.Numbers, key pageKey, place t
 	return made
 }
 
-// render makes the page in the language, or JSON if that is empty.
+// render makes the page in the language, or JSON if the language is empty.
 func (rs *roomSetup) render(d templates.Data, language string) *page {
 	if language == "" {
 		return &page{Rendered: rs.set.JSON(d), kind: jsonType}

@@ -17,24 +17,25 @@ import (
 // with everyone who waits or is in.
 type room struct {
 	queue *queueroom.Room
-	setup atomic.Pointer[roomSetup] // the latest; not nil once the room is at work
+	setup atomic.Pointer[roomSetup] // the latest; never nil while requests can find the room
 	seats seats
 	roomMetrics
 
 	configuring sync.Mutex                     // held while its settings are changed in the store
-	base        atomic.Pointer[queue.Settings] // as this gate is configured, under what operators have changed; nil before the first
+	base        atomic.Pointer[queue.Settings] // as this gate is configured, without what operators have changed; nil at first
 
-	value  string       // of the braces in its family's path; "" for a room of its own
-	asked  atomic.Int64 // when somebody last asked for it, in nanoseconds since 1970
-	unused func() bool  // asked after each sync: whether its family has let go of it
+	value string       // what the braces in its family's path stand for; "" for a room of its own
+	asked atomic.Int64 // when somebody last asked for it, in nanoseconds since 1970
+	drop  func() bool  // called after each sync: drops the room if its family needs it no more, and says whether it did
 
-	removed  atomic.Bool   // it is not configured any more, or its family has let go of it
-	stopSync chan struct{} // closed to end the syncing; nil without. Written with the gate's making held
+	removed  atomic.Bool   // it is not configured any more, or its family has dropped it
+	stopSync chan struct{} // closed to end the syncing; nil while there is none. Written with the gate's making held
 }
 
-// newRoom returns a room of its own, which the store knows.
+// newRoom returns a room, which the store knows from now on. Its family, if it is of
+// one, completes it.
 func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, m roomMetrics) (*room, error) {
-	r, log := &room{roomMetrics: m, unused: func() bool { return false }}, rs.log
+	r, log := &room{roomMetrics: m, drop: func() bool { return false }}, rs.log
 	var err error
 	r.queue, err = queueroom.New(ctx, g.o.Clock(), queueroom.Config{
 		Name: rs.cfg.Name, Settings: rs.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack,
@@ -51,10 +52,11 @@ func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, m roomMetrics) (*room
 	return r, err
 }
 
-// keep has the room's family keep it for as long again as it keeps empty rooms.
-func (r *room) keep(now time.Time) { r.asked.Store(now.UnixNano()) }
+// markAsked notes that somebody asks for the room now. Its family keeps it for room_idle
+// from then on, even if it is empty.
+func (r *room) markAsked(now time.Time) { r.asked.Store(now.UnixNano()) }
 
-// leave counts a visitor no longer who has said goodbye.
+// leave takes a visitor's goodbye: they are not counted any more.
 func (r *room) leave(now time.Time, t queue.Ticket) {
 	r.queue.Leave(now, t)
 	r.count(left)

@@ -17,8 +17,9 @@ import (
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
-// roomSetup is one configuration of a room at work, or of a family, whose rooms'
-// setups are made from it. It does not change.
+// roomSetup is one configuration of a room at work, or one of a family: the setups of
+// the family's rooms are made from it. It does not change, apart from the pages that it
+// keeps.
 type roomSetup struct {
 	cfg      RoomConfig
 	family   string // the name of the family that this is a room of; "" for others
@@ -56,8 +57,8 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, erro
 	return rs, nil
 }
 
-// nameAfter makes what goes by the room's name: what reads and writes its tickets,
-// what reads who the site says its visitors are, and its log.
+// nameAfter names the room, and makes the parts that its name is in: the jar of its
+// tickets, the reader of the site's own names for its visitors, and the log.
 func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
 	rs.cfg.Name, rs.log = name, log.With(zap.String("room", name))
 	codec, err := cookie.New(cookie.Config{Name: cookie.Name(cmp.Or(rs.cfg.CookieSuffix, name)), Keys: rs.keys})
@@ -67,15 +68,15 @@ func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
 	if rs.jar, err = cookie.NewJar(codec, rs.cfg.CookieAttributes); err != nil {
 		return fmt.Errorf("reading the cookie's attributes: %w", err)
 	}
-	of := rs.cfg.Subject
-	of.Room = name
-	if rs.subjects, err = subject.New(of); err != nil {
+	subjects := rs.cfg.Subject
+	subjects.Room = name
+	if rs.subjects, err = subject.New(subjects); err != nil {
 		return fmt.Errorf("reading how the site names its users: %w", err)
 	}
 	return nil
 }
 
-// forValue returns the setup of a family's room for a value, made from the family's.
+// forValue returns the setup of the family's room for a value.
 func (rs *roomSetup) forValue(value string, log *zap.Logger) (*roomSetup, error) {
 	of := &roomSetup{cfg: rs.cfg, family: rs.cfg.Name, keys: rs.keys, origin: rs.origin, rules: rs.rules, set: rs.set}
 	if rs.cfg.CookieSuffix != "" {
@@ -100,8 +101,7 @@ func (rs *roomSetup) exempts(q *http.Request, trust origin.Trust) bool {
 	return ok
 }
 
-// admitsNobody says whether nobody new may enter a room with the settings, whoever
-// they are.
+// admitsNobody says whether no new visitor may enter the room while it has the settings.
 func (rs *roomSetup) admitsNobody(s queue.Settings) bool {
 	return s.AdmitsNobody() || rs.origin.Failing()
 }

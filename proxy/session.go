@@ -11,7 +11,7 @@ import (
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// sessionJSON is how the caller stands in one room.
+// sessionJSON is how a visitor stands in one room.
 type sessionJSON struct {
 	Room      string          `json:"room"`
 	Status    string          `json:"status"` // waiting, active or none
@@ -20,19 +20,13 @@ type sessionJSON struct {
 	ExpiresAt *time.Time      `json:"expiresAt,omitempty"`
 }
 
-// session tells a visitor's page, or the site's backend with the visitor's
-// cookies, how the visitor stands: in the room that the query names with room, or
-// that guards its path on this host, or else in each whose ticket they bring. With
-// renew=1 they check in, or their session is renewed; nobody is let in.
+// session tells a visitor's page how the visitor stands in which rooms; the site's
+// backend may ask with the visitor's cookies. With renew=1 the visitor checks in, or
+// their session is renewed; nobody is let in.
 func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
-	of, found, status := s.roomAskedAbout(r)
-	if status != 0 {
+	visitors, status := g.visitorsAsked(r, s)
+	if status != http.StatusOK {
 		g.problem(w, r, status, g.languages)
-		return
-	}
-	visitors, err := g.visitors(r, s, of, found)
-	if err != nil {
-		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, g.languages)
 		return
 	}
 	renew, list := r.URL.Query().Get("renew") == "1", make([]sessionJSON, 0, len(visitors))
@@ -44,31 +38,40 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 	reply(w, map[string]any{"rooms": list})
 }
 
-// roomAskedAbout returns the room that a question about a session is about, as
-// visitors wants it, or the status that refuses the question.
-func (s *setup) roomAskedAbout(r *http.Request) (of *room, found bool, status int) {
-	query := r.URL.Query()
-	switch name, path := query.Get("room"), query.Get("path"); {
+// visitorsAsked returns the visitor of the room that a question about a session is
+// about: the query names it with room, or a path that it guards on this host. A question
+// that names neither is about the only room, or about each whose ticket came along. The
+// status refuses the question if it is not 200.
+func (g *Gate) visitorsAsked(r *http.Request, s *setup) (visitors []visitor, status int) {
+	var err error
+	switch name, path := r.URL.Query().Get("room"), r.URL.Query().Get("path"); {
 	case name != "" && path != "":
-		return nil, false, http.StatusBadRequest
+		return nil, http.StatusBadRequest
 	case name != "":
-		if of = s.roomNamed(name); of == nil {
-			return nil, false, http.StatusNotFound
+		of := s.roomNamed(name)
+		if of == nil {
+			return nil, http.StatusNotFound
 		}
-		return of, true, 0
+		visitors, err = g.visitorOf(r, s, of)
 	case path != "":
-		if of, found = s.roomAt(r.Host, path); !found {
-			return nil, false, http.StatusNotFound
+		of, found := s.roomAt(r.Host, path)
+		if !found {
+			return nil, http.StatusNotFound
 		}
-		return of, true, 0
-	case len(s.guards) == 1:
-		of = s.guards[0].known("") // none of a family
+		visitors, err = g.visitorOf(r, s, of)
+	case len(s.guards) == 1 && s.guards[0].known("") != nil:
+		visitors, err = g.visitorOf(r, s, s.guards[0].known(""))
+	default:
+		visitors, err = g.ticketHolders(r, s)
 	}
-	return of, of != nil, 0
+	if err != nil {
+		return nil, http.StatusRequestHeaderFieldsTooLarge
+	}
+	return visitors, http.StatusOK
 }
 
-// present returns the visitor's ticket and place as they are, or as they are once
-// renewed.
+// present returns the visitor's ticket and place. If renew is set, they check in first,
+// or their session is renewed.
 func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d queueroom.Decision) {
 	q := v.request(hidden(r), false)
 	if !renew || v.room.queue.Suspended() {
@@ -81,12 +84,12 @@ func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d
 	}
 	v.room.countDecision(d)
 	v.setCookies(w.Header(), r, &d)
-	// What their next request may do, they need not do sooner.
+	// A check-in counts for the whole refresh interval: their next need not come sooner.
 	d.Ticket.RefreshInterval = max(d.Ticket.RefreshInterval, v.room.queue.Settings().RefreshInterval)
 	return d
 }
 
-// describe returns what the visitor's page is told of them.
+// describe returns what the visitor's page is told of their ticket and place.
 func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
 	j := sessionJSON{Room: v.setup.cfg.Name, Status: "none"}
 	switch t := &d.Ticket; t.State {

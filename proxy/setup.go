@@ -14,14 +14,14 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// setup is one configuration of the gate at work. It does not change. Its rooms and
-// families outlive it.
+// setup is one configuration of the gate at work. It does not change. The rooms and
+// families that it names outlive it.
 type setup struct {
 	cfg      Config
 	table    *route.Table
-	guards   []guard            // in the order of the table
-	setups   []*roomSetup       // of the guards, in this configuration
-	byCookie map[string][]guard // by the bare name of their cookie, of a family's without the value
+	guards   []guard            // in the order of the configuration's rooms, by which the table counts them
+	setups   []*roomSetup       // of the guards, in the same order
+	byCookie map[string][]guard // the guards by the bare name of their cookie; for a family without its rooms' values
 	longest  int                // the length of the longest of those names
 	trust    origin.Trust
 	origins  map[string]*origin.Origin
@@ -29,7 +29,7 @@ type setup struct {
 	fallback http.Handler               // for requests that no room guards; nil if they are refused
 }
 
-// renewal is a room and its setup in a configuration that is about to be put to work.
+// renewal is a room and the setup that it gets in the next configuration.
 type renewal struct {
 	room  *room
 	setup *roomSetup
@@ -67,7 +67,8 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	return nil
 }
 
-// syncRooms has those rooms synced that are configured, and no others.
+// syncRooms starts to sync the rooms that are configured now, and ends the syncing of
+// those that are not any more.
 func (g *Gate) syncRooms() {
 	configured := map[*room]bool{}
 	if s := g.current.Load(); s != nil {
@@ -86,7 +87,7 @@ func (g *Gate) syncRooms() {
 	}
 }
 
-// keepSyncing has a room synced from now on if it is at work, and else not any more.
+// keepSyncing starts to sync a room if it is at work, and ends its syncing if it is not.
 // The caller holds making.
 func (g *Gate) keepSyncing(r *room, atWork bool) {
 	r.removed.Store(!atWork)
@@ -101,8 +102,8 @@ func (g *Gate) keepSyncing(r *room, atWork bool) {
 	}
 }
 
-// build makes a setup, and the setups that the rooms which there are at once are to
-// go by. If it fails, all rooms and origins are as they were.
+// build makes the next setup of the gate, and those of the rooms that there are now. The
+// store knows the rooms' settings then. If build fails, all is as it was.
 func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, []renewal, error) {
 	s := &setup{
 		cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{},
@@ -119,8 +120,8 @@ func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, []renew
 	return s, renewals, nil
 }
 
-// fill makes what the setup has, and returns the setups that the rooms which there are
-// at once are to go by. It changes nothing that is at work.
+// fill makes what the setup holds, and returns the next setups of the rooms that there
+// are now. It changes nothing that is at work.
 func (g *Gate) fill(ctx context.Context, s, old *setup) ([]renewal, error) {
 	var err error
 	if s.table, err = route.New(s.cfg.routes()); err != nil {
@@ -157,8 +158,8 @@ func (g *Gate) makeSetups(s, old *setup) error {
 	return nil
 }
 
-// openGuards gives the setup its rooms and families: those that there are, or new
-// ones. It returns the setups that the rooms are to go by.
+// openGuards gives the setup its rooms and families, those that there are or new ones,
+// and returns the next setups of the rooms.
 func (g *Gate) openGuards(ctx context.Context, s *setup) ([]renewal, error) {
 	var all []renewal
 	for _, rs := range s.setups {
@@ -173,6 +174,8 @@ func (g *Gate) openGuards(ctx context.Context, s *setup) ([]renewal, error) {
 	return all, nil
 }
 
+// openGuard returns the room or the family that the setup rs is for, and the next setups
+// of the rooms.
 func (g *Gate) openGuard(ctx context.Context, rs *roomSetup) (guard, []renewal, error) {
 	name := rs.cfg.Name
 	if rs.cfg.isFamily() {
@@ -195,7 +198,7 @@ func (g *Gate) openGuard(ctx context.Context, rs *roomSetup) (guard, []renewal, 
 	return r, []renewal{{r, rs}}, nil
 }
 
-// rebase gives the rooms the settings of their setups, or leaves all as they were.
+// rebase configures the rooms with the settings of their next setups, all or none.
 func (g *Gate) rebase(ctx context.Context, renewals []renewal) error {
 	now := g.o.Clock()
 	before := make([]*queue.Settings, 0, len(renewals))
@@ -210,8 +213,8 @@ func (g *Gate) rebase(ctx context.Context, renewals []renewal) error {
 	return nil
 }
 
-// setBack gives the first of the rooms the settings that they had before; a new room
-// had none.
+// setBack gives the first rooms the settings again that they had before. A new room had
+// none.
 func setBack(ctx context.Context, now time.Time, renewals []renewal, before []*queue.Settings) {
 	for i, was := range before {
 		if was == nil {

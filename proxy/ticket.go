@@ -11,10 +11,10 @@ import (
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// keptCookies is of how many rooms of a family a visitor keeps cookies.
+// keptCookies is how many cookies of one family's rooms a visitor keeps.
 const keptCookies = 24
 
-// ticketIn returns the ticket that was in a cookie; the zero Ticket if there is none
+// ticketIn returns the ticket that a cookie holds, or the zero Ticket if there is none
 // that can be trusted.
 func ticketIn(sealed cookie.Ticket) queue.Ticket {
 	var t queue.Ticket
@@ -24,8 +24,8 @@ func ticketIn(sealed cookie.Ticket) queue.Ticket {
 	return t
 }
 
-// appendCookies appends the Set-Cookie values that the answer to a visitor's request
-// has by the queue's decision. Every ticket is issued here.
+// appendCookies appends the Set-Cookie values that the queue's decision means for the
+// answer to a visitor's request. Every ticket is issued here.
 func (v *visitor) appendCookies(to []string, r *http.Request, d *queueroom.Decision) []string {
 	jar := v.setup.jar
 	switch {
@@ -34,8 +34,8 @@ func (v *visitor) appendCookies(to []string, r *http.Request, d *queueroom.Decis
 	case d.Ticket.State == queue.None:
 		return to
 	case !d.Issue && !v.stale:
-		if d.Outcome == queueroom.Admitted { // it will come again as it is
-			jar.Remember(v.sealed)
+		if d.Outcome == queueroom.Admitted {
+			jar.Remember(v.sealed) // they will bring it again as it is
 		}
 		return to
 	}
@@ -45,7 +45,7 @@ func (v *visitor) appendCookies(to []string, r *http.Request, d *queueroom.Decis
 		return to
 	}
 	to = append(to, value)
-	if v.setup.family != "" && !isOwn(r) { // what the gate answers itself may be of several of these rooms
+	if v.setup.family != "" && !isOwn(r) { // below /.anteroom/ one answer may issue tickets of several of these rooms
 		to = append(to, jar.Excess(r.Header, keptCookies, v.https)...)
 	}
 	return to
