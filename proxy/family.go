@@ -98,11 +98,10 @@ func (f *family) room(ctx context.Context, value string) (*room, error) {
 // lookUpOrBegin returns the room of a value, or else the making of it, which the caller
 // has to do if they are the first. It returns neither if there are too many rooms.
 func (f *family) lookUpOrBegin(value string) (r *room, m *making, first bool) {
-	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r := f.made[value]; r != nil {
-		r.markAsked(now)
+		r.markAsked(f.gate.o.Clock())
 		return r, nil, false
 	}
 	if m := f.making[value]; m != nil {
@@ -236,12 +235,11 @@ func (f *family) known(value string) *room {
 // lookUp returns the room of a value, or nil where there is none now, for a request that
 // asks for it.
 func (f *family) lookUp(value string) *room {
-	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.made[value]
 	if r != nil {
-		r.markAsked(now)
+		r.markAsked(f.gate.o.Clock())
 	}
 	return r
 }

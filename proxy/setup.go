@@ -53,6 +53,13 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	if err != nil {
 		return fmt.Errorf("configuring the gate: %w", err)
 	}
+	g.putToWork(next, renewals)
+	old.closeOrigins(next)
+	return nil
+}
+
+// putToWork makes a setup the one that requests go by, and those of its rooms theirs.
+func (g *Gate) putToWork(next *setup, renewals []renewal) {
 	for i, guard := range next.guards {
 		if f, ok := guard.(*family); ok {
 			f.setup.Store(next.setups[i])
@@ -63,8 +70,6 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	}
 	g.current.Store(next)
 	g.pause(nil)
-	old.closeOrigins(next)
-	return nil
 }
 
 // syncRooms starts to sync the rooms that are configured now, and ends the syncing of
