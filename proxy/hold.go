@@ -17,14 +17,14 @@ type hold struct {
 	queue  *queueroom.Room // nil once the answer has ended
 	ticket queue.Ticket
 	seat   *seats // where the answer's connection is kept, in case it has to be cut; nil for none
-	long   bool   // the answer has taken so long that it has touched the session
+	long   bool   // its end touches the session, too
 }
 
 var holds = sync.Pool{New: func() any { return new(hold) }}
 
 // hold returns a hold for an answer to the visitor. Until the hold is ended it touches
-// their session as often as the queue asks for it. If it has done so, its end touches
-// the session once more.
+// their session as often as the queue asks for it. If it has done so, or the answer is a
+// connection that lasts, its end touches the session once more.
 func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
