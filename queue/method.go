@@ -32,7 +32,7 @@ var methodFacts = [...]fact{
 	Reject:      nobodyEnters,
 }
 
-func (m Method) has(any fact) bool { return int(m) < len(methodFacts) && methodFacts[m]&any != 0 }
+func (m Method) has(facts fact) bool { return int(m) < len(methodFacts) && methodFacts[m]&facts != 0 }
 
 // OrdersBuckets reports whether the visitors of an earlier bucket are ahead of those of a later one, and those of one bucket are equal.
 func (m Method) OrdersBuckets() bool { return m.has(ordersBuckets) }
