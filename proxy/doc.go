@@ -32,25 +32,6 @@
 // [Gate.Admin] is a second handler, for a listener of its own: health, metrics,
 // and the rooms with their visitors (visitors.go).
 //
-// # Events
-//
-// Whoever waits may open GET /.anteroom/events (server-sent events). A stream is a
-// check-in whenever one is due, and ends after about half a queue_ticket_ttl, for
-// the browser to come again and take the new ticket. The data is JSON:
-//
-//	place     the visitor's own numbers, as JSON has them. At the start, and after
-//	          each check-in
-//	numbers   those of the room, once per change and second at most: usersQueued;
-//	          in fifo buckets by key, in line first- and lastWaitingNumber and
-//	          usersPreferred, in random waitTime and its percentiles
-//	admitted  the visitor is in: load the page again. The end
-//	closed    the room takes nobody, or is gone. The end
-//
-// When somebody's turn has come (room.Room.Turns) their stream checks in for them
-// at once, in fifo before their time, and tells them that they are in: what is
-// announced has happened, on whichever gate their browser asks next. The slot is
-// theirs for one session: who does not come to the room until then has lost it, for
-// neither streams nor GET /.anteroom/session renew a session without the ticket that
-// an admitted request has brought. The room's streams are in streams.go, one stream
-// in events_stream.go.
+// Visitors who wait may open GET /.anteroom/events; package events has what they are
+// told.
 package proxy

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/events"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
@@ -32,7 +33,7 @@ type Gate struct {
 	metrics   *metrics
 	current   atomic.Pointer[setup]
 	draining  atomic.Bool
-	streams   streams
+	events    *events.Hub
 	networks  *networks
 
 	mu       sync.Mutex         // held while configuring
@@ -61,6 +62,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
 		networks: newNetworks(), rooms: map[string]*room{}, families: map[string]*family{}}
+	g.events = events.NewHub(g.o.Clock, g.survive)
 	g.metrics = newMetrics(g)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
@@ -68,7 +70,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		g.tasks.Wait()
 		return nil, err
 	}
-	g.tasks.Go(g.beat)
+	g.tasks.Go(func() { g.events.Run(g.sync) })
 	return g, nil
 }
 
@@ -149,7 +151,7 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 // end, and their visitors open others elsewhere.
 func (g *Gate) Drain() {
 	g.draining.Store(true)
-	g.streams.wakeAll()
+	g.events.Drain()
 }
 
 // Close ends the gate's own work and waits for it. Call it after the servers
@@ -199,19 +201,5 @@ func (g *Gate) syncOnce(r *room) bool {
 func (g *Gate) survive(doing string) {
 	if p := recover(); p != nil {
 		g.o.Log.Error("panic", zap.String("doing", doing), zap.Any("panic", p), zap.Stack("stack"))
-	}
-}
-
-// beat has the event streams do what is to be done, until the gate is closed.
-func (g *Gate) beat() {
-	ticker := time.NewTicker(beatInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-g.sync.Done():
-			return
-		case <-ticker.C:
-			g.streams.beat(g.o.Clock(), g.survive)
-		}
 	}
 }

@@ -196,7 +196,7 @@ func (s *standing) sumOf(of guard) (all sum) {
 		all.admitted += n.Admitted
 		all.perMinute += n.Settings.NewUsersPerMinute
 		all.failing = all.failing || r.queue.StoreFailing()
-		all.streams += s.gate.streams.open(r)
+		all.streams += s.gate.events.Count(r.forEvents())
 		all.add(r)
 	}
 	return all

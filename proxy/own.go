@@ -11,7 +11,7 @@ import (
 
 // own answers requests for the gate's own paths.
 func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
-	method, answer := http.MethodGet, g.events
+	method, answer := http.MethodGet, g.serveEvents
 	switch r.URL.Path {
 	case ownPaths + "events":
 	case ownPaths + "session":
@@ -39,7 +39,7 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	visitors, _ := g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
 	for _, v := range visitors {
-		if v.ticket.State == queue.Waiting && !g.streams.goodbye(v.room, v.ticket.ID, v.now) {
+		if v.ticket.State == queue.Waiting && !g.events.Goodbye(v.room.forEvents(), v.ticket.ID, v.now) {
 			v.room.leave(v.now, v.ticket)
 		}
 	}

@@ -47,7 +47,7 @@ func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, m roomMetrics) (*room
 			}
 		},
 		OnConfigure: func(c queue.Configuration) { r.heard(c, log) },
-		OnLeave:     func(id queue.ID) { g.streams.stay(r, id) },
+		OnLeave:     func(id queue.ID) { g.events.Return(r.forEvents(), id) },
 	})
 	return r, err
 }

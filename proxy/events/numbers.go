@@ -1,11 +1,11 @@
-package proxy
+package events
 
 import (
 	"encoding/json"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // frame is an event that many streams send.
@@ -17,18 +17,18 @@ type numbersJSON struct {
 	UsersQueued    int          `json:"usersQueued"`
 	*lineJSON
 	*waitJSON
-	Buckets []bucketWaitJSON `json:"buckets,omitempty"`
+	Buckets []bucketJSON `json:"buckets,omitempty"`
 }
 
-// lineJSON is told of an exact line: who waits there with the default priority
-// has about usersPreferred + their own number - firstWaitingNumber ahead.
+// lineJSON is told of an exact line: a visitor who waits there with the default
+// priority has about usersPreferred + their own number - firstWaitingNumber ahead.
 type lineJSON struct {
 	FirstWaitingNumber uint64 `json:"firstWaitingNumber"`
 	LastWaitingNumber  uint64 `json:"lastWaitingNumber"`
 	UsersPreferred     int    `json:"usersPreferred"`
 }
 
-// waitJSON is told in random.
+// waitJSON is told where every check-in is a draw.
 type waitJSON struct {
 	WaitTimeKnown        bool `json:"waitTimeKnown"`
 	WaitTime             int  `json:"waitTime"`
@@ -37,41 +37,46 @@ type waitJSON struct {
 	WaitTime75Percentile int  `json:"waitTime75Percentile"`
 }
 
-// bucketWaitJSON is told in fifo of everyone who arrived in a bucket.
-type bucketWaitJSON struct {
+// bucketJSON is told of everyone who arrived in a bucket, where buckets are in order.
+type bucketJSON struct {
 	Key           time.Time `json:"key"`
 	UsersAhead    int       `json:"usersAhead"`
 	WaitTimeKnown bool      `json:"waitTimeKnown"`
 	WaitTime      int       `json:"waitTime"` // in minutes
 }
 
-// maxBuckets is how many buckets are told, the oldest first; the others hear at
-// their check-ins how they stand.
+// maxBuckets is how many buckets are told, the oldest first; visitors of the others
+// hear at their check-ins how they stand.
 const maxBuckets = 60
 
 // numbersText is the JSON of a room's numbers, without their time.
-func numbersText(n *queueroom.Numbers) []byte {
-	j := numbersJSON{QueueingMethod: n.Settings.Method, UsersQueued: n.Waiting}
-	switch method := n.Settings.Method; {
+func numbersText(n *room.Numbers) []byte {
+	method := n.Settings.Method
+	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting}
+	switch {
 	case method.HasExactLine():
 		j.lineJSON = &lineJSON{n.Line.First, n.Line.Last, n.Line.Preferred}
 	case method.Draws():
 		w := n.Wait(n.At)
 		j.waitJSON = &waitJSON{w.Known, w.Minutes, w.P25, w.P50, w.P75}
-	case method.OrdersBuckets():
-		if n.Incomplete {
-			break // nobody's place is known
-		}
-		for _, b := range n.Buckets[:min(len(n.Buckets), maxBuckets)] {
-			w := n.Wait(b.Bucket)
-			j.Buckets = append(j.Buckets, bucketWaitJSON{b.Bucket.Time(), b.Ahead, w.Known, w.Minutes})
-		}
+	case method.OrdersBuckets() && !n.Incomplete: // nobody's place is known otherwise
+		j.Buckets = bucketsJSON(n)
 	}
 	text, err := json.Marshal(j)
 	if err != nil {
 		return []byte("{}") // of a method without a name: there is none
 	}
 	return text
+}
+
+func bucketsJSON(n *room.Numbers) []bucketJSON {
+	told := n.Buckets[:min(len(n.Buckets), maxBuckets)]
+	buckets := make([]bucketJSON, len(told))
+	for i, b := range told {
+		w := n.Wait(b.Bucket)
+		buckets[i] = bucketJSON{b.Bucket.Time(), b.Ahead, w.Known, w.Minutes}
+	}
+	return buckets
 }
 
 // numbersFrame is the event of numbers, which are an object that has members, of
