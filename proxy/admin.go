@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
@@ -46,7 +45,7 @@ func (g *Gate) Admin() http.Handler {
 
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"status": "ok"}) })
 	mux.HandleFunc("GET /readyz", g.getReady)
-	mux.Handle("GET /metrics", g.wellNamed(promhttp.HandlerFor(g.metrics.registry, promhttp.HandlerOpts{})))
+	mux.Handle("GET /metrics", g.wellNamed(g.metrics.Handler()))
 	mux.Handle("/", g.wellNamed(g.authorised(api)))
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -25,7 +25,7 @@ var (
 
 // answer turns the queue's decision into an answer.
 func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	v.room.countDecision(d)
+	v.room.CountDecision(d)
 	if d.Outcome != queueroom.Admitted {
 		v.setup.origin.Wanted(r.Host)
 	}

@@ -29,7 +29,7 @@ func (e eventsRoom) Visit(ctx context.Context, now time.Time, q queueroom.Reques
 		return queueroom.Decision{Outcome: queueroom.Admitted, Ticket: q.Ticket}
 	}
 	d := e.Room.Visit(ctx, now, q)
-	e.room.countDecision(d)
+	e.room.CountDecision(d)
 	return d
 }
 

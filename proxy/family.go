@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -31,7 +32,7 @@ const crowdedIdle = 10 * time.Second
 // configurations, as rooms do.
 type family struct {
 	gate *Gate
-	roomMetrics
+	metrics.Counters
 	setup atomic.Pointer[roomSetup] // the latest; the setups of its rooms are made from it
 
 	mu      sync.Mutex         // not held through calls to the store
@@ -155,7 +156,7 @@ func (f *family) newRoom(value string) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := g.newRoom(g.sync, rs, f.roomMetrics)
+	r, err := g.newRoom(g.sync, rs, f.Counters)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -78,7 +79,7 @@ func (p *passage) revoke(r *http.Request) {
 	v := p.visitor
 	v.room.queue.Revoke(p.gate.o.Clock(), p.ticket)
 	v.room.seats.cut(p.ticket.ID)
-	v.room.count(revoked)
+	v.room.Count(metrics.Revoked)
 	p.cookies = v.appendCookies(nil, r, &queueroom.Decision{Drop: true})
 }
 

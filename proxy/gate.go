@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/events"
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
@@ -30,7 +31,7 @@ type Gate struct {
 	o         Options
 	problems  *templates.Problems
 	languages *templates.Languages // of error pages that belong to no room
-	metrics   *metrics
+	metrics   *metrics.Metrics
 	current   atomic.Pointer[setup]
 	draining  atomic.Bool
 	events    *events.Hub
@@ -63,7 +64,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
 		networks: newNetworks(), rooms: map[string]*room{}, families: map[string]*family{}}
 	g.events = events.NewHub(g.o.Clock, g.survive)
-	g.metrics = newMetrics(g)
+	g.metrics = metrics.New(metricsGate{g})
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
 		g.stop()

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -26,8 +27,8 @@ type guard interface {
 	settings() queue.Settings
 	// suspended says whether every request passes by, as the settings want it.
 	suspended() bool
-	// count counts what became of a request.
-	count(what result)
+	// Count counts what became of a request.
+	Count(what metrics.Result)
 }
 
 // storeErrors are the sums over rooms of what queueroom.Room.StoreErrors returns.

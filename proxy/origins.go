@@ -30,7 +30,7 @@ func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
 		ErrorHandler: g.originFailed,
 		OnResponse:   g.respond,
 		OnChange:     func(bool) { g.pause(o) },
-		Metrics:      g.metrics.origin(key),
+		Metrics:      g.metrics.Origin(key),
 	})
 	if err != nil {
 		return nil, err

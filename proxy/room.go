@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -19,7 +20,7 @@ type room struct {
 	queue *queueroom.Room
 	setup atomic.Pointer[roomSetup] // the latest; never nil while requests can find the room
 	seats seats
-	roomMetrics
+	metrics.Counters
 
 	configuring sync.Mutex                     // held while its settings are changed in the store
 	base        atomic.Pointer[queue.Settings] // as this gate is configured, without what operators have changed; nil at first
@@ -34,8 +35,8 @@ type room struct {
 
 // newRoom returns a room, which the store knows from now on. Its family, if it is of
 // one, completes it.
-func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, m roomMetrics) (*room, error) {
-	r, log := &room{roomMetrics: m, drop: func() bool { return false }}, rs.log
+func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, counters metrics.Counters) (*room, error) {
+	r, log := &room{Counters: counters, drop: func() bool { return false }}, rs.log
 	var err error
 	r.queue, err = queueroom.New(ctx, g.o.Clock(), queueroom.Config{
 		Name: rs.cfg.Name, Settings: rs.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack,
@@ -59,7 +60,7 @@ func (r *room) markAsked(now time.Time) { r.asked.Store(now.UnixNano()) }
 // leave takes a visitor's goodbye: they are not counted any more.
 func (r *room) leave(now time.Time, t queue.Ticket) {
 	r.queue.Leave(now, t)
-	r.count(left)
+	r.Count(metrics.Left)
 }
 
 // roomFor implements guard.

@@ -82,7 +82,7 @@ func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d
 	if d.Ticket.State == queue.None {
 		return d
 	}
-	v.room.countDecision(d)
+	v.room.CountDecision(d)
 	v.setCookies(w.Header(), r, &d)
 	// A check-in counts for the whole refresh interval: their next need not come sooner.
 	d.Ticket.RefreshInterval = max(d.Ticket.RefreshInterval, v.room.queue.Settings().RefreshInterval)

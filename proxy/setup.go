@@ -186,7 +186,7 @@ func (g *Gate) openGuard(ctx context.Context, rs *roomSetup) (guard, []renewal, 
 	if rs.cfg.isFamily() {
 		f := g.families[name]
 		if f == nil {
-			f = &family{gate: g, roomMetrics: g.metrics.room(name), made: map[string]*room{}, making: map[string]*making{}}
+			f = &family{gate: g, Counters: g.metrics.Room(name), made: map[string]*room{}, making: map[string]*making{}}
 			g.families[name] = f
 		}
 		renewals, err := f.renewed(rs)
@@ -195,7 +195,7 @@ func (g *Gate) openGuard(ctx context.Context, rs *roomSetup) (guard, []renewal, 
 	r := g.rooms[name]
 	if r == nil {
 		var err error
-		if r, err = g.newRoom(ctx, rs, g.metrics.room(name)); err != nil {
+		if r, err = g.newRoom(ctx, rs, g.metrics.Room(name)); err != nil {
 			return nil, nil, fmt.Errorf("room %q: %w", name, err)
 		}
 		g.rooms[name] = r

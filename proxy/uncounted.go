@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 )
 
@@ -51,7 +52,7 @@ func preflight(r *http.Request) bool {
 func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup) bool {
 	switch {
 	case by.suspended() || rs.exempts(r, trust):
-		by.count(exempt)
+		by.Count(metrics.Exempt)
 		g.pass(w, r, rs.origin)
 	case preflight(r):
 		g.uncounted(w, r, trust, by, rs, rs.admitsNobody(by.settings()))
@@ -68,13 +69,13 @@ type uncountedKey struct{}
 func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup, withhold bool) {
 	from := g.networks.of(trust.ClientAddr(r))
 	if withhold || !from.enter(g.o.Clock()) {
-		by.count(withheld)
+		by.Count(metrics.Withheld)
 		retryLater(w.Header(), by.settings())
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return
 	}
 	defer from.leave()
-	by.count(exempt)
+	by.Count(metrics.Exempt)
 	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), rs.origin)
 }
 

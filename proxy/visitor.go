@@ -54,7 +54,7 @@ func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origi
 	v := visitor{room: r, setup: rs, now: now, ticket: ticket, sealed: sealed, https: trust.Scheme(q) == "https"}
 	claim, refused := rs.subjects.Read(q, trust, now)
 	if refused != nil {
-		r.badTokens.Inc()
+		r.CountBadToken()
 		rs.log.Debug("token refused", zap.Error(refused))
 	}
 	if claim.Subject != "" {
