@@ -29,9 +29,10 @@
 // Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, and
 // how the caller stands (session.go).
 //
-// [Gate.Admin] is a second handler, for a listener of its own: health, metrics,
-// and the rooms with their visitors (visitors.go).
-//
 // Visitors who wait may open GET /.anteroom/events; package events has what they are
-// told.
+// told. [Gate.Admin] is a second handler, for a listener of its own; package admin has
+// its resources. What operators change of a room's settings is kept by package
+// overrides, and what the gate tells Prometheus by package metrics. These packages know
+// the gate and its rooms by interfaces of their own, which events.go, admin.go and
+// metrics.go implement.
 package proxy

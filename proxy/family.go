@@ -163,7 +163,7 @@ func (f *family) newRoom(value string) (*room, error) {
 	r.value, r.drop = value, func() bool { return f.drop(r) }
 	r.setup.Store(rs)
 	r.markAsked(g.o.Clock())
-	_, err = r.rebase(g.sync, g.o.Clock(), rs.cfg.Settings, rs.log)
+	_, err = r.overrides.Reload(g.sync, g.o.Clock(), rs.cfg.Settings)
 	return r, err
 }
 

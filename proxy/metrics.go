@@ -24,7 +24,7 @@ func (g metricsGate) Groups() iter.Seq[metrics.Group] {
 func (g metricsGate) group(rs *roomSetup, of guard) metrics.Group {
 	rooms, gone := of.rooms()
 	group := metrics.Group{Name: rs.cfg.Name, Unanswered: gone.unanswered, LetIn: gone.letIn}
-	if rs.cfg.isFamily() {
+	if rs.cfg.IsFamily() {
 		group.MaxRooms = rs.cfg.MaxRooms
 	}
 	for _, r := range rooms {

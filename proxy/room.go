@@ -3,13 +3,13 @@ package proxy
 import (
 	"context"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -17,13 +17,11 @@ import (
 // room is a waiting room. It lasts: configurations come and go, and its queue stays,
 // with everyone who waits or is in.
 type room struct {
-	queue *queueroom.Room
-	setup atomic.Pointer[roomSetup] // the latest; never nil while requests can find the room
-	seats seats
+	queue     *queueroom.Room
+	overrides *overrides.Room           // the queue's settings: the file's, with what operators changed
+	setup     atomic.Pointer[roomSetup] // the latest; never nil while requests can find the room
+	seats     seats
 	metrics.Counters
-
-	configuring sync.Mutex                     // held while its settings are changed in the store
-	base        atomic.Pointer[queue.Settings] // as this gate is configured, without what operators have changed; nil at first
 
 	value string       // what the braces in its family's path stand for; "" for a room of its own
 	asked atomic.Int64 // when somebody last asked for it, in nanoseconds since 1970
@@ -38,7 +36,7 @@ type room struct {
 func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, counters metrics.Counters) (*room, error) {
 	r, log := &room{Counters: counters, drop: func() bool { return false }}, rs.log
 	var err error
-	r.queue, err = queueroom.New(ctx, g.o.Clock(), queueroom.Config{
+	r.overrides, err = overrides.Open(ctx, g.o.Clock(), queueroom.Config{
 		Name: rs.cfg.Name, Settings: rs.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack,
 		OnStoreChange: func(err error) {
 			if err != nil {
@@ -47,10 +45,13 @@ func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, counters metrics.Coun
 				log.Info("store answers again")
 			}
 		},
-		OnConfigure: func(c queue.Configuration) { r.heard(c, log) },
-		OnLeave:     func(id queue.ID) { g.events.Return(r.forEvents(), id) },
-	})
-	return r, err
+		OnLeave: func(id queue.ID) { g.events.Return(r.forEvents(), id) },
+	}, log)
+	if err != nil {
+		return nil, err
+	}
+	r.queue = r.overrides.Queue()
+	return r, nil
 }
 
 // markAsked notes that somebody asks for the room now. Its family keeps it for room_idle

@@ -38,7 +38,7 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, erro
 	rs.cfg.StatusCode = cmp.Or(cfg.StatusCode, http.StatusOK)
 	rs.cfg.MaxRooms = cmp.Or(cfg.MaxRooms, defaultMaxRooms)
 	rs.cfg.RoomIdle = cmp.Or(cfg.RoomIdle, defaultRoomIdle)
-	if cfg.isFamily() {
+	if cfg.IsFamily() {
 		rs.cfg.Settings.Fleeting = true
 	}
 	err := cfg.Settings.WithDefaults().Validate()
@@ -104,9 +104,4 @@ func (rs *roomSetup) exempts(q *http.Request, trust origin.Trust) bool {
 // admitsNobody says whether no new visitor may enter the room while it has the settings.
 func (rs *roomSetup) admitsNobody(s queue.Settings) bool {
 	return s.AdmitsNobody() || rs.origin.Failing()
-}
-
-// isFamily says whether the configuration is of a room for each value.
-func (c *RoomConfig) isFamily() bool {
-	return slices.ContainsFunc(c.Routes, func(r route.Route) bool { return r.Value() != "" })
 }

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/reply"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -35,7 +36,7 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 		list = append(list, v.describe(&d))
 	}
 	w.Header()["Vary"], w.Header()["X-Content-Type-Options"] = varies, noSniff
-	reply(w, map[string]any{"rooms": list})
+	reply.JSON(w, map[string]any{"rooms": list})
 }
 
 // visitorsAsked returns the visitor of the room that a question about a session is

@@ -183,7 +183,7 @@ func (g *Gate) openGuards(ctx context.Context, s *setup) ([]renewal, error) {
 // of the rooms.
 func (g *Gate) openGuard(ctx context.Context, rs *roomSetup) (guard, []renewal, error) {
 	name := rs.cfg.Name
-	if rs.cfg.isFamily() {
+	if rs.cfg.IsFamily() {
 		f := g.families[name]
 		if f == nil {
 			f = &family{gate: g, Counters: g.metrics.Room(name), made: map[string]*room{}, making: map[string]*making{}}
@@ -208,7 +208,7 @@ func (g *Gate) rebase(ctx context.Context, renewals []renewal) error {
 	now := g.o.Clock()
 	before := make([]*queue.Settings, 0, len(renewals))
 	for _, n := range renewals {
-		was, err := n.room.rebase(ctx, now, n.setup.cfg.Settings, n.setup.log)
+		was, err := n.room.overrides.Reload(ctx, now, n.setup.cfg.Settings)
 		if err != nil {
 			setBack(ctx, now, renewals, before)
 			return fmt.Errorf("room %q: %w", n.setup.cfg.Name, err)
@@ -226,7 +226,7 @@ func setBack(ctx context.Context, now time.Time, renewals []renewal, before []*q
 			continue
 		}
 		n := renewals[i]
-		if _, err := n.room.rebase(ctx, now, *was, n.setup.log); err != nil {
+		if _, err := n.room.overrides.Reload(ctx, now, *was); err != nil {
 			n.setup.log.Error("room not set back", zap.Error(err))
 		}
 	}

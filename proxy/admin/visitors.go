@@ -1,7 +1,8 @@
-package proxy
+package admin
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
@@ -10,8 +11,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/reply"
 	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // visitorsJSON is who is in a room and who is in its exact line, the first of each.
@@ -53,14 +55,14 @@ func describeWaiter(w queue.Waiter) visitorJSON {
 
 const storeAway = "The store does not answer."
 
-func (g *Gate) getVisitors(w http.ResponseWriter, q *http.Request, r *room) {
-	roll, err := r.queue.Roll(q.Context())
+func (a *api) getVisitors(w http.ResponseWriter, q *http.Request, r Room) {
+	roll, err := r.Queue().Roll(q.Context())
 	if err != nil {
-		g.storeFailed(w, r, err)
+		a.storeFailed(w, r, err)
 		return
 	}
 	list := visitorsJSON{
-		Active: []visitorJSON{}, Waiting: []visitorJSON{}, WaitingKnown: r.hasLine(),
+		Active: []visitorJSON{}, Waiting: []visitorJSON{}, WaitingKnown: hasLine(r),
 		Truncated: len(roll.Seated) == queue.MaxRoll || len(roll.Line) == queue.MaxRoll,
 	}
 	for _, s := range roll.Seated {
@@ -69,117 +71,131 @@ func (g *Gate) getVisitors(w http.ResponseWriter, q *http.Request, r *room) {
 	for _, in := range roll.Line {
 		list.Waiting = append(list.Waiting, describeWaiter(in))
 	}
-	reply(w, list)
+	reply.JSON(w, list)
 }
 
-func (g *Gate) storeFailed(w http.ResponseWriter, r *room, err error) {
-	r.setup.Load().log.Error("visitors not known", zap.Error(err))
-	refuse(w, http.StatusServiceUnavailable, storeAway)
+func (a *api) storeFailed(w http.ResponseWriter, r Room, err error) {
+	a.log(r).Error("visitors not known", zap.Error(err))
+	reply.Problem(w, http.StatusServiceUnavailable, storeAway)
 }
 
 // hasLine says whether those who wait in the room are known by name.
-func (r *room) hasLine() bool { return r.settings().Method.HasExactLine() }
+func hasLine(r Room) bool { return r.Queue().Settings().Method.HasExactLine() }
 
 // withVisitor finds the id that the path names: in hexadecimal, or as a subject.
-func (g *Gate) withVisitor(next func(http.ResponseWriter, *http.Request, *room, queue.ID)) http.HandlerFunc {
-	return g.withRoom(func(w http.ResponseWriter, q *http.Request, r *room) {
+func (a *api) withVisitor(next func(http.ResponseWriter, *http.Request, Room, queue.ID)) http.HandlerFunc {
+	return a.withRoom(func(w http.ResponseWriter, q *http.Request, r Room) {
 		var id queue.ID
 		text := q.PathValue("id")
 		if subject, ok := strings.CutPrefix(text, "subject:"); ok && subject != "" {
-			next(w, q, r, queueroom.SubjectID(r.queue.Name(), subject))
+			next(w, q, r, room.SubjectID(r.Queue().Name(), subject))
 			return
 		}
 		if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
 			next(w, q, r, queue.ID(b))
 			return
 		}
-		refuse(w, http.StatusNotFound, "An id is 32 hexadecimal digits, or subject: and the subject's name.")
+		reply.Problem(w, http.StatusNotFound, "An id is 32 hexadecimal digits, or subject: and the subject's name.")
 	})
 }
 
 // renewVisitor renews somebody's session, or makes their check-in, and tells how they
 // stand then.
-func (g *Gate) renewVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	if err := r.queue.Renew(q.Context(), g.o.Clock(), id); err != nil {
-		g.storeFailed(w, r, err)
+func (a *api) renewVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
+	if err := r.Queue().Renew(q.Context(), a.Clock(), id); err != nil {
+		a.storeFailed(w, r, err)
 		return
 	}
-	g.getVisitor(w, q, r, id)
+	a.getVisitor(w, q, r, id)
 }
 
 // getVisitor tells how somebody stands.
-func (g *Gate) getVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	roll, err := r.queue.Roll(q.Context(), id)
+func (a *api) getVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
+	roll, err := r.Queue().Roll(q.Context(), id)
 	switch {
 	case err != nil:
-		g.storeFailed(w, r, err)
+		a.storeFailed(w, r, err)
 	case len(roll.Seated) > 0:
 		v := describeSeat(roll.Seated[0])
 		v.Status = "active"
-		reply(w, v)
+		reply.JSON(w, v)
 	case len(roll.Line) > 0:
 		v := describeWaiter(roll.Line[0])
 		v.Status = "waiting"
-		reply(w, v)
+		reply.JSON(w, v)
 	default:
-		r.noVisitor(w)
+		noVisitor(w, r)
 	}
 }
 
-func (r *room) noVisitor(w http.ResponseWriter) {
+func noVisitor(w http.ResponseWriter, r Room) {
 	detail := "Nobody of this id is in the room or in its line."
-	if !r.hasLine() {
+	if !hasLine(r) {
 		detail = "Nobody of this id is in the room. Those who wait are known by name in an exact line only."
 	}
-	refuse(w, http.StatusNotFound, detail)
+	reply.Problem(w, http.StatusNotFound, detail)
 }
 
 // patchVisitor gives somebody in an exact line a priority.
-func (g *Gate) patchVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
+func (a *api) patchVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
 	body, ok := readPatch(w, q)
 	if !ok {
 		return
 	}
+	priority, ok := parsePriority(body)
+	if !ok {
+		reply.Problem(w, http.StatusUnprocessableEntity, `Nothing was changed: send {"priority": n}, a whole number from -32768 to 32767.`)
+		return
+	}
+	if !hasLine(r) {
+		reply.Problem(w, http.StatusConflict, "Nothing was changed: the room has no exact line (queueing_method line), and so no priorities.")
+		return
+	}
+	found, err := a.prefer(q.Context(), r, id, priority)
+	switch {
+	case err != nil:
+		a.storeFailed(w, r, err)
+	case !found:
+		reply.Problem(w, http.StatusNotFound, "Nobody of this id is in the line.")
+	default:
+		a.log(r).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", q.RemoteAddr))
+		a.getVisitor(w, q, r, id)
+	}
+}
+
+// parsePriority reads the change of a visitor: {"priority": n}.
+func parsePriority(body []byte) (priority int16, ok bool) {
 	var change struct {
 		Priority *int16 `json:"priority"`
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if decoder.Decode(&change) != nil || change.Priority == nil || decoder.More() {
-		refuse(w, http.StatusUnprocessableEntity, `Nothing was changed: send {"priority": n}, a whole number from -32768 to 32767.`)
-		return
+		return 0, false
 	}
-	if !r.hasLine() {
-		refuse(w, http.StatusConflict, "Nothing was changed: the room has no exact line (queueing_method line), and so no priorities.")
-		return
+	return *change.Priority, true
+}
+
+// prefer gives a visitor a priority, unless they are not in the line.
+func (a *api) prefer(ctx context.Context, r Room, id queue.ID, priority int16) (found bool, err error) {
+	roll, err := r.Queue().Roll(ctx, id)
+	if err != nil || len(roll.Line) == 0 {
+		return false, err
 	}
-	roll, err := r.queue.Roll(q.Context(), id)
-	switch {
-	case err == nil && len(roll.Line) == 0:
-		refuse(w, http.StatusNotFound, "Nobody of this id is in the line.")
-		return
-	case err == nil:
-		err = r.queue.Prefer(q.Context(), g.o.Clock(), id, *change.Priority)
-	}
-	if err != nil {
-		g.storeFailed(w, r, err)
-		return
-	}
-	r.setup.Load().log.Info("visitor given a priority", zap.Int16("priority", *change.Priority), zap.String("by", q.RemoteAddr))
-	g.getVisitor(w, q, r, id)
+	return true, r.Queue().Prefer(ctx, a.Clock(), id, priority)
 }
 
 // deleteVisitor ends a session, or takes somebody out of an exact line.
-func (g *Gate) deleteVisitor(w http.ResponseWriter, q *http.Request, r *room, id queue.ID) {
-	found, err := r.queue.Remove(q.Context(), g.o.Clock(), id)
+func (a *api) deleteVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
+	found, err := r.Queue().Remove(q.Context(), a.Clock(), id)
 	switch {
 	case err != nil:
-		g.storeFailed(w, r, err)
+		a.storeFailed(w, r, err)
 	case !found:
-		r.noVisitor(w)
+		noVisitor(w, r)
 	default:
-		r.seats.cut(id)
-		r.setup.Load().log.Info("visitor removed", zap.String("by", q.RemoteAddr))
+		r.Disconnect(id)
+		a.log(r).Info("visitor removed", zap.String("by", q.RemoteAddr))
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
