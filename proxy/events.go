@@ -60,7 +60,7 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request, s *setup) (l eve
 		return l, false
 	}
 	q := v.request(false, false)
-	q.Aside = true // the page comes for what is told here
+	q.Aside = true // the origin does not get this request
 	of, d := v.room.forEvents(), queueroom.Decision{Outcome: queueroom.Admitted, Ticket: v.ticket}
 	if v.ticket.State == queue.Waiting {
 		d = of.Visit(r.Context(), v.now, q)

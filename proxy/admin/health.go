@@ -11,9 +11,9 @@ func getLive(w http.ResponseWriter, _ *http.Request) {
 	reply.JSON(w, map[string]string{"status": "ok"})
 }
 
-// getReady says whether new visitors may be sent here. A store that does not
-// answer is told, and is no reason to send them elsewhere: visitors who are in are
-// served, and the other gates have the same store.
+// getReady says whether new visitors may be sent here. A store that does not answer is
+// reported, but is no reason to send them elsewhere: visitors who are in are served, and
+// the other gates have the same store.
 func (a *api) getReady(w http.ResponseWriter, _ *http.Request) {
 	if a.Gate.Draining() {
 		reply.Problem(w, http.StatusServiceUnavailable, "The gate is about to stop.")

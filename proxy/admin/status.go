@@ -28,8 +28,7 @@ type bucketJSON struct {
 	} `json:"data"`
 }
 
-// getStatus answers with the room as it stands now, not as visitors were last
-// told.
+// getStatus answers with how the room stands now. Its visitors may have older numbers.
 func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
 	n, err := r.Queue().CurrentNumbers(q.Context(), a.Clock())
 	if err != nil {

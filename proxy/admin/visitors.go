@@ -24,8 +24,8 @@ type visitorsJSON struct {
 	Truncated    bool          `json:"truncated"`    // there may be more
 }
 
-// visitorJSON is a visitor as operators are told of them; of the fields of the
-// other status there are none.
+// visitorJSON is a visitor of a room. One who is active has no place in line, and one
+// who waits has no session.
 type visitorJSON struct {
 	ID        string     `json:"id"`
 	Status    string     `json:"status,omitempty"` // active or waiting, of a single one

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// numbersInterval is how long a room's numbers are told before new ones are.
+	// numbersInterval is the least time between two events of a room's numbers.
 	numbersInterval = time.Second
-	// turnInterval is how soon a turn that goes on is announced again.
+	// turnInterval is the least time between two announcements of a visitor's turn.
 	turnInterval = time.Second
 )
 

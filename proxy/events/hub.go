@@ -63,8 +63,8 @@ type Hub struct {
 	audiences map[Room]*audience // of the rooms that have a stream
 }
 
-// NewHub returns a hub that goes by the clock. The hub defers survive, which recovers
-// from a panic in what it does by itself.
+// NewHub returns a hub that goes by the clock. Where the hub works by itself, and not for
+// a request, it defers survive, which recovers from a panic.
 func NewHub(clock func() time.Time, survive func(doing string)) *Hub {
 	return &Hub{clock: clock, survive: survive, audiences: map[Room]*audience{}}
 }
@@ -83,7 +83,8 @@ func (h *Hub) Run(ctx context.Context) {
 	}
 }
 
-// Drain ends all streams; their visitors open others elsewhere.
+// Drain ends all streams, those that are opened later too. Their pages open others
+// elsewhere.
 func (h *Hub) Drain() {
 	h.draining.Store(true)
 	h.mu.Lock()
@@ -111,8 +112,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, find func() (l Liste
 	}
 }
 
-// Refuse answers a request for events so that the browser's EventSource gives up: that
-// of somebody who does not wait, or has as many streams as one visitor may.
+// Refuse answers a request for events with 204, at which a browser's EventSource gives
+// up: the visitor does not wait, or has as many streams as one visitor may.
 func Refuse(w http.ResponseWriter) {
 	w.Header()["Cache-Control"] = noStore
 	w.WriteHeader(http.StatusNoContent)
@@ -137,8 +138,8 @@ func (h *Hub) open(w http.ResponseWriter, l *Listener) *stream {
 	return s
 }
 
-// close takes a stream out that has ended. If its page was closed, and that was the
-// last of its visitor, the goodbye counts that was said just before.
+// close takes a stream out that has ended. If its page was closed, and it was the last
+// stream of its visitor, the goodbye counts that the page has said just before.
 func (h *Hub) close(ctx context.Context, s *stream) {
 	now := h.clock()
 	if h.remove(s, now) && ctx.Err() != nil {
@@ -171,8 +172,9 @@ func (h *Hub) remove(s *stream, now time.Time) (gone bool) {
 	return last && !s.goodbyeAt.IsZero() && now.Sub(s.goodbyeAt) <= queue.LineReturn
 }
 
-// Goodbye says whether a visitor has streams here as a page of theirs says goodbye.
-// It counts then only if all of these end: the page's own may do so a moment later.
+// Goodbye takes a page's goodbye, and says whether its visitor has streams here. The
+// goodbye counts then once all of these have ended: the page's own may end a moment
+// later.
 func (h *Hub) Goodbye(of Room, id queue.ID, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -183,8 +185,8 @@ func (h *Hub) Goodbye(of Room, id queue.ID, now time.Time) bool {
 	return len(streams) > 0
 }
 
-// Return has a visitor with a stream here check in, because somebody said goodbye for
-// them.
+// Return has a visitor who has a stream here check in, because a page has said goodbye
+// for them.
 func (h *Hub) Return(of Room, id queue.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // frame is an event that many streams send.
 type frame struct{ text []byte }
 
-// numbersJSON are a room's numbers as all its visitors are told them.
+// numbersJSON has the numbers of a room that all its visitors get.
 type numbersJSON struct {
 	QueueingMethod queue.Method `json:"queueingMethod"`
 	UsersQueued    int          `json:"usersQueued"`
@@ -20,7 +20,7 @@ type numbersJSON struct {
 	Buckets []bucketJSON `json:"buckets,omitempty"`
 }
 
-// lineJSON is told of an exact line: a visitor who waits there with the default
+// lineJSON has the numbers of an exact line. A visitor who waits there with the default
 // priority has about usersPreferred + their own number - firstWaitingNumber ahead.
 type lineJSON struct {
 	FirstWaitingNumber uint64 `json:"firstWaitingNumber"`
@@ -28,7 +28,7 @@ type lineJSON struct {
 	UsersPreferred     int    `json:"usersPreferred"`
 }
 
-// waitJSON is told where every check-in is a draw.
+// waitJSON has the wait of everyone, where every check-in is a draw.
 type waitJSON struct {
 	WaitTimeKnown        bool `json:"waitTimeKnown"`
 	WaitTime             int  `json:"waitTime"`
@@ -37,7 +37,8 @@ type waitJSON struct {
 	WaitTime75Percentile int  `json:"waitTime75Percentile"`
 }
 
-// bucketJSON is told of everyone who arrived in a bucket, where buckets are in order.
+// bucketJSON has the wait of everyone who arrived in a bucket, where buckets are in
+// order.
 type bucketJSON struct {
 	Key           time.Time `json:"key"`
 	UsersAhead    int       `json:"usersAhead"`
@@ -45,8 +46,8 @@ type bucketJSON struct {
 	WaitTime      int       `json:"waitTime"` // in minutes
 }
 
-// maxBuckets is how many buckets are told, the oldest first; visitors of the others
-// hear at their check-ins how they stand.
+// maxBuckets is how many buckets an event has, the oldest first. Visitors of the others
+// get their numbers at their check-ins.
 const maxBuckets = 60
 
 // numbersText is the JSON of a room's numbers, without their time.
@@ -70,9 +71,9 @@ func numbersText(n *room.Numbers) []byte {
 }
 
 func bucketsJSON(n *room.Numbers) []bucketJSON {
-	told := n.Buckets[:min(len(n.Buckets), maxBuckets)]
-	buckets := make([]bucketJSON, len(told))
-	for i, b := range told {
+	oldest := n.Buckets[:min(len(n.Buckets), maxBuckets)]
+	buckets := make([]bucketJSON, len(oldest))
+	for i, b := range oldest {
 		w := n.Wait(b.Bucket)
 		buckets[i] = bucketJSON{b.Bucket.Time(), b.Ahead, w.Known, w.Minutes}
 	}

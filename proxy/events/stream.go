@@ -153,7 +153,7 @@ func (s *stream) appendDecision(b []byte, now time.Time, d *room.Decision) []byt
 	case d.Outcome != room.Queued:
 		s.ended = true
 		return append(b, "event: closed\ndata: {}\n\n"...)
-	case d.Ticket.ID != s.id: // they have become somebody else, who hears of it with their next request
+	case d.Ticket.ID != s.id: // another ticket is theirs, and comes with the answer to their next request
 		s.ended = true
 		return b
 	}
@@ -161,8 +161,8 @@ func (s *stream) appendDecision(b []byte, now time.Time, d *room.Decision) []byt
 	return append(append(append(b, "event: place\ndata: "...), s.audience.room.Place(d)...), "\n\n"...)
 }
 
-// takeTicket goes on with the ticket t. A turn in which its visitor was not admitted
-// is not announced again before their next check-in, where check-ins alone count.
+// takeTicket goes on with the ticket t. In fifo a check-in at the visitor's turn counts
+// once before the next that is due, so that their turn is not announced until then.
 func (s *stream) takeTicket(now time.Time, t queue.Ticket) {
 	of := s.audience.room
 	s.request.Ticket = t

@@ -10,7 +10,7 @@ import (
 
 // Gate tells how its rooms and its origins stand.
 type Gate interface {
-	// Groups returns what is told of rooms, each name once.
+	// Groups returns the rooms and the families, each name once.
 	Groups() iter.Seq[Group]
 	// Origins returns the origins by their addresses, and whether each is failing.
 	Origins() iter.Seq2[string, bool]
@@ -24,11 +24,11 @@ type Group struct {
 	Streams  int // the open event streams
 	MaxRooms int // how many rooms a family may have; 0 for a room that is in none
 
-	// Unanswered and LetIn are what room.Room.StoreErrors told of rooms that are gone.
+	// Unanswered and LetIn sum up what StoreErrors returned for rooms that are gone.
 	Unanswered, LetIn uint64
 }
 
-// collector collects how the rooms and origins stand when somebody asks.
+// collector collects how the rooms and origins stand when Prometheus asks.
 type collector struct{ gate Gate }
 
 var (

@@ -1,8 +1,8 @@
 // Package metrics keeps what a gate tells Prometheus.
 //
-// The gate counts while it answers, in [Counters] that a room has at hand, without
-// looking anything up. How the rooms and the origins stand is collected when somebody
-// asks: the gate tells it as a [Gate].
+// The gate counts while it answers, in [Counters] that each room has, without looking
+// anything up. How the rooms and the origins stand is collected when Prometheus asks,
+// from the [Gate].
 package metrics
 
 import (

@@ -132,8 +132,8 @@ func (r *Room) tryConfigure(ctx context.Context, now time.Time, by string, edit 
 	if err := r.queue.Configure(ctx, now, next); err != nil {
 		return err
 	}
-	// So that visitors are told of the change with their next answer. A store that
-	// fails just now is noticed by those who sync regularly.
+	// Visitors hear of the change with their next answer then. A store that fails just
+	// now is noticed by the next sync.
 	_ = r.queue.Sync(ctx, now)
 	return nil
 }
@@ -147,8 +147,8 @@ func same(next, current queue.Configuration, d Document) bool {
 	return bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && len(d.Changes) == 0
 }
 
-// received notes a configuration that another gate gave the room. It is in force,
-// and this gate's own file is not, where they differ.
+// received notes a configuration that another gate gave the room. Where it differs from
+// this gate's file, it is in force, and the file is not.
 func (r *Room) received(c queue.Configuration) {
 	file := r.file.Load()
 	if file == nil {

@@ -38,7 +38,7 @@ func gate(t require.TestingT, store queue.Store) (*overrides.Room, *observer.Obs
 // document is what operators have changed, as the room knows it.
 func document(r *overrides.Room) overrides.Document { return overrides.Of(r.Queue().Configuration()) }
 
-func TestPatchIsSignedByWhoeverChangedEachSetting(t *testing.T) {
+func TestEachChangeIsSignedByItsAuthor(t *testing.T) {
 	r, _ := gate(t, memstore.New())
 	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9, "queue_all": true}`), "ann"))
 	later := start.Add(time.Minute)
