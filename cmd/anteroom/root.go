@@ -65,7 +65,7 @@ func explainFlag(cmd *cobra.Command, err error) error {
 		hint = fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	env := "ANTEROOM_" + strings.ToUpper(strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_"))
-	if slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return k.Flag == "" && k.Env == env }) {
+	if slices.ContainsFunc(config.Keys(), func(k *config.Key) bool { return k.Flag == "" && k.Env == env }) {
 		hint = fmt.Sprintf(" (set %s: everybody on the machine can read a program's flags)", env)
 	}
 	return usageError{fmt.Errorf("%w%s; see %s --help", err, hint, cmd.CommandPath())}

@@ -26,14 +26,14 @@ type Place struct {
 
 // String is FILE:LINE:COL: key for a file, and the bare name of a flag or variable.
 func (p Place) String() string {
-	s := p.Source
-	if p.Line > 0 {
-		s = fmt.Sprintf("%s:%d:%d", p.Source, p.Line, p.Col)
-		if p.Key != "" {
-			s += ": " + p.Key
-		}
+	switch {
+	case p.Line == 0:
+		return p.Source
+	case p.Key == "":
+		return fmt.Sprintf("%s:%d:%d", p.Source, p.Line, p.Col)
+	default:
+		return fmt.Sprintf("%s:%d:%d: %s", p.Source, p.Line, p.Col, p.Key)
 	}
-	return s
 }
 
 // A Fault is one thing that is wrong with a configuration.
@@ -68,27 +68,26 @@ func (f Faults) Error() string {
 // report collects faults and warnings.
 type report struct {
 	file     string // the configuration file, whose faults come first
-	lines    int    // how many lines it has: no fault of it is placed beyond
 	faults   Faults
 	warnings []Warning
 	stopped  bool // maxFaults is reached
 }
 
 func (r *report) fault(p Place, format string, args ...any) {
-	if r.stopped {
+	switch {
+	case r.stopped:
 		return
-	}
-	if len(r.faults) == maxFaults {
+	case len(r.faults) == maxFaults:
 		r.stopped = true
 		format, args = "there are more faults than the %d listed", []any{maxFaults}
 		p.Key = ""
 	}
-	r.faults = append(r.faults, Fault{Place: r.within(p), Message: oneLine(fmt.Sprintf(format, args...))})
+	r.faults = append(r.faults, Fault{p, oneLine(fmt.Sprintf(format, args...))})
 }
 
 func (r *report) warn(p Place, format string, args ...any) {
 	if len(r.warnings) < maxFaults {
-		r.warnings = append(r.warnings, Warning{Place: r.within(p), Message: oneLine(fmt.Sprintf(format, args...))})
+		r.warnings = append(r.warnings, Warning{p, oneLine(fmt.Sprintf(format, args...))})
 	}
 }
 
@@ -105,31 +104,21 @@ func oneLine(message string) string {
 	}, message)
 }
 
-// within keeps a place of the configuration file inside it: parsers like to point behind the end.
-func (r *report) within(p Place) Place {
-	if p.Source == r.file && p.Line > 0 {
-		p.Line, p.Col = min(p.Line, max(r.lines, 1)), max(p.Col, 1)
-	}
-	return p
-}
-
 // result sorts what was collected, drops repetitions, and returns it; the error is nil or a Faults.
 func (r *report) result() ([]Warning, error) {
 	slices.SortStableFunc(r.faults, func(a, b Fault) int { return r.compare(a.Place, b.Place) })
 	slices.SortStableFunc(r.warnings, func(a, b Warning) int { return r.compare(a.Place, b.Place) })
-	r.warnings = slices.Compact(r.warnings)
-	if len(r.faults) == 0 {
-		return r.warnings, nil
+	warnings, faults := slices.Compact(r.warnings), slices.Compact(r.faults)
+	if len(faults) == 0 {
+		return warnings, nil
 	}
-	return r.warnings, slices.Compact(r.faults)
+	return warnings, faults
 }
 
+// compare orders places of files by their lines, and leaves variables and flags in the order of the keys.
 func (r *report) compare(a, b Place) int {
-	if c := cmp.Compare(r.rank(a), r.rank(b)); c != 0 {
+	if c := cmp.Compare(r.rank(a), r.rank(b)); c != 0 || a.Line == 0 {
 		return c
-	}
-	if a.Line == 0 {
-		return 0 // variables and flags stay in the order of the table
 	}
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
@@ -139,11 +128,11 @@ func (r *report) rank(p Place) int {
 	switch {
 	case p.Source == r.file && r.file != "":
 		return 0
-	case strings.HasPrefix(p.Source, "--"):
-		return 3
-	case p.Line == 0:
+	case p.Line > 0:
+		return 1
+	case !strings.HasPrefix(p.Source, "--"):
 		return 2
 	default:
-		return 1
+		return 3
 	}
 }

@@ -21,9 +21,10 @@ type form struct {
 	want    string // for those who wrote something else
 	example bool   // the default is one
 	kind    string // for help, "" for string
-	bare    bool   // a problem is a sentence of its own, as the text may be a secret
-	empty   bool   // "" is one, and stands for none
-	check   func(d *loader, text string, from layer) (canonical, problem string)
+	// A problem is a sentence of its own, as the text may be a secret.
+	sentence bool
+	empty    bool // "" is one, and stands for none
+	check    func(d *loader, text string, from layer) (canonical, problem string)
 }
 
 // plain is the check of a form whose texts are taken as they are.
@@ -37,11 +38,11 @@ var forms = map[string]form{
 	"token":     {want: "a string", check: plain(checkToken)},
 	"file":      {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
 	"dir":       {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
-	"store":     {want: "memory, or a URL such as redis://host:6379", bare: true, check: (*loader).store},
+	"store":     {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
 	"url":       {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
 	"network":   {want: "a network such as 10.0.0.0/8", check: network},
-	"key":       {want: "a key", bare: true, check: (*loader).key},
-	"secret":    {want: "a secret", bare: true, check: secret},
+	"key":       {want: "a key", sentence: true, check: (*loader).key},
+	"secret":    {want: "a secret", sentence: true, check: secret},
 	"name":      {want: "a name", check: plain(checkName)},
 	"suffix":    {want: "a name", empty: true, check: plain(checkName)},
 	"host":      {want: "a host", check: plain(route.CheckHost)},

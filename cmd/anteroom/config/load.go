@@ -1,12 +1,13 @@
 package config
 
 import (
-	"reflect"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
-
-	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // Options are what Load works from. It looks at nothing else.
@@ -42,20 +43,21 @@ type TemplateFault struct {
 // Load reads, merges and checks the whole configuration. The error is a Faults with everything that is wrong, and the Config then
 // nil; the warnings are there in either case.
 func Load(o Options) (*Config, []Warning, error) {
-	d := &loader{Options: o, report: report{file: o.File}, given: map[string]place{}}
+	d := &loader{Options: o, report: report{file: o.File}, given: map[string]*value{}}
 	c := &Config{}
-	root := &section{loader: d}
-	root.fill(reflect.ValueOf(c).Elem(), "")
+	top := d.note(&value{of: topKey, node: &yaml.Node{Kind: yaml.MappingNode}, outer: true})
 	if o.File != "" {
-		root.place = d.readFile(c)
+		top.Source = o.File
+		if src, ok := d.read(top, o.File); ok {
+			d.parse(src, top)
+		}
 	}
-	d.outer(top.leaves(), "", c)
+	d.decode(d.copy(top), c)
 	d.mistyped()
-	if o.File != "" && root.place == 0 {
-		d.roomFromOutside(c) // what the file says of rooms is not known, but flags can be wrong by themselves
-	} else {
-		checkRoot(root, c)
-		root.finishRooms(c, d.rooms(root, c))
+	if o.File == "" || top.Line > 0 { // otherwise no more is known than that variables and flags are right by themselves
+		root := &section{loader: d, at: top}
+		root.checkGate(c)
+		root.checkRooms(c)
 	}
 	warnings, err := d.result()
 	if err != nil {
@@ -64,89 +66,102 @@ func Load(o Options) (*Config, []Warning, error) {
 	return c, warnings, nil
 }
 
-// readFile reads the configuration file. The place is that of its mapping, 0 if there is none.
-func (d *loader) readFile(c *Config) place {
-	src, problem := d.read(d.File)
-	if problem != "" {
-		d.fault(Place{Source: d.File}, "%s", problem)
-		return 0
+// read reads a file that a value names, or reports why it cannot be read.
+func (d *loader) read(v *value, path string) (src []byte, ok bool) {
+	readFile := d.ReadFile
+	if readFile == nil {
+		readFile = readSome
 	}
-	d.src = src
-	n := d.parse(src)
-	if n == nil {
-		return 0
+	src, err := readFile(path)
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err
 	}
-	p := d.note(written{Place: d.in(n, ""), field: top, node: n, from: fromFile})
-	d.decode(d.take(p), c)
-	return p
+	if err != nil {
+		d.wrong(v, "cannot read %s: %v", path, err)
+	}
+	return src, err == nil
+}
+
+// readSome reads a file, but no more than what tells that it is too large.
+func readSome(path string) (src []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
 // section is a mapping with what was given in it: the top of the file, a room, a rule.
 type section struct {
 	*loader
-	place place  // of the mapping; 0 where there is no file
-	path  string // of the mapping, "" for the top
+	at *value // the mapping; without a line where there is no file
 }
 
 // sections are those of the mappings in a list, in the order that the decoder gives them.
 func (s *section) sections(list string) []*section {
 	var sections []*section
-	if p := s.given[s.key(list)]; p > 0 {
-		for _, item := range s.at(p).items {
-			if w := s.at(item); w.node.Kind == yaml.MappingNode {
-				sections = append(sections, &section{loader: s.loader, place: item, path: w.Key})
+	if v := s.value(list); v != nil {
+		for _, item := range v.items {
+			if item.node.Kind == yaml.MappingNode {
+				sections = append(sections, &section{s.loader, item})
 			}
 		}
 	}
 	return sections
 }
 
-// fill sets what was not given, or not right, of a struct to its default.
-func (s *section) fill(v reflect.Value, prefix string) {
-	for _, f := range queue.Fields(v.Type()) {
-		if inner := f.Of(v); inner.Kind() == reflect.Struct {
-			s.fill(inner, prefix+f.Name+".")
-		} else if name := prefix + f.Name; !s.isGiven(name) || !s.fine(name) {
-			f.SetDefault(v)
-		}
-	}
-}
+// value is what was given for a key; nil for nothing.
+func (s *section) value(name string) *value { return s.given[s.key(name)] }
+
+// key is the path of a key of this section.
+func (s *section) key(name string) string { return join(s.at.Key, name) }
 
 // isGiven says whether a key was given at all.
-func (s *section) isGiven(name string) bool { return s.given[s.key(name)] > 0 }
+func (s *section) isGiven(name string) bool { return s.value(name) != nil }
 
 // fine says whether all of the keys are as they should be: given and right, or left to their defaults.
 func (s *section) fine(names ...string) bool {
 	for _, name := range names {
-		if p := s.given[s.key(name)]; p > 0 && s.at(p).wrong {
+		if v := s.value(name); v != nil && v.wrong {
 			return false
 		}
 	}
 	return true
 }
 
-// from is the layer of what was given for a key, 0 for nothing.
+// from is the layer of what a key says, 0 if that is nothing.
 func (s *section) from(name string) layer {
-	if p := s.given[s.key(name)]; p > 0 {
-		return s.at(p).from
+	if v := s.value(name); v != nil && !v.wrong && v.copied != nil && (v.copied.Value != "" || v.copied.Content != nil) {
+		return v.from
 	}
 	return 0
+}
+
+// either settles two keys that say the same in two ways: it returns the one from the higher layer, "" if neither says anything. In one
+// layer there can be only one.
+func (s *section) either(a, b string) string {
+	switch fromA, fromB := s.from(a), s.from(b); {
+	case fromA > fromB:
+		return a
+	case fromB > fromA:
+		return b
+	case fromA > 0:
+		s.fault(s.where(b), "there is %s as well: give one of them", a)
+	}
+	return ""
 }
 
 // where is where a key was given, or where it could have been.
 func (s *section) where(name string) Place {
 	p := Place{Source: "--" + flagName(name), Key: s.key(name)}
-	if given := s.given[s.key(name)]; given > 0 {
-		p = s.at(given).Place
-	} else if s.place > 0 {
-		p = s.at(s.place).Place
-		p.Key = s.key(name)
+	if v := s.value(name); v != nil {
+		p = v.Place
+	} else if s.at.Line > 0 {
+		p.Source, p.Line, p.Col = s.at.Source, s.at.Line, s.at.Col
 	}
 	return p
 }
-
-// key is the path of a key of this section.
-func (s *section) key(name string) string { return join(s.path, name) }
 
 // required reports a key that is not given.
 func (s *section) required(name, what string) {

@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// settleStateDir chooses the state directory where none is given, as Config.StateDir says.
-func settleStateDir(root *section, c *Config) {
-	if c.StateDir != "" || !root.fine("state_dir", "listen") {
+// stateDir chooses the state directory where none is given, as Config.StateDir says.
+func (s *section) stateDir(c *Config) {
+	if c.StateDir != "" || !s.fine("state_dir", "listen") {
 		return
 	}
 	// systemd lists several directories with colons between them.
-	if dir, _, _ := strings.Cut(root.env("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {
+	if dir, _, _ := strings.Cut(s.env("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {
 		c.StateDir = filepath.Clean(dir)
 		return
 	}
-	base := root.env("XDG_STATE_HOME")
+	base := s.env("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
-		home := root.env("HOME")
+		home := s.env("HOME")
 		if !filepath.IsAbs(home) {
-			root.fault(root.where("state_dir"), "is required: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME says where it could be")
+			s.fault(s.where("state_dir"), "is required: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME says where it could be")
 			return
 		}
 		base = filepath.Join(home, ".local", "state")
 	}
-	name, err := stateName(root, c)
+	name, err := s.stateName(c)
 	if err != nil {
-		root.fault(root.where("state_dir"), "is required: the working directory is not known: %v", err)
+		s.fault(s.where("state_dir"), "is required: the working directory is not known: %v", err)
 		return
 	}
 	c.StateDir = filepath.Join(base, "anteroom", name)
@@ -44,12 +44,12 @@ func (d *loader) env(name string) string {
 var notInSlug = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 
 // stateName tells gates of one machine apart: by the address, and by the file or, without one, the origin.
-func stateName(root *section, c *Config) (string, error) {
+func (s *section) stateName(c *Config) (string, error) {
 	of := "origin " + c.Origin
-	if root.File != "" {
-		file := root.File
-		if !filepath.IsAbs(file) && root.WorkDir != "" {
-			file = filepath.Join(root.WorkDir, file)
+	if s.File != "" {
+		file := s.File
+		if !filepath.IsAbs(file) && s.WorkDir != "" {
+			file = filepath.Join(s.WorkDir, file)
 		}
 		abs, err := filepath.Abs(file)
 		if err != nil {

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"crypto/tls"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/anteroom-gate/anteroom/proxy/listen"
+)
+
+const circles = "is the address that this gate listens on: requests would go round in circles"
+
+// checkGate checks what is said outside of rooms as a whole.
+func (s *section) checkGate(c *Config) {
+	s.token(c)
+	if s.either("cookie.keys", "cookie.keys_file") == "cookie.keys_file" {
+		c.Cookie.Keys = s.secrets("cookie.keys_file", c.Cookie.KeysFile, forms["key"])
+	}
+	c.AdminTokenFile, c.Cookie.KeysFile = "", ""
+	s.certificates(&c.TLS)
+	s.addresses(c)
+	if slices.ContainsFunc(c.TrustedProxies, func(p netip.Prefix) bool { return p.Bits() == 0 }) {
+		s.warn(s.where("trusted_proxies"), "every visitor is believed, whatever address they claim to have")
+	}
+	s.stateDir(c)
+	// A key that one gate made for itself opens no other's tickets.
+	if s.fine("store", "cookie.keys", "cookie.keys_file") && c.Store != "memory" && len(c.Cookie.Keys) == 0 {
+		s.fault(s.where("store"), "gates that share a store need the same keys: set cookie.keys or cookie.keys_file")
+	}
+}
+
+// addresses checks the two addresses and the origin against each other, and the admin API's against its token.
+func (s *section) addresses(c *Config) {
+	if s.fine("listen", "admin") && listen.Clash(c.Listen, c.Admin) {
+		name := "admin"
+		if !s.isGiven(name) && s.isGiven("listen") {
+			name = "listen"
+		}
+		s.fault(s.where(name), "listen and admin cannot share the address: %s and %s", show(c.Listen), show(c.Admin))
+	}
+	if s.fine("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "" {
+		s.fault(s.where("admin"), "%s can be reached from other machines: that needs admin_token or admin_token_file", show(c.Admin))
+	}
+	if s.fine("listen", "origin") && listen.Reaches(c.Origin, c.Listen) {
+		s.fault(s.where("origin"), circles)
+	}
+}
+
+// token takes the admin token from where it was given.
+func (s *section) token(c *Config) {
+	name := s.either("admin_token", "admin_token_file")
+	if name == "admin_token_file" {
+		c.AdminToken = s.tokenIn(s.value(name), c.AdminTokenFile)
+	}
+	if n := len(c.AdminToken); n > 0 && n < 16 && s.fine("admin_token", "admin_token_file") {
+		s.warn(s.where(name), "the token is short: with fewer than 16 characters it can be guessed")
+	}
+}
+
+// tokenIn reads a file that holds a token.
+func (d *loader) tokenIn(v *value, path string) string {
+	src, ok := d.read(v, path)
+	token := strings.TrimSpace(string(src))
+	switch problem := checkToken(token); {
+	case !ok:
+	case token == "":
+		d.wrong(v, "%s is empty", path)
+	case problem != "":
+		d.wrong(v, "the token in %s %s", path, problem)
+	default:
+		return token
+	}
+	return ""
+}
+
+// secrets reads a file with a secret of a form on each line, for the key that names it; blank lines and those that begin with # are passed
+// over.
+func (s *section) secrets(name, path string, f form) []string {
+	src, ok := s.read(s.value(name), path)
+	var secrets []string
+	for i, line := range strings.Split(string(src), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if _, problem := f.check(s.loader, line, fromFile); problem != "" {
+			s.fault(Place{Source: path, Line: i + 1, Col: 1, Key: s.key(name)}, "%s", problem)
+		}
+		secrets = append(secrets, line)
+	}
+	if ok && len(secrets) == 0 {
+		s.wrong(s.value(name), "%s holds no %s: expects one on each line", path, strings.TrimPrefix(f.want, "a "))
+	}
+	return secrets
+}
+
+// certificates takes the certificates from the file, or else the one that variables and flags name.
+func (s *section) certificates(t *TLS) {
+	for i, in := range s.sections("tls.certificates") {
+		in.required("cert", "a certificate and its key go together")
+		in.required("key", "a certificate and its key go together")
+		if in.isGiven("cert") && in.isGiven("key") && in.fine("cert", "key") {
+			s.pair(in.at, t.Certificates[i])
+		}
+	}
+	switch cert, key := s.value("tls.cert"), s.value("tls.key"); {
+	case cert == nil && key == nil:
+	case cert == nil:
+		s.fault(Place{Source: key.Source}, "goes together with --tls-cert")
+	case key == nil:
+		s.fault(Place{Source: cert.Source}, "goes together with --tls-key")
+	case s.fine("tls.cert", "tls.key"):
+		t.Certificates = []Certificate{{Cert: t.Cert, Key: t.Key}}
+		s.pair(cert, t.Certificates[0])
+	}
+}
+
+// pair says whether a certificate and its key can be read and fit each other.
+func (d *loader) pair(v *value, c Certificate) {
+	cert, okCert := d.read(v, c.Cert)
+	key, okKey := d.read(v, c.Key)
+	if !okCert || !okKey {
+		return
+	}
+	if _, err := tls.X509KeyPair(cert, key); err != nil {
+		d.wrong(v, "%s and %s are not a certificate and its key: %v", c.Cert, c.Key, err)
+	}
+}

@@ -1,0 +1,121 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/anteroom-gate/anteroom/templates/spelling"
+)
+
+// flagValue keeps what a flag was given, as text: Load reads it, so that its faults come together with all others.
+type flagValue struct {
+	kind, def string
+	given     []string
+}
+
+// String is what was given, or else the default.
+func (f *flagValue) String() string {
+	if len(f.given) == 0 {
+		return f.def
+	}
+	return strings.Join(f.given, ",")
+}
+
+// Set keeps the last of several values, or all of them for a list. It takes anything.
+func (f *flagValue) Set(s string) error {
+	if f.kind != "list" {
+		f.given = nil
+	}
+	f.given = append(f.given, s)
+	return nil
+}
+
+// Type names the kind of value in the help.
+func (f *flagValue) Type() string { return f.kind }
+
+// BindFlags adds the flag of every setting that has one. Hand the set to Load once it is parsed.
+func BindFlags(flags *pflag.FlagSet) {
+	for _, k := range Keys() {
+		if k.Flag == "" {
+			continue
+		}
+		usage := k.Usage
+		if len(k.Choices) > 1 && len(k.Choices) < 10 {
+			usage += ": " + strings.Join(k.Choices, ", ")
+		}
+		f := flags.VarPF(&flagValue{kind: k.Kind, def: k.Default}, k.Flag, "", usage)
+		if k.Kind == "bool" {
+			f.NoOptDefVal = "true"
+		}
+	}
+}
+
+// layers are what the file, the environment and the flags say of a key, the strongest last. An empty variable counts as one that is not
+// set.
+func (d *loader) layers(k *Key, path string, inFile *yaml.Node, outer bool) []*value {
+	var values []*value
+	add := func(p Place, n *yaml.Node, from layer) {
+		values = append(values, d.note(&value{Place: p, of: k, node: n, from: from, outer: outer}))
+	}
+	if inFile != nil {
+		add(d.in(inFile, path), resolve(inFile), fromFile)
+	}
+	if !outer {
+		return values
+	}
+	if text := d.env(k.Env); text != "" {
+		add(Place{Source: k.Env, Key: path}, k.outerNode(text), fromEnv)
+	}
+	if flag := d.flag(k.Flag); flag != nil {
+		add(Place{Source: "--" + k.Flag, Key: path}, k.outerNode(flag.Value.String()), fromFlag)
+	}
+	return values
+}
+
+// flag is a flag that was given; nil if it was not.
+func (d *loader) flag(name string) *pflag.Flag {
+	if d.Flags == nil || name == "" {
+		return nil
+	}
+	if flag := d.Flags.Lookup(name); flag != nil && flag.Changed {
+		return flag
+	}
+	return nil
+}
+
+// outerNode is the text of a variable or a flag as a node; that of a list is taken apart at its commas.
+func (k *Key) outerNode(text string) *yaml.Node {
+	if k.item == nil {
+		return textNode(text)
+	}
+	n := &yaml.Node{Kind: yaml.SequenceNode}
+	for piece := range strings.SplitSeq(text, ",") {
+		if piece = strings.TrimSpace(piece); piece != "" {
+			n.Content = append(n.Content, textNode(piece))
+		}
+	}
+	return n
+}
+
+func textNode(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s} }
+
+// mistyped warns of variables whose names are nearly those of a key.
+func (d *loader) mistyped() {
+	var names []string
+	for _, k := range Keys() {
+		if k.Env != "" {
+			names = append(names, k.Env)
+		}
+	}
+	for _, name := range d.EnvNames {
+		if !strings.HasPrefix(name, "ANTEROOM_") || slices.Contains(names, name) {
+			continue
+		}
+		if i := slices.IndexFunc(names, func(known string) bool { return spelling.Distance(name, known) <= 2 }); i >= 0 {
+			d.warn(Place{Source: name}, "no setting has this name (did you mean %s?)", names[i])
+		}
+	}
+}
