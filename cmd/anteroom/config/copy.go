@@ -26,23 +26,24 @@ func (d *loader) visit(n *yaml.Node) bool {
 	return d.visits < maxVisits
 }
 
-// copyKey returns what the decoder is to read for a key: of all that is given the strongest that is right, or else the default. It is
-// nil where there is neither.
-func (d *loader) copyKey(k *Key, path string, inFile *yaml.Node, outer bool) *yaml.Node {
-	var n *yaml.Node
+// copyKey adds to the copy of a mapping what the decoder is to read for a key: the default, and whatever is given, the strongest last.
+// The decoder takes the last, and minds them all.
+func (d *loader) copyKey(out *yaml.Node, k *Key, path string, inFile *yaml.Node, outer bool) {
+	add := func(n *yaml.Node) {
+		if n != nil {
+			out.Content = append(out.Content, textNode(k.Field.Name), n)
+		}
+	}
 	switch {
-	case k.Kind == "mapping" && (inFile == nil || inFile.Kind != yaml.MappingNode):
-		n = d.copyMapping(&value{Place: Place{Key: path}, of: k, node: &yaml.Node{}, outer: outer})
+	case k.inner != nil && (inFile == nil || resolve(inFile).Kind != yaml.MappingNode):
+		add(d.copyMapping(&value{Place: Place{Key: path}, of: k, node: &yaml.Node{}, outer: outer}))
 	case k.Default != "":
-		n = k.textNode(k.Default)
+		add(k.textNode(k.Default))
 	}
 	for _, v := range d.layers(k, path, inFile, outer) {
 		d.given[path] = v
-		if c := d.copy(v); c != nil {
-			n = c
-		}
+		add(d.copy(v))
 	}
-	return n
 }
 
 // copy copies a value for the decoder, with its variables expanded and its merges followed. A value that is wrong in a way that the
@@ -56,11 +57,11 @@ func (d *loader) copy(v *value) *yaml.Node {
 		n = d.copyList(v, v.node.Content)
 	case k.item != nil && k.Tag.Get("single") != "" && v.node.ShortTag() == "!!str":
 		n = d.copyList(v, []*yaml.Node{v.node})
-	case k.Kind == "mapping" && v.node.Kind == yaml.MappingNode:
+	case k.inner != nil && v.node.Kind == yaml.MappingNode:
 		n = d.copyMapping(v)
 	case k.item != nil || k.inner != nil || v.node.Kind != yaml.ScalarNode:
 		// The decoder minds the kind, so that is all it has to see.
-		n = &yaml.Node{Kind: v.node.Kind, Tag: map[yaml.Kind]string{yaml.ScalarNode: "!!str"}[v.node.Kind]}
+		n = &yaml.Node{Kind: v.node.Kind, Tag: "!!str"}
 	default:
 		n = d.copyScalar(v)
 	}
@@ -91,12 +92,7 @@ func (d *loader) copyList(v *value, items []*yaml.Node) *yaml.Node {
 			item.Key, item.Line, item.Col = fmt.Sprintf("%s[%d]", v.Key, i), n.Line, n.Column
 		}
 		v.items = append(v.items, item)
-		c := d.copy(item)
-		switch {
-		case c == nil:
-		case v.of.Choices != nil && c.Kind == yaml.ScalarNode && slices.ContainsFunc(out.Content, func(o *yaml.Node) bool { return o.Value == c.Value }):
-			d.problem(item, "is there already")
-		default:
+		if c := d.copy(item); c != nil && d.isNew(item, c, out.Content) {
 			out.Content = append(out.Content, c)
 		}
 	}
@@ -104,6 +100,16 @@ func (d *loader) copyList(v *value, items []*yaml.Node) *yaml.Node {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 	}
 	return out
+}
+
+// isNew says whether a list of choices does not have an item yet, and reports one that it has.
+func (d *loader) isNew(item *value, c *yaml.Node, others []*yaml.Node) bool {
+	same := func(o *yaml.Node) bool { return o.Kind == yaml.ScalarNode && o.Kind == c.Kind && o.Value == c.Value }
+	if item.of.Choices == nil || !slices.ContainsFunc(others, same) {
+		return true
+	}
+	d.problem(item, "is there already")
+	return false
 }
 
 // copyMapping copies a mapping, each key once, and adds what it does not have. The value of a key that nobody knows is left out: it may
@@ -128,9 +134,7 @@ func (d *loader) copyMapping(v *value) *yaml.Node {
 		inFile[rooms] = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
 	for _, child := range v.of.inner {
-		if n := d.copyKey(child, join(v.Key, child.Field.Name), inFile[child], v.outer); n != nil {
-			out.Content = append(out.Content, textNode(child.Field.Name), n)
-		}
+		d.copyKey(out, child, join(v.Key, child.Field.Name), inFile[child], v.outer)
 	}
 	return out
 }
@@ -171,19 +175,20 @@ func (d *loader) linesOf(n *yaml.Node, path string, merges int) []line {
 
 // linesMerged are the lines of a mapping, or of each mapping of a list, that are merged into another.
 func (d *loader) linesMerged(v *yaml.Node, path string, merges int) []line {
+	sources := []*yaml.Node{v}
+	if n := resolve(v); n.Kind == yaml.SequenceNode {
+		sources = n.Content
+	}
 	var lines []line
-	switch n := resolve(v); {
-	case merges > maxMerges:
-		d.fault(d.in(v, ""), "merges are nested too deeply")
-	case !d.visit(v):
-	case n.Kind == yaml.MappingNode:
-		return d.linesOf(n, path, merges)
-	case n.Kind == yaml.SequenceNode:
-		for _, item := range n.Content {
-			lines = append(lines, d.linesMerged(item, path, merges+1)...)
+	for _, source := range sources {
+		switch n := resolve(source); {
+		case n.Kind != yaml.MappingNode:
+			d.fault(d.in(source, ""), "only a mapping can be merged, this is %s", kindOf(n))
+		case merges > maxMerges:
+			d.fault(d.in(source, ""), "merges are nested too deeply")
+		case d.visit(source):
+			lines = append(lines, d.linesOf(n, path, merges)...)
 		}
-	default:
-		d.fault(d.in(v, ""), "only a mapping can be merged, this is %s", kindOf(n))
 	}
 	return lines
 }

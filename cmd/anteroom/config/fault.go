@@ -46,11 +46,11 @@ type Fault struct {
 // Error is the place and the message in one line.
 func (f Fault) Error() string { return f.Place.String() + ": " + f.Message }
 
-// A Warning is something that is probably not meant, and does no harm.
-type Warning Fault
+// String is the same as Error.
+func (f Fault) String() string { return f.Error() }
 
-// String is the place and the message in one line.
-func (w Warning) String() string { return Fault(w).Error() }
+// A Warning is a fault that is probably not meant, and does no harm.
+type Warning = Fault
 
 // Faults is everything that is wrong with a configuration: the file's faults in the order of the file, then those of the files it
 // names, of the environment and of the flags.
@@ -67,10 +67,9 @@ func (f Faults) Error() string {
 
 // report collects faults and warnings.
 type report struct {
-	file     string // the configuration file, whose faults come first
-	faults   Faults
-	warnings []Warning
-	stopped  bool // maxFaults is reached
+	file             string // the configuration file, whose faults come first
+	faults, warnings Faults
+	stopped          bool // maxFaults is reached
 }
 
 func (r *report) fault(p Place, format string, args ...any) {
@@ -104,15 +103,16 @@ func oneLine(message string) string {
 	}, message)
 }
 
-// result sorts what was collected, drops repetitions, and returns it; the error is nil or a Faults.
+// result returns what was collected in its order, without repetitions; the error is nil or a Faults.
 func (r *report) result() ([]Warning, error) {
-	slices.SortStableFunc(r.faults, func(a, b Fault) int { return r.compare(a.Place, b.Place) })
-	slices.SortStableFunc(r.warnings, func(a, b Warning) int { return r.compare(a.Place, b.Place) })
-	warnings, faults := slices.Compact(r.warnings), slices.Compact(r.faults)
-	if len(faults) == 0 {
-		return warnings, nil
+	for _, list := range []*Faults{&r.faults, &r.warnings} {
+		slices.SortStableFunc(*list, func(a, b Fault) int { return r.compare(a.Place, b.Place) })
+		*list = slices.Compact(*list)
 	}
-	return warnings, faults
+	if len(r.faults) > 0 {
+		return r.warnings, r.faults
+	}
+	return r.warnings, nil
 }
 
 // compare orders places of files by their lines, and leaves variables and flags in the order of the keys.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"path/filepath"
@@ -42,7 +41,7 @@ var forms = map[string]form{
 	"url":       {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
 	"network":   {want: "a network such as 10.0.0.0/8", check: network},
 	"key":       {want: "a key", sentence: true, check: (*loader).key},
-	"secret":    {want: "a secret", sentence: true, check: secret},
+	"secret":    {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
 	"name":      {want: "a name", check: plain(checkName)},
 	"suffix":    {want: "a name", empty: true, check: plain(checkName)},
 	"host":      {want: "a host", check: plain(route.CheckHost)},
@@ -78,21 +77,17 @@ func checkName(s string) string {
 
 // checkToken wants what fits into an Authorization header. It does not repeat a character that may belong to a secret.
 func checkToken(s string) string {
-	for _, r := range s {
-		what := ""
-		switch {
-		case r == ' ', r == '\t', r == '\n', r == '\r':
-			what = "white space"
-		case r > '~':
-			what = "a character that is not ASCII"
-		case r < ' ':
-			what = "a control character"
-		default:
-			continue
-		}
-		return fmt.Sprintf("holds %s: letters, digits and punctuation are allowed", what)
+	i := strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+	what := "a control character"
+	switch {
+	case i < 0:
+		return ""
+	case s[i] > '~':
+		what = "a character that is not ASCII"
+	case unicode.IsSpace(rune(s[i])):
+		what = "white space"
 	}
-	return ""
+	return fmt.Sprintf("holds %s: letters, digits and punctuation are allowed", what)
 }
 
 // path makes a path of the configuration file relative to that file, and any other to the working directory.
@@ -105,7 +100,7 @@ func (d *loader) path(p string, from layer) (canonical, problem string) {
 	case from == fromFile:
 		p = filepath.Join(filepath.Dir(d.File), p)
 	}
-	if !filepath.IsAbs(p) && d.WorkDir != "" {
+	if !filepath.IsAbs(p) {
 		p = filepath.Join(d.WorkDir, p)
 	}
 	return filepath.Clean(p), ""
@@ -113,43 +108,40 @@ func (d *loader) path(p string, from layer) (canonical, problem string) {
 
 // store never shows what was written: the address of a store may hold a password.
 func (d *loader) store(text string, _ layer) (canonical, problem string) {
-	err := error(nil)
 	switch {
 	case text == "memory":
+		return text, ""
 	case d.CheckStore == nil:
-		err = errors.New("the supported store is memory, which keeps the queue in this process and its journal in state_dir")
+		return text, "the supported store is memory, which keeps the queue in this process and its journal in state_dir"
 	default:
-		err = d.CheckStore(text)
+		return text, problemOf(d.CheckStore(text))
 	}
-	if err != nil {
-		return text, err.Error()
+}
+
+// problemOf is what an error says, "" for none.
+func problemOf(err error) string {
+	if err == nil {
+		return ""
 	}
-	return text, ""
+	return err.Error()
 }
 
 // key has a cookie key checked. An error that repeats the key is not passed on.
 func (d *loader) key(text string, _ layer) (canonical, problem string) {
-	if strings.TrimSpace(text) == "" {
+	switch {
+	case strings.TrimSpace(text) == "":
 		return text, "the key is empty"
-	}
-	if d.CheckKey == nil {
+	case d.CheckKey == nil:
 		return text, ""
 	}
-	switch err := d.CheckKey(text); {
-	case err == nil:
-		return text, ""
-	case strings.Contains(err.Error(), text):
-		return text, "not a cookie key as `anteroom keygen` prints it"
-	default:
-		return text, "not a cookie key: " + err.Error()
+	problem = problemOf(d.CheckKey(text))
+	switch {
+	case strings.Contains(problem, text):
+		problem = "not a cookie key as `anteroom keygen` prints it"
+	case problem != "":
+		problem = "not a cookie key: " + problem
 	}
-}
-
-func secret(_ *loader, text string, _ layer) (canonical, problem string) {
-	if err := subject.CheckSecret(text); err != nil {
-		return text, err.Error()
-	}
-	return text, ""
+	return text, problem
 }
 
 func originURL(_ *loader, text string, _ layer) (canonical, problem string) {
@@ -201,9 +193,16 @@ func (d *loader) expand(s string) (expanded, problem string) {
 	return expanded, problem
 }
 
+// lookup finds a variable.
 func (d *loader) lookup(name string) (string, bool) {
 	if d.Env == nil {
 		return "", false
 	}
 	return d.Env(name)
+}
+
+// env is a variable, "" if it is not set.
+func (d *loader) env(name string) string {
+	value, _ := d.lookup(name)
+	return value
 }

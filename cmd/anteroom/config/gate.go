@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net/netip"
 	"slices"
@@ -49,7 +50,7 @@ func (s *section) addresses(c *Config) {
 
 // token takes the admin token from where it was given.
 func (s *section) token(c *Config) {
-	name := s.either("admin_token", "admin_token_file")
+	name := cmp.Or(s.either("admin_token", "admin_token_file"), "admin_token")
 	if name == "admin_token_file" {
 		c.AdminToken = s.tokenIn(s.value(name), c.AdminTokenFile)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -81,14 +82,7 @@ func flagName(key string) string {
 }
 
 // isText says whether the file has to have a string.
-func (k *Key) isText() bool {
-	switch k.Kind {
-	case "duration", "int", "number", "bool":
-		return false
-	default:
-		return true
-	}
-}
+func (k *Key) isText() bool { return !slices.Contains([]string{"duration", "int", "number", "bool"}, k.Kind) }
 
 // isSecret says whether the value is never shown.
 func (k *Key) isSecret() bool { return k.Tag.Get("outside") == "env" }

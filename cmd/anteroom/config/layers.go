@@ -12,24 +12,19 @@ import (
 
 // flagValue keeps what a flag was given, as text: Load reads it, so that its faults come together with all others.
 type flagValue struct {
-	kind, def string
-	given     []string
+	kind, text string
+	given      bool
 }
 
 // String is what was given, or else the default.
-func (f *flagValue) String() string {
-	if len(f.given) == 0 {
-		return f.def
-	}
-	return strings.Join(f.given, ",")
-}
+func (f *flagValue) String() string { return f.text }
 
 // Set keeps the last of several values, or all of them for a list. It takes anything.
 func (f *flagValue) Set(s string) error {
-	if f.kind != "list" {
-		f.given = nil
+	if f.kind == "list" && f.given {
+		s = f.text + "," + s
 	}
-	f.given = append(f.given, s)
+	f.text, f.given = s, true
 	return nil
 }
 
@@ -46,7 +41,7 @@ func BindFlags(flags *pflag.FlagSet) {
 		if len(k.Choices) > 1 && len(k.Choices) < 10 {
 			usage += ": " + strings.Join(k.Choices, ", ")
 		}
-		f := flags.VarPF(&flagValue{kind: k.Kind, def: k.Default}, k.Flag, "", usage)
+		f := flags.VarPF(&flagValue{kind: k.Kind, text: k.Default}, k.Flag, "", usage)
 		if k.Kind == "bool" {
 			f.NoOptDefVal = "true"
 		}
@@ -63,27 +58,16 @@ func (d *loader) layers(k *Key, path string, inFile *yaml.Node, outer bool) []*v
 	if inFile != nil {
 		add(d.in(inFile, path), resolve(inFile), fromFile)
 	}
-	if !outer {
-		return values
-	}
-	if text := d.env(k.Env); text != "" {
+	if text := d.env(k.Env); outer && text != "" {
 		add(Place{Source: k.Env, Key: path}, k.outerNode(text), fromEnv)
 	}
-	if flag := d.flag(k.Flag); flag != nil {
+	if !outer || k.Flag == "" || d.Flags == nil {
+		return values
+	}
+	if flag := d.Flags.Lookup(k.Flag); flag != nil && flag.Changed {
 		add(Place{Source: "--" + k.Flag, Key: path}, k.outerNode(flag.Value.String()), fromFlag)
 	}
 	return values
-}
-
-// flag is a flag that was given; nil if it was not.
-func (d *loader) flag(name string) *pflag.Flag {
-	if d.Flags == nil || name == "" {
-		return nil
-	}
-	if flag := d.Flags.Lookup(name); flag != nil && flag.Changed {
-		return flag
-	}
-	return nil
 }
 
 // outerNode is the text of a variable or a flag as a node; that of a list is taken apart at its commas.

@@ -11,86 +11,95 @@ import (
 	"github.com/anteroom-gate/anteroom/templates/spelling"
 )
 
+// scalarTags are the types of YAML that a single value can have.
+var scalarTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!timestamp"}
+
 // copyScalar copies a single value in the words that the decoder reads alike everywhere, or reports what is wrong with it.
 func (d *loader) copyScalar(v *value) *yaml.Node {
-	tag := v.node.ShortTag()
-	text, typed, problem := d.text(v)
-	if problem == "" && typed {
-		problem = otherType(v.of, tag, text)
+	text, ok := v.node.Value, true
+	if v.from == fromFile {
+		text, ok = d.textOf(v)
 	}
+	if ok {
+		text, ok = d.canonical(v, text)
+	}
+	if !ok {
+		return nil
+	}
+	return v.of.textNode(text)
+}
+
+// textOf is a value of the file with its variables put in, if it has the type that its key wants. What is put in without quotes has no
+// type.
+func (d *loader) textOf(v *value) (text string, ok bool) {
+	text, problem := d.expand(v.node.Value)
+	quoted := v.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
 	switch {
-	case !slices.Contains([]string{"!!str", "!!int", "!!float", "!!bool", "!!timestamp"}, tag):
+	case !slices.Contains(scalarTags, v.node.ShortTag()):
 		d.otherKind(v)
 	case problem != "":
 		d.problem(v, problem)
-	case typed && v.of.isText() && tag != "!!str":
-		d.wrong(v, "expects %s, got %s: a string needs quotes here", v.of.wants(), kindOf(v.node))
+	case text == "" && v.node.Value != "" && v.of.isSecret():
+		d.problem(v, "is empty once its variables are put in")
 	default:
-		return d.copyText(v, text)
+		return text, text != v.node.Value && !quoted || d.hasType(v, text)
 	}
-	return nil
-}
-
-// text is a value with its variables put in, and whether the file gives it a type: what is put in without quotes has none.
-func (d *loader) text(v *value) (text string, typed bool, problem string) {
-	if v.from != fromFile {
-		return v.node.Value, false, ""
-	}
-	text, problem = d.expand(v.node.Value)
-	changed := text != v.node.Value
-	if problem == "" && changed && text == "" && v.of.isSecret() {
-		problem = "is empty once its variables are put in"
-	}
-	return text, !changed || v.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0, problem
+	return "", false
 }
 
 var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
-// otherType is what is wrong with the type that the file gives a text, "" for nothing. Durations have none.
-func otherType(k *Key, tag, text string) string {
-	isDecimal := decimal.MatchString(text)
-	switch {
-	case k.Kind == "bool" && tag != "!!bool":
-		return queue.NotBool(text)
-	case k.Kind == "int" && tag == "!!str" && isDecimal:
-		return "is a string: without the quotes it is a whole number"
-	case k.Kind == "int" && tag != "!!int" && !isDecimal:
-		return "is not a whole number"
-	case k.Kind == "number" && tag != "!!float" && tag != "!!int":
-		return "is not a number such as " + k.Default
+// hasType says whether the file gives a value the type that its key wants, and reports another. Durations may have any.
+func (d *loader) hasType(v *value, text string) bool {
+	tag := v.node.ShortTag()
+	switch kind := v.of.Kind; {
+	case v.of.isText() && tag != "!!str":
+		d.wrong(v, "expects %s, got %s: a string needs quotes here", v.of.wants(), kindOf(v.node))
+	case kind == "bool" && tag != "!!bool":
+		d.problem(v, queue.NotBool(text))
+	case kind == "number" && tag != "!!float" && tag != "!!int":
+		d.problem(v, "is not a number such as "+v.of.Default)
+	case kind == "int" && tag != "!!int" && !decimal.MatchString(text):
+		d.problem(v, "is not a whole number")
+	case kind == "int" && tag == "!!str":
+		d.problem(v, "is a string: without the quotes it is a whole number")
+	default:
+		return true
 	}
-	return ""
+	return false
 }
 
-// copyText checks a text by the rules of its key, and writes it as the decoder shall read it.
-func (d *loader) copyText(v *value, text string) *yaml.Node {
-	k := v.of
-	switch canonical, problem := d.canonical(v, text); {
+// canonical is a text as the decoder shall read it, if it keeps to the rules of its key. Otherwise that is reported.
+func (d *loader) canonical(v *value, text string) (canonical string, ok bool) {
+	k, problem := v.of, ""
+	switch {
+	case text == "" && k.form.empty:
+		return "", true
+	case k.form.check != nil:
+		text, problem = k.form.check(d, text, v.from)
+	case k.Kind == "bool" && v.from == fromFile && text != "true" && text != "false" && text != v.node.Value:
+		problem = queue.NotBool(text)
+	default:
+		text, problem = k.parse(text, v.node.Value)
+	}
+	switch {
 	case problem == "":
-		return k.textNode(canonical)
+		return text, true
 	case k.form.sentence:
 		d.wrong(v, "%s", problem)
 	default:
 		d.problem(v, problem)
 	}
-	return nil
+	return "", false
 }
 
-func (d *loader) canonical(v *value, text string) (canonical, problem string) {
-	k := v.of
-	switch {
-	case text == "" && k.form.empty:
-		return "", ""
-	case k.form.check != nil:
-		return k.form.check(d, text, v.from)
-	case k.Kind == "bool" && v.from == fromFile && text != "true" && text != "false" && text != v.node.Value:
-		return text, queue.NotBool(text)
-	}
+// parse reads a text by the rules of a field, and writes it again. The choice that was meant is the one nearest to what was written.
+func (k *Key) parse(text, written string) (canonical, problem string) {
 	parsed, problem := k.Parse(text)
 	if problem == "" {
 		return k.Text(parsed), ""
 	}
-	if near := spelling.Nearest(v.node.Value, k.Choices); near != "" && k.isText() {
+	if near := spelling.Nearest(written, k.Choices); near != "" && k.isText() {
 		problem += " (did you mean " + strconv.Quote(near) + "?)"
 	}
 	return text, problem

@@ -19,26 +19,18 @@ func (s *section) stateDir(c *Config) {
 		return
 	}
 	base := s.env("XDG_STATE_HOME")
-	if !filepath.IsAbs(base) {
-		home := s.env("HOME")
-		if !filepath.IsAbs(home) {
-			s.fault(s.where("state_dir"), "is required: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME says where it could be")
-			return
-		}
+	if home := s.env("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
 		base = filepath.Join(home, ".local", "state")
 	}
 	name, err := s.stateName(c)
-	if err != nil {
+	switch {
+	case !filepath.IsAbs(base):
+		s.fault(s.where("state_dir"), "is required: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME says where it could be")
+	case err != nil:
 		s.fault(s.where("state_dir"), "is required: the working directory is not known: %v", err)
-		return
+	default:
+		c.StateDir = filepath.Join(base, "anteroom", name)
 	}
-	c.StateDir = filepath.Join(base, "anteroom", name)
-}
-
-// env is a variable, "" if it is not set.
-func (d *loader) env(name string) string {
-	value, _ := d.lookup(name)
-	return value
 }
 
 var notInSlug = regexp.MustCompile(`[^A-Za-z0-9.]+`)
@@ -47,10 +39,7 @@ var notInSlug = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 func (s *section) stateName(c *Config) (string, error) {
 	of := "origin " + c.Origin
 	if s.File != "" {
-		file := s.File
-		if !filepath.IsAbs(file) && s.WorkDir != "" {
-			file = filepath.Join(s.WorkDir, file)
-		}
+		file, _ := s.path(s.File, fromFlag)
 		abs, err := filepath.Abs(file)
 		if err != nil {
 			return "", err

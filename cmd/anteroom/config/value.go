@@ -60,7 +60,7 @@ func (d *loader) in(n *yaml.Node, key string) Place {
 // values of another kind.
 func (d *loader) decode(n *yaml.Node, c *Config) {
 	var misfits *yaml.LoadErrors
-	switch err := n.Load(c, yaml.WithKnownFields()); {
+	switch err := n.Load(c, yaml.WithKnownFields(), yaml.WithUniqueKeys(false)); {
 	case errors.As(err, &misfits):
 		for _, misfit := range misfits.Errors {
 			if v := d.values[misfit.Mark.Line-1]; v.isKey {
@@ -81,7 +81,8 @@ func (d *loader) unknown(v *value) {
 		return
 	}
 	meant := spelling.Nearest(name, known)
-	if path := strings.TrimSuffix(v.Key, shownName(name)) + meant; meant != "" && d.given[path] == nil {
+	path := strings.TrimSuffix(v.Key, shownName(name)) + meant
+	if given := d.given[path]; meant != "" && (given == nil || given.from == fromFile && given.Line == 0) {
 		v.wrong = true
 		d.given[path] = v // wrong, and so not missing as well
 	}
