@@ -60,19 +60,18 @@ func checkCondition(s string) string {
 	return ""
 }
 
-var nameChars = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
 // checkName wants what can stand in the name of a cookie, a metric and a path.
 func checkName(s string) string {
 	switch {
+	case plainName.MatchString(s):
+		return ""
 	case s == "":
 		return "is empty"
-	case !nameChars.MatchString(s):
-		return "may hold letters, digits, - and _ only"
-	case len(s) > 64:
+	case plainName.MatchString(s[:min(len(s), 64)]):
 		return "is too long: at most 64 characters"
+	default:
+		return "may hold letters, digits, - and _ only"
 	}
-	return ""
 }
 
 // checkToken wants what fits into an Authorization header. It does not repeat a character that may belong to a secret.

@@ -2,8 +2,12 @@ package config
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"net/netip"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,31 +25,22 @@ func (s *section) checkGate(c *Config) {
 	c.AdminTokenFile, c.Cookie.KeysFile = "", ""
 	s.certificates(&c.TLS)
 	s.addresses(c)
-	if slices.ContainsFunc(c.TrustedProxies, func(p netip.Prefix) bool { return p.Bits() == 0 }) {
-		s.warn(s.where("trusted_proxies"), "every visitor is believed, whatever address they claim to have")
-	}
+	everybody := func(p netip.Prefix) bool { return p.Bits() == 0 }
+	s.doubt(slices.ContainsFunc(c.TrustedProxies, everybody), "trusted_proxies", "every visitor is believed, whatever address they claim to have")
 	s.stateDir(c)
 	// A key that one gate made for itself opens no other's tickets.
-	if s.fine("store", "cookie.keys", "cookie.keys_file") && c.Store != "memory" && len(c.Cookie.Keys) == 0 {
-		s.fault(s.where("store"), "gates that share a store need the same keys: set cookie.keys or cookie.keys_file")
-	}
+	s.refuse(s.fine("store", "cookie.keys", "cookie.keys_file") && c.Store != "memory" && len(c.Cookie.Keys) == 0, "store",
+		"gates that share a store need the same keys: set cookie.keys or cookie.keys_file")
 }
 
 // addresses checks the two addresses and the origin against each other, and the admin API's against its token.
 func (s *section) addresses(c *Config) {
 	if s.fine("listen", "admin") && listen.Clash(c.Listen, c.Admin) {
-		name := "admin"
-		if !s.isGiven(name) && s.isGiven("listen") {
-			name = "listen"
-		}
-		s.fault(s.where(name), "listen and admin cannot share the address: %s and %s", show(c.Listen), show(c.Admin))
+		s.fault(s.where("admin", "listen"), "listen and admin cannot share the address: %s and %s", show(c.Listen), show(c.Admin))
 	}
-	if s.fine("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "" {
-		s.fault(s.where("admin"), "%s can be reached from other machines: that needs admin_token or admin_token_file", show(c.Admin))
-	}
-	if s.fine("listen", "origin") && listen.Reaches(c.Origin, c.Listen) {
-		s.fault(s.where("origin"), circles)
-	}
+	s.refuse(s.fine("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "", "admin",
+		"%s can be reached from other machines: that needs admin_token or admin_token_file", show(c.Admin))
+	s.refuse(s.fine("listen", "origin") && listen.Reaches(c.Origin, c.Listen), "origin", circles)
 }
 
 // token takes the admin token from where it was given.
@@ -54,9 +49,8 @@ func (s *section) token(c *Config) {
 	if name == "admin_token_file" {
 		c.AdminToken = s.tokenIn(s.value(name), c.AdminTokenFile)
 	}
-	if n := len(c.AdminToken); n > 0 && n < 16 && s.fine("admin_token", "admin_token_file") {
-		s.warn(s.where(name), "the token is short: with fewer than 16 characters it can be guessed")
-	}
+	s.doubt(c.AdminToken != "" && len(c.AdminToken) < 16 && s.fine("admin_token", "admin_token_file"), name,
+		"the token is short: with fewer than 16 characters it can be guessed")
 }
 
 // tokenIn reads a file that holds a token.
@@ -127,4 +121,47 @@ func (d *loader) pair(v *value, c Certificate) {
 	if _, err := tls.X509KeyPair(cert, key); err != nil {
 		d.wrong(v, "%s and %s are not a certificate and its key: %v", c.Cert, c.Key, err)
 	}
+}
+
+// stateDir chooses the state directory where none is given, as Config.StateDir says.
+func (s *section) stateDir(c *Config) {
+	if c.StateDir != "" || !s.fine("state_dir", "listen") {
+		return
+	}
+	// systemd lists several directories with colons between them.
+	if dir, _, _ := strings.Cut(s.env("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {
+		c.StateDir = filepath.Clean(dir)
+		return
+	}
+	base := s.env("XDG_STATE_HOME")
+	if home := s.env("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
+		base = filepath.Join(home, ".local", "state")
+	}
+	name, err := s.stateName(c)
+	switch {
+	case !filepath.IsAbs(base):
+		s.fault(s.where("state_dir"), "is required: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME says where it could be")
+	case err != nil:
+		s.fault(s.where("state_dir"), "is required: the working directory is not known: %v", err)
+	default:
+		c.StateDir = filepath.Join(base, "anteroom", name)
+	}
+}
+
+var notInSlug = regexp.MustCompile(`[^A-Za-z0-9.]+`)
+
+// stateName tells gates of one machine apart: by the address, and by the file or, without one, the origin.
+func (s *section) stateName(c *Config) (string, error) {
+	of := "origin " + c.Origin
+	if s.File != "" {
+		file, _ := s.path(s.File, fromFlag)
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		of = "file " + abs
+	}
+	sum := sha256.Sum256([]byte(c.Listen + "\n" + of))
+	slug := strings.Trim(notInSlug.ReplaceAllString(c.Listen, "-"), "-.")
+	return slug + "-" + hex.EncodeToString(sum[:4]), nil
 }

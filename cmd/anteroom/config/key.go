@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -81,8 +80,11 @@ func flagName(key string) string {
 	return strings.NewReplacer("_", "-", ".", "-").Replace(key)
 }
 
+// typesOf are the types that the file may give a value that is no string. A duration may have any.
+var typesOf = map[string][]string{"bool": {"!!bool"}, "int": {"!!int"}, "number": {"!!int", "!!float"}, "duration": scalarTags}
+
 // isText says whether the file has to have a string.
-func (k *Key) isText() bool { return !slices.Contains([]string{"duration", "int", "number", "bool"}, k.Kind) }
+func (k *Key) isText() bool { return typesOf[k.Kind] == nil }
 
 // isSecret says whether the value is never shown.
 func (k *Key) isSecret() bool { return k.Tag.Get("outside") == "env" }
@@ -142,9 +144,6 @@ type Language string
 
 // Choices returns the codes of all of them.
 func (Language) Choices() []string {
-	codes, err := templates.LanguageCodes()
-	if err != nil {
-		return nil // and the page itself says why
-	}
+	codes, _ := templates.LanguageCodes() // without any, the page itself says why
 	return codes
 }

@@ -152,20 +152,34 @@ func (s *section) either(a, b string) string {
 	return ""
 }
 
-// where is where a key was given, or where it could have been.
-func (s *section) where(name string) Place {
-	p := Place{Source: "--" + flagName(name), Key: s.key(name)}
-	if v := s.value(name); v != nil {
-		p = v.Place
-	} else if s.at.Line > 0 {
-		p.Source, p.Line, p.Col = s.at.Source, s.at.Line, s.at.Col
+// where is where the first of the keys that is given was given, or else where the first could have been.
+func (s *section) where(names ...string) Place {
+	for _, name := range names {
+		if v := s.value(name); v != nil {
+			return v.Place
+		}
 	}
-	return p
+	if s.at.Line == 0 {
+		return Place{Source: "--" + flagName(names[0]), Key: s.key(names[0])}
+	}
+	return Place{Source: s.at.Source, Line: s.at.Line, Col: s.at.Col, Key: s.key(names[0])}
+}
+
+// refuse reports a key if there is something wrong with what it says.
+func (s *section) refuse(wrong bool, name, format string, args ...any) {
+	if wrong {
+		s.fault(s.where(name), format, args...)
+	}
+}
+
+// doubt warns of a key if what it says is hardly meant.
+func (s *section) doubt(odd bool, name, format string, args ...any) {
+	if odd {
+		s.warn(s.where(name), format, args...)
+	}
 }
 
 // required reports a key that is not given.
 func (s *section) required(name, what string) {
-	if !s.isGiven(name) {
-		s.fault(s.where(name), "is required: %s", what)
-	}
+	s.refuse(!s.isGiven(name), name, "is required: %s", what)
 }

@@ -76,11 +76,7 @@ func (r *room) check(root *section, c *Config) {
 	r.required("total_active_users", "how many visitors may be active at once")
 	r.required("new_users_per_minute", "how many visitors may be admitted in a minute")
 	if r.fine("host", "path") {
-		p := r.where("path")
-		if !r.isGiven("path") && r.isGiven("host") {
-			p = r.where("host")
-		}
-		r.routes = append(r.routes, placedRoute{Route{Host: r.Host, Path: r.Path}, p})
+		r.routes = append(r.routes, placedRoute{Route{Host: r.Host, Path: r.Path}, r.where("path", "host")})
 	}
 	r.additional()
 	r.family()
@@ -108,9 +104,7 @@ func (r *room) origin(root *section, c *Config) {
 	}
 	switch {
 	case r.isGiven("origin"):
-		if r.fine("origin") && root.fine("listen") && listen.Reaches(r.Origin, c.Listen) {
-			r.fault(r.where("origin"), circles)
-		}
+		r.refuse(r.fine("origin") && root.fine("listen") && listen.Reaches(r.Origin, c.Listen), "origin", circles)
 	case given != nil:
 		r.Origin = c.Origin
 	case r.at.Line == 0:
@@ -134,9 +128,7 @@ func (r *room) family() {
 		return
 	}
 	for _, name := range []string{"max_rooms", "room_idle"} {
-		if r.isGiven(name) {
-			r.fault(r.where(name), "is about a room for each value: the path has no segment in braces, such as /room/{id}")
-		}
+		r.refuse(r.isGiven(name), name, "is about a room for each value: the path has no segment in braces, such as /room/{id}")
 	}
 }
 
@@ -181,29 +173,21 @@ func (s *section) rule(rule Rule) {
 			s.fault(s.where(f.Key), "%s", f.Problem)
 		}
 	}
-	if len(conditions) == 0 && !s.isGiven("match") {
-		s.fault(s.where("match"), "has no condition: a rule without one would exempt everything from the room")
-	}
-	if len(conditions) == 1 && rule.Match.PathPrefix == "/" {
-		s.warn(s.where("match.path_prefix"), "every path begins with /: the rule exempts everything from the room")
-	}
-	for name, path := range map[string]string{"path": rule.Match.Path, "path_prefix": rule.Match.PathPrefix, "path_suffix": rule.Match.PathSuffix} {
-		if braces(path) != "" {
-			s.warn(s.where("match."+name), "braces are no pattern in a rule: it matches paths that have them")
-		}
+	match := rule.Match
+	s.refuse(len(conditions) == 0 && !s.isGiven("match"), "match", "has no condition: a rule without one would exempt everything from the room")
+	s.doubt(len(conditions) == 1 && match.PathPrefix == "/", "match.path_prefix", "every path begins with /: the rule exempts everything from the room")
+	for name, path := range map[string]string{"path": match.Path, "path_prefix": match.PathPrefix, "path_suffix": match.PathSuffix} {
+		s.doubt(braces(path) != "", "match."+name, "braces are no pattern in a rule: it matches paths that have them")
 	}
 }
 
 // limits warns of numbers and switches that are hardly meant.
 func (r *room) limits() {
-	long := r.fine("session_duration", "occupancy") && r.SessionDuration > time.Minute && r.Occupancy == queue.BySession
-	if long && r.fine("total_active_users", "new_users_per_minute") && r.isGiven("total_active_users") && r.NewUsersPerMinute > r.TotalActiveUsers {
-		r.warn(r.where("new_users_per_minute"), "%d is more than total_active_users, which is %d: only short sessions make sense of it",
-			r.NewUsersPerMinute, r.TotalActiveUsers)
-	}
-	if r.Suspended && r.QueueAll {
-		r.warn(r.where("queue_all"), "has no effect while the room is suspended")
-	}
+	limited := r.isGiven("total_active_users") && r.fine("total_active_users", "new_users_per_minute", "session_duration", "occupancy")
+	long := r.SessionDuration > time.Minute && r.Occupancy == queue.BySession
+	r.doubt(limited && long && r.NewUsersPerMinute > r.TotalActiveUsers, "new_users_per_minute",
+		"%d is more than total_active_users, which is %d: only short sessions make sense of it", r.NewUsersPerMinute, r.TotalActiveUsers)
+	r.doubt(r.Suspended && r.QueueAll, "queue_all", "has no effect while the room is suspended")
 }
 
 // together checks the settings against each other, by the queue's own rules.
@@ -216,11 +200,8 @@ func (r *room) together() {
 		if !r.fine(f.Name, "refresh_interval") {
 			continue
 		}
-		p := r.where(f.Name)
-		if !r.isGiven(f.Name) && r.isGiven("refresh_interval") {
-			p = r.where("refresh_interval")
-			p.Key = r.key(f.Name)
-		}
+		p := r.where(f.Name, "refresh_interval")
+		p.Key = r.key(f.Name)
 		r.fault(p, "%s %s", f.Value, f.Problem)
 	}
 }
@@ -228,15 +209,11 @@ func (r *room) together() {
 // cookie checks the cookie's attributes against each other.
 func (r *room) cookie(root *section) {
 	const sameSite, secure = "cookie_attributes.samesite", "cookie_attributes.secure"
-	a := r.CookieAttributes
+	anywhere := r.fine(sameSite, secure) && r.CookieAttributes.SameSite == "none"
 	https := root.isGiven("tls.certificates") || root.isGiven("tls.cert") || root.isGiven("trusted_proxies")
-	switch {
-	case !r.fine(sameSite, secure) || a.SameSite != "none":
-	case a.Secure == "never":
-		r.fault(r.where(secure), "never does not go with samesite none: browsers refuse such a cookie")
-	case a.Secure == "auto" && !https:
-		r.warn(r.where(sameSite), "none needs https, and without tls or trusted_proxies the gate never sees any: the cookie will be lax")
-	}
+	r.refuse(anywhere && r.CookieAttributes.Secure == "never", secure, "never does not go with samesite none: browsers refuse such a cookie")
+	r.doubt(anywhere && r.CookieAttributes.Secure == "auto" && !https, sameSite,
+		"none needs https, and without tls or trusted_proxies the gate never sees any: the cookie will be lax")
 }
 
 // domain checks the cookie's domain against the hosts that it is for.

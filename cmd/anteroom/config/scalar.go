@@ -51,20 +51,23 @@ var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
 // hasType says whether the file gives a value the type that its key wants, and reports another. Durations may have any.
 func (d *loader) hasType(v *value, text string) bool {
-	tag := v.node.ShortTag()
-	switch kind := v.of.Kind; {
-	case v.of.isText() && tag != "!!str":
-		d.wrong(v, "expects %s, got %s: a string needs quotes here", v.of.wants(), kindOf(v.node))
-	case kind == "bool" && tag != "!!bool":
+	k, tag := v.of, v.node.ShortTag()
+	isDecimal := decimal.MatchString(text)
+	switch {
+	case slices.Contains(typesOf[k.Kind], tag), k.isText() && tag == "!!str":
+		return true
+	case k.Kind == "int" && tag == "!!float" && isDecimal:
+		return true // but too large
+	case k.isText():
+		d.wrong(v, "expects %s, got %s: a string needs quotes here", k.wants(), kindOf(v.node))
+	case k.Kind == "bool":
 		d.problem(v, queue.NotBool(text))
-	case kind == "number" && tag != "!!float" && tag != "!!int":
-		d.problem(v, "is not a number such as "+v.of.Default)
-	case kind == "int" && tag != "!!int" && !decimal.MatchString(text):
-		d.problem(v, "is not a whole number")
-	case kind == "int" && tag == "!!str":
+	case k.Kind == "number":
+		d.problem(v, "is not a number such as "+k.Default)
+	case isDecimal:
 		d.problem(v, "is a string: without the quotes it is a whole number")
 	default:
-		return true
+		d.problem(v, "is not a whole number")
 	}
 	return false
 }

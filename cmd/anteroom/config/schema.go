@@ -2,10 +2,17 @@ package config
 
 import (
 	"cmp"
+	_ "embed" // for the example
 	"encoding/json"
 	"fmt"
 	"strings"
 )
+
+//go:embed anteroom.yaml
+var example string
+
+// Example is a complete configuration file with a comment for every key: the starting point for one's own.
+func Example() string { return example }
 
 // schema is a part of a JSON Schema (draft 2020-12).
 type schema map[string]any

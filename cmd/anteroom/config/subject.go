@@ -8,34 +8,41 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/subject"
 )
 
+const (
+	tokenHeader, tokenCookie              = "subject.token.header", "subject.token.cookie"
+	tokenKeys, tokenKeysFile, tokenPublic = "subject.token.keys", "subject.token.keys_file", "subject.token.public_keys_file"
+)
+
 // subject settles how the room's visitors are named.
 func (s *section) subject(root *section, c *Config, named *Subject) {
-	const header, cookie = "subject.token.header", "subject.token.cookie"
-	const keys, file, public = "subject.token.keys", "subject.token.keys_file", "subject.token.public_keys_file"
 	t := &named.Token
-	if named.Header != "" && root.fine("trusted_proxies") && len(c.TrustedProxies) == 0 {
-		s.warn(s.where("subject.header"), "is believed from trusted_proxies only, and there are none")
-	}
-	place := cmp.Or(s.either(header, cookie), header)
-	if place == cookie {
+	s.doubt(named.Header != "" && root.fine("trusted_proxies") && len(c.TrustedProxies) == 0, "subject.header",
+		"is believed from trusted_proxies only, and there are none")
+	place := cmp.Or(s.either(tokenHeader, tokenCookie), tokenHeader)
+	if place == tokenCookie {
 		t.Header = ""
 	} else {
 		t.Cookie = ""
 	}
-	given := slices.DeleteFunc([]string{keys, file, public}, func(name string) bool { return s.from(name) == 0 })
-	switch s.either(s.either(keys, file), public) {
-	case public:
-		t.Secrets, t.PublicKeys = nil, s.publicKeys(s.value(public), t.PublicKeysFile)
-	case file:
-		t.Secrets = s.secrets(file, t.KeysFile, forms["secret"])
+	keys := slices.DeleteFunc([]string{tokenKeys, tokenKeysFile, tokenPublic}, func(name string) bool { return s.from(name) == 0 })
+	s.tokenKeys(t)
+	switch placed := t.Header != "" || t.Cookie != ""; {
+	case placed && len(keys) == 0:
+		s.refuse(s.fine(tokenKeys, tokenKeysFile, tokenPublic), place, "a token needs a key: set subject.token.keys, keys_file or public_keys_file")
+	case !placed && len(keys) > 0:
+		s.refuse(s.fine(tokenHeader, tokenCookie), keys[0], "there is no token: set subject.token.header or subject.token.cookie")
+	}
+}
+
+// tokenKeys takes the keys of tokens from where they were given: secrets, a file of them, or a file of public keys.
+func (s *section) tokenKeys(t *Token) {
+	switch s.either(s.either(tokenKeys, tokenKeysFile), tokenPublic) {
+	case tokenPublic:
+		t.Secrets, t.PublicKeys = nil, s.publicKeys(s.value(tokenPublic), t.PublicKeysFile)
+	case tokenKeysFile:
+		t.Secrets = s.secrets(tokenKeysFile, t.KeysFile, forms["secret"])
 	}
 	t.KeysFile, t.PublicKeysFile = "", ""
-	switch placed := t.Header != "" || t.Cookie != ""; {
-	case placed && len(given) == 0 && s.fine(keys, file, public):
-		s.fault(s.where(place), "a token needs a key: set subject.token.keys, keys_file or public_keys_file")
-	case !placed && len(given) > 0 && s.fine(header, cookie):
-		s.fault(s.where(given[0]), "there is no token: set subject.token.header or subject.token.cookie")
-	}
 }
 
 // publicKeys reads a PEM file of public keys.

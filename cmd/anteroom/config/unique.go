@@ -19,8 +19,12 @@ func (s *section) unique(rooms []*room) {
 		}
 		for _, guarded := range r.routes {
 			canonical := guarded.ForGate().String()
+			what := show(canonical)
+			if strings.HasPrefix(canonical, "/") {
+				what = "the path " + what + " of every host"
+			}
 			if first, taken := claim(routes, canonical, guarded.Place); taken {
-				s.fault(guarded.Place, "%s is guarded already, %s", describeRoute(canonical), onLine(first))
+				s.fault(guarded.Place, "%s is guarded already, %s", what, onLine(first))
 			}
 		}
 	}
@@ -40,13 +44,6 @@ func (r *room) cookieEnd() (end, key string) {
 		return r.CookieSuffix, "cookie_suffix"
 	}
 	return r.Name, "name"
-}
-
-func describeRoute(canonical string) string {
-	if strings.HasPrefix(canonical, "/") {
-		return fmt.Sprintf("the path %s of every host", show(canonical))
-	}
-	return show(canonical)
 }
 
 // onLine points at the first of two that clash.
