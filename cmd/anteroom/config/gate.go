@@ -17,7 +17,7 @@ import (
 const circles = "is the address that this gate listens on: requests would go round in circles"
 
 // checkGate checks what is said outside of rooms as a whole.
-func (s *section) checkGate(c *Config) {
+func (s *value) checkGate(c *Config) {
 	s.token(c)
 	if s.either("cookie.keys", "cookie.keys_file") == "cookie.keys_file" {
 		c.Cookie.Keys = s.secrets("cookie.keys_file", c.Cookie.KeysFile, forms["key"])
@@ -34,7 +34,7 @@ func (s *section) checkGate(c *Config) {
 }
 
 // addresses checks the two addresses and the origin against each other, and the admin API's against its token.
-func (s *section) addresses(c *Config) {
+func (s *value) addresses(c *Config) {
 	if s.fine("listen", "admin") && listen.Clash(c.Listen, c.Admin) {
 		s.fault(s.where("admin", "listen"), "listen and admin cannot share the address: %s and %s", show(c.Listen), show(c.Admin))
 	}
@@ -44,25 +44,25 @@ func (s *section) addresses(c *Config) {
 }
 
 // token takes the admin token from where it was given.
-func (s *section) token(c *Config) {
+func (s *value) token(c *Config) {
 	name := cmp.Or(s.either("admin_token", "admin_token_file"), "admin_token")
 	if name == "admin_token_file" {
-		c.AdminToken = s.tokenIn(s.value(name), c.AdminTokenFile)
+		c.AdminToken = s.get(name).tokenIn(c.AdminTokenFile)
 	}
 	s.doubt(c.AdminToken != "" && len(c.AdminToken) < 16 && s.fine("admin_token", "admin_token_file"), name,
 		"the token is short: with fewer than 16 characters it can be guessed")
 }
 
 // tokenIn reads a file that holds a token.
-func (d *loader) tokenIn(v *value, path string) string {
-	src, ok := d.read(v, path)
+func (v *value) tokenIn(path string) string {
+	src, ok := v.read(path)
 	token := strings.TrimSpace(string(src))
 	switch problem := checkToken(token); {
 	case !ok:
 	case token == "":
-		d.wrong(v, "%s is empty", path)
+		v.reject("%s is empty", path)
 	case problem != "":
-		d.wrong(v, "the token in %s %s", path, problem)
+		v.reject("the token in %s %s", path, problem)
 	default:
 		return token
 	}
@@ -71,8 +71,8 @@ func (d *loader) tokenIn(v *value, path string) string {
 
 // secrets reads a file with a secret of a form on each line, for the key that names it; blank lines and those that begin with # are passed
 // over.
-func (s *section) secrets(name, path string, f form) []string {
-	src, ok := s.read(s.value(name), path)
+func (s *value) secrets(name, path string, f form) []string {
+	src, ok := s.get(name).read(path)
 	var secrets []string
 	for i, line := range strings.Split(string(src), "\n") {
 		line = strings.TrimSpace(line)
@@ -80,26 +80,26 @@ func (s *section) secrets(name, path string, f form) []string {
 			continue
 		}
 		if _, problem := f.check(s.loader, line, fromFile); problem != "" {
-			s.fault(Place{Source: path, Line: i + 1, Col: 1, Key: s.key(name)}, "%s", problem)
+			s.fault(Place{Source: path, Line: i + 1, Col: 1, Key: s.pathOf(name)}, "%s", problem)
 		}
 		secrets = append(secrets, line)
 	}
 	if ok && len(secrets) == 0 {
-		s.wrong(s.value(name), "%s holds no %s: expects one on each line", path, strings.TrimPrefix(f.want, "a "))
+		s.get(name).reject("%s holds no %s: expects one on each line", path, strings.TrimPrefix(f.want, "a "))
 	}
 	return secrets
 }
 
 // certificates takes the certificates from the file, or else the one that variables and flags name.
-func (s *section) certificates(t *TLS) {
-	for i, in := range s.sections("tls.certificates") {
+func (s *value) certificates(t *TLS) {
+	for i, in := range s.itemsOf("tls.certificates") {
 		in.required("cert", "a certificate and its key go together")
 		in.required("key", "a certificate and its key go together")
 		if in.isGiven("cert") && in.isGiven("key") && in.fine("cert", "key") {
-			s.pair(in.at, t.Certificates[i])
+			in.pair(t.Certificates[i])
 		}
 	}
-	switch cert, key := s.value("tls.cert"), s.value("tls.key"); {
+	switch cert, key := s.get("tls.cert"), s.get("tls.key"); {
 	case cert == nil && key == nil:
 	case cert == nil:
 		s.fault(Place{Source: key.Source}, "goes together with --tls-cert")
@@ -107,24 +107,24 @@ func (s *section) certificates(t *TLS) {
 		s.fault(Place{Source: cert.Source}, "goes together with --tls-key")
 	case s.fine("tls.cert", "tls.key"):
 		t.Certificates = []Certificate{{Cert: t.Cert, Key: t.Key}}
-		s.pair(cert, t.Certificates[0])
+		cert.pair(t.Certificates[0])
 	}
 }
 
 // pair says whether a certificate and its key can be read and fit each other.
-func (d *loader) pair(v *value, c Certificate) {
-	cert, okCert := d.read(v, c.Cert)
-	key, okKey := d.read(v, c.Key)
+func (v *value) pair(c Certificate) {
+	cert, okCert := v.read(c.Cert)
+	key, okKey := v.read(c.Key)
 	if !okCert || !okKey {
 		return
 	}
 	if _, err := tls.X509KeyPair(cert, key); err != nil {
-		d.wrong(v, "%s and %s are not a certificate and its key: %v", c.Cert, c.Key, err)
+		v.reject("%s and %s are not a certificate and its key: %v", c.Cert, c.Key, err)
 	}
 }
 
 // stateDir chooses the state directory where none is given, as Config.StateDir says.
-func (s *section) stateDir(c *Config) {
+func (s *value) stateDir(c *Config) {
 	if c.StateDir != "" || !s.fine("state_dir", "listen") {
 		return
 	}
@@ -151,7 +151,7 @@ func (s *section) stateDir(c *Config) {
 var notInSlug = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 
 // stateName tells gates of one machine apart: by the address, and by the file or, without one, the origin.
-func (s *section) stateName(c *Config) (string, error) {
+func (s *value) stateName(c *Config) (string, error) {
 	of := "origin " + c.Origin
 	if s.File != "" {
 		file, _ := s.path(s.File, fromFlag)

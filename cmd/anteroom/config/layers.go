@@ -48,24 +48,25 @@ func BindFlags(flags *pflag.FlagSet) {
 	}
 }
 
-// layers are what the file, the environment and the flags say of a key, the strongest last. An empty variable counts as one that is not
-// set.
-func (d *loader) layers(k *Key, path string, inFile *yaml.Node, outer bool) []*value {
+// layers are what the file, the environment and the flags say of a key of a mapping, the strongest last. An empty variable counts as one
+// that is not set.
+func (v *value) layers(k *Key, inFile *yaml.Node) []*value {
 	var values []*value
-	add := func(p Place, n *yaml.Node, from layer) {
-		values = append(values, d.note(&value{Place: p, of: k, node: n, from: from, outer: outer}))
+	add := func(p Place, n *yaml.Node, l layer) {
+		p.Key = v.pathOf(k.Field.Name)
+		values = append(values, v.note(&value{Place: p, of: k, node: n, layer: l, outer: v.outer}))
 	}
 	if inFile != nil {
-		add(d.in(inFile, path), resolve(inFile), fromFile)
+		add(v.in(inFile, ""), resolve(inFile), fromFile)
 	}
-	if text := d.env(k.Env); outer && text != "" {
-		add(Place{Source: k.Env, Key: path}, k.outerNode(text), fromEnv)
+	if text := v.env(k.Env); v.outer && text != "" {
+		add(Place{Source: k.Env}, k.outerNode(text), fromEnv)
 	}
-	if !outer || k.Flag == "" || d.Flags == nil {
+	if !v.outer || k.Flag == "" || v.Flags == nil {
 		return values
 	}
-	if flag := d.Flags.Lookup(k.Flag); flag != nil && flag.Changed {
-		add(Place{Source: "--" + k.Flag, Key: path}, k.outerNode(flag.Value.String()), fromFlag)
+	if flag := v.Flags.Lookup(k.Flag); flag != nil && flag.Changed {
+		add(Place{Source: "--" + k.Flag}, k.outerNode(flag.Value.String()), fromFlag)
 	}
 	return values
 }

@@ -48,16 +48,15 @@ func Load(o Options) (*Config, []Warning, error) {
 	top := d.note(&value{of: topKey, node: &yaml.Node{Kind: yaml.MappingNode}, outer: true})
 	if o.File != "" {
 		top.Source = o.File
-		if src, ok := d.read(top, o.File); ok {
+		if src, ok := top.read(o.File); ok {
 			d.parse(src, top)
 		}
 	}
-	d.decode(d.copy(top), c)
+	d.decode(top.copy(), c)
 	d.mistyped()
 	if o.File == "" || top.Line > 0 { // otherwise no more is known than that variables and flags are right by themselves
-		root := &section{loader: d, at: top}
-		root.checkGate(c)
-		root.checkRooms(c)
+		top.checkGate(c)
+		top.checkRooms(c)
 	}
 	warnings, err := d.result()
 	if err != nil {
@@ -67,8 +66,8 @@ func Load(o Options) (*Config, []Warning, error) {
 }
 
 // read reads a file that a value names, or reports why it cannot be read.
-func (d *loader) read(v *value, path string) (src []byte, ok bool) {
-	readFile := d.ReadFile
+func (v *value) read(path string) (src []byte, ok bool) {
+	readFile := v.ReadFile
 	if readFile == nil {
 		readFile = readSome
 	}
@@ -77,7 +76,7 @@ func (d *loader) read(v *value, path string) (src []byte, ok bool) {
 		err = at.Err
 	}
 	if err != nil {
-		d.wrong(v, "cannot read %s: %v", path, err)
+		v.reject("cannot read %s: %v", path, err)
 	}
 	return src, err == nil
 }
@@ -90,96 +89,4 @@ func readSome(path string) (src []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
-}
-
-// section is a mapping with what was given in it: the top of the file, a room, a rule.
-type section struct {
-	*loader
-	at *value // the mapping; without a line where there is no file
-}
-
-// sections are those of the mappings in a list, in the order that the decoder gives them.
-func (s *section) sections(list string) []*section {
-	var sections []*section
-	if v := s.value(list); v != nil {
-		for _, item := range v.items {
-			if item.node.Kind == yaml.MappingNode {
-				sections = append(sections, &section{s.loader, item})
-			}
-		}
-	}
-	return sections
-}
-
-// value is what was given for a key; nil for nothing.
-func (s *section) value(name string) *value { return s.given[s.key(name)] }
-
-// key is the path of a key of this section.
-func (s *section) key(name string) string { return join(s.at.Key, name) }
-
-// isGiven says whether a key was given at all.
-func (s *section) isGiven(name string) bool { return s.value(name) != nil }
-
-// fine says whether all of the keys are as they should be: given and right, or left to their defaults.
-func (s *section) fine(names ...string) bool {
-	for _, name := range names {
-		if v := s.value(name); v != nil && v.wrong {
-			return false
-		}
-	}
-	return true
-}
-
-// from is the layer of what a key says, 0 if that is nothing.
-func (s *section) from(name string) layer {
-	if v := s.value(name); v != nil && !v.wrong && v.copied != nil && (v.copied.Value != "" || v.copied.Content != nil) {
-		return v.from
-	}
-	return 0
-}
-
-// either settles two keys that say the same in two ways: it returns the one from the higher layer, "" if neither says anything. In one
-// layer there can be only one.
-func (s *section) either(a, b string) string {
-	switch fromA, fromB := s.from(a), s.from(b); {
-	case fromA > fromB:
-		return a
-	case fromB > fromA:
-		return b
-	case fromA > 0:
-		s.fault(s.where(b), "there is %s as well: give one of them", a)
-	}
-	return ""
-}
-
-// where is where the first of the keys that is given was given, or else where the first could have been.
-func (s *section) where(names ...string) Place {
-	for _, name := range names {
-		if v := s.value(name); v != nil {
-			return v.Place
-		}
-	}
-	if s.at.Line == 0 {
-		return Place{Source: "--" + flagName(names[0]), Key: s.key(names[0])}
-	}
-	return Place{Source: s.at.Source, Line: s.at.Line, Col: s.at.Col, Key: s.key(names[0])}
-}
-
-// refuse reports a key if there is something wrong with what it says.
-func (s *section) refuse(wrong bool, name, format string, args ...any) {
-	if wrong {
-		s.fault(s.where(name), format, args...)
-	}
-}
-
-// doubt warns of a key if what it says is hardly meant.
-func (s *section) doubt(odd bool, name, format string, args ...any) {
-	if odd {
-		s.warn(s.where(name), format, args...)
-	}
-}
-
-// required reports a key that is not given.
-func (s *section) required(name, what string) {
-	s.refuse(!s.isGiven(name), name, "is required: %s", what)
 }

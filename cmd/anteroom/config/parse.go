@@ -44,7 +44,7 @@ func (d *loader) parse(src []byte, top *value) {
 		d.fault(d.in(n, ""), "the file is %s: it has to be a mapping, with lines such as `listen: \":8080\"`", kindOf(n))
 		return
 	}
-	top.Place, top.node, top.from = d.in(n, ""), n, fromFile
+	top.Place, top.node, top.layer = d.in(n, ""), n, fromFile
 }
 
 // syntaxFault places an error of the YAML parser. An anchor's name is not repeated: it may be a secret that lacks its quotes.

@@ -13,7 +13,7 @@ import (
 
 // room is a room that is being checked, and the routes of it that are right.
 type room struct {
-	*section
+	*value
 	*Room
 	routes []placedRoute
 }
@@ -25,37 +25,38 @@ type placedRoute struct {
 }
 
 // describesRoom says whether the room that the top of the file does not have is described by variables and flags.
-func (d *loader) describesRoom(top *value) bool { return top.Line == 0 || len(d.outsideOfRoom()) > 0 }
+func (v *value) describesRoom() bool { return v.Line == 0 || len(v.outsideOfRoom()) > 0 }
 
 // outsideOfRoom is what variables and flags say of a room.
 func (d *loader) outsideOfRoom() []*value {
 	var values []*value
+	room := &value{loader: d, outer: true}
 	for _, k := range roomKey.settings() {
-		values = append(values, d.layers(k, k.Name, nil, true)...)
+		values = append(values, room.layers(k, nil)...)
 	}
 	return values
 }
 
 // checkRooms checks each room, and then all of them against each other.
-func (s *section) checkRooms(c *Config) {
-	listed := s.value("rooms")
+func (s *value) checkRooms(c *Config) {
+	listed := s.get("rooms")
 	switch {
 	case listed == nil:
 		s.fault(s.where("rooms"), "is required: a gate needs a room")
 		return
 	case listed.wrong:
 		return
-	case len(listed.items) == 0:
+	case len(listed.node.Content) == 0:
 		s.fault(listed.Place, "the list is empty: a gate needs a room")
 		return
-	case len(listed.items) > 1:
+	case len(listed.node.Content) > 1:
 		for _, v := range s.outsideOfRoom() {
-			s.fault(Place{Source: v.Source}, "is about one room, and %s has %d: set %s there", s.File, len(listed.items), v.Key)
+			s.fault(Place{Source: v.Source}, "is about one room, and %s has %d: set %s there", s.File, len(listed.node.Content), v.of.Name)
 		}
 	}
 	var rooms []*room
-	for i, in := range s.sections("rooms") {
-		r := &room{section: in, Room: &c.Rooms[i]}
+	for i, v := range listed.items {
+		r := &room{value: v, Room: &c.Rooms[i]}
 		if s.stopped {
 			return
 		}
@@ -66,9 +67,9 @@ func (s *section) checkRooms(c *Config) {
 }
 
 // check checks a room by itself.
-func (r *room) check(root *section, c *Config) {
+func (r *room) check(root *value, c *Config) {
 	r.origin(root, c)
-	if r.at.Line == 0 && !r.isGiven("name") {
+	if r.Line == 0 && !r.isGiven("name") {
 		r.Name = "default"
 	} else {
 		r.required("name", "letters, digits, - and _")
@@ -80,7 +81,7 @@ func (r *room) check(root *section, c *Config) {
 	}
 	r.additional()
 	r.family()
-	for i, s := range r.sections("rules") {
+	for i, s := range r.itemsOf("rules") {
 		s.rule(r.Rules[i])
 	}
 	r.limits()
@@ -93,21 +94,21 @@ func (r *room) check(root *section, c *Config) {
 
 // origin settles where the room's visitors go. A room's own origin is in the file, so a variable or a flag goes before it, if the
 // room is the only one; of several rooms those keep their own.
-func (r *room) origin(root *section, c *Config) {
-	given := root.value("origin")
-	if given != nil && given.from > fromFile && r.isGiven("origin") {
-		if len(root.value("rooms").items) > 1 {
+func (r *room) origin(root *value, c *Config) {
+	given := root.get("origin")
+	if given != nil && given.layer > fromFile && r.isGiven("origin") {
+		if len(root.get("rooms").items) > 1 {
 			r.warn(given.Place, "the room %q keeps the origin that the file gives it", r.Name)
 			return
 		}
-		r.Origin, r.given[r.key("origin")] = c.Origin, given
+		r.Origin, r.given[r.pathOf("origin")] = c.Origin, given
 	}
 	switch {
 	case r.isGiven("origin"):
 		r.refuse(r.fine("origin") && root.fine("listen") && listen.Reaches(r.Origin, c.Listen), "origin", circles)
 	case given != nil:
 		r.Origin = c.Origin
-	case r.at.Line == 0:
+	case r.Line == 0:
 		r.fault(Place{Source: "--origin"}, "is required: where accepted visitors go")
 	default:
 		r.fault(r.where("origin"), "is required: here, or at the top of the file for all rooms")
@@ -134,23 +135,23 @@ func (r *room) family() {
 
 // additional checks the routes of additional_routes.
 func (r *room) additional() {
-	for i, s := range r.sections("additional_routes") {
+	for i, s := range r.itemsOf("additional_routes") {
 		extra := r.AdditionalRoutes[i]
 		if !s.isGiven("host") && !s.isGiven("path") {
-			s.fault(s.at.Place, "has neither host nor path")
+			s.fault(s.Place, "has neither host nor path")
 			continue
 		}
 		if r.fine("path") && s.fine("path") {
 			s.sameBraces(extra.Path, r.Path)
 		}
 		if s.fine("host", "path") {
-			r.routes = append(r.routes, placedRoute{extra, s.at.Place})
+			r.routes = append(r.routes, placedRoute{extra, s.Place})
 		}
 	}
 }
 
 // sameBraces checks a further route's path against the room's first.
-func (s *section) sameBraces(path, first string) {
+func (s *value) sameBraces(path, first string) {
 	switch want := braces(first); {
 	case braces(path) == want:
 	case want == "":
@@ -161,14 +162,14 @@ func (s *section) sameBraces(path, first string) {
 }
 
 // rule checks a rule, by what the gate says of it.
-func (s *section) rule(rule Rule) {
+func (s *value) rule(rule Rule) {
 	conditions := slices.DeleteFunc(ruleKey.child("match").names(), func(name string) bool { return !s.isGiven("match." + name) })
 	for _, f := range route.CheckRules([]route.Rule{rule.ForGate()}) {
-		switch v := s.value(f.Key); {
+		switch v := s.get(f.Key); {
 		case v == nil && f.Key != "action", f.Key == "match" && len(conditions) > 0, !s.fine(f.Key):
 			// It was reported, or nothing was said.
 		case f.Value != "":
-			s.problem(v, f.Problem)
+			v.problem(f.Problem)
 		default:
 			s.fault(s.where(f.Key), "%s", f.Problem)
 		}
@@ -201,13 +202,13 @@ func (r *room) together() {
 			continue
 		}
 		p := r.where(f.Name, "refresh_interval")
-		p.Key = r.key(f.Name)
+		p.Key = r.pathOf(f.Name)
 		r.fault(p, "%s %s", f.Value, f.Problem)
 	}
 }
 
 // cookie checks the cookie's attributes against each other.
-func (r *room) cookie(root *section) {
+func (r *room) cookie(root *value) {
 	const sameSite, secure = "cookie_attributes.samesite", "cookie_attributes.secure"
 	anywhere := r.fine(sameSite, secure) && r.CookieAttributes.SameSite == "none"
 	https := root.isGiven("tls.certificates") || root.isGiven("tls.cert") || root.isGiven("trusted_proxies")
@@ -234,11 +235,11 @@ func (r *room) domain() {
 
 // template reads and checks the room's page.
 func (r *room) template() {
-	v := r.value("template")
-	if r.from("template") == 0 {
+	v := r.get("template")
+	if r.layerOf("template") == 0 {
 		return
 	}
-	src, ok := r.read(v, r.Template)
+	src, ok := v.read(r.Template)
 	if !ok {
 		return
 	}

@@ -15,13 +15,13 @@ import (
 var scalarTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!timestamp"}
 
 // copyScalar copies a single value in the words that the decoder reads alike everywhere, or reports what is wrong with it.
-func (d *loader) copyScalar(v *value) *yaml.Node {
+func (v *value) copyScalar() *yaml.Node {
 	text, ok := v.node.Value, true
-	if v.from == fromFile {
-		text, ok = d.textOf(v)
+	if v.layer == fromFile {
+		text, ok = v.textOf()
 	}
 	if ok {
-		text, ok = d.canonical(v, text)
+		text, ok = v.canonical(text)
 	}
 	if !ok {
 		return nil
@@ -31,18 +31,18 @@ func (d *loader) copyScalar(v *value) *yaml.Node {
 
 // textOf is a value of the file with its variables put in, if it has the type that its key wants. What is put in without quotes has no
 // type.
-func (d *loader) textOf(v *value) (text string, ok bool) {
-	text, problem := d.expand(v.node.Value)
+func (v *value) textOf() (text string, ok bool) {
+	text, problem := v.expand(v.node.Value)
 	quoted := v.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
 	switch {
 	case !slices.Contains(scalarTags, v.node.ShortTag()):
-		d.otherKind(v)
+		v.otherKind()
 	case problem != "":
-		d.problem(v, problem)
+		v.problem(problem)
 	case text == "" && v.node.Value != "" && v.of.isSecret():
-		d.problem(v, "is empty once its variables are put in")
+		v.problem("is empty once its variables are put in")
 	default:
-		return text, text != v.node.Value && !quoted || d.hasType(v, text)
+		return text, text != v.node.Value && !quoted || v.hasType(text)
 	}
 	return "", false
 }
@@ -50,7 +50,7 @@ func (d *loader) textOf(v *value) (text string, ok bool) {
 var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
 // hasType says whether the file gives a value the type that its key wants, and reports another. Durations may have any.
-func (d *loader) hasType(v *value, text string) bool {
+func (v *value) hasType(text string) bool {
 	k, tag := v.of, v.node.ShortTag()
 	isDecimal := decimal.MatchString(text)
 	switch {
@@ -59,28 +59,28 @@ func (d *loader) hasType(v *value, text string) bool {
 	case k.Kind == "int" && tag == "!!float" && isDecimal:
 		return true // but too large
 	case k.isText():
-		d.wrong(v, "expects %s, got %s: a string needs quotes here", k.wants(), kindOf(v.node))
+		v.reject("expects %s, got %s: a string needs quotes here", k.wants(), kindOf(v.node))
 	case k.Kind == "bool":
-		d.problem(v, queue.NotBool(text))
+		v.problem(queue.NotBool(text))
 	case k.Kind == "number":
-		d.problem(v, "is not a number such as "+k.Default)
+		v.problem("is not a number such as " + k.Default)
 	case isDecimal:
-		d.problem(v, "is a string: without the quotes it is a whole number")
+		v.problem("is a string: without the quotes it is a whole number")
 	default:
-		d.problem(v, "is not a whole number")
+		v.problem("is not a whole number")
 	}
 	return false
 }
 
 // canonical is a text as the decoder shall read it, if it keeps to the rules of its key. Otherwise that is reported.
-func (d *loader) canonical(v *value, text string) (canonical string, ok bool) {
+func (v *value) canonical(text string) (canonical string, ok bool) {
 	k, problem := v.of, ""
 	switch {
 	case text == "" && k.form.empty:
 		return "", true
 	case k.form.check != nil:
-		text, problem = k.form.check(d, text, v.from)
-	case k.Kind == "bool" && v.from == fromFile && text != "true" && text != "false" && text != v.node.Value:
+		text, problem = k.form.check(v.loader, text, v.layer)
+	case k.Kind == "bool" && v.layer == fromFile && text != "true" && text != "false" && text != v.node.Value:
 		problem = queue.NotBool(text)
 	default:
 		text, problem = k.parse(text, v.node.Value)
@@ -89,9 +89,9 @@ func (d *loader) canonical(v *value, text string) (canonical string, ok bool) {
 	case problem == "":
 		return text, true
 	case k.form.sentence:
-		d.wrong(v, "%s", problem)
+		v.reject("%s", problem)
 	default:
-		d.problem(v, problem)
+		v.problem(problem)
 	}
 	return "", false
 }

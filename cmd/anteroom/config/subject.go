@@ -14,7 +14,7 @@ const (
 )
 
 // subject settles how the room's visitors are named.
-func (s *section) subject(root *section, c *Config, named *Subject) {
+func (s *value) subject(root *value, c *Config, named *Subject) {
 	t := &named.Token
 	s.doubt(named.Header != "" && root.fine("trusted_proxies") && len(c.TrustedProxies) == 0, "subject.header",
 		"is believed from trusted_proxies only, and there are none")
@@ -24,7 +24,7 @@ func (s *section) subject(root *section, c *Config, named *Subject) {
 	} else {
 		t.Cookie = ""
 	}
-	keys := slices.DeleteFunc([]string{tokenKeys, tokenKeysFile, tokenPublic}, func(name string) bool { return s.from(name) == 0 })
+	keys := slices.DeleteFunc([]string{tokenKeys, tokenKeysFile, tokenPublic}, func(name string) bool { return s.layerOf(name) == 0 })
 	s.tokenKeys(t)
 	switch placed := t.Header != "" || t.Cookie != ""; {
 	case placed && len(keys) == 0:
@@ -35,10 +35,10 @@ func (s *section) subject(root *section, c *Config, named *Subject) {
 }
 
 // tokenKeys takes the keys of tokens from where they were given: secrets, a file of them, or a file of public keys.
-func (s *section) tokenKeys(t *Token) {
+func (s *value) tokenKeys(t *Token) {
 	switch s.either(s.either(tokenKeys, tokenKeysFile), tokenPublic) {
 	case tokenPublic:
-		t.Secrets, t.PublicKeys = nil, s.publicKeys(s.value(tokenPublic), t.PublicKeysFile)
+		t.Secrets, t.PublicKeys = nil, s.get(tokenPublic).publicKeys(t.PublicKeysFile)
 	case tokenKeysFile:
 		t.Secrets = s.secrets(tokenKeysFile, t.KeysFile, forms["secret"])
 	}
@@ -46,17 +46,17 @@ func (s *section) tokenKeys(t *Token) {
 }
 
 // publicKeys reads a PEM file of public keys.
-func (d *loader) publicKeys(v *value, path string) []crypto.PublicKey {
-	src, ok := d.read(v, path)
+func (v *value) publicKeys(path string) []crypto.PublicKey {
+	src, ok := v.read(path)
 	if !ok {
 		return nil
 	}
 	keys, err := subject.ParsePublicKeys(src)
 	switch {
 	case err != nil:
-		d.wrong(v, "%s: %v", path, err)
+		v.reject("%s: %v", path, err)
 	case len(keys) == 0:
-		d.wrong(v, "%s holds no key: expects PEM blocks with PUBLIC KEY", path)
+		v.reject("%s holds no key: expects PEM blocks with PUBLIC KEY", path)
 	}
 	return keys
 }

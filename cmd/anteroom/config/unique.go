@@ -6,7 +6,7 @@ import (
 )
 
 // unique compares the rooms' names, their cookies, and all of their routes as requests are compared.
-func (s *section) unique(rooms []*room) {
+func (s *value) unique(rooms []*room) {
 	names, cookies, routes := map[string]Place{}, map[string]*room{}, map[string]Place{}
 	for _, r := range rooms {
 		if first, taken := claim(names, r.Name, r.where("name")); taken {

@@ -22,13 +22,14 @@ const (
 
 // value is what was written for a key or as an item of a list, and where.
 type value struct {
+	*loader
 	Place
 	of     *Key       // the key that it is the value of; of an unknown key, the mapping that it is in
 	node   *yaml.Node // aliases resolved
-	from   layer
+	layer  layer
 	outer  bool // variables and flags may say more of what is in it
 	list   *value
-	items  []*value
+	items  []*value   // of a list, those that are mappings, in the order that the decoder gives them
 	copied *yaml.Node // nil if the decoder is to read nothing
 	number int
 	isKey  bool // that nobody knows
@@ -47,6 +48,7 @@ type loader struct {
 // note gives a value a number, counted from 1.
 func (d *loader) note(v *value) *value {
 	d.values = append(d.values, v)
+	v.loader = d
 	v.number = len(d.values)
 	return v
 }
@@ -64,9 +66,9 @@ func (d *loader) decode(n *yaml.Node, c *Config) {
 	case errors.As(err, &misfits):
 		for _, misfit := range misfits.Errors {
 			if v := d.values[misfit.Mark.Line-1]; v.isKey {
-				d.unknown(v)
+				v.unknown()
 			} else {
-				d.otherKind(v)
+				v.otherKind()
 			}
 		}
 	case err != nil:
@@ -75,40 +77,40 @@ func (d *loader) decode(n *yaml.Node, c *Config) {
 }
 
 // unknown reports a key that nobody knows.
-func (d *loader) unknown(v *value) {
+func (v *value) unknown() {
 	name, known := v.node.Value, v.of.names()
-	if d.stopped {
+	if v.stopped {
 		return
 	}
 	meant := spelling.Nearest(name, known)
 	path := strings.TrimSuffix(v.Key, shownName(name)) + meant
-	if given := d.given[path]; meant != "" && (given == nil || given.from == fromFile && given.Line == 0) {
+	if given := v.given[path]; meant != "" && (given == nil || given.layer == fromFile && given.Line == 0) {
 		v.wrong = true
-		d.given[path] = v // wrong, and so not missing as well
+		v.given[path] = v // wrong, and so not missing as well
 	}
 	switch {
 	case v.of == topKey && roomKey.child(name) != nil:
-		d.fault(v.Place, "unknown key here: it belongs to a room, below rooms")
+		v.fault(v.Place, "unknown key here: it belongs to a room, below rooms")
 	case v.of == roomKey && topKey.child(name) != nil:
-		d.fault(v.Place, "unknown key here: it belongs at the top of the file")
+		v.fault(v.Place, "unknown key here: it belongs at the top of the file")
 	case meant != "":
-		d.fault(v.Place, "unknown key (did you mean %q?)", meant)
+		v.fault(v.Place, "unknown key (did you mean %q?)", meant)
 	default:
-		d.fault(v.Place, "unknown key; the keys here are %s", strings.Join(known, ", "))
+		v.fault(v.Place, "unknown key; the keys here are %s", strings.Join(known, ", "))
 	}
 }
 
 // otherKind reports a value that is not what its key wants.
-func (d *loader) otherKind(v *value) {
+func (v *value) otherKind() {
 	if isNull(v.node) && v.of.inner == nil && v.of.item == nil {
-		d.wrong(v, "has no value: expects %s (or take the line out)", v.of.wants())
+		v.reject("has no value: expects %s (or take the line out)", v.of.wants())
 	} else {
-		d.wrong(v, "expects %s, got %s", v.of.wants(), kindOf(v.node))
+		v.reject("expects %s, got %s", v.of.wants(), kindOf(v.node))
 	}
 }
 
 // problem reports that a text is wrong. What is wrong continues a sentence that begins with the text.
-func (d *loader) problem(v *value, what string) {
+func (v *value) problem(what string) {
 	shown := "the value"
 	// An address with a user in front may carry a password.
 	if !v.of.isSecret() && v.node.Kind == yaml.ScalarNode && !strings.Contains(v.node.Value, "@") {
@@ -117,20 +119,20 @@ func (d *loader) problem(v *value, what string) {
 			shown = strings.Trim(shown, `"`) // a number looks like one
 		}
 	}
-	if v.from == fromFile && strings.Contains(v.node.Value, "${") || len(what) > maxMessage/2 {
+	if v.layer == fromFile && strings.Contains(v.node.Value, "${") || len(what) > maxMessage/2 {
 		// A suggestion would show what the variable stands for, or is of no help at such a length.
 		what, _, _ = strings.Cut(what, " (did you mean")
 	}
-	d.wrong(v, "%s %s", shown, what)
+	v.reject("%s %s", shown, what)
 }
 
 // wrong reports a value, which makes the list of texts wrong that it is in.
-func (d *loader) wrong(v *value, format string, args ...any) {
+func (v *value) reject(format string, args ...any) {
 	v.wrong = true
 	if v.list != nil && v.of.inner == nil {
 		v.list.wrong = true
 	}
-	d.fault(v.Place, format, args...)
+	v.fault(v.Place, format, args...)
 }
 
 // show quotes what was written, cut to a length that fits a line.
@@ -152,10 +154,88 @@ func shownName(name string) string {
 	return name
 }
 
-// join is the path of a key of the mapping that has the path.
-func join(path, name string) string {
-	if path == "" {
+// itemsOf are the mappings in a list.
+func (v *value) itemsOf(list string) []*value {
+	if found := v.get(list); found != nil {
+		return found.items
+	}
+	return nil
+}
+
+// get is what was given for a key of a mapping; nil for nothing.
+func (v *value) get(name string) *value { return v.given[v.pathOf(name)] }
+
+// pathOf is the path of a key of a mapping.
+func (v *value) pathOf(name string) string {
+	if v.Key == "" {
 		return name
 	}
-	return path + "." + name
+	return v.Key + "." + name
+}
+
+// isGiven says whether a key was given at all.
+func (v *value) isGiven(name string) bool { return v.get(name) != nil }
+
+// fine says whether all of the keys are as they should be: given and right, or left to their defaults.
+func (v *value) fine(names ...string) bool {
+	for _, name := range names {
+		if found := v.get(name); found != nil && found.wrong {
+			return false
+		}
+	}
+	return true
+}
+
+// layerOf is the layer of what a key says, 0 if that is nothing.
+func (v *value) layerOf(name string) layer {
+	if found := v.get(name); found != nil && !found.wrong && found.copied != nil && (found.copied.Value != "" || found.copied.Content != nil) {
+		return found.layer
+	}
+	return 0
+}
+
+// either settles two keys that say the same in two ways: it returns the one from the higher layer, "" if neither says anything. In one
+// layer there can be only one.
+func (v *value) either(a, b string) string {
+	switch layerA, layerB := v.layerOf(a), v.layerOf(b); {
+	case layerA > layerB:
+		return a
+	case layerB > layerA:
+		return b
+	case layerA > 0:
+		v.fault(v.where(b), "there is %s as well: give one of them", a)
+	}
+	return ""
+}
+
+// where is where the first of the keys that is given was given, or else where the first could have been.
+func (v *value) where(names ...string) Place {
+	for _, name := range names {
+		if found := v.get(name); found != nil {
+			return found.Place
+		}
+	}
+	if v.Line == 0 {
+		return Place{Source: "--" + flagName(names[0]), Key: v.pathOf(names[0])}
+	}
+	return Place{Source: v.Source, Line: v.Line, Col: v.Col, Key: v.pathOf(names[0])}
+}
+
+// refuse reports a key if there is something wrong with what it says.
+func (v *value) refuse(wrong bool, name, format string, args ...any) {
+	if wrong {
+		v.fault(v.where(name), format, args...)
+	}
+}
+
+// doubt warns of a key if what it says is hardly meant.
+func (v *value) doubt(odd bool, name, format string, args ...any) {
+	if odd {
+		v.warn(v.where(name), format, args...)
+	}
+}
+
+// required reports a key that is not given.
+func (v *value) required(name, what string) {
+	v.refuse(!v.isGiven(name), name, "is required: %s", what)
 }
