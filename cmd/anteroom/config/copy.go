@@ -64,10 +64,7 @@ func (v *value) copyList(items []*yaml.Node) *yaml.Node {
 		if v.stopped || !v.visit(n) {
 			break
 		}
-		item := v.note(&value{Place: v.Place, of: v.of.item, node: resolve(n), layer: v.layer, list: v, outer: v.of.item == roomKey && len(items) == 1})
-		if n != v.node {
-			item.Key, item.Line, item.Col = fmt.Sprintf("%s[%d]", v.Key, i), n.Line, n.Column
-		}
+		item := v.itemAt(i, n, len(items) == 1)
 		if c := item.copy(); c != nil && item.isNew(c, out.Content) {
 			out.Content = append(out.Content, c)
 		}
@@ -79,6 +76,15 @@ func (v *value) copyList(items []*yaml.Node) *yaml.Node {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 	}
 	return out
+}
+
+// itemAt is an item of a list. Of a value that stands for the list of itself alone it has the key.
+func (v *value) itemAt(i int, n *yaml.Node, alone bool) *value {
+	item := v.note(&value{Place: v.Place, of: v.of.item, node: resolve(n), layer: v.layer, list: v, outer: alone && v.of.item == roomKey})
+	if n != v.node {
+		item.Key, item.Line, item.Col = fmt.Sprintf("%s[%d]", v.Key, i), n.Line, n.Column
+	}
+	return item
 }
 
 // isNew says whether a list of choices does not have an item yet, and reports one that it has.

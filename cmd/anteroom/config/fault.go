@@ -65,28 +65,21 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// report collects faults and warnings.
-type report struct {
-	file             string // the configuration file, whose faults come first
-	faults, warnings Faults
-	stopped          bool // maxFaults is reached
-}
-
-func (r *report) fault(p Place, format string, args ...any) {
+func (d *loader) fault(p Place, format string, args ...any) {
 	switch {
-	case r.stopped:
+	case d.stopped:
 		return
-	case len(r.faults) == maxFaults:
-		r.stopped = true
+	case len(d.faults) == maxFaults:
+		d.stopped = true
 		format, args = "there are more faults than the %d listed", []any{maxFaults}
 		p.Key = ""
 	}
-	r.faults = append(r.faults, Fault{p, oneLine(fmt.Sprintf(format, args...))})
+	d.faults = append(d.faults, Fault{p, oneLine(fmt.Sprintf(format, args...))})
 }
 
-func (r *report) warn(p Place, format string, args ...any) {
-	if len(r.warnings) < maxFaults {
-		r.warnings = append(r.warnings, Warning{p, oneLine(fmt.Sprintf(format, args...))})
+func (d *loader) warn(p Place, format string, args ...any) {
+	if len(d.warnings) < maxFaults {
+		d.warnings = append(d.warnings, Warning{p, oneLine(fmt.Sprintf(format, args...))})
 	}
 }
 
@@ -104,29 +97,29 @@ func oneLine(message string) string {
 }
 
 // result returns what was collected in its order, without repetitions; the error is nil or a Faults.
-func (r *report) result() ([]Warning, error) {
-	for _, list := range []*Faults{&r.faults, &r.warnings} {
-		slices.SortStableFunc(*list, func(a, b Fault) int { return r.compare(a.Place, b.Place) })
+func (d *loader) result() ([]Warning, error) {
+	for _, list := range []*Faults{&d.faults, &d.warnings} {
+		slices.SortStableFunc(*list, func(a, b Fault) int { return d.compare(a.Place, b.Place) })
 		*list = slices.Compact(*list)
 	}
-	if len(r.faults) > 0 {
-		return r.warnings, r.faults
+	if len(d.faults) > 0 {
+		return d.warnings, d.faults
 	}
-	return r.warnings, nil
+	return d.warnings, nil
 }
 
 // compare orders places of files by their lines, and leaves variables and flags in the order of the keys.
-func (r *report) compare(a, b Place) int {
-	if c := cmp.Compare(r.rank(a), r.rank(b)); c != 0 || a.Line == 0 {
+func (d *loader) compare(a, b Place) int {
+	if c := cmp.Compare(d.rank(a), d.rank(b)); c != 0 || a.Line == 0 {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
 // rank orders the kinds of sources.
-func (r *report) rank(p Place) int {
+func (d *loader) rank(p Place) int {
 	switch {
-	case p.Source == r.file && r.file != "":
+	case p.Source == d.File && d.File != "":
 		return 0
 	case p.Line > 0:
 		return 1

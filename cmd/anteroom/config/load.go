@@ -43,7 +43,7 @@ type TemplateFault struct {
 // Load reads, merges and checks the whole configuration. The error is a Faults with everything that is wrong, and the Config then
 // nil; the warnings are there in either case.
 func Load(o Options) (*Config, []Warning, error) {
-	d := &loader{Options: o, report: report{file: o.File}, given: map[string]*value{}}
+	d := &loader{Options: o, given: map[string]*value{}}
 	c := &Config{}
 	top := d.note(&value{of: topKey, node: &yaml.Node{Kind: yaml.MappingNode}, outer: true})
 	if o.File != "" {

@@ -38,32 +38,32 @@ func (d *loader) outsideOfRoom() []*value {
 }
 
 // checkRooms checks each room, and then all of them against each other.
-func (s *value) checkRooms(c *Config) {
-	listed := s.get("rooms")
+func (v *value) checkRooms(c *Config) {
+	listed := v.get("rooms")
 	switch {
 	case listed == nil:
-		s.fault(s.where("rooms"), "is required: a gate needs a room")
+		v.fault(v.where("rooms"), "is required: a gate needs a room")
 		return
 	case listed.wrong:
 		return
 	case len(listed.node.Content) == 0:
-		s.fault(listed.Place, "the list is empty: a gate needs a room")
+		v.fault(listed.Place, "the list is empty: a gate needs a room")
 		return
 	case len(listed.node.Content) > 1:
-		for _, v := range s.outsideOfRoom() {
-			s.fault(Place{Source: v.Source}, "is about one room, and %s has %d: set %s there", s.File, len(listed.node.Content), v.of.Name)
+		for _, outside := range v.outsideOfRoom() {
+			v.fault(Place{Source: outside.Source}, "is about one room, and %s has %d: set %s there", v.File, len(listed.node.Content), outside.of.Name)
 		}
 	}
 	var rooms []*room
-	for i, v := range listed.items {
-		r := &room{value: v, Room: &c.Rooms[i]}
-		if s.stopped {
+	for i, item := range listed.items {
+		r := &room{value: item, Room: &c.Rooms[i]}
+		if v.stopped {
 			return
 		}
-		r.check(s, c)
+		r.check(v, c)
 		rooms = append(rooms, r)
 	}
-	s.unique(rooms)
+	v.unique(rooms)
 }
 
 // check checks a room by itself.
@@ -151,34 +151,34 @@ func (r *room) additional() {
 }
 
 // sameBraces checks a further route's path against the room's first.
-func (s *value) sameBraces(path, first string) {
+func (v *value) sameBraces(path, first string) {
 	switch want := braces(first); {
 	case braces(path) == want:
 	case want == "":
-		s.fault(s.where("path"), "%s has braces, and the room's own path, %s, has none", show(path), show(first))
+		v.fault(v.where("path"), "%s has braces, and the room's own path, %s, has none", show(path), show(first))
 	default:
-		s.fault(s.where("path"), "%s does not tell which room: like the room's own path it needs a segment %s", show(path), want)
+		v.fault(v.where("path"), "%s does not tell which room: like the room's own path it needs a segment %s", show(path), want)
 	}
 }
 
 // rule checks a rule, by what the gate says of it.
-func (s *value) rule(rule Rule) {
-	conditions := slices.DeleteFunc(ruleKey.child("match").names(), func(name string) bool { return !s.isGiven("match." + name) })
+func (v *value) rule(rule Rule) {
+	conditions := slices.DeleteFunc(ruleKey.child("match").names(), func(name string) bool { return !v.isGiven("match." + name) })
 	for _, f := range route.CheckRules([]route.Rule{rule.ForGate()}) {
-		switch v := s.get(f.Key); {
-		case v == nil && f.Key != "action", f.Key == "match" && len(conditions) > 0, !s.fine(f.Key):
+		switch found := v.get(f.Key); {
+		case found == nil && f.Key != "action", f.Key == "match" && len(conditions) > 0, !v.fine(f.Key):
 			// It was reported, or nothing was said.
 		case f.Value != "":
-			v.problem(f.Problem)
+			found.problem(f.Problem)
 		default:
-			s.fault(s.where(f.Key), "%s", f.Problem)
+			v.fault(v.where(f.Key), "%s", f.Problem)
 		}
 	}
 	match := rule.Match
-	s.refuse(len(conditions) == 0 && !s.isGiven("match"), "match", "has no condition: a rule without one would exempt everything from the room")
-	s.doubt(len(conditions) == 1 && match.PathPrefix == "/", "match.path_prefix", "every path begins with /: the rule exempts everything from the room")
+	v.refuse(len(conditions) == 0 && !v.isGiven("match"), "match", "has no condition: a rule without one would exempt everything from the room")
+	v.doubt(len(conditions) == 1 && match.PathPrefix == "/", "match.path_prefix", "every path begins with /: the rule exempts everything from the room")
 	for name, path := range map[string]string{"path": match.Path, "path_prefix": match.PathPrefix, "path_suffix": match.PathSuffix} {
-		s.doubt(braces(path) != "", "match."+name, "braces are no pattern in a rule: it matches paths that have them")
+		v.doubt(braces(path) != "", "match."+name, "braces are no pattern in a rule: it matches paths that have them")
 	}
 }
 

@@ -30,7 +30,7 @@ func (v *value) copyScalar() *yaml.Node {
 }
 
 // textOf is a value of the file with its variables put in, if it has the type that its key wants. What is put in without quotes has no
-// type.
+// type, but a switch is true or false.
 func (v *value) textOf() (text string, ok bool) {
 	text, problem := v.expand(v.node.Value)
 	quoted := v.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
@@ -39,12 +39,16 @@ func (v *value) textOf() (text string, ok bool) {
 		v.otherKind()
 	case problem != "":
 		v.problem(problem)
-	case text == "" && v.node.Value != "" && v.of.isSecret():
-		v.problem("is empty once its variables are put in")
+	case text == v.node.Value || quoted || v.of.Kind == "bool" && text != "true" && text != "false":
+		ok = v.hasType(text)
 	default:
-		return text, text != v.node.Value && !quoted || v.hasType(text)
+		ok = true
 	}
-	return "", false
+	if ok && text == "" && v.node.Value != "" && v.of.isSecret() {
+		v.problem("is empty once its variables are put in")
+		return "", false
+	}
+	return text, ok
 }
 
 var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
@@ -80,8 +84,6 @@ func (v *value) canonical(text string) (canonical string, ok bool) {
 		return "", true
 	case k.form.check != nil:
 		text, problem = k.form.check(v.loader, text, v.layer)
-	case k.Kind == "bool" && v.layer == fromFile && text != "true" && text != "false" && text != v.node.Value:
-		problem = queue.NotBool(text)
 	default:
 		text, problem = k.parse(text, v.node.Value)
 	}

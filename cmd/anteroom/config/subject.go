@@ -14,33 +14,33 @@ const (
 )
 
 // subject settles how the room's visitors are named.
-func (s *value) subject(root *value, c *Config, named *Subject) {
+func (v *value) subject(root *value, c *Config, named *Subject) {
 	t := &named.Token
-	s.doubt(named.Header != "" && root.fine("trusted_proxies") && len(c.TrustedProxies) == 0, "subject.header",
+	v.doubt(named.Header != "" && root.fine("trusted_proxies") && len(c.TrustedProxies) == 0, "subject.header",
 		"is believed from trusted_proxies only, and there are none")
-	place := cmp.Or(s.either(tokenHeader, tokenCookie), tokenHeader)
+	place := cmp.Or(v.either(tokenHeader, tokenCookie), tokenHeader)
 	if place == tokenCookie {
 		t.Header = ""
 	} else {
 		t.Cookie = ""
 	}
-	keys := slices.DeleteFunc([]string{tokenKeys, tokenKeysFile, tokenPublic}, func(name string) bool { return s.layerOf(name) == 0 })
-	s.tokenKeys(t)
+	keys := slices.DeleteFunc([]string{tokenKeys, tokenKeysFile, tokenPublic}, func(name string) bool { return v.layerOf(name) == 0 })
+	v.tokenKeys(t)
 	switch placed := t.Header != "" || t.Cookie != ""; {
 	case placed && len(keys) == 0:
-		s.refuse(s.fine(tokenKeys, tokenKeysFile, tokenPublic), place, "a token needs a key: set subject.token.keys, keys_file or public_keys_file")
+		v.refuse(v.fine(tokenKeys, tokenKeysFile, tokenPublic), place, "a token needs a key: set subject.token.keys, keys_file or public_keys_file")
 	case !placed && len(keys) > 0:
-		s.refuse(s.fine(tokenHeader, tokenCookie), keys[0], "there is no token: set subject.token.header or subject.token.cookie")
+		v.refuse(v.fine(tokenHeader, tokenCookie), keys[0], "there is no token: set subject.token.header or subject.token.cookie")
 	}
 }
 
 // tokenKeys takes the keys of tokens from where they were given: secrets, a file of them, or a file of public keys.
-func (s *value) tokenKeys(t *Token) {
-	switch s.either(s.either(tokenKeys, tokenKeysFile), tokenPublic) {
+func (v *value) tokenKeys(t *Token) {
+	switch v.either(v.either(tokenKeys, tokenKeysFile), tokenPublic) {
 	case tokenPublic:
-		t.Secrets, t.PublicKeys = nil, s.get(tokenPublic).publicKeys(t.PublicKeysFile)
+		t.Secrets, t.PublicKeys = nil, v.get(tokenPublic).publicKeys(t.PublicKeysFile)
 	case tokenKeysFile:
-		t.Secrets = s.secrets(tokenKeysFile, t.KeysFile, forms["secret"])
+		t.Secrets = v.secrets(tokenKeysFile, t.KeysFile, forms["secret"])
 	}
 	t.KeysFile, t.PublicKeysFile = "", ""
 }

@@ -6,16 +6,16 @@ import (
 )
 
 // unique compares the rooms' names, their cookies, and all of their routes as requests are compared.
-func (s *value) unique(rooms []*room) {
+func (v *value) unique(rooms []*room) {
 	names, cookies, routes := map[string]Place{}, map[string]*room{}, map[string]Place{}
 	for _, r := range rooms {
 		if first, taken := claim(names, r.Name, r.where("name")); taken {
-			s.fault(r.where("name"), "%s is the name of another room already, %s", show(r.Name), onLine(first))
+			v.fault(r.where("name"), "%s is the name of another room already, %s", show(r.Name), onLine(first))
 		}
 		end, key := r.cookieEnd()
 		if first, taken := claim(cookies, end, r); taken && (r.CookieSuffix != "" || first.CookieSuffix != "") { // or else their names are the same
 			_, firstKey := first.cookieEnd()
-			s.fault(r.where(key), "the cookie anteroom_%s belongs to %s already, %s", end, first.label(), onLine(first.where(firstKey)))
+			v.fault(r.where(key), "the cookie anteroom_%s belongs to %s already, %s", end, first.label(), onLine(first.where(firstKey)))
 		}
 		for _, guarded := range r.routes {
 			canonical := guarded.ForGate().String()
@@ -24,7 +24,7 @@ func (s *value) unique(rooms []*room) {
 				what = "the path " + what + " of every host"
 			}
 			if first, taken := claim(routes, canonical, guarded.Place); taken {
-				s.fault(guarded.Place, "%s is guarded already, %s", what, onLine(first))
+				v.fault(guarded.Place, "%s is guarded already, %s", what, onLine(first))
 			}
 		}
 	}

@@ -39,10 +39,11 @@ type value struct {
 // loader reads values and reports what is wrong with them.
 type loader struct {
 	Options
-	report
-	visits int
-	values []*value          // by their numbers, which are the lines of the copies that the decoder reads
-	given  map[string]*value // by the key's path: the strongest layer's, right or wrong
+	faults, warnings Faults
+	stopped          bool // there are more faults than are collected
+	visits           int
+	values           []*value          // by their numbers, which are the lines of the copies that the decoder reads
+	given            map[string]*value // by the key's path: the strongest layer's, right or wrong
 }
 
 // note gives a value a number, counted from 1.
@@ -78,15 +79,13 @@ func (d *loader) decode(n *yaml.Node, c *Config) {
 
 // unknown reports a key that nobody knows.
 func (v *value) unknown() {
-	name, known := v.node.Value, v.of.names()
 	if v.stopped {
 		return
 	}
+	name, known := v.node.Value, v.of.names()
 	meant := spelling.Nearest(name, known)
-	path := strings.TrimSuffix(v.Key, shownName(name)) + meant
-	if given := v.given[path]; meant != "" && (given == nil || given.layer == fromFile && given.Line == 0) {
-		v.wrong = true
-		v.given[path] = v // wrong, and so not missing as well
+	if meant != "" {
+		v.standFor(strings.TrimSuffix(v.Key, shownName(name)) + meant)
 	}
 	switch {
 	case v.of == topKey && roomKey.child(name) != nil:
@@ -97,6 +96,14 @@ func (v *value) unknown() {
 		v.fault(v.Place, "unknown key (did you mean %q?)", meant)
 	default:
 		v.fault(v.Place, "unknown key; the keys here are %s", strings.Join(known, ", "))
+	}
+}
+
+// standFor makes a misspelt key the one that was meant, unless that is given as well: it is wrong, and so not missing.
+func (v *value) standFor(path string) {
+	if given := v.given[path]; given == nil || given.layer == fromFile && given.Line == 0 {
+		v.wrong = true
+		v.given[path] = v
 	}
 }
 
