@@ -102,18 +102,20 @@ func (v *value) isNew(c *yaml.Node, others []*yaml.Node) bool {
 func (v *value) copyMapping() *yaml.Node {
 	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	inFile := map[*Key]*yaml.Node{}
-	for _, l := range v.linesOf(v.node, 0) {
-		child := v.of.child(l.name)
+	lines := v.linesOf(v.node, 0)
+	for i := 0; i < len(lines); i += 2 {
+		name := resolve(lines[i]).Value
+		child := v.of.child(name)
 		if child != nil && child.File {
-			inFile[child] = l.value
+			inFile[child] = lines[i+1]
 			continue
 		}
-		unknown := v.note(&value{Place: v.in(l.key, v.pathOf(shownName(l.name))), of: v.of, node: resolve(l.key), isKey: true})
+		unknown := v.note(&value{Place: v.in(lines[i], v.pathOf(shownName(name))), of: v.of, node: resolve(lines[i]), isKey: true})
 		if child != nil { // the struct has it, for those who may set it
 			unknown.unknown()
 			continue
 		}
-		out.Content = append(out.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: l.name, Line: unknown.number}, &yaml.Node{})
+		out.Content = append(out.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: unknown.number}, &yaml.Node{})
 	}
 	if rooms := topKey.child("rooms"); v.of == topKey && inFile[rooms] == nil && v.describesRoom() {
 		inFile[rooms] = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
@@ -145,47 +147,41 @@ func (v *value) copyKey(k *Key, inFile *yaml.Node) (copies []*yaml.Node) {
 	return copies
 }
 
-// line is a line of a mapping.
-type line struct {
-	name       string
-	key, value *yaml.Node
-}
-
-// linesOf are the lines of a mapping, those that `<<` merges into it included where it has no line of that name itself. Duplicate
-// names, and names that are no plain strings, are reportev.
-func (v *value) linesOf(n *yaml.Node, merges int) []line {
-	var own, merged []line
+// linesOf are the keys of a mapping, each followed by its value, those that `<<` merges into it included where it has no such key
+// itself. Duplicate keys, and keys that are no plain strings, are reported.
+func (v *value) linesOf(n *yaml.Node, merges int) []*yaml.Node {
+	var own, merged []*yaml.Node
 	first := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content) && v.visit(n.Content[i]); i += 2 {
-		written, k := n.Content[i], resolve(n.Content[i])
+		key, k := n.Content[i], resolve(n.Content[i])
 		switch {
 		case k.ShortTag() == "!!merge":
 			merged = append(merged, v.linesMerged(n.Content[i+1], merges+1)...)
 		case k.Kind != yaml.ScalarNode:
-			v.fault(v.in(written, ""), "a key has to be a plain name, this one is %s", kindOf(k))
+			v.fault(v.in(key, ""), "a key has to be a plain name, this one is %s", kindOf(k))
 		case first[k.Value] != nil:
-			v.fault(v.in(written, v.pathOf(shownName(k.Value))), "the key is given twice: first on line %d", first[k.Value].Line)
+			v.fault(v.in(key, v.pathOf(shownName(k.Value))), "the key is given twice: first on line %d", first[k.Value].Line)
 		default:
-			first[k.Value] = written
-			own = append(own, line{k.Value, written, n.Content[i+1]})
+			first[k.Value] = key
+			own = append(own, n.Content[i:i+2]...)
 		}
 	}
-	for _, l := range merged {
-		if first[l.name] == nil {
-			first[l.name] = l.key
-			own = append(own, l)
+	for i := 0; i < len(merged); i += 2 {
+		if k := resolve(merged[i]); first[k.Value] == nil {
+			first[k.Value] = merged[i]
+			own = append(own, merged[i:i+2]...)
 		}
 	}
 	return own
 }
 
-// linesMerged are the lines of a mapping, or of each mapping of a list, that are merged into another.
-func (v *value) linesMerged(from *yaml.Node, merges int) []line {
+// linesMerged are the keys and values of a mapping, or of each mapping of a list, that are merged into another.
+func (v *value) linesMerged(from *yaml.Node, merges int) []*yaml.Node {
 	sources := []*yaml.Node{from}
 	if n := resolve(from); n.Kind == yaml.SequenceNode {
 		sources = n.Content
 	}
-	var lines []line
+	var lines []*yaml.Node
 	for _, source := range sources {
 		switch n := resolve(source); {
 		case n.Kind != yaml.MappingNode:

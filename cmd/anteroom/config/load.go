@@ -49,7 +49,12 @@ func Load(o Options) (*Config, []Warning, error) {
 	if o.File != "" {
 		top.Source = o.File
 		if src, ok := top.read(o.File); ok {
-			d.parse(src, top)
+			n, at, problem := parse(src)
+			if problem != "" {
+				d.fault(Place{Source: o.File, Line: at.Line, Col: at.Column}, "%s", problem)
+			} else {
+				top.Place, top.node, top.layer = d.in(n, ""), n, fromFile
+			}
 		}
 	}
 	d.decode(top.copy(), c)

@@ -13,59 +13,56 @@ import (
 // maxFile is the largest configuration file that is read, in bytes.
 const maxFile = 1 << 20
 
-// parse turns the file into its one mapping. Whatever keeps that from happening is reported, and top is left as it is.
-func (d *loader) parse(src []byte, top *value) {
-	start := Place{Source: d.File, Line: 1, Col: 1}
+// parse turns the file into its one mapping. Where something keeps that from happening, it says what and where.
+func parse(src []byte) (n *yaml.Node, at yaml.Mark, problem string) {
+	start := yaml.Mark{Line: 1, Column: 1}
 	if len(src) > maxFile {
-		d.fault(start, "the file is larger than 1 MiB")
-		return
+		return nil, start, "the file is larger than 1 MiB"
 	}
-	if at, problem := unreadable(src); problem != "" {
-		before := src[:at]
+	if bad, problem := unreadable(src); problem != "" {
+		before := src[:bad]
 		row := before[bytes.LastIndexByte(before, '\n')+1:]
-		d.fault(Place{Source: d.File, Line: bytes.Count(before, []byte("\n")) + 1, Col: utf8.RuneCount(row) + 1}, "%s", problem)
-		return
+		return nil, yaml.Mark{Line: bytes.Count(before, []byte("\n")) + 1, Column: utf8.RuneCount(row) + 1}, problem
 	}
 	var docs []yaml.Node
-	if err := yaml.Load(src, &docs, yaml.WithAllDocuments()); err != nil {
-		d.syntaxFault(src, err)
-		return
+	err := yaml.Load(src, &docs, yaml.WithAllDocuments())
+	if len(docs) > 0 {
+		n = resolve(&docs[0])
 	}
-	if len(docs) > 1 {
-		d.fault(d.in(&docs[1], ""), "a second YAML document begins here: the configuration is one document")
-		return
+	switch {
+	case err != nil:
+		at, problem = syntaxProblem(src, err)
+	case len(docs) > 1:
+		at, problem = markOf(&docs[1]), "a second YAML document begins here: the configuration is one document"
+	case n == nil || isNull(n):
+		at, problem = start, "the file is empty: it needs at least an origin and a room"
+	case n.Kind != yaml.MappingNode:
+		at, problem = markOf(n), "the file is "+kindOf(n)+": it has to be a mapping, with lines such as `listen: \":8080\"`"
 	}
-	if len(docs) == 0 || isNull(resolve(&docs[0])) {
-		d.fault(start, "the file is empty: it needs at least an origin and a room")
-		return
-	}
-	n := resolve(&docs[0])
-	if n.Kind != yaml.MappingNode {
-		d.fault(d.in(n, ""), "the file is %s: it has to be a mapping, with lines such as `listen: \":8080\"`", kindOf(n))
-		return
-	}
-	top.Place, top.node, top.layer = d.in(n, ""), n, fromFile
+	return n, at, problem
 }
 
-// syntaxFault places an error of the YAML parser. An anchor's name is not repeated: it may be a secret that lacks its quotes.
-func (d *loader) syntaxFault(src []byte, err error) {
+func markOf(n *yaml.Node) yaml.Mark { return yaml.Mark{Line: n.Line, Column: n.Column} }
+
+// syntaxProblem places an error of the YAML parser. An anchor's name is not repeated: it may be a secret that lacks its quotes.
+func syntaxProblem(src []byte, err error) (at yaml.Mark, problem string) {
 	load := &yaml.LoadError{Message: "cannot be parsed"}
 	errors.As(err, &load)
-	at, message := load.Mark, load.Message
-	if load.ContextMark.Line > 0 && (strings.Contains(message, "end of stream") || strings.Contains(message, "expected ',' or")) {
+	at, problem = load.Mark, load.Message
+	if load.ContextMark.Line > 0 && (strings.Contains(problem, "end of stream") || strings.Contains(problem, "expected ',' or")) {
 		// Where a quote or a bracket was opened is where the mistake is, not where it came to light.
-		at, message = load.ContextMark, "what begins here is never closed: "+message
+		at, problem = load.ContextMark, "what begins here is never closed: "+problem
 	}
-	if strings.HasPrefix(message, "unknown anchor") {
-		message = "an alias without its anchor; a value that begins with an asterisk needs quotes"
+	if strings.HasPrefix(problem, "unknown anchor") {
+		problem = "an alias without its anchor; a value that begins with an asterisk needs quotes"
 	}
 	rows := bytes.Split(src, []byte("\n"))
-	at.Line = max(1, min(at.Line, len(rows))) // parsers like to point behind the end
+	at.Line, at.Column = max(1, min(at.Line, len(rows))), max(1, at.Column) // parsers like to point behind the end
 	row := rows[at.Line-1]
 	if bytes.ContainsRune(row[:len(row)-len(bytes.TrimLeft(row, " \t"))], '\t') {
-		message = "a tab is used to indent: YAML wants spaces"
+		problem = "a tab is used to indent: YAML wants spaces"
 	}
-	d.fault(Place{Source: d.File, Line: at.Line, Col: max(at.Column, 1)}, "not valid YAML: %s", message)
+	return at, "not valid YAML: " + problem
 }
 
 // unreadable finds the first byte that is no UTF-8 text.
