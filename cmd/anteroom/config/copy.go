@@ -23,25 +23,25 @@ func (d *loader) visit(n *yaml.Node) bool {
 	if d.visits == maxVisits {
 		d.fault(d.in(n, ""), "the file is too large once its aliases are followed: the rest is not looked at")
 	}
-	return d.visits < maxVisits
+	return d.visits < maxVisits && !d.stopped
 }
 
 // copy copies a value for the decoder, with its variables expanded and its merges followed. A value that is wrong in a way that the
 // decoder does not mind is reported; the copy is then nil.
 func (v *value) copy() *yaml.Node {
-	switch k, n := v.of, v.node; {
+	switch n := v.node; {
 	case isNull(n):
 		v.otherKind()
-	case k.item != nil && n.Kind == yaml.SequenceNode:
-		v.copied = v.copyList(n.Content)
-	case k.item != nil && k.Tag.Get("single") != "" && n.ShortTag() == "!!str":
+	case v.of.isSingle(n):
 		v.copied = v.copyList([]*yaml.Node{n})
-	case k.inner != nil && n.Kind == yaml.MappingNode:
-		v.copied = v.copyMapping()
-	case k.item == nil && k.inner == nil && n.Kind == yaml.ScalarNode:
-		v.copied = v.copyScalar()
-	default: // The decoder minds the kind, so that is all it has to see.
+	case n.Kind != v.of.nodeKind(): // The decoder minds the kind, so that is all it has to see.
 		v.copied = &yaml.Node{Kind: n.Kind, Tag: "!!str"}
+	case n.Kind == yaml.SequenceNode:
+		v.copied = v.copyList(n.Content)
+	case n.Kind == yaml.MappingNode:
+		v.copied = v.copyMapping()
+	default:
+		v.copied = v.copyScalar()
 	}
 	if v.copied != nil {
 		v.copied.Line = v.number
@@ -49,27 +49,36 @@ func (v *value) copy() *yaml.Node {
 	return v.copied
 }
 
+// nodeKind is the kind of node that the file should have for the key.
+func (k *Key) nodeKind() yaml.Kind {
+	switch {
+	case k.item != nil:
+		return yaml.SequenceNode
+	case k.inner != nil:
+		return yaml.MappingNode
+	default:
+		return yaml.ScalarNode
+	}
+}
+
+// isSingle says whether a text may stand for the list of itself alone.
+func (k *Key) isSingle(n *yaml.Node) bool {
+	return k.item != nil && k.Tag.Get("single") != "" && n.ShortTag() == "!!str"
+}
+
 // copyList copies the items of a list.
 func (v *value) copyList(items []*yaml.Node) *yaml.Node {
-	out := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-	switch {
-	case len(items) == 0 && v.of.Tag.Get("single") != "":
-		v.reject("the list is empty: take the line out, or name a network")
-		return nil
-	case v.of.item == roomKey && len(items) > maxRooms:
-		v.reject("there are %d rooms: at most %d", len(items), maxRooms)
+	if !v.hasLength(len(items)) {
 		return nil
 	}
+	out := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	for i, n := range items {
-		if v.stopped || !v.visit(n) {
+		if !v.visit(n) {
 			break
 		}
 		item := v.itemAt(i, n, len(items) == 1)
-		if c := item.copy(); c != nil && item.isNew(c, out.Content) {
+		if c := item.copy(); item.isNew(c, out.Content) {
 			out.Content = append(out.Content, c)
-		}
-		if item.node.Kind == yaml.MappingNode {
-			v.items = append(v.items, item)
 		}
 	}
 	if len(out.Content) == 0 {
@@ -78,45 +87,45 @@ func (v *value) copyList(items []*yaml.Node) *yaml.Node {
 	return out
 }
 
-// itemAt is an item of a list. Of a value that stands for the list of itself alone it has the key.
+// hasLength says whether a list may have so many items, and reports it otherwise.
+func (v *value) hasLength(n int) bool {
+	switch {
+	case n == 0 && v.of.Tag.Get("single") != "":
+		v.reject("the list is empty: take the line out, or name a network")
+	case n > maxRooms && v.of.item == roomKey:
+		v.reject("there are %d rooms: at most %d", n, maxRooms)
+	default:
+		return true
+	}
+	return false
+}
+
+// itemAt is an item of a list. Of a text that stands for the list of itself alone it has the key.
 func (v *value) itemAt(i int, n *yaml.Node, alone bool) *value {
 	item := v.note(&value{Place: v.Place, of: v.of.item, node: resolve(n), layer: v.layer, list: v, outer: alone && v.of.item == roomKey})
 	if n != v.node {
 		item.Key, item.Line, item.Col = fmt.Sprintf("%s[%d]", v.Key, i), n.Line, n.Column
 	}
+	if item.node.Kind == yaml.MappingNode {
+		v.items = append(v.items, item)
+	}
 	return item
 }
 
-// isNew says whether a list of choices does not have an item yet, and reports one that it has.
+// isNew says whether an item was copied that its list does not have yet, and reports a choice that it has.
 func (v *value) isNew(c *yaml.Node, others []*yaml.Node) bool {
-	same := func(o *yaml.Node) bool { return o.Kind == yaml.ScalarNode && o.Kind == c.Kind && o.Value == c.Value }
-	if v.of.Choices == nil || !slices.ContainsFunc(others, same) {
-		return true
+	same := func(o *yaml.Node) bool { return o.Value != "" && o.Value == c.Value }
+	if c == nil || v.of.Choices == nil || !slices.ContainsFunc(others, same) {
+		return c != nil
 	}
 	v.problem("is there already")
 	return false
 }
 
-// copyMapping copies a mapping, each key once, and adds what it does not have. The value of a key that nobody knows is left out: it may
-// be anything.
+// copyMapping copies a mapping, each key once, and adds what it does not have.
 func (v *value) copyMapping() *yaml.Node {
 	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	inFile := map[*Key]*yaml.Node{}
-	lines := v.linesOf(v.node, 0)
-	for i := 0; i < len(lines); i += 2 {
-		name := resolve(lines[i]).Value
-		child := v.of.child(name)
-		if child != nil && child.File {
-			inFile[child] = lines[i+1]
-			continue
-		}
-		unknown := v.note(&value{Place: v.in(lines[i], v.pathOf(shownName(name))), of: v.of, node: resolve(lines[i]), isKey: true})
-		if child != nil { // the struct has it, for those who may set it
-			unknown.unknown()
-			continue
-		}
-		out.Content = append(out.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: unknown.number}, &yaml.Node{})
-	}
+	inFile := v.known(out)
 	if rooms := topKey.child("rooms"); v.of == topKey && inFile[rooms] == nil && v.describesRoom() {
 		inFile[rooms] = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
@@ -128,11 +137,33 @@ func (v *value) copyMapping() *yaml.Node {
 	return out
 }
 
+// known returns what a mapping has for keys that are known. The others it copies for the decoder to tell of, without their values, which
+// may be anything.
+func (v *value) known(out *yaml.Node) map[*Key]*yaml.Node {
+	known := map[*Key]*yaml.Node{}
+	lines := v.linesOf(v.node, 0)
+	for i := 0; i < len(lines); i += 2 {
+		name := resolve(lines[i]).Value
+		child := v.of.child(name)
+		if child != nil && child.File {
+			known[child] = lines[i+1]
+			continue
+		}
+		unknown := v.note(&value{Place: v.in(lines[i], v.pathOf(shownName(name))), of: v.of, node: resolve(lines[i]), isKey: true})
+		if child != nil { // the struct has it, for those who may set it
+			unknown.unknown()
+		} else {
+			out.Content = append(out.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: unknown.number}, &yaml.Node{})
+		}
+	}
+	return known
+}
+
 // copyKey returns what the decoder is to read for a key of a mapping: the default, and whatever is given, the strongest last. The decoder
 // minds them all, and takes the last.
 func (v *value) copyKey(k *Key, inFile *yaml.Node) (copies []*yaml.Node) {
 	switch {
-	case k.inner != nil && (inFile == nil || resolve(inFile).Kind != yaml.MappingNode):
+	case k.inner != nil && !isMapping(inFile):
 		empty := &value{loader: v.loader, Place: Place{Key: v.pathOf(k.Field.Name)}, of: k, node: &yaml.Node{}, outer: v.outer}
 		copies = append(copies, empty.copyMapping())
 	case k.Default != "":

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"path/filepath"
@@ -171,24 +172,26 @@ func network(_ *loader, text string, _ layer) (canonical, problem string) {
 
 var variable = regexp.MustCompile(`\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{`)
 
-// expand replaces each ${NAME} by the environment variable of that name, and each $$ by a dollar sign. A dollar sign that begins
-// neither stays. The problem is "" or what is wrong, without any variable's value.
-func (d *loader) expand(s string) (expanded, problem string) {
-	expanded = variable.ReplaceAllStringFunc(s, func(found string) string {
+// expand replaces each ${NAME} of a value by the environment variable of that name, and each $$ by a dollar sign. A dollar sign that
+// begins neither stays. The problem is "" or what is wrong, without any variable's value.
+func (v *value) expand() (expanded, problem string) {
+	expanded = variable.ReplaceAllStringFunc(v.node.Value, func(found string) string {
 		if found == "$$" {
 			return "$"
 		}
 		name := strings.Trim(found, "${}")
-		value, ok := d.lookup(name)
+		text, ok := v.lookup(name)
 		switch {
-		case problem != "":
 		case name == "":
-			problem = "has a ${ that names no variable: only ${NAME} is understood, and $$ for a dollar sign"
+			problem = cmp.Or(problem, "has a ${ that names no variable: only ${NAME} is understood, and $$ for a dollar sign")
 		case !ok:
-			problem = fmt.Sprintf("names the environment variable %s, which is not set", name)
+			problem = cmp.Or(problem, fmt.Sprintf("names the environment variable %s, which is not set", name))
 		}
-		return value
+		return text
 	})
+	if expanded == "" && v.node.Value != "" && v.of.isSecret() {
+		problem = cmp.Or(problem, "is empty once its variables are put in")
+	}
 	return expanded, problem
 }
 

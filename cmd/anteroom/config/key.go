@@ -80,11 +80,24 @@ func flagName(key string) string {
 	return strings.NewReplacer("_", "-", ".", "-").Replace(key)
 }
 
-// typesOf are the types that the file may give a value that is no string. A duration may have any.
-var typesOf = map[string][]string{"bool": {"!!bool"}, "int": {"!!int"}, "number": {"!!int", "!!float"}, "duration": scalarTags}
+// types are those that the file may give a value. A duration may have any.
+func (k *Key) types() []string {
+	switch k.Kind {
+	case "bool":
+		return []string{"!!bool"}
+	case "int":
+		return []string{"!!int"}
+	case "number":
+		return []string{"!!int", "!!float"}
+	case "duration":
+		return scalarTags
+	default:
+		return []string{"!!str"}
+	}
+}
 
 // isText says whether the file has to have a string.
-func (k *Key) isText() bool { return typesOf[k.Kind] == nil }
+func (k *Key) isText() bool { return k.types()[0] == "!!str" && k.Kind != "duration" }
 
 // isSecret says whether the value is never shown.
 func (k *Key) isSecret() bool { return k.Tag.Get("outside") == "env" }

@@ -62,13 +62,21 @@ func (v *value) layers(k *Key, inFile *yaml.Node) []*value {
 	if text := v.env(k.Env); v.outer && text != "" {
 		add(Place{Source: k.Env}, k.outerNode(text), fromEnv)
 	}
-	if !v.outer || k.Flag == "" || v.Flags == nil {
-		return values
-	}
-	if flag := v.Flags.Lookup(k.Flag); flag != nil && flag.Changed {
+	if flag := v.flag(k.Flag); v.outer && flag != nil {
 		add(Place{Source: "--" + k.Flag}, k.outerNode(flag.Value.String()), fromFlag)
 	}
 	return values
+}
+
+// flag is a flag that was given; nil if it was not.
+func (d *loader) flag(name string) *pflag.Flag {
+	if d.Flags == nil {
+		return nil
+	}
+	if flag := d.Flags.Lookup(name); flag != nil && flag.Changed {
+		return flag
+	}
+	return nil
 }
 
 // outerNode is the text of a variable or a flag as a node; that of a list is taken apart at its commas.

@@ -25,16 +25,15 @@ func parse(src []byte) (n *yaml.Node, at yaml.Mark, problem string) {
 		return nil, yaml.Mark{Line: bytes.Count(before, []byte("\n")) + 1, Column: utf8.RuneCount(row) + 1}, problem
 	}
 	var docs []yaml.Node
-	err := yaml.Load(src, &docs, yaml.WithAllDocuments())
-	if len(docs) > 0 {
-		n = resolve(&docs[0])
-	}
-	switch {
-	case err != nil:
+	if err := yaml.Load(src, &docs, yaml.WithAllDocuments()); err != nil {
 		at, problem = syntaxProblem(src, err)
-	case len(docs) > 1:
+		return nil, at, problem
+	}
+	docs = append(docs, yaml.Node{}) // so that there is one
+	switch n = resolve(&docs[0]); {
+	case len(docs) > 2:
 		at, problem = markOf(&docs[1]), "a second YAML document begins here: the configuration is one document"
-	case n == nil || isNull(n):
+	case n.IsZero() || isNull(n):
 		at, problem = start, "the file is empty: it needs at least an origin and a room"
 	case n.Kind != yaml.MappingNode:
 		at, problem = markOf(n), "the file is "+kindOf(n)+": it has to be a mapping, with lines such as `listen: \":8080\"`"
@@ -89,6 +88,8 @@ func resolve(n *yaml.Node) *yaml.Node {
 	}
 	return n
 }
+
+func isMapping(n *yaml.Node) bool { return n != nil && resolve(n).Kind == yaml.MappingNode }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 

@@ -29,26 +29,24 @@ func (v *value) copyScalar() *yaml.Node {
 	return v.of.textNode(text)
 }
 
-// textOf is a value of the file with its variables put in, if it has the type that its key wants. What is put in without quotes has no
-// type, but a switch is true or false.
+// textOf is a value of the file with its variables put in, if it has the type that its key wants.
 func (v *value) textOf() (text string, ok bool) {
-	text, problem := v.expand(v.node.Value)
-	quoted := v.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
+	text, problem := v.expand()
 	switch {
 	case !slices.Contains(scalarTags, v.node.ShortTag()):
 		v.otherKind()
 	case problem != "":
 		v.problem(problem)
-	case text == v.node.Value || quoted || v.of.Kind == "bool" && text != "true" && text != "false":
-		ok = v.hasType(text)
 	default:
-		ok = true
+		return text, !v.isTyped(text) || v.hasType(text)
 	}
-	if ok && text == "" && v.node.Value != "" && v.of.isSecret() {
-		v.problem("is empty once its variables are put in")
-		return "", false
-	}
-	return text, ok
+	return "", false
+}
+
+// isTyped says whether the file gives a text a type. What is put in without quotes has none, but a switch has to be true or false.
+func (v *value) isTyped(text string) bool {
+	quoted := v.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
+	return text == v.node.Value || quoted || v.of.Kind == "bool" && !slices.Contains([]string{"true", "false"}, text)
 }
 
 var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
@@ -56,22 +54,21 @@ var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 // hasType says whether the file gives a value the type that its key wants, and reports another. Durations may have any.
 func (v *value) hasType(text string) bool {
 	k, tag := v.of, v.node.ShortTag()
-	isDecimal := decimal.MatchString(text)
 	switch {
-	case slices.Contains(typesOf[k.Kind], tag), k.isText() && tag == "!!str":
+	case slices.Contains(k.types(), tag):
 		return true
-	case k.Kind == "int" && tag == "!!float" && isDecimal:
-		return true // but too large
 	case k.isText():
 		v.reject("expects %s, got %s: a string needs quotes here", k.wants(), kindOf(v.node))
 	case k.Kind == "bool":
 		v.problem(queue.NotBool(text))
 	case k.Kind == "number":
 		v.problem("is not a number such as " + k.Default)
-	case isDecimal:
+	case !decimal.MatchString(text):
+		v.problem("is not a whole number")
+	case tag == "!!str":
 		v.problem("is a string: without the quotes it is a whole number")
 	default:
-		v.problem("is not a whole number")
+		return true // and too large
 	}
 	return false
 }
