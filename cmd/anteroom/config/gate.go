@@ -14,8 +14,6 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/listen"
 )
 
-const circles = "is the address that this gate listens on: requests would go round in circles"
-
 // checkGate checks what is said outside of rooms as a whole.
 func (v *value) checkGate(c *Config) {
 	v.token(c)
@@ -40,7 +38,13 @@ func (v *value) addresses(c *Config) {
 	}
 	v.refuse(v.fine("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "", "admin",
 		"%s can be reached from other machines: that needs admin_token or admin_token_file", show(c.Admin))
-	v.refuse(v.fine("listen", "origin") && listen.Reaches(c.Origin, c.Listen), "origin", circles)
+	v.circle(v, c.Origin, c.Listen)
+}
+
+// circle checks the origin of the gate or of a room against the address of the gate.
+func (v *value) circle(root *value, origin, address string) {
+	v.refuse(v.fine("origin") && root.fine("listen") && listen.Reaches(origin, address), "origin",
+		"is the address that this gate listens on: requests would go round in circles")
 }
 
 // token takes the admin token from where it was given.
@@ -90,7 +94,7 @@ func (v *value) secrets(name, path string, f form) []string {
 	return secrets
 }
 
-// certificates takes the certificates from the file, or else the one that variables and flags name.
+// certificates checks the certificates of the file, which make way for the one that variables and flags name.
 func (v *value) certificates(t *TLS) {
 	for i, in := range v.itemsOf("tls.certificates") {
 		in.required("cert", "a certificate and its key go together")
@@ -99,6 +103,11 @@ func (v *value) certificates(t *TLS) {
 			in.pair(t.Certificates[i])
 		}
 	}
+	v.certificate(t)
+}
+
+// certificate takes the certificate that variables and flags name.
+func (v *value) certificate(t *TLS) {
 	switch cert, key := v.get("tls.cert"), v.get("tls.key"); {
 	case cert == nil && key == nil:
 	case cert == nil:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -97,7 +98,9 @@ func (k *Key) types() []string {
 }
 
 // isText says whether the file has to have a string.
-func (k *Key) isText() bool { return k.types()[0] == "!!str" && k.Kind != "duration" }
+func (k *Key) isText() bool {
+	return !slices.Contains([]string{"bool", "int", "number", "duration"}, k.Kind)
+}
 
 // isSecret says whether the value is never shown.
 func (k *Key) isSecret() bool { return k.Tag.Get("outside") == "env" }

@@ -99,15 +99,11 @@ func textNode(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Ta
 func (d *loader) mistyped() {
 	var names []string
 	for _, k := range Keys() {
-		if k.Env != "" {
-			names = append(names, k.Env)
-		}
+		names = append(names, k.Env)
 	}
 	for _, name := range d.EnvNames {
-		if !strings.HasPrefix(name, "ANTEROOM_") || slices.Contains(names, name) {
-			continue
-		}
-		if i := slices.IndexFunc(names, func(known string) bool { return spelling.Distance(name, known) <= 2 }); i >= 0 {
+		i := slices.IndexFunc(names, func(known string) bool { return spelling.Distance(name, known) <= 2 })
+		if i >= 0 && strings.HasPrefix(name, "ANTEROOM_") && !slices.Contains(names, name) {
 			d.warn(Place{Source: name}, "no setting has this name (did you mean %s?)", names[i])
 		}
 	}

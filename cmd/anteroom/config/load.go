@@ -45,17 +45,9 @@ type TemplateFault struct {
 func Load(o Options) (*Config, []Warning, error) {
 	d := &loader{Options: o, given: map[string]*value{}}
 	c := &Config{}
-	top := d.note(&value{of: topKey, node: &yaml.Node{Kind: yaml.MappingNode}, outer: true})
+	top := d.note(&value{Place: Place{Source: o.File}, of: topKey, node: &yaml.Node{Kind: yaml.MappingNode}, outer: true})
 	if o.File != "" {
-		top.Source = o.File
-		if src, ok := top.read(o.File); ok {
-			n, at, problem := parse(src)
-			if problem != "" {
-				d.fault(Place{Source: o.File, Line: at.Line, Col: at.Column}, "%s", problem)
-			} else {
-				top.Place, top.node, top.layer = d.in(n, ""), n, fromFile
-			}
-		}
+		top.readFile()
 	}
 	d.decode(top.copy(), c)
 	d.mistyped()
@@ -68,6 +60,20 @@ func Load(o Options) (*Config, []Warning, error) {
 		return nil, warnings, err
 	}
 	return c, warnings, nil
+}
+
+// readFile makes the configuration file's mapping the value's. Where there is none it leaves the value without a line.
+func (v *value) readFile() {
+	src, ok := v.read(v.File)
+	if !ok {
+		return
+	}
+	n, at, problem := parse(src)
+	if problem != "" {
+		v.fault(Place{Source: v.File, Line: at.Line, Col: at.Column}, "%s", problem)
+		return
+	}
+	v.node, v.layer, v.Line, v.Col = n, fromFile, at.Line, at.Column
 }
 
 // read reads a file that a value names, or reports why it cannot be read.

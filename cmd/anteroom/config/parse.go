@@ -29,16 +29,16 @@ func parse(src []byte) (n *yaml.Node, at yaml.Mark, problem string) {
 		at, problem = syntaxProblem(src, err)
 		return nil, at, problem
 	}
-	docs = append(docs, yaml.Node{}) // so that there is one
-	switch n = resolve(&docs[0]); {
-	case len(docs) > 2:
-		at, problem = markOf(&docs[1]), "a second YAML document begins here: the configuration is one document"
-	case n.IsZero() || isNull(n):
-		at, problem = start, "the file is empty: it needs at least an origin and a room"
-	case n.Kind != yaml.MappingNode:
-		at, problem = markOf(n), "the file is "+kindOf(n)+": it has to be a mapping, with lines such as `listen: \":8080\"`"
+	switch {
+	case len(docs) > 1:
+		return nil, markOf(&docs[1]), "a second YAML document begins here: the configuration is one document"
+	case len(docs) == 0 || isNull(resolve(&docs[0])):
+		return nil, start, "the file is empty: it needs at least an origin and a room"
 	}
-	return n, at, problem
+	if n = resolve(&docs[0]); n.Kind != yaml.MappingNode {
+		return nil, markOf(n), "the file is " + kindOf(n) + ": it has to be a mapping, with lines such as `listen: \":8080\"`"
+	}
+	return n, markOf(n), ""
 }
 
 func markOf(n *yaml.Node) yaml.Mark { return yaml.Mark{Line: n.Line, Column: n.Column} }
@@ -71,7 +71,7 @@ func unreadable(src []byte) (at int, problem string) {
 		switch r, size = utf8.DecodeRune(src[at:]); {
 		case r == utf8.RuneError && size == 1:
 			return at, "the file is not UTF-8 text"
-		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == 0x7f:
+		case r < ' ' && !strings.ContainsRune("\t\n\r", r), r == 0x7f:
 			return at, "control characters are not allowed"
 		}
 	}

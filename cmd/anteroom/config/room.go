@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -99,13 +98,13 @@ func (r *room) origin(root *value, c *Config) {
 	if given != nil && given.layer > fromFile && r.isGiven("origin") {
 		if len(root.get("rooms").items) > 1 {
 			r.warn(given.Place, "the room %q keeps the origin that the file gives it", r.Name)
-			return
+		} else {
+			r.Origin, r.given[r.pathOf("origin")] = c.Origin, given
 		}
-		r.Origin, r.given[r.pathOf("origin")] = c.Origin, given
 	}
 	switch {
 	case r.isGiven("origin"):
-		r.refuse(r.fine("origin") && root.fine("listen") && listen.Reaches(r.Origin, c.Listen), "origin", circles)
+		r.circle(root, r.Origin, c.Listen)
 	case given != nil:
 		r.Origin = c.Origin
 	case r.Line == 0:
@@ -137,7 +136,7 @@ func (r *room) family() {
 func (r *room) additional() {
 	for i, s := range r.itemsOf("additional_routes") {
 		extra := r.AdditionalRoutes[i]
-		if !s.isGiven("host") && !s.isGiven("path") {
+		if !s.isGiven("host", "path") {
 			s.fault(s.Place, "has neither host nor path")
 			continue
 		}
@@ -174,10 +173,14 @@ func (v *value) rule(rule Rule) {
 			v.fault(v.where(f.Key), "%s", f.Problem)
 		}
 	}
-	match := rule.Match
-	v.refuse(len(conditions) == 0 && !v.isGiven("match"), "match", "has no condition: a rule without one would exempt everything from the room")
-	v.doubt(len(conditions) == 1 && match.PathPrefix == "/", "match.path_prefix", "every path begins with /: the rule exempts everything from the room")
-	for name, path := range map[string]string{"path": match.Path, "path_prefix": match.PathPrefix, "path_suffix": match.PathSuffix} {
+	v.match(rule.Match, len(conditions))
+}
+
+// match checks whether the conditions of a rule are too few, and whether they mean what they look like.
+func (v *value) match(m Match, conditions int) {
+	v.refuse(conditions == 0 && !v.isGiven("match"), "match", "has no condition: a rule without one would exempt everything from the room")
+	v.doubt(conditions == 1 && m.PathPrefix == "/", "match.path_prefix", "every path begins with /: the rule exempts everything from the room")
+	for name, path := range map[string]string{"path": m.Path, "path_prefix": m.PathPrefix, "path_suffix": m.PathSuffix} {
 		v.doubt(braces(path) != "", "match."+name, "braces are no pattern in a rule: it matches paths that have them")
 	}
 }
@@ -211,7 +214,7 @@ func (r *room) together() {
 func (r *room) cookie(root *value) {
 	const sameSite, secure = "cookie_attributes.samesite", "cookie_attributes.secure"
 	anywhere := r.fine(sameSite, secure) && r.CookieAttributes.SameSite == "none"
-	https := root.isGiven("tls.certificates") || root.isGiven("tls.cert") || root.isGiven("trusted_proxies")
+	https := root.isGiven("tls.certificates", "tls.cert", "trusted_proxies")
 	r.refuse(anywhere && r.CookieAttributes.Secure == "never", secure, "never does not go with samesite none: browsers refuse such a cookie")
 	r.doubt(anywhere && r.CookieAttributes.Secure == "auto" && !https, sameSite,
 		"none needs https, and without tls or trusted_proxies the gate never sees any: the cookie will be lax")
@@ -235,26 +238,23 @@ func (r *room) domain() {
 
 // template reads and checks the room's page.
 func (r *room) template() {
-	v := r.get("template")
 	if r.layerOf("template") == 0 {
 		return
 	}
-	src, ok := v.read(r.Template)
+	src, ok := r.get("template").read(r.Template)
 	if !ok {
 		return
 	}
 	r.TemplateSource = src
-	if len(bytes.TrimSpace(src)) == 0 {
-		r.warn(v.Place, "%s is empty: who waits sees a blank page", r.Template)
-	}
+	r.doubt(len(bytes.TrimSpace(src)) == 0, "template", "%s is empty: who waits sees a blank page", r.Template)
 	if r.CheckTemplate == nil {
 		return
 	}
 	for _, f := range r.CheckTemplate(r.Template, src) {
 		if f.Line > 0 {
-			r.fault(Place{Source: r.Template, Line: f.Line, Col: max(f.Col, 1), Key: v.Key}, "%s", f.Message)
+			r.fault(Place{Source: r.Template, Line: f.Line, Col: max(f.Col, 1), Key: r.pathOf("template")}, "%s", f.Message)
 		} else {
-			r.fault(v.Place, "%s: %s", r.Template, f.Message)
+			r.fault(r.where("template"), "%s: %s", r.Template, f.Message)
 		}
 	}
 }

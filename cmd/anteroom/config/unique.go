@@ -19,15 +19,18 @@ func (v *value) unique(rooms []*room) {
 		}
 		for _, guarded := range r.routes {
 			canonical := guarded.ForGate().String()
-			what := show(canonical)
-			if strings.HasPrefix(canonical, "/") {
-				what = "the path " + what + " of every host"
-			}
 			if first, taken := claim(routes, canonical, guarded.Place); taken {
-				v.fault(guarded.Place, "%s is guarded already, %s", what, onLine(first))
+				v.fault(guarded.Place, "%s is guarded already, %s", describeRoute(canonical), onLine(first))
 			}
 		}
 	}
+}
+
+func describeRoute(canonical string) string {
+	if strings.HasPrefix(canonical, "/") {
+		return fmt.Sprintf("the path %s of every host", show(canonical))
+	}
+	return show(canonical)
 }
 
 // claim returns who has a name already; the first to claim it has it from then on. Everybody may have the empty name.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -118,22 +119,26 @@ func (v *value) otherKind() {
 
 // problem reports that a text is wrong. What is wrong continues a sentence that begins with the text.
 func (v *value) problem(what string) {
-	shown := "the value"
-	// An address with a user in front may carry a password.
-	if !v.of.isSecret() && v.node.Kind == yaml.ScalarNode && !strings.Contains(v.node.Value, "@") {
-		shown = show(v.node.Value)
-		if v.node.ShortTag() != "!!str" {
-			shown = strings.Trim(shown, `"`) // a number looks like one
-		}
-	}
 	if v.layer == fromFile && strings.Contains(v.node.Value, "${") || len(what) > maxMessage/2 {
 		// A suggestion would show what the variable stands for, or is of no help at such a length.
 		what, _, _ = strings.Cut(what, " (did you mean")
 	}
-	v.reject("%s %s", shown, what)
+	v.reject("%s %s", v.shown(), what)
 }
 
-// wrong reports a value, which makes the list of texts wrong that it is in.
+// shown is a text as messages show it. An address with a user in front is not shown: it may carry a password.
+func (v *value) shown() string {
+	switch n := v.node; {
+	case v.of.isSecret(), n.Kind != yaml.ScalarNode, strings.Contains(n.Value, "@"):
+		return "the value"
+	case n.ShortTag() != "!!str":
+		return strings.Trim(show(n.Value), `"`) // a number looks like one
+	default:
+		return show(n.Value)
+	}
+}
+
+// reject reports a value, which makes the list of texts wrong that it is in.
 func (v *value) reject(format string, args ...any) {
 	v.wrong = true
 	if v.list != nil && v.of.inner == nil {
@@ -180,17 +185,14 @@ func (v *value) pathOf(name string) string {
 	return v.Key + "." + name
 }
 
-// isGiven says whether a key was given at all.
-func (v *value) isGiven(name string) bool { return v.get(name) != nil }
+// isGiven says whether any of the keys was given at all.
+func (v *value) isGiven(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return v.get(name) != nil })
+}
 
 // fine says whether all of the keys are as they should be: given and right, or left to their defaults.
 func (v *value) fine(names ...string) bool {
-	for _, name := range names {
-		if found := v.get(name); found != nil && found.wrong {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(name string) bool { return v.isGiven(name) && v.get(name).wrong })
 }
 
 // layerOf is the layer of what a key says, 0 if that is nothing.
