@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -34,7 +35,7 @@ func (v *value) copy() *yaml.Node {
 		v.otherKind()
 	case v.of.isSingle(n):
 		v.copied = v.copyList([]*yaml.Node{n})
-	case n.Kind != v.of.nodeKind(): // The decoder minds the kind, so that is all it has to see.
+	case n.Kind != cmp.Or(nodeKinds[v.of.Kind], yaml.ScalarNode): // The decoder minds the kind, so that is all it has to see.
 		v.copied = &yaml.Node{Kind: n.Kind, Tag: "!!str"}
 	case n.Kind == yaml.SequenceNode:
 		v.copied = v.copyList(n.Content)
@@ -47,18 +48,6 @@ func (v *value) copy() *yaml.Node {
 		v.copied.Line = v.number
 	}
 	return v.copied
-}
-
-// nodeKind is the kind of node that the file should have for the key.
-func (k *Key) nodeKind() yaml.Kind {
-	switch {
-	case k.item != nil:
-		return yaml.SequenceNode
-	case k.inner != nil:
-		return yaml.MappingNode
-	default:
-		return yaml.ScalarNode
-	}
 }
 
 // isSingle says whether a text may stand for the list of itself alone.

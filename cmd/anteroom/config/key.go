@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -81,20 +83,13 @@ func flagName(key string) string {
 	return strings.NewReplacer("_", "-", ".", "-").Replace(key)
 }
 
-// types are those that the file may give a value. A duration may have any.
-func (k *Key) types() []string {
-	switch k.Kind {
-	case "bool":
-		return []string{"!!bool"}
-	case "int":
-		return []string{"!!int"}
-	case "number":
-		return []string{"!!int", "!!float"}
-	case "duration":
-		return scalarTags
-	default:
-		return []string{"!!str"}
-	}
+// nodeKinds are the kinds of node that the file should have for a kind of key, other than a scalar.
+var nodeKinds = map[string]yaml.Kind{"list": yaml.SequenceNode, "mappings": yaml.SequenceNode, "mapping": yaml.MappingNode}
+
+// typesOf are the types that the file may give a kind of value. A duration may have any.
+var typesOf = map[string][]string{
+	"bool": {"!!bool"}, "int": {"!!int"}, "number": {"!!int", "!!float"}, "duration": scalarTags,
+	"string": {"!!str"}, "file": {"!!str"}, "dir": {"!!str"}, "url": {"!!str"},
 }
 
 // isText says whether the file has to have a string.

@@ -55,7 +55,7 @@ var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 func (v *value) hasType(text string) bool {
 	k, tag := v.of, v.node.ShortTag()
 	switch {
-	case slices.Contains(k.types(), tag):
+	case slices.Contains(typesOf[k.Kind], tag):
 		return true
 	case k.isText():
 		v.reject("expects %s, got %s: a string needs quotes here", k.wants(), kindOf(v.node))
