@@ -23,7 +23,7 @@ type placedRoute struct {
 	Place
 }
 
-// describesRoom says whether the room that the top of the file does not have is described by variables and flags.
+// describesRoom says whether variables and flags describe the room that the file does not have: always where there is no file.
 func (v *value) describesRoom() bool { return v.Line == 0 || len(v.outsideOfRoom()) > 0 }
 
 // outsideOfRoom is what variables and flags say of a room.

@@ -21,20 +21,20 @@ const (
 	fromFlag
 )
 
-// value is what was written for a key or as an item of a list, and where.
+// value is what was written for a key or as an item of a list, and where. One that is a mapping can be asked about the keys in it.
 type value struct {
 	*loader
 	Place
 	of     *Key       // the key that it is the value of; of an unknown key, the mapping that it is in
 	node   *yaml.Node // aliases resolved
 	layer  layer
-	outer  bool // variables and flags may say more of what is in it
-	list   *value
+	outer  bool       // variables and flags may say more of what is in it
+	list   *value     // that it is an item of
 	items  []*value   // of a list, those that are mappings, in the order that the decoder gives them
 	copied *yaml.Node // nil if the decoder is to read nothing
-	number int
-	isKey  bool // that nobody knows
-	wrong  bool
+	number int        // counted from 1; the line of the copy
+	isKey  bool       // that nobody knows
+	wrong  bool       // and that was reported
 }
 
 // loader reads values and reports what is wrong with them.
