@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Cookies are all cookies of ours that a request brings, of whatever rooms.
+// Cookies are all cookies of ours that a request brings, of all rooms.
 type Cookies struct {
 	names []string
-	of    map[string][]string // by those, each as it stands in the header: "name=value", or "__Host-name=value"
+	of    map[string][]string // by name, each cookie as the header has it: "name=value" or "__Host-name=value"
 }
 
-// ReadAll finds them in one pass over the Cookie header lines of a request. The only
-// error is ErrUnreadable.
+// ReadAll finds our cookies in one pass over the Cookie header lines of a request. The
+// only error is ErrUnreadable.
 func ReadAll(header http.Header) (Cookies, error) {
 	c := Cookies{of: map[string][]string{}}
 	lines := header["Cookie"]
@@ -29,6 +29,7 @@ func ReadAll(header http.Header) (Cookies, error) {
 // order in which they first came.
 func (c Cookies) Names() []string { return c.names }
 
+// scan adds our cookies of a line.
 func (c *Cookies) scan(line string) {
 	for from := 0; ; {
 		at := strings.Index(line[from:], namePrefix)
@@ -36,8 +37,7 @@ func (c *Cookies) scan(line string) {
 			return
 		}
 		at += from
-		before := line[:at]
-		bare := strings.TrimSuffix(before, hostPrefix)
+		bare := strings.TrimSuffix(line[:at], hostPrefix)
 		if !startsCookie(bare) {
 			from = at + len(namePrefix)
 			continue
@@ -47,19 +47,21 @@ func (c *Cookies) scan(line string) {
 			return
 		}
 		from = at + end
-		if line[from] != '=' {
-			continue
+		if line[from] == '=' {
+			cookie, _, _ := strings.Cut(line[len(bare):], ";")
+			c.add(line[at:from], cookie)
 		}
-		name := line[at:from]
-		if c.of[name] == nil {
-			c.names = append(c.names, name)
-		}
-		whole, _, _ := strings.Cut(line[len(bare):], ";")
-		c.of[name] = append(c.of[name], whole)
 	}
 }
 
-// ReadFrom is Read of cookies that were found already.
+func (c *Cookies) add(name, cookie string) {
+	if c.of[name] == nil {
+		c.names = append(c.names, name)
+	}
+	c.of[name] = append(c.of[name], cookie)
+}
+
+// ReadFrom is Read for cookies that ReadAll has found.
 func (j *Jar) ReadFrom(c Cookies) Ticket {
 	return j.first(c.of[j.codec.name])
 }

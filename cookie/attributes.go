@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// SameSite says to which requests browsers attach the cookie. The zero value
-// is the same as SameSiteAuto.
+// SameSite says to which requests browsers attach the cookie. The zero value means
+// SameSiteAuto.
 type SameSite string
 
 // The values of SameSite.
@@ -20,30 +20,30 @@ const (
 	SameSiteAuto SameSite = "auto"
 	// SameSiteLax sends the cookie with top-level navigation from elsewhere.
 	SameSiteLax SameSite = "lax"
-	// SameSiteNone sends the cookie with every request. Browsers take it only
-	// if it is Secure: where the cookie is not, Lax is written instead.
+	// SameSiteNone sends the cookie with every request. Browsers accept that only from a
+	// Secure cookie: where the cookie is not Secure, it gets Lax.
 	SameSiteNone SameSite = "none"
 	// SameSiteStrict sends the cookie with requests of the same site only.
 	SameSiteStrict SameSite = "strict"
 )
 
-// Secure says whether browsers keep the cookie to https. The zero value is the
-// same as SecureAuto.
+// Secure says whether browsers send the cookie over https only. The zero value means
+// SecureAuto.
 type Secure string
 
 // The values of Secure.
 const (
 	// SecureAuto makes the cookie Secure when the visitor came over https.
 	SecureAuto Secure = "auto"
-	// SecureAlways makes the cookie Secure, whatever the visitor came over.
+	// SecureAlways makes the cookie Secure, also when the visitor came over http.
 	SecureAlways Secure = "always"
 	// SecureNever leaves Secure out.
 	SecureNever Secure = "never"
 )
 
-// Attributes are the attributes of a cookie that an operator can choose. The
-// others are fixed: HttpOnly, Path=/, and a Max-Age of a day, which only has
-// to outlive what the ticket itself says. The zero value is all automatic.
+// Attributes are the attributes of a cookie that an operator can choose. The others are
+// fixed: HttpOnly, Path=/, and a Max-Age of a day, which is longer than any ticket is
+// valid. In the zero value all are automatic.
 type Attributes struct {
 	// SameSite defaults to SameSiteAuto.
 	SameSite SameSite
@@ -51,9 +51,9 @@ type Attributes struct {
 	// Secure defaults to SecureAuto.
 	Secure Secure
 
-	// Domain makes browsers send the cookie to this domain and everything
-	// below it. By default it goes to the very host that set it, and to
-	// nobody else. A leading dot means nothing and is dropped.
+	// Domain makes browsers send the cookie to this domain and everything below it. By
+	// default they send it to the host that has set it alone. A leading dot means nothing
+	// and is dropped.
 	Domain string
 }
 
@@ -96,7 +96,7 @@ func CheckDomain(domain string) string {
 	return ""
 }
 
-// isSecure says whether a cookie set over https, or not, is Secure.
+// isSecure reports whether a cookie is Secure that is set over https, or over http.
 func (a Attributes) isSecure(https bool) bool {
 	switch a.Secure {
 	case SecureAlways:
@@ -124,9 +124,9 @@ func (a Attributes) sameSite(https bool) http.SameSite {
 	return http.SameSiteLaxMode
 }
 
-// cookie returns the cookie that browsers are sent, without value and domain. With
-// SameSite=None goes Partitioned: in a frame of another site, browsers that
-// refuse third-party cookies keep no other.
+// cookie returns the cookie for browsers, without value and domain. With SameSite=None it is
+// Partitioned: in a frame of another site, browsers that refuse third-party cookies keep no
+// others.
 func (a Attributes) cookie(name string, https bool) *http.Cookie {
 	c := &http.Cookie{
 		Name: name, Path: "/", MaxAge: maxAge, HttpOnly: true,
@@ -139,8 +139,8 @@ func (a Attributes) cookie(name string, https bool) *http.Cookie {
 	return c
 }
 
-// domain returns the Domain attribute as it is appended to a Set-Cookie header.
-// net/http would leave out a name with an underscore, which browsers take.
+// domain returns the Domain attribute as it is appended to a Set-Cookie header. net/http
+// would leave out a name with an underscore, which browsers accept.
 func (a Attributes) domain() string {
 	if a.Domain == "" {
 		return ""

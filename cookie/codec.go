@@ -8,15 +8,15 @@ import (
 	"github.com/gorilla/securecookie"
 )
 
-// MaxValueLen is the length of the longest cookie value that is opened or
-// made, in bytes. A longer one is refused before any cryptography.
+// MaxValueLen is the length of the longest cookie value that a Codec opens or makes, in
+// bytes. It refuses a longer one before any cryptography.
 const MaxValueLen = 512
 
 // minValueLen is the length of the shortest value that can open: the encoding of a
 // time, "|", an encoded vector of 16 bytes with a payload of one, "|" and a MAC.
 const minValueLen = 92
 
-// Config says how a Codec seals.
+// Config is the name and the keys of a Codec.
 type Config struct {
 	// Name is the cookie's name without "__Host-", as Name returns it.
 	// Required.
@@ -90,7 +90,7 @@ func (c *Codec) Name() string { return c.name }
 // MaxValueLen.
 func (c *Codec) Encode(payload []byte) (string, error) {
 	if len(payload) == 0 {
-		// It could be sealed, and would never open again.
+		// securecookie would seal it, and never open it again.
 		return "", fmt.Errorf("sealing a ticket: %w", errEmptyPayload)
 	}
 	value, err := c.encode(0, payload)
@@ -100,10 +100,9 @@ func (c *Codec) Encode(payload []byte) (string, error) {
 	return value, nil
 }
 
-// Decode opens a value and returns its payload, which the caller may keep and
-// change, and the index in Config.Keys of the key that opened it: any but 0
-// is an old key. A value that no key opens, whatever the reason, is not an
-// error: ok is false, and whoever sent it is a new visitor.
+// Decode opens a value. It returns the payload, which the caller may keep and change, and
+// the index in Config.Keys of the key that has opened it: any but 0 is an old key. If no
+// key opens the value, ok is false. That is not an error: the visitor is a new one.
 func (c *Codec) Decode(value string) (payload []byte, key int, ok bool) {
 	if len(value) < minValueLen || len(value) > MaxValueLen {
 		return nil, 0, false

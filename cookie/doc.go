@@ -1,8 +1,8 @@
 // Package cookie carries a visitor's ticket in an HTTP cookie.
 //
-// A ticket is opaque here: some bytes that are sealed (encrypted, then
-// authenticated) into a cookie value, and opened again on the next request.
-// What the bytes mean is the business of the caller.
+// A ticket is opaque here: some bytes that are sealed (encrypted, then authenticated)
+// into a cookie value, and opened again on the next request. Only the caller knows what
+// the bytes mean.
 //
 //	Key         a secret, as a line of text that a file can hold
 //	Codec       payload ⇄ cookie value, with several keys for rotation
@@ -15,8 +15,8 @@
 // The cookie of a room is called "anteroom_" and the room's cookie suffix or
 // name. When the cookie is Secure and has no Domain, browsers see it as
 // "__Host-anteroom_…", which no sibling domain and no plain-http page can
-// set. The name that is bound into the seal is always the one without
-// "__Host-", so a ticket survives a change between http and https; a ticket
+// set. The name that is sealed with the ticket is always the one without
+// "__Host-", so a ticket survives a change between http and https. A ticket
 // of one room never opens as a ticket of another.
 //
 // # Identity

@@ -10,9 +10,9 @@ import (
 // maxAge is a day, in seconds: longer than any ticket is valid.
 const maxAge = 24 * 60 * 60
 
-// ErrUnreadable means that a request's cookies cannot be read as a whole: they
-// are too long, too many, or hold control bytes. The visitor's ticket may be
-// among them, so they must be told, and not be taken for a new visitor.
+// ErrUnreadable means that a request's cookies cannot be read as a whole: they are too long,
+// too many, or have control bytes. The visitor's ticket may be among them. So the visitor
+// has to see an error, and must not be taken for a new one.
 var ErrUnreadable = errors.New("the Cookie header cannot be read")
 
 // Jar reads the tickets of one room from requests and writes them to
@@ -24,9 +24,9 @@ type Jar struct {
 	memory      *memory
 }
 
-// format is what the Set-Cookie headers for one scheme are made of. It is made
-// once, since a cookie's name and attributes stay the same: putting a value between
-// them takes 0.2 µs, and writing the whole cookie by net/http 0.7 µs.
+// format has the parts of the Set-Cookie headers for one scheme. It is made once, because a
+// cookie's name and attributes stay the same: to put a value between them takes 0.2 µs, to
+// write the whole cookie by net/http 0.7 µs.
 type format struct {
 	name   string
 	tail   string // the attributes, as they follow the value
@@ -35,20 +35,20 @@ type format struct {
 
 // Ticket is what Read found.
 type Ticket struct {
-	// Payload is what was sealed, or nil when no ticket of the request opens.
-	// The caller may keep and change it.
+	// Payload is what was sealed, or nil if no ticket of the request opens. The caller
+	// may keep and change it.
 	Payload []byte
 
-	// Key is the index of the key that opened it. Any but 0 is an old key:
+	// Key is the index of the key that has opened the ticket. Any but 0 is an old key:
 	// the ticket should be issued again.
 	Key int
 
-	// Name is the cookie it was found in. Where it differs from
-	// (*Jar).Name of the scheme at hand the ticket should be issued again.
+	// Name is the name of the cookie, as browsers see it. If it differs from (*Jar).Name
+	// for the visitor's scheme, the ticket should be issued again.
 	Name string
 
 	value string
-	known bool // it came from the jar's memory
+	known bool // the jar's memory had it
 }
 
 // NewJar returns a Jar for the codec's cookie. It fails with every fault of
@@ -104,16 +104,16 @@ func (j *Jar) SetCookie(value string, https bool) string {
 	return f.name + "=" + value + f.tail
 }
 
-// DeleteCookie returns a Set-Cookie header value that makes the browser
-// forget the ticket: same name and attributes, empty, Max-Age=0.
+// DeleteCookie returns a Set-Cookie header value that makes the browser forget the ticket:
+// a cookie with the same name and attributes, an empty value and Max-Age=0.
 func (j *Jar) DeleteCookie(https bool) string { return j.format(https).delete }
 
-// Read finds this room's ticket in the Cookie header lines of a request: first
-// among the values that came as "__Host-…", which nobody but this host can have
-// set, then among the others, each in the order they came in. The first that opens
-// counts, however many do not: a page of a sibling domain can set cookies of our
-// name. What that costs is bounded by the 16 KiB that are read, which hold some 150
-// values that could open. None is not an error; the only error is ErrUnreadable.
+// Read finds this room's ticket in the Cookie header lines of a request. It tries the values
+// that came as "__Host-…" first, which nobody but this host can have set, and then the
+// others, both in their order. The first value that opens counts, even after many that do
+// not: a page of a sibling domain can set cookies of our name. The cost is bounded, because
+// Read reads 16 KiB, which have some 150 values that could open. A request without a ticket
+// is not an error; the only error is ErrUnreadable.
 func (j *Jar) Read(header http.Header) (Ticket, error) {
 	lines := header["Cookie"]
 	if len(lines) == 0 {
@@ -125,7 +125,7 @@ func (j *Jar) Read(header http.Header) (Ticket, error) {
 	return j.first(lines), nil
 }
 
-// first returns the first ticket that opens, in the order that Read tells of.
+// first returns the first ticket that opens, in the order of Read.
 func (j *Jar) first(lines []string) Ticket {
 	ticket, others, ok := j.find(lines, true)
 	if !ok && others {
@@ -134,8 +134,8 @@ func (j *Jar) first(lines []string) Ticket {
 	return ticket
 }
 
-// find returns the first ticket that opens of the values that came as "__Host-…",
-// or of the others, and whether there are any of the other kind.
+// find returns the first ticket that opens: of the values that came as "__Host-…", or of
+// the others. It also returns whether it has seen any of the other kind.
 func (j *Jar) find(lines []string, hosts bool) (t Ticket, others, ok bool) {
 	name := j.codec.name
 	if hosts {
@@ -151,9 +151,8 @@ func (j *Jar) find(lines []string, hosts bool) (t Ticket, others, ok bool) {
 	return Ticket{}, others, false
 }
 
-// Remember makes further Reads of the ticket's value cheap, as long as others that
-// are remembered leave it its place. It is worth it for a ticket that will come
-// again as it is.
+// Remember makes further Reads of the ticket's value cheap, until another value takes its
+// place in the jar's memory. It is worth it for a ticket that will come again as it is.
 func (j *Jar) Remember(t Ticket) {
 	if t.Payload != nil && !t.known {
 		j.memory.put(t.value, t.Payload, t.Key)

@@ -20,13 +20,13 @@ const (
 // MinKeyLen is the least length of a key's text, in characters.
 const MinKeyLen = 32
 
-// Key is the secret that seals tickets: one half authenticates, the other
-// encrypts, so that a key can never lack either. Its zero value is no key.
+// Key is the secret that seals tickets. One half authenticates and the other encrypts, so
+// that no key lacks either. The zero value is no key.
 //
-// A Key does not show its secret, whatever verb it is formatted with.
+// A Key does not show its secret with any formatting verb.
 type Key struct {
-	// A function, because fmt cannot look into one: a Key in an unexported
-	// field of some other struct, where Format is not called, stays secret too.
+	// It is a function because fmt cannot look into one: so a Key stays secret also in an
+	// unexported field of another struct, where fmt does not call Format.
 	secret func() []byte
 }
 
@@ -40,10 +40,9 @@ func NewKey() string {
 	return base64.RawURLEncoding.EncodeToString(secret[:])
 }
 
-// ParseKey makes a key of a text as NewKey writes it, or of any other secret of
-// at least MinKeyLen characters, such as other tools make; the halves are derived
-// from it with HKDF (RFC 5869). White space around it is ignored. The error says
-// what is wrong and never quotes the text.
+// ParseKey makes a key from a text that NewKey has written, or from any other secret of at
+// least MinKeyLen characters. It derives the halves with HKDF (RFC 5869). It ignores white
+// space around the text. The error says what is wrong and never quotes the text.
 func ParseKey(text string) (Key, error) {
 	text = strings.TrimSpace(text)
 	switch {

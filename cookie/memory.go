@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// memory keeps values that have been opened, because a browser sends the same
-// one with every part of a page. A hash of the value chooses its entry, which holds
-// the latest; an entry takes some hundred bytes, and get compares the whole value.
+// memory keeps values that have been opened, because a browser sends the same value with
+// every part of a page. A hash of the value chooses its entry, which has the latest such
+// value. An entry takes some hundred bytes. get compares the whole value.
 type memory struct {
 	seed    maphash.Seed
 	entries [1024]atomic.Pointer[opened]
 }
 
-// opened is a value and what it opened to. It does not change.
+// opened is a value with its payload and its key. It does not change.
 type opened struct {
 	value   string
 	payload string
@@ -34,8 +34,7 @@ func (m *memory) get(value string) *opened {
 	return nil
 }
 
-// put remembers a copy of the value, which would else keep the whole header
-// that it was found in.
+// put keeps a copy of the value: the value itself would keep the whole header in memory.
 func (m *memory) put(value string, payload []byte, key int) {
 	m.entry(value).Store(&opened{value: strings.Clone(value), payload: string(payload), key: key})
 }

@@ -15,9 +15,9 @@ const (
 // and the room's cookie suffix, or the room's name where it has none.
 func Name(suffix string) string { return namePrefix + suffix }
 
-// checkName accepts what Name makes of letters, digits, -, _ and dots. A narrow
-// alphabet matters: the name is a part of the sealed text, where "|" ends it,
-// and a part of the Cookie header, where ";" and "=" would.
+// checkName accepts the names that Name makes from letters, digits, -, _ and dots. Other
+// characters could end the name: in the sealed text "|" does, and in the Cookie header ";"
+// and "=" do.
 func checkName(name string) error {
 	suffix, found := strings.CutPrefix(name, namePrefix)
 	if !found {

@@ -7,11 +7,11 @@ import (
 
 const (
 	maxHeaderLen = 16 << 10 // of all Cookie header lines together, in bytes
-	maxCookies   = 3000     // as in net/http, which beyond it reports no cookie at all
+	maxCookies   = 3000     // as in net/http, which reports no cookie at all if there are more
 )
 
-// readable says whether the Cookie header lines of a request are of a size
-// and of bytes that cookies can have.
+// readable reports whether the Cookie header lines of a request have a size and bytes that
+// cookies can have.
 func readable(lines []string) bool {
 	size, cookies := 0, 0
 	for _, line := range lines {
@@ -24,10 +24,10 @@ func readable(lines []string) bool {
 	return true
 }
 
-// hasControl says whether s has a control byte. The tab is none: browsers
-// keep it in cookie values. It looks at eight bytes at once, for every Cookie
-// header goes through here: a byte at a time, as in httpguts.ValidHeaderFieldValue,
-// a look into 460 bytes of cookies takes 0.6 µs instead of 0.3 (BenchmarkReadNone).
+// hasControl reports whether s has a control byte. The tab counts as none: browsers keep it
+// in cookie values. hasControl looks at eight bytes at once, because it reads every Cookie
+// header: a byte at a time, as in httpguts.ValidHeaderFieldValue, 460 bytes of cookies take
+// 0.6 µs instead of 0.3 (BenchmarkReadNone).
 func hasControl(s string) bool {
 	for ; len(s) >= 8; s = s[8:] {
 		word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -39,8 +39,8 @@ func hasControl(s string) bool {
 	return hasControlByte(s)
 }
 
-// mayHaveControl is true whenever one of the eight bytes is below ' ', the tab
-// included, or is DEL: then a subtraction borrows from its highest bit.
+// mayHaveControl is true if one of the eight bytes is below ' ', the tab included, or is
+// DEL: then a subtraction borrows from its highest bit.
 func mayHaveControl(word uint64) bool {
 	const (
 		ones  = 0x0101010101010101
@@ -59,9 +59,9 @@ func hasControlByte(s string) bool {
 	return false
 }
 
-// values yields the values of the cookies called name, and of those called
-// "__Host-" and name, which are host's, in their order. It looks for the name
-// rather than at every cookie: most of a Cookie header is other people's.
+// values yields, in their order, the values of the cookies with the name, and of those with
+// "__Host-" and the name, for which host is true. It searches for the name and does not look
+// at every cookie, because most of a Cookie header is other people's.
 func values(lines []string, name string) iter.Seq2[string, bool] {
 	return func(yield func(value string, host bool) bool) {
 		for _, line := range lines {
@@ -85,7 +85,7 @@ func values(lines []string, name string) iter.Seq2[string, bool] {
 	}
 }
 
-// startsCookie says whether a cookie begins right after before.
+// startsCookie reports whether a cookie begins right after before.
 func startsCookie(before string) bool {
 	before = strings.TrimRight(before, " \t")
 	return before == "" || before[len(before)-1] == ';'

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Strip removes every cookie of ours, of whatever room, from the Cookie header
-// lines of a request, and a line, or the header, that has nothing else. All
-// other cookies stay as they came, byte for byte.
+// Strip removes all our cookies, of all rooms, from the Cookie header lines of a request. It
+// removes a line, and the header, if nothing else is left in it. All other cookies stay as
+// they came, byte for byte.
 //
-// The header's Cookie lines are changed in place: the caller must own them.
+// Strip changes the header's Cookie lines in place: the caller must own them.
 func Strip(header http.Header) {
 	lines := header["Cookie"]
 	if !anyOurs(lines) {
@@ -39,11 +39,10 @@ func anyOurs(lines []string) bool {
 	return false
 }
 
-// stripLine returns the line without our cookies. It works on the text, since
-// net/http would not write the other cookies as they came. A cookie goes with the
-// semicolon before it; at the line's beginning, where there is none, with the
-// one after it and the white space that follows. It copies only when others'
-// cookies stand on both sides of ours.
+// stripLine returns the line without our cookies. It works on the text, because net/http
+// would not write the other cookies as they came. With a cookie goes the semicolon before
+// it; at the line's beginning, where there is none, the semicolon after it and the white
+// space that follows. stripLine copies only if other cookies are on both sides of ours.
 func stripLine(line string) string {
 	var kept remainder
 	for at := 0; at <= len(line); {
@@ -59,8 +58,8 @@ func stripLine(line string) string {
 	return kept.rest(line)
 }
 
-// remainder collects what is kept of a line: one run of it for as long as that
-// will do, then a copy.
+// remainder collects what is kept of a line: one run of it as long as there is only one,
+// else a copy.
 type remainder struct {
 	from, to int  // the run
 	begun    bool // whether anything is kept
@@ -70,8 +69,8 @@ type remainder struct {
 func (r *remainder) add(line string, at, end int) {
 	switch {
 	case !r.begun:
-		// The first that is kept. If cookies of ours were before it, then the
-		// white space after them goes with them.
+		// This is the first cookie that is kept. If ours were before it, the white space
+		// after them goes with them.
 		for at > 0 && at < end && (line[at] == ' ' || line[at] == '\t') {
 			at++
 		}
@@ -94,9 +93,9 @@ func (r *remainder) rest(line string) string {
 	return line[r.from:r.to]
 }
 
-// isOurs says whether the text between two semicolons is a cookie of ours.
+// isOurs reports whether the text between two semicolons is a cookie of ours.
 func isOurs(cookie string) bool {
-	// The line ends cannot come off the wire; net/http would trim them, too.
+	// Line ends cannot come over the wire; net/http would trim them, too.
 	name := strings.TrimLeft(cookie, " \t\r\n")
 	name = strings.TrimPrefix(name, hostPrefix)
 	return strings.HasPrefix(name, namePrefix)

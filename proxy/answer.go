@@ -23,46 +23,63 @@ var (
 	closing     = []string{"close"}
 )
 
+// answer turns the queue's decision into an answer.
+func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
+	v.room.CountDecision(d)
+	if d.Outcome != queueroom.Admitted {
+		v.setup.origin.Wanted(r.Host)
+	}
+	switch d.Outcome {
+	case queueroom.Admitted:
+		g.forward(w, r, v, d)
+	case queueroom.Queued:
+		g.queued(w, r, v, d)
+	case queueroom.Rejected:
+		g.rejected(w, r, v, d)
+	case queueroom.Busy:
+		g.busy(w, r, v)
+	}
+}
+
 // queued answers a visitor who waits.
 func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	h, own := w.Header(), make([]string, 2) // one allocation for two headers
-	if d.Issue || v.stale {
-		if own[0] = g.seal(v, d.Ticket); own[0] != "" {
-			h["Set-Cookie"] = append(own[0:1:1], v.excess(r)...)
-		}
+	if cookies := v.appendCookies(own[:0:1], r, &d); len(cookies) > 0 {
+		h["Set-Cookie"] = cookies
 	}
-	language := v.room.language(r)
-	page, told := v.room.waiting(&d, language)
-	own[1] = strconv.Itoa(told.RefreshSeconds)
+	language := v.setup.language(r)
+	page, values := v.setup.waiting(v.room.queue.Numbers(), &d, language)
+	own[1] = strconv.Itoa(values.RefreshSeconds)
 	h["Retry-After"] = own[1:2:2]
-	if language == "" || v.room.set.Custom() {
+	if language == "" || v.setup.set.Custom() {
 		h["Refresh"] = h["Retry-After"]
 	}
-	v.room.write(w, r, page, &told)
+	v.setup.write(w, r, page, &values)
 }
 
-// rejected answers a visitor whom the room does not take. Who sent a form must
-// not take the page for the answer to it.
+// rejected answers a visitor whom the room does not take. A page would look like the
+// answer to a form that was sent.
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	g.setTicket(w.Header(), v, &d)
+	v.setCookies(w.Header(), r, &d)
 	if unsafe(r) {
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return
 	}
-	language := v.room.language(r)
-	v.room.write(w, r, v.room.refusal(language), &templates.Visitor{LastUpdated: v.now.UTC()})
+	page := v.setup.refusal(v.room.queue.Numbers(), v.setup.language(r))
+	v.setup.write(w, r, page, &templates.Visitor{LastUpdated: v.now.UTC()})
 }
 
-// language returns the language of the page that answers a request, and "" if
-// JSON does. The script of the built-in page gets its JSON in any case.
-func (r *room) language(q *http.Request) string {
-	if (r.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && templates.WantsJSON(headerValue(q.Header["Accept"])) {
+// language returns the language of the page that answers a request, or "" if JSON
+// answers it. The script of the built-in page gets JSON whatever json_response_enabled
+// says.
+func (rs *roomSetup) language(q *http.Request) string {
+	if (rs.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && templates.WantsJSON(headerValue(q.Header["Accept"])) {
 		return ""
 	}
-	return r.set.Match(headerValue(q.Header["Accept-Language"]))
+	return rs.set.Match(headerValue(q.Header["Accept-Language"]))
 }
 
-// headerValue is the value of a header that may stand on several lines.
+// headerValue returns the value of a header that may have several lines.
 func headerValue(lines []string) string {
 	switch len(lines) {
 	case 0:
@@ -80,7 +97,7 @@ func headerValue(lines []string) string {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // write sends a page or JSON with a visitor's own values in it.
-func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, v *templates.Visitor) {
+func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v *templates.Visitor) {
 	h := w.Header()
 	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, varies, noSniff, page.kind
 	if page.language != nil {
@@ -91,36 +108,35 @@ func (r *room) write(w http.ResponseWriter, q *http.Request, page *page, v *temp
 	}
 	h["Content-Length"] = []string{strconv.Itoa(page.Len(*v))}
 	leaveBody(h, q)
-	w.WriteHeader(r.cfg.StatusCode)
+	w.WriteHeader(rs.cfg.StatusCode)
 	if q.Method == http.MethodHead {
 		return
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	*buf = page.AppendTo((*buf)[:0], *v)
-	// Whoever does not read the answer has gone.
+	// A visitor who does not read the answer has gone.
 	_, _ = w.Write(*buf)
 }
 
-// busy answers a request of someone who would have to wait and that cannot be
-// held back. Its body is not read, and their place is not touched.
+// busy answers a request that cannot be held back, of a visitor who would have to wait.
+// Its body is not read, and the visitor's place stays as it is.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
-	v.room.retryLater(w.Header())
+	retryLater(w.Header(), v.room.settings())
 	if subresource(r) {
-		g.problem(w, r, http.StatusServiceUnavailable, v.room.set.Languages)
+		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
 		return
 	}
 	g.writeProblem(w, r, http.StatusTooManyRequests, g.problems.JSON(http.StatusTooManyRequests), problemType)
 }
 
-// retryLater says when it is worth asking again.
-func (r *room) retryLater(h http.Header) {
-	interval := r.settings().RefreshInterval
-	h["Retry-After"] = []string{strconv.Itoa(int(queue.WholeSeconds(interval) / time.Second))}
+// retryLater sets Retry-After to the refresh interval of a room with the settings.
+func retryLater(h http.Header, s queue.Settings) {
+	h["Retry-After"] = []string{strconv.Itoa(int(queue.WholeSeconds(s.RefreshInterval) / time.Second))}
 }
 
-// problem answers with an error page in the visitor's language, or with
-// problem+json (RFC 9457) for those who ask for JSON.
+// problem answers with an error page in the visitor's language, or with problem+json
+// (RFC 9457) if the request asks for JSON.
 func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, languages *templates.Languages) {
 	if templates.WantsJSON(headerValue(r.Header["Accept"])) || subresource(r) {
 		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
@@ -146,9 +162,9 @@ func (g *Gate) writeProblem(w http.ResponseWriter, r *http.Request, status int, 
 	}
 }
 
-// leaveBody has the connection of HTTP/1 closed after the answer to a request
-// whose body was not read. Before it answers, net/http would else read up to
-// 256 KiB of it, however slowly they come.
+// leaveBody closes the connection of HTTP/1 after the answer to a request whose body was
+// not read. Otherwise net/http reads up to 256 KiB of the body before it answers, however
+// slowly they come.
 func leaveBody(h http.Header, r *http.Request) {
 	if r.ContentLength != 0 && r.ProtoMajor == 1 {
 		h["Connection"] = closing

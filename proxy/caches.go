@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// keepFromCaches has nobody keep an answer: neither caches that go by
-// Cache-Control, nor those of networks and servers with a field of their own, which
-// goes before it. An origin that forbids it already is left as it is.
+// keepFromCaches keeps an answer out of all caches: those that go by Cache-Control, and
+// those of networks and servers that have a field of their own, which they prefer to it.
+// If the origin's Cache-Control already forbids storing, it stays as it is.
 func keepFromCaches(h http.Header) {
 	if !forbidsStoring(h["Cache-Control"]) {
 		h.Set("Cache-Control", "private, no-store")
@@ -27,8 +27,8 @@ func keepFromCaches(h http.Header) {
 	}
 }
 
-// forbidsStoring says whether Cache-Control has the directive no-store, and not
-// must-understand, which takes it back (RFC 9111, section 5.2.2.3).
+// forbidsStoring says whether Cache-Control has the directive no-store without
+// must-understand, which would override it (RFC 9111, section 5.2.2.3).
 func forbidsStoring(lines []string) bool {
 	found := false
 	for _, line := range lines {

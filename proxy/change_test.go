@@ -75,3 +75,50 @@ func TestClosedGateLeavesNothingRunning(t *testing.T) {
 	g.Close()
 	goleak.VerifyNone(t, before)
 }
+
+// Two rooms change places again and again: each request is answered by the origin of its
+// own host, though the room that guards the host may be another than a moment ago.
+func TestEachRequestGoesByOneConfiguration(t *testing.T) {
+	f := start(t, inRealTime)
+	sites := map[string]*site{"a.test": newSite(t), "b.test": newSite(t)}
+	configured := func(names ...string) proxy.Config {
+		c := f.config
+		c.Rooms = nil
+		for i, host := range []string{"a.test", "b.test"} {
+			r := f.room(names[i], "/")
+			r.Routes[0].Host, r.Origin, r.Settings.TotalActiveUsers = host, sites[host].url(t), 1000
+			c.Rooms = append(c.Rooms, r)
+		}
+		return c
+	}
+	require.NoError(t, f.Configure(t.Context(), configured("one", "two")))
+	done := make(chan struct{})
+	var visits sync.WaitGroup
+	for host := range sites {
+		for range 3 {
+			visits.Go(func() {
+				v := f.visitor()
+				v.host = host
+				for {
+					select {
+					case <-done:
+						return
+					default:
+						assert.True(t, v.get("/").in())
+					}
+				}
+			})
+		}
+	}
+	for range 100 {
+		require.NoError(t, f.Configure(t.Context(), configured("two", "one")))
+		require.NoError(t, f.Configure(t.Context(), configured("one", "two")))
+	}
+	close(done)
+	visits.Wait()
+	for host, s := range sites {
+		for _, r := range s.requests() {
+			assert.Equal(t, host, r.Host)
+		}
+	}
+}

@@ -9,10 +9,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/config"
 	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // Config is what a gate is made of.
@@ -29,26 +28,7 @@ type Config struct {
 }
 
 // RoomConfig is one room of a gate.
-type RoomConfig struct {
-	Name             string            // letters, digits, - and _
-	Routes           []route.Route     // what it guards
-	Rules            []route.Rule      // what passes it by
-	Origin           *url.URL          // where its visitors go
-	Settings         queue.Settings    // limits and switches; suspended, everything passes and no ticket is issued
-	StatusCode       int               // of answers to those who wait; default 200
-	JSON             bool              // answers in JSON to those who ask for it
-	Page             *templates.Page   // nil for the built-in one
-	Language         string            // the built-in page's default; "" for en-US
-	CookieSuffix     string            // "" for the room's name
-	CookieAttributes cookie.Attributes // of the ticket's cookie
-	Revoke           bool              // the origin may end sessions
-	Subject          subject.Config    // how the site names its own users; its Room is this one
-
-	// Where the routes' paths have a segment in braces, this is a family: a room
-	// for each value, called Name.value. The metrics tell of all of them as Name.
-	MaxRooms int           // at a time; default 100
-	RoomIdle time.Duration // how long a room is kept that is empty and that nobody asks for; default 10m
-}
+type RoomConfig = config.Room
 
 // Options are what a gate works with, and keeps when it is configured anew.
 type Options struct {
@@ -64,8 +44,8 @@ type Options struct {
 	// the store; default none, which suits a store in the same process.
 	Gather time.Duration
 
-	// Slack is how much longer than it is told the store counts sessions; default
-	// none, which suits a store in the same process.
+	// Slack is how much longer the store counts a session than its room asks for;
+	// default none, which suits a store in the same process.
 	Slack time.Duration
 
 	// AdminToken, if set, is asked for by the admin handler's API as a bearer

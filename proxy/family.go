@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // The defaults of a family.
@@ -23,257 +23,230 @@ const (
 	defaultRoomIdle = 10 * time.Minute
 )
 
-// crowdedIdle is how long an empty room is kept at most while there are as many as
-// there may be: it is made again for whoever asks, and another one cannot be made.
+// crowdedIdle is how long an empty room is kept at most while there are max_rooms of
+// them. No other can be made then, and this one is made again when somebody asks.
 const crowdedIdle = 10 * time.Second
 
-// family makes a room for each value of the braces in its path when it is first
-// asked for, and lets go of it when it has been empty for long. It outlives
-// configurations, as lines do.
+// family makes a room for each value of the braces in its path when somebody first
+// asks for it, and drops the room when it has been empty for long. A family outlives
+// configurations, as rooms do.
 type family struct {
-	gate  *Gate
-	model atomic.Pointer[room] // what its rooms have in common, as configured
+	gate *Gate
+	metrics.Counters
+	setup atomic.Pointer[roomSetup] // the latest; the setups of its rooms are made from it
 
-	mu         sync.Mutex // not held through calls to the store
-	members    map[string]*member
-	gone       blindness // of rooms that are gone
-	complained bool      // of a room that could not be made, since one was
+	mu      sync.Mutex         // not held through calls to the store
+	made    map[string]*room   // by value
+	making  map[string]*making // by value
+	dropped storeErrors        // of the rooms that were dropped
+	warned  bool               // the latest room could not be made, and the log says so
 }
 
-// blindness is what line.queue.StoreErrors tells of rooms.
-type blindness struct{ unanswered, letIn uint64 }
-
-func (b *blindness) add(l *line) {
-	unanswered, letIn := l.queue.StoreErrors()
-	b.unanswered += unanswered
-	b.letIn += letIn
+// making is a room that a request makes, and that others may wait for.
+type making struct {
+	done chan struct{} // closed when room and err are final
+	room *room
+	err  error // why there is no room
 }
 
-// member is a value's room, or the making of it.
-type member struct {
-	value string
-	asked time.Time            // when somebody last asked for it; guarded by the family's mu
-	room  atomic.Pointer[room] // its latest configuration; nil until it is made
-	made  chan struct{}        // closed when it is, or has failed
-	err   error                // why it has
-}
-
-// errUnmade means that it is not known why a room could not be made.
-var errUnmade = errors.New("the making of it broke off")
+// errUnmade stays where making a room ends in a panic.
+var errUnmade = errors.New("making the room broke off")
 
 // errFull means that a family has as many rooms as it may.
 var errFull = errors.New("there are max_rooms of them")
 
-// room returns the room of a value. The first who asks makes it, and others who
-// ask meanwhile wait for that.
-func (f *family) room(ctx context.Context, value string) (*room, error) {
-	m, found, err := f.member(value)
-	if err != nil {
-		return nil, err
+// roomFor implements guard. A request that passes every room by makes none.
+func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *roomSetup, value string) (*room, *roomSetup) {
+	if value == "" {
+		f.gate.problem(w, r, http.StatusNotFound, f.gate.languages)
+		return nil, nil
 	}
-	if !found {
-		f.make(m)
+	if to := f.lookUp(value); to != nil {
+		return to, to.setup.Load()
+	}
+	if f.gate.passesBy(w, r, s.trust, f, rs) {
+		return nil, nil
+	}
+	to, err := f.room(r.Context(), value)
+	if err != nil {
+		retryLater(w.Header(), f.settings())
+		f.gate.problem(w, r, http.StatusServiceUnavailable, rs.set.Languages)
+		return nil, nil
+	}
+	return to, to.setup.Load()
+}
+
+// room returns the room of a value. The first request for it makes it, and others that
+// come meanwhile wait for that.
+func (f *family) room(ctx context.Context, value string) (*room, error) {
+	r, m, first := f.lookUpOrBegin(value)
+	switch {
+	case r != nil:
+		return r, nil
+	case m == nil:
+		return nil, errFull
+	case first:
+		f.make(value, m)
 	}
 	select {
-	case <-m.made:
-		return m.room.Load(), m.err
+	case <-m.done:
+		return m.room, m.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// member returns the member of a value, and whether it was there before.
-func (f *family) member(value string) (m *member, found bool, err error) {
-	now := f.gate.o.Clock()
+// lookUpOrBegin returns the room of a value, or else the making of it, which the caller
+// has to do if they are the first. It returns neither if there are too many rooms.
+func (f *family) lookUpOrBegin(value string) (r *room, m *making, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m, found = f.members[value]
-	if !found {
-		if len(f.members) >= f.model.Load().cfg.MaxRooms {
-			f.complain(errFull)
-			return nil, false, errFull
-		}
-		m = &member{value: value, made: make(chan struct{})}
-		f.members[value] = m
+	if r := f.made[value]; r != nil {
+		r.markAsked(f.gate.o.Clock())
+		return r, nil, false
 	}
-	m.asked = now
-	return m, found, nil
+	if m := f.making[value]; m != nil {
+		return nil, m, false
+	}
+	if f.full() {
+		f.warn(errFull)
+		return nil, nil, false
+	}
+	m = &making{done: make(chan struct{})}
+	f.making[value] = m
+	return nil, m, true
 }
 
-// make gives a new member its room, or takes it back, so that the next who asks
-// tries again.
-func (f *family) make(m *member) {
-	defer close(m.made)
+// full says whether the family has as many rooms as it may. The caller holds mu.
+func (f *family) full() bool { return len(f.made)+len(f.making) >= f.setup.Load().cfg.MaxRooms }
+
+// make makes the room of a value. If that fails, the next request tries again.
+func (f *family) make(value string, m *making) {
+	defer close(m.done)
 	f.gate.making.RLock()
 	defer f.gate.making.RUnlock()
-	var r *room
-	err := errUnmade
-	defer func() { f.settle(m, r, err) }() // also after a panic
-	if r, err = f.newRoom(m.value); err != nil {
-		return
-	}
-	m.room.Store(r) // so that what is found out of its origin from now on reaches it
-	f.gate.pauseOne(r)
-	l := r.line
-	f.gate.syncFor(r, l, func() bool { return f.drop(m, l) })
+	m.err = errUnmade
+	defer f.finish(value, m) // also after a panic
+	m.room, m.err = f.newRoom(value)
 }
 
-// settle notes what came of making a room.
-func (f *family) settle(m *member, r *room, err error) {
+// finish ends the making of a room, and puts the room to work if it was made.
+func (f *family) finish(value string, m *making) {
+	f.gate.pausing.Lock() // so that a change of the origin comes before this, or finds the room
+	defer f.gate.pausing.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err != nil {
-		m.err = err
-		delete(f.members, m.value)
-		f.complain(err)
+	delete(f.making, value)
+	if m.err != nil {
+		f.warn(m.err)
 		return
 	}
-	m.room.Store(r)
-	f.complained = false
+	f.made[value], f.warned = m.room, false
+	m.room.queue.Pause(m.room.setup.Load().origin.Failing())
+	f.gate.keepSyncing(m.room, true)
 }
 
-// newRoom returns the room of a value, which the store knows.
+// newRoom returns a room for a value, which the store knows.
 func (f *family) newRoom(value string) (*room, error) {
 	g := f.gate
 	if err := g.sync.Err(); err != nil {
 		return nil, fmt.Errorf("the gate is closed: %w", err)
 	}
-	r, err := f.model.Load().one(value)
+	rs, err := f.setup.Load().forValue(value, g.o.Log)
 	if err != nil {
 		return nil, err
 	}
-	if r.line, err = g.newLine(g.sync, r); err != nil {
+	r, err := g.newRoom(g.sync, rs, f.Counters)
+	if err != nil {
 		return nil, err
 	}
-	_, err = r.line.rebase(g.sync, g.o.Clock(), r.cfg, r.log)
+	r.value, r.drop = value, func() bool { return f.drop(r) }
+	r.setup.Store(rs)
+	r.markAsked(g.o.Clock())
+	_, err = r.overrides.Reload(g.sync, g.o.Clock(), rs.cfg.Settings)
 	return r, err
 }
 
-// one returns the room that a family's model is for a value, without its line.
-func (r *room) one(value string) (*room, error) {
-	one := &room{
-		cfg: r.cfg, keys: r.keys, log: r.family.gate.o.Log, family: r.family, value: value,
-		origin: r.origin, rules: r.rules, set: r.set, roomMetrics: r.roomMetrics,
+// renewed returns the setups that the rooms which there are get under rs, the family's
+// next setup.
+func (f *family) renewed(rs *roomSetup) ([]renewal, error) {
+	rooms, _ := f.rooms()
+	all := make([]renewal, 0, len(rooms))
+	for _, r := range rooms {
+		next, err := rs.forValue(r.value, f.gate.o.Log)
+		if err != nil {
+			return nil, fmt.Errorf("room %q: %w", r.queue.Name(), err)
+		}
+		all = append(all, renewal{r, next})
 	}
-	one.cfg.Name += "." + value
-	if r.cfg.CookieSuffix != "" {
-		one.cfg.CookieSuffix += "." + value
-	}
-	one.cfg.Routes = slices.Clone(r.cfg.Routes)
-	for i := range one.cfg.Routes {
-		to := &one.cfg.Routes[i]
-		to.Path = strings.Replace(to.Path, "{"+to.Value()+"}", value, 1)
-	}
-	return one, one.takeName()
+	return all, nil
 }
 
-// drop lets go of a room in which nobody is and nobody waits, by the latest sync,
-// and which nobody has asked for in a while, sooner if there is no space for
-// another. It says whether it did.
-func (f *family) drop(m *member, l *line) bool {
-	if n := l.queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
+// drop drops a room in which, by the latest sync, nobody is and nobody waits, and for
+// which nobody has asked in room_idle; sooner if the family is full. It says whether it
+// did.
+func (f *family) drop(r *room) bool {
+	if n := r.queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
 		return false
 	}
 	defer f.gate.making.RUnlock()
 	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	cfg := &f.model.Load().cfg
-	idle := cfg.RoomIdle
-	if len(f.members) >= cfg.MaxRooms {
+	idle := f.setup.Load().cfg.RoomIdle
+	if f.full() {
 		idle = min(idle, crowdedIdle)
 	}
-	if now.Sub(m.asked) < idle {
+	if now.UnixNano()-r.asked.Load() < int64(idle) {
 		return false
 	}
-	delete(f.members, m.value)
-	f.gone.add(l)
-	l.room.Store(nil)
+	delete(f.made, r.value)
+	f.dropped.add(r)
+	r.removed.Store(true)
 	return true
 }
 
-// complain logs why a room could not be made, once until one is. The caller holds
-// mu.
-func (f *family) complain(err error) {
-	if !f.complained {
-		f.gate.o.Log.Warn("room not made", zap.String("room", f.model.Load().cfg.Name), zap.Error(err))
+// warn logs why a room could not be made, once until one is made. The caller holds mu.
+func (f *family) warn(err error) {
+	if !f.warned {
+		f.setup.Load().log.Warn("room not made", zap.Error(err))
 	}
-	f.complained = true
+	f.warned = true
 }
 
-// all returns the members that have rooms, by value, and what is told of those
-// that are gone.
-func (f *family) all() (all []*member, gone blindness) {
+// rooms implements guard. The rooms are in the order of their values.
+func (f *family) rooms() ([]*room, storeErrors) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all = make([]*member, 0, len(f.members))
-	for _, m := range f.members {
-		if m.room.Load() != nil {
-			all = append(all, m)
-		}
+	all := make([]*room, 0, len(f.made))
+	for _, r := range f.made {
+		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b *member) int { return cmp.Compare(a.value, b.value) })
-	return all, f.gone
+	slices.SortFunc(all, func(a, b *room) int { return cmp.Compare(a.value, b.value) })
+	return all, f.dropped
 }
 
-// known returns the room of a value if there is one.
+// known implements guard.
 func (f *family) known(value string) *room {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if m, ok := f.members[value]; ok {
-		return m.room.Load()
-	}
-	return nil
+	return f.made[value]
 }
 
-// ask is known for somebody who asks for the room: it stays then.
-func (f *family) ask(value string) *room {
-	now := f.gate.o.Clock()
+// lookUp returns the room of a value, or nil where there is none now, for a request that
+// asks for it.
+func (f *family) lookUp(value string) *room {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m, ok := f.members[value]
-	if !ok {
-		return nil
+	r := f.made[value]
+	if r != nil {
+		r.markAsked(f.gate.o.Clock())
 	}
-	m.asked = now
-	return m.room.Load()
+	return r
 }
 
-// oneOf returns the family's room that guards a request; nil if it has answered
-// instead. A request that passes any room by makes none: it gets the model.
-func (g *Gate) oneOf(w http.ResponseWriter, r *http.Request, s *setup, model *room, value string) *room {
-	if value == "" {
-		g.problem(w, r, http.StatusNotFound, g.languages)
-		return nil
-	}
-	if one := model.family.ask(value); one != nil {
-		return one
-	}
-	if model.exempts(r, s.trust) || preflight(r) {
-		return model
-	}
-	one, err := model.family.room(r.Context(), value)
-	if err != nil {
-		model.retryLater(w.Header())
-		g.problem(w, r, http.StatusServiceUnavailable, model.set.Languages)
-		return nil
-	}
-	return one
-}
+// settings implements guard.
+func (f *family) settings() queue.Settings { return f.setup.Load().cfg.Settings.WithDefaults() }
 
-// keptCookies is of how many rooms of a family a visitor keeps cookies.
-const keptCookies = 24
-
-// excess returns Set-Cookie values that end the cookies of rooms of the family
-// which the visitor has come to before many others.
-func (v visitor) excess(r *http.Request) []string {
-	if v.room.family == nil {
-		return nil
-	}
-	return v.room.jar.Excess(r.Header, keptCookies, v.https)
-}
-
-// isFamily says whether the configuration is of a room for each value.
-func (c *RoomConfig) isFamily() bool {
-	return slices.ContainsFunc(c.Routes, func(r route.Route) bool { return r.Value() != "" })
-}
+// suspended implements guard.
+func (f *family) suspended() bool { return f.setup.Load().cfg.Settings.Suspended }

@@ -187,7 +187,7 @@ func TestRoomsMadeWhileTheOriginFailsLetNobodyIn(t *testing.T) {
 		v.get("/room/a")
 		f.api(http.MethodPatch, "/api/v1/rooms/chat.a", `{"total_active_users": 9}`, nil)
 	}
-	assert.InDelta(t, 1, f.metrics()["anteroom_origin_failing "+f.site.URL].GetGauge().GetValue(), 0)
+	f.originFails(1)
 	assert.NotNil(t, f.visitor().get("/room/b", asJSON).room)
 }
 

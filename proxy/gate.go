@@ -12,17 +12,18 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/events"
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
-// ownPaths is where the gate's own paths live, on every host.
+// ownPaths begins the paths that the gate answers itself, on every host.
 const ownPaths = "/.anteroom/"
 
-// passed are the methods that are told to whoever comes with one that is not.
-var passed = []string{"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
+// allowedMethods are the request methods that the gate sends on to origins.
+var allowedMethods = []string{"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
 
 // Gate is the waiting room as an HTTP handler. It is made by New and ended by
 // Close.
@@ -30,18 +31,18 @@ type Gate struct {
 	o         Options
 	problems  *templates.Problems
 	languages *templates.Languages // of error pages that belong to no room
-	metrics   *metrics
+	metrics   *metrics.Metrics
 	current   atomic.Pointer[setup]
 	draining  atomic.Bool
-	streams   streams
+	events    *events.Hub
 	networks  *networks
 
 	mu       sync.Mutex         // held while configuring
-	making   sync.RWMutex       // written while configuring and closing, read while a family makes a room or drops one
-	pausing  sync.Mutex         // held from reading whether an origin fails to telling its rooms
-	lines    map[string]*line   // by room; they outlive configurations
-	families map[string]*family // by name; they do so, too
-	sync     context.Context    // of the lines' syncing and the beat
+	making   sync.RWMutex       // locked while configuring and closing, read-locked while a family makes a room or drops one
+	pausing  sync.Mutex         // held from reading whether an origin fails until its rooms are paused or not
+	rooms    map[string]*room   // those of their own, by name; they outlive configurations
+	families map[string]*family // by name; they outlive configurations, too
+	sync     context.Context    // of the rooms' syncing and the beat
 	stop     context.CancelFunc // ends it
 	tasks    sync.WaitGroup     // the syncing and the streams' beat
 }
@@ -61,120 +62,77 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		networks: newNetworks(), lines: map[string]*line{}, families: map[string]*family{}}
-	g.metrics = newMetrics(g)
+		networks: newNetworks(), rooms: map[string]*room{}, families: map[string]*family{}}
+	g.events = events.NewHub(g.o.Clock, g.survive)
+	g.metrics = metrics.New(metricsGate{g})
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
 		g.stop()
 		g.tasks.Wait()
 		return nil, err
 	}
-	g.tasks.Go(g.beat)
+	g.tasks.Go(func() { g.events.Run(g.sync) })
 	return g, nil
 }
 
 // ServeHTTP answers a visitor's request.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.current.Load()
-	if g.ownMatter(w, r, s) {
+	if g.answersItself(w, r, s) {
 		return
 	}
-	for _, names := range s.subjects { // rooms may share an origin
-		names.Strip(r, s.trust)
-	}
-	room := g.guard(w, r, s)
+	s.stripSubjects(r)
+	room, rs := g.roomFor(w, r, s)
 	if room == nil {
 		return
 	}
-	if room.exempts(r, s.trust) {
-		room.count(exempt)
-		g.pass(w, r, room.origin)
+	if g.passesBy(w, r, s.trust, room, rs) {
 		return
 	}
-	if preflight(r) {
-		g.uncounted(w, r, room, s.trust, room.closed())
-		return
-	}
-	v, err := room.visitor(r, g.o.Clock(), s.trust)
+	v, err := room.visitor(r, rs, g.o.Clock(), s.trust)
 	if err != nil {
-		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, room.set.Languages)
+		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, rs.set.Languages)
 		return
 	}
 	if subresource(r) && v.ticket.State != queue.Accepted {
-		g.uncounted(w, r, room, s.trust, room.queueing())
+		g.uncounted(w, r, s.trust, room, rs, v.wouldWait())
 		return
 	}
-	g.decided(w, r, v, room.line.queue.Visit(r.Context(), v.now, v.request(hidden(r), unsafe(r) || subresource(r))))
+	d := v.visit(r)
+	g.answer(w, r, v, d)
 }
 
-// ownMatter answers requests that are for no room and no origin, and says
+// answersItself answers requests that are for no room and no origin, and says
 // whether this was one.
-func (g *Gate) ownMatter(w http.ResponseWriter, r *http.Request, s *setup) bool {
+func (g *Gate) answersItself(w http.ResponseWriter, r *http.Request, s *setup) bool {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
-		w.Header()["Allow"] = passed
+		w.Header()["Allow"] = allowedMethods
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 		return true
 	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 		return true
-	case strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths):
+	case isOwn(r):
 		g.own(w, r, s)
 		return true
 	}
 	return false
 }
 
-// namesHost says whether a request names its host in a way that everybody reads
-// alike, or not at all, as only HTTP/1.0 may.
+// isOwn says whether a request is for one of the gate's own paths.
+func isOwn(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths)
+}
+
+// namesHost says whether a request names its host in a way that every server reads
+// alike. A request of HTTP/1.0 may also name none.
 func namesHost(r *http.Request) bool {
 	if r.Host == "" {
 		return !r.ProtoAtLeast(1, 1)
 	}
 	_, ok := route.ParseHost(r.Host)
 	return ok
-}
-
-// guard returns the room that guards a request; nil if it has answered instead.
-func (g *Gate) guard(w http.ResponseWriter, r *http.Request, s *setup) *room {
-	if r.Host == "" && s.table.NamesHosts() {
-		// net/http would name the origin's own host to it, which may be a room's.
-		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
-		return nil
-	}
-	var buf [2]route.Guard
-	switch guards := s.table.All(buf[:0], r.Host, r.RequestURI); len(guards) {
-	case 0:
-		g.unguarded(w, r, s)
-	case 1:
-		if guarding := s.places[guards[0].Room]; guarding.family == nil {
-			return guarding
-		}
-		return g.oneOf(w, r, s, s.places[guards[0].Room], guards[0].Value)
-	default:
-		// Its origin might read it as a path of either: whoever is let into one
-		// must not spell their way into the other.
-		g.problem(w, r, http.StatusBadRequest, g.languages)
-	}
-	return nil
-}
-
-// decided turns the queue's decision into an answer.
-func (g *Gate) decided(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	v.room.note(d)
-	if d.Outcome != queueroom.Admitted {
-		v.room.origin.Wanted(r.Host)
-	}
-	switch d.Outcome {
-	case queueroom.Admitted:
-		g.admit(w, r, v, d)
-	case queueroom.Queued:
-		g.queued(w, r, v, d)
-	case queueroom.Rejected:
-		g.rejected(w, r, v, d)
-	case queueroom.Busy:
-		g.busy(w, r, v)
-	}
 }
 
 // unguarded answers a request that no room guards.
@@ -194,14 +152,14 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 // end, and their visitors open others elsewhere.
 func (g *Gate) Drain() {
 	g.draining.Store(true)
-	g.streams.wakeAll()
+	g.events.Drain()
 }
 
 // Close ends the gate's own work and waits for it. Call it after the servers
 // have been shut down. The store stays open.
 func (g *Gate) Close() {
 	g.making.Lock()
-	g.stop() // a room is made by now, or not any more
+	g.stop() // no family makes a room from now on
 	g.making.Unlock()
 	g.tasks.Wait()
 	for _, o := range g.current.Load().origins {
@@ -209,9 +167,9 @@ func (g *Gate) Close() {
 	}
 }
 
-// keepInSync syncs a line with the store until the gate is closed or the room is
-// gone, and once more then, or until over says after a sync that nobody needs it.
-func (g *Gate) keepInSync(l *line, gone <-chan struct{}, over func() bool) {
+// keepInSync syncs a room with the store until the gate or stop is closed, and once
+// more then. It ends sooner if the room's family drops it.
+func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 	ticker := time.NewTicker(g.o.SyncInterval)
 	defer ticker.Stop()
 	for {
@@ -219,44 +177,30 @@ func (g *Gate) keepInSync(l *line, gone <-chan struct{}, over func() bool) {
 		select {
 		case <-g.sync.Done():
 			last = true
-		case <-gone:
+		case <-stop:
 			last = true
 		case <-ticker.C:
 		}
-		if g.syncOnce(l, over) || last {
+		if g.syncOnce(r) || last {
 			return
 		}
 	}
 }
 
-// syncOnce syncs a line, and returns what over says then.
-func (g *Gate) syncOnce(l *line, over func() bool) bool {
+// syncOnce syncs a room, and says whether its family has dropped it then.
+func (g *Gate) syncOnce(r *room) bool {
 	defer g.survive("sync")
-	if err := l.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
-		g.o.Log.Debug("sync failed", zap.String("room", l.queue.Name()), zap.Error(err))
+	if err := r.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
+		g.o.Log.Debug("sync failed", zap.String("room", r.queue.Name()), zap.Error(err))
 		return false
 	}
-	return over()
+	return r.drop()
 }
 
-// survive, deferred, ends a panic of what the gate does by itself: it costs this once,
-// and neither the gate nor a room.
+// survive, when deferred, ends a panic in what the gate does by itself. What it was
+// doing is lost this once; the gate and its rooms go on.
 func (g *Gate) survive(doing string) {
 	if p := recover(); p != nil {
 		g.o.Log.Error("panic", zap.String("doing", doing), zap.Any("panic", p), zap.Stack("stack"))
-	}
-}
-
-// beat has the event streams do what is to be done, until the gate is closed.
-func (g *Gate) beat() {
-	ticker := time.NewTicker(beatInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-g.sync.Done():
-			return
-		case <-ticker.C:
-			g.streams.beat(g.o.Clock(), g.survive)
-		}
 	}
 }

@@ -8,27 +8,28 @@ import (
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// hold keeps a session active while an answer is under way. Most answers end
-// long before it has anything to do, so that holds are used again.
+// hold keeps a session active while the origin answers a request. Most answers end long
+// before their hold has to do anything, so that holds are pooled.
 type hold struct {
 	mu     sync.Mutex // not held through calls to the store
 	timer  *time.Timer
 	gate   *Gate
 	queue  *queueroom.Room // nil once the answer has ended
 	ticket queue.Ticket
-	seat   *seats // that the answer may keep for its visitor; nil for none
-	long   bool   // the answer keeps the session: it has been touched
+	seat   *seats // where the answer's connection is kept, in case it has to be cut; nil for none
+	long   bool   // its end touches the session, too
 }
 
 var holds = sync.Pool{New: func() any { return new(hold) }}
 
-// hold touches the visitor's session as often as the queue wants it until the hold
-// is ended; that counts too, if it comes so late.
+// hold returns a hold for an answer to the visitor. Until the hold is ended it touches
+// their session as often as the queue asks for it. If it has done so, or the answer is a
+// connection that lasts, its end touches the session once more.
 func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.gate, h.queue, h.ticket = g, v.room.line.queue, t
+	h.gate, h.queue, h.ticket = g, v.room.queue, t
 	wait := h.queue.TouchIn(v.now, t)
 	if h.timer == nil {
 		h.timer = time.AfterFunc(wait, h.touch)
@@ -52,8 +53,8 @@ func (h *hold) touch() {
 	h.timer.Reset(h.queue.TouchEvery())
 }
 
-// end ends the hold. One whose timer has fired is not used again: the touch may be
-// still to come, and would be another answer's.
+// end ends the hold. A hold whose timer has fired is not pooled: its touch may be still
+// to come, and would touch the session of another answer.
 func (h *hold) end() {
 	h.mu.Lock()
 	idle := h.timer.Stop()

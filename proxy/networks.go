@@ -14,35 +14,35 @@ const (
 	uncountedUnderWay  = 50  // whose answers have not ended
 )
 
-// networks bounds what passes uncounted, by the network that it comes from. Its size
-// is fixed, and who comes from many networks gets no more than all of it: networks
-// share a place, each with one in 16,384 of the others.
+// networks bounds what passes uncounted, by the network that it comes from. It has a
+// fixed number of entries, and each network shares its entry with one in 16,384 of the
+// others. Requests from very many networks get no more than all entries together.
 type networks struct {
-	seed   maphash.Seed
-	places [16384]network
+	seed    maphash.Seed
+	entries [16384]network
 }
 
 func newNetworks() *networks { return &networks{seed: maphash.MakeSeed()} }
 
-// of returns the network of an address; the same one for all that are not known.
+// of returns the network of an address. Addresses that are not known share one.
 func (n *networks) of(addr netip.Addr) *network {
 	bits := 24
 	if addr.Is6() {
 		bits = 56
 	}
 	prefix, _ := addr.Prefix(bits) // the zero Prefix for an address that is not known
-	return &n.places[maphash.Comparable(n.seed, prefix)%uint64(len(n.places))]
+	return &n.entries[maphash.Comparable(n.seed, prefix)%uint64(len(n.entries))]
 }
 
-// network is what has come from one of them.
+// network is what has come uncounted from a network.
 type network struct {
-	used     atomic.Int64 // until when it has used its rate (a leaky bucket, as in GCRA), in nanoseconds since 1970
+	spent    atomic.Int64 // until when its rate is spent (a leaky bucket, as in GCRA), in nanoseconds since 1970
 	underWay atomic.Int32
 }
 
-// enter says whether a request may pass. If so, leave is to be called at its end.
+// enter says whether a request may pass. If it may, the caller calls leave at its end.
 func (n *network) enter(now time.Time) bool {
-	if n.underWay.Add(1) <= uncountedUnderWay && n.use(now) {
+	if n.underWay.Add(1) <= uncountedUnderWay && n.spend(now) {
 		return true
 	}
 	n.leave()
@@ -51,16 +51,16 @@ func (n *network) enter(now time.Time) bool {
 
 func (n *network) leave() { n.underWay.Add(-1) }
 
-// use takes one request off the network's rate, if there is one left.
-func (n *network) use(now time.Time) bool {
+// spend takes one request off the network's rate. It says whether there was one left.
+func (n *network) spend(now time.Time) bool {
 	const each = time.Second / uncountedPerSecond
 	for {
-		used := n.used.Load()
-		next := max(used, now.UnixNano()) + int64(each)
+		spent := n.spent.Load()
+		next := max(spent, now.UnixNano()) + int64(each)
 		if next-now.UnixNano() > int64(uncountedBurst*each) {
 			return false
 		}
-		if n.used.CompareAndSwap(used, next) {
+		if n.spent.CompareAndSwap(spent, next) {
 			return true
 		}
 	}

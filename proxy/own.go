@@ -2,10 +2,8 @@ package proxy
 
 import (
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/queue"
@@ -13,7 +11,7 @@ import (
 
 // own answers requests for the gate's own paths.
 func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
-	method, answer := http.MethodGet, g.events
+	method, answer := http.MethodGet, g.serveEvents
 	switch r.URL.Path {
 	case ownPaths + "events":
 	case ownPaths + "session":
@@ -35,16 +33,13 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 }
 
-// leave is the goodbye of a visitor's page: they are not counted until they come
-// back, unless another page of theirs is open. It is said to the room of the page that
-// the beacon names as its referrer, or else to every room that the visitor has a
-// ticket of.
+// leave takes the goodbye of a visitor's page. The visitor is not counted until they
+// come back, unless another page of theirs is open. The goodbye is for the room that
+// guards the page, or else for every room that the visitor has a ticket of.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
-	of, told := s.ofPage(r)
-	// Whose cookies cannot be read has none that counts.
-	visitors, _ := g.visitors(r, s, of, told)
+	visitors, _ := g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
 	for _, v := range visitors {
-		if v.ticket.State == queue.Waiting && !g.streams.goodbye(v.room.line, v.ticket.ID, v.now) {
+		if v.ticket.State == queue.Waiting && !g.events.Goodbye(v.room.forEvents(), v.ticket.ID, v.now) {
 			v.room.leave(v.now, v.ticket)
 		}
 	}
@@ -52,82 +47,50 @@ func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (r *room) leave(now time.Time, t queue.Ticket) {
-	r.line.queue.Leave(now, t)
-	r.count(left)
-}
-
-// ofPage returns the room of the page that sent a request, nil if there is none such,
-// and whether the request tells of a page of a room's at all.
-func (s *setup) ofPage(r *http.Request) (of *room, told bool) {
+// visitorsOfPage returns who sent a request from a page: the visitor of the room that
+// guards the page, which the Referer header names, or nobody if the room's family does
+// not have it now. A request that names no such page is from a visitor of each room
+// whose ticket came along. It fails if the cookies cannot be read.
+func (g *Gate) visitorsOfPage(r *http.Request, s *setup) ([]visitor, error) {
 	page, err := url.Parse(r.Referer())
-	if err != nil || page.Host != r.Host {
-		return nil, false
+	if err == nil && page.Host == r.Host {
+		if of, found := s.roomAt(page.Host, page.RequestURI()); found {
+			return g.visitorOf(r, s, of)
+		}
 	}
-	return s.guarding(page.Host, page.RequestURI())
+	return g.ticketHolders(r, s)
 }
 
-// visitors returns who sent a request: the visitor of the room that it has told of,
-// whatever they bring, or else of each whose ticket came along. It fails if the cookies
-// cannot be read.
-func (g *Gate) visitors(r *http.Request, s *setup, of *room, told bool) ([]visitor, error) {
-	now := g.o.Clock()
-	switch {
-	case of != nil:
-		v, err := of.visitor(r, now, s.trust)
-		return []visitor{v}, err
-	case told:
+// visitorOf returns who sent a request about a room; nobody if there is none. It fails
+// if the cookies cannot be read.
+func (g *Gate) visitorOf(r *http.Request, s *setup, of *room) ([]visitor, error) {
+	if of == nil {
 		return nil, nil
 	}
+	v, err := of.visitor(r, of.setup.Load(), g.o.Clock(), s.trust)
+	if err != nil {
+		return nil, err
+	}
+	return []visitor{v}, nil
+}
+
+// ticketHolders returns who sent a request, as a visitor of each room whose ticket came
+// along. It fails if the cookies cannot be read.
+func (g *Gate) ticketHolders(r *http.Request, s *setup) ([]visitor, error) {
 	cookies, err := cookie.ReadAll(r.Header)
 	if err != nil {
 		return nil, fmt.Errorf("looking for tickets: %w", err)
 	}
+	now := g.o.Clock()
 	var all []visitor
 	for _, name := range cookies.Names() {
 		for room := range s.withCookie(name) {
-			sealed := room.jar.ReadFrom(cookies)
-			if t := unsealed(sealed); t.State != queue.None {
-				all = append(all, room.holder(r, now, s.trust, t, sealed))
+			rs := room.setup.Load()
+			sealed := rs.jar.ReadFrom(cookies)
+			if t := ticketIn(sealed); t.State != queue.None {
+				all = append(all, room.holder(r, rs, now, s.trust, t, sealed))
 			}
 		}
 	}
 	return all, nil
-}
-
-// withCookie yields the rooms that there are whose cookie has the bare name.
-func (s *setup) withCookie(name string) iter.Seq[*room] {
-	return func(yield func(*room) bool) {
-		for _, place := range s.byCookie[name] {
-			if place.family == nil && !yield(place) {
-				return
-			}
-		}
-		for i := range min(len(name), s.longest+1) {
-			if name[i] != '.' {
-				continue
-			}
-			for _, place := range s.byCookie[name[:i]] {
-				if place.family == nil {
-					continue
-				}
-				if one := place.family.known(name[i+1:]); one != nil && !yield(one) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// guarding returns the room that guards a path; nil if its family has none of that
-// value. It is not ok if none guards it.
-func (s *setup) guarding(host, path string) (of *room, ok bool) {
-	guard, ok := s.table.Match(host, path)
-	if !ok {
-		return nil, false
-	}
-	if of = s.places[guard.Room]; of.family != nil {
-		of = of.family.known(guard.Value)
-	}
-	return of, true
 }

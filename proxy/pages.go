@@ -11,20 +11,20 @@ import (
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
-// pages keeps what was rendered from a room's latest numbers, so that a page is
-// made once a second and state and not once a visitor.
+// pages keeps what was rendered from a room's latest numbers. A page is rendered once
+// for all visitors who are at the same point, about once a second, and not for each.
 type pages struct {
 	mu   sync.Mutex // held while rendering
 	kept atomic.Pointer[rendered]
 }
 
-// rendered are the pages of one set of numbers. It does not change.
+// rendered holds the pages that were rendered from the same numbers. It does not change.
 type rendered struct {
 	numbers *queueroom.Numbers
 	byKey   map[pageKey]*page
 }
 
-// page is a page or JSON, with the headers that all its visitors share.
+// page is a page or JSON, with the headers that it has for every visitor.
 type page struct {
 	*templates.Rendered
 	kind, language, policy []string // header values; nil for none
@@ -38,32 +38,33 @@ type pageKey struct {
 	shape    templates.Shape // of the visitor's place
 }
 
-// waiting returns the page in the language, or JSON if that is empty, for a
-// visitor who waits, and what in it is their own.
-func (r *room) waiting(d *queueroom.Decision, language string) (*page, templates.Visitor) {
-	n := r.line.queue.Numbers()
+// waiting returns the page in the language, or JSON if the language is empty, for a
+// visitor who waits, and the visitor's own values in it.
+func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, language string) (*page, templates.Visitor) {
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
 		RefreshSeconds: int(queue.WholeSeconds(d.Ticket.RefreshInterval) / time.Second),
 	}
 	key := pageKey{language: language}
-	switch n.Settings.Method {
-	case queue.FIFO:
+	switch method := n.Settings.Method; {
+	case method.OrdersBuckets():
 		key.bucket = n.BucketOf(d.Ticket.ArrivedAt)
-	case queue.Line:
+	case method.HasExactLine():
 		v.Place = placeOf(n, d)
 		key.shape = v.Place.Shape()
 	}
-	return r.pages.get(r, n, key, v.Place), v
+	return rs.pages.get(rs, n, key, v.Place), v
 }
 
-// refusal returns the page or JSON for a visitor who is rejected.
-func (r *room) refusal(language string) *page {
-	return r.pages.get(r, r.line.queue.Numbers(), pageKey{language: language, rejected: true}, templates.Place{})
+// refusal returns the page in the language, or JSON if the language is empty, for a
+// visitor who is rejected.
+func (rs *roomSetup) refusal(n *queueroom.Numbers, language string) *page {
+	return rs.pages.get(rs, n, pageKey{language: language, rejected: true}, templates.Place{})
 }
 
-// placeOf is the visitor's place in an exact line: as the store has just told
-// it, or, while it does not answer, what is left without that.
+// placeOf returns the visitor's place in an exact line, as the store has just told it.
+// While the store does not answer, the place has only the number on the ticket and the
+// room's numbers.
 func placeOf(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
 	p := templates.Place{TicketNumber: d.Ticket.Number, FirstWaitingNumber: n.Line.First, LastWaitingNumber: n.Line.Last, UsersQueued: max(n.Waiting, 1)}
 	if d.Place.Number == 0 {
@@ -80,18 +81,18 @@ func placeOf(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
 	return p
 }
 
-// get returns the page for the numbers and a key; the place is one of the key's
+// get returns the page for the numbers and a key. The place is any that has the key's
 // shape.
-func (p *pages) get(r *room, n *queueroom.Numbers, key pageKey, place templates.Place) *page {
+func (p *pages) get(rs *roomSetup, n *queueroom.Numbers, key pageKey, place templates.Place) *page {
 	if kept := p.kept.Load(); kept != nil && kept.numbers == n {
 		if page, ok := kept.byKey[key]; ok {
 			return page
 		}
 	}
-	return p.render(r, n, key, place)
+	return p.render(rs, n, key, place)
 }
 
-func (p *pages) render(r *room, n *queueroom.Numbers, key pageKey, place templates.Place) *page {
+func (p *pages) render(rs *roomSetup, n *queueroom.Numbers, key pageKey, place templates.Place) *page {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := &rendered{numbers: n, byKey: map[pageKey]*page{}}
@@ -101,32 +102,32 @@ func (p *pages) render(r *room, n *queueroom.Numbers, key pageKey, place templat
 		}
 		maps.Copy(next.byKey, kept.byKey)
 	}
-	made := r.render(told(r.cfg.Name, n, key, place), key.language)
+	made := rs.render(dataOf(rs.cfg.Name, n, key, place), key.language)
 	next.byKey[key] = made
 	p.kept.Store(next)
 	return made
 }
 
-// render makes the page in the language, or JSON if that is empty.
-func (r *room) render(d templates.Data, language string) *page {
+// render makes the page in the language, or JSON if the language is empty.
+func (rs *roomSetup) render(d templates.Data, language string) *page {
 	if language == "" {
-		return &page{Rendered: r.set.JSON(d), kind: jsonType}
+		return &page{Rendered: rs.set.JSON(d), kind: jsonType}
 	}
-	p := &page{Rendered: r.set.Page(language, d), kind: htmlType}
-	if !r.set.Custom() {
+	p := &page{Rendered: rs.set.Page(language, d), kind: htmlType}
+	if !rs.set.Custom() {
 		p.language = []string{language}
 	}
-	if policy := r.set.ContentSecurityPolicy(); policy != "" {
+	if policy := rs.set.ContentSecurityPolicy(); policy != "" {
 		p.policy = []string{policy}
 	}
 	return p
 }
 
-// told is what a room tells a visitor who waits in the bucket or at the place, or
-// is rejected. They are one of those who wait, even where the numbers are from
-// before they came, or from before the method changed: whoever has a place is to
-// come back, and whoever has none is not.
-func told(name string, n *queueroom.Numbers, key pageKey, place templates.Place) templates.Data {
+// dataOf returns what a page says by the room's numbers: to a visitor who waits in the
+// bucket or at the place, or to one who is rejected. The numbers may be older than the
+// visitor's place. One who waits is therefore counted among those who wait, and is
+// never told that the room rejects everyone: their page is to check in again.
+func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Place) templates.Data {
 	wait := n.Wait(key.bucket)
 	ahead, known := n.Ahead(key.bucket)
 	d := templates.Data{
@@ -149,7 +150,7 @@ func told(name string, n *queueroom.Numbers, key pageKey, place templates.Place)
 	switch {
 	case key.rejected:
 		d.QueueingMethod, d.QueueAll, d.UsersQueued = queue.Reject.String(), false, n.Waiting
-	case n.Settings.Method == queue.Reject && !d.QueueAll:
+	case n.Settings.RejectsAll():
 		d.QueueingMethod = queue.FIFO.String()
 	}
 	return d

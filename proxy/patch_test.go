@@ -16,6 +16,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/setting"
 )
 
 func TestPatchChangesARoomWhileItRuns(t *testing.T) {
@@ -61,7 +62,7 @@ func TestPatchChangesARoomWhileItRuns(t *testing.T) {
 func TestEverySettingIsToldAndChangedUnderItsName(t *testing.T) {
 	f := start(t)
 	told := f.describe()
-	for _, s := range queue.Fields(reflect.TypeFor[queue.Settings]()) {
+	for _, s := range setting.Fields(reflect.TypeFor[queue.Settings]()) {
 		value, ok := told[s.Name]
 		require.True(t, ok, s.Name)
 		text, err := json.Marshal(map[string]any{s.Name: value})

@@ -9,23 +9,22 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// seats are the connections that keep their visitors in a room whose occupancy
-// is by connection: when a session ends before its connection, that is cut.
+// seats are the connections that keep their visitors in a room whose occupancy is by
+// connection. When a session ends before its connection, the connection is cut.
 type seats struct {
 	mu   sync.Mutex
 	cuts map[queue.ID]map[*hold]context.CancelFunc
 }
 
-// connects reports whether a request asks for a connection that lasts: a
-// websocket, or a stream of events.
+// connects says whether a request asks for a connection that lasts: a websocket, or a
+// stream of events.
 func connects(r *http.Request) bool {
 	return r.Header["Upgrade"] != nil || strings.Contains(strings.ToLower(headerValue(r.Header["Accept"])), "text/event-stream")
 }
 
-// take has the request that it returns cut when the session ends.
-func (h *hold) take(l *line, r *http.Request) *http.Request {
+// seated returns the request with a context that is cancelled when its connection is cut.
+func (h *hold) seated(s *seats, r *http.Request) *http.Request {
 	ctx, cut := context.WithCancel(r.Context())
-	s := &l.seats
 	s.mu.Lock()
 	if s.cuts == nil {
 		s.cuts = map[queue.ID]map[*hold]context.CancelFunc{}
@@ -41,26 +40,26 @@ func (h *hold) take(l *line, r *http.Request) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// lasts reports whether an answer is a connection that lasts: the origin may have
-// refused it.
+// lasts says whether an answer is a connection that lasts. The origin may have refused
+// to make one.
 func lasts(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusSwitchingProtocols ||
 		resp.StatusCode == http.StatusOK && strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "text/event-stream")
 }
 
-// keep keeps the visitor's seat from now until the hold is ended, and for the
-// room's grace beyond. Where it has been given away, the connection is cut.
-func (h *hold) keep(ctx context.Context) {
+// keepSeat keeps the visitor in the room until the hold is ended, and for the room's
+// grace beyond. If their slot has been given to somebody else, the connection is cut.
+func (h *hold) keepSeat(ctx context.Context) {
 	h.mu.Lock()
 	h.long = true
 	h.mu.Unlock()
-	// The rest of h does not change until it is ended, by who calls this.
+	// The goroutine that calls this ends the hold, too: nothing else of h changes before.
 	if !h.queue.Connect(ctx, h.gate.o.Clock(), h.ticket) {
 		h.seat.cut(h.ticket.ID)
 	}
 }
 
-// leave gives up the hold's part of a seat.
+// leave takes out a hold whose answer has ended.
 func (s *seats) leave(id queue.ID, h *hold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,11 +7,12 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/reply"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// sessionJSON is how the caller stands in one room.
+// sessionJSON is how a visitor stands in one room.
 type sessionJSON struct {
 	Room      string          `json:"room"`
 	Status    string          `json:"status"` // waiting, active or none
@@ -20,78 +21,81 @@ type sessionJSON struct {
 	ExpiresAt *time.Time      `json:"expiresAt,omitempty"`
 }
 
-// session tells a visitor's page, or the site's backend with the visitor's
-// cookies, how the visitor stands: in the room that the query names with room, or
-// that guards its path on this host, or else in each whose ticket they bring. With
-// renew=1 they check in, or their session is renewed; nobody is let in.
+// session tells a visitor's page how the visitor stands in which rooms; the site's
+// backend may ask with the visitor's cookies. With renew=1 the visitor checks in, or
+// their session is renewed; nobody is let in.
 func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
-	of, told, status := s.asked(r)
-	if status != 0 {
+	visitors, status := g.visitorsAsked(r, s)
+	if status != http.StatusOK {
 		g.problem(w, r, status, g.languages)
-		return
-	}
-	visitors, err := g.visitors(r, s, of, told)
-	if err != nil {
-		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, g.languages)
 		return
 	}
 	renew, list := r.URL.Query().Get("renew") == "1", make([]sessionJSON, 0, len(visitors))
 	for _, v := range visitors {
-		d := g.stands(w, r, v, renew)
-		list = append(list, v.room.tellSession(&d))
+		d := v.present(w, r, renew)
+		list = append(list, v.describe(&d))
 	}
 	w.Header()["Vary"], w.Header()["X-Content-Type-Options"] = varies, noSniff
-	reply(w, map[string]any{"rooms": list})
+	reply.JSON(w, map[string]any{"rooms": list})
 }
 
-// asked is the room that a question about a session is about, as visitors wants it,
-// or the status that refuses the question.
-func (s *setup) asked(r *http.Request) (of *room, told bool, status int) {
-	query := r.URL.Query()
-	switch name, path := query.Get("room"), query.Get("path"); {
+// visitorsAsked returns the visitor of the room that a question about a session is
+// about: the query names it with room, or a path that it guards on this host. A question
+// that names neither is about the only room, or about each whose ticket came along. The
+// status refuses the question if it is not 200.
+func (g *Gate) visitorsAsked(r *http.Request, s *setup) (visitors []visitor, status int) {
+	var err error
+	switch name, path := r.URL.Query().Get("room"), r.URL.Query().Get("path"); {
 	case name != "" && path != "":
-		return nil, false, http.StatusBadRequest
+		return nil, http.StatusBadRequest
 	case name != "":
-		if of = s.called(name); of == nil || of.line == nil {
-			return nil, false, http.StatusNotFound
+		of := s.roomNamed(name)
+		if of == nil {
+			return nil, http.StatusNotFound
 		}
-		return of, true, 0
+		visitors, err = g.visitorOf(r, s, of)
 	case path != "":
-		if of, told = s.guarding(r.Host, path); !told {
-			return nil, false, http.StatusNotFound
+		of, found := s.roomAt(r.Host, path)
+		if !found {
+			return nil, http.StatusNotFound
 		}
-		return of, true, 0
-	case len(s.places) == 1 && s.places[0].family == nil:
-		return s.places[0], true, 0
+		visitors, err = g.visitorOf(r, s, of)
+	case len(s.guards) == 1 && s.guards[0].known("") != nil:
+		visitors, err = g.visitorOf(r, s, s.guards[0].known(""))
+	default:
+		visitors, err = g.ticketHolders(r, s)
 	}
-	return nil, false, 0
+	if err != nil {
+		return nil, http.StatusRequestHeaderFieldsTooLarge
+	}
+	return visitors, http.StatusOK
 }
 
-// stands returns the caller's ticket and place as they are, or as they are once
-// renewed.
-func (g *Gate) stands(w http.ResponseWriter, r *http.Request, v visitor, renew bool) (d queueroom.Decision) {
+// present returns the visitor's ticket and place. If renew is set, they check in first,
+// or their session is renewed.
+func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d queueroom.Decision) {
 	q := v.request(hidden(r), false)
-	if !renew || v.room.line.queue.Suspended() {
-		d.Ticket, d.Place = v.room.line.queue.Peek(r.Context(), v.now, q)
+	if !renew || v.room.queue.Suspended() {
+		d.Ticket, d.Place = v.room.queue.Peek(r.Context(), v.now, q)
 		return d
 	}
-	d = v.room.line.queue.CheckIn(r.Context(), v.now, q)
+	d = v.room.queue.CheckIn(r.Context(), v.now, q)
 	if d.Ticket.State == queue.None {
 		return d
 	}
-	v.room.note(d)
-	g.setTicket(w.Header(), v, &d)
-	// What their next request may do, they need not do sooner.
-	d.Ticket.RefreshInterval = max(d.Ticket.RefreshInterval, v.room.line.queue.Settings().RefreshInterval)
+	v.room.CountDecision(d)
+	v.setCookies(w.Header(), r, &d)
+	// A check-in counts for the whole refresh interval: their next need not come sooner.
+	d.Ticket.RefreshInterval = max(d.Ticket.RefreshInterval, v.room.queue.Settings().RefreshInterval)
 	return d
 }
 
-// tellSession tells how somebody stands.
-func (r *room) tellSession(d *queueroom.Decision) sessionJSON {
-	j := sessionJSON{Room: r.cfg.Name, Status: "none"}
+// describe returns what the visitor's page is told of their ticket and place.
+func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
+	j := sessionJSON{Room: v.setup.cfg.Name, Status: "none"}
 	switch t := &d.Ticket; t.State {
 	case queue.Waiting:
-		j.Status, j.Waiting = "waiting", r.tellWaiting(d)
+		j.Status, j.Waiting = "waiting", v.setup.waitingJSON(v.room.queue.Numbers(), d)
 	case queue.Accepted:
 		expires := t.Expires.Time()
 		j.Status, j.ExpiresAt = "active", &expires
@@ -103,14 +107,14 @@ func (r *room) tellSession(d *queueroom.Decision) sessionJSON {
 	return j
 }
 
-// tellWaiting is the object that the JSON of somebody who waits has in it.
-func (r *room) tellWaiting(d *queueroom.Decision) json.RawMessage {
-	page, own := r.waiting(d, "")
-	var told struct {
+// waitingJSON is the object that the JSON of a visitor who waits has in it.
+func (rs *roomSetup) waitingJSON(n *queueroom.Numbers, d *queueroom.Decision) json.RawMessage {
+	page, values := rs.waiting(n, d, "")
+	var object struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`
 	}
-	if err := json.Unmarshal(page.AppendTo(nil, own), &told); err != nil {
-		r.log.Error("numbers not told", zap.Error(err))
+	if err := json.Unmarshal(page.AppendTo(nil, values), &object); err != nil {
+		rs.log.Error("numbers not sent", zap.Error(err))
 	}
-	return told.Room
+	return object.Room
 }

@@ -2,12 +2,8 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -15,19 +11,28 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// setup is one configuration at work. It does not change.
+// setup is one configuration of the gate at work. It does not change. The rooms and
+// families that it names outlive it.
 type setup struct {
 	cfg      Config
 	table    *route.Table
-	places   []*room            // in the order of the table; the model of a family for all of its rooms
-	byCookie map[string][]*room // the places by the bare name of their cookie, of a family without the value
+	guards   []guard            // in the order of the configuration's rooms, by which the table counts them
+	setups   []*roomSetup       // of the guards, in the same order
+	byCookie map[string][]guard // the guards by the bare name of their cookie; for a family without its rooms' values
 	longest  int                // the length of the longest of those names
 	trust    origin.Trust
 	origins  map[string]*origin.Origin
 	subjects map[string]*subject.Reader // of every room, by the header that names its users
 	fallback http.Handler               // for requests that no room guards; nil if they are refused
+}
+
+// renewal is a room and the setup that it gets in the next configuration.
+type renewal struct {
+	room  *room
+	setup *roomSetup
 }
 
 // Configure replaces the configuration as a whole, and keeps the old one if it
@@ -39,159 +44,114 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	defer g.mu.Unlock()
 	g.making.Lock()
 	defer g.making.Unlock()
-	defer g.syncLines()
+	defer g.syncRooms()
 	old := g.current.Load()
 	if old == nil {
 		old = &setup{}
 	}
-	next, renewed, err := g.build(ctx, c, old)
+	next, renewals, err := g.build(ctx, c, old)
 	if err != nil {
 		return fmt.Errorf("configuring the gate: %w", err)
 	}
-	for _, p := range next.places {
-		if f := p.family; f != nil {
-			f.model.Store(p)
-			g.families[p.cfg.Name] = f
-		}
-	}
-	for m, r := range renewed {
-		m.room.Store(r)
-	}
-	g.current.Store(next)
-	g.pause(nil)
-	old.closeBut(next)
+	g.putToWork(next, renewals)
+	old.closeOrigins(next)
 	return nil
 }
 
-// syncLines has those lines synced whose rooms are configured, and no others.
-func (g *Gate) syncLines() {
-	rooms := map[*line]*room{}
+// putToWork makes a setup the one that requests go by, and those of its rooms theirs.
+func (g *Gate) putToWork(next *setup, renewals []renewal) {
+	for i, guard := range next.guards {
+		if f, ok := guard.(*family); ok {
+			f.setup.Store(next.setups[i])
+		}
+	}
+	for _, n := range renewals {
+		n.room.setup.Store(n.setup)
+	}
+	g.current.Store(next)
+	g.pause(nil)
+}
+
+// syncRooms starts to sync the rooms that are configured now, and ends the syncing of
+// those that are not any more.
+func (g *Gate) syncRooms() {
+	configured := map[*room]bool{}
 	if s := g.current.Load(); s != nil {
 		for r := range s.rooms {
-			rooms[r.line] = r
+			configured[r] = true
 		}
 	}
-	for _, l := range g.lines {
-		g.syncFor(rooms[l], l, func() bool { return false })
+	for _, r := range g.rooms {
+		g.keepSyncing(r, configured[r])
 	}
 	for _, f := range g.families {
-		members, _ := f.all()
-		for _, m := range members {
-			l := m.room.Load().line
-			g.syncFor(rooms[l], l, func() bool { return f.drop(m, l) })
+		rooms, _ := f.rooms()
+		for _, r := range rooms {
+			g.keepSyncing(r, configured[r])
 		}
 	}
 }
 
-// syncFor has a line synced for its room, until over says after a sync that nobody
-// needs it; or not any more, if the room is nil. The caller holds making.
-func (g *Gate) syncFor(r *room, l *line, over func() bool) {
-	l.room.Store(r)
+// keepSyncing starts to sync a room if it is at work, and ends its syncing if it is not.
+// The caller holds making.
+func (g *Gate) keepSyncing(r *room, atWork bool) {
+	r.removed.Store(!atWork)
 	switch {
-	case r != nil && l.gone == nil:
-		gone := make(chan struct{})
-		l.gone = gone
-		g.tasks.Go(func() { g.keepInSync(l, gone, over) })
-	case r == nil && l.gone != nil:
-		close(l.gone)
-		l.gone = nil
+	case atWork && r.stopSync == nil:
+		stop := make(chan struct{})
+		r.stopSync = stop
+		g.tasks.Go(func() { g.keepInSync(r, stop) })
+	case !atWork && r.stopSync != nil:
+		close(r.stopSync)
+		r.stopSync = nil
 	}
 }
 
-// build makes a setup, and the rooms that members of its families are to have.
-func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, map[*member]*room, error) {
+// build makes the next setup of the gate, and those of the rooms that there are now. The
+// store knows the rooms' settings then. If build fails, all is as it was.
+func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, []renewal, error) {
 	s := &setup{
 		cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{},
-		subjects: map[string]*subject.Reader{}, byCookie: map[string][]*room{},
+		subjects: map[string]*subject.Reader{}, byCookie: map[string][]guard{},
 	}
-	var err error
-	if s.table, err = route.New(c.routes()); err != nil {
-		return nil, nil, err
-	}
-	if err := g.fill(s, old); err != nil {
-		s.closeBut(old)
-		return nil, nil, err
-	}
-	rooms, renewed, err := s.renew()
+	renewals, err := g.fill(ctx, s, old)
 	if err == nil {
-		err = g.take(ctx, rooms)
+		err = g.rebase(ctx, renewals)
 	}
 	if err != nil {
-		s.closeBut(old)
+		s.closeOrigins(old)
 		return nil, nil, err
 	}
-	return s, renewed, nil
+	return s, renewals, nil
 }
 
-// renew returns the rooms that the setup has at once: those of their own, and
-// those that its families have already, configured anew.
-func (s *setup) renew() (rooms []*room, renewed map[*member]*room, err error) {
-	renewed = map[*member]*room{}
-	for _, p := range s.places {
-		if p.family == nil {
-			rooms = append(rooms, p)
-			continue
-		}
-		members, _ := p.family.all()
-		for _, m := range members {
-			next, err := p.one(m.value)
-			if err != nil {
-				return nil, nil, fmt.Errorf("room %q: %w", next.cfg.Name, err)
-			}
-			next.line = m.room.Load().line
-			rooms, renewed[m] = append(rooms, next), next
-		}
+// fill makes what the setup holds, and returns the next setups of the rooms that there
+// are now. It changes nothing that is at work.
+func (g *Gate) fill(ctx context.Context, s, old *setup) ([]renewal, error) {
+	var err error
+	if s.table, err = route.New(s.cfg.routes()); err != nil {
+		return nil, err
 	}
-	return rooms, renewed, nil
+	if err := g.makeSetups(s, old); err != nil {
+		return nil, err
+	}
+	return g.openGuards(ctx, s)
 }
 
-// rooms yields every room that there is.
-func (s *setup) rooms(yield func(*room) bool) {
-	for _, p := range s.places {
-		rooms, _ := p.rooms()
-		for _, r := range rooms {
-			if !yield(r) {
-				return
-			}
-		}
-	}
-}
-
-// rooms returns the rooms of a place, itself or those of its family, and what is
-// told of those that are gone.
-func (r *room) rooms() (rooms []*room, gone blindness) {
-	if r.family == nil {
-		return []*room{r}, blindness{}
-	}
-	members, gone := r.family.all()
-	for _, m := range members {
-		rooms = append(rooms, m.room.Load())
-	}
-	return rooms, gone
-}
-
-// fill makes the setup's rooms and origins. It changes nothing that is at work.
-func (g *Gate) fill(s, old *setup) error {
-	for i := range s.cfg.Rooms {
-		r, err := g.newRoom(&s.cfg.Rooms[i], s.cfg)
+// makeSetups makes the setups of the setup's rooms and families, and its origins.
+func (g *Gate) makeSetups(s, old *setup) error {
+	for _, cfg := range s.cfg.Rooms {
+		rs, err := g.newRoomSetup(cfg, s.cfg.Keys)
 		if err == nil {
-			r.origin, err = g.originOf(s, old, r.cfg.Origin)
+			rs.origin, err = g.originOf(s, old, cfg.Origin)
 		}
 		if err != nil {
-			return fmt.Errorf("room %q: %w", s.cfg.Rooms[i].Name, err)
+			return fmt.Errorf("room %q: %w", cfg.Name, err)
 		}
-		if r.cfg.isFamily() {
-			r.cfg.Settings.Fleeting = true
-			if r.family = g.families[r.cfg.Name]; r.family == nil {
-				r.family = &family{gate: g, members: map[string]*member{}}
-			}
+		if header := cfg.Subject.Header; header != "" {
+			s.subjects[http.CanonicalHeaderKey(header)] = rs.subjects
 		}
-		if header := r.cfg.Subject.Header; header != "" {
-			s.subjects[http.CanonicalHeaderKey(header)] = r.names
-		}
-		s.places = append(s.places, r)
-		name := r.jar.BareName()
-		s.byCookie[name], s.longest = append(s.byCookie[name], r), max(s.longest, len(name))
+		s.setups = append(s.setups, rs)
 	}
 	if s.cfg.Origin != nil {
 		o, err := g.originOf(s, old, s.cfg.Origin)
@@ -203,99 +163,71 @@ func (g *Gate) fill(s, old *setup) error {
 	return nil
 }
 
-// take gives the rooms their lines and the lines their settings, or leaves all
-// lines as they were.
-func (g *Gate) take(ctx context.Context, rooms []*room) error {
-	for _, r := range rooms {
-		if err := g.open(ctx, r); err != nil {
-			return fmt.Errorf("room %q: %w", r.cfg.Name, err)
+// openGuards gives the setup its rooms and families, those that there are or new ones,
+// and returns the next setups of the rooms.
+func (g *Gate) openGuards(ctx context.Context, s *setup) ([]renewal, error) {
+	var all []renewal
+	for _, rs := range s.setups {
+		guard, renewals, err := g.openGuard(ctx, rs)
+		if err != nil {
+			return nil, err
 		}
+		name := rs.jar.BareName()
+		s.byCookie[name], s.longest = append(s.byCookie[name], guard), max(s.longest, len(name))
+		s.guards, all = append(s.guards, guard), append(all, renewals...)
 	}
-	now := g.o.Clock()
-	before := make([]*RoomConfig, 0, len(rooms))
-	for _, r := range rooms {
-		was, err := r.line.rebase(ctx, now, r.cfg, r.log)
-		if err == nil {
-			before = append(before, was)
-			continue
+	return all, nil
+}
+
+// openGuard returns the room or the family that the setup rs is for, and the next setups
+// of the rooms.
+func (g *Gate) openGuard(ctx context.Context, rs *roomSetup) (guard, []renewal, error) {
+	name := rs.cfg.Name
+	if rs.cfg.IsFamily() {
+		f := g.families[name]
+		if f == nil {
+			f = &family{gate: g, Counters: g.metrics.Room(name), made: map[string]*room{}, making: map[string]*making{}}
+			g.families[name] = f
 		}
-		setBack(ctx, now, rooms, before)
-		return fmt.Errorf("room %q: %w", r.cfg.Name, err)
+		renewals, err := f.renewed(rs)
+		return f, renewals, err
+	}
+	r := g.rooms[name]
+	if r == nil {
+		var err error
+		if r, err = g.newRoom(ctx, rs, g.metrics.Room(name)); err != nil {
+			return nil, nil, fmt.Errorf("room %q: %w", name, err)
+		}
+		g.rooms[name] = r
+	}
+	return r, []renewal{{r, rs}}, nil
+}
+
+// rebase configures the rooms with the settings of their next setups, all or none.
+func (g *Gate) rebase(ctx context.Context, renewals []renewal) error {
+	now := g.o.Clock()
+	before := make([]*queue.Settings, 0, len(renewals))
+	for _, n := range renewals {
+		was, err := n.room.overrides.Reload(ctx, now, n.setup.cfg.Settings)
+		if err != nil {
+			setBack(ctx, now, renewals, before)
+			return fmt.Errorf("room %q: %w", n.setup.cfg.Name, err)
+		}
+		before = append(before, was)
 	}
 	return nil
 }
 
-// setBack gives the first of the rooms the settings that their lines had before;
-// those of a new line were none.
-func setBack(ctx context.Context, now time.Time, rooms []*room, before []*RoomConfig) {
+// setBack gives the first rooms the settings again that they had before. A new room had
+// none.
+func setBack(ctx context.Context, now time.Time, renewals []renewal, before []*queue.Settings) {
 	for i, was := range before {
 		if was == nil {
 			continue
 		}
-		if _, err := rooms[i].line.rebase(ctx, now, *was, rooms[i].log); err != nil {
-			rooms[i].log.Error("room not set back", zap.Error(err))
-		}
-	}
-}
-
-// originOf returns the setup's proxy to the address; rooms of one origin share
-// its connections and its breaker.
-func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
-	if u == nil {
-		return nil, errors.New("it has no origin")
-	}
-	key := strings.TrimSuffix(u.String(), "/")
-	if o, ok := s.origins[key]; ok {
-		return o, nil
-	}
-	c := s.cfg
-	if o, ok := old.origins[key]; ok && c.OriginTimeout == old.cfg.OriginTimeout && slices.Equal(c.TrustedProxies, old.cfg.TrustedProxies) {
-		s.origins[key] = o
-		return o, nil
-	}
-	var o *origin.Origin
-	o, err := origin.New(origin.Config{
-		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Log: g.o.Log,
-		ErrorHandler: g.originFailed,
-		OnResponse:   g.respond,
-		OnChange:     func(bool) { g.pause(o) },
-		Metrics:      g.metrics.origin(key),
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.origins[key] = o
-	return o, nil
-}
-
-// pause holds admissions to the rooms of an origin while it does not answer, or
-// lets them go on. A nil origin stands for all.
-func (g *Gate) pause(o *origin.Origin) {
-	g.pausing.Lock()
-	defer g.pausing.Unlock()
-	s := g.current.Load()
-	if s == nil {
-		return
-	}
-	for r := range s.rooms {
-		if o == nil || r.origin == o {
-			r.line.queue.Pause(r.origin.Failing())
-		}
-	}
-}
-
-// pauseOne is pause for a new room, which pause sees from now on.
-func (g *Gate) pauseOne(r *room) {
-	g.pausing.Lock()
-	defer g.pausing.Unlock()
-	r.line.queue.Pause(r.origin.Failing())
-}
-
-// closeBut closes the setup's origins, except those that the other one has too.
-func (s *setup) closeBut(other *setup) {
-	for key, o := range s.origins {
-		if other.origins[key] != o {
-			o.Close()
+		n := renewals[i]
+		if _, err := n.room.overrides.Reload(ctx, now, *was); err != nil {
+			n.setup.log.Error("room not set back", zap.Error(err))
 		}
 	}
 }

@@ -5,14 +5,13 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// subresource says whether a browser asks for a part of a page, by the
-// Sec-Fetch-Dest header (W3C Fetch Metadata). Whoever sends none, or another, is
-// taken for a visitor, and so is whoever wants more than to read it: anyone can
-// send any header.
+// subresource says whether a browser asks for a part of a page, by the Sec-Fetch-Dest
+// header (W3C Fetch Metadata). Every program can send that header, so that a request
+// which may do more than read is taken for a visitor's all the same.
 func subresource(r *http.Request) bool {
 	values := r.Header["Sec-Fetch-Dest"]
 	if len(values) == 0 {
@@ -26,9 +25,9 @@ func subresource(r *http.Request) bool {
 	return false
 }
 
-// preflight says whether the request is a CORS preflight, which browsers send on
-// their own account: without cookies or a body, and with nothing that would make
-// an origin do more than answer it.
+// preflight says whether the request is a CORS preflight, which browsers send by
+// themselves. It has neither cookies nor a body, and nothing that would make an origin
+// do more than answer it.
 func preflight(r *http.Request) bool {
 	if r.Method != http.MethodOptions || len(r.Header["Origin"]) != 1 || len(r.Header["Access-Control-Request-Method"]) != 1 || r.ContentLength != 0 {
 		return false
@@ -48,34 +47,40 @@ func preflight(r *http.Request) bool {
 	return true
 }
 
-// closed says whether nobody new may enter the room, whoever they are.
-func (r *room) closed() bool {
-	s := r.settings()
-	return s.QueueAll || s.Method == queue.Reject || r.origin.Failing()
+// passesBy says whether a request passes the room by, and if so answers it: a rule
+// exempts it, or the room is suspended, or it is a preflight.
+func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup) bool {
+	switch {
+	case by.suspended() || rs.exempts(r, trust):
+		by.Count(metrics.Exempt)
+		g.pass(w, r, rs.origin)
+	case preflight(r):
+		g.uncounted(w, r, trust, by, rs, rs.admitsNobody(by.settings()))
+	default:
+		return false
+	}
+	return true
 }
-
-// queueing says whether somebody new would have to wait.
-func (r *room) queueing() bool { return r.line.queue.Numbers().Queueing() || r.closed() }
 
 type uncountedKey struct{}
 
-// uncounted answers a request that takes neither a place nor a slot. It is sent on
-// unless the room holds it, or its network has had its share of them.
-func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, room *room, trust origin.Trust, held bool) {
+// uncounted answers a request that takes neither a place nor a slot. The origin gets it
+// unless it is to be withheld, or its network has had its share of such requests.
+func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup, withhold bool) {
 	from := g.networks.of(trust.ClientAddr(r))
-	if held || !from.enter(g.o.Clock()) {
-		room.count(withheld)
-		room.retryLater(w.Header())
+	if withhold || !from.enter(g.o.Clock()) {
+		by.Count(metrics.Withheld)
+		retryLater(w.Header(), by.settings())
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return
 	}
 	defer from.leave()
-	room.count(exempt)
-	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), room.origin)
+	by.Count(metrics.Exempt)
+	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), rs.origin)
 }
 
-// refuseLasting replaces an answer to an uncounted request that would go on, as
-// only that to somebody who is in may.
+// refuseLasting replaces an answer that goes on, if it is to an uncounted request. Only
+// visitors who are in may have such an answer.
 func refuseLasting(resp *http.Response) {
 	if resp.Request.Context().Value(uncountedKey{}) == nil || !lasts(resp) {
 		return

@@ -130,7 +130,8 @@ func TestWhatIsNotCountedIsBoundedByNetwork(t *testing.T) {
 			f.clock.add(time.Hour)
 			assert.Equal(t, 200, from("192.0.2.%d"), "of a /24 after an hour")
 			assert.Equal(t, 200, from("2001:db8:0:ff%02x::1"), "of a /56")
-			assert.Equal(t, 250, from("10.1.%d.1"), "of networks of their own")
+			// One in 30 times one of them shares its entry with a network that has had its share.
+			assert.InDelta(t, 250, from("10.1.%d.1"), 2, "of networks of their own")
 			f.pass(time.Second)
 			assert.Zero(t, f.status("shop").Active)
 		})

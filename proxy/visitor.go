@@ -12,52 +12,71 @@ import (
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// visitor is who sent a request that a room guards.
+// visitor is the person who sent a request that a room guards, or a question about how
+// they stand in the room.
 type visitor struct {
 	room   *room
+	setup  *roomSetup // of the room, loaded once: the whole request goes by it
 	now    time.Time
 	ticket queue.Ticket  // as they brought it
 	sealed cookie.Ticket // what it came in
-	stale  bool          // it should be issued anew: an old key, or the other scheme's name
+	stale  bool          // the ticket is to be issued again: it has an old key, or the cookie's name for the other scheme
 	https  bool
 
-	subject  queue.ID // who the site says they are; the zero ID where it does not
-	priority int16    // what it has signed for them
+	subject  queue.ID // who they are to the site; the zero ID if it does not say
+	priority int16    // that the site has signed for them
 }
 
-// request is what the visitor asks of the queue.
+// request returns what the visitor asks of the queue.
 func (v *visitor) request(hidden, noWait bool) queueroom.Request {
 	return queueroom.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority}
 }
 
-// visitor returns who sent the request, by their ticket and by what the site says
-// of them. It fails if the cookies cannot be read.
-func (r *room) visitor(q *http.Request, now time.Time, trust origin.Trust) (visitor, error) {
-	ticket, sealed, err := r.ticket(q)
-	return r.holder(q, now, trust, ticket, sealed), err
+// visit has the queue decide about the visitor's request.
+func (v *visitor) visit(q *http.Request) queueroom.Decision {
+	return v.room.queue.Visit(q.Context(), v.now, v.request(hidden(q), unsafe(q) || subresource(q)))
 }
 
-// holder is visitor of a ticket that was read already.
-func (r *room) holder(q *http.Request, now time.Time, trust origin.Trust, ticket queue.Ticket, sealed cookie.Ticket) visitor {
-	v := visitor{room: r, now: now, ticket: ticket, sealed: sealed, https: trust.Scheme(q) == "https"}
-	claim, refused := r.names.Read(q, trust, now)
+// wouldWait says whether somebody new would have to wait in the visitor's room.
+func (v *visitor) wouldWait() bool {
+	return v.room.queue.Numbers().Queueing() || v.setup.admitsNobody(v.room.settings())
+}
+
+// visitor returns the visitor who sent a request, by their ticket and by what the site
+// says of them. It fails if the cookies cannot be read.
+func (r *room) visitor(q *http.Request, rs *roomSetup, now time.Time, trust origin.Trust) (visitor, error) {
+	sealed, err := rs.jar.Read(q.Header)
+	return r.holder(q, rs, now, trust, ticketIn(sealed), sealed), err
+}
+
+// holder returns the visitor who sent a request with a ticket that was read already.
+func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origin.Trust, ticket queue.Ticket, sealed cookie.Ticket) visitor {
+	v := visitor{room: r, setup: rs, now: now, ticket: ticket, sealed: sealed, https: trust.Scheme(q) == "https"}
+	claim, refused := rs.subjects.Read(q, trust, now)
 	if refused != nil {
-		r.badTokens.Inc()
-		r.log.Debug("token refused", zap.Error(refused))
+		r.CountBadToken()
+		rs.log.Debug("token refused", zap.Error(refused))
 	}
 	if claim.Subject != "" {
-		v.subject, v.priority = queueroom.SubjectID(r.cfg.Name, claim.Subject), claim.Priority
+		v.subject, v.priority = queueroom.SubjectID(rs.cfg.Name, claim.Subject), claim.Priority
 	}
-	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != r.jar.Name(v.https))
+	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != rs.jar.Name(v.https))
 	return v
+}
+
+// stripSubjects removes the headers by which the site names its users, unless a trusted
+// proxy sent them. It does so for every room, since rooms may share an origin.
+func (s *setup) stripSubjects(r *http.Request) {
+	for _, subjects := range s.subjects {
+		subjects.Strip(r, s.trust)
+	}
 }
 
 // unsafe says whether the request is one that cannot be answered with a page and
 // asked again later.
 func unsafe(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
-// hidden says whether the visitor's page has told that it is in a background
-// tab.
+// hidden says whether the visitor's page has said that it is in a background tab.
 func hidden(r *http.Request) bool {
 	values := r.Header["Anteroom-Visibility"]
 	return len(values) > 0 && values[0] == "hidden"

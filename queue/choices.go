@@ -1,38 +1,9 @@
 package queue
 
-import "fmt"
-
-// Method is how a room chooses among those who wait.
-type Method uint8
-
-// The queueing methods; the zero value is FIFO.
-const (
-	FIFO        Method = iota // earlier buckets first
-	Random                    // an equal chance at every check-in
-	Line                      // first come, first served, to the individual
-	Passthrough               // everyone enters, and is counted
-	Reject                    // nobody enters
+import (
+	"fmt"
+	"slices"
 )
-
-var methodNames = []string{"fifo", "random", "line", "passthrough", "reject"}
-
-// Choices returns the names of all methods.
-func (Method) Choices() []string { return methodNames }
-
-// String returns the method's name as configuration files spell it.
-func (m Method) String() string { return nameOf(methodNames, int(m)) }
-
-// MarshalText returns the method's name.
-func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
-
-// UnmarshalText accepts the names that String returns.
-func (m *Method) UnmarshalText(text []byte) error {
-	i, err := indexOf(methodNames, "queueing method", string(text))
-	if err == nil {
-		*m = Method(i)
-	}
-	return err
-}
 
 // Pacing is how a minute's allowance is released while people wait.
 type Pacing uint8
@@ -57,13 +28,7 @@ func (p Pacing) String() string { return nameOf(pacingNames, int(p)) }
 func (p Pacing) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText accepts the names that String returns.
-func (p *Pacing) UnmarshalText(text []byte) error {
-	i, err := indexOf(pacingNames, "pacing", string(text))
-	if err == nil {
-		*p = Pacing(i)
-	}
-	return err
-}
+func (p *Pacing) UnmarshalText(text []byte) error { return choose(p, pacingNames, "pacing", text) }
 
 // Occupancy is what keeps a visitor in the room.
 type Occupancy uint8
@@ -71,7 +36,7 @@ type Occupancy uint8
 // The kinds of occupancy; the zero value is BySession.
 const (
 	BySession    Occupancy = iota // SessionDuration from their last request
-	ByConnection                  // an open websocket or stream, and LineGrace beyond it
+	ByConnection                  // an open websocket or stream, and LineGrace after it has closed
 )
 
 var occupancyNames = []string{"session", "connection"}
@@ -87,37 +52,17 @@ func (o Occupancy) MarshalText() ([]byte, error) { return []byte(o.String()), ni
 
 // UnmarshalText accepts the names that String returns.
 func (o *Occupancy) UnmarshalText(text []byte) error {
-	i, err := indexOf(occupancyNames, "occupancy", string(text))
-	if err == nil {
-		*o = Occupancy(i)
-	}
-	return err
+	return choose(o, occupancyNames, "occupancy", text)
 }
 
-func nameOf(names []string, i int) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("unknown(%d)", i)
-}
-
-func indexOf(names []string, what, name string) (int, error) {
-	for i, n := range names {
-		if n == name {
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown %s %q: want one of %v", what, name, names)
-}
-
-// ErrorPolicy says who enters while the store does not answer. People who are
-// in already are never affected.
+// ErrorPolicy says who enters while the store does not answer. It never affects people
+// who are in already.
 type ErrorPolicy uint8
 
 // The policies; the zero value is Hold.
 const (
 	Hold     ErrorPolicy = iota // nobody new
-	Share                       // as many as were open to this node when it last knew
+	Share                       // this node's share of the slots that were open when the store last answered
 	AdmitAll                    // everyone
 )
 
@@ -134,9 +79,22 @@ func (p ErrorPolicy) MarshalText() ([]byte, error) { return []byte(p.String()), 
 
 // UnmarshalText accepts the names that String returns.
 func (p *ErrorPolicy) UnmarshalText(text []byte) error {
-	i, err := indexOf(policyNames, "on_store_error", string(text))
-	if err == nil {
-		*p = ErrorPolicy(i)
+	return choose(p, policyNames, "on_store_error", text)
+}
+
+func nameOf(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
 	}
-	return err
+	return fmt.Sprintf("unknown(%d)", i)
+}
+
+// choose sets a value to that whose name is the text; what says what the names are of.
+func choose[T ~uint8](to *T, names []string, what string, text []byte) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown %s %q: want one of %v", what, text, names)
+	}
+	*to = T(i)
+	return nil
 }

@@ -1,6 +1,8 @@
 // Package queue is the vocabulary of who may enter a room, the one rule that decides
 // it, and the contract of the stores that keep it. Package room has the live room of
-// one node, packages memstore and redisstore the stores.
+// one node, packages memstore and redisstore are the stores. Package setting describes
+// single settings, pacing releases the allowance of a minute, and line keeps an exact
+// line in memory.
 //
 // # Words
 //
@@ -34,6 +36,7 @@
 //     the next one is due: a refresh interval after the last.
 //   - present: said of a queued visitor whose next check-in is not overdue. Only
 //     those who are present are ahead of anybody.
+//   - draw: a check-in in random, which wins if a slot is open just then.
 //
 // # The one rule
 //
@@ -48,26 +51,26 @@
 //
 //   - fifo: the people present in earlier buckets, a bucket being the
 //     visitor's arrival time rounded down (to the minute, as a rule);
-//   - random: nobody, for a visitor who has come back; slots are raced for at
-//     each check-in;
-//   - line: everybody in front of them in an exact line, which the store keeps, but
-//     for those whose ticket has not come back yet: they may be nobody;
+//   - random: nobody, for a visitor who has come back; each check-in is a draw;
+//   - line: everybody in front of them in an exact line, which the store keeps, except
+//     those whose ticket has not come back yet: they may not exist;
 //   - passthrough: nobody, for anyone, and the limits do not hold;
 //   - reject: nobody enters.
 //
-// A visitor who has no ticket yet has everyone present ahead, in every method:
-// while people wait, a slot goes only to a ticket that has come back.
+// A visitor who has no ticket yet has everyone present ahead, in every method but
+// passthrough: while people wait, a slot goes only to a ticket that has come back.
+// What the methods differ in has names: see [Method].
 //
 // # Where things are kept
 //
-// The visitor's own place travels in their [Ticket]. A node remembers, for one
-// refresh interval, which visitors have checked in, so that asking early or with an
-// old ticket gains nothing, and which sessions it has seen. A [Store] counts the
-// people present by [Cell] (bucket, and the window in which they are due next), holds
-// the active sessions by id, and grants slots in one atomic step. Whoever misses a
-// check-in leaves the counts when their window passes, and keeps the place in their
-// ticket. An exact line is the exception: the store holds it visitor by visitor, and
-// each check-in is put to it.
+// The visitor's own place travels in their [Ticket]. A node remembers for one refresh
+// interval which visitors have checked in, so that a request that is early, or brings an
+// old ticket, gains nothing. It also remembers which sessions it has seen. A [Store]
+// counts the people present by [Cell] (their bucket, and the window in which their next
+// check-in is due), holds the active sessions by id, and grants slots in one atomic step.
+// A visitor who misses a check-in leaves the counts when the window passes, and keeps the
+// place in their ticket. An exact line is the exception: the store holds it visitor by
+// visitor, and each check-in is a call to the store.
 //
 // The rule, the buckets and the wait times follow Cloudflare's article
 // "Waiting Room: Random Queueing and Custom Web/Mobile Apps" (2021).

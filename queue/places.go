@@ -2,24 +2,24 @@ package queue
 
 import "time"
 
-// Places says of the places in line from before a configuration how long they last.
+// Places says how long places in line last that are older than a configuration.
 type Places struct {
-	// Longest is how long a place lasted at most by earlier settings whose tickets
-	// visitors may still have.
+	// Longest is how long a place lasted at most by earlier settings, as far as visitors
+	// may still have tickets from their time.
 	Longest time.Duration
 
-	// Since is when a place must have been checked in at to be worth anything: when
-	// the settings made places last longer, stores had forgotten by whom older ones
-	// were used.
+	// Since is the earliest last check-in with which a place is still worth something.
+	// When new settings make places last longer, stores have already forgotten who used
+	// places that had ended by the old ones.
 	Since Instant
 }
 
-// memoryMargin is how much longer than any place lasts it is remembered who was let
-// in: nodes may be a little late to learn of a configuration, or of the time.
+// memoryMargin is how much longer than any place lasts a store remembers who was let in:
+// nodes may be a little late to learn of a configuration, or of the time.
 const memoryMargin = 10 * time.Second
 
-// Remembers is how long a store remembers who was let in: for as long as any ticket
-// from before can be brought.
+// Remembers is how long a store remembers who was let in: for as long as a ticket from
+// before the admission may still be brought.
 func (c *Configuration) Remembers() time.Duration {
 	return max(c.Settings.PlaceLasts(), c.Places.Longest) + memoryMargin
 }
@@ -31,7 +31,7 @@ func (c *Configuration) PlacesUnder(s *Settings, now Instant) Places {
 	}
 	lasted := max(c.Settings.PlaceLasts(), c.Places.Longest)
 	next := Places{Longest: lasted, Since: c.Places.Since}
-	if now.Sub(c.At) > c.Places.Longest { // of the tickets from before c none is left
+	if now.Sub(c.At) > c.Places.Longest { // no ticket from before c is left
 		next.Longest = c.Settings.PlaceLasts()
 	}
 	if s.PlaceLasts() > lasted {

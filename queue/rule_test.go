@@ -51,36 +51,6 @@ func TestReservedSlotsNeverExceedWhatIsOpenAndGoToTheOldestFirst(t *testing.T) {
 	})
 }
 
-func TestPacerReleasesTheAllowance(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := limits(1, rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, 200_000)).Draw(t, "perMinute"))
-		s.Pacing = queue.Pacing(rapid.IntRange(0, 3).Draw(t, "pacing"))
-		s.Method = queue.Method(rapid.IntRange(0, 1).Draw(t, "method"))
-		pacer := queue.Pacer{Seed: rapid.Uint64().Draw(t, "seed")}
-		begin := start.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "minute")) * time.Minute)
-
-		now, before := begin, 0
-		for now < begin.Add(time.Minute) {
-			released, next := pacer.Released(s, now, true)
-			require.GreaterOrEqual(t, released, before, "what is released stays released")
-			require.LessOrEqual(t, released, s.NewUsersPerMinute)
-			require.Greater(t, next, now)
-			require.LessOrEqual(t, next, begin.Add(time.Minute))
-			if early, _ := pacer.Released(s, next-1, true); next > now+1 {
-				require.Equal(t, released, early, "nothing is released before it was said")
-			}
-			all, _ := pacer.Released(s, now, false)
-			require.Equal(t, s.NewUsersPerMinute, all)
-			now, before = max(next, now.Add(time.Duration(rapid.IntRange(1, 5000).Draw(t, "step"))*time.Millisecond)), released
-		}
-		released, _ := pacer.Released(s, begin.Add(time.Minute)-1, true)
-		require.GreaterOrEqual(t, float64(released), .999*float64(s.NewUsersPerMinute)-1, "in the end it is all there")
-		if s.NewUsersPerMinute <= 4096 {
-			require.Equal(t, s.NewUsersPerMinute, released)
-		}
-	})
-}
-
 func TestInstantsRoundToMultiplesSinceTheEpoch(t *testing.T) {
 	at := queue.At(time.Date(2021, 5, 27, 15, 54, 31, 999_999_999, time.UTC))
 	assert.Equal(t, start.Add(31*time.Second+999*time.Millisecond), at)

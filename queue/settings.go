@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
+	"github.com/anteroom-gate/anteroom/queue/setting"
 )
 
-// Settings are the limits and switches of a room. All of them may be changed while it runs. A field's tags are all that there is to say
-// of a setting besides what it does: yaml is its name in the configuration file, in the admin API and in the store, and, in dashes and in
-// capitals, its flag and its variable; default, min and max are written as in the file; usage is for people. What has live:"no" is
-// changed by a new configuration only. See [Field].
+// Settings are the limits and switches of a room. The tags of a field have all that defines the setting, besides what it does: yaml is
+// its name in the configuration file, in the admin API and in the store, and, in dashes and in capitals, the name of its flag and of its
+// variable; default, min and max are written as in the file; usage is for people. Settings can be changed while the room runs. Those
+// with live:"no" change with a new configuration only. See [setting.Field].
 type Settings struct {
 	TotalActiveUsers      int           `yaml:"total_active_users" min:"1" usage:"visitors that may be active at once"`
 	NewUsersPerMinute     int           `yaml:"new_users_per_minute" min:"1" usage:"visitors that may be admitted in a minute"`
@@ -27,18 +29,19 @@ type Settings struct {
 	QueueTicketTTL        time.Duration `yaml:"queue_ticket_ttl" default:"5m" min:"1s" max:"24h" usage:"time a place can be left and come back to"`
 	LineDropout           time.Duration `yaml:"line_dropout" min:"1s" max:"24h" usage:"time without a check-in after which a place in an exact line is lost (default: three intervals, at least 60s)"`
 	Occupancy             Occupancy     `yaml:"occupancy" default:"session" live:"no" usage:"what keeps a visitor in the room"`
-	// LineGrace is at least so long because nodes that share a store need the time to tell it that an occupant is back.
+	// LineGrace has a least value because nodes that share a store need time to report that an occupant is back.
 	LineGrace    time.Duration `yaml:"line_grace" default:"15s" min:"3s" max:"24h" usage:"time that a seat is kept for whose connection has closed, with occupancy connection"`
 	OnStoreError ErrorPolicy   `yaml:"on_store_error" default:"hold" live:"no" usage:"what becomes of new visitors without the store"`
 
-	// Fleeting makes the store forget the room, changes and all, some time after all nodes have left it. The store is told it as fleeting.
+	// Fleeting has the store forget the room, with what operators have changed, some time after the last node has stopped using it. The
+	// store keeps it under the name fleeting.
 	Fleeting bool `yaml:"-"`
 }
 
-// settings are the fields of Settings, by name in byName.
-var settings, byName = func() ([]Field, map[string]*Field) {
-	fields := Fields(reflect.TypeFor[Settings]())
-	byName := make(map[string]*Field, len(fields))
+// settings are the fields of Settings, and byName has them by their names.
+var settings, byName = func() ([]setting.Field, map[string]*setting.Field) {
+	fields := setting.Fields(reflect.TypeFor[Settings]())
+	byName := make(map[string]*setting.Field, len(fields))
 	for i := range fields {
 		byName[fields[i].Name] = &fields[i]
 	}
@@ -46,14 +49,14 @@ var settings, byName = func() ([]Field, map[string]*Field) {
 }()
 
 // Setting returns the field of Settings that has the name; nil if there is none.
-func Setting(name string) *Field { return byName[name] }
+func Setting(name string) *setting.Field { return byName[name] }
 
-// WithDefaults returns s with its zero durations set to their defaults. Other fields mean something as they are: what their tags name
-// is for files that leave them out.
+// WithDefaults returns s with its zero durations set to their defaults. In other fields a zero means something: their defaults are for
+// files that leave the setting out.
 func (s Settings) WithDefaults() Settings {
 	v := reflect.ValueOf(&s).Elem()
 	for i := range settings {
-		if f := &settings[i]; f.Type == durationType && f.Of(v).IsZero() {
+		if f := &settings[i]; f.Type == reflect.TypeFor[time.Duration]() && f.Of(v).IsZero() {
 			f.SetDefault(v)
 			if f.Name == "queue_ticket_ttl" {
 				s.QueueTicketTTL = max(s.QueueTicketTTL, 2*s.RefreshInterval)
@@ -93,22 +96,22 @@ func (s Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Misfits are the settings that do not go with others, whatever they are by themselves.
+// Misfits returns what is wrong with settings that do not go together, even if each is right by itself.
 func (s Settings) Misfits() []SettingFault {
 	var faults []SettingFault
 	require := func(ok bool, name string, value time.Duration, format string, args ...any) {
 		if !ok {
-			faults = append(faults, SettingFault{name, FormatDuration(value), fmt.Sprintf(format, args...)})
+			faults = append(faults, SettingFault{name, setting.FormatDuration(value), fmt.Sprintf(format, args...)})
 		}
 	}
 	require(s.QueueTicketTTL >= 2*s.RefreshInterval, "queue_ticket_ttl", s.QueueTicketTTL,
-		"is too short: at least two refresh intervals, %s", FormatDuration(2*s.RefreshInterval))
-	require(s.Method != Line || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
-		"is too short: longer than a refresh interval, which is %s, with some to spare for the way", FormatDuration(s.RefreshInterval))
+		"is too short: at least two refresh intervals, %s", setting.FormatDuration(2*s.RefreshInterval))
+	require(!s.Method.HasExactLine() || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
+		"is too short: longer than a refresh interval, which is %s, with some to spare for the way", setting.FormatDuration(s.RefreshInterval))
 	return faults
 }
 
-// MarshalJSON writes the settings under their names, as the admin API tells them and the store keeps them.
+// MarshalJSON writes the settings under their names, as the admin API and the store have them.
 func (s Settings) MarshalJSON() ([]byte, error) {
 	v, b := reflect.ValueOf(&s).Elem(), []byte("{")
 	for i := range settings {
@@ -127,70 +130,72 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Names that are not known, as another version may have them, are passed over.
+// UnmarshalJSON reads what MarshalJSON writes. It passes over unknown names, which another version may have written.
 func (s *Settings) UnmarshalJSON(text []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(text, &given); err != nil {
 		return fmt.Errorf("reading settings: %w", err)
 	}
 	v := reflect.ValueOf(s).Elem()
+	if value, ok := given["fleeting"]; ok {
+		s.Fleeting = string(value) == "true"
+	}
 	for name, value := range given {
-		if name == "fleeting" {
-			s.Fleeting = string(value) == "true"
-		} else if f := Setting(name); f != nil {
-			text, err := f.textOf(value)
-			read, problem := f.read(text)
-			if err != nil || problem != "" {
-				return fmt.Errorf("reading settings: %s: %s", name, value)
-			}
-			f.Of(v).Set(read)
+		f := Setting(name)
+		if f == nil {
+			continue
 		}
+		read, problem := f.ReadJSON(value)
+		if problem != "" {
+			return fmt.Errorf("reading settings: %s: %s", name, value)
+		}
+		f.Of(v).Set(read)
 	}
 	return nil
 }
 
-// longest is what any duration may be: no cookie is kept for longer than a day.
+// longest is the longest that any duration may be: no cookie is kept for more than a day.
 const longest = 24 * time.Hour
 
-// CheckInSlack is how late a check-in may come and still find its visitor counted: it
-// covers the network and the rounding of windows.
+// CheckInSlack is how late a check-in may be while its visitor still counts as present. It
+// makes up for the network and for the rounding of windows.
 func (s *Settings) CheckInSlack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
 
-// PlaceEnds is until when the place of a waiting ticket that is worth something can
-// be come back to: not before the check-in that its visitor was told to make. Of an
-// exact line the store knows.
+// PlaceEnds is until when a visitor can come back to the place of a waiting ticket. That is
+// never before the check-in that the ticket asks for. In an exact line the store knows when
+// places end; here they never do.
 func (s *Settings) PlaceEnds(t *Ticket) Instant {
-	if s.Method == Line {
+	if s.Method.HasExactLine() {
 		return endOfInstants
 	}
 	return t.LastCheckIn.Add(max(s.QueueTicketTTL, WholeSeconds(t.RefreshInterval)+s.CheckInSlack()))
 }
 
-// PlaceLasts is how long after a check-in a place can be come back to at most, with
-// an exact line or without.
+// PlaceLasts is for how long after a check-in a visitor can come back to a place at most,
+// with an exact line or without.
 func (s Settings) PlaceLasts() time.Duration {
 	return max(s.QueueTicketTTL, s.LineDropout, s.ReturnsWithin())
 }
 
-// ReturnsWithin is within what time after a check-in whoever stays makes the next one:
-// for so long a store gives no slots away where people wait whose places in an
-// exact line it does not know yet.
+// ReturnsWithin is how soon after a check-in every visitor who stays makes the next one. A
+// store that does not know all places in an exact line waits for so long before it gives
+// slots away.
 func (s Settings) ReturnsWithin() time.Duration {
 	_, interval, _ := s.Intervals()
-	if s.Method == Random {
-		interval += s.RefreshInterval // of the first check-in
+	if s.Method.Draws() {
+		interval += s.RefreshInterval // the first check-in is due up to so much later
 	}
 	return WholeSeconds(interval) + s.CheckInSlack()
 }
 
-// ConfirmsWithin is how long an exact line waits for the first check-in of somebody
-// who has joined it. Whoever is later, but within LineDropout, has their number all
-// the same.
+// ConfirmsWithin is how long an exact line waits for the first check-in of a visitor who has
+// joined it. A visitor who is later than that, but within LineDropout, still gets their
+// number.
 func (s Settings) ConfirmsWithin() time.Duration { return min(s.LineDropout, s.ReturnsWithin()) }
 
-// SessionLasts is how long a session outlives what renews it, as a node reckons
-// by. A store counts sessions slack longer than it is told; where a seat is to
-// be free LineGrace after a connection has closed, that is part of it.
+// SessionLasts is how long a session lasts from its admission or its last renewal, as nodes
+// report it. A store counts every session for slack longer. With ByConnection the slot has
+// to be open LineGrace after the connection has closed, so the slack is taken off here.
 func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 	if s.Occupancy == BySession {
 		return s.SessionDuration
@@ -201,12 +206,12 @@ func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 // FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its admission.
 func (s *Settings) FixedSessions() bool { return s.DisableSessionRenewal && s.Occupancy == BySession }
 
-// Over reports whether a fixed session of somebody who was let in then has ended, whatever still keeps its slot.
+// Over reports whether a fixed session that began at accepted has ended. Its slot may be held for longer.
 func (s *Settings) Over(accepted, now Instant) bool {
 	return s.FixedSessions() && accepted.Add(s.SessionDuration) <= now
 }
 
-// SessionEnd is until when a visitor may pass by a grant: a fixed session ends in its time, whatever keeps its slot.
+// SessionEnd is until when a visitor may pass by a grant. A fixed session ends in its time, even if its slot is held for longer.
 func (s *Settings) SessionEnd(g Grant) Instant {
 	if s.FixedSessions() {
 		return min(g.Expires, g.AcceptedAt.Add(s.SessionDuration))
@@ -214,33 +219,38 @@ func (s *Settings) SessionEnd(g Grant) Instant {
 	return g.Expires
 }
 
-// Renews reports whether a request renews the session of whoever is in.
+// Renews reports whether each request of an active visitor renews their session.
 func (s *Settings) Renews() bool { return !s.DisableSessionRenewal && s.Occupancy == BySession }
 
-// BucketOf is where a visitor who arrived then is counted. It is in whole seconds
-// whatever the setting, so that it packs; buckets, of a second at least, stay
-// apart.
+// BucketOf is the bucket of a visitor who arrived then. It is always in whole seconds, so
+// that nodes can pack it. No two buckets become one by that: each is a second at least.
 func (s *Settings) BucketOf(arrived Instant) Instant {
 	return arrived.Floor(s.Bucket).Floor(time.Second)
 }
 
-// RejectsAll reports whether nobody gets even a place in line.
-func (s *Settings) RejectsAll() bool { return s.Method == Reject && !s.QueueAll }
+// AdmitsEveryone reports whether everyone is let in, without waiting for anything.
+func (s *Settings) AdmitsEveryone() bool { return s.Method.EveryoneEnters() && !s.QueueAll }
 
-// PacingInForce is the pacing in force: PacingAuto resolved.
+// AdmitsNobody reports whether nobody new is let in.
+func (s *Settings) AdmitsNobody() bool { return s.Method.NobodyEnters() || s.QueueAll }
+
+// RejectsAll reports whether nobody gets even a place in line.
+func (s *Settings) RejectsAll() bool { return s.Method.NobodyEnters() && !s.QueueAll }
+
+// PacingInForce is the pacing that the room goes by: Pacing, or what PacingAuto stands for.
 func (s Settings) PacingInForce() Pacing {
 	switch {
 	case s.Pacing != PacingAuto:
 		return s.Pacing
-	case s.Method == Random:
+	case s.Method.Draws():
 		return PacingRandom
 	default:
 		return PacingMinute
 	}
 }
 
-// WholeSeconds is a refresh interval as visitors are told it: rounded up to the second,
-// so that the interval that is enforced never exceeds it.
+// WholeSeconds is a refresh interval as visitors are told it. It is rounded up to the second,
+// so that a check-in that keeps to it is never early.
 func WholeSeconds(interval time.Duration) time.Duration {
 	return (interval + time.Second - 1) / time.Second * time.Second
 }

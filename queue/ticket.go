@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// ID names a visitor. It is drawn at random, or stands for a subject whom the
-// site has named, and is never shown to them.
+// ID names a visitor. It is drawn at random, or made from the name that the site has for
+// a subject. No visitor is ever shown one.
 type ID [16]byte
 
 // String returns the id in hexadecimal.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// State is what a ticket says of its visitor.
+// State says how far a ticket's visitor has come.
 type State uint8
 
 // The states of a ticket.
@@ -24,17 +24,17 @@ const (
 	Accepted              // the visitor has been let in
 )
 
-// Ticket is a visitor's place, as it travels with them.
+// Ticket is what a visitor carries: who they are, and their place or their session.
 type Ticket struct {
 	State State
 	ID    ID
 
-	// LastCheckIn is when the visitor was last counted; for an accepted one,
-	// when the ticket was issued.
+	// LastCheckIn is when the visitor was last counted. In the ticket of an accepted
+	// visitor it is when the ticket was issued.
 	LastCheckIn Instant
 
-	// Of a waiting ticket: when the visitor joined, and the time from
-	// LastCheckIn until the next check-in counts, jittered anew each time.
+	// Of a waiting ticket: when the visitor arrived, and how long after LastCheckIn the
+	// next check-in counts, which is drawn anew each time.
 	ArrivedAt       Instant
 	RefreshInterval time.Duration
 
@@ -42,9 +42,9 @@ type Ticket struct {
 	Number   uint64
 	Priority int16
 
-	// Of an accepted ticket: when the visitor was let in, and until when they
-	// may pass without asking the store. Uncounted marks a visitor who entered
-	// beyond what a passthrough room counts.
+	// Of an accepted ticket: when the visitor was let in, and until when they may pass
+	// without a call to the store. Uncounted marks a visitor who entered beyond what a
+	// passthrough room counts.
 	AcceptedAt Instant
 	Expires    Instant
 	Uncounted  bool
@@ -59,9 +59,10 @@ const (
 	ticketVersion  = 1
 	flagUncounted  = 0x80
 	flagNumber     = 0x40
-	waitingLength  = 2 + 16 + 6 + 6 + 4
+	headLength     = 2 + 16
+	waitingLength  = 6 + 6 + 4
 	placeLength    = 6 + 2
-	acceptedLength = 2 + 16 + 6 + 6 + 6
+	acceptedLength = 6 + 6 + 6
 	endOfInstants  = 1 << 48
 )
 
@@ -83,82 +84,92 @@ func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, t.ID[:]...)
 	switch t.State {
 	case Waiting:
-		millis := uint32(t.RefreshInterval.Milliseconds())
-		if t.Uncounted || time.Duration(millis)*time.Millisecond != t.RefreshInterval {
-			return nil, errTicket
-		}
-		b = appendInstants(b, t.LastCheckIn, t.ArrivedAt)
-		b = binary.BigEndian.AppendUint32(b, millis)
-		if t.Number != 0 {
-			b = appendInstants(b, Instant(t.Number))
-			b = binary.BigEndian.AppendUint16(b, uint16(t.Priority))
-		}
-		return b, checkInstants(t.LastCheckIn, t.ArrivedAt, Instant(t.Number))
+		return t.appendWaiting(b)
 	case Accepted:
 		if t.Number != 0 {
 			return nil, errTicket
 		}
-		b = appendInstants(b, t.LastCheckIn, t.AcceptedAt, t.Expires)
-		return b, checkInstants(t.LastCheckIn, t.AcceptedAt, t.Expires)
+		return appendInstants(b, t.LastCheckIn, t.AcceptedAt, t.Expires)
 	default:
 		return nil, errTicket
 	}
 }
 
+func (t Ticket) appendWaiting(b []byte) ([]byte, error) {
+	millis := uint32(t.RefreshInterval.Milliseconds())
+	if t.Uncounted || time.Duration(millis)*time.Millisecond != t.RefreshInterval {
+		return nil, errTicket
+	}
+	b, err := appendInstants(b, t.LastCheckIn, t.ArrivedAt)
+	if err != nil {
+		return nil, err
+	}
+	b = binary.BigEndian.AppendUint32(b, millis)
+	if t.Number == 0 {
+		return b, nil
+	}
+	if b, err = appendInstants(b, Instant(t.Number)); err != nil {
+		return nil, err
+	}
+	return binary.BigEndian.AppendUint16(b, uint16(t.Priority)), nil
+}
+
 // UnmarshalBinary reads what AppendBinary wrote, and fails for anything else.
 func (t *Ticket) UnmarshalBinary(b []byte) error {
-	if len(b) < 2 || b[0] != ticketVersion {
+	if len(b) < headLength || b[0] != ticketVersion {
 		return errTicket
 	}
-	state, flags := State(b[1]&^(flagUncounted|flagNumber)), b[1]
-	switch {
-	case state == Waiting && len(b) == waitingLength && flags == byte(Waiting):
-		*t = Ticket{
-			State:           Waiting,
-			LastCheckIn:     instantAt(b[18:]),
-			ArrivedAt:       instantAt(b[24:]),
-			RefreshInterval: time.Duration(binary.BigEndian.Uint32(b[30:])) * time.Millisecond,
-		}
-	case state == Waiting && len(b) == waitingLength+placeLength && flags == byte(Waiting)|flagNumber && instantAt(b[34:]) != 0:
-		*t = Ticket{
-			State:           Waiting,
-			LastCheckIn:     instantAt(b[18:]),
-			ArrivedAt:       instantAt(b[24:]),
-			RefreshInterval: time.Duration(binary.BigEndian.Uint32(b[30:])) * time.Millisecond,
-			Number:          uint64(instantAt(b[34:])),
-			Priority:        int16(binary.BigEndian.Uint16(b[40:])),
-		}
-	case state == Accepted && len(b) == acceptedLength && flags&flagNumber == 0:
-		*t = Ticket{
-			State:       Accepted,
-			LastCheckIn: instantAt(b[18:]),
-			AcceptedAt:  instantAt(b[24:]),
-			Expires:     instantAt(b[30:]),
-			Uncounted:   flags&flagUncounted != 0,
-		}
-	default:
+	flags, fields := b[1], b[headLength:]
+	read, ok := Ticket{State: State(flags &^ (flagUncounted | flagNumber)), ID: ID(b[2:headLength])}, false
+	switch read.State {
+	case Waiting:
+		ok = read.readWaiting(flags, fields)
+	case Accepted:
+		ok = read.readAccepted(flags, fields)
+	}
+	if !ok {
 		return errTicket
 	}
-	copy(t.ID[:], b[2:])
+	*t = read
 	return nil
 }
 
-func appendInstants(b []byte, instants ...Instant) []byte {
+func (t *Ticket) readWaiting(flags byte, b []byte) bool {
+	numbered, length := flags&flagNumber != 0, waitingLength
+	if numbered {
+		length += placeLength
+	}
+	if flags&flagUncounted != 0 || len(b) != length {
+		return false
+	}
+	t.LastCheckIn, t.ArrivedAt = instantAt(b), instantAt(b[6:])
+	t.RefreshInterval = time.Duration(binary.BigEndian.Uint32(b[12:])) * time.Millisecond
+	if numbered {
+		t.Number, t.Priority = uint64(instantAt(b[16:])), int16(binary.BigEndian.Uint16(b[22:]))
+	}
+	return numbered == (t.Number != 0)
+}
+
+func (t *Ticket) readAccepted(flags byte, b []byte) bool {
+	if flags&flagNumber != 0 || len(b) != acceptedLength {
+		return false
+	}
+	t.LastCheckIn, t.AcceptedAt, t.Expires = instantAt(b), instantAt(b[6:]), instantAt(b[12:])
+	t.Uncounted = flags&flagUncounted != 0
+	return true
+}
+
+// appendInstants fails for an instant that does not fit.
+func appendInstants(b []byte, instants ...Instant) ([]byte, error) {
 	for _, i := range instants {
+		if i < 0 || i >= endOfInstants {
+			return nil, errTicket
+		}
 		b = append(b, byte(i>>40), byte(i>>32), byte(i>>24), byte(i>>16), byte(i>>8), byte(i))
 	}
-	return b
+	return b, nil
 }
 
 func instantAt(b []byte) Instant {
 	return Instant(b[0])<<40 | Instant(b[1])<<32 | Instant(b[2])<<24 | Instant(b[3])<<16 | Instant(b[4])<<8 | Instant(b[5])
-}
-
-func checkInstants(instants ...Instant) error {
-	for _, i := range instants {
-		if i < 0 || i >= endOfInstants {
-			return errTicket
-		}
-	}
-	return nil
 }

@@ -26,8 +26,8 @@ var (
 const icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
 	"%3Cpath fill='%23d9852b' d='M3 16V7a5 5 0 0 1 10 0v9z'/%3E%3C/svg%3E"
 
-// builtInPages are the pages that the package brings along. They are the same
-// for every room.
+// builtInPages are the pages that are a part of this package. They are the same for every
+// room.
 type builtInPages struct {
 	codes  []string // in alphabetical order
 	pages  map[string]*Page
@@ -66,7 +66,7 @@ func (t text) values(code, style string) map[string]string {
 	return map[string]string{"lang": code, "dir": t.Dir, "icon": icon, "style": style}
 }
 
-// page compiles the page of the waiting room as any custom page would be.
+// page compiles the page of the waiting room, in the same way as a custom page.
 func (t text) page(values map[string]string) (*Page, error) {
 	for key, s := range t.Page {
 		values[key] = mustacheOf(s)
@@ -98,10 +98,9 @@ func (t text) errorPages(values map[string]string) (map[int][]byte, error) {
 	return pages, nil
 }
 
-// policyOf is the Content-Security-Policy under which the built-in pages work:
-// their own style and script by hash, check-ins to the same site, a timer's
-// worker and the icon. Who may frame the page is left open, since rooms are
-// embedded in other sites.
+// policyOf is the Content-Security-Policy with which the built-in pages work. It allows their
+// own style and script by hash, check-ins to the same site, a timer's worker and the icon.
+// It does not say who may frame the page, because rooms are embedded in other sites.
 func policyOf(style, script string) string {
 	return "default-src 'none'; script-src " + hashOf(script) + "; style-src " + hashOf(style) +
 		"; connect-src 'self'; worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"

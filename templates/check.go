@@ -9,8 +9,8 @@ import (
 	"github.com/anteroom-gate/anteroom/templates/spelling"
 )
 
-// maxNesting is how deep sections may be nested. Rendering costs the square of
-// it, and nobody can read a page that needs more.
+// maxNesting is how deep sections may be nested. Rendering costs its square, and nobody can
+// read a page that needs more.
 const maxNesting = 32
 
 // check finds what is wrong with the source of a template.
@@ -90,9 +90,8 @@ func (c *checker) checkName(t tag) {
 	c.fault(t.at, "unknown variable %q", t.name)
 }
 
-// inSection reports whether {{.}} has a value here. An inverted section has
-// none of its own: there it is what it is around that section, or all
-// variables at once.
+// inSection reports whether {{.}} has a value here. An inverted section gives it none: there
+// it has its value from around the section, or is all variables at once.
 func (c *checker) inSection() bool {
 	return slices.ContainsFunc(c.open, func(t tag) bool { return t.kind == section })
 }
@@ -104,7 +103,7 @@ func (c *checker) openSection(t tag) {
 	}
 }
 
-// closeSection closes the innermost section of the tag's name, and those in it.
+// closeSection closes the innermost section with the tag's name, and the sections in it.
 func (c *checker) closeSection(t tag) {
 	last := len(c.open) - 1
 	opened := last

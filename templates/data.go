@@ -1,27 +1,17 @@
 package templates
 
-// Names of the queueing methods in templates and JSON.
-const (
-	methodFIFO        = "fifo"
-	methodRandom      = "random"
-	methodLine        = "line"
-	methodPassthrough = "passthrough"
-	methodReject      = "reject"
-)
-
-// longWait is the longest wait, in minutes, that pages write as a number; beyond
-// it the built-in page says "more than 4 hours".
+// longWait is the longest wait, in minutes, that pages write as a number. For a longer one
+// the built-in page says "more than 4 hours".
 const longWait = 240
 
-// Data is the state of a room for one group of queued visitors: everyone in the
-// same state shares one rendered page. In an exact line, where
-// everyone has a place of their own, those share a page whose places have the
-// same [Place.Shape]; their own numbers are filled in by [Rendered.AppendTo].
-// It is comparable.
+// Data is the state of a room for a group of queued visitors. All visitors in the same
+// state share one rendered page. In an exact line each visitor has a place of their own:
+// there those share a page whose places have the same [Place.Shape], and
+// [Rendered.AppendTo] fills in their own numbers. Data is comparable.
 //
-// What contradicts itself is resolved towards saying less: numbers below zero
-// count as zero, and numbers that are not known, or that do not belong to the
-// queueing method, are shown as zero.
+// Where Data contradicts itself, the page says less: numbers below zero count as zero, and
+// numbers that are not known, or that do not belong to the queueing method, are shown as
+// zero.
 type Data struct {
 	// RoomName is the configured name of the room.
 	RoomName string
@@ -33,16 +23,16 @@ type Data struct {
 	// QueueIsFull says that the queue takes no new visitors.
 	QueueIsFull bool
 
-	// WaitTimeKnown says that the wait times below are estimates worth showing.
+	// WaitTimeKnown says that the wait times below are estimates, and can be shown.
 	WaitTimeKnown bool
 	// WaitTime is the estimated wait in minutes, rounded up. For the random
 	// method WaitTime50Percentile is shown in its place.
 	WaitTime int
-	// WaitTime25Percentile, WaitTime50Percentile and WaitTime75Percentile are
-	// the minutes after which that share of visitors is in; random only.
+	// WaitTime25Percentile, WaitTime50Percentile and WaitTime75Percentile are the minutes
+	// within which that share of the visitors is let in; random only.
 	WaitTime25Percentile, WaitTime50Percentile, WaitTime75Percentile int
 
-	// UsersAheadKnown says that UsersAhead is true.
+	// UsersAheadKnown says that UsersAhead is known.
 	UsersAheadKnown bool
 	// UsersAhead is the number of visitors present in line before this one.
 	UsersAhead int
@@ -56,10 +46,10 @@ type Data struct {
 	Place Place
 }
 
-// Refreshes reports whether visitors in this state are to check in again.
-// Only a room that rejects, and is not held by QueueAll, sends them away.
+// Refreshes reports whether visitors in this state should check in again. Only a room that
+// rejects, without QueueAll, sends them away.
 func (d Data) Refreshes() bool {
-	return d.QueueAll || d.QueueingMethod != methodReject
+	return d.QueueAll || !d.nobodyEnters()
 }
 
 // resolved returns d with its contradictions resolved as Data describes.
@@ -67,7 +57,7 @@ func (d Data) resolved() Data {
 	if d.QueueingMethod == "" {
 		d.QueueingMethod = methodFIFO
 	}
-	if d.QueueingMethod != methodFIFO {
+	if !d.ordersBuckets() {
 		d.ArrivalBucket = ""
 	}
 	d = d.placed()
@@ -88,7 +78,7 @@ func (d Data) resolved() Data {
 // placed returns d with the numbers of its Place, or without a Place where the
 // method has no exact line.
 func (d Data) placed() Data {
-	if d.QueueingMethod != methodLine {
+	if !d.hasExactLine() {
 		d.Place = Place{}
 		return d
 	}
@@ -99,7 +89,7 @@ func (d Data) placed() Data {
 }
 
 func (d Data) resolvedWait() Data {
-	random := d.WaitTimeKnown && d.QueueingMethod == methodRandom
+	random := d.WaitTimeKnown && d.draws()
 	if !random {
 		d.WaitTime25Percentile, d.WaitTime50Percentile, d.WaitTime75Percentile = 0, 0, 0
 	}
@@ -117,14 +107,13 @@ func (d Data) resolvedWait() Data {
 	return d
 }
 
-// position counts the visitors in line up to this one, as far as is known: 1 is
-// next, 0 is unknown. Only in an exact line it is exact. d is expected to be
-// resolved.
+// position is the visitor's position in line: 1 is next, 0 is unknown. It is exact in an
+// exact line only. d has to be resolved.
 func (d Data) position() (n int, exact bool) {
 	if !d.UsersAheadKnown {
 		return 0, false
 	}
-	return d.UsersAhead + 1, d.QueueingMethod == methodLine
+	return d.UsersAhead + 1, d.hasExactLine()
 }
 
 // isLong reports whether the wait is too long to be written as a number.

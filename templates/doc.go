@@ -2,10 +2,10 @@
 // room, the same as JSON, and the pages of the gate's own errors. It knows
 // nothing of the queue; it is given plain values in a [Data].
 //
-// A page is rendered once for each state of a room, not once for each visitor.
-// What is a visitor's own is the time of the last check-in, the interval until
-// the next, and in an exact line the numbers of the [Place]; [Rendered] leaves
-// room for them and [Rendered.AppendTo] fills them in. In the order in which they are used:
+// A page is rendered once for each state of a room, not once for each visitor. A visitor's
+// own values are the time of the last check-in, the interval until the next one, and in an
+// exact line the numbers of the [Place]. [Rendered] has gaps for them, and
+// [Rendered.AppendTo] fills them in. In the order in which they are used:
 //
 //	Parse     checks and compiles a custom template (Mustache)
 //	NewSet    the templates of one room: a custom page, or the built-in one
@@ -17,7 +17,7 @@
 //	Problems  the gate's own error pages and problem+json
 //	States    every state a room can be in, for previews and checks
 //
-// A custom template sees the variables of Cloudflare's Waiting Room under
-// their names, and ours beside them; see [Variables]. It has no access to
-// files, the environment or the request, and partials are refused.
+// A custom template has the variables of Cloudflare's Waiting Room under their names, and
+// ours besides; see [Variables]. It has no access to files, the environment or the
+// request, and no partials.
 package templates

@@ -11,8 +11,8 @@ import (
 // maxFaults is how many faults of one template are listed.
 const maxFaults = 50
 
-// Fault is one thing that is wrong with a template. Line and Col count from 1,
-// Col in characters; they are 0 where the place is not known.
+// Fault is something that is wrong with a template. Line and Col count from 1, Col in
+// characters. They are 0 if the position is not known.
 type Fault struct {
 	Line, Col int
 	Message   string
@@ -43,7 +43,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// report collects the faults of a source by their offsets.
+// report collects the faults of a source with their offsets.
 type report struct {
 	source string
 	found  []offsetFault
@@ -61,8 +61,8 @@ func (r *report) fault(at int, format string, args ...any) {
 // line is the number of the line that holds the offset.
 func (r *report) line(at int) int { return 1 + strings.Count(r.source[:at], "\n") }
 
-// faults returns the first maxFaults with their places, and says how many more
-// there are. Places are found here, for those few, because each takes a pass over
+// faults returns the first maxFaults with their positions, and a last fault that says how many
+// more there are. It finds the positions of these few only, because each takes a pass over
 // the source.
 func (r *report) faults() Faults {
 	slices.SortStableFunc(r.found, func(a, b offsetFault) int { return cmp.Compare(a.at, b.at) })

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// fields are the values of the JSON answer, in the order and under the names
-// that clients of Cloudflare's Waiting Room know; ours are isLineQueue and the
-// last ones, from usersAheadKnown on. Events and challenges are not part of a room yet, so theirs stay at the
+// fields are the values of the JSON answer, in the order and under the names that clients of
+// Cloudflare's Waiting Room know. Ours are isLineQueue and the last ones, from
+// usersAheadKnown on. A room has no events and no challenges, so their fields have the
 // values that mean "off".
 type fields struct {
 	InWaitingRoom                bool   `json:"inWaitingRoom"`
@@ -49,8 +49,8 @@ type fields struct {
 	LastWaitingNumber            any    `json:"lastWaitingNumber"`
 }
 
-// own are the values that belong to one visitor. They are text, so that marks
-// can stand for them; what is a number to JSON is a decimal one, or an int.
+// own are the values that belong to one visitor. They are texts, so that a mark can be in
+// their place; a number in JSON is a text of digits, or an int.
 type own struct {
 	lastUpdated, clock                           string
 	refresh                                      any
@@ -61,7 +61,7 @@ type own struct {
 	waitTimeFormatted                            string
 }
 
-// newFields expects d to be resolved.
+// newFields returns the fields for d, which has to be resolved.
 func newFields(d Data, o own) fields {
 	_, exact := d.position()
 	return fields{
@@ -77,11 +77,11 @@ func newFields(d Data, o own) fields {
 		LastUpdated:                  o.lastUpdated,
 		RefreshIntervalSeconds:       o.refresh,
 		QueueingMethod:               d.QueueingMethod,
-		IsFIFOQueue:                  d.QueueingMethod == methodFIFO,
-		IsRandomQueue:                d.QueueingMethod == methodRandom,
-		IsLineQueue:                  d.QueueingMethod == methodLine,
-		IsPassthroughQueue:           d.QueueingMethod == methodPassthrough,
-		IsRejectQueue:                d.QueueingMethod == methodReject,
+		IsFIFOQueue:                  d.ordersBuckets(),
+		IsRandomQueue:                d.draws(),
+		IsLineQueue:                  d.hasExactLine(),
+		IsPassthroughQueue:           d.everyoneEnters(),
+		IsRejectQueue:                d.nobodyEnters(),
 		TimeUntilEventStartFormatted: unavailable,
 		TimeUntilEventEndFormatted:   unavailable,
 		UsersAheadKnown:              d.UsersAheadKnown,
@@ -96,7 +96,7 @@ func newFields(d Data, o own) fields {
 	}
 }
 
-// encode writes the JSON answer for d, which is expected to be resolved.
+// encode writes the JSON answer for d, which has to be resolved.
 func encode(d Data, o own) ([]byte, error) {
 	for _, value := range []*any{&o.refresh, &o.waitTime, &o.position, &o.usersAhead, &o.usersQueued, &o.number, &o.first, &o.last} {
 		if text, ok := (*value).(string); ok {
@@ -112,10 +112,9 @@ func encode(d Data, o own) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// variables are the values that a template sees: those of the JSON answer and
-// a few that only templates need, because Mustache can neither compare nor
-// divide. Plain values only: Mustache would call the methods of anything else.
-// d is expected to be resolved.
+// variables are the values that a template has: those of the JSON answer, and a few that only
+// templates need, because Mustache can neither compare nor divide. They are plain values:
+// of others Mustache would call the methods. d has to be resolved.
 func variables(d Data, o own) map[string]any {
 	f := newFields(d, o)
 	return map[string]any{
@@ -166,14 +165,17 @@ func variables(d Data, o own) map[string]any {
 	}
 }
 
-// Variables lists the names that a template can use, in alphabetical order.
-// Beyond the members of the JSON answer these are roomName; positionOrdinal,
-// which is position as in "7th", in English, or empty; waitTimeHours and
-// waitTimeHourMinutes, which are waitTime split at the hour, and their like
-// for the start of an event; lastUpdatedTime, which is the time of day of
-// lastUpdated as "15:04:05 UTC"; waitTimeIsLong, true above 240 minutes; and
-// waitTimeIsRange, true when the wait is best written as waitTime25Percentile to
-// waitTime75Percentile.
+// Variables lists the names that a template can use, in alphabetical order. These are the
+// members of the JSON answer, and besides:
+//
+//   - roomName;
+//   - positionOrdinal: position as in "7th", in English, or empty;
+//   - waitTimeHours and waitTimeHourMinutes: waitTime in hours and minutes; and the same for
+//     the start of an event;
+//   - lastUpdatedTime: the time of day of lastUpdated as "15:04:05 UTC";
+//   - waitTimeIsLong: true above 240 minutes;
+//   - waitTimeIsRange: true if the wait is best written as waitTime25Percentile to
+//     waitTime75Percentile.
 func Variables() []string {
 	return slices.Sorted(maps.Keys(variables(Data{}, ownOf(Data{}))))
 }

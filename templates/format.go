@@ -18,9 +18,9 @@ func FormatMinutes(minutes int) string {
 	}
 }
 
-// FormatWaitTime writes the estimated wait of d in English, as the variable
-// waitTimeFormatted has it: "10 minutes", for the random method the span
-// between its quartiles, "5 minutes to 15 minutes", or "unavailable".
+// FormatWaitTime writes the estimated wait of d in English, as the variable waitTimeFormatted
+// has it: "10 minutes", for the random method "5 minutes to 15 minutes" by its quartiles, or
+// "unavailable".
 func FormatWaitTime(d Data) string {
 	d = d.resolved()
 	switch {

@@ -48,9 +48,9 @@ func LanguageCodes() ([]string, error) {
 	return slices.Clone(b.codes), nil
 }
 
-// NewLanguages returns the languages of the built-in page with the one that is
-// used for visitors who want none of them; "" means [DefaultLanguage]. It
-// fails if the default is not one of the languages.
+// NewLanguages returns the languages of the built-in page. The default is for visitors who
+// want none of them; "" means [DefaultLanguage]. NewLanguages fails if the default is not
+// one of the languages.
 func NewLanguages(defaultCode string) (*Languages, error) {
 	b, err := builtIn()
 	if err != nil {
@@ -74,8 +74,8 @@ func NewLanguages(defaultCode string) (*Languages, error) {
 	return l, nil
 }
 
-// unknownLanguage suggests a code that is spelt alike, or else the same
-// language in another region.
+// unknownLanguage is the error for a code that does not exist. It suggests a code with a
+// similar spelling, or else the same language in another region.
 func unknownLanguage(code string, codes []string) error {
 	near := spelling.Nearest(code, codes)
 	prefix, _, _ := strings.Cut(strings.ToLower(code), "-")
@@ -91,10 +91,10 @@ func unknownLanguage(code string, codes []string) error {
 // Default is the code of the language for visitors who want none of the others.
 func (l *Languages) Default() string { return l.codes[0] }
 
-// Match is the code of the language for an Accept-Language header: the first
-// that fits with high confidence, or the default. Headers of common length are
-// remembered, so that a repeated one costs no allocation and no search.
-// Several header lines are to be joined by commas.
+// Match is the code of the language for an Accept-Language header: the first one that fits
+// with high confidence, or the default. It remembers headers of common length, so that a
+// repeated one costs no allocation and no search. Several header lines have to be joined by
+// commas.
 func (l *Languages) Match(acceptLanguage string) string {
 	if acceptLanguage == "" {
 		return l.Default()
@@ -102,12 +102,12 @@ func (l *Languages) Match(acceptLanguage string) string {
 	if len(acceptLanguage) > maxAcceptLanguage {
 		return l.match(wholeElements(acceptLanguage))
 	}
-	slot := &l.cache[maphash.String(l.seed, acceptLanguage)%remembered]
-	if known := slot.Load(); known != nil && known.header == acceptLanguage {
+	entry := &l.cache[maphash.String(l.seed, acceptLanguage)%remembered]
+	if known := entry.Load(); known != nil && known.header == acceptLanguage {
 		return known.code
 	}
 	code := l.match(acceptLanguage)
-	slot.Store(&choice{header: strings.Clone(acceptLanguage), code: code})
+	entry.Store(&choice{header: strings.Clone(acceptLanguage), code: code})
 	return code
 }
 
@@ -118,15 +118,15 @@ func wholeElements(header string) string {
 }
 
 func (l *Languages) match(header string) string {
-	// By index: the tag that the matcher returns is not always one it was given.
+	// The index counts: the tag that the matcher returns is not always one of ours.
 	if _, index, confidence := l.matcher.Match(wanted(header)...); confidence >= language.High {
 		return l.codes[index]
 	}
 	return l.Default()
 }
 
-// wanted reads the tags of a header, best first. Each element is read by
-// itself, so that one that cannot be read does not spoil the others.
+// wanted returns the tags of a header, the best first. It reads each element by itself, so that
+// an element that cannot be read does not spoil the others.
 func wanted(header string) []language.Tag {
 	type weighted struct {
 		tag    language.Tag

@@ -16,11 +16,9 @@ type Page struct {
 	template *mustache.Template
 }
 
-// Parse checks and compiles a Mustache template. Its error is of type
-// [Faults] and holds everything that is wrong with the template, not only the
-// first: syntax, unknown variables, partials, values put in without escaping,
-// too deep nesting. A template that passes has been rendered in every state
-// of [States].
+// Parse checks and compiles a Mustache template, and renders it in every state of [States].
+// Its error is of type [Faults] and has everything that is wrong with the template: syntax,
+// unknown variables, partials, values without escaping, sections that are nested too deep.
 func Parse(source []byte) (*Page, error) {
 	if faults := check(source); len(faults) > 0 {
 		return nil, faults
@@ -37,7 +35,8 @@ func Parse(source []byte) (*Page, error) {
 	return page, nil
 }
 
-// compile hands partials an empty provider: the library's own would read files.
+// compile compiles a template. It gives an empty provider for partials: the library's own
+// would read files.
 func compile(source string) (*Page, error) {
 	template, err := mustache.ParseStringPartials(source, &mustache.StaticProvider{})
 	if err != nil {
@@ -54,16 +53,16 @@ func faultOf(err error) Fault {
 	return Fault{Message: err.Error()}
 }
 
-// Render renders the page in the state d, with the places of a visitor's own
-// values left open. Nothing in d makes it fail for a page that Parse returned;
-// should it, the result ends where it did.
+// Render renders the page in the state d, with gaps for a visitor's own values. No d makes it
+// fail for a page that Parse has returned. If it fails nevertheless, the result ends where
+// it has failed.
 func (p *Page) Render(d Data) (*Rendered, error) {
 	d = d.resolved()
 	text, err := p.execute(d, marked(d))
 	return split(text), err
 }
 
-// execute expects d to be resolved.
+// execute renders the page for d, which has to be resolved.
 func (p *Page) execute(d Data, o own) ([]byte, error) {
 	var text bytes.Buffer
 	if err := p.template.FRender(&text, variables(d, o)); err != nil {

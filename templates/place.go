@@ -4,36 +4,36 @@ import (
 	"time"
 )
 
-// Visitor is what is one visitor's own in a page or JSON answer.
+// Visitor has the values of a page or a JSON answer that are one visitor's own.
 type Visitor struct {
-	// LastUpdated is when they last checked in and it counted; it is written in UTC,
-	// to the millisecond.
+	// LastUpdated is the time of the last check-in. It is written in UTC, to the
+	// millisecond.
 	LastUpdated time.Time
-	// RefreshSeconds is after how many seconds from then the next check-in counts;
-	// it is written as at least 1.
+	// RefreshSeconds is how many seconds later the next check-in counts. It is written as
+	// 1 at least.
 	RefreshSeconds int
-	// Place is theirs in an exact line; the pages of other rooms do not show it.
+	// Place is the visitor's place in an exact line. The pages of other rooms do not show
+	// it.
 	Place Place
 }
 
-// Place is a visitor's own place in the exact line of a room whose method is
-// "line". Numbers below zero count as zero.
+// Place is a visitor's place in an exact line. Numbers below zero count as zero.
 type Place struct {
-	TicketNumber uint64 // counted up as visitors join; 0 for none
-	// FirstWaitingNumber is the lowest ticket number of those who wait with the
-	// default priority, LastWaitingNumber the highest that was given out; 0 where
-	// that is not known.
+	TicketNumber uint64 // counts up as visitors join; 0 for none
+	// FirstWaitingNumber is the lowest ticket number of those who wait with the default
+	// priority, LastWaitingNumber the highest that was given out. They are 0 if they are
+	// not known.
 	FirstWaitingNumber, LastWaitingNumber uint64
 
-	Position    int // 1 is next; 0 is not known, and then no wait is either
+	Position    int // 1 is next; 0 is not known, and then the wait is not known either
 	UsersQueued int // in line altogether
-	// WaitTimeKnown says that WaitTime, in minutes, is an estimate worth showing.
+	// WaitTimeKnown says that WaitTime, in minutes, is an estimate, and can be shown.
 	WaitTimeKnown bool
 	WaitTime      int
 }
 
-// Shape says how a place reads, whatever its numbers are: a template can ask
-// whether one is zero, and a wait of many minutes is put into other words.
+// Shape is what a page can depend on in a place, besides the numbers themselves: a template
+// can ask whether a number is zero, and a long wait is put into other words than a short one.
 type Shape uint16
 
 const (
@@ -44,13 +44,12 @@ const (
 	hasAhead
 	hasQueued
 	hasWait
-	// The next values are no flags; they number the kinds of wait: none, a minute, minutes, whole
-	// hours, hours and minutes, and these two beyond longWait.
+	// From here on the bits are a number, the kind of wait: none, a minute, minutes, whole
+	// hours, hours and minutes, and these last two beyond longWait.
 	waitUnit
 )
 
-// Shape returns the place's shape. Places of one shape can be filled into the
-// same [Rendered].
+// Shape returns the place's shape. Places with one shape fit into the same [Rendered].
 func (p Place) Shape() Shape {
 	p = p.resolved()
 	shape := Shape(0)
@@ -88,7 +87,7 @@ func (p Place) waitShape() Shape {
 
 func (p Place) ahead() int { return max(p.Position-1, 0) }
 
-// resolved returns p with its contradictions resolved, as Data does.
+// resolved returns p without contradictions, as Data describes.
 func (p Place) resolved() Place {
 	p.Position = max(p.Position, 0)
 	p.UsersQueued = max(p.UsersQueued, p.Position)
@@ -99,8 +98,7 @@ func (p Place) resolved() Place {
 	return p
 }
 
-// number is the value of the place, which is expected to be resolved, that goes
-// into a cut.
+// number is the value of the place that goes into a gap. The place has to be resolved.
 func (p *Place) number(v ownValue) uint64 {
 	switch v {
 	case position:

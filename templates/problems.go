@@ -6,15 +6,15 @@ import (
 	"net/http"
 )
 
-// problem is one of the gate's own answers in the place of the site's.
+// problem is an answer of the gate's own, which it gives in the place of the site's.
 type problem struct {
 	status int
 	detail string // in English, for programs
 	words  string // key of the words for people, in the files of lang
 }
 
-// problems lists every problem that the gate answers with. Its texts are fixed:
-// nothing of a request or of an error goes into them.
+// problems are all problems that the gate answers with. Their texts are fixed, and have
+// nothing of a request or of an error.
 var problems = [...]problem{
 	{http.StatusBadRequest, "The request could not be understood.", "request"},
 	{http.StatusNotFound, "No room and no site is configured for this address.", "address"},

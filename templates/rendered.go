@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Rendered is a page or a JSON answer in which only a visitor's own values
-// are missing. It is immutable and safe for concurrent use.
+// Rendered is a page or a JSON answer with gaps for a visitor's own values. It is immutable
+// and safe for concurrent use.
 type Rendered struct {
-	text   []byte
-	cuts   []cut
-	size   int  // of everything but the numbers
-	refs   int  // number of refresh intervals
-	placed bool // numbers of a place are among the cuts
+	text      []byte
+	gaps      []gap
+	size      int  // of everything but the numbers
+	intervals int  // how many gaps are for the refresh interval
+	placed    bool // some gaps are for the numbers of a place
 }
 
-// A cut is a place in the text where a visitor's own value goes.
-type cut struct {
+// A gap is where a visitor's own value goes into the text.
+type gap struct {
 	at    int
 	value ownValue
 }
@@ -49,20 +49,20 @@ const (
 	clockLen = len("15:04:05 UTC")
 )
 
-// AppendTo appends the text to dst with a visitor's own values in their
-// places. A page of a room that rejects shows 0 seconds whatever is given here;
-// one that was rendered for a place is for visitors whose place has the same
-// shape. It allocates nothing if dst has room for [Rendered.Len] more bytes.
+// AppendTo appends the text to dst, with a visitor's own values in the gaps. A page of a room
+// that rejects always shows 0 seconds. A page that was rendered for a place is for visitors
+// whose place has the same shape. AppendTo allocates nothing if dst has space for
+// [Rendered.Len] more bytes.
 func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
 	var stamp [stampLen]byte
-	if len(r.cuts) > 0 {
+	if len(r.gaps) > 0 {
 		putStamp(&stamp, v.LastUpdated)
 	}
 	if r.placed {
 		v.Place = v.Place.resolved()
 	}
 	from := 0
-	for _, c := range r.cuts {
+	for _, c := range r.gaps {
 		dst = append(dst, r.text[from:c.at]...)
 		switch c.value {
 		case lastUpdated:
@@ -83,12 +83,12 @@ func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
 
 // Len is the number of bytes that AppendTo appends for the visitor.
 func (r *Rendered) Len(v Visitor) int {
-	n := r.size + r.refs*digits(uint64(max(v.RefreshSeconds, 1)))
+	n := r.size + r.intervals*digits(uint64(max(v.RefreshSeconds, 1)))
 	if !r.placed {
 		return n
 	}
 	v.Place = v.Place.resolved()
-	for _, c := range r.cuts {
+	for _, c := range r.gaps {
 		switch {
 		case c.value == positionOrdinal:
 			n += digits(v.Place.number(position)) + len("th")
@@ -99,7 +99,7 @@ func (r *Rendered) Len(v Visitor) int {
 	return n
 }
 
-// appendOrdinal appends n as the English say which one it is: 1st, 2nd, 11th.
+// appendOrdinal appends n as an English ordinal: 1st, 2nd, 11th.
 func appendOrdinal(dst []byte, n uint64) []byte {
 	suffix := "th"
 	if n/10%10 != 1 {
@@ -123,9 +123,9 @@ func digits(n uint64) int {
 	return digits
 }
 
-// putStamp writes t as "2006-01-02T15:04:05.000Z". Years outside of 0 to 9999 become
-// the nearest of these. Package time writes RFC 3339 four times as fast as
-// any other layout, in 60 ns, but without milliseconds.
+// putStamp writes t as "2006-01-02T15:04:05.000Z". A year outside of 0 to 9999 becomes the
+// nearest of these. Package time writes RFC 3339 four times as fast as any other layout, in
+// 60 ns, but without milliseconds.
 func putStamp(stamp *[stampLen]byte, t time.Time) {
 	t = t.UTC()
 	if year := t.Year(); year < 0 || year > 9999 {
@@ -136,11 +136,11 @@ func putStamp(stamp *[stampLen]byte, t time.Time) {
 	copy(stamp[19:], []byte{'.', '0' + byte(millis/100), '0' + byte(millis/10%10), '0' + byte(millis%10), 'Z'})
 }
 
-// marks stand in for a visitor's own values while a template is rendered. Each
-// is the same long random number and two digits that say which it is: a number,
-// so that it is true in a Mustache section, valid in JSON and untouched by any
-// escaping; random, made at the first use in this process, so that no template
-// and no value can contain it.
+// marks is the text with which each mark begins. A mark is in the place of a visitor's own
+// value while a template is rendered: it is this long random number, and two digits that
+// say which value it is for. It is a number, so that it is true in a Mustache section, valid
+// in JSON, and not changed by any escaping. It is random, and drawn anew in each process, so
+// that no template and no value can have it.
 var marks = sync.OnceValue(func() string {
 	digits := make([]byte, 40)
 	// Reading from crypto/rand never fails: the process would end instead.
@@ -151,8 +151,8 @@ var marks = sync.OnceValue(func() string {
 	return string(digits)
 })
 
-// ownOf are the values that the state, which is expected to be resolved, has
-// itself; the times and the interval are left out.
+// ownOf are the visitor's own values as a state has them, without the times and the interval.
+// The state has to be resolved.
 func ownOf(d Data) own {
 	n, _ := d.position()
 	ordinal := ""
@@ -167,9 +167,10 @@ func ownOf(d Data) own {
 	}
 }
 
-// marked are the marks for a state, which is expected to be resolved: of the
-// times, of the interval where visitors check in again, and of a place's
-// numbers. A number that is zero is false in a section, so it has none.
+// marked are the visitor's own values for a state with marks in their place: in the place of
+// the times, of the interval if visitors check in again, and of a place's numbers. A number
+// that is zero keeps its value, because it is false in a section. The state has to be
+// resolved.
 func marked(d Data) own {
 	mark := func(v ownValue) string { return fmt.Sprintf("%s%02d", marks(), v) }
 	o := ownOf(d)
@@ -177,7 +178,7 @@ func marked(d Data) own {
 	if d.Refreshes() {
 		o.refresh = mark(refreshInterval)
 	}
-	if d.QueueingMethod != methodLine {
+	if !d.hasExactLine() {
 		return o
 	}
 	for v, value := range map[ownValue]*any{
@@ -197,7 +198,7 @@ func marked(d Data) own {
 	return o
 }
 
-// split turns a text that was rendered with marks into one with cuts.
+// split turns a text with marks into one with gaps.
 func split(text []byte) *Rendered {
 	mark := []byte(marks())
 	r := &Rendered{text: make([]byte, 0, len(text))}
@@ -207,18 +208,18 @@ func split(text []byte) *Rendered {
 		if !found || len(after) < 2 {
 			break
 		}
-		r.cuts = append(r.cuts, cut{at: len(r.text), value: ownValue(10*(after[0]-'0') + after[1] - '0')})
+		r.gaps = append(r.gaps, gap{at: len(r.text), value: ownValue(10*(after[0]-'0') + after[1] - '0')})
 		text = after[2:]
 	}
 	r.size = len(r.text)
-	for _, c := range r.cuts {
+	for _, c := range r.gaps {
 		switch c.value {
 		case lastUpdated:
 			r.size += stampLen
 		case lastUpdatedTime:
 			r.size += clockLen
 		case refreshInterval:
-			r.refs++
+			r.intervals++
 		default:
 			r.placed = true
 		}

@@ -2,8 +2,8 @@ package templates
 
 import "strings"
 
-// kind is what a tag of a template does: the character that such a tag begins
-// with, or zero for variables, which begin with none.
+// kind is the kind of a tag: the character that the tag begins with, or zero for a variable,
+// which begins with none.
 type kind byte
 
 const (
@@ -22,11 +22,11 @@ type tag struct {
 	at   int
 }
 
-// scanner finds the tags of a template. Mustache's own Tags have neither places nor
-// a mark on raw ones, and a template that does not compile has none; so every fault
-// at once, with its place, needs a scanner. It reads as the library does, which
-// FuzzTemplate checks against Tags, and reports as a fault whatever the library
-// would silently take for something else than it looks like.
+// scanner finds the tags of a template. Mustache's own Tags have no positions and do not show
+// which are raw, and there are none for a template that does not compile. So it takes a
+// scanner to report every fault at once, with its position. It reads tags as the library
+// does, which FuzzTemplate checks. It reports a fault where the library would silently read
+// a tag as something else than it looks like.
 type scanner struct {
 	report
 	open, close string // the delimiters
@@ -42,7 +42,7 @@ func scan(source string) ([]tag, report) {
 	return s.tags, s.report
 }
 
-// scanTag reads one tag, and returns whether there can be another.
+// scanTag reads one tag, and reports whether there may be another.
 func (s *scanner) scanTag() bool {
 	skipped := strings.Index(s.source[s.next:], s.open)
 	if skipped < 0 {
@@ -65,7 +65,7 @@ func (s *scanner) scanTag() bool {
 	return true
 }
 
-// readTag takes in a tag by its text between the delimiters.
+// readTag reads a tag from its text between the delimiters.
 func (s *scanner) readTag(at int, text string) {
 	if text == "" {
 		s.fault(at, "empty tag")
@@ -106,7 +106,7 @@ func (s *scanner) setDelimiters(at int, text string) {
 	s.open, s.close = pair[0], pair[1]
 }
 
-// quote shortens what is cited from a template in a message.
+// quote returns a part of a template for a message, shortened.
 func quote(text string) string {
 	const most = 24
 	line, _, _ := strings.Cut(text, "\n")

@@ -32,8 +32,8 @@ func NewSet(o Options) (*Set, error) {
 	return &Set{Languages: languages, custom: o.Custom, builtIn: b}, nil
 }
 
-// Custom reports whether the room has a page of its own. Only such a page
-// wants a Refresh header; the built-in one refreshes itself.
+// Custom reports whether the room has a page of its own. Only such a page needs a Refresh
+// header: the built-in one refreshes itself.
 func (s *Set) Custom() bool { return s.custom != nil }
 
 // ContentSecurityPolicy is the value of that header for the room's page; ""
@@ -45,10 +45,9 @@ func (s *Set) ContentSecurityPolicy() string {
 	return s.builtIn.policy
 }
 
-// Page renders the room's page in the state d, in a language that
-// [Languages.Match] returned. A custom page is the same in every language. If
-// rendering it should fail, which Parse has shown it does not, visitors see the
-// built-in page.
+// Page renders the room's page in the state d, in a language that [Languages.Match] has
+// returned. A custom page is the same in every language. If it fails, although Parse has
+// rendered it, visitors see the built-in page.
 func (s *Set) Page(code string, d Data) *Rendered {
 	if s.custom != nil {
 		if r, err := s.custom.Render(d); err == nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// squeeze takes indentation and the lines that hold nothing but a comment out
-// of a style sheet or a script, so that explaining them costs visitors nothing.
+// squeeze removes indentation, and lines that are a comment, from a style sheet or a script, so
+// that comments cost visitors nothing.
 func squeeze(source string) string {
 	var lines []string
 	for line := range strings.Lines(source) {
@@ -19,8 +19,8 @@ func squeeze(source string) string {
 	return strings.Join(lines, "\n")
 }
 
-// squeezeStyle also takes out the white space that means nothing in a style
-// sheet that ends its lines in braces and semicolons, as ours does.
+// squeezeStyle also removes the white space that means nothing in a style sheet whose lines
+// end in braces and semicolons, as ours do.
 func squeezeStyle(source string) string {
 	return strings.NewReplacer(
 		"\n", "", " { ", "{", " {", "{", "; }", "}", ": ", ":", "; ", ";", ", ", ",",
@@ -29,9 +29,9 @@ func squeezeStyle(source string) string {
 
 var aroundPunctuation = regexp.MustCompile(` ?([-=(){}\[\],;:?<>&|+*/!])[ \n]?`)
 
-// squeezeScript also takes out the white space around punctuation in a script
-// that ends all its statements, writes its strings in single quotes, without
-// escaped ones, and has no blanks in regular expressions, as ours does.
+// squeezeScript also removes the white space around punctuation. That is right for a script
+// like ours: it ends all its statements, its strings are in single quotes and have no
+// escaped ones, and its regular expressions have no blanks.
 func squeezeScript(source string) string {
 	parts := strings.Split(squeeze(source), "'")
 	for i := 0; i < len(parts); i += 2 {

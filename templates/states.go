@@ -8,7 +8,7 @@ type State struct {
 	Data Data
 }
 
-// States lists every state that a template should be looked at in.
+// States lists every state in which a template should be checked.
 func States() []State {
 	return slices.Concat(fifoStates(), randomStates(), lineStates(), heldStates(), []State{
 		{"reject", Data{RoomName: "shop", QueueingMethod: methodReject}},
@@ -80,7 +80,7 @@ func lineData(position, wait int) Data {
 	}.resolved()
 }
 
-// heldStates are those of a room that lets in nobody new.
+// heldStates are the states of a room that lets in nobody new.
 func heldStates() []State {
 	held := func(method string) Data {
 		return Data{RoomName: "shop", QueueingMethod: method, QueueAll: true, UsersQueued: 310}

@@ -20,11 +20,10 @@ type text struct {
 	Language string `json:"language"`
 	// Dir is the direction of its script, "ltr" or "rtl".
 	Dir string `json:"dir"`
-	// Page holds the strings of the page by key. Names in single braces are
-	// variables of the template. What is in brackets is left out while the
-	// variable in it is zero.
+	// Page has the strings of the page by key. Names in single braces are variables of
+	// the template. A part in brackets is left out while the variable in it is zero.
 	Page map[string]string `json:"page"`
-	// Problems holds the words for each kind of problem.
+	// Problems has the words for each kind of problem.
 	Problems map[string]struct {
 		Title  string `json:"title"`
 		Detail string `json:"detail"`
@@ -54,16 +53,16 @@ func readTexts() (map[string]text, error) {
 	return texts, nil
 }
 
-// scriptKeys are the keys of the strings that the script writes into the page. It
-// reads them from data attributes.
+// scriptKeys are the keys of the strings that the script writes into the page. The script reads
+// them from data attributes.
 var scriptKeys = [...]string{
 	"heading", "rejectHeading",
 	"soon", "minutes", "hours", "long", "range", "unknown", "all", "full", "reject",
 	"exact", "about", "pause", "resume", "paused", "turn", "enter", "lost",
 }
 
-// attributes writes the strings for the script as data attributes. HTML folds
-// the letter case of their names.
+// attributes returns the strings for the script as data attributes. Their names have dashes in
+// the place of capitals, because HTML ignores letter case.
 func (t text) attributes() string {
 	var b strings.Builder
 	for _, key := range scriptKeys {
@@ -80,8 +79,8 @@ var (
 	placeholder = regexp.MustCompile(`\[\[(\w+)\]\]`)
 )
 
-// mustacheOf is a string as HTML, with its variables and optional parts as
-// Mustache tags.
+// mustacheOf returns a string as HTML, with Mustache tags for its variables and its optional
+// parts.
 func mustacheOf(s string) string {
 	s = inBraces.ReplaceAllString(html.EscapeString(s), "{{$1}}")
 	return inBrackets.ReplaceAllString(s, "{{#$2}}$1{{/$2}}")

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// sinceBoot tells how long the machine has been up, asleep or awake, and a name of
-// that time: both 0 where the system does not say it as Linux does.
+// sinceBoot returns how long the machine has been up, asleep or awake, and a name of that
+// boot. Both are 0 where the system does not tell it as Linux does.
 func sinceBoot() (boot uint64, up time.Duration) {
 	name, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
-// maxCrowd bounds --crowd: beyond it the demo would be a load test of itself.
+// maxCrowd bounds --crowd: with more the demo would be a load test of itself.
 const maxCrowd = 10_000
 
 func newDemoCommand() *cobra.Command {
@@ -121,7 +121,7 @@ type site struct {
 	done   sync.WaitGroup
 }
 
-// startSite serves the sample site on a port of its own, and writes its log.
+// startSite serves the sample site on a port of its own, and writes its log to out.
 func startSite(out *lines) (*site, error) {
 	origin, err := demo.NewOrigin(demo.Config{Log: func(e demo.Event) { out.print(e.String() + "\n") }})
 	if err != nil {
@@ -132,13 +132,13 @@ func startSite(out *lines) (*site, error) {
 		return nil, fmt.Errorf("listening for the sample site: %w", err)
 	}
 	s := &site{addr: l.Addr(), origin: origin, server: &http.Server{Handler: origin, ReadHeaderTimeout: 5 * time.Second}}
-	// It ends when it is closed. Should it fail before, the gate says so to whoever asks.
+	// Serve ends when the server is closed. If it fails before, the gate shows that to visitors.
 	s.done.Go(func() { _ = s.server.Serve(l) })
 	return s, nil
 }
 
 func (s *site) stop() {
-	// Nothing of it is worth waiting for: the gate in front has ended.
+	// No request is worth waiting for: the gate in front has ended.
 	_ = s.server.Close()
 	s.done.Wait()
 	s.origin.Close()
@@ -153,11 +153,11 @@ type lines struct {
 func (l *lines) print(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Without a reader of it the demo goes on.
+	// If nobody reads the output, the demo goes on.
 	_, _ = io.WriteString(l.w, text)
 }
 
-// welcome says what there is to try.
+// welcome returns the text that says what there is to try.
 func welcome(visitors, operators net.Addr, crowd int) string {
 	at, admin := reachable(visitors), "http://"+reachable(operators)
 	if host, port, err := net.SplitHostPort(at); err == nil && host == "127.0.0.1" {
@@ -187,7 +187,7 @@ func welcome(visitors, operators net.Addr, crowd int) string {
 `, at, names, admin, reachable(operators), others)
 }
 
-// reachable is the address as it can be connected to from this machine.
+// reachable is an address to connect to from this machine.
 func reachable(a net.Addr) string {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil || !at.Addr().IsUnspecified() {

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// How much garbage is let lie, in bytes: so much in any case, and no more than so
-// much as a rule.
+// How much garbage may lie around before it is collected, in bytes, at least and, as a rule,
+// at most.
 const (
 	leastGarbage = 64 << 20
 	mostGarbage  = 256 << 20
 )
 
-// collectLess has the garbage of a small heap collected more rarely than Go does,
-// which saves a fifth of the gate's processor time for some megabytes, and of one
-// made large by open connections more often. GOGC, if set, is obeyed instead.
+// collectLess has Go collect the garbage of a small heap less often, which saves a fifth of
+// the gate's processor time and costs some megabytes. It has Go collect that of a large
+// heap, as open connections make it, more often. If GOGC is set, that counts instead.
 func collectLess() (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
@@ -47,16 +47,17 @@ func collectLess() (stop func()) {
 	}
 }
 
-// inUse is what the last collection left of the heap, and the stacks, in bytes.
+// inUse is the size of the stacks and of what the last collection has left of the heap, in
+// bytes.
 func inUse() uint64 {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)
 	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
 }
 
-// garbagePercent is how much garbage there may be, in percent of what is in use,
-// in steps that are not taken for every little change: up to 400, or 1000 where
-// that is little all the same, and 50 at least.
+// garbagePercent is how much garbage there may be, in percent of what is in use: 50 at least
+// and 400 at most, or up to 1000 where that is still little. It changes in steps, so that
+// not every little change sets it anew.
 func garbagePercent(inUse uint64) int {
 	least, most := leastGarbage*100/max(inUse, 1), mostGarbage*100/max(inUse, 1)
 	percent := max(min(most, 400), min(least, 1000))

@@ -35,7 +35,7 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// version is what the program says of itself.
+// version is the version of the program, of Go and of the system.
 func version() string {
 	number := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
 )
 
-// newLog returns the program's log, on w: JSON lines, or text for people where w
+// newLog returns the program's log, which writes to w: JSON lines, or text for people if w
 // is a terminal or the configuration says so.
 func newLog(c config.Log, w io.Writer) (*zap.Logger, error) {
 	level, err := zapcore.ParseLevel(c.Level)

@@ -21,7 +21,7 @@ func main() {
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
 		<-signals
-		signal.Stop(signals) // before anyone can know of the first: a second one ends the program at once
+		signal.Stop(signals) // before anyone can see that the first has come: a second one ends the program at once
 		stop()
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))

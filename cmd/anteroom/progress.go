@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// progress is a bar on a terminal, and nothing elsewhere.
+// progress is a bar on a terminal. Without a terminal it draws nothing.
 type progress struct {
 	out         io.Writer
 	done, total []atomic.Int64 // of each part
@@ -25,7 +25,7 @@ func startProgress(out io.Writer, parts int) *progress {
 	return p
 }
 
-// part is told of one of the experiments.
+// part returns the function that one of the experiments calls with its progress.
 func (p *progress) part(i int) func(done, total int) {
 	return func(done, total int) {
 		p.done[i].Store(int64(done))
@@ -33,7 +33,7 @@ func (p *progress) part(i int) func(done, total int) {
 	}
 }
 
-// stop takes the bar off the terminal.
+// stop removes the bar from the terminal.
 func (p *progress) stop() {
 	if p.end != nil {
 		close(p.end)
@@ -56,7 +56,7 @@ func (p *progress) draw() {
 	}
 }
 
-// bar draws how far all parts have come together.
+// bar returns the bar for all parts together.
 func (p *progress) bar() string {
 	const length = 40
 	done, total := int64(0), int64(0)

@@ -35,8 +35,7 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// noArguments refuses arguments, and suggests commands for those that look like
-// one.
+// noArguments refuses arguments, and suggests a command for one that looks like it.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -51,8 +50,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Errorf("there is no command %q%s; see anteroom --help", args[0], hint)}
 }
 
-// explainFlag adds to a complaint about a flag that does not exist the variable that is in its place, as it is for secrets, or else
-// the nearest flag.
+// explainFlag adds a hint to the error about a flag that does not exist: for a secret the variable that sets it, else the nearest flag.
 func explainFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -65,7 +63,7 @@ func explainFlag(cmd *cobra.Command, err error) error {
 		hint = fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	env := "ANTEROOM_" + strings.ToUpper(strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_"))
-	if slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return k.Flag == "" && k.Env == env }) {
+	if slices.ContainsFunc(config.Keys(), func(k *config.Key) bool { return k.Flag == "" && k.Env == env }) {
 		hint = fmt.Sprintf(" (set %s: everybody on the machine can read a program's flags)", env)
 	}
 	return usageError{fmt.Errorf("%w%s; see %s --help", err, hint, cmd.CommandPath())}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,9 +74,7 @@ func serve(ctx context.Context, load func() (*config.Config, []config.Warning, e
 	if err != nil {
 		return err
 	}
-	for _, w := range warnings {
-		log.Warn("configuration", zap.String("at", w.Place.String()), zap.String("warning", w.Message))
-	}
+	logWarnings(log, warnings)
 	defer collectLess()()
 
 	st, err := openState(c.StateDir)
@@ -85,7 +82,7 @@ func serve(ctx context.Context, load func() (*config.Config, []config.Warning, e
 		return err
 	}
 	defer closing(log, "state directory", st.close)
-	keys, err := st.keys(c.Cookie.Keys)
+	gate, err := st.gateConfig(c)
 	if err != nil {
 		return err
 	}
@@ -94,33 +91,25 @@ func serve(ctx context.Context, load func() (*config.Config, []config.Warning, e
 		return err
 	}
 	defer closing(log, "store", store.Close)
-	gate, err := gateConfig(c, keys)
-	if err != nil {
-		return err
-	}
-	reload := make(chan os.Signal, 1)
-	signal.Notify(reload, syscall.SIGHUP) // before anyone can know that the gate is there
-	defer signal.Stop(reload)
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // before anyone can know that the gate is there
+	defer signal.Stop(hangups)
 	s, err := startServer(ctx, c, gate, store, log)
 	if err != nil {
 		return err
 	}
-	for {
-		select {
-		case <-reload:
-			s.reload(ctx, load, st)
-		case err := <-s.failed:
-			return errors.Join(err, s.stop())
-		case <-ctx.Done():
-			log.Info("stopping", zap.Duration("drain_delay", c.DrainDelay), zap.Duration("grace", c.ShutdownGrace))
-			return errors.Join(s.drain(), s.stop())
-		}
-	}
+	return s.run(ctx, hangups, func() { s.reload(ctx, load, st) })
 }
 
 func closing(log *zap.Logger, what string, closer func() error) {
 	if err := closer(); err != nil {
 		log.Error("closing failed", zap.String("what", what), zap.Error(err))
+	}
+}
+
+func logWarnings(log *zap.Logger, warnings []config.Warning) {
+	for _, w := range warnings {
+		log.Warn("configuration", zap.String("at", w.Place.String()), zap.String("warning", w.Message))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"reflect"
 	"sync"
 	"time"
@@ -26,11 +27,11 @@ type server struct {
 	public *listen.Server
 	admin  *http.Server
 	at     struct{ visitors, operators net.Addr } // where the listeners are
-	failed chan error                             // a listener's end that nobody asked for
+	failed chan error                             // why a listener has ended before the server is stopped
 	tasks  sync.WaitGroup
 }
 
-// startServer makes a gate and serves it on the addresses of c.
+// startServer makes a gate and serves it at the addresses of c.
 func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, log *zap.Logger) (*server, error) {
 	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken}))
 	if err != nil {
@@ -78,27 +79,27 @@ func (s *server) ended(err error) {
 	}
 }
 
-// reload takes up the configuration as it is now, or keeps the old one.
+// run serves until ctx ends or a listener fails, and stops. It reloads at each hangup.
+func (s *server) run(ctx context.Context, hangups <-chan os.Signal, reload func()) error {
+	for {
+		select {
+		case <-hangups:
+			reload()
+		case err := <-s.failed:
+			return errors.Join(err, s.stop())
+		case <-ctx.Done():
+			s.log.Info("stopping", zap.Duration("drain_delay", s.config.DrainDelay), zap.Duration("grace", s.config.ShutdownGrace))
+			return errors.Join(s.drain(), s.stop())
+		}
+	}
+}
+
+// reload puts the configuration as it is now in force, or keeps the old one.
 func (s *server) reload(ctx context.Context, load func() (*config.Config, []config.Warning, error), st *state) {
 	c, warnings, err := load()
-	for _, w := range warnings {
-		s.log.Warn("configuration", zap.String("at", w.Place.String()), zap.String("warning", w.Message))
-	}
-	if err != nil {
-		s.refused(err)
-		return
-	}
-	keys, err := st.keys(c.Cookie.Keys)
-	if err != nil {
-		s.refused(err)
-		return
-	}
-	gc, err := gateConfig(c, keys)
+	logWarnings(s.log, warnings)
 	if err == nil {
-		err = s.public.Reload()
-	}
-	if err == nil {
-		err = s.gate.Configure(ctx, gc)
+		err = s.configure(ctx, c, st)
 	}
 	if err != nil {
 		s.refused(err)
@@ -108,6 +109,17 @@ func (s *server) reload(ctx context.Context, load func() (*config.Config, []conf
 		s.log.Warn("this change takes effect at the next start", zap.String("key", fixed))
 	}
 	s.log.Info("configuration reloaded", zap.Int("rooms", len(c.Rooms)))
+}
+
+func (s *server) configure(ctx context.Context, c *config.Config, st *state) error {
+	gate, err := st.gateConfig(c)
+	if err != nil {
+		return err
+	}
+	if err := s.public.Reload(); err != nil {
+		return err
+	}
+	return s.gate.Configure(ctx, gate)
 }
 
 func (s *server) refused(err error) {
@@ -122,7 +134,7 @@ func (s *server) refused(err error) {
 	}
 }
 
-// changedButFixed names the keys that differ and are read at the start only.
+// changedButFixed returns the keys that have changed but are read at the start only.
 func changedButFixed(old, next *config.Config) []string {
 	var keys []string
 	for _, k := range []struct {
@@ -147,8 +159,8 @@ func changedButFixed(old, next *config.Config) []string {
 	return keys
 }
 
-// drain says that the gate is not ready, and goes on for as long as load
-// balancers need to notice. It ends early with a listener's failure.
+// drain makes /readyz say that the gate is not ready, and goes on for as long as load
+// balancers need to notice. It ends early if a listener fails.
 func (s *server) drain() error {
 	s.gate.Drain()
 	select {
@@ -159,8 +171,8 @@ func (s *server) drain() error {
 	}
 }
 
-// stop says that the gate is not ready, lets requests finish, and ends. Some never do, such as a site's event streams: to
-// break them off is told, and no failure.
+// stop lets requests finish and ends the server. Some requests never finish, such as a site's event streams: that they were
+// broken off is logged, and is no error.
 func (s *server) stop() error {
 	s.gate.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownGrace)

@@ -21,7 +21,7 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/simulate"
 )
 
-// simulateOptions are what the flags of anteroom simulate say.
+// simulateOptions are the flags of anteroom simulate.
 type simulateOptions struct {
 	config     simulate.Config
 	experiment string
@@ -111,7 +111,7 @@ func (o *simulateOptions) run(cmd *cobra.Command) error {
 	return e.Encode(simulate.NewReport(configs[0], results))
 }
 
-// configs returns the experiment for each method, or every fault in the flags.
+// configs returns the experiment for each method, or all that is wrong with the flags.
 func (o *simulateOptions) configs() ([]simulate.Config, error) {
 	var errs []error
 	c := o.config
@@ -122,20 +122,8 @@ func (o *simulateOptions) configs() ([]simulate.Config, error) {
 	default:
 		errs = append(errs, fmt.Errorf("--experiment is %q: must be uniform or spoofed", o.experiment))
 	}
-	if len(o.methods) == 0 {
-		errs = append(errs, errors.New("--queueing-method names no method"))
-	}
-	var configs []simulate.Config
-	seen := map[queue.Method]bool{}
-	for _, name := range o.methods {
-		switch err := c.Room.Method.UnmarshalText([]byte(name)); {
-		case err != nil:
-			errs = append(errs, fmt.Errorf("--queueing-method: %w", err))
-		case !seen[c.Room.Method]:
-			seen[c.Room.Method] = true
-			configs = append(configs, c)
-		}
-	}
+	configs, faults := forMethods(c, o.methods)
+	errs = append(errs, faults...)
 	c.Room.Method = queue.FIFO
 	errs = append(errs, zeroFaults(c.Room)...)
 	errs = append(errs, flagFaults(c.Validate())...)
@@ -145,7 +133,26 @@ func (o *simulateOptions) configs() ([]simulate.Config, error) {
 	return configs, nil
 }
 
-// zeroFaults refuses durations of 0, which settings have for what is not given.
+// forMethods returns the experiment once for each of the methods.
+func forMethods(c simulate.Config, names []string) (configs []simulate.Config, errs []error) {
+	if len(names) == 0 {
+		errs = append(errs, errors.New("--queueing-method names no method"))
+	}
+	seen := map[queue.Method]bool{}
+	for _, name := range names {
+		if err := c.Room.Method.UnmarshalText([]byte(name)); err != nil {
+			errs = append(errs, fmt.Errorf("--queueing-method: %w", err))
+			continue
+		}
+		if !seen[c.Room.Method] {
+			seen[c.Room.Method] = true
+			configs = append(configs, c)
+		}
+	}
+	return configs, errs
+}
+
+// zeroFaults refuses durations of 0, which in settings mean that nothing is given.
 func zeroFaults(s queue.Settings) []error {
 	var errs []error
 	for _, d := range []struct {
@@ -162,10 +169,10 @@ func zeroFaults(s queue.Settings) []error {
 	return errs
 }
 
-// settingName is what the faults of settings begin with.
+// settingName matches the name of a setting, with which its faults begin.
 var settingName = regexp.MustCompile(`^[a-z][a-z_]*`)
 
-// flagFaults takes joined faults apart and has them name the flags.
+// flagFaults returns joined faults one by one, with the names of the flags.
 func flagFaults(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var faults []error
@@ -196,12 +203,12 @@ func simulateAll(ctx context.Context, terminal io.Writer, configs []simulate.Con
 	return results, errors.Join(errs...)
 }
 
-// spoofedCloseUp is the part of the waits that shows the waves in which a room
-// that was empty lets people in.
+// spoofedCloseUp is how much of the waits is drawn once more: it shows the waves in which a
+// room that was empty lets people in.
 const spoofedCloseUp = 30 * time.Minute
 
-// drawResults writes a heat map of each result, and of a spoofed draw its
-// beginning too.
+// drawResults writes a heat map of each result, and for spoofed draws one of the beginning,
+// too.
 func drawResults(dir string, c simulate.Config, results []*simulate.Result) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -211,7 +218,7 @@ func drawResults(dir string, c simulate.Config, results []*simulate.Result) erro
 		if err := drawResult(name+".png", c, r, 0); err != nil {
 			return err
 		}
-		if !c.Spoofed || r.Method != queue.Random || r.Wait.Max <= spoofedCloseUp.Seconds() {
+		if !c.Spoofed || !r.Method.Draws() || r.Wait.Max <= spoofedCloseUp.Seconds() {
 			continue
 		}
 		if err := drawResult(name+"-first-30m.png", c, r, spoofedCloseUp); err != nil {
@@ -230,7 +237,7 @@ func drawResult(path string, c simulate.Config, r *simulate.Result, upTo time.Du
 	return errors.Join(err, file.Close())
 }
 
-// share is a flag's part of a whole: 0.5 or 50%.
+// share is the value of a flag that is a part of a whole: 0.5 or 50%.
 type share float64
 
 // String returns the share as a number.
@@ -239,7 +246,7 @@ func (s *share) String() string { return strconv.FormatFloat(float64(*s), 'g', -
 // Type names the kind of value in the help.
 func (s *share) Type() string { return "share" }
 
-// Set takes a number, or one with a % sign.
+// Set reads a number with or without a % sign.
 func (s *share) Set(text string) error {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	v, err := strconv.ParseFloat(number, 64)

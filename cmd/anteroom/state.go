@@ -8,7 +8,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy"
 )
 
 // state is a gate's state directory, held by one process at a time.
@@ -17,8 +19,8 @@ type state struct {
 	lock *os.File
 }
 
-// openState makes the directory where it is missing, with mode 0700, and takes
-// it for this process.
+// openState makes the directory with mode 0700 where it is missing, and locks it for this
+// process.
 func openState(dir string) (*state, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the state directory (set state_dir or --state-dir to choose another): %w", err)
@@ -37,7 +39,16 @@ func openState(dir string) (*state, error) {
 	return &state{dir: dir, lock: lock}, nil
 }
 
-// keys parses the configured cookie keys; without any it takes the gate's own,
+// gateConfig is what the configuration makes of the gate.
+func (s *state) gateConfig(c *config.Config) (proxy.Config, error) {
+	keys, err := s.keys(c.Cookie.Keys)
+	if err != nil {
+		return proxy.Config{}, err
+	}
+	return gateConfig(c, keys)
+}
+
+// keys parses the configured cookie keys. If there are none, it takes the gate's own key,
 // which is made at the first start.
 func (s *state) keys(configured []string) ([]cookie.Key, error) {
 	if len(configured) == 0 {
@@ -58,7 +69,8 @@ func (s *state) keys(configured []string) ([]cookie.Key, error) {
 	return keys, nil
 }
 
-// ownKey reads the gate's own key, or makes it, readable by its user only.
+// ownKey reads the gate's own key. Without one it makes a key that only the gate's user can
+// read.
 func (s *state) ownKey() (string, error) {
 	path := filepath.Join(s.dir, "cookie.key")
 	text, err := os.ReadFile(path)

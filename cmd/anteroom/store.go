@@ -17,10 +17,10 @@ import (
 // inProcess is the name of the store that is not shared.
 const inProcess = "memory"
 
-// openStore opens the store of the given name: the embedded one, or a Redis.
+// openStore opens the embedded store, or the Redis at a URL.
 func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (queue.Store, error) {
 	if name == inProcess {
-		return memstore.Config{Dir: st.dir, SinceBoot: sinceBoot, OnLoss: tellLoss(log, st.dir)}.Open()
+		return memstore.Config{Dir: st.dir, SinceBoot: sinceBoot, OnLoss: logLoss(log, st.dir)}.Open()
 	}
 	redis.SetLogger(clientLog{log})
 	store, warnings, err := redisstore.Open(ctx, name)
@@ -33,8 +33,8 @@ func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (qu
 	return store, nil
 }
 
-// tellLoss returns what the embedded store tells of journals that are not whole.
-func tellLoss(log *zap.Logger, dir string) func(room string, reason error) {
+// logLoss returns the function that the embedded store calls for a journal that is not whole.
+func logLoss(log *zap.Logger, dir string) func(room string, reason error) {
 	return func(room string, reason error) {
 		log.Error("the journal of a room is lost or damaged: nobody new is let in for one session_duration, "+
 			"and changes made by the admin API may be lost; nothing is to be done but to look after the disk",
@@ -42,8 +42,8 @@ func tellLoss(log *zap.Logger, dir string) func(room string, reason error) {
 	}
 }
 
-// clientLog is where the Redis client tells of each attempt that fails. The gate
-// tells by itself when the store ceases to answer and when it does again.
+// clientLog is the log of the Redis client, which logs each attempt that fails. The gate
+// itself logs when the store stops answering and when it answers again.
 type clientLog struct{ log *zap.Logger }
 
 // Printf implements the client's logging.
@@ -51,8 +51,9 @@ func (c clientLog) Printf(_ context.Context, format string, values ...any) {
 	c.log.Debug("store's client", zap.String("said", fmt.Sprintf(format, values...)))
 }
 
-// pace is how a gate talks with a store: one in the same process as often as it
-// likes, a shared one once a second, and with the claims of a moment together.
+// pace sets how often a gate calls the store. A gate calls a store in its own process
+// without limit. It syncs with a shared store once a second, and gathers the claims of a
+// moment into one call.
 func pace(store string, o proxy.Options) proxy.Options {
 	if store != inProcess {
 		o.SyncInterval, o.Gather, o.Slack = time.Second, 50*time.Millisecond, redisstore.Slack

@@ -51,7 +51,7 @@ func validate(stdout, stderr io.Writer, file string) error {
 	return nil
 }
 
-// renderAll renders a room's page in every state and returns how many those are.
+// renderAll renders a room's page in every state. It returns the number of states.
 func renderAll(r config.Room) (int, error) {
 	var custom *templates.Page
 	if r.TemplateSource != nil {

@@ -15,12 +15,13 @@ import (
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
-// checkKey and checkTemplate are what the configuration has checked elsewhere.
+// checkKey checks a cookie key for the configuration.
 func checkKey(key string) error {
 	_, err := cookie.ParseKey(key)
 	return err
 }
 
+// checkTemplate checks a room's template for the configuration.
 func checkTemplate(_ string, source []byte) []config.TemplateFault {
 	_, err := templates.Parse(source)
 	var faults templates.Faults
@@ -38,7 +39,7 @@ func checkTemplate(_ string, source []byte) []config.TemplateFault {
 	}
 }
 
-// gateConfig turns a configuration into what the gate is made of.
+// gateConfig turns the program's configuration into the gate's.
 func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout}
 	var err error

@@ -11,8 +11,8 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
-// CheckAddress says what is wrong with an address to listen on, "" for nothing; it continues a sentence that begins with the address. It
-// is host:port, the host being empty, an IP address or a name.
+// CheckAddress says what is wrong with an address to listen on, "" for nothing; it continues a sentence that begins with the address. An
+// address is host:port. The host is empty, an IP address or a name.
 func CheckAddress(s string) string {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {
@@ -30,14 +30,18 @@ func CheckAddress(s string) string {
 	return ""
 }
 
-// IsLoopback says whether only this machine can reach an address that is right.
+// IsLoopback reports whether only this machine can reach an address. CheckAddress has accepted the address.
 func IsLoopback(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
+	return isLoopback(host)
+}
+
+func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return isLocalhost(host) || err == nil && ip.Unmap().IsLoopback()
 }
 
-// Clash says whether two addresses that are right cannot be listened on at once.
+// Clash reports whether nobody can listen on two addresses at once. CheckAddress has accepted both.
 func Clash(a, b string) bool {
 	hostA, portA, _ := net.SplitHostPort(a)
 	hostB, portB, _ := net.SplitHostPort(b)
@@ -52,27 +56,33 @@ func anyAddress(host string) bool {
 	return host == "" || err == nil && ip.IsUnspecified()
 }
 
-// Reaches says whether an origin is an address of this machine that the gate listens on, as far as the names tell: each request
-// would come back for ever.
+// Reaches reports whether an origin is an address of this machine on which the gate listens, as far as the names show it. Each
+// request would come back to the gate for ever.
 func Reaches(origin, listen string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" {
 		return false
 	}
-	host, port, _ := net.SplitHostPort(listen)
 	originPort := u.Port()
 	if originPort == "" {
 		originPort = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	if port == "0" || port != originPort {
-		return false
+	host, port, _ := net.SplitHostPort(listen)
+	return port != "0" && port == originPort && reachesHost(u.Hostname(), host)
+}
+
+// reachesHost reports whether a host that is connected to may be one that is listened on.
+func reachesHost(host, listened string) bool {
+	switch {
+	case anyAddress(listened) && isLoopback(host):
+		return true
+	case isLocalhost(listened) && isOneOfLocalhost(host), isLocalhost(host) && isOneOfLocalhost(listened):
+		return true
 	}
-	own := net.JoinHostPort(u.Hostname(), originPort)
-	named := isLocalhost(host) && isOneOfLocalhost(u.Hostname()) || isLocalhost(u.Hostname()) && isOneOfLocalhost(host)
-	return strings.EqualFold(host, u.Hostname()) || named || IsLoopback(own) && anyAddress(host)
+	return strings.EqualFold(host, listened)
 }
 
 func isLocalhost(host string) bool { return strings.EqualFold(host, "localhost") }
 
-// isOneOfLocalhost says whether a host is an address that localhost may stand for.
+// isOneOfLocalhost reports whether a host is an address that localhost may stand for.
 func isOneOfLocalhost(host string) bool { return host == "127.0.0.1" || host == "::1" }

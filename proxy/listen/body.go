@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// connBody is the body of an HTTP/1.1 request, which has to keep coming in. Its deadline is the connection's: it is set
-// from the start, so that it also bounds what net/http reads of a body that the handler leaves, and taken away at the
-// body's end, from where on net/http reads to learn whether the visitor is still there.
+// connBody is the body of an HTTP/1.1 request, which has to keep coming in. Its deadline is the connection's read deadline.
+// It is set from the start, so that it also bounds the time in which net/http reads the rest of a body that the handler has
+// left. It is taken away at the body's end, because from then on net/http reads to notice when the visitor leaves.
 //
-// A deadline that passes while nobody reads does no harm, since every Read begins by renewing it.
+// A deadline that passes while nobody reads does no harm, since every Read renews it first.
 type connBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -37,8 +37,8 @@ func (b *connBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// renew gives the next read its time. The deadline is moved only when a quarter of the time has passed, and lies a
-// quarter further off for it.
+// renew gives the next read its time. It moves the deadline only when a quarter of the time has passed. For that the deadline
+// is a quarter later.
 func (b *connBody) renew() {
 	now := time.Now()
 	b.mu.Lock()
@@ -63,14 +63,14 @@ func (b *connBody) set(deadline time.Time) {
 	}
 }
 
-// finish ends the watch. A transport may go on reading for a moment after the handler has returned.
+// finish leaves the deadline to net/http. A transport may go on reading for a moment after the handler has returned.
 func (b *connBody) finish() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.finished = true
 }
 
-// withBody is r with another body. net/http keeps the one it has, whose type it goes by.
+// withBody returns r with another body, in a copy: net/http goes by the type of the body that r has.
 func withBody(r *http.Request, body io.ReadCloser) *http.Request {
 	r = r.WithContext(r.Context())
 	r.Body = body

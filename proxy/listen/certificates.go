@@ -13,7 +13,7 @@ type Certificate struct {
 	Key  string // its private key
 }
 
-// certificates are the pairs that are in use now.
+// certificates are the pairs that are in use.
 type certificates struct {
 	files []Certificate
 	now   atomic.Pointer[[]tls.Certificate]
@@ -24,7 +24,8 @@ func newCertificates(files []Certificate) (*certificates, error) {
 	return c, c.load()
 }
 
-// load reads all pairs. What is wrong with any is reported together, and then none is taken.
+// load reads all pairs and puts them in use. If any of them is wrong, none is put in use, and the error has all that is
+// wrong.
 func (c *certificates) load() error {
 	var (
 		pairs []tls.Certificate
@@ -47,7 +48,7 @@ func (c *certificates) config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: c.choose}
 }
 
-// choose picks the first certificate that suits the name asked for, and the very first if none does.
+// choose returns the first certificate that suits the client, or the very first if none does.
 func (c *certificates) choose(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	pairs := *c.now.Load()
 	for i := range pairs {

@@ -27,8 +27,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	return &conn{Conn: c, timeout: l.server.timeout, tunnels: &l.server.tunnels}, nil
 }
 
-// conn is a connection whose writes have to make progress. Under TLS it lies below the tls.Conn. Its read deadline is
-// net/http's alone; a write deadline that net/http sets holds as well as ours.
+// conn is a connection whose writes have to make progress. With TLS it is below the tls.Conn. Its read deadline is net/http's
+// alone. A write deadline that net/http sets holds besides ours.
 //
 // Only net.Conn is embedded, so that there is no ReadFrom: a websocket's data goes through Write.
 type conn struct {
@@ -37,11 +37,11 @@ type conn struct {
 	tunnels *tunnels
 
 	mu      sync.Mutex
-	limit   time.Time // the write deadline that was set from outside, if any
-	renewed time.Time // when ours was set last
+	limit   time.Time // the write deadline that net/http has set, if any
+	renewed time.Time // when ours was last set
 }
 
-// Write writes p in chunks, each of which has to be through in time.
+// Write writes p in chunks. Each of them has its own time to go out.
 func (c *conn) Write(p []byte) (int, error) {
 	written := 0
 	for {
@@ -56,8 +56,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 }
 
-// renew gives the next write its time. The deadline is moved only when a quarter of the time has passed, and lies a
-// quarter further off for it.
+// renew gives the next write its time. It moves the deadline only when a quarter of the time has passed. For that the deadline
+// is a quarter later.
 func (c *conn) renew() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,8 +76,8 @@ func (c *conn) renew() error {
 	return nil
 }
 
-// SetWriteDeadline sets a deadline that holds beside the one for progress. That
-// there be none, as net/http says after every request, changes nothing.
+// SetWriteDeadline sets a deadline that holds besides the one for progress. Where there is none, it does nothing to take it
+// away, as net/http asks after every request.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

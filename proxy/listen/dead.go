@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// missDead has the system end a connection whose other side has not been heard of for about the timeout, though it was
-// asked or sent something. A connection of another kind, or one that has ended already, is left as it is.
+// missDead has the system end a TCP connection if the other side has not answered for about the timeout, neither to what was
+// sent nor to a keep-alive probe. It does nothing to a connection of another kind, or one that has ended already.
 func missDead(c net.Conn, timeout time.Duration) {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {

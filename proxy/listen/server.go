@@ -1,19 +1,20 @@
-// Package listen is the server that faces the outside: net/http's, set up for strangers.
+// Package listen is the server that faces the outside: that of net/http, set up for strangers.
 //
-// Slow visitors are cut off by lack of progress and never by one deadline for a whole request, so that a large download
-// over a slow line completes while a visitor who stops reading, or sends a byte now and then, is let go:
+// It cuts off slow visitors by their lack of progress, and never by one deadline for a whole request. So a large download
+// over a slow line completes, and a visitor who stops reading, or sends a byte now and then, is cut off:
 //
-//   - a request's header has to be there within ReadHeaderTimeout;
-//   - of a request's body something has to come in every ProgressTimeout while it is waited for;
-//   - of an answer 64 KiB, or what was written at once if that is less, have to go out every ProgressTimeout: on the
-//     connection in HTTP/1.1, on each stream in HTTP/2;
-//   - what was sent on a TCP connection, be it only a question whether anybody is there, has to be confirmed within
-//     ProgressTimeout: websockets and event streams, over which little goes, end when their visitor's network is gone.
+//   - The header of a request has to be there within ReadHeaderTimeout.
+//   - While the gate waits for the body of a request, some of it has to come in every ProgressTimeout.
+//   - Of an answer, 64 KiB have to go out every ProgressTimeout, or what was written at once if that is less: on the
+//     connection in HTTP/1.1, on each stream in HTTP/2.
+//   - What was sent on a TCP connection, also a keep-alive probe, has to be confirmed within ProgressTimeout. So websockets
+//     and event streams, on which little is sent, end when their visitor's network is gone.
 //
-// HTTP/2 is spoken over TLS only.
+// HTTP/2 works over TLS only.
 package listen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ import (
 type Config struct {
 	// Handler answers the requests.
 	Handler http.Handler
-	// Certificates are the pairs of files that TLS is served with. Without any the server speaks plain HTTP/1.1.
+	// Certificates are the pairs of files for TLS. Without any the server speaks plain HTTP/1.1.
 	Certificates []Certificate
 	// ReadHeaderTimeout bounds the reading of a request's header, and the TLS handshake. 5 s by default.
 	ReadHeaderTimeout time.Duration
@@ -36,13 +37,13 @@ type Config struct {
 	IdleTimeout time.Duration
 	// ProgressTimeout is how long a visitor may make no progress. 30 s by default; up to a quarter more may pass.
 	ProgressTimeout time.Duration
-	// MaxHeaderBytes bounds a request's header, which is answered with 431 beyond it. 64 KiB by default.
+	// MaxHeaderBytes bounds a request's header. The server answers 431 to a larger one. 64 KiB by default.
 	MaxHeaderBytes int
 	// Log gets what net/http has to report, a few lines a second at most. Nothing by default.
 	Log *zap.Logger
 }
 
-// Server serves HTTP on the listeners that it is given. It is made by New and ended by Shutdown.
+// Server serves HTTP on one listener or several. New makes it, and Shutdown ends it.
 type Server struct {
 	http    *http.Server
 	handler http.Handler
@@ -87,8 +88,8 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers what comes in on l, which it closes in the end. It returns nil after Shutdown, and an error if l fails.
-// It may be called for several listeners.
+// Serve answers the requests that come in on l, and closes l in the end. It returns nil after Shutdown, and an error if l
+// fails. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
 	l = &listener{Listener: l, server: s}
 	var err error
@@ -103,7 +104,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return fmt.Errorf("serving %v: %w", l.Addr(), err)
 }
 
-// Reload reads the certificate files again. On an error the old certificates stay in use, all of them.
+// Reload reads the certificate files again. On an error all the old certificates stay in use.
 func (s *Server) Reload() error {
 	if s.certs == nil {
 		return nil
@@ -111,29 +112,29 @@ func (s *Server) Reload() error {
 	return s.certs.load()
 }
 
-// Shutdown stops accepting and waits for the requests and tunnels (hijacked connections, as of websockets) that are open.
-// When ctx ends the rest is closed. Tunnels that had to be closed are no error, as they need not ever end; requests that
-// had to be broken off are one. Handlers of tunnels have returned when Shutdown returns.
+// Shutdown stops accepting connections, and waits for the open requests and tunnels (hijacked connections, as of websockets).
+// When ctx ends it closes those that are left. It returns an error if it had to break off requests; tunnels that it had to
+// close are no error, because some never end by themselves. When Shutdown returns, the handlers of tunnels have returned.
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	s.tunnels.wait(ctx)
 	s.tunnels.close()
 	if err != nil {
-		// It gives up without a last look, and would take a tunnel that was still being made for a request.
+		// Shutdown of net/http gives up without looking again: it may have counted a tunnel that was just being made as a request.
 		err = s.http.Shutdown(ctx)
 	}
 	if err != nil {
 		err = fmt.Errorf("waiting for requests to finish: %w", errors.Join(err, s.http.Close()))
 	}
-	// What is left of the handlers talks to connections that are closed.
+	// The handlers that are left end soon: their connections are closed.
 	s.tunnels.wait(context.Background())
 	return err
 }
 
-// serve watches over the progress of one request.
+// serve answers one request, and cuts it off if it makes no progress.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case r.Method == "PRI": // the preface of HTTP/2 without TLS, which net/http leaves to handlers
+	case r.Method == "PRI": // the preface of HTTP/2 without TLS, which net/http passes to handlers
 		w.Header().Set("Connection", "close")
 		w.WriteHeader(http.StatusHTTPVersionNotSupported)
 	case r.ProtoMajor == 2:
@@ -169,20 +170,10 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 }
 
 func withDefaults(cfg Config) Config {
-	if cfg.ReadHeaderTimeout == 0 {
-		cfg.ReadHeaderTimeout = 5 * time.Second
-	}
-	if cfg.IdleTimeout == 0 {
-		cfg.IdleTimeout = 120 * time.Second
-	}
-	if cfg.ProgressTimeout == 0 {
-		cfg.ProgressTimeout = 30 * time.Second
-	}
-	if cfg.MaxHeaderBytes == 0 {
-		cfg.MaxHeaderBytes = 64 << 10
-	}
-	if cfg.Log == nil {
-		cfg.Log = zap.NewNop()
-	}
+	cfg.ReadHeaderTimeout = cmp.Or(cfg.ReadHeaderTimeout, 5*time.Second)
+	cfg.IdleTimeout = cmp.Or(cfg.IdleTimeout, 120*time.Second)
+	cfg.ProgressTimeout = cmp.Or(cfg.ProgressTimeout, 30*time.Second)
+	cfg.MaxHeaderBytes = cmp.Or(cfg.MaxHeaderBytes, 64<<10)
+	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
 	return cfg
 }

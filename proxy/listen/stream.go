@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// stall cuts off a stream of HTTP/2 on which a single read or write takes too long. A deadline would not do: on a stream
-// it strikes when its time has come, whether anybody reads or writes just then or not.
+// stall cuts off a stream of HTTP/2 on which a single read or write takes too long. A deadline would not do: on a stream it
+// also takes effect while nobody reads or writes.
 type stall struct {
 	timeout time.Duration
 	cut     func(time.Time) error // a stream's SetReadDeadline or SetWriteDeadline
@@ -16,7 +16,7 @@ type stall struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	waiting int  // reads or writes under way
-	over    bool // the handler has returned and the stream may be another's
+	over    bool // the handler has returned: net/http may use the stream's memory for another one
 }
 
 func (s *stall) begin() {
@@ -38,7 +38,7 @@ func (s *stall) end() {
 	}
 }
 
-// strike ends the read or write under way. It fails only on a stream that has ended.
+// strike ends the read or write that is under way. It fails only on a stream that has ended.
 func (s *stall) strike() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func newStreamWriter(w http.ResponseWriter, timeout time.Duration) *streamWriter
 // Unwrap is for http.ResponseController.
 func (w *streamWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Write writes p in chunks, each of which has to be through in time.
+// Write writes p in chunks. Each of them has its own time to go out.
 func (w *streamWriter) Write(p []byte) (int, error) {
 	written := 0
 	for {
@@ -113,10 +113,10 @@ func (w *streamWriter) FlushError() error {
 	return w.control.Flush()
 }
 
-// Flush is FlushError for those who do not ask.
+// Flush is FlushError for callers that do not need the error.
 func (w *streamWriter) Flush() { _ = w.FlushError() }
 
-// finish ends the watch. What is still buffered goes out after the handler, under a deadline of its own.
+// finish ends the watch. What is still buffered goes out after the handler has returned, with a deadline of its own.
 func (w *streamWriter) finish() {
 	w.stall.finish()
 	_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout))

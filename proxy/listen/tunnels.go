@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// tunnels are the connections that have been hijacked, which http.Server forgets about, and the handlers that may do so.
+// tunnels are the hijacked connections, which http.Server forgets, and the handlers that may hijack one.
 type tunnels struct {
 	mu       sync.Mutex
 	open     map[*conn]struct{}
@@ -82,7 +82,7 @@ func (t *tunnels) wait(ctx context.Context) {
 	}
 }
 
-// close closes the tunnels that are open, and those that are yet to come.
+// close closes the open tunnels, and those that are still to come.
 func (t *tunnels) close() {
 	t.mu.Lock()
 	t.closing = true

@@ -9,8 +9,8 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
-// ParseURL reads the address of an origin: a scheme and a host with or without a port, and nothing else, for requests go to the origin
-// as they came. The problem is "", or what is wrong; it continues a sentence that begins with the text.
+// ParseURL reads the address of an origin: a scheme and a host, with or without a port. It has nothing else, for requests go to the
+// origin as they came. The problem is what is wrong, "" for nothing; it continues a sentence that begins with the text.
 func ParseURL(text string) (u *url.URL, problem string) {
 	if text == "" {
 		return nil, "is empty: expects an URL such as http://127.0.0.1:3000"
@@ -23,22 +23,35 @@ func ParseURL(text string) (u *url.URL, problem string) {
 		return nil, "has no scheme" + hint
 	}
 	u, err := url.Parse(text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, "is not an URL"
-	case u.User != nil:
-		return nil, "holds a user or a password: visitors bring their own"
-	case !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https"):
-		return nil, "has a scheme that is neither http nor https"
-	case u.Hostname() == "":
-		return nil, "has no host"
-	case u.Path != "" && u.Path != "/", u.RawQuery != "", u.ForceQuery, u.Fragment != "", strings.Contains(text, "#"):
-		return nil, "has a path, a query or a fragment: requests go to the origin under the path they came for"
-	case !route.IsHost(u.Hostname()):
-		return nil, "has a host that is neither an IP address nor a name"
 	}
-	if n, err := strconv.ParseUint(u.Port(), 10, 16); strings.HasSuffix(u.Host, ":") || u.Port() != "" && (err != nil || n == 0) {
-		return nil, "has no port between 1 and 65535"
+	if problem := urlProblem(u, text); problem != "" {
+		return nil, problem
 	}
 	return &url.URL{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host)}, ""
+}
+
+// urlProblem says why a URL is not the address of an origin, "" for an address.
+func urlProblem(u *url.URL, text string) string {
+	switch {
+	case u.User != nil:
+		return "holds a user or a password: visitors bring their own"
+	case !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https"):
+		return "has a scheme that is neither http nor https"
+	case u.Hostname() == "":
+		return "has no host"
+	case u.Path != "" && u.Path != "/", u.RawQuery != "", u.ForceQuery, strings.Contains(text, "#"):
+		return "has a path, a query or a fragment: requests go to the origin under the path they came for"
+	case !route.IsHost(u.Hostname()):
+		return "has a host that is neither an IP address nor a name"
+	case strings.HasSuffix(u.Host, ":") || u.Port() != "" && !isPort(u.Port()):
+		return "has no port between 1 and 65535"
+	}
+	return ""
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
 }

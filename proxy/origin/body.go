@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 )
 
-// body is a visitor's request body on its way to the origin. It remembers whether the visitor broke it off, which must
-// not count as a failure of the origin, and hands over the trailer at its end. The transport reads it in a goroutine of
-// its own.
+// body is a visitor's request body on its way to the origin. It remembers whether the visitor broke it off, because that
+// must not count as a failure of the origin. At its end it copies the trailer. The transport reads it in a goroutine of its
+// own.
 type body struct {
 	io.ReadCloser
 	in      *http.Request
@@ -34,8 +34,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// announced are the names of a request's announced trailer fields that may pass. net/http fills in the values when it has
-// read the body to its end, together with fields that were never announced.
+// announced returns the trailer fields that a request has announced and that may pass, without values. When net/http has
+// read the body to its end, it sets the values of these fields, and of others that were never announced.
 func announced(in *http.Request) http.Header {
 	if len(in.Trailer) == 0 {
 		return nil
@@ -52,9 +52,9 @@ func announced(in *http.Request) http.Header {
 	return names
 }
 
-// mayTrail tells whether a field may pass as a trailer: neither one that is removed from headers, nor one that says how
-// the request is to be taken, which an origin has to know before (RFC 9110, section 6.5.1). Some origins put trailers
-// beside the headers, so that there must be nothing in them that the gate has decided about.
+// mayTrail reports whether a field may pass as a trailer. A field may not if the gate removes it from headers, or if the
+// origin has to know it before the body (RFC 9110, section 6.5.1). Some origins put trailers beside the headers: so a
+// trailer must not have a field that the gate has checked in the headers.
 func mayTrail(name string) bool {
 	name = textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
 	if _, header := slices.BinarySearch(endToEnd, name); header || strings.HasPrefix(name, "Proxy-") {
@@ -67,7 +67,7 @@ func mayTrail(name string) bool {
 	return fieldKind(name) == ordinary
 }
 
-// visitorStatus is the answer to a request whose body the visitor did not send properly, and 0 if that was not so.
+// visitorStatus is the status for a request whose body the visitor did not send as they should, else 0.
 func visitorStatus(r *http.Request) int {
 	b, ok := r.Body.(*body)
 	if !ok {

@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// breaker knows whether the origin is failing. No visitor's word is taken for it: after a failure a goroutine watches
-// the origin, until nothing has failed for a window. The origin fails while it does not answer the gate's own probe, nor
-// an admitted visitor meanwhile; or while most of the admitted visitors are left without an answer (see mostFail). For an
-// origin that is well an answer costs one atomic load.
+// breaker knows whether the origin is failing. A single visitor's failure does not show it. After a failure a goroutine
+// watches the origin until nothing has failed for a window. The origin fails while it answers neither the gate's own probe
+// nor an admitted visitor, or while most of the admitted visitors get no answer (see mostFail). While nothing has failed, an
+// answer costs one atomic load.
 type breaker struct {
 	probe    func(context.Context) error
 	interval time.Duration
-	onChange func(failing bool, err error) // called with mu held, so that changes are told in their order
+	onChange func(failing bool, err error) // called with mu held, so that the calls are in the order of the changes
 	seed     maphash.Seed
 
-	watching atomic.Bool // a goroutine watches the origin; written with mu held
-	failing  atomic.Bool // written with mu held
-	suspect  atomic.Bool // something has failed since the last probe
-	answers  atomic.Bool // an admitted visitor has been answered since the last probe began
-	halves   [2]tally    // of the window
-	current  atomic.Uint32
+	watching atomic.Bool           // a goroutine watches the origin; written with mu held
+	failing  atomic.Bool           // written with mu held
+	suspect  atomic.Bool           // something has failed since the last probe
+	answers  atomic.Bool           // an admitted visitor has been answered since the last probe began
+	halves   [2]tally              // of the window
+	current  atomic.Uint32         // the half that counts now
 	latest   atomic.Pointer[error] // the last failure
 
 	mu    sync.Mutex
-	mute  bool            // the last probe was not answered, nor an admitted visitor since it began
-	ended context.Context // of all watching, for good
+	mute  bool            // neither the last probe was answered nor an admitted visitor since it began
+	ended context.Context // ends when the breaker is closed
 	end   context.CancelFunc
 	watch sync.WaitGroup
 }
@@ -40,7 +40,7 @@ func newBreaker(probe func(context.Context) error, interval time.Duration, onCha
 	return b
 }
 
-// answered takes note of an answer to a request.
+// answered counts an answer to a request.
 func (b *breaker) answered(r *http.Request) {
 	if !b.watching.Load() {
 		return
@@ -59,7 +59,7 @@ func (b *breaker) answered(r *http.Request) {
 	}
 }
 
-// failed takes note of a failure to answer a request.
+// failed counts a failure to answer a request.
 func (b *breaker) failed(r *http.Request, err error) {
 	half := b.half()
 	if w, ok := witnessOf(r); ok {
@@ -88,11 +88,11 @@ func (b *breaker) observe() {
 	ticker := time.NewTicker(b.interval)
 	defer ticker.Stop()
 	for tick := 1; ; tick++ {
-		b.look()
+		b.examine()
 		if tick%(windowTicks/2) == 0 {
-			b.turn()
+			b.nextHalf()
 		}
-		if b.rests() {
+		if b.stopWatching() {
 			return
 		}
 		select {
@@ -103,14 +103,14 @@ func (b *breaker) observe() {
 	}
 }
 
-// look probes the origin if there is reason to, and judges it.
-func (b *breaker) look() {
+// examine probes the origin, if it fails or something has failed, and judges it.
+func (b *breaker) examine() {
 	var err error
 	if b.suspect.Swap(false) || b.failing.Load() {
 		b.answers.Store(false)
 		err = b.probe(b.ended)
 	}
-	if b.ended.Err() != nil { // a probe that was broken off tells nothing
+	if b.ended.Err() != nil { // the end broke the probe off: it shows nothing
 		return
 	}
 	b.mu.Lock()
@@ -119,7 +119,7 @@ func (b *breaker) look() {
 	b.judge()
 }
 
-// judge tells of a change. mu is held.
+// judge finds out whether the origin fails, and reports a change. mu is held.
 func (b *breaker) judge() {
 	failing := b.mute || mostFail(&b.halves)
 	if failing == b.failing.Load() {
@@ -133,22 +133,22 @@ func (b *breaker) judge() {
 	}
 }
 
-// turn begins the next half of the window, and forgets the one before the last.
-func (b *breaker) turn() {
+// nextHalf begins the next half of the window, in the place of the older one.
+func (b *breaker) nextHalf() {
 	next := 1 - b.current.Load()
 	b.halves[next].clear()
 	b.current.Store(next)
 }
 
-// rests reports whether there is nothing to watch any more.
-func (b *breaker) rests() bool {
+// stopWatching ends the watching if there is nothing to watch any more, and reports whether it did.
+func (b *breaker) stopWatching() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.failing.Load() || b.halves[0].any.Load() || b.halves[1].any.Load() {
 		return false
 	}
 	b.watching.Store(false)
-	// Who failed meanwhile may have seen that the origin is watched still.
+	// A request that has failed just now may have found the origin still watched.
 	if b.suspect.Load() {
 		b.watching.Store(true)
 		return false
@@ -156,7 +156,7 @@ func (b *breaker) rests() bool {
 	return true
 }
 
-// close ends the watching, for good, and waits for it.
+// close ends the watching for good, and waits until it has ended.
 func (b *breaker) close() {
 	b.mu.Lock()
 	b.end()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// idlePerOrigin is how many unused connections are kept; a gate has few origins and many visitors.
+// idlePerOrigin is how many unused connections are kept: a gate has few origins and many visitors.
 const idlePerOrigin = 1024
 
 // maxResponseHeader bounds the header of an answer, in bytes.
@@ -22,8 +22,8 @@ const maxResponseHeader = 1 << 20
 // of its own. It reports to the breaker and the metrics, and every error it returns is a *fault.
 type carrier struct {
 	plain  *http.Transport
-	single *http.Transport // a connection for each request
-	marked *http.Transport // so, too, for the rare targets that net/http cannot spell
+	single *http.Transport // with a connection for each request
+	marked *http.Transport // the same, for the rare targets that net/http cannot spell
 	origin *Origin
 }
 
@@ -83,8 +83,8 @@ func (c *carrier) transport(req *http.Request) *http.Transport {
 	return c.plain
 }
 
-// expectsBody tells whether every origin reads the body of a request with the method. One that ignores that of a GET
-// takes it for the next request on the connection, which must not be one that the next visitor's request comes on.
+// expectsBody reports whether every origin reads the body of a request with the method. An origin that ignores the body of a
+// GET takes it for the next request on the connection: no other visitor's request must come on that connection.
 func expectsBody(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
@@ -95,14 +95,14 @@ func (c *carrier) close() {
 	c.marked.CloseIdleConnections()
 }
 
-// marker is put before a target that net/http would spell otherwise. No target begins with it, and markedConn takes it
-// out again.
+// marker is put before a target that net/http would spell in another way. No target begins with it, and markedConn takes
+// it out again.
 const marker = "-"
 
 // markedConn carries one request and drops the first byte of its target, the marker.
 type markedConn struct {
 	net.Conn
-	method, done bool // the method has been written; the marker has been dropped
+	method, done bool // whether the method has been written, and whether the marker has been dropped
 }
 
 func mark(conn net.Conn, err error) (net.Conn, error) {

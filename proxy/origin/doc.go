@@ -10,9 +10,9 @@
 //	breaker     after a failure, finds out by probes and by many visitors' requests whether the origin fails
 //	OnResponse  the gate's look at every answer before it goes out
 //
-// What the visitor sent is what the origin gets: path spelling, query, Host, User-Agent and Accept-Encoding are neither
-// added nor changed. Bodies stream in both directions; answers without a length and event streams are flushed at once;
-// trailers, 100 Continue and other 1xx answers pass.
+// The origin gets what the visitor has sent: this package neither adds nor changes the spelling of the path, the query,
+// Host, User-Agent or Accept-Encoding. Bodies stream in both directions. Answers without a length and event streams are
+// flushed at once. Trailers, 100 Continue and other 1xx answers pass.
 //
-// The package sets no deadlines on visitors: slow ones are cut off by the server in package listen.
+// The package sets no deadlines on visitors: the server in package listen cuts off slow ones.
 package origin

@@ -13,19 +13,20 @@ import (
 // be met within the latest window. One visitor, one client or one path is never enough.
 const (
 	windowTicks    = 10 // the window's length in probe intervals, between half of that and all of it
-	failedVisitors = 5  // at least so many were left without an answer, and got none to another request either
-	failedClients  = 3  // at least so many addresses failures came to; of IPv6, /64 networks
+	failedVisitors = 5  // at least so many visitors got no answer to any of their requests
+	failedClients  = 3  // at least so many addresses had failures; of IPv6, /64 networks
 	failedPaths    = 3  // at least so many paths had failures
-	answeredShare  = 4  // at most one in so many of the visitors heard of was answered
+	answeredShare  = 4  // at most one in so many of the visitors was answered
 )
 
-// witness is an admitted visitor, whose requests tell of the origin's health.
+// witness is an admitted visitor, whose requests show whether the origin fails. Visitor and client are hashes.
 type witness struct{ visitor, client uint64 }
 
 type witnessKey struct{}
 
-// Counted returns the request of an admitted visitor as one whose outcome tells of the origin's health. While nothing has
-// failed lately it is r itself. Requests that are not given to Counted never count: whoever sends them is not known.
+// Counted returns the request of an admitted visitor as one whose outcome counts towards whether the origin fails. While
+// nothing has failed lately it is r itself. Requests that are not given to Counted never count, because nobody knows who
+// sends them.
 func (o *Origin) Counted(r *http.Request, visitor [16]byte) *http.Request {
 	if !o.breaker.watching.Load() {
 		return r
@@ -39,14 +40,14 @@ func (o *Origin) Counted(r *http.Request, visitor [16]byte) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), witnessKey{}, w))
 }
 
-// witnessOf returns whose request it is; it is not ok for a request that does not count.
+// witnessOf returns whose request it is. It is not ok for a request that does not count.
 func witnessOf(r *http.Request) (w witness, ok bool) {
 	w, ok = r.Context().Value(witnessKey{}).(witness)
 	return w, ok
 }
 
-// tally is what became of the requests that counted during half a window. It takes 2 KiB, however many there are; of
-// more than some thousand visitors it sees fewer than there are. It is safe for concurrent use.
+// tally counts the outcomes of the requests that counted during half a window. It takes 2 KiB, however many there are.
+// With more than some thousand visitors it counts too few. It is safe for concurrent use.
 type tally struct {
 	answered, failed sketch      // visitors
 	clients, paths   sketch      // of the failures
@@ -65,7 +66,7 @@ func (t *tally) clear() {
 // sketch is a set of hashes of 12 bits.
 type sketch [64]atomic.Uint64
 
-// add writes only what is new, so that what everybody adds again and again stays in everybody's cache.
+// add writes only what is new, so that a word stays in the caches of all processors while the same hashes are added.
 func (s *sketch) add(hash uint64) {
 	word, bit := &s[hash>>58], uint64(1)<<(hash>>52&63)
 	if word.Load()&bit == 0 {
@@ -75,15 +76,15 @@ func (s *sketch) add(hash uint64) {
 
 // mostFail reports whether the halves of a window show an origin that fails.
 func mostFail(halves *[2]tally) bool {
-	visitors, heard, clients, paths := 0, 0, 0, 0
+	visitors, all, clients, paths := 0, 0, 0, 0
 	a, b := &halves[0], &halves[1]
 	for i := range a.failed {
 		failed, answered := a.failed[i].Load()|b.failed[i].Load(), a.answered[i].Load()|b.answered[i].Load()
 		visitors += bits.OnesCount64(failed &^ answered)
-		heard += bits.OnesCount64(failed | answered)
+		all += bits.OnesCount64(failed | answered)
 		clients += bits.OnesCount64(a.clients[i].Load() | b.clients[i].Load())
 		paths += bits.OnesCount64(a.paths[i].Load() | b.paths[i].Load())
 	}
 	return visitors >= failedVisitors && clients >= failedClients && paths >= failedPaths &&
-		(heard-visitors)*answeredShare <= heard
+		(all-visitors)*answeredShare <= all
 }

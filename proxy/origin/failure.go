@@ -20,10 +20,10 @@ const (
 	FailureBroken  Failure = "broken"  // the connection broke before the answer, or what came was no HTTP
 )
 
-// fault is why a round trip failed and what the visitor is told. Its kind is empty where the origin is not to blame.
+// fault is why a round trip failed, and the status that the visitor gets. Its kind is empty where the origin is not to blame.
 type fault struct {
 	kind   Failure
-	status int // 0 if nobody is left to be told
+	status int // 0 if the visitor has left
 	err    error
 }
 
@@ -31,11 +31,11 @@ func (f *fault) Error() string { return f.err.Error() }
 
 func (f *fault) Unwrap() error { return f.err }
 
-// blame finds out whose fault the end of a round trip was. What a visitor can bring about must not count against the
-// origin: admissions would be paused at a stranger's word.
+// blame finds out whose fault it was that a round trip failed. A failure that a visitor can cause must not count against
+// the origin: else a stranger could stop the admissions.
 func (o *Origin) blame(r *http.Request, err error) *fault {
 	err = fmt.Errorf("asking the origin: %w", err)
-	if status := visitorStatus(r); status != 0 { // looked at first: net/http cancels a request that it cannot read on
+	if status := visitorStatus(r); status != 0 { // before the context: net/http cancels a request whose body it cannot read on
 		return &fault{status: status, err: err}
 	}
 	if errors.Is(r.Context().Err(), context.Canceled) {
@@ -54,27 +54,27 @@ func (o *Origin) blame(r *http.Request, err error) *fault {
 	return &fault{kind: FailureBroken, status: http.StatusBadGateway, err: err}
 }
 
-// failed takes note of a failure to answer.
+// failed counts a failure to answer.
 func (o *Origin) failed(r *http.Request, f *fault) {
 	o.cfg.Metrics.Failed(f.kind)
 	if !o.Failing() {
 		o.log.Warn("origin did not answer", zap.String("failure", string(f.kind)), zap.Error(f.err))
 	}
 	if f.kind != FailureBroken || !breakable(r) {
-		note(&o.hosts.failed, r.Host)
+		remember(&o.hosts.failed, r.Host)
 		o.breaker.failed(r, f.err)
 	}
 }
 
-// breakable tells whether an origin that is well may break off the connection that a request came by: it need not know
-// websockets, and it may have answered before the end of a body, which nobody reads who is still sending.
+// breakable reports whether an origin that does not fail may break off the connection of such a request. An origin need not
+// know websockets. And it may answer before the end of a body, which the gate does not see while it is still sending.
 func breakable(r *http.Request) bool { return r.Body != nil || r.Header["Upgrade"] != nil }
 
 // explain answers a request that has no answer of the origin.
 func (o *Origin) explain(w http.ResponseWriter, r *http.Request, err error) {
 	var f *fault
 	switch {
-	case !errors.As(err, &f): // it did answer, but with a switch of protocols that cannot be passed on
+	case !errors.As(err, &f): // the origin did answer, but with a switch of protocols that cannot be passed on
 		o.log.Warn("origin's answer cannot be passed on", zap.Error(err))
 		o.cfg.ErrorHandler(w, r, http.StatusBadGateway)
 	case f.status == 0:

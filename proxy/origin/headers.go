@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Forward readies the headers out of a request to the origin; in is the request as it came.
+// Forward prepares the headers out of a request for the origin; in is the request as it came.
 //
-// Whoever sends them, the gate's own fields (Anteroom-*, Cf-Waiting-Room-*) are removed, and so is every forwarding
-// field that is spelled with underscores: many origins read X_Forwarded_For as X-Forwarded-For, and no proxy means it.
+// It always removes the gate's own fields (Anteroom-*, Cf-Waiting-Room-*), and every forwarding field that is spelled with
+// underscores: many origins read X_Forwarded_For as X-Forwarded-For, and no proxy writes it so.
 //
-// From a peer that is not a trusted proxy all forwarding fields are removed, and X-Forwarded-For, -Host and -Proto are
-// set to what this gate has seen. X-Real-Ip is not set: X-Forwarded-For says the same.
+// If the peer is not a trusted proxy, Forward removes all forwarding fields, and sets X-Forwarded-For, -Host and -Proto to
+// what this gate has seen. It does not set X-Real-Ip: X-Forwarded-For has the same.
 //
-// From a trusted proxy the forwarding fields pass, the peer is appended to X-Forwarded-For, and X-Forwarded-Host and
-// -Proto are set if they are missing. A proxy that speaks Forwarded instead has its peer appended there, and
-// X-Forwarded-* are made from it; a Forwarded next to X-Forwarded-* is removed, since only one of them is believed.
+// If the peer is a trusted proxy, the forwarding fields pass. Forward appends the peer to X-Forwarded-For, and sets
+// X-Forwarded-Host and -Proto if they are missing. If the proxy uses Forwarded instead, Forward appends the peer there and
+// makes X-Forwarded-* from it. It removes a Forwarded next to X-Forwarded-*, because only one of them counts.
 func (t Trust) Forward(out http.Header, in *http.Request) {
 	trusted := t.TrustsPeer(in)
 	clean(out, trusted)
@@ -36,7 +36,7 @@ func (t Trust) Forward(out http.Header, in *http.Request) {
 	out["X-Forwarded-Proto"] = ours[2:3:3]
 }
 
-// join continues what a trusted proxy says of the visitor.
+// join adds what this gate has seen to what a trusted proxy says of the visitor.
 func (t Trust) join(out http.Header, in *http.Request, ours []string) {
 	if host := in.Header["X-Forwarded-Host"]; len(host) > 0 {
 		ours[1] = strings.Join(host, ", ")
@@ -83,13 +83,13 @@ func clean(h http.Header, trusted bool) {
 	}
 }
 
-// kind is what a request field is to the gate.
+// kind is how the gate treats a request field.
 type kind uint8
 
 const (
 	ordinary   kind = iota // passes
-	gates                  // the gate's own, or between it and the visitor's side only
-	forwarding             // says who or what the visitor is or asked for, as only a proxy may
+	gates                  // is the gate's own, or for the way from the visitor to the gate only
+	forwarding             // says who the visitor is or what they asked for, which only a proxy may say
 )
 
 // forwardingFields are the forwarding fields beside Forwarded-* and X-Forwarded-*, X-Original-* and X-Rewrite-*, in lower
@@ -105,7 +105,7 @@ var forwardingFields = map[string]bool{
 	"x-url-scheme": true,
 }
 
-// fieldKind sorts a field by its name in any spelling: letter case does not count, and an underscore is a dash.
+// fieldKind returns the kind of a field by its name. Letter case does not count, and an underscore is a dash.
 func fieldKind(name string) kind {
 	if !suspect(name) {
 		return ordinary
@@ -130,8 +130,8 @@ func fieldKind(name string) kind {
 	return ordinary
 }
 
-// suspect tells from its first two letters whether a field can be any but an ordinary one, as hardly any can that a
-// browser sends.
+// suspect reports whether a field may be of another kind than ordinary, by its first two letters. Hardly any field that a
+// browser sends may.
 func suspect(name string) bool {
 	if len(name) < 2 {
 		return false

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ type Config struct {
 	// URL is the origin's address: scheme http or https, a host, and nothing else. Paths are never rewritten, so a base
 	// path is refused.
 	URL *url.URL
-	// TrustedProxies are the networks of proxies whose forwarding headers are believed. None by default.
+	// TrustedProxies are the networks of the proxies whose forwarding headers count. None by default.
 	TrustedProxies []netip.Prefix
 	// TLS is used for https origins; nil verifies against the system's roots. The protocol is HTTP/1.1 in any case.
 	TLS *tls.Config
@@ -30,35 +31,35 @@ type Config struct {
 	// ResponseHeaderTimeout is how long the origin may take from the end of a request to the header of its answer. 60 s
 	// by default.
 	ResponseHeaderTimeout time.Duration
-	// IdleTimeout is how long an unused connection to the origin is kept. 90 s by default. A GET or other request
-	// without a body that meets a connection the origin has just closed is sent again by net/http, once; one with a
-	// body is answered 502, so keep this below the origin's own keep-alive where that is short.
+	// IdleTimeout is how long an unused connection to the origin is kept. 90 s by default. If the origin has just closed
+	// the connection, net/http sends a request without a body once more, but one with a body is answered 502. So keep
+	// this below the origin's own keep-alive where that is short.
 	IdleTimeout time.Duration
-	// ProbeInterval is the least time between two probes of an origin, which are made while it fails and after requests
-	// have failed. 1 s by default.
+	// ProbeInterval is the least time between two probes. The origin is probed while it fails, and after requests have
+	// failed. 1 s by default.
 	ProbeInterval time.Duration
 	// ProbeTimeout bounds one probe. 5 s by default.
 	ProbeTimeout time.Duration
 
 	// ErrorHandler writes the answer to a request that the origin did not answer, or that cannot be passed on. The
-	// status is 400, 405, 408, 502 or 504. r carries the visitor's context and headers, but after a failed round trip
-	// it is the request as it was meant for the origin. By default only the status is written.
+	// status is 400, 405, 408, 502 or 504. r has the visitor's context. It is the visitor's request, or after a failed
+	// round trip the request that was made for the origin. By default only the status is written.
 	ErrorHandler func(w http.ResponseWriter, r *http.Request, status int)
-	// OnResponse is called with every answer of the origin, 101 included and other 1xx not, before anything of it is
-	// sent; it may change the headers. Headers set on the ResponseWriter before ServeHTTP do not survive a 1xx answer,
-	// so what has to be added belongs here. resp.Request.Context() is the visitor's.
+	// OnResponse is called with every answer of the origin before anything of it is sent: also with 101, but with no
+	// other 1xx answer. It may change the headers. Headers that are set on the ResponseWriter before ServeHTTP do not
+	// survive a 1xx answer, so what has to be added belongs here. resp.Request.Context() is the visitor's.
 	OnResponse func(resp *http.Response)
-	// OnChange is called when the origin begins to fail to answer and when it answers again, never twice at once. It
-	// must not call Close.
+	// OnChange is called when the origin begins to fail, and when it answers again, one call at a time. It must not
+	// call Close.
 	OnChange func(failing bool)
-	// Metrics are told of every answer and failure.
+	// Metrics are called with every answer and every failure.
 	Metrics Metrics
-	// Log gets the origin's failures: once per change, and single ones at most once a second. Nothing by default.
+	// Log gets every change between failing and answering, and single failures, at most one a second. Nothing by default.
 	Log *zap.Logger
 }
 
-// Metrics are the functions that are told what the origin does; each may be nil. They are called on the request's path
-// and must not block.
+// Metrics are functions that count what the origin does; each may be nil. They are called while a visitor waits, and must
+// not block.
 type Metrics struct {
 	// Answered gets the status of an answer and the time from sending the request to its header.
 	Answered func(status int, latency time.Duration)
@@ -120,7 +121,7 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.cfg.ErrorHandler(w, r, http.StatusBadRequest)
 		return
 	}
-	if _, ok := r.Header["Upgrade"]; ok { // nothing is upgraded with a body, which might be read as what comes after
+	if _, ok := r.Header["Upgrade"]; ok { // a request with a body is not upgraded: the body could be read as what comes after
 		if asksForWebsocket(r.Header) && r.ContentLength == 0 {
 			w = partingWriter{w}
 		} else {
@@ -132,19 +133,19 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.proxy.ServeHTTP(w, r)
 }
 
-// Failing tells whether the origin fails to answer: a probe of the gate's own, or most of its visitors (see Counted).
-// Answers with a 5xx status are answers.
+// Failing reports whether the origin fails: it does not answer the gate's own probe, or most of its visitors (see Counted).
+// An answer with a 5xx status is an answer.
 func (o *Origin) Failing() bool { return o.breaker.failing.Load() }
 
-// Close ends the probing, waits for it, and closes the connections that are not in use. Requests under way are not
-// touched; call it after the server has been shut down.
+// Close ends the probing, waits for its end, and closes the connections that are not in use. It leaves requests that are
+// under way alone: call it after the server has been shut down.
 func (o *Origin) Close() {
 	o.breaker.close()
 	o.carrier.close()
 }
 
-// respond looks at an answer before it goes to the visitor. A switch of protocols that nobody asked for is refused here:
-// ReverseProxy would refuse it too, but leave the connection open.
+// respond checks an answer before it goes to the visitor. It refuses a switch of protocols that nobody asked for:
+// ReverseProxy would refuse it, too, but leave the connection open.
 func (o *Origin) respond(resp *http.Response) error {
 	switched := resp.StatusCode == http.StatusSwitchingProtocols
 	if switched && !(asksForWebsocket(resp.Request.Header) && asksForWebsocket(resp.Header)) {
@@ -170,27 +171,16 @@ func checkURL(u *url.URL) error {
 }
 
 func withDefaults(cfg Config) Config {
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&cfg.DialTimeout, 5 * time.Second},
-		{&cfg.ResponseHeaderTimeout, 60 * time.Second},
-		{&cfg.IdleTimeout, 90 * time.Second},
-		{&cfg.ProbeInterval, time.Second},
-		{&cfg.ProbeTimeout, 5 * time.Second},
-	} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
+	cfg.DialTimeout = cmp.Or(cfg.DialTimeout, 5*time.Second)
+	cfg.ResponseHeaderTimeout = cmp.Or(cfg.ResponseHeaderTimeout, 60*time.Second)
+	cfg.IdleTimeout = cmp.Or(cfg.IdleTimeout, 90*time.Second)
+	cfg.ProbeInterval = cmp.Or(cfg.ProbeInterval, time.Second)
+	cfg.ProbeTimeout = cmp.Or(cfg.ProbeTimeout, 5*time.Second)
 	if cfg.TLS = cfg.TLS.Clone(); cfg.TLS == nil {
 		cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	cfg.TLS.NextProtos = []string{"http/1.1"}
-	if cfg.Log == nil {
-		cfg.Log = zap.NewNop()
-	}
+	cfg.Log = cmp.Or(cfg.Log, zap.NewNop())
 	if cfg.ErrorHandler == nil {
 		cfg.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, status int) { w.WriteHeader(status) }
 	}

@@ -8,34 +8,33 @@ import (
 	"sync/atomic"
 )
 
-// hosts are names under which visitors know the origin. Some origins drop what is for any other name, and would drop the
+// hosts are names under which visitors know the origin. Some origins drop requests for other names: they would drop the
 // gate's own probe, too, if it came with the origin's address.
 type hosts struct {
-	answered atomic.Pointer[string] // of a request that was answered: the first, and while failures are looked into the latest
+	answered atomic.Pointer[string] // of a request that was answered: of the first, and while the origin is watched of the latest
 	failed   atomic.Pointer[string] // of the latest request that failed
 	wanted   atomic.Pointer[string] // of the latest visitor who waits while the origin fails
 }
 
-func note(at *atomic.Pointer[string], host string) {
+func remember(at *atomic.Pointer[string], host string) {
 	if known := at.Load(); known == nil || *known != host {
-		fresh := host // only now, so that a host that is known costs no memory
+		fresh := host // a copy here, so that a known host is not allocated
 		at.Store(&fresh)
 	}
 }
 
-// answered takes note of an answer to a request.
+// answered counts an answer to a request.
 func (o *Origin) answered(r *http.Request) {
 	if o.hosts.answered.Load() == nil || o.breaker.watching.Load() {
-		note(&o.hosts.answered, r.Host)
+		remember(&o.hosts.answered, r.Host)
 	}
 	o.breaker.answered(r)
 }
 
-// Wanted takes note of the host that a visitor asks for who is not let in: while the origin fails, the gate asks it for
-// that host whether it answers again.
+// Wanted remembers the host that a waiting visitor asks for. While the origin fails, the gate probes it with that host.
 func (o *Origin) Wanted(host string) {
 	if o.Failing() {
-		note(&o.hosts.wanted, host)
+		remember(&o.hosts.wanted, host)
 	}
 }
 
@@ -53,8 +52,8 @@ func (o *Origin) candidates() []string {
 	return list
 }
 
-// probe asks the origin for a sign of life; any answer is one. An origin that drops the question may not know the host,
-// or dislike the method: it is asked for the others, too, and by GET.
+// probe finds out whether the origin answers; any answer counts. An origin that drops a request may not know the host, or may
+// not accept the method. So probe asks for the other hosts, too, and by GET.
 func (o *Origin) probe(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.cfg.ProbeTimeout)
 	defer cancel()
@@ -62,7 +61,7 @@ func (o *Origin) probe(ctx context.Context) (err error) {
 		for _, method := range [...]string{http.MethodHead, http.MethodGet} {
 			var dropped bool
 			if dropped, err = o.ask(ctx, method, host); err == nil {
-				note(&o.hosts.answered, host)
+				remember(&o.hosts.answered, host)
 			}
 			if !dropped {
 				return err
@@ -72,7 +71,7 @@ func (o *Origin) probe(ctx context.Context) (err error) {
 	return err
 }
 
-// ask is one question of a probe. It was dropped if there was a connection, and the origin ended it without an answer.
+// ask sends one request of a probe. It was dropped if there was a connection and the origin ended it without an answer.
 func (o *Origin) ask(ctx context.Context, method, host string) (dropped bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, o.cfg.URL.Scheme+"://"+o.cfg.URL.Host+"/", nil)
 	if err != nil {

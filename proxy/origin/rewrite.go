@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// rewrite makes the request for the origin. ReverseProxy has removed the hop-by-hop headers from Out already, so
-// nothing that is set here can be taken away by a Connection header.
+// rewrite makes the request for the origin. ReverseProxy has already removed the hop-by-hop headers from Out: so a Connection
+// header cannot remove anything that is set here.
 func (o *Origin) rewrite(pr *httputil.ProxyRequest) {
 	out, in := pr.Out, pr.In
 	setTarget(out, in)
@@ -26,9 +26,8 @@ func (o *Origin) rewrite(pr *httputil.ProxyRequest) {
 	}
 }
 
-// endToEnd are the fields that are meant for the origin whatever a Connection header says of them (RFC 9110, section
-// 7.6.1, forbids naming such a field there). Without this a visitor could make the gate see a Cookie that the origin
-// does not.
+// endToEnd are fields that always go to the origin, even if a Connection header names them, which RFC 9110, section 7.6.1,
+// forbids. Without this a visitor could have the gate see a Cookie that the origin does not see.
 var endToEnd = []string{
 	"Accept", "Accept-Encoding", "Accept-Language", "Authorization", "Cache-Control", "Content-Encoding",
 	"Content-Language", "Content-Type", "Cookie", "Date", "Expect", "If-Match", "If-Modified-Since", "If-None-Match",
@@ -44,7 +43,7 @@ func restore(out, in http.Header) {
 	}
 }
 
-// namedByConnection yields the fields that a Connection header says are for the next hop only.
+// namedByConnection yields the fields that are for the next hop only by the Connection header.
 func namedByConnection(h http.Header) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, line := range h["Connection"] {
@@ -57,14 +56,14 @@ func namedByConnection(h http.Header) iter.Seq[string] {
 	}
 }
 
-// asksForWebsocket tells whether the Upgrade header, of a request or of its answer, is the one token websocket. No other
-// protocol passes: with h2c, for one, everything after the switch would go by unseen.
+// asksForWebsocket reports whether the Upgrade header of a request, or of its answer, is the one token websocket. No other
+// protocol passes: with h2c, for example, the gate would not see the requests after the switch.
 func asksForWebsocket(h http.Header) bool {
 	up := h["Upgrade"]
 	return len(up) == 1 && strings.EqualFold(textproto.TrimString(up[0]), "websocket")
 }
 
-// withoutUpgrade is r as if it asked for no other protocol. r itself is not changed.
+// withoutUpgrade returns r without the request for another protocol. r itself is not changed.
 func withoutUpgrade(r *http.Request) *http.Request {
 	plain := r.WithContext(r.Context())
 	plain.Header = r.Header.Clone()

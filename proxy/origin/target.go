@@ -3,16 +3,18 @@ package origin
 import (
 	"net/http"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
-// passable tells whether a request can be written to an HTTP/1.1 connection such that the origin reads back the very
-// same one. HTTP/1.1 requests have been checked by net/http; HTTP/2 lets spaces into the path, and a target with a
-// space in it would be read as a target and a version.
+// passable reports whether the origin reads the very same request from an HTTP/1.1 connection. net/http has checked
+// requests that came by HTTP/1.1. HTTP/2 allows spaces in the path: the origin would read a target with a space as a target
+// and a version.
 func passable(r *http.Request) bool {
-	return isToken(r.Method) && isPrintable(r.Host, 0x7e) && isPrintable(r.RequestURI, 0xff) && target(r) != ""
+	return httpguts.ValidHeaderFieldName(r.Method) && isPrintable(r.Host, 0x7e) && isPrintable(r.RequestURI, 0xff) && target(r) != ""
 }
 
-// isPrintable tells whether s holds neither spaces, control characters nor bytes above top.
+// isPrintable reports whether s has no spaces, no control characters and no bytes above top.
 func isPrintable(s string, top byte) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] <= ' ' || s[i] == 0x7f || s[i] > top {
@@ -22,39 +24,30 @@ func isPrintable(s string, top byte) bool {
 	return true
 }
 
-// isToken tells whether s is a token of RFC 9110, section 5.6.2, as a method has to be.
-func isToken(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// target is the request target that the origin is sent: what the visitor sent, byte for byte, with an absolute form
-// (RFC 9112, section 3.2.2) reduced to its origin form. It is empty for a target of neither form.
+// target is the request target for the origin: what the visitor sent, byte for byte, but an absolute form (RFC 9112,
+// section 3.2.2) is reduced to its origin form. It is empty for a target of neither form.
 func target(r *http.Request) string {
 	t := r.RequestURI
-	if strings.HasPrefix(t, "/") {
+	switch {
+	case strings.HasPrefix(t, "/"), t == "*" && r.Method == http.MethodOptions:
 		return t
-	}
-	if t == "*" {
-		if r.Method == http.MethodOptions {
-			return t
-		}
+	case t == "*":
 		return ""
 	}
 	rest, ok := withoutScheme(t)
 	if !ok {
 		return ""
 	}
+	return originForm(r.Method, rest)
+}
+
+// originForm is the origin form of what follows the scheme of an absolute form.
+func originForm(method, rest string) string {
 	i := strings.IndexAny(rest, "/?")
 	switch {
-	case i == 0: // an absolute form that names no host
+	case i == 0: // the absolute form names no host
 		return ""
-	case i < 0 && r.Method == http.MethodOptions: // RFC 9112, section 3.2.4
+	case i < 0 && method == http.MethodOptions: // RFC 9112, section 3.2.4
 		return "*"
 	case i < 0:
 		return "/"
@@ -73,9 +66,9 @@ func withoutScheme(t string) (rest string, ok bool) {
 	return "", false
 }
 
-// setTarget makes the transport write the target as it is. URL.Opaque does that for every target but one that begins
-// with two slashes, to which URL.RequestURI would give a scheme. Most of those come out right from the parsed path; the
-// rest is marked, and carrier sends it over a connection that takes the mark out again.
+// setTarget makes the transport write the target as it is. URL.Opaque does that, except for a target that begins with two
+// slashes, to which URL.RequestURI would give a scheme. Most of these come out right from the parsed path. The others get
+// the marker, and carrier sends them over a connection that takes the marker out again.
 func setTarget(out, in *http.Request) {
 	t := target(in)
 	if strings.HasPrefix(t, "//") {

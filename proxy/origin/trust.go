@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// Trust knows whose forwarding headers are believed. The zero value believes nobody. It is immutable and is shared by
-// the gate, which counts visitors by their address, and the origins.
+// Trust knows the proxies whose forwarding headers count. The zero value trusts nobody. It is immutable. The gate, which
+// counts visitors by their address, shares it with the origins.
 type Trust struct {
 	proxies []netip.Prefix
 }
 
-// NewTrust makes a Trust in the proxies of the given networks. IPv4 networks written as IPv4-mapped IPv6 are taken as
-// IPv4.
+// NewTrust makes a Trust in the proxies of the given networks. It takes an IPv4-mapped IPv6 network for the IPv4 network.
 func NewTrust(proxies []netip.Prefix) Trust {
 	t := Trust{proxies: make([]netip.Prefix, 0, len(proxies))}
 	for _, p := range proxies {
@@ -26,23 +25,23 @@ func NewTrust(proxies []netip.Prefix) Trust {
 	return t
 }
 
-// ClientAddr is the address of the visitor: of the peer, or, if the peer is a trusted proxy, the rightmost address that
-// is not a trusted proxy's in X-Forwarded-For, or in Forwarded (RFC 7239) if there is no X-Forwarded-* header; never a
-// mixture of both. An unreadable element ends the search at the proxy that passed it on. The address is invalid only if
-// the peer's is, as on a Unix socket.
+// ClientAddr is the address of the visitor. That is the peer's address, unless the peer is a trusted proxy. Then it is the
+// rightmost address in X-Forwarded-For that is not a trusted proxy's; or in Forwarded (RFC 7239), if there is no
+// X-Forwarded-* header. An unreadable element ends the search at the proxy that passed it on. The address is invalid only
+// if the peer's is, as on a Unix socket.
 func (t Trust) ClientAddr(r *http.Request) netip.Addr {
 	return t.visitor(r).addr
 }
 
-// Scheme is "http" or "https", as the visitor spoke it: what a trusted proxy says in X-Forwarded-Proto (the last value,
-// which is the nearest proxy's) or in Forwarded, else what this connection speaks.
+// Scheme is "http" or "https", as the visitor used it. A trusted proxy says so in X-Forwarded-Proto, whose last value is the
+// nearest proxy's, or in Forwarded. Else it is the scheme of this connection.
 func (t Trust) Scheme(r *http.Request) string {
 	if t.TrustsPeer(r) {
-		said := last(r.Header["X-Forwarded-Proto"])
+		proto := last(r.Header["X-Forwarded-Proto"])
 		if usesForwarded(r.Header) {
-			said = t.visitor(r).proto
+			proto = t.visitor(r).proto
 		}
-		switch strings.ToLower(said) {
+		switch strings.ToLower(proto) {
 		case "https", "wss":
 			return "https"
 		case "http", "ws":
@@ -64,7 +63,7 @@ func peer(r *http.Request) netip.Addr {
 	return plain(ap.Addr())
 }
 
-// plain is an address as networks are compared with it: IPv4 as IPv4, and without a zone.
+// plain is an address in the form in which it is compared with networks: IPv4 as IPv4, and without a zone.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 func (t Trust) trusts(a netip.Addr) bool {
@@ -81,7 +80,7 @@ func (t Trust) TrustsPeer(r *http.Request) bool {
 	return len(t.proxies) > 0 && t.trusts(peer(r))
 }
 
-// visitor is the hop that names the visitor: the first, counted from here, that is no trusted proxy.
+// visitor is the hop that names the visitor: the first one, counted from here, that is not a trusted proxy.
 func (t Trust) visitor(r *http.Request) hop {
 	at := hop{addr: peer(r)}
 	if !t.trusts(at.addr) {
@@ -90,7 +89,7 @@ func (t Trust) visitor(r *http.Request) hop {
 	return t.follow(r, at)
 }
 
-// follow goes back from a trusted proxy along what it and those before it wrote down.
+// follow goes back from a trusted proxy along the hops that it and the proxies before it have written down.
 func (t Trust) follow(r *http.Request, at hop) hop {
 	var hops iter.Seq[hop]
 	if usesForwarded(r.Header) {
@@ -110,8 +109,8 @@ func (t Trust) follow(r *http.Request, at hop) hop {
 	return at
 }
 
-// usesForwarded tells which of the two families of forwarding headers a trusted proxy speaks. Many proxies set
-// X-Forwarded-* and pass on a Forwarded that the visitor made up, so Forwarded counts only where it stands alone.
+// usesForwarded reports whether a trusted proxy uses Forwarded, not X-Forwarded-*. Many proxies set X-Forwarded-* and pass
+// on a Forwarded that the visitor has made up: so Forwarded counts only where it is alone.
 func usesForwarded(h http.Header) bool {
 	return h["Forwarded"] != nil && h["X-Forwarded-For"] == nil && h["X-Forwarded-Proto"] == nil && h["X-Forwarded-Host"] == nil
 }

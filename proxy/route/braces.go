@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// inBraces is a segment of a path that stands for any.
+// inBraces matches a segment of a path that stands for any other.
 var inBraces = regexp.MustCompile(`^\{[A-Za-z0-9_-]+\}$`)
 
 // checkBraces says what is wrong with the braces of a path, "" for nothing.
@@ -37,12 +37,12 @@ func braceProblem(segments []string, i int) string {
 	case !inBraces.MatchString("{" + name + "}"):
 		return "has braces that hold no name: letters, digits, - and _, as in {id}"
 	}
-	meant := slices.Clone(segments[:i])
+	suggested := slices.Clone(segments[:i])
 	if before = strings.TrimRight(before, "-_.~="); before != "" {
-		meant = append(meant, before)
+		suggested = append(suggested, before)
 	}
-	meant = append(append(meant, "{"+name+"}"), segments[i+1:]...)
-	if path := strings.Join(meant, "/"); opened && CheckPath(path) == "" {
+	suggested = append(append(suggested, "{"+name+"}"), segments[i+1:]...)
+	if path := strings.Join(suggested, "/"); opened && CheckPath(path) == "" {
 		problem += fmt.Sprintf(" (did you mean %q?)", path)
 	}
 	return problem

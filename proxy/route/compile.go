@@ -6,9 +6,11 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
-// report takes a fault of the rule at hand.
+// report reports a fault of the rule that is compiled.
 type report func(key, value, format string, args ...any)
 
 func compile(rule Rule, fault report) matcher {
@@ -20,8 +22,7 @@ func compile(rule Rule, fault report) matcher {
 		fault("action", rule.Action, "is no action; there is only %s", BypassWaitingRoom)
 	}
 	c := rule.Match
-	if c.Path == "" && c.PathPrefix == "" && c.PathSuffix == "" && c.Method == "" &&
-		len(c.CIDR) == 0 && c.Header == "" && c.Cookie == "" {
+	if c.empty() {
 		fault("match", "", "has no condition: a rule without one would exempt everything from the room")
 	}
 	return matcher{
@@ -53,7 +54,7 @@ func compileSuffix(key, suffix string, fault report) []string {
 	if suffix == "" {
 		return nil
 	}
-	// Before a suffix there is always something; it makes a path of it.
+	// There is always something before a suffix, which makes a path of it.
 	problem := checkPath("/-" + suffix)
 	if strings.Contains(suffix, "*") {
 		problem = "cannot be a pattern" + starHint(suffix)
@@ -72,9 +73,8 @@ func starHint(suffix string) string {
 	return fmt.Sprintf(" (did you mean %q?)", rest)
 }
 
-// pathForms returns a configured path as it is written, as it reads when it
-// is decoded, and as a browser encodes it: the readings that a request for
-// this very path has.
+// pathForms returns the readings that a request for a configured path has: the path as it
+// is written, as it is decoded, and as a browser encodes it.
 func pathForms(path string) []string {
 	forms := []string{path}
 	decoded := decode(path, true)
@@ -123,8 +123,8 @@ func compileCIDR(texts []string, fault report) []netip.Prefix {
 	return prefixes
 }
 
-// parsePrefix reads a prefix or a single address. IPv4 written as IPv6 becomes
-// IPv4, which visitors' addresses are compared as.
+// parsePrefix reads a prefix or a single address. IPv4 written as IPv6 becomes IPv4, as
+// visitors' addresses do before they are compared.
 func parsePrefix(text string) (netip.Prefix, bool) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		addr = addr.Unmap()
@@ -178,16 +178,6 @@ func compileCookie(text string, fault report) named {
 
 func notCookieValue(r rune) bool { return r <= ' ' || r == ';' || r == 0x7f }
 
-// isToken says whether s is a token by RFC 9110, section 5.6.2, as methods and
-// the names of headers and cookies are.
-func isToken(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		case strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
+// isToken reports whether s is a token (RFC 9110, section 5.6.2), as methods and the
+// names of headers and cookies are.
+func isToken(s string) bool { return httpguts.ValidHeaderFieldName(s) }

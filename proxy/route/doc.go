@@ -16,10 +16,11 @@
 //   - runs of slashes become one slash.
 //   - ";" and what follows it are cut off every segment.
 //   - backslashes become slashes.
-//   - white space and control characters are cut off the end of every segment,
-//     and so are dots, as Windows does with the names of files.
-//   - the path ends at a NUL, a "#" or a "?" (one that was decoded: the query
-//     is no part of the path).
+//   - white space and control characters are cut off the end of every segment;
+//     with them dots are, too, or dots and blanks are alone, as Windows does with
+//     the names of files.
+//   - the path ends at a NUL, a ";", a "#" or a "?" (one that was decoded: the
+//     query is no part of the path).
 //   - in a path that begins with "//", what follows is taken for a host, as
 //     parsers of whole URLs do.
 //
@@ -47,8 +48,8 @@
 // settles most requests, for few paths have readings in different rooms. For
 // those Match names the most specific room of them all, and Table.All names
 // each of them: without asking for all, someone let into a quiet room could
-// spell their way through it into a busy one. Parameters on their own, as in
-// /shop;jsessionid=1, make nobody disagree where no braces can stand for them: read
+// spell their way through it into a busy one. Parameters at the end of a path, as in
+// /shop;jsessionid=1, make no such difference where no braces can stand for them: read
 // or not, they lead to no page that another room has.
 //
 // # Braces

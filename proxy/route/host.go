@@ -15,10 +15,10 @@ const maxHostLen = 253
 // Host header, its absolute target or its :authority: in lower case, without port
 // and trailing dot; an IPv6 address without its brackets and in its shortest form.
 //
-// ok is false for all but a name, an IPv4 address or an IPv6 address in brackets,
-// with at most one dot behind a name and at most one port. Servers read anything
-// else in different ways: of "shop.test:80:90" nginx makes shop.test, and HAProxy
-// takes "shop.test,x" for a list that begins with shop.test.
+// ok is true for a name, an IPv4 address, or an IPv6 address in brackets, with at most one
+// dot behind a name and at most one port. Servers read anything else in different ways:
+// nginx reads "shop.test:80:90" as shop.test, and HAProxy reads "shop.test,x" as a list that
+// begins with shop.test.
 func ParseHost(host string) (name string, ok bool) {
 	name, port := host, ""
 	if end := strings.IndexByte(host, ']'); strings.HasPrefix(host, "[") && end > 0 {
@@ -36,7 +36,7 @@ func ParseHost(host string) (name string, ok bool) {
 	return strings.ToLower(name), isHostName(name)
 }
 
-// isPort says whether what follows a host is a colon and a port.
+// isPort reports whether s, which follows a host, is a colon and a port.
 func isPort(s string) bool {
 	port, err := strconv.ParseUint(s[1:], 10, 16)
 	return s[0] == ':' && len(s) <= len(":65535") && err == nil && port > 0
@@ -57,8 +57,8 @@ func parseIPv6(host string) (text string, ok bool) {
 	return inside, true
 }
 
-// isHostName says whether a name is letters, digits, - and _ with single dots in
-// between, as IPv4 addresses are, too.
+// isHostName reports whether a name is letters, digits, - and _ with single dots in between,
+// as IPv4 addresses are, too.
 func isHostName(name string) bool {
 	afterDot := true
 	for i := range len(name) {
@@ -82,8 +82,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// parseConfigured is ParseHost for a host as it is configured, where an IPv6
-// address can do without brackets.
+// parseConfigured is ParseHost for a configured host, where an IPv6 address needs no
+// brackets.
 func parseConfigured(host string) (name string, ok bool) {
 	if addr, err := netip.ParseAddr(host); err == nil && addr.Is6() {
 		host = "[" + host + "]"
@@ -91,7 +91,7 @@ func parseConfigured(host string) (name string, ok bool) {
 	return ParseHost(host)
 }
 
-// IsHost says whether s is an IP address or what names of hosts look like.
+// IsHost reports whether s is an IP address or looks like the name of a host.
 func IsHost(s string) bool {
 	_, ok := parseConfigured(s)
 	return ok

@@ -6,7 +6,7 @@ import (
 )
 
 // first returns the index of the most specific entry that covers the path, or
-// len(entries).
+// len(entries) if none does.
 func first(entries []entry, path string) int {
 	for i := range entries {
 		if entries[i].covers(path) {
@@ -16,11 +16,12 @@ func first(entries []entry, path string) int {
 	return len(entries)
 }
 
-// only returns the index of the one entry that guards a path, or len(entries), if
-// it is known without more ado: that of a path with one reading, and of one with
-// nothing odd but parameters. No room's path has any, so that what is left
-// without them lies wherever the path itself does; but braces can stand for them.
-func only(entries []entry, path string) (i int, known bool) {
+// unambiguous returns the index of the entry that guards a path, or len(entries), for a path
+// whose readings need not be listed: one that is the only reading of itself, and one with
+// nothing odd but parameters. No room's path has parameters, so such a path is in the same
+// room with them and without, unless braces stand for a segment with parameters. But it
+// may be in another one if it ends at the first of them.
+func unambiguous(entries []entry, path string) (i int, known bool) {
 	if isPlain(path) {
 		return first(entries, path), true
 	}
@@ -29,16 +30,17 @@ func only(entries []entry, path string) (i int, known bool) {
 		return 0, false
 	}
 	i = first(entries, bare)
-	return i, !braced(entries, i) && !braced(entries, first(entries, path))
+	end := first(entries, path[:strings.IndexByte(path, ';')])
+	return i, i == end && !braced(entries, i) && !braced(entries, first(entries, path))
 }
 
 func braced(entries []entry, i int) bool { return i < len(entries) && entries[i].value > 0 }
 
-// hits yields the index of the most specific entry of every reading of a path
-// that is not plain, with that reading; and every entry, with none, when the path
-// is ambiguous. ok is false if it is known to be. An index may come more than
-// once.
-func hits(entries []entry, path string, ok bool) iter.Seq2[int, string] {
+// covering yields, for each reading of a path that is not plain, the index of the most
+// specific entry that covers it, and the reading. For an ambiguous path it yields every
+// entry, with "" for the reading; ok is false if the path is known to be ambiguous. An
+// index may come more than once.
+func covering(entries []entry, path string, ok bool) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var readings []string
 		if ok {

@@ -16,7 +16,7 @@ type matcher struct {
 	header, cookie       named
 }
 
-// named is a header or a cookie that is asked for.
+// named is the condition on a header or a cookie.
 type named struct {
 	name     string // "" when not given
 	value    string
@@ -32,8 +32,8 @@ func (m *matcher) readsPath() bool {
 	return len(m.path)+len(m.prefix)+len(m.suffix) > 0
 }
 
-// pathHolds says whether the conditions on the path hold for every reading:
-// those in odd, or else path alone.
+// pathHolds reports whether the conditions on the path hold for every reading: for those in
+// odd, or if there are none, for path alone.
 func (m *matcher) pathHolds(path string, odd []string) bool {
 	if odd == nil {
 		return m.readingHolds(path)
@@ -69,7 +69,7 @@ func below(form, path string) bool {
 	return found && (rest == "" || rest[0] == '/' || strings.HasSuffix(form, "/"))
 }
 
-// holds says whether all conditions but those on the path hold.
+// holds reports whether all conditions but those on the path hold.
 func (m *matcher) holds(request *Request, addr netip.Addr) bool {
 	return (m.method == "" || m.method == request.Method) &&
 		m.addrHolds(addr) &&

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// fold returns a path with letter case removed, more thoroughly than origins
-// that ignore case do it: İ, ı, I and i all become the same.
+// fold removes the letter case of a path. It does so more thoroughly than origins that
+// ignore case: İ, ı, I and i all become the same.
 func fold(path string) string {
 	return strings.ToLower(strings.ToUpper(path))
 }
 
-// covers says whether path is prefix or lies below it, by whole segments. The
-// prefix is folded and has no slash at its end; the path is ASCII in any case,
-// or folded.
+// covers reports whether path is prefix or lies below it, by whole segments. The prefix is
+// folded and has no slash at its end. The path is folded, or it is ASCII in any letter case.
 func covers(prefix, path string) bool {
 	if len(path) < len(prefix) || len(path) > len(prefix) && path[len(prefix)] != '/' {
 		return false
@@ -41,8 +40,7 @@ func roomPath(path string) string {
 	return strings.TrimSuffix(fold(decode(path, true)), "/")
 }
 
-// cutBraces splits a configured path at its segment in braces, whose name is ""
-// where there is none.
+// cutBraces splits a configured path at its segment in braces. Without one the name is "".
 func cutBraces(path string) (head, name, tail string) {
 	head, rest, found := strings.Cut(path, "/{")
 	if !found {
@@ -55,7 +53,7 @@ func cutBraces(path string) (head, name, tail string) {
 // maxValueLen is the length of the longest value that braces stand for.
 const maxValueLen = 64
 
-// isValue says whether a segment can be the value of braces.
+// isValue reports whether a segment can be the value of braces.
 func isValue(segment string) bool {
 	return segment != "" && len(segment) <= maxValueLen && !strings.ContainsFunc(segment, notInName)
 }
@@ -74,7 +72,7 @@ func CheckPath(path string) string {
 		return problem
 	case strings.Contains(path, "*"):
 		return "cannot be a pattern: a path covers everything below it as it is"
-	case strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+	case strings.ContainsFunc(path, func(r rune) bool { return r == ' ' || isControl(r) }):
 		return "holds white space or control characters"
 	case len(path) > maxConfigured:
 		return fmt.Sprintf("is too long: at most %d bytes", maxConfigured)
@@ -82,10 +80,17 @@ func CheckPath(path string) string {
 	return checkBraces(path)
 }
 
-// checkPath returns what is wrong with a path, or "". A path that has other readings than itself and itself decoded would cover what
-// nobody sees in it.
+// checkPath returns what is wrong with a path, or "". A path may have no readings but itself
+// and itself decoded: it would cover paths that nobody sees in it.
 func checkPath(path string) string {
-	decoded := decode(path, true)
+	if problem := checkWritten(path); problem != "" {
+		return problem
+	}
+	return checkDecoded(path, decode(path, true))
+}
+
+// checkWritten returns what is wrong with a path as it is written, or "".
+func checkWritten(path string) string {
 	switch {
 	case !strings.HasPrefix(path, "/"):
 		return "does not begin with a slash" + slashHint(path)
@@ -93,17 +98,24 @@ func checkPath(path string) string {
 		return "holds a query or a fragment: only the path counts"
 	case strings.Contains(path, `\`):
 		return "holds a backslash: paths have slashes"
-	case strings.ContainsFunc(decoded, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case strings.ContainsFunc(decode(path, true), isControl):
 		return "holds white space or control characters"
 	case len(path) > maxPathLen:
 		return fmt.Sprintf("is too long: at most %d bytes", maxPathLen)
-	case mergeSlashes(path) != path || resolveDots(path) != path:
+	case hasOddSegment(path):
 		return "has an empty, . or .. segment"
+	}
+	return ""
+}
+
+// checkDecoded returns what is wrong with a path that is right as it is written, or "".
+func checkDecoded(path, decoded string) string {
+	switch {
 	case strings.ContainsAny(decoded, `;\#?`):
 		return `has ; \ # or ?, which different servers read differently: it cannot be guarded`
 	case decode(path, false) != decoded:
 		return "has an encoded slash: to some servers it is a slash, to others it is not"
-	case mergeSlashes(decoded) != decoded || resolveDots(decoded) != decoded:
+	case hasOddSegment(decoded):
 		return "has an empty, . or .. segment once it is decoded"
 	case trimDots(decoded) != decoded:
 		return "has a segment that ends in a dot or a space: to some servers it is the one without"
@@ -114,6 +126,11 @@ func checkPath(path string) string {
 	}
 	return ""
 }
+
+// hasOddSegment reports whether a path has an empty, . or .. segment.
+func hasOddSegment(path string) bool { return mergeSlashes(path) != path || resolveDots(path) != path }
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 func slashHint(path string) string {
 	if path == "" || CheckPath("/"+path) != "" {

@@ -11,10 +11,10 @@ const (
 	maxDecodings    = 2
 )
 
-// Readings returns every way in which an origin might read the path of a
-// request target, without query, in letter case as it came. The first is the
-// path as it came, but for escapes that it cannot do without. ok is false when
-// the target is ambiguous: what is returned then is not all.
+// Readings returns every way in which an origin might read the path of a request target,
+// without the query, in the letter case in which it came. The first is the path as it came,
+// except that escapes that a path cannot do without are decoded. ok is false if the target
+// is ambiguous; the readings are then not all.
 func Readings(target string) (paths []string, ok bool) {
 	path, ok := pathOf(target)
 	if !ok {
@@ -26,8 +26,8 @@ func Readings(target string) (paths []string, ok bool) {
 	return expand(path)
 }
 
-// expand applies the steps of reading until they yield nothing new: first
-// those that decode nothing, then decodes all there is once and starts over.
+// expand applies the steps of reading until they yield nothing new. It applies those that
+// decode nothing, then decodes every reading once, and starts over.
 func expand(path string) ([]string, bool) {
 	e := expansion{ok: true}
 	e.add(unescape(path, mustBeEscaped))
@@ -52,8 +52,8 @@ type expansion struct {
 	ok    bool
 }
 
-// close applies the steps that decode nothing to the readings from the index
-// on, and to what comes of them.
+// close applies the steps that decode nothing to the readings from the index on, and to
+// the readings that they yield.
 func (e *expansion) close(from int) {
 	for i := from; i < len(e.paths) && e.ok; i++ {
 		path := e.paths[i]
@@ -64,7 +64,8 @@ func (e *expansion) close(from int) {
 		e.add(dropHost(path))
 		e.add(trimSpace(path))
 		e.add(trimDots(path))
-		for _, end := range []string{"\x00", "#", "?"} {
+		e.add(trimNames(path))
+		for _, end := range []string{"\x00", ";", "#", "?"} {
 			before, _, _ := strings.Cut(path, end)
 			e.add(before)
 		}

@@ -18,17 +18,16 @@ type Rule struct {
 	// Description is for people.
 	Description string
 
-	// Match is what a request has to be like. At least one condition is
-	// required, and all that are given must hold.
+	// Match has the conditions that a request must meet: at least one, and all that are
+	// given.
 	Match Conditions
 }
 
-// Conditions are what a rule asks of a request. An empty one is not given.
-// The conditions on the path hold only if they hold for every reading of it,
-// and letter case counts: when in doubt, there is no exemption. So neither
-// /static%2f..%2ftickets nor /st%61tic is below /static. A path such as
-// "/café" can be given encoded or not, and fits requests that encode it as
-// browsers do.
+// Conditions are what a rule asks of a request. An empty one is not given. A condition on
+// the path holds only if it holds for every reading of the path, and letter case counts:
+// when in doubt, there is no exemption. So neither /static%2f..%2ftickets nor /st%61tic is
+// below /static. A path such as "/café" can be given encoded or not, and fits requests that
+// encode it as browsers do.
 type Conditions struct {
 	// Path is the whole path: "/healthz".
 	Path string
@@ -44,19 +43,23 @@ type Conditions struct {
 	// Method is the request's method, in upper case as methods are.
 	Method string
 
-	// CIDR is where the visitor's address must be in: any of these prefixes,
-	// or single addresses.
+	// CIDR are prefixes or single addresses. The visitor's address must be in one of them.
 	CIDR []string
 
-	// Header is a header that the request has, "Name", or has with just this
-	// value, "Name: value". Anyone can send any header: keep the value to
-	// those who are meant, as one keeps a password. For the same reason
-	// User-Agent is accepted only together with CIDR.
+	// Header is a header that the request has, "Name", or has with exactly this value,
+	// "Name: value". Anyone can send any header: so keep the value secret, as a password.
+	// For the same reason User-Agent is accepted only together with CIDR.
 	Header string
 
-	// Cookie is a cookie that the request has, "name", or has with just this
-	// value, "name=value". What is said of Header holds here too.
+	// Cookie is a cookie that the request has, "name", or has with exactly this value,
+	// "name=value". Anyone can send any cookie, too.
 	Cookie string
+}
+
+// empty reports whether no condition is given.
+func (c *Conditions) empty() bool {
+	return c.Path == "" && c.PathPrefix == "" && c.PathSuffix == "" && c.Method == "" &&
+		len(c.CIDR) == 0 && c.Header == "" && c.Cookie == ""
 }
 
 // Request is what rules look at.
@@ -82,8 +85,7 @@ type Rules struct {
 	readsPath bool // whether any of them looks at the path
 }
 
-// NewRules compiles the rules of a room. The error is a Faults that has all
-// that is wrong.
+// NewRules compiles the rules of a room. The error is a Faults with all that is wrong.
 func NewRules(rules []Rule) (*Rules, error) {
 	compiled, faults := compileRules(rules)
 	if err := faults.err(); err != nil {

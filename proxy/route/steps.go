@@ -5,19 +5,19 @@ import (
 	"unicode"
 )
 
-// decode resolves percent escapes once. Those of slash and backslash it
-// leaves alone unless slashes is true, as servers do that tell an encoded
-// slash from a separator. What is no valid escape stays.
+// decode decodes percent escapes once. Unless slashes is true it leaves those of slash and
+// backslash, as servers do that tell an encoded slash from a separator. What is not a valid
+// escape stays.
 func decode(path string, slashes bool) string {
 	return unescape(path, func(c byte) bool { return slashes || c != '/' && c != '\\' })
 }
 
-// mustBeEscaped says whether a path can hold a byte as an escape only, and no
-// step of reading makes anything of it: there is one way to write it, and
-// whoever encodes it has not chosen a spelling.
+// mustBeEscaped reports whether a path can have a byte as an escape only, and no step of
+// reading changes it. There is one way to write such a byte, so its escape is no spelling
+// that somebody has chosen.
 func mustBeEscaped(c byte) bool { return c >= 0x80 || strings.IndexByte(" \"<>^`{|}", c) >= 0 }
 
-// unescape resolves the percent escapes of some bytes, once.
+// unescape decodes the percent escapes of some bytes, once.
 func unescape(path string, of func(byte) bool) string {
 	if strings.IndexByte(path, '%') < 0 {
 		return path
@@ -116,20 +116,40 @@ func cutParams(path string) string {
 
 // trimSpace cuts the white space and control characters off the end of every
 // segment, as programs do that trim their input.
-func trimSpace(path string) string { return trimSegments(path, isSpace) }
-
-// trimDots cuts dots and white space off the end of every segment but the dot
-// segments, as Windows does with the names of files.
-func trimDots(path string) string {
-	return trimSegments(path, func(r rune) bool { return r == '.' || isSpace(r) })
+func trimSpace(path string) string {
+	return trimSegments(path, func(segment string) string { return strings.TrimRightFunc(segment, isSpace) })
 }
 
-// isSpace says whether some language takes a character for white space. U+FEFF is
-// that to JavaScript only.
+// trimDots cuts dots and white space off the end of every segment but the dot segments.
+func trimDots(path string) string {
+	return trimSegments(path, func(segment string) string {
+		if isDots(segment) {
+			return segment
+		}
+		return strings.TrimRightFunc(segment, func(r rune) bool { return r == '.' || isSpace(r) })
+	})
+}
+
+// trimNames cuts dots and blanks off the end of every segment, as Windows does with the
+// names of files: of a dot segment with blanks it leaves the dots.
+func trimNames(path string) string {
+	return trimSegments(path, func(segment string) string {
+		if bare := strings.TrimRight(segment, " "); isDots(bare) {
+			return bare
+		}
+		return strings.TrimRight(segment, ". ")
+	})
+}
+
+func isDots(segment string) bool { return segment == "." || segment == ".." }
+
+// isSpace reports whether some language takes a character for white space. Only JavaScript
+// takes U+FEFF for it.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' }
 
-// trimSegments copies only what follows a segment that it shortens.
-func trimSegments(path string, of func(rune) bool) string {
+// trimSegments has the end of every segment cut off. It copies only what follows a segment
+// that gets shorter.
+func trimSegments(path string, trim func(segment string) string) string {
 	var b strings.Builder
 	copied, start := 0, 0
 	for start <= len(path) {
@@ -137,12 +157,9 @@ func trimSegments(path string, of func(rune) bool) string {
 		if i := strings.IndexByte(path[start:], '/'); i >= 0 {
 			end = start + i
 		}
-		segment := path[start:end]
-		if segment != "." && segment != ".." {
-			if kept := strings.TrimRightFunc(segment, of); len(kept) < len(segment) {
-				b.WriteString(path[copied : start+len(kept)])
-				copied = end
-			}
+		if kept := trim(path[start:end]); len(kept) < end-start {
+			b.WriteString(path[copied : start+len(kept)])
+			copied = end
 		}
 		start = end + 1
 	}
@@ -164,9 +181,9 @@ func dropHost(path string) string {
 	return "/"
 }
 
-// disputed says whether a reading has what servers disagree on too widely to
-// list their readings: %uXXXX, or a character below U+0800 in more bytes of
-// UTF-8 than it needs, which lenient decoders take for that character.
+// disputed reports whether servers read a path in too many ways to list: it has %uXXXX, or a
+// character below U+0800 in more bytes of UTF-8 than it needs, which lenient decoders take
+// for that character.
 func disputed(path string) bool {
 	for i := range len(path) {
 		switch c := path[i]; {
@@ -195,8 +212,8 @@ func isUnicodeEscape(s string) bool {
 	return true
 }
 
-// isOverlong looks at the lead byte and the first continuation byte, which
-// tell (RFC 3629, section 4).
+// isOverlong reports whether s begins with a character in more bytes than it needs. The lead
+// byte and the first continuation byte show it (RFC 3629, section 4).
 func isOverlong(s string) bool {
 	if len(s) < 2 || s[1] < 0x80 || s[1] > 0xbf {
 		return false

@@ -18,14 +18,14 @@ type Room struct {
 
 // Route is a part of a site.
 type Route struct {
-	// Host is the host, in any case, with or without a port, which does not
-	// matter. Empty means every host for which no other route has a say.
+	// Host is the host, in any letter case. It may have a port, which does not count. Empty
+	// means every host.
 	Host string
 
-	// Path is what is guarded, with everything below it, by whole segments
-	// and in any letter case. Empty means "/": all of the host. One segment may
-	// be a name in braces, /room/{id}: it stands for any segment that is not
-	// empty, and what is there is the Value of the Guard.
+	// Path is what is guarded, with everything below it, by whole segments and in any
+	// letter case. Empty means "/": all of the host. One segment may be a name in braces,
+	// as in /room/{id}: it stands for any segment that is not empty, and that segment of a
+	// request is the Value of the Guard.
 	Path string
 }
 
@@ -44,9 +44,9 @@ type Guard struct {
 	// Room is its index, in the order the rooms were given.
 	Room int
 
-	// Value is what the path has where the room's has braces, in lower case:
-	// letters, digits, - and _, at most 64. It is empty if there is something
-	// else, or it is not known what, and if the room's path has no braces.
+	// Value is the segment of the request's path where the room's path has braces, in
+	// lower case: at most 64 letters, digits, - and _. It is empty if the segment is
+	// something else or not known, and if the room's path has no braces.
 	Value string
 }
 
@@ -66,8 +66,7 @@ type entry struct {
 	room  int
 }
 
-// New returns the table of the rooms. The error is a Faults that has all that
-// is wrong.
+// New returns the table of the rooms. The error is a Faults with all that is wrong.
 func New(rooms []Room) (*Table, error) {
 	if err := Check(rooms).err(); err != nil {
 		return nil, fmt.Errorf("routing rooms: %w", err)
@@ -93,42 +92,48 @@ func New(rooms []Room) (*Table, error) {
 	return t, nil
 }
 
-// Check returns all that is wrong with the rooms: hosts and paths that are
-// none, rooms without a route, routes that two rooms, or one room twice, would
-// have, and rooms whose routes differ in the name in braces.
+// Check returns all that is wrong with the rooms: hosts and paths that are not valid, rooms
+// without a route, routes that are there twice, in one room or in two, and rooms whose
+// routes differ in the name in braces.
 func Check(rooms []Room) Faults {
 	var faults Faults
-	taken := map[entry]string{} // by entry without room: who has it
+	owners := map[entry]string{} // the room that has an entry, which is without its room here
 	for i, room := range rooms {
 		if len(room.Routes) == 0 {
 			faults.add(i, "routes", "", "a room needs at least one route")
 		}
 		for j, route := range room.Routes {
-			host, path := CheckHost(route.Host), ""
-			if route.Path != "" {
-				path = CheckPath(route.Path)
-			}
-			if host != "" {
-				faults.add(i, fmt.Sprintf("routes[%d].host", j), route.Host, "%s", host)
-			}
-			if path != "" {
-				faults.add(i, fmt.Sprintf("routes[%d].path", j), route.Path, "%s", path)
-			}
-			if host != "" || path != "" {
+			if !faults.checkRoute(i, j, route) {
 				continue
 			}
+			key := fmt.Sprintf("routes[%d].path", j)
 			if name := room.Routes[0].Value(); route.Value() != name {
-				faults.add(i, fmt.Sprintf("routes[%d].path", j), "", "every route of a room has the same name in braces, or none has")
+				faults.add(i, key, "", "every route of a room has the same name in braces, or none has")
 			}
 			e := newEntry(route, 0)
-			if owner, found := taken[e]; found {
-				faults.add(i, fmt.Sprintf("routes[%d].path", j), "", "%s is already a route of room %q", e, owner)
+			if owner, found := owners[e]; found {
+				faults.add(i, key, "", "%s is already a route of room %q", e, owner)
 				continue
 			}
-			taken[e] = room.Name
+			owners[e] = room.Name
 		}
 	}
 	return faults
+}
+
+// checkRoute adds what is wrong with a route by itself, and reports whether nothing is.
+func (f *Faults) checkRoute(room, index int, route Route) bool {
+	host, path := CheckHost(route.Host), ""
+	if route.Path != "" {
+		path = CheckPath(route.Path)
+	}
+	if host != "" {
+		f.add(room, fmt.Sprintf("routes[%d].host", index), route.Host, "%s", host)
+	}
+	if path != "" {
+		f.add(room, fmt.Sprintf("routes[%d].path", index), route.Path, "%s", path)
+	}
+	return host == "" && path == ""
 }
 
 func newEntry(route Route, room int) entry {
@@ -144,10 +149,10 @@ func newEntry(route Route, room int) entry {
 	return e
 }
 
-// compareEntries puts the longer path first, braces counting for nothing, so
-// that a room of its own goes before one among many. Of two paths of one length
-// without braces only one can cover a reading; their order is fixed all the
-// same, so that the answer never depends on the order of rooms.
+// compareEntries puts the longer path first. Of a path with braces only what is before them
+// counts, so that a room for one value goes before the rooms for all values. Of two paths
+// of the same length without braces only one can cover a reading; their order is fixed
+// nevertheless, so that the answer never depends on the order of rooms.
 func compareEntries(a, b entry) int {
 	return cmp.Or(
 		cmp.Compare(len(b.path), len(a.path)),
@@ -182,8 +187,8 @@ func (e *entry) segment(path string) (value, below string) {
 	return path[:end], path[end:]
 }
 
-// guard returns the entry's room for a reading that it covers; "" if that is not
-// known.
+// guard returns the entry's room for a reading that it covers; the reading is "" if it is
+// not known.
 func (e *entry) guard(reading string) Guard {
 	g := Guard{Room: e.room}
 	if e.value == 0 {
@@ -195,8 +200,8 @@ func (e *entry) guard(reading string) Guard {
 	return g
 }
 
-// reachable returns the entries up to the first that covers the whole host:
-// whatever comes after it never has a say.
+// reachable returns the entries up to the first that covers the whole host: no reading gets
+// to those after it.
 func reachable(entries []entry) []entry {
 	for i, e := range entries {
 		if e.path == "" && e.value == 0 {
@@ -217,22 +222,22 @@ func (e entry) String() string {
 	return e.host + e.path
 }
 
-// Match returns the room that guards a request, by its Host and its target as it
-// came on the wire (http.Request.Host and RequestURI). The host is one that
-// ParseHost can read, or empty: a request with any other is to be refused. ok is false, and the index
-// -1, when no room does. Where rooms disagree over the readings of the path, it is
-// the most specific of them; All names the rest.
+// Match returns the room that guards a request, by its Host and its target as it came on the
+// wire (http.Request.Host and RequestURI). The host is one that ParseHost can read, or
+// empty: a request with any other has to be refused. If no room guards it, ok is false and
+// the index -1. If the readings of the path are in different rooms, it is the most specific
+// of these; All returns the others, too.
 func (t *Table) Match(host, target string) (guard Guard, ok bool) {
 	entries := t.entries(host)
 	path, ok := pathOf(target)
-	if i, known := only(entries, path); ok && known {
+	if i, known := unambiguous(entries, path); ok && known {
 		if i < len(entries) {
 			return entries[i].guard(path), true
 		}
 		return Guard{Room: -1}, false
 	}
 	best, reading := len(entries), ""
-	for i, r := range hits(entries, path, ok) {
+	for i, r := range covering(entries, path, ok) {
 		if i < best {
 			best, reading = i, r
 		}
@@ -243,27 +248,26 @@ func (t *Table) Match(host, target string) (guard Guard, ok bool) {
 	return entries[best].guard(reading), true
 }
 
-// All appends every room that guards some reading of the path, the most specific
-// first, one with braces once for each value that is read; of an ambiguous
-// target, all rooms of the host. The first is the one that Match returns. Whoever
-// lets a request pass only if each of these rooms does, cannot be walked around
-// by spelling.
+// All appends every room that guards some reading of the path, the most specific first. A
+// room with braces comes once for each value that is read. For an ambiguous target these
+// are all rooms of the host. The first is the one that Match returns. A gate that lets a
+// request pass only if each of these rooms does cannot be walked around by spelling.
 func (t *Table) All(dst []Guard, host, target string) []Guard {
 	entries := t.entries(host)
 	path, ok := pathOf(target)
-	if i, known := only(entries, path); ok && known {
+	if i, known := unambiguous(entries, path); ok && known {
 		if i < len(entries) {
 			dst = append(dst, entries[i].guard(path))
 		}
 		return dst
 	}
-	hit := make([][]string, len(entries))
-	for i, reading := range hits(entries, path, ok) {
-		hit[i] = append(hit[i], reading)
+	readings := make([][]string, len(entries)) // that each entry covers
+	for i, reading := range covering(entries, path, ok) {
+		readings[i] = append(readings[i], reading)
 	}
 	start := len(dst)
 	for i := range entries {
-		for _, reading := range hit[i] {
+		for _, reading := range readings[i] {
 			if g := entries[i].guard(reading); !slices.Contains(dst[start:], g) {
 				dst = append(dst, g)
 			}
@@ -272,14 +276,13 @@ func (t *Table) All(dst []Guard, host, target string) []Guard {
 	return dst
 }
 
-// Knows says whether some route is for this very host, or for every host. An
-// origin may answer a host that it does not know with the site of one that it
-// does: where Knows is false, passing the request on would go around that
-// site's room.
+// Knows reports whether some route is for this very host, or for every host. An origin may
+// answer a request for a host that it does not know with the site of another host. So
+// where Knows is false, a request that is passed on could go around that site's room.
 func (t *Table) Knows(host string) bool { return len(t.entries(host)) > 0 }
 
-// NamesHosts says whether some route is for a host of its own, so that what a
-// request is about depends on the host that it names.
+// NamesHosts reports whether some route is for one host. Then the room of a request depends
+// on the host that it names.
 func (t *Table) NamesHosts() bool { return len(t.hosts) > 0 }
 
 func (t *Table) entries(host string) []entry {

@@ -5,10 +5,10 @@ import "strings"
 // maxPathLen is the length of the longest path that is read, in bytes.
 const maxPathLen = 8 << 10
 
-// pathOf returns the path of a request target as it came on the wire: of the
-// origin form (/path?query), the absolute form (http://host/path?query) and
-// the asterisk form, which speaks of the whole host. ok is false for every
-// other target, and for a path that is too long.
+// pathOf returns the path of a request target as it came on the wire. The target may have
+// the origin form (/path?query), the absolute form (http://host/path?query) or the asterisk
+// form, which is about the whole host. ok is false for every other target, and for a path
+// that is too long.
 func pathOf(target string) (path string, ok bool) {
 	path, _, _ = strings.Cut(target, "?")
 	switch {
@@ -38,9 +38,8 @@ func absolutePath(target string) (path string, ok bool) {
 	return "/" + rest[end:], true
 }
 
-// isPlain says whether a path is the only reading of itself: it has none of
-// the bytes that some step of reading changes, no empty segment and none that
-// ends in a dot.
+// isPlain reports whether a path is the only reading of itself: it has no byte that some
+// step of reading changes, no empty segment, and no segment that ends in a dot.
 func isPlain(path string) bool {
 	segment := 0 // where the segment begins that path[i] is in
 	for i := range len(path) {

@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
-// isToken says whether s is a token of HTTP (RFC 9110, section 5.6.2), as the names of headers and cookies are.
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r > '~' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
-	})
-}
+// isToken reports whether s is a token (RFC 9110, section 5.6.2), as the names of headers and cookies are.
+func isToken(s string) bool { return httpguts.ValidHeaderFieldName(s) }
 
 // CheckHeader says what is wrong with the name of a header, "" for nothing; it continues a sentence that begins with the name.
 func CheckHeader(name string) string {

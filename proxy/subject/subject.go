@@ -1,5 +1,5 @@
-// Package subject reads from a request who the site says its visitor is: a header
-// that a trusted proxy sets, or a token that the site has signed.
+// Package subject reads from a request who its visitor is by the site: in a header that
+// a trusted proxy sets, or in a token that the site has signed.
 package subject
 
 import (
@@ -12,31 +12,31 @@ import (
 
 // Config says where a room finds its subjects.
 type Config struct {
-	Room   string // a token that names a room counts in that one only
+	Room   string // a token that names a room counts in that room only
 	Header string // set by trusted proxies; "" for none
 
 	// TokenHeader and TokenCookie are where a token may be; "" for neither. A header
 	// may have "Bearer " before it.
 	TokenHeader, TokenCookie string
 
-	// Of the token: at least one key, if there is a place for one. A secret signs
-	// with HS256, a public key checks ES256 (P-256), RS256 or EdDSA (Ed25519), as
-	// its kind is, and nothing else.
+	// The keys that verify tokens: at least one, if there is a place for a token. A secret
+	// verifies HS256 only. A public key verifies ES256 (P-256), RS256 or EdDSA (Ed25519)
+	// only, by its kind.
 	Secrets    [][]byte
 	PublicKeys []crypto.PublicKey
-	Issuer     string // that tokens must name; "" for any
-	Audience   string // that must be among those that tokens name; "" for any
+	Issuer     string // the issuer that tokens must name; "" for any
+	Audience   string // an audience that tokens must name; "" for any
 }
 
-// Claim is what the site says of a visitor. The zero Claim is nothing.
+// Claim is what the site says of a visitor. The zero Claim says nothing.
 type Claim struct {
 	Subject  string
 	Priority int16 // in an exact line; default 0
 }
 
-// Trust knows the proxies that are trusted.
+// Trust knows the trusted proxies.
 type Trust interface {
-	TrustsPeer(q *http.Request) bool // it comes straight from one
+	TrustsPeer(q *http.Request) bool // whether the request comes straight from a trusted proxy
 }
 
 // Reader reads claims from requests. It is safe for concurrent use.
@@ -45,8 +45,8 @@ type Reader struct {
 	tokens *tokens // nil for none
 }
 
-// New returns a Reader. It fails for a key that cannot be used, and for a place
-// for tokens without a key.
+// New returns a Reader. It fails if a key cannot be used, and if there is a place for
+// tokens but no key.
 func New(c Config) (*Reader, error) {
 	r := &Reader{cfg: c}
 	r.cfg.Header = http.CanonicalHeaderKey(c.Header)
@@ -59,25 +59,25 @@ func New(c Config) (*Reader, error) {
 	return r, err
 }
 
-// Read returns what the site says of a request's visitor. The header counts if the
-// request comes from a trusted proxy, once and with a value; a token goes before
-// it. The error says why there is a token that does not count; the claim is then
-// that of a request without it.
+// Read returns what the site says of a request's visitor. A token goes before the header.
+// The header counts if the request comes from a trusted proxy, and has the header once. The
+// error says why a token does not count; the claim is then that of the request without
+// the token.
 func (r *Reader) Read(q *http.Request, trust Trust, now time.Time) (Claim, error) {
-	var failed error
+	var invalid error
 	if token := r.token(q); token != "" {
 		c, err := r.tokens.verify(token, now)
 		if err == nil {
 			return c, nil
 		}
-		failed = err
+		invalid = err
 	}
 	if r.cfg.Header != "" {
 		if lines := q.Header[r.cfg.Header]; len(lines) == 1 && trust.TrustsPeer(q) {
-			return Claim{Subject: lines[0]}, failed
+			return Claim{Subject: lines[0]}, invalid
 		}
 	}
-	return Claim{}, failed
+	return Claim{}, invalid
 }
 
 // token is the token that a request brings; "" for none.
@@ -85,14 +85,8 @@ func (r *Reader) token(q *http.Request) string {
 	if r.tokens == nil {
 		return ""
 	}
-	if lines := q.Header[r.cfg.TokenHeader]; r.cfg.TokenHeader != "" && len(lines) == 1 {
-		const scheme = "Bearer "
-		if len(lines[0]) > len(scheme) && strings.EqualFold(lines[0][:len(scheme)], scheme) {
-			return strings.TrimSpace(lines[0][len(scheme):])
-		}
-		if !strings.Contains(lines[0], " ") { // else another scheme of Authorization
-			return lines[0]
-		}
+	if token, ok := r.tokenInHeader(q); ok {
+		return token
 	}
 	c, err := q.Cookie(r.cfg.TokenCookie)
 	if errors.Is(err, http.ErrNoCookie) {
@@ -101,9 +95,26 @@ func (r *Reader) token(q *http.Request) string {
 	return c.Value
 }
 
-// Strip removes the header, in any spelling that an origin might take for it, from
-// a request of somebody who is not a trusted proxy, and misspelt ones from anybody.
-// Nobody has it as a trailer.
+// tokenInHeader returns the token in the header. It is not ok if the header has none.
+func (r *Reader) tokenInHeader(q *http.Request) (token string, ok bool) {
+	lines := q.Header[r.cfg.TokenHeader]
+	if r.cfg.TokenHeader == "" || len(lines) != 1 {
+		return "", false
+	}
+	const scheme = "Bearer "
+	switch text := lines[0]; {
+	case len(text) > len(scheme) && strings.EqualFold(text[:len(scheme)], scheme):
+		return strings.TrimSpace(text[len(scheme):]), true
+	case strings.Contains(text, " "): // another scheme of Authorization
+		return "", false
+	default:
+		return text, true
+	}
+}
+
+// Strip removes the header from a request that does not come from a trusted proxy, in any
+// spelling that an origin might take for it. From a trusted proxy's request it removes the
+// other spellings. It removes the header from all trailers.
 func (r *Reader) Strip(q *http.Request, trust Trust) {
 	if r.cfg.Header == "" {
 		return
@@ -121,7 +132,7 @@ func (r *Reader) Strip(q *http.Request, trust Trust) {
 	}
 }
 
-// isHeader says whether an origin might take a field for the header.
+// isHeader reports whether an origin might take a field for the header.
 func (r *Reader) isHeader(name string) bool {
 	return len(name) == len(r.cfg.Header) &&
 		strings.EqualFold(strings.ReplaceAll(name, "_", "-"), strings.ReplaceAll(r.cfg.Header, "_", "-"))

@@ -8,27 +8,29 @@ import (
 	"crypto/rsa"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// LeastSecret is how long a secret is at least, in bytes, and LeastRSA how long an
-// RSA key is, in bits.
 const (
+	// LeastSecret is the least length of a secret, in bytes.
 	LeastSecret = 32
-	LeastRSA    = 2048
+	// LeastRSA is the least length of an RSA key, in bits.
+	LeastRSA = 2048
 )
 
-// claims are those of a token that the gate reads.
+// claims are the claims of a token that the gate reads.
 type claims struct {
 	jwt.RegisteredClaims
 	Priority int16  `json:"anteroom_priority"`
 	Room     string `json:"room"`
 }
 
-// tokens verifies JSON Web Tokens (RFC 7519). Which algorithm a token may be
-// signed with is a matter of the keys, never of the token.
+// tokens verifies JSON Web Tokens (RFC 7519). The keys decide which algorithm a token may
+// be signed with, never the token.
 type tokens struct {
 	room    string
 	keys    map[string][]jwt.VerificationKey // by algorithm
@@ -53,11 +55,7 @@ func newTokens(c Config) (*tokens, error) {
 	if len(t.keys) == 0 {
 		return nil, errors.New("tokens need a key")
 	}
-	algorithms := make([]string, 0, len(t.keys))
-	for a := range t.keys {
-		algorithms = append(algorithms, a)
-	}
-	t.options = []jwt.ParserOption{jwt.WithValidMethods(algorithms), jwt.WithExpirationRequired()}
+	t.options = []jwt.ParserOption{jwt.WithValidMethods(slices.Collect(maps.Keys(t.keys))), jwt.WithExpirationRequired()}
 	if c.Issuer != "" {
 		t.options = append(t.options, jwt.WithIssuer(c.Issuer))
 	}
@@ -67,7 +65,7 @@ func newTokens(c Config) (*tokens, error) {
 	return t, nil
 }
 
-// Algorithm is the one that a public key is for.
+// Algorithm is the algorithm that a public key is for.
 func Algorithm(key crypto.PublicKey) (string, error) {
 	switch key := key.(type) {
 	case *ecdsa.PublicKey:
@@ -86,7 +84,7 @@ func Algorithm(key crypto.PublicKey) (string, error) {
 	return "", errors.New("expects an ECDSA, RSA or Ed25519 key")
 }
 
-// verify returns what a token claims at now, or why it does not count.
+// verify returns what a token says, or why it does not count at now.
 func (t *tokens) verify(text string, now time.Time) (Claim, error) {
 	var c claims
 	parser := jwt.NewParser(append(t.options[:len(t.options):len(t.options)], jwt.WithTimeFunc(func() time.Time { return now }))...)

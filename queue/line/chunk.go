@@ -10,8 +10,8 @@ import (
 // chunkSize is how many entries a chunk has at most.
 const chunkSize = 256
 
-// chunk is a run of the line. Who goes leaves a gap, so that the others stay
-// where they are; the last member is never a gap.
+// chunk is a run of the line. An entry that is taken out leaves a gap, so that the others
+// stay where they are. The last member is never a gap.
 type chunk struct {
 	live      marks    // the members that are no gaps
 	confirmed marks    // those that are confirmed
@@ -74,8 +74,8 @@ func (c *chunk) tally() tally {
 
 func (c *chunk) last() *Entry { return c.members[len(c.members)-1] }
 
-// set makes members, without gaps, those of the chunk. Those before from are
-// where they were.
+// set replaces the members of the chunk by others, which have no gaps. The members before
+// from are the same as before.
 func (c *chunk) set(members []*Entry, from int) {
 	clear(c.members[min(len(members), len(c.members)):])
 	c.members, c.count = members, int32(len(members))
@@ -99,7 +99,7 @@ func (c *chunk) close() {
 	c.set(slices.DeleteFunc(c.members, func(e *Entry) bool { return e == nil }), first)
 }
 
-// insert puts e where it belongs, in a chunk or at the end of the last one.
+// insert puts e into the line, in a chunk or at the end of the last one.
 func (l *Line) insert(e *Entry) {
 	c, at := l.seek(e)
 	if c == nil {
@@ -129,8 +129,8 @@ func (l *Line) tail() *chunk {
 	return c
 }
 
-// seek returns where e is or belongs, in a chunk without gaps; no chunk if that
-// is at the end of the line.
+// seek returns the chunk and the place in it where e is, or where it has to be put. The chunk
+// has no gaps. It is nil if e has to be put at the end of the line.
 func (l *Line) seek(e *Entry) (*chunk, int) {
 	if last := l.Last(); last == nil || compare(e, last) > 0 {
 		return nil, 0
@@ -141,7 +141,7 @@ func (l *Line) seek(e *Entry) (*chunk, int) {
 	return c, at
 }
 
-// split makes a chunk two.
+// split makes two chunks of one.
 func (l *Line) split(c *chunk) {
 	half, more := chunkSize/2, &chunk{}
 	more.set(slices.Clone(c.members[half:]), 0)
@@ -171,8 +171,8 @@ func (l *Line) takeOut(e *Entry) {
 	}
 }
 
-// merge makes a chunk with few entries and its neighbour one, if the neighbour
-// has few enough.
+// merge makes one chunk of a chunk with few entries and its neighbour, if the two together
+// are small enough.
 func (l *Line) merge(c *chunk) {
 	for _, i := range []int{int(c.index) - 1, int(c.index)} {
 		if i < 0 || i+1 == len(l.chunks) || l.chunks[i].count+l.chunks[i+1].count > chunkSize/2 {
@@ -192,8 +192,8 @@ func (l *Line) drop(c *chunk) {
 	l.reindex(max(0, int(c.index)-1))
 }
 
-// The Fenwick tree: sums[i] is how many entries the chunks have that end with
-// the i-th, as many chunks as the lowest bit of i says.
+// The Fenwick tree: sums[i] is the number of entries in the last chunks up to the i-th; the
+// lowest bit of i is the number of these chunks.
 
 // before counts the entries of the first so many chunks.
 func (l *Line) before(chunks int) (n tally) {
@@ -221,8 +221,7 @@ func (l *Line) grow() {
 	}
 }
 
-// reindex numbers the chunks again from the given one on, and builds the tree
-// anew.
+// reindex numbers the chunks from the given one on, and builds the tree anew.
 func (l *Line) reindex(from int) {
 	for i := from; i < len(l.chunks); i++ {
 		l.chunks[i].index = int32(i)

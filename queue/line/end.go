@@ -9,18 +9,18 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// end is an instant at which the entries that hang on it are looked at: they
-// run out, or have been kept and are hung on a later one. So a check-in costs
+// end is an instant with the entries that are looked at then. If the time of an entry has
+// run out, it is removed; if it was kept, it moves to a later end. So a check-in costs
 // nothing here.
 type end struct {
 	at    queue.Instant
 	first *Entry
 }
 
-// due is when the end is that an entry hangs on.
+// due is the instant of the end that an entry hangs on.
 func (e *Entry) due() queue.Instant { return e.until - queue.Instant(e.late) }
 
-// Keep makes the place of an entry last until then, later or sooner.
+// Keep sets until when the place of an entry lasts, to a later moment or to an earlier one.
 func (l *Line) Keep(e *Entry, now, until queue.Instant) {
 	due := e.due()
 	if until >= due && until-due <= math.MaxUint32 {
@@ -32,8 +32,8 @@ func (l *Line) Keep(e *Entry, now, until queue.Instant) {
 	l.hang(e, now)
 }
 
-// Expire takes out entries whose time has run out by now, the oldest first. It
-// looks at so many entries at most, and leaves the rest for the next call.
+// Expire removes entries whose time has run out, the oldest first. It looks at so many entries
+// at most, and leaves the others for the next call.
 func (l *Line) Expire(now queue.Instant, most int) {
 	for len(l.ends) > 0 && l.ends[0].at <= now {
 		e := l.ends[0].first
@@ -53,8 +53,8 @@ func (l *Line) Expire(now queue.Instant, most int) {
 	}
 }
 
-// hang hangs an entry on an end. The farther off its time is, the more the end
-// is before it, so that there are few ends.
+// hang hangs an entry on an end. The farther off the entry's time is, the earlier before it
+// may the end be, so that there are few ends.
 func (l *Line) hang(e *Entry, now queue.Instant) {
 	coarse := max(0, bits.Len64(uint64(max(0, e.until-now)))-10)
 	due := e.until >> coarse << coarse

@@ -12,14 +12,13 @@ import (
 
 // Line is an exact line; the zero Line is empty. Not safe for concurrent use.
 //
-// The entries are in chunks, in order, with a Fenwick tree of the chunks' sizes
-// over them: whatever happens to one entry costs a little more than the
-// logarithm of how many there are.
+// The entries are in chunks, in order, and a Fenwick tree has the sizes of the chunks. So a
+// change of one entry costs little more than the logarithm of the number of entries.
 type Line struct {
 	index  index
 	chunks []*chunk
 	sums   []tally // the Fenwick tree; sums[0] is not used
-	ends   []end   // when to look who has not been kept, in order
+	ends   []end   // when to look whose time has run out, in order
 }
 
 // Entry is a place in line. It fills a line of the processor's cache.
@@ -30,7 +29,7 @@ type Entry struct {
 	until    queue.Instant
 	prev     *Entry // on the same end
 	next     *Entry
-	late     uint32 // what until is after the end that it hangs on
+	late     uint32 // how much later until is than the end that the entry hangs on
 	Priority int16
 	at       uint8 // in the chunk
 
@@ -62,8 +61,8 @@ func (l *Line) Len() int { return l.index.count }
 // Find returns the entry of id, or nil.
 func (l *Line) Find(id queue.ID) *Entry { return l.index.find(id) }
 
-// Add gives id, which is not in line, the place of that priority and number. It
-// is lost at until unless it is kept, and not confirmed.
+// Add gives id, which is not in line, the place with that priority and number. The place is
+// not confirmed, and is lost at until unless it is kept.
 func (l *Line) Add(id queue.ID, priority int16, number uint64, now, until queue.Instant) *Entry {
 	e := &Entry{ID: id, Priority: priority, Number: number, until: until}
 	l.index.add(e)
@@ -72,7 +71,7 @@ func (l *Line) Add(id queue.ID, priority int16, number uint64, now, until queue.
 	return e
 }
 
-// Confirm makes the place of an entry a confirmed one.
+// Confirm marks the place of an entry as confirmed.
 func (l *Line) Confirm(e *Entry) {
 	if e.confirmed {
 		return
@@ -113,8 +112,8 @@ func (l *Line) Last() *Entry {
 	return l.chunks[len(l.chunks)-1].last()
 }
 
-// Default returns how many have a priority above the default, and the first of
-// those who have the default, or nil.
+// Default returns how many entries have a higher priority than the default, and the first
+// entry with the default, or nil.
 func (l *Line) Default() (preferred int, first *Entry) {
 	c, at := l.seek(&Entry{})
 	if c == nil {
@@ -126,7 +125,7 @@ func (l *Line) Default() (preferred int, first *Entry) {
 	return int(l.before(int(c.index)).all) + at, first
 }
 
-// All returns the entries in order. The line must not change meanwhile.
+// All yields the entries in order. The line must not change meanwhile.
 func (l *Line) All() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		for _, c := range l.chunks {
@@ -139,8 +138,7 @@ func (l *Line) All() iter.Seq[*Entry] {
 	}
 }
 
-// Confirmed returns the confirmed entries in order. The line must not change
-// meanwhile.
+// Confirmed yields the confirmed entries in order. The line must not change meanwhile.
 func (l *Line) Confirmed() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		for _, c := range l.chunks {

@@ -4,12 +4,10 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// beyond is the multiple of total_active_users up to which a passthrough room
-// counts who enters.
-const beyond = queue.PassthroughCounts
+var refused = queue.Grant{Verdict: queue.Refused}
 
-// admit decides the claims by the one rule, and has the grants in the journal
-// before anyone learns of them.
+// admit decides the claims by the one rule. The journal has the grants before
+// anybody learns of them; if it cannot take them, they are undone.
 func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 	var before []session // of the claimants, with a journal
 	if r.journal != nil {
@@ -24,20 +22,20 @@ func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 	if err := r.journalGrants(claims, grants); err != nil {
 		for i, g := range grants {
 			if g.Verdict == queue.Granted {
-				r.takeBack(claims[i], before[i], g.Place)
+				r.undo(claims[i], before[i], g.Place)
 			}
 		}
 		return err
 	}
 	for i, g := range grants {
 		if g.Verdict == queue.Granted {
-			grants[i].Place = queue.Place{} // they wait no more
+			grants[i].Place = queue.Place{} // the visitor waits no more
 		}
 	}
 	return nil
 }
 
-// journalGrants writes down the slots and the numbers that were given out.
+// journalGrants writes the slots and the numbers that were given out to the journal.
 func (r *room) journalGrants(claims []queue.Claim, grants []queue.Grant) error {
 	if r.journal == nil {
 		return nil
@@ -52,34 +50,44 @@ func (r *room) journalGrants(claims []queue.Claim, grants []queue.Grant) error {
 }
 
 func (r *room) decide(c queue.Claim) queue.Grant {
-	known, seen := r.sessions[c.ID]
+	known := r.sessions[c.ID]
 	switch {
 	case r.revoked[c.ID] > r.now:
 		r.leaveLine(c.ID)
 		return queue.Grant{Verdict: queue.Banned}
 	case r.lasts(known):
-		r.leaveLine(c.ID)
-		r.change(c.Cell, -1)
-		if c.Renew {
-			r.extend(c.ID, r.now.Add(r.settings.SessionLasts(r.slack)), known.admitted)
-		}
-		return queue.Grant{Verdict: queue.Held, AcceptedAt: known.admitted, Expires: max(r.sessions[c.ID].expires, r.now+1)}
-	case c.HeldOnly, c.NoSlot && r.settings.Method != queue.Line:
-		return queue.Grant{Verdict: queue.Refused}
-	case r.settings.Method == queue.Line:
+		return r.held(c, known)
+	case c.HeldOnly:
+		return refused
+	case r.settings.Method.HasExactLine():
 		return r.decideInLine(c)
-	case seen && !c.Newcomer() && c.ArrivedAt <= known.admitted:
+	case c.NoSlot:
+		return refused
+	case !c.Newcomer() && r.placeUsed(c):
 		return queue.Grant{Verdict: queue.Used}
-	}
-	pass := r.settings.Method == queue.Passthrough && !r.settings.QueueAll
-	if pass && r.active >= beyond*r.settings.TotalActiveUsers {
+	case r.settings.AdmitsEveryone() && r.active >= queue.PassthroughCounts*r.settings.TotalActiveUsers:
 		r.change(c.Cell, -1)
 		return queue.Grant{Verdict: queue.Beyond}
+	case r.settings.AdmitsEveryone() || r.hasSlotFor(c):
+		return r.grant(c)
 	}
-	if !pass && !r.may(c) {
-		return queue.Grant{Verdict: queue.Refused}
+	return refused
+}
+
+// held is the verdict on a claimant whose session lasts.
+func (r *room) held(c queue.Claim, s session) queue.Grant {
+	r.leaveLine(c.ID)
+	r.change(c.Cell, -1)
+	if c.Renew {
+		r.extend(c.ID, r.now.Add(r.settings.SessionLasts(r.slack)), s.admitted)
 	}
-	return r.grant(c)
+	return queue.Grant{Verdict: queue.Held, AcceptedAt: s.admitted, Expires: max(r.sessions[c.ID].expires, r.now+1)}
+}
+
+// placeUsed reports whether the claimant was admitted after the arrival that is in their ticket.
+func (r *room) placeUsed(c queue.Claim) bool {
+	s, known := r.sessions[c.ID]
+	return known && s.admitted >= c.ArrivedAt
 }
 
 // grant gives the claimant a slot.
@@ -95,9 +103,9 @@ func (r *room) grant(c queue.Claim) queue.Grant {
 	return queue.Grant{Verdict: queue.Granted, AcceptedAt: r.now, Expires: expires}
 }
 
-// takeBack undoes a grant that nobody has learnt of. The claimant has the session
+// undo takes back a grant that nobody has learnt of. The claimant has the session
 // again that was there before, which had ended, or none.
-func (r *room) takeBack(c queue.Claim, before session, p queue.Place) {
+func (r *room) undo(c queue.Claim, before session, p queue.Place) {
 	*r.end(r.sessions[c.ID].expires)--
 	r.active--
 	r.admitted--
@@ -108,27 +116,24 @@ func (r *room) takeBack(c queue.Claim, before session, p queue.Place) {
 	r.change(c.Cell, 1)
 	if p.Number != 0 {
 		e := r.line.Add(c.ID, p.Priority, p.Number, r.now, r.now.Add(r.settings.ConfirmsWithin()))
-		if !p.Joined || !c.Newcomer() {
-			r.line.Confirm(e)
-		}
-		r.line.Keep(e, r.now, r.now.Add(r.keeps(e)))
+		r.keepPlace(e, !p.Joined || !c.Newcomer())
 	}
 }
 
 // present counts the people who wait.
 func (r *room) present() int {
-	if r.settings.Method == queue.Line {
+	if r.settings.Method.HasExactLine() {
 		return r.line.Len()
 	}
 	return r.cells.present
 }
 
-// settled is when all who stay have checked in since the exact line was unknown:
-// until then nobody is let in, as whoever happened to be the first to check in
-// would be the first in line. It is zero where there is nothing to wait for.
+// settled is when everybody who still waits has checked in since places in the exact
+// line were last unknown; zero if that is past. Until then nobody is admitted: else
+// whoever happens to check in first would be the first in line.
 func (r *room) settled() queue.Instant {
 	at := r.unknown.Add(r.settings.ReturnsWithin())
-	if r.settings.Method != queue.Line || at <= r.now {
+	if !r.settings.Method.HasExactLine() || at <= r.now {
 		return 0
 	}
 	return at
@@ -142,17 +147,17 @@ func (r *room) open() int {
 	return queue.Open(r.settings, r.active, released, r.allowanceUsed())
 }
 
-// may says whether the rule has a slot for the claimant. In random those who have
-// come back race, once an interval.
-func (r *room) may(c queue.Claim) bool {
+// hasSlotFor reports whether the one rule gives the claimant a slot, in a room without
+// an exact line. In random those who have come back draw, once an interval.
+func (r *room) hasSlotFor(c queue.Claim) bool {
 	open := r.open()
-	if r.settings.Method == queue.Random && !c.Newcomer() {
-		return r.drawn.may(c, open, r.now)
+	if r.settings.Method.Draws() && !c.Newcomer() {
+		return r.draws.draw(c, open, r.now)
 	}
 	return open-r.ahead(c) > 0
 }
 
-// ahead counts who is ahead of the claim, in any method but random.
+// ahead counts the people who are ahead of the claimant, in any method but random.
 func (r *room) ahead(c queue.Claim) int {
 	if c.Newcomer() {
 		return r.cells.present

@@ -13,34 +13,35 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// clock is the store's, of all its rooms. It goes by that of the nodes while the
-// process lasts, never goes back, and goes on after a restart where it was, whatever
-// became of the machine's clock meanwhile: by how long the machine has been up since,
-// or where that is not known, not from before the last moment that was noted.
+// clock is the store's clock, one for all its rooms. While the process lasts it follows
+// the clocks of the nodes and never goes back. After a restart it goes on where it was,
+// even if the machine's clock was set meanwhile: it adds how long the machine has been
+// up since, or where that is not known, it goes on from the last moment that was saved,
+// or later.
 type clock struct {
-	path      string // of the file that notes it; "" without one
+	path      string // of the file that it is saved in; "" without one
 	sinceBoot func() (boot uint64, up time.Duration)
 
 	now   queue.Instant // zero before the first report
-	least queue.Instant // before the first report, what the journals tell of as past
-	ahead time.Duration // what it is ahead of a node that introduces itself
-	zero  queue.Instant // when the machine started
+	least queue.Instant // before the first report, the last moment that the journals show to be past
+	ahead time.Duration // how far it is ahead of a node that introduces itself
+	start queue.Instant // when the machine started
 	boot  uint64        // names that start; 0 if neither is known
-	noted queue.Instant
+	saved queue.Instant // when it was last saved
 }
 
 const (
-	// noteInterval is how often the clock is noted: well within what a ticket may be
+	// saveInterval is how often the clock is saved: well within what a ticket may be
 	// ahead of a gate's clock.
-	noteInterval = 10 * time.Second
-	// clockGrain is what clocks may differ by without anybody having set them.
+	saveInterval = 10 * time.Second
+	// clockGrain is how much clocks may differ without anybody having set them.
 	clockGrain = time.Second
-	// noteLength is that of the file: a checksum, the moment, zero and boot.
-	noteLength = 4 + 8 + 8 + 8
+	// savedLength is that of the file: a checksum, the moment, start and boot.
+	savedLength = 4 + 8 + 8 + 8
 )
 
-// at is the store's clock as a report comes. A node that introduces itself tells its
-// own; others have heard of the store's.
+// at returns the store's clock when a report comes. A node that introduces itself
+// reports its own clock; the others reckon the store's.
 func (c *clock) at(p *queue.Report) (queue.Instant, error) {
 	if c.now == 0 {
 		if err := c.begin(p.Now); err != nil {
@@ -55,21 +56,21 @@ func (c *clock) at(p *queue.Report) (queue.Instant, error) {
 	return c.now, nil
 }
 
-// atLeast keeps the clock from going back before a moment that a journal tells of,
-// should what was noted be lost.
+// atLeast keeps the clock from going back before a moment that a journal shows to be
+// past, in case the saved clock is lost.
 func (c *clock) atLeast(past queue.Instant) {
 	if c.now == 0 {
 		c.least = max(c.least, past)
 		return
 	}
 	if more := past.Sub(c.now); more > 0 {
-		c.now, c.ahead, c.zero = past, c.ahead+more, c.zero.Add(more)
+		c.now, c.ahead, c.start = past, c.ahead+more, c.start.Add(more)
 	}
 }
 
 // begin sets the clock at the first report of the process.
 func (c *clock) begin(node queue.Instant) error {
-	latest, zero, boot, err := c.read()
+	latest, start, boot, err := c.read()
 	if err != nil {
 		return err
 	}
@@ -79,21 +80,22 @@ func (c *clock) begin(node queue.Instant) error {
 		c.boot, up = c.sinceBoot()
 	}
 	c.now = max(node, latest)
-	if by := zero.Add(up); c.boot != 0 && c.boot == boot && by >= latest.Add(-clockGrain) && by.Sub(c.now).Abs() >= clockGrain {
-		c.now = max(by, latest)
+	sameBoot := c.boot != 0 && c.boot == boot
+	if now := start.Add(up); sameBoot && now >= latest.Add(-clockGrain) && now.Sub(c.now).Abs() >= clockGrain {
+		c.now = max(now, latest) // the machine's clock was set meanwhile
 	}
-	c.ahead, c.zero = c.now.Sub(node), c.now.Add(-up)
-	return c.note()
+	c.ahead, c.start = c.now.Sub(node), c.now.Add(-up)
+	return c.save()
 }
 
-// note writes the clock down, now and then.
-func (c *clock) note() error {
-	if c.path == "" || c.now == 0 || c.noted != 0 && c.now.Sub(c.noted) < noteInterval {
+// save writes the clock to its file, if that was long enough ago.
+func (c *clock) save() error {
+	if c.path == "" || c.now == 0 || c.saved != 0 && c.now.Sub(c.saved) < saveInterval {
 		return nil
 	}
-	c.noted = c.now
-	b := binary.BigEndian.AppendUint64(make([]byte, 4, noteLength), uint64(c.now))
-	b = binary.BigEndian.AppendUint64(b, uint64(c.zero))
+	c.saved = c.now
+	b := binary.BigEndian.AppendUint64(make([]byte, 4, savedLength), uint64(c.now))
+	b = binary.BigEndian.AppendUint64(b, uint64(c.start))
 	b = binary.BigEndian.AppendUint64(b, c.boot)
 	binary.BigEndian.PutUint32(b, crc32.Checksum(b[4:], checksums))
 	if err := overwrite(c.path, b); err != nil {
@@ -102,8 +104,8 @@ func (c *clock) note() error {
 	return nil
 }
 
-// overwrite writes over what a file of the same length has, which needs no space on
-// a disk that is full.
+// overwrite writes over the content of a file, which has the same length: so it needs
+// no space on a disk that is full.
 func overwrite(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -116,8 +118,8 @@ func overwrite(path string, content []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// read returns what the last process noted; nothing if that is not readable.
-func (c *clock) read() (latest, zero queue.Instant, boot uint64, err error) {
+// read returns what the last process saved; nothing if that is not readable.
+func (c *clock) read() (latest, start queue.Instant, boot uint64, err error) {
 	if c.path == "" {
 		return 0, 0, 0, nil
 	}
@@ -125,7 +127,7 @@ func (c *clock) read() (latest, zero queue.Instant, boot uint64, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, 0, 0, fmt.Errorf("reading the store's clock: %w", err)
 	}
-	if len(b) != noteLength || crc32.Checksum(b[4:], checksums) != binary.BigEndian.Uint32(b) {
+	if len(b) != savedLength || crc32.Checksum(b[4:], checksums) != binary.BigEndian.Uint32(b) {
 		return 0, 0, 0, nil
 	}
 	return instant(b[4:]), instant(b[12:]), binary.BigEndian.Uint64(b[20:]), nil

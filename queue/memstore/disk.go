@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// disk is where a store keeps what a restart must know: a journal for each room,
-// and for each room that has one a mark elsewhere, by which a journal that is gone
-// is missed.
+// disk is where a store keeps what a restart must know: a journal for each room, and a
+// mark for each room that has a journal, so that a journal that is gone is missed.
 type disk struct{ journals, marks string }
 
 const journalSuffix = ".journal"
@@ -32,7 +31,7 @@ func (d *disk) make() error {
 	return errors.Join(os.MkdirAll(d.journals, 0o700), os.MkdirAll(d.marks, 0o700))
 }
 
-// each calls do with the names of the files that end so, without that end.
+// each calls do with the name of each file that has the suffix, without it.
 func (d *disk) each(suffix string, do func(name string) error) error {
 	files, err := os.ReadDir(d.journals)
 	if err != nil {
@@ -68,36 +67,36 @@ func (d *disk) rooms() (names []string, err error) {
 func (d *disk) path(room string) string { return filepath.Join(d.journals, room+journalSuffix) }
 func (d *disk) mark(room string) string { return filepath.Join(d.marks, room) }
 
-// open returns the room's journal and what it tells. A journal that is not whole is
-// not touched; it is stale, and can be written anew.
+// open returns the room's journal and what it has. A journal that is not whole is left
+// as it is; it is stale and has to be written anew.
 func (d *disk) open(room string) (*journal, restored, error) {
 	j := &journal{path: d.path(room), room: room}
-	told := newRestored()
+	found := newRestored()
 	if err := d.make(); err != nil {
-		return nil, told, err
+		return nil, found, err
 	}
 	file, err := os.ReadFile(j.path)
 	switch {
 	case err == nil:
-		j.size, j.extent = told.read(file, room), int64(len(file))
-		if told.loss == nil && !zeros(file[j.size:]) { // of a record that a crash cut short
+		j.size, j.extent = found.replay(file, room), int64(len(file))
+		if found.loss == nil && !zeros(file[j.size:]) { // part of a record that a crash cut short
 			err = j.cutOff()
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, told, err
+		return nil, found, err
 	case d.marked(room):
-		told.loss = errMissing
+		found.loss = errMissing
 	default:
 		err = j.create()
 	}
-	if err == nil || told.loss != nil {
+	if err == nil || found.loss != nil {
 		err = os.WriteFile(d.mark(room), nil, 0o600)
 	}
 	if err != nil {
-		return nil, told, err
+		return nil, found, err
 	}
-	j.stale, j.unusable = told.loss != nil, told.loss != nil
-	return j, told, nil
+	j.stale, j.unusable = found.loss != nil, found.loss != nil
+	return j, found, nil
 }
 
 func (d *disk) marked(room string) bool {
@@ -105,8 +104,8 @@ func (d *disk) marked(room string) bool {
 	return err == nil
 }
 
-// forget removes what there is of a room that is over. The mark goes first: without
-// a journal it would tell of a loss.
+// forget removes the files of a room. The mark goes first: without a journal it would
+// be taken for a loss.
 func (d *disk) forget(room string) error {
 	for _, path := range []string{d.mark(room), d.path(room)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

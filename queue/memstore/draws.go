@@ -6,22 +6,19 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// mostDraws is how many draws are remembered at most.
-const mostDraws = queue.MaxDraws
-
-// draws are the visitors who have raced for a slot in vain, until when they may
-// race again, whichever nodes they ask.
+// draws remembers who has drawn for a slot in vain, and until when they may not draw
+// again, whichever node they ask.
 type draws struct {
 	until  map[queue.ID]queue.Instant
-	forgot queue.Instant
+	forgot queue.Instant // when draws of the past were last dropped
 }
 
-// may says whether the claimant races now, and notes it if it is in vain.
-func (d *draws) may(c queue.Claim, open int, now queue.Instant) bool {
+// draw reports whether the claimant draws now and wins. A draw in vain is remembered.
+func (d *draws) draw(c queue.Claim, open int, now queue.Instant) bool {
 	if d.until[c.ID] > now {
 		return false
 	}
-	if open == 0 && c.Due > now && len(d.until) < mostDraws {
+	if open == 0 && c.Due > now && len(d.until) < queue.MaxDraws {
 		d.until[c.ID] = c.Due
 	}
 	return open > 0

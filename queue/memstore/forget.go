@@ -16,35 +16,35 @@ const (
 	forgetAfter = 10 * time.Minute
 )
 
-// forget drops the rooms that nobody uses and of which nothing matters any more,
-// with their journals: those of earlier processes, too. The caller holds mu.
+// forget drops the rooms that nobody uses and in which nothing matters any more, with
+// their journals. It finds those of earlier processes, too. The caller holds mu.
 func (s *Store) forget(now queue.Instant) {
 	if now.Sub(s.looked) < forgetInterval {
 		return
 	}
 	s.looked = now
-	s.lookAround(now)
+	s.openFound(now)
 	for name, r := range s.rooms {
 		if now.Sub(r.seen) < forgetInterval || !r.over(now) {
 			continue
 		}
 		if s.disk != nil && s.disk.forget(name) != nil {
-			continue // and looked at again
+			continue // until the next look
 		}
 		delete(s.rooms, name)
 	}
 }
 
-// lookAround takes up, once, those of the rooms of earlier processes that may be
-// forgotten. The caller holds mu.
-func (s *Store) lookAround(now queue.Instant) {
+// openFound opens, once, those rooms of earlier processes that may be forgotten. The
+// caller holds mu.
+func (s *Store) openFound(now queue.Instant) {
 	for _, name := range s.found {
 		if s.rooms[name] != nil {
 			continue
 		}
 		r, err := s.open(name)
 		switch {
-		case err != nil: // whoever asks for it is told
+		case err != nil: // whoever uses the room gets the error
 		case r.fleeting():
 			r.seen = now
 		default:
@@ -58,7 +58,7 @@ func (s *Store) lookAround(now queue.Instant) {
 // that has no configuration.
 func (r *room) fleeting() bool { return r.settings.Fleeting || r.current.Version == 0 }
 
-// over says whether the room, which nobody uses, can be forgotten. The caller holds
+// over reports whether the room, which nobody uses, can be forgotten. The caller holds
 // the store's mu.
 func (r *room) over(now queue.Instant) bool {
 	if !r.mu.TryLock() {
@@ -71,8 +71,8 @@ func (r *room) over(now queue.Instant) bool {
 	r.restore(now)
 	r.advance(now)
 	r.sweep()
-	if r.journal != nil && r.journal.rest() != nil {
-		return false // and looked at again
+	if r.journal != nil && r.journal.closeFile() != nil {
+		return false // until the next look
 	}
 	if len(r.sessions)+len(r.revoked)+r.active+r.allowanceUsed()+r.present() > 0 || r.recovered() != 0 {
 		return false

@@ -28,24 +28,24 @@ type journal struct {
 	pending   []byte   // records that are not written yet
 	size      int64    // of the records in the file
 	extent    int64    // of the file
-	cells     int      // in the last record of counts
+	cells     int      // how many the last record of counts has
 	counted   queue.Instant
 	rewritten queue.Instant
-	stale     bool // it lacks something, and is to be written anew
-	unusable  bool // nothing can be appended until it is written anew
-	numbered  numbers
+	stale     bool    // it lacks something and has to be written anew
+	unusable  bool    // nothing can be appended until it is written anew
+	numbered  numbers // that it has
 }
 
 // The kinds of record.
 const (
 	kindHeader   = 'H' // the format, and the room's name
 	kindAdmitted = 'A' // an admission: id, admitted, expires
-	kindSession  = 'E' // how a session stands: id, admitted, expires, which is zero once it is over
+	kindSession  = 'E' // a session as it is: id, admitted, expires, which is zero once it has ended
 	kindMinute   = 'M' // a calendar minute, and how many were admitted in it up to here
 	kindRevoked  = 'R' // id, until
 	kindConfig   = 'S' // the configuration, in JSON
 	kindCounts   = 'C' // the moment, then bucket, until, people for each cell: all of them
-	kindNumbers  = 'N' // of the exact line: the last number given out, when it began, and the numbers kept for those before
+	kindNumbers  = 'N' // the numbers of the exact line: last, began, floor, top
 	kindLost     = 'L' // when it was found that records had been lost
 )
 
@@ -60,8 +60,8 @@ const (
 	maxSize        = 1 << 20 // beyond which it is written anew though no session has ended
 	countsInterval = time.Second
 	cellLength     = 8 + 8 + 4
-	// maxCells bounds a record of counts to what its length can say; beyond it
-	// the newest windows, which hold up the fewest, are left out.
+	// maxCells is how many cells fit into a record. Where there are more, those whose
+	// windows end last are left out: the fewest wait behind them.
 	maxCells = (maxBody - 9) / cellLength
 )
 
@@ -83,12 +83,13 @@ func appendRecord(to, body []byte) []byte {
 
 func (j *journal) record(body []byte) { j.pending = appendRecord(j.pending, body) }
 
-// admitted records that a visitor is let in, and session how a session stands.
-func (j *journal) admitted(id queue.ID, s session) { j.slot(kindAdmitted, id, s) }
+// admitted records an admission.
+func (j *journal) admitted(id queue.ID, s session) { j.recordSession(kindAdmitted, id, s) }
 
-func (j *journal) session(id queue.ID, s session) { j.slot(kindSession, id, s) }
+// session records a session as it is now.
+func (j *journal) session(id queue.ID, s session) { j.recordSession(kindSession, id, s) }
 
-func (j *journal) slot(kind byte, id queue.ID, s session) {
+func (j *journal) recordSession(kind byte, id queue.ID, s session) {
 	b := append([]byte{kind}, id[:]...)
 	b = binary.BigEndian.AppendUint64(b, uint64(s.admitted))
 	j.record(binary.BigEndian.AppendUint64(b, uint64(s.expires)))
@@ -159,7 +160,7 @@ func (j *journal) create() error {
 	return os.Rename(j.path+nextSuffix, j.path)
 }
 
-// cutOff makes zeros of what is behind the records.
+// cutOff overwrites with zeros what is behind the records.
 func (j *journal) cutOff() error {
 	return errors.Join(os.Truncate(j.path, j.size), os.Truncate(j.path, j.extent))
 }
@@ -202,15 +203,15 @@ func (j *journal) add(records []byte) error {
 		_, err = j.file.WriteAt(records, j.size)
 	}
 	if err != nil {
-		j.unusable = errors.Join(j.rest(), j.cutOff()) != nil
+		j.unusable = errors.Join(j.closeFile(), j.cutOff()) != nil
 		return err
 	}
 	j.extent = max(j.extent, extent)
 	return nil
 }
 
-// rest closes the file until there is something to write.
-func (j *journal) rest() error {
+// closeFile closes the file until there is something to write.
+func (j *journal) closeFile() error {
 	file := j.file
 	j.file = nil
 	if file == nil {
@@ -219,20 +220,20 @@ func (j *journal) rest() error {
 	return file.Close()
 }
 
-// close writes what is pending; nothing is taken afterwards.
+// close writes what is pending. The journal takes no more records afterwards.
 func (j *journal) close() error {
-	err := errors.Join(j.write(), j.rest())
+	err := errors.Join(j.write(), j.closeFile())
 	j.unusable = true
 	return err
 }
 
-// rewrite replaces the journal by the pending records, which say all that
-// still matters.
+// rewrite replaces the journal by the pending records, which have all that still
+// matters.
 func (j *journal) rewrite(now queue.Instant) error {
 	text := append(header(j.room), j.pending...)
 	size, extent := int64(len(text)), extentOf(int64(len(text)))
 	j.pending, j.stale = nil, true
-	if err := j.rest(); err != nil {
+	if err := j.closeFile(); err != nil {
 		return err
 	}
 	if err := replace(j.path, append(text, make([]byte, extent-size)...)); err != nil {

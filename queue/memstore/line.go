@@ -7,16 +7,13 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/line"
 )
 
-// expiredAtOnce bounds how many entries of the exact line a call looks at that
-// may have run out, so that a wave of leavers holds nobody up.
-const expiredAtOnce = queue.MaxExpired
-
-// numbers are those of an exact line. A room that people waited in when it got
-// its line keeps those above floor, up to top, for them: one for each
-// millisecond in which they may have arrived before it began.
+// numbers are the ticket numbers of an exact line. If people wait in a room when it
+// gets its line, the numbers above floor, up to top, are reserved for them: one number
+// for each millisecond in which one of them may have arrived. Without such people
+// floor equals top.
 type numbers struct {
-	last       uint64 // that was given out
-	began      queue.Instant
+	last       uint64        // the highest that was given out or reserved
+	began      queue.Instant // when the room got its line
 	floor, top uint64
 }
 
@@ -26,7 +23,7 @@ func (r *room) begin(c queue.Configuration) numbers {
 	if r.cells.present == 0 {
 		return n
 	}
-	// Some may have waited for longer than they can be away.
+	// Some may have waited for longer than a place outlives its last check-in.
 	span := max(c.Remembers(), n.began.Sub(r.cells.buckets[0].Bucket))
 	n.floor = n.last
 	n.last += uint64(span / time.Millisecond)
@@ -34,23 +31,40 @@ func (r *room) begin(c queue.Configuration) numbers {
 	return n
 }
 
-// countInLine takes in what a report says of the exact line.
+// reserved returns the number that is reserved for somebody who arrived then, before
+// the line began; 0 if none is.
+func (n *numbers) reserved(arrived queue.Instant) uint64 {
+	if n.top == n.floor || arrived >= n.began {
+		return 0
+	}
+	return n.top - min(uint64(n.began-arrived), n.top-n.floor-1)
+}
+
+// countInLine counts what a report says of the exact line.
 func (r *room) countInLine(p *queue.Report) {
 	r.numbers.last = max(r.numbers.last, p.LastNumber)
 	for _, d := range p.Left {
-		e, until := r.inLine(d.ID), d.At.Add(queue.LineReturn)
-		switch {
-		case e == nil || e.Until() >= d.At.Add(r.keeps(e)) || e.Until() <= until:
-		case until <= r.now:
-			r.line.Remove(e)
-		default:
-			r.line.Keep(e, r.now, until)
+		if e := r.inLine(d.ID); e != nil {
+			r.depart(e, d.At)
 		}
 	}
 	for _, p := range p.Priorities {
 		if e := r.inLine(p.ID); e != nil {
 			r.line.Prefer(e, p.Priority)
 		}
+	}
+}
+
+// depart has a place end soon after its visitor said goodbye, unless the visitor has
+// checked in since.
+func (r *room) depart(e *line.Entry, at queue.Instant) {
+	until := at.Add(queue.LineReturn)
+	switch {
+	case e.Until() >= at.Add(r.placeLasts(e)), e.Until() <= until:
+	case until <= r.now:
+		r.line.Remove(e)
+	default:
+		r.line.Keep(e, r.now, until)
 	}
 }
 
@@ -69,37 +83,39 @@ func (r *room) leaveLine(id queue.ID) {
 	}
 }
 
-// keeps is how long a place outlives its last check-in. One that is not confirmed
+// placeLasts is how long a place outlives its last check-in. One that is not confirmed
 // ends as soon as the first check-in is overdue.
-func (r *room) keeps(e *line.Entry) time.Duration {
+func (r *room) placeLasts(e *line.Entry) time.Duration {
 	if e.Confirmed() {
 		return r.settings.LineDropout
 	}
 	return r.settings.ConfirmsWithin()
 }
 
-// decideInLine is the check-in of a claimant without a session. Whoever is new has
-// everybody ahead who stands in front, and whoever has come back those of them who
-// have, too.
+// keepPlace has a place last on from now, and confirms it if the visitor has come back.
+func (r *room) keepPlace(e *line.Entry, back bool) {
+	if back {
+		r.line.Confirm(e)
+	}
+	r.line.Keep(e, r.now, r.now.Add(r.placeLasts(e)))
+}
+
+// decideInLine decides the claim of a visitor without a session, which is a check-in
+// in the exact line. Everybody in front is ahead of a visitor whose place is not
+// confirmed; of others, only those in front whose places are confirmed are ahead.
 func (r *room) decideInLine(c queue.Claim) queue.Grant {
 	e, joined := r.find(c), false
-	if e == nil && c.NoPlace {
-		if !c.NoSlot && r.open() > r.line.Len() {
-			return r.grant(c)
-		}
-		return queue.Grant{Verdict: queue.Refused}
-	}
-	if e == nil {
+	switch {
+	case e == nil && c.NoPlace:
+		return r.decideWithoutPlace(c)
+	case e == nil:
 		r.numbers.last++
 		e, joined = r.line.Add(c.ID, c.Priority, r.numbers.last, r.now, r.now.Add(r.settings.ConfirmsWithin())), true
 	}
 	if c.Raise && c.Priority > e.Priority {
 		r.line.Prefer(e, c.Priority)
 	}
-	if !joined || !c.Newcomer() {
-		r.line.Confirm(e)
-	}
-	r.line.Keep(e, r.now, r.now.Add(r.keeps(e)))
+	r.keepPlace(e, !joined || !c.Newcomer())
 	all, ahead := r.line.Ahead(e)
 	if !e.Confirmed() {
 		ahead = all
@@ -114,8 +130,17 @@ func (r *room) decideInLine(c queue.Claim) queue.Grant {
 	return g
 }
 
-// find returns the claimant's entry: the one that is there, or that the ticket
-// tells of; nil if the claimant has none.
+// decideWithoutPlace decides the claim of a visitor who is not in line and takes no
+// place there: everybody in line is ahead of them.
+func (r *room) decideWithoutPlace(c queue.Claim) queue.Grant {
+	if c.NoSlot || r.open() <= r.line.Len() {
+		return refused
+	}
+	return r.grant(c)
+}
+
+// find returns the claimant's entry: the one in line, or a new one at the number that
+// their ticket gives them a right to; nil if there is neither.
 func (r *room) find(c queue.Claim) *line.Entry {
 	if e := r.inLine(c.ID); e != nil {
 		return e
@@ -129,28 +154,26 @@ func (r *room) find(c queue.Claim) *line.Entry {
 	return r.line.Add(c.ID, c.Priority, number, r.now, r.now.Add(r.settings.LineDropout))
 }
 
-// numberOf is the number at which a claimant who is not in line is taken up
-// again: it is that of the ticket if the line has lost them, or did not wait for
-// their first check-in, and goes by their arrival if they waited here before there
-// was a line. Nodes learn of the line a little late: they may have checked in
-// without one since it began.
+// numberOf returns the number that a claimant who is not in line has a right to; 0 for
+// none. It is the number in their ticket, if the line has lost them or did not wait for
+// their first check-in. A ticket without a number has a reserved one if its visitor
+// arrived before the line began. The last check-in of such a ticket may be later than
+// that: nodes learn of the line a little late.
 func (r *room) numberOf(c queue.Claim) uint64 {
-	n, known := &r.numbers, r.sessions[c.ID]
 	switch {
-	case c.Newcomer() || c.LastCheckIn.Add(r.settings.LineDropout) <= r.now || known.admitted != 0 && known.admitted >= c.ArrivedAt:
+	case c.Newcomer(), c.LastCheckIn.Add(r.settings.LineDropout) <= r.now, r.placeUsed(c):
 		return 0
-	case c.Number != 0 && (c.LastCheckIn < r.since || c.LastCheckIn <= c.ArrivedAt):
+	case c.Number == 0:
+		return r.numbers.reserved(c.ArrivedAt)
+	case c.LastCheckIn < r.since, c.LastCheckIn <= c.ArrivedAt:
 		return c.Number
-	case c.Number == 0 && c.ArrivedAt < n.began && n.top > n.floor:
-		before := uint64(n.began - c.ArrivedAt)
-		return n.top - min(before, n.top-n.floor-1)
 	}
 	return 0
 }
 
-// viewLine tells of the exact line.
+// viewLine fills in what a view says of the exact line.
 func (r *room) viewLine(v *queue.View) {
-	if r.settings.Method != queue.Line {
+	if !r.settings.Method.HasExactLine() {
 		return
 	}
 	v.LastNumber = r.numbers.last
@@ -159,22 +182,23 @@ func (r *room) viewLine(v *queue.View) {
 	if first != nil {
 		v.FirstNumber = first.Number
 	}
-	turns := min(v.Open, queue.MaxTurns)
-	if turns == 0 {
-		return
-	}
-	for e := range r.line.Confirmed() {
-		if e.Until() <= r.now {
-			continue
-		}
-		v.Turns = append(v.Turns, e.ID)
-		if len(v.Turns) == turns {
-			return
-		}
-	}
+	v.Turns = r.turns(min(v.Open, queue.MaxTurns))
 }
 
-// journalNumbers has the numbers in the journal before anybody learns of one.
+// turns returns the first of the confirmed visitors in line, so many at most.
+func (r *room) turns(most int) (ids []queue.ID) {
+	for e := range r.line.Confirmed() {
+		if len(ids) == most {
+			break
+		}
+		if e.Until() > r.now {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
+}
+
+// journalNumbers records the numbers, if they have changed, before anybody learns of one.
 func (r *room) journalNumbers() {
 	if r.journal != nil && r.numbers != r.journal.numbered {
 		r.journal.numbers(r.numbers)

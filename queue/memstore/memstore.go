@@ -2,12 +2,12 @@
 // it. With a directory it keeps a journal of each room there, so that a restart, also
 // after a crash of the process, knows who holds a slot and who was in line.
 //
-// The directory has the journals in rooms, in known an empty file for each room that
-// has a journal, by which one that is gone is missed, and in clock what the store's
-// clock was. A journal of which a part is damaged or missing is told of, and its room
-// lets nobody new in until all who may be in are known again or have left. A room whose
-// Settings say that it is Fleeting is forgotten, with its files, some seconds after the
-// last report if nothing in it matters any more, and as soon as that is so otherwise.
+// The directory has the journals in rooms. In known it has an empty file for each room
+// that has a journal, so that a journal that is gone is missed. The file clock has what
+// the store's clock was. If a part of a journal is damaged or missing, OnLoss is called,
+// and the room lets nobody new in until everybody who may be in is known again or has
+// left. A room whose Settings say that it is Fleeting is forgotten, with its files, once
+// nothing in it matters any more, some seconds after the last report at the earliest.
 package memstore
 
 import (
@@ -40,11 +40,11 @@ type Config struct {
 	// is missing. Required.
 	Dir string
 
-	// OnLoss, if set, is told of each room whose journal is found damaged or missing,
-	// at its first report, and what is wrong with it. Nobody new is let into that room
-	// until every session that may be open is known again or has ended: for one session
-	// duration, to the end of the minute at least. What operators had changed of the
-	// room is lost if it is not in what is left.
+	// OnLoss, if set, is called at the first report of each room whose journal is
+	// damaged or missing, with what is wrong with it. Nobody new is let into that room
+	// until every session that may be open is known again or has ended: that takes one
+	// session duration, and lasts to the end of the minute at least. What operators had
+	// changed of the room is lost if it is not in what is left of the journal.
 	OnLoss func(room string, reason error)
 
 	// SinceBoot, if set, tells how long the machine has been up, by a clock that
@@ -54,12 +54,11 @@ type Config struct {
 	SinceBoot func() (boot uint64, up time.Duration)
 }
 
-// New returns an empty store that is gone with its process.
+// New returns an empty store, which ends with its process.
 func New() *Store { return &Store{rooms: map[string]*room{}} }
 
-// NewShared returns an empty store for several nodes, whose reports may come
-// late: it counts sessions, and people in line, for slack longer than it was
-// told.
+// NewShared returns an empty store for several nodes, whose reports may come late: it
+// counts sessions, and people in line, for slack longer than was reported.
 func NewShared(slack time.Duration) *Store {
 	s := New()
 	s.slack = slack
@@ -104,11 +103,11 @@ func (s *Store) Admit(_ context.Context, name string, p *queue.Report, claims []
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.count(p, now)
+	r.report(p, now)
 	if err := r.admit(claims, grants); err != nil {
 		return queue.Status{}, err
 	}
-	return r.standing(), nil
+	return r.status(), nil
 }
 
 // Sync implements [queue.Store].
@@ -119,8 +118,8 @@ func (s *Store) Sync(_ context.Context, name string, p *queue.Report) (*queue.Vi
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.count(p, now)
-	if err := r.keep(); err != nil {
+	r.report(p, now)
+	if err := r.maintainJournal(); err != nil {
 		return nil, err
 	}
 	return r.view(p), nil
@@ -141,8 +140,8 @@ func (s *Store) Roll(_ context.Context, name string, ids []queue.ID) (*queue.Rol
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clock.noted = 0
-	errs := []error{s.clock.note()}
+	s.clock.saved = 0
+	errs := []error{s.clock.save()}
 	for _, r := range s.rooms {
 		if r.journal == nil {
 			continue
@@ -154,7 +153,7 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// reported returns the room that a report is of, and the store's clock.
+// reported returns the room that a report is about, and the store's clock.
 func (s *Store) reported(name string, p *queue.Report) (*room, queue.Instant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,10 +167,10 @@ func (s *Store) reported(name string, p *queue.Report) (*room, queue.Instant, er
 	}
 	r.seen = now
 	s.forget(now)
-	return r, now, s.clock.note()
+	return r, now, s.clock.save()
 }
 
-// room returns the room of the name, which is made when it is first asked for.
+// room returns the room of that name; the first call makes it.
 func (s *Store) room(name string) (*room, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +191,7 @@ func (s *Store) open(name string) (*room, error) {
 		}
 		s.clock.atLeast(r.restored.latest)
 		if r.restored.configuration != nil {
-			r.use(*r.restored.configuration)
+			r.adopt(*r.restored.configuration)
 		}
 	}
 	s.rooms[name] = r

@@ -6,23 +6,23 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// lately is how long the latest admissions and the nodes that reported are told.
+// lately is for how long after an admission, a goodbye or a node's report a view has it.
 const lately = 10 * time.Second
 
 // nodes are those that have reported within the last hour.
 type nodes struct {
 	known  map[uint64]*node
-	latest []uint64      // those that reported lately; never changed, only made anew
+	latest []uint64      // those that reported lately; views share it, so it is replaced, never changed
 	until  queue.Instant // the last moment at which latest is sure to be right
 }
 
 type node struct {
 	at   queue.Instant // of its last report
-	view queue.Instant // how new the view is that it has
-	seq  uint64
+	view queue.Instant // the moment of the last view that it has
+	seq  uint64        // of its last report that was counted
 }
 
-// reported returns the node whose report comes now.
+// reported returns the node that reports now.
 func (n *nodes) reported(p *queue.Report, now queue.Instant) *node {
 	known := n.known[p.Node]
 	if known == nil {
@@ -36,8 +36,8 @@ func (n *nodes) reported(p *queue.Report, now queue.Instant) *node {
 	return known
 }
 
-// heard reports whether all nodes that reported lately know what one of them said
-// at a moment.
+// heard reports whether every other node that reported lately has a view from after a
+// node's report at that moment.
 func (n *nodes) heard(by uint64, at, now queue.Instant) bool {
 	for _, name := range n.list(now) {
 		if name != by && n.known[name].view < at {

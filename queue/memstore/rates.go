@@ -6,26 +6,16 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// The admissions per minute are taken over so many whole minutes: several session
-// durations, for people leave in the waves in which they came.
-const (
-	leastMeasured = queue.MinMeasured
-	mostMeasured  = queue.MaxMeasured
-	waves         = queue.RateWaves
-)
-
+// measured is over how many whole minutes the rate of admissions is measured where
+// sessions last so long.
 func measured(session time.Duration) int {
-	return min(max(waves*(1+int(session/time.Minute)), leastMeasured), mostMeasured)
+	return min(max(queue.RateWaves*(1+int(session/time.Minute)), queue.MinMeasured), queue.MaxMeasured)
 }
 
-// lull is how many minutes without an admission make the past say nothing of the
-// wait.
-const lull = queue.Lull
-
-// rates are the admissions of the last whole minutes in which people waited
-// throughout: others say what came, not what fits.
+// rates are the admissions of the last whole minutes in which people waited throughout.
+// Those of other minutes show how many came, not how many the room has space for.
 type rates struct {
-	minutes [mostMeasured]rate
+	minutes [queue.MaxMeasured]rate
 	next    int
 }
 
@@ -34,18 +24,17 @@ type rate struct {
 	admitted int
 }
 
-// close notes a minute that has passed; one that was not queueing throughout
-// says nothing.
+// close adds a minute that has passed, if people waited throughout.
 func (r *rates) close(minute queue.Instant, admitted int, queueing bool) {
 	if minute == 0 || !queueing {
 		return
 	}
 	r.minutes[r.next] = rate{minute: minute, admitted: admitted}
-	r.next = (r.next + 1) % mostMeasured
+	r.next = (r.next + 1) % queue.MaxMeasured
 }
 
-// mean returns the mean of the last minutes before now, by how long sessions last;
-// none if nobody was admitted in the last of them.
+// mean returns the mean of the minutes measured before now. It is not known without such
+// minutes, and zero if nobody was admitted in the last few of them.
 func (r *rates) mean(now queue.Instant, session time.Duration) (perMinute float64, known bool) {
 	total, late, n := 0, 0, 0
 	for _, m := range r.minutes {
@@ -54,14 +43,14 @@ func (r *rates) mean(now queue.Instant, session time.Duration) (perMinute float6
 		}
 		total += m.admitted
 		n++
-		if m.minute >= now.Add(-lull*time.Minute) {
+		if m.minute >= now.Add(-queue.Lull*time.Minute) {
 			late += m.admitted
 		}
 	}
 	if n == 0 {
 		return 0, false
 	}
-	if n >= lull && late == 0 {
+	if n >= queue.Lull && late == 0 {
 		return 0, true
 	}
 	return float64(total) / float64(n), true

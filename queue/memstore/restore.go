@@ -1,32 +1,44 @@
 package memstore
 
 import (
+	"maps"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// longest is what a session lasts at most.
+// longest is how long a session lasts at most.
 const longest = 24 * time.Hour
 
-// restore takes up what the journal told, at the first report. Renewals are not
-// in it: whoever it says was let in holds a slot until one session duration
-// after the start, and whoever was in line counts for one more interval,
-// unless the gate was away for longer than a place lasts. Places in an exact line
-// come back with their visitors' tickets, and nobody is let in until they have had
-// the time for it; newcomers get higher numbers than any that was given out.
+// restore takes up what the journal had, at the first report. The journal has no
+// renewals: so whoever was let in holds a slot until one session duration after the
+// start. Whoever was in line counts for one more interval, unless the gate was away for
+// longer than a place lasts. Places in an exact line come back with their visitors'
+// tickets, and nobody is let in until there was time for that; newcomers get higher
+// numbers than any that was given out.
 func (r *room) restore(now queue.Instant) {
-	told := r.restored
-	if told.sessions == nil {
+	found := r.restored
+	if found.sessions == nil {
 		return
 	}
 	r.restored = restored{}
-	r.now = max(now, told.latest)
+	r.now = max(now, found.latest)
 	r.minute = r.now.Floor(queue.AllowancePeriod)
-	if told.minute == r.minute {
-		r.admitted = told.admitted
+	if found.minute == r.minute {
+		r.admitted = found.admitted
 	}
-	for id, s := range told.sessions {
+	r.restoreSessions(found.sessions)
+	maps.Copy(r.revoked, found.revoked)
+	r.numbers, r.since, r.lost = found.numbers, r.now, found.lost
+	if found.loss != nil {
+		r.noteLoss(found.loss)
+	}
+	r.restoreLine(&found)
+}
+
+// restoreSessions takes up the sessions that still matter.
+func (r *room) restoreSessions(sessions map[queue.ID]session) {
+	for id, s := range sessions {
 		if s.expires != 0 && !r.settings.FixedSessions() {
 			s.expires = max(s.expires, r.now.Add(r.settings.SessionLasts(r.slack)))
 		}
@@ -34,22 +46,14 @@ func (r *room) restore(now queue.Instant) {
 			r.extend(id, s.expires, s.admitted)
 		}
 	}
-	for id, until := range told.revoked {
-		r.revoked[id] = until
-	}
-	r.numbers, r.since, r.lost = told.numbers, r.now, told.lost
-	if told.loss != nil {
-		r.loses(told.loss)
-	}
-	r.restoreLine(&told)
 }
 
-// restoreLine takes up who was in line.
-func (r *room) restoreLine(told *restored) {
-	if told.counted.Add(r.settings.QueueTicketTTL) < r.now {
+// restoreLine counts those who were in line.
+func (r *room) restoreLine(found *restored) {
+	if found.counted.Add(r.settings.QueueTicketTTL) < r.now {
 		return
 	}
-	for _, c := range told.cells {
+	for _, c := range found.cells {
 		c.Until = max(c.Until, r.now.Add(r.settings.RefreshInterval*5/4))
 		r.cells.change(c.Cell, c.People, r.now)
 	}
@@ -58,17 +62,17 @@ func (r *room) restoreLine(told *restored) {
 	}
 }
 
-// loses notes that the journal has lost records.
-func (r *room) loses(reason error) {
+// noteLoss has the room recover from a journal that has lost records.
+func (r *room) noteLoss(reason error) {
 	r.lost, r.unknown = r.now, r.now
 	if r.onLoss != nil {
 		r.onLoss(r.name, reason)
 	}
 }
 
-// recovered is when the sessions that a damaged journal did not tell of are known
-// again, by their tickets, or have ended: until then nobody is let in. Those in line
-// are present again by then, too. It is zero where there is nothing to wait for.
+// recovered is when each session that a damaged journal has lost is known again, by
+// its ticket, or has ended; zero if that is past, or nothing was lost. Until then
+// nobody is let in. Those in line are present again by then, too.
 func (r *room) recovered() queue.Instant {
 	if r.lost == 0 {
 		return 0
@@ -84,9 +88,10 @@ func (r *room) recovered() queue.Instant {
 	return at
 }
 
-// allowanceUsed is how much of this minute's allowance counts as used: all that was
-// admitted, and what a journal that was lost in this minute may have told of. A slot
-// was given away once, and again when a session had passed.
+// allowanceUsed is how much of this minute's allowance counts as used: the admissions
+// of the minute, and if the journal was lost in it, as many as there may have been
+// before: each slot can have been given away once, and again after each session
+// duration.
 func (r *room) allowanceUsed() int {
 	if r.lost == 0 || r.lost < r.minute {
 		return r.admitted

@@ -12,9 +12,9 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// restored is what the journal told at the start, until the first report.
+// restored is what the journal had at the start. It is kept until the first report.
 type restored struct {
-	configuration *queue.Configuration // nil if it told of none
+	configuration *queue.Configuration // nil if it had none
 
 	sessions map[queue.ID]session
 	revoked  map[queue.ID]queue.Instant
@@ -23,8 +23,8 @@ type restored struct {
 	counted  queue.Instant
 	cells    []queue.CellChange
 	numbers  numbers
-	lost     queue.Instant // when records had been lost before
-	latest   queue.Instant // the last moment that it tells of as past
+	lost     queue.Instant // when it was found, before, that records had been lost
+	latest   queue.Instant // the last moment that the journal shows to be past
 	loss     error         // what is wrong with the journal; nil if it is whole
 }
 
@@ -39,31 +39,48 @@ var (
 	errForeign = errors.New("the journal is another room's, or was written by another version")
 )
 
-// read takes in the records of a room's journal, as far as it is whole, and returns
-// how many bytes they are. A record that a crash has cut short is none; all else that
-// is not right is told in loss.
-func (p *restored) read(file []byte, room string) (size int64) {
+// replay applies the records of a room's journal, as far as it is whole, and returns
+// how many bytes they are. A record that a crash has cut short is left out; whatever
+// else is wrong is in loss.
+func (p *restored) replay(file []byte, room string) (size int64) {
 	if len(file)%block != 0 {
 		p.loss = errCut
 	}
-	rest := file
-	for first := true; ; first = false {
-		body, next, err := record(rest)
-		if err == nil && body == nil && !first {
-			return int64(len(file) - len(rest))
-		}
-		switch {
-		case err == nil && first && !bytes.Equal(body, append([]byte{kindHeader, formatVersion}, room...)):
-			err = errForeign
-		case err == nil && !first && !p.take(body):
-			err = errors.New("a record makes no sense")
-		}
-		if err != nil {
-			p.loss = fmt.Errorf("%w, after %d of %d bytes", err, len(file)-len(rest), len(file))
-			return int64(len(file) - len(rest))
-		}
-		rest = next
+	records, err := afterHeader(file, room)
+	for more := err == nil; more; {
+		records, more, err = p.next(records)
 	}
+	read := len(file) - len(records)
+	if err != nil {
+		p.loss = fmt.Errorf("%w, after %d of %d bytes", err, read, len(file))
+	}
+	return int64(read)
+}
+
+// afterHeader returns what follows a journal's header, or the whole file if the header
+// is not that of the room.
+func afterHeader(file []byte, room string) (records []byte, err error) {
+	body, records, err := record(file)
+	switch {
+	case err != nil:
+		return file, err
+	case !bytes.Equal(body, append([]byte{kindHeader, formatVersion}, room...)):
+		return file, errForeign
+	}
+	return records, nil
+}
+
+// next applies the first of the records and returns those after it. At the end of the
+// records, and at one that cannot be applied, it stays where it is.
+func (p *restored) next(records []byte) (rest []byte, more bool, err error) {
+	body, rest, err := record(records)
+	switch {
+	case err != nil || body == nil:
+		return records, false, err
+	case !p.apply(body):
+		return records, false, errors.New("a record makes no sense")
+	}
+	return rest, true, nil
 }
 
 // record returns the body of the first record, and what follows it; no body at the
@@ -92,7 +109,8 @@ func record(file []byte) (body, rest []byte, err error) {
 	return body, file[end+1:], nil
 }
 
-// whole says whether the rest of the file is as it is behind the records.
+// whole returns an error unless the rest of the file is as it should be behind the
+// records.
 func whole(rest []byte) error {
 	if !zeros(rest) {
 		return errors.New("a record is damaged")
@@ -102,33 +120,36 @@ func whole(rest []byte) error {
 
 func zeros(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
-func (p *restored) take(body []byte) bool {
-	if len(body) < 1 {
+// fieldLengths are the lengths of the fields of a record, by its kind, where that does
+// not vary.
+var fieldLengths = map[byte]int{kindAdmitted: 32, kindSession: 32, kindMinute: 12, kindRevoked: 24, kindNumbers: 32, kindLost: 8}
+
+// apply applies a record; it reports whether the record makes sense.
+func (p *restored) apply(body []byte) bool {
+	if len(body) == 0 {
 		return false
 	}
 	kind, b := body[0], body[1:]
-	switch {
-	case (kind == kindAdmitted || kind == kindSession) && len(b) == 32:
-		p.takeSession(queue.ID(b[:16]), session{admitted: instant(b[16:]), expires: instant(b[24:])}, kind == kindAdmitted)
-	case kind == kindMinute && len(b) == 12:
+	if length, fixed := fieldLengths[kind]; fixed && length != len(b) {
+		return false
+	}
+	switch kind {
+	case kindAdmitted:
+		p.applyAdmission(p.applySession(b))
+	case kindSession:
+		p.applySession(b)
+	case kindMinute:
 		p.minute, p.admitted = instant(b), int(binary.BigEndian.Uint32(b[8:]))
 		p.latest = max(p.latest, p.minute)
-	case kind == kindRevoked && len(b) == 24:
-		over := p.sessions[queue.ID(b[:16])]
-		over.expires = 0
-		p.sessions[queue.ID(b[:16])] = over
-		p.revoked[queue.ID(b[:16])] = instant(b[16:])
-	case kind == kindConfig:
-		c := new(queue.Configuration)
-		if json.Unmarshal(b, c) != nil {
-			return false
-		}
-		p.configuration = c
-	case kind == kindCounts && len(b) >= 8 && (len(b)-8)%cellLength == 0:
-		p.takeCounts(instant(b), b[8:])
-	case kind == kindNumbers && len(b) == 32:
+	case kindRevoked:
+		p.applyRevocation(b)
+	case kindConfig:
+		return p.applyConfiguration(b)
+	case kindCounts:
+		return p.applyCounts(b)
+	case kindNumbers:
 		p.numbers = numbers{last: binary.BigEndian.Uint64(b), began: instant(b[8:]), floor: binary.BigEndian.Uint64(b[16:]), top: binary.BigEndian.Uint64(b[24:])}
-	case kind == kindLost && len(b) == 8:
+	case kindLost:
 		p.lost = instant(b)
 		p.latest = max(p.latest, p.lost)
 	default:
@@ -137,26 +158,49 @@ func (p *restored) take(body []byte) bool {
 	return true
 }
 
-func (p *restored) takeSession(id queue.ID, s session, admission bool) {
-	p.sessions[id] = s
-	p.latest = max(p.latest, s.admitted)
-	if !admission {
-		return
-	}
-	if m := s.admitted.Floor(queue.AllowancePeriod); m > p.minute {
+// applySession returns when the session was admitted.
+func (p *restored) applySession(b []byte) (admitted queue.Instant) {
+	admitted = instant(b[16:])
+	p.sessions[queue.ID(b[:16])] = session{admitted: admitted, expires: instant(b[24:])}
+	p.latest = max(p.latest, admitted)
+	return admitted
+}
+
+func (p *restored) applyAdmission(at queue.Instant) {
+	if m := at.Floor(queue.AllowancePeriod); m > p.minute {
 		p.minute, p.admitted = m, 0
 	}
-	if s.admitted >= p.minute {
+	if at >= p.minute {
 		p.admitted++
 	}
 }
 
-func (p *restored) takeCounts(at queue.Instant, cells []byte) {
-	p.counted, p.cells, p.latest = at, p.cells[:0], max(p.latest, at)
-	for c := range slices.Chunk(cells, cellLength) {
+func (p *restored) applyRevocation(b []byte) {
+	id := queue.ID(b[:16])
+	p.sessions[id] = session{admitted: p.sessions[id].admitted}
+	p.revoked[id] = instant(b[16:])
+}
+
+func (p *restored) applyConfiguration(b []byte) bool {
+	c := new(queue.Configuration)
+	if json.Unmarshal(b, c) != nil {
+		return false
+	}
+	p.configuration = c
+	return true
+}
+
+func (p *restored) applyCounts(b []byte) bool {
+	if len(b) < 8 || (len(b)-8)%cellLength != 0 {
+		return false
+	}
+	p.counted, p.cells = instant(b), p.cells[:0]
+	p.latest = max(p.latest, p.counted)
+	for c := range slices.Chunk(b[8:], cellLength) {
 		cell := queue.Cell{Bucket: instant(c), Until: instant(c[8:])}
 		p.cells = append(p.cells, queue.CellChange{Cell: cell, People: int(binary.BigEndian.Uint32(c[16:]))})
 	}
+	return true
 }
 
 func instant(b []byte) queue.Instant { return queue.Instant(binary.BigEndian.Uint64(b)) }

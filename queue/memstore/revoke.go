@@ -7,12 +7,12 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// leaving is a session that was revoked, and holds its slot until every node has
-// heard of that.
+// leaving is a session that was revoked. It holds its slot until every node has heard
+// of that.
 type leaving struct {
 	id    queue.ID
 	since queue.Instant
-	by    uint64 // the node that said so
+	by    uint64 // the node that reported it
 }
 
 func (r *room) revoke(p queue.Session, by uint64) {
@@ -28,7 +28,7 @@ func (r *room) revoke(p queue.Session, by uint64) {
 	}
 }
 
-// settleLeaving gives the slots of those away whose time has come.
+// settleLeaving opens the slots of those of whose revocation every node has heard.
 func (r *room) settleLeaving() {
 	r.leaving = slices.DeleteFunc(r.leaving, func(l leaving) bool {
 		s := r.sessions[l.id]

@@ -11,13 +11,14 @@ import (
 
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/line"
+	"github.com/anteroom-gate/anteroom/queue/pacing"
 )
 
 // room is one room; mu guards all of it.
 type room struct {
 	mu       sync.Mutex
 	name     string
-	slack    time.Duration // that sessions and windows count for longer than told
+	slack    time.Duration // how much longer than reported sessions and windows count
 	epoch    string
 	current  queue.Configuration
 	settings queue.Settings // of current
@@ -25,12 +26,12 @@ type room struct {
 
 	line     line.Line
 	numbers  numbers
-	since    queue.Instant // the line has lost nobody since then
-	unknown  queue.Instant // when some of those in line were not known last; 0 for never
+	since    queue.Instant // from when on the line has lost nobody
+	unknown  queue.Instant // when it was last that places in line were not known; 0 for never
 	cells    cells
 	sessions map[queue.ID]session
 	ends     timeline[int] // active sessions by their end
-	written  written       // with a journal
+	checks   endChecks     // with a journal
 	active   int
 	swept    int // how many sessions were left by the last sweep
 	revoked  map[queue.ID]queue.Instant
@@ -38,14 +39,14 @@ type room struct {
 	entered  []queue.Session   // the latest admissions, and when they were
 	left     []queue.Departure // the latest goodbyes, and when they were reported
 	nodes    nodes
-	drawn    draws
+	draws    draws
 
 	minute   queue.Instant
 	admitted int  // in this minute
 	idle     bool // nobody waited at some moment of this minute
 	rates    rates
 
-	pacer queue.Pacer
+	pacer pacing.Pacer
 
 	journal  *journal // nil without a directory
 	ended    int      // sessions that ended since it was written anew
@@ -56,56 +57,68 @@ type room struct {
 	seen queue.Instant // at the last report of this process; guarded by the store's mu
 }
 
-// session is a slot held until expires, or one that was. It is kept until no
-// ticket from before its admission is valid any more.
+// session is one that holds a slot until expires, or one that has ended. It is kept
+// until no ticket from before its admission is valid any more.
 type session struct {
 	expires  queue.Instant
-	admitted queue.Instant // by this store, or when it was first reported
+	admitted queue.Instant // by this store, or when the session was first reported
 }
 
 func newRoom(name string) *room {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(name))
 	return &room{
-		name: name, epoch: rand.Text(), pacer: queue.Pacer{Seed: seed.Sum64()},
-		nodes: nodes{known: map[uint64]*node{}}, drawn: draws{until: map[queue.ID]queue.Instant{}},
+		name: name, epoch: rand.Text(), pacer: pacing.Pacer{Seed: seed.Sum64()},
+		nodes: nodes{known: map[uint64]*node{}}, draws: draws{until: map[queue.ID]queue.Instant{}},
 		sessions: map[queue.ID]session{}, revoked: map[queue.ID]queue.Instant{},
 	}
 }
 
-// configure takes up the next configuration.
+// configure makes c what the room goes by.
 func (r *room) configure(c queue.Configuration) error {
 	if c.Version != r.current.Version+1 {
 		return queue.ErrConflict
 	}
-	next, begins := r.numbers, r.settings.Method != queue.Line && c.Settings.Method == queue.Line
+	numbers, begins := r.numbers, !r.settings.Method.HasExactLine() && c.Settings.Method.HasExactLine()
 	if begins {
-		next = r.begin(c)
+		numbers = r.begin(c)
 	}
-	if r.journal != nil {
-		if err := r.journal.configured(c); err != nil {
-			return err
-		}
-		r.journal.numbers(next)
-		if err := r.journal.write(); err != nil {
-			return err
-		}
-		// Renewals are not in the journal, and a restart takes it that none went
-		// further than the settings would now: those that did are put down.
-		shorter := c.Settings.SessionDuration < r.settings.SessionDuration || c.Settings.FixedSessions() && !r.settings.FixedSessions()
-		r.journal.stale = r.journal.stale || shorter
+	if err := r.journalConfiguration(c, numbers); err != nil {
+		return err
 	}
 	if begins {
-		r.numbers, r.since = next, next.began
-		if next.top > next.floor {
-			r.unknown = next.began
+		r.numbers, r.since = numbers, numbers.began
+		if numbers.top > numbers.floor {
+			r.unknown = numbers.began
 		}
 	}
-	r.use(c)
+	r.adopt(c)
 	return nil
 }
 
-func (r *room) use(c queue.Configuration) {
+// journalConfiguration writes a configuration to the journal, and the numbers of the
+// exact line under it.
+func (r *room) journalConfiguration(c queue.Configuration, n numbers) error {
+	if r.journal == nil {
+		return nil
+	}
+	if err := r.journal.configured(c); err != nil {
+		return err
+	}
+	r.journal.numbers(n)
+	if err := r.journal.write(); err != nil {
+		return err
+	}
+	// The journal has no renewals. A restart assumes that no session lasts longer than
+	// these settings allow: where some may, the journal has to tell their ends.
+	if c.Settings.SessionDuration < r.settings.SessionDuration || c.Settings.FixedSessions() && !r.settings.FixedSessions() {
+		r.journal.stale = true
+	}
+	return nil
+}
+
+// adopt puts a configuration in force.
+func (r *room) adopt(c queue.Configuration) {
 	old, next := r.settings, c.Settings
 	if old.TotalActiveUsers != next.TotalActiveUsers || old.NewUsersPerMinute != next.NewUsersPerMinute ||
 		old.SessionDuration != next.SessionDuration || old.DisableSessionRenewal != next.DisableSessionRenewal {
@@ -114,22 +127,24 @@ func (r *room) use(c queue.Configuration) {
 	r.current, r.settings = c, next
 }
 
-// count takes in a report that was not seen before.
-func (r *room) count(p *queue.Report, now queue.Instant) {
+// report counts a report, unless it was counted before.
+func (r *room) report(p *queue.Report, now queue.Instant) {
 	r.restore(now)
 	r.advance(now)
-	from := r.nodes.reported(p, r.now)
-	defer r.settleLeaving()
-	if p.Seq <= from.seq {
-		return
+	if from := r.nodes.reported(p, r.now); p.Seq > from.seq {
+		from.seq = p.Seq
+		r.count(p)
 	}
-	from.seq = p.Seq
+	r.settleLeaving()
+}
+
+func (r *room) count(p *queue.Report) {
 	for _, c := range p.Cells {
 		r.change(c.Cell, c.People)
 	}
 	for _, s := range p.Sessions {
 		if r.revoked[s.ID] <= r.now {
-			r.learn(s)
+			r.countSession(s)
 		}
 	}
 	for _, s := range p.Revoked {
@@ -139,17 +154,24 @@ func (r *room) count(p *queue.Report, now queue.Instant) {
 		r.left = append(r.left, queue.Departure{ID: d.ID, At: r.now})
 	}
 	r.countInLine(p)
-	if p.Admitted.Minute == r.minute && p.Admitted.Visitors > 0 {
-		r.admitted += p.Admitted.Visitors
-		if r.journal != nil {
-			r.journal.minute(r.minute, r.admitted)
-		}
-	}
+	r.countAdmitted(p.Admitted)
 	if p.Configuration.Version > r.current.Version {
-		r.use(p.Configuration)
+		r.adopt(p.Configuration)
 		if r.journal != nil {
 			r.journal.stale = true
 		}
+	}
+}
+
+// countAdmitted counts the visitors whom a node has let in during this minute without
+// asking the store.
+func (r *room) countAdmitted(a queue.Admissions) {
+	if a.Minute != r.minute || a.Visitors <= 0 {
+		return
+	}
+	r.admitted += a.Visitors
+	if r.journal != nil {
+		r.journal.minute(r.minute, r.admitted)
 	}
 }
 
@@ -161,9 +183,9 @@ func (r *room) advance(now queue.Instant) {
 		r.minute, r.admitted, r.idle = m, 0, false
 	}
 	r.cells.advance(r.now)
-	r.line.Expire(r.now, expiredAtOnce)
+	r.line.Expire(r.now, queue.MaxExpired)
 	r.ends.pass(r.now, func(n int) { r.active, r.ended = r.active-n, r.ended+n })
-	r.writeEnds()
+	r.journalEnds()
 	r.idle = r.idle || r.present() == 0
 	r.forget()
 	if len(r.sessions) > 2*r.swept+1024 {
@@ -171,7 +193,7 @@ func (r *room) advance(now queue.Instant) {
 	}
 }
 
-// forget drops the admissions and goodbyes that are no longer the latest, and draws
+// forget drops admissions and goodbyes that are no longer among the latest, and draws
 // of the past.
 func (r *room) forget() {
 	past := r.now.Add(-lately)
@@ -185,10 +207,10 @@ func (r *room) forget() {
 		n++
 	}
 	r.left = slices.Delete(r.left, 0, n)
-	r.drawn.forget(r.now)
+	r.draws.forget(r.now)
 }
 
-// sweep forgets sessions that can matter no more.
+// sweep forgets sessions and revocations that no longer matter.
 func (r *room) sweep() {
 	for id, s := range r.sessions {
 		if !r.matters(s) {
@@ -203,11 +225,13 @@ func (r *room) sweep() {
 	}
 }
 
+// matters reports whether a session holds its slot, or a ticket from before it may
+// still be brought.
 func (r *room) matters(s session) bool {
 	return r.lasts(s) || s.admitted.Add(r.current.Remembers()) > r.now
 }
 
-// change counts people more in a cell.
+// change counts so many people more in a cell, or fewer.
 func (r *room) change(c queue.Cell, people int) {
 	c.Until = c.Until.Add(r.slack)
 	r.cells.change(c, people, r.now)
@@ -216,12 +240,12 @@ func (r *room) change(c queue.Cell, people int) {
 // lasts reports whether a session holds its slot.
 func (r *room) lasts(s session) bool { return s.expires.Add(r.slack) > r.now }
 
-// end counts the sessions that hold their slots until the slack after expires.
+// end is how many sessions hold their slots until the slack after expires.
 func (r *room) end(expires queue.Instant) *int { return r.ends.get(expires.Add(r.slack)) }
 
-// learn takes in a session that a node tells of. The journal is told of those that
-// hold no slot by it.
-func (r *room) learn(s queue.Session) {
+// countSession counts a session that a node reports. The journal gets those that it
+// does not know to be active.
+func (r *room) countSession(s queue.Session) {
 	known := r.sessions[s.ID]
 	r.extend(s.ID, s.Expires, cmp.Or(known.admitted, r.now))
 	if r.journal != nil && !r.lasts(known) && r.lasts(r.sessions[s.ID]) {
@@ -244,14 +268,15 @@ func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 	r.sessions[id] = next
 	if r.lasts(next) {
 		if !lasted && r.journal != nil {
-			r.written.hang(id, expires.Add(r.slack), r.now)
+			r.checks.add(id, expires.Add(r.slack), r.now)
 		}
 		*r.end(expires)++
 		r.active++
 	}
 }
 
-func (r *room) standing() queue.Status {
+// status is the room's state as nodes are told it.
+func (r *room) status() queue.Status {
 	released, more := r.pacer.Released(r.settings, r.now, r.present() > 0)
 	return queue.Status{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
@@ -260,8 +285,8 @@ func (r *room) standing() queue.Status {
 	}
 }
 
-// nextRelease is when more of the allowance is there than what is released, at
-// the latest when more says: all of it is there once nobody waits.
+// nextRelease is when more of the allowance is there than what is released now: at
+// more, by the pacing, or once nobody waits, because then all of it is there.
 func (r *room) nextRelease(released int, more queue.Instant) queue.Instant {
 	if released < r.settings.NewUsersPerMinute {
 		return min(more, r.empties())
@@ -269,17 +294,17 @@ func (r *room) nextRelease(released int, more queue.Instant) queue.Instant {
 	return more
 }
 
-// empties is when the last who wait now will have left if nobody checks in, or
-// before that; only meaningful while people wait.
+// empties is when nobody waits any more if nobody checks in, or a moment before that;
+// only meaningful while people wait.
 func (r *room) empties() queue.Instant {
-	if r.settings.Method == queue.Line {
+	if r.settings.Method.HasExactLine() {
 		return r.line.Last().Until()
 	}
 	return r.cells.empties()
 }
 
-// nextOpen is when there may be more open slots, with so much allowance left
-// and more of it at the given moment.
+// nextOpen is when there may be more open slots than now, with so much allowance left
+// and more of it at the moment more; zero for never.
 func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
 	free, end := r.settings.TotalActiveUsers-r.active, r.nextEnd()
 	switch {
@@ -287,7 +312,7 @@ func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
 		return r.recovered()
 	case r.settled() != 0 && !r.settings.QueueAll:
 		return r.settled()
-	case r.settings.QueueAll || r.settings.Method == queue.Reject || free <= allowance && end == 0:
+	case r.settings.AdmitsNobody() || free <= allowance && end == 0:
 		return 0
 	case free < allowance:
 		return end
@@ -307,8 +332,9 @@ func (r *room) nextEnd() queue.Instant {
 	return 0
 }
 
+// view is the room as the node that reports is told it.
 func (r *room) view(p *queue.Report) *queue.View {
-	v := &queue.View{Status: r.standing(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Configuration: r.current}
+	v := &queue.View{Status: r.status(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Configuration: r.current}
 	v.Rate, v.RateKnown = r.rates.mean(r.minute, r.settings.SessionLasts(r.slack))
 	r.viewLine(v)
 	for id, until := range r.revoked {
@@ -316,16 +342,28 @@ func (r *room) view(p *queue.Report) *queue.View {
 			v.Revoked = append(v.Revoked, queue.Session{ID: id, Expires: until})
 		}
 	}
-	since := sort.Search(len(r.entered), func(i int) bool { return r.entered[i].Expires >= p.Since })
-	v.Entered = make([]queue.Session, 0, len(r.entered)-since)
-	for _, e := range r.entered[since:] {
+	v.Entered, v.Left = r.enteredSince(p.Since), r.leftSince(p.Since)
+	return v
+}
+
+// enteredSince returns the sessions of those who were let in since then, as far as
+// they last.
+func (r *room) enteredSince(since queue.Instant) []queue.Session {
+	first := sort.Search(len(r.entered), func(i int) bool { return r.entered[i].Expires >= since })
+	sessions := make([]queue.Session, 0, len(r.entered)-first)
+	for _, e := range r.entered[first:] {
 		if s := r.sessions[e.ID]; r.lasts(s) {
-			v.Entered = append(v.Entered, queue.Session{ID: e.ID, Expires: s.expires})
+			sessions = append(sessions, queue.Session{ID: e.ID, Expires: s.expires})
 		}
 	}
-	left := sort.Search(len(r.left), func(i int) bool { return r.left[i].At >= p.Since })
-	for _, d := range r.left[max(left, len(r.left)-queue.MaxLeft):] {
-		v.Left = append(v.Left, d.ID)
+	return sessions
+}
+
+// leftSince returns the latest of those who have said goodbye since then.
+func (r *room) leftSince(since queue.Instant) (ids []queue.ID) {
+	first := sort.Search(len(r.left), func(i int) bool { return r.left[i].At >= since })
+	for _, d := range r.left[max(first, len(r.left)-queue.MaxLeft):] {
+		ids = append(ids, d.ID)
 	}
-	return v
+	return ids
 }

@@ -31,7 +31,8 @@ func (t *timeline[T]) get(at queue.Instant) *T {
 	return &t.entries[i].value
 }
 
-// pass hands out the values that have ended by now, oldest first.
+// pass takes out the values that have ended by now, and calls ended with each, oldest
+// first.
 func (t *timeline[T]) pass(now queue.Instant, ended func(T)) {
 	n := 0
 	for n < len(t.entries) && t.entries[n].at <= now {
@@ -39,7 +40,7 @@ func (t *timeline[T]) pass(now queue.Instant, ended func(T)) {
 		n++
 	}
 	clear(t.entries[:n])
-	t.entries = t.entries[n:] // growth leaves what has passed behind
+	t.entries = t.entries[n:] // when the array is full, append leaves behind what has passed
 }
 
 // cells counts the people present in a room by cell.
@@ -49,8 +50,8 @@ type cells struct {
 	present int
 }
 
-// change counts people more in the cell, never fewer than none. What lies in a
-// window that has passed is past.
+// change counts so many people more in the cell, or fewer, but never fewer than none. A
+// cell whose window has passed counts no more.
 func (p *cells) change(c queue.Cell, people int, now queue.Instant) {
 	if c.Until <= now {
 		return
@@ -64,7 +65,7 @@ func (p *cells) change(c queue.Cell, people int, now queue.Instant) {
 	p.add(c.Bucket, people)
 }
 
-// advance takes out those whose windows have passed.
+// advance takes out the cells whose windows have passed.
 func (p *cells) advance(now queue.Instant) {
 	p.windows.pass(now, func(window map[queue.Instant]int) {
 		for bucket, people := range window {
@@ -73,8 +74,8 @@ func (p *cells) advance(now queue.Instant) {
 	})
 }
 
-// empties is when the last who are present now will have left if nobody checks
-// in; only meaningful while people are present.
+// empties is when nobody is present any more if nobody checks in; only meaningful while
+// people are present.
 func (p *cells) empties() queue.Instant {
 	for _, window := range slices.Backward(p.windows.entries) {
 		for _, people := range window.value {

@@ -16,8 +16,8 @@ import (
 // checkTime is how long the checks at the start may take.
 const checkTime = 5 * time.Second
 
-// check asks every master whether it can be relied on, again if it is slow to
-// answer. What cannot be found out, as on managed servers, is a warning.
+// check finds out whether every master can be relied on. It asks again if one is slow to
+// answer. What a server does not tell, as managed ones do, makes a warning.
 func (s *Store) check(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -32,18 +32,8 @@ func (s *Store) check(ctx context.Context) ([]string, error) {
 func (s *Store) checkOnce(ctx context.Context) ([]string, error) {
 	var mu sync.Mutex // a Cluster's masters are asked at the same time
 	var warnings []string
-	one := func(ctx context.Context, c *redis.Client) error {
-		info, err := c.Info(ctx, "server", "memory", "cluster").Result()
-		if redis.HasErrorPrefix(err, "NOPERM") {
-			info, err = "", nil
-		}
-		if err != nil {
-			return err
-		}
-		warning, err := judge(info)
-		if _, clustered := s.client.(*redis.ClusterClient); !clustered && strings.Contains(info, "cluster_enabled:1") {
-			err = errors.New("it is part of a Cluster: want redis+cluster://")
-		}
+	check := func(ctx context.Context, c *redis.Client) error {
+		warning, err := s.checkServer(ctx, c)
 		mu.Lock()
 		defer mu.Unlock()
 		if warning != "" && !slices.Contains(warnings, warning) {
@@ -54,9 +44,9 @@ func (s *Store) checkOnce(ctx context.Context) ([]string, error) {
 	var err error
 	switch client := s.client.(type) {
 	case *redis.ClusterClient:
-		err = client.ForEachMaster(ctx, one)
+		err = client.ForEachMaster(ctx, check)
 	case *redis.Client:
-		err = one(ctx, client)
+		err = check(ctx, client)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("checking the store: %w", err)
@@ -64,30 +54,52 @@ func (s *Store) checkOnce(ctx context.Context) ([]string, error) {
 	return warnings, nil
 }
 
-// judge reads what a server tells of itself.
-func judge(info string) (warning string, err error) {
+func (s *Store) checkServer(ctx context.Context, c *redis.Client) (warning string, err error) {
+	info, err := c.Info(ctx, "server", "memory", "cluster").Result()
+	if err != nil && !redis.HasErrorPrefix(err, "NOPERM") {
+		return "", err
+	}
+	if _, clustered := s.client.(*redis.ClusterClient); !clustered && strings.Contains(info, "cluster_enabled:1") {
+		return "", errors.New("it is part of a Cluster: want redis+cluster://")
+	}
+	return checkInfo(info)
+}
+
+// checkInfo finds out whether a server can be relied on by its reply to INFO, which is
+// empty if the store's user may not ask.
+func checkInfo(info string) (warning string, err error) {
+	if info == "" {
+		return "the store's user may not ask for INFO: make sure that it is Redis 6.2 or newer, or Valkey, and its maxmemory-policy noeviction", nil
+	}
+	fields := infoFields(info)
+	if version := fields["redis_version"]; fields["valkey_version"] == "" && !atLeast(version, 6, 2) {
+		return "", fmt.Errorf("it is Redis %s: want 6.2 or newer, or Valkey", version)
+	}
+	return checkPolicy(fields["maxmemory_policy"], fields["maxmemory"] != "0")
+}
+
+// infoFields are the fields of a reply to INFO.
+func infoFields(info string) map[string]string {
 	fields := map[string]string{}
 	for line := range strings.Lines(info) {
 		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 			fields[key] = value
 		}
 	}
-	if info == "" {
-		return "the store's user may not ask for INFO: make sure that it is Redis 6.2 or newer, or Valkey, and its maxmemory-policy noeviction", nil
-	}
-	version := fields["redis_version"]
-	if fields["valkey_version"] == "" && !atLeast(version, 6, 2) {
-		return "", fmt.Errorf("it is Redis %s: want 6.2 or newer, or Valkey", version)
-	}
-	switch policy := fields["maxmemory_policy"]; {
+	return fields
+}
+
+// checkPolicy finds out whether the server may drop keys when memory is short.
+func checkPolicy(policy string, limited bool) (warning string, err error) {
+	switch {
 	case policy == "":
 		return "the store does not tell its maxmemory-policy: make sure that it is noeviction", nil
-	case policy != "noeviction" && fields["maxmemory"] != "0":
+	case policy == "noeviction":
+		return "", nil
+	case limited:
 		return "", fmt.Errorf("its maxmemory-policy is %s, by which it may drop sessions when memory is short: set it to noeviction", policy)
-	case policy != "noeviction":
-		return "the store's maxmemory-policy is " + policy + ": set it to noeviction before you limit its memory", nil
 	}
-	return "", nil
+	return "the store's maxmemory-policy is " + policy + ": set it to noeviction before you limit its memory", nil
 }
 
 // atLeast reports whether a version such as "7.0.15" is not below major.minor.

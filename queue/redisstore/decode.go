@@ -14,8 +14,8 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// reader reads a script's reply, item by item. What does not fit is remembered:
-// a reply of another shape counts as none.
+// reader reads a script's reply, item by item. It remembers the first item that is not
+// what it should be: a reply of another shape counts as none.
 type reader struct {
 	list []any
 	err  error
@@ -31,7 +31,7 @@ func (r *reader) item() any {
 	return v
 }
 
-// next reads an item that is a list itself.
+// next returns a reader of the next item, which is a list itself.
 func (r *reader) next() *reader {
 	list, ok := r.item().([]any)
 	if !ok {
@@ -40,7 +40,14 @@ func (r *reader) next() *reader {
 	return &reader{list: list, err: r.err}
 }
 
-// join takes over what went wrong in a list.
+// part has the next item, which is a list itself, read.
+func (r *reader) part(read func(*reader)) {
+	part := r.next()
+	read(part)
+	r.join(part)
+}
+
+// join takes over what is wrong in a list.
 func (r *reader) join(part *reader) {
 	if r.err == nil {
 		r.err = part.err
@@ -90,6 +97,13 @@ func (r *reader) id() queue.ID {
 	return queue.ID([]byte(text))
 }
 
+func (r *reader) ids() (list []queue.ID) {
+	for len(r.list) > 0 && r.err == nil {
+		list = append(list, r.id())
+	}
+	return list
+}
+
 func (r *reader) sessions() []queue.Session {
 	var list []queue.Session
 	for len(r.list) > 0 && r.err == nil {
@@ -98,7 +112,7 @@ func (r *reader) sessions() []queue.Session {
 	return list
 }
 
-// packed is a text into which a script has packed numbers.
+// packed is a text of numbers that a script has packed.
 type packed string
 
 // packed reads a text of so many bytes at least.
@@ -125,15 +139,16 @@ func (p *packed) byte() byte {
 	return b
 }
 
-// What a standing, a verdict and a place take, packed; see save.lua, admit.lua and claim.lua.
+// The lengths of a status without its epoch, of a verdict and of a place, packed; see
+// save.lua, admit.lua and claim.lua.
 const (
-	standingSize = 6*8 + 3
-	verdictSize  = 1 + 2*8
-	placeSize    = 4*8 + 1
+	statusSize  = 6*8 + 3
+	verdictSize = 1 + 2*8
+	placeSize   = 4*8 + 1
 )
 
-func (r *reader) standing() queue.Status {
-	p := r.packed(standingSize)
+func (r *reader) status() queue.Status {
+	p := r.packed(statusSize)
 	s := queue.Status{
 		Now: p.instant(), Active: int(p.int()), Admitted: int(p.int()), Open: int(p.int()), Present: int(p.int()), NextOpen: p.instant(),
 		WantWhole: p.byte() == 1, Recovering: p.byte() == 1, Settling: p.byte() == 1,
@@ -142,7 +157,7 @@ func (r *reader) standing() queue.Status {
 	return s
 }
 
-// grant reads a verdict, and the place of whoever waits in an exact line.
+// grant reads a verdict, and the place of a visitor who waits in an exact line.
 func (r *reader) grant() queue.Grant {
 	p := r.packed(verdictSize)
 	g := queue.Grant{Verdict: queue.Verdict(p.byte()), AcceptedAt: p.instant(), Expires: p.instant()}
@@ -163,73 +178,87 @@ func (r *reader) failure(verb string) error {
 func readView(reply []any) (*queue.View, error) {
 	r := &reader{list: reply}
 	v := &queue.View{}
+	v.Buckets = r.buckets()
+	v.Rate, v.RateKnown = r.rate()
+	r.part(func(r *reader) { v.Revoked = r.sessions() })
+	r.part(func(r *reader) { v.Entered = r.sessions() })
+	v.Nodes = r.nodes()
+	v.Configuration.Version = r.int()
+	r.part(func(r *reader) { r.configuration(&v.Configuration) })
+	r.part(func(r *reader) { r.line(v) })
+	r.part(func(r *reader) { v.Left = r.ids() })
+	v.Status = r.status()
+	return v, r.failure("sync")
+}
+
+// buckets reads two lists: the buckets, and how many people each has.
+func (r *reader) buckets() (list []queue.BucketCount) {
 	buckets, counts := r.next(), r.next()
 	for len(buckets.list) > 0 && buckets.err == nil && counts.err == nil {
-		v.Buckets = append(v.Buckets, queue.BucketCount{Bucket: buckets.instant(), Waiting: int(counts.int())})
+		list = append(list, queue.BucketCount{Bucket: buckets.instant(), Waiting: int(counts.int())})
 	}
-	if rate := r.text(); rate != "" {
-		var err error
-		if v.Rate, err = strconv.ParseFloat(rate, 64); err != nil {
-			r.fault("a rate")
-		}
-		v.RateKnown = true
+	r.join(buckets)
+	r.join(counts)
+	return list
+}
+
+func (r *reader) rate() (perMinute float64, known bool) {
+	text := r.text()
+	if text == "" {
+		return 0, false
 	}
-	revoked, entered := r.next(), r.next()
-	v.Revoked, v.Entered = revoked.sessions(), entered.sessions()
+	perMinute, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		r.fault("a rate")
+	}
+	return perMinute, true
+}
+
+func (r *reader) nodes() (list []uint64) {
 	for name := range strings.FieldsSeq(r.text()) {
 		n, err := strconv.ParseUint(name, 10, 64)
 		if err != nil {
 			r.fault("a node")
 		}
-		v.Nodes = append(v.Nodes, n)
+		list = append(list, n)
 	}
-	v.Configuration.Version = r.int()
-	if c := r.next(); len(c.list) > 0 {
-		var d document
-		if err := json.Unmarshal([]byte(c.text()), &d); err != nil && v.Configuration.Version > 0 {
-			c.fault("settings")
-		}
-		v.Configuration.Settings, v.Configuration.Places = d.Settings, d.Places
-		v.Configuration.Overrides, v.Configuration.By = []byte(c.text()), c.text()
-		if at := c.text(); at != "" {
-			n, _ := strconv.ParseInt(at, 10, 64)
-			v.Configuration.At = queue.Instant(n)
-		}
-		r.join(c)
-	}
-	r.readLine(v)
-	left := r.next()
-	for len(left.list) > 0 && left.err == nil {
-		v.Left = append(v.Left, left.id())
-	}
-	v.Status = r.standing()
-	for _, part := range []*reader{buckets, counts, revoked, entered, left} {
-		r.join(part)
-	}
-	return v, r.failure("sync")
+	return list
 }
+
+// configuration reads a configuration, whose version was read before. Nothing follows
+// where the node has it already.
+func (r *reader) configuration(c *queue.Configuration) {
+	if len(r.list) == 0 {
+		return
+	}
+	var d document
+	if err := json.Unmarshal([]byte(r.text()), &d); err != nil && c.Version > 0 {
+		r.fault("settings")
+	}
+	c.Settings, c.Places = d.Settings, d.Places
+	c.Overrides, c.By = []byte(r.text()), r.text()
+	if at := r.text(); at != "" {
+		n, _ := strconv.ParseInt(at, 10, 64)
+		c.At = queue.Instant(n)
+	}
+}
+
+// line reads what a view has of the exact line; nothing follows where there is none.
+func (r *reader) line(v *queue.View) {
+	if len(r.list) == 0 {
+		return
+	}
+	v.FirstNumber, v.LastNumber, v.Preferred = uint64(r.int()), uint64(r.int()), int(r.int())
+	r.part(func(r *reader) { v.Turns = r.ids() })
+}
+
+// maxSeats is how many sessions a roll looks at. In a larger room it has only some of
+// those that end first.
+const maxSeats = 5 * queue.MaxRoll
 
 func (r *reader) place() queue.Place {
 	return queue.Place{Number: uint64(r.int()), Priority: int16(r.int()), Ahead: int(r.int()), Length: int(r.int())}
 }
-
-// readLine reads what sync.lua tells of an exact line, if there is one.
-func (r *reader) readLine(v *queue.View) {
-	line := r.next()
-	if len(line.list) > 0 {
-		v.FirstNumber, v.LastNumber, v.Preferred = uint64(line.int()), uint64(line.int()), int(line.int())
-		turns := line.next()
-		for len(turns.list) > 0 && turns.err == nil {
-			v.Turns = append(v.Turns, turns.id())
-		}
-		line.join(turns)
-	}
-	r.join(line)
-}
-
-// maxSeats is how many sessions a roll looks at: in a larger room it is of those
-// that end first.
-const maxSeats = 5 * queue.MaxRoll
 
 // readRoll reads what roll.lua returns.
 func readRoll(reply []any) (*queue.Roll, error) {
@@ -237,14 +266,14 @@ func readRoll(reply []any) (*queue.Roll, error) {
 	roll := &queue.Roll{Now: r.instant()}
 	seats, line := r.next(), r.next()
 	for len(seats.list) > 0 && seats.err == nil {
-		s := seats.next()
-		roll.Seated = append(roll.Seated, queue.Seat{Session: queue.Session{ID: s.id(), Expires: s.instant()}, AcceptedAt: s.instant()})
-		seats.join(s)
+		seats.part(func(s *reader) {
+			roll.Seated = append(roll.Seated, queue.Seat{Session: queue.Session{ID: s.id(), Expires: s.instant()}, AcceptedAt: s.instant()})
+		})
 	}
 	for len(line.list) > 0 && line.err == nil {
-		w := line.next()
-		roll.Line = append(roll.Line, queue.Waiter{ID: w.id(), Place: w.place(), Until: w.instant()})
-		line.join(w)
+		line.part(func(w *reader) {
+			roll.Line = append(roll.Line, queue.Waiter{ID: w.id(), Place: w.place(), Until: w.instant()})
+		})
 	}
 	r.join(seats)
 	r.join(line)

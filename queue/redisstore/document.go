@@ -7,14 +7,15 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// document is a room's settings as the store keeps them: whole, for the nodes, and as the rules that come of them, for the scripts.
+// document is a room's settings as the store keeps them: the settings are for the nodes, and the rules, which follow from them, for the
+// scripts.
 type document struct {
 	Settings queue.Settings `json:"settings"`
 	Places   queue.Places   `json:"places"`
 	Rules    rules          `json:"rules"`
 }
 
-// rules are what the scripts go by, as they name it. Times are in milliseconds.
+// rules are what the scripts go by, under the names that they use. Times are in milliseconds.
 type rules struct {
 	Total     int    `json:"total"`
 	PerMinute int    `json:"perminute"`
@@ -22,15 +23,15 @@ type rules struct {
 	Pacing    string `json:"pacing"` // never auto
 	QueueAll  bool   `json:"queueall"`
 	Renewal   bool   `json:"renewal"`
-	Fleeting  bool   `json:"fleeting"` // even the configuration goes with the rest
+	Fleeting  bool   `json:"fleeting"` // the configuration is forgotten with the rest of the room
 	Duration  int64  `json:"duration"`
-	Lasts     int64  `json:"lasts"`   // a session, from a grant
-	Place     int64  `json:"place"`   // how long it is remembered who was let in: longer than a place can be left and come back to
+	Lasts     int64  `json:"lasts"`   // how long a session lasts from its grant
+	Place     int64  `json:"place"`   // how long the store remembers who was let in: longer than a place can be left and come back to
 	Dropout   int64  `json:"dropout"` // how long a place in an exact line lasts from a check-in
-	Back      int64  `json:"back"`    // within what time of a check-in whoever stays makes the next one
+	Back      int64  `json:"back"`    // how soon after a check-in a visitor who stays makes the next one
 }
 
-// rulesOf are the rules that the configuration makes.
+// rulesOf are the rules that follow from the configuration.
 func (s *Store) rulesOf(c queue.Configuration) rules {
 	l := c.Settings
 	return rules{

@@ -30,8 +30,8 @@ func (s *Store) reportArgs(p *queue.Report) []any {
 	return args
 }
 
-// headArgs writes what every script but configure begins with: its numbers are
-// packed, for one long argument is read faster than many.
+// headArgs writes the arguments that every script but configure begins with. Its numbers
+// are packed, because a script reads one long argument faster than many.
 func (s *Store) headArgs(p *queue.Report) []any {
 	whole := 0.
 	if p.Whole {
@@ -50,8 +50,8 @@ func (s *Store) headArgs(p *queue.Report) []any {
 	return append(make([]any, 0, 16), p.Node, p.Epoch, packed)
 }
 
-// packedClaim is a claim as admit.lua takes it apart: the id, instants and number in
-// 6 bytes each, the priority in 2, the switches in 1.
+// packedClaim is a claim as admit.lua reads it: the id, instants and the number in 6 bytes
+// each, the priority in 2, the switches in 1.
 func packedClaim(c *queue.Claim) []byte {
 	b := append(make([]byte, 0, 55), c.ID[:]...)
 	for _, n := range [...]uint64{

@@ -8,8 +8,8 @@ import (
 
 // What the tests look into.
 var (
-	Judge = judge
-	Keys  = keys
+	CheckInfo = checkInfo
+	Keys      = keys
 )
 
 // Client returns the store's own client.

@@ -49,8 +49,8 @@ func (c *crowd) join(people int) {
 			claims[k] = queue.Claim{ID: c.id(c.size + k)}
 		}
 		c.admit(claims...) // who join
-		_, standing := c.admit(claims...)
-		require.Equal(c, c.size+len(claims), standing.Present)
+		_, status := c.admit(claims...)
+		require.Equal(c, c.size+len(claims), status.Present)
 	}
 }
 
@@ -65,9 +65,9 @@ func (c *crowd) admit(claims ...queue.Claim) (queue.Grant, queue.Status) {
 	c.Helper()
 	c.seq++
 	grants := make([]queue.Grant, len(claims))
-	standing, err := c.store.Admit(context.Background(), "shop", &queue.Report{Node: 1, Seq: c.seq}, claims, grants)
+	status, err := c.store.Admit(context.Background(), "shop", &queue.Report{Node: 1, Seq: c.seq}, claims, grants)
 	require.NoError(c, err)
-	return grants[0], standing
+	return grants[0], status
 }
 
 // checkIn has person i of the crowd check in.
@@ -134,11 +134,11 @@ func BenchmarkLineLeavers(b *testing.B) {
 			c.seq++
 			claim := queue.Claim{ID: c.id(leavers + calls%staying)}
 			began := time.Now()
-			standing, err := store.Store.Admit(context.Background(), "shop", &queue.Report{Node: 1, Seq: c.seq}, []queue.Claim{claim}, make([]queue.Grant, 1))
+			status, err := store.Store.Admit(context.Background(), "shop", &queue.Report{Node: 1, Seq: c.seq}, []queue.Claim{claim}, make([]queue.Grant, 1))
 			took := time.Since(began)
 			require.NoError(b, err)
 			worst = max(worst, took)
-			left = standing.Present - staying
+			left = status.Present - staying
 		}
 	}
 	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")

@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Check says what is wrong with the URL of a store, without its secrets.
+// Check returns what is wrong with the URL of a store. The error shows no secrets.
 func Check(rawURL string) error {
 	_, err := parse(rawURL)
 	return err
@@ -27,7 +27,7 @@ func Check(rawURL string) error {
 // and password (also where the URL has no place for them), sentinel_user and
 // sentinel_password, and for TLS ca (a PEM file) and server_name. It fails if
 // the servers cannot be reached, are too old, or may drop keys when memory is
-// short; what else is odd about them is returned as warnings.
+// short. Whatever else is odd about them makes warnings.
 func Open(ctx context.Context, rawURL string) (*Store, []string, error) {
 	t, err := parse(rawURL)
 	if err != nil {
@@ -41,8 +41,7 @@ func Open(ctx context.Context, rawURL string) (*Store, []string, error) {
 	return s, warnings, nil
 }
 
-// explain adds what an error of the start most likely means, where it does not
-// say so itself.
+// explain adds the most likely cause to an error of the start that does not name it.
 func (t *target) explain(err error) error {
 	switch {
 	case t.tls && errors.Is(err, context.DeadlineExceeded):
@@ -53,13 +52,12 @@ func (t *target) explain(err error) error {
 	return err
 }
 
-// clusterReload is how often a client that is used asks a Cluster who its masters
-// are: one that has died does not tell who has taken over from it.
+// clusterReload is how often a client in use asks a Cluster for its masters: a master
+// that has died does not tell which one has taken over from it.
 const clusterReload = 2 * time.Second
 
-// connect makes the client. Scripts are never sent twice by it: a reply that was
-// lost is asked for again by the node, which knows how. A call that is out of
-// time is given up.
+// connect makes the client. The client sends no script twice: where a reply was lost, the
+// node asks again, because it knows how. The client gives up a call that is out of time.
 func (t *target) connect() redis.UniversalClient {
 	o := &t.opts
 	o.Protocol = 3

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/pacing"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
 )
@@ -19,11 +20,11 @@ import (
 func TestTheStoresReleaseAtTheSameRandomMoments(t *testing.T) {
 	client := open(t, redistest.Start(t, redistest.Options{}).URL()).Client()
 	rapid.Check(t, func(t *rapid.T) {
-		seed := rapid.Uint64Range(0, queue.LehmerPrime-2).Draw(t, "seed")
-		perMinute := rapid.OneOf(rapid.IntRange(1, 50), rapid.IntRange(1, 2*queue.MaxMoments)).Draw(t, "per minute")
+		seed := rapid.Uint64Range(0, pacing.Prime-2).Draw(t, "seed")
+		perMinute := rapid.OneOf(rapid.IntRange(1, 50), rapid.IntRange(1, 2*pacing.MaxParts)).Draw(t, "per minute")
 		into := rapid.SliceOfN(rapid.IntRange(0, 59_999), 1, 50).Draw(t, "into the minute")
 		slices.Sort(into)
-		args := []any{seed + 1, min(perMinute, queue.MaxMoments)}
+		args := []any{seed + 1, min(perMinute, pacing.MaxParts)}
 		for _, ms := range into {
 			args = append(args, ms)
 		}
@@ -32,10 +33,10 @@ func TestTheStoresReleaseAtTheSameRandomMoments(t *testing.T) {
 
 		s := queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: perMinute, Pacing: queue.PacingRandom}
 		start := queue.At(time.Date(2021, 5, 27, 15, 54, 0, 0, time.UTC))
-		pacer := queue.Pacer{Seed: seed}
+		pacer := pacing.Pacer{Seed: seed}
 		for i, ms := range into {
 			released, next := pacer.Released(s, start.Add(time.Duration(ms)*time.Millisecond), true)
-			parts := int64(min(perMinute, queue.MaxMoments))
+			parts := int64(min(perMinute, pacing.MaxParts))
 			passed, at := told[2*i], told[2*i+1]
 			assert.InDelta(t, int64(perMinute)*passed/parts, released, 2, "at %d", ms)
 			if passed < parts && int64(perMinute)*passed/parts == int64(released) {

@@ -1,7 +1,7 @@
-// Package redisstore is the [queue.Store] for several nodes: a Redis or Valkey,
-// single, behind Sentinel, or as a Cluster. Each verb is one Lua script, so that
-// it is atomic, and all keys of a room share one hash tag. Redis's clock is the
-// clock of the room.
+// Package redisstore is the [queue.Store] for several nodes: a Redis or Valkey, single,
+// behind Sentinel, or as a Cluster. Each method of the store is one Lua script, so that
+// it is atomic, and all keys of a room share one hash tag. The room goes by Redis's
+// clock.
 package redisstore
 
 import (
@@ -15,8 +15,9 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// Slack is how much longer than it was told the store counts sessions and people
-// in line, for what nodes have not reported yet. Nodes sync once a second.
+// Slack is how much longer than reported the store counts sessions and people in line,
+// because nodes may not have reported a renewal or a check-in yet. Nodes sync once a
+// second.
 const Slack = 2 * time.Second
 
 // Budget is how long one call may take before it is given up.
@@ -35,7 +36,7 @@ func (s *Store) Configure(ctx context.Context, room string, c queue.Configuratio
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTime) // nobody waits for it at the door
+	ctx, cancel := context.WithTimeout(ctx, checkTime) // no visitor waits for it
 	defer cancel()
 	done, err := configureScript.Run(ctx, s.client, keys(room), args...).Int()
 	if err != nil {
@@ -63,8 +64,8 @@ func (s *Store) Admit(ctx context.Context, room string, p *queue.Report, claims 
 	for i := range claims {
 		grants[i] = r.grant()
 	}
-	standing := r.standing()
-	return standing, r.failure("admit")
+	status := r.status()
+	return status, r.failure("admit")
 }
 
 // Sync implements [queue.Store].

@@ -126,9 +126,9 @@ func busyRoom(t *testing.T, store *redisstore.Store) {
 	r.Visit(ctx, now.Time(), room.Request{})
 	require.NoError(t, r.Sync(ctx, now.Time()))
 	here := queue.Cell{Bucket: now.Floor(time.Minute), Until: now.Add(time.Minute)}
-	standing, err := store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 1, Cells: []queue.CellChange{{Cell: here, People: 9}}}, nil, nil)
+	status, err := store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 1, Cells: []queue.CellChange{{Cell: here, People: 9}}}, nil, nil)
 	require.NoError(t, err)
-	claims := make([]queue.Claim, standing.Open+1)
+	claims := make([]queue.Claim, status.Open+1)
 	for i := range claims {
 		claims[i] = queue.Claim{ID: id(i), Cell: here, Due: now.Add(time.Minute)}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/pacing"
 )
 
 // The scripts are put together from these parts, in the order of their names
@@ -66,9 +67,9 @@ var (
 	guardLua string
 )
 
-// One script for each verb of the Store. What comes after the state is in a function
-// of its own: a function is made faster the fewer names it takes from right around
-// it, and each call makes all of them.
+// There is one script for each method of the Store. All that comes after the state is in
+// a function of its own: each call makes all functions anew, and a function is made
+// faster the fewer names it takes from the function right around it.
 var (
 	baseLua   = argsLua + limitsLua
 	timeLua   = headLua + clockLua + numbersLua
@@ -82,14 +83,14 @@ var (
 	rollScript      = script(baseLua + stateLua + within(timeLua+openLua+rollLua) + "return room()\n")
 )
 
-// shared are the numbers that the scripts share with the rest of the queue, where they have a dollar sign and the name.
+// shared are the numbers that the scripts share with the rest of the queue. A script has a dollar sign and the name in the place of each.
 var shared = map[string]int64{
 	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
-	"Lull": queue.Lull, "MaxMoments": queue.MaxMoments, "LehmerFactor": queue.LehmerFactor, "LehmerPrime": queue.LehmerPrime,
+	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 }
 
-// withShared puts the numbers in. A name that nobody knows stays, and no server takes the script.
+// withShared puts the numbers into a script. An unknown name stays as it is, and no server accepts the script.
 func withShared(source string) string {
 	return os.Expand(source, func(name string) string {
 		if n, ok := shared[name]; ok {
@@ -103,9 +104,9 @@ func script(source string) *redis.Script { return redis.NewScript(withShared(sou
 
 func within(body string) string { return "local function room()\n" + body + "end\n" }
 
-// keys are the keys of a room, in the order that the scripts know them by; an
-// exact line has lists besides, named after the last. The braces keep them on one
-// node of a Cluster.
+// keys are the keys of a room, in the order in which the scripts expect them. An exact
+// line has lists besides, whose names begin with the last key. The braces keep all of
+// them on one node of a Cluster.
 func keys(room string) []string {
 	names := [...]string{"meta", "conf", "drawn", "left", "admitted", "sessions", "counts", "buckets", "windows",
 		"revoked", "order", "levels", "unconfirmed", "places"}

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -15,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// mode is how the servers behind a URL hang together.
+// mode is how the servers behind a URL belong together.
 type mode int
 
 const (
@@ -24,7 +25,7 @@ const (
 	cluster
 )
 
-// scheme is what the URL's scheme stands for.
+// scheme is the meaning of a URL's scheme.
 type scheme struct {
 	mode mode
 	tls  bool
@@ -47,14 +48,13 @@ func schemeOf(name string) (scheme, bool) {
 	return scheme{}, false
 }
 
-// target is a URL, read.
+// target is what a URL names.
 type target struct {
 	scheme
 	opts redis.UniversalOptions
 }
 
-// These never show what was written: where a URL is wrong, any of it may be a
-// password.
+// These errors show nothing of the URL: where it is wrong, any part may be a password.
 var (
 	errURL  = errors.New("the store's URL cannot be read: want redis://host:6379; special characters in a password are written as %XX")
 	errHost = errors.New("the store's URL has a host that is none: want a name or an address, and a port from 1 to 65535 where it is not the usual one")
@@ -70,20 +70,10 @@ func parse(rawURL string) (*target, error) {
 	if !ok {
 		return nil, errors.New("the store's URL has an unknown scheme: want memory, redis://, redis+sentinel:// or redis+cluster://, or rediss in the place of redis for TLS")
 	}
-	// A list of hosts is no host that net/url would read.
-	end := len(rest)
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		end = i
-	}
-	if strings.Contains(rest[end:], "@") {
-		return nil, errURL
-	}
-	user, hosts := "", rest[:end]
-	if i := strings.LastIndex(hosts, "@"); i >= 0 {
-		user, hosts = hosts[:i+1], hosts[i+1:]
-	}
-	u, err := url.Parse("redis://" + user + "hosts" + rest[end:])
-	if err != nil || u.Fragment != "" {
+	user, hosts, path := cutHosts(rest)
+	// net/url reads no list of hosts.
+	u, err := url.Parse("redis://" + user + "hosts" + path)
+	if err != nil || u.Fragment != "" || strings.Contains(path, "@") {
 		return nil, errURL
 	}
 	t := &target{scheme: s}
@@ -95,27 +85,48 @@ func parse(rawURL string) (*target, error) {
 	return t, nil
 }
 
+// cutHosts cuts out of a URL without its scheme the list of hosts: what is before it ends
+// with an @, if there is anything, and what is after it begins with the path, the query
+// or the fragment.
+func cutHosts(rest string) (user, hosts, path string) {
+	hosts = rest
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		hosts, path = rest[:i], rest[i:]
+	}
+	i := strings.LastIndex(hosts, "@")
+	return hosts[:i+1], hosts[i+1:], path
+}
+
 func (t *target) readHosts(hosts string) error {
 	if hosts == "" {
 		return errors.New("the store's URL names no host")
 	}
 	for host := range strings.SplitSeq(hosts, ",") {
-		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
-			host += ":" + t.port
+		addr, err := address(host, t.port)
+		if err != nil {
+			return err
 		}
-		name, port, err := net.SplitHostPort(host)
-		if err != nil || name == "" {
-			return errHost
-		}
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return errHost
-		}
-		t.opts.Addrs = append(t.opts.Addrs, net.JoinHostPort(name, port))
+		t.opts.Addrs = append(t.opts.Addrs, addr)
 	}
 	if t.mode == single && len(t.opts.Addrs) > 1 {
 		return errors.New("the store's URL names several hosts: want redis+sentinel:// or redis+cluster://")
 	}
 	return nil
+}
+
+// address returns a host's address: with the given port where the host names none.
+func address(host, port string) (string, error) {
+	if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
+		host += ":" + port
+	}
+	name, port, err := net.SplitHostPort(host)
+	if err != nil || name == "" {
+		return "", errHost
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", errHost
+	}
+	return net.JoinHostPort(name, port), nil
 }
 
 func (t *target) readUser(u *url.URL) error {
@@ -161,7 +172,7 @@ func (t *target) readQuery(raw string) error {
 		into := texts[key]
 		switch {
 		case into == nil:
-			return fmt.Errorf("the store's URL has an option %q: want %s", key, strings.Join(sortedKeys(texts), ", "))
+			return fmt.Errorf("the store's URL has an option %q: want %s", key, strings.Join(slices.Sorted(maps.Keys(texts)), ", "))
 		case len(values) > 1 || values[0] == "":
 			return fmt.Errorf("the store's URL has the option %q empty or twice", key)
 		}
@@ -174,18 +185,8 @@ func (t *target) readQuery(raw string) error {
 	return err
 }
 
-func sortedKeys(m map[string]*string) []string {
-	var list []string
-	for key := range m {
-		list = append(list, key)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// trust returns how to speak TLS: with the certificate authorities in a PEM
-// file, or the system's. Without a name, that of each server is what it was
-// dialled by.
+// trust returns how to speak TLS: with the certificate authorities in a PEM file, or the
+// system's. Without a server name, each server goes by the name that it is dialled by.
 func trust(ca, serverName string) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: serverName}
 	if ca == "" {

@@ -176,7 +176,7 @@ func TestCheckAtTheStart(t *testing.T) {
 	})
 }
 
-func TestJudge(t *testing.T) {
+func TestWhatAServerTellsOfItselfIsChecked(t *testing.T) {
 	t.Parallel()
 	const fine = "\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n"
 	for name, c := range map[string]struct{ info, warning, fault string }{
@@ -191,7 +191,7 @@ func TestJudge(t *testing.T) {
 		"no word of a policy": {info: "redis_version:7.0.0\r\n", warning: "make sure that it is noeviction"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			warning, err := redisstore.Judge(c.info)
+			warning, err := redisstore.CheckInfo(c.info)
 			if c.fault != "" {
 				require.ErrorContains(t, err, c.fault)
 				return

@@ -7,70 +7,48 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// CheckIn does what a request of the visitor's would for what they have, and lets
-// nobody in: it renews the session of an accepted ticket, and is a check-in of a
-// waiting one. Somebody who has neither gets a place where they have to wait, and
-// nothing where a slot is open to them. Whose turn has come may take it with their
-// next request.
-func (r *Room) CheckIn(ctx context.Context, now time.Time, q Request) Decision {
-	t, _ := r.Peek(ctx, now, q)
-	at, s := r.storeTime(now), r.settings.Load()
+// checkInOnly is [Room.CheckIn].
+func (vs *visits) checkInOnly(ctx context.Context, now time.Time, q Request) Decision {
+	v := vs.visit(now, &q)
+	t, _ := v.peek(ctx)
 	switch {
-	case t.State == queue.Accepted && q.Ticket.State == queue.Accepted && q.Ticket.ID == t.ID:
-		return r.prolong(ctx, now, s, q.Ticket)
+	case t.State == queue.Accepted && v.Ticket.State == queue.Accepted && v.Ticket.ID == t.ID:
+		return v.prolong(ctx, now)
 	case t.State == queue.Accepted:
 		return Decision{Outcome: Admitted, Ticket: t}
-	case t.State == queue.None && (s.RejectsAll() || r.worthAsking(at, s, queue.Cell{}, 0)):
+	case t.State == queue.None && (v.rules.RejectsAll() || v.conditions.worthAsking(v.at, v.rules, newcomer)):
 		return Decision{Outcome: Rejected}
 	}
 	q.Ticket, q.Aside, q.noEntry = t, true, true
-	d, p := r.Check(now, q)
+	d, p := v.check()
 	if p == nil {
 		return d
 	}
-	var g queue.Grant
-	if !r.failing.Load() {
-		if answer, err := r.putClaim(ctx, now, p.Claim); err == nil {
-			g = answer
-		}
+	return vs.visit(now, &p.request).settle(p, vs.claimNoSlot(ctx, now, p.claim))
+}
+
+// claimNoSlot is the store's word on a claim that asks for no slot: without the store
+// there is none.
+func (vs *visits) claimNoSlot(ctx context.Context, now time.Time, c queue.Claim) queue.Grant {
+	if vs.conditions.outage.failing() {
+		return queue.Grant{}
 	}
-	return r.Settle(now, p, g)
+	g, err := vs.put(ctx, now, c)
+	if err != nil {
+		return queue.Grant{}
+	}
+	return g
 }
 
 // prolong renews the session of an accepted ticket, which lasts as far as the store
 // knows.
-func (r *Room) prolong(ctx context.Context, now time.Time, s *queue.Settings, t queue.Ticket) Decision {
-	at := r.storeTime(now)
-	d, ok := r.stay(at, s, t)
-	if !ok && r.Renew(ctx, now, t.ID) == nil {
-		d, ok = r.stay(at, s, t)
+func (v visit) prolong(ctx context.Context, now time.Time) Decision {
+	d, ok := v.stay()
+	if !ok && v.renewInStore(ctx, now, v.Ticket.ID, v.rules.Renews()) == nil {
+		d, ok = v.stay()
 	}
 	if !ok {
 		return Decision{Outcome: Rejected}
 	}
 	return d
-}
-
-// showUp is a check-in that leaves the visitor's turn for their next request: that
-// one is due then. Whose turn has come already is not counted anew, lest the slot
-// that is kept for them stays empty for as long as they like; and whether a place
-// from before the start was used since is for the store to say, at that request. The
-// caller holds sh.mu.
-func (r *Room) showUp(now queue.Instant, s *queue.Settings, sh *waiterShard, e *slot[shortID], q *Request) Decision {
-	t := q.Ticket
-	if t.LastCheckIn < r.start {
-		return Decision{Outcome: Queued, Ticket: t}
-	}
-	t.LastCheckIn, t.RefreshInterval = now, r.interval(s)
-	bucket := s.BucketOf(t.ArrivedAt)
-	if !r.worthAsking(now, s, queue.Cell{Bucket: bucket, Until: now}, 0) {
-		e = r.entry(now, s, sh, e, &t)
-		r.count(sh, e, s, bucket, &t, q.Hidden)
-		e.more = packDue(ticksOf(now, r.start))
-	}
-	t.RefreshInterval = 0
-	if q.Subject != (queue.ID{}) {
-		sh.remember(&t)
-	}
-	return Decision{Outcome: Queued, Ticket: t, Issue: true}
 }

@@ -73,58 +73,62 @@ func TestTheSameTicketsFromManySidesTakeOneSlotEach(t *testing.T) {
 	assert.Zero(t, n.Waiting)
 }
 
-// slowly is a store that has each Admit wait to be let go on.
-type slowly struct {
+// meanwhile is a store that has something happen while the next Admit is under way. It
+// notes when the calls were made by the room's clock.
+type meanwhile struct {
 	queue.Store
-	entered, goOn chan struct{}
-	admits        atomic.Int64
+	happens func()
+	calls   []queue.Instant
 }
 
-func (s *slowly) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
-	s.admits.Add(1)
-	s.entered <- struct{}{}
-	<-s.goOn
-	return s.Store.Admit(ctx, room, p, claims, grants)
-}
-
-func TestClaimsGatherWhileACallIsUnderWay(t *testing.T) {
-	const people = 500
-	store := &slowly{Store: memstore.New(), entered: make(chan struct{}), goOn: make(chan struct{})}
-	r := newRoom(t, settings(people, people), store)
-	var in atomic.Int64
-	var wg sync.WaitGroup
-	for range people {
-		wg.Go(func() {
-			if r.Visit(context.Background(), start.Time(), room.Request{}).Outcome == room.Admitted {
-				in.Add(1)
-			}
-		})
+func (m *meanwhile) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
+	m.calls = append(m.calls, p.Now)
+	if happens := m.happens; happens != nil {
+		m.happens = nil
+		happens()
 	}
-	done := make(chan struct{})
-	go func() {
-		wg.Wait()
-		close(done)
-	}()
-	for waiting := true; waiting; {
-		select {
-		case <-store.entered:
-			store.goOn <- struct{}{}
-		case <-done:
-			waiting = false
+	return m.Store.Admit(ctx, room, p, claims, grants)
+}
+
+// openMeanwhile opens a room on such a store, which sends to the channel whenever
+// somebody begins to wait.
+func openMeanwhile(t *testing.T, s queue.Settings) (*door, *meanwhile, <-chan struct{}) {
+	t.Helper()
+	store, waits := &meanwhile{Store: memstore.New()}, make(chan struct{})
+	d := openWith(t, room.Config{Settings: s, Store: store, Wait: func(ready <-chan struct{}, _ time.Duration) {
+		waits <- struct{}{}
+		<-ready
+	}})
+	return d, store, waits
+}
+
+func TestClaimsThatComeWhileACallIsUnderWayGoTogetherInTheNext(t *testing.T) {
+	const people, takes = 500, 300 * time.Millisecond
+	d, store, waits := openMeanwhile(t, settings(1+people, 1+people))
+	var asking sync.WaitGroup
+	store.happens = func() {
+		for range people {
+			asking.Go(func() {
+				got := d.room.Visit(context.Background(), start.Time(), room.Request{})
+				assert.Equal(t, room.Admitted, got.Outcome)
+			})
+			<-waits
 		}
+		d.now = d.now.Add(takes)
 	}
-	assert.EqualValues(t, people, in.Load())
-	assert.LessOrEqual(t, store.admits.Load(), int64(people))
+	d.enter()
+	asking.Wait()
+	assert.Equal(t, []queue.Instant{start, start.Add(takes)}, store.calls)
 }
 
 func TestRoomMayBeUsedFromAllSidesAtOnce(t *testing.T) {
 	s := settings(20, 1000)
 	s.SessionDuration = 2 * time.Second
 	s.RefreshInterval, s.QueueTicketTTL = time.Second, 10*time.Second
-	d := open(t, s)
 	var clock atomic.Int64
-	clock.Store(int64(d.now))
+	clock.Store(int64(start))
 	now := func() queue.Instant { return queue.Instant(clock.Load()) }
+	d := openWith(t, room.Config{Settings: s, Store: memstore.New(), Clock: func() time.Time { return now().Time() }})
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

@@ -5,17 +5,42 @@
 //
 // [Room.Visit] reads in that order: is the visitor in already (decided from the
 // ticket alone); if not, are they due; if so, count them, and put a claim to the
-// store if a slot may be theirs.
+// store if a slot may be theirs; then answer.
 //
-//	visit.go, counting.go    the visit: in? due? count, claim, answer
-//	subjects.go              visitors whom the site names, whichever device they use
-//	checkin.go, peek.go      how a visitor stands, with and without a check-in
-//	waiters.go               who checked in lately, and the unreported counts
-//	sessions.go, touch.go    who is in, and what is kept while an answer is under way
-//	revoke.go                whose sessions were ended
-//	batch.go                 the batch: claims that go to the store together
-//	exchange.go, outage.go   the exchange with the store, and what holds without it
-//	numbers.go, turns.go     what visitors are told, and whose turn it is
+// # Parts
+//
+// A [Room] is a facade. It is made of parts, from the top down:
+//
+//	visits      visit.go, subjectvisit.go   in? due? counted, and a claim or an answer
+//	            claim.go, answer.go         what the store is asked, and what becomes of its word
+//	            peek.go, checkin.go         how a visitor stands, without and with a check-in
+//	            renew.go, leave.go          what keeps a session or a place, and what ends it
+//	batcher     batch.go                    claims that go to the store together
+//	exchange    exchange.go, report.go      the conversation with the store
+//	            configure.go, guard.go      configurations; panics of the store
+//	estimates   numbers.go                  what visitors are told
+//	sessions    sessions.go                 who is in, and what is kept while an answer is under way
+//	            sessiontable.go             the ends of sessions
+//	            revocations.go              whose sessions were ended
+//	presence    presence.go, subjects.go    who checked in lately, and where they are counted
+//	            presenceshard.go, cells.go  a part of them, and the unreported counts
+//	outbox      outbox.go                   what else visits leave for the next report
+//	conditions  conditions.go, outage.go    what decisions go by: rules, view, pause, outage
+//	rules       rules.go                    the settings in force, and what follows from them
+//	methods     methods.go, turns.go        what the queueing methods differ in here
+//	storeClock  storeclock.go               the store's time by the node's clock
+//	timing      clock.go                    the node's clock, and how a call waits
+//
+// open.go puts them together. A part guards itself: its callers take no lock for it. It
+// calls the parts below it only; what it has to say to those above it returns, or hands
+// to a func that it was given.
+//
+// # Time
+//
+// There are two clocks. A time.Time is a moment by the node's clock, and is called now; a
+// queue.Instant is a moment by the store's, and the one at which something is done or
+// decided is called at. The storeClock alone turns one into the other. Nothing but the
+// batcher, and the lock of the exchange, reads a clock: where a call has waited.
 //
 // # Locks
 //
@@ -23,10 +48,11 @@
 //
 //  1. that of giving the room a configuration (exchange.configuring);
 //  2. that of the exchange with the store (exchange.mu), held through a call;
-//  3. that of a shard of the waiters;
-//  4. that of a shard of the sessions, or that of what visits write down for the
-//     next report (exchange.noted).
+//  3. that of draining the counts of the presence (presence.draining);
+//  4. that of a shard of the presence, that of a shard of the sessions, and those of the
+//     revocations, the outbox, the estimates and the storeClock: while one of these is
+//     held, none other is taken.
 //
-// The lock of the batch (batch.mu) is held alone. Of the visits, only those whose
-// claims are put to the store wait for the second.
+// The lock of the batcher is held alone. The funcs of a Config are called with the second
+// held. Of the visits, only those whose claims are put to the store wait for that.
 package room

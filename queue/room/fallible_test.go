@@ -326,15 +326,14 @@ func TestWhoseTurnHasNotComeIsAnsweredWithoutTheStore(t *testing.T) {
 
 func TestPanicOfWhoLeadsACallLeavesNobodyWaiting(t *testing.T) {
 	store := newFallible()
-	r, err := room.New(t.Context(), start.Time(), room.Config{
-		Name: "shop", Settings: settings(100, 1000), Store: store, Gather: 20 * time.Millisecond,
+	r := openWith(t, room.Config{
+		Settings: settings(100, 1000), Store: store, Gather: 20 * time.Millisecond,
 		OnStoreChange: func(err error) {
 			if err != nil {
 				panic("a fault of the gate")
 			}
 		},
-	})
-	require.NoError(t, err)
+	}).room
 	store.fail(errGone, nil)
 	var (
 		asking sync.WaitGroup
@@ -358,6 +357,27 @@ func TestPanicOfWhoLeadsACallLeavesNobodyWaiting(t *testing.T) {
 	store.fail(nil, nil)
 	require.NoError(t, r.Sync(t.Context(), start.Time()))
 	assert.Equal(t, room.Admitted, r.Visit(t.Context(), start.Time(), room.Request{}).Outcome)
+}
+
+func TestPanicOfWhoGathersClaimsLeavesNobodyWaiting(t *testing.T) {
+	s := settings(2, 10)
+	s.QueueAll = true
+	panics := true
+	d := openWith(t, room.Config{
+		Settings: s, Store: memstore.New(), Gather: time.Second,
+		Wait: func(<-chan struct{}, time.Duration) {
+			if panics {
+				panic("a fault of the gate")
+			}
+		},
+	})
+	waiting := d.joins(2)
+	s.QueueAll = false
+	d.configure(s)
+	d.pass(interval)
+	assert.Panics(t, func() { d.visit(waiting[0]) }, "it costs one request")
+	panics = false
+	d.isIn(waiting[1])
 }
 
 // A report that makes a store panic whenever it is sent is not sent for ever.

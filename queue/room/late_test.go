@@ -89,15 +89,22 @@ func (s *blocking) Sync(ctx context.Context, room string, p *queue.Report) (*que
 
 func TestClaimsThatWaitForACallUnderWayAreTimedByTheirOwn(t *testing.T) {
 	const hold = 400 * time.Millisecond
-	store := &blocking{Store: memstore.New()}
-	d := openOn(t, settings(1, 1000), store)
+	store := &blocking{Store: memstore.New(), goOn: make(chan struct{})}
+	now := start
+	d := openWith(t, room.Config{
+		Settings: settings(1, 1000), Store: store, Clock: func() time.Time { return now.Time() },
+		Wait: func(ready <-chan struct{}, _ time.Duration) {
+			now = now.Add(hold)
+			close(store.goOn)
+			<-ready
+		},
+	})
 	entered := make(chan struct{})
-	store.entered, store.goOn = entered, make(chan struct{})
+	store.entered = entered
 	var group sync.WaitGroup
 	group.Go(func() { assert.NoError(t, d.room.Sync(t.Context(), start.Time())) })
 	<-entered
-	time.AfterFunc(hold, func() { close(store.goOn) })
 	assert.Equal(t, room.Admitted, d.arrive().Outcome)
 	group.Wait()
-	assert.GreaterOrEqual(t, store.told.Sub(start), hold/2)
+	assert.Equal(t, start.Add(hold), store.told)
 }

@@ -324,3 +324,22 @@ func TestReplayingOldTicketsWinsNoMoreThanPoliteWaiting(t *testing.T) {
 	band := 3.3 * math.Sqrt(rate*(1-rate)*rounds)
 	assert.InDelta(t, rate*rounds, won, band, "polite rate %.3f", rate)
 }
+
+func TestEveryMethodHasTurnsAndWaits(t *testing.T) {
+	for _, name := range queue.Method(0).Choices() {
+		s := settings(1, 10)
+		require.NoError(t, s.Method.UnmarshalText([]byte(name)))
+		d := open(t, s)
+		for range 3 {
+			d.arrive()
+		}
+		d.pass(5 * time.Second)
+		n := d.stand()
+		waits := !s.AdmitsEveryone() && !s.RejectsAll()
+		assert.Equal(t, waits, n.Waiting == 2, name)
+		assert.Equal(t, waits, n.Wait(d.now).Known, name)
+		_, known := n.Ahead(d.now)
+		assert.Equal(t, s.Method.OrdersBuckets(), known, name)
+		assert.True(t, d.room.Turns().None(), "%s: there is no slot", name)
+	}
+}

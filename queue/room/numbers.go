@@ -1,9 +1,11 @@
 package room
 
 import (
-	"context"
+	"cmp"
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -42,90 +44,105 @@ type LineNumbers struct {
 	Preferred int    // how many wait with a higher priority
 }
 
-// Numbers returns the latest numbers.
-func (r *Room) Numbers() *Numbers { return r.numbers.Load() }
+// estimates are what visitors are told.
+type estimates struct {
+	numbers atomic.Pointer[Numbers]
 
-// CurrentNumbers syncs and returns how the room stands now, rather than what visitors
-// were last told.
-func (r *Room) CurrentNumbers(ctx context.Context, now time.Time) (*Numbers, error) {
-	v, err := r.sync(ctx, now)
-	if err != nil {
-		return nil, err
-	}
-	return r.newNumbers(v), nil
+	mu    sync.Mutex    // held while the numbers change
+	began queue.Instant // since when people wait without a break; 0 if nobody does
 }
 
-// renewNumbers replaces numbers that are too old. The caller holds exchange.mu.
-func (r *Room) renewNumbers(v *queue.View) {
+// renew replaces numbers that are too old, now that the store tells how the room stands.
+func (e *estimates) renew(v *queue.View, rules *rules, paused bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	switch {
 	case v.Present == 0:
-		r.began.Store(0)
-	case r.began.Load() == 0:
-		r.began.Store(int64(v.Now))
+		e.began = 0
+	case e.began == 0:
+		e.began = v.Now
 	}
-	old := r.numbers.Load()
-	fresh := v.Now.Sub(old.At) < numbersLast && (!old.JustBegan || old.Waiting == 0) && old.Incomplete == v.Incomplete()
-	if fresh && old.Settings == r.Settings() && old.Paused == r.paused.Load() && (old.Waiting > 0 || v.Present == 0) {
-		return
+	if old := e.numbers.Load(); !old.fresh(v) || old.Settings != rules.Settings || old.Paused != paused {
+		e.numbers.Store(newNumbers(v, rules, paused, e.began))
 	}
-	r.numbers.Store(r.newNumbers(v))
 }
 
-func (r *Room) newNumbers(v *queue.View) *Numbers {
-	s, paused, began := r.Settings(), r.paused.Load(), queue.Instant(r.began.Load())
-	n := &Numbers{At: v.Now, Settings: s, Paused: paused, JustBegan: began == 0 || v.Now.Sub(began) < lineSettles, Incomplete: v.Incomplete(),
+// current are the numbers as the room stands, rather than what visitors were last told.
+func (e *estimates) current(v *queue.View, rules *rules, paused bool) *Numbers {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return newNumbers(v, rules, paused, e.began)
+}
+
+// doubt has visitors be told that nobody knows what they would be, while the store does
+// not answer.
+func (e *estimates) doubt() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := *e.numbers.Load()
+	n.Incomplete, n.Rate = true, 0
+	e.numbers.Store(&n)
+}
+
+func newNumbers(v *queue.View, rules *rules, paused bool, began queue.Instant) *Numbers {
+	return &Numbers{At: v.Now, Settings: rules.Settings, Paused: paused, Rate: rate(v, rules, paused),
+		JustBegan: began == 0 || v.Now.Sub(began) < lineSettles, Incomplete: v.Incomplete(),
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: queue.Reserve(v.Open, v.Buckets), Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
-	switch {
-	case s.QueueAll || s.Method == queue.Reject || paused || v.Recovering:
-	case v.RateKnown:
-		n.Rate = v.Rate
-	default:
-		sessionsPerMinute := float64(s.TotalActiveUsers) / s.SessionLasts(0).Minutes()
-		n.Rate = min(float64(s.NewUsersPerMinute), sessionsPerMinute)
-	}
-	return n
 }
 
-// doubtNumbers has visitors be told that nobody knows what they would be, while the
-// store does not answer. The caller holds exchange.mu.
-func (r *Room) doubtNumbers() {
-	n := *r.numbers.Load()
-	n.Incomplete, n.Rate = true, 0
-	r.numbers.Store(&n)
+// rate is how many admissions per minute are expected.
+func rate(v *queue.View, rules *rules, paused bool) float64 {
+	switch {
+	case rules.AdmitsNobody() || paused || v.Recovering:
+		return 0
+	case v.RateKnown:
+		return v.Rate
+	}
+	sessionsPerMinute := float64(rules.TotalActiveUsers) / rules.SessionLasts(0).Minutes()
+	return min(float64(rules.NewUsersPerMinute), sessionsPerMinute)
+}
+
+// fresh reports whether visitors may still be told n.
+func (n *Numbers) fresh(v *queue.View) bool {
+	switch {
+	case v.Now.Sub(n.At) >= numbersLast || n.Incomplete != v.Incomplete():
+		return false
+	case n.Waiting == 0:
+		return v.Present == 0
+	}
+	return !n.JustBegan
 }
 
 // Queueing reports whether people wait, or would have to.
 func (n *Numbers) Queueing() bool {
-	if n.Settings.Method == queue.Passthrough && !n.Settings.QueueAll {
-		return false
-	}
-	return n.Waiting > 0 || n.Open == 0 || n.Paused
+	return !n.Settings.AdmitsEveryone() && (n.Waiting > 0 || n.Open == 0 || n.Paused)
 }
 
 // Ahead counts the people present in line before a visitor who arrived then,
 // by the room's method. It is known in fifo only, while the store answers.
 func (n *Numbers) Ahead(arrived queue.Instant) (people int, known bool) {
-	if n.Settings.Method != queue.FIFO || n.Incomplete {
+	if !n.Settings.Method.OrdersBuckets() || n.Incomplete {
 		return 0, false
 	}
 	people, _ = n.ahead(arrived)
 	return people, true
 }
 
-// ahead counts the people in earlier buckets, and those of the visitor's own.
-func (n *Numbers) ahead(arrived queue.Instant) (people, own int) {
-	bucket := n.Settings.BucketOf(arrived)
-	i, found := slices.BinarySearchFunc(n.Buckets, bucket, func(b queue.Reserved, at queue.Instant) int { return int(b.Bucket - at) })
+// ahead counts the people in earlier buckets, and those beside a visitor in their own.
+func (n *Numbers) ahead(arrived queue.Instant) (people, beside int) {
+	i, found := slices.BinarySearchFunc(n.Buckets, n.BucketOf(arrived), func(b queue.Reserved, at queue.Instant) int { return cmp.Compare(b.Bucket, at) })
 	switch {
 	case found:
 		return n.Buckets[i].Ahead, n.Buckets[i].Waiting
 	case i < len(n.Buckets):
 		return n.Buckets[i].Ahead, 0
-	default:
-		return n.Waiting, 0
 	}
+	return n.Waiting, 0
 }
+
+// BucketOf is where a visitor who arrived then is counted.
+func (n *Numbers) BucketOf(arrived queue.Instant) queue.Instant { return n.Settings.BucketOf(arrived) }
 
 // Wait is an estimated wait in whole minutes, rounded up. Nothing is known of
 // it when nobody is being let in.
@@ -141,22 +158,12 @@ type Wait struct {
 // longestWait keeps absurd estimates within an int of any size: ten years.
 const longestWait = 10 * 365 * 24 * 60
 
-// Wait estimates the wait of a visitor who arrived then: in fifo the people
-// ahead, with half of those in the visitor's own bucket, and one at least, over
-// the admissions per minute; in random n(p) = log(1-p) / log(1-P), where P is the chance to be
-// let in during a minute.
+// Wait estimates the wait of a visitor who arrived then, by the room's method.
 func (n *Numbers) Wait(arrived queue.Instant) Wait {
 	if n.Rate <= 0 || n.JustBegan {
 		return Wait{}
 	}
-	if n.Settings.Method == queue.Random {
-		chance := n.Rate / float64(max(n.Waiting, 1))
-		w := Wait{Known: true, P25: minutesFor(.25, chance), P50: minutesFor(.5, chance), P75: minutesFor(.75, chance)}
-		w.Minutes = w.P50
-		return w
-	}
-	people, own := n.ahead(arrived)
-	return Wait{Known: true, Minutes: wholeMinutes(max(float64(people)+float64(own-1)/2, 1) / n.Rate)}
+	return methodOf(&n.Settings).wait(n, arrived)
 }
 
 // WaitAt estimates the wait of a visitor with a place in the exact line.
@@ -169,14 +176,6 @@ func (n *Numbers) WaitAt(p queue.Place) Wait {
 
 // LongestWait estimates the wait of a visitor who arrives now.
 func (n *Numbers) LongestWait() Wait { return n.Wait(n.At.Add(n.Settings.Bucket)) }
-
-// minutesFor is how many minutes it takes to be let in with probability p.
-func minutesFor(p, chance float64) int {
-	if chance >= 1 {
-		return 1
-	}
-	return wholeMinutes(math.Log1p(-p) / math.Log1p(-chance))
-}
 
 func wholeMinutes(minutes float64) int {
 	// A product that should be whole may come out a hair above it.

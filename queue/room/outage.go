@@ -1,46 +1,43 @@
 package room
 
-import "github.com/anteroom-gate/anteroom/queue"
+import (
+	"sync/atomic"
 
-// storeAnswered tells of the store's going and coming back, once each, and
-// returns err. The caller holds exchange.mu.
-func (r *Room) storeAnswered(err error) error {
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// outage is whether the store answers, and what was decided without it.
+type outage struct {
+	lasts      atomic.Bool
+	unanswered atomic.Uint64 // calls
+	letIn      atomic.Uint64 // visitors
+	spare      atomic.Int64  // admissions that Share allows until the store answers
+}
+
+// failing reports whether the store left the last call unanswered.
+func (o *outage) failing() bool { return o.lasts.Load() }
+
+// answered takes in how a call has ended, and says whether an outage has begun or ended
+// with it.
+func (o *outage) answered(err error) bool {
 	if err != nil {
-		r.errors.Add(1)
-		if !r.failing.Load() {
-			r.doubtNumbers()
-		}
+		o.unanswered.Add(1)
 	}
-	if failing := err != nil; r.failing.Swap(failing) != failing && r.onChange != nil {
-		r.onChange(err)
-	}
-	return err
+	return o.lasts.Swap(err != nil) != (err != nil)
 }
 
-// StoreFailing reports whether the store left the last call unanswered.
-func (r *Room) StoreFailing() bool { return r.failing.Load() }
+// spareFor sets how many visitors Share lets in until the store has answered again.
+func (o *outage) spareFor(visitors int) { o.spare.Store(int64(visitors)) }
 
-// StoreErrors counts the calls that the store has left unanswered, and the
-// visitors who were let in meanwhile by the room's policy.
-func (r *Room) StoreErrors() (calls, letIn uint64) { return r.errors.Load(), r.letInBlindly.Load() }
-
-// withoutStore decides a claim by the room's policy.
-func (r *Room) withoutStore(now queue.Instant, c queue.Claim) queue.Grant {
-	s := r.settings.Load()
-	if s.OnStoreError == queue.Hold || !r.worthAsking(now, s, c.Cell, c.Number) || s.OnStoreError == queue.Share && r.spare.Add(-1) < 0 {
-		return queue.Grant{}
+// letsIn decides by a room's policy about a visitor for whom there seems to be a slot.
+func (o *outage) letsIn(policy queue.ErrorPolicy) bool {
+	if policy == queue.Hold || policy == queue.Share && o.spare.Add(-1) < 0 {
+		return false
 	}
-	r.letInBlindly.Add(1)
-	expires := now.Add(s.SessionLasts(r.slack))
-	r.sessions.note(now, c.ID, expires, false)
-	r.exchange.noted.Lock()
-	r.exchange.alone.Add(queue.Admissions{Minute: now.Floor(queue.AllowancePeriod), Visitors: 1})
-	r.exchange.noted.Unlock()
-	if !c.Newcomer() {
-		sh := r.waiters.shard(c.ID)
-		sh.mu.Lock()
-		sh.change(c.Cell.Bucket, ticksOf(c.Cell.Until, r.start), -1)
-		sh.mu.Unlock()
-	}
-	return queue.Grant{Verdict: queue.Granted, AcceptedAt: now, Expires: expires}
+	o.letIn.Add(1)
+	return true
 }
+
+// counts are the calls that were left unanswered, and the visitors let in without the
+// store.
+func (o *outage) counts() (calls, letIn uint64) { return o.unanswered.Load(), o.letIn.Load() }

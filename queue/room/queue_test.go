@@ -17,9 +17,7 @@ var start = queue.At(time.Date(2021, 5, 27, 15, 54, 0, 0, time.UTC))
 
 func newRoom(t testing.TB, s queue.Settings, store queue.Store) *room.Room {
 	t.Helper()
-	r, err := room.New(context.Background(), start.Time(), room.Config{Name: "shop", Settings: s, Store: store})
-	require.NoError(t, err)
-	return r
+	return openOn(t, s, store).room
 }
 
 // door is a room, and the time at its door.
@@ -37,16 +35,22 @@ func open(t testing.TB, s queue.Settings) *door {
 
 func openOn(t testing.TB, s queue.Settings, store queue.Store) *door {
 	t.Helper()
-	return &door{TB: t, room: newRoom(t, s, store), now: start}
+	return openWith(t, room.Config{Settings: s, Store: store})
 }
 
-// openWith opens a room that is made of c.
+// openWith opens a room that is made of c, whose clock is the time at the door
+// unless it has another.
 func openWith(t testing.TB, c room.Config) *door {
 	t.Helper()
+	d := &door{TB: t, now: start}
 	c.Name = "shop"
-	r, err := room.New(context.Background(), start.Time(), c)
+	if c.Clock == nil {
+		c.Clock = func() time.Time { return d.now.Time() }
+	}
+	var err error
+	d.room, err = room.New(context.Background(), start.Time(), c)
 	require.NoError(t, err)
-	return &door{TB: t, room: r, now: start}
+	return d
 }
 
 // pass lets time go by, and the room sync before and after.

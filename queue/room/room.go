@@ -2,80 +2,22 @@ package room
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// Config is what a Room is made of.
-type Config struct {
-	Name     string         // required; letters, digits, -, _ and .
-	Settings queue.Settings // zero durations take their defaults
-	Store    queue.Store    // required; outlives the Room
-
-	// Gather is how long claims of people who wait are collected before they are
-	// put to the store in one call; default none, which suits a store in the
-	// same process. Newcomers to an open room do not wait for it.
-	Gather time.Duration
-
-	// Slack is how much longer than it is told the store counts sessions; default
-	// none, which suits a store in the same process.
-	Slack time.Duration
-
-	// Uint64 is the source of ids and jitter; default math/rand/v2's.
-	Uint64 func() uint64
-
-	// OnStoreChange, if set, is told once when the store stops answering, with
-	// the error, and once with nil when it answers again.
-	OnStoreChange func(err error)
-
-	// OnConfigure, if set, is told of every configuration that another node has
-	// given the room.
-	OnConfigure func(queue.Configuration)
-
-	// OnLeave, if set, is told of every visitor who has said goodbye, at whichever
-	// node: for one who is here all the same, a visit with Returned takes it back.
-	OnLeave func(queue.ID)
-}
-
 // Room is one room on one node. Its methods may be called concurrently; now is
 // always the moment of the call by the node's clock, which never goes back; an Instant is
 // a moment by the store's.
 type Room struct {
-	name        string
-	store       queue.Store
-	uint64      func() uint64
-	gather      time.Duration
-	slack       time.Duration
-	onChange    func(error)
-	onConfigure func(queue.Configuration)
-	onLeave     func(queue.ID)
-
-	settings atomic.Pointer[queue.Settings]
-	memory   atomic.Pointer[memory]
-	paused   atomic.Bool
-	view     atomic.Pointer[view]
-	numbers  atomic.Pointer[Numbers]
-	revoked  atomic.Pointer[map[queue.ID]queue.Instant]
-	clock    atomic.Int64 // what the store's clock is ahead of the node's, in milliseconds
-
-	start       queue.Instant // of the ticks in the tables; before any visit
-	waiters     *waiters
-	hasSubjects atomic.Bool // the site has named somebody, and their tickets are looked up
-	sessions    *sessions
-	answers     *sessions // whose slots answers under way keep after a fixed session has ended
-	batch       batch
-
-	began        atomic.Int64 // since when people wait without a break; 0 if nobody does
-	failing      atomic.Bool
-	errors       atomic.Uint64 // calls that the store left unanswered
-	letInBlindly atomic.Uint64 // visitors let in without the store
-	spare        atomic.Int64  // admissions that Share allows until the store answers
-	exchange     exchange
+	name       string
+	clock      *storeClock
+	conditions *conditions
+	outbox     *outbox
+	exchange   *exchange
+	estimates  *estimates
+	visits     *visits
 }
 
 // New returns a room that has made itself known to its store at now. A room
@@ -83,120 +25,168 @@ type Room struct {
 // on as it was configured. It fails if the settings are out of bounds or the
 // store does not answer.
 func New(ctx context.Context, now time.Time, c Config) (*Room, error) {
-	if c.Name == "" || c.Store == nil {
-		return nil, errors.New("a room needs a name and a store")
-	}
-	if c.Uint64 == nil {
-		c.Uint64 = rand.Uint64
-	}
-	settings := c.Settings.WithDefaults()
-	if err := settings.Validate(); err != nil {
-		return nil, fmt.Errorf("configuring room %q: %w", c.Name, err)
-	}
-	r := &Room{
-		name: c.Name, store: guarded{c.Store}, uint64: c.Uint64, gather: c.Gather, slack: c.Slack,
-		onChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
-	}
-	r.exchange.node, r.exchange.own = c.Uint64(), map[queue.Cell]int{}
-	r.batch.hurry = make(chan struct{}, 1)
-	r.settings.Store(&settings)
-	r.memory.Store(&memory{lasts: (&queue.Configuration{Settings: settings}).Remembers()})
-	r.view.Store(&view{})
-	r.numbers.Store(&Numbers{})
-	if err := patiently(func() error { return r.introduce(ctx, now) }); err != nil {
+	c, err := c.complete()
+	if err != nil {
 		return nil, err
 	}
-	if r.Configuration().Version == 0 {
-		if err := r.Configure(ctx, now, queue.Configuration{Settings: settings}); err != nil && !errors.Is(err, queue.ErrConflict) {
-			return nil, err
-		}
-	}
-	return r, patiently(func() error { return r.Sync(ctx, now) })
-}
-
-// patiently tries a first call to the store some times: while many gates start
-// at once, one may take longer than its budget.
-func patiently(call func() error) (err error) {
-	for range 10 {
-		if err = call(); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-// storeTime is the store's clock at a moment of the node's.
-func (r *Room) storeTime(now time.Time) queue.Instant {
-	return queue.At(now) + queue.Instant(r.clock.Load())
+	return open(ctx, now, c)
 }
 
 // Name returns the room's name.
 func (r *Room) Name() string { return r.name }
 
-// Settings returns the limits and switches in force.
-func (r *Room) Settings() queue.Settings { return *r.settings.Load() }
+// Visit decides about a request at now. Visitors who are in, who ask early, or
+// whose turn has not come are answered without a call to the store; but it is
+// asked once about a place from before the room was made.
+func (r *Room) Visit(ctx context.Context, now time.Time, q Request) Decision {
+	return r.visits.decide(ctx, now, q)
+}
 
-// Suspended reports whether the room is not used for now.
-func (r *Room) Suspended() bool { return r.settings.Load().Suspended }
+// CheckIn is a visit that lets nobody in. It renews the session of an accepted ticket,
+// and is a check-in of a waiting one. A visitor who has neither gets a place if they have
+// to wait, and nothing if a slot is open to them. A visitor whose turn has come may take
+// the slot with their next request.
+func (r *Room) CheckIn(ctx context.Context, now time.Time, q Request) Decision {
+	return r.visits.checkInOnly(ctx, now, q)
+}
 
-// Pause stops admissions, or lets them go on, without touching the settings:
-// for a time in which the origin does not answer.
-func (r *Room) Pause(paused bool) { r.paused.Store(paused) }
+// Peek tells how a visitor stands at now, and changes nothing: it is no check-in
+// and renews no session. The ticket's State is None for a visitor who is neither in
+// nor in line. Its times are as far as this node and the store know: AcceptedAt may
+// be zero, and so may the Place of somebody in an exact line, while the store does
+// not answer.
+func (r *Room) Peek(ctx context.Context, now time.Time, q Request) (queue.Ticket, queue.Place) {
+	return r.visits.visit(now, &q).peek(ctx)
+}
 
-// Occupancy is what keeps a visitor in the room.
-func (r *Room) Occupancy() queue.Occupancy { return r.settings.Load().Occupancy }
-
-// SessionLasts is how long a session outlives what renews it.
-func (r *Room) SessionLasts() time.Duration { return r.settings.Load().SessionLasts(r.slack) }
+// DueIn is how long after now the next check-in of a waiting ticket counts;
+// negative if it would have counted before.
+func (r *Room) DueIn(now time.Time, t queue.Ticket) time.Duration {
+	return t.Due().Sub(r.clock.at(now))
+}
 
 // Leave stops counting a waiting visitor who has said goodbye. They keep the
 // place in their ticket, and are counted again when they come back; a place in an
 // exact line they keep for LineReturn. A subject may wait with another device, and
 // counts until their next check-in is missed.
-func (r *Room) Leave(now time.Time, t queue.Ticket) {
-	if t.State != queue.Waiting {
-		return
-	}
-	if r.isSubject(&t) {
-		return
-	}
-	at := r.storeTime(now)
-	if !r.uncount(at, t) && t.Number == 0 {
-		return
-	}
-	r.exchange.noted.Lock()
-	defer r.exchange.noted.Unlock()
-	// Nodes are told of so many only, and anybody can say goodbye as often as they
-	// like: whoever is beyond leaves when their next check-in is missed.
-	if len(r.exchange.left) < queue.MaxLeft {
-		r.exchange.left = append(r.exchange.left, queue.Departure{ID: t.ID, At: at})
-	}
+func (r *Room) Leave(now time.Time, t queue.Ticket) { r.visits.leave(now, t) }
+
+// Turns returns those whose turn has come. In random there are none.
+func (r *Room) Turns() Turns { return r.conditions.turns() }
+
+// Touch keeps an accepted visitor's session active at now: for an answer of theirs
+// that is still under way. It returns whether the session lasts; one that is over
+// stays over.
+//
+// A fixed session is not extended. Its slot alone is kept while the answer lasts, so
+// that nobody else is let in meanwhile; the visitor's next request finds the session
+// over.
+func (r *Room) Touch(now time.Time, t queue.Ticket) bool { return r.visits.touch(now, t) }
+
+// TouchIn is how long after now an answer that is under way is to be touched for the
+// first time, well before its visitor's session ends.
+func (r *Room) TouchIn(now time.Time, t queue.Ticket) time.Duration {
+	return r.conditions.rules.Load().touchIn(t.Expires.Sub(r.clock.at(now)))
 }
 
-// Prefer gives a visitor in the exact line a priority, and whoever is not in it
-// none.
+// TouchEvery is how often an answer is touched from then on.
+func (r *Room) TouchEvery() time.Duration { return r.conditions.rules.Load().touchEvery() }
+
+// Connect keeps the seat of a visitor whose connection has been made at now, and
+// says whether they have it. A store that several gates share keeps a seat for longer
+// than a gate knows, so it is asked where the gate knows of none.
+func (r *Room) Connect(ctx context.Context, now time.Time, t queue.Ticket) bool {
+	return r.visits.connect(ctx, now, t)
+}
+
+// Renew does what a request of the visitor would for what they have: it renews
+// the session of an id, as far as requests do in the room, and is a check-in of a
+// place in the exact line. It lets nobody in.
+func (r *Room) Renew(ctx context.Context, now time.Time, id queue.ID) error {
+	return r.visits.renewInStore(ctx, now, id, r.conditions.rules.Load().Renews())
+}
+
+// Revoke ends an accepted visitor's session at now. Tickets that tell of it are
+// void from then on.
+func (r *Room) Revoke(now time.Time, t queue.Ticket) { r.visits.revoke(now, t) }
+
+// Remove ends the session of an id, or takes it out of the exact line, and says
+// whether it was in either. Tickets that tell of it are void from then on, for a
+// session's duration at least.
+func (r *Room) Remove(ctx context.Context, now time.Time, id queue.ID) (bool, error) {
+	was, err := r.visits.remove(ctx, now, id)
+	if !was {
+		return false, err
+	}
+	return true, r.Sync(ctx, now)
+}
+
+// Prefer gives a visitor in the exact line a priority. For a visitor who is not in it,
+// it does nothing.
 func (r *Room) Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error {
-	r.exchange.noted.Lock()
-	r.exchange.preferred = append(r.exchange.preferred, queue.Priority{ID: id, Priority: priority})
-	r.exchange.noted.Unlock()
+	r.outbox.prefer(id, priority)
 	return r.Sync(ctx, now)
 }
 
 // Roll returns who is in the room and in its exact line: of the given ids, or
 // without any, of all, at most MaxRoll each.
 func (r *Room) Roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error) {
-	roll, err := r.store.Roll(ctx, r.name, ids)
-	if err != nil {
-		return nil, fmt.Errorf("asking the store who is in room %q: %w", r.name, err)
-	}
-	return roll, nil
+	return r.exchange.roll(ctx, ids...)
 }
 
-func (r *Room) newID() queue.ID {
-	var id queue.ID
-	hi, lo := r.uint64(), r.uint64()
-	for i := range 8 {
-		id[i], id[8+i] = byte(hi>>(8*i)), byte(lo>>(8*i))
-	}
-	return id
+// Sync reports to the store what this node has seen and takes in how the room
+// stands. Call it about once a second; for a store in the same process, ten
+// times.
+func (r *Room) Sync(ctx context.Context, now time.Time) error {
+	_, err := r.exchange.sync(ctx, now)
+	return err
 }
+
+// Numbers returns the latest numbers.
+func (r *Room) Numbers() *Numbers { return r.estimates.numbers.Load() }
+
+// CurrentNumbers syncs and returns how the room stands now, rather than what visitors
+// were last told.
+func (r *Room) CurrentNumbers(ctx context.Context, now time.Time) (*Numbers, error) {
+	v, err := r.exchange.sync(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	return r.estimates.current(v, r.conditions.rules.Load(), r.conditions.paused.Load()), nil
+}
+
+// Configuration returns the configuration in force.
+func (r *Room) Configuration() queue.Configuration { return r.conditions.rules.Load().configuration }
+
+// Configure changes what the room goes by, on every node: the Settings, with
+// their zero durations set to their defaults, and what c says of them. Nobody
+// is thrown out, and nobody is admitted until there is room by the new limits.
+// It fails, and changes nothing, if the settings are out of bounds or the store
+// does not answer; with ErrConflict, if another node was first: then the room
+// has that one's configuration.
+func (r *Room) Configure(ctx context.Context, now time.Time, c queue.Configuration) error {
+	return r.exchange.configure(ctx, now, c)
+}
+
+// Settings returns the limits and switches in force.
+func (r *Room) Settings() queue.Settings { return r.conditions.rules.Load().Settings }
+
+// Suspended reports whether the room is not used for now.
+func (r *Room) Suspended() bool { return r.conditions.rules.Load().Suspended }
+
+// Occupancy is what keeps a visitor in the room.
+func (r *Room) Occupancy() queue.Occupancy { return r.conditions.rules.Load().Occupancy }
+
+// SessionLasts is how long a session outlives what renews it.
+func (r *Room) SessionLasts() time.Duration { return r.conditions.rules.Load().sessionLasts() }
+
+// Pause stops admissions, or lets them go on, without touching the settings:
+// for a time in which the origin does not answer.
+func (r *Room) Pause(paused bool) { r.conditions.paused.Store(paused) }
+
+// StoreFailing reports whether the store left the last call unanswered.
+func (r *Room) StoreFailing() bool { return r.conditions.outage.failing() }
+
+// StoreErrors counts the calls that the store has left unanswered, and the
+// visitors who were let in meanwhile by the room's policy.
+func (r *Room) StoreErrors() (calls, letIn uint64) { return r.conditions.outage.counts() }

@@ -1,137 +1,104 @@
 package room
 
 import (
-	"sync"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// sessions are the accepted visitors whom this node has seen, and until when
-// each may stay. It is sharded by id; a shard holds its own unreported ones.
+// sessions are the accepted visitors whom this node has seen: until when each may
+// stay, whose slots are kept for an answer under way, and whose session was ended.
 type sessions struct {
-	start   queue.Instant // of the ticks
-	shards  [shards]sessionShard
-	changed shardSet // that may have unreported sessions
+	seen    sessionTable
+	answers sessionTable // what keeps the slots of fixed sessions that have ended
+	revoked revocations
 }
 
-type sessionShard struct {
-	mu      sync.Mutex
-	table   table[wholeID] // until: the session's end; more: unreported
-	changed []queue.ID     // those whose entry says unreported
-	_       [64]byte
+func newSessions(start queue.Instant) *sessions {
+	return &sessions{seen: sessionTable{start: start}, answers: sessionTable{start: start}}
 }
 
-const unreported = 1
-
-func newSessions(start queue.Instant) *sessions { return &sessions{start: start} }
-
-func (s *sessions) shard(id queue.ID) *sessionShard { return &s.shards[id[15]%shards] }
-
-// phase is where in a tick the sessions of an id end: spread over all of it, so
-// that nobody gains by asking just after a tick, when slots would come free.
-func phase(id queue.ID) time.Duration {
-	return (time.Duration(id[14]) * tick / 256).Truncate(time.Millisecond)
+// expires returns until when id may stay, as far as this node knows; zero for an id
+// whose session is over or was never seen.
+func (s *sessions) expires(at queue.Instant, id queue.ID) queue.Instant {
+	return s.seen.expires(at, id)
 }
 
-// end is the session's end that an entry tells of.
-func (s *sessions) end(e *slot[wholeID]) queue.Instant {
-	return afterTicks(s.start, e.until).Add(phase(queue.ID(e.key)))
+// learn takes in what the store says: that id may stay until a moment.
+func (s *sessions) learn(at queue.Instant, id queue.ID, until queue.Instant) {
+	s.seen.learn(at, id, until)
 }
 
-// renew takes down that id may stay until expires at least, rounded up to its
-// phase of a tick, which keeps most requests of a busy visitor from writing. The
-// store is told.
-func (s *sessions) renew(now queue.Instant, id queue.ID, expires queue.Instant) {
-	s.note(now, id, expires.Add(tick-time.Millisecond), false)
+// add takes in that id may stay until a moment, which the store is to be told.
+func (s *sessions) add(at queue.Instant, id queue.ID, until queue.Instant) { s.seen.add(at, id, until) }
+
+// renew has id stay for a session from now on. The store is to be told.
+func (s *sessions) renew(at queue.Instant, rules *rules, id queue.ID) (until queue.Instant) {
+	until = at.Add(rules.SessionDuration)
+	s.seen.renew(at, id, until)
+	return until
 }
 
-// note takes down that id may stay until expires, rounded down to its phase of a
-// tick: nobody stays here for longer than by a store that knows just that. What it
-// does not know is to be reported.
-func (s *sessions) note(now queue.Instant, id queue.ID, expires queue.Instant, known bool) {
-	at, until := ticksOf(now, s.start), ticksOf(expires.Add(-phase(id)), s.start)
-	sh := s.shard(id)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	e := sh.table.find(wholeID(id), at)
-	if e == nil {
-		e = sh.table.add(wholeID(id), at)
-		e.until, e.more = 0, 0
+// touch keeps the session of an accepted visitor, or the slot of a fixed one, for an
+// answer of theirs that is under way. It returns whether the session lasts.
+func (s *sessions) touch(at queue.Instant, rules *rules, t *queue.Ticket) bool {
+	switch {
+	case t.State != queue.Accepted || s.isRevoked(t.ID, at):
+		return false
+	case t.Uncounted:
+		return t.Expires > at
+	case t.Expires <= at && s.seen.expires(at, t.ID) <= at && s.answers.expires(at, t.ID) <= at:
+		return false
 	}
-	if until <= e.until {
-		return
-	}
-	e.until = until
-	if !known && e.more != unreported {
-		e.more = unreported
-		sh.changed = append(sh.changed, id)
-		if len(sh.changed) == 1 {
-			s.changed.add(int(id[15] % shards))
-		}
-	}
+	s.kept(rules).renew(at, t.ID, at.Add(rules.touchLasts()))
+	return true
 }
 
-// expires returns until when id may stay, as far as this node knows; zero for
-// an id whose session is over or was never seen.
-func (s *sessions) expires(now queue.Instant, id queue.ID) queue.Instant {
-	sh := s.shard(id)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if e := sh.table.find(wholeID(id), ticksOf(now, s.start)); e != nil {
-		return s.end(e)
+// kept is where a touch writes down what it keeps.
+func (s *sessions) kept(rules *rules) *sessionTable {
+	if rules.FixedSessions() {
+		return &s.answers
 	}
-	return 0
+	return &s.seen
 }
 
-// remove forgets the session of id.
-func (s *sessions) remove(now queue.Instant, id queue.ID) {
-	sh := s.shard(id)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if e := sh.table.find(wholeID(id), ticksOf(now, s.start)); e != nil {
-		e.until, e.more = 0, 0
+// isRevoked reports whether the session of id was ended, and tickets that tell of it
+// are void.
+func (s *sessions) isRevoked(id queue.ID, at queue.Instant) bool { return s.revoked.has(id, at) }
+
+// revoke ends the session that an accepted ticket tells of. Tickets of the id are void
+// until any that there may be has expired, and for so long at least.
+func (s *sessions) revoke(at queue.Instant, t *queue.Ticket, atLeast time.Duration) {
+	until := max(t.Expires, s.seen.expires(at, t.ID), at.Add(atLeast))
+	s.revoked.add(at, queue.Session{ID: t.ID, Expires: until})
+	s.remove(at, t.ID)
+}
+
+// learnRevoked takes in the sessions that the store says were ended.
+func (s *sessions) learnRevoked(at queue.Instant, ended []queue.Session) {
+	s.revoked.learn(at, ended)
+	for _, e := range ended {
+		s.remove(at, e.ID)
 	}
 }
 
-// drain appends the unreported sessions to list.
-func (s *sessions) drain(now queue.Instant, list []queue.Session) []queue.Session {
-	for i := range s.changed.drain() {
-		sh := &s.shards[i]
-		sh.mu.Lock()
-		for _, id := range sh.changed {
-			if e := sh.table.find(wholeID(id), ticksOf(now, s.start)); e != nil && e.more == unreported {
-				e.more = 0
-				list = append(list, queue.Session{ID: id, Expires: s.end(e)})
-			}
-		}
-		sh.changed = sh.changed[:0]
-		sh.mu.Unlock()
-	}
-	return list
+func (s *sessions) remove(at queue.Instant, id queue.ID) {
+	s.seen.remove(at, id)
+	s.answers.remove(at, id)
 }
 
-// all appends every session that lasts to list.
-func (s *sessions) all(now queue.Instant, list []queue.Session) []queue.Session {
-	at := ticksOf(now, s.start)
-	for i := range s.shards {
-		sh := &s.shards[i]
-		sh.mu.Lock()
-		for i := range sh.table.slots {
-			e := &sh.table.slots[i]
-			if e.until > at {
-				list = append(list, queue.Session{ID: queue.ID(e.key), Expires: s.end(e)})
-			}
-		}
-		sh.mu.Unlock()
-	}
-	return list
+// drain takes the unreported sessions and revocations.
+func (s *sessions) drain(at queue.Instant) (lasting, revoked []queue.Session) {
+	return s.answers.drain(at, s.seen.drain(at, nil)), s.revoked.drain()
+}
+
+// all are all sessions and revocations that last.
+func (s *sessions) all(at queue.Instant) (lasting, revoked []queue.Session) {
+	return s.answers.all(at, s.seen.all(at, nil)), s.revoked.all()
 }
 
 // trim gives memory of one shard back after many sessions have ended.
-func (s *sessions) trim(shard int, now queue.Instant) {
-	sh := &s.shards[shard%shards]
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	sh.table.trim(ticksOf(now, s.start))
+func (s *sessions) trim(shard int, at queue.Instant) {
+	s.seen.trim(shard, at)
+	s.answers.trim(shard, at)
 }

@@ -3,6 +3,7 @@ package room_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -158,20 +159,27 @@ func TestDevicesThatArriveAtOnceHaveOnePlace(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
 		s := settings(1, 10)
 		s.Method = method
-		d := full(t, s)
-		claims, grants, pending := make([]queue.Claim, 2), make([]queue.Grant, 2), make([]*room.Pending, 2)
-		for i := range pending {
-			_, pending[i] = d.room.Check(d.now.Time(), room.Request{Subject: ann})
-			require.NotNil(t, pending[i])
-			claims[i] = pending[i].Claim
+		d, store, waits := openMeanwhile(t, s)
+		d.enter()
+		var devices [2]room.Decision
+		var asking sync.WaitGroup
+		store.happens = func() { // their claims are in the next call, both
+			for i := range devices {
+				asking.Go(func() {
+					now := d.now.Add(time.Duration(i) * time.Second)
+					devices[i] = d.room.Visit(context.Background(), now.Time(), room.Request{Subject: ann})
+				})
+				<-waits
+			}
 		}
-		require.NoError(t, d.room.PutClaims(t.Context(), d.now.Time(), claims, grants))
-		first, second := d.room.Settle(d.now.Time(), pending[0], grants[0]), d.room.Settle(d.now.Add(time.Second).Time(), pending[1], grants[1])
-		assert.Equal(t, first.Ticket, second.Ticket, method)
-		assert.Equal(t, 1, d.stand().Waiting, method)
+		require.Equal(t, room.Queued, d.named(room.SubjectID("shop", "ben"), queue.Ticket{}).Outcome)
+		asking.Wait()
+		assert.Equal(t, room.Queued, devices[0].Outcome, method)
+		assert.Equal(t, devices[0].Ticket, devices[1].Ticket, method)
+		assert.Equal(t, 2, d.stand().Waiting, method)
 		s.Method = queue.FIFO
 		d.configure(s)
-		assert.Equal(t, 1, d.stand().Waiting, method)
+		assert.Equal(t, 2, d.stand().Waiting, method)
 	}
 }
 

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"time"
 
@@ -38,13 +39,7 @@ type wholeID queue.ID
 func (k wholeID) hash() uint64 { return short(queue.ID(k)).hash() }
 
 // short is the first half of an id.
-func short(id queue.ID) shortID {
-	k := shortID(0)
-	for _, b := range id[:8] {
-		k = k<<8 | shortID(b)
-	}
-	return max(k, 1)
-}
+func short(id queue.ID) shortID { return max(shortID(binary.BigEndian.Uint64(id[:])), 1) }
 
 // slot is an entry of a table. Past its until it is dead: it may be taken by
 // another key, but ends no search.

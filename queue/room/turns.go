@@ -1,11 +1,6 @@
 package room
 
-import (
-	"slices"
-	"time"
-
-	"github.com/anteroom-gate/anteroom/queue"
-)
+import "github.com/anteroom-gate/anteroom/queue"
 
 // Turns are those whose turn has come, as far as a node knows. The zero Turns
 // are nobody's.
@@ -15,27 +10,6 @@ type Turns struct {
 
 	settings *queue.Settings
 	reserved []queue.Reserved // of fifo, the buckets that slots are kept for
-}
-
-// Turns returns those whose turn has come. In random there are none: whoever
-// were called would draw more often than others.
-func (r *Room) Turns() Turns {
-	s, v := r.settings.Load(), r.view.Load()
-	if v.Open <= 0 || v.Recovering || s.QueueAll || r.paused.Load() || r.failing.Load() {
-		return Turns{}
-	}
-	switch s.Method {
-	case queue.Line:
-		return Turns{IDs: v.turns}
-	case queue.FIFO:
-		reserved := queue.Reserve(v.Open, v.buckets)
-		none := slices.IndexFunc(reserved, func(b queue.Reserved) bool { return b.Ahead >= v.Open })
-		if none >= 0 {
-			reserved = reserved[:none]
-		}
-		return Turns{settings: s, reserved: reserved}
-	}
-	return Turns{}
 }
 
 // None reports whether it is nobody's turn.
@@ -55,12 +29,3 @@ func (t Turns) Slots(arrived queue.Instant) (bucket queue.Instant, slots int) {
 	}
 	return bucket, 0
 }
-
-// DueIn is how long after now the next check-in of a waiting ticket counts;
-// negative if it would have counted before.
-func (r *Room) DueIn(now time.Time, t queue.Ticket) time.Duration {
-	return t.Due().Sub(r.storeTime(now))
-}
-
-// BucketOf is where a visitor who arrived then is counted.
-func (n *Numbers) BucketOf(arrived queue.Instant) queue.Instant { return n.Settings.BucketOf(arrived) }

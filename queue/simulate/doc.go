@@ -16,7 +16,8 @@
 // With Config.Nodes above one the crowd comes to as many gates, which share a
 // store that counts for two seconds longer than told. Each gathers claims for 50
 // milliseconds, syncs once a second, and has one call under way at most; a call
-// takes Config.StoreLatency, half of it before the store decides. A node that
+// takes Config.StoreLatency, half of it before the store decides. Requests and syncs
+// are coroutines, so that where the room has them wait, virtual time passes. A node that
 // dies takes all that it knows with it. A store that fails answers nothing for a
 // while and forgets nothing; the room holds. Somebody whose admission is under way
 // from the store still waits, as the crowd sees it: of those whose slots went on

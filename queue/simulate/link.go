@@ -19,10 +19,7 @@ type sharedStore struct {
 	failed   int // calls without an answer
 }
 
-var (
-	errStoreDown = errors.New("the store does not answer")
-	errNodeDead  = errors.New("the node is dead")
-)
+var errStoreDown = errors.New("the store does not answer")
 
 // link is a node's way to the store: calls take their time, half of it before
 // the store decides, and fail when it is down at either end.
@@ -46,7 +43,19 @@ func (l *link) Admit(ctx context.Context, room string, p *queue.Report, claims [
 		standing, err = l.store.Admit(ctx, room, p, claims, grants)
 		return standing, err
 	})
+	l.node.open = standing.Open + max(1, granted(grants))
 	return standing, err
+}
+
+// granted counts the slots that were given away.
+func granted(grants []queue.Grant) int {
+	n := 0
+	for _, g := range grants {
+		if g.Verdict == queue.Granted {
+			n++
+		}
+	}
+	return n
 }
 
 // Sync implements [queue.Store].
@@ -91,9 +100,10 @@ func (l *link) call(p *queue.Report, do func(*queue.Report) (queue.Status, error
 	return l.travel(l.store.latency - there)
 }
 
-// travel lets time pass; what is under way while the store is down is lost.
+// travel lets time pass, but not while the node is opened; what is under way while the
+// store is down is lost.
 func (l *link) travel(d time.Duration) error {
-	if !l.node.wait(d) {
+	if d > 0 && l.node.room != nil && !l.node.sleep(nil, d) {
 		return errNodeDead
 	}
 	if l.node.run.now < l.store.down {

@@ -92,7 +92,7 @@ func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 	if !v.kind.spams() {
 		numbers := n.room.Numbers()
 		wait := numbers.WaitAt(p)
-		if r.settings.Method != queue.Line {
+		if !r.settings.Method.HasExactLine() {
 			wait = numbers.Wait(v.ticket.ArrivedAt)
 		}
 		r.promises.wait(r.now, i, v, wait)

@@ -104,7 +104,7 @@ func (ns *nodes) open(ctx context.Context, r *run, place int, first time.Duratio
 // wake has what is due for a node at the given moment happen.
 func (ns *nodes) wake(n *node, at queue.Instant) { ns.events.add(int32(n.place), at) }
 
-// close ends the coroutines.
+// close ends the nodes that are alive.
 func (ns *nodes) close() {
 	for _, n := range ns.list {
 		if n != nil {
@@ -171,8 +171,8 @@ func (ns *nodes) die(r *run) {
 	unanswered, renewals := n.die()
 	ns.lost.LostRenewals += renewals
 	ns.lost.LostRequests += len(unanswered)
-	for _, a := range unanswered {
-		r.wheel.add(a.visitor, max(r.now.Add(r.roundTrip()), r.now+1))
+	for _, i := range unanswered {
+		r.wheel.add(i, max(r.now.Add(r.roundTrip()), r.now+1))
 	}
 	ns.dead.atLeast(&n.traffic)
 	ns.returns = append(ns.returns, comeback{at: r.now.Add(nodeDownFor), place: n.place})
@@ -210,7 +210,8 @@ func (ns *nodes) pause(paused bool) {
 
 // fail keeps the first error that is none of the faults that were asked for.
 func (r *run) fail(err error) {
-	if err != nil && !errors.Is(err, errStoreDown) && r.failed == nil {
+	fault := errors.Is(err, errStoreDown) || errors.Is(err, errNodeDead)
+	if err != nil && !fault && r.failed == nil {
 		r.failed = fmt.Errorf("at %v: %w", r.now.Time().Format(time.TimeOnly), err)
 	}
 }

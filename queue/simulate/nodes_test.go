@@ -1,8 +1,10 @@
 package simulate_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -127,4 +129,29 @@ func TestTheSameSeedGivesTheSameResultOnManyNodes(t *testing.T) {
 	once, again := written(1), written(1)
 	assert.Equal(t, once, again)
 	assert.NotEqual(t, written(1), written(2))
+}
+
+// With so slow a store, most nodes die while a call of theirs is under way.
+func TestWhoseNodeDiesAsksAnotherOnce(t *testing.T) {
+	t.Parallel()
+	r := share(t, 5, func(c *simulate.Config) { c.NodeDeaths, c.StoreLatency = 100, 500*time.Millisecond })
+	assert.Equal(t, 100, r.Sharing.NodeDeaths)
+	assert.Greater(t, r.Sharing.LostRequests, 20)
+}
+
+// Requests that wait as their node dies, or as the run ends, end with it.
+func TestNoRequestOutlivesItsRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // fails if anything is left
+		ctx, cancel := context.WithCancel(t.Context())
+		c := simulate.Article()
+		c.Visitors, c.Over, c.Nodes, c.StoreLatency, c.NodeDeaths = 600, time.Minute, 3, 200*time.Millisecond, 5
+		c.Progress = func(done, _ int) {
+			if done > 100 {
+				cancel()
+			}
+		}
+		_, err := simulate.Run(ctx, c)
+		require.ErrorIs(t, err, context.Canceled)
+	})
 }

@@ -92,7 +92,7 @@ func (o *outcome) accuracy(method queue.Method) Accuracy {
 	share := func(n int) float64 { return float64(n) / float64(a.Shown) }
 	a.MedianErrorMinutes, a.BiasMinutes = percentile(absolute, .5), sum/float64(a.Shown)
 	a.InTime = share(o.by50)
-	if method == queue.Random {
+	if method.Draws() {
 		a.Range = &Range{By25: share(o.by25), By50: share(o.by50), By75: share(o.by75), Within: share(o.within)}
 	}
 	return a

@@ -135,7 +135,7 @@ func (r *run) result() *Result {
 	}
 	res.Sharing = r.sharing()
 	res.Limits.OutOfTurn = r.turns.outOfTurn
-	if r.settings.Method == queue.Random {
+	if r.settings.Method.Draws() {
 		res.Draw = r.draw.result()
 	}
 	if ratio, known := r.draw.odds.ratio(); known {
@@ -156,7 +156,7 @@ func waitPercentiles(admissions []Admission) Percentiles {
 
 func (l *limits) result() Limits {
 	res := Limits{MostActive: l.mostActive, MostPerMinute: l.mostMinute}
-	if l.settings.Method != queue.Passthrough {
+	if !l.settings.Method.EveryoneEnters() {
 		res.OverActive = max(0, l.mostActive-l.settings.TotalActiveUsers)
 		res.OverPerMinute = max(0, l.mostMinute-l.settings.NewUsersPerMinute)
 	}

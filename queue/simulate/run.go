@@ -13,15 +13,16 @@ import (
 // run is one crowd at the doors of a room.
 type run struct {
 	Config
-	settings queue.Settings // Config.Room with its defaults
-	rng      *rand.Rand     // of what visitors do as they go
-	store    *sharedStore
-	nodes    *nodes
-	crowd    []visitor
-	wheel    *wheel
-	now      queue.Instant
-	left     int     // people who are not through
-	due      []int32 // visitors who come at this moment
+	settings  queue.Settings // Config.Room with its defaults
+	rng       *rand.Rand     // of what visitors do as they go
+	store     *sharedStore
+	nodes     *nodes
+	processes processes
+	crowd     []visitor
+	wheel     *wheel
+	now       queue.Instant
+	left      int     // people who are not through
+	due       []int32 // visitors who come at this moment
 
 	failed error // what no fault explains
 	warmed int   // keeps warm from being optimised away
@@ -44,6 +45,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := r.openNodes(ctx); err != nil {
 		return nil, fmt.Errorf("simulating: %w", err)
 	}
+	defer r.processes.close()
 	defer r.nodes.close()
 	for i := range r.crowd {
 		if r.crowd[i].kind != bot {
@@ -133,9 +135,8 @@ func (r *run) step(ctx context.Context, i int32) {
 	r.nodes.of(i, r.Sticky).visit(ctx, i, r.ticketOf(i, v))
 }
 
-// answered is what node n makes of a request of visitor i, when it gives that
-// many slots away at once.
-func (r *run) answered(n *node, i int32, d room.Decision, granted int) {
+// answered is what node n makes of a request of visitor i.
+func (r *run) answered(n *node, i int32, d room.Decision) {
 	v := &r.crowd[i]
 	r.noteAnswer(n, d)
 	switch {
@@ -143,7 +144,7 @@ func (r *run) answered(n *node, i int32, d room.Decision, granted int) {
 		r.noteBot(d)
 		r.wheel.add(i, r.now.Add(r.roundTrip()+r.settings.RefreshInterval))
 	case d.Outcome == room.Admitted:
-		r.admitted(i, v, d, n.standing.Open+granted)
+		r.admitted(i, v, d, n.openTo(d))
 	case d.Outcome == room.Queued && v.phase != inside:
 		r.queued(n, i, v, d)
 	default: // rejected, or the session ran out between two page views

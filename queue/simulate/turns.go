@@ -16,14 +16,14 @@ type turns struct {
 
 // index is where a visitor is counted.
 func (t *turns) index(v *visitor) int {
-	if t.settings.Method == queue.Line {
+	if t.settings.Method.HasExactLine() {
 		return int(v.ticket.Number)
 	}
 	return int(v.arrived.Floor(t.settings.Bucket).Sub(t.first) / t.settings.Bucket)
 }
 
 // holdsUp says whether those behind have to wait for a visitor.
-func (t *turns) holdsUp(v *visitor) bool { return v.back || t.settings.Method != queue.Line }
+func (t *turns) holdsUp(v *visitor) bool { return v.back || !t.settings.Method.HasExactLine() }
 
 func (t *turns) joined(v *visitor) {
 	t.present++
@@ -47,14 +47,14 @@ func (t *turns) left(v *visitor) {
 
 // newcomer notes that one of the open slots went to someone without a ticket.
 func (t *turns) newcomer(open int) {
-	if t.settings.Method != queue.Passthrough && t.present >= open {
+	if !t.settings.Method.EveryoneEnters() && t.present >= open {
 		t.outOfTurn++
 	}
 }
 
 // returned notes that one of the open slots went to someone who waited.
 func (t *turns) returned(v *visitor, open int) {
-	if t.settings.Method != queue.FIFO && t.settings.Method != queue.Line {
+	if !t.settings.Method.KeepsOrder() {
 		return
 	}
 	i := t.index(v)

@@ -21,23 +21,23 @@ var admitCases = []contractCase{
 	{"a newcomer takes a slot while nobody waits, for one session duration", func(n *node) {
 		n.configure(ample())
 		n.at(7 * time.Second)
-		grants, standing := n.admit(newcomer(1))
+		grants, status := n.admit(newcomer(1))
 		want := queue.Grant{Verdict: granted, AcceptedAt: n.now, Expires: n.now.Add(time.Minute)}
 		assert.Equal(n, []queue.Grant{want}, grants)
-		assert.Equal(n, 1, standing.Active)
-		assert.Equal(n, 1, standing.Admitted)
-		assert.Equal(n, 999, standing.Open)
+		assert.Equal(n, 1, status.Active)
+		assert.Equal(n, 1, status.Admitted)
+		assert.Equal(n, 999, status.Open)
 	}},
 	{"an id that holds a slot is held, with the session it has, and takes none", func(n *node) {
 		n.configure(ample())
 		first, _ := n.admit(newcomer(1))
 		n.pass(10 * time.Second)
-		grants, standing := n.admit(newcomer(1), waiter(1, cell(0)))
+		grants, status := n.admit(newcomer(1), waiter(1, cell(0)))
 		want := first[0]
 		want.Verdict = held
 		assert.Equal(n, []queue.Grant{want, want}, grants)
-		assert.Equal(n, 1, standing.Active)
-		assert.Equal(n, 1, standing.Admitted)
+		assert.Equal(n, 1, status.Active)
+		assert.Equal(n, 1, status.Admitted)
 	}},
 	{"an id that holds a slot is held when none is left", func(n *node) {
 		n.configure(limited(1))
@@ -46,11 +46,11 @@ var admitCases = []contractCase{
 	}},
 	{"an id twice in one call takes one slot", func(n *node) {
 		n.configure(ample())
-		grants, standing := n.admit(newcomer(1), newcomer(1), newcomer(1))
+		grants, status := n.admit(newcomer(1), newcomer(1), newcomer(1))
 		assert.Equal(n, granted, grants[0].Verdict)
 		assert.Equal(n, held, grants[1].Verdict)
 		assert.Equal(n, held, grants[2].Verdict)
-		assert.Equal(n, 1, standing.Active)
+		assert.Equal(n, 1, status.Active)
 	}},
 	{"an id that two nodes claim takes one slot", func(n *node) {
 		n.configure(ample())
@@ -122,15 +122,15 @@ var admitCases = []contractCase{
 	{"a report that comes with claims is counted before them", func(n *node) {
 		n.configure(limited(1))
 		p := n.report(queue.Report{Cells: []queue.CellChange{people(1, cell(0))}})
-		grants, standing := n.admitWith(p, newcomer(1))
+		grants, status := n.admitWith(p, newcomer(1))
 		assert.Equal(n, refused, grants[0].Verdict)
-		assert.Equal(n, 1, standing.Present)
+		assert.Equal(n, 1, status.Present)
 	}},
 	{"a grant takes its visitor out of their cell, and no one else", func(n *node) {
 		n.configure(ample())
 		n.count(people(3, cell(0)), people(2, cellUntil(0, 20*time.Second)))
-		_, standing := n.admit(waiter(1, cell(0)))
-		assert.Equal(n, 4, standing.Present)
+		_, status := n.admit(waiter(1, cell(0)))
+		assert.Equal(n, 4, status.Present)
 		n.at(20 * time.Second)
 		assert.Equal(n, 2, n.look().Present)
 	}},
@@ -138,15 +138,15 @@ var admitCases = []contractCase{
 		n.configure(ample())
 		n.admit(newcomer(1))
 		n.count(people(2, cell(0)))
-		_, standing := n.admit(waiter(1, cell(0)))
-		assert.Equal(n, 1, standing.Present)
+		_, status := n.admit(waiter(1, cell(0)))
+		assert.Equal(n, 1, status.Present)
 	}},
 	{"a visitor who is refused stays in their cell", func(n *node) {
 		n.configure(limited(1))
 		n.admit(newcomer(1))
 		n.count(people(1, cell(0)))
-		_, standing := n.admit(waiter(2, cell(0)))
-		assert.Equal(n, 1, standing.Present)
+		_, status := n.admit(waiter(2, cell(0)))
+		assert.Equal(n, 1, status.Present)
 	}},
 	{"no more are let in than total_active_users", func(n *node) {
 		n.configure(limited(5))
@@ -154,9 +154,9 @@ var admitCases = []contractCase{
 		for i := range claims {
 			claims[i] = newcomer(i)
 		}
-		_, standing := n.admit(claims...)
-		assert.Equal(n, 5, standing.Active)
-		assert.Zero(n, standing.Open)
+		_, status := n.admit(claims...)
+		assert.Equal(n, 5, status.Active)
+		assert.Zero(n, status.Open)
 	}},
 	{"no more are let in than new_users_per_minute, until the next calendar minute", func(n *node) {
 		s := ample()
@@ -178,7 +178,7 @@ var admitCases = []contractCase{
 	}},
 	{"no claims are a report", func(n *node) {
 		n.configure(ample())
-		_, standing := n.admitWith(n.report(queue.Report{Cells: []queue.CellChange{people(4, cell(0))}}))
-		assert.Equal(n, 4, standing.Present)
+		_, status := n.admitWith(n.report(queue.Report{Cells: []queue.CellChange{people(4, cell(0))}}))
+		assert.Equal(n, 4, status.Present)
 	}},
 }

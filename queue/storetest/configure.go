@@ -71,10 +71,10 @@ var configureCases = []contractCase{
 		n.look()
 		assert.Equal(n, []queue.Verdict{used}, n.verdicts(waiter(1, cellUntil(0, time.Hour))))
 	}},
-	{"what a configuration says of places is told to every node", func(n *node) {
-		told := queue.Places{Longest: time.Hour, Since: start.Add(-time.Minute)}
-		n.configureWith(queue.Configuration{Settings: ample(), Places: told})
-		assert.Equal(n, told, n.another().look().Configuration.Places)
+	{"every node gets what a configuration says of places", func(n *node) {
+		places := queue.Places{Longest: time.Hour, Since: start.Add(-time.Minute)}
+		n.configureWith(queue.Configuration{Settings: ample(), Places: places})
+		assert.Equal(n, places, n.another().look().Configuration.Places)
 	}},
 	{"a longer session_duration holds from the next admission and renewal", func(n *node) {
 		n.configure(limited(1))

@@ -16,15 +16,14 @@ func lined(total int) queue.Settings {
 	return s
 }
 
-// full makes the room one with an exact line and a single slot, which visitor 0
-// holds.
+// full gives the room an exact line and a single slot, which visitor 0 holds.
 func (n *node) full() {
 	n.Helper()
 	n.configure(lined(1))
 	assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(0)))
 }
 
-// places puts claims, all of which are to be refused, and returns the places.
+// places sends claims, all of which have to be refused, and returns the places.
 func (n *node) places(claims ...queue.Claim) []queue.Place {
 	n.Helper()
 	grants, _ := n.admit(claims...)
@@ -36,7 +35,7 @@ func (n *node) places(claims ...queue.Claim) []queue.Place {
 	return places
 }
 
-// place puts a claim that is to be refused.
+// place sends a claim that has to be refused.
 func (n *node) place(c queue.Claim) queue.Place {
 	n.Helper()
 	return n.places(c)[0]
@@ -59,7 +58,7 @@ func (n *node) join(visitors ...int) {
 	}
 }
 
-// ids lists those of the visitors.
+// ids are the ids of the visitors.
 func ids(visitors ...int) []queue.ID {
 	list := make([]queue.ID, len(visitors))
 	for i, v := range visitors {
@@ -68,7 +67,7 @@ func ids(visitors ...int) []queue.ID {
 	return list
 }
 
-// order is who stands in line, from the first.
+// order is who is in line, from the first.
 func (n *node) order() []queue.ID {
 	n.Helper()
 	n.look()
@@ -130,10 +129,10 @@ var lineCases = []contractCase{
 		n.full()
 		n.join(1)
 		n.configure(lined(3))
-		grants, standing := n.admit(newcomer(2), newcomer(3))
+		grants, status := n.admit(newcomer(2), newcomer(3))
 		assert.Equal(n, queue.Grant{Verdict: granted, AcceptedAt: n.now, Expires: n.now.Add(5 * time.Minute)}, grants[0])
 		assert.Equal(n, queue.Place{Number: 4, Ahead: 1, Length: 2, Joined: true}, grants[1].Place)
-		assert.Equal(n, 2, standing.Present)
+		assert.Equal(n, 2, status.Present)
 		assert.Equal(n, uint64(4), n.look().LastNumber)
 	}},
 	{"whoever is let in is taken out of the line and of their cell", func(n *node) {
@@ -141,8 +140,8 @@ var lineCases = []contractCase{
 		n.count(people(3, cell(0)))
 		n.join(1, 2)
 		n.configure(lined(2))
-		_, standing := n.admit(waiter(1, cell(0)))
-		assert.Equal(n, 1, standing.Present)
+		_, status := n.admit(waiter(1, cell(0)))
+		assert.Equal(n, 1, status.Present)
 		assert.Equal(n, 2, n.look().Buckets[0].Waiting)
 	}},
 	{"with an exact line those present are those in it, and the cells are counted beside it", func(n *node) {

@@ -17,11 +17,10 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// Linearizable has several nodes check visitors in, say goodbye for them, end
-// sessions and prefer some, all at once, in two rooms with exact lines, and
-// checks that every answer is that of some order of the calls: a place that was
-// told was true at a moment between request and answer, and no slot was given
-// away twice or out of turn.
+// Linearizable has several nodes call a store at once, in two rooms with exact lines:
+// they check visitors in, say goodbye for them, end sessions and prefer some visitors. It
+// checks that the answers are right for some order of the calls: each place was true at
+// a moment between request and answer, and no slot was given away twice or out of turn.
 func Linearizable(t *testing.T, h Harness) {
 	t.Helper()
 	const nodes, calls = 6, 50
@@ -47,9 +46,9 @@ func Linearizable(t *testing.T, h Harness) {
 	assert.Equal(t, porcupine.Ok, result, "the history is that of a line")
 }
 
-// heardAll is how new the views are that the nodes say they have: newer than any
-// revocation. Where nodes have to hear of one before its slot goes on, what they do
-// meanwhile is no history of one line.
+// heardAll is the moment of the view that every node reports to have: it is after any
+// revocation. If the store had to wait until nodes have heard of a revocation, the calls
+// meanwhile would be no history of one line.
 const heardAll = 24 * time.Hour
 
 // lineSlots is how many sessions the rooms hold at a time.
@@ -66,7 +65,7 @@ const (
 
 var kinds = []callKind{claims, claims, claims, claims, claims, saysGoodbye, isRevoked, isPreferred}
 
-// call is what a node asks of the store; now is the moment that it tells.
+// call is what a node asks of the store; now is the moment in its report.
 type call struct {
 	room string
 	node uint64
@@ -92,8 +91,8 @@ type history struct {
 	operations []porcupine.Operation
 }
 
-// tick moves the clock on by up to some seconds, in steps at which a store takes
-// out whoever has missed a check-in.
+// tick moves the clock on by some seconds at most, in the steps in which a store takes out
+// the visitors who have missed a check-in.
 func (x *history) tick() queue.Instant {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -104,7 +103,7 @@ func (x *history) tick() queue.Instant {
 	return x.now
 }
 
-// call makes a call and takes it down.
+// call makes a call and records it.
 func (x *history) call(t *testing.T, c call) {
 	c.now = x.tick()
 	p := &queue.Report{Node: c.node, Seq: c.seq, Now: c.now, Since: start.Add(heardAll)}
@@ -116,23 +115,23 @@ func (x *history) call(t *testing.T, c call) {
 	case isPreferred:
 		p.Priorities = []queue.Priority{{ID: c.id, Priority: int16(c.seq % 3)}}
 	}
-	var told answer
+	var got answer
 	asked := time.Since(x.began)
 	if c.kind == claims {
 		grants := make([]queue.Grant, 1)
-		standing, err := x.h.Store.Admit(context.Background(), c.room, p, []queue.Claim{{ID: c.id, ArrivedAt: c.now}}, grants)
+		status, err := x.h.Store.Admit(context.Background(), c.room, p, []queue.Claim{{ID: c.id, ArrivedAt: c.now}}, grants)
 		assert.NoError(t, err)
-		told = answer{now: standing.Now, active: standing.Active, present: standing.Present, grant: grants[0]}
+		got = answer{now: status.Now, active: status.Active, present: status.Present, grant: grants[0]}
 	} else {
 		view, err := x.h.Store.Sync(context.Background(), c.room, p)
 		require.NoError(t, err)
-		told = answer{now: view.Now, active: view.Active, present: view.Present}
+		got = answer{now: view.Now, active: view.Active, present: view.Present}
 	}
 	answered := time.Since(x.began)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.operations = append(x.operations, porcupine.Operation{
-		ClientId: int(c.node), Input: c, Call: int64(asked), Output: told, Return: int64(answered),
+		ClientId: int(c.node), Input: c, Call: int64(asked), Output: got, Return: int64(answered),
 	})
 }
 
@@ -165,15 +164,15 @@ func (s lineState) copy() lineState {
 	return lineState{s.last, slices.Clone(s.line), slices.Clone(s.seated), slices.Clone(s.banned)}
 }
 
-// take takes a call into account, and returns what it is answered.
-func (s *lineState) take(c call, now queue.Instant) answer {
+// apply applies a call to the model, and returns the answer.
+func (s *lineState) apply(c call, now queue.Instant) answer {
 	s.line = slices.DeleteFunc(s.line, func(w waiting) bool { return w.until <= now })
 	s.banned = slices.DeleteFunc(s.banned, func(b queue.Session) bool { return b.Expires <= now })
 	at := slices.IndexFunc(s.line, func(w waiting) bool { return w.id == c.id })
-	told := answer{now: now}
+	got := answer{now: now}
 	switch {
 	case c.kind == claims:
-		told.grant = s.claim(c.id, at, now)
+		got.grant = s.claim(c.id, at, now)
 	case c.kind == isRevoked:
 		s.seated = slices.DeleteFunc(s.seated, func(id queue.ID) bool { return id == c.id })
 		s.banned = slices.DeleteFunc(s.banned, func(b queue.Session) bool { return b.ID == c.id && b.Expires < c.now.Add(time.Minute) })
@@ -187,8 +186,8 @@ func (s *lineState) take(c call, now queue.Instant) answer {
 	case s.line[at].until < c.now.Add(s.line[at].keeps()):
 		s.line[at].until = min(s.line[at].until, c.now.Add(queue.LineReturn))
 	}
-	told.active, told.present = len(s.seated), len(s.line)
-	return told
+	got.active, got.present = len(s.seated), len(s.line)
+	return got
 }
 
 func (s *lineState) bans(id queue.ID) bool {
@@ -211,7 +210,7 @@ func (s *lineState) confirmedBefore(at int) (n int) {
 	return n
 }
 
-// claim is the check-in of an id that stands at the given place, or nowhere.
+// claim is the check-in of an id that has the given place, or none.
 func (s *lineState) claim(id queue.ID, at int, now queue.Instant) queue.Grant {
 	banned, held := s.bans(id), slices.Contains(s.seated, id)
 	if banned || held {
@@ -245,7 +244,7 @@ func (s *lineState) claim(id queue.ID, at int, now queue.Instant) queue.Grant {
 	return queue.Grant{Place: queue.Place{Number: w.number, Priority: w.priority, Ahead: at, Length: len(s.line), Joined: joined}}
 }
 
-// lineModel is that of one room; the store's rooms are apart.
+// lineModel is the model of one room: the rooms of a store do not affect each other.
 func lineModel() porcupine.Model {
 	return porcupine.Model{
 		Partition: func(all []porcupine.Operation) [][]porcupine.Operation {
@@ -262,13 +261,13 @@ func lineModel() porcupine.Model {
 		},
 		Init: func() any { return lineState{} },
 		Step: func(state, input, output any) (bool, any) {
-			next, told := state.(lineState).copy(), output.(answer)
-			want := next.take(input.(call), told.now)
-			told.grant.AcceptedAt, told.grant.Expires = 0, 0
+			next, got := state.(lineState).copy(), output.(answer)
+			want := next.apply(input.(call), got.now)
+			got.grant.AcceptedAt, got.grant.Expires = 0, 0
 			if input.(call).kind == saysGoodbye {
-				told.present = want.present // who was gone already may be counted still
+				got.present = want.present // who was gone already may be counted still
 			}
-			return want == told, next
+			return want == got, next
 		},
 		Equal: func(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) },
 	}

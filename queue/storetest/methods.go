@@ -58,13 +58,13 @@ var methodCases = []contractCase{
 		n.count(people(3, cell(0)))
 		counted := 0
 		for i := range 100 {
-			grants, standing := n.admit(newcomer(i))
+			grants, status := n.admit(newcomer(i))
 			switch grants[0].Verdict {
 			case granted:
 				counted++
-				assert.Equal(n, counted, standing.Active)
+				assert.Equal(n, counted, status.Active)
 			case uncount:
-				assert.Equal(n, counted, standing.Active)
+				assert.Equal(n, counted, status.Active)
 			default:
 				n.Fatalf("visitor %d: verdict %d", i, grants[0].Verdict)
 			}
@@ -79,9 +79,9 @@ var methodCases = []contractCase{
 			n.admit(newcomer(i))
 		}
 		n.count(people(2, cell(0)))
-		grants, standing := n.admit(waiter(99, cell(0)))
+		grants, status := n.admit(waiter(99, cell(0)))
 		assert.Equal(n, uncount, grants[0].Verdict)
-		assert.Equal(n, 1, standing.Present)
+		assert.Equal(n, 1, status.Present)
 	}},
 	{"in reject nobody enters, and who is in stays in", func(n *node) {
 		n.configure(ample())

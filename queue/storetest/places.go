@@ -31,7 +31,7 @@ func (n *node) roll(visitors ...int) *queue.Roll {
 	return roll
 }
 
-// placeCases are of how places in an exact line are kept, lost and found again.
+// placeCases show how places in an exact line are kept, lost and found again.
 var placeCases = []contractCase{
 	{"a place is lost after the dropout without a check-in, and not before", func(n *node) {
 		n.full()

@@ -10,7 +10,7 @@ import (
 )
 
 var reportCases = []contractCase{
-	{"nodes are told of goodbyes since their last view, once for all that they were sent again", func(n *node) {
+	{"a view has the goodbyes since the last one, each once, even if it was sent again", func(n *node) {
 		n.configure(limited(1))
 		other := n.another()
 		other.look()
@@ -27,7 +27,7 @@ var reportCases = []contractCase{
 		n.look()
 		assert.Empty(n, other.sync(queue.Report{Since: start}).Left, "only lately")
 	}},
-	{"nodes are told of so many goodbyes at most, the latest", func(n *node) {
+	{"a view has so many goodbyes at most, the latest", func(n *node) {
 		n.configure(limited(1))
 		for range 2 {
 			left := make([]queue.Departure, queue.MaxLeft)
@@ -50,7 +50,7 @@ var reportCases = []contractCase{
 		assert.Empty(n, v.Revoked)
 		assert.False(n, v.RateKnown)
 	}},
-	{"people are counted by bucket over all nodes, oldest first, and empty buckets are not told", func(n *node) {
+	{"people are counted by bucket over all nodes, oldest first, and empty buckets are left out", func(n *node) {
 		n.configure(ample())
 		other := n.another()
 		n.count(people(3, cell(0)), people(1, cell(-2)), people(1, cell(-1)))
@@ -73,8 +73,8 @@ var reportCases = []contractCase{
 			assert.Equal(n, 3, v.Present)
 			assert.Equal(n, 1, v.Active)
 		}
-		_, standing := n.admitWith(p)
-		assert.Equal(n, 3, standing.Present)
+		_, status := n.admitWith(p)
+		assert.Equal(n, 3, status.Present)
 	}},
 	{"a report that came with claims is not counted again, and its grants are held", func(n *node) {
 		n.configure(ample())
@@ -82,10 +82,10 @@ var reportCases = []contractCase{
 		grants, _ := n.admitWith(p, waiter(1, cell(0)))
 		require.Equal(n, granted, grants[0].Verdict)
 		assert.Equal(n, 2, n.send(p).Present)
-		grants, standing := n.admit(newcomer(1))
+		grants, status := n.admit(newcomer(1))
 		assert.Equal(n, held, grants[0].Verdict)
-		assert.Equal(n, 1, standing.Active)
-		assert.Equal(n, 2, standing.Present)
+		assert.Equal(n, 1, status.Active)
+		assert.Equal(n, 2, status.Present)
 	}},
 	{"an older report that comes late is not counted", func(n *node) {
 		n.configure(ample())

@@ -115,7 +115,7 @@ var sessionCases = []contractCase{
 		assert.Equal(n, 1, n.another().revoke(1, time.Minute).Active)
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(3)))
 	}},
-	{"with several nodes a revoked session holds its slot until all have a view that tells of it", func(n *node) {
+	{"with several nodes a revoked session holds its slot until all have a view with it", func(n *node) {
 		n.configure(limited(1))
 		other, third := n.another(), n.another().another()
 		n.admit(newcomer(1))
@@ -157,7 +157,7 @@ var sessionCases = []contractCase{
 		n.at(time.Minute + n.h.Slack)
 		assert.Equal(n, []queue.Verdict{granted, banned}, n.verdicts(newcomer(2), newcomer(1)))
 	}},
-	{"a revoked session is told to all nodes until its tickets have expired", func(n *node) {
+	{"every view has a revoked session until its tickets have expired", func(n *node) {
 		n.configure(ample())
 		n.admit(newcomer(1))
 		n.revoke(1, 40*time.Second)

@@ -1,5 +1,5 @@
-// Package storetest is the contract of [queue.Store] as tests: every sentence of
-// the interface has a case here. Each implementation runs all of them.
+// Package storetest has the contract of [queue.Store] as tests: there is a case for every
+// sentence of the interface. Each implementation runs all of them.
 package storetest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// Harness is a store under test, and the hold that the suite has on its clock.
+// Harness is a store under test, with its clock.
 type Harness struct {
 	Store queue.Store
 
@@ -20,8 +20,8 @@ type Harness struct {
 	// clock in the reports.
 	SetClock func(queue.Instant)
 
-	// Slack is how long after its end a session may still hold its slot: the
-	// store's grain of time and what it keeps back for reports under way.
+	// Slack is how long after its end a session may still hold its slot, because the
+	// store waits for reports that are under way, or looks only from time to time.
 	Slack time.Duration
 }
 
@@ -37,7 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"methods", methodCases},
 		{"report", reportCases},
 		{"sessions", sessionCases},
-		{"standing", standingCases},
+		{"status", statusCases},
 		{"pacing", pacingCases},
 		{"configure", configureCases},
 		{"line", lineCases},
@@ -126,7 +126,7 @@ func (n *node) report(p queue.Report) *queue.Report {
 	return &p
 }
 
-// sync reports and returns how the room stands.
+// sync reports and returns the room's view.
 func (n *node) sync(p queue.Report) *queue.View {
 	n.Helper()
 	return n.send(n.report(p))
@@ -152,7 +152,7 @@ func (n *node) count(changes ...queue.CellChange) *queue.View {
 	return n.sync(queue.Report{Cells: changes})
 }
 
-// admit puts claims with nothing to report.
+// admit sends claims with nothing to report.
 func (n *node) admit(claims ...queue.Claim) ([]queue.Grant, queue.Status) {
 	n.Helper()
 	return n.admitWith(n.report(queue.Report{}), claims...)
@@ -161,12 +161,12 @@ func (n *node) admit(claims ...queue.Claim) ([]queue.Grant, queue.Status) {
 func (n *node) admitWith(p *queue.Report, claims ...queue.Claim) ([]queue.Grant, queue.Status) {
 	n.Helper()
 	grants := make([]queue.Grant, len(claims))
-	standing, err := n.h.Store.Admit(context.Background(), n.room, p, claims, grants)
+	status, err := n.h.Store.Admit(context.Background(), n.room, p, claims, grants)
 	require.NoError(n, err)
-	return grants, standing
+	return grants, status
 }
 
-// verdicts puts claims and returns the verdicts alone.
+// verdicts sends claims and returns only the verdicts.
 func (n *node) verdicts(claims ...queue.Claim) []queue.Verdict {
 	n.Helper()
 	grants, _ := n.admit(claims...)

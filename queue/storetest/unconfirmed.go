@@ -8,11 +8,11 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// back is the claim of visitor i who joined at start and brings the ticket of then.
+// back is the claim of visitor i who has joined at start and brings that ticket back.
 func back(i int, number uint64) queue.Claim { return ticket(i, number, 0, 0) }
 
-// unconfirmedCases are of places in an exact line whose visitors have not come back
-// yet: they may be nobody's.
+// unconfirmedCases are about places in an exact line whose visitors have not come back yet,
+// and may not exist.
 var unconfirmedCases = []contractCase{
 	{"whoever has not come back counts among those ahead, and holds nobody up who has", func(n *node) {
 		n.full()

@@ -1,4 +1,4 @@
-// Package spelling finds the name that somebody meant who misspelt it.
+// Package spelling finds the name that is nearest to a misspelt one.
 package spelling
 
 import (
@@ -13,11 +13,11 @@ const (
 	maxMistakes = 3
 )
 
-// Nearest returns the name that is spelt most like the written word, or "" if
-// none is near. Letter case, dashes, underscores and blanks count for nothing;
-// beyond these a word may have one mistake for each three of its letters, at
-// most three. If no name is as near as that, the first counts that begins with
-// the word, or that the word begins with. Of equally near names the first wins.
+// Nearest returns the name whose spelling is nearest to the written word, or "" if none is
+// near. Letter case, dashes, underscores and blanks do not count. Besides, a word may have
+// one mistake for each three of its letters, at most three. If no name is as near as that,
+// Nearest returns the first name that begins with the word, or that the word begins with.
+// Of equally near names it returns the first.
 func Nearest(written string, names []string) string {
 	if len(written) > maxLetters {
 		return ""
@@ -35,10 +35,9 @@ func Nearest(written string, names []string) string {
 	return nearest
 }
 
-// continued returns the first name that begins with the word, or that the word
-// begins with. Fewer letters would fit too many.
+// continued returns the first name that begins with the word, or that the word begins with.
 func continued(plain string, names []string) string {
-	const fewestWritten, fewestOfName = 2, 4
+	const fewestWritten, fewestOfName = 2, 4 // fewer letters would fit too many names
 	for _, name := range names {
 		n := plainOf(name)
 		if len(plain) >= fewestWritten && strings.HasPrefix(n, plain) || len(n) >= fewestOfName && strings.HasPrefix(plain, n) {
@@ -48,8 +47,8 @@ func continued(plain string, names []string) string {
 	return ""
 }
 
-// plainOf returns the word without what people vary when they write the same
-// name: in lower case, without dashes, underscores and blanks.
+// plainOf returns the word in lower case, without dashes, underscores and blanks: people write
+// the same name with them and without.
 func plainOf(word string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("_- ", r) {
@@ -59,8 +58,8 @@ func plainOf(word string) string {
 	}, word)
 }
 
-// Distance counts the letters to insert, to delete, to replace, or to swap with
-// their neighbour, that turn a into b (the optimal string alignment distance).
+// Distance is how many letters have to be inserted, deleted, replaced or swapped with their
+// neighbour to turn a into b (the optimal string alignment distance).
 func Distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -13,7 +13,7 @@ import (
 // It holds secrets (AdminToken, Cookie.Keys, the Keys of tokens): do not print it.
 //
 // The tags of the fields are what the file, the environment, the flags and the schema are made of: yaml, default, min, max, choices and
-// usage as [queue.Field] has them; is names the form of a text, or of a list's elements, and of what a list is a list; outside says
+// usage as [setting.Field] has them; is names the form of a text, or of a list's elements, and of what a list is a list; outside says
 // where else than in the file it can be set ("no", "env" for secrets, "only" for what the file does not know; without it everywhere).
 type Config struct {
 	Listen string `yaml:"listen" default:":8080" is:"address" usage:"address visitors connect to"`

@@ -26,14 +26,14 @@ type Place struct {
 
 // String is FILE:LINE:COL: key for a file, and the bare name of a flag or variable.
 func (p Place) String() string {
-	s := p.Source
-	if p.Line > 0 {
-		s = fmt.Sprintf("%s:%d:%d", p.Source, p.Line, p.Col)
-		if p.Key != "" {
-			s += ": " + p.Key
-		}
+	switch {
+	case p.Line == 0:
+		return p.Source
+	case p.Key == "":
+		return fmt.Sprintf("%s:%d:%d", p.Source, p.Line, p.Col)
+	default:
+		return fmt.Sprintf("%s:%d:%d: %s", p.Source, p.Line, p.Col, p.Key)
 	}
-	return s
 }
 
 // A Fault is one thing that is wrong with a configuration.
@@ -46,11 +46,11 @@ type Fault struct {
 // Error is the place and the message in one line.
 func (f Fault) Error() string { return f.Place.String() + ": " + f.Message }
 
-// A Warning is something that is probably not meant, and does no harm.
-type Warning Fault
+// String is the same as Error.
+func (f Fault) String() string { return f.Error() }
 
-// String is the place and the message in one line.
-func (w Warning) String() string { return Fault(w).Error() }
+// A Warning is a fault that is probably not meant, and does no harm.
+type Warning = Fault
 
 // Faults is everything that is wrong with a configuration: the file's faults in the order of the file, then those of the files it
 // names, of the environment and of the flags.
@@ -65,30 +65,21 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// report collects faults and warnings.
-type report struct {
-	file     string // the configuration file, whose faults come first
-	lines    int    // how many lines it has: no fault of it is placed beyond
-	faults   Faults
-	warnings []Warning
-	stopped  bool // maxFaults is reached
-}
-
-func (r *report) fault(p Place, format string, args ...any) {
-	if r.stopped {
+func (d *loader) fault(p Place, format string, args ...any) {
+	switch {
+	case d.stopped:
 		return
-	}
-	if len(r.faults) == maxFaults {
-		r.stopped = true
+	case len(d.faults) == maxFaults:
+		d.stopped = true
 		format, args = "there are more faults than the %d listed", []any{maxFaults}
 		p.Key = ""
 	}
-	r.faults = append(r.faults, Fault{Place: r.within(p), Message: oneLine(fmt.Sprintf(format, args...))})
+	d.faults = append(d.faults, Fault{p, oneLine(fmt.Sprintf(format, args...))})
 }
 
-func (r *report) warn(p Place, format string, args ...any) {
-	if len(r.warnings) < maxFaults {
-		r.warnings = append(r.warnings, Warning{Place: r.within(p), Message: oneLine(fmt.Sprintf(format, args...))})
+func (d *loader) warn(p Place, format string, args ...any) {
+	if len(d.warnings) < maxFaults {
+		d.warnings = append(d.warnings, Warning{p, oneLine(fmt.Sprintf(format, args...))})
 	}
 }
 
@@ -105,45 +96,36 @@ func oneLine(message string) string {
 	}, message)
 }
 
-// within keeps a place of the configuration file inside it: parsers like to point behind the end.
-func (r *report) within(p Place) Place {
-	if p.Source == r.file && p.Line > 0 {
-		p.Line, p.Col = min(p.Line, max(r.lines, 1)), max(p.Col, 1)
+// result returns what was collected in its order, without repetitions; the error is nil or a Faults.
+func (d *loader) result() ([]Warning, error) {
+	for _, list := range []*Faults{&d.faults, &d.warnings} {
+		slices.SortStableFunc(*list, func(a, b Fault) int { return d.compare(a.Place, b.Place) })
+		*list = slices.Compact(*list)
 	}
-	return p
+	if len(d.faults) > 0 {
+		return d.warnings, d.faults
+	}
+	return d.warnings, nil
 }
 
-// result sorts what was collected, drops repetitions, and returns it; the error is nil or a Faults.
-func (r *report) result() ([]Warning, error) {
-	slices.SortStableFunc(r.faults, func(a, b Fault) int { return r.compare(a.Place, b.Place) })
-	slices.SortStableFunc(r.warnings, func(a, b Warning) int { return r.compare(a.Place, b.Place) })
-	r.warnings = slices.Compact(r.warnings)
-	if len(r.faults) == 0 {
-		return r.warnings, nil
-	}
-	return r.warnings, slices.Compact(r.faults)
-}
-
-func (r *report) compare(a, b Place) int {
-	if c := cmp.Compare(r.rank(a), r.rank(b)); c != 0 {
+// compare orders places of files by their lines, and leaves variables and flags in the order of the keys.
+func (d *loader) compare(a, b Place) int {
+	if c := cmp.Compare(d.rank(a), d.rank(b)); c != 0 || a.Line == 0 {
 		return c
-	}
-	if a.Line == 0 {
-		return 0 // variables and flags stay in the order of the table
 	}
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
 // rank orders the kinds of sources.
-func (r *report) rank(p Place) int {
+func (d *loader) rank(p Place) int {
 	switch {
-	case p.Source == r.file && r.file != "":
+	case p.Source == d.File && d.File != "":
 		return 0
-	case strings.HasPrefix(p.Source, "--"):
-		return 3
-	case p.Line == 0:
+	case p.Line > 0:
+		return 1
+	case !strings.HasPrefix(p.Source, "--"):
 		return 2
 	default:
-		return 1
+		return 3
 	}
 }

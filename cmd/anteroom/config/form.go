@@ -1,7 +1,7 @@
 package config
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"net/netip"
 	"path/filepath"
@@ -21,9 +21,10 @@ type form struct {
 	want    string // for those who wrote something else
 	example bool   // the default is one
 	kind    string // for help, "" for string
-	bare    bool   // a problem is a sentence of its own, as the text may be a secret
-	empty   bool   // "" is one, and stands for none
-	check   func(d *loader, text string, from layer) (canonical, problem string)
+	// A problem is a sentence of its own, as the text may be a secret.
+	sentence bool
+	empty    bool // "" is one, and stands for none
+	check    func(d *loader, text string, from layer) (canonical, problem string)
 }
 
 // plain is the check of a form whose texts are taken as they are.
@@ -37,11 +38,11 @@ var forms = map[string]form{
 	"token":     {want: "a string", check: plain(checkToken)},
 	"file":      {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
 	"dir":       {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
-	"store":     {want: "memory, or a URL such as redis://host:6379", bare: true, check: (*loader).store},
+	"store":     {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
 	"url":       {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
 	"network":   {want: "a network such as 10.0.0.0/8", check: network},
-	"key":       {want: "a key", bare: true, check: (*loader).key},
-	"secret":    {want: "a secret", bare: true, check: secret},
+	"key":       {want: "a key", sentence: true, check: (*loader).key},
+	"secret":    {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
 	"name":      {want: "a name", check: plain(checkName)},
 	"suffix":    {want: "a name", empty: true, check: plain(checkName)},
 	"host":      {want: "a host", check: plain(route.CheckHost)},
@@ -60,38 +61,33 @@ func checkCondition(s string) string {
 	return ""
 }
 
-var nameChars = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
 // checkName wants what can stand in the name of a cookie, a metric and a path.
 func checkName(s string) string {
 	switch {
+	case plainName.MatchString(s):
+		return ""
 	case s == "":
 		return "is empty"
-	case !nameChars.MatchString(s):
-		return "may hold letters, digits, - and _ only"
-	case len(s) > 64:
+	case plainName.MatchString(s[:min(len(s), 64)]):
 		return "is too long: at most 64 characters"
+	default:
+		return "may hold letters, digits, - and _ only"
 	}
-	return ""
 }
 
 // checkToken wants what fits into an Authorization header. It does not repeat a character that may belong to a secret.
 func checkToken(s string) string {
-	for _, r := range s {
-		what := ""
-		switch {
-		case r == ' ', r == '\t', r == '\n', r == '\r':
-			what = "white space"
-		case r > '~':
-			what = "a character that is not ASCII"
-		case r < ' ':
-			what = "a control character"
-		default:
-			continue
-		}
-		return fmt.Sprintf("holds %s: letters, digits and punctuation are allowed", what)
+	i := strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+	what := "a control character"
+	switch {
+	case i < 0:
+		return ""
+	case s[i] > '~':
+		what = "a character that is not ASCII"
+	case unicode.IsSpace(rune(s[i])):
+		what = "white space"
 	}
-	return ""
+	return fmt.Sprintf("holds %s: letters, digits and punctuation are allowed", what)
 }
 
 // path makes a path of the configuration file relative to that file, and any other to the working directory.
@@ -104,7 +100,7 @@ func (d *loader) path(p string, from layer) (canonical, problem string) {
 	case from == fromFile:
 		p = filepath.Join(filepath.Dir(d.File), p)
 	}
-	if !filepath.IsAbs(p) && d.WorkDir != "" {
+	if !filepath.IsAbs(p) {
 		p = filepath.Join(d.WorkDir, p)
 	}
 	return filepath.Clean(p), ""
@@ -112,43 +108,40 @@ func (d *loader) path(p string, from layer) (canonical, problem string) {
 
 // store never shows what was written: the address of a store may hold a password.
 func (d *loader) store(text string, _ layer) (canonical, problem string) {
-	err := error(nil)
 	switch {
 	case text == "memory":
+		return text, ""
 	case d.CheckStore == nil:
-		err = errors.New("the supported store is memory, which keeps the queue in this process and its journal in state_dir")
+		return text, "the supported store is memory, which keeps the queue in this process and its journal in state_dir"
 	default:
-		err = d.CheckStore(text)
+		return text, problemOf(d.CheckStore(text))
 	}
-	if err != nil {
-		return text, err.Error()
+}
+
+// problemOf is what an error says, "" for none.
+func problemOf(err error) string {
+	if err == nil {
+		return ""
 	}
-	return text, ""
+	return err.Error()
 }
 
 // key has a cookie key checked. An error that repeats the key is not passed on.
 func (d *loader) key(text string, _ layer) (canonical, problem string) {
-	if strings.TrimSpace(text) == "" {
+	switch {
+	case strings.TrimSpace(text) == "":
 		return text, "the key is empty"
-	}
-	if d.CheckKey == nil {
+	case d.CheckKey == nil:
 		return text, ""
 	}
-	switch err := d.CheckKey(text); {
-	case err == nil:
-		return text, ""
-	case strings.Contains(err.Error(), text):
-		return text, "not a cookie key as `anteroom keygen` prints it"
-	default:
-		return text, "not a cookie key: " + err.Error()
+	problem = problemOf(d.CheckKey(text))
+	switch {
+	case strings.Contains(problem, text):
+		problem = "not a cookie key as `anteroom keygen` prints it"
+	case problem != "":
+		problem = "not a cookie key: " + problem
 	}
-}
-
-func secret(_ *loader, text string, _ layer) (canonical, problem string) {
-	if err := subject.CheckSecret(text); err != nil {
-		return text, err.Error()
-	}
-	return text, ""
+	return text, problem
 }
 
 func originURL(_ *loader, text string, _ layer) (canonical, problem string) {
@@ -179,30 +172,39 @@ func network(_ *loader, text string, _ layer) (canonical, problem string) {
 
 var variable = regexp.MustCompile(`\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{`)
 
-// expand replaces each ${NAME} by the environment variable of that name, and each $$ by a dollar sign. A dollar sign that begins
-// neither stays. The problem is "" or what is wrong, without any variable's value.
-func (d *loader) expand(s string) (expanded, problem string) {
-	expanded = variable.ReplaceAllStringFunc(s, func(found string) string {
+// expand replaces each ${NAME} of a value by the environment variable of that name, and each $$ by a dollar sign. A dollar sign that
+// begins neither stays. The problem is "" or what is wrong, without any variable's value.
+func (v *value) expand() (expanded, problem string) {
+	expanded = variable.ReplaceAllStringFunc(v.node.Value, func(found string) string {
 		if found == "$$" {
 			return "$"
 		}
 		name := strings.Trim(found, "${}")
-		value, ok := d.lookup(name)
+		text, ok := v.lookup(name)
 		switch {
-		case problem != "":
 		case name == "":
-			problem = "has a ${ that names no variable: only ${NAME} is understood, and $$ for a dollar sign"
+			problem = cmp.Or(problem, "has a ${ that names no variable: only ${NAME} is understood, and $$ for a dollar sign")
 		case !ok:
-			problem = fmt.Sprintf("names the environment variable %s, which is not set", name)
+			problem = cmp.Or(problem, fmt.Sprintf("names the environment variable %s, which is not set", name))
 		}
-		return value
+		return text
 	})
+	if expanded == "" && v.node.Value != "" && v.of.isSecret() {
+		problem = cmp.Or(problem, "is empty once its variables are put in")
+	}
 	return expanded, problem
 }
 
+// lookup finds a variable.
 func (d *loader) lookup(name string) (string, bool) {
 	if d.Env == nil {
 		return "", false
 	}
 	return d.Env(name)
+}
+
+// env is a variable, "" if it is not set.
+func (d *loader) env(name string) string {
+	value, _ := d.lookup(name)
+	return value
 }

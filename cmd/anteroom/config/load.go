@@ -1,12 +1,13 @@
 package config
 
 import (
-	"reflect"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
-
-	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // Options are what Load works from. It looks at nothing else.
@@ -42,20 +43,17 @@ type TemplateFault struct {
 // Load reads, merges and checks the whole configuration. The error is a Faults with everything that is wrong, and the Config then
 // nil; the warnings are there in either case.
 func Load(o Options) (*Config, []Warning, error) {
-	d := &loader{Options: o, report: report{file: o.File}, given: map[string]place{}}
+	d := &loader{Options: o, given: map[string]*value{}}
 	c := &Config{}
-	root := &section{loader: d}
-	root.fill(reflect.ValueOf(c).Elem(), "")
+	top := d.note(&value{Place: Place{Source: o.File}, of: topKey, node: &yaml.Node{Kind: yaml.MappingNode}, outer: true})
 	if o.File != "" {
-		root.place = d.readFile(c)
+		top.readFile()
 	}
-	d.outer(top.leaves(), "", c)
+	d.decode(top.copy(), c)
 	d.mistyped()
-	if o.File != "" && root.place == 0 {
-		d.roomFromOutside(c) // what the file says of rooms is not known, but flags can be wrong by themselves
-	} else {
-		checkRoot(root, c)
-		root.finishRooms(c, d.rooms(root, c))
+	if o.File == "" || top.Line > 0 { // otherwise no more is known than that variables and flags are right by themselves
+		top.checkGate(c)
+		top.checkRooms(c)
 	}
 	warnings, err := d.result()
 	if err != nil {
@@ -64,93 +62,42 @@ func Load(o Options) (*Config, []Warning, error) {
 	return c, warnings, nil
 }
 
-// readFile reads the configuration file. The place is that of its mapping, 0 if there is none.
-func (d *loader) readFile(c *Config) place {
-	src, problem := d.read(d.File)
+// readFile makes the configuration file's mapping the value's. Where there is none it leaves the value without a line.
+func (v *value) readFile() {
+	src, ok := v.read(v.File)
+	if !ok {
+		return
+	}
+	n, at, problem := parse(src)
 	if problem != "" {
-		d.fault(Place{Source: d.File}, "%s", problem)
-		return 0
+		v.fault(Place{Source: v.File, Line: at.Line, Col: at.Column}, "%s", problem)
+		return
 	}
-	d.src = src
-	n := d.parse(src)
-	if n == nil {
-		return 0
-	}
-	p := d.note(written{Place: d.in(n, ""), field: top, node: n, from: fromFile})
-	d.decode(d.take(p), c)
-	return p
+	v.node, v.layer, v.Line, v.Col = n, fromFile, at.Line, at.Column
 }
 
-// section is a mapping with what was given in it: the top of the file, a room, a rule.
-type section struct {
-	*loader
-	place place  // of the mapping; 0 where there is no file
-	path  string // of the mapping, "" for the top
+// read reads a file that a value names, or reports why it cannot be read.
+func (v *value) read(path string) (src []byte, ok bool) {
+	readFile := v.ReadFile
+	if readFile == nil {
+		readFile = readSome
+	}
+	src, err := readFile(path)
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err
+	}
+	if err != nil {
+		v.reject("cannot read %s: %v", path, err)
+	}
+	return src, err == nil
 }
 
-// sections are those of the mappings in a list, in the order that the decoder gives them.
-func (s *section) sections(list string) []*section {
-	var sections []*section
-	if p := s.given[s.key(list)]; p > 0 {
-		for _, item := range s.at(p).items {
-			if w := s.at(item); w.node.Kind == yaml.MappingNode {
-				sections = append(sections, &section{loader: s.loader, place: item, path: w.Key})
-			}
-		}
+// readSome reads a file, but no more than what tells that it is too large.
+func readSome(path string) (src []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return sections
-}
-
-// fill sets what was not given, or not right, of a struct to its default.
-func (s *section) fill(v reflect.Value, prefix string) {
-	for _, f := range queue.Fields(v.Type()) {
-		if inner := f.Of(v); inner.Kind() == reflect.Struct {
-			s.fill(inner, prefix+f.Name+".")
-		} else if name := prefix + f.Name; !s.isGiven(name) || !s.fine(name) {
-			f.SetDefault(v)
-		}
-	}
-}
-
-// isGiven says whether a key was given at all.
-func (s *section) isGiven(name string) bool { return s.given[s.key(name)] > 0 }
-
-// fine says whether all of the keys are as they should be: given and right, or left to their defaults.
-func (s *section) fine(names ...string) bool {
-	for _, name := range names {
-		if p := s.given[s.key(name)]; p > 0 && s.at(p).wrong {
-			return false
-		}
-	}
-	return true
-}
-
-// from is the layer of what was given for a key, 0 for nothing.
-func (s *section) from(name string) layer {
-	if p := s.given[s.key(name)]; p > 0 {
-		return s.at(p).from
-	}
-	return 0
-}
-
-// where is where a key was given, or where it could have been.
-func (s *section) where(name string) Place {
-	p := Place{Source: "--" + flagName(name), Key: s.key(name)}
-	if given := s.given[s.key(name)]; given > 0 {
-		p = s.at(given).Place
-	} else if s.place > 0 {
-		p = s.at(s.place).Place
-		p.Key = s.key(name)
-	}
-	return p
-}
-
-// key is the path of a key of this section.
-func (s *section) key(name string) string { return join(s.path, name) }
-
-// required reports a key that is not given.
-func (s *section) required(name, what string) {
-	if !s.isGiven(name) {
-		s.fault(s.where(name), "is required: %s", what)
-	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }

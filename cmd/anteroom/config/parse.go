@@ -2,8 +2,8 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -13,130 +13,83 @@ import (
 // maxFile is the largest configuration file that is read, in bytes.
 const maxFile = 1 << 20
 
-// parse turns the file into its one mapping. Whatever keeps that from happening is reported, and gives nil.
-func (d *loader) parse(src []byte) *yaml.Node {
-	start := Place{Source: d.file, Line: 1, Col: 1}
-	d.lines = bytes.Count(src, []byte("\n")) + 1
+// parse turns the file into its one mapping. Where something keeps that from happening, it says what and where.
+func parse(src []byte) (n *yaml.Node, at yaml.Mark, problem string) {
+	start := yaml.Mark{Line: 1, Column: 1}
 	if len(src) > maxFile {
-		d.fault(start, "the file is larger than 1 MiB")
-		return nil
+		return nil, start, "the file is larger than 1 MiB"
 	}
-	if at, problem := unreadable(src); problem != "" {
-		d.fault(Place{Source: d.file, Line: at.Line, Col: at.Col}, "%s", problem)
-		return nil
+	if bad, problem := unreadable(src); problem != "" {
+		before := src[:bad]
+		row := before[bytes.LastIndexByte(before, '\n')+1:]
+		return nil, yaml.Mark{Line: bytes.Count(before, []byte("\n")) + 1, Column: utf8.RuneCount(row) + 1}, problem
 	}
-	loader, err := yaml.NewLoader(bytes.NewReader(src))
-	if err != nil {
-		d.fault(start, "cannot be read as YAML: %v", err)
-		return nil
+	var docs []yaml.Node
+	if err := yaml.Load(src, &docs, yaml.WithAllDocuments()); err != nil {
+		at, problem = syntaxProblem(src, err)
+		return nil, at, problem
 	}
-	var doc yaml.Node
-	if err := loader.Load(&doc); errors.Is(err, io.EOF) {
-		d.fault(start, "the file is empty: it needs at least an origin and a room")
-		return nil
-	} else if err != nil {
-		d.syntaxFault(err)
-		return nil
+	switch {
+	case len(docs) > 1:
+		return nil, markOf(&docs[1]), "a second YAML document begins here: the configuration is one document"
+	case len(docs) == 0 || isNull(resolve(&docs[0])):
+		return nil, start, "the file is empty: it needs at least an origin and a room"
 	}
-	if !d.singleDocument(loader) {
-		return nil
+	if n = resolve(&docs[0]); n.Kind != yaml.MappingNode {
+		return nil, markOf(n), "the file is " + kindOf(n) + ": it has to be a mapping, with lines such as `listen: \":8080\"`"
 	}
-	return d.topMapping(&doc)
+	return n, markOf(n), ""
 }
 
-// singleDocument says whether the loader is at its end. What follows a first document would be ignored, so it is refused.
-func (d *loader) singleDocument(loader *yaml.Loader) bool {
-	var second yaml.Node
-	switch err := loader.Load(&second); {
-	case errors.Is(err, io.EOF):
-		return true
-	case err != nil:
-		d.syntaxFault(err)
-	default:
-		d.fault(Place{Source: d.file, Line: second.Line, Col: second.Column},
-			"a second YAML document begins here: the configuration is one document")
-	}
-	return false
-}
+func markOf(n *yaml.Node) yaml.Mark { return yaml.Mark{Line: n.Line, Column: n.Column} }
 
-func (d *loader) topMapping(doc *yaml.Node) *yaml.Node {
-	if len(doc.Content) == 0 || isNull(doc.Content[0]) {
-		d.fault(Place{Source: d.file, Line: 1, Col: 1}, "the file is empty: it needs at least an origin and a room")
-		return nil
+// syntaxProblem places an error of the YAML parser. An anchor's name is not repeated: it may be a secret that lacks its quotes.
+func syntaxProblem(src []byte, err error) (at yaml.Mark, problem string) {
+	load := &yaml.LoadError{Message: "cannot be parsed"}
+	errors.As(err, &load)
+	at, problem = load.Mark, load.Message
+	if load.ContextMark.Line > 0 && (strings.Contains(problem, "end of stream") || strings.Contains(problem, "expected ',' or")) {
+		// Where a quote or a bracket was opened is where the mistake is, not where it came to light.
+		at, problem = load.ContextMark, "what begins here is never closed: "+problem
 	}
-	top := resolve(doc.Content[0])
-	if top.Kind != yaml.MappingNode {
-		d.fault(d.in(top, ""), "the file is %s: it has to be a mapping, with lines such as `listen: \":8080\"`", kindOf(top))
-		return nil
+	if strings.HasPrefix(problem, "unknown anchor") {
+		problem = "an alias without its anchor; a value that begins with an asterisk needs quotes"
 	}
-	return top
-}
-
-// syntaxFault places an error of the YAML parser. An anchor's name is not repeated: it may be a secret that lacks its quotes.
-func (d *loader) syntaxFault(err error) {
-	p, message := Place{Source: d.file, Line: 1, Col: 1}, "cannot be parsed"
-	var load *yaml.LoadError
-	if errors.As(err, &load) {
-		message = load.Message
-		if load.Mark.Line > 0 {
-			p.Line, p.Col = load.Mark.Line, load.Mark.Column
-		}
-		if c := load.ContextMark; c.Line > 0 && neverClosed(message) {
-			// Where it was opened is where the mistake is, not where it came to light.
-			p.Line, p.Col = c.Line, c.Column
-			message = "what begins here is never closed: " + message
-		}
+	rows := bytes.Split(src, []byte("\n"))
+	at.Line, at.Column = max(1, min(at.Line, len(rows))), max(1, at.Column) // parsers like to point behind the end
+	row := rows[at.Line-1]
+	if bytes.ContainsRune(row[:len(row)-len(bytes.TrimLeft(row, " \t"))], '\t') {
+		problem = "a tab is used to indent: YAML wants spaces"
 	}
-	if strings.HasPrefix(message, "unknown anchor") {
-		message = "an alias without its anchor; a value that begins with an asterisk needs quotes"
-	}
-	if d.tabAt(p) {
-		message = "a tab is used to indent: YAML wants spaces"
-	}
-	d.fault(p, "not valid YAML: %s", message)
-}
-
-// neverClosed says whether a message of the parser is about a quote or a bracket that was opened.
-func neverClosed(message string) bool {
-	return strings.Contains(message, "end of stream") || strings.Contains(message, "expected ',' or")
-}
-
-// tabAt says whether the line of a place is indented with a tab.
-func (d *loader) tabAt(p Place) bool {
-	rows := bytes.Split(d.src, []byte("\n"))
-	if p.Line > len(rows) {
-		return false
-	}
-	row := rows[p.Line-1]
-	indent := row[:len(row)-len(bytes.TrimLeft(row, " \t"))]
-	return bytes.ContainsRune(indent, '\t')
+	return at, "not valid YAML: " + problem
 }
 
 // unreadable finds the first byte that is no UTF-8 text.
-func unreadable(src []byte) (at Place, problem string) {
-	line, col := 1, 1
-	for i := 0; i < len(src); {
-		r, size := utf8.DecodeRune(src[i:])
-		switch {
+func unreadable(src []byte) (at int, problem string) {
+	for size := 0; at < len(src); at += size {
+		var r rune
+		switch r, size = utf8.DecodeRune(src[at:]); {
 		case r == utf8.RuneError && size == 1:
-			return Place{Line: line, Col: col}, "the file is not UTF-8 text"
-		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == 0x7f:
-			return Place{Line: line, Col: col}, "control characters are not allowed"
-		case r == '\n':
-			line, col = line+1, 0
+			return at, "the file is not UTF-8 text"
+		case r < ' ' && !strings.ContainsRune("\t\n\r", r), r == 0x7f:
+			return at, "control characters are not allowed"
 		}
-		i, col = i+size, col+1
 	}
-	return Place{}, ""
+	return at, ""
 }
 
-// resolve follows an alias to what it stands for.
+// resolve follows an alias to what it stands for, and a document to what is in it.
 func resolve(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode && n.Alias != nil {
+	switch {
+	case n.Kind == yaml.AliasNode && n.Alias != nil:
 		return n.Alias
+	case n.Kind == yaml.DocumentNode && len(n.Content) > 0:
+		return n.Content[0]
 	}
 	return n
 }
+
+func isMapping(n *yaml.Node) bool { return n != nil && resolve(n).Kind == yaml.MappingNode }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
@@ -148,18 +101,7 @@ func kindOf(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	switch n.ShortTag() {
-	case "!!int", "!!float":
-		return "a number"
-	case "!!bool":
-		return "true or false"
-	case "!!timestamp":
-		return "a date"
-	case "!!null":
-		return "nothing"
-	case "!!str":
-		return "a string"
-	default:
-		return "a value with a tag of its own"
-	}
+	return cmp.Or(map[string]string{
+		"!!int": "a number", "!!float": "a number", "!!bool": "true or false", "!!timestamp": "a date", "!!null": "nothing", "!!str": "a string",
+	}[n.ShortTag()], "a value with a tag of its own")
 }

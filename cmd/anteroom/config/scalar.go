@@ -1,109 +1,117 @@
 package config
 
 import (
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/setting"
 	"github.com/anteroom-gate/anteroom/templates/spelling"
 )
 
-// scalar copies a single value in the words that the decoder reads alike everywhere, or reports what is wrong with it.
-func (d *loader) scalar(p place) *yaml.Node {
-	w := *d.at(p)
-	text, typed, problem := d.text(&w)
+// scalarTags are the types of YAML that a single value can have.
+var scalarTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!timestamp"}
+
+// copyScalar copies a single value in the words that the decoder reads alike everywhere, or reports what is wrong with it.
+func (v *value) copyScalar() *yaml.Node {
+	text, ok := v.node.Value, true
+	if v.layer == fromFile {
+		text, ok = v.textOf()
+	}
+	if ok {
+		text, ok = v.canonical(text)
+	}
+	if !ok {
+		return nil
+	}
+	return v.of.textNode(text)
+}
+
+// textOf is a value of the file with its variables put in, if it has the type that its key wants.
+func (v *value) textOf() (text string, ok bool) {
+	text, problem := v.expand()
 	switch {
-	case !slices.Contains([]string{"!!str", "!!int", "!!float", "!!bool", "!!timestamp"}, w.node.ShortTag()):
-		d.otherKind(p)
-		return nil
-	case problem == "" && typed && w.field.isText() && w.node.ShortTag() != "!!str":
-		d.spoil(p)
-		d.fault(w.Place, "expects %s, got %s: a string needs quotes here", w.field.wants(), kindOf(w.node))
-		return nil
-	case problem == "" && typed:
-		problem = otherType(w.field, w.node.ShortTag(), text)
-	}
-	if problem == "" {
-		if text, problem = d.canonical(&w, text); problem != "" && w.field.form.bare {
-			d.spoil(p)
-			d.fault(w.Place, "%s", problem)
-			return nil
-		}
-	}
-	if problem != "" {
-		d.problem(p, problem)
-		return nil
-	}
-	n := textNode(text)
-	if !w.field.isText() {
-		n.Tag = "" // so that it has the type that it looks like
-	}
-	return n
-}
-
-// text is a value with its variables put in, and whether the file gives it a type: what is put in without quotes has none.
-func (d *loader) text(w *written) (text string, typed bool, problem string) {
-	if w.from != fromFile {
-		return w.node.Value, false, ""
-	}
-	text, problem = d.expand(w.node.Value)
-	changed := text != w.node.Value
-	if problem == "" && changed && text == "" && w.field.isSecret() {
-		problem = "is empty once its variables are put in"
-	}
-	return text, !changed || w.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0, problem
-}
-
-// isText says whether the file has to have a string.
-func (f *field) isText() bool {
-	switch f.Type.Kind() {
-	case reflect.Int, reflect.Int64, reflect.Float64, reflect.Bool:
-		return false
+	case !slices.Contains(scalarTags, v.node.ShortTag()):
+		v.otherKind()
+	case problem != "":
+		v.problem(problem)
 	default:
-		return true
+		return text, !v.isTyped(text) || v.hasType(text)
 	}
+	return "", false
+}
+
+// isTyped says whether the file gives a text a type. What is put in without quotes has none, but a switch has to be true or false.
+func (v *value) isTyped(text string) bool {
+	quoted := v.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
+	return text == v.node.Value || quoted || v.of.Kind == "bool" && !slices.Contains([]string{"true", "false"}, text)
 }
 
 var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
-// otherType is what is wrong with the type that the file gives a text, "" for nothing. Durations have none.
-func otherType(f *field, tag, text string) string {
-	switch kind := f.Type.Kind(); {
-	case kind == reflect.Bool && tag != "!!bool":
-		return queue.NotBool(text)
-	case kind == reflect.Int && tag == "!!str" && decimal.MatchString(text):
-		return "is a string: without the quotes it is a whole number"
-	case kind == reflect.Int && tag != "!!int" && !decimal.MatchString(text):
-		return "is not a whole number"
-	case kind == reflect.Float64 && tag != "!!float" && tag != "!!int":
-		return "is not a number such as " + f.Default
+// hasType says whether the file gives a value the type that its key wants, and reports another. Durations may have any.
+func (v *value) hasType(text string) bool {
+	k, tag := v.of, v.node.ShortTag()
+	switch {
+	case slices.Contains(typesOf[k.Kind], tag):
+		return true
+	case k.isText():
+		v.reject("expects %s, got %s: a string needs quotes here", k.wants(), kindOf(v.node))
+	case k.Kind == "bool":
+		v.problem(setting.NotBool(text))
+	case k.Kind == "number":
+		v.problem("is not a number such as " + k.Default)
+	case !decimal.MatchString(text):
+		v.problem("is not a whole number")
+	case tag == "!!str":
+		v.problem("is a string: without the quotes it is a whole number")
+	default:
+		return true // and too large
 	}
-	return ""
+	return false
 }
 
-// canonical checks a text by the rules of its field, and writes it as the decoder shall read it.
-func (d *loader) canonical(w *written, text string) (canonical, problem string) {
-	f := w.field
-	if check := f.form.check; check != nil {
-		if text == "" && f.form.empty {
-			return "", ""
-		}
-		return check(d, text, w.from)
-	}
-	v, problem := f.Parse(text)
+// canonical is a text as the decoder shall read it, if it keeps to the rules of its key. Otherwise that is reported.
+func (v *value) canonical(text string) (canonical string, ok bool) {
+	k, problem := v.of, ""
 	switch {
-	case f.Type.Kind() == reflect.Bool && w.from == fromFile && text != w.node.Value && text != "true" && text != "false":
-		return text, queue.NotBool(text)
+	case text == "" && k.form.empty:
+		return "", true
+	case k.form.check != nil:
+		text, problem = k.form.check(v.loader, text, v.layer)
+	default:
+		text, problem = k.parse(text, v.node.Value)
+	}
+	switch {
 	case problem == "":
-		return f.Text(v), ""
-	case f.Choices != nil && f.Type.Kind() != reflect.Int:
-		if near := spelling.Nearest(w.node.Value, f.Choices); near != "" {
-			problem += " (did you mean " + strconv.Quote(near) + "?)"
-		}
+		return text, true
+	case k.form.sentence:
+		v.reject("%s", problem)
+	default:
+		v.problem(problem)
+	}
+	return "", false
+}
+
+// parse reads a text by the rules of a field, and writes it again. The choice that was meant is the one nearest to what was written.
+func (k *Key) parse(text, written string) (canonical, problem string) {
+	parsed, problem := k.Parse(text)
+	if problem == "" {
+		return k.Text(parsed), ""
+	}
+	if near := spelling.Nearest(written, k.Choices); near != "" && k.isText() {
+		problem += " (did you mean " + strconv.Quote(near) + "?)"
 	}
 	return text, problem
+}
+
+// textNode is a text as the decoder shall read it: with the type that it looks like, if the key is not of a string.
+func (k *Key) textNode(text string) *yaml.Node {
+	n := textNode(text)
+	if !k.isText() {
+		n.Tag = ""
+	}
+	return n
 }

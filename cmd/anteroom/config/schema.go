@@ -1,13 +1,18 @@
 package config
 
 import (
+	"cmp"
+	_ "embed" // for the example
 	"encoding/json"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
-	"time"
 )
+
+//go:embed anteroom.yaml
+var example string
+
+// Example is a complete configuration file with a comment for every key: the starting point for one's own.
+func Example() string { return example }
 
 // schema is a part of a JSON Schema (draft 2020-12).
 type schema map[string]any
@@ -15,7 +20,7 @@ type schema map[string]any
 // Schema returns a JSON Schema of the configuration file, for editors. It says what [Load] looks at in a key by itself; what has to fit
 // together it leaves to `anteroom validate`.
 func Schema() ([]byte, error) {
-	s := top.schema()
+	s := topKey.schema()
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "Anteroom"
 	return json.MarshalIndent(s, "", "  ")
@@ -29,90 +34,75 @@ var required = map[string][]string{
 // variables is what a value of another type can be instead, as its text is in the environment.
 var variables = schema{"type": "string", "pattern": `\$\{[A-Za-z_][A-Za-z0-9_]*\}`}
 
-// schema describes the field, and all that is below it.
-func (f *field) schema() schema {
-	s := schema{}
+func anyOf(parts ...schema) schema { return schema{"anyOf": parts} }
+
+// schema describes the key, and all that is below it.
+func (k *Key) schema() schema {
+	var s schema
 	switch {
-	case f.isList():
-		s["type"], s["items"] = "array", f.element().schema()
-		if f.Tag.Get("single") != "" {
-			s = schema{"anyOf": []schema{s, f.element().schema()}}
+	case k.item != nil:
+		s = schema{"type": "array", "items": k.item.schema()}
+		if k.Tag.Get("single") != "" {
+			s = anyOf(s, k.item.schema())
 		}
-	case f.isMapping():
-		s = f.mappingSchema()
+	case k.inner != nil:
+		s = k.mappingSchema()
 	default:
-		s = f.valueSchema()
+		s = k.valueSchema()
 	}
-	if f.Usage != "" {
-		s["description"] = strings.ToUpper(f.Usage[:1]) + f.Usage[1:]
+	if k.Usage != "" {
+		s["description"] = strings.ToUpper(k.Usage[:1]) + k.Usage[1:]
 	}
-	if f.isDuration() {
-		s["description"] = fmt.Sprintf("%s; from %s to %s", s["description"], f.Min, f.Max)
+	if k.Kind == "duration" {
+		s["description"] = fmt.Sprintf("%s; from %s to %s", s["description"], k.Min, k.Max)
 	}
 	return s
 }
 
-func (f *field) mappingSchema() schema {
+func (k *Key) mappingSchema() schema {
 	properties := schema{}
-	for _, c := range f.inner {
-		if c.outside() != "only" {
-			properties[c.Name] = c.schema()
+	for _, c := range k.inner {
+		if c.File {
+			properties[c.Field.Name] = c.schema()
 		}
 	}
 	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
-	if keys := required[f.path]; keys != nil {
+	if keys := required[k.Name]; keys != nil {
 		s["required"] = keys
 	}
 	return s
 }
 
-func (f *field) valueSchema() schema {
-	var s schema
-	switch kind := f.Type.Kind(); {
-	case kind == reflect.Bool:
-		s = schema{"anyOf": []schema{{"type": "boolean"}, variables}}
-	case kind == reflect.Int && f.Choices != nil:
-		s = schema{"anyOf": []schema{{"enum": literals(f.Choices)}, variables}}
-	case kind == reflect.Int:
-		s = schema{"anyOf": []schema{f.bounded("integer"), variables}}
-	case kind == reflect.Float64:
-		s = schema{"anyOf": []schema{f.bounded("number"), variables}}
-	case f.isDuration():
-		s = schema{"type": "string", "pattern": `^[-+]?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$|\$\{`, "examples": []string{"90s", "5m"}}
-		if f.Min == "0s" {
-			s = schema{"anyOf": []schema{s, {"enum": []int{0}}}}
+func (k *Key) valueSchema() schema {
+	s := schema{"type": "string"}
+	switch {
+	case k.Choices != nil:
+		var choices []any
+		for _, choice := range k.Choices {
+			choices = append(choices, k.literal(choice))
 		}
-	case f.Choices != nil:
-		s = schema{"anyOf": []schema{{"enum": slices.Clone(f.Choices)}, variables}}
-	default:
-		s = schema{"type": "string"}
+		s = anyOf(schema{"enum": choices}, variables)
+	case k.Kind == "bool":
+		s = anyOf(schema{"type": "boolean"}, variables)
+	case k.Kind == "int" || k.Kind == "number":
+		kind := map[string]string{"int": "integer"}[k.Kind]
+		s = anyOf(schema{"type": cmp.Or(kind, "number"), "minimum": json.Number(k.Min), "maximum": json.Number(k.Max)}, variables)
+	case k.Kind == "duration":
+		s = schema{"type": "string", "pattern": `^[-+]?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$|\$\{`, "examples": []string{"90s", "5m"}}
+		if k.Min == "0s" {
+			s = anyOf(s, schema{"enum": []int{0}})
+		}
 	}
-	if f.Default != "" {
-		s["default"] = f.literal(f.Default)
+	if k.Default != "" {
+		s["default"] = k.literal(k.Default)
 	}
 	return s
 }
 
-func (f *field) isDuration() bool { return f.Type == reflect.TypeFor[time.Duration]() }
-
-func (f *field) bounded(kind string) schema {
-	return schema{"type": kind, "minimum": json.Number(f.Min), "maximum": json.Number(f.Max)}
-}
-
-// literal is a default as JSON has it.
-func (f *field) literal(text string) any {
-	switch f.Type.Kind() {
-	case reflect.Bool, reflect.Int, reflect.Float64:
-		return json.RawMessage(text)
-	default:
+// literal is a text of the file as JSON has it.
+func (k *Key) literal(text string) any {
+	if k.isText() || k.Kind == "duration" {
 		return text
 	}
-}
-
-func literals(texts []string) []json.RawMessage {
-	var list []json.RawMessage
-	for _, text := range texts {
-		list = append(list, json.RawMessage(text))
-	}
-	return list
+	return json.RawMessage(text)
 }

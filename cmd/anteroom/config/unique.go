@@ -5,68 +5,22 @@ import (
 	"strings"
 )
 
-// firsts remembers who used a name first.
-type firsts map[string]*room
-
-// taken says who has the name already; the first to ask has it from then on.
-func (f firsts) taken(name string, r *room) (*room, bool) {
-	first, ok := f[name]
-	if !ok {
-		f[name] = r
-	}
-	return first, ok
-}
-
-func (s *section) uniqueNames(rooms []*room) {
-	seen := firsts{}
+// unique compares the rooms' names, their cookies, and all of their routes as requests are compared.
+func (v *value) unique(rooms []*room) {
+	names, cookies, routes := map[string]Place{}, map[string]*room{}, map[string]Place{}
 	for _, r := range rooms {
-		if r.Name == "" {
-			continue
+		if first, taken := claim(names, r.Name, r.where("name")); taken {
+			v.fault(r.where("name"), "%s is the name of another room already, %s", show(r.Name), onLine(first))
 		}
-		if first, ok := seen.taken(r.Name, r); ok {
-			s.fault(r.where("name"), "%s is the name of another room already, %s", show(r.Name), onLine(first.where("name")))
-		}
-	}
-}
-
-// uniqueCookies compares the ends of the cookies' names: cookie_suffix, or else the room's name.
-func (s *section) uniqueCookies(rooms []*room) {
-	seen := firsts{}
-	for _, r := range rooms {
 		end, key := r.cookieEnd()
-		if end == "" {
-			continue
+		if first, taken := claim(cookies, end, r); taken && (r.CookieSuffix != "" || first.CookieSuffix != "") { // or else their names are the same
+			_, firstKey := first.cookieEnd()
+			v.fault(r.where(key), "the cookie anteroom_%s belongs to %s already, %s", end, first.label(), onLine(first.where(firstKey)))
 		}
-		first, ok := seen.taken(end, r)
-		if !ok {
-			continue
-		}
-		_, firstKey := first.cookieEnd()
-		if key == "name" && firstKey == "name" {
-			continue // reported as a duplicate name
-		}
-		s.fault(r.where(key), "the cookie anteroom_%s belongs to %s already, %s", end, first.label(), onLine(first.where(firstKey)))
-	}
-}
-
-// cookieEnd is what follows anteroom_ in the cookie's name, and the key that says so.
-func (r *room) cookieEnd() (end, key string) {
-	if r.CookieSuffix != "" {
-		return r.CookieSuffix, "cookie_suffix"
-	}
-	return r.Name, "name"
-}
-
-// uniqueRoutes compares all routes as requests are.
-func (s *section) uniqueRoutes(rooms []*room) {
-	seen := map[string]Place{}
-	for _, r := range rooms {
 		for _, guarded := range r.routes {
-			key := guarded.ForGate().String()
-			if first, ok := seen[key]; ok {
-				s.fault(guarded.Place, "%s is guarded already, %s", describeRoute(key), onLine(first))
-			} else {
-				seen[key] = guarded.Place
+			canonical := guarded.ForGate().String()
+			if first, taken := claim(routes, canonical, guarded.Place); taken {
+				v.fault(guarded.Place, "%s is guarded already, %s", describeRoute(canonical), onLine(first))
 			}
 		}
 	}
@@ -77,6 +31,22 @@ func describeRoute(canonical string) string {
 		return fmt.Sprintf("the path %s of every host", show(canonical))
 	}
 	return show(canonical)
+}
+
+// claim returns who has a name already; the first to claim it has it from then on. Everybody may have the empty name.
+func claim[T any](owners map[string]T, name string, claimant T) (first T, taken bool) {
+	if first, taken = owners[name]; !taken && name != "" {
+		owners[name] = claimant
+	}
+	return first, taken
+}
+
+// cookieEnd is what follows anteroom_ in the cookie's name, and the key that says so.
+func (r *room) cookieEnd() (end, key string) {
+	if r.CookieSuffix != "" {
+		return r.CookieSuffix, "cookie_suffix"
+	}
+	return r.Name, "name"
 }
 
 // onLine points at the first of two that clash.

@@ -1,6 +1,6 @@
 -- Decides the claims by the one rule, in the order in which they come.
 
-local NEWCOMER = 0 -- the bucket of whoever has none yet
+local NEWCOMER = 0 -- the bucket of a visitor who has none yet
 
 local function verdict(v, at, expires) return struct.pack('>Bdd', v, at or 0, expires or 0) end
 
@@ -17,14 +17,14 @@ local function ahead(bucket)
   return walk.people
 end
 
--- may says whether the rule has a slot for the claimant. In random a claimant
--- who has come back races, once an interval, whichever nodes they ask.
-local function may(c)
+-- has_slot says whether the one rule gives the claimant a slot. In random a claimant
+-- who has come back draws, once an interval, whichever node they ask.
+local function has_slot(c)
   local DRAWS = $MaxDraws -- how many draws are remembered at most
   local open = open_slots()
   if c.bucket == NEWCOMER then return open > r.present end
   if limits.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
-  if (tonumber(call('ZSCORE', DRAWN, c.id)) or 0) > r.now then return false end -- they have drawn
+  if (tonumber(call('ZSCORE', DRAWN, c.id)) or 0) > r.now then return false end -- the claimant has drawn
   if open == 0 and c.due > r.now and call('ZCARD', DRAWN) < DRAWS then
     call('ZADD', DRAWN, whole(c.due), c.id)
     touch(DRAWN)
@@ -42,7 +42,7 @@ local function grant(c)
   leave(c)
   local expires = r.now + limits.lasts
   alter(SESSIONS)
-  if r.admitted == 0 then touch(ADMITTED) end -- in each minute all keys are
+  if r.admitted == 0 then touch(ADMITTED) end -- the key may be new; with later ones of the minute it is not
   call('ZADD', SESSIONS, whole(expires), c.id)
   call('ZADD', ADMITTED, now, c.id)
   r.active, r.first_end, r.admitted = r.active + 1, math.min(r.first_end, expires), r.admitted + 1
@@ -53,13 +53,13 @@ local function decide(c)
   local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
   local COUNTED = $PassthroughCounts -- the multiple of total_active_users up to which passthrough counts
   if is_revoked(c.id) then
-    if r.has_line then line.give_up(c.id) end
+    if r.has_line then line.remove(c.id) end
     return verdict(BANNED)
   end
   local expires = tonumber(call('ZSCORE', SESSIONS, c.id)) or 0
   if expires > r.now - r.slack then
-    -- A claim that is asked about again was decided with its report.
-    if r.has_line then line.give_up(c.id) end
+    -- A claim that comes again with its report was decided before.
+    if r.has_line then line.remove(c.id) end
     if not (c.held_only and r.counted) then leave(c) end
     if c.renew and r.now + limits.lasts > expires then
       local first = expires == r.first_end
@@ -83,7 +83,7 @@ local function decide(c)
       leave(c)
       return verdict(UNCOUNTED)
     end
-  elseif not may(c) then
+  elseif not has_slot(c) then
     return verdict(REFUSED)
   end
   return verdict(GRANTED, grant(c))

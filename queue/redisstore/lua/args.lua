@@ -1,4 +1,4 @@
--- The keys of the room, and what reads the arguments.
+-- The keys of the room, and the functions that read the arguments.
 
 local META, CONF, DRAWN, LEFT, ADMITTED, SESSIONS, COUNTS, BUCKETS, WINDOWS, REVOKED, ORDER, LEVELS, UNCONFIRMED, PLACES = unpack(KEYS)
 
@@ -10,10 +10,10 @@ local function number() arg = arg + 1; return tonumber(ARGV[arg]) end
 -- whole writes a number of milliseconds out: tostring would round it.
 local function whole(n) return string.format('%d', n) end
 
--- RING is how many lists an exact line has, by which places are looked up.
+-- RING is how many lists an exact line has, in which places are looked up by their end.
 local RING = 256
 
--- CHUNK is how many arguments one command is given at most.
+-- CHUNK is how many arguments one command gets at most.
 local CHUNK = 1000
 
 -- each calls f with the list in parts that one command can take.

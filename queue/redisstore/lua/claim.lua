@@ -1,28 +1,29 @@
--- Claims in a room with an exact line: each is a check-in there.
+-- Claims in a room with an exact line. Each claim is a check-in there.
 
--- taken_up is the number at which somebody who is not in line is taken up again:
--- that of their ticket, if the line has lost them, or did not wait for their first
--- check-in; or one by when they arrived, if they waited before there was a line. Nodes learn of it a little late, and may
--- have checked them in without one.
-local function taken_up(c, waits)
+-- returning_number returns the number that a claimant who is not in line has a right
+-- to, or nothing. It is the number in their ticket, if the line has lost them or did not
+-- wait for their first check-in. A ticket without a number has a reserved one if its
+-- visitor arrived before the line began. The last check-in of such a ticket may be later
+-- than that: nodes learn of the line a little late.
+local function returning_number(c, waits)
   if not waits or c.checked_in + limits.dropout <= r.now or (let_in(c.id) or -1) >= c.arrived then return end
   if c.number > 0 and (c.checked_in < r.since or c.checked_in <= c.arrived) then return c.number end
   if c.number == 0 and c.arrived < r.began and r.top > r.floor then return math.max(r.floor + 1, r.top - (r.began - c.arrived)) end
 end
 
--- check_in finds the place of a claimant, or gives them one, and says whether they
--- are let in; if not, where they stand. Whoever is new has everybody ahead who stands
--- in front, and whoever has come back those of them who have, too.
+-- check_in finds the place of a claimant, or gives them one. It returns whether they are
+-- let in, and if not, their place. Everybody in front is ahead of a visitor whose place
+-- is not confirmed; of others, only those in front whose places are confirmed are ahead.
 function line.check_in(c, waits)
   local p, joined = find(c.id), false
   if not p then
-    p = {member = line.member_of(c.id), rest = string.sub(c.id, 9), priority = c.priority, number = taken_up(c, waits)}
+    p = {member = line.member_of(c.id), rest = string.sub(c.id, 9), priority = c.priority, number = returning_number(c, waits)}
     if not p.number and c.no_place then return not c.no_slot and open_slots() > length() end
     joined = not p.number
     p.unconfirmed = joined and not waits
     p.number = p.number or r.given + 1
     r.given = math.max(r.given, p.number)
-    stand(p)
+    insert(p)
   else
     if c.raise and c.priority > p.priority then prefer(p, c.priority) end
     line.confirm(p)
@@ -39,8 +40,8 @@ function line.check_in(c, waits)
   return false, struct.pack('>ddddB', line.number_of(p), p.priority, ahead, length(), joined and 1 or 0)
 end
 
--- give_up takes whoever is let in without their place, or banned, out of line.
-function line.give_up(id)
+-- remove takes an id out of line, if it is there.
+function line.remove(id)
   local p = find(id)
   if p then take_out(p) end
 end

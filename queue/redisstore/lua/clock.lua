@@ -1,33 +1,34 @@
--- The room's clock is the server's, and never goes back. A step of it is either
--- a time in which nobody called, or a jump, by which the sessions of a whole
--- crowd would seem to be over. The nodes' clocks run evenly: those that this
--- memory knew before the step tell one from the other.
+-- The room goes by the server's clock, but never back. When the clock has gone a large
+-- step ahead since the last call, either nobody called for that long, or somebody has
+-- set the clock. In the second case the sessions of a whole crowd would seem to have
+-- ended. The clocks of the nodes run evenly: a node that this memory knew before the step
+-- shows which of the two it is.
 
-local GAP = 2000    -- a time without calls beyond this is a gap in service
-local JUMP = 5000   -- a step beyond this may be a jump
-local DOUBT = 2000  -- how long it is doubted, unless a node says what it is
-local AWAIT = 10000 -- how long a node that has denied it is waited for
+local GAP = 2000    -- a longer time without calls is a gap in service
+local JUMP = 5000   -- a larger step may mean that the clock was set
+local DOUBT = 2000  -- how long such a step is doubted, unless a node confirms or denies it
+local AWAIT = 10000 -- how long to wait for a node that has denied the step
 
 local t = call('TIME')
 r.time = t[1] * 1000 + math.floor(t[2] / 1000)
 r.now = r.time + offset
 
--- told is the clock that the node is told, where it is not now; gap, that nodes may
--- have much to report; doubting, that nobody is admitted by a clock like this.
+-- clock_told is the clock that the reply tells the node, where that is not r.now. r.gap says
+-- that nodes may have much to report. While doubting, nobody is admitted.
 
--- A single report that says that there was no large step ahead is not enough: it may
--- have lain in a socket while the server stood still. Nor does a node say anything
--- that has its clock from here only now. doubt is kept below zero once a node has
--- denied the step.
-local told, doubting = nil, false
+-- A single report that denies a large step is not enough: it may have waited in a socket
+-- while the server stood still. A node that gets its clock from this call proves
+-- nothing. doubt is the moment since when the step is doubted, below zero once a node
+-- has denied the step.
+local clock_told, doubting = nil, false
 if r.last then
   local step = r.now - r.last
   if step < -JUMP then
     offset = r.last - r.time
     r.gap = true
   elseif step > JUMP and epoch then
-    local witness = known_seq and told_epoch == epoch
-    local denies = witness and told_now < r.now - JUMP
+    local witness = known_seq and node_epoch == epoch
+    local denies = witness and node_now < r.now - JUMP
     local since, denied = doubt ~= 0 and math.abs(doubt) or r.time, denies or doubt < 0
     doubt = denied and -since or since
     if witness then
@@ -37,10 +38,10 @@ if r.last then
     end
     r.gap = not doubting
     if denies then
-      r.now = math.max(r.last, told_now)
+      r.now = math.max(r.last, node_now)
       if r.gap then offset = r.now - r.time end
     elseif doubting then
-      r.now, told = r.last, r.now
+      r.now, clock_told = r.last, r.now
     end
   else
     r.gap = step > GAP
@@ -48,8 +49,8 @@ if r.last then
   if not doubting then doubt = 0 end
   r.now = math.max(r.now, r.last)
 end
-if not r.last and told_epoch ~= '' and math.abs(told_now - r.now) > JUMP then
-  -- The memory is lost, and with it what the clock was: this node knows.
-  r.now, offset = told_now, told_now - r.time
+if not r.last and node_epoch ~= '' and math.abs(node_now - r.now) > JUMP then
+  -- The memory is lost, and with it the clock. The node that reports knows it.
+  r.now, offset = node_now, node_now - r.time
 end
 local now = whole(r.now)

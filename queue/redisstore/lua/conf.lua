@@ -1,5 +1,5 @@
--- configure reads a configuration from the arguments and, if it is wanted, makes it
--- what the store goes by.
+-- configure reads a configuration from the arguments, and if it is wanted, puts it in
+-- force.
 local function configure(version, wanted)
   local document, overrides, by, at = text(), text(), text(), text()
   if wanted then

@@ -1,20 +1,20 @@
--- The exact line. ORDER has those with the default priority, by number. LEVELS has
--- the others as texts that sort as they stand in line. Both name people by the
--- first half of their id. PLACES says the rest of each: until when the place lasts,
--- in which list they are looked up, the other half of the id, and of those who are in
--- LEVELS or UNCONFIRMED the priority and the number. UNCONFIRMED has those of all
--- whose ticket has not come back yet, as texts like those of LEVELS; where PLACES
--- tells of one, a byte more says so.
+-- The exact line. ORDER has the visitors with the default priority, by number. LEVELS has
+-- the others, as texts that sort in the order of the line. UNCONFIRMED has all visitors
+-- whose ticket has not come back yet, as texts like those of LEVELS. The three name a
+-- visitor by the first half of the id. PLACES has the rest: until when the place lasts,
+-- the list in which it is looked up, the other half of the id, and for visitors in
+-- LEVELS or UNCONFIRMED the priority and the number. One byte more marks a place that is
+-- unconfirmed.
 
 r.has_line = true
 
-local WINDOW = 250      -- whose places end within this are looked up together
+local WINDOW = 250      -- places that end within this time are looked up together
 local RETURN = $LineReturn -- how long a place is kept after a goodbye
 local WRAP = 2 ^ 40     -- the ends of places are kept modulo this
-local DEFAULT = 32767   -- what the default priority is in LEVELS, where a higher one is less
+local DEFAULT = 32767   -- the default priority as LEVELS has it, where a higher priority is less
 
 function line.count()
-  -- But for their marks, which are there from the first change on.
+  -- From its first change on, a key has its mark besides.
   local function card(key) return math.max(0, call('ZCARD', key) - 1) end
   r.in_order, r.behind_all, r.unconfirmed = card(ORDER), card(LEVELS), card(UNCONFIRMED)
   if r.behind_all > 0 then
@@ -36,7 +36,7 @@ local function count(priority, people)
   end
 end
 
--- read takes a place apart.
+-- read unpacks a place.
 function line.read(member, text)
   local left, list = struct.unpack('>I5B', text)
   local ends, priority, given = r.now + (left - r.now + WRAP / 2) % WRAP - WRAP / 2, 0, nil
@@ -62,8 +62,8 @@ function line.number_of(p)
   return p.number
 end
 
--- stand puts somebody where they belong by their priority and number.
-local function stand(p)
+-- insert puts a visitor into the line by their priority and number.
+local function insert(p)
   if p.priority == 0 then
     alter(ORDER)
     call('ZADD', ORDER, whole(p.number), p.member)
@@ -79,7 +79,7 @@ local function stand(p)
   count(p.priority, 1)
 end
 
--- leave_unconfirmed takes somebody out of those who have not come back.
+-- leave_unconfirmed takes a visitor out of those who have not come back.
 local function leave_unconfirmed(p)
   if not p.unconfirmed then return end
   alter(UNCONFIRMED)
@@ -92,7 +92,8 @@ function line.confirm(p)
   p.unconfirmed = false
 end
 
-local function step_out(p)
+-- extract takes a visitor out of the line, but leaves their entry in PLACES.
+local function extract(p)
   if p.priority == 0 then
     alter(ORDER)
     call('ZREM', ORDER, p.member)
@@ -105,17 +106,17 @@ local function step_out(p)
 end
 
 local function take_out(p)
-  step_out(p)
+  extract(p)
   alter(PLACES)
   call('HDEL', PLACES, p.member)
 end
 
--- prefer gives somebody in line another priority.
+-- prefer gives a visitor in line another priority.
 local function prefer(p, priority)
   line.number_of(p)
-  step_out(p)
+  extract(p)
   p.priority = priority
-  stand(p)
+  insert(p)
 end
 
 -- find returns the place of an id; none if it has ended.
@@ -144,9 +145,10 @@ end
 -- ends as soon as the first check-in is overdue.
 function line.keeps(p) return p.unconfirmed and math.min(limits.dropout, limits.back) or limits.dropout end
 
--- Each place is looked up when it seems to end, in the list of that window; who
--- has checked in meanwhile moves on to another list. One that a list has by
--- mistake, of somebody who has left or moved on early, is passed over.
+-- Each place is in the list of the window in which it ends, and is looked up then. The
+-- place of a visitor who has checked in meanwhile moves on to another list. A list may
+-- still have places of visitors who have left, or which have moved on before: these are
+-- passed over.
 
 local function list_key(list) return PLACES .. ':' .. list end
 
@@ -168,8 +170,8 @@ function line.touch()
   for list = 0, RING - 1 do touch(list_key(list)) end
 end
 
--- look looks up some of a list, and takes out those whose places have ended.
-local function look(list, members)
+-- look_up looks up some places of a list, and takes out those that have ended.
+local function look_up(list, members)
   local moved, places, gone, ordered, unconfirmed = {}, {}, {}, {}, {}
   for i, text in ipairs(call('HMGET', PLACES, unpack(members))) do
     local p = text and line.read(members[i], text)
@@ -177,7 +179,7 @@ local function look(list, members)
       if p.ends <= r.now then
         table.insert(gone, p.member)
         if p.priority ~= 0 then
-          step_out(p)
+          extract(p)
         else
           table.insert(ordered, p.member)
           if p.unconfirmed then table.insert(unconfirmed, level_member(p)) end
@@ -201,8 +203,8 @@ local function look(list, members)
   for to, part in pairs(moved) do append(to, part) end
 end
 
--- pass_places takes out those who have missed their check-ins, some of them at
--- each call, so that a crowd that leaves holds nobody up.
+-- pass_places takes out the visitors who have missed their check-ins. It looks up so many
+-- places at most, so that a crowd that leaves does not hold up the others.
 function line.pass_places(looks)
   local this = math.floor(r.now / WINDOW)
   if length() == 0 then r.swept = this end
@@ -212,14 +214,14 @@ function line.pass_places(looks)
     local members = call('LPOP', list_key(list), math.min(looks, CHUNK))
     if members then
       looks = looks - #members
-      look(list, members)
+      look_up(list, members)
     else
       r.swept = r.swept + 1
     end
   end
 end
 
--- last_ends is when the place of the last in line ends.
+-- last_ends is when the place of the last visitor in line ends.
 function line.last_ends()
   local key, from = ORDER, 1
   if r.behind_all > 0 or r.in_order == 0 then key, from = LEVELS, 9 end
@@ -228,8 +230,8 @@ function line.last_ends()
   return text and line.read(member, text).ends
 end
 
--- first returns the places of the first n in line, in order, and those among them
--- that have ended, apart.
+-- first returns the places of the first n in line, in order. Those of them that have
+-- ended are in a list of their own.
 function line.first(n)
   local members, places, ended = {}, {}, {}
   local function add(key, first, most, from)
@@ -249,10 +251,10 @@ function line.first(n)
   return places, ended
 end
 
--- turns returns the places of the first n in line that are confirmed, and those
--- before them that have ended, apart.
+-- turns returns the first n confirmed places in line, and in a list of their own the
+-- places before them that have ended.
 function line.turns(n)
-  local PASSED_OVER = 1000 -- how many others are looked at on the way at most
+  local PASSED_OVER = 1000 -- how many unconfirmed places are passed over at most
   local list = {}
   if n == 0 then return list, {} end
   local places, ended = line.first(n + math.min(r.unconfirmed, PASSED_OVER))
@@ -262,7 +264,7 @@ function line.turns(n)
   return list, ended
 end
 
--- goodbye lets the place of somebody who has left end soon, unless they have
+-- goodbye has a place end soon after its visitor said goodbye, unless the visitor has
 -- checked in since.
 function line.goodbye(id, at)
   local p = find(id)
@@ -273,7 +275,7 @@ function line.goodbye(id, at)
   keep(p)
 end
 
--- clear takes out places that have ended: a list that was lost looks none up.
+-- clear takes out places that have ended. If a list was lost, nothing else does.
 function line.clear(ended)
   for _, p in ipairs(ended) do take_out(p) end
 end

@@ -1,6 +1,6 @@
--- Runs the call. One that dies of what the memory has forgets all but the clock and the
--- nodes, and begins again: then these tell it anew. What has other causes, such as a server
--- that may not be written to, is the caller's to know.
+-- Runs the call. If the call fails because the memory is broken, it forgets all but the
+-- clock and the nodes, and begins again: the nodes then report anew. An error with another
+-- cause, such as a server that takes no writes, goes to the caller.
 
 local ok, reply = pcall(room)
 if ok then return reply end

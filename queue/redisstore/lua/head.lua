@@ -1,25 +1,29 @@
--- What a call is told and what the store remembers.
+-- What the call was given and what the store remembers.
 
--- The head of the report, and how long its lists are.
-local node, told_epoch = text(), text()
-local seq, told_now, told_since, told_version, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred
-seq, told_now, told_since, told_version, r.slack, whole_report, nodes, cells, sessions, revoked, told_minute, told_admitted, told_given, left, preferred =
+-- The head of the report, and how long its lists are. Names with node_ are the room as
+-- the reporting node has it.
+local node, node_epoch = text(), text()
+local seq, node_now, node_since, node_version, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, preferred
+seq, node_now, node_since, node_version, r.slack, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, preferred =
   struct.unpack('>ddddddddddddddd', text())
 
--- The room's clock at the call before, nil for a room without memory, and what it
--- is ahead of the server's.
+-- The room's clock at the call before, nil for a room without memory, and how far it is
+-- ahead of the server's.
 local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node)
 local offset = tonumber(m[2]) or 0
 r.last = tonumber(m[1])
 
--- What a call reads and writes whole: since when a step of the clock is doubted, 0
--- if none is; the minute, the admissions in it, people present; a moment before
--- which no window passes, 0 for none; until when admissions wait for nodes, 0 if
--- they do not; the minute in which the lives of the keys were last renewed; how many
--- sessions count, and the end of the first of them, 0 if that is to be looked up; the
--- version of the configuration; whether nobody waited at some moment of the minute; whether
--- any id is revoked; whether the slot of any such is kept; the marks of the keys; what the
--- memory is named; the server's process.
+-- STATE is what every call reads and writes as a whole:
+-- since when a step of the clock is doubted, 0 if none is;
+-- the minute, the admissions in it, and how many people are present;
+-- a moment before which no window passes, 0 for none;
+-- until when admissions wait for nodes, 0 if they do not;
+-- the minute in which the lives of the keys were last renewed;
+-- how many sessions count, and the end of the first of them, 0 if it has to be looked up;
+-- the version of the configuration;
+-- whether nobody waited at some moment of the minute;
+-- whether any id is revoked, and whether a revoked session still holds its slot;
+-- the marks of the keys, the name of the memory, and the server's process.
 local STATE, MARKS, NO_MARKS = '>ddddddddddbbbc72ss', '>ddddddddd', string.rep('\0', 72)
 local doubt, kept, known_version, idle, any_revoked, leaving, packed_marks, epoch, server_before = 0, 0, 0, 0, 0, 0, NO_MARKS, nil, nil
 if r.last and m[3] and not forgotten then
@@ -28,8 +32,9 @@ if r.last and m[3] and not forgotten then
 end
 r.idle, r.any_revoked, r.leaving = idle == 1, any_revoked == 1, leaving == 1
 
--- What is kept of each node, by its name: the number of its last report that was
--- counted, -1 if none was; when it last reported; and how new the view was that it had.
+-- NODE is what the store keeps of a node, under its name: the number of its last report
+-- that was counted, -1 if none was; when it last reported; and the moment of the view that
+-- it had then.
 local NODE = '>ddd'
 local known_seq, reported
 if m[5] and not forgotten then known_seq, reported = struct.unpack(NODE, m[5]) end

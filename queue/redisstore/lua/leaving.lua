@@ -1,12 +1,12 @@
--- The slot of a session that was revoked goes on once every node that reports has had
--- a view that tells so, at the latest when it would have ended: until then the
--- visitor may pass at some.
+-- A revoked session holds its slot until every node that reports has had a view with the
+-- revocation, or until the session would have ended: until then its visitor may pass at
+-- some node.
 
 local leave_later, settle_leaving
 if r.leaving or revoked > 0 then
-  -- LEAVING is what is kept of each: the id, when it was revoked, and which node said so.
+  -- LEAVING is what is kept of each: the id, when it was revoked, and the node that reported it.
   local LEAVING = '>c16ds'
-  local leaving_ids -- those of this call, once they are needed
+  local leaving_ids -- read once they are needed
 
   local function read_leaving()
     leaving_ids = {}
@@ -28,17 +28,17 @@ if r.leaving or revoked > 0 then
     table.insert(leaving_ids, {id = id, since = r.now, by = node})
   end
 
-  -- views are how new the view is that each node has which reports.
+  -- views returns the moment of the view that each reporting node has.
   local function views()
     local names, news = nodes_since(r.now - GRACE)
-    local list = {[node] = told_since}
+    local list = {[node] = node_since}
     for i, name in ipairs(names) do
       if name ~= node then list[name] = news[i] end
     end
     return list
   end
 
-  -- heard says whether all nodes have heard of what one of them said at a moment.
+  -- heard says whether every other node has a view from after the revocation.
   local function heard(known, e)
     for name, at in pairs(known) do
       if name ~= e.by and at < e.since then return false end
@@ -46,7 +46,7 @@ if r.leaving or revoked > 0 then
     return true
   end
 
-  -- settle_leaving gives the slots of those away whose time has come.
+  -- settle_leaving opens the slots of the sessions whose revocation every node has heard of.
   function settle_leaving()
     if not leaving_ids then read_leaving() end
     local known, kept, list = views(), {}, {}

@@ -1,6 +1,6 @@
--- The line: people present by cell, which is a bucket and the end of a window of
--- time, and their sums by bucket. What nodes have not reported yet is covered by
--- counting windows for the slack longer.
+-- The line: how many people are present in each cell, which is a bucket and the end of a
+-- window of time, and in each bucket. Windows count for the slack longer, because nodes
+-- may not have reported a check-in yet.
 
 local function change_bucket(bucket, people)
   if people == 0 then return end
@@ -17,7 +17,7 @@ local function change_bucket(bucket, people)
   end
 end
 
--- change counts people more in a cell, never fewer than none.
+-- change counts so many people more in a cell, or fewer, but never fewer than none.
 local function change(bucket, ends, people)
   if people == 0 or tonumber(ends) + r.slack <= r.now then return end
   local cell = ends .. ':' .. bucket
@@ -42,7 +42,7 @@ end
 
 begin_line()
 
--- Those who have missed their check-in are taken out.
+-- The cells of those who have missed their check-in are taken out.
 if r.first_window > 0 and r.first_window <= r.now - r.slack then
   alter(COUNTS)
   alter(WINDOWS)
@@ -54,14 +54,15 @@ if r.first_window > 0 and r.first_window <= r.now - r.slack then
   r.first_window = tonumber(call('ZRANGEBYSCORE', WINDOWS, 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or 0
 end
 
-local LOOKS = $MaxExpired -- how many places one call looks up at most, beside one a claim
+local LOOKS = $MaxExpired -- how many places a call looks up at most, beside one for each claim
 if r.has_line then
   open_line()
   line.pass_places(LOOKS)
 end
 
--- The minute before says how many fit if people waited throughout it.
-local minute, MEASURED = r.now - r.now % MINUTE, $MaxMeasured -- minutes that the rate is taken over at most
+-- The admissions of the minute that has passed show how many the room has space for, if
+-- people waited throughout it.
+local minute, MEASURED = r.now - r.now % MINUTE, $MaxMeasured -- over how many minutes the rate is measured at most
 if minute ~= r.minute then
   if r.minute > 0 and not r.idle then
     local list, n = whole(r.minute) .. ':' .. r.admitted .. ' ', 1

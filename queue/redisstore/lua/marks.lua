@@ -1,19 +1,20 @@
--- Each key that decisions go by for long bears a mark: a member of a sorted set, a
--- field of a hash. It is another one after each call that changes the key, and the state
--- says which: a key that was lost, or is as it once was, is told by its mark before
--- anything is written to it, and at each sync. The memory counts as lost then.
+-- Each key that has to be right for long bears a mark: a member of a sorted set, or a
+-- field of a hash. Each call that changes the key changes the mark, too, and writes it into
+-- the state. So before a call writes to a key, and at each sync, a mark that differs from
+-- the state shows that the key was lost, or is as it was earlier. The memory then counts
+-- as broken.
 
--- The marks of sorted sets are before all that these have by time, and behind all
--- where ranks count.
+-- In a sorted set by time the mark comes before all members; where ranks count, it comes
+-- behind all.
 local MARK = string.rep('\255', 17)
 local FIRST, LAST = 6, 14 -- which of the KEYS bear one
 local BROKEN = 'the memory of the room is broken'
 
--- marks are in the order of the keys; 0 of a key that was not made yet.
+-- marks are in the order of the keys; 0 for a key that was not made yet.
 local marks, altered = nil, {}
 
--- alter comes before what this call changes in a key. A mark begins with the time,
--- so that no two memories have the same.
+-- alter has to be called before this call changes a key. A mark begins with the time, so
+-- that no two memories have the same.
 local function alter(key)
   if altered[key] then return end
   altered[key] = true
@@ -37,8 +38,7 @@ local function alter(key)
   marks[i] = mark
 end
 
--- check makes sure that the keys are as the last call left them, from one to another
--- of the KEYS.
+-- check makes sure that the KEYS from first to last are as the last call left them.
 local function check(first, last)
   marks = marks or {struct.unpack(MARKS, packed_marks)}
   for i = first, last do

@@ -8,8 +8,8 @@ local function draw(x, at, left)
   return x, at + (MINUTE - at) * (1 - (x / $LehmerPrime) ^ (1 / left))
 end
 
--- pass counts the parts whose moments have passed, and tells when the next one's is;
--- passed is nil in a new minute.
+-- pass counts the parts whose moments have passed, and returns the next moment, too. passed
+-- is nil in a new minute.
 local function pass(parts, into, x, passed, at)
   if not passed then
     passed, at = 0, 0

@@ -1,8 +1,7 @@
--- The report: what the node saw since its last one, or all that it knows. One
--- that was counted before, and is sent again because its answer was lost, is not
--- counted again.
+-- Counts the report: what the node has seen since its last one, or all that it knows. A
+-- report that comes again, because its answer was lost, is not counted again.
 
-local MAX_LEFT = $MaxLeft -- how many goodbyes nodes are told of at most
+local MAX_LEFT = $MaxLeft -- how many goodbyes a view has at most
 
 local function use_up(id)
   touch(ADMITTED)
@@ -17,8 +16,7 @@ end
 for _ = 1, sessions do
   local id, expires = text(), number()
   if not r.counted and not is_revoked(id) then
-    -- A session that nobody was granted here has used its visitor's place in line all
-    -- the same.
+    -- A session that this store did not grant has used its visitor's place in line, too.
     local known = tonumber(call('ZSCORE', SESSIONS, id))
     if not known then use_up(id) end
     if expires > (known or 0) then
@@ -41,9 +39,9 @@ for _ = 1, revoked do
   end
 end
 if settle_leaving then settle_leaving() end
-if not r.counted and not want_whole and told_minute == r.minute then r.admitted = r.admitted + told_admitted end
-if told_given > r.given then
-  r.given = told_given
+if not r.counted and not want_whole and node_minute == r.minute then r.admitted = r.admitted + node_admitted end
+if node_given > r.given then
+  r.given = node_given
   open_line()
 end
 for _ = 1, left do

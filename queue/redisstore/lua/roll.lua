@@ -1,10 +1,11 @@
--- Tells who is in the room and who is in its exact line: those asked for, or the
--- first; the sessions that end first. It changes nothing.
+-- Returns who is in the room and who is in its exact line: those asked for, or else the
+-- sessions that end first and the first in line. It changes nothing.
 
 local asked, SEATS, WAITERS, ids = number(), number(), number(), {}
 for i = 1, asked do ids[i] = text() end
 
--- seats are the sessions that hold slots, and since when as far as that is known.
+-- seats returns the sessions that hold slots, and when each was admitted, as far as that
+-- is known.
 local function seats()
   if asked == 0 then ids = call('ZRANGEBYSCORE', SESSIONS, '(' .. whole(r.now - r.slack), '+inf', 'LIMIT', 0, SEATS) end
   local list = {}

@@ -1,8 +1,8 @@
 -- The one rule's count of open slots, and when there may be more.
 
--- Sessions count for the slack longer, for renewals that are not reported yet. They
--- are counted anew once one has ended, where others than those let in were added, and
--- where the first to end was renewed.
+-- Sessions count for the slack longer, because nodes may not have reported a renewal yet.
+-- They are counted anew when one has ended, when a node has reported some, and when the
+-- first one to end was renewed.
 local function count_sessions()
   check(FIRST, FIRST) -- the sessions
   local alive = '(' .. whole(r.now - r.slack)
@@ -12,10 +12,10 @@ local function count_sessions()
 end
 if r.first_end <= r.now - r.slack then count_sessions() end
 
--- random_parts counts the parts of this minute's allowance whose moments have
--- passed, of how many, and when the next one's is.
+-- random_parts returns how many parts of this minute's allowance have had their moments,
+-- how many parts there are, and the next moment.
 local function random_parts(into)
-  local parts = math.min(limits.perminute, $MaxMoments)
+  local parts = math.min(limits.perminute, $MaxParts)
   r.moments = r.moments or call('HGET', META, 'moments') or ''
   local of, passed, at, x = string.match(r.moments, '(%d+) (%d+) (%S+) (%d+)')
   x, passed, at = pass(parts, into, tonumber(x) or r.time % ($LehmerPrime - 1) + 1, tonumber(of) == r.minute and tonumber(passed) or nil, tonumber(at))
@@ -24,8 +24,8 @@ local function random_parts(into)
   return math.min(passed, parts), parts, r.minute + math.floor(at)
 end
 
--- released is how much of the minute's allowance is there, and when there will
--- be more. With nobody waiting it is all there.
+-- released returns how much of the minute's allowance is there, and when there will be
+-- more. While nobody waits, all of it is there.
 local function released()
   local into, turn = r.now - r.minute, r.minute + MINUTE
   if waiting() <= 0 or limits.pacing == 'minute' or limits.perminute == 0 then return limits.perminute, turn end
@@ -42,8 +42,8 @@ function open_slots()
   return math.max(0, math.min(limits.total - r.active, (released()) - r.admitted))
 end
 
--- next_release is when more of the allowance is there: all of it, once the last
--- who are present have left; of an exact line, it may be sooner than that.
+-- next_release is when more of the allowance is there than n: at more, by the pacing, or
+-- once nobody waits, because then all of it is there; or a moment before that.
 local function next_release(n, more)
   if n == limits.perminute then return more end
   if limits.method == 'line' then return math.min(more, line.last_ends() or more) end

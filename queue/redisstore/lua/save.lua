@@ -1,9 +1,9 @@
--- What every verb that reports ends with: what was read whole is kept, once all else
--- is done, and the reply tells last how the room stands. That is packed: a list takes
--- long to hand over.
+-- The end of every script that takes a report. Once all else is done, it writes the state
+-- back, and appends the room's status to the reply: packed, because a list takes long to
+-- hand over.
 local function flag(is) return is and 1 or 0 end
 
-reply[#reply + 1] = struct.pack('>ddddddBBB', told or r.now, r.active, r.admitted, open_slots(), waiting(), next_open(),
+reply[#reply + 1] = struct.pack('>ddddddBBB', clock_told or r.now, r.active, r.admitted, open_slots(), waiting(), next_open(),
   flag(want_whole), flag(r.grace > 0 or doubting), flag(settled())) .. epoch
 
 if r.has_line then
@@ -18,7 +18,7 @@ if awaited_before or r.grace > 0 then
 end
 call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.minute,
   r.active, r.first_end, limits.version, flag(r.idle), flag(r.any_revoked), flag(r.leaving), marks and struct.pack(MARKS, unpack(marks)) or packed_marks, epoch, server),
-  node, struct.pack(NODE, known_seq or -1, r.now, told_since))
+  node, struct.pack(NODE, known_seq or -1, r.now, node_since))
 local life = lifetime(limits.duration, math.max(limits.place, limits.dropout))
 if kept ~= r.minute then
   for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES}) do touch(key) end

@@ -1,16 +1,16 @@
--- What every verb that reports begins with: the state of the room. Times are
+-- The beginning of every script that takes a report: the state of the room. Times are in
 -- milliseconds since the Unix epoch.
 
 local MINUTE = 60000
 
--- r is the room: what is read of it at first, and what the call makes of that. It
--- is one table because a function takes the longer to make the more it shares with
--- others by name, and each call makes all of them; and it is made with all that it
--- will have, because growing takes longer.
+-- r is the room: the call reads it at first and changes it as it goes. It is one table
+-- because each call makes all functions, and a function takes the longer to make the more
+-- names it shares with others. The table has all its fields from the start, because
+-- growing takes longer.
 local r
 
--- The rules that the configuration makes (see rules in document.go), its version, and
--- lined, the version by which the method became line, with lined_at, when that was. No
+-- limits are the rules of the configuration (see rules in document.go), and its version.
+-- lined is the version with which the method became line, and lined_at when that was. No
 -- slots are open before the first configuration.
 local limits
 local function load_configuration(rules)
@@ -20,15 +20,16 @@ local function load_configuration(rules)
   }
 end
 
--- touched are keys that this call may have made; they are to have an end.
+-- touched are the keys that this call may have made, and for which it has to set a time to
+-- live.
 local touched
 local function touch(key) touched[key] = true end
 
--- forgotten says that the memory is broken, and what it has worth nothing.
+-- forgotten says that the memory is broken, and nothing in it counts.
 local forgotten = false
 
--- begin is where a call begins, and begins again with a memory that it has found
--- to be broken.
+-- begin is called at the start of a call, and again when the call has found the memory to
+-- be broken.
 local function begin()
   arg, touched = 0, {}
   r = {

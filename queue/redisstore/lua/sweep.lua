@@ -1,7 +1,7 @@
--- Drops what can matter no more, some of it at each sync.
+-- Drops what no longer matters: some of it at each sync.
 
 local STEP = 1000    -- how many entries of each kind at most
-local RECENT = 10000 -- how long goodbyes are told of
+local RECENT = 10000 -- for how long a view has a goodbye
 
 local function dead(key, past)
   return call('ZRANGEBYSCORE', key, 0, whole(past), 'LIMIT', 0, STEP)
@@ -17,7 +17,7 @@ drop(REVOKED, r.now)
 r.any_revoked = call('ZCOUNT', REVOKED, 0, '+inf') > 0
 drop(DRAWN, r.now)
 drop(LEFT, r.now - RECENT)
--- In small rooms it is known of everyone who is in since when.
+-- In a small room, the store keeps when each session was admitted for as long as it lasts.
 local past = limits.version > 0 and dead(ADMITTED, r.now - math.max(limits.place, limits.duration)) or {}
 each(past, function(part)
   local ends = limits.total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}

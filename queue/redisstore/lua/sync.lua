@@ -1,9 +1,9 @@
--- Tells the calling node how the room stands.
+-- Returns the room as the calling node gets to know it.
 
-local TURNS = $MaxTurns -- how many people are told at most that it is their turn
-local LATELY = $Lull -- whole minutes without an admission after which the rate is none
+local TURNS = $MaxTurns -- how many people at most a view says it is the turn of
+local LATELY = $Lull -- after so many whole minutes without an admission the rate is zero
 
--- A store that has lost its memory is told the configuration again.
+-- A report has the configuration for a store that has lost it.
 local version = number()
 local goes_on = limits.version == 0 and r.lined_by > 0
 if configure(version, version > limits.version) then
@@ -14,7 +14,7 @@ if configure(version, version > limits.version) then
   if r.has_line then open_line() end
 end
 
--- The rate is taken over several session durations: people leave in waves.
+-- The rate is measured over several session durations, because people leave in waves.
 local measured = math.min(math.max($RateWaves * (1 + math.floor(limits.lasts / MINUTE)), $MinMeasured), MEASURED)
 local rate_sum, rate_n, rate_late = 0, 0, 0
 for at, n in string.gmatch(call('HGET', META, 'rates') or '', '(%d+):(%d+)') do
@@ -29,9 +29,9 @@ each(buckets, function(part)
   for _, n in ipairs(call('HMGET', COUNTS, unpack(part))) do people[#people + 1] = n or error(BROKEN, 0) end
 end)
 
--- Who was let in since, by whichever node, and until when.
+-- Who was let in since the node's last view, by whichever node, and until when.
 local entered = {}
-each(call('ZRANGEBYSCORE', ADMITTED, whole(told_since), '+inf'), function(part)
+each(call('ZRANGEBYSCORE', ADMITTED, whole(node_since), '+inf'), function(part)
   local ends = call('ZMSCORE', SESSIONS, unpack(part))
   for i, id in ipairs(part) do
     if ends[i] then
@@ -42,22 +42,22 @@ each(call('ZRANGEBYSCORE', ADMITTED, whole(told_since), '+inf'), function(part)
 end)
 
 local configuration = {}
-if told_version ~= limits.version then configuration = call('HMGET', CONF, 'document', 'overrides', 'by', 'at') end
+if node_version ~= limits.version then configuration = call('HMGET', CONF, 'document', 'overrides', 'by', 'at') end
 
 local function line_view()
   if limits.method ~= 'line' then return {} end
   local first, turns = r.in_order > 0 and call('ZRANGE', ORDER, 0, 0, 'WITHSCORES') or {}, {}
-  local called, ended = line.turns(math.min(open_slots(), TURNS))
-  for i, p in ipairs(called) do turns[i] = p.member .. p.rest end
+  local places, ended = line.turns(math.min(open_slots(), TURNS))
+  for i, p in ipairs(places) do turns[i] = p.member .. p.rest end
   line.clear(ended)
   return {first[2] or 0, whole(r.given), r.ahead_of_all, turns}
 end
 
--- The nodes that report are looked up again once one of them may have stopped, or
--- one has come.
+-- The list of the nodes that report is made anew once one of them may have stopped, or
+-- another has come.
 local listed = call('HGET', META, 'nodes')
 if not listed or r.now > struct.unpack('>d', listed) then
-  call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now, told_since)) -- the caller is one of them
+  call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now, node_since)) -- the caller is one of them
   local nodes, _, oldest = nodes_since(r.now - GRACE)
   listed = struct.pack('>d', oldest + GRACE) .. table.concat(nodes, ' ')
   call('HSET', META, 'nodes', listed)
@@ -66,5 +66,5 @@ end
 local reply = {
   buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
-  string.sub(listed, 9), limits.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(told_since), '+inf'),
+  string.sub(listed, 9), limits.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(node_since), '+inf'),
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Proxy passes connections on to a server, and does to them what it is told.
-// Its methods may be called concurrently.
+// Proxy passes connections on to a server. Its methods, which may be called concurrently,
+// disturb them.
 type Proxy struct {
 	Addr string
 
@@ -89,8 +89,8 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Swallow passes nothing on any more, and keeps the connections; Swallow(false)
-// passes on what has gathered.
+// Swallow has the proxy pass on nothing, and keep the connections. Swallow(false) has it pass
+// on what has gathered.
 func (p *Proxy) Swallow(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +154,7 @@ func (p *Proxy) serve(near net.Conn) {
 	p.mu.Unlock()
 }
 
-// pass copies what comes until either side ends, or may says no.
+// pass copies what comes, until either side ends or may returns false.
 func (p *Proxy) pass(from, to net.Conn, may func([]byte) bool) {
 	defer func() { _, _ = from.Close(), to.Close() }()
 	buffer := make([]byte, 64<<10)
@@ -182,7 +182,7 @@ func (p *Proxy) pass(from, to net.Conn, may func([]byte) bool) {
 	}
 }
 
-// mayReply counts replies to scripts, and says whether this one arrives.
+// mayReply counts replies to scripts, and reports whether this one arrives.
 func (p *Proxy) mayReply() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

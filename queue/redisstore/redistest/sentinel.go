@@ -22,8 +22,8 @@ type Sentinel struct {
 }
 
 // StartSentinel starts a master, its replicas and three Sentinels, and waits
-// until they know each other. They take a master for dead that has not answered
-// for a second and a half, which a busy machine does not take for nothing.
+// until they know each other. A Sentinel takes a master for dead that has not answered
+// for a second and a half: less could be due to a busy machine.
 func StartSentinel(t testing.TB, replicas int) *Sentinel {
 	t.Helper()
 	s := &Sentinel{Master: Start(t, Options{})}
@@ -59,7 +59,7 @@ sentinel failover-timeout %s 1000
 	path := filepath.Join(s.dir, "sentinel.conf")
 	require.NoError(t, os.WriteFile(path, []byte(config), 0o600))
 	s.runWith(path, "--sentinel")
-	// Where it may be hurried, it is; else they need ten seconds to meet.
+	// Servers that allow it are hurried; else the Sentinels need ten seconds to meet.
 	_ = s.admin.Do(context.Background(), "SENTINEL", "DEBUG", "INFO-PERIOD", 100, "PUBLISH-PERIOD", 100, "ASK-PERIOD", 100, "PING-PERIOD", 100).Err()
 	return s
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a server may take to do what is waited for.
+// patience is how long a test waits for a server.
 const patience = 20 * time.Second
 
 // Options are what a server is started with. The zero value is a server without
@@ -106,9 +106,9 @@ func prepare(t testing.TB, o Options, args ...string) *Server {
 	return s
 }
 
-// freeAddr returns a loopback address that nobody listens on, at a port that the
-// system gives to nobody who does not ask for it: another could have it before it is
-// used.
+// freeAddr returns a loopback address that nobody listens on. The system does not give its
+// port to a program that asks for any port: else another program could have it before the
+// server does.
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	for range 100 {
@@ -127,7 +127,7 @@ func (s *Server) port() string {
 	return port
 }
 
-// command is the command line, but for what differs in a Sentinel.
+// command is the command line, without what is different for a Sentinel.
 func (s *Server) command() []string {
 	listen := []string{"--port", s.port()}
 	if s.options.TLS {
@@ -254,7 +254,7 @@ func (s *Server) Restart(empty bool) {
 	s.run()
 }
 
-// Until waits until a condition holds that only real time brings about.
+// Until waits for a condition that takes real time.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)

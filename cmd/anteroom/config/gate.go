@@ -1,0 +1,176 @@
+package config
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/anteroom-gate/anteroom/proxy/listen"
+)
+
+// checkGate checks what is said outside of rooms as a whole.
+func (v *value) checkGate(c *Config) {
+	v.token(c)
+	if v.either("cookie.keys", "cookie.keys_file") == "cookie.keys_file" {
+		c.Cookie.Keys = v.secrets("cookie.keys_file", c.Cookie.KeysFile, forms["key"])
+	}
+	c.AdminTokenFile, c.Cookie.KeysFile = "", ""
+	v.certificates(&c.TLS)
+	v.addresses(c)
+	everybody := func(p netip.Prefix) bool { return p.Bits() == 0 }
+	v.doubt(slices.ContainsFunc(c.TrustedProxies, everybody), "trusted_proxies", "every visitor is believed, whatever address they claim to have")
+	v.stateDir(c)
+	// A key that one gate made for itself opens no other's tickets.
+	v.refuse(v.fine("store", "cookie.keys", "cookie.keys_file") && c.Store != "memory" && len(c.Cookie.Keys) == 0, "store",
+		"gates that share a store need the same keys: set cookie.keys or cookie.keys_file")
+}
+
+// addresses checks the two addresses and the origin against each other, and the admin API's against its token.
+func (v *value) addresses(c *Config) {
+	if v.fine("listen", "admin") && listen.Clash(c.Listen, c.Admin) {
+		v.fault(v.where("admin", "listen"), "listen and admin cannot share the address: %s and %s", show(c.Listen), show(c.Admin))
+	}
+	v.refuse(v.fine("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "", "admin",
+		"%s can be reached from other machines: that needs admin_token or admin_token_file", show(c.Admin))
+	v.circle(v, c.Origin, c.Listen)
+}
+
+// circle checks the origin of the gate or of a room against the address of the gate.
+func (v *value) circle(root *value, origin, address string) {
+	v.refuse(v.fine("origin") && root.fine("listen") && listen.Reaches(origin, address), "origin",
+		"is the address that this gate listens on: requests would go round in circles")
+}
+
+// token takes the admin token from where it was given.
+func (v *value) token(c *Config) {
+	name := cmp.Or(v.either("admin_token", "admin_token_file"), "admin_token")
+	if name == "admin_token_file" {
+		c.AdminToken = v.get(name).tokenIn(c.AdminTokenFile)
+	}
+	v.doubt(c.AdminToken != "" && len(c.AdminToken) < 16 && v.fine("admin_token", "admin_token_file"), name,
+		"the token is short: with fewer than 16 characters it can be guessed")
+}
+
+// tokenIn reads a file that holds a token.
+func (v *value) tokenIn(path string) string {
+	src, ok := v.read(path)
+	token := strings.TrimSpace(string(src))
+	switch problem := checkToken(token); {
+	case !ok:
+	case token == "":
+		v.reject("%s is empty", path)
+	case problem != "":
+		v.reject("the token in %s %s", path, problem)
+	default:
+		return token
+	}
+	return ""
+}
+
+// secrets reads a file with a secret of a form on each line, for the key that names it; blank lines and those that begin with # are passed
+// over.
+func (v *value) secrets(name, path string, f form) []string {
+	src, ok := v.get(name).read(path)
+	var secrets []string
+	for i, line := range strings.Split(string(src), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if _, problem := f.check(v.loader, line, fromFile); problem != "" {
+			v.fault(Place{Source: path, Line: i + 1, Col: 1, Key: v.pathOf(name)}, "%s", problem)
+		}
+		secrets = append(secrets, line)
+	}
+	if ok && len(secrets) == 0 {
+		v.get(name).reject("%s holds no %s: expects one on each line", path, strings.TrimPrefix(f.want, "a "))
+	}
+	return secrets
+}
+
+// certificates checks the certificates of the file, which make way for the one that variables and flags name.
+func (v *value) certificates(t *TLS) {
+	for i, in := range v.itemsOf("tls.certificates") {
+		in.required("cert", "a certificate and its key go together")
+		in.required("key", "a certificate and its key go together")
+		if in.isGiven("cert") && in.isGiven("key") && in.fine("cert", "key") {
+			in.pair(t.Certificates[i])
+		}
+	}
+	v.certificate(t)
+}
+
+// certificate takes the certificate that variables and flags name.
+func (v *value) certificate(t *TLS) {
+	switch cert, key := v.get("tls.cert"), v.get("tls.key"); {
+	case cert == nil && key == nil:
+	case cert == nil:
+		v.fault(Place{Source: key.Source}, "goes together with --tls-cert")
+	case key == nil:
+		v.fault(Place{Source: cert.Source}, "goes together with --tls-key")
+	case v.fine("tls.cert", "tls.key"):
+		t.Certificates = []Certificate{{Cert: t.Cert, Key: t.Key}}
+		cert.pair(t.Certificates[0])
+	}
+}
+
+// pair says whether a certificate and its key can be read and fit each other.
+func (v *value) pair(c Certificate) {
+	cert, okCert := v.read(c.Cert)
+	key, okKey := v.read(c.Key)
+	if !okCert || !okKey {
+		return
+	}
+	if _, err := tls.X509KeyPair(cert, key); err != nil {
+		v.reject("%s and %s are not a certificate and its key: %v", c.Cert, c.Key, err)
+	}
+}
+
+// stateDir chooses the state directory where none is given, as Config.StateDir says.
+func (v *value) stateDir(c *Config) {
+	if c.StateDir != "" || !v.fine("state_dir", "listen") {
+		return
+	}
+	// systemd lists several directories with colons between them.
+	if dir, _, _ := strings.Cut(v.env("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {
+		c.StateDir = filepath.Clean(dir)
+		return
+	}
+	base := v.env("XDG_STATE_HOME")
+	if home := v.env("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
+		base = filepath.Join(home, ".local", "state")
+	}
+	name, err := v.stateName(c)
+	switch {
+	case !filepath.IsAbs(base):
+		v.fault(v.where("state_dir"), "is required: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME says where it could be")
+	case err != nil:
+		v.fault(v.where("state_dir"), "is required: the working directory is not known: %v", err)
+	default:
+		c.StateDir = filepath.Join(base, "anteroom", name)
+	}
+}
+
+var notInSlug = regexp.MustCompile(`[^A-Za-z0-9.]+`)
+
+// stateName tells gates of one machine apart: by the address, and by the file or, without one, the origin.
+func (v *value) stateName(c *Config) (string, error) {
+	of := "origin " + c.Origin
+	if v.File != "" {
+		file, _ := v.path(v.File, fromFlag)
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		of = "file " + abs
+	}
+	sum := sha256.Sum256([]byte(c.Listen + "\n" + of))
+	slug := strings.Trim(notInSlug.ReplaceAllString(c.Listen, "-"), "-.")
+	return slug + "-" + hex.EncodeToString(sum[:4]), nil
+}

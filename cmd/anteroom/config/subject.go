@@ -1,0 +1,62 @@
+package config
+
+import (
+	"cmp"
+	"crypto"
+	"slices"
+
+	"github.com/anteroom-gate/anteroom/proxy/subject"
+)
+
+const (
+	tokenHeader, tokenCookie              = "subject.token.header", "subject.token.cookie"
+	tokenKeys, tokenKeysFile, tokenPublic = "subject.token.keys", "subject.token.keys_file", "subject.token.public_keys_file"
+)
+
+// subject settles how the room's visitors are named.
+func (v *value) subject(root *value, c *Config, named *Subject) {
+	t := &named.Token
+	v.doubt(named.Header != "" && root.fine("trusted_proxies") && len(c.TrustedProxies) == 0, "subject.header",
+		"is believed from trusted_proxies only, and there are none")
+	place := cmp.Or(v.either(tokenHeader, tokenCookie), tokenHeader)
+	if place == tokenCookie {
+		t.Header = ""
+	} else {
+		t.Cookie = ""
+	}
+	keys := slices.DeleteFunc([]string{tokenKeys, tokenKeysFile, tokenPublic}, func(name string) bool { return v.layerOf(name) == 0 })
+	v.tokenKeys(t)
+	switch placed := t.Header != "" || t.Cookie != ""; {
+	case placed && len(keys) == 0:
+		v.refuse(v.fine(tokenKeys, tokenKeysFile, tokenPublic), place, "a token needs a key: set subject.token.keys, keys_file or public_keys_file")
+	case !placed && len(keys) > 0:
+		v.refuse(v.fine(tokenHeader, tokenCookie), keys[0], "there is no token: set subject.token.header or subject.token.cookie")
+	}
+}
+
+// tokenKeys takes the keys of tokens from where they were given: secrets, a file of them, or a file of public keys.
+func (v *value) tokenKeys(t *Token) {
+	switch v.either(v.either(tokenKeys, tokenKeysFile), tokenPublic) {
+	case tokenPublic:
+		t.Secrets, t.PublicKeys = nil, v.get(tokenPublic).publicKeys(t.PublicKeysFile)
+	case tokenKeysFile:
+		t.Secrets = v.secrets(tokenKeysFile, t.KeysFile, forms["secret"])
+	}
+	t.KeysFile, t.PublicKeysFile = "", ""
+}
+
+// publicKeys reads a PEM file of public keys.
+func (v *value) publicKeys(path string) []crypto.PublicKey {
+	src, ok := v.read(path)
+	if !ok {
+		return nil
+	}
+	keys, err := subject.ParsePublicKeys(src)
+	switch {
+	case err != nil:
+		v.reject("%s: %v", path, err)
+	case len(keys) == 0:
+		v.reject("%s holds no key: expects PEM blocks with PUBLIC KEY", path)
+	}
+	return keys
+}

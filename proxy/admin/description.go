@@ -1,0 +1,177 @@
+package admin
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/config"
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/setting"
+)
+
+// Description is what a room goes by, or what the rooms of a family start with.
+type Description struct {
+	Config     *config.Room // with its defaults; its Settings are not read
+	Family     string       // the name of the family that it is a room of; "" for others
+	CookieName string       // over http
+	Language   string       // of the built-in page, where a visitor's is not known
+
+	// Configuration has the settings in force, and the overrides in them.
+	Configuration queue.Configuration
+}
+
+// roomJSON is a room's effective configuration, under the keys of the file.
+type roomJSON struct {
+	Name                  string      `json:"name"`
+	Family                string      `json:"family,omitempty"` // that it is a room of
+	Host                  string      `json:"host"`
+	Path                  string      `json:"path"`
+	AdditionalRoutes      []routeJSON `json:"additional_routes"`
+	Origin                string      `json:"origin"`
+	QueueingStatusCode    int         `json:"queueing_status_code"`
+	JSONResponseEnabled   bool        `json:"json_response_enabled"`
+	CustomPage            bool        `json:"custom_page"`
+	Language              string      `json:"default_template_language"`
+	CookieName            string      `json:"cookie_name"` // over http; over https it may have a prefix
+	CookieSuffix          string      `json:"cookie_suffix"`
+	CookieAttributes      cookieJSON  `json:"cookie_attributes"`
+	EnabledOriginCommands []string    `json:"enabled_origin_commands"`
+	Rules                 []ruleJSON  `json:"rules"`
+	Subject               subjectJSON `json:"subject"`
+	MaxRooms              int         `json:"max_rooms,omitempty"` // of a family, as room_idle
+	RoomIdle              string      `json:"room_idle,omitempty"`
+
+	// Overrides are the changes made while the gate ran, which are in the settings.
+	Overrides    overrides.Changes           `json:"overrides"`
+	OverriddenBy map[string]overrides.Author `json:"overridden_by"`
+	Version      int64                       `json:"version"` // grows with every change, on whichever gate
+
+	settings queue.Settings
+}
+
+// MarshalJSON writes the room's settings beside the rest.
+func (j roomJSON) MarshalJSON() ([]byte, error) {
+	type rest roomJSON
+	text, err := json.Marshal(rest(j))
+	if err != nil {
+		return nil, err
+	}
+	settings, err := json.Marshal(j.settings)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(text[:len(text)-1], ','), settings[1:]...), nil
+}
+
+type routeJSON struct {
+	Host string `json:"host"`
+	Path string `json:"path"`
+}
+
+type cookieJSON struct {
+	SameSite cookie.SameSite `json:"samesite"`
+	Secure   cookie.Secure   `json:"secure"`
+	Domain   string          `json:"domain"`
+}
+
+// subjectJSON is how the site names its users, without the keys.
+type subjectJSON struct {
+	Header string `json:"header"`
+	Token  struct {
+		Header   string `json:"header"`
+		Cookie   string `json:"cookie"`
+		Issuer   string `json:"issuer"`
+		Audience string `json:"audience"`
+	} `json:"token"`
+}
+
+type ruleJSON struct {
+	Action      string         `json:"action"`
+	Description string         `json:"description"`
+	Match       conditionsJSON `json:"match"`
+}
+
+type conditionsJSON struct {
+	Path       string   `json:"path,omitempty"`
+	PathPrefix string   `json:"path_prefix,omitempty"`
+	PathSuffix string   `json:"path_suffix,omitempty"`
+	Method     string   `json:"method,omitempty"`
+	CIDR       []string `json:"cidr,omitempty"`
+	Header     string   `json:"header,omitempty"`
+	Cookie     string   `json:"cookie,omitempty"`
+}
+
+// json is the description as the API tells it.
+func (d Description) json() roomJSON {
+	c, o := d.Config, overrides.Of(d.Configuration)
+	j := roomJSON{
+		Name: c.Name, Family: d.Family, Origin: c.Origin.String(),
+		QueueingStatusCode: c.StatusCode, JSONResponseEnabled: c.JSON,
+		CustomPage: c.Page != nil, Language: d.Language, CookieName: d.CookieName,
+		CookieSuffix: c.CookieSuffix, CookieAttributes: describeCookie(c.CookieAttributes),
+		EnabledOriginCommands: []string{}, Rules: describeRules(c.Rules), Subject: describeSubject(&c.Subject),
+		Overrides: o.Changes, OverriddenBy: o.By, Version: d.Configuration.Version,
+		settings: d.Configuration.Settings,
+	}
+	j.settings.Fleeting = false // of the store alone
+	j.Host, j.Path, j.AdditionalRoutes = describeRoutes(c.Routes)
+	if c.Revoke {
+		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
+	}
+	if c.IsFamily() {
+		j.MaxRooms, j.RoomIdle = c.MaxRooms, setting.FormatDuration(c.RoomIdle)
+	}
+	if j.Overrides == nil {
+		j.Overrides, j.OverriddenBy = overrides.Changes{}, map[string]overrides.Author{}
+	}
+	return j
+}
+
+// describeRoutes tells the first of the routes apart from the others.
+func describeRoutes(routes []route.Route) (host, path string, additional []routeJSON) {
+	additional = []routeJSON{}
+	for i, r := range routes {
+		if i == 0 {
+			host, path = r.Host, r.Path
+		} else {
+			additional = append(additional, routeJSON(r))
+		}
+	}
+	return host, path, additional
+}
+
+func describeCookie(a cookie.Attributes) cookieJSON {
+	return cookieJSON{SameSite: cmp.Or(a.SameSite, cookie.SameSiteAuto), Secure: cmp.Or(a.Secure, cookie.SecureAuto), Domain: a.Domain}
+}
+
+func describeSubject(c *subject.Config) (j subjectJSON) {
+	j.Header = c.Header
+	j.Token.Header, j.Token.Cookie, j.Token.Issuer, j.Token.Audience = c.TokenHeader, c.TokenCookie, c.Issuer, c.Audience
+	return j
+}
+
+func describeRules(rules []route.Rule) []ruleJSON {
+	described := make([]ruleJSON, len(rules))
+	for i, r := range rules {
+		described[i] = describeRule(r)
+	}
+	return described
+}
+
+// describeRule tells a rule without the values of headers and cookies, which are
+// as good as passwords.
+func describeRule(r route.Rule) ruleJSON {
+	m := conditionsJSON(r.Match)
+	if name, _, found := strings.Cut(m.Header, ":"); found {
+		m.Header = name + ": …"
+	}
+	if name, _, found := strings.Cut(m.Cookie, "="); found {
+		m.Cookie = name + "=…"
+	}
+	return ruleJSON{Action: r.Action, Description: r.Description, Match: m}
+}

@@ -1,0 +1,33 @@
+package admin
+
+import (
+	"net/http"
+
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+)
+
+// getLive says that the gate runs.
+func getLive(w http.ResponseWriter, _ *http.Request) {
+	reply.JSON(w, map[string]string{"status": "ok"})
+}
+
+// getReady says whether new visitors may be sent here. A store that does not answer is
+// reported, but is no reason to send them elsewhere: visitors who are in are served, and
+// the other gates have the same store.
+func (a *api) getReady(w http.ResponseWriter, _ *http.Request) {
+	if a.Gate.Draining() {
+		reply.Problem(w, http.StatusServiceUnavailable, "The gate is about to stop.")
+		return
+	}
+	failing := map[string]string{}
+	for r := range a.Gate.Rooms() {
+		if q := r.Queue(); q.StoreFailing() {
+			failing[q.Name()] = q.Settings().OnStoreError.String()
+		}
+	}
+	if len(failing) > 0 {
+		reply.JSON(w, map[string]any{"status": "degraded", "detail": "The store does not answer. By room, who is let in meanwhile:", "rooms": failing})
+		return
+	}
+	reply.JSON(w, map[string]string{"status": "ok"})
+}

@@ -1,0 +1,118 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// Room is what the API knows of a room.
+type Room interface {
+	// Describe tells what the room goes by.
+	Describe() Description
+	// Queue is the room of the queue.
+	Queue() *room.Room
+	// Patch is overrides.Room.Patch.
+	Patch(ctx context.Context, now time.Time, patch []byte, by string) error
+	// Disconnect cuts the connections that keep a visitor in the room.
+	Disconnect(id queue.ID)
+}
+
+func (a *api) getRooms(w http.ResponseWriter, _ *http.Request) {
+	rooms := []roomJSON{}
+	for r := range a.Gate.Rooms() {
+		rooms = append(rooms, r.Describe().json())
+	}
+	reply.JSON(w, rooms)
+}
+
+// getRoom answers with what a room goes by, or the rooms of a family at first.
+func (a *api) getRoom(w http.ResponseWriter, q *http.Request) {
+	if family, found := a.Gate.Family(q.PathValue("room")); found {
+		reply.JSON(w, family.json())
+		return
+	}
+	a.withRoom(func(w http.ResponseWriter, _ *http.Request, r Room) { reply.JSON(w, r.Describe().json()) })(w, q)
+}
+
+// withRoom finds the room that the path names.
+func (a *api) withRoom(next func(http.ResponseWriter, *http.Request, Room)) http.HandlerFunc {
+	return func(w http.ResponseWriter, q *http.Request) {
+		name := q.PathValue("room")
+		if r, found := a.Gate.Room(name); found {
+			next(w, q, r)
+			return
+		}
+		detail := "There is no room of this name. See /api/v1/rooms."
+		if _, found := a.Gate.Family(name); found {
+			detail = "There is a room for each value of the path, and none of this name: each is called " + name + ".VALUE. See /api/v1/rooms."
+		}
+		reply.Problem(w, http.StatusNotFound, detail)
+	}
+}
+
+// patchRoom puts changes over the settings of a room.
+func (a *api) patchRoom(w http.ResponseWriter, q *http.Request, r Room) {
+	patch, ok := readPatch(w, q)
+	if !ok {
+		return
+	}
+	err := r.Patch(q.Context(), a.Clock(), patch, q.RemoteAddr)
+	faults := new(overrides.FaultsError)
+	switch {
+	case err == nil:
+		a.log(r).Info("room changed", zap.ByteString("changes", patch), zap.String("by", q.RemoteAddr))
+		reply.JSON(w, r.Describe().json())
+	case errors.Is(err, overrides.ErrNoObject):
+		reply.Problem(w, http.StatusBadRequest, "The body is not a JSON object.")
+	case errors.As(err, &faults):
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.Faults...)
+	default:
+		a.log(r).Error("room not changed", zap.Error(err))
+		reply.Problem(w, http.StatusServiceUnavailable, "The store does not answer. It may make the change all the same: look before you ask again.")
+	}
+}
+
+// log returns a log of what concerns a room.
+func (a *api) log(r Room) *zap.Logger { return a.Log.With(zap.String("room", r.Queue().Name())) }
+
+// maxPatch bounds the body of a PATCH, in bytes.
+const maxPatch = 64 << 10
+
+// readPatch reads the body of a change; if it cannot, it has answered instead.
+func readPatch(w http.ResponseWriter, q *http.Request) (patch []byte, ok bool) {
+	if !isJSON(q.Header["Content-Type"]) {
+		reply.Problem(w, http.StatusUnsupportedMediaType, "Send the changes as application/json.")
+		return nil, false
+	}
+	patch, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxPatch))
+	if err != nil {
+		status := http.StatusBadRequest
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		reply.Problem(w, status, "The body could not be read.")
+		return nil, false
+	}
+	return patch, true
+}
+
+// isJSON says whether the lines of a Content-Type header name JSON, or there are
+// none: browsers ask first before they send a PATCH to another site in any case.
+func isJSON(lines []string) bool {
+	if len(lines) == 0 {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(lines[0])
+	return err == nil && (kind == "application/json" || kind == "application/merge-patch+json")
+}

@@ -1,0 +1,201 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// visitorsJSON is who is in a room and who is in its exact line, the first of each.
+type visitorsJSON struct {
+	Active       []visitorJSON `json:"active"`
+	Waiting      []visitorJSON `json:"waiting"`
+	WaitingKnown bool          `json:"waitingKnown"` // by name: in an exact line
+	Truncated    bool          `json:"truncated"`    // there may be more
+}
+
+// visitorJSON is a visitor of a room. One who is active has no place in line, and one
+// who waits has no session.
+type visitorJSON struct {
+	ID        string     `json:"id"`
+	Status    string     `json:"status,omitempty"` // active or waiting, of a single one
+	Accepted  *time.Time `json:"acceptedAt,omitempty"`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	*waiterJSON
+}
+
+// waiterJSON is a place in an exact line.
+type waiterJSON struct {
+	Position     int       `json:"position"`
+	TicketNumber uint64    `json:"ticketNumber"`
+	Priority     int16     `json:"priority"`
+	Until        time.Time `json:"until"` // the place is lost without a check-in
+}
+
+func describeSeat(s queue.Seat) visitorJSON {
+	accepted, expires := s.AcceptedAt.Time(), s.Expires.Time()
+	return visitorJSON{ID: s.ID.String(), Accepted: &accepted, ExpiresAt: &expires}
+}
+
+func describeWaiter(w queue.Waiter) visitorJSON {
+	return visitorJSON{ID: w.ID.String(), waiterJSON: &waiterJSON{
+		Position: w.Ahead + 1, TicketNumber: w.Number, Priority: w.Priority, Until: w.Until.Time(),
+	}}
+}
+
+const storeAway = "The store does not answer."
+
+func (a *api) getVisitors(w http.ResponseWriter, q *http.Request, r Room) {
+	roll, err := r.Queue().Roll(q.Context())
+	if err != nil {
+		a.storeFailed(w, r, err)
+		return
+	}
+	list := visitorsJSON{
+		Active: []visitorJSON{}, Waiting: []visitorJSON{}, WaitingKnown: hasLine(r),
+		Truncated: len(roll.Seated) == queue.MaxRoll || len(roll.Line) == queue.MaxRoll,
+	}
+	for _, s := range roll.Seated {
+		list.Active = append(list.Active, describeSeat(s))
+	}
+	for _, in := range roll.Line {
+		list.Waiting = append(list.Waiting, describeWaiter(in))
+	}
+	reply.JSON(w, list)
+}
+
+func (a *api) storeFailed(w http.ResponseWriter, r Room, err error) {
+	a.log(r).Error("visitors not known", zap.Error(err))
+	reply.Problem(w, http.StatusServiceUnavailable, storeAway)
+}
+
+// hasLine says whether those who wait in the room are known by name.
+func hasLine(r Room) bool { return r.Queue().Settings().Method.HasExactLine() }
+
+// withVisitor finds the id that the path names: in hexadecimal, or as a subject.
+func (a *api) withVisitor(next func(http.ResponseWriter, *http.Request, Room, queue.ID)) http.HandlerFunc {
+	return a.withRoom(func(w http.ResponseWriter, q *http.Request, r Room) {
+		var id queue.ID
+		text := q.PathValue("id")
+		if subject, ok := strings.CutPrefix(text, "subject:"); ok && subject != "" {
+			next(w, q, r, room.SubjectID(r.Queue().Name(), subject))
+			return
+		}
+		if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
+			next(w, q, r, queue.ID(b))
+			return
+		}
+		reply.Problem(w, http.StatusNotFound, "An id is 32 hexadecimal digits, or subject: and the subject's name.")
+	})
+}
+
+// renewVisitor renews somebody's session, or makes their check-in, and tells how they
+// stand then.
+func (a *api) renewVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
+	if err := r.Queue().Renew(q.Context(), a.Clock(), id); err != nil {
+		a.storeFailed(w, r, err)
+		return
+	}
+	a.getVisitor(w, q, r, id)
+}
+
+// getVisitor tells how somebody stands.
+func (a *api) getVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
+	roll, err := r.Queue().Roll(q.Context(), id)
+	switch {
+	case err != nil:
+		a.storeFailed(w, r, err)
+	case len(roll.Seated) > 0:
+		v := describeSeat(roll.Seated[0])
+		v.Status = "active"
+		reply.JSON(w, v)
+	case len(roll.Line) > 0:
+		v := describeWaiter(roll.Line[0])
+		v.Status = "waiting"
+		reply.JSON(w, v)
+	default:
+		noVisitor(w, r)
+	}
+}
+
+func noVisitor(w http.ResponseWriter, r Room) {
+	detail := "Nobody of this id is in the room or in its line."
+	if !hasLine(r) {
+		detail = "Nobody of this id is in the room. Those who wait are known by name in an exact line only."
+	}
+	reply.Problem(w, http.StatusNotFound, detail)
+}
+
+// patchVisitor gives somebody in an exact line a priority.
+func (a *api) patchVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
+	body, ok := readPatch(w, q)
+	if !ok {
+		return
+	}
+	priority, ok := parsePriority(body)
+	if !ok {
+		reply.Problem(w, http.StatusUnprocessableEntity, `Nothing was changed: send {"priority": n}, a whole number from -32768 to 32767.`)
+		return
+	}
+	if !hasLine(r) {
+		reply.Problem(w, http.StatusConflict, "Nothing was changed: the room has no exact line (queueing_method line), and so no priorities.")
+		return
+	}
+	found, err := a.prefer(q.Context(), r, id, priority)
+	switch {
+	case err != nil:
+		a.storeFailed(w, r, err)
+	case !found:
+		reply.Problem(w, http.StatusNotFound, "Nobody of this id is in the line.")
+	default:
+		a.log(r).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", q.RemoteAddr))
+		a.getVisitor(w, q, r, id)
+	}
+}
+
+// parsePriority reads the change of a visitor: {"priority": n}.
+func parsePriority(body []byte) (priority int16, ok bool) {
+	var change struct {
+		Priority *int16 `json:"priority"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if decoder.Decode(&change) != nil || change.Priority == nil || decoder.More() {
+		return 0, false
+	}
+	return *change.Priority, true
+}
+
+// prefer gives a visitor a priority, unless they are not in the line.
+func (a *api) prefer(ctx context.Context, r Room, id queue.ID, priority int16) (found bool, err error) {
+	roll, err := r.Queue().Roll(ctx, id)
+	if err != nil || len(roll.Line) == 0 {
+		return false, err
+	}
+	return true, r.Queue().Prefer(ctx, a.Clock(), id, priority)
+}
+
+// deleteVisitor ends a session, or takes somebody out of an exact line.
+func (a *api) deleteVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
+	found, err := r.Queue().Remove(q.Context(), a.Clock(), id)
+	switch {
+	case err != nil:
+		a.storeFailed(w, r, err)
+	case !found:
+		noVisitor(w, r)
+	default:
+		r.Disconnect(id)
+		a.log(r).Info("visitor removed", zap.String("by", q.RemoteAddr))
+		w.WriteHeader(http.StatusNoContent)
+	}
+}

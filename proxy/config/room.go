@@ -1,0 +1,41 @@
+// Package config says what a room of a gate is made of.
+package config
+
+import (
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+// Room is one room of a gate.
+type Room struct {
+	Name             string            // letters, digits, - and _
+	Routes           []route.Route     // what it guards
+	Rules            []route.Rule      // what passes it by
+	Origin           *url.URL          // where its visitors go
+	Settings         queue.Settings    // limits and switches; suspended, everything passes and no ticket is issued
+	StatusCode       int               // of answers to those who wait; default 200
+	JSON             bool              // answers in JSON to those who ask for it
+	Page             *templates.Page   // nil for the built-in one
+	Language         string            // the built-in page's default; "" for en-US
+	CookieSuffix     string            // "" for the room's name
+	CookieAttributes cookie.Attributes // of the ticket's cookie
+	Revoke           bool              // the origin may end sessions
+	Subject          subject.Config    // how the site names its own users; its Room is this one
+
+	// If the routes' paths have a segment in braces, this is a family: it has a room
+	// for each value, whose name is Name.value. The metrics sum them up as Name.
+	MaxRooms int           // at a time; default 100
+	RoomIdle time.Duration // how long an empty room is kept that nobody asks for; default 10m
+}
+
+// IsFamily says whether the configuration is of a room for each value.
+func (r *Room) IsFamily() bool {
+	return slices.ContainsFunc(r.Routes, func(r route.Route) bool { return r.Value() != "" })
+}

@@ -1,0 +1,36 @@
+// Package events sends server-sent events (WHATWG HTML, "Server-sent events") to
+// visitors who wait.
+//
+// A visitor who waits may open GET /.anteroom/events. A stream is a check-in whenever
+// one is due, and ends after about half a queue_ticket_ttl, for the browser to come
+// again and take the new ticket. The data is JSON:
+//
+//	place     the visitor's own numbers, as JSON has them. At the start, and after
+//	          each check-in
+//	numbers   those of the room, once per change and second at most: usersQueued;
+//	          in fifo buckets by key, in line first- and lastWaitingNumber and
+//	          usersPreferred, in random waitTime and its percentiles
+//	admitted  the visitor is in: load the page again. The end
+//	closed    the room takes nobody, or is gone. The end
+//
+// When a visitor's turn has come (room.Room.Turns) their stream checks in for them
+// at once, in fifo before their time, and tells them that they are in: what is
+// announced has happened, on whichever gate their browser asks next. The slot is
+// theirs for one session. A visitor who does not come to the room until then has lost
+// it, for neither streams nor GET /.anteroom/session renew a session without the
+// ticket that an admitted request has brought.
+//
+// The gate finds out who asks for events, and hands them to the [Hub] as a [Listener];
+// the hub knows their room as a [Room].
+//
+//	hub.go       the open streams, by room; the beat, and what the gate tells the hub
+//	audience.go  the streams of one room: its numbers, and whose turn has come
+//	stream.go    one stream, from its opening to its end
+//	numbers.go   the event of a room's numbers
+//
+// # Locks
+//
+// The hub's lock guards the audiences, and of each stream the fields that say so.
+// Nothing is written to a visitor and no store is asked while it is held: a stream
+// that has something to do is woken, and does it on its own goroutine.
+package events

@@ -1,0 +1,240 @@
+package events_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy/events"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// patience is what a test waits for at most.
+const patience = 20 * time.Second
+
+var start = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
+
+// fakeRoom is a room whose visitors wait until it says otherwise.
+type fakeRoom struct {
+	mu      sync.Mutex
+	numbers *room.Numbers
+	turns   func() room.Turns
+	outcome room.Outcome
+	visits  []room.Request
+	left    []queue.Ticket
+}
+
+func newRoom(method queue.Method) *fakeRoom {
+	s := queue.Settings{Method: method, TotalActiveUsers: 1, NewUsersPerMinute: 1}.WithDefaults()
+	return &fakeRoom{numbers: &room.Numbers{Settings: s, Waiting: 1}, turns: func() room.Turns { return room.Turns{} }, outcome: room.Queued}
+}
+
+// do changes the room, or looks into it.
+func (f *fakeRoom) do(what func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	what()
+}
+
+func (f *fakeRoom) Numbers() *room.Numbers {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.numbers
+}
+
+func (f *fakeRoom) Settings() queue.Settings { return f.Numbers().Settings }
+
+func (f *fakeRoom) Turns() room.Turns {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.turns()
+}
+
+func (f *fakeRoom) DueIn(time.Time, queue.Ticket) time.Duration { return time.Hour }
+
+func (f *fakeRoom) Visit(_ context.Context, _ time.Time, q room.Request) room.Decision {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.visits = append(f.visits, q)
+	return room.Decision{Outcome: f.outcome, Ticket: q.Ticket}
+}
+
+func (f *fakeRoom) Place(*room.Decision) json.RawMessage { return json.RawMessage(`{"position":7}`) }
+
+func (f *fakeRoom) Leave(_ time.Time, t queue.Ticket) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left = append(f.left, t)
+}
+
+// newHub returns a hub that runs until the test's end, at a time that stands still.
+func newHub(t *testing.T) (h *events.Hub, panics <-chan string) {
+	survived := make(chan string, 1000)
+	h = events.NewHub(func() time.Time { return start }, func(doing string) {
+		if recover() != nil {
+			survived <- doing
+		}
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		h.Run(ctx)
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+	return h, survived
+}
+
+// page is a page with an open stream.
+type page struct {
+	*httptest.ResponseRecorder
+	mu     sync.Mutex
+	closed context.CancelFunc
+	ended  chan struct{}
+}
+
+func (p *page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ResponseRecorder.Write(b)
+}
+
+// received is what the page has been sent.
+func (p *page) received() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.Body.String()
+}
+
+// waitFor waits until the page has been sent a text.
+func (p *page) waitFor(t *testing.T, text string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return strings.Contains(p.received(), text) }, patience, time.Millisecond, text)
+}
+
+// close closes the page.
+func (p *page) close() {
+	p.closed()
+	<-p.ended
+}
+
+// open has a visitor who waits open a stream.
+func open(t *testing.T, h *events.Hub, of events.Room, id queue.ID) *page {
+	ctx, closed := context.WithCancel(t.Context())
+	p := &page{ResponseRecorder: httptest.NewRecorder(), closed: closed, ended: make(chan struct{})}
+	q := room.Request{Ticket: queue.Ticket{State: queue.Waiting, ID: id}}
+	l := events.Listener{Room: of, Now: start, Request: q, Decision: room.Decision{Outcome: room.Queued, Ticket: q.Ticket}}
+	go func() {
+		defer close(p.ended)
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/.anteroom/events", nil)
+		h.Serve(p, r, func() (events.Listener, bool) { return l, true })
+	}()
+	t.Cleanup(p.close)
+	p.waitFor(t, "event: place\ndata: {\"position\":7}\n\n")
+	return p
+}
+
+func TestVisitorWhoseTurnHasComeIsAdmittedByTheirStream(t *testing.T) {
+	h, _ := newHub(t)
+	of, first, second := newRoom(queue.Line), queue.ID{1}, queue.ID{2}
+	p, twin, other := open(t, h, of, first), open(t, h, of, first), open(t, h, of, second)
+	of.do(func() {
+		of.outcome = room.Admitted
+		of.turns = func() room.Turns { return room.Turns{IDs: []queue.ID{first}} }
+	})
+	p.waitFor(t, "event: admitted\n")
+	twin.waitFor(t, "event: admitted\n")
+	<-p.ended
+	<-twin.ended
+	assert.NotContains(t, other.received(), "admitted")
+	of.do(func() {
+		for _, q := range of.visits {
+			assert.Equal(t, first, q.Ticket.ID)
+			assert.True(t, q.Called)
+		}
+	})
+	assert.Equal(t, 1, h.Count(of))
+}
+
+func TestPanicInOneRoomKeepsNoOtherRoomFromItsEvents(t *testing.T) {
+	h, panics := newHub(t)
+	broken, sound, id := newRoom(queue.Line), newRoom(queue.Line), queue.ID{1}
+	open(t, h, broken, id)
+	p := open(t, h, sound, id)
+	broken.do(func() { broken.turns = func() room.Turns { panic("no turns") } })
+	assert.Equal(t, "beat", <-panics)
+	sound.do(func() {
+		sound.outcome = room.Rejected
+		sound.turns = func() room.Turns { return room.Turns{IDs: []queue.ID{id}} }
+	})
+	p.waitFor(t, "event: closed\n")
+	assert.Equal(t, 1, h.Count(broken))
+}
+
+func TestGoodbyeCountsWhenTheLastStreamOfItsVisitorIsClosed(t *testing.T) {
+	h, _ := newHub(t)
+	of, id := newRoom(queue.FIFO), queue.ID{1}
+	assert.False(t, h.Goodbye(of, id, start), "they have no stream")
+	p, twin := open(t, h, of, id), open(t, h, of, id)
+	assert.True(t, h.Goodbye(of, id, start))
+	p.close()
+	of.do(func() { assert.Empty(t, of.left, "their other page is open") })
+	twin.close()
+	of.do(func() { assert.Len(t, of.left, 1) })
+	open(t, h, of, id).close()
+	of.do(func() { assert.Len(t, of.left, 1, "nobody has said goodbye this time") })
+}
+
+func TestVisitorForWhomSomebodySaidGoodbyeChecksInByTheirStream(t *testing.T) {
+	h, _ := newHub(t)
+	of, id := newRoom(queue.FIFO), queue.ID{1}
+	open(t, h, of, id)
+	h.Return(of, queue.ID{2})
+	h.Return(of, id)
+	require.Eventually(t, func() (checkedIn bool) {
+		of.do(func() { checkedIn = len(of.visits) > 0 })
+		return checkedIn
+	}, patience, time.Millisecond)
+	of.do(func() { assert.True(t, of.visits[0].Returned) })
+}
+
+func TestDrainEndsAllStreams(t *testing.T) {
+	h, _ := newHub(t)
+	of := newRoom(queue.FIFO)
+	pages := []*page{open(t, h, of, queue.ID{1}), open(t, h, of, queue.ID{2}), open(t, h, newRoom(queue.Random), queue.ID{1})}
+	h.Goodbye(of, queue.ID{1}, start)
+	h.Drain()
+	for _, p := range pages {
+		<-p.ended
+	}
+	assert.Zero(t, h.Count(of))
+	of.do(func() { assert.Empty(t, of.left, "their pages are open, and listen elsewhere") })
+}
+
+func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
+	for method, want := range map[queue.Method]string{
+		queue.FIFO:   `{"queueingMethod":"fifo","usersQueued":1,"buckets":[{"key":"2021-05-27T15:54:00Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0}],"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.Line:   `{"queueingMethod":"line","usersQueued":1,"firstWaitingNumber":4,"lastWaitingNumber":9,"usersPreferred":2,"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.Random: `{"queueingMethod":"random","usersQueued":1,"waitTimeKnown":false,"waitTime":0,"waitTime25Percentile":0,"waitTime50Percentile":0,"waitTime75Percentile":0,"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.Reject: `{"queueingMethod":"reject","usersQueued":1,"lastUpdated":"2021-05-27T15:54:10Z"}`,
+	} {
+		t.Run(method.String(), func(t *testing.T) {
+			h, _ := newHub(t)
+			of := newRoom(method)
+			of.numbers.At = queue.At(start)
+			of.numbers.Line = room.LineNumbers{First: 4, Last: 9, Preferred: 2}
+			of.numbers.Buckets = []queue.Reserved{{}}
+			of.numbers.Buckets[0].Bucket, of.numbers.Buckets[0].Ahead = queue.At(start.Truncate(time.Minute)), 3
+			open(t, h, of, queue.ID{1}).waitFor(t, "event: numbers\ndata: "+want+"\n\n")
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package events
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// frame is an event that many streams send.
+type frame struct{ text []byte }
+
+// numbersJSON has the numbers of a room that all its visitors get.
+type numbersJSON struct {
+	QueueingMethod queue.Method `json:"queueingMethod"`
+	UsersQueued    int          `json:"usersQueued"`
+	*lineJSON
+	*waitJSON
+	Buckets []bucketJSON `json:"buckets,omitempty"`
+}
+
+// lineJSON has the numbers of an exact line. A visitor who waits there with the default
+// priority has about usersPreferred + their own number - firstWaitingNumber ahead.
+type lineJSON struct {
+	FirstWaitingNumber uint64 `json:"firstWaitingNumber"`
+	LastWaitingNumber  uint64 `json:"lastWaitingNumber"`
+	UsersPreferred     int    `json:"usersPreferred"`
+}
+
+// waitJSON has the wait of everyone, where every check-in is a draw.
+type waitJSON struct {
+	WaitTimeKnown        bool `json:"waitTimeKnown"`
+	WaitTime             int  `json:"waitTime"`
+	WaitTime25Percentile int  `json:"waitTime25Percentile"`
+	WaitTime50Percentile int  `json:"waitTime50Percentile"`
+	WaitTime75Percentile int  `json:"waitTime75Percentile"`
+}
+
+// bucketJSON has the wait of everyone who arrived in a bucket, where buckets are in
+// order.
+type bucketJSON struct {
+	Key           time.Time `json:"key"`
+	UsersAhead    int       `json:"usersAhead"`
+	WaitTimeKnown bool      `json:"waitTimeKnown"`
+	WaitTime      int       `json:"waitTime"` // in minutes
+}
+
+// maxBuckets is how many buckets an event has, the oldest first. Visitors of the others
+// get their numbers at their check-ins.
+const maxBuckets = 60
+
+// numbersText is the JSON of a room's numbers, without their time.
+func numbersText(n *room.Numbers) []byte {
+	method := n.Settings.Method
+	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting}
+	switch {
+	case method.HasExactLine():
+		j.lineJSON = &lineJSON{n.Line.First, n.Line.Last, n.Line.Preferred}
+	case method.Draws():
+		w := n.Wait(n.At)
+		j.waitJSON = &waitJSON{w.Known, w.Minutes, w.P25, w.P50, w.P75}
+	case method.OrdersBuckets() && !n.Incomplete: // nobody's place is known otherwise
+		j.Buckets = bucketsJSON(n)
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return []byte("{}") // of a method without a name: there is none
+	}
+	return text
+}
+
+func bucketsJSON(n *room.Numbers) []bucketJSON {
+	oldest := n.Buckets[:min(len(n.Buckets), maxBuckets)]
+	buckets := make([]bucketJSON, len(oldest))
+	for i, b := range oldest {
+		w := n.Wait(b.Bucket)
+		buckets[i] = bucketJSON{b.Bucket.Time(), b.Ahead, w.Known, w.Minutes}
+	}
+	return buckets
+}
+
+// numbersFrame is the event of numbers, which are an object that has members, of
+// a time.
+func numbersFrame(text []byte, at queue.Instant) *frame {
+	b := append([]byte("event: numbers\ndata: "), text[:len(text)-1]...)
+	b = at.Time().AppendFormat(append(b, `,"lastUpdated":"`...), time.RFC3339Nano)
+	return &frame{append(b, "\"}\n\n"...)}
+}

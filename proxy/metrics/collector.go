@@ -1,0 +1,126 @@
+package metrics
+
+import (
+	"iter"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// Gate tells how its rooms and its origins stand.
+type Gate interface {
+	// Groups returns the rooms and the families, each name once.
+	Groups() iter.Seq[Group]
+	// Origins returns the origins by their addresses, and whether each is failing.
+	Origins() iter.Seq2[string, bool]
+}
+
+// Group is a room, or all rooms of a family together: a label for each of those would
+// be one for whatever strangers ask for.
+type Group struct {
+	Name     string
+	Rooms    []*room.Room
+	Streams  int // the open event streams
+	MaxRooms int // how many rooms a family may have; 0 for a room that is in none
+
+	// Unanswered and LetIn sum up what StoreErrors returned for rooms that are gone.
+	Unanswered, LetIn uint64
+}
+
+// collector collects how the rooms and origins stand when Prometheus asks.
+type collector struct{ gate Gate }
+
+var (
+	queuedDesc     = roomDesc("anteroom_queued_users", "People present in line.")
+	activeDesc     = roomDesc("anteroom_active_users", "Sessions that hold a slot.")
+	openDesc       = roomDesc("anteroom_open_slots", "Slots that are open.")
+	limitDesc      = roomDesc("anteroom_total_active_users_limit", "The limit total_active_users in force.")
+	minuteDesc     = roomDesc("anteroom_admitted_this_minute", "Admissions in this calendar minute.")
+	perMinuteDesc  = roomDesc("anteroom_new_users_per_minute_limit", "The limit new_users_per_minute in force.")
+	failingDesc    = roomDesc("anteroom_store_failing", "1 while the store does not answer.")
+	unansweredDesc = roomDesc("anteroom_store_errors_total", "Calls that the store left unanswered.")
+	letInDesc      = roomDesc("anteroom_admitted_without_store_total", "Visitors let in by on_store_error.")
+	roomsDesc      = roomDesc("anteroom_family_rooms", "Rooms that there are, of those with braces in their path.")
+	maxRoomsDesc   = roomDesc("anteroom_family_rooms_limit", "The limit max_rooms.")
+	streamsDesc    = roomDesc("anteroom_event_streams", "Open event streams.")
+	originDesc     = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer and admissions are paused.", []string{"origin"}, nil)
+)
+
+func roomDesc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, []string{"room"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (*collector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinuteDesc, failingDesc,
+		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, originDesc,
+	} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *collector) Collect(to chan<- prometheus.Metric) {
+	for g := range c.gate.Groups() {
+		g.collect(to)
+	}
+	for address, failing := range c.gate.Origins() {
+		to <- prometheus.MustNewConstMetric(originDesc, prometheus.GaugeValue, oneIf(failing), address)
+	}
+}
+
+func (g *Group) collect(to chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, g.Name)
+	}
+	n := g.sum()
+	gauge(queuedDesc, float64(n.waiting))
+	gauge(activeDesc, float64(n.active))
+	gauge(openDesc, float64(n.open))
+	gauge(limitDesc, float64(n.limit))
+	gauge(minuteDesc, float64(n.admitted))
+	gauge(perMinuteDesc, float64(n.perMinute))
+	gauge(streamsDesc, float64(g.Streams))
+	gauge(failingDesc, oneIf(n.failing))
+	to <- prometheus.MustNewConstMetric(unansweredDesc, prometheus.CounterValue, float64(n.unanswered), g.Name)
+	to <- prometheus.MustNewConstMetric(letInDesc, prometheus.CounterValue, float64(n.letIn), g.Name)
+	if g.MaxRooms > 0 {
+		gauge(roomsDesc, float64(len(g.Rooms)))
+		gauge(maxRoomsDesc, float64(g.MaxRooms))
+	}
+}
+
+// sum is how the rooms of a group stand together.
+type sum struct {
+	waiting, active, open, limit, admitted, perMinute int
+
+	failing           bool
+	unanswered, letIn uint64
+}
+
+func (g *Group) sum() sum {
+	all := sum{unanswered: g.Unanswered, letIn: g.LetIn}
+	for _, r := range g.Rooms {
+		n := r.Numbers()
+		all.waiting += n.Waiting
+		all.active += n.Active
+		all.open += n.Open
+		all.limit += n.Settings.TotalActiveUsers
+		all.admitted += n.Admitted
+		all.perMinute += n.Settings.NewUsersPerMinute
+		all.failing = all.failing || r.StoreFailing()
+		unanswered, letIn := r.StoreErrors()
+		all.unanswered += unanswered
+		all.letIn += letIn
+	}
+	return all
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,73 @@
+// Package metrics keeps what a gate tells Prometheus.
+//
+// The gate counts while it answers, in [Counters] that each room has, without looking
+// anything up. How the rooms and the origins stand is collected when Prometheus asks,
+// from the [Gate].
+package metrics
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/anteroom-gate/anteroom/proxy/origin"
+)
+
+// Metrics are a gate's own, in a registry of their own. They are made by New.
+type Metrics struct {
+	registry      *prometheus.Registry
+	decisions     *prometheus.CounterVec
+	waits         *prometheus.HistogramVec
+	badTokens     *prometheus.CounterVec
+	originLatency *prometheus.HistogramVec
+	originFailed  *prometheus.CounterVec
+}
+
+// New returns the metrics of the gate g.
+func New(g Gate) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_decisions_total",
+			Help: "Requests by room and what became of them."}, []string{"room", "outcome"}),
+		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_wait_seconds",
+			Help:    "How long those who were admitted from the line had waited.",
+			Buckets: []float64{1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}}, []string{"room"}),
+		badTokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_refused_tokens_total",
+			Help: "Requests with a token of the site's that does not count."}, []string{"room"}),
+		originLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_origin_response_seconds",
+			Help:    "Time until the origin's response header was there, by class of status.",
+			Buckets: prometheus.ExponentialBuckets(.001, 2.5, 12)}, []string{"origin", "status"}),
+		originFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_origin_failures_total",
+			Help: "Requests that the origin left unanswered, by kind of failure."}, []string{"origin", "failure"}),
+	}
+	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.originLatency, m.originFailed, &collector{g},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler answers with the metrics as Prometheus reads them.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Origin returns what the origin of an address is to tell the metrics.
+func (m *Metrics) Origin(address string) origin.Metrics {
+	classes := [...]string{"other", "1xx", "2xx", "3xx", "4xx", "5xx"}
+	var latency [len(classes)]prometheus.Observer
+	for i, class := range classes {
+		latency[i] = m.originLatency.WithLabelValues(address, class)
+	}
+	return origin.Metrics{
+		Answered: func(status int, took time.Duration) {
+			class := status / 100
+			if class < 1 || class > 5 {
+				class = 0
+			}
+			latency[class].Observe(took.Seconds())
+		},
+		Failed: func(kind origin.Failure) { m.originFailed.WithLabelValues(address, string(kind)).Inc() },
+	}
+}

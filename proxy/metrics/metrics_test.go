@@ -1,0 +1,77 @@
+package metrics_test
+
+import (
+	"iter"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// gate is a gate of one family without rooms.
+type gate struct{}
+
+func (gate) Groups() iter.Seq[metrics.Group] {
+	return func(yield func(metrics.Group) bool) {
+		yield(metrics.Group{Name: "chat", MaxRooms: 7, Unanswered: 3, LetIn: 2})
+	}
+}
+
+func (gate) Origins() iter.Seq2[string, bool] {
+	return maps.All(map[string]bool{"http://site.test": true})
+}
+
+// exposition is what Prometheus reads.
+func exposition(m *metrics.Metrics) string {
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return w.Body.String()
+}
+
+func TestDecisionsAreCountedByWhatBecameOfTheVisitor(t *testing.T) {
+	for outcome, d := range map[string]room.Decision{
+		"accepted": {Outcome: room.Admitted},
+		"admitted": {Outcome: room.Admitted, Fresh: true, Waited: time.Minute},
+		"queued":   {Outcome: room.Queued},
+		"rejected": {Outcome: room.Rejected},
+		"busy":     {Outcome: room.Busy},
+	} {
+		t.Run(outcome, func(t *testing.T) {
+			m := metrics.New(gate{})
+			c := m.Room("shop")
+			c.CountDecision(d)
+			text := exposition(m)
+			assert.Contains(t, text, `anteroom_decisions_total{outcome="`+outcome+`",room="shop"} 1`)
+			waited := `anteroom_wait_seconds_sum{room="shop"} 0`
+			if d.Fresh {
+				waited = `anteroom_wait_seconds_sum{room="shop"} 60`
+			}
+			assert.Contains(t, text, waited)
+		})
+	}
+}
+
+func TestFamilyWithoutRoomsTellsWhatItsRoomsThatAreGoneHave(t *testing.T) {
+	text := exposition(metrics.New(gate{}))
+	for _, line := range []string{
+		`anteroom_family_rooms{room="chat"} 0`, `anteroom_family_rooms_limit{room="chat"} 7`,
+		`anteroom_store_errors_total{room="chat"} 3`, `anteroom_admitted_without_store_total{room="chat"} 2`,
+		`anteroom_origin_failing{origin="http://site.test"} 1`,
+	} {
+		assert.Contains(t, text, line+"\n")
+	}
+}
+
+func TestCountingAllocatesNothing(t *testing.T) {
+	c := metrics.New(gate{}).Room("shop")
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		c.Count(metrics.Exempt)
+		c.CountDecision(room.Decision{Outcome: room.Admitted, Fresh: true, Waited: time.Minute})
+	}))
+}

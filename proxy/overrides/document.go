@@ -1,0 +1,66 @@
+// Package overrides has the settings of a room that operators changed while it ran.
+//
+// A gate's file gives a room its settings. Operators change some of them through the
+// admin API, on all gates at once: the changes stand in a document beside the room's
+// settings in the store. They stay over the file's settings when a file is read anew.
+//
+//	document.go  the document: what was changed, by whom and when
+//	changes.go   changes: merged with a patch, put over settings
+//	room.go      a room's settings, as the file, a patch and other gates change them
+package overrides
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Document is what operators changed of a room, as all its gates know it through the
+// store.
+type Document struct {
+	Changes Changes           `json:"changes"`
+	By      map[string]Author `json:"by"` // by the name of the setting
+}
+
+// Author is who changed a setting, and when.
+type Author struct {
+	By string    `json:"by"`
+	At time.Time `json:"at"`
+}
+
+// Of reads the document that stands in a configuration. What another version of the
+// program wrote and this one cannot read counts as none.
+func Of(c queue.Configuration) Document {
+	var d Document
+	if len(c.Overrides) > 0 && json.Unmarshal(c.Overrides, &d) != nil {
+		return Document{}
+	}
+	return d
+}
+
+// signed returns d with the changes c in the place of its own, and the author at those
+// that differ.
+func (d Document) signed(c Changes, author Author) Document {
+	next := Document{Changes: c, By: map[string]Author{}}
+	for name, value := range c {
+		next.By[name] = author
+		if bytes.Equal(value, d.Changes[name]) {
+			next.By[name] = d.By[name]
+		}
+	}
+	return next
+}
+
+// withoutTimes returns d without those of its changes that have to go together with
+// other settings.
+func (d Document) withoutTimes() Document {
+	d.Changes, d.By = maps.Clone(d.Changes), maps.Clone(d.By)
+	for _, name := range []string{"refresh_interval", "queue_ticket_ttl", "line_dropout"} {
+		delete(d.Changes, name)
+		delete(d.By, name)
+	}
+	return d
+}

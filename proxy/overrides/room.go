@@ -1,0 +1,161 @@
+package overrides
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// Room gives a room of the queue its settings: those of this gate's file, with the
+// overrides over them. It is made by Open.
+type Room struct {
+	queue *room.Room
+	log   *zap.Logger
+
+	mu   sync.Mutex                     // held while the settings are changed
+	file atomic.Pointer[queue.Settings] // nil before the first Reload
+}
+
+// Open makes a room of the queue. It notes itself what other gates configure, in the
+// place of c's OnConfigure.
+func Open(ctx context.Context, now time.Time, c room.Config, log *zap.Logger) (*Room, error) {
+	r := &Room{log: log}
+	c.OnConfigure = r.received
+	var err error
+	r.queue, err = room.New(ctx, now, c)
+	return r, err
+}
+
+// Queue is the room of the queue.
+func (r *Room) Queue() *room.Room { return r.queue }
+
+// ErrNoObject means that a patch is not a JSON object.
+var ErrNoObject = errors.New("the body is not a JSON object")
+
+// FaultsError is all that is wrong with a patch.
+type FaultsError struct{ Faults []string }
+
+func (e *FaultsError) Error() string { return strings.Join(e.Faults, "; ") }
+
+// Patch puts a JSON object of changes over the room's, on every gate. It fails with
+// ErrNoObject or a FaultsError if the patch cannot be used; then it changes nothing.
+// Other errors are the store's.
+func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, by string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.configure(ctx, now, by, func(d Document) (Document, error) {
+		merged, faults, err := d.Changes.merge(patch)
+		if err != nil {
+			return d, err
+		}
+		if err := merged.over(*r.file.Load()).Validate(); err != nil {
+			faults = append(faults, err)
+		}
+		if err := errors.Join(faults...); err != nil {
+			return d, &FaultsError{Faults: strings.Split(err.Error(), "\n")}
+		}
+		return d.signed(merged, Author{By: by, At: now.UTC().Truncate(time.Millisecond)}), nil
+	})
+}
+
+// Reload makes the settings those of this gate's file, under the overrides, and returns
+// those that the file had before; nil the first time. It fails if the overrides do not
+// go with the settings; the first time such overrides end instead, as a gate has to
+// start with a file that is right by itself.
+func (r *Room) Reload(ctx context.Context, now time.Time, file queue.Settings) (before *queue.Settings, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before = r.file.Swap(&file)
+	var misfit error
+	err = r.configure(ctx, now, "file", func(d Document) (Document, error) {
+		misfit = d.Changes.over(file).Validate()
+		switch {
+		case misfit == nil:
+			return d, nil
+		case before == nil:
+			return d.withoutTimes(), nil
+		}
+		return d, fmt.Errorf("what operators have changed does not go with it, and has to be taken back first: %w", misfit)
+	})
+	if err != nil {
+		r.file.Store(before)
+		return before, err
+	}
+	if misfit != nil {
+		r.log.Warn("what operators changed of the waiting times does not go with the configuration, and ends", zap.Error(misfit))
+	}
+	return before, nil
+}
+
+// configureTries is how often a configuration is tried again because another
+// gate was first.
+const configureTries = 5
+
+// configure edits the overrides, and has all gates go by the result. The caller holds
+// mu.
+func (r *Room) configure(ctx context.Context, now time.Time, by string, edit func(Document) (Document, error)) error {
+	var err error
+	for range configureTries {
+		if err = r.tryConfigure(ctx, now, by, edit); !errors.Is(err, queue.ErrConflict) {
+			break
+		}
+	}
+	return err
+}
+
+// tryConfigure is configure, once: it fails with ErrConflict if another gate was first.
+// Where the edit changes nothing it asks nobody.
+func (r *Room) tryConfigure(ctx context.Context, now time.Time, by string, edit func(Document) (Document, error)) error {
+	current := r.queue.Configuration()
+	edited, err := edit(Of(current))
+	if err != nil {
+		return err
+	}
+	next := queue.Configuration{Settings: edited.Changes.over(*r.file.Load()), By: by}
+	if next.Overrides, err = json.Marshal(edited); err != nil {
+		return fmt.Errorf("writing the overrides: %w", err)
+	}
+	if same(next, current, edited) {
+		return nil
+	}
+	if err := r.queue.Configure(ctx, now, next); err != nil {
+		return err
+	}
+	// Visitors hear of the change with their next answer then. A store that fails just
+	// now is noticed by the next sync.
+	_ = r.queue.Sync(ctx, now)
+	return nil
+}
+
+// same says whether the next configuration, with the overrides d, changes nothing of
+// the current one. A room without overrides may have no document.
+func same(next, current queue.Configuration, d Document) bool {
+	if next.Settings != current.Settings {
+		return false
+	}
+	return bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && len(d.Changes) == 0
+}
+
+// received notes a configuration that another gate gave the room. Where it differs from
+// this gate's file, it is in force, and the file is not.
+func (r *Room) received(c queue.Configuration) {
+	file := r.file.Load()
+	if file == nil {
+		return
+	}
+	r.log.Info("room was changed through another gate", zap.String("by", c.By), zap.ByteString("overrides", c.Overrides))
+	if Of(c).Changes.over(*file) != c.Settings {
+		r.log.Warn("another gate is configured otherwise; its limits and switches are in force")
+	}
+}

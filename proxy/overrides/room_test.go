@@ -1,0 +1,157 @@
+package overrides_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+var bg = context.Background()
+
+var start = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
+
+var file = queue.Settings{TotalActiveUsers: 5, NewUsersPerMinute: 50, RefreshInterval: 20 * time.Second}
+
+// gate is one gate's room, with its file loaded, and its log.
+func gate(t require.TestingT, store queue.Store) (*overrides.Room, *observer.ObservedLogs) {
+	core, logs := observer.New(zap.InfoLevel)
+	r, err := overrides.Open(bg, start, room.Config{Name: "shop", Settings: file, Store: store}, zap.New(core))
+	require.NoError(t, err)
+	_, err = r.Reload(bg, start, file)
+	require.NoError(t, err)
+	return r, logs
+}
+
+// document is what operators have changed, as the room knows it.
+func document(r *overrides.Room) overrides.Document { return overrides.Of(r.Queue().Configuration()) }
+
+func TestEachChangeIsSignedByItsAuthor(t *testing.T) {
+	r, _ := gate(t, memstore.New())
+	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9, "queue_all": true}`), "ann"))
+	later := start.Add(time.Minute)
+	require.NoError(t, r.Patch(bg, later, []byte(`{"total_active_users": 9, "queue_all": false, "pacing": "minute"}`), "ben"))
+	ann, ben := overrides.Author{By: "ann", At: start}, overrides.Author{By: "ben", At: later}
+	assert.Equal(t, map[string]overrides.Author{"total_active_users": ann, "queue_all": ben, "pacing": ben}, document(r).By)
+}
+
+func TestPatchThatCannotBeUsedChangesNothing(t *testing.T) {
+	r, _ := gate(t, memstore.New())
+	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9}`), "ann"))
+	before := r.Queue().Configuration()
+	for _, patch := range []string{"", "7", "null", "[]", `{"queue_all": true`} {
+		assert.ErrorIs(t, r.Patch(bg, start, []byte(patch), "ben"), overrides.ErrNoObject, patch)
+	}
+	faults := new(overrides.FaultsError)
+	require.ErrorAs(t, r.Patch(bg, start, []byte(`{"queue_all": true, "total_active_users": 0, "bucket": "2m", "nonsense": 1}`), "ben"), &faults)
+	assert.Len(t, faults.Faults, 3, "all that is wrong is told: %v", faults)
+	assert.Equal(t, before, r.Queue().Configuration())
+}
+
+func TestReloadThatDoesNotGoWithTheOverridesChangesNothing(t *testing.T) {
+	store := memstore.New()
+	r, _ := gate(t, store)
+	require.NoError(t, r.Patch(bg, start, []byte(`{"queue_ticket_ttl": "1m", "total_active_users": 9}`), "ann"))
+	before, slow := r.Queue().Configuration(), file
+	slow.RefreshInterval = time.Minute
+	_, err := r.Reload(bg, start, slow)
+	require.ErrorContains(t, err, "has to be taken back first")
+	assert.Equal(t, before, r.Queue().Configuration())
+	require.NoError(t, r.Patch(bg, start, []byte(`{"queue_all": false}`), "ann"))
+	assert.Equal(t, 20*time.Second, r.Queue().Settings().RefreshInterval, "the file is the one before")
+
+	core, logs := observer.New(zap.InfoLevel)
+	starts, err := overrides.Open(bg, start, room.Config{Name: "shop", Settings: slow, Store: store}, zap.New(core))
+	require.NoError(t, err)
+	_, err = starts.Reload(bg, start, slow)
+	require.NoError(t, err, "a gate has to start with a file that is right by itself")
+	assert.Equal(t, 1, logs.FilterMessageSnippet("of the waiting times does not go with the configuration").Len())
+	assert.Equal(t, overrides.Changes{"total_active_users": json.RawMessage("9"), "queue_all": json.RawMessage("false")}, document(starts).Changes)
+	assert.Equal(t, time.Minute, starts.Queue().Settings().RefreshInterval)
+}
+
+func TestChangesOfAnotherGateAreLogged(t *testing.T) {
+	store := memstore.New()
+	r, _ := gate(t, store)
+	other, logs := gate(t, store)
+	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9}`), "ann"))
+	require.NoError(t, other.Queue().Sync(bg, start))
+	assert.Equal(t, 9, other.Queue().Settings().TotalActiveUsers)
+	assert.Equal(t, "ann", logs.FilterMessage("room was changed through another gate").All()[0].ContextMap()["by"])
+	assert.Zero(t, logs.FilterLevelExact(zap.WarnLevel).Len(), "their files are alike")
+	changed := file
+	changed.NewUsersPerMinute = 7
+	_, err := r.Reload(bg, start, changed)
+	require.NoError(t, err)
+	require.NoError(t, other.Queue().Sync(bg, start))
+	assert.Equal(t, 1, logs.FilterMessageSnippet("another gate is configured otherwise").Len())
+}
+
+// Whatever is patched through whichever gate, and whatever the gates' file says then: in
+// force is the file, with the latest value of each setting that operators have given
+// and not taken back.
+func TestOverridesStayOverTheFile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		store := memstore.New()
+		var gates [2]*overrides.Room
+		for i := range gates {
+			gates[i], _ = gate(t, store)
+		}
+		loaded, changed := file, map[string]int{}
+		limit := func(name string, loaded int) int {
+			if value, ok := changed[name]; ok {
+				return value
+			}
+			return loaded
+		}
+		value := rapid.IntRange(1, 9)
+		t.Repeat(map[string]func(*rapid.T){
+			"patch": func(t *rapid.T) {
+				name, value := names.Draw(t, "name"), value.Draw(t, "value")
+				changed[name] = value
+				patch(t, gates[:], fmt.Sprintf(`{%q: %d}`, name, value))
+			},
+			"take back": func(t *rapid.T) {
+				name := names.Draw(t, "name")
+				delete(changed, name)
+				patch(t, gates[:], fmt.Sprintf(`{%q: null}`, name))
+			},
+			"reload": func(t *rapid.T) {
+				loaded.TotalActiveUsers, loaded.NewUsersPerMinute = value.Draw(t, "active"), value.Draw(t, "new")
+				for _, r := range gates {
+					_, err := r.Reload(bg, start, loaded)
+					require.NoError(t, err)
+				}
+			},
+			"": func(t *rapid.T) {
+				for _, r := range gates {
+					require.NoError(t, r.Queue().Sync(bg, start))
+					s := r.Queue().Settings()
+					assert.Equal(t, limit("total_active_users", loaded.TotalActiveUsers), s.TotalActiveUsers)
+					assert.Equal(t, limit("new_users_per_minute", loaded.NewUsersPerMinute), s.NewUsersPerMinute)
+					assert.Len(t, document(r).Changes, len(changed))
+				}
+			},
+		})
+	})
+}
+
+var names = rapid.SampledFrom([]string{"total_active_users", "new_users_per_minute"})
+
+// patch patches the room through one of its gates.
+func patch(t *rapid.T, gates []*overrides.Room, text string) {
+	r := rapid.SampledFrom(gates).Draw(t, "gate")
+	require.NoError(t, r.Patch(bg, start, []byte(text), "ann"))
+}

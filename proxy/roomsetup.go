@@ -1,0 +1,107 @@
+package proxy
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+// roomSetup is one configuration of a room at work, or one of a family: the setups of
+// the family's rooms are made from it. It does not change, apart from the pages that it
+// keeps.
+type roomSetup struct {
+	cfg      RoomConfig
+	family   string // the name of the family that this is a room of; "" for others
+	keys     []cookie.Key
+	origin   *origin.Origin
+	rules    *route.Rules
+	jar      *cookie.Jar
+	subjects *subject.Reader
+	set      *templates.Set
+	pages    pages
+	log      *zap.Logger
+}
+
+func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, error) {
+	rs := &roomSetup{cfg: cfg, keys: keys}
+	rs.cfg.StatusCode = cmp.Or(cfg.StatusCode, http.StatusOK)
+	rs.cfg.MaxRooms = cmp.Or(cfg.MaxRooms, defaultMaxRooms)
+	rs.cfg.RoomIdle = cmp.Or(cfg.RoomIdle, defaultRoomIdle)
+	if cfg.IsFamily() {
+		rs.cfg.Settings.Fleeting = true
+	}
+	err := cfg.Settings.WithDefaults().Validate()
+	if err != nil {
+		return nil, err
+	}
+	if err := rs.nameAfter(cfg.Name, g.o.Log); err != nil {
+		return nil, err
+	}
+	if rs.rules, err = route.NewRules(cfg.Rules); err != nil {
+		return nil, fmt.Errorf("reading the rules: %w", err)
+	}
+	if rs.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language}); err != nil {
+		return nil, fmt.Errorf("making the page: %w", err)
+	}
+	return rs, nil
+}
+
+// nameAfter names the room, and makes the parts that its name is in: the jar of its
+// tickets, the reader of the site's own names for its visitors, and the log.
+func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
+	rs.cfg.Name, rs.log = name, log.With(zap.String("room", name))
+	codec, err := cookie.New(cookie.Config{Name: cookie.Name(cmp.Or(rs.cfg.CookieSuffix, name)), Keys: rs.keys})
+	if err != nil {
+		return fmt.Errorf("making the ticket's codec: %w", err)
+	}
+	if rs.jar, err = cookie.NewJar(codec, rs.cfg.CookieAttributes); err != nil {
+		return fmt.Errorf("reading the cookie's attributes: %w", err)
+	}
+	subjects := rs.cfg.Subject
+	subjects.Room = name
+	if rs.subjects, err = subject.New(subjects); err != nil {
+		return fmt.Errorf("reading how the site names its users: %w", err)
+	}
+	return nil
+}
+
+// forValue returns the setup of the family's room for a value.
+func (rs *roomSetup) forValue(value string, log *zap.Logger) (*roomSetup, error) {
+	of := &roomSetup{cfg: rs.cfg, family: rs.cfg.Name, keys: rs.keys, origin: rs.origin, rules: rs.rules, set: rs.set}
+	if rs.cfg.CookieSuffix != "" {
+		of.cfg.CookieSuffix += "." + value
+	}
+	of.cfg.Routes = slices.Clone(rs.cfg.Routes)
+	for i := range of.cfg.Routes {
+		to := &of.cfg.Routes[i]
+		to.Path = strings.Replace(to.Path, "{"+to.Value()+"}", value, 1)
+	}
+	return of, of.nameAfter(rs.cfg.Name+"."+value, log)
+}
+
+// exempts says whether one of the rules lets a request pass the room by.
+func (rs *roomSetup) exempts(q *http.Request, trust origin.Trust) bool {
+	if len(rs.cfg.Rules) == 0 {
+		return false
+	}
+	_, ok := rs.rules.Match(route.Request{
+		Target: q.RequestURI, Method: q.Method, Addr: trust.ClientAddr(q), Header: q.Header,
+	})
+	return ok
+}
+
+// admitsNobody says whether no new visitor may enter the room while it has the settings.
+func (rs *roomSetup) admitsNobody(s queue.Settings) bool {
+	return s.AdmitsNobody() || rs.origin.Failing()
+}

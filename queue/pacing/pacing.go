@@ -1,0 +1,80 @@
+// Package pacing releases the allowance of a calendar minute: at once, evenly, or at random
+// moments.
+package pacing
+
+import (
+	"math"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// MaxParts bounds the work of a minute: at random moments a larger allowance is released in
+// so many equal parts.
+const MaxParts = 4096
+
+// A Lehmer generator (Park, Miller 1988) draws the random moments: the next number is Factor
+// times the last one, modulo Prime. Lua, which has no integers beyond 2^53, gets the same
+// numbers.
+const (
+	Factor = 48271
+	Prime  = 1<<31 - 1
+)
+
+// Pacer releases the allowance of each calendar minute as a room's pacing says. Not safe
+// for concurrent use.
+type Pacer struct {
+	Seed uint64 // of the random moments
+
+	random uint64        // the last number that was drawn; 0 for none
+	minute queue.Instant // whose moments these are
+	passed int           // how many parts of the allowance are released
+	moment float64       // when the next part is released, in milliseconds from the start of the minute
+}
+
+// Released returns how much of the minute's allowance is there at now, and when there will
+// be more. While nobody waits, all of it is there.
+func (p *Pacer) Released(s queue.Settings, now queue.Instant, waiting bool) (released int, next queue.Instant) {
+	start, total := now.Floor(queue.AllowancePeriod), int64(s.NewUsersPerMinute)
+	inForce := s.PacingInForce()
+	if waiting && inForce == queue.PacingEven {
+		const millis = int64(queue.AllowancePeriod / time.Millisecond)
+		n := total*int64(now-start)/millis + 1 // the first at the start of the minute
+		return int(n), start + queue.Instant((n*millis+total-1)/total)
+	}
+	next = start.Add(queue.AllowancePeriod)
+	if !waiting || inForce == queue.PacingMinute {
+		return int(total), next
+	}
+	parts := min(s.NewUsersPerMinute, MaxParts)
+	p.pass(start, int64(now-start), parts)
+	if p.passed < parts {
+		next = start + queue.Instant(p.moment)
+	}
+	return int(total * int64(min(p.passed, parts)) / int64(parts)), next
+}
+
+// pass counts the parts of the allowance whose moments have passed. The moments are random
+// and in order: that of the first of k parts is the least of k draws from what is left of
+// the minute. redisstore's pacing.lua does the same.
+func (p *Pacer) pass(start queue.Instant, into int64, parts int) {
+	if p.random == 0 {
+		p.random = p.Seed%(Prime-1) + 1
+	}
+	if p.minute != start {
+		p.minute, p.passed, p.moment = start, 0, 0
+		p.draw(parts)
+	}
+	for p.passed < parts && int64(p.moment) <= into {
+		if p.passed++; p.passed < parts {
+			p.draw(parts - p.passed)
+		}
+	}
+}
+
+// draw moves on to the moment of the next part.
+func (p *Pacer) draw(left int) {
+	p.random = p.random * Factor % Prime
+	rest := float64(queue.AllowancePeriod/time.Millisecond) - p.moment
+	p.moment += rest * (1 - math.Pow(float64(p.random)/Prime, 1/float64(left)))
+}

@@ -1,0 +1,59 @@
+package room
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// pending is the visit, left to the store's answer to a claim.
+func (v visit) pending(c queue.Claim) *pending { return &pending{claim: c, request: *v.Request} }
+
+// pendingInLine is the visit of somebody in line, left to the store.
+func (v visit) pendingInLine(f found) *pending {
+	p := v.pending(v.waitingClaim(f.cell))
+	p.ticket = v.Ticket
+	p.issue = f.apply(v.at, &p.ticket)
+	if f.result == counted {
+		p.claim.Due = p.ticket.Due()
+	}
+	return p
+}
+
+// newcomersClaim is that of a visitor who is not in line.
+func (v visit) newcomersClaim(id queue.ID) queue.Claim {
+	return queue.Claim{ID: id, ArrivedAt: v.at, Priority: v.Priority, Raise: v.Priority > 0,
+		NoSlot: v.noSlot(), NoPlace: v.NoWait, Renew: v.renews()}
+}
+
+// waitingClaim is that of a visitor who waits, counted in the cell.
+func (v visit) waitingClaim(cell queue.Cell) queue.Claim {
+	t := &v.Ticket
+	c := queue.Claim{ID: t.ID, Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn,
+		Number: t.Number, Priority: t.Priority, NoSlot: v.noSlot(), Renew: v.renews()}
+	if v.Priority > max(t.Priority, 0) { // the default raises nobody whom an operator has put last
+		c.Priority, c.Raise = v.Priority, true
+	}
+	return c
+}
+
+// noSlot reports whether the visitor is to keep or take a place, and no slot.
+func (v visit) noSlot() bool { return v.noEntry || v.conditions.paused.Load() }
+
+// renews reports whether the request renews its visitor's session.
+func (v visit) renews() bool { return v.rules.Renews() && !v.Aside }
+
+// withoutStore decides a claim by the room's policy.
+func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {
+	at, rules := vs.clock.at(now), vs.conditions.rules.Load()
+	if !vs.conditions.worthAsking(at, rules, waiter{c.Cell, c.Number}) || !vs.conditions.outage.letsIn(rules.OnStoreError) {
+		return queue.Grant{}
+	}
+	expires := at.Add(rules.sessionLasts())
+	vs.sessions.add(at, c.ID, expires)
+	vs.outbox.admit(at)
+	if !c.Newcomer() {
+		vs.presence.takeOut(c.ID, c.Cell)
+	}
+	return queue.Grant{Verdict: queue.Granted, AcceptedAt: at, Expires: expires}
+}

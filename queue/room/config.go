@@ -1,0 +1,74 @@
+package room
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Config is what a Room is made of.
+type Config struct {
+	Name     string         // required; letters, digits, -, _ and .
+	Settings queue.Settings // zero durations take their defaults
+	Store    queue.Store    // required; outlives the Room
+
+	// Gather is how long claims of people who wait are collected before they are
+	// put to the store in one call; default none, which suits a store in the
+	// same process. Newcomers to an open room do not wait for it.
+	Gather time.Duration
+
+	// Slack is how much longer than it is told the store counts sessions; default
+	// none, which suits a store in the same process.
+	Slack time.Duration
+
+	// Uint64 is the source of ids and jitter; default math/rand/v2's.
+	Uint64 func() uint64
+
+	// Clock is the node's clock, which never goes back and by which the room's
+	// methods are told now; default time.Now. It is read where a call has waited.
+	Clock func() time.Time
+
+	// Wait is how a call waits: until it has received from ready, or until atMost
+	// has passed, if that is positive. The default waits in real time.
+	Wait func(ready <-chan struct{}, atMost time.Duration)
+
+	// OnStoreChange, if set, is told once when the store stops answering, with
+	// the error, and once with nil when it answers again.
+	OnStoreChange func(err error)
+
+	// OnConfigure, if set, is told of every configuration that another node has
+	// given the room.
+	OnConfigure func(queue.Configuration)
+
+	// OnLeave, if set, is told of every visitor who has said goodbye, at whichever
+	// node: for one who is here all the same, a visit with Returned takes it back.
+	OnLeave func(queue.ID)
+}
+
+// complete returns c with what it leaves out; it fails if something is wrong with it.
+func (c Config) complete() (Config, error) {
+	if c.Name == "" || c.Store == nil {
+		return c, errors.New("a room needs a name and a store")
+	}
+	c.Settings = c.Settings.WithDefaults()
+	if err := c.Settings.Validate(); err != nil {
+		return c, fmt.Errorf("configuring room %q: %w", c.Name, err)
+	}
+	c.Store = guarded{c.Store}
+	if c.Uint64 == nil {
+		c.Uint64 = rand.Uint64
+	}
+	if c.OnStoreChange == nil {
+		c.OnStoreChange = func(error) {}
+	}
+	if c.OnConfigure == nil {
+		c.OnConfigure = func(queue.Configuration) {}
+	}
+	if c.OnLeave == nil {
+		c.OnLeave = func(queue.ID) {}
+	}
+	return c, nil
+}

@@ -1,0 +1,45 @@
+package room
+
+import (
+	"context"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// leave is [Room.Leave].
+func (vs *visits) leave(now time.Time, t queue.Ticket) {
+	if t.State != queue.Waiting || vs.presence.isSubject(&t) {
+		return
+	}
+	at := vs.clock.at(now)
+	if vs.presence.leave(at, vs.conditions.rules.Load(), &t) || t.Number != 0 {
+		vs.outbox.goodbye(t.ID, at)
+	}
+}
+
+// revoke is [Room.Revoke].
+func (vs *visits) revoke(now time.Time, t queue.Ticket) {
+	if t.State != queue.Accepted {
+		return
+	}
+	at := vs.clock.at(now)
+	vs.sessions.revoke(at, &t, vs.conditions.rules.Load().sessionLasts())
+	vs.conditions.slotFreed(at) // on the only node it is free at once
+}
+
+// remove is [Room.Remove], but for the sync that tells the store.
+func (vs *visits) remove(ctx context.Context, now time.Time, id queue.ID) (bool, error) {
+	roll, err := vs.roll(ctx, id)
+	if err != nil || len(roll.Seated)+len(roll.Line) == 0 {
+		return false, err
+	}
+	t := queue.Ticket{State: queue.Accepted, ID: id}
+	if len(roll.Seated) > 0 {
+		t.Expires = roll.Seated[0].Expires
+	} else {
+		vs.outbox.remove(id, vs.clock.at(now))
+	}
+	vs.revoke(now, t)
+	return true, nil
+}

@@ -1,0 +1,85 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// open makes a room of its parts, from the bottom up, and makes it known to its store.
+func open(ctx context.Context, now time.Time, c Config) (*Room, error) {
+	node := c.Uint64()
+	answer, err := introduce(ctx, now, &c, node)
+	if err != nil {
+		return nil, err
+	}
+	r := assemble(now, &c, node, answer)
+	if r.Configuration().Version == 0 {
+		if err := r.Configure(ctx, now, queue.Configuration{Settings: c.Settings}); err != nil && !errors.Is(err, queue.ErrConflict) {
+			return nil, err
+		}
+	}
+	return r, patiently(func() error { return r.Sync(ctx, now) })
+}
+
+// introduce is the first sync of all: the node learns the store's clock before it
+// keeps any time by it.
+func introduce(ctx context.Context, now time.Time, c *Config, node uint64) (answer *queue.View, err error) {
+	err = patiently(func() (err error) {
+		answer, err = c.Store.Sync(ctx, c.Name, &queue.Report{Node: node, Now: queue.At(now)})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking the store for room %q: %w", c.Name, err)
+	}
+	return answer, nil
+}
+
+// patiently tries a first call to the store some times: while many gates start
+// at once, one may take longer than its budget.
+func patiently(call func() error) (err error) {
+	for range 10 {
+		if err = call(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// assemble puts the parts of a room together.
+func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
+	var (
+		timing     = newTiming(c)
+		start      = answer.Now.Floor(tick).Add(-tick) // before any visit
+		clock      = &storeClock{}
+		conditions = &conditions{}
+		presence   = newPresence(start, c.Uint64)
+		sessions   = newSessions(start)
+		outbox     = &outbox{}
+		estimates  = &estimates{}
+	)
+	clock.set(now, answer.Now)
+	conditions.view.Store(newView(&queue.View{}))
+	conditions.rules.Store(newRules(queue.Configuration{Settings: c.Settings}, c.Slack))
+	estimates.numbers.Store(&Numbers{})
+	x := &exchange{
+		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
+		outbox: outbox, estimates: estimates, slack: c.Slack,
+		onStoreChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
+		mu: newCallLock(timing), node: node, epoch: answer.Epoch, record: record{cells: map[queue.Cell]int{}},
+	}
+	if answer.Configuration.Version > 0 {
+		x.adopt(answer.Configuration)
+	}
+	b := &batcher{timing: timing, gather: c.Gather, call: x.putClaims}
+	return &Room{
+		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates,
+		visits: &visits{
+			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, sessions: sessions, outbox: outbox,
+			put: b.put, roll: x.roll,
+		},
+	}
+}

@@ -1,0 +1,62 @@
+package room
+
+import (
+	"sync"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// outbox keeps what visits have to say to the store until the next report: they never
+// wait for a call. The presence, the sessions and the revocations keep what is unreported
+// of their own.
+type outbox struct {
+	mu         sync.Mutex
+	left       []queue.Departure
+	priorities []queue.Priority
+	admitted   queue.Admissions // without the store
+}
+
+// goodbye has the next report tell that a visitor has said goodbye. It takes only as many
+// as nodes are told of, for anybody can say goodbye as often as they like: the others leave
+// when their next check-in is missed.
+func (o *outbox) goodbye(id queue.ID, at queue.Instant) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.left) < queue.MaxLeft {
+		o.left = append(o.left, queue.Departure{ID: id, At: at})
+	}
+}
+
+// remove has the next report take a visitor out of the exact line.
+func (o *outbox) remove(id queue.ID, at queue.Instant) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.left = append(o.left, queue.Departure{ID: id, At: at})
+}
+
+// prefer has the next report give a visitor in the exact line a priority.
+func (o *outbox) prefer(id queue.ID, priority int16) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.priorities = append(o.priorities, queue.Priority{ID: id, Priority: priority})
+}
+
+// admit has the next report tell that a visitor was let in without the store.
+func (o *outbox) admit(at queue.Instant) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.admitted.Add(admission(at))
+}
+
+// admission is one visitor who was let in at a moment.
+func admission(at queue.Instant) queue.Admissions {
+	return queue.Admissions{Minute: at.Floor(queue.AllowancePeriod), Visitors: 1}
+}
+
+// drainInto puts it all into a report.
+func (o *outbox) drainInto(p *queue.Report) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p.Left, p.Priorities, p.Admitted = o.left, o.priorities, o.admitted
+	o.left, o.priorities, o.admitted = nil, nil, queue.Admissions{}
+}

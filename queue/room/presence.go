@@ -1,0 +1,277 @@
+package room
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// presence is who checked in lately, and where they are counted: so a node takes away
+// only what it added itself, and sees repeats. It is sharded by id; a shard holds its
+// own unreported changes to the counts. What it does about a visitor is one step, under
+// the lock of their shard.
+type presence struct {
+	random      random
+	start       queue.Instant // of the ticks; before any visit
+	shards      [shards]presenceShard
+	changed     shardSet    // that may have unreported changes
+	hasSubjects atomic.Bool // the site has named somebody, and tickets are looked up
+
+	draining sync.Mutex         // taken before that of a shard
+	sums     map[packedCell]int // empty but during a drain
+}
+
+func newPresence(start queue.Instant, draw random) *presence {
+	p := &presence{random: draw, start: start, sums: map[packedCell]int{}}
+	for i := range p.shards {
+		s := &p.shards[i]
+		s.start, s.changed, s.index, s.changes.rest = start, &p.changed, i, map[packedCell]int{}
+	}
+	return p
+}
+
+func (p *presence) shard(id queue.ID) *presenceShard { return &p.shards[id[15]%shards] }
+
+// precedes reports whether a ticket is from before the room was made: only the store knows
+// whether its place was used since.
+func (p *presence) precedes(t *queue.Ticket) bool { return t.LastCheckIn < p.start }
+
+// checkIn is a check-in of somebody in line, as it is to be counted.
+type checkIn struct {
+	*Request
+
+	alwaysDue bool // it counts whenever it comes
+	called    bool // it counts before its time, once until the next one that is due
+	counting  counting
+
+	// despite is unknown or entered for a visitor who is to be counted though they are.
+	despite checkInResult
+}
+
+// counting says how a check-in that is due is counted.
+type counting uint8
+
+const (
+	countFully    counting = iota // the next one is due in an interval
+	countStillDue                 // the next one is due at once
+	countNothing                  // not at all, and the next one is due at once
+)
+
+// found is how the node finds a visitor who checks in.
+type found struct {
+	result   checkInResult
+	cell     queue.Cell    // where they are counted
+	interval time.Duration // until their next check-in is due; for repeats and counted
+}
+
+// checkInResult is what a node knows of a visitor who checks in.
+type checkInResult uint8
+
+const (
+	notDue  checkInResult = iota // by their ticket they are not due: they are counted as before
+	repeats                      // nor are they by a check-in with another ticket of theirs
+	counted                      // their check-in counts
+	unknown                      // nothing is remembered of them
+	entered                      // they were let in from their place
+)
+
+// apply has the ticket that a visitor brought say what is found at a moment, and returns
+// whether it said anything else.
+func (f found) apply(at queue.Instant, t *queue.Ticket) bool {
+	if f.result != repeats && f.result != counted {
+		return false
+	}
+	t.LastCheckIn, t.RefreshInterval = at, f.interval
+	return true
+}
+
+// checkIn counts a check-in that is due. A visitor who is not due by their ticket, or by
+// what is remembered of a check-in with another ticket of theirs, is neither counted nor
+// drawn again.
+func (p *presence) checkIn(at queue.Instant, rules *rules, c *checkIn) found {
+	s := p.shard(c.Ticket.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry := s.find(c.Ticket.ID, at)
+	if entry == nil || hasEntered(entry) {
+		if result := resultOf(entry); result != c.despite {
+			return found{result: result}
+		}
+		entry = nil
+	}
+	due := c.alwaysDue || isDue(entry, at, s.start) && at >= c.Ticket.Due()
+	switch {
+	case !due && !(c.called && mayBeCalled(entry)):
+		return s.stay(at, rules, entry, c)
+	case c.counting != countFully && p.precedes(&c.Ticket):
+		return found{result: notDue}
+	}
+	f := s.checkIn(at, rules, entry, c, p.random.interval(&rules.Settings), due)
+	if c.Subject != (queue.ID{}) {
+		t := c.Ticket
+		f.apply(at, &t)
+		p.remember(s, &t)
+	}
+	return f
+}
+
+// resultOf is the result for a visitor who has no entry, or has entered.
+func resultOf(entry *slot[shortID]) checkInResult {
+	if entry == nil {
+		return unknown
+	}
+	return entered
+}
+
+// join counts a visitor who has got a place, and returns their ticket. A subject who
+// has one already keeps it: with another device, they were first.
+func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Ticket) queue.Ticket {
+	t.RefreshInterval = p.random.firstInterval(&rules.Settings)
+	s := p.shard(t.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q.Subject != (queue.ID{}) {
+		if first, ok := s.keepPlace(at, rules, t.ID); ok {
+			first.Number, first.Priority = t.Number, t.Priority
+			return first
+		}
+		p.remember(s, &t)
+	}
+	s.count(s.add(t.ID, at), rules, rules.BucketOf(at), at, t.RefreshInterval, q.Hidden)
+	return t
+}
+
+// leave counts a visitor who is counted here no more, and says whether it has.
+func (p *presence) leave(at queue.Instant, rules *rules, t *queue.Ticket) bool {
+	s := p.shard(t.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry := s.find(t.ID, at)
+	if entry == nil || hasLeft(entry) {
+		return false
+	}
+	entry.more |= leftFlag
+	s.change(s.bucketOf(rules, t), entry.until, -1)
+	return true
+}
+
+// rejoin counts a visitor who has lost their place and got another as one who arrives
+// now, and returns their ticket.
+func (p *presence) rejoin(at queue.Instant, rules *rules, q *Request, t queue.Ticket) queue.Ticket {
+	s := p.shard(t.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.bucketOf(rules, &t)
+	t.ArrivedAt = at
+	if q.Subject != (queue.ID{}) {
+		p.remember(s, &t)
+	}
+	if entry := s.find(t.ID, at); entry != nil && !hasEntered(entry) {
+		if !hasLeft(entry) {
+			s.change(before, entry.until, -1)
+		}
+		entry.more &^= leftFlag
+		s.change(rules.BucketOf(at), entry.until, 1)
+	}
+	return t
+}
+
+// enter takes in that a visitor was let in, by whichever node, and that the store has
+// taken them out of their cell: their place is used, and older tickets that tell of it
+// are worth nothing for as long as they are valid. Where another node let them in, they
+// are counted here until their window passes.
+func (p *presence) enter(at queue.Instant, rules *rules, id queue.ID) {
+	s := p.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry := s.find(id, at)
+	if entry == nil {
+		entry = s.add(id, at)
+	}
+	entry.until, entry.more = ticksOf(at.Add(rules.rememberFor), s.start), placeUsed
+	if _, ok := s.subjects[id]; ok {
+		p.rememberEntry(s, id, at)
+	}
+}
+
+// takeOut takes a visitor out of the cell that they are counted in.
+func (p *presence) takeOut(id queue.ID, c queue.Cell) {
+	s := p.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.change(c.Bucket, ticksOf(c.Until, s.start), -1)
+}
+
+// drain takes the unreported changes of all shards, added up: a crowd is in few
+// cells, and in each of them at every shard.
+func (p *presence) drain() []queue.CellChange {
+	p.draining.Lock()
+	defer p.draining.Unlock()
+	for i := range p.changed.drain() {
+		s := &p.shards[i]
+		s.mu.Lock()
+		s.listed = false
+		s.changes.drainInto(p.sums)
+		s.mu.Unlock()
+	}
+	var list []queue.CellChange
+	for c, people := range p.sums {
+		if people != 0 {
+			list = append(list, queue.CellChange{Cell: c.unpack(p.start), People: people})
+		}
+	}
+	clear(p.sums)
+	return list
+}
+
+// follow takes in that other rules are in force.
+func (p *presence) follow(before, next *rules) {
+	if next.rememberFor > before.rememberFor {
+		longer := uint32((next.rememberFor - before.rememberFor) / tick)
+		p.each(func(entry *slot[shortID]) {
+			if hasEntered(entry) {
+				entry.until += longer
+			}
+		})
+	}
+	if before.Bucket != next.Bucket { // they count where they are until their windows pass, and nobody takes them away
+		p.each(func(entry *slot[shortID]) {
+			if !hasEntered(entry) {
+				entry.until = 0
+			}
+		})
+	}
+}
+
+// each changes all entries.
+func (p *presence) each(change func(entry *slot[shortID])) {
+	for i := range p.shards {
+		s := &p.shards[i]
+		s.mu.Lock()
+		for j := range s.table.slots {
+			change(&s.table.slots[j])
+		}
+		s.mu.Unlock()
+	}
+}
+
+// trim gives memory of one shard back after a crowd has left, and forgets the subjects
+// of whom nothing was heard for as long as anything is remembered.
+func (p *presence) trim(shard int, at queue.Instant, rules *rules) {
+	s := &p.shards[shard%shards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.table.trim(ticksOf(at, s.start))
+	s.forgetSubjects(at.Add(-rules.rememberFor))
+}
+
+// hasEntered reports whether the place of a visitor is used.
+func (p *presence) hasEntered(at queue.Instant, id queue.ID) bool {
+	s := p.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry := s.find(id, at)
+	return entry != nil && hasEntered(entry)
+}

@@ -1,0 +1,122 @@
+package room
+
+import (
+	"sync"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// presenceShard is a part of the presence, which calls its methods with mu held. An
+// entry of its table is a visitor; until is the end of the window in which they are
+// counted, and more says when they are due, and flags; or placeUsed.
+type presenceShard struct {
+	mu      sync.Mutex
+	start   queue.Instant // of the ticks
+	table   table[shortID]
+	changes cellChanges // since the last report
+	changed *shardSet   // where it is listed when there are any
+	index   int         // of the shard
+	listed  bool
+
+	subjects map[queue.ID]subject // those whom the site has named; nil without any
+	_        [64]byte             // keeps neighbouring locks off one cache line
+}
+
+const (
+	leftFlag   = 1        // the visitor has said goodbye and is not counted
+	calledFlag = 2        // the last check-in was before its time, at a call
+	placeUsed  = leftFlag // and is due at no tick: the visitor has been let in
+)
+
+func packDue(due uint32) uint32 { return due << 2 }
+
+func dueTicks(entry *slot[shortID]) uint32 { return entry.more >> 2 }
+func hasLeft(entry *slot[shortID]) bool    { return entry.more&leftFlag != 0 }
+func hasEntered(entry *slot[shortID]) bool { return entry.more == placeUsed }
+
+// isDue reports whether a check-in is due by the visitor's entry. Without an entry it is.
+func isDue(entry *slot[shortID], at, start queue.Instant) bool {
+	return entry == nil || ticksOf(at, start) >= dueTicks(entry)
+}
+
+// mayBeCalled reports whether a check-in at a call counts before its time: not a second one.
+func mayBeCalled(entry *slot[shortID]) bool { return entry == nil || entry.more&calledFlag == 0 }
+
+// find is the entry of a visitor; nil for one who is unknown.
+func (s *presenceShard) find(id queue.ID, at queue.Instant) *slot[shortID] {
+	return s.table.find(short(id), ticksOf(at, s.start))
+}
+
+// add makes an entry for a visitor whom find does not find. Entries move at the next
+// add.
+func (s *presenceShard) add(id queue.ID, at queue.Instant) *slot[shortID] {
+	return s.table.add(short(id), ticksOf(at, s.start))
+}
+
+// change counts people more in a bucket until the given tick.
+func (s *presenceShard) change(bucket queue.Instant, until uint32, people int) {
+	s.changes.add(packCell(bucket, until), people)
+	if !s.listed {
+		s.listed = true
+		s.changed.add(s.index)
+	}
+}
+
+// checkIn counts a check-in, after which the next one is due in an interval, of the
+// visitor of an entry; it is nil for one who is unknown.
+func (s *presenceShard) checkIn(at queue.Instant, rules *rules, entry *slot[shortID], c *checkIn, interval time.Duration, due bool) found {
+	if c.counting == countNothing {
+		return found{result: counted}
+	}
+	switch {
+	case entry == nil:
+		entry = s.add(c.Ticket.ID, at)
+	case !hasLeft(entry):
+		s.change(s.bucketOf(rules, &c.Ticket), entry.until, -1)
+	}
+	cell := s.count(entry, rules, rules.BucketOf(c.Ticket.ArrivedAt), at, interval, c.Hidden)
+	switch {
+	case c.counting == countStillDue:
+		interval, entry.more = 0, packDue(ticksOf(at, s.start))
+	case !due:
+		entry.more |= calledFlag
+	}
+	return found{counted, cell, interval}
+}
+
+// stay leaves a visitor who is not due where they are counted. One who had said goodbye,
+// as by loading the page again, is back.
+func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID], c *checkIn) found {
+	t := &c.Ticket
+	bucket := s.bucketOf(rules, t)
+	switch {
+	case entry == nil && c.Returned:
+		return found{result: notDue, cell: s.count(s.add(t.ID, at), rules, bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden)}
+	case entry == nil:
+		return found{result: notDue, cell: queue.Cell{Bucket: bucket, Until: at}}
+	case hasLeft(entry):
+		entry.more &^= leftFlag
+		s.change(bucket, entry.until, 1)
+	}
+	cell := queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
+	if at < t.Due() {
+		return found{result: notDue, cell: cell}
+	}
+	return found{repeats, cell, max(afterTicks(s.start, dueTicks(entry)).Sub(at), time.Millisecond)}
+}
+
+// count writes a check-in into an entry: when the next one is due, and the window in which the
+// visitor is counted in the bucket until then.
+func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at queue.Instant, interval time.Duration, hidden bool) queue.Cell {
+	span := queue.WholeSeconds(interval)
+	if hidden {
+		span = max(span, hiddenInterval)
+	}
+	window := max(rules.RefreshInterval/8/tick*tick, tick)
+	until := at.Add(span + rules.CheckInSlack()).Sub(s.start)
+	entry.until = uint32((until + window - 1) / window * window / tick)
+	entry.more = packDue(ticksOf(at.Add(interval), s.start))
+	s.change(bucket, entry.until, 1)
+	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
+}

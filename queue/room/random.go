@@ -1,0 +1,46 @@
+package room
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// random is a source of random numbers, from which ids and intervals are drawn.
+type random func() uint64
+
+// id draws the id of a new visitor.
+func (draw random) id() queue.ID {
+	var id queue.ID
+	hi, lo := draw(), draw()
+	for i := range 8 {
+		id[i], id[8+i] = byte(hi>>(8*i)), byte(lo>>(8*i))
+	}
+	return id
+}
+
+// interval draws the refresh interval that follows a check-in.
+func (draw random) interval(s *queue.Settings) time.Duration {
+	least, most, step := s.Intervals()
+	return least + draw.below((most-least)/step+1)*step
+}
+
+// firstInterval draws the refresh interval of somebody who joins. In Random it ends
+// at any moment of the second interval, so that nobody can choose the moments of
+// their draws by when they join. Without that, where sessions last for whole intervals,
+// slots would come free at the same moments of each interval, and visitors who come just
+// after these would be let in several times as often as others.
+func (draw random) firstInterval(s *queue.Settings) time.Duration {
+	interval := draw.interval(s)
+	if s.Method.Draws() {
+		interval += draw.below(s.RefreshInterval/time.Millisecond) * time.Millisecond
+	}
+	return interval
+}
+
+// below draws a number from 0 to n-1.
+func (draw random) below(n time.Duration) time.Duration {
+	drawn, _ := bits.Mul64(draw(), uint64(n))
+	return time.Duration(drawn)
+}

@@ -1,0 +1,72 @@
+package room
+
+import (
+	"maps"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// record is what a store that has lost its memory is told again. The exchange guards
+// it.
+type record struct {
+	cells      map[queue.Cell]int // where this node counts people
+	admitted   queue.Admissions   // by this node
+	nodes      []uint64           // that the store knew
+	lastNumber uint64             // the highest in an exact line
+}
+
+// grant takes in what became of a claim.
+func (r *record) grant(at queue.Instant, c *queue.Claim, g *queue.Grant) {
+	if g.LetIn() && !c.Newcomer() {
+		r.cells[c.Cell]--
+	}
+	if g.Verdict == queue.Granted {
+		r.admitted.Add(admission(at))
+	}
+	r.lastNumber = max(r.lastNumber, g.Place.Number)
+}
+
+// report takes in what is reported.
+func (r *record) report(p *queue.Report) {
+	r.admitted.Add(p.Admitted)
+	for _, c := range p.Cells {
+		r.cells[c.Cell] += c.People
+	}
+}
+
+// forget forgets the cells in which nobody is counted any more.
+func (r *record) forget(at queue.Instant) {
+	maps.DeleteFunc(r.cells, func(c queue.Cell, people int) bool { return people == 0 || c.Until <= at })
+}
+
+// counts are the people in all cells.
+func (r *record) counts() []queue.CellChange {
+	list := make([]queue.CellChange, 0, len(r.cells))
+	for c, people := range r.cells {
+		list = append(list, queue.CellChange{Cell: c, People: people})
+	}
+	return list
+}
+
+// report gathers what is unreported, or all there is to tell. The caller holds
+// mu.
+func (x *exchange) report(now time.Time) *queue.Report {
+	at, c := x.clock.at(now), x.conditions.rules.Load().configuration
+	x.seq++
+	p := &queue.Report{Node: x.node, Seq: x.seq, Now: at, Epoch: x.epoch, Since: x.since, Version: c.Version,
+		LastNumber: x.record.lastNumber, Cells: x.presence.drain()}
+	p.Sessions, p.Revoked = x.sessions.drain(at)
+	x.outbox.drainInto(p)
+	x.record.report(p)
+	if x.hasForgotten() {
+		p.Configuration, p.Version = c, 0
+	}
+	if x.wantsWhole {
+		x.record.forget(at)
+		p.Whole, p.Nodes, p.Admitted, p.Cells = true, x.record.nodes, x.record.admitted, x.record.counts()
+		p.Sessions, p.Revoked = x.sessions.all(at)
+	}
+	x.wantsWhole, x.isBehind = false, false
+	return p
+}

@@ -1,0 +1,82 @@
+package room
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Outcome is what becomes of a request.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Queued   Outcome = iota // the visitor waits, with the place in the ticket
+	Admitted                // the visitor is in
+	Rejected                // the room takes nobody, and no place in line either
+	Busy                    // the visitor would have to wait, and this request cannot
+)
+
+// Request is a visitor at the door.
+type Request struct {
+	Ticket queue.Ticket // what they brought; the zero Ticket for nothing that is trusted
+
+	// Hidden says that their page is in a background tab, which browsers slow
+	// down to about a check-in a minute: they are counted that long.
+	Hidden bool
+
+	// NoWait says that the request cannot be held back, as a form that is being
+	// sent: it takes a slot that is open to newcomers, and never a place in
+	// line; the check-in of someone who waits is left as it was.
+	NoWait bool
+
+	// Called says that Turns had the visitor: in fifo their check-in counts
+	// though it is not due, once until the next one that is.
+	Called bool
+
+	// Returned says that somebody has said goodbye for them, maybe at another node, and
+	// they are here all the same: they are counted at this node, if at none.
+	Returned bool
+
+	// Aside says that the request asks how its visitor stands, and does not go to the
+	// origin. It may let them in. If they are in already, it neither renews their
+	// session nor has a ticket issued.
+	Aside bool
+
+	noEntry bool // nobody is let in: see CheckIn
+
+	// Subject is who the site says the visitor is, whichever device they use: they
+	// have one place and one slot. The zero ID leaves it to the ticket.
+	Subject queue.ID
+
+	// Priority is what the site has signed for the visitor; default 0.
+	Priority int16
+}
+
+// Decision is the answer to a Request.
+type Decision struct {
+	Outcome Outcome
+	Ticket  queue.Ticket // as it should be from now on; State None if the visitor has none
+	Issue   bool         // Ticket is not what the visitor brought: send it
+	Drop    bool         // what the visitor brought has ended: delete it
+	Fresh   bool         // the visitor was let in by this request
+	Place   queue.Place  // in the exact line, of a Queued visitor; the zero Place where none is known
+
+	// Waited is how long a Fresh visitor had been in line.
+	Waited time.Duration
+}
+
+const (
+	// hiddenInterval is what browsers allow a page in the background.
+	hiddenInterval = time.Minute
+	// skew is how far a ticket may be ahead of the clock.
+	skew = time.Minute
+)
+
+// pending is a visit that the store has to decide.
+type pending struct {
+	claim   queue.Claim
+	ticket  queue.Ticket // the waiting claimant's, as it is if they go on waiting
+	issue   bool         // it is not what they brought
+	request Request
+}

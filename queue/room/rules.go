@@ -1,0 +1,59 @@
+package room
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// answerKeeps is for how long a touch keeps the slot of a fixed session. It leaves
+// nodes that share a store some syncs to tell it.
+const answerKeeps = 6 * time.Second
+
+// rules are what a node goes by under one configuration: its settings, and what
+// follows from them. They do not change.
+type rules struct {
+	queue.Settings
+	configuration queue.Configuration
+	method        *method
+	slack         time.Duration // how much longer than it is told the store counts sessions
+	rememberFor   time.Duration // for how long it is remembered who was let in
+}
+
+func newRules(c queue.Configuration, slack time.Duration) *rules {
+	return &rules{Settings: c.Settings, configuration: c, method: methodOf(&c.Settings), slack: slack, rememberFor: c.Remembers()}
+}
+
+// placeOver reports whether the visitor of a waiting ticket cannot come back to their place
+// any more.
+func (r *rules) placeOver(t *queue.Ticket, at queue.Instant) bool {
+	return t.LastCheckIn <= r.configuration.Places.Since || r.PlaceEnds(t) <= at
+}
+
+// sessionLasts is how long a session outlives what renews it.
+func (r *rules) sessionLasts() time.Duration { return r.SessionLasts(r.slack) }
+
+// touchLasts is for how long a touch keeps a session, or the slot of a fixed one.
+func (r *rules) touchLasts() time.Duration {
+	if r.FixedSessions() {
+		return min(answerKeeps, r.SessionDuration)
+	}
+	return r.sessionLasts()
+}
+
+// touchEvery is how often an answer that is under way is touched.
+func (r *rules) touchEvery() time.Duration { return r.touchLasts() / 3 }
+
+// touchIn is when such an answer is touched for the first time, if so much is left of its
+// visitor's session: well before the session ends. Where connections keep people in, the
+// time that is left does not matter.
+func (r *rules) touchIn(left time.Duration) time.Duration {
+	every := r.touchEvery()
+	switch {
+	case left <= 0 || r.Occupancy == queue.ByConnection:
+		return every
+	case r.FixedSessions():
+		return max(left-every, left/2)
+	}
+	return min(every, left/2)
+}

@@ -1,0 +1,44 @@
+package room
+
+import "github.com/anteroom-gate/anteroom/queue"
+
+// checkSubject is checkTicket of a visitor whom the site has named. Whatever ticket
+// they bring, they have the subject's place, and the subject's slot.
+func (v visit) checkSubject() (Decision, *pending) {
+	if v.sessions.isRevoked(v.Subject, v.at) {
+		return v.banned(), nil
+	}
+	brought := v.Ticket
+	if brought.ID != v.Subject {
+		v.presence.leave(v.at, v.rules, &brought)
+	}
+	end, theirs := v.sessions.expires(v.at, v.Subject), brought.State == queue.Accepted && brought.ID == v.Subject
+	switch {
+	case theirs && max(brought.Expires, end) > v.at:
+	case end > v.at:
+		return v.acceptUntil(queue.Ticket{ID: v.Subject}, end), nil
+	default:
+		v.Ticket = v.presence.subjectTicket(v.at, v.rules, v.Subject, brought)
+	}
+	d, p := v.checkTicket()
+	switch {
+	case p != nil:
+		p.issue = p.issue || p.ticket != brought
+	case d.Outcome == Queued || d.Outcome == Admitted:
+		d.Issue = d.Issue || d.Ticket != brought
+	}
+	return d, p
+}
+
+// banned answers a subject whose session was revoked: under their name they take
+// neither a slot nor a place until the revocation ends.
+func (v visit) banned() Decision {
+	switch {
+	case v.rules.RejectsAll():
+		return v.reject()
+	case v.NoWait:
+		return v.busy()
+	}
+	return Decision{Outcome: Queued, Ticket: queue.Ticket{State: queue.Waiting, ID: v.Subject,
+		ArrivedAt: v.at, LastCheckIn: v.at, RefreshInterval: v.random.interval(&v.rules.Settings)}}
+}
