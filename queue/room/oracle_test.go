@@ -22,6 +22,7 @@ type oracle struct {
 
 	holds   map[queue.ID]queue.Instant // until when a request that was let through keeps its visitor active
 	placed  map[queue.ID]bool          // ids whose place in line was used
+	beyond  map[queue.ID]bool          // those of them who were let in uncounted, of whom the store keeps nothing
 	revoked map[queue.ID]bool
 
 	minute   queue.Instant
@@ -40,8 +41,13 @@ type presence struct {
 }
 
 func newOracle(t *rapid.T, s queue.Settings) *oracle {
-	return &oracle{T: t, s: s, holds: map[queue.ID]queue.Instant{}, placed: map[queue.ID]bool{},
+	return &oracle{T: t, s: s, holds: map[queue.ID]queue.Instant{}, placed: map[queue.ID]bool{}, beyond: map[queue.ID]bool{},
 		revoked: map[queue.ID]bool{}, present: map[queue.ID]presence{}}
+}
+
+// restarted takes down that only what the store keeps is known.
+func (o *oracle) restarted() {
+	maps.DeleteFunc(o.placed, func(id queue.ID, _ bool) bool { return o.beyond[id] })
 }
 
 // active counts those whose last request is less than a session ago.
@@ -119,6 +125,7 @@ func (o *oracle) mayEnter(now queue.Instant, brought queue.Ticket, d room.Decisi
 	if brought.State == queue.Waiting && id == brought.ID {
 		require.False(o, o.placed[id], "a place is used once")
 		o.placed[id] = true
+		o.beyond[id] = d.Ticket.Uncounted
 	}
 	if o.s.Method == queue.Passthrough {
 		return
