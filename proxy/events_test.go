@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -202,11 +203,12 @@ func TestWhoReadsSlowlyHoldsUpNobodyAndHearsTheNewestNumbers(t *testing.T) {
 	f.pass(time.Second)
 	reads := make(chan string)
 	ctx, hangUp := context.WithCancel(t.Context())
-	ended := make(chan struct{})
+	ended, reader := make(chan struct{}), &slowReader{header: http.Header{}, reads: reads, gone: ctx, begun: make(chan struct{})}
 	go func() {
 		defer close(ended)
-		f.ServeHTTP(&slowReader{header: http.Header{}, reads: reads, gone: ctx}, eventsRequest("anteroom_shop="+slow.cookies["anteroom_shop"]).WithContext(ctx))
+		f.ServeHTTP(reader, eventsRequest("anteroom_shop="+slow.cookies["anteroom_shop"]).WithContext(ctx))
 	}()
+	<-reader.begun
 	l := other.listen("")
 	l.next("numbers")
 	for people := 3.; people < 6; people++ {
@@ -234,6 +236,8 @@ type slowReader struct {
 	header http.Header
 	reads  chan<- string
 	gone   context.Context
+	begun  chan struct{} // closed when something is written for the first time
+	first  sync.Once
 }
 
 func (s *slowReader) Header() http.Header { return s.header }
@@ -243,6 +247,7 @@ func (s *slowReader) WriteHeader(int) {}
 func (s *slowReader) Flush() {}
 
 func (s *slowReader) Write(p []byte) (int, error) {
+	s.first.Do(func() { close(s.begun) })
 	select {
 	case s.reads <- string(p):
 		return len(p), nil
