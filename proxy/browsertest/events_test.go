@@ -237,6 +237,19 @@ func TestThePlaceInFifoMovesWithItsBucket(t *testing.T) {
 	tab.Until(`document.getElementById('wait').textContent.startsWith('about 5')`)
 }
 
+func TestAPlaceIsShownWhileItIsKnown(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, lineAt(7, 412), 20)
+	tab := s.visit()
+	const shown = `!document.getElementById('place').hidden`
+	tab.Until(shown)
+	s.tell(templates.Data{RoomName: "shop", QueueingMethod: "random", UsersQueued: 412})
+	tab.Until(`!(` + shown + `)`)
+	s.tell(lineAt(6, 411))
+	tab.Until(shown)
+	tab.Until(place + ` === '6th of 411'`)
+}
+
 func TestWhoIsAdmittedMeanwhileGetsIn(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, lineAt(1, 3), 600)

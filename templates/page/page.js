@@ -35,7 +35,7 @@ const paint = w => {
   wait.classList.toggle('number', known);
   // What is in brackets is left out while the variable in it is zero.
   set(wait, say[state].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
-  show($('place'), w.position);
+  show($('place'), !!w.position);
   set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+?)(Ordinal)?\}/g, (_, name, which) => count.format(w[name]) + (which ? ordinal(w[name]) : '')));
   show($('line'), w.usersAheadKnown);
   set($('ahead'), count.format(w.usersAhead));
