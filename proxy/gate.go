@@ -181,14 +181,14 @@ func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 			last = true
 		case <-ticker.C:
 		}
-		if g.syncOnce(r) || last {
+		if g.syncRoom(r) || last {
 			return
 		}
 	}
 }
 
-// syncOnce syncs a room, and says whether its family has dropped it then.
-func (g *Gate) syncOnce(r *room) bool {
+// syncRoom syncs a room, and says whether its family has dropped it then.
+func (g *Gate) syncRoom(r *room) bool {
 	defer g.survive("sync")
 	if err := r.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
 		g.o.Log.Debug("sync failed", zap.String("room", r.queue.Name()), zap.Error(err))

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"os"
 	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +76,25 @@ func TestEverySettingIsToldAndChangedUnderItsName(t *testing.T) {
 		}
 		assert.Equal(t, want, f.patch(string(text)).status, "%s", text)
 	}
+}
+
+func TestTheREADMEListsTheSettingsThatPatchTakes(t *testing.T) {
+	document, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	_, list, found := strings.Cut(string(document), "It takes `total_active_users`")
+	require.True(t, found)
+	list, _, _ = strings.Cut(list, "If\none value")
+	listed := []string{"total_active_users"}
+	for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(list, -1) {
+		listed = append(listed, name[1])
+	}
+	var live []string
+	for _, s := range setting.Fields(reflect.TypeFor[queue.Settings]()) {
+		if s.Live {
+			live = append(live, s.Name)
+		}
+	}
+	assert.ElementsMatch(t, live, listed)
 }
 
 func TestPatchTakesEffectAtOnce(t *testing.T) {

@@ -21,16 +21,16 @@ import (
 // the family's rooms are made from it. It does not change, apart from the pages that it
 // keeps.
 type roomSetup struct {
-	cfg      RoomConfig
-	family   string // the name of the family that this is a room of; "" for others
-	keys     []cookie.Key
-	origin   *origin.Origin
-	rules    *route.Rules
-	jar      *cookie.Jar
-	subjects *subject.Reader
-	set      *templates.Set
-	pages    pages
-	log      *zap.Logger
+	cfg        RoomConfig
+	family     string // the name of the family that this is a room of; "" for others
+	keys       []cookie.Key
+	origin     *origin.Origin
+	exemptions *route.Rules
+	jar        *cookie.Jar
+	subjects   *subject.Reader
+	set        *templates.Set
+	pages      pages
+	log        *zap.Logger
 }
 
 func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, error) {
@@ -48,7 +48,7 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, erro
 	if err := rs.nameAfter(cfg.Name, g.o.Log); err != nil {
 		return nil, err
 	}
-	if rs.rules, err = route.NewRules(cfg.Rules); err != nil {
+	if rs.exemptions, err = route.NewRules(cfg.Rules); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
 	if rs.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language}); err != nil {
@@ -78,7 +78,7 @@ func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
 
 // forValue returns the setup of the family's room for a value.
 func (rs *roomSetup) forValue(value string, log *zap.Logger) (*roomSetup, error) {
-	of := &roomSetup{cfg: rs.cfg, family: rs.cfg.Name, keys: rs.keys, origin: rs.origin, rules: rs.rules, set: rs.set}
+	of := &roomSetup{cfg: rs.cfg, family: rs.cfg.Name, keys: rs.keys, origin: rs.origin, exemptions: rs.exemptions, set: rs.set}
 	if rs.cfg.CookieSuffix != "" {
 		of.cfg.CookieSuffix += "." + value
 	}
@@ -95,7 +95,7 @@ func (rs *roomSetup) exempts(q *http.Request, trust origin.Trust) bool {
 	if len(rs.cfg.Rules) == 0 {
 		return false
 	}
-	_, ok := rs.rules.Match(route.Request{
+	_, ok := rs.exemptions.Match(route.Request{
 		Target: q.RequestURI, Method: q.Method, Addr: trust.ClientAddr(q), Header: q.Header,
 	})
 	return ok

@@ -37,6 +37,10 @@
 //   - present: said of a queued visitor whose next check-in is not overdue. Only
 //     those who are present are ahead of anybody.
 //   - draw: a check-in in random, which wins if a slot is open just then.
+//   - granted: said of a claim by which the store has admitted a visitor. Entered
+//     is said of a visitor of whom a node learns that they were admitted elsewhere.
+//   - configuration: the settings that a room goes by, with a version, and what
+//     operators have changed of those in the file.
 //
 // # The one rule
 //
@@ -60,6 +64,20 @@
 // A visitor who has no ticket yet has everyone present ahead, in every method but
 // passthrough: while people wait, a slot goes only to a ticket that has come back.
 // What the methods differ in has names: see [Method].
+//
+// Three places have to agree on the rule: memstore (admit.go), the scripts of redisstore
+// (rule.lua and admit.lua), and, as a guess that spares calls to the store, package room
+// (conditions.go). A reason why no slot is open also belongs to the moment at which the next
+// one is: nextOpen in memstore, next_open in rule.lua. Package storetest and a differential
+// test hold the stores to each other.
+//
+// # Adding a setting
+//
+// A field of [Settings] is all that the file, the flags, the variables, the admin API, the
+// schema and the store's document need. Besides it, a setting needs the rule that goes by
+// it; if scripts do, a field of redisstore's rules; a line in
+// cmd/anteroom/config/anteroom.yaml; new golden files
+// (go test ./cmd/anteroom/config -update); and its sentence in the README that it is about.
 //
 // # Where things are kept
 //

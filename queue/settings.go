@@ -13,7 +13,7 @@ import (
 // Settings are the limits and switches of a room. The tags of a field have all that defines the setting, besides what it does: yaml is
 // its name in the configuration file, in the admin API and in the store, and, in dashes and in capitals, the name of its flag and of its
 // variable; default, min and max are written as in the file; usage is for people. Settings can be changed while the room runs. Those
-// with live:"no" change with a new configuration only. See [setting.Field].
+// with live:"no" change with the file only. See [setting.Field], and "Adding a setting" in the package comment.
 type Settings struct {
 	TotalActiveUsers      int           `yaml:"total_active_users" min:"1" usage:"visitors that may be active at once"`
 	NewUsersPerMinute     int           `yaml:"new_users_per_minute" min:"1" usage:"visitors that may be admitted in a minute"`
@@ -52,7 +52,7 @@ var settings, byName = func() ([]setting.Field, map[string]*setting.Field) {
 func Setting(name string) *setting.Field { return byName[name] }
 
 // WithDefaults returns s with its zero durations set to their defaults. In other fields a zero means something: their defaults are for
-// files that leave the setting out.
+// files that leave the setting out. So a duration whose default is not 0 has a min above 0.
 func (s Settings) WithDefaults() Settings {
 	v := reflect.ValueOf(&s).Elem()
 	for i := range settings {

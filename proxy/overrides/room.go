@@ -31,7 +31,7 @@ type Room struct {
 // place of c's OnConfigure.
 func Open(ctx context.Context, now time.Time, c room.Config, log *zap.Logger) (*Room, error) {
 	r := &Room{log: log}
-	c.OnConfigure = r.received
+	c.OnConfigure = r.logReceived
 	var err error
 	r.queue, err = room.New(ctx, now, c)
 	return r, err
@@ -50,7 +50,7 @@ func (e *FaultsError) Error() string { return strings.Join(e.Faults, "; ") }
 
 // Patch puts a JSON object of changes over the room's, on every gate. It fails with
 // ErrNoObject or a FaultsError if the patch cannot be used; then it changes nothing.
-// Other errors are the store's.
+// Other errors are the store's. The other gates learn of the changes at their next sync.
 func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, by string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,9 +147,9 @@ func same(next, current queue.Configuration, d Document) bool {
 	return bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && len(d.Changes) == 0
 }
 
-// received notes a configuration that another gate gave the room. Where it differs from
-// this gate's file, it is in force, and the file is not.
-func (r *Room) received(c queue.Configuration) {
+// logReceived logs a configuration that another gate gave the room. The room goes by it
+// already. Where it differs from this gate's file, it is in force, and the file is not.
+func (r *Room) logReceived(c queue.Configuration) {
 	file := r.file.Load()
 	if file == nil {
 		return

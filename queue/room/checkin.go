@@ -20,7 +20,7 @@ func (vs *visits) checkInOnly(ctx context.Context, now time.Time, q Request) Dec
 		return Decision{Outcome: Rejected}
 	}
 	q.Ticket, q.Aside, q.noEntry = t, true, true
-	d, p := v.check()
+	d, p := v.decideHere()
 	if p == nil {
 		return d
 	}

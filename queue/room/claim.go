@@ -13,7 +13,7 @@ func (v visit) pending(c queue.Claim) *pending { return &pending{claim: c, reque
 func (v visit) pendingInLine(f found) *pending {
 	p := v.pending(v.waitingClaim(f.cell))
 	p.ticket = v.Ticket
-	p.issue = f.apply(v.at, &p.ticket)
+	p.issue = f.updateTicket(v.at, &p.ticket)
 	if f.result == counted {
 		p.claim.Due = p.ticket.Due()
 	}

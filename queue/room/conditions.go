@@ -44,11 +44,14 @@ func (v *view) before(bucket queue.Instant) int {
 	return v.ahead[i]
 }
 
+// admitsNobody reports whether nobody new is admitted, whatever slots are open.
+func (c *conditions) admitsNobody(rules *rules) bool { return rules.AdmitsNobody() || c.paused.Load() }
+
 // worthAsking says whether the store may have a slot for a visitor at a moment, as far
 // as is known here. The store decides.
 func (c *conditions) worthAsking(at queue.Instant, rules *rules, w waiter) bool {
 	switch {
-	case rules.AdmitsNobody() || c.paused.Load():
+	case c.admitsNobody(rules):
 		return false
 	case rules.AdmitsEveryone() || rules.OnStoreError == queue.AdmitAll && c.outage.failing():
 		return true
@@ -73,7 +76,7 @@ func (c *conditions) letsAllIn(rules *rules) bool { return rules.AdmitsEveryone(
 // turns are those whose turn has come.
 func (c *conditions) turns() Turns {
 	rules, v := c.rules.Load(), c.view.Load()
-	if v.Open <= 0 || v.Recovering || rules.AdmitsNobody() || c.paused.Load() || c.outage.failing() {
+	if v.Open <= 0 || v.Recovering || c.admitsNobody(rules) || c.outage.failing() {
 		return Turns{}
 	}
 	return rules.method.turns(rules, v)

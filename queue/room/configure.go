@@ -60,10 +60,10 @@ func (x *exchange) concludeProposal(ctx context.Context, now time.Time, c queue.
 // learnConfiguration takes in which configuration the store goes by: a later one is
 // taken up, and so is another one of the same version, where the store has been told
 // this node's again. The caller holds mu.
-func (x *exchange) learnConfiguration(answer queue.Configuration, retold bool) {
+func (x *exchange) learnConfiguration(answer queue.Configuration, toldAgain bool) {
 	current := &x.conditions.rules.Load().configuration
-	x.isBehind = answer.Version < current.Version
-	if answer.Version > current.Version || retold && answer.Version == current.Version && !same(&answer, current) {
+	x.storeIsBehind = answer.Version < current.Version
+	if answer.Version > current.Version || toldAgain && answer.Version == current.Version && !same(&answer, current) {
 		x.adopt(answer)
 	}
 }

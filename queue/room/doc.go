@@ -17,7 +17,7 @@
 //	            renew.go, leave.go          what keeps a session or a place, and what ends it
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
-//	            configure.go, guard.go      configurations; panics of the store
+//	            configure.go, panics.go      configurations; panics of the store
 //	estimates   numbers.go                  what visitors are told
 //	sessions    sessions.go                 who is in, and what is kept while an answer is under way
 //	            sessiontable.go             the ends of sessions

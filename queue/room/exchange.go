@@ -41,9 +41,9 @@ type exchange struct {
 	unsent *queue.Report // sent without an answer; to be sent again as it is
 	unsure []queue.Claim // of which nobody knows whether they were granted
 
-	wantsWhole bool                // the store has asked for a whole report
-	isBehind   bool                // the store goes by an older configuration
-	proposed   queue.Configuration // that this node is about to give the room
+	wantsWhole    bool                // the store has asked for a whole report
+	storeIsBehind bool                // the store goes by an older configuration
+	proposed      queue.Configuration // that this node is about to give the room
 }
 
 // maxUnsure bounds the claims that are remembered through a fault.
@@ -58,7 +58,7 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 	if err := x.resend(ctx, now); err != nil {
 		return err
 	}
-	if x.hasForgotten() {
+	if x.storeHasForgotten() {
 		if _, err := x.syncOnce(ctx, now); err != nil {
 			return fmt.Errorf("telling room %q to its store again: %w", x.room, err)
 		}
@@ -82,7 +82,7 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 		return nil, err
 	}
 	answer, err := x.syncOnce(ctx, now)
-	if err == nil && x.hasForgotten() {
+	if err == nil && x.storeHasForgotten() {
 		answer, err = x.syncOnce(ctx, now)
 	}
 	if err != nil {
@@ -107,9 +107,9 @@ func (x *exchange) roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, erro
 	return roll, nil
 }
 
-// hasForgotten reports whether the store is to be told something again. The caller
-// holds mu.
-func (x *exchange) hasForgotten() bool { return x.wantsWhole || x.isBehind }
+// storeHasForgotten reports whether the store has to be told something again that this
+// node has told it before. The caller holds mu.
+func (x *exchange) storeHasForgotten() bool { return x.wantsWhole || x.storeIsBehind }
 
 // admit is one Admit of the store. The caller holds mu.
 func (x *exchange) admit(ctx context.Context, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
@@ -174,7 +174,7 @@ func (x *exchange) resend(ctx context.Context, now time.Time) error {
 
 // syncOnce is one Sync of the store. The caller holds mu.
 func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, error) {
-	retold := x.hasForgotten()
+	toldAgain := x.storeHasForgotten()
 	x.unsent = x.report(now)
 	answer, err := x.store.Sync(ctx, x.room, x.unsent)
 	x.noteAnswer(err)
@@ -185,7 +185,7 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 	x.record.lastNumber = max(x.record.lastNumber, answer.LastNumber)
 	x.follow(now, newView(answer))
 	if !answer.WantWhole { // else it knows less than this node, which is to tell it first
-		x.learn(answer, retold)
+		x.learn(answer, toldAgain)
 	}
 	return answer, nil
 }
@@ -210,7 +210,7 @@ func (x *exchange) follow(now time.Time, v *view) {
 
 // learn takes in what the store tells of other nodes' visitors, and of the room's
 // configuration. The caller holds mu.
-func (x *exchange) learn(answer *queue.View, retold bool) {
+func (x *exchange) learn(answer *queue.View, toldAgain bool) {
 	x.since = answer.Now
 	if !answer.Recovering { // else it does not know yet who was there
 		x.record.nodes = answer.Nodes
@@ -224,5 +224,5 @@ func (x *exchange) learn(answer *queue.View, retold bool) {
 	for _, id := range answer.Left {
 		x.onLeave(id)
 	}
-	x.learnConfiguration(answer.Configuration, retold)
+	x.learnConfiguration(answer.Configuration, toldAgain)
 }

@@ -38,15 +38,16 @@ func (p *presence) shard(id queue.ID) *presenceShard { return &p.shards[id[15]%s
 // whether its place was used since.
 func (p *presence) precedes(t *queue.Ticket) bool { return t.LastCheckIn < p.start }
 
-// checkIn is a check-in of somebody in line, as it is to be counted.
-type checkIn struct {
+// pendingCheckIn is a check-in of somebody in line, as it is to be counted.
+type pendingCheckIn struct {
 	*Request
 
 	alwaysDue bool // it counts whenever it comes
 	called    bool // it counts before its time, once until the next one that is due
 	counting  counting
 
-	// despite is unknown or entered for a visitor who is to be counted though they are.
+	// despite is a result that the caller has looked into, unknown or entered: a visitor
+	// with this result is counted all the same.
 	despite checkInResult
 }
 
@@ -70,16 +71,16 @@ type found struct {
 type checkInResult uint8
 
 const (
-	notDue  checkInResult = iota // by their ticket they are not due: they are counted as before
-	repeats                      // nor are they by a check-in with another ticket of theirs
+	notDue  checkInResult = iota // their ticket is not due; they are counted as before
+	repeats                      // their ticket is due, but they have checked in with another one meanwhile
 	counted                      // their check-in counts
 	unknown                      // nothing is remembered of them
 	entered                      // they were let in from their place
 )
 
-// apply has the ticket that a visitor brought say what is found at a moment, and returns
-// whether it said anything else.
-func (f found) apply(at queue.Instant, t *queue.Ticket) bool {
+// updateTicket writes a check-in at a moment into the ticket that a visitor brought, if it
+// counts, and reports whether that has changed the ticket.
+func (f found) updateTicket(at queue.Instant, t *queue.Ticket) bool {
 	if f.result != repeats && f.result != counted {
 		return false
 	}
@@ -87,10 +88,10 @@ func (f found) apply(at queue.Instant, t *queue.Ticket) bool {
 	return true
 }
 
-// checkIn counts a check-in that is due. A visitor who is not due by their ticket, or by
+// noteCheckIn counts a check-in that is due. A visitor who is not due by their ticket, or by
 // what is remembered of a check-in with another ticket of theirs, is neither counted nor
 // drawn again.
-func (p *presence) checkIn(at queue.Instant, rules *rules, c *checkIn) found {
+func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn) found {
 	s := p.shard(c.Ticket.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,10 +109,10 @@ func (p *presence) checkIn(at queue.Instant, rules *rules, c *checkIn) found {
 	case c.counting != countFully && p.precedes(&c.Ticket):
 		return found{result: notDue}
 	}
-	f := s.checkIn(at, rules, entry, c, p.random.interval(&rules.Settings), due)
+	f := s.noteCheckIn(at, rules, entry, c, p.random.interval(&rules.Settings), due)
 	if c.Subject != (queue.ID{}) {
 		t := c.Ticket
-		f.apply(at, &t)
+		f.updateTicket(at, &t)
 		p.remember(s, &t)
 	}
 	return f

@@ -63,9 +63,9 @@ func (s *presenceShard) change(bucket queue.Instant, until uint32, people int) {
 	}
 }
 
-// checkIn counts a check-in, after which the next one is due in an interval, of the
+// noteCheckIn counts a check-in, after which the next one is due in an interval, of the
 // visitor of an entry; it is nil for one who is unknown.
-func (s *presenceShard) checkIn(at queue.Instant, rules *rules, entry *slot[shortID], c *checkIn, interval time.Duration, due bool) found {
+func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[shortID], c *pendingCheckIn, interval time.Duration, due bool) found {
 	if c.counting == countNothing {
 		return found{result: counted}
 	}
@@ -87,7 +87,7 @@ func (s *presenceShard) checkIn(at queue.Instant, rules *rules, entry *slot[shor
 
 // stay leaves a visitor who is not due where they are counted. One who had said goodbye,
 // as by loading the page again, is back.
-func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID], c *checkIn) found {
+func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID], c *pendingCheckIn) found {
 	t := &c.Ticket
 	bucket := s.bucketOf(rules, t)
 	switch {

@@ -59,14 +59,14 @@ func (x *exchange) report(now time.Time) *queue.Report {
 	p.Sessions, p.Revoked = x.sessions.drain(at)
 	x.outbox.drainInto(p)
 	x.record.report(p)
-	if x.hasForgotten() {
-		p.Configuration, p.Version = c, 0
+	if x.storeHasForgotten() {
+		p.Configuration, p.Version = c, 0 // so that the store answers with the one that it then has
 	}
 	if x.wantsWhole {
 		x.record.forget(at)
 		p.Whole, p.Nodes, p.Admitted, p.Cells = true, x.record.nodes, x.record.admitted, x.record.counts()
 		p.Sessions, p.Revoked = x.sessions.all(at)
 	}
-	x.wantsWhole, x.isBehind = false, false
+	x.wantsWhole, x.storeIsBehind = false, false
 	return p
 }

@@ -2,9 +2,9 @@ package room
 
 import "github.com/anteroom-gate/anteroom/queue"
 
-// checkSubject is checkTicket of a visitor whom the site has named. Whatever ticket
+// decideForSubject is decideByTicket for a visitor whom the site has named. Whatever ticket
 // they bring, they have the subject's place, and the subject's slot.
-func (v visit) checkSubject() (Decision, *pending) {
+func (v visit) decideForSubject() (Decision, *pending) {
 	if v.sessions.isRevoked(v.Subject, v.at) {
 		return v.banned(), nil
 	}
@@ -20,7 +20,7 @@ func (v visit) checkSubject() (Decision, *pending) {
 	default:
 		v.Ticket = v.presence.subjectTicket(v.at, v.rules, v.Subject, brought)
 	}
-	d, p := v.checkTicket()
+	d, p := v.decideByTicket()
 	switch {
 	case p != nil:
 		p.issue = p.issue || p.ticket != brought

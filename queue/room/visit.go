@@ -17,7 +17,8 @@ type visits struct {
 	sessions   *sessions
 	outbox     *outbox
 
-	// put puts a claim to the store, and roll asks it who is in the room.
+	// put puts a claim to the store: it is batcher.put. roll asks the store who is in
+	// the room: it is exchange.roll. See assemble in open.go.
 	put  func(ctx context.Context, now time.Time, c queue.Claim) (queue.Grant, error)
 	roll func(ctx context.Context, ids ...queue.ID) (*queue.Roll, error)
 }
@@ -36,9 +37,9 @@ func (vs *visits) visit(now time.Time, q *Request) visit {
 }
 
 // decide is [Room.Visit]: what is known here, then the store's word where that does not
-// do, then the answer.
+// do, then the answer, by the rules that are in force by then.
 func (vs *visits) decide(ctx context.Context, now time.Time, q Request) Decision {
-	d, p := vs.visit(now, &q).check()
+	d, p := vs.visit(now, &q).decideHere()
 	if p == nil {
 		return d
 	}
@@ -56,13 +57,13 @@ func (vs *visits) claim(ctx context.Context, now time.Time, c queue.Claim) queue
 	return vs.withoutStore(now, c)
 }
 
-// check decides what needs no store, or says what to ask it.
-func (v visit) check() (Decision, *pending) {
+// decideHere decides what needs no store, or says what to ask it.
+func (v visit) decideHere() (Decision, *pending) {
 	v.recognize()
 	if v.isSubject() {
-		return v.checkSubject()
+		return v.decideForSubject()
 	}
-	return v.checkTicket()
+	return v.decideByTicket()
 }
 
 // recognize has the ticket of a subject name them.
@@ -75,8 +76,8 @@ func (v visit) recognize() {
 // isSubject reports whether the visitor is a subject, who may come with several devices.
 func (v visit) isSubject() bool { return v.Subject != queue.ID{} }
 
-// checkTicket decides by the ticket: are they in; if not, can they check in?
-func (v visit) checkTicket() (Decision, *pending) {
+// decideByTicket decides by the ticket: are they in; if not, can they check in?
+func (v visit) decideByTicket() (Decision, *pending) {
 	t := &v.Ticket
 	switch {
 	case t.State == queue.None || t.LastCheckIn > v.at.Add(skew) || v.sessions.isRevoked(t.ID, v.at):
@@ -87,14 +88,14 @@ func (v visit) checkTicket() (Decision, *pending) {
 		}
 		return v.arrive(v.idAfterSession())
 	case v.rules.RejectsAll() || v.rules.placeOver(t, v.at) || v.NoWait && !v.conditions.letsAllIn(v.rules):
-		return v.checkOutOfLine()
+		return v.decideOutOfLine()
 	}
 	return v.checkIn()
 }
 
-// checkOutOfLine decides about a waiting ticket that cannot check in: the request
+// decideOutOfLine decides about a waiting ticket that cannot check in: the request
 // cannot wait, the room rejects, or the place was left for too long.
-func (v visit) checkOutOfLine() (Decision, *pending) {
+func (v visit) decideOutOfLine() (Decision, *pending) {
 	if d, ok := v.enterAgain(); ok {
 		return d, nil
 	}
@@ -111,9 +112,9 @@ func (v visit) checkOutOfLine() (Decision, *pending) {
 // checkIn decides about a visitor with a place in line: are they due; if so, count them;
 // and ask the store if a slot may be theirs.
 func (v visit) checkIn() (Decision, *pending) {
-	c := checkIn{Request: v.Request, counting: v.counting(),
+	c := pendingCheckIn{Request: v.Request, counting: v.counting(),
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
-	f := v.presence.checkIn(v.at, v.rules, &c)
+	f := v.presence.noteCheckIn(v.at, v.rules, &c)
 	for f.result == unknown || f.result == entered {
 		if d, ok := v.enterAgain(); ok {
 			return d, nil
@@ -123,13 +124,13 @@ func (v visit) checkIn() (Decision, *pending) {
 		}
 		// The store knows, or it is known already that another place was used.
 		c.despite = f.result
-		f = v.presence.checkIn(v.at, v.rules, &c)
+		f = v.presence.noteCheckIn(v.at, v.rules, &c)
 	}
 	if v.asks(f) {
 		return Decision{}, v.pendingInLine(f)
 	}
 	d := Decision{Outcome: Queued, Ticket: v.Ticket}
-	d.Issue = f.apply(v.at, &d.Ticket)
+	d.Issue = f.updateTicket(v.at, &d.Ticket)
 	return d, nil
 }
 
