@@ -2,8 +2,8 @@ package redisstore
 
 import (
 	_ "embed" // for the scripts
+	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
@@ -16,10 +16,10 @@ import (
 var (
 	//go:embed lua/args.lua
 	argsLua string
-	//go:embed lua/limits.lua
-	limitsLua string
-	//go:embed lua/conf.lua
-	confLua string
+	//go:embed lua/rules.lua
+	rulesLua string
+	//go:embed lua/putinforce.lua
+	putInForceLua string
 	//go:embed lua/state.lua
 	stateLua string
 	//go:embed lua/head.lua
@@ -44,8 +44,8 @@ var (
 	reportLua string
 	//go:embed lua/pacing.lua
 	pacingLua string
-	//go:embed lua/rule.lua
-	ruleLua string
+	//go:embed lua/slots.lua
+	slotsLua string
 
 	//go:embed lua/claim.lua
 	claimLua string
@@ -71,30 +71,31 @@ var (
 // a function of its own: each call makes all functions anew, and a function is made
 // faster the fewer names it takes from the function right around it.
 var (
-	baseLua   = argsLua + limitsLua
+	baseLua   = argsLua + rulesLua
 	timeLua   = headLua + clockLua + numbersLua
 	memoryAll = timeLua + marksLua + memoryLua
 	openLua   = "local function open_line()\n" + exactLua + claimLua + "line.count()\nend\n"
-	lineAll   = openLua + lineLua + leavingLua + reportLua + pacingLua + ruleLua
+	lineAll   = openLua + lineLua + leavingLua + reportLua + pacingLua + slotsLua
 
-	configureScript = script(baseLua + confLua + configureLua)
+	configureScript = script(baseLua + putInForceLua + configureLua)
 	admitScript     = script(baseLua + stateLua + within(memoryAll+lineAll+admitLua+saveLua) + guardLua)
-	syncScript      = script(baseLua + confLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+syncLua+saveLua) + guardLua)
+	syncScript      = script(baseLua + putInForceLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+syncLua+saveLua) + guardLua)
 	rollScript      = script(baseLua + stateLua + within(timeLua+openLua+rollLua) + "return room()\n")
 )
 
-// shared are the numbers that the scripts share with the rest of the queue. A script has a dollar sign and the name in the place of each.
-var shared = map[string]int64{
+// shared is what the scripts share with Go. A script has a dollar sign and the name in the place of each.
+var shared = map[string]any{
 	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
+	"DefaultRules": defaultRules().lua(),
 }
 
-// withShared puts the numbers into a script. An unknown name stays as it is, and no server accepts the script.
+// withShared puts what is shared into a script. An unknown name stays as it is, and no server accepts the script.
 func withShared(source string) string {
 	return os.Expand(source, func(name string) string {
-		if n, ok := shared[name]; ok {
-			return strconv.FormatInt(n, 10)
+		if value, ok := shared[name]; ok {
+			return fmt.Sprint(value)
 		}
 		return "$" + name
 	})

@@ -143,7 +143,7 @@ end
 
 -- keeps is how long a place outlives its last check-in. One that is not confirmed
 -- ends as soon as the first check-in is overdue.
-function line.keeps(p) return p.unconfirmed and math.min(limits.dropout, limits.back) or limits.dropout end
+function line.keeps(p) return p.unconfirmed and math.min(rules.dropout, rules.back) or rules.dropout end
 
 -- Each place is in the list of the window in which it ends, and is looked up then. The
 -- place of a visitor who has checked in meanwhile moves on to another list. A list may

@@ -54,8 +54,8 @@ if not r.last or not server or r.now - r.last > BREAK then
 end
 
 -- If the configuration is gone, or is an older one, the nodes report it again.
-local unconfigured = limits.version < known_version
-if unconfigured then load_configuration() end
+local unconfigured = rules.version < known_version
+if unconfigured then load_rules() end
 
 -- Writes were lost if the node has had the answer to a report that this memory does not
 -- have.
@@ -80,7 +80,7 @@ if lost or not epoch then
   r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, node_epoch ~= '' and r.now + r.slack or 0
   if node_epoch ~= '' then
     await({node}, GRACE)
-  elseif limits.version > 0 then
+  elseif rules.version > 0 then
     await({'others'}, SOON) -- a node that starts does not know whether this room had any
   end
 elseif node_epoch ~= '' and node_epoch ~= epoch and not known_seq and not awaited[node] then
@@ -100,7 +100,7 @@ end
 -- that one, it asks for a whole report and does not count this one.
 local want_whole = node_epoch ~= '' and (node_epoch ~= epoch or not known_seq and whole_report == 0)
   or doubting and not known_seq
-if not want_whole and node_version <= limits.version then awaited[node] = nil end
+if not want_whole and node_version <= rules.version then awaited[node] = nil end
 if r.grace > 0 then
   r.grace = 0
   for name, at in pairs(awaited) do
@@ -109,5 +109,5 @@ if r.grace > 0 then
 end
 
 -- r.closed says that nobody is admitted, even if slots are open.
-local function close() r.closed = r.grace > 0 or doubting or want_whole or limits.version == 0 end
+local function close() r.closed = r.grace > 0 or doubting or want_whole or rules.version == 0 end
 close()

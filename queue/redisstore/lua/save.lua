@@ -17,13 +17,13 @@ if awaited_before or r.grace > 0 then
   call('HSET', META, 'awaited', table.concat(list, ' '))
 end
 call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.minute,
-  r.active, r.first_end, limits.version, flag(r.idle), flag(r.any_revoked), flag(r.leaving), marks and struct.pack(MARKS, unpack(marks)) or packed_marks, epoch, server),
+  r.active, r.first_end, rules.version, flag(r.idle), flag(r.any_revoked), flag(r.leaving), marks and struct.pack(MARKS, unpack(marks)) or packed_marks, epoch, server),
   node, struct.pack(NODE, known_seq or -1, r.now, node_since))
-local life = lifetime(limits.duration, math.max(limits.place, limits.dropout))
+local life = lifetime(rules)
 if kept ~= r.minute then
   for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES}) do touch(key) end
   if length() > 0 then line.touch() end
-  if limits.fleeting then touch(CONF) end
+  if rules.fleeting then touch(CONF) end
 end
 for key in pairs(touched) do call('PEXPIRE', key, life) end
 return reply
