@@ -32,14 +32,14 @@ local function has_slot(c)
   return open > 0
 end
 
-local function leave(c)
+local function uncount(c)
   if c.bucket ~= NEWCOMER then change(whole(c.bucket), whole(c.ends), -1) end
   r.idle = r.idle or waiting() == 0
 end
 
 -- grant takes a slot, from now on, and says until when.
 local function grant(c)
-  leave(c)
+  uncount(c)
   local expires = r.now + rules.lasts
   alter(SESSIONS)
   if r.admitted == 0 then touch(ADMITTED) end -- the key may be new; with later ones of the minute it is not
@@ -50,7 +50,7 @@ local function grant(c)
 end
 
 local function decide(c)
-  local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
+  local REFUSED, GRANTED, HELD, BEYOND, USED, BANNED = 0, 1, 2, 3, 4, 5
   local COUNTED = $PassthroughCounts -- the multiple of total_active_users up to which passthrough counts
   if is_revoked(c.id) then
     if r.has_line then line.remove(c.id) end
@@ -60,7 +60,7 @@ local function decide(c)
   if expires > r.now - r.slack then
     -- A claim that comes again with its report was decided before.
     if r.has_line then line.remove(c.id) end
-    if not (c.held_only and r.counted) then leave(c) end
+    if not (c.held_only and r.counted) then uncount(c) end
     if c.renew and r.now + rules.lasts > expires then
       local first = expires == r.first_end
       expires = r.now + rules.lasts
@@ -80,8 +80,8 @@ local function decide(c)
   if c.bucket ~= NEWCOMER and (let_in(c.id) or -1) >= c.arrived then return verdict(USED) end
   if rules.method == 'passthrough' and not rules.queueall then
     if r.active >= COUNTED * rules.total then
-      leave(c)
-      return verdict(UNCOUNTED)
+      uncount(c)
+      return verdict(BEYOND)
     end
   elseif not has_slot(c) then
     return verdict(REFUSED)

@@ -37,24 +37,11 @@ end
 r.ahead_of_all, r.in_order, r.behind_all = 0, 0, 0
 local function length() return r.ahead_of_all + r.in_order + r.behind_all end
 
--- settled is when all places in line are known again; nil if they are known.
-local function settled()
+-- settles_at is when all places in line are known again; nil if they are known.
+local function settles_at()
   if rules.method == 'line' and r.now < r.unknown + rules.back then return r.unknown + rules.back end
-end
-
--- let_in is when an id was last let in; nil if the store does not know of it.
-local function let_in(id) return tonumber(call('ZSCORE', ADMITTED, id)) end
-
--- waiting counts the people who wait.
-local function waiting() return rules.method == 'line' and length() or r.present end
-
-local function is_revoked(id)
-  if not r.any_revoked then return false end
-  local ends = tonumber(call('ZSCORE', REVOKED, id))
-  return ends and ends > r.now
 end
 
 -- line has the functions of the exact line, once open_line was called: in a room without
 -- a line, no call has to make them.
 local line = {}
-local open_slots

@@ -10,7 +10,9 @@ local function count_sessions()
   r.active = call('ZCOUNT', SESSIONS, alive, '+inf')
   r.first_end = tonumber(first[2]) or math.huge
 end
-if r.first_end <= r.now - r.slack then count_sessions() end
+
+-- waiting counts the people who wait.
+local function waiting() return rules.method == 'line' and length() or r.present end
 
 -- random_parts returns how many parts of this minute's allowance have had their moments,
 -- how many parts there are, and the next moment.
@@ -37,8 +39,8 @@ local function released()
   return math.floor(rules.perminute * passed / parts), passed < parts and at or turn
 end
 
-function open_slots()
-  if rules.queueall or rules.method == 'reject' or r.closed or settled() then return 0 end
+local function open_slots()
+  if rules.queueall or rules.method == 'reject' or r.closed or settles_at() then return 0 end
   return math.max(0, math.min(rules.total - r.active, (released()) - r.admitted))
 end
 
@@ -53,12 +55,12 @@ end
 
 local function next_open()
   if rules.queueall or rules.method == 'reject' or rules.version == 0 then return 0 end
-  if r.grace > 0 then return r.grace end
-  if settled() then return settled() end
+  if r.awaits_until > 0 then return r.awaits_until end
+  if settles_at() then return settles_at() end
   local n, more = released()
-  local free, left = rules.total - r.active, n - r.admitted
-  if free > left then return next_release(n, more) end
+  local free, allowance = rules.total - r.active, n - r.admitted
+  if free > allowance then return next_release(n, more) end
   if r.active == 0 then return 0 end
   local ends = r.first_end + r.slack
-  return free < left and ends or math.max(ends, next_release(n, more))
+  return free < allowance and ends or math.max(ends, next_release(n, more))
 end

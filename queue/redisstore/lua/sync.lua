@@ -58,8 +58,8 @@ end
 local listed = call('HGET', META, 'nodes')
 if not listed or r.now > struct.unpack('>d', listed) then
   call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now, node_since)) -- the caller is one of them
-  local nodes, _, oldest = nodes_since(r.now - GRACE)
-  listed = struct.pack('>d', oldest + GRACE) .. table.concat(nodes, ' ')
+  local nodes, _, oldest = nodes_since(r.now - NODE_WAIT)
+  listed = struct.pack('>d', oldest + NODE_WAIT) .. table.concat(nodes, ' ')
   call('HSET', META, 'nodes', listed)
 end
 
