@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/setting"
 )
 
 // document is a room's settings as the store keeps them: the settings are for the nodes, and the rules, which follow from them, for the
@@ -18,7 +19,7 @@ type document struct {
 }
 
 // rules are what the scripts go by, under the names that they use. Times are in milliseconds. Gates of several versions may share the
-// store: a name is never changed, and where a field is missing the scripts take it from defaultRules.
+// store: a name in it is never changed, and where a rule is missing the scripts take it from defaultRules.
 type rules struct {
 	Version   int64  `json:"version"`
 	Total     int    `json:"total"`
@@ -50,10 +51,16 @@ func rulesOf(c queue.Configuration, slack time.Duration) rules {
 	}
 }
 
-// defaultRules are those of a room that is not configured yet: they open no slots, and renew no session for longer than a second. A rule
-// that was added since a gate wrote its rules has the default of its setting.
+// defaultRules follow from settings that are left out. So a rule that was added since a gate wrote the room's rules has the default of its
+// setting. They are the rules of a room without a configuration, too: they open no slots, and renew no session for longer than a second.
 func defaultRules() rules {
-	return rulesOf(queue.Configuration{Settings: queue.Settings{SessionDuration: time.Second}.WithDefaults()}, Slack)
+	var s queue.Settings
+	v := reflect.ValueOf(&s).Elem()
+	for _, f := range setting.Fields(v.Type()) {
+		f.SetDefault(v)
+	}
+	s.SessionDuration = time.Second
+	return rulesOf(queue.Configuration{Settings: s.WithDefaults()}, Slack)
 }
 
 // lua writes the rules as a table of the scripts.

@@ -11,8 +11,8 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/pacing"
 )
 
-// The scripts are put together from these parts. Each part uses what those above it in the
-// script have:
+// The scripts are put together from these parts. In a script they stand in this order, and
+// each uses what those above it define:
 //
 //	args         the keys, and functions that read the arguments
 //	rules        the rules in force, and for how long the store remembers a room
