@@ -53,7 +53,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	known := r.sessions[c.ID]
 	switch {
 	case r.revoked[c.ID] > r.now:
-		r.leaveLine(c.ID)
+		r.removeFromLine(c.ID)
 		return queue.Grant{Verdict: queue.Banned}
 	case r.lasts(known):
 		return r.held(c, known)
@@ -76,7 +76,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 
 // held is the verdict on a claimant whose session lasts.
 func (r *room) held(c queue.Claim, s session) queue.Grant {
-	r.leaveLine(c.ID)
+	r.removeFromLine(c.ID)
 	r.change(c.Cell, -1)
 	if c.Renew {
 		r.extend(c.ID, r.now.Add(r.settings.SessionLasts(r.slack)), s.admitted)
@@ -128,10 +128,10 @@ func (r *room) present() int {
 	return r.cells.present
 }
 
-// settled is when everybody who still waits has checked in since places in the exact
+// settlesAt is when everybody who still waits has checked in since places in the exact
 // line were last unknown; zero if that is past. Until then nobody is admitted: else
 // whoever happens to check in first would be the first in line.
-func (r *room) settled() queue.Instant {
+func (r *room) settlesAt() queue.Instant {
 	at := r.unknown.Add(r.settings.ReturnsWithin())
 	if !r.settings.Method.HasExactLine() || at <= r.now {
 		return 0
@@ -140,7 +140,7 @@ func (r *room) settled() queue.Instant {
 }
 
 func (r *room) open() int {
-	if r.settled() != 0 || r.recovered() != 0 {
+	if r.settlesAt() != 0 || r.recoversAt() != 0 {
 		return 0
 	}
 	released, _ := r.pacer.Released(r.settings, r.now, r.present() > 0)

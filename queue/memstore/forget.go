@@ -74,7 +74,7 @@ func (r *room) over(now queue.Instant) bool {
 	if r.journal != nil && r.journal.closeFile() != nil {
 		return false // until the next look
 	}
-	if len(r.sessions)+len(r.revoked)+r.active+r.allowanceUsed()+r.present() > 0 || r.recovered() != 0 {
+	if len(r.sessions)+len(r.revoked)+r.active+r.allowanceUsed()+r.present() > 0 || r.recoversAt() != 0 {
 		return false
 	}
 	plain := len(r.current.Overrides) == 0 && r.numbers == (numbers{})

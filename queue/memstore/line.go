@@ -77,7 +77,7 @@ func (r *room) inLine(id queue.ID) *line.Entry {
 	return e
 }
 
-func (r *room) leaveLine(id queue.ID) {
+func (r *room) removeFromLine(id queue.ID) {
 	if e := r.line.Find(id); e != nil {
 		r.line.Remove(e)
 	}
@@ -145,7 +145,7 @@ func (r *room) find(c queue.Claim) *line.Entry {
 	if e := r.inLine(c.ID); e != nil {
 		return e
 	}
-	r.leaveLine(c.ID)
+	r.removeFromLine(c.ID)
 	number := r.numberOf(c)
 	if number == 0 {
 		return nil

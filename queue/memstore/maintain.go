@@ -88,7 +88,7 @@ func (r *room) compact() error {
 	}
 	j.minute(r.minute, r.admitted)
 	j.numbers(r.numbers)
-	if r.recovered() != 0 || r.lost != 0 && r.lost >= r.minute {
+	if r.recoversAt() != 0 || r.lost != 0 && r.lost >= r.minute {
 		j.lost(r.lost)
 	}
 	j.counts(&r.cells, r.now)

@@ -70,10 +70,10 @@ func (r *room) noteLoss(reason error) {
 	}
 }
 
-// recovered is when each session that a damaged journal has lost is known again, by
+// recoversAt is when each session that a damaged journal has lost is known again, by
 // its ticket, or has ended; zero if that is past, or nothing was lost. Until then
 // nobody is let in. Those in line are present again by then, too.
-func (r *room) recovered() queue.Instant {
+func (r *room) recoversAt() queue.Instant {
 	if r.lost == 0 {
 		return 0
 	}

@@ -7,9 +7,8 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// leaving is a session that was revoked. It holds its slot until every node has heard
-// of that.
-type leaving struct {
+// revocation is that of a session, which holds its slot until every node has heard of it.
+type revocation struct {
 	id    queue.ID
 	since queue.Instant
 	by    uint64 // the node that reported it
@@ -17,8 +16,8 @@ type leaving struct {
 
 func (r *room) revoke(p queue.Session, by uint64) {
 	s := r.sessions[p.ID]
-	if r.lasts(s) && !slices.ContainsFunc(r.leaving, func(l leaving) bool { return l.id == p.ID }) {
-		r.leaving = append(r.leaving, leaving{id: p.ID, since: r.now, by: by})
+	if r.lasts(s) && !slices.ContainsFunc(r.unheard, func(u revocation) bool { return u.id == p.ID }) {
+		r.unheard = append(r.unheard, revocation{id: p.ID, since: r.now, by: by})
 	}
 	s.admitted = cmp.Or(s.admitted, r.now)
 	r.sessions[p.ID] = s
@@ -28,17 +27,17 @@ func (r *room) revoke(p queue.Session, by uint64) {
 	}
 }
 
-// settleLeaving opens the slots of those of whose revocation every node has heard.
-func (r *room) settleLeaving() {
-	r.leaving = slices.DeleteFunc(r.leaving, func(l leaving) bool {
-		s := r.sessions[l.id]
+// openRevoked opens the slots of the sessions whose revocation every node has heard of.
+func (r *room) openRevoked() {
+	r.unheard = slices.DeleteFunc(r.unheard, func(u revocation) bool {
+		s := r.sessions[u.id]
 		switch {
 		case !r.lasts(s):
 			return true
-		case r.nodes.heard(l.by, l.since, r.now), r.revoked[l.id] <= r.now:
+		case r.nodes.heard(u.by, u.since, r.now), r.revoked[u.id] <= r.now:
 			*r.end(s.expires)--
 			r.active--
-			r.sessions[l.id] = session{admitted: s.admitted}
+			r.sessions[u.id] = session{admitted: s.admitted}
 			return true
 		}
 		return false

@@ -35,7 +35,7 @@ type room struct {
 	active   int
 	swept    int // how many sessions were left by the last sweep
 	revoked  map[queue.ID]queue.Instant
-	leaving  []leaving
+	unheard  []revocation      // which some nodes may not have heard of
 	entered  []queue.Session   // the latest admissions, and when they were
 	left     []queue.Departure // the latest goodbyes, and when they were reported
 	nodes    nodes
@@ -135,7 +135,7 @@ func (r *room) report(p *queue.Report, now queue.Instant) {
 		from.seq = p.Seq
 		r.count(p)
 	}
-	r.settleLeaving()
+	r.openRevoked()
 }
 
 func (r *room) count(p *queue.Report) {
@@ -280,7 +280,7 @@ func (r *room) status() queue.Status {
 	released, more := r.pacer.Released(r.settings, r.now, r.present() > 0)
 	return queue.Status{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
-		Open: r.open(), Settling: r.settled() != 0, Recovering: r.recovered() != 0,
+		Open: r.open(), Settling: r.settlesAt() != 0, Recovering: r.recoversAt() != 0,
 		NextOpen: r.nextOpen(released-r.allowanceUsed(), r.nextRelease(released, more)),
 	}
 }
@@ -308,10 +308,10 @@ func (r *room) empties() queue.Instant {
 func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
 	free, end := r.settings.TotalActiveUsers-r.active, r.nextEnd()
 	switch {
-	case r.recovered() != 0:
-		return r.recovered()
-	case r.settled() != 0 && !r.settings.QueueAll:
-		return r.settled()
+	case r.recoversAt() != 0:
+		return r.recoversAt()
+	case r.settlesAt() != 0 && !r.settings.QueueAll:
+		return r.settlesAt()
 	case r.settings.AdmitsNobody() || free <= allowance && end == 0:
 		return 0
 	case free < allowance:

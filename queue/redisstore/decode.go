@@ -140,7 +140,7 @@ func (p *packed) byte() byte {
 }
 
 // The lengths of a status without its epoch, of a verdict and of a place, packed; see
-// save.lua, admit.lua and claim.lua.
+// save.lua, admit.lua and lineclaim.lua.
 const (
 	statusSize  = 6*8 + 3
 	verdictSize = 1 + 2*8

@@ -3,8 +3,11 @@ package redisstore
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/setting"
 )
 
 // document is a room's settings as the store keeps them: the settings are for the nodes, and the rules, which follow from them, for the
@@ -15,8 +18,10 @@ type document struct {
 	Rules    rules          `json:"rules"`
 }
 
-// rules are what the scripts go by, under the names that they use. Times are in milliseconds.
+// rules are what the scripts go by, under the names that they use. Times are in milliseconds. Gates of several versions may share the
+// store: a name in it is never changed, and where a rule is missing the scripts take it from defaultRules.
 type rules struct {
+	Version   int64  `json:"version"`
 	Total     int    `json:"total"`
 	PerMinute int    `json:"perminute"`
 	Method    string `json:"method"`
@@ -26,25 +31,50 @@ type rules struct {
 	Fleeting  bool   `json:"fleeting"` // the configuration is forgotten with the rest of the room
 	Duration  int64  `json:"duration"`
 	Lasts     int64  `json:"lasts"`   // how long a session lasts from its grant
-	Place     int64  `json:"place"`   // how long the store remembers who was let in: longer than a place can be left and come back to
+	Remember  int64  `json:"place"`   // how long the store remembers who was let in: longer than a place can be left and come back to
 	Dropout   int64  `json:"dropout"` // how long a place in an exact line lasts from a check-in
 	Back      int64  `json:"back"`    // how soon after a check-in a visitor who stays makes the next one
+
+	// The scripts set these.
+	Lined   int64 `json:"lined"`    // the version with which the method became line
+	LinedAt int64 `json:"lined_at"` // when that was
 }
 
 // rulesOf are the rules that follow from the configuration.
-func (s *Store) rulesOf(c queue.Configuration) rules {
+func rulesOf(c queue.Configuration, slack time.Duration) rules {
 	l := c.Settings
 	return rules{
-		Total: l.TotalActiveUsers, PerMinute: l.NewUsersPerMinute, Method: l.Method.String(), Pacing: l.PacingInForce().String(),
+		Version: c.Version, Total: l.TotalActiveUsers, PerMinute: l.NewUsersPerMinute, Method: l.Method.String(), Pacing: l.PacingInForce().String(),
 		QueueAll: l.QueueAll, Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
-		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(s.slack).Milliseconds(),
-		Place: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
+		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(),
+		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
 	}
 }
 
-// configurationArgs appends a configuration as conf.lua reads it.
+// defaultRules follow from settings that are left out. So a rule that was added since a gate wrote the room's rules has the default of its
+// setting. They are the rules of a room without a configuration, too: they open no slots, and renew no session for longer than a second.
+func defaultRules() rules {
+	var s queue.Settings
+	v := reflect.ValueOf(&s).Elem()
+	for _, f := range setting.Fields(v.Type()) {
+		f.SetDefault(v)
+	}
+	s.SessionDuration = time.Second
+	return rulesOf(queue.Configuration{Settings: s.WithDefaults()}, Slack)
+}
+
+// lua writes the rules as a table of the scripts.
+func (r rules) lua() string {
+	v, b := reflect.ValueOf(r), []byte("{")
+	for i := range v.NumField() {
+		b = fmt.Appendf(b, "%s = %#v, ", v.Type().Field(i).Tag.Get("json"), v.Field(i))
+	}
+	return string(append(b, '}'))
+}
+
+// configurationArgs appends a configuration as putinforce.lua reads it.
 func (s *Store) configurationArgs(args []any, c queue.Configuration) ([]any, error) {
-	text, err := json.Marshal(document{Settings: c.Settings, Places: c.Places, Rules: s.rulesOf(c)})
+	text, err := json.Marshal(document{Settings: c.Settings, Places: c.Places, Rules: rulesOf(c, s.slack)})
 	if err != nil {
 		return nil, fmt.Errorf("writing the settings: %w", err)
 	}

@@ -1,9 +1,12 @@
 package redisstore
 
 import (
+	"encoding/json"
+	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
 )
 
 // What the tests look into.
@@ -40,3 +43,13 @@ for i = 3, #ARGV do
   told[#told + 1], told[#told + 2] = passed, math.floor(at)
 end
 return told`)
+
+// DefaultRules are the rules of a room that is not configured, in JSON.
+func DefaultRules(t testing.TB) map[string]json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(defaultRules())
+	require.NoError(t, err)
+	var rules map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(text, &rules))
+	return rules
+}

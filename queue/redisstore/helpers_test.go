@@ -137,9 +137,9 @@ func remembered(t testing.TB, s *redisstore.Store, room string, place int) int64
 
 // The places of what the tests look at.
 const (
-	doubtAt  = 0
-	minuteAt = 1
-	graceAt  = 5
+	doubtAt       = 0
+	minuteAt      = 1
+	awaitsUntilAt = 5
 )
 
 // metaInt reads a number from what a room remembers.

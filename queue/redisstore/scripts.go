@@ -2,8 +2,8 @@ package redisstore
 
 import (
 	_ "embed" // for the scripts
+	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
@@ -11,49 +11,73 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/pacing"
 )
 
-// The scripts are put together from these parts, in the order of their names
-// here.
+// The scripts are put together from these parts. In a script they stand in this order, and
+// each uses what those above it define:
+//
+//	args         the keys, and functions that read the arguments
+//	rules        the rules in force, and for how long the store remembers a room
+//	putinforce   puts a new configuration in force
+//	state        the state of the room, as fields of r
+//	head         reads the head of the report, and what the store remembers
+//	clock        the room's clock
+//	numbers      the numbers of an exact line, and when it begins
+//	sessions     who was let in, and whose session is revoked
+//	marks        marks in the keys, by which a broken memory is noticed
+//	memory       whether the store has lost anything, and the nodes that are waited for
+//	check        checks the marks of all keys
+//	pacing       the random moments at which an allowance is released
+//	slots        the one rule's count of open slots, and when there may be more
+//	exact        the exact line
+//	lineclaim    claims in a room with an exact line
+//	line         the people present, by cell and by bucket; turns of windows and minutes
+//	revoked      slots of revoked sessions
+//	report       counts the report
+//	configure    all that the configure script does
+//	admit        decides the claims
+//	sweep        drops what no longer matters
+//	sync         returns the room as the node gets to know it
+//	roll         returns who is in the room and who is in its exact line
+//	save         writes the state back
+//	retry        runs all after the state, and again if the memory was found to be broken
 var (
 	//go:embed lua/args.lua
 	argsLua string
-	//go:embed lua/limits.lua
-	limitsLua string
-	//go:embed lua/conf.lua
-	confLua string
+	//go:embed lua/rules.lua
+	rulesLua string
+	//go:embed lua/putinforce.lua
+	putInForceLua string
 	//go:embed lua/state.lua
 	stateLua string
 	//go:embed lua/head.lua
 	headLua string
 	//go:embed lua/clock.lua
 	clockLua string
+	//go:embed lua/numbers.lua
+	numbersLua string
+	//go:embed lua/sessions.lua
+	sessionsLua string
 	//go:embed lua/marks.lua
 	marksLua string
 	//go:embed lua/memory.lua
 	memoryLua string
 	//go:embed lua/check.lua
 	checkLua string
-	//go:embed lua/numbers.lua
-	numbersLua string
-	//go:embed lua/exact.lua
-	exactLua string
-	//go:embed lua/line.lua
-	lineLua string
-	//go:embed lua/leaving.lua
-	leavingLua string
-	//go:embed lua/report.lua
-	reportLua string
 	//go:embed lua/pacing.lua
 	pacingLua string
-	//go:embed lua/rule.lua
-	ruleLua string
-
-	//go:embed lua/claim.lua
-	claimLua string
-
+	//go:embed lua/slots.lua
+	slotsLua string
+	//go:embed lua/exact.lua
+	exactLua string
+	//go:embed lua/lineclaim.lua
+	lineClaimLua string
+	//go:embed lua/line.lua
+	lineLua string
+	//go:embed lua/revoked.lua
+	revokedLua string
+	//go:embed lua/report.lua
+	reportLua string
 	//go:embed lua/configure.lua
 	configureLua string
-	//go:embed lua/save.lua
-	saveLua string
 	//go:embed lua/admit.lua
 	admitLua string
 	//go:embed lua/sweep.lua
@@ -62,45 +86,51 @@ var (
 	syncLua string
 	//go:embed lua/roll.lua
 	rollLua string
-
-	//go:embed lua/guard.lua
-	guardLua string
+	//go:embed lua/save.lua
+	saveLua string
+	//go:embed lua/retry.lua
+	retryLua string
 )
 
 // There is one script for each method of the Store. All that comes after the state is in
 // a function of its own: each call makes all functions anew, and a function is made
 // faster the fewer names it takes from the function right around it.
 var (
-	baseLua   = argsLua + limitsLua
-	timeLua   = headLua + clockLua + numbersLua
+	baseLua   = argsLua + rulesLua
+	timeLua   = headLua + clockLua + numbersLua + sessionsLua
 	memoryAll = timeLua + marksLua + memoryLua
-	openLua   = "local function open_line()\n" + exactLua + claimLua + "line.count()\nend\n"
-	lineAll   = openLua + lineLua + leavingLua + reportLua + pacingLua + ruleLua
+	lineAll   = pacingLua + slotsLua + openLine(exactLua+lineClaimLua) + lineLua + revokedLua + reportLua
 
-	configureScript = script(baseLua + confLua + configureLua)
-	admitScript     = script(baseLua + stateLua + within(memoryAll+lineAll+admitLua+saveLua) + guardLua)
-	syncScript      = script(baseLua + confLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+syncLua+saveLua) + guardLua)
-	rollScript      = script(baseLua + stateLua + within(timeLua+openLua+rollLua) + "return room()\n")
+	configureScript = script(baseLua + putInForceLua + configureLua)
+	admitScript     = script(baseLua + stateLua + within(memoryAll+lineAll+admitLua+saveLua) + retryLua)
+	syncScript      = script(baseLua + putInForceLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+syncLua+saveLua) + retryLua)
+	rollScript      = script(baseLua + stateLua + within(timeLua+openLine(exactLua)+rollLua) + "return room()\n")
 )
 
-// shared are the numbers that the scripts share with the rest of the queue. A script has a dollar sign and the name in the place of each.
-var shared = map[string]int64{
+// shared is what the scripts share with Go. A script has a dollar sign and the name in the place of each.
+var shared = map[string]any{
 	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
+	"DefaultRules": defaultRules().lua(),
 }
 
-// withShared puts the numbers into a script. An unknown name stays as it is, and no server accepts the script.
+// withShared puts what is shared into a script. An unknown name stays as it is, and no server accepts the script.
 func withShared(source string) string {
 	return os.Expand(source, func(name string) string {
-		if n, ok := shared[name]; ok {
-			return strconv.FormatInt(n, 10)
+		if value, ok := shared[name]; ok {
+			return fmt.Sprint(value)
 		}
 		return "$" + name
 	})
 }
 
 func script(source string) *redis.Script { return redis.NewScript(withShared(source)) }
+
+// openLine makes the functions of the exact line once they are needed.
+func openLine(body string) string {
+	return "local function open_line()\n" + body + "line.count()\nend\n"
+}
 
 func within(body string) string { return "local function room()\n" + body + "end\n" }
 

@@ -123,8 +123,8 @@ func TestServerClockJumps(t *testing.T) {
 					require.NoError(t, err)
 					require.Equal(t, 2, n.Active)
 				}
-				doubt, grace := remembered(t, store, "shop", doubtAt), remembered(t, store, "shop", graceAt)
-				return understood && doubt == 0 && grace == 0
+				doubt, awaits := remembered(t, store, "shop", doubtAt), remembered(t, store, "shop", awaitsUntilAt)
+				return understood && doubt == 0 && awaits == 0
 			})
 			assert.InDelta(t, int64(now()), metaInt(t, store, "shop", "now"), 1500, "the room's clock runs on evenly")
 			assert.InDelta(t, minute, remembered(t, store, "shop", minuteAt), 60_000, "no minute begins twice")

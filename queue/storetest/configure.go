@@ -1,9 +1,12 @@
 package storetest
 
 import (
+	"context"
+	"reflect"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -71,10 +74,13 @@ var configureCases = []contractCase{
 		n.look()
 		assert.Equal(n, []queue.Verdict{used}, n.verdicts(waiter(1, cellUntil(0, time.Hour))))
 	}},
-	{"every node gets what a configuration says of places", func(n *node) {
-		places := queue.Places{Longest: time.Hour, Since: start.Add(-time.Minute)}
-		n.configureWith(queue.Configuration{Settings: ample(), Places: places})
-		assert.Equal(n, places, n.another().look().Configuration.Places)
+	{"every node gets all of a configuration", func(n *node) {
+		c := queue.Configuration{}
+		fill(n, reflect.ValueOf(&c).Elem())
+		c.Version = 1
+		n.look()
+		require.NoError(n, n.h.Store.Configure(context.Background(), n.room, c))
+		assert.Equal(n, c, n.another().look().Configuration)
 	}},
 	{"a longer session_duration holds from the next admission and renewal", func(n *node) {
 		n.configure(limited(1))
@@ -87,4 +93,34 @@ var configureCases = []contractCase{
 		n.at(time.Hour)
 		assert.Equal(n, []queue.Verdict{refused}, n.verdicts(newcomer(3)))
 	}},
+}
+
+// fill sets everything in v to something that is neither zero nor a default.
+func fill(n *node, v reflect.Value) {
+	switch at := v.Addr().Interface().(type) {
+	case *time.Duration:
+		*at = 7 * time.Minute
+		return
+	case *[]byte:
+		*at = []byte("some")
+		return
+	}
+	switch {
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			fill(n, v.Field(i))
+		}
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.Kind() == reflect.String:
+		v.SetString("some")
+	case v.CanInt():
+		v.SetInt(1)
+	case v.CanUint():
+		v.SetUint(1)
+	case v.CanFloat():
+		v.SetFloat(0.25)
+	default:
+		require.Fail(n, "no value for a "+v.Type().String())
+	}
 }

@@ -23,7 +23,7 @@ local function has_slot(c)
   local DRAWS = $MaxDraws -- how many draws are remembered at most
   local open = open_slots()
   if c.bucket == NEWCOMER then return open > r.present end
-  if limits.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
+  if rules.method ~= 'random' then return open > 0 and open > ahead(c.bucket) end
   if (tonumber(call('ZSCORE', DRAWN, c.id)) or 0) > r.now then return false end -- the claimant has drawn
   if open == 0 and c.due > r.now and call('ZCARD', DRAWN) < DRAWS then
     call('ZADD', DRAWN, whole(c.due), c.id)
@@ -32,15 +32,15 @@ local function has_slot(c)
   return open > 0
 end
 
-local function leave(c)
+local function uncount(c)
   if c.bucket ~= NEWCOMER then change(whole(c.bucket), whole(c.ends), -1) end
   r.idle = r.idle or waiting() == 0
 end
 
 -- grant takes a slot, from now on, and says until when.
 local function grant(c)
-  leave(c)
-  local expires = r.now + limits.lasts
+  uncount(c)
+  local expires = r.now + rules.lasts
   alter(SESSIONS)
   if r.admitted == 0 then touch(ADMITTED) end -- the key may be new; with later ones of the minute it is not
   call('ZADD', SESSIONS, whole(expires), c.id)
@@ -50,7 +50,7 @@ local function grant(c)
 end
 
 local function decide(c)
-  local REFUSED, GRANTED, HELD, UNCOUNTED, USED, BANNED = 0, 1, 2, 3, 4, 5
+  local REFUSED, GRANTED, HELD, BEYOND, USED, BANNED = 0, 1, 2, 3, 4, 5
   local COUNTED = $PassthroughCounts -- the multiple of total_active_users up to which passthrough counts
   if is_revoked(c.id) then
     if r.has_line then line.remove(c.id) end
@@ -60,28 +60,28 @@ local function decide(c)
   if expires > r.now - r.slack then
     -- A claim that comes again with its report was decided before.
     if r.has_line then line.remove(c.id) end
-    if not (c.held_only and r.counted) then leave(c) end
-    if c.renew and r.now + limits.lasts > expires then
+    if not (c.held_only and r.counted) then uncount(c) end
+    if c.renew and r.now + rules.lasts > expires then
       local first = expires == r.first_end
-      expires = r.now + limits.lasts
+      expires = r.now + rules.lasts
       alter(SESSIONS)
       call('ZADD', SESSIONS, whole(expires), c.id)
       if first then count_sessions() end
     end
     return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))
   end
-  if c.held_only or c.no_slot and limits.method ~= 'line' then return verdict(REFUSED) end
-  if limits.method == 'line' then
+  if c.held_only or c.no_slot and rules.method ~= 'line' then return verdict(REFUSED) end
+  if rules.method == 'line' then
     local enters, place = line.check_in(c, c.bucket ~= NEWCOMER)
     if enters then return verdict(GRANTED, grant(c)) end
     return verdict(REFUSED) .. (place or '')
   end
   if r.closed then return verdict(REFUSED) end
   if c.bucket ~= NEWCOMER and (let_in(c.id) or -1) >= c.arrived then return verdict(USED) end
-  if limits.method == 'passthrough' and not limits.queueall then
-    if r.active >= COUNTED * limits.total then
-      leave(c)
-      return verdict(UNCOUNTED)
+  if rules.method == 'passthrough' and not rules.queueall then
+    if r.active >= COUNTED * rules.total then
+      uncount(c)
+      return verdict(BEYOND)
     end
   elseif not has_slot(c) then
     return verdict(REFUSED)

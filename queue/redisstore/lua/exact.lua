@@ -38,8 +38,8 @@ end
 
 -- read unpacks a place.
 function line.read(member, text)
-  local left, list = struct.unpack('>I5B', text)
-  local ends, priority, given = r.now + (left - r.now + WRAP / 2) % WRAP - WRAP / 2, 0, nil
+  local wrapped, list = struct.unpack('>I5B', text)
+  local ends, priority, given = r.now + (wrapped - r.now + WRAP / 2) % WRAP - WRAP / 2, 0, nil
   if #text > 14 then priority, given = struct.unpack('>i2I6', text, 15) end
   return {
     member = member, list = list, rest = string.sub(text, 7, 14), ends = ends, priority = priority, number = given, unconfirmed = #text > 22,
@@ -79,8 +79,8 @@ local function insert(p)
   count(p.priority, 1)
 end
 
--- leave_unconfirmed takes a visitor out of those who have not come back.
-local function leave_unconfirmed(p)
+-- extract_unconfirmed takes a visitor out of those who have not come back.
+local function extract_unconfirmed(p)
   if not p.unconfirmed then return end
   alter(UNCONFIRMED)
   r.unconfirmed = r.unconfirmed - call('ZREM', UNCONFIRMED, level_member(p))
@@ -88,7 +88,7 @@ end
 
 -- confirm makes a place a confirmed one.
 function line.confirm(p)
-  leave_unconfirmed(p)
+  extract_unconfirmed(p)
   p.unconfirmed = false
 end
 
@@ -101,7 +101,7 @@ local function extract(p)
     alter(LEVELS)
     call('ZREM', LEVELS, level_member(p))
   end
-  leave_unconfirmed(p)
+  extract_unconfirmed(p)
   count(p.priority, -1)
 end
 
@@ -143,7 +143,7 @@ end
 
 -- keeps is how long a place outlives its last check-in. One that is not confirmed
 -- ends as soon as the first check-in is overdue.
-function line.keeps(p) return p.unconfirmed and math.min(limits.dropout, limits.back) or limits.dropout end
+function line.keeps(p) return p.unconfirmed and math.min(rules.dropout, rules.back) or rules.dropout end
 
 -- Each place is in the list of the window in which it ends, and is looked up then. The
 -- place of a visitor who has checked in meanwhile moves on to another list. A list may

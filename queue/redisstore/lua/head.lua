@@ -25,12 +25,12 @@ r.last = tonumber(m[1])
 -- whether any id is revoked, and whether a revoked session still holds its slot;
 -- the marks of the keys, the name of the memory, and the server's process.
 local STATE, MARKS, NO_MARKS = '>ddddddddddbbbc72ss', '>ddddddddd', string.rep('\0', 72)
-local doubt, kept, known_version, idle, any_revoked, leaving, packed_marks, epoch, server_before = 0, 0, 0, 0, 0, 0, NO_MARKS, nil, nil
+local doubt, kept, known_version, idle, any_revoked, unheard, packed_marks, epoch, server_before = 0, 0, 0, 0, 0, 0, NO_MARKS, nil, nil
 if r.last and m[3] and not forgotten then
-  doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, kept, r.active, r.first_end, known_version, idle, any_revoked, leaving, packed_marks,
+  doubt, r.minute, r.admitted, r.present, r.first_window, r.awaits_until, kept, r.active, r.first_end, known_version, idle, any_revoked, unheard, packed_marks,
     epoch, server_before = struct.unpack(STATE, m[3])
 end
-r.idle, r.any_revoked, r.leaving = idle == 1, any_revoked == 1, leaving == 1
+r.idle, r.any_revoked, r.unheard = idle == 1, any_revoked == 1, unheard == 1
 
 -- NODE is what the store keeps of a node, under its name: the number of its last report
 -- that was counted, -1 if none was; when it last reported; and the moment of the view that

@@ -6,12 +6,12 @@ local function change_bucket(bucket, people)
   if people == 0 then return end
   r.present = r.present + people
   alter(COUNTS)
-  local left = call('HINCRBY', COUNTS, bucket, people)
-  if left == 0 then
+  local remaining = call('HINCRBY', COUNTS, bucket, people)
+  if remaining == 0 then
     call('HDEL', COUNTS, bucket)
     alter(BUCKETS)
     call('ZREM', BUCKETS, bucket)
-  elseif left == people then
+  elseif remaining == people then
     alter(BUCKETS)
     call('ZADD', BUCKETS, bucket, bucket)
   end

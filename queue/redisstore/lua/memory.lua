@@ -1,13 +1,13 @@
 -- Whether the store still has all that nodes have reported. Where it does not,
 -- admissions wait until the nodes that it knew have reported again.
 
-local GRACE = 10000 -- how long admissions wait for nodes that do not report
+local NODE_WAIT = 10000 -- how long admissions wait for nodes that do not report
 local BREAK = 250   -- no server takes over from another in less time
 local SOON = 2000   -- every node that lives reports within this time
 
 -- awaited are the nodes that admissions wait for, and until when they wait for each.
 local awaited, awaited_before = {}, nil
-if r.grace > 0 then
+if r.awaits_until > 0 then
   awaited_before = call('HGET', META, 'awaited')
   for name, at in string.gmatch(awaited_before or '', '(%S+):(%d+)') do awaited[name] = tonumber(at) end
 end
@@ -15,7 +15,7 @@ end
 local function await(names, lasting)
   for _, name in ipairs(names) do
     awaited[name] = r.now + lasting
-    r.grace = math.max(r.grace, awaited[name])
+    r.awaits_until = math.max(r.awaits_until, awaited[name])
   end
 end
 
@@ -40,7 +40,7 @@ local function nodes_since(since)
 end
 
 -- The list of the nodes that report lacks a node that is new, or was away.
-if not reported or reported < r.now - GRACE then call('HDEL', META, 'nodes') end
+if not reported or reported < r.now - NODE_WAIT then call('HDEL', META, 'nodes') end
 
 local node_nodes = {} -- those that the node of a whole report knew
 for i = 1, nodes do node_nodes[i] = text() end
@@ -54,13 +54,13 @@ if not r.last or not server or r.now - r.last > BREAK then
 end
 
 -- If the configuration is gone, or is an older one, the nodes report it again.
-local unconfigured = limits.version < known_version
-if unconfigured then load_configuration() end
+local unconfigured = rules.version < known_version
+if unconfigured then load_rules() end
 
 -- Writes were lost if the node has had the answer to a report that this memory does not
 -- have.
 local lost = epoch and node_epoch == epoch and known_seq and seq > known_seq + 1
-if r.last and (lost or forgotten or r.gap or unconfigured or server_before and server_before ~= server) then await((nodes_since(r.last - GRACE)), GRACE) end
+if r.last and (lost or forgotten or r.gap or unconfigured or server_before and server_before ~= server) then await((nodes_since(r.last - NODE_WAIT)), NODE_WAIT) end
 if lost or not epoch then
   epoch = node .. '-' .. t[1] .. t[2]
   -- All that nodes report anew is dropped. Sessions, admissions and revocations are kept:
@@ -75,23 +75,23 @@ if lost or not epoch then
   end
   marks, packed_marks = nil, NO_MARKS
   m, known_seq, kept = {}, nil, 0
-  r.present, r.first_window, r.minute, r.admitted, r.first_end, r.any_revoked, r.leaving = 0, 0, 0, 0, 0, true, false
+  r.present, r.first_window, r.minute, r.admitted, r.first_end, r.any_revoked, r.unheard = 0, 0, 0, 0, 0, true, false
   -- Nodes learn of the new memory a little later.
   r.given, r.floor, r.top, r.since, r.unknown = 0, 0, 0, r.now + r.slack, node_epoch ~= '' and r.now + r.slack or 0
   if node_epoch ~= '' then
-    await({node}, GRACE)
-  elseif limits.version > 0 then
+    await({node}, NODE_WAIT)
+  elseif rules.version > 0 then
     await({'others'}, SOON) -- a node that starts does not know whether this room had any
   end
 elseif node_epoch ~= '' and node_epoch ~= epoch and not known_seq and not awaited[node] then
   -- The node remembers a room, but this memory began without the node.
-  await({node}, GRACE)
+  await({node}, NODE_WAIT)
   r.unknown = r.now
 end
-if r.grace > 0 then
+if r.awaits_until > 0 then
   for _, n in ipairs(node_nodes) do
     local known = call('HGET', META, n)
-    if not known or struct.unpack(NODE, known) == -1 then await({n}, GRACE) end
+    if not known or struct.unpack(NODE, known) == -1 then await({n}, NODE_WAIT) end
   end
   if whole_report == 1 and nodes == 0 then await({'others'}, SOON) end -- it does not know the other nodes yet
 end
@@ -100,14 +100,14 @@ end
 -- that one, it asks for a whole report and does not count this one.
 local want_whole = node_epoch ~= '' and (node_epoch ~= epoch or not known_seq and whole_report == 0)
   or doubting and not known_seq
-if not want_whole and node_version <= limits.version then awaited[node] = nil end
-if r.grace > 0 then
-  r.grace = 0
+if not want_whole and node_version <= rules.version then awaited[node] = nil end
+if r.awaits_until > 0 then
+  r.awaits_until = 0
   for name, at in pairs(awaited) do
-    if at <= r.now then awaited[name] = nil else r.grace = math.max(r.grace, at) end
+    if at <= r.now then awaited[name] = nil else r.awaits_until = math.max(r.awaits_until, at) end
   end
 end
 
--- r.closed says that nobody is admitted, even if slots are open.
-local function close() r.closed = r.grace > 0 or doubting or want_whole or limits.version == 0 end
+-- r.closed says that nobody is admitted, whatever the rules leave; open_slots is 0 then.
+local function close() r.closed = r.awaits_until > 0 or doubting or want_whole or rules.version == 0 end
 close()

@@ -22,14 +22,14 @@ end
 local function begin_line()
   -- In a gap in service nobody could check in: after it, places are taken up from tickets.
   if r.gap and r.has_line and call('EXISTS', ORDER, LEVELS) > 0 then r.since, r.unknown = r.now + r.slack, r.now end
-  if limits.method ~= 'line' or r.lined_by == limits.lined then return end
-  r.has_line, r.lined_by = true, limits.lined
-  r.began = math.max(r.last or 0, limits.lined_at)
+  if rules.method ~= 'line' or r.lined_by == rules.lined then return end
+  r.has_line, r.lined_by = true, rules.lined
+  r.began = math.max(r.last or 0, rules.lined_at)
   r.since, r.floor, r.top = math.max(r.since, r.began), r.given, r.given
   if r.present == 0 then return end
   -- Some may have waited for longer than a place outlives its last check-in.
   local first = tonumber(call('ZRANGEBYSCORE', BUCKETS, 0, '+inf', 'LIMIT', 0, 1)[1]) or r.began
-  r.given = r.given + math.max(limits.place, r.began - first)
+  r.given = r.given + math.max(rules.place, r.began - first)
   r.top, r.unknown = r.given, math.max(r.unknown, r.began)
 end
 
@@ -37,24 +37,11 @@ end
 r.ahead_of_all, r.in_order, r.behind_all = 0, 0, 0
 local function length() return r.ahead_of_all + r.in_order + r.behind_all end
 
--- settled is when all places in line are known again; nil if they are known.
-local function settled()
-  if limits.method == 'line' and r.now < r.unknown + limits.back then return r.unknown + limits.back end
-end
-
--- let_in is when an id was last let in; nil if the store does not know of it.
-local function let_in(id) return tonumber(call('ZSCORE', ADMITTED, id)) end
-
--- waiting counts the people who wait.
-local function waiting() return limits.method == 'line' and length() or r.present end
-
-local function is_revoked(id)
-  if not r.any_revoked then return false end
-  local ends = tonumber(call('ZSCORE', REVOKED, id))
-  return ends and ends > r.now
+-- settles_at is when all places in line are known again; nil if they are known.
+local function settles_at()
+  if rules.method == 'line' and r.now < r.unknown + rules.back then return r.unknown + rules.back end
 end
 
 -- line has the functions of the exact line, once open_line was called: in a room without
 -- a line, no call has to make them.
 local line = {}
-local open_slots

@@ -1,4 +1,4 @@
--- The random moments at which a minute's allowance is released, as queue.Pacer has
+-- The random moments at which a minute's allowance is released, as pacing.Pacer has
 -- them. They are in order: that of the first of k parts is the least of k draws from
 -- what is left of the minute. A Lehmer generator draws them; x is its last number.
 

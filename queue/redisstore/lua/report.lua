@@ -35,10 +35,10 @@ for _ = 1, revoked do
       call('ZADD', REVOKED, whole(ends), id)
       r.any_revoked = true
     end
-    leave_later(id)
+    keep_slot(id)
   end
 end
-if settle_leaving then settle_leaving() end
+if open_revoked then open_revoked() end
 if not r.counted and not want_whole and node_minute == r.minute then r.admitted = r.admitted + node_admitted end
 if node_given > r.given then
   r.given = node_given
@@ -58,3 +58,5 @@ for _ = 1, preferred do
   if r.has_line and not r.counted then line.give_priority(id, priority) end
 end
 if not want_whole and not r.counted then known_seq = seq end
+
+if r.first_end <= r.now - r.slack then count_sessions() end

@@ -4,26 +4,26 @@
 local function flag(is) return is and 1 or 0 end
 
 reply[#reply + 1] = struct.pack('>ddddddBBB', clock_told or r.now, r.active, r.admitted, open_slots(), waiting(), next_open(),
-  flag(want_whole), flag(r.grace > 0 or doubting), flag(settled())) .. epoch
+  flag(want_whole), flag(r.awaits_until > 0 or doubting), flag(settles_at())) .. epoch
 
 if r.has_line then
   local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown)
   if numbers ~= m[4] then call('HSET', META, 'line', numbers) end
 end
 if offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(offset)) end
-if awaited_before or r.grace > 0 then
+if awaited_before or r.awaits_until > 0 then
   local list = {}
   for name, at in pairs(awaited) do list[#list + 1] = name .. ':' .. whole(at) end
   call('HSET', META, 'awaited', table.concat(list, ' '))
 end
-call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted, r.present, r.first_window, r.grace, r.minute,
-  r.active, r.first_end, limits.version, flag(r.idle), flag(r.any_revoked), flag(r.leaving), marks and struct.pack(MARKS, unpack(marks)) or packed_marks, epoch, server),
+call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted, r.present, r.first_window, r.awaits_until, r.minute,
+  r.active, r.first_end, rules.version, flag(r.idle), flag(r.any_revoked), flag(r.unheard), marks and struct.pack(MARKS, unpack(marks)) or packed_marks, epoch, server),
   node, struct.pack(NODE, known_seq or -1, r.now, node_since))
-local life = lifetime(limits.duration, math.max(limits.place, limits.dropout))
+local life = lifetime(rules)
 if kept ~= r.minute then
   for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES}) do touch(key) end
   if length() > 0 then line.touch() end
-  if limits.fleeting then touch(CONF) end
+  if rules.fleeting then touch(CONF) end
 end
 for key in pairs(touched) do call('PEXPIRE', key, life) end
 return reply

@@ -9,17 +9,6 @@ local MINUTE = 60000
 -- growing takes longer.
 local r
 
--- limits are the rules of the configuration (see rules in document.go), and its version.
--- lined is the version with which the method became line, and lined_at when that was. No
--- slots are open before the first configuration.
-local limits
-local function load_configuration(rules)
-  limits = rules or {
-    version = 0, total = 0, perminute = 0, duration = 1000, place = 0, lasts = 1000, dropout = 0, back = 0,
-    queueall = false, fleeting = false, lined = 0, lined_at = 0, method = 'fifo', pacing = 'minute',
-  }
-end
-
 -- touched are the keys that this call may have made, and for which it has to set a time to
 -- live.
 local touched
@@ -33,11 +22,11 @@ local forgotten = false
 local function begin()
   arg, touched = 0, {}
   r = {
-    last = false, time = 0, now = 0, gap = false, minute = 0, admitted = 0, present = 0, first_window = 0, grace = 0, idle = false,
-    any_revoked = false, leaving = false, slack = 0, closed = false, counted = false, active = 0, first_end = 0, moments = false,
+    last = false, time = 0, now = 0, gap = false, minute = 0, admitted = 0, present = 0, first_window = 0, awaits_until = 0, idle = false,
+    any_revoked = false, unheard = false, slack = 0, closed = false, counted = false, active = 0, first_end = 0, moments = false,
     has_line = false, lined_by = 0, given = 0, began = 0, floor = 0, top = 0, since = 0, swept = 0, unknown = 0,
     ahead_of_all = 0, in_order = 0, behind_all = 0, unconfirmed = 0,
   }
-  load_configuration(configured())
+  load_rules(configured())
 end
 begin()

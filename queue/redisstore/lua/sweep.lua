@@ -18,9 +18,9 @@ r.any_revoked = call('ZCOUNT', REVOKED, 0, '+inf') > 0
 drop(DRAWN, r.now)
 drop(LEFT, r.now - RECENT)
 -- In a small room, the store keeps when each session was admitted for as long as it lasts.
-local past = limits.version > 0 and dead(ADMITTED, r.now - math.max(limits.place, limits.duration)) or {}
+local past = rules.version > 0 and dead(ADMITTED, r.now - math.max(rules.place, rules.duration)) or {}
 each(past, function(part)
-  local ends = limits.total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}
+  local ends = rules.total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}
   local gone = {}
   for i, id in ipairs(part) do
     if not ends[i] then table.insert(gone, id) end

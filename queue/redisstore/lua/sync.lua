@@ -5,17 +5,17 @@ local LATELY = $Lull -- after so many whole minutes without an admission the rat
 
 -- A report has the configuration for a store that has lost it.
 local version = number()
-local goes_on = limits.version == 0 and r.lined_by > 0
-if configure(version, version > limits.version) then
-  load_configuration(configured())
+local goes_on = rules.version == 0 and r.lined_by > 0
+if put_in_force(version, version > rules.version) then
+  load_rules(configured())
   close()
-  if goes_on and limits.method == 'line' then r.lined_by = limits.lined end
+  if goes_on and rules.method == 'line' then r.lined_by = rules.lined end
   begin_line()
   if r.has_line then open_line() end
 end
 
 -- The rate is measured over several session durations, because people leave in waves.
-local measured = math.min(math.max($RateWaves * (1 + math.floor(limits.lasts / MINUTE)), $MinMeasured), MEASURED)
+local measured = math.min(math.max($RateWaves * (1 + math.floor(rules.lasts / MINUTE)), $MinMeasured), MEASURED)
 local rate_sum, rate_n, rate_late = 0, 0, 0
 for at, n in string.gmatch(call('HGET', META, 'rates') or '', '(%d+):(%d+)') do
   local age = (r.minute - at) / MINUTE
@@ -42,10 +42,10 @@ each(call('ZRANGEBYSCORE', ADMITTED, whole(node_since), '+inf'), function(part)
 end)
 
 local configuration = {}
-if node_version ~= limits.version then configuration = call('HMGET', CONF, 'document', 'overrides', 'by', 'at') end
+if node_version ~= rules.version then configuration = call('HMGET', CONF, 'document', 'overrides', 'by', 'at') end
 
 local function line_view()
-  if limits.method ~= 'line' then return {} end
+  if rules.method ~= 'line' then return {} end
   local first, turns = r.in_order > 0 and call('ZRANGE', ORDER, 0, 0, 'WITHSCORES') or {}, {}
   local places, ended = line.turns(math.min(open_slots(), TURNS))
   for i, p in ipairs(places) do turns[i] = p.member .. p.rest end
@@ -58,13 +58,13 @@ end
 local listed = call('HGET', META, 'nodes')
 if not listed or r.now > struct.unpack('>d', listed) then
   call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now, node_since)) -- the caller is one of them
-  local nodes, _, oldest = nodes_since(r.now - GRACE)
-  listed = struct.pack('>d', oldest + GRACE) .. table.concat(nodes, ' ')
+  local nodes, _, oldest = nodes_since(r.now - NODE_WAIT)
+  listed = struct.pack('>d', oldest + NODE_WAIT) .. table.concat(nodes, ' ')
   call('HSET', META, 'nodes', listed)
 end
 
 local reply = {
   buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
-  string.sub(listed, 9), limits.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(node_since), '+inf'),
+  string.sub(listed, 9), rules.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(node_since), '+inf'),
 }

@@ -6,7 +6,7 @@
 -- visitor arrived before the line began. The last check-in of such a ticket may be later
 -- than that: nodes learn of the line a little late.
 local function returning_number(c, waits)
-  if not waits or c.checked_in + limits.dropout <= r.now or (let_in(c.id) or -1) >= c.arrived then return end
+  if not waits or c.checked_in + rules.dropout <= r.now or (let_in(c.id) or -1) >= c.arrived then return end
   if c.number > 0 and (c.checked_in < r.since or c.checked_in <= c.arrived) then return c.number end
   if c.number == 0 and c.arrived < r.began and r.top > r.floor then return math.max(r.floor + 1, r.top - (r.began - c.arrived)) end
 end

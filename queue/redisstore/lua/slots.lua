@@ -10,12 +10,14 @@ local function count_sessions()
   r.active = call('ZCOUNT', SESSIONS, alive, '+inf')
   r.first_end = tonumber(first[2]) or math.huge
 end
-if r.first_end <= r.now - r.slack then count_sessions() end
+
+-- waiting counts the people who wait.
+local function waiting() return rules.method == 'line' and length() or r.present end
 
 -- random_parts returns how many parts of this minute's allowance have had their moments,
 -- how many parts there are, and the next moment.
 local function random_parts(into)
-  local parts = math.min(limits.perminute, $MaxParts)
+  local parts = math.min(rules.perminute, $MaxParts)
   r.moments = r.moments or call('HGET', META, 'moments') or ''
   local of, passed, at, x = string.match(r.moments, '(%d+) (%d+) (%S+) (%d+)')
   x, passed, at = pass(parts, into, tonumber(x) or r.time % ($LehmerPrime - 1) + 1, tonumber(of) == r.minute and tonumber(passed) or nil, tonumber(at))
@@ -28,37 +30,37 @@ end
 -- more. While nobody waits, all of it is there.
 local function released()
   local into, turn = r.now - r.minute, r.minute + MINUTE
-  if waiting() <= 0 or limits.pacing == 'minute' or limits.perminute == 0 then return limits.perminute, turn end
-  if limits.pacing == 'even' then
-    local n = math.floor(limits.perminute * into / MINUTE) + 1 -- the first at the start of the minute
-    return n, r.minute + math.ceil(n * MINUTE / limits.perminute)
+  if waiting() <= 0 or rules.pacing == 'minute' or rules.perminute == 0 then return rules.perminute, turn end
+  if rules.pacing == 'even' then
+    local n = math.floor(rules.perminute * into / MINUTE) + 1 -- the first at the start of the minute
+    return n, r.minute + math.ceil(n * MINUTE / rules.perminute)
   end
   local passed, parts, at = random_parts(into)
-  return math.floor(limits.perminute * passed / parts), passed < parts and at or turn
+  return math.floor(rules.perminute * passed / parts), passed < parts and at or turn
 end
 
-function open_slots()
-  if limits.queueall or limits.method == 'reject' or r.closed or settled() then return 0 end
-  return math.max(0, math.min(limits.total - r.active, (released()) - r.admitted))
+local function open_slots()
+  if rules.queueall or rules.method == 'reject' or r.closed or settles_at() then return 0 end
+  return math.max(0, math.min(rules.total - r.active, (released()) - r.admitted))
 end
 
 -- next_release is when more of the allowance is there than n: at more, by the pacing, or
 -- once nobody waits, because then all of it is there; or a moment before that.
 local function next_release(n, more)
-  if n == limits.perminute then return more end
-  if limits.method == 'line' then return math.min(more, line.last_ends() or more) end
+  if n == rules.perminute then return more end
+  if rules.method == 'line' then return math.min(more, line.last_ends() or more) end
   local latest = call('ZREVRANGEBYSCORE', WINDOWS, '+inf', 0, 'WITHSCORES', 'LIMIT', 0, 1)
   return latest[2] and math.min(more, tonumber(latest[2]) + r.slack) or more
 end
 
 local function next_open()
-  if limits.queueall or limits.method == 'reject' or limits.version == 0 then return 0 end
-  if r.grace > 0 then return r.grace end
-  if settled() then return settled() end
+  if rules.queueall or rules.method == 'reject' or rules.version == 0 then return 0 end
+  if r.awaits_until > 0 then return r.awaits_until end
+  if settles_at() then return settles_at() end
   local n, more = released()
-  local free, left = limits.total - r.active, n - r.admitted
-  if free > left then return next_release(n, more) end
+  local free, allowance = rules.total - r.active, n - r.admitted
+  if free > allowance then return next_release(n, more) end
   if r.active == 0 then return 0 end
   local ends = r.first_end + r.slack
-  return free < left and ends or math.max(ends, next_release(n, more))
+  return free < allowance and ends or math.max(ends, next_release(n, more))
 end

@@ -2,35 +2,36 @@
 -- revocation, or until the session would have ended: until then its visitor may pass at
 -- some node.
 
-local leave_later, settle_leaving
-if r.leaving or revoked > 0 then
-  -- LEAVING is what is kept of each: the id, when it was revoked, and the node that reported it.
-  local LEAVING = '>c16ds'
-  local leaving_ids -- read once they are needed
+local keep_slot, open_revoked
+if r.unheard or revoked > 0 then
+  -- UNHEARD is what is kept of each: the id, when it was revoked, and the node that
+  -- reported it. The field that has them is called leaving.
+  local UNHEARD = '>c16ds'
+  local revocations -- read once they are needed
 
-  local function read_leaving()
-    leaving_ids = {}
-    local packed, at = r.leaving and call('HGET', META, 'leaving') or '', 1
+  local function read_revocations()
+    revocations = {}
+    local packed, at = r.unheard and call('HGET', META, 'leaving') or '', 1
     while at <= #packed do
       local e = {}
-      e.id, e.since, e.by, at = struct.unpack(LEAVING, packed, at)
-      table.insert(leaving_ids, e)
+      e.id, e.since, e.by, at = struct.unpack(UNHEARD, packed, at)
+      table.insert(revocations, e)
     end
   end
 
-  -- leave_later has a revoked session leave.
-  function leave_later(id)
+  -- keep_slot has a revoked session hold its slot for as long as that takes.
+  function keep_slot(id)
     if not call('ZSCORE', SESSIONS, id) then return end
-    if not leaving_ids then read_leaving() end
-    for _, e in ipairs(leaving_ids) do
+    if not revocations then read_revocations() end
+    for _, e in ipairs(revocations) do
       if e.id == id then return end
     end
-    table.insert(leaving_ids, {id = id, since = r.now, by = node})
+    table.insert(revocations, {id = id, since = r.now, by = node})
   end
 
   -- views returns the moment of the view that each reporting node has.
   local function views()
-    local names, news = nodes_since(r.now - GRACE)
+    local names, news = nodes_since(r.now - NODE_WAIT)
     local list = {[node] = node_since}
     for i, name in ipairs(names) do
       if name ~= node then list[name] = news[i] end
@@ -46,21 +47,21 @@ if r.leaving or revoked > 0 then
     return true
   end
 
-  -- settle_leaving opens the slots of the sessions whose revocation every node has heard of.
-  function settle_leaving()
-    if not leaving_ids then read_leaving() end
-    local known, kept, list = views(), {}, {}
-    for _, e in ipairs(leaving_ids) do
+  -- open_revoked opens the slots of the sessions whose revocation every node has heard of.
+  function open_revoked()
+    if not revocations then read_revocations() end
+    local known, kept = views(), {}
+    for _, e in ipairs(revocations) do
       local ends = tonumber(call('ZSCORE', SESSIONS, e.id))
       if ends and (heard(known, e) or (tonumber(call('ZSCORE', REVOKED, e.id)) or 0) <= r.now) then
         alter(SESSIONS)
         call('ZREM', SESSIONS, e.id)
         r.first_end = 0
       elseif ends then
-        table.insert(kept, struct.pack(LEAVING, e.id, e.since, e.by))
+        table.insert(kept, struct.pack(UNHEARD, e.id, e.since, e.by))
       end
     end
-    r.leaving = #kept > 0
+    r.unheard = #kept > 0
     call('HSET', META, 'leaving', table.concat(kept))
   end
 end
