@@ -130,7 +130,8 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. It passes over unknown names, which another version may have written.
+// UnmarshalJSON reads what MarshalJSON writes. It passes over unknown names, which a later version may have written. What an earlier
+// version did not write has its default.
 func (s *Settings) UnmarshalJSON(text []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(text, &given); err != nil {
@@ -140,14 +141,16 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 	if value, ok := given["fleeting"]; ok {
 		s.Fleeting = string(value) == "true"
 	}
-	for name, value := range given {
-		f := Setting(name)
-		if f == nil {
+	for i := range settings {
+		f := &settings[i]
+		value, ok := given[f.Name]
+		if !ok {
+			f.SetDefault(v)
 			continue
 		}
 		read, problem := f.ReadJSON(value)
 		if problem != "" {
-			return fmt.Errorf("reading settings: %s: %s", name, value)
+			return fmt.Errorf("reading settings: %s: %s", f.Name, value)
 		}
 		f.Of(v).Set(read)
 	}

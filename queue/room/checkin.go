@@ -24,20 +24,8 @@ func (vs *visits) checkInOnly(ctx context.Context, now time.Time, q Request) Dec
 	if p == nil {
 		return d
 	}
-	return vs.visit(now, &p.request).settle(p, vs.claimNoSlot(ctx, now, p.claim))
-}
-
-// claimNoSlot is the store's word on a claim that asks for no slot: without the store
-// there is none.
-func (vs *visits) claimNoSlot(ctx context.Context, now time.Time, c queue.Claim) queue.Grant {
-	if vs.conditions.outage.failing() {
-		return queue.Grant{}
-	}
-	g, err := vs.put(ctx, now, c)
-	if err != nil {
-		return queue.Grant{}
-	}
-	return g
+	g, _ := vs.verdictOn(ctx, now, p.claim) // the zero Grant without the store: a claim for no slot gets none
+	return vs.visit(now, &p.request).settle(p, g)
 }
 
 // prolong renews the session of an accepted ticket, which lasts as far as the store

@@ -8,11 +8,13 @@ type timing struct {
 	wait func(ready <-chan struct{}, atMost time.Duration)
 }
 
-// newTiming takes a Config's Clock and Wait, or the real ones where it has none.
-func newTiming(c *Config) timing {
+// newTiming takes a Config's Clock and Wait. Where it has none, time passes as it really
+// does, from now on.
+func newTiming(c *Config, now time.Time) timing {
 	t := timing{now: c.Clock, wait: c.Wait}
 	if t.now == nil {
-		t.now = time.Now
+		began := time.Now()
+		t.now = func() time.Time { return now.Add(time.Since(began)) }
 	}
 	if t.wait == nil {
 		t.wait = waitFor

@@ -65,6 +65,35 @@ func TestClaimsAreTimedByTheirCallHoweverLongTheyWereGathered(t *testing.T) {
 	})
 }
 
+// What is in force when the store has answered is what the answer goes by.
+func TestAnAnswerGoesByTheSettingsThatAreInForceByThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, store, s := t.Context(), memstore.New(), settings(1, 1000)
+		s.SessionDuration = 30 * time.Minute
+		one, err := room.New(ctx, time.Now(), room.Config{Name: "shop", Store: store, Settings: s})
+		require.NoError(t, err)
+		require.Equal(t, room.Admitted, one.Visit(ctx, time.Now(), room.Request{}).Outcome)
+		waiting := one.Visit(ctx, time.Now(), room.Request{}).Ticket
+		<-time.After(interval * 2)
+		s.TotalActiveUsers = 2
+		require.NoError(t, one.Configure(ctx, time.Now(), queue.Configuration{Settings: s}))
+		require.NoError(t, one.Sync(ctx, time.Now()))
+		require.Equal(t, room.Admitted, one.Visit(ctx, time.Now(), room.Request{Ticket: waiting}).Outcome)
+
+		two, err := room.New(ctx, time.Now(), room.Config{Name: "shop", Store: store, Settings: s, Gather: 200 * time.Millisecond})
+		require.NoError(t, err)
+		var group sync.WaitGroup
+		var got room.Decision
+		group.Go(func() { got = two.Visit(ctx, time.Now(), room.Request{Ticket: waiting}) })
+		<-time.After(50 * time.Millisecond)
+		s.SessionDuration = time.Minute
+		require.NoError(t, two.Configure(ctx, time.Now(), queue.Configuration{Settings: s}))
+		group.Wait()
+		require.Equal(t, room.Admitted, got.Outcome)
+		assert.LessOrEqual(t, got.Ticket.Expires, queue.At(time.Now()).Add(time.Minute))
+	})
+}
+
 // blocking is a store whose Sync waits to be let go on once it is armed, and that
 // notes the clock that it is told with claims.
 type blocking struct {

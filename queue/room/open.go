@@ -52,7 +52,7 @@ func patiently(call func() error) (err error) {
 // assemble puts the parts of a room together.
 func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 	var (
-		timing     = newTiming(c)
+		timing     = newTiming(c, now)
 		start      = answer.Now.Floor(tick).Add(-tick) // before any visit
 		clock      = &storeClock{}
 		conditions = &conditions{}

@@ -10,7 +10,7 @@ import (
 // peek is [Room.Peek]: by what is known here; and by the store, where somebody may be
 // in, or in an exact line.
 func (v visit) peek(ctx context.Context) (queue.Ticket, queue.Place) {
-	v.recognize()
+	v.recognize() // from here on the request is the subject's, whatever becomes of the ticket
 	id, t := cmp.Or(v.Subject, v.Ticket.ID), v.Ticket
 	if id == (queue.ID{}) || v.sessions.isRevoked(id, v.at) || t.LastCheckIn > v.at.Add(skew) {
 		return queue.Ticket{}, queue.Place{}

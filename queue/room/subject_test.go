@@ -243,6 +243,7 @@ func TestSubjectWhoseSessionWasRevokedTakesNeitherSlotNorPlaceUntilThatEnds(t *t
 	}
 	d.room.Pause(true)
 	assert.Equal(t, room.Queued, d.named(ann, queue.Ticket{}).Outcome)
+	assert.Equal(t, ann, d.checkIn(in.Ticket).Ticket.ID, "nor under another id by a check-in with the cookie alone")
 	assert.Zero(t, d.stand().Waiting, "nor while nobody is let in")
 	d.room.Pause(false)
 	assert.Equal(t, room.Admitted, d.arrive().Outcome, "nothing is kept for them")

@@ -43,18 +43,21 @@ func (vs *visits) decide(ctx context.Context, now time.Time, q Request) Decision
 	if p == nil {
 		return d
 	}
-	return vs.visit(now, &p.request).settle(p, vs.claim(ctx, now, p.claim))
+	g, ok := vs.verdictOn(ctx, now, p.claim)
+	if !ok {
+		g = vs.withoutStore(now, p.claim)
+	}
+	return vs.visit(now, &p.request).settle(p, g)
 }
 
-// claim is the store's word on a claim. While the store does not answer, the room's
-// policy decides at once; a sync finds out when it does again.
-func (vs *visits) claim(ctx context.Context, now time.Time, c queue.Claim) queue.Grant {
-	if !vs.conditions.outage.failing() {
-		if g, err := vs.put(ctx, now, c); err == nil {
-			return g
-		}
+// verdictOn puts a claim to the store, and says whether the store has answered. While it
+// does not, it is not asked; a sync finds out when it answers again.
+func (vs *visits) verdictOn(ctx context.Context, now time.Time, c queue.Claim) (g queue.Grant, ok bool) {
+	if vs.conditions.outage.failing() {
+		return queue.Grant{}, false
 	}
-	return vs.withoutStore(now, c)
+	g, err := vs.put(ctx, now, c)
+	return g, err == nil
 }
 
 // decideHere decides what needs no store, or says what to ask it.
