@@ -8,7 +8,6 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/admin"
 	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // Admin returns the handler of the admin listener; see package admin.
@@ -59,7 +58,7 @@ func (a adminRoom) Describe() admin.Description {
 }
 
 // Queue implements admin.Room.
-func (a adminRoom) Queue() *queueroom.Room { return a.room.queue }
+func (a adminRoom) Queue() admin.Queue { return a.room.queue }
 
 // Patch implements admin.Room. A room of a family is kept for a while then.
 func (a adminRoom) Patch(ctx context.Context, now time.Time, patch []byte, by string) error {

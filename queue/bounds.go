@@ -1,5 +1,7 @@
 package queue
 
+import "time"
+
 // Bounds that every store keeps to, so that a room behaves the same in each of them. The scripts of redisstore get them from here.
 const (
 	// MaxDraws is how many draws a store remembers at most.
@@ -17,6 +19,15 @@ const (
 	RateWaves   = 5
 	MinMeasured = 15
 	MaxMeasured = 60
+
+	// Lately is for how long after an admission, a goodbye or a node's report a view has it.
+	Lately = 10 * time.Second
+
+	// NodeRemembered is for how long a store remembers a node that reports no more.
+	NodeRemembered = time.Hour
+
+	// RoomKept is for how much longer than anything in it matters a store keeps a room that has more than its settings.
+	RoomKept = 10 * time.Minute
 
 	// Lull is after how many whole minutes without an admission the rate is zero.
 	Lull = 5

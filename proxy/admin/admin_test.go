@@ -49,9 +49,11 @@ type shop struct {
 
 func (s *shop) Describe() admin.Description {
 	d := describe("shop", route.Route{Path: "/"})
-	d.Configuration = s.Queue().Configuration()
+	d.Configuration = s.Room.Queue().Configuration()
 	return d
 }
+
+func (s *shop) Queue() admin.Queue { return s.Room.Queue() }
 
 func (s *shop) Disconnect(id queue.ID) { s.cut = append(s.cut, id) }
 
@@ -105,7 +107,7 @@ func TestFamilyHasNothingThatOnlyARoomHas(t *testing.T) {
 
 func TestVisitorWhoIsRemovedIsDisconnected(t *testing.T) {
 	g := newGate(t)
-	d := g.shop.Queue().Visit(t.Context(), now, room.Request{Subject: room.SubjectID("shop", "ann")})
+	d := g.shop.Room.Queue().Visit(t.Context(), now, room.Request{Subject: room.SubjectID("shop", "ann")})
 	require.Equal(t, room.Admitted, d.Outcome)
 	assert.Contains(t, ask(g, http.MethodGet, "/api/v1/rooms/shop/visitors/subject:ann", "").Body.String(), `"status": "active"`)
 	assert.Equal(t, http.StatusNotFound, ask(g, http.MethodDelete, "/api/v1/rooms/shop/visitors/subject:ben", "").Code)

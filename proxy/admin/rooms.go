@@ -21,11 +21,25 @@ type Room interface {
 	// Describe tells what the room goes by.
 	Describe() Description
 	// Queue is the room of the queue.
-	Queue() *room.Room
+	Queue() Queue
 	// Patch is overrides.Room.Patch.
 	Patch(ctx context.Context, now time.Time, patch []byte, by string) error
 	// Disconnect cuts the connections that keep a visitor in the room.
 	Disconnect(id queue.ID)
+}
+
+// Queue is what the API asks of a [room.Room].
+type Queue interface {
+	Name() string
+	Settings() queue.Settings
+	Suspended() bool
+	StoreFailing() bool
+	Numbers() *room.Numbers
+	CurrentNumbers(ctx context.Context, now time.Time) (*room.Numbers, error)
+	Roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error)
+	Renew(ctx context.Context, now time.Time, id queue.ID) error
+	Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error
+	Remove(ctx context.Context, now time.Time, id queue.ID) (bool, error)
 }
 
 func (a *api) getRooms(w http.ResponseWriter, _ *http.Request) {

@@ -20,12 +20,19 @@ type Gate interface {
 // be one for whatever strangers ask for.
 type Group struct {
 	Name     string
-	Rooms    []*room.Room
+	Rooms    []Room
 	Streams  int // the open event streams
 	MaxRooms int // how many rooms a family may have; 0 for a room that is in none
 
 	// Unanswered and LetIn sum up what StoreErrors returned for rooms that are gone.
 	Unanswered, LetIn uint64
+}
+
+// Room is what the metrics ask of a [room.Room].
+type Room interface {
+	Numbers() *room.Numbers
+	StoreFailing() bool
+	StoreErrors() (calls, letIn uint64)
 }
 
 // collector collects how the rooms and origins stand when Prometheus asks.

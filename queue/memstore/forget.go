@@ -11,9 +11,6 @@ const (
 	// after its last report a room is taken for one that nobody uses: a node reports
 	// every second.
 	forgetInterval = 10 * time.Second
-	// forgetAfter is how much longer than its tickets a room is kept whose
-	// configuration an operator has changed, or that has given out numbers.
-	forgetAfter = 10 * time.Minute
 )
 
 // forget drops the rooms that nobody uses and in which nothing matters any more, with
@@ -78,5 +75,5 @@ func (r *room) over(now queue.Instant) bool {
 		return false
 	}
 	plain := len(r.current.Overrides) == 0 && r.numbers == (numbers{})
-	return plain || now.Sub(r.seen) >= max(r.settings.SessionDuration, r.current.Remembers())+forgetAfter
+	return plain || now.Sub(r.seen) >= max(r.settings.SessionDuration, r.current.Remembers())+queue.RoomKept
 }

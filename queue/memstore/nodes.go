@@ -1,15 +1,10 @@
 package memstore
 
 import (
-	"time"
-
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// lately is for how long after an admission, a goodbye or a node's report a view has it.
-const lately = 10 * time.Second
-
-// nodes are those that have reported within the last hour.
+// nodes are those that the store remembers.
 type nodes struct {
 	known  map[uint64]*node
 	latest []uint64      // those that reported lately; views share it, so it is replaced, never changed
@@ -29,7 +24,7 @@ func (n *nodes) reported(p *queue.Report, now queue.Instant) *node {
 		known = &node{}
 		n.known[p.Node] = known
 	}
-	if known.at < now.Add(-lately) {
+	if known.at < now.Add(-queue.Lately) {
 		n.until = 0
 	}
 	known.at, known.view = now, p.Since
@@ -52,14 +47,14 @@ func (n *nodes) list(now queue.Instant) []uint64 {
 	if now <= n.until {
 		return n.latest
 	}
-	n.latest, n.until = make([]uint64, 0, len(n.known)), now.Add(lately)
+	n.latest, n.until = make([]uint64, 0, len(n.known)), now.Add(queue.Lately)
 	for name, known := range n.known {
 		switch {
-		case known.at < now.Add(-time.Hour):
+		case known.at < now.Add(-queue.NodeRemembered):
 			delete(n.known, name)
-		case known.at >= now.Add(-lately):
+		case known.at >= now.Add(-queue.Lately):
 			n.latest = append(n.latest, name)
-			n.until = min(n.until, known.at.Add(lately))
+			n.until = min(n.until, known.at.Add(queue.Lately))
 		}
 	}
 	return n.latest

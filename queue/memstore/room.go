@@ -196,7 +196,7 @@ func (r *room) advance(now queue.Instant) {
 // forget drops admissions and goodbyes that are no longer among the latest, and draws
 // of the past.
 func (r *room) forget() {
-	past := r.now.Add(-lately)
+	past := r.now.Add(-queue.Lately)
 	n := 0
 	for n < len(r.entered) && r.entered[n].Expires < past {
 		n++

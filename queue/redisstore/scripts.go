@@ -112,7 +112,8 @@ var shared = map[string]any{
 	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
-	"DefaultRules": defaultRules().lua(),
+	"AllowancePeriod": queue.AllowancePeriod.Milliseconds(), "Lately": queue.Lately.Milliseconds(), "NodeRemembered": queue.NodeRemembered.Milliseconds(),
+	"RoomKept": queue.RoomKept.Milliseconds(), "DefaultRules": defaultRules().lua(),
 }
 
 // withShared puts what is shared into a script. An unknown name stays as it is, and no server accepts the script.

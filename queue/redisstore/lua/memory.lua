@@ -31,7 +31,7 @@ local function nodes_since(since)
         table.insert(list, all[i])
         table.insert(views, view)
         oldest = math.min(oldest, at)
-      elseif at < r.now - 60 * MINUTE then
+      elseif at < r.now - $NodeRemembered then
         call('HDEL', META, all[i])
       end
     end

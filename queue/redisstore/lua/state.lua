@@ -1,7 +1,7 @@
 -- The beginning of every script that takes a report: the state of the room. Times are in
 -- milliseconds since the Unix epoch.
 
-local MINUTE = 60000
+local MINUTE = $AllowancePeriod
 
 -- r is the room: the call reads it at first and changes it as it goes. It is one table
 -- because each call makes all functions, and a function takes the longer to make the more

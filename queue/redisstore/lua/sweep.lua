@@ -1,7 +1,6 @@
 -- Drops what no longer matters: some of it at each sync.
 
 local STEP = 1000    -- how many entries of each kind at most
-local RECENT = 10000 -- for how long a view has a goodbye
 
 local function dead(key, past)
   return call('ZRANGEBYSCORE', key, 0, whole(past), 'LIMIT', 0, STEP)
@@ -16,7 +15,7 @@ drop(SESSIONS, r.now - r.slack)
 drop(REVOKED, r.now)
 r.any_revoked = call('ZCOUNT', REVOKED, 0, '+inf') > 0
 drop(DRAWN, r.now)
-drop(LEFT, r.now - RECENT)
+drop(LEFT, r.now - $Lately)
 -- In a small room, the store keeps when each session was admitted for as long as it lasts.
 local past = rules.version > 0 and dead(ADMITTED, r.now - math.max(rules.place, rules.duration)) or {}
 each(past, function(part)
