@@ -22,6 +22,11 @@
 // as they are used (guard.go, family.go). While an answer is under way its session
 // stays active (hold.go).
 //
+// A request and its sender are a visitor (visitor.go). Rooms share origins (origins.go); an
+// answer of theirs that carries a ticket is kept from caches (caches.go). The pages of those
+// who wait are rendered once for all who are told the same (pages.go). Connections that keep
+// their visitors in the room are its seats (seats.go).
+//
 // Preflights and parts of pages pass without being counted, as many as the network
 // may have that they come from (networks.go). Neither passes while nobody may enter,
 // nor a part of a page while people have to wait.

@@ -51,7 +51,7 @@ func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {
 	}
 	expires := at.Add(rules.sessionLasts())
 	vs.sessions.add(at, c.ID, expires)
-	vs.outbox.admit(at)
+	vs.outbox.countAdmission(at)
 	if !c.Newcomer() {
 		vs.presence.takeOut(c.ID, c.Cell)
 	}

@@ -17,7 +17,7 @@
 //	            renew.go, leave.go          what keeps a session or a place, and what ends it
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
-//	            configure.go, panics.go      configurations; panics of the store
+//	            configure.go, panics.go     configurations; panics of the store
 //	estimates   numbers.go                  what visitors are told
 //	sessions    sessions.go                 who is in, and what is kept while an answer is under way
 //	            sessiontable.go             the ends of sessions
@@ -31,7 +31,9 @@
 //	storeClock  storeclock.go               the store's time by the node's clock
 //	timing      clock.go                    the node's clock, and how a call waits
 //
-// open.go puts them together. A part guards itself: its callers take no lock for it. It
+// config.go and request.go have what a room and a visit are told. random.go draws ids and
+// intervals, and table.go is the hash table of the presence and the sessions. open.go puts
+// the parts together. A part guards itself: its callers take no lock for it. It
 // calls the parts below it only; what it has to say to those above it returns, or hands
 // to a func that it was given.
 //

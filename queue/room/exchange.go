@@ -38,16 +38,16 @@ type exchange struct {
 	syncs  int
 	record record
 
-	unsent *queue.Report // sent without an answer; to be sent again as it is
-	unsure []queue.Claim // of which nobody knows whether they were granted
+	unsent    *queue.Report // sent without an answer; to be sent again as it is
+	undecided []queue.Claim // of which nobody knows whether they were granted
 
 	wantsWhole    bool                // the store has asked for a whole report
 	storeIsBehind bool                // the store goes by an older configuration
 	proposed      queue.Configuration // that this node is about to give the room
 }
 
-// maxUnsure bounds the claims that are remembered through a fault.
-const maxUnsure = 10_000
+// maxUndecided bounds the claims that are remembered through a fault.
+const maxUndecided = 10_000
 
 // putClaims puts claims to the store, with all that is unreported; grants[i] becomes
 // the verdict on claims[i]. On an error nobody was granted anything, as far as
@@ -63,10 +63,10 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 			return fmt.Errorf("telling room %q to its store again: %w", x.room, err)
 		}
 	}
-	status, err := x.admit(ctx, x.report(now), claims, grants)
+	status, err := x.putInOrder(ctx, x.report(now), claims, grants)
 	if err != nil {
-		for _, c := range claims[:min(len(claims), maxUnsure-len(x.unsure))] {
-			x.unsure = append(x.unsure, queue.Claim{ID: c.ID, Cell: c.Cell, HeldOnly: true})
+		for _, c := range claims[:min(len(claims), maxUndecided-len(x.undecided))] {
+			x.undecided = append(x.undecided, queue.Claim{ID: c.ID, Cell: c.Cell, HeldOnly: true})
 		}
 		return fmt.Errorf("admitting to room %q: %w", x.room, err)
 	}
@@ -111,8 +111,9 @@ func (x *exchange) roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, erro
 // node has told it before. The caller holds mu.
 func (x *exchange) storeHasForgotten() bool { return x.wantsWhole || x.storeIsBehind }
 
-// admit is one Admit of the store. The caller holds mu.
-func (x *exchange) admit(ctx context.Context, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
+// putInOrder is one Admit of the store, with the claims in the order of the one rule. The
+// caller holds mu.
+func (x *exchange) putInOrder(ctx context.Context, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
 	x.unsent = p
 	order := queue.InOrder(x.conditions.rules.Load().Method, claims)
 	ordered, answers := make([]queue.Claim, len(claims)), make([]queue.Grant, len(claims))
@@ -151,23 +152,23 @@ func (x *exchange) resend(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	x.unsent.Now = x.clock.at(now)
-	grants := make([]queue.Grant, len(x.unsure))
-	status, err := x.admit(ctx, x.unsent, x.unsure, grants)
+	grants := make([]queue.Grant, len(x.undecided))
+	status, err := x.putInOrder(ctx, x.unsent, x.undecided, grants)
 	if errors.Is(err, errPanic) { // for the second time, and it would for ever
-		x.unsent, x.unsure = nil, nil
+		x.unsent, x.undecided = nil, nil
 	}
 	if err != nil {
 		return fmt.Errorf("reporting to room %q again: %w", x.room, err)
 	}
 	rules := x.conditions.rules.Load()
 	for i, g := range grants {
-		if id := x.unsure[i].ID; g.Verdict == queue.Held {
+		if id := x.undecided[i].ID; g.Verdict == queue.Held {
 			x.sessions.learn(status.Now, id, rules.SessionEnd(g))
 			x.record.admitted.Add(admission(g.AcceptedAt))
 			x.presence.enter(status.Now, rules, id)
 		}
 	}
-	x.unsure = nil
+	x.undecided = nil
 	x.followStatus(now, status)
 	return nil
 }

@@ -41,8 +41,8 @@ func (o *outbox) prefer(id queue.ID, priority int16) {
 	o.priorities = append(o.priorities, queue.Priority{ID: id, Priority: priority})
 }
 
-// admit has the next report tell that a visitor was let in without the store.
-func (o *outbox) admit(at queue.Instant) {
+// countAdmission has the next report tell that a visitor was let in without the store.
+func (o *outbox) countAdmission(at queue.Instant) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.admitted.Add(admission(at))

@@ -43,7 +43,7 @@ type pendingCheckIn struct {
 	*Request
 
 	alwaysDue bool // it counts whenever it comes
-	called    bool // it counts before its time, once until the next one that is due
+	called    bool // it counts though it is not due, as the first one only until the next that is
 	counting  counting
 
 	// despite is a result that the caller has looked into, unknown or entered: a visitor

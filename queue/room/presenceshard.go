@@ -26,7 +26,7 @@ type presenceShard struct {
 const (
 	leftFlag   = 1        // the visitor has said goodbye and is not counted
 	calledFlag = 2        // the last check-in was before its time, at a call
-	placeUsed  = leftFlag // and is due at no tick: the visitor has been let in
+	placeUsed  = leftFlag // the visitor has been let in: no tick is in it, at which one who has left would be due
 )
 
 func packDue(due uint32) uint32 { return due << 2 }

@@ -32,10 +32,10 @@ func (r *revocations) add(at queue.Instant, ended queue.Session) {
 }
 
 // learn puts those in force that the store tells of.
-func (r *revocations) learn(at queue.Instant, told []queue.Session) {
+func (r *revocations) learn(at queue.Instant, revoked []queue.Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.putInForce(at, told)
+	r.putInForce(at, revoked)
 }
 
 // putInForce adds to the revocations in force: none is taken back before its end,

@@ -129,7 +129,7 @@ func (v visit) checkIn() (Decision, *pending) {
 		c.despite = f.result
 		f = v.presence.noteCheckIn(v.at, v.rules, &c)
 	}
-	if v.asks(f) {
+	if v.needsStore(f) {
 		return Decision{}, v.pendingInLine(f)
 	}
 	d := Decision{Outcome: Queued, Ticket: v.Ticket}
@@ -151,8 +151,8 @@ func (v visit) counting() counting {
 	return countStillDue
 }
 
-// asks reports whether the check-in of somebody in line is put to the store.
-func (v visit) asks(f found) bool {
+// needsStore reports whether the check-in of somebody in line is put to the store.
+func (v visit) needsStore(f found) bool {
 	switch {
 	case v.rules.Method.HasExactLine():
 		return true
