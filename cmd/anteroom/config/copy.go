@@ -89,10 +89,11 @@ func (v *value) hasLength(n int) bool {
 	return false
 }
 
-// itemAt is an item of a list. Of a text that stands for the list of itself alone it has the key.
+// itemAt is an item of a list. It has the place of the list where it has no line of its own, as in a variable, and where it is a text
+// that stands for the list of itself alone.
 func (v *value) itemAt(i int, n *yaml.Node, alone bool) *value {
 	item := v.note(&value{Place: v.Place, of: v.of.item, node: resolve(n), layer: v.layer, list: v, outer: alone && v.of.item == roomKey})
-	if n != v.node {
+	if n != v.node && n.Line > 0 {
 		item.Key, item.Line, item.Col = fmt.Sprintf("%s[%d]", v.Key, i), n.Line, n.Column
 	}
 	if item.node.Kind == yaml.MappingNode {

@@ -53,7 +53,7 @@ func (f Fault) String() string { return f.Error() }
 type Warning = Fault
 
 // Faults is everything that is wrong with a configuration: the file's faults in the order of the file, then those of the files it
-// names, of the environment and of the flags.
+// names, and those of the environment and of the flags, each in the order of the keys.
 type Faults []Fault
 
 // Error has one line for each fault.
@@ -100,7 +100,12 @@ func oneLine(message string) string {
 func (d *loader) result() ([]Warning, error) {
 	for _, list := range []*Faults{&d.faults, &d.warnings} {
 		slices.SortStableFunc(*list, func(a, b Fault) int { return d.compare(a.Place, b.Place) })
-		*list = slices.Compact(*list)
+		seen := map[Fault]bool{}
+		*list = slices.DeleteFunc(*list, func(f Fault) bool {
+			repeated := seen[f]
+			seen[f] = true
+			return repeated
+		})
 	}
 	if len(d.faults) > 0 {
 		return d.warnings, d.faults
@@ -108,12 +113,19 @@ func (d *loader) result() ([]Warning, error) {
 	return d.warnings, nil
 }
 
-// compare orders places of files by their lines, and leaves variables and flags in the order of the keys.
-func (d *loader) compare(a, b Place) int {
-	if c := cmp.Compare(d.rank(a), d.rank(b)); c != 0 || a.Line == 0 {
-		return c
+// keyOrder numbers the variables and the flags in the order of their keys, from 1.
+var keyOrder = func() map[string]int {
+	order := map[string]int{}
+	for i, k := range Keys() {
+		order[k.Env], order["--"+k.Flag] = i+1, i+1
 	}
-	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	return order
+}()
+
+// compare orders places in files by their lines, and variables and flags by their keys.
+func (d *loader) compare(a, b Place) int {
+	return cmp.Or(cmp.Compare(d.rank(a), d.rank(b)), cmp.Compare(keyOrder[a.Source], keyOrder[b.Source]),
+		cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
 // rank orders the kinds of sources.
