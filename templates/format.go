@@ -5,9 +5,9 @@ import "strconv"
 // unavailable is the text of a formatted value that is not known.
 const unavailable = "unavailable"
 
-// FormatMinutes writes a number of minutes in English: "10 minutes",
+// formatMinutes writes a number of minutes in English: "10 minutes",
 // "1 minute", and "less than a minute" for 0 and below.
-func FormatMinutes(minutes int) string {
+func formatMinutes(minutes int) string {
 	switch {
 	case minutes <= 0:
 		return "less than a minute"
@@ -27,8 +27,8 @@ func FormatWaitTime(d Data) string {
 	case !d.WaitTimeKnown:
 		return unavailable
 	case d.WaitTime75Percentile > d.WaitTime25Percentile:
-		return FormatMinutes(d.WaitTime25Percentile) + " to " + FormatMinutes(d.WaitTime75Percentile)
+		return formatMinutes(d.WaitTime25Percentile) + " to " + formatMinutes(d.WaitTime75Percentile)
 	default:
-		return FormatMinutes(d.WaitTime)
+		return formatMinutes(d.WaitTime)
 	}
 }

@@ -109,7 +109,7 @@ func closing(log *zap.Logger, what string, closer func() error) {
 
 func logWarnings(log *zap.Logger, warnings []config.Warning) {
 	for _, w := range warnings {
-		log.Warn("configuration", zap.String("at", w.Place.String()), zap.String("warning", w.Message))
+		log.Warn("configuration", zap.String("at", w.Position.String()), zap.String("warning", w.Message))
 	}
 }
 

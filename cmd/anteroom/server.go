@@ -130,7 +130,7 @@ func (s *server) refused(err error) {
 	}
 	for _, f := range faults {
 		s.log.Error("new configuration refused, the old one stays",
-			zap.String("at", f.Place.String()), zap.String("fault", f.Message))
+			zap.String("at", f.Position.String()), zap.String("fault", f.Message))
 	}
 }
 

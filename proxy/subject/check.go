@@ -39,8 +39,8 @@ func CheckCookie(name string) string {
 
 // CheckSecret says what is wrong with a secret, without repeating it.
 func CheckSecret(secret string) error {
-	if len(secret) < LeastSecret {
-		return fmt.Errorf("the secret is short: at least %d characters", LeastSecret)
+	if len(secret) < minSecretBytes {
+		return fmt.Errorf("the secret is short: at least %d characters", minSecretBytes)
 	}
 	return nil
 }

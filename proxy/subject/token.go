@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// LeastSecret is the least length of a secret, in bytes.
-	LeastSecret = 32
-	// LeastRSA is the least length of an RSA key, in bits.
-	LeastRSA = 2048
+	// minSecretBytes is the least length of a secret, in bytes.
+	minSecretBytes = 32
+	// minRSABits is the least length of an RSA key, in bits.
+	minRSABits = 2048
 )
 
 // claims are the claims of a token that the gate reads.
@@ -74,10 +74,10 @@ func Algorithm(key crypto.PublicKey) (string, error) {
 		}
 		return "", errors.New("expects a key on the curve P-256 for ES256")
 	case *rsa.PublicKey:
-		if key.N.BitLen() >= LeastRSA {
+		if key.N.BitLen() >= minRSABits {
 			return "RS256", nil
 		}
-		return "", fmt.Errorf("the RSA key is short: at least %d bits", LeastRSA)
+		return "", fmt.Errorf("the RSA key is short: at least %d bits", minRSABits)
 	case ed25519.PublicKey:
 		return "EdDSA", nil
 	}

@@ -33,7 +33,7 @@ func CheckLimits(s queue.Settings, requests func(letThrough func(queue.Instant, 
 	return l.result()
 }
 
-// WatchSlots is what the slots make of how a room stood.
+// WatchSlots is what the slots make of the statuses of a room.
 func WatchSlots(s queue.Settings, course func(look func(queue.Instant, queue.Status, int))) Slots {
 	w := slots{limits: s}
 	course(w.look)

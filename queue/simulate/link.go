@@ -8,15 +8,15 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// sharedStore is the store of all nodes, with its faults. It remembers how the
-// room stood at the last call.
+// sharedStore is the store of all nodes, with its faults. It remembers the
+// room's status at the last call.
 type sharedStore struct {
 	queue.Store
-	latency  time.Duration
-	standing queue.Status
-	down     queue.Instant // until when it fails
-	traffic  traffic
-	failed   int // calls without an answer
+	latency time.Duration
+	status  queue.Status
+	down    queue.Instant // until when it fails
+	traffic traffic
+	failed  int // calls without an answer
 }
 
 var errStoreDown = errors.New("the store does not answer")
@@ -35,16 +35,16 @@ func (l *link) Configure(ctx context.Context, room string, c queue.Configuration
 
 // Admit implements [queue.Store].
 func (l *link) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
-	l.node.traffic.admit(l.node.run.now, claims)
-	l.store.traffic.admit(l.node.run.now, claims)
-	var standing queue.Status
+	l.node.traffic.countAdmit(l.node.run.now, claims)
+	l.store.traffic.countAdmit(l.node.run.now, claims)
+	var status queue.Status
 	err := l.call(p, func(p *queue.Report) (queue.Status, error) {
 		var err error
-		standing, err = l.store.Admit(ctx, room, p, claims, grants)
-		return standing, err
+		status, err = l.store.Admit(ctx, room, p, claims, grants)
+		return status, err
 	})
-	l.node.open = standing.Open + max(1, granted(grants))
-	return standing, err
+	l.node.open = status.Open + max(1, granted(grants))
+	return status, err
 }
 
 // granted counts the slots that were given away.
@@ -60,8 +60,8 @@ func granted(grants []queue.Grant) int {
 
 // Sync implements [queue.Store].
 func (l *link) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
-	l.node.traffic.sync(l.node.run.now)
-	l.store.traffic.sync(l.node.run.now)
+	l.node.traffic.countSync(l.node.run.now)
+	l.store.traffic.countSync(l.node.run.now)
 	var v *queue.View
 	err := l.call(p, func(p *queue.Report) (queue.Status, error) {
 		var err error
@@ -91,11 +91,11 @@ func (l *link) call(p *queue.Report, do func(*queue.Report) (queue.Status, error
 	}
 	arrived := *p
 	arrived.Now = l.node.run.now
-	standing, err := do(&arrived)
+	status, err := do(&arrived)
 	if err != nil {
 		return err
 	}
-	l.store.standing, l.node.standing = standing, standing
+	l.store.status, l.node.status = status, status
 	clear(l.node.reporting)
 	return l.travel(l.store.latency - there)
 }

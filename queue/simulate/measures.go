@@ -41,7 +41,7 @@ func newMeasures(r *run) measures {
 }
 
 // look notes how many slots are open to those who wait.
-func (r *run) look() { r.slots.look(r.now, r.store.standing, r.inLine) }
+func (r *run) look() { r.slots.look(r.now, r.store.status, r.inLine) }
 
 // noteAnswer notes an answer of any kind.
 func (r *run) noteAnswer(n *node, d room.Decision) {

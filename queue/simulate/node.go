@@ -12,11 +12,11 @@ import (
 
 // node is one gate: a room as the gate runs it, with what it does at this moment.
 type node struct {
-	run      *run
-	place    int // among the nodes
-	room     *room.Room
-	standing queue.Status // as the store told it last
-	open     int          // slots that were open before the last claims were decided
+	run    *run
+	place  int // among the nodes
+	room   *room.Room
+	status queue.Status // as the store told it last
+	open   int          // slots that were open before the last claims were decided
 
 	waits   []wait // of the processes under way
 	syncs   queue.Instant
@@ -102,7 +102,7 @@ func (n *node) openTo(d room.Decision) int {
 	if d.Fresh {
 		return n.open
 	}
-	return n.standing.Open + 1
+	return n.status.Open + 1
 }
 
 // accepted notes a request that was let through.

@@ -29,23 +29,24 @@ type idleSince struct {
 	n  int
 }
 
-// look notes how the room stands, with people waiting.
-func (s *slots) look(now queue.Instant, standing queue.Status, people int) {
+// look notes the room's status, and how many people wait.
+func (s *slots) look(now queue.Instant, status queue.Status, people int) {
 	if s.waiting > 0 {
 		seconds := now.Sub(s.at).Seconds()
 		s.usedTime += seconds * float64(s.last.Active)
 		s.idleTime += seconds * float64(s.idle)
-		if standing.Now.Floor(time.Minute) != s.last.Now.Floor(time.Minute) {
-			s.turn(now)
+		if status.Now.Floor(time.Minute) != s.last.Now.Floor(time.Minute) {
+			s.endMinute(now)
 		}
 	}
-	s.at, s.last, s.waiting = now, standing, people
-	s.setIdle(now, min(standing.Open, people))
+	s.at, s.last, s.waiting = now, status, people
+	s.setIdle(now, min(status.Open, people))
 }
 
-// turn closes a minute. What it allowed and nobody took is lost where it was
-// the allowance that held people up: a slot that the room has is still there.
-func (s *slots) turn(now queue.Instant) {
+// endMinute takes up the minute that has ended. What it allowed and nobody took
+// is lost where it was the allowance that held people up: a slot that the room
+// has is still there.
+func (s *slots) endMinute(now queue.Instant) {
 	s.taken += s.last.Admitted
 	if s.limits.NewUsersPerMinute-s.last.Admitted <= s.limits.TotalActiveUsers-s.last.Active {
 		s.lapsed += s.idle

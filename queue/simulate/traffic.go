@@ -12,9 +12,9 @@ type traffic struct {
 	steady, newcomers counter
 }
 
-func (t *traffic) sync(now queue.Instant) { t.steady.add(now) }
+func (t *traffic) countSync(now queue.Instant) { t.steady.add(now) }
 
-func (t *traffic) admit(now queue.Instant, claims []queue.Claim) {
+func (t *traffic) countAdmit(now queue.Instant, claims []queue.Claim) {
 	for _, c := range claims {
 		if c.Newcomer() {
 			t.newcomers.add(now)

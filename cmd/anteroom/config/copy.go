@@ -89,10 +89,11 @@ func (v *value) hasLength(n int) bool {
 	return false
 }
 
-// itemAt is an item of a list. Of a text that stands for the list of itself alone it has the key.
+// itemAt is an item of a list. It has the position of the list where it has no line of its own, as in a variable, and where it is a text
+// that stands for the list of itself alone.
 func (v *value) itemAt(i int, n *yaml.Node, alone bool) *value {
-	item := v.note(&value{Place: v.Place, of: v.of.item, node: resolve(n), layer: v.layer, list: v, outer: alone && v.of.item == roomKey})
-	if n != v.node {
+	item := v.note(&value{Position: v.Position, of: v.of.item, node: resolve(n), layer: v.layer, list: v, overridable: alone && v.of.item == roomKey})
+	if n != v.node && n.Line > 0 {
 		item.Key, item.Line, item.Col = fmt.Sprintf("%s[%d]", v.Key, i), n.Line, n.Column
 	}
 	if item.node.Kind == yaml.MappingNode {
@@ -138,7 +139,7 @@ func (v *value) known(out *yaml.Node) map[*Key]*yaml.Node {
 			known[child] = lines[i+1]
 			continue
 		}
-		unknown := v.note(&value{Place: v.in(lines[i], v.pathOf(shownName(name))), of: v.of, node: resolve(lines[i]), isKey: true})
+		unknown := v.note(&value{Position: v.in(lines[i], v.pathOf(shownName(name))), of: v.of, node: resolve(lines[i]), isKey: true})
 		if child != nil { // the struct has it, for those who may set it
 			unknown.unknown()
 		} else {
@@ -153,7 +154,7 @@ func (v *value) known(out *yaml.Node) map[*Key]*yaml.Node {
 func (v *value) copyKey(k *Key, inFile *yaml.Node) (copies []*yaml.Node) {
 	switch {
 	case k.inner != nil && !isMapping(inFile):
-		empty := &value{loader: v.loader, Place: Place{Key: v.pathOf(k.Field.Name)}, of: k, node: &yaml.Node{}, outer: v.outer}
+		empty := &value{loader: v.loader, Position: Position{Key: v.pathOf(k.Field.Name)}, of: k, node: &yaml.Node{}, overridable: v.overridable}
 		copies = append(copies, empty.copyMapping())
 	case k.Default != "":
 		copies = append(copies, k.textNode(k.Default))

@@ -10,6 +10,6 @@
 // Config, once; it tells all at once which keys nobody knows and which values are of another kind, and takes the last of what is there
 // for a key. At the end comes what has to fit together. Rules that somebody else has, as route has them for paths, are asked for there.
 //
-// Load reports every fault at once, each with its place: FILE:LINE:COL and the key's path, the flag, or the variable. It looks at
+// Load reports every fault at once, each with its position: FILE:LINE:COL and the key's path, the flag, or the variable. It looks at
 // nothing but what its [Options] hand in, and it never puts the value of a secret into a message.
 package config

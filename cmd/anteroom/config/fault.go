@@ -14,8 +14,8 @@ const maxFaults = 1000
 // maxMessage bounds a message, in bytes.
 const maxMessage = 1000
 
-// Place says where a fault or a warning comes from.
-type Place struct {
+// Position says where a fault or a warning comes from.
+type Position struct {
 	// Source is the path of a file, a flag with its dashes, or the name of an environment variable.
 	Source string
 	// Line and Col count from 1, Col in characters; both are 0 where Source is no file or could not be read.
@@ -25,7 +25,7 @@ type Place struct {
 }
 
 // String is FILE:LINE:COL: key for a file, and the bare name of a flag or variable.
-func (p Place) String() string {
+func (p Position) String() string {
 	switch {
 	case p.Line == 0:
 		return p.Source
@@ -38,13 +38,13 @@ func (p Place) String() string {
 
 // A Fault is one thing that is wrong with a configuration.
 type Fault struct {
-	Place
+	Position
 	// Message says what is wrong, without the value of any secret.
 	Message string
 }
 
-// Error is the place and the message in one line.
-func (f Fault) Error() string { return f.Place.String() + ": " + f.Message }
+// Error is the position and the message in one line.
+func (f Fault) Error() string { return f.Position.String() + ": " + f.Message }
 
 // String is the same as Error.
 func (f Fault) String() string { return f.Error() }
@@ -53,7 +53,7 @@ func (f Fault) String() string { return f.Error() }
 type Warning = Fault
 
 // Faults is everything that is wrong with a configuration: the file's faults in the order of the file, then those of the files it
-// names, of the environment and of the flags.
+// names, and those of the environment and of the flags, each in the order of the keys.
 type Faults []Fault
 
 // Error has one line for each fault.
@@ -65,7 +65,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (d *loader) fault(p Place, format string, args ...any) {
+func (d *loader) fault(p Position, format string, args ...any) {
 	switch {
 	case d.stopped:
 		return
@@ -77,7 +77,7 @@ func (d *loader) fault(p Place, format string, args ...any) {
 	d.faults = append(d.faults, Fault{p, oneLine(fmt.Sprintf(format, args...))})
 }
 
-func (d *loader) warn(p Place, format string, args ...any) {
+func (d *loader) warn(p Position, format string, args ...any) {
 	if len(d.warnings) < maxFaults {
 		d.warnings = append(d.warnings, Warning{p, oneLine(fmt.Sprintf(format, args...))})
 	}
@@ -99,8 +99,13 @@ func oneLine(message string) string {
 // result returns what was collected in its order, without repetitions; the error is nil or a Faults.
 func (d *loader) result() ([]Warning, error) {
 	for _, list := range []*Faults{&d.faults, &d.warnings} {
-		slices.SortStableFunc(*list, func(a, b Fault) int { return d.compare(a.Place, b.Place) })
-		*list = slices.Compact(*list)
+		slices.SortStableFunc(*list, func(a, b Fault) int { return d.compare(a.Position, b.Position) })
+		seen := map[Fault]bool{}
+		*list = slices.DeleteFunc(*list, func(f Fault) bool {
+			repeated := seen[f]
+			seen[f] = true
+			return repeated
+		})
 	}
 	if len(d.faults) > 0 {
 		return d.warnings, d.faults
@@ -108,16 +113,23 @@ func (d *loader) result() ([]Warning, error) {
 	return d.warnings, nil
 }
 
-// compare orders places of files by their lines, and leaves variables and flags in the order of the keys.
-func (d *loader) compare(a, b Place) int {
-	if c := cmp.Compare(d.rank(a), d.rank(b)); c != 0 || a.Line == 0 {
-		return c
+// keyOrder numbers the variables and the flags in the order of their keys, from 1.
+var keyOrder = func() map[string]int {
+	order := map[string]int{}
+	for i, k := range Keys() {
+		order[k.Env], order["--"+k.Flag] = i+1, i+1
 	}
-	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	return order
+}()
+
+// compare orders positions in files by their lines, and variables and flags by their keys.
+func (d *loader) compare(a, b Position) int {
+	return cmp.Or(cmp.Compare(d.rank(a), d.rank(b)), cmp.Compare(keyOrder[a.Source], keyOrder[b.Source]),
+		cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
 // rank orders the kinds of sources.
-func (d *loader) rank(p Place) int {
+func (d *loader) rank(p Position) int {
 	switch {
 	case p.Source == d.File && d.File != "":
 		return 0

@@ -32,7 +32,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		_, warnings, err := config.Load(setup{file: file}.options(t))
 		lines := strings.Count(file, "\n") + 1
-		check := func(p config.Place, message string) {
+		check := func(p config.Position, message string) {
 			if p.Source == "gate.yaml" && (p.Line < 1 || p.Line > lines || p.Col < 1) {
 				t.Errorf("not a place in a file of %d lines: %v", lines, p)
 			}
@@ -41,7 +41,7 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		for _, w := range warnings {
-			check(w.Place, w.Message)
+			check(w.Position, w.Message)
 		}
 		var faults config.Faults
 		if err != nil && !errors.As(err, &faults) {
@@ -49,7 +49,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		last := 0
 		for _, fault := range faults {
-			check(fault.Place, fault.Message)
+			check(fault.Position, fault.Message)
 			if fault.Source == "gate.yaml" {
 				if fault.Line < last {
 					t.Errorf("out of order: %v", fault)

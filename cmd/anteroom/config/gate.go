@@ -27,23 +27,23 @@ func (v *value) checkGate(c *Config) {
 	v.doubt(slices.ContainsFunc(c.TrustedProxies, everybody), "trusted_proxies", "every visitor is believed, whatever address they claim to have")
 	v.stateDir(c)
 	// A key that one gate made for itself opens no other's tickets.
-	v.refuse(v.fine("store", "cookie.keys", "cookie.keys_file") && c.Store != "memory" && len(c.Cookie.Keys) == 0, "store",
+	v.refuse(v.valid("store", "cookie.keys", "cookie.keys_file") && c.Store != "memory" && len(c.Cookie.Keys) == 0, "store",
 		"gates that share a store need the same keys: set cookie.keys or cookie.keys_file")
 }
 
 // addresses checks the two addresses and the origin against each other, and the admin API's against its token.
 func (v *value) addresses(c *Config) {
-	if v.fine("listen", "admin") && listen.Clash(c.Listen, c.Admin) {
+	if v.valid("listen", "admin") && listen.Clash(c.Listen, c.Admin) {
 		v.fault(v.where("admin", "listen"), "listen and admin cannot share the address: %s and %s", show(c.Listen), show(c.Admin))
 	}
-	v.refuse(v.fine("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "", "admin",
+	v.refuse(v.valid("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "", "admin",
 		"%s can be reached from other machines: that needs admin_token or admin_token_file", show(c.Admin))
 	v.circle(v, c.Origin, c.Listen)
 }
 
 // circle checks the origin of the gate or of a room against the address of the gate.
 func (v *value) circle(root *value, origin, address string) {
-	v.refuse(v.fine("origin") && root.fine("listen") && listen.Reaches(origin, address), "origin",
+	v.refuse(v.valid("origin") && root.valid("listen") && listen.Reaches(origin, address), "origin",
 		"is the address that this gate listens on: requests would go round in circles")
 }
 
@@ -53,7 +53,7 @@ func (v *value) token(c *Config) {
 	if name == "admin_token_file" {
 		c.AdminToken = v.get(name).tokenIn(c.AdminTokenFile)
 	}
-	v.doubt(c.AdminToken != "" && len(c.AdminToken) < 16 && v.fine("admin_token", "admin_token_file"), name,
+	v.doubt(c.AdminToken != "" && len(c.AdminToken) < 16 && v.valid("admin_token", "admin_token_file"), name,
 		"the token is short: with fewer than 16 characters it can be guessed")
 }
 
@@ -84,7 +84,7 @@ func (v *value) secrets(name, path string, f form) []string {
 			continue
 		}
 		if _, problem := f.check(v.loader, line, fromFile); problem != "" {
-			v.fault(Place{Source: path, Line: i + 1, Col: 1, Key: v.pathOf(name)}, "%s", problem)
+			v.fault(Position{Source: path, Line: i + 1, Col: 1, Key: v.pathOf(name)}, "%s", problem)
 		}
 		secrets = append(secrets, line)
 	}
@@ -99,7 +99,7 @@ func (v *value) certificates(t *TLS) {
 	for i, in := range v.itemsOf("tls.certificates") {
 		in.required("cert", "a certificate and its key go together")
 		in.required("key", "a certificate and its key go together")
-		if in.isGiven("cert") && in.isGiven("key") && in.fine("cert", "key") {
+		if in.isGiven("cert") && in.isGiven("key") && in.valid("cert", "key") {
 			in.pair(t.Certificates[i])
 		}
 	}
@@ -111,10 +111,10 @@ func (v *value) certificate(t *TLS) {
 	switch cert, key := v.get("tls.cert"), v.get("tls.key"); {
 	case cert == nil && key == nil:
 	case cert == nil:
-		v.fault(Place{Source: key.Source}, "goes together with --tls-cert")
+		v.fault(Position{Source: key.Source}, "goes together with --tls-cert")
 	case key == nil:
-		v.fault(Place{Source: cert.Source}, "goes together with --tls-key")
-	case v.fine("tls.cert", "tls.key"):
+		v.fault(Position{Source: cert.Source}, "goes together with --tls-key")
+	case v.valid("tls.cert", "tls.key"):
 		t.Certificates = []Certificate{{Cert: t.Cert, Key: t.Key}}
 		cert.pair(t.Certificates[0])
 	}
@@ -134,7 +134,7 @@ func (v *value) pair(c Certificate) {
 
 // stateDir chooses the state directory where none is given, as Config.StateDir says.
 func (v *value) stateDir(c *Config) {
-	if c.StateDir != "" || !v.fine("state_dir", "listen") {
+	if c.StateDir != "" || !v.valid("state_dir", "listen") {
 		return
 	}
 	// systemd lists several directories with colons between them.

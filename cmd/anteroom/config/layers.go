@@ -52,18 +52,18 @@ func BindFlags(flags *pflag.FlagSet) {
 // that is not set.
 func (v *value) layers(k *Key, inFile *yaml.Node) []*value {
 	var values []*value
-	add := func(p Place, n *yaml.Node, l layer) {
+	add := func(p Position, n *yaml.Node, l layer) {
 		p.Key = v.pathOf(k.Field.Name)
-		values = append(values, v.note(&value{Place: p, of: k, node: n, layer: l, outer: v.outer}))
+		values = append(values, v.note(&value{Position: p, of: k, node: n, layer: l, overridable: v.overridable}))
 	}
 	if inFile != nil {
 		add(v.in(inFile, ""), resolve(inFile), fromFile)
 	}
-	if text := v.env(k.Env); v.outer && text != "" {
-		add(Place{Source: k.Env}, k.outerNode(text), fromEnv)
+	if text := v.env(k.Env); v.overridable && text != "" {
+		add(Position{Source: k.Env}, k.overrideNode(text), fromEnv)
 	}
-	if flag := v.flag(k.Flag); v.outer && flag != nil {
-		add(Place{Source: "--" + k.Flag}, k.outerNode(flag.Value.String()), fromFlag)
+	if flag := v.flag(k.Flag); v.overridable && flag != nil {
+		add(Position{Source: "--" + k.Flag}, k.overrideNode(flag.Value.String()), fromFlag)
 	}
 	return values
 }
@@ -79,8 +79,8 @@ func (d *loader) flag(name string) *pflag.Flag {
 	return nil
 }
 
-// outerNode is the text of a variable or a flag as a node; that of a list is taken apart at its commas.
-func (k *Key) outerNode(text string) *yaml.Node {
+// overrideNode is the text of a variable or a flag as a node; that of a list is taken apart at its commas.
+func (k *Key) overrideNode(text string) *yaml.Node {
 	if k.item == nil {
 		return textNode(text)
 	}
@@ -104,7 +104,7 @@ func (d *loader) mistyped() {
 	for _, name := range d.EnvNames {
 		i := slices.IndexFunc(names, func(known string) bool { return spelling.Distance(name, known) <= 2 })
 		if i >= 0 && strings.HasPrefix(name, "ANTEROOM_") && !slices.Contains(names, name) {
-			d.warn(Place{Source: name}, "no setting has this name (did you mean %s?)", names[i])
+			d.warn(Position{Source: name}, "no setting has this name (did you mean %s?)", names[i])
 		}
 	}
 }

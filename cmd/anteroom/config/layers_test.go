@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"net/netip"
 	"testing"
 	"time"
@@ -87,6 +88,36 @@ func TestFaultsOfFlagsAndVariablesAreInTheSameList(t *testing.T) {
 		`--trusted-proxies: "b" is not a network such as 10.0.0.0/8 or 2001:db8::/32`,
 		`--total-active-users: "012" is not a whole number in plain digits (did you mean 12?)`,
 		`--refresh-jitter: "2" is out of bounds: from 0 to 0.5`,
+	}, faults)
+}
+
+func TestTwoItemsOfAVariableThatAreWrongInOneWayAreOneLine(t *testing.T) {
+	_, _, faults := setup{
+		file: minimal,
+		env:  map[string]string{"ANTEROOM_COOKIE_KEYS": "[revoke, revoke]", "ANTEROOM_TRUSTED_PROXIES": "a,b,a"},
+		tweak: func(o *config.Options) {
+			o.CheckKey = func(string) error { return errors.New("cut short") }
+		},
+	}.load(t)
+	assert.Equal(t, []string{
+		`ANTEROOM_TRUSTED_PROXIES: "a" is not a network such as 10.0.0.0/8 or 2001:db8::/32`,
+		`ANTEROOM_TRUSTED_PROXIES: "b" is not a network such as 10.0.0.0/8 or 2001:db8::/32`,
+		`ANTEROOM_COOKIE_KEYS: not a cookie key: cut short`,
+	}, faults)
+}
+
+func TestFaultsOfVariablesAndOfFlagsAreInTheOrderOfTheKeys(t *testing.T) {
+	_, _, faults := setup{
+		file: minimal,
+		env:  map[string]string{"ANTEROOM_PACING": "evn", "ANTEROOM_TLS_CERT": "a.pem"},
+		args: []string{"--refresh-jitter=2", "--admin=:9090", "--line-dropout=2s"},
+	}.load(t)
+	assert.Equal(t, []string{
+		`ANTEROOM_TLS_CERT: goes together with --tls-key`,
+		`ANTEROOM_PACING: "evn" is not one of auto, minute, even, random (did you mean "even"?)`,
+		`--admin: ":9090" can be reached from other machines: that needs admin_token or admin_token_file`,
+		`--refresh-jitter: "2" is out of bounds: from 0 to 0.5`,
+		`--line-dropout: 2s is too short: longer than a refresh interval, which is 20s, with some to spare for the way`,
 	}, faults)
 }
 

@@ -34,7 +34,7 @@ type Options struct {
 
 // TemplateFault is one thing that is wrong with a custom page.
 type TemplateFault struct {
-	// Line and Col count from 1; 0 where the place is not known.
+	// Line and Col count from 1; 0 where the position is not known.
 	Line, Col int
 	// Message says what is wrong.
 	Message string
@@ -45,7 +45,7 @@ type TemplateFault struct {
 func Load(o Options) (*Config, []Warning, error) {
 	d := &loader{Options: o, given: map[string]*value{}}
 	c := &Config{}
-	top := d.note(&value{Place: Place{Source: o.File}, of: topKey, node: &yaml.Node{Kind: yaml.MappingNode}, outer: true})
+	top := d.note(&value{Position: Position{Source: o.File}, of: topKey, node: &yaml.Node{Kind: yaml.MappingNode}, overridable: true})
 	if o.File != "" {
 		top.readFile()
 	}
@@ -70,7 +70,7 @@ func (v *value) readFile() {
 	}
 	n, at, problem := parse(src)
 	if problem != "" {
-		v.fault(Place{Source: v.File, Line: at.Line, Col: at.Column}, "%s", problem)
+		v.fault(Position{Source: v.File, Line: at.Line, Col: at.Column}, "%s", problem)
 		return
 	}
 	v.node, v.layer, v.Line, v.Col = n, fromFile, at.Line, at.Column

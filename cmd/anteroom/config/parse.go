@@ -43,7 +43,7 @@ func parse(src []byte) (n *yaml.Node, at yaml.Mark, problem string) {
 
 func markOf(n *yaml.Node) yaml.Mark { return yaml.Mark{Line: n.Line, Column: n.Column} }
 
-// syntaxProblem places an error of the YAML parser. An anchor's name is not repeated: it may be a secret that lacks its quotes.
+// syntaxProblem says where an error of the YAML parser is, and what it is. An anchor's name is not repeated: it may be a secret that lacks its quotes.
 func syntaxProblem(src []byte, err error) (at yaml.Mark, problem string) {
 	load := &yaml.LoadError{Message: "cannot be parsed"}
 	errors.As(err, &load)

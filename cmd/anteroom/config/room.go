@@ -20,7 +20,7 @@ type room struct {
 // placedRoute is a route and where it was written.
 type placedRoute struct {
 	Route
-	Place
+	Position
 }
 
 // describesRoom says whether variables and flags describe the room that the file does not have: always where there is no file.
@@ -29,7 +29,7 @@ func (v *value) describesRoom() bool { return v.Line == 0 || len(v.outsideOfRoom
 // outsideOfRoom is what variables and flags say of a room.
 func (d *loader) outsideOfRoom() []*value {
 	var values []*value
-	room := &value{loader: d, outer: true}
+	room := &value{loader: d, overridable: true}
 	for _, k := range roomKey.settings() {
 		values = append(values, room.layers(k, nil)...)
 	}
@@ -46,11 +46,11 @@ func (v *value) checkRooms(c *Config) {
 	case listed.wrong:
 		return
 	case len(listed.node.Content) == 0:
-		v.fault(listed.Place, "the list is empty: a gate needs a room")
+		v.fault(listed.Position, "the list is empty: a gate needs a room")
 		return
 	case len(listed.node.Content) > 1:
 		for _, outside := range v.outsideOfRoom() {
-			v.fault(Place{Source: outside.Source}, "is about one room, and %s has %d: set %s there", v.File, len(listed.node.Content), outside.of.Name)
+			v.fault(Position{Source: outside.Source}, "is about one room, and %s has %d: set %s there", v.File, len(listed.node.Content), outside.of.Name)
 		}
 	}
 	var rooms []*room
@@ -75,7 +75,7 @@ func (r *room) check(root *value, c *Config) {
 	}
 	r.required("total_active_users", "how many visitors may be active at once")
 	r.required("new_users_per_minute", "how many visitors may be admitted in a minute")
-	if r.fine("host", "path") {
+	if r.valid("host", "path") {
 		r.routes = append(r.routes, placedRoute{Route{Host: r.Host, Path: r.Path}, r.where("path", "host")})
 	}
 	r.additional()
@@ -97,7 +97,7 @@ func (r *room) origin(root *value, c *Config) {
 	given := root.get("origin")
 	if given != nil && given.layer > fromFile && r.isGiven("origin") {
 		if len(root.get("rooms").items) > 1 {
-			r.warn(given.Place, "the room %q keeps the origin that the file gives it", r.Name)
+			r.warn(given.Position, "the room %q keeps the origin that the file gives it", r.Name)
 		} else {
 			r.Origin, r.given[r.pathOf("origin")] = c.Origin, given
 		}
@@ -108,7 +108,7 @@ func (r *room) origin(root *value, c *Config) {
 	case given != nil:
 		r.Origin = c.Origin
 	case r.Line == 0:
-		r.fault(Place{Source: "--origin"}, "is required: where accepted visitors go")
+		r.fault(Position{Source: "--origin"}, "is required: where accepted visitors go")
 	default:
 		r.fault(r.where("origin"), "is required: here, or at the top of the file for all rooms")
 	}
@@ -124,7 +124,7 @@ func braces(path string) string {
 
 // family checks what is said of a room for each value against its path.
 func (r *room) family() {
-	if !r.fine("path") || braces(r.Path) != "" {
+	if !r.valid("path") || braces(r.Path) != "" {
 		return
 	}
 	for _, name := range []string{"max_rooms", "room_idle"} {
@@ -137,14 +137,14 @@ func (r *room) additional() {
 	for i, s := range r.itemsOf("additional_routes") {
 		extra := r.AdditionalRoutes[i]
 		if !s.isGiven("host", "path") {
-			s.fault(s.Place, "has neither host nor path")
+			s.fault(s.Position, "has neither host nor path")
 			continue
 		}
-		if r.fine("path") && s.fine("path") {
+		if r.valid("path") && s.valid("path") {
 			s.sameBraces(extra.Path, r.Path)
 		}
-		if s.fine("host", "path") {
-			r.routes = append(r.routes, placedRoute{extra, s.Place})
+		if s.valid("host", "path") {
+			r.routes = append(r.routes, placedRoute{extra, s.Position})
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (v *value) rule(rule Rule) {
 	conditions := slices.DeleteFunc(ruleKey.child("match").names(), func(name string) bool { return !v.isGiven("match." + name) })
 	for _, f := range route.CheckRules([]route.Rule{rule.ForGate()}) {
 		switch found := v.get(f.Key); {
-		case found == nil && f.Key != "action", f.Key == "match" && len(conditions) > 0, !v.fine(f.Key):
+		case found == nil && f.Key != "action", f.Key == "match" && len(conditions) > 0, !v.valid(f.Key):
 			// It was reported, or nothing was said.
 		case f.Value != "":
 			found.problem(f.Problem)
@@ -187,7 +187,7 @@ func (v *value) match(m Match, conditions int) {
 
 // limits warns of numbers and switches that are hardly meant.
 func (r *room) limits() {
-	limited := r.isGiven("total_active_users") && r.fine("total_active_users", "new_users_per_minute", "session_duration", "occupancy")
+	limited := r.isGiven("total_active_users") && r.valid("total_active_users", "new_users_per_minute", "session_duration", "occupancy")
 	long := r.SessionDuration > time.Minute && r.Occupancy == queue.BySession
 	r.doubt(limited && long && r.NewUsersPerMinute > r.TotalActiveUsers, "new_users_per_minute",
 		"%d is more than total_active_users, which is %d: only short sessions make sense of it", r.NewUsersPerMinute, r.TotalActiveUsers)
@@ -201,7 +201,7 @@ func (r *room) together() {
 		settings.Method = queue.Line // what is said of a line has to be right for when the room has one
 	}
 	for _, f := range settings.Misfits() {
-		if !r.fine(f.Name, "refresh_interval") {
+		if !r.valid(f.Name, "refresh_interval") {
 			continue
 		}
 		p := r.where(f.Name, "refresh_interval")
@@ -213,7 +213,7 @@ func (r *room) together() {
 // cookie checks the cookie's attributes against each other.
 func (r *room) cookie(root *value) {
 	const sameSite, secure = "cookie_attributes.samesite", "cookie_attributes.secure"
-	anywhere := r.fine(sameSite, secure) && r.CookieAttributes.SameSite == "none"
+	anywhere := r.valid(sameSite, secure) && r.CookieAttributes.SameSite == "none"
 	https := root.isGiven("tls.certificates", "tls.cert", "trusted_proxies")
 	r.refuse(anywhere && r.CookieAttributes.Secure == "never", secure, "never does not go with samesite none: browsers refuse such a cookie")
 	r.doubt(anywhere && r.CookieAttributes.Secure == "auto" && !https, sameSite,
@@ -224,7 +224,7 @@ func (r *room) cookie(root *value) {
 func (r *room) domain() {
 	const domain = "cookie_attributes.domain"
 	own := r.CookieAttributes.Domain
-	if !r.fine(domain) || own == "" {
+	if !r.valid(domain) || own == "" {
 		return
 	}
 	for _, guarded := range r.routes {
@@ -252,7 +252,7 @@ func (r *room) template() {
 	}
 	for _, f := range r.CheckTemplate(r.Template, src) {
 		if f.Line > 0 {
-			r.fault(Place{Source: r.Template, Line: f.Line, Col: max(f.Col, 1), Key: r.pathOf("template")}, "%s", f.Message)
+			r.fault(Position{Source: r.Template, Line: f.Line, Col: max(f.Col, 1), Key: r.pathOf("template")}, "%s", f.Message)
 		} else {
 			r.fault(r.where("template"), "%s: %s", r.Template, f.Message)
 		}

@@ -16,7 +16,7 @@ const (
 // subject settles how the room's visitors are named.
 func (v *value) subject(root *value, c *Config, named *Subject) {
 	t := &named.Token
-	v.doubt(named.Header != "" && root.fine("trusted_proxies") && len(c.TrustedProxies) == 0, "subject.header",
+	v.doubt(named.Header != "" && root.valid("trusted_proxies") && len(c.TrustedProxies) == 0, "subject.header",
 		"is believed from trusted_proxies only, and there are none")
 	place := cmp.Or(v.either(tokenHeader, tokenCookie), tokenHeader)
 	if place == tokenCookie {
@@ -28,9 +28,9 @@ func (v *value) subject(root *value, c *Config, named *Subject) {
 	v.tokenKeys(t)
 	switch placed := t.Header != "" || t.Cookie != ""; {
 	case placed && len(keys) == 0:
-		v.refuse(v.fine(tokenKeys, tokenKeysFile, tokenPublic), place, "a token needs a key: set subject.token.keys, keys_file or public_keys_file")
+		v.refuse(v.valid(tokenKeys, tokenKeysFile, tokenPublic), place, "a token needs a key: set subject.token.keys, keys_file or public_keys_file")
 	case !placed && len(keys) > 0:
-		v.refuse(v.fine(tokenHeader, tokenCookie), keys[0], "there is no token: set subject.token.header or subject.token.cookie")
+		v.refuse(v.valid(tokenHeader, tokenCookie), keys[0], "there is no token: set subject.token.header or subject.token.cookie")
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 // unique compares the rooms' names, their cookies, and all of their routes as requests are compared.
 func (v *value) unique(rooms []*room) {
-	names, cookies, routes := map[string]Place{}, map[string]*room{}, map[string]Place{}
+	names, cookies, routes := map[string]Position{}, map[string]*room{}, map[string]Position{}
 	for _, r := range rooms {
 		if first, taken := claim(names, r.Name, r.where("name")); taken {
 			v.fault(r.where("name"), "%s is the name of another room already, %s", show(r.Name), onLine(first))
@@ -19,8 +19,8 @@ func (v *value) unique(rooms []*room) {
 		}
 		for _, guarded := range r.routes {
 			canonical := guarded.ForGate().String()
-			if first, taken := claim(routes, canonical, guarded.Place); taken {
-				v.fault(guarded.Place, "%s is guarded already, %s", describeRoute(canonical), onLine(first))
+			if first, taken := claim(routes, canonical, guarded.Position); taken {
+				v.fault(guarded.Position, "%s is guarded already, %s", describeRoute(canonical), onLine(first))
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func (r *room) cookieEnd() (end, key string) {
 }
 
 // onLine points at the first of two that clash.
-func onLine(p Place) string {
+func onLine(p Position) string {
 	if p.Line == 0 {
 		return "by " + p.Source
 	}

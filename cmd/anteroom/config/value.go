@@ -24,17 +24,17 @@ const (
 // value is what was written for a key or as an item of a list, and where. One that is a mapping can be asked about the keys in it.
 type value struct {
 	*loader
-	Place
-	of     *Key       // the key that it is the value of; of an unknown key, the mapping that it is in
-	node   *yaml.Node // aliases resolved
-	layer  layer
-	outer  bool       // variables and flags may say more of what is in it
-	list   *value     // that it is an item of
-	items  []*value   // of a list, those that are mappings, in the order that the decoder gives them
-	copied *yaml.Node // nil if the decoder is to read nothing
-	number int        // counted from 1; the line of the copy
-	isKey  bool       // that nobody knows
-	wrong  bool       // and that was reported
+	Position
+	of          *Key       // the key that it is the value of; of an unknown key, the mapping that it is in
+	node        *yaml.Node // aliases resolved
+	layer       layer
+	overridable bool       // variables and flags may say more of what is in it
+	list        *value     // that it is an item of
+	items       []*value   // of a list, those that are mappings, in the order that the decoder gives them
+	copied      *yaml.Node // nil if the decoder is to read nothing
+	number      int        // counted from 1; the line of the copy
+	isKey       bool       // that nobody knows
+	wrong       bool       // and that was reported
 }
 
 // loader reads values and reports what is wrong with them.
@@ -55,9 +55,9 @@ func (d *loader) note(v *value) *value {
 	return v
 }
 
-// in is the place of a node in the configuration file.
-func (d *loader) in(n *yaml.Node, key string) Place {
-	return Place{Source: d.File, Line: n.Line, Col: n.Column, Key: key}
+// in is the position of a node in the configuration file.
+func (d *loader) in(n *yaml.Node, key string) Position {
+	return Position{Source: d.File, Line: n.Line, Col: n.Column, Key: key}
 }
 
 // decode has the library read a copy of all that was written. What it finds is reported, all at once: keys that nobody knows, and
@@ -74,7 +74,7 @@ func (d *loader) decode(n *yaml.Node, c *Config) {
 			}
 		}
 	case err != nil:
-		d.fault(Place{Source: d.File}, "cannot be read: %v", err)
+		d.fault(Position{Source: d.File}, "cannot be read: %v", err)
 	}
 }
 
@@ -84,19 +84,19 @@ func (v *value) unknown() {
 		return
 	}
 	name, known := v.node.Value, v.of.names()
-	meant := spelling.Nearest(name, known)
-	if meant != "" {
-		v.standFor(strings.TrimSuffix(v.Key, shownName(name)) + meant)
+	suggestion := spelling.Nearest(name, known)
+	if suggestion != "" {
+		v.standFor(strings.TrimSuffix(v.Key, shownName(name)) + suggestion)
 	}
 	switch {
 	case v.of == topKey && roomKey.child(name) != nil:
-		v.fault(v.Place, "unknown key here: it belongs to a room, below rooms")
+		v.fault(v.Position, "unknown key here: it belongs to a room, below rooms")
 	case v.of == roomKey && topKey.child(name) != nil:
-		v.fault(v.Place, "unknown key here: it belongs at the top of the file")
-	case meant != "":
-		v.fault(v.Place, "unknown key (did you mean %q?)", meant)
+		v.fault(v.Position, "unknown key here: it belongs at the top of the file")
+	case suggestion != "":
+		v.fault(v.Position, "unknown key (did you mean %q?)", suggestion)
 	default:
-		v.fault(v.Place, "unknown key; the keys here are %s", strings.Join(known, ", "))
+		v.fault(v.Position, "unknown key; the keys here are %s", strings.Join(known, ", "))
 	}
 }
 
@@ -144,7 +144,7 @@ func (v *value) reject(format string, args ...any) {
 	if v.list != nil && v.of.inner == nil {
 		v.list.wrong = true
 	}
-	v.fault(v.Place, format, args...)
+	v.fault(v.Position, format, args...)
 }
 
 // show quotes what was written, cut to a length that fits a line.
@@ -190,8 +190,8 @@ func (v *value) isGiven(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return v.get(name) != nil })
 }
 
-// fine says whether all of the keys are as they should be: given and right, or left to their defaults.
-func (v *value) fine(names ...string) bool {
+// valid says whether all of the keys are as they should be: given and right, or left to their defaults.
+func (v *value) valid(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return v.isGiven(name) && v.get(name).wrong })
 }
 
@@ -218,16 +218,16 @@ func (v *value) either(a, b string) string {
 }
 
 // where is where the first of the keys that is given was given, or else where the first could have been.
-func (v *value) where(names ...string) Place {
+func (v *value) where(names ...string) Position {
 	for _, name := range names {
 		if found := v.get(name); found != nil {
-			return found.Place
+			return found.Position
 		}
 	}
 	if v.Line == 0 {
-		return Place{Source: "--" + flagName(names[0]), Key: v.pathOf(names[0])}
+		return Position{Source: "--" + flagName(names[0]), Key: v.pathOf(names[0])}
 	}
-	return Place{Source: v.Source, Line: v.Line, Col: v.Col, Key: v.pathOf(names[0])}
+	return Position{Source: v.Source, Line: v.Line, Col: v.Col, Key: v.pathOf(names[0])}
 }
 
 // refuse reports a key if there is something wrong with what it says.
