@@ -27,9 +27,20 @@ type batch struct {
 	hurry  chan struct{} // a newcomer's claim is among them; nil where nothing gathers
 	claims []queue.Claim // guarded by the batcher's lock while they gather
 
-	done   chan struct{} // closed when there are the following
+	done   chan struct{} // closed when there are the following; nil until somebody waits for them
 	grants []queue.Grant
 	err    error
+
+	ownClaim [1]queue.Claim // space for the leader's, which is the only one as a rule
+	ownGrant [1]queue.Grant
+}
+
+// await has a batch close done at its end. The caller holds the batcher's lock.
+func (b *batch) await() *batch {
+	if b != nil && b.done == nil {
+		b.done = make(chan struct{})
+	}
+	return b
 }
 
 // errUnanswered means that the leader has gone without an answer.
@@ -56,11 +67,14 @@ func (q *batcher) join(c queue.Claim) (*batch, int) {
 	defer q.mu.Unlock()
 	b := q.gathering
 	if b == nil {
-		b = &batch{before: q.underWay, done: make(chan struct{})}
+		b = &batch{before: q.underWay.await()}
+		b.claims = b.ownClaim[:0]
 		if q.gather > 0 {
 			b.hurry = make(chan struct{}, 1)
 		}
 		q.gathering = b
+	} else {
+		b.await()
 	}
 	b.claims = append(b.claims, c)
 	if c.Newcomer() {
@@ -79,7 +93,7 @@ func (q *batcher) lead(ctx context.Context, now time.Time, b *batch) {
 	defer q.finish(b)
 	now = q.ready(now, b)
 	q.begin(b)
-	b.grants = make([]queue.Grant, len(b.claims))
+	b.grants = append(b.ownGrant[:0], make([]queue.Grant, len(b.claims))...)
 	b.err = q.call(context.WithoutCancel(ctx), now, b.claims, b.grants)
 }
 
@@ -118,5 +132,7 @@ func (q *batcher) finish(b *batch) {
 	} else { // the leader has gone before it began
 		q.gathering = nil
 	}
-	close(b.done)
+	if b.done != nil {
+		close(b.done)
+	}
 }
