@@ -252,7 +252,7 @@ func (x *exactLine) takesSeat(id queue.ID, at int) {
 	}
 	delete(x.ahead, id)
 	if x.settings.Occupancy == queue.BySession || x.entered[id] == x.now {
-		x.seated[id] = max(x.seated[id], x.now.Add(x.room.SessionLasts()))
+		x.seated[id] = max(x.seated[id], x.now.Add(x.room.Settings().SessionLasts(0)))
 	}
 	active := 0
 	for _, until := range x.seated {

@@ -177,9 +177,6 @@ func (r *Room) Suspended() bool { return r.conditions.rules.Load().Suspended }
 // Occupancy is what keeps a visitor in the room.
 func (r *Room) Occupancy() queue.Occupancy { return r.conditions.rules.Load().Occupancy }
 
-// SessionLasts is how long a session outlives what renews it.
-func (r *Room) SessionLasts() time.Duration { return r.conditions.rules.Load().sessionLasts() }
-
 // Pause stops admissions, or lets them go on, without touching the settings:
 // for a time in which the origin does not answer.
 func (r *Room) Pause(paused bool) { r.conditions.paused.Store(paused) }
