@@ -27,6 +27,8 @@ type Settings struct {
 	Bucket                time.Duration `yaml:"bucket" default:"1m" min:"1s" max:"24h" live:"no" usage:"what arrival times are rounded down to"`
 	Pacing                Pacing        `yaml:"pacing" default:"auto" usage:"when a minute's allowance is released"`
 	QueueTicketTTL        time.Duration `yaml:"queue_ticket_ttl" default:"5m" min:"1s" max:"24h" usage:"time a place can be left and come back to"`
+	ConfirmWithin         time.Duration `yaml:"confirm_within" default:"1m" min:"0s" max:"24h" usage:"time in which the ticket of a newcomer who was let in at once has to come back (0s: a whole session)"`
+	ClaimWithin           time.Duration `yaml:"claim_within" default:"0s" min:"0s" max:"24h" usage:"time for which the slot of a visitor whose page is hidden is kept until they look (0s: the session starts at once)"`
 	LineDropout           time.Duration `yaml:"line_dropout" min:"1s" max:"24h" usage:"time without a check-in after which a place in an exact line is lost (default: three intervals, at least 60s)"`
 	Occupancy             Occupancy     `yaml:"occupancy" default:"session" live:"no" usage:"what keeps a visitor in the room"`
 	// LineGrace has a least value because nodes that share a store need time to report that an occupant is back.
@@ -51,12 +53,12 @@ var settings, byName = func() ([]setting.Field, map[string]*setting.Field) {
 // Setting returns the field of Settings that has the name; nil if there is none.
 func Setting(name string) *setting.Field { return byName[name] }
 
-// WithDefaults returns s with its zero durations set to their defaults. In other fields a zero means something: their defaults are for
-// files that leave the setting out. So a duration whose default is not 0 has a min above 0.
+// WithDefaults returns s with its zero durations set to their defaults, as far as they may not be 0. In other fields a zero means
+// something: their defaults are for files that leave the setting out.
 func (s Settings) WithDefaults() Settings {
 	v := reflect.ValueOf(&s).Elem()
 	for i := range settings {
-		if f := &settings[i]; f.Type == reflect.TypeFor[time.Duration]() && f.Of(v).IsZero() {
+		if f := &settings[i]; f.Type == reflect.TypeFor[time.Duration]() && f.Of(v).IsZero() && f.Min != "0s" {
 			f.SetDefault(v)
 			if f.Name == "queue_ticket_ttl" {
 				s.QueueTicketTTL = max(s.QueueTicketTTL, 2*s.RefreshInterval)
@@ -204,6 +206,15 @@ func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 		return s.SessionDuration
 	}
 	return max(s.LineGrace-slack, s.LineGrace/3)
+}
+
+// Lease is how long a session lasts that is given for a lease, until a request that brings its ticket makes it a whole one. Where
+// connections keep visitors in, LineGrace does for it.
+func (s *Settings) Lease(lease, slack time.Duration) time.Duration {
+	if lease == 0 || s.Occupancy == ByConnection {
+		return s.SessionLasts(slack)
+	}
+	return min(lease, s.SessionLasts(slack))
 }
 
 // FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its admission.

@@ -119,10 +119,18 @@ type Claim struct {
 	// away.
 	Renew bool
 
+	// Lease has a session that is granted last only so long, or as long as any if that is
+	// less. A report of the session makes it a whole one, and so does a later claim of the
+	// id without a Lease. 0 is for a whole session.
+	Lease time.Duration
+
 	// These are from the ticket of a waiting claimant. An admission after ArrivedAt has
-	// used their place.
+	// used their place. AcceptedAt is that of a claimant who has gone back to their place
+	// from a session that was given for a Lease; 0 for others. That admission, and any
+	// before it, has not used the place.
 	ArrivedAt   Instant
 	LastCheckIn Instant
+	AcceptedAt  Instant
 
 	// Of a room with an exact line. Each claim is a check-in there: the store finds the
 	// claimant in line by their id, or the claimant joins.
@@ -135,6 +143,14 @@ type Claim struct {
 
 // LineReturn is how long a place in an exact line is kept after a goodbye.
 const LineReturn = 3 * time.Second
+
+// PlaceUsedBy reports whether an admission at that moment has used the claimant's place.
+func (c Claim) PlaceUsedBy(admitted Instant) bool {
+	return admitted >= c.ArrivedAt && admitted > c.AcceptedAt
+}
+
+// GoesBack reports whether the claimant goes back to their place with this claim.
+func (c Claim) GoesBack() bool { return c.AcceptedAt != 0 && c.LastCheckIn <= c.AcceptedAt }
 
 // Newcomer reports whether the claimant has everyone present ahead.
 func (c Claim) Newcomer() bool { return c.Cell == Cell{} }
@@ -157,7 +173,7 @@ type Grant struct {
 	Verdict    Verdict
 	AcceptedAt Instant
 	Expires    Instant
-	Place      Place // of a claimant who is Refused and waits in an exact line
+	Place      Place // of a claimant who is Refused and waits in an exact line; for a Lease also the number that a Granted one had there
 }
 
 // Status is the state of a room by its store.

@@ -221,6 +221,9 @@ func (b *both) roll() {
 func (b *both) claim() queue.Claim {
 	one := func(in int, what string) bool { return rapid.IntRange(1, in).Draw(b.T, what) == 1 }
 	c := queue.Claim{ID: b.visitor(), HeldOnly: one(10, "held only"), NoSlot: one(8, "no slot"), NoPlace: one(8, "no place"), Raise: one(3, "raise"), Renew: one(4, "renew")}
+	if one(3, "for a lease") {
+		c.Lease = time.Duration(rapid.IntRange(1, 60).Draw(b.T, "lease")) * time.Second
+	}
 	if one(3, "has a priority") {
 		c.Priority = b.priority()
 	}
@@ -231,6 +234,9 @@ func (b *both) claim() queue.Claim {
 		c.LastCheckIn = b.now.Add(-b.past(90 * time.Second))
 		c.ArrivedAt = c.LastCheckIn.Add(-b.past(2 * time.Minute))
 		c.Due = b.now.Add(time.Duration(rapid.IntRange(0, 8).Draw(b.T, "due")) * 5 * time.Second)
+		if one(4, "was let in") {
+			c.AcceptedAt = c.LastCheckIn.Add(b.past(10*time.Second) - 5*time.Second)
+		}
 		c.Number = uint64(max(0, rapid.IntRange(-10, 20).Draw(b.T, "number")))
 	}
 	return c

@@ -31,6 +31,7 @@ type rules struct {
 	Fleeting  bool   `json:"fleeting"` // the configuration is forgotten with the rest of the room
 	Duration  int64  `json:"duration"`
 	Lasts     int64  `json:"lasts"`   // how long a session lasts from its grant
+	Leases    bool   `json:"leases"`  // a session that is granted for a lease lasts only so long
 	Remember  int64  `json:"place"`   // how long the store remembers who was let in: longer than a place can be left and come back to
 	Dropout   int64  `json:"dropout"` // how long a place in an exact line lasts from a check-in
 	Back      int64  `json:"back"`    // how soon after a check-in a visitor who stays makes the next one
@@ -46,7 +47,7 @@ func rulesOf(c queue.Configuration, slack time.Duration) rules {
 	return rules{
 		Version: c.Version, Total: l.TotalActiveUsers, PerMinute: l.NewUsersPerMinute, Method: l.Method.String(), Pacing: l.PacingInForce().String(),
 		QueueAll: l.QueueAll, Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
-		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(),
+		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(), Leases: l.Lease(1, slack) == 1,
 		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
 	}
 }
