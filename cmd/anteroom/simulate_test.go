@@ -63,7 +63,7 @@ func TestSimulateWritesJSON(t *testing.T) {
 		"visitors": 200.0, "arrivals": "poisson", "over_seconds": 120.0, "spoofed": true, "total_active_users": 40.0,
 		"new_users_per_minute": 60.0, "session_duration_seconds": 60.0, "refresh_interval_seconds": 10.0, "refresh_jitter": .2,
 		"bucket_seconds": 30.0, "pacing": "even", "queue_ticket_ttl_seconds": 240.0, "browse_seconds": 30.0,
-		"give_up": .25, "patience_seconds": 120.0, "goodbye": .75, "bots": .05, "spammers": .1, "spam_rate": 5.0,
+		"give_up": .25, "patience_seconds": 120.0, "goodbye": .75, "bots": .05, "cookieless_per_second": 0.0, "confirm_within_seconds": 60.0, "spammers": .1, "spam_rate": 5.0,
 		"latency_seconds": .05, "nodes": 3.0, "sticky": true, "store_latency_seconds": .002, "node_deaths": 1.0, "store_failures": 1.0, "seed": 7.0,
 	}, got.Setup)
 }

@@ -1,6 +1,10 @@
 package room
 
-import "github.com/anteroom-gate/anteroom/queue"
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
 
 // settle answers the visitor of a claim by the store's verdict on it.
 func (v visit) settle(p *pending, g queue.Grant) Decision {
@@ -20,10 +24,10 @@ func (v visit) settle(p *pending, g queue.Grant) Decision {
 func (v visit) enter(p *pending, g queue.Grant) Decision {
 	v.learnOfSubject(p, g)
 	if p.claim.Newcomer() {
-		return v.accept(queue.Ticket{ID: p.claim.ID}, g)
+		return v.accept(queue.Ticket{ID: p.claim.ID}, g, p.claim.Lease)
 	}
 	// Another request of theirs finds the session where the place is used.
-	d := v.accept(p.ticket, g)
+	d := v.accept(p.ticket, g, p.claim.Lease)
 	v.presence.enter(v.at, v.rules, p.claim.ID)
 	return d
 }
@@ -119,9 +123,17 @@ func (v visit) reject() Decision {
 	return Decision{Outcome: Rejected, Drop: v.Ticket.State != queue.None}
 }
 
-// accept turns a grant into a ticket.
-func (v visit) accept(t queue.Ticket, g queue.Grant) Decision {
-	d := Decision{Outcome: Admitted, Issue: !v.Aside, Fresh: g.Verdict == queue.Granted || g.Verdict == queue.Beyond}
+// admitted is what becomes of the request of somebody who has a slot.
+func (v visit) admitted() Outcome {
+	if v.keepsSlot() {
+		return Kept
+	}
+	return Admitted
+}
+
+// accept turns a grant of a claim with a lease, or 0, into a ticket.
+func (v visit) accept(t queue.Ticket, g queue.Grant, lease time.Duration) Decision {
+	d := Decision{Outcome: v.admitted(), Issue: !v.Aside, Fresh: g.Verdict == queue.Granted || g.Verdict == queue.Beyond}
 	d.Ticket = queue.Ticket{State: queue.Accepted, ID: t.ID, LastCheckIn: v.at, AcceptedAt: g.AcceptedAt, Expires: g.Expires}
 	if d.Fresh && t.State == queue.Waiting {
 		d.Waited = v.at.Sub(t.ArrivedAt)
@@ -134,6 +146,9 @@ func (v visit) accept(t queue.Ticket, g queue.Grant) Decision {
 	default:
 		d.Ticket.Expires = v.rules.SessionEnd(g)
 		v.sessions.learn(v.at, t.ID, d.Ticket.Expires)
+		if g.Verdict == queue.Granted && v.rules.Lease(lease, 0) < v.rules.SessionLasts(0) {
+			d.Ticket = leased(d.Ticket, t, g)
+		}
 	}
 	return d
 }
@@ -150,7 +165,7 @@ func (v visit) enterAgain() (Decision, bool) {
 
 // acceptUntil lets a visitor in whose session lasts.
 func (v visit) acceptUntil(t queue.Ticket, end queue.Instant) Decision {
-	return v.accept(t, queue.Grant{Verdict: queue.Held, AcceptedAt: v.at, Expires: end})
+	return v.accept(t, queue.Grant{Verdict: queue.Held, AcceptedAt: v.at, Expires: end}, 0)
 }
 
 // stay lets an accepted visitor pass if their ticket or session lasts. Their ticket is
@@ -164,16 +179,22 @@ func (v visit) stay() (Decision, bool) {
 	switch {
 	case end <= v.at:
 		return Decision{}, false
-	case t.Uncounted:
+	case t.Uncounted || v.keepsSlot():
 	case v.rules.Renews():
 		end = v.sessions.renew(v.at, v.rules, t.ID)
-		issue = issue || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
+		issue = issue || t.Leased || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
+	case t.Leased:
+		end, issue = max(end, t.AcceptedAt.Add(v.rules.SessionDuration)), true
+		v.sessions.add(v.at, t.ID, end)
 	case !issue:
 		v.sessions.add(v.at, t.ID, end)
 	}
-	d := Decision{Outcome: Admitted, Ticket: *t, Issue: issue}
+	d := Decision{Outcome: v.admitted(), Ticket: *t, Issue: issue}
 	if issue {
 		d.Ticket.LastCheckIn, d.Ticket.Expires = v.at, end
+		if !v.keepsSlot() {
+			d.Ticket = confirmed(d.Ticket)
+		}
 	}
 	return d, true
 }

@@ -15,6 +15,7 @@ const (
 	Admitted                // the visitor is in
 	Rejected                // the room takes nobody, and no place in line either
 	Busy                    // the visitor would have to wait, and this request cannot
+	Kept                    // the visitor has a slot until Ticket.Expires; they have to come by then with a request that is not Hidden
 )
 
 // Request is a visitor at the door.
@@ -22,7 +23,8 @@ type Request struct {
 	Ticket queue.Ticket // what they brought; the zero Ticket for nothing that is trusted
 
 	// Hidden says that their page is in a background tab, which browsers slow
-	// down to about a check-in a minute: they are counted that long.
+	// down to about a check-in a minute: they are counted that long. In a room with
+	// ClaimWithin it begins and renews no session: the slot is Kept.
 	Hidden bool
 
 	// NoWait says that the request cannot be held back, as a form that is being
@@ -37,6 +39,10 @@ type Request struct {
 	// Returned says that somebody has said goodbye for them, maybe at another node, and
 	// they are here all the same: they are counted at this node, if at none.
 	Returned bool
+
+	// Provisional says that whoever sent the request may never come again, whatever they
+	// have brought. If they are let in, their session is given for a lease.
+	Provisional bool
 
 	// Aside says that the request asks how its visitor stands, and does not go to the
 	// origin. It may let them in. If they are in already, it neither renews their

@@ -25,8 +25,11 @@ func newRules(c queue.Configuration, slack time.Duration) *rules {
 }
 
 // placeOver reports whether the visitor of a waiting ticket cannot come back to their place
-// any more.
+// any more. Of a visitor who goes back, only the time of their session counts: see goBack.
 func (r *rules) placeOver(t *queue.Ticket, at queue.Instant) bool {
+	if t.GoesBack() {
+		return false
+	}
 	return t.LastCheckIn <= r.configuration.Places.Since || r.PlaceEnds(t) <= at
 }
 

@@ -136,7 +136,7 @@ func (p *presence) subjectTicket(at queue.Instant, rules *rules, id queue.ID, br
 	if brought.ID != id || brought.State == queue.None || brought.LastCheckIn > at.Add(skew) {
 		brought = queue.Ticket{}
 	}
-	if brought.State == queue.Waiting && (brought.ArrivedAt <= s.subjects[id].admitted || rules.placeOver(&brought, at)) {
+	if brought.State == queue.Waiting && (brought.AcceptedAt == 0 && brought.ArrivedAt <= s.subjects[id].admitted || rules.placeOver(&brought, at)) {
 		brought = queue.Ticket{}
 	}
 	place, ok := s.place(at, rules, id)

@@ -63,6 +63,9 @@ func (vs *visits) verdictOn(ctx context.Context, now time.Time, c queue.Claim) (
 // decideHere decides what needs no store, or says what to ask it.
 func (v visit) decideHere() (Decision, *pending) {
 	v.recognize()
+	if v.Ticket.Leased {
+		v.goBack()
+	}
 	if v.isSubject() {
 		return v.decideForSubject()
 	}
@@ -122,7 +125,7 @@ func (v visit) checkIn() (Decision, *pending) {
 		if d, ok := v.enterAgain(); ok {
 			return d, nil
 		}
-		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() {
+		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() && v.Ticket.AcceptedAt == 0 {
 			return v.join(v.newID(), queue.Place{}), nil
 		}
 		// The store knows, or it is known already that another place was used.
@@ -155,6 +158,8 @@ func (v visit) counting() counting {
 func (v visit) needsStore(f found) bool {
 	switch {
 	case v.rules.Method.HasExactLine():
+		return true
+	case v.Ticket.GoesBack():
 		return true
 	case f.result != counted || v.noEntry:
 		return false

@@ -9,7 +9,8 @@ import (
 
 // limits checks the room's limits as an origin would from its log: an id is
 // active from its first request that was let through until one session duration
-// after its last, and admitted whenever it was not active before.
+// after its last, or as long as its ticket says if that has not come back, and admitted
+// whenever it was not active before.
 type limits struct {
 	settings queue.Settings
 	active   map[queue.ID]queue.Instant // until when
@@ -27,10 +28,14 @@ func newLimits(s queue.Settings) limits {
 // letThrough notes a request of id that reached the origin. If the id is a new
 // one, it was admitted at the given moment, which may lie in the minute before
 // for an answer that was under way as that ended.
-func (l *limits) letThrough(now, admitted queue.Instant, id queue.ID) {
+func (l *limits) letThrough(now, admitted queue.Instant, t *queue.Ticket) {
 	l.expire(now)
+	id := t.ID
 	_, known := l.active[id]
-	if !known || !l.settings.DisableSessionRenewal {
+	switch {
+	case t.Leased:
+		l.active[id] = t.Expires
+	case !known || !l.settings.DisableSessionRenewal:
 		l.active[id] = now.Add(l.settings.SessionDuration)
 	}
 	if known {

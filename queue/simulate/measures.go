@@ -52,7 +52,7 @@ func (r *run) noteAnswer(n *node, d room.Decision) {
 		if d.Fresh {
 			admitted = d.Ticket.AcceptedAt
 		}
-		r.limits.letThrough(r.now, admitted, d.Ticket.ID)
+		r.limits.letThrough(r.now, admitted, &d.Ticket)
 	}
 }
 

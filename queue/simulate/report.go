@@ -26,6 +26,8 @@ type Setup struct {
 	Patience          float64  `json:"patience_seconds"`
 	Goodbye           float64  `json:"goodbye"`
 	Bots              float64  `json:"bots"`
+	Cookieless        float64  `json:"cookieless_per_second"`
+	ConfirmWithin     float64  `json:"confirm_within_seconds"`
 	Spammers          float64  `json:"spammers"`
 	SpamRate          int      `json:"spam_rate"`
 	Latency           float64  `json:"latency_seconds"`
@@ -47,7 +49,7 @@ func NewReport(c Config, results []*Result) *Report {
 		RefreshJitter: s.RefreshJitter, Bucket: s.Bucket.Seconds(), Pacing: s.Pacing.String(),
 		QueueTicketTTL: s.QueueTicketTTL.Seconds(), Browse: c.Browse.Seconds(),
 		GiveUp: c.GiveUp, Patience: c.Patience.Seconds(), Goodbye: c.Goodbye,
-		Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(),
+		Cookieless: c.Strays, ConfirmWithin: s.ConfirmWithin.Seconds(), Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(),
 		Nodes: c.Nodes, Sticky: c.Sticky, StoreLatency: c.StoreLatency.Seconds(),
 		NodeDeaths: c.NodeDeaths, StoreFailures: c.StoreFailures, Seed: c.Seed,
 	}}

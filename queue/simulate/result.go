@@ -44,6 +44,8 @@ type People struct {
 	Requests      int `json:"requests"`       // by all
 	BotRequests   int `json:"bot_requests"`   // by bots
 	BotAdmissions int `json:"bot_admissions"` // requests of bots that were let in
+	Strays        int `json:"strays"`         // requests of clients without cookies that ask once
+	StraysLetIn   int `json:"strays_let_in"`  // of those
 }
 
 // Percentiles are those of people's waits, by the nearest rank.
@@ -69,6 +71,7 @@ type Limits struct {
 // Slots says what was made of the slots while people waited.
 type Slots struct {
 	UsedShare   float64 `json:"used_share"`   // of the slot-time that could have been used
+	PeopleShare float64 `json:"people_share"` // of all slot-time that was used; the rest was held for strays
 	LapsedShare float64 `json:"lapsed_share"` // of the minutes' allowances, where those held people up
 
 	// How long a slot was open, with somebody waiting for it, until it was taken.
@@ -126,12 +129,16 @@ type Range struct {
 }
 
 func (r *run) result() *Result {
+	r.people.Strays, r.people.StraysLetIn = r.strays.requests, r.strays.admissions
 	res := &Result{
 		Method: r.settings.Method, People: r.people, LastedSeconds: r.now.Sub(start).Seconds(),
 		Wait: waitPercentiles(r.admissions), Limits: r.limits.result(), Slots: r.slots.result(),
 		Order: order(r.admissions), Admissions: r.admissions,
 		ToldAtFirst: r.promises.outcome.first.accuracy(r.settings.Method),
 		ToldLater:   r.promises.outcome.later.accuracy(r.settings.Method),
+	}
+	if r.slots.heldTime > 0 {
+		res.Slots.PeopleShare = 1 - min(1, r.strays.held.Seconds()/r.slots.heldTime)
 	}
 	res.Sharing = r.sharing()
 	res.Limits.OutOfTurn = r.turns.outOfTurn

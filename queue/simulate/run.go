@@ -23,6 +23,7 @@ type run struct {
 	now       queue.Instant
 	left      int     // people who are not through
 	due       []int32 // visitors who come at this moment
+	strays    strays
 
 	failed error // what no fault explains
 	warmed int   // keeps warm from being optimised away
@@ -52,7 +53,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			r.left++
 		}
 	}
-	r.measures = newMeasures(r)
+	r.measures, r.strays = newMeasures(r), newStrays(r)
 	if err := r.play(ctx); err != nil {
 		return nil, fmt.Errorf("simulating: %w", err)
 	}
@@ -81,6 +82,7 @@ func (r *run) play(ctx context.Context) error {
 			coming = coming[1:]
 		}
 		r.stepDue(ctx)
+		r.strays.come(ctx)
 	}
 	if r.Progress != nil {
 		r.Progress(total, total)
@@ -137,8 +139,13 @@ func (r *run) step(ctx context.Context, i int32) {
 
 // answered is what node n makes of a request of visitor i.
 func (r *run) answered(n *node, i int32, d room.Decision) {
-	v := &r.crowd[i]
 	r.noteAnswer(n, d)
+	if i == stray {
+		r.strays.note(d)
+		r.look()
+		return
+	}
+	v := &r.crowd[i]
 	switch {
 	case v.kind == bot:
 		r.noteBot(d)

@@ -79,6 +79,8 @@ func (t *table) people(c Config) {
 	count("lost their session while browsing", false, func(r *Result) int { return r.People.Interrupted })
 	count("requests of bots", c.Bots > 0, func(r *Result) int { return r.People.BotRequests })
 	count("… that were let in", c.Bots > 0, func(r *Result) int { return r.People.BotAdmissions })
+	count("requests without cookies besides", c.Strays > 0, func(r *Result) int { return r.People.Strays })
+	count("… that were let in", c.Strays > 0, func(r *Result) int { return r.People.StraysLetIn })
 	t.row("all through after", func(r *Result) string { return seconds(r.LastedSeconds) })
 }
 
@@ -113,6 +115,9 @@ func (t *table) limits(s queue.Settings) {
 func (t *table) slots() {
 	t.head("Slots while people waited")
 	t.row("slot-time used", func(r *Result) string { return share(r.Slots.UsedShare) })
+	if t.has(func(r *Result) bool { return r.People.Strays > 0 }) {
+		t.row("of all that was used, people's", func(r *Result) string { return share(r.Slots.PeopleShare) })
+	}
 	t.row("a minute's allowance left over", func(r *Result) string { return share(r.Slots.LapsedShare) })
 	t.row("idle until taken, 50 % at most", func(r *Result) string { return seconds(r.Slots.IdleP50) })
 	t.row("95 %", func(r *Result) string { return seconds(r.Slots.IdleP95) })
