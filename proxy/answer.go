@@ -32,7 +32,7 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	switch d.Outcome {
 	case queueroom.Admitted:
 		g.forward(w, r, v, d)
-	case queueroom.Queued:
+	case queueroom.Queued, queueroom.Kept:
 		g.queued(w, r, v, d)
 	case queueroom.Rejected:
 		g.rejected(w, r, v, d)
@@ -41,7 +41,7 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	}
 }
 
-// queued answers a visitor who waits.
+// queued answers a visitor who waits, or whose page does while a slot is kept for them.
 func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	h, own := w.Header(), make([]string, 2) // one allocation for two headers
 	if cookies := v.appendCookies(own[:0:1], r, &d); len(cookies) > 0 {

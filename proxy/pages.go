@@ -35,6 +35,7 @@ type pageKey struct {
 	bucket   queue.Instant // the visitor's, where it matters
 	language string        // "" for JSON
 	rejected bool
+	kept     bool            // a slot is kept for the visitor
 	shape    templates.Shape // of the visitor's place
 }
 
@@ -45,7 +46,10 @@ func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, langua
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
 		RefreshSeconds: int(queue.WholeSeconds(d.Ticket.RefreshInterval) / time.Second),
 	}
-	key := pageKey{language: language}
+	key := pageKey{language: language, kept: d.Outcome == queueroom.Kept}
+	if key.kept {
+		v.RefreshSeconds, v.ClaimUntil = int(queue.WholeSeconds(n.Settings.RefreshInterval)/time.Second), d.Ticket.Expires.Time()
+	}
 	switch method := n.Settings.Method; {
 	case method.OrdersBuckets():
 		key.bucket = n.BucketOf(d.Ticket.ArrivedAt)
@@ -142,6 +146,7 @@ func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Plac
 		UsersAheadKnown:      known,
 		UsersAhead:           ahead,
 		UsersQueued:          max(n.Waiting, ahead+1),
+		ClaimRequired:        key.kept,
 		Place:                place,
 	}
 	if key.bucket != 0 {

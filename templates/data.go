@@ -41,6 +41,9 @@ type Data struct {
 	// ArrivalBucket names the bucket that the visitors arrived in; fifo only.
 	ArrivalBucket string
 
+	// ClaimRequired says that a slot is kept for the visitors until they look at their page.
+	ClaimRequired bool
+
 	// Place is the visitor's place in an exact line. There it replaces the wait and
 	// the people ahead and queued above.
 	Place Place

@@ -47,12 +47,14 @@ type fields struct {
 	TicketNumber                 any    `json:"ticketNumber"`
 	FirstWaitingNumber           any    `json:"firstWaitingNumber"`
 	LastWaitingNumber            any    `json:"lastWaitingNumber"`
+	ClaimRequired                bool   `json:"claimRequired"`
+	ClaimUntil                   string `json:"claimUntil"`
 }
 
 // own are the values that belong to one visitor. They are texts, so that a mark can be in
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
-	lastUpdated, clock                           string
+	lastUpdated, clock, claimUntil               string
 	refresh                                      any
 	position, usersAhead, usersQueued            any
 	positionOrdinal                              string
@@ -93,6 +95,8 @@ func newFields(d Data, o own) fields {
 		TicketNumber:                 o.number,
 		FirstWaitingNumber:           o.first,
 		LastWaitingNumber:            o.last,
+		ClaimRequired:                d.ClaimRequired,
+		ClaimUntil:                   o.claimUntil,
 	}
 }
 
@@ -161,6 +165,8 @@ func variables(d Data, o own) map[string]any {
 		"ticketNumber":                   f.TicketNumber,
 		"firstWaitingNumber":             f.FirstWaitingNumber,
 		"lastWaitingNumber":              f.LastWaitingNumber,
+		"claimRequired":                  f.ClaimRequired,
+		"claimUntil":                     f.ClaimUntil,
 		"roomName":                       d.RoomName,
 	}
 }

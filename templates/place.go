@@ -12,6 +12,9 @@ type Visitor struct {
 	// RefreshSeconds is how many seconds later the next check-in counts. It is written as
 	// 1 at least.
 	RefreshSeconds int
+	// ClaimUntil is until when a slot is kept for the visitor. It is written, in UTC, where
+	// Data has ClaimRequired.
+	ClaimUntil time.Time
 	// Place is the visitor's place in an exact line. The pages of other rooms do not show
 	// it.
 	Place Place

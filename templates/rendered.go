@@ -31,6 +31,7 @@ const (
 	lastUpdated ownValue = iota
 	lastUpdatedTime
 	refreshInterval
+	claimUntil
 	// The numbers of a place in an exact line.
 	ticketNumber
 	firstWaitingNumber
@@ -69,6 +70,10 @@ func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
 			dst = append(dst, stamp[:]...)
 		case lastUpdatedTime:
 			dst = append(append(dst, stamp[11:19]...), " UTC"...)
+		case claimUntil:
+			putStamp(&stamp, v.ClaimUntil)
+			dst = append(dst, stamp[:]...)
+			putStamp(&stamp, v.LastUpdated)
 		case refreshInterval:
 			dst = strconv.AppendInt(dst, int64(max(v.RefreshSeconds, 1)), 10)
 		case positionOrdinal:
@@ -175,6 +180,9 @@ func marked(d Data) own {
 	mark := func(v ownValue) string { return fmt.Sprintf("%s%02d", marks(), v) }
 	o := ownOf(d)
 	o.lastUpdated, o.clock = mark(lastUpdated), mark(lastUpdatedTime)
+	if d.ClaimRequired {
+		o.claimUntil = mark(claimUntil)
+	}
 	if d.Refreshes() {
 		o.refresh = mark(refreshInterval)
 	}
@@ -214,7 +222,7 @@ func split(text []byte) *Rendered {
 	r.size = len(r.text)
 	for _, c := range r.gaps {
 		switch c.value {
-		case lastUpdated:
+		case lastUpdated, claimUntil:
 			r.size += stampLen
 		case lastUpdatedTime:
 			r.size += clockLen

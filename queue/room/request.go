@@ -65,7 +65,7 @@ type Decision struct {
 	Ticket  queue.Ticket // as it should be from now on; State None if the visitor has none
 	Issue   bool         // Ticket is not what the visitor brought: send it
 	Drop    bool         // what the visitor brought has ended: delete it
-	Fresh   bool         // the visitor was let in by this request
+	Fresh   bool         // the visitor was let in by this request, or has got the slot that is kept for them
 	Place   queue.Place  // in the exact line, of a Queued visitor; the zero Place where none is known
 
 	// Waited is how long a Fresh visitor had been in line.
