@@ -184,8 +184,8 @@ func (v visit) stay() (Decision, bool) {
 		end = v.sessions.renew(v.at, v.rules, t.ID)
 		issue = issue || t.Leased || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
 	case t.Leased:
-		end, issue = max(end, t.AcceptedAt.Add(v.rules.SessionDuration)), true
-		v.sessions.add(v.at, t.ID, end)
+		v.sessions.add(v.at, t.ID, t.AcceptedAt.Add(v.rules.SessionDuration))
+		end, issue = max(end, v.sessions.expires(v.at, t.ID)), true // as the store is told
 	case !issue:
 		v.sessions.add(v.at, t.ID, end)
 	}

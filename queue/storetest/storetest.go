@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"methods", methodCases},
 		{"report", reportCases},
 		{"sessions", sessionCases},
+		{"leases", leaseCases},
 		{"status", statusCases},
 		{"pacing", pacingCases},
 		{"configure", configureCases},
