@@ -26,12 +26,17 @@ func newNetworks() *networks { return &networks{seed: maphash.MakeSeed()} }
 
 // of returns the network of an address. Addresses that are not known share one.
 func (n *networks) of(addr netip.Addr) *network {
+	return &n.entries[maphash.Comparable(n.seed, networkOf(addr))%uint64(len(n.entries))]
+}
+
+// networkOf is the network of an address; the zero Prefix for an address that is not known.
+func networkOf(addr netip.Addr) netip.Prefix {
 	bits := 24
 	if addr.Is6() {
 		bits = 56
 	}
-	prefix, _ := addr.Prefix(bits) // the zero Prefix for an address that is not known
-	return &n.entries[maphash.Comparable(n.seed, prefix)%uint64(len(n.entries))]
+	prefix, _ := addr.Prefix(bits)
+	return prefix
 }
 
 // network is what has come uncounted from a network.

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"net/netip"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,11 +26,13 @@ type visitor struct {
 
 	subject  queue.ID // who they are to the site; the zero ID if it does not say
 	priority int16    // that the site has signed for them
+
+	network netip.Prefix // where they come from, if their room limits how many of a network may wait
 }
 
 // request returns what the visitor asks of the queue.
 func (v *visitor) request(hidden, noWait bool) queueroom.Request {
-	return queueroom.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority}
+	return queueroom.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority, Network: v.network}
 }
 
 // visit has the queue decide about the visitor's request.
@@ -59,6 +62,9 @@ func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origi
 	}
 	if claim.Subject != "" {
 		v.subject, v.priority = queueroom.SubjectID(rs.cfg.Name, claim.Subject), claim.Priority
+	}
+	if ticket.State != queue.Accepted && r.queue.LimitsNetworks() {
+		v.network = networkOf(trust.ClientAddr(q))
 	}
 	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != rs.jar.Name(v.https))
 	return v

@@ -12,6 +12,8 @@ func (v visit) settle(p *pending, g queue.Grant) Decision {
 	switch {
 	case g.LetIn() && !over:
 		return v.enter(p, g)
+	case p.beyond && g.Verdict == queue.Refused:
+		return v.stayBeyond(p.ticket)
 	case p.claim.Newcomer():
 		return v.answerNewcomer(p, g, over)
 	case g.Verdict == queue.Refused:
@@ -23,7 +25,10 @@ func (v visit) settle(p *pending, g queue.Grant) Decision {
 // enter answers a visitor who is let in.
 func (v visit) enter(p *pending, g queue.Grant) Decision {
 	v.learnOfSubject(p, g)
-	if p.claim.Newcomer() {
+	if v.limitsNetwork() {
+		v.networks.leave(v.Network, p.claim.ID)
+	}
+	if p.claim.Newcomer() && !p.beyond {
 		return v.accept(queue.Ticket{ID: p.claim.ID}, g, p.claim.Lease)
 	}
 	// Another request of theirs finds the session where the place is used.
@@ -110,6 +115,9 @@ func (v visit) certain(place queue.Place) queue.Place {
 
 // join gives a visitor a place in line and counts them.
 func (v visit) join(id queue.ID, place queue.Place) Decision {
+	if place.Number == 0 && v.isBeyond(id) {
+		return v.stayBeyond(queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at})
+	}
 	t := v.presence.join(v.at, v.rules, v.Request, queue.Ticket{State: queue.Waiting, ID: id,
 		ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority})
 	return Decision{Outcome: Queued, Ticket: t, Issue: true, Place: v.certain(place)}

@@ -15,6 +15,7 @@
 //	            claim.go, answer.go         what the store is asked, and what becomes of its word
 //	            peek.go, checkin.go         how a visitor stands, without and with a check-in
 //	            renew.go, leave.go          what keeps a session or a place, and what ends it
+//	            lease.go                    sessions that last for a short time until their visitor comes back
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
 //	            configure.go, panics.go     configurations; panics of the store
@@ -24,6 +25,7 @@
 //	            revocations.go              whose sessions were ended
 //	presence    presence.go, subjects.go    who checked in lately, and where they are counted
 //	            presenceshard.go, cells.go  a part of them, and the unreported counts
+//	networks    networks.go                 whose places count, of each network
 //	outbox      outbox.go                   what else visits leave for the next report
 //	conditions  conditions.go, outage.go    what decisions go by: rules, view, pause, outage
 //	rules       rules.go                    the settings in force, and what follows from them
@@ -52,7 +54,7 @@
 //  2. that of the exchange with the store (exchange.mu), held through a call;
 //  3. that of draining the counts of the presence (presence.draining);
 //  4. that of a shard of the presence, that of a shard of the sessions, and those of the
-//     revocations, the outbox, the estimates and the storeClock: while one of these is
+//     networks, the revocations, the outbox, the estimates and the storeClock: while one of these is
 //     held, none other is taken.
 //
 // The lock of the batcher is held alone. The funcs of a Config are called with the second

@@ -78,7 +78,7 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 	return &Room{
 		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates,
 		visits: &visits{
-			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, sessions: sessions, outbox: outbox,
+			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, networks: &networks{}, sessions: sessions, outbox: outbox,
 			put: b.put, roll: x.roll,
 		},
 	}

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -49,6 +50,10 @@ type Request struct {
 	// session nor has a ticket issued.
 	Aside bool
 
+	// Network is where the request comes from, in a room with MaxWaitingPerNetwork. The zero
+	// Prefix is for one that is not known, and is not limited.
+	Network netip.Prefix
+
 	noEntry bool // nobody is let in: see CheckIn
 
 	// Subject is who the site says the visitor is, whichever device they use: they
@@ -84,5 +89,6 @@ type pending struct {
 	claim   queue.Claim
 	ticket  queue.Ticket // the waiting claimant's, as it is if they go on waiting
 	issue   bool         // it is not what they brought
+	beyond  bool         // the waiting claimant's place does not count, and they claim as newcomers do
 	request Request
 }

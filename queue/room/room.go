@@ -171,6 +171,9 @@ func (r *Room) Configure(ctx context.Context, now time.Time, c queue.Configurati
 // Settings returns the limits and switches in force.
 func (r *Room) Settings() queue.Settings { return r.conditions.rules.Load().Settings }
 
+// LimitsNetworks reports whether requests have to say which network they come from.
+func (r *Room) LimitsNetworks() bool { return r.conditions.rules.Load().MaxWaitingPerNetwork > 0 }
+
 // Suspended reports whether the room is not used for now.
 func (r *Room) Suspended() bool { return r.conditions.rules.Load().Suspended }
 

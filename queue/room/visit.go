@@ -14,6 +14,7 @@ type visits struct {
 	clock      *storeClock
 	conditions *conditions
 	presence   *presence
+	networks   *networks
 	sessions   *sessions
 	outbox     *outbox
 
@@ -118,6 +119,9 @@ func (v visit) decideOutOfLine() (Decision, *pending) {
 // checkIn decides about a visitor with a place in line: are they due; if so, count them;
 // and ask the store if a slot may be theirs.
 func (v visit) checkIn() (Decision, *pending) {
+	if v.isBeyond(v.Ticket.ID) {
+		return v.waitBeyond()
+	}
 	c := pendingCheckIn{Request: v.Request, counting: v.counting(),
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.noteCheckIn(v.at, v.rules, &c)
