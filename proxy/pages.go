@@ -146,6 +146,7 @@ func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Plac
 		UsersAheadKnown:      known,
 		UsersAhead:           ahead,
 		UsersQueued:          max(n.Waiting, ahead+1),
+		ClaimWithinSeconds:   int(queue.WholeSeconds(n.Settings.SlotKept()) / time.Second),
 		ClaimRequired:        key.kept,
 		Place:                place,
 	}

@@ -218,6 +218,15 @@ func (s *Settings) Lease(lease, slack time.Duration) time.Duration {
 	return min(lease, s.SessionLasts(slack))
 }
 
+// SlotKept is for how long a slot is kept for a visitor whose page is hidden; 0 if their session begins at once, as it does where
+// connections keep visitors in.
+func (s *Settings) SlotKept() time.Duration {
+	if s.Occupancy == ByConnection {
+		return 0
+	}
+	return s.ClaimWithin
+}
+
 // FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its admission.
 func (s *Settings) FixedSessions() bool { return s.DisableSessionRenewal && s.Occupancy == BySession }
 

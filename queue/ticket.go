@@ -68,7 +68,7 @@ const (
 	ticketVersion  = 1
 	flagUncounted  = 0x80
 	flagNumber     = 0x40
-	flagLeased     = 0x20 // or, on a waiting ticket, that it has gone back
+	flagLeased     = 0x10 // or, on a waiting ticket, that it has gone back
 	headLength     = 2 + 16
 	waitingLength  = 6 + 6 + 4
 	placeLength    = 6 + 2

@@ -41,6 +41,9 @@ type Data struct {
 	// ArrivalBucket names the bucket that the visitors arrived in; fifo only.
 	ArrivalBucket string
 
+	// ClaimWithinSeconds is for how long a slot is kept for visitors whose page is hidden; 0
+	// where their sessions begin at once.
+	ClaimWithinSeconds int
 	// ClaimRequired says that a slot is kept for the visitors until they look at their page.
 	ClaimRequired bool
 

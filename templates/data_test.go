@@ -197,7 +197,7 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 		"isRejectQueue", "isEventActive", "isEventPrequeueing", "timeUntilEventStart",
 		"timeUntilEventStartFormatted", "timeUntilEventEnd", "timeUntilEventEndFormatted",
 		"shuffleAtEventStart", "turnstile", "infiniteQueue", "usersAheadKnown", "usersAhead", "usersQueued",
-		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "claimRequired", "claimUntil",
+		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "claimWithinSeconds", "claimRequired", "claimUntil",
 	}
 	room := told(t, state(t, "fifo"))
 	assert.Len(t, room, len(names))

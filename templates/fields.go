@@ -47,6 +47,7 @@ type fields struct {
 	TicketNumber                 any    `json:"ticketNumber"`
 	FirstWaitingNumber           any    `json:"firstWaitingNumber"`
 	LastWaitingNumber            any    `json:"lastWaitingNumber"`
+	ClaimWithinSeconds           int    `json:"claimWithinSeconds"`
 	ClaimRequired                bool   `json:"claimRequired"`
 	ClaimUntil                   string `json:"claimUntil"`
 }
@@ -95,6 +96,7 @@ func newFields(d Data, o own) fields {
 		TicketNumber:                 o.number,
 		FirstWaitingNumber:           o.first,
 		LastWaitingNumber:            o.last,
+		ClaimWithinSeconds:           max(d.ClaimWithinSeconds, 0),
 		ClaimRequired:                d.ClaimRequired,
 		ClaimUntil:                   o.claimUntil,
 	}
@@ -165,6 +167,7 @@ func variables(d Data, o own) map[string]any {
 		"ticketNumber":                   f.TicketNumber,
 		"firstWaitingNumber":             f.FirstWaitingNumber,
 		"lastWaitingNumber":              f.LastWaitingNumber,
+		"claimWithinSeconds":             f.ClaimWithinSeconds,
 		"claimRequired":                  f.ClaimRequired,
 		"claimUntil":                     f.ClaimUntil,
 		"roomName":                       d.RoomName,

@@ -19,7 +19,7 @@ const provisionalLease = time.Minute
 
 // keepsSlot reports whether a slot of the visitor's is only kept, until they look at their page.
 func (v visit) keepsSlot() bool {
-	return v.Hidden && !v.NoWait && v.rules.ClaimWithin > 0 && v.rules.Occupancy == queue.BySession
+	return v.Hidden && !v.NoWait && v.rules.SlotKept() > 0
 }
 
 // lease is that of a claim of the id; 0 for a whole session. A new id may never come back, but
@@ -27,7 +27,7 @@ func (v visit) keepsSlot() bool {
 func (v visit) lease(id queue.ID) time.Duration {
 	switch {
 	case v.keepsSlot():
-		return v.rules.ClaimWithin
+		return v.rules.SlotKept()
 	case v.isSubject():
 		return 0
 	case id != v.Ticket.ID:
