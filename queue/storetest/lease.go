@@ -11,10 +11,10 @@ import (
 // leased is the claim of visitor i, who is new, for a lease of ten seconds.
 func leased(i int) queue.Claim { return queue.Claim{ID: id(i), Lease: 10 * time.Second} }
 
-// goesBack is the claim of visitor i, who was let in at start for a lease, and goes back to
+// goesBack is the claim of visitor 1, who was let in at start for a lease, and goes back to
 // their place.
-func goesBack(i int) queue.Claim {
-	c := waiter(i, cellUntil(0, 10*time.Minute))
+func goesBack() queue.Claim {
+	c := waiter(1, cellUntil(0, 10*time.Minute))
 	c.ArrivedAt, c.LastCheckIn, c.AcceptedAt = start, start, start
 	return c
 }
@@ -78,17 +78,17 @@ var leaseCases = []contractCase{
 		n.admit(leased(1))
 		n.at(10*time.Second + n.h.Slack)
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(2)))
-		assert.Equal(n, []queue.Verdict{refused}, n.verdicts(goesBack(1)))
+		assert.Equal(n, []queue.Verdict{refused}, n.verdicts(goesBack()))
 		n.at(70*time.Second + 2*n.h.Slack)
-		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(goesBack(1)))
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(goesBack()))
 		n.at(130*time.Second + 3*n.h.Slack)
-		assert.Equal(n, []queue.Verdict{used}, n.verdicts(goesBack(1)))
+		assert.Equal(n, []queue.Verdict{used}, n.verdicts(goesBack()))
 	}},
 	{"whoever goes back while the session lasts has it", func(n *node) {
 		n.configure(limited(1))
 		n.admit(leased(1))
 		n.at(9 * time.Second)
-		assert.Equal(n, []queue.Verdict{held}, n.verdicts(goesBack(1)))
+		assert.Equal(n, []queue.Verdict{held}, n.verdicts(goesBack()))
 	}},
 	{"in an exact line they have the number again that they were let in with", func(n *node) {
 		n.configure(lined(1))
@@ -98,7 +98,7 @@ var leaseCases = []contractCase{
 		n.at(90 * time.Second)
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(2)))
 		n.knock(3)
-		back := goesBack(1)
+		back := goesBack()
 		back.Number = 1
 		assert.Equal(n, queue.Place{Number: 1, Length: 2}, n.place(back))
 		assert.Equal(n, ids(1, 3), n.order())
