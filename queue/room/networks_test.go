@@ -45,6 +45,9 @@ func TestOnlySoManyOfANetworkCountInLine(t *testing.T) {
 			assert.Equal(t, 2, d.stand().Waiting)
 			other := d.from(home, queue.Ticket{}).Ticket
 			assert.Equal(t, 3, d.stand().Waiting)
+			if method.Draws() {
+				return // their intervals are drawn
+			}
 			d.pass(interval)
 			for i, ticket := range waiting {
 				waiting[i] = d.from(school, ticket).Ticket
@@ -55,9 +58,7 @@ func TestOnlySoManyOfANetworkCountInLine(t *testing.T) {
 			d.room.Revoke(d.now.Time(), in)
 			d.sync()
 			assert.Equal(t, room.Queued, d.from(school, waiting[2]).Outcome, "who is beyond is behind everybody")
-			if method.KeepsOrder() {
-				assert.Equal(t, room.Queued, d.from(home, other).Outcome)
-			}
+			assert.Equal(t, room.Queued, d.from(home, other).Outcome)
 			assert.Equal(t, room.Admitted, d.from(school, waiting[0]).Outcome)
 		})
 	}
