@@ -58,10 +58,10 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 }
 
 // rejected answers a visitor whom the room does not take. A page would look like the
-// answer to a form that was sent.
+// answer to a form that was sent, and a crawler would take it for that of the site.
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	v.setCookies(w.Header(), r, &d)
-	if unsafe(r) {
+	if unsafe(r) || v.crawls(r) {
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return
 	}
@@ -119,15 +119,18 @@ func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v
 	_, _ = w.Write(*buf)
 }
 
-// busy answers a request that cannot be held back, of a visitor who would have to wait.
+// busy answers a request that cannot wait, of a visitor who would have to.
 // Its body is not read, and the visitor's place stays as it is.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 	retryLater(w.Header(), v.room.settings())
-	if subresource(r) {
+	switch {
+	case subresource(r), v.crawls(r):
 		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
-		return
+	case r.Method == http.MethodHead:
+		g.headBack(w, r, v)
+	default:
+		g.writeProblem(w, r, http.StatusTooManyRequests, g.problems.JSON(http.StatusTooManyRequests), problemType)
 	}
-	g.writeProblem(w, r, http.StatusTooManyRequests, g.problems.JSON(http.StatusTooManyRequests), problemType)
 }
 
 // retryLater sets Retry-After to the refresh interval of a room with the settings.

@@ -94,12 +94,14 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, rs.set.Languages)
 		return
 	}
-	if subresource(r) && v.ticket.State != queue.Accepted {
+	switch {
+	case speculative(r) && !v.isIn(r.Context()):
+		g.withhold(w, r, room)
+	case subresource(r) && v.ticket.State != queue.Accepted:
 		g.uncounted(w, r, s.trust, room, rs, v.wouldWait())
-		return
+	default:
+		g.answer(w, r, v, v.visit(r))
 	}
-	d := v.visit(r)
-	g.answer(w, r, v, d)
 }
 
 // answersItself answers requests that are for no room and no origin, and says

@@ -74,8 +74,8 @@ func (g *Gate) visitorsAsked(r *http.Request, s *setup) (visitors []visitor, sta
 // present returns the visitor's ticket and place. If renew is set, they check in first,
 // or their session is renewed.
 func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d queueroom.Decision) {
-	q := v.request(hidden(r), false)
-	if !renew || v.room.queue.Suspended() {
+	q := v.request(hidden(r), v.takesNoPlace(r))
+	if !renew || speculative(r) || v.room.queue.Suspended() {
 		d.Ticket, d.Place = v.room.queue.Peek(r.Context(), v.now, q)
 		return d
 	}

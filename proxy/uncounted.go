@@ -69,14 +69,19 @@ type uncountedKey struct{}
 func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup, withhold bool) {
 	from := g.networks.of(trust.ClientAddr(r))
 	if withhold || !from.enter(g.o.Clock()) {
-		by.Count(metrics.Withheld)
-		retryLater(w.Header(), by.settings())
-		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
+		g.withhold(w, r, by)
 		return
 	}
 	defer from.leave()
 	by.Count(metrics.Exempt)
 	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), rs.origin)
+}
+
+// withhold answers a request that takes neither a place nor a slot, and that the origin does not get now.
+func (g *Gate) withhold(w http.ResponseWriter, r *http.Request, by guard) {
+	by.Count(metrics.Withheld)
+	retryLater(w.Header(), by.settings())
+	g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 }
 
 // refuseLasting replaces an answer that goes on, if it is to an uncounted request. Only

@@ -107,7 +107,7 @@ func TestTheBuiltInPageIsBuiltForEveryone(t *testing.T) {
 				direction = "rtl"
 			}
 			assert.Contains(t, page, fmt.Sprintf(`<html lang=%q dir=%q>`, code, direction))
-			assert.Contains(t, page, `<meta name="robots" content="noindex">`)
+			assert.NotContains(t, page, "noindex", "the address is that of the site's own page")
 			assert.Contains(t, page, `<meta name="viewport" content="width=device-width, initial-scale=1">`)
 			assert.NotContains(t, page, "[[", "every string is filled in")
 			assert.NotContains(t, page, "{{", "every variable is filled in")

@@ -6,13 +6,15 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/anteroom-gate/anteroom/proxy/netset"
 )
 
 // matcher is a compiled rule.
 type matcher struct {
 	path, prefix, suffix []string // each as written and as decoded; empty when not given
 	method               string
-	prefixes             []netip.Prefix
+	networks             netset.Set
 	header, cookie       named
 }
 
@@ -78,12 +80,7 @@ func (m *matcher) holds(request *Request, addr netip.Addr) bool {
 }
 
 func (m *matcher) addrHolds(addr netip.Addr) bool {
-	for _, prefix := range m.prefixes {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return len(m.prefixes) == 0
+	return m.networks.IsEmpty() || m.networks.Contains(addr)
 }
 
 func (m *matcher) headerHolds(header http.Header) bool {
