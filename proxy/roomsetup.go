@@ -48,7 +48,7 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, erro
 	if err := rs.nameAfter(cfg.Name, g.o.Log); err != nil {
 		return nil, err
 	}
-	if rs.exemptions, err = route.NewRules(cfg.Rules); err != nil {
+	if rs.exemptions, err = route.NewRules(cfg.Presets, cfg.Rules, g.crawlers.Verified); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
 	if rs.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language}); err != nil {
@@ -92,7 +92,7 @@ func (rs *roomSetup) forValue(value string, log *zap.Logger) (*roomSetup, error)
 
 // exempts says whether one of the rules lets a request pass the room by.
 func (rs *roomSetup) exempts(q *http.Request, trust origin.Trust) bool {
-	if len(rs.cfg.Rules) == 0 {
+	if rs.exemptions.IsEmpty() {
 		return false
 	}
 	_, ok := rs.exemptions.Match(route.Request{

@@ -70,7 +70,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 		},
 		Revoke:   slices.Contains(c.EnabledOriginCommands, "revoke"),
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
-		Settings: c.Settings,
+		Settings: c.Settings, Presets: c.Presets,
 	}
 	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {

@@ -17,7 +17,8 @@ import (
 type Room struct {
 	Name             string            // letters, digits, - and _
 	Routes           []route.Route     // what it guards
-	Rules            []route.Rule      // what passes it by
+	Presets          []route.Preset    // what passes it by: rules that have names,
+	Rules            []route.Rule      // and those of the room's own
 	Origin           *url.URL          // where its visitors go
 	Settings         queue.Settings    // limits and switches; suspended, everything passes and no ticket is issued
 	StatusCode       int               // of answers to those who wait; default 200

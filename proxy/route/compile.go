@@ -35,6 +35,7 @@ func compile(rule Rule, fault report) matcher {
 		networks: compileCIDR(c.CIDR, fault),
 		header:   compileHeader(c.Header, len(c.CIDR) > 0, fault),
 		cookie:   compileCookie(c.Cookie, fault),
+		verified: c.VerifiedBot,
 	}
 }
 

@@ -24,7 +24,7 @@ type Field struct {
 	Usage    string   // a phrase that says what the setting is
 	Default  string   // as a file would have it, "" for none
 	Min, Max string   // of a number or a duration, "" for no bound of its own
-	Choices  []string // the names that the value may be, nil if it may be anything
+	Choices  []string // the names that the value may be, or each of a list, nil if it may be anything
 	Live     bool     // may be changed while a room runs
 	Type     reflect.Type
 	Tag      reflect.StructTag
@@ -65,7 +65,11 @@ func newField(sf reflect.StructField, name string) Field {
 	if words := get("choices"); words != "" {
 		f.Choices = strings.Split(words, ",")
 	}
-	if c, ok := reflect.Zero(sf.Type).Interface().(interface{ Choices() []string }); ok {
+	value := sf.Type
+	if value.Kind() == reflect.Slice {
+		value = value.Elem()
+	}
+	if c, ok := reflect.Zero(value).Interface().(interface{ Choices() []string }); ok {
 		f.Choices = c.Choices()
 	}
 	if sf.Type.Kind() == reflect.Int {

@@ -32,7 +32,9 @@ type Config struct {
 	Origin string `yaml:"origin" is:"url" usage:"origin that accepted visitors are sent to"`
 	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by default.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies" is:"network" of:"networks such as [10.0.0.0/8]" usage:"networks whose forwarding headers are believed, as CIDRs"`
-	Cookie         Cookie         `yaml:"cookie"`
+	// TrustedProxiesFile is "" once it is read.
+	TrustedProxiesFile string `yaml:"trusted_proxies_file" is:"file" usage:"file with the networks whose forwarding headers are believed, one a line"`
+	Cookie             Cookie `yaml:"cookie"`
 	// TLS holds the certificates of the listener; without any it speaks plain HTTP.
 	TLS             TLS           `yaml:"tls"`
 	Log             Log           `yaml:"log"`
@@ -108,7 +110,9 @@ type Room struct {
 	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`
 	// EnabledOriginCommands are the commands that the origin may send in a response header: none, or revoke.
 	EnabledOriginCommands []string `yaml:"enabled_origin_commands" choices:"revoke" of:"commands such as [revoke]" usage:"commands that the origin may send"`
-	// Rules say which requests are exempt from the room.
+	// Presets are rules that have names.
+	Presets []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
+	// Rules say which requests are exempt from the room, too.
 	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
 	Subject Subject `yaml:"subject"`
 }
@@ -161,7 +165,7 @@ type Rule struct {
 func (r Rule) ForGate() route.Rule {
 	rule := route.Rule{Action: r.Action, Description: r.Description, Match: route.Conditions{
 		Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
-		Method: r.Match.Method, Header: r.Match.Header, Cookie: r.Match.Cookie,
+		Method: r.Match.Method, Header: r.Match.Header, Cookie: r.Match.Cookie, VerifiedBot: r.Match.VerifiedBot,
 	}}
 	for _, prefix := range r.Match.CIDR {
 		rule.Match.CIDR = append(rule.Match.CIDR, prefix.String())
@@ -178,8 +182,12 @@ type Match struct {
 	Method     string `yaml:"method" is:"condition"`
 	// CIDR are networks of which one must hold the visitor's address, masked.
 	CIDR []netip.Prefix `yaml:"cidr" is:"network" single:"yes" of:"networks such as [10.0.0.0/8]"`
+	// CIDRFile is "" once it is read.
+	CIDRFile string `yaml:"cidr_file" is:"file"`
 	// Header is "Name: value", or "Name" for any value.
 	Header string `yaml:"header" is:"condition"`
 	// Cookie is "name=value", or "name" for any value.
 	Cookie string `yaml:"cookie" is:"condition"`
+	// VerifiedBot is a crawler at an address of its operator's. False is no condition.
+	VerifiedBot bool `yaml:"verified_bot"`
 }

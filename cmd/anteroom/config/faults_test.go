@@ -30,7 +30,7 @@ func TestFaultyLines(t *testing.T) {
 			`6:5: rooms[0].listen: unknown key here: it belongs at the top of the file`}},
 		"a key that is no name is shown quoted": {`"a b": 1`, []string{
 			`6:1: "a b": unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, origin, ` +
-				`trusted_proxies, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
 		"a key that is a list is refused":       {"? [a]\n: 1", []string{`6:3: a key has to be a plain name, this one is a list`}},
 		"a key twice points at the first":       {"store: memory\nstore: memory", []string{`7:1: store: the key is given twice: first on line 6`}},
 		"a key twice in a room":                 {"    name: b", []string{`6:5: rooms[0].name: the key is given twice: first on line 3`}},
@@ -144,6 +144,10 @@ func TestFaultyLines(t *testing.T) {
 		"a rule with an empty condition":    {"    rules: [{action: bypass_waiting_room, match: {path: ''}}]", []string{`6:57: rooms[0].rules[0].match.path: "" is empty: take the line out, or say what to match`}},
 		"a rule with no network":            {"    rules: [{action: bypass_waiting_room, match: {cidr: []}}]", []string{`6:57: rooms[0].rules[0].match.cidr: the list is empty: take the line out, or name a network`}},
 		"a rule with a network that is bad": {"    rules: [{action: bypass_waiting_room, match: {cidr: 10.0.0.0/33}}]", []string{`6:57: rooms[0].rules[0].match.cidr: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or 2001:db8::/32`}},
+		"a rule that asks for nothing":      {"    rules: [{action: bypass_waiting_room, match: {verified_bot: false}}]", []string{`6:49: rooms[0].rules[0].match: has no condition: a rule without one would exempt everything from the room`}},
+		"a rule with a file that is not":    {"    rules: [{action: bypass_waiting_room, match: {cidr_file: office}}]", []string{`6:62: rooms[0].rules[0].match.cidr_file: cannot read /etc/gate/office: file does not exist`}},
+		"a rule with networks twice":        {"    rules: [{action: bypass_waiting_room, match: {cidr: 10.0.0.0/8, cidr_file: office}}]", []string{`6:80: rooms[0].rules[0].match.cidr_file: there is match.cidr as well: give one of them`}},
+		"a preset that is none":             {"    presets: [wellknown, health, health]", []string{`6:15: rooms[0].presets[0]: "wellknown" is not one of well_known, robots, health (did you mean "well_known"?)`, `6:34: rooms[0].presets[2]: "health" is there already`}},
 		"a rule with a small method":        {"    rules: [{action: bypass_waiting_room, match: {method: get}}]", []string{`6:59: rooms[0].rules[0].match.method: "get" is not in capitals (did you mean "GET"?)`}},
 		"a rule with a pattern":             {"    rules: [{action: bypass_waiting_room, match: {path_suffix: '*.js'}}]", []string{`6:64: rooms[0].rules[0].match.path_suffix: "*.js" cannot be a pattern (did you mean ".js"?)`}},
 		"a rule with a header that is none": {"    rules: [{action: bypass_waiting_room, match: {header: 'a b: c'}}]", []string{`6:59: rooms[0].rules[0].match.header: "a b" is not the name of a header: expects "Name: value", or "Name" for any value`}},
@@ -151,7 +155,7 @@ func TestFaultyLines(t *testing.T) {
 		"a rule with an encoded slash":      {"    rules: [{action: bypass_waiting_room, match: {path: /a%2fb}}]", []string{`6:57: rooms[0].rules[0].match.path: "/a%2fb" has an encoded slash: to some servers it is a slash, to others it is not`}},
 		"a rule for a host":                 {"    rules: [{action: bypass_waiting_room, match: {header: 'Host: a'}}]", []string{`6:59: rooms[0].rules[0].match.header: rules do not match the host; a room's host does`}},
 		"a rule for whoever says who it is": {"    rules: [{action: bypass_waiting_room, match: {header: User-Agent}}]", []string{`6:59: rooms[0].rules[0].match.header: anyone can send any User-Agent; match cidr besides`}},
-		"a rule with an unknown condition":  {"    rules: [{action: bypass_waiting_room, match: {prefix: /a, path: /b}}]", []string{`6:51: rooms[0].rules[0].match.prefix: unknown key; the keys here are path, path_prefix, path_suffix, method, cidr, header, cookie`}},
+		"a rule with an unknown condition":  {"    rules: [{action: bypass_waiting_room, match: {prefix: /a, path: /b}}]", []string{`6:51: rooms[0].rules[0].match.prefix: unknown key; the keys here are path, path_prefix, path_suffix, method, cidr, cidr_file, header, cookie, verified_bot`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +216,7 @@ func TestFaultyFiles(t *testing.T) {
 			`3:11: rooms[0].name: "shop.test" may hold letters, digits, - and _ only`}},
 		"a self-merging mapping": {"a: &a\n  <<: *a\n" + minimal, []string{
 			`1:1: a: unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, origin, ` +
-				`trusted_proxies, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
 		"a merge of text": {"<<: abc\n" + minimal, []string{"1:5: only a mapping can be merged, this is a string"}},
 	}
 	for name, tt := range tests {

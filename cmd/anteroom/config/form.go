@@ -41,6 +41,7 @@ var forms = map[string]form{
 	"store":     {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
 	"url":       {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
 	"network":   {want: "a network such as 10.0.0.0/8", check: network},
+	"line":      {want: "a network such as 10.0.0.0/8", check: networkLine},
 	"key":       {want: "a key", sentence: true, check: (*loader).key},
 	"secret":    {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
 	"name":      {want: "a name", check: plain(checkName)},
@@ -168,6 +169,12 @@ func network(_ *loader, text string, _ layer) (canonical, problem string) {
 		return text, fmt.Sprintf("has bits set beyond its mask (did you mean %q?)", p.Masked())
 	}
 	return text, ""
+}
+
+// networkLine reads a network from a line of a file, with or without a comment behind it.
+func networkLine(d *loader, text string, from layer) (canonical, problem string) {
+	text, _, _ = strings.Cut(text, "#")
+	return network(d, strings.TrimSpace(text), from)
 }
 
 var variable = regexp.MustCompile(`\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{`)
