@@ -154,14 +154,18 @@ func TestPageIsInTheVisitorsLanguage(t *testing.T) {
 }
 
 func TestHEADIsAnsweredLikeGETWithoutABody(t *testing.T) {
-	f := start(t)
+	f := start(t, room(func(r *proxy.RoomConfig) { r.StatusCode = http.StatusAccepted }))
 	in := f.full()[0]
 	waiting := f.visitor()
-	head := waiting.send(http.MethodHead, "/", nil)
-	assert.Empty(t, head.body)
-	assert.NotEmpty(t, head.header.Get("Retry-After"))
-	assert.NotEmpty(t, head.header.Get("Content-Length"))
-	assert.NotEmpty(t, waiting.cookies, "asking by HEAD gives a place too")
+	for _, accept := range []string{"text/html", "application/json"} {
+		head, get := waiting.send(http.MethodHead, "/", nil, with("Accept", accept)), f.visitor().get("/", with("Accept", accept))
+		assert.Empty(t, head.body)
+		assert.Equal(t, get.status, head.status)
+		for _, name := range []string{"Cache-Control", "Content-Type", "Vary", "X-Content-Type-Options"} {
+			assert.Equal(t, get.header.Get(name), head.header.Get(name), name)
+		}
+		assert.Equal(t, "20", head.header.Get("Retry-After"))
+	}
 	assert.Equal(t, http.StatusOK, in.send(http.MethodHead, "/", nil).status)
 	require.Len(t, f.site.requests(), 1)
 }

@@ -13,7 +13,7 @@ import (
 // matcher is a compiled rule.
 type matcher struct {
 	path, prefix, suffix []string // each as written and as decoded; empty when not given
-	fileBegins           string // how the path of a file at the top of the site begins: "/sitemap"; "" when not given
+	fileBegins           string   // how the path of a file at the top of the site begins: "/sitemap"; "" when not given
 	method               string
 	networks             netset.Set
 	header, cookie       named
