@@ -13,6 +13,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/crawler/dnstest"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 var (
@@ -140,6 +141,29 @@ func TestProbesTakeNoPlace(t *testing.T) {
 			assert.Empty(t, f.site.requests())
 		}
 	}
+}
+
+func TestProbesTakeASlotProvisionally(t *testing.T) {
+	for _, method := range []string{http.MethodHead, http.MethodOptions} {
+		f := start(t) // without confirm_within
+		monitor := f.visitor()
+		for range 3 { // with its cookie or without
+			monitor.send(method, "/", nil)
+			f.clock.add(15 * time.Second)
+		}
+		assert.Len(t, f.site.requests(), 3)
+		f.pass(0)
+		assert.Equal(t, 1, f.status("shop").Active)
+		f.pass(18 * time.Second)
+		assert.True(t, f.visitor().get("/").in(), "%s: the slot goes on a minute after it was given", method)
+	}
+}
+
+func TestACrawlersSlotIsProvisional(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.ConfirmWithin = time.Minute }))
+	assert.True(t, f.visitor().get("/", asCrawler).in())
+	f.pass(63 * time.Second)
+	assert.True(t, f.visitor().get("/").in(), "the slot goes on a minute after it was given")
 }
 
 func TestCrawlersTakeNoPlace(t *testing.T) {

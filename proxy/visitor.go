@@ -37,7 +37,9 @@ func (v *visitor) request(hidden, noWait bool) queueroom.Request {
 
 // visit has the queue decide about the visitor's request.
 func (v *visitor) visit(q *http.Request) queueroom.Decision {
-	return v.room.queue.Visit(q.Context(), v.now, v.request(hidden(q), unsafe(q) || v.takesNoPlace(q)))
+	asked := v.request(hidden(q), unsafe(q) || v.takesNoPlace(q))
+	asked.Provisional = probes(q)
+	return v.room.queue.Visit(q.Context(), v.now, asked)
 }
 
 // wouldWait says whether somebody new would have to wait in the visitor's room.

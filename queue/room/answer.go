@@ -187,7 +187,7 @@ func (v visit) stay() (Decision, bool) {
 	switch {
 	case end <= v.at:
 		return Decision{}, false
-	case t.Uncounted || v.keepsSlot():
+	case t.Uncounted || v.keepsSlot() || v.Provisional && t.Leased:
 	case v.rules.Renews():
 		end = v.sessions.renew(v.at, v.rules, t.ID)
 		issue = issue || t.Leased || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
@@ -200,7 +200,7 @@ func (v visit) stay() (Decision, bool) {
 	d := Decision{Outcome: v.admitted(), Ticket: *t, Issue: issue}
 	if issue {
 		d.Ticket.LastCheckIn, d.Ticket.Expires = v.at, end
-		if !v.keepsSlot() {
+		if !v.keepsSlot() && !v.Provisional {
 			d.Ticket = confirmed(d.Ticket)
 		}
 	}

@@ -30,10 +30,10 @@ func (v visit) lease(id queue.ID) time.Duration {
 		return v.rules.SlotKept()
 	case v.isSubject():
 		return 0
-	case id != v.Ticket.ID:
-		return v.rules.ConfirmWithin
 	case v.Provisional:
 		return cmp.Or(v.rules.ConfirmWithin, provisionalLease)
+	case id != v.Ticket.ID:
+		return v.rules.ConfirmWithin
 	}
 	return 0
 }

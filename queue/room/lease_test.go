@@ -111,6 +111,25 @@ func TestAProvisionalRequestGetsALeaseWhateverItBrings(t *testing.T) {
 	assert.Equal(t, d.now.Add(5*time.Minute), d.isIn(got.Ticket).Expires)
 }
 
+func TestAProvisionalRequestMakesNoSessionAWholeOne(t *testing.T) {
+	d := open(t, settings(1, 100)) // without ConfirmWithin
+	visit := func(ticket queue.Ticket) room.Decision {
+		return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: ticket, NoWait: true, Provisional: true})
+	}
+	got := visit(queue.Ticket{})
+	require.Equal(t, room.Admitted, got.Outcome)
+	ends := d.now.Add(time.Minute)
+	for range 3 {
+		assert.Equal(t, ends, got.Ticket.Expires)
+		assert.True(t, got.Ticket.Leased)
+		d.pass(15 * time.Second)
+		got = visit(got.Ticket)
+		require.Equal(t, room.Admitted, got.Outcome)
+	}
+	d.pass(30 * time.Second)
+	assert.Equal(t, room.Admitted, visit(queue.Ticket{}).Outcome, "the slot goes on")
+}
+
 func TestWhoComesBackLateHasTheSlotIfOneIsOpen(t *testing.T) {
 	d := open(t, confirming(1))
 	in := d.enter()

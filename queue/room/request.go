@@ -42,7 +42,8 @@ type Request struct {
 	Returned bool
 
 	// Provisional says that whoever sent the request may never come again, whatever they
-	// have brought. If they are let in, their session is given for a lease.
+	// have brought. If they are let in, their session is given for a lease, and if it was
+	// before, it stays so.
 	Provisional bool
 
 	// Aside says that the request asks how its visitor stands, and does not go to the
