@@ -9,6 +9,7 @@
 //	is it a browser's own, a preflight?      yes → the origin         uncounted.go
 //	whose ticket is this?                    none we trust → new      cookie.Jar
 //	whom does the site say they are?         nobody → the ticket's    subject.Reader
+//	not in, and a browser prefetches it?     yes → later              machines.go
 //	not in, and it is a part of a page?      yes → the origin         uncounted.go
 //	may they enter?                          the one rule             room.Room of queue/room
 //	admitted → the origin                                             forward.go
@@ -29,7 +30,9 @@
 //
 // Preflights and parts of pages pass without being counted, as many as the network
 // may have that they come from (networks.go). Neither passes while nobody may enter,
-// nor a part of a page while people have to wait.
+// nor a part of a page while people have to wait. Requests that no person looks at take
+// no place: those of crawlers, and HEAD and OPTIONS (machines.go). Package crawler knows
+// crawlers by their names, and for the rules by their addresses.
 //
 // Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, and
 // how the caller stands (session.go).
