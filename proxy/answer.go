@@ -48,8 +48,8 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 		h["Set-Cookie"] = cookies
 	}
 	language := v.setup.language(r)
-	page, values := v.setup.waiting(v.room.queue.Numbers(), &d, language)
-	own[1] = strconv.Itoa(values.RefreshSeconds)
+	page, values := v.setup.waiting(v.room.queue, v.now, &d, language)
+	own[1] = strconv.Itoa(values.UntilRefresh)
 	h["Retry-After"] = own[1:2:2]
 	if language == "" || v.setup.set.Custom() {
 		h["Refresh"] = h["Retry-After"]
@@ -122,7 +122,11 @@ func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v
 // busy answers a request that cannot be held back, of a visitor who would have to wait.
 // Its body is not read, and the visitor's place stays as it is.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
-	retryLater(w.Header(), v.room.settings())
+	if v.ticket.State == queue.Waiting {
+		retryAfter(w.Header(), v.room.queue.DueIn(v.now, v.ticket))
+	} else {
+		retryLater(w.Header(), v.room.settings())
+	}
 	if subresource(r) {
 		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
 		return
@@ -131,8 +135,11 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 }
 
 // retryLater sets Retry-After to the refresh interval of a room with the settings.
-func retryLater(h http.Header, s queue.Settings) {
-	h["Retry-After"] = []string{strconv.Itoa(int(queue.WholeSeconds(s.RefreshInterval) / time.Second))}
+func retryLater(h http.Header, s queue.Settings) { retryAfter(h, s.RefreshInterval) }
+
+// retryAfter sets Retry-After.
+func retryAfter(h http.Header, wait time.Duration) {
+	h["Retry-After"] = []string{strconv.Itoa(wholeSeconds(wait))}
 }
 
 // problem answers with an error page in the visitor's language, or with problem+json

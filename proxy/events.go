@@ -34,8 +34,8 @@ func (e eventsRoom) Visit(ctx context.Context, now time.Time, q queueroom.Reques
 }
 
 // Place implements events.Room.
-func (e eventsRoom) Place(d *queueroom.Decision) json.RawMessage {
-	return e.room.setup.Load().waitingJSON(e.Numbers(), d)
+func (e eventsRoom) Place(now time.Time, d *queueroom.Decision) json.RawMessage {
+	return e.room.setup.Load().waitingJSON(e.Room, now, d)
 }
 
 // Leave implements events.Room.

@@ -39,11 +39,13 @@ type pageKey struct {
 }
 
 // waiting returns the page in the language, or JSON if the language is empty, for a
-// visitor who waits, and the visitor's own values in it.
-func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, language string) (*page, templates.Visitor) {
+// visitor who waits, and the visitor's own values in it at now.
+func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Decision, language string) (*page, templates.Visitor) {
+	n := r.Numbers()
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
-		RefreshSeconds: int(queue.WholeSeconds(d.Ticket.RefreshInterval) / time.Second),
+		RefreshSeconds: wholeSeconds(d.Ticket.RefreshInterval),
+		UntilRefresh:   wholeSeconds(r.DueIn(now, d.Ticket)),
 	}
 	key := pageKey{language: language}
 	switch method := n.Settings.Method; {
@@ -55,6 +57,9 @@ func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, langua
 	}
 	return rs.pages.get(rs, n, key, v.Place), v
 }
+
+// wholeSeconds is how visitors are told a time to wait: rounded up, and never none.
+func wholeSeconds(d time.Duration) int { return max(int(queue.WholeSeconds(d)/time.Second), 1) }
 
 // refusal returns the page in the language, or JSON if the language is empty, for a
 // visitor who is rejected.

@@ -95,7 +95,7 @@ func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
 	j := sessionJSON{Room: v.setup.cfg.Name, Status: "none"}
 	switch t := &d.Ticket; t.State {
 	case queue.Waiting:
-		j.Status, j.Waiting = "waiting", v.setup.waitingJSON(v.room.queue.Numbers(), d)
+		j.Status, j.Waiting = "waiting", v.setup.waitingJSON(v.room.queue, v.now, d)
 	case queue.Accepted:
 		expires := t.Expires.Time()
 		j.Status, j.ExpiresAt = "active", &expires
@@ -107,9 +107,9 @@ func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
 	return j
 }
 
-// waitingJSON is the object that the JSON of a visitor who waits has in it.
-func (rs *roomSetup) waitingJSON(n *queueroom.Numbers, d *queueroom.Decision) json.RawMessage {
-	page, values := rs.waiting(n, d, "")
+// waitingJSON is the object that the JSON of a visitor who waits has in it at now.
+func (rs *roomSetup) waitingJSON(r *queueroom.Room, now time.Time, d *queueroom.Decision) json.RawMessage {
+	page, values := rs.waiting(r, now, d, "")
 	var object struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`
 	}

@@ -160,9 +160,12 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 // longest is the longest that any duration may be: no cookie is kept for more than a day.
 const longest = 24 * time.Hour
 
+// LeastSlack is the least CheckInSlack.
+const LeastSlack = time.Second / 2
+
 // CheckInSlack is how late a check-in may be while its visitor still counts as present. It
 // makes up for the network and for the rounding of windows.
-func (s *Settings) CheckInSlack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
+func (s *Settings) CheckInSlack() time.Duration { return max(s.RefreshInterval/8, LeastSlack) }
 
 // PlaceEnds is until when a visitor can come back to the place of a waiting ticket. That is
 // never before the check-in that the ticket asks for. In an exact line the store knows when

@@ -91,32 +91,55 @@ func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID
 	t := &c.Ticket
 	bucket := s.bucketOf(rules, t)
 	switch {
-	case entry == nil && c.Returned:
-		return found{result: notDue, cell: s.count(s.add(t.ID, at), rules, bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden)}
-	case entry == nil:
+	case entry == nil && !c.Returned && s.backBy(rules, at, t.Due()) <= s.window(rules, t.LastCheckIn, t.RefreshInterval):
 		return found{result: notDue, cell: queue.Cell{Bucket: bucket, Until: at}}
+	case entry == nil:
+		entry = s.add(t.ID, at)
+		s.count(entry, rules, bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden)
 	case hasLeft(entry):
 		entry.more &^= leftFlag
 		s.change(bucket, entry.until, 1)
 	}
-	cell := queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
-	if at < t.Due() {
-		return found{result: notDue, cell: cell}
+	f := found{result: notDue}
+	due := t.Due()
+	if at >= due {
+		due = max(afterTicks(s.start, dueTicks(entry)), at.Add(time.Millisecond))
+		f = found{result: repeats, interval: due.Sub(at)}
 	}
-	return found{repeats, cell, max(afterTicks(s.start, dueTicks(entry)).Sub(at), time.Millisecond)}
+	if until := s.backBy(rules, at, due); until > entry.until {
+		s.change(bucket, entry.until, -1)
+		s.change(bucket, until, 1)
+		entry.until = until
+	}
+	f.cell = queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
+	return f
+}
+
+// backBy is until when a visitor who asks before their check-in is due has to be counted:
+// what is left until then is told in whole seconds, so that they may be later than due.
+func (s *presenceShard) backBy(rules *rules, at, due queue.Instant) uint32 {
+	return s.windowEnd(rules, at.Add(queue.WholeSeconds(due.Sub(at))+queue.LeastSlack))
 }
 
 // count writes a check-in into an entry: when the next one is due, and the window in which the
 // visitor is counted in the bucket until then.
 func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at queue.Instant, interval time.Duration, hidden bool) queue.Cell {
-	span := queue.WholeSeconds(interval)
-	if hidden {
-		span = max(span, hiddenInterval)
+	if entry.until = s.window(rules, at, interval); hidden {
+		entry.until = max(entry.until, s.window(rules, at, hiddenInterval))
 	}
-	window := max(rules.RefreshInterval/8/tick*tick, tick)
-	until := at.Add(span + rules.CheckInSlack()).Sub(s.start)
-	entry.until = uint32((until + window - 1) / window * window / tick)
 	entry.more = packDue(ticksOf(at.Add(interval), s.start))
 	s.change(bucket, entry.until, 1)
 	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
+}
+
+// window is the end of the window in which a visitor is counted who checks in at a moment, and next
+// after an interval.
+func (s *presenceShard) window(rules *rules, at queue.Instant, interval time.Duration) uint32 {
+	return s.windowEnd(rules, at.Add(queue.WholeSeconds(interval)+rules.CheckInSlack()))
+}
+
+// windowEnd is the end of the window that a moment is in.
+func (s *presenceShard) windowEnd(rules *rules, at queue.Instant) uint32 {
+	window := max(rules.RefreshInterval/8/tick*tick, tick)
+	return uint32((at.Sub(s.start) + window - 1) / window * window / tick)
 }
