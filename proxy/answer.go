@@ -49,7 +49,7 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	}
 	language := v.setup.language(r)
 	page, values := v.setup.waiting(v.room.queue, v.now, &d, language)
-	own[1] = strconv.Itoa(values.UntilRefresh)
+	own[1] = strconv.Itoa(values.LeftSeconds)
 	h["Retry-After"] = own[1:2:2]
 	if language == "" || v.setup.set.Custom() {
 		h["Refresh"] = h["Retry-After"]

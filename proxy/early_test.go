@@ -44,14 +44,14 @@ func (a answer) left(t testing.TB) int {
 }
 
 func TestAnEarlyRequestIsToldWhatIsLeftOfTheInterval(t *testing.T) {
-	custom, err := templates.Parse([]byte("<p>{{secondsUntilRefresh}} of {{refreshIntervalSeconds}}"))
+	custom, err := templates.Parse([]byte("<p>{{refreshLeftSeconds}} of {{refreshIntervalSeconds}}"))
 	require.NoError(t, err)
 	f, other := startTwo(t)
 	f.full()
 	v := f.visitor()
 	first := v.get("/", asJSON)
 	whole := first.left(t)
-	require.EqualValues(t, whole, first.told("secondsUntilRefresh"))
+	require.EqualValues(t, whole, first.told("refreshLeftSeconds"))
 
 	for _, at := range []struct {
 		passed time.Duration
@@ -63,7 +63,7 @@ func TestAnEarlyRequestIsToldWhatIsLeftOfTheInterval(t *testing.T) {
 			a := v.get("/", asJSON)
 			assert.Equal(t, at.left, a.left(t), name)
 			assert.Equal(t, a.header.Get("Retry-After"), a.header.Get("Refresh"), name)
-			assert.EqualValues(t, at.left, a.told("secondsUntilRefresh"), name)
+			assert.EqualValues(t, at.left, a.told("refreshLeftSeconds"), name)
 			assert.EqualValues(t, whole, a.told("refreshIntervalSeconds"), "the interval stays whole")
 			assert.Equal(t, first.told("lastUpdated"), a.told("lastUpdated"), "as it counts from the last check-in")
 
@@ -71,7 +71,7 @@ func TestAnEarlyRequestIsToldWhatIsLeftOfTheInterval(t *testing.T) {
 			assert.Equal(t, at.left, page.left(t), name)
 			assert.Contains(t, page.body, `http-equiv="refresh" content="`+strconv.Itoa(at.left), name)
 			assert.Contains(t, page.body, `data-left="`+strconv.Itoa(at.left)+`"`, name)
-			assert.Contains(t, v.get("/.anteroom/session?room=shop").body, `"secondsUntilRefresh": `+strconv.Itoa(at.left)+"\n", name)
+			assert.Contains(t, v.get("/.anteroom/session?room=shop").body, `"refreshLeftSeconds": `+strconv.Itoa(at.left)+"\n", name)
 			assert.Equal(t, at.left, v.send(http.MethodPost, "/", strings.NewReader("a=1"), asJSON).left(t), "who sends a form is told the same")
 		}
 	}

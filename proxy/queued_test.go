@@ -87,7 +87,7 @@ func TestJSONOfWhoWaits(t *testing.T) {
 	assert.Equal(t, true, a.told("usersAheadKnown"))
 	assert.EqualValues(t, 1, a.told("usersAhead"))
 	assert.EqualValues(t, 2, a.told("usersQueued"))
-	assert.EqualValues(t, a.told("secondsUntilRefresh"), a.left(t))
+	assert.EqualValues(t, a.told("refreshLeftSeconds"), a.left(t))
 	assert.EqualValues(t, a.told("refreshIntervalSeconds"), a.left(t)+2)
 	updated, err := time.Parse("2006-01-02T15:04:05.000Z", a.told("lastUpdated").(string))
 	require.NoError(t, err)

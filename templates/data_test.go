@@ -18,12 +18,12 @@ var seen = time.Date(2020, time.August, 3, 23, 46, 0, 0, time.UTC)
 
 // by is a visitor without a place of their own.
 func by(updated time.Time, refreshSeconds int) templates.Visitor {
-	return templates.Visitor{LastUpdated: updated, RefreshSeconds: refreshSeconds, UntilRefresh: refreshSeconds}
+	return templates.Visitor{LastUpdated: updated, RefreshSeconds: refreshSeconds, LeftSeconds: refreshSeconds}
 }
 
 // at is one with this place.
 func at(p templates.Place) templates.Visitor {
-	return templates.Visitor{LastUpdated: seen, RefreshSeconds: 20, UntilRefresh: 20, Place: p}
+	return templates.Visitor{LastUpdated: seen, RefreshSeconds: 20, LeftSeconds: 20, Place: p}
 }
 
 func newSet(t testing.TB, o templates.Options) *templates.Set {
@@ -197,7 +197,7 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 		"isRejectQueue", "isEventActive", "isEventPrequeueing", "timeUntilEventStart",
 		"timeUntilEventStartFormatted", "timeUntilEventEnd", "timeUntilEventEndFormatted",
 		"shuffleAtEventStart", "turnstile", "infiniteQueue", "usersAheadKnown", "usersAhead", "usersQueued",
-		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "secondsUntilRefresh",
+		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "refreshLeftSeconds",
 	}
 	room := told(t, state(t, "fifo"))
 	assert.Len(t, room, len(names))

@@ -25,7 +25,7 @@ func plain(d Data, v Visitor) (Data, own) {
 	o.lastUpdated = v.LastUpdated.UTC().Format("2006-01-02T15:04:05.000Z")
 	o.clock = v.LastUpdated.UTC().Format("15:04:05 UTC")
 	if d.Refreshes() {
-		o.refresh, o.untilRefresh = v.RefreshSeconds, v.UntilRefresh
+		o.refresh, o.refreshLeft = v.RefreshSeconds, v.LeftSeconds
 	}
 	return d, o
 }

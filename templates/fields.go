@@ -47,14 +47,14 @@ type fields struct {
 	TicketNumber                 any    `json:"ticketNumber"`
 	FirstWaitingNumber           any    `json:"firstWaitingNumber"`
 	LastWaitingNumber            any    `json:"lastWaitingNumber"`
-	SecondsUntilRefresh          any    `json:"secondsUntilRefresh"`
+	RefreshLeftSeconds          any    `json:"refreshLeftSeconds"`
 }
 
 // own are the values that belong to one visitor. They are texts, so that a mark can be in
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
 	lastUpdated, clock                           string
-	refresh, untilRefresh                        any
+	refresh, refreshLeft                        any
 	position, usersAhead, usersQueued            any
 	positionOrdinal                              string
 	number, first, last                          any
@@ -94,13 +94,13 @@ func newFields(d Data, o own) fields {
 		TicketNumber:                 o.number,
 		FirstWaitingNumber:           o.first,
 		LastWaitingNumber:            o.last,
-		SecondsUntilRefresh:          o.untilRefresh,
+		RefreshLeftSeconds:          o.refreshLeft,
 	}
 }
 
 // encode writes the JSON answer for d, which has to be resolved.
 func encode(d Data, o own) ([]byte, error) {
-	for _, value := range []*any{&o.refresh, &o.untilRefresh, &o.waitTime, &o.position, &o.usersAhead, &o.usersQueued, &o.number, &o.first, &o.last} {
+	for _, value := range []*any{&o.refresh, &o.refreshLeft, &o.waitTime, &o.position, &o.usersAhead, &o.usersQueued, &o.number, &o.first, &o.last} {
 		if text, ok := (*value).(string); ok {
 			*value = json.Number(text)
 		}
@@ -163,7 +163,7 @@ func variables(d Data, o own) map[string]any {
 		"ticketNumber":                   f.TicketNumber,
 		"firstWaitingNumber":             f.FirstWaitingNumber,
 		"lastWaitingNumber":              f.LastWaitingNumber,
-		"secondsUntilRefresh":            f.SecondsUntilRefresh,
+		"refreshLeftSeconds":            f.RefreshLeftSeconds,
 		"roomName":                       d.RoomName,
 	}
 }

@@ -12,8 +12,8 @@ type Visitor struct {
 	// RefreshSeconds is how many seconds later the next check-in counts. It is written as
 	// 1 at least.
 	RefreshSeconds int
-	// UntilRefresh is how many seconds are left of that. It is written as 1 at least.
-	UntilRefresh int
+	// LeftSeconds is how many seconds are left of that. It is written as 1 at least.
+	LeftSeconds int
 	// Place is the visitor's place in an exact line. The pages of other rooms do not show
 	// it.
 	Place Place

@@ -32,7 +32,7 @@ const (
 	lastUpdated ownValue = iota
 	lastUpdatedTime
 	refreshInterval
-	untilRefresh
+	refreshLeft
 	// The numbers of a place in an exact line.
 	ticketNumber
 	firstWaitingNumber
@@ -73,8 +73,8 @@ func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
 			dst = append(append(dst, stamp[11:19]...), " UTC"...)
 		case refreshInterval:
 			dst = strconv.AppendInt(dst, int64(max(v.RefreshSeconds, 1)), 10)
-		case untilRefresh:
-			dst = strconv.AppendInt(dst, int64(max(v.UntilRefresh, 1)), 10)
+		case refreshLeft:
+			dst = strconv.AppendInt(dst, int64(max(v.LeftSeconds, 1)), 10)
 		case positionOrdinal:
 			dst = appendOrdinal(dst, v.Place.number(position))
 		default:
@@ -87,7 +87,7 @@ func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
 
 // Len is the number of bytes that AppendTo appends for the visitor.
 func (r *Rendered) Len(v Visitor) int {
-	n := r.size + r.intervals*digits(uint64(max(v.RefreshSeconds, 1))) + r.rests*digits(uint64(max(v.UntilRefresh, 1)))
+	n := r.size + r.intervals*digits(uint64(max(v.RefreshSeconds, 1))) + r.rests*digits(uint64(max(v.LeftSeconds, 1)))
 	if !r.placed {
 		return n
 	}
@@ -164,7 +164,7 @@ func ownOf(d Data) own {
 		ordinal = string(appendOrdinal(nil, uint64(n)))
 	}
 	return own{
-		refresh: 0, untilRefresh: 0, position: n, positionOrdinal: ordinal, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued,
+		refresh: 0, refreshLeft: 0, position: n, positionOrdinal: ordinal, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued,
 		number: d.Place.TicketNumber, first: d.Place.FirstWaitingNumber, last: d.Place.LastWaitingNumber,
 		waitTime: d.WaitTime, waitTimeHours: d.WaitTime / 60, waitTimeHourMinutes: d.WaitTime % 60,
 		waitTimeFormatted: FormatWaitTime(d),
@@ -180,7 +180,7 @@ func marked(d Data) own {
 	o := ownOf(d)
 	o.lastUpdated, o.clock = mark(lastUpdated), mark(lastUpdatedTime)
 	if d.Refreshes() {
-		o.refresh, o.untilRefresh = mark(refreshInterval), mark(untilRefresh)
+		o.refresh, o.refreshLeft = mark(refreshInterval), mark(refreshLeft)
 	}
 	if !d.hasExactLine() {
 		return o
@@ -224,7 +224,7 @@ func split(text []byte) *Rendered {
 			r.size += clockLen
 		case refreshInterval:
 			r.intervals++
-		case untilRefresh:
+		case refreshLeft:
 			r.rests++
 		default:
 			r.placed = true

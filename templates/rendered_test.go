@@ -56,7 +56,7 @@ func anyVisitor(p templates.Place) *rapid.Generator[templates.Visitor] {
 	return rapid.Custom(func(t *rapid.T) templates.Visitor {
 		return templates.Visitor{
 			LastUpdated: anyTime().Draw(t, "updated"), RefreshSeconds: rapid.IntRange(1, 5000).Draw(t, "seconds"),
-			UntilRefresh: rapid.IntRange(1, 5000).Draw(t, "left"),
+			LeftSeconds: rapid.IntRange(1, 5000).Draw(t, "left"),
 			Place: anyAlike(p).Draw(t, "place"),
 		}
 	})
