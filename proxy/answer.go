@@ -70,13 +70,19 @@ func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d que
 }
 
 // language returns the language of the page that answers a request, or "" if JSON
-// answers it. The script of the built-in page gets JSON whatever json_response_enabled
-// says.
+// answers it. The gate's own scripts get JSON whatever json_response_enabled says.
 func (rs *roomSetup) language(q *http.Request) string {
-	if (rs.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && templates.WantsJSON(headerValue(q.Header["Accept"])) {
+	if (rs.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && wantsJSON(q) {
 		return ""
 	}
 	return rs.set.Match(headerValue(q.Header["Accept-Language"]))
+}
+
+// wantsJSON says whether a request asks for JSON rather than for a page. Browsers say which
+// requests are a script's (W3C Fetch Metadata).
+func wantsJSON(q *http.Request) bool {
+	to := q.Header["Sec-Fetch-Dest"]
+	return templates.WantsJSON(headerValue(q.Header["Accept"]), len(to) == 1 && to[0] == "empty")
 }
 
 // headerValue returns the value of a header that may have several lines.
@@ -145,7 +151,7 @@ func retryAfter(h http.Header, wait time.Duration) {
 // problem answers with an error page in the visitor's language, or with problem+json
 // (RFC 9457) if the request asks for JSON.
 func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, languages *templates.Languages) {
-	if templates.WantsJSON(headerValue(r.Header["Accept"])) || subresource(r) {
+	if wantsJSON(r) || subresource(r) {
 		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
 		return
 	}

@@ -122,7 +122,11 @@ func TestAcceptDecidesBetweenPageAndJSON(t *testing.T) {
 		"text/html, application/json;q=0.9":      false,
 		"application/json;q=0":                   false,
 		"application/json, text/plain, */*":      true,
-		"application/problem+json":               false,
+		"application/problem+json":               true,
+		"application/vnd.shop.v1+json, */*":      true,
+		"application/vnd.shop.v1":                true,
+		"application/xml, */*":                   false,
+		"text/event-stream":                      true,
 		"APPLICATION/JSON":                       true,
 		"text/html,application/xhtml+xml,*/*":    false,
 		"application/json;q=oops, text/html":     false,
@@ -136,10 +140,44 @@ func TestAcceptDecidesBetweenPageAndJSON(t *testing.T) {
 	}
 }
 
+// fromScript makes a request one of a page's script, as browsers send it.
+func fromScript(accept string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Header.Set("Sec-Fetch-Dest", "empty")
+		r.Header.Set("Sec-Fetch-Mode", "cors")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("Accept", accept)
+	}
+}
+
+func TestAScriptGetsJSONUnlessItNamesHTML(t *testing.T) {
+	f := start(t)
+	f.full()
+	for accept, json := range map[string]bool{
+		"*/*":                              true,
+		"":                                 true,
+		"text/plain":                       true,
+		"application/json;q=0.5, */*":      true,
+		"text/html":                        false,
+		"text/html, */*; q=0.01":           false,
+		"text/html, application/xhtml+xml": false,
+		"application/json, text/html":      true,
+		"text/html;q=0.9, application/vnd.shop.v1+json": true,
+		"application/xhtml+xml":                         false,
+		"text/html;q=0, */*":                            true,
+	} {
+		a := f.visitor().get("/api/cart", fromScript(accept))
+		assert.Equal(t, json, a.room != nil, "Accept: %q", accept)
+	}
+	assert.Nil(t, f.visitor().get("/", with("Sec-Fetch-Dest", "document"), with("Accept", "*/*")).room, "a page is for people")
+}
+
 func TestRoomWithoutJSONAnswersWithThePage(t *testing.T) {
 	f := start(t, room(func(r *proxy.RoomConfig) { r.JSON = false }))
 	f.full()
-	assert.Contains(t, f.visitor().get("/", asJSON).body, "<html")
+	for _, asked := range []func(*http.Request){asJSON, fromScript("*/*"), with("Accept", "application/vnd.api+json")} {
+		assert.Contains(t, f.visitor().get("/", asked).body, "<html")
+	}
 }
 
 func TestPageIsInTheVisitorsLanguage(t *testing.T) {

@@ -76,7 +76,7 @@ func (s *script) page(w http.ResponseWriter, r *http.Request) {
 	case s.admitted:
 		_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><h1>Welcome</h1>")
 		return
-	case templates.WantsJSON(r.Header.Get("Accept")):
+	case templates.WantsJSON(r.Header.Get("Accept"), false):
 		h.Set("Content-Type", "application/json")
 		answer = s.set.JSON(s.data)
 	default:

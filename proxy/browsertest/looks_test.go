@@ -34,7 +34,7 @@ func preview(t *testing.T) *httptest.Server {
 		}
 		answer := set.JSON(data)
 		w.Header().Set("Content-Type", "application/json")
-		if !templates.WantsJSON(r.Header.Get("Accept")) {
+		if !templates.WantsJSON(r.Header.Get("Accept"), false) {
 			answer = set.Page(set.Match(r.URL.Query().Get("lang")), data)
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			w.Header().Set("Content-Security-Policy", set.ContentSecurityPolicy())
