@@ -44,6 +44,7 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 // queued answers a visitor who waits.
 func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	h, own := w.Header(), make([]string, 2) // one allocation for two headers
+	v.setup.answers(h, r)
 	if cookies := v.appendCookies(own[:0:1], r, &d); len(cookies) > 0 {
 		h["Set-Cookie"] = cookies
 	}
@@ -60,6 +61,7 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 // rejected answers a visitor whom the room does not take. A page would look like the
 // answer to a form that was sent.
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
+	v.setup.answers(w.Header(), r)
 	v.setCookies(w.Header(), r, &d)
 	if unsafe(r) {
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
@@ -105,7 +107,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // write sends a page or JSON with a visitor's own values in it.
 func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v *templates.Visitor) {
 	h := w.Header()
-	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, varies, noSniff, page.kind
+	h["Cache-Control"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, noSniff, page.kind
+	vary(h)
 	if page.language != nil {
 		h["Content-Language"] = page.language
 	}
@@ -125,9 +128,17 @@ func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v
 	_, _ = w.Write(*buf)
 }
 
+// vary says what an answer depends on, if it is not said yet.
+func vary(h http.Header) {
+	if h["Vary"] == nil {
+		h["Vary"] = varies
+	}
+}
+
 // busy answers a request that cannot be held back, of a visitor who would have to wait.
 // Its body is not read, and the visitor's place stays as it is.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
+	v.setup.answers(w.Header(), r)
 	if v.ticket.State == queue.Waiting {
 		retryAfter(w.Header(), v.room.queue.DueIn(v.now, v.ticket))
 	} else {
@@ -163,7 +174,8 @@ func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, langu
 
 func (g *Gate) writeProblem(w http.ResponseWriter, r *http.Request, status int, body []byte, contentType []string) {
 	h := w.Header()
-	h["Content-Type"], h["Vary"], h["X-Content-Type-Options"] = contentType, varies, noSniff
+	h["Content-Type"], h["X-Content-Type-Options"] = contentType, noSniff
+	vary(h)
 	if h["Cache-Control"] == nil {
 		h["Cache-Control"] = noStore
 	}

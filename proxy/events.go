@@ -52,6 +52,7 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request, s *setup) (l eve
 	v, status := g.listening(r, s)
 	switch status {
 	case http.StatusOK:
+		v.setup.share(w.Header(), r)
 	case http.StatusNoContent:
 		events.Refuse(w)
 		return l, false

@@ -69,6 +69,7 @@ func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *r
 	}
 	to, err := f.room(r.Context(), value)
 	if err != nil {
+		rs.answers(w.Header(), r)
 		retryLater(w.Header(), f.settings())
 		f.gate.problem(w, r, http.StatusServiceUnavailable, rs.set.Languages)
 		return nil, nil

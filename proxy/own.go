@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/queue"
@@ -23,26 +24,35 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 		return
 	}
 	switch {
+	case s.allow(w, r, method):
 	case r.Method != method:
 		w.Header().Set("Allow", method)
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
-	case new(http.CrossOriginProtection).Check(r) != nil:
+	case foreign(r) && len(s.listing(r)) == 0:
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 	default:
 		answer(w, r, s)
 	}
 }
 
+// foreign says whether a page of another site sent a request that may do more than read.
+func foreign(r *http.Request) bool { return new(http.CrossOriginProtection).Check(r) != nil }
+
 // leave takes the goodbye of a visitor's page. The visitor is not counted until they
 // come back, unless another page of theirs is open. The goodbye is for the room that
-// guards the page, or else for every room that the visitor has a ticket of.
+// guards the page, or else for every room that the visitor has a ticket of. A page of
+// another site says it to the rooms whose cors_origins list that site.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	visitors, _ := g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
+	if foreign(r) {
+		visitors = slices.DeleteFunc(visitors, func(v visitor) bool { return !v.setup.lists(r.Header.Get("Origin")) })
+	}
 	for _, v := range visitors {
 		if v.ticket.State == queue.Waiting && !g.events.Goodbye(v.room.forEvents(), v.ticket.ID, v.now) {
 			v.room.leave(v.now, v.ticket)
 		}
 	}
+	shareAbout(visitors, w.Header(), r)
 	w.Header()["Cache-Control"] = noStore
 	w.WriteHeader(http.StatusNoContent)
 }

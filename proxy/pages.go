@@ -45,7 +45,7 @@ func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Deci
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
 		RefreshSeconds: wholeSeconds(d.Ticket.RefreshInterval),
-		LeftSeconds:   wholeSeconds(r.DueIn(now, d.Ticket)),
+		LeftSeconds:    wholeSeconds(r.DueIn(now, d.Ticket)),
 	}
 	key := pageKey{language: language}
 	switch method := n.Settings.Method; {

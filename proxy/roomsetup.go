@@ -22,7 +22,8 @@ import (
 // keeps.
 type roomSetup struct {
 	cfg        RoomConfig
-	family     string // the name of the family that this is a room of; "" for others
+	named      []string // the room's name, as the header Anteroom-Room has it
+	family     string   // the name of the family that this is a room of; "" for others
 	keys       []cookie.Key
 	origin     *origin.Origin
 	exemptions *route.Rules
@@ -60,7 +61,7 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, erro
 // nameAfter names the room, and makes the parts that its name is in: the jar of its
 // tickets, the reader of the site's own names for its visitors, and the log.
 func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
-	rs.cfg.Name, rs.log = name, log.With(zap.String("room", name))
+	rs.cfg.Name, rs.named, rs.log = name, []string{name}, log.With(zap.String("room", name))
 	codec, err := cookie.New(cookie.Config{Name: cookie.Name(cmp.Or(rs.cfg.CookieSuffix, name)), Keys: rs.keys})
 	if err != nil {
 		return fmt.Errorf("making the ticket's codec: %w", err)

@@ -35,7 +35,9 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 		d := v.present(w, r, renew)
 		list = append(list, v.describe(&d))
 	}
-	w.Header()["Vary"], w.Header()["X-Content-Type-Options"] = varies, noSniff
+	shareAbout(visitors, w.Header(), r)
+	vary(w.Header())
+	w.Header()["X-Content-Type-Options"] = noSniff
 	reply.JSON(w, map[string]any{"rooms": list})
 }
 

@@ -70,6 +70,7 @@ func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Tr
 	from := g.networks.of(trust.ClientAddr(r))
 	if withhold || !from.enter(g.o.Clock()) {
 		by.Count(metrics.Withheld)
+		rs.answers(w.Header(), r)
 		retryLater(w.Header(), by.settings())
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return

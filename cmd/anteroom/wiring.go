@@ -61,7 +61,7 @@ func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	room := proxy.RoomConfig{
 		Name: c.Name, Routes: []route.Route{{Host: c.Host, Path: c.Path}},
-		StatusCode: c.QueueingStatusCode, JSON: c.JSONResponseEnabled,
+		StatusCode: c.QueueingStatusCode, JSON: c.JSONResponseEnabled, CORSOrigins: c.CORSOrigins,
 		Language: string(c.DefaultTemplateLanguage), CookieSuffix: c.CookieSuffix,
 		CookieAttributes: cookie.Attributes{
 			SameSite: cookie.SameSite(c.CookieAttributes.SameSite),

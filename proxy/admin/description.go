@@ -35,6 +35,7 @@ type roomJSON struct {
 	Origin                string      `json:"origin"`
 	QueueingStatusCode    int         `json:"queueing_status_code"`
 	JSONResponseEnabled   bool        `json:"json_response_enabled"`
+	CORSOrigins           []string    `json:"cors_origins"`
 	CustomPage            bool        `json:"custom_page"`
 	Language              string      `json:"default_template_language"`
 	CookieName            string      `json:"cookie_name"` // over http; over https it may have a prefix
@@ -111,7 +112,7 @@ func (d Description) json() roomJSON {
 	c, o := d.Config, overrides.Of(d.Configuration)
 	j := roomJSON{
 		Name: c.Name, Family: d.Family, Origin: c.Origin.String(),
-		QueueingStatusCode: c.StatusCode, JSONResponseEnabled: c.JSON,
+		QueueingStatusCode: c.StatusCode, JSONResponseEnabled: c.JSON, CORSOrigins: append([]string{}, c.CORSOrigins...),
 		CustomPage: c.Page != nil, Language: d.Language, CookieName: d.CookieName,
 		CookieSuffix: c.CookieSuffix, CookieAttributes: describeCookie(c.CookieAttributes),
 		EnabledOriginCommands: []string{}, Rules: describeRules(c.Rules), Subject: describeSubject(&c.Subject),

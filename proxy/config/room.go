@@ -22,6 +22,7 @@ type Room struct {
 	Settings         queue.Settings    // limits and switches; suspended, everything passes and no ticket is issued
 	StatusCode       int               // of answers to those who wait; default 200
 	JSON             bool              // answers in JSON to those who ask for it
+	CORSOrigins      []string          // whose scripts may read the room's answers: as browsers name them, or "*" for all, without cookies
 	Page             *templates.Page   // nil for the built-in one
 	Language         string            // the built-in page's default; "" for en-US
 	CookieSuffix     string            // "" for the room's name

@@ -68,7 +68,9 @@ func (f *fakeRoom) Visit(_ context.Context, _ time.Time, q room.Request) room.De
 	return room.Decision{Outcome: f.outcome, Ticket: q.Ticket}
 }
 
-func (f *fakeRoom) Place(time.Time, *room.Decision) json.RawMessage { return json.RawMessage(`{"position":7}`) }
+func (f *fakeRoom) Place(time.Time, *room.Decision) json.RawMessage {
+	return json.RawMessage(`{"position":7}`)
+}
 
 func (f *fakeRoom) Leave(_ time.Time, t queue.Ticket) {
 	f.mu.Lock()

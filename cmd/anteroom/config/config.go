@@ -99,6 +99,9 @@ type Room struct {
 	queue.Settings      `yaml:",inline"`
 	QueueingStatusCode  int  `yaml:"queueing_status_code" default:"200" choices:"200,202,429,503" usage:"status of the answer to who waits"`
 	JSONResponseEnabled bool `yaml:"json_response_enabled" default:"true" usage:"answer in JSON who asks for it"`
+	// CORSOrigins are web origins, scheme://host[:port] in lower case, whose scripts may read what the room answers itself; or "*" for
+	// all of them, without cookies.
+	CORSOrigins []string `yaml:"cors_origins" is:"web origin" of:"origins such as [https://app.example.com]" usage:"sites whose scripts may read the room's own answers"`
 	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
 	Template string `yaml:"template" is:"file" usage:"Mustache file of the page (default: the built-in page)"`
 	// TemplateSource is what Template held when it was checked; nil for the built-in page.

@@ -93,6 +93,8 @@ func TestFaultyLines(t *testing.T) {
 		"a store that is not supported":        {"store: redis://:pass@host", []string{`6:8: store: the supported store is memory, which keeps the queue in this process and its journal in state_dir`}},
 		"a network that is none":               {"trusted_proxies: [10.0.0.0/8, lan]", []string{`6:31: trusted_proxies[1]: "lan" is not a network such as 10.0.0.0/8 or 2001:db8::/32`}},
 		"a network with bits beyond its mask":  {"trusted_proxies: [10.1.2.3/8]", []string{`6:19: trusted_proxies[0]: "10.1.2.3/8" has bits set beyond its mask (did you mean "10.0.0.0/8"?)`}},
+		"a site with a path":                   {"    cors_origins: [https://app.example/x]", []string{`6:20: rooms[0].cors_origins[0]: "https://app.example/x" has a path, a query or a fragment, which an origin has not (did you mean "https://app.example"?)`}},
+		"a site without a scheme":              {"    cors_origins: ['*', app.example]", []string{`6:25: rooms[0].cors_origins[1]: "app.example" has no scheme (did you mean "https://app.example"?)`}},
 		"a mapped network":                     {"trusted_proxies: ['::ffff:10.0.0.0/104']", []string{`6:19: trusted_proxies[0]: "::ffff:10.0.0.0/104" is an IPv4 network in IPv6 clothes: write it as IPv4`}},
 		"an origin without a scheme":           {"    origin: localhost:3000", []string{`6:13: rooms[0].origin: "localhost:3000" has no scheme (did you mean "http://localhost:3000"?)`}},
 		"an origin of another scheme":          {"    origin: ftp://a", []string{`6:13: rooms[0].origin: "ftp://a" has a scheme that is neither http nor https`}},
