@@ -2,12 +2,15 @@ package proxy
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // own answers requests for the gate's own paths.
@@ -17,6 +20,8 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	case ownPaths + "events":
 	case ownPaths + "session":
 		answer = g.session
+	case ownPaths + "wait.js":
+		answer = g.waitScript
 	case ownPaths + "leave":
 		method, answer = http.MethodPost, g.leave
 	default:
@@ -33,6 +38,22 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	default:
 		answer(w, r, s)
 	}
+}
+
+// Header values of the script that waits.
+var (
+	scriptType  = []string{"text/javascript; charset=utf-8"}
+	forAnHour   = []string{"public, max-age=3600"}
+	anySiteUses = []string{"cross-origin"}
+)
+
+// waitScript serves the script by which the pages of a site, and of others, wait in place.
+func (g *Gate) waitScript(w http.ResponseWriter, _ *http.Request, _ *setup) {
+	h, script := w.Header(), templates.WaitScript()
+	h["Content-Type"], h["Cache-Control"], h["X-Content-Type-Options"] = scriptType, forAnHour, noSniff
+	h["Access-Control-Allow-Origin"], h["Cross-Origin-Resource-Policy"] = anySite, anySiteUses
+	h["Content-Length"] = []string{strconv.Itoa(len(script))}
+	_, _ = io.WriteString(w, script)
 }
 
 // foreign says whether a page of another site sent a request that may do more than read.

@@ -75,27 +75,32 @@ func newRoom(t *testing.T, interval time.Duration) *room {
 // newLiveRoom opens one with events.
 func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration) *room {
 	t.Helper()
+	welcome := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><h1>Welcome</h1>")
+	})
+	return newRoomOf(t, welcome, func(r *proxy.RoomConfig) { r.Settings.RefreshInterval, r.Settings.Method = interval, method })
+}
+
+// newRoomOf opens one in front of another site, with a change to its configuration.
+func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *room {
+	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/leave" {
 			w.Header().Set("Anteroom-Command", "revoke")
 		}
-		_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><h1>Welcome</h1>")
+		of.ServeHTTP(w, r)
 	}))
 	t.Cleanup(site.Close)
 	origin, err := url.Parse(site.URL)
 	require.NoError(t, err)
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
-	gate, err := proxy.New(t.Context(), proxy.Config{
-		Keys: []cookie.Key{key},
-		Rooms: []proxy.RoomConfig{{
-			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Revoke: true,
-			Settings: queue.Settings{
-				TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour,
-				RefreshInterval: interval, Bucket: time.Second, Method: method,
-			},
-		}},
-	}, proxy.Options{Store: memstore.New()})
+	config := proxy.RoomConfig{
+		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Revoke: true,
+		Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour, Bucket: time.Second},
+	}
+	change(&config)
+	gate, err := proxy.New(t.Context(), proxy.Config{Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{config}}, proxy.Options{Store: memstore.New()})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 
