@@ -47,14 +47,14 @@ type fields struct {
 	TicketNumber                 any    `json:"ticketNumber"`
 	FirstWaitingNumber           any    `json:"firstWaitingNumber"`
 	LastWaitingNumber            any    `json:"lastWaitingNumber"`
-	RefreshLeftSeconds          any    `json:"refreshLeftSeconds"`
+	RefreshLeftSeconds           any    `json:"refreshLeftSeconds"`
 }
 
 // own are the values that belong to one visitor. They are texts, so that a mark can be in
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
 	lastUpdated, clock                           string
-	refresh, refreshLeft                        any
+	refresh, refreshLeft                         any
 	position, usersAhead, usersQueued            any
 	positionOrdinal                              string
 	number, first, last                          any
@@ -94,7 +94,7 @@ func newFields(d Data, o own) fields {
 		TicketNumber:                 o.number,
 		FirstWaitingNumber:           o.first,
 		LastWaitingNumber:            o.last,
-		RefreshLeftSeconds:          o.refreshLeft,
+		RefreshLeftSeconds:           o.refreshLeft,
 	}
 }
 
@@ -163,7 +163,7 @@ func variables(d Data, o own) map[string]any {
 		"ticketNumber":                   f.TicketNumber,
 		"firstWaitingNumber":             f.FirstWaitingNumber,
 		"lastWaitingNumber":              f.LastWaitingNumber,
-		"refreshLeftSeconds":            f.RefreshLeftSeconds,
+		"refreshLeftSeconds":             f.RefreshLeftSeconds,
 		"roomName":                       d.RoomName,
 	}
 }

@@ -57,7 +57,7 @@ func anyVisitor(p templates.Place) *rapid.Generator[templates.Visitor] {
 		return templates.Visitor{
 			LastUpdated: anyTime().Draw(t, "updated"), RefreshSeconds: rapid.IntRange(1, 5000).Draw(t, "seconds"),
 			LeftSeconds: rapid.IntRange(1, 5000).Draw(t, "left"),
-			Place: anyAlike(p).Draw(t, "place"),
+			Place:       anyAlike(p).Draw(t, "place"),
 		}
 	})
 }

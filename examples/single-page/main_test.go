@@ -55,7 +55,9 @@ func TestThePageWaitsInPlaceAndGoesOn(t *testing.T) {
 	// Whoever has left, and orders while others have the place, waits with the order in hand.
 	tab.Do(chromedp.Evaluate[chromedp.Void](`document.getElementById('leave').click(), undefined`))
 	tab.Until(`document.body.innerText.includes('Goodbye')`)
-	require.Eventually(t, func() bool { return strings.Contains(stagetest.Text(t, first, http.MethodGet, url+"/api/offers"), "lamp") }, 30*time.Second, 300*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return strings.Contains(stagetest.Text(t, first, http.MethodGet, url+"/api/offers"), "lamp")
+	}, 30*time.Second, 300*time.Millisecond)
 	tab.Do(chromedp.Evaluate[chromedp.Void](`buy('chair'), undefined`))
 	tab.Until(`document.body.innerText.includes('in line')`)
 	stagetest.Text(t, first, http.MethodPost, url+"/api/leave")
