@@ -34,7 +34,8 @@ func TestWhoeverAsksEarlyAndThenKeepsToWhatTheyAreToldIsCountedAllTheTime(t *tes
 					ticket := nodes[0].join()
 					at(start.Add(early))
 					d := nodes[asked].visit(ticket)
-					require.False(t, d.Issue, "too early")
+					require.Equal(t, ticket.LastCheckIn, d.Ticket.LastCheckIn, "too early")
+					ticket = d.Ticket
 					again := nodes[asked].now.Add(queue.WholeSeconds(nodes[asked].room.DueIn(nodes[asked].now.Time(), ticket)) + way)
 					for now := nodes[0].now; now < again; now = now.Add(50 * time.Millisecond) {
 						at(now)
@@ -43,7 +44,7 @@ func TestWhoeverAsksEarlyAndThenKeepsToWhatTheyAreToldIsCountedAllTheTime(t *tes
 						require.Positive(t, n.Waiting, "%v after they came", now.Sub(start))
 					}
 					at(again)
-					require.True(t, nodes[asked].visit(ticket).Issue, "their check-in counts")
+					require.Equal(t, again, nodes[asked].visit(ticket).Ticket.LastCheckIn, "their check-in counts")
 					at(again.Add(refresh * 3))
 					require.Zero(t, nodes[0].stand().Waiting, "who stays away is not counted for long")
 				})
