@@ -162,14 +162,19 @@ func retryAfter(h http.Header, wait time.Duration) {
 // problem answers with an error page in the visitor's language, or with problem+json
 // (RFC 9457) if the request asks for JSON.
 func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, languages *templates.Languages) {
+	g.problemOf(w, r, templates.Plain, status, languages)
+}
+
+// problemOf is problem for one of a kind.
+func (g *Gate) problemOf(w http.ResponseWriter, r *http.Request, kind templates.Kind, status int, languages *templates.Languages) {
 	if wantsJSON(r) || subresource(r) {
-		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
+		g.writeProblem(w, r, status, g.problems.JSONOf(kind, status), problemType)
 		return
 	}
 	h, language := w.Header(), languages.Match(headerValue(r.Header["Accept-Language"]))
 	h["Content-Security-Policy"] = []string{g.problems.ContentSecurityPolicy()}
 	h["Content-Language"] = []string{language}
-	g.writeProblem(w, r, status, g.problems.Page(status, language), htmlType)
+	g.writeProblem(w, r, status, g.problems.PageOf(kind, status, language), htmlType)
 }
 
 func (g *Gate) writeProblem(w http.ResponseWriter, r *http.Request, status int, body []byte, contentType []string) {

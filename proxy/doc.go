@@ -10,6 +10,7 @@
 //	whose ticket is this?                    none we trust → new      cookie.Jar
 //	whom does the site say they are?         nobody → the ticket's    subject.Reader
 //	not in, and it is a part of a page?      yes → the origin         uncounted.go
+//	does their page lack the cookie it got?  yes → no place           uncounted.go
 //	may they enter?                          the one rule             room.Room of queue/room
 //	admitted → the origin                                             forward.go
 //	queued → a page or JSON                                           answer.go

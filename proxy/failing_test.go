@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,17 @@ func TestOriginThatDoesNotAnswerIsExplained(t *testing.T) {
 			assert.Contains(t, a.header.Get("Cache-Control"), "no-store")
 			assert.Contains(t, a.body, `lang="de-DE"`)
 			assert.NotEmpty(t, v.cookies, "the slot is theirs")
+			assert.Contains(t, a.body, "Ihr Einlass bleibt bestehen")
+			again, err := strconv.Atoi(a.header.Get("Retry-After"))
+			require.NoError(t, err)
+			assert.True(t, 5 <= again && again < 10, again)
+			a = v.get("/a?b=c")
+			assert.Equal(t, a.header.Get("Retry-After")+"; url=/a?b=c", a.header.Get("Refresh"), "also where the ticket has not changed")
+			assert.Contains(t, a.body, "You keep your slot")
+			a = v.send(http.MethodPost, "/", nil)
+			assert.Empty(t, a.header.Get("Refresh"), "what was sent would be lost")
 			a = v.get("/", asJSON)
+			assert.Contains(t, a.body, "You keep your slot")
 			assert.Equal(t, c.status, a.status)
 			assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
 			assert.NotContains(t, a.body, "127.0.0.1", "what went wrong is not told to strangers")
@@ -58,6 +69,17 @@ func TestOriginThatDoesNotAnswerIsExplained(t *testing.T) {
 			assert.False(t, f.visitor().get("/").in())
 		})
 	}
+}
+
+func TestOnlyWhoIsInIsToldThatTheyKeepASlot(t *testing.T) {
+	f := start(t, room(func(r *proxy.RoomConfig) {
+		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{PathPrefix: "/free"}}}
+	}))
+	f.site.quiet().will(breakOff)
+	a := f.visitor().get("/free")
+	assert.Equal(t, http.StatusBadGateway, a.status)
+	assert.NotContains(t, a.body, "slot")
+	assert.Empty(t, a.header.Get("Refresh"))
 }
 
 func TestOriginsOwnErrorsPassUntouched(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // The defaults of a family.
@@ -71,7 +72,11 @@ func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *r
 	if err != nil {
 		rs.answers(w.Header(), r)
 		retryLater(w.Header(), f.settings())
-		f.gate.problem(w, r, http.StatusServiceUnavailable, rs.set.Languages)
+		kind := templates.Plain
+		if errors.Is(err, errFull) {
+			kind = templates.NoMoreRooms
+		}
+		f.gate.problemOf(w, r, kind, http.StatusServiceUnavailable, rs.set.Languages)
 		return nil, nil
 	}
 	return to, to.setup.Load()

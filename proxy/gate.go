@@ -98,6 +98,10 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.uncounted(w, r, s.trust, room, rs, v.wouldWait())
 		return
 	}
+	if v.cookieMissing(r) {
+		g.answerWithoutCookie(w, r, v)
+		return
+	}
 	d := v.visit(r)
 	g.answer(w, r, v, d)
 }

@@ -62,6 +62,23 @@ func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, trust origin.Tru
 	return true
 }
 
+// The answers to a page whose browser does not send the cookie back: it cannot wait, or it
+// is to be loaded again, because nobody has to wait any more.
+var (
+	cannotWait = []byte(`{"cfWaitingRoom":{"inWaitingRoom":false,"cookieMissing":true}}` + "\n")
+	loadAgain  = []byte(`{"cfWaitingRoom":{"inWaitingRoom":false}}` + "\n")
+)
+
+// answerWithoutCookie answers a check-in of such a page, which takes no place.
+func (g *Gate) answerWithoutCookie(w http.ResponseWriter, r *http.Request, v visitor) {
+	body := loadAgain
+	if v.wouldWait() {
+		retryLater(w.Header(), v.room.settings())
+		body = cannotWait
+	}
+	g.writeProblem(w, r, http.StatusOK, body, jsonType)
+}
+
 type uncountedKey struct{}
 
 // uncounted answers a request that takes neither a place nor a slot. The origin gets it

@@ -42,6 +42,17 @@ func (v *visitor) wouldWait() bool {
 	return v.room.queue.Numbers().Queueing() || v.setup.admitsNobody(v.room.settings())
 }
 
+// cookieMissing says whether a page checks in whose browser does not send the room's cookie
+// back. The page, which says that it is returning, came with one: each check-in would be from
+// somebody new.
+func (v *visitor) cookieMissing(r *http.Request) bool {
+	if v.ticket.State != queue.None || v.subject != (queue.ID{}) || r.Header["Anteroom-Returning"] == nil || unsafe(r) {
+		return false
+	}
+	_, err := r.Cookie(v.setup.jar.Name(v.https))
+	return err != nil
+}
+
 // visitor returns the visitor who sent a request, by their ticket and by what the site
 // says of them. It fails if the cookies cannot be read.
 func (r *room) visitor(q *http.Request, rs *roomSetup, now time.Time, trust origin.Trust) (visitor, error) {

@@ -31,7 +31,7 @@ const icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewB
 type builtInPages struct {
 	codes  []string // in alphabetical order
 	pages  map[string]*Page
-	errors map[string]map[int][]byte // by language and status
+	errors map[string]map[problemKey][]byte // by language
 	policy string
 }
 
@@ -45,7 +45,7 @@ var builtIn = sync.OnceValues(func() (*builtInPages, error) {
 	b := &builtInPages{
 		codes:  slices.Sorted(maps.Keys(texts)),
 		pages:  make(map[string]*Page, len(texts)),
-		errors: make(map[string]map[int][]byte, len(texts)),
+		errors: make(map[string]map[problemKey][]byte, len(texts)),
 		policy: policyOf(style, script),
 	}
 	for code, t := range texts {
@@ -80,12 +80,15 @@ func (t text) page(values map[string]string) (*Page, error) {
 }
 
 // errorPages writes the page for each problem.
-func (t text) errorPages(values map[string]string) (map[int][]byte, error) {
-	pages := make(map[int][]byte, len(problems))
+func (t text) errorPages(values map[string]string) (map[problemKey][]byte, error) {
+	pages := make(map[problemKey][]byte, len(problems))
 	for _, p := range problems {
 		words, ok := t.Problems[p.words]
 		if !ok {
 			return nil, fmt.Errorf("no words for the problem %q", p.words)
+		}
+		if p.kind == SlotKept {
+			words.Detail = t.Page["failing"]
 		}
 		values["title"], values["detail"] = mustacheOf(words.Title), mustacheOf(words.Detail)
 		values["status"] = strconv.Itoa(p.status)
@@ -93,7 +96,7 @@ func (t text) errorPages(values map[string]string) (map[int][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		pages[p.status] = []byte(page)
+		pages[p.key()] = []byte(page)
 	}
 	return pages, nil
 }

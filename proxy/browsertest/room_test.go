@@ -50,6 +50,9 @@ type room struct {
 	down  atomic.Bool // the gate cannot be reached
 	deaf  atomic.Bool // it has no events
 
+	broken          atomic.Bool  // the site does not answer
+	streams, opened atomic.Int64 // those that are open, and all so far
+
 	goodbyes sync.RWMutex // held while they are on their way
 	left     atomic.Int64 // how many have come
 
@@ -84,11 +87,15 @@ func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration) *roo
 // newRoomOf opens one in front of another site, with a change to its configuration.
 func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *room {
 	t.Helper()
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/leave" {
+	r := &room{t: t}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		switch {
+		case q.URL.Path == "/leave":
 			w.Header().Set("Anteroom-Command", "revoke")
+		case r.broken.Load() && q.URL.Path != "/.anteroom/probe":
+			panic(http.ErrAbortHandler)
 		}
-		of.ServeHTTP(w, r)
+		of.ServeHTTP(w, q)
 	}))
 	t.Cleanup(site.Close)
 	origin, err := url.Parse(site.URL)
@@ -104,7 +111,6 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 
-	r := &room{t: t}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if r.down.Load() {
 			panic(http.ErrAbortHandler) // as a connection that breaks
@@ -119,6 +125,11 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 			r.left.Add(1)
 		}
 		r.note(q)
+		if q.URL.Path == "/.anteroom/events" {
+			r.opened.Add(1)
+			r.streams.Add(1)
+			defer r.streams.Add(-1)
+		}
 		gate.ServeHTTP(w, q)
 	}))
 	t.Cleanup(front.Close)
