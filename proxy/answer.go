@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -15,12 +16,13 @@ import (
 // them.
 var (
 	noStore     = []string{"no-store"}
-	varies      = []string{"Accept, Accept-Language, Cookie"}
+	varies      = []string{"Accept, Accept-Language, Accept-Encoding, Cookie"}
 	htmlType    = []string{"text/html; charset=utf-8"}
 	jsonType    = []string{"application/json"}
 	problemType = []string{"application/problem+json"}
 	noSniff     = []string{"nosniff"}
 	closing     = []string{"close"}
+	gzipped     = []string{"gzip"}
 )
 
 // answer turns the queue's decision into an answer.
@@ -43,30 +45,59 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 
 // queued answers a visitor who waits.
 func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	h, own := w.Header(), make([]string, 2) // one allocation for two headers
+	h, own := w.Header(), make([]string, 3) // one allocation for three headers
 	if cookies := v.appendCookies(own[:0:1], r, &d); len(cookies) > 0 {
 		h["Set-Cookie"] = cookies
 	}
-	language := v.setup.language(r)
-	page, values := v.setup.waiting(v.room.queue.Numbers(), &d, language)
+	key, status := pageKey{language: v.setup.language(r), unsent: unsafe(r)}, v.setup.cfg.StatusCode
+	page, values := v.setup.waiting(v.room.queue.Numbers(), &d, key)
 	own[1] = strconv.Itoa(values.RefreshSeconds)
 	h["Retry-After"] = own[1:2:2]
-	if language == "" || v.setup.set.Custom() {
-		h["Refresh"] = h["Retry-After"]
+	switch {
+	case key.unsent:
+		status, values.Address = http.StatusTooManyRequests, g.lineAddress(r, &v)
+	case key.language == "" || v.setup.set.Reloads():
+		own[2] = refreshTo(values.RefreshSeconds, r)
+		h["Refresh"] = own[2:]
+	default:
+		values.Address = addressOf(r)
 	}
-	v.setup.write(w, r, page, &values)
+	write(w, r, status, page, &values)
 }
 
-// rejected answers a visitor whom the room does not take. A page would look like the
-// answer to a form that was sent.
+// lineAddress returns where somebody waits who has sent a form: at the page of the room that
+// the form was on, if the browser names it; else at the form's own address if that may be
+// for GET too, or at the room's.
+func (g *Gate) lineAddress(r *http.Request, v *visitor) string {
+	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
+		if of, _ := g.current.Load().roomAt(from.Host, from.RequestURI()); of == v.room {
+			return addressOf(&http.Request{URL: from, RequestURI: from.RequestURI()})
+		}
+	}
+	if r.Method == http.MethodPost {
+		return addressOf(r)
+	}
+	return v.setup.pathOn(r.Host)
+}
+
+// rejected answers a visitor whom the room does not take.
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	v.setCookies(w.Header(), r, &d)
-	if unsafe(r) {
-		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
-		return
+	key, status := pageKey{language: v.setup.language(r), unsent: unsafe(r)}, v.setup.cfg.StatusCode
+	if key.unsent {
+		status = http.StatusServiceUnavailable
+		if !sentByAPage(r) {
+			g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
+			return
+		}
 	}
-	page := v.setup.refusal(v.room.queue.Numbers(), v.setup.language(r))
-	v.setup.write(w, r, page, &templates.Visitor{LastUpdated: v.now.UTC()})
+	write(w, r, status, v.setup.refusal(v.room.queue.Numbers(), key), &templates.Visitor{LastUpdated: v.now.UTC(), Address: addressOf(r)})
+}
+
+// sentByAPage says whether a form in a browser has sent the request: its sender can be shown a
+// page. What a script sends names no page.
+func sentByAPage(r *http.Request) bool {
+	return r.Method != http.MethodOptions && templates.WantsPage(headerValue(r.Header["Accept"]))
 }
 
 // language returns the language of the page that answers a request, or "" if JSON
@@ -97,7 +128,7 @@ func headerValue(lines []string) string {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // write sends a page or JSON with a visitor's own values in it.
-func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v *templates.Visitor) {
+func write(w http.ResponseWriter, q *http.Request, status int, page *page, v *templates.Visitor) {
 	h := w.Header()
 	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, varies, noSniff, page.kind
 	if page.language != nil {
@@ -106,17 +137,21 @@ func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v
 	if page.policy != nil {
 		h["Content-Security-Policy"] = page.policy
 	}
-	h["Content-Length"] = []string{strconv.Itoa(page.Len(*v))}
-	leaveBody(h, q)
-	w.WriteHeader(rs.cfg.StatusCode)
-	if q.Method == http.MethodHead {
-		return
-	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	*buf = page.AppendTo((*buf)[:0], *v)
-	// A visitor who does not read the answer has gone.
-	_, _ = w.Write(*buf)
+	if page.Packs(*v) && templates.AcceptsGzip(headerValue(q.Header["Accept-Encoding"])) {
+		h["Content-Encoding"] = gzipped
+		*buf = page.AppendGzip((*buf)[:0], *v)
+	} else {
+		*buf = page.AppendTo((*buf)[:0], *v)
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(*buf))}
+	leaveBody(h, q)
+	w.WriteHeader(status)
+	if q.Method != http.MethodHead {
+		// A visitor who does not read the answer has gone.
+		_, _ = w.Write(*buf)
+	}
 }
 
 // busy answers a request that cannot be held back, of a visitor who would have to wait.
@@ -127,7 +162,13 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
 		return
 	}
-	g.writeProblem(w, r, http.StatusTooManyRequests, g.problems.JSON(http.StatusTooManyRequests), problemType)
+	d := queueroom.Decision{Ticket: v.ticket}
+	if d.Ticket.State != queue.Waiting {
+		now := queue.At(v.now)
+		d.Ticket = queue.Ticket{ArrivedAt: now, LastCheckIn: now, RefreshInterval: v.room.settings().RefreshInterval}
+	}
+	page, values := v.setup.waiting(v.room.queue.Numbers(), &d, pageKey{unsent: true})
+	write(w, r, http.StatusTooManyRequests, page, &values)
 }
 
 // retryLater sets Retry-After to the refresh interval of a room with the settings.

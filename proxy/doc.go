@@ -12,7 +12,7 @@
 //	not in, and it is a part of a page?      yes → the origin         uncounted.go
 //	may they enter?                          the one rule             room.Room of queue/room
 //	admitted → the origin                                             forward.go
-//	queued → a page or JSON                                           answer.go
+//	queued → a page or JSON                                           answer.go, address.go
 //	either with the ticket, where it has changed                      ticket.go
 //
 // A room lasts (room.go). What is configured is a setup, which [Gate.Configure]
@@ -31,8 +31,8 @@
 // may have that they come from (networks.go). Neither passes while nobody may enter,
 // nor a part of a page while people have to wait.
 //
-// Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, and
-// how the caller stands (session.go).
+// Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, how the
+// caller stands (session.go), and the sites' logos (pictures.go).
 //
 // Visitors who wait may open GET /.anteroom/events; package events has what they are
 // told. [Gate.Admin] is a second handler, for a listener of its own; package admin has

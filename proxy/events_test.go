@@ -70,7 +70,7 @@ func TestAnEventStreamIsNeverSilentForLong(t *testing.T) {
 }
 
 func TestAnEventStreamEndsBeforeThePlaceInTheCookieWould(t *testing.T) {
-	f := start(t)
+	f := start(t, settings(func(s *queue.Settings) { s.QueueTicketTTL = 5 * time.Minute }))
 	v := f.waiter()
 	l := v.listen("")
 	l.next("place")

@@ -19,6 +19,10 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	case ownPaths + "leave":
 		method, answer = http.MethodPost, g.leave
 	default:
+		if logo := s.logo(r.URL.Path); logo != nil {
+			answer = logo.serve
+			break
+		}
 		g.problem(w, r, http.StatusNotFound, g.languages)
 		return
 	}

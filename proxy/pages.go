@@ -35,17 +35,20 @@ type pageKey struct {
 	bucket   queue.Instant // the visitor's, where it matters
 	language string        // "" for JSON
 	rejected bool
+	unsent   bool // it answers a request that was not passed on, and cannot be asked again
+	rejoined bool
 	shape    templates.Shape // of the visitor's place
 }
 
-// waiting returns the page in the language, or JSON if the language is empty, for a
-// visitor who waits, and the visitor's own values in it.
-func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, language string) (*page, templates.Visitor) {
+// waiting returns the page in the key's language, or JSON if that is empty, for a visitor who
+// waits, and the visitor's own values in it. Of the key only the language and unsent are
+// given.
+func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, key pageKey) (*page, templates.Visitor) {
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
 		RefreshSeconds: int(queue.WholeSeconds(d.Ticket.RefreshInterval) / time.Second),
 	}
-	key := pageKey{language: language}
+	key.rejoined = d.Rejoined
 	switch method := n.Settings.Method; {
 	case method.OrdersBuckets():
 		key.bucket = n.BucketOf(d.Ticket.ArrivedAt)
@@ -56,10 +59,11 @@ func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, langua
 	return rs.pages.get(rs, n, key, v.Place), v
 }
 
-// refusal returns the page in the language, or JSON if the language is empty, for a
-// visitor who is rejected.
-func (rs *roomSetup) refusal(n *queueroom.Numbers, language string) *page {
-	return rs.pages.get(rs, n, pageKey{language: language, rejected: true}, templates.Place{})
+// refusal returns the page in the key's language, or JSON if that is empty, for a visitor who
+// is rejected.
+func (rs *roomSetup) refusal(n *queueroom.Numbers, key pageKey) *page {
+	key.rejected = true
+	return rs.pages.get(rs, n, key, templates.Place{})
 }
 
 // placeOf returns the visitor's place in an exact line, as the store has just told it.
@@ -102,20 +106,23 @@ func (p *pages) render(rs *roomSetup, n *queueroom.Numbers, key pageKey, place t
 		}
 		maps.Copy(next.byKey, kept.byKey)
 	}
-	made := rs.render(dataOf(rs.cfg.Name, n, key, place), key.language)
+	made := rs.render(dataOf(rs.cfg.Name, n, key, place), key)
 	next.byKey[key] = made
 	p.kept.Store(next)
 	return made
 }
 
-// render makes the page in the language, or JSON if the language is empty.
-func (rs *roomSetup) render(d templates.Data, language string) *page {
-	if language == "" {
+// render makes the page in the key's language, or JSON if that is empty.
+func (rs *roomSetup) render(d templates.Data, key pageKey) *page {
+	switch {
+	case key.language == "" && key.unsent:
+		return &page{Rendered: rs.set.Problem(d), kind: problemType}
+	case key.language == "":
 		return &page{Rendered: rs.set.JSON(d), kind: jsonType}
 	}
-	p := &page{Rendered: rs.set.Page(language, d), kind: htmlType}
+	p := &page{Rendered: rs.set.Page(key.language, d), kind: htmlType}
 	if !rs.set.Custom() {
-		p.language = []string{language}
+		p.language = []string{key.language}
 	}
 	if policy := rs.set.ContentSecurityPolicy(); policy != "" {
 		p.policy = []string{policy}
@@ -142,6 +149,10 @@ func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Plac
 		UsersAheadKnown:      known,
 		UsersAhead:           ahead,
 		UsersQueued:          max(n.Waiting, ahead+1),
+		PlaceKeptSeconds:     int(n.Settings.PlaceKept() / time.Second),
+		Rejoined:             key.rejoined,
+		NotSent:              key.unsent,
+		Message:              n.Settings.Message,
 		Place:                place,
 	}
 	if key.bucket != 0 {

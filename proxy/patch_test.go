@@ -34,7 +34,8 @@ func TestPatchChangesARoomWhileItRuns(t *testing.T) {
 		"refresh_interval":        {`"1m"`, `"20s"`},
 		"refresh_jitter":          {`0`, `0.15`},
 		"pacing":                  {`"even"`, `"auto"`},
-		"queue_ticket_ttl":        {`"1h"`, `"5m"`},
+		"queue_ticket_ttl":        {`"1h"`, `"30m"`},
+		"message":                 {`"Back soon."`, `""`},
 	} {
 		f := start(t)
 		told := func() (value, override string) {

@@ -51,7 +51,11 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, erro
 	if rs.exemptions, err = route.NewRules(cfg.Rules); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
-	if rs.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language}); err != nil {
+	identity := cfg.Identity
+	if cfg.Logo != nil {
+		identity.Logo = logoPath + cfg.Logo.Name
+	}
+	if rs.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language, Identity: identity}); err != nil {
 		return nil, fmt.Errorf("making the page: %w", err)
 	}
 	return rs, nil
@@ -88,6 +92,16 @@ func (rs *roomSetup) forValue(value string, log *zap.Logger) (*roomSetup, error)
 		to.Path = strings.Replace(to.Path, "{"+to.Value()+"}", value, 1)
 	}
 	return of, of.nameAfter(rs.cfg.Name+"."+value, log)
+}
+
+// pathOn returns the path of the room on a host.
+func (rs *roomSetup) pathOn(host string) string {
+	for _, to := range rs.cfg.Routes {
+		if named, ok := route.ParseHost(host); ok && to.Host == named {
+			return to.Path
+		}
+	}
+	return rs.cfg.Routes[0].Path
 }
 
 // exempts says whether one of the rules lets a request pass the room by.

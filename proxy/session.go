@@ -109,7 +109,7 @@ func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
 
 // waitingJSON is the object that the JSON of a visitor who waits has in it.
 func (rs *roomSetup) waitingJSON(n *queueroom.Numbers, d *queueroom.Decision) json.RawMessage {
-	page, values := rs.waiting(n, d, "")
+	page, values := rs.waiting(n, d, pageKey{})
 	var object struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`
 	}

@@ -14,6 +14,9 @@ import (
 // which may do more than read is taken for a visitor's all the same.
 func subresource(r *http.Request) bool {
 	values := r.Header["Sec-Fetch-Dest"]
+	if asksForIcon(r) {
+		return true
+	}
 	if len(values) == 0 {
 		return false
 	}
@@ -70,6 +73,10 @@ func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Tr
 	from := g.networks.of(trust.ClientAddr(r))
 	if withhold || !from.enter(g.o.Clock()) {
 		by.Count(metrics.Withheld)
+		if asksForIcon(r) {
+			rs.icon(w, r)
+			return
+		}
 		retryLater(w.Header(), by.settings())
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return

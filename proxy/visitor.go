@@ -34,7 +34,7 @@ func (v *visitor) request(hidden, noWait bool) queueroom.Request {
 
 // visit has the queue decide about the visitor's request.
 func (v *visitor) visit(q *http.Request) queueroom.Decision {
-	return v.room.queue.Visit(q.Context(), v.now, v.request(hidden(q), unsafe(q) || subresource(q)))
+	return v.room.queue.Visit(q.Context(), v.now, v.request(hidden(q), unsafe(q) && !sentByAPage(q) || subresource(q)))
 }
 
 // wouldWait says whether somebody new would have to wait in the visitor's room.
@@ -72,8 +72,7 @@ func (s *setup) stripSubjects(r *http.Request) {
 	}
 }
 
-// unsafe says whether the request is one that cannot be answered with a page and
-// asked again later.
+// unsafe says whether the request is one that must not be asked again by itself later.
 func unsafe(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
 // hidden says whether the visitor's page has said that it is in a background tab.

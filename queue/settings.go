@@ -26,12 +26,14 @@ type Settings struct {
 	RefreshJitter         float64       `yaml:"refresh_jitter" default:"0.15" min:"0" max:"0.5" usage:"fraction by which a check-in is moved at random"`
 	Bucket                time.Duration `yaml:"bucket" default:"1m" min:"1s" max:"24h" live:"no" usage:"what arrival times are rounded down to"`
 	Pacing                Pacing        `yaml:"pacing" default:"auto" usage:"when a minute's allowance is released"`
-	QueueTicketTTL        time.Duration `yaml:"queue_ticket_ttl" default:"5m" min:"1s" max:"24h" usage:"time a place can be left and come back to"`
+	QueueTicketTTL        time.Duration `yaml:"queue_ticket_ttl" default:"30m" min:"1s" max:"24h" usage:"time a place can be left and come back to"`
 	LineDropout           time.Duration `yaml:"line_dropout" min:"1s" max:"24h" usage:"time without a check-in after which a place in an exact line is lost (default: three intervals, at least 60s)"`
 	Occupancy             Occupancy     `yaml:"occupancy" default:"session" live:"no" usage:"what keeps a visitor in the room"`
 	// LineGrace has a least value because nodes that share a store need time to report that an occupant is back.
 	LineGrace    time.Duration `yaml:"line_grace" default:"15s" min:"3s" max:"24h" usage:"time that a seat is kept for whose connection has closed, with occupancy connection"`
 	OnStoreError ErrorPolicy   `yaml:"on_store_error" default:"hold" live:"no" usage:"what becomes of new visitors without the store"`
+
+	Message string `yaml:"message" max:"500" usage:"what everyone who waits is told, as plain text"`
 
 	// Fleeting has the store forget the room, with what operators have changed, some time after the last node has stopped using it. The
 	// store keeps it under the name fleeting.
@@ -172,6 +174,15 @@ func (s *Settings) PlaceEnds(t *Ticket) Instant {
 		return endOfInstants
 	}
 	return t.LastCheckIn.Add(max(s.QueueTicketTTL, WholeSeconds(t.RefreshInterval)+s.CheckInSlack()))
+}
+
+// PlaceKept is for how long after a check-in a visitor can come back to their place, whatever
+// becomes of the line.
+func (s *Settings) PlaceKept() time.Duration {
+	if s.Method.HasExactLine() {
+		return s.LineDropout
+	}
+	return s.QueueTicketTTL
 }
 
 // PlaceLasts is for how long after a check-in a visitor can come back to a place at most,

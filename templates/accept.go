@@ -16,6 +16,32 @@ func WantsJSON(accept string) bool {
 	return mentionsJSON(accept) && readAccept(accept).prefersJSON()
 }
 
+// WantsPage reports whether an Accept header names text/html and does not prefer JSON. Browsers
+// that load a page do so; scripts and other programs, with wildcards or without, do not.
+func WantsPage(accept string) bool {
+	a := readAccept(accept)
+	return a.html.quality > 0 && !a.prefersJSON()
+}
+
+// AcceptsGzip reports whether an Accept-Encoding header allows gzip. Without the header the page is
+// sent as it is.
+func AcceptsGzip(acceptEncoding string) bool {
+	anything := false
+	for acceptEncoding != "" {
+		var element string
+		element, acceptEncoding = cutList(acceptEncoding, ',')
+		name, params := cutList(element, ';')
+		quality, ok := qualityOf(params)
+		switch name = trim(name); {
+		case isType(name, "gzip") || isType(name, "x-gzip"):
+			return ok && quality > 0
+		case name == "*":
+			anything = ok && quality > 0
+		}
+	}
+	return anything
+}
+
 // mentionsJSON reports whether a header may name JSON. Most browsers' headers do not, and need
 // not be read further.
 func mentionsJSON(accept string) bool {

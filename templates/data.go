@@ -41,6 +41,20 @@ type Data struct {
 	// ArrivalBucket names the bucket that the visitors arrived in; fifo only.
 	ArrivalBucket string
 
+	// PlaceKeptSeconds is how long after a check-in a visitor can come back to the place; 0 is
+	// not known.
+	PlaceKeptSeconds int
+	// Rejoined says that the visitors have come back too late for the place that they had, and
+	// have a new one.
+	Rejoined bool
+	// NotSent says that the page answers a form that was sent, and that the site did not get it.
+	NotSent bool
+
+	// Message is what the operator tells everyone who waits; "" for nothing.
+	Message string
+	// Identity is what the pages show of the site.
+	Identity Identity
+
 	// Place is the visitor's place in an exact line. There it replaces the wait and
 	// the people ahead and queued above.
 	Place Place
@@ -65,8 +79,9 @@ func (d Data) resolved() Data {
 		d.WaitTimeKnown = false
 	}
 	if !d.Refreshes() {
-		d.UsersAheadKnown = false
+		d.UsersAheadKnown, d.Rejoined, d.PlaceKeptSeconds = false, false, 0
 	}
+	d.PlaceKeptSeconds = max(d.PlaceKeptSeconds, 0)
 	if !d.UsersAheadKnown {
 		d.UsersAhead = 0
 	}

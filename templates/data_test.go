@@ -198,6 +198,7 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 		"timeUntilEventStartFormatted", "timeUntilEventEnd", "timeUntilEventEndFormatted",
 		"shuffleAtEventStart", "turnstile", "infiniteQueue", "usersAheadKnown", "usersAhead", "usersQueued",
 		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber",
+		"placeKeptSeconds", "rejoined", "message", "siteName", "helpUrl",
 	}
 	room := told(t, state(t, "fifo"))
 	assert.Len(t, room, len(names))

@@ -47,12 +47,17 @@ type fields struct {
 	TicketNumber                 any    `json:"ticketNumber"`
 	FirstWaitingNumber           any    `json:"firstWaitingNumber"`
 	LastWaitingNumber            any    `json:"lastWaitingNumber"`
+	PlaceKeptSeconds             int    `json:"placeKeptSeconds"`
+	Rejoined                     bool   `json:"rejoined"`
+	Message                      string `json:"message"`
+	SiteName                     string `json:"siteName"`
+	HelpURL                      string `json:"helpUrl"`
 }
 
 // own are the values that belong to one visitor. They are texts, so that a mark can be in
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
-	lastUpdated, clock                           string
+	lastUpdated, clock, address                  string
 	refresh                                      any
 	position, usersAhead, usersQueued            any
 	positionOrdinal                              string
@@ -93,19 +98,34 @@ func newFields(d Data, o own) fields {
 		TicketNumber:                 o.number,
 		FirstWaitingNumber:           o.first,
 		LastWaitingNumber:            o.last,
+		PlaceKeptSeconds:             d.PlaceKeptSeconds,
+		Rejoined:                     d.Rejoined,
+		Message:                      d.Message,
+		SiteName:                     d.Identity.SiteName,
+		HelpURL:                      d.Identity.HelpURL,
 	}
 }
 
-// encode writes the JSON answer for d, which has to be resolved.
-func encode(d Data, o own) ([]byte, error) {
+// newRoom is the object of the JSON answer for d, which has to be resolved.
+func newRoom(d Data, o own) fields {
 	for _, value := range []*any{&o.refresh, &o.waitTime, &o.position, &o.usersAhead, &o.usersQueued, &o.number, &o.first, &o.last} {
 		if text, ok := (*value).(string); ok {
 			*value = json.Number(text)
 		}
 	}
-	text, err := json.Marshal(struct {
+	return newFields(d, o)
+}
+
+// encode writes the JSON answer for d, which has to be resolved.
+func encode(d Data, o own) ([]byte, error) {
+	return encodeLine(struct {
 		Room fields `json:"cfWaitingRoom"`
-	}{newFields(d, o)})
+	}{newRoom(d, o)})
+}
+
+// encodeLine writes a value as a line of JSON.
+func encodeLine(value any) ([]byte, error) {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the answer for a queued visitor: %w", err)
 	}
@@ -161,6 +181,18 @@ func variables(d Data, o own) map[string]any {
 		"ticketNumber":                   f.TicketNumber,
 		"firstWaitingNumber":             f.FirstWaitingNumber,
 		"lastWaitingNumber":              f.LastWaitingNumber,
+		"placeKeptSeconds":               f.PlaceKeptSeconds,
+		"placeKeptMinutes":               f.PlaceKeptSeconds / 60,
+		"rejoined":                       f.Rejoined,
+		"notSent":                        d.NotSent,
+		"message":                        f.Message,
+		"siteName":                       f.SiteName,
+		"helpUrl":                        f.HelpURL,
+		"logo":                           d.Identity.Logo,
+		"accent":                         d.Identity.Accent,
+		"accentText":                     d.Identity.accentText(),
+		"address":                        o.address,
+		"client":                         "",
 		"roomName":                       d.RoomName,
 	}
 }
@@ -169,6 +201,11 @@ func variables(d Data, o own) map[string]any {
 // members of the JSON answer, and besides:
 //
 //   - roomName;
+//   - address: the path and query of the page;
+//   - client: the script that keeps the page up to date, see [Page];
+//   - notSent: true in the answer to a form that was sent;
+//   - placeKeptMinutes: placeKeptSeconds in whole minutes;
+//   - logo, accent and accentText: of the [Identity];
 //   - positionOrdinal: position as in "7th", in English, or empty;
 //   - waitTimeHours and waitTimeHourMinutes: waitTime in hours and minutes; and the same for
 //     the start of an event;

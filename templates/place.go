@@ -12,6 +12,9 @@ type Visitor struct {
 	// RefreshSeconds is how many seconds later the next check-in counts. It is written as
 	// 1 at least.
 	RefreshSeconds int
+	// Address is the path and query of the page, as a browser that asks for it writes them;
+	// "" is "/". JSON does not have it.
+	Address string
 	// Place is the visitor's place in an exact line. The pages of other rooms do not show
 	// it.
 	Place Place

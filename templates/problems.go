@@ -1,8 +1,6 @@
 package templates
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 )
 
@@ -43,7 +41,7 @@ func NewProblems() (*Problems, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Problems{pages: b.errors, json: make(map[int][]byte, len(problems)), policy: b.policy}
+	p := &Problems{pages: b.errors, json: make(map[int][]byte, len(problems)), policy: b.policyFor(Identity{})}
 	for _, problem := range problems {
 		if p.json[problem.status], err = problem.encode(); err != nil {
 			return nil, err
@@ -86,16 +84,24 @@ func nearestStatus(status int) int {
 	return http.StatusInternalServerError
 }
 
+// problemFields are the members of problem+json.
+type problemFields struct {
+	Type   string `json:"type,omitempty"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+}
+
+// waitingProblem is the problem of a request that cannot wait, whose sender has to.
+var waitingProblem = problemFields{
+	Type:   "https://github.com/anteroom-gate/anteroom/blob/main/proxy/README.md#requests-that-cannot-wait",
+	Title:  "You have to wait",
+	Status: http.StatusTooManyRequests,
+	Detail: "Visitors wait in line, so this request was not passed on and nothing of it was stored. A place in line that you have is kept. Try again once you have been let in.",
+}
+
 // encode leaves the type out, which RFC 9457 reads as "about:blank": the title
 // is the status in words.
 func (p problem) encode() ([]byte, error) {
-	text, err := json.Marshal(struct {
-		Title  string `json:"title"`
-		Status int    `json:"status"`
-		Detail string `json:"detail"`
-	}{http.StatusText(p.status), p.status, p.detail})
-	if err != nil {
-		return nil, fmt.Errorf("encoding the problem %d: %w", p.status, err)
-	}
-	return append(text, '\n'), nil
+	return encodeLine(problemFields{Title: http.StatusText(p.status), Status: p.status, Detail: p.detail})
 }

@@ -69,6 +69,8 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			Domain:   c.CookieAttributes.Domain,
 		},
 		Revoke:   slices.Contains(c.EnabledOriginCommands, "revoke"),
+		Identity: templates.Identity{SiteName: c.SiteName, Accent: c.Accent, HelpURL: c.HelpURL},
+		Logo:     c.LogoSource,
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
 		Settings: c.Settings,
 	}

@@ -65,15 +65,15 @@ type checkIn struct {
 
 // newRoom opens a room in which those who wait check in every so often. It has no
 // events.
-func newRoom(t *testing.T, interval time.Duration) *room {
+func newRoom(t *testing.T, interval time.Duration, changes ...func(*proxy.RoomConfig)) *room {
 	t.Helper()
-	r := newLiveRoom(t, queue.FIFO, interval)
+	r := newLiveRoom(t, queue.FIFO, interval, changes...)
 	r.deaf.Store(true)
 	return r
 }
 
 // newLiveRoom opens one with events.
-func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration) *room {
+func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration, changes ...func(*proxy.RoomConfig)) *room {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/leave" {
@@ -86,16 +86,17 @@ func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration) *roo
 	require.NoError(t, err)
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
-	gate, err := proxy.New(t.Context(), proxy.Config{
-		Keys: []cookie.Key{key},
-		Rooms: []proxy.RoomConfig{{
-			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Revoke: true,
-			Settings: queue.Settings{
-				TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour,
-				RefreshInterval: interval, Bucket: time.Second, Method: method,
-			},
-		}},
-	}, proxy.Options{Store: memstore.New()})
+	config := proxy.RoomConfig{
+		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Revoke: true,
+		Settings: queue.Settings{
+			TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour,
+			RefreshInterval: interval, Bucket: time.Second, Method: method,
+		},
+	}
+	for _, change := range changes {
+		change(&config)
+	}
+	gate, err := proxy.New(t.Context(), proxy.Config{Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{config}}, proxy.Options{Store: memstore.New()})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 

@@ -70,6 +70,7 @@ func (v visit) answerInLine(p *pending, place queue.Place) Decision {
 	switch {
 	case place.Joined:
 		d.Ticket = v.presence.rejoin(v.at, v.rules, v.Request, d.Ticket)
+		d.Rejoined = v.Ticket.Number != 0 && v.Ticket.LastCheckIn.Add(v.rules.LineDropout) <= v.at
 	case v.isSubject():
 		v.presence.keep(&d.Ticket)
 	}
@@ -108,7 +109,8 @@ func (v visit) certain(place queue.Place) queue.Place {
 func (v visit) join(id queue.ID, place queue.Place) Decision {
 	t := v.presence.join(v.at, v.rules, v.Request, queue.Ticket{State: queue.Waiting, ID: id,
 		ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority})
-	return Decision{Outcome: Queued, Ticket: t, Issue: true, Place: v.certain(place)}
+	late := v.Ticket.State == queue.Waiting && v.rules.placeOver(&v.Ticket, v.at)
+	return Decision{Outcome: Queued, Ticket: t, Issue: true, Rejoined: late, Place: v.certain(place)}
 }
 
 // busy answers a request that would have to wait and cannot.

@@ -60,7 +60,12 @@ type Decision struct {
 	Issue   bool         // Ticket is not what the visitor brought: send it
 	Drop    bool         // what the visitor brought has ended: delete it
 	Fresh   bool         // the visitor was let in by this request
-	Place   queue.Place  // in the exact line, of a Queued visitor; the zero Place where none is known
+
+	// Rejoined says that a Queued visitor has come back too late for the place that they
+	// had, and has a new one.
+	Rejoined bool
+
+	Place queue.Place // in the exact line, of a Queued visitor; the zero Place where none is known
 
 	// Waited is how long a Fresh visitor had been in line.
 	Waited time.Duration

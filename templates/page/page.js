@@ -1,6 +1,7 @@
 // Comments on lines of their own, and indentation, are not sent.
 (() => {
-const $ = id => document.getElementById(id), main = document.querySelector('main'), say = main.dataset;
+// A page of the room's own may lack any of the elements.
+const $ = id => document.getElementById(id) || document.createElement('p'), main = document.querySelector('main') || document.body, say = $('anteroom').dataset;
 const wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'), stamp = $('updated');
 const title = document.title, latin = document.documentElement.lang + '-u-nu-latn', count = new Intl.NumberFormat(latin);
 // The address without its fragment, and without a user name in it, which fetch would refuse.
@@ -22,7 +23,7 @@ const tell = () => {
   show($('stay'), !!interval && !paused);
   main.classList.toggle('live', !!interval && !paused);
   main.classList.toggle('closed', !interval);
-  document.title = entered ? say.turn : (label.hidden ? '' : wait.textContent + ' · ') + title;
+  document.title = entered ? say.turn : (label.hidden || !wait.textContent ? '' : wait.textContent + ' · ') + title;
 };
 
 const stateOf = w => !w.refreshIntervalSeconds ? 'reject' : w.queueAll ? 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
@@ -39,8 +40,12 @@ const paint = w => {
   set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+?)(Ordinal)?\}/g, (_, name, which) => count.format(w[name]) + (which ? ordinal(w[name]) : '')));
   show($('line'), w.usersAheadKnown);
   set($('ahead'), count.format(w.usersAhead));
+  if (w.rejoined) show($('rejoined'), true);
+  set($('message'), w.message);
+  show($('message'), !!w.message);
   stamp.dateTime = w.lastUpdated;
   clock();
+  document.dispatchEvent(new CustomEvent('anteroom', {detail: w}));
 };
 
 // Timers of a hidden page are slowed down, those of a worker are not. Both are

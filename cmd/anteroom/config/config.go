@@ -7,6 +7,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // Config is the whole configuration of a gate, complete and checked: defaults are filled in, files are read, variables expanded.
@@ -102,7 +103,14 @@ type Room struct {
 	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
 	Template string `yaml:"template" is:"file" usage:"Mustache file of the page (default: the built-in page)"`
 	// TemplateSource is what Template held when it was checked; nil for the built-in page.
-	TemplateSource          []byte           `yaml:"-"`
+	TemplateSource []byte `yaml:"-"`
+	// SiteName, Logo, Accent and HelpURL are what the page shows of the site; each may be "". Logo is the path of a picture.
+	SiteName string `yaml:"site_name" is:"title" usage:"name of the site, on the page"`
+	Logo     string `yaml:"logo" is:"file" usage:"picture of the site, on the page: PNG, JPEG, GIF, WebP or SVG"`
+	Accent   string `yaml:"accent" is:"colour" usage:"colour of the site, on the page"`
+	HelpURL  string `yaml:"help_url" is:"link" usage:"address of help, on the page"`
+	// LogoSource is the picture that Logo held when it was checked; nil for none.
+	LogoSource              *templates.Logo  `yaml:"-"`
 	DefaultTemplateLanguage Language         `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
 	CookieSuffix            string           `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
 	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`

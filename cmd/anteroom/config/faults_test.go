@@ -63,7 +63,7 @@ func TestFaultyLines(t *testing.T) {
 		"a jitter above a half":          {"    refresh_jitter: 0.6", []string{`6:21: rooms[0].refresh_jitter: 0.6 is out of bounds: from 0 to 0.5`}},
 		"a jitter that is not a number":  {"    refresh_jitter: .nan", []string{`6:21: rooms[0].refresh_jitter: .nan is not a number such as 0.15`}},
 		"a ticket shorter than two":      {"    queue_ticket_ttl: 39s", []string{`6:23: rooms[0].queue_ticket_ttl: 39s is too short: at least two refresh intervals, 40s`}},
-		"an interval that is too long":   {"    refresh_interval: 5m", []string{`6:23: rooms[0].queue_ticket_ttl: 5m is too short: at least two refresh intervals, 10m`}},
+		"an interval that is too long":   {"    refresh_interval: 16m", []string{`6:23: rooms[0].queue_ticket_ttl: 30m is too short: at least two refresh intervals, 32m`}},
 		"a method that is none":          {"    queueing_method: lane", []string{`6:22: rooms[0].queueing_method: "lane" is not one of fifo, random, line, passthrough, reject (did you mean "line"?)`}},
 		"a method nearly right":          {"    queueing_method: FIFO", []string{`6:22: rooms[0].queueing_method: "FIFO" is not one of fifo, random, line, passthrough, reject (did you mean "fifo"?)`}},
 		"a pacing nearly right":          {"    pacing: minutes", []string{`6:13: rooms[0].pacing: "minutes" is not one of auto, minute, even, random (did you mean "minute"?)`}},
@@ -147,6 +147,12 @@ func TestFaultyLines(t *testing.T) {
 		"a rule with a small method":        {"    rules: [{action: bypass_waiting_room, match: {method: get}}]", []string{`6:59: rooms[0].rules[0].match.method: "get" is not in capitals (did you mean "GET"?)`}},
 		"a rule with a pattern":             {"    rules: [{action: bypass_waiting_room, match: {path_suffix: '*.js'}}]", []string{`6:64: rooms[0].rules[0].match.path_suffix: "*.js" cannot be a pattern (did you mean ".js"?)`}},
 		"a rule with a header that is none": {"    rules: [{action: bypass_waiting_room, match: {header: 'a b: c'}}]", []string{`6:59: rooms[0].rules[0].match.header: "a b" is not the name of a header: expects "Name: value", or "Name" for any value`}},
+		"an accent that is a word":          {"    accent: red", []string{`6:13: rooms[0].accent: "red" is not a colour such as #0a7d55`}},
+		"an accent that is a comment":       {"    accent: #0a7d55", []string{`6:12: rooms[0].accent: has no value: expects a colour such as #0a7d55 (or take the line out)`}},
+		"help that is a script":             {"    help_url: 'javascript:alert(1)'", []string{`6:15: rooms[0].help_url: "javascript:alert(1)" is not a URL such as https://help.example.com/ or mailto:help@example.com`}},
+		"a site name of two lines":          {`    site_name: "a\nb"`, []string{`6:16: rooms[0].site_name: "a\nb" holds a control character`}},
+		"a message that is a book":          {"    message: " + strings.Repeat("é", 501), []string{`6:14: rooms[0].message: "` + strings.Repeat("é", 60) + `…" is too long: at most 500 characters`}},
+		"a logo that is not there":          {"    logo: none.svg", []string{`6:11: rooms[0].logo: cannot read /etc/gate/none.svg: file does not exist`}},
 		"a rule with a cookie that is none": {"    rules: [{action: bypass_waiting_room, match: {cookie: 'a; b'}}]", []string{`6:59: rooms[0].rules[0].match.cookie: "a; b" is not the name of a cookie: expects "name=value", or "name" for any value`}},
 		"a rule with an encoded slash":      {"    rules: [{action: bypass_waiting_room, match: {path: /a%2fb}}]", []string{`6:57: rooms[0].rules[0].match.path: "/a%2fb" has an encoded slash: to some servers it is a slash, to others it is not`}},
 		"a rule for a host":                 {"    rules: [{action: bypass_waiting_room, match: {header: 'Host: a'}}]", []string{`6:59: rooms[0].rules[0].match.header: rules do not match the host; a room's host does`}},
@@ -311,4 +317,12 @@ func TestATemplateIsCheckedByItsOwner(t *testing.T) {
 	room := s.mustLoad(t).Rooms[0]
 	require.Equal(t, "/etc/gate/pages/wait.html", room.Template)
 	assert.Equal(t, "{{>x}}", string(room.TemplateSource))
+}
+
+func TestALogoHasToBeAPicture(t *testing.T) {
+	s := setup{file: minimal + "    logo: logo.svg\n", files: map[string]string{"/etc/gate/logo.svg": "<svg/>"}}
+	assert.Equal(t, "image/svg+xml", s.mustLoad(t).Rooms[0].LogoSource.Type)
+	s.files["/etc/gate/logo.svg"] = "a picture"
+	_, _, faults := s.load(t)
+	assert.Equal(t, []string{"gate.yaml:6:11: rooms[0].logo: /etc/gate/logo.svg is no picture: expects PNG, JPEG, GIF, WebP or SVG"}, faults)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // form is what a text has to be.
@@ -50,6 +51,9 @@ var forms = map[string]form{
 	"domain":    {want: "a domain", empty: true, check: plain(cookie.CheckDomain)},
 	"header":    {want: "the name of a header", empty: true, check: plain(subject.CheckHeader)},
 	"cookie":    {want: "the name of a cookie", empty: true, check: plain(subject.CheckCookie)},
+	"title":     {want: "a name", empty: true, check: plain(templates.CheckSiteName)},
+	"colour":    {want: "a colour such as #0a7d55", empty: true, check: plain(templates.CheckAccent)},
+	"link":      {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
 	"condition": {want: "a string", check: plain(checkCondition)},
 }
 

@@ -205,7 +205,7 @@ func TestEveryDefaultIsRight(t *testing.T) {
 		Name: "shop", Path: "/", MaxRooms: 100, RoomIdle: 10 * time.Minute, Origin: "http://127.0.0.1:3000",
 		Settings: queue.Settings{
 			TotalActiveUsers: 20, NewUsersPerMinute: 10, SessionDuration: 5 * time.Minute,
-			RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, Bucket: time.Minute, QueueTicketTTL: 5 * time.Minute, LineGrace: 15 * time.Second,
+			RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, Bucket: time.Minute, QueueTicketTTL: 30 * time.Minute, LineGrace: 15 * time.Second,
 		},
 		QueueingStatusCode: 200, JSONResponseEnabled: true,
 		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // room is a room that is being checked, and the routes of it that are right.
@@ -89,6 +90,7 @@ func (r *room) check(root *value, c *Config) {
 	r.domain()
 	r.subject(root, c, &r.Room.Subject)
 	r.template()
+	r.logo()
 }
 
 // origin settles where the room's visitors go. A room's own origin is in the file, so a variable or a flag goes before it, if the
@@ -233,6 +235,21 @@ func (r *room) domain() {
 			r.fault(r.where(domain), "%s is not part of %s: browsers refuse the cookie on the host %s", show(own), show(host), show(host))
 			return
 		}
+	}
+}
+
+// logo reads and checks the picture of the site.
+func (r *room) logo() {
+	if r.layerOf("logo") == 0 || r.Logo == "" {
+		return
+	}
+	src, ok := r.get("logo").read(r.Logo)
+	if !ok {
+		return
+	}
+	var err error
+	if r.LogoSource, err = templates.NewLogo(src); err != nil {
+		r.get("logo").reject("%s %v", r.Logo, err)
 	}
 }
 
