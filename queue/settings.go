@@ -24,7 +24,7 @@ type Settings struct {
 	Suspended             bool          `yaml:"suspended" default:"false" usage:"switch the room off"`
 	RefreshInterval       time.Duration `yaml:"refresh_interval" default:"20s" min:"1s" max:"24h" usage:"time between two check-ins of who waits"`
 	RefreshJitter         float64       `yaml:"refresh_jitter" default:"0.15" min:"0" max:"0.5" usage:"fraction by which a check-in is moved at random"`
-	Bucket                time.Duration `yaml:"bucket" default:"1m" min:"1s" max:"24h" live:"no" usage:"what arrival times are rounded down to"`
+	Bucket                time.Duration `yaml:"bucket" default:"0s" min:"0s" max:"24h" live:"no" usage:"arrival times are rounded down to this (0s: as finely as the order needs)"`
 	Pacing                Pacing        `yaml:"pacing" default:"auto" usage:"when a minute's allowance is released"`
 	QueueTicketTTL        time.Duration `yaml:"queue_ticket_ttl" default:"5m" min:"1s" max:"24h" usage:"time a place can be left and come back to"`
 	LineDropout           time.Duration `yaml:"line_dropout" min:"1s" max:"24h" usage:"time without a check-in after which a place in an exact line is lost (default: three intervals, at least 60s)"`
@@ -104,6 +104,7 @@ func (s Settings) Misfits() []SettingFault {
 			faults = append(faults, SettingFault{name, setting.FormatDuration(value), fmt.Sprintf(format, args...)})
 		}
 	}
+	require(s.Bucket == 0 || s.Bucket >= leastBucket, "bucket", s.Bucket, "is too short: at least %s", setting.FormatDuration(leastBucket))
 	require(s.QueueTicketTTL >= 2*s.RefreshInterval, "queue_ticket_ttl", s.QueueTicketTTL,
 		"is too short: at least two refresh intervals, %s", setting.FormatDuration(2*s.RefreshInterval))
 	require(!s.Method.HasExactLine() || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
@@ -225,12 +226,6 @@ func (s *Settings) SessionEnd(g Grant) Instant {
 // Renews reports whether each request of an active visitor renews their session.
 func (s *Settings) Renews() bool { return !s.DisableSessionRenewal && s.Occupancy == BySession }
 
-// BucketOf is the bucket of a visitor who arrived then. It is always in whole seconds, so
-// that nodes can pack it. No two buckets become one by that: each is a second at least.
-func (s *Settings) BucketOf(arrived Instant) Instant {
-	return arrived.Floor(s.Bucket).Floor(time.Second)
-}
-
 // AdmitsEveryone reports whether everyone is let in, without waiting for anything.
 func (s *Settings) AdmitsEveryone() bool { return s.Method.EveryoneEnters() && !s.QueueAll }
 
@@ -247,6 +242,8 @@ func (s Settings) PacingInForce() Pacing {
 		return s.Pacing
 	case s.Method.Draws():
 		return PacingRandom
+	case s.Method.KeepsOrder():
+		return PacingEarly
 	default:
 		return PacingMinute
 	}

@@ -195,6 +195,14 @@ type View struct {
 	Status
 	Buckets []BucketCount // those with people present, oldest first
 
+	// Boundaries are where the buckets of a room begin whose store cuts them. A node counts a visitor in the bucket that their
+	// arrival falls into by the latest it has heard of, and takes them out of the one that it has counted them in.
+	Boundaries Boundaries
+
+	// Ends are how many sessions end within each of EndSteps from Now, if they are not renewed, in a room that keeps order and
+	// in which people wait.
+	Ends [len(EndSteps)]int
+
 	// Rate is the number of admissions per minute over the last whole minutes in which
 	// people waited throughout. It is valid if RateKnown.
 	Rate      float64
@@ -212,6 +220,12 @@ type View struct {
 	Turns       []ID   // those whose turn it is: the first Open of those in line with a confirmed place, at most MaxTurns
 
 	Configuration Configuration // that is in force; its Settings are valid only if Version is not Report.Version
+}
+
+// EndSteps are the times for which a View counts the sessions that end.
+var EndSteps = [...]time.Duration{
+	1 * time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 6 * time.Second,
+	8 * time.Second, 12 * time.Second, 16 * time.Second, 24 * time.Second, 32 * time.Second,
 }
 
 // MaxLeft is how many goodbyes a View lists at most.

@@ -160,7 +160,7 @@ func zeroFaults(s queue.Settings) []error {
 		value time.Duration
 	}{
 		{"session-duration", s.SessionDuration}, {"refresh-interval", s.RefreshInterval},
-		{"bucket", s.Bucket}, {"queue-ticket-ttl", s.QueueTicketTTL},
+		{"queue-ticket-ttl", s.QueueTicketTTL},
 	} {
 		if d.value == 0 {
 			errs = append(errs, fmt.Errorf("--%s is 0s: must be at least 1s", d.flag))

@@ -67,6 +67,11 @@ func (v visit) answerInLine(p *pending, place queue.Place) Decision {
 	if place.Number != 0 && (d.Ticket.Number != place.Number || d.Ticket.Priority != place.Priority) {
 		d.Ticket.Number, d.Ticket.Priority, d.Issue = place.Number, place.Priority, true
 	}
+	if place.Number != 0 {
+		if within := v.aimAt(float64(place.Ahead)); within != 0 && within < d.Ticket.RefreshInterval {
+			d.Ticket.RefreshInterval, d.Issue = within, true
+		}
+	}
 	switch {
 	case place.Joined:
 		d.Ticket = v.presence.rejoin(v.at, v.rules, v.Request, d.Ticket)
@@ -83,7 +88,7 @@ func (v visit) answerPlaceUsed(p *pending, g queue.Grant, over bool) Decision {
 		v.learnOfSubject(p, g)
 		v.presence.enter(v.at, v.rules, p.claim.ID)
 	} else {
-		v.presence.leave(v.at, v.rules, &p.ticket)
+		v.presence.leave(v.at, &p.ticket)
 		v.learnOfSubject(p, g)
 	}
 	switch {
@@ -106,8 +111,8 @@ func (v visit) certain(place queue.Place) queue.Place {
 
 // join gives a visitor a place in line and counts them.
 func (v visit) join(id queue.ID, place queue.Place) Decision {
-	t := v.presence.join(v.at, v.rules, v.Request, queue.Ticket{State: queue.Waiting, ID: id,
-		ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority})
+	t := queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority}
+	t = v.presence.join(v.at, v.rules, v.Request, t, v.bucketOf(v.at), v.aimAt(float64(v.aheadOfNewcomer(place))))
 	return Decision{Outcome: Queued, Ticket: t, Issue: true, Place: v.certain(place)}
 }
 

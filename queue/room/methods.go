@@ -57,7 +57,7 @@ func turnsByBucket(rules *rules, v *view) Turns {
 	if none >= 0 {
 		reserved = reserved[:none]
 	}
-	return Turns{settings: &rules.Settings, reserved: reserved}
+	return Turns{settings: &rules.Settings, boundaries: v.synced.Boundaries, reserved: reserved}
 }
 
 func turnsByNumber(_ *rules, v *view) Turns { return Turns{IDs: v.synced.Turns} }

@@ -33,6 +33,7 @@ type Numbers struct {
 	Buckets    []queue.Reserved
 	Line       LineNumbers
 	JustBegan  bool // nobody waited until just now, and how long they will cannot be told
+	boundaries queue.Boundaries
 	Incomplete bool // the store does not answer, or not all nodes have told it again: some people may be missing
 }
 
@@ -85,7 +86,7 @@ func (e *estimates) doubt() {
 }
 
 func newNumbers(v *queue.View, rules *rules, paused bool, began queue.Instant) *Numbers {
-	return &Numbers{At: v.Now, Settings: rules.Settings, Paused: paused, Rate: rate(v, rules, paused),
+	return &Numbers{At: v.Now, boundaries: v.Boundaries, Settings: rules.Settings, Paused: paused, Rate: rate(v, rules, paused),
 		JustBegan: began == 0 || v.Now.Sub(began) < lineSettles, Incomplete: v.Incomplete(),
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
 		Buckets: queue.Reserve(v.Open, v.Buckets), Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
@@ -142,7 +143,9 @@ func (n *Numbers) ahead(arrived queue.Instant) (people, beside int) {
 }
 
 // BucketOf is where a visitor who arrived then is counted.
-func (n *Numbers) BucketOf(arrived queue.Instant) queue.Instant { return n.Settings.BucketOf(arrived) }
+func (n *Numbers) BucketOf(arrived queue.Instant) queue.Instant {
+	return n.Settings.BucketOf(arrived, n.boundaries)
+}
 
 // Wait is an estimated wait in whole minutes, rounded up. Nothing is known of
 // it when nobody is being let in.
@@ -175,7 +178,7 @@ func (n *Numbers) WaitAt(p queue.Place) Wait {
 }
 
 // LongestWait estimates the wait of a visitor who arrives now.
-func (n *Numbers) LongestWait() Wait { return n.Wait(n.At.Add(n.Settings.Bucket)) }
+func (n *Numbers) LongestWait() Wait { return n.Wait(n.At.Add(n.Settings.LongestBucket())) }
 
 func wholeMinutes(minutes float64) int {
 	// A product that should be whole may come out a hair above it.

@@ -62,8 +62,8 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 		estimates  = &estimates{}
 	)
 	clock.set(now, answer.Now)
-	conditions.view.Store(newView(&queue.View{}))
 	conditions.rules.Store(newRules(queue.Configuration{Settings: c.Settings}, c.Slack))
+	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load()))
 	estimates.numbers.Store(&Numbers{})
 	x := &exchange{
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,

@@ -9,7 +9,8 @@ import (
 
 // presenceShard is a part of the presence, which calls its methods with mu held. An
 // entry of its table is a visitor; until is the end of the window in which they are
-// counted, and more says when they are due, and flags; or placeUsed.
+// counted, low is the low half of the bucket, and more says when they are due, and flags;
+// or placeUsed.
 type presenceShard struct {
 	mu      sync.Mutex
 	start   queue.Instant // of the ticks
@@ -34,6 +35,11 @@ func packDue(due uint32) uint32 { return due << 2 }
 func dueTicks(entry *slot[shortID]) uint32 { return entry.more >> 2 }
 func hasLeft(entry *slot[shortID]) bool    { return entry.more&leftFlag != 0 }
 func hasEntered(entry *slot[shortID]) bool { return entry.more == placeUsed }
+
+// bucketOf is where a visitor is counted by their entry: boundaries may have changed since.
+func bucketOf(entry *slot[shortID], at queue.Instant) queue.Instant {
+	return lastWithLow(entry.low, at)
+}
 
 // isDue reports whether a check-in is due by the visitor's entry. Without an entry it is.
 func isDue(entry *slot[shortID], at, start queue.Instant) bool {
@@ -73,9 +79,9 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 	case entry == nil:
 		entry = s.add(c.Ticket.ID, at)
 	case !hasLeft(entry):
-		s.change(s.bucketOf(rules, &c.Ticket), entry.until, -1)
+		s.change(bucketOf(entry, at), entry.until, -1)
 	}
-	cell := s.count(entry, rules, rules.BucketOf(c.Ticket.ArrivedAt), at, interval, c.Hidden)
+	cell := s.count(entry, rules, c.bucket, at, interval, c.Hidden)
 	switch {
 	case c.counting == countStillDue:
 		interval, entry.more = 0, packDue(ticksOf(at, s.start))
@@ -89,13 +95,14 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 // as by loading the page again, is back.
 func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID], c *pendingCheckIn) found {
 	t := &c.Ticket
-	bucket := s.bucketOf(rules, t)
 	switch {
 	case entry == nil && c.Returned:
-		return found{result: notDue, cell: s.count(s.add(t.ID, at), rules, bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden)}
+		return found{result: notDue, cell: s.count(s.add(t.ID, at), rules, c.bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden)}
 	case entry == nil:
-		return found{result: notDue, cell: queue.Cell{Bucket: bucket, Until: at}}
-	case hasLeft(entry):
+		return found{result: notDue, cell: queue.Cell{Bucket: c.bucket, Until: at}}
+	}
+	bucket := bucketOf(entry, at)
+	if hasLeft(entry) {
 		entry.more &^= leftFlag
 		s.change(bucket, entry.until, 1)
 	}
@@ -116,7 +123,7 @@ func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at que
 	window := max(rules.RefreshInterval/8/tick*tick, tick)
 	until := at.Add(span + rules.CheckInSlack()).Sub(s.start)
 	entry.until = uint32((until + window - 1) / window * window / tick)
-	entry.more = packDue(ticksOf(at.Add(interval), s.start))
+	entry.more, entry.low = packDue(ticksOf(at.Add(interval), s.start)), uint32(bucket)
 	s.change(bucket, entry.until, 1)
 	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
 }

@@ -48,21 +48,10 @@ func (s *presenceShard) keepPlace(at queue.Instant, rules *rules, id queue.ID) (
 	t, ok := s.place(at, rules, id)
 	if !ok && t.State == queue.Waiting {
 		if entry := s.find(id, at); entry != nil && !hasLeft(entry) {
-			s.change(rules.BucketOf(t.ArrivedAt), entry.until, -1)
+			s.change(bucketOf(entry, at), entry.until, -1)
 		}
 	}
 	return t, ok
-}
-
-// bucketOf is where the visitor of a ticket is counted: a subject may have come earlier,
-// or later, with another device.
-func (s *presenceShard) bucketOf(rules *rules, t *queue.Ticket) queue.Instant {
-	if len(s.subjects) > 0 {
-		if sub := s.subjects[t.ID]; sub.arrived != 0 {
-			return rules.BucketOf(sub.arrived)
-		}
-	}
-	return rules.BucketOf(t.ArrivedAt)
 }
 
 // forgetSubjects forgets the subjects of whom nothing was heard since a moment.

@@ -8,8 +8,9 @@ type Turns struct {
 	// IDs are those at the head of an exact line, in its order.
 	IDs []queue.ID
 
-	settings *queue.Settings
-	reserved []queue.Reserved // of fifo, the buckets that slots are kept for
+	settings   *queue.Settings
+	boundaries queue.Boundaries
+	reserved   []queue.Reserved // of fifo, the buckets that slots are kept for
 }
 
 // None reports whether it is nobody's turn.
@@ -21,7 +22,7 @@ func (t Turns) Slots(arrived queue.Instant) (bucket queue.Instant, slots int) {
 	if len(t.reserved) == 0 {
 		return 0, 0
 	}
-	bucket = t.settings.BucketOf(arrived)
+	bucket = t.settings.BucketOf(arrived, t.boundaries)
 	for _, b := range t.reserved {
 		if b.Bucket == bucket {
 			return bucket, b.ReservedSlots

@@ -104,7 +104,7 @@ func (v visit) decideOutOfLine() (Decision, *pending) {
 	}
 	switch {
 	case v.rules.RejectsAll():
-		v.presence.leave(v.at, v.rules, &v.Ticket)
+		v.presence.leave(v.at, &v.Ticket)
 		return v.reject(), nil
 	case v.rules.placeOver(&v.Ticket, v.at):
 		return v.arrive(v.newID())
@@ -115,7 +115,7 @@ func (v visit) decideOutOfLine() (Decision, *pending) {
 // checkIn decides about a visitor with a place in line: are they due; if so, count them;
 // and ask the store if a slot may be theirs.
 func (v visit) checkIn() (Decision, *pending) {
-	c := pendingCheckIn{Request: v.Request, counting: v.counting(),
+	c := pendingCheckIn{Request: v.Request, counting: v.counting(), bucket: v.bucketOf(v.Ticket.ArrivedAt), within: v.aim(),
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.noteCheckIn(v.at, v.rules, &c)
 	for f.result == unknown || f.result == entered {
@@ -145,7 +145,7 @@ func (v visit) counting() counting {
 	switch {
 	case !v.noEntry || v.rules.Method.HasExactLine():
 		return countFully
-	case v.conditions.worthAsking(v.at, v.rules, waiter{cell: queue.Cell{Bucket: v.rules.BucketOf(v.Ticket.ArrivedAt), Until: v.at}}):
+	case v.conditions.worthAsking(v.at, v.rules, waiter{cell: queue.Cell{Bucket: v.bucketOf(v.Ticket.ArrivedAt), Until: v.at}}):
 		return countNothing
 	}
 	return countStillDue

@@ -34,7 +34,7 @@ func newMeasures(r *run) measures {
 		admissions: make([]Admission, 0, r.left),
 		limits:     newLimits(r.settings),
 		slots:      slots{limits: r.settings},
-		turns:      turns{settings: r.settings, first: first.Floor(r.settings.Bucket)},
+		turns:      turns{settings: r.settings, first: first.Floor(r.settings.LongestBucket())},
 		draw:       newDraw(r),
 		promises:   promises{rng: random(r.Config, streamPromises), people: make([]shown, len(r.crowd))},
 	}
@@ -66,7 +66,7 @@ func (r *run) noteBot(d room.Decision) {
 // noteAdmission notes that visitor i has been let in, as so many slots were open.
 func (r *run) noteAdmission(i int32, v *visitor, open int) {
 	r.people.Admitted++
-	bucket := v.arrived.Floor(r.settings.Bucket)
+	bucket := v.arrived.Floor(r.settings.LongestBucket())
 	r.admissions = append(r.admissions, Admission{
 		Arrived: v.arrived.Sub(r.origin()), Waited: r.now.Sub(v.joins), at: r.now, bucket: bucket,
 	})

@@ -44,7 +44,7 @@ func NewReport(c Config, results []*Result) *Report {
 		Visitors: c.Visitors, Arrivals: c.Arrivals, Over: c.Over.Seconds(), Spoofed: c.Spoofed,
 		TotalActiveUsers: s.TotalActiveUsers, NewUsersPerMinute: s.NewUsersPerMinute,
 		SessionDuration: s.SessionDuration.Seconds(), RefreshInterval: s.RefreshInterval.Seconds(),
-		RefreshJitter: s.RefreshJitter, Bucket: s.Bucket.Seconds(), Pacing: s.Pacing.String(),
+		RefreshJitter: s.RefreshJitter, Bucket: s.LongestBucket().Seconds(), Pacing: s.Pacing.String(),
 		QueueTicketTTL: s.QueueTicketTTL.Seconds(), Browse: c.Browse.Seconds(),
 		GiveUp: c.GiveUp, Patience: c.Patience.Seconds(), Goodbye: c.Goodbye,
 		Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(),

@@ -1,0 +1,79 @@
+package room
+
+import (
+	"sort"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/pacing"
+)
+
+// forecastSeconds is how far a forecast looks ahead second by second: beyond the next
+// calendar minute.
+const forecastSeconds = 75
+
+// forecast is when slots will open, by the answer to a sync: if sessions end as the store
+// expects, and whoever is next in line takes each slot at once.
+type forecast struct {
+	at     queue.Instant            // of the answer; 0 for no forecast
+	opened [forecastSeconds + 1]int // how many slots open within so many seconds, those that are open already among them
+	later  float64                  // how many a second open after that
+}
+
+func newForecast(v *queue.View, rules *rules) forecast {
+	if v.Incomplete() || rules.AdmitsNobody() || !rules.Method.KeepsOrder() {
+		return forecast{}
+	}
+	f := forecast{at: v.Now, later: rate(v, rules, false) / time.Minute.Seconds()}
+	taken, admitted, minute := 0, v.Admitted, v.Now.Floor(queue.AllowancePeriod)
+	for k := range f.opened {
+		at := v.Now.Add(time.Duration(k) * time.Second)
+		if m := at.Floor(queue.AllowancePeriod); m != minute {
+			minute, admitted = m, 0
+		}
+		free := rules.TotalActiveUsers - v.Active + f.ended(v, k) - taken
+		next := max(0, min(free, pacing.Expected(&rules.Settings, at)-admitted))
+		if k == 0 {
+			next = v.Open
+		}
+		taken, admitted = taken+next, admitted+next
+		f.opened[k] = taken
+	}
+	return f
+}
+
+// ended is how many sessions end within so many seconds. Of those that end within one of
+// EndSteps nobody knows when: the forecast has them end early in it, so that nobody comes
+// too late.
+func (f *forecast) ended(v *queue.View, seconds int) int {
+	if seconds == 0 {
+		return 0
+	}
+	i := sort.Search(len(v.Ends), func(i int) bool { return queue.EndSteps[i] >= time.Duration(seconds)*time.Second })
+	if i < len(v.Ends) {
+		return v.Ends[i]
+	}
+	last := len(v.Ends) - 1
+	return v.Ends[last] + int(f.later*(float64(seconds)-queue.EndSteps[last].Seconds()))
+}
+
+// opensAt is when a slot opens for a visitor with so many people ahead; false if nobody
+// knows.
+func (f *forecast) opensAt(ahead float64) (queue.Instant, bool) {
+	if f.at == 0 {
+		return 0, false
+	}
+	second := func(s float64) queue.Instant { return f.at + queue.Instant(s*1000) }
+	k := sort.Search(len(f.opened), func(k int) bool { return float64(f.opened[k]) > ahead })
+	switch {
+	case k == 0:
+		return f.at, true
+	case k < len(f.opened):
+		before, by := float64(f.opened[k-1]), float64(f.opened[k])
+		return second(float64(k-1) + min(1, max(0, ahead+1-before)/(by-before))), true
+	case f.later <= 0:
+		return 0, false
+	}
+	last := len(f.opened) - 1
+	return second(float64(last) + (ahead+1-float64(f.opened[last]))/f.later), true
+}
