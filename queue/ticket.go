@@ -38,6 +38,10 @@ type Ticket struct {
 	ArrivedAt       Instant
 	RefreshInterval time.Duration
 
+	// Counted is where the visitor of a waiting ticket is counted, so that any node can take
+	// them out of there; the zero Cell where that is not known.
+	Counted Cell
+
 	// Of a waiting ticket with a place in an exact line: as in Place; else 0.
 	Number   uint64
 	Priority int16
@@ -59,16 +63,18 @@ const (
 	ticketVersion  = 1
 	flagUncounted  = 0x80
 	flagNumber     = 0x40
+	flagCounted    = 0x20
 	headLength     = 2 + 16
 	waitingLength  = 6 + 6 + 4
 	placeLength    = 6 + 2
+	countedLength  = 6 + 6
 	acceptedLength = 6 + 6 + 6
 	endOfInstants  = 1 << 48
 )
 
 var errTicket = errors.New("not a ticket of this version")
 
-// AppendBinary appends the ticket's binary form, 34 to 42 bytes. It fails for a
+// AppendBinary appends the ticket's binary form, 34 to 54 bytes. It fails for a
 // ticket without a state, for times before 1970 or after the year 10889, for an
 // interval that is not in whole milliseconds below 49 days, and for a number of
 // 2⁴⁸ or more.
@@ -80,13 +86,16 @@ func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 	if t.Number != 0 {
 		flags |= flagNumber
 	}
+	if t.Counted != (Cell{}) {
+		flags |= flagCounted
+	}
 	b = append(b, ticketVersion, flags)
 	b = append(b, t.ID[:]...)
 	switch t.State {
 	case Waiting:
 		return t.appendWaiting(b)
 	case Accepted:
-		if t.Number != 0 {
+		if t.Number != 0 || t.Counted != (Cell{}) {
 			return nil, errTicket
 		}
 		return appendInstants(b, t.LastCheckIn, t.AcceptedAt, t.Expires)
@@ -105,13 +114,16 @@ func (t Ticket) appendWaiting(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	b = binary.BigEndian.AppendUint32(b, millis)
-	if t.Number == 0 {
+	if t.Number != 0 {
+		if b, err = appendInstants(b, Instant(t.Number)); err != nil {
+			return nil, err
+		}
+		b = binary.BigEndian.AppendUint16(b, uint16(t.Priority))
+	}
+	if t.Counted == (Cell{}) {
 		return b, nil
 	}
-	if b, err = appendInstants(b, Instant(t.Number)); err != nil {
-		return nil, err
-	}
-	return binary.BigEndian.AppendUint16(b, uint16(t.Priority)), nil
+	return appendInstants(b, t.Counted.Bucket, t.Counted.Until)
 }
 
 // UnmarshalBinary reads what AppendBinary wrote, and fails for anything else.
@@ -120,7 +132,7 @@ func (t *Ticket) UnmarshalBinary(b []byte) error {
 		return errTicket
 	}
 	flags, fields := b[1], b[headLength:]
-	read, ok := Ticket{State: State(flags &^ (flagUncounted | flagNumber)), ID: ID(b[2:headLength])}, false
+	read, ok := Ticket{State: State(flags &^ (flagUncounted | flagNumber | flagCounted)), ID: ID(b[2:headLength])}, false
 	switch read.State {
 	case Waiting:
 		ok = read.readWaiting(flags, fields)
@@ -135,9 +147,12 @@ func (t *Ticket) UnmarshalBinary(b []byte) error {
 }
 
 func (t *Ticket) readWaiting(flags byte, b []byte) bool {
-	numbered, length := flags&flagNumber != 0, waitingLength
+	numbered, counted, length := flags&flagNumber != 0, flags&flagCounted != 0, waitingLength
 	if numbered {
 		length += placeLength
+	}
+	if counted {
+		length += countedLength
 	}
 	if flags&flagUncounted != 0 || len(b) != length {
 		return false
@@ -147,11 +162,15 @@ func (t *Ticket) readWaiting(flags byte, b []byte) bool {
 	if numbered {
 		t.Number, t.Priority = uint64(instantAt(b[16:])), int16(binary.BigEndian.Uint16(b[22:]))
 	}
-	return numbered == (t.Number != 0)
+	if counted {
+		cell := b[length-countedLength:]
+		t.Counted = Cell{Bucket: instantAt(cell), Until: instantAt(cell[6:])}
+	}
+	return numbered == (t.Number != 0) && counted == (t.Counted != Cell{})
 }
 
 func (t *Ticket) readAccepted(flags byte, b []byte) bool {
-	if flags&flagNumber != 0 || len(b) != acceptedLength {
+	if flags&(flagNumber|flagCounted) != 0 || len(b) != acceptedLength {
 		return false
 	}
 	t.LastCheckIn, t.AcceptedAt, t.Expires = instantAt(b), instantAt(b[6:]), instantAt(b[12:])

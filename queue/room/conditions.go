@@ -88,7 +88,8 @@ func (c *conditions) worthAsking(at queue.Instant, rules *rules, w waiter) bool 
 	case w == newcomer:
 		return open > v.Present
 	}
-	return open > rules.method.ahead(v, w)
+	ahead := rules.method.ahead(v, w)
+	return open > ahead || v.forecast.openedBy(at) > ahead
 }
 
 // letsAllIn reports whether everyone enters, without waiting for anything.

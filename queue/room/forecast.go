@@ -57,6 +57,15 @@ func (f *forecast) ended(v *queue.View, seconds int) int {
 	return v.Ends[last] + int(f.later*(float64(seconds)-queue.EndSteps[last].Seconds()))
 }
 
+// openedBy is how many slots have opened by a moment, counted from the answer on; 0 if nobody
+// knows.
+func (f *forecast) openedBy(at queue.Instant) int {
+	if f.at == 0 || at < f.at {
+		return 0
+	}
+	return f.opened[min(len(f.opened)-1, 1+int(at.Sub(f.at)/time.Second))]
+}
+
 // opensAt is when a slot opens for a visitor with so many people ahead; false if nobody
 // knows.
 func (f *forecast) opensAt(ahead float64) (queue.Instant, bool) {

@@ -41,8 +41,9 @@ func (p *presence) precedes(t *queue.Ticket) bool { return t.LastCheckIn < p.sta
 // pendingCheckIn is a check-in of somebody in line, as it is to be counted.
 type pendingCheckIn struct {
 	*Request
-	bucket queue.Instant // that they are counted in from now on
-	within time.Duration // in which the next one is due at the latest; 0 for none
+	bucket    queue.Instant // that they are counted in from now on
+	elsewhere bool          // by what their ticket says, another node may count them
+	within    time.Duration // in which the next one is due at the latest; 0 for none
 
 	alwaysDue bool // it counts whenever it comes
 	called    bool // it counts though it is not due, as the first one only until the next that is
@@ -94,7 +95,7 @@ func (f found) updateTicket(at queue.Instant, t *queue.Ticket) bool {
 	if f.result != repeats && f.result != counted {
 		return false
 	}
-	t.LastCheckIn, t.RefreshInterval = at, f.interval
+	t.LastCheckIn, t.RefreshInterval, t.Counted = at, f.interval, f.cell
 	return true
 }
 
@@ -106,7 +107,11 @@ func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	entry := s.find(c.Ticket.ID, at)
+	if entry != nil && s.isOlder(entry, &c.Ticket) {
+		entry = nil
+	}
 	if entry == nil || hasEntered(entry) {
+		c.elsewhere = entry == nil
 		if result := resultOf(entry); result != c.despite {
 			return found{result: result}
 		}
@@ -150,7 +155,7 @@ func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Tick
 		}
 		p.remember(s, &t)
 	}
-	s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Hidden)
+	t.Counted = s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Hidden)
 	return t
 }
 
@@ -185,6 +190,7 @@ func (p *presence) rejoin(at queue.Instant, rules *rules, q *Request, t queue.Ti
 		bucket := rules.BucketOf(at, nil)
 		entry.more, entry.low = entry.more&^leftFlag, uint32(bucket)
 		s.change(bucket, entry.until, 1)
+		t.Counted = queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
 	}
 	return t
 }

@@ -49,6 +49,12 @@ func isDue(entry *slot[shortID], at, start queue.Instant) bool {
 // mayBeCalled reports whether a check-in at a call counts before its time: not a second one.
 func mayBeCalled(entry *slot[shortID]) bool { return entry == nil || entry.more&calledFlag == 0 }
 
+// isOlder reports whether an entry is from before a ticket: the visitor has checked in at
+// another node since, which has taken them out of where they were counted here.
+func (s *presenceShard) isOlder(entry *slot[shortID], t *queue.Ticket) bool {
+	return !hasEntered(entry) && t.Counted.Until != 0 && dueTicks(entry) < ticksOf(t.Due(), s.start)
+}
+
 // find is the entry of a visitor; nil for one who is unknown.
 func (s *presenceShard) find(id queue.ID, at queue.Instant) *slot[shortID] {
 	return s.table.find(short(id), ticksOf(at, s.start))
@@ -78,6 +84,9 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 	switch {
 	case entry == nil:
 		entry = s.add(c.Ticket.ID, at)
+		if counted := c.Ticket.Counted; c.elsewhere && counted.Until > at {
+			s.change(counted.Bucket, ticksOf(counted.Until, s.start), -1)
+		}
 	case !hasLeft(entry):
 		s.change(bucketOf(entry, at), entry.until, -1)
 	}
