@@ -23,6 +23,7 @@ type measures struct {
 	limits     limits
 	slots      slots
 	turns      turns
+	overtaking overtaking
 	draw       *draw
 	promises   promises
 }
@@ -35,6 +36,7 @@ func newMeasures(r *run) measures {
 		limits:     newLimits(r.settings),
 		slots:      slots{limits: r.settings},
 		turns:      turns{settings: r.settings, first: first.Floor(r.settings.LongestBucket())},
+		overtaking: newOvertaking(r.crowd),
 		draw:       newDraw(r),
 		promises:   promises{rng: random(r.Config, streamPromises), people: make([]shown, len(r.crowd))},
 	}
@@ -66,6 +68,7 @@ func (r *run) noteBot(d room.Decision) {
 // noteAdmission notes that visitor i has been let in, as so many slots were open.
 func (r *run) noteAdmission(i int32, v *visitor, open int) {
 	r.people.Admitted++
+	r.overtaking.letIn(i)
 	bucket := v.arrived.Floor(r.settings.LongestBucket())
 	r.admissions = append(r.admissions, Admission{
 		Arrived: v.arrived.Sub(r.origin()), Waited: r.now.Sub(v.joins), at: r.now, bucket: bucket,
@@ -76,7 +79,7 @@ func (r *run) noteAdmission(i int32, v *visitor, open int) {
 	}
 	r.turns.returned(v, open)
 	r.draw.wins(r.now, v)
-	r.noteLeft(v)
+	r.noteLeft(i, v)
 	r.promises.admitted(r.now, i)
 }
 
@@ -84,6 +87,7 @@ func (r *run) noteAdmission(i int32, v *visitor, open int) {
 func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 	if v.phase == outside {
 		r.inLine++
+		r.overtaking.count(i, 1)
 	}
 	// A newcomer's chances begin after an interval; whoever asks, or asks often.
 	if v.atRisk == 0 && (r.Spoofed || r.now >= v.joins.Add(r.settings.RefreshInterval)) {
@@ -99,25 +103,26 @@ func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 	}
 }
 
-func (r *run) noteGivenUp(v *visitor) {
+func (r *run) noteGivenUp(i int32, v *visitor) {
 	r.people.GaveUp++
-	r.noteLeft(v)
+	r.noteLeft(i, v)
 }
 
-func (r *run) noteEnd(v *visitor) {
+func (r *run) noteEnd(i int32, v *visitor) {
 	if v.phase == inside {
 		r.people.Interrupted++
 		return
 	}
 	r.people.Rejected++
 	if v.phase == waiting {
-		r.noteLeft(v)
+		r.noteLeft(i, v)
 	}
 }
 
 // noteLeft notes that v waits no longer.
-func (r *run) noteLeft(v *visitor) {
+func (r *run) noteLeft(i int32, v *visitor) {
 	r.inLine--
+	r.overtaking.count(i, -1)
 	r.turns.left(v)
 	if v.atRisk != 0 {
 		r.draw.left(r.now, v)

@@ -81,7 +81,12 @@ type Slots struct {
 // perfect order, 0 in none, -1 in the opposite.
 type Order struct {
 	Tau        float64 `json:"tau"`
-	TauBuckets float64 `json:"tau_buckets"` // of people of different buckets
+	TauBuckets float64 `json:"tau_buckets"` // of people of different buckets, of a minute if the room cuts them finely
+
+	// MostOvertaken is how many people who had come before somebody still waited when that one was let in, at most, and
+	// OvertakenSeconds how long the admission of so many takes at NewUsersPerMinute.
+	MostOvertaken    int     `json:"most_overtaken"`
+	OvertakenSeconds float64 `json:"overtaken_seconds"`
 }
 
 // Draw is a test of whether those who waited had the same chance whenever they
@@ -133,6 +138,8 @@ func (r *run) result() *Result {
 		ToldAtFirst: r.promises.outcome.first.accuracy(r.settings.Method),
 		ToldLater:   r.promises.outcome.later.accuracy(r.settings.Method),
 	}
+	res.Order.MostOvertaken = r.overtaking.most
+	res.Order.OvertakenSeconds = float64(r.overtaking.most) * time.Minute.Seconds() / float64(r.settings.NewUsersPerMinute)
 	res.Sharing = r.sharing()
 	res.Limits.OutOfTurn = r.turns.outOfTurn
 	if r.settings.Method.Draws() {

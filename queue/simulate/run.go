@@ -148,7 +148,7 @@ func (r *run) answered(n *node, i int32, d room.Decision) {
 	case d.Outcome == room.Queued && v.phase != inside:
 		r.queued(n, i, v, d)
 	default: // rejected, or the session ran out between two page views
-		r.turnedAway(v)
+		r.turnedAway(i, v)
 	}
 	r.look()
 }
@@ -197,7 +197,7 @@ func (r *run) queued(n *node, i int32, v *visitor, d room.Decision) {
 	r.turns.joined(v)
 	r.noteWait(n, i, v, d.Place)
 	v.phase = waiting
-	next := r.now.Add(r.roundTrip() + queue.WholeSeconds(d.Ticket.Due().Sub(r.now)))
+	next := r.now.Add(r.roundTrip() + queue.WholeSeconds(n.room.DueIn(r.now.Time(), d.Ticket)))
 	if v.kind.spams() {
 		next = r.now.Add(r.around(r.settings.RefreshInterval / time.Duration(r.SpamRate)))
 		r.keepOld(i, d.Ticket)
@@ -223,15 +223,15 @@ func (r *run) walkAway(i int32, v *visitor) {
 		n.touched = true
 		n.room.Leave(r.now.Time(), v.ticket)
 	}
-	r.noteGivenUp(v)
+	r.noteGivenUp(i, v)
 	v.phase = gone
 	r.left--
 	r.look()
 }
 
 // turnedAway ends the visit of someone who is not let in, or in any longer.
-func (r *run) turnedAway(v *visitor) {
-	r.noteEnd(v)
+func (r *run) turnedAway(i int32, v *visitor) {
+	r.noteEnd(i, v)
 	v.phase = gone
 	r.left--
 }

@@ -150,6 +150,8 @@ func (t *table) sharing(c Config) {
 func (t *table) order() {
 	t.head("Order of arrival and admission (Kendall tau)")
 	t.row("everyone", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.Tau) })
+	t.row("let in before how many who came earlier", func(r *Result) string { return grouped(r.Order.MostOvertaken) })
+	t.row("… in time of admissions", func(r *Result) string { return seconds(r.Order.OvertakenSeconds) })
 	t.row("across buckets", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.TauBuckets) })
 }
 
