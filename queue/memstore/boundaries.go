@@ -62,7 +62,7 @@ func (r *room) cutSegments(segments []segment) []boundary {
 			for i := range parts {
 				next = append(next, boundary{s.at + (s.end-s.at)*queue.Instant(i)/queue.Instant(parts), r.now})
 			}
-		case s.fine && (s.people > 0 || open || !s.settled):
+		case s.fine && spare > 0 && (s.people > 0 || open || !s.settled):
 			next = append(next, s.boundary)
 		}
 		if open && s.people > most && s.at < r.now && spare > 1 {
@@ -78,10 +78,12 @@ func (r *room) leastCut() int {
 	lasts := r.settings.SessionLasts(r.slack)
 	perMinute, known := r.rates.mean(r.minute, lasts)
 	if !known {
-		perMinute = min(float64(r.settings.NewUsersPerMinute), float64(r.settings.TotalActiveUsers)*float64(time.Minute/time.Millisecond)/float64(lasts/time.Millisecond))
+		perMinute = min(float64(r.settings.NewUsersPerMinute), float64(r.settings.TotalActiveUsers)*millis(time.Minute)/millis(lasts))
 	}
-	return max(1, int(perMinute*queue.CutTime.Minutes()))
+	return max(1, int(perMinute*millis(queue.CutTime)/millis(time.Minute)))
 }
+
+func millis(d time.Duration) float64 { return float64(d.Milliseconds()) }
 
 // segments are the times between the boundaries, and between multiples of the longest bucket, in which people are counted.
 func (r *room) segments() []segment {

@@ -27,6 +27,8 @@ type rules struct {
 	Method    string `json:"method"`
 	Pacing    string `json:"pacing"` // never auto
 	QueueAll  bool   `json:"queueall"`
+	Cuts      bool   `json:"cuts"`    // buckets are cut as finely as the order needs
+	Longest   int64  `json:"longest"` // how long a bucket is at most
 	Renewal   bool   `json:"renewal"`
 	Fleeting  bool   `json:"fleeting"` // the configuration is forgotten with the rest of the room
 	Duration  int64  `json:"duration"`
@@ -45,7 +47,7 @@ func rulesOf(c queue.Configuration, slack time.Duration) rules {
 	l := c.Settings
 	return rules{
 		Version: c.Version, Total: l.TotalActiveUsers, PerMinute: l.NewUsersPerMinute, Method: l.Method.String(), Pacing: l.PacingInForce().String(),
-		QueueAll: l.QueueAll, Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
+		QueueAll: l.QueueAll, Cuts: l.CutsBuckets(), Longest: l.LongestBucket().Milliseconds(), Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
 		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(),
 		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
 	}
