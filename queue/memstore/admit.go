@@ -77,7 +77,9 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 // held is the verdict on a claimant whose session lasts.
 func (r *room) held(c queue.Claim, s session) queue.Grant {
 	r.removeFromLine(c.ID)
-	r.change(c.Cell, -1)
+	if !c.HeldOnly || !r.again { // a claim that comes again with its report was decided before
+		r.change(c.Cell, -1)
+	}
 	if c.Renew {
 		r.extend(c.ID, r.now.Add(r.settings.SessionLasts(r.slack)), s.admitted)
 	}

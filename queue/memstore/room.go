@@ -25,6 +25,7 @@ type room struct {
 	now      queue.Instant
 
 	line       line.Line
+	again      bool // the report was counted before
 	numbers    numbers
 	since      queue.Instant // from when on the line has lost nobody
 	unknown    queue.Instant // when it was last that places in line were not known; 0 for never
@@ -132,7 +133,9 @@ func (r *room) adopt(c queue.Configuration) {
 func (r *room) report(p *queue.Report, now queue.Instant) {
 	r.restore(now)
 	r.advance(now)
-	if from := r.nodes.reported(p, r.now); p.Seq > from.seq {
+	from := r.nodes.reported(p, r.now)
+	r.again = p.Seq <= from.seq
+	if !r.again {
 		from.seq = p.Seq
 		r.count(p)
 	}

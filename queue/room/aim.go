@@ -30,9 +30,13 @@ func (v visit) aimAt(ahead float64) time.Duration {
 	if !v.rules.Method.KeepsOrder() || v.Hidden || v.conditions.paused.Load() {
 		return 0
 	}
-	opens, known := v.conditions.view.Load().forecast.opensAt(ahead)
-	if !known {
+	view := v.conditions.view.Load()
+	opens, known := view.forecast.opensAt(v.at, ahead)
+	if !known || view.Open == 0 && view.NextOpen == 0 {
 		return 0
+	}
+	if view.Open == 0 { // somebody has taken what was open when the forecast was made
+		opens = max(opens, view.NextOpen)
 	}
 	return max(queue.WholeSeconds(opens.Sub(v.at)), leastInterval)
 }

@@ -12,6 +12,9 @@ import (
 // calendar minute.
 const forecastSeconds = 75
 
+// forecastLasts is how long a forecast holds: some syncs.
+const forecastLasts = 5 * time.Second
+
 // forecast is when slots will open, by the answer to a sync: if sessions end as the store
 // expects, and whoever is next in line takes each slot at once.
 type forecast struct {
@@ -60,16 +63,20 @@ func (f *forecast) ended(v *queue.View, seconds int) int {
 // openedBy is how many slots have opened by a moment, counted from the answer on; 0 if nobody
 // knows.
 func (f *forecast) openedBy(at queue.Instant) int {
-	if f.at == 0 || at < f.at {
+	if !f.fresh(at) || at < f.at {
 		return 0
 	}
 	return f.opened[min(len(f.opened)-1, 1+int(at.Sub(f.at)/time.Second))]
 }
 
-// opensAt is when a slot opens for a visitor with so many people ahead; false if nobody
-// knows.
-func (f *forecast) opensAt(ahead float64) (queue.Instant, bool) {
-	if f.at == 0 {
+// fresh reports whether a forecast holds at a moment. Nobody comes by one that is old:
+// while the store does not answer, slots seem to open that nobody is given.
+func (f *forecast) fresh(at queue.Instant) bool { return f.at != 0 && at.Sub(f.at) < forecastLasts }
+
+// opensAt is when a slot opens for a visitor with so many people ahead, as is known at a
+// moment; false if nobody knows.
+func (f *forecast) opensAt(at queue.Instant, ahead float64) (queue.Instant, bool) {
+	if !f.fresh(at) {
 		return 0, false
 	}
 	second := func(s float64) queue.Instant { return f.at + queue.Instant(s*1000) }

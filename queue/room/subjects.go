@@ -39,6 +39,9 @@ func (s *presenceShard) place(at queue.Instant, rules *rules, id queue.ID) (queu
 		return queue.Ticket{}, false
 	}
 	t := sub.ticket(id)
+	if entry := s.find(id, at); entry != nil && !hasLeft(entry) {
+		t.Counted = queue.Cell{Bucket: bucketOf(entry, at), Until: afterTicks(s.start, entry.until)}
+	}
 	return t, !rules.placeOver(&t, at)
 }
 
@@ -132,8 +135,13 @@ func (p *presence) subjectTicket(at queue.Instant, rules *rules, id queue.ID, br
 	if !ok {
 		return brought
 	}
-	if brought.State == queue.Waiting {
-		place.ArrivedAt = min(place.ArrivedAt, brought.ArrivedAt)
+	if brought.State != queue.Waiting {
+		return place
 	}
+	arrived := min(place.ArrivedAt, brought.ArrivedAt)
+	if brought.LastCheckIn > place.LastCheckIn { // at another node
+		place = brought
+	}
+	place.ArrivedAt = arrived
 	return place
 }
