@@ -101,7 +101,7 @@ func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
 	assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
 	for key, want := range map[string]any{
 		"name": "shop", "host": "", "path": "/", "origin": f.site.URL, "total_active_users": 1.0, "new_users_per_minute": 1000.0,
-		"session_duration": "8m", "refresh_interval": "20s", "refresh_jitter": .15, "bucket": "1m", "queue_ticket_ttl": "5m",
+		"session_duration": "8m", "refresh_interval": "20s", "refresh_jitter": .15, "bucket": "0s", "queue_ticket_ttl": "5m",
 		"queueing_method": "fifo", "pacing": "auto", "queueing_status_code": 200.0, "json_response_enabled": true,
 		"disable_session_renewal": false, "queue_all": false, "suspended": false, "default_template_language": "en-US",
 		"cookie_name": "anteroom_shop", "enabled_origin_commands": []any{"revoke"}, "on_store_error": "hold",

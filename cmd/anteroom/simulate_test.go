@@ -97,7 +97,7 @@ func TestSimulateNamesTheFlagsThatAreWrong(t *testing.T) {
 		"--bots .6 --spammers 1":           {"--spammers is 1: must leave room"},
 		"--arrivals flood":                 {`"flood" for "--arrivals"`, "uniform poisson burst spike ramp"},
 		"--pacing fast":                    {`"fast" for "--pacing"`},
-		"--bucket 0s --refresh-interval 0": {"--bucket is 0s: must be at least 1s", "--refresh-interval is 0s: must be at least 1s"},
+		"--bucket 5ms --refresh-interval 0": {"--refresh-interval is 0s: must be at least 1s"},
 		"--total-active-users 0":           {"--total-active-users is 0, which is too small: at least 1"},
 		"--nodes 0 --store-latency 1us":    {"--nodes is 0: must be from 1", "--store-latency is 1µs: must be whole milliseconds"},
 		"--node-deaths 1":                  {"--node-deaths is 1: needs at least 2 nodes"},

@@ -6,6 +6,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // statusJSON is how a room stands.
@@ -38,7 +40,7 @@ func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
 	s := statusJSON{
 		Status:               "not_queueing",
 		EstimatedQueuedUsers: n.Waiting, EstimatedTotalActiveUsers: n.Active, ActiveUsers: n.Active, OpenSlots: n.Open,
-		Buckets: make([]bucketJSON, len(n.Buckets)),
+		Buckets: bucketTable(n),
 	}
 	switch {
 	case r.Queue().Suspended():
@@ -47,10 +49,20 @@ func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
 		s.Status = "queueing"
 		s.MaxEstimatedTimeMinutes = n.LongestWait().Minutes
 	}
-	for i, b := range n.Buckets {
-		s.Buckets[i].Key = b.Bucket.Time().Format(http.TimeFormat)
-		s.Buckets[i].Data.Waiting = b.Waiting
-		s.Buckets[i].Data.ReservedSlots = b.ReservedSlots
-	}
 	reply.JSON(w, s)
+}
+
+// bucketTable sums fine buckets up: each of its rows has a whole longest bucket.
+func bucketTable(n *room.Numbers) []bucketJSON {
+	table, row := []bucketJSON{}, queue.Instant(0)
+	for _, b := range n.Buckets {
+		if begin := b.Bucket.Floor(n.Settings.LongestBucket()); begin != row {
+			row = begin
+			table = append(table, bucketJSON{Key: begin.Time().Format(http.TimeFormat)})
+		}
+		data := &table[len(table)-1].Data
+		data.Waiting += b.Waiting
+		data.ReservedSlots += b.ReservedSlots
+	}
+	return table
 }

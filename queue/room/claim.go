@@ -46,7 +46,7 @@ func (v visit) renews() bool { return v.rules.Renews() && !v.Aside }
 // withoutStore decides a claim by the room's policy.
 func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {
 	at, rules := vs.clock.at(now), vs.conditions.rules.Load()
-	if !vs.conditions.worthAsking(at, rules, waiter{c.Cell, c.Number}) || !vs.conditions.outage.letsIn(rules.OnStoreError) {
+	if !vs.conditions.worthAsking(at, rules, waiter{cell: c.Cell, number: c.Number}) || !vs.conditions.outage.letsIn(rules.OnStoreError) {
 		return queue.Grant{}
 	}
 	expires := at.Add(rules.sessionLasts())

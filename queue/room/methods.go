@@ -2,7 +2,6 @@ package room
 
 import (
 	"math"
-	"slices"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -33,13 +32,20 @@ func methodOf(s *queue.Settings) *method { return &methods[s.Method] }
 // line, or 0.
 type waiter struct {
 	cell   queue.Cell
+	was    queue.Instant // the bucket in which the view counts them, if that is another; else 0
 	number uint64
 }
 
 // newcomer is a visitor who is not in line: everyone present is ahead of them.
 var newcomer = waiter{}
 
-func aheadByBucket(v *view, w waiter) int { return v.before(w.cell.Bucket) }
+func aheadByBucket(v *view, w waiter) int {
+	ahead := v.before(w.cell.Bucket)
+	if w.was != 0 && w.was < w.cell.Bucket {
+		ahead-- // the visitor
+	}
+	return ahead
+}
 
 func aheadByNumber(v *view, w waiter) int {
 	if w.number == 0 {
@@ -52,12 +58,7 @@ func aheadOfNobody(*view, waiter) int { return 0 }
 
 // turnsByBucket is the turn of those for whom fifo keeps slots.
 func turnsByBucket(rules *rules, v *view) Turns {
-	reserved := queue.Reserve(v.Open, v.synced.Buckets)
-	none := slices.IndexFunc(reserved, func(b queue.Reserved) bool { return b.Ahead >= v.Open })
-	if none >= 0 {
-		reserved = reserved[:none]
-	}
-	return Turns{settings: &rules.Settings, boundaries: v.synced.Boundaries, reserved: reserved}
+	return Turns{settings: &rules.Settings, reserved: queue.Reserve(v.Open, v.synced.Buckets)}
 }
 
 func turnsByNumber(_ *rules, v *view) Turns { return Turns{IDs: v.synced.Turns} }

@@ -67,6 +67,7 @@ const (
 type found struct {
 	result   checkInResult
 	cell     queue.Cell    // where they are counted
+	was      queue.Instant // the bucket in which they were counted before; 0 for none
 	interval time.Duration // until their next check-in is due; for repeats and counted
 }
 

@@ -81,14 +81,18 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 	if c.counting == countNothing {
 		return found{result: counted}
 	}
+	was := queue.Cell{}
 	switch {
 	case entry == nil:
 		entry = s.add(c.Ticket.ID, at)
-		if counted := c.Ticket.Counted; c.elsewhere && counted.Until > at {
-			s.change(counted.Bucket, ticksOf(counted.Until, s.start), -1)
+		if c.elsewhere && c.Ticket.Counted.Until > at {
+			was = c.Ticket.Counted
 		}
 	case !hasLeft(entry):
-		s.change(bucketOf(entry, at), entry.until, -1)
+		was = queue.Cell{Bucket: bucketOf(entry, at), Until: afterTicks(s.start, entry.until)}
+	}
+	if was != (queue.Cell{}) {
+		s.change(was.Bucket, ticksOf(was.Until, s.start), -1)
 	}
 	cell := s.count(entry, rules, c.bucket, at, interval, c.Hidden)
 	switch {
@@ -97,7 +101,7 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 	case !due:
 		entry.more |= calledFlag
 	}
-	return found{counted, cell, interval}
+	return found{result: counted, cell: cell, was: was.Bucket, interval: interval}
 }
 
 // stay leaves a visitor who is not due where they are counted. One who had said goodbye,
@@ -119,7 +123,7 @@ func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID
 	if at < t.Due() {
 		return found{result: notDue, cell: cell}
 	}
-	return found{repeats, cell, max(afterTicks(s.start, dueTicks(entry)).Sub(at), time.Millisecond)}
+	return found{result: repeats, cell: cell, interval: max(afterTicks(s.start, dueTicks(entry)).Sub(at), time.Millisecond)}
 }
 
 // count writes a check-in into an entry: when the next one is due, and the window in which the

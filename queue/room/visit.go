@@ -159,7 +159,7 @@ func (v visit) needsStore(f found) bool {
 	case f.result != counted || v.noEntry:
 		return false
 	}
-	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, v.Ticket.Number}) ||
+	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, f.was, v.Ticket.Number}) ||
 		v.presence.precedes(&v.Ticket) && !v.conditions.paused.Load()
 }
 

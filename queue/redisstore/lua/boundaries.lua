@@ -61,11 +61,11 @@ end
 -- that hold too many people for so few ahead of them, and drops boundaries behind which
 -- nobody is any more.
 local function cut_buckets(buckets, people, per_minute)
+  local packed = call('HGET', META, 'bounds') or ''
   if not rules.cuts then
-    call('HDEL', META, 'bounds')
+    if packed ~= '' then call('HDEL', META, 'bounds') end
     return ''
   end
-  local packed = call('HGET', META, 'bounds') or ''
   if #packed < 8 or r.now - struct.unpack('>d', packed) >= $CutInterval then
     per_minute = per_minute or math.min(rules.perminute, rules.total * MINUTE / rules.lasts)
     local least = math.max(1, math.floor(per_minute * $CutTime / MINUTE))
