@@ -15,7 +15,7 @@ const (
 // Where a store cuts buckets, a bucket holds at most a CutShare-th of the people who are ahead of it, or as many as are admitted in
 // CutTime. So the order is fine near the head, and the number of buckets grows with the logarithm of the crowd.
 const (
-	CutShare = 16
+	CutShare = 8
 	CutTime  = 2 * time.Second
 
 	// CutInterval is how often a store looks for buckets to cut, at most.

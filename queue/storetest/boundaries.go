@@ -47,10 +47,10 @@ var boundaryCases = []contractCase{
 	{"the more are ahead, the more a bucket may have", func(n *node) {
 		n.configure(fine())
 		n.at(2*time.Minute - time.Millisecond)
-		v := n.count(arrived(start, 1600), arrived(start.Add(time.Minute), 100))
-		assert.NotContains(n, v.Boundaries, n.now, "a hundred behind 1600 are few")
+		v := n.count(arrived(start, 100*queue.CutShare), arrived(start.Add(time.Minute), 100))
+		assert.NotContains(n, v.Boundaries, n.now, "a hundred are few behind so many")
 		n.pass(queue.CutInterval)
-		v = n.count(arrived(start.Add(2*time.Minute), 107))
+		v = n.count(arrived(start.Add(2*time.Minute), 100+100/queue.CutShare+1))
 		assert.Contains(n, v.Boundaries, n.now)
 	}},
 	{"a boundary is dropped once nobody is behind it", func(n *node) {
