@@ -92,16 +92,16 @@ func TestSimulateNamesTheFlagsThatAreWrong(t *testing.T) {
 		"--visitors 0 --experiment x --refresh-interval 1ms --queueing-method lane,fifo": {
 			"--visitors is 0", `--experiment is "x"`, "--refresh-interval is 1ms", `--queueing-method: unknown queueing method "lane"`,
 		},
-		"--give-up 120%":                   {`"120%" for "--give-up"`, "from 0% to 100%"},
-		"--bots many":                      {`"many" for "--bots"`},
-		"--bots .6 --spammers 1":           {"--spammers is 1: must leave room"},
-		"--arrivals flood":                 {`"flood" for "--arrivals"`, "uniform poisson burst spike ramp"},
-		"--pacing fast":                    {`"fast" for "--pacing"`},
+		"--give-up 120%":                    {`"120%" for "--give-up"`, "from 0% to 100%"},
+		"--bots many":                       {`"many" for "--bots"`},
+		"--bots .6 --spammers 1":            {"--spammers is 1: must leave room"},
+		"--arrivals flood":                  {`"flood" for "--arrivals"`, "uniform poisson burst spike ramp"},
+		"--pacing fast":                     {`"fast" for "--pacing"`},
 		"--bucket 5ms --refresh-interval 0": {"--refresh-interval is 0s: must be at least 1s"},
-		"--total-active-users 0":           {"--total-active-users is 0, which is too small: at least 1"},
-		"--nodes 0 --store-latency 1us":    {"--nodes is 0: must be from 1", "--store-latency is 1µs: must be whole milliseconds"},
-		"--node-deaths 1":                  {"--node-deaths is 1: needs at least 2 nodes"},
-		"--queueing-method=":               {"--queueing-method names no method"},
+		"--total-active-users 0":            {"--total-active-users is 0, which is too small: at least 1"},
+		"--nodes 0 --store-latency 1us":     {"--nodes is 0: must be from 1", "--store-latency is 1µs: must be whole milliseconds"},
+		"--node-deaths 1":                   {"--node-deaths is 1: needs at least 2 nodes"},
+		"--queueing-method=":                {"--queueing-method names no method"},
 	} {
 		_, err := runSimulate(t, strings.Fields(flags)...)
 		for _, fault := range faults {

@@ -14,6 +14,7 @@
 //	visits      visit.go, subjectvisit.go   in? due? counted, and a claim or an answer
 //	            claim.go, answer.go         what the store is asked, and what becomes of its word
 //	            peek.go, checkin.go         how a visitor stands, without and with a check-in
+//	            aim.go                      when a visitor comes back, to meet their slot
 //	            renew.go, leave.go          what keeps a session or a place, and what ends it
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
@@ -26,6 +27,7 @@
 //	            presenceshard.go, cells.go  a part of them, and the unreported counts
 //	outbox      outbox.go                   what else visits leave for the next report
 //	conditions  conditions.go, outage.go    what decisions go by: rules, view, pause, outage
+//	            forecast.go                 when slots will open, by the view
 //	rules       rules.go                    the settings in force, and what follows from them
 //	methods     methods.go, turns.go        what the queueing methods differ in here
 //	storeClock  storeclock.go               the store's time by the node's clock

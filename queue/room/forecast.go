@@ -34,7 +34,7 @@ func newForecast(v *queue.View, rules *rules) forecast {
 		if m := at.Floor(queue.AllowancePeriod); m != minute {
 			minute, admitted = m, 0
 		}
-		free := rules.TotalActiveUsers - v.Active + f.ended(v, k) - taken
+		free := rules.TotalActiveUsers - v.Active + f.ended(v, rules, k) - taken
 		next := max(0, min(free, pacing.Expected(&rules.Settings, at)-admitted))
 		if k == 0 {
 			next = v.Open
@@ -47,16 +47,20 @@ func newForecast(v *queue.View, rules *rules) forecast {
 
 // ended is how many sessions end within so many seconds. Of those that end within one of
 // EndSteps nobody knows when: the forecast has them end early in it, so that nobody comes
-// too late.
-func (f *forecast) ended(v *queue.View, seconds int) int {
+// too late. Later on, sessions end that begin only now.
+func (f *forecast) ended(v *queue.View, rules *rules, seconds int) int {
 	if seconds == 0 {
 		return 0
 	}
 	i := sort.Search(len(v.Ends), func(i int) bool { return queue.EndSteps[i] >= time.Duration(seconds)*time.Second })
-	if i < len(v.Ends) {
+	last := len(v.Ends) - 1
+	lasts := int((rules.SessionLasts(rules.slack) + rules.slack + time.Second - 1) / time.Second)
+	switch {
+	case lasts < seconds && time.Duration(lasts)*time.Second < queue.EndSteps[last]:
+		return v.Ends[min(i, last)] + f.opened[seconds-lasts]
+	case i <= last:
 		return v.Ends[i]
 	}
-	last := len(v.Ends) - 1
 	return v.Ends[last] + int(f.later*(float64(seconds)-queue.EndSteps[last].Seconds()))
 }
 
