@@ -118,7 +118,8 @@ func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn
 		}
 		entry = nil
 	}
-	due := c.alwaysDue || isDue(entry, at, s.start) && at >= c.Ticket.Due()
+	by := at.Add(rules.early)
+	due := c.alwaysDue || isDue(entry, by, s.start) && by >= c.Ticket.Due()
 	switch {
 	case !due && !(c.called && mayBeCalled(entry)):
 		return s.stay(at, rules, entry, c)

@@ -129,11 +129,11 @@ func (t *table[K]) alive(now uint32) int {
 	return n
 }
 
-// resize makes room for the entries alive at now and two fifths more, and
+// resize makes room for the entries alive at now and a third more, and
 // forgets the others.
 func (t *table[K]) resize(now uint32) {
 	old := t.slots
-	t.slots, t.used = make([]slot[K], max(8, t.alive(now)*7/5)), 0
+	t.slots, t.used = make([]slot[K], max(8, t.alive(now)*4/3)), 0
 	for i := range old {
 		if old[i].until > now {
 			*t.add(old[i].key, now) = old[i]
