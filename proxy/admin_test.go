@@ -78,7 +78,7 @@ func TestStatusHasTheBucketTableOfTheArticle(t *testing.T) {
 	]`, string(got["buckets"]))
 	for name, want := range map[string]string{
 		"activeUsers": "1", "openSlots": "20", "estimated_queued_users": "25", "estimated_total_active_users": "1",
-		"event_id": `""`, "status": `"queueing"`, "max_estimated_time_minutes": "10",
+		"event_id": `""`, "status": `"queueing"`, "max_estimated_time_minutes": "12", "admissionsPaused": "false", "waitsTold": "[]",
 	} {
 		assert.JSONEq(t, want, string(got[name]), name)
 	}

@@ -86,6 +86,8 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	a := waiting.get("/", asJSON)
 	assert.Equal(t, true, a.told("inWaitingRoom"), "nobody new is let in")
 	assert.Equal(t, false, waiting.get("/", asJSON).told("waitTimeKnown"))
+	assert.Equal(t, true, waiting.get("/", asJSON).told("admissionsPaused"))
+	assert.Contains(t, waiting.get("/").body, `<p id="wait">Admissions are paused at the moment.</p>`)
 	assert.Equal(t, http.StatusBadGateway, in.get("/").status, "who is in gets the origin's fault")
 	assert.Equal(t, http.StatusServiceUnavailable, f.visitor().get("/logo.png", with("Sec-Fetch-Dest", "image")).status)
 	f.pass(time.Second)
@@ -100,6 +102,7 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	f.pass(25 * time.Second)
 	assert.True(t, waiting.get("/").in())
 	assert.True(t, in.get("/").in())
+	assert.NotContains(t, f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).body, `"admissionsPaused":true`)
 }
 
 // originFails waits until the gate says that its origin fails, 1, or does not, 0.

@@ -38,7 +38,7 @@ type family struct {
 	mu      sync.Mutex         // not held through calls to the store
 	made    map[string]*room   // by value
 	making  map[string]*making // by value
-	dropped storeErrors        // of the rooms that were dropped
+	dropped tally              // of the rooms that were dropped
 	warned  bool               // the latest room could not be made, and the log says so
 }
 
@@ -215,7 +215,7 @@ func (f *family) warn(err error) {
 }
 
 // rooms implements guard. The rooms are in the order of their values.
-func (f *family) rooms() ([]*room, storeErrors) {
+func (f *family) rooms() ([]*room, tally) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := make([]*room, 0, len(f.made))

@@ -43,16 +43,18 @@ type pageKey struct {
 func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, language string) (*page, templates.Visitor) {
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
+		ArrivedAt:      d.Ticket.ArrivedAt.Time(),
 		RefreshSeconds: int(queue.WholeSeconds(d.Ticket.RefreshInterval) / time.Second),
 	}
 	key := pageKey{language: language}
 	switch method := n.Settings.Method; {
 	case method.OrdersBuckets():
-		key.bucket = n.BucketOf(d.Ticket.ArrivedAt)
+		key.bucket = d.Ticket.ArrivedAt.Floor(n.Settings.LongestBucket())
+		v.Place = placeByArrival(n, d)
 	case method.HasExactLine():
 		v.Place = placeOf(n, d)
-		key.shape = v.Place.Shape()
 	}
+	key.shape = v.Place.Shape()
 	return rs.pages.get(rs, n, key, v.Place), v
 }
 
@@ -60,6 +62,19 @@ func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, langua
 // visitor who is rejected.
 func (rs *roomSetup) refusal(n *queueroom.Numbers, language string) *page {
 	return rs.pages.get(rs, n, pageKey{language: language, rejected: true}, templates.Place{})
+}
+
+// placeByArrival returns the visitor's place where it is reckoned from the time of arrival.
+func placeByArrival(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
+	ahead, known := n.Ahead(d.Ticket.ArrivedAt)
+	p := templates.Place{UsersQueued: max(n.Waiting, 1)}
+	if !known {
+		return p
+	}
+	wait := n.Wait(d.Ticket.ArrivedAt)
+	p.Position, p.UsersQueued = ahead+1, max(n.Waiting, ahead+1)
+	p.WaitTimeKnown, p.WaitTime = wait.Known, wait.Minutes
+	return p
 }
 
 // placeOf returns the visitor's place in an exact line, as the store has just told it.
@@ -128,21 +143,18 @@ func (rs *roomSetup) render(d templates.Data, language string) *page {
 // visitor's place. One who waits is therefore counted among those who wait, and is
 // never told that the room rejects everyone: their page is to check in again.
 func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Place) templates.Data {
-	wait := n.Wait(key.bucket)
-	ahead, known := n.Ahead(key.bucket)
 	d := templates.Data{
-		RoomName:             name,
-		QueueingMethod:       n.Settings.Method.String(),
-		QueueAll:             n.Settings.QueueAll,
-		WaitTimeKnown:        wait.Known,
-		WaitTime:             wait.Minutes,
-		WaitTime25Percentile: wait.P25,
-		WaitTime50Percentile: wait.P50,
-		WaitTime75Percentile: wait.P75,
-		UsersAheadKnown:      known,
-		UsersAhead:           ahead,
-		UsersQueued:          max(n.Waiting, ahead+1),
-		Place:                place,
+		RoomName:       name,
+		QueueingMethod: n.Settings.Method.String(),
+		QueueAll:       n.Settings.QueueAll,
+		Paused:         n.Paused,
+		UsersQueued:    max(n.Waiting, 1),
+		Place:          place,
+	}
+	if n.Settings.Method.Draws() {
+		wait := n.Wait(n.At)
+		d.WaitTimeKnown, d.WaitTime = wait.Known, wait.Minutes
+		d.WaitTime25Percentile, d.WaitTime50Percentile, d.WaitTime75Percentile = wait.P25, wait.P50, wait.P75
 	}
 	if key.bucket != 0 {
 		d.ArrivalBucket = key.bucket.Time().Format(time.RFC3339)

@@ -20,6 +20,8 @@ type Data struct {
 	QueueingMethod string
 	// QueueAll says that nobody new is let in, whatever the method.
 	QueueAll bool
+	// Paused says that nobody new is let in until the site answers again.
+	Paused bool
 	// QueueIsFull says that the queue takes no new visitors.
 	QueueIsFull bool
 
@@ -41,8 +43,8 @@ type Data struct {
 	// ArrivalBucket names the bucket that the visitors arrived in; fifo only.
 	ArrivalBucket string
 
-	// Place is the visitor's place in an exact line. There it replaces the wait and
-	// the people ahead and queued above.
+	// Place is the visitor's place in the line, where the method keeps order. If it is not
+	// zero, it replaces the wait and the people ahead and queued above.
 	Place Place
 }
 
@@ -61,7 +63,7 @@ func (d Data) resolved() Data {
 		d.ArrivalBucket = ""
 	}
 	d = d.placed()
-	if d.QueueAll || !d.Refreshes() {
+	if d.QueueAll || d.Paused || !d.Refreshes() {
 		d.WaitTimeKnown = false
 	}
 	if !d.Refreshes() {
@@ -76,13 +78,13 @@ func (d Data) resolved() Data {
 }
 
 // placed returns d with the numbers of its Place, or without a Place where the
-// method has no exact line.
+// method keeps no order. An exact line knows nobody without a place.
 func (d Data) placed() Data {
-	if !d.hasExactLine() {
+	p := d.Place.resolved()
+	if !d.hasExactLine() && (!d.ordersBuckets() || p == Place{}) {
 		d.Place = Place{}
 		return d
 	}
-	p := d.Place.resolved()
 	d.Place, d.WaitTimeKnown, d.WaitTime = p, p.WaitTimeKnown, p.WaitTime
 	d.UsersAheadKnown, d.UsersAhead, d.UsersQueued = p.Position > 0, p.ahead(), p.UsersQueued
 	return d
@@ -118,6 +120,12 @@ func (d Data) position() (n int, exact bool) {
 
 // isLong reports whether the wait is too long to be written as a number.
 func (d Data) isLong() bool { return d.WaitTime > longWait }
+
+// isShort reports whether the wait is under a minute.
+func (d Data) isShort() bool { return d.WaitTimeKnown && d.WaitTime <= 1 }
+
+// admissionsPaused reports whether nobody new is let in for now.
+func (d Data) admissionsPaused() bool { return d.QueueAll || d.Paused }
 
 // isRange reports whether the wait is written as a span of minutes.
 func (d Data) isRange() bool {

@@ -158,14 +158,15 @@ func TestWaitTimesAreFormattedInEnglish(t *testing.T) {
 		want string
 	}{
 		"minutes":                {templates.Data{WaitTimeKnown: true, WaitTime: 10}, "10 minutes"},
-		"one minute":             {templates.Data{WaitTimeKnown: true, WaitTime: 1}, "1 minute"},
+		"up to one minute":       {templates.Data{WaitTimeKnown: true, WaitTime: 1}, "less than a minute"},
 		"no minutes":             {templates.Data{WaitTimeKnown: true}, "less than a minute"},
 		"a long wait":            {templates.Data{WaitTimeKnown: true, WaitTime: 600}, "600 minutes"},
 		"unknown":                {templates.Data{WaitTime: 10}, "unavailable"},
 		"held":                   {templates.Data{WaitTimeKnown: true, WaitTime: 10, QueueAll: true}, "unavailable"},
+		"paused":                 {templates.Data{WaitTimeKnown: true, WaitTime: 10, Paused: true}, "unavailable"},
 		"a range":                {state(t, "random"), "5 minutes to 15 minutes"},
 		"a range from nothing":   {templates.Data{QueueingMethod: "random", WaitTimeKnown: true, WaitTime75Percentile: 1}, "less than a minute to 1 minute"},
-		"a range of one figure":  {state(t, "random, one figure"), "1 minute"},
+		"a range of one figure":  {state(t, "random, one figure"), "less than a minute"},
 		"random with no figures": {state(t, "random, wait unknown"), "unavailable"},
 	}
 	for name, c := range cases {
@@ -198,6 +199,7 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 		"timeUntilEventStartFormatted", "timeUntilEventEnd", "timeUntilEventEndFormatted",
 		"shuffleAtEventStart", "turnstile", "infiniteQueue", "usersAheadKnown", "usersAhead", "usersQueued",
 		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber",
+		"admissionsPaused", "arrivedAt",
 	}
 	room := told(t, state(t, "fifo"))
 	assert.Len(t, room, len(names))

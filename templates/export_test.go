@@ -26,6 +26,7 @@ func plain(d Data, v Visitor) (Data, own) {
 	o.clock = v.LastUpdated.UTC().Format("15:04:05 UTC")
 	if d.Refreshes() {
 		o.refresh = v.RefreshSeconds
+		o.arrived = v.ArrivedAt.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
 	return d, o
 }

@@ -47,12 +47,14 @@ type fields struct {
 	TicketNumber                 any    `json:"ticketNumber"`
 	FirstWaitingNumber           any    `json:"firstWaitingNumber"`
 	LastWaitingNumber            any    `json:"lastWaitingNumber"`
+	AdmissionsPaused             bool   `json:"admissionsPaused"`
+	ArrivedAt                    string `json:"arrivedAt"`
 }
 
 // own are the values that belong to one visitor. They are texts, so that a mark can be in
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
-	lastUpdated, clock                           string
+	lastUpdated, clock, arrived                  string
 	refresh                                      any
 	position, usersAhead, usersQueued            any
 	positionOrdinal                              string
@@ -93,6 +95,8 @@ func newFields(d Data, o own) fields {
 		TicketNumber:                 o.number,
 		FirstWaitingNumber:           o.first,
 		LastWaitingNumber:            o.last,
+		AdmissionsPaused:             d.admissionsPaused(),
+		ArrivedAt:                    o.arrived,
 	}
 }
 
@@ -125,6 +129,7 @@ func variables(d Data, o own) map[string]any {
 		"waitTimeHourMinutes":            o.waitTimeHourMinutes,
 		"waitTimeIsLong":                 d.isLong(),
 		"waitTimeIsRange":                d.isRange(),
+		"waitTimeIsShort":                d.isShort(),
 		"waitTime25Percentile":           f.WaitTime25Percentile,
 		"waitTime50Percentile":           f.WaitTime50Percentile,
 		"waitTime75Percentile":           f.WaitTime75Percentile,
@@ -161,6 +166,8 @@ func variables(d Data, o own) map[string]any {
 		"ticketNumber":                   f.TicketNumber,
 		"firstWaitingNumber":             f.FirstWaitingNumber,
 		"lastWaitingNumber":              f.LastWaitingNumber,
+		"admissionsPaused":               f.AdmissionsPaused,
+		"arrivedAt":                      f.ArrivedAt,
 		"roomName":                       d.RoomName,
 	}
 }
@@ -174,6 +181,7 @@ func variables(d Data, o own) map[string]any {
 //     the start of an event;
 //   - lastUpdatedTime: the time of day of lastUpdated as "15:04:05 UTC";
 //   - waitTimeIsLong: true above 240 minutes;
+//   - waitTimeIsShort: true if a wait is known that is under a minute;
 //   - waitTimeIsRange: true if the wait is best written as waitTime25Percentile to
 //     waitTime75Percentile.
 func Variables() []string {

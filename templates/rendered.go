@@ -30,8 +30,9 @@ type ownValue byte
 const (
 	lastUpdated ownValue = iota
 	lastUpdatedTime
+	arrivedAt
 	refreshInterval
-	// The numbers of a place in an exact line.
+	// The numbers of a place in the line.
 	ticketNumber
 	firstWaitingNumber
 	lastWaitingNumber
@@ -69,6 +70,10 @@ func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
 			dst = append(dst, stamp[:]...)
 		case lastUpdatedTime:
 			dst = append(append(dst, stamp[11:19]...), " UTC"...)
+		case arrivedAt:
+			var arrived [stampLen]byte
+			putStamp(&arrived, v.ArrivedAt)
+			dst = append(dst, arrived[:]...)
 		case refreshInterval:
 			dst = strconv.AppendInt(dst, int64(max(v.RefreshSeconds, 1)), 10)
 		case positionOrdinal:
@@ -176,9 +181,9 @@ func marked(d Data) own {
 	o := ownOf(d)
 	o.lastUpdated, o.clock = mark(lastUpdated), mark(lastUpdatedTime)
 	if d.Refreshes() {
-		o.refresh = mark(refreshInterval)
+		o.refresh, o.arrived = mark(refreshInterval), mark(arrivedAt)
 	}
-	if !d.hasExactLine() {
+	if d.Place == (Place{}) {
 		return o
 	}
 	for v, value := range map[ownValue]*any{
@@ -214,7 +219,7 @@ func split(text []byte) *Rendered {
 	r.size = len(r.text)
 	for _, c := range r.gaps {
 		switch c.value {
-		case lastUpdated:
+		case lastUpdated, arrivedAt:
 			r.size += stampLen
 		case lastUpdatedTime:
 			r.size += clockLen

@@ -87,7 +87,10 @@ func heldStates() []State {
 	}
 	line := lineData(7, 2)
 	line.QueueAll = true
+	paused := fifoStates()[0].Data
+	paused.Paused, paused.WaitTimeKnown, paused.WaitTime = true, false, 0
 	return []State{
+		{"paused", paused},
 		{"queue all", held(methodFIFO)},
 		{"queue all, line", line.resolved()},
 		{"queue all, random", held(methodRandom)},

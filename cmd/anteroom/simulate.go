@@ -84,6 +84,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.DurationVar(&c.StoreLatency, "store-latency", c.StoreLatency, "how long a call to that store takes, in whole milliseconds")
 	f.IntVar(&c.NodeDeaths, "node-deaths", 0, "nodes that die as people come; each is replaced by a new one after 10s")
 	f.IntVar(&c.StoreFailures, "store-failures", 0, "times that the store does not answer for 5s as people come")
+	f.Var((*changes)(&c.Changes), "change", "a setting that changes as people come, as 10m:new_users_per_minute=100; several may be given")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
 	f.BoolVar(&o.json, "json", false, "write JSON instead of text")
 	f.StringVar(&o.heatmap, "heatmap", "", "a directory for pictures of the waits by time of arrival, METHOD.png")
@@ -235,6 +236,31 @@ func drawResult(path string, c simulate.Config, r *simulate.Result, upTo time.Du
 	}
 	err = r.Picture(c, upTo).WritePNG(file)
 	return errors.Join(err, file.Close())
+}
+
+// changes is the value of a flag that may be given several times.
+type changes []simulate.Change
+
+// String lists the changes.
+func (c *changes) String() string {
+	list := make([]string, len(*c))
+	for i, change := range *c {
+		list[i] = change.String()
+	}
+	return strings.Join(list, ",")
+}
+
+// Type names the kind of value in the help.
+func (c *changes) Type() string { return "change" }
+
+// Set adds a change.
+func (c *changes) Set(text string) error {
+	var change simulate.Change
+	if err := change.UnmarshalText([]byte(text)); err != nil {
+		return err
+	}
+	*c = append(*c, change)
+	return nil
 }
 
 // share is the value of a flag that is a part of a whole: 0.5 or 50%.

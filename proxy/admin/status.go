@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -19,7 +20,19 @@ type statusJSON struct {
 	MaxEstimatedTimeMinutes   int          `json:"max_estimated_time_minutes"`
 	ActiveUsers               int          `json:"activeUsers"`
 	OpenSlots                 int          `json:"openSlots"`
+	AdmissionsPaused          bool         `json:"admissionsPaused"`
 	Buckets                   []bucketJSON `json:"buckets"`
+	WaitsTold                 []scoreJSON  `json:"waitsTold"`
+}
+
+// scoreJSON is what came of the waits that newcomers were told, of those whom this gate let
+// in during a quarter of an hour.
+type scoreJSON struct {
+	From     time.Time `json:"from"`
+	Visitors int       `json:"visitors"`
+	InTime   int       `json:"inTime"`
+	By25     int       `json:"by25Percentile,omitempty"`
+	By75     int       `json:"by75Percentile,omitempty"`
 }
 
 type bucketJSON struct {
@@ -48,6 +61,12 @@ func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
 	case n.Queueing():
 		s.Status = "queueing"
 		s.MaxEstimatedTimeMinutes = n.LongestWait().Minutes
+	}
+	s.AdmissionsPaused = n.Paused || n.Settings.QueueAll
+	quarters, _ := r.Queue().Scores()
+	s.WaitsTold = make([]scoreJSON, len(quarters))
+	for i, q := range quarters {
+		s.WaitsTold[i] = scoreJSON{q.From.Time(), q.Visitors, q.InTime, q.By25, q.By75}
 	}
 	reply.JSON(w, s)
 }

@@ -86,7 +86,7 @@ func (s *script) page(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *script) visitor() templates.Visitor {
-	return templates.Visitor{LastUpdated: time.Now(), RefreshSeconds: s.seconds, Place: s.data.Place}
+	return templates.Visitor{LastUpdated: time.Now(), ArrivedAt: arrived, RefreshSeconds: s.seconds, Place: s.data.Place}
 }
 
 func (s *script) events(w http.ResponseWriter, r *http.Request) {
@@ -221,7 +221,10 @@ func TestThePlaceInAnExactLineMovesWithTheNumbersOfAll(t *testing.T) {
 	assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "the policy allows it")
 }
 
-func TestThePlaceInFifoMovesWithItsBucket(t *testing.T) {
+// arrived is when the visitor of a script came.
+var arrived = time.Date(2026, time.November, 21, 10, 30, 30, 0, time.UTC)
+
+func TestThePlaceInFifoIsBetweenThoseOfTheBuckets(t *testing.T) {
 	t.Parallel()
 	data := templates.Data{
 		RoomName: "shop", QueueingMethod: "fifo", UsersAheadKnown: true, UsersAhead: 1300, UsersQueued: 1500, ArrivalBucket: "2026-11-21T10:30:00Z",
@@ -231,7 +234,8 @@ func TestThePlaceInFifoMovesWithItsBucket(t *testing.T) {
 	tab.Until(place + ` === 'about 1,301 of 1,500'`)
 	s.tell(data)
 	s.send("numbers", `{"usersQueued": 1450, "buckets": [{"key": "2026-11-21T10:29:00Z", "usersAhead": 0},
-		{"key": "2026-11-21T10:30:00Z", "usersAhead": 1249, "waitTimeKnown": true, "waitTime": 5}]}`)
+		{"key": "2026-11-21T10:30:00Z", "usersAhead": 1199, "waitTimeKnown": true, "waitTime": 4},
+		{"key": "2026-11-21T10:31:00Z", "usersAhead": 1299, "waitTimeKnown": true, "waitTime": 6}]}`)
 	tab.Until(place + ` === 'about 1,250 of 1,450'`)
 	tab.Until(`document.getElementById('ahead').textContent === '1,249'`)
 	tab.Until(`document.getElementById('wait').textContent.startsWith('about 5')`)

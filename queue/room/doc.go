@@ -20,6 +20,8 @@
 //	exchange    exchange.go, report.go      the conversation with the store
 //	            configure.go, panics.go     configurations; panics of the store
 //	estimates   numbers.go                  what visitors are told
+//	            tempo.go, schedule.go       how fast the room moves, and when it lets in the n-th
+//	scores      score.go                    what came of the waits that were told
 //	sessions    sessions.go                 who is in, and what is kept while an answer is under way
 //	            sessiontable.go             the ends of sessions
 //	            revocations.go              whose sessions were ended
@@ -54,8 +56,8 @@
 //  2. that of the exchange with the store (exchange.mu), held through a call;
 //  3. that of draining the counts of the presence (presence.draining);
 //  4. that of a shard of the presence, that of a shard of the sessions, and those of the
-//     revocations, the outbox, the estimates and the storeClock: while one of these is
-//     held, none other is taken.
+//     revocations, the outbox, the estimates, the scores and the storeClock: while one of these is
+//     held, none other is taken, but that of the scores with that of the estimates.
 //
 // The lock of the batcher is held alone. The funcs of a Config are called with the second
 // held. Of the visits, only those whose claims are put to the store wait for that.

@@ -66,26 +66,22 @@ func turnsByNumber(_ *rules, v *view) Turns { return Turns{IDs: v.synced.Turns} 
 // noTurns is random's, too: visitors who were called would draw more often than others.
 func noTurns(*rules, *view) Turns { return Turns{} }
 
-// waitInOrder divides the people ahead, with half of those in the visitor's own bucket,
-// and one at least, by the admissions per minute.
+// waitInOrder is the wait of a visitor who is let in after those who are ahead.
 func waitInOrder(n *Numbers, arrived queue.Instant) Wait {
-	people, beside := n.ahead(arrived)
-	return Wait{Known: true, Minutes: wholeMinutes(max(float64(people)+float64(beside-1)/2, 1) / n.Rate)}
+	return Wait{Known: true, Minutes: wholeMinutes(n.timetable().inOrder(n.ahead(arrived)))}
 }
 
-// waitForADraw is n(p) = log(1-p) / log(1-P), where P is the chance to be let in
-// during a minute.
+// waitForADraw is the wait of everybody where every check-in is a draw.
 func waitForADraw(n *Numbers, _ queue.Instant) Wait {
-	chance := n.Rate / float64(max(n.Waiting, 1))
-	w := Wait{Known: true, P25: minutesFor(.25, chance), P50: minutesFor(.5, chance), P75: minutesFor(.75, chance)}
+	if n.byDraw.Known {
+		return n.byDraw
+	}
+	return drawWait(n.timetable(), n.Waiting)
+}
+
+func drawWait(s *schedule, waiting int) Wait {
+	by := func(part float64) int { return wholeMinutes(s.byDraw(waiting, part)) }
+	w := Wait{Known: true, P25: by(.25), P50: by(.5), P75: by(.75)}
 	w.Minutes = w.P50
 	return w
-}
-
-// minutesFor is how many minutes it takes to be let in with probability p.
-func minutesFor(p, chance float64) int {
-	if chance >= 1 {
-		return 1
-	}
-	return wholeMinutes(math.Log1p(-p) / math.Log1p(-chance))
 }

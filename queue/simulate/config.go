@@ -42,6 +42,8 @@ type Config struct {
 	NodeDeaths    int           // nodes that die; at least two nodes then. A new one comes ten seconds later
 	StoreFailures int           // times that the store does not answer for five seconds
 
+	Changes []Change // of the room's settings, as people come
+
 	Seed uint64 // of all that is drawn at random
 
 	// Progress, if set, is told now and then how many visitors are through.
@@ -86,7 +88,7 @@ func (c Config) Validate() error {
 	require(c.Bots < 1, "bots is %v: must leave somebody who can be let in", c.Bots)
 	require(c.Spammers == 0 || c.SpamRate >= 2 && c.SpamRate <= 1000, "spam_rate is %d: must be from 2 to 1000", c.SpamRate)
 	require(c.Latency >= 0 && c.Latency <= 2*time.Second, "latency is %v: must be from 0s to 2s", c.Latency)
-	return errors.Join(append(errs, c.validateNodes()...)...)
+	return errors.Join(append(append(errs, c.validateNodes()...), c.validateChanges()...)...)
 }
 
 func (c *Config) validateNodes() []error {

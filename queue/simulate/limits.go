@@ -18,6 +18,12 @@ type limits struct {
 	admitted   map[queue.Instant]int // by minute
 	mostActive int
 	mostMinute int
+	overActive int
+	overMinute int
+
+	// Of the minute of the latest change, the highest limit that was in force in it.
+	changed queue.Instant
+	highest int
 }
 
 func newLimits(s queue.Settings) limits {
@@ -41,6 +47,23 @@ func (l *limits) letThrough(now, admitted queue.Instant, id queue.ID) {
 	l.admitted[m]++
 	l.mostMinute = max(l.mostMinute, l.admitted[m])
 	l.mostActive = max(l.mostActive, len(l.active))
+	l.overActive = max(l.overActive, len(l.active)-l.settings.TotalActiveUsers)
+	l.overMinute = max(l.overMinute, l.admitted[m]-l.perMinute(m))
+}
+
+// perMinute is how many may be admitted in a minute.
+func (l *limits) perMinute(minute queue.Instant) int {
+	if minute <= l.changed {
+		return max(l.highest, l.settings.NewUsersPerMinute)
+	}
+	return l.settings.NewUsersPerMinute
+}
+
+// follow goes by other settings from now on.
+func (l *limits) follow(now queue.Instant, s queue.Settings) {
+	minute := now.Floor(time.Minute)
+	l.changed, l.highest = minute, l.perMinute(minute)
+	l.settings = s
 }
 
 // expire forgets the ids that are active no more. One that was renewed since

@@ -26,6 +26,7 @@ type measures struct {
 	overtaking overtaking
 	draw       *draw
 	promises   promises
+	places     places
 }
 
 func newMeasures(r *run) measures {
@@ -38,7 +39,8 @@ func newMeasures(r *run) measures {
 		turns:      turns{settings: r.settings, first: first.Floor(r.settings.LongestBucket())},
 		overtaking: newOvertaking(r.crowd),
 		draw:       newDraw(r),
-		promises:   promises{rng: random(r.Config, streamPromises), people: make([]shown, len(r.crowd))},
+		promises:   promises{rng: random(r.Config, streamPromises), people: make([]shown, len(r.crowd)), changed: lastChange(r.changes)},
+		places:     newPlaces(len(r.crowd)),
 	}
 }
 
@@ -80,7 +82,7 @@ func (r *run) noteAdmission(i int32, v *visitor, open int) {
 	r.turns.returned(v, open)
 	r.draw.wins(r.now, v)
 	r.noteLeft(i, v)
-	r.promises.admitted(r.now, i)
+	r.promises.admitted(r.now, i, v)
 }
 
 // noteWait notes an answer that has v wait, with the place that it names.
@@ -100,6 +102,7 @@ func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 			wait = numbers.Wait(v.ticket.ArrivedAt)
 		}
 		r.promises.wait(r.now, i, v, wait)
+		r.notePlace(n, i, v, p)
 	}
 }
 
@@ -119,7 +122,7 @@ func (r *run) noteEnd(i int32, v *visitor) {
 	}
 }
 
-// noteLeft notes that v waits no longer.
+// noteLeft notes that visitor i, who is v, waits no longer.
 func (r *run) noteLeft(i int32, v *visitor) {
 	r.inLine--
 	r.overtaking.count(i, -1)

@@ -32,10 +32,13 @@ func (o *overtaking) count(i, more int32) {
 }
 
 // letIn notes that visitor i is let in.
-func (o *overtaking) letIn(i int32) {
-	earlier := int32(0)
+func (o *overtaking) letIn(i int32) { o.most = max(o.most, o.earlier(i)) }
+
+// earlier counts the people who wait and came before visitor i.
+func (o *overtaking) earlier(i int32) int {
+	people := int32(0)
 	for at := o.rank[i]; at > 0; at -= at & -at {
-		earlier += o.tree[at]
+		people += o.tree[at]
 	}
-	o.most = max(o.most, int(earlier))
+	return int(people)
 }

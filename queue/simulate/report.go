@@ -34,12 +34,17 @@ type Setup struct {
 	StoreLatency      float64  `json:"store_latency_seconds"`
 	NodeDeaths        int      `json:"node_deaths"`
 	StoreFailures     int      `json:"store_failures"`
+	Changes           []string `json:"changes,omitempty"`
 	Seed              uint64   `json:"seed"`
 }
 
 // NewReport puts an experiment and its results together.
 func NewReport(c Config, results []*Result) *Report {
 	s := c.Room.WithDefaults()
+	var changes []string
+	for _, change := range c.inOrder() {
+		changes = append(changes, change.String())
+	}
 	return &Report{Results: results, Setup: Setup{
 		Visitors: c.Visitors, Arrivals: c.Arrivals, Over: c.Over.Seconds(), Spoofed: c.Spoofed,
 		TotalActiveUsers: s.TotalActiveUsers, NewUsersPerMinute: s.NewUsersPerMinute,
@@ -49,6 +54,6 @@ func NewReport(c Config, results []*Result) *Report {
 		GiveUp: c.GiveUp, Patience: c.Patience.Seconds(), Goodbye: c.Goodbye,
 		Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(),
 		Nodes: c.Nodes, Sticky: c.Sticky, StoreLatency: c.StoreLatency.Seconds(),
-		NodeDeaths: c.NodeDeaths, StoreFailures: c.StoreFailures, Seed: c.Seed,
+		NodeDeaths: c.NodeDeaths, StoreFailures: c.StoreFailures, Changes: changes, Seed: c.Seed,
 	}}
 }

@@ -25,7 +25,9 @@ type Result struct {
 	Spammers *Spam `json:"spammers,omitempty"` // where some competed with polite people
 
 	ToldAtFirst Accuracy `json:"told_at_first"` // of the first answer to each who waited
-	ToldLater   Accuracy `json:"told_later"`    // of one answer at random to each
+	ToldLater   Accuracy `json:"told_later"`    // of all answers
+
+	Places *PlacesShown `json:"places,omitempty"` // where the people ahead were shown
 
 	Sharing *Sharing `json:"sharing,omitempty"` // of a store that nodes share
 
@@ -114,10 +116,24 @@ type Spam struct {
 type Accuracy struct {
 	Shown              int     `json:"shown"`                // answers with a wait
 	Unknown            int     `json:"unknown"`              // answers that said nothing is known
+	Outdated           int     `json:"outdated,omitempty"`   // answers from before the last change of settings, which the rest leaves out
 	MedianErrorMinutes float64 `json:"median_error_minutes"` // either way
 	BiasMinutes        float64 `json:"bias_minutes"`         // mean of shown minus actual; rounding up makes half a minute
+	ErrorShare         float64 `json:"error_share"`          // median error over the wait, both in whole minutes
+	BiasShare          float64 `json:"bias_share"`           // mean of shown minus actual, over the mean of actual, both in whole minutes
 	InTime             float64 `json:"in_time"`              // share let in no later than shown
 	Range              *Range  `json:"range,omitempty"`      // random only
+}
+
+// PlacesShown compares the people ahead that were shown with those who waited and had come
+// earlier. Errors are in seconds of admissions.
+type PlacesShown struct {
+	Shown        int     `json:"shown"` // answers with a number of people ahead
+	Within10s    float64 `json:"within_10s"`
+	ErrorP50     float64 `json:"error_p50_seconds"`
+	ErrorP95     float64 `json:"error_p95_seconds"`
+	WronglyFirst int     `json:"wrongly_first"` // answers that told somebody that nobody was ahead, when somebody was
+	Worse        float64 `json:"worse"`         // share of the answers that put somebody back by more than ten seconds
 }
 
 // Range says how often the ranges that were shown came true; with a perfect
@@ -140,7 +156,7 @@ func (r *run) result() *Result {
 	}
 	res.Order.MostOvertaken = r.overtaking.most
 	res.Order.OvertakenSeconds = float64(r.overtaking.most) * time.Minute.Seconds() / float64(r.settings.NewUsersPerMinute)
-	res.Sharing = r.sharing()
+	res.Sharing, res.Places = r.sharing(), r.places.result()
 	res.Limits.OutOfTurn = r.turns.outOfTurn
 	if r.settings.Method.Draws() {
 		res.Draw = r.draw.result()
@@ -164,8 +180,7 @@ func waitPercentiles(admissions []Admission) Percentiles {
 func (l *limits) result() Limits {
 	res := Limits{MostActive: l.mostActive, MostPerMinute: l.mostMinute}
 	if !l.settings.Method.EveryoneEnters() {
-		res.OverActive = max(0, l.mostActive-l.settings.TotalActiveUsers)
-		res.OverPerMinute = max(0, l.mostMinute-l.settings.NewUsersPerMinute)
+		res.OverActive, res.OverPerMinute = l.overActive, l.overMinute
 	}
 	return res
 }

@@ -21,8 +21,9 @@ type run struct {
 	crowd     []visitor
 	wheel     *wheel
 	now       queue.Instant
-	left      int     // people who are not through
-	due       []int32 // visitors who come at this moment
+	left      int      // people who are not through
+	changes   []Change // that are still to come
+	due       []int32  // visitors who come at this moment
 
 	failed error // what no fault explains
 	warmed int   // keeps warm from being optimised away
@@ -40,7 +41,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	r := &run{
 		Config: c, settings: c.Room.WithDefaults(), rng: random(c, streamSteps), crowd: drawCrowd(c),
-		wheel: &wheel{}, now: start, spam: map[int32]queue.Ticket{},
+		wheel: &wheel{}, now: start, spam: map[int32]queue.Ticket{}, changes: c.inOrder(),
 	}
 	if err := r.openNodes(ctx); err != nil {
 		return nil, fmt.Errorf("simulating: %w", err)
@@ -73,6 +74,7 @@ func (r *run) play(ctx context.Context) error {
 		if r.Spoofed && r.now == start.Add(gathering) {
 			r.nodes.pause(false)
 		}
+		r.change(ctx)
 		if err := r.nodes.pass(ctx, r); err != nil {
 			return err
 		}

@@ -36,6 +36,7 @@ func WriteSummary(w io.Writer, c Config, results []*Result) error {
 	t.draw()
 	t.accuracy("Waits shown to newcomers", func(r *Result) Accuracy { return r.ToldAtFirst })
 	t.accuracy("Waits shown while waiting", func(r *Result) Accuracy { return r.ToldLater })
+	t.places()
 	_, err := w.Write(t.text.Bytes())
 	return err
 }
@@ -211,6 +212,8 @@ func (t *table) accuracy(title string, of func(*Result) Accuracy) {
 	}
 	figure("median error, minutes", "%.1f", func(a Accuracy) float64 { return a.MedianErrorMinutes })
 	figure("mean of shown less actual, minutes", "%+.1f", func(a Accuracy) float64 { return a.BiasMinutes })
+	figure("median error, % of the wait", "%.1f", func(a Accuracy) float64 { return 100 * a.ErrorShare })
+	figure("mean of shown less actual, %", "%+.1f", func(a Accuracy) float64 { return 100 * a.BiasShare })
 	figure("let in by then, %", "%.1f", func(a Accuracy) float64 { return 100 * a.InTime })
 	if t.has(func(r *Result) bool { return of(r).Range != nil }) {
 		t.row("let in by 25, 50, 75 percentile, %", func(r *Result) string {
@@ -226,6 +229,27 @@ func (t *table) accuracy(title string, of func(*Result) Accuracy) {
 			return "–"
 		})
 	}
+}
+
+// places writes how the places that people were shown compare with those that they had.
+func (t *table) places() {
+	if !t.has(func(r *Result) bool { return r.Places != nil }) {
+		return
+	}
+	t.head("People ahead, as shown (errors in seconds of admissions)")
+	figure := func(label string, of func(*PlacesShown) string) {
+		t.row(label, func(r *Result) string {
+			if r.Places == nil {
+				return "–"
+			}
+			return of(r.Places)
+		})
+	}
+	figure("50 % at most", func(p *PlacesShown) string { return seconds(p.ErrorP50) })
+	figure("95 %", func(p *PlacesShown) string { return seconds(p.ErrorP95) })
+	figure("10 s at most", func(p *PlacesShown) string { return share(p.Within10s) })
+	figure("nobody, when there was somebody", func(p *PlacesShown) string { return grouped(p.WronglyFirst) })
+	figure("further back by more than 10 s", func(p *PlacesShown) string { return share(p.Worse) })
 }
 
 func share(s float64) string { return fmt.Sprintf("%.2f %%", 100*s) }

@@ -25,8 +25,8 @@ const tell = () => {
   document.title = entered ? say.turn : (label.hidden ? '' : wait.textContent + ' · ') + title;
 };
 
-const stateOf = w => !w.refreshIntervalSeconds ? 'reject' : w.queueAll ? 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
-  w.waitTime > 240 ? 'long' : w.waitTime75Percentile > w.waitTime25Percentile ? 'range' : w.waitTime > 59 ? 'hours' : w.waitTime ? 'minutes' : 'soon';
+const stateOf = w => !w.refreshIntervalSeconds ? 'reject' : w.admissionsPaused ? 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
+  w.waitTime > 240 ? 'long' : w.waitTime75Percentile > w.waitTime25Percentile ? 'range' : w.waitTime > 59 ? 'hours' : w.waitTime > 1 ? 'minutes' : 'soon';
 const paint = w => {
   const state = stateOf(w), known = /long|range|hours|minutes|soon/.test(state);
   const values = Object.assign({waitTimeHours: Math.floor(w.waitTime / 60), waitTimeHourMinutes: w.waitTime % 60}, w);
@@ -93,9 +93,16 @@ const rest = (wait = 0) => {
 };
 // From what all are told alike each works out a place of their own. In an exact line that counts some who have left, so it is
 // never better than the true one; and what was told before is not taken back.
+// In fifo, whoever came between two moments of the list is between their places, too.
+const between = (list, at) => {
+  const next = list.findIndex(b => Date.parse(b.key) > at), b = list[next], a = list[next - 1] || b;
+  if (!b) return {};
+  const from = Date.parse(a.key), part = (at - from) / (Date.parse(b.key) - from) || 0, mix = name => Math.ceil(a[name] + part * (b[name] - a[name]));
+  return {usersAhead: mix('usersAhead'), waitTimeKnown: a.waitTimeKnown, waitTime: mix('waitTime')};
+};
 const move = n => {
   if (!last || n.lastWaitingNumber < last.ticketNumber) return;
-  const w = Object.assign({}, last, n, (n.buckets || []).find(b => b.key === last.arrivalBucket));
+  const w = Object.assign({}, last, n, between(n.buckets || [], Date.parse(last.arrivedAt)));
   if (w.isLineQueue) {
     const line = w.ticketNumber < w.firstWaitingNumber ? w.usersAhead : w.usersPreferred + w.ticketNumber - w.firstWaitingNumber;
     const ahead = Math.max(0, Math.min(line, w.usersQueued - 1));
