@@ -78,7 +78,7 @@ func TestStatusHasTheBucketTableOfTheArticle(t *testing.T) {
 	]`, string(got["buckets"]))
 	for name, want := range map[string]string{
 		"activeUsers": "1", "openSlots": "20", "estimated_queued_users": "25", "estimated_total_active_users": "1",
-		"event_id": `""`, "status": `"queueing"`, "max_estimated_time_minutes": "10",
+		"event_id": `""`, "status": `"queueing"`, "max_estimated_time_minutes": "12", "admissionsPaused": "false", "waitsTold": "[]",
 	} {
 		assert.JSONEq(t, want, string(got[name]), name)
 	}
@@ -86,7 +86,7 @@ func TestStatusHasTheBucketTableOfTheArticle(t *testing.T) {
 
 func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
 	f := start(t, room(func(r *proxy.RoomConfig) {
-		r.Revoke = true
+		r.Revoke, r.CORSOrigins = true, []string{"https://app.test"}
 		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Description: "staff", Match: route.Conditions{
 			CIDR: []string{"192.0.2.0/24"}, Header: "X-Pass: letmein", Cookie: "staff=yes",
 		}}}
@@ -101,8 +101,9 @@ func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
 	assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
 	for key, want := range map[string]any{
 		"name": "shop", "host": "", "path": "/", "origin": f.site.URL, "total_active_users": 1.0, "new_users_per_minute": 1000.0,
-		"session_duration": "8m", "refresh_interval": "20s", "refresh_jitter": .15, "bucket": "1m", "queue_ticket_ttl": "5m",
+		"session_duration": "8m", "refresh_interval": "20s", "refresh_jitter": .15, "bucket": "0s", "queue_ticket_ttl": "30m", "message": "",
 		"queueing_method": "fifo", "pacing": "auto", "queueing_status_code": 200.0, "json_response_enabled": true,
+		"cors_origins":            []any{"https://app.test"},
 		"disable_session_renewal": false, "queue_all": false, "suspended": false, "default_template_language": "en-US",
 		"cookie_name": "anteroom_shop", "enabled_origin_commands": []any{"revoke"}, "on_store_error": "hold",
 		"cookie_suffix": "", "cookie_attributes": map[string]any{"samesite": "auto", "secure": "auto", "domain": ""},

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -15,12 +16,13 @@ import (
 // them.
 var (
 	noStore     = []string{"no-store"}
-	varies      = []string{"Accept, Accept-Language, Cookie"}
+	varies      = []string{"Accept, Accept-Language, Accept-Encoding, Cookie"}
 	htmlType    = []string{"text/html; charset=utf-8"}
 	jsonType    = []string{"application/json"}
 	problemType = []string{"application/problem+json"}
 	noSniff     = []string{"nosniff"}
 	closing     = []string{"close"}
+	gzipped     = []string{"gzip"}
 )
 
 // answer turns the queue's decision into an answer.
@@ -32,7 +34,7 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	switch d.Outcome {
 	case queueroom.Admitted:
 		g.forward(w, r, v, d)
-	case queueroom.Queued:
+	case queueroom.Queued, queueroom.Kept:
 		g.queued(w, r, v, d)
 	case queueroom.Rejected:
 		g.rejected(w, r, v, d)
@@ -41,42 +43,80 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	}
 }
 
-// queued answers a visitor who waits.
+// queued answers a visitor who waits, or whose page does while a slot is kept for them.
 func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	h, own := w.Header(), make([]string, 2) // one allocation for two headers
+	h, own := w.Header(), make([]string, 3) // one allocation for three headers
+	v.setup.answers(h, r)
 	if cookies := v.appendCookies(own[:0:1], r, &d); len(cookies) > 0 {
 		h["Set-Cookie"] = cookies
 	}
-	language := v.setup.language(r)
-	page, values := v.setup.waiting(v.room.queue.Numbers(), &d, language)
-	own[1] = strconv.Itoa(values.RefreshSeconds)
+	key, status := pageKey{language: v.setup.language(r), unsent: unsafe(r)}, v.setup.cfg.StatusCode
+	page, values := v.setup.waiting(v.room.queue, v.now, &d, key)
+	own[1] = strconv.Itoa(values.LeftSeconds)
 	h["Retry-After"] = own[1:2:2]
-	if language == "" || v.setup.set.Custom() {
-		h["Refresh"] = h["Retry-After"]
+	switch {
+	case key.unsent:
+		status, values.Address = http.StatusTooManyRequests, g.lineAddress(r, &v)
+	case key.language == "" || v.setup.set.Reloads():
+		own[2] = refreshTo(values.LeftSeconds, r)
+		h["Refresh"] = own[2:]
+	default:
+		values.Address = addressOf(r)
 	}
-	v.setup.write(w, r, page, &values)
+	write(w, r, status, page, &values)
 }
 
-// rejected answers a visitor whom the room does not take. A page would look like the
-// answer to a form that was sent.
+// lineAddress returns where somebody waits who has sent a form: at the page of the room that
+// the form was on, if the browser names it; else at the form's own address if that may be
+// for GET too, or at the room's.
+func (g *Gate) lineAddress(r *http.Request, v *visitor) string {
+	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
+		if of, _ := g.current.Load().roomAt(from.Host, from.RequestURI()); of == v.room {
+			return addressOf(&http.Request{URL: from, RequestURI: from.RequestURI()})
+		}
+	}
+	if r.Method == http.MethodPost {
+		return addressOf(r)
+	}
+	return v.setup.pathOn(r.Host)
+}
+
+// rejected answers a visitor whom the room does not take. A crawler would take a page for that of
+// the site.
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
+	v.setup.answers(w.Header(), r)
 	v.setCookies(w.Header(), r, &d)
-	if unsafe(r) {
+	key, status := pageKey{language: v.setup.language(r), unsent: unsafe(r)}, v.setup.cfg.StatusCode
+	if key.unsent {
+		status = http.StatusServiceUnavailable
+	}
+	if key.unsent && !sentByAPage(r) || v.crawls(r) {
 		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 		return
 	}
-	page := v.setup.refusal(v.room.queue.Numbers(), v.setup.language(r))
-	v.setup.write(w, r, page, &templates.Visitor{LastUpdated: v.now.UTC()})
+	write(w, r, status, v.setup.refusal(v.room.queue.Numbers(), key), &templates.Visitor{LastUpdated: v.now.UTC(), Address: addressOf(r)})
+}
+
+// sentByAPage says whether a form in a browser has sent the request: its sender can be shown a
+// page. What a script sends names no page.
+func sentByAPage(r *http.Request) bool {
+	return r.Method != http.MethodOptions && templates.WantsPage(headerValue(r.Header["Accept"]))
 }
 
 // language returns the language of the page that answers a request, or "" if JSON
-// answers it. The script of the built-in page gets JSON whatever json_response_enabled
-// says.
+// answers it. The gate's own scripts get JSON whatever json_response_enabled says.
 func (rs *roomSetup) language(q *http.Request) string {
-	if (rs.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && templates.WantsJSON(headerValue(q.Header["Accept"])) {
+	if (rs.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && wantsJSON(q) {
 		return ""
 	}
 	return rs.set.Match(headerValue(q.Header["Accept-Language"]))
+}
+
+// wantsJSON says whether a request asks for JSON rather than for a page. Browsers say which
+// requests are a script's (W3C Fetch Metadata).
+func wantsJSON(q *http.Request) bool {
+	to := q.Header["Sec-Fetch-Dest"]
+	return templates.WantsJSON(headerValue(q.Header["Accept"]), len(to) == 1 && to[0] == "empty")
 }
 
 // headerValue returns the value of a header that may have several lines.
@@ -97,60 +137,100 @@ func headerValue(lines []string) string {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // write sends a page or JSON with a visitor's own values in it.
-func (rs *roomSetup) write(w http.ResponseWriter, q *http.Request, page *page, v *templates.Visitor) {
+func write(w http.ResponseWriter, q *http.Request, status int, page *page, v *templates.Visitor) {
 	h := w.Header()
-	h["Cache-Control"], h["Vary"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, varies, noSniff, page.kind
+	h["Cache-Control"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, noSniff, page.kind
+	vary(h)
 	if page.language != nil {
 		h["Content-Language"] = page.language
 	}
 	if page.policy != nil {
 		h["Content-Security-Policy"] = page.policy
 	}
-	h["Content-Length"] = []string{strconv.Itoa(page.Len(*v))}
-	leaveBody(h, q)
-	w.WriteHeader(rs.cfg.StatusCode)
-	if q.Method == http.MethodHead {
-		return
-	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	*buf = page.AppendTo((*buf)[:0], *v)
-	// A visitor who does not read the answer has gone.
-	_, _ = w.Write(*buf)
+	if page.Packs(*v) && templates.AcceptsGzip(headerValue(q.Header["Accept-Encoding"])) {
+		h["Content-Encoding"] = gzipped
+		*buf = page.AppendGzip((*buf)[:0], *v)
+	} else {
+		*buf = page.AppendTo((*buf)[:0], *v)
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(*buf))}
+	leaveBody(h, q)
+	w.WriteHeader(status)
+	if q.Method != http.MethodHead {
+		// A visitor who does not read the answer has gone.
+		_, _ = w.Write(*buf)
+	}
+}
+
+// vary says what an answer depends on, if it is not said yet.
+func vary(h http.Header) {
+	if h["Vary"] == nil {
+		h["Vary"] = varies
+	}
 }
 
 // busy answers a request that cannot be held back, of a visitor who would have to wait.
 // Its body is not read, and the visitor's place stays as it is.
 func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
-	retryLater(w.Header(), v.room.settings())
-	if subresource(r) {
-		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
-		return
+	v.setup.answers(w.Header(), r)
+	if v.ticket.State == queue.Waiting {
+		retryAfter(w.Header(), v.room.queue.DueIn(v.now, v.ticket))
+	} else {
+		retryLater(w.Header(), v.room.settings())
 	}
-	g.writeProblem(w, r, http.StatusTooManyRequests, g.problems.JSON(http.StatusTooManyRequests), problemType)
+	switch {
+	case subresource(r), v.crawls(r):
+		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
+	case r.Method == http.MethodHead:
+		g.headBack(w, r, v)
+	default:
+		g.answerUnsent(w, r, v)
+	}
+}
+
+// answerUnsent tells the sender of a request that was not passed on how things stand.
+func (g *Gate) answerUnsent(w http.ResponseWriter, r *http.Request, v visitor) {
+	d := queueroom.Decision{Ticket: v.ticket}
+	if d.Ticket.State != queue.Waiting {
+		now := queue.At(v.now)
+		d.Ticket = queue.Ticket{ArrivedAt: now, LastCheckIn: now, RefreshInterval: v.room.settings().RefreshInterval}
+	}
+	page, values := v.setup.waiting(v.room.queue, v.now, &d, pageKey{unsent: true})
+	write(w, r, http.StatusTooManyRequests, page, &values)
 }
 
 // retryLater sets Retry-After to the refresh interval of a room with the settings.
-func retryLater(h http.Header, s queue.Settings) {
-	h["Retry-After"] = []string{strconv.Itoa(int(queue.WholeSeconds(s.RefreshInterval) / time.Second))}
+func retryLater(h http.Header, s queue.Settings) { retryAfter(h, s.RefreshInterval) }
+
+// retryAfter sets Retry-After.
+func retryAfter(h http.Header, wait time.Duration) {
+	h["Retry-After"] = []string{strconv.Itoa(wholeSeconds(wait))}
 }
 
 // problem answers with an error page in the visitor's language, or with problem+json
 // (RFC 9457) if the request asks for JSON.
 func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, languages *templates.Languages) {
-	if templates.WantsJSON(headerValue(r.Header["Accept"])) || subresource(r) {
-		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
+	g.problemOf(w, r, templates.Plain, status, languages)
+}
+
+// problemOf is problem for one of a kind.
+func (g *Gate) problemOf(w http.ResponseWriter, r *http.Request, kind templates.Kind, status int, languages *templates.Languages) {
+	if wantsJSON(r) || subresource(r) {
+		g.writeProblem(w, r, status, g.problems.JSONOf(kind, status), problemType)
 		return
 	}
 	h, language := w.Header(), languages.Match(headerValue(r.Header["Accept-Language"]))
 	h["Content-Security-Policy"] = []string{g.problems.ContentSecurityPolicy()}
 	h["Content-Language"] = []string{language}
-	g.writeProblem(w, r, status, g.problems.Page(status, language), htmlType)
+	g.writeProblem(w, r, status, g.problems.PageOf(kind, status, language), htmlType)
 }
 
 func (g *Gate) writeProblem(w http.ResponseWriter, r *http.Request, status int, body []byte, contentType []string) {
 	h := w.Header()
-	h["Content-Type"], h["Vary"], h["X-Content-Type-Options"] = contentType, varies, noSniff
+	h["Content-Type"], h["X-Content-Type-Options"] = contentType, noSniff
+	vary(h)
 	if h["Cache-Control"] == nil {
 		h["Cache-Control"] = noStore
 	}

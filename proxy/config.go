@@ -10,6 +10,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/config"
+	"github.com/anteroom-gate/anteroom/proxy/crawler"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -47,6 +48,10 @@ type Options struct {
 	// Slack is how much longer the store counts a session than its room asks for;
 	// default none, which suits a store in the same process.
 	Slack time.Duration
+
+	// Resolver is asked whose the addresses of crawlers are, if a rule has a room know;
+	// default net.DefaultResolver.
+	Resolver crawler.Resolver
 
 	// AdminToken, if set, is asked for by the admin handler's API as a bearer
 	// token.

@@ -9,10 +9,12 @@
 //	is it a browser's own, a preflight?      yes → the origin         uncounted.go
 //	whose ticket is this?                    none we trust → new      cookie.Jar
 //	whom does the site say they are?         nobody → the ticket's    subject.Reader
+//	not in, and a browser prefetches it?     yes → later              machines.go
 //	not in, and it is a part of a page?      yes → the origin         uncounted.go
+//	does their page lack the cookie it got?  yes → no place           uncounted.go
 //	may they enter?                          the one rule             room.Room of queue/room
 //	admitted → the origin                                             forward.go
-//	queued → a page or JSON                                           answer.go
+//	queued → a page or JSON                                           answer.go, address.go
 //	either with the ticket, where it has changed                      ticket.go
 //
 // A room lasts (room.go). What is configured is a setup, which [Gate.Configure]
@@ -29,10 +31,12 @@
 //
 // Preflights and parts of pages pass without being counted, as many as the network
 // may have that they come from (networks.go). Neither passes while nobody may enter,
-// nor a part of a page while people have to wait.
+// nor a part of a page while people have to wait. Requests that no person looks at take
+// no place: those of crawlers, and HEAD and OPTIONS (machines.go). Package crawler knows
+// crawlers by their names, and for the rules by their addresses.
 //
-// Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, and
-// how the caller stands (session.go).
+// Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, how the
+// caller stands (session.go), and the sites' logos (pictures.go).
 //
 // Visitors who wait may open GET /.anteroom/events; package events has what they are
 // told. [Gate.Admin] is a second handler, for a listener of its own; package admin has

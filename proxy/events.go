@@ -34,8 +34,8 @@ func (e eventsRoom) Visit(ctx context.Context, now time.Time, q queueroom.Reques
 }
 
 // Place implements events.Room.
-func (e eventsRoom) Place(d *queueroom.Decision) json.RawMessage {
-	return e.room.setup.Load().waitingJSON(e.Numbers(), d)
+func (e eventsRoom) Place(now time.Time, d *queueroom.Decision) json.RawMessage {
+	return e.room.setup.Load().waitingJSON(e.Room, now, d)
 }
 
 // Leave implements events.Room.
@@ -52,6 +52,7 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request, s *setup) (l eve
 	v, status := g.listening(r, s)
 	switch status {
 	case http.StatusOK:
+		v.setup.share(w.Header(), r)
 	case http.StatusNoContent:
 		events.Refuse(w)
 		return l, false

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,17 @@ func TestOriginThatDoesNotAnswerIsExplained(t *testing.T) {
 			assert.Contains(t, a.header.Get("Cache-Control"), "no-store")
 			assert.Contains(t, a.body, `lang="de-DE"`)
 			assert.NotEmpty(t, v.cookies, "the slot is theirs")
+			assert.Contains(t, a.body, "Ihr Einlass bleibt bestehen")
+			again, err := strconv.Atoi(a.header.Get("Retry-After"))
+			require.NoError(t, err)
+			assert.True(t, 5 <= again && again < 10, again)
+			a = v.get("/a?b=c")
+			assert.Equal(t, a.header.Get("Retry-After")+"; url=/a?b=c", a.header.Get("Refresh"), "also where the ticket has not changed")
+			assert.Contains(t, a.body, "You keep your slot")
+			a = v.send(http.MethodPost, "/", nil)
+			assert.Empty(t, a.header.Get("Refresh"), "what was sent would be lost")
 			a = v.get("/", asJSON)
+			assert.Contains(t, a.body, "You keep your slot")
 			assert.Equal(t, c.status, a.status)
 			assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
 			assert.NotContains(t, a.body, "127.0.0.1", "what went wrong is not told to strangers")
@@ -58,6 +69,17 @@ func TestOriginThatDoesNotAnswerIsExplained(t *testing.T) {
 			assert.False(t, f.visitor().get("/").in())
 		})
 	}
+}
+
+func TestOnlyWhoIsInIsToldThatTheyKeepASlot(t *testing.T) {
+	f := start(t, room(func(r *proxy.RoomConfig) {
+		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{PathPrefix: "/free"}}}
+	}))
+	f.site.quiet().will(breakOff)
+	a := f.visitor().get("/free")
+	assert.Equal(t, http.StatusBadGateway, a.status)
+	assert.NotContains(t, a.body, "slot")
+	assert.Empty(t, a.header.Get("Refresh"))
 }
 
 func TestOriginsOwnErrorsPassUntouched(t *testing.T) {
@@ -86,6 +108,8 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	a := waiting.get("/", asJSON)
 	assert.Equal(t, true, a.told("inWaitingRoom"), "nobody new is let in")
 	assert.Equal(t, false, waiting.get("/", asJSON).told("waitTimeKnown"))
+	assert.Equal(t, true, waiting.get("/", asJSON).told("admissionsPaused"))
+	assert.Contains(t, waiting.get("/").body, `<p id="wait">Admissions are paused at the moment.</p>`)
 	assert.Equal(t, http.StatusBadGateway, in.get("/").status, "who is in gets the origin's fault")
 	assert.Equal(t, http.StatusServiceUnavailable, f.visitor().get("/logo.png", with("Sec-Fetch-Dest", "image")).status)
 	f.pass(time.Second)
@@ -100,6 +124,7 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	f.pass(25 * time.Second)
 	assert.True(t, waiting.get("/").in())
 	assert.True(t, in.get("/").in())
+	assert.NotContains(t, f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).body, `"admissionsPaused":true`)
 }
 
 // originFails waits until the gate says that its origin fails, 1, or does not, 0.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // The defaults of a family.
@@ -38,7 +39,7 @@ type family struct {
 	mu      sync.Mutex         // not held through calls to the store
 	made    map[string]*room   // by value
 	making  map[string]*making // by value
-	dropped storeErrors        // of the rooms that were dropped
+	dropped tally              // of the rooms that were dropped
 	warned  bool               // the latest room could not be made, and the log says so
 }
 
@@ -69,8 +70,13 @@ func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *r
 	}
 	to, err := f.room(r.Context(), value)
 	if err != nil {
+		rs.answers(w.Header(), r)
 		retryLater(w.Header(), f.settings())
-		f.gate.problem(w, r, http.StatusServiceUnavailable, rs.set.Languages)
+		kind := templates.Plain
+		if errors.Is(err, errFull) {
+			kind = templates.NoMoreRooms
+		}
+		f.gate.problemOf(w, r, kind, http.StatusServiceUnavailable, rs.set.Languages)
 		return nil, nil
 	}
 	return to, to.setup.Load()
@@ -215,7 +221,7 @@ func (f *family) warn(err error) {
 }
 
 // rooms implements guard. The rooms are in the order of their values.
-func (f *family) rooms() ([]*room, storeErrors) {
+func (f *family) rooms() ([]*room, tally) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := make([]*room, 0, len(f.made))

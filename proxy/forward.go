@@ -2,13 +2,16 @@ package proxy
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // passage is what the gate has to do to the origin's answer to an admitted request.
@@ -21,6 +24,10 @@ type passage struct {
 }
 
 type passageKey struct{}
+
+// admitted marks the header of an answer to an admitted visitor, whose request may have no
+// passage. A field without values is never sent.
+const admitted = "Anteroom-Admitted"
 
 // pass sends a request on to an origin, without our cookies.
 func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler) {
@@ -45,6 +52,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queu
 	if seats {
 		r = h.seated(&v.room.seats, r)
 	}
+	w.Header()[admitted] = nil
 	g.pass(w, v.setup.origin.Counted(r, d.Ticket.ID), v.setup.origin)
 }
 
@@ -94,12 +102,25 @@ func (p *passage) mark(h http.Header) {
 }
 
 // originFailed answers a request that the origin left unanswered. An admitted
-// visitor keeps their slot.
+// visitor keeps their slot, and the page that tells them so loads itself again.
 func (g *Gate) originFailed(w http.ResponseWriter, r *http.Request, status int) {
-	languages := g.languages
+	languages, kind, h := g.languages, templates.Plain, w.Header()
 	if p, ok := r.Context().Value(passageKey{}).(*passage); ok {
-		p.mark(w.Header())
+		p.mark(h)
 		languages = p.visitor.setup.set.Languages
 	}
-	g.problem(w, r, status, languages)
+	if _, ok := h[admitted]; ok && status >= http.StatusInternalServerError {
+		kind = templates.SlotKept
+		again := tryAgain + rand.N(tryAgain)
+		h["Retry-After"] = []string{strconv.Itoa(again)}
+		if r.Method == http.MethodGet {
+			h["Refresh"] = []string{refreshTo(again, r)}
+		}
+	}
+	g.problemOf(w, r, kind, status, languages)
 }
+
+// tryAgain is after how many seconds the page of a visitor whom the origin has not answered
+// loads itself again at the soonest. At the latest it is twice as long, so that they do not
+// all come at once.
+const tryAgain = 5

@@ -37,6 +37,9 @@ func FuzzGate(f *testing.F) {
 		{"GET", "http://shop.test/static", "X-Forwarded-Proto: https", "__Host-anteroom_shop=x"},
 		{"GET", "/static%2f..%2ftickets", "Anteroom-Visibility: hidden", strings.Repeat("a=b;", 100)},
 		{"POST", "/.anteroom/leave", "Referer: http://example.com/", forged},
+		{"HEAD", "/", "Sec-Purpose: prefetch;prerender\nUser-Agent: Googlebot/2.1", "anteroom_shop=" + waiting.cookies["anteroom_shop"]},
+		{"GET", "/.anteroom/session?renew=1", "Purpose: prefetch", ""},
+		{"GET", "/.well-known/../tickets", "User-Agent: Mozilla/5.0 (compatible; bingbot/2.0)\nAccept: application/json", ""},
 		{"get", "//static\\..\\x", "Accept-Language: de;q=x", "\x00"},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
@@ -56,6 +59,9 @@ func FuzzGate(f *testing.F) {
 			exempt := strings.HasPrefix(seen.URL.Path, "/static") || preflight
 			require.True(t, exempt, "%s %s reached the origin", seen.Method, seen.RequestURI)
 			require.NotContains(t, seen.Header.Get("Cookie"), "anteroom_")
+		}
+		if speculates := r.Header.Get("Sec-Purpose") == "prefetch"; speculates || method == http.MethodHead || method == http.MethodOptions {
+			require.Empty(t, w.Header()["Set-Cookie"], "it gives nobody a place")
 		}
 		require.GreaterOrEqual(t, w.Code, 200)
 		require.NotContains(t, w.Body.String(), "\x00")

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/crawler"
 	"github.com/anteroom-gate/anteroom/proxy/events"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/route"
@@ -36,6 +37,7 @@ type Gate struct {
 	draining  atomic.Bool
 	events    *events.Hub
 	networks  *networks
+	crawlers  *crawler.Verifier
 
 	mu       sync.Mutex         // held while configuring
 	making   sync.RWMutex       // locked while configuring and closing, read-locked while a family makes a room or drops one
@@ -63,12 +65,14 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
 		networks: newNetworks(), rooms: map[string]*room{}, families: map[string]*family{}}
+	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: g.networks.enter(g.o.Clock)})
 	g.events = events.NewHub(g.o.Clock, g.survive)
 	g.metrics = metrics.New(metricsGate{g})
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
 		g.stop()
 		g.tasks.Wait()
+		g.crawlers.Close()
 		return nil, err
 	}
 	g.tasks.Go(func() { g.events.Run(g.sync) })
@@ -94,12 +98,16 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, rs.set.Languages)
 		return
 	}
-	if subresource(r) && v.ticket.State != queue.Accepted {
+	switch {
+	case speculative(r) && !v.isIn(r.Context()):
+		g.withhold(w, r, room, rs)
+	case subresource(r) && v.ticket.State != queue.Accepted:
 		g.uncounted(w, r, s.trust, room, rs, v.wouldWait())
-		return
+	case v.cookieMissing(r):
+		g.answerWithoutCookie(w, r, v)
+	default:
+		g.answer(w, r, v, v.visit(r))
 	}
-	d := v.visit(r)
-	g.answer(w, r, v, d)
 }
 
 // answersItself answers requests that are for no room and no origin, and says
@@ -162,6 +170,7 @@ func (g *Gate) Close() {
 	g.stop() // no family makes a room from now on
 	g.making.Unlock()
 	g.tasks.Wait()
+	g.crawlers.Close()
 	for _, o := range g.current.Load().origins {
 		o.Close()
 	}

@@ -22,7 +22,7 @@ type guard interface {
 	known(value string) *room
 	// rooms returns the rooms that there are now, and the store's errors of those that
 	// have been dropped.
-	rooms() (rooms []*room, dropped storeErrors)
+	rooms() (rooms []*room, dropped tally)
 	// settings returns those in force; for a family those that its rooms begin with.
 	settings() queue.Settings
 	// suspended says whether every request passes by, as the settings want it.
@@ -31,13 +31,19 @@ type guard interface {
 	Count(what metrics.Result)
 }
 
-// storeErrors are the sums over rooms of what queueroom.Room.StoreErrors returns.
-type storeErrors struct{ unanswered, letIn uint64 }
+// tally are the sums over rooms of what queueroom.Room.StoreErrors and Scores return.
+type tally struct {
+	unanswered, letIn uint64
+	told, inTime      int
+}
 
-func (e *storeErrors) add(r *room) {
+func (e *tally) add(r *room) {
 	unanswered, letIn := r.queue.StoreErrors()
 	e.unanswered += unanswered
 	e.letIn += letIn
+	_, score := r.queue.Scores()
+	e.told += score.Visitors
+	e.inTime += score.InTime
 }
 
 // roomFor returns the room that guards a request, and the setup of it that the request

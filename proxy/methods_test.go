@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,9 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
+// byScript makes a request one of a script, which shows nobody a page.
+var byScript = with("Accept", "*/*")
+
 // unsafe are methods that change things, and some that nobody knows.
 var unsafe = []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "FOO", "get", "PROPFIND"}
 
@@ -30,10 +34,14 @@ func TestUnsafeRequestsOfWhoIsQueuedAreRefusedAndCostNoPlace(t *testing.T) {
 	f.pass(2 * time.Second)
 	for _, method := range unsafe {
 		for who, v := range map[string]*visitor{"someone new": f.visitor(), "someone who waits": waiting} {
-			a := v.send(method, "/order", strings.NewReader("a=1"))
+			a := v.send(method, "/order", strings.NewReader("a=1"), byScript)
+			wait := 20.
+			if v == waiting {
+				wait = before.told("refreshIntervalSeconds").(float64) - 2
+			}
 			assert.Equal(t, http.StatusTooManyRequests, a.status, "%s of %s", method, who)
 			assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
-			assert.Equal(t, "20", a.header.Get("Retry-After"))
+			assert.Equal(t, strconv.FormatFloat(wait, 'f', -1, 64), a.header.Get("Retry-After"))
 			assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
 			assert.NotContains(t, a.header, "Refresh")
 			assert.Empty(t, a.header["Set-Cookie"])
@@ -128,7 +136,7 @@ func TestPreflightsPassUncounted(t *testing.T) {
 	assert.Len(t, f.site.requests(), 3)
 	assert.Equal(t, http.StatusTooManyRequests, f.visitor().send(http.MethodOptions, "/", nil, origin).status, "not a preflight")
 	assert.Equal(t, http.StatusTooManyRequests, f.visitor().send(http.MethodOptions, "/", nil, method).status, "not a preflight")
-	assert.Equal(t, http.StatusTooManyRequests, f.visitor().send(http.MethodPost, "/", nil, origin, method).status, "not a preflight")
+	assert.Equal(t, http.StatusTooManyRequests, f.visitor().send(http.MethodPost, "/", nil, origin, method, byScript).status, "not a preflight")
 	f.pass(time.Second)
 	assert.Equal(t, 1, f.status("shop").Active)
 	assert.Zero(t, f.status("shop").Queued)
@@ -200,7 +208,11 @@ func TestRejectAnswersWithoutARefresh(t *testing.T) {
 		assert.Equal(t, 503, page.status)
 		assert.NotContains(t, page.body, `http-equiv="refresh"`)
 	}
-	a := f.visitor().send(http.MethodPost, "/", strings.NewReader("a=1"))
+	page := f.visitor().send(http.MethodPost, "/", strings.NewReader("a=1"))
+	assert.Equal(t, http.StatusServiceUnavailable, page.status)
+	assert.Contains(t, page.body, "This was not sent")
+	assert.Contains(t, page.body, "Please come back later.")
+	a := f.visitor().send(http.MethodPost, "/", strings.NewReader("a=1"), byScript)
 	assert.Equal(t, http.StatusServiceUnavailable, a.status)
 	assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
 	assert.True(t, in.get("/").in(), "whoever is in stays in")

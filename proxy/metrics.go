@@ -23,7 +23,7 @@ func (g metricsGate) Groups() iter.Seq[metrics.Group] {
 
 func (g metricsGate) group(rs *roomSetup, of guard) metrics.Group {
 	rooms, gone := of.rooms()
-	group := metrics.Group{Name: rs.cfg.Name, Unanswered: gone.unanswered, LetIn: gone.letIn}
+	group := metrics.Group{Name: rs.cfg.Name, Unanswered: gone.unanswered, LetIn: gone.letIn, Told: gone.told, InTime: gone.inTime}
 	if rs.cfg.IsFamily() {
 		group.MaxRooms = rs.cfg.MaxRooms
 	}

@@ -58,7 +58,7 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	waiting.get("/")
 	leaving.get("/")
 	leaving.send(http.MethodPost, "/.anteroom/leave", nil)
-	f.visitor().send(http.MethodPost, "/", nil)
+	f.visitor().send(http.MethodPost, "/", nil, byScript)
 	f.pass(time.Second)
 	f.visitor().get("/", with("Sec-Fetch-Dest", "image"))
 	f.visitor().send(http.MethodOptions, "/", nil, with("Origin", "https://a.test"), with("Access-Control-Request-Method", "PUT"))

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// How many requests of one network, an IPv4 /24 or an IPv6 /56, pass uncounted.
+// How many requests of one network, an IPv4 /24 or an IPv6 /56, pass uncounted, or have
+// an address of it looked up.
 const (
 	uncountedPerSecond = 20
 	uncountedBurst     = 200 // in no time, after some seconds with none
 	uncountedUnderWay  = 50  // whose answers have not ended
 )
 
-// networks bounds what passes uncounted, by the network that it comes from. It has a
+// networks bounds what passes uncounted, and what is asked of DNS, by the network that it comes from. It has a
 // fixed number of entries, and each network shares its entry with one in 16,384 of the
 // others. Requests from very many networks get no more than all entries together.
 type networks struct {
@@ -26,12 +27,26 @@ func newNetworks() *networks { return &networks{seed: maphash.MakeSeed()} }
 
 // of returns the network of an address. Addresses that are not known share one.
 func (n *networks) of(addr netip.Addr) *network {
+	return &n.entries[maphash.Comparable(n.seed, networkOf(addr))%uint64(len(n.entries))]
+}
+
+// networkOf is the network of an address; the zero Prefix for an address that is not known.
+func networkOf(addr netip.Addr) netip.Prefix {
 	bits := 24
 	if addr.Is6() {
 		bits = 56
 	}
-	prefix, _ := addr.Prefix(bits) // the zero Prefix for an address that is not known
-	return &n.entries[maphash.Comparable(n.seed, prefix)%uint64(len(n.entries))]
+	prefix, _ := addr.Prefix(bits)
+	return prefix
+}
+
+// enter returns a func that says whether something may be done for the network of an
+// address, by the clock. If it may, the caller calls leave at its end.
+func (n *networks) enter(clock func() time.Time) func(netip.Addr) (leave func(), ok bool) {
+	return func(addr netip.Addr) (func(), bool) {
+		of := n.of(addr)
+		return of.leave, of.enter(clock())
+	}
 }
 
 // network is what has come uncounted from a network.

@@ -2,11 +2,15 @@ package proxy
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // own answers requests for the gate's own paths.
@@ -16,33 +20,64 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	case ownPaths + "events":
 	case ownPaths + "session":
 		answer = g.session
+	case ownPaths + "wait.js":
+		answer = g.waitScript
 	case ownPaths + "leave":
 		method, answer = http.MethodPost, g.leave
 	default:
+		if logo := s.logo(r.URL.Path); logo != nil {
+			answer = logo.serve
+			break
+		}
 		g.problem(w, r, http.StatusNotFound, g.languages)
 		return
 	}
 	switch {
+	case s.allow(w, r, method):
 	case r.Method != method:
 		w.Header().Set("Allow", method)
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
-	case new(http.CrossOriginProtection).Check(r) != nil:
+	case foreign(r) && len(s.listing(r)) == 0:
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 	default:
 		answer(w, r, s)
 	}
 }
 
+// Header values of the script that waits.
+var (
+	scriptType  = []string{"text/javascript; charset=utf-8"}
+	forAnHour   = []string{"public, max-age=3600"}
+	anySiteUses = []string{"cross-origin"}
+)
+
+// waitScript serves the script by which the pages of a site, and of others, wait in place.
+func (g *Gate) waitScript(w http.ResponseWriter, _ *http.Request, _ *setup) {
+	h, script := w.Header(), templates.WaitScript()
+	h["Content-Type"], h["Cache-Control"], h["X-Content-Type-Options"] = scriptType, forAnHour, noSniff
+	h["Access-Control-Allow-Origin"], h["Cross-Origin-Resource-Policy"] = anySite, anySiteUses
+	h["Content-Length"] = []string{strconv.Itoa(len(script))}
+	_, _ = io.WriteString(w, script)
+}
+
+// foreign says whether a page of another site sent a request that may do more than read.
+func foreign(r *http.Request) bool { return new(http.CrossOriginProtection).Check(r) != nil }
+
 // leave takes the goodbye of a visitor's page. The visitor is not counted until they
 // come back, unless another page of theirs is open. The goodbye is for the room that
-// guards the page, or else for every room that the visitor has a ticket of.
+// guards the page, or else for every room that the visitor has a ticket of. A page of
+// another site says it to the rooms whose cors_origins list that site.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 	visitors, _ := g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
+	if foreign(r) {
+		visitors = slices.DeleteFunc(visitors, func(v visitor) bool { return !v.setup.lists(r.Header.Get("Origin")) })
+	}
 	for _, v := range visitors {
 		if v.ticket.State == queue.Waiting && !g.events.Goodbye(v.room.forEvents(), v.ticket.ID, v.now) {
 			v.room.leave(v.now, v.ticket)
 		}
 	}
+	shareAbout(visitors, w.Header(), r)
 	w.Header()["Cache-Control"] = noStore
 	w.WriteHeader(http.StatusNoContent)
 }

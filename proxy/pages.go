@@ -35,31 +35,59 @@ type pageKey struct {
 	bucket   queue.Instant // the visitor's, where it matters
 	language string        // "" for JSON
 	rejected bool
+	kept     bool // a slot is kept for the visitor
+	unsent   bool // it answers a request that was not passed on, and cannot be asked again
+	rejoined bool
 	shape    templates.Shape // of the visitor's place
 }
 
-// waiting returns the page in the language, or JSON if the language is empty, for a
-// visitor who waits, and the visitor's own values in it.
-func (rs *roomSetup) waiting(n *queueroom.Numbers, d *queueroom.Decision, language string) (*page, templates.Visitor) {
+// waiting returns the page in the key's language, or JSON if that is empty, for a visitor who
+// waits, and the visitor's own values in it at now. Of the key only the language and unsent are
+// given.
+func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Decision, key pageKey) (*page, templates.Visitor) {
+	n := r.Numbers()
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
-		RefreshSeconds: int(queue.WholeSeconds(d.Ticket.RefreshInterval) / time.Second),
+		ArrivedAt:      d.Ticket.ArrivedAt.Time(),
+		RefreshSeconds: wholeSeconds(d.Ticket.RefreshInterval),
+		LeftSeconds:    wholeSeconds(r.DueIn(now, d.Ticket)),
 	}
-	key := pageKey{language: language}
+	if key.kept = d.Outcome == queueroom.Kept; key.kept {
+		v.RefreshSeconds, v.ClaimUntil = int(queue.WholeSeconds(n.Settings.RefreshInterval)/time.Second), d.Ticket.Expires.Time()
+	}
+	key.rejoined = d.Rejoined
 	switch method := n.Settings.Method; {
 	case method.OrdersBuckets():
-		key.bucket = n.BucketOf(d.Ticket.ArrivedAt)
+		key.bucket = d.Ticket.ArrivedAt.Floor(n.Settings.LongestBucket())
+		v.Place = placeByArrival(n, d)
 	case method.HasExactLine():
 		v.Place = placeOf(n, d)
-		key.shape = v.Place.Shape()
 	}
+	key.shape = v.Place.Shape()
 	return rs.pages.get(rs, n, key, v.Place), v
 }
 
-// refusal returns the page in the language, or JSON if the language is empty, for a
-// visitor who is rejected.
-func (rs *roomSetup) refusal(n *queueroom.Numbers, language string) *page {
-	return rs.pages.get(rs, n, pageKey{language: language, rejected: true}, templates.Place{})
+// wholeSeconds is how visitors are told a time to wait: rounded up, and never none.
+func wholeSeconds(d time.Duration) int { return max(int(queue.WholeSeconds(d)/time.Second), 1) }
+
+// refusal returns the page in the key's language, or JSON if that is empty, for a visitor who
+// is rejected.
+func (rs *roomSetup) refusal(n *queueroom.Numbers, key pageKey) *page {
+	key.rejected = true
+	return rs.pages.get(rs, n, key, templates.Place{})
+}
+
+// placeByArrival returns the visitor's place where it is reckoned from the time of arrival.
+func placeByArrival(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
+	ahead, known := n.Ahead(d.Ticket.ArrivedAt)
+	p := templates.Place{UsersQueued: max(n.Waiting, 1)}
+	if !known {
+		return p
+	}
+	wait := n.Wait(d.Ticket.ArrivedAt)
+	p.Position, p.UsersQueued = ahead+1, max(n.Waiting, ahead+1)
+	p.WaitTimeKnown, p.WaitTime = wait.Known, wait.Minutes
+	return p
 }
 
 // placeOf returns the visitor's place in an exact line, as the store has just told it.
@@ -102,20 +130,23 @@ func (p *pages) render(rs *roomSetup, n *queueroom.Numbers, key pageKey, place t
 		}
 		maps.Copy(next.byKey, kept.byKey)
 	}
-	made := rs.render(dataOf(rs.cfg.Name, n, key, place), key.language)
+	made := rs.render(dataOf(rs.cfg.Name, n, key, place), key)
 	next.byKey[key] = made
 	p.kept.Store(next)
 	return made
 }
 
-// render makes the page in the language, or JSON if the language is empty.
-func (rs *roomSetup) render(d templates.Data, language string) *page {
-	if language == "" {
+// render makes the page in the key's language, or JSON if that is empty.
+func (rs *roomSetup) render(d templates.Data, key pageKey) *page {
+	switch {
+	case key.language == "" && key.unsent:
+		return &page{Rendered: rs.set.Problem(d), kind: problemType}
+	case key.language == "":
 		return &page{Rendered: rs.set.JSON(d), kind: jsonType}
 	}
-	p := &page{Rendered: rs.set.Page(language, d), kind: htmlType}
+	p := &page{Rendered: rs.set.Page(key.language, d), kind: htmlType}
 	if !rs.set.Custom() {
-		p.language = []string{language}
+		p.language = []string{key.language}
 	}
 	if policy := rs.set.ContentSecurityPolicy(); policy != "" {
 		p.policy = []string{policy}
@@ -128,21 +159,24 @@ func (rs *roomSetup) render(d templates.Data, language string) *page {
 // visitor's place. One who waits is therefore counted among those who wait, and is
 // never told that the room rejects everyone: their page is to check in again.
 func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Place) templates.Data {
-	wait := n.Wait(key.bucket)
-	ahead, known := n.Ahead(key.bucket)
 	d := templates.Data{
-		RoomName:             name,
-		QueueingMethod:       n.Settings.Method.String(),
-		QueueAll:             n.Settings.QueueAll,
-		WaitTimeKnown:        wait.Known,
-		WaitTime:             wait.Minutes,
-		WaitTime25Percentile: wait.P25,
-		WaitTime50Percentile: wait.P50,
-		WaitTime75Percentile: wait.P75,
-		UsersAheadKnown:      known,
-		UsersAhead:           ahead,
-		UsersQueued:          max(n.Waiting, ahead+1),
-		Place:                place,
+		RoomName:           name,
+		QueueingMethod:     n.Settings.Method.String(),
+		QueueAll:           n.Settings.QueueAll,
+		Paused:             n.Paused,
+		UsersQueued:        max(n.Waiting, 1),
+		ClaimWithinSeconds: int(queue.WholeSeconds(n.Settings.SlotKept()) / time.Second),
+		ClaimRequired:      key.kept,
+		PlaceKeptSeconds:   int(n.Settings.PlaceKept() / time.Second),
+		Rejoined:           key.rejoined,
+		NotSent:            key.unsent,
+		Message:            n.Settings.Message,
+		Place:              place,
+	}
+	if n.Settings.Method.Draws() {
+		wait := n.Wait(n.At)
+		d.WaitTimeKnown, d.WaitTime = wait.Known, wait.Minutes
+		d.WaitTime25Percentile, d.WaitTime50Percentile, d.WaitTime75Percentile = wait.P25, wait.P50, wait.P75
 	}
 	if key.bucket != 0 {
 		d.ArrivalBucket = key.bucket.Time().Format(time.RFC3339)

@@ -34,7 +34,8 @@ func TestPatchChangesARoomWhileItRuns(t *testing.T) {
 		"refresh_interval":        {`"1m"`, `"20s"`},
 		"refresh_jitter":          {`0`, `0.15`},
 		"pacing":                  {`"even"`, `"auto"`},
-		"queue_ticket_ttl":        {`"1h"`, `"5m"`},
+		"queue_ticket_ttl":        {`"1h"`, `"30m"`},
+		"message":                 {`"Back soon."`, `""`},
 	} {
 		f := start(t)
 		told := func() (value, override string) {
@@ -131,7 +132,7 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 		"bucket is not among what can be changed here",
 		"name is not among what can be changed here",
 		"new_users_per_minute wants a whole number",
-		"pacing wants one of auto, minute, even, random",
+		"pacing wants one of auto, minute, even, random, early",
 		"queue_all wants true or false",
 		`queue_ticket_ttl is "0s", which is too short: at least 1s`,
 		`queueing_method is "lane", which is not one of fifo, random, line, passthrough, reject`,

@@ -31,12 +31,12 @@ func TestWhoeverWaitsIsAnsweredByTheGate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := start(t, room(func(r *proxy.RoomConfig) { r.Page = c.page }))
 			f.full()
-			a := f.visitor().get("/cart?x=1", with("Accept", c.accept))
+			a := f.visitor().get("/cart?x=1", with("Accept", c.accept), with("Accept-Encoding", "identity"))
 
 			assert.Equal(t, http.StatusOK, a.status)
 			assert.Equal(t, c.kind, a.header.Get("Content-Type"))
 			assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
-			assert.Equal(t, "Accept, Accept-Language, Cookie", a.header.Get("Vary"))
+			assert.Equal(t, "Accept, Accept-Language, Accept-Encoding, Cookie", a.header.Get("Vary"))
 			assert.Equal(t, "nosniff", a.header.Get("X-Content-Type-Options"))
 			assert.Empty(t, a.header.Get("Etag"))
 			assert.Equal(t, strconv.Itoa(len(a.body)), a.header.Get("Content-Length"))
@@ -45,7 +45,7 @@ func TestWhoeverWaitsIsAnsweredByTheGate(t *testing.T) {
 			require.NoError(t, err)
 			assert.InDelta(t, interval.Seconds(), seconds, .15*interval.Seconds()+1)
 			if c.refresh {
-				assert.Equal(t, a.header.Get("Retry-After"), a.header.Get("Refresh"))
+				assert.Equal(t, a.header.Get("Retry-After")+"; url=/cart?x=1", a.header.Get("Refresh"))
 			} else {
 				assert.NotContains(t, a.header, "Refresh")
 			}
@@ -87,7 +87,8 @@ func TestJSONOfWhoWaits(t *testing.T) {
 	assert.Equal(t, true, a.told("usersAheadKnown"))
 	assert.EqualValues(t, 1, a.told("usersAhead"))
 	assert.EqualValues(t, 2, a.told("usersQueued"))
-	assert.Equal(t, a.header.Get("Retry-After"), strconv.Itoa(int(a.told("refreshIntervalSeconds").(float64))))
+	assert.EqualValues(t, a.told("refreshLeftSeconds"), a.left(t))
+	assert.EqualValues(t, a.told("refreshIntervalSeconds"), a.left(t)+2)
 	updated, err := time.Parse("2006-01-02T15:04:05.000Z", a.told("lastUpdated").(string))
 	require.NoError(t, err)
 	assert.Equal(t, f.clock.Now().Add(-2*time.Second), updated, "an early check-in does not count")
@@ -121,7 +122,11 @@ func TestAcceptDecidesBetweenPageAndJSON(t *testing.T) {
 		"text/html, application/json;q=0.9":      false,
 		"application/json;q=0":                   false,
 		"application/json, text/plain, */*":      true,
-		"application/problem+json":               false,
+		"application/problem+json":               true,
+		"application/vnd.shop.v1+json, */*":      true,
+		"application/vnd.shop.v1":                true,
+		"application/xml, */*":                   false,
+		"text/event-stream":                      true,
 		"APPLICATION/JSON":                       true,
 		"text/html,application/xhtml+xml,*/*":    false,
 		"application/json;q=oops, text/html":     false,
@@ -135,10 +140,44 @@ func TestAcceptDecidesBetweenPageAndJSON(t *testing.T) {
 	}
 }
 
+// fromScript makes a request one of a page's script, as browsers send it.
+func fromScript(accept string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Header.Set("Sec-Fetch-Dest", "empty")
+		r.Header.Set("Sec-Fetch-Mode", "cors")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("Accept", accept)
+	}
+}
+
+func TestAScriptGetsJSONUnlessItNamesHTML(t *testing.T) {
+	f := start(t)
+	f.full()
+	for accept, json := range map[string]bool{
+		"*/*":                              true,
+		"":                                 true,
+		"text/plain":                       true,
+		"application/json;q=0.5, */*":      true,
+		"text/html":                        false,
+		"text/html, */*; q=0.01":           false,
+		"text/html, application/xhtml+xml": false,
+		"application/json, text/html":      true,
+		"text/html;q=0.9, application/vnd.shop.v1+json": true,
+		"application/xhtml+xml":                         false,
+		"text/html;q=0, */*":                            true,
+	} {
+		a := f.visitor().get("/api/cart", fromScript(accept))
+		assert.Equal(t, json, a.room != nil, "Accept: %q", accept)
+	}
+	assert.Nil(t, f.visitor().get("/", with("Sec-Fetch-Dest", "document"), with("Accept", "*/*")).room, "a page is for people")
+}
+
 func TestRoomWithoutJSONAnswersWithThePage(t *testing.T) {
 	f := start(t, room(func(r *proxy.RoomConfig) { r.JSON = false }))
 	f.full()
-	assert.Contains(t, f.visitor().get("/", asJSON).body, "<html")
+	for _, asked := range []func(*http.Request){asJSON, fromScript("*/*"), with("Accept", "application/vnd.api+json")} {
+		assert.Contains(t, f.visitor().get("/", asked).body, "<html")
+	}
 }
 
 func TestPageIsInTheVisitorsLanguage(t *testing.T) {
@@ -154,14 +193,18 @@ func TestPageIsInTheVisitorsLanguage(t *testing.T) {
 }
 
 func TestHEADIsAnsweredLikeGETWithoutABody(t *testing.T) {
-	f := start(t)
+	f := start(t, room(func(r *proxy.RoomConfig) { r.StatusCode = http.StatusAccepted }))
 	in := f.full()[0]
 	waiting := f.visitor()
-	head := waiting.send(http.MethodHead, "/", nil)
-	assert.Empty(t, head.body)
-	assert.NotEmpty(t, head.header.Get("Retry-After"))
-	assert.NotEmpty(t, head.header.Get("Content-Length"))
-	assert.NotEmpty(t, waiting.cookies, "asking by HEAD gives a place too")
+	for _, accept := range []string{"text/html", "application/json"} {
+		head, get := waiting.send(http.MethodHead, "/", nil, with("Accept", accept)), f.visitor().get("/", with("Accept", accept))
+		assert.Empty(t, head.body)
+		assert.Equal(t, get.status, head.status)
+		for _, name := range []string{"Cache-Control", "Content-Type", "Vary", "X-Content-Type-Options"} {
+			assert.Equal(t, get.header.Get(name), head.header.Get(name), name)
+		}
+		assert.Equal(t, "20", head.header.Get("Retry-After"))
+	}
 	assert.Equal(t, http.StatusOK, in.send(http.MethodHead, "/", nil).status)
 	require.Len(t, f.site.requests(), 1)
 }

@@ -78,7 +78,7 @@ func (r *room) known(value string) *room {
 }
 
 // rooms implements guard.
-func (r *room) rooms() ([]*room, storeErrors) { return []*room{r}, storeErrors{} }
+func (r *room) rooms() ([]*room, tally) { return []*room{r}, tally{} }
 
 // settings implements guard.
 func (r *room) settings() queue.Settings { return r.queue.Settings() }

@@ -22,7 +22,8 @@ import (
 // keeps.
 type roomSetup struct {
 	cfg        RoomConfig
-	family     string // the name of the family that this is a room of; "" for others
+	named      []string // the room's name, as the header Anteroom-Room has it
+	family     string   // the name of the family that this is a room of; "" for others
 	keys       []cookie.Key
 	origin     *origin.Origin
 	exemptions *route.Rules
@@ -48,10 +49,14 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, erro
 	if err := rs.nameAfter(cfg.Name, g.o.Log); err != nil {
 		return nil, err
 	}
-	if rs.exemptions, err = route.NewRules(cfg.Rules); err != nil {
+	if rs.exemptions, err = route.NewRules(cfg.Presets, cfg.Rules, g.crawlers.Verified); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
-	if rs.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language}); err != nil {
+	identity := cfg.Identity
+	if cfg.Logo != nil {
+		identity.Logo = logoPath + cfg.Logo.Name
+	}
+	if rs.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language, Identity: identity}); err != nil {
 		return nil, fmt.Errorf("making the page: %w", err)
 	}
 	return rs, nil
@@ -60,7 +65,7 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, erro
 // nameAfter names the room, and makes the parts that its name is in: the jar of its
 // tickets, the reader of the site's own names for its visitors, and the log.
 func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
-	rs.cfg.Name, rs.log = name, log.With(zap.String("room", name))
+	rs.cfg.Name, rs.named, rs.log = name, []string{name}, log.With(zap.String("room", name))
 	codec, err := cookie.New(cookie.Config{Name: cookie.Name(cmp.Or(rs.cfg.CookieSuffix, name)), Keys: rs.keys})
 	if err != nil {
 		return fmt.Errorf("making the ticket's codec: %w", err)
@@ -90,9 +95,19 @@ func (rs *roomSetup) forValue(value string, log *zap.Logger) (*roomSetup, error)
 	return of, of.nameAfter(rs.cfg.Name+"."+value, log)
 }
 
+// pathOn returns the path of the room on a host.
+func (rs *roomSetup) pathOn(host string) string {
+	for _, to := range rs.cfg.Routes {
+		if named, ok := route.ParseHost(host); ok && to.Host == named {
+			return to.Path
+		}
+	}
+	return rs.cfg.Routes[0].Path
+}
+
 // exempts says whether one of the rules lets a request pass the room by.
 func (rs *roomSetup) exempts(q *http.Request, trust origin.Trust) bool {
-	if len(rs.cfg.Rules) == 0 {
+	if rs.exemptions.IsEmpty() {
 		return false
 	}
 	_, ok := rs.exemptions.Match(route.Request{

@@ -35,7 +35,9 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 		d := v.present(w, r, renew)
 		list = append(list, v.describe(&d))
 	}
-	w.Header()["Vary"], w.Header()["X-Content-Type-Options"] = varies, noSniff
+	shareAbout(visitors, w.Header(), r)
+	vary(w.Header())
+	w.Header()["X-Content-Type-Options"] = noSniff
 	reply.JSON(w, map[string]any{"rooms": list})
 }
 
@@ -74,8 +76,8 @@ func (g *Gate) visitorsAsked(r *http.Request, s *setup) (visitors []visitor, sta
 // present returns the visitor's ticket and place. If renew is set, they check in first,
 // or their session is renewed.
 func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d queueroom.Decision) {
-	q := v.request(hidden(r), false)
-	if !renew || v.room.queue.Suspended() {
+	q := v.request(hidden(r), v.takesNoPlace(r))
+	if !renew || speculative(r) || v.room.queue.Suspended() {
 		d.Ticket, d.Place = v.room.queue.Peek(r.Context(), v.now, q)
 		return d
 	}
@@ -95,7 +97,7 @@ func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
 	j := sessionJSON{Room: v.setup.cfg.Name, Status: "none"}
 	switch t := &d.Ticket; t.State {
 	case queue.Waiting:
-		j.Status, j.Waiting = "waiting", v.setup.waitingJSON(v.room.queue.Numbers(), d)
+		j.Status, j.Waiting = "waiting", v.setup.waitingJSON(v.room.queue, v.now, d)
 	case queue.Accepted:
 		expires := t.Expires.Time()
 		j.Status, j.ExpiresAt = "active", &expires
@@ -107,9 +109,9 @@ func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
 	return j
 }
 
-// waitingJSON is the object that the JSON of a visitor who waits has in it.
-func (rs *roomSetup) waitingJSON(n *queueroom.Numbers, d *queueroom.Decision) json.RawMessage {
-	page, values := rs.waiting(n, d, "")
+// waitingJSON is the object that the JSON of a visitor who waits has in it at now.
+func (rs *roomSetup) waitingJSON(r *queueroom.Room, now time.Time, d *queueroom.Decision) json.RawMessage {
+	page, values := rs.waiting(r, now, d, pageKey{})
 	var object struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`
 	}

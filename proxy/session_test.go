@@ -184,7 +184,7 @@ func TestSessionTellsHowTheCallerStandsAndChangesNothing(t *testing.T) {
 	backend := v.twin()
 	assert.Equal(t, "waiting", backend.session().Status, "by the visitor's cookies, whoever brings them")
 	f.site.requests()
-	f.clock.add(8 * time.Minute)
+	f.clock.add(30 * time.Minute)
 	assert.Equal(t, "none", in.session().Status, "a look renews nothing")
 	assert.Equal(t, "none", v.session().Status, "the place was left for too long")
 	assert.Empty(t, f.site.requests())

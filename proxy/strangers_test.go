@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -29,15 +30,19 @@ func TestNothingThatAStrangerSendsComesBack(t *testing.T) {
 					with("Accept-Language", "mark"), with("X-Forwarded-Host", "mark.test"), with("X-Forwarded-Proto", "mark"),
 					func(r *http.Request) { r.URL.Opaque, r.Host = target, "mark.test" })
 				require.False(t, a.in())
-				assert.NotContains(t, a.body, "mark", "%s, asked for %s", answers, target)
+				assert.NotContains(t, leadsBack.ReplaceAllString(a.body, ""), "mark", "%s, asked for %s", answers, target)
 				assert.NotContains(t, a.header, "Location", "%s, asked for %s", answers, target)
 				for name, values := range a.header {
-					assert.NotContains(t, strings.Join(values, " "), "mark", "%s, asked for %s: %s", answers, target, name)
+					assert.NotContains(t, leadsBack.ReplaceAllString(strings.Join(values, " "), ""), "mark", "%s, asked for %s: %s", answers, target, name)
 				}
 			}
 		}
 	}
 }
+
+// leadsBack is the address of the page in what has it loaded again. It is one of this host: after
+// one slash comes neither a slash nor what browsers read as one.
+var leadsBack = regexp.MustCompile(`; url=/([^/\\"\x00-\x20][^"\x00-\x20]*)?`)
 
 // The encoding of a ticket has bits that say nothing: several strings are one ticket.
 func TestOneTicketSpelledInSeveralWaysIsOneSlot(t *testing.T) {

@@ -118,6 +118,7 @@ func TestGoodbyeAtAnotherGateCountsForNothingWhileATabIsOpen(t *testing.T) {
 			f.pass(time.Second)
 			other.status("shop")
 		}
+		l.next("place") // the tab has checked in again
 		f.soon(func() bool {
 			other.status("shop")
 			return f.status("shop").Queued == 1

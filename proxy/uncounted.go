@@ -14,6 +14,9 @@ import (
 // which may do more than read is taken for a visitor's all the same.
 func subresource(r *http.Request) bool {
 	values := r.Header["Sec-Fetch-Dest"]
+	if asksForIcon(r) {
+		return true
+	}
 	if len(values) == 0 {
 		return false
 	}
@@ -62,6 +65,24 @@ func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, trust origin.Tru
 	return true
 }
 
+// The answers to a page whose browser does not send the cookie back: it cannot wait, or it
+// is to be loaded again, because nobody has to wait any more.
+var (
+	cannotWait = []byte(`{"cfWaitingRoom":{"inWaitingRoom":false,"cookieMissing":true}}` + "\n")
+	loadAgain  = []byte(`{"cfWaitingRoom":{"inWaitingRoom":false}}` + "\n")
+)
+
+// answerWithoutCookie answers a check-in of such a page, which takes no place.
+func (g *Gate) answerWithoutCookie(w http.ResponseWriter, r *http.Request, v visitor) {
+	body := loadAgain
+	v.setup.answers(w.Header(), r)
+	if v.wouldWait() {
+		retryLater(w.Header(), v.room.settings())
+		body = cannotWait
+	}
+	g.writeProblem(w, r, http.StatusOK, body, jsonType)
+}
+
 type uncountedKey struct{}
 
 // uncounted answers a request that takes neither a place nor a slot. The origin gets it
@@ -69,14 +90,24 @@ type uncountedKey struct{}
 func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup, withhold bool) {
 	from := g.networks.of(trust.ClientAddr(r))
 	if withhold || !from.enter(g.o.Clock()) {
-		by.Count(metrics.Withheld)
-		retryLater(w.Header(), by.settings())
-		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
+		g.withhold(w, r, by, rs)
 		return
 	}
 	defer from.leave()
 	by.Count(metrics.Exempt)
 	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), rs.origin)
+}
+
+// withhold answers a request that takes neither a place nor a slot, and that the origin does not get now.
+func (g *Gate) withhold(w http.ResponseWriter, r *http.Request, by guard, rs *roomSetup) {
+	by.Count(metrics.Withheld)
+	rs.answers(w.Header(), r)
+	if asksForIcon(r) {
+		rs.icon(w, r)
+		return
+	}
+	retryLater(w.Header(), by.settings())
+	g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
 }
 
 // refuseLasting replaces an answer that goes on, if it is to an uncounted request. Only

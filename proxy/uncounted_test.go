@@ -236,3 +236,41 @@ func TestPreflightsOfARoomThatNobodyMayEnterAreTheGatesToAnswer(t *testing.T) {
 		})
 	}
 }
+
+func TestPageThatGetsItsCookieNotBackTakesNoPlace(t *testing.T) {
+	f := start(t)
+	in := f.full()
+	asPage := func(r *http.Request) {
+		r.Header.Set("Accept", "application/json")
+		r.Header.Set("Anteroom-Visibility", "visible")
+		r.Header.Set("Anteroom-Returning", "1")
+	}
+	v := f.visitor()
+	require.False(t, v.get("/").in())
+	f.pass(time.Second)
+	before := f.status("shop").Queued
+	for range 3 {
+		a := f.visitor().get("/", asPage)
+		assert.Equal(t, http.StatusOK, a.status)
+		assert.Equal(t, map[string]any{"inWaitingRoom": false, "cookieMissing": true}, a.room)
+		assert.Equal(t, "20", a.header.Get("Retry-After"))
+		assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
+		assert.Empty(t, a.setCookies())
+	}
+	assert.Equal(t, true, v.get("/", asPage).told("inWaitingRoom"), "who has the cookie waits")
+	broken := with("Cookie", "anteroom_shop=broken")
+	assert.Equal(t, true, f.visitor().get("/", asPage, broken).told("inWaitingRoom"), "this one keeps cookies: it is somebody new")
+	f.pass(time.Second)
+	assert.LessOrEqual(t, f.status("shop").Queued, before+1)
+
+	t.Log("once nobody waits, the page is to be loaded again; asking takes no slot")
+	require.NotEmpty(t, in)
+	f.patch(`{"total_active_users": 5}`)
+	f.pass(2 * interval)
+	f.pass(2 * interval)
+	a := f.visitor().get("/", asPage)
+	assert.Equal(t, map[string]any{"inWaitingRoom": false}, a.room)
+	assert.Empty(t, f.site.requests())
+	f.pass(time.Second)
+	assert.Equal(t, 1, f.status("shop").Active)
+}

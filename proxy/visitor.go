@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"net/netip"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,21 +26,36 @@ type visitor struct {
 
 	subject  queue.ID // who they are to the site; the zero ID if it does not say
 	priority int16    // that the site has signed for them
+
+	network netip.Prefix // where they come from, if their room limits how many of a network may wait
 }
 
 // request returns what the visitor asks of the queue.
 func (v *visitor) request(hidden, noWait bool) queueroom.Request {
-	return queueroom.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority}
+	return queueroom.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority, Network: v.network}
 }
 
 // visit has the queue decide about the visitor's request.
 func (v *visitor) visit(q *http.Request) queueroom.Decision {
-	return v.room.queue.Visit(q.Context(), v.now, v.request(hidden(q), unsafe(q) || subresource(q)))
+	asked := v.request(hidden(q), unsafe(q) && !sentByAPage(q) || v.takesNoPlace(q))
+	asked.Provisional = probes(q)
+	return v.room.queue.Visit(q.Context(), v.now, asked)
 }
 
 // wouldWait says whether somebody new would have to wait in the visitor's room.
 func (v *visitor) wouldWait() bool {
 	return v.room.queue.Numbers().Queueing() || v.setup.admitsNobody(v.room.settings())
+}
+
+// cookieMissing says whether a page checks in whose browser does not send the room's cookie
+// back. The page, which says that it is returning, came with one: each check-in would be from
+// somebody new.
+func (v *visitor) cookieMissing(r *http.Request) bool {
+	if v.ticket.State != queue.None || v.subject != (queue.ID{}) || r.Header["Anteroom-Returning"] == nil || unsafe(r) {
+		return false
+	}
+	_, err := r.Cookie(v.setup.jar.Name(v.https))
+	return err != nil
 }
 
 // visitor returns the visitor who sent a request, by their ticket and by what the site
@@ -60,6 +76,9 @@ func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origi
 	if claim.Subject != "" {
 		v.subject, v.priority = queueroom.SubjectID(rs.cfg.Name, claim.Subject), claim.Priority
 	}
+	if ticket.State != queue.Accepted && r.queue.LimitsNetworks() {
+		v.network = networkOf(trust.ClientAddr(q))
+	}
 	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != rs.jar.Name(v.https))
 	return v
 }
@@ -72,8 +91,7 @@ func (s *setup) stripSubjects(r *http.Request) {
 	}
 }
 
-// unsafe says whether the request is one that cannot be answered with a page and
-// asked again later.
+// unsafe says whether the request is one that must not be asked again by itself later.
 func unsafe(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
 // hidden says whether the visitor's page has said that it is in a background tab.

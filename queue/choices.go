@@ -3,6 +3,7 @@ package queue
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Pacing is how a minute's allowance is released while people wait.
@@ -10,13 +11,18 @@ type Pacing uint8
 
 // The ways of pacing; the zero value is PacingAuto.
 const (
-	PacingAuto   Pacing = iota // PacingRandom for Random, else PacingMinute
+	PacingAuto   Pacing = iota // PacingRandom for Random, PacingEarly where order is kept, else PacingMinute
 	PacingMinute               // all at the start of the calendar minute
 	PacingEven                 // evenly through the minute
 	PacingRandom               // each slot at a random moment of the minute
+	PacingEarly                // evenly in the first seconds of the minute: see EarlyTime
 )
 
-var pacingNames = []string{"auto", "minute", "even", "random"}
+var pacingNames = []string{"auto", "minute", "even", "random", "early"}
+
+// EarlyTime is how long PacingEarly takes to release a minute's allowance. Visitors are told whole seconds, so those who come for one
+// moment come within a second, in any order: an allowance that is released at once would be taken in no order.
+const EarlyTime = 12 * time.Second
 
 // Choices returns the names of all ways of pacing.
 func (Pacing) Choices() []string { return pacingNames }

@@ -30,8 +30,10 @@
 //     method named line keeps an exact line: each visitor has a number.
 //   - place: what puts a visitor ahead of others in the line: the time of
 //     arrival, or the number in an exact line.
-//   - bucket: an interval of arrival times, a minute as a rule. Visitors of one
-//     bucket are equal to each other in fifo.
+//   - bucket: an interval of arrival times. Visitors of one bucket are equal to each
+//     other in fifo. The store cuts buckets as finely as the order needs, unless
+//     their length is set.
+//   - boundary: a moment at which a bucket begins that the store has cut.
 //   - check-in: a queued visitor's request that counts. The ticket says when
 //     the next one is due: a refresh interval after the last.
 //   - present: said of a queued visitor whose next check-in is not overdue. Only
@@ -53,8 +55,7 @@
 // people present in line before them. The methods differ only in how they
 // count ahead:
 //
-//   - fifo: the people present in earlier buckets, a bucket being the
-//     visitor's arrival time rounded down (to the minute, as a rule);
+//   - fifo: the people present in earlier buckets;
 //   - random: nobody, for a visitor who has come back; each check-in is a draw;
 //   - line: everybody in front of them in an exact line, which the store keeps, except
 //     those whose ticket has not come back yet: they may not exist;
@@ -71,6 +72,28 @@
 // one is: nextOpen in memstore, next_open in rule.lua. Package storetest and a differential
 // test hold the stores to each other.
 //
+// # Fine buckets
+//
+// In a burst, a bucket of a minute would make the order within it a raffle, and a bucket
+// for each visitor would make the store's work grow with the crowd. So the store cuts
+// buckets: one holds at most a [CutShare]-th of the people ahead of it, or as many as are
+// admitted in [CutTime]. Near the head buckets are fine. Far behind they are coarse, and
+// are cut on their way forward. Their number grows with the logarithm of the crowd.
+//
+// The boundaries come to the nodes with each [View]. A check-in counts its visitor in the
+// bucket that their arrival falls into, which the ticket has to the millisecond. A visitor
+// who has not checked in since a bucket was cut counts at its beginning, and so as ahead
+// of all its parts: nobody overtakes by a cut. A visitor who comes back after their
+// boundaries were dropped counts from the multiple of [Settings.LongestBucket] before
+// their arrival.
+//
+// Slots would stay open if people came at any moment of an interval. So where order is
+// kept, a node forecasts when a slot opens for a visitor. If that is sooner than the
+// interval that was drawn, it tells them a shorter one (forecast.go and aim.go of package
+// room). Visitors are told whole seconds, so those who come for one moment come within a
+// second in any order. That is why the allowance of a minute is not released in one
+// moment: see [PacingEarly].
+//
 // # Adding a setting
 //
 // A field of [Settings] is all that the file, the flags, the variables, the admin API, the
@@ -83,7 +106,8 @@
 //
 // The visitor's own place travels in their [Ticket]. A node remembers for one refresh
 // interval which visitors have checked in, so that a request that is early, or brings an
-// old ticket, gains nothing. It also remembers which sessions it has seen. A [Store]
+// old ticket, gains nothing. The ticket says in which cell its visitor is counted, so that
+// another node can take them out of it. A node also remembers which sessions it has seen. A [Store]
 // counts the people present by [Cell] (their bucket, and the window in which their next
 // check-in is due), holds the active sessions by id, and grants slots in one atomic step.
 // A visitor who misses a check-in leaves the counts when the window passes, and keeps the

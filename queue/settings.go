@@ -24,14 +24,19 @@ type Settings struct {
 	Suspended             bool          `yaml:"suspended" default:"false" usage:"switch the room off"`
 	RefreshInterval       time.Duration `yaml:"refresh_interval" default:"20s" min:"1s" max:"24h" usage:"time between two check-ins of who waits"`
 	RefreshJitter         float64       `yaml:"refresh_jitter" default:"0.15" min:"0" max:"0.5" usage:"fraction by which a check-in is moved at random"`
-	Bucket                time.Duration `yaml:"bucket" default:"1m" min:"1s" max:"24h" live:"no" usage:"what arrival times are rounded down to"`
+	Bucket                time.Duration `yaml:"bucket" default:"0s" min:"0s" max:"24h" live:"no" usage:"arrival times are rounded down to this (0s: as finely as the order needs)"`
 	Pacing                Pacing        `yaml:"pacing" default:"auto" usage:"when a minute's allowance is released"`
-	QueueTicketTTL        time.Duration `yaml:"queue_ticket_ttl" default:"5m" min:"1s" max:"24h" usage:"time a place can be left and come back to"`
+	QueueTicketTTL        time.Duration `yaml:"queue_ticket_ttl" default:"30m" min:"1s" max:"24h" usage:"time a place can be left and come back to"`
+	ConfirmWithin         time.Duration `yaml:"confirm_within" default:"1m" min:"0s" max:"24h" usage:"time in which the ticket of a newcomer who was let in at once has to come back (0s: a whole session)"`
+	ClaimWithin           time.Duration `yaml:"claim_within" default:"0s" min:"0s" max:"24h" usage:"time for which the slot of a visitor whose page is hidden is kept until they look (0s: the session starts at once)"`
+	MaxWaitingPerNetwork  int           `yaml:"max_waiting_per_network" default:"0" min:"0" usage:"places of one network that count in line (0: all)"`
 	LineDropout           time.Duration `yaml:"line_dropout" min:"1s" max:"24h" usage:"time without a check-in after which a place in an exact line is lost (default: three intervals, at least 60s)"`
 	Occupancy             Occupancy     `yaml:"occupancy" default:"session" live:"no" usage:"what keeps a visitor in the room"`
 	// LineGrace has a least value because nodes that share a store need time to report that an occupant is back.
 	LineGrace    time.Duration `yaml:"line_grace" default:"15s" min:"3s" max:"24h" usage:"time that a seat is kept for whose connection has closed, with occupancy connection"`
 	OnStoreError ErrorPolicy   `yaml:"on_store_error" default:"hold" live:"no" usage:"what becomes of new visitors without the store"`
+
+	Message string `yaml:"message" max:"500" usage:"what everyone who waits is told, as plain text"`
 
 	// Fleeting has the store forget the room, with what operators have changed, some time after the last node has stopped using it. The
 	// store keeps it under the name fleeting.
@@ -51,12 +56,12 @@ var settings, byName = func() ([]setting.Field, map[string]*setting.Field) {
 // Setting returns the field of Settings that has the name; nil if there is none.
 func Setting(name string) *setting.Field { return byName[name] }
 
-// WithDefaults returns s with its zero durations set to their defaults. In other fields a zero means something: their defaults are for
-// files that leave the setting out. So a duration whose default is not 0 has a min above 0.
+// WithDefaults returns s with its zero durations set to their defaults, as far as they may not be 0. In other fields a zero means
+// something: their defaults are for files that leave the setting out.
 func (s Settings) WithDefaults() Settings {
 	v := reflect.ValueOf(&s).Elem()
 	for i := range settings {
-		if f := &settings[i]; f.Type == reflect.TypeFor[time.Duration]() && f.Of(v).IsZero() {
+		if f := &settings[i]; f.Type == reflect.TypeFor[time.Duration]() && f.Of(v).IsZero() && f.Min != "0s" {
 			f.SetDefault(v)
 			if f.Name == "queue_ticket_ttl" {
 				s.QueueTicketTTL = max(s.QueueTicketTTL, 2*s.RefreshInterval)
@@ -104,6 +109,7 @@ func (s Settings) Misfits() []SettingFault {
 			faults = append(faults, SettingFault{name, setting.FormatDuration(value), fmt.Sprintf(format, args...)})
 		}
 	}
+	require(s.Bucket == 0 || s.Bucket >= leastBucket, "bucket", s.Bucket, "is too short: at least %s", setting.FormatDuration(leastBucket))
 	require(s.QueueTicketTTL >= 2*s.RefreshInterval, "queue_ticket_ttl", s.QueueTicketTTL,
 		"is too short: at least two refresh intervals, %s", setting.FormatDuration(2*s.RefreshInterval))
 	require(!s.Method.HasExactLine() || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
@@ -160,9 +166,12 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 // longest is the longest that any duration may be: no cookie is kept for more than a day.
 const longest = 24 * time.Hour
 
+// LeastSlack is the least CheckInSlack.
+const LeastSlack = time.Second / 2
+
 // CheckInSlack is how late a check-in may be while its visitor still counts as present. It
 // makes up for the network and for the rounding of windows.
-func (s *Settings) CheckInSlack() time.Duration { return max(s.RefreshInterval/8, time.Second/2) }
+func (s *Settings) CheckInSlack() time.Duration { return max(s.RefreshInterval/8, LeastSlack) }
 
 // PlaceEnds is until when a visitor can come back to the place of a waiting ticket. That is
 // never before the check-in that the ticket asks for. In an exact line the store knows when
@@ -172,6 +181,15 @@ func (s *Settings) PlaceEnds(t *Ticket) Instant {
 		return endOfInstants
 	}
 	return t.LastCheckIn.Add(max(s.QueueTicketTTL, WholeSeconds(t.RefreshInterval)+s.CheckInSlack()))
+}
+
+// PlaceKept is for how long after a check-in a visitor can come back to their place, whatever
+// becomes of the line.
+func (s *Settings) PlaceKept() time.Duration {
+	if s.Method.HasExactLine() {
+		return s.LineDropout
+	}
+	return s.QueueTicketTTL
 }
 
 // PlaceLasts is for how long after a check-in a visitor can come back to a place at most,
@@ -206,6 +224,24 @@ func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 	return max(s.LineGrace-slack, s.LineGrace/3)
 }
 
+// Lease is how long a session lasts that is given for a lease, until a request that brings its ticket makes it a whole one. Where
+// connections keep visitors in, LineGrace does for it.
+func (s *Settings) Lease(lease, slack time.Duration) time.Duration {
+	if lease == 0 || s.Occupancy == ByConnection {
+		return s.SessionLasts(slack)
+	}
+	return min(lease, s.SessionLasts(slack))
+}
+
+// SlotKept is for how long a slot is kept for a visitor whose page is hidden; 0 if their session begins at once, as it does where
+// connections keep visitors in.
+func (s *Settings) SlotKept() time.Duration {
+	if s.Occupancy == ByConnection {
+		return 0
+	}
+	return s.ClaimWithin
+}
+
 // FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its admission.
 func (s *Settings) FixedSessions() bool { return s.DisableSessionRenewal && s.Occupancy == BySession }
 
@@ -225,12 +261,6 @@ func (s *Settings) SessionEnd(g Grant) Instant {
 // Renews reports whether each request of an active visitor renews their session.
 func (s *Settings) Renews() bool { return !s.DisableSessionRenewal && s.Occupancy == BySession }
 
-// BucketOf is the bucket of a visitor who arrived then. It is always in whole seconds, so
-// that nodes can pack it. No two buckets become one by that: each is a second at least.
-func (s *Settings) BucketOf(arrived Instant) Instant {
-	return arrived.Floor(s.Bucket).Floor(time.Second)
-}
-
 // AdmitsEveryone reports whether everyone is let in, without waiting for anything.
 func (s *Settings) AdmitsEveryone() bool { return s.Method.EveryoneEnters() && !s.QueueAll }
 
@@ -247,6 +277,8 @@ func (s Settings) PacingInForce() Pacing {
 		return s.Pacing
 	case s.Method.Draws():
 		return PacingRandom
+	case s.Method.KeepsOrder():
+		return PacingEarly
 	default:
 		return PacingMinute
 	}

@@ -119,10 +119,18 @@ type Claim struct {
 	// away.
 	Renew bool
 
+	// Lease has a session that is granted last only so long, or as long as any if that is
+	// less. A report of the session makes it a whole one, and so does a later claim of the
+	// id without a Lease. 0 is for a whole session.
+	Lease time.Duration
+
 	// These are from the ticket of a waiting claimant. An admission after ArrivedAt has
-	// used their place.
+	// used their place. AcceptedAt is that of a claimant who has gone back to their place
+	// from a session that was given for a Lease; 0 for others. That admission, and any
+	// before it, has not used the place.
 	ArrivedAt   Instant
 	LastCheckIn Instant
+	AcceptedAt  Instant
 
 	// Of a room with an exact line. Each claim is a check-in there: the store finds the
 	// claimant in line by their id, or the claimant joins.
@@ -135,6 +143,14 @@ type Claim struct {
 
 // LineReturn is how long a place in an exact line is kept after a goodbye.
 const LineReturn = 3 * time.Second
+
+// PlaceUsedBy reports whether an admission at that moment has used the claimant's place.
+func (c Claim) PlaceUsedBy(admitted Instant) bool {
+	return admitted >= c.ArrivedAt && admitted > c.AcceptedAt
+}
+
+// GoesBack reports whether the claimant goes back to their place with this claim.
+func (c Claim) GoesBack() bool { return c.AcceptedAt != 0 && c.LastCheckIn <= c.AcceptedAt }
 
 // Newcomer reports whether the claimant has everyone present ahead.
 func (c Claim) Newcomer() bool { return c.Cell == Cell{} }
@@ -157,7 +173,7 @@ type Grant struct {
 	Verdict    Verdict
 	AcceptedAt Instant
 	Expires    Instant
-	Place      Place // of a claimant who is Refused and waits in an exact line
+	Place      Place // of a claimant who is Refused and waits in an exact line; for a Lease also the number that a Granted one had there
 }
 
 // Status is the state of a room by its store.
@@ -195,6 +211,14 @@ type View struct {
 	Status
 	Buckets []BucketCount // those with people present, oldest first
 
+	// Boundaries are where the buckets of a room begin whose store cuts them. A node counts a visitor in the bucket that their
+	// arrival falls into by the latest it has heard of, and takes them out of the one that it has counted them in.
+	Boundaries Boundaries
+
+	// Ends are how many sessions end within each of EndSteps from Now, if they are not renewed, in a room that keeps order and
+	// in which people wait.
+	Ends [len(EndSteps)]int
+
 	// Rate is the number of admissions per minute over the last whole minutes in which
 	// people waited throughout. It is valid if RateKnown.
 	Rate      float64
@@ -212,6 +236,12 @@ type View struct {
 	Turns       []ID   // those whose turn it is: the first Open of those in line with a confirmed place, at most MaxTurns
 
 	Configuration Configuration // that is in force; its Settings are valid only if Version is not Report.Version
+}
+
+// EndSteps are the times for which a View counts the sessions that end.
+var EndSteps = [...]time.Duration{
+	1 * time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 6 * time.Second,
+	8 * time.Second, 12 * time.Second, 16 * time.Second, 24 * time.Second, 32 * time.Second,
 }
 
 // MaxLeft is how many goodbyes a View lists at most.

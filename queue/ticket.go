@@ -38,9 +38,19 @@ type Ticket struct {
 	ArrivedAt       Instant
 	RefreshInterval time.Duration
 
+	// Counted is where the visitor of a waiting ticket is counted, so that any node can take
+	// them out of there; the zero Cell where that is not known.
+	Counted Cell
+
 	// Of a waiting ticket with a place in an exact line: as in Place; else 0.
 	Number   uint64
 	Priority int16
+
+	// Leased marks an accepted ticket whose session ends at Expires, unless a request that
+	// brings the ticket makes it a whole one. ArrivedAt and Number are then those of the
+	// place that its visitor may go back to; 0 for none. The waiting ticket of a visitor who
+	// has gone back keeps AcceptedAt; that of others has none.
+	Leased bool
 
 	// Of an accepted ticket: when the visitor was let in, and until when they may pass
 	// without a call to the store. Uncounted marks a visitor who entered beyond what a
@@ -49,6 +59,9 @@ type Ticket struct {
 	Expires    Instant
 	Uncounted  bool
 }
+
+// GoesBack reports whether a waiting ticket was made of a leased one just now.
+func (t Ticket) GoesBack() bool { return t.AcceptedAt != 0 && t.LastCheckIn <= t.AcceptedAt }
 
 // Due is when the next check-in of a waiting ticket counts.
 func (t Ticket) Due() Instant { return t.LastCheckIn.Add(t.RefreshInterval) }
@@ -59,16 +72,20 @@ const (
 	ticketVersion  = 1
 	flagUncounted  = 0x80
 	flagNumber     = 0x40
+	flagCounted    = 0x20
+	flagLeased     = 0x10 // or, on a waiting ticket, that it has gone back
 	headLength     = 2 + 16
 	waitingLength  = 6 + 6 + 4
 	placeLength    = 6 + 2
+	countedLength  = 6 + 6
 	acceptedLength = 6 + 6 + 6
+	leasedLength   = 6
 	endOfInstants  = 1 << 48
 )
 
 var errTicket = errors.New("not a ticket of this version")
 
-// AppendBinary appends the ticket's binary form, 34 to 42 bytes. It fails for a
+// AppendBinary appends the ticket's binary form, 34 to 62 bytes. It fails for a
 // ticket without a state, for times before 1970 or after the year 10889, for an
 // interval that is not in whole milliseconds below 49 days, and for a number of
 // 2⁴⁸ or more.
@@ -80,38 +97,70 @@ func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 	if t.Number != 0 {
 		flags |= flagNumber
 	}
+	if t.Leased || t.State == Waiting && t.AcceptedAt != 0 {
+		flags |= flagLeased
+	}
+	if t.Counted != (Cell{}) {
+		flags |= flagCounted
+	}
 	b = append(b, ticketVersion, flags)
 	b = append(b, t.ID[:]...)
+	var err error
 	switch t.State {
 	case Waiting:
-		return t.appendWaiting(b)
+		b, err = t.appendWaiting(b)
 	case Accepted:
-		if t.Number != 0 {
-			return nil, errTicket
-		}
-		return appendInstants(b, t.LastCheckIn, t.AcceptedAt, t.Expires)
+		b, err = t.appendAccepted(b)
 	default:
-		return nil, errTicket
+		err = errTicket
 	}
+	if err != nil {
+		return nil, err
+	}
+	return t.appendMore(b, flags)
 }
 
 func (t Ticket) appendWaiting(b []byte) ([]byte, error) {
 	millis := uint32(t.RefreshInterval.Milliseconds())
-	if t.Uncounted || time.Duration(millis)*time.Millisecond != t.RefreshInterval {
+	if t.Uncounted || t.Leased || time.Duration(millis)*time.Millisecond != t.RefreshInterval {
 		return nil, errTicket
 	}
 	b, err := appendInstants(b, t.LastCheckIn, t.ArrivedAt)
-	if err != nil {
-		return nil, err
+	return binary.BigEndian.AppendUint32(b, millis), err
+}
+
+func (t Ticket) appendAccepted(b []byte) ([]byte, error) {
+	if !t.Leased && t.Number != 0 || t.Counted != (Cell{}) {
+		return nil, errTicket
 	}
-	b = binary.BigEndian.AppendUint32(b, millis)
-	if t.Number == 0 {
-		return b, nil
+	return appendInstants(b, t.LastCheckIn, t.AcceptedAt, t.Expires)
+}
+
+// appendMore appends what only some tickets have.
+func (t Ticket) appendMore(b []byte, flags byte) (_ []byte, err error) {
+	if flags&flagNumber != 0 {
+		if b, err = appendInstants(b, Instant(t.Number)); err != nil {
+			return nil, err
+		}
+		b = binary.BigEndian.AppendUint16(b, uint16(t.Priority))
 	}
-	if b, err = appendInstants(b, Instant(t.Number)); err != nil {
-		return nil, err
+	if flags&flagCounted != 0 {
+		if b, err = appendInstants(b, t.Counted.Bucket, t.Counted.Until); err != nil {
+			return nil, err
+		}
 	}
-	return binary.BigEndian.AppendUint16(b, uint16(t.Priority)), nil
+	if flags&flagLeased != 0 {
+		return appendInstants(b, *t.leased())
+	}
+	return b, nil
+}
+
+// leased is what only a leased ticket has, or one that has gone back.
+func (t *Ticket) leased() *Instant {
+	if t.State == Waiting {
+		return &t.AcceptedAt
+	}
+	return &t.ArrivedAt
 }
 
 // UnmarshalBinary reads what AppendBinary wrote, and fails for anything else.
@@ -120,7 +169,7 @@ func (t *Ticket) UnmarshalBinary(b []byte) error {
 		return errTicket
 	}
 	flags, fields := b[1], b[headLength:]
-	read, ok := Ticket{State: State(flags &^ (flagUncounted | flagNumber)), ID: ID(b[2:headLength])}, false
+	read, ok := Ticket{State: State(flags &^ (flagUncounted | flagNumber | flagCounted | flagLeased)), ID: ID(b[2:headLength])}, false
 	switch read.State {
 	case Waiting:
 		ok = read.readWaiting(flags, fields)
@@ -135,28 +184,50 @@ func (t *Ticket) UnmarshalBinary(b []byte) error {
 }
 
 func (t *Ticket) readWaiting(flags byte, b []byte) bool {
-	numbered, length := flags&flagNumber != 0, waitingLength
-	if numbered {
-		length += placeLength
-	}
-	if flags&flagUncounted != 0 || len(b) != length {
+	if flags&flagUncounted != 0 || len(b) < waitingLength {
 		return false
 	}
 	t.LastCheckIn, t.ArrivedAt = instantAt(b), instantAt(b[6:])
 	t.RefreshInterval = time.Duration(binary.BigEndian.Uint32(b[12:])) * time.Millisecond
-	if numbered {
-		t.Number, t.Priority = uint64(instantAt(b[16:])), int16(binary.BigEndian.Uint16(b[22:]))
-	}
-	return numbered == (t.Number != 0)
+	return t.readMore(flags, b[waitingLength:]) && (flags&flagLeased != 0) == (t.AcceptedAt != 0)
 }
 
 func (t *Ticket) readAccepted(flags byte, b []byte) bool {
-	if flags&flagNumber != 0 || len(b) != acceptedLength {
+	t.Uncounted, t.Leased = flags&flagUncounted != 0, flags&flagLeased != 0
+	if len(b) < acceptedLength || flags&flagNumber != 0 && !t.Leased || flags&flagCounted != 0 {
 		return false
 	}
 	t.LastCheckIn, t.AcceptedAt, t.Expires = instantAt(b), instantAt(b[6:]), instantAt(b[12:])
-	t.Uncounted = flags&flagUncounted != 0
-	return true
+	return t.readMore(flags, b[acceptedLength:])
+}
+
+// readMore reads what appendMore wrote.
+func (t *Ticket) readMore(flags byte, b []byte) bool {
+	numbered, counted, leased, length := flags&flagNumber != 0, flags&flagCounted != 0, flags&flagLeased != 0, 0
+	if numbered {
+		length += placeLength
+	}
+	if counted {
+		length += countedLength
+	}
+	if leased {
+		length += leasedLength
+	}
+	if len(b) != length {
+		return false
+	}
+	if numbered {
+		t.Number, t.Priority = uint64(instantAt(b)), int16(binary.BigEndian.Uint16(b[6:]))
+	}
+	if leased {
+		length -= leasedLength
+		*t.leased() = instantAt(b[length:])
+	}
+	if counted {
+		cell := b[length-countedLength:]
+		t.Counted = Cell{Bucket: instantAt(cell), Until: instantAt(cell[6:])}
+	}
+	return numbered == (t.Number != 0) && counted == (t.Counted != Cell{})
 }
 
 // appendInstants fails for an instant that does not fit.

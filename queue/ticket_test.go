@@ -25,6 +25,11 @@ var acceptedTicket = queue.Ticket{
 	State: queue.Accepted, ID: queue.ID{1, 2, 3, 15: 9}, LastCheckIn: start + 20_001, AcceptedAt: start + 20_000, Expires: start + 320_001,
 }
 
+var leasedTicket = queue.Ticket{
+	State: queue.Accepted, ID: queue.ID{1, 2, 3, 15: 9}, LastCheckIn: start + 20_001, AcceptedAt: start + 20_000, Expires: start + 80_000,
+	Leased: true, ArrivedAt: start + 1, Number: 412,
+}
+
 func TestTicketSurvivesItsBinaryForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		instant := rapid.Map(rapid.Int64Range(0, 1<<48-1), func(i int64) queue.Instant { return queue.Instant(i) })
@@ -33,9 +38,13 @@ func TestTicketSurvivesItsBinaryForm(t *testing.T) {
 		if rapid.Bool().Draw(t, "accepted") {
 			want.State, want.AcceptedAt, want.Expires = queue.Accepted, instant.Draw(t, "at"), instant.Draw(t, "expires")
 			want.Uncounted = rapid.Bool().Draw(t, "uncounted")
+			want.Leased = rapid.Bool().Draw(t, "leased")
 		} else {
-			want.ArrivedAt = instant.Draw(t, "arrived")
+			want.AcceptedAt = instant.Draw(t, "gone back")
 			want.RefreshInterval = time.Duration(rapid.Uint32().Draw(t, "interval")) * time.Millisecond
+		}
+		if want.State == queue.Waiting || want.Leased {
+			want.ArrivedAt = instant.Draw(t, "arrived")
 			if want.Number = rapid.Uint64Range(0, 1<<48-1).Draw(t, "number"); want.Number != 0 {
 				want.Priority = rapid.Int16().Draw(t, "priority")
 			}
@@ -53,7 +62,7 @@ func TestTicketIsSmall(t *testing.T) {
 	for _, c := range []struct {
 		ticket queue.Ticket
 		bytes  int
-	}{{waitingTicket, 34}, {lineTicket, 42}, {acceptedTicket, 36}} {
+	}{{waitingTicket, 34}, {lineTicket, 42}, {acceptedTicket, 36}, {leasedTicket, 50}} {
 		b, err := c.ticket.AppendBinary(nil)
 		require.NoError(t, err)
 		assert.Len(t, b, c.bytes)
@@ -77,6 +86,7 @@ func TestTicketThatCannotBeWrittenIsAnError(t *testing.T) {
 		"a waiting one not counted":   with(waitingTicket, func(t *queue.Ticket) { t.Uncounted = true }),
 		"a number too high":           with(lineTicket, func(t *queue.Ticket) { t.Number = 1 << 48 }),
 		"a number of one let in":      with(acceptedTicket, func(t *queue.Ticket) { t.Number = 1 }),
+		"a waiting one leased":        with(waitingTicket, func(t *queue.Ticket) { t.Leased = true }),
 		"an interval with fine grain": with(waitingTicket, func(t *queue.Ticket) { t.RefreshInterval = time.Second + time.Microsecond }),
 	} {
 		_, err := ticket.AppendBinary(nil)
@@ -102,7 +112,9 @@ func TestTicketOfAnotherFormIsAnError(t *testing.T) {
 		"another version":      changed(waiting, 0, 2),
 		"no state":             changed(waiting, 1, 0),
 		"an unknown state":     changed(waiting, 1, 3),
-		"an unknown flag":      changed(accepted, 1, 0x22),
+		"an unknown flag":      changed(accepted, 1, 0x0a),
+		"leased, no place":     changed(accepted, 1, 0x12),
+		"gone back from none":  append(changed(waiting, 1, 0x11), make([]byte, 6)...),
 		"let in, with a place": changed(accepted, 1, 0x42),
 		"no number, flagged":   changed(waiting, 1, 0x41),
 		"a number, unflagged":  changed(placed, 1, 1),

@@ -35,7 +35,22 @@ func TestJSONIsForThoseWhoAskForIt(t *testing.T) {
 		{"no header", "", false},
 		{"everything", "*/*", false},
 		{"any application", "application/*", false},
-		{"other JSON", "application/problem+json, application/ld+json", false},
+		{"other JSON", "application/problem+json, application/ld+json", true},
+		{"JSON of an API", "application/vnd.shop.v1+json", true},
+		{"JSON of an API, and everything less", "application/vnd.api+json, */*;q=0.8", true},
+		{"JSON of an API in any letter case", "Application/Vnd.API+JSON;version=2", true},
+		{"other JSON and HTML before", "text/html, application/ld+json", false},
+		{"other JSON refused", "application/ld+json;q=0", false},
+		{"a type of an API", "application/vnd.shop.v1", true},
+		{"a type of an API, and HTML", "application/vnd.shop.v1, text/html;q=0.1", false},
+		{"a type of an API, and everything", "application/vnd.ms-excel, image/gif, */*", false},
+		{"a type of an API refused", "application/vnd.shop.v1;q=0", false},
+		{"XML", "application/xml", true},
+		{"events", "text/event-stream", true},
+		{"plain text", "text/plain", false},
+		{"a picture", "image/png", false},
+		{"HTML as XML", "application/xhtml+xml, application/json", false},
+		{"half a suffix", "application/x+jso, */*", false},
 		{"JSON refused", "application/json;q=0", false},
 		{"JSON refused at length", "application/json;q=0.000, */*", false},
 		{"HTML refused", "text/html;q=0, application/json;q=0.1", true},
@@ -52,13 +67,13 @@ func TestJSONIsForThoseWhoAskForIt(t *testing.T) {
 		{"an escaped quote", `application/json;x="\";q=0", text/html;q=0.9`, true},
 		{"a quote that never ends", `text/html;q=0.1;x=", application/json`, false},
 		{"empty elements", ",, ,application/json,;", true},
-		{"a half name", "application/jso", false},
-		{"a letter that folds to s", "application/jſon", false},
+		{"a half name", "application/jso, */*", false},
+		{"a letter that folds to s", "application/jſon, */*", false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, templates.WantsJSON(c.accept))
-			assert.Equal(t, c.want, slowWantsJSON(c.accept), "the reference")
+			assert.Equal(t, c.want, templates.WantsJSON(c.accept, false))
+			assert.Equal(t, c.want, slowWantsJSON(c.accept, false), "the reference")
 		})
 	}
 }
@@ -83,26 +98,50 @@ func pieces(pattern *regexp.Regexp, s string) []string {
 }
 
 // slowWantsJSON decides as WantsJSON is documented to, without haste.
-func slowWantsJSON(accept string) bool {
+func slowWantsJSON(accept string, script bool) bool {
 	quality, order := map[string]float64{}, map[string]int{}
 	for position, element := range pieces(elements, accept) {
 		media, q, ok := slowElement(element)
 		if !ok {
 			continue
 		}
+		media = slowKind(media)
 		if _, named := quality[media]; !named {
 			order[media] = position
 		}
 		quality[media] = max(quality[media], q)
 	}
-	json := quality["application/json"]
-	if html, named := quality["text/html"]; named {
-		return json > 0 && (json > html || json == html && order["application/json"] < order["text/html"])
+	json, jsonNamed := quality["any json"]
+	html, htmlNamed := quality["any html"]
+	switch {
+	case html > 0:
+		return json > html || json == html && order["any json"] < order["any html"]
+	case script:
+		return json > 0 || !jsonNamed
+	case htmlNamed:
+		return json > 0
+	case json > 0:
+		if text, named := quality["text/*"]; named {
+			return json >= text
+		}
+		return json >= quality["*/*"]
 	}
-	if text, named := quality["text/*"]; named {
-		return json > 0 && json >= text
+	return quality["any program"] > 0 && quality["text/*"] == 0 && quality["*/*"] == 0
+}
+
+// slowKind names what a media range is for, or else is the range itself.
+func slowKind(media string) string {
+	switch {
+	case media == "*":
+		return "*/*"
+	case media == "text/html" || media == "application/xhtml+xml":
+		return "any html"
+	case regexp.MustCompile(`(?s)^application/(json|.*\+json)$`).MatchString(media):
+		return "any json"
+	case media != "application/*" && strings.HasPrefix(media, "application/") || media == "text/event-stream":
+		return "any program"
 	}
-	return json > 0 && json >= quality["*/*"]
+	return media
 }
 
 // slowElement reads one element of the list, if it names a media range and its
@@ -113,9 +152,6 @@ func slowElement(element string) (media string, q float64, ok bool) {
 		return "", 0, false
 	}
 	media, q, ok = lower(strings.Trim(parts[0], " \t")), 1, true
-	if media == "*" {
-		media = "*/*"
-	}
 	for _, parameter := range parts[1:] {
 		name, value, found := strings.Cut(parameter, "=")
 		if found && lower(strings.Trim(name, " \t")) == "q" {
@@ -150,30 +186,33 @@ func lower(s string) string {
 
 func TestAskingForJSONAllocatesNothing(t *testing.T) {
 	const accept = `text/html,application/xhtml+xml,application/json;v="1";q=0.9,*/*;q=0.8`
-	assert.Zero(t, testing.AllocsPerRun(100, func() { templates.WantsJSON(accept) }))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { templates.WantsJSON(accept, true) }))
 }
 
 func FuzzAccept(f *testing.F) {
 	for _, seed := range []string{
 		"application/json", "text/html, application/json;q=0.5", "*/*;q=.2,*", `application/json;x="\`, `a"b,c";q=0`,
 		"application/json;q=1.0001", "application/json;q=0.9999, text/html;q=0.999", "text/*, application/json;q=1",
+		"application/ld+json;q=0.5, application/xhtml+xml;q=0.6", "application/*, text/event-stream", "text/html;q=0, application/x;q=0",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, accept string) {
-		require.Equal(t, slowWantsJSON(accept), templates.WantsJSON(accept))
+		for _, script := range []bool{false, true} {
+			require.Equal(t, slowWantsJSON(accept, script), templates.WantsJSON(accept, script), "script: %t", script)
+		}
 	})
 }
 
 func BenchmarkWantsJSON(b *testing.B) {
 	for name, accept := range map[string]string{
 		"a browser": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
-		"a program": "text/html,application/xhtml+xml,application/json;q=0.9,image/avif,image/webp,*/*;q=0.8",
+		"a program": "application/json;q=0.9,text/html;q=0.8,application/xml;q=0.7,image/avif,image/webp,*/*;q=0.5",
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				templates.WantsJSON(accept)
+				templates.WantsJSON(accept, false)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -18,21 +19,36 @@ var (
 	styleSource string
 	//go:embed page/page.js
 	scriptSource string
+	//go:embed page/own.js
+	ownSource string
+	//go:embed page/notsent.html
+	notSentSource string
 	//go:embed page/error.html
 	errorSource string
 )
 
-// icon keeps browsers from asking for /favicon.ico, which the room may guard.
-const icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
-	"%3Cpath fill='%23d9852b' d='M3 16V7a5 5 0 0 1 10 0v9z'/%3E%3C/svg%3E"
+// picture is a door. The built-in pages have it as an icon in them, which keeps browsers from
+// asking for /favicon.ico.
+const picture = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><path fill='#d9852b' d='M3 16V7a5 5 0 0 1 10 0v9z'/></svg>"
 
-// builtInPages are the pages that are a part of this package. They are the same for every
-// room.
+// Icon is the icon of the built-in pages.
+func Icon() *Logo { return &Logo{Name: "icon.svg", Type: "image/svg+xml", Source: []byte(picture)} }
+
+// icon is the address that has the icon in it.
+func icon() string {
+	return "data:image/svg+xml," + strings.NewReplacer("<", "%3C", ">", "%3E", "#", "%23").Replace(picture)
+}
+
+// builtInPages are the pages that are a part of this package, by language. They are the same
+// for every room.
 type builtInPages struct {
-	codes  []string // in alphabetical order
-	pages  map[string]*Page
-	errors map[string]map[int][]byte // by language and status
-	policy string
+	codes         []string // in alphabetical order
+	pages         map[string]*Page
+	notSent       map[string]*Page
+	clients       map[string]*client
+	errors        map[string]map[problemKey][]byte // by language
+	style, script string
+	packer        *packer
 }
 
 // builtIn compiles the built-in pages at the first use.
@@ -43,16 +59,20 @@ var builtIn = sync.OnceValues(func() (*builtInPages, error) {
 	}
 	style, script := squeezeStyle(styleSource), squeezeScript(scriptSource)
 	b := &builtInPages{
-		codes:  slices.Sorted(maps.Keys(texts)),
-		pages:  make(map[string]*Page, len(texts)),
-		errors: make(map[string]map[int][]byte, len(texts)),
-		policy: policyOf(style, script),
+		codes:   slices.Sorted(maps.Keys(texts)),
+		pages:   make(map[string]*Page, len(texts)),
+		notSent: make(map[string]*Page, len(texts)),
+		clients: make(map[string]*client, len(texts)),
+		errors:  make(map[string]map[problemKey][]byte, len(texts)),
+		style:   style, script: script, packer: newPacker(),
 	}
 	for code, t := range texts {
-		values := t.values(code, style)
-		values["script"] = script
-		if b.pages[code], err = t.page(values); err != nil {
+		b.clients[code] = &client{words: t.attributes(), script: script}
+		if b.pages[code], err = t.page(pageSource, t.values(code, style)); err != nil {
 			return nil, fmt.Errorf("making the page for %s: %w", code, err)
+		}
+		if b.notSent[code], err = t.page(notSentSource, t.values(code, style)); err != nil {
+			return nil, fmt.Errorf("making the answer to a form for %s: %w", code, err)
 		}
 		if b.errors[code], err = t.errorPages(t.values(code, style)); err != nil {
 			return nil, fmt.Errorf("making the error pages for %s: %w", code, err)
@@ -63,16 +83,18 @@ var builtIn = sync.OnceValues(func() (*builtInPages, error) {
 
 // values are what all pages of a language have in common.
 func (t text) values(code, style string) map[string]string {
-	return map[string]string{"lang": code, "dir": t.Dir, "icon": icon, "style": style}
+	return map[string]string{"lang": code, "dir": t.Dir, "icon": icon(), "style": style}
 }
 
-// page compiles the page of the waiting room, in the same way as a custom page.
-func (t text) page(values map[string]string) (*Page, error) {
+// ownScript is the part of the script that only pages of the room's own have.
+func ownScript() string { return squeezeScript(ownSource) }
+
+// page compiles a page of the waiting room, in the same way as a custom page.
+func (t text) page(source string, values map[string]string) (*Page, error) {
 	for key, s := range t.Page {
 		values[key] = mustacheOf(s)
 	}
-	values["data"] = t.attributes()
-	source, err := fill(pageSource, values)
+	source, err := fill(source, values)
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +102,15 @@ func (t text) page(values map[string]string) (*Page, error) {
 }
 
 // errorPages writes the page for each problem.
-func (t text) errorPages(values map[string]string) (map[int][]byte, error) {
-	pages := make(map[int][]byte, len(problems))
+func (t text) errorPages(values map[string]string) (map[problemKey][]byte, error) {
+	pages := make(map[problemKey][]byte, len(problems))
 	for _, p := range problems {
 		words, ok := t.Problems[p.words]
 		if !ok {
 			return nil, fmt.Errorf("no words for the problem %q", p.words)
+		}
+		if p.kind == SlotKept {
+			words.Detail = t.Page["failing"]
 		}
 		values["title"], values["detail"] = mustacheOf(words.Title), mustacheOf(words.Detail)
 		values["status"] = strconv.Itoa(p.status)
@@ -93,17 +118,25 @@ func (t text) errorPages(values map[string]string) (map[int][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		pages[p.status] = []byte(page)
+		pages[p.key()] = []byte(page)
 	}
 	return pages, nil
 }
 
-// policyOf is the Content-Security-Policy with which the built-in pages work. It allows their
-// own style and script by hash, check-ins to the same site, a timer's worker and the icon.
-// It does not say who may frame the page, because rooms are embedded in other sites.
-func policyOf(style, script string) string {
-	return "default-src 'none'; script-src " + hashOf(script) + "; style-src " + hashOf(style) +
-		"; connect-src 'self'; worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"
+// policyFor is the Content-Security-Policy with which the built-in pages work. It allows their
+// own styles and script by hash, check-ins to the same site, a timer's worker, the icon and
+// the site's logo. It does not say who may frame the page, because rooms are embedded in
+// other sites.
+func (b *builtInPages) policyFor(i Identity) string {
+	styles, pictures := hashOf(b.style), "data:"
+	if i.Accent != "" {
+		styles += " " + hashOf(i.accentStyle())
+	}
+	if i.Logo != "" {
+		pictures += " 'self'"
+	}
+	return "default-src 'none'; script-src " + hashOf(b.script) + "; style-src " + styles +
+		"; connect-src 'self'; worker-src blob:; img-src " + pictures + "; base-uri 'none'; form-action 'none'"
 }
 
 func hashOf(source string) string {

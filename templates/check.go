@@ -63,11 +63,14 @@ func (c *checker) check(t tag) {
 		c.checkName(t)
 		c.openSection(t)
 	case rawVariable:
-		if t.name != "turnstile" {
-			c.fault(t.at, "%q would be put in without escaping; write {{%s}} (only turnstile is raw)", t.name, t.name)
+		if t.name != "turnstile" && t.name != "client" {
+			c.fault(t.at, "%q would be put in without escaping; write {{%s}} (only turnstile and client are raw)", t.name, t.name)
 		}
 		c.checkName(t)
 	default:
+		if t.name == "client" {
+			c.fault(t.at, "the client is HTML; write {{{client}}}")
+		}
 		c.checkName(t)
 	}
 }

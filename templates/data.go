@@ -20,6 +20,8 @@ type Data struct {
 	QueueingMethod string
 	// QueueAll says that nobody new is let in, whatever the method.
 	QueueAll bool
+	// Paused says that nobody new is let in until the site answers again.
+	Paused bool
 	// QueueIsFull says that the queue takes no new visitors.
 	QueueIsFull bool
 
@@ -41,8 +43,28 @@ type Data struct {
 	// ArrivalBucket names the bucket that the visitors arrived in; fifo only.
 	ArrivalBucket string
 
-	// Place is the visitor's place in an exact line. There it replaces the wait and
-	// the people ahead and queued above.
+	// ClaimWithinSeconds is for how long a slot is kept for visitors whose page is hidden; 0
+	// where their sessions begin at once.
+	ClaimWithinSeconds int
+	// ClaimRequired says that a slot is kept for the visitors until they look at their page.
+	ClaimRequired bool
+
+	// PlaceKeptSeconds is how long after a check-in a visitor can come back to the place; 0 is
+	// not known.
+	PlaceKeptSeconds int
+	// Rejoined says that the visitors have come back too late for the place that they had, and
+	// have a new one.
+	Rejoined bool
+	// NotSent says that the page answers a form that was sent, and that the site did not get it.
+	NotSent bool
+
+	// Message is what the operator tells everyone who waits; "" for nothing.
+	Message string
+	// Identity is what the pages show of the site.
+	Identity Identity
+
+	// Place is the visitor's place in the line, where the method keeps order. If it is not
+	// zero, it replaces the wait and the people ahead and queued above.
 	Place Place
 }
 
@@ -61,12 +83,13 @@ func (d Data) resolved() Data {
 		d.ArrivalBucket = ""
 	}
 	d = d.placed()
-	if d.QueueAll || !d.Refreshes() {
+	if d.QueueAll || d.Paused || !d.Refreshes() {
 		d.WaitTimeKnown = false
 	}
 	if !d.Refreshes() {
-		d.UsersAheadKnown = false
+		d.UsersAheadKnown, d.Rejoined, d.PlaceKeptSeconds = false, false, 0
 	}
+	d.PlaceKeptSeconds = max(d.PlaceKeptSeconds, 0)
 	if !d.UsersAheadKnown {
 		d.UsersAhead = 0
 	}
@@ -76,13 +99,13 @@ func (d Data) resolved() Data {
 }
 
 // placed returns d with the numbers of its Place, or without a Place where the
-// method has no exact line.
+// method keeps no order. An exact line knows nobody without a place.
 func (d Data) placed() Data {
-	if !d.hasExactLine() {
+	p := d.Place.resolved()
+	if !d.hasExactLine() && (!d.ordersBuckets() || p == Place{}) {
 		d.Place = Place{}
 		return d
 	}
-	p := d.Place.resolved()
 	d.Place, d.WaitTimeKnown, d.WaitTime = p, p.WaitTimeKnown, p.WaitTime
 	d.UsersAheadKnown, d.UsersAhead, d.UsersQueued = p.Position > 0, p.ahead(), p.UsersQueued
 	return d
@@ -118,6 +141,12 @@ func (d Data) position() (n int, exact bool) {
 
 // isLong reports whether the wait is too long to be written as a number.
 func (d Data) isLong() bool { return d.WaitTime > longWait }
+
+// isShort reports whether the wait is under a minute.
+func (d Data) isShort() bool { return d.WaitTimeKnown && d.WaitTime <= 1 }
+
+// admissionsPaused reports whether nobody new is let in for now.
+func (d Data) admissionsPaused() bool { return d.QueueAll || d.Paused }
 
 // isRange reports whether the wait is written as a span of minutes.
 func (d Data) isRange() bool {

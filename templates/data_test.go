@@ -18,12 +18,12 @@ var seen = time.Date(2020, time.August, 3, 23, 46, 0, 0, time.UTC)
 
 // by is a visitor without a place of their own.
 func by(updated time.Time, refreshSeconds int) templates.Visitor {
-	return templates.Visitor{LastUpdated: updated, RefreshSeconds: refreshSeconds}
+	return templates.Visitor{LastUpdated: updated, RefreshSeconds: refreshSeconds, LeftSeconds: refreshSeconds}
 }
 
 // at is one with this place.
 func at(p templates.Place) templates.Visitor {
-	return templates.Visitor{LastUpdated: seen, RefreshSeconds: 20, Place: p}
+	return templates.Visitor{LastUpdated: seen, RefreshSeconds: 20, LeftSeconds: 20, Place: p}
 }
 
 func newSet(t testing.TB, o templates.Options) *templates.Set {
@@ -158,14 +158,15 @@ func TestWaitTimesAreFormattedInEnglish(t *testing.T) {
 		want string
 	}{
 		"minutes":                {templates.Data{WaitTimeKnown: true, WaitTime: 10}, "10 minutes"},
-		"one minute":             {templates.Data{WaitTimeKnown: true, WaitTime: 1}, "1 minute"},
+		"up to one minute":       {templates.Data{WaitTimeKnown: true, WaitTime: 1}, "less than a minute"},
 		"no minutes":             {templates.Data{WaitTimeKnown: true}, "less than a minute"},
 		"a long wait":            {templates.Data{WaitTimeKnown: true, WaitTime: 600}, "600 minutes"},
 		"unknown":                {templates.Data{WaitTime: 10}, "unavailable"},
 		"held":                   {templates.Data{WaitTimeKnown: true, WaitTime: 10, QueueAll: true}, "unavailable"},
+		"paused":                 {templates.Data{WaitTimeKnown: true, WaitTime: 10, Paused: true}, "unavailable"},
 		"a range":                {state(t, "random"), "5 minutes to 15 minutes"},
 		"a range from nothing":   {templates.Data{QueueingMethod: "random", WaitTimeKnown: true, WaitTime75Percentile: 1}, "less than a minute to 1 minute"},
-		"a range of one figure":  {state(t, "random, one figure"), "1 minute"},
+		"a range of one figure":  {state(t, "random, one figure"), "less than a minute"},
 		"random with no figures": {state(t, "random, wait unknown"), "unavailable"},
 	}
 	for name, c := range cases {
@@ -197,7 +198,10 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 		"isRejectQueue", "isEventActive", "isEventPrequeueing", "timeUntilEventStart",
 		"timeUntilEventStartFormatted", "timeUntilEventEnd", "timeUntilEventEndFormatted",
 		"shuffleAtEventStart", "turnstile", "infiniteQueue", "usersAheadKnown", "usersAhead", "usersQueued",
-		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber",
+		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "claimWithinSeconds", "claimRequired", "claimUntil",
+		"refreshLeftSeconds",
+		"placeKeptSeconds", "rejoined", "message", "siteName", "helpUrl",
+		"admissionsPaused", "arrivedAt",
 	}
 	room := told(t, state(t, "fifo"))
 	assert.Len(t, room, len(names))

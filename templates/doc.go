@@ -5,7 +5,8 @@
 // A page is rendered once for each state of a room, not once for each visitor. A visitor's
 // own values are the time of the last check-in, the interval until the next one, and in an
 // exact line the numbers of the [Place]. [Rendered] has gaps for them, and
-// [Rendered.AppendTo] fills them in. In the order in which they are used:
+// [Rendered.AppendTo] fills them in, and [Rendered.AppendGzip] does so in a page that was
+// compressed once for all. In the order in which they are used:
 //
 //	Parse     checks and compiles a custom template (Mustache)
 //	NewSet    the templates of one room: a custom page, or the built-in one

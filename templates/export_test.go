@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/cbroglie/mustache"
@@ -9,7 +10,7 @@ import (
 // Direct renders the page with a visitor's own values as any template would be.
 func (p *Page) Direct(d Data, v Visitor) ([]byte, error) {
 	d, o := plain(d, v)
-	return p.execute(d, o)
+	return p.execute(d, o, nil)
 }
 
 // DirectJSON encodes the answer with a visitor's own values in it.
@@ -23,9 +24,11 @@ func plain(d Data, v Visitor) (Data, own) {
 	d = d.resolved()
 	o := ownOf(d)
 	o.lastUpdated = v.LastUpdated.UTC().Format("2006-01-02T15:04:05.000Z")
+	o.address = cmp.Or(v.Address, "/")
 	o.clock = v.LastUpdated.UTC().Format("15:04:05 UTC")
 	if d.Refreshes() {
-		o.refresh = v.RefreshSeconds
+		o.refresh, o.refreshLeft = v.RefreshSeconds, v.LeftSeconds
+		o.arrived = v.ArrivedAt.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
 	return d, o
 }

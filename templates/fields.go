@@ -47,18 +47,29 @@ type fields struct {
 	TicketNumber                 any    `json:"ticketNumber"`
 	FirstWaitingNumber           any    `json:"firstWaitingNumber"`
 	LastWaitingNumber            any    `json:"lastWaitingNumber"`
+	ClaimWithinSeconds           int    `json:"claimWithinSeconds"`
+	ClaimRequired                bool   `json:"claimRequired"`
+	ClaimUntil                   string `json:"claimUntil"`
+	RefreshLeftSeconds           any    `json:"refreshLeftSeconds"`
+	PlaceKeptSeconds             int    `json:"placeKeptSeconds"`
+	Rejoined                     bool   `json:"rejoined"`
+	Message                      string `json:"message"`
+	SiteName                     string `json:"siteName"`
+	HelpURL                      string `json:"helpUrl"`
+	AdmissionsPaused             bool   `json:"admissionsPaused"`
+	ArrivedAt                    string `json:"arrivedAt"`
 }
 
 // own are the values that belong to one visitor. They are texts, so that a mark can be in
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
-	lastUpdated, clock                           string
-	refresh                                      any
-	position, usersAhead, usersQueued            any
-	positionOrdinal                              string
-	number, first, last                          any
-	waitTime, waitTimeHours, waitTimeHourMinutes any
-	waitTimeFormatted                            string
+	lastUpdated, clock, arrived, claimUntil, address string
+	refresh, refreshLeft                             any
+	position, usersAhead, usersQueued                any
+	positionOrdinal                                  string
+	number, first, last                              any
+	waitTime, waitTimeHours, waitTimeHourMinutes     any
+	waitTimeFormatted                                string
 }
 
 // newFields returns the fields for d, which has to be resolved.
@@ -93,19 +104,40 @@ func newFields(d Data, o own) fields {
 		TicketNumber:                 o.number,
 		FirstWaitingNumber:           o.first,
 		LastWaitingNumber:            o.last,
+		ClaimWithinSeconds:           max(d.ClaimWithinSeconds, 0),
+		ClaimRequired:                d.ClaimRequired,
+		ClaimUntil:                   o.claimUntil,
+		RefreshLeftSeconds:           o.refreshLeft,
+		PlaceKeptSeconds:             d.PlaceKeptSeconds,
+		Rejoined:                     d.Rejoined,
+		Message:                      d.Message,
+		SiteName:                     d.Identity.SiteName,
+		HelpURL:                      d.Identity.HelpURL,
+		AdmissionsPaused:             d.admissionsPaused(),
+		ArrivedAt:                    o.arrived,
 	}
 }
 
-// encode writes the JSON answer for d, which has to be resolved.
-func encode(d Data, o own) ([]byte, error) {
-	for _, value := range []*any{&o.refresh, &o.waitTime, &o.position, &o.usersAhead, &o.usersQueued, &o.number, &o.first, &o.last} {
+// newRoom is the object of the JSON answer for d, which has to be resolved.
+func newRoom(d Data, o own) fields {
+	for _, value := range []*any{&o.refresh, &o.refreshLeft, &o.waitTime, &o.position, &o.usersAhead, &o.usersQueued, &o.number, &o.first, &o.last} {
 		if text, ok := (*value).(string); ok {
 			*value = json.Number(text)
 		}
 	}
-	text, err := json.Marshal(struct {
+	return newFields(d, o)
+}
+
+// encode writes the JSON answer for d, which has to be resolved.
+func encode(d Data, o own) ([]byte, error) {
+	return encodeLine(struct {
 		Room fields `json:"cfWaitingRoom"`
-	}{newFields(d, o)})
+	}{newRoom(d, o)})
+}
+
+// encodeLine writes a value as a line of JSON.
+func encodeLine(value any) ([]byte, error) {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the answer for a queued visitor: %w", err)
 	}
@@ -125,6 +157,7 @@ func variables(d Data, o own) map[string]any {
 		"waitTimeHourMinutes":            o.waitTimeHourMinutes,
 		"waitTimeIsLong":                 d.isLong(),
 		"waitTimeIsRange":                d.isRange(),
+		"waitTimeIsShort":                d.isShort(),
 		"waitTime25Percentile":           f.WaitTime25Percentile,
 		"waitTime50Percentile":           f.WaitTime50Percentile,
 		"waitTime75Percentile":           f.WaitTime75Percentile,
@@ -161,6 +194,24 @@ func variables(d Data, o own) map[string]any {
 		"ticketNumber":                   f.TicketNumber,
 		"firstWaitingNumber":             f.FirstWaitingNumber,
 		"lastWaitingNumber":              f.LastWaitingNumber,
+		"claimWithinSeconds":             f.ClaimWithinSeconds,
+		"claimRequired":                  f.ClaimRequired,
+		"claimUntil":                     f.ClaimUntil,
+		"refreshLeftSeconds":             f.RefreshLeftSeconds,
+		"placeKeptSeconds":               f.PlaceKeptSeconds,
+		"placeKeptMinutes":               f.PlaceKeptSeconds / 60,
+		"rejoined":                       f.Rejoined,
+		"notSent":                        d.NotSent,
+		"message":                        f.Message,
+		"siteName":                       f.SiteName,
+		"helpUrl":                        f.HelpURL,
+		"logo":                           d.Identity.Logo,
+		"accent":                         d.Identity.Accent,
+		"accentText":                     d.Identity.accentText(),
+		"address":                        o.address,
+		"client":                         "",
+		"admissionsPaused":               f.AdmissionsPaused,
+		"arrivedAt":                      f.ArrivedAt,
 		"roomName":                       d.RoomName,
 	}
 }
@@ -169,11 +220,17 @@ func variables(d Data, o own) map[string]any {
 // members of the JSON answer, and besides:
 //
 //   - roomName;
+//   - address: the path and query of the page;
+//   - client: the script that keeps the page up to date, see [Page];
+//   - notSent: true in the answer to a form that was sent;
+//   - placeKeptMinutes: placeKeptSeconds in whole minutes;
+//   - logo, accent and accentText: of the [Identity];
 //   - positionOrdinal: position as in "7th", in English, or empty;
 //   - waitTimeHours and waitTimeHourMinutes: waitTime in hours and minutes; and the same for
 //     the start of an event;
 //   - lastUpdatedTime: the time of day of lastUpdated as "15:04:05 UTC";
 //   - waitTimeIsLong: true above 240 minutes;
+//   - waitTimeIsShort: true if a wait is known that is under a minute;
 //   - waitTimeIsRange: true if the wait is best written as waitTime25Percentile to
 //     waitTime75Percentile.
 func Variables() []string {

@@ -20,7 +20,7 @@ func formatMinutes(minutes int) string {
 
 // FormatWaitTime writes the estimated wait of d in English, as the variable waitTimeFormatted
 // has it: "10 minutes", for the random method "5 minutes to 15 minutes" by its quartiles, or
-// "unavailable".
+// "unavailable". A wait under a minute, which rounds up to one, is "less than a minute".
 func FormatWaitTime(d Data) string {
 	d = d.resolved()
 	switch {
@@ -28,6 +28,8 @@ func FormatWaitTime(d Data) string {
 		return unavailable
 	case d.WaitTime75Percentile > d.WaitTime25Percentile:
 		return formatMinutes(d.WaitTime25Percentile) + " to " + formatMinutes(d.WaitTime75Percentile)
+	case d.isShort():
+		return formatMinutes(0)
 	default:
 		return formatMinutes(d.WaitTime)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cbroglie/mustache"
 )
@@ -12,8 +13,14 @@ import (
 const MaxSource = 1 << 20
 
 // Page is a compiled template. It is immutable and safe for concurrent use.
+//
+// A template that has the tag {{{client}}} gets the script of the built-in page: events,
+// check-ins and the goodbye. Such a page is kept up to date in place: what has changed in it
+// is taken from the page as it is rendered now. Any other page is loaded again.
 type Page struct {
 	template *mustache.Template
+	client   bool // it has {{{client}}}
+	notSent  bool // it asks whether it answers a form
 }
 
 // Parse checks and compiles a Mustache template, and renders it in every state of [States].
@@ -27,6 +34,9 @@ func Parse(source []byte) (*Page, error) {
 	if err != nil {
 		return nil, Faults{faultOf(err)}
 	}
+	tags, _ := scan(string(source))
+	page.client = slices.ContainsFunc(tags, func(t tag) bool { return t.name == "client" })
+	page.notSent = slices.ContainsFunc(tags, func(t tag) bool { return t.name == "notSent" })
 	for _, state := range States() {
 		if _, err := page.Render(state.Data); err != nil {
 			return nil, Faults{{Message: fmt.Sprintf("rendering the state %q: %v", state.Name, err)}}
@@ -53,19 +63,26 @@ func faultOf(err error) Fault {
 	return Fault{Message: err.Error()}
 }
 
-// Render renders the page in the state d, with gaps for a visitor's own values. No d makes it
-// fail for a page that Parse has returned. If it fails nevertheless, the result ends where
-// it has failed.
-func (p *Page) Render(d Data) (*Rendered, error) {
+// Render renders the page in the state d, with gaps for a visitor's own values, and without the
+// client. No d makes it fail for a page that Parse has returned. If it fails nevertheless,
+// the result ends where it has failed.
+func (p *Page) Render(d Data) (*Rendered, error) { return p.render(d, nil) }
+
+// render is Render with a client.
+func (p *Page) render(d Data, c *client) (*Rendered, error) {
 	d = d.resolved()
-	text, err := p.execute(d, marked(d))
+	text, err := p.execute(d, marked(d), c)
 	return split(text), err
 }
 
-// execute renders the page for d, which has to be resolved.
-func (p *Page) execute(d Data, o own) ([]byte, error) {
+// execute renders the page for d, which has to be resolved, with a client if there is one.
+func (p *Page) execute(d Data, o own, c *client) ([]byte, error) {
+	values := variables(d, o)
+	if c != nil {
+		values["client"] = c.tag(d, o)
+	}
 	var text bytes.Buffer
-	if err := p.template.FRender(&text, variables(d, o)); err != nil {
+	if err := p.template.FRender(&text, values); err != nil {
 		return text.Bytes(), fmt.Errorf("rendering a page: %w", err)
 	}
 	return text.Bytes(), nil

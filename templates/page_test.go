@@ -43,8 +43,8 @@ func TestEverythingThatIsWrongWithATemplateIsReported(t *testing.T) {
 		"raw values": {
 			"é{{{waitTime}}} {{& roomName }} {{{turnstile}}}",
 			[]string{
-				`1:2: "waitTime" would be put in without escaping; write {{waitTime}} (only turnstile is raw)`,
-				`1:17: "roomName" would be put in without escaping; write {{roomName}} (only turnstile is raw)`,
+				`1:2: "waitTime" would be put in without escaping; write {{waitTime}} (only turnstile and client are raw)`,
+				`1:17: "roomName" would be put in without escaping; write {{roomName}} (only turnstile and client are raw)`,
 			},
 		},
 		"a tag that is never closed": {
@@ -147,6 +147,9 @@ func TestATemplateFullOfFaultsIsToldInShort(t *testing.T) {
 
 func TestATemplateCanUseEveryVariable(t *testing.T) {
 	for _, name := range templates.Variables() {
+		if name == "client" {
+			continue // {{client}} would be escaped
+		}
 		_, err := templates.Parse([]byte("{{" + name + "}}{{#" + name + "}}{{.}}{{/" + name + "}}{{^" + name + "}}{{/" + name + "}}"))
 		assert.NoError(t, err, name)
 	}

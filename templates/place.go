@@ -6,18 +6,27 @@ import (
 
 // Visitor has the values of a page or a JSON answer that are one visitor's own.
 type Visitor struct {
-	// LastUpdated is the time of the last check-in. It is written in UTC, to the
-	// millisecond.
-	LastUpdated time.Time
+	// LastUpdated is the time of the last check-in, and ArrivedAt that of the arrival. They
+	// are written in UTC, to the millisecond.
+	LastUpdated, ArrivedAt time.Time
 	// RefreshSeconds is how many seconds later the next check-in counts. It is written as
 	// 1 at least.
 	RefreshSeconds int
-	// Place is the visitor's place in an exact line. The pages of other rooms do not show
-	// it.
+	// LeftSeconds is how many seconds are left of that. It is written as 1 at least.
+	LeftSeconds int
+	// ClaimUntil is until when a slot is kept for the visitor. It is written, in UTC, where
+	// Data has ClaimRequired.
+	ClaimUntil time.Time
+	// Address is the path and query of the page, as a browser that asks for it writes them;
+	// "" is "/". JSON does not have it.
+	Address string
+	// Place is the visitor's place in the line, where the method keeps order. Other pages
+	// do not show it.
 	Place Place
 }
 
-// Place is a visitor's place in an exact line. Numbers below zero count as zero.
+// Place is a visitor's place in the line. Only an exact line has ticket numbers. Numbers
+// below zero count as zero.
 type Place struct {
 	TicketNumber uint64 // counts up as visitors join; 0 for none
 	// FirstWaitingNumber is the lowest ticket number of those who wait with the default

@@ -2,8 +2,10 @@ package templates
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -12,11 +14,10 @@ import (
 // Rendered is a page or a JSON answer with gaps for a visitor's own values. It is immutable
 // and safe for concurrent use.
 type Rendered struct {
-	text      []byte
-	gaps      []gap
-	size      int  // of everything but the numbers
-	intervals int  // how many gaps are for the refresh interval
-	placed    bool // some gaps are for the numbers of a place
+	text   []byte
+	gaps   []gap
+	packed [][]byte // the text before each gap, and after the last, as [Rendered.AppendGzip] sends it
+	placed bool     // some gaps are for the numbers of a place
 }
 
 // A gap is where a visitor's own value goes into the text.
@@ -30,8 +31,12 @@ type ownValue byte
 const (
 	lastUpdated ownValue = iota
 	lastUpdatedTime
+	arrivedAt
 	refreshInterval
-	// The numbers of a place in an exact line.
+	claimUntil
+	refreshLeft
+	address
+	// The numbers of a place in the line.
 	ticketNumber
 	firstWaitingNumber
 	lastWaitingNumber
@@ -44,59 +49,88 @@ const (
 	positionOrdinal
 )
 
-const (
-	stampLen = len("2006-01-02T15:04:05.000Z")
-	clockLen = len("15:04:05 UTC")
-)
+const stampLen = len("2006-01-02T15:04:05.000Z")
 
 // AppendTo appends the text to dst, with a visitor's own values in the gaps. A page of a room
 // that rejects always shows 0 seconds. A page that was rendered for a place is for visitors
-// whose place has the same shape. AppendTo allocates nothing if dst has space for
-// [Rendered.Len] more bytes.
+// whose place has the same shape. AppendTo allocates nothing if dst has space.
 func (r *Rendered) AppendTo(dst []byte, v Visitor) []byte {
-	var stamp [stampLen]byte
-	if len(r.gaps) > 0 {
-		putStamp(&stamp, v.LastUpdated)
-	}
-	if r.placed {
-		v.Place = v.Place.resolved()
-	}
+	own := r.valuesOf(v)
 	from := 0
 	for _, c := range r.gaps {
-		dst = append(dst, r.text[from:c.at]...)
-		switch c.value {
-		case lastUpdated:
-			dst = append(dst, stamp[:]...)
-		case lastUpdatedTime:
-			dst = append(append(dst, stamp[11:19]...), " UTC"...)
-		case refreshInterval:
-			dst = strconv.AppendInt(dst, int64(max(v.RefreshSeconds, 1)), 10)
-		case positionOrdinal:
-			dst = appendOrdinal(dst, v.Place.number(position))
-		default:
-			dst = strconv.AppendUint(dst, v.Place.number(c.value), 10)
-		}
+		dst = own.append(append(dst, r.text[from:c.at]...), c.value)
 		from = c.at
 	}
 	return append(dst, r.text[from:]...)
 }
 
-// Len is the number of bytes that AppendTo appends for the visitor.
-func (r *Rendered) Len(v Visitor) int {
-	n := r.size + r.intervals*digits(uint64(max(v.RefreshSeconds, 1)))
-	if !r.placed {
-		return n
+// values are a visitor's own values, ready to be written.
+type values struct {
+	Visitor
+	stamp [stampLen]byte
+}
+
+func (r *Rendered) valuesOf(v Visitor) values {
+	own := values{Visitor: v}
+	if len(r.gaps) > 0 {
+		putStamp(&own.stamp, v.LastUpdated)
 	}
-	v.Place = v.Place.resolved()
-	for _, c := range r.gaps {
-		switch {
-		case c.value == positionOrdinal:
-			n += digits(v.Place.number(position)) + len("th")
-		case c.value >= ticketNumber:
-			n += digits(v.Place.number(c.value))
+	if r.placed {
+		own.Place = v.Place.resolved()
+	}
+	return own
+}
+
+// append appends one of the values.
+func (o *values) append(dst []byte, value ownValue) []byte {
+	switch value {
+	case lastUpdated:
+		return append(dst, o.stamp[:]...)
+	case lastUpdatedTime:
+		return append(append(dst, o.stamp[11:19]...), " UTC"...)
+	case refreshInterval:
+		return strconv.AppendInt(dst, int64(max(o.RefreshSeconds, 1)), 10)
+	case refreshLeft:
+		return strconv.AppendInt(dst, int64(max(o.LeftSeconds, 1)), 10)
+	case claimUntil:
+		return appendStamp(dst, o.ClaimUntil)
+	case arrivedAt:
+		return appendStamp(dst, o.ArrivedAt)
+	case address:
+		return appendEscaped(dst, cmp.Or(o.Address, "/"))
+	case positionOrdinal:
+		return appendOrdinal(dst, o.Place.number(position))
+	default:
+		return strconv.AppendUint(dst, o.Place.number(value), 10)
+	}
+}
+
+// appendStamp appends a time as putStamp writes it.
+func appendStamp(dst []byte, t time.Time) []byte {
+	var stamp [stampLen]byte
+	putStamp(&stamp, t)
+	return append(dst, stamp[:]...)
+}
+
+// appendEscaped appends a text as HTML.
+func appendEscaped(dst []byte, text string) []byte {
+	for i := range len(text) {
+		switch c := text[i]; c {
+		case '&':
+			dst = append(dst, "&amp;"...)
+		case '\'':
+			dst = append(dst, "&#39;"...)
+		case '"':
+			dst = append(dst, "&#34;"...)
+		case '<':
+			dst = append(dst, "&lt;"...)
+		case '>':
+			dst = append(dst, "&gt;"...)
+		default:
+			dst = append(dst, c)
 		}
 	}
-	return n
+	return dst
 }
 
 // appendOrdinal appends n as an English ordinal: 1st, 2nd, 11th.
@@ -113,14 +147,6 @@ func appendOrdinal(dst []byte, n uint64) []byte {
 		}
 	}
 	return append(strconv.AppendUint(dst, n, 10), suffix...)
-}
-
-func digits(n uint64) int {
-	digits := 1
-	for ; n >= 10; n /= 10 {
-		digits++
-	}
-	return digits
 }
 
 // putStamp writes t as "2006-01-02T15:04:05.000Z". A year outside of 0 to 9999 becomes the
@@ -160,7 +186,7 @@ func ownOf(d Data) own {
 		ordinal = string(appendOrdinal(nil, uint64(n)))
 	}
 	return own{
-		refresh: 0, position: n, positionOrdinal: ordinal, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued,
+		address: "/", refresh: 0, refreshLeft: 0, position: n, positionOrdinal: ordinal, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued,
 		number: d.Place.TicketNumber, first: d.Place.FirstWaitingNumber, last: d.Place.LastWaitingNumber,
 		waitTime: d.WaitTime, waitTimeHours: d.WaitTime / 60, waitTimeHourMinutes: d.WaitTime % 60,
 		waitTimeFormatted: FormatWaitTime(d),
@@ -174,11 +200,14 @@ func ownOf(d Data) own {
 func marked(d Data) own {
 	mark := func(v ownValue) string { return fmt.Sprintf("%s%02d", marks(), v) }
 	o := ownOf(d)
-	o.lastUpdated, o.clock = mark(lastUpdated), mark(lastUpdatedTime)
-	if d.Refreshes() {
-		o.refresh = mark(refreshInterval)
+	o.lastUpdated, o.clock, o.address = mark(lastUpdated), mark(lastUpdatedTime), mark(address)
+	if d.ClaimRequired {
+		o.claimUntil = mark(claimUntil)
 	}
-	if !d.hasExactLine() {
+	if d.Refreshes() {
+		o.refresh, o.refreshLeft, o.arrived = mark(refreshInterval), mark(refreshLeft), mark(arrivedAt)
+	}
+	if d.Place == (Place{}) {
 		return o
 	}
 	for v, value := range map[ownValue]*any{
@@ -211,18 +240,6 @@ func split(text []byte) *Rendered {
 		r.gaps = append(r.gaps, gap{at: len(r.text), value: ownValue(10*(after[0]-'0') + after[1] - '0')})
 		text = after[2:]
 	}
-	r.size = len(r.text)
-	for _, c := range r.gaps {
-		switch c.value {
-		case lastUpdated:
-			r.size += stampLen
-		case lastUpdatedTime:
-			r.size += clockLen
-		case refreshInterval:
-			r.intervals++
-		default:
-			r.placed = true
-		}
-	}
+	r.placed = slices.ContainsFunc(r.gaps, func(g gap) bool { return g.value >= ticketNumber })
 	return r
 }

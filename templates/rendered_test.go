@@ -2,6 +2,7 @@ package templates_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +16,8 @@ import (
 
 // anySource draws a template that Parse accepts.
 func anySource() *rapid.Generator[string] {
-	names := templates.Variables()
-	own := []string{"lastUpdated", "refreshIntervalSeconds", "lastUpdatedTime", "position", "usersAhead", "usersQueued",
+	names := slices.DeleteFunc(templates.Variables(), func(name string) bool { return name == "client" })
+	own := []string{"lastUpdated", "refreshIntervalSeconds", "lastUpdatedTime", "address", "position", "usersAhead", "usersQueued",
 		"ticketNumber", "waitTime", "waitTimeHours", "waitTimeHourMinutes", "waitTimeIsLong", "waitTimeFormatted"}
 	name := rapid.OneOf(rapid.SampledFrom(names), rapid.SampledFrom(own))
 	var piece func(depth int) *rapid.Generator[string]
@@ -55,8 +56,10 @@ func anyTime() *rapid.Generator[time.Time] {
 func anyVisitor(p templates.Place) *rapid.Generator[templates.Visitor] {
 	return rapid.Custom(func(t *rapid.T) templates.Visitor {
 		return templates.Visitor{
+			Address:     rapid.StringMatching(`/[a-z'&"<;,]{0,9}`).Draw(t, "address"),
 			LastUpdated: anyTime().Draw(t, "updated"), RefreshSeconds: rapid.IntRange(1, 5000).Draw(t, "seconds"),
-			Place: anyAlike(p).Draw(t, "place"),
+			LeftSeconds: rapid.IntRange(1, 5000).Draw(t, "left"),
+			Place:       anyAlike(p).Draw(t, "place"),
 		}
 	})
 }
@@ -73,7 +76,6 @@ func TestASplicedPageIsThePageRenderedWithTheVisitorsOwnValues(t *testing.T) {
 		require.NoError(t, err)
 		got := rendered.AppendTo([]byte("before"), v)
 		require.Equal(t, "before"+string(want), string(got))
-		require.Equal(t, len(want), rendered.Len(v))
 	})
 }
 
@@ -86,7 +88,6 @@ func TestSplicedJSONIsTheJSONEncodedWithTheVisitorsOwnValues(t *testing.T) {
 		require.NoError(t, err)
 		rendered := set.JSON(data)
 		require.Equal(t, string(want), string(rendered.AppendTo(nil, v)))
-		require.Equal(t, len(want), rendered.Len(v))
 	})
 }
 
@@ -97,7 +98,6 @@ func TestAnIntervalBelowASecondIsToldAsOne(t *testing.T) {
 	require.NoError(t, err)
 	for _, seconds := range []int{1, 0, -5} {
 		assert.Equal(t, "1", string(rendered.AppendTo(nil, by(seen, seconds))))
-		assert.Equal(t, 1, rendered.Len(by(seen, seconds)))
 	}
 }
 
@@ -118,10 +118,10 @@ func TestSplicingAllocatesNothing(t *testing.T) {
 		d := state(t, name)
 		v := at(d.Place)
 		for kind, rendered := range map[string]*templates.Rendered{"page": set.Page("en-US", d), "JSON": set.JSON(d)} {
-			buffer := make([]byte, 0, rendered.Len(v))
+			buffer := make([]byte, 0, 32<<10)
 			allocated := testing.AllocsPerRun(100, func() { buffer = rendered.AppendTo(buffer[:0], v) })
 			assert.Zero(t, allocated, "%s, %s", name, kind)
-			assert.Len(t, buffer, rendered.Len(v), "%s, %s", name, kind)
+			assert.NotEmpty(t, buffer, "%s, %s", name, kind)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func BenchmarkAppendTo(b *testing.B) {
 		v := at(d.Place)
 		for kind, rendered := range map[string]*templates.Rendered{"page": set.Page("en-US", d), "json": set.JSON(d)} {
 			b.Run(name+"-"+kind, func(b *testing.B) {
-				buffer := make([]byte, 0, rendered.Len(v))
+				buffer := make([]byte, 0, 32<<10)
 				b.ReportAllocs()
 				for b.Loop() {
 					buffer = rendered.AppendTo(buffer[:0], v)

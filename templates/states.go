@@ -12,7 +12,26 @@ type State struct {
 func States() []State {
 	return slices.Concat(fifoStates(), randomStates(), lineStates(), heldStates(), []State{
 		{"reject", Data{RoomName: "shop", QueueingMethod: methodReject}},
-	})
+	}, toldStates())
+}
+
+// toldStates are states in which a page tells more than the line.
+func toldStates() []State {
+	queued := Data{
+		RoomName: "shop", QueueingMethod: methodFIFO, WaitTimeKnown: true, WaitTime: 12, UsersAheadKnown: true, UsersAhead: 214, UsersQueued: 254,
+		PlaceKeptSeconds: 1800,
+	}
+	rejoined, own, notSent := queued, queued, queued
+	rejoined.Rejoined, notSent.NotSent = true, true
+	own.Message = "Tickets for Saturday are sold out."
+	own.Identity = Identity{SiteName: "Nordlys Festival", Accent: "#1fd3a5", HelpURL: "https://nordlys.example/help"}
+	notSent.Identity = own.Identity
+	return []State{
+		{"fifo, rejoined", rejoined},
+		{"fifo, identity", own},
+		{"not sent", notSent},
+		{"not sent, reject", Data{RoomName: "shop", QueueingMethod: methodReject, NotSent: true}},
+	}
 }
 
 func fifoStates() []State {
@@ -87,7 +106,10 @@ func heldStates() []State {
 	}
 	line := lineData(7, 2)
 	line.QueueAll = true
+	paused := fifoStates()[0].Data
+	paused.Paused, paused.WaitTimeKnown, paused.WaitTime = true, false, 0
 	return []State{
+		{"paused", paused},
 		{"queue all", held(methodFIFO)},
 		{"queue all, line", line.resolved()},
 		{"queue all, random", held(methodRandom)},

@@ -59,6 +59,7 @@ var scriptKeys = [...]string{
 	"heading", "rejectHeading",
 	"soon", "minutes", "hours", "long", "range", "unknown", "all", "full", "reject",
 	"exact", "about", "pause", "resume", "paused", "turn", "enter", "lost",
+	"kept", "by", "offline", "cookies", "failing",
 }
 
 // attributes returns the strings for the script as data attributes. Their names have dashes in

@@ -66,6 +66,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.IntVar(&c.Room.TotalActiveUsers, "total-active-users", c.Room.TotalActiveUsers, "sessions at a time")
 	f.IntVar(&c.Room.NewUsersPerMinute, "new-users-per-minute", c.Room.NewUsersPerMinute, "people let in in a calendar minute")
 	f.DurationVar(&c.Room.SessionDuration, "session-duration", c.Room.SessionDuration, "how long a session outlives its last request")
+	f.DurationVar(&c.Room.ConfirmWithin, "confirm-within", c.Room.ConfirmWithin, "how long a newcomer's session lasts until their ticket comes back; 0s for a whole session")
 	f.DurationVar(&c.Room.RefreshInterval, "refresh-interval", c.Room.RefreshInterval, "time between check-ins")
 	f.Float64Var(&c.Room.RefreshJitter, "refresh-jitter", c.Room.RefreshJitter, "± this part of it, drawn anew for every check-in")
 	f.DurationVar(&c.Room.Bucket, "bucket", c.Room.Bucket, "arrival times are rounded down to this")
@@ -76,6 +77,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.DurationVar(&c.Patience, "patience", c.Patience, "how long those wait on average")
 	f.Var((*share)(&c.Goodbye), "goodbye", "share of those whose browser tells the gate that they leave")
 	f.Var((*share)(&c.Bots), "bots", "share of visitors who keep no cookies and ask once an interval")
+	f.Float64Var(&c.Strays, "cookieless", c.Strays, "requests a second, besides, of clients without cookies")
 	f.Var((*share)(&c.Spammers), "spammers", "share of visitors who ask many times an interval")
 	f.IntVar(&c.SpamRate, "spam-rate", c.SpamRate, "how many times")
 	f.DurationVar(&c.Latency, "latency", c.Latency, "a round trip on average, ± a half")
@@ -84,6 +86,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.DurationVar(&c.StoreLatency, "store-latency", c.StoreLatency, "how long a call to that store takes, in whole milliseconds")
 	f.IntVar(&c.NodeDeaths, "node-deaths", 0, "nodes that die as people come; each is replaced by a new one after 10s")
 	f.IntVar(&c.StoreFailures, "store-failures", 0, "times that the store does not answer for 5s as people come")
+	f.Var((*changes)(&c.Changes), "change", "a setting that changes as people come, as 10m:new_users_per_minute=100; several may be given")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
 	f.BoolVar(&o.json, "json", false, "write JSON instead of text")
 	f.StringVar(&o.heatmap, "heatmap", "", "a directory for pictures of the waits by time of arrival, METHOD.png")
@@ -160,7 +163,7 @@ func zeroFaults(s queue.Settings) []error {
 		value time.Duration
 	}{
 		{"session-duration", s.SessionDuration}, {"refresh-interval", s.RefreshInterval},
-		{"bucket", s.Bucket}, {"queue-ticket-ttl", s.QueueTicketTTL},
+		{"queue-ticket-ttl", s.QueueTicketTTL},
 	} {
 		if d.value == 0 {
 			errs = append(errs, fmt.Errorf("--%s is 0s: must be at least 1s", d.flag))
@@ -235,6 +238,31 @@ func drawResult(path string, c simulate.Config, r *simulate.Result, upTo time.Du
 	}
 	err = r.Picture(c, upTo).WritePNG(file)
 	return errors.Join(err, file.Close())
+}
+
+// changes is the value of a flag that may be given several times.
+type changes []simulate.Change
+
+// String lists the changes.
+func (c *changes) String() string {
+	list := make([]string, len(*c))
+	for i, change := range *c {
+		list[i] = change.String()
+	}
+	return strings.Join(list, ",")
+}
+
+// Type names the kind of value in the help.
+func (c *changes) Type() string { return "change" }
+
+// Set adds a change.
+func (c *changes) Set(text string) error {
+	var change simulate.Change
+	if err := change.UnmarshalText([]byte(text)); err != nil {
+		return err
+	}
+	*c = append(*c, change)
+	return nil
 }
 
 // share is the value of a flag that is a part of a whole: 0.5 or 50%.

@@ -63,7 +63,7 @@ func TestSimulateWritesJSON(t *testing.T) {
 		"visitors": 200.0, "arrivals": "poisson", "over_seconds": 120.0, "spoofed": true, "total_active_users": 40.0,
 		"new_users_per_minute": 60.0, "session_duration_seconds": 60.0, "refresh_interval_seconds": 10.0, "refresh_jitter": .2,
 		"bucket_seconds": 30.0, "pacing": "even", "queue_ticket_ttl_seconds": 240.0, "browse_seconds": 30.0,
-		"give_up": .25, "patience_seconds": 120.0, "goodbye": .75, "bots": .05, "spammers": .1, "spam_rate": 5.0,
+		"give_up": .25, "patience_seconds": 120.0, "goodbye": .75, "bots": .05, "cookieless_per_second": 0.0, "confirm_within_seconds": 60.0, "spammers": .1, "spam_rate": 5.0,
 		"latency_seconds": .05, "nodes": 3.0, "sticky": true, "store_latency_seconds": .002, "node_deaths": 1.0, "store_failures": 1.0, "seed": 7.0,
 	}, got.Setup)
 }
@@ -92,16 +92,16 @@ func TestSimulateNamesTheFlagsThatAreWrong(t *testing.T) {
 		"--visitors 0 --experiment x --refresh-interval 1ms --queueing-method lane,fifo": {
 			"--visitors is 0", `--experiment is "x"`, "--refresh-interval is 1ms", `--queueing-method: unknown queueing method "lane"`,
 		},
-		"--give-up 120%":                   {`"120%" for "--give-up"`, "from 0% to 100%"},
-		"--bots many":                      {`"many" for "--bots"`},
-		"--bots .6 --spammers 1":           {"--spammers is 1: must leave room"},
-		"--arrivals flood":                 {`"flood" for "--arrivals"`, "uniform poisson burst spike ramp"},
-		"--pacing fast":                    {`"fast" for "--pacing"`},
-		"--bucket 0s --refresh-interval 0": {"--bucket is 0s: must be at least 1s", "--refresh-interval is 0s: must be at least 1s"},
-		"--total-active-users 0":           {"--total-active-users is 0, which is too small: at least 1"},
-		"--nodes 0 --store-latency 1us":    {"--nodes is 0: must be from 1", "--store-latency is 1µs: must be whole milliseconds"},
-		"--node-deaths 1":                  {"--node-deaths is 1: needs at least 2 nodes"},
-		"--queueing-method=":               {"--queueing-method names no method"},
+		"--give-up 120%":                    {`"120%" for "--give-up"`, "from 0% to 100%"},
+		"--bots many":                       {`"many" for "--bots"`},
+		"--bots .6 --spammers 1":            {"--spammers is 1: must leave room"},
+		"--arrivals flood":                  {`"flood" for "--arrivals"`, "uniform poisson burst spike ramp"},
+		"--pacing fast":                     {`"fast" for "--pacing"`},
+		"--bucket 5ms --refresh-interval 0": {"--refresh-interval is 0s: must be at least 1s"},
+		"--total-active-users 0":            {"--total-active-users is 0, which is too small: at least 1"},
+		"--nodes 0 --store-latency 1us":     {"--nodes is 0: must be from 1", "--store-latency is 1µs: must be whole milliseconds"},
+		"--node-deaths 1":                   {"--node-deaths is 1: needs at least 2 nodes"},
+		"--queueing-method=":                {"--queueing-method names no method"},
 	} {
 		_, err := runSimulate(t, strings.Fields(flags)...)
 		for _, fault := range faults {

@@ -61,7 +61,7 @@ func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	room := proxy.RoomConfig{
 		Name: c.Name, Routes: []route.Route{{Host: c.Host, Path: c.Path}},
-		StatusCode: c.QueueingStatusCode, JSON: c.JSONResponseEnabled,
+		StatusCode: c.QueueingStatusCode, JSON: c.JSONResponseEnabled, CORSOrigins: c.CORSOrigins,
 		Language: string(c.DefaultTemplateLanguage), CookieSuffix: c.CookieSuffix,
 		CookieAttributes: cookie.Attributes{
 			SameSite: cookie.SameSite(c.CookieAttributes.SameSite),
@@ -69,8 +69,10 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			Domain:   c.CookieAttributes.Domain,
 		},
 		Revoke:   slices.Contains(c.EnabledOriginCommands, "revoke"),
+		Identity: templates.Identity{SiteName: c.SiteName, Accent: c.Accent, HelpURL: c.HelpURL},
+		Logo:     c.LogoSource,
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
-		Settings: c.Settings,
+		Settings: c.Settings, Presets: c.Presets,
 	}
 	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {

@@ -15,11 +15,10 @@ import (
 
 // room is the answer of a waiting room, as far as this client uses it.
 type room struct {
-	WaitTimeKnown          bool   `json:"waitTimeKnown"`
-	WaitTimeFormatted      string `json:"waitTimeFormatted"` // "3 minutes"
-	UsersAheadKnown        bool   `json:"usersAheadKnown"`
-	UsersAhead             int    `json:"usersAhead"`
-	RefreshIntervalSeconds int    `json:"refreshIntervalSeconds"` // 0: nobody is let in, do not ask again
+	WaitTimeKnown     bool   `json:"waitTimeKnown"`
+	WaitTimeFormatted string `json:"waitTimeFormatted"` // "3 minutes"
+	UsersAheadKnown   bool   `json:"usersAheadKnown"`
+	UsersAhead        int    `json:"usersAhead"`
 }
 
 // client asks for what may be behind a waiting room.
@@ -50,12 +49,10 @@ func (c *client) get(ctx context.Context, url string) ([]byte, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case answer.room != nil && answer.room.RefreshIntervalSeconds == 0:
+		case answer.again() > 0:
+			err = c.wait(ctx, answer.room, answer.again())
+		case answer.fromRoom():
 			return nil, errRejected
-		case answer.room != nil:
-			err = c.wait(ctx, *answer.room, time.Duration(answer.room.RefreshIntervalSeconds)*time.Second)
-		case answer.retryAfter() > 0: // a gate or an origin in trouble
-			err = c.wait(ctx, room{}, answer.retryAfter())
 		case answer.StatusCode != http.StatusOK:
 			return nil, fmt.Errorf("asking for %s: %s", url, answer.Status)
 		default:
@@ -71,7 +68,24 @@ func (c *client) get(ctx context.Context, url string) ([]byte, error) {
 type answer struct {
 	*http.Response
 	body []byte
-	room *room // nil if it is the site's
+	room room // what the room says; empty if it is the site's answer
+}
+
+// fromRoom says whether the answer is the room's. It is the header that makes the
+// difference: the status can be 200 for both.
+func (a answer) fromRoom() bool { return a.Header.Get("Anteroom-Room") != "" }
+
+// again is after how long to ask again, 0 for not at all: the room says it, and sites in
+// trouble.
+func (a answer) again() time.Duration {
+	if !a.fromRoom() && a.StatusCode != http.StatusTooManyRequests && a.StatusCode != http.StatusServiceUnavailable {
+		return 0
+	}
+	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	if err != nil {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // ask sends one request.
@@ -92,29 +106,14 @@ func (c *client) ask(ctx context.Context, url string) (answer, error) {
 	return answer{Response: response, body: body, room: roomOf(body)}, nil
 }
 
-// roomOf returns the waiting room that the answer comes from, or nil if it is the
-// site's. It is the object cfWaitingRoom that makes the difference: the status can
-// be 200 for both.
-func roomOf(body []byte) *room {
+// roomOf returns what a room says in its answer.
+func roomOf(body []byte) room {
 	var object struct {
-		Room *room `json:"cfWaitingRoom"`
+		Room room `json:"cfWaitingRoom"`
 	}
-	if json.Unmarshal(body, &object) != nil {
-		return nil
-	}
+	// An answer that is the site's, or that is no JSON, says nothing of a room.
+	_ = json.Unmarshal(body, &object)
 	return object.Room
-}
-
-// retryAfter is what a 429 or 503 asks for, 0 for nothing.
-func (a answer) retryAfter() time.Duration {
-	if a.StatusCode != http.StatusTooManyRequests && a.StatusCode != http.StatusServiceUnavailable {
-		return 0
-	}
-	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	if err != nil {
-		return 0
-	}
-	return time.Duration(seconds) * time.Second
 }
 
 func (c *client) wait(ctx context.Context, r room, again time.Duration) error {

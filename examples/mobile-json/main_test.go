@@ -23,7 +23,7 @@ func TestTheSecondAppWaitsAndGetsIn(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(second), "\n")
 	require.GreaterOrEqual(t, len(lines), 4, "it checks in a few times until the first app's ten seconds are over")
 	for _, line := range lines[:len(lines)-1] {
-		assert.Regexp(t, `^In line\. (How long it takes is not known|About \d+ minutes?)\. People ahead: 0\. Asking again in [23]s\.$`, line)
+		assert.Regexp(t, `^In line\. (How long it takes is not known|About (less than a minute|\d+ minutes?))\. People ahead: 0\. Asking again in [23]s\.$`, line)
 	}
 	assert.Contains(t, lines[len(lines)-1], "In. The shop says")
 }
@@ -31,22 +31,24 @@ func TestTheSecondAppWaitsAndGetsIn(t *testing.T) {
 func TestTheClient(t *testing.T) {
 	type answer struct {
 		status     int
+		room       string
 		retryAfter string
 		body       string
 	}
-	const line = `{"cfWaitingRoom": {"inWaitingRoom": true, "refreshIntervalSeconds": 1}}`
+	const line = `{"cfWaitingRoom": {"inWaitingRoom": true, "waitTimeKnown": false}}`
 	tests := map[string]struct {
 		answers []answer
 		want    string
 		wantErr string
 	}{
-		"waits for as long as the room says":          {[]answer{{200, "1", line}, {200, "1", line}, {200, "", "offers"}}, "offers", ""},
-		"waits whatever status the room is set to":    {[]answer{{503, "1", line}, {200, "", "offers"}}, "offers", ""},
-		"waits after a 503 that is not a room's":      {[]answer{{503, "1", "busy"}, {200, "", "offers"}}, "offers", ""},
-		"gives up where nobody is let in":             {[]answer{{200, "", `{"cfWaitingRoom": {"refreshIntervalSeconds": 0}}`}}, "", "come back later"},
-		"gives up on an answer that is no use to it":  {[]answer{{404, "", "nothing"}}, "", "404"},
-		"takes the site's JSON for what it is":        {[]answer{{200, "", `{"offers": []}`}}, `{"offers": []}`, ""},
-		"does not ask again after a 503 without hint": {[]answer{{503, "", "broken"}}, "", "503"},
+		"waits for as long as the room says":          {[]answer{{200, "shop", "1", line}, {200, "shop", "1", line}, {200, "", "", "offers"}}, "offers", ""},
+		"waits whatever status the room is set to":    {[]answer{{503, "shop", "1", line}, {200, "", "", "offers"}}, "offers", ""},
+		"waits where the room's answer is no JSON":    {[]answer{{200, "shop", "1", "<!doctype html>"}, {200, "", "", "offers"}}, "offers", ""},
+		"waits after a 503 that is not a room's":      {[]answer{{503, "", "1", "busy"}, {200, "", "", "offers"}}, "offers", ""},
+		"gives up where nobody is let in":             {[]answer{{200, "shop", "", `{"cfWaitingRoom": {"refreshIntervalSeconds": 0}}`}}, "", "come back later"},
+		"gives up on an answer that is no use to it":  {[]answer{{404, "", "", "nothing"}}, "", "404"},
+		"takes the site's JSON for what it is":        {[]answer{{200, "", "", `{"offers": []}`}}, `{"offers": []}`, ""},
+		"does not ask again after a 503 without hint": {[]answer{{503, "", "", "broken"}}, "", "503"},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -65,6 +67,9 @@ func TestTheClient(t *testing.T) {
 				assert.Equal(t, "application/json", r.Header.Get("Accept"))
 				asked, last = asked+1, time.Now()
 				http.SetCookie(w, &http.Cookie{Name: "ticket", Value: strconv.Itoa(asked)})
+				if a.room != "" {
+					w.Header().Set("Anteroom-Room", a.room)
+				}
 				if a.retryAfter != "" {
 					w.Header().Set("Retry-After", a.retryAfter)
 				}

@@ -27,24 +27,26 @@ type Description struct {
 
 // roomJSON is a room's effective configuration, under the keys of the file.
 type roomJSON struct {
-	Name                  string      `json:"name"`
-	Family                string      `json:"family,omitempty"` // that it is a room of
-	Host                  string      `json:"host"`
-	Path                  string      `json:"path"`
-	AdditionalRoutes      []routeJSON `json:"additional_routes"`
-	Origin                string      `json:"origin"`
-	QueueingStatusCode    int         `json:"queueing_status_code"`
-	JSONResponseEnabled   bool        `json:"json_response_enabled"`
-	CustomPage            bool        `json:"custom_page"`
-	Language              string      `json:"default_template_language"`
-	CookieName            string      `json:"cookie_name"` // over http; over https it may have a prefix
-	CookieSuffix          string      `json:"cookie_suffix"`
-	CookieAttributes      cookieJSON  `json:"cookie_attributes"`
-	EnabledOriginCommands []string    `json:"enabled_origin_commands"`
-	Rules                 []ruleJSON  `json:"rules"`
-	Subject               subjectJSON `json:"subject"`
-	MaxRooms              int         `json:"max_rooms,omitempty"` // of a family, as room_idle
-	RoomIdle              string      `json:"room_idle,omitempty"`
+	Name                  string         `json:"name"`
+	Family                string         `json:"family,omitempty"` // that it is a room of
+	Host                  string         `json:"host"`
+	Path                  string         `json:"path"`
+	AdditionalRoutes      []routeJSON    `json:"additional_routes"`
+	Origin                string         `json:"origin"`
+	QueueingStatusCode    int            `json:"queueing_status_code"`
+	JSONResponseEnabled   bool           `json:"json_response_enabled"`
+	CORSOrigins           []string       `json:"cors_origins"`
+	CustomPage            bool           `json:"custom_page"`
+	Language              string         `json:"default_template_language"`
+	CookieName            string         `json:"cookie_name"` // over http; over https it may have a prefix
+	CookieSuffix          string         `json:"cookie_suffix"`
+	CookieAttributes      cookieJSON     `json:"cookie_attributes"`
+	EnabledOriginCommands []string       `json:"enabled_origin_commands"`
+	Presets               []route.Preset `json:"presets"`
+	Rules                 []ruleJSON     `json:"rules"`
+	Subject               subjectJSON    `json:"subject"`
+	MaxRooms              int            `json:"max_rooms,omitempty"` // of a family, as room_idle
+	RoomIdle              string         `json:"room_idle,omitempty"`
 
 	// Overrides are the changes made while the gate ran, which are in the settings.
 	Overrides    overrides.Changes           `json:"overrides"`
@@ -104,6 +106,8 @@ type conditionsJSON struct {
 	CIDR       []string `json:"cidr,omitempty"`
 	Header     string   `json:"header,omitempty"`
 	Cookie     string   `json:"cookie,omitempty"`
+
+	VerifiedBot bool `json:"verified_bot,omitempty"`
 }
 
 // json is the description as the API tells it.
@@ -111,10 +115,11 @@ func (d Description) json() roomJSON {
 	c, o := d.Config, overrides.Of(d.Configuration)
 	j := roomJSON{
 		Name: c.Name, Family: d.Family, Origin: c.Origin.String(),
-		QueueingStatusCode: c.StatusCode, JSONResponseEnabled: c.JSON,
+		QueueingStatusCode: c.StatusCode, JSONResponseEnabled: c.JSON, CORSOrigins: append([]string{}, c.CORSOrigins...),
 		CustomPage: c.Page != nil, Language: d.Language, CookieName: d.CookieName,
 		CookieSuffix: c.CookieSuffix, CookieAttributes: describeCookie(c.CookieAttributes),
-		EnabledOriginCommands: []string{}, Rules: describeRules(c.Rules), Subject: describeSubject(&c.Subject),
+		EnabledOriginCommands: []string{}, Presets: append([]route.Preset{}, c.Presets...), Rules: describeRules(c.Rules),
+		Subject:   describeSubject(&c.Subject),
 		Overrides: o.Changes, OverriddenBy: o.By, Version: d.Configuration.Version,
 		settings: d.Configuration.Settings,
 	}

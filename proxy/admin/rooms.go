@@ -36,6 +36,7 @@ type Queue interface {
 	StoreFailing() bool
 	Numbers() *room.Numbers
 	CurrentNumbers(ctx context.Context, now time.Time) (*room.Numbers, error)
+	Scores() (quarters []room.Score, total room.Score)
 	Roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error)
 	Renew(ctx context.Context, now time.Time, id queue.ID) error
 	Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error

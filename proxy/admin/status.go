@@ -2,10 +2,13 @@ package admin
 
 import (
 	"net/http"
+	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // statusJSON is how a room stands.
@@ -17,7 +20,19 @@ type statusJSON struct {
 	MaxEstimatedTimeMinutes   int          `json:"max_estimated_time_minutes"`
 	ActiveUsers               int          `json:"activeUsers"`
 	OpenSlots                 int          `json:"openSlots"`
+	AdmissionsPaused          bool         `json:"admissionsPaused"`
 	Buckets                   []bucketJSON `json:"buckets"`
+	WaitsTold                 []scoreJSON  `json:"waitsTold"`
+}
+
+// scoreJSON is what came of the waits that newcomers were told, of those whom this gate let
+// in during a quarter of an hour.
+type scoreJSON struct {
+	From     time.Time `json:"from"`
+	Visitors int       `json:"visitors"`
+	InTime   int       `json:"inTime"`
+	By25     int       `json:"by25Percentile,omitempty"`
+	By75     int       `json:"by75Percentile,omitempty"`
 }
 
 type bucketJSON struct {
@@ -38,7 +53,7 @@ func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
 	s := statusJSON{
 		Status:               "not_queueing",
 		EstimatedQueuedUsers: n.Waiting, EstimatedTotalActiveUsers: n.Active, ActiveUsers: n.Active, OpenSlots: n.Open,
-		Buckets: make([]bucketJSON, len(n.Buckets)),
+		Buckets: bucketTable(n),
 	}
 	switch {
 	case r.Queue().Suspended():
@@ -47,10 +62,26 @@ func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
 		s.Status = "queueing"
 		s.MaxEstimatedTimeMinutes = n.LongestWait().Minutes
 	}
-	for i, b := range n.Buckets {
-		s.Buckets[i].Key = b.Bucket.Time().Format(http.TimeFormat)
-		s.Buckets[i].Data.Waiting = b.Waiting
-		s.Buckets[i].Data.ReservedSlots = b.ReservedSlots
+	s.AdmissionsPaused = n.Paused || n.Settings.QueueAll
+	quarters, _ := r.Queue().Scores()
+	s.WaitsTold = make([]scoreJSON, len(quarters))
+	for i, q := range quarters {
+		s.WaitsTold[i] = scoreJSON{q.From.Time(), q.Visitors, q.InTime, q.By25, q.By75}
 	}
 	reply.JSON(w, s)
+}
+
+// bucketTable sums fine buckets up: each of its rows has a whole longest bucket.
+func bucketTable(n *room.Numbers) []bucketJSON {
+	table, row := []bucketJSON{}, queue.Instant(0)
+	for _, b := range n.Buckets {
+		if begin := b.Bucket.Floor(n.Settings.LongestBucket()); begin != row {
+			row = begin
+			table = append(table, bucketJSON{Key: begin.Time().Format(http.TimeFormat)})
+		}
+		data := &table[len(table)-1].Data
+		data.Waiting += b.Waiting
+		data.ReservedSlots += b.ReservedSlots
+	}
+	return table
 }

@@ -1,9 +1,11 @@
 package browsertest_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -31,9 +33,12 @@ type script struct {
 
 	mu       sync.Mutex
 	data     templates.Data
-	seconds  int // between check-ins
+	seconds  int            // between check-ins
+	left     int            // of them; 0 means all
+	also     map[string]any // fields of the JSON besides
 	admitted bool
-	deaf     bool // there are no events
+	standing string // what the session says
+	deaf     bool   // there are no events
 	checkIns int
 	streams  int // opened so far
 	open     chan string
@@ -48,6 +53,7 @@ func newScript(t *testing.T, data templates.Data, seconds int) *script {
 	mux.HandleFunc("/", s.page)
 	mux.HandleFunc("POST /.anteroom/leave", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /.anteroom/events", s.events)
+	mux.HandleFunc("GET /.anteroom/session", s.session)
 	mux.HandleFunc("GET /elsewhere", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, "elsewhere")
@@ -71,22 +77,37 @@ func (s *script) page(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	answer := s.set.Page("en-US", s.data)
 	switch {
 	case s.admitted:
 		_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><h1>Welcome</h1>")
-		return
-	case templates.WantsJSON(r.Header.Get("Accept")):
+	case templates.WantsJSON(r.Header.Get("Accept"), false):
 		h.Set("Content-Type", "application/json")
-		answer = s.set.JSON(s.data)
+		_ = json.NewEncoder(w).Encode(map[string]any{"cfWaitingRoom": s.object()})
 	default:
 		h.Set("Content-Security-Policy", s.set.ContentSecurityPolicy())
+		_, _ = w.Write(s.set.Page("en-US", s.data).AppendTo(nil, s.visitor()))
 	}
-	_, _ = w.Write(answer.AppendTo(nil, s.visitor()))
+}
+
+// object is what the visitor is told of their place.
+func (s *script) object() map[string]any {
+	var answer struct {
+		Room map[string]any `json:"cfWaitingRoom"`
+	}
+	assert.NoError(s.t, json.Unmarshal(s.set.JSON(s.data).AppendTo(nil, s.visitor()), &answer))
+	maps.Copy(answer.Room, s.also)
+	return answer.Room
+}
+
+func (s *script) session(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"rooms": []map[string]any{{"room": "shop", "status": s.standing}}})
 }
 
 func (s *script) visitor() templates.Visitor {
-	return templates.Visitor{LastUpdated: time.Now(), RefreshSeconds: s.seconds, Place: s.data.Place}
+	return templates.Visitor{LastUpdated: time.Now(), ArrivedAt: arrived, RefreshSeconds: s.seconds, LeftSeconds: cmp.Or(s.left, s.seconds), Place: s.data.Place}
 }
 
 func (s *script) events(w http.ResponseWriter, r *http.Request) {
@@ -127,13 +148,10 @@ func (s *script) send(event, data string) {
 func (s *script) tell(data templates.Data) {
 	s.mu.Lock()
 	s.data = data
-	var answer struct {
-		Room json.RawMessage `json:"cfWaitingRoom"`
-	}
-	err := json.Unmarshal(s.set.JSON(data).AppendTo(nil, s.visitor()), &answer)
+	object, err := json.Marshal(s.object())
 	s.mu.Unlock()
 	require.NoError(s.t, err)
-	s.send("place", string(answer.Room))
+	s.send("place", string(object))
 }
 
 // cut ends the stream that was opened last.
@@ -221,7 +239,10 @@ func TestThePlaceInAnExactLineMovesWithTheNumbersOfAll(t *testing.T) {
 	assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "the policy allows it")
 }
 
-func TestThePlaceInFifoMovesWithItsBucket(t *testing.T) {
+// arrived is when the visitor of a script came.
+var arrived = time.Date(2026, time.November, 21, 10, 30, 30, 0, time.UTC)
+
+func TestThePlaceInFifoIsBetweenThoseOfTheBuckets(t *testing.T) {
 	t.Parallel()
 	data := templates.Data{
 		RoomName: "shop", QueueingMethod: "fifo", UsersAheadKnown: true, UsersAhead: 1300, UsersQueued: 1500, ArrivalBucket: "2026-11-21T10:30:00Z",
@@ -231,7 +252,8 @@ func TestThePlaceInFifoMovesWithItsBucket(t *testing.T) {
 	tab.Until(place + ` === 'about 1,301 of 1,500'`)
 	s.tell(data)
 	s.send("numbers", `{"usersQueued": 1450, "buckets": [{"key": "2026-11-21T10:29:00Z", "usersAhead": 0},
-		{"key": "2026-11-21T10:30:00Z", "usersAhead": 1249, "waitTimeKnown": true, "waitTime": 5}]}`)
+		{"key": "2026-11-21T10:30:00Z", "usersAhead": 1199, "waitTimeKnown": true, "waitTime": 4},
+		{"key": "2026-11-21T10:31:00Z", "usersAhead": 1299, "waitTimeKnown": true, "waitTime": 6}]}`)
 	tab.Until(place + ` === 'about 1,250 of 1,450'`)
 	tab.Until(`document.getElementById('ahead').textContent === '1,249'`)
 	tab.Until(`document.getElementById('wait').textContent.startsWith('about 5')`)

@@ -1,9 +1,11 @@
 package browsertest_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,21 +22,27 @@ import (
 // does: /fifo?lang=de-DE.
 func preview(t *testing.T) *httptest.Server {
 	t.Helper()
-	set, err := templates.NewSet(templates.Options{})
-	require.NoError(t, err)
 	states := map[string]templates.Data{}
 	for _, s := range templates.States() {
 		states["/"+s.Name] = s.Data
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, ok := states[r.URL.Path]
+		if r.URL.Path == "/logo.svg" {
+			w.Header().Set("Content-Type", "image/svg+xml")
+			_, _ = io.WriteString(w, logo)
+			return
+		}
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
+		data.Identity.Logo = r.URL.Query().Get("logo")
+		set, err := templates.NewSet(templates.Options{Identity: data.Identity})
+		assert.NoError(t, err)
 		answer := set.JSON(data)
 		w.Header().Set("Content-Type", "application/json")
-		if !templates.WantsJSON(r.Header.Get("Accept")) {
+		if !templates.WantsJSON(r.Header.Get("Accept"), false) {
 			answer = set.Page(set.Match(r.URL.Query().Get("lang")), data)
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			w.Header().Set("Content-Security-Policy", set.ContentSecurityPolicy())
@@ -46,6 +54,9 @@ func preview(t *testing.T) *httptest.Server {
 	t.Cleanup(server.Close)
 	return server
 }
+
+// logo is the picture of a site.
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="240" height="72" viewBox="0 0 240 72"><rect width="72" height="72" rx="16" fill="#5b3fd6"/><path d="M88 16h140v14H88zM88 42h100v14H88z" fill="#8a8a92"/></svg>`
 
 // watchPolicy has the page gather what its Content-Security-Policy forbids.
 const watchPolicy = `window.forbidden = [];
@@ -67,7 +78,14 @@ func TestThePageInEveryState(t *testing.T) {
 			look{state, "en-US", browsertest.Light, 1280, 800}, look{state, "en-US", browsertest.Dark, 1280, 800},
 			look{state, "en-US", browsertest.Light, 320, 640}, look{state, "en-US", browsertest.Dark, 390, 844})
 	}
+	for _, state := range []string{"fifo, rejoined", "fifo, identity", "not sent", "not sent, reject"} {
+		looks = append(looks,
+			look{state, "en-US", browsertest.Light, 1280, 800}, look{state, "en-US", browsertest.Dark, 1280, 800},
+			look{state, "de-DE", browsertest.Light, 320, 640}, look{state, "he-IL", browsertest.Dark, 390, 844})
+	}
 	looks = append(looks,
+		look{"fifo, identity", "en-US&logo=/logo.svg", browsertest.Light, 1280, 800}, look{"fifo, identity", "fi-FI&logo=/logo.svg", browsertest.Dark, 390, 844},
+		look{"not sent", "ja-JP&logo=/logo.svg", browsertest.Light, 390, 844},
 		look{"fifo", "ar-EG", browsertest.Light, 1280, 800}, look{"random", "he-IL", browsertest.Dark, 390, 844},
 		look{"fifo, hours", "de-DE", browsertest.Light, 320, 640}, look{"random, longer than told", "fi-FI", browsertest.Light, 320, 640},
 		look{"queue all", "ja-JP", browsertest.Light, 390, 844}, look{"line, hours", "ja-JP", browsertest.Dark, 390, 844},
@@ -75,7 +93,7 @@ func TestThePageInEveryState(t *testing.T) {
 	for _, l := range looks {
 		tab.Look(l.scheme, l.width, l.height)
 		tab.Open(server.URL + "/" + url.PathEscape(l.state) + "?lang=" + l.lang)
-		name := strings.NewReplacer(", ", "-", " ", "-").Replace(l.state) + "-" + l.lang + "-" + string(l.scheme)
+		name := strings.NewReplacer(", ", "-", " ", "-", "&logo=/logo.svg", "-logo").Replace(l.state+"-"+l.lang) + "-" + string(l.scheme)
 		if l.width < 600 {
 			name += "-phone"
 		}
@@ -85,6 +103,7 @@ func TestThePageInEveryState(t *testing.T) {
 		}
 		tab.RequireAccessible()
 		tab.Screenshot("page-" + name)
+		assert.True(t, browsertest.Eval[bool](tab, `[...document.images].every(i => i.naturalWidth > 0)`), "%s: the picture is there", name)
 		assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "%s: what the page does is what its policy allows", name)
 	}
 }
@@ -126,6 +145,63 @@ func TestTheErrorPages(t *testing.T) {
 			tab.Open(server.URL + "/?lang=" + lang)
 			tab.RequireAccessible()
 			tab.Screenshot("error-502-" + lang + "-" + string(scheme))
+		}
+	}
+}
+
+// onScreen says whether what the visitor came for is to be seen without scrolling.
+const onScreen = `['heading', 'wait'].every(id => {
+	const at = document.getElementById(id).getBoundingClientRect();
+	return at.top >= 0 && at.bottom <= innerHeight;
+})`
+
+func TestTheTextComesFirstWhereThereIsLittleSpace(t *testing.T) {
+	t.Parallel()
+	server := preview(t)
+	tab := browser.Visitor(t)
+	for name, size := range map[string][2]int64{"400-percent": {320, 256}, "landscape": {740, 360}} {
+		for _, state := range []string{"fifo, hours", "fifo, identity", "fifo, rejoined"} {
+			for _, lang := range []string{"de-DE", "el-GR", "ar-EG", "ja-JP"} {
+				tab.Look(browsertest.Light, size[0], size[1])
+				tab.Open(server.URL + "/" + url.PathEscape(state) + "?logo=/logo.svg&lang=" + lang)
+				assert.True(t, browsertest.Eval[bool](tab, onScreen), "%s: %s in %s", name, state, lang)
+				assert.Equal(t, size[0], browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s: %s in %s", name, state, lang)
+				if lang == "de-DE" {
+					tab.RequireAccessible()
+					tab.Screenshot("page-" + name + "-" + strings.NewReplacer(", ", "-").Replace(state))
+				}
+			}
+		}
+	}
+}
+
+// brokenWords are the words of headings that are on two lines.
+const brokenWords = `[...document.querySelectorAll('h1, #wait')].flatMap(element => {
+	const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), broken = [];
+	for (let node; node = text.nextNode();)
+		for (const {0: word, index} of node.data.matchAll(/[^\s-]+/g)) {
+			const range = document.createRange();
+			range.setStart(node, index);
+			range.setEnd(node, index + word.length);
+			if (new Set([...range.getClientRects()].map(r => r.top)).size > 1) broken.push(word);
+		}
+	return broken;
+})`
+
+func TestHeadingsBreakBetweenWords(t *testing.T) {
+	t.Parallel()
+	server := preview(t)
+	tab := browser.Visitor(t)
+	codes, err := templates.LanguageCodes()
+	require.NoError(t, err)
+	tab.Look(browsertest.Light, 320, 640)
+	for _, code := range codes {
+		if slices.Contains([]string{"ja-JP", "zh-CN", "zh-TW", "th-TH"}, code) {
+			continue // which have no spaces between words
+		}
+		for _, state := range []string{"fifo, hours", "random, longer than told", "not sent"} {
+			tab.Open(server.URL + "/" + url.PathEscape(state) + "?lang=" + code)
+			assert.Empty(t, browsertest.Eval[[]string](tab, brokenWords), "%s in %s", state, code)
 		}
 	}
 }

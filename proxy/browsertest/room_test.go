@@ -50,6 +50,9 @@ type room struct {
 	down  atomic.Bool // the gate cannot be reached
 	deaf  atomic.Bool // it has no events
 
+	broken          atomic.Bool  // the site does not answer
+	streams, opened atomic.Int64 // those that are open, and all so far
+
 	goodbyes sync.RWMutex // held while they are on their way
 	left     atomic.Int64 // how many have come
 
@@ -65,41 +68,54 @@ type checkIn struct {
 
 // newRoom opens a room in which those who wait check in every so often. It has no
 // events.
-func newRoom(t *testing.T, interval time.Duration) *room {
+func newRoom(t *testing.T, interval time.Duration, changes ...func(*proxy.RoomConfig)) *room {
 	t.Helper()
-	r := newLiveRoom(t, queue.FIFO, interval)
+	r := newLiveRoom(t, queue.FIFO, interval, changes...)
 	r.deaf.Store(true)
 	return r
 }
 
 // newLiveRoom opens one with events.
-func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration) *room {
+func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration, changes ...func(*proxy.RoomConfig)) *room {
 	t.Helper()
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/leave" {
-			w.Header().Set("Anteroom-Command", "revoke")
-		}
+	welcome := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><h1>Welcome</h1>")
+	})
+	return newRoomOf(t, welcome, func(c *proxy.RoomConfig) {
+		c.Settings.RefreshInterval, c.Settings.Method = interval, method
+		for _, change := range changes {
+			change(c)
+		}
+	})
+}
+
+// newRoomOf opens one in front of another site, with a change to its configuration.
+func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *room {
+	t.Helper()
+	r := &room{t: t}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		switch {
+		case q.URL.Path == "/leave":
+			w.Header().Set("Anteroom-Command", "revoke")
+		case r.broken.Load() && q.URL.Path != "/.anteroom/probe":
+			panic(http.ErrAbortHandler)
+		}
+		of.ServeHTTP(w, q)
 	}))
 	t.Cleanup(site.Close)
 	origin, err := url.Parse(site.URL)
 	require.NoError(t, err)
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
-	gate, err := proxy.New(t.Context(), proxy.Config{
-		Keys: []cookie.Key{key},
-		Rooms: []proxy.RoomConfig{{
-			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Revoke: true,
-			Settings: queue.Settings{
-				TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour,
-				RefreshInterval: interval, Bucket: time.Second, Method: method,
-			},
-		}},
-	}, proxy.Options{Store: memstore.New()})
+	config := proxy.RoomConfig{
+		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Revoke: true,
+		Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour, Bucket: time.Second},
+	}
+	change(&config)
+	gate, err := proxy.New(t.Context(), proxy.Config{Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{config}}, proxy.Options{Store: memstore.New()})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 
-	r := &room{t: t}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if r.down.Load() {
 			panic(http.ErrAbortHandler) // as a connection that breaks
@@ -114,6 +130,11 @@ func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration) *roo
 			r.left.Add(1)
 		}
 		r.note(q)
+		if q.URL.Path == "/.anteroom/events" {
+			r.opened.Add(1)
+			r.streams.Add(1)
+			defer r.streams.Add(-1)
+		}
 		gate.ServeHTTP(w, q)
 	}))
 	t.Cleanup(front.Close)

@@ -15,19 +15,23 @@ import (
 
 // Room is one room of a gate.
 type Room struct {
-	Name             string            // letters, digits, - and _
-	Routes           []route.Route     // what it guards
-	Rules            []route.Rule      // what passes it by
-	Origin           *url.URL          // where its visitors go
-	Settings         queue.Settings    // limits and switches; suspended, everything passes and no ticket is issued
-	StatusCode       int               // of answers to those who wait; default 200
-	JSON             bool              // answers in JSON to those who ask for it
-	Page             *templates.Page   // nil for the built-in one
-	Language         string            // the built-in page's default; "" for en-US
-	CookieSuffix     string            // "" for the room's name
-	CookieAttributes cookie.Attributes // of the ticket's cookie
-	Revoke           bool              // the origin may end sessions
-	Subject          subject.Config    // how the site names its own users; its Room is this one
+	Name             string             // letters, digits, - and _
+	Routes           []route.Route      // what it guards
+	Presets          []route.Preset     // what passes it by: rules that have names,
+	Rules            []route.Rule       // and those of the room's own
+	Origin           *url.URL           // where its visitors go
+	Settings         queue.Settings     // limits and switches; suspended, everything passes and no ticket is issued
+	StatusCode       int                // of answers to those who wait; default 200
+	JSON             bool               // answers in JSON to those who ask for it
+	CORSOrigins      []string           // whose scripts may read the room's answers: as browsers name them, or "*" for all, without cookies
+	Page             *templates.Page    // nil for the built-in one
+	Language         string             // the built-in page's default; "" for en-US
+	Identity         templates.Identity // what the pages show of the site; its Logo is the gate's to fill in
+	Logo             *templates.Logo    // nil for none
+	CookieSuffix     string             // "" for the room's name
+	CookieAttributes cookie.Attributes  // of the ticket's cookie
+	Revoke           bool               // the origin may end sessions
+	Subject          subject.Config     // how the site names its own users; its Room is this one
 
 	// If the routes' paths have a segment in braces, this is a family: it has a room
 	// for each value, whose name is Name.value. The metrics sum them up as Name.

@@ -202,14 +202,14 @@ func (v *visit) read(resp *http.Response, err error) (reply, error) {
 	var told struct {
 		Room struct {
 			Waiting bool `json:"inWaitingRoom"`
-			Seconds int  `json:"refreshIntervalSeconds"`
 		} `json:"cfWaitingRoom"`
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK && string(body) == "in":
 		return reply{in: true}, nil
 	case json.Unmarshal(body, &told) == nil && told.Room.Waiting:
-		return reply{seconds: told.Room.Seconds}, nil
+		seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return reply{seconds: seconds}, err
 	}
 	return reply{}, fmt.Errorf("%w: %s %.100s", errImproper, resp.Status, body)
 }

@@ -34,8 +34,8 @@ type Room interface {
 	// gone, and admits everyone where it is suspended.
 	Visit(ctx context.Context, now time.Time, q room.Request) room.Decision
 
-	// Place is the JSON object of a queued visitor's own numbers.
-	Place(d *room.Decision) json.RawMessage
+	// Place is the JSON object of a queued visitor's own numbers at now.
+	Place(now time.Time, d *room.Decision) json.RawMessage
 
 	// Leave stops counting a waiting visitor who has gone.
 	Leave(now time.Time, t queue.Ticket)

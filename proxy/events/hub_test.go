@@ -68,7 +68,9 @@ func (f *fakeRoom) Visit(_ context.Context, _ time.Time, q room.Request) room.De
 	return room.Decision{Outcome: f.outcome, Ticket: q.Ticket}
 }
 
-func (f *fakeRoom) Place(*room.Decision) json.RawMessage { return json.RawMessage(`{"position":7}`) }
+func (f *fakeRoom) Place(time.Time, *room.Decision) json.RawMessage {
+	return json.RawMessage(`{"position":7}`)
+}
 
 func (f *fakeRoom) Leave(_ time.Time, t queue.Ticket) {
 	f.mu.Lock()
@@ -222,10 +224,10 @@ func TestDrainEndsAllStreams(t *testing.T) {
 
 func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 	for method, want := range map[queue.Method]string{
-		queue.FIFO:   `{"queueingMethod":"fifo","usersQueued":1,"buckets":[{"key":"2021-05-27T15:54:00Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0}],"lastUpdated":"2021-05-27T15:54:10Z"}`,
-		queue.Line:   `{"queueingMethod":"line","usersQueued":1,"firstWaitingNumber":4,"lastWaitingNumber":9,"usersPreferred":2,"lastUpdated":"2021-05-27T15:54:10Z"}`,
-		queue.Random: `{"queueingMethod":"random","usersQueued":1,"waitTimeKnown":false,"waitTime":0,"waitTime25Percentile":0,"waitTime50Percentile":0,"waitTime75Percentile":0,"lastUpdated":"2021-05-27T15:54:10Z"}`,
-		queue.Reject: `{"queueingMethod":"reject","usersQueued":1,"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.FIFO:   `{"queueingMethod":"fifo","usersQueued":4,"admissionsPaused":true,"buckets":[{"key":"2021-05-27T15:54:00Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0},{"key":"2021-05-27T15:54:10Z","usersAhead":4,"waitTimeKnown":false,"waitTime":0}],"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.Line:   `{"queueingMethod":"line","usersQueued":4,"admissionsPaused":true,"firstWaitingNumber":4,"lastWaitingNumber":9,"usersPreferred":2,"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.Random: `{"queueingMethod":"random","usersQueued":4,"admissionsPaused":true,"waitTimeKnown":false,"waitTime":0,"waitTime25Percentile":0,"waitTime50Percentile":0,"waitTime75Percentile":0,"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.Reject: `{"queueingMethod":"reject","usersQueued":4,"admissionsPaused":true,"lastUpdated":"2021-05-27T15:54:10Z"}`,
 	} {
 		t.Run(method.String(), func(t *testing.T) {
 			h, _ := newHub(t)
@@ -233,7 +235,8 @@ func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 			of.numbers.At = queue.At(start)
 			of.numbers.Line = room.LineNumbers{First: 4, Last: 9, Preferred: 2}
 			of.numbers.Buckets = []queue.Reserved{{}}
-			of.numbers.Buckets[0].Bucket, of.numbers.Buckets[0].Ahead = queue.At(start.Truncate(time.Minute)), 3
+			of.numbers.Buckets[0].Bucket, of.numbers.Buckets[0].Ahead, of.numbers.Buckets[0].Waiting = queue.At(start.Truncate(time.Minute)), 3, 1
+			of.numbers.Waiting, of.numbers.Paused = 4, true
 			open(t, h, of, queue.ID{1}).waitFor(t, "event: numbers\ndata: "+want+"\n\n")
 		})
 	}

@@ -15,6 +15,7 @@ type frame struct{ text []byte }
 type numbersJSON struct {
 	QueueingMethod queue.Method `json:"queueingMethod"`
 	UsersQueued    int          `json:"usersQueued"`
+	Paused         bool         `json:"admissionsPaused"`
 	*lineJSON
 	*waitJSON
 	Buckets []bucketJSON `json:"buckets,omitempty"`
@@ -37,8 +38,8 @@ type waitJSON struct {
 	WaitTime75Percentile int  `json:"waitTime75Percentile"`
 }
 
-// bucketJSON has the wait of everyone who arrived in a bucket, where buckets are in
-// order.
+// bucketJSON has the people ahead and the wait of somebody who arrived at a moment, where
+// buckets are in order. Those who arrived between two such moments have numbers in between.
 type bucketJSON struct {
 	Key           time.Time `json:"key"`
 	UsersAhead    int       `json:"usersAhead"`
@@ -46,14 +47,13 @@ type bucketJSON struct {
 	WaitTime      int       `json:"waitTime"` // in minutes
 }
 
-// maxBuckets is how many buckets an event has, the oldest first. Visitors of the others
-// get their numbers at their check-ins.
+// maxBuckets is how many moments an event has.
 const maxBuckets = 60
 
 // numbersText is the JSON of a room's numbers, without their time.
 func numbersText(n *room.Numbers) []byte {
 	method := n.Settings.Method
-	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting}
+	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting, Paused: n.Paused || n.Settings.QueueAll}
 	switch {
 	case method.HasExactLine():
 		j.lineJSON = &lineJSON{n.Line.First, n.Line.Last, n.Line.Preferred}
@@ -71,11 +71,12 @@ func numbersText(n *room.Numbers) []byte {
 }
 
 func bucketsJSON(n *room.Numbers) []bucketJSON {
-	oldest := n.Buckets[:min(len(n.Buckets), maxBuckets)]
-	buckets := make([]bucketJSON, len(oldest))
-	for i, b := range oldest {
-		w := n.Wait(b.Bucket)
-		buckets[i] = bucketJSON{b.Bucket.Time(), b.Ahead, w.Known, w.Minutes}
+	moments := n.Moments(maxBuckets)
+	buckets := make([]bucketJSON, len(moments))
+	for i, at := range moments {
+		ahead, _ := n.Ahead(at)
+		w := n.Wait(at)
+		buckets[i] = bucketJSON{at.Time(), ahead, w.Known, w.Minutes}
 	}
 	return buckets
 }

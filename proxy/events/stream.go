@@ -158,7 +158,7 @@ func (s *stream) appendDecision(b []byte, now time.Time, d *room.Decision) []byt
 		return b
 	}
 	s.takeTicket(now, d.Ticket)
-	return append(append(append(b, "event: place\ndata: "...), s.audience.room.Place(d)...), "\n\n"...)
+	return append(append(append(b, "event: place\ndata: "...), s.audience.room.Place(now, d)...), "\n\n"...)
 }
 
 // takeTicket goes on with the ticket t. In fifo a check-in at the visitor's turn counts

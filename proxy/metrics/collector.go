@@ -24,8 +24,10 @@ type Group struct {
 	Streams  int // the open event streams
 	MaxRooms int // how many rooms a family may have; 0 for a room that is in none
 
-	// Unanswered and LetIn sum up what StoreErrors returned for rooms that are gone.
+	// Unanswered and LetIn sum up what StoreErrors returned for rooms that are gone, Told
+	// and InTime what Scores did.
 	Unanswered, LetIn uint64
+	Told, InTime      int
 }
 
 // Room is what the metrics ask of a [room.Room].
@@ -33,6 +35,7 @@ type Room interface {
 	Numbers() *room.Numbers
 	StoreFailing() bool
 	StoreErrors() (calls, letIn uint64)
+	Scores() (quarters []room.Score, total room.Score)
 }
 
 // collector collects how the rooms and origins stand when Prometheus asks.
@@ -51,6 +54,8 @@ var (
 	roomsDesc      = roomDesc("anteroom_family_rooms", "Rooms that there are, of those with braces in their path.")
 	maxRoomsDesc   = roomDesc("anteroom_family_rooms_limit", "The limit max_rooms.")
 	streamsDesc    = roomDesc("anteroom_event_streams", "Open event streams.")
+	toldDesc       = roomDesc("anteroom_waits_told_total", "Visitors let in who had waited and been told a wait as they arrived.")
+	inTimeDesc     = roomDesc("anteroom_waits_in_time_total", "Of those, who were in by the time that they were told; in random by the 50 percentile.")
 	originDesc     = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer and admissions are paused.", []string{"origin"}, nil)
 )
 
@@ -62,7 +67,7 @@ func roomDesc(name, help string) *prometheus.Desc {
 func (*collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinuteDesc, failingDesc,
-		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, originDesc,
+		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, toldDesc, inTimeDesc, originDesc,
 	} {
 		to <- d
 	}
@@ -93,6 +98,8 @@ func (g *Group) collect(to chan<- prometheus.Metric) {
 	gauge(failingDesc, oneIf(n.failing))
 	to <- prometheus.MustNewConstMetric(unansweredDesc, prometheus.CounterValue, float64(n.unanswered), g.Name)
 	to <- prometheus.MustNewConstMetric(letInDesc, prometheus.CounterValue, float64(n.letIn), g.Name)
+	to <- prometheus.MustNewConstMetric(toldDesc, prometheus.CounterValue, float64(n.told), g.Name)
+	to <- prometheus.MustNewConstMetric(inTimeDesc, prometheus.CounterValue, float64(n.inTime), g.Name)
 	if g.MaxRooms > 0 {
 		gauge(roomsDesc, float64(len(g.Rooms)))
 		gauge(maxRoomsDesc, float64(g.MaxRooms))
@@ -105,10 +112,11 @@ type sum struct {
 
 	failing           bool
 	unanswered, letIn uint64
+	told, inTime      int
 }
 
 func (g *Group) sum() sum {
-	all := sum{unanswered: g.Unanswered, letIn: g.LetIn}
+	all := sum{unanswered: g.Unanswered, letIn: g.LetIn, told: g.Told, inTime: g.InTime}
 	for _, r := range g.Rooms {
 		n := r.Numbers()
 		all.waiting += n.Waiting
@@ -121,6 +129,8 @@ func (g *Group) sum() sum {
 		unanswered, letIn := r.StoreErrors()
 		all.unanswered += unanswered
 		all.letIn += letIn
+		_, score := r.Scores()
+		all.told, all.inTime = all.told+score.Visitors, all.inTime+score.InTime
 	}
 	return all
 }

@@ -50,7 +50,7 @@ func (c *Counters) CountBadToken() { c.badTokens.Inc() }
 // CountDecision counts a request by the decision of the queue, and how long its visitor
 // had waited.
 func (c *Counters) CountDecision(d room.Decision) {
-	if d.Outcome == room.Admitted && d.Fresh && d.Waited > 0 {
+	if d.Fresh && d.Waited > 0 {
 		c.waits.Observe(d.Waited.Seconds())
 	}
 	c.Count(resultOf(d))

@@ -5,25 +5,18 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/anteroom-gate/anteroom/proxy/netset"
 )
 
 // Trust knows the proxies whose forwarding headers count. The zero value trusts nobody. It is immutable. The gate, which
 // counts visitors by their address, shares it with the origins.
 type Trust struct {
-	proxies []netip.Prefix
+	proxies netset.Set
 }
 
 // NewTrust makes a Trust in the proxies of the given networks. It takes an IPv4-mapped IPv6 network for the IPv4 network.
-func NewTrust(proxies []netip.Prefix) Trust {
-	t := Trust{proxies: make([]netip.Prefix, 0, len(proxies))}
-	for _, p := range proxies {
-		if p.Addr().Is4In6() && p.Bits() >= 96 {
-			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
-		}
-		t.proxies = append(t.proxies, p.Masked())
-	}
-	return t
-}
+func NewTrust(proxies []netip.Prefix) Trust { return Trust{proxies: netset.New(proxies)} }
 
 // ClientAddr is the address of the visitor. That is the peer's address, unless the peer is a trusted proxy. Then it is the
 // rightmost address in X-Forwarded-For that is not a trusted proxy's; or in Forwarded (RFC 7239), if there is no
@@ -66,18 +59,11 @@ func peer(r *http.Request) netip.Addr {
 // plain is an address in the form in which it is compared with networks: IPv4 as IPv4, and without a zone.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-func (t Trust) trusts(a netip.Addr) bool {
-	for _, p := range t.proxies {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
-}
+func (t Trust) trusts(a netip.Addr) bool { return t.proxies.Contains(a) }
 
 // TrustsPeer reports whether a request comes straight from a trusted proxy.
 func (t Trust) TrustsPeer(r *http.Request) bool {
-	return len(t.proxies) > 0 && t.trusts(peer(r))
+	return !t.proxies.IsEmpty() && t.trusts(peer(r))
 }
 
 // visitor is the hop that names the visitor: the first one, counted from here, that is not a trusted proxy.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/anteroom-gate/anteroom/proxy/netset"
 )
 
 // report reports a fault of the rule that is compiled.
@@ -30,9 +32,10 @@ func compile(rule Rule, fault report) matcher {
 		prefix:   compilePath("match.path_prefix", c.PathPrefix, fault),
 		suffix:   compileSuffix("match.path_suffix", c.PathSuffix, fault),
 		method:   compileMethod(c.Method, fault),
-		prefixes: compileCIDR(c.CIDR, fault),
+		networks: compileCIDR(c.CIDR, fault),
 		header:   compileHeader(c.Header, len(c.CIDR) > 0, fault),
 		cookie:   compileCookie(c.Cookie, fault),
+		verified: c.VerifiedBot,
 	}
 }
 
@@ -110,34 +113,26 @@ func compileMethod(method string, fault report) string {
 	return method
 }
 
-func compileCIDR(texts []string, fault report) []netip.Prefix {
-	var prefixes []netip.Prefix
+func compileCIDR(texts []string, fault report) netset.Set {
+	var networks []netip.Prefix
 	for i, text := range texts {
-		prefix, ok := parsePrefix(text)
+		network, ok := parsePrefix(text)
 		if !ok {
 			fault("match.cidr["+strconv.Itoa(i)+"]", text, "is neither an address nor a prefix such as 192.0.2.0/24")
 			continue
 		}
-		prefixes = append(prefixes, prefix)
+		networks = append(networks, network)
 	}
-	return prefixes
+	return netset.New(networks)
 }
 
-// parsePrefix reads a prefix or a single address. IPv4 written as IPv6 becomes IPv4, as
-// visitors' addresses do before they are compared.
+// parsePrefix reads a prefix or a single address.
 func parsePrefix(text string) (netip.Prefix, bool) {
 	if addr, err := netip.ParseAddr(text); err == nil {
-		addr = addr.Unmap()
 		return netip.PrefixFrom(addr, addr.BitLen()), addr.Zone() == ""
 	}
 	prefix, err := netip.ParsePrefix(text)
-	if err != nil {
-		return netip.Prefix{}, false
-	}
-	if addr, bits := prefix.Addr(), prefix.Bits(); addr.Is4In6() && bits >= 96 {
-		prefix = netip.PrefixFrom(addr.Unmap(), bits-96)
-	}
-	return prefix.Masked(), true
+	return prefix, err == nil
 }
 
 func compileHeader(text string, hasCIDR bool, fault report) named {

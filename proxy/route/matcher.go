@@ -6,14 +6,18 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/anteroom-gate/anteroom/proxy/netset"
 )
 
 // matcher is a compiled rule.
 type matcher struct {
 	path, prefix, suffix []string // each as written and as decoded; empty when not given
+	fileBegins           string   // how the path of a file at the top of the site begins: "/sitemap"; "" when not given
 	method               string
-	prefixes             []netip.Prefix
+	networks             netset.Set
 	header, cookie       named
+	verified             bool
 }
 
 // named is the condition on a header or a cookie.
@@ -29,7 +33,7 @@ func (n named) accepts(value string) bool {
 }
 
 func (m *matcher) readsPath() bool {
-	return len(m.path)+len(m.prefix)+len(m.suffix) > 0
+	return len(m.path)+len(m.prefix)+len(m.suffix)+len(m.fileBegins) > 0
 }
 
 // pathHolds reports whether the conditions on the path hold for every reading: for those in
@@ -49,7 +53,8 @@ func (m *matcher) pathHolds(path string, odd []string) bool {
 func (m *matcher) readingHolds(path string) bool {
 	return anyHolds(m.path, path, equal) &&
 		anyHolds(m.prefix, path, below) &&
-		anyHolds(m.suffix, path, endsIn)
+		anyHolds(m.suffix, path, endsIn) &&
+		(m.fileBegins == "" || begins(m.fileBegins, path))
 }
 
 func anyHolds(forms []string, path string, holds func(form, path string) bool) bool {
@@ -69,7 +74,14 @@ func below(form, path string) bool {
 	return found && (rest == "" || rest[0] == '/' || strings.HasSuffix(form, "/"))
 }
 
-// holds reports whether all conditions but those on the path hold.
+// begins reports whether a path begins so and has no segment more.
+func begins(start, path string) bool {
+	rest, found := strings.CutPrefix(path, start)
+	return found && !strings.Contains(rest, "/")
+}
+
+// holds reports whether all conditions hold but those on the path, and that on the
+// crawler.
 func (m *matcher) holds(request *Request, addr netip.Addr) bool {
 	return (m.method == "" || m.method == request.Method) &&
 		m.addrHolds(addr) &&
@@ -78,12 +90,7 @@ func (m *matcher) holds(request *Request, addr netip.Addr) bool {
 }
 
 func (m *matcher) addrHolds(addr netip.Addr) bool {
-	for _, prefix := range m.prefixes {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return len(m.prefixes) == 0
+	return m.networks.IsEmpty() || m.networks.Contains(addr)
 }
 
 func (m *matcher) headerHolds(header http.Header) bool {

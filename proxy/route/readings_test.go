@@ -59,7 +59,7 @@ func newRules(t testing.TB, conditions ...route.Conditions) *route.Rules {
 	for _, c := range conditions {
 		rules = append(rules, route.Rule{Action: route.BypassWaitingRoom, Match: c})
 	}
-	compiled, err := route.NewRules(rules)
+	compiled, err := route.NewRules(nil, rules, nil)
 	require.NoError(t, err)
 	return compiled
 }

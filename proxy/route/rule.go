@@ -54,12 +54,16 @@ type Conditions struct {
 	// Cookie is a cookie that the request has, "name", or has with exactly this value,
 	// "name=value". Anyone can send any cookie, too.
 	Cookie string
+
+	// VerifiedBot asks that the request is a crawler's, which User-Agent names, and that
+	// the visitor's address is known to be its operator's.
+	VerifiedBot bool
 }
 
 // empty reports whether no condition is given.
 func (c *Conditions) empty() bool {
 	return c.Path == "" && c.PathPrefix == "" && c.PathSuffix == "" && c.Method == "" &&
-		len(c.CIDR) == 0 && c.Header == "" && c.Cookie == ""
+		len(c.CIDR) == 0 && c.Header == "" && c.Cookie == "" && !c.VerifiedBot
 }
 
 // Request is what rules look at.
@@ -83,15 +87,24 @@ type Request struct {
 type Rules struct {
 	rules     []matcher
 	readsPath bool // whether any of them looks at the path
+	verified  func(userAgent string, addr netip.Addr) bool
 }
 
-// NewRules compiles the rules of a room. The error is a Faults with all that is wrong.
-func NewRules(rules []Rule) (*Rules, error) {
+// NewRules compiles the presets and the rules of a room. The error is a Faults with all
+// that is wrong. verified says whether an address is that of the crawler that a User-Agent
+// names; it is asked last of all conditions. If it is nil, no crawler is verified.
+func NewRules(presets []Preset, rules []Rule, verified func(userAgent string, addr netip.Addr) bool) (*Rules, error) {
 	compiled, faults := compileRules(rules)
 	if err := faults.err(); err != nil {
 		return nil, fmt.Errorf("compiling rules: %w", err)
 	}
-	r := &Rules{rules: compiled}
+	for _, preset := range presets {
+		compiled = append(compiled, preset.compile()...)
+	}
+	if verified == nil {
+		verified = func(string, netip.Addr) bool { return false }
+	}
+	r := &Rules{rules: compiled, verified: verified}
 	for i := range compiled {
 		r.readsPath = r.readsPath || compiled[i].readsPath()
 	}
@@ -115,8 +128,11 @@ func compileRules(rules []Rule) ([]matcher, Faults) {
 	return compiled, faults
 }
 
-// Match returns the index of the first rule that exempts the request. ok is
-// false, and the index -1, when none does.
+// IsEmpty says whether there are no rules.
+func (r *Rules) IsEmpty() bool { return len(r.rules) == 0 }
+
+// Match returns the index of the first rule that exempts the request; those of the presets
+// are behind the room's own. ok is false, and the index -1, when none does.
 func (r *Rules) Match(request Request) (index int, ok bool) {
 	if len(r.rules) == 0 {
 		return -1, false
@@ -131,7 +147,7 @@ func (r *Rules) Match(request Request) (index int, ok bool) {
 		if m.readsPath() && (!known || !m.pathHolds(path, odd)) {
 			continue
 		}
-		if m.holds(&request, addr) {
+		if m.holds(&request, addr) && (!m.verified || r.verified(request.Header.Get("User-Agent"), addr)) {
 			return i, true
 		}
 	}

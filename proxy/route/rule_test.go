@@ -165,7 +165,7 @@ func TestCheckRulesFindsEveryFault(t *testing.T) {
 			}
 			assert.Equal(t, test.want, keys)
 
-			_, err := route.NewRules([]route.Rule{good, test.rule})
+			_, err := route.NewRules(nil, []route.Rule{good, test.rule}, nil)
 			var all route.Faults
 			require.ErrorAs(t, err, &all)
 			assert.Equal(t, faults, all)

@@ -28,8 +28,11 @@ func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 		return err
 	}
 	for i, g := range grants {
-		if g.Verdict == queue.Granted {
-			grants[i].Place = queue.Place{} // the visitor waits no more
+		if g.Verdict == queue.Granted { // the visitor waits no more
+			grants[i].Place = queue.Place{}
+			if claims[i].Lease > 0 {
+				grants[i].Place = queue.Place{Number: g.Place.Number, Priority: g.Place.Priority}
+			}
 		}
 	}
 	return nil
@@ -77,9 +80,14 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 // held is the verdict on a claimant whose session lasts.
 func (r *room) held(c queue.Claim, s session) queue.Grant {
 	r.removeFromLine(c.ID)
-	r.change(c.Cell, -1)
-	if c.Renew {
-		r.extend(c.ID, r.now.Add(r.settings.SessionLasts(r.slack)), s.admitted)
+	if !c.HeldOnly || !r.again { // a claim that comes again with its report was decided before
+		r.change(c.Cell, -1)
+	}
+	switch lasts := r.settings.SessionLasts(r.slack); {
+	case c.Renew:
+		r.extend(c.ID, r.now.Add(lasts), s.admitted)
+	case c.Lease == 0 && !c.HeldOnly:
+		r.extend(c.ID, s.admitted.Add(lasts), s.admitted)
 	}
 	return queue.Grant{Verdict: queue.Held, AcceptedAt: s.admitted, Expires: max(r.sessions[c.ID].expires, r.now+1)}
 }
@@ -87,14 +95,14 @@ func (r *room) held(c queue.Claim, s session) queue.Grant {
 // placeUsed reports whether the claimant was admitted after the arrival that is in their ticket.
 func (r *room) placeUsed(c queue.Claim) bool {
 	s, known := r.sessions[c.ID]
-	return known && s.admitted >= c.ArrivedAt
+	return known && c.PlaceUsedBy(s.admitted)
 }
 
 // grant gives the claimant a slot.
 func (r *room) grant(c queue.Claim) queue.Grant {
 	r.change(c.Cell, -1)
 	r.idle = r.idle || r.present() == 0
-	expires := r.now.Add(r.settings.SessionLasts(r.slack))
+	expires := r.now.Add(r.settings.Lease(c.Lease, r.slack))
 	r.extend(c.ID, expires, r.now)
 	r.admitted++
 	if len(r.nodes.known) > 1 {

@@ -28,7 +28,7 @@ type gate struct {
 }
 
 func settings() queue.Settings {
-	return queue.Settings{TotalActiveUsers: 100, NewUsersPerMinute: 100, SessionDuration: time.Minute}.WithDefaults()
+	return queue.Settings{TotalActiveUsers: 100, NewUsersPerMinute: 100, SessionDuration: time.Minute, Pacing: queue.PacingMinute, QueueTicketTTL: 5 * time.Minute}.WithDefaults()
 }
 
 // run starts a gate on dir at the given time after start.

@@ -156,16 +156,16 @@ func (r *room) find(c queue.Claim) *line.Entry {
 
 // numberOf returns the number that a claimant who is not in line has a right to; 0 for
 // none. It is the number in their ticket, if the line has lost them or did not wait for
-// their first check-in. A ticket without a number has a reserved one if its visitor
+// their first check-in, or the visitor goes back to their place. A ticket without a number has a reserved one if its visitor
 // arrived before the line began. The last check-in of such a ticket may be later than
 // that: nodes learn of the line a little late.
 func (r *room) numberOf(c queue.Claim) uint64 {
 	switch {
-	case c.Newcomer(), c.LastCheckIn.Add(r.settings.LineDropout) <= r.now, r.placeUsed(c):
+	case c.Newcomer(), r.placeUsed(c), !c.GoesBack() && c.LastCheckIn.Add(r.settings.LineDropout) <= r.now:
 		return 0
 	case c.Number == 0:
 		return r.numbers.reserved(c.ArrivedAt)
-	case c.LastCheckIn < r.since, c.LastCheckIn <= c.ArrivedAt:
+	case c.LastCheckIn < r.since, c.LastCheckIn <= c.ArrivedAt, c.GoesBack():
 		return c.Number
 	}
 	return 0

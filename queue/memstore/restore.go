@@ -36,11 +36,16 @@ func (r *room) restore(now queue.Instant) {
 	r.restoreLine(&found)
 }
 
-// restoreSessions takes up the sessions that still matter.
+// restoreSessions takes up the sessions that still matter. One that was given for a lease may
+// have become a whole one since.
 func (r *room) restoreSessions(sessions map[queue.ID]session) {
 	for id, s := range sessions {
-		if s.expires != 0 && !r.settings.FixedSessions() {
-			s.expires = max(s.expires, r.now.Add(r.settings.SessionLasts(r.slack)))
+		from := r.now
+		if r.settings.FixedSessions() {
+			from = s.admitted
+		}
+		if s.expires != 0 {
+			s.expires = max(s.expires, from.Add(r.settings.SessionLasts(r.slack)))
 		}
 		if r.matters(s) {
 			r.extend(id, s.expires, s.admitted)

@@ -24,22 +24,24 @@ type room struct {
 	settings queue.Settings // of current
 	now      queue.Instant
 
-	line     line.Line
-	numbers  numbers
-	since    queue.Instant // from when on the line has lost nobody
-	unknown  queue.Instant // when it was last that places in line were not known; 0 for never
-	cells    cells
-	sessions map[queue.ID]session
-	ends     timeline[int] // active sessions by their end
-	checks   endChecks     // with a journal
-	active   int
-	swept    int // how many sessions were left by the last sweep
-	revoked  map[queue.ID]queue.Instant
-	unheard  []revocation      // which some nodes may not have heard of
-	entered  []queue.Session   // the latest admissions, and when they were
-	left     []queue.Departure // the latest goodbyes, and when they were reported
-	nodes    nodes
-	draws    draws
+	line       line.Line
+	again      bool // the report was counted before
+	numbers    numbers
+	since      queue.Instant // from when on the line has lost nobody
+	unknown    queue.Instant // when it was last that places in line were not known; 0 for never
+	cells      cells
+	boundaries boundaries
+	sessions   map[queue.ID]session
+	ends       timeline[int] // active sessions by their end
+	checks     endChecks     // with a journal
+	active     int
+	swept      int // how many sessions were left by the last sweep
+	revoked    map[queue.ID]queue.Instant
+	unheard    []revocation      // which some nodes may not have heard of
+	entered    []queue.Session   // the latest admissions, and when they were
+	left       []queue.Departure // the latest goodbyes, and when they were reported
+	nodes      nodes
+	draws      draws
 
 	minute   queue.Instant
 	admitted int  // in this minute
@@ -131,7 +133,9 @@ func (r *room) adopt(c queue.Configuration) {
 func (r *room) report(p *queue.Report, now queue.Instant) {
 	r.restore(now)
 	r.advance(now)
-	if from := r.nodes.reported(p, r.now); p.Seq > from.seq {
+	from := r.nodes.reported(p, r.now)
+	r.again = p.Seq <= from.seq
+	if !r.again {
 		from.seq = p.Seq
 		r.count(p)
 	}
@@ -332,10 +336,33 @@ func (r *room) nextEnd() queue.Instant {
 	return 0
 }
 
+// endsWithin counts the sessions that end within each of EndSteps, while people wait in order.
+func (r *room) endsWithin() (ends [len(queue.EndSteps)]int) {
+	if r.present() == 0 || !r.settings.Method.KeepsOrder() {
+		return ends
+	}
+	n, step := 0, 0
+	for _, e := range r.ends.entries {
+		for e.at > r.now.Add(queue.EndSteps[step]) {
+			ends[step] = n
+			if step++; step == len(ends) {
+				return ends
+			}
+		}
+		n += e.value
+	}
+	for ; step < len(ends); step++ {
+		ends[step] = n
+	}
+	return ends
+}
+
 // view is the room as the node that reports is told it.
 func (r *room) view(p *queue.Report) *queue.View {
 	v := &queue.View{Status: r.status(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Configuration: r.current}
 	v.Rate, v.RateKnown = r.rates.mean(r.minute, r.settings.SessionLasts(r.slack))
+	r.cutBuckets()
+	v.Boundaries, v.Ends = r.boundaries.known, r.endsWithin()
 	r.viewLine(v)
 	for id, until := range r.revoked {
 		if until > r.now {

@@ -37,14 +37,18 @@ type Pacer struct {
 func (p *Pacer) Released(s queue.Settings, now queue.Instant, waiting bool) (released int, next queue.Instant) {
 	start, total := now.Floor(queue.AllowancePeriod), int64(s.NewUsersPerMinute)
 	inForce := s.PacingInForce()
-	if waiting && inForce == queue.PacingEven {
-		const millis = int64(queue.AllowancePeriod / time.Millisecond)
-		n := total*int64(now-start)/millis + 1 // the first at the start of the minute
-		return int(n), start + queue.Instant((n*millis+total-1)/total)
-	}
 	next = start.Add(queue.AllowancePeriod)
-	if !waiting || inForce == queue.PacingMinute {
+	within := spread(inForce)
+	if !waiting || inForce != queue.PacingRandom && now >= start.Add(within) {
 		return int(total), next
+	}
+	if inForce != queue.PacingRandom {
+		millis := within.Milliseconds()
+		n := total*int64(now-start)/millis + 1 // the first at the start of the minute
+		if n < total {
+			next = start + queue.Instant((n*millis+total-1)/total)
+		}
+		return int(n), next
 	}
 	parts := min(s.NewUsersPerMinute, MaxParts)
 	p.pass(start, int64(now-start), parts)
@@ -52,6 +56,26 @@ func (p *Pacer) Released(s queue.Settings, now queue.Instant, waiting bool) (rel
 		next = start + queue.Instant(p.moment)
 	}
 	return int(total * int64(min(p.passed, parts)) / int64(parts)), next
+}
+
+// spread is the time from the start of the minute within which a pacing releases the allowance.
+func spread(p queue.Pacing) time.Duration {
+	switch p {
+	case queue.PacingMinute:
+		return 0
+	case queue.PacingEarly:
+		return queue.EarlyTime
+	}
+	return queue.AllowancePeriod
+}
+
+// Expected returns how much of the minute's allowance is expected to be there at a moment while people wait.
+func Expected(s *queue.Settings, at queue.Instant) int {
+	within, into, total := spread(s.PacingInForce()), at.Sub(at.Floor(queue.AllowancePeriod)), int64(s.NewUsersPerMinute)
+	if into >= within {
+		return int(total)
+	}
+	return int(total*int64(into)/int64(within)) + 1
 }
 
 // pass counts the parts of the allowance whose moments have passed. The moments are random

@@ -87,7 +87,7 @@ func TestCallsDoNotGrowWithTheCrowd(t *testing.T) {
 	t.Logf("%.0f check-ins and %.0f admissions a second: %.1f calls a second",
 		float64(checkIns.Load())/seconds, float64(admitted.Load())/seconds, perSecond)
 	assert.LessOrEqual(t, perSecond, 25.0)
-	assert.Greater(t, perSecond, 2.0, "slots come free all the time")
+	assert.Greater(t, perSecond, 1.2, "slots come free all the time")
 	assert.Greater(t, float64(checkIns.Load())/seconds, 500.0, "or this test does not test it")
 	assert.Greater(t, float64(admitted.Load())/seconds, 100.0, "or this test does not test it")
 }

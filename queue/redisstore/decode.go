@@ -187,6 +187,8 @@ func readView(reply []any) (*queue.View, error) {
 	r.part(func(r *reader) { r.configuration(&v.Configuration) })
 	r.part(func(r *reader) { r.line(v) })
 	r.part(func(r *reader) { v.Left = r.ids() })
+	v.Boundaries = r.boundaries()
+	v.Ends = r.ends()
 	v.Status = r.status()
 	return v, r.failure("sync")
 }
@@ -200,6 +202,24 @@ func (r *reader) buckets() (list []queue.BucketCount) {
 	r.join(buckets)
 	r.join(counts)
 	return list
+}
+
+// boundaries reads pairs of numbers, of which the first is where a bucket begins.
+func (r *reader) boundaries() (list queue.Boundaries) {
+	for p := r.packed(0); len(p) >= 2*8; p.int() {
+		list = append(list, p.instant())
+	}
+	return list
+}
+
+// ends reads how many sessions end soon; nothing is there where nobody needs to know.
+func (r *reader) ends() (ends [len(queue.EndSteps)]int) {
+	if p := r.packed(0); len(p) >= 8*len(ends) {
+		for i := range ends {
+			ends[i] = int(p.int())
+		}
+	}
+	return ends
 }
 
 func (r *reader) rate() (perMinute float64, known bool) {

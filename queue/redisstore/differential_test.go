@@ -31,6 +31,7 @@ type both struct {
 	views      map[uint64]queue.Instant // the latest that each node has had
 	ids        int
 	admitted   map[queue.ID]queue.Instant
+	boundaries queue.Boundaries // of the latest view
 
 	// beat is what time passes in. A room with an exact line is told of the same
 	// moments by both only if it is whole windows, in which Redis looks up who has
@@ -89,7 +90,9 @@ func (b *both) configure() {
 		SessionDuration:   seconds(1, 90, "session"),
 		Method:            rapid.SampledFrom(b.methods()).Draw(b.T, "method"),
 		QueueAll:          rapid.IntRange(0, 9).Draw(b.T, "queue all") == 0,
-		Pacing:            rapid.SampledFrom([]queue.Pacing{queue.PacingMinute, queue.PacingEven}).Draw(b.T, "pacing"),
+		Pacing:            rapid.SampledFrom([]queue.Pacing{queue.PacingMinute, queue.PacingEven, queue.PacingEarly}).Draw(b.T, "pacing"),
+		Bucket:            rapid.SampledFrom([]time.Duration{0, 0, time.Minute}).Draw(b.T, "bucket"),
+		RefreshInterval:   seconds(1, 20, "interval"),
 		LineDropout:       seconds(25, 70, "dropout"),
 		LineGrace:         seconds(3, 20, "grace"),
 		Occupancy:         queue.Occupancy(rapid.IntRange(0, 1).Draw(b.T, "occupancy")),
@@ -113,8 +116,14 @@ func (b *both) methods() []queue.Method {
 }
 
 func (b *both) cell() queue.Cell {
+	bucket := start.Add(-time.Duration(rapid.IntRange(0, 3).Draw(b.T, "bucket")) * time.Minute)
+	if len(b.boundaries) > 0 && rapid.Bool().Draw(b.T, "fine") {
+		bucket = rapid.SampledFrom(b.boundaries).Draw(b.T, "boundary")
+	} else if rapid.Bool().Draw(b.T, "arrives now") {
+		bucket = b.now.Floor(time.Minute)
+	}
 	return queue.Cell{
-		Bucket: start.Add(-time.Duration(rapid.IntRange(0, 3).Draw(b.T, "bucket")) * time.Minute),
+		Bucket: bucket,
 		Until:  b.now.Add(time.Duration(rapid.IntRange(-2, 12).Draw(b.T, "until")) * 2500 * time.Millisecond).Floor(grain),
 	}
 }
@@ -138,7 +147,7 @@ func (b *both) number(p queue.Report) *queue.Report {
 func (b *both) report() *queue.Report {
 	var p queue.Report
 	for range rapid.IntRange(0, 3).Draw(b.T, "cells") {
-		p.Cells = append(p.Cells, queue.CellChange{Cell: b.cell(), People: rapid.IntRange(-2, 4).Draw(b.T, "people")})
+		p.Cells = append(p.Cells, queue.CellChange{Cell: b.cell(), People: rapid.SampledFrom([]int{-2, -1, 1, 2, 4, 70}).Draw(b.T, "people")})
 	}
 	for range rapid.IntRange(0, 2).Draw(b.T, "sessions") {
 		expires := b.now.Add(time.Duration(rapid.IntRange(-1000, 60_000).Draw(b.T, "expires")) * time.Millisecond)
@@ -181,6 +190,9 @@ func (b *both) sync(p *queue.Report) {
 		b.views[p.Node] = fromMem.Now
 	}
 	assert.Equal(b, append([]queue.BucketCount{}, fromMem.Buckets...), append([]queue.BucketCount{}, fromRedis.Buckets...))
+	assert.Equal(b, append(queue.Boundaries{}, fromMem.Boundaries...), append(queue.Boundaries{}, fromRedis.Boundaries...))
+	assert.Equal(b, fromMem.Ends, fromRedis.Ends)
+	b.boundaries = fromMem.Boundaries
 	assert.ElementsMatch(b, fromMem.Revoked, fromRedis.Revoked)
 	assert.Subset(b, fromMem.Left, fromRedis.Left)
 	assert.Subset(b, fromRedis.Left, fromMem.Left)
@@ -221,6 +233,9 @@ func (b *both) roll() {
 func (b *both) claim() queue.Claim {
 	one := func(in int, what string) bool { return rapid.IntRange(1, in).Draw(b.T, what) == 1 }
 	c := queue.Claim{ID: b.visitor(), HeldOnly: one(10, "held only"), NoSlot: one(8, "no slot"), NoPlace: one(8, "no place"), Raise: one(3, "raise"), Renew: one(4, "renew")}
+	if one(3, "for a lease") {
+		c.Lease = time.Duration(rapid.IntRange(1, 60).Draw(b.T, "lease")) * time.Second
+	}
 	if one(3, "has a priority") {
 		c.Priority = b.priority()
 	}
@@ -231,6 +246,9 @@ func (b *both) claim() queue.Claim {
 		c.LastCheckIn = b.now.Add(-b.past(90 * time.Second))
 		c.ArrivedAt = c.LastCheckIn.Add(-b.past(2 * time.Minute))
 		c.Due = b.now.Add(time.Duration(rapid.IntRange(0, 8).Draw(b.T, "due")) * 5 * time.Second)
+		if one(4, "was let in") {
+			c.AcceptedAt = c.LastCheckIn.Add(b.past(10*time.Second) - 5*time.Second)
+		}
 		c.Number = uint64(max(0, rapid.IntRange(-10, 20).Draw(b.T, "number")))
 	}
 	return c

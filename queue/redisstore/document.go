@@ -27,10 +27,13 @@ type rules struct {
 	Method    string `json:"method"`
 	Pacing    string `json:"pacing"` // never auto
 	QueueAll  bool   `json:"queueall"`
+	Cuts      bool   `json:"cuts"`    // buckets are cut as finely as the order needs
+	Longest   int64  `json:"longest"` // how long a bucket is at most
 	Renewal   bool   `json:"renewal"`
 	Fleeting  bool   `json:"fleeting"` // the configuration is forgotten with the rest of the room
 	Duration  int64  `json:"duration"`
 	Lasts     int64  `json:"lasts"`   // how long a session lasts from its grant
+	Leases    bool   `json:"leases"`  // a session that is granted for a lease lasts only so long
 	Remember  int64  `json:"place"`   // how long the store remembers who was let in: longer than a place can be left and come back to
 	Dropout   int64  `json:"dropout"` // how long a place in an exact line lasts from a check-in
 	Back      int64  `json:"back"`    // how soon after a check-in a visitor who stays makes the next one
@@ -45,8 +48,8 @@ func rulesOf(c queue.Configuration, slack time.Duration) rules {
 	l := c.Settings
 	return rules{
 		Version: c.Version, Total: l.TotalActiveUsers, PerMinute: l.NewUsersPerMinute, Method: l.Method.String(), Pacing: l.PacingInForce().String(),
-		QueueAll: l.QueueAll, Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
-		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(),
+		QueueAll: l.QueueAll, Cuts: l.CutsBuckets(), Longest: l.LongestBucket().Milliseconds(), Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
+		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(), Leases: l.Lease(1, slack) == 1,
 		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
 	}
 }

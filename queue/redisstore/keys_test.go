@@ -190,11 +190,15 @@ func TestLimitsHoldWhateverBreaks(t *testing.T) {
 				if keys := keysOf(rt, client, room); len(keys) > 0 {
 					breaks := rapid.SampledFrom([]func(tester, redis.UniversalClient, dump){lose, change}).Draw(rt, "how")
 					breaks(rt, client, dump{key: rapid.SampledFrom(keys).Draw(rt, "key")})
+					dumps = nil
 				}
 			},
+			// What was set down before the store has found itself broken is not restored: a node
+			// that has not heard of the break could not tell.
 			"a key is as it was": func(*rapid.T) {
 				if len(dumps) > 0 {
 					restore(rt, client, rapid.SampledFrom(dumps).Draw(rt, "which"))
+					dumps = nil
 				}
 			},
 			// By then the others know whom it has let in. A room of which there is nothing
@@ -206,6 +210,7 @@ func TestLimitsHoldWhateverBreaks(t *testing.T) {
 				if keys := keysOf(rt, client, room); len(keys) > 0 {
 					if key := rapid.SampledFrom(keys).Draw(rt, "key"); key != redisstore.Keys(room)[1] {
 						lose(rt, client, dump{key: key})
+						dumps = nil
 					}
 				}
 				g.start(s, 0)

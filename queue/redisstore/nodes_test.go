@@ -25,7 +25,7 @@ func newClock(t *testing.T) (*clocked, *redistest.Server) {
 // small are limits of a few slots.
 func small(total int) queue.Settings {
 	return queue.Settings{
-		TotalActiveUsers: total, NewUsersPerMinute: 1000, SessionDuration: time.Minute,
+		TotalActiveUsers: total, NewUsersPerMinute: 1000, SessionDuration: time.Minute, Pacing: queue.PacingMinute,
 		RefreshInterval: 10 * time.Second, Bucket: time.Second,
 	}
 }

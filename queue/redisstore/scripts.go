@@ -35,6 +35,7 @@ import (
 //	configure    all that the configure script does
 //	admit        decides the claims
 //	sweep        drops what no longer matters
+//	boundaries   cuts buckets, and counts the sessions that end soon
 //	sync         returns the room as the node gets to know it
 //	roll         returns who is in the room and who is in its exact line
 //	save         writes the state back
@@ -82,6 +83,8 @@ var (
 	admitLua string
 	//go:embed lua/sweep.lua
 	sweepLua string
+	//go:embed lua/boundaries.lua
+	boundariesLua string
 	//go:embed lua/sync.lua
 	syncLua string
 	//go:embed lua/roll.lua
@@ -103,7 +106,7 @@ var (
 
 	configureScript = script(baseLua + putInForceLua + configureLua)
 	admitScript     = script(baseLua + stateLua + within(memoryAll+lineAll+admitLua+saveLua) + retryLua)
-	syncScript      = script(baseLua + putInForceLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+syncLua+saveLua) + retryLua)
+	syncScript      = script(baseLua + putInForceLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+boundariesLua+syncLua+saveLua) + retryLua)
 	rollScript      = script(baseLua + stateLua + within(timeLua+openLine(exactLua)+rollLua) + "return room()\n")
 )
 
@@ -113,7 +116,18 @@ var shared = map[string]any{
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 	"AllowancePeriod": queue.AllowancePeriod.Milliseconds(), "Lately": queue.Lately.Milliseconds(), "NodeRemembered": queue.NodeRemembered.Milliseconds(),
+	"EarlyTime": queue.EarlyTime.Milliseconds(), "CutShare": queue.CutShare, "CutTime": queue.CutTime.Milliseconds(),
+	"CutInterval": queue.CutInterval.Milliseconds(), "MaxBoundaries": queue.MaxBoundaries, "EndSteps": endSteps(),
 	"RoomKept": queue.RoomKept.Milliseconds(), "DefaultRules": defaultRules().lua(),
+}
+
+// endSteps are queue.EndSteps as a table of the scripts, in milliseconds.
+func endSteps() string {
+	b := []byte("{")
+	for _, step := range queue.EndSteps {
+		b = fmt.Appendf(b, "%d, ", step.Milliseconds())
+	}
+	return string(append(b, '}'))
 }
 
 // withShared puts what is shared into a script. An unknown name stays as it is, and no server accepts the script.

@@ -1,6 +1,10 @@
 package room
 
-import "github.com/anteroom-gate/anteroom/queue"
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
 
 // settle answers the visitor of a claim by the store's verdict on it.
 func (v visit) settle(p *pending, g queue.Grant) Decision {
@@ -8,6 +12,8 @@ func (v visit) settle(p *pending, g queue.Grant) Decision {
 	switch {
 	case g.LetIn() && !over:
 		return v.enter(p, g)
+	case p.beyond && g.Verdict == queue.Refused:
+		return v.stayBeyond(p.ticket)
 	case p.claim.Newcomer():
 		return v.answerNewcomer(p, g, over)
 	case g.Verdict == queue.Refused:
@@ -19,11 +25,14 @@ func (v visit) settle(p *pending, g queue.Grant) Decision {
 // enter answers a visitor who is let in.
 func (v visit) enter(p *pending, g queue.Grant) Decision {
 	v.learnOfSubject(p, g)
-	if p.claim.Newcomer() {
-		return v.accept(queue.Ticket{ID: p.claim.ID}, g)
+	if v.limitsNetwork() {
+		v.networks.leave(v.Network, p.claim.ID)
+	}
+	if p.claim.Newcomer() && !p.beyond {
+		return v.accept(queue.Ticket{ID: p.claim.ID}, g, p.claim.Lease)
 	}
 	// Another request of theirs finds the session where the place is used.
-	d := v.accept(p.ticket, g)
+	d := v.accept(p.ticket, g, p.claim.Lease)
 	v.presence.enter(v.at, v.rules, p.claim.ID)
 	return d
 }
@@ -67,9 +76,15 @@ func (v visit) answerInLine(p *pending, place queue.Place) Decision {
 	if place.Number != 0 && (d.Ticket.Number != place.Number || d.Ticket.Priority != place.Priority) {
 		d.Ticket.Number, d.Ticket.Priority, d.Issue = place.Number, place.Priority, true
 	}
+	if place.Number != 0 {
+		if within := v.aimAt(float64(place.Ahead)); within != 0 && within < d.Ticket.RefreshInterval {
+			d.Ticket.RefreshInterval, d.Issue = within, true
+		}
+	}
 	switch {
 	case place.Joined:
 		d.Ticket = v.presence.rejoin(v.at, v.rules, v.Request, d.Ticket)
+		d.Rejoined = v.Ticket.Number != 0 && v.Ticket.LastCheckIn.Add(v.rules.LineDropout) <= v.at
 	case v.isSubject():
 		v.presence.keep(&d.Ticket)
 	}
@@ -83,7 +98,7 @@ func (v visit) answerPlaceUsed(p *pending, g queue.Grant, over bool) Decision {
 		v.learnOfSubject(p, g)
 		v.presence.enter(v.at, v.rules, p.claim.ID)
 	} else {
-		v.presence.leave(v.at, v.rules, &p.ticket)
+		v.presence.leave(v.at, &p.ticket)
 		v.learnOfSubject(p, g)
 	}
 	switch {
@@ -106,9 +121,13 @@ func (v visit) certain(place queue.Place) queue.Place {
 
 // join gives a visitor a place in line and counts them.
 func (v visit) join(id queue.ID, place queue.Place) Decision {
-	t := v.presence.join(v.at, v.rules, v.Request, queue.Ticket{State: queue.Waiting, ID: id,
-		ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority})
-	return Decision{Outcome: Queued, Ticket: t, Issue: true, Place: v.certain(place)}
+	if place.Number == 0 && v.isBeyond(id) {
+		return v.stayBeyond(queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at})
+	}
+	t := queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority}
+	t = v.presence.join(v.at, v.rules, v.Request, t, v.bucketOf(v.at), v.aimAt(float64(v.aheadOfNewcomer(place))))
+	late := v.Ticket.State == queue.Waiting && v.rules.placeOver(&v.Ticket, v.at)
+	return Decision{Outcome: Queued, Ticket: t, Issue: true, Rejoined: late, Place: v.certain(place)}
 }
 
 // busy answers a request that would have to wait and cannot.
@@ -119,9 +138,17 @@ func (v visit) reject() Decision {
 	return Decision{Outcome: Rejected, Drop: v.Ticket.State != queue.None}
 }
 
-// accept turns a grant into a ticket.
-func (v visit) accept(t queue.Ticket, g queue.Grant) Decision {
-	d := Decision{Outcome: Admitted, Issue: !v.Aside, Fresh: g.Verdict == queue.Granted || g.Verdict == queue.Beyond}
+// admitted is what becomes of the request of somebody who has a slot.
+func (v visit) admitted() Outcome {
+	if v.keepsSlot() {
+		return Kept
+	}
+	return Admitted
+}
+
+// accept turns a grant of a claim with a lease, or 0, into a ticket.
+func (v visit) accept(t queue.Ticket, g queue.Grant, lease time.Duration) Decision {
+	d := Decision{Outcome: v.admitted(), Issue: !v.Aside, Fresh: g.Verdict == queue.Granted || g.Verdict == queue.Beyond}
 	d.Ticket = queue.Ticket{State: queue.Accepted, ID: t.ID, LastCheckIn: v.at, AcceptedAt: g.AcceptedAt, Expires: g.Expires}
 	if d.Fresh && t.State == queue.Waiting {
 		d.Waited = v.at.Sub(t.ArrivedAt)
@@ -134,6 +161,9 @@ func (v visit) accept(t queue.Ticket, g queue.Grant) Decision {
 	default:
 		d.Ticket.Expires = v.rules.SessionEnd(g)
 		v.sessions.learn(v.at, t.ID, d.Ticket.Expires)
+		if g.Verdict == queue.Granted && v.rules.Lease(lease, 0) < v.rules.SessionLasts(0) {
+			d.Ticket = leased(d.Ticket, t, g)
+		}
 	}
 	return d
 }
@@ -150,7 +180,7 @@ func (v visit) enterAgain() (Decision, bool) {
 
 // acceptUntil lets a visitor in whose session lasts.
 func (v visit) acceptUntil(t queue.Ticket, end queue.Instant) Decision {
-	return v.accept(t, queue.Grant{Verdict: queue.Held, AcceptedAt: v.at, Expires: end})
+	return v.accept(t, queue.Grant{Verdict: queue.Held, AcceptedAt: v.at, Expires: end}, 0)
 }
 
 // stay lets an accepted visitor pass if their ticket or session lasts. Their ticket is
@@ -164,16 +194,22 @@ func (v visit) stay() (Decision, bool) {
 	switch {
 	case end <= v.at:
 		return Decision{}, false
-	case t.Uncounted:
+	case t.Uncounted || v.keepsSlot() || v.Provisional && t.Leased:
 	case v.rules.Renews():
 		end = v.sessions.renew(v.at, v.rules, t.ID)
-		issue = issue || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
+		issue = issue || t.Leased || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
+	case t.Leased:
+		v.sessions.add(v.at, t.ID, t.AcceptedAt.Add(v.rules.SessionDuration))
+		end, issue = max(end, v.sessions.expires(v.at, t.ID)), true // as the store is told
 	case !issue:
 		v.sessions.add(v.at, t.ID, end)
 	}
-	d := Decision{Outcome: Admitted, Ticket: *t, Issue: issue}
+	d := Decision{Outcome: v.admitted(), Ticket: *t, Issue: issue}
 	if issue {
 		d.Ticket.LastCheckIn, d.Ticket.Expires = v.at, end
+		if !v.keepsSlot() && !v.Provisional {
+			d.Ticket = confirmed(d.Ticket)
+		}
 	}
 	return d, true
 }

@@ -30,16 +30,22 @@ func (s *shardSet) drain() iter.Seq[int] {
 	}
 }
 
-// packedCell is a Cell in one word: its bucket in seconds, and its end in ticks.
+// packedCell is a Cell in one word: the low half of its bucket, and its end in ticks.
 type packedCell uint64
 
 func packCell(bucket queue.Instant, until uint32) packedCell {
-	return packedCell(bucket/1000)<<32 | packedCell(until)
+	return packedCell(uint32(bucket))<<32 | packedCell(until)
 }
 
 // unpack is the cell, whose ticks are counted from start.
 func (c packedCell) unpack(start queue.Instant) queue.Cell {
-	return queue.Cell{Bucket: queue.Instant(c>>32) * 1000, Until: afterTicks(start, uint32(c))}
+	end := afterTicks(start, uint32(c))
+	return queue.Cell{Bucket: lastWithLow(uint32(c>>32), end), Until: end}
+}
+
+// lastWithLow is the last moment until then whose low 32 bits are these: of a moment that is less than 49 days ago, they tell all.
+func lastWithLow(low uint32, then queue.Instant) queue.Instant {
+	return then - queue.Instant(uint32(then)-low)
 }
 
 // cellChanges sums changes up by cell. Most fall to few cells, which are found in

@@ -22,14 +22,14 @@ func (v visit) pendingInLine(f found) *pending {
 
 // newcomersClaim is that of a visitor who is not in line.
 func (v visit) newcomersClaim(id queue.ID) queue.Claim {
-	return queue.Claim{ID: id, ArrivedAt: v.at, Priority: v.Priority, Raise: v.Priority > 0,
-		NoSlot: v.noSlot(), NoPlace: v.NoWait, Renew: v.renews()}
+	return queue.Claim{ID: id, Lease: v.lease(id), ArrivedAt: v.at, Priority: v.Priority, Raise: v.Priority > 0,
+		NoSlot: v.noSlot(), NoPlace: v.NoWait || v.rules.Method.HasExactLine() && v.isBeyond(id), Renew: v.renews()}
 }
 
 // waitingClaim is that of a visitor who waits, counted in the cell.
 func (v visit) waitingClaim(cell queue.Cell) queue.Claim {
 	t := &v.Ticket
-	c := queue.Claim{ID: t.ID, Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn,
+	c := queue.Claim{ID: t.ID, Lease: v.lease(t.ID), Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn, AcceptedAt: t.AcceptedAt,
 		Number: t.Number, Priority: t.Priority, NoSlot: v.noSlot(), Renew: v.renews()}
 	if v.Priority > max(t.Priority, 0) { // the default raises nobody whom an operator has put last
 		c.Priority, c.Raise = v.Priority, true
@@ -41,15 +41,15 @@ func (v visit) waitingClaim(cell queue.Cell) queue.Claim {
 func (v visit) noSlot() bool { return v.noEntry || v.conditions.paused.Load() }
 
 // renews reports whether the request renews its visitor's session.
-func (v visit) renews() bool { return v.rules.Renews() && !v.Aside }
+func (v visit) renews() bool { return v.rules.Renews() && !v.Aside && !v.keepsSlot() }
 
 // withoutStore decides a claim by the room's policy.
 func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {
 	at, rules := vs.clock.at(now), vs.conditions.rules.Load()
-	if !vs.conditions.worthAsking(at, rules, waiter{c.Cell, c.Number}) || !vs.conditions.outage.letsIn(rules.OnStoreError) {
+	if !vs.conditions.worthAsking(at, rules, waiter{cell: c.Cell, number: c.Number}) || !vs.conditions.outage.letsIn(rules.OnStoreError) {
 		return queue.Grant{}
 	}
-	expires := at.Add(rules.sessionLasts())
+	expires := at.Add(rules.Lease(c.Lease, rules.slack))
 	vs.sessions.add(at, c.ID, expires)
 	vs.outbox.countAdmission(at)
 	if !c.Newcomer() {

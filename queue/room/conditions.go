@@ -23,10 +23,11 @@ type view struct {
 	queue.Status             // by its last answer
 	synced       *queue.View // by its last answer to a sync
 	ahead        []int       // people present before each of its buckets
+	forecast     forecast
 }
 
-func newView(synced *queue.View) *view {
-	v := &view{Status: synced.Status, synced: synced, ahead: make([]int, len(synced.Buckets))}
+func newView(synced *queue.View, rules *rules) *view {
+	v := &view{Status: synced.Status, synced: synced, ahead: make([]int, len(synced.Buckets)), forecast: newForecast(synced, rules)}
 	people := 0
 	for i, b := range synced.Buckets {
 		v.ahead[i] = people
@@ -42,6 +43,26 @@ func (v *view) before(bucket queue.Instant) int {
 		return v.Present
 	}
 	return v.ahead[i]
+}
+
+// aheadOf counts the people ahead of a visitor who arrived then: those in earlier buckets,
+// and of those in the visitor's own the part that fits the time of arrival.
+func (v *view) aheadOf(rules *rules, arrived queue.Instant) float64 {
+	begin := rules.BucketOf(arrived, v.synced.Boundaries)
+	i, found := slices.BinarySearchFunc(v.synced.Buckets, begin, func(b queue.BucketCount, at queue.Instant) int { return cmp.Compare(b.Bucket, at) })
+	ahead := float64(v.before(begin))
+	if !found {
+		return ahead
+	}
+	end := min(begin.Floor(rules.LongestBucket()).Add(rules.LongestBucket()), v.Now)
+	next, found := slices.BinarySearch(v.synced.Boundaries, begin)
+	if found {
+		next++
+	}
+	if next < len(v.synced.Boundaries) {
+		end = min(end, v.synced.Boundaries[next])
+	}
+	return ahead + float64(v.synced.Buckets[i].Waiting)*min(1, float64(arrived-begin)/float64(max(1, end-begin)))
 }
 
 // admitsNobody reports whether nobody new is admitted, whatever slots are open.
@@ -67,7 +88,8 @@ func (c *conditions) worthAsking(at queue.Instant, rules *rules, w waiter) bool 
 	case w == newcomer:
 		return open > v.Present
 	}
-	return open > rules.method.ahead(v, w)
+	ahead := rules.method.ahead(v, w)
+	return open > ahead || v.forecast.openedBy(at) > ahead
 }
 
 // letsAllIn reports whether everyone enters, without waiting for anything.

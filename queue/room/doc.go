@@ -14,18 +14,24 @@
 //	visits      visit.go, subjectvisit.go   in? due? counted, and a claim or an answer
 //	            claim.go, answer.go         what the store is asked, and what becomes of its word
 //	            peek.go, checkin.go         how a visitor stands, without and with a check-in
+//	            aim.go                      when a visitor comes back, to meet their slot
 //	            renew.go, leave.go          what keeps a session or a place, and what ends it
+//	            lease.go                    sessions that last for a short time until their visitor comes back
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
 //	            configure.go, panics.go     configurations; panics of the store
 //	estimates   numbers.go                  what visitors are told
+//	            tempo.go, schedule.go       how fast the room moves, and when it lets in the n-th
+//	scores      score.go                    what came of the waits that were told
 //	sessions    sessions.go                 who is in, and what is kept while an answer is under way
 //	            sessiontable.go             the ends of sessions
 //	            revocations.go              whose sessions were ended
 //	presence    presence.go, subjects.go    who checked in lately, and where they are counted
 //	            presenceshard.go, cells.go  a part of them, and the unreported counts
+//	networks    networks.go                 whose places count, of each network
 //	outbox      outbox.go                   what else visits leave for the next report
 //	conditions  conditions.go, outage.go    what decisions go by: rules, view, pause, outage
+//	            forecast.go                 when slots will open, by the view
 //	rules       rules.go                    the settings in force, and what follows from them
 //	methods     methods.go, turns.go        what the queueing methods differ in here
 //	storeClock  storeclock.go               the store's time by the node's clock
@@ -52,8 +58,8 @@
 //  2. that of the exchange with the store (exchange.mu), held through a call;
 //  3. that of draining the counts of the presence (presence.draining);
 //  4. that of a shard of the presence, that of a shard of the sessions, and those of the
-//     revocations, the outbox, the estimates and the storeClock: while one of these is
-//     held, none other is taken.
+//     networks, the revocations, the outbox, the estimates, the scores and the storeClock: while
+//     one of these is held, none other is taken, but that of the scores with that of the estimates.
 //
 // The lock of the batcher is held alone. The funcs of a Config are called with the second
 // held. Of the visits, only those whose claims are put to the store wait for that.

@@ -55,7 +55,7 @@ func newExactLine(t *rapid.T, dir string) *exactLine {
 		settings: queue.Settings{
 			TotalActiveUsers: rapid.IntRange(1, 5).Draw(t, "total"), NewUsersPerMinute: rapid.IntRange(1, 20).Draw(t, "perMinute"),
 			SessionDuration: time.Duration(rapid.IntRange(5, 60).Draw(t, "session")) * time.Second, Method: queue.Line,
-			LineDropout: time.Duration(rapid.IntRange(30, 90).Draw(t, "dropout")) * time.Second, LineGrace: 10 * time.Second,
+			LineDropout: time.Duration(rapid.IntRange(30, 90).Draw(t, "dropout")) * time.Second, LineGrace: 10 * time.Second, Pacing: queue.PacingMinute,
 			Occupancy: queue.Occupancy(rapid.IntRange(0, 1).Draw(t, "occupancy")), RefreshJitter: .15,
 		},
 	}

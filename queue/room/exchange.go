@@ -184,7 +184,7 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 	}
 	x.unsent = nil
 	x.record.lastNumber = max(x.record.lastNumber, answer.LastNumber)
-	x.follow(now, newView(answer))
+	x.follow(now, newView(answer, x.conditions.rules.Load()))
 	if !answer.WantWhole { // else it knows less than this node, which is to tell it first
 		x.learn(answer, toldAgain)
 	}

@@ -13,7 +13,7 @@ func (vs *visits) leave(now time.Time, t queue.Ticket) {
 		return
 	}
 	at := vs.clock.at(now)
-	if vs.presence.leave(at, vs.conditions.rules.Load(), &t) || t.Number != 0 {
+	if vs.presence.leave(at, &t) || t.Number != 0 {
 		vs.outbox.goodbye(t.ID, at)
 	}
 }

@@ -29,7 +29,9 @@ func TestNewcomerGetsAPlaceInLine(t *testing.T) {
 	got := d.arrive()
 	assert.Equal(t, room.Queued, got.Outcome)
 	assert.True(t, got.Issue)
-	assert.Equal(t, queue.Ticket{State: queue.Waiting, ID: got.Ticket.ID, ArrivedAt: d.now, LastCheckIn: d.now, RefreshInterval: interval}, got.Ticket)
+	assert.Equal(t, queue.Ticket{State: queue.Waiting, ID: got.Ticket.ID, ArrivedAt: d.now, LastCheckIn: d.now, RefreshInterval: interval,
+		Counted: queue.Cell{Bucket: start, Until: got.Ticket.Counted.Until}}, got.Ticket)
+	assert.Greater(t, got.Ticket.Counted.Until, got.Ticket.Due())
 	assert.NotZero(t, got.Ticket.ID)
 	assert.Equal(t, d.now.Add(interval), got.Ticket.Due())
 	assert.Equal(t, 1, d.stand().Waiting)
@@ -266,7 +268,7 @@ func TestRequestThatCannotWait(t *testing.T) {
 	t.Run("of someone whose place has ended is a newcomer's", func(t *testing.T) {
 		d := full(t, settings(1, 10))
 		waiting := d.join()
-		d.at(5*time.Minute + time.Second)
+		d.at(30*time.Minute + time.Second)
 		assert.Equal(t, room.Admitted, noWait(d, waiting).Outcome)
 	})
 }

@@ -2,7 +2,6 @@ package room
 
 import (
 	"math"
-	"slices"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -33,13 +32,20 @@ func methodOf(s *queue.Settings) *method { return &methods[s.Method] }
 // line, or 0.
 type waiter struct {
 	cell   queue.Cell
+	was    queue.Instant // the bucket in which the view counts them, if that is another; else 0
 	number uint64
 }
 
 // newcomer is a visitor who is not in line: everyone present is ahead of them.
 var newcomer = waiter{}
 
-func aheadByBucket(v *view, w waiter) int { return v.before(w.cell.Bucket) }
+func aheadByBucket(v *view, w waiter) int {
+	ahead := v.before(w.cell.Bucket)
+	if w.was != 0 && w.was < w.cell.Bucket {
+		ahead-- // the visitor
+	}
+	return ahead
+}
 
 func aheadByNumber(v *view, w waiter) int {
 	if w.number == 0 {
@@ -52,12 +58,7 @@ func aheadOfNobody(*view, waiter) int { return 0 }
 
 // turnsByBucket is the turn of those for whom fifo keeps slots.
 func turnsByBucket(rules *rules, v *view) Turns {
-	reserved := queue.Reserve(v.Open, v.synced.Buckets)
-	none := slices.IndexFunc(reserved, func(b queue.Reserved) bool { return b.Ahead >= v.Open })
-	if none >= 0 {
-		reserved = reserved[:none]
-	}
-	return Turns{settings: &rules.Settings, reserved: reserved}
+	return Turns{settings: &rules.Settings, reserved: queue.Reserve(v.Open, v.synced.Buckets)}
 }
 
 func turnsByNumber(_ *rules, v *view) Turns { return Turns{IDs: v.synced.Turns} }
@@ -65,26 +66,22 @@ func turnsByNumber(_ *rules, v *view) Turns { return Turns{IDs: v.synced.Turns} 
 // noTurns is random's, too: visitors who were called would draw more often than others.
 func noTurns(*rules, *view) Turns { return Turns{} }
 
-// waitInOrder divides the people ahead, with half of those in the visitor's own bucket,
-// and one at least, by the admissions per minute.
+// waitInOrder is the wait of a visitor who is let in after those who are ahead.
 func waitInOrder(n *Numbers, arrived queue.Instant) Wait {
-	people, beside := n.ahead(arrived)
-	return Wait{Known: true, Minutes: wholeMinutes(max(float64(people)+float64(beside-1)/2, 1) / n.Rate)}
+	return Wait{Known: true, Minutes: wholeMinutes(n.timetable().inOrder(n.ahead(arrived)))}
 }
 
-// waitForADraw is n(p) = log(1-p) / log(1-P), where P is the chance to be let in
-// during a minute.
+// waitForADraw is the wait of everybody where every check-in is a draw.
 func waitForADraw(n *Numbers, _ queue.Instant) Wait {
-	chance := n.Rate / float64(max(n.Waiting, 1))
-	w := Wait{Known: true, P25: minutesFor(.25, chance), P50: minutesFor(.5, chance), P75: minutesFor(.75, chance)}
+	if n.byDraw.Known {
+		return n.byDraw
+	}
+	return drawWait(n.timetable(), n.Waiting)
+}
+
+func drawWait(s *schedule, waiting int) Wait {
+	by := func(part float64) int { return wholeMinutes(s.byDraw(waiting, part)) }
+	w := Wait{Known: true, P25: by(.25), P50: by(.5), P75: by(.75)}
 	w.Minutes = w.P50
 	return w
-}
-
-// minutesFor is how many minutes it takes to be let in with probability p.
-func minutesFor(p, chance float64) int {
-	if chance >= 1 {
-		return 1
-	}
-	return wholeMinutes(math.Log1p(-p) / math.Log1p(-chance))
 }

@@ -62,8 +62,8 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 		estimates  = &estimates{}
 	)
 	clock.set(now, answer.Now)
-	conditions.view.Store(newView(&queue.View{}))
 	conditions.rules.Store(newRules(queue.Configuration{Settings: c.Settings}, c.Slack))
+	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load()))
 	estimates.numbers.Store(&Numbers{})
 	x := &exchange{
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
@@ -78,7 +78,7 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 	return &Room{
 		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates,
 		visits: &visits{
-			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, sessions: sessions, outbox: outbox,
+			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, networks: &networks{}, sessions: sessions, outbox: outbox,
 			put: b.put, roll: x.roll,
 		},
 	}

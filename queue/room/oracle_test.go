@@ -24,6 +24,7 @@ type oracle struct {
 	placed  map[queue.ID]bool          // ids whose place in line was used
 	beyond  map[queue.ID]bool          // those of them who were let in uncounted, of whom the store keeps nothing
 	revoked map[queue.ID]bool
+	back    map[queue.ID]bool // ids that have entered after they went back to their place
 
 	minute   queue.Instant
 	admitted int // in that minute
@@ -42,7 +43,7 @@ type presence struct {
 
 func newOracle(t *rapid.T, s queue.Settings) *oracle {
 	return &oracle{T: t, s: s, holds: map[queue.ID]queue.Instant{}, placed: map[queue.ID]bool{}, beyond: map[queue.ID]bool{},
-		revoked: map[queue.ID]bool{}, present: map[queue.ID]presence{}}
+		revoked: map[queue.ID]bool{}, back: map[queue.ID]bool{}, present: map[queue.ID]presence{}}
 }
 
 // restarted takes down that only what the store keeps is known.
@@ -79,11 +80,16 @@ func (o *oracle) saw(now queue.Instant, q room.Request, d room.Decision) {
 		o.minute, o.admitted = m, 0
 	}
 	valid := brought.State == queue.Accepted && brought.Expires > now && !o.revoked[brought.ID]
+	in := d.Outcome == room.Admitted
+	if q.Hidden && o.s.ClaimWithin > 0 && !q.NoWait {
+		require.False(o, in, "the slot of a hidden page is only kept")
+		in = d.Outcome == room.Kept
+	}
 	if valid {
-		require.Equal(o, room.Admitted, d.Outcome, "an accepted, unexpired ticket passes")
+		require.True(o, in, "an accepted, unexpired ticket passes")
 		require.Equal(o, brought.ID, d.Ticket.ID)
 	}
-	if d.Outcome == room.Admitted {
+	if in {
 		require.Equal(o, queue.Accepted, d.Ticket.State)
 		require.Greater(o, d.Ticket.Expires, now)
 		require.False(o, o.revoked[d.Ticket.ID], "a revoked session's tickets are void")
@@ -108,7 +114,10 @@ func (o *oracle) letIn(now queue.Instant, brought queue.Ticket, d room.Decision)
 	if d.Ticket.Uncounted {
 		return
 	}
-	if d.Fresh || !o.s.DisableSessionRenewal {
+	switch {
+	case d.Ticket.Leased || o.s.DisableSessionRenewal && !d.Fresh:
+		o.holds[id] = max(o.holds[id], d.Ticket.Expires)
+	case d.Outcome == room.Admitted:
 		o.holds[id] = max(o.holds[id], now.Add(o.s.SessionDuration))
 	}
 	if d.Fresh {
@@ -120,9 +129,14 @@ func (o *oracle) letIn(now queue.Instant, brought queue.Ticket, d room.Decision)
 // mayEnter judges an admission before it is taken down.
 func (o *oracle) mayEnter(now queue.Instant, brought queue.Ticket, d room.Decision) {
 	id := d.Ticket.ID
+	goesBack := o.goesBack(now, brought, id)
 	require.False(o, o.s.QueueAll || o.s.Method == queue.Reject || o.paused, "nobody new enters")
 	require.LessOrEqual(o, o.holds[id], now, "one id, one slot")
-	if brought.State == queue.Waiting && id == brought.ID {
+	switch {
+	case goesBack:
+		require.False(o, o.back[id], "nobody goes back twice")
+		o.back[id] = !d.Ticket.Uncounted // of one who is not counted the store keeps nothing
+	case brought.State == queue.Waiting && id == brought.ID:
 		require.False(o, o.placed[id], "a place is used once")
 		o.placed[id] = true
 		o.beyond[id] = d.Ticket.Uncounted
@@ -132,11 +146,20 @@ func (o *oracle) mayEnter(now queue.Instant, brought queue.Ticket, d room.Decisi
 	}
 	open := min(o.s.TotalActiveUsers-o.active(now), o.s.NewUsersPerMinute-o.admitted)
 	switch {
-	case brought.State != queue.Waiting || id != brought.ID:
+	case !goesBack && (brought.State != queue.Waiting || id != brought.ID):
 		require.Greater(o, open, o.ahead(now, 1<<62), "a newcomer has everyone present ahead")
 	case o.s.Method == queue.FIFO:
 		require.Greater(o, open, o.ahead(now, brought.ArrivedAt.Floor(o.s.Bucket)), "a slot is kept for each who is present in an earlier bucket")
 	}
+}
+
+// goesBack reports whether a visitor enters who has a right to their place again, because
+// their slot was given for a lease, and nobody came.
+func (o *oracle) goesBack(now queue.Instant, brought queue.Ticket, id queue.ID) bool {
+	if brought.State == queue.Waiting {
+		return brought.AcceptedAt != 0 && id == brought.ID
+	}
+	return brought.Leased && brought.ArrivedAt != 0 && id == brought.ID && now < brought.AcceptedAt.Add(o.s.SessionDuration)
 }
 
 // limitsHold judges after each admission, for limits are lowered without

@@ -11,6 +11,9 @@ import (
 // in, or in an exact line.
 func (v visit) peek(ctx context.Context) (queue.Ticket, queue.Place) {
 	v.recognize() // from here on the request is the subject's, whatever becomes of the ticket
+	if v.Ticket.Leased {
+		v.goBack()
+	}
 	id, t := cmp.Or(v.Subject, v.Ticket.ID), v.Ticket
 	if id == (queue.ID{}) || v.sessions.isRevoked(id, v.at) || t.LastCheckIn > v.at.Add(skew) {
 		return queue.Ticket{}, queue.Place{}
@@ -21,7 +24,7 @@ func (v visit) peek(ctx context.Context) (queue.Ticket, queue.Place) {
 		return t, queue.Place{}
 	}
 	t = v.place()
-	mayBeIn := end > v.at || v.isSubject() && t.State != queue.Waiting
+	mayBeIn := end > v.at || v.isSubject() && t.State != queue.Waiting || t.GoesBack()
 	if !mayBeIn && !v.rules.Method.HasExactLine() {
 		return t, queue.Place{}
 	}
@@ -35,7 +38,7 @@ func (v visit) place() queue.Ticket {
 	if v.isSubject() {
 		t = v.presence.subjectTicket(v.at, v.rules, v.Subject, t)
 	}
-	if t.State != queue.Waiting || v.rules.placeOver(&t, v.at) || !v.isSubject() && v.presence.hasEntered(v.at, t.ID) {
+	if t.State != queue.Waiting || v.rules.placeOver(&t, v.at) || !v.isSubject() && t.AcceptedAt == 0 && v.presence.hasEntered(v.at, t.ID) {
 		return queue.Ticket{}
 	}
 	return t

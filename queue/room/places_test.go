@@ -13,6 +13,7 @@ import (
 
 func TestConfigurationTellsHowLongPlacesFromBeforeLast(t *testing.T) {
 	s := settings(1, 10)
+	s.QueueTicketTTL = 5 * time.Minute
 	d := open(t, s)
 	for _, step := range []struct {
 		what    string

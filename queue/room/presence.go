@@ -41,6 +41,9 @@ func (p *presence) precedes(t *queue.Ticket) bool { return t.LastCheckIn < p.sta
 // pendingCheckIn is a check-in of somebody in line, as it is to be counted.
 type pendingCheckIn struct {
 	*Request
+	bucket    queue.Instant // that they are counted in from now on
+	elsewhere bool          // by what their ticket says, another node may count them
+	within    time.Duration // in which the next one is due at the latest; 0 for none
 
 	alwaysDue bool // it counts whenever it comes
 	called    bool // it counts though it is not due, as the first one only until the next that is
@@ -64,7 +67,9 @@ const (
 type found struct {
 	result   checkInResult
 	cell     queue.Cell    // where they are counted
+	was      queue.Instant // the bucket in which they were counted before; 0 for none
 	interval time.Duration // until their next check-in is due; for repeats and counted
+	moved    bool          // the cell is another than before
 }
 
 // checkInResult is what a node knows of a visitor who checks in.
@@ -78,13 +83,25 @@ const (
 	entered                      // they were let in from their place
 )
 
+// sooner is an interval that was drawn, or the one within which the next check-in is due at the latest; 0 for none.
+func sooner(drawn, within time.Duration) time.Duration {
+	if within == 0 {
+		return drawn
+	}
+	return min(drawn, within)
+}
+
 // updateTicket writes a check-in at a moment into the ticket that a visitor brought, if it
 // counts, and reports whether that has changed the ticket.
 func (f found) updateTicket(at queue.Instant, t *queue.Ticket) bool {
-	if f.result != repeats && f.result != counted {
+	switch {
+	case f.result == repeats || f.result == counted:
+		t.LastCheckIn, t.RefreshInterval, t.Counted = at, f.interval, f.cell
+	case f.moved:
+		t.Counted = f.cell
+	default:
 		return false
 	}
-	t.LastCheckIn, t.RefreshInterval = at, f.interval
 	return true
 }
 
@@ -96,20 +113,25 @@ func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	entry := s.find(c.Ticket.ID, at)
+	if entry != nil && s.isOlder(entry, &c.Ticket) {
+		entry = nil
+	}
 	if entry == nil || hasEntered(entry) {
+		c.elsewhere = entry == nil
 		if result := resultOf(entry); result != c.despite {
 			return found{result: result}
 		}
 		entry = nil
 	}
-	due := c.alwaysDue || isDue(entry, at, s.start) && at >= c.Ticket.Due()
+	by := at.Add(rules.early)
+	due := c.alwaysDue || isDue(entry, by, s.start) && by >= c.Ticket.Due()
 	switch {
 	case !due && !(c.called && mayBeCalled(entry)):
 		return s.stay(at, rules, entry, c)
 	case c.counting != countFully && p.precedes(&c.Ticket):
 		return found{result: notDue}
 	}
-	f := s.noteCheckIn(at, rules, entry, c, p.random.interval(&rules.Settings), due)
+	f := s.noteCheckIn(at, rules, entry, c, sooner(p.random.interval(&rules.Settings), c.within), due)
 	if c.Subject != (queue.ID{}) {
 		t := c.Ticket
 		f.updateTicket(at, &t)
@@ -128,8 +150,8 @@ func resultOf(entry *slot[shortID]) checkInResult {
 
 // join counts a visitor who has got a place, and returns their ticket. A subject who
 // has one already keeps it: with another device, they were first.
-func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Ticket) queue.Ticket {
-	t.RefreshInterval = p.random.firstInterval(&rules.Settings)
+func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Ticket, bucket queue.Instant, within time.Duration) queue.Ticket {
+	t.RefreshInterval = sooner(p.random.firstInterval(&rules.Settings), within)
 	s := p.shard(t.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,21 +162,22 @@ func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Tick
 		}
 		p.remember(s, &t)
 	}
-	s.count(s.add(t.ID, at), rules, rules.BucketOf(at), at, t.RefreshInterval, q.Hidden)
+	t.Counted = s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Hidden)
 	return t
 }
 
 // leave counts a visitor who is counted here no more, and says whether it has.
-func (p *presence) leave(at queue.Instant, rules *rules, t *queue.Ticket) bool {
+func (p *presence) leave(at queue.Instant, t *queue.Ticket) bool {
 	s := p.shard(t.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	entry := s.find(t.ID, at)
-	if entry == nil || hasLeft(entry) {
+	if entry == nil || saidGoodbye(entry) {
 		return false
 	}
-	entry.more |= leftFlag
-	s.change(s.bucketOf(rules, t), entry.until, -1)
+	if entry.more |= leftFlag; !hasMoved(entry) {
+		s.change(bucketOf(entry, at), entry.until, -1)
+	}
 	return true
 }
 
@@ -164,17 +187,18 @@ func (p *presence) rejoin(at queue.Instant, rules *rules, q *Request, t queue.Ti
 	s := p.shard(t.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.bucketOf(rules, &t)
 	t.ArrivedAt = at
 	if q.Subject != (queue.ID{}) {
 		p.remember(s, &t)
 	}
 	if entry := s.find(t.ID, at); entry != nil && !hasEntered(entry) {
 		if !hasLeft(entry) {
-			s.change(before, entry.until, -1)
+			s.change(bucketOf(entry, at), entry.until, -1)
 		}
-		entry.more &^= leftFlag
-		s.change(rules.BucketOf(at), entry.until, 1)
+		bucket := rules.BucketOf(at, nil)
+		entry.more, entry.low = entry.more&^leftFlag, uint32(bucket)
+		s.change(bucket, entry.until, 1)
+		t.Counted = queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
 	}
 	return t
 }
@@ -234,13 +258,6 @@ func (p *presence) follow(before, next *rules) {
 		p.each(func(entry *slot[shortID]) {
 			if hasEntered(entry) {
 				entry.until += longer
-			}
-		})
-	}
-	if before.Bucket != next.Bucket { // they count where they are until their windows pass, and nobody takes them away
-		p.each(func(entry *slot[shortID]) {
-			if !hasEntered(entry) {
-				entry.until = 0
 			}
 		})
 	}

@@ -140,7 +140,7 @@ func (d *door) configure(s queue.Settings) {
 
 // settings are limits with the defaults, without jitter.
 func settings(total, perMinute int) queue.Settings {
-	return queue.Settings{TotalActiveUsers: total, NewUsersPerMinute: perMinute}.WithDefaults()
+	return queue.Settings{TotalActiveUsers: total, NewUsersPerMinute: perMinute, Pacing: queue.PacingMinute}.WithDefaults()
 }
 
 const interval = 20 * time.Second // the default refresh interval

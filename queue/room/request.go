@@ -1,6 +1,7 @@
 package room
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -15,6 +16,7 @@ const (
 	Admitted                // the visitor is in
 	Rejected                // the room takes nobody, and no place in line either
 	Busy                    // the visitor would have to wait, and this request cannot
+	Kept                    // the visitor has a slot until Ticket.Expires; they have to come by then with a request that is not Hidden
 )
 
 // Request is a visitor at the door.
@@ -22,7 +24,8 @@ type Request struct {
 	Ticket queue.Ticket // what they brought; the zero Ticket for nothing that is trusted
 
 	// Hidden says that their page is in a background tab, which browsers slow
-	// down to about a check-in a minute: they are counted that long.
+	// down to about a check-in a minute: they are counted that long. In a room with
+	// ClaimWithin it begins and renews no session: the slot is Kept.
 	Hidden bool
 
 	// NoWait says that the request cannot be held back, as a form that is being
@@ -38,10 +41,19 @@ type Request struct {
 	// they are here all the same: they are counted at this node, if at none.
 	Returned bool
 
+	// Provisional says that whoever sent the request may never come again, whatever they
+	// have brought. If they are let in, their session is given for a lease, and if it was
+	// before, it stays so.
+	Provisional bool
+
 	// Aside says that the request asks how its visitor stands, and does not go to the
 	// origin. It may let them in. If they are in already, it neither renews their
 	// session nor has a ticket issued.
 	Aside bool
+
+	// Network is where the request comes from, in a room with MaxWaitingPerNetwork. The zero
+	// Prefix is for one that is not known, and is not limited.
+	Network netip.Prefix
 
 	noEntry bool // nobody is let in: see CheckIn
 
@@ -59,8 +71,13 @@ type Decision struct {
 	Ticket  queue.Ticket // as it should be from now on; State None if the visitor has none
 	Issue   bool         // Ticket is not what the visitor brought: send it
 	Drop    bool         // what the visitor brought has ended: delete it
-	Fresh   bool         // the visitor was let in by this request
-	Place   queue.Place  // in the exact line, of a Queued visitor; the zero Place where none is known
+	Fresh   bool         // the visitor was let in by this request, or has got the slot that is kept for them
+
+	// Rejoined says that a Queued visitor has come back too late for the place that they
+	// had, and has a new one.
+	Rejoined bool
+
+	Place queue.Place // in the exact line, of a Queued visitor; the zero Place where none is known
 
 	// Waited is how long a Fresh visitor had been in line.
 	Waited time.Duration
@@ -78,5 +95,6 @@ type pending struct {
 	claim   queue.Claim
 	ticket  queue.Ticket // the waiting claimant's, as it is if they go on waiting
 	issue   bool         // it is not what they brought
+	beyond  bool         // the waiting claimant's place does not count, and they claim as newcomers do
 	request Request
 }

@@ -39,7 +39,11 @@ func (r *Room) Name() string { return r.name }
 // whose turn has not come are answered without a call to the store; but it is
 // asked once about a place from before the room was made.
 func (r *Room) Visit(ctx context.Context, now time.Time, q Request) Decision {
-	return r.visits.decide(ctx, now, q)
+	d := r.visits.decide(ctx, now, q)
+	if d.Fresh && d.Waited > 0 {
+		r.estimates.scores.judge(d.Ticket.AcceptedAt, d.Waited)
+	}
+	return d
 }
 
 // CheckIn is a visit that lets nobody in. It renews the session of an accepted ticket,
@@ -145,6 +149,10 @@ func (r *Room) Sync(ctx context.Context, now time.Time) error {
 // Numbers returns the latest numbers.
 func (r *Room) Numbers() *Numbers { return r.estimates.numbers.Load() }
 
+// Scores says what came of the waits that this node told: by quarter of an hour, for the
+// last day, and in all.
+func (r *Room) Scores() (quarters []Score, total Score) { return r.estimates.scores.get() }
+
 // CurrentNumbers syncs and returns how the room stands now, rather than what visitors
 // were last told.
 func (r *Room) CurrentNumbers(ctx context.Context, now time.Time) (*Numbers, error) {
@@ -170,6 +178,9 @@ func (r *Room) Configure(ctx context.Context, now time.Time, c queue.Configurati
 
 // Settings returns the limits and switches in force.
 func (r *Room) Settings() queue.Settings { return r.conditions.rules.Load().Settings }
+
+// LimitsNetworks reports whether requests have to say which network they come from.
+func (r *Room) LimitsNetworks() bool { return r.conditions.rules.Load().MaxWaitingPerNetwork > 0 }
 
 // Suspended reports whether the room is not used for now.
 func (r *Room) Suspended() bool { return r.conditions.rules.Load().Suspended }

@@ -18,15 +18,23 @@ type rules struct {
 	method        *method
 	slack         time.Duration // how much longer than it is told the store counts sessions
 	rememberFor   time.Duration // for how long it is remembered who was let in
+	early         time.Duration // by how much a check-in that counts may be early
 }
 
 func newRules(c queue.Configuration, slack time.Duration) *rules {
-	return &rules{Settings: c.Settings, configuration: c, method: methodOf(&c.Settings), slack: slack, rememberFor: c.Remembers()}
+	r := &rules{Settings: c.Settings, configuration: c, method: methodOf(&c.Settings), slack: slack, rememberFor: c.Remembers()}
+	if slack > 0 && c.Settings.Method.KeepsOrder() { // the clocks of nodes differ by the time of a call, and asking early gains nothing
+		r.early = tick
+	}
+	return r
 }
 
 // placeOver reports whether the visitor of a waiting ticket cannot come back to their place
-// any more.
+// any more. Of a visitor who goes back, only the time of their session counts: see goBack.
 func (r *rules) placeOver(t *queue.Ticket, at queue.Instant) bool {
+	if t.GoesBack() {
+		return false
+	}
 	return t.LastCheckIn <= r.configuration.Places.Since || r.PlaceEnds(t) <= at
 }
 

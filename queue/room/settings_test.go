@@ -18,7 +18,7 @@ func TestSettingsLeftOutTakeTheirDefaults(t *testing.T) {
 	s := queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 1}.WithDefaults()
 	assert.Equal(t, queue.Settings{
 		TotalActiveUsers: 2, NewUsersPerMinute: 1,
-		SessionDuration: 5 * time.Minute, RefreshInterval: 20 * time.Second, Bucket: time.Minute, QueueTicketTTL: 5 * time.Minute,
+		SessionDuration: 5 * time.Minute, RefreshInterval: 20 * time.Second, QueueTicketTTL: 30 * time.Minute,
 		LineDropout: time.Minute, LineGrace: 15 * time.Second,
 	}, s)
 	assert.NoError(t, s.Validate())
@@ -46,7 +46,7 @@ func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
 		{"too wide buckets", func(s *queue.Settings) { s.Bucket = 25 * time.Hour }, "bucket"},
 		{"a session of less than a second", func(s *queue.Settings) { s.SessionDuration = time.Second - 1 }, "session_duration"},
 		{"an unknown method", func(s *queue.Settings) { s.Method = 5 }, "queueing_method"},
-		{"an unknown pacing", func(s *queue.Settings) { s.Pacing = 4 }, "pacing"},
+		{"an unknown pacing", func(s *queue.Settings) { s.Pacing = 5 }, "pacing"},
 		{"too short an interval", func(s *queue.Settings) { s.RefreshInterval = 999 * time.Millisecond }, "refresh_interval"},
 		{"too long an interval", func(s *queue.Settings) { s.RefreshInterval, s.QueueTicketTTL = 25*time.Hour, 99*time.Hour }, "refresh_interval"},
 		{"jitter below none", func(s *queue.Settings) { s.RefreshJitter = -.01 }, "refresh_jitter"},
@@ -67,7 +67,7 @@ func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {
 		})
 	}
 	err := queue.Settings{}.Validate()
-	for _, setting := range []string{"total_active_users", "new_users_per_minute", "session_duration", "refresh_interval", "bucket"} {
+	for _, setting := range []string{"total_active_users", "new_users_per_minute", "session_duration", "refresh_interval"} {
 		assert.ErrorContains(t, err, setting)
 	}
 }
@@ -80,7 +80,7 @@ func TestNamesOfSettingsReadAsTheyAreWritten(t *testing.T) {
 		require.NoError(t, got.UnmarshalText(text))
 		assert.Equal(t, m, got)
 	}
-	for p := queue.PacingAuto; p <= queue.PacingRandom; p++ {
+	for p := queue.PacingAuto; p <= queue.PacingEarly; p++ {
 		text, err := p.MarshalText()
 		require.NoError(t, err)
 		var got queue.Pacing

@@ -39,6 +39,9 @@ func (s *presenceShard) place(at queue.Instant, rules *rules, id queue.ID) (queu
 		return queue.Ticket{}, false
 	}
 	t := sub.ticket(id)
+	if entry := s.find(id, at); entry != nil && !hasLeft(entry) {
+		t.Counted = queue.Cell{Bucket: bucketOf(entry, at), Until: afterTicks(s.start, entry.until)}
+	}
 	return t, !rules.placeOver(&t, at)
 }
 
@@ -48,21 +51,10 @@ func (s *presenceShard) keepPlace(at queue.Instant, rules *rules, id queue.ID) (
 	t, ok := s.place(at, rules, id)
 	if !ok && t.State == queue.Waiting {
 		if entry := s.find(id, at); entry != nil && !hasLeft(entry) {
-			s.change(rules.BucketOf(t.ArrivedAt), entry.until, -1)
+			s.change(bucketOf(entry, at), entry.until, -1)
 		}
 	}
 	return t, ok
-}
-
-// bucketOf is where the visitor of a ticket is counted: a subject may have come earlier,
-// or later, with another device.
-func (s *presenceShard) bucketOf(rules *rules, t *queue.Ticket) queue.Instant {
-	if len(s.subjects) > 0 {
-		if sub := s.subjects[t.ID]; sub.arrived != 0 {
-			return rules.BucketOf(sub.arrived)
-		}
-	}
-	return rules.BucketOf(t.ArrivedAt)
 }
 
 // forgetSubjects forgets the subjects of whom nothing was heard since a moment.
@@ -136,15 +128,20 @@ func (p *presence) subjectTicket(at queue.Instant, rules *rules, id queue.ID, br
 	if brought.ID != id || brought.State == queue.None || brought.LastCheckIn > at.Add(skew) {
 		brought = queue.Ticket{}
 	}
-	if brought.State == queue.Waiting && (brought.ArrivedAt <= s.subjects[id].admitted || rules.placeOver(&brought, at)) {
+	if brought.State == queue.Waiting && (brought.AcceptedAt == 0 && brought.ArrivedAt <= s.subjects[id].admitted || rules.placeOver(&brought, at)) {
 		brought = queue.Ticket{}
 	}
 	place, ok := s.place(at, rules, id)
 	if !ok {
 		return brought
 	}
-	if brought.State == queue.Waiting {
-		place.ArrivedAt = min(place.ArrivedAt, brought.ArrivedAt)
+	if brought.State != queue.Waiting {
+		return place
 	}
+	arrived := min(place.ArrivedAt, brought.ArrivedAt)
+	if brought.LastCheckIn > place.LastCheckIn { // at another node
+		place = brought
+	}
+	place.ArrivedAt = arrived
 	return place
 }

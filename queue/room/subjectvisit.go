@@ -10,7 +10,7 @@ func (v visit) decideForSubject() (Decision, *pending) {
 	}
 	brought := v.Ticket
 	if brought.ID != v.Subject {
-		v.presence.leave(v.at, v.rules, &brought)
+		v.presence.leave(v.at, &brought)
 	}
 	end, theirs := v.sessions.expires(v.at, v.Subject), brought.State == queue.Accepted && brought.ID == v.Subject
 	switch {

@@ -28,10 +28,10 @@ type keys interface {
 }
 
 // shortID is an id's first half, enough where a mix-up among those present at
-// one time harms nobody and never happens.
-type shortID uint64
+// one time harms nobody and never happens. It is in bytes so that a slot needs no padding.
+type shortID [8]byte
 
-func (k shortID) hash() uint64 { return uint64(k) * 0x9e3779b97f4a7c15 }
+func (k shortID) hash() uint64 { return binary.BigEndian.Uint64(k[:]) * 0x9e3779b97f4a7c15 }
 
 // wholeID is all of an id.
 type wholeID queue.ID
@@ -39,7 +39,13 @@ type wholeID queue.ID
 func (k wholeID) hash() uint64 { return short(queue.ID(k)).hash() }
 
 // short is the first half of an id.
-func short(id queue.ID) shortID { return max(shortID(binary.BigEndian.Uint64(id[:])), 1) }
+func short(id queue.ID) shortID {
+	k := shortID(id[:8])
+	if k == (shortID{}) {
+		k[7] = 1
+	}
+	return k
+}
 
 // slot is an entry of a table. Past its until it is dead: it may be taken by
 // another key, but ends no search.
@@ -47,10 +53,11 @@ type slot[K keys] struct {
 	key   K
 	until uint32 // ticks
 	more  uint32
+	low   uint32
 }
 
 // table finds entries by key with open addressing and linear probing. It takes
-// 16 bytes a slot for short ids, is at most 7/8 full, and forgets the dead as
+// 20 bytes a slot for short ids, is at most 7/8 full, and forgets the dead as
 // it grows. Not safe for concurrent use.
 type table[K keys] struct {
 	slots []slot[K]
@@ -122,11 +129,11 @@ func (t *table[K]) alive(now uint32) int {
 	return n
 }
 
-// resize makes room for the entries alive at now and two fifths more, and
+// resize makes room for the entries alive at now and a third more, and
 // forgets the others.
 func (t *table[K]) resize(now uint32) {
 	old := t.slots
-	t.slots, t.used = make([]slot[K], max(8, t.alive(now)*8/5)), 0
+	t.slots, t.used = make([]slot[K], max(8, t.alive(now)*4/3)), 0
 	for i := range old {
 		if old[i].until > now {
 			*t.add(old[i].key, now) = old[i]

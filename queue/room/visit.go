@@ -14,6 +14,7 @@ type visits struct {
 	clock      *storeClock
 	conditions *conditions
 	presence   *presence
+	networks   *networks
 	sessions   *sessions
 	outbox     *outbox
 
@@ -63,6 +64,9 @@ func (vs *visits) verdictOn(ctx context.Context, now time.Time, c queue.Claim) (
 // decideHere decides what needs no store, or says what to ask it.
 func (v visit) decideHere() (Decision, *pending) {
 	v.recognize()
+	if v.Ticket.Leased {
+		v.goBack()
+	}
 	if v.isSubject() {
 		return v.decideForSubject()
 	}
@@ -104,7 +108,7 @@ func (v visit) decideOutOfLine() (Decision, *pending) {
 	}
 	switch {
 	case v.rules.RejectsAll():
-		v.presence.leave(v.at, v.rules, &v.Ticket)
+		v.presence.leave(v.at, &v.Ticket)
 		return v.reject(), nil
 	case v.rules.placeOver(&v.Ticket, v.at):
 		return v.arrive(v.newID())
@@ -115,21 +119,25 @@ func (v visit) decideOutOfLine() (Decision, *pending) {
 // checkIn decides about a visitor with a place in line: are they due; if so, count them;
 // and ask the store if a slot may be theirs.
 func (v visit) checkIn() (Decision, *pending) {
-	c := pendingCheckIn{Request: v.Request, counting: v.counting(),
+	if v.isBeyond(v.Ticket.ID) {
+		return v.waitBeyond()
+	}
+	c := pendingCheckIn{Request: v.Request, counting: v.counting(), bucket: v.bucketOf(v.Ticket.ArrivedAt), within: v.aim(),
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.noteCheckIn(v.at, v.rules, &c)
 	for f.result == unknown || f.result == entered {
 		if d, ok := v.enterAgain(); ok {
 			return d, nil
 		}
-		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() {
+		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() && v.Ticket.AcceptedAt == 0 {
 			return v.join(v.newID(), queue.Place{}), nil
 		}
 		// The store knows, or it is known already that another place was used.
 		c.despite = f.result
 		f = v.presence.noteCheckIn(v.at, v.rules, &c)
 	}
-	if v.needsStore(f) {
+	// Only the store knows whether a place that was gone back to was used since.
+	if v.needsStore(f) || c.despite == entered && v.Ticket.AcceptedAt != 0 {
 		return Decision{}, v.pendingInLine(f)
 	}
 	d := Decision{Outcome: Queued, Ticket: v.Ticket}
@@ -145,7 +153,7 @@ func (v visit) counting() counting {
 	switch {
 	case !v.noEntry || v.rules.Method.HasExactLine():
 		return countFully
-	case v.conditions.worthAsking(v.at, v.rules, waiter{cell: queue.Cell{Bucket: v.rules.BucketOf(v.Ticket.ArrivedAt), Until: v.at}}):
+	case v.conditions.worthAsking(v.at, v.rules, waiter{cell: queue.Cell{Bucket: v.bucketOf(v.Ticket.ArrivedAt), Until: v.at}}):
 		return countNothing
 	}
 	return countStillDue
@@ -156,10 +164,12 @@ func (v visit) needsStore(f found) bool {
 	switch {
 	case v.rules.Method.HasExactLine():
 		return true
+	case v.Ticket.GoesBack():
+		return true
 	case f.result != counted || v.noEntry:
 		return false
 	}
-	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, v.Ticket.Number}) ||
+	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, f.was, v.Ticket.Number}) ||
 		v.presence.precedes(&v.Ticket) && !v.conditions.paused.Load()
 }
 

@@ -64,7 +64,12 @@ func drawSettings(t *rapid.T) queue.Settings {
 	seconds := func(low, high int, name string) time.Duration {
 		return time.Duration(rapid.IntRange(low*10, high*10).Draw(t, name)) * time.Second / 10
 	}
+	sometimes := func(d time.Duration, name string) time.Duration {
+		return d * time.Duration(rapid.IntRange(0, 1).Draw(t, name))
+	}
 	return queue.Settings{
+		ConfirmWithin:         sometimes(seconds(1, 40, "confirm"), "confirms"),
+		ClaimWithin:           sometimes(seconds(1, 20, "claim"), "claims"),
 		TotalActiveUsers:      rapid.IntRange(1, 6).Draw(t, "total"),
 		NewUsersPerMinute:     rapid.IntRange(1, 8).Draw(t, "perMinute"),
 		SessionDuration:       seconds(1, 40, "session"),

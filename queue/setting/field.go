@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A Field is a setting, as the tags of a struct's field describe it. It has the rules for its own value. Rules for several fields
@@ -23,8 +24,8 @@ type Field struct {
 	Name     string   // of the yaml tag
 	Usage    string   // a phrase that says what the setting is
 	Default  string   // as a file would have it, "" for none
-	Min, Max string   // of a number or a duration, "" for no bound of its own
-	Choices  []string // the names that the value may be, nil if it may be anything
+	Min, Max string   // of a number or a duration, or as characters of a text, "" for no bound of its own
+	Choices  []string // the names that the value may be, or each of a list, nil if it may be anything
 	Live     bool     // may be changed while a room runs
 	Type     reflect.Type
 	Tag      reflect.StructTag
@@ -65,7 +66,11 @@ func newField(sf reflect.StructField, name string) Field {
 	if words := get("choices"); words != "" {
 		f.Choices = strings.Split(words, ",")
 	}
-	if c, ok := reflect.Zero(sf.Type).Interface().(interface{ Choices() []string }); ok {
+	value := sf.Type
+	if value.Kind() == reflect.Slice {
+		value = value.Elem()
+	}
+	if c, ok := reflect.Zero(value).Interface().(interface{ Choices() []string }); ok {
 		f.Choices = c.Choices()
 	}
 	if sf.Type.Kind() == reflect.Int {
@@ -168,6 +173,10 @@ func (f *Field) outOfBounds(v reflect.Value, text string) string {
 			problem = "is not one of " + strings.Join(f.Choices, ", ")
 		}
 		return problem
+	case string:
+		if most, err := strconv.Atoi(f.Max); err == nil && utf8.RuneCountInString(value) > most {
+			return fmt.Sprintf("is too long: at most %s characters", f.Max)
+		}
 	case float64:
 		least, _ := strconv.ParseFloat(f.Min, 64)
 		most, _ := strconv.ParseFloat(f.Max, 64)

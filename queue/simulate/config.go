@@ -31,6 +31,7 @@ type Config struct {
 	Goodbye  float64       // share of those whose browser tells the gate that they leave
 
 	Bots     float64 // share of visitors who keep no cookies
+	Strays   float64 // requests a second of clients without cookies, each of which asks once; at most 1000
 	Spammers float64 // share of visitors who ask SpamRate times an interval
 	SpamRate int     // from 2 to 1000 where there are spammers
 
@@ -41,6 +42,8 @@ type Config struct {
 	StoreLatency  time.Duration // of a call to the store that the nodes share, in whole milliseconds; at most 500ms
 	NodeDeaths    int           // nodes that die; at least two nodes then. A new one comes ten seconds later
 	StoreFailures int           // times that the store does not answer for five seconds
+
+	Changes []Change // of the room's settings, as people come
 
 	Seed uint64 // of all that is drawn at random
 
@@ -53,7 +56,7 @@ type Config struct {
 func Article() Config {
 	return Config{
 		Room: queue.Settings{
-			TotalActiveUsers: 200, NewUsersPerMinute: 200, SessionDuration: 2 * time.Minute, RefreshJitter: .15,
+			TotalActiveUsers: 200, NewUsersPerMinute: 200, SessionDuration: 2 * time.Minute, RefreshJitter: .15, ConfirmWithin: time.Minute,
 		}.WithDefaults(),
 		Visitors: 10_000, Arrivals: Uniform, Over: 30 * time.Minute, Browse: time.Minute,
 		Patience: 5 * time.Minute, Goodbye: .5, SpamRate: 10, Latency: 100 * time.Millisecond, Nodes: 1, Seed: 1,
@@ -84,9 +87,10 @@ func (c Config) Validate() error {
 	share("spammers", c.Spammers)
 	require(!(c.Bots+c.Spammers > 1), "spammers is %v: must leave room for the share of bots, %v", c.Spammers, c.Bots)
 	require(c.Bots < 1, "bots is %v: must leave somebody who can be let in", c.Bots)
+	require(c.Strays >= 0 && c.Strays <= 1000, "cookieless is %v: must be from 0 to 1000", c.Strays)
 	require(c.Spammers == 0 || c.SpamRate >= 2 && c.SpamRate <= 1000, "spam_rate is %d: must be from 2 to 1000", c.SpamRate)
 	require(c.Latency >= 0 && c.Latency <= 2*time.Second, "latency is %v: must be from 0s to 2s", c.Latency)
-	return errors.Join(append(errs, c.validateNodes()...)...)
+	return errors.Join(append(append(errs, c.validateNodes()...), c.validateChanges()...)...)
 }
 
 func (c *Config) validateNodes() []error {

@@ -65,6 +65,7 @@ const (
 	streamRoom
 	streamPromises
 	streamNodes
+	streamStrays
 	streams
 )
 

@@ -9,7 +9,9 @@
 // they were told, counted from the answer, and browse for a while once they are
 // in. A share of them loses patience and closes the tab, with or without a
 // goodbye. Spammers are people who ask many times an interval, with their newest
-// ticket or an old one. Bots keep no cookies and ask once an interval.
+// ticket or an old one. Bots keep no cookies and ask once an interval. Strays are
+// requests of clients without cookies, of whom each asks once: they come for as long as
+// people do.
 //
 // # Several nodes
 //

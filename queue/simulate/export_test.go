@@ -29,7 +29,7 @@ func DrawArrivals(c Config) []time.Duration {
 // CheckLimits is what the limits make of requests that were let through.
 func CheckLimits(s queue.Settings, requests func(letThrough func(queue.Instant, queue.ID))) Limits {
 	l := newLimits(s)
-	requests(func(now queue.Instant, id queue.ID) { l.letThrough(now, now, id) })
+	requests(func(now queue.Instant, id queue.ID) { l.letThrough(now, now, &queue.Ticket{ID: id}) })
 	return l.result()
 }
 

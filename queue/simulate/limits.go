@@ -9,7 +9,8 @@ import (
 
 // limits checks the room's limits as an origin would from its log: an id is
 // active from its first request that was let through until one session duration
-// after its last, and admitted whenever it was not active before.
+// after its last, or as long as its ticket says if that has not come back, and admitted
+// whenever it was not active before.
 type limits struct {
 	settings queue.Settings
 	active   map[queue.ID]queue.Instant // until when
@@ -18,6 +19,12 @@ type limits struct {
 	admitted   map[queue.Instant]int // by minute
 	mostActive int
 	mostMinute int
+	overActive int
+	overMinute int
+
+	// Of the minute of the latest change, the highest limit that was in force in it.
+	changed queue.Instant
+	highest int
 }
 
 func newLimits(s queue.Settings) limits {
@@ -27,10 +34,14 @@ func newLimits(s queue.Settings) limits {
 // letThrough notes a request of id that reached the origin. If the id is a new
 // one, it was admitted at the given moment, which may lie in the minute before
 // for an answer that was under way as that ended.
-func (l *limits) letThrough(now, admitted queue.Instant, id queue.ID) {
+func (l *limits) letThrough(now, admitted queue.Instant, t *queue.Ticket) {
 	l.expire(now)
+	id := t.ID
 	_, known := l.active[id]
-	if !known || !l.settings.DisableSessionRenewal {
+	switch {
+	case t.Leased:
+		l.active[id] = t.Expires
+	case !known || !l.settings.DisableSessionRenewal:
 		l.active[id] = now.Add(l.settings.SessionDuration)
 	}
 	if known {
@@ -41,6 +52,23 @@ func (l *limits) letThrough(now, admitted queue.Instant, id queue.ID) {
 	l.admitted[m]++
 	l.mostMinute = max(l.mostMinute, l.admitted[m])
 	l.mostActive = max(l.mostActive, len(l.active))
+	l.overActive = max(l.overActive, len(l.active)-l.settings.TotalActiveUsers)
+	l.overMinute = max(l.overMinute, l.admitted[m]-l.perMinute(m))
+}
+
+// perMinute is how many may be admitted in a minute.
+func (l *limits) perMinute(minute queue.Instant) int {
+	if minute <= l.changed {
+		return max(l.highest, l.settings.NewUsersPerMinute)
+	}
+	return l.settings.NewUsersPerMinute
+}
+
+// follow goes by other settings from now on.
+func (l *limits) follow(now queue.Instant, s queue.Settings) {
+	minute := now.Floor(time.Minute)
+	l.changed, l.highest = minute, l.perMinute(minute)
+	l.settings = s
 }
 
 // expire forgets the ids that are active no more. One that was renewed since

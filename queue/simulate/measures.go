@@ -23,8 +23,10 @@ type measures struct {
 	limits     limits
 	slots      slots
 	turns      turns
+	overtaking overtaking
 	draw       *draw
 	promises   promises
+	places     places
 }
 
 func newMeasures(r *run) measures {
@@ -34,9 +36,11 @@ func newMeasures(r *run) measures {
 		admissions: make([]Admission, 0, r.left),
 		limits:     newLimits(r.settings),
 		slots:      slots{limits: r.settings},
-		turns:      turns{settings: r.settings, first: first.Floor(r.settings.Bucket)},
+		turns:      turns{settings: r.settings, first: first.Floor(r.settings.LongestBucket())},
+		overtaking: newOvertaking(r.crowd),
 		draw:       newDraw(r),
-		promises:   promises{rng: random(r.Config, streamPromises), people: make([]shown, len(r.crowd))},
+		promises:   promises{rng: random(r.Config, streamPromises), people: make([]shown, len(r.crowd)), changed: lastChange(r.changes)},
+		places:     newPlaces(len(r.crowd)),
 	}
 }
 
@@ -52,7 +56,7 @@ func (r *run) noteAnswer(n *node, d room.Decision) {
 		if d.Fresh {
 			admitted = d.Ticket.AcceptedAt
 		}
-		r.limits.letThrough(r.now, admitted, d.Ticket.ID)
+		r.limits.letThrough(r.now, admitted, &d.Ticket)
 	}
 }
 
@@ -66,7 +70,8 @@ func (r *run) noteBot(d room.Decision) {
 // noteAdmission notes that visitor i has been let in, as so many slots were open.
 func (r *run) noteAdmission(i int32, v *visitor, open int) {
 	r.people.Admitted++
-	bucket := v.arrived.Floor(r.settings.Bucket)
+	r.overtaking.letIn(i)
+	bucket := v.arrived.Floor(r.settings.LongestBucket())
 	r.admissions = append(r.admissions, Admission{
 		Arrived: v.arrived.Sub(r.origin()), Waited: r.now.Sub(v.joins), at: r.now, bucket: bucket,
 	})
@@ -76,14 +81,15 @@ func (r *run) noteAdmission(i int32, v *visitor, open int) {
 	}
 	r.turns.returned(v, open)
 	r.draw.wins(r.now, v)
-	r.noteLeft(v)
-	r.promises.admitted(r.now, i)
+	r.noteLeft(i, v)
+	r.promises.admitted(r.now, i, v)
 }
 
 // noteWait notes an answer that has v wait, with the place that it names.
 func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 	if v.phase == outside {
 		r.inLine++
+		r.overtaking.count(i, 1)
 	}
 	// A newcomer's chances begin after an interval; whoever asks, or asks often.
 	if v.atRisk == 0 && (r.Spoofed || r.now >= v.joins.Add(r.settings.RefreshInterval)) {
@@ -96,28 +102,30 @@ func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 			wait = numbers.Wait(v.ticket.ArrivedAt)
 		}
 		r.promises.wait(r.now, i, v, wait)
+		r.notePlace(n, i, v, p)
 	}
 }
 
-func (r *run) noteGivenUp(v *visitor) {
+func (r *run) noteGivenUp(i int32, v *visitor) {
 	r.people.GaveUp++
-	r.noteLeft(v)
+	r.noteLeft(i, v)
 }
 
-func (r *run) noteEnd(v *visitor) {
+func (r *run) noteEnd(i int32, v *visitor) {
 	if v.phase == inside {
 		r.people.Interrupted++
 		return
 	}
 	r.people.Rejected++
 	if v.phase == waiting {
-		r.noteLeft(v)
+		r.noteLeft(i, v)
 	}
 }
 
-// noteLeft notes that v waits no longer.
-func (r *run) noteLeft(v *visitor) {
+// noteLeft notes that visitor i, who is v, waits no longer.
+func (r *run) noteLeft(i int32, v *visitor) {
 	r.inLine--
+	r.overtaking.count(i, -1)
 	r.turns.left(v)
 	if v.atRisk != 0 {
 		r.draw.left(r.now, v)

@@ -124,7 +124,7 @@ func (n *node) die() (unanswered []int32, lostRenewals int) {
 	n.dead = true
 	for _, w := range n.waits {
 		for _, p := range w.processes {
-			if p.visitor != nobody {
+			if p.visitor >= 0 {
 				unanswered = append(unanswered, p.visitor)
 			}
 			p.stop()

@@ -23,6 +23,10 @@ type process struct {
 // nobody is the visitor of a process that is not a request.
 const nobody int32 = -1
 
+// stray is the visitor of a request of a client without cookies, who gets no answer from a
+// node that dies.
+const stray int32 = -2
+
 // processes are the coroutines of a run. The idle ones are kept for the next tasks.
 type processes struct {
 	idle    []*process

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,11 +10,13 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// promises compares the waits that people were shown with what came of them. Of
-// each person it keeps the first answer, and one at random of all of them.
+// promises compares the waits that people were shown with what came of them. Of each person
+// it keeps the first answer, and one at random of all of them, which then counts for all:
+// whoever waits for long is told more often than others.
 type promises struct {
 	rng     *rand.Rand
 	people  []shown
+	changed queue.Instant // when the room's settings change last; answers from before do not count
 	outcome struct{ first, later outcome }
 }
 
@@ -28,12 +31,35 @@ type promise struct {
 	minutes  uint32 // zero: unknown
 }
 
-// outcome is what became of promises.
+// outcome is what became of promises. Each counts for a number of answers.
 type outcome struct {
-	unknown          int
-	errors           []float64 // shown minus actual, in minutes
-	by25, by50, by75 int       // came true by then
-	within           int
+	shown, unknown, outdated int
+	errors                   []weighted // shown minus actual, in minutes
+	shares                   []weighted // of the error in the wait, both in whole minutes
+	told, actual             int        // whole minutes, summed up
+	by25, by50, by75         int        // came true by then
+	within                   int
+}
+
+// weighted is a value that counts for a number of answers.
+type weighted struct {
+	value float64
+	n     int
+}
+
+// median is that of values, which it sorts.
+func median(values []weighted) float64 {
+	slices.SortFunc(values, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
+	all, below := 0, 0
+	for _, v := range values {
+		all += v.n
+	}
+	for _, v := range values {
+		if below += v.n; 2*below >= all {
+			return v.value
+		}
+	}
+	return 0
 }
 
 // wait notes the wait w that visitor i, who is v, is shown. The k-th that they are
@@ -50,47 +76,58 @@ func (p *promises) wait(now queue.Instant, i int32, v *visitor, w room.Wait) {
 	}
 }
 
-// admitted notes that visitor i was let in.
-func (p *promises) admitted(now queue.Instant, i int32) {
+// admitted notes that visitor i, who is v, was let in.
+func (p *promises) admitted(now queue.Instant, i int32, v *visitor) {
 	if s := &p.people[i]; s.first.at != 0 {
-		p.outcome.first.add(s.first, now)
-		p.outcome.later.add(s.later, now)
+		p.outcome.first.add(s.first, now, p.changed, 1)
+		p.outcome.later.add(s.later, now, p.changed, int(v.answers))
 	}
 }
 
-func (o *outcome) add(p promise, now queue.Instant) {
-	if p.minutes == 0 {
-		o.unknown++
+// add notes what became of a promise that counts for n answers. One from before the room's
+// settings changed could not know of that.
+func (o *outcome) add(p promise, now, changed queue.Instant, n int) {
+	switch {
+	case p.minutes == 0:
+		o.unknown += n
+		return
+	case p.at < changed:
+		o.outdated += n
 		return
 	}
 	minutes := now.Sub(p.at).Minutes()
-	o.errors = append(o.errors, float64(p.minutes)-minutes)
-	whole := uint32(max(1, math.Ceil(minutes))) // as those that are shown are
-	count := func(n *int, ok bool) {
+	whole := int(max(1, math.Ceil(minutes))) // as those that are shown are
+	told := int(p.minutes)
+	o.shown += n
+	o.told, o.actual = o.told+n*told, o.actual+n*whole
+	o.errors = append(o.errors, weighted{float64(told) - minutes, n})
+	o.shares = append(o.shares, weighted{math.Abs(float64(told-whole)) / float64(whole), n})
+	count := func(sum *int, ok bool) {
 		if ok {
-			*n++
+			*sum += n
 		}
 	}
-	count(&o.by25, whole <= p.p25)
-	count(&o.by50, whole <= p.minutes)
-	count(&o.by75, whole <= p.p75)
-	count(&o.within, whole >= p.p25 && whole <= p.p75)
+	count(&o.by25, whole <= int(p.p25))
+	count(&o.by50, whole <= told)
+	count(&o.by75, whole <= int(p.p75))
+	count(&o.within, whole >= int(p.p25) && whole <= int(p.p75))
 }
 
 // accuracy sums up; ranges were shown in random only.
 func (o *outcome) accuracy(method queue.Method) Accuracy {
-	a := Accuracy{Shown: len(o.errors), Unknown: o.unknown}
+	a := Accuracy{Shown: o.shown, Unknown: o.unknown, Outdated: o.outdated}
 	if a.Shown == 0 {
 		return a
 	}
-	absolute, sum := make([]float64, len(o.errors)), 0.0
-	for i, e := range o.errors {
-		absolute[i] = math.Abs(e)
-		sum += e
+	sum := 0.0
+	for i := range o.errors {
+		e := &o.errors[i]
+		sum += e.value * float64(e.n)
+		e.value = math.Abs(e.value)
 	}
-	slices.Sort(absolute)
 	share := func(n int) float64 { return float64(n) / float64(a.Shown) }
-	a.MedianErrorMinutes, a.BiasMinutes = percentile(absolute, .5), sum/float64(a.Shown)
+	a.MedianErrorMinutes, a.BiasMinutes = median(o.errors), sum/float64(a.Shown)
+	a.ErrorShare, a.BiasShare = median(o.shares), float64(o.told)/float64(o.actual)-1
 	a.InTime = share(o.by50)
 	if method.Draws() {
 		a.Range = &Range{By25: share(o.by25), By50: share(o.by50), By75: share(o.by75), Within: share(o.within)}

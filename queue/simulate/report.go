@@ -26,6 +26,8 @@ type Setup struct {
 	Patience          float64  `json:"patience_seconds"`
 	Goodbye           float64  `json:"goodbye"`
 	Bots              float64  `json:"bots"`
+	Cookieless        float64  `json:"cookieless_per_second"`
+	ConfirmWithin     float64  `json:"confirm_within_seconds"`
 	Spammers          float64  `json:"spammers"`
 	SpamRate          int      `json:"spam_rate"`
 	Latency           float64  `json:"latency_seconds"`
@@ -34,21 +36,26 @@ type Setup struct {
 	StoreLatency      float64  `json:"store_latency_seconds"`
 	NodeDeaths        int      `json:"node_deaths"`
 	StoreFailures     int      `json:"store_failures"`
+	Changes           []string `json:"changes,omitempty"`
 	Seed              uint64   `json:"seed"`
 }
 
 // NewReport puts an experiment and its results together.
 func NewReport(c Config, results []*Result) *Report {
 	s := c.Room.WithDefaults()
+	var changes []string
+	for _, change := range c.inOrder() {
+		changes = append(changes, change.String())
+	}
 	return &Report{Results: results, Setup: Setup{
 		Visitors: c.Visitors, Arrivals: c.Arrivals, Over: c.Over.Seconds(), Spoofed: c.Spoofed,
 		TotalActiveUsers: s.TotalActiveUsers, NewUsersPerMinute: s.NewUsersPerMinute,
 		SessionDuration: s.SessionDuration.Seconds(), RefreshInterval: s.RefreshInterval.Seconds(),
-		RefreshJitter: s.RefreshJitter, Bucket: s.Bucket.Seconds(), Pacing: s.Pacing.String(),
+		RefreshJitter: s.RefreshJitter, Bucket: s.LongestBucket().Seconds(), Pacing: s.Pacing.String(),
 		QueueTicketTTL: s.QueueTicketTTL.Seconds(), Browse: c.Browse.Seconds(),
 		GiveUp: c.GiveUp, Patience: c.Patience.Seconds(), Goodbye: c.Goodbye,
-		Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(),
+		Cookieless: c.Strays, ConfirmWithin: s.ConfirmWithin.Seconds(), Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(),
 		Nodes: c.Nodes, Sticky: c.Sticky, StoreLatency: c.StoreLatency.Seconds(),
-		NodeDeaths: c.NodeDeaths, StoreFailures: c.StoreFailures, Seed: c.Seed,
+		NodeDeaths: c.NodeDeaths, StoreFailures: c.StoreFailures, Changes: changes, Seed: c.Seed,
 	}}
 }

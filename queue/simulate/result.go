@@ -25,7 +25,9 @@ type Result struct {
 	Spammers *Spam `json:"spammers,omitempty"` // where some competed with polite people
 
 	ToldAtFirst Accuracy `json:"told_at_first"` // of the first answer to each who waited
-	ToldLater   Accuracy `json:"told_later"`    // of one answer at random to each
+	ToldLater   Accuracy `json:"told_later"`    // of all answers
+
+	Places *PlacesShown `json:"places,omitempty"` // where the people ahead were shown
 
 	Sharing *Sharing `json:"sharing,omitempty"` // of a store that nodes share
 
@@ -44,6 +46,8 @@ type People struct {
 	Requests      int `json:"requests"`       // by all
 	BotRequests   int `json:"bot_requests"`   // by bots
 	BotAdmissions int `json:"bot_admissions"` // requests of bots that were let in
+	Strays        int `json:"strays"`         // requests of clients without cookies that ask once
+	StraysLetIn   int `json:"strays_let_in"`  // of those
 }
 
 // Percentiles are those of people's waits, by the nearest rank.
@@ -69,6 +73,7 @@ type Limits struct {
 // Slots says what was made of the slots while people waited.
 type Slots struct {
 	UsedShare   float64 `json:"used_share"`   // of the slot-time that could have been used
+	PeopleShare float64 `json:"people_share"` // of all slot-time that was used; the rest was held for strays
 	LapsedShare float64 `json:"lapsed_share"` // of the minutes' allowances, where those held people up
 
 	// How long a slot was open, with somebody waiting for it, until it was taken.
@@ -81,7 +86,12 @@ type Slots struct {
 // perfect order, 0 in none, -1 in the opposite.
 type Order struct {
 	Tau        float64 `json:"tau"`
-	TauBuckets float64 `json:"tau_buckets"` // of people of different buckets
+	TauBuckets float64 `json:"tau_buckets"` // of people of different buckets, of a minute if the room cuts them finely
+
+	// MostOvertaken is how many people who had come before somebody still waited when that one was let in, at most, and
+	// OvertakenSeconds how long the admission of so many takes at NewUsersPerMinute.
+	MostOvertaken    int     `json:"most_overtaken"`
+	OvertakenSeconds float64 `json:"overtaken_seconds"`
 }
 
 // Draw is a test of whether those who waited had the same chance whenever they
@@ -109,10 +119,24 @@ type Spam struct {
 type Accuracy struct {
 	Shown              int     `json:"shown"`                // answers with a wait
 	Unknown            int     `json:"unknown"`              // answers that said nothing is known
+	Outdated           int     `json:"outdated,omitempty"`   // answers from before the last change of settings, which the rest leaves out
 	MedianErrorMinutes float64 `json:"median_error_minutes"` // either way
 	BiasMinutes        float64 `json:"bias_minutes"`         // mean of shown minus actual; rounding up makes half a minute
+	ErrorShare         float64 `json:"error_share"`          // median error over the wait, both in whole minutes
+	BiasShare          float64 `json:"bias_share"`           // mean of shown minus actual, over the mean of actual, both in whole minutes
 	InTime             float64 `json:"in_time"`              // share let in no later than shown
 	Range              *Range  `json:"range,omitempty"`      // random only
+}
+
+// PlacesShown compares the people ahead that were shown with those who waited and had come
+// earlier. Errors are in seconds of admissions.
+type PlacesShown struct {
+	Shown        int     `json:"shown"` // answers with a number of people ahead
+	Within10s    float64 `json:"within_10s"`
+	ErrorP50     float64 `json:"error_p50_seconds"`
+	ErrorP95     float64 `json:"error_p95_seconds"`
+	WronglyFirst int     `json:"wrongly_first"` // answers that told somebody that nobody was ahead, when somebody was
+	Worse        float64 `json:"worse"`         // share of the answers that put somebody back by more than ten seconds
 }
 
 // Range says how often the ranges that were shown came true; with a perfect
@@ -126,6 +150,7 @@ type Range struct {
 }
 
 func (r *run) result() *Result {
+	r.people.Strays, r.people.StraysLetIn = r.strays.requests, r.strays.admissions
 	res := &Result{
 		Method: r.settings.Method, People: r.people, LastedSeconds: r.now.Sub(start).Seconds(),
 		Wait: waitPercentiles(r.admissions), Limits: r.limits.result(), Slots: r.slots.result(),
@@ -133,7 +158,12 @@ func (r *run) result() *Result {
 		ToldAtFirst: r.promises.outcome.first.accuracy(r.settings.Method),
 		ToldLater:   r.promises.outcome.later.accuracy(r.settings.Method),
 	}
-	res.Sharing = r.sharing()
+	if r.slots.heldTime > 0 {
+		res.Slots.PeopleShare = 1 - min(1, r.strays.held.Seconds()/r.slots.heldTime)
+	}
+	res.Order.MostOvertaken = r.overtaking.most
+	res.Order.OvertakenSeconds = float64(r.overtaking.most) * time.Minute.Seconds() / float64(r.settings.NewUsersPerMinute)
+	res.Sharing, res.Places = r.sharing(), r.places.result()
 	res.Limits.OutOfTurn = r.turns.outOfTurn
 	if r.settings.Method.Draws() {
 		res.Draw = r.draw.result()
@@ -157,8 +187,7 @@ func waitPercentiles(admissions []Admission) Percentiles {
 func (l *limits) result() Limits {
 	res := Limits{MostActive: l.mostActive, MostPerMinute: l.mostMinute}
 	if !l.settings.Method.EveryoneEnters() {
-		res.OverActive = max(0, l.mostActive-l.settings.TotalActiveUsers)
-		res.OverPerMinute = max(0, l.mostMinute-l.settings.NewUsersPerMinute)
+		res.OverActive, res.OverPerMinute = l.overActive, l.overMinute
 	}
 	return res
 }

@@ -21,8 +21,10 @@ type run struct {
 	crowd     []visitor
 	wheel     *wheel
 	now       queue.Instant
-	left      int     // people who are not through
-	due       []int32 // visitors who come at this moment
+	left      int      // people who are not through
+	changes   []Change // that are still to come
+	due       []int32  // visitors who come at this moment
+	strays    strays
 
 	failed error // what no fault explains
 	warmed int   // keeps warm from being optimised away
@@ -40,7 +42,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	r := &run{
 		Config: c, settings: c.Room.WithDefaults(), rng: random(c, streamSteps), crowd: drawCrowd(c),
-		wheel: &wheel{}, now: start, spam: map[int32]queue.Ticket{},
+		wheel: &wheel{}, now: start, spam: map[int32]queue.Ticket{}, changes: c.inOrder(),
 	}
 	if err := r.openNodes(ctx); err != nil {
 		return nil, fmt.Errorf("simulating: %w", err)
@@ -52,7 +54,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			r.left++
 		}
 	}
-	r.measures = newMeasures(r)
+	r.measures, r.strays = newMeasures(r), newStrays(r)
 	if err := r.play(ctx); err != nil {
 		return nil, fmt.Errorf("simulating: %w", err)
 	}
@@ -73,6 +75,7 @@ func (r *run) play(ctx context.Context) error {
 		if r.Spoofed && r.now == start.Add(gathering) {
 			r.nodes.pause(false)
 		}
+		r.change(ctx)
 		if err := r.nodes.pass(ctx, r); err != nil {
 			return err
 		}
@@ -81,6 +84,7 @@ func (r *run) play(ctx context.Context) error {
 			coming = coming[1:]
 		}
 		r.stepDue(ctx)
+		r.strays.come(ctx)
 	}
 	if r.Progress != nil {
 		r.Progress(total, total)
@@ -137,8 +141,13 @@ func (r *run) step(ctx context.Context, i int32) {
 
 // answered is what node n makes of a request of visitor i.
 func (r *run) answered(n *node, i int32, d room.Decision) {
-	v := &r.crowd[i]
 	r.noteAnswer(n, d)
+	if i == stray {
+		r.strays.note(d)
+		r.look()
+		return
+	}
+	v := &r.crowd[i]
 	switch {
 	case v.kind == bot:
 		r.noteBot(d)
@@ -148,7 +157,7 @@ func (r *run) answered(n *node, i int32, d room.Decision) {
 	case d.Outcome == room.Queued && v.phase != inside:
 		r.queued(n, i, v, d)
 	default: // rejected, or the session ran out between two page views
-		r.turnedAway(v)
+		r.turnedAway(i, v)
 	}
 	r.look()
 }
@@ -197,7 +206,7 @@ func (r *run) queued(n *node, i int32, v *visitor, d room.Decision) {
 	r.turns.joined(v)
 	r.noteWait(n, i, v, d.Place)
 	v.phase = waiting
-	next := r.now.Add(r.roundTrip() + queue.WholeSeconds(d.Ticket.Due().Sub(r.now)))
+	next := r.now.Add(r.roundTrip() + queue.WholeSeconds(n.room.DueIn(r.now.Time(), d.Ticket)))
 	if v.kind.spams() {
 		next = r.now.Add(r.around(r.settings.RefreshInterval / time.Duration(r.SpamRate)))
 		r.keepOld(i, d.Ticket)
@@ -223,15 +232,15 @@ func (r *run) walkAway(i int32, v *visitor) {
 		n.touched = true
 		n.room.Leave(r.now.Time(), v.ticket)
 	}
-	r.noteGivenUp(v)
+	r.noteGivenUp(i, v)
 	v.phase = gone
 	r.left--
 	r.look()
 }
 
 // turnedAway ends the visit of someone who is not let in, or in any longer.
-func (r *run) turnedAway(v *visitor) {
-	r.noteEnd(v)
+func (r *run) turnedAway(i int32, v *visitor) {
+	r.noteEnd(i, v)
 	v.phase = gone
 	r.left--
 }

@@ -20,6 +20,7 @@ type slots struct {
 	runs    []time.Duration // how long each was idle until it was taken or lapsed
 
 	usedTime, idleTime float64 // slot-seconds while people waited
+	heldTime           float64 // slot-seconds that were used, also while nobody waited
 	taken, lapsed      int     // of the allowances of minutes that ended with people waiting
 }
 
@@ -31,8 +32,9 @@ type idleSince struct {
 
 // look notes the room's status, and how many people wait.
 func (s *slots) look(now queue.Instant, status queue.Status, people int) {
+	seconds := now.Sub(s.at).Seconds()
+	s.heldTime += seconds * float64(s.last.Active)
 	if s.waiting > 0 {
-		seconds := now.Sub(s.at).Seconds()
 		s.usedTime += seconds * float64(s.last.Active)
 		s.idleTime += seconds * float64(s.idle)
 		if status.Now.Floor(time.Minute) != s.last.Now.Floor(time.Minute) {

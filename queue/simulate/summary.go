@@ -36,6 +36,7 @@ func WriteSummary(w io.Writer, c Config, results []*Result) error {
 	t.draw()
 	t.accuracy("Waits shown to newcomers", func(r *Result) Accuracy { return r.ToldAtFirst })
 	t.accuracy("Waits shown while waiting", func(r *Result) Accuracy { return r.ToldLater })
+	t.places()
 	_, err := w.Write(t.text.Bytes())
 	return err
 }
@@ -79,6 +80,8 @@ func (t *table) people(c Config) {
 	count("lost their session while browsing", false, func(r *Result) int { return r.People.Interrupted })
 	count("requests of bots", c.Bots > 0, func(r *Result) int { return r.People.BotRequests })
 	count("… that were let in", c.Bots > 0, func(r *Result) int { return r.People.BotAdmissions })
+	count("requests without cookies besides", c.Strays > 0, func(r *Result) int { return r.People.Strays })
+	count("… that were let in", c.Strays > 0, func(r *Result) int { return r.People.StraysLetIn })
 	t.row("all through after", func(r *Result) string { return seconds(r.LastedSeconds) })
 }
 
@@ -113,6 +116,9 @@ func (t *table) limits(s queue.Settings) {
 func (t *table) slots() {
 	t.head("Slots while people waited")
 	t.row("slot-time used", func(r *Result) string { return share(r.Slots.UsedShare) })
+	if t.has(func(r *Result) bool { return r.People.Strays > 0 }) {
+		t.row("of all that was used, people's", func(r *Result) string { return share(r.Slots.PeopleShare) })
+	}
 	t.row("a minute's allowance left over", func(r *Result) string { return share(r.Slots.LapsedShare) })
 	t.row("idle until taken, 50 % at most", func(r *Result) string { return seconds(r.Slots.IdleP50) })
 	t.row("95 %", func(r *Result) string { return seconds(r.Slots.IdleP95) })
@@ -150,6 +156,8 @@ func (t *table) sharing(c Config) {
 func (t *table) order() {
 	t.head("Order of arrival and admission (Kendall tau)")
 	t.row("everyone", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.Tau) })
+	t.row("let in before how many who came earlier", func(r *Result) string { return grouped(r.Order.MostOvertaken) })
+	t.row("… in time of admissions", func(r *Result) string { return seconds(r.Order.OvertakenSeconds) })
 	t.row("across buckets", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.TauBuckets) })
 }
 
@@ -209,6 +217,8 @@ func (t *table) accuracy(title string, of func(*Result) Accuracy) {
 	}
 	figure("median error, minutes", "%.1f", func(a Accuracy) float64 { return a.MedianErrorMinutes })
 	figure("mean of shown less actual, minutes", "%+.1f", func(a Accuracy) float64 { return a.BiasMinutes })
+	figure("median error, % of the wait", "%.1f", func(a Accuracy) float64 { return 100 * a.ErrorShare })
+	figure("mean of shown less actual, %", "%+.1f", func(a Accuracy) float64 { return 100 * a.BiasShare })
 	figure("let in by then, %", "%.1f", func(a Accuracy) float64 { return 100 * a.InTime })
 	if t.has(func(r *Result) bool { return of(r).Range != nil }) {
 		t.row("let in by 25, 50, 75 percentile, %", func(r *Result) string {
@@ -224,6 +234,27 @@ func (t *table) accuracy(title string, of func(*Result) Accuracy) {
 			return "–"
 		})
 	}
+}
+
+// places writes how the places that people were shown compare with those that they had.
+func (t *table) places() {
+	if !t.has(func(r *Result) bool { return r.Places != nil }) {
+		return
+	}
+	t.head("People ahead, as shown (errors in seconds of admissions)")
+	figure := func(label string, of func(*PlacesShown) string) {
+		t.row(label, func(r *Result) string {
+			if r.Places == nil {
+				return "–"
+			}
+			return of(r.Places)
+		})
+	}
+	figure("50 % at most", func(p *PlacesShown) string { return seconds(p.ErrorP50) })
+	figure("95 %", func(p *PlacesShown) string { return seconds(p.ErrorP95) })
+	figure("10 s at most", func(p *PlacesShown) string { return share(p.Within10s) })
+	figure("nobody, when there was somebody", func(p *PlacesShown) string { return grouped(p.WronglyFirst) })
+	figure("further back by more than 10 s", func(p *PlacesShown) string { return share(p.Worse) })
 }
 
 func share(s float64) string { return fmt.Sprintf("%.2f %%", 100*s) }

@@ -19,7 +19,7 @@ func (t *turns) index(v *visitor) int {
 	if t.settings.Method.HasExactLine() {
 		return int(v.ticket.Number)
 	}
-	return int(v.arrived.Floor(t.settings.Bucket).Sub(t.first) / t.settings.Bucket)
+	return int(v.arrived.Floor(t.settings.LongestBucket()).Sub(t.first) / t.settings.LongestBucket())
 }
 
 // holdsUp says whether those behind have to wait for a visitor.

@@ -17,7 +17,7 @@ func paced(perMinute int, p queue.Pacing) queue.Settings {
 
 var pacingCases = []contractCase{
 	{"with nobody waiting, all of the allowance is there, however it is paced", func(n *node) {
-		for _, p := range []queue.Pacing{queue.PacingMinute, queue.PacingEven, queue.PacingRandom} {
+		for _, p := range []queue.Pacing{queue.PacingMinute, queue.PacingEven, queue.PacingRandom, queue.PacingEarly} {
 			room := n.of(p.String())
 			room.configure(paced(60, p))
 			assert.Equal(n, 60, room.look().Open, p.String())
@@ -40,6 +40,21 @@ var pacingCases = []contractCase{
 		}
 		n.at(time.Minute)
 		assert.Equal(n, 1, n.look().Open, "what was not used in its minute is gone")
+	}},
+	{"while people wait, it is released in the first seconds of the minute, in early", func(n *node) {
+		n.configure(paced(60, queue.PacingEarly))
+		assert.Equal(n, 1, n.count(people(100, cellUntil(0, time.Hour))).Open)
+		for _, slots := range []int{1, 2, 17, 59} {
+			at := time.Duration(slots) * queue.EarlyTime / 60
+			n.at(at - time.Millisecond)
+			v := n.look()
+			assert.Equal(n, slots, v.Open)
+			assert.Equal(n, start.Add(at), v.NextOpen)
+			n.at(at)
+			assert.Equal(n, slots+1, n.look().Open)
+		}
+		v := n.look()
+		assert.Equal(n, start.Add(time.Minute), v.NextOpen, "all of it is there")
 	}},
 	{"while people wait, it is released bit by bit at moments drawn anew each minute, in random", func(n *node) {
 		n.configure(paced(60, queue.PacingRandom))

@@ -37,8 +37,10 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"methods", methodCases},
 		{"report", reportCases},
 		{"sessions", sessionCases},
+		{"leases", leaseCases},
 		{"status", statusCases},
 		{"pacing", pacingCases},
+		{"boundaries", boundaryCases},
 		{"configure", configureCases},
 		{"line", lineCases},
 		{"places", placeCases},
@@ -195,9 +197,9 @@ func cellUntil(bucket int, until time.Duration) queue.Cell {
 
 func people(n int, c queue.Cell) queue.CellChange { return queue.CellChange{Cell: c, People: n} }
 
-// ample are limits that nothing here reaches.
+// ample are limits that nothing here reaches, at any moment of a minute.
 func ample() queue.Settings {
-	return queue.Settings{TotalActiveUsers: 1000, NewUsersPerMinute: 1000, SessionDuration: time.Minute}
+	return queue.Settings{TotalActiveUsers: 1000, NewUsersPerMinute: 1000, SessionDuration: time.Minute, Pacing: queue.PacingMinute}
 }
 
 // limited are ample limits with so many slots.

@@ -1,11 +1,17 @@
 // Comments on lines of their own, and indentation, are not sent.
 (() => {
-const $ = id => document.getElementById(id), main = document.querySelector('main'), say = main.dataset;
-const wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'), stamp = $('updated');
-const title = document.title, latin = document.documentElement.lang + '-u-nu-latn', count = new Intl.NumberFormat(latin);
+// A page of one's own may lack any of the elements.
+const $ = id => document.getElementById(id) || document.createElement('p'), main = document.querySelector('main') || document.body;
+const say = $('anteroom').dataset, wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'), stamp = $('updated');
+const title = document.title, name = 'anteroom ' + say.room, query = '?room=' + encodeURIComponent(say.room);
+// Numbers and times are written as in the visitor's own region, where the page is in their language.
+const lang = document.documentElement.lang || 'en', region = navigator.languages.find(l => /^[\w-]+$/.test(l) && l.slice(0, 2) === lang.slice(0, 2)) || lang;
+const latin = region + '-u-nu-latn', count = new Intl.NumberFormat(latin);
 // The address without its fragment, and without a user name in it, which fetch would refuse.
 const here = location.origin + location.pathname + location.search;
-let interval = say.refresh * 1000, due = Infinity, next = due, timer, worker, flight, stream, deaf, last, paused, lost, entered, reloading;
+// The monotonic clock stands still while some devices sleep, and the other one may be set back.
+const zero = Date.now() - performance.now(), now = () => Math.max(performance.now(), Date.now() - zero);
+let interval = say.refresh * 1000, due = Infinity, next = due, timer, worker, flight, last, paused, lost, failing, offline, entered, reloading, cookie;
 
 // Nothing is written that is already there: a screen reader would say it again.
 const set = (element, text) => { if (element.textContent !== text) element.textContent = text; };
@@ -14,46 +20,137 @@ const show = (element, on) => { if (element.hidden === on) element.hidden = !on;
 // Only English has ordinals here: the others say "7 of 412" in words of their own.
 const ordinal = n => ({one: 'st', two: 'nd', few: 'rd'})[new Intl.PluralRules('en', {type: 'ordinal'}).select(n)] || 'th';
 const clock = () => set(stamp, new Date(stamp.dateTime).toLocaleTimeString(latin));
+const at = (text, time) => text.replace('{time}', new Date(time).toLocaleTimeString(latin, {timeStyle: 'short'}));
+
+// The slot that is kept for a visitor who does not look; the turn that has come.
+const kept = () => last && last.claimRequired && last.claimUntil;
+const turn = () => entered ? say.turn : kept() ? at(say.kept, kept()) : '';
+const trouble = () => failing ? say.failing : offline && last && last.placeKeptSeconds ?
+  at(say.offline, Date.parse(last.lastUpdated) + last.placeKeptSeconds * 1000) : lost || offline ? say.lost : paused ? say.paused : '';
+let told = '';
 const tell = () => {
-  set(note, entered ? say.turn : lost ? say.lost : paused ? say.paused : '');
-  set(button, entered ? say.enter : paused ? say.resume : say.pause);
-  button.classList.toggle('go', !!entered);
-  show(button, !!interval);
-  show($('stay'), !!interval && !paused);
+  const called = turn();
+  set(note, entered ? called : trouble());
+  set(button, called ? say.enter : paused ? say.resume : say.pause);
+  button.classList.toggle('go', !!called);
+  const waits = !!interval && cookie !== false;
+  show(button, waits);
+  show($('alert'), waits);
+  show($('stay'), waits && !paused);
   main.classList.toggle('live', !!interval && !paused);
   main.classList.toggle('closed', !interval);
-  document.title = entered ? say.turn : (label.hidden ? '' : wait.textContent + ' · ') + title;
+  if (!told !== !called) called ? call(called) : hangUp();
+  told = called;
+  document.title = called && document.hidden ? called.replace(/[.。।]$/, '') + ' – ' + title : (label.hidden || !wait.textContent ? '' : wait.textContent + ' · ') + title;
 };
 
-const stateOf = w => !w.refreshIntervalSeconds ? 'reject' : w.queueAll ? 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
-  w.waitTime > 240 ? 'long' : w.waitTime75Percentile > w.waitTime25Percentile ? 'range' : w.waitTime > 59 ? 'hours' : w.waitTime ? 'minutes' : 'soon';
+const stateOf = w => !w.refreshIntervalSeconds ? 'reject' : w.admissionsPaused ? 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
+  w.waitTime > 240 ? 'long' : w.waitTime75Percentile > w.waitTime25Percentile ? 'range' : w.waitTime > 59 ? 'hours' : w.waitTime > 1 ? 'minutes' : 'soon';
 const paint = w => {
-  const state = stateOf(w), known = /long|range|hours|minutes|soon/.test(state);
+  const state = w.claimRequired ? 'kept' : stateOf(w), known = /long|range|hours|minutes|soon/.test(state);
   const values = Object.assign({waitTimeHours: Math.floor(w.waitTime / 60), waitTimeHourMinutes: w.waitTime % 60}, w);
   set($('heading'), state === 'reject' ? say.rejectHeading : say.heading);
   show(label, known);
   wait.classList.toggle('number', known);
   // What is in brackets is left out while the variable in it is zero.
-  set(wait, say[state].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
-  show($('place'), !!w.position);
+  set(wait, w.claimRequired ? turn() : say[state].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
+  show($('place'), !!w.position && !w.claimRequired);
   set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+?)(Ordinal)?\}/g, (_, name, which) => count.format(w[name]) + (which ? ordinal(w[name]) : '')));
-  show($('line'), w.usersAheadKnown);
+  show($('line'), w.usersAheadKnown && !w.claimRequired);
   set($('ahead'), count.format(w.usersAhead));
+  const by = /range|hours|minutes/.test(state);
+  show($('by'), by);
+  if (by) set($('by'), at(say.by, Date.parse(w.lastUpdated) + (w.waitTime75Percentile || w.waitTime) * 60000));
+  advance(w);
+  if (w.rejoined) show($('rejoined'), true);
+  if (w.message !== undefined) {
+    set($('message'), w.message);
+    show($('message'), !!w.message);
+  }
   stamp.dateTime = w.lastUpdated;
   clock();
+  document.dispatchEvent(new CustomEvent('anteroom', {detail: w}));
+};
+
+// Pages may have no storage.
+const recall = (store, key) => {
+  try {
+    return window[store][key];
+  } catch (e) {}
+};
+const store = (store, key, value) => {
+  try {
+    window[store][key] = value;
+  } catch (e) {}
+};
+
+// The bar goes from where the visitor began to the door: by their place, or by time where only the wait is known.
+const advance = w => {
+  const bar = $('way'), key = name + ' way', told = Date.parse(w.lastUpdated);
+  let [from, since] = JSON.parse(recall('sessionStorage', key) || '[0,0]');
+  if (!since || w.usersAhead > from) store('sessionStorage', key, JSON.stringify([from = w.usersAhead, since = told]));
+  const placed = w.usersAheadKnown && from > 0, left = w.waitTime * 60000;
+  show(bar, (placed || w.waitTimeKnown) && !w.claimRequired);
+  bar.value = placed ? 1 - w.usersAhead / from : (told - since) / (told - since + left) || 0;
+  bar.setAttribute('aria-label', (placed ? $('place').firstElementChild || label : label).textContent);
+  bar.setAttribute('aria-valuetext', (placed ? $('position') : wait).textContent);
+};
+
+// What calls the visitor when their turn has come, if they asked for it. Browsers allow sound to pages that were clicked on.
+const sound = $('sound'), notify = $('notify');
+let audio, notice;
+const ring = () => {
+  if (!audio || !sound.checked) return;
+  const tone = audio.createOscillator(), volume = audio.createGain(), start = audio.currentTime;
+  tone.frequency.setValueAtTime(587, start);
+  tone.frequency.setValueAtTime(880, start + .2);
+  volume.gain.setValueAtTime(.2, start);
+  volume.gain.exponentialRampToValueAtTime(.001, start + .8);
+  tone.connect(volume).connect(audio.destination);
+  tone.start(start);
+  tone.stop(start + .8);
+};
+const call = text => {
+  if (!document.hidden && document.hasFocus()) return;
+  ring();
+  if (notify.checked) {
+    try {
+      notice = new Notification(title, {body: text, tag: name});
+      notice.onclick = () => { focus(); };
+    } catch (e) {}
+  }
+};
+const hangUp = () => {
+  if (notice) notice.close();
+  notice = null;
+};
+show($('notifies'), !!window.Notification && isSecureContext && Notification.permission !== 'denied');
+sound.checked = recall('localStorage', 'anteroom sound') === '1';
+notify.checked = recall('localStorage', 'anteroom notify') === '1' && !!window.Notification && Notification.permission === 'granted';
+const opt = box => store('localStorage', 'anteroom ' + box.id, box.checked ? '1' : '');
+addEventListener('click', () => {
+  if (!audio && sound.checked && window.AudioContext) audio = new AudioContext();
+});
+sound.onchange = () => {
+  opt(sound);
+  setTimeout(ring);
+};
+notify.onchange = async () => {
+  if (notify.checked) notify.checked = await Notification.requestPermission() === 'granted';
+  opt(notify);
 };
 
 // Timers of a hidden page are slowed down, those of a worker are not. Both are
 // set; whichever comes first checks in, and the other finds nothing due.
 const arm = () => {
-  const left = Math.max(0, due - performance.now());
+  const left = Math.max(0, due - now());
   clearTimeout(timer);
   if (left === Infinity) return;
   timer = setTimeout(tick, left);
   if (worker) worker.postMessage(left);
 };
-const tick = () => performance.now() < due ? arm() : poll();
-const plan = ms => { due = performance.now() + ms; arm(); };
+const tick = () => now() < due ? arm() : entered ? watch() : poll();
+const plan = ms => { due = now() + ms; arm(); };
 try {
   worker = new Worker(URL.createObjectURL(new Blob(['let t;onmessage=e=>{clearTimeout(t);t=setTimeout(postMessage,e.data,0)}'])));
   worker.onmessage = tick;
@@ -67,7 +164,7 @@ const read = async answer => {
   for (let part; text.length < 9e3 && !(part = await body.read()).done;) text += decoder.decode(part.value, {stream: true});
   try {
     const room = JSON.parse(text).cfWaitingRoom;
-    return room.inWaitingRoom === true && room;
+    return (room.inWaitingRoom === true || room.cookieMissing === true) && room;
   } catch (e) {}
 };
 
@@ -76,26 +173,46 @@ const keep = w => {
   last = w;
   if (!paused || !interval) paint(w);
 };
-const queued = (w, now) => {
-  lost = false;
+const queued = w => {
+  lost = failing = false;
+  cookie = true;
+  show($('open'), false);
   interval = w.refreshIntervalSeconds * 1000;
   keep(w);
-  // By the server's clock alone. A check-in that came too early did not move lastUpdated.
-  const left = Date.parse(w.lastUpdated) + interval - Date.parse(now);
-  next = performance.now() + (performance.now() < wary ? 1500 : left > 0 && left < interval ? left : interval);
+  // A check-in that came too early did not move lastUpdated. By the server's clock alone it is now that and what has passed since.
+  const left = w.refreshLeftSeconds * 1000, claim = Date.parse(kept()) - Date.parse(w.lastUpdated) - interval + left;
+  next = now() + (now() < wary ? 1500 : claim > 0 ? Math.min(claim + 1000, left) : left);
+  if (kept() && !document.hidden && !paused) return enter();
   rest();
-  listen();
+  lead();
+};
+// The answers come without the cookie that they set: each of them would be for somebody new. If it was there before, it has been deleted.
+const strange = () => {
+  if (cookie) return enter();
+  cookie = lost = failing = false;
+  for (const id of ['label', 'place', 'line', 'by', 'way']) show($(id), false);
+  wait.classList.remove('number');
+  set(wait, say.cookies);
+  show($('open'), true);
+  next = now() + interval;
 };
 // Where events come, they make the check-ins; one is made now and then all the same, as a connection may be gone without a word.
 const rest = (wait = 0) => {
-  const left = next - performance.now(), open = stream && stream.readyState === 1 && performance.now() > wary;
-  if (interval && !entered && !flight) plan(Math.max(left, open ? 2 * interval : wait));
+  const left = next - now(), open = (stream ? stream.readyState === 1 : now() < heard + 2 * interval) && now() > wary;
+  if (interval && !entered && !flight) plan(open && !kept() ? Math.max(left, 2 * interval) : left > 0 ? left : wait);
 };
 // From what all are told alike each works out a place of their own. In an exact line that counts some who have left, so it is
 // never better than the true one; and what was told before is not taken back.
+// In fifo, whoever came between two moments of the list is between their places, too.
+const between = (list, at) => {
+  const next = list.findIndex(b => Date.parse(b.key) > at), b = list[next], a = list[next - 1] || b;
+  if (!b) return {};
+  const from = Date.parse(a.key), part = (at - from) / (Date.parse(b.key) - from) || 0, mix = name => Math.ceil(a[name] + part * (b[name] - a[name]));
+  return {usersAhead: mix('usersAhead'), waitTimeKnown: a.waitTimeKnown, waitTime: mix('waitTime')};
+};
 const move = n => {
   if (!last || n.lastWaitingNumber < last.ticketNumber) return;
-  const w = Object.assign({}, last, n, (n.buckets || []).find(b => b.key === last.arrivalBucket));
+  const w = Object.assign({}, last, n, between(n.buckets || [], Date.parse(last.arrivedAt)));
   if (w.isLineQueue) {
     const line = w.ticketNumber < w.firstWaitingNumber ? w.usersAhead : w.usersPreferred + w.ticketNumber - w.firstWaitingNumber;
     const ahead = Math.max(0, Math.min(line, w.usersQueued - 1));
@@ -104,67 +221,128 @@ const move = n => {
   w.usersQueued = Math.max(w.usersQueued, w.position);
   keep(w);
 };
+
+// One stream is for all tabs of the room in this browser: the tab that leads has it, and what a tab is told it tells the
+// others. Without locks each leads. A stream's visitor is let in at once, so that nobody listens who has to look first.
+let stream, leads, free, asking, heard = -Infinity, tries = 0, deafUntil = 0;
 const hush = () => {
   if (stream) stream.close();
   stream = null;
 };
-const listen = () => {
-  if (stream || deaf || entered || !interval || !window.EventSource) return;
-  let heard;
-  const source = stream = new EventSource('/.anteroom/events?room=' + encodeURIComponent(say.room));
-  const on = (event, act) => source.addEventListener(event, e => {
-    heard = true;
-    lost = false;
-    act(e.data && JSON.parse(e.data));
-    rest();
-    tell();
-  });
-  on('open', () => {});
-  on('place', w => queued(w, w.lastUpdated));
-  on('numbers', move);
-  on('admitted', admitted);
-  on('closed', () => {
+const lead = () => {
+  if (leads) return listen();
+  if (asking || !interval || document.hidden && last && last.claimWithinSeconds) return;
+  asking = new AbortController();
+  const first = () => {
+    leads = true;
+    listen();
+  };
+  if (!navigator.locks) return first();
+  navigator.locks.request(name, {signal: asking.signal}, () => new Promise(resolve => {
+    free = resolve;
+    first();
+  })).catch(e => { if (e.name !== 'AbortError') first(); });
+};
+const follow = () => {
+  hush();
+  heard = -Infinity;
+  if (free) free();
+  else if (asking) asking.abort();
+  leads = free = asking = null;
+};
+const heed = {
+  open: () => {},
+  place: w => queued(w),
+  numbers: move,
+  admitted: () => admitted(),
+  closed: () => {
     hush();
     look(due = 0);
+  }
+};
+const hear = (event, data) => {
+  heard = now();
+  lost = false;
+  heed[event](data);
+  rest();
+  tell();
+};
+const listen = () => {
+  if (stream || entered || !interval || !window.EventSource || now() < deafUntil) return;
+  const source = stream = new EventSource('/.anteroom/events' + query), since = now();
+  let opened;
+  for (const event in heed) source.addEventListener(event, e => {
+    opened = true;
+    const data = e.data && JSON.parse(e.data);
+    share(event, data);
+    hear(event, data);
   });
-  // The browser connects again by itself, unless it was told not to. Meanwhile check-ins go on, not all at once.
+  // It is opened again ever more rarely, but once an interval at least, not by all at once. Meanwhile check-ins go on.
   source.onerror = () => {
     if (source !== stream) return;
-    if (source.readyState === 2) {
-      stream = null;
-      deaf = !heard;
-    }
-    rest(1000 + Math.random() * interval / 4);
+    hush();
+    heard = -Infinity;
+    tries = now() - since > interval ? 0 : tries + 1;
+    const pause = Math.min(2000 * 2 ** tries, interval) * (.25 + Math.random());
+    deafUntil = now() + pause;
+    setTimeout(() => leads && listen(), pause + 1);
+    if (opened) rest(1000 + Math.random() * interval / 4);
   };
 };
+
 const enter = () => { reloading = true; location.reload(); };
 const admitted = () => {
-  lost = false;
+  if (entered) return;
+  lost = failing = false;
   entered = true;
   due = Infinity;
-  hush();
-  if (!paused) enter();
+  follow();
+  if (paused) return plan(interval);
+  const unseen = document.hidden || !document.hasFocus();
+  setTimeout(enter, unseen && audio && sound.checked ? 900 : 0);
+};
+const get = (address, headers, signal) => fetch(address, {headers, credentials: 'same-origin', redirect: 'manual', cache: 'no-store', signal});
+// Whether the visitor is in. To ask changes nothing.
+const active = async () => {
+  try {
+    return (await (await get('/.anteroom/session' + query, {Accept: 'application/json'})).json()).rooms[0].status === 'active';
+  } catch (e) {}
+};
+// A turn that nobody takes is over some time.
+const watch = async () => {
+  due = Infinity;
+  if (await active() === false) {
+    entered = false;
+    due = 0;
+    tick();
+  } else plan(interval);
+  tell();
 };
 const poll = async () => {
   due = Infinity;
   const abort = flight = new AbortController(), limit = setTimeout(() => abort.abort(), 30000);
   try {
-    const answer = await fetch(here, {
-      headers: {Accept: 'application/json', 'Anteroom-Visibility': document.hidden ? 'hidden' : 'visible'},
-      credentials: 'same-origin', redirect: 'manual', cache: 'no-store', signal: abort.signal
-    });
+    const answer = await get(here, {Accept: 'application/json', 'Anteroom-Returning': '1', 'Anteroom-Visibility': document.hidden ? 'hidden' : 'visible'}, abort.signal);
     const w = await read(answer);
-    if (w) queued(w, answer.headers.get('date'));
-    // Something between here and the site is out of order: reloading would only lose this page.
-    else if (/^(429|502|503|504)$/.test(answer.status)) throw answer.status;
-    else {
+    if (w && w.cookieMissing) strange();
+    else if (w) {
+      queued(w);
+      share('place', w);
+    }
+    // The site, or something between here and it, is out of order: reloading would only lose this page.
+    else if (/^(429|502|503|504)$/.test(answer.status)) {
+      failing = await active();
+      throw answer.status;
+    } else {
       abort.abort();
       admitted();
+      // The others ask for themselves.
+      share('closed');
     }
   } catch (e) {
     if (flight !== abort) return;
     lost = true;
-    next = performance.now() + interval * (1 + Math.random() / 2);
+    next = now() + interval * (1 + Math.random() / 2);
   }
   clearTimeout(limit);
   if (flight === abort) {
@@ -180,6 +358,7 @@ const look = () => {
     flight.abort();
     flight = null;
   }
+  due = Math.min(due, next);
   tick();
 };
 
@@ -187,28 +366,32 @@ const look = () => {
 // and it may be a while on its way, so that they do so several times.
 let wary = 0;
 const goodbye = said => {
-  try {
-    const before = sessionStorage.anteroom;
-    sessionStorage.anteroom = said;
-    return before;
-  } catch (e) {}
+  const before = recall('sessionStorage', 'anteroom');
+  store('sessionStorage', 'anteroom', said);
+  return before;
 };
 
 // The other tabs of the room in this browser: only the last one says goodbye. If one has gone without a word, none does, and
-// the place is kept until a check-in is missed. Tabs say 2 when they come, for which the others say 1, and 0 when they go.
+// the place is kept until a check-in is missed. Tabs say 2 when they come, for which the others say 1, 0 when they go, and 3
+// with what they are told.
 const me = Math.random(), others = new Set();
 let channel;
 const meet = () => {
   others.clear();
   try {
-    channel = new BroadcastChannel('anteroom ' + say.room);
-    channel.onmessage = ({data: [who, word]}) => {
+    channel = new BroadcastChannel(name);
+    channel.onmessage = ({data: [who, word, event, data]}) => {
       others[word ? 'add' : 'delete'](who);
-      if (word > 1) channel.postMessage([me, 1]);
+      if (word === 2) {
+        channel.postMessage([me, 1]);
+        if (leads && last) share('place', last);
+      }
+      if (word === 3 && !entered) hear(event, data);
     };
     channel.postMessage([me, 2]);
   } catch (e) {}
 };
+const share = (event, data) => { if (channel && others.size) channel.postMessage([me, 3, event, data]); };
 const part = () => {
   if (!channel) return;
   channel.postMessage([me, 0]);
@@ -216,14 +399,35 @@ const part = () => {
 };
 
 button.onclick = () => {
-  if (entered) return enter();
+  if (turn()) return enter();
   paused = !paused;
   if (last) paint(last);
   tell();
 };
-document.addEventListener('visibilitychange', () => document.hidden || look());
-addEventListener('pagehide', () => {
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) {
+    if (last && last.claimWithinSeconds) follow();
+    return rest();
+  }
+  if (kept() && !paused) return enter();
+  lead();
+  look();
+  tell();
+});
+// All who lost the same network would come back at once.
+addEventListener('online', () => {
+  offline = false;
+  tries = deafUntil = 0;
   hush();
+  if (!entered) plan(Math.random() * Math.min(interval / 4, 5000));
+  tell();
+});
+addEventListener('offline', () => {
+  offline = true;
+  tell();
+});
+addEventListener('pagehide', () => {
+  follow();
   part();
   if (reloading || !interval || others.size) return;
   goodbye(1);
@@ -232,18 +436,19 @@ addEventListener('pagehide', () => {
 addEventListener('pageshow', e => {
   if (!e.persisted) return;
   meet();
-  wary = performance.now() + 5000;
+  wary = now() + 5000;
   look(due = 0);
 });
 
 meet();
 clock();
 for (const id of ['ahead', 'position']) set($(id), $(id).textContent.replace(/\d+/g, n => count.format(n)));
+offline = navigator.onLine === false;
 tell();
 const back = goodbye('');
-if (back) wary = performance.now() + 5000;
-next = performance.now() + (back ? 500 : interval);
+if (back) wary = now() + 5000;
+next = now() + (back ? 500 : say.left * 1000);
 rest();
 // Whoever is back listens once that check-in has told of it: the goodbye may come after the stream.
-if (!back) listen();
+if (!back) lead();
 })();

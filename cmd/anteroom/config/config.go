@@ -7,6 +7,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // Config is the whole configuration of a gate, complete and checked: defaults are filled in, files are read, variables expanded.
@@ -32,7 +33,9 @@ type Config struct {
 	Origin string `yaml:"origin" is:"url" usage:"origin that accepted visitors are sent to"`
 	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by default.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies" is:"network" of:"networks such as [10.0.0.0/8]" usage:"networks whose forwarding headers are believed, as CIDRs"`
-	Cookie         Cookie         `yaml:"cookie"`
+	// TrustedProxiesFile is "" once it is read.
+	TrustedProxiesFile string `yaml:"trusted_proxies_file" is:"file" usage:"file with the networks whose forwarding headers are believed, one a line"`
+	Cookie             Cookie `yaml:"cookie"`
 	// TLS holds the certificates of the listener; without any it speaks plain HTTP.
 	TLS             TLS           `yaml:"tls"`
 	Log             Log           `yaml:"log"`
@@ -99,16 +102,28 @@ type Room struct {
 	queue.Settings      `yaml:",inline"`
 	QueueingStatusCode  int  `yaml:"queueing_status_code" default:"200" choices:"200,202,429,503" usage:"status of the answer to who waits"`
 	JSONResponseEnabled bool `yaml:"json_response_enabled" default:"true" usage:"answer in JSON who asks for it"`
+	// CORSOrigins are web origins, scheme://host[:port] in lower case, whose scripts may read what the room answers itself; or "*" for
+	// all of them, without cookies.
+	CORSOrigins []string `yaml:"cors_origins" is:"web origin" of:"origins such as [https://app.example.com]" usage:"sites whose scripts may read the room's own answers"`
 	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
 	Template string `yaml:"template" is:"file" usage:"Mustache file of the page (default: the built-in page)"`
 	// TemplateSource is what Template held when it was checked; nil for the built-in page.
-	TemplateSource          []byte           `yaml:"-"`
+	TemplateSource []byte `yaml:"-"`
+	// SiteName, Logo, Accent and HelpURL are what the page shows of the site; each may be "". Logo is the path of a picture.
+	SiteName string `yaml:"site_name" is:"title" usage:"name of the site, on the page"`
+	Logo     string `yaml:"logo" is:"file" usage:"picture of the site, on the page: PNG, JPEG, GIF, WebP or SVG"`
+	Accent   string `yaml:"accent" is:"colour" usage:"colour of the site, on the page"`
+	HelpURL  string `yaml:"help_url" is:"link" usage:"address of help, on the page"`
+	// LogoSource is the picture that Logo held when it was checked; nil for none.
+	LogoSource              *templates.Logo  `yaml:"-"`
 	DefaultTemplateLanguage Language         `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
 	CookieSuffix            string           `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
 	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`
 	// EnabledOriginCommands are the commands that the origin may send in a response header: none, or revoke.
 	EnabledOriginCommands []string `yaml:"enabled_origin_commands" choices:"revoke" of:"commands such as [revoke]" usage:"commands that the origin may send"`
-	// Rules say which requests are exempt from the room.
+	// Presets are rules that have names.
+	Presets []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
+	// Rules say which requests are exempt from the room, too.
 	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
 	Subject Subject `yaml:"subject"`
 }
@@ -161,7 +176,7 @@ type Rule struct {
 func (r Rule) ForGate() route.Rule {
 	rule := route.Rule{Action: r.Action, Description: r.Description, Match: route.Conditions{
 		Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
-		Method: r.Match.Method, Header: r.Match.Header, Cookie: r.Match.Cookie,
+		Method: r.Match.Method, Header: r.Match.Header, Cookie: r.Match.Cookie, VerifiedBot: r.Match.VerifiedBot,
 	}}
 	for _, prefix := range r.Match.CIDR {
 		rule.Match.CIDR = append(rule.Match.CIDR, prefix.String())
@@ -178,8 +193,12 @@ type Match struct {
 	Method     string `yaml:"method" is:"condition"`
 	// CIDR are networks of which one must hold the visitor's address, masked.
 	CIDR []netip.Prefix `yaml:"cidr" is:"network" single:"yes" of:"networks such as [10.0.0.0/8]"`
+	// CIDRFile is "" once it is read.
+	CIDRFile string `yaml:"cidr_file" is:"file"`
 	// Header is "Name: value", or "Name" for any value.
 	Header string `yaml:"header" is:"condition"`
 	// Cookie is "name=value", or "name" for any value.
 	Cookie string `yaml:"cookie" is:"condition"`
+	// VerifiedBot is a crawler at an address of its operator's. False is no condition.
+	VerifiedBot bool `yaml:"verified_bot"`
 }

@@ -30,7 +30,7 @@ func TestFaultyLines(t *testing.T) {
 			`6:5: rooms[0].listen: unknown key here: it belongs at the top of the file`}},
 		"a key that is no name is shown quoted": {`"a b": 1`, []string{
 			`6:1: "a b": unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, origin, ` +
-				`trusted_proxies, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
 		"a key that is a list is refused":       {"? [a]\n: 1", []string{`6:3: a key has to be a plain name, this one is a list`}},
 		"a key twice points at the first":       {"store: memory\nstore: memory", []string{`7:1: store: the key is given twice: first on line 6`}},
 		"a key twice in a room":                 {"    name: b", []string{`6:5: rooms[0].name: the key is given twice: first on line 3`}},
@@ -57,16 +57,16 @@ func TestFaultyLines(t *testing.T) {
 		"a session below a second":       {"    session_duration: 900ms", []string{`6:23: rooms[0].session_duration: "900ms" is too short: at least 1s`}},
 		"a session beyond its cookie":    {"    session_duration: 25h", []string{`6:23: rooms[0].session_duration: "25h" is too long: at most 24h`}},
 		"an interval below a second":     {"    refresh_interval: 0s", []string{`6:23: rooms[0].refresh_interval: "0s" is too short: at least 1s`}},
-		"a bucket below a second":        {"    bucket: 1ms", []string{`6:13: rooms[0].bucket: "1ms" is too short: at least 1s`}},
+		"a bucket below a second":        {"    bucket: 1ms", []string{`6:13: rooms[0].bucket: 1ms is too short: at least 1s`}},
 		"a negative delay":               {"drain_delay: -1s", []string{`6:14: drain_delay: "-1s" is too short: at least 0s`}},
 		"a negative timeout":             {"shutdown_grace: -1s", []string{`6:17: shutdown_grace: "-1s" is too short: at least 0s`}},
 		"a jitter above a half":          {"    refresh_jitter: 0.6", []string{`6:21: rooms[0].refresh_jitter: 0.6 is out of bounds: from 0 to 0.5`}},
 		"a jitter that is not a number":  {"    refresh_jitter: .nan", []string{`6:21: rooms[0].refresh_jitter: .nan is not a number such as 0.15`}},
 		"a ticket shorter than two":      {"    queue_ticket_ttl: 39s", []string{`6:23: rooms[0].queue_ticket_ttl: 39s is too short: at least two refresh intervals, 40s`}},
-		"an interval that is too long":   {"    refresh_interval: 5m", []string{`6:23: rooms[0].queue_ticket_ttl: 5m is too short: at least two refresh intervals, 10m`}},
+		"an interval that is too long":   {"    refresh_interval: 16m", []string{`6:23: rooms[0].queue_ticket_ttl: 30m is too short: at least two refresh intervals, 32m`}},
 		"a method that is none":          {"    queueing_method: lane", []string{`6:22: rooms[0].queueing_method: "lane" is not one of fifo, random, line, passthrough, reject (did you mean "line"?)`}},
 		"a method nearly right":          {"    queueing_method: FIFO", []string{`6:22: rooms[0].queueing_method: "FIFO" is not one of fifo, random, line, passthrough, reject (did you mean "fifo"?)`}},
-		"a pacing nearly right":          {"    pacing: minutes", []string{`6:13: rooms[0].pacing: "minutes" is not one of auto, minute, even, random (did you mean "minute"?)`}},
+		"a pacing nearly right":          {"    pacing: minutes", []string{`6:13: rooms[0].pacing: "minutes" is not one of auto, minute, even, random, early (did you mean "minute"?)`}},
 		"a word for the store's failure": {"    on_store_error: close", []string{`6:21: rooms[0].on_store_error: "close" is not one of hold, share, open`}},
 		"a command that is not known":    {"    enabled_origin_commands: [revoke, ban]", []string{`6:39: rooms[0].enabled_origin_commands[1]: "ban" is not one of revoke`}},
 		"a command twice":                {"    enabled_origin_commands: [revoke, revoke]", []string{`6:39: rooms[0].enabled_origin_commands[1]: "revoke" is there already`}},
@@ -93,6 +93,8 @@ func TestFaultyLines(t *testing.T) {
 		"a store that is not supported":        {"store: redis://:pass@host", []string{`6:8: store: the supported store is memory, which keeps the queue in this process and its journal in state_dir`}},
 		"a network that is none":               {"trusted_proxies: [10.0.0.0/8, lan]", []string{`6:31: trusted_proxies[1]: "lan" is not a network such as 10.0.0.0/8 or 2001:db8::/32`}},
 		"a network with bits beyond its mask":  {"trusted_proxies: [10.1.2.3/8]", []string{`6:19: trusted_proxies[0]: "10.1.2.3/8" has bits set beyond its mask (did you mean "10.0.0.0/8"?)`}},
+		"a site with a path":                   {"    cors_origins: [https://app.example/x]", []string{`6:20: rooms[0].cors_origins[0]: "https://app.example/x" has a path, a query or a fragment, which an origin has not (did you mean "https://app.example"?)`}},
+		"a site without a scheme":              {"    cors_origins: ['*', app.example]", []string{`6:25: rooms[0].cors_origins[1]: "app.example" has no scheme (did you mean "https://app.example"?)`}},
 		"a mapped network":                     {"trusted_proxies: ['::ffff:10.0.0.0/104']", []string{`6:19: trusted_proxies[0]: "::ffff:10.0.0.0/104" is an IPv4 network in IPv6 clothes: write it as IPv4`}},
 		"an origin without a scheme":           {"    origin: localhost:3000", []string{`6:13: rooms[0].origin: "localhost:3000" has no scheme (did you mean "http://localhost:3000"?)`}},
 		"an origin of another scheme":          {"    origin: ftp://a", []string{`6:13: rooms[0].origin: "ftp://a" has a scheme that is neither http nor https`}},
@@ -144,14 +146,24 @@ func TestFaultyLines(t *testing.T) {
 		"a rule with an empty condition":    {"    rules: [{action: bypass_waiting_room, match: {path: ''}}]", []string{`6:57: rooms[0].rules[0].match.path: "" is empty: take the line out, or say what to match`}},
 		"a rule with no network":            {"    rules: [{action: bypass_waiting_room, match: {cidr: []}}]", []string{`6:57: rooms[0].rules[0].match.cidr: the list is empty: take the line out, or name a network`}},
 		"a rule with a network that is bad": {"    rules: [{action: bypass_waiting_room, match: {cidr: 10.0.0.0/33}}]", []string{`6:57: rooms[0].rules[0].match.cidr: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or 2001:db8::/32`}},
+		"a rule that asks for nothing":      {"    rules: [{action: bypass_waiting_room, match: {verified_bot: false}}]", []string{`6:50: rooms[0].rules[0].match: has no condition: a rule without one would exempt everything from the room`}},
+		"a rule with a file that is not":    {"    rules: [{action: bypass_waiting_room, match: {cidr_file: office}}]", []string{`6:62: rooms[0].rules[0].match.cidr_file: cannot read /etc/gate/office: file does not exist`}},
+		"a rule with networks twice":        {"    rules: [{action: bypass_waiting_room, match: {cidr: 10.0.0.0/8, cidr_file: office}}]", []string{`6:80: rooms[0].rules[0].match.cidr_file: there is match.cidr as well: give one of them`}},
+		"a preset that is none":             {"    presets: [wellknown, health, health]", []string{`6:15: rooms[0].presets[0]: "wellknown" is not one of well_known, robots, health (did you mean "well_known"?)`, `6:34: rooms[0].presets[2]: "health" is there already`}},
 		"a rule with a small method":        {"    rules: [{action: bypass_waiting_room, match: {method: get}}]", []string{`6:59: rooms[0].rules[0].match.method: "get" is not in capitals (did you mean "GET"?)`}},
 		"a rule with a pattern":             {"    rules: [{action: bypass_waiting_room, match: {path_suffix: '*.js'}}]", []string{`6:64: rooms[0].rules[0].match.path_suffix: "*.js" cannot be a pattern (did you mean ".js"?)`}},
 		"a rule with a header that is none": {"    rules: [{action: bypass_waiting_room, match: {header: 'a b: c'}}]", []string{`6:59: rooms[0].rules[0].match.header: "a b" is not the name of a header: expects "Name: value", or "Name" for any value`}},
+		"an accent that is a word":          {"    accent: red", []string{`6:13: rooms[0].accent: "red" is not a colour such as #0a7d55`}},
+		"an accent that is a comment":       {"    accent: #0a7d55", []string{`6:12: rooms[0].accent: has no value: expects a colour such as #0a7d55 (or take the line out)`}},
+		"help that is a script":             {"    help_url: 'javascript:alert(1)'", []string{`6:15: rooms[0].help_url: "javascript:alert(1)" is not a URL such as https://help.example.com/ or mailto:help@example.com`}},
+		"a site name of two lines":          {`    site_name: "a\nb"`, []string{`6:16: rooms[0].site_name: "a\nb" holds a control character`}},
+		"a message that is a book":          {"    message: " + strings.Repeat("é", 501), []string{`6:14: rooms[0].message: "` + strings.Repeat("é", 60) + `…" is too long: at most 500 characters`}},
+		"a logo that is not there":          {"    logo: none.svg", []string{`6:11: rooms[0].logo: cannot read /etc/gate/none.svg: file does not exist`}},
 		"a rule with a cookie that is none": {"    rules: [{action: bypass_waiting_room, match: {cookie: 'a; b'}}]", []string{`6:59: rooms[0].rules[0].match.cookie: "a; b" is not the name of a cookie: expects "name=value", or "name" for any value`}},
 		"a rule with an encoded slash":      {"    rules: [{action: bypass_waiting_room, match: {path: /a%2fb}}]", []string{`6:57: rooms[0].rules[0].match.path: "/a%2fb" has an encoded slash: to some servers it is a slash, to others it is not`}},
 		"a rule for a host":                 {"    rules: [{action: bypass_waiting_room, match: {header: 'Host: a'}}]", []string{`6:59: rooms[0].rules[0].match.header: rules do not match the host; a room's host does`}},
 		"a rule for whoever says who it is": {"    rules: [{action: bypass_waiting_room, match: {header: User-Agent}}]", []string{`6:59: rooms[0].rules[0].match.header: anyone can send any User-Agent; match cidr besides`}},
-		"a rule with an unknown condition":  {"    rules: [{action: bypass_waiting_room, match: {prefix: /a, path: /b}}]", []string{`6:51: rooms[0].rules[0].match.prefix: unknown key; the keys here are path, path_prefix, path_suffix, method, cidr, header, cookie`}},
+		"a rule with an unknown condition":  {"    rules: [{action: bypass_waiting_room, match: {prefix: /a, path: /b}}]", []string{`6:51: rooms[0].rules[0].match.prefix: unknown key; the keys here are path, path_prefix, path_suffix, method, cidr, cidr_file, header, cookie, verified_bot`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +224,7 @@ func TestFaultyFiles(t *testing.T) {
 			`3:11: rooms[0].name: "shop.test" may hold letters, digits, - and _ only`}},
 		"a self-merging mapping": {"a: &a\n  <<: *a\n" + minimal, []string{
 			`1:1: a: unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, origin, ` +
-				`trusted_proxies, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms`}},
 		"a merge of text": {"<<: abc\n" + minimal, []string{"1:5: only a mapping can be merged, this is a string"}},
 	}
 	for name, tt := range tests {
@@ -311,4 +323,12 @@ func TestATemplateIsCheckedByItsOwner(t *testing.T) {
 	room := s.mustLoad(t).Rooms[0]
 	require.Equal(t, "/etc/gate/pages/wait.html", room.Template)
 	assert.Equal(t, "{{>x}}", string(room.TemplateSource))
+}
+
+func TestALogoHasToBeAPicture(t *testing.T) {
+	s := setup{file: minimal + "    logo: logo.svg\n", files: map[string]string{"/etc/gate/logo.svg": "<svg/>"}}
+	assert.Equal(t, "image/svg+xml", s.mustLoad(t).Rooms[0].LogoSource.Type)
+	s.files["/etc/gate/logo.svg"] = "a picture"
+	_, _, faults := s.load(t)
+	assert.Equal(t, []string{"gate.yaml:6:11: rooms[0].logo: /etc/gate/logo.svg is no picture: expects PNG, JPEG, GIF, WebP or SVG"}, faults)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // form is what a text has to be.
@@ -34,23 +35,28 @@ func plain(check func(string) string) func(*loader, string, layer) (string, stri
 
 // forms are the forms by the names that the tags of Config have for them.
 var forms = map[string]form{
-	"address":   {want: "an address", example: true, check: plain(listen.CheckAddress)},
-	"token":     {want: "a string", check: plain(checkToken)},
-	"file":      {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
-	"dir":       {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
-	"store":     {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
-	"url":       {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
-	"network":   {want: "a network such as 10.0.0.0/8", check: network},
-	"key":       {want: "a key", sentence: true, check: (*loader).key},
-	"secret":    {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
-	"name":      {want: "a name", check: plain(checkName)},
-	"suffix":    {want: "a name", empty: true, check: plain(checkName)},
-	"host":      {want: "a host", check: plain(route.CheckHost)},
-	"path":      {want: "a path", check: plain(route.CheckPath)},
-	"domain":    {want: "a domain", empty: true, check: plain(cookie.CheckDomain)},
-	"header":    {want: "the name of a header", empty: true, check: plain(subject.CheckHeader)},
-	"cookie":    {want: "the name of a cookie", empty: true, check: plain(subject.CheckCookie)},
-	"condition": {want: "a string", check: plain(checkCondition)},
+	"address":    {want: "an address", example: true, check: plain(listen.CheckAddress)},
+	"token":      {want: "a string", check: plain(checkToken)},
+	"file":       {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
+	"dir":        {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
+	"store":      {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
+	"url":        {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
+	"web origin": {want: "an origin such as https://app.example.com", check: webOrigin},
+	"network":    {want: "a network such as 10.0.0.0/8", check: network},
+	"line":       {want: "a network such as 10.0.0.0/8", check: networkLine},
+	"key":        {want: "a key", sentence: true, check: (*loader).key},
+	"secret":     {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
+	"name":       {want: "a name", check: plain(checkName)},
+	"suffix":     {want: "a name", empty: true, check: plain(checkName)},
+	"host":       {want: "a host", check: plain(route.CheckHost)},
+	"path":       {want: "a path", check: plain(route.CheckPath)},
+	"domain":     {want: "a domain", empty: true, check: plain(cookie.CheckDomain)},
+	"header":     {want: "the name of a header", empty: true, check: plain(subject.CheckHeader)},
+	"cookie":     {want: "the name of a cookie", empty: true, check: plain(subject.CheckCookie)},
+	"title":      {want: "a name", empty: true, check: plain(templates.CheckSiteName)},
+	"colour":     {want: "a colour such as #0a7d55", empty: true, check: plain(templates.CheckAccent)},
+	"link":       {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
+	"condition":  {want: "a string", check: plain(checkCondition)},
 }
 
 // checkCondition refuses the empty string: it would be a condition that looks given and is not.
@@ -152,6 +158,10 @@ func originURL(_ *loader, text string, _ layer) (canonical, problem string) {
 	return u.String(), ""
 }
 
+func webOrigin(_ *loader, text string, _ layer) (canonical, problem string) {
+	return origin.ParseSite(text)
+}
+
 // network reads a network, or an address as a network of one.
 func network(_ *loader, text string, _ layer) (canonical, problem string) {
 	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" {
@@ -168,6 +178,12 @@ func network(_ *loader, text string, _ layer) (canonical, problem string) {
 		return text, fmt.Sprintf("has bits set beyond its mask (did you mean %q?)", p.Masked())
 	}
 	return text, ""
+}
+
+// networkLine reads a network from a line of a file, with or without a comment behind it.
+func networkLine(d *loader, text string, from layer) (canonical, problem string) {
+	text, _, _ = strings.Cut(text, "#")
+	return network(d, strings.TrimSpace(text), from)
 }
 
 var variable = regexp.MustCompile(`\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{`)

@@ -18,13 +18,12 @@ import (
 func (v *value) checkGate(c *Config) {
 	v.token(c)
 	if v.either("cookie.keys", "cookie.keys_file") == "cookie.keys_file" {
-		c.Cookie.Keys = v.secrets("cookie.keys_file", c.Cookie.KeysFile, forms["key"])
+		c.Cookie.Keys = v.listIn("cookie.keys_file", c.Cookie.KeysFile, forms["key"])
 	}
 	c.AdminTokenFile, c.Cookie.KeysFile = "", ""
 	v.certificates(&c.TLS)
 	v.addresses(c)
-	everybody := func(p netip.Prefix) bool { return p.Bits() == 0 }
-	v.doubt(slices.ContainsFunc(c.TrustedProxies, everybody), "trusted_proxies", "every visitor is believed, whatever address they claim to have")
+	v.trusted(c)
 	v.stateDir(c)
 	// A key that one gate made for itself opens no other's tickets.
 	v.refuse(v.valid("store", "cookie.keys", "cookie.keys_file") && c.Store != "memory" && len(c.Cookie.Keys) == 0, "store",
@@ -45,6 +44,17 @@ func (v *value) addresses(c *Config) {
 func (v *value) circle(root *value, origin, address string) {
 	v.refuse(v.valid("origin") && root.valid("listen") && listen.Reaches(origin, address), "origin",
 		"is the address that this gate listens on: requests would go round in circles")
+}
+
+// trusted takes the trusted proxies from where they were given.
+func (v *value) trusted(c *Config) {
+	c.TrustedProxies = v.networks("trusted_proxies", c.TrustedProxies, &c.TrustedProxiesFile)
+	from := "trusted_proxies"
+	if !v.isGiven(from) {
+		from += "_file"
+	}
+	everybody := func(p netip.Prefix) bool { return p.Bits() == 0 }
+	v.doubt(slices.ContainsFunc(c.TrustedProxies, everybody), from, "every visitor is believed, whatever address they claim to have")
 }
 
 // token takes the admin token from where it was given.
@@ -73,25 +83,49 @@ func (v *value) tokenIn(path string) string {
 	return ""
 }
 
-// secrets reads a file with a secret of a form on each line, for the key that names it; blank lines and those that begin with # are passed
-// over.
-func (v *value) secrets(name, path string, f form) []string {
+// networks takes networks from where they were given: a key, or the one that names a file of them.
+func (v *value) networks(name string, listed []netip.Prefix, file *string) []netip.Prefix {
+	path := *file
+	*file = ""
+	if v.either(name, name+"_file") != name+"_file" {
+		return listed
+	}
+	var networks []netip.Prefix
+	for _, text := range v.listIn(name+"_file", path, forms["line"]) {
+		if network, err := netip.ParsePrefix(text); err == nil {
+			networks = append(networks, network)
+		}
+	}
+	return networks
+}
+
+// listIn reads a file with a text of a form on each line, for the key that names it; blank lines and those that begin with # are passed
+// over. What is wrong is in the list, too.
+func (v *value) listIn(name, path string, f form) []string {
 	src, ok := v.get(name).read(path)
-	var secrets []string
+	if len(src) > maxFile {
+		v.get(name).reject("%s is larger than 1 MiB", path)
+		return nil
+	}
+	var texts []string
 	for i, line := range strings.Split(string(src), "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if _, problem := f.check(v.loader, line, fromFile); problem != "" {
+		text, problem := f.check(v.loader, line, fromFile)
+		if problem != "" && !f.sentence {
+			problem = show(line) + " " + problem
+		}
+		if problem != "" {
 			v.fault(Position{Source: path, Line: i + 1, Col: 1, Key: v.pathOf(name)}, "%s", problem)
 		}
-		secrets = append(secrets, line)
+		texts = append(texts, text)
 	}
-	if ok && len(secrets) == 0 {
+	if ok && len(texts) == 0 {
 		v.get(name).reject("%s holds no %s: expects one on each line", path, strings.TrimPrefix(f.want, "a "))
 	}
-	return secrets
+	return texts
 }
 
 // certificates checks the certificates of the file, which make way for the one that variables and flags name.

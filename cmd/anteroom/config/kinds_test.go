@@ -35,7 +35,7 @@ func everyPlace() []string {
 	places := []string{"cookie", "tls", "tls.certificates[]", "tls.certificates[].cert", "tls.certificates[].key", "log", "nothing", "rooms[].nothing", "rooms[].cookie_attributes",
 		"rooms[].subject", "rooms[].subject.token", "rooms[].additional_routes[]", "rooms[].additional_routes[].name", "rooms[].additional_routes[].host",
 		"rooms[].additional_routes[].path", "rooms[].rules[]", "rooms[].rules[].action", "rooms[].rules[].match"}
-	for _, name := range []string{"path", "path_prefix", "path_suffix", "method", "cidr", "header", "cookie", "other"} {
+	for _, name := range []string{"path", "path_prefix", "path_suffix", "method", "cidr", "cidr_file", "header", "cookie", "verified_bot", "other"} {
 		places = append(places, "rooms[].rules[].match."+name)
 	}
 	for _, k := range config.Keys() {

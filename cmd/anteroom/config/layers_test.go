@@ -83,7 +83,7 @@ func TestFaultsOfFlagsAndVariablesAreInTheSameList(t *testing.T) {
 		`gate.yaml:1:9: listen: expects an address such as ":8080", got a number: a string needs quotes here`,
 		`ANTEROOM_LISTEN: "x" is not host:port, such as ":8080", "127.0.0.1:8080" or "[::1]:8080"`,
 		`ANTEROOM_STORE: the supported store is memory, which keeps the queue in this process and its journal in state_dir`,
-		`ANTEROOM_PACING: "evn" is not one of auto, minute, even, random (did you mean "even"?)`,
+		`ANTEROOM_PACING: "evn" is not one of auto, minute, even, random, early (did you mean "even"?)`,
 		`--trusted-proxies: "a" is not a network such as 10.0.0.0/8 or 2001:db8::/32`,
 		`--trusted-proxies: "b" is not a network such as 10.0.0.0/8 or 2001:db8::/32`,
 		`--total-active-users: "012" is not a whole number in plain digits (did you mean 12?)`,
@@ -114,7 +114,7 @@ func TestFaultsOfVariablesAndOfFlagsAreInTheOrderOfTheKeys(t *testing.T) {
 	}.load(t)
 	assert.Equal(t, []string{
 		`ANTEROOM_TLS_CERT: goes together with --tls-key`,
-		`ANTEROOM_PACING: "evn" is not one of auto, minute, even, random (did you mean "even"?)`,
+		`ANTEROOM_PACING: "evn" is not one of auto, minute, even, random, early (did you mean "even"?)`,
 		`--admin: ":9090" can be reached from other machines: that needs admin_token or admin_token_file`,
 		`--refresh-jitter: "2" is out of bounds: from 0 to 0.5`,
 		`--line-dropout: 2s is too short: longer than a refresh interval, which is 20s, with some to spare for the way`,
@@ -205,7 +205,7 @@ func TestEveryDefaultIsRight(t *testing.T) {
 		Name: "shop", Path: "/", MaxRooms: 100, RoomIdle: 10 * time.Minute, Origin: "http://127.0.0.1:3000",
 		Settings: queue.Settings{
 			TotalActiveUsers: 20, NewUsersPerMinute: 10, SessionDuration: 5 * time.Minute,
-			RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, Bucket: time.Minute, QueueTicketTTL: 5 * time.Minute, LineGrace: 15 * time.Second,
+			RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, QueueTicketTTL: 30 * time.Minute, ConfirmWithin: time.Minute, LineGrace: 15 * time.Second,
 		},
 		QueueingStatusCode: 200, JSONResponseEnabled: true,
 		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // room is a room that is being checked, and the routes of it that are right.
@@ -81,7 +82,7 @@ func (r *room) check(root *value, c *Config) {
 	r.additional()
 	r.family()
 	for i, s := range r.itemsOf("rules") {
-		s.rule(r.Rules[i])
+		s.rule(&r.Rules[i])
 	}
 	r.limits()
 	r.together()
@@ -89,6 +90,7 @@ func (r *room) check(root *value, c *Config) {
 	r.domain()
 	r.subject(root, c, &r.Room.Subject)
 	r.template()
+	r.logo()
 }
 
 // origin settles where the room's visitors go. A room's own origin is in the file, so a variable or a flag goes before it, if the
@@ -161,8 +163,9 @@ func (v *value) sameBraces(path, first string) {
 }
 
 // rule checks a rule, by what the gate says of it.
-func (v *value) rule(rule Rule) {
-	conditions := slices.DeleteFunc(ruleKey.child("match").names(), func(name string) bool { return !v.isGiven("match." + name) })
+func (v *value) rule(rule *Rule) {
+	rule.Match.CIDR = v.networks("match.cidr", rule.Match.CIDR, &rule.Match.CIDRFile)
+	conditions := slices.DeleteFunc(ruleKey.child("match").names(), func(name string) bool { return !v.hasCondition("match." + name) })
 	for _, f := range route.CheckRules([]route.Rule{rule.ForGate()}) {
 		switch found := v.get(f.Key); {
 		case found == nil && f.Key != "action", f.Key == "match" && len(conditions) > 0, !v.valid(f.Key):
@@ -174,6 +177,12 @@ func (v *value) rule(rule Rule) {
 		}
 	}
 	v.match(rule.Match, len(conditions))
+}
+
+// hasCondition says whether a key of a rule's match asks for something, or is wrong.
+func (v *value) hasCondition(name string) bool {
+	given := v.get(name)
+	return given != nil && (given.wrong || given.copied == nil || given.copied.Value != "" && given.copied.Value != "false" || given.copied.Content != nil)
 }
 
 // match checks whether the conditions of a rule are too few, and whether they mean what they look like.
@@ -214,7 +223,7 @@ func (r *room) together() {
 func (r *room) cookie(root *value) {
 	const sameSite, secure = "cookie_attributes.samesite", "cookie_attributes.secure"
 	anywhere := r.valid(sameSite, secure) && r.CookieAttributes.SameSite == "none"
-	https := root.isGiven("tls.certificates", "tls.cert", "trusted_proxies")
+	https := root.isGiven("tls.certificates", "tls.cert", "trusted_proxies", "trusted_proxies_file")
 	r.refuse(anywhere && r.CookieAttributes.Secure == "never", secure, "never does not go with samesite none: browsers refuse such a cookie")
 	r.doubt(anywhere && r.CookieAttributes.Secure == "auto" && !https, sameSite,
 		"none needs https, and without tls or trusted_proxies the gate never sees any: the cookie will be lax")
@@ -233,6 +242,21 @@ func (r *room) domain() {
 			r.fault(r.where(domain), "%s is not part of %s: browsers refuse the cookie on the host %s", show(own), show(host), show(host))
 			return
 		}
+	}
+}
+
+// logo reads and checks the picture of the site.
+func (r *room) logo() {
+	if r.layerOf("logo") == 0 || r.Logo == "" {
+		return
+	}
+	src, ok := r.get("logo").read(r.Logo)
+	if !ok {
+		return
+	}
+	var err error
+	if r.LogoSource, err = templates.NewLogo(src); err != nil {
+		r.get("logo").reject("%s %v", r.Logo, err)
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 // subject settles how the room's visitors are named.
 func (v *value) subject(root *value, c *Config, named *Subject) {
 	t := &named.Token
-	v.doubt(named.Header != "" && root.valid("trusted_proxies") && len(c.TrustedProxies) == 0, "subject.header",
+	v.doubt(named.Header != "" && root.valid("trusted_proxies", "trusted_proxies_file") && len(c.TrustedProxies) == 0, "subject.header",
 		"is believed from trusted_proxies only, and there are none")
 	place := cmp.Or(v.either(tokenHeader, tokenCookie), tokenHeader)
 	if place == tokenCookie {
@@ -40,7 +40,7 @@ func (v *value) tokenKeys(t *Token) {
 	case tokenPublic:
 		t.Secrets, t.PublicKeys = nil, v.get(tokenPublic).publicKeys(t.PublicKeysFile)
 	case tokenKeysFile:
-		t.Secrets = v.secrets(tokenKeysFile, t.KeysFile, forms["secret"])
+		t.Secrets = v.listIn(tokenKeysFile, t.KeysFile, forms["secret"])
 	}
 	t.KeysFile, t.PublicKeysFile = "", ""
 }

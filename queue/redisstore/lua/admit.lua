@@ -40,7 +40,7 @@ end
 -- grant takes a slot, from now on, and says until when.
 local function grant(c)
   uncount(c)
-  local expires = r.now + rules.lasts
+  local expires = r.now + (c.lease > 0 and rules.leases and math.min(c.lease, rules.lasts) or rules.lasts)
   alter(SESSIONS)
   if r.admitted == 0 then touch(ADMITTED) end -- the key may be new; with later ones of the minute it is not
   call('ZADD', SESSIONS, whole(expires), c.id)
@@ -61,23 +61,25 @@ local function decide(c)
     -- A claim that comes again with its report was decided before.
     if r.has_line then line.remove(c.id) end
     if not (c.held_only and r.counted) then uncount(c) end
-    if c.renew and r.now + rules.lasts > expires then
+    local since = let_in(c.id)
+    local whole_from = c.renew and r.now or c.lease == 0 and not c.held_only and since
+    if whole_from and whole_from + rules.lasts > expires then
       local first = expires == r.first_end
-      expires = r.now + rules.lasts
+      expires = whole_from + rules.lasts
       alter(SESSIONS)
       call('ZADD', SESSIONS, whole(expires), c.id)
       if first then count_sessions() end
     end
-    return verdict(HELD, let_in(c.id) or r.now, math.max(expires, r.now + 1))
+    return verdict(HELD, since or r.now, math.max(expires, r.now + 1))
   end
   if c.held_only or c.no_slot and rules.method ~= 'line' then return verdict(REFUSED) end
   if rules.method == 'line' then
     local enters, place = line.check_in(c, c.bucket ~= NEWCOMER)
-    if enters then return verdict(GRANTED, grant(c)) end
-    return verdict(REFUSED) .. (place or '')
+    if not enters then return verdict(REFUSED) .. (place or '') end
+    return verdict(GRANTED, grant(c)) .. (c.lease > 0 and place or '')
   end
   if r.closed then return verdict(REFUSED) end
-  if c.bucket ~= NEWCOMER and (let_in(c.id) or -1) >= c.arrived then return verdict(USED) end
+  if c.bucket ~= NEWCOMER and place_used(c) then return verdict(USED) end
   if rules.method == 'passthrough' and not rules.queueall then
     if r.active >= COUNTED * rules.total then
       uncount(c)
@@ -92,9 +94,9 @@ end
 -- claim reads the next claim from the arguments.
 local function claim()
   local packed = text()
-  local bucket, ends, due, arrived, checked_in, given, priority, flags = struct.unpack('>I6I6I6I6I6I6i2B', packed, 17)
+  local bucket, ends, due, arrived, checked_in, accepted, lease, given, priority, flags = struct.unpack('>I6I6I6I6I6I6I6I6i2B', packed, 17)
   return {
-    id = string.sub(packed, 1, 16), bucket = bucket, ends = ends, due = due, arrived = arrived, checked_in = checked_in, number = given, priority = priority,
+    id = string.sub(packed, 1, 16), bucket = bucket, ends = ends, due = due, arrived = arrived, checked_in = checked_in, accepted = accepted, lease = lease, number = given, priority = priority,
     raise = flags % 2 == 1, no_slot = flags % 4 >= 2, no_place = flags % 8 >= 4, held_only = flags % 16 >= 8, renew = flags >= 16,
   }
 end

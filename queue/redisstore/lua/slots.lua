@@ -30,10 +30,11 @@ end
 -- more. While nobody waits, all of it is there.
 local function released()
   local into, turn = r.now - r.minute, r.minute + MINUTE
-  if waiting() <= 0 or rules.pacing == 'minute' or rules.perminute == 0 then return rules.perminute, turn end
-  if rules.pacing == 'even' then
-    local n = math.floor(rules.perminute * into / MINUTE) + 1 -- the first at the start of the minute
-    return n, r.minute + math.ceil(n * MINUTE / rules.perminute)
+  local within = ({minute = 0, early = $EarlyTime, even = MINUTE})[rules.pacing] -- of the minute; not in random
+  if waiting() <= 0 or within and into >= within or rules.perminute == 0 then return rules.perminute, turn end
+  if within then
+    local n = math.floor(rules.perminute * into / within) + 1 -- the first at the start of the minute
+    return n, n < rules.perminute and r.minute + math.ceil(n * within / rules.perminute) or turn
   end
   local passed, parts, at = random_parts(into)
   return math.floor(rules.perminute * passed / parts), passed < parts and at or turn

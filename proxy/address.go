@@ -1,0 +1,69 @@
+package proxy
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// longestRefresh is the longest address that a Refresh header carries. Some proxies refuse an
+// answer whose header has more than 4 KiB.
+const longestRefresh = 2 << 10
+
+// refreshTo returns the value of a Refresh header that asks for the same page again after some
+// seconds. It names the address: a browser that shows the page with a fragment would else
+// only scroll. Without it, a page whose address is very long is loaded again all the same.
+func refreshTo(seconds int, r *http.Request) string {
+	to := addressOf(r)
+	if len(to) > longestRefresh {
+		return strconv.Itoa(seconds)
+	}
+	return strconv.Itoa(seconds) + "; url=" + to
+}
+
+// addressOf returns the path and query of a request as a reference that leads back to it from
+// any page of the same host: it begins with one slash, and has nothing in it that a browser
+// would read as another host, or as the end of the address.
+func addressOf(r *http.Request) string {
+	target := r.RequestURI
+	if !strings.HasPrefix(target, "/") { // an absolute URL, or an asterisk
+		target = ""
+		if r.URL.Opaque == "" && r.URL.Path != "*" {
+			target = r.URL.EscapedPath()
+			if r.URL.RawQuery != "" || r.URL.ForceQuery {
+				target += "?" + r.URL.RawQuery
+			}
+		}
+		if !strings.HasPrefix(target, "/") {
+			target = "/" + target
+		}
+	}
+	if !strings.HasPrefix(target, "//") && strings.IndexFunc(target, escapes) < 0 {
+		return target
+	}
+	return escapeAddress(target)
+}
+
+// escapes says whether a character of an address is written in percent. The others are those
+// that RFC 3986 allows, but for #, which begins a fragment.
+func escapes(c rune) bool {
+	return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c < 0x80 && strings.ContainsRune("-._~%/?:@!$&'()*+,;=[]|", c))
+}
+
+// escapeAddress writes an address with what has to be escaped. Two slashes at its beginning
+// would name a host: a dot between them means nothing.
+func escapeAddress(target string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	if strings.HasPrefix(target, "//") {
+		b.WriteString("/.")
+	}
+	for i := range len(target) {
+		if c := target[i]; escapes(rune(c)) {
+			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

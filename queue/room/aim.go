@@ -1,0 +1,51 @@
+package room
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// leastInterval is how soon a visitor whose slot is about to open comes back.
+const leastInterval = time.Second
+
+// bucketOf is where a visitor who arrived then is counted from now on.
+func (v visit) bucketOf(arrived queue.Instant) queue.Instant {
+	return v.rules.BucketOf(arrived, v.conditions.view.Load().synced.Boundaries)
+}
+
+// aim is within how long a visitor in line is to come back, so that they come when a slot
+// opens for them; 0 for no such time. Where there is an exact line, the store's answer
+// tells.
+func (v visit) aim() time.Duration {
+	if !v.rules.Method.OrdersBuckets() {
+		return 0
+	}
+	return v.aimAt(v.conditions.view.Load().aheadOf(v.rules, v.Ticket.ArrivedAt))
+}
+
+// aimAt is aim of a visitor with so many people ahead. A page in the background cannot
+// come sooner than browsers allow.
+func (v visit) aimAt(ahead float64) time.Duration {
+	if !v.rules.Method.KeepsOrder() || v.Hidden || v.conditions.paused.Load() {
+		return 0
+	}
+	view := v.conditions.view.Load()
+	opens, known := view.forecast.opensAt(v.at, ahead)
+	if !known || view.Open == 0 && view.NextOpen == 0 {
+		return 0
+	}
+	if view.Open == 0 { // somebody has taken what was open when the forecast was made
+		opens = max(opens, view.NextOpen)
+	}
+	return max(queue.WholeSeconds(opens.Sub(v.at)), leastInterval)
+}
+
+// aheadOfNewcomer is how many people are ahead of a newcomer, who has that place in an
+// exact line or none.
+func (v visit) aheadOfNewcomer(place queue.Place) int {
+	if place.Number != 0 {
+		return place.Ahead
+	}
+	return v.conditions.view.Load().synced.Present
+}

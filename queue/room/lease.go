@@ -1,0 +1,69 @@
+package room
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// A session that is given for a lease lasts for a short time only, until a request that brings
+// its ticket makes it a whole one. There are two reasons for a lease: a newcomer's ticket may
+// never come back, and somebody whose page is hidden may not look at it. If nobody came, the
+// slot goes on to the next. A visitor who comes later than that, but within what would have
+// been their session, goes back to the place that they had in line, once: they are ahead of all
+// who came after them.
+
+// provisionalLease is the lease of a Provisional request in a room without ConfirmWithin.
+const provisionalLease = time.Minute
+
+// keepsSlot reports whether a slot of the visitor's is only kept, until they look at their page.
+func (v visit) keepsSlot() bool {
+	return v.Hidden && !v.NoWait && v.rules.SlotKept() > 0
+}
+
+// lease is that of a claim of the id; 0 for a whole session. A new id may never come back, but
+// that of a subject is the same whenever they come.
+func (v visit) lease(id queue.ID) time.Duration {
+	switch {
+	case v.keepsSlot():
+		return v.rules.SlotKept()
+	case v.isSubject():
+		return 0
+	case v.Provisional:
+		return cmp.Or(v.rules.ConfirmWithin, provisionalLease)
+	case id != v.Ticket.ID:
+		return v.rules.ConfirmWithin
+	}
+	return 0
+}
+
+// leased is the accepted ticket of somebody whose session was given for a lease. A visitor
+// who has gone back to their place before does not go back again.
+func leased(accepted, waited queue.Ticket, g queue.Grant) queue.Ticket {
+	accepted.Leased = true
+	if waited.AcceptedAt == 0 {
+		accepted.ArrivedAt = cmp.Or(waited.ArrivedAt, g.AcceptedAt)
+		accepted.Number, accepted.Priority = cmp.Or(waited.Number, g.Place.Number), cmp.Or(waited.Priority, g.Place.Priority)
+	}
+	return accepted
+}
+
+// confirmed is a leased ticket, now that it has come back.
+func confirmed(t queue.Ticket) queue.Ticket {
+	t.Leased, t.ArrivedAt, t.Number, t.Priority = false, 0, 0, 0
+	return t
+}
+
+// goBack makes a leased ticket whose session is over, as far as this node knows, a waiting one
+// of the place that its visitor goes back to. The store is asked about it in any case: it may
+// know that the session lasts.
+func (v visit) goBack() {
+	t := &v.Ticket
+	whole := t.AcceptedAt.Add(v.rules.SessionDuration)
+	if !t.Leased || t.ArrivedAt == 0 || max(t.Expires, v.sessions.expires(v.at, t.ID)) > v.at || whole <= v.at || v.NoWait {
+		return
+	}
+	*t = queue.Ticket{State: queue.Waiting, ID: t.ID, ArrivedAt: t.ArrivedAt, AcceptedAt: t.AcceptedAt, LastCheckIn: t.AcceptedAt,
+		Number: t.Number, Priority: t.Priority}
+}

@@ -1,0 +1,103 @@
+package room
+
+import (
+	"maps"
+	"net/netip"
+	"sync"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// networks are whose places count in line at this node, of each network, in a room with
+// MaxWaitingPerNetwork. Without it they are never asked.
+type networks struct {
+	mu       sync.Mutex
+	counting map[netip.Prefix]map[queue.ID]queue.Instant // until when each counts
+	swept    int                                         // how many networks were left by the last sweep
+}
+
+// counts reports whether the place of id counts until a moment, because fewer than most others
+// of the network do, or it did before.
+func (n *networks) counts(at queue.Instant, network netip.Prefix, id queue.ID, until queue.Instant, most int) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.counting == nil {
+		n.counting = map[netip.Prefix]map[queue.ID]queue.Instant{}
+	}
+	if len(n.counting) > 2*n.swept+1024 {
+		n.sweep(at)
+	}
+	of := n.counting[network]
+	if of == nil {
+		of = map[queue.ID]queue.Instant{}
+		n.counting[network] = of
+	}
+	if len(of) >= most && of[id] <= at {
+		forgetPast(of, at)
+	}
+	if _, counted := of[id]; !counted && len(of) >= most {
+		return false
+	}
+	of[id] = until
+	return true
+}
+
+// leave has the place of id count no more.
+func (n *networks) leave(network netip.Prefix, id queue.ID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.counting[network], id)
+}
+
+// sweep forgets the networks of which nobody counts any more. The caller holds mu.
+func (n *networks) sweep(at queue.Instant) {
+	maps.DeleteFunc(n.counting, func(_ netip.Prefix, of map[queue.ID]queue.Instant) bool {
+		forgetPast(of, at)
+		return len(of) == 0
+	})
+	n.swept = len(n.counting)
+}
+
+func forgetPast(of map[queue.ID]queue.Instant, at queue.Instant) {
+	maps.DeleteFunc(of, func(_ queue.ID, until queue.Instant) bool { return until <= at })
+}
+
+// limitsNetwork reports whether only so many places of the visitor's network count.
+func (v visit) limitsNetwork() bool {
+	return v.rules.MaxWaitingPerNetwork > 0 && v.Network.IsValid()
+}
+
+// isBeyond reports whether the place of an id does not count, because as many of its network
+// do as may: its visitor waits behind everybody else, until one of the others has gone in or
+// left. Somebody who goes back to their place, or has, is none of these.
+func (v visit) isBeyond(id queue.ID) bool {
+	if !v.limitsNetwork() || v.Ticket.AcceptedAt != 0 {
+		return false
+	}
+	lasts := v.rules.ReturnsWithin()
+	if v.Hidden {
+		lasts = max(lasts, hiddenInterval+v.rules.CheckInSlack())
+	}
+	return !v.networks.counts(v.at, v.Network, id, v.at.Add(lasts), v.rules.MaxWaitingPerNetwork)
+}
+
+// waitBeyond decides about a visitor whose place does not count: a slot may be theirs as it may
+// be a newcomer's, once they are due.
+func (v visit) waitBeyond() (Decision, *pending) {
+	v.presence.leave(v.at, &v.Ticket)
+	if v.at < v.Ticket.Due() {
+		return Decision{Outcome: Queued, Ticket: v.Ticket}, nil
+	}
+	if v.noEntry || !v.conditions.worthAsking(v.at, v.rules, newcomer) {
+		return v.stayBeyond(v.Ticket), nil
+	}
+	p := v.pending(v.newcomersClaim(v.Ticket.ID))
+	p.ticket, p.beyond, p.claim.NoPlace = v.Ticket, true, true
+	return Decision{}, p
+}
+
+// stayBeyond has such a visitor wait on, behind all who have come until now.
+func (v visit) stayBeyond(t queue.Ticket) Decision {
+	t.ArrivedAt, t.LastCheckIn, t.RefreshInterval = v.at, v.at, v.random.interval(&v.rules.Settings)
+	return Decision{Outcome: Queued, Ticket: t, Issue: true}
+}

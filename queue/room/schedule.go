@@ -1,0 +1,153 @@
+package room
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// schedule is when a room is expected to let in its next visitors, one after another.
+//
+// The n-th of them gets a slot when the visitor who was let in total_active_users before
+// has left it. Those who are in now leave in the order in which they came, each after the
+// mean time for which slots are held. Besides, new_users_per_minute holds them up. So a
+// schedule follows a change of limits at once, and the waves in which a room that was empty
+// lets people in. Over many visitors it is the rate.
+type schedule struct {
+	rate      float64 // admissions per minute; 0 if none can be
+	total     int
+	perMinute int
+	hold      time.Duration
+	taken     []heldUntil // the slots in use, oldest first
+	allowance int         // that is left of this calendar minute
+	next      time.Duration
+	evenly    bool // the allowance is released bit by bit
+
+	arrivals   float64 // people who come in a minute
+	departures float64 // share of those who wait that walks away in a minute
+	lasted     float64 // minutes since when people wait
+}
+
+// heldUntil says how many slots were taken up to a moment, counted from the oldest on.
+type heldUntil struct {
+	ago   time.Duration
+	count int
+}
+
+func (t *tempo) schedule(v *queue.View, rules *rules, began queue.Instant) schedule {
+	hold := t.turnover(v.Now, rules)
+	s := schedule{
+		total: rules.TotalActiveUsers, perMinute: rules.NewUsersPerMinute, hold: hold,
+		taken:      make([]heldUntil, 0, len(t.held)),
+		allowance:  max(0, rules.NewUsersPerMinute-v.Admitted),
+		next:       v.Now.Floor(queue.AllowancePeriod).Add(queue.AllowancePeriod).Sub(v.Now),
+		evenly:     rules.PacingInForce() == queue.PacingEven || rules.PacingInForce() == queue.PacingRandom,
+		departures: t.departures(),
+	}
+	if began != 0 {
+		s.lasted, s.arrivals = v.Now.Sub(began).Minutes(), t.arrivals(v.Now.Sub(began))
+	}
+	count := 0
+	for _, h := range t.held {
+		count += h.n
+		s.taken = append(s.taken, heldUntil{v.Now.Sub(h.at), count})
+	}
+	s.rate = min(float64(s.perMinute), float64(s.total)/hold.Minutes())
+	return s
+}
+
+// admission is in how many minutes somebody is let in after so many others.
+func (s *schedule) admission(people float64) float64 {
+	switch {
+	case s.rate <= 0:
+		return math.Inf(1)
+	case s.total == 0:
+		return people / s.rate
+	}
+	return max(s.bySlots(people), s.byAllowance(people), 0)
+}
+
+// bySlots is the admission as total_active_users allows it.
+func (s *schedule) bySlots(people float64) float64 {
+	rounds := math.Floor(people/float64(s.total)) + 1
+	before := int(math.Ceil(rounds*float64(s.total) - people)) // visitors let in before now whose slot it is, counted from the latest
+	active := 0
+	if len(s.taken) > 0 {
+		active = s.taken[len(s.taken)-1].count
+	}
+	if before > active {
+		return (rounds - 1) * s.hold.Minutes()
+	}
+	i, _ := slices.BinarySearchFunc(s.taken, active-before+1, func(h heldUntil, count int) int { return cmp.Compare(h.count, count) })
+	ago := s.taken[min(i, len(s.taken)-1)].ago
+	return (rounds-1)*s.hold.Minutes() + max(0, s.hold-ago).Minutes()
+}
+
+// byAllowance is the admission as new_users_per_minute allows it.
+func (s *schedule) byAllowance(people float64) float64 {
+	switch beyond := people - float64(s.allowance); {
+	case s.evenly:
+		return people / float64(s.perMinute)
+	case beyond < 0:
+		return 0
+	default:
+		return s.next.Minutes() + math.Floor(beyond/float64(s.perMinute))
+	}
+}
+
+// inOrder is in how many minutes somebody is let in who has so many people ahead, of whom
+// some walk away.
+func (s *schedule) inOrder(ahead float64) float64 {
+	stay := ahead
+	for range 2 {
+		if leave := s.walkAway(stay/s.rate) * ahead / s.rate; leave > 1e-3 {
+			stay = ahead * math.Log1p(leave) / leave
+		}
+	}
+	return s.admission(stay)
+}
+
+// walkAwayAt is the share of those who wait that walks away in a minute, so many minutes from
+// now. Those who lose patience do so early: the longer a line has waited, the more of those
+// who are left stay.
+func (s *schedule) walkAwayAt(minutes float64) float64 {
+	if s.departures == 0 {
+		return 0
+	}
+	return s.departures * s.lasted / (s.lasted + minutes)
+}
+
+// walkAway is the mean of walkAwayAt over so many minutes from now.
+func (s *schedule) walkAway(minutes float64) float64 {
+	if s.departures == 0 || s.lasted <= 0 || minutes <= 0 {
+		return s.departures
+	}
+	return s.departures * s.lasted / minutes * math.Log1p(minutes/s.lasted)
+}
+
+// goesOn is for how much longer a crowd goes on coming, as a part of the time for which it
+// has come so far. Nobody knows; for crowds of many shapes this part has the told waits
+// come true as often as they should.
+const goesOn = 1. / 5
+
+// byDraw is in how many minutes a part of those who wait, and stay, has been let in, where
+// all have the same chance. People go on coming for a while: see goesOn.
+func (s *schedule) byDraw(waiting int, part float64) float64 {
+	const step = .01 // of the chances
+	n, left, minutes := math.Max(float64(waiting), 1), 1., 0.
+	for left > 1-part && n > .5 && minutes < longestWait {
+		d, change := step*n/s.rate, -s.rate-s.walkAwayAt(minutes)*n
+		if minutes < s.lasted*goesOn {
+			d, change = min(d, max(s.lasted*goesOn/50, 1e-3)), change+s.arrivals
+		}
+		stay := math.Exp(-d * s.rate / max(n+d*change/2, .5))
+		if left*stay < 1-part {
+			d *= math.Log(left/(1-part)) / -math.Log(stay)
+		}
+		left, n, minutes = left*stay, n+d*change, minutes+d
+	}
+	return math.Min(s.admission(minutes*s.rate), longestWait)
+}

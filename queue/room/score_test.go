@@ -1,0 +1,53 @@
+package room_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// The visitor is told the wait for a slot that two others have before them.
+func TestTheScoreSaysWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		stays  time.Duration // of the first visitor
+		inTime int
+	}{
+		{"when others leave as they do as a rule", time.Minute, 1},
+		{"when one stays for long", 40 * time.Minute, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := settings(1, 60)
+			s.Bucket = time.Second
+			d := open(t, s)
+			in, line := d.enter(), []queue.Ticket{d.join()}
+			step := func() {
+				d.pass(time.Second)
+				if d.now < start.Add(c.stays) {
+					in = d.visit(in).Ticket
+				}
+				for i, ticket := range line {
+					if ticket.State == queue.Waiting && d.now >= ticket.Due() {
+						line[i] = d.visit(ticket).Ticket
+					}
+				}
+			}
+			for d.now < start.Add(5*time.Second) {
+				step()
+			}
+			require.True(t, d.room.Numbers().LongestWait().Known)
+			line = append(line, d.join())
+			for line[1].State == queue.Waiting {
+				step()
+			}
+			quarters, total := d.room.Scores()
+			assert.Equal(t, room.Score{Visitors: 1, InTime: c.inTime}, total, "the first to wait was told nothing")
+			assert.Equal(t, []room.Score{{From: d.now.Floor(15 * time.Minute), Visitors: 1, InTime: c.inTime}}, quarters)
+		})
+	}
+}

@@ -1,0 +1,82 @@
+package simulate_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/simulate"
+)
+
+// burst is a crowd of 5,000 who come within a minute to a room that lets 300 in a minute.
+func burst(total int) simulate.Config {
+	c := simulate.Article()
+	c.Visitors, c.Over = 5000, time.Minute
+	c.Room.TotalActiveUsers, c.Room.NewUsersPerMinute = total, 300
+	return c
+}
+
+func arriving(a simulate.Arrivals) simulate.Config {
+	c := simulate.Article()
+	c.Arrivals = a
+	return c
+}
+
+// A crowd that comes at once is let in in the order in which it came, without that slots stay empty: with any limits, at one gate and
+// at three. Nobody gets ahead of more people than are admitted in ten seconds.
+func TestABurstIsLetInInItsOrder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		config simulate.Config
+		nodes  int
+		giveUp float64
+	}{
+		{"few slots", burst(300), 1, 0},
+		{"few slots, and half give up", burst(300), 3, .5},
+		{"some slots", burst(1000), 3, 0},
+		{"some slots, and half give up", burst(1000), 1, .5},
+		{"slots for everyone", burst(5000), 1, 0},
+		{"all at once", arriving(simulate.Burst), 3, 0},
+		{"a spike", arriving(simulate.Spike), 1, 0},
+		{"a spike, and half give up", arriving(simulate.Spike), 3, .5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.config.GiveUp, c.config.Seed = c.giveUp, uint64(len(t.Name()))
+			if c.nodes > 1 {
+				c.config.Nodes, c.config.StoreLatency = c.nodes, 2*time.Millisecond
+			}
+			holdsOrder(t, c.config)
+		})
+	}
+}
+
+func TestABurstIsLetInInTheOrderOfAnExactLine(t *testing.T) {
+	t.Parallel()
+	c := burst(300)
+	c.Room.Method, c.Seed = queue.Line, 20
+	holdsOrder(t, c)
+}
+
+func holdsOrder(t *testing.T, c simulate.Config) {
+	t.Helper()
+	r, err := simulate.Run(context.Background(), c)
+	require.NoError(t, err)
+	tau, used := .99, .99
+	if c.GiveUp > 0 {
+		tau, used = .98, .97
+	}
+	assert.GreaterOrEqual(t, r.Order.Tau, tau, "Kendall tau")
+	assert.GreaterOrEqual(t, r.Slots.UsedShare, used, "of the slot-time")
+	assert.LessOrEqual(t, r.Order.OvertakenSeconds, 10., "of admissions")
+	assert.Less(t, r.Slots.LapsedShare, .01, "of the allowance")
+	assert.Zero(t, r.Limits.OverActive+r.Limits.OverPerMinute+r.Limits.OutOfTurn)
+	if r.Sharing != nil {
+		assert.Less(t, r.Sharing.Calls.PerNode, 3., "calls to the store a second and node")
+	}
+}

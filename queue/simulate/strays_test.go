@@ -1,0 +1,43 @@
+package simulate_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/simulate"
+)
+
+// TestClientsWithoutCookiesLeaveTheSlotsToPeople has ten clients without cookies ask every
+// second: at a room that is just full of people, and at one with a long line.
+func TestClientsWithoutCookiesLeaveTheSlotsToPeople(t *testing.T) {
+	t.Parallel()
+	for i, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line, queue.FIFO, queue.Random, queue.Line, queue.FIFO} {
+		people := 1800
+		if i == 6 {
+			people = 3000
+		}
+		t.Run(fmt.Sprint(method, i), func(t *testing.T) {
+			t.Parallel()
+			r := run(t, method, func(c *simulate.Config) { c.Visitors, c.Strays, c.Seed = people, 10, uint64(11+i) })
+			assert.Greater(t, r.People.Strays, 15_000)
+			assert.GreaterOrEqual(t, r.Slots.PeopleShare, .95)
+		})
+	}
+}
+
+func TestConfirmingTakesSlotsFromClientsWithoutCookies(t *testing.T) {
+	t.Parallel()
+	with := func(within time.Duration) *simulate.Result {
+		return run(t, queue.FIFO, func(c *simulate.Config) {
+			c.Visitors, c.Strays, c.Room.SessionDuration, c.Room.ConfirmWithin = 900, 10, 5*time.Minute, within
+		})
+	}
+	off, on := with(0), with(time.Minute)
+	assert.Less(t, off.Slots.PeopleShare, .92)
+	assert.Greater(t, on.Slots.PeopleShare, .95)
+	assert.Less(t, on.Wait.Max, off.Wait.Max/2)
+}

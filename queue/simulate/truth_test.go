@@ -1,0 +1,99 @@
+package simulate_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/simulate"
+)
+
+// crowds are ways for people to come, with limits that hold them up differently.
+var crowds = []struct {
+	name   string
+	change func(*simulate.Config)
+}{
+	{"evenly", func(*simulate.Config) {}},
+	{"by chance, at three gates", func(c *simulate.Config) {
+		c.Arrivals, c.Nodes, c.StoreLatency = simulate.Poisson, 3, 2*time.Millisecond
+	}},
+	{"in a burst", func(c *simulate.Config) { c.Arrivals = simulate.Burst }},
+	{"in a spike", func(c *simulate.Config) { c.Arrivals = simulate.Spike }},
+	{"ever more", func(c *simulate.Config) { c.Arrivals = simulate.Ramp }},
+	{"evenly, while the limits change", func(c *simulate.Config) {
+		c.Changes = []simulate.Change{
+			{After: 12 * time.Minute, Setting: "total_active_users", Value: "120"},
+			{After: 25 * time.Minute, Setting: "new_users_per_minute", Value: "30"},
+		}
+	}},
+}
+
+// told runs a crowd of 3,000, and returns what its visitors were told while they waited.
+func told(t *testing.T, method queue.Method, seed uint64, change func(*simulate.Config)) *simulate.Result {
+	t.Helper()
+	return run(t, method, func(c *simulate.Config) {
+		c.Seed = seed
+		change(c)
+	})
+}
+
+// arrivals is how the people of a crowd come.
+func arrivals(c *simulate.Config, change func(*simulate.Config)) simulate.Arrivals {
+	change(c)
+	return c.Arrivals
+}
+
+func TestWaitsThatAreToldComeTrueWhereOrderIsKept(t *testing.T) {
+	t.Parallel()
+	for _, crowd := range crowds {
+		for i, method := range []queue.Method{queue.FIFO, queue.Line} {
+			t.Run(fmt.Sprintf("%s %s", method, crowd.name), func(t *testing.T) {
+				t.Parallel()
+				r := told(t, method, 2024+uint64(i), crowd.change)
+				assert.LessOrEqual(t, r.ToldLater.ErrorShare, .15)
+				assert.InDelta(t, 0, r.ToldLater.BiasShare, .1)
+				assert.Positive(t, r.Places.Shown)
+				places := .94
+				if c := simulate.Article(); method == queue.FIFO && arrivals(&c, crowd.change) == simulate.Burst {
+					places = .87 // a bucket that is cut is counted finely only once its people have checked in
+				}
+				assert.GreaterOrEqual(t, r.Places.Within10s, places)
+				assert.LessOrEqual(t, float64(r.Places.WronglyFirst), .001*float64(r.Places.Shown))
+			})
+		}
+	}
+}
+
+func TestPercentilesThatAreToldComeTrueInRandom(t *testing.T) {
+	t.Parallel()
+	for _, crowd := range crowds {
+		t.Run(crowd.name, func(t *testing.T) {
+			t.Parallel()
+			r := told(t, queue.Random, 2026, crowd.change).ToldLater.Range
+			assert.InDelta(t, .25, r.By25, .07)
+			assert.InDelta(t, .5, r.By50, .07)
+			assert.InDelta(t, .75, r.By75, .07)
+		})
+	}
+}
+
+func TestAChangeThatCannotBeMadeIsReported(t *testing.T) {
+	t.Parallel()
+	for text, problem := range map[string]string{
+		"10m:queueing_method=line":    "queueing_method is not a setting that can be changed in a simulation",
+		"10m:nonsense=1":              "nonsense is not a setting",
+		"10m:total_active_users=0":    "at least 1",
+		"-10m:total_active_users=100": "must be after the start",
+	} {
+		c := simulate.Article()
+		c.Changes = make([]simulate.Change, 1)
+		assert.NoError(t, c.Changes[0].UnmarshalText([]byte(text)))
+		assert.ErrorContains(t, c.Validate(), problem, text)
+	}
+	for _, text := range []string{"total_active_users=100", "10m:total_active_users", "soon:total_active_users=100"} {
+		assert.Error(t, new(simulate.Change).UnmarshalText([]byte(text)), text)
+	}
+}
