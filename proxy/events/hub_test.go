@@ -224,7 +224,7 @@ func TestDrainEndsAllStreams(t *testing.T) {
 
 func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 	for method, want := range map[queue.Method]string{
-		queue.FIFO:   `{"queueingMethod":"fifo","usersQueued":4,"admissionsPaused":true,"buckets":[{"key":"2021-05-27T15:54:00Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0},{"key":"2021-05-27T15:54:10Z","usersAhead":4,"waitTimeKnown":false,"waitTime":0}],"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.FIFO:   `{"queueingMethod":"fifo","usersQueued":4,"admissionsPaused":true,"buckets":[{"key":"2021-05-27T15:54:00Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0},{"key":"2021-05-27T15:54:09.999Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0}],"lastUpdated":"2021-05-27T15:54:10Z"}`,
 		queue.Line:   `{"queueingMethod":"line","usersQueued":4,"admissionsPaused":true,"firstWaitingNumber":4,"lastWaitingNumber":9,"usersPreferred":2,"lastUpdated":"2021-05-27T15:54:10Z"}`,
 		queue.Random: `{"queueingMethod":"random","usersQueued":4,"admissionsPaused":true,"waitTimeKnown":false,"waitTime":0,"waitTime25Percentile":0,"waitTime50Percentile":0,"waitTime75Percentile":0,"lastUpdated":"2021-05-27T15:54:10Z"}`,
 		queue.Reject: `{"queueingMethod":"reject","usersQueued":4,"admissionsPaused":true,"lastUpdated":"2021-05-27T15:54:10Z"}`,

@@ -175,7 +175,7 @@ func (n *Numbers) ahead(arrived queue.Instant) float64 {
 }
 
 // Moments are times of arrival, in order and so many at most, for which Ahead and Wait tell
-// the numbers of everybody else: they are in between. The last one is after all of them.
+// the numbers of everybody else: they are in between. The last one is the end of the last bucket.
 func (n *Numbers) Moments(most int) []queue.Instant {
 	every := (len(n.Buckets) + most - 2) / max(most-1, 1)
 	var list []queue.Instant
@@ -183,7 +183,8 @@ func (n *Numbers) Moments(most int) []queue.Instant {
 		list = append(list, n.Buckets[i].Bucket)
 	}
 	if len(list) > 0 {
-		list = append(list, n.endOf(len(n.Buckets)-1))
+		last := len(n.Buckets) - 1
+		list = append(list, max(n.endOf(last)-1, n.Buckets[last].Bucket))
 	}
 	return list
 }
