@@ -35,8 +35,8 @@ fmt: ## the house's formatting
 
 # In virtual time one goroutine runs at a time: there the race detector finds nothing, and takes ten times as long.
 test: setup axe ## all tests, with the race detector but for simulations; installs what they need
-	CGO_ENABLED=1 go test -race -timeout 12m $(TESTFLAGS) $$(go list ./... | grep -v '/queue/simulate$$')
-	go test -timeout 12m $(TESTFLAGS) ./queue/simulate
+	CGO_ENABLED=1 go test -race -timeout 8m $(TESTFLAGS) $$(go list ./... | grep -v '/queue/simulate$$')
+	go test -timeout 8m $(TESTFLAGS) ./queue/simulate
 
 setup:
 	@.ci/setup cc chromium redis-server haproxy nginx
@@ -66,7 +66,7 @@ bench-http: build ## processor time a request: the gate, a bare proxy, Caddy; RO
 
 cover: setup axe ## test coverage, as artifacts/cover.html
 	@mkdir -p $(ARTIFACTS_DIR)
-	go test -timeout 12m -coverpkg ./... -coverprofile $(ARTIFACTS_DIR)/cover.out ./...
+	go test -timeout 8m -coverpkg ./... -coverprofile $(ARTIFACTS_DIR)/cover.out ./...
 	go tool cover -html $(ARTIFACTS_DIR)/cover.out -o $(ARTIFACTS_DIR)/cover.html
 	@go tool cover -func $(ARTIFACTS_DIR)/cover.out | tail -n 1
 

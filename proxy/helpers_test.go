@@ -193,6 +193,12 @@ func (f *fixture) full() []*visitor {
 func (f *fixture) waiter() *visitor {
 	f.t.Helper()
 	f.full()
+	return f.waits()
+}
+
+// waits returns somebody who has joined the line.
+func (f *fixture) waits() *visitor {
+	f.t.Helper()
 	v := f.visitor()
 	require.False(f.t, v.get("/").in())
 	return v

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,4 +121,39 @@ func TestWaitsOfNewcomersAreNotInTheHistogram(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }))
 	f.full()
 	assert.Zero(t, f.metrics()["anteroom_wait_seconds shop"].GetHistogram().GetSampleCount())
+}
+
+// One visitor waits, who is told nothing while it is not known how many come; and then another, who is told a wait.
+func TestStatusAndMetricsSayWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		stays  time.Duration // the visitor who is in
+		inTime int
+	}{
+		"sessions end as they do as a rule": {0, 1},
+		"one session lasts for long":        {10 * time.Minute, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers, s.SessionDuration = 1, time.Minute }))
+			began, in := f.clock.Now(), f.full()[0]
+			line := []*visitor{f.waits()}
+			f.pass(time.Second)
+			f.pass(5 * time.Second)
+			line = append(line, f.waits())
+			for len(line) > 0 {
+				f.pass(10 * time.Second)
+				if f.clock.Now().Sub(began) < c.stays {
+					in.get("/")
+				}
+				line = slices.DeleteFunc(line, func(v *visitor) bool { return v.get("/").in() })
+			}
+			var status struct {
+				WaitsTold []struct{ Visitors, InTime int }
+			}
+			f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", &status)
+			assert.Equal(t, []struct{ Visitors, InTime int }{{1, c.inTime}}, status.WaitsTold)
+			m := f.metrics()
+			assert.EqualValues(t, 1, m["anteroom_waits_told_total shop"].GetCounter().GetValue())
+			assert.EqualValues(t, c.inTime, m["anteroom_waits_in_time_total shop"].GetCounter().GetValue())
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -18,6 +19,10 @@ const (
 	CutShare = 8
 	CutTime  = 2 * time.Second
 
+	// ArrivalTime is the length of the buckets in which newcomers are counted. Where a bucket ends into which people are arriving,
+	// one of these ends.
+	ArrivalTime = 200 * time.Millisecond
+
 	// CutInterval is how often a store looks for buckets to cut, at most.
 	CutInterval = 200 * time.Millisecond
 
@@ -25,9 +30,23 @@ const (
 	MaxBoundaries = 512
 )
 
-// Boundaries are the moments at which the fine buckets of a room begin, in order. Besides, one begins at every multiple of
+// Boundaries are where the fine buckets of a room begin, in order. Besides, one begins at every multiple of
 // [Settings.LongestBucket].
-type Boundaries []Instant
+type Boundaries []Boundary
+
+// Boundary is the beginning of a bucket.
+type Boundary struct {
+	At Instant
+
+	// Cut is when a longer bucket was cut there: visitors who have not checked in since are counted where that one begins. It is 0
+	// where a bucket ended into which people were arriving, and where the longer bucket begins itself.
+	Cut Instant
+}
+
+// Find returns which is the first boundary at a moment or after it, and whether it is at that moment.
+func (b Boundaries) Find(at Instant) (int, bool) {
+	return slices.BinarySearchFunc(b, at, func(b Boundary, at Instant) int { return cmp.Compare(b.At, at) })
+}
 
 // CutsBuckets reports whether the store cuts buckets as finely as the order needs. If Bucket is set, all who arrive within one are
 // equal instead.
@@ -41,18 +60,27 @@ func (s *Settings) LongestBucket() time.Duration {
 	return s.Bucket
 }
 
+// ArrivalBucket is where a visitor who arrived then is counted until their first check-in. Where the store cuts buckets, that is an
+// interval of ArrivalTime: so the store and the nodes know finely when people came, whatever boundaries each node has heard of.
+func (s *Settings) ArrivalBucket(arrived Instant) Instant {
+	if s.CutsBuckets() {
+		return arrived.Floor(ArrivalTime)
+	}
+	return arrived.Floor(s.LongestBucket())
+}
+
 // BucketOf is the bucket of a visitor who arrived then: the moment at which it begins.
 func (s *Settings) BucketOf(arrived Instant, fine Boundaries) Instant {
 	bucket := arrived.Floor(s.LongestBucket())
 	if !s.CutsBuckets() {
 		return bucket
 	}
-	next, found := slices.BinarySearch(fine, arrived)
+	next, found := fine.Find(arrived)
 	switch {
 	case found:
 		return arrived
 	case next > 0:
-		return max(bucket, fine[next-1])
+		return max(bucket, fine[next-1].At)
 	}
 	return bucket
 }

@@ -107,6 +107,16 @@ type Claim struct {
 	// present ahead, has the zero Cell.
 	Cell Cell
 
+	// Moved is where another node has counted a claimant up to now, whom this node counts in
+	// Cell from now on; the zero Cell for none. The store takes them out of Moved, too, unless
+	// they are Held: then another claim of theirs may have.
+	Moved Cell
+
+	// KeepCell has a claimant who is Held stay counted in Cell until its window passes: this
+	// node has taken them out of the cell of another node earlier, and has to count one person
+	// for that.
+	KeepCell bool
+
 	// Due is when a waiting claimant may claim again. With it a store knows a claimant who
 	// claims at several nodes, and has them draw once.
 	Due Instant
@@ -300,7 +310,7 @@ type Store interface {
 	// Admit counts the report and then decides the claims by the one rule, one after the
 	// other as they are given; see [InOrder]. grants[i] is the verdict on claims[i]. In the
 	// same step it takes everybody who is let in out of their cell, those who are Held or
-	// Beyond, too. An id that holds a slot is Held and takes no other, so that a claim can
+	// Beyond, too, and claimants who have moved out of the cell that they come from. An id that holds a slot is Held and takes no other, so that a claim can
 	// come twice. On an error no slot was granted. The report may have been counted or not,
 	// and the node may send it again.
 	//

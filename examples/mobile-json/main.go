@@ -42,7 +42,7 @@ func shop(ctx context.Context, out io.Writer, url string) error {
 func describe(r room) string {
 	text := "How long it takes is not known."
 	if r.WaitTimeKnown {
-		text = "About " + r.WaitTimeFormatted + "."
+		text = "Estimated wait: " + r.WaitTimeFormatted + "."
 	}
 	if r.UsersAheadKnown {
 		text += fmt.Sprintf(" People ahead: %d.", r.UsersAhead)

@@ -23,7 +23,7 @@ func TestTheSecondAppWaitsAndGetsIn(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(second), "\n")
 	require.GreaterOrEqual(t, len(lines), 4, "it checks in a few times until the first app's ten seconds are over")
 	for _, line := range lines[:len(lines)-1] {
-		assert.Regexp(t, `^In line\. (How long it takes is not known|About (less than a minute|\d+ minutes?))\. People ahead: 0\. Asking again in [23]s\.$`, line)
+		assert.Regexp(t, `^In line\. (How long it takes is not known|Estimated wait: (less than a minute|\d+ minutes?))\. People ahead: 0\. Asking again in [23]s\.$`, line)
 	}
 	assert.Contains(t, lines[len(lines)-1], "In. The shop says")
 }

@@ -2,8 +2,12 @@ package browsertest_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -182,6 +186,38 @@ func TestABrowserThatSendsNoCookiesBackIsToldSo(t *testing.T) {
 	assert.True(t, browsertest.Eval[bool](tab, marked), "the page was not loaded again")
 	inFirst.leave()
 	tab.Until(inside)
+}
+
+// A browser that blocks the cookies of other sites has none for a room in an iframe. The page there leads to a tab of its own, in which
+// the room has its cookie.
+func TestAnIframeWhoseCookiesAreBlockedLeadsToATabOfItsOwn(t *testing.T) {
+	t.Parallel()
+	blocking, err := browsertest.Start(map[string]any{"test-third-party-cookie-phaseout": true})
+	require.NoError(t, err)
+	defer blocking.Stop()
+	room := newRoom(t, 2*time.Second)
+	inFirst := room.person()
+	partner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>Partner</title><main><h1>Partner</h1><iframe title="Shop" src="`+room.url+`/a?b=c" width="390" height="700"></iframe></main>`)
+	}))
+	defer partner.Close()
+	tab := blocking.Visitor(t)
+	tab.Open(strings.Replace(partner.URL, "127.0.0.1", "localhost", 1))
+	frame := tab.Frame(room.url)
+	frame.Until(`/^Your browser does not send/.test(document.getElementById('wait').textContent)`)
+	link := browsertest.Eval[[]string](frame, `(a => [a.href, a.target])(document.querySelector('#open:not([hidden]) a'))`)
+	assert.Equal(t, []string{room.url + "/a?b=c", "_blank"}, link)
+	tab.RequireAccessible()
+	tab.Screenshot("page-cookies-blocked-iframe")
+
+	own := tab.Another()
+	own.Open(link[0])
+	room.until(func() bool { return room.queued() == 1 }, "the tab of its own has a place, and the frame has none")
+	from := room.count()
+	room.until(func() bool { return room.count() >= from+4 }, "both go on asking")
+	assert.True(t, browsertest.Eval[bool](own, `document.getElementById('open').hidden`))
+	inFirst.leave()
+	own.Until(inside)
 }
 
 func TestWhoDeletesTheCookieJoinsAgain(t *testing.T) {

@@ -145,7 +145,7 @@ func TestBrowsersUnpackThePage(t *testing.T) {
 	room.person()
 	tab := browser.Visitor(t)
 	tab.Open(room.url)
-	assert.Less(t, browsertest.Eval[int](tab, `performance.getEntriesByType('navigation')[0].encodedBodySize`), 9<<10)
+	assert.Less(t, browsertest.Eval[int](tab, `performance.getEntriesByType('navigation')[0].encodedBodySize`), 8<<10+768)
 	assert.Greater(t, browsertest.Eval[int](tab, `performance.getEntriesByType('navigation')[0].decodedBodySize`), 10<<10)
 	var asked http.Client
 	icon, err := asked.Get(room.url + "/favicon.ico")

@@ -97,6 +97,7 @@ func TestFifoRoomUnderACrowdAndReloads(t *testing.T) {
 }
 
 func TestRandomRoomGivesNothingToWhoAsksMoreOften(t *testing.T) {
+	t.Parallel()
 	l := limits{active: 10, perMinute: 100_000, session: time.Second}
 	g, log := serveLimits(t, l, "--queueing-method", "random")
 	c := newCrowd(t, g.url, l)
@@ -130,6 +131,7 @@ func TestRandomRoomGivesNothingToWhoAsksMoreOften(t *testing.T) {
 }
 
 func TestCrashLosesNobodysPlace(t *testing.T) {
+	t.Parallel()
 	l := limits{active: 15, perMinute: 100_000, session: 2 * time.Second}
 	g, log := serveLimits(t, l)
 	c := newCrowd(t, g.url, l)
@@ -156,6 +158,7 @@ func TestCrashLosesNobodysPlace(t *testing.T) {
 }
 
 func TestAllowanceOfTheMinuteSurvivesCrashes(t *testing.T) {
+	t.Parallel()
 	l := limits{active: 1000, perMinute: 24, session: time.Minute}
 	g, log := serveLimits(t, l)
 	c := newCrowd(t, g.url, l)

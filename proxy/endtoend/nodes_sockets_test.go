@@ -248,7 +248,7 @@ func (g *guest) talk(end time.Time) bool {
 
 func TestAHallOfSeatsByWebsocketAcrossTwoGates(t *testing.T) {
 	t.Parallel()
-	const seats, guests = 30, 240
+	const seats, guests = 30, 180
 	hall := newHall(t)
 	origin := httptest.NewServer(hall)
 	t.Cleanup(origin.Close)

@@ -16,7 +16,7 @@ func TestABurstIsLetInInItsOrder(t *testing.T) {
 	t.Parallel()
 	l := limits{active: 60, perMinute: 100_000, session: 4 * time.Second}
 	g, log := serveLimits(t, l, told...)
-	comesAtOnce(t, newCrowd(t, g.url, l), log, 400, 10*time.Millisecond, l.session)
+	comesAtOnce(t, newCrowd(t, g.url, l), log, 250, 10*time.Millisecond, l.session)
 }
 
 func TestABurstIsLetInInItsOrderAtTwoGates(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -29,11 +30,18 @@ const patience = 30 * time.Second
 // program is the path of the program, built once for all tests.
 var program string
 
+// atATime is how many tests run at a time unless -parallel says so. They mostly wait, and need few processors.
+const atATime = "3"
+
 func TestMain(m *testing.M) {
 	os.Exit(buildAndRun(m))
 }
 
 func buildAndRun(m *testing.M) int {
+	if err := flag.Set("test.parallel", atATime); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	dir, err := os.MkdirTemp("", "anteroom-endtoend-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -18,6 +18,9 @@ func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 			before[i] = r.sessions[c.ID]
 		}
 		grants[i] = r.decide(c)
+		if grants[i].Verdict != queue.Held && (!c.HeldOnly || !r.again) {
+			r.change(c.Moved, -1)
+		}
 	}
 	if err := r.journalGrants(claims, grants); err != nil {
 		for i, g := range grants {
@@ -80,7 +83,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 // held is the verdict on a claimant whose session lasts.
 func (r *room) held(c queue.Claim, s session) queue.Grant {
 	r.removeFromLine(c.ID)
-	if !c.HeldOnly || !r.again { // a claim that comes again with its report was decided before
+	if !c.KeepCell && (!c.HeldOnly || !r.again) { // a claim that comes again with its report was decided before
 		r.change(c.Cell, -1)
 	}
 	switch lasts := r.settings.SessionLasts(r.slack); {

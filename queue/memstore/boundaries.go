@@ -9,16 +9,8 @@ import (
 
 // boundaries are where the fine buckets of a room begin, in order.
 type boundaries struct {
-	list  []boundary
-	known queue.Boundaries // as views have them, which share it: it is replaced, never changed
-	cut   queue.Instant    // when the store last looked
-}
-
-// boundary is the beginning of a bucket. The people who were in a longer bucket when it was cut are counted by the new boundaries once
-// they have checked in again.
-type boundary struct {
-	at  queue.Instant
-	cut queue.Instant // when a longer bucket was cut there; 0 for the end of one into which people were arriving
+	list   queue.Boundaries // views share it: it is replaced, never changed
+	looked queue.Instant    // when the store last looked for buckets to cut
 }
 
 // cutBuckets cuts buckets that hold too many people for so few ahead of them, and drops boundaries behind which nobody is any more.
@@ -29,44 +21,40 @@ func (r *room) cutBuckets() {
 		*b = boundaries{}
 		return
 	}
-	if r.now.Sub(b.cut) < queue.CutInterval {
-		return
-	}
-	b.cut, b.list = r.now, r.cutSegments(r.segments())
-	b.known = make(queue.Boundaries, len(b.list))
-	for i := range b.list {
-		b.known[i] = b.list[i].at
+	if r.now.Sub(b.looked) >= queue.CutInterval {
+		b.looked, b.list = r.now, r.cutSegments(r.segments())
 	}
 }
 
 // segment is the time between two boundaries, with the people who are counted in it.
 type segment struct {
-	boundary
+	queue.Boundary
 	end     queue.Instant
 	settled bool // everybody in it is counted by both boundaries
 	fine    bool // it begins with a boundary, and not only with a multiple of the longest bucket
 	people  int
 }
 
-// cutSegments returns the boundaries that the segments should have. One into which people are arriving now ends now. One that is older
-// is cut into equal parts of its time.
-func (r *room) cutSegments(segments []segment) []boundary {
-	least, ahead := r.leastCut(), 0
-	next := make([]boundary, 0, len(segments)+1)
+// cutSegments returns the boundaries that the segments should have. One into which people are arriving now ends with the last arrival
+// bucket that is over. One that is older is cut into equal parts of its time.
+func (r *room) cutSegments(segments []segment) queue.Boundaries {
+	least, ahead, now := r.leastCut(), 0, r.now.Floor(queue.ArrivalTime)
+	next := make(queue.Boundaries, 0, len(segments)+1)
 	for _, s := range segments {
 		most, spare := max(least, ahead/queue.CutShare), queue.MaxBoundaries-len(next)
 		open := s.end > r.now
-		parts := min((s.people+most-1)/most, int(s.end-s.at), spare)
+		parts := min((s.people+most-1)/most, int(s.end-s.At), spare)
 		switch {
 		case !open && s.settled && parts > 1:
-			for i := range parts {
-				next = append(next, boundary{s.at + (s.end-s.at)*queue.Instant(i)/queue.Instant(parts), r.now})
+			next = append(next, queue.Boundary{At: s.At})
+			for i := 1; i < parts; i++ {
+				next = append(next, queue.Boundary{At: s.At + (s.end-s.At)*queue.Instant(i)/queue.Instant(parts), Cut: r.now})
 			}
 		case s.fine && spare > 0 && (s.people > 0 || open || !s.settled):
-			next = append(next, s.boundary)
+			next = append(next, s.Boundary)
 		}
-		if open && s.people > most && s.at < r.now && spare > 1 {
-			next = append(next, boundary{at: r.now})
+		if open && s.people > most && s.At < now && spare > 1 {
+			next = append(next, queue.Boundary{At: now})
 		}
 		ahead += s.people
 	}
@@ -91,19 +79,19 @@ func (r *room) segments() []segment {
 	settled := r.now.Add(-r.settings.ReturnsWithin() - r.slack)
 	list := make([]segment, 0, len(r.boundaries.list)+8)
 	for _, b := range r.boundaries.list {
-		list = append(list, segment{boundary: b, fine: true})
+		list = append(list, segment{Boundary: b, fine: true})
 	}
 	for _, c := range r.cells.buckets {
-		list = append(list, segment{boundary: boundary{at: c.Bucket.Floor(longest)}})
+		list = append(list, segment{Boundary: queue.Boundary{At: c.Bucket.Floor(longest)}})
 	}
-	slices.SortStableFunc(list, func(a, b segment) int { return int(a.at - b.at) })
-	list = slices.CompactFunc(list, func(a, b segment) bool { return a.at == b.at })
+	slices.SortStableFunc(list, func(a, b segment) int { return int(a.At - b.At) })
+	list = slices.CompactFunc(list, func(a, b segment) bool { return a.At == b.At })
 	counted := r.cells.buckets
 	for i := range list {
 		s := &list[i]
-		s.end, s.settled = s.at.Floor(longest).Add(longest), s.cut <= settled
-		if i+1 < len(list) && list[i+1].at <= s.end {
-			s.end, s.settled = list[i+1].at, s.settled && list[i+1].cut <= settled
+		s.end, s.settled = s.At.Floor(longest).Add(longest), s.Cut <= settled
+		if i+1 < len(list) && list[i+1].At <= s.end {
+			s.end, s.settled = list[i+1].At, s.settled && list[i+1].Cut <= settled
 		}
 		for len(counted) > 0 && counted[0].Bucket < s.end {
 			s.people += counted[0].Waiting

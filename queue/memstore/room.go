@@ -362,7 +362,7 @@ func (r *room) view(p *queue.Report) *queue.View {
 	v := &queue.View{Status: r.status(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Configuration: r.current}
 	v.Rate, v.RateKnown = r.rates.mean(r.minute, r.settings.SessionLasts(r.slack))
 	r.cutBuckets()
-	v.Boundaries, v.Ends = r.boundaries.known, r.endsWithin()
+	v.Boundaries, v.Ends = r.boundaries.list, r.endsWithin()
 	r.viewLine(v)
 	for id, until := range r.revoked {
 		if until > r.now {

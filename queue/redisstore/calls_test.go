@@ -27,6 +27,7 @@ func TestCallsDoNotGrowWithTheCrowd(t *testing.T) {
 	ctx, now := context.Background(), func() queue.Instant { return queue.At(time.Now()) }
 	settings := queue.Settings{
 		TotalActiveUsers: 1_000_000, NewUsersPerMinute: 30_000, Pacing: queue.PacingEven, RefreshInterval: time.Second, RefreshJitter: .5, QueueAll: true,
+		Bucket: time.Minute, // of which all are, so that each of them may claim
 	}
 	r, err := room.New(ctx, now().Time(), room.Config{Name: "shop", Store: way, Gather: 50 * time.Millisecond, Settings: settings})
 	require.NoError(t, err)
@@ -87,7 +88,7 @@ func TestCallsDoNotGrowWithTheCrowd(t *testing.T) {
 	t.Logf("%.0f check-ins and %.0f admissions a second: %.1f calls a second",
 		float64(checkIns.Load())/seconds, float64(admitted.Load())/seconds, perSecond)
 	assert.LessOrEqual(t, perSecond, 25.0)
-	assert.Greater(t, perSecond, 1.2, "slots come free all the time")
+	assert.Greater(t, perSecond, 2.0, "slots come free all the time")
 	assert.Greater(t, float64(checkIns.Load())/seconds, 500.0, "or this test does not test it")
 	assert.Greater(t, float64(admitted.Load())/seconds, 100.0, "or this test does not test it")
 }

@@ -204,10 +204,10 @@ func (r *reader) buckets() (list []queue.BucketCount) {
 	return list
 }
 
-// boundaries reads pairs of numbers, of which the first is where a bucket begins.
+// boundaries reads pairs of numbers: where a bucket begins, and when a longer one was cut there.
 func (r *reader) boundaries() (list queue.Boundaries) {
-	for p := r.packed(0); len(p) >= 2*8; p.int() {
-		list = append(list, p.instant())
+	for p := r.packed(0); len(p) >= 2*8; {
+		list = append(list, queue.Boundary{At: p.instant(), Cut: p.instant()})
 	}
 	return list
 }

@@ -118,7 +118,7 @@ func (b *both) methods() []queue.Method {
 func (b *both) cell() queue.Cell {
 	bucket := start.Add(-time.Duration(rapid.IntRange(0, 3).Draw(b.T, "bucket")) * time.Minute)
 	if len(b.boundaries) > 0 && rapid.Bool().Draw(b.T, "fine") {
-		bucket = rapid.SampledFrom(b.boundaries).Draw(b.T, "boundary")
+		bucket = rapid.SampledFrom(b.boundaries).Draw(b.T, "boundary").At
 	} else if rapid.Bool().Draw(b.T, "arrives now") {
 		bucket = b.now.Floor(time.Minute)
 	}
@@ -241,7 +241,10 @@ func (b *both) claim() queue.Claim {
 	}
 	old := b.now > b.admitted[c.ID].Add(b.settings.PlaceLasts()) && b.admitted[c.ID] > 0
 	if !old && rapid.Bool().Draw(b.T, "waits") {
-		c.Cell = b.cell()
+		c.Cell, c.KeepCell = b.cell(), one(4, "keep cell")
+		if one(3, "moved") {
+			c.Moved = b.cell()
+		}
 		c.Due = b.now.Add(time.Duration(rapid.IntRange(0, 8).Draw(b.T, "due")) * 5 * time.Second)
 		c.LastCheckIn = b.now.Add(-b.past(90 * time.Second))
 		c.ArrivedAt = c.LastCheckIn.Add(-b.past(2 * time.Minute))

@@ -53,16 +53,16 @@ func (s *Store) headArgs(p *queue.Report) []any {
 // packedClaim is a claim as admit.lua reads it: the id, instants and the number in 6 bytes
 // each, the priority in 2, the switches in 1.
 func packedClaim(c *queue.Claim) []byte {
-	b := append(make([]byte, 0, 67), c.ID[:]...)
+	b := append(make([]byte, 0, 79), c.ID[:]...)
 	for _, n := range [...]uint64{
-		uint64(c.Cell.Bucket), uint64(c.Cell.Until), uint64(c.Due), uint64(c.ArrivedAt), uint64(c.LastCheckIn), uint64(c.AcceptedAt),
+		uint64(c.Cell.Bucket), uint64(c.Cell.Until), uint64(c.Moved.Bucket), uint64(c.Moved.Until), uint64(c.Due), uint64(c.ArrivedAt), uint64(c.LastCheckIn), uint64(c.AcceptedAt),
 		uint64(c.Lease.Milliseconds()), c.Number,
 	} {
 		b = append(b, byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 	}
 	b = binary.BigEndian.AppendUint16(b, uint16(c.Priority))
 	switches := byte(0)
-	for i, on := range [...]bool{c.Raise, c.NoSlot, c.NoPlace, c.HeldOnly, c.Renew} {
+	for i, on := range [...]bool{c.Raise, c.NoSlot, c.NoPlace, c.HeldOnly, c.Renew, c.KeepCell} {
 		if on {
 			switches |= 1 << i
 		}

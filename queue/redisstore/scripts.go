@@ -117,7 +117,7 @@ var shared = map[string]any{
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 	"AllowancePeriod": queue.AllowancePeriod.Milliseconds(), "Lately": queue.Lately.Milliseconds(), "NodeRemembered": queue.NodeRemembered.Milliseconds(),
 	"EarlyTime": queue.EarlyTime.Milliseconds(), "CutShare": queue.CutShare, "CutTime": queue.CutTime.Milliseconds(),
-	"CutInterval": queue.CutInterval.Milliseconds(), "MaxBoundaries": queue.MaxBoundaries, "EndSteps": endSteps(),
+	"CutInterval": queue.CutInterval.Milliseconds(), "ArrivalTime": queue.ArrivalTime.Milliseconds(), "MaxBoundaries": queue.MaxBoundaries, "EndSteps": endSteps(),
 	"RoomKept": queue.RoomKept.Milliseconds(), "DefaultRules": defaultRules().lua(),
 }
 

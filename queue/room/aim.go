@@ -21,7 +21,7 @@ func (v visit) aim() time.Duration {
 	if !v.rules.Method.OrdersBuckets() {
 		return 0
 	}
-	return v.aimAt(v.conditions.view.Load().aheadOf(v.rules, v.Ticket.ArrivedAt))
+	return v.aimAt(v.conditions.view.Load().crowd.ahead(v.Ticket.ArrivedAt))
 }
 
 // aimAt is aim of a visitor with so many people ahead. A page in the background cannot

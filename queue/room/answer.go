@@ -125,7 +125,7 @@ func (v visit) join(id queue.ID, place queue.Place) Decision {
 		return v.stayBeyond(queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at})
 	}
 	t := queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority}
-	t = v.presence.join(v.at, v.rules, v.Request, t, v.bucketOf(v.at), v.aimAt(float64(v.aheadOfNewcomer(place))))
+	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(v.at), v.aimAt(float64(v.aheadOfNewcomer(place))))
 	late := v.Ticket.State == queue.Waiting && v.rules.placeOver(&v.Ticket, v.at)
 	return Decision{Outcome: Queued, Ticket: t, Issue: true, Rejoined: late, Place: v.certain(place)}
 }

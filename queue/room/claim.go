@@ -12,6 +12,7 @@ func (v visit) pending(c queue.Claim) *pending { return &pending{claim: c, reque
 // pendingInLine is the visit of somebody in line, left to the store.
 func (v visit) pendingInLine(f found) *pending {
 	p := v.pending(v.waitingClaim(f.cell))
+	p.claim.Moved, p.claim.KeepCell = f.from, f.keeps
 	p.ticket = v.Ticket
 	p.issue = f.updateTicket(v.at, &p.ticket)
 	if f.result == counted {
@@ -52,7 +53,7 @@ func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {
 	expires := at.Add(rules.Lease(c.Lease, rules.slack))
 	vs.sessions.add(at, c.ID, expires)
 	vs.outbox.countAdmission(at)
-	if !c.Newcomer() {
+	if !c.Newcomer() && !c.KeepCell {
 		vs.presence.takeOut(c.ID, c.Cell)
 	}
 	return queue.Grant{Verdict: queue.Granted, AcceptedAt: at, Expires: expires}

@@ -1,8 +1,6 @@
 package room
 
 import (
-	"cmp"
-	"slices"
 	"sync/atomic"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -22,48 +20,17 @@ type conditions struct {
 type view struct {
 	queue.Status             // by its last answer
 	synced       *queue.View // by its last answer to a sync
-	ahead        []int       // people present before each of its buckets
-	forecast     forecast
+	crowd        crowd       // by the same
+	forecast     forecast    // by the same
 }
 
-func newView(synced *queue.View, rules *rules) *view {
-	v := &view{Status: synced.Status, synced: synced, ahead: make([]int, len(synced.Buckets)), forecast: newForecast(synced, rules)}
-	people := 0
-	for i, b := range synced.Buckets {
-		v.ahead[i] = people
-		people += b.Waiting
-	}
-	return v
+// newView is the view by an answer, and by the numbers of a moment before.
+func newView(synced *queue.View, rules *rules, n *Numbers) *view {
+	return &view{Status: synced.Status, synced: synced, crowd: newCrowd(synced, rules, n.arrivals), forecast: newForecast(synced, rules, n.Rate)}
 }
 
 // before counts the people present in buckets earlier than one.
-func (v *view) before(bucket queue.Instant) int {
-	i, _ := slices.BinarySearchFunc(v.synced.Buckets, bucket, func(b queue.BucketCount, at queue.Instant) int { return cmp.Compare(b.Bucket, at) })
-	if i == len(v.ahead) {
-		return v.Present
-	}
-	return v.ahead[i]
-}
-
-// aheadOf counts the people ahead of a visitor who arrived then: those in earlier buckets,
-// and of those in the visitor's own the part that fits the time of arrival.
-func (v *view) aheadOf(rules *rules, arrived queue.Instant) float64 {
-	begin := rules.BucketOf(arrived, v.synced.Boundaries)
-	i, found := slices.BinarySearchFunc(v.synced.Buckets, begin, func(b queue.BucketCount, at queue.Instant) int { return cmp.Compare(b.Bucket, at) })
-	ahead := float64(v.before(begin))
-	if !found {
-		return ahead
-	}
-	end := min(begin.Floor(rules.LongestBucket()).Add(rules.LongestBucket()), v.Now)
-	next, found := slices.BinarySearch(v.synced.Boundaries, begin)
-	if found {
-		next++
-	}
-	if next < len(v.synced.Boundaries) {
-		end = min(end, v.synced.Boundaries[next])
-	}
-	return ahead + float64(v.synced.Buckets[i].Waiting)*min(1, float64(arrived-begin)/float64(max(1, end-begin)))
-}
+func (v *view) before(bucket queue.Instant) int { return v.crowd.before(v.crowd.since(bucket)) }
 
 // admitsNobody reports whether nobody new is admitted, whatever slots are open.
 func (c *conditions) admitsNobody(rules *rules) bool { return rules.AdmitsNobody() || c.paused.Load() }

@@ -22,6 +22,7 @@
 //	            configure.go, panics.go     configurations; panics of the store
 //	estimates   numbers.go                  what visitors are told
 //	            tempo.go, schedule.go       how fast the room moves, and when it lets in the n-th
+//	            arrivals.go                 when people came
 //	scores      score.go                    what came of the waits that were told
 //	sessions    sessions.go                 who is in, and what is kept while an answer is under way
 //	            sessiontable.go             the ends of sessions
@@ -31,6 +32,7 @@
 //	networks    networks.go                 whose places count, of each network
 //	outbox      outbox.go                   what else visits leave for the next report
 //	conditions  conditions.go, outage.go    what decisions go by: rules, view, pause, outage
+//	            crowd.go                    who is ahead of whom, by the view
 //	            forecast.go                 when slots will open, by the view
 //	rules       rules.go                    the settings in force, and what follows from them
 //	methods     methods.go, turns.go        what the queueing methods differ in here

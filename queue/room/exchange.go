@@ -38,8 +38,9 @@ type exchange struct {
 	syncs  int
 	record record
 
-	unsent    *queue.Report // sent without an answer; to be sent again as it is
-	undecided []queue.Claim // of which nobody knows whether they were granted
+	unsent    *queue.Report    // sent without an answer; to be sent again as it is
+	undecided []queue.Claim    // of which nobody knows whether they were granted
+	doubtful  queue.Admissions // those that were asked for with them
 
 	wantsWhole    bool                // the store has asked for a whole report
 	storeIsBehind bool                // the store goes by an older configuration
@@ -66,8 +67,9 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 	status, err := x.putInOrder(ctx, x.report(now), claims, grants)
 	if err != nil {
 		for _, c := range claims[:min(len(claims), maxUndecided-len(x.undecided))] {
-			x.undecided = append(x.undecided, queue.Claim{ID: c.ID, Cell: c.Cell, HeldOnly: true})
+			x.undecided = append(x.undecided, queue.Claim{ID: c.ID, Cell: c.Cell, Moved: c.Moved, KeepCell: c.KeepCell, HeldOnly: true})
 		}
+		x.doubtful.Add(queue.Admissions{Minute: x.unsent.Now.Floor(queue.AllowancePeriod), Visitors: len(claims)})
 		return fmt.Errorf("admitting to room %q: %w", x.room, err)
 	}
 	x.followStatus(now, status)
@@ -155,22 +157,34 @@ func (x *exchange) resend(ctx context.Context, now time.Time) error {
 	grants := make([]queue.Grant, len(x.undecided))
 	status, err := x.putInOrder(ctx, x.unsent, x.undecided, grants)
 	if errors.Is(err, errPanic) { // for the second time, and it would for ever
-		x.unsent, x.undecided = nil, nil
+		x.unsent, x.undecided, x.doubtful = nil, nil, queue.Admissions{}
 	}
 	if err != nil {
 		return fmt.Errorf("reporting to room %q again: %w", x.room, err)
 	}
+	x.learnUndecided(status, grants)
+	x.followStatus(now, status)
+	return nil
+}
+
+// learnUndecided takes in what became of the undecided claims. A store that has lost its memory
+// cannot tell: then all of them may have been granted, and their visitors be known to other nodes.
+// The caller holds mu.
+func (x *exchange) learnUndecided(status queue.Status, grants []queue.Grant) {
 	rules := x.conditions.rules.Load()
 	for i, g := range grants {
 		if id := x.undecided[i].ID; g.Verdict == queue.Held {
 			x.sessions.learn(status.Now, id, rules.SessionEnd(g))
-			x.record.admitted.Add(admission(g.AcceptedAt))
 			x.presence.enter(status.Now, rules, id)
+			if !status.WantWhole {
+				x.record.admitted.Add(admission(g.AcceptedAt))
+			}
 		}
 	}
-	x.undecided = nil
-	x.followStatus(now, status)
-	return nil
+	if status.WantWhole {
+		x.record.admitted.Add(x.doubtful)
+	}
+	x.undecided, x.doubtful = nil, queue.Admissions{}
 }
 
 // syncOnce is one Sync of the store. The caller holds mu.
@@ -184,7 +198,7 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 	}
 	x.unsent = nil
 	x.record.lastNumber = max(x.record.lastNumber, answer.LastNumber)
-	x.follow(now, newView(answer, x.conditions.rules.Load()))
+	x.follow(now, newView(answer, x.conditions.rules.Load(), x.estimates.numbers.Load()))
 	if !answer.WantWhole { // else it knows less than this node, which is to tell it first
 		x.learn(answer, toldAgain)
 	}

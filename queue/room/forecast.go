@@ -17,6 +17,12 @@ const forecastLasts = 5 * time.Second
 
 // forecast is when slots will open, by the answer to a sync: if sessions end as the store
 // expects, and whoever is next in line takes each slot at once.
+//
+// It is not the schedule, by which waits are told. The forecast is for those who are next: it
+// goes second by second, by the sessions whose ends the store has, and is early rather than
+// late. People renew their sessions, so over minutes it would be wrong: the schedule goes by
+// how long slots were held on average. After its last second the forecast goes by the rate of
+// the schedule.
 type forecast struct {
 	at     queue.Instant            // of the answer; 0 for no forecast
 	opened [forecastSeconds + 1]int // how many slots open within so many seconds, those that are open already among them
@@ -24,11 +30,11 @@ type forecast struct {
 	lasts  bool                     // seats last for as long as their connections: nobody knows when they end
 }
 
-func newForecast(v *queue.View, rules *rules) forecast {
+func newForecast(v *queue.View, rules *rules, rate float64) forecast {
 	if v.Incomplete() || rules.AdmitsNobody() || !rules.Method.KeepsOrder() {
 		return forecast{}
 	}
-	f := forecast{at: v.Now, later: rate(v, rules, false) / time.Minute.Seconds(), lasts: rules.Occupancy != queue.BySession}
+	f := forecast{at: v.Now, later: rate / time.Minute.Seconds(), lasts: rules.Occupancy != queue.BySession}
 	taken, admitted, minute := 0, v.Admitted, v.Now.Floor(queue.AllowancePeriod)
 	for k := range f.opened {
 		at := v.Now.Add(time.Duration(k) * time.Second)

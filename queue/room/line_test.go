@@ -30,7 +30,7 @@ func TestNewcomerGetsAPlaceInLine(t *testing.T) {
 	assert.Equal(t, room.Queued, got.Outcome)
 	assert.True(t, got.Issue)
 	assert.Equal(t, queue.Ticket{State: queue.Waiting, ID: got.Ticket.ID, ArrivedAt: d.now, LastCheckIn: d.now, RefreshInterval: interval,
-		Counted: queue.Cell{Bucket: start, Until: got.Ticket.Counted.Until}}, got.Ticket)
+		Counted: queue.Cell{Bucket: d.now.Floor(queue.ArrivalTime), Until: got.Ticket.Counted.Until}}, got.Ticket)
 	assert.Greater(t, got.Ticket.Counted.Until, got.Ticket.Due())
 	assert.NotZero(t, got.Ticket.ID)
 	assert.Equal(t, d.now.Add(interval), got.Ticket.Due())

@@ -1,9 +1,7 @@
 package room
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,11 +31,12 @@ type Numbers struct {
 	Buckets    []queue.Reserved
 	Line       LineNumbers
 	JustBegan  bool // nobody waited until just now, and how long they will cannot be told
-	boundaries queue.Boundaries
 	Incomplete bool // the store does not answer, or not all nodes have told it again: some people may be missing
 
-	schedule schedule // its rate is Rate
-	byDraw   Wait     // of everybody, where every check-in is a draw
+	begins   []queue.Instant // of its crowd
+	arrivals arrivals        // of its crowd
+	schedule schedule        // its rate is Rate
+	byDraw   Wait            // of everybody, where every check-in is a draw
 }
 
 // LineNumbers are what the visitors in an exact line are told alike: one with the
@@ -52,9 +51,10 @@ type LineNumbers struct {
 type estimates struct {
 	numbers atomic.Pointer[Numbers]
 
-	mu    sync.Mutex    // held while the numbers change
-	began queue.Instant // since when people wait without a break; 0 if nobody does
-	tempo tempo
+	mu       sync.Mutex    // held while the numbers change
+	began    queue.Instant // since when people wait without a break; 0 if nobody does
+	tempo    tempo
+	arrivals arrivals
 
 	scores scores // a part of its own, with its lock
 }
@@ -64,6 +64,7 @@ func (e *estimates) renew(v *queue.View, rules *rules, paused bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tempo.follow(v, rules)
+	e.arrivals.follow(v, rules)
 	switch {
 	case v.Present == 0:
 		e.began = 0
@@ -96,10 +97,11 @@ func (e *estimates) doubt() {
 
 // newNumbers are the numbers by a view. The caller holds mu.
 func (e *estimates) newNumbers(v *queue.View, rules *rules, paused bool) *Numbers {
-	n := &Numbers{At: v.Now, boundaries: v.Boundaries, Settings: rules.Settings, Paused: paused,
+	crowd := newCrowd(v, rules, e.arrivals.snapshot())
+	n := &Numbers{At: v.Now, Settings: rules.Settings, Paused: paused,
 		JustBegan: e.began == 0 || v.Now.Sub(e.began) < lineSettles, Incomplete: v.Incomplete(),
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
-		Buckets: queue.Reserve(v.Open, v.Buckets), Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
+		Buckets: crowd.buckets, begins: crowd.begins, arrivals: crowd.arrivals, Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
 	if !rules.AdmitsNobody() && !paused && !v.Recovering && !e.tempo.stands(v, rules) {
 		n.schedule = e.tempo.schedule(v, rules, e.began)
 		n.Rate = n.schedule.rate
@@ -108,18 +110,6 @@ func (e *estimates) newNumbers(v *queue.View, rules *rules, paused bool) *Number
 		}
 	}
 	return n
-}
-
-// rate is how many admissions per minute are expected.
-func rate(v *queue.View, rules *rules, paused bool) float64 {
-	switch {
-	case rules.AdmitsNobody() || paused || v.Recovering:
-		return 0
-	case v.RateKnown:
-		return v.Rate
-	}
-	sessionsPerMinute := float64(rules.TotalActiveUsers) / rules.SessionLasts(0).Minutes()
-	return min(float64(rules.NewUsersPerMinute), sessionsPerMinute)
 }
 
 // fresh reports whether visitors may still be told n.
@@ -146,32 +136,21 @@ func (n *Numbers) Ahead(arrived queue.Instant) (people int, known bool) {
 	if !n.Settings.Method.OrdersBuckets() || n.Incomplete {
 		return 0, false
 	}
-	return int(math.Ceil(n.ahead(arrived) - 1e-9)), true
+	return int(math.Ceil(n.ahead(arrived) - 1e-6)), true
 }
 
 // ahead is Ahead as it is reckoned.
 func (n *Numbers) ahead(arrived queue.Instant) float64 {
-	i, found := slices.BinarySearchFunc(n.Buckets, arrived, func(b queue.Reserved, at queue.Instant) int { return cmp.Compare(b.Bucket, at) })
-	if !found {
-		i--
-	}
-	switch {
-	case len(n.Buckets) == 0:
+	if len(n.Buckets) == 0 {
 		return float64(n.Waiting)
-	case i < 0:
-		return 0
 	}
-	b, ends := &n.Buckets[i], n.endOf(i)
-	if i == len(n.Buckets)-1 && arrived >= n.At {
-		// People have come since then, too, as fast as before.
-		since := min(arrived.Sub(n.At), maxNews)
-		return float64(n.Waiting) + float64(b.Waiting)*since.Seconds()/max(ends.Sub(b.Bucket), time.Second).Seconds()
-	}
-	if arrived >= ends { // nobody of the visitor's own bucket is present, not even the visitor
-		return float64(b.Ahead + b.Waiting)
-	}
-	part := min(1, float64(arrived-b.Bucket)/float64(max(ends-b.Bucket, 1)))
-	return float64(b.Ahead) + max(part*float64(b.Waiting-1), float64(min(b.Waiting-1, 1)))
+	c := n.crowd()
+	return c.ahead(arrived)
+}
+
+// crowd are those who are present.
+func (n *Numbers) crowd() crowd {
+	return crowd{at: n.At, buckets: n.Buckets, begins: n.begins, longest: n.Settings.LongestBucket(), arrivals: n.arrivals}
 }
 
 // Moments are times of arrival, in order and so many at most, for which Ahead and Wait tell
@@ -183,26 +162,11 @@ func (n *Numbers) Moments(most int) []queue.Instant {
 		list = append(list, n.Buckets[i].Bucket)
 	}
 	if len(list) > 0 {
-		last := len(n.Buckets) - 1
-		list = append(list, max(n.endOf(last)-1, n.Buckets[last].Bucket))
+		c, last := n.crowd(), n.Buckets[len(n.Buckets)-1].Bucket
+		_, end := c.stretch(last)
+		list = append(list, max(end-1, last))
 	}
 	return list
-}
-
-// maxNews is how old numbers are at most, as a rule.
-const maxNews = 2 * time.Second
-
-// endOf is when the last of a bucket may have come.
-func (n *Numbers) endOf(i int) queue.Instant {
-	begins, longest := n.Buckets[i].Bucket, n.Settings.LongestBucket()
-	ends := min(n.At, begins.Floor(longest).Add(longest))
-	if i+1 < len(n.Buckets) {
-		ends = min(ends, n.Buckets[i+1].Bucket)
-	}
-	if next, found := slices.BinarySearch(n.boundaries, begins); found && next+1 < len(n.boundaries) {
-		ends = min(ends, n.boundaries[next+1])
-	}
-	return ends
 }
 
 // Wait is an estimated wait in whole minutes, rounded up. Nothing is known of

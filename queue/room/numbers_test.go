@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/room"
@@ -45,7 +46,7 @@ func TestWaitInFIFOIsThePeopleAheadOverTheRate(t *testing.T) {
 		{"at the head of the first bucket", 0, 1, 1},
 		{"in the middle of the first bucket", 30 * time.Second, 250, 3},
 		{"in the second", 61 * time.Second, 517, 6},
-		{"at the head of the last", 2 * time.Minute, 1501, 16},
+		{"at the head of the last", 2 * time.Minute, 1501, 15},
 		{"in the middle of the last, which is open yet", 135 * time.Second, 2000, 20},
 		{"before all others", -time.Hour, 0, 1},
 		{"after all others", 150 * time.Second, 2500, 25},
@@ -57,6 +58,60 @@ func TestWaitInFIFOIsThePeopleAheadOverTheRate(t *testing.T) {
 		assert.Equal(t, room.Wait{Known: true, Minutes: c.minutes}, n.Wait(start.Add(c.arrived)), c.name)
 	}
 	assert.Equal(t, room.Wait{Known: true, Minutes: 25}, n.LongestWait())
+}
+
+// A room in which 33 people are let in within two seconds has all who come in a minute in one bucket.
+func TestPlacesInABucketAreThoseOfTheArrivalsInIt(t *testing.T) {
+	s := settings(10_000, 1000)
+	s.QueueAll = true
+	d := open(t, s)
+	d.joins(20)
+	d.pass(10 * time.Second)
+	middle := d.join()
+	d.pass(5 * time.Second)
+	d.joins(10)
+	d.pass(time.Second)
+	ahead := func(arrived queue.Instant) int {
+		people, known := d.room.Numbers().Ahead(arrived)
+		require.True(t, known)
+		return people
+	}
+	assert.Equal(t, 20, ahead(middle.ArrivedAt))
+	assert.Equal(t, 21, ahead(middle.ArrivedAt.Add(4*time.Second)), "nobody else came for a while")
+	assert.Positive(t, ahead(start), "nobody is told that they are the first of many")
+}
+
+// Where a bucket is cut, all are counted in the first part until they check in.
+func TestPlacesAreTheSameWhenABucketHasBeenCut(t *testing.T) {
+	s := settings(1, 60) // two are let in within two seconds
+	s.QueueAll = true
+	d := open(t, s)
+	var line []queue.Ticket
+	checkIns := func() {
+		for i := range line {
+			if d.now >= line[i].Due() {
+				line[i] = d.visit(line[i]).Ticket
+			}
+		}
+	}
+	for range 100 {
+		line = append(line, d.join())
+		d.pass(time.Second)
+		checkIns()
+	}
+	for _, ticket := range line[:60] {
+		d.room.Leave(d.now.Time(), ticket)
+	}
+	line = line[60:]
+	for range 120 {
+		d.pass(time.Second)
+		for i, ticket := range line {
+			people, known := d.room.Numbers().Ahead(ticket.ArrivedAt)
+			require.True(t, known)
+			require.InDelta(t, i, people, 2, "%v after the first came", d.now.Sub(start))
+		}
+		checkIns()
+	}
 }
 
 func TestWaitIsFiniteHoweverManyWait(t *testing.T) {

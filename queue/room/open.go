@@ -63,8 +63,8 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 	)
 	clock.set(now, answer.Now)
 	conditions.rules.Store(newRules(queue.Configuration{Settings: c.Settings}, c.Slack))
-	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load()))
 	estimates.numbers.Store(&Numbers{})
+	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load(), estimates.numbers.Load()))
 	x := &exchange{
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
 		outbox: outbox, estimates: estimates, slack: c.Slack,

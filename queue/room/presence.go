@@ -67,6 +67,8 @@ const (
 type found struct {
 	result   checkInResult
 	cell     queue.Cell    // where they are counted
+	from     queue.Cell    // of another node, which they are to be taken out of; the zero Cell for none
+	keeps    bool          // they were taken out of one earlier, and stay counted here if another node has let them in
 	was      queue.Instant // the bucket in which they were counted before; 0 for none
 	interval time.Duration // until their next check-in is due; for repeats and counted
 	moved    bool          // the cell is another than before
@@ -117,7 +119,7 @@ func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn
 		entry = nil
 	}
 	if entry == nil || hasEntered(entry) {
-		c.elsewhere = entry == nil
+		c.elsewhere = entry == nil && !p.precedes(&c.Ticket) // what was counted before may be lost
 		if result := resultOf(entry); result != c.despite {
 			return found{result: result}
 		}
@@ -162,7 +164,7 @@ func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Tick
 		}
 		p.remember(s, &t)
 	}
-	t.Counted = s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Hidden)
+	t.Counted = s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Hidden, 0)
 	return t
 }
 
@@ -195,7 +197,7 @@ func (p *presence) rejoin(at queue.Instant, rules *rules, q *Request, t queue.Ti
 		if !hasLeft(entry) {
 			s.change(bucketOf(entry, at), entry.until, -1)
 		}
-		bucket := rules.BucketOf(at, nil)
+		bucket := rules.ArrivalBucket(at)
 		entry.more, entry.low = entry.more&^leftFlag, uint32(bucket)
 		s.change(bucket, entry.until, 1)
 		t.Counted = queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}

@@ -88,31 +88,47 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 	if c.counting == countNothing {
 		return found{result: counted}
 	}
-	was := queue.Cell{}
+	f := found{result: counted, interval: interval}
+	moved, least := false, uint32(0)
 	switch {
 	case entry == nil:
-		entry = s.add(c.Ticket.ID, at)
-		if c.elsewhere && c.Ticket.Counted.Until > at {
-			was = c.Ticket.Counted
-		}
+		f.was, f.from, least = s.movesFrom(at, rules, c)
+		entry, moved = s.add(c.Ticket.ID, at), least != 0
 	case !hasLeft(entry):
-		was = queue.Cell{Bucket: bucketOf(entry, at), Until: afterTicks(s.start, entry.until)}
+		f.was = bucketOf(entry, at)
+		if moved = hasMoved(entry); moved {
+			least, f.keeps = entry.until, true
+		}
+		s.change(f.was, entry.until, -1)
 	}
-	if was != (queue.Cell{}) {
-		s.change(was.Bucket, ticksOf(was.Until, s.start), -1)
-	}
-	moved := c.elsewhere && was != (queue.Cell{})
-	cell := s.count(entry, rules, c.bucket, at, interval, c.Hidden)
+	f.cell = s.count(entry, rules, c.bucket, at, interval, c.Hidden, least)
 	switch {
 	case c.counting == countStillDue:
-		interval, entry.more = 0, packDue(ticksOf(at, s.start))
+		f.interval, entry.more = 0, packDue(ticksOf(at, s.start))
 	case !due:
 		entry.more |= calledFlag
 	}
 	if moved {
 		entry.more |= movedFlag
 	}
-	return found{result: counted, cell: cell, was: was.Bucket, interval: interval}
+	return f
+}
+
+// movesFrom is where the ticket of a visitor who is unknown here says that they are counted: the
+// bucket, and the cell that they are taken out of, with a tick until when they have to be counted
+// here, in another cell.
+//
+// One ticket can be shown at many nodes, and each of them takes one person out of the cell. So
+// each has to count one person for as long at least, whatever else becomes of the visitor: then as
+// many people are counted as there are. If the bucket was cut meanwhile, this person counts in the
+// visitor's part of it: to leave them in the whole bucket for so long would hold up those who came
+// before them.
+func (s *presenceShard) movesFrom(at queue.Instant, rules *rules, c *pendingCheckIn) (was queue.Instant, from queue.Cell, until uint32) {
+	counted := c.Ticket.Counted
+	if !c.elsewhere || counted.Until <= at {
+		return 0, queue.Cell{}, 0
+	}
+	return counted.Bucket, counted, s.windowEnd(rules, counted.Until+1)
 }
 
 // stay leaves a visitor who is not due where they are counted. One who had said goodbye,
@@ -124,10 +140,13 @@ func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID
 			f.cell = queue.Cell{Bucket: c.bucket, Until: at}
 			return f
 		}
+		least := uint32(0)
+		if !c.Returned {
+			_, f.from, least = s.movesFrom(at, rules, c)
+		}
 		entry = s.add(t.ID, at)
-		s.count(entry, rules, c.bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden)
-		if c.elsewhere && !c.Returned && t.Counted.Until > at {
-			s.change(t.Counted.Bucket, ticksOf(t.Counted.Until, s.start), -1)
+		s.count(entry, rules, c.bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden, least)
+		if least != 0 {
 			entry.more |= movedFlag
 		}
 		f.moved = true
@@ -157,9 +176,9 @@ func (s *presenceShard) backBy(rules *rules, at, due queue.Instant) uint32 {
 }
 
 // count writes a check-in into an entry: when the next one is due, and the window in which the
-// visitor is counted in the bucket until then.
-func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at queue.Instant, interval time.Duration, hidden bool) queue.Cell {
-	if entry.until = s.window(rules, at, interval); hidden {
+// visitor is counted in the bucket until then, or until a later tick.
+func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at queue.Instant, interval time.Duration, hidden bool, least uint32) queue.Cell {
+	if entry.until = max(s.window(rules, at, interval), least); hidden {
 		entry.until = max(entry.until, s.window(rules, at, hiddenInterval))
 	}
 	entry.more, entry.low = packDue(ticksOf(at.Add(interval), s.start)), uint32(bucket)
@@ -167,10 +186,15 @@ func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at que
 	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
 }
 
+// claimTakes is how long a claim may be under way: it is gathered with others, waits for a call
+// and is part of one. A request that comes meanwhile must not move its visitor to a later window,
+// because the store takes whoever is let in out of the cell that the claim names.
+const claimTakes = 250 * time.Millisecond
+
 // window is the end of the window in which a visitor is counted who checks in at a moment, and next
 // after an interval.
 func (s *presenceShard) window(rules *rules, at queue.Instant, interval time.Duration) uint32 {
-	return s.windowEnd(rules, at.Add(queue.WholeSeconds(interval)+rules.CheckInSlack()))
+	return s.windowEnd(rules, at.Add(queue.WholeSeconds(interval)+max(rules.CheckInSlack(), queue.LeastSlack+claimTakes)))
 }
 
 // windowEnd is the end of the window that a moment is in.

@@ -18,8 +18,11 @@ type record struct {
 
 // grant takes in what became of a claim.
 func (r *record) grant(at queue.Instant, c *queue.Claim, g *queue.Grant) {
-	if g.LetIn() && !c.Newcomer() {
+	if g.LetIn() && !c.Newcomer() && !(c.KeepCell && g.Verdict == queue.Held) {
 		r.cells[c.Cell]--
+	}
+	if g.Verdict != queue.Held && c.Moved != (queue.Cell{}) {
+		r.cells[c.Moved]--
 	}
 	if g.Verdict == queue.Granted {
 		r.admitted.Add(admission(at))

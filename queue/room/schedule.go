@@ -15,7 +15,8 @@ import (
 // has left it. Those who are in now leave in the order in which they came, each after the
 // mean time for which slots are held. Besides, new_users_per_minute holds them up. So a
 // schedule follows a change of limits at once, and the waves in which a room that was empty
-// lets people in. Over many visitors it is the rate.
+// lets people in. Over many visitors it is the rate. It is for waits of minutes; see forecast for
+// the next seconds.
 type schedule struct {
 	rate      float64 // admissions per minute; 0 if none can be
 	total     int

@@ -177,7 +177,7 @@ func (t *tempo) followPeople(last, v *queue.View, rules *rules, admitted int) {
 		t.arrive(float64(v.Present - last.Present + admitted))
 		return
 	}
-	newest := last.Buckets[len(last.Buckets)-1].Bucket
+	newest := rules.BucketOf(last.Buckets[len(last.Buckets)-1].Bucket, last.Boundaries)
 	if newest.Add(rules.LongestBucket()) <= last.Now {
 		newest = last.Now // nobody comes there any more, either
 	}

@@ -140,6 +140,9 @@ func (v visit) checkIn() (Decision, *pending) {
 	if v.needsStore(f) || c.despite == entered && v.Ticket.AcceptedAt != 0 {
 		return Decision{}, v.pendingInLine(f)
 	}
+	if f.from != (queue.Cell{}) {
+		v.presence.takeOut(v.Ticket.ID, f.from)
+	}
 	d := Decision{Outcome: Queued, Ticket: v.Ticket}
 	d.Issue = f.updateTicket(v.at, &d.Ticket)
 	return d, nil

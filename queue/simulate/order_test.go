@@ -22,7 +22,7 @@ func burst(total int) simulate.Config {
 
 func arriving(a simulate.Arrivals) simulate.Config {
 	c := simulate.Article()
-	c.Arrivals = a
+	c.Visitors, c.Arrivals = 3000, a
 	return c
 }
 
@@ -58,7 +58,7 @@ func TestABurstIsLetInInItsOrder(t *testing.T) {
 
 func TestABurstIsLetInInTheOrderOfAnExactLine(t *testing.T) {
 	t.Parallel()
-	c := burst(300)
+	c := burst(1000)
 	c.Room.Method, c.Seed = queue.Line, 20
 	holdsOrder(t, c)
 }

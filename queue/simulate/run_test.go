@@ -70,7 +70,7 @@ func TestInFIFOTheWaitGrowsLinearlyWithTheArrivalMinute(t *testing.T) {
 	for name, spoofed := range map[string]bool{"uniform": false, "spoofed": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := run(t, queue.FIFO, func(c *simulate.Config) { c.Visitors, c.Spoofed = 5000, spoofed })
+			r := run(t, queue.FIFO, func(c *simulate.Config) { c.Spoofed = spoofed })
 			var means []float64
 			for minute, waits := range byArrival(r) {
 				means = append(means, mean(waits))

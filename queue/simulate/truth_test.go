@@ -21,6 +21,9 @@ var crowds = []struct {
 		c.Arrivals, c.Nodes, c.StoreLatency = simulate.Poisson, 3, 2*time.Millisecond
 	}},
 	{"in a burst", func(c *simulate.Config) { c.Arrivals = simulate.Burst }},
+	{"in a burst, at three gates", func(c *simulate.Config) {
+		c.Arrivals, c.Nodes, c.StoreLatency = simulate.Burst, 3, 2*time.Millisecond
+	}},
 	{"in a spike", func(c *simulate.Config) { c.Arrivals = simulate.Spike }},
 	{"ever more", func(c *simulate.Config) { c.Arrivals = simulate.Ramp }},
 	{"evenly, while the limits change", func(c *simulate.Config) {
@@ -31,7 +34,7 @@ var crowds = []struct {
 	}},
 }
 
-// told runs a crowd of 3,000, and returns what its visitors were told while they waited.
+// told runs a crowd, and returns what its visitors were told while they waited.
 func told(t *testing.T, method queue.Method, seed uint64, change func(*simulate.Config)) *simulate.Result {
 	t.Helper()
 	return run(t, method, func(c *simulate.Config) {
@@ -40,42 +43,36 @@ func told(t *testing.T, method queue.Method, seed uint64, change func(*simulate.
 	})
 }
 
-// arrivals is how the people of a crowd come.
-func arrivals(c *simulate.Config, change func(*simulate.Config)) simulate.Arrivals {
-	change(c)
-	return c.Arrivals
-}
-
-func TestWaitsThatAreToldComeTrueWhereOrderIsKept(t *testing.T) {
+func TestWaitsAndPlacesThatAreToldComeTrueWhereOrderIsKept(t *testing.T) {
 	t.Parallel()
-	for _, crowd := range crowds {
-		for i, method := range []queue.Method{queue.FIFO, queue.Line} {
+	for i, crowd := range crowds {
+		for _, method := range []queue.Method{queue.FIFO, queue.Line} {
 			t.Run(fmt.Sprintf("%s %s", method, crowd.name), func(t *testing.T) {
 				t.Parallel()
 				r := told(t, method, 2024+uint64(i), crowd.change)
 				assert.LessOrEqual(t, r.ToldLater.ErrorShare, .15)
 				assert.InDelta(t, 0, r.ToldLater.BiasShare, .1)
 				assert.Positive(t, r.Places.Shown)
-				places := .94
-				if c := simulate.Article(); method == queue.FIFO && arrivals(&c, crowd.change) == simulate.Burst {
-					places = .87 // a bucket that is cut is counted finely only once its people have checked in
-				}
-				assert.GreaterOrEqual(t, r.Places.Within10s, places)
+				assert.GreaterOrEqual(t, r.Places.Within10s, .95)
 				assert.LessOrEqual(t, float64(r.Places.WronglyFirst), .001*float64(r.Places.Shown))
 			})
 		}
 	}
 }
 
+// In random, waits are long enough in these crowds that the whole minutes, which are rounded up, do not matter.
 func TestPercentilesThatAreToldComeTrueInRandom(t *testing.T) {
 	t.Parallel()
-	for _, crowd := range crowds {
+	for i, crowd := range crowds {
 		t.Run(crowd.name, func(t *testing.T) {
 			t.Parallel()
-			r := told(t, queue.Random, 2026, crowd.change).ToldLater.Range
-			assert.InDelta(t, .25, r.By25, .07)
-			assert.InDelta(t, .5, r.By50, .07)
-			assert.InDelta(t, .75, r.By75, .07)
+			r := told(t, queue.Random, 2026+uint64(i), func(c *simulate.Config) {
+				c.Visitors = 5000
+				crowd.change(c)
+			}).ToldLater.Range
+			assert.InDelta(t, .25, r.By25, .05)
+			assert.InDelta(t, .5, r.By50, .05)
+			assert.InDelta(t, .75, r.By75, .05)
 		})
 	}
 }

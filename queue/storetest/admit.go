@@ -39,6 +39,28 @@ var admitCases = []contractCase{
 		assert.Equal(n, 1, status.Active)
 		assert.Equal(n, 1, status.Admitted)
 	}},
+	{"a claimant who has moved is taken out of the cell that they come from, unless they are held", func(n *node) {
+		n.configure(limited(1))
+		moves := func(i int) queue.Claim {
+			c := waiter(i, cell(1))
+			c.Moved = cell(0)
+			return c
+		}
+		n.count(people(9, cell(0)), people(9, cell(1)))
+		assert.Equal(n, []queue.Verdict{refused, refused}, n.verdicts(moves(1), moves(2)))
+		assert.Equal(n, []queue.BucketCount{{Bucket: cell(0).Bucket, Waiting: 7}, {Bucket: cell(1).Bucket, Waiting: 9}}, n.look().Buckets)
+		n.configure(limited(20))
+		assert.Equal(n, []queue.Verdict{granted, held}, n.verdicts(moves(1), moves(1)))
+		assert.Equal(n, []queue.BucketCount{{Bucket: cell(0).Bucket, Waiting: 6}, {Bucket: cell(1).Bucket, Waiting: 7}}, n.look().Buckets)
+	}},
+	{"a claimant who is held stays in a cell that is to be kept", func(n *node) {
+		n.configure(ample())
+		n.count(people(9, cell(0)))
+		keeps := waiter(1, cell(0))
+		keeps.KeepCell = true
+		assert.Equal(n, []queue.Verdict{granted, held}, n.verdicts(keeps, keeps))
+		assert.Equal(n, 8, n.look().Present)
+	}},
 	{"an id that holds a slot is held when none is left", func(n *node) {
 		n.configure(limited(1))
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(1)))

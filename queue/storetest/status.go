@@ -106,12 +106,12 @@ var statusCases = []contractCase{
 // only because time passes.
 func nextOpenIsNeverLate(n *node) {
 	rnd := rand.New(rand.NewPCG(7, 2021))
-	for round := range 300 {
+	for round := range 100 {
 		room := n.of("room-" + strconv.Itoa(round))
 		s := queue.Settings{
 			TotalActiveUsers: 1 + rnd.IntN(6), NewUsersPerMinute: 1 + rnd.IntN(6),
 			SessionDuration: time.Duration(1+rnd.IntN(100)) * time.Second,
-			Method:          queue.Method(rnd.IntN(4)), Pacing: queue.Pacing(rnd.IntN(4)),
+			Method:          queue.Method(rnd.IntN(4)), Pacing: queue.Pacing(rnd.IntN(int(queue.PacingEarly) + 1)),
 		}
 		room.configure(s)
 		from := n.now.Sub(start)

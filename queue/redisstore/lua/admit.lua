@@ -1,6 +1,7 @@
 -- Decides the claims by the one rule, in the order in which they come.
 
 local NEWCOMER = 0 -- the bucket of a visitor who has none yet
+local REFUSED, GRANTED, HELD, BEYOND, USED, BANNED = 0, 1, 2, 3, 4, 5
 
 local function verdict(v, at, expires) return struct.pack('>Bdd', v, at or 0, expires or 0) end
 
@@ -49,8 +50,7 @@ local function grant(c)
   return r.now, expires
 end
 
-local function decide(c)
-  local REFUSED, GRANTED, HELD, BEYOND, USED, BANNED = 0, 1, 2, 3, 4, 5
+local function verdict_on(c)
   local COUNTED = $PassthroughCounts -- the multiple of total_active_users up to which passthrough counts
   if is_revoked(c.id) then
     if r.has_line then line.remove(c.id) end
@@ -60,7 +60,7 @@ local function decide(c)
   if expires > r.now - r.slack then
     -- A claim that comes again with its report was decided before.
     if r.has_line then line.remove(c.id) end
-    if not (c.held_only and r.counted) then uncount(c) end
+    if not c.keep_cell and not (c.held_only and r.counted) then uncount(c) end
     local since = let_in(c.id)
     local whole_from = c.renew and r.now or c.lease == 0 and not c.held_only and since
     if whole_from and whole_from + rules.lasts > expires then
@@ -91,13 +91,20 @@ local function decide(c)
   return verdict(GRANTED, grant(c))
 end
 
+-- decide takes claimants who have moved out of where another node has counted them, unless they are held.
+local function decide(c)
+  local verdict = verdict_on(c)
+  if c.moved > 0 and string.byte(verdict) ~= HELD and not (c.held_only and r.counted) then change(whole(c.moved), whole(c.moved_ends), -1) end
+  return verdict
+end
+
 -- claim reads the next claim from the arguments.
 local function claim()
   local packed = text()
-  local bucket, ends, due, arrived, checked_in, accepted, lease, given, priority, flags = struct.unpack('>I6I6I6I6I6I6I6I6i2B', packed, 17)
+  local bucket, ends, moved, moved_ends, due, arrived, checked_in, accepted, lease, given, priority, flags = struct.unpack('>I6I6I6I6I6I6I6I6I6I6i2B', packed, 17)
   return {
-    id = string.sub(packed, 1, 16), bucket = bucket, ends = ends, due = due, arrived = arrived, checked_in = checked_in, accepted = accepted, lease = lease, number = given, priority = priority,
-    raise = flags % 2 == 1, no_slot = flags % 4 >= 2, no_place = flags % 8 >= 4, held_only = flags % 16 >= 8, renew = flags >= 16,
+    id = string.sub(packed, 1, 16), bucket = bucket, ends = ends, moved = moved, moved_ends = moved_ends, due = due, arrived = arrived, checked_in = checked_in, accepted = accepted, lease = lease, number = given, priority = priority,
+    raise = flags % 2 == 1, no_slot = flags % 4 >= 2, no_place = flags % 8 >= 4, held_only = flags % 16 >= 8, renew = flags % 32 >= 16, keep_cell = flags >= 32,
   }
 end
 

@@ -1,6 +1,6 @@
 -- Where the fine buckets of a room begin, as memstore's boundaries.go has them. The field
 -- bounds has them: when the store last looked, and of each boundary where it is and when a
--- longer bucket was cut there, 0 for the end of one into which people were arriving.
+-- longer bucket was cut there, or 0.
 
 local BOUND = '>dd'
 
@@ -39,19 +39,21 @@ local function segments(packed, buckets, people)
 end
 
 -- cut_segments returns the boundaries that the segments should have. One into which people
--- are arriving now ends now. One that is older is cut into equal parts of its time.
+-- are arriving now ends with the last arrival bucket that is over. One that is older is cut
+-- into equal parts of its time.
 local function cut_segments(list, least)
-  local bounds, ahead, MOST = {}, 0, $MaxBoundaries
+  local bounds, ahead, MOST, now = {}, 0, $MaxBoundaries, r.now - r.now % $ArrivalTime
   local function set(at, cut) bounds[#bounds + 1] = struct.pack(BOUND, at, cut) end
   for _, s in ipairs(list) do
     local most, spare, open = math.max(least, math.floor(ahead / $CutShare)), MOST - #bounds, s.ends > r.now
     local parts = math.min(math.ceil(s.people / most), s.ends - s.at, spare)
     if not open and s.settled and parts > 1 then
-      for k = 0, parts - 1 do set(s.at + math.floor((s.ends - s.at) * k / parts), r.now) end
+      set(s.at, 0)
+      for k = 1, parts - 1 do set(s.at + math.floor((s.ends - s.at) * k / parts), r.now) end
     elseif s.fine and spare > 0 and (s.people > 0 or open or not s.settled) then
       set(s.at, s.cut)
     end
-    if open and s.people > most and s.at < r.now and spare > 1 then set(r.now, 0) end
+    if open and s.people > most and s.at < now and spare > 1 then set(now, 0) end
     ahead = ahead + s.people
   end
   return table.concat(bounds)
