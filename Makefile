@@ -39,7 +39,7 @@ test: setup axe ## all tests, with the race detector but for simulations; instal
 	go test -timeout 8m $(TESTFLAGS) ./queue/simulate
 
 setup:
-	@.ci/setup cc chromium redis-server haproxy nginx
+	@.ci/setup cc chromium redis-server postgres haproxy nginx
 
 axe:
 	@.ci/axe $(CACHE)/axe-core

@@ -1,12 +1,14 @@
 package cookie
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // SameSite says to which requests browsers attach the cookie. The zero value means
@@ -42,8 +44,7 @@ const (
 )
 
 // Attributes are the attributes of a cookie that an operator can choose. The others are
-// fixed: HttpOnly, Path=/, and a Max-Age of a day, which is longer than any ticket is
-// valid. In the zero value all are automatic.
+// fixed: HttpOnly and Path=/. In the zero value all are automatic.
 type Attributes struct {
 	// SameSite defaults to SameSiteAuto.
 	SameSite SameSite
@@ -55,6 +56,10 @@ type Attributes struct {
 	// default they send it to the host that has set it alone. A leading dot means nothing
 	// and is dropped.
 	Domain string
+
+	// MaxAge is how long browsers keep the cookie; default a day, which is longer than any
+	// ticket is valid.
+	MaxAge time.Duration
 }
 
 // Validate returns every fault of the attributes, joined, or nil.
@@ -129,7 +134,7 @@ func (a Attributes) sameSite(https bool) http.SameSite {
 // others.
 func (a Attributes) cookie(name string, https bool) *http.Cookie {
 	c := &http.Cookie{
-		Name: name, Path: "/", MaxAge: maxAge, HttpOnly: true,
+		Name: name, Path: "/", MaxAge: int(cmp.Or(a.MaxAge, maxAge).Seconds()), HttpOnly: true,
 		Secure: a.isSecure(https), SameSite: a.sameSite(https),
 	}
 	if c.Secure && a.Domain == "" {

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
-// maxAge is a day, in seconds: longer than any ticket is valid.
-const maxAge = 24 * 60 * 60
+// maxAge is the default of Attributes.MaxAge.
+const maxAge = 24 * time.Hour
 
 // ErrUnreadable means that a request's cookies cannot be read as a whole: they are too long,
 // too many, or have control bytes. The visitor's ticket may be among them. So the visitor

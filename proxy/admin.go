@@ -46,6 +46,23 @@ func (g adminGate) Family(name string) (admin.Description, bool) {
 	return f.setup.Load().describe(queue.Configuration{Settings: f.settings()}), true
 }
 
+// Waitlists implements admin.Gate.
+func (g adminGate) Waitlists() iter.Seq[admin.Waitlist] {
+	return func(yield func(admin.Waitlist) bool) {
+		for l := range g.current.Load().waitlists {
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// Waitlist implements admin.Gate.
+func (g adminGate) Waitlist(name string) (admin.Waitlist, bool) {
+	l, found := g.current.Load().lists[name]
+	return l.list, found
+}
+
 // Draining implements admin.Gate.
 func (g adminGate) Draining() bool { return g.draining.Load() }
 

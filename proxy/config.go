@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -11,8 +12,10 @@ import (
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/config"
 	"github.com/anteroom-gate/anteroom/proxy/crawler"
+	"github.com/anteroom-gate/anteroom/proxy/guests"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
 
 // Config is what a gate is made of.
@@ -22,6 +25,8 @@ type Config struct {
 	// Origin is where requests go that no room guards; without it they are
 	// answered with 421, or 404 if the host is one of a room's.
 	Origin *url.URL
+
+	Waitlists []guests.Config // at most one a room
 
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed; nobody by default
 	Keys           []cookie.Key   // of the tickets; the first seals, all open
@@ -48,6 +53,10 @@ type Options struct {
 	// Slack is how much longer the store counts a session than its room asks for;
 	// default none, which suits a store in the same process.
 	Slack time.Duration
+
+	// Record opens the record of the waitlists, when the first is configured. The gate closes
+	// it. Without it there can be no waitlists.
+	Record func(context.Context) (*waitlist.Store, error)
 
 	// Resolver is asked whose the addresses of crawlers are, if a rule has a room know;
 	// default net.DefaultResolver.

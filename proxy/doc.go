@@ -9,6 +9,7 @@
 //	is it a browser's own, a preflight?      yes → the origin         uncounted.go
 //	whose ticket is this?                    none we trust → new      cookie.Jar
 //	whom does the site say they are?         nobody → the ticket's    subject.Reader
+//	a room for guests, and no guest?         yes → the waitlist       waitlists.go
 //	not in, and a browser prefetches it?     yes → later              machines.go
 //	not in, and it is a part of a page?      yes → the origin         uncounted.go
 //	does their page lack the cookie it got?  yes → no place           uncounted.go
@@ -37,6 +38,9 @@
 //
 // Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, how the
 // caller stands (session.go), and the sites' logos (pictures.go).
+//
+// A room may have a waitlist (waitlists.go), which package guests serves: those who have
+// accepted an invite of it are guests.
 //
 // Visitors who wait may open GET /.anteroom/events; package events has what they are
 // told. [Gate.Admin] is a second handler, for a listener of its own; package admin has

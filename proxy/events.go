@@ -112,7 +112,7 @@ func (g *Gate) listeningTo(r *http.Request, s *setup, of *room) []visitor {
 // mostWaiting returns those of the visitors who wait, or else those who are in.
 func mostWaiting(visitors []visitor) []visitor {
 	for _, state := range []queue.State{queue.Waiting, queue.Accepted} {
-		of := slices.DeleteFunc(slices.Clone(visitors), func(v visitor) bool { return v.ticket.State != state })
+		of := slices.DeleteFunc(slices.Clone(visitors), func(v visitor) bool { return v.ticket.State != state || v.uninvited })
 		if len(of) > 0 {
 			return of
 		}

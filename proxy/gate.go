@@ -17,6 +17,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -44,6 +45,8 @@ type Gate struct {
 	pausing  sync.Mutex         // held from reading whether an origin fails until its rooms are paused or not
 	rooms    map[string]*room   // those of their own, by name; they outlive configurations
 	families map[string]*family // by name; they outlive configurations, too
+	lists    map[string]*list   // the waitlists by name; they outlive configurations, too
+	record   *waitlist.Store    // nil until the first is configured
 	sync     context.Context    // of the rooms' syncing and the beat
 	stop     context.CancelFunc // ends it
 	tasks    sync.WaitGroup     // the syncing and the streams' beat
@@ -64,15 +67,16 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		networks: newNetworks(), rooms: map[string]*room{}, families: map[string]*family{}}
+		networks: newNetworks(), rooms: map[string]*room{}, families: map[string]*family{}, lists: map[string]*list{}}
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: g.networks.enter(g.o.Clock)})
 	g.events = events.NewHub(g.o.Clock, g.survive)
-	g.metrics = metrics.New(metricsGate{g})
+	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
 		g.stop()
 		g.tasks.Wait()
 		g.crawlers.Close()
+		g.closeRecord()
 		return nil, err
 	}
 	g.tasks.Go(func() { g.events.Run(g.sync) })
@@ -99,6 +103,8 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
+	case v.uninvited:
+		g.uninvited(w, r, s, v)
 	case speculative(r) && !v.isIn(r.Context()):
 		g.withhold(w, r, room, rs)
 	case subresource(r) && v.ticket.State != queue.Accepted:
@@ -171,6 +177,7 @@ func (g *Gate) Close() {
 	g.making.Unlock()
 	g.tasks.Wait()
 	g.crawlers.Close()
+	g.closeRecord()
 	for _, o := range g.current.Load().origins {
 		o.Close()
 	}

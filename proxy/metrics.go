@@ -34,6 +34,17 @@ func (g metricsGate) group(rs *roomSetup, of guard) metrics.Group {
 	return group
 }
 
+// Waitlists implements metrics.Gate.
+func (g metricsGate) Waitlists() iter.Seq[metrics.Waitlist] {
+	return func(yield func(metrics.Waitlist) bool) {
+		for l := range g.current.Load().waitlists {
+			if !yield(l.Record()) {
+				return
+			}
+		}
+	}
+}
+
 // Origins implements metrics.Gate.
 func (g metricsGate) Origins() iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {

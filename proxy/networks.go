@@ -57,7 +57,7 @@ type network struct {
 
 // enter says whether a request may pass. If it may, the caller calls leave at its end.
 func (n *network) enter(now time.Time) bool {
-	if n.underWay.Add(1) <= uncountedUnderWay && n.spend(now) {
+	if n.underWay.Add(1) <= uncountedUnderWay && n.spend(now, time.Second/uncountedPerSecond, uncountedBurst) {
 		return true
 	}
 	n.leave()
@@ -66,13 +66,13 @@ func (n *network) enter(now time.Time) bool {
 
 func (n *network) leave() { n.underWay.Add(-1) }
 
-// spend takes one request off the network's rate. It says whether there was one left.
-func (n *network) spend(now time.Time) bool {
-	const each = time.Second / uncountedPerSecond
+// spend takes one request off the network's rate: one in the time each, and so many in no time after a while with none. It says
+// whether there was one left.
+func (n *network) spend(now time.Time, each time.Duration, burst int) bool {
 	for {
 		spent := n.spent.Load()
 		next := max(spent, now.UnixNano()) + int64(each)
-		if next-now.UnixNano() > int64(uncountedBurst*each) {
+		if next-now.UnixNano() > int64(burst)*int64(each) {
 			return false
 		}
 		if n.spent.CompareAndSwap(spent, next) {

@@ -15,6 +15,10 @@ import (
 
 // own answers requests for the gate's own paths.
 func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
+	if l, ok := s.listAt(r.URL.Path); ok {
+		g.serveList(w, r, s, l)
+		return
+	}
 	method, answer := http.MethodGet, g.serveEvents
 	switch r.URL.Path {
 	case ownPaths + "events":

@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/guests"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
@@ -30,6 +32,8 @@ type roomSetup struct {
 	jar        *cookie.Jar
 	subjects   *subject.Reader
 	set        *templates.Set
+	identity   templates.Identity
+	guests     *guests.Waitlist // that belongs to the room; nil for none
 	pages      pages
 	log        *zap.Logger
 }
@@ -52,11 +56,11 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, erro
 	if rs.exemptions, err = route.NewRules(cfg.Presets, cfg.Rules, g.crawlers.Verified); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
-	identity := cfg.Identity
+	rs.identity = cfg.Identity
 	if cfg.Logo != nil {
-		identity.Logo = logoPath + cfg.Logo.Name
+		rs.identity.Logo = logoPath + cfg.Logo.Name
 	}
-	if rs.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language, Identity: identity}); err != nil {
+	if rs.set, err = templates.NewSet(templates.Options{Custom: cfg.Page, DefaultLanguage: cfg.Language, Identity: rs.identity}); err != nil {
 		return nil, fmt.Errorf("making the page: %w", err)
 	}
 	return rs, nil
@@ -103,6 +107,23 @@ func (rs *roomSetup) pathOn(host string) string {
 		}
 	}
 	return rs.cfg.Routes[0].Path
+}
+
+// addressOn returns the path of the room if it guards one on a host, or else an address of the room on a host of its own, at the
+// same port.
+func (rs *roomSetup) addressOn(host, scheme string) string {
+	first := rs.cfg.Routes[0]
+	named, ok := route.ParseHost(host)
+	for _, to := range rs.cfg.Routes {
+		if to.Host == "" || ok && to.Host == named {
+			return to.Path
+		}
+	}
+	at := first.Host
+	if _, port, err := net.SplitHostPort(host); err == nil {
+		at = net.JoinHostPort(at, port)
+	}
+	return scheme + "://" + at + first.Path
 }
 
 // exempts says whether one of the rules lets a request pass the room by.

@@ -77,7 +77,7 @@ func (g *Gate) visitorsAsked(r *http.Request, s *setup) (visitors []visitor, sta
 // or their session is renewed.
 func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d queueroom.Decision) {
 	q := v.request(hidden(r), v.takesNoPlace(r))
-	if !renew || speculative(r) || v.room.queue.Suspended() {
+	if !renew || v.uninvited || speculative(r) || v.room.queue.Suspended() {
 		d.Ticket, d.Place = v.room.queue.Peek(r.Context(), v.now, q)
 		return d
 	}

@@ -27,6 +27,7 @@ type setup struct {
 	origins  map[string]*origin.Origin
 	subjects map[string]*subject.Reader // of every room, by the header that names its users
 	fallback http.Handler               // for requests that no room guards; nil if they are refused
+	lists    map[string]listSetup       // the waitlists by name
 }
 
 // renewal is a room and the setup that it gets in the next configuration.
@@ -45,6 +46,7 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	g.making.Lock()
 	defer g.making.Unlock()
 	defer g.syncRooms()
+	defer g.runLists()
 	old := g.current.Load()
 	if old == nil {
 		old = &setup{}
@@ -67,6 +69,9 @@ func (g *Gate) putToWork(next *setup, renewals []renewal) {
 	}
 	for _, n := range renewals {
 		n.room.setup.Store(n.setup)
+	}
+	for _, l := range next.lists {
+		l.setup.PutToWork(l.Waitlist)
 	}
 	g.current.Store(next)
 	g.pause(nil)
@@ -112,7 +117,7 @@ func (g *Gate) keepSyncing(r *room, atWork bool) {
 func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, []renewal, error) {
 	s := &setup{
 		cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{},
-		subjects: map[string]*subject.Reader{}, byCookie: map[string][]guard{},
+		subjects: map[string]*subject.Reader{}, byCookie: map[string][]guard{}, lists: map[string]listSetup{},
 	}
 	renewals, err := g.fill(ctx, s, old)
 	if err == nil {
@@ -133,6 +138,9 @@ func (g *Gate) fill(ctx context.Context, s, old *setup) ([]renewal, error) {
 		return nil, err
 	}
 	if err := g.makeSetups(s, old); err != nil {
+		return nil, err
+	}
+	if err := g.openLists(ctx, s); err != nil {
 		return nil, err
 	}
 	return g.openGuards(ctx, s)

@@ -25,7 +25,9 @@ type visitor struct {
 	https  bool
 
 	subject  queue.ID // who they are to the site; the zero ID if it does not say
-	priority int16    // that the site has signed for them
+	priority int16    // that the site has signed for them, or that guests have
+
+	uninvited bool // their room lets in guests only, and they are none
 
 	network netip.Prefix // where they come from, if their room limits how many of a network may wait
 }
@@ -76,6 +78,7 @@ func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origi
 	if claim.Subject != "" {
 		v.subject, v.priority = queueroom.SubjectID(rs.cfg.Name, claim.Subject), claim.Priority
 	}
+	v.asGuest(q, claim.Subject)
 	if ticket.State != queue.Accepted && r.queue.LimitsNetworks() {
 		v.network = networkOf(trust.ClientAddr(q))
 	}

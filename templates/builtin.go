@@ -25,6 +25,10 @@ var (
 	notSentSource string
 	//go:embed page/error.html
 	errorSource string
+	//go:embed page/accent.html
+	accentSource string
+	//go:embed page/site.html
+	siteSource string
 )
 
 // picture is a door. The built-in pages have it as an icon in them, which keeps browsers from
@@ -83,7 +87,10 @@ var builtIn = sync.OnceValues(func() (*builtInPages, error) {
 
 // values are what all pages of a language have in common.
 func (t text) values(code, style string) map[string]string {
-	return map[string]string{"lang": code, "dir": t.Dir, "icon": icon(), "style": style}
+	return map[string]string{
+		"lang": code, "dir": t.Dir, "icon": icon(), "style": style,
+		"accent": strings.TrimSpace(accentSource), "site": strings.TrimSpace(siteSource),
+	}
 }
 
 // ownScript is the part of the script that only pages of the room's own have.
@@ -128,15 +135,24 @@ func (t text) errorPages(values map[string]string) (map[problemKey][]byte, error
 // the site's logo. It does not say who may frame the page, because rooms are embedded in
 // other sites.
 func (b *builtInPages) policyFor(i Identity) string {
-	styles, pictures := hashOf(b.style), "data:"
+	return i.policyOf(b.script, b.style) + "; worker-src blob:; form-action 'none'"
+}
+
+// policyOf is what the policies of all pages of a site have in common: their script, their
+// styles, requests to the same site, the icon and the logo.
+func (i Identity) policyOf(script string, styles ...string) string {
 	if i.Accent != "" {
-		styles += " " + hashOf(i.accentStyle())
+		styles = append(styles, i.accentStyle())
+	}
+	hashes, pictures := "", "data:"
+	for _, style := range styles {
+		hashes += " " + hashOf(style)
 	}
 	if i.Logo != "" {
 		pictures += " 'self'"
 	}
-	return "default-src 'none'; script-src " + hashOf(b.script) + "; style-src " + styles +
-		"; connect-src 'self'; worker-src blob:; img-src " + pictures + "; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; script-src " + hashOf(script) + "; style-src" + hashes +
+		"; connect-src 'self'; img-src " + pictures + "; base-uri 'none'"
 }
 
 func hashOf(source string) string {

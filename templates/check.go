@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/anteroom-gate/anteroom/templates/spelling"
@@ -13,8 +14,16 @@ import (
 // read a page that needs more.
 const maxNesting = 32
 
-// check finds what is wrong with the source of a template.
+// mostListed is how many variables a fault lists. Those of pages are more.
+const mostListed = 25
+
+// check finds what is wrong with the source of a page.
 func check(source []byte) Faults {
+	return checker{known: Variables(), raw: []string{"turnstile", "client"}}.faultsOf(source)
+}
+
+// faultsOf finds what is wrong with the source of a template.
+func (c checker) faultsOf(source []byte) Faults {
 	switch {
 	case len(source) > MaxSource:
 		return Faults{{Message: fmt.Sprintf("the template has %d bytes; at most %d are allowed", len(source), MaxSource)}}
@@ -24,7 +33,7 @@ func check(source []byte) Faults {
 		return Faults{{Line: invalidLine(source), Message: "the template is not valid UTF-8"}}
 	}
 	tags, syntax := scan(string(source))
-	c := checker{report: syntax, known: Variables()}
+	c.report = syntax
 	for _, t := range tags {
 		c.check(t)
 	}
@@ -50,6 +59,7 @@ func invalidLine(source []byte) int {
 type checker struct {
 	report
 	known []string // the variables, in alphabetical order
+	raw   []string // those of them that are HTML, which is put in without escaping
 	open  []tag    // the sections around the tag
 }
 
@@ -63,12 +73,12 @@ func (c *checker) check(t tag) {
 		c.checkName(t)
 		c.openSection(t)
 	case rawVariable:
-		if t.name != "turnstile" && t.name != "client" {
-			c.fault(t.at, "%q would be put in without escaping; write {{%s}} (only turnstile and client are raw)", t.name, t.name)
+		if !slices.Contains(c.raw, t.name) {
+			c.fault(t.at, "%q would be put in without escaping; write {{%s}}%s", t.name, t.name, c.onlyRaw())
 		}
 		c.checkName(t)
 	default:
-		if t.name == "client" {
+		if t.name == "client" && slices.Contains(c.raw, t.name) {
 			c.fault(t.at, "the client is HTML; write {{{client}}}")
 		}
 		c.checkName(t)
@@ -90,7 +100,19 @@ func (c *checker) checkName(t tag) {
 		c.fault(t.at, "unknown variable %q; did you mean %q?", t.name, near)
 		return
 	}
+	if len(c.known) <= mostListed {
+		c.fault(t.at, "unknown variable %q; there are %s", t.name, strings.Join(c.known, ", "))
+		return
+	}
 	c.fault(t.at, "unknown variable %q", t.name)
+}
+
+// onlyRaw continues the fault of a variable that is not raw.
+func (c *checker) onlyRaw() string {
+	if len(c.raw) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (only %s are raw)", strings.Join(c.raw, " and "))
 }
 
 // inSection reports whether {{.}} has a value here. An inverted section gives it none: there

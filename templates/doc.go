@@ -17,6 +17,7 @@
 //	          render a Data; the caller keeps the result for a second or so
 //	Problems  the gate's own error pages and problem+json
 //	States    every state a room can be in, for previews and checks
+//	Sheet     a page of another package in the same style and languages
 //
 // A custom template has the variables of Cloudflare's Waiting Room under their names, and
 // ours besides; see [Variables]. It has no access to files, the environment or the

@@ -149,7 +149,7 @@ func encodeLine(value any) ([]byte, error) {
 // of others Mustache would call the methods. d has to be resolved.
 func variables(d Data, o own) map[string]any {
 	f := newFields(d, o)
-	return map[string]any{
+	values := map[string]any{
 		"inWaitingRoom":                  f.InWaitingRoom,
 		"waitTimeKnown":                  f.WaitTimeKnown,
 		"waitTime":                       f.WaitTime,
@@ -203,17 +203,14 @@ func variables(d Data, o own) map[string]any {
 		"rejoined":                       f.Rejoined,
 		"notSent":                        d.NotSent,
 		"message":                        f.Message,
-		"siteName":                       f.SiteName,
-		"helpUrl":                        f.HelpURL,
-		"logo":                           d.Identity.Logo,
-		"accent":                         d.Identity.Accent,
-		"accentText":                     d.Identity.accentText(),
 		"address":                        o.address,
 		"client":                         "",
 		"admissionsPaused":               f.AdmissionsPaused,
 		"arrivedAt":                      f.ArrivedAt,
 		"roomName":                       d.RoomName,
 	}
+	maps.Copy(values, d.Identity.variables())
+	return values
 }
 
 // Variables lists the names that a template can use, in alphabetical order. These are the

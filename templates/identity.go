@@ -23,6 +23,11 @@ type Identity struct {
 	HelpURL string
 }
 
+// variables are the values that a template has of the site.
+func (i Identity) variables() map[string]any {
+	return map[string]any{"siteName": i.SiteName, "helpUrl": i.HelpURL, "logo": i.Logo, "accent": i.Accent, "accentText": i.AccentText()}
+}
+
 const maxSiteName = 80
 
 // CheckSiteName says what is wrong with the name of a site, "" for nothing. It continues a
@@ -70,9 +75,9 @@ func channels(colour string) (rgb [3]uint8, ok bool) {
 	return [3]uint8{uint8(n >> 16), uint8(n >> 8), uint8(n)}, found && len(digits) == 6 && err == nil
 }
 
-// accentText is the colour of text on the accent, black or white, whichever is easier to read.
+// AccentText is the colour of text on the accent, black or white, whichever is easier to read.
 // One of them has a contrast of at least 4.58 to every colour, and WCAG 2.2 AA asks for 4.5.
-func (i Identity) accentText() string {
+func (i Identity) AccentText() string {
 	rgb, ok := channels(i.Accent)
 	switch light := luminance(rgb); {
 	case !ok:
@@ -103,5 +108,5 @@ func (i Identity) accentStyle() string {
 	if i.Accent == "" {
 		return ""
 	}
-	return ":root{--accent:" + i.Accent + ";--on-accent:" + i.accentText() + ";--glow:" + i.Accent + "}"
+	return ":root{--accent:" + i.Accent + ";--on-accent:" + i.AccentText() + ";--glow:" + i.Accent + "}"
 }

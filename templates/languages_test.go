@@ -47,11 +47,17 @@ func TestEveryLanguageHasEveryStringWithTheSameVariables(t *testing.T) {
 	for code, text := range texts {
 		assert.NotEmpty(t, text.Language, code)
 		assert.Contains(t, []string{"ltr", "rtl"}, text.Dir, code)
-		assert.Len(t, text.Page, len(english.Page), code)
-		for key, s := range english.Page {
-			assert.NotEmpty(t, strings.TrimSpace(text.Page[key]), "%s: %s", code, key)
-			assert.Equal(t, variables(s), variables(text.Page[key]), "%s: %s", code, key)
-			assert.NotContains(t, text.Page[key], "{{", "%s: %s", code, key)
+		for _, section := range [][2]map[string]string{{english.Page, text.Page}, {english.Guests, text.Guests}} {
+			original, translated := section[0], section[1]
+			assert.Len(t, translated, len(original), code)
+			for key, s := range original {
+				assert.NotEmpty(t, strings.TrimSpace(translated[key]), "%s: %s", code, key)
+				assert.Equal(t, variables(s), variables(translated[key]), "%s: %s", code, key)
+				assert.NotContains(t, translated[key], "{{", "%s: %s", code, key)
+			}
+		}
+		for key := range text.Guests {
+			assert.NotContains(t, text.Page, key, "%s: a key is in one section", code)
 		}
 		assert.Len(t, text.Problems, len(english.Problems), code)
 		for key := range english.Problems {
@@ -83,8 +89,10 @@ func TestNoStringWasLeftInEnglish(t *testing.T) {
 		if code == "en-US" {
 			continue
 		}
-		for key, s := range text.Page {
-			assert.NotEqual(t, english.Page[key], s, "%s: %s", code, key)
+		for _, section := range [][2]map[string]string{{english.Page, text.Page}, {english.Guests, text.Guests}} {
+			for key, s := range section[1] {
+				assert.NotEqual(t, section[0][key], s, "%s: %s", code, key)
+			}
 		}
 		for key, p := range text.Problems {
 			assert.NotEqual(t, english.Problems[key], p, "%s: %s", code, key)

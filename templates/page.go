@@ -55,6 +55,19 @@ func compile(source string) (*Page, error) {
 	return &Page{template: template}, nil
 }
 
+// ParseMustache checks and compiles a Mustache template that is no page: it has these variables and no others, none of them raw.
+// In HTML values are escaped. The error is of type [Faults].
+func ParseMustache(source []byte, variables []string, html bool) (*mustache.Template, error) {
+	if faults := (checker{known: slices.Sorted(slices.Values(variables))}).faultsOf(source); len(faults) > 0 {
+		return nil, faults
+	}
+	template, err := mustache.ParseStringPartialsRaw(string(source), &mustache.StaticProvider{}, !html)
+	if err != nil {
+		return nil, Faults{faultOf(err)}
+	}
+	return template, nil
+}
+
 func faultOf(err error) Fault {
 	var parse mustache.ParseError
 	if errors.As(err, &parse) {

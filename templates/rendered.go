@@ -133,6 +133,14 @@ func appendEscaped(dst []byte, text string) []byte {
 	return dst
 }
 
+// Ordinal is the variable positionOrdinal for a position: "7th", or "" for none.
+func Ordinal(position int) string {
+	if position <= 0 {
+		return ""
+	}
+	return string(appendOrdinal(nil, uint64(position)))
+}
+
 // appendOrdinal appends n as an English ordinal: 1st, 2nd, 11th.
 func appendOrdinal(dst []byte, n uint64) []byte {
 	suffix := "th"
@@ -181,12 +189,8 @@ var marks = sync.OnceValue(func() string {
 // The state has to be resolved.
 func ownOf(d Data) own {
 	n, _ := d.position()
-	ordinal := ""
-	if n > 0 {
-		ordinal = string(appendOrdinal(nil, uint64(n)))
-	}
 	return own{
-		address: "/", refresh: 0, refreshLeft: 0, position: n, positionOrdinal: ordinal, usersAhead: d.UsersAhead, usersQueued: d.UsersQueued,
+		address: "/", refresh: 0, refreshLeft: 0, position: n, positionOrdinal: Ordinal(n), usersAhead: d.UsersAhead, usersQueued: d.UsersQueued,
 		number: d.Place.TicketNumber, first: d.Place.FirstWaitingNumber, last: d.Place.LastWaitingNumber,
 		waitTime: d.WaitTime, waitTimeHours: d.WaitTime / 60, waitTimeHourMinutes: d.WaitTime % 60,
 		waitTimeFormatted: FormatWaitTime(d),

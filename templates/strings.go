@@ -23,6 +23,8 @@ type text struct {
 	// Page has the strings of the page by key. Names in single braces are variables of
 	// the template. A part in brackets is left out while the variable in it is zero.
 	Page map[string]string `json:"page"`
+	// Guests has the strings of the pages of a waitlist, in the same way. No key is one of Page.
+	Guests map[string]string `json:"guests"`
 	// Problems has the words for each kind of problem.
 	Problems map[string]struct {
 		Title  string `json:"title"`

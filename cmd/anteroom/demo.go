@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,13 +31,17 @@ func newDemoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Try it: a sample site with three places and a gate in front",
-		Long: `Try it: a sample site and a gate in front of it, in one process that keeps
-nothing on disk. Three visitors are let in; whoever else comes waits.`,
-		Example: "  anteroom demo\n  anteroom demo --crowd 12 --queueing-method random",
+		Long: `Try it: a sample site and a gate in front of it, in one process that leaves
+nothing on disk. Three visitors are let in; whoever else comes waits. With
+--waitlist people sign up first, and only those who were invited are let in.`,
+		Example: "  anteroom demo\n  anteroom demo --crowd 12 --queueing-method random\n  anteroom demo --waitlist",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if d.crowd < 0 || d.crowd > maxCrowd {
+			switch {
+			case d.crowd < 0 || d.crowd > maxCrowd:
 				return usageError{fmt.Errorf("--crowd is %d: must be from 0 to %d", d.crowd, maxCrowd)}
+			case d.crowd > 0 && d.waitlist:
+				return usageError{errors.New("--crowd and --waitlist do not go together: nobody in the crowd has an invite")}
 			}
 			return d.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -48,6 +53,7 @@ nothing on disk. Three visitors are let in; whoever else comes waits.`,
 		cmd.Flags().AddFlag(flag)
 	}
 	cmd.Flags().IntVar(&d.crowd, "crowd", 0, "simulated visitors who come over HTTP, stay a while, and come again")
+	cmd.Flags().BoolVar(&d.waitlist, "waitlist", false, "let in only those who were invited from a waitlist; the admin API shows the mails")
 	return cmd
 }
 
@@ -55,6 +61,8 @@ nothing on disk. Three visitors are let in; whoever else comes waits.`,
 type demonstration struct {
 	settings *pflag.FlagSet
 	crowd    int
+	waitlist bool
+	dir      string // for the record of the waitlist
 }
 
 // run runs the sample site, the gate and the crowd until ctx ends.
@@ -65,11 +73,15 @@ func (d *demonstration) run(ctx context.Context, stdout, stderr io.Writer) error
 		return err
 	}
 	defer site.stop()
+	if d.dir, err = os.MkdirTemp("", "anteroom-demo-"); err != nil {
+		return fmt.Errorf("making a directory for the waitlist: %w", err)
+	}
+	defer os.RemoveAll(d.dir)
 	s, err := d.startGate(ctx, site.addr, stderr)
 	if err != nil {
 		return err
 	}
-	out.print(welcome(s.at.visitors, s.at.operators, d.crowd))
+	out.print(d.welcome(s.at.visitors, s.at.operators))
 
 	ctx, cancel := context.WithCancel(ctx)
 	var crowd sync.WaitGroup
@@ -86,9 +98,9 @@ func (d *demonstration) run(ctx context.Context, stdout, stderr io.Writer) error
 
 // startGate starts a gate in front of the site.
 func (d *demonstration) startGate(ctx context.Context, origin net.Addr, stderr io.Writer) (*server, error) {
-	outside := map[string]string{"ORIGIN": "http://" + origin.String(), "STATE_DIR": "/"}
+	outside := map[string]string{"ORIGIN": "http://" + origin.String(), "STATE_DIR": d.dir}
 	c, _, err := config.Load(config.Options{
-		File: "demo.yaml", ReadFile: func(string) ([]byte, error) { return demo.Configuration(), nil },
+		File: "demo.yaml", ReadFile: func(string) ([]byte, error) { return demo.Configuration(d.waitlist), nil },
 		Flags: d.settings, Env: func(name string) (string, bool) { value, ok := outside[name]; return value, ok },
 	})
 	if err != nil {
@@ -158,7 +170,10 @@ func (l *lines) print(text string) {
 }
 
 // welcome returns the text that says what there is to try.
-func welcome(visitors, operators net.Addr, crowd int) string {
+func (d *demonstration) welcome(visitors, operators net.Addr) string {
+	if d.waitlist {
+		return welcomeToWaitlist(visitors, operators)
+	}
 	at, admin := reachable(visitors), "http://"+reachable(operators)
 	if host, port, err := net.SplitHostPort(at); err == nil && host == "127.0.0.1" {
 		at = "localhost:" + port
@@ -168,8 +183,8 @@ func welcome(visitors, operators net.Addr, crowd int) string {
 		names = strings.Join([]string{other, demo.OtherVisitor(at, "ben"), demo.OtherVisitor(at, "cleo")}, "  ")
 	}
 	others := "Send a crowd    anteroom demo --crowd 12"
-	if crowd > 0 {
-		others = fmt.Sprintf("The crowd       %d simulated visitors who come, stay a while, and come again", crowd)
+	if d.crowd > 0 {
+		others = fmt.Sprintf("The crowd       %d simulated visitors who come, stay a while, and come again", d.crowd)
 	}
 	return fmt.Sprintf(`A sample site with three places, and a gate in front of it.
 
@@ -185,6 +200,23 @@ func welcome(visitors, operators net.Addr, crowd int) string {
   Stop            Ctrl-C
 
 `, at, names, admin, reachable(operators), others)
+}
+
+// welcomeToWaitlist is welcome with a waitlist.
+func welcomeToWaitlist(visitors, operators net.Addr) string {
+	return fmt.Sprintf(`A sample site for those who were invited, and a gate with its waitlist in front.
+
+  Come in         http://%[1]s
+                  Sign up there, with any address: no mail leaves this machine.
+  Read the mails  http://%[2]s/api/v1/waitlists/demo/outbox
+                  The links in them confirm the address, bring you back, and accept the invite.
+  See the line    http://%[2]s/api/v1/waitlists/demo/entries
+  Invite          anteroom waitlist release demo --count 1 --admin %[2]s
+                  or: curl -X POST -H 'Content-Type: application/json' -d '{"count": 1}' \
+                           http://%[2]s/api/v1/waitlists/demo/release
+  Stop            Ctrl-C
+
+`, reachable(visitors), reachable(operators))
 }
 
 // reachable is an address to connect to from this machine.

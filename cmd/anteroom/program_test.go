@@ -131,7 +131,7 @@ func TestHelpNamesTheCommands(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"help"}} {
 		stdout, _, code := anteroom(t, args...)
 		assert.Zero(t, code)
-		for _, command := range []string{"demo", "serve", "validate", "schema", "status", "keygen", "version"} {
+		for _, command := range []string{"demo", "serve", "validate", "schema", "status", "waitlist", "keygen", "version"} {
 			assert.Contains(t, stdout, "\n  "+command+" ", "%v", args)
 		}
 	}
@@ -188,7 +188,7 @@ func TestStatusTellsWhatIsWrong(t *testing.T) {
 	t.Cleanup(refusing.Close)
 	_, stderr, code := anteroom(t, "status", "--admin", refusing.URL)
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "401 Unauthorized Send the admin token.")
+	assert.Contains(t, stderr, "the gate says 401 Unauthorized: Send the admin token.")
 
 	babbling := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) }))
 	t.Cleanup(babbling.Close)

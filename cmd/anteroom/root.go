@@ -31,7 +31,7 @@ func newRootCommand() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSchemaCommand(), newSimulateCommand(),
-		newStatusCommand(), newKeygenCommand(), newVersionCommand())
+		newStatusCommand(), newWaitlistCommand(), newKeygenCommand(), newVersionCommand())
 	return root
 }
 
@@ -44,10 +44,10 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf(" (did you mean %q?)", near[0])
 	}
-	if cmd.HasParent() {
-		return usageError{fmt.Errorf("%s takes no arguments, and got %q%s", cmd.CommandPath(), args[0], hint)}
+	if cmd.HasSubCommands() {
+		return usageError{fmt.Errorf("there is no command %q%s; see %s --help", args[0], hint, cmd.CommandPath())}
 	}
-	return usageError{fmt.Errorf("there is no command %q%s; see anteroom --help", args[0], hint)}
+	return usageError{fmt.Errorf("%s takes no arguments, and got %q%s", cmd.CommandPath(), args[0], hint)}
 }
 
 // explainFlag adds a hint to the error about a flag that does not exist: for a secret the variable that sets it, else the nearest flag.

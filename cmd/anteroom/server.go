@@ -33,7 +33,7 @@ type server struct {
 
 // startServer makes a gate and serves it at the addresses of c.
 func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, log *zap.Logger) (*server, error) {
-	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken}))
+	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: record(c)}))
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +146,7 @@ func changedButFixed(old, next *config.Config) []string {
 		{"admin_token", old.AdminToken, next.AdminToken},
 		{"store", old.Store, next.Store},
 		{"state_dir", old.StateDir, next.StateDir},
+		{"database", old.Database, next.Database},
 		{"tls", old.TLS, next.TLS},
 		{"log", old.Log, next.Log},
 		{"progress_timeout", old.ProgressTimeout, next.ProgressTimeout},

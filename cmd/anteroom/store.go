@@ -1,17 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
 
 // inProcess is the name of the store that is not shared.
@@ -31,6 +35,18 @@ func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (qu
 		log.Warn("store", zap.String("warning", w))
 	}
 	return store, nil
+}
+
+// record returns a function that opens the record of the waitlists.
+func record(c *config.Config) func(context.Context) (*waitlist.Store, error) {
+	name := cmp.Or(c.Database, filepath.Join(c.StateDir, "waitlists.db"))
+	return func(ctx context.Context) (*waitlist.Store, error) {
+		store, err := waitlist.Open(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("opening the record of the waitlists (set database to choose another): %w", err)
+		}
+		return store, nil
+	}
 }
 
 // logLoss returns the function that the embedded store calls for a journal that is not whole.

@@ -3,12 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/guests"
+	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
@@ -55,7 +60,50 @@ func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 		}
 		gate.Rooms = append(gate.Rooms, room)
 	}
+	for i := range c.Waitlists {
+		list, err := waitlistConfig(&c.Waitlists[i], c)
+		if err != nil {
+			return gate, fmt.Errorf("waitlist %q: %w", c.Waitlists[i].Name, err)
+		}
+		gate.Waitlists = append(gate.Waitlists, list)
+	}
 	return gate, nil
+}
+
+// waitlistConfig turns a waitlist of the program's configuration into the gate's.
+func waitlistConfig(l *config.Waitlist, c *config.Config) (guests.Config, error) {
+	list := guests.Config{
+		Name: l.Name, Room: l.Room, Settings: l.Settings, SignUpsPerNetwork: l.SignUpsPerNetwork, URL: l.URL,
+		Local: localURL(c.Listen, len(c.TLS.Certificates) > 0),
+	}
+	if l.SMTP.Host != "" {
+		s := l.SMTP
+		list.SMTP = &mail.SMTP{
+			Host: s.Host, Port: s.Port, Username: s.Username, Password: s.Password, TLS: mail.TLS(s.TLS), From: s.From, ReplyTo: s.ReplyTo,
+		}
+	}
+	if l.MailTemplates != "" {
+		if _, err := os.ReadDir(l.MailTemplates); err != nil {
+			return list, fmt.Errorf("reading mail_templates: %w", err)
+		}
+		list.MailTemplates = os.DirFS(l.MailTemplates)
+	}
+	return list, nil
+}
+
+// localURL is where a gate is that listens at an address, from its own machine.
+func localURL(address string, https bool) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip, errIP := netip.ParseAddr(host); host == "" || errIP == nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	if err == nil {
+		address = net.JoinHostPort(host, port)
+	}
+	if https {
+		return "https://" + address
+	}
+	return "http://" + address
 }
 
 func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
@@ -73,6 +121,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 		Logo:     c.LogoSource,
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
 		Settings: c.Settings, Presets: c.Presets,
+		Invited: c.Admission == "invited", GuestPriority: int16(c.GuestPriority),
 	}
 	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {

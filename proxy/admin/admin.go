@@ -7,6 +7,10 @@
 //	description.go  what a room goes by, as JSON
 //	status.go       how a room stands
 //	visitors.go     the visitors of a room
+//	waitlists.go    the waitlists, and what all that is below them shares
+//	entries.go      who is on a waitlist
+//	invites.go      releases now and by plan, and the referrals that wait for an operator
+//	transfer.go     imports, exports, the mails that are kept, and the audit log
 package admin
 
 import (
@@ -31,6 +35,10 @@ type Gate interface {
 	Room(name string) (r Room, found bool)
 	// Family describes what the rooms of a family start with.
 	Family(name string) (d Description, found bool)
+	// Waitlists returns the waitlists.
+	Waitlists() iter.Seq[Waitlist]
+	// Waitlist returns the waitlist of a name.
+	Waitlist(name string) (l Waitlist, found bool)
 	// Draining reports whether the gate is about to stop.
 	Draining() bool
 }
@@ -60,7 +68,7 @@ func New(c Config) http.Handler {
 			reply.Problem(w, http.StatusMethodNotAllowed, "This resource does not support the method.")
 			return
 		}
-		reply.Problem(w, http.StatusNotFound, "There is no such resource. See /api/v1/rooms.")
+		reply.Problem(w, http.StatusNotFound, "There is no such resource. See /api/v1/rooms and /api/v1/waitlists.")
 	})
 	mux.HandleFunc("GET /livez", getLive)
 	mux.HandleFunc("GET /readyz", a.getReady)
@@ -85,6 +93,7 @@ func (a *api) resources() *http.ServeMux {
 	mux.HandleFunc("PATCH /api/v1/rooms/{room}/visitors/{id}", a.withVisitor(a.patchVisitor))
 	mux.HandleFunc("DELETE /api/v1/rooms/{room}/visitors/{id}", a.withVisitor(a.deleteVisitor))
 	mux.HandleFunc("POST /api/v1/rooms/{room}/visitors/{id}/renew", a.withVisitor(a.renewVisitor))
+	a.waitlistResources(mux)
 	return mux
 }
 

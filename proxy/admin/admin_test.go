@@ -25,9 +25,10 @@ import (
 
 var now = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
 
-// gate is a gate of the room shop and the family chat, which has no rooms.
+// gate is a gate of the room shop and the family chat, which has no rooms, and of the waitlist beta, if there is one.
 type gate struct {
 	shop     *shop
+	beta     *beta
 	draining bool
 }
 
@@ -38,6 +39,10 @@ func (g *gate) Room(name string) (admin.Room, bool) { return g.shop, name == "sh
 func (g *gate) Family(name string) (admin.Description, bool) {
 	return describe("chat", route.Route{Path: "/chat/{room}"}), name == "chat"
 }
+
+func (g *gate) Waitlists() iter.Seq[admin.Waitlist] { return slices.Values([]admin.Waitlist{g.beta}) }
+
+func (g *gate) Waitlist(name string) (admin.Waitlist, bool) { return g.beta, name == "beta" }
 
 func (g *gate) Draining() bool { return g.draining }
 
@@ -77,8 +82,12 @@ func newGate(t *testing.T) *gate {
 func ask(g *gate, method, target, body string) *httptest.ResponseRecorder {
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, target, strings.NewReader(body))
 	r.Host = "localhost"
-	admin.New(admin.Config{Gate: g, Metrics: http.NotFoundHandler(), Clock: func() time.Time { return now }, Log: zap.NewNop()}).ServeHTTP(w, r)
+	g.handler().ServeHTTP(w, r)
 	return w
+}
+
+func (g *gate) handler() http.Handler {
+	return admin.New(admin.Config{Gate: g, Metrics: http.NotFoundHandler(), Clock: func() time.Time { return now }, Log: zap.NewNop()})
 }
 
 func TestRoomsAndFamiliesAreDescribedWithoutWhatTheirRulesKeepSecret(t *testing.T) {

@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -104,7 +106,7 @@ func (a *api) log(r Room) *zap.Logger { return a.Log.With(zap.String("room", r.Q
 // maxPatch bounds the body of a PATCH, in bytes.
 const maxPatch = 64 << 10
 
-// readPatch reads the body of a change; if it cannot, it has answered instead.
+// readPatch reads the body of a change, or of an order; if it cannot, it has answered instead.
 func readPatch(w http.ResponseWriter, q *http.Request) (patch []byte, ok bool) {
 	if !isJSON(q.Header["Content-Type"]) {
 		reply.Problem(w, http.StatusUnsupportedMediaType, "Send the changes as application/json.")
@@ -120,6 +122,13 @@ func readPatch(w http.ResponseWriter, q *http.Request) (patch []byte, ok bool) {
 		return nil, false
 	}
 	return patch, true
+}
+
+// decode reads a JSON object that has no other fields than those of into.
+func decode(body []byte, into any) bool {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into) == nil && !decoder.More()
 }
 
 // isJSON says whether the lines of a Content-Type header name JSON, or there are

@@ -1,10 +1,8 @@
 package admin
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -168,9 +166,7 @@ func parsePriority(body []byte) (priority int16, ok bool) {
 	var change struct {
 		Priority *int16 `json:"priority"`
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	if decoder.Decode(&change) != nil || change.Priority == nil || decoder.More() {
+	if !decode(body, &change) || change.Priority == nil {
 		return 0, false
 	}
 	return *change.Priority, true

@@ -33,6 +33,10 @@ type Room struct {
 	Revoke           bool               // the origin may end sessions
 	Subject          subject.Config     // how the site names its own users; its Room is this one
 
+	// If there is a waitlist of the room, its guests are those who have accepted an invite.
+	Invited       bool  // only guests are let in
+	GuestPriority int16 // of guests in an exact line; default 0
+
 	// If the routes' paths have a segment in braces, this is a family: it has a room
 	// for each value, whose name is Name.value. The metrics sum them up as Name.
 	MaxRooms int           // at a time; default 100

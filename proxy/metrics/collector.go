@@ -8,10 +8,12 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// Gate tells how its rooms and its origins stand.
+// Gate tells how its rooms, its waitlists and its origins stand.
 type Gate interface {
 	// Groups returns the rooms and the families, each name once.
 	Groups() iter.Seq[Group]
+	// Waitlists returns the waitlists.
+	Waitlists() iter.Seq[Waitlist]
 	// Origins returns the origins by their addresses, and whether each is failing.
 	Origins() iter.Seq2[string, bool]
 }
@@ -38,8 +40,11 @@ type Room interface {
 	Scores() (quarters []room.Score, total room.Score)
 }
 
-// collector collects how the rooms and origins stand when Prometheus asks.
-type collector struct{ gate Gate }
+// collector collects how the rooms, the waitlists and the origins stand when Prometheus asks.
+type collector struct {
+	gate Gate
+	waitlists
+}
 
 var (
 	queuedDesc     = roomDesc("anteroom_queued_users", "People present in line.")
@@ -71,12 +76,20 @@ func (*collector) Describe(to chan<- *prometheus.Desc) {
 	} {
 		to <- d
 	}
+	for _, d := range waitlistDescs {
+		to <- d
+	}
 }
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(to chan<- prometheus.Metric) {
 	for g := range c.gate.Groups() {
 		g.collect(to)
+	}
+	for l := range c.gate.Waitlists() {
+		if n, known := c.numbers(l); known {
+			collectWaitlist(to, l, n)
+		}
 	}
 	for address, failing := range c.gate.Origins() {
 		to <- prometheus.MustNewConstMetric(originDesc, prometheus.GaugeValue, oneIf(failing), address)

@@ -11,19 +11,20 @@ type Result int
 
 // The results.
 const (
-	Accepted Result = iota // the visitor was in already
-	Admitted               // the visitor was let in
-	Queued                 // the visitor waits
-	Rejected               // the room takes nobody
-	Busy                   // the visitor would have had to wait, and the request could not
-	Withheld               // a part of a page, asked for without being in
-	Exempt                 // the request passed the room by
-	Left                   // the visitor said goodbye
-	Revoked                // the origin ended the session
+	Accepted  Result = iota // the visitor was in already
+	Admitted                // the visitor was let in
+	Queued                  // the visitor waits
+	Rejected                // the room takes nobody
+	Busy                    // the visitor would have had to wait, and the request could not
+	Withheld                // a part of a page, asked for without being in
+	Uninvited               // the room lets in guests only, and the visitor was none
+	Exempt                  // the request passed the room by
+	Left                    // the visitor said goodbye
+	Revoked                 // the origin ended the session
 	results
 )
 
-var resultNames = [results]string{"accepted", "admitted", "queued", "rejected", "busy", "withheld", "exempt", "left", "revoked"}
+var resultNames = [results]string{"accepted", "admitted", "queued", "rejected", "busy", "withheld", "uninvited", "exempt", "left", "revoked"}
 
 // Counters are those of a room, or of all rooms of a family.
 type Counters struct {

@@ -1,8 +1,8 @@
 // Package metrics keeps what a gate tells Prometheus.
 //
 // The gate counts while it answers, in [Counters] that each room has, without looking
-// anything up. How the rooms and the origins stand is collected when Prometheus asks,
-// from the [Gate].
+// anything up. How the rooms, the waitlists and the origins stand is collected when
+// Prometheus asks, from the [Gate].
 package metrics
 
 import (
@@ -24,10 +24,13 @@ type Metrics struct {
 	badTokens     *prometheus.CounterVec
 	originLatency *prometheus.HistogramVec
 	originFailed  *prometheus.CounterVec
+	signUps       *prometheus.CounterVec
+	mailsSent     *prometheus.CounterVec
+	mailsFailed   *prometheus.CounterVec
 }
 
-// New returns the metrics of the gate g.
-func New(g Gate) *Metrics {
+// New returns the metrics of the gate g, which goes by the clock.
+func New(g Gate, clock func() time.Time) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_decisions_total",
@@ -42,8 +45,15 @@ func New(g Gate) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(.001, 2.5, 12)}, []string{"origin", "status"}),
 		originFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_origin_failures_total",
 			Help: "Requests that the origin left unanswered, by kind of failure."}, []string{"origin", "failure"}),
+		signUps: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_waitlist_sign_ups_total",
+			Help: "Sign-ups by what became of them."}, []string{"waitlist", "result"}),
+		mailsSent: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_waitlist_mails_sent_total",
+			Help: "Mails that were sent."}, []string{"waitlist"}),
+		mailsFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_waitlist_mails_failed_total",
+			Help: "Mails that could not be sent, each time; they are tried again."}, []string{"waitlist"}),
 	}
-	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.originLatency, m.originFailed, &collector{g},
+	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.originLatency, m.originFailed, m.signUps, m.mailsSent, m.mailsFailed,
+		&collector{gate: g, waitlists: waitlists{clock: clock, asked: map[string]figures{}}},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

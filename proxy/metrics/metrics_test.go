@@ -23,6 +23,8 @@ func (gate) Groups() iter.Seq[metrics.Group] {
 	}
 }
 
+func (gate) Waitlists() iter.Seq[metrics.Waitlist] { return func(func(metrics.Waitlist) bool) {} }
+
 func (gate) Origins() iter.Seq2[string, bool] {
 	return maps.All(map[string]bool{"http://site.test": true})
 }
@@ -43,7 +45,7 @@ func TestDecisionsAreCountedByWhatBecameOfTheVisitor(t *testing.T) {
 		"busy":     {Outcome: room.Busy},
 	} {
 		t.Run(outcome, func(t *testing.T) {
-			m := metrics.New(gate{})
+			m := metrics.New(gate{}, time.Now)
 			c := m.Room("shop")
 			c.CountDecision(d)
 			text := exposition(m)
@@ -58,7 +60,7 @@ func TestDecisionsAreCountedByWhatBecameOfTheVisitor(t *testing.T) {
 }
 
 func TestFamilyWithoutRoomsTellsWhatItsRoomsThatAreGoneHave(t *testing.T) {
-	text := exposition(metrics.New(gate{}))
+	text := exposition(metrics.New(gate{}, time.Now))
 	for _, line := range []string{
 		`anteroom_family_rooms{room="chat"} 0`, `anteroom_family_rooms_limit{room="chat"} 7`,
 		`anteroom_store_errors_total{room="chat"} 3`, `anteroom_admitted_without_store_total{room="chat"} 2`,
@@ -69,7 +71,7 @@ func TestFamilyWithoutRoomsTellsWhatItsRoomsThatAreGoneHave(t *testing.T) {
 }
 
 func TestCountingAllocatesNothing(t *testing.T) {
-	c := metrics.New(gate{}).Room("shop")
+	c := metrics.New(gate{}, time.Now).Room("shop")
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
 		c.Count(metrics.Exempt)
 		c.CountDecision(room.Decision{Outcome: room.Admitted, Fresh: true, Waited: time.Minute})

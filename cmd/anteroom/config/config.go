@@ -7,6 +7,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -29,6 +30,9 @@ type Config struct {
 	// the hash being over the absolute path of the configuration file, or over the origin where there is no file: two gates on
 	// one machine never share it, and a gate that is started again finds it again.
 	StateDir string `yaml:"state_dir" is:"dir" usage:"directory for what has to survive a restart (default: one of its own)"`
+	// Database is where the waitlists are kept: the path of an SQLite file, resolved, or the URL of a PostgreSQL, which may hold a
+	// password; "" is waitlists.db in StateDir.
+	Database string `yaml:"database" is:"database" usage:"where waitlists are kept: a file, or the URL of a PostgreSQL that several gates share (default: a file in state_dir)"`
 	// Origin is the default origin of rooms, scheme://host[:port]; "" where every room has its own.
 	Origin string `yaml:"origin" is:"url" usage:"origin that accepted visitors are sent to"`
 	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by default.
@@ -45,6 +49,39 @@ type Config struct {
 	ShutdownGrace   time.Duration `yaml:"shutdown_grace" default:"30s" min:"0s" max:"24h" usage:"time requests have to finish at the end"`
 	// Rooms are the waiting rooms, at least one, in the order of the file.
 	Rooms []Room `yaml:"rooms" is:"a room: a mapping with name, total_active_users and more" of:"rooms" usage:"the waiting rooms"`
+	// Waitlists are the guest lists of rooms, one a room at most, in the order of the file.
+	Waitlists []Waitlist `yaml:"waitlists" is:"a waitlist: a mapping with name, room and more" of:"waitlists" usage:"the guest lists of rooms"`
+}
+
+// Waitlist is the guest list of a room.
+type Waitlist struct {
+	// Name identifies the waitlist: letters, digits, - and _, unique; at most 64 characters.
+	Name string `yaml:"name" is:"name" usage:"name of the waitlist"`
+	// Room is the name of a room that is no family.
+	Room              string `yaml:"room" is:"name" usage:"room that the waitlist belongs to"`
+	waitlist.Settings `yaml:",inline"`
+	// DisposableDomainsFile is "" once it is read.
+	DisposableDomainsFile string `yaml:"disposable_domains_file" is:"file" usage:"file with the domains of throw-away addresses, one a line"`
+	SignUpsPerNetwork     int    `yaml:"sign_ups_per_network" default:"60" min:"0" max:"1000000" usage:"sign-ups a minute of one network, an IPv4 /24 or an IPv6 /56; 0 is unlimited"`
+	// URL is the address of the site, scheme://host[:port], with which links in mails begin. It is not "" where there is SMTP.
+	URL string `yaml:"url" is:"url" usage:"address of the site, with which links begin"`
+	// MailTemplates is the path of a directory, resolved; "" is the built-in mails.
+	MailTemplates string `yaml:"mail_templates" is:"dir" usage:"directory with Mustache files for mails"`
+	// SMTP sends the mails. Without a Host they are kept for the admin API.
+	SMTP SMTP `yaml:"smtp"`
+}
+
+// SMTP says how mails are sent. There is a From if there is a Host.
+type SMTP struct {
+	Host     string `yaml:"host" is:"host" usage:"server that takes the mails"`
+	Port     int    `yaml:"port" default:"587" min:"1" max:"65535" usage:"port of the server"`
+	TLS      string `yaml:"tls" default:"starttls" choices:"starttls,implicit,none" usage:"encryption"`
+	Username string `yaml:"username" usage:"name to log in with (default: none)"`
+	Password string `yaml:"password" is:"password" outside:"env" usage:"password to log in with"`
+	// PasswordFile is "" once it is read.
+	PasswordFile string `yaml:"password_file" is:"file" usage:"file with the password to log in with"`
+	From         string `yaml:"from" is:"mail address" usage:"sender of the mails"`
+	ReplyTo      string `yaml:"reply_to" is:"mail address" usage:"address that answers go to (default: the sender's)"`
 }
 
 // Cookie holds what tickets are sealed with.
@@ -126,6 +163,10 @@ type Room struct {
 	// Rules say which requests are exempt from the room, too.
 	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
 	Subject Subject `yaml:"subject"`
+	// Admission is open, or invited: only those are let in who have accepted an invite of the room's waitlist.
+	Admission string `yaml:"admission" default:"open" choices:"open,invited" outside:"no" usage:"who may enter: everybody, or those who have accepted an invite of the room's waitlist"`
+	// GuestPriority is the priority in an exact line of those who have accepted.
+	GuestPriority int `yaml:"guest_priority" default:"0" min:"0" max:"30000" outside:"no" usage:"priority in the line of those who have accepted an invite of the room's waitlist"`
 }
 
 // Subject says how the site names its own users. The zero Subject names nobody.

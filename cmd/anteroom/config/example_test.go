@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
 
 func TestTheExampleHasNeitherFaultsNorWarnings(t *testing.T) {
@@ -61,11 +62,17 @@ func TestTheExampleHasEveryKeyWithItsDefault(t *testing.T) {
 			assert.Equal(t, k.Default, strings.Trim(strings.TrimSpace(string(text)), `'"`), "%s is not its default in the example", k.Name)
 		}
 	}
-	for _, name := range []string{"cert", "key", "host", "path", "action", "description", "path_prefix", "path_suffix", "method", "cidr"} {
+	for _, name := range []string{"cert", "key", "host", "path", "action", "description", "path_prefix", "path_suffix", "method", "cidr",
+		"room", "capacity", "invite_ttl", "confirm_email", "confirm_ttl", "referral_boost", "referral_max", "disposable_domains_file", "sign_ups_per_network",
+		"url", "mail_templates", "port", "tls", "username", "password", "from", "reply_to"} {
 		assert.Regexp(t, `[ {]`+name+`: `, config.Example())
 	}
 	example := setup{file: config.Example()}.mustLoad(t)
-	example.Rooms, example.StateDir = plain.Rooms, plain.StateDir
+	beta := config.Waitlist{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings(), SignUpsPerNetwork: 60, URL: "https://shop.example.com",
+		SMTP: config.SMTP{Port: 587, TLS: "starttls"}}
+	beta.Capacity = 500
+	assert.Equal(t, []config.Waitlist{beta}, example.Waitlists, "all but the capacity and the address are defaults")
+	example.Rooms, example.StateDir, example.Waitlists = plain.Rooms, plain.StateDir, nil
 	assert.Equal(t, plain, example, "what the example sets at its top are the defaults")
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"net/mail"
 	"net/netip"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -35,28 +37,31 @@ func plain(check func(string) string) func(*loader, string, layer) (string, stri
 
 // forms are the forms by the names that the tags of Config have for them.
 var forms = map[string]form{
-	"address":    {want: "an address", example: true, check: plain(listen.CheckAddress)},
-	"token":      {want: "a string", check: plain(checkToken)},
-	"file":       {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
-	"dir":        {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
-	"store":      {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
-	"url":        {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
-	"web origin": {want: "an origin such as https://app.example.com", check: webOrigin},
-	"network":    {want: "a network such as 10.0.0.0/8", check: network},
-	"line":       {want: "a network such as 10.0.0.0/8", check: networkLine},
-	"key":        {want: "a key", sentence: true, check: (*loader).key},
-	"secret":     {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
-	"name":       {want: "a name", check: plain(checkName)},
-	"suffix":     {want: "a name", empty: true, check: plain(checkName)},
-	"host":       {want: "a host", check: plain(route.CheckHost)},
-	"path":       {want: "a path", check: plain(route.CheckPath)},
-	"domain":     {want: "a domain", empty: true, check: plain(cookie.CheckDomain)},
-	"header":     {want: "the name of a header", empty: true, check: plain(subject.CheckHeader)},
-	"cookie":     {want: "the name of a cookie", empty: true, check: plain(subject.CheckCookie)},
-	"title":      {want: "a name", empty: true, check: plain(templates.CheckSiteName)},
-	"colour":     {want: "a colour such as #0a7d55", empty: true, check: plain(templates.CheckAccent)},
-	"link":       {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
-	"condition":  {want: "a string", check: plain(checkCondition)},
+	"address":      {want: "an address", example: true, check: plain(listen.CheckAddress)},
+	"token":        {want: "a string", check: plain(checkToken)},
+	"file":         {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
+	"dir":          {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
+	"store":        {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
+	"database":     {want: "the path of a file, or a URL such as postgres://host/name", sentence: true, empty: true, check: (*loader).database},
+	"url":          {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
+	"web origin":   {want: "an origin such as https://app.example.com", check: webOrigin},
+	"network":      {want: "a network such as 10.0.0.0/8", check: network},
+	"line":         {want: "a network such as 10.0.0.0/8", check: networkLine},
+	"key":          {want: "a key", sentence: true, check: (*loader).key},
+	"secret":       {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
+	"name":         {want: "a name", check: plain(checkName)},
+	"suffix":       {want: "a name", empty: true, check: plain(checkName)},
+	"host":         {want: "a host", check: plain(route.CheckHost)},
+	"path":         {want: "a path", check: plain(route.CheckPath)},
+	"domain":       {want: "a domain", empty: true, check: plain(cookie.CheckDomain)},
+	"header":       {want: "the name of a header", empty: true, check: plain(subject.CheckHeader)},
+	"cookie":       {want: "the name of a cookie", empty: true, check: plain(subject.CheckCookie)},
+	"title":        {want: "a name", empty: true, check: plain(templates.CheckSiteName)},
+	"colour":       {want: "a colour such as #0a7d55", empty: true, check: plain(templates.CheckAccent)},
+	"link":         {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
+	"password":     {want: "a password", sentence: true, check: plain(checkPassword)},
+	"mail address": {want: "an e-mail address", check: plain(checkMailAddress)},
+	"condition":    {want: "a string", check: plain(checkCondition)},
 }
 
 // checkCondition refuses the empty string: it would be a condition that looks given and is not.
@@ -122,6 +127,32 @@ func (d *loader) store(text string, _ layer) (canonical, problem string) {
 	default:
 		return text, problemOf(d.CheckStore(text))
 	}
+}
+
+// database never shows what was written, like store.
+func (d *loader) database(text string, from layer) (canonical, problem string) {
+	switch {
+	case waitlist.IsURL(text):
+		return text, problemOf(waitlist.CheckURL(text))
+	case strings.Contains(text, "://"):
+		return text, "the supported databases are an SQLite file, by its path, and PostgreSQL: postgres://user:password@host/name"
+	}
+	return d.path(text, from)
+}
+
+func checkPassword(s string) string {
+	if s == "" {
+		return "the password is empty"
+	}
+	return ""
+}
+
+// checkMailAddress wants an address, with or without a name: Nordlys <tickets@example.com>.
+func checkMailAddress(s string) string {
+	if _, err := mail.ParseAddress(s); err != nil {
+		return "is not an e-mail address such as tickets@example.com, or Tickets <tickets@example.com>"
+	}
+	return ""
 }
 
 // problemOf is what an error says, "" for none.

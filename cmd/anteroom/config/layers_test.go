@@ -189,7 +189,7 @@ func TestEveryDefaultIsRight(t *testing.T) {
 	c := setup{file: minimal}.mustLoad(t)
 	r := c.Rooms[0]
 	for _, k := range config.Keys() {
-		if k.Default == "" {
+		if k.Default == "" || k.Env == "" {
 			continue
 		}
 		s, want := setup{file: minimal, env: map[string]string{k.Env: k.Default}}, c
@@ -208,6 +208,6 @@ func TestEveryDefaultIsRight(t *testing.T) {
 			RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, QueueTicketTTL: 30 * time.Minute, ConfirmWithin: time.Minute, LineGrace: 15 * time.Second,
 		},
 		QueueingStatusCode: 200, JSONResponseEnabled: true,
-		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"},
+		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"}, Admission: "open",
 	}, r)
 }

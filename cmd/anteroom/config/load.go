@@ -54,6 +54,7 @@ func Load(o Options) (*Config, []Warning, error) {
 	if o.File == "" || top.Line > 0 { // otherwise no more is known than that variables and flags are right by themselves
 		top.checkGate(c)
 		top.checkRooms(c)
+		top.checkWaitlists(c)
 	}
 	warnings, err := d.result()
 	if err != nil {

@@ -5,11 +5,22 @@
 //	Crowd    visitors who come, wait their turn, stay a while and come again
 package demo
 
-import _ "embed"
+import (
+	_ "embed" // for the configurations
+	"slices"
+)
 
 //go:embed demo.yaml
-var configuration string
+var open []byte
 
-// Configuration is the gate's, as YAML. Two variables are left to be set: ORIGIN,
-// the URL of the site, and STATE_DIR.
-func Configuration() []byte { return []byte(configuration) }
+//go:embed waitlist.yaml
+var invited []byte
+
+// Configuration is the gate's, as YAML: with a waitlist, or open to everybody. Two
+// variables are left to be set: ORIGIN, the URL of the site, and STATE_DIR.
+func Configuration(waitlist bool) []byte {
+	if waitlist {
+		return slices.Clone(invited)
+	}
+	return slices.Clone(open)
+}

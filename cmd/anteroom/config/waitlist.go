@@ -1,0 +1,124 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+// guestList is a waitlist that is being checked.
+type guestList struct {
+	*value
+	*Waitlist
+}
+
+// checkWaitlists checks each waitlist, and then all of them against each other and against the rooms.
+func (v *value) checkWaitlists(c *Config) {
+	names, rooms := map[string]Position{}, map[string]Position{}
+	for i, item := range v.itemsOf("waitlists") {
+		if v.stopped {
+			return
+		}
+		l := guestList{item, &c.Waitlists[i]}
+		l.check()
+		l.belongs(v, c)
+		if first, taken := claim(names, l.Name, l.where("name")); taken {
+			l.fault(l.where("name"), "%s is the name of another waitlist already, %s", show(l.Name), onLine(first))
+		}
+		if first, taken := claim(rooms, l.Room, l.where("room")); taken {
+			l.fault(l.where("room"), "the room %s has a waitlist already, %s", show(l.Room), onLine(first))
+		}
+	}
+	for i, r := range v.itemsOf("rooms") {
+		r.admission(&c.Rooms[i], rooms)
+	}
+	v.database(c)
+}
+
+// database checks where the waitlists are kept. Gates that share a queue share its guest list, too.
+func (v *value) database(c *Config) {
+	v.refuse(v.valid("store", "database", "waitlists") && len(c.Waitlists) > 0 && c.Store != "memory" && !waitlist.IsURL(c.Database),
+		cmp.Or(map[bool]string{true: "database"}[v.isGiven("database")], "waitlists"),
+		"gates that share a store need to share their waitlists: set database to the URL of a PostgreSQL")
+}
+
+// admission checks who may enter a room against the rooms that have waitlists.
+func (v *value) admission(r *Room, lists map[string]Position) {
+	_, listed := lists[r.Name]
+	v.refuse(v.valid("admission") && r.Admission == "invited" && !listed, "admission",
+		"the room has no waitlist: nobody could be invited; add one to waitlists, with room: %s", r.Name)
+	v.doubt(r.GuestPriority > 0 && v.valid("guest_priority", "queueing_method") && (!listed || r.Method != queue.Line), "guest_priority",
+		"has no effect: it is for a room with a waitlist and with queueing_method line")
+}
+
+// check checks a waitlist by itself.
+func (l *guestList) check() {
+	l.required("name", "letters, digits, - and _")
+	l.required("room", "the name of the room that the waitlist belongs to")
+	l.disposable()
+	l.smtp()
+}
+
+// belongs checks the waitlist's room.
+func (l *guestList) belongs(root *value, c *Config) {
+	if !l.isGiven("room") || !l.valid("room") || !root.valid("rooms") {
+		return
+	}
+	i := slices.IndexFunc(c.Rooms, func(r Room) bool { return r.Name == l.Room })
+	switch {
+	case i < 0:
+		l.fault(l.where("room"), "there is no room %s", show(l.Room))
+	case braces(c.Rooms[i].Path) != "":
+		l.fault(l.where("room"), "%s is a room for each value of its path, which has no waitlist: choose another", show(l.Room))
+	}
+}
+
+// disposable reads the domains of throw-away addresses.
+func (l *guestList) disposable() {
+	path := l.DisposableDomainsFile
+	if l.DisposableDomainsFile = ""; l.layerOf("disposable_domains_file") == 0 || path == "" {
+		return
+	}
+	src, ok := l.get("disposable_domains_file").read(path)
+	if !ok {
+		return
+	}
+	var err error
+	if l.Disposable, err = waitlist.ReadDomains(bytes.NewReader(src)); err != nil {
+		l.get("disposable_domains_file").reject("%s: %v", path, err)
+	}
+}
+
+// smtp checks how mails are sent.
+func (l *guestList) smtp() {
+	in := l.get("smtp")
+	if in == nil || in.wrong {
+		return
+	}
+	in.required("host", "the server that takes the mails")
+	in.required("from", "the address that mails come from")
+	l.refuse(!l.isGiven("url") && l.valid("url"), "smtp", "mails have links, which need to begin with the site's address: set url")
+	if in.either("password", "password_file") == "password_file" {
+		l.SMTP.Password = in.passwordIn(l.SMTP.PasswordFile)
+	}
+	l.SMTP.PasswordFile = ""
+	named, secret := in.isGiven("username"), in.isGiven("password", "password_file")
+	in.refuse(named != secret && in.valid("username", "password", "password_file"), map[bool]string{true: "username", false: "password"}[named],
+		"username and password go together")
+	local := l.SMTP.Host == "localhost" || strings.HasPrefix(l.SMTP.Host, "127.")
+	in.doubt(l.SMTP.TLS == "none" && !local, "tls", "mails, which let their readers in, and the password go over the network as plain text")
+}
+
+// passwordIn reads a file that holds a password.
+func (v *value) passwordIn(path string) string {
+	src, ok := v.get("password_file").read(path)
+	password := strings.TrimRight(string(src), "\r\n")
+	if ok && password == "" {
+		v.get("password_file").reject("%s is empty", path)
+	}
+	return password
+}

@@ -1,0 +1,168 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+// entriesJSON is a page of a listing, in order of rank.
+type entriesJSON struct {
+	Entries []entryJSON `json:"entries"`
+	Total   int         `json:"total"` // on all pages
+}
+
+// entryJSON is a person on a waitlist.
+type entryJSON struct {
+	ID            int64           `json:"id"`
+	Email         string          `json:"email"`
+	UserID        string          `json:"userId,omitempty"`
+	Status        waitlist.Status `json:"status"`
+	Rank          int             `json:"rank"` // 0 for who does not wait
+	Priority      int             `json:"priority"`
+	ReferralCode  string          `json:"referralCode"`
+	ReferralsMade int             `json:"referralsMade"`
+	ReferralsHeld int             `json:"referralsHeld"` // wait for an operator
+	Language      string          `json:"language,omitempty"`
+
+	JoinedAt        time.Time `json:"joinedAt"`
+	ConfirmedAt     time.Time `json:"confirmedAt,omitzero"`
+	InvitedAt       time.Time `json:"invitedAt,omitzero"`
+	AcceptedAt      time.Time `json:"acceptedAt,omitzero"`
+	InviteExpiresAt time.Time `json:"inviteExpiresAt,omitzero"`
+}
+
+func describeEntry(e waitlist.Entry) entryJSON {
+	return entryJSON{
+		ID: e.Number, Email: e.Email, UserID: e.UserID, Status: e.Status, Rank: e.Rank, Priority: e.Priority, ReferralCode: e.ReferralCode,
+		ReferralsMade: e.ReferralsMade, ReferralsHeld: e.ReferralsHeld, Language: e.Language, JoinedAt: e.JoinedAt, ConfirmedAt: e.ConfirmedAt,
+		InvitedAt: e.InvitedAt, AcceptedAt: e.AcceptedAt, InviteExpiresAt: e.InviteExpiresAt,
+	}
+}
+
+func (a *api) getEntries(w http.ResponseWriter, q *http.Request, l Waitlist) {
+	p, ok := readPage(w, q, "after")
+	if !ok {
+		return
+	}
+	s := waitlist.Search{Status: waitlist.Status(q.URL.Query().Get("status")), Text: q.URL.Query().Get("q"), After: p.from, Most: p.most}
+	if s.Status != "" && !isStatus(s.Status) {
+		reply.Problem(w, http.StatusBadRequest, noStatus(s.Status))
+		return
+	}
+	found, err := l.Record().Entries(q.Context(), s)
+	if err != nil {
+		a.refused(w, q, l, err)
+		return
+	}
+	listed := entriesJSON{Entries: []entryJSON{}, Total: found.Total}
+	for _, e := range found.Entries {
+		listed.Entries = append(listed.Entries, describeEntry(e))
+	}
+	reply.JSON(w, listed)
+}
+
+func isStatus(s waitlist.Status) bool { return slices.Contains(waitlist.Statuses(), s) }
+
+func noStatus(s waitlist.Status) string {
+	var names []string
+	for _, known := range waitlist.Statuses() {
+		names = append(names, string(known))
+	}
+	return fmt.Sprintf("There is no status %q. A status is one of %s.", s, strings.Join(names, ", "))
+}
+
+// withEntry finds the id of an entry that the path names.
+func (a *api) withEntry(next func(http.ResponseWriter, *http.Request, Waitlist, int64)) http.HandlerFunc {
+	return a.withWaitlist(func(w http.ResponseWriter, q *http.Request, l Waitlist) {
+		id, err := strconv.ParseInt(q.PathValue("id"), 10, 64)
+		if err != nil {
+			a.refused(w, q, l, waitlist.ErrNotFound)
+			return
+		}
+		next(w, q, l, id)
+	})
+}
+
+// getEntry tells of an entry. One that was removed has nothing to tell.
+func (a *api) getEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
+	e, err := l.Record().Entry(q.Context(), id, a.Clock())
+	if err == nil && e.Status == waitlist.Removed {
+		err = waitlist.ErrNotFound
+	}
+	if err != nil {
+		a.refused(w, q, l, err)
+		return
+	}
+	reply.JSON(w, describeEntry(e))
+}
+
+// entryChange is what an operator makes of an entry.
+type entryChange struct {
+	Priority *int             `json:"priority"`
+	Status   *waitlist.Status `json:"status"`
+}
+
+func (c entryChange) removes() bool { return c.Status != nil && *c.Status == waitlist.Removed }
+
+// fault says why the change cannot be made of any entry; "" if it can.
+func (c entryChange) fault() string {
+	switch {
+	case c.Priority == nil && c.Status == nil:
+		return `send {"priority": n}, {"status": "…"}, or both.`
+	case c.Priority != nil && (*c.Priority < -waitlist.MostPriority || *c.Priority > waitlist.MostPriority):
+		return fmt.Sprintf("a priority is a whole number from %d to %d.", -waitlist.MostPriority, waitlist.MostPriority)
+	case c.Status != nil && !isStatus(*c.Status):
+		return noStatus(*c.Status)
+	case c.Priority != nil && c.removes():
+		return "who is removed has no priority."
+	default:
+		return ""
+	}
+}
+
+// patchEntry changes the status and the priority of an entry. A status that is refused leaves both as they are.
+func (a *api) patchEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
+	body, ok := readPatch(w, q)
+	if !ok {
+		return
+	}
+	var change entryChange
+	if !decode(body, &change) {
+		change = entryChange{}
+	}
+	if fault := change.fault(); fault != "" {
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed: "+fault)
+		return
+	}
+	var err error
+	if change.Status != nil {
+		err = l.Record().SetStatus(q.Context(), id, *change.Status, by(q), a.Clock())
+	}
+	if err == nil && change.Priority != nil {
+		err = l.Record().SetPriority(q.Context(), id, *change.Priority, by(q), a.Clock())
+	}
+	switch {
+	case err != nil:
+		a.refused(w, q, l, err)
+	case change.removes():
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		a.getEntry(w, q, l, id)
+	}
+}
+
+// deleteEntry takes an entry off the list and erases the personal data in it.
+func (a *api) deleteEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
+	if err := l.Record().Remove(q.Context(), id, by(q), a.Clock()); err != nil {
+		a.refused(w, q, l, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,179 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/anteroom-gate/anteroom/queue/setting"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+// release invites the next. It invites fewer than it was asked to where spots or people are fewer.
+func (a *api) release(w http.ResponseWriter, q *http.Request, l Waitlist) {
+	var order struct {
+		Count int `json:"count"`
+	}
+	body, ok := readPatch(w, q)
+	if !ok {
+		return
+	}
+	if !decode(body, &order) || order.Count < 1 {
+		reply.Problem(w, http.StatusUnprocessableEntity, `Nobody was invited: send {"count": n}, a whole number from 1.`)
+		return
+	}
+	released, err := l.Record().Release(q.Context(), order.Count, by(q), a.Clock())
+	if err != nil && (released == 0 || !errors.Is(err, waitlist.ErrPaused)) { // a pause may come between
+		a.refused(w, q, l, err)
+		return
+	}
+	reply.JSON(w, map[string]int{"released": released})
+}
+
+// planJSON is a release that is still to come.
+type planJSON struct {
+	ID    int64     `json:"id"`
+	Count int       `json:"count"`
+	At    time.Time `json:"at"`
+	Every string    `json:"every,omitempty"`
+}
+
+func describePlan(p waitlist.Plan) planJSON {
+	j := planJSON{ID: p.ID, Count: p.Size, At: p.At.UTC()}
+	if p.Every > 0 {
+		j.Every = setting.FormatDuration(p.Every)
+	}
+	return j
+}
+
+func (a *api) getPlans(w http.ResponseWriter, q *http.Request, l Waitlist) {
+	plans, err := l.Record().Plans(q.Context())
+	if err != nil {
+		a.refused(w, q, l, err)
+		return
+	}
+	listed := []planJSON{}
+	for _, p := range plans {
+		listed = append(listed, describePlan(p))
+	}
+	reply.JSON(w, map[string]any{"plans": listed})
+}
+
+// postPlan plans a release: at a time, or every so often from then on, or from now on.
+func (a *api) postPlan(w http.ResponseWriter, q *http.Request, l Waitlist) {
+	body, ok := readPatch(w, q)
+	if !ok {
+		return
+	}
+	plan, fault := parsePlan(body, a.Clock())
+	if fault != "" {
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was planned: "+fault)
+		return
+	}
+	var err error
+	if plan.ID, err = l.Record().Schedule(q.Context(), plan, by(q), a.Clock()); err != nil {
+		a.refused(w, q, l, err)
+		return
+	}
+	reply.JSON(w, describePlan(plan))
+}
+
+// parsePlan reads a plan, or says what is wrong with it.
+func parsePlan(body []byte, now time.Time) (p waitlist.Plan, fault string) {
+	var order struct {
+		Count int        `json:"count"`
+		At    *time.Time `json:"at"`
+		Every string     `json:"every"`
+	}
+	if !decode(body, &order) || order.Count < 1 {
+		return p, `send {"count": n, "every": "1m"} or {"count": n, "at": "2026-12-01T09:00:00Z"}, or both times; n is a whole number from 1.`
+	}
+	p.Size, p.At = order.Count, now
+	if order.At != nil {
+		p.At = *order.At
+	}
+	every, err := time.ParseDuration(order.Every)
+	switch {
+	case order.Every == "" && order.At == nil:
+		return p, `say when: "at" a time, "every" so often, or both. To invite people now, POST to release.`
+	case order.Every != "" && (err != nil || every < time.Second):
+		return p, `"every" is a duration such as 90s, 1m or 1h30m, and at least 1s.`
+	case p.At.Before(now):
+		return p, `"at" is in the past.`
+	}
+	p.Every = every
+	return p, ""
+}
+
+func (a *api) deletePlan(w http.ResponseWriter, q *http.Request, l Waitlist) {
+	id, err := strconv.ParseInt(q.PathValue("id"), 10, 64)
+	if err == nil {
+		err = l.Record().Cancel(q.Context(), id, by(q), a.Clock())
+	} else {
+		err = waitlist.ErrNotFound
+	}
+	switch {
+	case errors.Is(err, waitlist.ErrNotFound):
+		reply.Problem(w, http.StatusNotFound, "There is no such plan; it may be done. See /api/v1/waitlists/"+l.Name()+"/plans.")
+	case err != nil:
+		a.refused(w, q, l, err)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// referralJSON is a referral that waits for an operator.
+type referralJSON struct {
+	Referee  personJSON      `json:"referee"`
+	Referrer personJSON      `json:"referrer"`
+	Reason   waitlist.Reason `json:"reason"`
+	At       time.Time       `json:"at"`
+}
+
+type personJSON struct {
+	ID    int64  `json:"id"`
+	Email string `json:"email"`
+}
+
+func (a *api) getReferrals(w http.ResponseWriter, q *http.Request, l Waitlist) {
+	p, ok := readPage(w, q, "after")
+	if !ok {
+		return
+	}
+	held, err := l.Record().Held(q.Context(), p.from, p.most)
+	if err != nil {
+		a.refused(w, q, l, err)
+		return
+	}
+	listed := []referralJSON{}
+	for _, c := range held {
+		listed = append(listed, referralJSON{personJSON{c.Referee, c.RefereeEmail}, personJSON{c.Referrer, c.ReferrerEmail}, c.Reason, c.At})
+	}
+	reply.JSON(w, map[string]any{"referrals": listed})
+}
+
+// judgeReferral grants or denies what bringing an entry is to earn its referrer.
+func (a *api) judgeReferral(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
+	var judgement struct {
+		Grant *bool `json:"grant"`
+	}
+	body, ok := readPatch(w, q)
+	if !ok {
+		return
+	}
+	if !decode(body, &judgement) || judgement.Grant == nil {
+		reply.Problem(w, http.StatusUnprocessableEntity, `Nothing was changed: send {"grant": true} or {"grant": false}.`)
+		return
+	}
+	err := l.Record().Judge(q.Context(), id, *judgement.Grant, by(q), a.Clock())
+	switch {
+	case errors.Is(err, waitlist.ErrNotFound):
+		reply.Problem(w, http.StatusNotFound, "No referral of this entry waits for an operator. See /api/v1/waitlists/"+l.Name()+"/referrals.")
+	case err != nil:
+		a.refused(w, q, l, err)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}

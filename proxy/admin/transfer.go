@@ -1,0 +1,144 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+// maxImport bounds the body of an import, in bytes: about a million lines.
+const maxImport = 64 << 20
+
+// importedJSON says what an import has done.
+type importedJSON struct {
+	Added  int         `json:"added"`
+	Known  int         `json:"known"` // were on the list already, and stay as they are
+	Faulty int         `json:"faulty"`
+	Faults []faultJSON `json:"faults"` // the first of the faulty lines
+}
+
+type faultJSON struct {
+	Line    int    `json:"line"`
+	Problem string `json:"problem"`
+}
+
+// importEntries adds the entries of a CSV. It reads as it adds.
+func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) {
+	if !mayBeCSV(q.Header.Get("Content-Type")) {
+		reply.Problem(w, http.StatusUnsupportedMediaType, "Nothing was imported: send the CSV itself as the body, as text/csv.")
+		return
+	}
+	body := &source{Reader: http.MaxBytesReader(w, q.Body, maxImport)}
+	done, err := l.Record().Import(q.Context(), body, by(q), a.Clock())
+	tooLarge := new(http.MaxBytesError)
+	switch {
+	case err == nil:
+		faults := []faultJSON{}
+		for _, f := range done.Faults {
+			faults = append(faults, faultJSON(f))
+		}
+		reply.JSON(w, importedJSON{done.Added, done.Known, done.Faulty, faults})
+	case errors.Is(err, waitlist.ErrColumns):
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was imported: the first line has to name the columns, email or user_id among them, with commas between them.")
+	case errors.As(body.failed, &tooLarge):
+		reply.Problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("An import can have 64 MiB. %d entries were added before that. Send the rest in parts, each with the first line.", done.Added))
+	case body.failed != nil:
+		reply.Problem(w, http.StatusBadRequest, fmt.Sprintf("The body could not be read. %d entries were added before that. Send it again: who is on the list stays as they are.", done.Added))
+	default:
+		a.refused(w, q, l, err)
+	}
+}
+
+// mayBeCSV says whether a Content-Type leaves it open that a body is CSV. That of a form is what curl says of any text.
+func mayBeCSV(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return contentType == "" || err == nil && !strings.HasPrefix(kind, "multipart/") && kind != "application/json"
+}
+
+// source is a body that remembers why it could not be read.
+type source struct {
+	io.Reader
+	failed error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(into []byte) (int, error) {
+	n, err := s.Reader.Read(into)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.failed = err
+	}
+	return n, err
+}
+
+// stream is an answer that has begun as soon as something of it is written, so that it can be a problem before.
+type stream struct {
+	w           http.ResponseWriter
+	contentType string
+	filename    string // under which browsers and curl keep it; "" for none
+	begun       bool
+}
+
+// Write implements io.Writer.
+func (s *stream) Write(text []byte) (int, error) {
+	if !s.begun {
+		s.begun = true
+		s.w.Header().Set("Content-Type", s.contentType)
+		s.w.Header().Set("Cache-Control", "no-store")
+		if s.filename != "" {
+			s.w.Header().Set("Content-Disposition", `attachment; filename="`+s.filename+`"`)
+		}
+	}
+	return s.w.Write(text)
+}
+
+// broken ends a stream that has failed. One that has begun is broken off, so that nobody takes it for a whole one.
+func (a *api) broken(s *stream, q *http.Request, l Waitlist, err error) {
+	if s.begun {
+		a.recordFailed(q, l, err)
+		panic(http.ErrAbortHandler)
+	}
+	a.refused(s.w, q, l, err)
+}
+
+// exportEntries answers with all entries as CSV.
+func (a *api) exportEntries(w http.ResponseWriter, q *http.Request, l Waitlist) {
+	out := &stream{w: w, contentType: "text/csv; charset=utf-8", filename: l.Name() + ".csv"}
+	if err := l.Record().Export(q.Context(), out, by(q), a.Clock()); err != nil {
+		a.broken(out, q, l, err)
+	}
+}
+
+// auditJSON is a line of the audit log.
+type auditJSON struct {
+	ID     int64             `json:"id"`
+	At     time.Time         `json:"at"`
+	By     waitlist.Operator `json:"by"`
+	Action string            `json:"action"`
+	Entry  int64             `json:"entry,omitempty"`
+	Detail string            `json:"detail,omitempty"`
+}
+
+// getLog answers with what operators have done, the latest first.
+func (a *api) getLog(w http.ResponseWriter, q *http.Request, l Waitlist) {
+	p, ok := readPage(w, q, "before")
+	if !ok {
+		return
+	}
+	lines, err := l.Record().Log(q.Context(), p.from, p.most)
+	if err != nil {
+		a.refused(w, q, l, err)
+		return
+	}
+	listed := []auditJSON{}
+	for _, line := range lines {
+		listed = append(listed, auditJSON{line.ID, line.At, line.Operator, line.Action, line.Number, line.Detail})
+	}
+	reply.JSON(w, map[string]any{"log": listed})
+}

@@ -1,0 +1,104 @@
+package guests
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/anteroom-gate/anteroom/templates/guestpage"
+)
+
+// comeBack gives the browser of somebody who has the link of a mail the cookie of their entry.
+func (q *request) comeBack(secret string) {
+	e, err := q.list.record.EntryBySecret(q.Context(), secret, q.now)
+	if !q.refused(err) {
+		q.settle(e, true)
+	}
+}
+
+// refused answers what the record refuses, and says whether it did.
+func (q *request) refused(err error) bool {
+	switch {
+	case err == nil:
+		return false
+	case errors.Is(err, waitlist.ErrNotFound), errors.Is(err, waitlist.ErrUsed), errors.Is(err, waitlist.ErrExpired):
+		q.gone()
+	default:
+		q.fail(err)
+	}
+	return true
+}
+
+// getConfirm shows the button that confirms an address. Programs that look at the links of mails do not press it.
+func (q *request) getConfirm() {
+	token := q.URL.Query().Get("token")
+	_, err := q.list.record.Confirmation(q.Context(), token, q.now)
+	switch {
+	case q.refused(err):
+	case q.JSON:
+		q.unconfirmed(http.StatusOK, "")
+	default:
+		q.page(http.StatusOK, guestpage.View{State: guestpage.Confirm, Token: token})
+	}
+}
+
+// postConfirm confirms an address.
+func (q *request) postConfirm() {
+	f, ok := q.form()
+	if !ok {
+		return
+	}
+	place, err := q.list.record.Confirm(q.Context(), f.Token, q.now)
+	if !q.refused(err) {
+		q.settle(place.Entry, true)
+	}
+}
+
+// getInvite shows the button that accepts an invite: that of the link, or without one the sender's own.
+func (q *request) getInvite() {
+	token := q.URL.Query().Get("token")
+	var e waitlist.Entry
+	var err error
+	if token == "" {
+		e, err = q.mine()
+	} else {
+		e, err = q.list.record.Invitation(q.Context(), token, q.now)
+	}
+	switch {
+	case q.refused(err):
+	case token == "" || q.JSON:
+		q.tell(http.StatusOK, e, true)
+	default:
+		view := q.view(e, false)
+		view.Token = token
+		q.page(http.StatusOK, view)
+	}
+}
+
+// postInvite accepts an invite, and lets its guest on to the room.
+func (q *request) postInvite() {
+	f, ok := q.form()
+	if !ok {
+		return
+	}
+	place, err := q.accept(f.Token)
+	switch {
+	case q.refused(err):
+	case q.JSON || !q.entersHere(): // no form of a page leads to another host
+		q.settle(place.Entry, true)
+	case q.keep(place.Entry):
+		q.see(q.Enter)
+	}
+}
+
+// accept accepts the invite of a token, or without one the sender's own.
+func (q *request) accept(token string) (waitlist.Place, error) {
+	if token != "" {
+		return q.list.record.Accept(q.Context(), token, q.now)
+	}
+	e, err := q.mine()
+	if err != nil {
+		return waitlist.Place{}, err
+	}
+	return q.list.record.AcceptOwn(q.Context(), e.Number, q.now)
+}

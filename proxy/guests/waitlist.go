@@ -1,0 +1,211 @@
+package guests
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/anteroom-gate/anteroom/templates/guestpage"
+)
+
+// Paths begins the paths of all waitlists. The name of one follows.
+const Paths = "/.anteroom/waitlist/"
+
+// Config is what a waitlist is configured with.
+type Config struct {
+	Name     string // letters, digits, - and _
+	Room     string // the name of the room that it belongs to, which is no family
+	Settings waitlist.Settings
+
+	// SignUpsPerNetwork is how many sign-ups a minute one network may have at this gate, an IPv4 /24 or an IPv6 /56; 0 is
+	// unlimited.
+	SignUpsPerNetwork int
+
+	// URL is the address of the site, scheme://host[:port], with which links begin. Without it they begin, in answers, with the
+	// address that was asked for, and in mails with Local, which is where the gate listens.
+	URL, Local string
+
+	MailTemplates fs.FS      // the operator's; nil for the built-in ones alone
+	SMTP          *mail.SMTP // nil for mails that are kept for the admin API
+}
+
+// Site is what a waitlist has of its room.
+type Site struct {
+	Identity templates.Identity
+	Language string // default of pages and mails; "" for en-US
+	Keys     []cookie.Key
+	Cookie   cookie.Attributes
+}
+
+// Options are what a waitlist works with, and keeps when it is configured anew.
+type Options struct {
+	Clock    func() time.Time
+	Log      *zap.Logger
+	Counters metrics.WaitlistCounters
+
+	// Enter takes a sign-up off what a network may have, and says whether there was one left. The network is that of the address.
+	Enter func(addr netip.Addr, now time.Time, perMinute int) bool
+}
+
+// Setup is one configuration of a waitlist at work. It does not change.
+type Setup struct {
+	cfg      Config
+	jar      *cookie.Jar
+	pages    *guestpage.Pages
+	composer *mail.Composer
+	sender   *mail.Sender // nil where mails are kept
+}
+
+// NewSetup makes a setup. It fails if something in it cannot be used.
+func NewSetup(c Config, site Site, o Options) (*Setup, error) {
+	s := &Setup{cfg: c}
+	if err := c.Settings.Validate(); err != nil {
+		return nil, err
+	}
+	codec, err := cookie.New(cookie.Config{Name: cookie.Name(cookieSuffix(c.Name)), Keys: site.Keys})
+	if err != nil {
+		return nil, fmt.Errorf("making the cookie's codec: %w", err)
+	}
+	site.Cookie.MaxAge = keepCookie
+	if s.jar, err = cookie.NewJar(codec, site.Cookie); err != nil {
+		return nil, fmt.Errorf("reading the cookie's attributes: %w", err)
+	}
+	if s.pages, err = guestpage.New(guestpage.Options{DefaultLanguage: site.Language, Identity: site.Identity}); err != nil {
+		return nil, fmt.Errorf("making the pages: %w", err)
+	}
+	return s, s.mails(site, o)
+}
+
+// mails makes what composes mails, and what sends them.
+func (s *Setup) mails(site Site, o Options) (err error) {
+	home := s.cfg.URL
+	if home == "" {
+		home = s.cfg.Local
+	}
+	s.composer, err = mail.NewComposer(mail.Options{
+		List: s.cfg.Name, Path: home + s.path(), Home: home, Identity: site.Identity, DefaultLanguage: site.Language,
+		Templates: s.cfg.MailTemplates,
+	})
+	if err != nil {
+		return fmt.Errorf("reading the mails' templates: %w", err)
+	}
+	if s.cfg.SMTP == nil {
+		return nil
+	}
+	if s.sender, err = mail.NewSender(*s.cfg.SMTP, s.composer, o.Log, o.Clock); err != nil {
+		return fmt.Errorf("reading how mails are sent: %w", err)
+	}
+	return nil
+}
+
+// path is that of the waitlist's page.
+func (s *Setup) path() string { return Paths + s.cfg.Name }
+
+// Waitlist is a waitlist at work. It outlives its configurations.
+type Waitlist struct {
+	o      Options
+	record *waitlist.List
+	setup  atomic.Pointer[Setup]
+}
+
+// Open opens the waitlist of a setup in a store, where it is made if it is not there.
+func Open(ctx context.Context, store *waitlist.Store, s *Setup, o Options) (*Waitlist, error) {
+	record, err := store.List(ctx, s.cfg.Name, s.cfg.Settings)
+	if err != nil {
+		return nil, err
+	}
+	l := &Waitlist{o: o, record: record}
+	l.setup.Store(s)
+	return l, nil
+}
+
+// PutToWork has a waitlist go by the setup.
+func (s *Setup) PutToWork(l *Waitlist) {
+	if err := l.record.Configure(s.cfg.Settings); err != nil { // which NewSetup has ruled out
+		l.o.Log.Error("settings of a waitlist refused", zap.String("waitlist", s.cfg.Name), zap.Error(err))
+	}
+	l.setup.Store(s)
+}
+
+// Name returns the name of the waitlist.
+func (l *Waitlist) Name() string { return l.setup.Load().cfg.Name }
+
+// Room returns the name of the room that the waitlist belongs to.
+func (l *Waitlist) Room() string { return l.setup.Load().cfg.Room }
+
+// Record returns the record of the waitlist.
+func (l *Waitlist) Record() *waitlist.List { return l.record }
+
+// Mails returns what composes mails, and whether they are kept for operators, because there is no SMTP.
+func (l *Waitlist) Mails() (compose func(waitlist.Mail) (mail.Message, error), kept bool) {
+	s := l.setup.Load()
+	return s.composer.Compose, s.sender == nil
+}
+
+// Sweep does each second what is due, until the context ends: see waitlist.List.Sweep. What fails is logged once, until it works
+// again.
+func (l *Waitlist) Sweep(ctx context.Context) {
+	failing := false
+	l.eachSecond(ctx, func(log *zap.Logger) {
+		_, err := l.record.Sweep(ctx, l.o.Clock())
+		switch {
+		case err != nil && !failing && ctx.Err() == nil:
+			log.Error("the record does not answer", zap.Error(err))
+		case err == nil && failing:
+			log.Info("the record answers again")
+		}
+		failing = err != nil
+	})
+}
+
+// Send sends each second the mails that are due, until the context ends.
+func (l *Waitlist) Send(ctx context.Context) {
+	l.eachSecond(ctx, func(log *zap.Logger) {
+		sender := l.setup.Load().sender
+		if sender == nil {
+			return
+		}
+		sent, failed, err := sender.SendDue(ctx, l.record)
+		l.o.Counters.CountMails(sent, failed)
+		if err != nil && ctx.Err() == nil {
+			log.Warn("mails are not sent now, and will be later", zap.Error(err))
+		}
+	})
+}
+
+// eachSecond does something until the context ends.
+func (l *Waitlist) eachSecond(ctx context.Context, do func(*zap.Logger)) {
+	ticker, log := time.NewTicker(time.Second), l.o.Log.With(zap.String("waitlist", l.Name()))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			do(log)
+		}
+	}
+}
+
+// base is what links in the answer to a request begin with.
+func (s *Setup) base(host string, https bool) string {
+	switch {
+	case s.cfg.URL != "":
+		return strings.TrimSuffix(s.cfg.URL, "/")
+	case https:
+		return "https://" + host
+	default:
+		return "http://" + host
+	}
+}

@@ -1,0 +1,124 @@
+package metrics
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+// Waitlist is what the metrics ask of a [waitlist.List].
+type Waitlist interface {
+	Name() string
+	Settings() waitlist.Settings
+	Numbers(ctx context.Context) (waitlist.Numbers, error)
+}
+
+// SignUp is what became of a sign-up.
+type SignUp int
+
+// What can become of a sign-up.
+const (
+	Acknowledged SignUp = iota // it is on the disk, be it new or not
+	Invalid                    // it had no address
+	Limited                    // its network had signed up too often
+	Failed                     // the record did not answer
+	signUps
+)
+
+var signUpNames = [signUps]string{"acknowledged", "invalid", "limited", "failed"}
+
+// WaitlistCounters are those of a waitlist.
+type WaitlistCounters struct {
+	signUps      [signUps]prometheus.Counter
+	sent, failed prometheus.Counter
+}
+
+// Waitlist returns the counters of a waitlist.
+func (m *Metrics) Waitlist(name string) WaitlistCounters {
+	c := WaitlistCounters{sent: m.mailsSent.WithLabelValues(name), failed: m.mailsFailed.WithLabelValues(name)}
+	for i, result := range signUpNames {
+		c.signUps[i] = m.signUps.WithLabelValues(name, result)
+	}
+	return c
+}
+
+// CountSignUp counts a sign-up.
+func (c *WaitlistCounters) CountSignUp(what SignUp) { c.signUps[what].Inc() }
+
+// CountMails counts mails that were sent, and those that could not be.
+func (c *WaitlistCounters) CountMails(sent, failed int) {
+	c.sent.Add(float64(sent))
+	c.failed.Add(float64(failed))
+}
+
+// The numbers of a waitlist take the record some tenths of a second at a million entries. So they are asked for at most once in
+// keepNumbers, and not waited for longer than patience.
+const keepNumbers, patience = 10 * time.Second, 5 * time.Second
+
+// waitlists remembers the numbers of waitlists.
+type waitlists struct {
+	clock func() time.Time
+
+	mu    sync.Mutex // held while a record is asked, so that it is not asked twice at once; guards asked
+	asked map[string]figures
+}
+
+// figures are what a record has answered, if it has.
+type figures struct {
+	at      time.Time
+	known   bool
+	numbers waitlist.Numbers
+}
+
+// numbers returns the numbers of a waitlist; they are not known if its record does not answer.
+func (w *waitlists) numbers(l Waitlist) (n waitlist.Numbers, known bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock()
+	f, found := w.asked[l.Name()]
+	if !found || now.Sub(f.at) >= keepNumbers {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		numbers, err := l.Numbers(ctx)
+		f = figures{now, err == nil, numbers}
+		w.asked[l.Name()] = f
+	}
+	return f.numbers, f.known
+}
+
+var (
+	entriesDesc  = waitlistDesc("anteroom_waitlist_entries", "People on the list, by status.", "status")
+	heldDesc     = waitlistDesc("anteroom_waitlist_held", "Live invites and acceptances.")
+	capacityDesc = waitlistDesc("anteroom_waitlist_capacity", "The setting capacity in force; 0 is unlimited.")
+	pausedDesc   = waitlistDesc("anteroom_waitlist_paused", "1 while nobody is invited.")
+	mailsDesc    = waitlistDesc("anteroom_waitlist_mails_waiting", "Mails that are still to be sent.")
+	releasedDesc = waitlistDesc("anteroom_waitlist_invites_released_total", "Spots that were ever given.")
+	acceptedDesc = waitlistDesc("anteroom_waitlist_invites_accepted_total", "Spots that were ever accepted.")
+	expiredDesc  = waitlistDesc("anteroom_waitlist_invites_expired_total", "Spots that have ever expired.")
+
+	waitlistDescs = []*prometheus.Desc{entriesDesc, heldDesc, capacityDesc, pausedDesc, mailsDesc, releasedDesc, acceptedDesc, expiredDesc}
+)
+
+func waitlistDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, append([]string{"waitlist"}, labels...), nil)
+}
+
+func collectWaitlist(to chan<- prometheus.Metric, l Waitlist, n waitlist.Numbers) {
+	tell := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, kind, value, append([]string{l.Name()}, labels...)...)
+	}
+	for _, s := range waitlist.Statuses() {
+		tell(entriesDesc, prometheus.GaugeValue, float64(n.Entries[s]), string(s))
+	}
+	tell(heldDesc, prometheus.GaugeValue, float64(n.Held))
+	tell(capacityDesc, prometheus.GaugeValue, float64(l.Settings().Capacity))
+	tell(pausedDesc, prometheus.GaugeValue, oneIf(n.Paused))
+	tell(mailsDesc, prometheus.GaugeValue, float64(n.Mails))
+	tell(releasedDesc, prometheus.CounterValue, float64(n.Released))
+	tell(acceptedDesc, prometheus.CounterValue, float64(n.Accepted))
+	tell(expiredDesc, prometheus.CounterValue, float64(n.Expired))
+}

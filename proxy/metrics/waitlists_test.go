@@ -1,0 +1,95 @@
+package metrics_test
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+// beta is a waitlist that counts how often its numbers are asked for.
+type beta struct {
+	asked, atOnce, most atomic.Int64
+	failing             bool
+	numbers             waitlist.Numbers
+}
+
+func (*beta) Name() string { return "beta" }
+
+func (*beta) Settings() waitlist.Settings { return waitlist.Settings{Capacity: 500} }
+
+func (b *beta) Numbers(context.Context) (waitlist.Numbers, error) {
+	b.asked.Add(1)
+	b.most.Store(max(b.most.Load(), b.atOnce.Add(1)))
+	defer b.atOnce.Add(-1)
+	for range 1000 {
+		runtime.Gosched() // so that others can come meanwhile
+	}
+	if b.failing {
+		return waitlist.Numbers{}, assert.AnError
+	}
+	return b.numbers, nil
+}
+
+// waiting is a gate with a waitlist.
+type waiting struct {
+	gate
+	beta *beta
+}
+
+func (w waiting) Waitlists() iter.Seq[metrics.Waitlist] {
+	return slices.Values([]metrics.Waitlist{w.beta})
+}
+
+func TestAWaitlistTellsItsNumbers(t *testing.T) {
+	b := &beta{numbers: waitlist.Numbers{
+		Entries: map[waitlist.Status]int{waitlist.Waiting: 1200, waitlist.Invited: 7}, Held: 300, Mails: 4, Paused: true, Released: 330, Accepted: 293, Expired: 30,
+	}}
+	m := metrics.New(waiting{beta: b}, time.Now)
+	c := m.Waitlist("beta")
+	c.CountSignUp(metrics.Acknowledged)
+	c.CountSignUp(metrics.Limited)
+	c.CountMails(5, 2)
+	text := exposition(m)
+	for _, line := range []string{
+		`entries{status="waiting",waitlist="beta"} 1200`, `entries{status="invited",waitlist="beta"} 7`, `entries{status="removed",waitlist="beta"} 0`,
+		`held{waitlist="beta"} 300`, `capacity{waitlist="beta"} 500`, `paused{waitlist="beta"} 1`, `mails_waiting{waitlist="beta"} 4`,
+		`invites_released_total{waitlist="beta"} 330`, `invites_accepted_total{waitlist="beta"} 293`, `invites_expired_total{waitlist="beta"} 30`,
+		`sign_ups_total{result="acknowledged",waitlist="beta"} 1`, `sign_ups_total{result="limited",waitlist="beta"} 1`,
+		`sign_ups_total{result="failed",waitlist="beta"} 0`, `mails_sent_total{waitlist="beta"} 5`, `mails_failed_total{waitlist="beta"} 2`,
+	} {
+		assert.Contains(t, text, "\nanteroom_waitlist_"+line+"\n")
+	}
+}
+
+func TestTheRecordOfAWaitlistIsAskedSeldomAndNeverTwiceAtOnce(t *testing.T) {
+	var passed atomic.Int64
+	b := &beta{}
+	m := metrics.New(waiting{beta: b}, func() time.Time { return time.Unix(1e9, passed.Load()) })
+	scrape := func() {
+		var scrapes sync.WaitGroup
+		for range 8 {
+			scrapes.Go(func() { exposition(m) })
+		}
+		scrapes.Wait()
+	}
+	scrape()
+	passed.Store(int64(10*time.Second - 1))
+	scrape()
+	assert.EqualValues(t, 1, b.asked.Load())
+	b.failing = true
+	passed.Store(int64(10 * time.Second))
+	scrape()
+	assert.EqualValues(t, 2, b.asked.Load(), "a record that fails is not asked more often")
+	assert.EqualValues(t, 1, b.most.Load())
+	assert.NotContains(t, exposition(m), "anteroom_waitlist_held", "what is not known is not told")
+}

@@ -1,0 +1,204 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/guests"
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+)
+
+// list is a waitlist, and what it does by itself.
+type list struct {
+	*guests.Waitlist
+	stop context.CancelFunc // ends it; nil while it does nothing. Written with the gate's mu held
+}
+
+// listSetup is a waitlist, the setup that it gets, and that of the room that it belongs to.
+type listSetup struct {
+	*list
+	setup *guests.Setup
+	room  *roomSetup
+}
+
+// openLists gives the setup its waitlists, those that there are or new ones.
+func (g *Gate) openLists(ctx context.Context, s *setup) error {
+	for _, c := range s.cfg.Waitlists {
+		if err := g.openList(ctx, s, c); err != nil {
+			return fmt.Errorf("waitlist %q: %w", c.Name, err)
+		}
+	}
+	for _, rs := range s.setups {
+		if rs.cfg.Invited && rs.guests == nil {
+			return fmt.Errorf("room %q lets in those who were invited, and has no waitlist", rs.cfg.Name)
+		}
+	}
+	return nil
+}
+
+func (g *Gate) openList(ctx context.Context, s *setup, c guests.Config) error {
+	rs := s.setupNamed(c.Room)
+	switch {
+	case rs == nil || rs.cfg.IsFamily():
+		return fmt.Errorf("there is no room %q that can have a waitlist", c.Room)
+	case rs.guests != nil:
+		return fmt.Errorf("the room %q has another one", c.Room)
+	}
+	o := guests.Options{Clock: g.o.Clock, Log: g.o.Log, Counters: g.metrics.Waitlist(c.Name), Enter: newNetworks().signUp}
+	next, err := guests.NewSetup(c, guests.Site{Identity: rs.identity, Language: rs.cfg.Language, Keys: rs.keys, Cookie: rs.cfg.CookieAttributes}, o)
+	if err != nil {
+		return err
+	}
+	l := g.lists[c.Name]
+	if l == nil {
+		if l, err = g.newList(ctx, next, o); err != nil {
+			return err
+		}
+		g.lists[c.Name] = l
+	}
+	rs.guests, s.lists[c.Name] = l.Waitlist, listSetup{l, next, rs}
+	return nil
+}
+
+// newList opens a waitlist in the record, which is opened for the first one.
+func (g *Gate) newList(ctx context.Context, first *guests.Setup, o guests.Options) (*list, error) {
+	if g.record == nil {
+		if g.o.Record == nil {
+			return nil, errors.New("a gate needs a record for waitlists")
+		}
+		var err error
+		if g.record, err = g.o.Record(ctx); err != nil {
+			return nil, err
+		}
+	}
+	l, err := guests.Open(ctx, g.record, first, o)
+	return &list{Waitlist: l}, err
+}
+
+// closeRecord closes the record of the waitlists, once nothing writes any more.
+func (g *Gate) closeRecord() {
+	if g.record == nil {
+		return
+	}
+	if err := g.record.Close(); err != nil {
+		g.o.Log.Error("closing the record of the waitlists failed", zap.Error(err))
+	}
+}
+
+// runLists has the waitlists that are configured now do what they do by themselves, and ends it for the others.
+func (g *Gate) runLists() {
+	var now map[string]listSetup
+	if s := g.current.Load(); s != nil {
+		now = s.lists
+	}
+	for name, l := range g.lists {
+		_, configured := now[name]
+		switch {
+		case configured && l.stop == nil:
+			var ctx context.Context
+			ctx, l.stop = context.WithCancel(g.sync)
+			g.tasks.Go(func() { l.Sweep(ctx) })
+			g.tasks.Go(func() { l.Send(ctx) })
+		case !configured && l.stop != nil:
+			l.stop()
+			l.stop = nil
+		}
+	}
+}
+
+// waitlists yields the waitlists in the order of the configuration.
+func (s *setup) waitlists(yield func(*list) bool) {
+	for _, c := range s.cfg.Waitlists {
+		if !yield(s.lists[c.Name].list) {
+			return
+		}
+	}
+}
+
+// setupNamed returns the setup of a room or family by its name; nil for none.
+func (s *setup) setupNamed(name string) *roomSetup {
+	for _, rs := range s.setups {
+		if rs.cfg.Name == name {
+			return rs
+		}
+	}
+	return nil
+}
+
+// listAt returns the waitlist that a path is of.
+func (s *setup) listAt(path string) (l listSetup, found bool) {
+	name, found := strings.CutPrefix(path, guests.Paths)
+	if !found {
+		return l, false
+	}
+	name, _, _ = strings.Cut(name, "/")
+	l, found = s.lists[name]
+	return l, found
+}
+
+// serveList answers a request for a path of a waitlist. Pages of other sites may send forms to it if the room's cors_origins list
+// them.
+func (g *Gate) serveList(w http.ResponseWriter, r *http.Request, s *setup, l listSetup) {
+	shared := l.room.share(w.Header(), r)
+	switch {
+	case s.allow(w, r, guests.Methods):
+	case foreign(r) && !shared:
+		g.problem(w, r, http.StatusBadRequest, g.languages)
+	default:
+		l.ServeHTTP(w, r, g.guest(r, s, l.room))
+	}
+}
+
+// guest returns who sent a request, as waitlists know them.
+func (g *Gate) guest(r *http.Request, s *setup, rs *roomSetup) guests.Visitor {
+	claim, _ := rs.subjects.Read(r, s.trust, g.o.Clock()) // a token that does not count names nobody
+	scheme := s.trust.Scheme(r)
+	return guests.Visitor{
+		UserID: claim.Subject, Addr: s.trust.ClientAddr(r), HTTPS: scheme == "https", JSON: rs.cfg.JSON && wantsJSON(r),
+		Message: s.roomNamed(rs.cfg.Name).settings().Message, Enter: rs.addressOn(r.Host, scheme),
+	}
+}
+
+// asGuest notes whether the visitor is a guest of their room, if that makes a difference.
+func (v *visitor) asGuest(q *http.Request, user string) {
+	c := &v.setup.cfg
+	if v.setup.guests == nil || !c.Invited && c.GuestPriority == 0 {
+		return
+	}
+	switch guest := v.setup.guests.Knows(q.Context(), q.Header, user); {
+	case guest:
+		v.priority = max(v.priority, c.GuestPriority)
+	case c.Invited:
+		v.uninvited = true
+	}
+}
+
+// uninvited answers somebody who is no guest of a room that lets in guests only: with the page on which they can sign up, or with
+// their place on the waitlist.
+func (g *Gate) uninvited(w http.ResponseWriter, r *http.Request, s *setup, v visitor) {
+	v.room.Count(metrics.Uninvited)
+	v.setup.answers(w.Header(), r)
+	switch safe := r.Method == http.MethodGet || r.Method == http.MethodHead; {
+	case subresource(r) || speculative(r) || !safe && !sentByAPage(r):
+		leaveBody(w.Header(), r)
+		reply.Problem(w, http.StatusForbidden, "Only those who were invited are let in. The waitlist is at "+guests.Paths+v.setup.guests.Name()+".")
+	case !safe:
+		leaveBody(w.Header(), r)
+		v.setup.guests.ServeDoor(w, r, g.guest(r, s, v.setup), http.StatusForbidden)
+	default:
+		v.setup.guests.ServeDoor(w, r, g.guest(r, s, v.setup), v.setup.cfg.StatusCode)
+	}
+}
+
+// signUp says whether the network of an address may have another sign-up, of so many a minute, and takes it off them.
+func (n *networks) signUp(addr netip.Addr, now time.Time, perMinute int) bool {
+	return n.of(addr).spend(now, time.Minute/time.Duration(perMinute), perMinute)
+}

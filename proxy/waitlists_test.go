@@ -1,0 +1,463 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/guests"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+const listPath = "/.anteroom/waitlist/beta"
+
+// party is a gate whose room shop has a waitlist, and another node's view of the record.
+type party struct {
+	*fixture
+	record *waitlist.List
+}
+
+// startParty starts a gate whose room lets in guests only, unless a change says otherwise.
+func startParty(t *testing.T, changes ...func(*proxy.Config, *proxy.Options)) *party {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "waitlists.db")
+	begin := func(c *proxy.Config, o *proxy.Options) {
+		s := waitlist.DefaultSettings()
+		s.Capacity = 2
+		c.Rooms[0].Invited = true
+		c.Waitlists = []guests.Config{{Name: "beta", Room: "shop", Settings: s, URL: "https://shop.test"}}
+		o.Record = func(ctx context.Context) (*waitlist.Store, error) { return waitlist.Open(ctx, name) }
+	}
+	p := &party{fixture: start(t, append([]func(*proxy.Config, *proxy.Options){begin}, changes...)...)}
+	store, err := waitlist.Open(t.Context(), name)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, store.Close()) })
+	p.record, err = store.List(t.Context(), "beta", p.config.Waitlists[0].Settings)
+	require.NoError(t, err)
+	return p
+}
+
+// list changes the waitlist before the start.
+func list(change func(*guests.Config)) func(*proxy.Config, *proxy.Options) {
+	return func(c *proxy.Config, _ *proxy.Options) { change(&c.Waitlists[0]) }
+}
+
+// direct has addresses count at once.
+var direct = list(func(c *guests.Config) { c.Settings.ConfirmEmail = false })
+
+// entry is what JSON tells of an entry.
+type entry struct {
+	Status        string `json:"status"`
+	Rank          int    `json:"rank"`
+	Total         int    `json:"total"`
+	ReferralCode  string `json:"referralCode"`
+	ReferralLink  string `json:"referralLink"`
+	ReferralsMade int    `json:"referralsMade"`
+	EnterURL      string `json:"enterUrl"`
+}
+
+func (p *party) entry(a answer) entry {
+	p.t.Helper()
+	var told struct{ Waitlist entry }
+	require.NoError(p.t, json.Unmarshal([]byte(a.body), &told), a.body)
+	return told.Waitlist
+}
+
+// join signs somebody up, as an app does.
+func (p *party) join(v *visitor, sent map[string]string, changes ...func(*http.Request)) answer {
+	p.t.Helper()
+	return v.postJSON(listPath, sent, changes...)
+}
+
+func (v *visitor) postJSON(path string, sent map[string]string, changes ...func(*http.Request)) answer {
+	v.f.t.Helper()
+	text, err := json.Marshal(sent)
+	require.NoError(v.f.t, err)
+	changes = append([]func(*http.Request){asJSON, with("Content-Type", "application/json")}, changes...)
+	return v.send(http.MethodPost, path, strings.NewReader(string(text)), changes...)
+}
+
+// postForm sends a form, as a page does.
+func (v *visitor) postForm(path string, sent url.Values) answer {
+	v.f.t.Helper()
+	return v.send(http.MethodPost, path, strings.NewReader(sent.Encode()), with("Content-Type", "application/x-www-form-urlencoded"))
+}
+
+// token returns the token of the latest mail of a kind to an address.
+func (p *party) token(to string, kind waitlist.MailKind) string {
+	p.t.Helper()
+	mails, err := p.record.Outbox(p.t.Context(), 0, 1000)
+	require.NoError(p.t, err)
+	for _, m := range slices.Backward(mails) {
+		if m.To == to && m.Kind == kind {
+			return m.Token
+		}
+	}
+	require.Fail(p.t, "no mail", "%s to %s", kind, to)
+	return ""
+}
+
+// member signs somebody up with an address and confirms it.
+func (p *party) member(address string) *visitor {
+	p.t.Helper()
+	v := p.visitor()
+	require.Equal(p.t, http.StatusAccepted, p.join(v, map[string]string{"email": address}).status)
+	require.Equal(p.t, http.StatusOK, v.postJSON(listPath+"/confirm", map[string]string{"token": p.token(address, waitlist.MailConfirm)}).status)
+	return v
+}
+
+func (p *party) release(n int) int {
+	p.t.Helper()
+	released, err := p.record.Release(p.t.Context(), n, "olga", p.clock.Now())
+	require.NoError(p.t, err)
+	return released
+}
+
+// guest is somebody who has accepted.
+func (p *party) guest(address string) *visitor {
+	p.t.Helper()
+	v := p.member(address)
+	require.Equal(p.t, 1, p.release(1))
+	require.Equal(p.t, http.StatusOK, v.postJSON(listPath+"/invite", map[string]string{"token": p.token(address, waitlist.MailInvite)}).status)
+	return v
+}
+
+func TestFromSignUpToTheOrigin(t *testing.T) {
+	p := startParty(t)
+	ada := p.visitor()
+	assert.False(t, ada.get("/").in())
+	a := p.join(ada, map[string]string{"email": "ada@example.com"})
+	assert.Equal(t, http.StatusAccepted, a.status)
+	assert.JSONEq(t, `{"waitlist": {"status": "unconfirmed"}}`, a.body)
+	assert.Empty(t, ada.cookies, "nobody has shown to be the owner")
+	assert.Equal(t, http.StatusNotFound, ada.get(listPath, asJSON).status)
+
+	confirm := listPath + "/confirm?token=" + p.token("ada@example.com", waitlist.MailConfirm)
+	for range 2 { // mail scanners look, too
+		assert.Equal(t, http.StatusOK, ada.get(confirm).status)
+	}
+	assert.Equal(t, http.StatusNotFound, ada.get(listPath, asJSON).status, "looking confirms nothing")
+	assert.Equal(t, http.StatusSeeOther, ada.postForm(confirm, nil).status)
+	for _, again := range []answer{ada.get(confirm), ada.postForm(confirm, nil), p.visitor().get(confirm, asJSON)} {
+		assert.Equal(t, http.StatusGone, again.status)
+	}
+	e := p.entry(ada.get(listPath, asJSON))
+	assert.Equal(t, entry{Status: "waiting", Rank: 1, Total: 1, ReferralCode: e.ReferralCode,
+		ReferralLink: "https://shop.test" + listPath + "?ref=" + e.ReferralCode}, e)
+	assert.NotEmpty(t, e.ReferralCode)
+	assert.Equal(t, "waiting", p.entry(ada.get("/", asJSON)).Status, "the door shows the place")
+
+	require.Equal(t, 1, p.release(3))
+	assert.Equal(t, "invited", p.entry(ada.get(listPath, asJSON)).Status)
+	assert.False(t, ada.get("/").in(), "an invite is not accepted by coming")
+	invite := listPath + "/invite?token=" + p.token("ada@example.com", waitlist.MailInvite)
+	assert.Equal(t, http.StatusOK, p.visitor().get(invite).status)
+	phone := p.visitor()
+	a = phone.postForm(invite, nil)
+	assert.Equal(t, http.StatusSeeOther, a.status)
+	assert.Equal(t, "/", a.header.Get("Location"))
+	assert.Equal(t, http.StatusGone, ada.postForm(invite, nil).status)
+	assert.Empty(t, p.site.requests(), "nobody has come so far")
+
+	assert.True(t, phone.get("/").in())
+	assert.False(t, ada.get("/").in(), "the room has one slot, and its guests wait for it like everybody")
+	assert.Equal(t, true, ada.get("/", asJSON).told("inWaitingRoom"))
+	got := p.entry(ada.get(listPath, asJSON))
+	assert.Equal(t, []string{"accepted", "https://shop.test/"}, []string{got.Status, got.EnterURL})
+	for _, r := range p.site.requests() {
+		assert.NotContains(t, r.Header.Get("Cookie"), "anteroom")
+	}
+}
+
+func TestOfManyWhoAcceptOneInviteOneIsLetIn(t *testing.T) {
+	p := startParty(t)
+	p.member("ada@example.com")
+	require.Equal(t, 1, p.release(1))
+	sent := map[string]string{"token": p.token("ada@example.com", waitlist.MailInvite)}
+	var in, gone atomic.Int64
+	var all sync.WaitGroup
+	for range 200 {
+		v := p.visitor()
+		all.Go(func() {
+			switch v.postJSON(listPath+"/invite", sent).status {
+			case http.StatusOK:
+				in.Add(1)
+			case http.StatusGone:
+				gone.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	assert.Equal(t, []int64{1, 199}, []int64{in.Load(), gone.Load()})
+}
+
+func TestTheLinkOfAMailBringsPeopleBackFromAnyDevice(t *testing.T) {
+	p := startParty(t)
+	ada := p.member("ada@example.com")
+	phone := p.visitor()
+	link := listPath + "?secret=" + p.token("ada@example.com", waitlist.MailPlace)
+	a := phone.get(link)
+	assert.Equal(t, []any{http.StatusSeeOther, listPath}, []any{a.status, a.header.Get("Location")})
+	assert.Equal(t, "same-origin", phone.get(listPath).header.Get("Referrer-Policy"))
+	assert.Equal(t, 1, p.entry(phone.get(listPath, asJSON)).Rank)
+	assert.Equal(t, "waiting", p.entry(p.visitor().get(link, asJSON)).Status)
+	assert.Equal(t, http.StatusGone, p.visitor().get(listPath+"?secret=x").status)
+
+	assert.Equal(t, http.StatusNoContent, ada.send(http.MethodDelete, listPath, nil).status)
+	assert.Equal(t, http.StatusNotFound, ada.get(listPath, asJSON).status)
+	assert.Equal(t, http.StatusNotFound, phone.get(listPath, asJSON).status)
+	assert.Equal(t, http.StatusGone, phone.get(link).status)
+	page, err := p.record.Entries(t.Context(), waitlist.Search{})
+	require.NoError(t, err)
+	assert.Zero(t, page.Total)
+
+	ben := p.member("ben@example.com")
+	assert.Equal(t, http.StatusOK, ben.postForm(listPath, url.Values{"leave": {"yes"}}).status)
+	assert.Equal(t, http.StatusNotFound, ben.get(listPath, asJSON).status)
+}
+
+// TestAnswersDoNotTellWhoIsOnTheList compares all that is seen of an answer, and how long it takes.
+func TestAnswersDoNotTellWhoIsOnTheList(t *testing.T) {
+	p := startParty(t, list(func(c *guests.Config) { c.SignUpsPerNetwork = 0 }))
+	p.member("known@example.com")
+	p.join(p.visitor(), map[string]string{"email": "asked@example.com"})
+	seen := func(address string, page bool) (answer, time.Duration) {
+		began := time.Now()
+		if page {
+			a := p.visitor().postForm(listPath, url.Values{"email": {address}})
+			return a, time.Since(began)
+		}
+		a := p.join(p.visitor(), map[string]string{"email": address})
+		return a, time.Since(began)
+	}
+	for _, page := range []bool{false, true} {
+		fresh, took := seen("fresh@example.com", page)
+		fresh.header.Del("Date")
+		for _, address := range []string{"known@example.com", "asked@example.com", "fresh@example.com", "KNOWN@example.com"} {
+			again, tookAgain := seen(address, page)
+			again.header.Del("Date")
+			fresh.body = strings.ReplaceAll(fresh.body, "fresh@example.com", "x@example.com")
+			again.body = strings.ReplaceAll(again.body, address, "x@example.com")
+			for _, h := range []http.Header{fresh.header, again.header} {
+				if page {
+					h.Del("Content-Length") // which has the address in it
+				}
+			}
+			assert.Equal(t, fresh.status, again.status, address)
+			assert.Equal(t, fresh.header, again.header, address)
+			assert.Equal(t, fresh.body, again.body, address)
+			assert.InDelta(t, took.Seconds(), tookAgain.Seconds(), .1, address)
+			assert.Greater(t, tookAgain, 240*time.Millisecond, "the answer comes on the beat")
+		}
+	}
+}
+
+func TestBadSignUpsAreRefused(t *testing.T) {
+	p := startParty(t)
+	v := p.visitor()
+	assert.Equal(t, http.StatusUnprocessableEntity, p.join(v, map[string]string{"email": "ada"}).status)
+	assert.Equal(t, http.StatusUnprocessableEntity, p.join(v, nil).status)
+	assert.Equal(t, http.StatusUnprocessableEntity, v.postForm(listPath, url.Values{"email": {"<b>"}}).status)
+	assert.Equal(t, http.StatusBadRequest, v.send(http.MethodPost, listPath, strings.NewReader("{"), asJSON, with("Content-Type", "application/json")).status)
+	assert.Equal(t, http.StatusBadRequest, v.postForm(listPath, url.Values{"email": {strings.Repeat("a", 20<<10)}}).status)
+	assert.Equal(t, http.StatusNotFound, v.get(listPath+"/nothing").status)
+	assert.Equal(t, http.StatusNotFound, v.get("/.anteroom/waitlist/gamma").status)
+	assert.Equal(t, http.StatusMethodNotAllowed, v.send(http.MethodPut, listPath, nil).status)
+	assert.Equal(t, http.StatusMethodNotAllowed, v.send(http.MethodDelete, listPath+"/invite", nil).status)
+	assert.Equal(t, http.StatusGone, v.get(listPath+"/invite").status)
+	assert.Equal(t, http.StatusGone, v.postForm(listPath+"/invite", nil).status)
+	from := func(site string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set("Origin", site); r.Header.Set("Sec-Fetch-Site", "cross-site") }
+	}
+	assert.Equal(t, http.StatusBadRequest, p.join(v, map[string]string{"email": "ada@example.com"}, from("https://evil.test")).status)
+	mails, err := p.record.Outbox(t.Context(), 0, 10)
+	require.NoError(t, err)
+	assert.Empty(t, mails)
+}
+
+func TestSitesOfCorsOriginsSendSignUps(t *testing.T) {
+	p := startParty(t, direct, room(func(r *proxy.RoomConfig) { r.CORSOrigins = []string{"https://landing.test"} }))
+	v := p.visitor()
+	from := func(r *http.Request) {
+		r.Header.Set("Origin", "https://landing.test")
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+	}
+	a := v.send(http.MethodOptions, listPath, nil, from, with("Access-Control-Request-Method", "POST"), with("Access-Control-Request-Headers", "content-type"))
+	assert.Equal(t, http.StatusNoContent, a.status)
+	assert.Contains(t, a.header.Get("Access-Control-Allow-Methods"), "POST")
+	a = p.join(v, map[string]string{"email": "ada@example.com"}, from)
+	assert.Equal(t, http.StatusOK, a.status)
+	assert.Equal(t, "https://landing.test", a.header.Get("Access-Control-Allow-Origin"))
+}
+
+func TestSignUpsOfANetworkAreLimited(t *testing.T) {
+	p := startParty(t, trustingLoopback, direct, list(func(c *guests.Config) { c.SignUpsPerNetwork = 2 }))
+	join := func(i, from string) answer {
+		return p.join(p.visitor(), map[string]string{"email": "p" + i + "@example.com"}, with("X-Forwarded-For", from))
+	}
+	assert.Equal(t, http.StatusOK, join("1", "192.0.2.1").status)
+	assert.Equal(t, http.StatusOK, join("2", "192.0.2.2").status)
+	a := join("3", "192.0.2.3")
+	assert.Equal(t, http.StatusTooManyRequests, a.status)
+	assert.NotEmpty(t, a.header.Get("Retry-After"))
+	assert.Equal(t, http.StatusOK, join("4", "198.51.100.1").status)
+	p.clock.add(time.Minute)
+	assert.Equal(t, http.StatusOK, join("5", "192.0.2.3").status)
+}
+
+func TestReferralsMoveTheirOwnerUp(t *testing.T) {
+	p := startParty(t)
+	p.member("first@example.com")
+	ada := p.member("ada@example.com")
+	before := p.entry(ada.get(listPath, asJSON))
+	assert.Equal(t, []int{2, 2}, []int{before.Rank, before.Total})
+	friend := p.visitor()
+	p.join(friend, map[string]string{"email": "friend@example.com", "referral": before.ReferralCode})
+	assert.Equal(t, 2, p.entry(ada.get(listPath, asJSON)).Rank, "an address that is not confirmed counts for nobody")
+	friend.postJSON(listPath+"/confirm", map[string]string{"token": p.token("friend@example.com", waitlist.MailConfirm)})
+	after := p.entry(ada.get(listPath, asJSON))
+	assert.Equal(t, []int{1, 3, 1}, []int{after.Rank, after.Total, after.ReferralsMade})
+}
+
+// TestAUserOfTheSiteIsAGuestWithoutACookie has the site name its users.
+func TestAUserOfTheSiteIsAGuestWithoutACookie(t *testing.T) {
+	p := startParty(t, trustingLoopback, direct, room(func(r *proxy.RoomConfig) { r.Subject.Header = "X-User" }))
+	ann, ben := with("X-User", "ann"), with("X-User", "ben")
+	a := p.join(p.visitor(), nil, ann)
+	assert.Equal(t, http.StatusOK, a.status)
+	assert.Equal(t, []any{"waiting", 1}, []any{p.entry(a).Status, p.entry(a).Rank})
+	assert.Equal(t, http.StatusOK, p.join(p.visitor(), map[string]string{"email": "ben@example.com"}, ben).status)
+	assert.Equal(t, 1, p.entry(p.join(p.visitor(), nil, ann)).Rank, "once for each user")
+	require.Equal(t, 1, p.release(1))
+	assert.False(t, p.visitor().get("/", ann).in())
+	assert.Equal(t, http.StatusOK, p.visitor().postJSON(listPath+"/invite", nil, ann).status)
+	assert.True(t, p.visitor().get("/", ann).in())
+	assert.False(t, p.visitor().get("/", ben).in())
+	assert.Equal(t, http.StatusGone, p.visitor().postJSON(listPath+"/invite", nil, ben).status)
+}
+
+// TestNobodyElseGetsThrough tries what strangers try at the door of a room for guests.
+func TestNobodyElseGetsThrough(t *testing.T) {
+	p := startParty(t)
+	guest := p.guest("ada@example.com")
+	require.True(t, guest.get("/").in())
+	p.site.requests()
+	stranger, known := p.visitor(), p.member("ben@example.com")
+	for _, v := range []*visitor{stranger, known} {
+		assert.Equal(t, http.StatusOK, v.get("/").status)
+		assert.Equal(t, "shop", v.get("/", asJSON).header.Get("Anteroom-Room"))
+		assert.Equal(t, http.StatusOK, v.send(http.MethodHead, "/", nil).status)
+		for name, try := range map[string]answer{
+			"a form":      v.postForm("/buy", url.Values{"n": {"1"}}),
+			"an app":      v.postJSON("/buy", nil),
+			"a picture":   v.get("/a.png", with("Sec-Fetch-Dest", "image")),
+			"prefetching": v.get("/", with("Sec-Purpose", "prefetch")),
+		} {
+			assert.Equal(t, http.StatusForbidden, try.status, name)
+		}
+		v.get("/socket", with("Connection", "Upgrade"), with("Upgrade", "websocket"))
+		assert.NotEqual(t, http.StatusOK, v.get("/.anteroom/events").status)
+	}
+	assert.Equal(t, "none", p.entry(stranger.get("/", asJSON)).Status)
+	forged := p.visitor()
+	forged.cookies["anteroom_.beta"] = "x" + guest.cookies["anteroom_.beta"][1:]
+	assert.Equal(t, http.StatusOK, forged.get("/").status)
+	swapped := p.visitor() // a ticket of the room is none for the list, and the other way round
+	swapped.cookies["anteroom_.beta"], swapped.cookies["anteroom_shop"] = guest.cookies["anteroom_shop"], guest.cookies["anteroom_.beta"]
+	assert.Equal(t, "none", p.entry(swapped.get("/", asJSON)).Status)
+	assert.Empty(t, p.site.requests())
+
+	assert.True(t, guest.get("/").in())
+	page, err := p.record.Entries(t.Context(), waitlist.Search{Status: waitlist.Accepted})
+	require.NoError(t, err)
+	require.Len(t, page.Entries, 1)
+	require.NoError(t, p.record.Remove(t.Context(), page.Entries[0].Number, "olga", p.clock.Now()))
+	assert.Eventually(t, func() bool { return !guest.get("/").in() }, patience, 50*time.Millisecond, "somebody who was removed is out, session or not")
+}
+
+func TestAnOpenRoomGivesGuestsPriority(t *testing.T) {
+	p := startParty(t, room(func(r *proxy.RoomConfig) { r.Invited, r.GuestPriority, r.Settings.Method = false, 10, queue.Line }))
+	p.full()
+	first, guest := p.visitor(), p.guest("ada@example.com")
+	require.False(t, first.get("/").in())
+	require.False(t, guest.get("/").in())
+	p.pass(time.Second)
+	assert.EqualValues(t, 1, guest.get("/", asJSON).told("position"))
+	assert.EqualValues(t, 2, first.get("/", asJSON).told("position"))
+}
+
+func TestWaitlistsComeAndGoWithTheConfiguration(t *testing.T) {
+	p := startParty(t)
+	p.member("ada@example.com")
+	without := p.config
+	without.Rooms = slices.Clone(p.config.Rooms)
+	without.Rooms[0].Invited, without.Waitlists = false, nil
+	require.NoError(t, p.Configure(t.Context(), without))
+	assert.Equal(t, http.StatusNotFound, p.visitor().get(listPath).status)
+	assert.True(t, p.visitor().get("/").in())
+
+	again := p.config
+	again.Waitlists = slices.Clone(p.config.Waitlists)
+	again.Waitlists[0].URL = "https://other.test"
+	require.NoError(t, p.Configure(t.Context(), again))
+	ben := p.member("ben@example.com")
+	e := p.entry(ben.get(listPath, asJSON))
+	assert.Equal(t, 2, e.Rank)
+	assert.Contains(t, e.ReferralLink, "https://other.test/")
+
+	for name, spoil := range map[string]func(*proxy.Config){
+		"an invited room without a list": func(c *proxy.Config) { c.Waitlists = nil },
+		"a list of no room":              func(c *proxy.Config) { c.Waitlists[0].Room = "shed" },
+		"two lists of a room": func(c *proxy.Config) {
+			second := c.Waitlists[0]
+			second.Name = "gamma"
+			c.Waitlists = append(c.Waitlists, second)
+		},
+		"a bad setting": func(c *proxy.Config) { c.Waitlists[0].Settings.ReferralMax = 1 << 20 },
+	} {
+		bad := again
+		bad.Waitlists = slices.Clone(again.Waitlists)
+		spoil(&bad)
+		assert.Error(t, p.Configure(t.Context(), bad), name)
+		assert.Equal(t, http.StatusOK, ben.get(listPath).status, name)
+	}
+}
+
+func TestARoomOnAnotherHostIsEnteredThere(t *testing.T) {
+	p := startParty(t, room(func(r *proxy.RoomConfig) { r.Routes = []route.Route{{Host: "tickets.test", Path: "/sale"}} }))
+	ada := p.member("ada@example.com")
+	require.Equal(t, 1, p.release(1))
+	a := ada.postForm(listPath+"/invite?token="+p.token("ada@example.com", waitlist.MailInvite), nil)
+	assert.Equal(t, listPath, a.header.Get("Location"), "no form leads to another host")
+	ada.host = "www.test:8080"
+	assert.Contains(t, ada.get(listPath).body, `href="http://tickets.test:8080/sale"`)
+	assert.Equal(t, "http://tickets.test:8080/sale", p.entry(ada.get(listPath, asJSON)).EnterURL)
+	ada.host = "tickets.test"
+	assert.Contains(t, ada.get(listPath).body, `href="/sale"`)
+}
+
+func TestALinkWithoutAURLNamesTheHostThatWasAsked(t *testing.T) {
+	p := startParty(t, direct, list(func(c *guests.Config) { c.URL = "" }))
+	v := p.visitor()
+	e := p.entry(p.join(v, map[string]string{"email": "ada@example.com"}))
+	assert.Equal(t, v.base+listPath+"?ref="+e.ReferralCode, e.ReferralLink)
+	other := p.visitor()
+	other.cookies = maps.Clone(v.cookies)
+	other.host = "tickets.test"
+	assert.Contains(t, p.entry(other.get(listPath, asJSON)).ReferralLink, "http://tickets.test/")
+}

@@ -1,0 +1,82 @@
+package waitlist
+
+import (
+	"cmp"
+	"context"
+	"time"
+)
+
+// confirmation is what a confirmation link stands for.
+type confirmation struct {
+	number, expires int64
+	status          Status
+}
+
+// refusal says why the link does not confirm now; nil if it does.
+func (c confirmation) refusal(now time.Time) error {
+	switch {
+	case c.number == 0:
+		return ErrNotFound
+	case c.status != Unconfirmed:
+		return ErrUsed
+	case now.UnixMilli() >= c.expires:
+		return ErrExpired
+	default:
+		return nil
+	}
+}
+
+func findConfirmation(ctx context.Context, on runner, list, token string) (c confirmation, err error) {
+	_, err = one(ctx, on, `SELECT e.number, t.expires_at, e.status FROM tokens t JOIN entries e ON e.waitlist = t.waitlist AND e.number = t.number
+		WHERE t.hash = $2 AND t.waitlist = $1 AND t.kind = 'confirm'`, []any{list, hash(token)}, &c.number, &c.expires, &c.status)
+	return c, err
+}
+
+// Confirmation returns the entry that a confirmation link would confirm, and changes nothing. The errors are ErrNotFound, ErrUsed
+// and ErrExpired. Sign-ups that have expired are erased; then it is ErrNotFound.
+func (l *List) Confirmation(ctx context.Context, token string, now time.Time) (Entry, error) {
+	c, err := findConfirmation(ctx, l.db.reader, l.name, token)
+	if err == nil {
+		err = c.refusal(now)
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return l.Entry(ctx, c.number, now)
+}
+
+// Confirm puts the owner of a confirmed address in line, once. The errors are those of Confirmation.
+func (l *List) Confirm(ctx context.Context, token string, now time.Time) (Place, error) {
+	if _, err := l.Confirmation(ctx, token, now); err != nil {
+		return Place{}, err
+	}
+	var told answer
+	var refused error
+	err := l.write(ctx, now, func(t *tx) error {
+		c, err := findConfirmation(t.ctx, t.on, t.list, token)
+		if refused = c.refusal(now); err != nil || refused != nil {
+			return err
+		}
+		told.number = c.number
+		told.secret, err = t.confirm(c.number, now.UnixMilli())
+		return err
+	})
+	if err != nil || refused != nil {
+		return Place{}, cmp.Or(err, refused)
+	}
+	e, err := l.Entry(ctx, told.number, now)
+	return Place{e, told.secret}, err
+}
+
+// confirm puts an unconfirmed entry in line.
+func (t *tx) confirm(number, now int64) (secret string, err error) {
+	err = t.exec(`UPDATE entries SET status = 'waiting', confirmed_at = $3, version = $4 WHERE waitlist = $1 AND number = $2`,
+		t.list, number, now, t.version)
+	if err != nil {
+		return "", err
+	}
+	if err := t.credit(number, now); err != nil {
+		return "", err
+	}
+	return t.welcome(number, now)
+}

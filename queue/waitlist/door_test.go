@@ -1,0 +1,44 @@
+package waitlist_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+func TestTheDoorKnowsWhoHasAcceptedOnEveryNode(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings(unconfirmed, capacity(2)))
+		ada, ben := w.join(waitlist.SignUp{UserID: "ada"}), w.join(waitlist.SignUp{Email: email(1)})
+		require.Equal(t, 2, w.release(2))
+		other := w.node(settings(unconfirmed, capacity(2))) // which reads what there is
+		assert.True(t, other.IsFull())
+		for _, of := range []waitlist.Place{ada, ben} {
+			assert.False(t, w.HasAccepted(of.Number, of.JoinedAt), "an invite is not enough")
+			_, err := w.AcceptOwn(ctx, of.Number, w.now)
+			require.NoError(t, err)
+		}
+		require.NoError(t, other.Follow(ctx))
+		for _, l := range []*waitlist.List{w.List, other, w.node(settings(unconfirmed))} {
+			assert.True(t, l.HasAccepted(ada.Number, ada.JoinedAt))
+			assert.False(t, l.HasAccepted(ada.Number, ada.JoinedAt.Add(time.Second)), "somebody else had the number in another record")
+			assert.True(t, l.HasAcceptedUser("ada"))
+			assert.True(t, l.HasAccepted(ben.Number, ben.JoinedAt))
+			assert.False(t, l.HasAcceptedUser("ben"))
+		}
+		require.NoError(t, w.Leave(ctx, ada.Number, w.now))
+		require.NoError(t, w.SetStatus(ctx, ben.Number, waitlist.Waiting, operator, w.now))
+		require.NoError(t, other.Follow(ctx))
+		for _, l := range []*waitlist.List{w.List, other} {
+			assert.False(t, l.HasAccepted(ada.Number, ada.JoinedAt))
+			assert.False(t, l.HasAcceptedUser("ada"))
+			assert.False(t, l.HasAccepted(ben.Number, ben.JoinedAt))
+			assert.False(t, l.HasAcceptedUser("ben"))
+			assert.False(t, l.IsFull())
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package waitlist
+
+import (
+	"context"
+	"time"
+)
+
+// Entry is what is known of a person on a list. Moments that have not come are zero.
+type Entry struct {
+	Number   int64 // names the entry to operators. It is the immutable position, which people are not told: they are told Rank.
+	Status   Status
+	Email    string // as it was typed; "" if there is none, and after erasure
+	UserID   string
+	Language string // of the sign-up
+	Priority int
+
+	Rank  int // among those who wait, from 1; 0 if the entry does not wait
+	Total int // how many wait
+
+	ReferralCode  string
+	ReferralsMade int // referees that count, also those beyond the most that referrals can earn
+	ReferralsHeld int // referees that are being checked
+
+	JoinedAt, ConfirmedAt time.Time
+
+	// BouncedAt is when the mail server said that the address takes no mail, if it has not taken one since.
+	BouncedAt time.Time
+
+	// The last spot that the entry was given.
+	InvitedAt, AcceptedAt, InviteExpiresAt time.Time
+}
+
+// selectEntry reads entries. What follows has $1 for the list, and the columns of e.
+const selectEntry = `SELECT e.number, e.status, COALESCE(e.email, ''), COALESCE(e.user_id, ''), e.language, e.priority,
+		COALESCE(e.referral_code, ''), e.joined_at, e.confirmed_at, e.bounced_at,
+		COALESCE(s.released_at, 0), COALESCE(s.accepted_at, 0), COALESCE(s.expires_at, 0),
+		(SELECT COUNT(*) FROM credits c WHERE c.waitlist = e.waitlist AND c.referrer = e.number AND c.state = 'granted'),
+		(SELECT COUNT(*) FROM credits c WHERE c.waitlist = e.waitlist AND c.referrer = e.number AND c.state = 'held')
+	FROM entries e LEFT JOIN spots s ON s.waitlist = e.waitlist AND s.id = e.spot
+	WHERE e.waitlist = $1 AND `
+
+func (l *List) scanEntry(scan func(into ...any) error) (Entry, error) {
+	var e Entry
+	var joined, confirmed, bounced, invited, accepted, expires int64
+	err := scan(&e.Number, &e.Status, &e.Email, &e.UserID, &e.Language, &e.Priority, &e.ReferralCode, &joined, &confirmed, &bounced,
+		&invited, &accepted, &expires, &e.ReferralsMade, &e.ReferralsHeld)
+	e.JoinedAt, e.ConfirmedAt, e.BouncedAt = when(joined), when(confirmed), when(bounced)
+	e.InvitedAt, e.AcceptedAt, e.InviteExpiresAt = when(invited), when(accepted), when(expires)
+	e.Rank, e.Total = l.order.rank(e.Number)
+	return e, err
+}
+
+// entries reads the entries of a condition.
+func (l *List) entries(ctx context.Context, condition string, args ...any) (list []Entry, err error) {
+	err = each(ctx, l.db.reader, selectEntry+condition, append([]any{l.name}, args...), func(scan func(into ...any) error) error {
+		e, err := l.scanEntry(scan)
+		list = append(list, e)
+		return err
+	})
+	return list, err
+}
+
+// entry reads the entry of a condition. An invite that nobody accepted in time expires by that.
+func (l *List) entry(ctx context.Context, now time.Time, condition string, args ...any) (Entry, error) {
+	for {
+		found, err := l.entries(ctx, condition, args...)
+		if err != nil {
+			return Entry{}, err
+		}
+		if len(found) == 0 {
+			return Entry{}, ErrNotFound
+		}
+		e := found[0]
+		if e.Status != Invited || now.Before(e.InviteExpiresAt) {
+			return e, nil
+		}
+		err = l.write(ctx, now, func(t *tx) error { return t.expire(now.UnixMilli(), e.Number) })
+		if err != nil {
+			return Entry{}, err
+		}
+	}
+}
+
+// Entry returns the entry with that number.
+func (l *List) Entry(ctx context.Context, number int64, now time.Time) (Entry, error) {
+	return l.entry(ctx, now, `e.number = $2`, number)
+}
+
+// EntryOf returns the entry of a user of the site.
+func (l *List) EntryOf(ctx context.Context, userID string, now time.Time) (Entry, error) {
+	return l.entry(ctx, now, `e.user_id = $2`, userID)
+}
+
+// EntryBySecret returns the entry that a secret is for: that of a cookie, or of the link in a mail.
+func (l *List) EntryBySecret(ctx context.Context, secret string, now time.Time) (Entry, error) {
+	return l.entry(ctx, now, `e.number = (SELECT number FROM tokens WHERE hash = $2 AND waitlist = $1 AND kind = 'secret')`, hash(secret))
+}

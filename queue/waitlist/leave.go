@@ -1,0 +1,44 @@
+package waitlist
+
+import (
+	"context"
+	"time"
+)
+
+// Leave takes an entry off the list and erases all personal data of it. A spot that it holds goes to the next. The error is
+// ErrNotFound.
+func (l *List) Leave(ctx context.Context, number int64, now time.Time) error {
+	var refused error
+	err := l.write(ctx, now, func(t *tx) error {
+		s, found, err := t.find(`number = $2`, number)
+		if refused = nil; !found || s.status == Removed {
+			refused = ErrNotFound
+			return err
+		}
+		return t.erase(number, now.UnixMilli())
+	})
+	if err != nil {
+		return err
+	}
+	return refused
+}
+
+// erase removes an entry. What stays is its number in the ledgers.
+func (t *tx) erase(number, now int64) error {
+	if err := t.endSpot(number, spotFreed, true, now); err != nil {
+		return err
+	}
+	if err := t.withdraw(number); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		`DELETE FROM tokens WHERE waitlist = $1 AND number = $2`,
+		`DELETE FROM outbox WHERE waitlist = $1 AND number = $2`,
+	} {
+		if err := t.exec(statement, t.list, number); err != nil {
+			return err
+		}
+	}
+	return t.exec(`UPDATE entries SET status = 'removed', email = NULL, email_key = NULL, mailbox = NULL, user_id = NULL, network = '', language = '',
+		referral_code = NULL, version = $3 WHERE waitlist = $1 AND number = $2`, t.list, number, t.version)
+}

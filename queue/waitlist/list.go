@@ -1,0 +1,89 @@
+package waitlist
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// List is an open waitlist. Its methods may be called at the same time. Each that changes something returns when the change is
+// durable. The time that a method is given is the caller's: one clock for all calls.
+type List struct {
+	name     string
+	db       *database
+	settings atomic.Pointer[Settings]
+	order    order
+
+	jobs    chan *job
+	closing chan struct{} // closed to end work
+	closed  chan struct{} // closed when work has ended
+}
+
+// Status says how far an entry has come.
+type Status string
+
+// The statuses of an entry.
+const (
+	Unconfirmed Status = "unconfirmed" // the address is not confirmed yet: the entry counts for nobody
+	Waiting     Status = "waiting"     // in line
+	Invited     Status = "invited"     // holds a spot that has not been accepted yet
+	Accepted    Status = "accepted"    // holds a spot
+	Expired     Status = "expired"     // did not accept in time
+	Removed     Status = "removed"     // has left, or was removed; personal data is erased
+)
+
+// Statuses returns all statuses, in the order in which an entry comes by them.
+func Statuses() []Status { return []Status{Unconfirmed, Waiting, Invited, Accepted, Expired, Removed} }
+
+// Name returns the name of the list.
+func (l *List) Name() string { return l.name }
+
+// Settings returns the settings that the list goes by.
+func (l *List) Settings() Settings { return *l.settings.Load() }
+
+// Configure changes the settings. What has been released before stays: with a smaller capacity nothing is released until enough
+// spots have ended.
+func (l *List) Configure(s Settings) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	l.settings.Store(&s)
+	return nil
+}
+
+// Rank returns the place of the entry with that number among those who wait, from 1, and how many wait. The rank is 0 if the entry
+// does not wait. What this node has changed counts at once, what other nodes have changed after their changes were followed.
+func (l *List) Rank(number int64) (rank, total int) { return l.order.rank(number) }
+
+// HasAccepted reports whether the entry with that number, which signed up at a moment, holds a spot that it has accepted. Like Rank
+// and HasAcceptedUser it asks memory alone.
+func (l *List) HasAccepted(number int64, joined time.Time) bool {
+	return l.order.accepted(number, joined.UnixMilli())
+}
+
+// HasAcceptedUser reports whether a user of the site holds a spot that they have accepted.
+func (l *List) HasAcceptedUser(userID string) bool { return l.order.acceptedUser(userID) }
+
+// IsFull reports whether all spots of the capacity are held.
+func (l *List) IsFull() bool {
+	most := l.settings.Load().Capacity
+	l.order.mu.RLock()
+	defer l.order.mu.RUnlock()
+	return most > 0 && l.order.held >= int64(most)
+}
+
+// Follow reads what other nodes have changed, so that ranks are right. Sweep does it too.
+func (l *List) Follow(ctx context.Context) error { return l.order.follow(ctx, l.db, l.name) }
+
+func (l *List) close() {
+	close(l.closing)
+	<-l.closed
+}
+
+// when reads a moment of the record, in UTC.
+func when(milliseconds int64) time.Time {
+	if milliseconds == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(milliseconds).UTC()
+}

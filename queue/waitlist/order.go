@@ -1,0 +1,176 @@
+package waitlist
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/line"
+)
+
+// order is an index in memory of those who wait, in order, and of those who have accepted: it tells ranks, and whom the door lets
+// in. The record is what counts; the index follows it by the versions of the entries.
+type order struct {
+	catchUp sync.Mutex // held while following; guards seen
+	seen    int64      // the version up to which the index has followed
+
+	mu     sync.RWMutex // guards what follows
+	line   line.Line
+	guests map[int64]guest  // those who have accepted
+	users  map[string]int64 // those of them whom the site names
+	held   int64            // live invites and acceptances
+}
+
+// guest is somebody who has accepted.
+type guest struct {
+	joined int64 // when they signed up, in milliseconds since 1970
+	user   string
+}
+
+// change is what the index needs to know of an entry.
+type change struct {
+	number   int64
+	priority int16
+	status   Status
+	guest
+}
+
+// atATime is how many changes are made while ranks cannot be read.
+const atATime = 256
+
+// id gives an entry the id under which the line finds it.
+func id(number int64) (id queue.ID) {
+	binary.LittleEndian.PutUint64(id[:], uint64(number))
+	return id
+}
+
+// rank returns the place of an entry among those who wait, from 1; 0 if it does not wait. Total counts those who wait.
+func (o *order) rank(number int64) (rank, total int) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if e := o.line.Find(id(number)); e != nil {
+		ahead, _ := o.line.Ahead(e)
+		rank = ahead + 1
+	}
+	return rank, o.line.Len()
+}
+
+// accepted reports whether the entry with that number has accepted. An entry of an earlier record, which had the number before,
+// signed up at another moment.
+func (o *order) accepted(number, joined int64) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	g, found := o.guests[number]
+	return found && g.joined == joined
+}
+
+// acceptedUser reports whether a user of the site has accepted.
+func (o *order) acceptedUser(user string) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	_, found := o.users[user]
+	return found
+}
+
+func (o *order) apply(changes []change) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, c := range changes {
+		o.place(c)
+		o.admit(c)
+	}
+}
+
+// place puts an entry in line, or takes it out.
+func (o *order) place(c change) {
+	e := o.line.Find(id(c.number))
+	switch {
+	case e == nil && c.status == Waiting:
+		o.line.Add(id(c.number), c.priority, uint64(c.number), 0, 0)
+	case e != nil && c.status == Waiting:
+		o.line.Prefer(e, c.priority)
+	case e != nil:
+		o.line.Remove(e)
+	}
+}
+
+// admit notes that an entry has accepted, or that it holds no accepted spot any more.
+func (o *order) admit(c change) {
+	if was, found := o.guests[c.number]; found {
+		delete(o.guests, c.number)
+		delete(o.users, was.user)
+	}
+	if c.status != Accepted {
+		return
+	}
+	o.guests[c.number] = c.guest
+	if c.user != "" {
+		o.users[c.user] = c.number
+	}
+}
+
+// selectChanges reads changes. What follows has $1 for the list.
+const selectChanges = `SELECT number, version, status, priority, joined_at, COALESCE(user_id, '') FROM entries WHERE waitlist = $1 AND `
+
+// load reads everybody who waits or has accepted. What changes meanwhile is read again by the first follow.
+func (o *order) load(ctx context.Context, db *database, list string) error {
+	o.catchUp.Lock()
+	defer o.catchUp.Unlock()
+	o.guests, o.users = map[int64]guest{}, map[string]int64{}
+	if _, err := one(ctx, db.reader, `SELECT version FROM waitlists WHERE name = $1`, []any{list}, &o.seen); err != nil {
+		return err
+	}
+	for _, s := range []Status{Waiting, Accepted} {
+		if _, err := o.read(ctx, db, selectChanges+`status = $2 ORDER BY priority DESC, number`, list, string(s)); err != nil {
+			return err
+		}
+	}
+	return o.count(ctx, db, list)
+}
+
+// count reads how many spots are held.
+func (o *order) count(ctx context.Context, db *database, list string) error {
+	var held int64
+	if _, err := one(ctx, db.reader, `SELECT held FROM waitlists WHERE name = $1`, []any{list}, &held); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = held
+	return nil
+}
+
+// follow reads what has changed since, by whichever node. The transactions of a list follow one another and each has a greater
+// version, so nothing can appear later below the version that was seen.
+func (o *order) follow(ctx context.Context, db *database, list string) error {
+	o.catchUp.Lock()
+	defer o.catchUp.Unlock()
+	newest, err := o.read(ctx, db, selectChanges+`version > $2 ORDER BY version`, list, o.seen)
+	o.seen = max(o.seen, newest)
+	if err != nil {
+		return err
+	}
+	return o.count(ctx, db, list)
+}
+
+// read applies the rows of a query. If it fails, some rows are applied, and newest is 0: they are read again.
+func (o *order) read(ctx context.Context, db *database, query string, args ...any) (newest int64, err error) {
+	changes := make([]change, 0, atATime)
+	err = each(ctx, db.reader, query, args, func(scan func(into ...any) error) error {
+		var c change
+		if err := scan(&c.number, &newest, &c.status, &c.priority, &c.joined, &c.user); err != nil {
+			return err
+		}
+		if changes = append(changes, c); len(changes) == atATime {
+			o.apply(changes)
+			changes = changes[:0]
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	o.apply(changes)
+	return newest, nil
+}

@@ -1,0 +1,146 @@
+package waitlist
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MailKind says what a mail is for.
+type MailKind string
+
+// The kinds of mails, and what their tokens are for.
+const (
+	MailConfirm MailKind = "confirm" // Confirm
+	MailPlace   MailKind = "place"   // EntryBySecret
+	MailInvite  MailKind = "invite"  // Invitation and Accept
+)
+
+const (
+	keepMail     = 30 * 24 * time.Hour // how long a mail with a link to the place is worth sending
+	firstRetry   = time.Minute
+	longestRetry = 4 * time.Hour
+	longestError = 200 // bytes
+)
+
+// Mail is a mail that is still to be sent. It is kept in the transaction that has made what it tells.
+type Mail struct {
+	ID       int64
+	Kind     MailKind
+	Number   int64 // of the entry
+	To       string
+	Language string
+	Token    string
+	Attempts int // with this one
+	At       time.Time
+
+	// ExpiresAt is when the mail is no longer worth sending. It is not when the invite in it expires: that is Settings.InviteTTL
+	// after the mail was sent.
+	ExpiresAt time.Time
+
+	list string
+}
+
+// DedupeID names the mail: it is the same each time that the mail is sent, and no other mail has it. It can be the local part of a
+// Message-ID.
+func (m Mail) DedupeID() string {
+	return m.list + "." + strconv.FormatInt(m.ID, 10) + "." + strconv.FormatInt(m.At.UnixMilli(), 10)
+}
+
+// mail puts a mail into the outbox, unless the entry has no address.
+func (t *tx) mail(kind MailKind, number, spot int64, token string, now, expires int64) error {
+	t.lastMail++
+	return t.exec(`INSERT INTO outbox (waitlist, id, kind, number, spot, token, created_at, expires_at, due_at)
+		SELECT $1, $3, $4, $2, $5, $6, $7, $8, $7 FROM entries WHERE waitlist = $1 AND number = $2 AND email IS NOT NULL`,
+		t.list, number, t.lastMail, string(kind), spot, token, now, expires)
+}
+
+const selectMail = `SELECT o.id, o.kind, o.number, e.email, e.language, o.token, o.attempts, o.created_at, o.expires_at
+	FROM outbox o JOIN entries e ON e.waitlist = o.waitlist AND e.number = o.number WHERE o.waitlist = $1 AND `
+
+func mails(ctx context.Context, on runner, list, condition string, args ...any) (found []Mail, err error) {
+	err = each(ctx, on, selectMail+condition, append([]any{list}, args...), func(scan func(into ...any) error) error {
+		m := Mail{list: list}
+		var at, expires int64
+		err := scan(&m.ID, &m.Kind, &m.Number, &m.To, &m.Language, &m.Token, &m.Attempts, &at, &expires)
+		m.At, m.ExpiresAt = when(at), when(expires)
+		found = append(found, m)
+		return err
+	})
+	return found, err
+}
+
+// Outbox returns mails that are still to be sent, by their ids, from the one after the given.
+func (l *List) Outbox(ctx context.Context, after int64, most int) ([]Mail, error) {
+	return mails(ctx, l.db.reader, l.name, `o.id > $2 ORDER BY o.id LIMIT $3`, after, most)
+}
+
+// HasMail reports whether a mail is due. It costs little if none is.
+func (l *List) HasMail(ctx context.Context, now time.Time) (bool, error) {
+	return one(ctx, l.db.reader, `SELECT 1 FROM outbox WHERE waitlist = $1 AND due_at <= $2 AND expires_at > $2 LIMIT 1`,
+		[]any{l.name, now.UnixMilli()}, new(int))
+}
+
+// Lease returns mails that are due, the longest first, and hides them from others until the lease ends. Each has to be answered
+// with Sent, Failed or Drop; one that is not is due again when the lease ends.
+func (l *List) Lease(ctx context.Context, most int, lease time.Duration, now time.Time) (leased []Mail, err error) {
+	if due, err := l.HasMail(ctx, now); err != nil || !due {
+		return nil, err
+	}
+	err = l.write(ctx, now, func(t *tx) (err error) {
+		leased, err = mails(t.ctx, t.on, t.list, `o.due_at <= $2 AND o.expires_at > $2 ORDER BY o.due_at, o.id LIMIT $3`, now.UnixMilli(), most)
+		for i := 0; i < len(leased) && err == nil; i++ {
+			leased[i].Attempts++
+			err = t.exec(`UPDATE outbox SET attempts = attempts + 1, due_at = $3 WHERE waitlist = $1 AND id = $2`,
+				t.list, leased[i].ID, now.Add(lease).UnixMilli())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return leased, nil
+}
+
+// Sent takes a mail out of the outbox. The time of an invite begins anew.
+func (l *List) Sent(ctx context.Context, m Mail, now time.Time) error {
+	return l.write(ctx, now, func(t *tx) error {
+		spots, err := t.numbers(`DELETE FROM outbox WHERE waitlist = $1 AND id = $2 RETURNING spot`, t.list, m.ID)
+		if err != nil || len(spots) == 0 {
+			return err
+		}
+		if err := t.exec(`UPDATE entries SET bounced_at = 0 WHERE waitlist = $1 AND number = $2 AND bounced_at <> 0`, t.list, m.Number); err != nil {
+			return err
+		}
+		return t.exec(`UPDATE spots SET mailed_at = $3, expires_at = $4 WHERE waitlist = $1 AND id = $2 AND state = 'live'`,
+			t.list, spots[0], now.UnixMilli(), now.Add(t.settings.InviteTTL).UnixMilli())
+	})
+}
+
+// Failed keeps a mail for another attempt: after a minute, then after twice as long each time, up to four hours.
+func (l *List) Failed(ctx context.Context, m Mail, reason error, now time.Time) error {
+	due := now.Add(min(longestRetry, firstRetry<<min(max(0, m.Attempts-1), 10))).UnixMilli()
+	text := plain(reason.Error())
+	return l.write(ctx, now, func(t *tx) error {
+		return t.exec(`UPDATE outbox SET due_at = $3, last_error = $4 WHERE waitlist = $1 AND id = $2`,
+			t.list, m.ID, due, text)
+	})
+}
+
+// plain makes of what a mail server said a text that databases take.
+func plain(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), longestError)], "\x00", ""), "")
+}
+
+// Drop takes a mail out of the outbox whose address takes no mail, and notes that with the entry. An invite stays: its owner may
+// still come by another way, and else it expires.
+func (l *List) Drop(ctx context.Context, m Mail, now time.Time) error {
+	return l.write(ctx, now, func(t *tx) error {
+		dropped, err := t.count(`DELETE FROM outbox WHERE waitlist = $1 AND id = $2`, t.list, m.ID)
+		if err != nil || dropped == 0 {
+			return err
+		}
+		return t.exec(`UPDATE entries SET bounced_at = $3 WHERE waitlist = $1 AND number = $2`, t.list, m.Number, now.UnixMilli())
+	})
+}

@@ -1,0 +1,100 @@
+package waitlist
+
+import (
+	"context"
+	"time"
+)
+
+// Swept says what a sweep has done.
+type Swept struct {
+	Expired  int // invites
+	Released int // by plans, without those in the place of spots that have ended
+	Erased   int // sign-ups that were not confirmed in time
+}
+
+// Sweep does what is due: it ends invites that nobody has accepted in time, gives their spots to the next, releases by plan,
+// erases sign-ups that nobody has confirmed in time, and follows other nodes. Every node calls it, each second: what is due is done
+// once. It costs little if nothing is.
+func (l *List) Sweep(ctx context.Context, now time.Time) (total Swept, err error) {
+	for {
+		if err := l.Follow(ctx); err != nil {
+			return total, err
+		}
+		due, err := l.due(ctx, now.UnixMilli())
+		if err != nil || !due {
+			return total, err
+		}
+		var s Swept
+		if err := l.write(ctx, now, func(t *tx) (err error) { s, err = t.sweep(now.UnixMilli()); return err }); err != nil {
+			return total, err
+		}
+		total.Expired += s.Expired
+		total.Released += s.Released
+		total.Erased += s.Erased
+	}
+}
+
+// due reports whether a sweep has anything to do.
+func (l *List) due(ctx context.Context, now int64) (due bool, err error) {
+	s := l.settings.Load()
+	_, err = one(ctx, l.db.reader, `SELECT
+			EXISTS (SELECT 1 FROM spots WHERE waitlist = $1 AND state = 'live' AND expires_at <= $2)
+			OR EXISTS (SELECT 1 FROM plans WHERE waitlist = $1 AND at <= $2 AND w.paused = 0)
+			OR EXISTS (SELECT 1 FROM spots WHERE waitlist = $1 AND owed = 1 AND w.paused = 0 AND ($4 = 0 OR w.held < $4))
+				AND EXISTS (SELECT 1 FROM entries WHERE waitlist = $1 AND status = 'waiting')
+			OR EXISTS (SELECT 1 FROM entries WHERE waitlist = $1 AND status = 'unconfirmed' AND mailed_at <= $3)
+			OR EXISTS (SELECT 1 FROM tokens WHERE waitlist = $1 AND expires_at > 0 AND expires_at <= $3)
+			OR EXISTS (SELECT 1 FROM outbox WHERE waitlist = $1 AND expires_at <= $2)
+		FROM waitlists w WHERE name = $1`,
+		[]any{l.name, now, now - s.ConfirmTTL.Milliseconds(), s.Capacity}, &due)
+	return due, err
+}
+
+func (t *tx) sweep(now int64) (s Swept, err error) {
+	if s.Expired, err = t.sweepInvites(now); err != nil {
+		return s, err
+	}
+	if s.Released, err = t.runPlans(now); err != nil {
+		return s, err
+	}
+	if s.Erased, err = t.sweepUnconfirmed(now - t.settings.ConfirmTTL.Milliseconds()); err != nil {
+		return s, err
+	}
+	return s, t.exec(`DELETE FROM outbox WHERE waitlist = $1 AND expires_at <= $2`, t.list, now)
+}
+
+func (t *tx) sweepInvites(now int64) (int, error) {
+	overdue, err := t.numbers(`SELECT number FROM spots WHERE waitlist = $1 AND state = 'live' AND expires_at <= $2 ORDER BY expires_at, id LIMIT $3`,
+		t.list, now, mostChanged)
+	if err != nil {
+		return 0, err
+	}
+	for _, number := range overdue {
+		if err := t.lapse(number, now); err != nil {
+			return 0, err
+		}
+	}
+	return len(overdue), nil
+}
+
+// sweepUnconfirmed erases sign-ups whose last mail is that old. Nothing refers to them, so nothing of them stays. Links that
+// expired so long ago are forgotten too.
+func (t *tx) sweepUnconfirmed(mailed int64) (int, error) {
+	stale, err := t.numbers(`SELECT number FROM entries WHERE waitlist = $1 AND status = 'unconfirmed' AND mailed_at <= $2 LIMIT $3`,
+		t.list, mailed, mostChanged)
+	if err != nil {
+		return 0, err
+	}
+	for _, number := range stale {
+		for _, statement := range []string{
+			`DELETE FROM tokens WHERE waitlist = $1 AND number = $2`,
+			`DELETE FROM outbox WHERE waitlist = $1 AND number = $2`,
+			`DELETE FROM entries WHERE waitlist = $1 AND number = $2`,
+		} {
+			if err := t.exec(statement, t.list, number); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(stale), t.exec(`DELETE FROM tokens WHERE waitlist = $1 AND expires_at > 0 AND expires_at <= $2`, t.list, mailed)
+}

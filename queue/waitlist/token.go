@@ -1,0 +1,24 @@
+package waitlist
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+)
+
+// newToken returns a token of 128 bits.
+func newToken() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// hash is what is kept of a token. The token has 128 random bits, so its hash needs neither salt nor slowness.
+func hash(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// newCode returns a referral code of 60 bits.
+func newCode() string { return strings.ToLower(rand.Text()[:12]) }

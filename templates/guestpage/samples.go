@@ -1,0 +1,38 @@
+package guestpage
+
+import "time"
+
+// Sample is a page by name, for previews and checks.
+type Sample struct {
+	Name string
+	View View
+}
+
+// Samples lists every page, and its variants.
+func Samples() []Sample {
+	samples := []Sample{
+		{"sign-up", View{State: SignUp}},
+		{"sign-up, by a friend's link, full", View{State: SignUp, Referral: "k7m2p9", Full: true, Message: "The doors open on Friday."}},
+		{"sign-up, no address", View{State: SignUp, Problem: NoAddress, Email: "ada@nordlys"}},
+		{"sign-up, too many", View{State: SignUp, Problem: TooMany, Email: "ada@nordlys.example", Direct: true}},
+		{"sign-up, a user of the site", View{State: SignUp, Named: true, Problem: TooMany}},
+		{"sent", View{State: Sent, Email: "ada@nordlys.example"}},
+		{"waiting", View{
+			State: Waiting, Rank: 12034, Total: 25731, ReferralLink: "https://nordlys.example/.anteroom/waitlist/beta?ref=k7m2p9",
+			ReferralsMade: 3, ReferralsHeld: 1, Boosts: true, Full: true,
+		}},
+		{"waiting, a user of the site", View{State: Waiting, Rank: 1, Total: 25731, Named: true}},
+		{"confirm", View{State: Confirm, Token: "t0k3n"}},
+		{"invited", View{State: Invited, Token: "t0k3n", ExpiresAt: time.Date(2026, time.November, 24, 18, 42, 0, 0, time.UTC)}},
+		{"invited, by cookie", View{State: Invited, ExpiresAt: time.Date(2026, time.November, 24, 18, 42, 0, 0, time.UTC)}},
+		{"accepted", View{State: Accepted, Enter: "https://nordlys.example/"}},
+		{"expired", View{State: Expired, Email: "ada@nordlys.example"}},
+		{"gone", View{State: Gone}},
+		{"left", View{State: Left}},
+		{"unavailable", View{State: Unavailable}},
+	}
+	for i := range samples {
+		samples[i].View.Path = "/.anteroom/waitlist/beta"
+	}
+	return samples
+}
