@@ -15,7 +15,7 @@ import (
 
 // own answers requests for the gate's own paths.
 func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
-	if l, ok := s.listAt(r.URL.Path); ok {
+	if l, ok := s.listAt(r); ok {
 		g.serveList(w, r, s, l)
 		return
 	}

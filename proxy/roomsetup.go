@@ -3,7 +3,6 @@ package proxy
 import (
 	"cmp"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -109,21 +108,10 @@ func (rs *roomSetup) pathOn(host string) string {
 	return rs.cfg.Routes[0].Path
 }
 
-// addressOn returns the path of the room if it guards one on a host, or else an address of the room on a host of its own, at the
-// same port.
-func (rs *roomSetup) addressOn(host, scheme string) string {
-	first := rs.cfg.Routes[0]
-	named, ok := route.ParseHost(host)
-	for _, to := range rs.cfg.Routes {
-		if to.Host == "" || ok && to.Host == named {
-			return to.Path
-		}
-	}
-	at := first.Host
-	if _, port, err := net.SplitHostPort(host); err == nil {
-		at = net.JoinHostPort(at, port)
-	}
-	return scheme + "://" + at + first.Path
+// isOn says whether the room guards a path on a host.
+func (rs *roomSetup) isOn(host string) bool {
+	named, _ := route.ParseHost(host)
+	return slices.ContainsFunc(rs.cfg.Routes, func(to route.Route) bool { return to.Host == "" || to.Host == named })
 }
 
 // exempts says whether one of the rules lets a request pass the room by.

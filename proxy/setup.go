@@ -71,7 +71,7 @@ func (g *Gate) putToWork(next *setup, renewals []renewal) {
 		n.room.setup.Store(n.setup)
 	}
 	for _, l := range next.lists {
-		l.setup.PutToWork(l.Waitlist)
+		l.Use(l.setup)
 	}
 	g.current.Store(next)
 	g.pause(nil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,13 +53,17 @@ func (g *Gate) openList(ctx context.Context, s *setup, c guests.Config) error {
 	case rs.guests != nil:
 		return fmt.Errorf("the room %q has another one", c.Room)
 	}
-	o := guests.Options{Clock: g.o.Clock, Log: g.o.Log, Counters: g.metrics.Waitlist(c.Name), Enter: newNetworks().signUp}
-	next, err := guests.NewSetup(c, guests.Site{Identity: rs.identity, Language: rs.cfg.Language, Keys: rs.keys, Cookie: rs.cfg.CookieAttributes}, o)
+	o := guests.Options{Clock: g.o.Clock, Log: g.o.Log, Counters: g.metrics.Waitlist(c.Name), Survive: g.survive}
+	next, err := guests.NewSetup(c, guests.Site{
+		Identity: rs.identity, Language: rs.cfg.Language, Keys: rs.keys, Cookie: rs.cfg.CookieAttributes,
+		Frames: slices.DeleteFunc(slices.Clone(rs.cfg.CORSOrigins), func(site string) bool { return site == "*" }),
+	}, o)
 	if err != nil {
 		return err
 	}
 	l := g.lists[c.Name]
 	if l == nil {
+		o.Enter = newNetworks().signUp
 		if l, err = g.newList(ctx, next, o); err != nil {
 			return err
 		}
@@ -133,24 +138,25 @@ func (s *setup) setupNamed(name string) *roomSetup {
 	return nil
 }
 
-// listAt returns the waitlist that a path is of.
-func (s *setup) listAt(path string) (l listSetup, found bool) {
-	name, found := strings.CutPrefix(path, guests.Paths)
+// listAt returns the waitlist that the path of a request is of. It is on the hosts of its room alone: on others the site may name
+// other users alike.
+func (s *setup) listAt(r *http.Request) (l listSetup, found bool) {
+	name, found := strings.CutPrefix(r.URL.Path, guests.Paths)
 	if !found {
 		return l, false
 	}
 	name, _, _ = strings.Cut(name, "/")
 	l, found = s.lists[name]
-	return l, found
+	return l, found && l.room.isOn(r.Host)
 }
 
 // serveList answers a request for a path of a waitlist. Pages of other sites may send forms to it if the room's cors_origins list
 // them.
 func (g *Gate) serveList(w http.ResponseWriter, r *http.Request, s *setup, l listSetup) {
-	shared := l.room.share(w.Header(), r)
+	l.room.share(w.Header(), r)
 	switch {
 	case s.allow(w, r, guests.Methods):
-	case foreign(r) && !shared:
+	case foreign(r) && !l.room.lists(r.Header.Get("Origin")):
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 	default:
 		l.ServeHTTP(w, r, g.guest(r, s, l.room))
@@ -160,10 +166,9 @@ func (g *Gate) serveList(w http.ResponseWriter, r *http.Request, s *setup, l lis
 // guest returns who sent a request, as waitlists know them.
 func (g *Gate) guest(r *http.Request, s *setup, rs *roomSetup) guests.Visitor {
 	claim, _ := rs.subjects.Read(r, s.trust, g.o.Clock()) // a token that does not count names nobody
-	scheme := s.trust.Scheme(r)
 	return guests.Visitor{
-		UserID: claim.Subject, Addr: s.trust.ClientAddr(r), HTTPS: scheme == "https", JSON: rs.cfg.JSON && wantsJSON(r),
-		Message: s.roomNamed(rs.cfg.Name).settings().Message, Enter: rs.addressOn(r.Host, scheme),
+		UserID: claim.Subject, Addr: s.trust.ClientAddr(r), HTTPS: s.trust.Scheme(r) == "https", JSON: rs.cfg.JSON && wantsJSON(r),
+		Message: s.roomNamed(rs.cfg.Name).settings().Message, Enter: rs.pathOn(r.Host),
 	}
 }
 
@@ -173,8 +178,8 @@ func (v *visitor) asGuest(q *http.Request, user string) {
 	if v.setup.guests == nil || !c.Invited && c.GuestPriority == 0 {
 		return
 	}
-	switch guest := v.setup.guests.Knows(q.Context(), q.Header, user); {
-	case guest:
+	switch {
+	case v.setup.guests.Knows(q.Header, user), c.Invited && v.setup.guests.Finds(q.Context(), q.Header, user):
 		v.priority = max(v.priority, c.GuestPriority)
 	case c.Invited:
 		v.uninvited = true
@@ -198,7 +203,8 @@ func (g *Gate) uninvited(w http.ResponseWriter, r *http.Request, s *setup, v vis
 	}
 }
 
-// signUp says whether the network of an address may have another sign-up, of so many a minute, and takes it off them.
+// signUp says whether the network of an address may have another sign-up, of so many a minute, and takes it off them. This machine has
+// no limit: a proxy on it that is not trusted brings everybody.
 func (n *networks) signUp(addr netip.Addr, now time.Time, perMinute int) bool {
-	return n.of(addr).spend(now, time.Minute/time.Duration(perMinute), perMinute)
+	return addr.IsLoopback() || n.of(addr).spend(now, time.Minute/time.Duration(perMinute), perMinute)
 }

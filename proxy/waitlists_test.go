@@ -3,11 +3,11 @@ package proxy_test
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,8 +19,6 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/guests"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
 
@@ -178,7 +176,7 @@ func TestFromSignUpToTheOrigin(t *testing.T) {
 	assert.False(t, ada.get("/").in(), "the room has one slot, and its guests wait for it like everybody")
 	assert.Equal(t, true, ada.get("/", asJSON).told("inWaitingRoom"))
 	got := p.entry(ada.get(listPath, asJSON))
-	assert.Equal(t, []string{"accepted", "https://shop.test/"}, []string{got.Status, got.EnterURL})
+	assert.Equal(t, []string{"accepted", ada.base + "/"}, []string{got.Status, got.EnterURL})
 	for _, r := range p.site.requests() {
 		assert.NotContains(t, r.Header.Get("Cookie"), "anteroom")
 	}
@@ -213,7 +211,7 @@ func TestTheLinkOfAMailBringsPeopleBackFromAnyDevice(t *testing.T) {
 	link := listPath + "?secret=" + p.token("ada@example.com", waitlist.MailPlace)
 	a := phone.get(link)
 	assert.Equal(t, []any{http.StatusSeeOther, listPath}, []any{a.status, a.header.Get("Location")})
-	assert.Equal(t, "same-origin", phone.get(listPath).header.Get("Referrer-Policy"))
+	assert.Equal(t, "strict-origin", phone.get(listPath).header.Get("Referrer-Policy"))
 	assert.Equal(t, 1, p.entry(phone.get(listPath, asJSON)).Rank)
 	assert.Equal(t, "waiting", p.entry(p.visitor().get(link, asJSON)).Status)
 	assert.Equal(t, http.StatusGone, p.visitor().get(listPath+"?secret=x").status)
@@ -274,11 +272,13 @@ func TestBadSignUpsAreRefused(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, p.join(v, nil).status)
 	assert.Equal(t, http.StatusUnprocessableEntity, v.postForm(listPath, url.Values{"email": {"<b>"}}).status)
 	assert.Equal(t, http.StatusBadRequest, v.send(http.MethodPost, listPath, strings.NewReader("{"), asJSON, with("Content-Type", "application/json")).status)
-	assert.Equal(t, http.StatusBadRequest, v.postForm(listPath, url.Values{"email": {strings.Repeat("a", 20<<10)}}).status)
+	assert.Equal(t, http.StatusRequestEntityTooLarge, v.postForm(listPath, url.Values{"email": {strings.Repeat("a", 20<<10)}}).status)
 	assert.Equal(t, http.StatusNotFound, v.get(listPath+"/nothing").status)
 	assert.Equal(t, http.StatusNotFound, v.get("/.anteroom/waitlist/gamma").status)
 	assert.Equal(t, http.StatusMethodNotAllowed, v.send(http.MethodPut, listPath, nil).status)
-	assert.Equal(t, http.StatusMethodNotAllowed, v.send(http.MethodDelete, listPath+"/invite", nil).status)
+	a := v.send(http.MethodDelete, listPath+"/invite", nil)
+	assert.Equal(t, []any{http.StatusMethodNotAllowed, "GET, POST"}, []any{a.status, a.header.Get("Allow")})
+	assert.Equal(t, http.StatusGone, v.send(http.MethodPost, listPath+"/confirm?token=x", nil, with("Content-Type", "application/json")).status)
 	assert.Equal(t, http.StatusGone, v.get(listPath+"/invite").status)
 	assert.Equal(t, http.StatusGone, v.postForm(listPath+"/invite", nil).status)
 	from := func(site string) func(*http.Request) {
@@ -288,6 +288,67 @@ func TestBadSignUpsAreRefused(t *testing.T) {
 	mails, err := p.record.Outbox(t.Context(), 0, 10)
 	require.NoError(t, err)
 	assert.Empty(t, mails)
+}
+
+func TestWhoSendsJSONIsAnsweredInJSON(t *testing.T) {
+	p := startParty(t)
+	a := p.visitor().postJSON(listPath, map[string]string{"email": "ada@example.com"}, with("Accept", "*/*"))
+	assert.JSONEq(t, `{"waitlist": {"status": "unconfirmed"}}`, a.body)
+}
+
+// TestAnySiteMayReadAndNoneMayAct has cors_origins list all sites, which is without cookies.
+func TestAnySiteMayReadAndNoneMayAct(t *testing.T) {
+	p := startParty(t, room(func(r *proxy.RoomConfig) { r.CORSOrigins = []string{"*"} }))
+	ada := p.member("ada@example.com")
+	from := func(r *http.Request) {
+		r.Header.Set("Origin", "https://evil.test")
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+	}
+	a := ada.send(http.MethodPost, listPath, strings.NewReader("leave=yes"), from, with("Content-Type", "application/x-www-form-urlencoded"))
+	assert.Equal(t, http.StatusBadRequest, a.status)
+	assert.Equal(t, http.StatusBadRequest, ada.send(http.MethodDelete, listPath, nil, from).status)
+	assert.Equal(t, "waiting", p.entry(ada.get(listPath, asJSON)).Status)
+	assert.Contains(t, ada.get(listPath).header.Get("Content-Security-Policy"), "; frame-ancestors 'self'")
+}
+
+func TestWhoseInviteHasExpiredSignsUpAgainOnThePage(t *testing.T) {
+	p := startParty(t)
+	ada := p.member("ada@example.com")
+	require.Equal(t, 1, p.release(1))
+	p.clock.add(waitlist.DefaultSettings().InviteTTL)
+	assert.Equal(t, "expired", p.entry(ada.get(listPath, asJSON)).Status)
+	other := p.visitor()
+	p.join(other, map[string]string{"email": "ada@example.com"})
+	assert.Equal(t, "expired", p.entry(ada.get(listPath, asJSON)).Status, "strangers do it for nobody")
+	a := ada.postForm(listPath, url.Values{"email": {"Ada@example.com"}})
+	assert.Equal(t, []any{http.StatusSeeOther, listPath}, []any{a.status, a.header.Get("Location")})
+	assert.Equal(t, "invited", p.entry(ada.get(listPath, asJSON)).Status, "she is the only one in line, and so the next")
+}
+
+// TestAUserLearnsNothingOfAddresses has a user of the site give addresses, known and new.
+func TestAUserLearnsNothingOfAddresses(t *testing.T) {
+	p := startParty(t, trustingLoopback, room(func(r *proxy.RoomConfig) { r.Subject.Header = "X-User" }))
+	victim := p.member("victim@example.com")
+	for i, address := range []string{"victim@example.com", "fresh@example.com"} {
+		user := with("X-User", "mallory"+strconv.Itoa(i))
+		a := p.join(p.visitor(), map[string]string{"email": address}, user)
+		assert.Equal(t, http.StatusOK, a.status)
+		assert.Equal(t, []any{"waiting", 2 + i}, []any{p.entry(a).Status, p.entry(a).Rank}, "the user has an entry of their own")
+		assert.Equal(t, http.StatusNoContent, p.visitor().send(http.MethodDelete, listPath, nil, user).status)
+		p.join(p.visitor(), map[string]string{"email": address}, user)
+	}
+	assert.Equal(t, 1, p.entry(victim.get(listPath, asJSON)).Rank)
+	page, err := p.record.Entries(t.Context(), waitlist.Search{Text: "fresh"})
+	require.NoError(t, err)
+	assert.Empty(t, page.Entries, "nobody has confirmed the address")
+}
+
+func TestALinkOfSomebodyElseThrowsNoGuestOut(t *testing.T) {
+	p := startParty(t)
+	ada := p.guest("ada@example.com")
+	p.member("eve@example.com")
+	ada.get(listPath + "?secret=" + p.token("eve@example.com", waitlist.MailPlace))
+	assert.True(t, ada.get("/").in())
 }
 
 func TestSitesOfCorsOriginsSendSignUps(t *testing.T) {
@@ -349,115 +410,4 @@ func TestAUserOfTheSiteIsAGuestWithoutACookie(t *testing.T) {
 	assert.True(t, p.visitor().get("/", ann).in())
 	assert.False(t, p.visitor().get("/", ben).in())
 	assert.Equal(t, http.StatusGone, p.visitor().postJSON(listPath+"/invite", nil, ben).status)
-}
-
-// TestNobodyElseGetsThrough tries what strangers try at the door of a room for guests.
-func TestNobodyElseGetsThrough(t *testing.T) {
-	p := startParty(t)
-	guest := p.guest("ada@example.com")
-	require.True(t, guest.get("/").in())
-	p.site.requests()
-	stranger, known := p.visitor(), p.member("ben@example.com")
-	for _, v := range []*visitor{stranger, known} {
-		assert.Equal(t, http.StatusOK, v.get("/").status)
-		assert.Equal(t, "shop", v.get("/", asJSON).header.Get("Anteroom-Room"))
-		assert.Equal(t, http.StatusOK, v.send(http.MethodHead, "/", nil).status)
-		for name, try := range map[string]answer{
-			"a form":      v.postForm("/buy", url.Values{"n": {"1"}}),
-			"an app":      v.postJSON("/buy", nil),
-			"a picture":   v.get("/a.png", with("Sec-Fetch-Dest", "image")),
-			"prefetching": v.get("/", with("Sec-Purpose", "prefetch")),
-		} {
-			assert.Equal(t, http.StatusForbidden, try.status, name)
-		}
-		v.get("/socket", with("Connection", "Upgrade"), with("Upgrade", "websocket"))
-		assert.NotEqual(t, http.StatusOK, v.get("/.anteroom/events").status)
-	}
-	assert.Equal(t, "none", p.entry(stranger.get("/", asJSON)).Status)
-	forged := p.visitor()
-	forged.cookies["anteroom_.beta"] = "x" + guest.cookies["anteroom_.beta"][1:]
-	assert.Equal(t, http.StatusOK, forged.get("/").status)
-	swapped := p.visitor() // a ticket of the room is none for the list, and the other way round
-	swapped.cookies["anteroom_.beta"], swapped.cookies["anteroom_shop"] = guest.cookies["anteroom_shop"], guest.cookies["anteroom_.beta"]
-	assert.Equal(t, "none", p.entry(swapped.get("/", asJSON)).Status)
-	assert.Empty(t, p.site.requests())
-
-	assert.True(t, guest.get("/").in())
-	page, err := p.record.Entries(t.Context(), waitlist.Search{Status: waitlist.Accepted})
-	require.NoError(t, err)
-	require.Len(t, page.Entries, 1)
-	require.NoError(t, p.record.Remove(t.Context(), page.Entries[0].Number, "olga", p.clock.Now()))
-	assert.Eventually(t, func() bool { return !guest.get("/").in() }, patience, 50*time.Millisecond, "somebody who was removed is out, session or not")
-}
-
-func TestAnOpenRoomGivesGuestsPriority(t *testing.T) {
-	p := startParty(t, room(func(r *proxy.RoomConfig) { r.Invited, r.GuestPriority, r.Settings.Method = false, 10, queue.Line }))
-	p.full()
-	first, guest := p.visitor(), p.guest("ada@example.com")
-	require.False(t, first.get("/").in())
-	require.False(t, guest.get("/").in())
-	p.pass(time.Second)
-	assert.EqualValues(t, 1, guest.get("/", asJSON).told("position"))
-	assert.EqualValues(t, 2, first.get("/", asJSON).told("position"))
-}
-
-func TestWaitlistsComeAndGoWithTheConfiguration(t *testing.T) {
-	p := startParty(t)
-	p.member("ada@example.com")
-	without := p.config
-	without.Rooms = slices.Clone(p.config.Rooms)
-	without.Rooms[0].Invited, without.Waitlists = false, nil
-	require.NoError(t, p.Configure(t.Context(), without))
-	assert.Equal(t, http.StatusNotFound, p.visitor().get(listPath).status)
-	assert.True(t, p.visitor().get("/").in())
-
-	again := p.config
-	again.Waitlists = slices.Clone(p.config.Waitlists)
-	again.Waitlists[0].URL = "https://other.test"
-	require.NoError(t, p.Configure(t.Context(), again))
-	ben := p.member("ben@example.com")
-	e := p.entry(ben.get(listPath, asJSON))
-	assert.Equal(t, 2, e.Rank)
-	assert.Contains(t, e.ReferralLink, "https://other.test/")
-
-	for name, spoil := range map[string]func(*proxy.Config){
-		"an invited room without a list": func(c *proxy.Config) { c.Waitlists = nil },
-		"a list of no room":              func(c *proxy.Config) { c.Waitlists[0].Room = "shed" },
-		"two lists of a room": func(c *proxy.Config) {
-			second := c.Waitlists[0]
-			second.Name = "gamma"
-			c.Waitlists = append(c.Waitlists, second)
-		},
-		"a bad setting": func(c *proxy.Config) { c.Waitlists[0].Settings.ReferralMax = 1 << 20 },
-	} {
-		bad := again
-		bad.Waitlists = slices.Clone(again.Waitlists)
-		spoil(&bad)
-		assert.Error(t, p.Configure(t.Context(), bad), name)
-		assert.Equal(t, http.StatusOK, ben.get(listPath).status, name)
-	}
-}
-
-func TestARoomOnAnotherHostIsEnteredThere(t *testing.T) {
-	p := startParty(t, room(func(r *proxy.RoomConfig) { r.Routes = []route.Route{{Host: "tickets.test", Path: "/sale"}} }))
-	ada := p.member("ada@example.com")
-	require.Equal(t, 1, p.release(1))
-	a := ada.postForm(listPath+"/invite?token="+p.token("ada@example.com", waitlist.MailInvite), nil)
-	assert.Equal(t, listPath, a.header.Get("Location"), "no form leads to another host")
-	ada.host = "www.test:8080"
-	assert.Contains(t, ada.get(listPath).body, `href="http://tickets.test:8080/sale"`)
-	assert.Equal(t, "http://tickets.test:8080/sale", p.entry(ada.get(listPath, asJSON)).EnterURL)
-	ada.host = "tickets.test"
-	assert.Contains(t, ada.get(listPath).body, `href="/sale"`)
-}
-
-func TestALinkWithoutAURLNamesTheHostThatWasAsked(t *testing.T) {
-	p := startParty(t, direct, list(func(c *guests.Config) { c.URL = "" }))
-	v := p.visitor()
-	e := p.entry(p.join(v, map[string]string{"email": "ada@example.com"}))
-	assert.Equal(t, v.base+listPath+"?ref="+e.ReferralCode, e.ReferralLink)
-	other := p.visitor()
-	other.cookies = maps.Clone(v.cookies)
-	other.host = "tickets.test"
-	assert.Contains(t, p.entry(other.get(listPath, asJSON)).ReferralLink, "http://tickets.test/")
 }

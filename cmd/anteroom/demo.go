@@ -73,10 +73,13 @@ func (d *demonstration) run(ctx context.Context, stdout, stderr io.Writer) error
 		return err
 	}
 	defer site.stop()
-	if d.dir, err = os.MkdirTemp("", "anteroom-demo-"); err != nil {
-		return fmt.Errorf("making a directory for the waitlist: %w", err)
+	d.dir = "/" // required of a configuration; without a waitlist the demo makes no directory
+	if d.waitlist {
+		if d.dir, err = os.MkdirTemp("", "anteroom-demo-"); err != nil {
+			return fmt.Errorf("making a directory for the waitlist: %w", err)
+		}
+		defer os.RemoveAll(d.dir)
 	}
-	defer os.RemoveAll(d.dir)
 	s, err := d.startGate(ctx, site.addr, stderr)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func loader(file string, flags *pflag.FlagSet) func() (*config.Config, []config.
 		}
 		return config.Load(config.Options{
 			File: file, Flags: flags, Env: os.LookupEnv, EnvNames: names,
-			CheckKey: checkKey, CheckStore: redisstore.Check, CheckTemplate: checkTemplate,
+			CheckKey: checkKey, CheckStore: redisstore.Check, CheckTemplate: checkTemplate, CheckMails: checkMails,
 		})
 	}
 }

@@ -29,17 +29,18 @@ The first line names the columns: email or user_id, and where wanted status,
 priority, referral_code, language and joined_at.
 
 Nobody is asked to confirm an address, and nobody gets a mail. Those who are on
-the list already stay as they are. Lines that are faulty are told and left out;
-then the exit code is 1.`
+the list already stay as they are, and those whose status is unconfirmed are
+passed over. Lines that are faulty are told and left out; then the exit code is 1.`
 	return cmd
 }
 
 func (t task) importFrom(in io.Reader) error {
 	var done struct {
-		Added  int `json:"added"`
-		Known  int `json:"known"`
-		Faulty int `json:"faulty"`
-		Faults []struct {
+		Added       int `json:"added"`
+		Known       int `json:"known"`
+		Unconfirmed int `json:"unconfirmed"`
+		Faulty      int `json:"faulty"`
+		Faults      []struct {
 			Line    int    `json:"line"`
 			Problem string `json:"problem"`
 		} `json:"faults"`
@@ -53,7 +54,11 @@ func (t task) importFrom(in io.Reader) error {
 	if more := done.Faulty - len(done.Faults); more > 0 {
 		fmt.Fprintf(t.warning, "and %d others\n", more)
 	}
-	if err := t.say("Added %d. On the list already: %d.", done.Added, done.Known); err != nil {
+	passedOver := ""
+	if done.Unconfirmed > 0 {
+		passedOver = fmt.Sprintf(" Unconfirmed, and passed over: %d.", done.Unconfirmed)
+	}
+	if err := t.say("Added %d. On the list already: %d.%s", done.Added, done.Known, passedOver); err != nil {
 		return err
 	}
 	if done.Faulty > 0 {

@@ -44,6 +44,15 @@ func checkTemplate(_ string, source []byte) []config.TemplateFault {
 	}
 }
 
+// checkMails checks the templates of mails for the configuration.
+func checkMails(dir string) error {
+	if _, err := os.ReadDir(dir); err != nil {
+		return err
+	}
+	_, err := mail.NewComposer(mail.Options{Home: "https://example.com", Templates: os.DirFS(dir)})
+	return err
+}
+
 // gateConfig turns the program's configuration into the gate's.
 func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout}
@@ -61,17 +70,13 @@ func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 		gate.Rooms = append(gate.Rooms, room)
 	}
 	for i := range c.Waitlists {
-		list, err := waitlistConfig(&c.Waitlists[i], c)
-		if err != nil {
-			return gate, fmt.Errorf("waitlist %q: %w", c.Waitlists[i].Name, err)
-		}
-		gate.Waitlists = append(gate.Waitlists, list)
+		gate.Waitlists = append(gate.Waitlists, waitlistConfig(&c.Waitlists[i], c))
 	}
 	return gate, nil
 }
 
 // waitlistConfig turns a waitlist of the program's configuration into the gate's.
-func waitlistConfig(l *config.Waitlist, c *config.Config) (guests.Config, error) {
+func waitlistConfig(l *config.Waitlist, c *config.Config) guests.Config {
 	list := guests.Config{
 		Name: l.Name, Room: l.Room, Settings: l.Settings, SignUpsPerNetwork: l.SignUpsPerNetwork, URL: l.URL,
 		Local: localURL(c.Listen, len(c.TLS.Certificates) > 0),
@@ -83,19 +88,16 @@ func waitlistConfig(l *config.Waitlist, c *config.Config) (guests.Config, error)
 		}
 	}
 	if l.MailTemplates != "" {
-		if _, err := os.ReadDir(l.MailTemplates); err != nil {
-			return list, fmt.Errorf("reading mail_templates: %w", err)
-		}
 		list.MailTemplates = os.DirFS(l.MailTemplates)
 	}
-	return list, nil
+	return list
 }
 
 // localURL is where a gate is that listens at an address, from its own machine.
 func localURL(address string, https bool) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip, errIP := netip.ParseAddr(host); host == "" || errIP == nil && ip.IsUnspecified() {
-		host = "localhost"
+		host = "127.0.0.1"
 	}
 	if err == nil {
 		address = net.JoinHostPort(host, port)

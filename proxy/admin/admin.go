@@ -10,7 +10,8 @@
 //	waitlists.go    the waitlists, and what all that is below them shares
 //	entries.go      who is on a waitlist
 //	invites.go      releases now and by plan, and the referrals that wait for an operator
-//	transfer.go     imports, exports, the mails that are kept, and the audit log
+//	transfer.go     imports, exports, and the audit log
+//	outbox.go       the mails that are kept while none are sent
 package admin
 
 import (

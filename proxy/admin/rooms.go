@@ -84,11 +84,11 @@ func (a *api) patchRoom(w http.ResponseWriter, q *http.Request, r Room) {
 	if !ok {
 		return
 	}
-	err := r.Patch(q.Context(), a.Clock(), patch, q.RemoteAddr)
+	err := r.Patch(q.Context(), a.Clock(), patch, string(by(q)))
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
-		a.log(r).Info("room changed", zap.ByteString("changes", patch), zap.String("by", q.RemoteAddr))
+		a.log(r).Info("room changed", zap.ByteString("changes", patch), zap.String("by", string(by(q))))
 		reply.JSON(w, r.Describe().json())
 	case errors.Is(err, overrides.ErrNoObject):
 		reply.Problem(w, http.StatusBadRequest, "The body is not a JSON object.")

@@ -18,10 +18,11 @@ const maxImport = 64 << 20
 
 // importedJSON says what an import has done.
 type importedJSON struct {
-	Added  int         `json:"added"`
-	Known  int         `json:"known"` // were on the list already, and stay as they are
-	Faulty int         `json:"faulty"`
-	Faults []faultJSON `json:"faults"` // the first of the faulty lines
+	Added       int         `json:"added"`
+	Known       int         `json:"known"`       // were on the list already, and stay as they are
+	Unconfirmed int         `json:"unconfirmed"` // where they come from, and passed over
+	Faulty      int         `json:"faulty"`
+	Faults      []faultJSON `json:"faults"` // the first of the faulty lines
 }
 
 type faultJSON struct {
@@ -44,7 +45,7 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 		for _, f := range done.Faults {
 			faults = append(faults, faultJSON(f))
 		}
-		reply.JSON(w, importedJSON{done.Added, done.Known, done.Faulty, faults})
+		reply.JSON(w, importedJSON{done.Added, done.Known, done.Unconfirmed, done.Faulty, faults})
 	case errors.Is(err, waitlist.ErrColumns):
 		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was imported: the first line has to name the columns, email or user_id among them, with commas between them.")
 	case errors.As(body.failed, &tooLarge):

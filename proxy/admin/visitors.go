@@ -156,7 +156,7 @@ func (a *api) patchVisitor(w http.ResponseWriter, q *http.Request, r Room, id qu
 	case !found:
 		reply.Problem(w, http.StatusNotFound, "Nobody of this id is in the line.")
 	default:
-		a.log(r).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", q.RemoteAddr))
+		a.log(r).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", string(by(q))))
 		a.getVisitor(w, q, r, id)
 	}
 }
@@ -191,7 +191,7 @@ func (a *api) deleteVisitor(w http.ResponseWriter, q *http.Request, r Room, id q
 		noVisitor(w, r)
 	default:
 		r.Disconnect(id)
-		a.log(r).Info("visitor removed", zap.String("by", q.RemoteAddr))
+		a.log(r).Info("visitor removed", zap.String("by", string(by(q))))
 		w.WriteHeader(http.StatusNoContent)
 	}
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -148,8 +149,14 @@ func (a *api) patchWaitlist(w http.ResponseWriter, q *http.Request, l Waitlist) 
 	a.getWaitlist(w, q, l)
 }
 
-// by names who asks, for the audit log.
-func by(q *http.Request) waitlist.Operator { return waitlist.Operator(q.RemoteAddr) }
+// by names who asks, for what is kept and logged of operators: the address that the request came from.
+func by(q *http.Request) waitlist.Operator {
+	address, _, err := net.SplitHostPort(q.RemoteAddr)
+	if err != nil {
+		address = q.RemoteAddr
+	}
+	return waitlist.Operator(address)
+}
 
 // refused answers with why the record has not done what was asked.
 func (a *api) refused(w http.ResponseWriter, q *http.Request, l Waitlist, err error) {
@@ -157,6 +164,8 @@ func (a *api) refused(w http.ResponseWriter, q *http.Request, l Waitlist, err er
 	switch {
 	case errors.Is(err, waitlist.ErrNotFound):
 		reply.Problem(w, http.StatusNotFound, "There is no such entry. See "+resource+"/entries.")
+	case errors.Is(err, waitlist.ErrText):
+		reply.Problem(w, http.StatusBadRequest, "q is a text in UTF-8, without U+0000.")
 	case errors.Is(err, waitlist.ErrPaused):
 		reply.Problem(w, http.StatusConflict, `Nobody was invited: the waitlist is paused. To end the pause, PATCH `+resource+` with {"paused": false}, or use anteroom waitlist resume.`)
 	case errors.Is(err, waitlist.ErrFull):

@@ -4,30 +4,34 @@ import (
 	"context"
 	"errors"
 	"net/http"
-
-	"go.uber.org/zap"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
 
 // Knows reports whether the sender of a request is a guest: somebody who has accepted an invite and has the cookie, or whom the site
-// names so. It asks memory, and the record only about those who are on the list and have not accepted as far as this gate knows:
-// they may have done so at another one just now.
-func (l *Waitlist) Knows(ctx context.Context, h http.Header, userID string) bool {
+// names so. It asks memory alone: what has happened at another gate it knows within a second or two.
+func (l *Waitlist) Knows(h http.Header, userID string) bool {
 	if userID != "" && l.record.HasAcceptedUser(userID) {
 		return true
 	}
 	o, found := l.setup.Load().owner(h)
-	if found && l.record.HasAccepted(o.number, o.joined) {
-		return true
-	}
+	return found && l.record.HasAccepted(o.number, o.joined)
+}
+
+// patience is how long the door waits for the record.
+const patience = 2 * time.Second
+
+// Finds asks the record what Knows asks memory. It asks about people who have a cookie of an entry or a name, and are to be told their
+// place unless they have accepted at another gate just now.
+func (l *Waitlist) Finds(ctx context.Context, h http.Header, userID string) bool {
+	o, found := l.setup.Load().owner(h)
 	if !found && userID == "" {
 		return false
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	e, err := l.entryOf(ctx, o, userID)
-	if err != nil && !errors.Is(err, waitlist.ErrNotFound) {
-		l.o.Log.Warn("a waitlist does not answer", zap.String("waitlist", l.Name()), zap.Error(err))
-	}
 	return err == nil && e.Status == waitlist.Accepted
 }
 

@@ -28,7 +28,7 @@ func FuzzRequests(f *testing.F) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 	o := guests.Options{
-		Clock: clock, Log: zap.NewNop(), Counters: metrics.New(nil, clock).Waitlist("beta"),
+		Clock: clock, Log: zap.NewNop(), Counters: metrics.New(nil, clock).Waitlist("beta"), Survive: func(string) {},
 		Enter: func(netip.Addr, time.Time, int) bool { return false }, // so that nobody is signed up, and no answer waits for the beat
 	}
 	s, err := guests.NewSetup(guests.Config{

@@ -11,8 +11,12 @@ import (
 // comeBack gives the browser of somebody who has the link of a mail the cookie of their entry.
 func (q *request) comeBack(secret string) {
 	e, err := q.list.record.EntryBySecret(q.Context(), secret, q.now)
-	if !q.refused(err) {
-		q.settle(e, true)
+	switch own, errOwn := q.mine(); {
+	case q.refused(err):
+	case errOwn == nil && own.Status == waitlist.Accepted && own.Number != e.Number:
+		q.settle(waitlist.Place{Entry: own, Own: true}) // somebody else's link throws no guest out
+	default:
+		q.settle(waitlist.Place{Entry: e, Own: true})
 	}
 }
 
@@ -50,7 +54,7 @@ func (q *request) postConfirm() {
 	}
 	place, err := q.list.record.Confirm(q.Context(), f.Token, q.now)
 	if !q.refused(err) {
-		q.settle(place.Entry, true)
+		q.settle(place)
 	}
 }
 
@@ -84,8 +88,8 @@ func (q *request) postInvite() {
 	place, err := q.accept(f.Token)
 	switch {
 	case q.refused(err):
-	case q.JSON || !q.entersHere(): // no form of a page leads to another host
-		q.settle(place.Entry, true)
+	case q.JSON:
+		q.settle(place)
 	case q.keep(place.Entry):
 		q.see(q.Enter)
 	}

@@ -3,8 +3,10 @@ package guests
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +25,7 @@ type Visitor struct {
 	HTTPS   bool
 	JSON    bool   // they ask for JSON rather than for a page
 	Message string // the operator's, of the room
-	Enter   string // the path of the room, or its whole address if the host that was asked is not the room's
+	Enter   string // the path of the room on the host that was asked
 }
 
 // Methods are those that the paths of waitlists have.
@@ -51,7 +53,7 @@ func (l *Waitlist) ServeHTTP(w http.ResponseWriter, r *http.Request, v Visitor) 
 	case handlers == nil:
 		q.refuse(http.StatusNotFound, "There is no such page. The waitlist is at "+q.setup.path()+".")
 	case handle == nil:
-		w.Header().Set("Allow", Methods)
+		w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(handlers)), ", "))
 		q.refuse(http.StatusMethodNotAllowed, "This page does not support the method.")
 	default:
 		handle()
@@ -88,6 +90,7 @@ func (l *Waitlist) ServeDoor(w http.ResponseWriter, r *http.Request, v Visitor, 
 }
 
 func (l *Waitlist) request(w http.ResponseWriter, r *http.Request, v Visitor) *request {
+	v.JSON = v.JSON || sendsJSON(r) // who sends JSON reads it
 	return &request{Request: r, Visitor: v, w: w, list: l, setup: l.setup.Load(), now: l.o.Clock()}
 }
 
@@ -143,7 +146,7 @@ func (q *request) entryJSON(e waitlist.Entry) entryJSON {
 		expires := e.InviteExpiresAt.UTC()
 		j.InviteExpiresAt = &expires
 	case waitlist.Accepted:
-		j.EnterURL = q.enterURL()
+		j.EnterURL = addressOf(q.Host, q.HTTPS) + q.Enter
 	}
 	return j
 }
@@ -163,17 +166,6 @@ func (q *request) view(e waitlist.Entry, own bool) guestpage.View {
 
 func (q *request) base() string { return q.setup.base(q.Host, q.HTTPS) }
 
-// enterURL is the whole address of the room.
-func (q *request) enterURL() string {
-	if q.entersHere() {
-		return q.base() + q.Enter
-	}
-	return q.Enter
-}
-
-// entersHere says whether the room is on the host that was asked.
-func (q *request) entersHere() bool { return strings.HasPrefix(q.Enter, "/") }
-
 func (q *request) referralLink(e waitlist.Entry) string {
 	return q.base() + q.setup.path() + "?ref=" + e.ReferralCode
 }
@@ -187,7 +179,7 @@ func (q *request) page(status int, v guestpage.View) {
 	}
 	language := q.setup.pages.Match(strings.Join(q.Header["Accept-Language"], ","))
 	h := q.w.Header()
-	h.Set("Content-Security-Policy", q.setup.pages.ContentSecurityPolicy())
+	h.Set("Content-Security-Policy", q.setup.policy)
 	h.Set("Content-Language", language)
 	q.send(status, "text/html; charset=utf-8", q.setup.pages.AppendTo(nil, language, v))
 }
@@ -209,7 +201,7 @@ func (q *request) send(status int, kind string, body []byte) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Referrer-Policy", "strict-origin")
 	if h.Get("Vary") == "" {
 		h.Set("Vary", "Accept, Accept-Language, Cookie")
 	}
@@ -236,10 +228,13 @@ func (q *request) gone() {
 
 // fail answers a request that the record could not answer.
 func (q *request) fail(err error) {
-	q.list.o.Log.Error("a waitlist does not answer", zap.String("waitlist", q.setup.cfg.Name), zap.Error(err))
+	if q.Context().Err() != nil {
+		return // nobody reads the answer
+	}
+	q.list.o.Log.Error("a request about a waitlist failed", zap.String("waitlist", q.setup.cfg.Name), zap.Error(err))
 	q.w.Header().Set("Retry-After", "5")
 	if q.JSON {
-		q.refuse(http.StatusServiceUnavailable, "The waitlist does not answer at the moment, and nothing was changed. Try again.")
+		q.refuse(http.StatusServiceUnavailable, "The waitlist does not answer at the moment. Try again.")
 		return
 	}
 	q.page(http.StatusServiceUnavailable, guestpage.View{State: guestpage.Unavailable})

@@ -1,9 +1,11 @@
 package guests
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"time"
@@ -28,7 +30,7 @@ type form struct {
 func (q *request) form() (f form, ok bool) {
 	q.Body = http.MaxBytesReader(q.w, q.Body, maxForm)
 	var err error
-	if kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type")); kind == "application/json" {
+	if sendsJSON(q.Request) {
 		err = json.NewDecoder(q.Body).Decode(&f)
 	} else if err = q.parse(); err == nil {
 		f = form{q.PostFormValue("email"), q.PostFormValue("referral"), q.PostFormValue("token"), q.PostFormValue("leave")}
@@ -36,10 +38,22 @@ func (q *request) form() (f form, ok bool) {
 	if f.Token == "" {
 		f.Token = q.URL.Query().Get("token")
 	}
-	if err != nil {
+	if errors.Is(err, io.EOF) {
+		err = nil // nothing was sent
+	}
+	switch tooLong := (*http.MaxBytesError)(nil); {
+	case errors.As(err, &tooLong):
+		q.refuse(http.StatusRequestEntityTooLarge, "What was sent is too long: at most 16 KiB.")
+	case err != nil:
 		q.refuse(http.StatusBadRequest, "What was sent cannot be read: send a form, or JSON such as {\"email\": \"ada@example.com\"}.")
 	}
 	return f, err == nil
+}
+
+// sendsJSON says whether the body of a request is JSON.
+func sendsJSON(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/json"
 }
 
 // parse reads a form, as browsers send it in one way or another.
@@ -58,7 +72,7 @@ func (q *request) postPlace() {
 	f, ok := q.form()
 	switch {
 	case !ok:
-	case f.Leave != "":
+	case f.Leave == "yes":
 		q.leave()
 	case !q.mayJoin():
 		q.list.o.Counters.CountSignUp(metrics.Limited)
@@ -86,8 +100,11 @@ func (q *request) wrong(status int, f form, what guestpage.Problem, detail strin
 
 // join signs somebody up.
 func (q *request) join(f form) {
-	secretly := q.setup.cfg.Settings.ConfirmEmail && f.Email != ""
-	place, err := q.joined(f, secretly)
+	secretly := q.setup.cfg.Settings.ConfirmEmail && q.UserID == ""
+	place, err := q.rejoined(f)
+	if errors.Is(err, waitlist.ErrNotFound) {
+		place, err = q.joined(f, secretly)
+	}
 	switch {
 	case errors.Is(err, waitlist.ErrEmail), errors.Is(err, waitlist.ErrNobody):
 		q.list.o.Counters.CountSignUp(metrics.Invalid)
@@ -103,15 +120,26 @@ func (q *request) join(f form) {
 
 // acknowledge answers a sign-up that is on the disk.
 func (q *request) acknowledge(place waitlist.Place, f form) {
-	named := q.UserID != ""
 	switch {
-	case place.Status == waitlist.Unconfirmed && named:
-		q.unconfirmed(http.StatusOK, f.Email)
-	case place.Status == waitlist.Unconfirmed, !q.JSON && place.Secret == "" && !named:
+	case place.Status == waitlist.Unconfirmed, !q.JSON && !place.Own:
 		q.unconfirmed(http.StatusAccepted, f.Email) // a mail tells the owner the way
 	default:
-		q.settle(place.Entry, place.Secret != "")
+		q.settle(place)
 	}
+}
+
+// rejoined signs somebody up anew whose own invite has expired. The error is waitlist.ErrNotFound if it has not, or if they give the
+// address of somebody else.
+func (q *request) rejoined(f form) (waitlist.Place, error) {
+	e, err := q.mine()
+	if err != nil || e.Status != waitlist.Expired {
+		return waitlist.Place{}, cmp.Or(err, waitlist.ErrNotFound)
+	}
+	given, _ := waitlist.ParseAddress(f.Email)
+	if own, _ := waitlist.ParseAddress(e.Email); f.Email != "" && given.Key != own.Key {
+		return waitlist.Place{}, waitlist.ErrNotFound
+	}
+	return q.list.record.Rejoin(q.Context(), e.Number, q.now)
 }
 
 // joined signs somebody up. Where the answer must not tell whether the address is known, it comes at a time that does not tell it
@@ -121,11 +149,11 @@ func (q *request) joined(f form, secretly bool) (p waitlist.Place, err error) {
 		Email: f.Email, UserID: q.UserID, Referral: f.Referral, Addr: q.Addr,
 		Language: q.setup.pages.Match(q.Header.Get("Accept-Language")),
 	}
-	do := func(ctx context.Context) { p, err = q.list.record.Join(ctx, who, q.now) }
+	do := func() { p, err = q.list.record.Join(q.Context(), who, q.now) }
 	if secretly {
 		onTheBeat(q.Context(), do)
 	} else {
-		do(q.Context())
+		do()
 	}
 	return p, err
 }
@@ -134,36 +162,24 @@ func (q *request) joined(f form, secretly bool) (p waitlist.Place, err error) {
 const beat = 250 * time.Millisecond
 
 // onTheBeat does something, and returns when a multiple of beat has passed since it began.
-func onTheBeat(ctx context.Context, do func(context.Context)) {
-	ticker := time.NewTicker(beat)
-	defer ticker.Stop()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		do(ctx)
-	}()
-	for {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			<-done
-			return
-		}
-		select {
-		case <-done:
-			return
-		default:
-		}
+func onTheBeat(ctx context.Context, do func()) {
+	began := time.Now()
+	do()
+	rest := time.NewTimer(beat - time.Since(began)%beat)
+	defer rest.Stop()
+	select {
+	case <-rest.C:
+	case <-ctx.Done():
 	}
 }
 
-// settle answers the owner of an entry after a form: apps with the entry, a browser with the way to its page. If the browser is the
-// owner's it gets the cookie.
-func (q *request) settle(e waitlist.Entry, owner bool) {
+// settle answers somebody after a form: apps with the entry, a browser with the way to its page. If the entry is the sender's own, the
+// browser gets the cookie.
+func (q *request) settle(place waitlist.Place) {
 	switch {
-	case owner && !q.keep(e):
+	case place.Own && !q.keep(place.Entry):
 	case q.JSON:
-		q.tell(http.StatusOK, e, owner)
+		q.tell(http.StatusOK, place.Entry, place.Own)
 	default:
 		q.see(q.setup.path())
 	}

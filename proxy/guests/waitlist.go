@@ -43,7 +43,8 @@ type Config struct {
 // Site is what a waitlist has of its room.
 type Site struct {
 	Identity templates.Identity
-	Language string // default of pages and mails; "" for en-US
+	Language string   // default of pages and mails; "" for en-US
+	Frames   []string // the sites that may show the pages in frames, as browsers name them; besides the site itself
 	Keys     []cookie.Key
 	Cookie   cookie.Attributes
 }
@@ -54,6 +55,9 @@ type Options struct {
 	Log      *zap.Logger
 	Counters metrics.WaitlistCounters
 
+	// Survive, when deferred, ends a panic in what a waitlist does by itself.
+	Survive func(doing string)
+
 	// Enter takes a sign-up off what a network may have, and says whether there was one left. The network is that of the address.
 	Enter func(addr netip.Addr, now time.Time, perMinute int) bool
 }
@@ -63,6 +67,7 @@ type Setup struct {
 	cfg      Config
 	jar      *cookie.Jar
 	pages    *guestpage.Pages
+	policy   string // the pages' Content-Security-Policy
 	composer *mail.Composer
 	sender   *mail.Sender // nil where mails are kept
 }
@@ -84,6 +89,7 @@ func NewSetup(c Config, site Site, o Options) (*Setup, error) {
 	if s.pages, err = guestpage.New(guestpage.Options{DefaultLanguage: site.Language, Identity: site.Identity}); err != nil {
 		return nil, fmt.Errorf("making the pages: %w", err)
 	}
+	s.policy = s.pages.ContentSecurityPolicy() + "; frame-ancestors " + strings.Join(append([]string{"'self'"}, site.Frames...), " ")
 	return s, s.mails(site, o)
 }
 
@@ -130,8 +136,8 @@ func Open(ctx context.Context, store *waitlist.Store, s *Setup, o Options) (*Wai
 	return l, nil
 }
 
-// PutToWork has a waitlist go by the setup.
-func (s *Setup) PutToWork(l *Waitlist) {
+// Use has the waitlist go by a setup.
+func (l *Waitlist) Use(s *Setup) {
 	if err := l.record.Configure(s.cfg.Settings); err != nil { // which NewSetup has ruled out
 		l.o.Log.Error("settings of a waitlist refused", zap.String("waitlist", s.cfg.Name), zap.Error(err))
 	}
@@ -193,19 +199,25 @@ func (l *Waitlist) eachSecond(ctx context.Context, do func(*zap.Logger)) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			do(log)
+			func() {
+				defer l.o.Survive("waitlist")
+				do(log)
+			}()
 		}
 	}
 }
 
 // base is what links in the answer to a request begin with.
 func (s *Setup) base(host string, https bool) string {
-	switch {
-	case s.cfg.URL != "":
-		return strings.TrimSuffix(s.cfg.URL, "/")
-	case https:
-		return "https://" + host
-	default:
-		return "http://" + host
+	if s.cfg.URL != "" {
+		return s.cfg.URL
 	}
+	return addressOf(host, https)
+}
+
+func addressOf(host string, https bool) string {
+	if https {
+		return "https://" + host
+	}
+	return "http://" + host
 }

@@ -86,11 +86,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	for g := range c.gate.Groups() {
 		g.collect(to)
 	}
-	for l := range c.gate.Waitlists() {
-		if n, known := c.numbers(l); known {
-			collectWaitlist(to, l, n)
-		}
-	}
+	c.collectWaitlists(to, c.gate.Waitlists())
 	for address, failing := range c.gate.Origins() {
 		to <- prometheus.MustNewConstMetric(originDesc, prometheus.GaugeValue, oneIf(failing), address)
 	}

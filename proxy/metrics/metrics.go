@@ -53,7 +53,7 @@ func New(g Gate, clock func() time.Time) *Metrics {
 			Help: "Mails that could not be sent, each time; they are tried again."}, []string{"waitlist"}),
 	}
 	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.originLatency, m.originFailed, m.signUps, m.mailsSent, m.mailsFailed,
-		&collector{gate: g, waitlists: waitlists{clock: clock, asked: map[string]figures{}}},
+		&collector{gate: g, waitlists: waitlists{clock: clock, asked: map[string]*figures{}}},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"iter"
 	"sync"
 	"time"
 
@@ -63,31 +64,55 @@ const keepNumbers, patience = 10 * time.Second, 5 * time.Second
 type waitlists struct {
 	clock func() time.Time
 
-	mu    sync.Mutex // held while a record is asked, so that it is not asked twice at once; guards asked
-	asked map[string]figures
+	mu    sync.Mutex // guards asked
+	asked map[string]*figures
 }
 
 // figures are what a record has answered, if it has.
 type figures struct {
-	at      time.Time
+	mu      sync.Mutex // held while the record is asked, so that it is not asked twice at once; guards the rest
+	at      time.Time  // zero before it is asked
 	known   bool
 	numbers waitlist.Numbers
 }
 
 // numbers returns the numbers of a waitlist; they are not known if its record does not answer.
 func (w *waitlists) numbers(l Waitlist) (n waitlist.Numbers, known bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := w.clock()
-	f, found := w.asked[l.Name()]
-	if !found || now.Sub(f.at) >= keepNumbers {
+	f := w.of(l.Name())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := w.clock(); f.at.IsZero() || now.Sub(f.at) >= keepNumbers {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		numbers, err := l.Numbers(ctx)
-		f = figures{now, err == nil, numbers}
-		w.asked[l.Name()] = f
+		f.at, f.known, f.numbers = now, err == nil, numbers
 	}
 	return f.numbers, f.known
+}
+
+// of returns the figures of a waitlist.
+func (w *waitlists) of(name string) *figures {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := w.asked[name]
+	if f == nil {
+		f = new(figures)
+		w.asked[name] = f
+	}
+	return f
+}
+
+// collectWaitlists asks all records at once, so that none waits for another that does not answer.
+func (w *waitlists) collectWaitlists(to chan<- prometheus.Metric, lists iter.Seq[Waitlist]) {
+	var asking sync.WaitGroup
+	for l := range lists {
+		asking.Go(func() {
+			if n, known := w.numbers(l); known {
+				collectWaitlist(to, l, n)
+			}
+		})
+	}
+	asking.Wait()
 }
 
 var (

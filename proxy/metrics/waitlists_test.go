@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"runtime"
@@ -18,12 +19,13 @@ import (
 
 // beta is a waitlist that counts how often its numbers are asked for.
 type beta struct {
+	name                string // "" is beta
 	asked, atOnce, most atomic.Int64
 	failing             bool
 	numbers             waitlist.Numbers
 }
 
-func (*beta) Name() string { return "beta" }
+func (b *beta) Name() string { return cmp.Or(b.name, "beta") }
 
 func (*beta) Settings() waitlist.Settings { return waitlist.Settings{Capacity: 500} }
 
@@ -92,4 +94,44 @@ func TestTheRecordOfAWaitlistIsAskedSeldomAndNeverTwiceAtOnce(t *testing.T) {
 	assert.EqualValues(t, 2, b.asked.Load(), "a record that fails is not asked more often")
 	assert.EqualValues(t, 1, b.most.Load())
 	assert.NotContains(t, exposition(m), "anteroom_waitlist_held", "what is not known is not told")
+}
+
+// meeting is a waitlist whose record answers once all records are asked.
+type meeting struct {
+	beta
+	missing *atomic.Int64
+	met     chan struct{} // closed when none is missing
+}
+
+func (m *meeting) Numbers(ctx context.Context) (waitlist.Numbers, error) {
+	if m.missing.Add(-1) == 0 {
+		close(m.met)
+	}
+	select {
+	case <-m.met:
+		return m.beta.Numbers(ctx)
+	case <-ctx.Done():
+		return waitlist.Numbers{}, ctx.Err()
+	}
+}
+
+// several is a gate with several waitlists.
+type several struct {
+	gate
+	lists []metrics.Waitlist
+}
+
+func (s several) Waitlists() iter.Seq[metrics.Waitlist] { return slices.Values(s.lists) }
+
+func TestNoRecordWaitsForAnother(t *testing.T) {
+	missing, met := new(atomic.Int64), make(chan struct{})
+	missing.Store(3)
+	var s several
+	for _, name := range []string{"alpha", "beta", "gamma"} {
+		s.lists = append(s.lists, &meeting{beta{name: name}, missing, met})
+	}
+	text := exposition(metrics.New(s, time.Now))
+	for _, name := range []string{"alpha", "beta", "gamma"} {
+		assert.Contains(t, text, `anteroom_waitlist_held{waitlist="`+name+`"} 0`)
+	}
 }

@@ -1,7 +1,6 @@
 package waitlist
 
 import (
-	"cmp"
 	"context"
 	"time"
 )
@@ -50,33 +49,24 @@ func (l *List) Confirm(ctx context.Context, token string, now time.Time) (Place,
 	if _, err := l.Confirmation(ctx, token, now); err != nil {
 		return Place{}, err
 	}
-	var told answer
-	var refused error
-	err := l.write(ctx, now, func(t *tx) error {
+	return l.answered(ctx, now, func(t *tx) (answer, error) {
 		c, err := findConfirmation(t.ctx, t.on, t.list, token)
-		if refused = c.refusal(now); err != nil || refused != nil {
-			return err
+		if refused := c.refusal(now); err != nil || refused != nil {
+			return answer{refused: refused}, err
 		}
-		told.number = c.number
-		told.secret, err = t.confirm(c.number, now.UnixMilli())
-		return err
+		return answer{number: c.number, own: true}, t.confirm(c.number, now.UnixMilli())
 	})
-	if err != nil || refused != nil {
-		return Place{}, cmp.Or(err, refused)
-	}
-	e, err := l.Entry(ctx, told.number, now)
-	return Place{e, told.secret}, err
 }
 
 // confirm puts an unconfirmed entry in line.
-func (t *tx) confirm(number, now int64) (secret string, err error) {
-	err = t.exec(`UPDATE entries SET status = 'waiting', confirmed_at = $3, version = $4 WHERE waitlist = $1 AND number = $2`,
+func (t *tx) confirm(number, now int64) error {
+	err := t.exec(`UPDATE entries SET status = 'waiting', confirmed_at = $3, version = $4 WHERE waitlist = $1 AND number = $2`,
 		t.list, number, now, t.version)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if err := t.credit(number, now); err != nil {
-		return "", err
+		return err
 	}
 	return t.welcome(number, now)
 }

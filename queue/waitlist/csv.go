@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // columns are those of an export. An import may have them in any order, and may lack any but email and user_id, of which it has one.
@@ -58,6 +60,9 @@ func (e Entry) cells() []string {
 	}
 }
 
+// isText reports whether databases take a text.
+func isText(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
+
 // harmless is a text that no spreadsheet takes for a formula.
 func harmless(text string) string {
 	if formula(text) {
@@ -70,10 +75,11 @@ func formula(text string) bool { return text != "" && strings.ContainsRune("=+-@
 
 // Imported says what an import has done.
 type Imported struct {
-	Added  int
-	Known  int         // were on the list already, and stay as they are
-	Faulty int         // lines that were left out
-	Faults []LineFault // the first of them, at most a thousand
+	Added       int
+	Known       int         // were on the list already, and stay as they are
+	Unconfirmed int         // where they come from, and passed over: their owners have to sign up here
+	Faulty      int         // lines that were left out
+	Faults      []LineFault // the first of them, at most a thousand
 }
 
 // mostFaults is how many faults an import tells of.
@@ -91,10 +97,17 @@ func (i *Imported) fault(line int, problem error) {
 	}
 }
 
+// mostImported is the most priority that an import gives somebody, up or down: what an operator and Settings.ReferralMax can have given.
+// What referrals earn here comes on top of it.
+const mostImported = MostPriority + 1000
+
+// longestText is the most bytes of a cell: the indexes of PostgreSQL take no more than 2704.
+const longestText = 1000
+
 // Import adds entries from CSV with a header line, in the order of the lines, behind those on the list unless their priority says
 // otherwise. The operator vouches for the addresses: nobody is asked to confirm, and nobody gets a mail. A status is waiting (also for
-// none, and for invited), accepted, which takes a spot, or expired. The error is ErrColumns, or one of the reader or of the database:
-// what was added before it stays.
+// none, and for invited), accepted, which takes a spot, or expired; unconfirmed lines are passed over. The error is ErrColumns, or one of
+// the reader or of the database: what was added before it stays.
 func (l *List) Import(ctx context.Context, r io.Reader, by Operator, now time.Time) (done Imported, err error) {
 	in := csv.NewReader(r)
 	header, err := readHeader(in)
@@ -148,11 +161,14 @@ func readRows(in *csv.Reader, header []string, now time.Time, done *Imported) (r
 		}
 		line, _ := in.FieldPos(0)
 		a, err := readRow(header, cells, now)
-		if err != nil {
+		switch {
+		case err != nil:
 			done.fault(line, err)
-			continue
+		case a.status == Unconfirmed:
+			done.Unconfirmed++
+		default:
+			rows = append(rows, row{line, a})
 		}
-		rows = append(rows, row{line, a})
 	}
 	return rows, true, nil
 }
@@ -163,14 +179,29 @@ type row struct {
 	arrival
 }
 
-func readRow(header, cells []string, now time.Time) (arrival, error) {
+// readCells reads the cells of a line, by the names of their columns.
+func readCells(header, cells []string) (map[string]string, error) {
 	cell := map[string]string{}
 	for i, name := range header {
 		text := strings.TrimSpace(cells[i])
 		if rest, ok := strings.CutPrefix(text, "'"); ok && formula(rest) {
 			text = rest
 		}
+		switch {
+		case !isText(text) && slices.Contains(columns, name):
+			return nil, fmt.Errorf("%s is not UTF-8", name)
+		case len(text) > longestText && slices.Contains(columns, name):
+			return nil, fmt.Errorf("%s has more than %d bytes", name, longestText)
+		}
 		cell[name] = text
+	}
+	return cell, nil
+}
+
+func readRow(header, cells []string, now time.Time) (arrival, error) {
+	cell, err := readCells(header, cells)
+	if err != nil {
+		return arrival{}, err
 	}
 	a, err := SignUp{Email: cell["email"], UserID: cell["user_id"], Language: cell["language"]}.arrival(now)
 	if err != nil {
@@ -182,10 +213,10 @@ func readRow(header, cells []string, now time.Time) (arrival, error) {
 	}
 	if text := cell["priority"]; text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < -MostPriority || n > MostPriority {
-			return a, fmt.Errorf("the priority is not a number from %d to %d", -MostPriority, MostPriority)
+		if err != nil || n < -math.MaxInt16 || n > math.MaxInt16 {
+			return a, fmt.Errorf("the priority is not a number from %d to %d", -math.MaxInt16, math.MaxInt16)
 		}
-		a.priority = int64(n)
+		a.priority = int64(max(-mostImported, min(n, mostImported)))
 	}
 	if text := cell["joined_at"]; text != "" {
 		at, err := time.Parse(time.RFC3339, text)
@@ -197,7 +228,7 @@ func readRow(header, cells []string, now time.Time) (arrival, error) {
 	switch a.status = Status(cell["status"]); a.status {
 	case "", Invited:
 		a.status = Waiting
-	case Waiting, Accepted, Expired:
+	case Unconfirmed, Waiting, Accepted, Expired:
 	default:
 		return a, fmt.Errorf("an entry cannot be imported as %s", a.status)
 	}

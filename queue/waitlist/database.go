@@ -9,13 +9,15 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
-	_ "modernc.org/sqlite"             // the driver sqlite
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver sqlite
 )
 
 // database is an SQLite file or a PostgreSQL database. The queries are the same for both.
@@ -24,7 +26,11 @@ type database struct {
 	reader   runner        // outside of any transaction
 	serial   string        // makes the migrations of several nodes follow one another
 	patience time.Duration // how long a transaction may take; 0 is without end
+	turn     time.Duration // how long a transaction goes on beginning jobs
 	sqlite   *sqlite       // nil with PostgreSQL
+
+	clock func() time.Time // of this node
+	ahead atomic.Int64     // nanoseconds by which the database's clock is ahead of it; 0 if they are about the same
 }
 
 // sqlite is the one connection of a process that writes to an SQLite file, and those that read beside it.
@@ -63,14 +69,55 @@ func openPostgres(name string) (*database, error) {
 	if err := CheckURL(name); err != nil {
 		return nil, err
 	}
-	pool, err := sql.Open("pgx", name)
+	config, err := pgx.ParseConfig(name)
 	if err != nil {
 		return nil, fmt.Errorf("opening PostgreSQL: %w", err)
 	}
+	guard(config.RuntimeParams)
+	pool := stdlib.OpenDB(*config)
 	pool.SetMaxOpenConns(16)
 	pool.SetMaxIdleConns(16)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	return &database{pool: pool, reader: pool, serial: lock, patience: 30 * time.Second}, nil
+	return &database{pool: pool, reader: pool, serial: lock, patience: 30 * time.Second, turn: longestTurn, clock: time.Now}, nil
+}
+
+// guard sets what a session needs, so that a node that is stuck in a transaction does not stop the others: the server ends its session
+// before those who wait for the list give up. The URL can say otherwise. The queries are made for one level of isolation.
+func guard(session map[string]string) {
+	for name, value := range map[string]string{
+		"idle_in_transaction_session_timeout": "10s", "lock_timeout": "20s",
+		"statement_timeout": strconv.FormatInt(longestQuery.Milliseconds(), 10),
+	} {
+		if session[name] == "" {
+			session[name] = value
+		}
+	}
+	session["default_transaction_isolation"] = "read committed"
+}
+
+// sameClock is how far two clocks may be apart that count as one.
+const sameClock = time.Second
+
+// compareClocks measures how far the database's clock is ahead of this node's. A file has no clock. What took too long says too little.
+func (d *database) compareClocks(ctx context.Context) error {
+	if d.sqlite != nil {
+		return nil
+	}
+	var theirs int64
+	began := d.clock()
+	if _, err := one(ctx, d.reader, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`, nil, &theirs); err != nil {
+		return err
+	}
+	took := d.clock().Sub(began)
+	if took > sameClock {
+		return nil
+	}
+	ahead := time.UnixMilli(theirs).Sub(began.Add(took / 2))
+	if ahead.Abs() <= sameClock+took/2 {
+		ahead = 0
+	}
+	d.ahead.Store(int64(ahead))
+	return nil
 }
 
 // openSQLite opens a file. Others can read while one writes (write-ahead logging), and every commit is on the disk before it
@@ -78,7 +125,7 @@ func openPostgres(name string) (*database, error) {
 func openSQLite(ctx context.Context, path string) (*database, error) {
 	pool, err := openFile(path, url.Values{
 		"_pragma": {
-			"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "wal_autocheckpoint(8000)",
+			"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "wal_autocheckpoint(8000)", "secure_delete(1)",
 		},
 		"_txlock": {"immediate"},
 	})
@@ -96,7 +143,7 @@ func openSQLite(ctx context.Context, path string) (*database, error) {
 	readers.SetMaxOpenConns(4)
 	readers.SetMaxIdleConns(4)
 	return &database{
-		pool: pool, reader: &statements{on: readers, prepared: map[string]*sql.Stmt{}}, serial: `SELECT 1`,
+		turn: longestTurn, pool: pool, reader: &statements{on: readers, prepared: map[string]*sql.Stmt{}}, serial: `SELECT 1`,
 		sqlite: &sqlite{conn: conn, statements: &statements{on: conn, prepared: map[string]*sql.Stmt{}}, readers: readers},
 	}, nil
 }
@@ -114,6 +161,20 @@ func (d *database) close() error {
 		return d.pool.Close()
 	}
 	return errors.Join(d.sqlite.readers.Close(), d.sqlite.conn.Close(), d.pool.Close())
+}
+
+// wipe brings an SQLite file up to date with its log and empties the log: what was erased is in neither then, since the file is
+// written over where something is deleted (secure_delete). It is not wiped while somebody reads. PostgreSQL does the like by itself,
+// when it vacuums.
+func (d *database) wipe(ctx context.Context) (wiped bool, err error) {
+	if d.sqlite == nil {
+		return true, nil
+	}
+	d.sqlite.turn.Lock()
+	defer d.sqlite.turn.Unlock()
+	var busy, pages, written int
+	_, err = one(ctx, d.sqlite.conn, `PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &pages, &written)
+	return err == nil && busy == 0, err
 }
 
 // inTransaction commits what do does, or nothing of it if do fails.
@@ -139,18 +200,13 @@ func (d *database) inTransaction(ctx context.Context, do func(ctx context.Contex
 		on = d.sqlite.statements // of the connection that the transaction is on
 	}
 	if err := do(ctx, on); err != nil {
-		return failed{err}
+		return err
 	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
 	return nil
 }
-
-// failed is an error before the commit: nothing was done.
-type failed struct{ error }
-
-func (f failed) Unwrap() error { return f.error }
 
 //go:embed migrations/*.sql
 var migrations embed.FS

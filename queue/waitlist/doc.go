@@ -12,7 +12,7 @@
 //     that are live or accepted are held.
 //   - owed: said of a spot that has ended, until another one was released in its place.
 //   - referrer and referee: who told somebody of the list, and who was told. A credit is what that earns, once for each referee.
-//   - secret: the token that brings an owner back to the entry, from any device: in a cookie, or in the link of a mail.
+//   - secret: the token that brings an owner back to the entry, from any device, in the link of a mail.
 //
 // # What holds
 //
@@ -20,27 +20,28 @@
 //
 //   - W1: no more spots are held than the capacity, after every commit, on however many nodes.
 //   - W2: a spot that was released is accepted or expires, and for each one that expires exactly one other is released in its place.
-//   - W3: as many spots are released as the capacity and those that have ended, if there are people enough.
+//   - W3: as many spots are released as the capacity and those that have ended, if there are people enough, once a sweep is done.
 //   - W4: a sign-up that was acknowledged is on the disk.
 //   - W5: there is one entry for each normalised address, and for each user.
 //   - W6: those who are invited are the first in the order.
 //   - W7: a credit is given at most once for each confirmed referee; what credits earn is capped; nobody is their own referee.
-//   - W8: an invite is accepted at most once, and not after it has expired.
+//   - W8: an invite is accepted at most once, and not after it has expired by the database's clock.
 //   - W9: a mail is sent at least once, under one id.
 //
 // # How to use it
 //
 // [Open] opens the database, [Store.List] a list. The program calls [List.Sweep] each second on every node, and sends what [List.Lease]
-// gives, answering each mail with [List.Sent], [List.Failed] or [List.Drop]. Without SMTP it shows [List.Outbox].
+// gives, answering each mail with [List.Sent], [List.Failed], [List.Drop] or [List.GiveBack]. Without SMTP it shows [List.Outbox].
 //
-//	sign-up           Join     an Entry, or no more than Unconfirmed; a Secret for the cookie if the caller may have one
+//	sign-up           Join     an Entry, or no more than Unconfirmed; Own says whether the caller may have a cookie
+//	sign up anew      Rejoin   for an owner whose invite has expired
 //	GET   confirm     Confirmation
 //	POST  confirm     Confirm  ErrUsed, ErrExpired: 410. ErrNotFound too, of links whose sign-up was erased
-//	GET   the place   EntryBySecret (cookie or link), EntryOf (a user of the site)
+//	GET   the place   Entry (cookie), EntryBySecret (link), EntryOf (a user of the site)
 //	DELETE the place  Leave
 //	GET   invite      Invitation
 //	POST  invite      Accept; AcceptOwn for an owner who has come back to the place and is Invited
-//	the door          Entry, EntryBySecret or EntryOf: let in while Status is Accepted. Operators can take a spot back
+//	the door          HasAccepted (cookie), HasAcceptedUser. Operators can take a spot back
 //	operators         Entries, Numbers, Release, Schedule, Cancel, Plans, SetPriority, SetStatus, Remove, Pause, Resume, Held, Judge,
 //	                  Import, Export, Log
 //
@@ -53,7 +54,12 @@
 // by the list's one writing goroutine, which gathers the changes that come at the same time into a transaction and answers when it is
 // durable (write.go). A transaction begins by taking the list's row in the table waitlists: so the transactions of a list follow one
 // another on all nodes, the counters in the row are exact, and nothing else needs a lock. Before it commits, it gives the spots that
-// are owed to the next (spot.go): so an invite that expires goes on in the same transaction.
+// are owed to the next (spot.go): so an invite that expires goes on in the same transaction. A transaction changes some hundred entries
+// at most: what is more is left to those that follow, and to the sweep.
+//
+// The time of a change is that of the node that makes it, unless its clock is more than a second off that of a PostgreSQL database: then
+// the time is corrected by as much ([List.at]). Sessions with PostgreSQL have time limits (database.go), so that a node that is stuck
+// holds nobody up for long.
 //
 // Ranks come from an index in memory (order.go). Each transaction has a version, one more than the last, and each entry the version
 // that changed it last. After a commit, and in each sweep, a node reads the entries with newer versions than it has seen. So a node

@@ -1,6 +1,8 @@
 package waitlist_test
 
 import (
+	"bytes"
+	"os"
 	"testing"
 	"time"
 
@@ -9,6 +11,25 @@ import (
 
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
+
+// TestErasedDataLeavesTheFile reads the file of the database byte for byte.
+func TestErasedDataLeavesTheFile(t *testing.T) {
+	name := sqliteFile(t)
+	w := newWorld(t, name, settings(unconfirmed))
+	ada := w.join(waitlist.SignUp{Email: "ada@example.com", UserID: "ada-7"})
+	traces := func() (found int) {
+		for _, file := range []string{name, name + "-wal"} {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			found += bytes.Count(text, []byte("ada"))
+		}
+		return found
+	}
+	require.Positive(t, traces())
+	require.NoError(t, w.Leave(ctx, ada.Number, w.now))
+	w.sweep()
+	assert.Zero(t, traces())
+}
 
 func TestTheDoorKnowsWhoHasAcceptedOnEveryNode(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {

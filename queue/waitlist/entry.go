@@ -39,25 +39,47 @@ const selectEntry = `SELECT e.number, e.status, COALESCE(e.email, ''), COALESCE(
 	FROM entries e LEFT JOIN spots s ON s.waitlist = e.waitlist AND s.id = e.spot
 	WHERE e.waitlist = $1 AND `
 
-func (l *List) scanEntry(scan func(into ...any) error) (Entry, error) {
+func scanEntry(scan func(into ...any) error) (Entry, error) {
 	var e Entry
 	var joined, confirmed, bounced, invited, accepted, expires int64
 	err := scan(&e.Number, &e.Status, &e.Email, &e.UserID, &e.Language, &e.Priority, &e.ReferralCode, &joined, &confirmed, &bounced,
 		&invited, &accepted, &expires, &e.ReferralsMade, &e.ReferralsHeld)
 	e.JoinedAt, e.ConfirmedAt, e.BouncedAt = when(joined), when(confirmed), when(bounced)
 	e.InvitedAt, e.AcceptedAt, e.InviteExpiresAt = when(invited), when(accepted), when(expires)
-	e.Rank, e.Total = l.order.rank(e.Number)
 	return e, err
 }
 
-// entries reads the entries of a condition.
+// rank sets the ranks of entries. It reports whether all of those that wait have one: the order in memory knows of them.
+func (l *List) rank(list []Entry) bool {
+	known := true
+	for i := range list {
+		e := &list[i]
+		e.Rank, e.Total = l.order.rank(e.Number)
+		if e.Status != Waiting {
+			e.Rank = 0
+		} else if e.Rank == 0 {
+			known = false
+		}
+	}
+	return known
+}
+
+// entries reads the entries of a condition. The record may be ahead of the order in memory by what other nodes have changed: ranks
+// are right as of the last Follow, and an entry that waits has one.
 func (l *List) entries(ctx context.Context, condition string, args ...any) (list []Entry, err error) {
 	err = each(ctx, l.db.reader, selectEntry+condition, append([]any{l.name}, args...), func(scan func(into ...any) error) error {
-		e, err := l.scanEntry(scan)
+		e, err := scanEntry(scan)
 		list = append(list, e)
 		return err
 	})
-	return list, err
+	if err != nil || l.rank(list) {
+		return list, err
+	}
+	if err := l.Follow(ctx); err != nil {
+		return nil, err
+	}
+	l.rank(list)
+	return list, nil
 }
 
 // entry reads the entry of a condition. An invite that nobody accepted in time expires by that.
@@ -71,10 +93,10 @@ func (l *List) entry(ctx context.Context, now time.Time, condition string, args 
 			return Entry{}, ErrNotFound
 		}
 		e := found[0]
-		if e.Status != Invited || now.Before(e.InviteExpiresAt) {
+		if e.Status != Invited || l.at(now).Before(e.InviteExpiresAt) {
 			return e, nil
 		}
-		err = l.write(ctx, now, func(t *tx) error { return t.expire(now.UnixMilli(), e.Number) })
+		err = l.write(ctx, now, func(t *tx) error { return t.expire(t.now, e.Number) })
 		if err != nil {
 			return Entry{}, err
 		}
@@ -91,7 +113,7 @@ func (l *List) EntryOf(ctx context.Context, userID string, now time.Time) (Entry
 	return l.entry(ctx, now, `e.user_id = $2`, userID)
 }
 
-// EntryBySecret returns the entry that a secret is for: that of a cookie, or of the link in a mail.
+// EntryBySecret returns the entry that the secret in the link of a mail is for.
 func (l *List) EntryBySecret(ctx context.Context, secret string, now time.Time) (Entry, error) {
 	return l.entry(ctx, now, `e.number = (SELECT number FROM tokens WHERE hash = $2 AND waitlist = $1 AND kind = 'secret')`, hash(secret))
 }

@@ -15,5 +15,6 @@ var (
 	ErrStatus   = errors.New("the entry cannot take that status")
 	ErrRange    = errors.New("the number is out of range")
 	ErrColumns  = errors.New("the first line does not name a column email or user_id")
+	ErrText     = errors.New("the text is not UTF-8")
 	ErrClosed   = errors.New("the waitlist is closed")
 )

@@ -15,28 +15,30 @@ func (l *List) Release(ctx context.Context, n int, by Operator, now time.Time) (
 	}
 	var line int64
 	for {
-		part, invited := min(n-released, mostChanged), 0
+		invited, more := 0, false
 		err := l.proceed(ctx, &line, by, now, func(t *tx) (_ audited, err error) {
 			if t.paused != 0 {
 				return audited{refused: ErrPaused}, nil
 			}
-			invited, err = t.release(int64(part), now.UnixMilli())
+			invited, err = t.release(int64(n-released), t.now)
+			more = t.left() == 0
 			return audited{action: "release", detail: strconv.Itoa(released+invited) + " of " + strconv.Itoa(n)}, err
 		})
 		if err != nil {
 			return released, err
 		}
-		if released += invited; invited < part || released == n {
+		if released += invited; !more || released == n {
 			return released, nil
 		}
 	}
 }
 
+// release invites the next n, or as many as the transaction may.
 func (t *tx) release(n, now int64) (released int, err error) {
 	if err := t.fill(); err != nil {
 		return 0, err
 	}
-	next, err := t.next(t.free(n))
+	next, err := t.next(t.free(min(n, t.left())))
 	if err != nil {
 		return 0, err
 	}
@@ -90,7 +92,7 @@ func (l *List) invitation(ctx context.Context, condition string, arg any, now ti
 	if err != nil {
 		return Entry{}, err
 	}
-	refused := i.refusal(now)
+	refused := i.refusal(l.at(now))
 	if i.number == 0 || i.state != spotLive {
 		return Entry{}, refused
 	}
@@ -114,28 +116,16 @@ func (l *List) accept(ctx context.Context, condition string, arg any, now time.T
 	if _, err := l.invitation(ctx, condition, arg, now); err != nil {
 		return Place{}, err
 	}
-	var told answer
-	var refused error
-	err := l.write(ctx, now, func(t *tx) error {
+	return l.answered(ctx, now, func(t *tx) (answer, error) {
 		i, err := findInvite(t.ctx, t.on, t.list, condition, arg)
-		if refused = i.refusal(now); err != nil || refused != nil {
-			return err
+		if refused := i.refusal(when(t.now)); err != nil || refused != nil {
+			return answer{refused: refused}, err
 		}
-		told.number = i.number
-		if err := t.take(i.number, now.UnixMilli()); err != nil {
-			return err
-		}
-		told.secret, err = t.token(i.number, "secret", 0)
-		return err
+		return answer{number: i.number, own: true}, t.take(i.number, t.now)
 	})
-	if err != nil || refused != nil {
-		return Place{}, cmp.Or(err, refused)
-	}
-	e, err := l.Entry(ctx, told.number, now)
-	return Place{e, told.secret}, err
 }
 
-// take accepts the live spot of an entry.
+// take accepts the live spot of an entry. Its mail is not worth sending any more.
 func (t *tx) take(number, now int64) error {
 	err := t.must(`UPDATE spots SET state = 'accepted', accepted_at = $3 WHERE waitlist = $1 AND number = $2 AND state = 'live' RETURNING id`,
 		[]any{t.list, number, now}, new(int64))
@@ -143,5 +133,8 @@ func (t *tx) take(number, now int64) error {
 		return err
 	}
 	t.accepted++
+	if err := t.exec(`DELETE FROM outbox WHERE waitlist = $1 AND number = $2 AND kind = $3`, t.list, number, string(MailInvite)); err != nil {
+		return err
+	}
 	return t.setStatus(number, Accepted)
 }

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// cooldown is the least time between two mails that signing up with one address can cause.
-const cooldown = time.Hour
+// cooldown is the least time between two mails that signing up with one address can cause. It grows up to mostCooldown: it is at least
+// as long as it took from the first sign-up to the last mail. So strangers who type somebody's address cause few.
+const cooldown, mostCooldown = time.Hour, 24 * time.Hour
 
 // SignUp is what somebody signs up with: an address, a user of the site, or both.
 type SignUp struct {
@@ -18,37 +19,51 @@ type SignUp struct {
 	Language string     // of the mails
 }
 
-// Place is an entry as its owner gets it.
+// Place is an entry as the caller gets it.
 type Place struct {
 	Entry
 
-	// Secret lets the owner come back: see EntryBySecret. It is "" for a caller who has not shown to be the owner.
-	Secret string
+	Own bool // the caller has shown to be the owner
 }
 
 // Join puts somebody on the list, once for each address and each user. The errors are ErrEmail and ErrNobody.
 //
-// Where addresses are confirmed, the answer to somebody who gives one has the status Unconfirmed and nothing else, whether the
-// address is on the list or not, and its owner gets a mail: to confirm the address, or to come back to the entry. A user of the site
-// who is on the list gets the entry. Signing up with a known address is less work than with a new one, so an answer that must not
-// tell which it was has to be sent at a time that does not depend on Join.
+// A user of the site gets their entry. It has the address that they give if addresses are not confirmed and nobody else has it.
 //
-// Where addresses are not confirmed, somebody who gives a known address gets its entry, without a secret, which goes to the owner in a
-// mail. A user of the site who gives the address of another entry gets one without an address.
+// Where addresses are confirmed, the answer to somebody else has the status Unconfirmed and nothing else, whether the address is on
+// the list or not, and its owner gets a mail: to confirm the address, or to come back to the entry. Signing up with a known address
+// is less work than with a new one, so an answer that must not tell which it was has to be sent at a time that does not depend on
+// Join. Where addresses are not confirmed, somebody who gives a known address gets its entry, which is not their own.
+//
+// Users whose invite has expired sign up anew by Join, and others by Rejoin.
 func (l *List) Join(ctx context.Context, who SignUp, now time.Time) (Place, error) {
 	a, err := who.arrival(now)
 	if err != nil {
 		return Place{}, err
 	}
-	told := new(answer)
-	if err := l.write(ctx, now, func(t *tx) (err error) { *told, err = t.join(a); return err }); err != nil {
+	return l.answered(ctx, now, func(t *tx) (answer, error) { return t.join(a) })
+}
+
+// Rejoin signs the owner of an entry up anew whose invite has expired: at the end of the line, as somebody who was not on the list.
+// The error is ErrNotFound if there is no such entry that has expired.
+func (l *List) Rejoin(ctx context.Context, number int64, now time.Time) (Place, error) {
+	return l.answered(ctx, now, func(t *tx) (answer, error) { return t.rejoin(number, now.UnixMilli()) })
+}
+
+// answered writes something for somebody, and returns what may be told of it once it is durable.
+func (l *List) answered(ctx context.Context, now time.Time, do func(*tx) (answer, error)) (Place, error) {
+	told := new(answer) // not read when the caller goes before the job is done
+	err := l.write(ctx, now, func(t *tx) (err error) { *told, err = do(t); return err })
+	switch {
+	case err != nil:
 		return Place{}, err
-	}
-	if told.number == 0 {
+	case told.refused != nil:
+		return Place{}, told.refused
+	case told.number == 0:
 		return Place{Entry: Entry{Status: Unconfirmed}}, nil
 	}
 	e, err := l.Entry(ctx, told.number, now)
-	return Place{e, told.secret}, err
+	return Place{e, told.own}, err
 }
 
 // arrival is a sign-up as the record has it.
@@ -64,7 +79,13 @@ type arrival struct {
 }
 
 func (s SignUp) arrival(now time.Time) (a arrival, err error) {
+	if !isCode(s.Referral) {
+		s.Referral = ""
+	}
 	a = arrival{SignUp: s, network: network(s.Addr), at: now.UnixMilli(), mailed: now.UnixMilli(), code: newCode()}
+	if s.UserID != "" && !isName(s.UserID) {
+		return a, ErrNobody
+	}
 	if s.Email != "" {
 		a.address, err = ParseAddress(s.Email)
 	} else if s.UserID == "" {
@@ -73,66 +94,106 @@ func (s SignUp) arrival(now time.Time) (a arrival, err error) {
 	return a, err
 }
 
-// answer is what Join may tell: the number of the entry, or 0 for nothing.
+// answer is what may be told of a change: the number of the entry, or 0 for nothing, and whether it is the caller's own; or why it was
+// refused.
 type answer struct {
-	number int64
-	secret string
+	number  int64
+	own     bool
+	refused error
 }
 
-// standing is what join needs to know of an entry that is there.
+// standing is what the transactions need to know of an entry that is there.
 type standing struct {
-	number, mailed int64
-	status         Status
+	number, joined, mailed int64
+	status                 Status
 }
 
 func (t *tx) join(a arrival) (answer, error) {
-	confirm := t.settings.ConfirmEmail && a.address.Key != ""
-	if s, found, err := t.find(`user_id = $2`, a.UserID); err != nil || found && a.UserID != "" {
-		return answer{number: s.number}, err
+	if a.UserID != "" {
+		return t.joinUser(a)
 	}
 	s, found, err := t.find(`mailbox = $2 AND email_key = $3`, a.address.Mailbox, a.address.Key)
 	switch {
 	case err != nil:
 		return answer{}, err
-	case found && confirm:
-		return answer{}, t.remind(s, a.at)
-	case found && a.UserID == "":
-		return answer{number: s.number}, t.remind(s, a.at)
-	case found: // the address is somebody else's, as far as anybody knows
-		a.address = Address{}
+	case found && t.settings.ConfirmEmail:
+		return answer{}, t.remind(s, a)
+	case found:
+		return answer{number: s.number}, t.remind(s, a)
 	}
 	a.status = Waiting
-	if confirm {
+	if t.settings.ConfirmEmail {
 		a.status = Unconfirmed
 	}
 	number, err := t.enter(a)
 	if err != nil {
 		return answer{}, err
 	}
-	if confirm {
+	if a.status == Unconfirmed {
 		return answer{}, t.askToConfirm(number, a.at)
 	}
-	secret, err := t.welcome(number, a.at)
-	return answer{number, secret}, err
+	return answer{number: number, own: true}, t.welcome(number, a.at)
+}
+
+// joinUser puts a user of the site on the list. The site vouches for the user and not for the address: one that has to be confirmed,
+// or that somebody has already, is not theirs as far as anybody knows.
+func (t *tx) joinUser(a arrival) (answer, error) {
+	s, found, err := t.find(`user_id = $2`, a.UserID)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case found && s.status == Expired:
+		return t.rejoin(s.number, a.at)
+	case found:
+		return answer{number: s.number, own: true}, nil
+	}
+	if a.address.Key != "" {
+		_, taken, err := t.find(`mailbox = $2 AND email_key = $3`, a.address.Mailbox, a.address.Key)
+		if err != nil {
+			return answer{}, err
+		}
+		if taken || t.settings.ConfirmEmail {
+			a.address = Address{}
+		}
+	}
+	a.status = Waiting
+	number, err := t.enter(a)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{number: number, own: true}, t.welcome(number, a.at)
+}
+
+// rejoin takes an entry that has expired off the list, and signs its owner up anew.
+func (t *tx) rejoin(number, now int64) (answer, error) {
+	a := arrival{at: now, mailed: now, status: Waiting, code: newCode()}
+	found, err := t.scan(`SELECT COALESCE(email, ''), COALESCE(email_key, ''), COALESCE(mailbox, ''), COALESCE(user_id, ''), network, language
+		FROM entries WHERE waitlist = $1 AND number = $2 AND status = 'expired'`, []any{t.list, number},
+		&a.address.Typed, &a.address.Key, &a.address.Mailbox, &a.UserID, &a.network, &a.Language)
+	if err != nil || !found {
+		return answer{refused: ErrNotFound}, err
+	}
+	if err := t.erase(number, now); err != nil {
+		return answer{}, err
+	}
+	number, err = t.enter(a)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{number: number, own: true}, t.welcome(number, now)
 }
 
 func (t *tx) find(condition string, args ...any) (s standing, found bool, err error) {
-	found, err = t.scan(`SELECT number, status, mailed_at FROM entries WHERE waitlist = $1 AND `+condition,
-		append([]any{t.list}, args...), &s.number, &s.status, &s.mailed)
+	found, err = t.scan(`SELECT number, status, joined_at, mailed_at FROM entries WHERE waitlist = $1 AND `+condition,
+		append([]any{t.list}, args...), &s.number, &s.status, &s.joined, &s.mailed)
 	return s, found, err
 }
 
 // enter adds an entry and returns its number.
 func (t *tx) enter(a arrival) (number int64, err error) {
-	var referrer *int64
-	if a.Referral != "" {
-		s, found, err := t.find(`referral_code = $2 AND status <> 'unconfirmed'`, a.Referral)
-		if err != nil {
-			return 0, err
-		}
-		if found {
-			referrer = &s.number
-		}
+	referrer, err := t.referrer(a.Referral)
+	if err != nil {
+		return 0, err
 	}
 	confirmed := int64(0)
 	if a.status != Unconfirmed {
@@ -151,19 +212,47 @@ func (t *tx) enter(a arrival) (number int64, err error) {
 	return number, t.credit(number, a.at)
 }
 
-// remind mails the owner of an address that somebody has signed up with again.
-func (t *tx) remind(s standing, now int64) error {
-	if now < s.mailed+cooldown.Milliseconds() {
+// referrer returns the number of the entry that a referral code is of; nil for none.
+func (t *tx) referrer(code string) (*int64, error) {
+	if code == "" {
+		return nil, nil
+	}
+	s, found, err := t.find(`referral_code = $2 AND status <> 'unconfirmed'`, code)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &s.number, nil
+}
+
+// remind mails the owner of an address that somebody has signed up with again, if the last mail was long enough ago. What was said by
+// a sign-up that nobody has confirmed makes way for what is said now: it may have been somebody else's.
+func (t *tx) remind(s standing, a arrival) error {
+	if s.status == Unconfirmed {
+		if err := t.replace(s.number, a); err != nil {
+			return err
+		}
+	}
+	waited, late := a.at-s.mailed, s.status == Unconfirmed && a.at >= s.joined+t.settings.ConfirmTTL.Milliseconds()
+	if late || waited < max(cooldown.Milliseconds(), min(mostCooldown.Milliseconds(), s.mailed-s.joined)) {
 		return nil
 	}
-	if err := t.exec(`UPDATE entries SET mailed_at = $3 WHERE waitlist = $1 AND number = $2`, t.list, s.number, now); err != nil {
+	if err := t.exec(`UPDATE entries SET mailed_at = $3 WHERE waitlist = $1 AND number = $2`, t.list, s.number, a.at); err != nil {
 		return err
 	}
 	if s.status == Unconfirmed {
-		return t.askToConfirm(s.number, now)
+		return t.askToConfirm(s.number, a.at)
 	}
-	_, err := t.welcome(s.number, now)
-	return err
+	return t.welcome(s.number, a.at)
+}
+
+// replace has an entry that is not confirmed say what a later sign-up with its address does.
+func (t *tx) replace(number int64, a arrival) error {
+	referrer, err := t.referrer(a.Referral)
+	if err != nil {
+		return err
+	}
+	return t.exec(`UPDATE entries SET referrer = $3, network = $4, language = $5 WHERE waitlist = $1 AND number = $2`,
+		t.list, number, referrer, a.network, a.Language)
 }
 
 // askToConfirm mails the link that confirms an address.
@@ -176,13 +265,13 @@ func (t *tx) askToConfirm(number, now int64) error {
 	return t.mail(MailConfirm, number, 0, token, now, expires)
 }
 
-// welcome mails the link by which the owner comes back, and returns the secret in it.
-func (t *tx) welcome(number, now int64) (secret string, err error) {
-	secret, err = t.token(number, "secret", 0)
+// welcome mails the link by which the owner comes back.
+func (t *tx) welcome(number, now int64) error {
+	secret, err := t.token(number, "secret", 0)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return secret, t.mail(MailPlace, number, 0, secret, now, now+keepMail.Milliseconds())
+	return t.mail(MailPlace, number, 0, secret, now, now+keepMail.Milliseconds())
 }
 
 // token makes a token of an entry. One that expires at 0 does not.

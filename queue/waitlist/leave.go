@@ -8,23 +8,19 @@ import (
 // Leave takes an entry off the list and erases all personal data of it. A spot that it holds goes to the next. The error is
 // ErrNotFound.
 func (l *List) Leave(ctx context.Context, number int64, now time.Time) error {
-	var refused error
-	err := l.write(ctx, now, func(t *tx) error {
+	_, err := l.answered(ctx, now, func(t *tx) (answer, error) {
 		s, found, err := t.find(`number = $2`, number)
-		if refused = nil; !found || s.status == Removed {
-			refused = ErrNotFound
-			return err
+		if err != nil || !found || s.status == Removed {
+			return answer{refused: ErrNotFound}, err
 		}
-		return t.erase(number, now.UnixMilli())
+		return answer{}, t.erase(number, t.now)
 	})
-	if err != nil {
-		return err
-	}
-	return refused
+	return err
 }
 
 // erase removes an entry. What stays is its number in the ledgers.
 func (t *tx) erase(number, now int64) error {
+	t.erased = true
 	if err := t.endSpot(number, spotFreed, true, now); err != nil {
 		return err
 	}

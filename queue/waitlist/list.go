@@ -7,13 +7,14 @@ import (
 )
 
 // List is an open waitlist. Its methods may be called at the same time. Each that changes something returns when the change is
-// durable. The time that a method is given is the caller's: one clock for all calls.
+// durable. The time that a method is given is that of the node's clock: see [List.at] for nodes whose clock is wrong.
 type List struct {
 	name     string
 	db       *database
 	settings atomic.Pointer[Settings]
 	order    order
 
+	erased  atomic.Bool // personal data whose traces the database is still to wipe
 	jobs    chan *job
 	closing chan struct{} // closed to end work
 	closed  chan struct{} // closed when work has ended
@@ -71,6 +72,9 @@ func (l *List) IsFull() bool {
 	defer l.order.mu.RUnlock()
 	return most > 0 && l.order.held >= int64(most)
 }
+
+// at corrects a time of the node's clock to the database's, by which invites expire on all nodes.
+func (l *List) at(now time.Time) time.Time { return now.Add(time.Duration(l.db.ahead.Load())) }
 
 // Follow reads what other nodes have changed, so that ranks are right. Sweep does it too.
 func (l *List) Follow(ctx context.Context) error { return l.order.follow(ctx, l.db, l.name) }

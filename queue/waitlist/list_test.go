@@ -34,11 +34,10 @@ func TestNothingCountsBeforeTheAddressIsConfirmed(t *testing.T) {
 		assert.ErrorIs(t, err, waitlist.ErrUsed)
 		_, err = w.Confirm(ctx, "no such token", w.now)
 		assert.ErrorIs(t, err, waitlist.ErrNotFound)
-		for _, secret := range []string{ada.Secret, w.token("ada@example.com", waitlist.MailPlace)} {
-			back, err := w.EntryBySecret(ctx, secret, w.now)
-			require.NoError(t, err)
-			assert.Equal(t, ada.Entry, back)
-		}
+		assert.True(t, ada.Own)
+		back, err := w.EntryBySecret(ctx, w.token("ada@example.com", waitlist.MailPlace), w.now)
+		require.NoError(t, err)
+		assert.Equal(t, ada.Entry, back)
 		_, err = w.EntryBySecret(ctx, token, w.now)
 		assert.ErrorIs(t, err, waitlist.ErrNotFound, "a token is for one thing")
 	})
@@ -52,7 +51,9 @@ func TestAnAnswerDoesNotTellWhetherAnAddressIsKnown(t *testing.T) {
 		_, err := w.Confirm(ctx, w.token("ada@example.com", waitlist.MailConfirm), w.now)
 		require.NoError(t, err)
 		assert.Equal(t, fresh, w.join(waitlist.SignUp{Email: "ada@example.com"}), "waiting")
-		assert.Equal(t, fresh, w.join(waitlist.SignUp{Email: "ada@example.com", UserID: "eve"}), "of somebody else")
+		eve, eva := w.join(waitlist.SignUp{Email: "ada@example.com", UserID: "eve"}), w.join(waitlist.SignUp{Email: "eva@example.com", UserID: "eva"})
+		assert.Equal(t, waitlist.Waiting, eve.Status, "a user counts, and the address does not")
+		assert.Equal(t, []string{"", ""}, []string{eve.Email, eva.Email}, "whether it is known or new")
 	})
 }
 
@@ -98,7 +99,7 @@ func TestAUserOfTheSiteHasOneEntryWhateverTheAddress(t *testing.T) {
 		ada := w.join(waitlist.SignUp{UserID: "ada", Email: "ada@example.com"})
 		again := w.join(waitlist.SignUp{UserID: "ada", Email: "other@example.com"})
 		assert.Equal(t, ada.Number, again.Number)
-		assert.Empty(t, again.Secret)
+		assert.True(t, again.Own)
 		nameless := w.join(waitlist.SignUp{UserID: "bob"})
 		assert.Equal(t, waitlist.Waiting, nameless.Status)
 		e, err := w.EntryOf(ctx, "bob", w.now)
@@ -241,6 +242,7 @@ func TestTheOutboxGivesAMailUntilItIsSent(t *testing.T) {
 		again := must(other.Lease(ctx, 10, time.Minute, w.now))
 		require.Len(t, again, 1, "whoever had it has died")
 		assert.Equal(t, first[0].DedupeID(), again[0].DedupeID())
+		assert.Regexp(t, `^[0-9a-f]{32}$`, first[0].DedupeID(), "it tells nothing of the place")
 		wait := time.Minute
 		for attempt := 2; attempt < 12; attempt++ {
 			require.NoError(t, w.Failed(ctx, again[0], assert.AnError, w.now))
@@ -261,9 +263,10 @@ func TestTheOutboxGivesAMailUntilItIsSent(t *testing.T) {
 
 func TestWhoLeavesLeavesNothingPersonal(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {
-		w := newWorld(t, name, settings())
-		ada := w.enter(waitlist.SignUp{Email: "ada@example.com", UserID: "ada-7", Language: "de-CH", Addr: netip.MustParseAddr("192.0.2.7")})
-		bob := w.enter(waitlist.SignUp{Email: "bob@example.com", Referral: ada.ReferralCode, Addr: netip.MustParseAddr("192.0.2.8")})
+		w := newWorld(t, name, settings(unconfirmed))
+		ada := w.join(waitlist.SignUp{Email: "ada@example.com", UserID: "ada-7", Language: "de-CH", Addr: netip.MustParseAddr("192.0.2.7")})
+		secret := w.token("ada@example.com", waitlist.MailPlace)
+		bob := w.join(waitlist.SignUp{Email: "bob@example.com", Referral: ada.ReferralCode, Addr: netip.MustParseAddr("192.0.2.8")})
 		w.release(1)
 		require.NoError(t, w.Leave(ctx, bob.Number, w.now))
 		require.NoError(t, w.Remove(ctx, ada.Number, operator, w.now))
@@ -272,9 +275,9 @@ func TestWhoLeavesLeavesNothingPersonal(t *testing.T) {
 		for _, personal := range []string{"ada", "bob", "example", "192.0.2", "de-CH", ada.ReferralCode} {
 			assert.NotContains(t, all, personal)
 		}
-		_, err := w.EntryBySecret(ctx, ada.Secret, w.now)
+		_, err := w.EntryBySecret(ctx, secret, w.now)
 		assert.ErrorIs(t, err, waitlist.ErrNotFound)
-		assert.Equal(t, waitlist.Invited, w.enter(waitlist.SignUp{Email: "ada@example.com"}).Status, "anybody may come again, and the spot is free")
+		assert.Equal(t, waitlist.Invited, w.join(waitlist.SignUp{Email: "ada@example.com"}).Status, "anybody may come again, and the spot is free")
 	})
 }
 
@@ -326,6 +329,9 @@ func TestPlansReleaseAtTheirTimes(t *testing.T) {
 		require.Len(t, plans, 1)
 		assert.True(t, w.now.Add(time.Minute).Equal(plans[0].At))
 		assert.ErrorIs(t, w.Cancel(ctx, once, operator, w.now), waitlist.ErrNotFound)
+		later := must(w.Schedule(ctx, waitlist.Plan{Size: 5, At: w.now.Add(time.Hour)}, operator, w.now))
+		assert.NotEqual(t, once, later, "an old listing names no other plan")
+		require.NoError(t, w.Cancel(ctx, later, operator, w.now))
 		require.NoError(t, w.Cancel(ctx, plans[0].ID, operator, w.now))
 		w.after(time.Hour)
 		assert.Zero(t, w.sweep().Released)
@@ -409,8 +415,8 @@ func TestAnExportCanBeImported(t *testing.T) {
 
 		done = must(copied.Import(ctx, strings.NewReader("\ufeffEmail,status\nx@y@z,\nnew@example.com,accepted\nother@example.com,unconfirmed\n"), operator, w.now))
 		assert.Equal(t, 1, done.Added)
-		require.Len(t, done.Faults, 2)
-		assert.Equal(t, waitlist.LineFault{Line: 2, Problem: waitlist.ErrEmail.Error()}, done.Faults[0])
+		assert.Equal(t, 1, done.Unconfirmed)
+		assert.Equal(t, []waitlist.LineFault{{Line: 2, Problem: waitlist.ErrEmail.Error()}}, done.Faults)
 		copied.holds(t, 1)
 	})
 }

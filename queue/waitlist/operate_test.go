@@ -76,6 +76,99 @@ func TestPagesHaveEachEntryOnceInOrderOfRank(t *testing.T) {
 	})
 }
 
+func TestAPageBeginsAfterASignUpThatWasErasedMeanwhile(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings())
+		people := w.people(6)
+		numbers := make([]int64, len(people))
+		for i, e := range must(w.Entries(ctx, waitlist.Search{})).Entries {
+			numbers[i] = e.Number
+		}
+		ids := func(after int64) (list []int64) {
+			for _, e := range must(w.Entries(ctx, waitlist.Search{After: after})).Entries {
+				list = append(list, e.Number)
+			}
+			return list
+		}
+		for i, priority := range []int{9, 7, 5} {
+			require.NoError(t, w.SetPriority(ctx, numbers[i], priority+1, operator, w.now))
+			require.NoError(t, w.SetPriority(ctx, numbers[i], priority, operator, w.now))
+		}
+		for _, i := range []int{0, 2, 3, 5} {
+			require.NoError(t, w.SetStatus(ctx, numbers[i], waitlist.Waiting, operator, w.now))
+		}
+		want := numbers[2:]
+		assert.Equal(t, want, ids(numbers[1]))
+		w.after(8 * 24 * time.Hour)
+		require.Equal(t, 2, w.sweep().Erased)
+		assert.Equal(t, []int64{numbers[2], numbers[3], numbers[5]}, ids(numbers[1]))
+		assert.Equal(t, []int64{numbers[5]}, ids(numbers[4]))
+	})
+}
+
+func TestASearchFindsLettersOfAllKinds(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings(unconfirmed))
+		w.join(waitlist.SignUp{Email: "Ada@bücher.example"})
+		w.join(waitlist.SignUp{Email: "ben@BÜCHER.example"})
+		w.join(waitlist.SignUp{UserID: "ÄB_1"})
+		w.join(waitlist.SignUp{UserID: "other"})
+		for text, want := range map[string]int{
+			"bücher.example": 1, "BÜCHER.example": 1, "ada@bücher.example": 1, "ben@bücher.example": 1, "ADA@": 1,
+			"xn--bcher-kva": 2, "ÄB_1": 1, "ÄB": 1, "b_1": 1, "%": 0, "OTHER": 1,
+		} {
+			assert.GreaterOrEqual(t, must(w.Entries(ctx, waitlist.Search{Text: text})).Total, want, text)
+		}
+		assert.Zero(t, must(w.Entries(ctx, waitlist.Search{Text: "%"})).Total)
+		for _, text := range []string{"a\x00", "\xff"} {
+			_, err := w.Entries(ctx, waitlist.Search{Text: text})
+			assert.ErrorIs(t, err, waitlist.ErrText)
+		}
+	})
+}
+
+func TestStatusAndRankGoTogetherOnEveryNode(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings(unconfirmed))
+		other := w.node(settings(unconfirmed))
+		people := w.people(3)
+		e, err := other.Entry(ctx, people[2].Number, w.now)
+		require.NoError(t, err)
+		assert.Equal(t, []any{waitlist.Waiting, 3, 3}, []any{e.Status, e.Rank, e.Total})
+		w.release(1)
+		e, err = other.Entry(ctx, people[0].Number, w.now)
+		require.NoError(t, err)
+		assert.Equal(t, []any{waitlist.Invited, 0}, []any{e.Status, e.Rank})
+		w.release(1)
+		var ranks []int
+		for _, e := range must(other.Entries(ctx, waitlist.Search{})).Entries {
+			ranks = append(ranks, e.Rank)
+		}
+		assert.Equal(t, []int{0, 0, 1}, ranks)
+	})
+}
+
+func TestANodeGoesByTheRecordAlsoIfThatHasLostTransactions(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings(unconfirmed, capacity(1)))
+		ada := w.people(1)[0]
+		w.release(1)
+		_, err := w.AcceptOwn(ctx, ada.Number, w.now)
+		require.NoError(t, err)
+		require.True(t, w.HasAccepted(ada.Number, ada.JoinedAt))
+		for _, statement := range []string{
+			`UPDATE entries SET status = 'waiting', spot = NULL, version = 1`, `UPDATE waitlists SET version = 1, held = 0`, `DELETE FROM spots`,
+		} {
+			_, err := w.raw.ExecContext(ctx, statement)
+			require.NoError(t, err)
+		}
+		w.sweep()
+		assert.False(t, w.HasAccepted(ada.Number, ada.JoinedAt))
+		assert.False(t, w.IsFull())
+		assert.Equal(t, 1, w.entry(ada.Number).Rank)
+	})
+}
+
 func TestWhatTakesSeveralTransactionsIsOneLineOfTheLog(t *testing.T) {
 	w := crowded(t, postgres.Database(t), settings(unconfirmed), 1200)
 	var people strings.Builder
@@ -158,12 +251,35 @@ func TestAnImportTellsOfFaultyLinesAndGoesOn(t *testing.T) {
 	assert.Equal(t, []int{1, 3}, []int{done.Added, done.Faulty})
 	assert.Equal(t, []waitlist.LineFault{
 		{Line: 2, Problem: "wrong number of fields"}, {Line: 3, Problem: `extraneous or missing " in quoted-field`},
-		{Line: 4, Problem: "the priority is not a number from -30000 to 30000"},
+		{Line: 4, Problem: "the priority is not a number from -32767 to 32767"},
 	}, done.Faults)
 	done = must(w.Import(ctx, strings.NewReader("email\n"+strings.Repeat("nobody\n", 3000)), operator, w.now))
 	assert.Equal(t, []int{3000, 1000}, []int{done.Faulty, len(done.Faults)})
 	for _, text := range []string{"", "name\nada\n", "email;priority\nada@example.com;1\n", "\"email\nada@example.com\n"} {
 		_, err := w.Import(ctx, strings.NewReader(text), operator, w.now)
 		assert.ErrorIs(t, err, waitlist.ErrColumns, text)
+	}
+}
+
+func TestTextThatNoDatabaseTakesIsAFaultOfItsLine(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings(unconfirmed))
+		text := "user_id,referral_code,language,note\nada,,,caf\xe9\nb\xe9n,,,\ncem,c\x00,,\ndee,,d\xe9,\n" + strings.Repeat("e", 3000) + ",,,\nfay,,,\n"
+		assert.Equal(t, waitlist.Imported{Added: 2, Faulty: 4, Faults: []waitlist.LineFault{
+			{Line: 3, Problem: "user_id is not UTF-8"}, {Line: 4, Problem: "referral_code is not UTF-8"}, {Line: 5, Problem: "language is not UTF-8"},
+			{Line: 6, Problem: "user_id has more than 1000 bytes"},
+		}}, must(w.Import(ctx, strings.NewReader(text), operator, w.now)))
+	})
+}
+
+func TestAPriorityThatReferralsHaveEarnedIsImported(t *testing.T) {
+	earning := func(s *waitlist.Settings) { s.ReferralBoost, s.ReferralMax = 1000, 1000 }
+	w := newWorld(t, sqliteFile(t), settings(unconfirmed, earning))
+	_, err := w.Import(ctx, strings.NewReader("user_id,referral_code,priority\nada,ada,32000\nben,ben,-32000\n"), operator, w.now)
+	require.NoError(t, err)
+	w.join(waitlist.SignUp{Email: email(1), Referral: "ada"})
+	for i, want := range []int{32000, 0, -31000} {
+		e := must(w.Entries(ctx, waitlist.Search{})).Entries[i]
+		assert.Equal(t, []int{want, i + 1}, []int{e.Priority, e.Rank})
 	}
 }

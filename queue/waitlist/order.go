@@ -15,7 +15,12 @@ type order struct {
 	catchUp sync.Mutex // held while following; guards seen
 	seen    int64      // the version up to which the index has followed
 
-	mu     sync.RWMutex // guards what follows
+	mu sync.RWMutex // guards what follows
+	standings
+}
+
+// standings are what the index tells.
+type standings struct {
 	line   line.Line
 	guests map[int64]guest  // those who have accepted
 	users  map[string]int64 // those of them whom the site names
@@ -113,45 +118,53 @@ func (o *order) admit(c change) {
 // selectChanges reads changes. What follows has $1 for the list.
 const selectChanges = `SELECT number, version, status, priority, joined_at, COALESCE(user_id, '') FROM entries WHERE waitlist = $1 AND `
 
-// load reads everybody who waits or has accepted. What changes meanwhile is read again by the first follow.
+// load reads everybody who waits or has accepted. The order tells what it told before until all are read. What changes meanwhile is
+// read again by the next follow. The caller holds catchUp, or is alone with the order.
 func (o *order) load(ctx context.Context, db *database, list string) error {
-	o.catchUp.Lock()
-	defer o.catchUp.Unlock()
-	o.guests, o.users = map[int64]guest{}, map[string]int64{}
-	if _, err := one(ctx, db.reader, `SELECT version FROM waitlists WHERE name = $1`, []any{list}, &o.seen); err != nil {
+	fresh := &order{standings: standings{guests: map[int64]guest{}, users: map[string]int64{}}}
+	seen, err := fresh.count(ctx, db, list)
+	if err != nil {
 		return err
 	}
 	for _, s := range []Status{Waiting, Accepted} {
-		if _, err := o.read(ctx, db, selectChanges+`status = $2 ORDER BY priority DESC, number`, list, string(s)); err != nil {
+		if _, err := fresh.read(ctx, db, selectChanges+`status = $2 ORDER BY priority DESC, number`, list, string(s)); err != nil {
 			return err
 		}
 	}
-	return o.count(ctx, db, list)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.standings, o.seen = fresh.standings, seen
+	return nil
 }
 
-// count reads how many spots are held.
-func (o *order) count(ctx context.Context, db *database, list string) error {
+// count reads how many spots are held, and returns the version of the list.
+func (o *order) count(ctx context.Context, db *database, list string) (version int64, err error) {
 	var held int64
-	if _, err := one(ctx, db.reader, `SELECT held FROM waitlists WHERE name = $1`, []any{list}, &held); err != nil {
-		return err
+	if _, err := one(ctx, db.reader, `SELECT version, held FROM waitlists WHERE name = $1`, []any{list}, &version, &held); err != nil {
+		return 0, err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.held = held
-	return nil
+	return version, nil
 }
 
 // follow reads what has changed since, by whichever node. The transactions of a list follow one another and each has a greater
-// version, so nothing can appear later below the version that was seen.
+// version, so nothing can appear later below the version that was seen. If the list has an older version than that, its database has
+// lost transactions: a backup was restored, or another server has taken over. Then everything is read again.
 func (o *order) follow(ctx context.Context, db *database, list string) error {
 	o.catchUp.Lock()
 	defer o.catchUp.Unlock()
-	newest, err := o.read(ctx, db, selectChanges+`version > $2 ORDER BY version`, list, o.seen)
-	o.seen = max(o.seen, newest)
+	version, err := o.count(ctx, db, list)
 	if err != nil {
 		return err
 	}
-	return o.count(ctx, db, list)
+	if version < o.seen {
+		return o.load(ctx, db, list)
+	}
+	newest, err := o.read(ctx, db, selectChanges+`version > $2 ORDER BY version`, list, o.seen)
+	o.seen = max(o.seen, newest)
+	return err
 }
 
 // read applies the rows of a query. If it fails, some rows are applied, and newest is 0: they are read again.

@@ -2,7 +2,9 @@ package waitlist
 
 import (
 	"context"
-	"strconv"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -43,9 +45,10 @@ type Mail struct {
 }
 
 // DedupeID names the mail: it is the same each time that the mail is sent, and no other mail has it. It can be the local part of a
-// Message-ID.
+// Message-ID, for it tells nothing of who signed up when: it is a hash, and the token in it is nobody's to guess.
 func (m Mail) DedupeID() string {
-	return m.list + "." + strconv.FormatInt(m.ID, 10) + "." + strconv.FormatInt(m.At.UnixMilli(), 10)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %s", m.list, m.ID, m.At.UnixMilli(), m.Token))
+	return hex.EncodeToString(sum[:16])
 }
 
 // mail puts a mail into the outbox, unless the entry has no address.
@@ -79,28 +82,34 @@ func (l *List) Outbox(ctx context.Context, after int64, most int) ([]Mail, error
 // HasMail reports whether a mail is due. It costs little if none is.
 func (l *List) HasMail(ctx context.Context, now time.Time) (bool, error) {
 	return one(ctx, l.db.reader, `SELECT 1 FROM outbox WHERE waitlist = $1 AND due_at <= $2 AND expires_at > $2 LIMIT 1`,
-		[]any{l.name, now.UnixMilli()}, new(int))
+		[]any{l.name, l.at(now).UnixMilli()}, new(int))
 }
 
 // Lease returns mails that are due, the longest first, and hides them from others until the lease ends. Each has to be answered
 // with Sent, Failed or Drop; one that is not is due again when the lease ends.
-func (l *List) Lease(ctx context.Context, most int, lease time.Duration, now time.Time) (leased []Mail, err error) {
+func (l *List) Lease(ctx context.Context, most int, lease time.Duration, now time.Time) ([]Mail, error) {
 	if due, err := l.HasMail(ctx, now); err != nil || !due {
 		return nil, err
 	}
-	err = l.write(ctx, now, func(t *tx) (err error) {
-		leased, err = mails(t.ctx, t.on, t.list, `o.due_at <= $2 AND o.expires_at > $2 ORDER BY o.due_at, o.id LIMIT $3`, now.UnixMilli(), most)
-		for i := 0; i < len(leased) && err == nil; i++ {
-			leased[i].Attempts++
-			err = t.exec(`UPDATE outbox SET attempts = attempts + 1, due_at = $3 WHERE waitlist = $1 AND id = $2`,
-				t.list, leased[i].ID, now.Add(lease).UnixMilli())
-		}
+	var leased []Mail
+	err := l.write(ctx, now, func(t *tx) (err error) {
+		leased, err = t.lease(most, lease)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return leased, nil
+}
+
+func (t *tx) lease(most int, lease time.Duration) ([]Mail, error) {
+	due, err := mails(t.ctx, t.on, t.list, `o.due_at <= $2 AND o.expires_at > $2 ORDER BY o.due_at, o.id LIMIT $3`, t.now, most)
+	for i := 0; i < len(due) && err == nil; i++ {
+		due[i].Attempts++
+		err = t.exec(`UPDATE outbox SET attempts = attempts + 1, due_at = $3 WHERE waitlist = $1 AND id = $2`,
+			t.list, due[i].ID, t.now+lease.Milliseconds())
+	}
+	return due, err
 }
 
 // Sent takes a mail out of the outbox. The time of an invite begins anew.
@@ -114,17 +123,17 @@ func (l *List) Sent(ctx context.Context, m Mail, now time.Time) error {
 			return err
 		}
 		return t.exec(`UPDATE spots SET mailed_at = $3, expires_at = $4 WHERE waitlist = $1 AND id = $2 AND state = 'live'`,
-			t.list, spots[0], now.UnixMilli(), now.Add(t.settings.InviteTTL).UnixMilli())
+			t.list, spots[0], t.now, t.now+t.settings.InviteTTL.Milliseconds())
 	})
 }
 
 // Failed keeps a mail for another attempt: after a minute, then after twice as long each time, up to four hours.
 func (l *List) Failed(ctx context.Context, m Mail, reason error, now time.Time) error {
-	due := now.Add(min(longestRetry, firstRetry<<min(max(0, m.Attempts-1), 10))).UnixMilli()
+	wait := min(longestRetry, firstRetry<<min(max(0, m.Attempts-1), 10))
 	text := plain(reason.Error())
 	return l.write(ctx, now, func(t *tx) error {
 		return t.exec(`UPDATE outbox SET due_at = $3, last_error = $4 WHERE waitlist = $1 AND id = $2`,
-			t.list, m.ID, due, text)
+			t.list, m.ID, t.now+wait.Milliseconds(), text)
 	})
 }
 
@@ -141,6 +150,6 @@ func (l *List) Drop(ctx context.Context, m Mail, now time.Time) error {
 		if err != nil || dropped == 0 {
 			return err
 		}
-		return t.exec(`UPDATE entries SET bounced_at = $3 WHERE waitlist = $1 AND number = $2`, t.list, m.Number, now.UnixMilli())
+		return t.exec(`UPDATE entries SET bounced_at = $3 WHERE waitlist = $1 AND number = $2`, t.list, m.Number, t.now)
 	})
 }

@@ -23,15 +23,18 @@ func (l *List) Schedule(ctx context.Context, p Plan, by Operator, now time.Time)
 	if p.Size < 1 || p.Every < 0 || p.Every > 0 && p.Every < time.Second || p.At.UnixMilli() <= 0 {
 		return 0, ErrRange
 	}
+	var planned int64
 	err = l.operate(ctx, by, now, func(t *tx) (audited, error) {
-		if err := t.must(`SELECT COALESCE(MAX(id), 0) + 1 FROM plans WHERE waitlist = $1`, []any{t.list}, &id); err != nil {
-			return audited{}, err
-		}
+		t.lastPlan++
+		planned = t.lastPlan
 		return audited{action: "schedule", detail: fmt.Sprintf("%d at %s every %s", p.Size, p.At.UTC().Format(time.RFC3339), p.Every)},
 			t.exec(`INSERT INTO plans (waitlist, id, size, at, period) VALUES ($1, $2, $3, $4, $5)`,
-				t.list, id, p.Size, p.At.UnixMilli(), p.Every.Milliseconds())
+				t.list, planned, p.Size, p.At.UnixMilli(), p.Every.Milliseconds())
 	})
-	return id, err
+	if err != nil {
+		return 0, err
+	}
+	return planned, nil
 }
 
 // Cancel cancels a plan. The error is ErrNotFound.
@@ -63,8 +66,8 @@ func plans(ctx context.Context, on runner, list, condition string, args ...any) 
 	return found, err
 }
 
-// runPlans releases what is due. Of a large release it releases a part, and the plan stays due for the rest. While the list is paused,
-// plans wait.
+// runPlans releases what is due, as far as a transaction may. A plan of which something is left stays due for the rest. While the list
+// is paused, plans wait.
 func (t *tx) runPlans(now int64) (released int, err error) {
 	if t.paused != 0 {
 		return 0, nil
@@ -73,19 +76,17 @@ func (t *tx) runPlans(now int64) (released int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, p := range due {
+	for _, p := range due[:min(len(due), mostChanged)] {
 		size := cmp.Or(p.rest, int64(p.Size))
-		n, err := t.release(min(size, mostChanged), now)
+		n, err := t.release(size, now)
 		if err != nil {
 			return 0, err
 		}
 		released += n
-		if n == mostChanged && size > mostChanged {
-			err = t.exec(`UPDATE plans SET rest = $3 WHERE waitlist = $1 AND id = $2`, t.list, p.ID, size-mostChanged)
-		} else {
-			err = t.turn(p, now)
+		if rest := size - int64(n); rest > 0 && t.left() == 0 {
+			return released, t.exec(`UPDATE plans SET rest = $3 WHERE waitlist = $1 AND id = $2`, t.list, p.ID, rest)
 		}
-		if err != nil {
+		if err := t.turn(p, now); err != nil {
 			return 0, err
 		}
 	}

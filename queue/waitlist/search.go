@@ -10,7 +10,7 @@ import (
 // Search says which entries are listed. The zero value lists all.
 type Search struct {
 	Status Status // "" for any
-	Text   string // a part of the address or of the user's name, or a referral code; "" for any
+	Text   string // a part of the address or of the user's name, in capitals or not, or a referral code; "" for any
 	After  int64  // the number of the entry after which the page begins; 0 for the first page
 	Most   int    // entries on the page; 0 for 100
 }
@@ -53,15 +53,32 @@ func (s Search) terms() *terms {
 		t.and(`e.status = ?`, string(s.Status))
 	}
 	if s.Text != "" {
-		pattern := "%" + escaped.Replace(strings.ToLower(s.Text)) + "%"
-		t.and(`(e.email_key LIKE ? ESCAPE '\' OR LOWER(e.user_id) LIKE ? ESCAPE '\' OR e.referral_code = ?)`, pattern, pattern, s.Text)
+		t.contain(s.Text)
 	}
 	return t
 }
 
-// Entries lists entries. Removed ones are among them only if they are asked for. The error is ErrNotFound if the entry that the page
-// begins after is not there. With a million entries it takes some tenths of a second to count them, and up to seconds to look for a text.
+// contain adds that an entry has a text. LOWER knows no letters but those of ASCII in SQLite, so the text is looked for as it is too;
+// and an address is found by its key, however it was typed.
+func (t *terms) contain(text string) {
+	exact := "%" + escaped.Replace(text) + "%"
+	lower := strings.ToLower(exact)
+	address, _ := ParseAddress(text) // the key is "" if the text is none, and no entry has that
+	t.and(`(e.email_key = ? OR e.email_key LIKE ? ESCAPE '\' OR e.email LIKE ? ESCAPE '\' OR LOWER(e.email) LIKE ? ESCAPE '\'
+		OR e.user_id LIKE ? ESCAPE '\' OR LOWER(e.user_id) LIKE ? ESCAPE '\' OR e.referral_code = ?)`,
+		address.Key, lower, exact, lower, exact, lower, text)
+}
+
+// Entries lists entries. Removed ones are among them only if they are asked for. The errors are ErrText, and ErrNotFound if the entry that
+// the page begins after was never there. With a million entries it takes some tenths of a second to count them, and up to seconds to look
+// for a text.
 func (l *List) Entries(ctx context.Context, s Search) (p Page, err error) {
+	if !isText(s.Text) {
+		return Page{}, ErrText
+	}
+	if err := l.Follow(ctx); err != nil {
+		return Page{}, err
+	}
 	t := s.terms()
 	_, err = one(ctx, l.db.reader, `SELECT COUNT(*) FROM entries e WHERE e.waitlist = $1 AND `+t.text.String(), append([]any{l.name}, t.args...), &p.Total)
 	if err != nil {
@@ -79,13 +96,9 @@ func (l *List) page(ctx context.Context, s Search) ([]Entry, error) {
 	if s.After == 0 {
 		return l.entriesInOrder(ctx, s.terms(), s.Most)
 	}
-	var priority int64
-	found, err := one(ctx, l.db.reader, `SELECT priority FROM entries WHERE waitlist = $1 AND number = $2`, []any{l.name, s.After}, &priority)
+	priority, err := l.priority(ctx, s.After)
 	if err != nil {
 		return nil, err
-	}
-	if !found {
-		return nil, ErrNotFound
 	}
 	// Each of the two reads one range of an index. A condition for both would have the first pass over all of the same priority.
 	same := s.terms()
@@ -98,6 +111,19 @@ func (l *List) page(ctx context.Context, s Search) ([]Entry, error) {
 	lower.and(`e.priority < ?`, priority)
 	rest, err := l.entriesInOrder(ctx, lower, s.Most-len(list))
 	return append(list, rest...), err
+}
+
+// priority returns the priority of an entry, or the one that it had: a sign-up that nobody confirmed is erased, also in the middle of
+// a listing. Nobody but an operator can have given it one, and the audit log has that.
+func (l *List) priority(ctx context.Context, number int64) (priority int64, err error) {
+	found, err := one(ctx, l.db.reader, `SELECT COALESCE(
+			(SELECT priority FROM entries WHERE waitlist = $1 AND number = $2),
+			(SELECT CAST(detail AS BIGINT) FROM audit WHERE waitlist = $1 AND number = $2 AND action = 'priority' ORDER BY id DESC LIMIT 1),
+			0) FROM waitlists WHERE name = $1 AND last_entry >= $2`, []any{l.name, number}, &priority)
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	return priority, err
 }
 
 func (l *List) entriesInOrder(ctx context.Context, t *terms, most int) ([]Entry, error) {

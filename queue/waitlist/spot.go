@@ -21,13 +21,16 @@ func (t *tx) next(most int64) ([]int64, error) {
 	return t.numbers(`SELECT number FROM entries WHERE waitlist = $1 AND status = 'waiting' ORDER BY priority DESC, number LIMIT $2`, t.list, most)
 }
 
+// left counts the entries that the transaction may still invite.
+func (t *tx) left() int64 { return max(0, mostChanged-t.invited) }
+
 // fill releases a spot for each one that has ended, as soon as there is somebody who waits: by the transaction that has ended it,
-// or by the one that has brought somebody.
+// or by the one that has brought somebody. What is too much for one transaction is left to the next ones and to the sweep.
 func (t *tx) fill() error {
 	if t.paused != 0 {
 		return nil
 	}
-	owed, err := t.numbers(`SELECT id FROM spots WHERE waitlist = $1 AND owed = 1 ORDER BY id LIMIT $2`, t.list, t.free(1<<31))
+	owed, err := t.numbers(`SELECT id FROM spots WHERE waitlist = $1 AND owed = 1 ORDER BY id LIMIT $2`, t.list, t.free(t.left()))
 	if err != nil || len(owed) == 0 {
 		return err
 	}
@@ -49,6 +52,7 @@ func (t *tx) invite(number, replaces, now int64) error {
 	if err != nil {
 		return err
 	}
+	t.invited++
 	return t.mail(MailInvite, number, t.lastSpot, token, now, now+t.settings.InviteTTL.Milliseconds())
 }
 

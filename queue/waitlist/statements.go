@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // runner runs statements: a transaction, a pool of connections, or statements.
@@ -60,8 +61,21 @@ func (s *statements) QueryContext(ctx context.Context, query string, args ...any
 	return stmt.QueryContext(ctx, args...)
 }
 
+// longestQuery is how long a server may take to answer a query: that for a million who wait takes some seconds.
+const longestQuery = time.Minute
+
+// limited ends the context of a query in time. A file needs no limit: it has answered or failed before.
+func limited(ctx context.Context, on runner) (context.Context, context.CancelFunc) {
+	if _, file := on.(*statements); file {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, longestQuery)
+}
+
 // each calls do for each row. What do scans is that row.
 func each(ctx context.Context, on runner, query string, args []any, do func(scan func(into ...any) error) error) error {
+	ctx, cancel := limited(ctx, on)
+	defer cancel()
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", query, err)

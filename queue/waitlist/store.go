@@ -21,7 +21,10 @@ func Open(ctx context.Context, name string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.migrate(ctx); err != nil {
+	if err = db.migrate(ctx); err == nil {
+		err = db.compareClocks(ctx)
+	}
+	if err != nil {
 		_ = db.close()
 		return nil, fmt.Errorf("opening the record of the waitlists: %w", err)
 	}

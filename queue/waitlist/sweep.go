@@ -2,6 +2,7 @@ package waitlist
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -14,24 +15,39 @@ type Swept struct {
 
 // Sweep does what is due: it ends invites that nobody has accepted in time, gives their spots to the next, releases by plan,
 // erases sign-ups that nobody has confirmed in time, and follows other nodes. Every node calls it, each second: what is due is done
-// once. It costs little if nothing is.
+// once. It costs little if nothing is. Much is done in parts, each in a transaction.
 func (l *List) Sweep(ctx context.Context, now time.Time) (total Swept, err error) {
+	if err := errors.Join(l.db.compareClocks(ctx), l.wipe(ctx)); err != nil {
+		return total, err
+	}
 	for {
 		if err := l.Follow(ctx); err != nil {
 			return total, err
 		}
-		due, err := l.due(ctx, now.UnixMilli())
+		due, err := l.due(ctx, l.at(now).UnixMilli())
 		if err != nil || !due {
 			return total, err
 		}
 		var s Swept
-		if err := l.write(ctx, now, func(t *tx) (err error) { s, err = t.sweep(now.UnixMilli()); return err }); err != nil {
+		if err := l.write(ctx, now, func(t *tx) (err error) { s, err = t.sweep(t.now); return err }); err != nil {
 			return total, err
 		}
 		total.Expired += s.Expired
 		total.Released += s.Released
 		total.Erased += s.Erased
 	}
+}
+
+// wipe has the database wipe the traces of what was erased.
+func (l *List) wipe(ctx context.Context) error {
+	if !l.erased.Swap(false) {
+		return nil
+	}
+	wiped, err := l.db.wipe(ctx)
+	if !wiped {
+		l.erased.Store(true) // again with the next sweep
+	}
+	return err
 }
 
 // due reports whether a sweep has anything to do.
@@ -60,7 +76,8 @@ func (t *tx) sweep(now int64) (s Swept, err error) {
 	if s.Erased, err = t.sweepUnconfirmed(now - t.settings.ConfirmTTL.Milliseconds()); err != nil {
 		return s, err
 	}
-	return s, t.exec(`DELETE FROM outbox WHERE waitlist = $1 AND expires_at <= $2`, t.list, now)
+	return s, t.exec(`DELETE FROM outbox WHERE waitlist = $1 AND id IN
+		(SELECT id FROM outbox WHERE waitlist = $1 AND expires_at <= $2 LIMIT $3)`, t.list, now, mostChanged)
 }
 
 func (t *tx) sweepInvites(now int64) (int, error) {
@@ -85,6 +102,7 @@ func (t *tx) sweepUnconfirmed(mailed int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	t.erased = t.erased || len(stale) > 0
 	for _, number := range stale {
 		for _, statement := range []string{
 			`DELETE FROM tokens WHERE waitlist = $1 AND number = $2`,
@@ -96,5 +114,6 @@ func (t *tx) sweepUnconfirmed(mailed int64) (int, error) {
 			}
 		}
 	}
-	return len(stale), t.exec(`DELETE FROM tokens WHERE waitlist = $1 AND expires_at > 0 AND expires_at <= $2`, t.list, mailed)
+	return len(stale), t.exec(`DELETE FROM tokens WHERE hash IN
+		(SELECT hash FROM tokens WHERE waitlist = $1 AND expires_at > 0 AND expires_at <= $2 LIMIT $3)`, t.list, mailed, mostChanged)
 }

@@ -20,5 +20,13 @@ func hash(token string) []byte {
 	return sum[:]
 }
 
+// isCode reports whether a text may be a referral code. The databases refuse some others, each in its own way.
+func isCode(text string) bool {
+	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// isName reports whether a text may be the name of a user.
+func isName(text string) bool { return text != "" && len(text) <= longestText && isText(text) }
+
 // newCode returns a referral code of 60 bits.
 func newCode() string { return strings.ToLower(rand.Text()[:12]) }

@@ -63,7 +63,7 @@ type Waitlist struct {
 	// DisposableDomainsFile is "" once it is read.
 	DisposableDomainsFile string `yaml:"disposable_domains_file" is:"file" usage:"file with the domains of throw-away addresses, one a line"`
 	SignUpsPerNetwork     int    `yaml:"sign_ups_per_network" default:"60" min:"0" max:"1000000" usage:"sign-ups a minute of one network, an IPv4 /24 or an IPv6 /56; 0 is unlimited"`
-	// URL is the address of the site, scheme://host[:port], with which links in mails begin. It is not "" where there is SMTP.
+	// URL is the address of the site, scheme://host[:port], with which links begin; "" is the one that was asked, and in mails Listen.
 	URL string `yaml:"url" is:"url" usage:"address of the site, with which links begin"`
 	// MailTemplates is the path of a directory, resolved; "" is the built-in mails.
 	MailTemplates string `yaml:"mail_templates" is:"dir" usage:"directory with Mustache files for mails"`
@@ -74,7 +74,7 @@ type Waitlist struct {
 // SMTP says how mails are sent. There is a From if there is a Host.
 type SMTP struct {
 	Host     string `yaml:"host" is:"host" usage:"server that takes the mails"`
-	Port     int    `yaml:"port" default:"587" min:"1" max:"65535" usage:"port of the server"`
+	Port     int    `yaml:"port" default:"0" min:"0" max:"65535" usage:"port of the server; 0 is 587, or 465 with tls implicit, or 25 with tls none"`
 	TLS      string `yaml:"tls" default:"starttls" choices:"starttls,implicit,none" usage:"encryption"`
 	Username string `yaml:"username" usage:"name to log in with (default: none)"`
 	Password string `yaml:"password" is:"password" outside:"env" usage:"password to log in with"`

@@ -69,7 +69,7 @@ func TestTheExampleHasEveryKeyWithItsDefault(t *testing.T) {
 	}
 	example := setup{file: config.Example()}.mustLoad(t)
 	beta := config.Waitlist{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings(), SignUpsPerNetwork: 60, URL: "https://shop.example.com",
-		SMTP: config.SMTP{Port: 587, TLS: "starttls"}}
+		SMTP: config.SMTP{TLS: "starttls"}}
 	beta.Capacity = 500
 	assert.Equal(t, []config.Waitlist{beta}, example.Waitlists, "all but the capacity and the address are defaults")
 	example.Rooms, example.StateDir, example.Waitlists = plain.Rooms, plain.StateDir, nil

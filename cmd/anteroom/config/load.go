@@ -30,6 +30,8 @@ type Options struct {
 	CheckStore func(url string) error
 	// CheckTemplate says what is wrong with a custom page; nil takes any page.
 	CheckTemplate func(path string, src []byte) []TemplateFault
+	// CheckMails says what is wrong with a directory of templates for mails, one fault a line; nil takes any directory.
+	CheckMails func(dir string) error
 }
 
 // TemplateFault is one thing that is wrong with a custom page.

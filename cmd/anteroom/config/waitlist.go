@@ -2,7 +2,7 @@ package config
 
 import (
 	"bytes"
-	"cmp"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -41,9 +41,10 @@ func (v *value) checkWaitlists(c *Config) {
 
 // database checks where the waitlists are kept. Gates that share a queue share its guest list, too.
 func (v *value) database(c *Config) {
-	v.refuse(v.valid("store", "database", "waitlists") && len(c.Waitlists) > 0 && c.Store != "memory" && !waitlist.IsURL(c.Database),
-		cmp.Or(map[bool]string{true: "database"}[v.isGiven("database")], "waitlists"),
-		"gates that share a store need to share their waitlists: set database to the URL of a PostgreSQL")
+	alone := v.valid("store", "database", "waitlists") && len(c.Waitlists) > 0 && c.Store != "memory" && !waitlist.IsURL(c.Database)
+	if alone {
+		v.fault(v.where("database", "waitlists"), "gates that share a store need to share their waitlists: set database to the URL of a PostgreSQL")
+	}
 }
 
 // admission checks who may enter a room against the rooms that have waitlists.
@@ -61,6 +62,19 @@ func (l *guestList) check() {
 	l.required("room", "the name of the room that the waitlist belongs to")
 	l.disposable()
 	l.smtp()
+	l.mails()
+}
+
+// mails has the templates of mails checked.
+func (l *guestList) mails() {
+	if l.layerOf("mail_templates") == 0 || l.CheckMails == nil {
+		return
+	}
+	if err := l.CheckMails(l.MailTemplates); err != nil {
+		for fault := range strings.Lines(err.Error()) {
+			l.get("mail_templates").reject("%s: %s", l.MailTemplates, strings.TrimSpace(fault))
+		}
+	}
 }
 
 // belongs checks the waitlist's room.
@@ -74,7 +88,24 @@ func (l *guestList) belongs(root *value, c *Config) {
 		l.fault(l.where("room"), "there is no room %s", show(l.Room))
 	case braces(c.Rooms[i].Path) != "":
 		l.fault(l.where("room"), "%s is a room for each value of its path, which has no waitlist: choose another", show(l.Room))
+	default:
+		l.onItsHost(&c.Rooms[i])
 	}
+}
+
+// onItsHost checks the address of the site against the hosts of the room, on which the waitlist is served.
+func (l *guestList) onItsHost(r *Room) {
+	u, err := url.Parse(l.URL)
+	if err != nil || !l.isGiven("url") || !l.valid("url") {
+		return
+	}
+	asked := u.Hostname()
+	for _, to := range append([]Route{{Host: r.Host}}, r.AdditionalRoutes...) {
+		if host := strings.ToLower(strings.TrimSuffix(to.Host, ".")); host == "" || host == asked {
+			return
+		}
+	}
+	l.fault(l.where("url"), "%s is not a host of the room %s: the waitlist is not served there", show(asked), show(l.Room))
 }
 
 // disposable reads the domains of throw-away addresses.
@@ -101,14 +132,15 @@ func (l *guestList) smtp() {
 	}
 	in.required("host", "the server that takes the mails")
 	in.required("from", "the address that mails come from")
-	l.refuse(!l.isGiven("url") && l.valid("url"), "smtp", "mails have links, which need to begin with the site's address: set url")
+	l.doubt(!l.isGiven("url"), "smtp", "links in mails begin with the address that this gate listens on: set url to that of the site")
 	if in.either("password", "password_file") == "password_file" {
 		l.SMTP.Password = in.passwordIn(l.SMTP.PasswordFile)
 	}
 	l.SMTP.PasswordFile = ""
 	named, secret := in.isGiven("username"), in.isGiven("password", "password_file")
-	in.refuse(named != secret && in.valid("username", "password", "password_file"), map[bool]string{true: "username", false: "password"}[named],
-		"username and password go together")
+	if named != secret && in.valid("username", "password", "password_file") {
+		in.fault(in.where("username", "password", "password_file"), "username and password go together")
+	}
 	local := l.SMTP.Host == "localhost" || strings.HasPrefix(l.SMTP.Host, "127.")
 	in.doubt(l.SMTP.TLS == "none" && !local, "tls", "mails, which let their readers in, and the password go over the network as plain text")
 }

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ var lines = strings.Count(minimal, "\n")
 func TestAWaitlistHasDefaults(t *testing.T) {
 	got := setup{file: listed}.mustLoad(t)
 	assert.Equal(t, []config.Waitlist{{
-		Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings(), SignUpsPerNetwork: 60, SMTP: config.SMTP{Port: 587, TLS: "starttls"},
+		Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings(), SignUpsPerNetwork: 60, SMTP: config.SMTP{TLS: "starttls"},
 	}}, got.Waitlists)
 	assert.Empty(t, got.Database)
 }
@@ -57,22 +58,26 @@ func TestFaultsOfWaitlists(t *testing.T) {
 		file string
 		want []string
 	}{
-		"without room":             {minimal + "waitlists: [{name: beta}]\n", []string{at(1, `13: waitlists[0].room: is required: the name of the room that the waitlist belongs to`)}},
-		"of no room":               {minimal + "waitlists: [{name: beta, room: shed}]\n", []string{at(1, `32: waitlists[0].room: there is no room "shed"`)}},
-		"of a family":              {strings.Replace(listed, "    total", "    path: /room/{id}\n    total", 1), []string{strconv.Itoa(lines+4) + `:11: waitlists[0].room: "shop" is a room for each value of its path, which has no waitlist: choose another`}},
-		"the same name":            {listed + "  - {name: beta, room: shop}\n", []string{at(4, `12: waitlists[1].name: "beta" is the name of another waitlist already, on line `+strconv.Itoa(lines+2)), at(4, `24: waitlists[1].room: the room "shop" has a waitlist already, on line `+strconv.Itoa(lines+3))}},
-		"invited by nobody":        {minimal + "    admission: invited\n", []string{at(1, `16: rooms[0].admission: the room has no waitlist: nobody could be invited; add one to waitlists, with room: shop`)}},
-		"a shared queue":           {strings.Replace(listed, "rooms:", "store: redis://h\ncookie: {keys: [k]}\nrooms:", 1), []string{at(4, `3: waitlists: gates that share a store need to share their waitlists: set database to the URL of a PostgreSQL`)}},
-		"another database":         {"database: mysql://h/d\n" + listed, []string{`1:11: database: the supported databases are an SQLite file, by its path, and PostgreSQL: postgres://user:password@host/name`}},
-		"a broken URL":             {"database: postgres://u:hunter2@h:x/d\n" + listed, []string{`1:11: database: the URL of PostgreSQL is not valid: expects postgres://user:password@host/name`}},
-		"mails without links":      {listed + "    smtp: {host: h, from: t@example.com}\n", []string{at(4, `11: waitlists[0].smtp: mails have links, which need to begin with the site's address: set url`)}},
-		"half a server":            {listed + "    url: https://x.example\n    smtp: {host: h}\n", []string{at(5, `11: waitlists[0].smtp.from: is required: the address that mails come from`)}},
-		"a sender without address": {listed + "    url: https://x.example\n    smtp: {host: h, from: me}\n", []string{at(5, `27: waitlists[0].smtp.from: "me" is not an e-mail address such as tickets@example.com, or Tickets <tickets@example.com>`)}},
-		"a name without password":  {listed + "    url: https://x.example\n    smtp: {host: h, from: t@example.com, username: u}\n", []string{at(5, `52: waitlists[0].smtp.username: username and password go together`)}},
-		"a setting out of bounds":  {listed + "    referral_max: 5000\n", []string{at(4, `19: waitlists[0].referral_max: 5000 is too large: at most 1000`)}},
+		"without room":                 {minimal + "waitlists: [{name: beta}]\n", []string{at(1, `13: waitlists[0].room: is required: the name of the room that the waitlist belongs to`)}},
+		"of no room":                   {minimal + "waitlists: [{name: beta, room: shed}]\n", []string{at(1, `32: waitlists[0].room: there is no room "shed"`)}},
+		"of a family":                  {strings.Replace(listed, "    total", "    path: /room/{id}\n    total", 1), []string{strconv.Itoa(lines+4) + `:11: waitlists[0].room: "shop" is a room for each value of its path, which has no waitlist: choose another`}},
+		"the same name":                {listed + "  - {name: beta, room: shop}\n", []string{at(4, `12: waitlists[1].name: "beta" is the name of another waitlist already, on line `+strconv.Itoa(lines+2)), at(4, `24: waitlists[1].room: the room "shop" has a waitlist already, on line `+strconv.Itoa(lines+3))}},
+		"invited by nobody":            {minimal + "    admission: invited\n", []string{at(1, `16: rooms[0].admission: the room has no waitlist: nobody could be invited; add one to waitlists, with room: shop`)}},
+		"a shared queue":               {strings.Replace(listed, "rooms:", "store: redis://h\ncookie: {keys: [k]}\nrooms:", 1), []string{at(4, `3: waitlists: gates that share a store need to share their waitlists: set database to the URL of a PostgreSQL`)}},
+		"another database":             {"database: mysql://h/d\n" + listed, []string{`1:11: database: the supported databases are an SQLite file, by its path, and PostgreSQL: postgres://user:password@host/name`}},
+		"a broken URL":                 {"database: postgres://u:hunter2@h:x/d\n" + listed, []string{`1:11: database: the URL of PostgreSQL is not valid: expects postgres://user:password@host/name`}},
+		"another host than the room's": {strings.Replace(listed, "    total", "    host: tickets.example\n    total", 1) + "    url: https://x.example\n", []string{strconv.Itoa(lines+5) + `:10: waitlists[0].url: "x.example" is not a host of the room "shop": the waitlist is not served there`}},
+		"bad mails":                    {listed + "    mail_templates: mails\n", []string{at(4, `21: waitlists[0].mail_templates: /etc/gate/mails: confirm.txt:1:1: first`), at(4, `21: waitlists[0].mail_templates: /etc/gate/mails: place.txt: second`)}},
+		"half a server":                {listed + "    url: https://x.example\n    smtp: {host: h}\n", []string{at(5, `11: waitlists[0].smtp.from: is required: the address that mails come from`)}},
+		"a sender without address":     {listed + "    url: https://x.example\n    smtp: {host: h, from: me}\n", []string{at(5, `27: waitlists[0].smtp.from: "me" is not an e-mail address such as tickets@example.com, or Tickets <tickets@example.com>`)}},
+		"a name without password":      {listed + "    url: https://x.example\n    smtp: {host: h, from: t@example.com, username: u}\n", []string{at(5, `52: waitlists[0].smtp.username: username and password go together`)}},
+		"a setting out of bounds":      {listed + "    referral_max: 5000\n", []string{at(4, `19: waitlists[0].referral_max: 5000 is too large: at most 1000`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, faults := setup{file: tt.file, tweak: func(o *config.Options) { o.CheckStore = func(string) error { return nil } }}.load(t)
+			_, _, faults := setup{file: tt.file, tweak: func(o *config.Options) {
+				o.CheckStore = func(string) error { return nil }
+				o.CheckMails = func(string) error { return errors.New("confirm.txt:1:1: first\nplace.txt: second") }
+			}}.load(t)
 			for i := range faults {
 				faults[i] = strings.TrimPrefix(faults[i], "gate.yaml:")
 			}
@@ -89,4 +94,7 @@ func TestDoubtsAboutGuests(t *testing.T) {
 	_, warnings, faults = setup{file: listed + "    url: https://x.example\n    smtp: {host: mail.example.com, from: t@example.com, tls: none}\n"}.load(t)
 	require.Empty(t, faults)
 	assert.Contains(t, strings.Join(warnings, "\n"), "go over the network as plain text")
+	_, warnings, faults = setup{file: listed + "    smtp: {host: mail.example.com, from: t@example.com}\n"}.load(t)
+	require.Empty(t, faults)
+	assert.Contains(t, strings.Join(warnings, "\n"), "links in mails begin with the address that this gate listens on")
 }

@@ -12,7 +12,8 @@
 //	it says that the address takes no mail      Drop
 //	it refuses the mail otherwise               Failed: again later
 //	the connection breaks                       once more on a new one, else Failed
-//	the mail server cannot be reached           nothing is leased; the next attempt after a pause
+//	the mail server cannot be reached           nothing is leased, or what was is given back; the next attempt after a pause
+//	the entry was erased meanwhile              nothing
 //
 // A mail that was handed over just before its sender died is sent again, under the same Message-ID.
 package mail

@@ -3,6 +3,7 @@ package mail
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/mail"
 	"strings"
@@ -104,31 +105,54 @@ func (s *Sender) rest(why error) error {
 	return why
 }
 
-// run sends until nothing is due. Mails that are leased when ctx ends are due again when their lease ends.
+// run sends until nothing is due.
 func (r *round) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		mails, err := r.list.Lease(ctx, batch, lease, r.clock())
 		if err != nil || len(mails) == 0 {
 			return err
 		}
-		var unreachable error
-		for _, m := range mails {
-			if ctx.Err() != nil {
-				return nil
-			}
-			refused := unreachable
-			if refused == nil {
-				refused, unreachable = r.deliver(ctx, m)
-			}
-			if err := r.note(ctx, m, refused); err != nil {
-				return err
-			}
-		}
-		if unreachable != nil {
-			return unreachable
+		if err := r.sendAll(ctx, mails); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// sendAll sends mails that are leased. Those that it does not come to are given back as they were: ctx has ended, or the mail server
+// takes no other mail.
+func (r *round) sendAll(ctx context.Context, mails []waitlist.Mail) error {
+	for i, m := range mails {
+		if ctx.Err() != nil {
+			return r.giveBack(ctx, mails[i:])
+		}
+		leased, err := r.list.HasLease(ctx, m)
+		if err != nil {
+			return err
+		}
+		if !leased {
+			continue
+		}
+		refused, unreachable := r.deliver(ctx, m)
+		if err := r.note(ctx, m, refused); err != nil {
+			return err
+		}
+		if unreachable != nil {
+			return errors.Join(unreachable, r.giveBack(ctx, mails[i+1:]))
+		}
+	}
+	return nil
+}
+
+func (r *round) giveBack(ctx context.Context, mails []waitlist.Mail) error {
+	ctx, cancel := toRecord(ctx)
+	defer cancel()
+	return r.list.GiveBack(ctx, mails, r.clock())
+}
+
+// toRecord gives the outbox its time, also when sending is to end.
+func toRecord(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), recording)
 }
 
 // deliver hands a mail to the mail server. If the connection breaks, which servers do after some mails, it does so once more on a
@@ -186,7 +210,7 @@ func (s *Sender) letter(m Message) (*gomail.Msg, error) {
 
 // note tells the outbox what has become of a mail: it was sent, or refused.
 func (r *round) note(ctx context.Context, m waitlist.Mail, refused error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recording)
+	ctx, cancel := toRecord(ctx)
 	defer cancel()
 	if refused == nil {
 		r.sent++

@@ -9,7 +9,8 @@ CREATE TABLE waitlists (
 	expired    BIGINT NOT NULL DEFAULT 0, -- spots that have ever expired
 	last_entry BIGINT NOT NULL DEFAULT 0,
 	last_spot  BIGINT NOT NULL DEFAULT 0,
-	last_mail  BIGINT NOT NULL DEFAULT 0
+	last_mail  BIGINT NOT NULL DEFAULT 0,
+	last_plan  BIGINT NOT NULL DEFAULT 0
 );
 
 CREATE TABLE entries (

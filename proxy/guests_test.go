@@ -1,0 +1,127 @@
+package proxy_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/guests"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+// TestNobodyElseGetsThrough tries what strangers try at the door of a room for guests.
+func TestNobodyElseGetsThrough(t *testing.T) {
+	p := startParty(t)
+	guest := p.guest("ada@example.com")
+	require.True(t, guest.get("/").in())
+	p.site.requests()
+	stranger, known := p.visitor(), p.member("ben@example.com")
+	for _, v := range []*visitor{stranger, known} {
+		assert.Equal(t, http.StatusOK, v.get("/").status)
+		assert.Equal(t, "shop", v.get("/", asJSON).header.Get("Anteroom-Room"))
+		assert.Equal(t, http.StatusOK, v.send(http.MethodHead, "/", nil).status)
+		for name, try := range map[string]answer{
+			"a form":      v.postForm("/buy", url.Values{"n": {"1"}}),
+			"an app":      v.postJSON("/buy", nil),
+			"a picture":   v.get("/a.png", with("Sec-Fetch-Dest", "image")),
+			"prefetching": v.get("/", with("Sec-Purpose", "prefetch")),
+		} {
+			assert.Equal(t, http.StatusForbidden, try.status, name)
+		}
+		v.get("/socket", with("Connection", "Upgrade"), with("Upgrade", "websocket"))
+		assert.NotEqual(t, http.StatusOK, v.get("/.anteroom/events").status)
+	}
+	assert.Equal(t, "none", p.entry(stranger.get("/", asJSON)).Status)
+	forged := p.visitor()
+	forged.cookies["anteroom_.beta"] = "x" + guest.cookies["anteroom_.beta"][1:]
+	assert.Equal(t, http.StatusOK, forged.get("/").status)
+	swapped := p.visitor() // a ticket of the room is none for the list, and the other way round
+	swapped.cookies["anteroom_.beta"], swapped.cookies["anteroom_shop"] = guest.cookies["anteroom_shop"], guest.cookies["anteroom_.beta"]
+	assert.Equal(t, "none", p.entry(swapped.get("/", asJSON)).Status)
+	assert.Empty(t, p.site.requests())
+
+	assert.True(t, guest.get("/").in())
+	page, err := p.record.Entries(t.Context(), waitlist.Search{Status: waitlist.Accepted})
+	require.NoError(t, err)
+	require.Len(t, page.Entries, 1)
+	require.NoError(t, p.record.Remove(t.Context(), page.Entries[0].Number, "olga", p.clock.Now()))
+	assert.Eventually(t, func() bool { return !guest.get("/").in() }, patience, 50*time.Millisecond, "somebody who was removed is out, session or not")
+}
+
+func TestAnOpenRoomGivesGuestsPriority(t *testing.T) {
+	p := startParty(t, room(func(r *proxy.RoomConfig) { r.Invited, r.GuestPriority, r.Settings.Method = false, 10, queue.Line }))
+	p.full()
+	first, guest := p.visitor(), p.guest("ada@example.com")
+	require.False(t, first.get("/").in())
+	require.False(t, guest.get("/").in())
+	p.pass(time.Second)
+	assert.EqualValues(t, 1, guest.get("/", asJSON).told("position"))
+	assert.EqualValues(t, 2, first.get("/", asJSON).told("position"))
+}
+
+func TestWaitlistsComeAndGoWithTheConfiguration(t *testing.T) {
+	p := startParty(t)
+	p.member("ada@example.com")
+	without := p.config
+	without.Rooms = slices.Clone(p.config.Rooms)
+	without.Rooms[0].Invited, without.Waitlists = false, nil
+	require.NoError(t, p.Configure(t.Context(), without))
+	assert.Equal(t, http.StatusNotFound, p.visitor().get(listPath).status)
+	assert.True(t, p.visitor().get("/").in())
+
+	again := p.config
+	again.Waitlists = slices.Clone(p.config.Waitlists)
+	again.Waitlists[0].URL = "https://other.test"
+	require.NoError(t, p.Configure(t.Context(), again))
+	ben := p.member("ben@example.com")
+	e := p.entry(ben.get(listPath, asJSON))
+	assert.Equal(t, 2, e.Rank)
+	assert.Contains(t, e.ReferralLink, "https://other.test/")
+
+	for name, spoil := range map[string]func(*proxy.Config){
+		"an invited room without a list": func(c *proxy.Config) { c.Waitlists = nil },
+		"a list of no room":              func(c *proxy.Config) { c.Waitlists[0].Room = "shed" },
+		"two lists of a room": func(c *proxy.Config) {
+			second := c.Waitlists[0]
+			second.Name = "gamma"
+			c.Waitlists = append(c.Waitlists, second)
+		},
+		"a bad setting": func(c *proxy.Config) { c.Waitlists[0].Settings.ReferralMax = 1 << 20 },
+	} {
+		bad := again
+		bad.Waitlists = slices.Clone(again.Waitlists)
+		spoil(&bad)
+		assert.Error(t, p.Configure(t.Context(), bad), name)
+		assert.Equal(t, http.StatusOK, ben.get(listPath).status, name)
+	}
+}
+
+func TestAWaitlistIsOnTheHostsOfItsRoom(t *testing.T) {
+	p := startParty(t, trustingLoopback, direct, room(func(r *proxy.RoomConfig) {
+		r.Routes, r.Subject.Header = []route.Route{{Host: "tickets.test", Path: "/sale"}}, "X-User"
+	}))
+	ann, v := with("X-User", "ann"), p.visitor()
+	v.host = "tickets.test"
+	assert.Equal(t, http.StatusOK, p.join(v, nil, ann).status)
+	require.Equal(t, 1, p.release(1))
+	assert.Equal(t, "http://tickets.test/sale", p.entry(v.postJSON(listPath+"/invite", nil, ann)).EnterURL)
+	v.host = "www.test"
+	assert.Equal(t, http.StatusNotFound, v.get(listPath, asJSON, ann).status, "who is ann there is somebody else")
+}
+
+func TestALinkWithoutAURLNamesTheHostThatWasAsked(t *testing.T) {
+	p := startParty(t, direct, list(func(c *guests.Config) { c.URL = "" }))
+	v := p.visitor()
+	e := p.entry(p.join(v, map[string]string{"email": "ada@example.com"}))
+	assert.Equal(t, v.base+listPath+"?ref="+e.ReferralCode, e.ReferralLink)
+	v.host = "tickets.test"
+	assert.Contains(t, p.entry(v.get(listPath, asJSON)).ReferralLink, "http://tickets.test/")
+}
