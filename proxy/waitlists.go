@@ -53,7 +53,7 @@ func (g *Gate) openList(ctx context.Context, s *setup, c guests.Config) error {
 	case rs.guests != nil:
 		return fmt.Errorf("the room %q has another one", c.Room)
 	}
-	o := guests.Options{Clock: g.o.Clock, Log: g.o.Log, Counters: g.metrics.Waitlist(c.Name), Survive: g.survive}
+	o := guests.Options{Clock: g.o.Clock, Log: g.o.Log, Counters: g.metrics.Waitlist(c.Name), Problem: g.problemPage, Survive: g.survive}
 	next, err := guests.NewSetup(c, guests.Site{
 		Identity: rs.identity, Language: rs.cfg.Language, Keys: rs.keys, Cookie: rs.cfg.CookieAttributes,
 		Frames: slices.DeleteFunc(slices.Clone(rs.cfg.CORSOrigins), func(site string) bool { return site == "*" }),
@@ -161,6 +161,11 @@ func (g *Gate) serveList(w http.ResponseWriter, r *http.Request, s *setup, l lis
 	default:
 		l.ServeHTTP(w, r, g.guest(r, s, l.room))
 	}
+}
+
+// problemPage answers with the gate's page for a status, in the sender's language.
+func (g *Gate) problemPage(w http.ResponseWriter, r *http.Request, status int) {
+	g.problem(w, r, status, g.languages)
 }
 
 // guest returns who sent a request, as waitlists know them.

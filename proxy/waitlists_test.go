@@ -274,6 +274,7 @@ func TestBadSignUpsAreRefused(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, v.send(http.MethodPost, listPath, strings.NewReader("{"), asJSON, with("Content-Type", "application/json")).status)
 	assert.Equal(t, http.StatusRequestEntityTooLarge, v.postForm(listPath, url.Values{"email": {strings.Repeat("a", 20<<10)}}).status)
 	assert.Equal(t, http.StatusNotFound, v.get(listPath+"/nothing").status)
+	assert.Contains(t, v.get(listPath+"/nothing").header.Get("Content-Type"), "text/html", "people get a page")
 	assert.Equal(t, http.StatusNotFound, v.get("/.anteroom/waitlist/gamma").status)
 	assert.Equal(t, http.StatusMethodNotAllowed, v.send(http.MethodPut, listPath, nil).status)
 	a := v.send(http.MethodDelete, listPath+"/invite", nil)

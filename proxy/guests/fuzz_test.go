@@ -29,6 +29,10 @@ func FuzzRequests(f *testing.F) {
 	clock := func() time.Time { return now }
 	o := guests.Options{
 		Clock: clock, Log: zap.NewNop(), Counters: metrics.New(nil, clock).Waitlist("beta"), Survive: func(string) {},
+		Problem: func(w http.ResponseWriter, _ *http.Request, status int) {
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(status)
+		},
 		Enter: func(netip.Addr, time.Time, int) bool { return false }, // so that nobody is signed up, and no answer waits for the beat
 	}
 	s, err := guests.NewSetup(guests.Config{

@@ -211,8 +211,13 @@ func (q *request) send(status int, kind string, body []byte) {
 	}
 }
 
-// refuse answers a request that cannot be answered as it is.
+// refuse answers a request that cannot be answered as it is: apps with the detail, and people with the gate's page for the status, if
+// it has one.
 func (q *request) refuse(status int, detail string) {
+	if !q.JSON && status != http.StatusRequestEntityTooLarge {
+		q.list.o.Problem(q.w, q.Request, status)
+		return
+	}
 	q.w.Header().Set("X-Content-Type-Options", "nosniff")
 	reply.Problem(q.w, status, detail)
 }

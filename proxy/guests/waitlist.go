@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/netip"
 	"strings"
 	"sync/atomic"
@@ -54,6 +55,9 @@ type Options struct {
 	Clock    func() time.Time
 	Log      *zap.Logger
 	Counters metrics.WaitlistCounters
+
+	// Problem answers somebody with the gate's page for a status.
+	Problem func(w http.ResponseWriter, r *http.Request, status int)
 
 	// Survive, when deferred, ends a panic in what a waitlist does by itself.
 	Survive func(doing string)
