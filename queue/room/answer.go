@@ -1,6 +1,7 @@
 package room
 
 import (
+	"math"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -156,8 +157,8 @@ func (v visit) accept(t queue.Ticket, g queue.Grant, lease time.Duration) Decisi
 	switch {
 	case g.Verdict == queue.Beyond:
 		d.Ticket.AcceptedAt, d.Ticket.Expires, d.Ticket.Uncounted = v.at, v.at.Add(v.rules.SessionLasts(0)), true
-	case g.Verdict == queue.Held && v.renews():
-		d.Ticket.Expires = v.sessions.renew(v.at, v.rules, t.ID)
+	case g.Verdict == queue.Held && v.renews(): // the session lasts, or there were no grant
+		d.Ticket.Expires, _ = v.sessions.renew(v.at, v.rules, t.ID, math.MaxInt64)
 	default:
 		d.Ticket.Expires = v.rules.SessionEnd(g)
 		v.sessions.learn(v.at, t.ID, d.Ticket.Expires)
@@ -168,26 +169,26 @@ func (v visit) accept(t queue.Ticket, g queue.Grant, lease time.Duration) Decisi
 	return d
 }
 
-// enterAgain lets a visitor in whose session lasts, as this node knows, though their
-// ticket says that they wait.
-func (v visit) enterAgain() (Decision, bool) {
-	end := v.sessions.expires(v.at, v.Ticket.ID)
+// enterAgain lets the visitor of a ticket in whose session lasts, as this node knows,
+// though the ticket does not say so.
+func (v visit) enterAgain(t queue.Ticket) (Decision, bool) {
+	end := v.sessions.expires(v.at, t.ID)
 	if end <= v.at {
 		return Decision{}, false
 	}
-	return v.acceptUntil(v.Ticket, end), true
-}
-
-// acceptUntil lets a visitor in whose session lasts.
-func (v visit) acceptUntil(t queue.Ticket, end queue.Instant) Decision {
-	return v.accept(t, queue.Grant{Verdict: queue.Held, AcceptedAt: v.at, Expires: end}, 0)
+	if v.renews() {
+		if _, lasts := v.sessions.renew(v.at, v.rules, t.ID, end); !lasts {
+			return Decision{}, false
+		}
+	}
+	return v.accept(t, queue.Grant{Verdict: queue.Held, AcceptedAt: v.at, Expires: end}, 0), true
 }
 
 // stay lets an accepted visitor pass if their ticket or session lasts. Their ticket is
 // issued anew once it is a while old, not at every request.
 func (v visit) stay() (Decision, bool) {
 	t := &v.Ticket
-	end, issue := t.Expires, false
+	end, issue, lasts := t.Expires, false, true
 	if end <= v.at && !t.Uncounted {
 		end, issue = v.sessions.expires(v.at, t.ID), true
 	}
@@ -196,13 +197,16 @@ func (v visit) stay() (Decision, bool) {
 		return Decision{}, false
 	case t.Uncounted || v.keepsSlot() || v.Provisional && t.Leased:
 	case v.rules.Renews():
-		end = v.sessions.renew(v.at, v.rules, t.ID)
+		end, lasts = v.sessions.renew(v.at, v.rules, t.ID, end)
 		issue = issue || t.Leased || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
 	case t.Leased:
-		v.sessions.add(v.at, t.ID, t.AcceptedAt.Add(v.rules.SessionDuration))
+		lasts = v.sessions.prolong(v.at, t.ID, end, t.AcceptedAt.Add(v.rules.SessionDuration))
 		end, issue = max(end, v.sessions.expires(v.at, t.ID)), true // as the store is told
 	case !issue:
 		v.sessions.add(v.at, t.ID, end)
+	}
+	if !lasts {
+		return Decision{}, false
 	}
 	d := Decision{Outcome: v.admitted(), Ticket: *t, Issue: issue}
 	if issue {

@@ -267,3 +267,46 @@ func TestPausedRoomAdmitsNobodyAndServesThoseWhoAreIn(t *testing.T) {
 	d.room.Pause(false)
 	d.enter()
 }
+
+// A request that is held up after it has read the clock comes too late, if a report has gone to the store meanwhile.
+func TestRequestThatWasHeldUpDoesNotRenewASessionWhoseSlotWasGivenAway(t *testing.T) {
+	unrenewed := settings(1, 10)
+	unrenewed.DisableSessionRenewal = true
+	leased := unrenewed
+	leased.ConfirmWithin = time.Minute
+	for name, c := range map[string]struct {
+		settings queue.Settings
+		lasts    time.Duration
+	}{"renewed": {settings(1, 10), 5 * time.Minute}, "leased": {leased, time.Minute}} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, c.settings)
+			in := d.enter()
+			d.at(c.lasts - time.Millisecond)
+			heldUp := d.now
+			d.pass(2 * time.Millisecond)
+			d.enter()
+			d.now = heldUp
+			assert.NotEqual(t, room.Admitted, d.visit(in).Outcome)
+			assert.False(t, d.room.Touch(heldUp.Time(), in))
+			d.pass(2 * time.Millisecond)
+			assert.Equal(t, 1, d.stand().Active)
+		})
+	}
+}
+
+func TestOldTicketThatWasHeldUpDoesNotFindASessionWhoseSlotWasGivenAway(t *testing.T) {
+	d := full(t, settings(1, 10))
+	waiting := d.join()
+	d.at(5*time.Minute + time.Second)
+	in := d.isIn(waiting)
+	for end := d.now.Add(5 * time.Minute); d.now < end.Add(-time.Second); d.pass(time.Second) {
+		continue
+	}
+	heldUp := d.now
+	d.pass(2 * time.Second)
+	d.enter()
+	d.now = heldUp
+	for _, ticket := range []queue.Ticket{waiting, in} {
+		assert.NotEqual(t, room.Admitted, d.visit(ticket).Outcome)
+	}
+}

@@ -32,26 +32,31 @@ func (s *sessions) learn(at queue.Instant, id queue.ID, until queue.Instant) {
 // add takes in that id may stay until a moment, which the store is to be told.
 func (s *sessions) add(at queue.Instant, id queue.ID, until queue.Instant) { s.seen.add(at, id, until) }
 
-// renew has id stay for a session from now on. The store is to be told.
-func (s *sessions) renew(at queue.Instant, rules *rules, id queue.ID) (until queue.Instant) {
+// renew has id, who was known to stay until a moment, stay for a session from now on. The
+// store is to be told. It returns false if the session may have ended meanwhile: see
+// sessionTable.prolong.
+func (s *sessions) renew(at queue.Instant, rules *rules, id queue.ID, known queue.Instant) (until queue.Instant, lasts bool) {
 	until = at.Add(rules.SessionDuration)
-	s.seen.renew(at, id, until)
-	return until
+	return until, s.seen.renew(at, id, known, until)
+}
+
+// prolong has id, who was known to stay until a moment, stay until a later one. The store is
+// to be told. It returns false if the session may have ended meanwhile.
+func (s *sessions) prolong(at queue.Instant, id queue.ID, known, until queue.Instant) (lasts bool) {
+	return s.seen.prolong(at, id, known, until)
 }
 
 // touch keeps the session of an accepted visitor, or the slot of a fixed one, for an
 // answer of theirs that is under way. It returns whether the session lasts.
 func (s *sessions) touch(at queue.Instant, rules *rules, t *queue.Ticket) bool {
-	switch {
-	case t.State != queue.Accepted || s.isRevoked(t.ID, at):
-		return false
-	case t.Uncounted:
-		return t.Expires > at
-	case t.Expires <= at && s.seen.expires(at, t.ID) <= at && s.answers.expires(at, t.ID) <= at:
+	if t.State != queue.Accepted || s.isRevoked(t.ID, at) {
 		return false
 	}
-	s.kept(rules).renew(at, t.ID, at.Add(rules.touchLasts()))
-	return true
+	if t.Uncounted {
+		return t.Expires > at
+	}
+	known := max(t.Expires, s.seen.expires(at, t.ID), s.answers.expires(at, t.ID))
+	return known > at && s.kept(rules).renew(at, t.ID, known, at.Add(rules.touchLasts()))
 }
 
 // kept is where a touch writes down what it keeps.

@@ -1,7 +1,9 @@
 package room
 
 import (
+	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -12,7 +14,8 @@ import (
 type sessionTable struct {
 	start   queue.Instant // of the ticks
 	shards  [shards]sessionShard
-	changed shardSet // that may have unreported sessions
+	changed shardSet     // that may have unreported sessions
+	drained atomic.Int64 // the queue.Instant of the last report
 }
 
 type sessionShard struct {
@@ -40,46 +43,64 @@ func (s *sessionTable) end(entry *slot[wholeID]) queue.Instant {
 	return afterTicks(s.start, entry.until).Add(phase(queue.ID(entry.key)))
 }
 
-// renew has the session of id last until a moment at least, rounded up to its phase of
-// a tick, which keeps most requests of a busy visitor from writing. The store is to be
-// told.
-func (s *sessionTable) renew(at queue.Instant, id queue.ID, until queue.Instant) {
-	s.extend(at, id, until.Add(tick-time.Millisecond), unreported)
+// renew has the session of id, which was known to last until a moment, last until a later
+// one at least. That is rounded up to the session's phase of a tick, which keeps most
+// requests of a busy visitor from writing. The store is to be told. See prolong.
+func (s *sessionTable) renew(at queue.Instant, id queue.ID, known, until queue.Instant) (lasts bool) {
+	return s.prolong(at, id, known, until.Add(tick-time.Millisecond))
+}
+
+// prolong is renew without the rounding up. It returns false, and changes nothing, if a
+// report went to the store after the session's end: the store may have given the slot to
+// somebody else then. That happens where a request was held up after it had read the clock.
+func (s *sessionTable) prolong(at queue.Instant, id queue.ID, known, until queue.Instant) (lasts bool) {
+	return s.extend(at, id, known, until, unreported)
 }
 
 // add has the session of id last until a moment, rounded down to its phase of a tick:
 // nobody stays here for longer than by a store that knows just that. The store is to
 // be told.
 func (s *sessionTable) add(at queue.Instant, id queue.ID, until queue.Instant) {
-	s.extend(at, id, until, unreported)
+	s.extend(at, id, math.MaxInt64, until, unreported)
 }
 
 // learn is add of what the store knows.
 func (s *sessionTable) learn(at queue.Instant, id queue.ID, until queue.Instant) {
-	s.extend(at, id, until, reported)
+	s.extend(at, id, math.MaxInt64, until, reported)
 }
 
-func (s *sessionTable) extend(at queue.Instant, id queue.ID, until queue.Instant, report uint32) {
+// extend has the session of id last until a moment. A report looks at drained before it
+// looks for changed shards, and extend the other way round: either the report has what is
+// changed here, or this sees the report.
+func (s *sessionTable) extend(at queue.Instant, id queue.ID, known, until queue.Instant, report uint32) (lasts bool) {
 	ticks, end := ticksOf(at, s.start), ticksOf(until.Add(-phase(id)), s.start)
 	sh := s.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	entry := sh.table.find(wholeID(id), ticks)
+	if entry != nil {
+		known = max(known, s.end(entry))
+	}
+	longer := entry == nil || end > entry.until
+	if longer && report == unreported {
+		s.changed.add(int(id[15] % shards))
+	}
+	if known <= queue.Instant(s.drained.Load()) {
+		return false
+	}
+	if !longer {
+		return true
+	}
 	if entry == nil {
 		entry = sh.table.add(wholeID(id), ticks)
-		entry.until, entry.more = 0, reported
-	}
-	if end <= entry.until {
-		return
+		entry.more = reported
 	}
 	entry.until = end
 	if report == unreported && entry.more != unreported {
 		entry.more = unreported
 		sh.changed = append(sh.changed, id)
-		if len(sh.changed) == 1 {
-			s.changed.add(int(id[15] % shards))
-		}
 	}
+	return true
 }
 
 // expires returns until when the session of id lasts, as far as this node knows; zero
@@ -104,8 +125,11 @@ func (s *sessionTable) remove(at queue.Instant, id queue.ID) {
 	}
 }
 
-// drain appends the unreported sessions to list.
+// drain appends the unreported sessions to list, for a report.
 func (s *sessionTable) drain(at queue.Instant, list []queue.Session) []queue.Session {
+	if last := queue.Instant(s.drained.Load()); at > last || at < last.Add(-clockJump) {
+		s.drained.Store(int64(at))
+	}
 	for i := range s.changed.drain() {
 		sh := &s.shards[i]
 		sh.mu.Lock()

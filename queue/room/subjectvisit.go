@@ -12,12 +12,11 @@ func (v visit) decideForSubject() (Decision, *pending) {
 	if brought.ID != v.Subject {
 		v.presence.leave(v.at, &brought)
 	}
-	end, theirs := v.sessions.expires(v.at, v.Subject), brought.State == queue.Accepted && brought.ID == v.Subject
-	switch {
-	case theirs && max(brought.Expires, end) > v.at:
-	case end > v.at:
-		return v.acceptUntil(queue.Ticket{ID: v.Subject}, end), nil
-	default:
+	theirs := brought.State == queue.Accepted && brought.ID == v.Subject
+	if !theirs || max(brought.Expires, v.sessions.expires(v.at, v.Subject)) <= v.at {
+		if d, ok := v.enterAgain(queue.Ticket{ID: v.Subject}); ok {
+			return d, nil
+		}
 		v.Ticket = v.presence.subjectTicket(v.at, v.rules, v.Subject, brought)
 	}
 	d, p := v.decideByTicket()

@@ -103,7 +103,7 @@ func (v visit) decideByTicket() (Decision, *pending) {
 // decideOutOfLine decides about a waiting ticket that cannot check in: the request
 // cannot wait, the room rejects, or the place was left for too long.
 func (v visit) decideOutOfLine() (Decision, *pending) {
-	if d, ok := v.enterAgain(); ok {
+	if d, ok := v.enterAgain(v.Ticket); ok {
 		return d, nil
 	}
 	switch {
@@ -126,7 +126,7 @@ func (v visit) checkIn() (Decision, *pending) {
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.noteCheckIn(v.at, v.rules, &c)
 	for f.result == unknown || f.result == entered {
-		if d, ok := v.enterAgain(); ok {
+		if d, ok := v.enterAgain(v.Ticket); ok {
 			return d, nil
 		}
 		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() && v.Ticket.AcceptedAt == 0 {
