@@ -177,11 +177,16 @@ func (q *request) page(status int, v guestpage.View) {
 	if v.Referral == "" {
 		v.Referral = q.URL.Query().Get("ref")
 	}
-	language := q.setup.pages.Match(strings.Join(q.Header["Accept-Language"], ","))
+	language := q.language()
 	h := q.w.Header()
 	h.Set("Content-Security-Policy", q.setup.policy)
 	h.Set("Content-Language", language)
 	q.send(status, "text/html; charset=utf-8", q.setup.pages.AppendTo(nil, language, v))
+}
+
+// language is the code of the language that the person reads.
+func (q *request) language() string {
+	return q.setup.pages.Match(strings.Join(q.Header["Accept-Language"], ","))
 }
 
 // json answers with what is told of the waitlist.

@@ -147,7 +147,7 @@ func (q *request) rejoined(f form) (waitlist.Place, error) {
 func (q *request) joined(f form, secretly bool) (p waitlist.Place, err error) {
 	who := waitlist.SignUp{
 		Email: f.Email, UserID: q.UserID, Referral: f.Referral, Addr: q.Addr,
-		Language: q.setup.pages.Match(q.Header.Get("Accept-Language")),
+		Language: q.language(),
 	}
 	do := func() { p, err = q.list.record.Join(q.Context(), who, q.now) }
 	if secretly {
