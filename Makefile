@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := all
-.PHONY: all help build demo lint fmt test setup axe fuzz bench bench-http cover clean
+.PHONY: all help build demo lint fmt test setup axe fuzz bench bench-http cover picture clean
 
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 CADDY_VERSION := v2.11.9
@@ -35,8 +35,8 @@ fmt: ## the house's formatting
 
 # In virtual time one goroutine runs at a time: there the race detector finds nothing, and takes ten times as long.
 test: setup axe ## all tests, with the race detector but for simulations; installs what they need
-	CGO_ENABLED=1 go test -race -timeout 8m $(TESTFLAGS) $$(go list ./... | grep -v '/queue/simulate$$')
-	go test -timeout 8m $(TESTFLAGS) ./queue/simulate
+	CGO_ENABLED=1 go test -race -timeout 12m $(TESTFLAGS) $$(go list ./... | grep -v '/queue/simulate$$')
+	go test -timeout 12m $(TESTFLAGS) ./queue/simulate
 
 setup:
 	@.ci/setup cc chromium redis-server postgres haproxy nginx
@@ -66,9 +66,12 @@ bench-http: build ## processor time a request: the gate, a bare proxy, Caddy; RO
 
 cover: setup axe ## test coverage, as artifacts/cover.html
 	@mkdir -p $(ARTIFACTS_DIR)
-	go test -timeout 8m -coverpkg ./... -coverprofile $(ARTIFACTS_DIR)/cover.out ./...
+	go test -timeout 12m -coverpkg ./... -coverprofile $(ARTIFACTS_DIR)/cover.out ./...
 	go tool cover -html $(ARTIFACTS_DIR)/cover.out -o $(ARTIFACTS_DIR)/cover.html
 	@go tool cover -func $(ARTIFACTS_DIR)/cover.out | tail -n 1
+
+picture: setup axe ## the picture of the dashboard in the README, drawn anew
+	go test -count 1 -run TestThePictureOfTheDashboard ./proxy/browsertest -picture
 
 clean: ## what was built and fetched
 	rm -rf bin artifacts .cache

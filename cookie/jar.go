@@ -44,6 +44,9 @@ type Ticket struct {
 	// the ticket should be issued again.
 	Key int
 
+	// Refused says that no ticket opens, and some cookie has the name of one: it is forged or altered, or its key is not known any more.
+	Refused bool
+
 	// Name is the name of the cookie, as browsers see it. If it differs from (*Jar).Name
 	// for the visitor's scheme, the ticket should be issued again.
 	Name string
@@ -130,7 +133,9 @@ func (j *Jar) Read(header http.Header) (Ticket, error) {
 func (j *Jar) first(lines []string) Ticket {
 	ticket, others, ok := j.find(lines, true)
 	if !ok && others {
-		ticket, _, _ = j.find(lines, false)
+		refused := ticket.Refused
+		ticket, _, ok = j.find(lines, false)
+		ticket.Refused = !ok && (refused || ticket.Refused)
 	}
 	return ticket
 }
@@ -145,11 +150,13 @@ func (j *Jar) find(lines []string, hosts bool) (t Ticket, others, ok bool) {
 	for value, host := range values(lines, j.codec.name) {
 		if host != hosts {
 			others = true
-		} else if t, ok := j.open(value, name); ok {
-			return t, others, true
+		} else if opened, ok := j.open(value, name); ok {
+			return opened, others, true
+		} else {
+			t.Refused = true
 		}
 	}
-	return Ticket{}, others, false
+	return t, others, false
 }
 
 // Remember makes further Reads of the ticket's value cheap, until another value takes its

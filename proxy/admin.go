@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/proxy/admin"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
 )
 
 // Admin returns the handler of the admin listener; see package admin.
 func (g *Gate) Admin() http.Handler {
 	return admin.New(admin.Config{
-		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log,
+		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: history{g}, Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log,
 	})
 }
 
@@ -24,7 +26,7 @@ type adminGate struct{ *Gate }
 func (g adminGate) Rooms() iter.Seq[admin.Room] {
 	return func(yield func(admin.Room) bool) {
 		for r := range g.current.Load().rooms {
-			if !yield(adminRoom{r}) {
+			if !yield(adminRoom{r, g.Gate}) {
 				return
 			}
 		}
@@ -34,7 +36,7 @@ func (g adminGate) Rooms() iter.Seq[admin.Room] {
 // Room implements admin.Gate.
 func (g adminGate) Room(name string) (admin.Room, bool) {
 	r := g.current.Load().roomNamed(name)
-	return adminRoom{r}, r != nil
+	return adminRoom{r, g.Gate}, r != nil
 }
 
 // Family implements admin.Gate.
@@ -63,15 +65,26 @@ func (g adminGate) Waitlist(name string) (admin.Waitlist, bool) {
 	return l.list, found
 }
 
+// Webhooks implements admin.Gate.
+func (g adminGate) Webhooks() []webhooks.Status { return g.hooks.Statuses() }
+
+// TryWebhooks implements admin.Gate.
+func (g adminGate) TryWebhooks(name string) int { return g.hooks.Try(name) }
+
 // Draining implements admin.Gate.
 func (g adminGate) Draining() bool { return g.draining.Load() }
 
 // adminRoom is a room as the admin API knows it.
-type adminRoom struct{ room *room }
+type adminRoom struct {
+	room *room
+	gate *Gate
+}
 
 // Describe implements admin.Room.
 func (a adminRoom) Describe() admin.Description {
-	return a.room.setup.Load().describe(a.room.queue.Configuration())
+	d := a.room.setup.Load().describe(a.room.queue.Configuration())
+	d.Now = a.room.queue.StoreTime(a.gate.o.Clock())
+	return d
 }
 
 // Queue implements admin.Room.
@@ -82,6 +95,34 @@ func (a adminRoom) Patch(ctx context.Context, now time.Time, patch []byte, by st
 	a.room.markAsked(now)
 	return a.room.overrides.Patch(ctx, now, patch, by)
 }
+
+// Events implements admin.Room.
+func (a adminRoom) Events() event.List { return a.room.overrides.Events() }
+
+// EditEvents implements admin.Room. A room of a family is kept for a while then.
+func (a adminRoom) EditEvents(ctx context.Context, now time.Time, by string, edit func(event.List) (event.List, error)) error {
+	a.room.markAsked(now)
+	return a.room.overrides.EditEvents(ctx, now, by, edit)
+}
+
+// Merged implements admin.Room.
+func (a adminRoom) Merged(e event.Event) queue.Settings { return a.room.overrides.Merged(e) }
+
+// Draw implements admin.Room.
+func (a adminRoom) Draw(name string) *event.Draw { return a.room.overrides.Draw(name) }
+
+// Order implements admin.Room.
+func (a adminRoom) Order(d *event.Draw) (event.Order, error) {
+	return a.gate.draws.Order(a.room.queue.Name(), d)
+}
+
+// OrderHeader implements admin.Room.
+func (a adminRoom) OrderHeader(d *event.Draw) (event.Header, error) {
+	return a.gate.draws.Header(a.room.queue.Name(), d)
+}
+
+// Label implements admin.Room.
+func (a adminRoom) Label(id queue.ID) string { return a.room.labels.Of(id) }
 
 // Disconnect implements admin.Room.
 func (a adminRoom) Disconnect(id queue.ID) { a.room.seats.cut(id) }

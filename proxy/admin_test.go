@@ -127,7 +127,8 @@ func TestAdminRefusesWithProblems(t *testing.T) {
 		{"GET", "/api/v1/rooms/nowhere/status", "", nil, http.StatusNotFound},
 		{"PATCH", "/api/v1/rooms/nowhere", "{}", nil, http.StatusNotFound},
 		{"GET", "/api/v1/", "", nil, http.StatusNotFound},
-		{"GET", "/", "", nil, http.StatusNotFound},
+		{"GET", "/", "", nil, http.StatusOK},
+		{"GET", "/nothing", "", nil, http.StatusNotFound},
 		{"POST", "/api/v1/rooms", "{}", nil, http.StatusMethodNotAllowed},
 		{"DELETE", "/api/v1/rooms/shop", "", nil, http.StatusMethodNotAllowed},
 		{"POST", "/readyz", "", nil, http.StatusMethodNotAllowed},
@@ -147,6 +148,10 @@ func TestAdminRefusesWithProblems(t *testing.T) {
 		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "[::1]" }, http.StatusOK},
 		{"GET", "/metrics", "", func(r *http.Request) { r.Host = "evil.test:9090" }, http.StatusMisdirectedRequest},
 		{"GET", "/metrics", "", func(r *http.Request) { r.Host = "127.0.0.1:9090" }, http.StatusOK},
+		{"GET", "/", "", func(r *http.Request) { r.Host = "evil.test:9090" }, http.StatusMisdirectedRequest},
+		{"POST", "/rooms/shop/change", "", func(r *http.Request) { r.Host = "evil.test" }, http.StatusMisdirectedRequest},
+		{"POST", "/rooms/shop/change", "", with("Sec-Fetch-Site", "cross-site"), http.StatusForbidden},
+		{"POST", "/rooms/shop/change", "", with("Sec-Fetch-Site", "same-site"), http.StatusForbidden},
 		{"GET", "/livez", "", func(r *http.Request) { r.Host = "gate.internal" }, http.StatusOK},
 	} {
 		var changes []func(*http.Request)

@@ -36,6 +36,8 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 		g.forward(w, r, v, d)
 	case queueroom.Queued, queueroom.Kept:
 		g.queued(w, r, v, d)
+	case queueroom.OnHold:
+		g.onHold(w, r, v, d)
 	case queueroom.Rejected:
 		g.rejected(w, r, v, d)
 	case queueroom.Busy:
@@ -57,13 +59,22 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	switch {
 	case key.unsent:
 		status, values.Address = http.StatusTooManyRequests, g.lineAddress(r, &v)
-	case key.language == "" || v.setup.set.Reloads():
+	case key.language == "" || v.setup.shown(&v.room.queue.Numbers().Settings.Event).Reloads():
 		own[2] = refreshTo(values.LeftSeconds, r)
 		h["Refresh"] = own[2:]
 	default:
 		values.Address = addressOf(r)
 	}
 	write(w, r, status, page, &values)
+}
+
+// onHold answers a visitor who is in, while those who are in are held. Only a page is shown.
+func (g *Gate) onHold(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
+	if subresource(r) || speculative(r) {
+		g.withhold(w, r, v.room, v.setup)
+		return
+	}
+	g.queued(w, r, v, d)
 }
 
 // lineAddress returns where somebody waits who has sent a form: at the page of the room that
@@ -86,7 +97,7 @@ func (g *Gate) lineAddress(r *http.Request, v *visitor) string {
 func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
 	v.setup.answers(w.Header(), r)
 	v.setCookies(w.Header(), r, &d)
-	key, status := pageKey{language: v.setup.language(r), unsent: unsafe(r)}, v.setup.cfg.StatusCode
+	key, status := pageKey{language: v.setup.language(r), unsent: unsafe(r), soldOut: d.SoldOut}, v.setup.cfg.StatusCode
 	if key.unsent {
 		status = http.StatusServiceUnavailable
 	}

@@ -13,7 +13,9 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/config"
 	"github.com/anteroom-gate/anteroom/proxy/crawler"
 	"github.com/anteroom-gate/anteroom/proxy/guests"
+	"github.com/anteroom-gate/anteroom/proxy/record"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
@@ -27,6 +29,9 @@ type Config struct {
 	Origin *url.URL
 
 	Waitlists []guests.Config // at most one a room
+
+	Webhooks     []webhooks.Hook // that are told what happens to the rooms; their URLs have passed WebhookHosts.Check
+	WebhookHosts webhooks.Hosts  // that they may be at
 
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed; nobody by default
 	Keys           []cookie.Key   // of the tickets; the first seals, all open
@@ -58,9 +63,16 @@ type Options struct {
 	// it. Without it there can be no waitlists.
 	Record func(context.Context) (*waitlist.Store, error)
 
+	// History is the record of the rooms' days; the gate closes it. Default one in memory.
+	History *record.Record
+
 	// Resolver is asked whose the addresses of crawlers are, if a rule has a room know;
 	// default net.DefaultResolver.
 	Resolver crawler.Resolver
+
+	// StateDir is where the entries of shuffled prequeues are kept, and where deliveries of
+	// webhooks wait, so that a restart goes on with them; without it both are in memory.
+	StateDir string
 
 	// AdminToken, if set, is asked for by the admin handler's API as a bearer
 	// token.
@@ -74,6 +86,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
+	}
+	if o.History == nil {
+		o.History = record.Open("", o.Clock(), o.Log)
 	}
 	if o.SyncInterval == 0 {
 		o.SyncInterval = 100 * time.Millisecond

@@ -26,9 +26,11 @@
 // stays active (hold.go).
 //
 // A request and its sender are a visitor (visitor.go). Rooms share origins (origins.go); an
-// answer of theirs that carries a ticket is kept from caches (caches.go). The pages of those
-// who wait are rendered once for all who are told the same (pages.go). Connections that keep
-// their visitors in the room are its seats (seats.go).
+// answer of theirs that carries a ticket is kept from caches (caches.go). They may tell how much
+// is left (left.go). The pages of those who wait are rendered once for all who are told the same
+// (pages.go). A room may measure how its origin does (measured.go). Connections that keep their
+// visitors in the room are its seats (seats.go). The names by which operators recognise visitors
+// are kept by package labels.
 //
 // Preflights and parts of pages pass without being counted, as many as the network
 // may have that they come from (networks.go). Neither passes while nobody may enter,
@@ -47,5 +49,7 @@
 // its resources. What operators change of a room's settings is kept by package
 // overrides, and what the gate tells Prometheus by package metrics. These packages know
 // the gate and its rooms by interfaces of their own, which events.go, admin.go and
-// metrics.go implement.
+// metrics.go implement. Package record keeps the days of the rooms, which history.go tells it
+// every second. What happens to rooms is noticed at each sync (watch.go), and told to other
+// programs by package webhooks. The lists of drawn orders are logged then (drawn.go).
 package proxy

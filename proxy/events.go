@@ -91,6 +91,9 @@ func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
 	case 0:
 		return visitor{}, http.StatusNoContent
 	case 1:
+		if present[0].ticket.State == queue.Accepted && present[0].room.queue.Holds() {
+			return visitor{}, http.StatusNoContent // they are in, and told to wait
+		}
 		return present[0], http.StatusOK
 	default:
 		return visitor{}, http.StatusBadRequest

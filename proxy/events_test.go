@@ -37,7 +37,7 @@ func TestAnEventStreamTellsAVisitorTheirPlaceAndTheRoomsNumbers(t *testing.T) {
 	assert.Equal(t, map[string]any{"key": "2021-05-27T15:54:12Z", "usersAhead": 0., "waitTimeKnown": true, "waitTime": 12.}, buckets[0])
 	delete(numbers, "buckets")
 	assert.Equal(t, map[string]any{
-		"queueingMethod": "fifo", "usersQueued": 1., "admissionsPaused": false, "lastUpdated": numbers["lastUpdated"],
+		"queueingMethod": "fifo", "usersQueued": 1., "admissionsPaused": false, "isEventPrequeueing": false, "timeUntilEventStart": 0., "lastUpdated": numbers["lastUpdated"],
 	}, numbers)
 	assert.Equal(t, 1., f.streams())
 

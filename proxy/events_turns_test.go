@@ -127,7 +127,7 @@ func TestWhoseTurnItIsInLineIsLetInWithinASecond(t *testing.T) {
 	}
 	numbers := line[3].next("numbers").data
 	assert.Equal(t, map[string]any{
-		"queueingMethod": "line", "usersQueued": 4., "usersPreferred": 0., "admissionsPaused": false,
+		"queueingMethod": "line", "usersQueued": 4., "usersPreferred": 0., "admissionsPaused": false, "isEventPrequeueing": false, "timeUntilEventStart": 0.,
 		"firstWaitingNumber": 3., "lastWaitingNumber": 6., "lastUpdated": numbers["lastUpdated"],
 	}, numbers)
 

@@ -167,9 +167,10 @@ func (f *family) newRoom(value string) (*room, error) {
 		return nil, err
 	}
 	r.value, r.drop = value, func() bool { return f.drop(r) }
+	rs.overrides = r.overrides
 	r.setup.Store(rs)
 	r.markAsked(g.o.Clock())
-	_, err = r.overrides.Reload(g.sync, g.o.Clock(), rs.cfg.Settings)
+	_, err = r.overrides.Reload(g.sync, g.o.Clock(), rs.file())
 	return r, err
 }
 

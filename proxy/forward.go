@@ -52,7 +52,10 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queu
 	if seats {
 		r = h.seated(&v.room.seats, r)
 	}
+	r = v.setup.hearing(r, v.room, v.now)
 	w.Header()[admitted] = nil
+	w, m := g.measure(w, r, v.room.queue)
+	defer m.end()
 	g.pass(w, v.setup.origin.Counted(r, d.Ticket.ID), v.setup.origin)
 }
 
@@ -68,6 +71,7 @@ func (g *Gate) respond(resp *http.Response) {
 		}
 		delete(resp.Header, name)
 	}
+	g.hearLeft(resp)
 	refuseLasting(resp)
 	p, ok := resp.Request.Context().Value(passageKey{}).(*passage)
 	if !ok {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,9 +14,11 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/crawler"
+	"github.com/anteroom-gate/anteroom/proxy/draws"
 	"github.com/anteroom-gate/anteroom/proxy/events"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 	"github.com/anteroom-gate/anteroom/templates"
@@ -37,6 +40,8 @@ type Gate struct {
 	current   atomic.Pointer[setup]
 	draining  atomic.Bool
 	events    *events.Hub
+	draws     *draws.Book
+	hooks     *webhooks.Sender
 	networks  *networks
 	crawlers  *crawler.Verifier
 
@@ -67,19 +72,24 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		networks: newNetworks(), rooms: map[string]*room{}, families: map[string]*family{}, lists: map[string]*list{}}
+		networks: newNetworks(), draws: draws.Open(o.StateDir), rooms: map[string]*room{}, families: map[string]*family{}, lists: map[string]*list{}}
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: g.networks.enter(g.o.Clock)})
+	g.hooks = webhooks.New(webhooks.Options{Dir: below(g.o.StateDir, "webhooks"), Log: g.o.Log})
 	g.events = events.NewHub(g.o.Clock, g.survive)
 	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
 		g.stop()
 		g.tasks.Wait()
+		g.hooks.Close()
 		g.crawlers.Close()
 		g.closeRecord()
+		_ = g.draws.Close()
 		return nil, err
 	}
 	g.tasks.Go(func() { g.events.Run(g.sync) })
+	g.tasks.Go(g.keepHistory)
+	g.tasks.Go(g.sweepDraws)
 	return g, nil
 }
 
@@ -176,8 +186,13 @@ func (g *Gate) Close() {
 	g.stop() // no family makes a room from now on
 	g.making.Unlock()
 	g.tasks.Wait()
+	g.hooks.Close()
 	g.crawlers.Close()
 	g.closeRecord()
+	g.closeHistory()
+	if err := g.draws.Close(); err != nil {
+		g.o.Log.Error("closing the entries of draws", zap.Error(err))
+	}
 	for _, o := range g.current.Load().origins {
 		o.Close()
 	}
@@ -196,6 +211,7 @@ func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 		case <-stop:
 			last = true
 		case <-ticker.C:
+		case <-r.syncNow:
 		}
 		if g.syncRoom(r) || last {
 			return
@@ -208,8 +224,13 @@ func (g *Gate) syncRoom(r *room) bool {
 	defer g.survive("sync")
 	if err := r.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
 		g.o.Log.Debug("sync failed", zap.String("room", r.queue.Name()), zap.Error(err))
+		g.watch(r)
 		return false
 	}
+	if err := r.overrides.Follow(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
+		g.o.Log.Debug("following the events failed", zap.String("room", r.queue.Name()), zap.Error(err))
+	}
+	g.watch(r)
 	return r.drop()
 }
 
@@ -219,4 +240,12 @@ func (g *Gate) survive(doing string) {
 	if p := recover(); p != nil {
 		g.o.Log.Error("panic", zap.String("doing", doing), zap.Any("panic", p), zap.Stack("stack"))
 	}
+}
+
+// below is a directory in the state directory; "" without one.
+func below(stateDir, name string) string {
+	if stateDir == "" {
+		return ""
+	}
+	return filepath.Join(stateDir, name)
 }

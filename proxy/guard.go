@@ -8,6 +8,8 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/anteroom-gate/anteroom/queue/waits"
 )
 
 // guard is what guards the routes of one room of the configuration: a room of its own,
@@ -29,12 +31,17 @@ type guard interface {
 	suspended() bool
 	// Count counts what became of a request.
 	Count(what metrics.Result)
+	// Counted returns how many requests became that.
+	Counted(what metrics.Result) uint64
+	// Refusals returns how many tries to get ahead there were.
+	Refusals(what metrics.Refusal) uint64
 }
 
-// tally are the sums over rooms of what queueroom.Room.StoreErrors and Scores return.
+// tally are the sums over rooms of what queueroom.Room.StoreErrors, Scores and Waits return.
 type tally struct {
 	unanswered, letIn uint64
-	told, inTime      int
+	score             queueroom.Score
+	waited, told      waits.Counter
 }
 
 func (e *tally) add(r *room) {
@@ -42,8 +49,10 @@ func (e *tally) add(r *room) {
 	e.unanswered += unanswered
 	e.letIn += letIn
 	_, score := r.queue.Scores()
-	e.told += score.Visitors
-	e.inTime += score.InTime
+	e.score.Add(score)
+	waited, told := r.queue.Waits()
+	e.waited.Plus(&waited)
+	e.told.Plus(&told)
 }
 
 // roomFor returns the room that guards a request, and the setup of it that the request

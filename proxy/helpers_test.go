@@ -18,6 +18,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/admin/admintest"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/memstore"
@@ -121,7 +122,7 @@ func start(t testing.TB, changes ...func(*proxy.Config, *proxy.Options)) *fixtur
 	f.Gate, err = proxy.New(t.Context(), f.config, o)
 	require.NoError(t, err)
 	t.Cleanup(f.Close)
-	f.public, f.admin = httptest.NewUnstartedServer(f.Gate), httptest.NewServer(f.Admin())
+	f.public, f.admin = httptest.NewUnstartedServer(f.Gate), httptest.NewServer(admintest.Conform(t, f.Admin()))
 	f.public.Config.DisableGeneralOptionsHandler = true
 	f.public.Start()
 	t.Cleanup(f.public.Close)

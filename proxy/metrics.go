@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 )
 
 // metricsGate is a gate as the metrics know it.
@@ -23,7 +24,7 @@ func (g metricsGate) Groups() iter.Seq[metrics.Group] {
 
 func (g metricsGate) group(rs *roomSetup, of guard) metrics.Group {
 	rooms, gone := of.rooms()
-	group := metrics.Group{Name: rs.cfg.Name, Unanswered: gone.unanswered, LetIn: gone.letIn, Told: gone.told, InTime: gone.inTime}
+	group := metrics.Group{Name: rs.cfg.Name, Unanswered: gone.unanswered, LetIn: gone.letIn, Told: gone.score.Visitors, InTime: gone.score.InTime}
 	if rs.cfg.IsFamily() {
 		group.MaxRooms = rs.cfg.MaxRooms
 	}
@@ -33,6 +34,9 @@ func (g metricsGate) group(rs *roomSetup, of guard) metrics.Group {
 	}
 	return group
 }
+
+// Webhooks implements metrics.Gate.
+func (g metricsGate) Webhooks() []webhooks.Status { return g.hooks.Statuses() }
 
 // Waitlists implements metrics.Gate.
 func (g metricsGate) Waitlists() iter.Seq[metrics.Waitlist] {

@@ -15,7 +15,7 @@ func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
 	if u == nil {
 		return nil, errors.New("it has no origin")
 	}
-	key := strings.TrimSuffix(u.String(), "/")
+	key := originKey(u)
 	if o, ok := s.origins[key]; ok {
 		return o, nil
 	}
@@ -38,6 +38,9 @@ func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
 	s.origins[key] = o
 	return o, nil
 }
+
+// originKey is what an origin is known by.
+func originKey(u *url.URL) string { return strings.TrimSuffix(u.String(), "/") }
 
 // pause holds back admissions to the rooms of an origin while the origin fails, and lets
 // them go on when it answers. A nil origin stands for all origins.

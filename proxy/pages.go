@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"maps"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,8 +37,11 @@ type pageKey struct {
 	language string        // "" for JSON
 	rejected bool
 	kept     bool // a slot is kept for the visitor
+	held     bool // the visitor is in, and held
+	soldOut  bool // the visitor is rejected because nothing is left
 	unsent   bool // it answers a request that was not passed on, and cannot be asked again
 	rejoined bool
+	drawn    bool            // they have an entry in the draw of the event in force
 	shape    templates.Shape // of the visitor's place
 }
 
@@ -48,15 +52,24 @@ func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Deci
 	n := r.Numbers()
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
-		ArrivedAt:      d.Ticket.ArrivedAt.Time(),
+		ArrivedAt:      d.Ticket.Came().Time(),
+		PlacedAt:       d.Ticket.ArrivedAt.Time(),
 		RefreshSeconds: wholeSeconds(d.Ticket.RefreshInterval),
 		LeftSeconds:    wholeSeconds(r.DueIn(now, d.Ticket)),
 	}
 	if key.kept = d.Outcome == queueroom.Kept; key.kept {
 		v.RefreshSeconds, v.ClaimUntil = int(queue.WholeSeconds(n.Settings.RefreshInterval)/time.Second), d.Ticket.Expires.Time()
 	}
+	if key.held = d.Outcome == queueroom.OnHold; key.held {
+		v.LastUpdated, v.ArrivedAt = now, d.Ticket.AcceptedAt.Time()
+		v.RefreshSeconds = wholeSeconds(jittered(&n.Settings))
+		v.LeftSeconds = v.RefreshSeconds
+	}
 	key.rejoined = d.Rejoined
 	switch method := n.Settings.Method; {
+	case key.held: // they have no place
+	case method.OrdersBuckets() && n.Settings.Event.Shuffling():
+		v.Place = placeByArrival(n, d)
 	case method.OrdersBuckets():
 		key.bucket = d.Ticket.ArrivedAt.Floor(n.Settings.LongestBucket())
 		v.Place = placeByArrival(n, d)
@@ -64,7 +77,14 @@ func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Deci
 		v.Place = placeOf(n, d)
 	}
 	key.shape = v.Place.Shape()
+	v.Entry = rs.entryOf(&n.Settings.Event, &d.Ticket)
+	key.drawn = v.Entry != ""
 	return rs.pages.get(rs, n, key, v.Place), v
+}
+
+// jittered is a refresh interval of the settings, drawn anew.
+func jittered(s *queue.Settings) time.Duration {
+	return time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter*(2*rand.Float64()-1)))
 }
 
 // wholeSeconds is how visitors are told a time to wait: rounded up, and never none.
@@ -130,25 +150,27 @@ func (p *pages) render(rs *roomSetup, n *queueroom.Numbers, key pageKey, place t
 		}
 		maps.Copy(next.byKey, kept.byKey)
 	}
-	made := rs.render(dataOf(rs.cfg.Name, n, key, place), key)
+	data := dataOf(rs.cfg.Name, n, key, place)
+	data.Event = rs.eventOf(n)
+	made := rs.render(data, key, rs.shown(&n.Settings.Event))
 	next.byKey[key] = made
 	p.kept.Store(next)
 	return made
 }
 
 // render makes the page in the key's language, or JSON if that is empty.
-func (rs *roomSetup) render(d templates.Data, key pageKey) *page {
+func (rs *roomSetup) render(d templates.Data, key pageKey, set *templates.Set) *page {
 	switch {
 	case key.language == "" && key.unsent:
-		return &page{Rendered: rs.set.Problem(d), kind: problemType}
+		return &page{Rendered: set.Problem(d), kind: problemType}
 	case key.language == "":
-		return &page{Rendered: rs.set.JSON(d), kind: jsonType}
+		return &page{Rendered: set.JSON(d), kind: jsonType}
 	}
-	p := &page{Rendered: rs.set.Page(key.language, d), kind: htmlType}
-	if !rs.set.Custom() {
+	p := &page{Rendered: set.Page(key.language, d), kind: htmlType}
+	if !set.Custom() {
 		p.language = []string{key.language}
 	}
-	if policy := rs.set.ContentSecurityPolicy(); policy != "" {
+	if policy := set.ContentSecurityPolicy(); policy != "" {
 		p.policy = []string{policy}
 	}
 	return p
@@ -162,7 +184,11 @@ func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Plac
 	d := templates.Data{
 		RoomName:           name,
 		QueueingMethod:     n.Settings.Method.String(),
-		QueueAll:           n.Settings.QueueAll,
+		QueueAll:           n.Settings.HeldByOperators() || n.Settings.HoldActive != queue.HoldOff,
+		Held:               key.held,
+		SoldOut:            key.soldOut,
+		ItemsLeftKnown:     n.Stock.Known(),
+		ItemsLeft:          n.Stock.Left,
 		Paused:             n.Paused,
 		UsersQueued:        max(n.Waiting, 1),
 		ClaimWithinSeconds: int(queue.WholeSeconds(n.Settings.SlotKept()) / time.Second),
@@ -171,6 +197,7 @@ func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Plac
 		Rejoined:           key.rejoined,
 		NotSent:            key.unsent,
 		Message:            n.Settings.Message,
+		Drawn:              key.drawn,
 		Place:              place,
 	}
 	if n.Settings.Method.Draws() {

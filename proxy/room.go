@@ -8,9 +8,11 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/labels"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/overrides"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
@@ -21,11 +23,16 @@ type room struct {
 	overrides *overrides.Room           // the queue's settings: the file's, with what operators changed
 	setup     atomic.Pointer[roomSetup] // the latest; never nil while requests can find the room
 	seats     seats
+	labels    labels.Labels
 	metrics.Counters
 
 	value string       // what the braces in its family's path stand for; "" for a room of its own
 	asked atomic.Int64 // when somebody last asked for it, in nanoseconds since 1970
 	drop  func() bool  // called after each sync: drops the room if its family needs it no more, and says whether it did
+
+	watched watched       // only for the syncing
+	syncNow chan struct{} // has a value while a sync is wanted at once
+	urged   atomic.Int64  // when that was last, in nanoseconds since 1970
 
 	removed  atomic.Bool   // it is not configured any more, or its family has dropped it
 	stopSync chan struct{} // closed to end the syncing; nil while there is none. Written with the gate's making held
@@ -34,9 +41,9 @@ type room struct {
 // newRoom returns a room, which the store knows from now on. Its family, if it is of
 // one, completes it.
 func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, counters metrics.Counters) (*room, error) {
-	r, log := &room{Counters: counters, drop: func() bool { return false }}, rs.log
+	r, log := &room{Counters: counters, syncNow: make(chan struct{}, 1), drop: func() bool { return false }}, rs.log
 	var err error
-	r.overrides, err = overrides.Open(ctx, g.o.Clock(), queueroom.Config{
+	r.overrides, err = overrides.Open(ctx, g.o.Clock(), overrides.Config{Config: queueroom.Config{
 		Name: rs.cfg.Name, Settings: rs.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack, Clock: g.o.Clock,
 		OnStoreChange: func(err error) {
 			if err != nil {
@@ -46,7 +53,11 @@ func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, counters metrics.Coun
 			}
 		},
 		OnLeave: func(id queue.ID) { g.events.Return(r.forEvents(), id) },
-	}, log)
+	}, Log: log, OnChange: g.noteChange(rs.cfg.Name), OnEntry: func(d *event.Draw, entry string) {
+		if err := g.draws.Note(rs.cfg.Name, d, entry); err != nil {
+			log.Error("entry of a draw not kept", zap.Error(err))
+		}
+	}})
 	if err != nil {
 		return nil, err
 	}

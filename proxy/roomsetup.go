@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/guests"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
@@ -33,8 +35,11 @@ type roomSetup struct {
 	set        *templates.Set
 	identity   templates.Identity
 	guests     *guests.Waitlist // that belongs to the room; nil for none
+	overrides  *overrides.Room  // of the room; nil for a family
+	eventPage  atomic.Pointer[eventPage]
 	pages      pages
 	log        *zap.Logger
+	warned     atomic.Bool // of a number that makes no sense
 }
 
 func (g *Gate) newRoomSetup(cfg RoomConfig, keys []cookie.Key) (*roomSetup, error) {
@@ -96,6 +101,11 @@ func (rs *roomSetup) forValue(value string, log *zap.Logger) (*roomSetup, error)
 		to.Path = strings.Replace(to.Path, "{"+to.Value()+"}", value, 1)
 	}
 	return of, of.nameAfter(rs.cfg.Name+"."+value, log)
+}
+
+// file is what the gate's file says of the room's settings and events.
+func (rs *roomSetup) file() overrides.File {
+	return overrides.File{Settings: rs.cfg.Settings, Events: rs.cfg.Events}
 }
 
 // pathOn returns the path of the room on a host.

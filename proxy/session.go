@@ -19,6 +19,7 @@ type sessionJSON struct {
 	Waiting   json.RawMessage `json:"cfWaitingRoom,omitempty"`
 	Accepted  *time.Time      `json:"acceptedAt,omitempty"` // of an active one, where it is known
 	ExpiresAt *time.Time      `json:"expiresAt,omitempty"`
+	Held      bool            `json:"isHeld,omitempty"` // of an active one: those who are in are held
 }
 
 // session tells a visitor's page how the visitor stands in which rooms; the site's
@@ -100,7 +101,7 @@ func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
 		j.Status, j.Waiting = "waiting", v.setup.waitingJSON(v.room.queue, v.now, d)
 	case queue.Accepted:
 		expires := t.Expires.Time()
-		j.Status, j.ExpiresAt = "active", &expires
+		j.Status, j.ExpiresAt, j.Held = "active", &expires, v.room.queue.Holds()
 		if t.AcceptedAt != 0 {
 			at := t.AcceptedAt.Time()
 			j.Accepted = &at

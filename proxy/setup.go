@@ -9,9 +9,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
-	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // setup is one configuration of the gate at work. It does not change. The rooms and
@@ -25,7 +25,7 @@ type setup struct {
 	longest  int                // the length of the longest of those names
 	trust    origin.Trust
 	origins  map[string]*origin.Origin
-	subjects map[string]*subject.Reader // of every room, by the header that names its users
+	subjects map[string]*subject.Reader // of every room, by the headers that name its users
 	fallback http.Handler               // for requests that no room guards; nil if they are refused
 	lists    map[string]listSetup       // the waitlists by name
 }
@@ -68,12 +68,14 @@ func (g *Gate) putToWork(next *setup, renewals []renewal) {
 		}
 	}
 	for _, n := range renewals {
+		n.setup.overrides = n.room.overrides
 		n.room.setup.Store(n.setup)
 	}
 	for _, l := range next.lists {
 		l.Use(l.setup)
 	}
 	g.current.Store(next)
+	g.hooks.Use(next.cfg.Webhooks, next.cfg.WebhookHosts)
 	g.pause(nil)
 }
 
@@ -105,6 +107,7 @@ func (g *Gate) keepSyncing(r *room, atWork bool) {
 	case atWork && r.stopSync == nil:
 		stop := make(chan struct{})
 		r.stopSync = stop
+		g.watch(r)
 		g.tasks.Go(func() { g.keepInSync(r, stop) })
 	case !atWork && r.stopSync != nil:
 		close(r.stopSync)
@@ -156,8 +159,10 @@ func (g *Gate) makeSetups(s, old *setup) error {
 		if err != nil {
 			return fmt.Errorf("room %q: %w", cfg.Name, err)
 		}
-		if header := cfg.Subject.Header; header != "" {
-			s.subjects[http.CanonicalHeaderKey(header)] = rs.subjects
+		for _, header := range []string{cfg.Subject.Header, cfg.Subject.LabelHeader} {
+			if header != "" {
+				s.subjects[http.CanonicalHeaderKey(header)] = rs.subjects
+			}
 		}
 		s.setups = append(s.setups, rs)
 	}
@@ -214,9 +219,9 @@ func (g *Gate) openGuard(ctx context.Context, rs *roomSetup) (guard, []renewal, 
 // rebase configures the rooms with the settings of their next setups, all or none.
 func (g *Gate) rebase(ctx context.Context, renewals []renewal) error {
 	now := g.o.Clock()
-	before := make([]*queue.Settings, 0, len(renewals))
+	before := make([]*overrides.File, 0, len(renewals))
 	for _, n := range renewals {
-		was, err := n.room.overrides.Reload(ctx, now, n.setup.cfg.Settings)
+		was, err := n.room.overrides.Reload(ctx, now, n.setup.file())
 		if err != nil {
 			setBack(ctx, now, renewals, before)
 			return fmt.Errorf("room %q: %w", n.setup.cfg.Name, err)
@@ -228,7 +233,7 @@ func (g *Gate) rebase(ctx context.Context, renewals []renewal) error {
 
 // setBack gives the first rooms the settings again that they had before. A new room had
 // none.
-func setBack(ctx context.Context, now time.Time, renewals []renewal, before []*queue.Settings) {
+func setBack(ctx context.Context, now time.Time, renewals []renewal, before []*overrides.File) {
 	for i, was := range before {
 		if was == nil {
 			continue

@@ -56,6 +56,9 @@ func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, trust origin.Tru
 	switch {
 	case by.suspended() || rs.exempts(r, trust):
 		by.Count(metrics.Exempt)
+		if of, ok := by.(*room); ok {
+			r = rs.hearing(r, of, g.o.Clock())
+		}
 		g.pass(w, r, rs.origin)
 	case preflight(r):
 		g.uncounted(w, r, trust, by, rs, rs.admitsNobody(by.settings()))

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
@@ -27,6 +28,8 @@ type visitor struct {
 	subject  queue.ID // who they are to the site; the zero ID if it does not say
 	priority int16    // that the site has signed for them, or that guests have
 
+	label string // by which operators recognise them; "" for none
+
 	uninvited bool // their room lets in guests only, and they are none
 
 	network netip.Prefix // where they come from, if their room limits how many of a network may wait
@@ -41,7 +44,11 @@ func (v *visitor) request(hidden, noWait bool) queueroom.Request {
 func (v *visitor) visit(q *http.Request) queueroom.Decision {
 	asked := v.request(hidden(q), unsafe(q) && !sentByAPage(q) || v.takesNoPlace(q))
 	asked.Provisional = probes(q)
-	return v.room.queue.Visit(q.Context(), v.now, asked)
+	d := v.room.queue.Visit(q.Context(), v.now, asked)
+	if v.label != "" {
+		v.room.labels.Note(d.Ticket.ID, v.label)
+	}
+	return d
 }
 
 // wouldWait says whether somebody new would have to wait in the visitor's room.
@@ -64,7 +71,11 @@ func (v *visitor) cookieMissing(r *http.Request) bool {
 // says of them. It fails if the cookies cannot be read.
 func (r *room) visitor(q *http.Request, rs *roomSetup, now time.Time, trust origin.Trust) (visitor, error) {
 	sealed, err := rs.jar.Read(q.Header)
-	return r.holder(q, rs, now, trust, ticketIn(sealed), sealed), err
+	ticket := ticketIn(sealed)
+	if sealed.Refused || sealed.Payload != nil && ticket.State == queue.None {
+		r.Refuse(metrics.BadTicket)
+	}
+	return r.holder(q, rs, now, trust, ticket, sealed), err
 }
 
 // holder returns the visitor who sent a request with a ticket that was read already.
@@ -72,9 +83,10 @@ func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origi
 	v := visitor{room: r, setup: rs, now: now, ticket: ticket, sealed: sealed, https: trust.Scheme(q) == "https"}
 	claim, refused := rs.subjects.Read(q, trust, now)
 	if refused != nil {
-		r.CountBadToken()
+		r.Refuse(metrics.BadToken)
 		rs.log.Debug("token refused", zap.Error(refused))
 	}
+	v.label = claim.Label
 	if claim.Subject != "" {
 		v.subject, v.priority = queueroom.SubjectID(rs.cfg.Name, claim.Subject), claim.Priority
 	}

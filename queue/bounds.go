@@ -29,6 +29,11 @@ const (
 	// RoomKept is for how much longer than anything in it matters a store keeps a room that has more than its settings.
 	RoomKept = 10 * time.Minute
 
+	// MarkDwell is for how long a room has to be calm before it is open again, where it counts only from QueueWhen on: nobody waits,
+	// and few come. MarkSlices are the parts of the minute in which newcomers are counted for that.
+	MarkDwell  = 5 * time.Minute
+	MarkSlices = 12
+
 	// Lull is after how many whole minutes without an admission the rate is zero.
 	Lull = 5
 )

@@ -88,6 +88,57 @@ func (p *ErrorPolicy) UnmarshalText(text []byte) error {
 	return choose(p, policyNames, "on_store_error", text)
 }
 
+// ActiveHold says what becomes of those who are in, while a room is held.
+type ActiveHold uint8
+
+// The ways to hold those who are in; the zero value is HoldOff. With the others nobody new is let in.
+const (
+	HoldOff    ActiveHold = iota // they come and go as always
+	HoldEnding                   // their sessions run to their end, and are not renewed
+	HoldNow                      // their requests are held, and their sessions stand still until the hold ends
+)
+
+var holdNames = []string{"off", "ending", "now"}
+
+// Choices returns the names of all ways to hold those who are in.
+func (ActiveHold) Choices() []string { return holdNames }
+
+// String returns the way's name as configuration files spell it.
+func (h ActiveHold) String() string { return nameOf(holdNames, int(h)) }
+
+// MarshalText returns the way's name.
+func (h ActiveHold) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText accepts the names that String returns.
+func (h *ActiveHold) UnmarshalText(text []byte) error {
+	return choose(h, holdNames, "hold_active", text)
+}
+
+// SoldOutPolicy says what becomes of a room when the origin says that nothing is left.
+type SoldOutPolicy uint8
+
+// The policies; the zero value is KeepOpen.
+const (
+	KeepOpen   SoldOutPolicy = iota // it goes on as always
+	CloseToAll                      // nobody is let in and nobody gets a place; those who are in stay
+)
+
+var soldOutNames = []string{"keep", "close"}
+
+// Choices returns the names of all policies.
+func (SoldOutPolicy) Choices() []string { return soldOutNames }
+
+// String returns the policy's name as configuration files spell it.
+func (p SoldOutPolicy) String() string { return nameOf(soldOutNames, int(p)) }
+
+// MarshalText returns the policy's name.
+func (p SoldOutPolicy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText accepts the names that String returns.
+func (p *SoldOutPolicy) UnmarshalText(text []byte) error {
+	return choose(p, soldOutNames, "on_sold_out", text)
+}
+
 func nameOf(names []string, i int) string {
 	if i < len(names) {
 		return names[i]

@@ -1,8 +1,8 @@
 // Package queue is the vocabulary of who may enter a room, the one rule that decides
 // it, and the contract of the stores that keep it. Package room has the live room of
 // one node, packages memstore and redisstore are the stores. Package setting describes
-// single settings, pacing releases the allowance of a minute, and line keeps an exact
-// line in memory.
+// single settings, pacing releases the allowance of a minute, line keeps an exact
+// line in memory, and waits counts waits.
 //
 // # Words
 //
@@ -41,6 +41,9 @@
 //   - draw: a check-in in random, which wins if a slot is open just then.
 //   - granted: said of a claim by which the store has admitted a visitor. Entered
 //     is said of a visitor of whom a node learns that they were admitted elsewhere.
+//   - factor: what is left of new_users_per_minute while admissions are slowed, because the origin
+//     is slow or fails. See package pressure.
+//   - open to all: said of a room that counts nobody, because its traffic has not passed queue_when.
 //   - configuration: the settings that a room goes by, with a version, and what
 //     operators have changed of those in the file.
 //
@@ -51,6 +54,7 @@
 //
 //	open = min(total_active_users - active, released - admitted this minute)
 //
+// where a factor leaves only a part of what is released (pacing.Slow),
 // and a visitor is admitted iff open - ahead > 0, where ahead is the number of
 // people present in line before them. The methods differ only in how they
 // count ahead:

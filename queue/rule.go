@@ -18,6 +18,15 @@ func Open(s Settings, active, released, admitted int) int {
 	return max(0, min(s.TotalActiveUsers-active, released-admitted))
 }
 
+// Slowed is how many a minute are admitted when admissions are slowed by a factor: at least one, so that somebody probes whether the
+// origin is better. A factor that is not between 0 and 1 slows nothing.
+func Slowed(perMinute int, factor float64) float64 {
+	if factor <= 0 || factor >= 1 {
+		return float64(perMinute)
+	}
+	return max(1, float64(perMinute)*factor)
+}
+
 // Reserved is a bucket with the slots that the rule keeps for it.
 type Reserved struct {
 	BucketCount

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue/setting"
@@ -38,9 +39,23 @@ type Settings struct {
 
 	Message string `yaml:"message" max:"500" usage:"what everyone who waits is told, as plain text"`
 
+	// Both bounds of admission control are off at 0. See package pressure.
+	AdmissionControlLatency time.Duration `yaml:"admission_control_latency" default:"0s" min:"0s" max:"1m" usage:"time within which the origin is to answer 95 of 100 requests; admissions are slowed while it does not (0s: off)"`
+	AdmissionControlErrors  float64       `yaml:"admission_control_errors" default:"0" min:"0" max:"1" usage:"share of requests that the origin may fail to answer well; admissions are slowed while it fails more (0: off)"`
+	QueueWhen               int           `yaml:"queue_when" default:"0" min:"0" usage:"newcomers in a minute from which on the room counts and queues; before, it is open to everybody (0: always)"`
+	QueueUntil              int           `yaml:"queue_until" default:"0" min:"0" usage:"newcomers in a minute below which the room is open again, once nobody has waited for a while (0: three quarters of queue_when)"`
+	Shadow                  bool          `yaml:"shadow" default:"false" usage:"count everybody in a passthrough room, and propose limits from what was seen"`
+
+	MaxSession time.Duration `yaml:"max_session" default:"0s" min:"0s" max:"24h" usage:"time after admission at which a session ends, however often it was renewed (0s: never)"`
+	HoldActive ActiveHold    `yaml:"hold_active" default:"off" usage:"hold those who are in, too: not at all, as their sessions end, or at once"`
+	OnSoldOut  SoldOutPolicy `yaml:"on_sold_out" default:"keep" usage:"what becomes of the room when the origin says that nothing is left"`
+
 	// Fleeting has the store forget the room, with what operators have changed, some time after the last node has stopped using it. The
 	// store keeps it under the name fleeting.
 	Fleeting bool `yaml:"-"`
+
+	// Event is the event that these settings are for, beside what operators and the file say. The store keeps it under the name event.
+	Event ActiveEvent `yaml:"-"`
 }
 
 // settings are the fields of Settings, and byName has them by their names.
@@ -114,6 +129,15 @@ func (s Settings) Misfits() []SettingFault {
 		"is too short: at least two refresh intervals, %s", setting.FormatDuration(2*s.RefreshInterval))
 	require(!s.Method.HasExactLine() || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
 		"is too short: longer than a refresh interval, which is %s, with some to spare for the way", setting.FormatDuration(s.RefreshInterval))
+	if s.QueueUntil > s.QueueWhen {
+		faults = append(faults, SettingFault{"queue_until", strconv.Itoa(s.QueueUntil), "is too large: at most queue_when, which is " + strconv.Itoa(s.QueueWhen)})
+	}
+	if s.QueueWhen > 0 && s.Occupancy == ByConnection {
+		faults = append(faults, SettingFault{"queue_when", strconv.Itoa(s.QueueWhen), "needs occupancy session, which is " + s.Occupancy.String()})
+	}
+	if s.Shadow && !s.Method.EveryoneEnters() {
+		faults = append(faults, SettingFault{"shadow", "true", "needs queueing_method passthrough, which is " + s.Method.String()})
+	}
 	return faults
 }
 
@@ -132,6 +156,13 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	if s.Fleeting {
 		b = append(b, `"fleeting":true,`...)
 	}
+	if s.Event != (ActiveEvent{}) {
+		event, err := json.Marshal(s.Event)
+		if err != nil {
+			return nil, fmt.Errorf("writing the event: %w", err)
+		}
+		b = append(append(append(b, `"event":`...), event...), ',')
+	}
 	b[len(b)-1] = '}'
 	return b, nil
 }
@@ -146,6 +177,11 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 	v := reflect.ValueOf(s).Elem()
 	if value, ok := given["fleeting"]; ok {
 		s.Fleeting = string(value) == "true"
+	}
+	if value, ok := given["event"]; ok {
+		if err := json.Unmarshal(value, &s.Event); err != nil {
+			return fmt.Errorf("reading settings: event: %w", err)
+		}
 	}
 	for i := range settings {
 		f := &settings[i]
@@ -218,10 +254,22 @@ func (s Settings) ConfirmsWithin() time.Duration { return min(s.LineDropout, s.R
 // report it. A store counts every session for slack longer. With ByConnection the slot has
 // to be open LineGrace after the connection has closed, so the slack is taken off here.
 func (s Settings) SessionLasts(slack time.Duration) time.Duration {
-	if s.Occupancy == BySession {
-		return s.SessionDuration
+	lasts := s.SessionDuration
+	if s.Occupancy == ByConnection {
+		lasts = max(s.LineGrace-slack, s.LineGrace/3)
 	}
-	return max(s.LineGrace-slack, s.LineGrace/3)
+	if s.MaxSession > 0 {
+		return min(lasts, s.MaxSession)
+	}
+	return lasts
+}
+
+// LastMoment is when a session that began at accepted ends, however often it was renewed. Renewals do not go beyond it.
+func (s *Settings) LastMoment(accepted Instant) Instant {
+	if s.MaxSession == 0 {
+		return endOfInstants
+	}
+	return accepted.Add(s.MaxSession)
 }
 
 // Lease is how long a session lasts that is given for a lease, until a request that brings its ticket makes it a whole one. Where
@@ -245,30 +293,55 @@ func (s *Settings) SlotKept() time.Duration {
 // FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its admission.
 func (s *Settings) FixedSessions() bool { return s.DisableSessionRenewal && s.Occupancy == BySession }
 
-// Over reports whether a fixed session that began at accepted has ended. Its slot may be held for longer.
+// Over reports whether a session that began at accepted has ended, because it is fixed or has lasted for MaxSession. Its slot may be held for longer.
 func (s *Settings) Over(accepted, now Instant) bool {
-	return s.FixedSessions() && accepted.Add(s.SessionDuration) <= now
+	return s.FixedSessions() && accepted.Add(s.SessionDuration) <= now || s.LastMoment(accepted) <= now
 }
 
-// SessionEnd is until when a visitor may pass by a grant. A fixed session ends in its time, even if its slot is held for longer.
+// SessionEnd is until when a visitor may pass by a grant. A session ends in its time, even if its slot is held for longer.
 func (s *Settings) SessionEnd(g Grant) Instant {
+	end := min(g.Expires, s.LastMoment(g.AcceptedAt))
 	if s.FixedSessions() {
-		return min(g.Expires, g.AcceptedAt.Add(s.SessionDuration))
+		return min(end, g.AcceptedAt.Add(s.SessionDuration))
 	}
-	return g.Expires
+	return end
 }
 
 // Renews reports whether each request of an active visitor renews their session.
-func (s *Settings) Renews() bool { return !s.DisableSessionRenewal && s.Occupancy == BySession }
+func (s *Settings) Renews() bool {
+	return !s.DisableSessionRenewal && s.Occupancy == BySession && s.HoldActive == HoldOff
+}
+
+// HoldsNew reports whether every new visitor waits, whatever the method.
+func (s *Settings) HoldsNew() bool { return s.QueueAll || s.HoldActive != HoldOff }
+
+// HoldsActive reports whether those who are in are held.
+func (s *Settings) HoldsActive() bool { return s.HoldActive == HoldNow }
 
 // AdmitsEveryone reports whether everyone is let in, without waiting for anything.
-func (s *Settings) AdmitsEveryone() bool { return s.Method.EveryoneEnters() && !s.QueueAll }
+func (s *Settings) AdmitsEveryone() bool { return s.Method.EveryoneEnters() && !s.HoldsNew() }
 
 // AdmitsNobody reports whether nobody new is let in.
-func (s *Settings) AdmitsNobody() bool { return s.Method.NobodyEnters() || s.QueueAll }
+func (s *Settings) AdmitsNobody() bool { return s.Method.NobodyEnters() || s.HoldsNew() }
 
 // RejectsAll reports whether nobody gets even a place in line.
-func (s *Settings) RejectsAll() bool { return s.Method.NobodyEnters() && !s.QueueAll }
+func (s *Settings) RejectsAll() bool { return s.Method.NobodyEnters() && !s.HoldsNew() }
+
+// ControlsAdmissions reports whether admissions are slowed while the origin is.
+func (s *Settings) ControlsAdmissions() bool {
+	return s.AdmissionControlLatency > 0 || s.AdmissionControlErrors > 0
+}
+
+// Measures reports whether what the origin does with the room's requests is measured.
+func (s *Settings) Measures() bool { return s.ControlsAdmissions() || s.Shadow }
+
+// OpensAgainBelow is the number of newcomers in a minute below which a room with QueueWhen is open again.
+func (s *Settings) OpensAgainBelow() int {
+	if s.QueueUntil > 0 {
+		return s.QueueUntil
+	}
+	return max(1, s.QueueWhen*3/4)
+}
 
 // PacingInForce is the pacing that the room goes by: Pacing, or what PacingAuto stands for.
 func (s Settings) PacingInForce() Pacing {
@@ -277,6 +350,8 @@ func (s Settings) PacingInForce() Pacing {
 		return s.Pacing
 	case s.Method.Draws():
 		return PacingRandom
+	case s.Method.KeepsOrder() && s.ControlsAdmissions():
+		return PacingEven // so that what a few seconds let in shows in the next few
 	case s.Method.KeepsOrder():
 		return PacingEarly
 	default:

@@ -43,3 +43,10 @@ func TestSettingsThatAnEarlierVersionDidNotWriteHaveTheirDefaults(t *testing.T) 
 		}
 	}
 }
+
+func TestARoomThatIsKeptByConnectionsIsNotOpenToAll(t *testing.T) {
+	s := queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1, QueueWhen: 10}.WithDefaults()
+	require.NoError(t, s.Validate())
+	s.Occupancy = queue.ByConnection
+	require.ErrorContains(t, s.Validate(), "queue_when")
+}

@@ -85,6 +85,10 @@ type Report struct {
 	Priorities []Priority // of visitors in line; a store ignores those of others
 	LastNumber uint64     // the highest number that the node knows of: the store gives out higher ones
 
+	// Stock is what the node has heard from the origin last; in a whole report, the latest that it knows of. The zero Stock
+	// is for nothing since the last report.
+	Stock Stock
+
 	// Admitted are the visitors whom the node let in without asking the store. In a whole
 	// report they are all whom it let in during the current minute.
 	Admitted Admissions
@@ -93,6 +97,13 @@ type Report struct {
 	// one that follows a view with an older configuration than the node's. Else its
 	// Version is 0.
 	Configuration Configuration
+
+	// Factor is what the node would leave of new_users_per_minute, above 0 and below 1, because the origin is slow as it sees it; 0 if it
+	// would leave all of it. The room goes by the lowest factor of the nodes that have reported lately.
+	Factor float64
+
+	// Newcomers are the visitors without a ticket who came since the last report, where QueueWhen needs to know.
+	Newcomers int
 
 	// Of a whole report only.
 	Whole bool
@@ -124,7 +135,8 @@ type Claim struct {
 	// HeldOnly has the store say only whether the id holds a slot already.
 	HeldOnly bool
 
-	// Renew makes a session that the id has last for a further session duration from now.
+	// Renew makes a session that the id has last for a further session duration from now, but
+	// not beyond its LastMoment.
 	// That is one step with the answer, because the store may be about to give the slot
 	// away.
 	Renew bool
@@ -206,6 +218,13 @@ type Status struct {
 	// and Length count those that it knows.
 	Settling bool
 
+	// Factor is what is left of new_users_per_minute; 1 for all of it. See [Slowed]. A node's part in it ends Lately after its
+	// last report: NextOpen does not foresee that.
+	Factor float64
+
+	// OpenToAll says that the room counts nobody, because the traffic has not passed QueueWhen.
+	OpenToAll bool
+
 	// WantWhole asks the node for a whole report. This report was not counted.
 	WantWhole bool
 }
@@ -244,6 +263,8 @@ type View struct {
 	LastNumber  uint64 // the highest number that was given out
 	Preferred   int    // how many wait with a higher priority
 	Turns       []ID   // those whose turn it is: the first Open of those in line with a confirmed place, at most MaxTurns
+
+	Stock Stock // the latest that a node has reported. While the Settings are SoldOut by it, nobody is admitted
 
 	Configuration Configuration // that is in force; its Settings are valid only if Version is not Report.Version
 }
@@ -291,6 +312,8 @@ type Configuration struct {
 	By        string  // who configured the room
 	At        Instant // when they did
 	Places    Places  // of the places from before: see PlacesUnder
+
+	Standstill Standstill // see StandstillUnder
 }
 
 // ErrConflict is the error of Configure for a version that is not the next one.
@@ -304,7 +327,9 @@ type Store interface {
 	// Configure puts c in force, for the store and for all nodes. c.Version must be one
 	// more than the version in force, which is 0 in a room that is new to the store. If it
 	// is not, Configure returns ErrConflict and changes nothing. It ends no session and
-	// grants none.
+	// grants none. While the Settings have HoldNow, sessions stand still, see [Standstill]:
+	// the store tells of each as if the hold ended now. A hold begins and ends with the
+	// first report after the configuration.
 	Configure(ctx context.Context, room string, c Configuration) error
 
 	// Admit counts the report and then decides the claims by the one rule, one after the

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -38,6 +39,10 @@ type Ticket struct {
 	ArrivedAt       Instant
 	RefreshInterval time.Duration
 
+	// CameAt marks a place whose ArrivedAt was drawn in a shuffled prequeue: it is when the
+	// visitor truly arrived. 0 for other places.
+	CameAt Instant
+
 	// Counted is where the visitor of a waiting ticket is counted, so that any node can take
 	// them out of there; the zero Cell where that is not known.
 	Counted Cell
@@ -63,6 +68,9 @@ type Ticket struct {
 // GoesBack reports whether a waiting ticket was made of a leased one just now.
 func (t Ticket) GoesBack() bool { return t.AcceptedAt != 0 && t.LastCheckIn <= t.AcceptedAt }
 
+// Came is when the visitor of a waiting ticket truly arrived.
+func (t Ticket) Came() Instant { return cmp.Or(t.CameAt, t.ArrivedAt) }
+
 // Due is when the next check-in of a waiting ticket counts.
 func (t Ticket) Due() Instant { return t.LastCheckIn.Add(t.RefreshInterval) }
 
@@ -74,18 +82,21 @@ const (
 	flagNumber     = 0x40
 	flagCounted    = 0x20
 	flagLeased     = 0x10 // or, on a waiting ticket, that it has gone back
+	flagDrawn      = 0x08
+	allFlags       = flagUncounted | flagNumber | flagCounted | flagLeased | flagDrawn
 	headLength     = 2 + 16
 	waitingLength  = 6 + 6 + 4
 	placeLength    = 6 + 2
 	countedLength  = 6 + 6
 	acceptedLength = 6 + 6 + 6
 	leasedLength   = 6
+	drawnLength    = 6
 	endOfInstants  = 1 << 48
 )
 
 var errTicket = errors.New("not a ticket of this version")
 
-// AppendBinary appends the ticket's binary form, 34 to 62 bytes. It fails for a
+// AppendBinary appends the ticket's binary form, 34 to 66 bytes. It fails for a
 // ticket without a state, for times before 1970 or after the year 10889, for an
 // interval that is not in whole milliseconds below 49 days, and for a number of
 // 2⁴⁸ or more.
@@ -102,6 +113,9 @@ func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 	}
 	if t.Counted != (Cell{}) {
 		flags |= flagCounted
+	}
+	if t.CameAt != 0 {
+		flags |= flagDrawn
 	}
 	b = append(b, ticketVersion, flags)
 	b = append(b, t.ID[:]...)
@@ -130,7 +144,7 @@ func (t Ticket) appendWaiting(b []byte) ([]byte, error) {
 }
 
 func (t Ticket) appendAccepted(b []byte) ([]byte, error) {
-	if !t.Leased && t.Number != 0 || t.Counted != (Cell{}) {
+	if !t.Leased && (t.Number != 0 || t.CameAt != 0) || t.Counted != (Cell{}) {
 		return nil, errTicket
 	}
 	return appendInstants(b, t.LastCheckIn, t.AcceptedAt, t.Expires)
@@ -150,7 +164,12 @@ func (t Ticket) appendMore(b []byte, flags byte) (_ []byte, err error) {
 		}
 	}
 	if flags&flagLeased != 0 {
-		return appendInstants(b, *t.leased())
+		if b, err = appendInstants(b, *t.leased()); err != nil {
+			return nil, err
+		}
+	}
+	if flags&flagDrawn != 0 {
+		return appendInstants(b, t.CameAt)
 	}
 	return b, nil
 }
@@ -169,7 +188,7 @@ func (t *Ticket) UnmarshalBinary(b []byte) error {
 		return errTicket
 	}
 	flags, fields := b[1], b[headLength:]
-	read, ok := Ticket{State: State(flags &^ (flagUncounted | flagNumber | flagCounted | flagLeased)), ID: ID(b[2:headLength])}, false
+	read, ok := Ticket{State: State(flags &^ allFlags), ID: ID(b[2:headLength])}, false
 	switch read.State {
 	case Waiting:
 		ok = read.readWaiting(flags, fields)
@@ -194,7 +213,7 @@ func (t *Ticket) readWaiting(flags byte, b []byte) bool {
 
 func (t *Ticket) readAccepted(flags byte, b []byte) bool {
 	t.Uncounted, t.Leased = flags&flagUncounted != 0, flags&flagLeased != 0
-	if len(b) < acceptedLength || flags&flagNumber != 0 && !t.Leased || flags&flagCounted != 0 {
+	if len(b) < acceptedLength || flags&(flagNumber|flagDrawn) != 0 && !t.Leased || flags&flagCounted != 0 {
 		return false
 	}
 	t.LastCheckIn, t.AcceptedAt, t.Expires = instantAt(b), instantAt(b[6:]), instantAt(b[12:])
@@ -203,7 +222,7 @@ func (t *Ticket) readAccepted(flags byte, b []byte) bool {
 
 // readMore reads what appendMore wrote.
 func (t *Ticket) readMore(flags byte, b []byte) bool {
-	numbered, counted, leased, length := flags&flagNumber != 0, flags&flagCounted != 0, flags&flagLeased != 0, 0
+	numbered, counted, leased, drawn, length := flags&flagNumber != 0, flags&flagCounted != 0, flags&flagLeased != 0, flags&flagDrawn != 0, 0
 	if numbered {
 		length += placeLength
 	}
@@ -213,11 +232,18 @@ func (t *Ticket) readMore(flags byte, b []byte) bool {
 	if leased {
 		length += leasedLength
 	}
+	if drawn {
+		length += drawnLength
+	}
 	if len(b) != length {
 		return false
 	}
 	if numbered {
 		t.Number, t.Priority = uint64(instantAt(b)), int16(binary.BigEndian.Uint16(b[6:]))
+	}
+	if drawn {
+		length -= drawnLength
+		t.CameAt = instantAt(b[length:])
 	}
 	if leased {
 		length -= leasedLength
@@ -227,7 +253,7 @@ func (t *Ticket) readMore(flags byte, b []byte) bool {
 		cell := b[length-countedLength:]
 		t.Counted = Cell{Bucket: instantAt(cell), Until: instantAt(cell[6:])}
 	}
-	return numbered == (t.Number != 0) && counted == (t.Counted != Cell{})
+	return numbered == (t.Number != 0) && counted == (t.Counted != Cell{}) && drawn == (t.CameAt != 0)
 }
 
 // appendInstants fails for an instant that does not fit.

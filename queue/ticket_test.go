@@ -44,7 +44,7 @@ func TestTicketSurvivesItsBinaryForm(t *testing.T) {
 			want.RefreshInterval = time.Duration(rapid.Uint32().Draw(t, "interval")) * time.Millisecond
 		}
 		if want.State == queue.Waiting || want.Leased {
-			want.ArrivedAt = instant.Draw(t, "arrived")
+			want.ArrivedAt, want.CameAt = instant.Draw(t, "arrived"), instant.Draw(t, "came")
 			if want.Number = rapid.Uint64Range(0, 1<<48-1).Draw(t, "number"); want.Number != 0 {
 				want.Priority = rapid.Int16().Draw(t, "priority")
 			}
@@ -112,7 +112,9 @@ func TestTicketOfAnotherFormIsAnError(t *testing.T) {
 		"another version":      changed(waiting, 0, 2),
 		"no state":             changed(waiting, 1, 0),
 		"an unknown state":     changed(waiting, 1, 3),
-		"an unknown flag":      changed(accepted, 1, 0x0a),
+		"an unknown flag":      changed(accepted, 1, 0x06),
+		"let in, with a draw":  changed(accepted, 1, 0x0a),
+		"drawn, and not when":  append(changed(waiting, 1, 0x09), make([]byte, 6)...),
 		"leased, no place":     changed(accepted, 1, 0x12),
 		"gone back from none":  append(changed(waiting, 1, 0x11), make([]byte, 6)...),
 		"let in, with a place": changed(accepted, 1, 0x42),

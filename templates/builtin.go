@@ -101,6 +101,9 @@ func (t text) page(source string, values map[string]string) (*Page, error) {
 	for key, s := range t.Page {
 		values[key] = mustacheOf(s)
 	}
+	for key, of := range map[string]string{"untilMinutes": "minutes", "untilHours": "hours"} {
+		values[key] = mustacheOf(strings.ReplaceAll(t.Page[of], "{waitTime", "{timeUntilEventStart"))
+	}
 	source, err := fill(source, values)
 	if err != nil {
 		return nil, err

@@ -69,6 +69,13 @@ func TestTheBuiltInPageTellsEachStateInItsWords(t *testing.T) {
 		"line, wait unknown":       {`<dd id="position">7th of 412</dd>`, "We cannot estimate your wait right now."},
 		"line, place unknown":      {`<div id="place" hidden>`, `<div id="line" hidden>`},
 		"queue all, line":          {`<dd id="position">7th of 412</dd>`, "Admissions are paused at the moment."},
+		"prequeue":                 {"Time until the start", "about 8\u00a0min", `<dd id="position">about 215 of 254</dd>`},
+		"prequeue, soon":           {"Time until the start", "less than a minute"},
+		"prequeue, hours":          {"about 5\u00a0h</p>"},
+		"prequeue, shuffle":        {"about 8\u00a0min", "The order is drawn at the start.", `<div id="place" hidden>`, `<div id="line" hidden>`},
+		"prequeue, reject":         {"about 8\u00a0min", "You are in the waiting room"},
+		"prequeue, queue all":      {"Admissions are paused at the moment."},
+		"event":                    {"about 12\u00a0min", `<dd id="position">about 215 of 254</dd>`},
 		"reject":                   {"Nobody can come in right now", "Please come back later.", `<p id="stay" hidden>`},
 	}
 	attributes := regexp.MustCompile(`data-[a-z-]+="[^"]*"`)

@@ -58,20 +58,50 @@ type Data struct {
 	// NotSent says that the page answers a form that was sent, and that the site did not get it.
 	NotSent bool
 
+	// Held says that the visitors are in, and that those who are in are held.
+	Held bool
+	// SoldOut says that the visitors are sent away because nothing is left.
+	SoldOut bool
+	// ItemsLeftKnown says that ItemsLeft is known: how much there is left, by the site.
+	ItemsLeftKnown bool
+	ItemsLeft      int
+
 	// Message is what the operator tells everyone who waits; "" for nothing.
 	Message string
 	// Identity is what the pages show of the site.
 	Identity Identity
+
+	// Event is the event that the room goes by; the zero Event is none.
+	Event Event
+	// Drawn says that the visitors have entries in the draw of the event's shuffled prequeue.
+	Drawn bool
 
 	// Place is the visitor's place in the line, where the method keeps order. If it is not
 	// zero, it replaces the wait and the people ahead and queued above.
 	Place Place
 }
 
+// Event is an event from the start of its prequeue to its end.
+type Event struct {
+	// Start and End are when it starts and ends, in RFC 3339.
+	Start, End string
+	// Prequeueing says that it has not started, and that everyone new is held until it does.
+	Prequeueing bool
+	// UntilStart and UntilEnd are the minutes that are left, rounded up; UntilStart while Prequeueing.
+	UntilStart, UntilEnd int
+	// Shuffle says that those who come in the prequeue have places in a random order. The SHA-256
+	// of the seed that the order follows from is SeedHash; Seed is "" until the order is known.
+	Shuffle        bool
+	SeedHash, Seed string
+}
+
 // Refreshes reports whether visitors in this state should check in again. Only a room that
-// rejects, without QueueAll, sends them away.
+// rejects, without QueueAll and before the start of no event, or that is SoldOut, sends them away.
 func (d Data) Refreshes() bool {
-	return d.QueueAll || !d.nobodyEnters()
+	if d.Held || d.SoldOut {
+		return d.Held
+	}
+	return d.QueueAll || d.Event.Prequeueing || !d.nobodyEnters()
 }
 
 // resolved returns d with its contradictions resolved as Data describes.
@@ -82,8 +112,17 @@ func (d Data) resolved() Data {
 	if !d.ordersBuckets() {
 		d.ArrivalBucket = ""
 	}
+	if d.Held || d.SoldOut {
+		d.Place, d.UsersAheadKnown, d.Rejoined, d.PlaceKeptSeconds = Place{}, false, false, 0
+	}
+	d.Event = d.Event.resolved()
 	d = d.placed()
-	if d.QueueAll || d.Paused || !d.Refreshes() {
+	d.SoldOut = d.SoldOut && !d.Held
+	if !d.ItemsLeftKnown {
+		d.ItemsLeft = 0
+	}
+	d.ItemsLeft = max(d.ItemsLeft, 0)
+	if d.admissionsPaused() || d.Held || !d.Refreshes() {
 		d.WaitTimeKnown = false
 	}
 	if !d.Refreshes() {
@@ -97,6 +136,21 @@ func (d Data) resolved() Data {
 	d.UsersQueued = max(d.UsersQueued, 0)
 	return d.resolvedWait()
 }
+
+// resolved returns e without contradictions, as Data describes.
+func (e Event) resolved() Event {
+	if e.End == "" {
+		return Event{}
+	}
+	if !e.Prequeueing {
+		e.UntilStart = 0
+	}
+	e.UntilStart, e.UntilEnd = max(e.UntilStart, 0), max(e.UntilEnd, 0)
+	return e
+}
+
+// countsDown reports whether the page tells when the event starts.
+func (d Data) countsDown() bool { return d.Event.Prequeueing && !d.QueueAll && !d.Held && !d.SoldOut }
 
 // placed returns d with the numbers of its Place, or without a Place where the
 // method keeps no order. An exact line knows nobody without a place.
@@ -146,7 +200,9 @@ func (d Data) isLong() bool { return d.WaitTime > longWait }
 func (d Data) isShort() bool { return d.WaitTimeKnown && d.WaitTime <= 1 }
 
 // admissionsPaused reports whether nobody new is let in for now.
-func (d Data) admissionsPaused() bool { return d.QueueAll || d.Paused }
+func (d Data) admissionsPaused() bool {
+	return (d.QueueAll || d.Paused || d.Event.Prequeueing) && !d.SoldOut
+}
 
 // isRange reports whether the wait is written as a span of minutes.
 func (d Data) isRange() bool {

@@ -201,7 +201,8 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "claimWithinSeconds", "claimRequired", "claimUntil",
 		"refreshLeftSeconds",
 		"placeKeptSeconds", "rejoined", "message", "siteName", "helpUrl",
-		"admissionsPaused", "arrivedAt",
+		"admissionsPaused", "arrivedAt", "placedAt", "eventStartTime", "eventEndTime", "shuffleSeedHash", "shuffleSeed", "shuffleEntry",
+		"isHeld", "soldOut", "itemsLeftKnown", "itemsLeft",
 	}
 	room := told(t, state(t, "fifo"))
 	assert.Len(t, room, len(names))

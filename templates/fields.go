@@ -9,8 +9,8 @@ import (
 
 // fields are the values of the JSON answer, in the order and under the names that clients of
 // Cloudflare's Waiting Room know. Ours are isLineQueue and the last ones, from
-// usersAheadKnown on. A room has no events and no challenges, so their fields have the
-// values that mean "off".
+// usersAheadKnown on. A room has no challenges, so their fields have the values that mean
+// "off".
 type fields struct {
 	InWaitingRoom                bool   `json:"inWaitingRoom"`
 	WaitTimeKnown                bool   `json:"waitTimeKnown"`
@@ -58,12 +58,23 @@ type fields struct {
 	HelpURL                      string `json:"helpUrl"`
 	AdmissionsPaused             bool   `json:"admissionsPaused"`
 	ArrivedAt                    string `json:"arrivedAt"`
+	PlacedAt                     string `json:"placedAt"`
+	EventStartTime               string `json:"eventStartTime"`
+	EventEndTime                 string `json:"eventEndTime"`
+	ShuffleSeedHash              string `json:"shuffleSeedHash"`
+	ShuffleSeed                  string `json:"shuffleSeed"`
+	ShuffleEntry                 string `json:"shuffleEntry"`
+	IsHeld                       bool   `json:"isHeld"`
+	SoldOut                      bool   `json:"soldOut"`
+	ItemsLeftKnown               bool   `json:"itemsLeftKnown"`
+	ItemsLeft                    int    `json:"itemsLeft"`
 }
 
 // own are the values that belong to one visitor. They are texts, so that a mark can be in
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
 	lastUpdated, clock, arrived, claimUntil, address string
+	placed, entry                                    string
 	refresh, refreshLeft                             any
 	position, usersAhead, usersQueued                any
 	positionOrdinal                                  string
@@ -93,8 +104,13 @@ func newFields(d Data, o own) fields {
 		IsLineQueue:                  d.hasExactLine(),
 		IsPassthroughQueue:           d.everyoneEnters(),
 		IsRejectQueue:                d.nobodyEnters(),
-		TimeUntilEventStartFormatted: unavailable,
-		TimeUntilEventEndFormatted:   unavailable,
+		IsEventActive:                d.Event.End != "",
+		IsEventPrequeueing:           d.Event.Prequeueing,
+		TimeUntilEventStart:          d.Event.UntilStart,
+		TimeUntilEventStartFormatted: formatUntil(d.Event.Prequeueing, d.Event.UntilStart),
+		TimeUntilEventEnd:            d.Event.UntilEnd,
+		TimeUntilEventEndFormatted:   formatUntil(d.Event.End != "", d.Event.UntilEnd),
+		ShuffleAtEventStart:          d.Event.Shuffle,
 		UsersAheadKnown:              d.UsersAheadKnown,
 		UsersAhead:                   o.usersAhead,
 		UsersQueued:                  o.usersQueued,
@@ -115,6 +131,16 @@ func newFields(d Data, o own) fields {
 		HelpURL:                      d.Identity.HelpURL,
 		AdmissionsPaused:             d.admissionsPaused(),
 		ArrivedAt:                    o.arrived,
+		PlacedAt:                     o.placed,
+		EventStartTime:               d.Event.Start,
+		EventEndTime:                 d.Event.End,
+		ShuffleSeedHash:              d.Event.SeedHash,
+		ShuffleSeed:                  d.Event.Seed,
+		ShuffleEntry:                 o.entry,
+		IsHeld:                       d.Held,
+		SoldOut:                      d.SoldOut,
+		ItemsLeftKnown:               d.ItemsLeftKnown,
+		ItemsLeft:                    d.ItemsLeft,
 	}
 }
 
@@ -207,7 +233,19 @@ func variables(d Data, o own) map[string]any {
 		"client":                         "",
 		"admissionsPaused":               f.AdmissionsPaused,
 		"arrivedAt":                      f.ArrivedAt,
+		"placedAt":                       f.PlacedAt,
+		"eventStartTime":                 f.EventStartTime,
+		"eventEndTime":                   f.EventEndTime,
+		"shuffleSeedHash":                f.ShuffleSeedHash,
+		"shuffleSeed":                    f.ShuffleSeed,
+		"shuffleEntry":                   f.ShuffleEntry,
+		"countsDown":                     d.countsDown(),
+		"timeUntilEventStartIsShort":     d.Event.UntilStart <= 1,
 		"roomName":                       d.RoomName,
+		"isHeld":                         f.IsHeld,
+		"soldOut":                        f.SoldOut,
+		"itemsLeftKnown":                 f.ItemsLeftKnown,
+		"itemsLeft":                      f.ItemsLeft,
 	}
 	maps.Copy(values, d.Identity.variables())
 	return values
@@ -226,6 +264,8 @@ func variables(d Data, o own) map[string]any {
 //   - waitTimeHours and waitTimeHourMinutes: waitTime in hours and minutes; and the same for
 //     the start of an event;
 //   - lastUpdatedTime: the time of day of lastUpdated as "15:04:05 UTC";
+//   - countsDown: true while the page tells when an event starts, and timeUntilEventStartIsShort:
+//     true if that is within a minute;
 //   - waitTimeIsLong: true above 240 minutes;
 //   - waitTimeIsShort: true if a wait is known that is under a minute;
 //   - waitTimeIsRange: true if the wait is best written as waitTime25Percentile to

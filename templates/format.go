@@ -18,6 +18,14 @@ func formatMinutes(minutes int) string {
 	}
 }
 
+// formatUntil writes the minutes that are left until a moment, if there is one.
+func formatUntil(known bool, minutes int) string {
+	if !known {
+		return unavailable
+	}
+	return formatMinutes(minutes)
+}
+
 // FormatWaitTime writes the estimated wait of d in English, as the variable waitTimeFormatted
 // has it: "10 minutes", for the random method "5 minutes to 15 minutes" by its quartiles, or
 // "unavailable". A wait under a minute, which rounds up to one, is "less than a minute".

@@ -17,6 +17,13 @@ type Visitor struct {
 	// ClaimUntil is until when a slot is kept for the visitor. It is written, in UTC, where
 	// Data has ClaimRequired.
 	ClaimUntil time.Time
+	// PlacedAt is the moment that the visitor's place goes by: that of the arrival, or the one
+	// that was drawn for it. It is written where the method orders by arrival, and not while the
+	// order is still to be drawn.
+	PlacedAt time.Time
+	// Entry is the name of the visitor's entry in a draw: letters and digits. It is written where
+	// Data has Drawn.
+	Entry string
 	// Address is the path and query of the page, as a browser that asks for it writes them;
 	// "" is "/". JSON does not have it.
 	Address string

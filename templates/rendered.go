@@ -36,6 +36,8 @@ const (
 	claimUntil
 	refreshLeft
 	address
+	placedAt
+	shuffleEntry
 	// The numbers of a place in the line.
 	ticketNumber
 	firstWaitingNumber
@@ -96,6 +98,10 @@ func (o *values) append(dst []byte, value ownValue) []byte {
 		return appendStamp(dst, o.ClaimUntil)
 	case arrivedAt:
 		return appendStamp(dst, o.ArrivedAt)
+	case placedAt:
+		return appendStamp(dst, o.PlacedAt)
+	case shuffleEntry:
+		return append(dst, o.Entry...)
 	case address:
 		return appendEscaped(dst, cmp.Or(o.Address, "/"))
 	case positionOrdinal:
@@ -210,6 +216,12 @@ func marked(d Data) own {
 	}
 	if d.Refreshes() {
 		o.refresh, o.refreshLeft, o.arrived = mark(refreshInterval), mark(refreshLeft), mark(arrivedAt)
+	}
+	if d.Refreshes() && d.ordersBuckets() && !(d.Event.Prequeueing && d.Event.Shuffle) {
+		o.placed = mark(placedAt)
+	}
+	if d.Drawn {
+		o.entry = mark(shuffleEntry)
 	}
 	if d.Place == (Place{}) {
 		return o

@@ -18,7 +18,7 @@ import (
 func anySource() *rapid.Generator[string] {
 	names := slices.DeleteFunc(templates.Variables(), func(name string) bool { return name == "client" })
 	own := []string{"lastUpdated", "refreshIntervalSeconds", "lastUpdatedTime", "address", "position", "usersAhead", "usersQueued",
-		"ticketNumber", "waitTime", "waitTimeHours", "waitTimeHourMinutes", "waitTimeIsLong", "waitTimeFormatted"}
+		"ticketNumber", "waitTime", "waitTimeHours", "waitTimeHourMinutes", "waitTimeIsLong", "waitTimeFormatted", "placedAt", "shuffleEntry"}
 	name := rapid.OneOf(rapid.SampledFrom(names), rapid.SampledFrom(own))
 	var piece func(depth int) *rapid.Generator[string]
 	piece = func(depth int) *rapid.Generator[string] {
@@ -58,8 +58,8 @@ func anyVisitor(p templates.Place) *rapid.Generator[templates.Visitor] {
 		return templates.Visitor{
 			Address:     rapid.StringMatching(`/[a-z'&"<;,]{0,9}`).Draw(t, "address"),
 			LastUpdated: anyTime().Draw(t, "updated"), RefreshSeconds: rapid.IntRange(1, 5000).Draw(t, "seconds"),
-			LeftSeconds: rapid.IntRange(1, 5000).Draw(t, "left"),
-			Place:       anyAlike(p).Draw(t, "place"),
+			LeftSeconds: rapid.IntRange(1, 5000).Draw(t, "left"), Entry: rapid.StringMatching(`[0-9A-Z]{0,9}`).Draw(t, "entry"), PlacedAt: anyTime().Draw(t, "placed"),
+			Place: anyAlike(p).Draw(t, "place"),
 		}
 	})
 }

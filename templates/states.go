@@ -12,7 +12,37 @@ type State struct {
 func States() []State {
 	return slices.Concat(fifoStates(), randomStates(), lineStates(), heldStates(), []State{
 		{"reject", Data{RoomName: "shop", QueueingMethod: methodReject}},
-	}, toldStates())
+	}, toldStates(), eventStates())
+}
+
+// eventStates are the states of a room with an event.
+func eventStates() []State {
+	started := Data{
+		RoomName: "shop", QueueingMethod: methodFIFO, WaitTimeKnown: true, WaitTime: 12, UsersAheadKnown: true, UsersAhead: 214, UsersQueued: 254,
+		Event: Event{Start: "2020-08-03T23:50:00Z", End: "2020-08-04T02:00:00Z", UntilEnd: 118},
+	}
+	shuffled := started
+	shuffled.Drawn, shuffled.Event.Shuffle = true, true
+	shuffled.Event.SeedHash, shuffled.Event.Seed = "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925", "00ff"
+	before := func(d Data, minutes int) Data {
+		d.WaitTimeKnown, d.Event.Prequeueing, d.Event.UntilStart, d.Event.UntilEnd, d.Event.Seed = false, true, minutes, minutes+130, ""
+		return d.resolved()
+	}
+	drawing := before(shuffled, 8)
+	drawing.UsersAheadKnown = false
+	held := before(started, 8)
+	held.QueueAll = true
+	drawing = drawing.resolved()
+	return []State{
+		{"prequeue", before(started, 8)},
+		{"prequeue, soon", before(started, 1)},
+		{"prequeue, hours", before(started, 300)},
+		{"prequeue, shuffle", drawing},
+		{"prequeue, reject", Data{RoomName: "shop", QueueingMethod: methodReject, UsersQueued: 310, Event: before(started, 8).Event}},
+		{"prequeue, queue all", held},
+		{"event", started},
+		{"event, shuffled", shuffled},
+	}
 }
 
 // toldStates are states in which a page tells more than the line.
@@ -26,7 +56,12 @@ func toldStates() []State {
 	own.Message = "Tickets for Saturday are sold out."
 	own.Identity = Identity{SiteName: "Nordlys Festival", Accent: "#1fd3a5", HelpURL: "https://nordlys.example/help"}
 	notSent.Identity = own.Identity
+	left := queued
+	left.ItemsLeftKnown, left.ItemsLeft = true, 37
 	return []State{
+		{"left", left},
+		{"sold out", Data{RoomName: "shop", QueueingMethod: methodFIFO, SoldOut: true, ItemsLeftKnown: true}},
+		{"held", Data{RoomName: "shop", QueueingMethod: methodFIFO, Held: true, QueueAll: true}},
 		{"fifo, rejoined", rejoined},
 		{"fifo, identity", own},
 		{"not sent", notSent},

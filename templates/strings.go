@@ -62,6 +62,7 @@ var scriptKeys = [...]string{
 	"soon", "minutes", "hours", "long", "range", "unknown", "all", "full", "reject",
 	"exact", "about", "pause", "resume", "paused", "turn", "enter", "lost",
 	"kept", "by", "offline", "cookies", "failing",
+	"soldOutHeading", "soldOut", "onHoldHeading", "onHold",
 }
 
 // attributes returns the strings for the script as data attributes. Their names have dashes in

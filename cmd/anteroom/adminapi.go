@@ -17,12 +17,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// defaultAdmin is where the admin API of a gate is, unless somebody says otherwise.
+const defaultAdmin = "127.0.0.1:9090"
+
 // adminFlags say where the admin API of a gate is.
 type adminFlags struct{ address, token, tokenFile string }
 
 func (a *adminFlags) bind(f *pflag.FlagSet) {
-	f.StringVar(&a.address, "admin", cmp.Or(os.Getenv("ANTEROOM_ADMIN"), "127.0.0.1:9090"),
+	f.StringVar(&a.address, "admin", cmp.Or(os.Getenv("ANTEROOM_ADMIN"), defaultAdmin),
 		"address of the gate's admin API; with https:// where something before it speaks TLS (env ANTEROOM_ADMIN)")
+	a.bindToken(f)
+}
+
+// bindToken adds the flags of the token alone.
+func (a *adminFlags) bindToken(f *pflag.FlagSet) {
 	f.StringVar(&a.token, "admin-token", os.Getenv("ANTEROOM_ADMIN_TOKEN"), "token of the admin API (env ANTEROOM_ADMIN_TOKEN)")
 	f.StringVar(&a.tokenFile, "admin-token-file", os.Getenv("ANTEROOM_ADMIN_TOKEN_FILE"),
 		"file with the token, unless that is given (env ANTEROOM_ADMIN_TOKEN_FILE)")

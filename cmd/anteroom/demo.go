@@ -121,7 +121,7 @@ func (d *demonstration) startGate(ctx context.Context, origin net.Addr, stderr i
 	if err != nil {
 		return nil, err
 	}
-	s, err := startServer(ctx, c, gate, memstore.New(), log)
+	s, err := startServer(ctx, c, gate, memstore.New(), nil, log)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%w; is another demo running? try anteroom demo --listen 127.0.0.1:8081 --admin 127.0.0.1:9091", err)
 	}

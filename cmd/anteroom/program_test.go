@@ -131,7 +131,7 @@ func TestHelpNamesTheCommands(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"help"}} {
 		stdout, _, code := anteroom(t, args...)
 		assert.Zero(t, code)
-		for _, command := range []string{"demo", "serve", "validate", "schema", "status", "waitlist", "keygen", "version"} {
+		for _, command := range []string{"demo", "serve", "validate", "schema", "status", "waitlist", "keygen", "version", "set", "queue-all", "preview", "webhooks"} {
 			assert.Contains(t, stdout, "\n  "+command+" ", "%v", args)
 		}
 	}
@@ -149,11 +149,11 @@ func TestStatusShowsTheRoomsAsATable(t *testing.T) {
 				{"name": "chat.gone"},
 				{"name": "tickets", "queueing_method": "random", "total_active_users": 5, "new_users_per_minute": 5}]`))
 		case "/api/v1/rooms/shop/status":
-			_, _ = w.Write([]byte(`{"status": "queueing", "activeUsers": 200, "openSlots": 0, "estimated_queued_users": 1234, "max_estimated_time_minutes": 42}`))
+			_, _ = w.Write([]byte(`{"status": "queueing", "reason": "limit_reached", "activeUsers": 200, "openSlots": 0, "estimated_queued_users": 1234, "admittedThisMinute": 12, "max_estimated_time_minutes": 42}`))
 		case "/api/v1/rooms/chat.gone/status":
 			w.WriteHeader(http.StatusNotFound)
 		default:
-			_, _ = w.Write([]byte(`{"status": "not_queueing", "activeUsers": 1, "openSlots": 4}`))
+			_, _ = w.Write([]byte(`{"status": "not_queueing", "reason": "none", "activeUsers": 1, "openSlots": 4}`))
 		}
 	}))
 	t.Cleanup(api.Close)

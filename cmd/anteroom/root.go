@@ -31,7 +31,9 @@ func newRootCommand() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSchemaCommand(), newSimulateCommand(),
-		newStatusCommand(), newWaitlistCommand(), newKeygenCommand(), newVersionCommand())
+		newStatusCommand(), newWaitlistCommand(), newKeygenCommand(), newVersionCommand(), newReportCommand(),
+		newSetCommand(), newQueueAllCommand(), newPreviewCommand(), newLoadCommand(), newEventsCommand(),
+		newVerifyCommand(), newWebhooksCommand())
 	return root
 }
 

@@ -8,12 +8,14 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+	"github.com/anteroom-gate/anteroom/proxy/record"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
 )
 
@@ -94,7 +96,7 @@ func serve(ctx context.Context, load func() (*config.Config, []config.Warning, e
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // before anyone can know that the gate is there
 	defer signal.Stop(hangups)
-	s, err := startServer(ctx, c, gate, store, log)
+	s, err := startServer(ctx, c, gate, store, record.Open(c.StateDir, time.Now(), log), log)
 	if err != nil {
 		return err
 	}

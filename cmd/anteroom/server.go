@@ -16,6 +16,7 @@ import (
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/record"
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
@@ -31,9 +32,10 @@ type server struct {
 	tasks  sync.WaitGroup
 }
 
-// startServer makes a gate and serves it at the addresses of c.
-func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, log *zap.Logger) (*server, error) {
-	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: record(c)}))
+// startServer makes a gate and serves it at the addresses of c. Without a record of the rooms' days, the gate keeps
+// one in memory.
+func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, days *record.Record, log *zap.Logger) (*server, error) {
+	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir}))
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/anteroom-gate/anteroom/cmd/anteroom/accesslog"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/simulate"
 )
@@ -27,6 +28,8 @@ type simulateOptions struct {
 	experiment string
 	methods    []string
 	heatmap    string
+	points     string
+	logs       []string
 	json       bool
 }
 
@@ -60,9 +63,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.experiment, "experiment", "uniform",
 		"uniform, or spoofed: everyone joins an empty room at once, with an arrival time in the past")
 	f.StringSliceVar(&o.methods, "queueing-method", []string{"fifo", "random"}, "fifo, random, line, passthrough, reject; several are compared")
-	f.IntVar(&c.Visitors, "visitors", c.Visitors, "how many come, bots and spammers among them")
-	f.TextVar(&c.Arrivals, "arrivals", c.Arrivals, "how they spread: uniform, poisson, burst, spike, ramp")
-	f.DurationVar(&c.Over, "over", c.Over, "the time in which they come")
+	bindCrowd(f, c)
 	f.IntVar(&c.Room.TotalActiveUsers, "total-active-users", c.Room.TotalActiveUsers, "sessions at a time")
 	f.IntVar(&c.Room.NewUsersPerMinute, "new-users-per-minute", c.Room.NewUsersPerMinute, "people let in in a calendar minute")
 	f.DurationVar(&c.Room.SessionDuration, "session-duration", c.Room.SessionDuration, "how long a session outlives its last request")
@@ -72,27 +73,43 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.DurationVar(&c.Room.Bucket, "bucket", c.Room.Bucket, "arrival times are rounded down to this")
 	f.TextVar(&c.Room.Pacing, "pacing", c.Room.Pacing, "how a minute's allowance is released: auto, minute, even, random")
 	f.DurationVar(&c.Room.QueueTicketTTL, "queue-ticket-ttl", c.Room.QueueTicketTTL, "how long a place outlives its last check-in")
-	f.DurationVar(&c.Browse, "browse", c.Browse, "how long people stay once they are in, ± a tenth")
-	f.Var((*share)(&c.GiveUp), "give-up", "share of people who lose patience, as 0.5 or 50%")
-	f.DurationVar(&c.Patience, "patience", c.Patience, "how long those wait on average")
-	f.Var((*share)(&c.Goodbye), "goodbye", "share of those whose browser tells the gate that they leave")
-	f.Var((*share)(&c.Bots), "bots", "share of visitors who keep no cookies and ask once an interval")
 	f.Float64Var(&c.Strays, "cookieless", c.Strays, "requests a second, besides, of clients without cookies")
-	f.Var((*share)(&c.Spammers), "spammers", "share of visitors who ask many times an interval")
-	f.IntVar(&c.SpamRate, "spam-rate", c.SpamRate, "how many times")
 	f.DurationVar(&c.Latency, "latency", c.Latency, "a round trip on average, ± a half")
 	f.IntVar(&c.Nodes, "nodes", c.Nodes, "gates that share one store")
 	f.BoolVar(&c.Sticky, "sticky", false, "people stay at their node while it lives; otherwise any may get the next request")
 	f.DurationVar(&c.StoreLatency, "store-latency", c.StoreLatency, "how long a call to that store takes, in whole milliseconds")
 	f.IntVar(&c.NodeDeaths, "node-deaths", 0, "nodes that die as people come; each is replaced by a new one after 10s")
 	f.IntVar(&c.StoreFailures, "store-failures", 0, "times that the store does not answer for 5s as people come")
+	f.IntVar(&c.OriginCapacity, "origin-capacity", 0, "people on the site from which on its pages get slower; 0 for a site that takes no time")
+	f.DurationVar(&c.OriginLatency, "origin-latency", c.OriginLatency, "how long a page takes up to there, on average")
+	f.DurationVar(&c.Room.AdmissionControlLatency, "admission-control-latency", 0, "time within which 95 of 100 pages are to be there; admissions are slowed while they are not")
 	f.Var((*changes)(&c.Changes), "change", "a setting that changes as people come, as 10m:new_users_per_minute=100; several may be given")
-	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
 	f.BoolVar(&o.json, "json", false, "write JSON instead of text")
-	f.StringVar(&o.heatmap, "heatmap", "", "a directory for pictures of the waits by time of arrival, METHOD.png")
+	f.StringVar(&o.heatmap, "heatmap", "", "a directory for pictures of the waits by time of arrival: heat maps, METHOD.png, and scatter plots, METHOD-scatter.png")
+	f.StringArrayVar(&o.logs, "access-log", nil, "send the visitors of this access log, - for standard input; several may be given. Limits that are left out are then those at which nobody waits, and sessions last 5m")
+	f.StringVar(&o.points, "points", "", "a file for each visitor's arrival and wait, as CSV")
+}
+
+// bindCrowd adds the flags that say who comes and how they behave.
+func bindCrowd(f *pflag.FlagSet, c *simulate.Config) {
+	f.IntVar(&c.Visitors, "visitors", c.Visitors, "how many come, bots and spammers among them")
+	f.TextVar(&c.Arrivals, "arrivals", c.Arrivals, "how they spread: uniform, poisson, burst, spike, ramp")
+	f.DurationVar(&c.Over, "over", c.Over, "the time in which they come")
+	f.DurationVar(&c.Browse, "browse", c.Browse, "how long people stay once they are in, ± a tenth")
+	f.Var((*share)(&c.GiveUp), "give-up", "share of people who lose patience, as 0.5 or 50%")
+	f.DurationVar(&c.Patience, "patience", c.Patience, "how long those wait on average")
+	f.Var((*share)(&c.Goodbye), "goodbye", "share of those whose browser tells the gate that they leave")
+	f.Var((*share)(&c.Bots), "bots", "share of visitors who keep no cookies and ask once an interval")
+	f.Var((*share)(&c.Spammers), "spammers", "share of visitors who ask many times an interval")
+	f.IntVar(&c.SpamRate, "spam-rate", c.SpamRate, "how many times")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
 }
 
 func (o *simulateOptions) run(cmd *cobra.Command) error {
+	held, err := o.readLogs(cmd)
+	if err != nil {
+		return err
+	}
 	configs, err := o.configs()
 	if err != nil {
 		return err
@@ -106,12 +123,20 @@ func (o *simulateOptions) run(cmd *cobra.Command) error {
 			return fmt.Errorf("--heatmap: %w", err)
 		}
 	}
+	if o.points != "" {
+		if err := writeFile(o.points, func(w io.Writer) error { return simulate.WritePoints(w, results) }); err != nil {
+			return fmt.Errorf("--points: %w", err)
+		}
+	}
 	if !o.json {
-		return simulate.WriteSummary(cmd.OutOrStdout(), configs[0], results)
+		return writeSummaries(cmd.OutOrStdout(), held, configs[0], results)
 	}
 	e := json.NewEncoder(cmd.OutOrStdout())
 	e.SetIndent("", "  ")
-	return e.Encode(simulate.NewReport(configs[0], results))
+	return e.Encode(struct {
+		AccessLog *accesslog.Log `json:"access_log,omitempty"`
+		*simulate.Report
+	}{held, simulate.NewReport(configs[0], results)})
 }
 
 // configs returns the experiment for each method, or all that is wrong with the flags.
@@ -210,34 +235,41 @@ func simulateAll(ctx context.Context, terminal io.Writer, configs []simulate.Con
 // room that was empty lets people in.
 const spoofedCloseUp = 30 * time.Minute
 
-// drawResults writes a heat map of each result, and for spoofed draws one of the beginning,
-// too.
+// drawResults writes a heat map and a scatter plot of each result, and for spoofed draws
+// those of the beginning, too.
 func drawResults(dir string, c simulate.Config, results []*simulate.Result) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for _, r := range results {
 		name := filepath.Join(dir, r.Method.String())
-		if err := drawResult(name+".png", c, r, 0); err != nil {
+		if err := drawResult(name, c, r, 0); err != nil {
 			return err
 		}
 		if !c.Spoofed || !r.Method.Draws() || r.Wait.Max <= spoofedCloseUp.Seconds() {
 			continue
 		}
-		if err := drawResult(name+"-first-30m.png", c, r, spoofedCloseUp); err != nil {
+		if err := drawResult(name+"-first-30m", c, r, spoofedCloseUp); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func drawResult(path string, c simulate.Config, r *simulate.Result, upTo time.Duration) error {
+func drawResult(name string, c simulate.Config, r *simulate.Result, upTo time.Duration) error {
+	if err := writeFile(name+".png", r.HeatMap(c, upTo).WritePNG); err != nil {
+		return err
+	}
+	return writeFile(name+"-scatter.png", r.Scatter(c, upTo).WritePNG)
+}
+
+// writeFile makes a file of what write writes.
+func writeFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	err = r.Picture(c, upTo).WritePNG(file)
-	return errors.Join(err, file.Close())
+	return errors.Join(write(file), file.Close())
 }
 
 // changes is the value of a flag that may be given several times.

@@ -37,8 +37,8 @@ func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (qu
 	return store, nil
 }
 
-// record returns a function that opens the record of the waitlists.
-func record(c *config.Config) func(context.Context) (*waitlist.Store, error) {
+// waitlistRecord returns a function that opens the record of the waitlists.
+func waitlistRecord(c *config.Config) func(context.Context) (*waitlist.Store, error) {
 	name := cmp.Or(c.Database, filepath.Join(c.StateDir, "waitlists.db"))
 	return func(ctx context.Context) (*waitlist.Store, error) {
 		store, err := waitlist.Open(ctx, name)

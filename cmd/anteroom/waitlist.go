@@ -47,14 +47,20 @@ has an ID, which "anteroom waitlist entries" tells.`,
 type task struct {
 	ctx     context.Context
 	api     adminAPI
-	args    []string // the first is the name of the waitlist, if there are any
+	args    []string // the first is the name of the waitlist or the room, if there are any
 	in      io.Reader
 	out     io.Writer
 	warning io.Writer
 }
 
-// waitlistTask makes a subcommand. What it takes follows its name in use: words in capitals, the last in brackets if it can be left out.
+// waitlistTask makes a subcommand of anteroom waitlist.
 func waitlistTask(flags *adminFlags, use, short string, run func(task) error) *cobra.Command {
+	return adminTask(flags, "waitlist", use, short, run)
+}
+
+// adminTask makes a subcommand of a command. What it takes follows its name in use: words in capitals, the last in brackets if it can
+// be left out.
+func adminTask(flags *adminFlags, of, use, short string, run func(task) error) *cobra.Command {
 	words := strings.Fields(use)[1:]
 	most, least := len(words), len(words)
 	if most > 0 && strings.HasPrefix(words[most-1], "[") {
@@ -64,7 +70,7 @@ func waitlistTask(flags *adminFlags, use, short string, run func(task) error) *c
 		Use: use, Short: short, DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < least || len(args) > most {
-				return usageError{fmt.Errorf("this takes: anteroom waitlist %s; see %s --help", use, cmd.CommandPath())}
+				return usageError{fmt.Errorf("this takes: anteroom %s %s; see %s --help", of, use, cmd.CommandPath())}
 			}
 			return nil
 		},

@@ -17,6 +17,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -72,7 +73,29 @@ func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 	for i := range c.Waitlists {
 		gate.Waitlists = append(gate.Waitlists, waitlistConfig(&c.Waitlists[i], c))
 	}
-	return gate, nil
+	gate.Webhooks, gate.WebhookHosts, err = webhooksOf(c)
+	return gate, err
+}
+
+// webhooksOf are the webhooks, and the hosts that they may be at.
+func webhooksOf(c *config.Config) (hooks []webhooks.Hook, hosts webhooks.Hosts, err error) {
+	if hosts, err = webhooks.ParseHosts(c.WebhookHosts); err != nil {
+		return nil, hosts, fmt.Errorf("reading webhook_hosts: %w", err)
+	}
+	for _, w := range c.Webhooks {
+		h := webhooks.Hook{Name: w.Name, Rooms: w.Rooms}
+		for _, kind := range w.Events {
+			h.Events = append(h.Events, webhooks.Kind(kind))
+		}
+		var errURL, errSecret error
+		h.URL, errURL = url.Parse(w.URL)
+		h.Secret, errSecret = webhooks.ParseSecret(w.Secret)
+		if err := errors.Join(errURL, errSecret); err != nil {
+			return nil, hosts, fmt.Errorf("reading a webhook: %w", err)
+		}
+		hooks = append(hooks, h)
+	}
+	return hooks, hosts, nil
 }
 
 // waitlistConfig turns a waitlist of the program's configuration into the gate's.
@@ -119,11 +142,13 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			Domain:   c.CookieAttributes.Domain,
 		},
 		Revoke:   slices.Contains(c.EnabledOriginCommands, "revoke"),
+		Left:     slices.Contains(c.EnabledOriginCommands, "left"),
 		Identity: templates.Identity{SiteName: c.SiteName, Accent: c.Accent, HelpURL: c.HelpURL},
 		Logo:     c.LogoSource,
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
 		Settings: c.Settings, Presets: c.Presets,
 		Invited: c.Admission == "invited", GuestPriority: int16(c.GuestPriority),
+		Events: c.Planned,
 	}
 	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {
@@ -145,6 +170,7 @@ func subjectConfig(c *config.Room) subject.Config {
 	s := subject.Config{
 		Room: c.Name, Header: c.Subject.Header, TokenHeader: t.Header, TokenCookie: t.Cookie,
 		PublicKeys: t.PublicKeys, Issuer: t.Issuer, Audience: t.Audience,
+		LabelClaim: c.Subject.Label.Claim, LabelHeader: c.Subject.Label.Header,
 	}
 	for _, secret := range t.Secrets {
 		s.Secrets = append(s.Secrets, []byte(secret))

@@ -6,16 +6,26 @@
 //	rooms.go        the rooms, and changes to them
 //	description.go  what a room goes by, as JSON
 //	status.go       how a room stands
+//	table.go        how all rooms stand, as CSV
+//	overview.go     what the dashboard shows
+//	past.go         what it shows of the last hours
+//	happening.go    what it shows of events, the origin's pace, and webhooks
+//	pressure.go     whether the origin is slow, and the limits that are proposed
+//	switches.go     changes that are made in the dashboard
+//	login.go        who may use the dashboard
+//	document.go     the description of the API in OpenAPI
 //	visitors.go     the visitors of a room
+//	events.go       the events of a room, and the order of a draw
 //	waitlists.go    the waitlists, and what all that is below them shares
 //	entries.go      who is on a waitlist
 //	invites.go      releases now and by plan, and the referrals that wait for an operator
 //	transfer.go     imports, exports, and the audit log
+//	record.go       the record of a room's days
 //	outbox.go       the mails that are kept while none are sent
+//	webhooks.go     the webhooks, and tests of them
 package admin
 
 import (
-	"crypto/subtle"
 	"iter"
 	"net/http"
 	"net/netip"
@@ -24,8 +34,10 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
 	"github.com/anteroom-gate/anteroom/proxy/reply"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 )
 
 // Gate is what the handler knows of a gate.
@@ -40,6 +52,10 @@ type Gate interface {
 	Waitlists() iter.Seq[Waitlist]
 	// Waitlist returns the waitlist of a name.
 	Waitlist(name string) (l Waitlist, found bool)
+	// Webhooks says how the webhooks stand.
+	Webhooks() []webhooks.Status
+	// TryWebhooks sends a test to the webhook of a name, or to all if it is empty, and says to how many.
+	TryWebhooks(name string) int
 	// Draining reports whether the gate is about to stop.
 	Draining() bool
 }
@@ -48,33 +64,43 @@ type Gate interface {
 type Config struct {
 	Gate    Gate
 	Metrics http.Handler
+	Record  Record
 	Token   string // that the API asks for as a bearer token; "" for none
 	Clock   func() time.Time
 	Log     *zap.Logger
 }
 
 // api answers the requests of operators.
-type api struct{ Config }
+type api struct {
+	Config
+	sessions *dashboard.Sessions
+}
 
-// New returns the handler: /livez, /readyz and /metrics for everyone who reaches it,
-// and the API below /api/v1/, which asks for the bearer token if there is one.
-// Browsers' requests from other sites are refused; so are, without a token, requests
-// for the API and the metrics by another name than localhost.
+// New returns the handler: /livez, /readyz and /metrics for everyone who reaches it, and
+// the dashboard and the API below /api/v1/, which ask for the token if there is one: the API
+// as a bearer token or by the cookie of who has given it to the dashboard. Browsers'
+// requests from other sites are refused; so are, without a token, requests for the
+// dashboard, the API and the metrics by another name than localhost.
 func New(c Config) http.Handler {
-	a := &api{c}
-	mux, resources := http.NewServeMux(), a.resources()
-	resources.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if allowed := append(methodsOf(mux, r), methodsOf(resources, r)...); allowed != nil {
+	a := &api{c, dashboard.NewSessions(c.Token, c.Clock)}
+	mux, guarded := http.NewServeMux(), http.NewServeMux()
+	for _, r := range append(a.resources(), a.pages()...) {
+		guarded.HandleFunc(r.pattern, r.answer)
+	}
+	for _, r := range a.openResources() {
+		mux.HandleFunc(r.pattern, r.answer)
+	}
+	guarded.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if allowed := append(methodsOf(mux, r), methodsOf(guarded, r)...); allowed != nil {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
 			reply.Problem(w, http.StatusMethodNotAllowed, "This resource does not support the method.")
 			return
 		}
-		reply.Problem(w, http.StatusNotFound, "There is no such resource. See /api/v1/rooms and /api/v1/waitlists.")
+		reply.Problem(w, http.StatusNotFound, "There is no such resource. See /api/v1/rooms, /api/v1/waitlists and /api/v1/openapi.yaml.")
 	})
-	mux.HandleFunc("GET /livez", getLive)
-	mux.HandleFunc("GET /readyz", a.getReady)
-	mux.Handle("GET /metrics", a.wellNamed(c.Metrics))
-	mux.Handle("/", a.wellNamed(a.authorised(resources)))
+	mux.Handle("GET "+dashboard.AssetPath, a.wellNamed(http.HandlerFunc(dashboard.ServeAsset)))
+	mux.Handle("POST /login", a.wellNamed(http.HandlerFunc(a.logIn)))
+	mux.Handle("/", a.wellNamed(a.authorised(guarded)))
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		reply.Problem(w, http.StatusForbidden, "Requests from pages of other sites are refused.")
@@ -82,20 +108,41 @@ func New(c Config) http.Handler {
 	return protection.Handler(mux)
 }
 
-// resources are those below /api/v1/.
-func (a *api) resources() *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/v1/rooms", a.getRooms)
-	mux.HandleFunc("GET /api/v1/rooms/{room}", a.getRoom)
-	mux.HandleFunc("PATCH /api/v1/rooms/{room}", a.withRoom(a.patchRoom))
-	mux.HandleFunc("GET /api/v1/rooms/{room}/status", a.withRoom(a.getStatus))
-	mux.HandleFunc("GET /api/v1/rooms/{room}/visitors", a.withRoom(a.getVisitors))
-	mux.HandleFunc("GET /api/v1/rooms/{room}/visitors/{id}", a.withVisitor(a.getVisitor))
-	mux.HandleFunc("PATCH /api/v1/rooms/{room}/visitors/{id}", a.withVisitor(a.patchVisitor))
-	mux.HandleFunc("DELETE /api/v1/rooms/{room}/visitors/{id}", a.withVisitor(a.deleteVisitor))
-	mux.HandleFunc("POST /api/v1/rooms/{room}/visitors/{id}/renew", a.withVisitor(a.renewVisitor))
-	a.waitlistResources(mux)
-	return mux
+// openResources are those that ask for no token.
+func (a *api) openResources() []resource {
+	return []resource{
+		{"GET /livez", getLive},
+		{"GET /readyz", a.getReady},
+		{"GET /metrics", func(w http.ResponseWriter, q *http.Request) { a.wellNamed(a.Metrics).ServeHTTP(w, q) }},
+	}
+}
+
+// resource is something that the API answers for: a method and a path, in the form of [http.ServeMux], and what answers.
+type resource struct {
+	pattern string
+	answer  http.HandlerFunc
+}
+
+// resources are those of the API, which is documented in openapi.yaml.
+func (a *api) resources() []resource {
+	const one = "/api/v1/rooms/{room}"
+	return append([]resource{
+		{"GET /api/v1/openapi.yaml", getDocument},
+		{"GET /api/v1/rooms", a.getRooms},
+		{"GET /api/v1/rooms.csv", a.getTable},
+		{"GET " + one, a.getRoom},
+		{"PATCH " + one, a.withRoom(a.patchRoom)},
+		{"GET " + one + "/status", a.withRoom(a.getStatus)},
+		{"GET " + one + "/visitors", a.withRoom(a.getVisitors)},
+		{"GET " + one + "/visitors/{id}", a.withVisitor(a.getVisitor)},
+		{"PATCH " + one + "/visitors/{id}", a.withVisitor(a.patchVisitor)},
+		{"DELETE " + one + "/visitors/{id}", a.withVisitor(a.deleteVisitor)},
+		{"POST " + one + "/visitors/{id}/renew", a.withVisitor(a.renewVisitor)},
+		{"GET " + one + "/record", a.getRecord},
+		{"GET " + one + "/proposal", a.withRoom(a.getProposal)},
+		{"GET /api/v1/webhooks", a.getWebhooks},
+		{"POST /api/v1/webhooks/test", a.testWebhooks},
+	}, append(a.eventResources(), a.waitlistResources()...)...)
 }
 
 // methodsOf returns the methods that the resource r asks for supports; nil if
@@ -103,7 +150,7 @@ func (a *api) resources() *http.ServeMux {
 func methodsOf(mux *http.ServeMux, r *http.Request) []string {
 	var methods []string
 	r = r.Clone(r.Context())
-	for _, r.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+	for _, r.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if _, pattern := mux.Handler(r); pattern != "/" {
 			methods = append(methods, r.Method)
 		}
@@ -121,22 +168,6 @@ func (a *api) wellNamed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocalOrAddress(r.Host) {
 			reply.Problem(w, http.StatusMisdirectedRequest, "Without an admin token the API and the metrics answer to localhost and to addresses, not to names.")
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// authorised asks for the bearer token, if there is one.
-func (a *api) authorised(next http.Handler) http.Handler {
-	if a.Token == "" {
-		return next
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(token), []byte(a.Token)) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			reply.Problem(w, http.StatusUnauthorized, "Send the admin token: Authorization: Bearer ….")
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"context"
 	"iter"
 	"net/http"
 	"net/http/httptest"
@@ -15,10 +16,15 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/proxy/admin"
+	"github.com/anteroom-gate/anteroom/proxy/admin/admintest"
 	"github.com/anteroom-gate/anteroom/proxy/config"
 	"github.com/anteroom-gate/anteroom/proxy/overrides"
+	"github.com/anteroom-gate/anteroom/proxy/record"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -27,12 +33,19 @@ var now = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
 
 // gate is a gate of the room shop and the family chat, which has no rooms, and of the waitlist beta, if there is one.
 type gate struct {
+	t        *testing.T
 	shop     *shop
 	beta     *beta
 	draining bool
+	record   *record.Record
+	hooks    []webhooks.Status
+	log      *zap.Logger
+	rooms    int // how often it lists the shop; default once
 }
 
-func (g *gate) Rooms() iter.Seq[admin.Room] { return slices.Values([]admin.Room{g.shop}) }
+func (g *gate) Rooms() iter.Seq[admin.Room] {
+	return slices.Values(slices.Repeat([]admin.Room{g.shop}, max(g.rooms, 1)))
+}
 
 func (g *gate) Room(name string) (admin.Room, bool) { return g.shop, name == "shop" }
 
@@ -40,16 +53,24 @@ func (g *gate) Family(name string) (admin.Description, bool) {
 	return describe("chat", route.Route{Path: "/chat/{room}"}), name == "chat"
 }
 
-func (g *gate) Waitlists() iter.Seq[admin.Waitlist] { return slices.Values([]admin.Waitlist{g.beta}) }
+func (g *gate) Waitlists() iter.Seq[admin.Waitlist] {
+	return func(yield func(admin.Waitlist) bool) { _ = g.beta == nil || yield(g.beta) }
+}
 
 func (g *gate) Waitlist(name string) (admin.Waitlist, bool) { return g.beta, name == "beta" }
+
+func (g *gate) Webhooks() []webhooks.Status { return g.hooks }
+
+func (g *gate) TryWebhooks(string) int { return 0 }
 
 func (g *gate) Draining() bool { return g.draining }
 
 // shop is a room, and what the API has done with it.
 type shop struct {
 	*overrides.Room
-	cut []queue.ID
+	cut     []queue.ID
+	hangs   *hanging // its store, if that does not answer
+	entries []string // that have come to this gate
 }
 
 func (s *shop) Describe() admin.Description {
@@ -58,24 +79,60 @@ func (s *shop) Describe() admin.Description {
 	return d
 }
 
-func (s *shop) Queue() admin.Queue { return s.Room.Queue() }
+func (s *shop) Queue() admin.Queue {
+	if s.hangs != nil {
+		s.hangs.Queue = s.Room.Queue()
+		return s.hangs
+	}
+	return s.Room.Queue()
+}
+
+// hanging is a queue whose store does not answer.
+type hanging struct {
+	admin.Queue
+	known bool // the gate knows it
+	asked int
+}
+
+func (h *hanging) StoreFailing() bool { return h.known }
+
+func (h *hanging) Roll(ctx context.Context, _ ...queue.ID) (*queue.Roll, error) {
+	h.asked++
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (s *shop) Order(d *event.Draw) (event.Order, error) {
+	return event.NewOrder("shop", d, s.entries), nil
+}
+
+func (s *shop) OrderHeader(d *event.Draw) (event.Header, error) {
+	return event.NewOrder("shop", d, s.entries).Header, nil
+}
+
+func (s *shop) Label(id queue.ID) string {
+	if id == room.SubjectID("shop", "ann") {
+		return "Ann <b>Other</b>"
+	}
+	return ""
+}
 
 func (s *shop) Disconnect(id queue.ID) { s.cut = append(s.cut, id) }
 
 func describe(name string, guarded route.Route) admin.Description {
-	return admin.Description{Config: &config.Room{
-		Name: name, Routes: []route.Route{guarded}, Origin: &url.URL{Scheme: "http", Host: "site.test"}, MaxRooms: 7, RoomIdle: time.Minute,
+	return admin.Description{Configuration: queue.Configuration{Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10}}, Config: &config.Room{
+		Name: name, Routes: []route.Route{guarded}, Subject: subject.Config{LabelHeader: "X-Name"}, Origin: &url.URL{Scheme: "http", Host: "site.test"}, MaxRooms: 7, RoomIdle: time.Minute,
 		Rules: []route.Rule{{Action: "bypass", Match: route.Conditions{Header: "X-Key: secret"}}, {Action: "bypass", Match: route.Conditions{Cookie: "key=secret"}}},
 	}}
 }
 
 func newGate(t *testing.T) *gate {
 	s := queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10}
-	r, err := overrides.Open(t.Context(), now, room.Config{Name: "shop", Settings: s, Store: memstore.New()}, zap.NewNop())
+	r, err := overrides.Open(t.Context(), now, overrides.Config{Config: room.Config{Name: "shop", Settings: s, Store: memstore.New()}, Log: zap.NewNop()})
 	require.NoError(t, err)
-	_, err = r.Reload(t.Context(), now, s)
+	_, err = r.Reload(t.Context(), now, overrides.File{Settings: s})
 	require.NoError(t, err)
-	return &gate{shop: &shop{Room: r}}
+	return &gate{t: t, log: zap.NewNop(), record: record.Open("", now, zap.NewNop()), shop: &shop{Room: r}}
 }
 
 // ask asks the handler of a gate.
@@ -86,8 +143,9 @@ func ask(g *gate, method, target, body string) *httptest.ResponseRecorder {
 	return w
 }
 
+// handler is the handler of the gate. What it answers is held to its document.
 func (g *gate) handler() http.Handler {
-	return admin.New(admin.Config{Gate: g, Metrics: http.NotFoundHandler(), Clock: func() time.Time { return now }, Log: zap.NewNop()})
+	return admintest.Conform(g.t, g.handlerWith(""))
 }
 
 func TestRoomsAndFamiliesAreDescribedWithoutWhatTheirRulesKeepSecret(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/config"
@@ -20,6 +21,8 @@ type Description struct {
 	Family     string       // the name of the family that it is a room of; "" for others
 	CookieName string       // over http
 	Language   string       // of the built-in page, where a visitor's is not known
+
+	Now queue.Instant // by the store's clock
 
 	// Configuration has the settings in force, and the overrides in them.
 	Configuration queue.Configuration
@@ -51,7 +54,12 @@ type roomJSON struct {
 	// Overrides are the changes made while the gate ran, which are in the settings.
 	Overrides    overrides.Changes           `json:"overrides"`
 	OverriddenBy map[string]overrides.Author `json:"overridden_by"`
-	Version      int64                       `json:"version"` // grows with every change, on whichever gate
+	// OverriddenByEvent are the settings that the event in force has of its own: what operators change of them is in force afterwards.
+	OverriddenByEvent []string `json:"overridden_by_event"`
+	// NextPrequeue and NextStart are those of the event that begins next; null for none.
+	NextPrequeue *time.Time `json:"next_event_prequeue_start_time"`
+	NextStart    *time.Time `json:"next_event_start_time"`
+	Version      int64      `json:"version"` // grows with every change, on whichever gate
 
 	settings queue.Settings
 }
@@ -90,6 +98,10 @@ type subjectJSON struct {
 		Issuer   string `json:"issuer"`
 		Audience string `json:"audience"`
 	} `json:"token"`
+	Label struct {
+		Claim  string `json:"claim"`
+		Header string `json:"header"`
+	} `json:"label"`
 }
 
 type ruleJSON struct {
@@ -119,14 +131,25 @@ func (d Description) json() roomJSON {
 		CustomPage: c.Page != nil, Language: d.Language, CookieName: d.CookieName,
 		CookieSuffix: c.CookieSuffix, CookieAttributes: describeCookie(c.CookieAttributes),
 		EnabledOriginCommands: []string{}, Presets: append([]route.Preset{}, c.Presets...), Rules: describeRules(c.Rules),
-		Subject:   describeSubject(&c.Subject),
-		Overrides: o.Changes, OverriddenBy: o.By, Version: d.Configuration.Version,
+		Subject:           describeSubject(&c.Subject),
+		OverriddenByEvent: append([]string{}, o.OverriddenByEvent(d.Configuration.Settings.Event)...),
+		Overrides:         o.Changes, OverriddenBy: o.By, Version: d.Configuration.Version,
 		settings: d.Configuration.Settings,
 	}
 	j.settings.Fleeting = false // of the store alone
+	j.settings = byOperators(j.settings)
+	if e := o.Events.Next(d.Now.Time()); e != nil {
+		j.NextStart = &e.Start
+		if !e.Prequeue.IsZero() {
+			j.NextPrequeue = &e.Prequeue
+		}
+	}
 	j.Host, j.Path, j.AdditionalRoutes = describeRoutes(c.Routes)
 	if c.Revoke {
 		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
+	}
+	if c.Left {
+		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "left")
 	}
 	if c.IsFamily() {
 		j.MaxRooms, j.RoomIdle = c.MaxRooms, setting.FormatDuration(c.RoomIdle)
@@ -135,6 +158,12 @@ func (d Description) json() roomJSON {
 		j.Overrides, j.OverriddenBy = overrides.Changes{}, map[string]overrides.Author{}
 	}
 	return j
+}
+
+// byOperators returns settings without the hold of a prequeue, which is no operator's.
+func byOperators(s queue.Settings) queue.Settings {
+	s.QueueAll, s.Event = s.HeldByOperators(), queue.ActiveEvent{}
+	return s
 }
 
 // describeRoutes tells the first of the routes apart from the others.
@@ -157,6 +186,7 @@ func describeCookie(a cookie.Attributes) cookieJSON {
 func describeSubject(c *subject.Config) (j subjectJSON) {
 	j.Header = c.Header
 	j.Token.Header, j.Token.Cookie, j.Token.Issuer, j.Token.Audience = c.TokenHeader, c.TokenCookie, c.Issuer, c.Audience
+	j.Label.Claim, j.Label.Header = c.LabelClaim, c.LabelHeader
 	return j
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/overrides"
 	"github.com/anteroom-gate/anteroom/proxy/reply"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/anteroom-gate/anteroom/queue/pressure"
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
@@ -26,6 +28,18 @@ type Room interface {
 	Queue() Queue
 	// Patch is overrides.Room.Patch.
 	Patch(ctx context.Context, now time.Time, patch []byte, by string) error
+	// Events are the room's events, in the order of their beginnings.
+	Events() event.List
+	// EditEvents, Merged and Draw are those of overrides.Room.
+	EditEvents(ctx context.Context, now time.Time, by string, edit func(event.List) (event.List, error)) error
+	Merged(e event.Event) queue.Settings
+	Draw(name string) *event.Draw
+	// Order is the order of a draw among those who have come to this gate.
+	Order(d *event.Draw) (event.Order, error)
+	// OrderHeader is the header of that order.
+	OrderHeader(d *event.Draw) (event.Header, error)
+	// Label returns what the site calls a visitor whom this gate has seen; "" if it is not known.
+	Label(id queue.ID) string
 	// Disconnect cuts the connections that keep a visitor in the room.
 	Disconnect(id queue.ID)
 }
@@ -36,9 +50,14 @@ type Queue interface {
 	Settings() queue.Settings
 	Suspended() bool
 	StoreFailing() bool
+	StoreTime(now time.Time) queue.Instant
 	Numbers() *room.Numbers
 	CurrentNumbers(ctx context.Context, now time.Time) (*room.Numbers, error)
+	Reason(n *room.Numbers) room.Reason
+	Age(now time.Time, n *room.Numbers) time.Duration
 	Scores() (quarters []room.Score, total room.Score)
+	Slowed() room.Slowdown
+	Proposal() (p pressure.Proposal, shadow bool)
 	Roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error)
 	Renew(ctx context.Context, now time.Time, id queue.ID) error
 	Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error
@@ -84,20 +103,37 @@ func (a *api) patchRoom(w http.ResponseWriter, q *http.Request, r Room) {
 	if !ok {
 		return
 	}
+	if err := a.change(q, r, patch); err != nil {
+		status, detail, faults := unchanged(err)
+		reply.Problem(w, status, detail, faults...)
+		return
+	}
+	reply.JSON(w, r.Describe().json())
+}
+
+// change puts a patch over the settings of a room, by the operator who asks, and logs what became of it.
+func (a *api) change(q *http.Request, r Room, patch []byte) error {
 	err := r.Patch(q.Context(), a.Clock(), patch, string(by(q)))
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
 		a.log(r).Info("room changed", zap.ByteString("changes", patch), zap.String("by", string(by(q))))
-		reply.JSON(w, r.Describe().json())
-	case errors.Is(err, overrides.ErrNoObject):
-		reply.Problem(w, http.StatusBadRequest, "The body is not a JSON object.")
-	case errors.As(err, &faults):
-		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.Faults...)
-	default:
+	case !errors.Is(err, overrides.ErrNoObject) && !errors.As(err, &faults):
 		a.log(r).Error("room not changed", zap.Error(err))
-		reply.Problem(w, http.StatusServiceUnavailable, "The store does not answer. It may make the change all the same: look before you ask again.")
 	}
+	return err
+}
+
+// unchanged tells why a change was not made.
+func unchanged(err error) (status int, detail string, faults []string) {
+	wrong := new(overrides.FaultsError)
+	switch {
+	case errors.Is(err, overrides.ErrNoObject):
+		return http.StatusBadRequest, "The body is not a JSON object.", nil
+	case errors.As(err, &wrong):
+		return http.StatusUnprocessableEntity, "Nothing was changed.", wrong.Faults
+	}
+	return http.StatusServiceUnavailable, "The store does not answer. It may make the change all the same: look before you ask again.", nil
 }
 
 // log returns a log of what concerns a room.
@@ -108,11 +144,16 @@ const maxPatch = 64 << 10
 
 // readPatch reads the body of a change, or of an order; if it cannot, it has answered instead.
 func readPatch(w http.ResponseWriter, q *http.Request) (patch []byte, ok bool) {
+	return readUpTo(w, q, maxPatch)
+}
+
+// readUpTo is readPatch of at most so many bytes.
+func readUpTo(w http.ResponseWriter, q *http.Request, most int64) (patch []byte, ok bool) {
 	if !isJSON(q.Header["Content-Type"]) {
 		reply.Problem(w, http.StatusUnsupportedMediaType, "Send the changes as application/json.")
 		return nil, false
 	}
-	patch, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxPatch))
+	patch, err := io.ReadAll(http.MaxBytesReader(w, q.Body, most))
 	if err != nil {
 		status := http.StatusBadRequest
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {

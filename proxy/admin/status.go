@@ -6,23 +6,78 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/record"
 	"github.com/anteroom-gate/anteroom/proxy/reply"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/anteroom-gate/anteroom/queue/waits"
+)
+
+// What a room can be said to be.
+const (
+	notQueueing = "not_queueing"
+	queueing    = "queueing"
+	suspended   = "suspended"
+
+	eventPrequeueing = "event_prequeueing"
 )
 
 // statusJSON is how a room stands.
 type statusJSON struct {
 	Status                    string       `json:"status"`
+	Reason                    room.Reason  `json:"reason"`
+	ReasonText                string       `json:"reasonText"`
 	EventID                   string       `json:"event_id"`
 	EstimatedQueuedUsers      int          `json:"estimated_queued_users"`
 	EstimatedTotalActiveUsers int          `json:"estimated_total_active_users"`
 	MaxEstimatedTimeMinutes   int          `json:"max_estimated_time_minutes"`
 	ActiveUsers               int          `json:"activeUsers"`
 	OpenSlots                 int          `json:"openSlots"`
+	AdmittedThisMinute        int          `json:"admittedThisMinute"`
 	AdmissionsPaused          bool         `json:"admissionsPaused"`
+	AsOf                      time.Time    `json:"asOf"`       // by the store's clock
+	AgeSeconds                float64      `json:"ageSeconds"` // of the numbers
+	Nodes                     int          `json:"nodes"`      // gates that reported lately
 	Buckets                   []bucketJSON `json:"buckets"`
+	Waits                     waitsJSON    `json:"waits"`
 	WaitsTold                 []scoreJSON  `json:"waitsTold"`
+
+	OpenToAll       bool        `json:"openToAll"`        // everybody is let in and nobody is counted, because few come
+	AdmissionFactor float64     `json:"admissionFactor"`  // what admission control leaves of new_users_per_minute
+	Origin          *originJSON `json:"origin,omitempty"` // as this gate has measured it; of a room with admission_control or shadow
+	Explanation     string      `json:"explanation,omitempty"`
+
+	ItemsLeft *int `json:"itemsLeft"` // by the origin; null if it has not said
+	SoldOut   bool `json:"soldOut"`   // the room is closed for it
+}
+
+// waitsJSON are the waits of those whom this gate has let in from the line within waitsOver.
+type waitsJSON struct {
+	Visitors int              `json:"visitors"`
+	Told     *percentilesJSON `json:"told,omitempty"` // as they came; nil if nobody was told a wait
+	Waited   *percentilesJSON `json:"waited,omitempty"`
+	Knew     int              `json:"visitorsTold,omitempty"` // who were told a wait
+	InTime   int              `json:"inTime,omitempty"`       // of those
+}
+
+type percentilesJSON struct {
+	P50 int `json:"p50Seconds"`
+	P95 int `json:"p95Seconds"`
+}
+
+// waitsOver is the time of whose waits the percentiles are told.
+const waitsOver = time.Hour
+
+// waitsIn are the waits of some minutes of a record.
+func waitsIn(minutes []record.Minute) waitsJSON {
+	sum := record.Sum(minutes)
+	percentiles := func(of waits.Counts) *percentilesJSON {
+		if of.Visitors() == 0 {
+			return nil
+		}
+		return &percentilesJSON{int(of.Percentile(.5).Seconds()), int(of.Percentile(.95).Seconds())}
+	}
+	return waitsJSON{Visitors: sum.Waits.Visitors(), Told: percentiles(sum.Told), Waited: percentiles(sum.Waits), Knew: sum.Score.Visitors, InTime: sum.Score.InTime}
 }
 
 // scoreJSON is what came of the waits that newcomers were told, of those whom this gate let
@@ -50,25 +105,44 @@ func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
 		a.log(r).Warn("status is old", zap.Error(err))
 		n = r.Queue().Numbers()
 	}
+	s, now := a.statusOf(r, n), a.Clock()
+	s.Waits = waitsIn(a.Record.Excerpt(r.Queue().Name(), now.Add(-waitsOver), now.Add(time.Second)).Minutes)
+	reply.JSON(w, s)
+}
+
+// statusOf is how a room stands by its numbers n, without its Waits.
+func (a *api) statusOf(r Room, n *room.Numbers) statusJSON {
+	reason := r.Queue().Reason(n)
 	s := statusJSON{
-		Status:               "not_queueing",
+		Status: notQueueing, Reason: reason, ReasonText: reason.Sentence(),
 		EstimatedQueuedUsers: n.Waiting, EstimatedTotalActiveUsers: n.Active, ActiveUsers: n.Active, OpenSlots: n.Open,
+		AdmittedThisMinute: n.Admitted, AdmissionsPaused: n.Paused || n.Settings.HoldsNew(),
+		AsOf: n.At.Time(), AgeSeconds: r.Queue().Age(a.Clock(), n).Seconds(), Nodes: n.Nodes,
 		Buckets: bucketTable(n),
 	}
 	switch {
 	case r.Queue().Suspended():
-		s.Status = "suspended"
+		s.Status = suspended
 	case n.Queueing():
-		s.Status = "queueing"
+		s.Status = queueing
 		s.MaxEstimatedTimeMinutes = n.LongestWait().Minutes
 	}
-	s.AdmissionsPaused = n.Paused || n.Settings.QueueAll
+	if e := &n.Settings.Event; e.Name != "" {
+		if s.EventID = e.Name; e.Prequeueing {
+			s.Status, s.MaxEstimatedTimeMinutes = eventPrequeueing, 0
+		}
+	}
+	if n.Stock.Known() {
+		s.ItemsLeft = &n.Stock.Left
+	}
+	s.SoldOut = n.Settings.SoldOut(n.Stock)
 	quarters, _ := r.Queue().Scores()
 	s.WaitsTold = make([]scoreJSON, len(quarters))
 	for i, q := range quarters {
 		s.WaitsTold[i] = scoreJSON{q.From.Time(), q.Visitors, q.InTime, q.By25, q.By75}
 	}
-	reply.JSON(w, s)
+	s.addPressure(n, r.Queue().Slowed())
+	return s
 }
 
 // bucketTable sums fine buckets up: each of its rows has a whole longest bucket.

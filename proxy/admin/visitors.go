@@ -26,6 +26,7 @@ type visitorsJSON struct {
 // who waits has no session.
 type visitorJSON struct {
 	ID        string     `json:"id"`
+	Label     string     `json:"label,omitempty"`  // what the site calls them, if this gate knows
 	Status    string     `json:"status,omitempty"` // active or waiting, of a single one
 	Accepted  *time.Time `json:"acceptedAt,omitempty"`
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
@@ -40,13 +41,13 @@ type waiterJSON struct {
 	Until        time.Time `json:"until"` // the place is lost without a check-in
 }
 
-func describeSeat(s queue.Seat) visitorJSON {
+func describeSeat(r Room, s queue.Seat) visitorJSON {
 	accepted, expires := s.AcceptedAt.Time(), s.Expires.Time()
-	return visitorJSON{ID: s.ID.String(), Accepted: &accepted, ExpiresAt: &expires}
+	return visitorJSON{ID: s.ID.String(), Label: r.Label(s.ID), Accepted: &accepted, ExpiresAt: &expires}
 }
 
-func describeWaiter(w queue.Waiter) visitorJSON {
-	return visitorJSON{ID: w.ID.String(), waiterJSON: &waiterJSON{
+func describeWaiter(r Room, w queue.Waiter) visitorJSON {
+	return visitorJSON{ID: w.ID.String(), Label: r.Label(w.ID), waiterJSON: &waiterJSON{
 		Position: w.Ahead + 1, TicketNumber: w.Number, Priority: w.Priority, Until: w.Until.Time(),
 	}}
 }
@@ -64,10 +65,10 @@ func (a *api) getVisitors(w http.ResponseWriter, q *http.Request, r Room) {
 		Truncated: len(roll.Seated) == queue.MaxRoll || len(roll.Line) == queue.MaxRoll,
 	}
 	for _, s := range roll.Seated {
-		list.Active = append(list.Active, describeSeat(s))
+		list.Active = append(list.Active, describeSeat(r, s))
 	}
 	for _, in := range roll.Line {
-		list.Waiting = append(list.Waiting, describeWaiter(in))
+		list.Waiting = append(list.Waiting, describeWaiter(r, in))
 	}
 	reply.JSON(w, list)
 }
@@ -104,6 +105,7 @@ func (a *api) renewVisitor(w http.ResponseWriter, q *http.Request, r Room, id qu
 		a.storeFailed(w, r, err)
 		return
 	}
+	a.noteVisitor(q, r, "visitor renewed", id)
 	a.getVisitor(w, q, r, id)
 }
 
@@ -114,11 +116,11 @@ func (a *api) getVisitor(w http.ResponseWriter, q *http.Request, r Room, id queu
 	case err != nil:
 		a.storeFailed(w, r, err)
 	case len(roll.Seated) > 0:
-		v := describeSeat(roll.Seated[0])
+		v := describeSeat(r, roll.Seated[0])
 		v.Status = "active"
 		reply.JSON(w, v)
 	case len(roll.Line) > 0:
-		v := describeWaiter(roll.Line[0])
+		v := describeWaiter(r, roll.Line[0])
 		v.Status = "waiting"
 		reply.JSON(w, v)
 	default:
@@ -191,6 +193,7 @@ func (a *api) deleteVisitor(w http.ResponseWriter, q *http.Request, r Room, id q
 		noVisitor(w, r)
 	default:
 		r.Disconnect(id)
+		a.noteVisitor(q, r, "visitor removed", id)
 		a.log(r).Info("visitor removed", zap.String("by", string(by(q))))
 		w.WriteHeader(http.StatusNoContent)
 	}

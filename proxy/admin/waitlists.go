@@ -26,25 +26,27 @@ type Waitlist interface {
 }
 
 // waitlistResources are those below /api/v1/waitlists.
-func (a *api) waitlistResources(mux *http.ServeMux) {
+func (a *api) waitlistResources() []resource {
 	const one = "/api/v1/waitlists/{waitlist}"
-	mux.HandleFunc("GET /api/v1/waitlists", a.getWaitlists)
-	mux.HandleFunc("GET "+one, a.withWaitlist(a.getWaitlist))
-	mux.HandleFunc("PATCH "+one, a.withWaitlist(a.patchWaitlist))
-	mux.HandleFunc("GET "+one+"/entries", a.withWaitlist(a.getEntries))
-	mux.HandleFunc("GET "+one+"/entries/{id}", a.withEntry(a.getEntry))
-	mux.HandleFunc("PATCH "+one+"/entries/{id}", a.withEntry(a.patchEntry))
-	mux.HandleFunc("DELETE "+one+"/entries/{id}", a.withEntry(a.deleteEntry))
-	mux.HandleFunc("POST "+one+"/release", patient(a.withWaitlist(a.release)))
-	mux.HandleFunc("GET "+one+"/plans", a.withWaitlist(a.getPlans))
-	mux.HandleFunc("POST "+one+"/plans", a.withWaitlist(a.postPlan))
-	mux.HandleFunc("DELETE "+one+"/plans/{id}", a.withWaitlist(a.deletePlan))
-	mux.HandleFunc("GET "+one+"/referrals", a.withWaitlist(a.getReferrals))
-	mux.HandleFunc("POST "+one+"/referrals/{id}", a.withEntry(a.judgeReferral))
-	mux.HandleFunc("GET "+one+"/log", a.withWaitlist(a.getLog))
-	mux.HandleFunc("GET "+one+"/outbox", patient(a.withWaitlist(a.getOutbox)))
-	mux.HandleFunc("GET "+one+"/export", patient(a.withWaitlist(a.exportEntries)))
-	mux.HandleFunc("POST "+one+"/import", patient(a.withWaitlist(a.importEntries)))
+	return []resource{
+		{"GET /api/v1/waitlists", a.getWaitlists},
+		{"GET " + one, a.withWaitlist(a.getWaitlist)},
+		{"PATCH " + one, a.withWaitlist(a.patchWaitlist)},
+		{"GET " + one + "/entries", a.withWaitlist(a.getEntries)},
+		{"GET " + one + "/entries/{id}", a.withEntry(a.getEntry)},
+		{"PATCH " + one + "/entries/{id}", a.withEntry(a.patchEntry)},
+		{"DELETE " + one + "/entries/{id}", a.withEntry(a.deleteEntry)},
+		{"POST " + one + "/release", patient(a.withWaitlist(a.release))},
+		{"GET " + one + "/plans", a.withWaitlist(a.getPlans)},
+		{"POST " + one + "/plans", a.withWaitlist(a.postPlan)},
+		{"DELETE " + one + "/plans/{id}", a.withWaitlist(a.deletePlan)},
+		{"GET " + one + "/referrals", a.withWaitlist(a.getReferrals)},
+		{"POST " + one + "/referrals/{id}", a.withEntry(a.judgeReferral)},
+		{"GET " + one + "/log", a.withWaitlist(a.getLog)},
+		{"GET " + one + "/outbox", patient(a.withWaitlist(a.getOutbox))},
+		{"GET " + one + "/export", patient(a.withWaitlist(a.exportEntries))},
+		{"POST " + one + "/import", patient(a.withWaitlist(a.importEntries))},
+	}
 }
 
 // patient gives a request and its answer longer than the listener gives others.

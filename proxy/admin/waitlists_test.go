@@ -408,5 +408,5 @@ func TestResourcesOfAWaitlistNameTheirMethods(t *testing.T) {
 		assert.Equal(t, http.StatusMethodNotAllowed, w.Code)
 		assert.Equal(t, allowed, w.Header().Get("Allow"), resource)
 	}
-	assert.Contains(t, ask(g.gate, http.MethodGet, "/api/v1/waitlists/beta/nothing", "").Body.String(), "See /api/v1/rooms and /api/v1/waitlists.")
+	assert.Contains(t, ask(g.gate, http.MethodGet, "/api/v1/waitlists/beta/nothing", "").Body.String(), "See /api/v1/rooms, /api/v1/waitlists")
 }

@@ -33,6 +33,7 @@ type script struct {
 
 	mu       sync.Mutex
 	data     templates.Data
+	lang     string         // of the page; "" means en-US
 	seconds  int            // between check-ins
 	left     int            // of them; 0 means all
 	also     map[string]any // fields of the JSON besides
@@ -85,7 +86,7 @@ func (s *script) page(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"cfWaitingRoom": s.object()})
 	default:
 		h.Set("Content-Security-Policy", s.set.ContentSecurityPolicy())
-		_, _ = w.Write(s.set.Page("en-US", s.data).AppendTo(nil, s.visitor()))
+		_, _ = w.Write(s.set.Page(cmp.Or(s.lang, "en-US"), s.data).AppendTo(nil, s.visitor()))
 	}
 }
 
@@ -107,7 +108,7 @@ func (s *script) session(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *script) visitor() templates.Visitor {
-	return templates.Visitor{LastUpdated: time.Now(), ArrivedAt: arrived, RefreshSeconds: s.seconds, LeftSeconds: cmp.Or(s.left, s.seconds), Place: s.data.Place}
+	return templates.Visitor{LastUpdated: time.Now(), ArrivedAt: arrived, PlacedAt: arrived, Entry: "4F7K", RefreshSeconds: s.seconds, LeftSeconds: cmp.Or(s.left, s.seconds), Place: s.data.Place}
 }
 
 func (s *script) events(w http.ResponseWriter, r *http.Request) {

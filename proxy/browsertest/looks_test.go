@@ -48,7 +48,7 @@ func preview(t *testing.T) *httptest.Server {
 			w.Header().Set("Content-Security-Policy", set.ContentSecurityPolicy())
 		}
 		_, _ = w.Write(answer.AppendTo(nil, templates.Visitor{
-			LastUpdated: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), RefreshSeconds: 1, Place: data.Place,
+			LastUpdated: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), RefreshSeconds: 1, Place: data.Place, Entry: "4F7KQ2M9",
 		}))
 	}))
 	t.Cleanup(server.Close)
@@ -82,6 +82,11 @@ func TestThePageInEveryState(t *testing.T) {
 		looks = append(looks,
 			look{state, "en-US", browsertest.Light, 1280, 800}, look{state, "en-US", browsertest.Dark, 1280, 800},
 			look{state, "de-DE", browsertest.Light, 320, 640}, look{state, "he-IL", browsertest.Dark, 390, 844})
+	}
+	for _, state := range []string{"prequeue", "prequeue, shuffle", "held", "sold out", "left"} {
+		looks = append(looks,
+			look{state, "en-US", browsertest.Light, 1280, 800}, look{state, "de-DE", browsertest.Dark, 390, 844},
+			look{state, "ar-EG", browsertest.Light, 390, 844}, look{state, "ja-JP", browsertest.Light, 390, 844})
 	}
 	looks = append(looks,
 		look{"fifo, identity", "en-US&logo=/logo.svg", browsertest.Light, 1280, 800}, look{"fifo, identity", "fi-FI&logo=/logo.svg", browsertest.Dark, 390, 844},

@@ -149,16 +149,23 @@ func (tab *Tab) Look(scheme Scheme, width, height int64) {
 // $ARTIFACTS_DIR names, or else in artifacts/ below the module's root.
 func (tab *Tab) Screenshot(name string) {
 	tab.t.Helper()
-	ctx, stop := context.WithTimeout(tab.ctx, patience)
-	defer stop()
-	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-	require.NoError(tab.t, err)
+	png := tab.Picture()
 	dir := os.Getenv("ARTIFACTS_DIR")
 	if dir == "" {
 		dir = filepath.Join(ModuleRoot(tab.t), "artifacts")
 	}
 	require.NoError(tab.t, os.MkdirAll(dir, 0o755))
 	require.NoError(tab.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+}
+
+// Picture returns a picture of the page, as PNG.
+func (tab *Tab) Picture() []byte {
+	tab.t.Helper()
+	ctx, stop := context.WithTimeout(tab.ctx, patience)
+	defer stop()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	require.NoError(tab.t, err)
+	return png
 }
 
 // ModuleRoot is the directory of go.mod.

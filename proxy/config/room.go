@@ -10,6 +10,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -41,6 +42,9 @@ type Room struct {
 	// for each value, whose name is Name.value. The metrics sum them up as Name.
 	MaxRooms int           // at a time; default 100
 	RoomIdle time.Duration // how long an empty room is kept that nobody asks for; default 10m
+
+	Events event.List // of the file
+	Left   bool       // the origin may tell how much is left
 }
 
 // IsFamily says whether the configuration is of a room for each value.

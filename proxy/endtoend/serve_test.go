@@ -41,7 +41,7 @@ func TestServeWorksFromFlagsAlone(t *testing.T) {
 	// Another minute may have begun, which has its whole allowance.
 	stdout, _, code := run(t, "status", "--admin", strings.TrimPrefix(g.admin, "http://"))
 	assert.Zero(t, code)
-	assert.Regexp(t, `^ROOM +STATUS +METHOD +ACTIVE +OPEN +QUEUED +PER MINUTE +LONGEST WAIT\ndefault +not queueing +random +1/5 +[34] +0 +4 +-\n$`, stdout)
+	assert.Regexp(t, `^ROOM +STATUS +METHOD +ACTIVE +OPEN +QUEUED +THIS MINUTE +LONGEST WAIT +WHY\ndefault +not queueing +random +1/5 +[34] +0 +[01]/4 +- +-\n$`, stdout)
 }
 
 func TestFlagsGoBeforeTheEnvironmentAndThatBeforeTheFile(t *testing.T) {

@@ -68,11 +68,22 @@ func (a *audience) remove(s *stream) (last bool) {
 // beat wakes the streams that have something to do at now.
 func (a *audience) beat(now time.Time) {
 	renewed := a.renew(now, a.room.Numbers())
+	if a.room.SoldOut() {
+		a.close()
+		return
+	}
 	a.announceTurns(now, a.room.Turns())
 	for _, s := range a.streams {
 		if due := s.takeDue(now); due || renewed {
 			s.wakeUp()
 		}
+	}
+}
+
+// close has everyone check in, who are all told that the room is closed.
+func (a *audience) close() {
+	for _, s := range a.streams {
+		s.takeTurn()
 	}
 }
 

@@ -27,6 +27,9 @@ type Room interface {
 	Settings() queue.Settings
 	Turns() room.Turns
 
+	// SoldOut says whether the room is closed because nothing is left.
+	SoldOut() bool
+
 	// DueIn is how long after now the next check-in of a waiting ticket counts.
 	DueIn(now time.Time, t queue.Ticket) time.Duration
 

@@ -59,6 +59,8 @@ func (f *fakeRoom) Turns() room.Turns {
 	return f.turns()
 }
 
+func (f *fakeRoom) SoldOut() bool { return false }
+
 func (f *fakeRoom) DueIn(time.Time, queue.Ticket) time.Duration { return time.Hour }
 
 func (f *fakeRoom) Visit(_ context.Context, _ time.Time, q room.Request) room.Decision {
@@ -224,10 +226,10 @@ func TestDrainEndsAllStreams(t *testing.T) {
 
 func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 	for method, want := range map[queue.Method]string{
-		queue.FIFO:   `{"queueingMethod":"fifo","usersQueued":4,"admissionsPaused":true,"buckets":[{"key":"2021-05-27T15:54:00Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0},{"key":"2021-05-27T15:54:09.999Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0}],"lastUpdated":"2021-05-27T15:54:10Z"}`,
-		queue.Line:   `{"queueingMethod":"line","usersQueued":4,"admissionsPaused":true,"firstWaitingNumber":4,"lastWaitingNumber":9,"usersPreferred":2,"lastUpdated":"2021-05-27T15:54:10Z"}`,
-		queue.Random: `{"queueingMethod":"random","usersQueued":4,"admissionsPaused":true,"waitTimeKnown":false,"waitTime":0,"waitTime25Percentile":0,"waitTime50Percentile":0,"waitTime75Percentile":0,"lastUpdated":"2021-05-27T15:54:10Z"}`,
-		queue.Reject: `{"queueingMethod":"reject","usersQueued":4,"admissionsPaused":true,"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.FIFO:   `{"queueingMethod":"fifo","usersQueued":4,"admissionsPaused":true,"isEventPrequeueing":false,"timeUntilEventStart":0,"buckets":[{"key":"2021-05-27T15:54:00Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0},{"key":"2021-05-27T15:54:09.999Z","usersAhead":3,"waitTimeKnown":false,"waitTime":0}],"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.Line:   `{"queueingMethod":"line","usersQueued":4,"admissionsPaused":true,"isEventPrequeueing":false,"timeUntilEventStart":0,"firstWaitingNumber":4,"lastWaitingNumber":9,"usersPreferred":2,"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.Random: `{"queueingMethod":"random","usersQueued":4,"admissionsPaused":true,"isEventPrequeueing":false,"timeUntilEventStart":0,"waitTimeKnown":false,"waitTime":0,"waitTime25Percentile":0,"waitTime50Percentile":0,"waitTime75Percentile":0,"lastUpdated":"2021-05-27T15:54:10Z"}`,
+		queue.Reject: `{"queueingMethod":"reject","usersQueued":4,"admissionsPaused":true,"isEventPrequeueing":false,"timeUntilEventStart":0,"lastUpdated":"2021-05-27T15:54:10Z"}`,
 	} {
 		t.Run(method.String(), func(t *testing.T) {
 			h, _ := newHub(t)
@@ -239,5 +241,17 @@ func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 			of.numbers.Waiting, of.numbers.Paused = 4, true
 			open(t, h, of, queue.ID{1}).waitFor(t, "event: numbers\ndata: "+want+"\n\n")
 		})
+	}
+}
+
+func TestThePrequeueOfAnEventIsTold(t *testing.T) {
+	for want, e := range map[string]queue.ActiveEvent{
+		`"isEventPrequeueing":true,"timeUntilEventStart":9,`:  {Name: "sale", Prequeueing: true, Start: queue.At(start.Add(8*time.Minute + time.Second))},
+		`"isEventPrequeueing":false,"timeUntilEventStart":0,`: {Name: "sale", Start: queue.At(start.Add(-time.Minute))},
+	} {
+		h, _ := newHub(t)
+		of := newRoom(queue.Random)
+		of.numbers.At, of.numbers.Settings.Event = queue.At(start), e
+		open(t, h, of, queue.ID{1}).waitFor(t, want)
 	}
 }

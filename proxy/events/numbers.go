@@ -16,8 +16,11 @@ type numbersJSON struct {
 	QueueingMethod queue.Method `json:"queueingMethod"`
 	UsersQueued    int          `json:"usersQueued"`
 	Paused         bool         `json:"admissionsPaused"`
+	Prequeueing    bool         `json:"isEventPrequeueing"`
+	UntilStart     int          `json:"timeUntilEventStart"` // in minutes, rounded up
 	*lineJSON
 	*waitJSON
+	*leftJSON
 	Buckets []bucketJSON `json:"buckets,omitempty"`
 }
 
@@ -38,6 +41,12 @@ type waitJSON struct {
 	WaitTime75Percentile int  `json:"waitTime75Percentile"`
 }
 
+// leftJSON has what the origin has said is left.
+type leftJSON struct {
+	ItemsLeftKnown bool `json:"itemsLeftKnown"`
+	ItemsLeft      int  `json:"itemsLeft"`
+}
+
 // bucketJSON has the people ahead and the wait of somebody who arrived at a moment, where
 // buckets are in order. Those who arrived between two such moments have numbers in between.
 type bucketJSON struct {
@@ -53,7 +62,13 @@ const maxBuckets = 60
 // numbersText is the JSON of a room's numbers, without their time.
 func numbersText(n *room.Numbers) []byte {
 	method := n.Settings.Method
-	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting, Paused: n.Paused || n.Settings.QueueAll}
+	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting, Paused: n.Paused || n.Settings.HoldsNew()}
+	if n.Stock.Known() {
+		j.leftJSON = &leftJSON{true, n.Stock.Left}
+	}
+	if e := &n.Settings.Event; e.Prequeueing {
+		j.Prequeueing, j.UntilStart = true, e.MinutesUntilStart(n.At)
+	}
 	switch {
 	case method.HasExactLine():
 		j.lineJSON = &lineJSON{n.Line.First, n.Line.Last, n.Line.Preferred}

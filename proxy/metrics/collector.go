@@ -2,9 +2,12 @@ package metrics
 
 import (
 	"iter"
+	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
@@ -14,6 +17,8 @@ type Gate interface {
 	Groups() iter.Seq[Group]
 	// Waitlists returns the waitlists.
 	Waitlists() iter.Seq[Waitlist]
+	// Webhooks says how the webhooks stand.
+	Webhooks() []webhooks.Status
 	// Origins returns the origins by their addresses, and whether each is failing.
 	Origins() iter.Seq2[string, bool]
 }
@@ -38,6 +43,8 @@ type Room interface {
 	StoreFailing() bool
 	StoreErrors() (calls, letIn uint64)
 	Scores() (quarters []room.Score, total room.Score)
+	Slowed() room.Slowdown
+	OpenToAll() bool
 }
 
 // collector collects how the rooms, the waitlists and the origins stand when Prometheus asks.
@@ -61,6 +68,10 @@ var (
 	streamsDesc    = roomDesc("anteroom_event_streams", "Open event streams.")
 	toldDesc       = roomDesc("anteroom_waits_told_total", "Visitors let in who had waited and been told a wait as they arrived.")
 	inTimeDesc     = roomDesc("anteroom_waits_in_time_total", "Of those, who were in by the time that they were told; in random by the 50 percentile.")
+	factorDesc     = roomDesc("anteroom_admission_factor", "What admission control leaves of new_users_per_minute; 1 for all of it.")
+	latencyDesc    = roomDesc("anteroom_origin_latency_seconds", "Time within which the origin has answered 95 of 100 requests of visitors who are in, lately, as this gate has measured.")
+	errorsDesc     = roomDesc("anteroom_origin_error_ratio", "Share of those requests that the origin has failed to answer well, lately.")
+	openToAllDesc  = roomDesc("anteroom_open_to_all", "1 while everybody is let in and nobody is counted, because the traffic has not passed queue_when.")
 	originDesc     = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer and admissions are paused.", []string{"origin"}, nil)
 )
 
@@ -73,10 +84,11 @@ func (*collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinuteDesc, failingDesc,
 		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, toldDesc, inTimeDesc, originDesc,
+		factorDesc, latencyDesc, errorsDesc, openToAllDesc,
 	} {
 		to <- d
 	}
-	for _, d := range waitlistDescs {
+	for _, d := range slices.Concat(waitlistDescs, webhookDescs) {
 		to <- d
 	}
 }
@@ -87,6 +99,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		g.collect(to)
 	}
 	c.collectWaitlists(to, c.gate.Waitlists())
+	collectWebhooks(to, c.gate.Webhooks())
 	for address, failing := range c.gate.Origins() {
 		to <- prometheus.MustNewConstMetric(originDesc, prometheus.GaugeValue, oneIf(failing), address)
 	}
@@ -109,6 +122,12 @@ func (g *Group) collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(letInDesc, prometheus.CounterValue, float64(n.letIn), g.Name)
 	to <- prometheus.MustNewConstMetric(toldDesc, prometheus.CounterValue, float64(n.told), g.Name)
 	to <- prometheus.MustNewConstMetric(inTimeDesc, prometheus.CounterValue, float64(n.inTime), g.Name)
+	gauge(factorDesc, n.factor)
+	gauge(openToAllDesc, oneIf(n.openToAll))
+	if n.measured {
+		gauge(latencyDesc, n.latency.Seconds())
+		gauge(errorsDesc, n.errors)
+	}
 	if g.MaxRooms > 0 {
 		gauge(roomsDesc, float64(len(g.Rooms)))
 		gauge(maxRoomsDesc, float64(g.MaxRooms))
@@ -122,10 +141,16 @@ type sum struct {
 	failing           bool
 	unanswered, letIn uint64
 	told, inTime      int
+
+	factor    float64 // the lowest
+	openToAll bool    // one of them
+	measured  bool    // one of them
+	latency   time.Duration
+	errors    float64 // as latency, the highest
 }
 
 func (g *Group) sum() sum {
-	all := sum{unanswered: g.Unanswered, letIn: g.LetIn, told: g.Told, inTime: g.InTime}
+	all := sum{unanswered: g.Unanswered, letIn: g.LetIn, told: g.Told, inTime: g.InTime, factor: 1}
 	for _, r := range g.Rooms {
 		n := r.Numbers()
 		all.waiting += n.Waiting
@@ -138,10 +163,19 @@ func (g *Group) sum() sum {
 		unanswered, letIn := r.StoreErrors()
 		all.unanswered += unanswered
 		all.letIn += letIn
+		all.addOrigin(r)
 		_, score := r.Scores()
 		all.told, all.inTime = all.told+score.Visitors, all.inTime+score.InTime
 	}
 	return all
+}
+
+// addOrigin takes in how the origin does with a room.
+func (s *sum) addOrigin(r Room) {
+	slowed := r.Slowed()
+	s.factor, s.openToAll = min(s.factor, slowed.Factor), s.openToAll || r.OpenToAll()
+	s.measured = s.measured || slowed.Here.Requests > 0
+	s.latency, s.errors = max(s.latency, slowed.Here.Latency), max(s.errors, slowed.Here.Errors)
 }
 
 func oneIf(is bool) float64 {

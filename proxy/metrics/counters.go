@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -15,6 +16,7 @@ const (
 	Admitted                // the visitor was let in
 	Queued                  // the visitor waits
 	Rejected                // the room takes nobody
+	Held                    // the visitor is in, and those who are in are held
 	Busy                    // the visitor would have had to wait, and the request could not
 	Withheld                // a part of a page, asked for without being in
 	Uninvited               // the room lets in guests only, and the visitor was none
@@ -24,18 +26,32 @@ const (
 	results
 )
 
-var resultNames = [results]string{"accepted", "admitted", "queued", "rejected", "busy", "withheld", "uninvited", "exempt", "left", "revoked"}
+var resultNames = [results]string{"accepted", "admitted", "queued", "rejected", "held", "busy", "withheld", "uninvited", "exempt", "left", "revoked"}
+
+// Refusal is a try to get ahead that has got nobody anything.
+type Refusal int
+
+// The refusals.
+const (
+	BadToken  Refusal = iota // a token in the site's name that does not count
+	BadTicket                // a ticket that does not open: forged, altered, or of a key that is not known any more
+	Crowded                  // a place that does not count, as max_waiting_per_network has it
+	refusals
+)
 
 // Counters are those of a room, or of all rooms of a family.
 type Counters struct {
 	decisions [results]prometheus.Counter
 	waits     prometheus.Observer
-	badTokens prometheus.Counter
+	refused   [refusals]prometheus.Counter
 }
 
 // Room returns the counters of a room or a family.
 func (m *Metrics) Room(name string) Counters {
-	c := Counters{waits: m.waits.WithLabelValues(name), badTokens: m.badTokens.WithLabelValues(name)}
+	c := Counters{waits: m.waits.WithLabelValues(name)}
+	for i, of := range []*prometheus.CounterVec{m.badTokens, m.badTickets, m.crowded} {
+		c.refused[i] = of.WithLabelValues(name)
+	}
 	for i, outcome := range resultNames {
 		c.decisions[i] = m.decisions.WithLabelValues(name, outcome)
 	}
@@ -45,14 +61,32 @@ func (m *Metrics) Room(name string) Counters {
 // Count counts a request by what became of it.
 func (c *Counters) Count(what Result) { c.decisions[what].Inc() }
 
-// CountBadToken counts a request with a token of the site's that does not count.
-func (c *Counters) CountBadToken() { c.badTokens.Inc() }
+// Refuse counts a try to get ahead.
+func (c *Counters) Refuse(what Refusal) { c.refused[what].Inc() }
+
+// Counted returns how many requests became that.
+func (c *Counters) Counted(what Result) uint64 { return valueOf(c.decisions[what]) }
+
+// Refusals returns how many such tries there were.
+func (c *Counters) Refusals(what Refusal) uint64 { return valueOf(c.refused[what]) }
+
+// valueOf reads a counter.
+func valueOf(c prometheus.Counter) uint64 {
+	var m dto.Metric
+	if c.Write(&m) != nil {
+		return 0
+	}
+	return uint64(m.GetCounter().GetValue())
+}
 
 // CountDecision counts a request by the decision of the queue, and how long its visitor
 // had waited.
 func (c *Counters) CountDecision(d room.Decision) {
 	if d.Fresh && d.Waited > 0 {
 		c.waits.Observe(d.Waited.Seconds())
+	}
+	if d.Crowded {
+		c.Refuse(Crowded)
 	}
 	c.Count(resultOf(d))
 }
@@ -63,6 +97,8 @@ func resultOf(d room.Decision) Result {
 		return Queued
 	case d.Outcome == room.Rejected:
 		return Rejected
+	case d.Outcome == room.OnHold:
+		return Held
 	case d.Outcome == room.Busy:
 		return Busy
 	case d.Fresh:

@@ -22,6 +22,8 @@ type Metrics struct {
 	decisions     *prometheus.CounterVec
 	waits         *prometheus.HistogramVec
 	badTokens     *prometheus.CounterVec
+	badTickets    *prometheus.CounterVec
+	crowded       *prometheus.CounterVec
 	originLatency *prometheus.HistogramVec
 	originFailed  *prometheus.CounterVec
 	signUps       *prometheus.CounterVec
@@ -40,6 +42,10 @@ func New(g Gate, clock func() time.Time) *Metrics {
 			Buckets: []float64{1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}}, []string{"room"}),
 		badTokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_refused_tokens_total",
 			Help: "Requests with a token of the site's that does not count."}, []string{"room"}),
+		badTickets: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_refused_tickets_total",
+			Help: "Requests with a ticket that does not open: forged, altered, or of a key that is not known any more."}, []string{"room"}),
+		crowded: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_crowded_places_total",
+			Help: "Places that did not count when they were asked for, as max_waiting_per_network has it."}, []string{"room"}),
 		originLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_origin_response_seconds",
 			Help:    "Time until the origin's response header was there, by class of status.",
 			Buckets: prometheus.ExponentialBuckets(.001, 2.5, 12)}, []string{"origin", "status"}),
@@ -52,7 +58,7 @@ func New(g Gate, clock func() time.Time) *Metrics {
 		mailsFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_waitlist_mails_failed_total",
 			Help: "Mails that could not be sent, each time; they are tried again."}, []string{"waitlist"}),
 	}
-	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.originLatency, m.originFailed, m.signUps, m.mailsSent, m.mailsFailed,
+	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.badTickets, m.crowded, m.originLatency, m.originFailed, m.signUps, m.mailsSent, m.mailsFailed,
 		&collector{gate: g, waitlists: waitlists{clock: clock, asked: map[string]*figures{}}},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -63,13 +69,24 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
+// OriginFailures returns how many requests the origin of an address has left unanswered.
+func (m *Metrics) OriginFailures(address string) uint64 {
+	sum := uint64(0)
+	for _, kind := range []origin.Failure{origin.FailureDial, origin.FailureTimeout, origin.FailureBroken} {
+		sum += valueOf(m.originFailed.WithLabelValues(address, string(kind)))
+	}
+	return sum
+}
+
 // Origin returns what the origin of an address is to tell the metrics.
 func (m *Metrics) Origin(address string) origin.Metrics {
 	classes := [...]string{"other", "1xx", "2xx", "3xx", "4xx", "5xx"}
+	m.OriginFailures(address) // so that they are told from the start, as none
 	var latency [len(classes)]prometheus.Observer
 	for i, class := range classes {
 		latency[i] = m.originLatency.WithLabelValues(address, class)
 	}
+	_ = m.OriginFailures(address) // so that each kind is there from the start
 	return origin.Metrics{
 		Answered: func(status int, took time.Duration) {
 			class := status / 100

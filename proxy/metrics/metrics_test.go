@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
@@ -21,6 +22,10 @@ func (gate) Groups() iter.Seq[metrics.Group] {
 	return func(yield func(metrics.Group) bool) {
 		yield(metrics.Group{Name: "chat", MaxRooms: 7, Unanswered: 3, LetIn: 2})
 	}
+}
+
+func (gate) Webhooks() []webhooks.Status {
+	return []webhooks.Status{{Name: "hooks.test", Sent: 5, Failed: 2, Dropped: 1, Waiting: 3}}
 }
 
 func (gate) Waitlists() iter.Seq[metrics.Waitlist] { return func(func(metrics.Waitlist) bool) {} }
@@ -65,6 +70,8 @@ func TestFamilyWithoutRoomsTellsWhatItsRoomsThatAreGoneHave(t *testing.T) {
 		`anteroom_family_rooms{room="chat"} 0`, `anteroom_family_rooms_limit{room="chat"} 7`,
 		`anteroom_store_errors_total{room="chat"} 3`, `anteroom_admitted_without_store_total{room="chat"} 2`,
 		`anteroom_origin_failing{origin="http://site.test"} 1`,
+		`anteroom_webhook_deliveries_total{result="delivered",webhook="hooks.test"} 5`, `anteroom_webhook_failed_tries_total{webhook="hooks.test"} 2`,
+		`anteroom_webhook_deliveries_total{result="dropped",webhook="hooks.test"} 1`, `anteroom_webhook_waiting{webhook="hooks.test"} 3`,
 	} {
 		assert.Contains(t, text, line+"\n")
 	}

@@ -2,11 +2,15 @@
 //
 // A gate's file gives a room its settings. Operators change some of them through the
 // admin API, on all gates at once: the changes stand in a document beside the room's
-// settings in the store. They stay over the file's settings when a file is read anew.
+// settings in the store. They stay over the file's settings when a file is read anew. The
+// room's events stand there, too, those of the file among them: so all gates know the same.
 //
 //	document.go  the document: what was changed, by whom and when
 //	changes.go   changes: merged with a patch, put over settings
+//	noted.go     what one configuration changes of the one before
 //	room.go      a room's settings, as the file, a patch and other gates change them
+//	events.go    the room's events, and the settings that are in force with them
+//	draws.go     the draws of shuffled prequeues
 package overrides
 
 import (
@@ -16,6 +20,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
 )
 
 // Document is what operators changed of a room, as all its gates know it through the
@@ -23,6 +28,11 @@ import (
 type Document struct {
 	Changes Changes           `json:"changes"`
 	By      map[string]Author `json:"by"` // by the name of the setting
+
+	// Events are those of the latest file that a gate has read, and those that operators have made. Draws are those of shuffled
+	// prequeues, which outlast their events.
+	Events event.List   `json:"events,omitempty"`
+	Draws  []event.Draw `json:"draws,omitempty"`
 }
 
 // Author is who changed a setting, and when.
@@ -44,7 +54,7 @@ func Of(c queue.Configuration) Document {
 // signed returns d with the changes c in the place of its own, and the author at those
 // that differ.
 func (d Document) signed(c Changes, author Author) Document {
-	next := Document{Changes: c, By: map[string]Author{}}
+	next := Document{Changes: c, By: map[string]Author{}, Events: d.Events, Draws: d.Draws}
 	for name, value := range c {
 		next.By[name] = author
 		if bytes.Equal(value, d.Changes[name]) {

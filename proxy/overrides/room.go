@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
@@ -22,18 +23,50 @@ import (
 type Room struct {
 	queue *room.Room
 	log   *zap.Logger
+	noted noted
 
-	mu   sync.Mutex                     // held while the settings are changed
-	file atomic.Pointer[queue.Settings] // nil before the first Reload
+	mu   sync.Mutex           // held while the settings are changed
+	file atomic.Pointer[File] // nil before the first Reload
+
+	read   atomic.Pointer[reading] // the document as it was read last
+	failed queue.ActiveEvent       // the change of events that failed last; guarded by mu
+	note   func(draw *event.Draw, entry string)
 }
 
-// Open makes a room of the queue. It notes itself what other gates configure, in the
-// place of c's OnConfigure.
-func Open(ctx context.Context, now time.Time, c room.Config, log *zap.Logger) (*Room, error) {
-	r := &Room{log: log}
-	c.OnConfigure = r.logReceived
+// File is what a gate's file says of a room.
+type File struct {
+	Settings queue.Settings
+	Events   event.List
+}
+
+// Config is what a Room is made of.
+type Config struct {
+	room.Config // of the room of the queue. A Room sets OnConfigure, Draw and OnDrawn itself
+
+	Log *zap.Logger
+
+	// OnChange is told each change of the room's settings, whichever gate has made it. nil: nobody is told.
+	OnChange func(Change)
+
+	// OnEntry is told each entry of a draw, maybe more than once, when its visitor first comes back, before they can be let in by it.
+	// nil: nobody is told.
+	OnEntry func(draw *event.Draw, entry string)
+}
+
+// Open makes a room of the queue.
+func Open(ctx context.Context, now time.Time, c Config) (*Room, error) {
+	if c.OnChange == nil {
+		c.OnChange = func(Change) {}
+	}
+	if c.OnEntry == nil {
+		c.OnEntry = func(*event.Draw, string) {}
+	}
+	r := &Room{log: c.Log, note: c.OnEntry}
+	c.OnConfigure, c.Draw, c.OnDrawn = r.received, r.draw, r.noteEntry
 	var err error
-	r.queue, err = room.New(ctx, now, c)
+	if r.queue, err = room.New(ctx, now, c.Config); err == nil {
+		r.noted.begin(r.queue.Configuration(), c.OnChange)
+	}
 	return r, err
 }
 
@@ -59,8 +92,12 @@ func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, by string
 		if err != nil {
 			return d, err
 		}
-		if err := merged.over(*r.file.Load()).Validate(); err != nil {
+		base := merged.over(r.file.Load().Settings)
+		if err := base.Validate(); err != nil {
 			faults = append(faults, err)
+		}
+		for _, f := range d.Events.FaultsIn(base, r.at(now).Time()) {
+			faults = append(faults, fmt.Errorf("the event %s: %w", f.Event, f))
 		}
 		if err := errors.Join(faults...); err != nil {
 			return d, &FaultsError{Faults: strings.Split(err.Error(), "\n")}
@@ -69,22 +106,24 @@ func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, by string
 	})
 }
 
-// Reload makes the settings those of this gate's file, under the overrides, and returns
-// those that the file had before; nil the first time. It fails if the overrides do not
-// go with the settings; the first time such overrides end instead, as a gate has to
-// start with a file that is right by itself.
-func (r *Room) Reload(ctx context.Context, now time.Time, file queue.Settings) (before *queue.Settings, err error) {
+// Reload makes the settings and the events those of this gate's file, under the overrides, and
+// returns those that the file had before; nil the first time. It fails if the overrides do not
+// go with the file; the first time such overrides end instead, as a gate has to start with a
+// file that is right by itself.
+func (r *Room) Reload(ctx context.Context, now time.Time, file File) (before *File, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before = r.file.Swap(&file)
 	var misfit error
 	err = r.configure(ctx, now, "file", func(d Document) (Document, error) {
-		misfit = d.Changes.over(file).Validate()
-		switch {
-		case misfit == nil:
-			return d, nil
-		case before == nil:
-			return d.withoutTimes(), nil
+		base := d.Changes.over(file.Settings)
+		misfit = base.Validate()
+		if misfit != nil && before == nil {
+			d = d.withoutTimes()
+			base = d.Changes.over(file.Settings)
+		}
+		if misfit == nil || before == nil {
+			return r.withFile(d, file.Events, base, now, before == nil)
 		}
 		return d, fmt.Errorf("what operators have changed does not go with it, and has to be taken back first: %w", misfit)
 	})
@@ -122,7 +161,7 @@ func (r *Room) tryConfigure(ctx context.Context, now time.Time, by string, edit 
 	if err != nil {
 		return err
 	}
-	next := queue.Configuration{Settings: edited.Changes.over(*r.file.Load()), By: by}
+	next := queue.Configuration{Version: current.Version, Settings: edited.over(r.file.Load().Settings, edited.Events.ActiveAt(r.at(now))), By: by}
 	if next.Overrides, err = json.Marshal(edited); err != nil {
 		return fmt.Errorf("writing the overrides: %w", err)
 	}
@@ -132,6 +171,7 @@ func (r *Room) tryConfigure(ctx context.Context, now time.Time, by string, edit 
 	if err := r.queue.Configure(ctx, now, next); err != nil {
 		return err
 	}
+	r.noted.follow(r.queue.Configuration())
 	// Visitors hear of the change with their next answer then. A store that fails just
 	// now is noticed by the next sync.
 	_ = r.queue.Sync(ctx, now)
@@ -144,7 +184,13 @@ func same(next, current queue.Configuration, d Document) bool {
 	if next.Settings != current.Settings {
 		return false
 	}
-	return bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && len(d.Changes) == 0
+	return bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && len(d.Changes)+len(d.Events) == 0
+}
+
+// received takes in a configuration that another gate gave the room.
+func (r *Room) received(c queue.Configuration) {
+	r.noted.follow(c)
+	r.logReceived(c)
 }
 
 // logReceived logs a configuration that another gate gave the room. The room goes by it
@@ -154,8 +200,9 @@ func (r *Room) logReceived(c queue.Configuration) {
 	if file == nil {
 		return
 	}
-	r.log.Info("room was changed through another gate", zap.String("by", c.By), zap.ByteString("overrides", c.Overrides))
-	if Of(c).Changes.over(*file) != c.Settings {
+	d := Of(c)
+	r.log.Info("room was changed through another gate", zap.String("by", c.By), zap.Any("overrides", d.Changes), zap.String("event", c.Settings.Event.Name))
+	if d.over(file.Settings, c.Settings.Event) != c.Settings {
 		r.log.Warn("another gate is configured otherwise; its limits and switches are in force")
 	}
 }

@@ -28,9 +28,9 @@ var file = queue.Settings{TotalActiveUsers: 5, NewUsersPerMinute: 50, RefreshInt
 // gate is one gate's room, with its file loaded, and its log.
 func gate(t require.TestingT, store queue.Store) (*overrides.Room, *observer.ObservedLogs) {
 	core, logs := observer.New(zap.InfoLevel)
-	r, err := overrides.Open(bg, start, room.Config{Name: "shop", Settings: file, Store: store}, zap.New(core))
+	r, err := overrides.Open(bg, start, overrides.Config{Config: room.Config{Name: "shop", Settings: file, Store: store}, Log: zap.New(core)})
 	require.NoError(t, err)
-	_, err = r.Reload(bg, start, file)
+	_, err = r.Reload(bg, start, overrides.File{Settings: file})
 	require.NoError(t, err)
 	return r, logs
 }
@@ -66,16 +66,16 @@ func TestReloadThatDoesNotGoWithTheOverridesChangesNothing(t *testing.T) {
 	require.NoError(t, r.Patch(bg, start, []byte(`{"queue_ticket_ttl": "1m", "total_active_users": 9}`), "ann"))
 	before, slow := r.Queue().Configuration(), file
 	slow.RefreshInterval = time.Minute
-	_, err := r.Reload(bg, start, slow)
+	_, err := r.Reload(bg, start, overrides.File{Settings: slow})
 	require.ErrorContains(t, err, "has to be taken back first")
 	assert.Equal(t, before, r.Queue().Configuration())
 	require.NoError(t, r.Patch(bg, start, []byte(`{"queue_all": false}`), "ann"))
 	assert.Equal(t, 20*time.Second, r.Queue().Settings().RefreshInterval, "the file is the one before")
 
 	core, logs := observer.New(zap.InfoLevel)
-	starts, err := overrides.Open(bg, start, room.Config{Name: "shop", Settings: slow, Store: store}, zap.New(core))
+	starts, err := overrides.Open(bg, start, overrides.Config{Config: room.Config{Name: "shop", Settings: slow, Store: store}, Log: zap.New(core)})
 	require.NoError(t, err)
-	_, err = starts.Reload(bg, start, slow)
+	_, err = starts.Reload(bg, start, overrides.File{Settings: slow})
 	require.NoError(t, err, "a gate has to start with a file that is right by itself")
 	assert.Equal(t, 1, logs.FilterMessageSnippet("of the waiting times does not go with the configuration").Len())
 	assert.Equal(t, overrides.Changes{"total_active_users": json.RawMessage("9"), "queue_all": json.RawMessage("false")}, document(starts).Changes)
@@ -93,7 +93,7 @@ func TestChangesOfAnotherGateAreLogged(t *testing.T) {
 	assert.Zero(t, logs.FilterLevelExact(zap.WarnLevel).Len(), "their files are alike")
 	changed := file
 	changed.NewUsersPerMinute = 7
-	_, err := r.Reload(bg, start, changed)
+	_, err := r.Reload(bg, start, overrides.File{Settings: changed})
 	require.NoError(t, err)
 	require.NoError(t, other.Queue().Sync(bg, start))
 	assert.Equal(t, 1, logs.FilterMessageSnippet("another gate is configured otherwise").Len())
@@ -131,7 +131,7 @@ func TestOverridesStayOverTheFile(t *testing.T) {
 			"reload": func(t *rapid.T) {
 				loaded.TotalActiveUsers, loaded.NewUsersPerMinute = value.Draw(t, "active"), value.Draw(t, "new")
 				for _, r := range gates {
-					_, err := r.Reload(bg, start, loaded)
+					_, err := r.Reload(bg, start, overrides.File{Settings: loaded})
 					require.NoError(t, err)
 				}
 			},

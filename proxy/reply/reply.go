@@ -11,6 +11,12 @@ import (
 // JSON answers with a value.
 func JSON(w http.ResponseWriter, value any) { send(w, http.StatusOK, "application/json", value) }
 
+// Created answers with a value that was made, and where it is from now on.
+func Created(w http.ResponseWriter, location string, value any) {
+	w.Header().Set("Location", location)
+	send(w, http.StatusCreated, "application/json", value)
+}
+
 // Problem answers with problem+json; faults are all that is wrong with what was sent.
 func Problem(w http.ResponseWriter, status int, detail string, faults ...string) {
 	send(w, status, "application/problem+json", struct {

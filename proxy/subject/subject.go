@@ -26,12 +26,20 @@ type Config struct {
 	PublicKeys []crypto.PublicKey
 	Issuer     string // the issuer that tokens must name; "" for any
 	Audience   string // an audience that tokens must name; "" for any
+
+	// LabelClaim is the claim of a token, and LabelHeader a header that trusted proxies set, with a name by which operators
+	// recognise a visitor; "" for none.
+	LabelClaim, LabelHeader string
 }
+
+// HasLabels reports whether the site says how operators recognise visitors.
+func (c *Config) HasLabels() bool { return c.LabelClaim != "" || c.LabelHeader != "" }
 
 // Claim is what the site says of a visitor. The zero Claim says nothing.
 type Claim struct {
 	Subject  string
-	Priority int16 // in an exact line; default 0
+	Priority int16  // in an exact line; default 0
+	Label    string // by which operators recognise the visitor; "" for none
 }
 
 // Trust knows the trusted proxies.
@@ -50,6 +58,7 @@ type Reader struct {
 func New(c Config) (*Reader, error) {
 	r := &Reader{cfg: c}
 	r.cfg.Header = http.CanonicalHeaderKey(c.Header)
+	r.cfg.LabelHeader = http.CanonicalHeaderKey(c.LabelHeader)
 	r.cfg.TokenHeader = http.CanonicalHeaderKey(c.TokenHeader)
 	if c.TokenHeader == "" && c.TokenCookie == "" {
 		return r, nil
@@ -60,24 +69,31 @@ func New(c Config) (*Reader, error) {
 }
 
 // Read returns what the site says of a request's visitor. A token goes before the header.
-// The header counts if the request comes from a trusted proxy, and has the header once. The
+// A header counts if the request comes from a trusted proxy, and has the header once. The
 // error says why a token does not count; the claim is then that of the request without
 // the token.
-func (r *Reader) Read(q *http.Request, trust Trust, now time.Time) (Claim, error) {
-	var invalid error
+func (r *Reader) Read(q *http.Request, trust Trust, now time.Time) (c Claim, invalid error) {
 	if token := r.token(q); token != "" {
-		c, err := r.tokens.verify(token, now)
-		if err == nil {
-			return c, nil
-		}
-		invalid = err
+		c, invalid = r.tokens.verify(token, now)
 	}
-	if r.cfg.Header != "" {
-		if lines := q.Header[r.cfg.Header]; len(lines) == 1 && trust.TrustsPeer(q) {
-			return Claim{Subject: lines[0]}, invalid
-		}
+	if c.Subject == "" {
+		c.Subject = trusted(q, r.cfg.Header, trust)
 	}
-	return Claim{}, invalid
+	if c.Label == "" {
+		c.Label = trusted(q, r.cfg.LabelHeader, trust)
+	}
+	return c, invalid
+}
+
+// trusted returns the value of a header that counts; "" for none.
+func trusted(q *http.Request, header string, trust Trust) string {
+	if header == "" {
+		return ""
+	}
+	if lines := q.Header[header]; len(lines) == 1 && trust.TrustsPeer(q) {
+		return lines[0]
+	}
+	return ""
 }
 
 // token is the token that a request brings; "" for none.
@@ -112,28 +128,32 @@ func (r *Reader) tokenInHeader(q *http.Request) (token string, ok bool) {
 	}
 }
 
-// Strip removes the header from a request that does not come from a trusted proxy, in any
-// spelling that an origin might take for it. From a trusted proxy's request it removes the
-// other spellings. It removes the header from all trailers.
+// Strip removes the headers from a request that does not come from a trusted proxy, in any
+// spelling that an origin might take for them. From a trusted proxy's request it removes the
+// other spellings. It removes the headers from all trailers.
 func (r *Reader) Strip(q *http.Request, trust Trust) {
-	if r.cfg.Header == "" {
-		return
+	for _, header := range [...]string{r.cfg.Header, r.cfg.LabelHeader} {
+		if header != "" {
+			strip(q, header, trust.TrustsPeer(q))
+		}
 	}
-	trusted := trust.TrustsPeer(q)
+}
+
+func strip(q *http.Request, header string, trusted bool) {
 	for name := range q.Header {
-		if r.isHeader(name) && !(trusted && name == r.cfg.Header) {
+		if spells(name, header) && !(trusted && name == header) {
 			delete(q.Header, name)
 		}
 	}
 	for name := range q.Trailer {
-		if r.isHeader(name) {
+		if spells(name, header) {
 			delete(q.Trailer, name)
 		}
 	}
 }
 
-// isHeader reports whether an origin might take a field for the header.
-func (r *Reader) isHeader(name string) bool {
-	return len(name) == len(r.cfg.Header) &&
-		strings.EqualFold(strings.ReplaceAll(name, "_", "-"), strings.ReplaceAll(r.cfg.Header, "_", "-"))
+// spells reports whether an origin might take a field for a header.
+func spells(name, header string) bool {
+	return len(name) == len(header) &&
+		strings.EqualFold(strings.ReplaceAll(name, "_", "-"), strings.ReplaceAll(header, "_", "-"))
 }

@@ -6,10 +6,13 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -33,12 +36,13 @@ type claims struct {
 // be signed with, never the token.
 type tokens struct {
 	room    string
+	label   string                           // the claim with the label; "" for none
 	keys    map[string][]jwt.VerificationKey // by algorithm
 	options []jwt.ParserOption
 }
 
 func newTokens(c Config) (*tokens, error) {
-	t := &tokens{room: c.Room, keys: map[string][]jwt.VerificationKey{}}
+	t := &tokens{room: c.Room, label: c.LabelClaim, keys: map[string][]jwt.VerificationKey{}}
 	for _, secret := range c.Secrets {
 		if err := CheckSecret(string(secret)); err != nil {
 			return nil, err
@@ -102,5 +106,18 @@ func (t *tokens) verify(text string, now time.Time) (Claim, error) {
 	case c.Room != "" && c.Room != t.room:
 		return Claim{}, errors.New("verifying a token: it is for another room")
 	}
-	return Claim{Subject: c.Subject, Priority: c.Priority}, nil
+	return Claim{Subject: c.Subject, Priority: c.Priority, Label: textIn(text, t.label)}, nil
+}
+
+// textIn returns a claim of a token that was verified, if it is a text; else "".
+func textIn(token, claim string) (text string) {
+	if claim == "" {
+		return ""
+	}
+	var all map[string]json.RawMessage
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	if err != nil || json.Unmarshal(payload, &all) != nil || json.Unmarshal(all[claim], &text) != nil {
+		return ""
+	}
+	return text
 }

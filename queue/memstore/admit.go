@@ -71,7 +71,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 		return refused
 	case !c.Newcomer() && r.placeUsed(c):
 		return queue.Grant{Verdict: queue.Used}
-	case r.settings.AdmitsEveryone() && r.active >= queue.PassthroughCounts*r.settings.TotalActiveUsers:
+	case r.settings.AdmitsEveryone() && !r.settings.Shadow && r.active >= queue.PassthroughCounts*r.settings.TotalActiveUsers:
 		r.change(c.Cell, -1)
 		return queue.Grant{Verdict: queue.Beyond}
 	case r.settings.AdmitsEveryone() || r.hasSlotFor(c):
@@ -86,13 +86,14 @@ func (r *room) held(c queue.Claim, s session) queue.Grant {
 	if !c.KeepCell && (!c.HeldOnly || !r.again) { // a claim that comes again with its report was decided before
 		r.change(c.Cell, -1)
 	}
-	switch lasts := r.settings.SessionLasts(r.slack); {
+	lasts, last := r.settings.SessionLasts(r.slack), r.settings.LastMoment(s.admitted)
+	switch {
 	case c.Renew:
-		r.extend(c.ID, r.now.Add(lasts), s.admitted)
+		r.extend(c.ID, min(r.sessionsNow().Add(lasts), last), s.admitted)
 	case c.Lease == 0 && !c.HeldOnly:
 		r.extend(c.ID, s.admitted.Add(lasts), s.admitted)
 	}
-	return queue.Grant{Verdict: queue.Held, AcceptedAt: s.admitted, Expires: max(r.sessions[c.ID].expires, r.now+1)}
+	return queue.Grant{Verdict: queue.Held, AcceptedAt: s.admitted, Expires: max(r.sessions[c.ID].expires.Add(r.stood()), r.now+1)}
 }
 
 // placeUsed reports whether the claimant was admitted after the arrival that is in their ticket.
@@ -108,6 +109,7 @@ func (r *room) grant(c queue.Claim) queue.Grant {
 	expires := r.now.Add(r.settings.Lease(c.Lease, r.slack))
 	r.extend(c.ID, expires, r.now)
 	r.admitted++
+	r.slow.Take(1)
 	if len(r.nodes.known) > 1 {
 		r.entered = append(r.entered, queue.Session{ID: c.ID, Expires: r.now})
 	}
@@ -120,6 +122,7 @@ func (r *room) undo(c queue.Claim, before session, p queue.Place) {
 	*r.end(r.sessions[c.ID].expires)--
 	r.active--
 	r.admitted--
+	r.slow.Take(-1)
 	r.sessions[c.ID] = before
 	if before == (session{}) {
 		delete(r.sessions, c.ID)
@@ -155,7 +158,8 @@ func (r *room) open() int {
 		return 0
 	}
 	released, _ := r.pacer.Released(r.settings, r.now, r.present() > 0)
-	return queue.Open(r.settings, r.active, released, r.allowanceUsed())
+	allowance, _ := r.slow.Limit(released-r.allowanceUsed(), 0)
+	return queue.Open(r.settings, r.active, allowance, 0)
 }
 
 // hasSlotFor reports whether the one rule gives the claimant a slot, in a room without

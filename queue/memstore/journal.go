@@ -46,6 +46,7 @@ const (
 	kindConfig   = 'S' // the configuration, in JSON
 	kindCounts   = 'C' // the moment, then bucket, until, people for each cell: all of them
 	kindNumbers  = 'N' // the numbers of the exact line: last, began, floor, top
+	kindStock    = 'I' // what the origin has said is left: when, how much
 	kindLost     = 'L' // when it was found that records had been lost
 )
 
@@ -116,6 +117,13 @@ func (j *journal) configured(c queue.Configuration) error {
 func (j *journal) revoked(id queue.ID, until queue.Instant) {
 	b := append([]byte{kindRevoked}, id[:]...)
 	j.record(binary.BigEndian.AppendUint64(b, uint64(until)))
+}
+
+func (j *journal) stock(s queue.Stock) {
+	if s.Known() {
+		b := binary.BigEndian.AppendUint64([]byte{kindStock}, uint64(s.At))
+		j.record(binary.BigEndian.AppendUint32(b, uint32(s.Left)))
+	}
 }
 
 func (j *journal) lost(at queue.Instant) {

@@ -56,12 +56,12 @@ func (c *endChecks) add(id queue.ID, ends, now queue.Instant) {
 // journalEnds records which sessions have ended before anybody else is given their
 // slots: a restart would assume that they were renewed.
 func (r *room) journalEnds() {
-	r.checks.pass(r.now, func(ids []queue.ID) {
+	r.checks.pass(r.sessionsNow(), func(ids []queue.ID) {
 		for _, id := range ids {
 			switch s, known := r.sessions[id]; {
 			case !known:
 			case r.lasts(s):
-				r.checks.add(id, s.expires.Add(r.slack), r.now)
+				r.checks.add(id, s.expires.Add(r.slack), r.sessionsNow())
 			default:
 				r.journal.session(id, session{admitted: s.admitted})
 			}
@@ -78,7 +78,7 @@ func (r *room) compact() error {
 		return err
 	}
 	for id, s := range r.sessions {
-		if s.expires <= r.now {
+		if s.expires <= r.sessionsNow() {
 			s.expires = 0
 		}
 		j.session(id, s)
@@ -87,6 +87,7 @@ func (r *room) compact() error {
 		j.revoked(id, until)
 	}
 	j.minute(r.minute, r.admitted)
+	j.stock(r.stock)
 	j.numbers(r.numbers)
 	if r.recoversAt() != 0 || r.lost != 0 && r.lost >= r.minute {
 		j.lost(r.lost)

@@ -15,6 +15,8 @@ type node struct {
 	at   queue.Instant // of its last report
 	view queue.Instant // the moment of the last view that it has
 	seq  uint64        // of its last report that was counted
+
+	factor float64 // of its last report; 0 for none
 }
 
 // reported returns the node that reports now.
@@ -27,7 +29,7 @@ func (n *nodes) reported(p *queue.Report, now queue.Instant) *node {
 	if known.at < now.Add(-queue.Lately) {
 		n.until = 0
 	}
-	known.at, known.view = now, p.Since
+	known.at, known.view, known.factor = now, p.Since, p.Factor
 	return known
 }
 
@@ -40,6 +42,17 @@ func (n *nodes) heard(by uint64, at, now queue.Instant) bool {
 		}
 	}
 	return true
+}
+
+// factor is the lowest of the nodes that reported lately; 1 without any.
+func (n *nodes) factor(now queue.Instant) float64 {
+	lowest := 1.
+	for _, known := range n.known {
+		if known.factor > 0 && known.at >= now.Add(-queue.Lately) {
+			lowest = min(lowest, known.factor)
+		}
+	}
+	return lowest
 }
 
 // list returns those that reported lately, and forgets those of long ago.

@@ -27,6 +27,11 @@ func (r *room) restore(now queue.Instant) {
 	if found.minute == r.minute {
 		r.admitted = found.admitted
 	}
+	if r.settings.HoldsActive() {
+		r.stands = r.current.Standstill.Since
+	}
+	r.stock = r.stock.Later(found.stock)
+	r.goByStock()
 	r.restoreSessions(found.sessions)
 	maps.Copy(r.revoked, found.revoked)
 	r.numbers, r.since, r.lost = found.numbers, r.now, found.lost
@@ -40,12 +45,12 @@ func (r *room) restore(now queue.Instant) {
 // have become a whole one since.
 func (r *room) restoreSessions(sessions map[queue.ID]session) {
 	for id, s := range sessions {
-		from := r.now
+		from := r.sessionsNow()
 		if r.settings.FixedSessions() {
 			from = s.admitted
 		}
 		if s.expires != 0 {
-			s.expires = max(s.expires, from.Add(r.settings.SessionLasts(r.slack)))
+			s.expires = max(s.expires, min(from.Add(r.settings.SessionLasts(r.slack)), r.settings.LastMoment(s.admitted)))
 		}
 		if r.matters(s) {
 			r.extend(id, s.expires, s.admitted)

@@ -23,6 +23,7 @@ type restored struct {
 	counted  queue.Instant
 	cells    []queue.CellChange
 	numbers  numbers
+	stock    queue.Stock
 	lost     queue.Instant // when it was found, before, that records had been lost
 	latest   queue.Instant // the last moment that the journal shows to be past
 	loss     error         // what is wrong with the journal; nil if it is whole
@@ -122,7 +123,7 @@ func zeros(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
 // fieldLengths are the lengths of the fields of a record, by its kind, where that does
 // not vary.
-var fieldLengths = map[byte]int{kindAdmitted: 32, kindSession: 32, kindMinute: 12, kindRevoked: 24, kindNumbers: 32, kindLost: 8}
+var fieldLengths = map[byte]int{kindAdmitted: 32, kindSession: 32, kindMinute: 12, kindRevoked: 24, kindNumbers: 32, kindLost: 8, kindStock: 12}
 
 // apply applies a record; it reports whether the record makes sense.
 func (p *restored) apply(body []byte) bool {
@@ -149,6 +150,8 @@ func (p *restored) apply(body []byte) bool {
 		return p.applyCounts(b)
 	case kindNumbers:
 		p.numbers = numbers{last: binary.BigEndian.Uint64(b), began: instant(b[8:]), floor: binary.BigEndian.Uint64(b[16:]), top: binary.BigEndian.Uint64(b[24:])}
+	case kindStock:
+		p.stock = queue.Stock{At: instant(b), Left: int(binary.BigEndian.Uint32(b[8:]))}
 	case kindLost:
 		p.lost = instant(b)
 		p.latest = max(p.latest, p.lost)

@@ -21,7 +21,7 @@ type room struct {
 	slack    time.Duration // how much longer than reported sessions and windows count
 	epoch    string
 	current  queue.Configuration
-	settings queue.Settings // of current
+	settings queue.Settings // of current, with what follows from the stock
 	now      queue.Instant
 
 	line       line.Line
@@ -43,10 +43,15 @@ type room struct {
 	nodes      nodes
 	draws      draws
 
+	stands queue.Instant // since when sessions stand still; 0 if they do not
+	stock  queue.Stock
+
 	minute   queue.Instant
 	admitted int  // in this minute
 	idle     bool // nobody waited at some moment of this minute
 	rates    rates
+	slow     pacing.Slow
+	mark     mark
 
 	pacer pacing.Pacer
 
@@ -113,7 +118,8 @@ func (r *room) journalConfiguration(c queue.Configuration, n numbers) error {
 	}
 	// The journal has no renewals. A restart assumes that no session lasts longer than
 	// these settings allow: where some may, the journal has to tell their ends.
-	if c.Settings.SessionDuration < r.settings.SessionDuration || c.Settings.FixedSessions() && !r.settings.FixedSessions() {
+	if c.Settings.SessionDuration < r.settings.SessionDuration || c.Settings.FixedSessions() && !r.settings.FixedSessions() ||
+		c.Settings.MaxSession != r.settings.MaxSession {
 		r.journal.stale = true
 	}
 	return nil
@@ -121,12 +127,13 @@ func (r *room) journalConfiguration(c queue.Configuration, n numbers) error {
 
 // adopt puts a configuration in force.
 func (r *room) adopt(c queue.Configuration) {
-	old, next := r.settings, c.Settings
+	old, next := r.current.Settings, c.Settings
 	if old.TotalActiveUsers != next.TotalActiveUsers || old.NewUsersPerMinute != next.NewUsersPerMinute ||
 		old.SessionDuration != next.SessionDuration || old.DisableSessionRenewal != next.DisableSessionRenewal {
 		r.rates = rates{} // what fitted under other limits says nothing
 	}
-	r.current, r.settings = c, next
+	r.current = c
+	r.goByStock()
 }
 
 // report counts a report, unless it was counted before.
@@ -134,11 +141,13 @@ func (r *room) report(p *queue.Report, now queue.Instant) {
 	r.restore(now)
 	r.advance(now)
 	from := r.nodes.reported(p, r.now)
+	r.slow.Pass(r.now, r.settings.NewUsersPerMinute, r.nodes.factor(r.now))
 	r.again = p.Seq <= from.seq
 	if !r.again {
 		from.seq = p.Seq
 		r.count(p)
 	}
+	r.mark.follow(&r.settings, r.now, r.present() > 0)
 	r.openRevoked()
 }
 
@@ -148,7 +157,7 @@ func (r *room) count(p *queue.Report) {
 	}
 	for _, s := range p.Sessions {
 		if r.revoked[s.ID] <= r.now {
-			r.countSession(s)
+			r.countSession(queue.Session{ID: s.ID, Expires: s.Expires.Add(-r.stood())})
 		}
 	}
 	for _, s := range p.Revoked {
@@ -158,9 +167,12 @@ func (r *room) count(p *queue.Report) {
 		r.left = append(r.left, queue.Departure{ID: d.ID, At: r.now})
 	}
 	r.countInLine(p)
+	r.mark.count(&r.settings, p.Newcomers, r.now)
 	r.countAdmitted(p.Admitted)
+	r.learnStock(p.Stock)
 	if p.Configuration.Version > r.current.Version {
 		r.adopt(p.Configuration)
+		r.standStill()
 		if r.journal != nil {
 			r.journal.stale = true
 		}
@@ -174,6 +186,7 @@ func (r *room) countAdmitted(a queue.Admissions) {
 		return
 	}
 	r.admitted += a.Visitors
+	r.slow.Take(a.Visitors)
 	if r.journal != nil {
 		r.journal.minute(r.minute, r.admitted)
 	}
@@ -182,13 +195,14 @@ func (r *room) countAdmitted(a queue.Admissions) {
 // advance moves the clock, which never goes back.
 func (r *room) advance(now queue.Instant) {
 	r.now = max(r.now, now)
+	r.standStill()
 	if m := r.now.Floor(queue.AllowancePeriod); m != r.minute {
 		r.rates.close(r.minute, r.admitted, !r.idle)
 		r.minute, r.admitted, r.idle = m, 0, false
 	}
 	r.cells.advance(r.now)
 	r.line.Expire(r.now, queue.MaxExpired)
-	r.ends.pass(r.now, func(n int) { r.active, r.ended = r.active-n, r.ended+n })
+	r.ends.pass(r.sessionsNow(), func(n int) { r.active, r.ended = r.active-n, r.ended+n })
 	r.journalEnds()
 	r.idle = r.idle || r.present() == 0
 	r.forget()
@@ -242,7 +256,7 @@ func (r *room) change(c queue.Cell, people int) {
 }
 
 // lasts reports whether a session holds its slot.
-func (r *room) lasts(s session) bool { return s.expires.Add(r.slack) > r.now }
+func (r *room) lasts(s session) bool { return s.expires.Add(r.slack) > r.sessionsNow() }
 
 // end is how many sessions hold their slots until the slack after expires.
 func (r *room) end(expires queue.Instant) *int { return r.ends.get(expires.Add(r.slack)) }
@@ -251,7 +265,7 @@ func (r *room) end(expires queue.Instant) *int { return r.ends.get(expires.Add(r
 // does not know to be active.
 func (r *room) countSession(s queue.Session) {
 	known := r.sessions[s.ID]
-	r.extend(s.ID, s.Expires, cmp.Or(known.admitted, r.now))
+	r.extend(s.ID, s.Expires, cmp.Or(known.admitted, r.sessionsNow()))
 	if r.journal != nil && !r.lasts(known) && r.lasts(r.sessions[s.ID]) {
 		r.journal.session(s.ID, r.sessions[s.ID])
 	}
@@ -272,7 +286,7 @@ func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 	r.sessions[id] = next
 	if r.lasts(next) {
 		if !lasted && r.journal != nil {
-			r.checks.add(id, expires.Add(r.slack), r.now)
+			r.checks.add(id, expires.Add(r.slack), r.sessionsNow())
 		}
 		*r.end(expires)++
 		r.active++
@@ -282,10 +296,12 @@ func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 // status is the room's state as nodes are told it.
 func (r *room) status() queue.Status {
 	released, more := r.pacer.Released(r.settings, r.now, r.present() > 0)
+	allowance, more := r.slow.Limit(released-r.allowanceUsed(), r.nextRelease(released, more))
 	return queue.Status{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
 		Open: r.open(), Settling: r.settlesAt() != 0, Recovering: r.recoversAt() != 0,
-		NextOpen: r.nextOpen(released-r.allowanceUsed(), r.nextRelease(released, more)),
+		NextOpen: r.nextOpen(allowance, more),
+		Factor:   r.nodes.factor(r.now), OpenToAll: r.mark.open,
 	}
 }
 
@@ -314,7 +330,7 @@ func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
 	switch {
 	case r.recoversAt() != 0:
 		return r.recoversAt()
-	case r.settlesAt() != 0 && !r.settings.QueueAll:
+	case r.settlesAt() != 0 && !r.settings.HoldsNew():
 		return r.settlesAt()
 	case r.settings.AdmitsNobody() || free <= allowance && end == 0:
 		return 0
@@ -343,7 +359,7 @@ func (r *room) endsWithin() (ends [len(queue.EndSteps)]int) {
 	}
 	n, step := 0, 0
 	for _, e := range r.ends.entries {
-		for e.at > r.now.Add(queue.EndSteps[step]) {
+		for e.at > r.sessionsNow().Add(queue.EndSteps[step]) {
 			ends[step] = n
 			if step++; step == len(ends) {
 				return ends
@@ -359,7 +375,7 @@ func (r *room) endsWithin() (ends [len(queue.EndSteps)]int) {
 
 // view is the room as the node that reports is told it.
 func (r *room) view(p *queue.Report) *queue.View {
-	v := &queue.View{Status: r.status(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Configuration: r.current}
+	v := &queue.View{Status: r.status(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Stock: r.stock, Configuration: r.current}
 	v.Rate, v.RateKnown = r.rates.mean(r.minute, r.settings.SessionLasts(r.slack))
 	r.cutBuckets()
 	v.Boundaries, v.Ends = r.boundaries.list, r.endsWithin()
@@ -380,7 +396,7 @@ func (r *room) enteredSince(since queue.Instant) []queue.Session {
 	sessions := make([]queue.Session, 0, len(r.entered)-first)
 	for _, e := range r.entered[first:] {
 		if s := r.sessions[e.ID]; r.lasts(s) {
-			sessions = append(sessions, queue.Session{ID: e.ID, Expires: s.expires})
+			sessions = append(sessions, queue.Session{ID: e.ID, Expires: min(s.expires, r.settings.LastMoment(s.admitted)).Add(r.stood())})
 		}
 	}
 	return sessions

@@ -78,6 +78,47 @@ func Expected(s *queue.Settings, at queue.Instant) int {
 	return int(total*int64(into)/int64(within)) + 1
 }
 
+// Slow releases an allowance bit by bit while admissions are slowed, beside a Pacer: as many in a minute as [queue.Slowed] says, from
+// nothing on, and what nobody takes for a minute at most. Its zero value slows nothing. redisstore's slowed.lua does the same.
+type Slow struct {
+	at    queue.Instant // until when it has released; 0 while nothing is slowed
+	spare float64       // that was released and not taken
+	rate  float64       // a minute
+}
+
+// Pass releases what is due at now, when admissions are slowed by the factor.
+func (s *Slow) Pass(now queue.Instant, perMinute int, factor float64) {
+	if factor >= 1 {
+		*s = Slow{}
+		return
+	}
+	s.rate = queue.Slowed(perMinute, factor)
+	if s.at != 0 {
+		s.spare = min(s.rate, s.spare+s.rate*float64(now-s.at)/float64(queue.AllowancePeriod.Milliseconds()))
+	}
+	s.at = now
+}
+
+// Take takes so many; a negative number gives them back.
+func (s *Slow) Take(n int) {
+	if s.at != 0 {
+		s.spare = max(0, s.spare-float64(n))
+	}
+}
+
+// Limit bounds an allowance, of which there is more at a moment.
+func (s *Slow) Limit(allowance int, more queue.Instant) (int, queue.Instant) {
+	n := int(s.spare)
+	if s.at == 0 || n > allowance {
+		return allowance, more
+	}
+	next := s.at + queue.Instant(math.Ceil((float64(n)+1-s.spare)/s.rate*float64(queue.AllowancePeriod.Milliseconds())))
+	if n == allowance {
+		next = max(next, more)
+	}
+	return n, next
+}
+
 // pass counts the parts of the allowance whose moments have passed. The moments are random
 // and in order: that of the first of k parts is the least of k draws from what is left of
 // the minute. redisstore's pacing.lua does the same.

@@ -125,11 +125,13 @@ func (r *reader) packed(size int) packed {
 	return p
 }
 
-func (p *packed) int() int64 {
+func (p *packed) float() float64 {
 	bits := binary.BigEndian.Uint64([]byte((*p)[:8]))
 	*p = (*p)[8:]
-	return int64(math.Float64frombits(bits))
+	return math.Float64frombits(bits)
 }
+
+func (p *packed) int() int64 { return int64(p.float()) }
 
 func (p *packed) instant() queue.Instant { return queue.Instant(p.int()) }
 
@@ -142,7 +144,7 @@ func (p *packed) byte() byte {
 // The lengths of a status without its epoch, of a verdict and of a place, packed; see
 // save.lua, admit.lua and lineclaim.lua.
 const (
-	statusSize  = 6*8 + 3
+	statusSize  = 7*8 + 4
 	verdictSize = 1 + 2*8
 	placeSize   = 4*8 + 1
 )
@@ -151,7 +153,7 @@ func (r *reader) status() queue.Status {
 	p := r.packed(statusSize)
 	s := queue.Status{
 		Now: p.instant(), Active: int(p.int()), Admitted: int(p.int()), Open: int(p.int()), Present: int(p.int()), NextOpen: p.instant(),
-		WantWhole: p.byte() == 1, Recovering: p.byte() == 1, Settling: p.byte() == 1,
+		Factor: p.float(), WantWhole: p.byte() == 1, Recovering: p.byte() == 1, Settling: p.byte() == 1, OpenToAll: p.byte() == 1,
 	}
 	s.Epoch = string(p) // the rest
 	return s
@@ -189,6 +191,7 @@ func readView(reply []any) (*queue.View, error) {
 	r.part(func(r *reader) { v.Left = r.ids() })
 	v.Boundaries = r.boundaries()
 	v.Ends = r.ends()
+	v.Stock = queue.Stock{At: r.instant(), Left: int(r.int())}
 	v.Status = r.status()
 	return v, r.failure("sync")
 }
@@ -255,7 +258,7 @@ func (r *reader) configuration(c *queue.Configuration) {
 	if err := json.Unmarshal([]byte(r.text()), &d); err != nil && c.Version > 0 {
 		r.fault("settings")
 	}
-	c.Settings, c.Places = d.Settings, d.Places
+	c.Settings, c.Places, c.Standstill = d.Settings, d.Places, d.Standstill
 	c.Overrides, c.By = []byte(r.text()), r.text()
 	if at := r.text(); at != "" {
 		n, _ := strconv.ParseInt(at, 10, 64)

@@ -41,8 +41,9 @@ type both struct {
 
 const window = 250 * time.Millisecond
 
-func TestBothStoresAnswerAlike(t *testing.T) {
-	t.Parallel()
+// checkBoth checks what becomes of both stores.
+func checkBoth(t *testing.T, check func(b *both)) {
+	t.Helper()
 	shared, _ := newClock(t)
 	shared.SetSlack(0)
 	rooms := 0
@@ -57,7 +58,28 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 		}
 		b.sync(b.number(queue.Report{})) // a node makes a room known before it configures it
 		b.configure()
-		rt.Repeat(map[string]func(*rapid.T){
+		check(b)
+	})
+}
+
+// The marks need times without much traffic that are too long for the other test.
+func TestBothStoresPassTheMarksAlike(t *testing.T) {
+	t.Parallel()
+	checkBoth(t, func(b *both) {
+		b.settings.QueueWhen = 6
+		b.put(b.settings)
+		for range rapid.IntRange(20, 60).Draw(b.T, "steps") {
+			b.now = b.now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, 7 * time.Second, time.Minute, queue.MarkDwell - time.Millisecond, queue.MarkDwell}).Draw(b.T, "passes"))
+			b.clock.set(b.now)
+			b.sync(b.number(queue.Report{Newcomers: rapid.SampledFrom([]int{0, 0, 1, 3, 4, 6}).Draw(b.T, "newcomers")}))
+		}
+	})
+}
+
+func TestBothStoresAnswerAlike(t *testing.T) {
+	t.Parallel()
+	checkBoth(t, func(b *both) {
+		b.Repeat(map[string]func(*rapid.T){
 			"time passes":                   func(*rapid.T) { b.pass() },
 			"it is configured":              func(*rapid.T) { b.configure() },
 			"a node reports":                func(*rapid.T) { b.sync(b.report()) },
@@ -95,9 +117,19 @@ func (b *both) configure() {
 		RefreshInterval:   seconds(1, 20, "interval"),
 		LineDropout:       seconds(25, 70, "dropout"),
 		LineGrace:         seconds(3, 20, "grace"),
+		QueueWhen:         rapid.SampledFrom([]int{0, 0, 6}).Draw(b.T, "queue when"),
 		Occupancy:         queue.Occupancy(rapid.IntRange(0, 1).Draw(b.T, "occupancy")),
+		MaxSession:        max(0, seconds(-90, 90, "longest session")),
+		HoldActive:        rapid.SampledFrom([]queue.ActiveHold{queue.HoldOff, queue.HoldOff, queue.HoldOff, queue.HoldEnding, queue.HoldNow}).Draw(b.T, "hold"),
+		OnSoldOut:         queue.SoldOutPolicy(rapid.IntRange(0, 1).Draw(b.T, "sold out")),
 	}.WithDefaults()
 	s.QueueTicketTTL = 5 * time.Minute
+	s.Shadow = s.Method == queue.Passthrough && rapid.Bool().Draw(b.T, "shadow")
+	b.put(s)
+}
+
+// put gives the room settings.
+func (b *both) put(s queue.Settings) {
 	b.version++
 	c := queue.Configuration{Version: b.version, Settings: s, By: "somebody", At: b.now}
 	require.NoError(b, b.redis.Configure(context.Background(), "shop", c))
@@ -168,6 +200,11 @@ func (b *both) report() *queue.Report {
 	if rapid.IntRange(0, 9).Draw(b.T, "has heard of a number") == 0 {
 		p.LastNumber = uint64(rapid.IntRange(1, 40).Draw(b.T, "number"))
 	}
+	p.Factor = rapid.SampledFrom([]float64{0, 0, .9, 1. / 3, .05}).Draw(b.T, "factor")
+	p.Newcomers = rapid.IntRange(0, 3).Draw(b.T, "newcomers")
+	if rapid.IntRange(0, 4).Draw(b.T, "has heard what is left") == 0 {
+		p.Stock = queue.Stock{At: b.now.Add(-b.past(5 * time.Second)), Left: rapid.IntRange(0, 1).Draw(b.T, "left")}
+	}
 	return b.number(p)
 }
 
@@ -192,6 +229,7 @@ func (b *both) sync(p *queue.Report) {
 	assert.Equal(b, append([]queue.BucketCount{}, fromMem.Buckets...), append([]queue.BucketCount{}, fromRedis.Buckets...))
 	assert.Equal(b, append(queue.Boundaries{}, fromMem.Boundaries...), append(queue.Boundaries{}, fromRedis.Boundaries...))
 	assert.Equal(b, fromMem.Ends, fromRedis.Ends)
+	assert.Equal(b, fromMem.Stock, fromRedis.Stock)
 	b.boundaries = fromMem.Boundaries
 	assert.ElementsMatch(b, fromMem.Revoked, fromRedis.Revoked)
 	assert.Subset(b, fromMem.Left, fromRedis.Left)

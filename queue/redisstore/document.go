@@ -15,28 +15,39 @@ import (
 type document struct {
 	Settings queue.Settings `json:"settings"`
 	Places   queue.Places   `json:"places"`
-	Rules    rules          `json:"rules"`
+
+	Standstill queue.Standstill `json:"standstill"`
+
+	Rules rules `json:"rules"`
 }
 
 // rules are what the scripts go by, under the names that they use. Times are in milliseconds. Gates of several versions may share the
 // store: a name in it is never changed, and where a rule is missing the scripts take it from defaultRules.
 type rules struct {
-	Version   int64  `json:"version"`
-	Total     int    `json:"total"`
-	PerMinute int    `json:"perminute"`
-	Method    string `json:"method"`
-	Pacing    string `json:"pacing"` // never auto
-	QueueAll  bool   `json:"queueall"`
-	Cuts      bool   `json:"cuts"`    // buckets are cut as finely as the order needs
-	Longest   int64  `json:"longest"` // how long a bucket is at most
-	Renewal   bool   `json:"renewal"`
-	Fleeting  bool   `json:"fleeting"` // the configuration is forgotten with the rest of the room
-	Duration  int64  `json:"duration"`
-	Lasts     int64  `json:"lasts"`   // how long a session lasts from its grant
-	Leases    bool   `json:"leases"`  // a session that is granted for a lease lasts only so long
-	Remember  int64  `json:"place"`   // how long the store remembers who was let in: longer than a place can be left and come back to
-	Dropout   int64  `json:"dropout"` // how long a place in an exact line lasts from a check-in
-	Back      int64  `json:"back"`    // how soon after a check-in a visitor who stays makes the next one
+	Version    int64  `json:"version"`
+	Total      int    `json:"total"`
+	PerMinute  int    `json:"perminute"`
+	Method     string `json:"method"`
+	Pacing     string `json:"pacing"` // never auto
+	QueueAll   bool   `json:"queueall"`
+	Cuts       bool   `json:"cuts"`    // buckets are cut as finely as the order needs
+	Longest    int64  `json:"longest"` // how long a bucket is at most
+	Renewal    bool   `json:"renewal"`
+	Fleeting   bool   `json:"fleeting"` // the configuration is forgotten with the rest of the room
+	Duration   int64  `json:"duration"`
+	Lasts      int64  `json:"lasts"`   // how long a session lasts from its grant
+	Leases     bool   `json:"leases"`  // a session that is granted for a lease lasts only so long
+	Remember   int64  `json:"place"`   // how long the store remembers who was let in: longer than a place can be left and come back to
+	Dropout    int64  `json:"dropout"` // how long a place in an exact line lasts from a check-in
+	Back       int64  `json:"back"`    // how soon after a check-in a visitor who stays makes the next one
+	QueueWhen  int    `json:"queuewhen"`
+	OpensBelow int    `json:"opensbelow"`
+	Shadow     bool   `json:"shadow"`
+
+	MaxSession int64 `json:"maxsession"` // how long after its admission a session ends; 0 for never
+	Stands     bool  `json:"stands"`     // sessions stand still
+	Closes     bool  `json:"closes"`     // nobody is let in while nothing is left
+	SellsFrom  int64 `json:"sellsfrom"`  // what was left before does not count
 
 	// The scripts set these.
 	Lined   int64 `json:"lined"`    // the version with which the method became line
@@ -48,9 +59,12 @@ func rulesOf(c queue.Configuration, slack time.Duration) rules {
 	l := c.Settings
 	return rules{
 		Version: c.Version, Total: l.TotalActiveUsers, PerMinute: l.NewUsersPerMinute, Method: l.Method.String(), Pacing: l.PacingInForce().String(),
-		QueueAll: l.QueueAll, Cuts: l.CutsBuckets(), Longest: l.LongestBucket().Milliseconds(), Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
+		QueueAll: l.HoldsNew(), Cuts: l.CutsBuckets(), Longest: l.LongestBucket().Milliseconds(), Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
 		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(), Leases: l.Lease(1, slack) == 1,
 		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
+		QueueWhen: l.QueueWhen, OpensBelow: l.OpensAgainBelow(), Shadow: l.Shadow,
+		MaxSession: l.MaxSession.Milliseconds(), Stands: l.HoldsActive(), Closes: l.OnSoldOut == queue.CloseToAll,
+		SellsFrom: int64(l.Event.Start),
 	}
 }
 
@@ -77,7 +91,7 @@ func (r rules) lua() string {
 
 // configurationArgs appends a configuration as putinforce.lua reads it.
 func (s *Store) configurationArgs(args []any, c queue.Configuration) ([]any, error) {
-	text, err := json.Marshal(document{Settings: c.Settings, Places: c.Places, Rules: rulesOf(c, s.slack)})
+	text, err := json.Marshal(document{Settings: c.Settings, Places: c.Places, Standstill: c.Standstill, Rules: rulesOf(c, s.slack)})
 	if err != nil {
 		return nil, fmt.Errorf("writing the settings: %w", err)
 	}

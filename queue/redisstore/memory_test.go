@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/redisstore"
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // A store that has lost its memory, with the nodes alive: nobody is let in until
@@ -183,6 +185,73 @@ func TestMemoryIsLostAfterANodeHasDied(t *testing.T) {
 	}
 	assert.Equal(t, 5+dead, g.origin.mostFresh(), "or this test does not test it")
 	g.obeys(7, 5+dead)
+}
+
+func TestSoldOutRoomStaysClosedWhenTheMemoryIsLost(t *testing.T) {
+	t.Parallel()
+	clock, server := newClock(t)
+	s := small(3)
+	s.OnSoldOut = queue.CloseToAll
+	g := newGates(t, clock, s, 0, 0)
+	g.nodes[0].HearLeft(clock.time().Time(), 0)
+	g.sync()
+	g.sync()
+	server.Do("FLUSHALL")
+	for range 3 {
+		g.pass(time.Second)
+		for _, n := range g.nodes {
+			assert.True(t, n.SoldOut())
+			assert.Equal(t, room.Rejected, g.visit(n, &person{}).Outcome)
+		}
+	}
+	assert.True(t, g.look().Stock.Known(), "the store is told again")
+}
+
+// Whoever is in when a hold begins has their slot after it, with as much time left, though the store loses its memory in the hold.
+func TestMemoryIsLostInAHold(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*redistest.Server){
+		"all of it": func(s *redistest.Server) { s.Do("FLUSHALL") },
+		"what it counts": func(s *redistest.Server) {
+			s.Do("ZINCRBY", redisstore.Keys("shop")[5], "1", strings.Repeat("\xff", 17))
+		},
+		"the head": func(s *redistest.Server) { s.Do("DEL", meta("shop")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock, server := newClock(t)
+			s := small(2)
+			s.SessionDuration = time.Minute
+			g := newGates(t, clock, s, 0, 0)
+			in := []*person{g.enters(g.nodes[0]), g.enters(g.nodes[1])}
+			g.pass(10 * time.Second)
+			hold := func(h queue.ActiveHold) {
+				c := g.nodes[0].Configuration()
+				c.Settings.HoldActive = h
+				require.NoError(t, g.nodes[0].Configure(context.Background(), clock.time().Time(), c))
+				g.sync()
+			}
+			hold(queue.HoldNow)
+			for range 10 {
+				clock.set(clock.time().Add(time.Minute))
+				g.sync()
+			}
+			lose(server)
+			g.pass(20 * time.Second)
+			waits := g.joins(g.nodes[0])
+			hold(queue.HoldOff)
+			g.pass(10 * time.Second)
+			assert.Equal(t, 2, g.look().Active)
+			g.visit(g.nodes[1], waits)
+			assert.False(t, waits.in)
+			for i, p := range in {
+				g.visit(g.nodes[1-i], p)
+				assert.True(t, p.in)
+			}
+			g.pass(70 * time.Second)
+			assert.Zero(t, g.look().Active, "their time goes on where it stood")
+		})
+	}
 }
 
 func TestMemoryIsLostTwice(t *testing.T) {

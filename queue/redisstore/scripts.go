@@ -25,13 +25,16 @@ import (
 //	marks        marks in the keys, by which a broken memory is noticed
 //	memory       whether the store has lost anything, and the nodes that are waited for
 //	check        checks the marks of all keys
+//	standstill   has sessions stand still, or go on
 //	pacing       the random moments at which an allowance is released
 //	slots        the one rule's count of open slots, and when there may be more
 //	exact        the exact line
 //	lineclaim    claims in a room with an exact line
 //	line         the people present, by cell and by bucket; turns of windows and minutes
 //	revoked      slots of revoked sessions
+//	slowed       the factor by which admissions are slowed
 //	report       counts the report
+//	mark         whether the room is open to all
 //	configure    all that the configure script does
 //	admit        decides the claims
 //	sweep        drops what no longer matters
@@ -63,6 +66,8 @@ var (
 	memoryLua string
 	//go:embed lua/check.lua
 	checkLua string
+	//go:embed lua/standstill.lua
+	standstillLua string
 	//go:embed lua/pacing.lua
 	pacingLua string
 	//go:embed lua/slots.lua
@@ -77,6 +82,10 @@ var (
 	revokedLua string
 	//go:embed lua/report.lua
 	reportLua string
+	//go:embed lua/slowed.lua
+	slowedLua string
+	//go:embed lua/mark.lua
+	markLua string
 	//go:embed lua/configure.lua
 	configureLua string
 	//go:embed lua/admit.lua
@@ -102,7 +111,7 @@ var (
 	baseLua   = argsLua + rulesLua
 	timeLua   = headLua + clockLua + numbersLua + sessionsLua
 	memoryAll = timeLua + marksLua + memoryLua
-	lineAll   = pacingLua + slotsLua + openLine(exactLua+lineClaimLua) + lineLua + revokedLua + reportLua
+	lineAll   = standstillLua + pacingLua + slotsLua + openLine(exactLua+lineClaimLua) + lineLua + revokedLua + slowedLua + reportLua + markLua
 
 	configureScript = script(baseLua + putInForceLua + configureLua)
 	admitScript     = script(baseLua + stateLua + within(memoryAll+lineAll+admitLua+saveLua) + retryLua)
@@ -116,6 +125,7 @@ var shared = map[string]any{
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 	"AllowancePeriod": queue.AllowancePeriod.Milliseconds(), "Lately": queue.Lately.Milliseconds(), "NodeRemembered": queue.NodeRemembered.Milliseconds(),
+	"MarkDwell": queue.MarkDwell.Milliseconds(), "MarkSlices": queue.MarkSlices,
 	"EarlyTime": queue.EarlyTime.Milliseconds(), "CutShare": queue.CutShare, "CutTime": queue.CutTime.Milliseconds(),
 	"CutInterval": queue.CutInterval.Milliseconds(), "ArrivalTime": queue.ArrivalTime.Milliseconds(), "MaxBoundaries": queue.MaxBoundaries, "EndSteps": endSteps(),
 	"RoomKept": queue.RoomKept.Milliseconds(), "DefaultRules": defaultRules().lua(),

@@ -9,7 +9,7 @@ import (
 
 // settle answers the visitor of a claim by the store's verdict on it.
 func (v visit) settle(p *pending, g queue.Grant) Decision {
-	over := g.Verdict == queue.Held && v.rules.Over(g.AcceptedAt, v.at)
+	over := g.Verdict == queue.Held && v.rules.Over(g.AcceptedAt, v.sessionsAt())
 	switch {
 	case g.LetIn() && !over:
 		return v.enter(p, g)
@@ -57,6 +57,8 @@ func (v visit) answerNewcomer(p *pending, g queue.Grant, over bool) Decision {
 	switch {
 	case g.Verdict == queue.Banned && v.isSubject():
 		return v.banned()
+	case v.rejectsAll():
+		return v.reject()
 	case v.NoWait:
 		return v.busy()
 	case !over && (p.claim.ID != v.Ticket.ID || g.Place != queue.Place{}):
@@ -123,10 +125,13 @@ func (v visit) certain(place queue.Place) queue.Place {
 // join gives a visitor a place in line and counts them.
 func (v visit) join(id queue.ID, place queue.Place) Decision {
 	if place.Number == 0 && v.isBeyond(id) {
-		return v.stayBeyond(queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at})
+		d := v.stayBeyond(queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at})
+		d.Crowded = true
+		return d
 	}
 	t := queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority}
-	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(v.at), v.aimAt(float64(v.aheadOfNewcomer(place))))
+	t = v.drawn(t)
+	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(t.ArrivedAt), v.aimAt(float64(v.aheadOfNewcomer(place))))
 	late := v.Ticket.State == queue.Waiting && v.rules.placeOver(&v.Ticket, v.at)
 	return Decision{Outcome: Queued, Ticket: t, Issue: true, Rejoined: late, Place: v.certain(place)}
 }
@@ -136,12 +141,18 @@ func (v visit) busy() Decision { return Decision{Outcome: Busy, Ticket: v.Ticket
 
 // reject answers where the room takes nobody.
 func (v visit) reject() Decision {
+	if v.conditions.soldOut(v.rules) {
+		return Decision{Outcome: Rejected, SoldOut: true, Ticket: v.Ticket}
+	}
 	return Decision{Outcome: Rejected, Drop: v.Ticket.State != queue.None}
 }
 
 // admitted is what becomes of the request of somebody who has a slot.
 func (v visit) admitted() Outcome {
-	if v.keepsSlot() {
+	switch {
+	case v.rules.HoldsActive():
+		return OnHold
+	case v.keepsSlot():
 		return Kept
 	}
 	return Admitted
@@ -152,13 +163,13 @@ func (v visit) accept(t queue.Ticket, g queue.Grant, lease time.Duration) Decisi
 	d := Decision{Outcome: v.admitted(), Issue: !v.Aside, Fresh: g.Verdict == queue.Granted || g.Verdict == queue.Beyond}
 	d.Ticket = queue.Ticket{State: queue.Accepted, ID: t.ID, LastCheckIn: v.at, AcceptedAt: g.AcceptedAt, Expires: g.Expires}
 	if d.Fresh && t.State == queue.Waiting {
-		d.Waited = v.at.Sub(t.ArrivedAt)
+		d.Waited = v.at.Sub(t.Came())
 	}
 	switch {
 	case g.Verdict == queue.Beyond:
 		d.Ticket.AcceptedAt, d.Ticket.Expires, d.Ticket.Uncounted = v.at, v.at.Add(v.rules.SessionLasts(0)), true
 	case g.Verdict == queue.Held && v.renews(): // the session lasts, or there were no grant
-		d.Ticket.Expires, _ = v.sessions.renew(v.at, v.rules, t.ID, math.MaxInt64)
+		d.Ticket.Expires, _ = v.sessions.renew(v.at, v.rules, t.ID, g.AcceptedAt, math.MaxInt64)
 	default:
 		d.Ticket.Expires = v.rules.SessionEnd(g)
 		v.sessions.learn(v.at, t.ID, d.Ticket.Expires)
@@ -170,14 +181,19 @@ func (v visit) accept(t queue.Ticket, g queue.Grant, lease time.Duration) Decisi
 }
 
 // enterAgain lets the visitor of a ticket in whose session lasts, as this node knows,
-// though the ticket does not say so.
+// though the ticket does not say so. With MaxSession only the store knows until when the
+// session can be renewed: the new ticket leaves that open, and the store is asked at the
+// next request.
 func (v visit) enterAgain(t queue.Ticket) (Decision, bool) {
-	end := v.sessions.expires(v.at, t.ID)
-	if end <= v.at {
+	end := v.sessions.expires(v.sessionsAt(), t.ID)
+	switch {
+	case end <= v.sessionsAt():
 		return Decision{}, false
+	case v.rules.MaxSession > 0:
+		return Decision{Outcome: v.admitted(), Issue: !v.Aside, Ticket: queue.Ticket{State: queue.Accepted, ID: t.ID, LastCheckIn: v.at, Expires: end}}, true
 	}
 	if v.renews() {
-		if _, lasts := v.sessions.renew(v.at, v.rules, t.ID, end); !lasts {
+		if _, lasts := v.sessions.renew(v.at, v.rules, t.ID, v.at, end); !lasts {
 			return Decision{}, false
 		}
 	}
@@ -187,20 +203,28 @@ func (v visit) enterAgain(t queue.Ticket) (Decision, bool) {
 // stay lets an accepted visitor pass if their ticket or session lasts. Their ticket is
 // issued anew once it is a while old, not at every request.
 func (v visit) stay() (Decision, bool) {
-	t := &v.Ticket
-	end, issue, lasts := t.Expires, false, true
-	if end <= v.at && !t.Uncounted {
-		end, issue = v.sessions.expires(v.at, t.ID), true
+	t, at := &v.Ticket, v.sessionsAt()
+	end, issue, counted, lasts := t.Expires, false, false, true
+	if end <= at && !t.Uncounted {
+		end, issue = v.sessions.expires(at, t.ID), true
 	}
 	switch {
-	case end <= v.at:
+	case end <= at || v.startUnknown():
 		return Decision{}, false
-	case t.Uncounted || v.keepsSlot() || v.Provisional && t.Leased:
+	case v.rules.HoldsActive():
+		if v.sessions.expires(at, t.ID) == 0 { // a store that has lost its memory may not know of it
+			v.sessions.add(v.at, t.ID, v.at.Add(end.Sub(at)))
+		}
+		return Decision{Outcome: OnHold, Ticket: *t}, true
+	case t.Uncounted:
+		end, counted = v.stayUncounted(end)
+		issue = counted || end > t.Expires && v.issuesAnew()
+	case v.keepsSlot() || v.Provisional && t.Leased:
 	case v.rules.Renews():
-		end, lasts = v.sessions.renew(v.at, v.rules, t.ID, end)
-		issue = issue || t.Leased || v.at.Sub(t.LastCheckIn) > v.rules.SessionDuration/8
+		end, lasts = v.renewed(end)
+		issue = issue || t.Leased || v.issuesAnew()
 	case t.Leased:
-		lasts = v.sessions.prolong(v.at, t.ID, end, t.AcceptedAt.Add(v.rules.SessionDuration))
+		lasts = v.sessions.prolong(v.at, t.ID, end, min(t.AcceptedAt.Add(v.rules.SessionDuration), v.rules.LastMoment(t.AcceptedAt)))
 		end, issue = max(end, v.sessions.expires(v.at, t.ID)), true // as the store is told
 	case !issue:
 		v.sessions.add(v.at, t.ID, end)
@@ -211,9 +235,35 @@ func (v visit) stay() (Decision, bool) {
 	d := Decision{Outcome: v.admitted(), Ticket: *t, Issue: issue}
 	if issue {
 		d.Ticket.LastCheckIn, d.Ticket.Expires = v.at, end
+		d.Ticket.Uncounted = t.Uncounted && !counted
+		if counted && v.rules.Renews() {
+			d.Ticket.AcceptedAt = v.at
+		}
 		if !v.keepsSlot() && !v.Provisional {
 			d.Ticket = confirmed(d.Ticket)
 		}
 	}
 	return d, true
+}
+
+// startUnknown reports whether the ticket of somebody who is in does not tell since when, so that the store has to say until
+// when their session can be renewed. While it does not answer, they stay in.
+func (v visit) startUnknown() bool {
+	return v.rules.MaxSession > 0 && !v.tellsStart() && !v.Ticket.Uncounted && !v.conditions.outage.failing()
+}
+
+// tellsStart reports whether an accepted ticket tells since when its visitor is in. One from before the end of a hold does not: they count
+// as admitted later by the time of the hold.
+func (v visit) tellsStart() bool {
+	return v.Ticket.AcceptedAt != 0 && v.Ticket.LastCheckIn >= v.rules.configuration.Standstill.Until
+}
+
+// renewed renews the session of an accepted ticket, which lasts until end as far as is known. A session that
+// is older than a MaxSession that was set since ends where it would have ended.
+func (v visit) renewed(end queue.Instant) (until queue.Instant, lasts bool) {
+	until, lasts = v.sessions.renew(v.at, v.rules, v.Ticket.ID, v.Ticket.AcceptedAt, end)
+	if until <= v.at {
+		until = end
+	}
+	return until, lasts
 }

@@ -16,7 +16,7 @@ func (vs *visits) checkInOnly(ctx context.Context, now time.Time, q Request) Dec
 		return v.prolong(ctx, now)
 	case t.State == queue.Accepted:
 		return Decision{Outcome: Admitted, Ticket: t}
-	case t.State == queue.None && (v.rules.RejectsAll() || v.conditions.worthAsking(v.at, v.rules, newcomer)):
+	case t.State == queue.None && (v.rejectsAll() || v.conditions.worthAsking(v.at, v.rules, newcomer)):
 		return Decision{Outcome: Rejected}
 	}
 	q.Ticket, q.Aside, q.noEntry = t, true, true

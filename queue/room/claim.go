@@ -24,7 +24,7 @@ func (v visit) pendingInLine(f found) *pending {
 // newcomersClaim is that of a visitor who is not in line.
 func (v visit) newcomersClaim(id queue.ID) queue.Claim {
 	return queue.Claim{ID: id, Lease: v.lease(id), ArrivedAt: v.at, Priority: v.Priority, Raise: v.Priority > 0,
-		NoSlot: v.noSlot(), NoPlace: v.NoWait || v.rules.Method.HasExactLine() && v.isBeyond(id), Renew: v.renews()}
+		NoSlot: v.noSlot(), NoPlace: v.NoWait || v.rejectsAll() || v.rules.Method.HasExactLine() && v.isBeyond(id), Renew: v.renews()}
 }
 
 // waitingClaim is that of a visitor who waits, counted in the cell.

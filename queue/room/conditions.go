@@ -7,13 +7,15 @@ import (
 )
 
 // conditions are what decisions go by: the rules in force, what the store has said
-// last, whether it answers, and whether admissions are paused. Reading them needs no
+// last, whether it answers, how many came since, and whether admissions are paused. Reading them needs no
 // lock.
 type conditions struct {
 	rules  atomic.Pointer[rules]
 	view   atomic.Pointer[view]
 	paused atomic.Bool
 	outage outage
+
+	newcomers atomic.Int64 // since the last report
 }
 
 // view is how the room stands by the store. It does not change.
@@ -33,7 +35,12 @@ func newView(synced *queue.View, rules *rules, n *Numbers) *view {
 func (v *view) before(bucket queue.Instant) int { return v.crowd.before(v.crowd.since(bucket)) }
 
 // admitsNobody reports whether nobody new is admitted, whatever slots are open.
-func (c *conditions) admitsNobody(rules *rules) bool { return rules.AdmitsNobody() || c.paused.Load() }
+func (c *conditions) admitsNobody(rules *rules) bool {
+	return rules.AdmitsNobody() || c.paused.Load() || c.soldOut(rules)
+}
+
+// soldOut reports whether the room is closed because nothing is left.
+func (c *conditions) soldOut(rules *rules) bool { return rules.SoldOut(c.view.Load().synced.Stock) }
 
 // worthAsking says whether the store may have a slot for a visitor at a moment, as far
 // as is known here. The store decides.
@@ -41,7 +48,7 @@ func (c *conditions) worthAsking(at queue.Instant, rules *rules, w waiter) bool 
 	switch {
 	case c.admitsNobody(rules):
 		return false
-	case rules.AdmitsEveryone() || rules.OnStoreError == queue.AdmitAll && c.outage.failing():
+	case rules.AdmitsEveryone() || c.openToAll(rules) || rules.OnStoreError == queue.AdmitAll && c.outage.failing():
 		return true
 	}
 	v := c.view.Load()
@@ -60,7 +67,27 @@ func (c *conditions) worthAsking(at queue.Instant, rules *rules, w waiter) bool 
 }
 
 // letsAllIn reports whether everyone enters, without waiting for anything.
-func (c *conditions) letsAllIn(rules *rules) bool { return rules.AdmitsEveryone() && !c.paused.Load() }
+func (c *conditions) letsAllIn(rules *rules) bool {
+	return rules.AdmitsEveryone() && !c.paused.Load() && !c.soldOut(rules) || c.openToAll(rules)
+}
+
+// openToAll reports whether everyone enters, and is not counted, because few come. While the store does not answer, nothing takes
+// newcomers out of the count: the room stays open until as many have come as would pass the mark in a minute.
+func (c *conditions) openToAll(rules *rules) bool {
+	if rules.QueueWhen == 0 || c.admitsNobody(rules) || c.outage.failing() && int(c.newcomers.Load()) >= rules.QueueWhen {
+		return false
+	}
+	v := c.view.Load()
+	return v.OpenToAll && !v.Recovering
+}
+
+// factor is what is left of new_users_per_minute.
+func (c *conditions) factor() float64 {
+	if f := c.view.Load().Factor; f > 0 {
+		return f
+	}
+	return 1
+}
 
 // turns are those whose turn has come.
 func (c *conditions) turns() Turns {

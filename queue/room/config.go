@@ -47,6 +47,15 @@ type Config struct {
 	// OnLeave, if set, is told of every visitor who has said goodbye, at whichever
 	// node: for one who is here all the same, a visit with Returned takes it back.
 	OnLeave func(queue.ID)
+
+	// Draw, if set, is asked for the moment at which the visitor of an id counts as arrived who
+	// joins the shuffled prequeue of an event. It may be asked about an id again, and has the same
+	// answer. 0 leaves the visitor the true moment.
+	Draw func(e queue.ActiveEvent, id queue.ID) queue.Instant
+
+	// OnDrawn, if set, is told the ticket of a visitor who comes back with a drawn place for the
+	// first time, before they can be let in by it. It may be told a ticket again.
+	OnDrawn func(t queue.Ticket)
 }
 
 // complete returns c with what it leaves out; it fails if something is wrong with it.
@@ -67,6 +76,12 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.OnConfigure == nil {
 		c.OnConfigure = func(queue.Configuration) {}
+	}
+	if c.OnDrawn == nil {
+		c.OnDrawn = func(queue.Ticket) {}
+	}
+	if c.Draw == nil {
+		c.Draw = func(queue.ActiveEvent, queue.ID) queue.Instant { return 0 }
 	}
 	if c.OnLeave == nil {
 		c.OnLeave = func(queue.ID) {}

@@ -17,7 +17,9 @@ func (x *exchange) configure(ctx context.Context, now time.Time, c queue.Configu
 	}
 	x.configuring.Lock()
 	defer x.configuring.Unlock()
-	x.propose(now, &c)
+	if !x.propose(now, &c) {
+		return fmt.Errorf("configuring room %q: %w", x.room, queue.ErrConflict)
+	}
 	err := x.store.Configure(ctx, x.room, c) // which may take long: visitors do not wait for it
 	if err = x.concludeProposal(ctx, now, c, err); err != nil {
 		return fmt.Errorf("configuring room %q: %w", x.room, err)
@@ -27,14 +29,19 @@ func (x *exchange) configure(ctx context.Context, now time.Time, c queue.Configu
 	return nil
 }
 
-// propose makes c the configuration after the one in force.
-func (x *exchange) propose(now time.Time, c *queue.Configuration) {
+// propose makes c the configuration after the one in force. It returns false if c has the
+// version of an earlier one: it was made from a configuration that is not in force any more.
+func (x *exchange) propose(now time.Time, c *queue.Configuration) bool {
 	x.mu.lock()
 	defer x.mu.unlock()
 	current := &x.conditions.rules.Load().configuration
+	if c.Version != 0 && c.Version != current.Version {
+		return false
+	}
 	c.Version, c.At = current.Version+1, x.clock.at(now)
-	c.Places = current.PlacesUnder(&c.Settings, c.At)
+	c.Places, c.Standstill = current.PlacesUnder(&c.Settings, c.At), current.StandstillUnder(&c.Settings, c.At)
 	x.proposed = *c
+	return true
 }
 
 // concludeProposal takes up the configuration that the store has taken; or the one

@@ -16,6 +16,8 @@
 //	            peek.go, checkin.go         how a visitor stands, without and with a check-in
 //	            aim.go                      when a visitor comes back, to meet their slot
 //	            renew.go, leave.go          what keeps a session or a place, and what ends it
+//	            drawn.go                    places in the random order of a shuffled prequeue
+//	            mark.go                     visitors of a room that is open to all
 //	            lease.go                    sessions that last for a short time until their visitor comes back
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
@@ -23,6 +25,7 @@
 //	estimates   numbers.go                  what visitors are told
 //	            tempo.go, schedule.go       how fast the room moves, and when it lets in the n-th
 //	            arrivals.go                 when people came
+//	            reason.go                   why people wait
 //	scores      score.go                    what came of the waits that were told
 //	sessions    sessions.go                 who is in, and what is kept while an answer is under way
 //	            sessiontable.go             the ends of sessions
@@ -30,6 +33,7 @@
 //	presence    presence.go, subjects.go    who checked in lately, and where they are counted
 //	            presenceshard.go, cells.go  a part of them, and the unreported counts
 //	networks    networks.go                 whose places count, of each network
+//	pressures   pressure.go                 how the origin is doing, and what limits it could bear
 //	outbox      outbox.go                   what else visits leave for the next report
 //	conditions  conditions.go, outage.go    what decisions go by: rules, view, pause, outage
 //	            crowd.go                    who is ahead of whom, by the view
@@ -60,7 +64,7 @@
 //  2. that of the exchange with the store (exchange.mu), held through a call;
 //  3. that of draining the counts of the presence (presence.draining);
 //  4. that of a shard of the presence, that of a shard of the sessions, and those of the
-//     networks, the revocations, the outbox, the estimates, the scores and the storeClock: while
+//     networks, the revocations, the outbox, the pressures, the estimates, the scores and the storeClock: while
 //     one of these is held, none other is taken, but that of the scores with that of the estimates.
 //
 // The lock of the batcher is held alone. The funcs of a Config are called with the second

@@ -22,6 +22,7 @@ type exchange struct {
 	sessions   *sessions
 	outbox     *outbox
 	estimates  *estimates
+	pressures  *pressures
 	slack      time.Duration
 
 	onStoreChange func(error)
@@ -92,9 +93,10 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 	}
 	rules := x.conditions.rules.Load()
 	x.estimates.renew(answer, rules, x.conditions.paused.Load())
+	x.pressures.follow(&answer.Status, rules)
 	x.syncs++
 	x.record.forget(answer.Now)
-	x.sessions.trim(x.syncs, answer.Now)
+	x.sessions.trim(x.syncs, rules.sessionsAt(answer.Now))
 	x.presence.trim(x.syncs, answer.Now, rules)
 	return answer, nil
 }
@@ -198,6 +200,7 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 	}
 	x.unsent = nil
 	x.record.lastNumber = max(x.record.lastNumber, answer.LastNumber)
+	answer.Stock = answer.Stock.Later(x.conditions.view.Load().synced.Stock) // a store that has lost its memory does not know it
 	x.follow(now, newView(answer, x.conditions.rules.Load(), x.estimates.numbers.Load()))
 	if !answer.WantWhole { // else it knows less than this node, which is to tell it first
 		x.learn(answer, toldAgain)

@@ -43,6 +43,10 @@ func newForecast(v *queue.View, rules *rules, rate float64) forecast {
 		}
 		free := rules.TotalActiveUsers - v.Active + f.ended(v, rules, k) - taken
 		next := max(0, min(free, pacing.Expected(&rules.Settings, at)-admitted))
+		if v.Factor > 0 && v.Factor < 1 {
+			released := v.Open + int(float64(k)*queue.Slowed(rules.NewUsersPerMinute, v.Factor)/time.Minute.Seconds())
+			next = min(next, max(0, released-taken))
+		}
 		if k == 0 {
 			next = v.Open
 		}

@@ -43,7 +43,7 @@ func (v visit) lease(id queue.ID) time.Duration {
 func leased(accepted, waited queue.Ticket, g queue.Grant) queue.Ticket {
 	accepted.Leased = true
 	if waited.AcceptedAt == 0 {
-		accepted.ArrivedAt = cmp.Or(waited.ArrivedAt, g.AcceptedAt)
+		accepted.ArrivedAt, accepted.CameAt = cmp.Or(waited.ArrivedAt, g.AcceptedAt), waited.CameAt
 		accepted.Number, accepted.Priority = cmp.Or(waited.Number, g.Place.Number), cmp.Or(waited.Priority, g.Place.Priority)
 	}
 	return accepted
@@ -51,7 +51,7 @@ func leased(accepted, waited queue.Ticket, g queue.Grant) queue.Ticket {
 
 // confirmed is a leased ticket, now that it has come back.
 func confirmed(t queue.Ticket) queue.Ticket {
-	t.Leased, t.ArrivedAt, t.Number, t.Priority = false, 0, 0, 0
+	t.Leased, t.ArrivedAt, t.CameAt, t.Number, t.Priority = false, 0, 0, 0, 0
 	return t
 }
 
@@ -60,10 +60,14 @@ func confirmed(t queue.Ticket) queue.Ticket {
 // know that the session lasts.
 func (v visit) goBack() {
 	t := &v.Ticket
-	whole := t.AcceptedAt.Add(v.rules.SessionDuration)
-	if !t.Leased || t.ArrivedAt == 0 || max(t.Expires, v.sessions.expires(v.at, t.ID)) > v.at || whole <= v.at || v.NoWait {
+	accepted := v.rules.configuration.Standstill.Postponed(t.AcceptedAt)
+	if accepted != t.AcceptedAt {
+		accepted = accepted.Add(tick) // a store takes up a hold, and its end, with the first report after
+	}
+	whole := accepted.Add(v.rules.SessionDuration)
+	if !t.Leased || t.ArrivedAt == 0 || max(t.Expires, v.sessions.expires(v.sessionsAt(), t.ID)) > v.sessionsAt() || whole <= v.at || v.NoWait {
 		return
 	}
-	*t = queue.Ticket{State: queue.Waiting, ID: t.ID, ArrivedAt: t.ArrivedAt, AcceptedAt: t.AcceptedAt, LastCheckIn: t.AcceptedAt,
+	*t = queue.Ticket{State: queue.Waiting, ID: t.ID, ArrivedAt: t.ArrivedAt, CameAt: t.CameAt, AcceptedAt: accepted, LastCheckIn: accepted,
 		Number: t.Number, Priority: t.Priority}
 }

@@ -98,6 +98,6 @@ func (v visit) waitBeyond() (Decision, *pending) {
 
 // stayBeyond has such a visitor wait on, behind all who have come until now.
 func (v visit) stayBeyond(t queue.Ticket) Decision {
-	t.ArrivedAt, t.LastCheckIn, t.RefreshInterval = v.at, v.at, v.random.interval(&v.rules.Settings)
+	t.ArrivedAt, t.CameAt, t.LastCheckIn, t.RefreshInterval = v.at, 0, v.at, v.random.interval(&v.rules.Settings)
 	return Decision{Outcome: Queued, Ticket: t, Issue: true}
 }

@@ -23,6 +23,7 @@ type Numbers struct {
 	At         queue.Instant
 	Settings   queue.Settings
 	Paused     bool // admissions wait for the origin to answer
+	Stock      queue.Stock
 	Active     int
 	Open       int
 	Admitted   int // in this calendar minute
@@ -30,8 +31,11 @@ type Numbers struct {
 	Rate       float64 // admissions per minute, expected; 0 if none can be
 	Buckets    []queue.Reserved
 	Line       LineNumbers
-	JustBegan  bool // nobody waited until just now, and how long they will cannot be told
-	Incomplete bool // the store does not answer, or not all nodes have told it again: some people may be missing
+	JustBegan  bool    // nobody waited until just now, and how long they will cannot be told
+	Factor     float64 // what is left of new_users_per_minute, because the origin is slow; 1 for all of it
+	OpenToAll  bool    // everybody is let in and nobody is counted, because few come
+	Incomplete bool    // the store does not answer, or not all nodes have told it again: some people may be missing
+	Nodes      int     // that reported lately
 
 	begins   []queue.Instant // of its crowd
 	arrivals arrivals        // of its crowd
@@ -71,7 +75,7 @@ func (e *estimates) renew(v *queue.View, rules *rules, paused bool) {
 	case e.began == 0:
 		e.began = v.Now
 	}
-	if old := e.numbers.Load(); !old.fresh(v) || old.Settings != rules.Settings || old.Paused != paused {
+	if old := e.numbers.Load(); !old.fresh(v) || old.Settings != rules.Settings || old.Paused != paused || old.Stock.Left != v.Stock.Left || old.Stock.Known() != v.Stock.Known() {
 		n := e.newNumbers(v, rules, paused)
 		e.numbers.Store(n)
 		e.scores.note(n)
@@ -98,11 +102,12 @@ func (e *estimates) doubt() {
 // newNumbers are the numbers by a view. The caller holds mu.
 func (e *estimates) newNumbers(v *queue.View, rules *rules, paused bool) *Numbers {
 	crowd := newCrowd(v, rules, e.arrivals.snapshot())
-	n := &Numbers{At: v.Now, Settings: rules.Settings, Paused: paused,
+	n := &Numbers{At: v.Now, Settings: rules.Settings, Paused: paused, Stock: v.Stock,
 		JustBegan: e.began == 0 || v.Now.Sub(e.began) < lineSettles, Incomplete: v.Incomplete(),
-		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present,
+		Factor: v.Factor, OpenToAll: v.OpenToAll && rules.QueueWhen > 0 && !paused && !v.Recovering && !rules.AdmitsNobody() && !rules.SoldOut(v.Stock),
+		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present, Nodes: len(v.Nodes),
 		Buckets: crowd.buckets, begins: crowd.begins, arrivals: crowd.arrivals, Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
-	if !rules.AdmitsNobody() && !paused && !v.Recovering && !e.tempo.stands(v, rules) {
+	if !rules.AdmitsNobody() && !rules.SoldOut(v.Stock) && !paused && !v.Recovering && !e.tempo.stands(v, rules) {
 		n.schedule = e.tempo.schedule(v, rules, e.began)
 		n.Rate = n.schedule.rate
 		if rules.Method.Draws() {
@@ -115,7 +120,7 @@ func (e *estimates) newNumbers(v *queue.View, rules *rules, paused bool) *Number
 // fresh reports whether visitors may still be told n.
 func (n *Numbers) fresh(v *queue.View) bool {
 	switch {
-	case v.Now.Sub(n.At) >= numbersLast || n.Incomplete != v.Incomplete():
+	case v.Now.Sub(n.At) >= numbersLast || n.Incomplete != v.Incomplete() || n.Settings.QueueWhen > 0 && n.OpenToAll != v.OpenToAll:
 		return false
 	case n.Waiting == 0:
 		return v.Present == 0
@@ -125,15 +130,16 @@ func (n *Numbers) fresh(v *queue.View) bool {
 
 // Queueing reports whether people wait, or would have to.
 func (n *Numbers) Queueing() bool {
-	return !n.Settings.AdmitsEveryone() && (n.Waiting > 0 || n.Open == 0 || n.Paused)
+	return !n.Settings.AdmitsEveryone() && !n.OpenToAll && (n.Waiting > 0 || n.Open == 0 || n.Paused)
 }
 
 // Ahead counts the people present in line before a visitor who arrived then, by the room's
 // method: those in earlier buckets, and of the visitor's own as many as came before, if
 // they came evenly. Nobody is told that they are the first while somebody else of their
-// bucket is there. It is known in fifo only, while the store answers.
+// bucket is there. It is known in fifo only, while the store answers, and not while the order
+// is still to be drawn.
 func (n *Numbers) Ahead(arrived queue.Instant) (people int, known bool) {
-	if !n.Settings.Method.OrdersBuckets() || n.Incomplete {
+	if !n.Settings.Method.OrdersBuckets() || n.Incomplete || n.Settings.Event.Shuffling() {
 		return 0, false
 	}
 	return int(math.Ceil(n.ahead(arrived) - 1e-6)), true
@@ -155,7 +161,11 @@ func (n *Numbers) crowd() crowd {
 
 // Moments are times of arrival, in order and so many at most, for which Ahead and Wait tell
 // the numbers of everybody else: they are in between. The last one is the end of the last bucket.
+// There are none while the order is still to be drawn.
 func (n *Numbers) Moments(most int) []queue.Instant {
+	if n.Settings.Event.Shuffling() {
+		return nil
+	}
 	every := (len(n.Buckets) + most - 2) / max(most-1, 1)
 	var list []queue.Instant
 	for i := 0; i < len(n.Buckets); i += max(every, 1) {

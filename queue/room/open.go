@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/pressure"
 )
 
 // open makes a room of its parts, from the bottom up, and makes it known to its store.
@@ -60,6 +61,7 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 		sessions   = newSessions(start)
 		outbox     = &outbox{}
 		estimates  = &estimates{}
+		pressures  = &pressures{meter: pressure.NewMeter()}
 	)
 	clock.set(now, answer.Now)
 	conditions.rules.Store(newRules(queue.Configuration{Settings: c.Settings}, c.Slack))
@@ -67,7 +69,7 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load(), estimates.numbers.Load()))
 	x := &exchange{
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
-		outbox: outbox, estimates: estimates, slack: c.Slack,
+		outbox: outbox, estimates: estimates, pressures: pressures, slack: c.Slack,
 		onStoreChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
 		mu: newCallLock(timing), node: node, epoch: answer.Epoch, record: record{cells: map[queue.Cell]int{}},
 	}
@@ -76,10 +78,10 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 	}
 	b := &batcher{timing: timing, gather: c.Gather, call: x.putClaims}
 	return &Room{
-		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates,
+		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates, pressures: pressures,
 		visits: &visits{
 			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, networks: &networks{}, sessions: sessions, outbox: outbox,
-			put: b.put, roll: x.roll,
+			put: b.put, roll: x.roll, draw: c.Draw, onDrawn: c.OnDrawn,
 		},
 	}
 }

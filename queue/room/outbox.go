@@ -14,6 +14,7 @@ type outbox struct {
 	left       []queue.Departure
 	priorities []queue.Priority
 	admitted   queue.Admissions // without the store
+	stock      queue.Stock
 }
 
 // goodbye has the next report tell that a visitor has said goodbye. It takes only as many
@@ -53,10 +54,17 @@ func admission(at queue.Instant) queue.Admissions {
 	return queue.Admissions{Minute: at.Floor(queue.AllowancePeriod), Visitors: 1}
 }
 
+// hear has the next report tell how much is left.
+func (o *outbox) hear(s queue.Stock) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stock = o.stock.Later(s)
+}
+
 // drainInto puts it all into a report.
 func (o *outbox) drainInto(p *queue.Report) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	p.Left, p.Priorities, p.Admitted = o.left, o.priorities, o.admitted
-	o.left, o.priorities, o.admitted = nil, nil, queue.Admissions{}
+	p.Left, p.Priorities, p.Admitted, p.Stock = o.left, o.priorities, o.admitted, o.stock
+	o.left, o.priorities, o.admitted, o.stock = nil, nil, queue.Admissions{}, queue.Stock{}
 }

@@ -18,13 +18,13 @@ func (v visit) peek(ctx context.Context) (queue.Ticket, queue.Place) {
 	if id == (queue.ID{}) || v.sessions.isRevoked(id, v.at) || t.LastCheckIn > v.at.Add(skew) {
 		return queue.Ticket{}, queue.Place{}
 	}
-	end := v.sessions.expires(v.at, id)
-	if t.State == queue.Accepted && t.ID == id && max(t.Expires, end) > v.at {
+	end := v.sessions.expires(v.sessionsAt(), id)
+	if t.State == queue.Accepted && t.ID == id && max(t.Expires, end) > v.sessionsAt() {
 		t.Expires = max(t.Expires, end)
 		return t, queue.Place{}
 	}
 	t = v.place()
-	mayBeIn := end > v.at || v.isSubject() && t.State != queue.Waiting || t.GoesBack()
+	mayBeIn := end > v.sessionsAt() || v.isSubject() && t.State != queue.Waiting || t.GoesBack() || v.Ticket.State == queue.Accepted && !v.tellsStart()
 	if !mayBeIn && !v.rules.Method.HasExactLine() {
 		return t, queue.Place{}
 	}
@@ -52,10 +52,10 @@ func (v visit) lookUp(ctx context.Context, id queue.ID, t queue.Ticket, end queu
 		roll = &queue.Roll{}
 	}
 	switch {
-	case len(roll.Seated) > 0 && !v.rules.Over(roll.Seated[0].AcceptedAt, v.at):
+	case len(roll.Seated) > 0 && !v.rules.Over(roll.Seated[0].AcceptedAt, v.sessionsAt()):
 		seat := queue.Grant{AcceptedAt: roll.Seated[0].AcceptedAt, Expires: roll.Seated[0].Expires}
 		return queue.Ticket{State: queue.Accepted, ID: id, AcceptedAt: seat.AcceptedAt, Expires: max(v.rules.SessionEnd(seat), end)}, queue.Place{}
-	case end > v.at:
+	case end > v.sessionsAt():
 		return queue.Ticket{State: queue.Accepted, ID: id, Expires: end}, queue.Place{}
 	case len(roll.Line) > 0:
 		return v.placeInRoll(t, &roll.Line[0])

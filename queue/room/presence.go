@@ -133,7 +133,11 @@ func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn
 	case c.counting != countFully && p.precedes(&c.Ticket):
 		return found{result: notDue}
 	}
-	f := s.noteCheckIn(at, rules, entry, c, sooner(p.random.interval(&rules.Settings), c.within), due)
+	interval := sooner(p.random.interval(&rules.Settings), c.within)
+	if !due {
+		interval = max(interval, s.nextDue(entry, &c.Ticket).Sub(at))
+	}
+	f := s.noteCheckIn(at, rules, entry, c, interval, due)
 	if c.Subject != (queue.ID{}) {
 		t := c.Ticket
 		f.updateTicket(at, &t)
@@ -189,7 +193,7 @@ func (p *presence) rejoin(at queue.Instant, rules *rules, q *Request, t queue.Ti
 	s := p.shard(t.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.ArrivedAt = at
+	t.ArrivedAt, t.CameAt = at, 0
 	if q.Subject != (queue.ID{}) {
 		p.remember(s, &t)
 	}

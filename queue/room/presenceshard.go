@@ -56,6 +56,15 @@ func isDue(entry *slot[shortID], at, start queue.Instant) bool {
 // mayBeCalled reports whether a check-in at a call counts before its time: not a second one.
 func mayBeCalled(entry *slot[shortID]) bool { return entry == nil || entry.more&calledFlag == 0 }
 
+// nextDue is when the next check-in of a visitor is due, by their entry and their ticket. One
+// at a call puts it no nearer: of two tickets, the later one is always due later.
+func (s *presenceShard) nextDue(entry *slot[shortID], t *queue.Ticket) queue.Instant {
+	if entry == nil {
+		return t.Due()
+	}
+	return max(t.Due(), afterTicks(s.start, dueTicks(entry)))
+}
+
 // isOlder reports whether an entry is from before a ticket: the visitor has checked in at
 // another node since, which has taken them out of where they were counted here.
 func (s *presenceShard) isOlder(entry *slot[shortID], t *queue.Ticket) bool {

@@ -58,18 +58,32 @@ func (x *exchange) report(now time.Time) *queue.Report {
 	at, c := x.clock.at(now), x.conditions.rules.Load().configuration
 	x.seq++
 	p := &queue.Report{Node: x.node, Seq: x.seq, Now: at, Epoch: x.epoch, Since: x.since, Version: c.Version,
-		LastNumber: x.record.lastNumber, Cells: x.presence.drain()}
+		LastNumber: x.record.lastNumber, Cells: x.presence.drain(), Factor: x.pressures.look(at, x.conditions.rules.Load())}
 	p.Sessions, p.Revoked = x.sessions.drain(at)
 	x.outbox.drainInto(p)
+	p.Newcomers = int(x.conditions.newcomers.Swap(0))
 	x.record.report(p)
 	if x.storeHasForgotten() {
 		p.Configuration, p.Version = c, 0 // so that the store answers with the one that it then has
 	}
 	if x.wantsWhole {
 		x.record.forget(at)
+		p.Stock = p.Stock.Later(x.conditions.view.Load().synced.Stock)
 		p.Whole, p.Nodes, p.Admitted, p.Cells = true, x.record.nodes, x.record.admitted, x.record.counts()
-		p.Sessions, p.Revoked = x.sessions.all(at)
+		p.Sessions, p.Revoked = x.sessions.all(x.conditions.rules.Load().sessionsAt(at))
+		x.postpone(at, p.Sessions)
 	}
 	x.wantsWhole, x.storeIsBehind = false, false
 	return p
+}
+
+// postpone has sessions that stand still end as if the hold ended at that moment, which is how a store is told of them.
+func (x *exchange) postpone(at queue.Instant, sessions []queue.Session) {
+	rules := x.conditions.rules.Load()
+	if !rules.HoldsActive() {
+		return
+	}
+	for i, s := range sessions {
+		sessions[i].Expires = at.Add(min(s.Expires.Sub(rules.sessionsAt(at)), rules.sessionLasts()))
+	}
 }

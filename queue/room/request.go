@@ -16,6 +16,7 @@ const (
 	Admitted                // the visitor is in
 	Rejected                // the room takes nobody, and no place in line either
 	Busy                    // the visitor would have to wait, and this request cannot
+	OnHold                  // the visitor is in, and those who are in are held: their session stands still
 	Kept                    // the visitor has a slot until Ticket.Expires; they have to come by then with a request that is not Hidden
 )
 
@@ -76,6 +77,13 @@ type Decision struct {
 	// Rejoined says that a Queued visitor has come back too late for the place that they
 	// had, and has a new one.
 	Rejoined bool
+
+	// SoldOut says that a Rejected visitor is told so because nothing is left. They keep their ticket: if the room opens again, they
+	// have their place for as long as it can be left.
+	SoldOut bool
+
+	// Crowded says that a Queued visitor has asked for a place, and it does not count, because as many of their network do as may.
+	Crowded bool
 
 	Place queue.Place // in the exact line, of a Queued visitor; the zero Place where none is known
 

@@ -2,9 +2,11 @@ package room
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waits"
 )
 
 // Room is one room on one node. Its methods may be called concurrently; now is
@@ -18,6 +20,7 @@ type Room struct {
 	exchange   *exchange
 	estimates  *estimates
 	visits     *visits
+	pressures  *pressures
 }
 
 // New returns a room that has made itself known to its store at now. A room
@@ -68,6 +71,9 @@ func (r *Room) Peek(ctx context.Context, now time.Time, q Request) (queue.Ticket
 func (r *Room) DueIn(now time.Time, t queue.Ticket) time.Duration {
 	return t.Due().Sub(r.clock.at(now))
 }
+
+// StoreTime is the moment of now by the store's clock.
+func (r *Room) StoreTime(now time.Time) queue.Instant { return r.clock.at(now) }
 
 // Leave stops counting a waiting visitor who has said goodbye. They keep the
 // place in their ticket, and are counted again when they come back; a place in an
@@ -149,9 +155,22 @@ func (r *Room) Sync(ctx context.Context, now time.Time) error {
 // Numbers returns the latest numbers.
 func (r *Room) Numbers() *Numbers { return r.estimates.numbers.Load() }
 
+// Age is how long before now the numbers were true.
+func (r *Room) Age(now time.Time, n *Numbers) time.Duration { return max(r.clock.at(now).Sub(n.At), 0) }
+
 // Scores says what came of the waits that this node told: by quarter of an hour, for the
 // last day, and in all.
 func (r *Room) Scores() (quarters []Score, total Score) { return r.estimates.scores.get() }
+
+// Waits returns how long the visitors had waited whom this node has let in from the line, and
+// what those of them were told as they arrived who were told a wait, since the room was made.
+func (r *Room) Waits() (waited, told waits.Counter) { return r.estimates.scores.waits() }
+
+// Status returns how the room stands by the store's last answer, and the store's time at now.
+// While StoreFailing, it stands otherwise by now.
+func (r *Room) Status(now time.Time) (status queue.Status, at queue.Instant) {
+	return r.conditions.view.Load().Status, r.clock.at(now)
+}
 
 // CurrentNumbers syncs and returns how the room stands now, rather than what visitors
 // were last told.
@@ -171,7 +190,8 @@ func (r *Room) Configuration() queue.Configuration { return r.conditions.rules.L
 // is thrown out, and nobody is admitted until there is room by the new limits.
 // It fails, and changes nothing, if the settings are out of bounds or the store
 // does not answer; with ErrConflict, if another node was first: then the room
-// has that one's configuration.
+// has that one's configuration. If c has a Version, it is that
+// of the configuration that c was made from, and has to be in force.
 func (r *Room) Configure(ctx context.Context, now time.Time, c queue.Configuration) error {
 	return r.exchange.configure(ctx, now, c)
 }
@@ -187,6 +207,26 @@ func (r *Room) Suspended() bool { return r.conditions.rules.Load().Suspended }
 
 // Occupancy is what keeps a visitor in the room.
 func (r *Room) Occupancy() queue.Occupancy { return r.conditions.rules.Load().Occupancy }
+
+// HearLeft takes in that the origin has said at now how much is left, which the next sync tells. It says whether that is urgent,
+// because the room may close or open by it.
+func (r *Room) HearLeft(now time.Time, left int) (urgent bool) {
+	r.outbox.hear(queue.Stock{At: r.clock.at(now), Left: left})
+	known := r.conditions.view.Load().synced.Stock
+	return (left == 0) != (known.Known() && known.Left == 0) && !r.conditions.outage.failing()
+}
+
+// SoldOut reports whether the room is closed because nothing is left.
+func (r *Room) SoldOut() bool { return r.conditions.soldOut(r.conditions.rules.Load()) }
+
+// Leads reports whether this node is the first of those that have reported to the store lately: one of them does what is to be done once.
+func (r *Room) Leads() bool {
+	nodes := r.conditions.view.Load().synced.Nodes
+	return len(nodes) == 0 || r.exchange.node <= slices.Min(nodes)
+}
+
+// Holds reports whether those who are in are held.
+func (r *Room) Holds() bool { return r.conditions.rules.Load().HoldsActive() }
 
 // Pause stops admissions, or lets them go on, without touching the settings:
 // for a time in which the origin does not answer.

@@ -40,12 +40,13 @@ type heldUntil struct {
 
 func (t *tempo) schedule(v *queue.View, rules *rules, began queue.Instant) schedule {
 	hold := t.turnover(v.Now, rules)
+	perMinute := int(math.Ceil(queue.Slowed(rules.NewUsersPerMinute, v.Factor)))
 	s := schedule{
-		total: rules.TotalActiveUsers, perMinute: rules.NewUsersPerMinute, hold: hold,
+		total: rules.TotalActiveUsers, perMinute: perMinute, hold: hold,
 		taken:      make([]heldUntil, 0, len(t.held)),
-		allowance:  max(0, rules.NewUsersPerMinute-v.Admitted),
+		allowance:  max(0, perMinute-v.Admitted),
 		next:       v.Now.Floor(queue.AllowancePeriod).Add(queue.AllowancePeriod).Sub(v.Now),
-		evenly:     rules.PacingInForce() == queue.PacingEven || rules.PacingInForce() == queue.PacingRandom,
+		evenly:     rules.PacingInForce() == queue.PacingEven || rules.PacingInForce() == queue.PacingRandom || perMinute < rules.NewUsersPerMinute,
 		departures: t.departures(),
 	}
 	if began != 0 {

@@ -1,11 +1,13 @@
 package room
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waits"
 )
 
 const (
@@ -26,11 +28,24 @@ type Score struct {
 
 	// In random, how many were in by P25 and by P75; else 0.
 	By25, By75 int
+
+	Near int // of the visitors, whose wait was within NearShare of what they were told
+
+	// The sums of the waits that they were told, and of those that they had, in whole
+	// minutes as they are told.
+	ToldMinutes, WaitedMinutes int
 }
 
-func (s *Score) add(more Score) {
+// NearShare is how far a wait may be from what its visitor was told, as a share of the wait,
+// to count as near to it.
+const NearShare = .2
+
+// Add adds what came of other waits.
+func (s *Score) Add(more Score) {
 	s.Visitors, s.InTime = s.Visitors+more.Visitors, s.InTime+more.InTime
 	s.By25, s.By75 = s.By25+more.By25, s.By75+more.By75
+	s.Near += more.Near
+	s.ToldMinutes, s.WaitedMinutes = s.ToldMinutes+more.ToldMinutes, s.WaitedMinutes+more.WaitedMinutes
 }
 
 // scores keep a node's own score. What newcomers are told is noted by time of arrival, and
@@ -40,6 +55,9 @@ type scores struct {
 	told  []toldWait // to newcomers, in order of time
 	list  []Score    // by quarter of an hour, in order
 	total Score
+
+	waited   waits.Counter // of all who were let in from the line
+	wereTold waits.Counter // of those who were told a wait, what it was
 }
 
 // toldWait is what newcomers were told from one moment to another.
@@ -74,19 +92,29 @@ func (t *toldWait) follows(at queue.Instant, wait Wait) bool {
 func (s *scores) judge(at queue.Instant, waited time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.waited.Add(waited)
 	told := s.toldAt(at.Add(-waited))
 	if !told.Known {
 		return
 	}
-	by := func(minutes int) int {
-		if waited <= time.Duration(minutes)*time.Minute {
+	s.wereTold.Add(time.Duration(told.Minutes) * time.Minute)
+	one := told.score(waited)
+	s.total.Add(one)
+	s.current(at).Add(one)
+}
+
+// score is that of a visitor who was told the wait, and has waited for so long.
+func (w Wait) score(waited time.Duration) Score {
+	oneIf := func(is bool) int {
+		if is {
 			return 1
 		}
 		return 0
 	}
-	one := Score{Visitors: 1, InTime: by(told.Minutes), By25: by(told.P25), By75: by(told.P75)}
-	s.total.add(one)
-	s.current(at).add(one)
+	by := func(minutes int) int { return oneIf(waited <= time.Duration(minutes)*time.Minute) }
+	whole := wholeMinutes(waited.Minutes())
+	near := math.Abs(float64(w.Minutes-whole)) <= NearShare*float64(whole)
+	return Score{Visitors: 1, InTime: by(w.Minutes), By25: by(w.P25), By75: by(w.P75), Near: oneIf(near), ToldMinutes: w.Minutes, WaitedMinutes: whole}
 }
 
 // toldAt is what a newcomer of that moment was told.
@@ -118,4 +146,12 @@ func (s *scores) get() (quarters []Score, total Score) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.list), s.total
+}
+
+// waits returns how long those had waited who were let in from the line, and what those of
+// them were told who were told a wait.
+func (s *scores) waits() (waited, told waits.Counter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waited, s.wereTold
 }

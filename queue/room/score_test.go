@@ -9,6 +9,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/anteroom-gate/anteroom/queue/waits"
 )
 
 // The visitor is told the wait for a slot that two others have before them.
@@ -46,8 +47,18 @@ func TestTheScoreSaysWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 				step()
 			}
 			quarters, total := d.room.Scores()
-			assert.Equal(t, room.Score{Visitors: 1, InTime: c.inTime}, total, "the first to wait was told nothing")
-			assert.Equal(t, []room.Score{{From: d.now.Floor(15 * time.Minute), Visitors: 1, InTime: c.inTime}}, quarters)
+			assert.Equal(t, 1, total.Visitors, "the first to wait was told nothing")
+			assert.Equal(t, c.inTime, total.InTime)
+			assert.Equal(t, total.Near == 1, 5*max(total.ToldMinutes-total.WaitedMinutes, total.WaitedMinutes-total.ToldMinutes) <= total.WaitedMinutes)
+			waited, told := d.room.Waits()
+			all, shown := waited.Since(&waits.Counter{}), told.Since(&waits.Counter{})
+			assert.Equal(t, 2, all.Visitors())
+			assert.Equal(t, 1, shown.Visitors())
+			assert.InEpsilon(t, total.ToldMinutes, shown.Longest().Minutes(), .03)
+			assert.InDelta(t, all.Longest().Minutes(), total.WaitedMinutes, 1)
+			from := d.now.Floor(15 * time.Minute)
+			total.From = from
+			assert.Equal(t, []room.Score{total}, quarters)
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 // stay, whose slots are kept for an answer under way, and whose session was ended.
 type sessions struct {
 	seen    sessionTable
-	answers sessionTable // what keeps the slots of fixed sessions that have ended
+	answers sessionTable // what keeps the slots of sessions that have ended in their time
 	revoked revocations
 }
 
@@ -32,11 +32,15 @@ func (s *sessions) learn(at queue.Instant, id queue.ID, until queue.Instant) {
 // add takes in that id may stay until a moment, which the store is to be told.
 func (s *sessions) add(at queue.Instant, id queue.ID, until queue.Instant) { s.seen.add(at, id, until) }
 
-// renew has id, who was known to stay until a moment, stay for a session from now on. The
-// store is to be told. It returns false if the session may have ended meanwhile: see
-// sessionTable.prolong.
-func (s *sessions) renew(at queue.Instant, rules *rules, id queue.ID, known queue.Instant) (until queue.Instant, lasts bool) {
+// renew has id, who was known to stay until a moment, stay for a session from now on, or until
+// the last moment of one that began at accepted. The store is to be told. It returns false if
+// the session may have ended meanwhile: see sessionTable.prolong.
+func (s *sessions) renew(at queue.Instant, rules *rules, id queue.ID, accepted, known queue.Instant) (until queue.Instant, lasts bool) {
 	until = at.Add(rules.SessionDuration)
+	if last := rules.LastMoment(accepted); last <= until.Add(tick) { // a renewal is rounded up, by less than a tick
+		until = min(until, last)
+		return until, s.seen.prolong(at, id, known, until)
+	}
 	return until, s.seen.renew(at, id, known, until)
 }
 
@@ -46,25 +50,30 @@ func (s *sessions) prolong(at queue.Instant, id queue.ID, known, until queue.Ins
 	return s.seen.prolong(at, id, known, until)
 }
 
-// touch keeps the session of an accepted visitor, or the slot of a fixed one, for an
-// answer of theirs that is under way. It returns whether the session lasts.
+// touch keeps the session of an accepted visitor, or the slot alone of one that is not
+// renewed any more, for an answer of theirs that is under way. It returns whether the session
+// lasts, or an answer that ends by itself keeps the slot.
 func (s *sessions) touch(at queue.Instant, rules *rules, t *queue.Ticket) bool {
 	if t.State != queue.Accepted || s.isRevoked(t.ID, at) {
 		return false
 	}
 	if t.Uncounted {
-		return t.Expires > at
+		return t.Expires > at || s.seen.expires(at, t.ID) > at
 	}
 	known := max(t.Expires, s.seen.expires(at, t.ID), s.answers.expires(at, t.ID))
-	return known > at && s.kept(rules).renew(at, t.ID, known, at.Add(rules.touchLasts()))
-}
-
-// kept is where a touch writes down what it keeps.
-func (s *sessions) kept(rules *rules) *sessionTable {
-	if rules.FixedSessions() {
-		return &s.answers
+	if known <= at {
+		return false
 	}
-	return &s.seen
+	until, last := at.Add(rules.touchLasts()), rules.LastMoment(t.AcceptedAt)
+	capped := last <= until.Add(tick)
+	switch {
+	case !rules.extends() || rules.Occupancy == queue.BySession && capped:
+		return s.answers.renew(at, t.ID, known, until)
+	case capped:
+		return s.seen.prolong(at, t.ID, known, last) && last > at
+	default:
+		return s.seen.renew(at, t.ID, known, until)
+	}
 }
 
 // isRevoked reports whether the session of id was ended, and tickets that tell of it

@@ -128,6 +128,8 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 			Method: queue.Method(rapid.IntRange(0, 4).Draw(t, "method")), RefreshJitter: rapid.Float64().Draw(t, "jitter"),
 			Pacing: queue.Pacing(rapid.IntRange(0, 3).Draw(t, "pacing")), Occupancy: queue.ByConnection, OnStoreError: queue.Share,
 			LineGrace: time.Duration(rapid.IntRange(0, 1e12).Draw(t, "grace")), Fleeting: rapid.Bool().Draw(t, "fleeting"),
+			Event: queue.ActiveEvent{Name: rapid.StringMatching(`[a-z]*`).Draw(t, "event"), Start: queue.Instant(rapid.Int64Range(0, 1e13).Draw(t, "start")),
+				Prequeueing: rapid.Bool().Draw(t, "prequeueing"), Shuffle: rapid.Bool().Draw(t, "shuffle")},
 		}
 		text, err := json.Marshal(s)
 		require.NoError(t, err)
@@ -141,4 +143,19 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 	for _, text := range []string{`[]`, `{"bucket": 5}`, `{"bucket": "long"}`, `{"queue_all": "true"}`, `{"queueing_method": 1}`, `{"total_active_users": "5"}`} {
 		assert.Error(t, json.Unmarshal([]byte(text), &s), text)
 	}
+}
+
+func TestAConfigurationThatWasMadeFromAnOlderOneIsRefused(t *testing.T) {
+	s := settings(1, 10)
+	d := open(t, s)
+	was := d.room.Configuration()
+	s.TotalActiveUsers = 2
+	d.configure(s)
+	s.TotalActiveUsers = 3
+	next := queue.Configuration{Version: was.Version, Settings: s}
+	require.ErrorIs(t, d.room.Configure(t.Context(), d.now.Time(), next), queue.ErrConflict)
+	assert.Equal(t, 2, d.room.Settings().TotalActiveUsers)
+	next.Version = d.room.Configuration().Version
+	require.NoError(t, d.room.Configure(t.Context(), d.now.Time(), next))
+	assert.Equal(t, 3, d.room.Settings().TotalActiveUsers)
 }

@@ -19,6 +19,7 @@ func SubjectID(room, subject string) queue.ID {
 // come with any device, and so with any ticket or none, under the same id.
 type subject struct {
 	arrived   queue.Instant // when they joined; 0 while they have no place in line
+	came      queue.Instant // CameAt of their ticket
 	checkedIn queue.Instant
 	admitted  queue.Instant // when they were last let in: places from before are used
 	number    uint64
@@ -28,7 +29,7 @@ type subject struct {
 
 // ticket is that of the subject's place.
 func (sub *subject) ticket(id queue.ID) queue.Ticket {
-	return queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: sub.arrived, LastCheckIn: sub.checkedIn,
+	return queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: sub.arrived, CameAt: sub.came, LastCheckIn: sub.checkedIn,
 		RefreshInterval: time.Duration(sub.interval) * time.Millisecond, Number: sub.number, Priority: sub.priority}
 }
 
@@ -69,7 +70,7 @@ func (s *presenceShard) forgetSubjects(since queue.Instant) {
 // remember takes the ticket for that of its subject's place. The caller holds the
 // shard's lock.
 func (p *presence) remember(s *presenceShard, t *queue.Ticket) {
-	p.write(s, t.ID, subject{arrived: t.ArrivedAt, checkedIn: t.LastCheckIn, admitted: s.subjects[t.ID].admitted,
+	p.write(s, t.ID, subject{arrived: t.ArrivedAt, came: t.CameAt, checkedIn: t.LastCheckIn, admitted: s.subjects[t.ID].admitted,
 		number: t.Number, interval: uint32(t.RefreshInterval.Milliseconds()), priority: t.Priority})
 }
 
@@ -77,7 +78,7 @@ func (p *presence) remember(s *presenceShard, t *queue.Ticket) {
 // caller holds the shard's lock.
 func (p *presence) rememberEntry(s *presenceShard, id queue.ID, at queue.Instant) {
 	sub := s.subjects[id]
-	sub.arrived, sub.admitted = 0, max(sub.admitted, at)
+	sub.arrived, sub.came, sub.admitted = 0, 0, max(sub.admitted, at)
 	p.write(s, id, sub)
 }
 
@@ -138,10 +139,13 @@ func (p *presence) subjectTicket(at queue.Instant, rules *rules, id queue.ID, br
 	if brought.State != queue.Waiting {
 		return place
 	}
-	arrived := min(place.ArrivedAt, brought.ArrivedAt)
+	first := place
+	if brought.ArrivedAt < place.ArrivedAt {
+		first = brought
+	}
 	if brought.LastCheckIn > place.LastCheckIn { // at another node
 		place = brought
 	}
-	place.ArrivedAt = arrived
+	place.ArrivedAt, place.CameAt = first.ArrivedAt, first.CameAt
 	return place
 }

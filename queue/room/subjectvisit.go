@@ -12,8 +12,8 @@ func (v visit) decideForSubject() (Decision, *pending) {
 	if brought.ID != v.Subject {
 		v.presence.leave(v.at, &brought)
 	}
-	theirs := brought.State == queue.Accepted && brought.ID == v.Subject
-	if !theirs || max(brought.Expires, v.sessions.expires(v.at, v.Subject)) <= v.at {
+	at, theirs := v.sessionsAt(), brought.State == queue.Accepted && brought.ID == v.Subject
+	if !theirs || max(brought.Expires, v.sessions.expires(at, v.Subject)) <= at {
 		if d, ok := v.enterAgain(queue.Ticket{ID: v.Subject}); ok {
 			return d, nil
 		}
@@ -33,7 +33,7 @@ func (v visit) decideForSubject() (Decision, *pending) {
 // neither a slot nor a place until the revocation ends.
 func (v visit) banned() Decision {
 	switch {
-	case v.rules.RejectsAll():
+	case v.rejectsAll():
 		return v.reject()
 	case v.NoWait:
 		return v.busy()

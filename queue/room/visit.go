@@ -22,6 +22,9 @@ type visits struct {
 	// the room: it is exchange.roll. See assemble in open.go.
 	put  func(ctx context.Context, now time.Time, c queue.Claim) (queue.Grant, error)
 	roll func(ctx context.Context, ids ...queue.ID) (*queue.Roll, error)
+	draw func(e queue.ActiveEvent, id queue.ID) queue.Instant // Config.Draw
+
+	onDrawn func(t queue.Ticket) // Config.OnDrawn
 }
 
 // visit is one request while it is decided about: at one moment, by one set of rules.
@@ -73,6 +76,12 @@ func (v visit) decideHere() (Decision, *pending) {
 	return v.decideByTicket()
 }
 
+// rejectsAll reports whether nobody gets even a place in line.
+func (v visit) rejectsAll() bool { return v.rules.RejectsAll() || v.conditions.soldOut(v.rules) }
+
+// sessionsAt is the moment by which the visitor's session lasts or has ended.
+func (v visit) sessionsAt() queue.Instant { return v.rules.sessionsAt(v.at) }
+
 // recognize has the ticket of a subject name them.
 func (v visit) recognize() {
 	if !v.isSubject() && v.presence.isSubject(&v.Ticket) {
@@ -94,7 +103,9 @@ func (v visit) decideByTicket() (Decision, *pending) {
 			return d, nil
 		}
 		return v.arrive(v.idAfterSession())
-	case v.rules.RejectsAll() || v.rules.placeOver(t, v.at) || v.NoWait && !v.conditions.letsAllIn(v.rules):
+	case v.opensToAll():
+		return v.enterUncounted(*t), nil
+	case v.rejectsAll() || v.rules.placeOver(t, v.at) || v.NoWait && !v.conditions.letsAllIn(v.rules):
 		return v.decideOutOfLine()
 	}
 	return v.checkIn()
@@ -107,7 +118,7 @@ func (v visit) decideOutOfLine() (Decision, *pending) {
 		return d, nil
 	}
 	switch {
-	case v.rules.RejectsAll():
+	case v.rejectsAll():
 		v.presence.leave(v.at, &v.Ticket)
 		return v.reject(), nil
 	case v.rules.placeOver(&v.Ticket, v.at):
@@ -122,6 +133,7 @@ func (v visit) checkIn() (Decision, *pending) {
 	if v.isBeyond(v.Ticket.ID) {
 		return v.waitBeyond()
 	}
+	v.Ticket = v.comesBack(v.Ticket)
 	c := pendingCheckIn{Request: v.Request, counting: v.counting(), bucket: v.bucketOf(v.Ticket.ArrivedAt), within: v.aim(),
 		alwaysDue: v.conditions.letsAllIn(v.rules), called: v.Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.noteCheckIn(v.at, v.rules, &c)
@@ -180,9 +192,13 @@ func (v visit) needsStore(f found) bool {
 // has run out here may last in the store, and that of a subject may be another
 // device's.
 func (v visit) arrive(id queue.ID) (Decision, *pending) {
+	v.countNewcomer()
+	if v.opensToAll() {
+		return v.enterUncounted(queue.Ticket{ID: id}), nil
+	}
 	mayBeIn := v.isSubject() || v.Ticket.State == queue.Accepted && id == v.Ticket.ID
 	switch {
-	case v.rules.RejectsAll():
+	case v.rejectsAll() && !(mayBeIn && v.conditions.soldOut(v.rules)):
 		return v.reject(), nil
 	case mayBeIn || v.rules.Method.HasExactLine() || v.conditions.worthAsking(v.at, v.rules, newcomer):
 		return Decision{}, v.pending(v.newcomersClaim(id))
@@ -203,10 +219,12 @@ func (v visit) newID() queue.ID {
 // idAfterSession is the id of a visitor whose session is over, as far as this node knows.
 // The store may know that it lasts, and finds it by its id. A fixed session ends in its
 // time, and the store may only keep its slot, for an answer that is under way: after it,
-// the visitor gets a new id.
+// the visitor gets a new id. A ticket from before the end of a hold, or without the time of
+// the admission, does not tell when the session ends.
 func (v visit) idAfterSession() queue.ID {
-	if v.rules.Over(v.Ticket.AcceptedAt, v.at) {
+	t := &v.Ticket
+	if v.tellsStart() && !v.rules.HoldsActive() && v.rules.Over(t.AcceptedAt, v.at) {
 		return v.newID()
 	}
-	return v.Ticket.ID
+	return t.ID
 }

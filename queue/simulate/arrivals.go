@@ -13,14 +13,15 @@ type Arrivals uint8
 
 // The patterns; the zero value is Uniform.
 const (
-	Uniform Arrivals = iota // each at any moment alike
-	Poisson                 // one after another, with exponential gaps; the last may come late
-	Burst                   // all in the first hundredth of the time
-	Spike                   // half of them at any moment, half in a thirtieth of the time in its middle
-	Ramp                    // ever more: from none to twice the mean
+	Uniform  Arrivals = iota // each at any moment alike
+	Poisson                  // one after another, with exponential gaps; the last may come late
+	Burst                    // all in the first hundredth of the time
+	Spike                    // half of them at any moment, half in a thirtieth of the time in its middle
+	Ramp                     // ever more: from none to twice the mean
+	Recorded                 // as Config.Stays has them
 )
 
-var arrivalNames = []string{"uniform", "poisson", "burst", "spike", "ramp"}
+var arrivalNames = []string{"uniform", "poisson", "burst", "spike", "ramp", "recorded"}
 
 // String returns the pattern's name.
 func (a Arrivals) String() string {
@@ -37,7 +38,7 @@ func (a Arrivals) MarshalText() ([]byte, error) { return []byte(a.String()), nil
 func (a *Arrivals) UnmarshalText(text []byte) error {
 	i := slices.Index(arrivalNames, string(text))
 	if i < 0 {
-		return fmt.Errorf("unknown arrival pattern %q: want one of %v", text, arrivalNames)
+		return fmt.Errorf("unknown arrival pattern %q: want one of %v", text, arrivalNames[:Recorded])
 	}
 	*a = Arrivals(i)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/measure"
 )
 
 // Change is a setting of the room that an operator changes as people come.
@@ -19,7 +20,9 @@ type Change struct {
 }
 
 // String writes the change as UnmarshalText reads it.
-func (c Change) String() string { return fmt.Sprintf("%s:%s=%s", short(c.After), c.Setting, c.Value) }
+func (c Change) String() string {
+	return fmt.Sprintf("%s:%s=%s", measure.Short(c.After), c.Setting, c.Value)
+}
 
 // UnmarshalText reads a change such as 10m:new_users_per_minute=100.
 func (c *Change) UnmarshalText(text []byte) error {

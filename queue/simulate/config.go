@@ -3,6 +3,7 @@ package simulate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -18,6 +19,10 @@ type Config struct {
 	Visitors int           // how many come, bots and spammers among them; at least 1, at most 100 million
 	Arrivals Arrivals      // how they spread over Over
 	Over     time.Duration // in which they come; from a second to 30 days
+
+	// Stays say who comes and for how long, in the order in which they come, if Arrivals is
+	// Recorded: see Replay. Browse is then not used.
+	Stays []Stay
 
 	// Spoofed says that everyone joins an empty room at once, with a ticket that
 	// puts their arrival somewhere in the time before. The doors open when all
@@ -43,6 +48,9 @@ type Config struct {
 	NodeDeaths    int           // nodes that die; at least two nodes then. A new one comes ten seconds later
 	StoreFailures int           // times that the store does not answer for five seconds
 
+	OriginCapacity int           // people on the site from which on it gets slower; 0 for an origin that takes no time
+	OriginLatency  time.Duration // of a page up to there, on average; from 1ms to a minute
+
 	Changes []Change // of the room's settings, as people come
 
 	Seed uint64 // of all that is drawn at random
@@ -60,7 +68,22 @@ func Article() Config {
 		}.WithDefaults(),
 		Visitors: 10_000, Arrivals: Uniform, Over: 30 * time.Minute, Browse: time.Minute,
 		Patience: 5 * time.Minute, Goodbye: .5, SpamRate: 10, Latency: 100 * time.Millisecond, Nodes: 1, Seed: 1,
+		OriginLatency: 100 * time.Millisecond,
 	}
+}
+
+// Stay is a visit of somebody: when they came, after the start, and how long they stayed once
+// they were in.
+type Stay struct{ At, For time.Duration }
+
+// Replay returns c with a crowd that came once, in the order in which it did. When they came
+// within their minutes tells when that was within those of the run.
+func (c Config) Replay(stays []Stay) Config {
+	c.Stays, c.Arrivals, c.Visitors, c.Browse = stays, Recorded, len(stays), 0
+	if len(stays) > 0 {
+		c.Over = max(stays[len(stays)-1].At.Truncate(time.Second), 0) + time.Second
+	}
+	return c
 }
 
 // Validate reports all that is out of bounds, joined; each error begins with the
@@ -78,6 +101,8 @@ func (c Config) Validate() error {
 	require(!c.Room.QueueAll, "queue_all is on: nobody would ever be let in")
 	require(c.Visitors >= 1 && c.Visitors <= 100_000_000, "visitors is %d: must be from 1 to 100000000", c.Visitors)
 	require(int(c.Arrivals) < len(arrivalNames), "arrivals is unknown")
+	require((c.Arrivals == Recorded) == (len(c.Stays) > 0) && (len(c.Stays) == 0 || len(c.Stays) == c.Visitors), "arrivals is %s: recorded ones, and no others, have a stay for each visitor", c.Arrivals)
+	require(len(c.Stays) == 0 || !c.Spoofed, "experiment is spoofed: no recorded crowd joins at once")
 	require(c.Over >= time.Second && c.Over <= 30*24*time.Hour, "over is %v: must be from 1s to 720h", c.Over)
 	require(c.Browse >= 0 && c.Browse <= 24*time.Hour, "browse is %v: must be from 0s to 24h", c.Browse)
 	share("give_up", c.GiveUp)
@@ -90,7 +115,7 @@ func (c Config) Validate() error {
 	require(c.Strays >= 0 && c.Strays <= 1000, "cookieless is %v: must be from 0 to 1000", c.Strays)
 	require(c.Spammers == 0 || c.SpamRate >= 2 && c.SpamRate <= 1000, "spam_rate is %d: must be from 2 to 1000", c.SpamRate)
 	require(c.Latency >= 0 && c.Latency <= 2*time.Second, "latency is %v: must be from 0s to 2s", c.Latency)
-	return errors.Join(append(append(errs, c.validateNodes()...), c.validateChanges()...)...)
+	return errors.Join(slices.Concat(errs, c.validateNodes(), c.validateOrigin(), c.validateChanges())...)
 }
 
 func (c *Config) validateNodes() []error {

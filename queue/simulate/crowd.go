@@ -69,16 +69,22 @@ const (
 	streams
 )
 
+// streamOrigin is beyond those of all nodes.
+const streamOrigin = 1 << 40
+
 func random(c Config, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(c.Seed, stream)) }
 
 // drawCrowd returns the crowd in the order of its first requests.
 func drawCrowd(c Config) []visitor {
 	rng := random(c, streamCrowd)
 	crowd := make([]visitor, c.Visitors)
-	for i, at := range c.Arrivals.draw(c.Visitors, c.Over, rng) {
+	for i, at := range c.arrivals(rng) {
 		v := &crowd[i]
 		v.arrived, v.joins = start.Add(at), start.Add(at)
 		v.drawCharacter(c, rng)
+		if len(c.Stays) > 0 {
+			v.browse = c.Stays[i].For
+		}
 		if c.Spoofed {
 			v.arrived = min(v.arrived.Add(-c.Over), start-1)
 			v.joins = start.Add(time.Duration(rng.Int64N(int64(gathering))))
@@ -92,6 +98,42 @@ func drawCrowd(c Config) []visitor {
 		slices.SortStableFunc(crowd, func(a, b visitor) int { return cmp.Compare(a.joins, b.joins) })
 	}
 	return crowd
+}
+
+// arrivals are when the visitors come, from 0 on.
+func (c *Config) arrivals(rng *rand.Rand) []time.Duration {
+	if c.Arrivals != Recorded {
+		return c.Arrivals.draw(c.Visitors, c.Over, rng)
+	}
+	at := make([]time.Duration, len(c.Stays))
+	for i, s := range c.Stays {
+		at[i] = s.At.Truncate(time.Millisecond)
+	}
+	return at
+}
+
+// Person is one of a crowd, and how they behave.
+type Person struct {
+	Joins    time.Duration // their first request, after the start
+	Patience time.Duration // how long they wait before they give up; 0 for ever
+	Browse   time.Duration // how long they stay once they are in
+	Bot      bool          // keeps no cookies
+	Spams    bool          // asks many times an interval
+	Goodbye  bool          // their browser says when they give up
+}
+
+// DrawCrowd draws the crowd of c, in the order in which it comes, for those who send it
+// elsewhere than through Run.
+func DrawCrowd(c Config) []Person {
+	crowd := drawCrowd(c)
+	people := make([]Person, len(crowd))
+	for i, v := range crowd {
+		people[i] = Person{Joins: v.joins.Sub(start), Browse: v.browse, Bot: v.kind == bot, Spams: v.kind.spams(), Goodbye: v.goodbye}
+		if v.leaves != 0 {
+			people[i].Patience = v.leaves.Sub(v.joins)
+		}
+	}
+	return people
 }
 
 func (v *visitor) drawCharacter(c Config, rng *rand.Rand) {

@@ -13,6 +13,9 @@
 // requests of clients without cookies, of whom each asks once: they come for as long as
 // people do.
 //
+// A recorded crowd comes when it did and stays for as long as it did: see [Config.Replay].
+// How it behaves as it waits is made up all the same.
+//
 // # Several nodes
 //
 // With Config.Nodes above one the crowd comes to as many gates, which share a
@@ -46,5 +49,6 @@
 //
 // What is measured is what the crowd sees, not what the queue says of itself:
 // the limits are checked by the ids whose requests were let through, and a slot
-// is idle when it is open while somebody waits who has not walked away.
+// is idle when it is open while somebody waits who has not walked away. Package measure
+// has the measures that need nothing but what is seen from outside.
 package simulate

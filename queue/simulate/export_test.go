@@ -12,15 +12,6 @@ var Start = start
 // ChiSquareTail is chiSquareTail.
 var ChiSquareTail = chiSquareTail
 
-// Kendall is the tau of points.
-func Kendall(points [][2]int64) float64 {
-	pairs := make([]pair, len(points))
-	for i, p := range points {
-		pairs[i] = pair{p[0], p[1]}
-	}
-	return kendall(pairs)
-}
-
 // DrawArrivals is a pattern's draw.
 func DrawArrivals(c Config) []time.Duration {
 	return c.Arrivals.draw(c.Visitors, c.Over, random(c, streamCrowd))

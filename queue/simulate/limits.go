@@ -1,24 +1,19 @@
 package simulate
 
 import (
-	"container/heap"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/measure"
 )
 
-// limits checks the room's limits as an origin would from its log: an id is
-// active from its first request that was let through until one session duration
-// after its last, or as long as its ticket says if that has not come back, and admitted
-// whenever it was not active before.
+// limits checks the room's limits as an origin would from its log: see [measure.Limits]. A
+// session lasts one session duration from the id's last request, or as long as its ticket
+// says if that has not come back.
 type limits struct {
 	settings queue.Settings
-	active   map[queue.ID]queue.Instant // until when
-	ends     ends
+	seen     *measure.Limits[queue.ID]
 
-	admitted   map[queue.Instant]int // by minute
-	mostActive int
-	mostMinute int
 	overActive int
 	overMinute int
 
@@ -28,32 +23,31 @@ type limits struct {
 }
 
 func newLimits(s queue.Settings) limits {
-	return limits{settings: s, active: map[queue.ID]queue.Instant{}, admitted: map[queue.Instant]int{}}
+	return limits{settings: s, seen: measure.NewLimits[queue.ID]()}
 }
 
-// letThrough notes a request of id that reached the origin. If the id is a new
-// one, it was admitted at the given moment, which may lie in the minute before
+// letThrough notes a request that reached the origin with a ticket. If the ticket's id is a
+// new one, it was admitted at the given moment, which may lie in the minute before
 // for an answer that was under way as that ended.
 func (l *limits) letThrough(now, admitted queue.Instant, t *queue.Ticket) {
-	l.expire(now)
-	id := t.ID
-	_, known := l.active[id]
-	switch {
-	case t.Leased:
-		l.active[id] = t.Expires
-	case !known || !l.settings.DisableSessionRenewal:
-		l.active[id] = now.Add(l.settings.SessionDuration)
-	}
-	if known {
+	if !l.seen.Seen(now, t.ID, l.until(now, t)) {
 		return
 	}
-	heap.Push(&l.ends, end{id: id, at: l.active[id]})
-	m := admitted.Floor(time.Minute)
-	l.admitted[m]++
-	l.mostMinute = max(l.mostMinute, l.admitted[m])
-	l.mostActive = max(l.mostActive, len(l.active))
-	l.overActive = max(l.overActive, len(l.active)-l.settings.TotalActiveUsers)
-	l.overMinute = max(l.overMinute, l.admitted[m]-l.perMinute(m))
+	inMinute := l.seen.Admitted(admitted)
+	l.overActive = max(l.overActive, l.seen.Active()-l.settings.TotalActiveUsers)
+	l.overMinute = max(l.overMinute, inMinute-l.perMinute(admitted.Floor(time.Minute)))
+}
+
+// until is how long the session of a ticket lasts after a request.
+func (l *limits) until(now queue.Instant, t *queue.Ticket) queue.Instant {
+	switch {
+	case t.Leased:
+		return t.Expires
+	case l.settings.DisableSessionRenewal:
+		return t.AcceptedAt.Add(l.settings.SessionDuration)
+	default:
+		return now.Add(l.settings.SessionDuration)
+	}
 }
 
 // perMinute is how many may be admitted in a minute.
@@ -69,42 +63,4 @@ func (l *limits) follow(now queue.Instant, s queue.Settings) {
 	minute := now.Floor(time.Minute)
 	l.changed, l.highest = minute, l.perMinute(minute)
 	l.settings = s
-}
-
-// expire forgets the ids that are active no more. One that was renewed since
-// its end was put down is put down again.
-func (l *limits) expire(now queue.Instant) {
-	for len(l.ends) > 0 && l.ends[0].at <= now {
-		if until := l.active[l.ends[0].id]; until > now {
-			l.ends[0].at = until
-			heap.Fix(&l.ends, 0)
-			continue
-		}
-		delete(l.active, l.ends[0].id)
-		heap.Pop(&l.ends)
-	}
-}
-
-// end is when a session ends unless it is renewed.
-type end struct {
-	id queue.ID
-	at queue.Instant
-}
-
-// ends is a heap, the earliest first.
-type ends []end
-
-func (e ends) Len() int           { return len(e) }
-func (e ends) Less(i, j int) bool { return e[i].at < e[j].at }
-func (e ends) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-
-// Push implements [heap.Interface].
-func (e *ends) Push(x any) { *e = append(*e, x.(end)) }
-
-// Pop implements [heap.Interface].
-func (e *ends) Pop() any {
-	last := len(*e) - 1
-	x := (*e)[last]
-	*e = (*e)[:last]
-	return x
 }

@@ -1,29 +1,20 @@
 package simulate
 
 import (
-	"time"
-
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/measure"
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
-
-// Admission is the way of one person into the room.
-type Admission struct {
-	Arrived time.Duration // after the start, or, spoofed, after the first that could be
-	Waited  time.Duration
-	at      queue.Instant
-	bucket  queue.Instant
-}
 
 // measures are what a run notes of its visitors, its room and its store.
 type measures struct {
 	people     People
-	inLine     int // people who wait, by their own account
-	admissions []Admission
+	inLine     int     // people who wait, by their own account
+	visits     []Visit // of each of the crowd
 	limits     limits
 	slots      slots
 	turns      turns
-	overtaking overtaking
+	overtaking *measure.Overtaking
 	draw       *draw
 	promises   promises
 	places     places
@@ -33,11 +24,11 @@ func newMeasures(r *run) measures {
 	first := r.origin()
 	return measures{
 		people:     People{Visitors: len(r.crowd), People: r.left},
-		admissions: make([]Admission, 0, r.left),
+		visits:     newVisits(r),
 		limits:     newLimits(r.settings),
 		slots:      slots{limits: r.settings},
 		turns:      turns{settings: r.settings, first: first.Floor(r.settings.LongestBucket())},
-		overtaking: newOvertaking(r.crowd),
+		overtaking: measure.NewOvertaking(len(r.crowd), func(i int) queue.Instant { return r.crowd[i].arrived }),
 		draw:       newDraw(r),
 		promises:   promises{rng: random(r.Config, streamPromises), people: make([]shown, len(r.crowd)), changed: lastChange(r.changes)},
 		places:     newPlaces(len(r.crowd)),
@@ -45,7 +36,12 @@ func newMeasures(r *run) measures {
 }
 
 // look notes how many slots are open to those who wait.
-func (r *run) look() { r.slots.look(r.now, r.store.status, r.inLine) }
+func (r *run) look() {
+	r.slots.look(r.now, r.store.status, r.inLine)
+	if r.site != nil {
+		r.site.look(r.now, r.store.status.Factor)
+	}
+}
 
 // noteAnswer notes an answer of any kind.
 func (r *run) noteAnswer(n *node, d room.Decision) {
@@ -70,11 +66,9 @@ func (r *run) noteBot(d room.Decision) {
 // noteAdmission notes that visitor i has been let in, as so many slots were open.
 func (r *run) noteAdmission(i int32, v *visitor, open int) {
 	r.people.Admitted++
-	r.overtaking.letIn(i)
-	bucket := v.arrived.Floor(r.settings.LongestBucket())
-	r.admissions = append(r.admissions, Admission{
-		Arrived: v.arrived.Sub(r.origin()), Waited: r.now.Sub(v.joins), at: r.now, bucket: bucket,
-	})
+	r.overtaking.LetIn(int(i))
+	visit := &r.visits[i]
+	visit.Outcome, visit.Waited, visit.at = LetIn, r.now.Sub(v.joins), r.now
 	if v.phase == outside {
 		r.turns.newcomer(open)
 		return
@@ -89,7 +83,7 @@ func (r *run) noteAdmission(i int32, v *visitor, open int) {
 func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 	if v.phase == outside {
 		r.inLine++
-		r.overtaking.count(i, 1)
+		r.overtaking.Waits(int(i))
 	}
 	// A newcomer's chances begin after an interval; whoever asks, or asks often.
 	if v.atRisk == 0 && (r.Spoofed || r.now >= v.joins.Add(r.settings.RefreshInterval)) {
@@ -108,6 +102,7 @@ func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 
 func (r *run) noteGivenUp(i int32, v *visitor) {
 	r.people.GaveUp++
+	r.visits[i].Outcome = GaveUp
 	r.noteLeft(i, v)
 }
 
@@ -117,6 +112,7 @@ func (r *run) noteEnd(i int32, v *visitor) {
 		return
 	}
 	r.people.Rejected++
+	r.visits[i].Outcome = Refused
 	if v.phase == waiting {
 		r.noteLeft(i, v)
 	}
@@ -125,7 +121,7 @@ func (r *run) noteEnd(i int32, v *visitor) {
 // noteLeft notes that visitor i, who is v, waits no longer.
 func (r *run) noteLeft(i int32, v *visitor) {
 	r.inLine--
-	r.overtaking.count(i, -1)
+	r.overtaking.Leaves(int(i))
 	r.turns.left(v)
 	if v.atRisk != 0 {
 		r.draw.left(r.now, v)

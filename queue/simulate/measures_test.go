@@ -8,37 +8,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"pgregory.net/rapid"
 
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/simulate"
 )
-
-func TestKendallAgreesWithCountingPairs(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		value := rapid.Int64Range(0, 5)
-		points := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]int64 {
-			return [2]int64{value.Draw(t, "x"), value.Draw(t, "y")}
-		}), 0, 30).Draw(t, "points")
-		same, opposite := 0, 0
-		for i, a := range points {
-			for _, b := range points[:i] {
-				switch order := (a[0] - b[0]) * (a[1] - b[1]); {
-				case order > 0:
-					same++
-				case order < 0:
-					opposite++
-				}
-			}
-		}
-		want := 1.0
-		if same+opposite > 0 {
-			want = float64(same-opposite) / float64(same+opposite)
-		}
-		assert.InDelta(t, want, simulate.Kendall(points), 1e-12)
-	})
-}
 
 func TestChiSquareTailAgreesWithTables(t *testing.T) {
 	t.Parallel()

@@ -2,20 +2,27 @@ package simulate
 
 import (
 	"fmt"
+	"iter"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/simulate/heatmap"
+	"github.com/anteroom-gate/anteroom/queue/measure"
+	"github.com/anteroom-gate/anteroom/queue/simulate/plot"
 )
 
 // cells is how many parts each axis of a heat map has, as in the article.
 const cells = 30
 
-// Picture is the article's heat map of a result: how long people waited, by
-// when they arrived, in 30 × 30 cells. Waits longer than upTo are left out;
-// upTo 0 stands for the longest there was.
-func (r *Result) Picture(c Config, upTo time.Duration) *heatmap.Plot {
+// picture is what the pictures of a result have in common: how long people waited, by when
+// they arrived.
+type picture struct {
+	plot.Frame
+	points iter.Seq2[float64, float64]
+}
+
+// picture has the waits of at most upTo; upTo 0 stands for the longest there was.
+func (r *Result) picture(c Config, upTo time.Duration) picture {
 	arrivals, longest := c.Over, time.Second
-	for _, a := range r.Admissions {
+	for a := range r.Admissions() {
 		arrivals, longest = max(arrivals, a.Arrived), max(longest, a.Waited)
 	}
 	if upTo == 0 {
@@ -23,21 +30,34 @@ func (r *Result) Picture(c Config, upTo time.Duration) *heatmap.Plot {
 	}
 	title := fmt.Sprintf("Waiting times, %s", r.Method)
 	if upTo < longest {
-		title += fmt.Sprintf(": the first %s", short(upTo))
+		title += fmt.Sprintf(": the first %s", measure.Short(upTo))
 	}
 	unitX, unitY := unit(arrivals), unit(upTo)
-	p := &heatmap.Plot{
-		Title: title, Note: c.String(), Legend: "people",
-		X: unitX.axis("arrival", arrivals), Y: unitY.axis("wait", upTo),
-	}
-	p.Counts = heatmap.Count(cells, cells, p.X, p.Y, func(yield func(x, y float64) bool) {
-		for _, a := range r.Admissions {
-			if !yield(unitX.of(a.Arrived), unitY.of(a.Waited)) {
-				return
+	return picture{
+		Frame: plot.Frame{Title: title, Note: c.String(), X: unitX.axis("arrival", arrivals), Y: unitY.axis("wait", upTo)},
+		points: func(yield func(x, y float64) bool) {
+			for a := range r.Admissions() {
+				if !yield(unitX.of(a.Arrived), unitY.of(a.Waited)) {
+					return
+				}
 			}
-		}
-	})
-	return p
+		},
+	}
+}
+
+// HeatMap is the article's heat map of a result: how long people waited, by
+// when they arrived, in 30 × 30 cells. Waits longer than upTo are left out;
+// upTo 0 stands for the longest there was.
+func (r *Result) HeatMap(c Config, upTo time.Duration) *plot.HeatMap {
+	p := r.picture(c, upTo)
+	return &plot.HeatMap{Frame: p.Frame, Legend: "people", Counts: plot.Count(cells, cells, p.X, p.Y, p.points)}
+}
+
+// Scatter is the article's other picture: a dot for everybody who was let in, on the axes of
+// HeatMap.
+func (r *Result) Scatter(c Config, upTo time.Duration) *plot.Scatter {
+	p := r.picture(c, upTo)
+	return &plot.Scatter{Frame: p.Frame, Size: r.People.Admitted, Points: p.points}
 }
 
 // timeUnit is what an axis of times counts in.
@@ -64,6 +84,6 @@ func unit(d time.Duration) timeUnit {
 
 func (u timeUnit) of(d time.Duration) float64 { return float64(d) / float64(u.is) }
 
-func (u timeUnit) axis(what string, to time.Duration) heatmap.Axis {
-	return heatmap.Axis{Label: fmt.Sprintf("%s, in %s", what, u.name), To: u.of(to), Steps: u.steps}
+func (u timeUnit) axis(what string, to time.Duration) plot.Axis {
+	return plot.Axis{Label: fmt.Sprintf("%s, in %s", what, u.name), To: u.of(to), Steps: u.steps}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/measure"
 )
 
 // places compares the people ahead that visitors are shown with those who wait and came
@@ -42,7 +43,7 @@ func (p *places) result() *PlacesShown {
 	within, _ := slices.BinarySearch(p.errors, allowedError+1e-9)
 	share := func(n int) float64 { return float64(n) / float64(len(p.errors)) }
 	return &PlacesShown{
-		Shown: len(p.errors), Within10s: share(within), ErrorP50: percentile(p.errors, .5), ErrorP95: percentile(p.errors, .95),
+		Shown: len(p.errors), Within10s: share(within), ErrorP50: measure.Percentile(p.errors, .5), ErrorP95: measure.Percentile(p.errors, .95),
 		WronglyFirst: p.first, Worse: share(p.worse),
 	}
 }
@@ -55,6 +56,6 @@ func (r *run) notePlace(n *node, i int32, v *visitor, place queue.Place) {
 		people, known = numbers.Ahead(v.ticket.ArrivedAt)
 	}
 	if known && numbers.Rate > 0 {
-		r.places.shown(i, people, r.overtaking.earlier(i), numbers.Rate/60)
+		r.places.shown(i, people, r.overtaking.Earlier(int(i)), numbers.Rate/60)
 	}
 }

@@ -37,6 +37,9 @@ type Setup struct {
 	NodeDeaths        int      `json:"node_deaths"`
 	StoreFailures     int      `json:"store_failures"`
 	Changes           []string `json:"changes,omitempty"`
+	OriginCapacity    int      `json:"origin_capacity,omitempty"`
+	OriginLatency     float64  `json:"origin_latency_seconds,omitempty"`
+	ControlLatency    float64  `json:"admission_control_latency_seconds,omitempty"`
 	Seed              uint64   `json:"seed"`
 }
 
@@ -47,7 +50,7 @@ func NewReport(c Config, results []*Result) *Report {
 	for _, change := range c.inOrder() {
 		changes = append(changes, change.String())
 	}
-	return &Report{Results: results, Setup: Setup{
+	r := &Report{Results: results, Setup: Setup{
 		Visitors: c.Visitors, Arrivals: c.Arrivals, Over: c.Over.Seconds(), Spoofed: c.Spoofed,
 		TotalActiveUsers: s.TotalActiveUsers, NewUsersPerMinute: s.NewUsersPerMinute,
 		SessionDuration: s.SessionDuration.Seconds(), RefreshInterval: s.RefreshInterval.Seconds(),
@@ -57,5 +60,10 @@ func NewReport(c Config, results []*Result) *Report {
 		Cookieless: c.Strays, ConfirmWithin: s.ConfirmWithin.Seconds(), Bots: c.Bots, Spammers: c.Spammers, SpamRate: c.SpamRate, Latency: c.Latency.Seconds(),
 		Nodes: c.Nodes, Sticky: c.Sticky, StoreLatency: c.StoreLatency.Seconds(),
 		NodeDeaths: c.NodeDeaths, StoreFailures: c.StoreFailures, Changes: changes, Seed: c.Seed,
+		OriginCapacity: c.OriginCapacity, ControlLatency: s.AdmissionControlLatency.Seconds(),
 	}}
+	if c.OriginCapacity > 0 {
+		r.Setup.OriginLatency = c.OriginLatency.Seconds()
+	}
+	return r
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"image/color"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -70,29 +70,56 @@ func TestTheSummaryKeepsItsForm(t *testing.T) {
 	golden(t, "summary.txt", out.Bytes())
 }
 
-func TestThePictureHasWaitsByArrival(t *testing.T) {
+func TestThePicturesHaveWaitsByArrival(t *testing.T) {
 	t.Parallel()
 	c, results := report()
 	r := results[1]
 	for range 10 {
-		r.Admissions = append(r.Admissions, simulate.Admission{Arrived: 30 * time.Second, Waited: 45 * time.Minute})
+		r.Visits = append(r.Visits, simulate.Visit{Arrived: 30 * time.Second, Waited: 45 * time.Minute, Outcome: simulate.LetIn})
 	}
-	r.Admissions = append(r.Admissions, simulate.Admission{Arrived: 29*time.Minute + 59*time.Second, Waited: 90 * time.Minute})
+	r.Visits = append(r.Visits, simulate.Visit{Arrived: 29*time.Minute + 59*time.Second, Waited: 90 * time.Minute, Outcome: simulate.LetIn},
+		simulate.Visit{Arrived: 31 * time.Minute, Outcome: simulate.GaveUp})
 
-	whole := r.Picture(c, 0)
+	whole := r.HeatMap(c, 0)
 	assert.Equal(t, "Waiting times, random", whole.Title)
 	assert.Equal(t, "arrival, in minutes", whole.X.Label)
+	assert.InDelta(t, 30, whole.X.To, 1e-9)
 	assert.InDelta(t, 90, whole.Y.To, 1e-9)
 	assert.Equal(t, 10, whole.Counts.At(0, 15))
 	assert.Equal(t, 1, whole.Counts.At(29, 29), "the last cell has its upper edge")
+	assert.Equal(t, whole.Frame, r.Scatter(c, 0).Frame)
+	dots := 0
+	for x, y := range r.Scatter(c, 0).Points {
+		assert.Contains(t, [][2]float64{{.5, 45}, {29.983333333333334, 90}}, [2]float64{x, y})
+		dots++
+	}
+	assert.Equal(t, 11, dots, "those who were let in")
 
-	first := r.Picture(c, time.Hour)
+	first := r.HeatMap(c, time.Hour)
 	assert.Equal(t, "Waiting times, random: the first 1h", first.Title)
 	assert.Equal(t, 10, first.Counts.At(0, 22))
 	assert.Zero(t, first.Counts.At(29, 29), "longer waits are left out")
+}
 
-	img, err := whole.Draw()
-	require.NoError(t, err)
-	yellow := color.RGBA{0xfd, 0xe7, 0x25, 0xff}
-	assert.Equal(t, yellow, img.RGBAAt(120+13, 120+780-13-15*26), "the hottest cell")
+func TestPointsKeepTheirForm(t *testing.T) {
+	t.Parallel()
+	r := &simulate.Result{Method: queue.FIFO, Visits: []simulate.Visit{
+		{Arrived: 1500 * time.Millisecond, Outcome: simulate.LetIn},
+		{Arrived: 90 * time.Second, Waited: 10*time.Minute + 250*time.Millisecond, Outcome: simulate.LetIn},
+		{Arrived: 2 * time.Hour, Outcome: simulate.GaveUp},
+		{Arrived: 2 * time.Hour, Outcome: simulate.Refused},
+		{Arrived: 3 * time.Hour, Outcome: simulate.StillWaiting},
+	}}
+	var out bytes.Buffer
+	require.NoError(t, simulate.WritePoints(&out, []*simulate.Result{r}))
+	assert.Equal(t, `queueing_method,arrival_minutes,arrival_seconds,wait_minutes,wait_seconds,outcome
+fifo,0.0250,1.500,0.0000,0.000,let_in
+fifo,1.5000,90.000,10.0042,600.250,let_in
+fifo,120.0000,7200.000,,,gave_up
+fifo,120.0000,7200.000,,,refused
+fifo,180.0000,10800.000,,,still_waiting
+`, out.String())
+	closed, w := io.Pipe()
+	require.NoError(t, closed.Close())
+	require.ErrorContains(t, simulate.WritePoints(w, []*simulate.Result{r}), "writing the points: ")
 }

@@ -1,10 +1,12 @@
 package simulate
 
 import (
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/measure"
 )
 
 // Result is what became of a crowd. Its JSON has the fields as tagged here;
@@ -31,8 +33,10 @@ type Result struct {
 
 	Sharing *Sharing `json:"sharing,omitempty"` // of a store that nodes share
 
-	// Admissions are the people who were let in, in that order.
-	Admissions []Admission `json:"-"`
+	Origin *Origin `json:"origin,omitempty"` // of one that gets slow with too many people
+
+	// Visits are those of all who came, in that order.
+	Visits []Visit `json:"-"`
 }
 
 // People counts the crowd.
@@ -153,17 +157,18 @@ func (r *run) result() *Result {
 	r.people.Strays, r.people.StraysLetIn = r.strays.requests, r.strays.admissions
 	res := &Result{
 		Method: r.settings.Method, People: r.people, LastedSeconds: r.now.Sub(start).Seconds(),
-		Wait: waitPercentiles(r.admissions), Limits: r.limits.result(), Slots: r.slots.result(),
-		Order: order(r.admissions), Admissions: r.admissions,
+		Wait: waitPercentiles(r.admissions(), r.people.Admitted), Limits: r.limits.result(), Slots: r.slots.result(),
+		Order: r.order(), Visits: r.visits,
 		ToldAtFirst: r.promises.outcome.first.accuracy(r.settings.Method),
 		ToldLater:   r.promises.outcome.later.accuracy(r.settings.Method),
 	}
 	if r.slots.heldTime > 0 {
 		res.Slots.PeopleShare = 1 - min(1, r.strays.held.Seconds()/r.slots.heldTime)
 	}
-	res.Order.MostOvertaken = r.overtaking.most
-	res.Order.OvertakenSeconds = float64(r.overtaking.most) * time.Minute.Seconds() / float64(r.settings.NewUsersPerMinute)
+	res.Order.MostOvertaken = r.overtaking.Most
+	res.Order.OvertakenSeconds = float64(r.overtaking.Most) * time.Minute.Seconds() / float64(r.settings.NewUsersPerMinute)
 	res.Sharing, res.Places = r.sharing(), r.places.result()
+	res.Origin = r.site.result()
 	res.Limits.OutOfTurn = r.turns.outOfTurn
 	if r.settings.Method.Draws() {
 		res.Draw = r.draw.result()
@@ -174,18 +179,18 @@ func (r *run) result() *Result {
 	return res
 }
 
-func waitPercentiles(admissions []Admission) Percentiles {
-	waits := make([]time.Duration, len(admissions))
-	for i, a := range admissions {
-		waits[i] = a.Waited
+func waitPercentiles(admissions iter.Seq[Visit], people int) Percentiles {
+	waits := make([]time.Duration, 0, people)
+	for a := range admissions {
+		waits = append(waits, a.Waited)
 	}
 	slices.Sort(waits)
-	at := func(p float64) float64 { return percentile(waits, p).Seconds() }
+	at := func(p float64) float64 { return measure.Percentile(waits, p).Seconds() }
 	return Percentiles{P5: at(.05), P25: at(.25), P50: at(.5), P75: at(.75), P95: at(.95), P99: at(.99), Max: at(1)}
 }
 
 func (l *limits) result() Limits {
-	res := Limits{MostActive: l.mostActive, MostPerMinute: l.mostMinute}
+	res := Limits{MostActive: l.seen.MostActive, MostPerMinute: l.seen.MostPerMinute}
 	if !l.settings.Method.EveryoneEnters() {
 		res.OverActive, res.OverPerMinute = l.overActive, l.overMinute
 	}
@@ -194,7 +199,7 @@ func (l *limits) result() Limits {
 
 func (s *slots) result() Slots {
 	slices.Sort(s.runs)
-	at := func(p float64) float64 { return percentile(s.runs, p).Seconds() }
+	at := func(p float64) float64 { return measure.Percentile(s.runs, p).Seconds() }
 	res := Slots{UsedShare: 1, IdleP50: at(.5), IdleP95: at(.95), IdleMax: at(1)}
 	if all := s.usedTime + s.idleTime; all > 0 {
 		res.UsedShare = s.usedTime / all
@@ -203,16 +208,17 @@ func (s *slots) result() Slots {
 	return res
 }
 
-func order(admissions []Admission) Order {
-	pairs := make([]pair, len(admissions))
-	for i, a := range admissions {
-		pairs[i] = pair{int64(a.Arrived), int64(a.at)}
+func (r *run) order() Order {
+	pairs := make([]measure.Pair, 0, r.people.Admitted)
+	for a := range r.admissions() {
+		pairs = append(pairs, measure.Pair{X: int64(a.Arrived / time.Millisecond), Y: int64(a.at)})
 	}
-	tau := kendall(pairs)
-	for i, a := range admissions {
-		pairs[i] = pair{int64(a.bucket), int64(a.at)}
+	tau := measure.Kendall(pairs)
+	for i := range pairs {
+		bucket := r.origin() + queue.Instant(pairs[i].X)
+		pairs[i].X = int64(bucket.Floor(r.settings.LongestBucket()))
 	}
-	return Order{Tau: tau, TauBuckets: kendall(pairs)}
+	return Order{Tau: tau, TauBuckets: measure.Kendall(pairs)}
 }
 
 func (d *draw) result() *Draw {

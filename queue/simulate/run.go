@@ -25,6 +25,7 @@ type run struct {
 	changes   []Change // that are still to come
 	due       []int32  // visitors who come at this moment
 	strays    strays
+	site      *origin // nil for one that takes no time
 
 	failed error // what no fault explains
 	warmed int   // keeps warm from being optimised away
@@ -55,6 +56,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		}
 	}
 	r.measures, r.strays = newMeasures(r), newStrays(r)
+	r.site = newOrigin(c)
 	if err := r.play(ctx); err != nil {
 		return nil, fmt.Errorf("simulating: %w", err)
 	}
@@ -153,7 +155,7 @@ func (r *run) answered(n *node, i int32, d room.Decision) {
 		r.noteBot(d)
 		r.wheel.add(i, r.now.Add(r.roundTrip()+r.settings.RefreshInterval))
 	case d.Outcome == room.Admitted:
-		r.admitted(i, v, d, n.openTo(d))
+		r.admitted(n, i, v, d)
 	case d.Outcome == room.Queued && v.phase != inside:
 		r.queued(n, i, v, d)
 	default: // rejected, or the session ran out between two page views
@@ -176,24 +178,34 @@ func (r *run) ticketOf(i int32, v *visitor) queue.Ticket {
 }
 
 // admitted takes visitor i in, or lets them see another page; the last one is
-// at the very end of their time. So many slots were open before.
-func (r *run) admitted(i int32, v *visitor, d room.Decision, open int) {
+// at the very end of their time.
+func (r *run) admitted(n *node, i int32, v *visitor, d room.Decision) {
 	if v.phase != inside {
-		r.noteAdmission(i, v, open)
+		r.noteAdmission(i, v, n.openTo(d))
 		v.phase, v.until = inside, r.now.Add(v.browse)
+		r.entersSite()
 		delete(r.spam, i)
 	}
 	v.ticket = d.Ticket
 	if r.now >= v.until {
 		v.phase = gone
 		r.left--
+		r.leavesSite()
 		return
 	}
-	r.wheel.add(i, min(r.now.Add(r.around(pageView)+time.Millisecond), v.until))
+	took := r.pageOf(n)
+	r.wheel.add(i, max(min(r.now.Add(r.around(r.pageView())+time.Millisecond), v.until), r.now.Add(took)))
 }
 
-// pageView is how long people look at a page on average.
-const pageView = 10 * time.Second
+// pageView is how long people look at a page on average. Those of a record stay in for as long
+// as they did, however short a session is.
+func (r *run) pageView() time.Duration {
+	const long = 10 * time.Second
+	if r.Arrivals == Recorded {
+		return min(long, r.settings.SessionDuration/2)
+	}
+	return long
+}
 
 // queued has visitor i wait for the next check-in, or for the end of their
 // patience.
@@ -241,6 +253,9 @@ func (r *run) walkAway(i int32, v *visitor) {
 // turnedAway ends the visit of someone who is not let in, or in any longer.
 func (r *run) turnedAway(i int32, v *visitor) {
 	r.noteEnd(i, v)
+	if v.phase == inside {
+		r.leavesSite()
+	}
 	v.phase = gone
 	r.left--
 }

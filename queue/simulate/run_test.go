@@ -36,7 +36,7 @@ func run(t *testing.T, method queue.Method, change func(*simulate.Config)) *simu
 // byArrival returns people's waits in minutes, by the minute of their arrival.
 func byArrival(r *simulate.Result) [][]float64 {
 	waits := make([][]float64, 30)
-	for _, a := range r.Admissions {
+	for a := range r.Admissions() {
 		minute := int(a.Arrived / time.Minute)
 		waits[minute] = append(waits[minute], a.Waited.Minutes())
 	}
@@ -132,7 +132,7 @@ func thenDark(t *testing.T, r *simulate.Result) {
 	t.Helper()
 	var waves [6]int
 	cohorts := map[time.Duration]bool{}
-	for _, a := range r.Admissions {
+	for a := range r.Admissions() {
 		if minute := int(a.Waited / time.Minute); minute < len(waves) {
 			waves[minute]++
 			if minute == 0 {
@@ -202,6 +202,28 @@ func TestPassthroughLetsEveryoneInAndRejectNobody(t *testing.T) {
 	assert.Zero(t, in.Wait.Max)
 	out := run(t, queue.Reject, func(*simulate.Config) {})
 	assert.Equal(t, 3000, out.People.Rejected)
+}
+
+func TestARecordedCrowdComesAndStaysAsItDid(t *testing.T) {
+	t.Parallel()
+	c := simulate.Article().Replay([]simulate.Stay{{At: 0, For: 30 * time.Second}, {At: 10 * time.Second}, {At: 59 * time.Second, For: time.Minute}})
+	c.Room.SessionDuration, c.Room.ConfirmWithin, c.Room.TotalActiveUsers = 4*time.Second, time.Second, 1
+	r, err := simulate.Run(t.Context(), c)
+	require.NoError(t, err)
+	assert.Equal(t, 3, r.People.Admitted)
+	assert.Zero(t, r.People.Interrupted, "sessions are renewed, however short they are")
+	arrivals, waits := []float64{}, []float64{}
+	for _, v := range r.Visits {
+		arrivals, waits = append(arrivals, v.Arrived.Seconds()), append(waits, v.Waited.Seconds())
+	}
+	assert.Equal(t, []float64{0, 10, 59}, arrivals)
+	assert.Zero(t, waits[0])
+	assert.InDelta(t, 30+4-10, waits[1], 25, "until the first has gone, at their next check-in")
+	assert.Greater(t, waits[1], 23.)
+	assert.InDelta(t, 119, r.LastedSeconds, 1)
+
+	c.Stays = c.Stays[:2]
+	require.ErrorContains(t, c.Validate(), "arrivals is recorded")
 }
 
 func TestASessionShorterThanAPageViewEndsWhileBrowsing(t *testing.T) {

@@ -4,22 +4,25 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/measure"
 )
 
 // String describes the experiment in one line.
 func (c Config) String() string {
 	s := c.Room.WithDefaults()
-	how := fmt.Sprintf("%s over %s", c.Arrivals, short(c.Over))
+	how := ""
 	if c.Spoofed {
-		how += ", joining at once"
+		how = ", joining at once"
 	}
-	return fmt.Sprintf("%s visitors, %s · %s active, %s a minute, sessions of %s · seed %d",
-		grouped(c.Visitors), how, grouped(s.TotalActiveUsers), grouped(s.NewUsersPerMinute), short(s.SessionDuration), c.Seed)
+	return fmt.Sprintf("%s%s · %s active, %s a minute, sessions of %s · seed %d",
+		c.Crowd(), how, measure.Grouped(s.TotalActiveUsers), measure.Grouped(s.NewUsersPerMinute), measure.Short(s.SessionDuration), c.Seed)
+}
+
+// Crowd describes who comes.
+func (c Config) Crowd() string {
+	return fmt.Sprintf("%s visitors, %s over %s", measure.Grouped(c.Visitors), c.Arrivals, measure.Short(c.Over))
 }
 
 // WriteSummary writes the results of one crowd side by side, as a text.
@@ -32,6 +35,7 @@ func WriteSummary(w io.Writer, c Config, results []*Result) error {
 	t.limits(c.Room)
 	t.slots()
 	t.sharing(c)
+	t.origin(c)
 	t.order()
 	t.draw()
 	t.accuracy("Waits shown to newcomers", func(r *Result) Accuracy { return r.ToldAtFirst })
@@ -71,7 +75,7 @@ func (t *table) people(c Config) {
 	t.head("People")
 	count := func(label string, always bool, of func(*Result) int) {
 		if always || t.has(func(r *Result) bool { return of(r) > 0 }) {
-			t.row(label, func(r *Result) string { return grouped(of(r)) })
+			t.row(label, func(r *Result) string { return measure.Grouped(of(r)) })
 		}
 	}
 	count("let in", true, func(r *Result) int { return r.People.Admitted })
@@ -82,7 +86,7 @@ func (t *table) people(c Config) {
 	count("… that were let in", c.Bots > 0, func(r *Result) int { return r.People.BotAdmissions })
 	count("requests without cookies besides", c.Strays > 0, func(r *Result) int { return r.People.Strays })
 	count("… that were let in", c.Strays > 0, func(r *Result) int { return r.People.StraysLetIn })
-	t.row("all through after", func(r *Result) string { return seconds(r.LastedSeconds) })
+	t.row("all through after", func(r *Result) string { return measure.Seconds(r.LastedSeconds) })
 }
 
 func (t *table) waits() {
@@ -99,30 +103,30 @@ func (t *table) waits() {
 		{"99 %", func(p Percentiles) float64 { return p.P99 }},
 		{"longest", func(p Percentiles) float64 { return p.Max }},
 	} {
-		t.row(p.label, func(r *Result) string { return seconds(p.of(r.Wait)) })
+		t.row(p.label, func(r *Result) string { return measure.Seconds(p.of(r.Wait)) })
 	}
 }
 
 func (t *table) limits(s queue.Settings) {
 	t.head("Limits")
-	t.row(fmt.Sprintf("most active at a time (limit %s)", grouped(s.TotalActiveUsers)),
-		func(r *Result) string { return grouped(r.Limits.MostActive) })
-	t.row(fmt.Sprintf("most let in in a minute (limit %s)", grouped(s.NewUsersPerMinute)),
-		func(r *Result) string { return grouped(r.Limits.MostPerMinute) })
-	t.row("largest overshoot of either limit", func(r *Result) string { return grouped(max(r.Limits.OverActive, r.Limits.OverPerMinute)) })
-	t.row("let in out of turn", func(r *Result) string { return grouped(r.Limits.OutOfTurn) })
+	t.row(fmt.Sprintf("most active at a time (limit %s)", measure.Grouped(s.TotalActiveUsers)),
+		func(r *Result) string { return measure.Grouped(r.Limits.MostActive) })
+	t.row(fmt.Sprintf("most let in in a minute (limit %s)", measure.Grouped(s.NewUsersPerMinute)),
+		func(r *Result) string { return measure.Grouped(r.Limits.MostPerMinute) })
+	t.row("largest overshoot of either limit", func(r *Result) string { return measure.Grouped(max(r.Limits.OverActive, r.Limits.OverPerMinute)) })
+	t.row("let in out of turn", func(r *Result) string { return measure.Grouped(r.Limits.OutOfTurn) })
 }
 
 func (t *table) slots() {
 	t.head("Slots while people waited")
-	t.row("slot-time used", func(r *Result) string { return share(r.Slots.UsedShare) })
+	t.row("slot-time used", func(r *Result) string { return measure.Share(r.Slots.UsedShare) })
 	if t.has(func(r *Result) bool { return r.People.Strays > 0 }) {
-		t.row("of all that was used, people's", func(r *Result) string { return share(r.Slots.PeopleShare) })
+		t.row("of all that was used, people's", func(r *Result) string { return measure.Share(r.Slots.PeopleShare) })
 	}
-	t.row("a minute's allowance left over", func(r *Result) string { return share(r.Slots.LapsedShare) })
-	t.row("idle until taken, 50 % at most", func(r *Result) string { return seconds(r.Slots.IdleP50) })
-	t.row("95 %", func(r *Result) string { return seconds(r.Slots.IdleP95) })
-	t.row("longest", func(r *Result) string { return seconds(r.Slots.IdleMax) })
+	t.row("a minute's allowance left over", func(r *Result) string { return measure.Share(r.Slots.LapsedShare) })
+	t.row("idle until taken, 50 % at most", func(r *Result) string { return measure.Seconds(r.Slots.IdleP50) })
+	t.row("95 %", func(r *Result) string { return measure.Seconds(r.Slots.IdleP95) })
+	t.row("longest", func(r *Result) string { return measure.Seconds(r.Slots.IdleMax) })
 }
 
 // sharing writes of the store that nodes share, where there is one.
@@ -130,13 +134,13 @@ func (t *table) sharing(c Config) {
 	if !t.has(func(r *Result) bool { return r.Sharing != nil }) {
 		return
 	}
-	t.head(fmt.Sprintf("Calls to the store (nodes: %s, a call takes %s)", grouped(c.Nodes), c.StoreLatency))
+	t.head(fmt.Sprintf("Calls to the store (nodes: %s, a call takes %s)", measure.Grouped(c.Nodes), c.StoreLatency))
 	rate := func(label string, of func(*Sharing) float64) {
 		t.row(label, func(r *Result) string { return fmt.Sprintf("%.1f", of(r.Sharing)) })
 	}
 	count := func(label string, always bool, of func(*Sharing) int) {
 		if always || t.has(func(r *Result) bool { return of(r.Sharing) > 0 }) {
-			t.row(label, func(r *Result) string { return grouped(of(r.Sharing)) })
+			t.row(label, func(r *Result) string { return measure.Grouped(of(r.Sharing)) })
 		}
 	}
 	rate("a second", func(s *Sharing) float64 { return s.Calls.PerSecond })
@@ -156,8 +160,8 @@ func (t *table) sharing(c Config) {
 func (t *table) order() {
 	t.head("Order of arrival and admission (Kendall tau)")
 	t.row("everyone", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.Tau) })
-	t.row("let in before how many who came earlier", func(r *Result) string { return grouped(r.Order.MostOvertaken) })
-	t.row("… in time of admissions", func(r *Result) string { return seconds(r.Order.OvertakenSeconds) })
+	t.row("let in before how many who came earlier", func(r *Result) string { return measure.Grouped(r.Order.MostOvertaken) })
+	t.row("… in time of admissions", func(r *Result) string { return measure.Seconds(r.Order.OvertakenSeconds) })
 	t.row("across buckets", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.TauBuckets) })
 }
 
@@ -205,7 +209,7 @@ func (t *table) accuracy(title string, of func(*Result) Accuracy) {
 	t.head(title)
 	t.row("unknown", func(r *Result) string {
 		a := of(r)
-		return share(float64(a.Unknown) / float64(max(1, a.Shown+a.Unknown)))
+		return measure.Share(float64(a.Unknown) / float64(max(1, a.Shown+a.Unknown)))
 	})
 	figure := func(label, format string, value func(Accuracy) float64) {
 		t.row(label, func(r *Result) string {
@@ -250,52 +254,16 @@ func (t *table) places() {
 			return of(r.Places)
 		})
 	}
-	figure("50 % at most", func(p *PlacesShown) string { return seconds(p.ErrorP50) })
-	figure("95 %", func(p *PlacesShown) string { return seconds(p.ErrorP95) })
-	figure("10 s at most", func(p *PlacesShown) string { return share(p.Within10s) })
-	figure("nobody, when there was somebody", func(p *PlacesShown) string { return grouped(p.WronglyFirst) })
-	figure("further back by more than 10 s", func(p *PlacesShown) string { return share(p.Worse) })
+	figure("50 % at most", func(p *PlacesShown) string { return measure.Seconds(p.ErrorP50) })
+	figure("95 %", func(p *PlacesShown) string { return measure.Seconds(p.ErrorP95) })
+	figure("10 s at most", func(p *PlacesShown) string { return measure.Share(p.Within10s) })
+	figure("nobody, when there was somebody", func(p *PlacesShown) string { return measure.Grouped(p.WronglyFirst) })
+	figure("further back by more than 10 s", func(p *PlacesShown) string { return measure.Share(p.Worse) })
 }
-
-func share(s float64) string { return fmt.Sprintf("%.2f %%", 100*s) }
 
 func probability(p float64) string {
 	if p < 1e-4 {
 		return fmt.Sprintf("%.0e", p)
 	}
 	return fmt.Sprintf("%.4f", p)
-}
-
-// seconds writes a time as exactly as its size deserves.
-func seconds(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.3f s", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	default:
-		return short(d.Round(time.Second))
-	}
-}
-
-// short writes a duration without its zero parts.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
-// grouped writes a number with its thousands apart.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

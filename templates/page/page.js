@@ -44,13 +44,22 @@ const tell = () => {
   document.title = called && document.hidden ? called.replace(/[.。।]$/, '') + ' – ' + title : (label.hidden || !wait.textContent ? '' : wait.textContent + ' · ') + title;
 };
 
-const stateOf = w => !w.refreshIntervalSeconds ? 'reject' : w.admissionsPaused ? 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
-  w.waitTime > 240 ? 'long' : w.waitTime75Percentile > w.waitTime25Percentile ? 'range' : w.waitTime > 59 ? 'hours' : w.waitTime > 1 ? 'minutes' : 'soon';
+// Before an event starts, the page tells when it does, in the words for a wait.
+const counts = w => w.isEventPrequeueing && !w.queueAll && !w.isHeld && !w.soldOut && !w.claimRequired;
+const lasting = minutes => minutes > 59 ? 'hours' : minutes > 1 ? 'minutes' : 'soon';
+const stateOf = w => w.soldOut ? 'soldOut' : !w.refreshIntervalSeconds ? 'reject' : w.isHeld ? 'onHold' : counts(w) ? lasting(w.timeUntilEventStart) : w.admissionsPaused ? 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
+  w.waitTime > 240 ? 'long' : w.waitTime75Percentile > w.waitTime25Percentile ? 'range' : lasting(w.waitTime);
 const paint = w => {
   const state = w.claimRequired ? 'kept' : stateOf(w), known = /long|range|hours|minutes|soon/.test(state);
-  const values = Object.assign({waitTimeHours: Math.floor(w.waitTime / 60), waitTimeHourMinutes: w.waitTime % 60}, w);
-  set($('heading'), state === 'reject' ? say.rejectHeading : say.heading);
-  show(label, known);
+  const waitTime = counts(w) ? w.timeUntilEventStart : w.waitTime;
+  const values = Object.assign({}, w, {waitTime, waitTimeHours: Math.floor(waitTime / 60), waitTimeHourMinutes: waitTime % 60});
+  set($('heading'), say[state + 'Heading'] || say.heading);
+  show(label, known && !counts(w));
+  show($('starts'), !!counts(w));
+  show($('shuffled'), !!(counts(w) && w.shuffleEntry));
+  show($('draw'), !!w.shuffleEntry);
+  set($('entry'), w.shuffleEntry);
+  set($('hash'), w.shuffleSeedHash);
   wait.classList.toggle('number', known);
   // What is in brackets is left out while the variable in it is zero.
   set(wait, w.claimRequired ? turn() : say[state].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
@@ -58,11 +67,13 @@ const paint = w => {
   set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+?)(Ordinal)?\}/g, (_, name, which) => count.format(w[name]) + (which ? ordinal(w[name]) : '')));
   show($('line'), w.usersAheadKnown && !w.claimRequired);
   set($('ahead'), count.format(w.usersAhead));
-  const by = /range|hours|minutes/.test(state);
+  show($('items'), w.itemsLeftKnown);
+  set($('left'), count.format(w.itemsLeft));
+  const by = !counts(w) && /range|hours|minutes/.test(state);
   show($('by'), by);
   if (by) set($('by'), at(say.by, Date.parse(w.lastUpdated) + (w.waitTime75Percentile || w.waitTime) * 60000));
   advance(w);
-  if (w.rejoined) show($('rejoined'), true);
+  if (w.rejoined || !w.refreshIntervalSeconds || w.isHeld) show($('rejoined'), w.rejoined);
   if (w.message !== undefined) {
     set($('message'), w.message);
     show($('message'), !!w.message);
@@ -190,7 +201,7 @@ const queued = w => {
 const strange = () => {
   if (cookie) return enter();
   cookie = lost = failing = false;
-  for (const id of ['label', 'place', 'line', 'by', 'way']) show($(id), false);
+  for (const id of ['label', 'starts', 'shuffled', 'draw', 'place', 'line', 'by', 'way']) show($(id), false);
   wait.classList.remove('number');
   set(wait, say.cookies);
   show($('open'), true);
@@ -207,12 +218,13 @@ const rest = (wait = 0) => {
 const between = (list, at) => {
   const next = list.findIndex(b => Date.parse(b.key) > at), b = list[next], a = list[next - 1] || b;
   if (!b) return {};
-  const from = Date.parse(a.key), part = (at - from) / (Date.parse(b.key) - from) || 0, mix = name => Math.ceil(a[name] + part * (b[name] - a[name]));
+  const from = Date.parse(a.key), part = a === b ? 0 : (at - from) / (Date.parse(b.key) - from), mix = name => Math.ceil(a[name] + part * (b[name] - a[name]));
   return {usersAhead: mix('usersAhead'), waitTimeKnown: a.waitTimeKnown, waitTime: mix('waitTime')};
 };
 const move = n => {
   if (!last || n.lastWaitingNumber < last.ticketNumber) return;
-  const w = Object.assign({}, last, n, between(n.buckets || [], Date.parse(last.arrivedAt)));
+  // Whoever was told before a shuffled start knows no place until the next check-in.
+  const w = Object.assign({}, last, n, last.placedAt === '' ? {} : between(n.buckets || [], Date.parse(last.placedAt || last.arrivedAt)));
   if (w.isLineQueue) {
     const line = w.ticketNumber < w.firstWaitingNumber ? w.usersAhead : w.usersPreferred + w.ticketNumber - w.firstWaitingNumber;
     const ahead = Math.max(0, Math.min(line, w.usersQueued - 1));
@@ -255,9 +267,11 @@ const heed = {
   place: w => queued(w),
   numbers: move,
   admitted: () => admitted(),
+  // All are told at once, and do not ask at once.
   closed: () => {
     hush();
-    look(due = 0);
+    heard = -Infinity;
+    next = now() + 400 * Math.random();
   }
 };
 const hear = (event, data) => {

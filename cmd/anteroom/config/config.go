@@ -7,6 +7,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -51,6 +52,25 @@ type Config struct {
 	Rooms []Room `yaml:"rooms" is:"a room: a mapping with name, total_active_users and more" of:"rooms" usage:"the waiting rooms"`
 	// Waitlists are the guest lists of rooms, one a room at most, in the order of the file.
 	Waitlists []Waitlist `yaml:"waitlists" is:"a waitlist: a mapping with name, room and more" of:"waitlists" usage:"the guest lists of rooms"`
+
+	// WebhookHosts are the hosts that webhooks may be at; see webhooks.Hosts.
+	WebhookHosts []string `yaml:"webhook_hosts" is:"webhook host" of:"hosts such as [hooks.example.com]" outside:"no" usage:"hosts that webhooks may be at"`
+	// Webhooks are the programs that are told what happens to rooms, in the order of the file.
+	Webhooks []Webhook `yaml:"webhooks" is:"a webhook: a mapping with url, secret and more" of:"webhooks" usage:"programs that are told what happens to rooms"`
+}
+
+// Webhook is a program that is told what happens to rooms.
+type Webhook struct {
+	// Name is unique; "" is the host of the URL.
+	Name string `yaml:"name" is:"suffix" usage:"name of the webhook (default: the host of its url)"`
+	URL  string `yaml:"url" is:"webhook" usage:"address that events are posted to"`
+	// Events is empty for all of them.
+	Events []string `yaml:"events" choices:"queueing_began,queueing_ended,limit_reached,store_lost,store_back,sold_out,reopened,hold_began,hold_ended,event_prequeueing,event_started,event_ended" of:"events such as [queueing_began]" usage:"events that it is told of (default: all)"`
+	// Rooms is empty for all of them.
+	Rooms  []string `yaml:"rooms" is:"room of a webhook" of:"names of rooms" usage:"rooms that it is told of (default: all)"`
+	Secret string   `yaml:"secret" is:"signing secret" outside:"env" usage:"secret that signs what is posted"`
+	// SecretFile is "" once it is read.
+	SecretFile string `yaml:"secret_file" is:"file" usage:"file with the secret that signs what is posted"`
 }
 
 // Waitlist is the guest list of a room.
@@ -156,8 +176,8 @@ type Room struct {
 	DefaultTemplateLanguage Language         `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
 	CookieSuffix            string           `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
 	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`
-	// EnabledOriginCommands are the commands that the origin may send in a response header: none, or revoke.
-	EnabledOriginCommands []string `yaml:"enabled_origin_commands" choices:"revoke" of:"commands such as [revoke]" usage:"commands that the origin may send"`
+	// EnabledOriginCommands are the commands that the origin may send in a response header: revoke, left.
+	EnabledOriginCommands []string `yaml:"enabled_origin_commands" choices:"revoke,left" of:"commands such as [revoke]" usage:"commands that the origin may send"`
 	// Presets are rules that have names.
 	Presets []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
 	// Rules say which requests are exempt from the room, too.
@@ -167,6 +187,33 @@ type Room struct {
 	Admission string `yaml:"admission" default:"open" choices:"open,invited" outside:"no" usage:"who may enter: everybody, or those who have accepted an invite of the room's waitlist"`
 	// GuestPriority is the priority in an exact line of those who have accepted.
 	GuestPriority int `yaml:"guest_priority" default:"0" min:"0" max:"30000" outside:"no" usage:"priority in the line of those who have accepted an invite of the room's waitlist"`
+
+	// Events are planned for the room, in the order of the file. Planned has them as the gate takes them.
+	Events  []Event    `yaml:"events" is:"an event: a mapping with name, event_start_time, event_end_time and more" of:"events" usage:"what is planned for a time, with settings of its own"`
+	Planned event.List `yaml:"-"`
+}
+
+// Event is something that is planned for a room.
+type Event struct {
+	// Name identifies the event in its room: letters, digits, - and _; at most 64 characters.
+	Name        string `yaml:"name" is:"name" usage:"name of the event"`
+	Description string `yaml:"description" usage:"note for humans"`
+	// Timezone is the zone of those times that have no offset.
+	Timezone  string `yaml:"timezone" is:"zone" usage:"IANA zone of the times without an offset, such as Europe/Oslo"`
+	Start     string `yaml:"event_start_time" is:"time" usage:"when the event starts"`
+	End       string `yaml:"event_end_time" is:"time" usage:"when the event ends, at least a minute after its start"`
+	Prequeue  string `yaml:"prequeue_start_time" is:"time" usage:"from when everyone new is held, at least five minutes before the start (default: no prequeue)"`
+	Shuffle   bool   `yaml:"shuffle_at_event_start" default:"false" usage:"give those who come in the prequeue a random order"`
+	Suspended bool   `yaml:"suspended" default:"false" usage:"ignore the event"`
+	// Template is the path of a Mustache file for the page, resolved; "" is the room's page.
+	Template string `yaml:"template" is:"file" usage:"Mustache file of the page in the event (default: the room's page)"`
+
+	// These are in force in the event. What is not given stays as the room has it.
+	TotalActiveUsers      int           `yaml:"total_active_users" min:"1" usage:"visitors that may be active at once in the event (default: the room's)"`
+	NewUsersPerMinute     int           `yaml:"new_users_per_minute" min:"1" usage:"visitors that may be admitted in a minute in the event (default: the room's)"`
+	Method                queue.Method  `yaml:"queueing_method" usage:"who gets a free slot in the event (default: the room's)"`
+	SessionDuration       time.Duration `yaml:"session_duration" min:"1s" max:"24h" usage:"time a visitor stays active after the last request in the event (default: the room's)"`
+	DisableSessionRenewal bool          `yaml:"disable_session_renewal" usage:"end sessions session_duration after admission in the event (default: the room's)"`
 }
 
 // Subject says how the site names its own users. The zero Subject names nobody.
@@ -175,6 +222,16 @@ type Subject struct {
 	Header string `yaml:"header" is:"header" usage:"header in which a trusted proxy names the site's user"`
 	// Token is signed by the site, and goes before Header.
 	Token Token `yaml:"token"`
+	// Label is by what operators recognise a user.
+	Label Label `yaml:"label"`
+}
+
+// Label says where the site tells operators what a user is called; both "" for nowhere.
+type Label struct {
+	// Claim is one of the token's.
+	Claim string `yaml:"claim" usage:"claim of the token with the name that operators are shown"`
+	// Header is set by trusted proxies.
+	Header string `yaml:"header" is:"header" usage:"header in which a trusted proxy says the name that operators are shown"`
 }
 
 // Token says where signed tokens are and what they have to be. There are keys if there is a place.

@@ -64,7 +64,8 @@ func TestTheExampleHasEveryKeyWithItsDefault(t *testing.T) {
 	}
 	for _, name := range []string{"cert", "key", "host", "path", "action", "description", "path_prefix", "path_suffix", "method", "cidr",
 		"room", "capacity", "invite_ttl", "confirm_email", "confirm_ttl", "referral_boost", "referral_max", "disposable_domains_file", "sign_ups_per_network",
-		"url", "mail_templates", "port", "tls", "username", "password", "from", "reply_to"} {
+		"url", "mail_templates", "port", "tls", "username", "password", "from", "reply_to",
+		"events", "rooms", "secret", "secret_file"} {
 		assert.Regexp(t, `[ {]`+name+`: `, config.Example())
 	}
 	example := setup{file: config.Example()}.mustLoad(t)
@@ -72,7 +73,9 @@ func TestTheExampleHasEveryKeyWithItsDefault(t *testing.T) {
 		SMTP: config.SMTP{TLS: "starttls"}}
 	beta.Capacity = 500
 	assert.Equal(t, []config.Waitlist{beta}, example.Waitlists, "all but the capacity and the address are defaults")
-	example.Rooms, example.StateDir, example.Waitlists = plain.Rooms, plain.StateDir, nil
+	assert.Equal(t, []string{"hooks.example.com"}, example.WebhookHosts)
+	assert.Equal(t, "https://hooks.example.com/anteroom", example.Webhooks[0].URL)
+	example.Rooms, example.StateDir, example.Waitlists, example.WebhookHosts, example.Webhooks = plain.Rooms, plain.StateDir, nil, nil, nil
 	assert.Equal(t, plain, example, "what the example sets at its top are the defaults")
 }
 

@@ -30,7 +30,7 @@ func TestFaultyLines(t *testing.T) {
 			`6:5: rooms[0].listen: unknown key here: it belongs at the top of the file`}},
 		"a key that is no name is shown quoted": {`"a b": 1`, []string{
 			`6:1: "a b": unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks`}},
 		"a key that is a list is refused":       {"? [a]\n: 1", []string{`6:3: a key has to be a plain name, this one is a list`}},
 		"a key twice points at the first":       {"store: memory\nstore: memory", []string{`7:1: store: the key is given twice: first on line 6`}},
 		"a key twice in a room":                 {"    name: b", []string{`6:5: rooms[0].name: the key is given twice: first on line 3`}},
@@ -68,7 +68,7 @@ func TestFaultyLines(t *testing.T) {
 		"a method nearly right":          {"    queueing_method: FIFO", []string{`6:22: rooms[0].queueing_method: "FIFO" is not one of fifo, random, line, passthrough, reject (did you mean "fifo"?)`}},
 		"a pacing nearly right":          {"    pacing: minutes", []string{`6:13: rooms[0].pacing: "minutes" is not one of auto, minute, even, random, early (did you mean "minute"?)`}},
 		"a word for the store's failure": {"    on_store_error: close", []string{`6:21: rooms[0].on_store_error: "close" is not one of hold, share, open`}},
-		"a command that is not known":    {"    enabled_origin_commands: [revoke, ban]", []string{`6:39: rooms[0].enabled_origin_commands[1]: "ban" is not one of revoke`}},
+		"a command that is not known":    {"    enabled_origin_commands: [revoke, ban]", []string{`6:39: rooms[0].enabled_origin_commands[1]: "ban" is not one of revoke, left`}},
 		"a command twice":                {"    enabled_origin_commands: [revoke, revoke]", []string{`6:39: rooms[0].enabled_origin_commands[1]: "revoke" is there already`}},
 		"a log level nearly right":       {"log: {level: warning}", []string{`6:14: log.level: "warning" is not one of debug, info, warn, error (did you mean "warn"?)`}},
 
@@ -224,7 +224,7 @@ func TestFaultyFiles(t *testing.T) {
 			`3:11: rooms[0].name: "shop.test" may hold letters, digits, - and _ only`}},
 		"a self-merging mapping": {"a: &a\n  <<: *a\n" + minimal, []string{
 			`1:1: a: unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks`}},
 		"a merge of text": {"<<: abc\n" + minimal, []string{"1:5: only a mapping can be merged, this is a string"}},
 	}
 	for name, tt := range tests {

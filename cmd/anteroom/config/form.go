@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/anteroom-gate/anteroom/cookie"
@@ -15,6 +16,8 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
+	"github.com/anteroom-gate/anteroom/queue/event"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -37,31 +40,40 @@ func plain(check func(string) string) func(*loader, string, layer) (string, stri
 
 // forms are the forms by the names that the tags of Config have for them.
 var forms = map[string]form{
-	"address":      {want: "an address", example: true, check: plain(listen.CheckAddress)},
-	"token":        {want: "a string", check: plain(checkToken)},
-	"file":         {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
-	"dir":          {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
-	"store":        {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
-	"database":     {want: "the path of a file, or a URL such as postgres://host/name", sentence: true, empty: true, check: (*loader).database},
-	"url":          {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
-	"web origin":   {want: "an origin such as https://app.example.com", check: webOrigin},
-	"network":      {want: "a network such as 10.0.0.0/8", check: network},
-	"line":         {want: "a network such as 10.0.0.0/8", check: networkLine},
-	"key":          {want: "a key", sentence: true, check: (*loader).key},
-	"secret":       {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
-	"name":         {want: "a name", check: plain(checkName)},
-	"suffix":       {want: "a name", empty: true, check: plain(checkName)},
-	"host":         {want: "a host", check: plain(route.CheckHost)},
-	"path":         {want: "a path", check: plain(route.CheckPath)},
-	"domain":       {want: "a domain", empty: true, check: plain(cookie.CheckDomain)},
-	"header":       {want: "the name of a header", empty: true, check: plain(subject.CheckHeader)},
-	"cookie":       {want: "the name of a cookie", empty: true, check: plain(subject.CheckCookie)},
-	"title":        {want: "a name", empty: true, check: plain(templates.CheckSiteName)},
-	"colour":       {want: "a colour such as #0a7d55", empty: true, check: plain(templates.CheckAccent)},
-	"link":         {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
-	"password":     {want: "a password", sentence: true, check: plain(checkPassword)},
-	"mail address": {want: "an e-mail address", check: plain(checkMailAddress)},
-	"condition":    {want: "a string", check: plain(checkCondition)},
+	"address":           {want: "an address", example: true, check: plain(listen.CheckAddress)},
+	"token":             {want: "a string", check: plain(checkToken)},
+	"file":              {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
+	"dir":               {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
+	"store":             {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
+	"database":          {want: "the path of a file, or a URL such as postgres://host/name", sentence: true, empty: true, check: (*loader).database},
+	"url":               {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
+	"web origin":        {want: "an origin such as https://app.example.com", check: webOrigin},
+	"network":           {want: "a network such as 10.0.0.0/8", check: network},
+	"line":              {want: "a network such as 10.0.0.0/8", check: networkLine},
+	"key":               {want: "a key", sentence: true, check: (*loader).key},
+	"secret":            {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
+	"name":              {want: "a name", check: plain(checkName)},
+	"suffix":            {want: "a name", empty: true, check: plain(checkName)},
+	"host":              {want: "a host", check: plain(route.CheckHost)},
+	"path":              {want: "a path", check: plain(route.CheckPath)},
+	"domain":            {want: "a domain", empty: true, check: plain(cookie.CheckDomain)},
+	"header":            {want: "the name of a header", empty: true, check: plain(subject.CheckHeader)},
+	"cookie":            {want: "the name of a cookie", empty: true, check: plain(subject.CheckCookie)},
+	"title":             {want: "a name", empty: true, check: plain(templates.CheckSiteName)},
+	"colour":            {want: "a colour such as #0a7d55", empty: true, check: plain(templates.CheckAccent)},
+	"link":              {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
+	"password":          {want: "a password", sentence: true, check: plain(checkPassword)},
+	"mail address":      {want: "an e-mail address", check: plain(checkMailAddress)},
+	"time":              {want: "a time such as 2026-12-01T09:00:00+01:00", kind: "time", check: plain(checkMoment)},
+	"zone":              {want: "a zone such as Europe/Oslo", check: plain(checkZone)},
+	"condition":         {want: "a string", check: plain(checkCondition)},
+	"webhook host":      {want: "a host such as hooks.example.com", check: plain(checkWebhookHost)},
+	"webhook":           {want: "a URL such as https://hooks.example.com/anteroom", kind: "url", check: plain(checkWebhook)},
+	"room of a webhook": {want: "the name of a room", check: plain(checkCondition)},
+	"signing secret": {want: "a secret", sentence: true, check: plain(func(s string) string {
+		_, err := webhooks.ParseSecret(s)
+		return problemOf(err)
+	})},
 }
 
 // checkCondition refuses the empty string: it would be a condition that looks given and is not.
@@ -70,6 +82,18 @@ func checkCondition(s string) string {
 		return "is empty: take the line out, or say what to match"
 	}
 	return ""
+}
+
+// checkZone wants a zone of the IANA database.
+func checkZone(s string) string {
+	_, problem := event.Zone(s)
+	return problem
+}
+
+// checkMoment wants a time, with or without an offset.
+func checkMoment(s string) string {
+	_, problem := event.Moment(s, time.UTC)
+	return problem
 }
 
 // checkName wants what can stand in the name of a cookie, a metric and a path.

@@ -28,11 +28,12 @@ type Key struct {
 	item  *Key   // what each item of a list is
 }
 
-// topKey is the file as a whole; roomKey is an item of rooms, and ruleKey one of a room's rules.
+// topKey is the file as a whole; roomKey is an item of rooms, ruleKey one of a room's rules, and eventKey one of its events.
 var (
-	topKey  = &Key{Kind: "mapping", inner: keysOf(reflect.TypeFor[Config](), "", false)}
-	roomKey = topKey.child("rooms").item
-	ruleKey = roomKey.child("rules").item
+	topKey   = &Key{Kind: "mapping", inner: keysOf(reflect.TypeFor[Config](), "", false)}
+	roomKey  = topKey.child("rooms").item
+	ruleKey  = roomKey.child("rules").item
+	eventKey = roomKey.child("events").item
 )
 
 // Keys lists every setting, in the order of the file: those of the gate, and then those of a room.
@@ -89,7 +90,7 @@ var nodeKinds = map[string]yaml.Kind{"list": yaml.SequenceNode, "mappings": yaml
 // typesOf are the types that the file may give a kind of value. A duration may have any.
 var typesOf = map[string][]string{
 	"bool": {"!!bool"}, "int": {"!!int"}, "number": {"!!int", "!!float"}, "duration": scalarTags,
-	"string": {"!!str"}, "file": {"!!str"}, "dir": {"!!str"}, "url": {"!!str"},
+	"time": {"!!str", "!!timestamp"}, "string": {"!!str"}, "file": {"!!str"}, "dir": {"!!str"}, "url": {"!!str"},
 }
 
 // isText says whether the file has to have a string.

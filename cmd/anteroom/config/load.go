@@ -57,6 +57,7 @@ func Load(o Options) (*Config, []Warning, error) {
 		top.checkGate(c)
 		top.checkRooms(c)
 		top.checkWaitlists(c)
+		top.checkWebhooks(c)
 	}
 	warnings, err := d.result()
 	if err != nil {

@@ -91,6 +91,7 @@ func (r *room) check(root *value, c *Config) {
 	r.subject(root, c, &r.Room.Subject)
 	r.template()
 	r.logo()
+	r.events()
 }
 
 // origin settles where the room's visitors go. A room's own origin is in the file, so a variable or a flag goes before it, if the
@@ -274,11 +275,16 @@ func (r *room) template() {
 	if r.CheckTemplate == nil {
 		return
 	}
-	for _, f := range r.CheckTemplate(r.Template, src) {
+	r.checkPage(r.Template, src)
+}
+
+// checkPage has the page checked that the key template names.
+func (v *value) checkPage(path string, src []byte) {
+	for _, f := range v.CheckTemplate(path, src) {
 		if f.Line > 0 {
-			r.fault(Position{Source: r.Template, Line: f.Line, Col: max(f.Col, 1), Key: r.pathOf("template")}, "%s", f.Message)
+			v.fault(Position{Source: path, Line: f.Line, Col: max(f.Col, 1), Key: v.pathOf("template")}, "%s", f.Message)
 		} else {
-			r.fault(r.where("template"), "%s: %s", r.Template, f.Message)
+			v.fault(v.where("template"), "%s: %s", path, f.Message)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func Schema() ([]byte, error) {
 // required are the keys that the mappings of a list cannot do without.
 var required = map[string][]string{
 	"rooms": {"name", "total_active_users", "new_users_per_minute"}, "rules": {"action", "match"}, "tls.certificates": {"cert", "key"},
-	"waitlists": {"name", "room"}, "smtp": {"host", "from"},
+	"waitlists": {"name", "room"}, "events": {"name", "event_start_time", "event_end_time"}, "smtp": {"host", "from"},
 }
 
 // variables is what a value of another type can be instead, as its text is in the environment.

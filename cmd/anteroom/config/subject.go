@@ -18,6 +18,8 @@ func (v *value) subject(root *value, c *Config, named *Subject) {
 	t := &named.Token
 	v.doubt(named.Header != "" && root.valid("trusted_proxies", "trusted_proxies_file") && len(c.TrustedProxies) == 0, "subject.header",
 		"is believed from trusted_proxies only, and there are none")
+	v.doubt(named.Label.Header != "" && root.valid("trusted_proxies", "trusted_proxies_file") && len(c.TrustedProxies) == 0, "subject.label.header",
+		"is believed from trusted_proxies only, and there are none")
 	place := cmp.Or(v.either(tokenHeader, tokenCookie), tokenHeader)
 	if place == tokenCookie {
 		t.Header = ""
@@ -26,6 +28,8 @@ func (v *value) subject(root *value, c *Config, named *Subject) {
 	}
 	keys := slices.DeleteFunc([]string{tokenKeys, tokenKeysFile, tokenPublic}, func(name string) bool { return v.layerOf(name) == 0 })
 	v.tokenKeys(t)
+	v.refuse(named.Label.Claim != "" && t.Header == "" && t.Cookie == "", "subject.label.claim",
+		"there is no token with claims: set subject.token.header or subject.token.cookie")
 	switch placed := t.Header != "" || t.Cookie != ""; {
 	case placed && len(keys) == 0:
 		v.refuse(v.valid(tokenKeys, tokenKeysFile, tokenPublic), place, "a token needs a key: set subject.token.keys, keys_file or public_keys_file")

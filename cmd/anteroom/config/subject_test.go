@@ -72,6 +72,7 @@ func TestFaultsOfSubjects(t *testing.T) {
 		want []string
 	}{
 		"a header that is none":    {"    subject: {header: 'a b'}\n", []string{`gate.yaml:6:23: rooms[0].subject.header: "a b" is not the name of a header`}},
+		"a label without a token":  {"    subject: {label: {claim: name}}\n", []string{`gate.yaml:6:30: rooms[0].subject.label.claim: there is no token with claims: set subject.token.header or subject.token.cookie`}},
 		"all cookies":              {"    subject: {header: cookie}\n", []string{`gate.yaml:6:23: rooms[0].subject.header: "cookie" holds all cookies: name one with subject.token.cookie`}},
 		"a cookie of the gate":     {token + "{cookie: anteroom_shop, keys_file: /k}}\n", []string{`gate.yaml:6:31: rooms[0].subject.token.cookie: "anteroom_shop" is the name of a cookie of the gate`}},
 		"two places":               {token + "{header: A, cookie: B, keys_file: /k}}\n", []string{"gate.yaml:6:42: rooms[0].subject.token.cookie: there is subject.token.header as well: give one of them"}},

@@ -2,15 +2,12 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"math/rand/v2"
-	"mime"
 	"net/http"
-	"net/http/cookiejar"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/anteroom-gate/anteroom/cmd/anteroom/crowd"
 )
 
 // Range is a span of time that something takes, drawn evenly.
@@ -41,7 +38,7 @@ func (c Crowd) Run(ctx context.Context) {
 	var members sync.WaitGroup
 	defer members.Wait()
 	for range c.Size {
-		m := &member{Crowd: c, http: &http.Client{Transport: transport, Timeout: 30 * time.Second}}
+		m := &member{Crowd: c, visitor: crowd.New(transport, c.URL, "anteroom-demo-crowd")}
 		members.Go(func() { m.run(ctx) })
 	}
 }
@@ -55,22 +52,16 @@ func setDefault[T comparable](v *T, value T) {
 // member is one of a crowd.
 type member struct {
 	Crowd
-	http *http.Client
+	visitor *crowd.Visitor
 }
 
 func (m *member) run(ctx context.Context) {
 	pause := rand.N(m.Away.Min + 1)
-	for m.forget(); wait(ctx, pause); pause = m.Away.draw() {
+	for m.visitor.Forget(); wait(ctx, pause); pause = m.Away.draw() {
 		if m.enter(ctx) {
 			m.stay(ctx)
 		}
 	}
-}
-
-// forget drops the member's cookies, which makes them a new visitor.
-func (m *member) forget() {
-	// Without options there is nothing that could be wrong with them.
-	m.http.Jar, _ = cookiejar.New(nil)
 }
 
 // enter asks for the site until it is there. It returns false if there is no
@@ -101,7 +92,7 @@ func (m *member) stay(ctx context.Context) {
 	if rand.N(2) == 0 {
 		m.ask(ctx, http.MethodPost, "/leave")
 	} else {
-		m.forget()
+		m.visitor.Forget()
 	}
 }
 
@@ -109,34 +100,11 @@ func (m *member) stay(ctx context.Context) {
 // the room wants the visitor to wait: 0 for not at all, or if there was no
 // sensible answer.
 func (m *member) ask(ctx context.Context, method, path string) (in bool, again time.Duration) {
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(m.URL, "/")+path, nil)
+	answer, err := m.visitor.Ask(ctx, method, path, nil)
 	if err != nil {
 		return false, 0
 	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "anteroom-demo-crowd")
-	answer, err := m.http.Do(req)
-	if err != nil {
-		return false, 0
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<16))
-	if err != nil {
-		return false, 0
-	}
-	var content struct {
-		Room *struct {
-			RefreshIntervalSeconds int `json:"refreshIntervalSeconds"`
-		} `json:"cfWaitingRoom"`
-	}
-	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	if kind == "application/json" && json.Unmarshal(body, &content) != nil {
-		return false, 0
-	}
-	if content.Room != nil {
-		return false, time.Duration(content.Room.RefreshIntervalSeconds) * time.Second
-	}
-	return answer.StatusCode == http.StatusOK, 0
+	return answer.In, answer.Again
 }
 
 // wait waits, and returns false if ctx ends first.

@@ -47,6 +47,7 @@ local function grant(c)
   call('ZADD', SESSIONS, whole(expires), c.id)
   call('ZADD', ADMITTED, now, c.id)
   r.active, r.first_end, r.admitted = r.active + 1, math.min(r.first_end, expires), r.admitted + 1
+  take(1)
   return r.now, expires
 end
 
@@ -57,20 +58,21 @@ local function verdict_on(c)
     return verdict(BANNED)
   end
   local expires = tonumber(call('ZSCORE', SESSIONS, c.id)) or 0
-  if expires > r.now - r.slack then
+  if expires > r.sessions_now - r.slack then
     -- A claim that comes again with its report was decided before.
     if r.has_line then line.remove(c.id) end
     if not c.keep_cell and not (c.held_only and r.counted) then uncount(c) end
     local since = let_in(c.id)
-    local whole_from = c.renew and r.now or c.lease == 0 and not c.held_only and since
-    if whole_from and whole_from + rules.lasts > expires then
+    local whole_from = c.renew and r.sessions_now or c.lease == 0 and not c.held_only and since
+    local longer = whole_from and math.min(whole_from + rules.lasts, last_moment(since))
+    if longer and longer > expires then
       local first = expires == r.first_end
-      expires = whole_from + rules.lasts
+      expires = longer
       alter(SESSIONS)
       call('ZADD', SESSIONS, whole(expires), c.id)
       if first then count_sessions() end
     end
-    return verdict(HELD, since or r.now, math.max(expires, r.now + 1))
+    return verdict(HELD, since or r.now, math.max(expires + stood(), r.now + 1))
   end
   if c.held_only or c.no_slot and rules.method ~= 'line' then return verdict(REFUSED) end
   if rules.method == 'line' then
@@ -80,8 +82,8 @@ local function verdict_on(c)
   end
   if r.closed then return verdict(REFUSED) end
   if c.bucket ~= NEWCOMER and place_used(c) then return verdict(USED) end
-  if rules.method == 'passthrough' and not rules.queueall then
-    if r.active >= COUNTED * rules.total then
+  if rules.method == 'passthrough' and not holds_new() then
+    if not rules.shadow and r.active >= COUNTED * rules.total then
       uncount(c)
       return verdict(BEYOND)
     end

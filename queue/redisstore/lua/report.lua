@@ -5,7 +5,7 @@ local MAX_LEFT = $MaxLeft -- how many goodbyes a view has at most
 
 local function use_up(id)
   touch(ADMITTED)
-  call('ZADD', ADMITTED, 'NX', now, id)
+  call('ZADD', ADMITTED, 'NX', whole(r.sessions_now), id)
 end
 
 r.counted = known_seq and seq <= known_seq
@@ -14,7 +14,7 @@ for _ = 1, cells do
   if not r.counted and not want_whole then change(bucket, ends, people) end
 end
 for _ = 1, sessions do
-  local id, expires = text(), number()
+  local id, expires = text(), number() - stood()
   if not r.counted and not is_revoked(id) then
     -- A session that this store did not grant has used its visitor's place in line, too.
     local known = tonumber(call('ZSCORE', SESSIONS, id))
@@ -39,7 +39,10 @@ for _ = 1, revoked do
   end
 end
 if open_revoked then open_revoked() end
-if not r.counted and not want_whole and node_minute == r.minute then r.admitted = r.admitted + node_admitted end
+if not r.counted and not want_whole and node_minute == r.minute then
+  r.admitted = r.admitted + node_admitted
+  take(node_admitted)
+end
 if node_given > r.given then
   r.given = node_given
   open_line()
@@ -59,4 +62,9 @@ for _ = 1, preferred do
 end
 if not want_whole and not r.counted then known_seq = seq end
 
-if r.first_end <= r.now - r.slack then count_sessions() end
+if heard > r.stock_at then
+  r.stock_at, r.stock = heard, heard_left
+  call('HSET', META, 'stock', struct.pack('>dd', heard, heard_left))
+end
+
+if r.first_end <= r.sessions_now - r.slack then count_sessions() end

@@ -28,4 +28,4 @@ local function load_rules(stored) rules = stored or filled_in({}) end
 
 -- lifetime is how long the store remembers a room without calls, in milliseconds. It
 -- depends on how long the room's sessions and places last.
-local function lifetime(of) return math.max(of.duration, of.place, of.dropout, $NodeRemembered) + $RoomKept end
+local function lifetime(of) return math.max(of.duration, of.maxsession, of.place, of.dropout, $NodeRemembered) + $RoomKept end

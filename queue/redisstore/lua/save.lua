@@ -3,9 +3,10 @@
 -- hand over.
 local function flag(is) return is and 1 or 0 end
 
-reply[#reply + 1] = struct.pack('>ddddddBBB', clock_told or r.now, r.active, r.admitted, open_slots(), waiting(), next_open(),
-  flag(want_whole), flag(r.awaits_until > 0 or doubting), flag(settles_at())) .. epoch
+reply[#reply + 1] = struct.pack('>dddddddBBBB', clock_told or r.now, r.active, r.admitted, open_slots(), waiting(), next_open(), r.factor,
+  flag(want_whole), flag(r.awaits_until > 0 or doubting), flag(settles_at()), flag(r.open_to_all)) .. epoch
 
+if r.factor < 1 then call('HSET', META, 'spare', string.format('%.17g %d', r.spare, r.now)) end
 if r.has_line then
   local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown)
   if numbers ~= m[4] then call('HSET', META, 'line', numbers) end

@@ -5,7 +5,7 @@
 -- first one to end was renewed.
 local function count_sessions()
   check(FIRST, FIRST) -- the sessions
-  local alive = '(' .. whole(r.now - r.slack)
+  local alive = '(' .. whole(r.sessions_now - r.slack)
   local first = call('ZRANGEBYSCORE', SESSIONS, alive, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
   r.active = call('ZCOUNT', SESSIONS, alive, '+inf')
   r.first_end = tonumber(first[2]) or math.huge
@@ -40,9 +40,23 @@ local function released()
   return math.floor(rules.perminute * passed / parts), passed < parts and at or turn
 end
 
+-- holds_new says whether nobody new is let in: by the settings, or because nothing is left.
+local function holds_new() return rules.queueall or rules.closes and r.stock_at > 0 and r.stock == 0 and r.stock_at >= rules.sellsfrom end
+
+-- slowed bounds an allowance, of which there is more at a moment, while admissions are
+-- slowed, as pacing.Slow.Limit has it.
+local function slowed(allowance, more)
+  local n = math.floor(r.spare)
+  if r.factor >= 1 or n > allowance then return allowance, more end
+  local next = r.now + math.ceil((n + 1 - r.spare) / r.slow_rate * MINUTE)
+  return n, n == allowance and more and math.max(next, more) or next
+end
+
+local function take(n) r.spare = math.max(0, r.spare - n) end
+
 local function open_slots()
-  if rules.queueall or rules.method == 'reject' or r.closed or settles_at() then return 0 end
-  return math.max(0, math.min(rules.total - r.active, (released()) - r.admitted))
+  if holds_new() or rules.method == 'reject' or r.closed or settles_at() then return 0 end
+  return math.max(0, math.min(rules.total - r.active, (slowed(released() - r.admitted))))
 end
 
 -- next_release is when more of the allowance is there than n: at more, by the pacing, or
@@ -55,13 +69,14 @@ local function next_release(n, more)
 end
 
 local function next_open()
-  if rules.queueall or rules.method == 'reject' or rules.version == 0 then return 0 end
+  if holds_new() or rules.method == 'reject' or rules.version == 0 then return 0 end
   if r.awaits_until > 0 then return r.awaits_until end
   if settles_at() then return settles_at() end
   local n, more = released()
-  local free, allowance = rules.total - r.active, n - r.admitted
-  if free > allowance then return next_release(n, more) end
+  local free, allowance = rules.total - r.active, nil
+  allowance, more = slowed(n - r.admitted, next_release(n, more))
+  if free > allowance then return more end
   if r.active == 0 then return 0 end
   local ends = r.first_end + r.slack
-  return free < allowance and ends or math.max(ends, next_release(n, more))
+  return free < allowance and ends or math.max(ends, more)
 end

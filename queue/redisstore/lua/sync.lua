@@ -9,6 +9,7 @@ local goes_on = rules.version == 0 and r.lined_by > 0
 if put_in_force(version, version > rules.version) then
   load_rules(configured())
   close()
+  stand_still() -- from this call on, to which the report's sessions are told
   if goes_on and rules.method == 'line' then r.lined_by = rules.lined end
   begin_line()
   if r.has_line then open_line() end
@@ -36,7 +37,7 @@ each(call('ZRANGEBYSCORE', ADMITTED, whole(node_since), '+inf'), function(part)
   for i, id in ipairs(part) do
     if ends[i] then
       entered[#entered + 1] = id
-      entered[#entered + 1] = ends[i]
+      entered[#entered + 1] = whole(math.min(ends[i], last_moment(let_in(id))) + stood())
     end
   end
 end)
@@ -67,5 +68,5 @@ local reply = {
   buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
   string.sub(listed, 9), rules.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(node_since), '+inf'),
-  cut_buckets(buckets, people, rate_n > 0 and rate_sum / rate_n), ends_within(),
+  cut_buckets(buckets, people, rate_n > 0 and rate_sum / rate_n), ends_within(), whole(r.stock_at), r.stock,
 }

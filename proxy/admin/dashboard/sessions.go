@@ -1,0 +1,110 @@
+package dashboard
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// CookieName is the name of the cookie of an operator who is logged in. The gate keeps cookies with such names from origins, and no
+	// room can have this one.
+	CookieName = "anteroom_~operator"
+	// sessionLasts is how long an operator stays logged in.
+	sessionLasts = 12 * time.Hour
+	// maxEnded bounds the sessions that are remembered because their operator has logged out.
+	maxEnded = 10_000
+)
+
+// Sessions are those of operators who have given the token. A session is a cookie with its end, sealed with a key that is
+// derived from the token: nothing is kept of it, and nobody learns the token from it. What is kept is which of them were ended.
+type Sessions struct {
+	key   []byte
+	clock func() time.Time
+
+	mu    sync.Mutex
+	ended map[string]time.Time // until when each would have lasted
+}
+
+// NewSessions returns those for a token.
+func NewSessions(token string, clock func() time.Time) *Sessions {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("session of an operator"))
+	return &Sessions{key: mac.Sum(nil), clock: clock, ended: map[string]time.Time{}}
+}
+
+// The parts of a session in bytes: its end in seconds since 1970, what makes it unique, and the seal.
+const endBytes, bodyBytes = 8, 8 + 16
+
+// Begin logs an operator in.
+func (s *Sessions) Begin(w http.ResponseWriter, q *http.Request) {
+	end := s.clock().Add(sessionLasts)
+	body := make([]byte, bodyBytes)
+	binary.BigEndian.PutUint64(body, uint64(end.Unix()))
+	_, _ = rand.Read(body[endBytes:]) // it never fails
+	http.SetCookie(w, cookie(q, base64.RawURLEncoding.EncodeToString(s.seal(body)), int(sessionLasts.Seconds())))
+}
+
+// End logs the operator out who sends the request.
+func (s *Sessions) End(w http.ResponseWriter, q *http.Request) {
+	if session, end, ok := s.read(q); ok {
+		s.mu.Lock()
+		maps.DeleteFunc(s.ended, func(_ string, end time.Time) bool { return !end.After(s.clock()) })
+		if len(s.ended) < maxEnded {
+			s.ended[session] = end
+		}
+		s.mu.Unlock()
+	}
+	http.SetCookie(w, cookie(q, "", -1))
+}
+
+// Has reports whether the request comes from an operator who is logged in.
+func (s *Sessions) Has(q *http.Request) bool {
+	_, _, ok := s.read(q)
+	return ok
+}
+
+// read returns the session of a request, and when it ends. Other programs on the host may have set cookies of the same name.
+func (s *Sessions) read(q *http.Request) (session string, end time.Time, ok bool) {
+	for _, c := range q.CookiesNamed(CookieName) {
+		if session, end, ok = s.open(c.Value); ok {
+			return session, end, true
+		}
+	}
+	return "", end, false
+}
+
+// open returns the session that a cookie's value has, and when it ends.
+func (s *Sessions) open(value string) (session string, end time.Time, ok bool) {
+	text, err := base64.RawURLEncoding.DecodeString(value)
+	if err != nil || len(text) != bodyBytes+sha256.Size || !hmac.Equal(text, s.seal(text[:bodyBytes])) {
+		return "", end, false
+	}
+	session, end = string(text[:bodyBytes]), time.Unix(int64(binary.BigEndian.Uint64(text)), 0)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, over := s.ended[session]
+	return session, end, !over && s.clock().Before(end)
+}
+
+// seal returns the body of a session with its seal.
+func (s *Sessions) seal(body []byte) []byte {
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write(body)
+	return mac.Sum(body[:len(body):len(body)])
+}
+
+// cookie is sent over https only if the operator came that way, as a proxy before the listener says, too: whoever lies
+// about that does so about their own cookie.
+func cookie(q *http.Request, value string, maxAge int) *http.Cookie {
+	return &http.Cookie{
+		Name: CookieName, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: q.TLS != nil || q.Header.Get("X-Forwarded-Proto") == "https",
+	}
+}

@@ -1,0 +1,355 @@
+package admin_test
+
+import (
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/anteroom-gate/anteroom/proxy/admin"
+	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
+	"github.com/anteroom-gate/anteroom/queue/pressure"
+)
+
+// operator is somebody with a browser.
+type operator struct {
+	handler http.Handler
+	cookies []*http.Cookie
+}
+
+// send sends a form, or asks for a page without one.
+func (o *operator) send(path string, form url.Values, changes ...func(*http.Request)) *httptest.ResponseRecorder {
+	w, q := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil)
+	if form != nil {
+		q = httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
+		q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		q.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	q.Host = "localhost"
+	q.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+	for _, c := range o.cookies {
+		q.AddCookie(c)
+	}
+	for _, change := range changes {
+		change(q)
+	}
+	o.handler.ServeHTTP(w, q)
+	return w
+}
+
+// hidden are the hidden fields of the form that a page sends to an address.
+func hidden(t *testing.T, page, action string) url.Values {
+	t.Helper()
+	_, form, found := strings.Cut(page, `action="`+action+`"`)
+	require.True(t, found, page)
+	form, _, _ = strings.Cut(form, "</form>")
+	fields := url.Values{}
+	for _, field := range regexp.MustCompile(`type="hidden" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
+		fields.Add(field[1], html.UnescapeString(field[2]))
+	}
+	return fields
+}
+
+func TestAChangeInTheDashboardIsAskedAboutAndThenMade(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	require.Contains(t, o.send("/", nil).Body.String(), "Hold everybody new")
+	form := url.Values{
+		"was.total_active_users": {"1"}, "total_active_users": {" 7 "}, "was.queue_all": {"false"}, "queue_all": {"true"},
+		"was.new_users_per_minute": {"99"}, "new_users_per_minute": {"99"}, // which the room has not, and the operator has not touched
+		"was.message": {""}, "message": {"Back at <8>,\r\nas you \"know\""},
+	}
+	asked := o.send("/rooms/shop/ask", form)
+	require.Equal(t, http.StatusOK, asked.Code)
+	for _, want := range []string{
+		"Really change shop?", `<td>1</td><td class="then">7</td>`, `<td>off</td><td class="then">on</td>`, `<td class="then">Back at &lt;8&gt;,`,
+		"Nobody new is let in until queue_all is switched off.",
+	} {
+		assert.Contains(t, asked.Body.String(), want)
+	}
+	assert.NotContains(t, asked.Body.String(), "new_users_per_minute")
+	assert.Equal(t, 1, g.shop.Room.Queue().Settings().TotalActiveUsers, "nothing is changed before the operator says so")
+
+	done := o.send("/rooms/shop/change", hidden(t, asked.Body.String(), "/rooms/shop/change"))
+	require.Equal(t, http.StatusSeeOther, done.Code)
+	assert.Equal(t, "/?changed=shop#shop", done.Header().Get("Location"))
+	s := g.shop.Room.Queue().Settings()
+	assert.Equal(t, 7, s.TotalActiveUsers)
+	assert.Equal(t, 10, s.NewUsersPerMinute)
+	assert.True(t, s.QueueAll)
+	assert.Equal(t, "Back at <8>,\nas you \"know\"", s.Message)
+	page := o.send("/?changed=shop", nil).Body.String()
+	for _, want := range []string{"shop is changed, on every gate.", "Queue-all", "Let people in again", "<td>192.0.2.1</td><td>2021-05-27 15:54:10 UTC</td>"} {
+		assert.Contains(t, page, want)
+	}
+
+	back := o.send("/rooms/shop/ask", url.Values{"reset": {"queue_all"}})
+	assert.Contains(t, back.Body.String(), `<td>on</td><td class="then">as in the file</td>`)
+	require.Equal(t, http.StatusSeeOther, o.send("/rooms/shop/change", hidden(t, back.Body.String(), "/rooms/shop/change")).Code)
+	assert.False(t, g.shop.Room.Queue().Settings().QueueAll)
+}
+
+func TestAChangeOfARoomThatWasChangedMeanwhileIsAskedAboutAgain(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	asked := o.send("/rooms/shop/ask", url.Values{"was.total_active_users": {"1"}, "total_active_users": {"7"}}).Body.String()
+	require.Equal(t, http.StatusOK, ask(g, http.MethodPatch, "/api/v1/rooms/shop", `{"total_active_users": 3}`).Code)
+	again := o.send("/rooms/shop/change", hidden(t, asked, "/rooms/shop/change"))
+	require.Equal(t, http.StatusOK, again.Code)
+	assert.Contains(t, again.Body.String(), "Somebody has changed this room since you were asked.")
+	assert.Contains(t, again.Body.String(), `<td>3</td><td class="then">7</td>`)
+	assert.Equal(t, 3, g.shop.Room.Queue().Settings().TotalActiveUsers)
+	require.Equal(t, http.StatusSeeOther, o.send("/rooms/shop/change", hidden(t, again.Body.String(), "/rooms/shop/change")).Code)
+	assert.Equal(t, 7, g.shop.Room.Queue().Settings().TotalActiveUsers)
+}
+
+func TestAChangeThatCannotBeMadeIsRefusedInWords(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	for name, c := range map[string]struct {
+		path string
+		form url.Values
+		code int
+		says string
+	}{
+		"a limit of none":      {"ask", url.Values{"was.total_active_users": {"1"}, "total_active_users": {"0"}}, 422, "total_active_users is 0, which is too small: at least 1"},
+		"no number":            {"ask", url.Values{"was.total_active_users": {"1"}, "total_active_users": {"<b>"}}, 422, "total_active_users is &lt;b&gt;, which is not a whole number"},
+		"nothing":              {"ask", url.Values{"was.total_active_users": {"1"}, "total_active_users": {"1"}}, 200, "the form has the values that the room had"},
+		"what is not live":     {"ask", url.Values{"was.bucket": {"0s"}, "bucket": {"1m"}}, 200, "Nothing was changed"},
+		"a patch of strangers": {"change", url.Values{"patch": {`{"bucket": "1m"}`}, "version": {"1"}}, 422, "bucket is not among what can be changed here"},
+		"no patch":             {"change", url.Values{"patch": {`[]`}}, 400, "The body is not a JSON object."},
+		"no form":              {"ask", url.Values{"x": {strings.Repeat("x", 20<<10)}}, 400, "the form could not be read"},
+	} {
+		w := o.send("/rooms/shop/"+c.path, c.form)
+		assert.Equal(t, c.code, w.Code, name)
+		assert.Contains(t, w.Body.String(), c.says, name)
+	}
+	assert.Equal(t, http.StatusNotFound, o.send("/rooms/nowhere/ask", url.Values{}).Code)
+	assert.Empty(t, g.shop.Describe().Configuration.Overrides)
+}
+
+func TestPagesOfTheDashboardMayDoLittleAndBeFramedByNobody(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	pages := []*httptest.ResponseRecorder{
+		o.send("/", nil), o.send("/rooms/shop/ask", url.Values{"was.queue_all": {"false"}, "queue_all": {"true"}}),
+		o.send("/rooms/shop/ask", url.Values{}), (&operator{handler: g.handlerWith("secret")}).send("/", nil),
+	}
+	for _, w := range pages {
+		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'; style-src 'self'; script-src 'self';")
+		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'")
+		assert.NotContains(t, w.Header().Get("Content-Security-Policy"), "unsafe")
+		assert.Equal(t, "DENY", w.Header().Get("X-Frame-Options"))
+		assert.Equal(t, "no-store", w.Header().Get("Cache-Control"))
+		assert.NotRegexp(t, `(?i)\son\w+=|\sstyle=|javascript:|//[a-z]`, w.Body.String(), "no handlers, no styles, nothing from elsewhere")
+		for _, path := range regexp.MustCompile(`(?:href|src)="(`+dashboard.AssetPath+`[^"]+)"`).FindAllStringSubmatch(w.Body.String(), -1) {
+			a := o.send(path[1], nil)
+			assert.Equal(t, http.StatusOK, a.Code)
+			assert.Contains(t, a.Header().Get("Cache-Control"), "immutable")
+		}
+	}
+	assert.Equal(t, http.StatusNotFound, o.send(dashboard.AssetPath+"nothing.js", nil).Code)
+}
+
+// handlerWith is the handler with a token.
+func (g *gate) handlerWith(token string) http.Handler {
+	return g.handlerAt(token, func() time.Time { return now })
+}
+
+func (g *gate) handlerAt(token string, clock func() time.Time) http.Handler {
+	return admin.New(admin.Config{
+		Gate: g, Metrics: http.NotFoundHandler(), Record: g.record, Token: token, Clock: clock, Log: g.log,
+	})
+}
+
+func TestAnOperatorLogsInWithTheTokenAndOut(t *testing.T) {
+	g, at := newGate(t), now
+	handler := g.handlerAt("secret", func() time.Time { return at })
+	o := &operator{handler: handler}
+	change := url.Values{"patch": {`{"queue_all": true}`}, "version": {"1"}}
+	for _, w := range []*httptest.ResponseRecorder{o.send("/", nil), o.send("/rooms/shop/change", change), o.send("/login", url.Values{"token": {"wrong"}})} {
+		assert.Equal(t, http.StatusUnauthorized, w.Code)
+		assert.Contains(t, w.Body.String(), "Admin token")
+		assert.NotContains(t, w.Body.String(), "shop", "strangers learn nothing")
+		assert.Empty(t, w.Result().Cookies())
+	}
+	assert.False(t, g.shop.Room.Queue().Settings().QueueAll)
+
+	in := o.send("/login", url.Values{"token": {"secret"}})
+	require.Equal(t, http.StatusSeeOther, in.Code)
+	require.Len(t, in.Result().Cookies(), 1)
+	c := in.Result().Cookies()[0]
+	assert.True(t, c.HttpOnly)
+	assert.Equal(t, http.SameSiteStrictMode, c.SameSite)
+	assert.False(t, c.Secure)
+	assert.NotContains(t, c.Value, "secret")
+	secure := o.send("/login", url.Values{"token": {"secret"}}, func(q *http.Request) { q.Header.Set("X-Forwarded-Proto", "https") })
+	assert.True(t, secure.Result().Cookies()[0].Secure)
+
+	o.cookies = []*http.Cookie{c}
+	assert.Contains(t, o.send("/", nil).Body.String(), "Log out")
+	assert.Equal(t, http.StatusOK, o.send("/api/v1/rooms/shop/status", nil).Code, "the links of the dashboard work")
+	assert.Equal(t, http.StatusForbidden, o.send("/rooms/shop/change", change, func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "cross-site") }).Code)
+
+	altered := *c
+	altered.Value = "B" + c.Value[1:]
+	for name, strange := range map[string]*operator{
+		"an altered cookie": {handler: handler, cookies: []*http.Cookie{&altered}},
+		"no cookie of ours": {handler: handler, cookies: []*http.Cookie{{Name: c.Name, Value: "secret"}}},
+		"another token":     {handler: g.handlerWith("another"), cookies: o.cookies},
+	} {
+		assert.Equal(t, http.StatusUnauthorized, strange.send("/", nil).Code, name)
+	}
+
+	at = now.Add(13 * time.Hour)
+	assert.Equal(t, http.StatusUnauthorized, o.send("/", nil).Code, "a session has an end")
+	at = now
+	out := o.send("/logout", url.Values{})
+	assert.Negative(t, out.Result().Cookies()[0].MaxAge)
+	assert.Equal(t, http.StatusUnauthorized, o.send("/", nil).Code, "the cookie counts for nothing, even if somebody has kept it")
+}
+
+func TestLogInsAndWrongTokensAreLogged(t *testing.T) {
+	g := newGate(t)
+	core, entries := observer.New(zap.InfoLevel)
+	g.log = zap.New(core)
+	o := &operator{handler: g.handlerWith("secret")}
+	o.send("/", nil)
+	o.send("/login", url.Values{"token": {"wrong"}})
+	o.send("/api/v1/rooms", nil, func(q *http.Request) { q.Header.Set("Authorization", "Bearer wrong") })
+	o.cookies = o.send("/login", url.Values{"token": {"secret"}}).Result().Cookies()
+	o.send("/logout", url.Values{})
+	var lines []string
+	for _, e := range entries.All() {
+		lines = append(lines, e.Message)
+		assert.Equal(t, "192.0.2.1", e.ContextMap()["by"])
+		assert.Len(t, e.ContextMap(), 1)
+	}
+	assert.Equal(t, []string{"wrong admin token", "wrong admin token", "operator logged in", "operator logged out"}, lines)
+}
+
+func TestACookieOfTheSameNameShutsNoOperatorOut(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handlerWith("secret")}
+	ours := o.send("/login", url.Values{"token": {"secret"}}).Result().Cookies()
+	o.cookies = append([]*http.Cookie{{Name: ours[0].Name, Value: "another program's"}}, ours...)
+	assert.Equal(t, http.StatusOK, o.send("/", nil).Code)
+	o.send("/logout", url.Values{})
+	assert.Equal(t, http.StatusUnauthorized, o.send("/", nil).Code)
+}
+
+func TestTheDashboardComesInTimeWhileStoresHang(t *testing.T) {
+	g := newGate(t)
+	g.rooms, g.shop.hangs = 6, &hanging{}
+	o := &operator{handler: g.handler()}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		assert.Contains(t, o.send("/", nil).Body.String(), "Hold everybody new")
+		assert.Equal(t, 2*time.Second, time.Since(began), "for all rooms together")
+	})
+	g.shop.hangs = &hanging{known: true}
+	assert.Equal(t, http.StatusOK, o.send("/", nil).Code)
+	assert.Zero(t, g.shop.hangs.asked, "a store that is known to fail is not asked")
+}
+
+func TestRoomsAreShownAsATable(t *testing.T) {
+	g := newGate(t)
+	w := ask(g, http.MethodGet, "/api/v1/rooms.csv", "")
+	assert.Equal(t, "text/csv; charset=utf-8; header=present", w.Header().Get("Content-Type"))
+	lines := strings.Split(w.Body.String(), "\n")
+	require.Len(t, lines, 3)
+	assert.True(t, strings.HasPrefix(lines[1], "shop,not_queueing,none,0,1,0,0,10,1,0,1,2021-05-27T15:54:10Z,0.0"), lines[1])
+}
+
+// posts makes an event of the shop with the API.
+func posts(t *testing.T, g *gate, body string) {
+	t.Helper()
+	w := ask(g, http.MethodPost, "/api/v1/rooms/shop/events", body)
+	require.Equal(t, http.StatusCreated, w.Code, w.Body)
+}
+
+func TestTheDashboardShowsTheEventsOfARoom(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	assert.NotContains(t, o.send("/", nil).Body.String(), "<h3>Events</h3>")
+	posts(t, g, `{"name": "sale", "description": "The <big> one", "prequeue_start_time": "2021-05-27T15:50:00Z", "event_start_time": "2021-05-27T16:00:00Z",
+		"event_end_time": "2021-05-27T18:00:00Z", "shuffle_at_event_start": true, "total_active_users": 800, "new_users_per_minute": 500, "custom_page_html": "<p>Soon</p>"}`)
+	posts(t, g, `{"name": "next", "event_start_time": "2021-05-28T16:00:00Z", "event_end_time": "2021-05-28T18:00:00Z", "suspended": true}`)
+	require.NoError(t, g.shop.Follow(t.Context(), now))
+	page := o.send("/", nil).Body.String()
+	for _, want := range []string{
+		"Prequeue of sale", "An event is about to start: everybody new is held until it does.", `<a href="/api/v1/rooms/shop/events/sale">sale</a>`, "The &lt;big&gt; one",
+		`<span class="busy">prequeue</span>`, "<dt>Prequeue</dt><dd>2021-05-27 15:50:00 UTC</dd>", "<dt>Start</dt><dd>2021-05-27 16:00:00 UTC</dd>",
+		"<dt>End</dt><dd>2021-05-27 18:00:00 UTC</dd>",
+		"<div>total_active_users 800</div><div>new_users_per_minute 500</div><div>page</div>", g.shop.Draw("sale").SeedHash(),
+		`<span class="soft">suspended</span>`, `<a href="/api/v1/rooms/shop/events">All events as JSON</a>`, "Hold everybody new",
+	} {
+		assert.Contains(t, page, want)
+	}
+	assert.NotContains(t, page, "/order", "nobody can know it yet")
+	assert.Contains(t, page, `name="was.queue_all" value="false"`, "no operator has switched it on")
+
+	asked := o.send("/rooms/shop/ask", url.Values{"was.total_active_users": {"800"}, "total_active_users": {"7"}}).Body.String()
+	assert.Contains(t, asked, "The event sale has its own total_active_users. The change shows when the event is over.")
+}
+
+func TestTheDashboardWarnsOfHoldsAndTellsWhatIsLeft(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	asked := o.send("/rooms/shop/ask", url.Values{"was.hold_active": {"off"}, "hold_active": {"now"}, "was.on_sold_out": {"keep"}, "on_sold_out": {"close"}}).Body.String()
+	assert.Contains(t, asked, "those who are in are held at once")
+	assert.Contains(t, asked, "everybody who waits is told so and turned away")
+	require.Equal(t, http.StatusSeeOther, o.send("/rooms/shop/change", hidden(t, asked, "/rooms/shop/change")).Code)
+	assert.Contains(t, o.send("/", nil).Body.String(), "Held</p>")
+
+	require.Equal(t, http.StatusOK, ask(g, http.MethodPatch, "/api/v1/rooms/shop", `{"hold_active": null}`).Code)
+	g.shop.Room.Queue().HearLeft(now, 0)
+	require.NoError(t, g.shop.Room.Queue().Sync(t.Context(), now.Add(time.Second)))
+	page := o.send("/", nil).Body.String()
+	assert.Contains(t, page, "Sold out</p>")
+	assert.Contains(t, page, "Items left, by the origin")
+	status := ask(g, http.MethodGet, "/api/v1/rooms/shop/status", "").Body.String()
+	assert.Contains(t, status, `"reason": "sold_out"`)
+	assert.Contains(t, status, `"itemsLeft": 0`)
+}
+
+func TestTheDashboardSaysThatTheOriginIsSlow(t *testing.T) {
+	g := newGate(t)
+	o, q := &operator{handler: g.handler()}, g.shop.Room.Queue()
+	require.Equal(t, http.StatusOK, ask(g, http.MethodPatch, "/api/v1/rooms/shop", `{"admission_control_latency": "1s", "total_active_users": 9}`).Code)
+	require.NoError(t, q.Sync(t.Context(), now))
+	for range 50 {
+		q.FromOrigin(q.ToOrigin("/"), 3*time.Second, pressure.Answered)
+	}
+	for _, after := range []time.Duration{pressure.Every, pressure.Every + time.Second} {
+		require.NoError(t, q.Sync(t.Context(), now.Add(after)))
+	}
+	page := o.send("/", nil).Body.String()
+	assert.Contains(t, page, "Admissions are slowed to 5 of 10 a minute, because the origin is slow or fails.")
+	assert.Regexp(t, `Measured here, over 50 requests: p50 [23]\.\d\d s, p95 [23]\.\d\d s, 0\.0 % failed\.`, page)
+}
+
+func TestTheDashboardShowsWebhooksWithTheirFailures(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	assert.NotContains(t, o.send("/", nil).Body.String(), "Webhooks")
+	g.hooks = []webhooks.Status{
+		{Name: "chat", URL: "https://chat.test/hook", Sent: 12, Waiting: 3, Failure: "the answer was 502 <Bad>", At: now},
+		{Name: "pager", URL: "https://pager.test/", Dropped: 1, Gone: true},
+	}
+	page := o.send("/", nil).Body.String()
+	for _, want := range []string{`<td class="n">12</td><td class="n">3</td><td class="n">0</td>`, "Last failure, 2021-05-27 15:54:10 UTC: the answer was 502 &lt;Bad&gt;", "It has answered 410"} {
+		assert.Contains(t, page, want)
+	}
+}

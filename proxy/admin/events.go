@@ -1,0 +1,321 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/anteroom-gate/anteroom/templates"
+)
+
+// maxEvent bounds the body with an event, in bytes: it may have a page.
+const maxEvent = 4 * event.MaxPage
+
+// eventResources are the events of a room.
+func (a *api) eventResources() []resource {
+	const all = "/api/v1/rooms/{room}/events"
+	const one = all + "/{event}"
+	return []resource{
+		{"GET " + all, a.withRoom(a.getEvents)},
+		{"POST " + all, a.withRoom(a.postEvent)},
+		{"GET " + one, a.withEvent(a.getEvent)},
+		{"PUT " + one, a.withEvent(a.putEvent)},
+		{"PATCH " + one, a.withEvent(a.patchEvent)},
+		{"DELETE " + one, a.withEvent(a.deleteEvent)},
+		{"GET " + one + "/details", a.withEvent(a.getEventDetails)},
+		{"GET " + one + "/order", patient(a.withRoom(a.getOrder))},
+	}
+}
+
+// withEvent finds the event that the path names.
+func (a *api) withEvent(next func(http.ResponseWriter, *http.Request, Room, event.Event)) http.HandlerFunc {
+	return a.withRoom(func(w http.ResponseWriter, q *http.Request, r Room) {
+		events := r.Events()
+		i := events.Named(q.PathValue("event"))
+		if i < 0 {
+			noEvent(w, r)
+			return
+		}
+		next(w, q, r, events[i])
+	})
+}
+
+func noEvent(w http.ResponseWriter, r Room) {
+	reply.Problem(w, http.StatusNotFound, "There is no event of this name. See /api/v1/rooms/"+r.Queue().Name()+"/events.")
+}
+
+// eventJSON is an event with how far it has come.
+type eventJSON struct {
+	event event.Event
+	eventState
+}
+
+type eventState struct {
+	Phase string    `json:"phase"`          // none, prequeueing or started
+	Draw  *drawJSON `json:"draw,omitempty"` // of a shuffled event
+}
+
+// drawJSON is what is public of a draw. The seed and the rest are public once the event has started.
+type drawJSON struct {
+	SeedHash string `json:"seed_hash"`
+	Seed     string `json:"seed,omitempty"`
+	Entries  *int   `json:"entries,omitempty"` // of this gate, as the digest
+	Digest   string `json:"digest,omitempty"`
+}
+
+// MarshalJSON writes the event's fields, and the others beside them.
+func (j eventJSON) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(j.event)
+	if err != nil {
+		return nil, err
+	}
+	state, err := json.Marshal(j.eventState)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(text[:len(text)-1], ','), state[1:]...), nil
+}
+
+func (a *api) describeEvent(r Room, e event.Event) eventJSON {
+	now := r.Queue().StoreTime(a.Clock()).Time()
+	j := eventJSON{event: e}
+	j.Phase = []string{"none", "prequeueing", "started"}[e.PhaseAt(now)]
+	if d := r.Draw(e.Name); e.Shuffle && d != nil {
+		j.Draw = &drawJSON{SeedHash: d.SeedHash()}
+		if d.Over(now) {
+			a.describeOrder(r, d, j.Draw)
+		}
+	}
+	return j
+}
+
+func (a *api) describeOrder(r Room, d *event.Draw, j *drawJSON) {
+	h, err := r.OrderHeader(d)
+	if err != nil {
+		a.log(r).Error("entries of a draw not read", zap.String("event", d.Event), zap.Error(err))
+		return
+	}
+	j.Seed, j.Entries, j.Digest = h.Seed, &h.Entries, h.Digest
+}
+
+func (a *api) getEvents(w http.ResponseWriter, _ *http.Request, r Room) {
+	list := []eventJSON{}
+	for _, e := range r.Events() {
+		list = append(list, a.describeEvent(r, e))
+	}
+	reply.JSON(w, list)
+}
+
+func (a *api) getEvent(w http.ResponseWriter, _ *http.Request, r Room, e event.Event) {
+	reply.JSON(w, a.describeEvent(r, e))
+}
+
+// postEvent makes an event.
+func (a *api) postEvent(w http.ResponseWriter, q *http.Request, r Room) {
+	e, ok := readEvent(w, q, event.Event{})
+	if !ok {
+		return
+	}
+	done := a.edit(w, q, r, func(events event.List) (event.List, error) {
+		if events.Named(e.Name) >= 0 {
+			return nil, errTaken
+		}
+		return append(events, e), nil
+	})
+	if done {
+		reply.Created(w, "/api/v1/rooms/"+r.Queue().Name()+"/events/"+e.Name, a.describeEvent(r, e))
+	}
+}
+
+// putEvent replaces an event as a whole.
+func (a *api) putEvent(w http.ResponseWriter, q *http.Request, r Room, old event.Event) {
+	a.changeEvent(w, q, r, event.Event{Name: old.Name})
+}
+
+// patchEvent changes some fields of an event.
+func (a *api) patchEvent(w http.ResponseWriter, q *http.Request, r Room, old event.Event) {
+	a.changeEvent(w, q, r, old)
+}
+
+// changeEvent puts the request's body over an event.
+func (a *api) changeEvent(w http.ResponseWriter, q *http.Request, r Room, from event.Event) {
+	e, ok := readEvent(w, q, from)
+	if !ok {
+		return
+	}
+	if e.Name != from.Name {
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", "name cannot change: delete the event, and make another")
+		return
+	}
+	done := a.edit(w, q, r, func(events event.List) (event.List, error) {
+		i, err := own(events, e.Name)
+		if err == nil {
+			events[i] = e
+		}
+		return events, err
+	})
+	if done {
+		reply.JSON(w, a.describeEvent(r, e))
+	}
+}
+
+func (a *api) deleteEvent(w http.ResponseWriter, q *http.Request, r Room, e event.Event) {
+	done := a.edit(w, q, r, func(events event.List) (event.List, error) {
+		i, err := own(events, e.Name)
+		if err != nil {
+			return nil, err
+		}
+		return slices.Delete(events, i, i+1), nil
+	})
+	if done {
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// Why an event is not changed.
+var (
+	errTaken    = errors.New("the name is taken")
+	errNoEvent  = errors.New("there is no such event")
+	errFromFile = errors.New("the event is in a file")
+)
+
+// own finds an event that operators have made.
+func own(events event.List, name string) (int, error) {
+	i := events.Named(name)
+	switch {
+	case i < 0:
+		return 0, errNoEvent
+	case events[i].FromFile:
+		return 0, errFromFile
+	}
+	return i, nil
+}
+
+// readEvent reads the body as changes to an event; if it cannot, it has answered instead.
+func readEvent(w http.ResponseWriter, q *http.Request, from event.Event) (e event.Event, ok bool) {
+	body, ok := readUpTo(w, q, maxEvent)
+	if !ok {
+		return e, false
+	}
+	e, faults, err := from.Patched(body)
+	if err != nil {
+		reply.Problem(w, http.StatusBadRequest, "The body is not a JSON object.")
+		return e, false
+	}
+	e.FromFile = false
+	texts := make([]string, 0, len(faults))
+	for _, f := range faults {
+		texts = append(texts, f.Error())
+	}
+	if texts = append(texts, pageFaults(e.Page)...); len(texts) > 0 {
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", texts...)
+		return e, false
+	}
+	return e, true
+}
+
+// pageFaults says what is wrong with the page of an event.
+func pageFaults(source string) []string {
+	if source == "" || len(source) > event.MaxPage {
+		return nil
+	}
+	_, err := templates.Parse([]byte(source))
+	var list templates.Faults
+	if err != nil && !errors.As(err, &list) {
+		return []string{"custom_page_html: " + err.Error()}
+	}
+	var texts []string
+	for _, f := range list {
+		texts = append(texts, fmt.Sprintf("custom_page_html: line %d: %s", f.Line, f.Message))
+	}
+	return texts
+}
+
+// edit changes the events of a room, and says whether it has; if it has not, it has answered instead.
+func (a *api) edit(w http.ResponseWriter, q *http.Request, r Room, change func(event.List) (event.List, error)) bool {
+	err := r.EditEvents(q.Context(), a.Clock(), string(by(q)), change)
+	faults := new(overrides.FaultsError)
+	switch {
+	case err == nil:
+		a.log(r).Info("events changed", zap.String("event", q.PathValue("event")), zap.String("method", q.Method), zap.String("by", string(by(q))))
+		return true
+	case errors.As(err, &faults):
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.Faults...)
+	case errors.Is(err, errTaken):
+		reply.Problem(w, http.StatusConflict, "Nothing was changed: there is an event of this name. Change that one with PUT or PATCH, or choose another name.")
+	case errors.Is(err, errFromFile):
+		reply.Problem(w, http.StatusConflict,
+			"Nothing was changed: the event is in the configuration file. Change it there, and have the gate read the file again (SIGHUP); or make another event.")
+	case errors.Is(err, errNoEvent):
+		noEvent(w, r)
+	default:
+		a.log(r).Error("events not changed", zap.Error(err))
+		reply.Problem(w, http.StatusServiceUnavailable, "The store does not answer. It may make the change all the same: look before you ask again.")
+	}
+	return false
+}
+
+// detailsJSON is what a room goes by once an event has started.
+type detailsJSON struct {
+	event    event.Event
+	settings queue.Settings
+}
+
+// MarshalJSON writes the settings, and the event's own fields beside them.
+func (j detailsJSON) MarshalJSON() ([]byte, error) {
+	settings, err := json.Marshal(j.settings)
+	if err != nil {
+		return nil, err
+	}
+	var prequeue *time.Time
+	if !j.event.Prequeue.IsZero() {
+		prequeue = &j.event.Prequeue
+	}
+	own, err := json.Marshal(struct {
+		Name     string     `json:"name"`
+		Start    time.Time  `json:"event_start_time"`
+		End      time.Time  `json:"event_end_time"`
+		Prequeue *time.Time `json:"prequeue_start_time"`
+		Shuffle  bool       `json:"shuffle_at_event_start"`
+		Page     string     `json:"custom_page_html"`
+	}{j.event.Name, j.event.Start, j.event.End, prequeue, j.event.Shuffle, j.event.Page})
+	if err != nil {
+		return nil, err
+	}
+	return append(append(own[:len(own)-1], ','), settings[1:]...), nil
+}
+
+// getEventDetails answers with what the room goes by once the event has started, as the room is now.
+func (a *api) getEventDetails(w http.ResponseWriter, _ *http.Request, r Room, e event.Event) {
+	reply.JSON(w, detailsJSON{e, r.Merged(e)})
+}
+
+// getOrder answers with the order of a shuffled prequeue that is over, among those who have come to this gate. It outlasts the event.
+func (a *api) getOrder(w http.ResponseWriter, q *http.Request, r Room) {
+	d := r.Draw(q.PathValue("event"))
+	if d == nil {
+		reply.Problem(w, http.StatusNotFound, "There is no event of this name whose order is drawn.")
+		return
+	}
+	if !d.Over(r.Queue().StoreTime(a.Clock()).Time()) {
+		reply.Problem(w, http.StatusConflict, "The order is drawn when the prequeue is over: at "+d.Start.Format(time.RFC3339)+".")
+		return
+	}
+	o, err := r.Order(d)
+	if err != nil {
+		a.log(r).Error("entries of a draw not read", zap.String("event", d.Event), zap.Error(err))
+		reply.Problem(w, http.StatusServiceUnavailable, "The entries cannot be read. See the gate's log.")
+		return
+	}
+	w.Header().Set("Content-Type", "application/jsonl")
+	_ = o.Write(w) // who asked has gone
+}

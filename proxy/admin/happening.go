@@ -1,0 +1,97 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
+	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+const (
+	// eventsShownFor is how long the dashboard shows an event after its end.
+	eventsShownFor = 24 * time.Hour
+	// maxEvents is how many events it shows of a room.
+	maxEvents = 20
+)
+
+// addHappening adds to a room what happens to it beside its line: events, the pace of the origin, and what is left.
+func addHappening(v *dashboard.Room, r Room, n *room.Numbers, s statusJSON) {
+	v.Events = eventsOf(r, n.At.Time())
+	if s.Explanation != v.Reason {
+		v.Explanation = s.Explanation
+	}
+	if s.Origin != nil {
+		v.Origin = measuredOf(s.Origin)
+	}
+	if p, shadow := r.Queue().Proposal(); shadow && p.Sightings > 0 {
+		v.Proposal = fmt.Sprintf("Proposed: total_active_users %d, new_users_per_minute %d. %s", p.TotalActive, p.NewPerMinute, explainProposal(&p))
+	}
+	if s.ItemsLeft != nil {
+		v.Measures = append(v.Measures, dashboard.Measure{Name: "Items left, by the origin", Now: *s.ItemsLeft})
+	}
+}
+
+// measuredOf is what this gate has measured of an origin, in words.
+func measuredOf(o *originJSON) string {
+	return fmt.Sprintf("Measured here, over %d requests: p50 %.2f s, p95 %.2f s, %.1f %% failed.", o.Requests, o.LatencyP50, o.LatencyP95, 100*o.Errors)
+}
+
+// eventsOf are the events of a room that are not long over.
+func eventsOf(r Room, now time.Time) []dashboard.Event {
+	var list []dashboard.Event
+	for _, e := range r.Events() {
+		if now.Before(e.End.Add(eventsShownFor)) && len(list) < maxEvents {
+			list = append(list, eventOf(r, &e, now))
+		}
+	}
+	return list
+}
+
+func eventOf(r Room, e *event.Event, now time.Time) dashboard.Event {
+	v := dashboard.Event{
+		Name: e.Name, Description: e.Description, Phase: phaseOf(e, now), Prequeue: e.Prequeue, Start: e.Start, End: e.End, Shuffle: e.Shuffle, FromFile: e.FromFile,
+		Resource: "/api/v1/rooms/" + r.Queue().Name() + "/events/" + e.Name,
+	}
+	if d := r.Draw(e.Name); e.Shuffle && d != nil {
+		v.SeedHash, v.Drawn = d.SeedHash(), d.Over(now)
+	}
+	for _, name := range event.Overridable() {
+		if value, own := e.Overrides[name]; own {
+			v.Own = append(v.Own, name+" "+inWords(strings.Trim(string(value), `"`)))
+		}
+	}
+	if e.Page != "" {
+		v.Own = append(v.Own, "page")
+	}
+	return v
+}
+
+// phaseOf is how far an event has come, in words.
+func phaseOf(e *event.Event, now time.Time) string {
+	phase := e.PhaseAt(now)
+	switch {
+	case e.Suspended:
+		return "suspended"
+	case phase == event.Prequeueing:
+		return "prequeue"
+	case phase == event.Started:
+		return "started"
+	case now.Before(e.Begin()):
+		return "planned"
+	}
+	return "over"
+}
+
+// webhooksOf are the webhooks as the dashboard shows them.
+func (a *api) webhooksOf() []dashboard.Webhook {
+	var list []dashboard.Webhook
+	for _, h := range a.Gate.Webhooks() {
+		list = append(list, dashboard.Webhook{
+			Name: h.Name, Delivered: h.Sent, Waiting: h.Waiting, Dropped: h.Dropped, Gone: h.Gone, Failure: h.Failure, At: h.At,
+		})
+	}
+	return list
+}

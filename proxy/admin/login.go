@@ -1,0 +1,76 @@
+package admin
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+)
+
+// authorised asks for the token, if there is one: of programs as a bearer token, of browsers by the cookie of who has logged in.
+func (a *api) authorised(next http.Handler) http.Handler {
+	if a.Token == "" {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		switch {
+		case strings.EqualFold(scheme, "Bearer") && a.isToken(token), a.sessions.Has(r):
+			next.ServeHTTP(w, r)
+		case !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html"):
+			a.show(dashboard.Login{}.Write(w))
+		default:
+			if token != "" {
+				a.wrongToken(r)
+			}
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			reply.Problem(w, http.StatusUnauthorized, "Send the admin token: Authorization: Bearer ….")
+		}
+	})
+}
+
+// isToken reports whether a text is the token. How long that takes says nothing about the token.
+func (a *api) isToken(text string) bool {
+	given, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(a.Token))
+	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
+}
+
+// maxForm bounds the body of a form, in bytes.
+const maxForm = 16 << 10
+
+// wrongToken logs that somebody has sent a token that is none.
+func (a *api) wrongToken(q *http.Request) {
+	a.Log.Warn("wrong admin token", zap.String("by", string(by(q))))
+}
+
+// logIn takes the token from the form. Nothing is kept of a wrong one.
+func (a *api) logIn(w http.ResponseWriter, q *http.Request) {
+	q.Body = http.MaxBytesReader(w, q.Body, maxForm)
+	if a.Token != "" && !a.isToken(q.PostFormValue("token")) {
+		a.wrongToken(q)
+		a.show(dashboard.Login{Wrong: true}.Write(w))
+		return
+	}
+	a.Log.Info("operator logged in", zap.String("by", string(by(q))))
+	a.sessions.Begin(w, q)
+	http.Redirect(w, q, "/", http.StatusSeeOther)
+}
+
+// logOut ends the session of an operator.
+func (a *api) logOut(w http.ResponseWriter, q *http.Request) {
+	a.Log.Info("operator logged out", zap.String("by", string(by(q))))
+	a.sessions.End(w, q)
+	http.Redirect(w, q, "/", http.StatusSeeOther)
+}
+
+// show logs why a page could not be shown.
+func (a *api) show(err error) {
+	if err != nil {
+		a.Log.Debug("a page of the dashboard was not shown", zap.Error(err))
+	}
+}

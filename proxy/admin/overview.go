@@ -1,0 +1,168 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
+	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+const (
+	// maxShown is how many rooms the overview shows.
+	maxShown = 50
+	// maxCharts is how many of them it shows with charts.
+	maxCharts = 10
+	// maxOccupants is how many of those who are in it lists by name.
+	maxOccupants = 100
+	// maxBuckets is how many times of arrival it shows of a room.
+	maxBuckets = 100
+)
+
+// pages are the resources of the dashboard, which are for browsers.
+func (a *api) pages() []resource {
+	return []resource{
+		{"GET /{$}", a.getOverview},
+		{"POST /rooms/{room}/ask", a.withRoom(a.askForChange)},
+		{"POST /rooms/{room}/change", a.withRoom(a.makeChange)},
+		{"POST /logout", a.logOut},
+	}
+}
+
+// getOverview answers with the dashboard. It asks no store how the rooms stand: it shows what the gate knows, and how old that is.
+// Only for the names of those who are in, and for waitlists, it asks, and waits for all of them no longer than patience.
+func (a *api) getOverview(w http.ResponseWriter, q *http.Request) {
+	ctx, cancel := context.WithTimeout(q.Context(), patience)
+	defer cancel()
+	only := q.URL.Query().Get("room")
+	o := dashboard.Overview{At: a.Clock(), LoggedIn: a.Token != "", Still: q.URL.Query().Has("still")}
+	if r, found := a.Gate.Room(q.URL.Query().Get("changed")); found {
+		o.Changed = r.Queue().Name()
+	}
+	for r := range a.Gate.Rooms() {
+		switch {
+		case only != "" && r.Queue().Name() != only:
+		case len(o.Rooms) == maxShown:
+			o.More++
+		default:
+			o.Rooms = append(o.Rooms, a.overviewOf(ctx, r, len(o.Rooms) < maxCharts))
+		}
+	}
+	for l := range a.Gate.Waitlists() {
+		o.Waitlists = append(o.Waitlists, a.waitlistOf(ctx, l))
+	}
+	o.Webhooks = a.webhooksOf()
+	a.show(o.Write(w))
+}
+
+// overviewOf is a room as the dashboard shows it.
+func (a *api) overviewOf(ctx context.Context, r Room, charts bool) dashboard.Room {
+	n, d := r.Queue().Numbers(), r.Describe()
+	s, name := a.statusOf(r, n), r.Queue().Name()
+	v := dashboard.Room{
+		Name: name, Method: n.Settings.Method.String(), Age: r.Queue().Age(a.Clock(), n), Nodes: n.Nodes, Holds: n.Settings.HeldByOperators(),
+		Measures: []dashboard.Measure{
+			{Name: "Active", Now: n.Active, Limit: n.Settings.TotalActiveUsers},
+			{Name: "Queued", Now: n.Waiting},
+			{Name: "Admitted this minute", Now: n.Admitted, Limit: n.Settings.NewUsersPerMinute},
+		},
+		Buckets: bucketsOf(s.Buckets), Overrides: overridesOf(overrides.Of(d.Configuration)), Form: formOf(name, n.Settings),
+		Resource: "/api/v1/rooms/" + name,
+	}
+	v.State, v.Tone = stateOf(s)
+	if s.Reason != room.NoReason || s.OpenToAll {
+		v.Reason = s.ReasonText
+	}
+	a.addHistory(&v, d.Family == "", charts)
+	addHappening(&v, r, n, s)
+	if d.Config.Subject.HasLabels() {
+		v.Occupants = occupantsOf(ctx, r)
+	}
+	return v
+}
+
+// stateOf is the state of a room in words, and their tone.
+func stateOf(s statusJSON) (words, tone string) {
+	switch {
+	case s.Status == suspended:
+		return "Suspended", "calm"
+	case s.Reason == room.StoreUnreachable || s.Reason == room.OriginFailing:
+		return "Paused", "alarm"
+	case s.Reason == room.ActiveHeld:
+		return "Held", "busy"
+	case s.Reason == room.QueueAll:
+		return "Queue-all", "busy"
+	case s.Reason == room.SoldOut:
+		return "Sold out", "busy"
+	case s.Status == eventPrequeueing:
+		return "Prequeue of " + s.EventID, "busy"
+	case s.OpenToAll:
+		return "Open to all", "calm"
+	case s.Reason == room.OriginSlow:
+		return "Slowed", "busy"
+	case s.Status == queueing:
+		return "Queueing", "busy"
+	}
+	return "Not queueing", "calm"
+}
+
+func bucketsOf(table []bucketJSON) []dashboard.Bucket {
+	var list []dashboard.Bucket
+	for _, b := range table[:min(len(table), maxBuckets)] {
+		list = append(list, dashboard.Bucket{Key: b.Key, Waiting: b.Data.Waiting, Reserved: b.Data.ReservedSlots})
+	}
+	return list
+}
+
+// overridesOf lists what operators have changed, the latest first.
+func overridesOf(d overrides.Document) []dashboard.Override {
+	var list []dashboard.Override
+	for name, value := range d.Changes {
+		text, err := strconv.Unquote(string(value))
+		if err != nil {
+			text = string(value)
+		}
+		list = append(list, dashboard.Override{Name: name, Value: inWords(text), By: d.By[name].By, At: d.By[name].At})
+	}
+	slices.SortFunc(list, func(a, b dashboard.Override) int {
+		if c := b.At.Compare(a.At); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return list
+}
+
+// patience is how long the dashboard waits for the stores and the records of waitlists, for all of them together.
+const patience = 2 * time.Second
+
+// occupantsOf are the first of those who are in, with the names that the site gives them.
+func occupantsOf(ctx context.Context, r Room) *dashboard.Occupants {
+	if r.Queue().StoreFailing() {
+		return &dashboard.Occupants{Error: true}
+	}
+	roll, err := r.Queue().Roll(ctx)
+	if err != nil {
+		return &dashboard.Occupants{Error: true}
+	}
+	o := &dashboard.Occupants{More: len(roll.Seated) > maxOccupants}
+	for _, s := range roll.Seated[:min(len(roll.Seated), maxOccupants)] {
+		o.Names = append(o.Names, dashboard.Occupant{Label: r.Label(s.ID), Accepted: s.AcceptedAt.Time(), Expires: s.Expires.Time()})
+	}
+	return o
+}
+
+// waitlistOf is a waitlist as the dashboard shows it.
+func (a *api) waitlistOf(ctx context.Context, l Waitlist) dashboard.Waitlist {
+	j, err := describeWaitlist(ctx, l)
+	return dashboard.Waitlist{
+		Name: l.Name(), Room: l.Room(), Waiting: j.Entries[waitlist.Waiting], Held: j.Held, Capacity: j.Capacity, Accepted: j.Accepted,
+		Paused: j.Paused, Error: err != nil,
+	}
+}

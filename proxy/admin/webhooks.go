@@ -1,0 +1,20 @@
+package admin
+
+import (
+	"net/http"
+
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+)
+
+// getWebhooks answers with how the webhooks stand.
+func (a *api) getWebhooks(w http.ResponseWriter, _ *http.Request) { reply.JSON(w, a.Gate.Webhooks()) }
+
+// testWebhooks sends a test to the webhook that the query names, or to all.
+func (a *api) testWebhooks(w http.ResponseWriter, q *http.Request) {
+	sent := a.Gate.TryWebhooks(q.URL.Query().Get("name"))
+	if sent == 0 {
+		reply.Problem(w, http.StatusNotFound, "There is no such webhook. See /api/v1/webhooks.")
+		return
+	}
+	reply.JSON(w, map[string]int{"sent": sent})
+}

@@ -1,0 +1,300 @@
+package browsertest_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/anteroom-gate/anteroom/proxy/record"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/waits"
+)
+
+var picture = flag.Bool("picture", false, "write the picture of the dashboard that the README shows")
+
+// desk is a gate of the rooms shop and chat, whose dashboard is looked at.
+type desk struct {
+	t     *testing.T
+	url   string // of the dashboard
+	admin *httptest.Server
+	gate  *proxy.Gate
+}
+
+// newDesk starts a gate with a token, or none, that has seen the last hours.
+func newDesk(t *testing.T, token string) *desk {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/told" { // by a webhook
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = io.WriteString(w, "in")
+	}))
+	t.Cleanup(site.Close)
+	origin, err := url.Parse(site.URL)
+	require.NoError(t, err)
+	key, err := cookie.ParseKey(cookie.NewKey())
+	require.NoError(t, err)
+	room := func(name, path string, active int) proxy.RoomConfig {
+		return proxy.RoomConfig{
+			Name: name, Routes: []route.Route{{Path: path}}, Origin: origin,
+			Settings: queue.Settings{TotalActiveUsers: active, NewUsersPerMinute: 300, SessionDuration: time.Hour},
+		}
+	}
+	shop, chat := room("shop", "/", 20), room("chat", "/chat", 50)
+	shop.Events, chat.Left = plannedEvents(time.Now()), true
+	hosts, err := webhooks.ParseHosts([]string{"127.0.0.1"})
+	require.NoError(t, err)
+	d := &desk{t: t}
+	d.gate, err = proxy.New(t.Context(), proxy.Config{
+		Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{shop, chat}, Webhooks: []webhooks.Hook{{Name: "team", URL: origin.JoinPath("/told")}},
+		WebhookHosts: hosts,
+	},
+		proxy.Options{Store: memstore.New(), AdminToken: token, History: pastHours(t.TempDir(), time.Now())})
+	require.NoError(t, err)
+	t.Cleanup(d.gate.Close)
+	d.admin = httptest.NewServer(d.gate.Admin())
+	t.Cleanup(d.admin.Close)
+	front := httptest.NewServer(d.gate)
+	t.Cleanup(front.Close)
+	d.url = d.admin.URL
+	for range 27 { // twenty are in, and the others wait
+		answer, err := http.Get(front.URL)
+		require.NoError(t, err)
+		answer.Body.Close()
+	}
+	return d
+}
+
+// plannedEvents are a shuffled event of tomorrow, and one of the day after it.
+func plannedEvents(now time.Time) event.List {
+	at := func(days, hour int) time.Time {
+		return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, days).Add(time.Duration(hour) * time.Hour)
+	}
+	return event.List{
+		{
+			Name: "winter-sale", Description: "Skis and boots", Prequeue: at(1, 8), Start: at(1, 9), End: at(1, 18), Shuffle: true,
+			Overrides: event.Overrides{"total_active_users": json.RawMessage("800"), "new_users_per_minute": json.RawMessage("500")},
+		},
+		{Name: "last-pairs", Start: at(2, 9), End: at(2, 12)},
+	}
+}
+
+// pastHours is a record in which a crowd came three hours ago.
+func pastHours(dir string, now time.Time) *record.Record {
+	past := record.Open(dir, now.Add(-3*time.Hour), zap.NewNop())
+	var counted record.Counted
+	var waited, told waits.Counter
+	for at := now.Add(-3 * time.Hour); at.Before(now.Add(-time.Minute)); at = at.Add(5 * time.Second) {
+		minutes := int(at.Sub(now.Add(-3 * time.Hour)).Minutes())
+		crowd := max(0, 240-abs(minutes-100)*4+minutes*7%13)
+		s := record.Standing{
+			Active: min(15+5*min(minutes/100, 1), minutes/2+minutes*5%3), Queued: crowd, Admitted: min(300, crowd+minutes*11%17),
+			TotalActiveUsers: 15 + 5*min(minutes/100, 1), NewUsersPerMinute: 300,
+		}
+		if crowd > 0 && at.Second()%10 < 5 {
+			waited.Add(time.Duration(crowd) * time.Second * 2)
+			told.Add(time.Duration(crowd) * time.Second * 9 / 4)
+			counted.Score.Visitors++
+			counted.Score.InTime += min(1, minutes%9)
+		}
+		counted.Waits, counted.Told = waited, told
+		past.Observe(at, record.Sample{Room: "shop", At: at, Known: true, Standing: s, Counted: counted})
+	}
+	past.Note("shop", record.Change{At: now.Add(-80 * time.Minute), By: "192.0.2.7", What: "total_active_users", From: "15", To: "20"})
+	past.Close(now.Add(-time.Minute))
+	return record.Open(dir, now, zap.NewNop())
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// setting is a setting of the shop, as the API has it.
+func (d *desk) setting(name string) string {
+	d.t.Helper()
+	q, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+"/api/v1/rooms/shop", nil)
+	require.NoError(d.t, err)
+	q.Header.Set("Authorization", "Bearer secret")
+	answer, err := http.DefaultClient.Do(q)
+	require.NoError(d.t, err)
+	defer answer.Body.Close()
+	var settings map[string]any
+	require.NoError(d.t, json.NewDecoder(answer.Body).Decode(&settings))
+	return fmt.Sprint(settings[name])
+}
+
+func TestTheDashboardOnAPhoneAndADesk(t *testing.T) {
+	t.Parallel()
+	d, tab := newDesk(t, ""), browser.Visitor(t)
+	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy})
+	for _, scheme := range []browsertest.Scheme{browsertest.Light, browsertest.Dark} {
+		for name, width := range map[string]int64{"phone": 390, "desk": 1280} {
+			tab.Look(scheme, width, 900)
+			tab.Open(d.url)
+			tab.Until(`document.querySelector('#shop .charts svg') && document.querySelector('#shop .reason')`)
+			assert.Equal(t, width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s: nothing is cut off", name)
+			assert.Contains(t, browsertest.Eval[string](tab, `document.querySelector('#shop .title').innerText`), "Every slot is taken")
+			assert.Contains(t, browsertest.Eval[string](tab, `document.querySelector('#events-shop').innerText`), "winter-sale")
+			assert.Contains(t, tab.Text(), "Webhooks")
+			tab.RequireAccessible()
+			tab.Screenshot(fmt.Sprintf("dashboard-%s-%s", name, scheme))
+			browsertest.Eval[int](tab, `{document.querySelectorAll('details').forEach(d => d.open = true); 0}`)
+			tab.RequireAccessible()
+			assert.Equal(t, width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s, all open: nothing is cut off", name)
+			tab.Screenshot(fmt.Sprintf("dashboard-%s-%s-open", name, scheme))
+			assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "what the page does is what its policy allows")
+		}
+	}
+}
+
+func TestALiveSwitchByClicks(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]bool{"with script": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, tab := newDesk(t, "secret"), browser.Visitor(t)
+			browsertest.Call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !script})
+			press := func(what, then string) {
+				t.Helper()
+				tab.Do(chromedp.Click(chromedp.CSS(what)))
+				tab.Until(then)
+			}
+			tab.Look(browsertest.Light, 390, 844)
+			tab.Open(d.url + "/?still=1")
+			if script {
+				tab.RequireAccessible()
+				tab.Screenshot("dashboard-login")
+			}
+			tab.Do(chromedp.SendKeys(chromedp.CSS("#token"), "wrong"))
+			press("main button", `document.querySelector('[role=alert]')`)
+			tab.Do(chromedp.SendKeys(chromedp.CSS("#token"), "secret"))
+			press("main button", `document.querySelector('#shop')`)
+
+			tab.Open(d.url + "/?still=1")
+			press("#hold-shop button", `document.querySelector('.answer')`)
+			if script {
+				tab.RequireAccessible()
+				tab.Screenshot("dashboard-question")
+			}
+			assert.Equal(t, "false", d.setting("queue_all"), "nothing is changed yet")
+			press(".answer button", `document.querySelector('.done')`)
+			assert.Equal(t, "true", d.setting("queue_all"))
+			tab.Until(`document.querySelector('#shop .state').innerText === 'Queue-all'`)
+
+			tab.Open(d.url + "/?still=1")
+			press("#shop .switches summary", `document.querySelector('#shop .switches details').open`)
+			tab.Do(chromedp.SetValue(chromedp.CSS("#shop-total_active_users"), "7"))
+			press("#form-shop button", `document.querySelector('.answer')`)
+			assert.Contains(t, tab.Text(), "total_active_users")
+			press(".answer button", `document.querySelector('.done')`)
+			assert.Equal(t, "7", d.setting("total_active_users"))
+			press(".logout button", `document.querySelector('#token')`)
+		})
+	}
+}
+
+func TestTheDashboardGoesOnWithoutLosingWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	d, tab := newDesk(t, ""), browser.Visitor(t)
+	tab.Open(d.url)
+	tab.Do(chromedp.Click(chromedp.CSS("#shop .switches summary")))
+	tab.Do(chromedp.SendKeys(chromedp.CSS("#shop-message"), "Back at ei"))
+	tab.Until(`document.activeElement.id === 'shop-message'`)
+	at := browsertest.Eval[string](tab, `document.getElementById('at').dateTime`)
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, d.url+"/api/v1/rooms/shop", strings.NewReader(`{"queue_all": true, "new_users_per_minute": 123}`))
+	require.NoError(t, err)
+	answer, err := http.DefaultClient.Do(q)
+	require.NoError(t, err)
+	answer.Body.Close()
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	tab.Until(`document.querySelector('#shop .state').innerText === 'Queue-all' && document.getElementById('at').dateTime !== '` + at + `'`)
+	assert.Equal(t, "Back at ei", browsertest.Eval[string](tab, `document.getElementById('shop-message').value`))
+	assert.Equal(t, "shop-message", browsertest.Eval[string](tab, `document.activeElement.id`))
+	assert.True(t, browsertest.Eval[bool](tab, `document.querySelector('#shop .switches details').open`))
+	assert.Equal(t, "123", browsertest.Eval[string](tab, `document.querySelectorAll('#numbers-shop tbody tr')[2].cells[3].innerText`))
+	tab.Until(`document.getElementById('chat-new_users_per_minute').value === '300'`)
+
+	d.admin.CloseClientConnections()
+	d.admin.Listener.Close()
+	tab.Until(`!document.getElementById('silent').hidden`)
+	assert.Contains(t, tab.Text(), "these numbers are old")
+}
+
+// TestAPageOfAnotherSiteSwitchesNothing has a page on another site, and one on another port of the same host, try to switch for an
+// operator who is logged in, and to frame the dashboard.
+func TestAPageOfAnotherSiteSwitchesNothing(t *testing.T) {
+	t.Parallel()
+	for _, token := range []string{"", "secret"} {
+		d, tab := newDesk(t, token), browser.Visitor(t)
+		if token != "" {
+			tab.Open(d.url)
+			tab.Do(chromedp.SendKeys(chromedp.CSS("#token"), token))
+			tab.Do(chromedp.Click(chromedp.CSS("main button")))
+			tab.Until(`document.querySelector('#shop')`)
+		}
+		evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, `<!doctype html><title>Win</title>
+				<form id="f" method="post" action="%[1]s/rooms/shop/change"><input name="patch" value='{"queue_all": true}'><input name="version" value="1"></form>
+				<iframe src="%[1]s/"></iframe>`, d.url)
+		}))
+		t.Cleanup(evil.Close)
+		for _, host := range []string{"127.0.0.1", "localhost"} {
+			tab.Open(strings.Replace(evil.URL, "127.0.0.1", host, 1))
+			tried := browsertest.Eval[[]string](tab, `Promise.all([
+				['POST', '/rooms/shop/change', {'Content-Type': 'application/x-www-form-urlencoded'}, 'version=1&patch=%7B%22queue_all%22%3Atrue%7D', 'no-cors'],
+				['PATCH', '/api/v1/rooms/shop', {'Content-Type': 'application/json'}, '{"queue_all": true}', 'cors'],
+				['POST', '/logout', {}, '', 'no-cors'],
+				['GET', '/', {}, undefined, 'cors'],
+			].map(async ([method, path, headers, body, mode]) => {
+				try {
+					const answer = await fetch('`+d.url+`' + path, {method, headers, body, mode, credentials: 'include'});
+					return answer.type + ' ' + answer.status;
+				} catch { return 'refused' }
+			}))`)
+			assert.Equal(t, []string{"opaque 0", "refused", "opaque 0", "refused"}, tried)
+			assert.True(t, browsertest.Eval[bool](tab, `(() => { try { return !frames[0].document.querySelector('main') } catch { return true } })()`))
+			tab.Do(chromedp.Submit(chromedp.CSS("#f")))
+			tab.Until(`document.body.innerText.includes('Requests from pages of other sites are refused.')`)
+			assert.Equal(t, "false", d.setting("queue_all"))
+		}
+		tab.Open(d.url)
+		tab.Until(`document.querySelector('#shop')`)
+	}
+}
+
+// TestThePictureOfTheDashboard writes the picture that the README shows, with -picture.
+func TestThePictureOfTheDashboard(t *testing.T) {
+	file := filepath.Join(browsertest.ModuleRoot(t), "proxy", "admin", "dashboard", "dashboard.png")
+	if *picture {
+		d, tab := newDesk(t, ""), browser.Visitor(t)
+		tab.Look(browsertest.Light, 1000, 800)
+		tab.Open(d.url + "/?room=shop")
+		tab.Until(`document.querySelector('#shop .charts svg')`)
+		require.NoError(t, os.WriteFile(file, tab.Picture(), 0o644))
+	}
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.Less(t, info.Size(), int64(200<<10))
+}

@@ -1,0 +1,120 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
+	"github.com/anteroom-gate/anteroom/proxy/record"
+	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// observeEvery is how often the record of the rooms' days is told how they stand.
+const observeEvery = time.Second
+
+// keepHistory tells the record of the rooms' days how they stand, until the gate is closed.
+func (g *Gate) keepHistory() {
+	ticker := time.NewTicker(observeEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-g.sync.Done():
+			return
+		case <-ticker.C:
+			g.observe()
+		}
+	}
+}
+
+// observe tells the record of the rooms' days how they stand now.
+func (g *Gate) observe() {
+	defer g.survive("record")
+	s, now := g.current.Load(), g.o.Clock()
+	samples := make([]record.Sample, len(s.guards))
+	for i, of := range s.guards {
+		samples[i] = g.sample(now, s.setups[i], of)
+	}
+	g.o.History.Observe(now, samples...)
+}
+
+// closeHistory ends the record of the rooms' days with how they stand at the end.
+func (g *Gate) closeHistory() {
+	g.observe()
+	g.o.History.Close(g.o.Clock())
+}
+
+// sample is how a room stands, or all rooms of a family together.
+func (g *Gate) sample(now time.Time, rs *roomSetup, of guard) record.Sample {
+	rooms, all := of.rooms()
+	s := record.Sample{Room: rs.cfg.Name, At: now, Known: true, OriginFailing: rs.origin.Failing()}
+	for i, r := range rooms {
+		status, at := r.queue.Status(now)
+		if r.queue.StoreFailing() {
+			s.Known, s.StoreFailing = false, true
+		} else {
+			at = status.Now
+		}
+		if i == 0 || at.Time().After(s.At) {
+			s.At = at.Time()
+		}
+		s.Known = s.Known && !status.Recovering
+		addStanding(&s.Standing, r, &status)
+		all.add(r)
+	}
+	s.Counted = countedOf(of, &all)
+	s.Counted.OriginErrors = g.metrics.OriginFailures(originKey(rs.cfg.Origin))
+	return s
+}
+
+// addStanding adds how a room stands.
+func addStanding(to *record.Standing, r *room, status *queue.Status) {
+	settings, numbers := r.queue.Settings(), r.queue.Numbers()
+	to.Active += status.Active
+	to.Queued += status.Present
+	to.Open += status.Open
+	to.Admitted += status.Admitted
+	to.TotalActiveUsers += settings.TotalActiveUsers
+	to.NewUsersPerMinute += settings.NewUsersPerMinute
+	if numbers.Queueing() {
+		to.TellsMinutes = max(to.TellsMinutes, numbers.LongestWait().Minutes)
+	}
+}
+
+// countedOf is what has been counted of a room, or of a family and its rooms.
+func countedOf(of guard, all *tally) record.Counted {
+	count := func(what metrics.Result) int { return int(of.Counted(what)) }
+	return record.Counted{
+		LetIn: of.Counted(metrics.Admitted), Waits: all.waited, Told: all.told, Score: scoreOf(&all.score),
+		Refused: record.Refused{
+			Busy: count(metrics.Busy), Rejected: count(metrics.Rejected), Withheld: count(metrics.Withheld),
+			Uninvited: count(metrics.Uninvited), BadTokens: int(of.Refusals(metrics.BadToken)), BadTickets: int(of.Refusals(metrics.BadTicket)),
+			Crowded: int(of.Refusals(metrics.Crowded)),
+		},
+		StoreErrors: all.unanswered, WithoutStore: all.letIn,
+	}
+}
+
+func scoreOf(s *queueroom.Score) record.Score {
+	return record.Score{Visitors: s.Visitors, InTime: s.InTime, Near: s.Near, ToldMinutes: s.ToldMinutes, WaitedMinutes: s.WaitedMinutes}
+}
+
+// noteChange returns the func that has changes of a room's configuration be recorded.
+func (g *Gate) noteChange(name string) func(overrides.Change) {
+	return func(c overrides.Change) { g.o.History.Note(name, record.Change(c)) }
+}
+
+// history is the record of the rooms' days as the admin API knows it.
+type history struct{ *Gate }
+
+// Excerpt implements admin.Record, with how the rooms stand now.
+func (h history) Excerpt(room string, from, to time.Time) record.Excerpt {
+	h.observe()
+	return h.o.History.Excerpt(room, from, to)
+}
+
+// Has implements admin.Record.
+func (h history) Has(room string) bool { return h.o.History.Has(room) }
+
+// Note implements admin.Record.
+func (h history) Note(room string, c record.Change) { h.o.History.Note(room, c) }

@@ -1,0 +1,138 @@
+package proxy_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+)
+
+func TestThoseWhoAreInAreHeldAtTheirNextRequest(t *testing.T) {
+	f := start(t)
+	v := f.full()[0]
+	require.Equal(t, http.StatusOK, f.patch(`{"hold_active": "now"}`).status)
+	f.site.requests()
+
+	page := v.get("/checkout?step=2")
+	assert.Equal(t, http.StatusOK, page.status)
+	assert.Contains(t, page.body, "We will be back soon")
+	assert.Contains(t, page.body, "url=/checkout?step=2", "it goes on by itself, without script, too")
+	assert.Equal(t, "no-store", page.header.Get("Cache-Control"))
+	assert.NotEmpty(t, page.header.Get("Retry-After"))
+	told := v.get("/", asJSON)
+	assert.Equal(t, true, told.told("isHeld"))
+	assert.Equal(t, false, told.told("usersAheadKnown"))
+	assert.InDelta(t, 20, told.told("refreshIntervalSeconds"), 4)
+
+	form := v.send(http.MethodPost, "/buy", strings.NewReader("a=b"), asJSON)
+	assert.Equal(t, http.StatusTooManyRequests, form.status)
+	assert.Equal(t, "application/problem+json", form.header.Get("Content-Type"))
+	assert.Equal(t, http.StatusServiceUnavailable, v.get("/style.css", with("Sec-Fetch-Dest", "style")).status)
+	assert.Equal(t, http.StatusServiceUnavailable, v.get("/next", with("Sec-Purpose", "prefetch")).status)
+	assert.Equal(t, http.StatusNoContent, v.get("/.anteroom/events").status)
+	assert.Contains(t, v.get("/.anteroom/session", asJSON).body, `"isHeld": true`)
+	assert.False(t, f.visitor().get("/").in())
+	assert.Empty(t, f.site.requests(), "the site is left alone")
+
+	f.pass(time.Hour)
+	assert.False(t, v.get("/").in())
+	require.Equal(t, http.StatusOK, f.patch(`{"hold_active": "off"}`).status)
+	f.pass(time.Second)
+	assert.True(t, v.get("/").in(), "they have their slot again")
+	assert.Equal(t, 1, f.status("shop").Active)
+}
+
+// leaves has the site say how much is left at each request, as the path says it.
+func leaves(s *site) {
+	s.will(func(w http.ResponseWriter, r *http.Request) {
+		if left := r.URL.Query().Get("left"); left != "" {
+			w.Header().Set("Anteroom-Left", left)
+		}
+		_, _ = w.Write([]byte("in"))
+	})
+}
+
+func leftEnabled(r *proxy.RoomConfig) { r.Left = true }
+
+func TestWhatTheOriginSaysIsLeftIsToldToThoseWhoWait(t *testing.T) {
+	f := start(t, room(leftEnabled))
+	leaves(f.site)
+	in := f.full()[0]
+	v := f.waits()
+	assert.Equal(t, false, v.get("/", asJSON).told("itemsLeftKnown"))
+	answer := in.get("/?left=37")
+	assert.True(t, answer.in())
+	assert.NotContains(t, answer.header, "Anteroom-Left")
+	f.pass(time.Second)
+	f.pass(time.Second)
+	told := v.get("/", asJSON)
+	assert.Equal(t, true, told.told("itemsLeftKnown"))
+	assert.Equal(t, 37., told.told("itemsLeft"))
+	assert.Contains(t, v.get("/").body, `<dd id="left">37</dd>`)
+	l := v.listen("")
+	assert.Equal(t, 37., l.next("numbers").data["itemsLeft"])
+	for _, nonsense := range []string{"-1", "many", "1e3", "99999999999", "3.5", " "} {
+		in.get("/?left=" + strings.ReplaceAll(nonsense, " ", "%20"))
+	}
+	in.get("/?left=36")
+	f.pass(time.Second)
+	f.pass(2 * time.Second)
+	assert.Equal(t, 36., l.next("numbers").data["itemsLeft"])
+}
+
+func TestARoomThatDoesNotWantToHearWhatIsLeftDoesNot(t *testing.T) {
+	f := start(t)
+	leaves(f.site)
+	in := f.full()[0]
+	v := f.waits()
+	assert.NotContains(t, in.get("/?left=37").header, "Anteroom-Left")
+	f.pass(time.Second)
+	f.pass(time.Second)
+	assert.Equal(t, false, v.get("/", asJSON).told("itemsLeftKnown"))
+}
+
+func closes(s *queue.Settings) { s.OnSoldOut = queue.CloseToAll }
+
+// The gates share a store, and sync once a second, as they do with Redis.
+func TestEveryWaiterIsToldWithinTwoSecondsThatEverythingIsSoldOut(t *testing.T) {
+	store := memstore.New()
+	shared := func(_ *proxy.Config, o *proxy.Options) { o.Store, o.Clock, o.SyncInterval = store, nil, time.Second }
+	a := start(t, room(leftEnabled), settings(closes), shared)
+	b := start(t, func(c *proxy.Config, _ *proxy.Options) { *c = a.config }, shared)
+	leaves(a.site)
+	in := a.visitor()
+	require.True(t, in.get("/").in())
+	var streams []*listener
+	for range 3 {
+		for _, f := range []*fixture{a, b} {
+			v := f.visitor()
+			a.soon(func() bool { return !v.get("/").in() })
+			l := v.listen("")
+			l.next("place")
+			streams = append(streams, l)
+		}
+	}
+	said := time.Now()
+	require.True(t, in.get("/?left=0").in())
+	for _, l := range streams {
+		l.next("closed")
+	}
+	assert.Less(t, time.Since(said), 2*time.Second)
+	for _, f := range []*fixture{a, b} {
+		late := f.visitor().get("/", asJSON)
+		assert.Equal(t, true, late.told("soldOut"))
+		assert.Equal(t, 0., late.told("refreshIntervalSeconds"))
+		assert.Empty(t, late.setCookies())
+		assert.Contains(t, f.visitor().get("/").body, "Everything is sold out")
+	}
+	assert.True(t, in.get("/").in(), "those who are in stay")
+	require.Equal(t, http.StatusOK, a.patch(`{"on_sold_out": "keep"}`).status)
+	b.soon(func() bool { return b.visitor().get("/", asJSON).told("soldOut") == false })
+}

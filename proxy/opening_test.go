@@ -1,0 +1,60 @@
+package proxy_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// TestTheStartOfAnEventIsNoStorm has 2,000 pages without event streams wait in a prequeue for a start that lets in all of them. Each checks in
+// when it is told to, and is loaded again once it is let in.
+func TestTheStartOfAnEventIsNoStorm(t *testing.T) {
+	const people, step, before, after = 2000, 100 * time.Millisecond, 60 * time.Second, 40 * time.Second
+	f := start(t, planned(saleAt(opening.Add(5*time.Minute), 5*time.Minute, false)), settings(func(s *queue.Settings) {
+		s.TotalActiveUsers, s.NewUsersPerMinute = 2*people, 1_000_000
+	}))
+	f.clock.add(5*time.Minute - before)
+	stands(t, "event_prequeueing", f)
+	type page struct {
+		*visitor
+		next time.Duration
+	}
+	var pages []page
+	requests := make([]int, (before+after)/time.Second)
+	in := 0
+	for now := time.Duration(0); now < before+after; now += step {
+		if now == before {
+			f.soon(func() bool { return f.status("shop").Status != "event_prequeueing" })
+		}
+		if now < interval {
+			for range people * step / interval {
+				pages = append(pages, page{f.visitor(), now})
+			}
+		}
+		for i := range pages {
+			if pages[i].next > now {
+				continue
+			}
+			requests[now/time.Second]++
+			if a := pages[i].get("/", asJSON); a.in() {
+				requests[now/time.Second]++ // the page is loaded again
+				in++
+				pages[i].next = time.Hour
+			} else {
+				left, ok := a.told("refreshLeftSeconds").(float64)
+				require.True(t, ok)
+				pages[i].next = now + time.Duration(left*float64(time.Second))
+			}
+		}
+		f.clock.add(step)
+	}
+	most := func(from, to time.Duration) int { return slices.Max(requests[from/time.Second : to/time.Second]) }
+	assert.Equal(t, people, in)
+	t.Logf("requests in the busiest second: %d before the start, %d after it", most(interval, before), most(before, before+after))
+	assert.Less(t, most(before, before+after), 3*people/int(interval/time.Second))
+}

@@ -1,0 +1,78 @@
+package overrides
+
+import (
+	"slices"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
+)
+
+// withEvents returns the document with the events, and with a draw for each that is shuffled. An event that was there before keeps its
+// draw, unless the start of its prequeue has changed.
+func (d Document) withEvents(events event.List, at time.Time) Document {
+	d.Events = events
+	d.Draws = slices.DeleteFunc(slices.Clone(d.Draws), func(o event.Draw) bool {
+		i := events.Named(o.Event)
+		return at.Sub(o.Start) > event.DrawKept || at.Before(o.Prequeue) && (i < 0 || !events[i].Shuffle || !events[i].Prequeue.Equal(o.Prequeue))
+	})
+	for i := range events {
+		if e := &events[i]; e.Shuffle && at.Before(e.End) {
+			d.draw(e)
+		}
+	}
+	return d
+}
+
+// draw makes the draw of an event, if there is none yet.
+func (d *Document) draw(e *event.Event) {
+	if o := d.drawOf(e); o != nil {
+		o.Start = e.Start
+		return
+	}
+	d.Draws = append(d.Draws, event.Draw{Event: e.Name, Prequeue: e.Prequeue, Start: e.Start, Secret: event.NewSecret()})
+}
+
+// drawOf is the draw of an event; nil for none.
+func (d *Document) drawOf(e *event.Event) *event.Draw {
+	i := slices.IndexFunc(d.Draws, func(o event.Draw) bool { return o.Event == e.Name && o.Prequeue.Equal(e.Prequeue) })
+	if i < 0 {
+		return nil
+	}
+	return &d.Draws[i]
+}
+
+// Draw returns the draw of the event that has the name, or the latest of those that had it; nil for none.
+func (r *Room) Draw(name string) *event.Draw {
+	doc := r.document()
+	if i := doc.Events.Named(name); i >= 0 && doc.Events[i].Shuffle {
+		return doc.drawOf(&doc.Events[i])
+	}
+	var latest *event.Draw
+	for i := range doc.Draws {
+		if d := &doc.Draws[i]; d.Event == name && (latest == nil || latest.Prequeue.Before(d.Prequeue)) {
+			latest = d
+		}
+	}
+	return latest
+}
+
+// draw is the moment that a visitor has drawn who joins the prequeue of an event: see Draw of [room.Config].
+func (r *Room) draw(e queue.ActiveEvent, id queue.ID) queue.Instant {
+	d := r.Draw(e.Name)
+	if d == nil || queue.At(d.Prequeue) != e.Prequeue {
+		return 0
+	}
+	return d.Moment(d.Value(d.Entry(id)))
+}
+
+// noteEntry notes the entry of a visitor with a place that was drawn: see OnDrawn of [room.Config].
+func (r *Room) noteEntry(t queue.Ticket) {
+	draws := r.document().Draws
+	for i := range draws {
+		if entry := draws[i].EntryOf(t.ID, t.ArrivedAt); entry != "" {
+			r.note(&draws[i], entry)
+			return
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package overrides
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
+)
+
+// mostEvents is how many events operators may have made of a room at a time, and mostPages how many bytes the pages of all of a
+// room's events may have together: the gates hand them on through the store.
+const (
+	mostEvents = 200
+	mostPages  = 1 << 20
+)
+
+// over returns the settings of a file with the overrides over them, and then the active event's own.
+func (d Document) over(file queue.Settings, active queue.ActiveEvent) queue.Settings {
+	return d.Events.Over(d.Changes.over(file), active)
+}
+
+// reading is a document as it was read from a configuration.
+type reading struct {
+	version int64
+	at      queue.Instant
+	by      string
+	Document
+}
+
+// OverriddenByEvent are the names of the settings in which the event in force goes over what the file and operators say: those that
+// it has of its own, and queue_all if its prequeue alone holds people.
+func (d Document) OverriddenByEvent(active queue.ActiveEvent) []string {
+	i := d.Events.Named(active.Name)
+	if i < 0 {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(d.Events[i].Overrides))
+	if active.Holds {
+		names = append(names, "queue_all")
+	}
+	return names
+}
+
+// document is that of the configuration in force. It is read once.
+func (r *Room) document() *reading {
+	c := r.queue.Configuration()
+	if read := r.read.Load(); read != nil && read.version == c.Version && read.at == c.At && read.by == c.By {
+		return read
+	}
+	read := &reading{c.Version, c.At, c.By, Of(c)}
+	r.read.Store(read)
+	return read
+}
+
+// Events returns the room's events, in the order of their beginnings.
+func (r *Room) Events() event.List { return r.document().Events.Sorted() }
+
+// Page returns the source of the page that an event has of its own.
+func (r *Room) Page(name string) string {
+	events := r.document().Events
+	if i := events.Named(name); i >= 0 {
+		return events[i].Page
+	}
+	return ""
+}
+
+// Merged returns the settings of the room as they are once one of its events has started.
+func (r *Room) Merged(e event.Event) queue.Settings {
+	return e.Over(r.document().Changes.over(r.file.Load().Settings))
+}
+
+// EditEvents changes the room's events, on every gate. It fails with a FaultsError if the events that edit returns cannot be used
+// together, and with edit's error if it has one; then it changes nothing. Other errors are the store's.
+func (r *Room) EditEvents(ctx context.Context, now time.Time, by string, edit func(event.List) (event.List, error)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.configure(ctx, now, by, func(d Document) (Document, error) {
+		events, err := edit(slices.Clone(d.Events))
+		if err != nil {
+			return d, err
+		}
+		at := r.at(now).Time()
+		faults := append(eventFaults(events, d.Changes.over(r.file.Load().Settings), at), d.settled(events, at)...)
+		if len(faults) > 0 {
+			return d, faultsError(faults)
+		}
+		return d.withEvents(events, at), nil
+	})
+}
+
+// eventFaults returns what is wrong with the events of a room that has the settings without them.
+func eventFaults(events event.List, base queue.Settings, at time.Time) []event.Fault {
+	faults := append(events.Faults(), events.FaultsIn(base, at)...)
+	made, pages := 0, 0
+	for i := range events {
+		if pages += len(events[i].Page); !events[i].FromFile {
+			made++
+		}
+	}
+	if made > mostEvents {
+		faults = append(faults, event.Fault{Field: "name", Problem: fmt.Sprintf("is one too many: at most %d events of a room; delete some that are over", mostEvents)})
+	}
+	if pages > mostPages {
+		faults = append(faults, event.Fault{Field: "custom_page_html", Problem: fmt.Sprintf("is too long: the pages of all events of a room have at most %d bytes", mostPages)})
+	}
+	return faults
+}
+
+// settled returns what the next events would change of what is settled: once a prequeue has begun, its start and its shuffle; and once
+// the order of a draw is known, the start of its event, also if that was suspended or deleted meanwhile.
+func (d Document) settled(next event.List, at time.Time) []event.Fault {
+	var faults []event.Fault
+	for i := range next {
+		n := &next[i]
+		if e := d.begun(n.Name, at); e != nil && !n.Prequeue.Equal(e.Prequeue) {
+			faults = append(faults, event.Fault{Event: n.Name, At: i, Field: "prequeue_start_time", Problem: "cannot change any more: the prequeue has begun"})
+		}
+		if e := d.begun(n.Name, at); e != nil && n.Shuffle != e.Shuffle {
+			faults = append(faults, event.Fault{Event: n.Name, At: i, Field: "shuffle_at_event_start", Problem: "cannot change any more: the prequeue has begun"})
+		}
+		if o := d.known(n, at); o != nil && !n.Start.Equal(o.Start) {
+			faults = append(faults, event.Fault{Event: n.Name, At: i, Field: "event_start_time",
+				Problem: "cannot change any more: the event has started, and its order is known. Another prequeue_start_time has an order of its own"})
+		}
+	}
+	return faults
+}
+
+// begun is the event that has the name, if its prequeue has begun and it goes on; otherwise nil.
+func (d Document) begun(name string, at time.Time) *event.Event {
+	i := d.Events.Named(name)
+	if i < 0 {
+		return nil
+	}
+	e := &d.Events[i]
+	if e.Prequeue.IsZero() || e.Suspended || at.Before(e.Prequeue) || !at.Before(e.End) {
+		return nil
+	}
+	return e
+}
+
+// known is the draw of a shuffled event that is not over, if its order is known already; otherwise nil.
+func (d Document) known(e *event.Event, at time.Time) *event.Draw {
+	if o := d.drawOf(e); e.Shuffle && at.Before(e.End) && o != nil && o.Over(at) {
+		return o
+	}
+	return nil
+}
+
+func faultsError(faults []event.Fault) error {
+	texts := make([]string, len(faults))
+	for i, f := range faults {
+		texts[i] = f.Error()
+	}
+	return &FaultsError{Faults: texts}
+}
+
+// withFile returns the document with the events of this gate's file in the place of those of another file. What operators have made
+// stays. Where that does not go with the file it is an error; at a gate's start, such events of operators are suspended instead.
+func (r *Room) withFile(d Document, file event.List, base queue.Settings, now time.Time, starts bool) (Document, error) {
+	at := r.at(now).Time()
+	next := slices.DeleteFunc(slices.Clone(d.Events), func(e event.Event) bool { return e.FromFile || file.Named(e.Name) >= 0 })
+	made := len(next)
+	next = append(slices.Clone(file), next...)
+	for i := range file {
+		next[i].FromFile = true
+	}
+	if starts {
+		r.keepSettled(d, next[:len(next)-made], at)
+		r.suspendMisfits(next, made, base, at)
+	} else if faults := append(eventFaults(next, base, at), d.settled(next, at)...); len(faults) > 0 {
+		return d, fmt.Errorf("the events: %w", faultsError(faults))
+	}
+	return d.withEvents(next, at), nil
+}
+
+// keepSettled gives events of a file what cannot change of them any more.
+func (r *Room) keepSettled(d Document, file event.List, at time.Time) {
+	for _, f := range d.settled(file, at) {
+		r.log.Warn("an event is other than in the file", zap.String("event", f.Event), zap.Error(f))
+	}
+	for i := range file {
+		is := &file[i]
+		if was := d.begun(is.Name, at); was != nil {
+			is.Prequeue, is.Shuffle = was.Prequeue, was.Shuffle
+		}
+		if o := d.known(is, at); o != nil {
+			is.Start = o.Start
+		}
+	}
+}
+
+// suspendMisfits suspends those of the last events, which operators have made, that do not go with the others.
+func (r *Room) suspendMisfits(events event.List, made int, base queue.Settings, at time.Time) {
+	for i := len(events) - made; i < len(events); i++ {
+		e := &events[i]
+		if faults := append(events[:i+1].Faults(), events[i:i+1].FaultsIn(base, at)...); len(faults) > 0 && !e.Suspended {
+			r.log.Warn("an event does not go with the configuration, and is suspended", zap.String("event", e.Name), zap.Error(faults[0]))
+			e.Suspended = true
+		}
+	}
+}
+
+// Follow has the room go by the event that is in force at now, on every gate, or by none. Gates do so about once a second. The first
+// makes the change, and the others learn of it.
+func (r *Room) Follow(ctx context.Context, now time.Time) error {
+	if r.file.Load() == nil || !r.changes(now) {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.at(now)
+	active := r.document().Events.ActiveAt(at)
+	err := r.configure(ctx, now, "event", func(d Document) (Document, error) { return d.withEvents(d.Events, at.Time()), nil })
+	if err != nil && !errors.Is(err, queue.ErrConflict) && r.failed != active {
+		r.failed = active
+		r.log.Error("an event cannot be put in force; it is tried again", zap.String("event", active.Name), zap.Error(err))
+	}
+	if err == nil {
+		r.failed = queue.ActiveEvent{}
+		s := r.queue.Settings()
+		r.log.Info("event", zap.String("event", s.Event.Name), zap.Bool("prequeueing", s.Event.Prequeueing))
+	}
+	return err
+}
+
+// at is the store's time at now. It is not before the last change of the room that another gate has made, whose clock may be a little
+// ahead: no event goes back.
+func (r *Room) at(now time.Time) queue.Instant {
+	const ahead = 10 * time.Second // more than any two gates differ, but for a fault
+	at := r.queue.StoreTime(now)
+	if last := r.queue.Configuration().At; at < last && last.Sub(at) < ahead {
+		return last
+	}
+	return at
+}
+
+// changes says whether another event, or another phase of it, is in force at now than the room goes by.
+func (r *Room) changes(now time.Time) bool {
+	s := r.queue.Settings()
+	d := r.document()
+	if s.Suspended || len(d.Events) == 0 {
+		return s.Event != queue.ActiveEvent{}
+	}
+	is := s.Event
+	is.Holds = false
+	return is != d.Events.ActiveAt(r.at(now))
+}

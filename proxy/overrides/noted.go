@@ -1,0 +1,143 @@
+package overrides
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/anteroom-gate/anteroom/queue/setting"
+)
+
+// Change is a setting or an event of a room that has changed. All gates tell the same of it.
+type Change struct {
+	At       time.Time // by the store's clock
+	By       string    // who made it: an operator, "file", or "event" for what an event changes by its times
+	What     string    // the name of the setting, "event" for the event in force, or "event" and the name of a planned one
+	From, To string    // settings as in the file; empty for none
+}
+
+// noted is the latest configuration of a room whose changes have been told.
+type noted struct {
+	mu   sync.Mutex
+	note func(Change) // nil until the room is open
+	last queue.Configuration
+}
+
+// begin goes on from a configuration.
+func (n *noted) begin(c queue.Configuration, note func(Change)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.note, n.last = note, c
+}
+
+// follow tells what a configuration changes.
+func (n *noted) follow(c queue.Configuration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.note == nil || c.Version <= n.last.Version {
+		return
+	}
+	for _, change := range changesBetween(n.last, c) {
+		n.note(change)
+	}
+	n.last = c
+}
+
+// changesBetween returns what a configuration changes of the one before.
+func changesBetween(before, c queue.Configuration) []Change {
+	d := difference{at: c.At.Time(), by: c.By}
+	d.events(before, c)
+	d.add("event", inForce(before.Settings), inForce(c.Settings))
+	d.settings(before.Settings, c.Settings)
+	return d.changes
+}
+
+// difference gathers the changes of one configuration.
+type difference struct {
+	at      time.Time
+	by      string
+	changes []Change
+}
+
+// add adds a change, if it is one.
+func (d *difference) add(what, from, to string) {
+	if from != to {
+		d.changes = append(d.changes, Change{At: d.at, By: d.by, What: what, From: from, To: to})
+	}
+}
+
+// fields are those of queue.Settings.
+var fields = setting.Fields(reflect.TypeFor[queue.Settings]())
+
+// settings adds the changes of settings. That a prequeue holds everybody new is the event's phase, and not operators' queue_all.
+func (d *difference) settings(before, after queue.Settings) {
+	before.QueueAll, after.QueueAll = before.HeldByOperators(), after.HeldByOperators()
+	was, is := reflect.ValueOf(before), reflect.ValueOf(after)
+	for i := range fields {
+		f := &fields[i]
+		d.add(f.Name, f.Text(f.Of(was)), f.Text(f.Of(is)))
+	}
+}
+
+// inForce is the event that settings are for, and its phase.
+func inForce(s queue.Settings) string {
+	switch {
+	case s.Event.Name == "":
+		return ""
+	case s.Event.Prequeueing:
+		return s.Event.Name + ": prequeue"
+	}
+	return s.Event.Name + ": started"
+}
+
+// events adds the changes of planned events.
+func (d *difference) events(before, c queue.Configuration) {
+	if bytes.Equal(before.Overrides, c.Overrides) {
+		return
+	}
+	was, is := Of(before).Events, Of(c).Events
+	for _, e := range was {
+		if is.Named(e.Name) < 0 {
+			d.add("event "+e.Name, plan(&e), "")
+		}
+	}
+	for _, e := range is {
+		from := ""
+		if i := was.Named(e.Name); i >= 0 {
+			from = plan(&was[i])
+		}
+		d.add("event "+e.Name, from, plan(&e))
+	}
+}
+
+// plan is an event in a line, with what it has. Of a page and a description it has the first digits of a hash.
+func plan(e *event.Event) string {
+	text := e.Start.UTC().Format(time.RFC3339) + " to " + e.End.UTC().Format(time.RFC3339)
+	if !e.Prequeue.IsZero() {
+		text += ", prequeue from " + e.Prequeue.UTC().Format(time.RFC3339)
+	}
+	if e.Shuffle {
+		text += ", shuffled"
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Overrides)) {
+		text += ", " + name + " " + strings.Trim(string(e.Overrides[name]), `"`)
+	}
+	for _, long := range []struct{ name, text string }{{"page", e.Page}, {"description", e.Description}} {
+		if long.text != "" {
+			sum := sha256.Sum256([]byte(long.text))
+			text += fmt.Sprintf(", %s %x", long.name, sum[:4])
+		}
+	}
+	if e.Suspended {
+		text += ", suspended"
+	}
+	return text
+}

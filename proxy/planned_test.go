@@ -1,0 +1,390 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+	plan "github.com/anteroom-gate/anteroom/queue/event"
+)
+
+// saleAt is an event that starts at a time, with a prequeue of so many minutes.
+func saleAt(start time.Time, prequeue time.Duration, shuffle bool) plan.Event {
+	return plan.Event{Name: "sale", Start: start, End: start.Add(time.Hour), Prequeue: start.Add(-prequeue), Shuffle: shuffle}
+}
+
+// planned has an event in the file of gates that follow their events at once.
+func planned(e plan.Event) func(*proxy.Config, *proxy.Options) {
+	return func(c *proxy.Config, o *proxy.Options) {
+		c.Rooms[0].Events = plan.List{e}
+		o.SyncInterval = 2 * time.Millisecond
+	}
+}
+
+// opening is when the gates of the tests are started.
+var opening = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
+
+// stands waits until the status of a room is this one at some gates.
+func stands(t *testing.T, want string, gates ...*fixture) {
+	t.Helper()
+	for _, f := range gates {
+		f.soon(func() bool { return f.status("shop").Status == want })
+	}
+}
+
+func TestVisitorsAreToldOfAnEventInItsPhases(t *testing.T) {
+	f := start(t, planned(saleAt(opening.Add(20*time.Minute), 10*time.Minute, false)))
+	assert.Equal(t, "2021-05-27T16:04:10Z", f.describe()["next_event_prequeue_start_time"])
+	assert.Equal(t, "2021-05-27T16:14:10Z", f.describe()["next_event_start_time"])
+	in := f.visitor()
+	require.True(t, in.get("/").in(), "before its prequeue the room is open")
+
+	f.clock.add(10 * time.Minute)
+	stands(t, "event_prequeueing", f)
+	assert.Equal(t, "sale", f.status("shop").EventID)
+	assert.Nil(t, f.describe()["next_event_start_time"])
+	assert.Equal(t, false, f.describe()["queue_all"], "it is the event that holds people")
+	v := f.visitor()
+	a := v.get("/", asJSON)
+	for name, want := range map[string]any{
+		"inWaitingRoom": true, "isEventActive": true, "isEventPrequeueing": true, "timeUntilEventStart": 10., "timeUntilEventStartFormatted": "10 minutes",
+		"timeUntilEventEnd": 70., "timeUntilEventEndFormatted": "70 minutes", "shuffleAtEventStart": false, "queueAll": false, "admissionsPaused": true,
+		"waitTimeKnown": false, "eventStartTime": "2021-05-27T16:14:10Z", "eventEndTime": "2021-05-27T17:14:10Z", "shuffleSeedHash": "", "usersAheadKnown": true,
+	} {
+		assert.Equal(t, want, a.told(name), name)
+	}
+	page := v.get("/").body
+	assert.Contains(t, page, "Time until the start")
+	assert.Contains(t, page, "about 10\u00a0min")
+
+	f.clock.add(10 * time.Minute)
+	stands(t, "not_queueing", f)
+	assert.Equal(t, "sale", f.status("shop").EventID)
+	assert.True(t, v.get("/").in())
+	w := f.visitor()
+	f.clock.add(time.Second)
+	a = w.get("/", asJSON)
+	for name, want := range map[string]any{"isEventActive": true, "isEventPrequeueing": false, "timeUntilEventStart": 0., "timeUntilEventStartFormatted": "unavailable", "timeUntilEventEnd": 60.} {
+		assert.Equal(t, want, a.told(name), name)
+	}
+	f.clock.add(time.Hour)
+	f.soon(func() bool { return f.status("shop").EventID == "" })
+}
+
+func TestThoseWhoAreActiveStayInAPrequeue(t *testing.T) {
+	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line, queue.Passthrough, queue.Reject} {
+		t.Run(method.String(), func(t *testing.T) {
+			e := saleAt(opening.Add(5*time.Minute+30*time.Second), 5*time.Minute, false)
+			f := start(t, planned(e), settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
+			in := f.visitor()
+			require.True(t, in.get("/").in())
+			f.patch(`{"queueing_method": "` + method.String() + `"}`)
+			f.clock.add(30 * time.Second)
+			stands(t, "event_prequeueing", f)
+			assert.True(t, in.get("/").in(), "who is active")
+			v := f.visitor()
+			a := v.get("/", asJSON)
+			assert.Equal(t, true, a.told("isEventPrequeueing"), "who is new")
+			assert.NotZero(t, a.told("refreshIntervalSeconds"))
+			assert.Equal(t, method.String(), a.told("queueingMethod"))
+		})
+	}
+}
+
+// shuffled are two gates with a shuffled prequeue that has begun, and people who have come to both.
+func shuffled(t *testing.T, people int, changes ...func(*proxy.Config, *proxy.Options)) (one, other *fixture, crowd []*visitor) {
+	t.Helper()
+	e := saleAt(opening.Add(6*time.Minute), 5*time.Minute, true)
+	one, other = startTwo(t, append(changes, planned(e), settings(func(s *queue.Settings) {
+		s.TotalActiveUsers, s.NewUsersPerMinute, s.Pacing = 1000, 60, queue.PacingEven
+	}))...)
+	one.clock.add(time.Minute)
+	stands(t, "event_prequeueing", one, other)
+	for i := range people {
+		f := []*fixture{one, other}[i%2]
+		v := f.visitor()
+		require.Equal(t, true, v.get(fmt.Sprintf("/?who=%d", i), asJSON).told("isEventPrequeueing"))
+		crowd = append(crowd, v)
+		one.clock.add(10 * time.Millisecond)
+	}
+	return one, other, crowd
+}
+
+var secretInAStore = regexp.MustCompile(`"secret":\s*"([0-9a-f]{64})"`)
+
+func TestTheOrderOfAShuffledPrequeueIsASecretUntilItIsOver(t *testing.T) {
+	one, _, crowd := shuffled(t, 3)
+	var e struct {
+		Draw struct {
+			SeedHash string `json:"seed_hash"`
+			Seed     string `json:"seed"`
+		} `json:"draw"`
+	}
+	one.api(http.MethodGet, "/api/v1/rooms/shop/events/sale", "", &e)
+	require.Len(t, e.Draw.SeedHash, 64)
+	assert.Empty(t, e.Draw.Seed)
+	assert.Equal(t, http.StatusConflict, one.api(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil).status)
+	for _, path := range []string{"", "/shop", "/shop/status", "/shop/visitors", "/shop/events", "/shop/events/sale", "/shop/events/sale/details"} {
+		body := one.api(http.MethodGet, "/api/v1/rooms"+path, "", nil).body
+		assert.False(t, secretInAStore.MatchString(body), path)
+		assert.NotContains(t, body, `"secret"`, path)
+	}
+	one.clock.add(21 * time.Second)
+	arrived := map[any]bool{}
+	for _, v := range crowd {
+		a := v.get("/", asJSON)
+		assert.Equal(t, e.Draw.SeedHash, a.told("shuffleSeedHash"))
+		assert.Len(t, a.told("shuffleEntry"), 16)
+		for name, want := range map[string]any{"shuffleAtEventStart": true, "shuffleSeed": "", "usersAheadKnown": false, "usersAhead": 0., "position": 0., "placedAt": "", "arrivalBucket": ""} {
+			assert.Equal(t, want, a.told(name), name)
+		}
+		arrived[a.told("arrivedAt")] = true
+		page := v.get("/").body
+		assert.Contains(t, page, "The order is drawn at the start.")
+		assert.Contains(t, page, `Your number in the draw: <code id="entry" dir="ltr">`+a.told("shuffleEntry").(string)+"</code>")
+	}
+	assert.Equal(t, map[any]bool{"2021-05-27T15:55:10.000Z": true, "2021-05-27T15:55:10.010Z": true, "2021-05-27T15:55:10.020Z": true}, arrived,
+		"they are told when they truly came")
+}
+
+func TestAShuffledPrequeueIsAdmittedInTheOrderThatIsPublished(t *testing.T) {
+	const people, late = 120, 10
+	one, other, crowd := shuffled(t, people)
+	entries := make([]string, people)
+	for i, v := range crowd {
+		a := v.get("/", asJSON)
+		entries[i] = a.told("shuffleEntry").(string)
+	}
+	startsIn := func() time.Duration { return opening.Add(6 * time.Minute).Sub(one.clock.Now()) }
+	one.clock.add(startsIn() - 70*time.Second)
+	c := &rounds{one: one, other: other, crowd: crowd}
+	c.run(func() bool { return startsIn() <= 0 })
+	require.Empty(t, c.admitted)
+	stands(t, "queueing", one, other)
+	for i := range late {
+		v := one.visitor()
+		require.False(t, v.get(fmt.Sprintf("/?who=%d", people+i)).in())
+		c.crowd = append(c.crowd, v)
+	}
+	c.run(func() bool { return len(c.admitted) == people+late || startsIn() < -10*time.Minute })
+	require.Len(t, c.admitted, people+late)
+
+	var orders []plan.Order
+	for _, f := range []*fixture{one, other} {
+		a := f.api(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil)
+		require.Equal(t, http.StatusOK, a.status)
+		order, err := plan.ReadOrder(strings.NewReader(a.body))
+		require.NoError(t, err)
+		assert.Len(t, order.Lines, people/2, "each gate has those who came to it")
+		orders = append(orders, order)
+	}
+	whole, err := plan.Join(orders)
+	require.NoError(t, err)
+	require.Len(t, whole.Lines, people)
+	moved := 0.
+	for i, l := range whole.Lines {
+		who := slices.Index(entries, l.Entry)
+		require.GreaterOrEqual(t, who, 0, "everybody finds their own entry")
+		moved += math.Abs(float64(i - slices.Index(c.admitted, who)))
+	}
+	// Ten are admitted in ten seconds. In an order that is not the published one, each would be 40 places away from their own.
+	assert.Less(t, moved/people, 10., "places that each is away from the published one, on the average")
+	for i, who := range c.admitted {
+		assert.Equal(t, who >= people, i >= people, "who came after the start is behind all others")
+	}
+}
+
+// noted are the entries that stand in the state directory of a gate which runs.
+func noted(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "draws", "shop", "sale", "*"))
+	require.NoError(t, err)
+	if len(files) == 0 {
+		return nil
+	}
+	text, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	return strings.Fields(string(text))
+}
+
+func TestOnlyThoseWhoComeBackHaveEntries(t *testing.T) {
+	dir := t.TempDir()
+	e := saleAt(opening.Add(6*time.Minute), 5*time.Minute, true)
+	f := start(t, planned(e), func(_ *proxy.Config, o *proxy.Options) { o.StateDir = dir })
+	f.clock.add(time.Minute)
+	stands(t, "event_prequeueing", f)
+	for range 20 {
+		f.visitor().get("/")
+	}
+	early, late := f.visitor(), f.visitor()
+	early.get("/")
+	require.Empty(t, noted(t, dir), "nobody has come back")
+	f.clock.add(21 * time.Second)
+	entry := early.get("/", asJSON).told("shuffleEntry")
+	assert.Equal(t, []string{entry.(string)}, noted(t, dir))
+	f.clock.add(4*time.Minute + 29*time.Second)
+	name := late.get("/", asJSON).told("shuffleEntry").(string)
+	f.clock.add(30 * time.Second)
+	stands(t, "not_queueing", f)
+	require.True(t, late.get("/").in(), "they first come back after the start")
+	assert.Equal(t, []string{entry.(string), name}, noted(t, dir), "and are noted before they are let in")
+	order, err := plan.ReadOrder(strings.NewReader(f.api(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil).body))
+	require.NoError(t, err)
+	assert.Len(t, order.Lines, 2)
+}
+
+func TestAChangeThatAnEventGoesOverIsToldSo(t *testing.T) {
+	e := saleAt(opening.Add(6*time.Minute), 5*time.Minute, false)
+	e.Overrides = plan.Overrides{"session_duration": json.RawMessage(`"30s"`)}
+	f := start(t, planned(e))
+	assert.Equal(t, []any{}, f.describe()["overridden_by_event"])
+	f.clock.add(time.Minute)
+	stands(t, "event_prequeueing", f)
+	var told map[string]any
+	require.Equal(t, http.StatusOK, f.api(http.MethodPatch, "/api/v1/rooms/shop", `{"session_duration": "9m", "queue_all": false}`, &told).status)
+	assert.Equal(t, []any{"session_duration", "queue_all"}, told["overridden_by_event"])
+	assert.Equal(t, "30s", told["session_duration"])
+	f.clock.add(5 * time.Minute)
+	f.soon(func() bool { return len(f.describe()["overridden_by_event"].([]any)) == 1 })
+	assert.Equal(t, []any{"session_duration"}, f.describe()["overridden_by_event"])
+}
+
+// rounds are the check-ins of a crowd at two gates, whose members check in whenever they are due.
+type rounds struct {
+	one, other *fixture
+	crowd      []*visitor
+	due        map[*visitor]time.Time
+	admitted   []int // in order
+}
+
+// run has the crowd check in, twice in a second, until it is done.
+func (c *rounds) run(done func() bool) {
+	for ; !done(); c.one.clock.add(500 * time.Millisecond) {
+		c.one.status("shop")
+		c.other.status("shop")
+		for i, v := range c.crowd {
+			if slices.Contains(c.admitted, i) || c.one.clock.Now().Before(c.due[v]) {
+				continue
+			}
+			a := v.get("/", asJSON)
+			if a.in() {
+				c.admitted = append(c.admitted, i)
+				continue
+			}
+			if c.due == nil {
+				c.due = map[*visitor]time.Time{}
+			}
+			c.due[v] = c.one.clock.Now().Add(time.Duration(a.told("refreshLeftSeconds").(float64)) * time.Second)
+		}
+	}
+}
+
+func TestFIFOOutsideOfAnEventIsByArrival(t *testing.T) {
+	e := saleAt(opening.Add(time.Hour), 5*time.Minute, true)
+	f := start(t, planned(e), settings(func(s *queue.Settings) { s.RefreshJitter = 0 }))
+	f.full()
+	first := f.waits()
+	for range 3 {
+		f.pass(21 * time.Second)
+		require.False(t, first.get("/").in())
+	}
+	second := f.waits()
+	f.pass(21 * time.Second)
+	assert.Empty(t, second.get("/", asJSON).told("shuffleEntry"))
+	require.False(t, first.get("/").in())
+	f.patch(`{"total_active_users": 2}`)
+	f.pass(21 * time.Second)
+	assert.False(t, second.get("/").in())
+	assert.True(t, first.get("/").in())
+}
+
+func TestAnEventHasAPageOfItsOwn(t *testing.T) {
+	e := saleAt(opening.Add(6*time.Minute), 5*time.Minute, false)
+	e.Page = "<title>doors</title>{{timeUntilEventStartHourMinutes}} to go, {{#isEventPrequeueing}}not yet{{/isEventPrequeueing}}"
+	f := start(t, planned(e))
+	f.clock.add(time.Minute)
+	stands(t, "event_prequeueing", f)
+	a := f.visitor().get("/")
+	assert.Contains(t, a.body, "5 to go, not yet")
+	assert.NotEmpty(t, a.header.Get("Refresh"), "a page without the client is loaded again")
+	f.clock.add(70 * time.Minute)
+	f.soon(func() bool { return f.status("shop").EventID == "" })
+	f.clock.add(time.Second)
+	f.full()
+	assert.NotContains(t, f.visitor().get("/").body, "to go")
+}
+
+func TestOperatorsPlanEventsByTheAPI(t *testing.T) {
+	f := start(t, planned(saleAt(opening.Add(24*time.Hour), 5*time.Minute, false)))
+	const events = "/api/v1/rooms/shop/events"
+	made := f.api(http.MethodPost, events, `{"name": "night", "timezone": "Europe/Oslo", "event_start_time": "2021-05-27 22:00", "event_end_time": "2021-05-27 23:00",
+		"prequeue_start_time": "2021-05-27 21:30", "total_active_users": 7, "new_users_per_minute": 5}`, nil)
+	require.Equal(t, http.StatusCreated, made.status, made.body)
+	assert.Equal(t, events+"/night", made.header.Get("Location"))
+	var list []map[string]any
+	f.api(http.MethodGet, events, "", &list)
+	require.Len(t, list, 2)
+	assert.Equal(t, []any{"night", "2021-05-27T22:00:00+02:00", 7., nil, "none", false},
+		[]any{list[0]["name"], list[0]["event_start_time"], list[0]["total_active_users"], list[0]["session_duration"], list[0]["phase"], list[0]["from_file"]})
+
+	var details map[string]any
+	f.api(http.MethodGet, events+"/night/details", "", &details)
+	assert.Equal(t, []any{7., "8m", "2021-05-27T23:00:00+02:00"}, []any{details["total_active_users"], details["session_duration"], details["event_end_time"]})
+	f.patch(`{"session_duration": "9m"}`)
+	f.api(http.MethodGet, events+"/night/details", "", &details)
+	assert.Equal(t, "9m", details["session_duration"], "what it leaves out is the room's")
+
+	require.Equal(t, http.StatusOK, f.api(http.MethodPatch, events+"/night", `{"session_duration": "1m"}`, nil).status)
+	f.api(http.MethodGet, events+"/night/details", "", &details)
+	assert.Equal(t, "1m", details["session_duration"])
+	whole, err := json.Marshal(map[string]any{"event_start_time": "2021-05-27T20:00:00Z", "event_end_time": "2021-05-27T21:00:00Z"})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, f.api(http.MethodPut, events+"/night", string(whole), nil).status)
+	var one map[string]any
+	f.api(http.MethodGet, events+"/night", "", &one)
+	assert.Nil(t, one["prequeue_start_time"])
+	assert.Nil(t, one["session_duration"])
+
+	for name, c := range map[string]struct {
+		method, path, body string
+		status             int
+		says               string
+	}{
+		"a field that is wrong":     {http.MethodPost, "", `{"name": "x", "event_start_time": "2021-05-27T20:00:00Z", "event_end_time": "2021-05-27T19:00:00Z"}`, 422, "event_end_time has to be at least a minute after"},
+		"overlapping":               {http.MethodPost, "", `{"name": "x", "event_start_time": "2021-05-27T20:59:00Z", "event_end_time": "2021-05-27T21:30:00Z"}`, 422, "event_start_time overlaps with the event night"},
+		"an unknown zone":           {http.MethodPatch, "/night", `{"timezone": "Europe/Olso"}`, 422, "timezone is \\\"Europe/Olso\\\", which is not a zone"},
+		"an unknown field":          {http.MethodPatch, "/night", `{"queue_all": true}`, 422, "queue_all is not among"},
+		"a page that is no page":    {http.MethodPatch, "/night", `{"custom_page_html": "{{nothing}}"}`, 422, "custom_page_html: line 1: unknown variable"},
+		"another name":              {http.MethodPatch, "/night", `{"name": "day"}`, 422, "name cannot change"},
+		"a name that is taken":      {http.MethodPost, "", `{"name": "night", "event_start_time": "2021-05-28T20:00:00Z", "event_end_time": "2021-05-28T21:00:00Z"}`, 409, "there is an event of this name"},
+		"an event of the file":      {http.MethodPatch, "/sale", `{"description": "x"}`, 409, "is in the configuration file. Change it there"},
+		"its deletion":              {http.MethodDelete, "/sale", "", 409, "is in the configuration file"},
+		"an event that there isn't": {http.MethodGet, "/day", "", 404, "There is no event of this name"},
+		"no order":                  {http.MethodGet, "/night/order", "", 404, "whose order is drawn"},
+		"no object":                 {http.MethodPatch, "/night", `[]`, 400, "is not a JSON object"},
+		"another method":            {http.MethodPost, "/night", "", 405, "does not support"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := f.api(c.method, events+c.path, c.body, nil)
+			assert.Equal(t, c.status, a.status)
+			assert.Contains(t, a.body, c.says)
+			assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
+		})
+	}
+	assert.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, events+"/night", "", nil).status)
+	f.api(http.MethodGet, events, "", &list)
+	assert.Len(t, list, 1)
+}

@@ -1,0 +1,232 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/pressure"
+)
+
+// pressed is what the API says of the origin of the room shop.
+type pressed struct {
+	AdmissionFactor float64
+	OpenToAll       bool
+	Explanation     string
+	Reason          string
+	ReasonText      string
+	Origin          *struct {
+		Requests                             int
+		LatencyP50Seconds, LatencyP95Seconds float64
+		Errors                               float64
+		OverItsBounds                        bool
+	}
+}
+
+func (f *fixture) pressed() (p pressed) {
+	f.t.Helper()
+	f.ask("/api/v1/rooms/shop/status", http.StatusOK, &p)
+	return p
+}
+
+// ask asks the admin API.
+func (f *fixture) ask(path string, status int, into any) {
+	f.t.Helper()
+	resp, err := http.Get(f.admin.URL + path)
+	require.NoError(f.t, err)
+	defer resp.Body.Close()
+	require.Equal(f.t, status, resp.StatusCode)
+	require.NoError(f.t, json.NewDecoder(resp.Body).Decode(into))
+}
+
+func (f *fixture) exposition() string {
+	f.t.Helper()
+	resp, err := http.Get(f.admin.URL + "/metrics")
+	require.NoError(f.t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(f.t, err)
+	return string(text)
+}
+
+// asks has an accepted visitor send so many requests, for each of which the origin takes a while.
+func (f *fixture) asks(n int, path string, takes time.Duration, status int, change func(*http.Request)) {
+	f.t.Helper()
+	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == path {
+			f.clock.add(takes)
+			w.WriteHeader(status)
+		}
+	})
+	first, err := http.Get(f.public.URL + "/in")
+	require.NoError(f.t, err)
+	first.Body.Close()
+	for range n {
+		r, err := http.NewRequest(http.MethodGet, f.public.URL+path, http.NoBody)
+		require.NoError(f.t, err)
+		for _, c := range first.Cookies() {
+			r.AddCookie(c)
+		}
+		if change != nil {
+			change(r)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		require.NoError(f.t, err)
+		resp.Body.Close()
+	}
+	f.clock.add(pressure.Every)
+}
+
+func controlled(s *queue.Settings) {
+	s.TotalActiveUsers, s.AdmissionControlLatency, s.AdmissionControlErrors = 100, time.Second, .1
+}
+
+func TestRequestsOfThoseWhoAreInAreMeasured(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes    time.Duration
+		status   int
+		change   func(*http.Request)
+		measured int
+		slowed   bool
+	}{
+		"slow":                 {takes: 2 * time.Second, status: 200, measured: 21, slowed: true},
+		"fast":                 {takes: 2 * time.Millisecond, status: 200, measured: 21},
+		"not found":            {status: 404, measured: 21},
+		"failing":              {status: 500, measured: 21, slowed: true},
+		"an event stream":      {takes: 2 * time.Second, status: 200, change: func(r *http.Request) { r.Header.Set("Accept", "text/event-stream") }, measured: 1},
+		"an upgrade":           {takes: 2 * time.Second, status: 200, change: func(r *http.Request) { r.Header.Set("Upgrade", "websocket") }, measured: 1},
+		"without being let in": {takes: 2 * time.Second, status: 200, change: func(r *http.Request) { r.Header.Del("Cookie"); r.Header.Set("Sec-Fetch-Dest", "image") }, measured: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, settings(controlled))
+			f.pressed()
+			f.asks(20, "/page", c.takes, c.status, c.change)
+			p := f.pressed()
+			assert.Equal(t, c.measured, p.Origin.Requests)
+			assert.Equal(t, c.slowed, p.Origin.OverItsBounds)
+			if !c.slowed {
+				assert.InDelta(t, 1, p.AdmissionFactor, 0)
+				assert.Empty(t, p.Explanation)
+				return
+			}
+			assert.InDelta(t, .5, p.AdmissionFactor, 0)
+			assert.Equal(t, "Admissions are slowed to 500 of 1000 a minute, because the origin is slow or fails. They recover by themselves.", p.Explanation)
+			assert.Contains(t, f.exposition(), `anteroom_admission_factor{room="shop"} 0.5`)
+			assert.Contains(t, f.exposition(), `anteroom_origin_latency_seconds{room="shop"} `)
+		})
+	}
+}
+
+func TestWithoutAdmissionControlNothingIsMeasured(t *testing.T) {
+	f := start(t)
+	f.asks(20, "/page", time.Minute, 500, nil)
+	p := f.pressed()
+	assert.Nil(t, p.Origin)
+	assert.InDelta(t, 1, p.AdmissionFactor, 0)
+	assert.NotContains(t, f.exposition(), "anteroom_origin_latency_seconds{")
+}
+
+func TestStatusSaysThatTheRoomIsOpenToAll(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.QueueWhen, s.QueueUntil = 20, 10 }))
+	p := f.pressed()
+	assert.Equal(t, "Counting, because many come or people wait. The room is open to everybody again once nobody has waited, and fewer than 10 newcomers a minute have come, for 5m0s.", p.Explanation)
+	f.clock.add(queue.MarkDwell)
+	p = f.pressed()
+	assert.True(t, p.OpenToAll)
+	assert.Equal(t, "Open to everybody, and nobody is counted: fewer than 20 newcomers a minute come. From then on the room counts and queues.", p.Explanation)
+	assert.Equal(t, "none", p.Reason)
+	assert.Equal(t, p.Explanation, p.ReasonText)
+	assert.Contains(t, f.exposition(), `anteroom_open_to_all{room="shop"} 1`)
+	for range 20 {
+		resp, err := http.Get(f.public.URL)
+		require.NoError(t, err)
+		resp.Body.Close()
+	}
+	assert.False(t, f.pressed().OpenToAll)
+}
+
+// fastClock goes faster than time by a factor, so that a test sees many periods.
+type fastClock struct{ began time.Time }
+
+const faster = 25
+
+func (c fastClock) Now() time.Time { return c.began.Add(faster * time.Since(c.began)) }
+
+// A site that answers two requests at a time, each in 40 ms, is asked by people who wait for 440 ms between two requests. So it is full
+// with 2 · (440 + 40) / 40 = 24 of them. From then on each further one has all wait for 20 ms more.
+func TestShadowModeProposesTheKneeOfASiteThatGetsSlow(t *testing.T) {
+	t.Parallel()
+	const knee = 24
+	f := start(t, settings(func(s *queue.Settings) {
+		s.TotalActiveUsers, s.Method, s.Shadow, s.SessionDuration = 1, queue.Passthrough, true, time.Hour
+	}), func(_ *proxy.Config, o *proxy.Options) {
+		o.Clock, o.SyncInterval = fastClock{time.Now()}.Now, 50*time.Millisecond
+	})
+	workers := make(chan struct{}, 2)
+	f.site.will(func(w http.ResponseWriter, _ *http.Request) {
+		workers <- struct{}{}
+		<-time.After(40 * time.Millisecond)
+		<-workers
+		w.WriteHeader(http.StatusOK)
+	})
+	var crowd sync.WaitGroup
+	defer crowd.Wait()
+	ended := make(chan struct{})
+	defer close(ended)
+	for range 2 * knee {
+		crowd.Go(func() { f.looksAround(ended, 440*time.Millisecond) })
+		<-time.After(350 * time.Millisecond)
+	}
+	var p struct {
+		KneeSeen         bool
+		KneeActiveUsers  int
+		PeakActiveUsers  int
+		TotalActiveUsers int `json:"total_active_users"`
+		Explanation      string
+	}
+	f.ask("/api/v1/rooms/shop/proposal", http.StatusOK, &p)
+	t.Logf("%+v", p)
+	assert.True(t, p.KneeSeen)
+	assert.InEpsilon(t, knee, p.TotalActiveUsers, .2)
+	assert.Contains(t, p.Explanation, "the origin gets slower")
+}
+
+// looksAround has a visitor ask for one page after another.
+func (f *fixture) looksAround(ended <-chan struct{}, pause time.Duration) {
+	var cookies []*http.Cookie
+	for {
+		r, _ := http.NewRequest(http.MethodGet, f.public.URL, http.NoBody)
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		if set := resp.Cookies(); len(set) > 0 {
+			cookies = set
+		}
+		select {
+		case <-ended:
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+func TestProposalNeedsShadowMode(t *testing.T) {
+	f := start(t)
+	var problem struct{ Detail string }
+	f.ask("/api/v1/rooms/shop/proposal", http.StatusNotFound, &problem)
+	assert.Contains(t, problem.Detail, "shadow")
+}

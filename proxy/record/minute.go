@@ -1,0 +1,96 @@
+package record
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue/waits"
+)
+
+// Minute is what a gate saw of a room in a calendar minute. Where it says nothing of a thing,
+// there was none of it.
+type Minute struct {
+	At      time.Time `json:"at"`      // when it began, in UTC
+	Seconds float64   `json:"seconds"` // of it in which the gate watched: what is missing to 60 is not known
+
+	// Room is how the whole room stood, all gates together; nil if the gate could not know.
+	Room *Standing `json:"room,omitempty"`
+
+	Own // what this gate has done
+}
+
+// Standing is how a whole room stood in a minute, as its store had it. Active, Queued, Open
+// and the limits are of its end.
+type Standing struct {
+	Active     int `json:"active"`
+	ActiveMost int `json:"activeMost"`
+	Queued     int `json:"queued"`
+	QueuedMost int `json:"queuedMost"`
+	Open       int `json:"openSlots"`
+	Admitted   int `json:"admitted"` // in this minute
+
+	TotalActiveUsers  int `json:"total_active_users"` // the limits in force
+	NewUsersPerMinute int `json:"new_users_per_minute"`
+
+	// TellsMinutes is the longest wait that newcomers were told; 0 if nobody was told one.
+	TellsMinutes int `json:"tellsMinutes,omitempty"`
+
+	// While people waited: for how many seconds that was, and the slot-seconds that were
+	// used and those that were open to somebody who waited.
+	QueueingSeconds float64 `json:"queueingSeconds,omitempty"`
+	UsedSeconds     float64 `json:"usedSlotSeconds,omitempty"`
+	IdleSeconds     float64 `json:"idleSlotSeconds,omitempty"`
+}
+
+// Own is what one gate has done in a minute. That of several gates can be added up.
+type Own struct {
+	LetIn int          `json:"letIn,omitempty"` // visitors, with those who had not waited
+	Waits waits.Counts `json:"waits,omitempty"` // of those who were let in from the line
+	Told  waits.Counts `json:"told,omitempty"`  // the waits that those of them were told as they arrived who were told one
+	Score Score        `json:"score,omitzero"`
+
+	Refused Refused `json:"refused,omitzero"`
+
+	StoreFailingSeconds  float64 `json:"storeFailingSeconds,omitempty"`
+	StoreErrors          int     `json:"storeErrors,omitempty"`       // calls that it left unanswered
+	WithoutStore         int     `json:"letInWithoutStore,omitempty"` // visitors whom on_store_error let in
+	OriginFailingSeconds float64 `json:"originFailingSeconds,omitempty"`
+	OriginErrors         int     `json:"originErrors,omitempty"` // requests that the origin left unanswered, those of other rooms among them
+}
+
+// Score says what came of the waits that visitors were told: see room.Score of package
+// queue/room.
+type Score struct {
+	Visitors      int `json:"visitors"` // who were told a wait, and had waited
+	InTime        int `json:"inTime"`   // were in by the time that they were told
+	Near          int `json:"near"`     // waited as long as they were told, to within a fifth
+	ToldMinutes   int `json:"toldMinutes"`
+	WaitedMinutes int `json:"waitedMinutes"`
+}
+
+// Refused are requests that were not let through, by why.
+type Refused struct {
+	Busy      int `json:"busy,omitempty"`      // they could not wait, as a form or a crawler cannot
+	Rejected  int `json:"rejected,omitempty"`  // the room took nobody, or not this one
+	Withheld  int `json:"withheld,omitempty"`  // parts of pages, and pages in advance, asked for without being in
+	Uninvited int `json:"uninvited,omitempty"` // the room is for guests
+
+	// Tries to get ahead that have got nobody anything.
+	BadTokens  int `json:"badTokens,omitempty"`  // a token in the site's name that does not count
+	BadTickets int `json:"badTickets,omitempty"` // a ticket that does not open
+	Crowded    int `json:"crowded,omitempty"`    // a place that did not count: max_waiting_per_network
+}
+
+// Change is something that somebody has changed of a room.
+type Change struct {
+	At   time.Time `json:"at"`
+	By   string    `json:"by"`             // an operator's address, or "file"
+	What string    `json:"what"`           // the name of a setting, or what was done to a visitor
+	From string    `json:"from,omitempty"` // the value before; empty for none
+	To   string    `json:"to,omitempty"`
+}
+
+// Excerpt is what a record has of a room in a time, in order.
+type Excerpt struct {
+	Minutes []Minute `json:"minutes"`
+	Changes []Change `json:"changes"`
+}

@@ -1,0 +1,296 @@
+package record_test
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/anteroom-gate/anteroom/proxy/record"
+)
+
+var start = time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)
+
+// gate is a gate that tells its record of a room.
+type gate struct {
+	*record.Record
+	t       *testing.T
+	dir     string
+	now     time.Time
+	sample  record.Sample
+	log     *zap.Logger
+	entries *observer.ObservedLogs
+}
+
+func newGate(t *testing.T, dir string) *gate {
+	core, entries := observer.New(zap.InfoLevel)
+	g := &gate{t: t, dir: dir, now: start, sample: record.Sample{Room: "shop", Known: true}, log: zap.New(core), entries: entries}
+	g.sample.Standing = record.Standing{TotalActiveUsers: 10, NewUsersPerMinute: 60}
+	g.restart()
+	return g
+}
+
+// restart opens the record, as a gate does that starts. What it counts begins at 0.
+func (g *gate) restart() {
+	g.Record, g.sample.Counted = record.Open(g.dir, g.now, g.log), record.Counted{}
+	g.observe(0)
+}
+
+// observe tells the record how the room stands, some seconds later.
+func (g *gate) observe(seconds int) {
+	for range seconds {
+		g.now = g.now.Add(time.Second)
+		g.sample.At = g.now
+		g.Observe(g.now, g.sample)
+	}
+	g.sample.At = g.now
+	g.Observe(g.now, g.sample)
+}
+
+func (g *gate) minutes() []record.Minute {
+	return g.Minutes("shop", start.Add(-30*24*time.Hour), start.Add(30*24*time.Hour))
+}
+
+func (g *gate) changes() []record.Change {
+	return g.Audit("shop", start.Add(-30*24*time.Hour), start.Add(30*24*time.Hour))
+}
+
+// file is the text of today's file.
+func (g *gate) file() string {
+	text, err := os.ReadFile(filepath.Join(g.dir, "record", "2026-11-22.jsonl"))
+	require.NoError(g.t, err)
+	return string(text)
+}
+
+func TestAMinuteHasWhatTheRoomDidInIt(t *testing.T) {
+	g := newGate(t, "")
+	s := &g.sample
+	s.Standing.Active, s.Standing.Queued, s.Standing.Open = 10, 3, 0
+	s.Counted.LetIn, s.Counted.StoreErrors, s.Counted.Refused.Busy = 5, 2, 1
+	s.Counted.Waits.Add(30 * time.Second)
+	g.observe(10)
+	s.Standing.Active, s.Standing.Queued, s.Standing.Admitted, s.Standing.Open = 8, 1, 7, 2
+	s.Counted.LetIn = 7
+	s.Counted.Waits.Add(90 * time.Second)
+	g.observe(20)
+	s.StoreFailing, s.Known, s.Standing = true, false, record.Standing{}
+	g.observe(29)
+	s.StoreFailing, s.Known = false, true
+	g.observe(31)
+	all := g.minutes()
+	require.Len(t, all, 2)
+	m := all[0]
+	assert.Equal(t, start, m.At)
+	assert.InDelta(t, 59, m.Seconds, 1)
+	assert.Equal(t, 10, m.Room.ActiveMost)
+	assert.Equal(t, 8, m.Room.Active, "as it was last known")
+	assert.Equal(t, 3, m.Room.QueuedMost)
+	assert.Equal(t, 7, m.Room.Admitted)
+	assert.InDelta(t, 30, m.Room.QueueingSeconds, 0)
+	assert.InDelta(t, 10*10+20*8, m.Room.UsedSeconds, 0)
+	assert.InDelta(t, 20, m.Room.IdleSeconds, 0, "one of the two open slots had nobody to take it")
+	assert.InDelta(t, 29, m.StoreFailingSeconds, 0)
+	assert.Equal(t, 7, m.LetIn)
+	assert.Equal(t, 2, m.Waits.Visitors())
+	assert.Equal(t, 90*time.Second, m.Waits.Longest().Round(10*time.Second))
+	assert.Equal(t, record.Refused{Busy: 1}, m.Refused)
+	assert.Equal(t, 2, m.StoreErrors)
+	assert.Zero(t, all[1].LetIn)
+	assert.InDelta(t, 30, all[1].Seconds, 1)
+}
+
+func TestARestartGoesOnWithTheMinute(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	g.sample.Counted.LetIn = 4
+	g.observe(20)
+	g.Note("shop", record.Change{At: g.now, By: "ann", What: "queue_all", From: "false", To: "true"})
+	g.Close(g.now)
+	g.restart()
+	g.sample.Counted.LetIn = 3
+	g.observe(50)
+	all := g.minutes()
+	require.Len(t, all, 2)
+	assert.Equal(t, 7, all[0].LetIn)
+	assert.InDelta(t, 60, all[0].Seconds, 1)
+	assert.Equal(t, []record.Change{{At: start.Add(20 * time.Second), By: "ann", What: "queue_all", From: "false", To: "true"}}, g.changes())
+	info, err := os.Stat(filepath.Join(g.dir, "record", "2026-11-22.jsonl"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+}
+
+func TestAKilledGateLosesTheRunningMinuteOnly(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	g.sample.Counted.LetIn = 4
+	g.observe(61)
+	g.sample.Counted.LetIn = 5
+	g.Note("shop", record.Change{At: g.now, By: "ann", What: "queue_all"})
+	g.observe(20)
+	g.restart() // without a Close
+	g.sample.Counted.LetIn = 2
+	g.observe(60)
+	all := g.minutes()
+	require.Len(t, all, 3)
+	assert.Equal(t, []int{4, 2, 0}, []int{all[0].LetIn, all[1].LetIn, all[2].LetIn})
+	assert.InDelta(t, 39, all[1].Seconds, 1, "the other seconds are not known")
+	assert.Len(t, g.changes(), 1)
+	g.Close(g.now)
+}
+
+func TestWhatCannotBeReadIsPassedOverWithOneWarning(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	g.observe(181)
+	text := g.file()
+	lines := strings.SplitAfter(text, "\n")
+	require.Len(t, lines, 4)
+	path := filepath.Join(g.dir, "record", "2026-11-22.jsonl")
+	broken := lines[0] + "{\"room\": 7}\n\x00\xff garbage\n{}\n{\"room\":\"shop\",\"minute\":{}}\n\n" + lines[1] + lines[2][:len(lines[2])/2]
+	require.NoError(t, os.WriteFile(path, []byte(broken), 0o600))
+	g.restart()
+	assert.Equal(t, 1, g.entries.FilterLevelExact(zap.WarnLevel).Len())
+	g.observe(60)
+	g.Close(g.now)
+	g.restart()
+	var at []time.Time
+	for _, m := range g.minutes() {
+		at = append(at, m.At)
+	}
+	assert.Equal(t, []time.Time{start, start.Add(time.Minute), start.Add(3 * time.Minute), start.Add(4 * time.Minute)}, at, "what comes after a line that was cut is whole")
+}
+
+func TestDaysAreBounded(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	folder := filepath.Join(g.dir, "record")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	for _, day := range []string{"2026-11-08", "2026-11-09", "2026-11-21"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, day+".jsonl"), nil, 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes.txt"), nil, 0o600))
+	g.observe(61)
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	assert.Equal(t, []string{"2026-11-09.jsonl", "2026-11-21.jsonl", "2026-11-22.jsonl", "notes.txt"}, names)
+}
+
+func TestTheOldestDaysGoWhereAllTakeTooMuch(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	folder := filepath.Join(g.dir, "record")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	for _, day := range []string{"2026-11-19", "2026-11-20", "2026-11-21"} {
+		path := filepath.Join(folder, day+".jsonl")
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Truncate(path, record.MaxBytes/3)) // takes no space on the disk
+	}
+	g.observe(61)
+	assert.NoFileExists(t, filepath.Join(folder, "2026-11-19.jsonl"))
+	assert.FileExists(t, filepath.Join(folder, "2026-11-20.jsonl"))
+	assert.FileExists(t, filepath.Join(folder, "2026-11-22.jsonl"))
+}
+
+func TestADiskThatTakesNothingHurtsNobody(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	folder := filepath.Join(g.dir, "record")
+	require.NoError(t, os.WriteFile(folder, nil, 0o600)) // where the folder should be
+	g.sample.Counted.LetIn = 4
+	g.observe(180)
+	assert.Len(t, g.minutes(), 4, "it is in memory")
+	assert.Equal(t, 1, g.entries.FilterLevelExact(zap.ErrorLevel).Len(), "%v", g.entries.All())
+	require.NoError(t, os.Remove(folder))
+	g.observe(60)
+	g.Close(g.now)
+	g.restart()
+	assert.Len(t, g.minutes(), 5, "nothing is lost once the disk is back")
+}
+
+func TestADayIsReadFromItsFile(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	g.sample.Counted.LetIn = 4
+	g.observe(61)
+	for range 3 * 24 * 60 {
+		g.now = g.now.Add(59 * time.Second)
+		g.observe(1)
+	}
+	assert.Len(t, g.minutes(), 3*24*60+2, "each once, wherever it is")
+	first := g.Minutes("shop", start, start.Add(time.Minute))
+	require.Len(t, first, 1)
+	assert.Equal(t, 4, first[0].LetIn)
+	assert.Less(t, first[0].Seconds+first[0].Seconds, 121.0)
+}
+
+func TestTheRecordIsReadWhileItIsKept(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	g.sample.Standing.Queued = 1
+	var reading sync.WaitGroup
+	for range 2 {
+		reading.Go(func() {
+			for range 50 {
+				_, err := json.Marshal(g.Excerpt("shop", start.Add(-30*24*time.Hour), start.Add(time.Hour)))
+				assert.NoError(t, err)
+			}
+		})
+	}
+	for range 200 {
+		g.sample.Counted.Waits.Add(time.Second)
+		g.observe(1)
+		g.Note("shop", record.Change{At: g.now, What: "queue_all"})
+	}
+	reading.Wait()
+	g.Close(g.now)
+}
+
+func TestChangesOfAFamilyAreThoseOfItsRooms(t *testing.T) {
+	g := newGate(t, "")
+	for i, name := range []string{"shop.a", "shopping", "shop", "shop.b"} {
+		g.Note(name, record.Change{At: g.now.Add(time.Duration(4-i) * time.Second), What: name})
+	}
+	var what []string
+	for _, c := range g.changes() {
+		what = append(what, c.What)
+	}
+	assert.Equal(t, []string{"shop.b", "shop", "shop.a"}, what)
+	assert.Len(t, g.Audit("shop.a", start, start.Add(time.Hour)), 1)
+	assert.Empty(t, g.Audit("shop.a", start, start.Add(time.Second)))
+	assert.True(t, g.Has("shopping"))
+	assert.False(t, g.Has("shops"))
+}
+
+func TestWhatWaitsForTheDiskIsBounded(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	path := filepath.Join(g.dir, "record", "2026-11-22.jsonl")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, syscall.Mkfifo(path, 0o600)) // takes lines as slowly as they are read, and then does not keep them
+	notes := func() {
+		for range 20_000 {
+			g.Note("shop", record.Change{At: g.now, By: "ann", What: "queue_all"})
+		}
+	}
+	notes()
+	var writing sync.WaitGroup
+	writing.Go(func() { g.observe(0) })
+	disk, err := os.Open(path)
+	require.NoError(t, err)
+	_, err = disk.Read(make([]byte, 1))
+	require.NoError(t, err)
+	notes()
+	_, err = io.Copy(io.Discard, disk)
+	require.NoError(t, err)
+	writing.Wait()
+	require.NoError(t, disk.Close())
+
+	require.NoError(t, os.Remove(path))
+	g.observe(0)
+	assert.Equal(t, 20_000, strings.Count(g.file(), "\n"))
+}

@@ -1,0 +1,101 @@
+package proxy_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/record"
+	"github.com/anteroom-gate/anteroom/proxy/record/report"
+	"github.com/anteroom-gate/anteroom/queue"
+	plan "github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+)
+
+// everything is what a gate has told somebody or written down, by where.
+type everything map[string]string
+
+// ask takes in what the admin API answers.
+func (e everything) ask(f *fixture, paths ...string) {
+	for _, path := range paths {
+		e["GET "+path] = f.api(http.MethodGet, path, "", nil).body
+	}
+}
+
+// read takes in the files below a directory.
+func (e everything) read(t *testing.T, dir string) {
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		e[strings.TrimPrefix(path, dir)] = string(text)
+		return err
+	}))
+}
+
+// reports takes in the report of a time.
+func (e everything) reports(t *testing.T, f *fixture, from, to time.Time) {
+	r := report.Make(report.Config{Room: "shop", From: from, To: to, Now: f.clock.Now(), Gates: []record.Excerpt{f.excerpt(from, to)}})
+	var page, list bytes.Buffer
+	require.NoError(t, r.WriteHTML(&page))
+	require.NoError(t, r.WriteJSON(&list))
+	e["report"], e["report in JSON"] = page.String(), list.String()
+}
+
+// syncBuffer is what a log is written to.
+type syncBuffer struct{ bytes.Buffer }
+
+func (*syncBuffer) Sync() error { return nil }
+
+func TestNothingTellsTheSecretOfADrawBeforeTheStart(t *testing.T) {
+	dir, log, store := t.TempDir(), &syncBuffer{}, memstore.New()
+	f := start(t, planned(saleAt(opening.Add(6*time.Minute), 5*time.Minute, true)), func(_ *proxy.Config, o *proxy.Options) {
+		o.Store, o.StateDir, o.History = store, dir, record.Open(dir, opening, zap.NewNop())
+		o.Log = zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(log), zapcore.DebugLevel))
+	})
+	later := `{"name": "later", "event_start_time": "2021-05-28T15:00:00Z", "event_end_time": "2021-05-28T16:00:00Z",
+		"prequeue_start_time": "2021-05-28T14:00:00Z", "shuffle_at_event_start": true}`
+	require.Equal(t, http.StatusCreated, f.api(http.MethodPost, "/api/v1/rooms/shop/events", later, nil).status)
+	f.clock.add(time.Minute)
+	stands(t, "event_prequeueing", f)
+	require.Equal(t, http.StatusOK, f.patch(`{"new_users_per_minute": 60}`).status)
+	seen, v := everything{}, f.visitor()
+	seen["page"], seen["JSON"] = v.get("/").body, v.get("/", asJSON).body
+	require.Contains(t, seen["JSON"], "shuffleSeedHash")
+	seen["own"] = v.get("/.anteroom/session?room=shop").body
+	const room = "/api/v1/rooms/shop"
+	seen.ask(f, "/", "/metrics", "/api/v1/rooms", "/api/v1/rooms.csv", room, room+"/status", room+"/visitors", room+"/events", room+"/events/sale",
+		room+"/events/sale/details", room+"/events/sale/order", room+"/events/later", "/api/v1/webhooks", "/readyz")
+	seen.reports(t, f, opening, opening.Add(time.Hour))
+	require.Contains(t, seen["report"], "event later", "it has the audit")
+	f.Close()
+	seen["log"] = log.String()
+	seen.read(t, dir)
+
+	view, err := store.Sync(t.Context(), "shop", &queue.Report{Node: 99, Seq: 1, Now: queue.At(f.clock.Now())})
+	require.NoError(t, err)
+	require.Len(t, secretInAStore.FindAllString(string(view.Configuration.Overrides), -1), 2, "the secrets of two draws are in the store")
+	var stored struct{ Draws []plan.Draw }
+	require.NoError(t, json.Unmarshal(view.Configuration.Overrides, &stored))
+	for _, d := range stored.Draws {
+		secret, err := d.Secret.MarshalText()
+		require.NoError(t, err)
+		for where, text := range seen {
+			assert.NotContains(t, strings.ToLower(text), string(secret), where)
+			assert.NotContains(t, strings.ToLower(text), d.Seed(), where)
+		}
+	}
+}

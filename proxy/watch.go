@@ -1,0 +1,184 @@
+package proxy
+
+import (
+	"sync"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
+	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+)
+
+const (
+	// beginsAfter is how long something has to be so before it is told, and endsAfter how long it has to be over: else those who are
+	// told would hear of every moment.
+	beginsAfter = 5 * time.Second
+	endsAfter   = time.Minute
+	// tellsWithin is how long a gate remembers what it has seen and not told, in case the gate that tells has gone.
+	tellsWithin = 15 * time.Second
+)
+
+// watched is what the webhooks of a room go by. Of the gates that share a store, one tells what happens to a room: the
+// first of those that have reported lately. The others remember what they have seen for a while, in case it has gone.
+type watched struct {
+	mu                                    sync.Mutex // a room that is configured anew may be looked at while its last sync of before goes on
+	begun                                 bool
+	queueing, limit, store, soldOut, held switched
+	event                                 queue.ActiveEvent // that was in force at the last look
+	listed                                queue.Instant     // the prequeue whose list of entries was logged last
+	untold                                []webhooks.Event
+	seen                                  frequency
+}
+
+// switched is a fact that is told when it has changed for some time.
+type switched struct {
+	on    bool
+	since time.Time // since when it differs from on; zero if it does not
+}
+
+// turned says whether the fact has changed now, that is, has differed for so long.
+func (s *switched) turned(now time.Time, is bool, begins, ends time.Duration) bool {
+	if is == s.on {
+		s.since = time.Time{}
+		return false
+	}
+	if s.since.IsZero() {
+		s.since = now
+	}
+	lasts := ends
+	if is {
+		lasts = begins
+	}
+	if now.Sub(s.since) < lasts {
+		return false
+	}
+	s.on, s.since = is, time.Time{}
+	return true
+}
+
+// frequency counts what has happened in a minute, by kind.
+type frequency struct {
+	minute int64 // since 1970
+	times  map[webhooks.Kind]int
+}
+
+// add counts one more, and returns how many there are with it.
+func (t *frequency) add(now time.Time, kind webhooks.Kind) int {
+	if minute := now.Unix() / 60; t.times == nil || minute != t.minute {
+		t.minute, t.times = minute, map[webhooks.Kind]int{}
+	}
+	t.times[kind]++
+	return t.times[kind]
+}
+
+// watch has the webhooks told of what has happened to a room.
+func (g *Gate) watch(r *room) {
+	now := g.o.Clock()
+	n, w := r.queue.Numbers(), &r.watched
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := w.look(now, n, r.queue.StoreFailing(), r.queue.Holds())
+	for _, kind := range seen {
+		g.tell(r, webhooks.Event{Kind: kind, Room: r.queue.Name(), At: now, Details: detailsOf(n)})
+	}
+	for _, p := range w.phases(n.Settings.Event) {
+		g.tell(r, webhooks.Event{Kind: p.kind, Room: r.queue.Name(), At: now, Details: p.details(n)})
+	}
+	g.logList(r, n.Settings.Event)
+	for len(w.untold) > 0 && (r.queue.Leads() || now.Sub(w.untold[0].At) > tellsWithin) {
+		if now.Sub(w.untold[0].At) <= tellsWithin {
+			g.hooks.Notify(w.untold[0])
+		}
+		w.untold = w.untold[1:]
+	}
+}
+
+// tell has the webhooks told of what has happened to a room if this gate tells of it; else the gate remembers it for a while.
+func (g *Gate) tell(r *room, e webhooks.Event) {
+	e.Nth = r.watched.seen.add(e.At, e.Kind)
+	if e.Kind == webhooks.StoreLost || e.Kind == webhooks.StoreBack || r.queue.Leads() {
+		g.hooks.Notify(e)
+	} else {
+		r.watched.untold = append(r.watched.untold, e)
+	}
+}
+
+// phase is an event that has come to another phase.
+type phase struct {
+	kind webhooks.Kind
+	of   queue.ActiveEvent
+}
+
+// phases returns what has happened to the events since the last look, now that an event is in force, or none. An event has ended if it
+// is not in force any more, whether by its time or because operators have suspended or deleted it.
+func (w *watched) phases(is queue.ActiveEvent) []phase {
+	was := w.event
+	w.event = is
+	var list []phase
+	if was.Name != "" && was.Name != is.Name {
+		list = append(list, phase{webhooks.EventEnded, was})
+	}
+	switch {
+	case is.Name == "" || was.Name == is.Name && was.Prequeueing == is.Prequeueing:
+		return list
+	case is.Prequeueing:
+		return append(list, phase{webhooks.EventPrequeuing, is})
+	}
+	return append(list, phase{webhooks.EventStarted, is})
+}
+
+// details are what a delivery tells of the event beside the numbers of its room.
+func (p *phase) details(n *queueroom.Numbers) map[string]any {
+	details := detailsOf(n)
+	details["event"] = p.of.Name
+	details["eventStartTime"], details["eventEndTime"] = p.of.Start.Time().Format(time.RFC3339), p.of.End.Time().Format(time.RFC3339)
+	return details
+}
+
+// look returns what has happened by now. What is so at the first look has happened before.
+func (w *watched) look(now time.Time, n *queueroom.Numbers, failing, holds bool) (kinds []webhooks.Kind) {
+	soldOut, full := n.Settings.SoldOut(n.Stock), n.Active >= n.Settings.TotalActiveUsers
+	if n.Settings.HoldsNew() {
+		soldOut = w.soldOut.on // which shows only once newcomers are not held any more
+	}
+	if w.limit.on {
+		full = 10*n.Active >= 9*n.Settings.TotalActiveUsers
+	}
+	if !w.begun {
+		w.begun, w.event = true, n.Settings.Event
+		w.queueing.on, w.limit.on, w.store.on, w.soldOut.on, w.held.on = n.Waiting > 0, full, failing, soldOut, holds
+		return nil
+	}
+	for _, f := range [...]struct {
+		*switched
+		is           bool
+		begins, ends time.Duration
+		on, off      webhooks.Kind
+	}{
+		{&w.store, failing, beginsAfter, beginsAfter, webhooks.StoreLost, webhooks.StoreBack},
+		{&w.held, holds, 0, 0, webhooks.HoldBegan, webhooks.HoldEnded},
+		{&w.limit, full, 0, endsAfter, webhooks.LimitReached, ""},
+		{&w.queueing, n.Waiting > 0, beginsAfter, endsAfter, webhooks.QueueingBegan, webhooks.QueueingEnded},
+		{&w.soldOut, soldOut, 0, 0, webhooks.SoldOut, webhooks.Reopened},
+	} {
+		if !f.turned(now, f.is, f.begins, f.ends) {
+			continue
+		}
+		if kind := map[bool]webhooks.Kind{true: f.on, false: f.off}[f.is]; kind != "" {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// detailsOf are the numbers that a delivery has.
+func detailsOf(n *queueroom.Numbers) map[string]any {
+	details := map[string]any{
+		"usersQueued": n.Waiting, "activeUsers": n.Active,
+		"totalActiveUsers": n.Settings.TotalActiveUsers, "newUsersPerMinute": n.Settings.NewUsersPerMinute,
+	}
+	if n.Stock != (queue.Stock{}) {
+		details["itemsLeft"] = n.Stock.Left
+	}
+	return details
+}

@@ -1,0 +1,158 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/webhooks"
+	plan "github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+)
+
+// hooked is a program that webhooks tell what happens. It drops what it has been told before, as receivers should: where no gate hears of
+// another for a while, as when a test's clock jumps, several tell.
+type hooked struct {
+	*httptest.Server
+	mu   sync.Mutex
+	told []string
+	of   []string // the events that deliveries name
+	ids  map[string]bool
+}
+
+func newHooked(t *testing.T) *hooked {
+	h := &hooked{ids: map[string]bool{}}
+	h.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		var d struct {
+			Type string
+			Data struct{ Event string }
+		}
+		_ = json.NewDecoder(q.Body).Decode(&d)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		id := q.Header.Get("webhook-id")
+		if h.ids[id] {
+			return
+		}
+		h.ids[id], h.told = true, append(h.told, d.Type)
+		if d.Data.Event != "" {
+			h.of = append(h.of, d.Type+" "+d.Data.Event)
+		}
+	}))
+	t.Cleanup(h.Close)
+	return h
+}
+
+// all are the types of the deliveries that have come.
+func (h *hooked) all() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string{}, h.told...)
+}
+
+// phases are the deliveries that have come of events.
+func (h *hooked) phases() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string{}, h.of...)
+}
+
+// distinct is how many deliveries have come, without those whose id has come before.
+func (h *hooked) distinct() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.ids)
+}
+
+// telling has the gate tell the program what happens, and sync often.
+func telling(t *testing.T, h *hooked) func(*proxy.Config, *proxy.Options) {
+	u, err := url.Parse(strings.Replace(h.URL, "127.0.0.1", "localhost", 1))
+	require.NoError(t, err)
+	return func(c *proxy.Config, o *proxy.Options) {
+		c.Webhooks, o.SyncInterval = []webhooks.Hook{{URL: u, Secret: []byte(strings.Repeat("s", 32))}}, 5*time.Millisecond
+		c.WebhookHosts, err = webhooks.ParseHosts([]string{"http://localhost"})
+		require.NoError(t, err)
+	}
+}
+
+func TestWebhooksTellWhatHappensToARoomOnceOfTwoGates(t *testing.T) {
+	h, store := newHooked(t), memstore.New()
+	shared := func(_ *proxy.Config, o *proxy.Options) { o.Store = store }
+	a := start(t, shared, room(leftEnabled), settings(closes), telling(t, h))
+	b := start(t, shared, func(c *proxy.Config, o *proxy.Options) { *c, o.Clock = a.config, a.clock.Now }, telling(t, h))
+	leaves(a.site)
+	wants := func(kinds ...string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(kinds, h.all()) }, patience, 5*time.Millisecond, "%v, got %v", kinds, h.all())
+	}
+	in := a.visitor()
+	require.True(t, in.get("/").in())
+	a.soon(func() bool { a.clock.add(10 * time.Millisecond); return len(h.all()) == 1 })
+	wants("limit_reached")
+	a.soon(func() bool { a.clock.add(100 * time.Millisecond); return !b.visitor().get("/").in() })
+	a.soon(func() bool {
+		a.clock.add(500 * time.Millisecond)
+		in.get("/")
+		b.visitor().get("/")
+		return len(h.all()) == 2
+	})
+	wants("limit_reached", "queueing_began")
+	require.True(t, in.get("/?left=0").in())
+	wants("limit_reached", "queueing_began", "sold_out")
+	require.Equal(t, http.StatusOK, b.patch(`{"hold_active": "now"}`).status)
+	wants("limit_reached", "queueing_began", "sold_out", "hold_began")
+	var statuses []webhooks.Status
+	a.api(http.MethodGet, "/api/v1/webhooks", "", &statuses)
+	require.Len(t, statuses, 1)
+	assert.Empty(t, statuses[0].Failure)
+	assert.Equal(t, http.StatusOK, a.api(http.MethodPost, "/api/v1/webhooks/test", "", nil).status)
+	assert.Equal(t, http.StatusNotFound, a.api(http.MethodPost, "/api/v1/webhooks/test?name=nobody", "", nil).status)
+	wants("limit_reached", "queueing_began", "sold_out", "hold_began", "test")
+}
+
+func TestWebhooksTellThePhasesOfEventsOnceOfTwoGates(t *testing.T) {
+	h := newHooked(t)
+	sale := saleAt(opening.Add(10*time.Minute), 5*time.Minute, true)
+	late := plan.Event{Name: "late", Start: sale.End, End: sale.End.Add(time.Hour)}
+	one, other := startTwo(t, telling(t, h), func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Events = plan.List{sale, late} })
+	var want []string
+	wants := func(phases ...string) {
+		t.Helper()
+		want = append(want, phases...)
+		one.soon(func() bool { one.clock.add(100 * time.Millisecond); return len(h.phases()) >= len(want) })
+		require.Equal(t, want, h.phases())
+	}
+	until := func(at time.Time) { one.clock.add(at.Sub(one.clock.Now())) }
+	until(sale.Prequeue)
+	wants("event_prequeueing sale")
+	until(sale.Start)
+	wants("event_started sale")
+	until(sale.End)
+	wants("event_ended sale", "event_started late")
+	require.Equal(t, http.StatusOK, other.patch(`{"suspended": true}`).status)
+	wants("event_ended late")
+	one.clock.add(time.Minute)
+	stands(t, "suspended", one, other)
+	one.clock.add(time.Minute)
+	assert.Equal(t, want, h.phases(), "each is told once")
+}
+
+func TestWhatHappensTwiceInAMinuteIsToldTwice(t *testing.T) {
+	h := newHooked(t)
+	g := start(t, settings(closes), telling(t, h))
+	for i, change := range []string{`"now"`, `"off"`, `"now"`, `"off"`} {
+		require.Equal(t, http.StatusOK, g.patch(`{"hold_active": `+change+`}`).status)
+		require.Eventually(t, func() bool { return len(h.all()) == i+1 }, patience, 5*time.Millisecond, "%v", h.all())
+	}
+	assert.Equal(t, []string{"hold_began", "hold_ended", "hold_began", "hold_ended"}, h.all())
+	assert.Equal(t, 4, h.distinct(), "receivers drop ids that they know")
+}

@@ -1,0 +1,177 @@
+package pressure_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/pressure"
+)
+
+// bound is that of the latency, and the settings have one of a tenth for errors besides.
+const bound = 800 * time.Millisecond
+
+var bounded = queue.Settings{AdmissionControlLatency: bound, AdmissionControlErrors: .1}
+
+var start = queue.At(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC))
+
+// origin is one that is measured.
+type origin struct {
+	meter   *pressure.Meter
+	control pressure.Control
+	now     queue.Instant
+}
+
+func newOrigin() *origin {
+	o := &origin{meter: pressure.NewMeter(), now: start}
+	o.control.Look(o.now, o.meter, &bounded)
+	return o
+}
+
+// answers has so many requests for a path be answered.
+func (o *origin) answers(n int, path string, took time.Duration, what pressure.Outcome) {
+	for range n {
+		o.meter.End(o.meter.Begin(path), took, what, bound)
+	}
+}
+
+// pass lets a period end, and returns the factor.
+func (o *origin) pass() float64 {
+	o.now = o.now.Add(pressure.Every)
+	o.control.Look(o.now, o.meter, &bounded)
+	return o.control.Figures().Factor
+}
+
+func TestFactorIsHalvedWhileABoundIsPassed(t *testing.T) {
+	for name, pass := range map[string]func(o *origin){
+		"latency":            func(o *origin) { o.answers(100, "/", time.Second, pressure.Answered) },
+		"one in ten is slow": func(o *origin) { o.answers(90, "/", 0, 0); o.answers(10, "/", time.Second, pressure.Answered) },
+		"errors":             func(o *origin) { o.answers(80, "/", 0, 0); o.answers(20, "/", 0, pressure.Failed) },
+		"visitors leave":     func(o *origin) { o.answers(50, "/", time.Second, pressure.Left) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOrigin()
+			for _, want := range []float64{.5, .25, .125} {
+				pass(o)
+				assert.InDelta(t, want, o.pass(), 1e-9)
+			}
+		})
+	}
+}
+
+func TestFactorStaysWhileAllIsWell(t *testing.T) {
+	for name, pass := range map[string]func(o *origin){
+		"nobody asks":                      func(*origin) {},
+		"all is fast":                      func(o *origin) { o.answers(100, "/", bound/2, pressure.Answered) },
+		"all is within the bound":          func(o *origin) { o.answers(100, "/", bound, pressure.Answered) },
+		"few are slow":                     func(o *origin) { o.answers(97, "/", 0, 0); o.answers(3, "/", time.Minute, pressure.Answered) },
+		"two of two are slow":              func(o *origin) { o.answers(2, "/", time.Minute, pressure.Answered) },
+		"few fail":                         func(o *origin) { o.answers(91, "/", 0, 0); o.answers(9, "/", 0, pressure.Failed) },
+		"visitors leave at once":           func(o *origin) { o.answers(100, "/", 0, pressure.Left) },
+		"one path of several is slow":      func(o *origin) { o.answers(51, "/", 0, 0); o.answers(40, "/report", time.Minute, pressure.Answered) },
+		"one path of several always fails": func(o *origin) { o.answers(51, "/", 0, 0); o.answers(40, "/report", 0, pressure.Failed) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOrigin()
+			for range 10 {
+				pass(o)
+				assert.InDelta(t, 1, o.pass(), 0)
+			}
+			assert.Zero(t, o.control.Factor(), "the store is told of none")
+		})
+	}
+}
+
+func TestSlowOriginOfOnePathIsSlow(t *testing.T) {
+	o := newOrigin()
+	o.answers(30, "/", 0, 0)
+	o.answers(60, "/shop", time.Second, pressure.Answered)
+	assert.InDelta(t, .5, o.pass(), 0)
+}
+
+func TestOriginThatAnswersNothingIsSlowBeforeItsTimeout(t *testing.T) {
+	o := newOrigin()
+	var trips []pressure.Trip
+	for range 20 {
+		trips = append(trips, o.meter.Begin("/"))
+	}
+	assert.InDelta(t, 1, o.pass(), 0, "they may have begun just now")
+	assert.InDelta(t, .5, o.pass(), 0)
+	for range 10 {
+		o.pass()
+	}
+	assert.InDelta(t, pressure.Least, o.control.Figures().Factor, 1e-9)
+	for _, trip := range trips {
+		o.meter.End(trip, time.Minute, pressure.Failed, bound)
+	}
+	o.pass()
+	for range int(pressure.Recovers / pressure.Every) {
+		o.pass()
+	}
+	assert.InDelta(t, 1, o.control.Figures().Factor, 0)
+}
+
+func TestFactorIsAlwaysAboveZeroAndRecoversInTime(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		o, before := newOrigin(), 1.
+		for range rapid.IntRange(1, 60).Draw(rt, "periods") {
+			took := rapid.SampledFrom([]time.Duration{0, bound, bound + 1, time.Minute}).Draw(rt, "took")
+			o.answers(rapid.IntRange(0, 30).Draw(rt, "requests"), "/", took, pressure.Outcome(rapid.IntRange(0, 2).Draw(rt, "outcome")))
+			for range rapid.IntRange(1, 4).Draw(rt, "looks") { // in one period
+				o.control.Look(o.now.Add(time.Second), o.meter, &bounded)
+			}
+			factor := o.pass()
+			assert.Greater(rt, factor, 0.)
+			assert.LessOrEqual(rt, factor, min(1, before+pressure.Step+1e-9), "it rises by a step at most")
+			assert.GreaterOrEqual(rt, factor, before/2-1e-9, "it is halved at most once a period")
+			before = factor
+		}
+		o.pass() // what was counted in two periods ends
+		o.pass()
+		for range int(pressure.Recovers / pressure.Every) {
+			o.answers(20, "/", 0, pressure.Answered)
+			o.pass()
+		}
+		assert.InDelta(rt, 1, o.control.Figures().Factor, 0)
+	})
+}
+
+func TestSettingThatIsSwitchedOffSlowsNothing(t *testing.T) {
+	o := newOrigin()
+	o.answers(100, "/", time.Minute, pressure.Answered)
+	assert.InDelta(t, .5, o.pass(), 0)
+	o.control.Look(o.now, o.meter, &queue.Settings{})
+	assert.Zero(t, o.control.Factor())
+}
+
+func TestFiguresAreThoseOfTheLatestPeriod(t *testing.T) {
+	o := newOrigin()
+	for ms := range 1000 {
+		o.answers(1, "/", time.Duration(ms)*time.Millisecond, pressure.Answered)
+	}
+	o.answers(0, "/", 0, pressure.Failed)
+	o.pass()
+	f := o.control.Figures()
+	assert.Equal(t, 1000, f.Requests)
+	assert.InEpsilon(t, .95, f.Latency.Seconds(), .03)
+	assert.InEpsilon(t, .5, f.Median.Seconds(), .03)
+	assert.Zero(t, f.Errors)
+}
+
+func TestMeasuringAllocatesNothing(t *testing.T) {
+	m := pressure.NewMeter()
+	assert.Zero(t, testing.AllocsPerRun(100, func() { m.End(m.Begin("/shop"), time.Second, pressure.Answered, bound) }))
+}
+
+func BenchmarkMeasure(b *testing.B) {
+	m := pressure.NewMeter()
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			m.End(m.Begin("/shop"), time.Second, pressure.Answered, bound)
+		}
+	})
+}

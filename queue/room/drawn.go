@@ -1,0 +1,27 @@
+package room
+
+import "github.com/anteroom-gate/anteroom/queue"
+
+// drawn is a waiting ticket with the place that the draw of a shuffled prequeue gives its
+// visitor, if they have joined in it. Who has a place from before keeps it. A visitor who joined
+// at a node that did not know yet of the prequeue gets theirs with a check-in.
+func (v visit) drawn(t queue.Ticket) queue.Ticket {
+	e := &v.rules.Event
+	if t.CameAt != 0 || !e.Draws(t.ArrivedAt, v.at) {
+		return t
+	}
+	if moment := v.draw(*e, t.ID); moment != 0 {
+		t.CameAt, t.ArrivedAt = t.ArrivedAt, moment
+	}
+	return t
+}
+
+// comesBack is a waiting ticket that was brought back, with its place drawn if that is due. The
+// first time, the place is noted: whoever asks for many places and takes up none leaves no trace.
+func (v visit) comesBack(t queue.Ticket) queue.Ticket {
+	first := t.CameAt == 0 || t.CameAt == t.LastCheckIn
+	if t = v.drawn(t); first && t.CameAt != 0 {
+		v.onDrawn(t)
+	}
+	return t
+}

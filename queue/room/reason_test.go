@@ -1,0 +1,107 @@
+package room_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/pressure"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+func TestARoomSaysWhyPeopleWait(t *testing.T) {
+	with := func(change func(*queue.Settings)) queue.Settings {
+		s := settings(2, 10)
+		change(&s)
+		return s
+	}
+	for want, c := range map[room.Reason]struct {
+		settings queue.Settings
+		happens  func(d *door, store *fallible)
+	}{
+		room.NoReason:       {settings(2, 10), func(d *door, _ *fallible) { d.enter() }},
+		room.LimitReached:   {settings(2, 10), func(d *door, _ *fallible) { d.enter(); d.enter() }},
+		room.PerMinuteLimit: {settings(2, 1), func(d *door, _ *fallible) { d.enter() }},
+		room.KeptForPeopleAhead: {settings(2, 10), func(d *door, _ *fallible) {
+			in := d.enter()
+			d.enter()
+			d.pass(2 * time.Second)
+			d.join()
+			d.room.Revoke(d.now.Time(), in)
+		}},
+		room.QueueAll:      {with(func(s *queue.Settings) { s.QueueAll = true }), func(*door, *fallible) {}},
+		room.MethodRejects: {with(func(s *queue.Settings) { s.Method = queue.Reject }), func(*door, *fallible) {}},
+		room.EventHolds: {with(func(s *queue.Settings) {
+			s.QueueAll, s.Event = true, queue.ActiveEvent{Name: "sale", Prequeueing: true, Holds: true}
+		}), func(*door, *fallible) {}},
+		room.ActiveHeld: {with(func(s *queue.Settings) { s.QueueAll, s.HoldActive = true, queue.HoldNow }), func(*door, *fallible) {}},
+		room.SoldOut: {with(func(s *queue.Settings) { s.OnSoldOut = queue.CloseToAll }), func(d *door, _ *fallible) {
+			d.room.HearLeft(d.now.Time(), 0)
+		}},
+		room.OriginSlow: {with(func(s *queue.Settings) { s.NewUsersPerMinute, s.AdmissionControlLatency = 2, time.Second }), func(d *door, _ *fallible) {
+			for range 50 {
+				d.room.FromOrigin(d.room.ToOrigin("/"), 5*time.Second, pressure.Answered)
+			}
+			d.pass(pressure.Every)
+			d.arrive()
+		}},
+		room.OriginFailing:    {with(func(s *queue.Settings) { s.QueueAll = true }), func(d *door, _ *fallible) { d.room.Pause(true) }},
+		room.StoreUnreachable: {settings(2, 10), func(d *door, store *fallible) { store.fail(errGone, nil); d.fails(errGone) }},
+	} {
+		t.Run(string(want), func(t *testing.T) {
+			d, store := openFallible(t, c.settings, queue.Hold)
+			c.happens(d, store)
+			n := d.room.Numbers()
+			if want != room.StoreUnreachable {
+				d.pass(time.Second)
+				n = d.stand()
+			}
+			assert.Equal(t, want, d.room.Reason(n))
+			assert.Equal(t, want != room.NoReason, n.Queueing() || want == room.StoreUnreachable, "there is a reason exactly while people have to wait")
+			assert.Regexp(t, `^[A-Zqh].*\.$`, want.Sentence())
+		})
+	}
+}
+
+func TestARoomWhereNobodyHasToWaitHasNoReason(t *testing.T) {
+	for name, change := range map[string]func(*queue.Settings){
+		"passthrough": func(s *queue.Settings) { s.Method = queue.Passthrough },
+		"suspended":   func(s *queue.Settings) { s.Suspended = true },
+		"open to all": func(s *queue.Settings) { s.QueueWhen = 10 },
+	} {
+		s := settings(1, 1)
+		change(&s)
+		d := open(t, s)
+		d.pass(queue.MarkDwell)
+		d.enter()
+		d.pass(time.Second)
+		assert.Equal(t, room.NoReason, d.room.Reason(d.stand()), name)
+	}
+}
+
+func TestWhateverTheMethodARoomThatIsSoldOutSaysSo(t *testing.T) {
+	for _, change := range []func(*queue.Settings){
+		func(s *queue.Settings) { s.Method = queue.Passthrough },
+		func(s *queue.Settings) { s.QueueWhen = 10 },
+	} {
+		s := settings(1, 1)
+		s.OnSoldOut = queue.CloseToAll
+		change(&s)
+		d := open(t, s)
+		d.pass(queue.MarkDwell)
+		d.room.HearLeft(d.now.Time(), 0)
+		d.pass(time.Second)
+		assert.Equal(t, room.SoldOut, d.room.Reason(d.stand()))
+	}
+}
+
+func TestNumbersHaveAnAge(t *testing.T) {
+	d := open(t, settings(1, 1))
+	d.pass(time.Second)
+	n := d.room.Numbers()
+	assert.Zero(t, d.room.Age(d.now.Time(), n))
+	assert.Equal(t, 3*time.Second, d.room.Age(d.now.Add(3*time.Second).Time(), n))
+	assert.Equal(t, 1, n.Nodes)
+}

@@ -1,0 +1,99 @@
+package plot
+
+import (
+	"fmt"
+	"image"
+	"io"
+	"iter"
+	"math"
+	"slices"
+)
+
+// HeatMap is a histogram.
+type HeatMap struct {
+	Frame
+	Legend string // what is counted
+	Counts Grid
+}
+
+// Grid counts points in cells of equal size.
+type Grid struct {
+	Columns, Rows int
+	counts        []int
+}
+
+// Count puts points into columns × rows cells between the ends of the axes, as
+// numpy's histogram2d does: the last cell has its upper edge too, and points
+// outside are left out.
+func Count(columns, rows int, x, y Axis, points iter.Seq2[float64, float64]) Grid {
+	g := Grid{Columns: columns, Rows: rows, counts: make([]int, columns*rows)}
+	for px, py := range points {
+		column, inX := x.cell(px, columns)
+		row, inY := y.cell(py, rows)
+		if inX && inY {
+			g.counts[row*columns+column]++
+		}
+	}
+	return g
+}
+
+// At is the count of a cell; rows count from below.
+func (g Grid) At(column, row int) int { return g.counts[row*g.Columns+column] }
+
+// hottest is the count that has the last colour: as many as 99 of 100 cells
+// that have any do not exceed, so that a single cell does not leave the others
+// dark; and the highest count.
+func (g Grid) hottest() (hot, most int) {
+	lit := slices.DeleteFunc(slices.Clone(g.counts), func(n int) bool { return n == 0 })
+	if len(lit) == 0 {
+		return 1, 1
+	}
+	slices.Sort(lit)
+	return lit[(len(lit)*99+99)/100-1], lit[len(lit)-1]
+}
+
+// WritePNG draws the heat map as a PNG image.
+func (h *HeatMap) WritePNG(w io.Writer) error {
+	return h.writePNG(w, func(pen *pen) {
+		h.drawCells(pen)
+		h.drawLegend(pen)
+	})
+}
+
+// drawCells fills the square; the first row is at the bottom.
+func (h *HeatMap) drawCells(pen *pen) {
+	g := h.Counts
+	hot, _ := g.hottest()
+	for row := range g.Rows {
+		for column := range g.Columns {
+			x0, x1 := left+column*side/g.Columns, left+(column+1)*side/g.Columns
+			y0, y1 := top+side-(row+1)*side/g.Rows, top+side-row*side/g.Rows
+			level := float64(g.At(column, row)) / float64(hot)
+			pen.fill(image.Rect(x0, y0, x1, y1), shade(level))
+		}
+	}
+}
+
+// drawLegend draws which colour stands for how many.
+func (h *HeatMap) drawLegend(pen *pen) {
+	for i := range side {
+		level := float64(side-1-i) / (side - 1)
+		pen.fill(image.Rect(legendLeft, top+i, legendLeft+legendWidth, top+i+1), shade(level))
+	}
+	pen.frame(image.Rect(legendLeft, top, legendLeft+legendWidth, top+side))
+	hot, most := h.Counts.hottest()
+	counts := Axis{To: float64(hot)}
+	if hot < 8 {
+		counts.Steps = []float64{1}
+	}
+	for _, v := range counts.ticks() {
+		y := top + side - int(math.Round(v/counts.To*side))
+		pen.fill(image.Rect(legendLeft+legendWidth, y, legendLeft+legendWidth+tickLength, y+1), ink)
+		pen.text(number(v), pen.small, legendLeft+legendWidth+tickLength+8, y+7, atStart, ink)
+	}
+	label := h.Legend
+	if most > hot {
+		label = fmt.Sprintf("%s, up to %d", label, most)
+	}
+	pen.text(label, pen.small, legendLeft, top-18, atStart, ink)
+}

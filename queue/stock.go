@@ -1,0 +1,27 @@
+package queue
+
+// Stock is how much the origin has said is left. The zero Stock is not known.
+type Stock struct {
+	At   Instant // when a node heard it; of what several nodes have heard, the latest counts
+	Left int
+}
+
+// MaxLeftItems is the highest count that an origin may tell.
+const MaxLeftItems = 999_999_999
+
+// Known reports whether the origin has said how much is left.
+func (s Stock) Known() bool { return s.At != 0 }
+
+// Later returns the later of two.
+func (s Stock) Later(o Stock) Stock {
+	if o.At > s.At {
+		return o
+	}
+	return s
+}
+
+// SoldOut reports whether nothing is left, and the room is closed for that. What was left before the event in force says nothing of it. In
+// a room that holds every new visitor they wait, as nobody knows what is left when they are let in.
+func (s *Settings) SoldOut(stock Stock) bool {
+	return s.OnSoldOut == CloseToAll && stock.Known() && stock.Left == 0 && stock.At >= s.Event.Start && !s.HoldsNew()
+}
