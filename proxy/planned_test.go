@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -387,4 +388,28 @@ func TestOperatorsPlanEventsByTheAPI(t *testing.T) {
 	assert.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, events+"/night", "", nil).status)
 	f.api(http.MethodGet, events, "", &list)
 	assert.Len(t, list, 1)
+}
+
+func TestChangesOfOneEventAtOnceAreAllMade(t *testing.T) {
+	f := start(t, planned(saleAt(opening.Add(24*time.Hour), 5*time.Minute, false)))
+	const events = "/api/v1/rooms/shop/events"
+	require.Equal(t, http.StatusCreated, f.api(http.MethodPost, events,
+		`{"name": "night", "event_start_time": "2021-05-27T20:00:00Z", "event_end_time": "2021-05-27T21:00:00Z", "total_active_users": 9, "new_users_per_minute": 9}`, nil).status)
+	for round := range 20 {
+		fields := map[string]any{"total_active_users": 100. + float64(round), "new_users_per_minute": 50. + float64(round), "description": fmt.Sprint("round ", round)}
+		var all sync.WaitGroup
+		for name, value := range fields {
+			body, err := json.Marshal(map[string]any{name: value})
+			require.NoError(t, err)
+			all.Go(func() {
+				assert.Equal(t, http.StatusOK, f.api(http.MethodPatch, events+"/night", string(body), nil).status)
+			})
+		}
+		all.Wait()
+		var now map[string]any
+		f.api(http.MethodGet, events+"/night", "", &now)
+		for name, want := range fields {
+			assert.Equal(t, want, now[name], name)
+		}
+	}
 }

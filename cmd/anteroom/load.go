@@ -30,7 +30,7 @@ type loadOptions struct {
 	room         string
 	originListen string
 	originLog    string
-	thresholds   thresholds
+	thresholds   []load.Threshold
 	json         bool
 }
 
@@ -105,7 +105,7 @@ func (o *loadOptions) bind(f *pflag.FlagSet) {
 	f.DurationVar(&s.SessionDuration, "session-duration", s.SessionDuration, "as the room has it, without --room")
 	f.DurationVar(&s.ConfirmWithin, "confirm-within", s.ConfirmWithin, "as the room has it, without --room")
 	f.BoolVar(&s.DisableSessionRenewal, "disable-session-renewal", false, "as the room has it, without --room")
-	f.Var(&o.thresholds, "threshold", "what has to hold, such as 'wait_p95<2m', 'errors<0.1%' or 'overtaken<=20'; several may be given")
+	f.Var(textsOf("threshold", &o.thresholds), "threshold", "what has to hold, such as 'wait_p95<2m', 'errors<0.1%' or 'overtaken<=20'; several may be given")
 	f.BoolVar(&o.json, "json", false, "write JSON instead of text")
 }
 
@@ -288,29 +288,4 @@ func (o *loadOptions) write(cmd *cobra.Command, report *load.Report) error {
 	e := json.NewEncoder(cmd.OutOrStdout())
 	e.SetIndent("", "  ")
 	return e.Encode(report)
-}
-
-// thresholds is the value of a flag that may be given several times.
-type thresholds []load.Threshold
-
-// String lists the thresholds.
-func (t *thresholds) String() string {
-	list := make([]string, len(*t))
-	for i, threshold := range *t {
-		list[i] = threshold.String()
-	}
-	return strings.Join(list, ",")
-}
-
-// Type names the kind of value in the help.
-func (t *thresholds) Type() string { return "threshold" }
-
-// Set adds a threshold.
-func (t *thresholds) Set(text string) error {
-	var threshold load.Threshold
-	if err := threshold.UnmarshalText([]byte(text)); err != nil {
-		return err
-	}
-	*t = append(*t, threshold)
-	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -83,7 +82,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.IntVar(&c.OriginCapacity, "origin-capacity", 0, "people on the site from which on its pages get slower; 0 for a site that takes no time")
 	f.DurationVar(&c.OriginLatency, "origin-latency", c.OriginLatency, "how long a page takes up to there, on average")
 	f.DurationVar(&c.Room.AdmissionControlLatency, "admission-control-latency", 0, "time within which 95 of 100 pages are to be there; admissions are slowed while they are not")
-	f.Var((*changes)(&c.Changes), "change", "a setting that changes as people come, as 10m:new_users_per_minute=100; several may be given")
+	f.Var(textsOf("change", &c.Changes), "change", "a setting that changes as people come, as 10m:new_users_per_minute=100; several may be given")
 	f.BoolVar(&o.json, "json", false, "write JSON instead of text")
 	f.StringVar(&o.heatmap, "heatmap", "", "a directory for pictures of the waits by time of arrival: heat maps, METHOD.png, and scatter plots, METHOD-scatter.png")
 	f.StringArrayVar(&o.logs, "access-log", nil, "send the visitors of this access log, - for standard input; several may be given. Limits that are left out are then those at which nobody waits, and sessions last 5m")
@@ -270,52 +269,4 @@ func writeFile(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(write(file), file.Close())
-}
-
-// changes is the value of a flag that may be given several times.
-type changes []simulate.Change
-
-// String lists the changes.
-func (c *changes) String() string {
-	list := make([]string, len(*c))
-	for i, change := range *c {
-		list[i] = change.String()
-	}
-	return strings.Join(list, ",")
-}
-
-// Type names the kind of value in the help.
-func (c *changes) Type() string { return "change" }
-
-// Set adds a change.
-func (c *changes) Set(text string) error {
-	var change simulate.Change
-	if err := change.UnmarshalText([]byte(text)); err != nil {
-		return err
-	}
-	*c = append(*c, change)
-	return nil
-}
-
-// share is the value of a flag that is a part of a whole: 0.5 or 50%.
-type share float64
-
-// String returns the share as a number.
-func (s *share) String() string { return strconv.FormatFloat(float64(*s), 'g', -1, 64) }
-
-// Type names the kind of value in the help.
-func (s *share) Type() string { return "share" }
-
-// Set reads a number with or without a % sign.
-func (s *share) Set(text string) error {
-	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v >= 0 && v <= 1) {
-		return errors.New("must be a share from 0 to 1, or from 0% to 100%")
-	}
-	*s = share(v)
-	return nil
 }

@@ -121,50 +121,50 @@ func (a *api) getEvent(w http.ResponseWriter, _ *http.Request, r Room, e event.E
 
 // postEvent makes an event.
 func (a *api) postEvent(w http.ResponseWriter, q *http.Request, r Room) {
-	e, ok := readEvent(w, q, event.Event{})
-	if !ok {
-		return
-	}
-	done := a.edit(w, q, r, func(events event.List) (event.List, error) {
-		if events.Named(e.Name) >= 0 {
+	var made event.Event
+	done := a.editFrom(w, q, r, func(events event.List, body []byte) (_ event.List, err error) {
+		if made, err = patched(event.Event{}, body); err != nil {
+			return nil, err
+		}
+		if events.Named(made.Name) >= 0 {
 			return nil, errTaken
 		}
-		return append(events, e), nil
+		return append(events, made), nil
 	})
 	if done {
-		reply.Created(w, "/api/v1/rooms/"+r.Queue().Name()+"/events/"+e.Name, a.describeEvent(r, e))
+		reply.Created(w, "/api/v1/rooms/"+r.Queue().Name()+"/events/"+made.Name, a.describeEvent(r, made))
 	}
 }
 
 // putEvent replaces an event as a whole.
-func (a *api) putEvent(w http.ResponseWriter, q *http.Request, r Room, old event.Event) {
-	a.changeEvent(w, q, r, event.Event{Name: old.Name})
+func (a *api) putEvent(w http.ResponseWriter, q *http.Request, r Room, e event.Event) {
+	a.changeEvent(w, q, r, e.Name, func(event.Event) event.Event { return event.Event{Name: e.Name} })
 }
 
-// patchEvent changes some fields of an event.
-func (a *api) patchEvent(w http.ResponseWriter, q *http.Request, r Room, old event.Event) {
-	a.changeEvent(w, q, r, old)
+// patchEvent changes some fields of an event, as it is at that moment: others may be changing it, too.
+func (a *api) patchEvent(w http.ResponseWriter, q *http.Request, r Room, e event.Event) {
+	a.changeEvent(w, q, r, e.Name, func(now event.Event) event.Event { return now })
 }
 
-// changeEvent puts the request's body over an event.
-func (a *api) changeEvent(w http.ResponseWriter, q *http.Request, r Room, from event.Event) {
-	e, ok := readEvent(w, q, from)
-	if !ok {
-		return
-	}
-	if e.Name != from.Name {
-		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", "name cannot change: delete the event, and make another")
-		return
-	}
-	done := a.edit(w, q, r, func(events event.List) (event.List, error) {
-		i, err := own(events, e.Name)
-		if err == nil {
-			events[i] = e
+// changeEvent puts the request's body over what base makes of an event.
+func (a *api) changeEvent(w http.ResponseWriter, q *http.Request, r Room, name string, base func(event.Event) event.Event) {
+	var changed event.Event
+	done := a.editFrom(w, q, r, func(events event.List, body []byte) (event.List, error) {
+		i, err := own(events, name)
+		if err != nil {
+			return nil, err
 		}
-		return events, err
+		if changed, err = patched(base(events[i]), body); err != nil {
+			return nil, err
+		}
+		if changed.Name != name {
+			return nil, &overrides.FaultsError{Faults: []string{"name cannot change: delete the event, and make another"}}
+		}
+		events[i] = changed
+		return events, nil
 	})
 	if done {
-		reply.JSON(w, a.describeEvent(r, e))
+		reply.JSON(w, a.describeEvent(r, changed))
 	}
 }
 
@@ -200,16 +200,11 @@ func own(events event.List, name string) (int, error) {
 	return i, nil
 }
 
-// readEvent reads the body as changes to an event; if it cannot, it has answered instead.
-func readEvent(w http.ResponseWriter, q *http.Request, from event.Event) (e event.Event, ok bool) {
-	body, ok := readUpTo(w, q, maxEvent)
-	if !ok {
-		return e, false
-	}
+// patched is an event with the changes of a body. It fails with ErrNoObject or a FaultsError.
+func patched(from event.Event, body []byte) (event.Event, error) {
 	e, faults, err := from.Patched(body)
 	if err != nil {
-		reply.Problem(w, http.StatusBadRequest, "The body is not a JSON object.")
-		return e, false
+		return e, overrides.ErrNoObject
 	}
 	e.FromFile = false
 	texts := make([]string, 0, len(faults))
@@ -217,10 +212,9 @@ func readEvent(w http.ResponseWriter, q *http.Request, from event.Event) (e even
 		texts = append(texts, f.Error())
 	}
 	if texts = append(texts, pageFaults(e.Page)...); len(texts) > 0 {
-		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", texts...)
-		return e, false
+		return e, &overrides.FaultsError{Faults: texts}
 	}
-	return e, true
+	return e, nil
 }
 
 // pageFaults says what is wrong with the page of an event.
@@ -240,6 +234,12 @@ func pageFaults(source string) []string {
 	return texts
 }
 
+// editFrom changes the events of a room by what the request's body says, as edit does.
+func (a *api) editFrom(w http.ResponseWriter, q *http.Request, r Room, change func(event.List, []byte) (event.List, error)) bool {
+	body, ok := readUpTo(w, q, maxEvent)
+	return ok && a.edit(w, q, r, func(events event.List) (event.List, error) { return change(events, body) })
+}
+
 // edit changes the events of a room, and says whether it has; if it has not, it has answered instead.
 func (a *api) edit(w http.ResponseWriter, q *http.Request, r Room, change func(event.List) (event.List, error)) bool {
 	err := r.EditEvents(q.Context(), a.Clock(), string(by(q)), change)
@@ -250,6 +250,8 @@ func (a *api) edit(w http.ResponseWriter, q *http.Request, r Room, change func(e
 		return true
 	case errors.As(err, &faults):
 		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.Faults...)
+	case errors.Is(err, overrides.ErrNoObject):
+		reply.Problem(w, http.StatusBadRequest, "The body is not a JSON object.")
 	case errors.Is(err, errTaken):
 		reply.Problem(w, http.StatusConflict, "Nothing was changed: there is an event of this name. Change that one with PUT or PATCH, or choose another name.")
 	case errors.Is(err, errFromFile):

@@ -38,6 +38,15 @@ func (o *origin) answers(n int, path string, took time.Duration, what pressure.O
 	}
 }
 
+// elsewhere is a path that is not measured together with "/".
+func (o *origin) elsewhere() string {
+	path := "/report"
+	for !o.meter.Apart("/", path) {
+		path += "s"
+	}
+	return path
+}
+
 // pass lets a period end, and returns the factor.
 func (o *origin) pass() float64 {
 	o.now = o.now.Add(pressure.Every)
@@ -64,15 +73,18 @@ func TestFactorIsHalvedWhileABoundIsPassed(t *testing.T) {
 
 func TestFactorStaysWhileAllIsWell(t *testing.T) {
 	for name, pass := range map[string]func(o *origin){
-		"nobody asks":                      func(*origin) {},
-		"all is fast":                      func(o *origin) { o.answers(100, "/", bound/2, pressure.Answered) },
-		"all is within the bound":          func(o *origin) { o.answers(100, "/", bound, pressure.Answered) },
-		"few are slow":                     func(o *origin) { o.answers(97, "/", 0, 0); o.answers(3, "/", time.Minute, pressure.Answered) },
-		"two of two are slow":              func(o *origin) { o.answers(2, "/", time.Minute, pressure.Answered) },
-		"few fail":                         func(o *origin) { o.answers(91, "/", 0, 0); o.answers(9, "/", 0, pressure.Failed) },
-		"visitors leave at once":           func(o *origin) { o.answers(100, "/", 0, pressure.Left) },
-		"one path of several is slow":      func(o *origin) { o.answers(51, "/", 0, 0); o.answers(40, "/report", time.Minute, pressure.Answered) },
-		"one path of several always fails": func(o *origin) { o.answers(51, "/", 0, 0); o.answers(40, "/report", 0, pressure.Failed) },
+		"nobody asks":             func(*origin) {},
+		"all is fast":             func(o *origin) { o.answers(100, "/", bound/2, pressure.Answered) },
+		"all is within the bound": func(o *origin) { o.answers(100, "/", bound, pressure.Answered) },
+		"few are slow":            func(o *origin) { o.answers(97, "/", 0, 0); o.answers(3, "/", time.Minute, pressure.Answered) },
+		"two of two are slow":     func(o *origin) { o.answers(2, "/", time.Minute, pressure.Answered) },
+		"few fail":                func(o *origin) { o.answers(91, "/", 0, 0); o.answers(9, "/", 0, pressure.Failed) },
+		"visitors leave at once":  func(o *origin) { o.answers(100, "/", 0, pressure.Left) },
+		"one path of several is slow": func(o *origin) {
+			o.answers(51, "/", 0, 0)
+			o.answers(40, o.elsewhere(), time.Minute, pressure.Answered)
+		},
+		"one path of several always fails": func(o *origin) { o.answers(51, "/", 0, 0); o.answers(40, o.elsewhere(), 0, pressure.Failed) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newOrigin()

@@ -48,11 +48,14 @@ type Trip struct{ group uint8 }
 
 // Begin counts a request for a path, which has to be ended.
 func (m *Meter) Begin(path string) Trip {
-	t := Trip{uint8(maphash.String(m.seed, path) % groups)}
+	t := Trip{m.groupOf(path)}
 	m.underway[t.group].Add(1)
 	m.halves[m.current.Load()].groups[t.group].begun.Add(1)
 	return t
 }
+
+// groupOf is the group of a path. It is one of few, so that two paths of a site may share theirs.
+func (m *Meter) groupOf(path string) uint8 { return uint8(maphash.String(m.seed, path) % groups) }
 
 // End counts what became of a request. It is slow if it took longer than the bound, which is none if it is 0. Of visitors who have left,
 // only those count whom the origin had kept waiting for so long.
