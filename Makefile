@@ -33,10 +33,11 @@ lint: ## faults, layout, formatting, go.mod
 fmt: ## the house's formatting
 	$(GOLANGCI_LINT) fmt . .bench
 
-# In virtual time one goroutine runs at a time: there the race detector finds nothing, and takes ten times as long.
+# In virtual time one goroutine runs at a time: there the race detector finds nothing, and takes ten times as long. Files with such tests
+# beside others are built without it only (//go:build !race).
 test: setup axe ## all tests, with the race detector but for simulations; installs what they need
 	CGO_ENABLED=1 go test -race -timeout 12m $(TESTFLAGS) $$(go list ./... | grep -v '/queue/simulate$$')
-	go test -timeout 12m $(TESTFLAGS) ./queue/simulate
+	go test -timeout 12m $(TESTFLAGS) ./queue/simulate ./queue/room
 
 setup:
 	@.ci/setup cc chromium redis-server postgres haproxy nginx

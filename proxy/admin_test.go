@@ -22,7 +22,7 @@ func TestStatusTabulatesTheBucketsAsTheRuleServesThem(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) {
 		s.TotalActiveUsers, s.SessionDuration, s.QueueTicketTTL = 4, 50*time.Second, time.Hour
 	}))
-	assert.Equal(t, standing{Status: "not_queueing", OpenSlots: 4}, withoutBuckets(f.status("shop")))
+	assert.Equal(t, standing{Status: "not_queueing", Reason: "none", OpenSlots: 4}, withoutBuckets(f.status("shop")))
 	f.full()
 	var waiting []*visitor
 	for _, people := range []int{3, 2} {

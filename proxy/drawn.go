@@ -9,25 +9,44 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/event"
 )
 
-// settledAfter is how long after its start an event's list of entries is logged: requests that were under way at the start have been
-// answered by then. Later the list has those besides who first come back after it.
+// settledAfter is how long after its start an event's entries are first logged: requests that were under way at the start have been
+// answered by then.
 const settledAfter = 2 * time.Second
 
-// logList logs once, after a shuffled event has started, how many entries of it this gate has, and their digest. What the gate publishes
-// later can be compared with that.
-func (g *Gate) logList(r *room, is queue.ActiveEvent) {
-	if !is.Shuffle || is.Prequeueing || r.queue.StoreTime(g.o.Clock()).Sub(is.Start) < settledAfter || r.watched.listed == is.Prequeue {
-		return
-	}
-	r.watched.listed = is.Prequeue
-	d := r.overrides.Draw(is.Name)
-	if d == nil || queue.At(d.Prequeue) != is.Prequeue {
-		return
-	}
-	g.tasks.Go(func() { g.logOrder(r, d) })
+// listed is how far the entries of a draw have been logged.
+type listed struct {
+	draw         *event.Draw // nil for none
+	begun, ended bool
 }
 
-func (g *Gate) logOrder(r *room, d *event.Draw) {
+// logList logs twice how many entries of a shuffled event this gate has, and their digest: after the start, when more come with everybody who
+// first comes back then; and when nobody can come back any more, as their places are over. What the gate publishes later can be
+// compared with that.
+func (g *Gate) logList(r *room, s *queue.Settings) {
+	l := &r.watched.listed
+	if d := r.overrides.Draw(s.Event.Name); s.Event.Shuffle && !s.Event.Prequeueing && d != nil && queue.At(d.Prequeue) == s.Event.Prequeue &&
+		(l.draw == nil || !l.draw.Prequeue.Equal(d.Prequeue)) {
+		*l = listed{draw: d}
+	}
+	if l.draw == nil || l.ended {
+		return
+	}
+	switch past := r.queue.StoreTime(g.o.Clock()).Sub(queue.At(l.draw.Start)); {
+	case past >= s.QueueTicketTTL+settledAfter:
+		l.begun, l.ended = true, true
+		g.startLogging(r, l.draw, "list of entries of a draw")
+	case past >= settledAfter && !l.begun:
+		l.begun = true
+		g.startLogging(r, l.draw, "entries of a draw so far")
+	}
+}
+
+// startLogging has the entries that there are be logged.
+func (g *Gate) startLogging(r *room, d *event.Draw, message string) {
+	g.tasks.Go(func() { g.logOrder(r, d, message) })
+}
+
+func (g *Gate) logOrder(r *room, d *event.Draw, message string) {
 	defer g.survive("list of entries")
 	name := r.queue.Name()
 	o, err := g.draws.Order(name, d)
@@ -35,6 +54,6 @@ func (g *Gate) logOrder(r *room, d *event.Draw) {
 		g.o.Log.Error("entries of a draw not read", zap.String("room", name), zap.String("event", d.Event), zap.Error(err))
 		return
 	}
-	g.o.Log.Info("list of entries of a draw", zap.String("room", name), zap.String("event", d.Event),
+	g.o.Log.Info(message, zap.String("room", name), zap.String("event", d.Event),
 		zap.Int("entries", o.Entries), zap.String("digest", o.Digest), zap.String("seed_hash", o.SeedHash))
 }

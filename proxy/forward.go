@@ -52,7 +52,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queu
 	if seats {
 		r = h.seated(&v.room.seats, r)
 	}
-	r = v.setup.hearing(r, v.room, v.now)
+	r = g.hearing(r, v.room, v.setup)
 	w.Header()[admitted] = nil
 	w, m := g.measure(w, r, v.room.queue)
 	defer m.end()

@@ -222,6 +222,7 @@ func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 // syncRoom syncs a room, and says whether its family has dropped it then.
 func (g *Gate) syncRoom(r *room) bool {
 	defer g.survive("sync")
+	r.overrides.HoldForPrequeue(g.o.Clock())
 	if err := r.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
 		g.o.Log.Debug("sync failed", zap.String("room", r.queue.Name()), zap.Error(err))
 		g.watch(r)

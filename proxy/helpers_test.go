@@ -326,6 +326,7 @@ func (f *fixture) api(method, path, body string, into any, changes ...func(*http
 // standing is what the status API tells of a room.
 type standing struct {
 	Status    string `json:"status"`
+	Reason    string `json:"reason"`
 	EventID   string `json:"event_id"`
 	Queued    int    `json:"estimated_queued_users"`
 	Active    int    `json:"estimated_total_active_users"`

@@ -76,6 +76,11 @@ func addStanding(to *record.Standing, r *room, status *queue.Status) {
 	to.Admitted += status.Admitted
 	to.TotalActiveUsers += settings.TotalActiveUsers
 	to.NewUsersPerMinute += settings.NewUsersPerMinute
+	if settings.Event.Name != "" {
+		to.Event, to.Prequeue = settings.Event.Name, settings.Event.Prequeueing
+	}
+	to.Held = to.Held || settings.HeldByOperators() || settings.HoldActive != queue.HoldOff
+	to.SoldOut = to.SoldOut || settings.SoldOut(numbers.Stock)
 	if numbers.Queueing() {
 		to.TellsMinutes = max(to.TellsMinutes, numbers.LongestWait().Minutes)
 	}

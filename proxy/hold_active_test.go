@@ -136,3 +136,77 @@ func TestEveryWaiterIsToldWithinTwoSecondsThatEverythingIsSoldOut(t *testing.T) 
 	require.Equal(t, http.StatusOK, a.patch(`{"on_sold_out": "keep"}`).status)
 	b.soon(func() bool { return b.visitor().get("/", asJSON).told("soldOut") == false })
 }
+
+// slowly has the site answer the path /slow only when it is told to, and says when it has been asked.
+func slowly(s *site) (asked <-chan struct{}, answer chan<- string) {
+	arrived, say := make(chan struct{}, 1), make(chan string, 1)
+	s.will(func(w http.ResponseWriter, r *http.Request) {
+		left := r.URL.Query().Get("left")
+		if r.URL.Path == "/slow" {
+			arrived <- struct{}{}
+			select {
+			case left = <-say:
+			case <-r.Context().Done():
+			}
+		}
+		if left != "" {
+			w.Header().Set("Anteroom-Left", left)
+		}
+		_, _ = w.Write([]byte("in"))
+	})
+	return arrived, say
+}
+
+// soldOut reports whether newcomers are told that everything is sold out, once the gate has synced.
+func (f *fixture) soldOut() bool {
+	f.t.Helper()
+	f.pass(time.Second)
+	f.pass(time.Second)
+	return f.visitor().get("/", asJSON).told("soldOut") == true
+}
+
+func TestANumberThatIsLeftIsOfTheMomentAtWhichItWasAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		name, slow, fast string
+		soldOut          bool
+	}{
+		{"a slow answer does not close a room that has been restocked", "0", "37", false},
+		{"a slow answer does not open a room that has sold out", "1", "0", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := start(t, room(leftEnabled), settings(closes))
+			asked, answer := slowly(f.site)
+			in := f.full()[0]
+			done := make(chan struct{})
+			twin := in.twin()
+			go func() {
+				defer close(done)
+				assert.True(t, twin.get("/slow").in())
+			}()
+			<-asked
+			f.clock.add(time.Second)
+			require.True(t, in.get("/?left="+c.fast).in())
+			f.clock.add(time.Second)
+			answer <- c.slow
+			<-done
+			assert.Equal(t, c.soldOut, f.soldOut())
+		})
+	}
+}
+
+func TestWhatWasLeftBeforeDoesNotCloseARoomThatIsSetToClose(t *testing.T) {
+	f := start(t, room(leftEnabled), settings(closes))
+	leaves(f.site)
+	in := f.full()[0]
+	require.True(t, in.get("/?left=0").in())
+	require.True(t, f.soldOut())
+	for range 2 {
+		require.Equal(t, http.StatusOK, f.patch(`{"on_sold_out": "keep"}`).status)
+		require.False(t, f.soldOut())
+		require.Equal(t, http.StatusOK, f.patch(`{"on_sold_out": null}`).status)
+		require.False(t, f.soldOut(), "the origin has not said so since")
+		require.Equal(t, http.StatusOK, f.patch(`{"total_active_users": 7}`).status)
+		require.True(t, in.get("/?left=0").in())
+		require.True(t, f.soldOut())
+	}
+}

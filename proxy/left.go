@@ -15,25 +15,25 @@ import (
 // leftHeader is the header by which an origin tells how much is left.
 const leftHeader = "Anteroom-Left"
 
-// hearing is the room that hears how much is left from an answer of the origin, which was asked for at a moment.
+// hearing is the room that hears how much is left from the origin's answer to a request, which was sent at a moment.
 type hearing struct {
 	room  *room
 	setup *roomSetup
-	asked time.Time
+	sent  time.Time
 }
 
 type hearingKey struct{}
 
-// hearing returns the request so that the room hears from its answer how much is left, where the room wants that.
-func (rs *roomSetup) hearing(r *http.Request, of *room, now time.Time) *http.Request {
+// hearing returns the request, which is about to be sent, so that the room hears from its answer how much is left, where the room wants that.
+func (g *Gate) hearing(r *http.Request, of *room, rs *roomSetup) *http.Request {
 	if !rs.cfg.Left {
 		return r
 	}
-	return r.WithContext(context.WithValue(r.Context(), hearingKey{}, hearing{of, rs, now}))
+	return r.WithContext(context.WithValue(r.Context(), hearingKey{}, hearing{of, rs, g.o.Clock()}))
 }
 
-// hearLeft has the room of a request take in how much is left, and keeps the number from the visitor. That something is left was so when
-// the origin was asked: an answer that took long does not open a room that was closed meanwhile.
+// hearLeft has the room of a request take in how much is left, and keeps the number from the visitor. A number is of the moment
+// at which its request was sent: however long an answer took, it does not count against one to a later request.
 func (g *Gate) hearLeft(resp *http.Response) {
 	lines := resp.Header[leftHeader]
 	delete(resp.Header, leftHeader)
@@ -48,12 +48,8 @@ func (g *Gate) hearLeft(resp *http.Response) {
 		}
 		return
 	}
-	now, at := g.o.Clock(), of.asked
-	if left == 0 {
-		at = now
-	}
-	if of.room.queue.HearLeft(at, int(left)) {
-		of.room.syncSoon(now)
+	if of.room.queue.HearLeft(of.sent, int(left)) {
+		of.room.syncSoon(g.o.Clock())
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // TestTheStartOfAnEventIsNoStorm has 2,000 pages without event streams wait in a prequeue for a start that lets in all of them. Each checks in
 // when it is told to, and is loaded again once it is let in.
 func TestTheStartOfAnEventIsNoStorm(t *testing.T) {
-	const people, step, before, after = 2000, 100 * time.Millisecond, 60 * time.Second, 40 * time.Second
+	const people, step, before, after = 600, 100 * time.Millisecond, 60 * time.Second, 40 * time.Second
 	f := start(t, planned(saleAt(opening.Add(5*time.Minute), 5*time.Minute, false)), settings(func(s *queue.Settings) {
 		s.TotalActiveUsers, s.NewUsersPerMinute = 2*people, 1_000_000
 	}))

@@ -1,7 +1,9 @@
 package proxy_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +23,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/queue"
 	plan "github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
 // saleAt is an event that starts at a time, with a prequeue of so many minutes.
@@ -83,6 +87,66 @@ func TestVisitorsAreToldOfAnEventInItsPhases(t *testing.T) {
 	}
 	f.clock.add(time.Hour)
 	f.soon(func() bool { return f.status("shop").EventID == "" })
+}
+
+// away is a store that does not answer while it is away.
+type away struct {
+	queue.Store
+	away atomic.Bool
+}
+
+var errAway = errors.New("the store is away")
+
+func (s *away) Sync(ctx context.Context, room string, report *queue.Report) (*queue.View, error) {
+	if s.away.Load() {
+		return nil, errAway
+	}
+	return s.Store.Sync(ctx, room, report)
+}
+
+func (s *away) Admit(ctx context.Context, room string, report *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
+	if s.away.Load() {
+		return queue.Status{}, errAway
+	}
+	return s.Store.Admit(ctx, room, report, claims, grants)
+}
+
+func (s *away) Configure(ctx context.Context, room string, c queue.Configuration) error {
+	if s.away.Load() {
+		return errAway
+	}
+	return s.Store.Configure(ctx, room, c)
+}
+
+func TestAPrequeueHoldsEveryoneNewAlsoWhileTheStoreIsAway(t *testing.T) {
+	for policy, methods := range map[queue.ErrorPolicy][]queue.Method{queue.AdmitAll: {queue.FIFO, queue.Passthrough}, queue.Share: {queue.FIFO}} {
+		for _, method := range methods {
+			t.Run(policy.String()+" "+method.String(), func(t *testing.T) {
+				store := &away{Store: memstore.New()}
+				f := start(t, planned(saleAt(opening.Add(20*time.Minute), 10*time.Minute, false)), settings(func(s *queue.Settings) {
+					s.OnStoreError, s.Method, s.TotalActiveUsers, s.SessionDuration = policy, method, 1000, time.Hour
+				}), func(_ *proxy.Config, o *proxy.Options) { o.Store = store })
+				enters := func() bool { return f.visitor().get("/").in() }
+				in := f.visitor()
+				require.True(t, in.get("/").in())
+				store.away.Store(true)
+				f.soon(func() bool { return f.status("shop").Reason == "store_unreachable" || method == queue.Passthrough })
+				require.True(t, enters(), "that is what on_store_error says")
+				f.clock.add(10 * time.Minute)
+				f.soon(func() bool { return !enters() })
+				v := f.waits()
+				f.clock.add(9 * time.Minute)
+				assert.False(t, v.get("/").in())
+				assert.False(t, enters())
+				assert.True(t, in.get("/").in(), "those who are in stay")
+				f.clock.add(time.Minute)
+				f.soon(enters)
+				store.away.Store(false)
+				stands(t, "not_queueing", f)
+				f.soon(func() bool { return f.status("shop").EventID == "sale" })
+			})
+		}
+	}
 }
 
 func TestThoseWhoAreActiveStayInAPrequeue(t *testing.T) {

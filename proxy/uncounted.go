@@ -57,7 +57,7 @@ func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, trust origin.Tru
 	case by.suspended() || rs.exempts(r, trust):
 		by.Count(metrics.Exempt)
 		if of, ok := by.(*room); ok {
-			r = rs.hearing(r, of, g.o.Clock())
+			r = g.hearing(r, of, rs)
 		}
 		g.pass(w, r, rs.origin)
 	case preflight(r):

@@ -25,7 +25,7 @@ type watched struct {
 	begun                                 bool
 	queueing, limit, store, soldOut, held switched
 	event                                 queue.ActiveEvent // that was in force at the last look
-	listed                                queue.Instant     // the prequeue whose list of entries was logged last
+	listed                                listed
 	untold                                []webhooks.Event
 	seen                                  frequency
 }
@@ -84,7 +84,7 @@ func (g *Gate) watch(r *room) {
 	for _, p := range w.phases(n.Settings.Event) {
 		g.tell(r, webhooks.Event{Kind: p.kind, Room: r.queue.Name(), At: now, Details: p.details(n)})
 	}
-	g.logList(r, n.Settings.Event)
+	g.logList(r, &n.Settings)
 	for len(w.untold) > 0 && (r.queue.Leads() || now.Sub(w.untold[0].At) > tellsWithin) {
 		if now.Sub(w.untold[0].At) <= tellsWithin {
 			g.hooks.Notify(w.untold[0])

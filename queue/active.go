@@ -26,6 +26,11 @@ func (e *ActiveEvent) Draws(arrived, at Instant) bool {
 	return e.Shuffling() && arrived >= e.Prequeue && at < e.Start
 }
 
+// continues reports whether the places that were drawn in the prequeue of before are those of e.
+func (e *ActiveEvent) continues(before *ActiveEvent) bool {
+	return e.Shuffle && e.Name == before.Name && e.Prequeue == before.Prequeue
+}
+
 // MinutesUntilStart are the minutes from now to the start, rounded up.
 func (e *ActiveEvent) MinutesUntilStart(now Instant) int { return minutesUntil(now, e.Start) }
 

@@ -34,6 +34,9 @@ const (
 	MarkDwell  = 5 * time.Minute
 	MarkSlices = 12
 
+	// MaxStandstills is how many holds that are over a store remembers at most. Max_session counts the time of older ones.
+	MaxStandstills = 32
+
 	// Lull is after how many whole minutes without an admission the rate is zero.
 	Lull = 5
 )

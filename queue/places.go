@@ -12,6 +12,31 @@ type Places struct {
 	// When new settings make places last longer, stores have already forgotten who used
 	// places that had ended by the old ones.
 	Since Instant
+
+	// CancelledFrom and CancelledUntil are a shuffled prequeue that was cancelled before its event started. Who arrived in it is in
+	// line by their arrival, whatever their ticket says that they have drawn.
+	CancelledFrom, CancelledUntil Instant
+}
+
+// Undraws reports whether a place is worth nothing that was drawn for a visitor who came then.
+func (p *Places) Undraws(came Instant) bool {
+	return came >= p.CancelledFrom && came < p.CancelledUntil
+}
+
+// goByEvents takes in that an event follows another at a moment.
+func (p *Places) goByEvents(before, next *ActiveEvent, now Instant) {
+	if before.Shuffling() && now < before.Start && !next.continues(before) {
+		if p.CancelledUntil == 0 {
+			p.CancelledFrom = before.Prequeue
+		}
+		p.CancelledUntil = now.Add(Lately) // by which all nodes know of it
+	}
+	if next.Shuffling() && next.Prequeue < p.CancelledUntil { // another one, or the same one again
+		p.CancelledUntil = next.Prequeue
+	}
+	if p.CancelledUntil <= p.CancelledFrom {
+		p.CancelledFrom, p.CancelledUntil = 0, 0
+	}
 }
 
 // memoryMargin is how much longer than any place lasts a store remembers who was let in:
@@ -30,12 +55,14 @@ func (c *Configuration) PlacesUnder(s *Settings, now Instant) Places {
 		return Places{}
 	}
 	lasted := max(c.Settings.PlaceLasts(), c.Places.Longest)
-	next := Places{Longest: lasted, Since: c.Places.Since}
+	next := c.Places
+	next.Longest = lasted
 	if now.Sub(c.At) > c.Places.Longest { // no ticket from before c is left
 		next.Longest = c.Settings.PlaceLasts()
 	}
 	if s.PlaceLasts() > lasted {
 		next.Since = max(next.Since, now.Add(-lasted))
 	}
+	next.goByEvents(&c.Settings.Event, &s.Event, now)
 	return next
 }

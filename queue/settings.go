@@ -56,6 +56,10 @@ type Settings struct {
 
 	// Event is the event that these settings are for, beside what operators and the file say. The store keeps it under the name event.
 	Event ActiveEvent `yaml:"-"`
+
+	// ClosesFrom is when OnSoldOut became CloseToAll: what was left before does not close the room. 0 is from the beginning. The store
+	// keeps it under the name closes_from.
+	ClosesFrom Instant `yaml:"-"`
 }
 
 // settings are the fields of Settings, and byName has them by their names.
@@ -163,6 +167,9 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 		}
 		b = append(append(append(b, `"event":`...), event...), ',')
 	}
+	if s.ClosesFrom != 0 {
+		b = append(strconv.AppendInt(append(b, `"closes_from":`...), int64(s.ClosesFrom), 10), ',')
+	}
 	b[len(b)-1] = '}'
 	return b, nil
 }
@@ -181,6 +188,11 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 	if value, ok := given["event"]; ok {
 		if err := json.Unmarshal(value, &s.Event); err != nil {
 			return fmt.Errorf("reading settings: event: %w", err)
+		}
+	}
+	if value, ok := given["closes_from"]; ok {
+		if err := json.Unmarshal(value, &s.ClosesFrom); err != nil {
+			return fmt.Errorf("reading settings: closes_from: %w", err)
 		}
 	}
 	for i := range settings {

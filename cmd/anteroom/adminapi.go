@@ -10,8 +10,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/user"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,12 +23,23 @@ import (
 const defaultAdmin = "127.0.0.1:9090"
 
 // adminFlags say where the admin API of a gate is.
-type adminFlags struct{ address, token, tokenFile string }
+type adminFlags struct{ address, token, tokenFile, as string }
 
 func (a *adminFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&a.address, "admin", cmp.Or(os.Getenv("ANTEROOM_ADMIN"), defaultAdmin),
 		"address of the gate's admin API; with https:// where something before it speaks TLS (env ANTEROOM_ADMIN)")
 	a.bindToken(f)
+	f.StringVar(&a.as, "as", cmp.Or(os.Getenv("ANTEROOM_AS"), osUser()), "your name, which is noted with what you change; nobody checks it (default the user of the system; env ANTEROOM_AS)")
+	f.Lookup("as").DefValue = ""
+}
+
+// osUser is the name of the system's user who runs the program; "" if it is not known.
+func osUser() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }
 
 // bindToken adds the flags of the token alone.
@@ -43,11 +56,13 @@ func (a *adminFlags) api(cmd *cobra.Command) (adminAPI, error) {
 	if cmd.Flags().Changed("admin-token-file") && !cmd.Flags().Changed("admin-token") {
 		token = "" // flags go before the environment
 	}
-	return newAdminAPI(a.address, token, a.tokenFile)
+	api, err := newAdminAPI(a.address, token, a.tokenFile)
+	api.as = a.as
+	return api, err
 }
 
 // adminAPI is a running gate's admin API.
-type adminAPI struct{ base, token string }
+type adminAPI struct{ base, token, as string }
 
 // newAdminAPI returns the admin API at an address, in the form of the gate's configuration,
 // or at a URL. If the token is empty, it is read from the file, if there is one.
@@ -126,6 +141,9 @@ func (a adminAPI) do(ctx context.Context, method, path, contentType string, body
 	if a.token != "" {
 		req.Header.Set("Authorization", "Bearer "+a.token)
 	}
+	if a.as != "" {
+		req.Header.Set("Anteroom-As", oneLine(a.as))
+	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("asking the gate (is it running, and its admin API at %s?): %w", a.base, err)
@@ -135,6 +153,16 @@ func (a adminAPI) do(ctx context.Context, method, path, contentType string, body
 		return nil, failed(path, resp)
 	}
 	return resp, nil
+}
+
+// oneLine is a text that a header can have.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // errNotFound means that the gate has no such resource.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -80,6 +81,31 @@ func TestSetChangesARoomAndShowsWhatItChanges(t *testing.T) {
 	}
 	stdout, _, _ := anteroom(t, "status")
 	assert.Contains(t, stdout, "shop  not queueing  random  0/500   400   0       0/400        -             -\n")
+}
+
+func TestCommandsSayWhoChangesARoom(t *testing.T) {
+	startShop(t)
+	signedBy := func(arguments ...string) string {
+		t.Helper()
+		_, stderr, code := anteroom(t, append([]string{"set", "shop", "--yes"}, arguments...)...)
+		require.Zero(t, code, stderr)
+		resp, err := http.Get(os.Getenv("ANTEROOM_ADMIN") + "/api/v1/rooms/shop")
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		var room struct {
+			By map[string]struct{ By string } `json:"overridden_by"`
+		}
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(&room))
+		return room.By["total_active_users"].By
+	}
+	me, err := user.Current()
+	require.NoError(t, err)
+	t.Setenv("ANTEROOM_AS", "")
+	assert.Equal(t, me.Username+" (127.0.0.1)", signedBy("total_active_users=7"))
+	t.Setenv("ANTEROOM_AS", "Zoë\nfrom nights")
+	assert.Equal(t, "Zoë from nights (127.0.0.1)", signedBy("total_active_users=8"))
+	assert.Equal(t, "ann (127.0.0.1)", signedBy("total_active_users=9", "--as", "ann"))
+	assert.Equal(t, "127.0.0.1", signedBy("total_active_users=10", "--as", ""))
 }
 
 func TestStatusSaysWhatIsDifferentAboutARoom(t *testing.T) {

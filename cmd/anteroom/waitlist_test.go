@@ -75,6 +75,7 @@ func startGuests(t *testing.T) beta {
 	t.Cleanup(api.Close)
 	t.Setenv("ANTEROOM_ADMIN", api.URL)
 	t.Setenv("ANTEROOM_ADMIN_TOKEN", "secret")
+	t.Setenv("ANTEROOM_AS", "ann")
 	return b
 }
 
@@ -104,9 +105,9 @@ func TestAWaitlistIsOperatedFromTheCommandLine(t *testing.T) {
 	golden(t, "waitlist", got)
 	log := session(t, "log beta --limit 3")
 	assert.Regexp(t, `TIME +BY +ACTION +ENTRY +DETAIL
-2026-11-22T12:00:00Z +127\.0\.0\.1 +release +- +0 of 9
-2026-11-22T12:00:00Z +127\.0\.0\.1 +remove +1 +
-2026-11-22T12:00:00Z +127\.0\.0\.1 +cancel +- +2
+2026-11-22T12:00:00Z +ann \(127\.0\.0\.1\) +release +- +0 of 9
+2026-11-22T12:00:00Z +ann \(127\.0\.0\.1\) +remove +1 +
+2026-11-22T12:00:00Z +ann \(127\.0\.0\.1\) +cancel +- +2
 $`, log)
 }
 

@@ -13,6 +13,7 @@
 //	pressure.go     whether the origin is slow, and the limits that are proposed
 //	switches.go     changes that are made in the dashboard
 //	login.go        who may use the dashboard
+//	operator.go     the names of operators
 //	document.go     the description of the API in OpenAPI
 //	visitors.go     the visitors of a room
 //	events.go       the events of a room, and the order of a draw

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/admin"
 	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
+	"github.com/anteroom-gate/anteroom/proxy/overrides"
 	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/queue/pressure"
 )
@@ -237,6 +239,44 @@ func TestLogInsAndWrongTokensAreLogged(t *testing.T) {
 		assert.Len(t, e.ContextMap(), 1)
 	}
 	assert.Equal(t, []string{"wrong admin token", "wrong admin token", "operator logged in", "operator logged out"}, lines)
+}
+
+func TestChangesAreSignedWithTheNameThatTheOperatorGives(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handlerWith("secret")}
+	signed := func() string {
+		doc := overrides.Of(g.shop.Room.Queue().Configuration())
+		return doc.By["queue_all"].By
+	}
+	set := func(value string, changes ...func(*http.Request)) {
+		t.Helper()
+		version := strconv.FormatInt(g.shop.Room.Queue().Configuration().Version, 10)
+		w := o.send("/rooms/shop/change", url.Values{"patch": {`{"queue_all": ` + value + `}`}, "version": {version}}, changes...)
+		require.Equal(t, http.StatusSeeOther, w.Code)
+	}
+	as := func(name string) func(*http.Request) {
+		return func(q *http.Request) { q.Header["Anteroom-As"] = []string{name} }
+	}
+	o.cookies = o.send("/login", url.Values{"token": {"secret"}, "name": {" Zoë  <b>O'Neill</b> "}}).Result().Cookies()
+	set("true")
+	assert.Equal(t, "Zoë <b>O'Neill</b> (192.0.2.1)", signed())
+	page := o.send("/", nil).Body.String()
+	assert.Contains(t, page, "Zoë &lt;b&gt;O&#39;Neill&lt;/b&gt; (192.0.2.1)")
+	assert.NotContains(t, page, "<b>O")
+	for name, want := range map[string]string{
+		"ann":                        "ann (192.0.2.1)",
+		"ann (10.0.0.9)":             "ann 10.0.0.9 (192.0.2.1)",
+		"a\tb\u202ec\u200bd\xff\x01": "a bcd (192.0.2.1)",
+		strings.Repeat("ä", 200):     strings.Repeat("ä", 60) + " (192.0.2.1)",
+		" () ":                       "Zoë <b>O'Neill</b> (192.0.2.1)", // which is none
+	} {
+		set("false")
+		set("true", as(name))
+		assert.Equal(t, want, signed(), name)
+	}
+	o.cookies = o.send("/login", url.Values{"token": {"secret"}}).Result().Cookies()
+	set("false")
+	assert.Equal(t, "192.0.2.1", signed(), "a name need not be given")
 }
 
 func TestACookieOfTheSameNameShutsNoOperatorOut(t *testing.T) {

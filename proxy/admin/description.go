@@ -160,9 +160,9 @@ func (d Description) json() roomJSON {
 	return j
 }
 
-// byOperators returns settings without the hold of a prequeue, which is no operator's.
+// byOperators returns settings without the hold of a prequeue, and what else is no operator's.
 func byOperators(s queue.Settings) queue.Settings {
-	s.QueueAll, s.Event = s.HeldByOperators(), queue.ActiveEvent{}
+	s.QueueAll, s.Event, s.ClosesFrom = s.HeldByOperators(), queue.ActiveEvent{}, 0
 	return s
 }
 

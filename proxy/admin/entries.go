@@ -143,10 +143,10 @@ func (a *api) patchEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id 
 	}
 	var err error
 	if change.Status != nil {
-		err = l.Record().SetStatus(q.Context(), id, *change.Status, by(q), a.Clock())
+		err = l.Record().SetStatus(q.Context(), id, *change.Status, a.by(q), a.Clock())
 	}
 	if err == nil && change.Priority != nil {
-		err = l.Record().SetPriority(q.Context(), id, *change.Priority, by(q), a.Clock())
+		err = l.Record().SetPriority(q.Context(), id, *change.Priority, a.by(q), a.Clock())
 	}
 	switch {
 	case err != nil:
@@ -160,7 +160,7 @@ func (a *api) patchEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id 
 
 // deleteEntry takes an entry off the list and erases the personal data in it.
 func (a *api) deleteEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
-	if err := l.Record().Remove(q.Context(), id, by(q), a.Clock()); err != nil {
+	if err := l.Record().Remove(q.Context(), id, a.by(q), a.Clock()); err != nil {
 		a.refused(w, q, l, err)
 		return
 	}

@@ -242,11 +242,11 @@ func (a *api) editFrom(w http.ResponseWriter, q *http.Request, r Room, change fu
 
 // edit changes the events of a room, and says whether it has; if it has not, it has answered instead.
 func (a *api) edit(w http.ResponseWriter, q *http.Request, r Room, change func(event.List) (event.List, error)) bool {
-	err := r.EditEvents(q.Context(), a.Clock(), string(by(q)), change)
+	err := r.EditEvents(q.Context(), a.Clock(), string(a.by(q)), change)
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
-		a.log(r).Info("events changed", zap.String("event", q.PathValue("event")), zap.String("method", q.Method), zap.String("by", string(by(q))))
+		a.log(r).Info("events changed", zap.String("event", q.PathValue("event")), zap.String("method", q.Method), zap.String("by", string(a.by(q))))
 		return true
 	case errors.As(err, &faults):
 		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.Faults...)

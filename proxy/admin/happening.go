@@ -20,7 +20,10 @@ const (
 // addHappening adds to a room what happens to it beside its line: events, the pace of the origin, and what is left.
 func addHappening(v *dashboard.Room, r Room, n *room.Numbers, s statusJSON) {
 	v.Events = eventsOf(r, n.At.Time())
-	if s.Explanation != v.Reason {
+	switch {
+	case s.Reason == room.OriginSlow && s.Explanation != "":
+		v.Reason = s.Explanation // which says the same, with numbers
+	case s.Explanation != v.Reason:
 		v.Explanation = s.Explanation
 	}
 	if s.Origin != nil {
@@ -36,7 +39,18 @@ func addHappening(v *dashboard.Room, r Room, n *room.Numbers, s statusJSON) {
 
 // measuredOf is what this gate has measured of an origin, in words.
 func measuredOf(o *originJSON) string {
-	return fmt.Sprintf("Measured here, over %d requests: p50 %.2f s, p95 %.2f s, %.1f %% failed.", o.Requests, o.LatencyP50, o.LatencyP95, 100*o.Errors)
+	return fmt.Sprintf("Measured here, over %d requests: p50 %s, p95 %s, %.1f %% failed.", o.Requests, formatLatency(o.LatencyP50), formatLatency(o.LatencyP95), 100*o.Errors)
+}
+
+// formatLatency writes a time of so many seconds in a unit in which it can be read.
+func formatLatency(seconds float64) string {
+	switch {
+	case seconds < .001:
+		return "under 1 ms"
+	case seconds < 1:
+		return fmt.Sprintf("%.0f ms", 1000*seconds)
+	}
+	return fmt.Sprintf("%.2f s", seconds)
 }
 
 // eventsOf are the events of a room that are not long over.

@@ -24,7 +24,7 @@ func (a *api) release(w http.ResponseWriter, q *http.Request, l Waitlist) {
 		reply.Problem(w, http.StatusUnprocessableEntity, `Nobody was invited: send {"count": n}, a whole number from 1.`)
 		return
 	}
-	released, err := l.Record().Release(q.Context(), order.Count, by(q), a.Clock())
+	released, err := l.Record().Release(q.Context(), order.Count, a.by(q), a.Clock())
 	if err != nil && (released == 0 || !errors.Is(err, waitlist.ErrPaused)) { // a pause may come between
 		a.refused(w, q, l, err)
 		return
@@ -73,7 +73,7 @@ func (a *api) postPlan(w http.ResponseWriter, q *http.Request, l Waitlist) {
 		return
 	}
 	var err error
-	if plan.ID, err = l.Record().Schedule(q.Context(), plan, by(q), a.Clock()); err != nil {
+	if plan.ID, err = l.Record().Schedule(q.Context(), plan, a.by(q), a.Clock()); err != nil {
 		a.refused(w, q, l, err)
 		return
 	}
@@ -110,7 +110,7 @@ func parsePlan(body []byte, now time.Time) (p waitlist.Plan, fault string) {
 func (a *api) deletePlan(w http.ResponseWriter, q *http.Request, l Waitlist) {
 	id, err := strconv.ParseInt(q.PathValue("id"), 10, 64)
 	if err == nil {
-		err = l.Record().Cancel(q.Context(), id, by(q), a.Clock())
+		err = l.Record().Cancel(q.Context(), id, a.by(q), a.Clock())
 	} else {
 		err = waitlist.ErrNotFound
 	}
@@ -167,7 +167,7 @@ func (a *api) judgeReferral(w http.ResponseWriter, q *http.Request, l Waitlist, 
 		reply.Problem(w, http.StatusUnprocessableEntity, `Nothing was changed: send {"grant": true} or {"grant": false}.`)
 		return
 	}
-	err := l.Record().Judge(q.Context(), id, *judgement.Grant, by(q), a.Clock())
+	err := l.Record().Judge(q.Context(), id, *judgement.Grant, a.by(q), a.Clock())
 	switch {
 	case errors.Is(err, waitlist.ErrNotFound):
 		reply.Problem(w, http.StatusNotFound, "No referral of this entry waits for an operator. See /api/v1/waitlists/"+l.Name()+"/referrals.")

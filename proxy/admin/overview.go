@@ -10,6 +10,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
 	"github.com/anteroom-gate/anteroom/proxy/overrides"
+	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
@@ -75,7 +76,7 @@ func (a *api) overviewOf(ctx context.Context, r Room, charts bool) dashboard.Roo
 		Buckets: bucketsOf(s.Buckets), Overrides: overridesOf(overrides.Of(d.Configuration)), Form: formOf(name, n.Settings),
 		Resource: "/api/v1/rooms/" + name,
 	}
-	v.State, v.Tone = stateOf(s)
+	v.State, v.Tone = stateOf(s, &n.Settings)
 	if s.Reason != room.NoReason || s.OpenToAll {
 		v.Reason = s.ReasonText
 	}
@@ -88,7 +89,7 @@ func (a *api) overviewOf(ctx context.Context, r Room, charts bool) dashboard.Roo
 }
 
 // stateOf is the state of a room in words, and their tone.
-func stateOf(s statusJSON) (words, tone string) {
+func stateOf(s statusJSON, settings *queue.Settings) (words, tone string) {
 	switch {
 	case s.Status == suspended:
 		return "Suspended", "calm"
@@ -108,6 +109,8 @@ func stateOf(s statusJSON) (words, tone string) {
 		return "Slowed", "busy"
 	case s.Status == queueing:
 		return "Queueing", "busy"
+	case settings.Shadow && settings.AdmitsEveryone():
+		return "Shadow mode", "calm"
 	}
 	return "Not queueing", "calm"
 }

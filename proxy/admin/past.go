@@ -100,8 +100,9 @@ func chartsOf(minutes []record.Minute) []template.HTML {
 		}
 		return list
 	}
+	bands := record.Bands(minutes)
 	draw := func(title string, lines ...chart.Line) template.HTML {
-		return template.HTML(chart.Lines{Title: title, Moments: moments, Lines: lines}.Figure()) //nolint:gosec // package chart escapes all text
+		return template.HTML(chart.Lines{Title: title, Moments: moments, Lines: lines, Bands: bands}.Figure()) //nolint:gosec // package chart escapes all text
 	}
 	return []template.HTML{
 		draw("Active", chart.Line{Name: "active", Filled: true, Values: values(func(s *record.Standing) int { return s.ActiveMost })},

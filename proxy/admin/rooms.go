@@ -113,11 +113,11 @@ func (a *api) patchRoom(w http.ResponseWriter, q *http.Request, r Room) {
 
 // change puts a patch over the settings of a room, by the operator who asks, and logs what became of it.
 func (a *api) change(q *http.Request, r Room, patch []byte) error {
-	err := r.Patch(q.Context(), a.Clock(), patch, string(by(q)))
+	err := r.Patch(q.Context(), a.Clock(), patch, string(a.by(q)))
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
-		a.log(r).Info("room changed", zap.ByteString("changes", patch), zap.String("by", string(by(q))))
+		a.log(r).Info("room changed", zap.ByteString("changes", patch), zap.String("by", string(a.by(q))))
 	case !errors.Is(err, overrides.ErrNoObject) && !errors.As(err, &faults):
 		a.log(r).Error("room not changed", zap.Error(err))
 	}

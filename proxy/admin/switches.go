@@ -25,7 +25,7 @@ var warnings = map[string]map[string]string{
 		"ending": "Nobody new is let in, and no session is renewed: those who are in leave as their sessions end.",
 		"now":    "Nobody new is let in, and those who are in are held at once: they see a page that says so. Their sessions stand still until hold_active is off.",
 	},
-	"on_sold_out":     {"close": "Once the origin says that nothing is left, everybody who waits is told so and turned away. If it has said so already, that is now."},
+	"on_sold_out":     {"close": "Once the origin says that nothing is left, everybody who waits is told so and turned away. What it has said before the change does not count."},
 	"suspended":       {"true": "While the room is suspended everybody passes, and nobody is counted."},
 	"queueing_method": {"reject": "With reject everybody new is turned away.", "passthrough": "With passthrough everybody is let in, whatever the limits are."},
 }

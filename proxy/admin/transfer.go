@@ -37,7 +37,7 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 		return
 	}
 	body := &source{Reader: http.MaxBytesReader(w, q.Body, maxImport)}
-	done, err := l.Record().Import(q.Context(), body, by(q), a.Clock())
+	done, err := l.Record().Import(q.Context(), body, a.by(q), a.Clock())
 	tooLarge := new(http.MaxBytesError)
 	switch {
 	case err == nil:
@@ -111,7 +111,7 @@ func (a *api) broken(s *stream, q *http.Request, l Waitlist, err error) {
 // exportEntries answers with all entries as CSV.
 func (a *api) exportEntries(w http.ResponseWriter, q *http.Request, l Waitlist) {
 	out := &stream{w: w, contentType: "text/csv; charset=utf-8", filename: l.Name() + ".csv"}
-	if err := l.Record().Export(q.Context(), out, by(q), a.Clock()); err != nil {
+	if err := l.Record().Export(q.Context(), out, a.by(q), a.Clock()); err != nil {
 		a.broken(out, q, l, err)
 	}
 }

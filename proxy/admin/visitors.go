@@ -158,7 +158,7 @@ func (a *api) patchVisitor(w http.ResponseWriter, q *http.Request, r Room, id qu
 	case !found:
 		reply.Problem(w, http.StatusNotFound, "Nobody of this id is in the line.")
 	default:
-		a.log(r).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", string(by(q))))
+		a.log(r).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", string(a.by(q))))
 		a.getVisitor(w, q, r, id)
 	}
 }
@@ -194,7 +194,7 @@ func (a *api) deleteVisitor(w http.ResponseWriter, q *http.Request, r Room, id q
 	default:
 		r.Disconnect(id)
 		a.noteVisitor(q, r, "visitor removed", id)
-		a.log(r).Info("visitor removed", zap.String("by", string(by(q))))
+		a.log(r).Info("visitor removed", zap.String("by", string(a.by(q))))
 		w.WriteHeader(http.StatusNoContent)
 	}
 }

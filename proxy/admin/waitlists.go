@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -144,20 +143,11 @@ func (a *api) patchWaitlist(w http.ResponseWriter, q *http.Request, l Waitlist) 
 	if *change.Paused {
 		set = l.Record().Pause
 	}
-	if err := set(q.Context(), by(q), a.Clock()); err != nil {
+	if err := set(q.Context(), a.by(q), a.Clock()); err != nil {
 		a.refused(w, q, l, err)
 		return
 	}
 	a.getWaitlist(w, q, l)
-}
-
-// by names who asks, for what is kept and logged of operators: the address that the request came from.
-func by(q *http.Request) waitlist.Operator {
-	address, _, err := net.SplitHostPort(q.RemoteAddr)
-	if err != nil {
-		address = q.RemoteAddr
-	}
-	return waitlist.Operator(address)
 }
 
 // refused answers with why the record has not done what was asked.

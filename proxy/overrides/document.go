@@ -26,6 +26,10 @@ import (
 // Document is what operators changed of a room, as all its gates know it through the
 // store.
 type Document struct {
+	// File is what the latest file that a gate has read says of the room, so that whatever changes the room, and whichever gate makes the
+	// change, the rest stays as it is. A gate's own file may differ: files are changed on one gate after the other.
+	File *queue.Settings `json:"file,omitempty"`
+
 	Changes Changes           `json:"changes"`
 	By      map[string]Author `json:"by"` // by the name of the setting
 
@@ -51,10 +55,14 @@ func Of(c queue.Configuration) Document {
 	return d
 }
 
+// base returns the settings of the file with the changes of operators in them, without an event's.
+func (d Document) base() queue.Settings { return d.Changes.over(*d.File) }
+
 // signed returns d with the changes c in the place of its own, and the author at those
 // that differ.
 func (d Document) signed(c Changes, author Author) Document {
-	next := Document{Changes: c, By: map[string]Author{}, Events: d.Events, Draws: d.Draws}
+	next := d
+	next.Changes, next.By = c, map[string]Author{}
 	for name, value := range c {
 		next.By[name] = author
 		if bytes.Equal(value, d.Changes[name]) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -21,9 +22,9 @@ const (
 	mostPages  = 1 << 20
 )
 
-// over returns the settings of a file with the overrides over them, and then the active event's own.
-func (d Document) over(file queue.Settings, active queue.ActiveEvent) queue.Settings {
-	return d.Events.Over(d.Changes.over(file), active)
+// over returns the settings of the file with the overrides over them, and then the active event's own.
+func (d Document) over(active queue.ActiveEvent) queue.Settings {
+	return d.Events.Over(d.base(), active)
 }
 
 // reading is a document as it was read from a configuration.
@@ -54,9 +55,22 @@ func (r *Room) document() *reading {
 	if read := r.read.Load(); read != nil && read.version == c.Version && read.at == c.At && read.by == c.By {
 		return read
 	}
-	read := &reading{c.Version, c.At, c.By, Of(c)}
+	read := &reading{c.Version, c.At, c.By, r.documentOf(c)}
 	r.read.Store(read)
 	return read
+}
+
+// documentOf is the document of a configuration, with a File.
+func (r *Room) documentOf(c queue.Configuration) Document {
+	d := Of(c)
+	switch file := r.file.Load(); {
+	case d.File != nil:
+	case len(c.Overrides) == 0 || file == nil: // nothing is over the file's settings
+		d.File = &c.Settings
+	default: // another version of the program wrote the document
+		d.File = &file.Settings
+	}
+	return d
 }
 
 // Events returns the room's events, in the order of their beginnings.
@@ -73,7 +87,7 @@ func (r *Room) Page(name string) string {
 
 // Merged returns the settings of the room as they are once one of its events has started.
 func (r *Room) Merged(e event.Event) queue.Settings {
-	return e.Over(r.document().Changes.over(r.file.Load().Settings))
+	return e.Over(r.document().base())
 }
 
 // EditEvents changes the room's events, on every gate. It fails with a FaultsError if the events that edit returns cannot be used
@@ -87,7 +101,7 @@ func (r *Room) EditEvents(ctx context.Context, now time.Time, by string, edit fu
 			return d, err
 		}
 		at := r.at(now).Time()
-		faults := append(eventFaults(events, d.Changes.over(r.file.Load().Settings), at), d.settled(events, at)...)
+		faults := append(eventFaults(events, d.base(), at), d.settled(events, at)...)
 		if len(faults) > 0 {
 			return d, faultsError(faults)
 		}
@@ -166,19 +180,75 @@ func faultsError(faults []event.Fault) error {
 // stays. Where that does not go with the file it is an error; at a gate's start, such events of operators are suspended instead.
 func (r *Room) withFile(d Document, file event.List, base queue.Settings, now time.Time, starts bool) (Document, error) {
 	at := r.at(now).Time()
-	next := slices.DeleteFunc(slices.Clone(d.Events), func(e event.Event) bool { return e.FromFile || file.Named(e.Name) >= 0 })
-	made := len(next)
-	next = append(slices.Clone(file), next...)
-	for i := range file {
+	next := slices.Clone(file)
+	for i := range next {
 		next[i].FromFile = true
 	}
+	made := d.madeBeside(next, at)
 	if starts {
-		r.keepSettled(d, next[:len(next)-made], at)
-		r.suspendMisfits(next, made, base, at)
-	} else if faults := append(eventFaults(next, base, at), d.settled(next, at)...); len(faults) > 0 {
+		r.keepSettled(d, next, at)
+		next = append(next, r.renamed(made, next)...)
+		r.suspendMisfits(next, len(made), base, at)
+		return d.withEvents(next, at), nil
+	}
+	faults := doubles(made, next)
+	if next = append(next, made...); len(faults) == 0 {
+		faults = append(eventFaults(next, base, at), d.settled(next, at)...)
+	}
+	if len(faults) > 0 {
 		return d, fmt.Errorf("the events: %w", faultsError(faults))
 	}
 	return d.withEvents(next, at), nil
+}
+
+// madeBeside are the events that operators have made, without those in whose place events of a file come: the file has the same, or
+// they are over.
+func (d Document) madeBeside(file event.List, at time.Time) event.List {
+	return slices.DeleteFunc(slices.Clone(d.Events), func(e event.Event) bool {
+		i := file.Named(e.Name)
+		return e.FromFile || i >= 0 && (plan(&e) == plan(&file[i]) || !at.Before(e.End))
+	})
+}
+
+// doubles are the faults of a file whose events have the names of other events, which operators have made.
+func doubles(made, file event.List) []event.Fault {
+	var faults []event.Fault
+	for _, e := range made {
+		if i := file.Named(e.Name); i >= 0 {
+			faults = append(faults, event.Fault{Event: e.Name, At: i, Field: e.Name, Problem: fmt.Sprintf(
+				"is in the file (%s), and operators have made another event of this name (%s): delete theirs, or give the file's another name", plan(&file[i]), plan(&e))})
+		}
+	}
+	return faults
+}
+
+// renamed returns the events that operators have made, those whose names are taken by a file's under other names, and suspended.
+func (r *Room) renamed(made, file event.List) event.List {
+	for i := range made {
+		e := &made[i]
+		at := file.Named(e.Name)
+		if at < 0 {
+			continue
+		}
+		was := *e
+		e.Name, e.Suspended = freeName(e.Name, slices.Concat(file, made)), true
+		if note := strings.TrimSpace("Made by operators as " + was.Name + ", a name that an event of a file has. " + e.Description); len(note) <= event.MaxDescription {
+			e.Description = note
+		}
+		r.log.Warn("operators have made an event of the name that one of the file has; the file's counts, and theirs is kept under another name, suspended",
+			zap.String("event", was.Name), zap.String("file", plan(&file[at])), zap.String("made", plan(&was)), zap.String("kept_as", e.Name))
+	}
+	return made
+}
+
+// freeName is a name like another that none of the events has.
+func freeName(like string, events event.List) string {
+	like = like[:min(len(like), 50)] + "-made"
+	name := like
+	for n := 2; events.Named(name) >= 0; n++ {
+		name = fmt.Sprintf("%s-%d", like, n)
+	}
+	return name
 }
 
 // keepSettled gives events of a file what cannot change of them any more.
@@ -229,6 +299,14 @@ func (r *Room) Follow(ctx context.Context, now time.Time) error {
 		r.log.Info("event", zap.String("event", s.Event.Name), zap.Bool("prequeueing", s.Event.Prequeueing))
 	}
 	return err
+}
+
+// HoldForPrequeue has this gate hold everyone new by its own clock while a prequeue goes on that is not in force: where the store does not
+// answer, nobody can put it in force. Gates do so before they sync.
+func (r *Room) HoldForPrequeue(now time.Time) {
+	s := r.queue.Settings()
+	active := r.document().Events.ActiveAt(r.at(now))
+	r.queue.Hold(active.Prequeueing && !s.Suspended && !s.Event.Prequeueing)
 }
 
 // at is the store's time at now. It is not before the last change of the room that another gate has made, whose clock may be a little

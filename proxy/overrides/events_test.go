@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/anteroom-gate/anteroom/proxy/overrides"
 	"github.com/anteroom-gate/anteroom/queue"
@@ -33,11 +34,19 @@ func sale() event.Event {
 // planned is a gate at now whose file has the events.
 func planned(t *testing.T, store queue.Store, now time.Time, events ...event.Event) *overrides.Room {
 	t.Helper()
-	r, err := overrides.Open(bg, now, overrides.Config{Config: room.Config{Name: "shop", Settings: file, Store: store}, Log: zap.NewNop()})
-	require.NoError(t, err)
-	_, err = r.Reload(bg, now, overrides.File{Settings: file, Events: events})
-	require.NoError(t, err)
+	r, _ := reading(t, store, now, overrides.File{Settings: file, Events: events})
 	return r
+}
+
+// reading is a gate at now that has read a file, and its log.
+func reading(t *testing.T, store queue.Store, now time.Time, file overrides.File) (*overrides.Room, *observer.ObservedLogs) {
+	t.Helper()
+	core, logs := observer.New(zap.InfoLevel)
+	r, err := overrides.Open(bg, now, overrides.Config{Config: room.Config{Name: "shop", Settings: file.Settings, Store: store}, Log: zap.New(core)})
+	require.NoError(t, err)
+	_, err = r.Reload(bg, now, file)
+	require.NoError(t, err)
+	return r, logs
 }
 
 // follow has gates sync and follow their events.
@@ -241,6 +250,81 @@ func TestTheFileAndOperatorsHaveEventsSideBySide(t *testing.T) {
 	starts := planned(t, store, start, clash)
 	require.Len(t, starts.Events(), 2)
 	assert.True(t, starts.Events()[1].Suspended, "a gate has to start with its file")
+}
+
+// While files are changed on one gate after the other, the latest that was read is in force, whichever gate makes the next change.
+func TestAnEventGoesOverTheLatestFileWhicheverGateActs(t *testing.T) {
+	store, newer := memstore.New(), file
+	newer.TotalActiveUsers, newer.SessionDuration = 9, 7*time.Minute
+	old := planned(t, store, start, sale())
+	reads, _ := reading(t, store, start, overrides.File{Settings: newer, Events: event.List{sale()}})
+	limits := func() string { return fmt.Sprint(phase(old), " ", old.Queue().Settings().TotalActiveUsers) }
+	for _, step := range []struct {
+		after time.Duration
+		want  string
+	}{
+		{time.Minute, " false false 7m0s 9"},
+		{4 * time.Minute, "sale true true 30s 9"},
+		{10 * time.Minute, "sale false false 30s 9"},
+		{70 * time.Minute, " false false 7m0s 9"},
+	} {
+		follow(t, start.Add(step.after), old, reads)
+		assert.Equal(t, step.want, limits(), step.after)
+		assert.Equal(t, 9, old.Merged(sale()).TotalActiveUsers)
+	}
+	now := start.Add(80 * time.Minute)
+	require.NoError(t, old.Patch(bg, now, []byte(`{"new_users_per_minute": 8}`), "ann"))
+	follow(t, now, reads, old)
+	assert.Equal(t, " false false 7m0s 9", limits(), "so is a change of operators")
+	assert.Equal(t, 8, reads.Queue().Settings().NewUsersPerMinute)
+
+	_, err := old.Reload(bg, now, overrides.File{Settings: file})
+	require.NoError(t, err)
+	assert.Equal(t, " false false 5m0s 5", limits(), "until a gate reads its file again")
+}
+
+func TestAnEventOfTheFileDoesNotReplaceAnotherOfOperators(t *testing.T) {
+	store := memstore.New()
+	r := planned(t, store, start)
+	made := sale()
+	made.Description, made.Start, made.End = "Two hours.", made.Start.Add(time.Minute), made.End.Add(time.Hour)
+	require.NoError(t, edit(r, start, made))
+	_, err := r.Reload(bg, start, overrides.File{Settings: file, Events: event.List{sale()}})
+	require.ErrorContains(t, err, "sale is in the file (2021-05-27T16:04:10Z to 2021-05-27T17:04:10Z")
+	require.ErrorContains(t, err, "operators have made another event of this name (2021-05-27T16:05:10Z to 2021-05-27T18:04:10Z")
+	assert.Equal(t, event.List{made}, r.Events(), "and nothing is changed")
+
+	starts, logs := reading(t, store, start, overrides.File{Settings: file, Events: event.List{sale()}})
+	for range 2 { // other gates start after it
+		require.Len(t, starts.Events(), 2)
+		of, theirs := starts.Events()[0], starts.Events()[1]
+		assert.Equal(t, "sale true false", fmt.Sprint(of.Name, " ", of.FromFile, " ", of.Suspended), "a gate has to start with its file")
+		assert.Equal(t, "sale-made false true", fmt.Sprint(theirs.Name, " ", theirs.FromFile, " ", theirs.Suspended), "and nothing is lost")
+		assert.Equal(t, made.End, theirs.End.UTC())
+		assert.Equal(t, "Made by operators as sale, a name that an event of a file has. Two hours.", theirs.Description)
+		starts = planned(t, store, start, sale())
+	}
+	said := logs.FilterMessageSnippet("operators have made an event of the name").All()[0].ContextMap()
+	assert.Contains(t, said["file"], "2021-05-27T17:04:10Z")
+	assert.Contains(t, said["made"], "2021-05-27T18:04:10Z")
+}
+
+func TestAFileMayTakeUpAnEventThatOperatorsHaveMade(t *testing.T) {
+	r := planned(t, memstore.New(), start)
+	require.NoError(t, edit(r, start, sale()))
+	hash := r.Draw("sale").SeedHash()
+	_, err := r.Reload(bg, start, overrides.File{Settings: file, Events: event.List{sale()}})
+	require.NoError(t, err)
+	require.Len(t, r.Events(), 1)
+	assert.True(t, r.Events()[0].FromFile)
+	assert.Equal(t, hash, r.Draw("sale").SeedHash())
+	later := sale()
+	later.Prequeue, later.Start, later.End = later.Prequeue.AddDate(0, 0, 1), later.Start.AddDate(0, 0, 1), later.End.AddDate(0, 0, 1)
+	require.NoError(t, func() error { _, err := r.Reload(bg, start, overrides.File{Settings: file}); return err }())
+	require.NoError(t, edit(r, start, sale()))
+	_, err = r.Reload(bg, start.Add(2*time.Hour), overrides.File{Settings: file, Events: event.List{later}})
+	require.NoError(t, err, "theirs is over")
+	assert.Len(t, r.Events(), 1)
 }
 
 func TestAnEventSurvivesAKilledGateAndALostStore(t *testing.T) {

@@ -92,7 +92,7 @@ func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, by string
 		if err != nil {
 			return d, err
 		}
-		base := merged.over(r.file.Load().Settings)
+		base := merged.over(*d.File)
 		if err := base.Validate(); err != nil {
 			faults = append(faults, err)
 		}
@@ -116,11 +116,12 @@ func (r *Room) Reload(ctx context.Context, now time.Time, file File) (before *Fi
 	before = r.file.Swap(&file)
 	var misfit error
 	err = r.configure(ctx, now, "file", func(d Document) (Document, error) {
-		base := d.Changes.over(file.Settings)
+		d.File = &file.Settings
+		base := d.base()
 		misfit = base.Validate()
 		if misfit != nil && before == nil {
 			d = d.withoutTimes()
-			base = d.Changes.over(file.Settings)
+			base = d.base()
 		}
 		if misfit == nil || before == nil {
 			return r.withFile(d, file.Events, base, now, before == nil)
@@ -157,11 +158,13 @@ func (r *Room) configure(ctx context.Context, now time.Time, by string, edit fun
 // Where the edit changes nothing it asks nobody.
 func (r *Room) tryConfigure(ctx context.Context, now time.Time, by string, edit func(Document) (Document, error)) error {
 	current := r.queue.Configuration()
-	edited, err := edit(Of(current))
+	edited, err := edit(r.documentOf(current))
 	if err != nil {
 		return err
 	}
-	next := queue.Configuration{Version: current.Version, Settings: edited.over(r.file.Load().Settings, edited.Events.ActiveAt(r.at(now))), By: by}
+	at := r.at(now)
+	next := queue.Configuration{Version: current.Version, Settings: edited.over(edited.Events.ActiveAt(at)), By: by}
+	next.Settings.ClosesFrom = closesFrom(next.Settings.OnSoldOut, &current.Settings, at)
 	if next.Overrides, err = json.Marshal(edited); err != nil {
 		return fmt.Errorf("writing the overrides: %w", err)
 	}
@@ -176,6 +179,17 @@ func (r *Room) tryConfigure(ctx context.Context, now time.Time, by string, edit 
 	// now is noticed by the next sync.
 	_ = r.queue.Sync(ctx, now)
 	return nil
+}
+
+// closesFrom is the moment from which on a room with the policy closes when nothing is left, after it had the settings.
+func closesFrom(policy queue.SoldOutPolicy, before *queue.Settings, at queue.Instant) queue.Instant {
+	switch {
+	case policy != queue.CloseToAll:
+		return 0
+	case before.OnSoldOut == queue.CloseToAll:
+		return before.ClosesFrom
+	}
+	return at
 }
 
 // same says whether the next configuration, with the overrides d, changes nothing of
@@ -200,9 +214,9 @@ func (r *Room) logReceived(c queue.Configuration) {
 	if file == nil {
 		return
 	}
-	d := Of(c)
+	d := r.documentOf(c)
 	r.log.Info("room was changed through another gate", zap.String("by", c.By), zap.Any("overrides", d.Changes), zap.String("event", c.Settings.Event.Name))
-	if d.over(file.Settings, c.Settings.Event) != c.Settings {
-		r.log.Warn("another gate is configured otherwise; its limits and switches are in force")
+	if d.File.WithDefaults() != file.Settings.WithDefaults() {
+		r.log.Warn("another gate has read another file; the limits and switches of that file are in force")
 	}
 }

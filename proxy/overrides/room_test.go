@@ -96,7 +96,7 @@ func TestChangesOfAnotherGateAreLogged(t *testing.T) {
 	_, err := r.Reload(bg, start, overrides.File{Settings: changed})
 	require.NoError(t, err)
 	require.NoError(t, other.Queue().Sync(bg, start))
-	assert.Equal(t, 1, logs.FilterMessageSnippet("another gate is configured otherwise").Len())
+	assert.Equal(t, 1, logs.FilterMessageSnippet("another gate has read another file").Len())
 }
 
 // Whatever is patched through whichever gate, and whatever the gates' file says then: in

@@ -100,6 +100,7 @@ func (s *Standing) merge(o *Standing, first bool) *Standing {
 	both := *s
 	both.ActiveMost, both.QueuedMost = max(s.ActiveMost, o.ActiveMost), max(s.QueuedMost, o.QueuedMost)
 	both.Admitted, both.TellsMinutes = max(s.Admitted, o.Admitted), cmp.Or(s.TellsMinutes, o.TellsMinutes)
+	both.Held, both.SoldOut = s.Held || o.Held, s.SoldOut || o.SoldOut
 	return &both
 }
 

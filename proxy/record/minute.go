@@ -39,6 +39,11 @@ type Standing struct {
 	QueueingSeconds float64 `json:"queueingSeconds,omitempty"`
 	UsedSeconds     float64 `json:"usedSlotSeconds,omitempty"`
 	IdleSeconds     float64 `json:"idleSlotSeconds,omitempty"`
+
+	Event    string `json:"event,omitempty"`    // that was in force last
+	Prequeue bool   `json:"prequeue,omitempty"` // of that event, at last
+	Held     bool   `json:"held,omitempty"`     // operators held everyone new at some moment, or those who are in
+	SoldOut  bool   `json:"soldOut,omitempty"`  // the room was closed for it at some moment
 }
 
 // Own is what one gate has done in a minute. That of several gates can be added up.
@@ -83,7 +88,7 @@ type Refused struct {
 // Change is something that somebody has changed of a room.
 type Change struct {
 	At   time.Time `json:"at"`
-	By   string    `json:"by"`             // an operator's address, or "file"
+	By   string    `json:"by"`             // an operator's address, behind their name if they gave one, or "file"
 	What string    `json:"what"`           // the name of a setting, or what was done to a visitor
 	From string    `json:"from,omitempty"` // the value before; empty for none
 	To   string    `json:"to,omitempty"`

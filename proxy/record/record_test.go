@@ -294,3 +294,29 @@ func TestWhatWaitsForTheDiskIsBounded(t *testing.T) {
 	g.observe(0)
 	assert.Equal(t, 20_000, strings.Count(g.file(), "\n"))
 }
+
+func TestWhatWasInForceStaysInItsMinute(t *testing.T) {
+	r := record.Open(t.TempDir(), start, zap.NewNop())
+	see := func(at time.Duration, s record.Standing) {
+		r.Observe(start.Add(at), record.Sample{Room: "shop", At: start.Add(at), Known: true, Standing: s})
+	}
+	prequeue, sale := record.Standing{Event: "sale", Prequeue: true}, record.Standing{Event: "sale"}
+	see(0, record.Standing{})
+	see(time.Minute, record.Standing{Held: true})
+	see(time.Minute+time.Second, record.Standing{})
+	see(2*time.Minute, prequeue)
+	see(3*time.Minute, prequeue)
+	see(3*time.Minute+time.Second, sale)
+	see(9*time.Minute, sale)
+	see(10*time.Minute, record.Standing{Event: "sale", SoldOut: true})
+	see(10*time.Minute+time.Second, record.Standing{})
+	see(11*time.Minute, record.Standing{})
+	see(40*time.Minute, sale)
+	var told []string
+	for _, b := range record.Bands(r.Excerpt("shop", start, start.Add(time.Hour)).Minutes) {
+		told = append(told, b.From.Format("15:04")+" "+b.To.Format("15:04")+" "+b.Name)
+	}
+	assert.Equal(t, []string{
+		"18:01 18:02 held by operators", "18:02 18:03 prequeue of sale", "18:03 18:11 event sale", "18:10 18:11 sold out", "18:40 18:41 event sale",
+	}, told)
+}

@@ -100,6 +100,10 @@ func (m *Minute) stand(s *Standing, seconds float64) {
 	m.Room = &n
 	n.ActiveMost, n.QueuedMost = max(old.ActiveMost, s.Active), max(old.QueuedMost, s.Queued)
 	n.Admitted, n.TellsMinutes = max(old.Admitted, s.Admitted), max(old.TellsMinutes, s.TellsMinutes)
+	n.Held, n.SoldOut = old.Held || s.Held, old.SoldOut || s.SoldOut
+	if s.Event == "" {
+		n.Event, n.Prequeue = old.Event, old.Prequeue
+	}
 	n.QueueingSeconds, n.UsedSeconds, n.IdleSeconds = old.QueueingSeconds, old.UsedSeconds, old.IdleSeconds
 	if s.Queued > 0 {
 		n.QueueingSeconds += seconds

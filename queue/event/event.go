@@ -21,8 +21,8 @@ const (
 // through the store.
 const MaxPage = 64 << 10
 
-// maxDescription is how many bytes the description of an event may have.
-const maxDescription = 1000
+// MaxDescription is how many bytes the description of an event may have.
+const MaxDescription = 1000
 
 // An Event is what is planned for a room from a start to an end.
 type Event struct {
@@ -102,7 +102,7 @@ func (e *Event) Faults() []Fault {
 		}
 	}
 	require(plainName.MatchString(e.Name), "name", "has to be 1 to 64 letters, digits, - and _")
-	require(len(e.Description) <= maxDescription, "description", "is too long: at most %d bytes", maxDescription)
+	require(len(e.Description) <= MaxDescription, "description", "is too long: at most %d bytes", MaxDescription)
 	require(!e.Start.IsZero(), "event_start_time", "is required")
 	require(!e.End.IsZero(), "event_end_time", "is required")
 	if !e.Start.IsZero() && !e.End.IsZero() {

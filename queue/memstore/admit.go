@@ -48,7 +48,7 @@ func (r *room) journalGrants(claims []queue.Claim, grants []queue.Grant) error {
 	}
 	for i, g := range grants {
 		if g.Verdict == queue.Granted {
-			r.journal.admitted(claims[i].ID, session{admitted: r.now, expires: g.Expires})
+			r.journal.admitted(claims[i].ID, r.sessions[claims[i].ID])
 		}
 	}
 	r.journalNumbers()
@@ -86,14 +86,14 @@ func (r *room) held(c queue.Claim, s session) queue.Grant {
 	if !c.KeepCell && (!c.HeldOnly || !r.again) { // a claim that comes again with its report was decided before
 		r.change(c.Cell, -1)
 	}
-	lasts, last := r.settings.SessionLasts(r.slack), r.settings.LastMoment(s.admitted)
+	lasts, last := r.settings.SessionLasts(r.slack), r.settings.LastMoment(r.began(s))
 	switch {
 	case c.Renew:
 		r.extend(c.ID, min(r.sessionsNow().Add(lasts), last), s.admitted)
 	case c.Lease == 0 && !c.HeldOnly:
-		r.extend(c.ID, s.admitted.Add(lasts), s.admitted)
+		r.extend(c.ID, r.began(s).Add(lasts), s.admitted)
 	}
-	return queue.Grant{Verdict: queue.Held, AcceptedAt: s.admitted, Expires: max(r.sessions[c.ID].expires.Add(r.stood()), r.now+1)}
+	return queue.Grant{Verdict: queue.Held, AcceptedAt: r.acceptedAt(s), Expires: max(r.sessions[c.ID].expires.Add(r.behind()), r.now+1)}
 }
 
 // placeUsed reports whether the claimant was admitted after the arrival that is in their ticket.
@@ -107,7 +107,7 @@ func (r *room) grant(c queue.Claim) queue.Grant {
 	r.change(c.Cell, -1)
 	r.idle = r.idle || r.present() == 0
 	expires := r.now.Add(r.settings.Lease(c.Lease, r.slack))
-	r.extend(c.ID, expires, r.now)
+	r.extend(c.ID, expires.Add(-r.behind()), r.now)
 	r.admitted++
 	r.slow.Take(1)
 	if len(r.nodes.known) > 1 {

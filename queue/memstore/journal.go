@@ -47,6 +47,7 @@ const (
 	kindCounts   = 'C' // the moment, then bucket, until, people for each cell: all of them
 	kindNumbers  = 'N' // the numbers of the exact line: last, began, floor, top
 	kindStock    = 'I' // what the origin has said is left: when, how much
+	kindClock    = 'T' // that of the sessions: since when they stand still, how far it was behind before the holds; until, behind for each
 	kindLost     = 'L' // when it was found that records had been lost
 )
 
@@ -124,6 +125,16 @@ func (j *journal) stock(s queue.Stock) {
 		b := binary.BigEndian.AppendUint64([]byte{kindStock}, uint64(s.At))
 		j.record(binary.BigEndian.AppendUint32(b, uint32(s.Left)))
 	}
+}
+
+func (j *journal) sessionClock(c *sessionClock) {
+	b := binary.BigEndian.AppendUint64([]byte{kindClock}, uint64(c.stands))
+	b = binary.BigEndian.AppendUint64(b, uint64(c.before.Milliseconds()))
+	for _, h := range c.holds {
+		b = binary.BigEndian.AppendUint64(b, uint64(h.until))
+		b = binary.BigEndian.AppendUint64(b, uint64(h.behind.Milliseconds()))
+	}
+	j.record(b)
 }
 
 func (j *journal) lost(at queue.Instant) {

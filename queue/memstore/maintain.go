@@ -88,6 +88,7 @@ func (r *room) compact() error {
 	}
 	j.minute(r.minute, r.admitted)
 	j.stock(r.stock)
+	j.sessionClock(&r.clock)
 	j.numbers(r.numbers)
 	if r.recoversAt() != 0 || r.lost != 0 && r.lost >= r.minute {
 		j.lost(r.lost)

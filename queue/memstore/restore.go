@@ -27,8 +27,9 @@ func (r *room) restore(now queue.Instant) {
 	if found.minute == r.minute {
 		r.admitted = found.admitted
 	}
-	if r.settings.HoldsActive() {
-		r.stands = r.current.Standstill.Since
+	r.clock = found.clock
+	if r.settings.HoldsActive() && r.clock.stands == 0 {
+		r.clock.stands = r.current.Standstill.Since
 	}
 	r.stock = r.stock.Later(found.stock)
 	r.goByStock()
@@ -47,10 +48,10 @@ func (r *room) restoreSessions(sessions map[queue.ID]session) {
 	for id, s := range sessions {
 		from := r.sessionsNow()
 		if r.settings.FixedSessions() {
-			from = s.admitted
+			from = r.began(s)
 		}
 		if s.expires != 0 {
-			s.expires = max(s.expires, min(from.Add(r.settings.SessionLasts(r.slack)), r.settings.LastMoment(s.admitted)))
+			s.expires = max(s.expires, min(from.Add(r.settings.SessionLasts(r.slack)), r.settings.LastMoment(r.began(s))))
 		}
 		if r.matters(s) {
 			r.extend(id, s.expires, s.admitted)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -24,6 +25,7 @@ type restored struct {
 	cells    []queue.CellChange
 	numbers  numbers
 	stock    queue.Stock
+	clock    sessionClock
 	lost     queue.Instant // when it was found, before, that records had been lost
 	latest   queue.Instant // the last moment that the journal shows to be past
 	loss     error         // what is wrong with the journal; nil if it is whole
@@ -152,6 +154,8 @@ func (p *restored) apply(body []byte) bool {
 		p.numbers = numbers{last: binary.BigEndian.Uint64(b), began: instant(b[8:]), floor: binary.BigEndian.Uint64(b[16:]), top: binary.BigEndian.Uint64(b[24:])}
 	case kindStock:
 		p.stock = queue.Stock{At: instant(b), Left: int(binary.BigEndian.Uint32(b[8:]))}
+	case kindClock:
+		return p.applyClock(b)
 	case kindLost:
 		p.lost = instant(b)
 		p.latest = max(p.latest, p.lost)
@@ -205,5 +209,20 @@ func (p *restored) applyCounts(b []byte) bool {
 	}
 	return true
 }
+
+func (p *restored) applyClock(b []byte) bool {
+	if len(b) < 16 || len(b)%16 != 0 {
+		return false
+	}
+	p.clock = sessionClock{stands: instant(b), before: milliseconds(b[8:])}
+	for h := range slices.Chunk(b[16:], 16) {
+		p.clock.holds = append(p.clock.holds, pastHold{until: instant(h), behind: milliseconds(h[8:])})
+		p.latest = max(p.latest, instant(h))
+	}
+	p.latest = max(p.latest, p.clock.stands)
+	return true
+}
+
+func milliseconds(b []byte) time.Duration { return instant(b).Sub(0) }
 
 func instant(b []byte) queue.Instant { return queue.Instant(binary.BigEndian.Uint64(b)) }

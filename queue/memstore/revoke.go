@@ -19,7 +19,7 @@ func (r *room) revoke(p queue.Session, by uint64) {
 	if r.lasts(s) && !slices.ContainsFunc(r.unheard, func(u revocation) bool { return u.id == p.ID }) {
 		r.unheard = append(r.unheard, revocation{id: p.ID, since: r.now, by: by})
 	}
-	s.admitted = cmp.Or(s.admitted, r.now)
+	s.admitted = cmp.Or(s.admitted, r.sessionsStand())
 	r.sessions[p.ID] = s
 	r.revoked[p.ID] = max(p.Expires, r.revoked[p.ID])
 	if r.journal != nil {

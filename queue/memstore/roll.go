@@ -14,7 +14,7 @@ func (r *room) roll(ids []queue.ID) *queue.Roll {
 	roll := &queue.Roll{Now: r.now}
 	seat := func(id queue.ID, s session) {
 		if r.lasts(s) && r.revoked[id] <= r.now {
-			roll.Seated = append(roll.Seated, queue.Seat{Session: queue.Session{ID: id, Expires: s.expires.Add(r.stood())}, AcceptedAt: s.admitted})
+			roll.Seated = append(roll.Seated, queue.Seat{Session: queue.Session{ID: id, Expires: s.expires.Add(r.behind())}, AcceptedAt: r.acceptedAt(s)})
 		}
 	}
 	if len(ids) == 0 {

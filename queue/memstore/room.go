@@ -43,8 +43,8 @@ type room struct {
 	nodes      nodes
 	draws      draws
 
-	stands queue.Instant // since when sessions stand still; 0 if they do not
-	stock  queue.Stock
+	clock sessionClock
+	stock queue.Stock
 
 	minute   queue.Instant
 	admitted int  // in this minute
@@ -67,7 +67,7 @@ type room struct {
 // session is one that holds a slot until expires, or one that has ended. It is kept
 // until no ticket from before its admission is valid any more.
 type session struct {
-	expires  queue.Instant
+	expires  queue.Instant // by the sessions' clock
 	admitted queue.Instant // by this store, or when the session was first reported
 }
 
@@ -157,7 +157,7 @@ func (r *room) count(p *queue.Report) {
 	}
 	for _, s := range p.Sessions {
 		if r.revoked[s.ID] <= r.now {
-			r.countSession(queue.Session{ID: s.ID, Expires: s.Expires.Add(-r.stood())})
+			r.countSession(queue.Session{ID: s.ID, Expires: s.Expires.Add(-r.behind())})
 		}
 	}
 	for _, s := range p.Revoked {
@@ -261,17 +261,17 @@ func (r *room) lasts(s session) bool { return s.expires.Add(r.slack) > r.session
 // end is how many sessions hold their slots until the slack after expires.
 func (r *room) end(expires queue.Instant) *int { return r.ends.get(expires.Add(r.slack)) }
 
-// countSession counts a session that a node reports. The journal gets those that it
+// countSession counts a session that a node reports, whose end is by the sessions' clock. The journal gets those that it
 // does not know to be active.
 func (r *room) countSession(s queue.Session) {
 	known := r.sessions[s.ID]
-	r.extend(s.ID, s.Expires, cmp.Or(known.admitted, r.sessionsNow()))
+	r.extend(s.ID, s.Expires, cmp.Or(known.admitted, r.sessionsStand()))
 	if r.journal != nil && !r.lasts(known) && r.lasts(r.sessions[s.ID]) {
 		r.journal.session(s.ID, r.sessions[s.ID])
 	}
 }
 
-// extend makes the session of id last until expires at least.
+// extend makes the session of id last until expires at least, by the sessions' clock.
 func (r *room) extend(id queue.ID, expires, admitted queue.Instant) {
 	s := r.sessions[id]
 	lasted := r.lasts(s)
@@ -346,7 +346,7 @@ func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
 func (r *room) nextEnd() queue.Instant {
 	for _, e := range r.ends.entries {
 		if e.value > 0 {
-			return e.at
+			return e.at.Add(r.behind())
 		}
 	}
 	return 0
@@ -396,7 +396,7 @@ func (r *room) enteredSince(since queue.Instant) []queue.Session {
 	sessions := make([]queue.Session, 0, len(r.entered)-first)
 	for _, e := range r.entered[first:] {
 		if s := r.sessions[e.ID]; r.lasts(s) {
-			sessions = append(sessions, queue.Session{ID: e.ID, Expires: min(s.expires, r.settings.LastMoment(s.admitted)).Add(r.stood())})
+			sessions = append(sessions, queue.Session{ID: e.ID, Expires: min(s.expires, r.settings.LastMoment(r.began(s))).Add(r.behind())})
 		}
 	}
 	return sessions

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -31,4 +32,26 @@ func TestAGateThatCrashesInAHoldLosesNobody(t *testing.T) {
 	assert.Equal(t, 1, again.look().Active)
 	again.at(3*time.Hour + 2*time.Minute)
 	assert.Zero(t, again.look().Active)
+}
+
+func TestAGateThatCrashesAfterAHoldKnowsWhenFixedSessionsEnd(t *testing.T) {
+	s := settings()
+	s.DisableSessionRenewal = true
+	hold := s
+	hold.HoldActive = queue.HoldNow
+	g := run(t, t.TempDir(), s, 0)
+	g.enter(1)
+	g.configure(hold)
+	g.look()
+	g.at(time.Hour)
+	g.configure(s)
+	g.look()
+	for _, at := range []time.Duration{time.Hour + 5*time.Second, time.Hour + 10*time.Second} {
+		g = g.crashes(s, at)
+		require.Equal(t, 1, g.look().Active)
+	}
+	g.at(time.Hour + s.SessionDuration - time.Millisecond)
+	assert.Equal(t, 1, g.look().Active)
+	g.at(time.Hour + s.SessionDuration)
+	assert.Zero(t, g.look().Active)
 }

@@ -64,7 +64,7 @@ func rulesOf(c queue.Configuration, slack time.Duration) rules {
 		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
 		QueueWhen: l.QueueWhen, OpensBelow: l.OpensAgainBelow(), Shadow: l.Shadow,
 		MaxSession: l.MaxSession.Milliseconds(), Stands: l.HoldsActive(), Closes: l.OnSoldOut == queue.CloseToAll,
-		SellsFrom: int64(l.Event.Start),
+		SellsFrom: int64(l.SellsFrom()),
 	}
 }
 

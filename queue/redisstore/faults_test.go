@@ -130,12 +130,12 @@ func TestStoreFails(t *testing.T) {
 			watch := newClocked(open(t, server.URL()))
 			g := newGates(t, watch, small(3), 0, 0)
 			far := open(t, proxy.URL())
-			far.SetBudget(redisstore.Budget)
 			for _, n := range g.nodes {
 				n.wire.Store = far // whose clock was wound up, and goes on from there
 			}
 			in := g.enters(g.nodes[0])
 			g.sync()
+			far.SetBudget(redisstore.Budget)
 			refuses(t, g, in, func() { c.begin(server, proxy) }, func() { c.end(server, proxy) })
 		})
 	}

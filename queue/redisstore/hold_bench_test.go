@@ -19,7 +19,7 @@ func BenchmarkEndOfHold(b *testing.B) {
 	store := open(b, server.URL())
 	for _, sessions := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprintf("sessions=%d", sessions), func(b *testing.B) {
-			ctx, room, seq := context.Background(), fmt.Sprint("shop", sessions), uint64(0)
+			ctx, room, seq, since := context.Background(), fmt.Sprint("shop", sessions), uint64(0), queue.Instant(0)
 			c := queue.Configuration{Settings: vast().WithDefaults()}
 			goesBy := func(hold queue.ActiveHold) {
 				c.Version++
@@ -28,8 +28,9 @@ func BenchmarkEndOfHold(b *testing.B) {
 			}
 			report := func(list []queue.Session) *queue.View {
 				seq++
-				v, err := store.Sync(ctx, room, &queue.Report{Node: 1, Seq: seq, Version: c.Version, Sessions: list})
+				v, err := store.Sync(ctx, room, &queue.Report{Node: 1, Seq: seq, Since: since, Version: c.Version, Sessions: list})
 				require.NoError(b, err)
+				since = v.Now
 				return v
 			}
 			goesBy(queue.HoldOff)

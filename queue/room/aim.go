@@ -27,7 +27,7 @@ func (v visit) aim() time.Duration {
 // aimAt is aim of a visitor with so many people ahead. A page in the background cannot
 // come sooner than browsers allow.
 func (v visit) aimAt(ahead float64) time.Duration {
-	if !v.rules.Method.KeepsOrder() || v.Hidden || v.conditions.paused.Load() {
+	if !v.rules.Method.KeepsOrder() || v.Hidden || v.conditions.stopped() {
 		return 0
 	}
 	view := v.conditions.view.Load()

@@ -67,37 +67,3 @@ func fillBy(t testing.TB, least, most int, s queue.Settings, store queue.Store) 
 	runtime.KeepAlive(r)
 	return perVisitor
 }
-
-func TestVisitorsTakeLittleMemory(t *testing.T) {
-	assert.LessOrEqual(t, fill(t, 50_000, 200_000, 1), int64(32), "bytes of a waiting visitor")
-	exact := settings(1, 1)
-	exact.Method, exact.SessionDuration = queue.Line, time.Hour
-	assert.LessOrEqual(t, fillBy(t, 50_000, 200_000, exact, memstore.New()), int64(200), "bytes of a place in an exact line")
-	assert.LessOrEqual(t, fill(t, 20_000, 60_000, 60_000), int64(128), "bytes of an active session")
-
-	durable, err := memstore.Open(t.TempDir())
-	require.NoError(t, err)
-	defer durable.Close()
-	everyone := settings(60_000, 60_000)
-	everyone.SessionDuration = time.Hour
-	assert.LessOrEqual(t, fillBy(t, 20_000, 60_000, everyone, durable), int64(144), "bytes of one that a journal tells the end of")
-}
-
-func TestMemoryIsGivenBackAfterACrowdHasLeft(t *testing.T) {
-	const people = 200_000
-	for _, method := range []queue.Method{queue.FIFO, queue.Line} {
-		before := heap()
-		s := settings(1, 1)
-		s.Method = method
-		d := full(t, s)
-		d.joins(people)
-		d.sync()
-		crowded := heap() - before
-		for range 1000 {
-			d.pass(200 * time.Millisecond)
-		}
-		left := heap() - before
-		assert.Less(t, left, crowded/4, "of %d bytes, in %v", crowded, method)
-		runtime.KeepAlive(d)
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
@@ -91,4 +92,31 @@ func TestCheckInsLetNobodyInAndCountNobodyTwice(t *testing.T) {
 			require.GreaterOrEqual(rt, n.Waiting, 0)
 		}
 	})
+}
+
+// openStore opens the store in a directory, which may be open in a process that has crashed.
+func openStore(t *testing.T, dir string) *memstore.Store {
+	t.Helper()
+	store, err := memstore.Open(dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func TestAVisitorOfWhoseCountACrashLeftNothingTakesNobodyOutOfTheCounts(t *testing.T) {
+	dir := t.TempDir()
+	d := openOn(t, settings(1, 10), openStore(t, dir))
+	d.sync()
+	d.enter()
+	d.now = start.Add(100 * time.Millisecond)
+	lost := d.join()
+	d.now = start.Add(120 * time.Millisecond)
+	again := &door{TB: t, now: d.now}
+	var err error
+	again.room, err = room.New(t.Context(), d.now.Time(), room.Config{Name: "shop", Settings: settings(1, 10), Store: openStore(t, dir)})
+	require.NoError(t, err)
+	again.join()
+	again.now = lost.Due()
+	again.waits(lost)
+	assert.Equal(t, 2, again.stand().Waiting)
 }

@@ -39,7 +39,7 @@ func (v visit) waitingClaim(cell queue.Cell) queue.Claim {
 }
 
 // noSlot reports whether the visitor is to keep or take a place, and no slot.
-func (v visit) noSlot() bool { return v.noEntry || v.conditions.paused.Load() }
+func (v visit) noSlot() bool { return v.noEntry || v.conditions.stopped() }
 
 // renews reports whether the request renews its visitor's session.
 func (v visit) renews() bool { return v.rules.Renews() && !v.Aside && !v.keepsSlot() }

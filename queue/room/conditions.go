@@ -7,12 +7,13 @@ import (
 )
 
 // conditions are what decisions go by: the rules in force, what the store has said
-// last, whether it answers, how many came since, and whether admissions are paused. Reading them needs no
-// lock.
+// last, whether it answers, how many came since, and whether admissions are paused, or everyone new is held. Reading them
+// needs no lock.
 type conditions struct {
 	rules  atomic.Pointer[rules]
 	view   atomic.Pointer[view]
 	paused atomic.Bool
+	holds  atomic.Bool // whatever the rules are
 	outage outage
 
 	newcomers atomic.Int64 // since the last report
@@ -36,8 +37,11 @@ func (v *view) before(bucket queue.Instant) int { return v.crowd.before(v.crowd.
 
 // admitsNobody reports whether nobody new is admitted, whatever slots are open.
 func (c *conditions) admitsNobody(rules *rules) bool {
-	return rules.AdmitsNobody() || c.paused.Load() || c.soldOut(rules)
+	return rules.AdmitsNobody() || c.stopped() || c.soldOut(rules)
 }
+
+// stopped reports whether this node admits nobody, whatever the rules and the store say.
+func (c *conditions) stopped() bool { return c.paused.Load() || c.holds.Load() }
 
 // soldOut reports whether the room is closed because nothing is left.
 func (c *conditions) soldOut(rules *rules) bool { return rules.SoldOut(c.view.Load().synced.Stock) }
@@ -68,7 +72,7 @@ func (c *conditions) worthAsking(at queue.Instant, rules *rules, w waiter) bool 
 
 // letsAllIn reports whether everyone enters, without waiting for anything.
 func (c *conditions) letsAllIn(rules *rules) bool {
-	return rules.AdmitsEveryone() && !c.paused.Load() && !c.soldOut(rules) || c.openToAll(rules)
+	return rules.AdmitsEveryone() && !c.stopped() && !c.soldOut(rules) || c.openToAll(rules)
 }
 
 // openToAll reports whether everyone enters, and is not counted, because few come. While the store does not answer, nothing takes

@@ -16,9 +16,13 @@ func (v visit) drawn(t queue.Ticket) queue.Ticket {
 	return t
 }
 
-// comesBack is a waiting ticket that was brought back, with its place drawn if that is due. The
-// first time, the place is noted: whoever asks for many places and takes up none leaves no trace.
+// comesBack is a waiting ticket that was brought back. A place that was drawn in a prequeue that was
+// cancelled goes by the arrival again, and a place is drawn if that is due. The first time, it is
+// noted: whoever asks for many places and takes up none leaves no trace.
 func (v visit) comesBack(t queue.Ticket) queue.Ticket {
+	if v.rules.configuration.Places.Undraws(t.CameAt) {
+		t.ArrivedAt, t.CameAt = t.CameAt, 0
+	}
 	first := t.CameAt == 0 || t.CameAt == t.LastCheckIn
 	if t = v.drawn(t); first && t.CameAt != 0 {
 		v.onDrawn(t)

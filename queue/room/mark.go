@@ -45,7 +45,7 @@ func (v visit) stayUncounted(end queue.Instant) (until queue.Instant, counted bo
 		end, _ = v.sessions.renew(v.at, v.rules, v.Ticket.ID, v.at, math.MaxInt64) // it begins now: the store has not heard of it
 		return end, true
 	}
-	v.sessions.add(v.at, v.Ticket.ID, end)
+	v.sessions.begin(v.at, v.Ticket.ID, end)
 	return end, true
 }
 

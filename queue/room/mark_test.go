@@ -259,3 +259,22 @@ func TestMeasuredRequestNeedsNoAllocation(t *testing.T) {
 		d.room.FromOrigin(d.room.ToOrigin("/"), time.Second, pressure.Answered)
 	}))
 }
+
+func TestAVisitorWhoIsCountedLateHoldsTheirSlotAsLongAsTheirTicketLasts(t *testing.T) {
+	s := settings(1, 100)
+	s.Method, s.DisableSessionRenewal = queue.Passthrough, true
+	d := open(t, s)
+	var in []queue.Ticket
+	for range 20 {
+		in = append(in, d.enter())
+	}
+	require.True(t, in[19].Uncounted)
+	d.at(time.Minute)
+	s.Method = queue.FIFO
+	d.configure(s)
+	d.at(5*time.Minute - time.Millisecond)
+	for _, ticket := range in {
+		d.isIn(ticket)
+	}
+	assert.Equal(t, 20, d.stand().Active)
+}

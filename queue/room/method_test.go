@@ -1,7 +1,6 @@
 package room_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -289,54 +288,6 @@ func TestPlaceThatWasUsedBeforeARestartCannotBeUsedAgain(t *testing.T) {
 	d.room = again
 	d.isIn(blocker)
 	assert.NotEqual(t, place.ID, d.waits(place).ID, "though no slot is open, the store is asked")
-}
-
-// TestReplayingOldTicketsWinsNoMoreThanPoliteWaiting has one visitor bring their
-// first ticket ten times a second into a random room.
-func TestReplayingOldTicketsWinsNoMoreThanPoliteWaiting(t *testing.T) {
-	const polite, rounds = 1000, 60
-	s := settings(300, 300)
-	s.Method, s.RefreshJitter, s.SessionDuration = queue.Random, .15, time.Hour
-	won, politeWon := 0, 0
-	for round := range uint64(rounds) {
-		rnd := rand.New(rand.NewPCG(round, 2021))
-		closed := s
-		closed.QueueAll = true
-		d := openWith(t, room.Config{Settings: closed, Store: newFallible(), Uint64: rnd.Uint64})
-		line, place, first := make([]queue.Ticket, polite), rnd.IntN(polite), queue.Ticket{}
-		for i := range line {
-			d.now = start.Add(time.Duration(i) * interval / polite)
-			line[i] = d.join()
-			if i == place {
-				first = d.join()
-			}
-		}
-		d.configure(s)
-		replayerWon, end := false, start.Add(45*time.Second)
-		for ; d.now < end; d.pass(100 * time.Millisecond) {
-			for i, ticket := range line {
-				if ticket.State == queue.Waiting && ticket.Due() <= d.now {
-					line[i] = d.visit(ticket).Ticket
-				}
-			}
-			if !replayerWon {
-				replayerWon = d.visit(first).Outcome == room.Admitted
-			}
-		}
-		require.LessOrEqual(t, d.stand().Waiting, polite+1)
-		for _, ticket := range line {
-			if ticket.State == queue.Accepted {
-				politeWon++
-			}
-		}
-		if replayerWon {
-			won++
-		}
-	}
-	// The replayer's wins are binomial with the polite rate, up to chance.
-	rate := float64(politeWon) / (polite * rounds)
-	band := 3.3 * math.Sqrt(rate*(1-rate)*rounds)
-	assert.InDelta(t, rate*rounds, won, band, "polite rate %.3f", rate)
 }
 
 func TestEveryMethodHasTurnsAndWaits(t *testing.T) {

@@ -57,7 +57,7 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 		start      = answer.Now.Floor(tick).Add(-tick) // before any visit
 		clock      = &storeClock{}
 		conditions = &conditions{}
-		presence   = newPresence(start, c.Uint64)
+		presence   = newPresence(answer.Now, start, c.Uint64)
 		sessions   = newSessions(start)
 		outbox     = &outbox{}
 		estimates  = &estimates{}

@@ -14,6 +14,7 @@ import (
 // the lock of their shard.
 type presence struct {
 	random      random
+	made        queue.Instant // when the room was made
 	start       queue.Instant // of the ticks; before any visit
 	shards      [shards]presenceShard
 	changed     shardSet    // that may have unreported changes
@@ -23,8 +24,8 @@ type presence struct {
 	sums     map[packedCell]int // empty but during a drain
 }
 
-func newPresence(start queue.Instant, draw random) *presence {
-	p := &presence{random: draw, start: start, sums: map[packedCell]int{}}
+func newPresence(made, start queue.Instant, draw random) *presence {
+	p := &presence{random: draw, made: made, start: start, sums: map[packedCell]int{}}
 	for i := range p.shards {
 		s := &p.shards[i]
 		s.start, s.changed, s.index, s.changes.rest = start, &p.changed, i, map[packedCell]int{}
@@ -35,8 +36,9 @@ func newPresence(start queue.Instant, draw random) *presence {
 func (p *presence) shard(id queue.ID) *presenceShard { return &p.shards[id[15]%shards] }
 
 // precedes reports whether a ticket is from before the room was made: only the store knows
-// whether its place was used since.
-func (p *presence) precedes(t *queue.Ticket) bool { return t.LastCheckIn < p.start }
+// whether its place was used since. Where the ticket says that its visitor is counted, a
+// store that crashed may not count them.
+func (p *presence) precedes(t *queue.Ticket) bool { return t.LastCheckIn < p.made }
 
 // pendingCheckIn is a check-in of somebody in line, as it is to be counted.
 type pendingCheckIn struct {

@@ -208,10 +208,10 @@ func (r *Room) Suspended() bool { return r.conditions.rules.Load().Suspended }
 // Occupancy is what keeps a visitor in the room.
 func (r *Room) Occupancy() queue.Occupancy { return r.conditions.rules.Load().Occupancy }
 
-// HearLeft takes in that the origin has said at now how much is left, which the next sync tells. It says whether that is urgent,
+// HearLeft takes in how much the origin says is left, which was asked at a moment. The next sync tells it. It says whether that is urgent,
 // because the room may close or open by it.
-func (r *Room) HearLeft(now time.Time, left int) (urgent bool) {
-	r.outbox.hear(queue.Stock{At: r.clock.at(now), Left: left})
+func (r *Room) HearLeft(asked time.Time, left int) (urgent bool) {
+	r.outbox.hear(queue.Stock{At: r.clock.at(asked), Left: left})
 	known := r.conditions.view.Load().synced.Stock
 	return (left == 0) != (known.Known() && known.Left == 0) && !r.conditions.outage.failing()
 }
@@ -231,6 +231,10 @@ func (r *Room) Holds() bool { return r.conditions.rules.Load().HoldsActive() }
 // Pause stops admissions, or lets them go on, without touching the settings:
 // for a time in which the origin does not answer.
 func (r *Room) Pause(paused bool) { r.conditions.paused.Store(paused) }
+
+// Hold holds every new visitor of this node, or lets them in again, without touching the settings: for a prequeue that has begun while
+// the store, which the settings have to be told, does not answer.
+func (r *Room) Hold(holds bool) { r.conditions.holds.Store(holds) }
 
 // StoreFailing reports whether the store left the last call unanswered.
 func (r *Room) StoreFailing() bool { return r.conditions.outage.failing() }

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"math"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -31,6 +32,11 @@ func (s *sessions) learn(at queue.Instant, id queue.ID, until queue.Instant) {
 
 // add takes in that id may stay until a moment, which the store is to be told.
 func (s *sessions) add(at queue.Instant, id queue.ID, until queue.Instant) { s.seen.add(at, id, until) }
+
+// begin takes in that id may stay until a moment, which the store is told for the first time: it is to count them until then at least.
+func (s *sessions) begin(at queue.Instant, id queue.ID, until queue.Instant) {
+	s.seen.renew(at, id, math.MaxInt64, until)
+}
 
 // renew has id, who was known to stay until a moment, stay for a session from now on, or until
 // the last moment of one that began at accepted. The store is to be told. It returns false if

@@ -185,7 +185,7 @@ func (v visit) needsStore(f found) bool {
 		return false
 	}
 	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, f.was, v.Ticket.Number}) ||
-		v.presence.precedes(&v.Ticket) && !v.conditions.paused.Load()
+		v.presence.precedes(&v.Ticket) && !v.conditions.stopped()
 }
 
 // arrive decides about a newcomer: everyone present is ahead of them. A session that

@@ -232,7 +232,7 @@ func (w *world) restarts() {
 	require.NoError(w, os.WriteFile(path, records, 0o600))
 	w.forget()
 	w.oracle.restarted()
-	w.now = w.now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(w.T, "down")) * time.Millisecond)
+	w.now = w.now.Add(time.Duration(rapid.IntRange(1, 3000).Draw(w.T, "down")) * time.Millisecond)
 	w.open()
 }
 

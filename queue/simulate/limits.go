@@ -14,6 +14,10 @@ type limits struct {
 	settings queue.Settings
 	seen     *measure.Limits[queue.ID]
 
+	// uncounted are those who were let in while the room was open to all, and whom it has not counted since. Its limits do not
+	// hold for them.
+	uncounted map[queue.ID]bool
+
 	overActive int
 	overMinute int
 
@@ -23,14 +27,20 @@ type limits struct {
 }
 
 func newLimits(s queue.Settings) limits {
-	return limits{settings: s, seen: measure.NewLimits[queue.ID]()}
+	return limits{settings: s, seen: measure.NewLimits[queue.ID](), uncounted: map[queue.ID]bool{}}
 }
 
 // letThrough notes a request that reached the origin with a ticket. If the ticket's id is a
 // new one, it was admitted at the given moment, which may lie in the minute before
 // for an answer that was under way as that ended.
 func (l *limits) letThrough(now, admitted queue.Instant, t *queue.Ticket) {
-	if !l.seen.Seen(now, t.ID, l.until(now, t)) {
+	if t.Uncounted {
+		l.uncounted[t.ID] = true
+		return
+	}
+	fresh, open := l.seen.Seen(now, t.ID, l.until(now, t)), l.uncounted[t.ID]
+	delete(l.uncounted, t.ID)
+	if !fresh || open {
 		return
 	}
 	inMinute := l.seen.Admitted(admitted)

@@ -46,8 +46,12 @@ func (r *run) look() {
 // noteAnswer notes an answer of any kind.
 func (r *run) noteAnswer(n *node, d room.Decision) {
 	r.people.Requests++
-	if d.Outcome == room.Admitted && !d.Ticket.Uncounted {
-		n.accepted(d.Ticket.ID)
+	if d.Outcome == room.Admitted {
+		if !d.Ticket.Uncounted {
+			n.accepted(d.Ticket.ID)
+		} else if d.Fresh {
+			r.people.Uncounted++
+		}
 		admitted := r.now
 		if d.Fresh {
 			admitted = d.Ticket.AcceptedAt

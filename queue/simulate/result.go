@@ -52,6 +52,9 @@ type People struct {
 	BotAdmissions int `json:"bot_admissions"` // requests of bots that were let in
 	Strays        int `json:"strays"`         // requests of clients without cookies that ask once
 	StraysLetIn   int `json:"strays_let_in"`  // of those
+
+	// Uncounted are admissions of all kinds while the room was open to all, or beyond what a passthrough room counts.
+	Uncounted int `json:"uncounted,omitempty"`
 }
 
 // Percentiles are those of people's waits, by the nearest rank.

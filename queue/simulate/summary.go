@@ -84,6 +84,7 @@ func (t *table) people(c Config) {
 	count("lost their session while browsing", false, func(r *Result) int { return r.People.Interrupted })
 	count("requests of bots", c.Bots > 0, func(r *Result) int { return r.People.BotRequests })
 	count("… that were let in", c.Bots > 0, func(r *Result) int { return r.People.BotAdmissions })
+	count("let in while open to all", c.Room.QueueWhen > 0, func(r *Result) int { return r.People.Uncounted })
 	count("requests without cookies besides", c.Strays > 0, func(r *Result) int { return r.People.Strays })
 	count("… that were let in", c.Strays > 0, func(r *Result) int { return r.People.StraysLetIn })
 	t.row("all through after", func(r *Result) string { return measure.Seconds(r.LastedSeconds) })

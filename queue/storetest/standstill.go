@@ -100,6 +100,37 @@ var standstillCases = []contractCase{
 		n.at(2*time.Hour + time.Minute + n.h.Slack)
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(2)))
 	}},
+	{"a session lasts through any number of holds, and max_session counts the time of none of the last", func(n *node) {
+		s, hold := limited(3), holding(3)
+		s.MaxSession, hold.MaxSession = 90*time.Second, 90*time.Second
+		n.reconfigure(s)
+		n.admit(newcomer(1))
+		for i := range queue.MaxStandstills + 5 {
+			n.pass(time.Second)
+			if i == 5 {
+				n.admit(newcomer(2))
+			}
+			n.reconfigure(hold)
+			n.pass(time.Minute)
+			n.reconfigure(s)
+		}
+		held := (queue.MaxStandstills + 5) * time.Minute
+		grants, _ := n.admit(newcomer(1), queue.Claim{ID: id(2), Renew: true})
+		assert.Equal(n, start.Add(held+time.Minute), grants[0].Expires)
+		assert.Equal(n, start.Add(held+6*time.Second+90*time.Second), grants[1].Expires)
+		assert.Equal(n, start.Add(held+6*time.Second), grants[1].AcceptedAt)
+	}},
+	{"a hold moves no admission whose session was over", func(n *node) {
+		n.reconfigure(limited(1))
+		n.admit(newcomer(1))
+		n.at(time.Minute + n.h.Slack)
+		n.reconfigure(holding(1))
+		n.pass(time.Hour)
+		n.reconfigure(limited(1))
+		place := waiter(1, cellUntil(0, 2*time.Hour))
+		place.ArrivedAt = start.Add(30 * time.Second)
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(place))
+	}},
 	{"a hold that lets sessions run to their end lets nobody in", func(n *node) {
 		s := limited(2)
 		s.HoldActive = queue.HoldEnding
@@ -193,6 +224,11 @@ var stockCases = []contractCase{
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(1)))
 		n.heard(0, 2*time.Second)
 		assert.Equal(n, []queue.Verdict{refused}, n.verdicts(newcomer(2)))
+		s.ClosesFrom = start.Add(3 * time.Second)
+		n.configure(s)
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(2)), "nor what was left before it was set to close")
+		n.heard(0, 3*time.Second)
+		assert.Equal(n, []queue.Verdict{refused}, n.verdicts(newcomer(3)))
 	}},
 	{"a room that is kept open goes on when nothing is left, and one that is closed opens by its setting", func(n *node) {
 		n.configure(ample())

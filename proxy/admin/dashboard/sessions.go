@@ -22,7 +22,7 @@ const (
 	maxEnded = 10_000
 )
 
-// Sessions are those of operators who have given the token. A session is a cookie with its end, sealed with a key that is
+// Sessions are those of operators who have given the token. A session is a cookie with its end and the operator's name, sealed with a key that is
 // derived from the token: nothing is kept of it, and nobody learns the token from it. What is kept is which of them were ended.
 type Sessions struct {
 	key   []byte
@@ -39,15 +39,16 @@ func NewSessions(token string, clock func() time.Time) *Sessions {
 	return &Sessions{key: mac.Sum(nil), clock: clock, ended: map[string]time.Time{}}
 }
 
-// The parts of a session in bytes: its end in seconds since 1970, what makes it unique, and the seal.
-const endBytes, bodyBytes = 8, 8 + 16
+// The parts of a session in bytes: its end in seconds since 1970, what makes it unique, the operator's name, and the seal.
+const endBytes, nameAt = 8, 8 + 16
 
-// Begin logs an operator in.
-func (s *Sessions) Begin(w http.ResponseWriter, q *http.Request) {
+// Begin logs an operator in, who goes by a short name; it may be empty.
+func (s *Sessions) Begin(w http.ResponseWriter, q *http.Request, name string) {
 	end := s.clock().Add(sessionLasts)
-	body := make([]byte, bodyBytes)
+	body := make([]byte, nameAt, nameAt+len(name))
 	binary.BigEndian.PutUint64(body, uint64(end.Unix()))
 	_, _ = rand.Read(body[endBytes:]) // it never fails
+	body = append(body, name...)
 	http.SetCookie(w, cookie(q, base64.RawURLEncoding.EncodeToString(s.seal(body)), int(sessionLasts.Seconds())))
 }
 
@@ -70,6 +71,15 @@ func (s *Sessions) Has(q *http.Request) bool {
 	return ok
 }
 
+// Name is what the operator who sends the request goes by; "" if they are not logged in, or have said nothing.
+func (s *Sessions) Name(q *http.Request) string {
+	session, _, ok := s.read(q)
+	if !ok {
+		return ""
+	}
+	return session[nameAt:]
+}
+
 // read returns the session of a request, and when it ends. Other programs on the host may have set cookies of the same name.
 func (s *Sessions) read(q *http.Request) (session string, end time.Time, ok bool) {
 	for _, c := range q.CookiesNamed(CookieName) {
@@ -83,10 +93,11 @@ func (s *Sessions) read(q *http.Request) (session string, end time.Time, ok bool
 // open returns the session that a cookie's value has, and when it ends.
 func (s *Sessions) open(value string) (session string, end time.Time, ok bool) {
 	text, err := base64.RawURLEncoding.DecodeString(value)
-	if err != nil || len(text) != bodyBytes+sha256.Size || !hmac.Equal(text, s.seal(text[:bodyBytes])) {
+	at := len(text) - sha256.Size // of the seal
+	if err != nil || at < nameAt || !hmac.Equal(text, s.seal(text[:at])) {
 		return "", end, false
 	}
-	session, end = string(text[:bodyBytes]), time.Unix(int64(binary.BigEndian.Uint64(text)), 0)
+	session, end = string(text[:at]), time.Unix(int64(binary.BigEndian.Uint64(text)), 0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, over := s.ended[session]

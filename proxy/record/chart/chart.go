@@ -5,7 +5,7 @@
 //
 // A page gives the colours as CSS variables: --chart-1, --chart-2 and --chart-3 for the
 // series, and --chart-limit for limits; they have defaults. Axes and text are in the page's
-// own colour. The classes are chart, series, area, limit, grid and tick.
+// own colour. The classes are chart, series, area, limit, band, grid and tick.
 package chart
 
 import (
@@ -50,7 +50,15 @@ type Lines struct {
 	From, To time.Time      // the ends of the axis; default the first and the last of the moments
 	Zone     *time.Location // of the axis; default UTC
 	Lines    []Line
+	Bands    []Band // times that are marked, in the order of their beginnings
 	Unit     string // of the values, behind the numbers of the axis
+}
+
+// Band is a time in which something was so: it is marked behind the lines, and told in words.
+type Band struct {
+	Name string    `json:"name"`
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
 }
 
 // Bar is a bar of a histogram.

@@ -60,6 +60,10 @@ func TestChartsAreWellFormedWhateverTheNumbers(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "lines") {
 			l.Lines = append(l.Lines, chart.Line{Name: rapid.String().Draw(t, "name"), Limit: rapid.Bool().Draw(t, "limit"), Filled: rapid.Bool().Draw(t, "filled"), Values: rapid.SliceOfN(values, 0, 45).Draw(t, "values")})
 		}
+		for range rapid.IntRange(0, 5).Draw(t, "bands") {
+			from := noon.Add(time.Duration(rapid.Int64Range(-1e16, 1e16).Draw(t, "band")))
+			l.Bands = append(l.Bands, chart.Band{Name: rapid.String().Draw(t, "of"), From: from, To: from.Add(time.Duration(rapid.Int64Range(-1e12, 1e16).Draw(t, "lasts")))})
+		}
 		b := chart.Bars{Title: title, Size: size, Unit: l.Unit}
 		for range rapid.IntRange(0, 30).Draw(t, "bars") {
 			b.Bars = append(b.Bars, chart.Bar{Name: rapid.String().Draw(t, "name"), Value: values.Draw(t, "value")})
@@ -126,6 +130,27 @@ func TestAChartSaysWhatItShows(t *testing.T) {
 	l := lines(1, 2)
 	l.Lines = append(l.Lines, chart.Line{Name: "limit", Limit: true, Values: []float64{5, 5}})
 	assert.Regexp(t, `class="limit"[^>]*stroke-dasharray`, l.SVG())
+}
+
+func TestWhatWasInForceIsMarkedAndTold(t *testing.T) {
+	l := lines(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+	at := func(minute int) time.Time { return noon.Add(time.Duration(minute) * time.Minute) }
+	l.Bands = []chart.Band{
+		{Name: "prequeue of sale", From: at(2), To: at(4)}, {Name: "event <sale>", From: at(4), To: at(8)},
+		{Name: "held by operators", From: at(5), To: at(7)}, {Name: "yesterday", From: at(-90), To: at(-60)},
+	}
+	svg := l.SVG()
+	assert.Contains(t, svg, "<title>Queued. Marked: prequeue of sale, 12:02 to 12:04; event &lt;sale&gt;, 12:04 to 12:08; held by operators, 12:05 to 12:07</title>")
+	assert.Equal(t, 3, strings.Count(svg, `class="band"`))
+	assert.NotContains(t, svg, "yesterday")
+	bars := regexp.MustCompile(`<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="3"`).FindAllStringSubmatch(svg, -1)
+	require.Len(t, bars, 3)
+	assert.Equal(t, bars[0][2], bars[1][2], "they follow each other")
+	assert.NotEqual(t, bars[1][2], bars[2][2], "what goes on at the same time is below")
+	figure := l.Figure()
+	assert.Contains(t, figure, `<th scope="col">In force</th>`)
+	assert.Regexp(t, `<td>12:05</td><td>6</td><td>event &lt;sale&gt;, held by operators</td>`, figure)
+	assert.NotContains(t, lines(1, 2).Figure(), "In force")
 }
 
 func TestValuesAreShort(t *testing.T) {

@@ -90,12 +90,19 @@ func (l Lines) table() string {
 	for _, line := range l.Lines {
 		names = append(names, line.Name)
 	}
+	marks := len(l.shown()) > 0
+	if marks {
+		names = append(names, "In force")
+	}
 	head(&t, names...)
 	each := l.rowTime()
 	for at := l.From.Truncate(each); !at.After(l.To); at = at.Add(each) {
 		cells := make([]string, len(l.Lines))
 		for i, line := range l.Lines {
 			cells[i] = cell(l.highest(line.Values, at, at.Add(each)))
+		}
+		if marks {
+			cells = append(cells, l.during(at, at.Add(each)))
 		}
 		row(&t, l.clock(at), cells...)
 	}

@@ -10,7 +10,8 @@ import (
 // SVG draws the lines.
 func (l Lines) SVG() string {
 	l = l.withDefaults()
-	c := newCanvas(l.Title, l.Size, l.most())
+	c := newCanvas(l.Title+l.marked(), l.Size, l.most())
+	l.bands(c)
 	c.grid(l.Unit)
 	l.times(c)
 	x := l.along(c)

@@ -10,7 +10,8 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/waits"
 )
 
-// Day is the day that a sale begins at 18:00 UTC: people wait until shortly before 20:00. From
+// Day is the day that a sale begins at 18:00 UTC, as an event with a prequeue from 17:50 on; operators hold everyone new from 18:20 to 18:26, and
+// from 19:50 until the event ends at 20:00 everything is sold out. People wait until shortly before 20:00. From
 // 18:40 to 18:48 the gate is not there, and from 19:10 on the store does not answer for three
 // minutes. At 19:00 an operator raises the limits.
 var Day = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
@@ -54,6 +55,10 @@ func minute(at time.Time, n int) record.Minute {
 	}
 	calm := int(20 + 18*math.Sin(float64(n)/170) + float64(n*7%5))
 	s.Active, s.ActiveMost, s.Open, s.Admitted, m.LetIn = calm, calm+2, s.TotalActiveUsers-calm, calm/6, calm/6
+	if n >= begins-10 && n < begins+120 {
+		s.Event, s.Prequeue = "winter-sale", n < begins
+	}
+	s.Held, s.SoldOut = n >= begins+20 && n < begins+26, n >= begins+110 && n < begins+120
 	if past := n - begins; past >= 0 && past < over {
 		busy(&m, past)
 	}

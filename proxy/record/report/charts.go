@@ -77,7 +77,7 @@ func (r *Report) admitted(w window) chart.Lines {
 
 // ofRoom is a chart of how the whole room stood, with a limit if there is one.
 func (r *Report) ofRoom(w window, title, name string, value func(*record.Standing) int, limitName string, limit func(*record.Standing) int) chart.Lines {
-	l := chart.Lines{Title: title, From: w.from, To: w.to, Zone: r.zone, Lines: []chart.Line{{Name: name, Filled: true}}}
+	l := chart.Lines{Title: title, From: w.from, To: w.to, Zone: r.zone, Bands: r.Bands, Lines: []chart.Line{{Name: name, Filled: true}}}
 	if limit != nil {
 		l.Lines = append(l.Lines, chart.Line{Name: limitName, Limit: true})
 	}
@@ -100,7 +100,7 @@ func (r *Report) waitsOverTime(w window) chart.Lines {
 	for w.to.Sub(w.from)/step > 150 {
 		step += time.Minute
 	}
-	l := chart.Lines{Title: "Waits of those who got in, in minutes", From: w.from, To: w.to, Zone: r.zone, Step: step,
+	l := chart.Lines{Title: "Waits of those who got in, in minutes", From: w.from, To: w.to, Zone: r.zone, Step: step, Bands: r.Bands,
 		Lines: []chart.Line{{Name: "half at most"}, {Name: "95 %"}, {Name: "told"}}}
 	minutes := within(r.Minutes, w)
 	for at := w.from; at.Before(w.to); at = at.Add(step) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/proxy/record"
+	"github.com/anteroom-gate/anteroom/proxy/record/chart"
 	"github.com/anteroom-gate/anteroom/queue/waits"
 )
 
@@ -30,6 +31,7 @@ func Make(c Config) *Report {
 		Room: c.Room, From: c.From.In(c.Zone), To: c.To.In(c.Zone), Timezone: c.Zone.String(), Gates: len(c.Gates), zone: c.Zone,
 		Known: known(all.Minutes, c.From, c.To), People: peopleOf(all.Minutes, &sum), Waits: waitsOf(sum.Waits), Told: toldOf(&sum),
 		Slots: slotsOf(all.Minutes), Queues: queuesOf(all.Minutes), Refused: sum.Refused, Faults: faultsOf(&sum),
+		Bands:   append([]chart.Band{}, record.Bands(all.Minutes)...),
 		Changes: append([]record.Change{}, all.Changes...), Minutes: append([]record.Minute{}, all.Minutes...),
 	}
 	r.Active = peakOf(all.Minutes, func(s *record.Standing) (int, int) { return s.ActiveMost, s.TotalActiveUsers })

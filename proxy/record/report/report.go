@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/proxy/record"
+	"github.com/anteroom-gate/anteroom/proxy/record/chart"
 )
 
 // Report is the report of a time of a room. Shares are from 0 to 1; what there is nothing to
@@ -34,6 +35,7 @@ type Report struct {
 	Queues   []Span          `json:"queues"`   // when people waited
 	Refused  record.Refused  `json:"refused"`
 	Faults   Faults          `json:"faults"`
+	Bands    []chart.Band    `json:"bands"` // when an event, a prequeue or a hold was in force, or the room was sold out
 	Changes  []record.Change `json:"changes"`
 	Minutes  []record.Minute `json:"minutes"` // that all of this, and the pictures, are made of
 	zone     *time.Location  // of the page

@@ -44,9 +44,10 @@ local function grant(c)
   local expires = r.now + (c.lease > 0 and rules.leases and math.min(c.lease, rules.lasts) or rules.lasts)
   alter(SESSIONS)
   if r.admitted == 0 then touch(ADMITTED) end -- the key may be new; with later ones of the minute it is not
-  call('ZADD', SESSIONS, whole(expires), c.id)
+  local ends = expires - behind()
+  call('ZADD', SESSIONS, whole(ends), c.id)
   call('ZADD', ADMITTED, now, c.id)
-  r.active, r.first_end, r.admitted = r.active + 1, math.min(r.first_end, expires), r.admitted + 1
+  r.active, r.first_end, r.admitted = r.active + 1, math.min(r.first_end, ends), r.admitted + 1
   take(1)
   return r.now, expires
 end
@@ -62,7 +63,7 @@ local function verdict_on(c)
     -- A claim that comes again with its report was decided before.
     if r.has_line then line.remove(c.id) end
     if not c.keep_cell and not (c.held_only and r.counted) then uncount(c) end
-    local since = let_in(c.id)
+    local since = began(c.id)
     local whole_from = c.renew and r.sessions_now or c.lease == 0 and not c.held_only and since
     local longer = whole_from and math.min(whole_from + rules.lasts, last_moment(since))
     if longer and longer > expires then
@@ -72,7 +73,7 @@ local function verdict_on(c)
       call('ZADD', SESSIONS, whole(expires), c.id)
       if first then count_sessions() end
     end
-    return verdict(HELD, since or r.now, math.max(expires + stood(), r.now + 1))
+    return verdict(HELD, since and since + r.behind or r.now, math.max(expires + behind(), r.now + 1))
   end
   if c.held_only or c.no_slot and rules.method ~= 'line' then return verdict(REFUSED) end
   if rules.method == 'line' then

@@ -9,7 +9,7 @@ seq, node_now, node_since, node_version, r.slack, whole_report, nodes, cells, se
 
 -- The room's clock at the call before, nil for a room without memory, and how far it is
 -- ahead of the server's.
-local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node, 'slowed', 'mark', 'stands', 'stock')
+local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node, 'slowed', 'mark', 'standstill', 'stock')
 local offset = tonumber(m[2]) or 0
 r.last = tonumber(m[1])
 

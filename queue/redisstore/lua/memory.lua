@@ -66,7 +66,7 @@ if lost or not epoch then
   -- All that nodes report anew is dropped. Sessions, admissions and revocations are kept:
   -- they have ids, so that it is harmless to report them twice.
   call('DEL', META, COUNTS, BUCKETS, WINDOWS, DRAWN)
-  if r.stands > 0 then call('HSET', META, 'stands', whole(r.stands)) end
+  if m[8] then call('HSET', META, 'standstill', m[8]) end
   local line = {ORDER, LEVELS, UNCONFIRMED, PLACES}
   for list = 0, RING - 1 do line[#line + 1] = PLACES .. ':' .. list end
   call('UNLINK', unpack(line))

@@ -5,7 +5,7 @@ local MAX_LEFT = $MaxLeft -- how many goodbyes a view has at most
 
 local function use_up(id)
   touch(ADMITTED)
-  call('ZADD', ADMITTED, 'NX', whole(r.sessions_now), id)
+  call('ZADD', ADMITTED, 'NX', whole(r.sessions_now + r.behind), id)
 end
 
 r.counted = known_seq and seq <= known_seq
@@ -14,7 +14,7 @@ for _ = 1, cells do
   if not r.counted and not want_whole then change(bucket, ends, people) end
 end
 for _ = 1, sessions do
-  local id, expires = text(), number() - stood()
+  local id, expires = text(), number() - behind()
   if not r.counted and not is_revoked(id) then
     -- A session that this store did not grant has used its visitor's place in line, too.
     local known = tonumber(call('ZSCORE', SESSIONS, id))

@@ -12,7 +12,9 @@ local function seats()
   each(ids, function(part)
     local ends, since = call('ZMSCORE', SESSIONS, unpack(part)), call('ZMSCORE', ADMITTED, unpack(part))
     for i, id in ipairs(part) do
-      if ends[i] and tonumber(ends[i]) > r.sessions_now - r.slack and not is_revoked(id) then table.insert(list, {id, whole(ends[i] + stood()), since[i] or 0}) end
+      if ends[i] and tonumber(ends[i]) > r.sessions_now - r.slack and not is_revoked(id) then
+        table.insert(list, {id, whole(ends[i] + behind()), since[i] and whole(by_sessions(tonumber(since[i])) + r.behind) or 0})
+      end
     end
   end)
   return list

@@ -1,14 +1,51 @@
 -- What is known of a visitor's session.
 
--- r.sessions_now is the moment by which sessions last or have ended. While they stand still,
--- since r.stands, it does not pass. stood is for how long they have stood still.
-r.stands = tonumber(m[8]) or 0
-local function know_sessions_now() r.sessions_now = r.stands > 0 and math.min(r.now, r.stands) or r.now end
-local function stood() return r.now - r.sessions_now end
+-- Sessions go by a clock of their own, which does not pass while they stand still. Their ends
+-- are kept by it, so that the end of a hold changes none of them. The field standstill has
+-- since when they stand still, 0 if they do not; how far their clock was behind before the
+-- holds that are remembered; and of each of these, when it was over and how far the clock was
+-- behind then.
+local standstill = {0, 0}
+if m[8] and #m[8] >= 16 and #m[8] % 16 == 0 then
+  standstill = {struct.unpack('>' .. string.rep('d', #m[8] / 8), m[8])}
+  table.remove(standstill) -- where the text ends
+end
+
+-- r.sessions_now is the moment by which sessions last or have ended, by their clock. While
+-- they stand still, since r.stands, it does not pass. r.behind is how far that clock was
+-- behind after the last hold that is over, and behind is how far it is now.
+local function know_sessions_now()
+  r.stands, r.behind = standstill[1], standstill[#standstill]
+  r.sessions_now = (r.stands > 0 and math.min(r.now, r.stands) or r.now) - r.behind
+end
+local function behind() return r.now - r.sessions_now end
 know_sessions_now()
+
+-- by_sessions is a moment by the clock of the sessions, and by_room the opposite.
+local function by_sessions(at)
+  local by = standstill[2]
+  for i = 3, #standstill, 2 do
+    if standstill[i] <= at then by = standstill[i + 1] end
+  end
+  return at - by
+end
+local function by_room(at)
+  local by = standstill[2]
+  for i = 3, #standstill, 2 do
+    if standstill[i] - standstill[i + 1] <= at then by = standstill[i + 1] end
+  end
+  return at + by
+end
 
 -- let_in is when an id was last let in; nil if the store does not know of it.
 local function let_in(id) return tonumber(call('ZSCORE', ADMITTED, id)) end
+
+-- began is when the session of an id began, by the clock of the sessions; nil if the store
+-- does not know.
+local function began(id)
+  local at = let_in(id)
+  return at and by_sessions(at)
+end
 
 -- place_used says whether an admission has used the place of a claimant, and goes_back whether
 -- the claimant goes back to their place with this claim, from a session that was given for a
@@ -19,7 +56,8 @@ local function place_used(c)
 end
 local function goes_back(c) return c.accepted > 0 and c.checked_in <= c.accepted end
 
--- last_moment is when a session ends that began then, however often it was renewed.
+-- last_moment is when a session ends that began then, however often it was renewed: by the
+-- clock of the sessions.
 local function last_moment(since)
   return since and rules.maxsession > 0 and since + rules.maxsession or math.huge
 end

@@ -77,6 +77,6 @@ local function next_open()
   allowance, more = slowed(n - r.admitted, next_release(n, more))
   if free > allowance then return more end
   if r.active == 0 then return 0 end
-  local ends = r.first_end + r.slack
+  local ends = r.first_end + behind() + r.slack
   return free < allowance and ends or math.max(ends, more)
 end

@@ -17,7 +17,7 @@ r.any_revoked = call('ZCOUNT', REVOKED, 0, '+inf') > 0
 drop(DRAWN, r.now)
 drop(LEFT, r.now - $Lately)
 -- In a small room, the store keeps when each session was admitted for as long as it lasts.
-local past = rules.version > 0 and dead(ADMITTED, r.sessions_now - math.max(rules.place, rules.duration, rules.maxsession)) or {}
+local past = rules.version > 0 and dead(ADMITTED, by_room(r.sessions_now - math.max(rules.place, rules.duration, rules.maxsession))) or {}
 each(past, function(part)
   local ends = rules.total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}
   local gone = {}

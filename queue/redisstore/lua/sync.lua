@@ -37,7 +37,7 @@ each(call('ZRANGEBYSCORE', ADMITTED, whole(node_since), '+inf'), function(part)
   for i, id in ipairs(part) do
     if ends[i] then
       entered[#entered + 1] = id
-      entered[#entered + 1] = whole(math.min(ends[i], last_moment(let_in(id))) + stood())
+      entered[#entered + 1] = whole(math.min(ends[i], last_moment(began(id))) + behind())
     end
   end
 end)

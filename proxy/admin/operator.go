@@ -1,0 +1,49 @@
+package admin
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+// asHeader is the header by which operators say who they are. Package main sends it.
+const asHeader = "Anteroom-As"
+
+// maxName is how many characters the name of an operator has at most.
+const maxName = 60
+
+// by says who asks, for what is kept and logged of operators: the address that the request came from, behind the name that they give
+// themselves, if they do. The name is a claim: everybody who may use the API can give any. It has no brackets, so that nothing in it
+// looks like an address.
+func (a *api) by(q *http.Request) waitlist.Operator {
+	address, _, err := net.SplitHostPort(q.RemoteAddr)
+	if err != nil {
+		address = q.RemoteAddr
+	}
+	name := cleanName(q.Header.Get(asHeader))
+	if name == "" {
+		name = cleanName(a.sessions.Name(q))
+	}
+	if name == "" {
+		return waitlist.Operator(address)
+	}
+	return waitlist.Operator(name + " (" + address + ")")
+}
+
+// cleanName is a name on one line, in characters that can be seen, and cut to maxName of them.
+func cleanName(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsGraphic(r), r == unicode.ReplacementChar, r == '(', r == ')':
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+	name := []rune(strings.Join(strings.Fields(text), " "))
+	return strings.TrimSpace(string(name[:min(len(name), maxName)]))
+}

@@ -1,0 +1,103 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// letter is how wide a letter of a label is, about.
+const letter = 6.6
+
+// bands draws the bands behind the lines, each with a bar and its name at the top. Those that go on at the same time are below each other.
+func (l *Lines) bands(c *canvas) {
+	x, shown := l.along(c), l.shown()
+	ends := []float64{} // of the rows of bars: where the last of each ends
+	for _, b := range shown {
+		begin := x(b.From)
+		width := max(x(b.To)-begin, 1.5)
+		row := rowFor(&ends, begin)
+		was := ends[row]
+		y := float64(top + 14*row)
+		fmt.Fprintf(c, `<g class="band" fill="currentColor"><title>%s</title>`, escape(l.words(&b)))
+		fmt.Fprintf(c, `<rect x="%s" y="%d" width="%s" height="%s" fill-opacity=".07"/><rect x="%s" y="%s" width="%s" height="3" fill-opacity=".55"/>`,
+			number(begin), top, number(width), number(c.plotHeight()), number(begin), number(y), number(width))
+		ends[row] = begin + width
+		label := letter*float64(len([]rune(b.Name))) + 4
+		switch {
+		case label <= width || row == 0 && l.isFree(c, shown, &b, x, begin+label):
+			c.text(begin+2, y+13, "start", b.Name)
+			ends[row] = max(ends[row], begin+label)
+		case begin-label >= was && begin-label >= left:
+			c.text(begin-2, y+13, "end", b.Name)
+		}
+		c.WriteString("</g>")
+	}
+}
+
+// rowFor is the first row that is free from a place on.
+func rowFor(ends *[]float64, begin float64) int {
+	for i, end := range *ends {
+		if end <= begin+.5 {
+			return i
+		}
+	}
+	*ends = append(*ends, 0)
+	return len(*ends) - 1
+}
+
+// isFree says whether a label of a band can go beyond its end, up to a place: no other band begins before that, and the plot does not end.
+func (l *Lines) isFree(c *canvas, shown []Band, of *Band, x func(time.Time) float64, end float64) bool {
+	for i := range shown {
+		if b := &shown[i]; *b != *of && x(b.To) > x(of.From) && x(b.From) < end {
+			return false
+		}
+	}
+	return end <= float64(c.size.Width-right)
+}
+
+// shown are the bands that are in the time of the chart.
+func (l *Lines) shown() []Band {
+	var shown []Band
+	for _, b := range l.Bands {
+		if b.From.Before(l.To) && b.To.After(l.From) && b.From.Before(b.To) {
+			shown = append(shown, b)
+		}
+	}
+	return shown
+}
+
+// words tell of a band in a line.
+func (l *Lines) words(b *Band) string {
+	return b.Name + ", " + l.clock(b.From) + " to " + l.clock(b.To)
+}
+
+// mostTold is how many bands the name of a chart tells of. The table has all.
+const mostTold = 8
+
+// marked tells of the bands, behind the title.
+func (l *Lines) marked() string {
+	var told []string
+	for _, b := range l.shown() {
+		if len(told) == mostTold {
+			told = append(told, "and others")
+			break
+		}
+		told = append(told, l.words(&b))
+	}
+	if told == nil {
+		return ""
+	}
+	return ". Marked: " + strings.Join(told, "; ")
+}
+
+// during names the bands of a time.
+func (l *Lines) during(from, to time.Time) string {
+	var names []string
+	for _, b := range l.shown() {
+		if b.From.Before(to) && b.To.After(from) {
+			names = append(names, b.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,147 @@
+package room_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/room"
+)
+
+// prequeue is two gates with a shuffled prequeue from start on, of an event in six minutes. Whoever
+// asks later has drawn an earlier place, by a minute: so long is a bucket in which all are equal.
+type prequeue struct {
+	gates
+	s       queue.Settings // without the event
+	drawn   map[queue.ID]queue.Instant
+	waiting []queue.Ticket
+	in      queue.Ticket
+}
+
+func openPrequeue(t *testing.T) *prequeue {
+	t.Helper()
+	p := &prequeue{s: settings(1, 100), drawn: map[queue.ID]queue.Instant{}}
+	p.s.ConfirmWithin = 0
+	store := memstore.New()
+	for range 2 {
+		p.gates = append(p.gates, openWith(t, room.Config{Settings: p.s, Store: store, Draw: p.draw}))
+	}
+	p.in = p.gates[0].enter()
+	p.sync()
+	p.begins()
+	return p
+}
+
+func (p *prequeue) draw(e queue.ActiveEvent, id queue.ID) queue.Instant {
+	if _, ok := p.drawn[id]; !ok {
+		p.drawn[id] = e.Prequeue.Add(190*time.Second - time.Duration(len(p.drawn))*time.Minute)
+	}
+	return p.drawn[id]
+}
+
+// goesBy has the room go by settings at a gate.
+func (p *prequeue) goesBy(gate int, s queue.Settings) {
+	p.gates[gate].configure(s)
+	p.sync()
+}
+
+func (p *prequeue) cancelled() { p.goesBy(1, p.s) }
+
+func (p *prequeue) begins() {
+	s := p.s
+	s.QueueAll = true
+	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(6 * time.Minute), End: start.Add(time.Hour), Prequeueing: true, Holds: true, Shuffle: true}
+	p.goesBy(0, s)
+}
+
+func (p *prequeue) starts() {
+	s := p.s
+	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(6 * time.Minute), End: start.Add(time.Hour), Shuffle: true}
+	p.goesBy(0, s)
+}
+
+// until lets time go by, in which everybody stays who waits or is in.
+func (p *prequeue) until(after time.Duration) {
+	for end := start.Add(after); p.gates[0].now < end; {
+		p.at(min(end, p.gates[0].now.Add(10*time.Second)))
+		p.in = p.gates[0].isIn(p.in)
+		for i, t := range p.waiting {
+			p.waiting[i] = p.gates[i%2].waits(t)
+		}
+	}
+}
+
+func (p *prequeue) joinsAt(after time.Duration) {
+	p.until(after)
+	p.waiting = append(p.waiting, p.gates[len(p.waiting)%2].join())
+}
+
+// order is the order in which those who wait are let in, one at a time. Those who are expected last come first in each round.
+func (p *prequeue) order(expected ...int) (order []int) {
+	p.until(p.gates[0].now.Sub(start) + time.Minute)
+	p.gates[0].room.Revoke(p.gates[0].now.Time(), p.in)
+	for round := 0; len(order) < len(expected) && round < 100; round++ {
+		p.at(p.gates[0].now.Add(10 * time.Second))
+		p.sync()
+		for _, i := range slices.Backward(expected) {
+			if slices.Contains(order, i) {
+				continue
+			}
+			d := p.gates[i%2]
+			got := d.visit(p.waiting[i])
+			if p.waiting[i] = got.Ticket; got.Outcome == room.Admitted {
+				order = append(order, i)
+				d.room.Revoke(d.now.Time(), got.Ticket)
+			}
+		}
+	}
+	return order
+}
+
+func TestThePlacesOfAShuffledPrequeueStandOrFallWithIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		then  func(p *prequeue)
+		order []int
+	}{
+		"cancelled in its first minutes, they go by the arrival": {func(p *prequeue) {
+			p.until(150 * time.Second)
+			p.cancelled()
+			p.joinsAt(185 * time.Second)
+		}, []int{0, 1, 2, 3}},
+		"cancelled when all drawn moments are past, they go by the arrival": {func(p *prequeue) {
+			p.until(5 * time.Minute)
+			p.cancelled()
+			p.joinsAt(5*time.Minute + 5*time.Second)
+		}, []int{0, 1, 2, 3}},
+		"cancelled and planned again, they are those that were drawn": {func(p *prequeue) {
+			p.until(150 * time.Second)
+			p.cancelled()
+			p.joinsAt(185 * time.Second)
+			p.until(4 * time.Minute)
+			p.begins()
+			p.until(6 * time.Minute)
+			p.starts()
+		}, []int{3, 2, 1, 0}},
+		"once the event has started, they are those that were drawn": {func(p *prequeue) {
+			p.until(6 * time.Minute)
+			p.starts()
+			p.joinsAt(6*time.Minute + 5*time.Second)
+			p.cancelled()
+		}, []int{2, 1, 0, 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := openPrequeue(t)
+			for _, after := range []time.Duration{10, 70, 130} {
+				p.joinsAt(after * time.Second)
+			}
+			require.NotZero(t, p.waiting[2].CameAt)
+			c.then(p)
+			assert.Equal(t, c.order, p.order(c.order...))
+		})
+	}
+}
