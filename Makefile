@@ -3,10 +3,14 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := all
-.PHONY: all help build demo lint fmt test setup axe fuzz bench bench-http cover picture clean
+.PHONY: all help build demo lint fmt test setup axe fuzz bench bench-http cover picture manifests release release-check version clean
 
+HELM := go run helm.sh/helm/v4/cmd/helm@v4.3.1
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 CADDY_VERSION := v2.11.9
+
+# The version is written down once: as the newest one of the changelog.
+VERSION := $(shell sed -n 's/^## \(v[0-9][^ ]*\).*/\1/p' CHANGELOG.md | head -n 1)
 
 CACHE := $(CURDIR)/.cache
 ARTIFACTS_DIR ?= artifacts
@@ -17,10 +21,10 @@ export AXE_CORE_JS ?= $(CACHE)/axe-core/axe.min.js
 all: lint test ## lint and test: what every change has to pass
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the program, static, as bin/anteroom
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/anteroom ./cmd/anteroom
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o bin/anteroom ./cmd/anteroom
 
 demo: ## a sample site behind a gate; ARGS='--crowd 20' sends it a crowd
 	go run ./cmd/anteroom demo $(ARGS)
@@ -28,19 +32,20 @@ demo: ## a sample site behind a gate; ARGS='--crowd 20' sends it a crowd
 lint: ## faults, layout, formatting, go.mod
 	$(GOLANGCI_LINT) run ./...
 	$(GOLANGCI_LINT) run .bench/*.go
+	$(GOLANGCI_LINT) run ./.release/sbom ./.release/check
 	go mod tidy -diff
 
 fmt: ## the house's formatting
-	$(GOLANGCI_LINT) fmt . .bench
+	$(GOLANGCI_LINT) fmt . .bench .release
 
 # In virtual time one goroutine runs at a time: there the race detector finds nothing, and takes ten times as long. Files with such tests
 # beside others are built without it only (//go:build !race).
 test: setup axe ## all tests, with the race detector but for simulations; installs what they need
 	CGO_ENABLED=1 go test -race -timeout 12m $(TESTFLAGS) $$(go list ./... | grep -v '/queue/simulate$$')
-	go test -timeout 12m $(TESTFLAGS) ./queue/simulate ./queue/room
+	go test -timeout 12m $(TESTFLAGS) ./queue/simulate ./queue/room ./proxy/cheats
 
 setup:
-	@.ci/setup cc chromium redis-server postgres haproxy nginx
+	@.ci/setup cc chromium redis-server postgres haproxy nginx nginx-njs caddy
 
 axe:
 	@.ci/axe $(CACHE)/axe-core
@@ -74,5 +79,18 @@ cover: setup axe ## test coverage, as artifacts/cover.html
 picture: setup axe ## the picture of the dashboard in the README, drawn anew
 	go test -count 1 -run TestThePictureOfTheDashboard ./proxy/browsertest -picture
 
+manifests: ## examples/kubernetes/anteroom.yaml, from the chart
+	$(HELM) template anteroom examples/helm --values examples/kubernetes/values.yaml >examples/kubernetes/anteroom.yaml
+
+release: ## all files of a release, as dist/: programs, packages, images, the chart, bills of materials, checksums
+	@.release/build $(VERSION)
+
+release-check: ## builds a release twice and walks each path of getting it; takes half an hour, and root on Debian
+	@.ci/setup buildah promtool mmdebstrap systemd-nspawn file
+	go test -count 1 -timeout 85m -v $(TESTFLAGS) ./.release/check
+
+version: ## the version that a build is stamped with
+	@echo $(VERSION)
+
 clean: ## what was built and fetched
-	rm -rf bin artifacts .cache
+	rm -rf bin dist artifacts .cache

@@ -144,6 +144,17 @@ func (a Attributes) cookie(name string, https bool) *http.Cookie {
 	return c
 }
 
+// SetCookie returns a Set-Cookie header value for a cookie beside a ticket, with the same attributes but for its age. Without an
+// age it makes the browser forget the cookie. The name is one that Name returns.
+func (a Attributes) SetCookie(name, value string, age time.Duration, https bool) string {
+	c := a.cookie(name, https)
+	c.Value, c.MaxAge = value, int(age.Seconds())
+	if age <= 0 {
+		c.MaxAge = -1 // written as Max-Age=0
+	}
+	return c.String() + a.domain()
+}
+
 // domain returns the Domain attribute as it is appended to a Set-Cookie header. net/http
 // would leave out a name with an underscore, which browsers accept.
 func (a Attributes) domain() string {

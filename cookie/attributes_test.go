@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -116,4 +117,16 @@ func checkHeader(t *testing.T, jar *cookie.Jar, header string, https bool) {
 	assert.Equal(t, -1, deleting.MaxAge) // what net/http makes of Max-Age=0
 	deleting.Value, deleting.MaxAge, deleting.Raw = set.Value, set.MaxAge, set.Raw
 	assert.Equal(t, set, deleting)
+}
+
+func TestACookieBesideTheTicketHasItsAttributes(t *testing.T) {
+	for _, https := range []bool{false, true} {
+		for _, attributes := range []cookie.Attributes{{}, {SameSite: "strict"}, {Domain: "my_shop.test", MaxAge: time.Hour}} {
+			jar := newJar(t, newCodec(t, cookie.Name("shop")), attributes)
+			attributes.MaxAge = 30 * time.Second
+			likeIt := newJar(t, newCodec(t, cookie.Name("shop")), attributes)
+			assert.Equal(t, likeIt.SetCookie("v", https), attributes.SetCookie(cookie.Name("shop"), "v", 30*time.Second, https))
+			assert.Equal(t, jar.DeleteCookie(https), attributes.SetCookie(cookie.Name("shop"), "", 0, https))
+		}
+	}
 }

@@ -5,6 +5,7 @@
 // the bytes mean.
 //
 //	Key         a secret, as a line of text that a file can hold
+//	Keys        the keys of a gate; of each, key pairs can be derived to sign with
 //	Codec       payload ⇄ cookie value, with several keys for rotation
 //	Attributes  SameSite, Secure and Domain, as an operator sets them
 //	Jar         a Codec and its Attributes: reads requests, writes Set-Cookie

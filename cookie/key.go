@@ -74,6 +74,19 @@ func (k Key) Format(state fmt.State, _ rune) {
 	_, _ = io.WriteString(state, k.String())
 }
 
+// Derive derives 32 bytes for a purpose. Those of different purposes have nothing to do with each other, and tell nothing
+// of the key.
+func (k Key) Derive(purpose string) ([]byte, error) {
+	if k.secret == nil {
+		return nil, errors.New("the cookie key is not set")
+	}
+	derived, err := hkdf.Key(sha256.New, k.secret(), nil, "anteroom key for "+purpose, sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("deriving a key for %s: %w", purpose, err)
+	}
+	return derived, nil
+}
+
 func (k Key) hash() []byte  { return k.secret()[:hashKeyLen] }
 func (k Key) block() []byte { return k.secret()[hashKeyLen:] }
 

@@ -65,6 +65,15 @@ func (g adminGate) Waitlist(name string) (admin.Waitlist, bool) {
 	return l.list, found
 }
 
+// Passes implements admin.Gate.
+func (g adminGate) Passes(room string) (admin.Passes, bool) {
+	rs := g.current.Load().setupNamed(room)
+	if rs == nil || rs.passes == nil {
+		return nil, false
+	}
+	return rs.passes, true
+}
+
 // Webhooks implements admin.Gate.
 func (g adminGate) Webhooks() []webhooks.Status { return g.hooks.Statuses() }
 
@@ -126,6 +135,16 @@ func (a adminRoom) Label(id queue.ID) string { return a.room.labels.Of(id) }
 
 // Disconnect implements admin.Room.
 func (a adminRoom) Disconnect(id queue.ID) { a.room.seats.cut(id) }
+
+// Origins implements admin.Room.
+func (a adminRoom) Origins() []admin.Origin {
+	rs := a.room.setup.Load()
+	states := []admin.Origin{}
+	for i, o := range rs.origin.Origins() {
+		states = append(states, admin.Origin{Address: originKey(rs.cfg.Addresses()[i]), Failing: o.Failing()})
+	}
+	return states
+}
 
 // describe returns the setup for the admin API, with the configuration c of its queue.
 func (rs *roomSetup) describe(c queue.Configuration) admin.Description {

@@ -41,7 +41,9 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	case queueroom.Rejected:
 		g.rejected(w, r, v, d)
 	case queueroom.Busy:
-		g.busy(w, r, v)
+		g.turnAway(w, r, v)
+	case queueroom.Moved:
+		g.moved(w, r, v)
 	}
 }
 

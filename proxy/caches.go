@@ -4,7 +4,21 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+
+	"github.com/anteroom-gate/anteroom/proxy/config"
 )
+
+// keepsPrivate says whether shared caches may keep no answer to the visitor, who is in: they would serve it to people who
+// are not.
+func (v *visitor) keepsPrivate() bool {
+	switch v.setup.cfg.Cache {
+	case config.CachePrivate:
+		return true
+	case config.CacheOrigin:
+		return false
+	}
+	return v.setup.cfg.Invited || v.setup.cfg.PassesOnly || v.wouldWait()
+}
 
 // keepFromCaches keeps an answer out of all caches: those that go by Cache-Control, and
 // those of networks and servers that have a field of their own, which they prefer to it.
@@ -13,6 +27,34 @@ func keepFromCaches(h http.Header) {
 	if !forbidsStoring(h["Cache-Control"]) {
 		h.Set("Cache-Control", "private, no-store")
 	}
+	keepFromSingleCaches(h)
+}
+
+// keepFromSharedCaches keeps an answer out of the caches that serve several visitors, and leaves browsers what the origin
+// allows them. An answer that the origin calls immutable (RFC 8246) stays as it is: that is said of scripts, styles and
+// pictures with a name of their own, which nobody has to wait for.
+func keepFromSharedCaches(h http.Header) {
+	kept := []string{"private"}
+	for _, line := range h["Cache-Control"] {
+		for directive := range directives(line) {
+			name, _, _ := strings.Cut(strings.ToLower(directive), "=")
+			switch name {
+			case "immutable":
+				return
+			case "", "public", "private", "s-maxage", "proxy-revalidate":
+			default:
+				kept = append(kept, directive)
+			}
+		}
+	}
+	if !forbidsStoring(h["Cache-Control"]) {
+		h["Cache-Control"] = []string{strings.Join(kept, ", ")}
+	}
+	keepFromSingleCaches(h)
+}
+
+// keepFromSingleCaches has the fields for single kinds of cache, where there are any, say that nothing is stored.
+func keepFromSingleCaches(h http.Header) {
 	for name := range h {
 		switch lower := strings.ToLower(name); {
 		case lower == "cache-control":

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/config"
 	"github.com/anteroom-gate/anteroom/proxy/crawler"
 	"github.com/anteroom-gate/anteroom/proxy/guests"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/outbound"
 	"github.com/anteroom-gate/anteroom/proxy/record"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/webhooks"
@@ -28,14 +31,29 @@ type Config struct {
 	// answered with 421, or 404 if the host is one of a room's.
 	Origin *url.URL
 
+	// Handler is the site itself, where it is in this process: whatever has no Origin,
+	// in a room or outside, goes there. Its answers may have all that an origin's may
+	// have, such as commands. A handler that takes over a connection (http.Hijacker)
+	// keeps its visitor's slot until it returns.
+	Handler http.Handler
+
 	Waitlists []guests.Config // at most one a room
 
 	Webhooks     []webhooks.Hook // that are told what happens to the rooms; their URLs have passed WebhookHosts.Check
-	WebhookHosts webhooks.Hosts  // that they may be at
+	WebhookHosts outbound.Hosts  // that they may be at
+
+	PushHosts outbound.Hosts // that push services may be at; default those of the known browsers
 
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed; nobody by default
-	Keys           []cookie.Key   // of the tickets; the first seals, all open
-	OriginTimeout  time.Duration  // until an origin's response header; default 60s
+	// TrustedProxiesFile is the file that lists them, for warnings; "" for none.
+	TrustedProxiesFile string
+	Keys               []cookie.Key  // of the tickets; the first seals, all open
+	OriginTimeout      time.Duration // until an origin's response header; default 60s
+
+	SignRequests bool // to origins, which can tell by it that they come through the gate
+
+	Origins    []*url.URL        // where requests go in turn that no room guards, instead of Origin
+	HostHeader origin.HostHeader // that these requests have
 }
 
 // RoomConfig is one room of a gate.
@@ -46,6 +64,9 @@ type Options struct {
 	Store queue.Store      // required; outlives the gate
 	Clock func() time.Time // default: the time of the start plus what has passed since, so that it never jumps
 	Log   *zap.Logger      // default: none
+
+	// WallClock is what other machines go by, when they judge what the gate has signed; default Clock, or time.Now without one.
+	WallClock func() time.Time
 
 	// SyncInterval is how often each room syncs with the store; default 100 ms,
 	// which suits a store in the same process.
@@ -71,7 +92,7 @@ type Options struct {
 	Resolver crawler.Resolver
 
 	// StateDir is where the entries of shuffled prequeues are kept, and where deliveries of
-	// webhooks wait, so that a restart goes on with them; without it both are in memory.
+	// webhooks wait, and visitors who are to be called, so that a restart goes on with them; without it both are in memory.
 	StateDir string
 
 	// AdminToken, if set, is asked for by the admin handler's API as a bearer
@@ -80,6 +101,12 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	if o.WallClock == nil && o.Clock == nil {
+		o.WallClock = time.Now
+	}
+	if o.WallClock == nil {
+		o.WallClock = o.Clock
+	}
 	if o.Clock == nil {
 		started := time.Now()
 		o.Clock = func() time.Time { return started.Add(time.Since(started)) }

@@ -35,7 +35,7 @@ func (rs *roomSetup) setOf(event, source string) *templates.Set {
 	page, err := templates.Parse([]byte(source))
 	if err == nil {
 		var set *templates.Set
-		if set, err = templates.NewSet(templates.Options{Custom: page, DefaultLanguage: rs.cfg.Language, Identity: rs.identity}); err == nil {
+		if set, err = rs.pagesOf(page); err == nil {
 			return set
 		}
 	}

@@ -60,6 +60,11 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request, s *setup) (l eve
 		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
 		return l, false
 	}
+	if v.flagged {
+		d := v.endlessPlace()
+		v.setCookies(w.Header(), r, &d)
+		return events.Listener{Room: endlessEvents{v.room.forEvents()}, Now: v.now, Request: queueroom.Request{Ticket: d.Ticket}, Decision: d}, true
+	}
 	q := v.request(false, false)
 	q.Aside = true // the origin does not get this request
 	of, d := v.room.forEvents(), queueroom.Decision{Outcome: queueroom.Admitted, Ticket: v.ticket}
@@ -115,10 +120,22 @@ func (g *Gate) listeningTo(r *http.Request, s *setup, of *room) []visitor {
 // mostWaiting returns those of the visitors who wait, or else those who are in.
 func mostWaiting(visitors []visitor) []visitor {
 	for _, state := range []queue.State{queue.Waiting, queue.Accepted} {
-		of := slices.DeleteFunc(slices.Clone(visitors), func(v visitor) bool { return v.ticket.State != state || v.uninvited })
+		of := slices.DeleteFunc(slices.Clone(visitors), func(v visitor) bool { return v.listensAs() != state })
 		if len(of) > 0 {
 			return of
 		}
 	}
 	return nil
+}
+
+// listensAs is as what a visitor may ask for events: who waits, or who is in.
+func (v *visitor) listensAs() queue.State {
+	switch {
+	case v.uninvited:
+		return queue.None
+	case v.flagged:
+		t, _ := v.endlessTicket()
+		return t.State
+	}
+	return v.ticket.State
 }

@@ -110,6 +110,7 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	assert.Equal(t, false, waiting.get("/", asJSON).told("waitTimeKnown"))
 	assert.Equal(t, true, waiting.get("/", asJSON).told("admissionsPaused"))
 	assert.Contains(t, waiting.get("/").body, `<p id="wait">Admissions are paused at the moment.</p>`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_admissions_paused{room="shop"} 1`)
 	assert.Equal(t, http.StatusBadGateway, in.get("/").status, "who is in gets the origin's fault")
 	assert.Equal(t, http.StatusServiceUnavailable, f.visitor().get("/logo.png", with("Sec-Fetch-Dest", "image")).status)
 	f.pass(time.Second)
@@ -124,6 +125,7 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	f.pass(25 * time.Second)
 	assert.True(t, waiting.get("/").in())
 	assert.True(t, in.get("/").in())
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_admissions_paused{room="shop"} 0`)
 	assert.NotContains(t, f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).body, `"admissionsPaused":true`)
 }
 

@@ -7,8 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"go.uber.org/zap"
+
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/assertion"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/templates"
@@ -20,6 +24,7 @@ type passage struct {
 	visitor visitor
 	ticket  queue.Ticket
 	cookies []string // Set-Cookie values
+	private bool     // no shared cache may keep the answer
 	hold    *hold    // of a request that asks for a connection that keeps its visitor in the room; nil for others
 }
 
@@ -29,21 +34,43 @@ type passageKey struct{}
 // passage. A field without values is never sent.
 const admitted = "Anteroom-Admitted"
 
-// pass sends a request on to an origin, without our cookies.
-func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler) {
+// pass sends a request on to an origin, without our cookies. With assertions, one goes along that says whether the visitor is in.
+func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler, by *assertion.Room, in bool) {
+	if c, ok := w.(*check); ok {
+		c.pass(nil, false)
+		return
+	}
+	to.ServeHTTP(w, g.outgoing(r, by, in))
+}
+
+// outgoing returns the request as the origin gets it: without our cookies, and with an assertion if there are any.
+func (g *Gate) outgoing(r *http.Request, by *assertion.Room, in bool) *http.Request {
 	cookie.Strip(r.Header)
-	to.ServeHTTP(w, r)
+	if by == nil {
+		return r
+	}
+	lines, err := by.Lines(in)
+	if err != nil { // which a key that was derived does not do: the origin refuses the request
+		g.o.Log.Error("request not signed", zap.Error(err))
+		return r
+	}
+	return origin.WithAssertion(r, lines)
 }
 
 // forward sends an admitted visitor's request on to the origin, and keeps their
 // session active for as long as the answer takes.
 func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
+	private := v.keepsPrivate()
+	if c, ok := w.(*check); ok {
+		c.pass(v.appendTicket(nil, r, &d), private) // an admission token is for an edge, which does not ask
+		return
+	}
 	cookies := v.appendCookies(nil, r, &d)
 	h := g.hold(v, d.Ticket)
 	defer h.end()
 	seats := v.room.queue.Occupancy() == queue.ByConnection && connects(r)
-	if cookies != nil || v.setup.cfg.Revoke || seats {
-		p := &passage{gate: g, visitor: v, ticket: d.Ticket, cookies: cookies}
+	if cookies != nil || v.setup.cfg.Revoke || seats || private {
+		p := &passage{gate: g, visitor: v, ticket: d.Ticket, cookies: cookies, private: private}
 		if seats {
 			p.hold = h
 		}
@@ -56,7 +83,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queu
 	w.Header()[admitted] = nil
 	w, m := g.measure(w, r, v.room.queue)
 	defer m.end()
-	g.pass(w, v.setup.origin.Counted(r, d.Ticket.ID), v.setup.origin)
+	v.setup.origin.ServeVisitor(w, g.outgoing(r, v.setup.assertions, true), d.Ticket.ID)
 }
 
 // The headers by which an origin commands the gate.
@@ -83,7 +110,7 @@ func (g *Gate) respond(resp *http.Response) {
 	case p.hold != nil && lasts(resp):
 		p.hold.keepSeat(resp.Request.Context())
 	}
-	p.mark(resp.Header)
+	mark(resp.Header, p.cookies, p.private)
 }
 
 // revoke ends the session of the visitor whom the answer is for.
@@ -96,13 +123,16 @@ func (p *passage) revoke(r *http.Request) {
 }
 
 // mark adds the visitor's cookies to an answer, and keeps the answer out of
-// shared caches: Set-Cookie alone does not (RFC 9111, section 7.3).
-func (p *passage) mark(h http.Header) {
-	if p.cookies == nil {
-		return
+// caches: Set-Cookie alone does not (RFC 9111, section 7.3). Without cookies it keeps a
+// private answer out of shared caches, where they would serve it to people who wait.
+func mark(h http.Header, cookies []string, private bool) {
+	switch {
+	case cookies != nil:
+		h["Set-Cookie"] = append(h["Set-Cookie"], cookies...)
+		keepFromCaches(h)
+	case private:
+		keepFromSharedCaches(h)
 	}
-	h["Set-Cookie"] = append(h["Set-Cookie"], p.cookies...)
-	keepFromCaches(h)
 }
 
 // originFailed answers a request that the origin left unanswered. An admitted
@@ -110,7 +140,7 @@ func (p *passage) mark(h http.Header) {
 func (g *Gate) originFailed(w http.ResponseWriter, r *http.Request, status int) {
 	languages, kind, h := g.languages, templates.Plain, w.Header()
 	if p, ok := r.Context().Value(passageKey{}).(*passage); ok {
-		p.mark(h)
+		mark(h, p.cookies, p.private)
 		languages = p.visitor.setup.set.Languages
 	}
 	if _, ok := h[admitted]; ok && status >= http.StatusInternalServerError {

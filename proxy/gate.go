@@ -13,11 +13,15 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/callback"
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
 	"github.com/anteroom-gate/anteroom/proxy/crawler"
 	"github.com/anteroom-gate/anteroom/proxy/draws"
 	"github.com/anteroom-gate/anteroom/proxy/events"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/passes"
 	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
@@ -42,19 +46,25 @@ type Gate struct {
 	events    *events.Hub
 	draws     *draws.Book
 	hooks     *webhooks.Sender
+	calls     *callback.Desk
 	networks  *networks
+	untrusted once      // the warning of forwarding headers that are not believed
+	attempts  *networks // at the codes of passes, and at links to places
 	crawlers  *crawler.Verifier
+	verifier  *challenge.Verifier
 
-	mu       sync.Mutex         // held while configuring
-	making   sync.RWMutex       // locked while configuring and closing, read-locked while a family makes a room or drops one
-	pausing  sync.Mutex         // held from reading whether an origin fails until its rooms are paused or not
-	rooms    map[string]*room   // those of their own, by name; they outlive configurations
-	families map[string]*family // by name; they outlive configurations, too
-	lists    map[string]*list   // the waitlists by name; they outlive configurations, too
-	record   *waitlist.Store    // nil until the first is configured
-	sync     context.Context    // of the rooms' syncing and the beat
-	stop     context.CancelFunc // ends it
-	tasks    sync.WaitGroup     // the syncing and the streams' beat
+	mu       sync.Mutex                    // held while configuring
+	making   sync.RWMutex                  // locked while configuring and closing, read-locked while a family makes a room or drops one
+	pausing  sync.Mutex                    // held from reading whether an origin fails until its rooms are paused or not
+	rooms    map[string]*room              // those of their own, by name; they outlive configurations
+	families map[string]*family            // by name; they outlive configurations, too
+	keys     map[string]*subject.Published // by the addresses where the sites publish them; they outlive configurations, too
+	lists    map[string]*list              // the waitlists by name; they outlive configurations, too
+	record   *waitlist.Store               // of waitlists and passes; nil until the first is configured
+	revoked  map[string]*passes.Known      // by the name of the room; they outlive configurations, too
+	sync     context.Context               // of the rooms' syncing and the beat
+	stop     context.CancelFunc            // ends it
+	tasks    sync.WaitGroup                // the syncing and the streams' beat
 }
 
 // New returns a gate of the configuration c. It fails if something in it cannot
@@ -72,9 +82,12 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		networks: newNetworks(), draws: draws.Open(o.StateDir), rooms: map[string]*room{}, families: map[string]*family{}, lists: map[string]*list{}}
+		draws: draws.Open(o.StateDir), networks: newNetworks(), attempts: newNetworks(), verifier: challenge.NewVerifier(),
+		rooms: map[string]*room{}, families: map[string]*family{}, keys: map[string]*subject.Published{},
+		lists: map[string]*list{}, revoked: map[string]*passes.Known{}}
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: g.networks.enter(g.o.Clock)})
 	g.hooks = webhooks.New(webhooks.Options{Dir: below(g.o.StateDir, "webhooks"), Log: g.o.Log})
+	g.calls = callback.Open(callback.Options{Gate: callsGate{g}, Clock: g.o.Clock, Dir: below(g.o.StateDir, "calls"), Log: g.o.Log, Survive: g.survive})
 	g.events = events.NewHub(g.o.Clock, g.survive)
 	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -83,12 +96,15 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		g.tasks.Wait()
 		g.hooks.Close()
 		g.crawlers.Close()
+		g.closeKeys(nil)
 		g.closeRecord()
 		_ = g.draws.Close()
 		return nil, err
 	}
 	g.tasks.Go(func() { g.events.Run(g.sync) })
 	g.tasks.Go(g.keepHistory)
+	g.tasks.Go(func() { g.calls.Run(g.sync) })
+	g.tasks.Go(g.keepPasses)
 	g.tasks.Go(g.sweepDraws)
 	return g, nil
 }
@@ -96,9 +112,18 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 // ServeHTTP answers a visitor's request.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.current.Load()
-	if g.answersItself(w, r, s) {
-		return
+	g.noticeForwarding(r, s)
+	switch {
+	case g.refuses(w, r):
+	case isOwn(r):
+		g.own(w, r, s)
+	default:
+		g.door(w, r, s)
 	}
+}
+
+// door answers a request that is for a room or for an origin.
+func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	s.stripSubjects(r)
 	room, rs := g.roomFor(w, r, s)
 	if room == nil {
@@ -113,6 +138,9 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
+	case sendsBack(w, r, &v):
+	case v.flagged:
+		g.endless(w, r, v)
 	case v.uninvited:
 		g.uninvited(w, r, s, v)
 	case speculative(r) && !v.isIn(r.Context()):
@@ -126,9 +154,8 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answersItself answers requests that are for no room and no origin, and says
-// whether this was one.
-func (g *Gate) answersItself(w http.ResponseWriter, r *http.Request, s *setup) bool {
+// refuses answers requests that are for nobody, and says whether this was one.
+func (g *Gate) refuses(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
 		w.Header()["Allow"] = allowedMethods
@@ -136,9 +163,6 @@ func (g *Gate) answersItself(w http.ResponseWriter, r *http.Request, s *setup) b
 		return true
 	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
 		g.problem(w, r, http.StatusBadRequest, g.languages)
-		return true
-	case isOwn(r):
-		g.own(w, r, s)
 		return true
 	}
 	return false
@@ -159,11 +183,18 @@ func namesHost(r *http.Request) bool {
 	return ok
 }
 
+// Serves says whether a request for a host is one for a room or for the top-level origin.
+func (g *Gate) Serves(host string) bool {
+	s := g.current.Load()
+	_, ok := route.ParseHost(host)
+	return ok && (s.fallback != nil || s.table.Knows(host))
+}
+
 // unguarded answers a request that no room guards.
 func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 	switch {
 	case s.fallback != nil:
-		g.pass(w, r, s.fallback)
+		g.pass(w, r, s.fallback, s.assertions, false)
 	case s.table.Knows(r.Host):
 		g.problem(w, r, http.StatusNotFound, g.languages)
 	default:
@@ -188,6 +219,8 @@ func (g *Gate) Close() {
 	g.tasks.Wait()
 	g.hooks.Close()
 	g.crawlers.Close()
+	g.verifier.Close()
+	g.closeKeys(nil)
 	g.closeRecord()
 	g.closeHistory()
 	if err := g.draws.Close(); err != nil {

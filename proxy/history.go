@@ -63,7 +63,9 @@ func (g *Gate) sample(now time.Time, rs *roomSetup, of guard) record.Sample {
 		all.add(r)
 	}
 	s.Counted = countedOf(of, &all)
-	s.Counted.OriginErrors = g.metrics.OriginFailures(originKey(rs.cfg.Origin))
+	for _, u := range rs.cfg.Addresses() {
+		s.Counted.OriginErrors += g.metrics.OriginFailures(originKey(u))
+	}
 	return s
 }
 

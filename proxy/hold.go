@@ -48,7 +48,7 @@ func (h *hold) touch() {
 	defer h.gate.survive("touch")
 	h.long = true
 	if lasts := h.queue.Touch(h.gate.o.Clock(), h.ticket); !lasts && h.seat != nil {
-		h.seat.cut(h.ticket.ID)
+		h.seat.cutCopies(&h.ticket)
 	}
 	h.timer.Reset(h.queue.TouchEvery())
 }

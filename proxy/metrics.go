@@ -30,7 +30,7 @@ func (g metricsGate) group(rs *roomSetup, of guard) metrics.Group {
 	}
 	for _, r := range rooms {
 		group.Rooms = append(group.Rooms, r.queue)
-		group.Streams += g.events.Count(r.forEvents())
+		group.Streams += g.events.Count(r.forEvents()) + g.events.Count(endlessEvents{r.forEvents()})
 	}
 	return group
 }

@@ -2,12 +2,44 @@ package proxy
 
 import (
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 )
+
+// site is where those go who are in: origins, or a handler in this process.
+type site interface {
+	// The methods are those of origin.Balancer.
+	http.Handler
+	ServeVisitor(w http.ResponseWriter, r *http.Request, visitor [16]byte)
+	Origins() []*origin.Origin
+	Has(o *origin.Origin) bool
+	Failing() bool
+	Wanted(host string)
+}
+
+// siteOf returns where a room's visitors go, or those whom no room guards.
+func (g *Gate) siteOf(s, old *setup, host origin.HostHeader, addresses []*url.URL) (site, error) {
+	if addresses[0] == nil && s.cfg.Handler != nil {
+		return &inside{gate: g, handler: s.cfg.Handler}, nil
+	}
+	return g.balancerOf(s, old, host, addresses)
+}
+
+// balancerOf returns what spreads requests over some origins, with the setup's proxies to them.
+func (g *Gate) balancerOf(s, old *setup, host origin.HostHeader, addresses []*url.URL) (*origin.Balancer, error) {
+	origins := make([]*origin.Origin, len(addresses))
+	for i, u := range addresses {
+		var err error
+		if origins[i], err = g.originOf(s, old, u); err != nil {
+			return nil, err
+		}
+	}
+	return origin.NewBalancer(host, origins...), nil
+}
 
 // originOf returns the setup's proxy to the address. Rooms of one origin share its
 // connections and its breaker.
@@ -39,8 +71,13 @@ func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
 	return o, nil
 }
 
-// originKey is what an origin is known by.
-func originKey(u *url.URL) string { return strings.TrimSuffix(u.String(), "/") }
+// originKey is what an origin is known by; "" for a handler in this process.
+func originKey(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	return strings.TrimSuffix(u.String(), "/")
+}
 
 // pause holds back admissions to the rooms of an origin while the origin fails, and lets
 // them go on when it answers. A nil origin stands for all origins.
@@ -52,7 +89,7 @@ func (g *Gate) pause(o *origin.Origin) {
 		return
 	}
 	for r := range s.rooms {
-		if of := r.setup.Load().origin; o == nil || of == o {
+		if of := r.setup.Load().origin; o == nil || of.Has(o) {
 			r.queue.Pause(of.Failing())
 		}
 	}

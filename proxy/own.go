@@ -9,14 +9,24 @@ import (
 	"strconv"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/callback"
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
 // own answers requests for the gate's own paths.
 func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
+	if isCheck(r) {
+		g.check(w, r, s)
+		return
+	}
 	if l, ok := s.listAt(r); ok {
 		g.serveList(w, r, s, l)
+		return
+	}
+	if rs := s.passesAt(r); rs != nil {
+		g.servePasses(w, r, s, rs)
 		return
 	}
 	method, answer := http.MethodGet, g.serveEvents
@@ -24,10 +34,24 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	case ownPaths + "events":
 	case ownPaths + "session":
 		answer = g.session
+	case ownPaths + "move":
+		g.move(w, r, s)
+		return
+	case ownPaths + "call-back":
+		g.callBack(w, r, s)
+		return
+	case ownPaths + "call.js":
+		answer = g.callWorker
 	case ownPaths + "wait.js":
 		answer = g.waitScript
+	case ownPaths + "jwks.json":
+		answer = g.jwks
+	case ownPaths + "jwks.pem":
+		answer = g.pemKeys
 	case ownPaths + "leave":
 		method, answer = http.MethodPost, g.leave
+	case challenge.Path:
+		method, answer = http.MethodPost, g.takeAnswer
 	default:
 		if logo := s.logo(r.URL.Path); logo != nil {
 			answer = logo.serve
@@ -77,7 +101,11 @@ func (g *Gate) leave(w http.ResponseWriter, r *http.Request, s *setup) {
 		visitors = slices.DeleteFunc(visitors, func(v visitor) bool { return !v.setup.lists(r.Header.Get("Origin")) })
 	}
 	for _, v := range visitors {
-		if v.ticket.State == queue.Waiting && !g.events.Goodbye(v.room.forEvents(), v.ticket.ID, v.now) {
+		switch {
+		case v.ticket.State != queue.Waiting, v.room.queue.HasMoved(v.now, v.ticket):
+		case g.calls.Has(callback.VisitorOf(v.setup.cfg.Name, v.ticket.ID)): // who is called need not stay
+		case g.events.Goodbye(v.room.forEvents(), v.ticket.ID, v.now): // another of their pages is open
+		default:
 			v.room.leave(v.now, v.ticket)
 		}
 	}
@@ -126,8 +154,11 @@ func (g *Gate) ticketHolders(r *http.Request, s *setup) ([]visitor, error) {
 		for room := range s.withCookie(name) {
 			rs := room.setup.Load()
 			sealed := rs.jar.ReadFrom(cookies)
-			if t := ticketIn(sealed); t.State != queue.None {
-				all = append(all, room.holder(r, rs, now, s.trust, t, sealed))
+			if carriedIn(sealed).ticket.State == queue.None {
+				continue
+			}
+			if v := room.holder(r, rs, now, s.trust, sealed); v.ticket.State != queue.None || v.flagged {
+				all = append(all, v)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
@@ -55,7 +56,7 @@ func (h *hold) keepSeat(ctx context.Context) {
 	h.mu.Unlock()
 	// The goroutine that calls this ends the hold, too: nothing else of h changes before.
 	if !h.queue.Connect(ctx, h.gate.o.Clock(), h.ticket) {
-		h.seat.cut(h.ticket.ID)
+		h.seat.cutCopies(&h.ticket)
 	}
 }
 
@@ -71,10 +72,16 @@ func (s *seats) leave(id queue.ID, h *hold) {
 }
 
 // cut ends all connections of a visitor.
-func (s *seats) cut(id queue.ID) {
+func (s *seats) cut(id queue.ID) { s.cutCopies(&queue.Ticket{ID: id, Moved: math.MaxUint8}) }
+
+// cutCopies ends the connections that a visitor has by a ticket, or by copies of it that have moved less often: on other devices
+// those by a ticket that has moved on go on.
+func (s *seats) cutCopies(t *queue.Ticket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, cut := range s.cuts[id] {
-		cut()
+	for h, cut := range s.cuts[t.ID] {
+		if h.ticket.Moved <= t.Moved {
+			cut()
+		}
 	}
 }

@@ -24,14 +24,19 @@ type sessionJSON struct {
 
 // session tells a visitor's page how the visitor stands in which rooms; the site's
 // backend may ask with the visitor's cookies. With renew=1 the visitor checks in, or
-// their session is renewed; nobody is let in.
+// their session is renewed; nobody is let in. With require=active the answer is 403 to
+// those whom a room would not let pass.
 func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
+	query := r.URL.Query()
 	visitors, status := g.visitorsAsked(r, s)
+	if require := query.Get("require"); require != "" && require != "active" {
+		status = http.StatusBadRequest
+	}
 	if status != http.StatusOK {
 		g.problem(w, r, status, g.languages)
 		return
 	}
-	renew, list := r.URL.Query().Get("renew") == "1", make([]sessionJSON, 0, len(visitors))
+	renew, list := query.Get("renew") == "1", make([]sessionJSON, 0, len(visitors))
 	for _, v := range visitors {
 		d := v.present(w, r, renew)
 		list = append(list, v.describe(&d))
@@ -39,7 +44,21 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 	shareAbout(visitors, w.Header(), r)
 	vary(w.Header())
 	w.Header()["X-Content-Type-Options"] = noSniff
-	reply.JSON(w, map[string]any{"rooms": list})
+	if query.Get("require") != "" && !passAll(visitors, list) {
+		status = http.StatusForbidden
+	}
+	reply.JSONWith(w, status, map[string]any{"rooms": list})
+}
+
+// passAll says whether somebody passes all the rooms that they asked about: they are in, or the room is suspended and lets
+// everybody pass.
+func passAll(visitors []visitor, list []sessionJSON) bool {
+	for i := range list {
+		if list[i].Status != "active" && !visitors[i].room.queue.Suspended() {
+			return false
+		}
+	}
+	return len(list) > 0
 }
 
 // visitorsAsked returns the visitor of the room that a question about a session is
@@ -74,11 +93,17 @@ func (g *Gate) visitorsAsked(r *http.Request, s *setup) (visitors []visitor, sta
 	return visitors, http.StatusOK
 }
 
-// present returns the visitor's ticket and place. If renew is set, they check in first,
+// present returns the visitor's ticket and place; none for those whom the door turns away. If renew is set, they check in first,
 // or their session is renewed.
 func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d queueroom.Decision) {
 	q := v.request(hidden(r), v.takesNoPlace(r))
-	if !renew || v.uninvited || speculative(r) || v.room.queue.Suspended() {
+	switch {
+	case v.flagged:
+		return v.presentEndless(w, r, renew && !speculative(r))
+	case v.uninvited:
+		return d
+	}
+	if !renew || speculative(r) || v.room.queue.Suspended() {
 		d.Ticket, d.Place = v.room.queue.Peek(r.Context(), v.now, q)
 		return d
 	}
@@ -93,13 +118,26 @@ func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d
 	return d
 }
 
+// presentEndless is present of a visitor in the endless line.
+func (v *visitor) presentEndless(w http.ResponseWriter, r *http.Request, renew bool) (d queueroom.Decision) {
+	if t, _ := v.endlessTicket(); t.State == queue.None && !renew {
+		return d
+	}
+	d = v.endlessPlace()
+	if renew {
+		v.setCookies(w.Header(), r, &d)
+	}
+	return d
+}
+
 // describe returns what the visitor's page is told of their ticket and place.
 func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
 	j := sessionJSON{Room: v.setup.cfg.Name, Status: "none"}
-	switch t := &d.Ticket; t.State {
-	case queue.Waiting:
+	switch t := &d.Ticket; {
+	case d.Outcome == queueroom.Moved: // they have nothing here
+	case t.State == queue.Waiting:
 		j.Status, j.Waiting = "waiting", v.setup.waitingJSON(v.room.queue, v.now, d)
-	case queue.Accepted:
+	case t.State == queue.Accepted:
 		expires := t.Expires.Time()
 		j.Status, j.ExpiresAt, j.Held = "active", &expires, v.room.queue.Holds()
 		if t.AcceptedAt != 0 {

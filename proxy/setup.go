@@ -8,10 +8,14 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/assertion"
+	"github.com/anteroom-gate/anteroom/proxy/config"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/outbound"
 	"github.com/anteroom-gate/anteroom/proxy/overrides"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/anteroom-gate/anteroom/proxy/webpush"
 )
 
 // setup is one configuration of the gate at work. It does not change. The rooms and
@@ -27,7 +31,14 @@ type setup struct {
 	origins  map[string]*origin.Origin
 	subjects map[string]*subject.Reader // of every room, by the headers that name its users
 	fallback http.Handler               // for requests that no room guards; nil if they are refused
-	lists    map[string]listSetup       // the waitlists by name
+	signer   *assertion.Signer
+	// assertions are of the requests that no room guards; nil if none are signed.
+	assertions *assertion.Room
+	lists      map[string]listSetup // the waitlists by name
+
+	pushHosts outbound.Hosts // that push services may be at
+
+	strangeChecks, unclearChecks once // warnings of checks that cannot be answered
 }
 
 // renewal is a room and the setup that it gets in the next configuration.
@@ -57,6 +68,7 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	}
 	g.putToWork(next, renewals)
 	old.closeOrigins(next)
+	g.closeKeys(c.Rooms)
 	return nil
 }
 
@@ -121,6 +133,10 @@ func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, []renew
 	s := &setup{
 		cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{},
 		subjects: map[string]*subject.Reader{}, byCookie: map[string][]guard{}, lists: map[string]listSetup{},
+		pushHosts: c.PushHosts,
+	}
+	if c.PushHosts.IsEmpty() {
+		s.pushHosts = webpush.Services()
 	}
 	renewals, err := g.fill(ctx, s, old)
 	if err == nil {
@@ -137,6 +153,9 @@ func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, []renew
 // are now. It changes nothing that is at work.
 func (g *Gate) fill(ctx context.Context, s, old *setup) ([]renewal, error) {
 	var err error
+	if s.signer, err = assertion.New(s.cfg.Keys, g.o.WallClock); err != nil {
+		return nil, err
+	}
 	if s.table, err = route.New(s.cfg.routes()); err != nil {
 		return nil, err
 	}
@@ -146,15 +165,18 @@ func (g *Gate) fill(ctx context.Context, s, old *setup) ([]renewal, error) {
 	if err := g.openLists(ctx, s); err != nil {
 		return nil, err
 	}
+	if err := g.openPasses(ctx, s); err != nil {
+		return nil, err
+	}
 	return g.openGuards(ctx, s)
 }
 
 // makeSetups makes the setups of the setup's rooms and families, and its origins.
 func (g *Gate) makeSetups(s, old *setup) error {
 	for _, cfg := range s.cfg.Rooms {
-		rs, err := g.newRoomSetup(cfg, s.cfg.Keys)
+		rs, err := g.newRoomSetup(cfg, s)
 		if err == nil {
-			rs.origin, err = g.originOf(s, old, cfg.Origin)
+			rs.origin, err = g.siteOf(s, old, cfg.HostHeader, cfg.Addresses())
 		}
 		if err != nil {
 			return fmt.Errorf("room %q: %w", cfg.Name, err)
@@ -166,14 +188,16 @@ func (g *Gate) makeSetups(s, old *setup) error {
 		}
 		s.setups = append(s.setups, rs)
 	}
-	if s.cfg.Origin != nil {
-		o, err := g.originOf(s, old, s.cfg.Origin)
-		if err != nil {
-			return err
-		}
-		s.fallback = o
+	if s.cfg.SignRequests {
+		s.assertions = s.signer.Room("")
 	}
-	return nil
+	addresses := config.Addresses(s.cfg.Origin, s.cfg.Origins)
+	if addresses[0] == nil && s.cfg.Handler == nil {
+		return nil
+	}
+	to, err := g.siteOf(s, old, s.cfg.HostHeader, addresses)
+	s.fallback = to
+	return err
 }
 
 // openGuards gives the setup its rooms and families, those that there are or new ones,

@@ -7,6 +7,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -14,19 +16,84 @@ import (
 // keptCookies is how many cookies of one family's rooms a visitor keeps.
 const keptCookies = 24
 
-// ticketIn returns the ticket that a cookie holds, or the zero Ticket if there is none
-// that can be trusted.
-func ticketIn(sealed cookie.Ticket) queue.Ticket {
-	var t queue.Ticket
-	if sealed.Payload == nil || t.UnmarshalBinary(sealed.Payload) != nil {
-		return queue.Ticket{}
+// carried is what a cookie carries.
+type carried struct {
+	ticket  queue.Ticket // the zero Ticket if there is none that can be trusted
+	bound   binding      // to whom
+	endless bool         // it is of somebody in the endless line, and no place
+}
+
+// A cookie carries the binary form of a ticket, which begins with its version. Before it may be
+// a byte with extended and these flags, and the binding if the ticket is bound.
+const (
+	extended    = 0x80
+	flagEndless = 0x10
+	flagsOfBind = byte(bindBoth)
+)
+
+// carriedIn returns what a cookie holds.
+func carriedIn(sealed cookie.Ticket) (c carried) {
+	payload := sealed.Payload
+	if len(payload) > 0 && payload[0]&extended != 0 {
+		c.endless, c.bound.to = payload[0]&flagEndless != 0, bindTo(payload[0]&flagsOfBind)
+		payload = payload[1:]
+		if c.bound.to != bindOff {
+			if len(payload) < len(c.bound.hash) {
+				return carried{}
+			}
+			payload = payload[copy(c.bound.hash[:], payload):]
+		}
 	}
-	return t
+	if len(payload) == 0 || c.ticket.UnmarshalBinary(payload) != nil {
+		return carried{}
+	}
+	return c
+}
+
+// appendTo appends what carriedIn reads.
+func (c *carried) appendTo(b []byte) ([]byte, error) {
+	if c.endless || c.bound.to != bindOff {
+		head := extended | byte(c.bound.to)
+		if c.endless {
+			head |= flagEndless
+		}
+		b = append(b, head)
+	}
+	if c.bound.to != bindOff {
+		b = append(b, c.bound.hash[:]...)
+	}
+	b, err := c.ticket.AppendBinary(b)
+	if err != nil {
+		return nil, fmt.Errorf("writing a ticket: %w", err)
+	}
+	return b, nil
+}
+
+// ticketOf returns the ticket that a request has brought in a cookie, or the zero Ticket if there
+// is none that can be trusted, or another visitor's. lacksBinding says that it should be bound, and is not.
+func (r *room) ticketOf(q *http.Request, rs *roomSetup, trust origin.Trust, sealed cookie.Ticket) (t queue.Ticket, lacksBinding bool) {
+	c := carriedIn(sealed)
+	switch {
+	case sealed.Refused || sealed.Payload != nil && c.ticket.State == queue.None:
+		r.Refuse(metrics.BadTicket)
+	case c.endless:
+		return queue.Ticket{}, false
+	case c.ticket.State == queue.None:
+	case !rs.binder.holds(c.bound, sealed.Key, q, trust):
+		r.Refuse(metrics.Elsewhere)
+		return queue.Ticket{}, false
+	}
+	return c.ticket, c.ticket.State != queue.None && rs.binder.to&^c.bound.to != 0
 }
 
 // appendCookies appends the Set-Cookie values that the queue's decision means for the
-// answer to a visitor's request. Every ticket is issued here.
+// answer to a visitor's request.
 func (v *visitor) appendCookies(to []string, r *http.Request, d *queueroom.Decision) []string {
+	return v.appendAdmission(v.appendTicket(to, r, d), r, d)
+}
+
+// appendTicket appends the ticket. Every ticket is issued here.
+func (v *visitor) appendTicket(to []string, r *http.Request, d *queueroom.Decision) []string {
 	jar := v.setup.jar
 	switch {
 	case d.Drop:
@@ -39,7 +106,7 @@ func (v *visitor) appendCookies(to []string, r *http.Request, d *queueroom.Decis
 		}
 		return to
 	}
-	value, err := seal(jar, d.Ticket, v.https)
+	value, err := v.seal(&d.Ticket)
 	if err != nil { // which the tickets of the queue do not do: the visitor goes without
 		v.setup.log.Error("ticket not issued", zap.Error(err))
 		return to
@@ -58,12 +125,13 @@ func (v *visitor) setCookies(h http.Header, r *http.Request, d *queueroom.Decisi
 	}
 }
 
-// seal returns the Set-Cookie value that carries the ticket.
-func seal(jar *cookie.Jar, t queue.Ticket, https bool) (string, error) {
-	var buf [64]byte
-	payload, err := t.AppendBinary(buf[:0])
+// seal returns the Set-Cookie value that carries a ticket of the visitor's.
+func (v *visitor) seal(t *queue.Ticket) (string, error) {
+	var buf [96]byte
+	c := carried{ticket: *t, bound: v.bound, endless: v.flagged}
+	payload, err := c.appendTo(buf[:0])
 	if err != nil {
-		return "", fmt.Errorf("writing a ticket: %w", err)
+		return "", err
 	}
-	return jar.Seal(payload, https)
+	return v.setup.jar.Seal(payload, v.https)
 }

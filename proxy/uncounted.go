@@ -7,6 +7,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 // subresource says whether a browser asks for a part of a page, by the Sec-Fetch-Dest
@@ -53,15 +54,15 @@ func preflight(r *http.Request) bool {
 // passesBy says whether a request passes the room by, and if so answers it: a rule
 // exempts it, or the room is suspended, or it is a preflight.
 func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup) bool {
-	switch {
-	case by.suspended() || rs.exempts(r, trust):
+	switch action := rs.action(r, trust); {
+	case by.suspended() || action == route.BypassWaitingRoom:
 		by.Count(metrics.Exempt)
 		if of, ok := by.(*room); ok {
 			r = g.hearing(r, of, rs)
 		}
-		g.pass(w, r, rs.origin)
+		g.pass(w, r, rs.origin, rs.assertions, false)
 	case preflight(r):
-		g.uncounted(w, r, trust, by, rs, rs.admitsNobody(by.settings()))
+		g.uncounted(w, r, trust, by, rs, action == route.EndlessLine || rs.admitsNobody(by.settings()))
 	default:
 		return false
 	}
@@ -98,7 +99,7 @@ func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Tr
 	}
 	defer from.leave()
 	by.Count(metrics.Exempt)
-	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), rs.origin)
+	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), rs.origin, rs.assertions, false)
 }
 
 // withhold answers a request that takes neither a place nor a slot, and that the origin does not get now.

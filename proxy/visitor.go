@@ -10,6 +10,7 @@ import (
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -30,14 +31,18 @@ type visitor struct {
 
 	label string // by which operators recognise them; "" for none
 
-	uninvited bool // their room lets in guests only, and they are none
+	flagged bool        // a rule wants them in the endless line: nothing else is known of them
+	bound   binding     // to whom their tickets are bound
+	ahead   queue.Ahead // where their pass puts them
+
+	uninvited bool // their room lets in guests or holders of passes only, and they are none
 
 	network netip.Prefix // where they come from, if their room limits how many of a network may wait
 }
 
 // request returns what the visitor asks of the queue.
 func (v *visitor) request(hidden, noWait bool) queueroom.Request {
-	return queueroom.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, Subject: v.subject, Priority: v.priority, Network: v.network}
+	return queueroom.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, NoPlace: v.isUnproven(), Subject: v.subject, Priority: v.priority, Ahead: v.ahead, Network: v.network}
 }
 
 // visit has the queue decide about the visitor's request.
@@ -71,16 +76,18 @@ func (v *visitor) cookieMissing(r *http.Request) bool {
 // says of them. It fails if the cookies cannot be read.
 func (r *room) visitor(q *http.Request, rs *roomSetup, now time.Time, trust origin.Trust) (visitor, error) {
 	sealed, err := rs.jar.Read(q.Header)
-	ticket := ticketIn(sealed)
-	if sealed.Refused || sealed.Payload != nil && ticket.State == queue.None {
-		r.Refuse(metrics.BadTicket)
-	}
-	return r.holder(q, rs, now, trust, ticket, sealed), err
+	return r.holder(q, rs, now, trust, sealed), err
 }
 
-// holder returns the visitor who sent a request with a ticket that was read already.
-func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origin.Trust, ticket queue.Ticket, sealed cookie.Ticket) visitor {
-	v := visitor{room: r, setup: rs, now: now, ticket: ticket, sealed: sealed, https: trust.Scheme(q) == "https"}
+// holder returns the visitor who sent a request with a cookie that was opened already.
+func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origin.Trust, sealed cookie.Ticket) visitor {
+	v := visitor{room: r, setup: rs, now: now, sealed: sealed, https: trust.Scheme(q) == "https"}
+	if v.flagged = rs.rules.Flag() && rs.action(q, trust) == route.EndlessLine; v.flagged {
+		return v
+	}
+	var lacksBinding bool
+	v.ticket, lacksBinding = r.ticketOf(q, rs, trust, sealed)
+	v.bound = rs.binder.bind(q, trust)
 	claim, refused := rs.subjects.Read(q, trust, now)
 	if refused != nil {
 		r.Refuse(metrics.BadToken)
@@ -91,10 +98,11 @@ func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origi
 		v.subject, v.priority = queueroom.SubjectID(rs.cfg.Name, claim.Subject), claim.Priority
 	}
 	v.asGuest(q, claim.Subject)
-	if ticket.State != queue.Accepted && r.queue.LimitsNetworks() {
+	v.asHolder(q, trust)
+	if v.ticket.State != queue.Accepted && r.queue.LimitsNetworks() {
 		v.network = networkOf(trust.ClientAddr(q))
 	}
-	v.stale = ticket.State != queue.None && (sealed.Key != 0 || sealed.Name != rs.jar.Name(v.https))
+	v.stale = v.ticket.State != queue.None && (lacksBinding || sealed.Key != 0 || sealed.Name != rs.jar.Name(v.https))
 	return v
 }
 

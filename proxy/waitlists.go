@@ -14,6 +14,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/guests"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/passes"
 	"github.com/anteroom-gate/anteroom/proxy/reply"
 )
 
@@ -73,16 +74,23 @@ func (g *Gate) openList(ctx context.Context, s *setup, c guests.Config) error {
 	return nil
 }
 
-// newList opens a waitlist in the record, which is opened for the first one.
+// openRecord opens the record of waitlists and passes, if it is not open.
+func (g *Gate) openRecord(ctx context.Context) error {
+	if g.record != nil {
+		return nil
+	}
+	if g.o.Record == nil {
+		return errors.New("a gate needs a record for waitlists and passes")
+	}
+	var err error
+	g.record, err = g.o.Record(ctx)
+	return err
+}
+
+// newList opens a waitlist in the record.
 func (g *Gate) newList(ctx context.Context, first *guests.Setup, o guests.Options) (*list, error) {
-	if g.record == nil {
-		if g.o.Record == nil {
-			return nil, errors.New("a gate needs a record for waitlists")
-		}
-		var err error
-		if g.record, err = g.o.Record(ctx); err != nil {
-			return nil, err
-		}
+	if err := g.openRecord(ctx); err != nil {
+		return nil, err
 	}
 	l, err := guests.Open(ctx, g.record, first, o)
 	return &list{Waitlist: l}, err
@@ -191,20 +199,27 @@ func (v *visitor) asGuest(q *http.Request, user string) {
 	}
 }
 
-// uninvited answers somebody who is no guest of a room that lets in guests only: with the page on which they can sign up, or with
-// their place on the waitlist.
+// uninvited answers somebody who may not join. Where a pass is asked for, a page asks for its code; else it is the page on which they can
+// sign up, or has their place on the waitlist.
 func (g *Gate) uninvited(w http.ResponseWriter, r *http.Request, s *setup, v visitor) {
+	rs := v.setup
 	v.room.Count(metrics.Uninvited)
-	v.setup.answers(w.Header(), r)
-	switch safe := r.Method == http.MethodGet || r.Method == http.MethodHead; {
-	case subresource(r) || speculative(r) || !safe && !sentByAPage(r):
-		leaveBody(w.Header(), r)
-		reply.Problem(w, http.StatusForbidden, "Only those who were invited are let in. The waitlist is at "+guests.Paths+v.setup.guests.Name()+".")
-	case !safe:
-		leaveBody(w.Header(), r)
-		v.setup.guests.ServeDoor(w, r, g.guest(r, s, v.setup), http.StatusForbidden)
+	rs.answers(w.Header(), r)
+	leaveBody(w.Header(), r)
+	status := rs.cfg.StatusCode
+	if unsafe(r) {
+		status = http.StatusForbidden
+	}
+	asksForPass := rs.passes != nil && rs.cfg.PassesOnly
+	switch noPage := subresource(r) || speculative(r) || unsafe(r) && !sentByAPage(r); {
+	case noPage && asksForPass:
+		reply.Problem(w, http.StatusForbidden, "Only those who have a pass are let in: a link, or a code for "+passes.Path+"/"+rs.cfg.Name+".")
+	case noPage:
+		reply.Problem(w, http.StatusForbidden, "Only those who were invited are let in. The waitlist is at "+guests.Paths+rs.guests.Name()+".")
+	case asksForPass:
+		rs.passes.ServeDoor(w, r, g.passVisitor(r, s, rs), status)
 	default:
-		v.setup.guests.ServeDoor(w, r, g.guest(r, s, v.setup), v.setup.cfg.StatusCode)
+		rs.guests.ServeDoor(w, r, g.guest(r, s, rs), status)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/outbound"
 	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	plan "github.com/anteroom-gate/anteroom/queue/event"
 	"github.com/anteroom-gate/anteroom/queue/memstore"
@@ -79,7 +80,7 @@ func telling(t *testing.T, h *hooked) func(*proxy.Config, *proxy.Options) {
 	require.NoError(t, err)
 	return func(c *proxy.Config, o *proxy.Options) {
 		c.Webhooks, o.SyncInterval = []webhooks.Hook{{URL: u, Secret: []byte(strings.Repeat("s", 32))}}, 5*time.Millisecond
-		c.WebhookHosts, err = webhooks.ParseHosts([]string{"http://localhost"})
+		c.WebhookHosts, err = outbound.ParseHosts([]string{"http://localhost"})
 		require.NoError(t, err)
 	}
 }

@@ -44,6 +44,7 @@
 //   - factor: what is left of new_users_per_minute while admissions are slowed, because the origin
 //     is slow or fails. See package pressure.
 //   - open to all: said of a room that counts nobody, because its traffic has not passed queue_when.
+//   - pass: what an operator has given somebody, so that they are ahead in line ([Ahead]), or may join at all.
 //   - configuration: the settings that a room goes by, with a version, and what
 //     operators have changed of those in the file.
 //

@@ -50,6 +50,9 @@ type Settings struct {
 	HoldActive ActiveHold    `yaml:"hold_active" default:"off" usage:"hold those who are in, too: not at all, as their sessions end, or at once"`
 	OnSoldOut  SoldOutPolicy `yaml:"on_sold_out" default:"keep" usage:"what becomes of the room when the origin says that nothing is left"`
 
+	// EdgeAdmission is not longer than half a session: each admission token ends well before the session that it was given in.
+	EdgeAdmission time.Duration `yaml:"edge_admission" default:"0s" min:"0s" max:"1h" usage:"time for which a proxy in front of the gate may let a visitor who is in pass by itself (0s: never)"`
+
 	// Fleeting has the store forget the room, with what operators have changed, some time after the last node has stopped using it. The
 	// store keeps it under the name fleeting.
 	Fleeting bool `yaml:"-"`
@@ -133,11 +136,17 @@ func (s Settings) Misfits() []SettingFault {
 		"is too short: at least two refresh intervals, %s", setting.FormatDuration(2*s.RefreshInterval))
 	require(!s.Method.HasExactLine() || s.LineDropout >= s.RefreshInterval+s.CheckInSlack(), "line_dropout", s.LineDropout,
 		"is too short: longer than a refresh interval, which is %s, with some to spare for the way", setting.FormatDuration(s.RefreshInterval))
+	require(s.EdgeAdmission == 0 || s.EdgeAdmission >= leastEdgeAdmission, "edge_admission", s.EdgeAdmission, "is too short: at least %s", setting.FormatDuration(leastEdgeAdmission))
+	require(s.EdgeAdmission <= s.SessionDuration/2, "edge_admission", s.EdgeAdmission,
+		"is too long: at most half of session_duration, which is %s", setting.FormatDuration(s.SessionDuration))
 	if s.QueueUntil > s.QueueWhen {
 		faults = append(faults, SettingFault{"queue_until", strconv.Itoa(s.QueueUntil), "is too large: at most queue_when, which is " + strconv.Itoa(s.QueueWhen)})
 	}
 	if s.QueueWhen > 0 && s.Occupancy == ByConnection {
 		faults = append(faults, SettingFault{"queue_when", strconv.Itoa(s.QueueWhen), "needs occupancy session, which is " + s.Occupancy.String()})
+	}
+	if s.EdgeAdmission > 0 && s.Occupancy == ByConnection {
+		faults = append(faults, SettingFault{"edge_admission", setting.FormatDuration(s.EdgeAdmission), "needs occupancy session, which is " + s.Occupancy.String()})
 	}
 	if s.Shadow && !s.Method.EveryoneEnters() {
 		faults = append(faults, SettingFault{"shadow", "true", "needs queueing_method passthrough, which is " + s.Method.String()})
@@ -213,6 +222,9 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 
 // longest is the longest that any duration may be: no cookie is kept for more than a day.
 const longest = 24 * time.Hour
+
+// leastEdgeAdmission is the shortest that an edge may let visitors in for: tokens end with a second.
+const leastEdgeAdmission = 2 * time.Second
 
 // LeastSlack is the least CheckInSlack.
 const LeastSlack = time.Second / 2

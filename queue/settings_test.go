@@ -50,3 +50,14 @@ func TestARoomThatIsKeptByConnectionsIsNotOpenToAll(t *testing.T) {
 	s.Occupancy = queue.ByConnection
 	require.ErrorContains(t, s.Validate(), "queue_when")
 }
+
+func TestAnEdgeAsksAgainWellBeforeASessionEnds(t *testing.T) {
+	s := queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1, SessionDuration: time.Minute, EdgeAdmission: 30 * time.Second}.WithDefaults()
+	require.NoError(t, s.Validate())
+	s.EdgeAdmission += time.Second
+	require.ErrorContains(t, s.Validate(), "edge_admission is 31s, which is too long: at most half of session_duration, which is 1m")
+	s.EdgeAdmission = time.Second
+	require.ErrorContains(t, s.Validate(), "edge_admission is 1s, which is too short: at least 2s")
+	s.EdgeAdmission, s.Occupancy = 30*time.Second, queue.ByConnection
+	require.ErrorContains(t, s.Validate(), "edge_admission is 30s, which needs occupancy session")
+}

@@ -63,7 +63,25 @@ type Ticket struct {
 	AcceptedAt Instant
 	Expires    Instant
 	Uncounted  bool
+
+	// Moved counts how often the ticket has moved to another device. Copies with smaller counts are void: see Copy.
+	Moved uint8
 }
+
+// copyMark is what the names of copies begin with.
+const copyMark = "copy"
+
+// Copy names the copies of the ticket that have moved as often. Once the ticket has moved on, they are revoked by this name. No visitor has
+// it as their id, but for a chance in 2¹²⁸.
+func (t *Ticket) Copy() ID {
+	name := t.ID
+	copy(name[:], copyMark)
+	name[len(name)-1] ^= t.Moved
+	return name
+}
+
+// IsCopy reports whether an id is the name of copies of a ticket. It takes the id of one visitor in 2³² for one, too.
+func (id ID) IsCopy() bool { return string(id[:len(copyMark)]) == copyMark }
 
 // GoesBack reports whether a waiting ticket was made of a leased one just now.
 func (t Ticket) GoesBack() bool { return t.AcceptedAt != 0 && t.LastCheckIn <= t.AcceptedAt }
@@ -83,7 +101,8 @@ const (
 	flagCounted    = 0x20
 	flagLeased     = 0x10 // or, on a waiting ticket, that it has gone back
 	flagDrawn      = 0x08
-	allFlags       = flagUncounted | flagNumber | flagCounted | flagLeased | flagDrawn
+	flagMoved      = 0x04
+	allFlags       = flagUncounted | flagNumber | flagCounted | flagLeased | flagDrawn | flagMoved
 	headLength     = 2 + 16
 	waitingLength  = 6 + 6 + 4
 	placeLength    = 6 + 2
@@ -91,12 +110,13 @@ const (
 	acceptedLength = 6 + 6 + 6
 	leasedLength   = 6
 	drawnLength    = 6
+	movedLength    = 1
 	endOfInstants  = 1 << 48
 )
 
 var errTicket = errors.New("not a ticket of this version")
 
-// AppendBinary appends the ticket's binary form, 34 to 66 bytes. It fails for a
+// AppendBinary appends the ticket's binary form, 34 to 67 bytes. It fails for a
 // ticket without a state, for times before 1970 or after the year 10889, for an
 // interval that is not in whole milliseconds below 49 days, and for a number of
 // 2⁴⁸ or more.
@@ -116,6 +136,9 @@ func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 	}
 	if t.CameAt != 0 {
 		flags |= flagDrawn
+	}
+	if t.Moved != 0 {
+		flags |= flagMoved
 	}
 	b = append(b, ticketVersion, flags)
 	b = append(b, t.ID[:]...)
@@ -169,7 +192,12 @@ func (t Ticket) appendMore(b []byte, flags byte) (_ []byte, err error) {
 		}
 	}
 	if flags&flagDrawn != 0 {
-		return appendInstants(b, t.CameAt)
+		if b, err = appendInstants(b, t.CameAt); err != nil {
+			return nil, err
+		}
+	}
+	if flags&flagMoved != 0 {
+		b = append(b, t.Moved)
 	}
 	return b, nil
 }
@@ -222,7 +250,7 @@ func (t *Ticket) readAccepted(flags byte, b []byte) bool {
 
 // readMore reads what appendMore wrote.
 func (t *Ticket) readMore(flags byte, b []byte) bool {
-	numbered, counted, leased, drawn, length := flags&flagNumber != 0, flags&flagCounted != 0, flags&flagLeased != 0, flags&flagDrawn != 0, 0
+	numbered, counted, leased, drawn, moved, length := flags&flagNumber != 0, flags&flagCounted != 0, flags&flagLeased != 0, flags&flagDrawn != 0, flags&flagMoved != 0, 0
 	if numbered {
 		length += placeLength
 	}
@@ -235,8 +263,15 @@ func (t *Ticket) readMore(flags byte, b []byte) bool {
 	if drawn {
 		length += drawnLength
 	}
+	if moved {
+		length += movedLength
+	}
 	if len(b) != length {
 		return false
+	}
+	if moved {
+		length -= movedLength
+		t.Moved = b[length]
 	}
 	if numbered {
 		t.Number, t.Priority = uint64(instantAt(b)), int16(binary.BigEndian.Uint16(b[6:]))
@@ -253,7 +288,7 @@ func (t *Ticket) readMore(flags byte, b []byte) bool {
 		cell := b[length-countedLength:]
 		t.Counted = Cell{Bucket: instantAt(cell), Until: instantAt(cell[6:])}
 	}
-	return numbered == (t.Number != 0) && counted == (t.Counted != Cell{}) && drawn == (t.CameAt != 0)
+	return numbered == (t.Number != 0) && counted == (t.Counted != Cell{}) && drawn == (t.CameAt != 0) && moved == (t.Moved != 0)
 }
 
 // appendInstants fails for an instant that does not fit.

@@ -49,6 +49,7 @@ func TestTicketSurvivesItsBinaryForm(t *testing.T) {
 				want.Priority = rapid.Int16().Draw(t, "priority")
 			}
 		}
+		want.Moved = rapid.Uint8().Draw(t, "moved")
 		b, err := want.AppendBinary([]byte("before"))
 		require.NoError(t, err)
 		require.True(t, bytes.HasPrefix(b, []byte("before")))

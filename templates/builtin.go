@@ -21,6 +21,10 @@ var (
 	scriptSource string
 	//go:embed page/own.js
 	ownSource string
+	//go:embed page/call.js
+	callSource string
+	//go:embed page/worker.js
+	workerSource string
 	//go:embed page/notsent.html
 	notSentSource string
 	//go:embed page/error.html
@@ -50,6 +54,7 @@ type builtInPages struct {
 	pages         map[string]*Page
 	notSent       map[string]*Page
 	clients       map[string]*client
+	texts         map[string]text
 	errors        map[string]map[problemKey][]byte // by language
 	style, script string
 	packer        *packer
@@ -68,7 +73,7 @@ var builtIn = sync.OnceValues(func() (*builtInPages, error) {
 		notSent: make(map[string]*Page, len(texts)),
 		clients: make(map[string]*client, len(texts)),
 		errors:  make(map[string]map[problemKey][]byte, len(texts)),
-		style:   style, script: script, packer: newPacker(),
+		style:   style, script: script, packer: newPacker(), texts: texts,
 	}
 	for code, t := range texts {
 		b.clients[code] = &client{words: t.attributes(), script: script}

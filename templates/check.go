@@ -19,11 +19,25 @@ const mostListed = 25
 
 // check finds what is wrong with the source of a page.
 func check(source []byte) Faults {
-	return checker{known: Variables(), raw: []string{"turnstile", "client"}}.faultsOf(source)
+	c := pageChecker()
+	return c.faultsOf(source)
+}
+
+// Doubts lists what the source of a page has that renders as nothing: variables of Cloudflare's
+// Waiting Room that have no value here. They do no harm, so that pages that were made for Cloudflare
+// can be used unchanged, and they are no faults of [Parse].
+func Doubts(source []byte) Faults {
+	c := pageChecker()
+	_ = c.faultsOf(source) // they are what Parse tells
+	return c.listed(c.doubtful)
+}
+
+func pageChecker() checker {
+	return checker{known: Variables(), raw: []string{"turnstile", "client"}, theirs: CloudflareVariables()}
 }
 
 // faultsOf finds what is wrong with the source of a template.
-func (c checker) faultsOf(source []byte) Faults {
+func (c *checker) faultsOf(source []byte) Faults {
 	switch {
 	case len(source) > MaxSource:
 		return Faults{{Message: fmt.Sprintf("the template has %d bytes; at most %d are allowed", len(source), MaxSource)}}
@@ -40,7 +54,7 @@ func (c checker) faultsOf(source []byte) Faults {
 	for _, t := range c.open {
 		c.fault(t.at, "the section %q is never closed by {{/%s}}", t.name, t.name)
 	}
-	return c.faults()
+	return c.listed(c.found)
 }
 
 // invalidLine is the number of the first line that is not UTF-8.
@@ -58,9 +72,10 @@ func invalidLine(source []byte) int {
 // checker checks the tags of a template one after another.
 type checker struct {
 	report
-	known []string // the variables, in alphabetical order
-	raw   []string // those of them that are HTML, which is put in without escaping
-	open  []tag    // the sections around the tag
+	known  []string // the variables, in alphabetical order
+	raw    []string // those of them that are HTML, which is put in without escaping
+	theirs []string // those that Cloudflare has, too
+	open   []tag    // the sections around the tag
 }
 
 func (c *checker) check(t tag) {
@@ -73,7 +88,7 @@ func (c *checker) check(t tag) {
 		c.checkName(t)
 		c.openSection(t)
 	case rawVariable:
-		if !slices.Contains(c.raw, t.name) {
+		if !slices.Contains(c.raw, t.name) && !c.isLacking(t.name) {
 			c.fault(t.at, "%q would be put in without escaping; write {{%s}}%s", t.name, t.name, c.onlyRaw())
 		}
 		c.checkName(t)
@@ -94,6 +109,11 @@ func (c *checker) checkName(t tag) {
 		return
 	}
 	if _, found := slices.BinarySearch(c.known, t.name); found {
+		c.doubtName(t)
+		return
+	}
+	if c.isLacking(t.name) {
+		c.doubt(t.at, "%q is not among the variables here; it looks like one of Cloudflare's, so it is empty", t.name)
 		return
 	}
 	if near := spelling.Nearest(t.name, c.known); near != "" {

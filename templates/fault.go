@@ -43,10 +43,10 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// report collects the faults of a source with their offsets.
+// report collects the faults and the doubts of a source with their offsets.
 type report struct {
-	source string
-	found  []offsetFault
+	source          string
+	found, doubtful []offsetFault
 }
 
 type offsetFault struct {
@@ -58,22 +58,26 @@ func (r *report) fault(at int, format string, args ...any) {
 	r.found = append(r.found, offsetFault{at, fmt.Sprintf(format, args...)})
 }
 
+func (r *report) doubt(at int, format string, args ...any) {
+	r.doubtful = append(r.doubtful, offsetFault{at, fmt.Sprintf(format, args...)})
+}
+
 // line is the number of the line that holds the offset.
 func (r *report) line(at int) int { return 1 + strings.Count(r.source[:at], "\n") }
 
-// faults returns the first maxFaults with their positions, and a last fault that says how many
-// more there are. It finds the positions of these few only, because each takes a pass over
-// the source.
-func (r *report) faults() Faults {
-	slices.SortStableFunc(r.found, func(a, b offsetFault) int { return cmp.Compare(a.at, b.at) })
+// listed returns the first maxFaults of a list with their positions, and a last fault that says
+// how many more there are. It finds the positions of these few only, because each takes a pass
+// over the source.
+func (r *report) listed(found []offsetFault) Faults {
+	slices.SortStableFunc(found, func(a, b offsetFault) int { return cmp.Compare(a.at, b.at) })
 	var faults Faults
-	for _, f := range r.found[:min(len(r.found), maxFaults)] {
+	for _, f := range found[:min(len(found), maxFaults)] {
 		lineStart := strings.LastIndexByte(r.source[:f.at], '\n') + 1
 		faults = append(faults, Fault{
 			Line: r.line(f.at), Col: utf8.RuneCountInString(r.source[lineStart:f.at]) + 1, Message: f.message,
 		})
 	}
-	if more := len(r.found) - maxFaults; more > 0 {
+	if more := len(found) - maxFaults; more > 0 {
 		faults = append(faults, Fault{Message: fmt.Sprintf("… and %d more", more)})
 	}
 	return faults

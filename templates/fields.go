@@ -9,8 +9,8 @@ import (
 
 // fields are the values of the JSON answer, in the order and under the names that clients of
 // Cloudflare's Waiting Room know. Ours are isLineQueue and the last ones, from
-// usersAheadKnown on. A room has no challenges, so their fields have the values that mean
-// "off".
+// usersAheadKnown on. The challenge has a page of its own, so Cloudflare's fields for it have the values that
+// mean "off".
 type fields struct {
 	InWaitingRoom                bool   `json:"inWaitingRoom"`
 	WaitTimeKnown                bool   `json:"waitTimeKnown"`

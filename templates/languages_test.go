@@ -47,7 +47,7 @@ func TestEveryLanguageHasEveryStringWithTheSameVariables(t *testing.T) {
 	for code, text := range texts {
 		assert.NotEmpty(t, text.Language, code)
 		assert.Contains(t, []string{"ltr", "rtl"}, text.Dir, code)
-		for _, section := range [][2]map[string]string{{english.Page, text.Page}, {english.Guests, text.Guests}} {
+		for _, section := range [][2]map[string]string{{english.Page, text.Page}, {english.Guests, text.Guests}, {english.Passes, text.Passes}} {
 			original, translated := section[0], section[1]
 			assert.Len(t, translated, len(original), code)
 			for key, s := range original {
@@ -89,7 +89,7 @@ func TestNoStringWasLeftInEnglish(t *testing.T) {
 		if code == "en-US" {
 			continue
 		}
-		for _, section := range [][2]map[string]string{{english.Page, text.Page}, {english.Guests, text.Guests}} {
+		for _, section := range [][2]map[string]string{{english.Page, text.Page}, {english.Guests, text.Guests}, {english.Passes, text.Passes}} {
 			for key, s := range section[1] {
 				assert.NotEqual(t, section[0][key], s, "%s: %s", code, key)
 			}

@@ -58,7 +58,7 @@ func compile(source string) (*Page, error) {
 // ParseMustache checks and compiles a Mustache template that is no page: it has these variables and no others, none of them raw.
 // In HTML values are escaped. The error is of type [Faults].
 func ParseMustache(source []byte, variables []string, html bool) (*mustache.Template, error) {
-	if faults := (checker{known: slices.Sorted(slices.Values(variables))}).faultsOf(source); len(faults) > 0 {
+	if faults := (&checker{known: slices.Sorted(slices.Values(variables))}).faultsOf(source); len(faults) > 0 {
 		return nil, faults
 	}
 	template, err := mustache.ParseStringPartialsRaw(string(source), &mustache.StaticProvider{}, !html)

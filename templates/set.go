@@ -11,13 +11,17 @@ type Options struct {
 	DefaultLanguage string
 	// Identity is what the pages show of the site.
 	Identity Identity
+	// CallBack is the public key for web push with which the pages offer to call their visitors
+	// when it is their turn; "" where they do not.
+	CallBack string
 }
 
 // Set is the templates of one room. It is safe for concurrent use.
 type Set struct {
 	*Languages
 	custom   *Page
-	client   *client // of the custom page
+	clients  map[string]*client // of the built-in pages, by language
+	client   *client            // of the custom page
 	identity Identity
 	builtIn  *builtInPages
 	policy   string // of the built-in pages
@@ -34,9 +38,13 @@ func NewSet(o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := b.clients[languages.Default()]
+	clients, policy := b.clients, b.policyFor(o.Identity)
+	if o.CallBack != "" {
+		clients, policy = b.calling(o.CallBack), b.callingPolicyFor(o.Identity)
+	}
+	c := clients[languages.Default()]
 	return &Set{
-		Languages: languages, custom: o.Custom, builtIn: b, identity: o.Identity, policy: b.policyFor(o.Identity),
+		Languages: languages, custom: o.Custom, builtIn: b, identity: o.Identity, policy: policy, clients: clients,
 		client: &client{words: c.words, script: c.script + ownScript(), own: true},
 	}, nil
 }
@@ -76,7 +84,7 @@ func (s *Set) Page(code string, d Data) *Rendered {
 		page = s.builtIn.notSent[code]
 	}
 	// Compiling the built-in pages has rendered them in every state.
-	r, _ := page.render(d, s.builtIn.clients[code])
+	r, _ := page.render(d, s.clients[code])
 	return s.builtIn.packer.pack(r)
 }
 

@@ -20,7 +20,7 @@ type Sheet struct {
 // built-in page. The source is Mustache, with [[name]] where something of the language goes, or
 // of all pages:
 //
-//   - the strings of the sections page and guests of the language files, by their keys;
+//   - the strings of the sections page, guests and passes of the language files, by their keys;
 //   - later: when to try again;
 //   - lang, dir, style, icon, accent and site, as in the built-in page;
 //   - own and script: the page's own style and script.
@@ -42,14 +42,16 @@ func NewSheet(source, style, script string) (*Sheet, error) {
 		if err != nil {
 			return nil, fmt.Errorf("making a page for %s: %w", code, err)
 		}
-		s.pages[code], s.words[code] = page.template, t.Guests
+		s.pages[code], s.words[code] = page.template, maps.Clone(t.Page)
+		maps.Copy(s.words[code], t.Guests)
+		maps.Copy(s.words[code], t.Passes)
 	}
 	return s, nil
 }
 
 // sheet compiles a source with these values and all strings.
 func (t text) sheet(source string, values map[string]string) (*Page, error) {
-	for _, section := range []map[string]string{t.Page, t.Guests} {
+	for _, section := range []map[string]string{t.Page, t.Guests, t.Passes} {
 		for key, s := range section {
 			values[key] = mustacheOf(s)
 		}
@@ -68,8 +70,7 @@ func (s *Sheet) ContentSecurityPolicy(i Identity) string {
 }
 
 // AppendTo appends the page of a site in a language of [LanguageCodes], with these values for its
-// Mustache tags. It adds those of the identity, and as heading the string of the section guests
-// that has this key.
+// Mustache tags. It adds those of the identity, and as heading the string that has this key.
 func (s *Sheet) AppendTo(buf []byte, code string, i Identity, heading string, values map[string]any) []byte {
 	if _, ok := s.pages[code]; !ok {
 		code = DefaultLanguage

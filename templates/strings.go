@@ -25,6 +25,8 @@ type text struct {
 	Page map[string]string `json:"page"`
 	// Guests has the strings of the pages of a waitlist, in the same way. No key is one of Page.
 	Guests map[string]string `json:"guests"`
+	// Passes has the strings of the pages of passes that the other sections do not have.
+	Passes map[string]string `json:"passes"`
 	// Problems has the words for each kind of problem.
 	Problems map[string]struct {
 		Title  string `json:"title"`
@@ -67,9 +69,12 @@ var scriptKeys = [...]string{
 
 // attributes returns the strings for the script as data attributes. Their names have dashes in
 // the place of capitals, because HTML ignores letter case.
-func (t text) attributes() string {
+func (t text) attributes() string { return t.attributesOf(scriptKeys[:]) }
+
+// attributesOf returns the strings with these keys.
+func (t text) attributesOf(keys []string) string {
 	var b strings.Builder
-	for _, key := range scriptKeys {
+	for _, key := range keys {
 		name := upper.ReplaceAllStringFunc(key, func(s string) string { return "-" + strings.ToLower(s) })
 		fmt.Fprintf(&b, "\ndata-%s=\"%s\"", name, html.EscapeString(t.Page[key]))
 	}

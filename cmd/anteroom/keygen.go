@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -21,25 +19,4 @@ func newKeygenCommand() *cobra.Command {
 			return err
 		},
 	}
-}
-
-func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), version())
-			return err
-		},
-	}
-}
-
-// version is the version of the program, of Go and of the system.
-func version() string {
-	number := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		number = info.Main.Version
-	}
-	return fmt.Sprintf("anteroom %s %s %s/%s", number, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

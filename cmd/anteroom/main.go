@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // so that certificates can be checked where the system has no list of roots, as in a container from scratch
+
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
 )
 

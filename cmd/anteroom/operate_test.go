@@ -29,15 +29,20 @@ import (
 )
 
 // startShop starts a gate with the room shop, at whose admin API commands look. What it is asked and answers is held to its document.
-func startShop(t *testing.T) {
+func startShop(t *testing.T, changes ...func(*proxy.Config, *proxy.Options)) {
 	t.Helper()
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
 	hook := webhooks.Hook{Name: "team", URL: &url.URL{Scheme: "https", Host: "hooks.test"}, Rooms: []string{"shop"}}
-	gate, err := proxy.New(t.Context(), proxy.Config{Keys: []cookie.Key{key}, Webhooks: []webhooks.Hook{hook}, Rooms: []proxy.RoomConfig{{
+	c := proxy.Config{Keys: []cookie.Key{key}, Webhooks: []webhooks.Hook{hook}, Rooms: []proxy.RoomConfig{{
 		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: &url.URL{Scheme: "http", Host: "127.0.0.1:1"},
 		Settings: queue.Settings{TotalActiveUsers: 500, NewUsersPerMinute: 300},
-	}}}, proxy.Options{Store: memstore.New()})
+	}}}
+	o := proxy.Options{Store: memstore.New()}
+	for _, change := range changes {
+		change(&c, &o)
+	}
+	gate, err := proxy.New(t.Context(), c, o)
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 	api := httptest.NewServer(admintest.Conform(t, gate.Admin()))
@@ -267,4 +272,12 @@ func TestPreviewWritesThePageOfAState(t *testing.T) {
 		assert.NotZero(t, code, want)
 		assert.Contains(t, stderr, want)
 	}
+}
+
+func TestAPreviewWarnsOfVariablesThatHaveNoValue(t *testing.T) {
+	stdout, stderr, code := anteroom(t, "preview", "--template", "testdata/cloudflare.mustache", "--event", "started")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, "until the end:  h")
+	assert.Equal(t, "testdata/cloudflare.mustache:4:34: \"timeUntilEventEndHours\" is not among the variables here; it looks like one of Cloudflare's, so it is empty (warning)\n"+
+		"testdata/cloudflare.mustache:5:1: \"turnstile\" is Cloudflare's widget, and always empty here (warning)\n", stderr)
 }

@@ -246,6 +246,9 @@ func (p *preview) templates(warnings io.Writer, d *templates.Data) (*templates.S
 		if source, err = os.ReadFile(p.template); err != nil {
 			return nil, fmt.Errorf("reading the page: %w", err)
 		}
+		for _, doubt := range templates.Doubts(source) {
+			fmt.Fprintf(warnings, "%s:%s (warning)\n", p.template, doubt)
+		}
 	}
 	if source != nil {
 		if o.Custom, err = templates.Parse(source); err != nil {

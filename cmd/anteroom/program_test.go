@@ -43,7 +43,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestValidate(t *testing.T) {
-	for name, want := range map[string]int{"good": 0, "faulty": 2} {
+	for name, want := range map[string]int{"good": 0, "faulty": 2, "cloudflare": 0} {
 		stdout, stderr, code := anteroom(t, "validate", "--config", filepath.Join("testdata", name+".yaml"))
 		assert.Equal(t, want, code, name)
 		golden(t, "validate-"+name, "stdout:\n"+stdout+"stderr:\n"+stderr)

@@ -19,12 +19,13 @@ import (
 
 func newStatusCommand() *cobra.Command {
 	var flags adminFlags
-	var asJSON, watch bool
+	var asJSON, watch, ready bool
 	every := 2 * time.Second
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the rooms of a running gate, and why people wait",
-		Long:  "Show the rooms of a running gate, as its admin API tells them. With --watch again and again, until ctrl-C.",
+		Long: "Show the rooms of a running gate, as its admin API tells them. With --watch again and again, until ctrl-C.\n\n" +
+			"With --ready only say whether the gate takes visitors. The exit code is 1 if it does not: a health check for containers.",
 		Example: `  anteroom status
   anteroom status --watch
   anteroom status --json | jq '.[].reason'
@@ -36,7 +37,10 @@ func newStatusCommand() *cobra.Command {
 				return err
 			}
 			show := tableOf
-			if asJSON {
+			switch {
+			case ready:
+				show = readinessOf
+			case asJSON:
 				show = jsonOf
 			}
 			if watch {
@@ -53,6 +57,7 @@ func newStatusCommand() *cobra.Command {
 	flags.bind(cmd.Flags())
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show them again and again: in place on a terminal, one below the other elsewhere")
 	cmd.Flags().DurationVar(&every, "every", every, "how often, with --watch")
+	cmd.Flags().BoolVar(&ready, "ready", false, "only whether the gate takes visitors, as /readyz says it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, on one line, with all that the API tells")
 	return cmd
 }
@@ -180,6 +185,16 @@ func jsonOf(ctx context.Context, api adminAPI) ([]byte, error) {
 	}
 	text, err := json.Marshal(list)
 	return append(text, '\n'), err
+}
+
+// readinessOf is what the gate says of itself: "ok", or "degraded" while the store does not answer. It is an error if the gate takes no
+// visitors.
+func readinessOf(ctx context.Context, api adminAPI) ([]byte, error) {
+	var readiness struct {
+		Status string `json:"status"`
+	}
+	err := api.get(ctx, "/readyz", &readiness)
+	return []byte(readiness.Status + "\n"), err
 }
 
 // homeAndClear has a terminal show what comes next from its first line on, and nothing else.

@@ -36,7 +36,7 @@ has an ID, which "anteroom waitlist entries" tells.`,
 	flags.bind(cmd.PersistentFlags())
 	for _, command := range []func(*adminFlags) *cobra.Command{
 		newWaitlistListCommand, newEntriesCommand, newReleaseCommand, newPlansCommand, newCancelCommand, newPauseCommand, newResumeCommand,
-		newPriorityCommand, newRemoveCommand, newReferralsCommand, newGrantCommand, newDenyCommand, newImportCommand, newExportCommand, newLogCommand,
+		newPriorityCommand, newRemoveCommand, newReferralsCommand, newGrantCommand, newDenyCommand, newWaitlistImportCommand, newExportCommand, newLogCommand,
 	} {
 		cmd.AddCommand(command(&flags))
 	}

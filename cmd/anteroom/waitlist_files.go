@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newImportCommand(flags *adminFlags) *cobra.Command {
+func newWaitlistImportCommand(flags *adminFlags) *cobra.Command {
 	cmd := waitlistTask(flags, "import NAME [FILE]", "Add people from CSV", func(t task) error {
 		in := t.in
 		if len(t.args) == 2 && t.args[1] != "-" {

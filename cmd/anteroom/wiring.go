@@ -1,20 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
+
+	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/acme"
 	"github.com/anteroom-gate/anteroom/proxy/guests"
 	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/anteroom-gate/anteroom/proxy/outbound"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/proxy/webhooks"
@@ -29,20 +36,21 @@ func checkKey(key string) error {
 
 // checkTemplate checks a room's template for the configuration.
 func checkTemplate(_ string, source []byte) []config.TemplateFault {
+	list := templateFaults(templates.Doubts(source), true)
 	_, err := templates.Parse(source)
 	var faults templates.Faults
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &faults):
-		list := make([]config.TemplateFault, len(faults))
-		for i, f := range faults {
-			list[i] = config.TemplateFault{Line: f.Line, Col: f.Col, Message: f.Message}
-		}
-		return list
-	default:
-		return []config.TemplateFault{{Message: err.Error()}}
+	if err != nil && !errors.As(err, &faults) {
+		faults = templates.Faults{{Message: err.Error()}}
 	}
+	return append(list, templateFaults(faults, false)...)
+}
+
+func templateFaults(faults templates.Faults, harmless bool) []config.TemplateFault {
+	list := make([]config.TemplateFault, len(faults))
+	for i, f := range faults {
+		list[i] = config.TemplateFault{Line: f.Line, Col: f.Col, Message: f.Message, Harmless: harmless}
+	}
+	return list
 }
 
 // checkMails checks the templates of mails for the configuration.
@@ -56,12 +64,12 @@ func checkMails(dir string) error {
 
 // gateConfig turns the program's configuration into the gate's.
 func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
-	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout}
+	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout, SignRequests: c.SignRequests}
+	gate.TrustedProxiesFile = c.TrustedProxiesFile
+	gate.HostHeader = origin.HostHeader(c.HostHeader)
 	var err error
-	if c.Origin != "" {
-		if gate.Origin, err = url.Parse(c.Origin); err != nil {
-			return gate, fmt.Errorf("reading the origin: %w", err)
-		}
+	if gate.Origin, gate.Origins, err = origins(c.Origin, c.Origins); err != nil {
+		return gate, err
 	}
 	for i := range c.Rooms {
 		room, err := roomConfig(&c.Rooms[i])
@@ -73,13 +81,34 @@ func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 	for i := range c.Waitlists {
 		gate.Waitlists = append(gate.Waitlists, waitlistConfig(&c.Waitlists[i], c))
 	}
+	if gate.PushHosts, err = outbound.ParseHosts(c.PushHosts); err != nil {
+		return gate, fmt.Errorf("reading push_hosts: %w", err)
+	}
 	gate.Webhooks, gate.WebhookHosts, err = webhooksOf(c)
 	return gate, err
 }
 
+// origins are one origin and several, of which either may be missing.
+func origins(one string, several []string) (first *url.URL, all []*url.URL, err error) {
+	for _, text := range several {
+		u, err := url.Parse(text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("reading an origin: %w", err)
+		}
+		all = append(all, u)
+	}
+	if one == "" {
+		return nil, all, nil
+	}
+	if first, err = url.Parse(one); err != nil {
+		return nil, nil, fmt.Errorf("reading the origin: %w", err)
+	}
+	return first, all, nil
+}
+
 // webhooksOf are the webhooks, and the hosts that they may be at.
-func webhooksOf(c *config.Config) (hooks []webhooks.Hook, hosts webhooks.Hosts, err error) {
-	if hosts, err = webhooks.ParseHosts(c.WebhookHosts); err != nil {
+func webhooksOf(c *config.Config) (hooks []webhooks.Hook, hosts outbound.Hosts, err error) {
+	if hosts, err = outbound.ParseHosts(c.WebhookHosts); err != nil {
 		return nil, hosts, fmt.Errorf("reading webhook_hosts: %w", err)
 	}
 	for _, w := range c.Webhooks {
@@ -102,7 +131,7 @@ func webhooksOf(c *config.Config) (hooks []webhooks.Hook, hosts webhooks.Hosts, 
 func waitlistConfig(l *config.Waitlist, c *config.Config) guests.Config {
 	list := guests.Config{
 		Name: l.Name, Room: l.Room, Settings: l.Settings, SignUpsPerNetwork: l.SignUpsPerNetwork, URL: l.URL,
-		Local: localURL(c.Listen, len(c.TLS.Certificates) > 0),
+		Local: localURL(c.Listen, c.TLS.Enabled()),
 	}
 	if l.SMTP.Host != "" {
 		s := l.SMTP
@@ -148,7 +177,10 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
 		Settings: c.Settings, Presets: c.Presets,
 		Invited: c.Admission == "invited", GuestPriority: int16(c.GuestPriority),
-		Events: c.Planned,
+		Passes: c.Passes, PassesOnly: c.Admission == "passes", CallBack: c.CallBack,
+		Events: c.Planned, BindTicket: c.BindTicket, Challenge: c.Challenge.ForGate(),
+
+		HostHeader: origin.HostHeader(c.HostHeader), Cache: c.Cache,
 	}
 	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {
@@ -161,7 +193,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	if c.TemplateSource != nil {
 		room.Page, errPage = templates.Parse(c.TemplateSource)
 	}
-	room.Origin, errOrigin = url.Parse(c.Origin)
+	room.Origin, room.Origins, errOrigin = origins(c.Origin, c.Origins)
 	return room, errors.Join(errPage, errOrigin)
 }
 
@@ -169,13 +201,22 @@ func subjectConfig(c *config.Room) subject.Config {
 	t := c.Subject.Token
 	s := subject.Config{
 		Room: c.Name, Header: c.Subject.Header, TokenHeader: t.Header, TokenCookie: t.Cookie,
-		PublicKeys: t.PublicKeys, Issuer: t.Issuer, Audience: t.Audience,
+		PublicKeys: t.PublicKeys, JWKSURL: t.JWKSURL, Issuer: t.Issuer, Audience: t.Audience,
 		LabelClaim: c.Subject.Label.Claim, LabelHeader: c.Subject.Label.Header,
 	}
 	for _, secret := range t.Secrets {
 		s.Secrets = append(s.Secrets, []byte(secret))
 	}
 	return s
+}
+
+// acmeConfig says how certificates come from an authority.
+func acmeConfig(c *config.Config, log *zap.Logger) acme.Config {
+	a := c.TLS.ACME
+	return acme.Config{
+		Domains: a.Domains, Email: a.Email, Directory: a.Directory, Roots: a.Roots, Dir: cmp.Or(a.Storage, filepath.Join(c.StateDir, "acme")),
+		HTTPS: c.Listen, HTTP: c.TLS.Redirect, Log: log,
+	}
 }
 
 func certificates(c *config.Config) []listen.Certificate {

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	_ "embed" // for the balancer's configuration
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -45,7 +44,7 @@ func main() {
 
 // run runs everything until ctx ends, or the balancer or Redis does.
 func run(ctx context.Context, out io.Writer, at addresses) error {
-	if err := installed("haproxy", "redis-server"); err != nil {
+	if err := stage.Installed("haproxy", "redis-server"); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "anteroom-load-balancer-")
@@ -56,24 +55,9 @@ func run(ctx context.Context, out io.Writer, at addresses) error {
 	return stage.WithSite(at.shop, stage.Shop(), func() error { return runAll(ctx, out, at, dir) })
 }
 
-// installed says which of the programs are missing.
-func installed(programs ...string) error {
-	var missing []string
-	for _, name := range programs {
-		if _, err := exec.LookPath(name); err != nil {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("this example needs %[1]s; on Debian and Ubuntu install with apt-get install %[2]s",
-			strings.Join(missing, " and "), strings.Join(missing, " "))
-	}
-	return nil
-}
-
 // runAll starts Redis, the gates and the balancer, each when what it needs is
 // there, and stops them the other way round.
-func runAll(ctx context.Context, out io.Writer, at addresses, dir string) (err error) {
+func runAll(ctx context.Context, out io.Writer, at addresses, dir string) error {
 	fmt.Fprintln(out, "Building anteroom")
 	program, err := stage.Program(ctx, dir)
 	if err != nil {
@@ -83,26 +67,21 @@ func runAll(ctx context.Context, out io.Writer, at addresses, dir string) (err e
 	if err != nil {
 		return err
 	}
-	p := &processes{out: out, dir: dir, failed: make(chan error, 2)}
-	defer func() { err = errors.Join(err, p.stop()) }()
-	if err := redis(ctx, p, at, dir); err != nil {
-		return err
-	}
-	for i := range at.gates {
-		if err := gate(ctx, p, at, i, program, keys); err != nil {
+	return stage.WithProcesses(out, dir, func(p *stage.Processes) error {
+		if err := redis(ctx, p, at, dir); err != nil {
 			return err
 		}
-	}
-	if err := balance(ctx, p, at, dir); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "\nOpen http://%s. Ctrl-C stops everything.\n", strings.Replace(at.visitors, "127.0.0.1", "localhost", 1))
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-p.failed:
-		return err
-	}
+		for i := range at.gates {
+			if err := gate(ctx, p, at, i, program, keys); err != nil {
+				return err
+			}
+		}
+		if err := balance(ctx, p, at, dir); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nOpen http://%s. Ctrl-C stops everything.\n", strings.Replace(at.visitors, "127.0.0.1", "localhost", 1))
+		return p.Wait(ctx)
+	})
 }
 
 // keysFile makes the keys of the tickets: each gate has to read what the other
@@ -119,18 +98,18 @@ func keysFile(ctx context.Context, program, dir string) (string, error) {
 	return path, nil
 }
 
-func redis(ctx context.Context, p *processes, at addresses, dir string) error {
+func redis(ctx context.Context, p *stage.Processes, at addresses, dir string) error {
 	host, port, err := net.SplitHostPort(at.redis)
 	if err != nil {
 		return fmt.Errorf("reading the address of Redis: %w", err)
 	}
-	if _, err := p.start("redis", true, nil, "redis-server", "--bind", host, "--port", port, "--save", "", "--dir", dir); err != nil {
+	if _, err := p.Start("redis", true, nil, "redis-server", "--bind", host, "--port", port, "--save", "", "--dir", dir); err != nil {
 		return err
 	}
-	return p.await(ctx, "Redis", func() bool { return listening(at.redis) })
+	return p.Await(ctx, "Redis", func() bool { return stage.Listening(at.redis) })
 }
 
-func gate(ctx context.Context, p *processes, at addresses, i int, program, keys string) error {
+func gate(ctx context.Context, p *stage.Processes, at addresses, i int, program, keys string) error {
 	name := fmt.Sprintf("gate%d", i+1)
 	args := []string{
 		"serve",
@@ -146,19 +125,19 @@ func gate(ctx context.Context, p *processes, at addresses, i int, program, keys 
 		"--enabled-origin-commands", "revoke",
 		"--drain-delay", "2s",
 		"--log-level", "warn",
-		"--state-dir", filepath.Join(p.dir, name),
+		"--state-dir", filepath.Join(p.Dir, name),
 		"--listen", at.gates[i],
 		"--admin", at.admins[i],
 	}
-	process, err := p.start(name, false, nil, program, args...)
+	process, err := p.Start(name, false, nil, program, args...)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "%s: process %d, admin API at http://%s\n", name, process.Pid, at.admins[i])
-	return p.await(ctx, name, func() bool { return answers("http://" + at.admins[i] + "/readyz") })
+	fmt.Fprintf(p.Out, "%s: process %d, admin API at http://%s\n", name, process.Pid, at.admins[i])
+	return p.Await(ctx, name, func() bool { return stage.Answers("http://" + at.admins[i] + "/readyz") })
 }
 
-func balance(ctx context.Context, p *processes, at addresses, dir string) error {
+func balance(ctx context.Context, p *stage.Processes, at addresses, dir string) error {
 	path := filepath.Join(dir, "haproxy.cfg")
 	if err := os.WriteFile(path, balancer, 0o600); err != nil {
 		return fmt.Errorf("writing the balancer's configuration: %w", err)
@@ -171,8 +150,8 @@ func balance(ctx context.Context, p *processes, at addresses, dir string) error 
 		}
 		env = append(env, fmt.Sprintf("GATE%d=%s", i+1, at.gates[i]), fmt.Sprintf("ADMIN%d=%s", i+1, port))
 	}
-	if _, err := p.start("haproxy", true, env, "haproxy", "-db", "-f", path); err != nil {
+	if _, err := p.Start("haproxy", true, env, "haproxy", "-db", "-f", path); err != nil {
 		return err
 	}
-	return p.await(ctx, "HAProxy", func() bool { return listening(at.visitors) })
+	return p.Await(ctx, "HAProxy", func() bool { return stage.Listening(at.visitors) })
 }

@@ -24,6 +24,7 @@
 //	record.go       the record of a room's days
 //	outbox.go       the mails that are kept while none are sent
 //	webhooks.go     the webhooks, and tests of them
+//	passes.go       the passes of a room
 package admin
 
 import (
@@ -53,6 +54,8 @@ type Gate interface {
 	Waitlists() iter.Seq[Waitlist]
 	// Waitlist returns the waitlist of a name.
 	Waitlist(name string) (l Waitlist, found bool)
+	// Passes returns the passes of the room of a name, if it takes any.
+	Passes(room string) (p Passes, found bool)
 	// Webhooks says how the webhooks stand.
 	Webhooks() []webhooks.Status
 	// TryWebhooks sends a test to the webhook of a name, or to all if it is empty, and says to how many.
@@ -139,6 +142,9 @@ func (a *api) resources() []resource {
 		{"PATCH " + one + "/visitors/{id}", a.withVisitor(a.patchVisitor)},
 		{"DELETE " + one + "/visitors/{id}", a.withVisitor(a.deleteVisitor)},
 		{"POST " + one + "/visitors/{id}/renew", a.withVisitor(a.renewVisitor)},
+		{"GET " + one + "/passes", a.withPasses(a.getPasses)},
+		{"POST " + one + "/passes", a.withPasses(a.postPasses)},
+		{"DELETE " + one + "/passes/{pass}", patient(a.withPasses(a.deletePasses))},
 		{"GET " + one + "/record", a.getRecord},
 		{"GET " + one + "/proposal", a.withRoom(a.getProposal)},
 		{"GET /api/v1/webhooks", a.getWebhooks},

@@ -59,6 +59,8 @@ func (g *gate) Waitlists() iter.Seq[admin.Waitlist] {
 
 func (g *gate) Waitlist(name string) (admin.Waitlist, bool) { return g.beta, name == "beta" }
 
+func (g *gate) Passes(string) (admin.Passes, bool) { return nil, false }
+
 func (g *gate) Webhooks() []webhooks.Status { return g.hooks }
 
 func (g *gate) TryWebhooks(string) int { return 0 }
@@ -116,6 +118,8 @@ func (s *shop) Label(id queue.ID) string {
 	}
 	return ""
 }
+
+func (s *shop) Origins() []admin.Origin { return []admin.Origin{} }
 
 func (s *shop) Disconnect(id queue.ID) { s.cut = append(s.cut, id) }
 

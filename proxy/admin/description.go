@@ -3,11 +3,13 @@ package admin
 import (
 	"cmp"
 	"encoding/json"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy/config"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/overrides"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
@@ -50,6 +52,10 @@ type roomJSON struct {
 	Subject               subjectJSON    `json:"subject"`
 	MaxRooms              int            `json:"max_rooms,omitempty"` // of a family, as room_idle
 	RoomIdle              string         `json:"room_idle,omitempty"`
+
+	Origins    []string          `json:"origins"`
+	HostHeader origin.HostHeader `json:"host_header"`
+	Cache      config.Cache      `json:"cache"`
 
 	// Overrides are the changes made while the gate ran, which are in the settings.
 	Overrides    overrides.Changes           `json:"overrides"`
@@ -119,14 +125,19 @@ type conditionsJSON struct {
 	Header     string   `json:"header,omitempty"`
 	Cookie     string   `json:"cookie,omitempty"`
 
-	VerifiedBot bool `json:"verified_bot,omitempty"`
+	VerifiedBot bool   `json:"verified_bot,omitempty"`
+	Query       string `json:"query,omitempty"`
+
+	All []conditionsJSON `json:"all,omitempty"`
+	Any []conditionsJSON `json:"any,omitempty"`
+	Not []conditionsJSON `json:"not,omitempty"`
 }
 
 // json is the description as the API tells it.
 func (d Description) json() roomJSON {
 	c, o := d.Config, overrides.Of(d.Configuration)
 	j := roomJSON{
-		Name: c.Name, Family: d.Family, Origin: c.Origin.String(),
+		Name: c.Name, Family: d.Family,
 		QueueingStatusCode: c.StatusCode, JSONResponseEnabled: c.JSON, CORSOrigins: append([]string{}, c.CORSOrigins...),
 		CustomPage: c.Page != nil, Language: d.Language, CookieName: d.CookieName,
 		CookieSuffix: c.CookieSuffix, CookieAttributes: describeCookie(c.CookieAttributes),
@@ -145,6 +156,8 @@ func (d Description) json() roomJSON {
 		}
 	}
 	j.Host, j.Path, j.AdditionalRoutes = describeRoutes(c.Routes)
+	j.Origin, j.Origins = describeOrigins(c.Addresses())
+	j.HostHeader, j.Cache = cmp.Or(c.HostHeader, origin.VisitorsHost), cmp.Or(c.Cache, config.CacheAuto)
 	if c.Revoke {
 		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
 	}
@@ -179,6 +192,20 @@ func describeRoutes(routes []route.Route) (host, path string, additional []route
 	return host, path, additional
 }
 
+// describeOrigins tells the first of the origins, and all of them. A gate around a handler has none.
+func describeOrigins(addresses []*url.URL) (first string, all []string) {
+	all = []string{}
+	for _, u := range addresses {
+		if u != nil {
+			all = append(all, u.String())
+		}
+	}
+	if len(all) > 0 {
+		first = all[0]
+	}
+	return first, all
+}
+
 func describeCookie(a cookie.Attributes) cookieJSON {
 	return cookieJSON{SameSite: cmp.Or(a.SameSite, cookie.SameSiteAuto), Secure: cmp.Or(a.Secure, cookie.SecureAuto), Domain: a.Domain}
 }
@@ -193,20 +220,34 @@ func describeSubject(c *subject.Config) (j subjectJSON) {
 func describeRules(rules []route.Rule) []ruleJSON {
 	described := make([]ruleJSON, len(rules))
 	for i, r := range rules {
-		described[i] = describeRule(r)
+		described[i] = ruleJSON{Action: r.Action, Description: r.Description, Match: describeConditions(r.Match)}
 	}
 	return described
 }
 
-// describeRule tells a rule without the values of headers and cookies, which are
-// as good as passwords.
-func describeRule(r route.Rule) ruleJSON {
-	m := conditionsJSON(r.Match)
-	if name, _, found := strings.Cut(m.Header, ":"); found {
-		m.Header = name + ": …"
+// describeConditions tells what a rule asks without the values of headers, cookies and parameters, which
+// are as good as passwords.
+func describeConditions(c route.Conditions) conditionsJSON {
+	return conditionsJSON{
+		Path: c.Path, PathPrefix: c.PathPrefix, PathSuffix: c.PathSuffix, Method: c.Method, CIDR: c.CIDR, VerifiedBot: c.VerifiedBot,
+		Header: nameOnly(c.Header, ":", ": …"), Cookie: nameOnly(c.Cookie, "=", "=…"), Query: nameOnly(c.Query, "=", "=…"),
+		All: describeAll(c.All), Any: describeAll(c.Any), Not: describeAll(c.Not),
 	}
-	if name, _, found := strings.Cut(m.Cookie, "="); found {
-		m.Cookie = name + "=…"
+}
+
+func describeAll(list []route.Conditions) []conditionsJSON {
+	var described []conditionsJSON
+	for _, c := range list {
+		described = append(described, describeConditions(c))
 	}
-	return ruleJSON{Action: r.Action, Description: r.Description, Match: m}
+	return described
+}
+
+// nameOnly is a name with its value hidden, if it has one.
+func nameOnly(text, between, hidden string) string {
+	name, _, found := strings.Cut(text, between)
+	if !found {
+		return text
+	}
+	return name + hidden
 }

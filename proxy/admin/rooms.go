@@ -42,6 +42,14 @@ type Room interface {
 	Label(id queue.ID) string
 	// Disconnect cuts the connections that keep a visitor in the room.
 	Disconnect(id queue.ID)
+	// Origins are the room's, in the order of its configuration.
+	Origins() []Origin
+}
+
+// Origin is how one of a room's origins stands.
+type Origin struct {
+	Address string `json:"address"`
+	Failing bool   `json:"failing"`
 }
 
 // Queue is what the API asks of a [room.Room].

@@ -49,6 +49,8 @@ type statusJSON struct {
 
 	ItemsLeft *int `json:"itemsLeft"` // by the origin; null if it has not said
 	SoldOut   bool `json:"soldOut"`   // the room is closed for it
+
+	Origins []Origin `json:"origins"`
 }
 
 // waitsJSON are the waits of those whom this gate has let in from the line within waitsOver.
@@ -118,7 +120,7 @@ func (a *api) statusOf(r Room, n *room.Numbers) statusJSON {
 		EstimatedQueuedUsers: n.Waiting, EstimatedTotalActiveUsers: n.Active, ActiveUsers: n.Active, OpenSlots: n.Open,
 		AdmittedThisMinute: n.Admitted, AdmissionsPaused: n.Paused || n.Settings.HoldsNew(),
 		AsOf: n.At.Time(), AgeSeconds: r.Queue().Age(a.Clock(), n).Seconds(), Nodes: n.Nodes,
-		Buckets: bucketTable(n),
+		Buckets: bucketTable(n), Origins: r.Origins(),
 	}
 	switch {
 	case r.Queue().Suspended():

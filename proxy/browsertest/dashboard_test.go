@@ -24,6 +24,7 @@ import (
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/anteroom-gate/anteroom/proxy/outbound"
 	"github.com/anteroom-gate/anteroom/proxy/record"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/webhooks"
@@ -65,7 +66,7 @@ func newDesk(t *testing.T, token string) *desk {
 	}
 	shop, chat := room("shop", "/", 20), room("chat", "/chat", 50)
 	shop.Events, chat.Left = plannedEvents(time.Now()), true
-	hosts, err := webhooks.ParseHosts([]string{"127.0.0.1"})
+	hosts, err := outbound.ParseHosts([]string{"127.0.0.1"})
 	require.NoError(t, err)
 	d := &desk{t: t}
 	d.gate, err = proxy.New(t.Context(), proxy.Config{

@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/anteroom-gate/anteroom/queue/setting"
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
@@ -45,6 +48,71 @@ type Room struct {
 
 	Events event.List // of the file
 	Left   bool       // the origin may tell how much is left
+
+	Origins    []*url.URL        // where its visitors go in turn, instead of Origin
+	HostHeader origin.HostHeader // that the origin gets
+	Cache      Cache             // whether shared caches may keep what visitors are answered who are in; default CacheAuto
+
+	BindTicket Bind             // to what tickets are bound; default BindOff
+	Challenge  challenge.Config // that visitors pass before they get a place; the zero Config is none
+
+	Passes     bool // links and codes are taken that operators have made
+	PassesOnly bool // so are they, and nobody else is let in
+
+	CallBack bool // visitors may leave, and be told by web push when it is their turn; not for a family
+}
+
+// Cache says whether shared caches may keep the origin's answers to visitors who are in.
+type Cache string
+
+// The choices. An answer with a new ticket is never kept, and one that the origin calls immutable always may be.
+const (
+	CacheAuto    Cache = "auto"    // as the origin says, but not while the room queues
+	CachePrivate Cache = "private" // never
+	CacheOrigin  Cache = "origin"  // as the origin says
+)
+
+// Choices returns all of them.
+func (Cache) Choices() []string {
+	return []string{string(CacheAuto), string(CachePrivate), string(CacheOrigin)}
+}
+
+// Addresses are those of the room's origins.
+func (r *Room) Addresses() []*url.URL { return Addresses(r.Origin, r.Origins) }
+
+// Addresses are the several origins, or the one where there are none.
+func Addresses(one *url.URL, several []*url.URL) []*url.URL {
+	if len(several) > 0 {
+		return several
+	}
+	return []*url.URL{one}
+}
+
+// Bind is to what the tickets of a room are bound. Somebody else who brings one is a newcomer.
+type Bind string
+
+// To what tickets are bound.
+const (
+	BindOff       Bind = "off"
+	BindNetwork   Bind = "network"    // an IPv4 /24 or an IPv6 /64
+	BindUserAgent Bind = "user_agent" // the User-Agent header, to the byte
+	BindBoth      Bind = "both"
+)
+
+// Choices returns the names of all of them.
+func (Bind) Choices() []string {
+	return []string{string(BindOff), string(BindNetwork), string(BindUserAgent), string(BindBoth)}
+}
+
+// Misfits returns what is wrong with settings of a room whose tickets are bound so: nothing binds an admission token.
+func (b Bind) Misfits(s queue.Settings) []queue.SettingFault {
+	if s.EdgeAdmission == 0 || b == "" || b == BindOff {
+		return nil
+	}
+	return []queue.SettingFault{{
+		Name: "edge_admission", Value: setting.FormatDuration(s.EdgeAdmission),
+		Problem: "does not go with bind_ticket " + string(b) + ": an edge lets in whoever brings the admission token",
+	}}
 }
 
 // IsFamily says whether the configuration is of a room for each value.

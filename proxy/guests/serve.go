@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,7 +89,7 @@ func (l *Waitlist) ServeDoor(w http.ResponseWriter, r *http.Request, v Visitor, 
 }
 
 func (l *Waitlist) request(w http.ResponseWriter, r *http.Request, v Visitor) *request {
-	v.JSON = v.JSON || sendsJSON(r) // who sends JSON reads it
+	v.JSON = v.JSON || reply.SentJSON(r) // who sends JSON reads it
 	return &request{Request: r, Visitor: v, w: w, list: l, setup: l.setup.Load(), now: l.o.Clock()}
 }
 
@@ -199,21 +198,9 @@ func (q *request) json(status int, told any) {
 	q.send(status, "application/json", append(text, '\n'))
 }
 
-// send sends an answer. Links have tokens in them, which no other site is to learn, and answers are for one person.
+// send sends an answer.
 func (q *request) send(status int, kind string, body []byte) {
-	h := q.w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "strict-origin")
-	if h.Get("Vary") == "" {
-		h.Set("Vary", "Accept, Accept-Language, Cookie")
-	}
-	q.w.WriteHeader(status)
-	if q.Method != http.MethodHead {
-		_, _ = q.w.Write(body) // somebody who does not read the answer has gone
-	}
+	reply.ForOne(q.w, q.Request, status, kind, body)
 }
 
 // refuse answers a request that cannot be answered as it is: apps with the detail, and people with the gate's page for the status, if

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/reply"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 	"github.com/anteroom-gate/anteroom/templates/guestpage"
 )
@@ -30,7 +30,7 @@ type form struct {
 func (q *request) form() (f form, ok bool) {
 	q.Body = http.MaxBytesReader(q.w, q.Body, maxForm)
 	var err error
-	if sendsJSON(q.Request) {
+	if reply.SentJSON(q.Request) {
 		err = json.NewDecoder(q.Body).Decode(&f)
 	} else if err = q.parse(); err == nil {
 		f = form{q.PostFormValue("email"), q.PostFormValue("referral"), q.PostFormValue("token"), q.PostFormValue("leave")}
@@ -48,12 +48,6 @@ func (q *request) form() (f form, ok bool) {
 		q.refuse(http.StatusBadRequest, "What was sent cannot be read: send a form, or JSON such as {\"email\": \"ada@example.com\"}.")
 	}
 	return f, err == nil
-}
-
-// sendsJSON says whether the body of a request is JSON.
-func sendsJSON(r *http.Request) bool {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && kind == "application/json"
 }
 
 // parse reads a form, as browsers send it in one way or another.

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 )
 
@@ -15,12 +16,13 @@ type Certificate struct {
 
 // certificates are the pairs that are in use.
 type certificates struct {
-	files []Certificate
-	now   atomic.Pointer[[]tls.Certificate]
+	files   []Certificate
+	managed func(*tls.ClientHelloInfo) (*tls.Certificate, error) // nil for none
+	now     atomic.Pointer[[]tls.Certificate]
 }
 
-func newCertificates(files []Certificate) (*certificates, error) {
-	c := &certificates{files: files}
+func newCertificates(files []Certificate, managed func(*tls.ClientHelloInfo) (*tls.Certificate, error)) (*certificates, error) {
+	c := &certificates{files: files, managed: managed}
 	return c, c.load()
 }
 
@@ -45,15 +47,31 @@ func (c *certificates) load() error {
 }
 
 func (c *certificates) config() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: c.choose}
+	protocols := []string{"h2", "http/1.1"}
+	if c.managed != nil {
+		protocols = append(protocols, challenge)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols, GetCertificate: c.choose}
 }
 
-// choose returns the first certificate that suits the client, or the very first if none does.
+// challenge is the protocol by which certificate authorities ask for proof (RFC 8737).
+const challenge = "acme-tls/1"
+
+// choose returns the certificate of a file that suits the client, a managed one, or the first of a file if neither does. A certificate
+// authority is always answered by who manages certificates.
 func (c *certificates) choose(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	pairs := *c.now.Load()
+	if c.managed != nil && slices.Contains(hello.SupportedProtos, challenge) {
+		return c.managed(hello)
+	}
 	for i := range pairs {
 		if hello.SupportsCertificate(&pairs[i]) == nil {
 			return &pairs[i], nil
+		}
+	}
+	if c.managed != nil {
+		if found, err := c.managed(hello); err == nil || len(pairs) == 0 {
+			return found, err
 		}
 	}
 	return &pairs[0], nil

@@ -23,8 +23,13 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err // net/http looks at the error's type
 	}
-	missDead(c, l.server.timeout)
-	return &conn{Conn: c, timeout: l.server.timeout, tunnels: &l.server.tunnels}, nil
+	s := l.server
+	missDead(c, s.timeout)
+	of := &conn{Conn: unproxied(c, s.balancers, s.http.ReadHeaderTimeout), timeout: s.timeout, tunnels: &s.tunnels}
+	if s.certs != nil {
+		of.secure, of.serves, of.maxHeader = true, s.serves, int64(s.http.MaxHeaderBytes)
+	}
+	return of, nil
 }
 
 // conn is a connection whose writes have to make progress. With TLS it is below the tls.Conn. Its read deadline is net/http's
@@ -36,9 +41,27 @@ type conn struct {
 	timeout time.Duration
 	tunnels *tunnels
 
+	secure    bool                   // nothing has been read, and TLS is spoken here
+	serves    func(host string) bool // whether a request by plain HTTP is redirected; nil for never
+	maxHeader int64                  // of such a request, in bytes
+
 	mu      sync.Mutex
 	limit   time.Time // the write deadline that net/http has set, if any
 	renewed time.Time // when ours was last set
+}
+
+// Read reads what came in. A visitor who speaks plain HTTP where TLS is spoken is told so.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if !c.secure || n == 0 {
+		return n, err
+	}
+	c.secure = false
+	if isInsecure(p[0]) {
+		c.answerInsecure(p[:n])
+		return 0, errInsecure
+	}
+	return n, err
 }
 
 // Write writes p in chunks. Each of them has its own time to go out.
@@ -95,13 +118,7 @@ func (c *conn) SetDeadline(t time.Time) error {
 
 // CloseWrite closes one direction, as net/http does before it closes a connection on which somebody may still be sending,
 // and as websockets do.
-func (c *conn) CloseWrite() error {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok {
-		return fmt.Errorf("closing one direction: %w", errors.ErrUnsupported)
-	}
-	return half.CloseWrite()
-}
+func (c *conn) CloseWrite() error { return closeWrite(c.Conn) }
 
 // Close closes the connection.
 func (c *conn) Close() error {

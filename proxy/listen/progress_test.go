@@ -311,8 +311,8 @@ func TestAStreamWhoseWindowStaysShutIsReset(t *testing.T) {
 			cfg.ProgressTimeout = short
 			cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
 			address, s := serve(t, cfg)
-			st := openStream(t, address, "GET", true)
 			start := time.Now()
+			st := openStream(t, address, "GET", true)
 			assert.EqualError(t, st.reset(), "INTERNAL_ERROR")
 			assert.GreaterOrEqual(t, time.Since(start), short)
 			st.Close()

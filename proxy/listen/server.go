@@ -10,27 +10,43 @@
 //   - What was sent on a TCP connection, also a keep-alive probe, has to be confirmed within ProgressTimeout. So websockets
 //     and event streams, on which little is sent, end when their visitor's network is gone.
 //
-// HTTP/2 works over TLS only.
+// HTTP/2 works over TLS only. Where TLS is spoken, a request by plain HTTP is redirected or told to use https.
+//
+// Connections of listed balancers begin with a header of the PROXY protocol, and their visitors have the addresses that it says.
+// Nobody else's header is believed.
 package listen
 
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/netset"
 )
 
 // Config says what a Server serves and how patient it is. Only Handler is required.
 type Config struct {
 	// Handler answers the requests.
 	Handler http.Handler
-	// Certificates are the pairs of files for TLS. Without any the server speaks plain HTTP/1.1.
+	// Certificates are the pairs of files for TLS. Without any, and without Managed, the server speaks plain HTTP/1.1.
 	Certificates []Certificate
+	// Managed chooses certificates that somebody else keeps, and answers a certificate authority's questions; nil for none. A client for
+	// whom it has none gets one of Certificates.
+	Managed func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	// Serves says whether a host is served here. Visitors who come for one by plain HTTP where TLS is spoken are redirected. By default
+	// they are only told to use https.
+	Serves func(host string) bool
+	// Balancers are the networks of those whose connections begin with a header of the PROXY protocol, which has to be there within
+	// ReadHeaderTimeout. None by default.
+	Balancers []netip.Prefix
 	// ReadHeaderTimeout bounds the reading of a request's header, and the TLS handshake. 5 s by default.
 	ReadHeaderTimeout time.Duration
 	// IdleTimeout is how long a connection is kept without a request. 120 s by default.
@@ -50,6 +66,9 @@ type Server struct {
 	timeout time.Duration
 	certs   *certificates // nil without TLS
 	tunnels tunnels
+
+	balancers netset.Set
+	serves    func(host string) bool
 }
 
 // New makes a server of cfg. A certificate that cannot be read is an error.
@@ -58,7 +77,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("a server needs a handler")
 	}
 	cfg = withDefaults(cfg)
-	s := &Server{handler: cfg.Handler, timeout: cfg.ProgressTimeout}
+	s := &Server{handler: cfg.Handler, timeout: cfg.ProgressTimeout, balancers: netset.New(cfg.Balancers), serves: cfg.Serves}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
@@ -77,8 +96,8 @@ func New(cfg Config) (*Server, error) {
 		ConnState: s.tunnels.watch,
 		ErrorLog:  errorLog(cfg.Log),
 	}
-	if len(cfg.Certificates) > 0 {
-		certs, err := newCertificates(cfg.Certificates)
+	if len(cfg.Certificates) > 0 || cfg.Managed != nil {
+		certs, err := newCertificates(cfg.Certificates, cfg.Managed)
 		if err != nil {
 			return nil, err
 		}

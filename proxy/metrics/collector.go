@@ -72,7 +72,8 @@ var (
 	latencyDesc    = roomDesc("anteroom_origin_latency_seconds", "Time within which the origin has answered 95 of 100 requests of visitors who are in, lately, as this gate has measured.")
 	errorsDesc     = roomDesc("anteroom_origin_error_ratio", "Share of those requests that the origin has failed to answer well, lately.")
 	openToAllDesc  = roomDesc("anteroom_open_to_all", "1 while everybody is let in and nobody is counted, because the traffic has not passed queue_when.")
-	originDesc     = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer and admissions are paused.", []string{"origin"}, nil)
+	pausedDesc     = roomDesc("anteroom_admissions_paused", "1 while no origin of the room answers and nobody new is let in.")
+	originDesc     = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer.", []string{"origin"}, nil)
 )
 
 func roomDesc(name, help string) *prometheus.Desc {
@@ -84,7 +85,7 @@ func (*collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinuteDesc, failingDesc,
 		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, toldDesc, inTimeDesc, originDesc,
-		factorDesc, latencyDesc, errorsDesc, openToAllDesc,
+		factorDesc, latencyDesc, errorsDesc, openToAllDesc, pausedDesc,
 	} {
 		to <- d
 	}
@@ -118,6 +119,7 @@ func (g *Group) collect(to chan<- prometheus.Metric) {
 	gauge(perMinuteDesc, float64(n.perMinute))
 	gauge(streamsDesc, float64(g.Streams))
 	gauge(failingDesc, oneIf(n.failing))
+	gauge(pausedDesc, oneIf(n.paused))
 	to <- prometheus.MustNewConstMetric(unansweredDesc, prometheus.CounterValue, float64(n.unanswered), g.Name)
 	to <- prometheus.MustNewConstMetric(letInDesc, prometheus.CounterValue, float64(n.letIn), g.Name)
 	to <- prometheus.MustNewConstMetric(toldDesc, prometheus.CounterValue, float64(n.told), g.Name)
@@ -138,7 +140,7 @@ func (g *Group) collect(to chan<- prometheus.Metric) {
 type sum struct {
 	waiting, active, open, limit, admitted, perMinute int
 
-	failing           bool
+	failing, paused   bool // one of them
 	unanswered, letIn uint64
 	told, inTime      int
 
@@ -160,6 +162,7 @@ func (g *Group) sum() sum {
 		all.admitted += n.Admitted
 		all.perMinute += n.Settings.NewUsersPerMinute
 		all.failing = all.failing || r.StoreFailing()
+		all.paused = all.paused || n.Paused
 		unanswered, letIn := r.StoreErrors()
 		all.unanswered += unanswered
 		all.letIn += letIn

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
@@ -12,21 +13,23 @@ type Result int
 
 // The results.
 const (
-	Accepted  Result = iota // the visitor was in already
-	Admitted                // the visitor was let in
-	Queued                  // the visitor waits
-	Rejected                // the room takes nobody
-	Held                    // the visitor is in, and those who are in are held
-	Busy                    // the visitor would have had to wait, and the request could not
-	Withheld                // a part of a page, asked for without being in
-	Uninvited               // the room lets in guests only, and the visitor was none
-	Exempt                  // the request passed the room by
-	Left                    // the visitor said goodbye
-	Revoked                 // the origin ended the session
+	Accepted   Result = iota // the visitor was in already
+	Admitted                 // the visitor was let in
+	Queued                   // the visitor waits
+	Rejected                 // the room takes nobody
+	Held                     // the visitor is in, and those who are in are held
+	Busy                     // the visitor would have had to wait, and the request could not
+	Withheld                 // a part of a page, asked for without being in
+	Uninvited                // the room lets in guests or holders of passes only, and the visitor was none
+	Exempt                   // the request passed the room by
+	Left                     // the visitor said goodbye
+	Revoked                  // the origin ended the session
+	Endless                  // the visitor is in the endless line
+	Challenged               // the visitor has to pass the challenge first
 	results
 )
 
-var resultNames = [results]string{"accepted", "admitted", "queued", "rejected", "held", "busy", "withheld", "uninvited", "exempt", "left", "revoked"}
+var resultNames = [results]string{"accepted", "admitted", "queued", "rejected", "held", "busy", "withheld", "uninvited", "exempt", "left", "revoked", "endless", "challenged"}
 
 // Refusal is a try to get ahead that has got nobody anything.
 type Refusal int
@@ -36,6 +39,7 @@ const (
 	BadToken  Refusal = iota // a token in the site's name that does not count
 	BadTicket                // a ticket that does not open: forged, altered, or of a key that is not known any more
 	Crowded                  // a place that does not count, as max_waiting_per_network has it
+	Elsewhere                // a ticket that is bound to another network or user agent
 	refusals
 )
 
@@ -44,13 +48,18 @@ type Counters struct {
 	decisions [results]prometheus.Counter
 	waits     prometheus.Observer
 	refused   [refusals]prometheus.Counter
+	answers   map[challenge.Outcome]prometheus.Counter
 }
 
 // Room returns the counters of a room or a family.
 func (m *Metrics) Room(name string) Counters {
 	c := Counters{waits: m.waits.WithLabelValues(name)}
-	for i, of := range []*prometheus.CounterVec{m.badTokens, m.badTickets, m.crowded} {
+	for i, of := range []*prometheus.CounterVec{m.badTokens, m.badTickets, m.crowded, m.elsewhere} {
 		c.refused[i] = of.WithLabelValues(name)
+	}
+	c.answers = map[challenge.Outcome]prometheus.Counter{}
+	for _, outcome := range []challenge.Outcome{challenge.Passed, challenge.Failed, challenge.Unavailable, challenge.Busy} {
+		c.answers[outcome] = m.challenges.WithLabelValues(name, string(outcome))
 	}
 	for i, outcome := range resultNames {
 		c.decisions[i] = m.decisions.WithLabelValues(name, outcome)
@@ -63,6 +72,9 @@ func (c *Counters) Count(what Result) { c.decisions[what].Inc() }
 
 // Refuse counts a try to get ahead.
 func (c *Counters) Refuse(what Refusal) { c.refused[what].Inc() }
+
+// CountAnswer counts an answer to the challenge.
+func (c *Counters) CountAnswer(what challenge.Outcome) { c.answers[what].Inc() }
 
 // Counted returns how many requests became that.
 func (c *Counters) Counted(what Result) uint64 { return valueOf(c.decisions[what]) }

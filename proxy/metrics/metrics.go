@@ -24,6 +24,8 @@ type Metrics struct {
 	badTokens     *prometheus.CounterVec
 	badTickets    *prometheus.CounterVec
 	crowded       *prometheus.CounterVec
+	elsewhere     *prometheus.CounterVec
+	challenges    *prometheus.CounterVec
 	originLatency *prometheus.HistogramVec
 	originFailed  *prometheus.CounterVec
 	signUps       *prometheus.CounterVec
@@ -46,6 +48,10 @@ func New(g Gate, clock func() time.Time) *Metrics {
 			Help: "Requests with a ticket that does not open: forged, altered, or of a key that is not known any more."}, []string{"room"}),
 		crowded: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_crowded_places_total",
 			Help: "Places that did not count when they were asked for, as max_waiting_per_network has it."}, []string{"room"}),
+		elsewhere: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_tickets_elsewhere_total",
+			Help: "Requests with a ticket that is bound to another network or user agent."}, []string{"room"}),
+		challenges: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_challenges_total",
+			Help: "Answers to the challenge by what became of them."}, []string{"room", "outcome"}),
 		originLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_origin_response_seconds",
 			Help:    "Time until the origin's response header was there, by class of status.",
 			Buckets: prometheus.ExponentialBuckets(.001, 2.5, 12)}, []string{"origin", "status"}),
@@ -58,7 +64,7 @@ func New(g Gate, clock func() time.Time) *Metrics {
 		mailsFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_waitlist_mails_failed_total",
 			Help: "Mails that could not be sent, each time; they are tried again."}, []string{"waitlist"}),
 	}
-	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.badTickets, m.crowded, m.originLatency, m.originFailed, m.signUps, m.mailsSent, m.mailsFailed,
+	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.badTickets, m.crowded, m.elsewhere, m.challenges, m.originLatency, m.originFailed, m.signUps, m.mailsSent, m.mailsFailed,
 		&collector{gate: g, waitlists: waitlists{clock: clock, asked: map[string]*figures{}}},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -119,13 +119,13 @@ var (
 	entriesDesc  = waitlistDesc("anteroom_waitlist_entries", "People on the list, by status.", "status")
 	heldDesc     = waitlistDesc("anteroom_waitlist_held", "Live invites and acceptances.")
 	capacityDesc = waitlistDesc("anteroom_waitlist_capacity", "The setting capacity in force; 0 is unlimited.")
-	pausedDesc   = waitlistDesc("anteroom_waitlist_paused", "1 while nobody is invited.")
+	heldBackDesc = waitlistDesc("anteroom_waitlist_paused", "1 while nobody is invited.")
 	mailsDesc    = waitlistDesc("anteroom_waitlist_mails_waiting", "Mails that are still to be sent.")
 	releasedDesc = waitlistDesc("anteroom_waitlist_invites_released_total", "Spots that were ever given.")
 	acceptedDesc = waitlistDesc("anteroom_waitlist_invites_accepted_total", "Spots that were ever accepted.")
 	expiredDesc  = waitlistDesc("anteroom_waitlist_invites_expired_total", "Spots that have ever expired.")
 
-	waitlistDescs = []*prometheus.Desc{entriesDesc, heldDesc, capacityDesc, pausedDesc, mailsDesc, releasedDesc, acceptedDesc, expiredDesc}
+	waitlistDescs = []*prometheus.Desc{entriesDesc, heldDesc, capacityDesc, heldBackDesc, mailsDesc, releasedDesc, acceptedDesc, expiredDesc}
 )
 
 func waitlistDesc(name, help string, labels ...string) *prometheus.Desc {
@@ -141,7 +141,7 @@ func collectWaitlist(to chan<- prometheus.Metric, l Waitlist, n waitlist.Numbers
 	}
 	tell(heldDesc, prometheus.GaugeValue, float64(n.Held))
 	tell(capacityDesc, prometheus.GaugeValue, float64(l.Settings().Capacity))
-	tell(pausedDesc, prometheus.GaugeValue, oneIf(n.Paused))
+	tell(heldBackDesc, prometheus.GaugeValue, oneIf(n.Paused))
 	tell(mailsDesc, prometheus.GaugeValue, float64(n.Mails))
 	tell(releasedDesc, prometheus.CounterValue, float64(n.Released))
 	tell(acceptedDesc, prometheus.CounterValue, float64(n.Accepted))

@@ -50,7 +50,7 @@ func (t Trust) join(out http.Header, in *http.Request, ours []string) {
 		ours[0] = strings.Join(append(slices.Clip(in.Header["X-Forwarded-For"]), self), ", ")
 		return
 	}
-	if visitor := t.ClientAddr(in); visitor != peer(in) {
+	if visitor := t.ClientAddr(in); visitor != Peer(in) {
 		ours[0] = visitor.String() + ", " + self
 	}
 	if strings.Contains(self, ":") {
@@ -79,6 +79,15 @@ func clean(h http.Header, trusted bool) {
 			if !trusted || strings.IndexByte(name, '_') >= 0 {
 				delete(h, name)
 			}
+		}
+	}
+}
+
+// RemoveOwn removes the gate's own fields from the header of a request, as Forward does.
+func RemoveOwn(h http.Header) {
+	for name := range h {
+		if fieldKind(name) == gates {
+			delete(h, name)
 		}
 	}
 }

@@ -1,12 +1,15 @@
 package origin
 
 import (
+	"context"
 	"iter"
 	"net/http"
 	"net/http/httputil"
 	"net/textproto"
 	"slices"
 	"strings"
+
+	"github.com/anteroom-gate/anteroom/proxy/assertion"
 )
 
 // rewrite makes the request for the origin. ReverseProxy has already removed the hop-by-hop headers from Out: so a Connection
@@ -15,15 +18,25 @@ func (o *Origin) rewrite(pr *httputil.ProxyRequest) {
 	out, in := pr.Out, pr.In
 	setTarget(out, in)
 	out.URL.Scheme, out.URL.Host, out.URL.User = o.cfg.URL.Scheme, o.cfg.URL.Host, nil
-	out.Host = in.Host
+	out.Host = hostFor(in)
 	restore(out.Header, in.Header)
 	o.trust.Forward(out.Header, in)
+	if lines, ok := in.Context().Value(assertionKey{}).([]string); ok {
+		out.Header[assertion.Header] = lines
+	}
 	if out.Body != nil {
 		out.Trailer = announced(in)
 		out.Body = &body{ReadCloser: out.Body, in: in, trailer: out.Trailer}
 	} else {
 		out.Trailer = nil
 	}
+}
+
+type assertionKey struct{}
+
+// WithAssertion returns the request with an assertion for the origin, as the lines of a header, which must not be changed.
+func WithAssertion(r *http.Request, lines []string) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), assertionKey{}, lines))
 }
 
 // endToEnd are fields that always go to the origin, even if a Connection header names them, which RFC 9110, section 7.6.1,

@@ -47,8 +47,8 @@ func (t Trust) Scheme(r *http.Request) string {
 	return "http"
 }
 
-// peer is the address of the other end of the connection.
-func peer(r *http.Request) netip.Addr {
+// Peer is the address of the other end of the connection. It is invalid where that has none, as on a Unix socket.
+func Peer(r *http.Request) netip.Addr {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
@@ -63,12 +63,12 @@ func (t Trust) trusts(a netip.Addr) bool { return t.proxies.Contains(a) }
 
 // TrustsPeer reports whether a request comes straight from a trusted proxy.
 func (t Trust) TrustsPeer(r *http.Request) bool {
-	return !t.proxies.IsEmpty() && t.trusts(peer(r))
+	return !t.proxies.IsEmpty() && t.trusts(Peer(r))
 }
 
 // visitor is the hop that names the visitor: the first one, counted from here, that is not a trusted proxy.
 func (t Trust) visitor(r *http.Request) hop {
-	at := hop{addr: peer(r)}
+	at := hop{addr: Peer(r)}
 	if !t.trusts(at.addr) {
 		return at
 	}

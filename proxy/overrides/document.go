@@ -76,7 +76,7 @@ func (d Document) signed(c Changes, author Author) Document {
 // other settings.
 func (d Document) withoutTimes() Document {
 	d.Changes, d.By = maps.Clone(d.Changes), maps.Clone(d.By)
-	for _, name := range []string{"refresh_interval", "queue_ticket_ttl", "line_dropout"} {
+	for _, name := range []string{"refresh_interval", "queue_ticket_ttl", "line_dropout", "edge_admission"} {
 		delete(d.Changes, name)
 		delete(d.By, name)
 	}

@@ -37,6 +37,20 @@ type Room struct {
 type File struct {
 	Settings queue.Settings
 	Events   event.List
+
+	// Misfits returns what is wrong with settings in a room with all else that the file says. nil: nothing is.
+	Misfits func(queue.Settings) []queue.SettingFault
+}
+
+// Check says what is wrong with settings of the room, by themselves and with the rest of the file.
+func (f *File) Check(s queue.Settings) error {
+	errs := []error{s.Validate()}
+	if f != nil && f.Misfits != nil {
+		for _, fault := range f.Misfits(s) {
+			errs = append(errs, fault)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Config is what a Room is made of.
@@ -93,7 +107,7 @@ func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, by string
 			return d, err
 		}
 		base := merged.over(*d.File)
-		if err := base.Validate(); err != nil {
+		if err := r.file.Load().Check(base); err != nil {
 			faults = append(faults, err)
 		}
 		for _, f := range d.Events.FaultsIn(base, r.at(now).Time()) {
@@ -118,7 +132,7 @@ func (r *Room) Reload(ctx context.Context, now time.Time, file File) (before *Fi
 	err = r.configure(ctx, now, "file", func(d Document) (Document, error) {
 		d.File = &file.Settings
 		base := d.base()
-		misfit = base.Validate()
+		misfit = file.Check(base)
 		if misfit != nil && before == nil {
 			d = d.withoutTimes()
 			base = d.base()

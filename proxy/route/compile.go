@@ -17,26 +17,53 @@ type report func(key, value, format string, args ...any)
 
 func compile(rule Rule, fault report) matcher {
 	switch rule.Action {
-	case BypassWaitingRoom:
+	case BypassWaitingRoom, EndlessLine:
 	case "":
-		fault("action", "", "is required: %s", BypassWaitingRoom)
+		fault("action", "", "is required: %s or %s", BypassWaitingRoom, EndlessLine)
 	default:
-		fault("action", rule.Action, "is no action; there is only %s", BypassWaitingRoom)
+		fault("action", rule.Action, "is no action; there are %s and %s", BypassWaitingRoom, EndlessLine)
 	}
-	c := rule.Match
+	c := compiler{flags: rule.Action == EndlessLine, fault: fault}
+	m := c.compile("match", &rule.Match, false)
+	m.flags = c.flags
+	return m
+}
+
+// compiler compiles the conditions of one rule.
+type compiler struct {
+	flags bool
+	fault report
+}
+
+// compile compiles conditions and those in them. hasCIDR says that they count for some
+// networks only.
+func (to compiler) compile(at string, c *Conditions, hasCIDR bool) matcher {
 	if c.empty() {
-		fault("match", "", "has no condition: a rule without one would exempt everything from the room")
+		to.fault(at, "", "has no condition: without one it would be about everything")
 	}
+	hasCIDR = hasCIDR || len(c.CIDR) > 0
 	return matcher{
-		path:     compilePath("match.path", c.Path, fault),
-		prefix:   compilePath("match.path_prefix", c.PathPrefix, fault),
-		suffix:   compileSuffix("match.path_suffix", c.PathSuffix, fault),
-		method:   compileMethod(c.Method, fault),
-		networks: compileCIDR(c.CIDR, fault),
-		header:   compileHeader(c.Header, len(c.CIDR) > 0, fault),
-		cookie:   compileCookie(c.Cookie, fault),
+		path:     compilePath(at+".path", c.Path, to.fault),
+		prefix:   compilePath(at+".path_prefix", c.PathPrefix, to.fault),
+		suffix:   compileSuffix(at+".path_suffix", c.PathSuffix, to.fault),
+		method:   compileMethod(at+".method", c.Method, to.fault),
+		networks: compileCIDR(at+".cidr", c.CIDR, to.fault),
+		header:   compileHeader(at+".header", c.Header, hasCIDR || to.flags, to.fault),
+		cookie:   compileCookie(at+".cookie", c.Cookie, to.fault),
+		query:    compileQuery(at+".query", c.Query, to.fault),
 		verified: c.VerifiedBot,
+		all:      to.each(at+".all", c.All, hasCIDR),
+		any:      to.each(at+".any", c.Any, hasCIDR),
+		not:      to.each(at+".not", c.Not, hasCIDR),
 	}
+}
+
+func (to compiler) each(at string, list []Conditions, hasCIDR bool) []matcher {
+	var compiled []matcher
+	for i := range list {
+		compiled = append(compiled, to.compile(fmt.Sprintf("%s[%d]", at, i), &list[i], hasCIDR))
+	}
+	return compiled
 }
 
 func compilePath(key, path string, fault report) []string {
@@ -103,22 +130,22 @@ func encode(path string) string {
 	return b.String()
 }
 
-func compileMethod(method string, fault report) string {
+func compileMethod(key, method string, fault report) string {
 	switch {
 	case method != "" && !isToken(method):
-		fault("match.method", method, "is not an HTTP method such as GET")
+		fault(key, method, "is not an HTTP method such as GET")
 	case method != strings.ToUpper(method):
-		fault("match.method", method, "is not in capitals (did you mean %q?)", strings.ToUpper(method))
+		fault(key, method, "is not in capitals (did you mean %q?)", strings.ToUpper(method))
 	}
 	return method
 }
 
-func compileCIDR(texts []string, fault report) netset.Set {
+func compileCIDR(key string, texts []string, fault report) netset.Set {
 	var networks []netip.Prefix
 	for i, text := range texts {
 		network, ok := parsePrefix(text)
 		if !ok {
-			fault("match.cidr["+strconv.Itoa(i)+"]", text, "is neither an address nor a prefix such as 192.0.2.0/24")
+			fault(key+"["+strconv.Itoa(i)+"]", text, "is neither an address nor a prefix such as 192.0.2.0/24")
 			continue
 		}
 		networks = append(networks, network)
@@ -135,11 +162,10 @@ func parsePrefix(text string) (netip.Prefix, bool) {
 	return prefix, err == nil
 }
 
-func compileHeader(text string, hasCIDR bool, fault report) named {
+func compileHeader(key, text string, mayNameAgent bool, fault report) named {
 	if text == "" {
 		return named{}
 	}
-	const key = "match.header"
 	name, value, found := strings.Cut(text, ":")
 	name = http.CanonicalHeaderKey(strings.TrimSpace(name))
 	switch {
@@ -151,22 +177,22 @@ func compileHeader(text string, hasCIDR bool, fault report) named {
 		fault(key, "", "rules do not match the host; a room's host does")
 	case name == "Cookie":
 		fault(key, "", "cookies are matched with cookie")
-	case name == "User-Agent" && !hasCIDR:
+	case name == "User-Agent" && !mayNameAgent:
 		fault(key, "", "anyone can send any User-Agent; match cidr besides")
 	}
 	return named{name: name, value: strings.TrimSpace(value), anyValue: !found}
 }
 
-func compileCookie(text string, fault report) named {
+func compileCookie(key, text string, fault report) named {
 	if text == "" {
 		return named{}
 	}
 	name, value, found := strings.Cut(text, "=")
 	switch {
 	case !isToken(name):
-		fault("match.cookie", "", `%q is not the name of a cookie: expects "name=value", or "name" for any value`, name)
+		fault(key, "", `%q is not the name of a cookie: expects "name=value", or "name" for any value`, name)
 	case strings.ContainsFunc(value, notCookieValue):
-		fault("match.cookie", "", "the value of a cookie has no white space, semicolons or control characters")
+		fault(key, "", "the value of a cookie has no white space, semicolons or control characters")
 	}
 	return named{name: name, value: value, anyValue: !found}
 }

@@ -1,5 +1,5 @@
-// Package route decides which room guards a request, and whether a bypass
-// rule exempts it. It is pure: no I/O, no clock, no state.
+// Package route decides which room guards a request, and whether a rule exempts it or flags
+// its sender. It is pure: no I/O, no clock, no state.
 //
 // # Readings
 //
@@ -32,12 +32,33 @@
 //
 //   - A request is gated if any reading is in a room, upper and lower case
 //     being the same.
-//   - A bypass rule holds only if every reading fits it, case and all.
+//   - A rule that exempts holds only if every reading fits it, case and all.
 //
 // A path with more than 64 readings, one that is longer than 8 KiB, one with
 // an escape that only some servers know (%u002f, or slashes and the like in
 // overlong UTF-8) and a target that is no path at all are ambiguous. No rule
 // exempts them, and every room of their host guards them.
+//
+// # Doubt
+//
+// The conditions of a rule are put together by all, any and not. If each of them held for
+// every reading by itself, not would turn that into "for some reading". So a rule is asked
+// as a whole about one reading after the other, and must fit each.
+//
+// What readings do not settle is in doubt: letter case, what lies below a path or a suffix (a
+// program may take it for an argument), how a header or a cookie is spelled, an address that
+// is not known, and all of an ambiguous path. A condition that is in doubt does not hold; below not
+// it does, so that its contrary does not hold either. A rule that exempts is therefore sure.
+//
+// A rule that flags must not be walked around, either: it holds if one reading fits it, and what is in
+// doubt fits. Only an address that is not known flags nobody.
+//
+// A parameter of the query is sure if it is there as the rule has it, byte for byte, and nothing
+// else may be taken for it: the name in another case, decoded at most twice, with a bracket
+// behind it, with the underscores that PHP makes of dots. With a value it is there once. It is in doubt
+// in a query that some server would not read to its end, or not at all: one with a semicolon, a question mark or
+// a hash, encoded or not, with a NUL or another control character, with an escape that is none, with bytes that are
+// not UTF-8, of more than 8 KiB, or of more than 100 parameters. It is not there if no server finds it.
 //
 // # Rooms
 //

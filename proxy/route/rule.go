@@ -6,13 +6,18 @@ import (
 	"net/netip"
 )
 
-// BypassWaitingRoom is the one action that a rule can have: what it matches
-// goes to the origin, past the room and uncounted.
-const BypassWaitingRoom = "bypass_waiting_room"
+// The actions of rules.
+const (
+	// BypassWaitingRoom sends what the rule matches to the origin, past the room and uncounted.
+	BypassWaitingRoom = "bypass_waiting_room"
 
-// Rule exempts requests from a room.
+	// EndlessLine lets those whose requests the rule matches wait for ever, without a place.
+	EndlessLine = "endless_line"
+)
+
+// Rule says what becomes of some requests for a room.
 type Rule struct {
-	// Action is BypassWaitingRoom. Required.
+	// Action is BypassWaitingRoom or EndlessLine. Required.
 	Action string
 
 	// Description is for people.
@@ -23,11 +28,17 @@ type Rule struct {
 	Match Conditions
 }
 
-// Conditions are what a rule asks of a request. An empty one is not given. A condition on
-// the path holds only if it holds for every reading of the path, and letter case counts:
-// when in doubt, there is no exemption. So neither /static%2f..%2ftickets nor /st%61tic is
-// below /static. A path such as "/café" can be given encoded or not, and fits requests that
-// encode it as browsers do.
+// Conditions are what a rule asks of a request: all of those that are given must hold. An
+// empty one is not given.
+//
+// Different servers may read a request differently, so a condition may hold, or not, or be in
+// doubt. A rule that exempts has to hold as a whole for every reading of the path, with
+// whatever is in doubt taken against the exemption, also below Not. So neither
+// /static%2f..%2ftickets nor /st%61tic is below /static, and neither /TICKETS nor
+// //tickets is surely not below /tickets. A rule that flags holds if it does for some
+// reading, with whatever is in doubt taken against the visitor. See the package's text on
+// doubt. A path such as "/café" can be given encoded or not, and fits requests that encode it
+// as browsers do.
 type Conditions struct {
 	// Path is the whole path: "/healthz".
 	Path string
@@ -58,12 +69,21 @@ type Conditions struct {
 	// VerifiedBot asks that the request is a crawler's, which User-Agent names, and that
 	// the visitor's address is known to be its operator's.
 	VerifiedBot bool
+
+	// Query is a parameter of the query that the request has, "name", or has with exactly this
+	// value, "name=value". Name and value are of letters, digits and - . _ ~ only, of which no
+	// server makes anything else.
+	Query string
+
+	// All of these must hold, one at least of Any, and none of Not.
+	All, Any, Not []Conditions
 }
 
 // empty reports whether no condition is given.
 func (c *Conditions) empty() bool {
 	return c.Path == "" && c.PathPrefix == "" && c.PathSuffix == "" && c.Method == "" &&
-		len(c.CIDR) == 0 && c.Header == "" && c.Cookie == "" && !c.VerifiedBot
+		len(c.CIDR) == 0 && c.Header == "" && c.Cookie == "" && !c.VerifiedBot && c.Query == "" &&
+		len(c.All)+len(c.Any)+len(c.Not) == 0
 }
 
 // Request is what rules look at.
@@ -85,9 +105,10 @@ type Request struct {
 // Rules are the compiled rules of a room. They are immutable and safe for
 // concurrent use.
 type Rules struct {
-	rules     []matcher
-	readsPath bool // whether any of them looks at the path
-	verified  func(userAgent string, addr netip.Addr) bool
+	rules      []matcher
+	readsPath  bool // whether any of them looks at the path or at the query
+	flags      bool // whether any of them has the action EndlessLine
+	isVerified func(userAgent string, addr netip.Addr) bool
 }
 
 // NewRules compiles the presets and the rules of a room. The error is a Faults with all
@@ -104,9 +125,11 @@ func NewRules(presets []Preset, rules []Rule, verified func(userAgent string, ad
 	if verified == nil {
 		verified = func(string, netip.Addr) bool { return false }
 	}
-	r := &Rules{rules: compiled, verified: verified}
+	r := &Rules{rules: compiled, isVerified: verified}
 	for i := range compiled {
-		r.readsPath = r.readsPath || compiled[i].readsPath()
+		compiled[i].reads = compiled[i].lookFor()
+		r.readsPath = r.readsPath || compiled[i].reads.path
+		r.flags = r.flags || compiled[i].flags
 	}
 	return r, nil
 }
@@ -131,23 +154,29 @@ func compileRules(rules []Rule) ([]matcher, Faults) {
 // IsEmpty says whether there are no rules.
 func (r *Rules) IsEmpty() bool { return len(r.rules) == 0 }
 
-// Match returns the index of the first rule that exempts the request; those of the presets
+// Flag says whether any rule has the action EndlessLine.
+func (r *Rules) Flag() bool { return r.flags }
+
+// Action returns the action of the rule with an index that Match has returned.
+func (r *Rules) Action(index int) string {
+	if r.rules[index].flags {
+		return EndlessLine
+	}
+	return BypassWaitingRoom
+}
+
+// Match returns the index of the first rule that fits the request; those of the presets
 // are behind the room's own. ok is false, and the index -1, when none does.
 func (r *Rules) Match(request Request) (index int, ok bool) {
 	if len(r.rules) == 0 {
 		return -1, false
 	}
-	path, odd, known := "", []string(nil), true
+	a := ask{Request: request, rules: r, addr: request.Addr.Unmap().WithZone("")}
 	if r.readsPath {
-		path, odd, known = read(request.Target)
+		a.path, a.odd, a.known = read(request.Target)
 	}
-	addr := request.Addr.Unmap().WithZone("")
 	for i := range r.rules {
-		m := &r.rules[i]
-		if m.readsPath() && (!known || !m.pathHolds(path, odd)) {
-			continue
-		}
-		if m.holds(&request, addr) && (!m.verified || r.verified(request.Header.Get("User-Agent"), addr)) {
+		if r.rules[i].fits(&a) {
 			return i, true
 		}
 	}

@@ -24,8 +24,10 @@ type Config struct {
 	// only, by its kind.
 	Secrets    [][]byte
 	PublicKeys []crypto.PublicKey
-	Issuer     string // the issuer that tokens must name; "" for any
-	Audience   string // an audience that tokens must name; "" for any
+	JWKSURL    string     // where public keys are published; "" for nowhere
+	Published  *Published // what is published there, if there is an address
+	Issuer     string     // the issuer that tokens must name; "" for any
+	Audience   string     // an audience that tokens must name; "" for any
 
 	// LabelClaim is the claim of a token, and LabelHeader a header that trusted proxies set, with a name by which operators
 	// recognise a visitor; "" for none.

@@ -39,10 +39,12 @@ type tokens struct {
 	label   string                           // the claim with the label; "" for none
 	keys    map[string][]jwt.VerificationKey // by algorithm
 	options []jwt.ParserOption
+
+	published *Published // nil for none
 }
 
 func newTokens(c Config) (*tokens, error) {
-	t := &tokens{room: c.Room, label: c.LabelClaim, keys: map[string][]jwt.VerificationKey{}}
+	t := &tokens{room: c.Room, label: c.LabelClaim, published: c.Published, keys: map[string][]jwt.VerificationKey{}}
 	for _, secret := range c.Secrets {
 		if err := CheckSecret(string(secret)); err != nil {
 			return nil, err
@@ -56,10 +58,14 @@ func newTokens(c Config) (*tokens, error) {
 		}
 		t.keys[algorithm] = append(t.keys[algorithm], key)
 	}
-	if len(t.keys) == 0 {
+	if len(t.keys) == 0 && t.published == nil {
 		return nil, errors.New("tokens need a key")
 	}
-	t.options = []jwt.ParserOption{jwt.WithValidMethods(slices.Collect(maps.Keys(t.keys))), jwt.WithExpirationRequired()}
+	algorithms := slices.Collect(maps.Keys(t.keys))
+	if t.published != nil {
+		algorithms = append(algorithms, "ES256", "RS256", "EdDSA")
+	}
+	t.options = []jwt.ParserOption{jwt.WithValidMethods(algorithms), jwt.WithExpirationRequired()}
 	if c.Issuer != "" {
 		t.options = append(t.options, jwt.WithIssuer(c.Issuer))
 	}
@@ -96,7 +102,7 @@ func (t *tokens) verify(text string, now time.Time) (Claim, error) {
 		if _, found := token.Header["crit"]; found {
 			return nil, errors.New("it has extensions that must be understood")
 		}
-		return jwt.VerificationKeySet{Keys: t.keys[token.Method.Alg()]}, nil
+		return t.keysFor(token)
 	})
 	switch {
 	case err != nil:
@@ -107,6 +113,22 @@ func (t *tokens) verify(text string, now time.Time) (Claim, error) {
 		return Claim{}, errors.New("verifying a token: it is for another room")
 	}
 	return Claim{Subject: c.Subject, Priority: c.Priority, Label: textIn(text, t.label)}, nil
+}
+
+// keysFor returns the keys that may have signed a token. A token whose key is published has to name it.
+func (t *tokens) keysFor(token *jwt.Token) (any, error) {
+	keys := t.keys[token.Method.Alg()]
+	if _, named := token.Header["kid"]; t.published == nil || !named && len(keys) > 0 || token.Method.Alg() == "HS256" {
+		return jwt.VerificationKeySet{Keys: keys}, nil
+	}
+	key, err := t.published.key(token)
+	switch {
+	case err != nil && len(keys) == 0:
+		return nil, err
+	case err == nil:
+		keys = append(keys[:len(keys):len(keys)], key)
+	}
+	return jwt.VerificationKeySet{Keys: keys}, nil
 }
 
 // textIn returns a claim of a token that was verified, if it is a text; else "".

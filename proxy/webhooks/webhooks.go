@@ -8,7 +8,6 @@
 //	worker.go    the deliveries of one hook
 //	request.go   a request: what it says, and what an answer means
 //	outbox.go    the files in which deliveries wait
-//	hosts.go     which hosts may be asked, and at which addresses
 package webhooks
 
 import (
@@ -25,6 +24,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/outbound"
 )
 
 // Kind is what a delivery tells of.
@@ -140,7 +141,7 @@ func New(o Options) *Sender {
 }
 
 // Use replaces the hooks, and the hosts that may be asked. A hook is known by its URL: one that stays keeps its deliveries.
-func (s *Sender) Use(hooks []Hook, hosts Hosts) {
+func (s *Sender) Use(hooks []Hook, hosts outbound.Hosts) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.workers

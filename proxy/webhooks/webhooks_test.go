@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/outbound"
 	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 )
 
@@ -85,8 +86,8 @@ func hook(t *testing.T, address string, events ...webhooks.Kind) webhooks.Hook {
 	return webhooks.Hook{URL: u, Secret: secret, Events: events}
 }
 
-func hosts(t *testing.T, list ...string) webhooks.Hosts {
-	h, err := webhooks.ParseHosts(list)
+func hosts(t *testing.T, list ...string) outbound.Hosts {
+	h, err := outbound.ParseHosts(list)
 	require.NoError(t, err)
 	return h
 }
@@ -164,7 +165,7 @@ func TestNobodyWaitsForASlowReceiver(t *testing.T) {
 	assert.LessOrEqual(t, s.Statuses()[0].Waiting, 1000)
 	assert.GreaterOrEqual(t, s.Statuses()[0].Dropped, uint64(499))
 	require.Eventually(t, func() bool { return s.Statuses()[1].Sent+s.Statuses()[1].Dropped == 1500 }, 20*time.Second, 5*time.Millisecond)
-	s.Use(nil, webhooks.Hosts{})
+	s.Use(nil, outbound.Hosts{})
 }
 
 func TestARedirectIsNotFollowed(t *testing.T) {
@@ -233,10 +234,10 @@ func TestWhatWasNotTakenIsSentAfterARestart(t *testing.T) {
 }
 
 func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
-	list := hosts(t, "hooks.example.com", "http://localhost", "10.1.0.0/16", "http://10.9.9.9")
+	list := hosts(t, "hooks.example.com", "*.push.example", "http://localhost", "10.1.0.0/16", "http://10.9.9.9")
 	for address, fault := range map[string]string{
 		"https://hooks.example.com/a": "", "https://HOOKS.example.com:8443/a": "", "http://localhost:9000/": "", "https://localhost/": "",
-		"https://10.1.2.3/": "", "http://10.9.9.9/": "",
+		"https://10.1.2.3/": "", "https://a.push.example/": "", "https://a.b.push.example/": "", "https://push.example/": "does not have", "https://a.notpush.example/": "does not have", "http://10.9.9.9/": "",
 		"http://hooks.example.com/a": "needs https", "https://example.com/": "does not have example.com", "https://evil.hooks.example.com/": "does not have",
 		"https://10.2.0.1/": "does not have", "ftp://hooks.example.com/": "no https", "https://u:p@hooks.example.com/": "no https", "http://10.1.2.3/": "needs https",
 	} {
@@ -248,8 +249,8 @@ func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 			assert.ErrorContains(t, err, fault, address)
 		}
 	}
-	for _, entry := range []string{"", "https://hooks.example.com", "a/b", "a:80", "user@host"} {
-		_, err := webhooks.ParseHosts([]string{entry})
+	for _, entry := range []string{"", "https://hooks.example.com", "a/b", "a:80", "user@host", "*.", "*", "a.*"} {
+		_, err := outbound.ParseHosts([]string{entry})
 		assert.Error(t, err, entry)
 	}
 }

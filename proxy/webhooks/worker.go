@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/outbound"
 )
 
 const (
@@ -56,7 +58,7 @@ type worker struct {
 }
 
 // start starts a worker, with the deliveries that wait in its files.
-func (s *Sender) start(h Hook, hosts Hosts) *worker {
+func (s *Sender) start(h Hook, hosts outbound.Hosts) *worker {
 	ctx, stop := context.WithCancel(context.Background())
 	w := &worker{o: &s.o, wake: make(chan struct{}, 1), stop: stop, outbox: outboxOf(s.o.Dir, h.URL)}
 	w.use(h, hosts)
@@ -70,9 +72,9 @@ func (s *Sender) start(h Hook, hosts Hosts) *worker {
 }
 
 // use gives the worker another configuration of its hook.
-func (w *worker) use(h Hook, hosts Hosts) {
+func (w *worker) use(h Hook, hosts outbound.Hosts) {
 	w.hook.Store(&h)
-	w.client.Store(hosts.client(w.o.Transport, h.URL.Hostname()))
+	w.client.Store(hosts.Client(w.o.Transport, h.URL.Hostname()))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told.Gone = false

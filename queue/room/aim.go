@@ -19,9 +19,17 @@ func (v visit) bucketOf(arrived queue.Instant) queue.Instant {
 // tells.
 func (v visit) aim() time.Duration {
 	if !v.rules.Method.OrdersBuckets() {
-		return 0
+		return v.comesSoon()
 	}
 	return v.aimAt(v.conditions.view.Load().crowd.ahead(v.Ticket.ArrivedAt))
+}
+
+// newcomersAim is aim of a newcomer, who has that place in an exact line or none.
+func (v visit) newcomersAim(place queue.Place) time.Duration {
+	if v.Ahead != queue.NotAhead && place.Number == 0 {
+		return max(v.comesSoon(), v.aimAt(0))
+	}
+	return v.aimAt(float64(v.aheadOfNewcomer(place)))
 }
 
 // aimAt is aim of a visitor with so many people ahead. A page in the background cannot

@@ -46,7 +46,7 @@ func (v visit) learnOfSubject(p *pending, g queue.Grant) {
 	case g.LetIn():
 		v.presence.enterSubject(v.at, v.Subject)
 	case g.Verdict == queue.Used:
-		v.presence.enterSubject(p.ticket.ArrivedAt, v.Subject)
+		v.presence.enterSubject(p.ticket.UsedFrom(), v.Subject)
 	}
 }
 
@@ -59,7 +59,7 @@ func (v visit) answerNewcomer(p *pending, g queue.Grant, over bool) Decision {
 		return v.banned()
 	case v.rejectsAll():
 		return v.reject()
-	case v.NoWait:
+	case v.NoWait || v.NoPlace:
 		return v.busy()
 	case !over && (p.claim.ID != v.Ticket.ID || g.Place != queue.Place{}):
 		// Should the claim have been granted, and the answer lost, the slot is
@@ -110,6 +110,14 @@ func (v visit) answerPlaceUsed(p *pending, g queue.Grant, over bool) Decision {
 	case over && v.NoWait:
 		return v.busy()
 	}
+	return v.joinAnew()
+}
+
+// joinAnew gives a visitor whose place was used another one, if they may have it.
+func (v visit) joinAnew() Decision {
+	if v.NoPlace {
+		return v.busy()
+	}
 	return v.join(v.newID(), queue.Place{})
 }
 
@@ -130,8 +138,8 @@ func (v visit) join(id queue.ID, place queue.Place) Decision {
 		return d
 	}
 	t := queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority}
-	t = v.drawn(t)
-	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(t.ArrivedAt), v.aimAt(float64(v.aheadOfNewcomer(place))))
+	t = v.putAhead(v.drawn(t))
+	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(t.ArrivedAt), v.newcomersAim(place))
 	late := v.Ticket.State == queue.Waiting && v.rules.placeOver(&v.Ticket, v.at)
 	return Decision{Outcome: Queued, Ticket: t, Issue: true, Rejoined: late, Place: v.certain(place)}
 }

@@ -10,6 +10,9 @@ import (
 // checkInOnly is [Room.CheckIn].
 func (vs *visits) checkInOnly(ctx context.Context, now time.Time, q Request) Decision {
 	v := vs.visit(now, &q)
+	if v.hasMoved() {
+		return Decision{Outcome: Moved}
+	}
 	t, _ := v.peek(ctx)
 	switch {
 	case t.State == queue.Accepted && v.Ticket.State == queue.Accepted && v.Ticket.ID == t.ID:
@@ -19,13 +22,14 @@ func (vs *visits) checkInOnly(ctx context.Context, now time.Time, q Request) Dec
 	case t.State == queue.None && (v.rejectsAll() || v.conditions.worthAsking(v.at, v.rules, newcomer)):
 		return Decision{Outcome: Rejected}
 	}
+	brought := q.Ticket
 	q.Ticket, q.Aside, q.noEntry = t, true, true
 	d, p := v.decideHere()
 	if p == nil {
-		return d
+		return d.movedAs(&brought)
 	}
 	g, _ := vs.verdictOn(ctx, now, p.claim) // the zero Grant without the store: a claim for no slot gets none
-	return vs.visit(now, &p.request).settle(p, g)
+	return vs.visit(now, &p.request).settle(p, g).movedAs(&brought)
 }
 
 // prolong renews the session of an accepted ticket, which lasts as far as the store

@@ -23,17 +23,18 @@ func (v visit) pendingInLine(f found) *pending {
 
 // newcomersClaim is that of a visitor who is not in line.
 func (v visit) newcomersClaim(id queue.ID) queue.Claim {
-	return queue.Claim{ID: id, Lease: v.lease(id), ArrivedAt: v.at, Priority: v.Priority, Raise: v.Priority > 0,
-		NoSlot: v.noSlot(), NoPlace: v.NoWait || v.rejectsAll() || v.rules.Method.HasExactLine() && v.isBeyond(id), Renew: v.renews()}
+	priority := v.linePriority(0)
+	return queue.Claim{ID: id, Lease: v.lease(id), ArrivedAt: v.at, Priority: priority, Raise: priority > 0,
+		NoSlot: v.noSlot(), NoPlace: v.NoWait || v.NoPlace || v.rejectsAll() || v.rules.Method.HasExactLine() && v.isBeyond(id), Renew: v.renews()}
 }
 
 // waitingClaim is that of a visitor who waits, counted in the cell.
 func (v visit) waitingClaim(cell queue.Cell) queue.Claim {
 	t := &v.Ticket
-	c := queue.Claim{ID: t.ID, Lease: v.lease(t.ID), Cell: cell, ArrivedAt: t.ArrivedAt, LastCheckIn: t.LastCheckIn, AcceptedAt: t.AcceptedAt,
+	c := queue.Claim{ID: t.ID, Lease: v.lease(t.ID), Cell: cell, ArrivedAt: t.UsedFrom(), LastCheckIn: t.LastCheckIn, AcceptedAt: t.AcceptedAt,
 		Number: t.Number, Priority: t.Priority, NoSlot: v.noSlot(), Renew: v.renews()}
-	if v.Priority > max(t.Priority, 0) { // the default raises nobody whom an operator has put last
-		c.Priority, c.Raise = v.Priority, true
+	if priority := v.linePriority(t.Priority); priority > max(t.Priority, 0) { // the default raises nobody whom an operator has put last
+		c.Priority, c.Raise = priority, true
 	}
 	return c
 }

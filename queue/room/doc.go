@@ -17,6 +17,9 @@
 //	            aim.go                      when a visitor comes back, to meet their slot
 //	            renew.go, leave.go          what keeps a session or a place, and what ends it
 //	            drawn.go                    places in the random order of a shuffled prequeue
+//	            move.go                     places that move to another device
+//	            ahead.go                    places that a pass puts ahead
+//	            recall.go                   slots of visitors who had left
 //	            mark.go                     visitors of a room that is open to all
 //	            lease.go                    sessions that last for a short time until their visitor comes back
 //	batcher     batch.go                    claims that go to the store together

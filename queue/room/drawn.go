@@ -27,5 +27,5 @@ func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 	if t = v.drawn(t); first && t.CameAt != 0 {
 		v.onDrawn(t)
 	}
-	return t
+	return v.putAhead(t)
 }

@@ -9,17 +9,17 @@ import (
 
 // A session that is given for a lease lasts for a short time only, until a request that brings
 // its ticket makes it a whole one. There are two reasons for a lease: a newcomer's ticket may
-// never come back, and somebody whose page is hidden may not look at it. If nobody came, the
-// slot goes on to the next. A visitor who comes later than that, but within what would have
+// never come back, and somebody whose page is hidden, or who is absent, may not look at it. If
+// nobody came, the slot goes on to the next. A visitor who comes later than that, but within what would have
 // been their session, goes back to the place that they had in line, once: they are ahead of all
 // who came after them.
 
 // provisionalLease is the lease of a Provisional request in a room without ConfirmWithin.
 const provisionalLease = time.Minute
 
-// keepsSlot reports whether a slot of the visitor's is only kept, until they look at their page.
+// keepsSlot reports whether a slot of the visitor's is only kept, until they look at their page or come back.
 func (v visit) keepsSlot() bool {
-	return v.Hidden && !v.NoWait && v.rules.SlotKept() > 0
+	return (v.Hidden || v.Absent) && !v.NoWait && v.rules.SlotKept() > 0
 }
 
 // lease is that of a claim of the id; 0 for a whole session. A new id may never come back, but

@@ -13,6 +13,9 @@ func (vs *visits) leave(now time.Time, t queue.Ticket) {
 		return
 	}
 	at := vs.clock.at(now)
+	if vs.sessions.hasMoved(&t, at) {
+		return
+	}
 	if vs.presence.leave(at, &t) || t.Number != 0 {
 		vs.outbox.goodbye(t.ID, at)
 	}

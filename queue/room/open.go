@@ -80,7 +80,7 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 	return &Room{
 		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates, pressures: pressures,
 		visits: &visits{
-			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, networks: &networks{}, sessions: sessions, outbox: outbox,
+			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, networks: &networks{}, sessions: sessions, outbox: outbox, turnstile: &turnstile{},
 			put: b.put, roll: x.roll, draw: c.Draw, onDrawn: c.OnDrawn,
 		},
 	}

@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
@@ -15,7 +16,7 @@ func (v visit) peek(ctx context.Context) (queue.Ticket, queue.Place) {
 		v.goBack()
 	}
 	id, t := cmp.Or(v.Subject, v.Ticket.ID), v.Ticket
-	if id == (queue.ID{}) || v.sessions.isRevoked(id, v.at) || t.LastCheckIn > v.at.Add(skew) {
+	if id == (queue.ID{}) || v.hasMoved() || v.sessions.isRevoked(id, v.at) || t.LastCheckIn > v.at.Add(skew) {
 		return queue.Ticket{}, queue.Place{}
 	}
 	end := v.sessions.expires(v.sessionsAt(), id)
@@ -29,6 +30,16 @@ func (v visit) peek(ctx context.Context) (queue.Ticket, queue.Place) {
 		return t, queue.Place{}
 	}
 	return v.lookUp(ctx, id, t, end)
+}
+
+// isIn is [Room.IsIn].
+func (vs *visits) isIn(now time.Time, t *queue.Ticket) bool {
+	at, rules := vs.clock.at(now), vs.conditions.rules.Load()
+	if t.State != queue.Accepted || vs.sessions.hasMoved(t, at) || vs.sessions.isRevoked(t.ID, at) {
+		return false
+	}
+	at = rules.sessionsAt(at)
+	return max(t.Expires, vs.sessions.expires(at, t.ID)) > at
 }
 
 // place is the waiting ticket of a visitor that is worth something; else the zero

@@ -22,6 +22,15 @@ func (vs *visits) touch(now time.Time, t queue.Ticket) bool {
 	return vs.sessions.touch(vs.clock.at(now), vs.conditions.rules.Load(), &t)
 }
 
+// edgeAdmission is [Room.EdgeAdmission].
+func (vs *visits) edgeAdmission(now time.Time, t *queue.Ticket) time.Duration {
+	lasts := vs.conditions.rules.Load().EdgeAdmission
+	if lasts == 0 || t.State != queue.Accepted || t.Leased {
+		return 0
+	}
+	return max(min(lasts, t.Expires.Sub(vs.clock.at(now))), 0)
+}
+
 // connect is [Room.Connect].
 func (vs *visits) connect(ctx context.Context, now time.Time, t queue.Ticket) bool {
 	return vs.touch(now, t) || vs.renewInStore(ctx, now, t.ID, true) == nil && vs.touch(now, t)

@@ -17,7 +17,8 @@ const (
 	Rejected                // the room takes nobody, and no place in line either
 	Busy                    // the visitor would have to wait, and this request cannot
 	OnHold                  // the visitor is in, and those who are in are held: their session stands still
-	Kept                    // the visitor has a slot until Ticket.Expires; they have to come by then with a request that is not Hidden
+	Kept                    // the visitor has a slot until Ticket.Expires; they have to come by then with a request that is neither Hidden nor Absent
+	Moved                   // the visitor's place is on another device: this ticket is void
 )
 
 // Request is a visitor at the door.
@@ -29,10 +30,18 @@ type Request struct {
 	// ClaimWithin it begins and renews no session: the slot is Kept.
 	Hidden bool
 
+	// Absent says that the visitor has left, and is told when a slot is theirs: in a room with
+	// ClaimWithin it is Kept then, as for a page that is Hidden.
+	Absent bool
+
 	// NoWait says that the request cannot be held back, as a form that is being
 	// sent: it takes a slot that is open to newcomers, and never a place in
 	// line; the check-in of someone who waits is left as it was.
 	NoWait bool
+
+	// NoPlace says that the visitor gets no new place in line: if they have none, they take a slot that
+	// is open to newcomers, or are Busy. A place that they have stays theirs.
+	NoPlace bool
 
 	// Called says that Turns had the visitor: in fifo their check-in counts
 	// though it is not due, once until the next one that is.
@@ -64,6 +73,9 @@ type Request struct {
 
 	// Priority is what the site has signed for the visitor; default 0.
 	Priority int16
+
+	// Ahead is where a pass puts the visitor, who is a Subject then.
+	Ahead queue.Ahead
 }
 
 // Decision is the answer to a Request.

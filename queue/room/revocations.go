@@ -23,6 +23,20 @@ func (r *revocations) has(id queue.ID, at queue.Instant) bool {
 	return revoked != nil && (*revoked)[id] > at
 }
 
+// copies is how many of those in force are of copies of tickets that have moved, and not of sessions.
+func (r *revocations) copies(at queue.Instant) (n int) {
+	revoked := r.inForce.Load()
+	if revoked == nil {
+		return 0
+	}
+	for id, until := range *revoked {
+		if id.IsCopy() && until > at {
+			n++
+		}
+	}
+	return n
+}
+
 // add puts one in force that the store is to be told.
 func (r *revocations) add(at queue.Instant, ended queue.Session) {
 	r.mu.Lock()

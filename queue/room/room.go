@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -21,6 +22,8 @@ type Room struct {
 	estimates  *estimates
 	visits     *visits
 	pressures  *pressures
+
+	moving sync.Mutex // held while a ticket moves to another device
 }
 
 // New returns a room that has made itself known to its store at now. A room
@@ -66,6 +69,12 @@ func (r *Room) Peek(ctx context.Context, now time.Time, q Request) (queue.Ticket
 	return r.visits.visit(now, &q).peek(ctx)
 }
 
+// Recall returns the ticket of the slot that is kept for the visitor of a waiting ticket, and whether there is one. The store is asked:
+// the slot may have been taken at another node.
+func (r *Room) Recall(ctx context.Context, now time.Time, q Request) (queue.Ticket, bool) {
+	return r.visits.visit(now, &q).recall(ctx)
+}
+
 // DueIn is how long after now the next check-in of a waiting ticket counts;
 // negative if it would have counted before.
 func (r *Room) DueIn(now time.Time, t queue.Ticket) time.Duration {
@@ -83,6 +92,14 @@ func (r *Room) Leave(now time.Time, t queue.Ticket) { r.visits.leave(now, t) }
 
 // Turns returns those whose turn has come. In random there are none.
 func (r *Room) Turns() Turns { return r.conditions.turns() }
+
+// HasMoved reports whether a ticket is a copy of one that has moved to another device, as far as this node knows.
+func (r *Room) HasMoved(now time.Time, t queue.Ticket) bool {
+	return r.visits.sessions.hasMoved(&t, r.clock.at(now))
+}
+
+// IsIn reports whether the visitor of an accepted ticket is in, as far as this node knows: their session lasts, and the ticket is not void.
+func (r *Room) IsIn(now time.Time, t queue.Ticket) bool { return r.visits.isIn(now, &t) }
 
 // Touch keeps an accepted visitor's session active at now: for an answer of theirs
 // that is still under way. It returns whether the session lasts; one that is over
@@ -116,6 +133,12 @@ func (r *Room) Renew(ctx context.Context, now time.Time, id queue.ID) error {
 	return r.visits.renewInStore(ctx, now, id, r.conditions.rules.Load().Renews())
 }
 
+// EdgeAdmission is for how long from now on an edge may let in the visitor of a ticket by itself; 0 for not at all. The session
+// at the gate lasts longer. A leased session is to be confirmed by a request at the gate first.
+func (r *Room) EdgeAdmission(now time.Time, t queue.Ticket) time.Duration {
+	return r.visits.edgeAdmission(now, &t)
+}
+
 // Revoke ends an accepted visitor's session at now. Tickets that tell of it are
 // void from then on.
 func (r *Room) Revoke(now time.Time, t queue.Ticket) { r.visits.revoke(now, t) }
@@ -129,6 +152,24 @@ func (r *Room) Remove(ctx context.Context, now time.Time, id queue.ID) (bool, er
 		return false, err
 	}
 	return true, r.Sync(ctx, now)
+}
+
+// Move takes the place, or the session, of a ticket to another device, and returns the ticket for it. Copies of the old ticket are void:
+// here at once, and at other nodes once they have heard of it from the store. Where two move one ticket at two nodes at the same
+// moment, both have it, and still one place and one slot. The error is ErrMoved for a copy that has moved before, or MostMoves times; ErrTooMoved while too many have; and else the store's.
+func (r *Room) Move(ctx context.Context, now time.Time, t queue.Ticket) (queue.Ticket, error) {
+	if err := r.visits.mayMove(r.clock.at(now), &t); err != nil { // which costs nothing
+		return t, err
+	}
+	r.moving.Lock()
+	defer r.moving.Unlock()
+	if err := r.Sync(ctx, now); err != nil { // others may have moved it
+		return t, err
+	}
+	if err := r.visits.move(now, &t); err != nil {
+		return t, err
+	}
+	return t, r.Sync(ctx, now)
 }
 
 // Prefer gives a visitor in the exact line a priority. For a visitor who is not in it,

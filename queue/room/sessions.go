@@ -60,7 +60,7 @@ func (s *sessions) prolong(at queue.Instant, id queue.ID, known, until queue.Ins
 // renewed any more, for an answer of theirs that is under way. It returns whether the session
 // lasts, or an answer that ends by itself keeps the slot.
 func (s *sessions) touch(at queue.Instant, rules *rules, t *queue.Ticket) bool {
-	if t.State != queue.Accepted || s.isRevoked(t.ID, at) {
+	if t.State != queue.Accepted || s.isRevoked(t.ID, at) || s.hasMoved(t, at) {
 		return false
 	}
 	if t.Uncounted {

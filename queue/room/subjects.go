@@ -8,8 +8,8 @@ import (
 )
 
 // SubjectID is the id of a subject in a room: half of a SHA-256 sum over both
-// names. It needs no secret, for ids leave the gate in sealed tickets, and else
-// to the operator only.
+// names. It has no secret in it, so that all nodes and the operator's tools find it alike. Names can be guessed, and so the id
+// leaves the gate in sealed tickets, and else to the operator only: what others see is a keyed hash of it.
 func SubjectID(room, subject string) queue.ID {
 	sum := sha256.Sum256([]byte("anteroom subject\x00" + room + "\x00" + subject))
 	return queue.ID(sum[:len(queue.ID{})])
@@ -129,7 +129,7 @@ func (p *presence) subjectTicket(at queue.Instant, rules *rules, id queue.ID, br
 	if brought.ID != id || brought.State == queue.None || brought.LastCheckIn > at.Add(skew) {
 		brought = queue.Ticket{}
 	}
-	if brought.State == queue.Waiting && (brought.AcceptedAt == 0 && brought.ArrivedAt <= s.subjects[id].admitted || rules.placeOver(&brought, at)) {
+	if brought.State == queue.Waiting && (brought.AcceptedAt == 0 && brought.UsedFrom() <= s.subjects[id].admitted || rules.placeOver(&brought, at)) {
 		brought = queue.Ticket{}
 	}
 	place, ok := s.place(at, rules, id)

@@ -17,6 +17,7 @@ type visits struct {
 	networks   *networks
 	sessions   *sessions
 	outbox     *outbox
+	turnstile  *turnstile
 
 	// put puts a claim to the store: it is batcher.put. roll asks the store who is in
 	// the room: it is exchange.roll. See assemble in open.go.
@@ -40,18 +41,24 @@ func (vs *visits) visit(now time.Time, q *Request) visit {
 	return visit{visits: vs, Request: q, at: vs.clock.at(now), rules: vs.conditions.rules.Load()}
 }
 
-// decide is [Room.Visit]: what is known here, then the store's word where that does not
-// do, then the answer, by the rules that are in force by then.
+// decide is [Room.Visit].
 func (vs *visits) decide(ctx context.Context, now time.Time, q Request) Decision {
+	return vs.checkInAhead(ctx, now, q, vs.decideOnce(ctx, now, q))
+}
+
+// decideOnce is what is known here, then the store's word where that does not do, then the
+// answer, by the rules that are in force by then.
+func (vs *visits) decideOnce(ctx context.Context, now time.Time, q Request) Decision {
+	brought := q.Ticket
 	d, p := vs.visit(now, &q).decideHere()
 	if p == nil {
-		return d
+		return d.movedAs(&brought)
 	}
 	g, ok := vs.verdictOn(ctx, now, p.claim)
 	if !ok {
 		g = vs.withoutStore(now, p.claim)
 	}
-	return vs.visit(now, &p.request).settle(p, g)
+	return vs.visit(now, &p.request).settle(p, g).movedAs(&brought)
 }
 
 // verdictOn puts a claim to the store, and says whether the store has answered. While it
@@ -67,6 +74,9 @@ func (vs *visits) verdictOn(ctx context.Context, now time.Time, c queue.Claim) (
 // decideHere decides what needs no store, or says what to ask it.
 func (v visit) decideHere() (Decision, *pending) {
 	v.recognize()
+	if v.hasMoved() {
+		return Decision{Outcome: Moved, Ticket: v.Ticket, Drop: true}, nil
+	}
 	if v.Ticket.Leased {
 		v.goBack()
 	}
@@ -142,7 +152,7 @@ func (v visit) checkIn() (Decision, *pending) {
 			return d, nil
 		}
 		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() && v.Ticket.AcceptedAt == 0 {
-			return v.join(v.newID(), queue.Place{}), nil
+			return v.joinAnew(), nil
 		}
 		// The store knows, or it is known already that another place was used.
 		c.despite = f.result
@@ -202,7 +212,7 @@ func (v visit) arrive(id queue.ID) (Decision, *pending) {
 		return v.reject(), nil
 	case mayBeIn || v.rules.Method.HasExactLine() || v.conditions.worthAsking(v.at, v.rules, newcomer):
 		return Decision{}, v.pending(v.newcomersClaim(id))
-	case v.NoWait:
+	case v.NoWait || v.NoPlace:
 		return v.busy(), nil
 	}
 	return v.join(id, queue.Place{}), nil

@@ -1,5 +1,5 @@
 // Package waitlist keeps the guest list of a room that is not open to everybody yet: people sign up, see their rank, bring others to
-// move up, are invited in batches, and accept. It has the record and its rules. Pages, mails, the admin API and the door are built on
+// move up, are invited in batches, and accept. It has the record and its rules. The same record has the passes of rooms ([Passes]). Pages, mails, the admin API and the door are built on
 // it by others.
 //
 // # Words

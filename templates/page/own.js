@@ -2,7 +2,7 @@
 (() => {
 let told;
 // The script's own parts stay as they are.
-const stays = node => /^(anteroom|note|pause|by|open|way|alert)$/.test(node.id) || /^(SCRIPT|NOSCRIPT)$/.test(node.nodeName);
+const stays = node => /^(anteroom|note|pause|by|open|way|alert|call|called)$/.test(node.id) || /^(SCRIPT|NOSCRIPT)$/.test(node.nodeName);
 const parts = node => [...node.childNodes].filter(child => !stays(child));
 const same = (a, b) => a.nodeName === b.nodeName && a.id === b.id;
 const redraw = (now, next) => {

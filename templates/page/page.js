@@ -443,7 +443,7 @@ addEventListener('offline', () => {
 addEventListener('pagehide', () => {
   follow();
   part();
-  if (reloading || !interval || others.size) return;
+  if (reloading || !interval || others.size || document.body.dataset.called) return;
   goodbye(1);
   navigator.sendBeacon('/.anteroom/leave');
 });

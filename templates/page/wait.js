@@ -46,6 +46,8 @@ const inLine = async (input, init) => {
       me.met();
       const room = answer?.headers.get('Anteroom-Room'), after = answer?.headers.get('Retry-After');
       if (after) ms = after * 1000 || ms;
+      // The room has a challenge: the page of the room asks for it, and a script is told.
+      if (room && answer.status === 403) return answer;
       if (room) {
         if (!after) throw new DOMException(room + ' takes nobody', 'RejectedError');
         tries = 0;

@@ -22,15 +22,23 @@ func Nearest(written string, names []string) string {
 	if len(written) > maxLetters {
 		return ""
 	}
+	if name := Misspelt(written, names); name != "" {
+		return name
+	}
+	return continued(plainOf(written), names)
+}
+
+// Misspelt is Nearest without the names that begin with the word, or that the word begins with.
+func Misspelt(written string, names []string) string {
+	if len(written) > maxLetters {
+		return ""
+	}
 	plain := plainOf(written)
 	nearest, fewest := "", min(len(plain)/3, maxMistakes)+1
 	for _, name := range names {
 		if mistakes := Distance(plain, plainOf(name)); mistakes < fewest {
 			nearest, fewest = name, mistakes
 		}
-	}
-	if nearest == "" {
-		return continued(plain, names)
 	}
 	return nearest
 }

@@ -40,6 +40,14 @@ func TestNearestIsTheNameThatWasMeant(t *testing.T) {
 	}
 }
 
+func TestAWordThatGoesOnFromANameIsNotMisspelt(t *testing.T) {
+	names := []string{"waitTime", "usersAheadKnown"}
+	assert.Equal(t, "waitTime", spelling.Misspelt("waitTme", names))
+	assert.Empty(t, spelling.Misspelt("waitTimeSeconds", names))
+	assert.Empty(t, spelling.Misspelt("users", names))
+	assert.Empty(t, spelling.Misspelt(strings.Repeat("waitTime", 9), names))
+}
+
 func TestDistanceCountsMistakes(t *testing.T) {
 	for pair, want := range map[[2]string]int{
 		{"line", "line"}: 0, {"line", "lane"}: 1, {"line", "lien"}: 1, {"", "line"}: 4, {"kitten", "sitting"}: 3,

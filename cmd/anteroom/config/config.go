@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
+	roomconfig "github.com/anteroom-gate/anteroom/proxy/config"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/event"
@@ -31,14 +33,14 @@ type Config struct {
 	// the hash being over the absolute path of the configuration file, or over the origin where there is no file: two gates on
 	// one machine never share it, and a gate that is started again finds it again.
 	StateDir string `yaml:"state_dir" is:"dir" usage:"directory for what has to survive a restart (default: one of its own)"`
-	// Database is where the waitlists are kept: the path of an SQLite file, resolved, or the URL of a PostgreSQL, which may hold a
+	// Database is where waitlists and passes are kept: the path of an SQLite file, resolved, or the URL of a PostgreSQL, which may hold a
 	// password; "" is waitlists.db in StateDir.
-	Database string `yaml:"database" is:"database" usage:"where waitlists are kept: a file, or the URL of a PostgreSQL that several gates share (default: a file in state_dir)"`
+	Database string `yaml:"database" is:"database" usage:"where waitlists and passes are kept: a file, or the URL of a PostgreSQL that several gates share (default: a file in state_dir)"`
 	// Origin is the default origin of rooms, scheme://host[:port]; "" where every room has its own.
 	Origin string `yaml:"origin" is:"url" usage:"origin that accepted visitors are sent to"`
 	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by default.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies" is:"network" of:"networks such as [10.0.0.0/8]" usage:"networks whose forwarding headers are believed, as CIDRs"`
-	// TrustedProxiesFile is "" once it is read.
+	// TrustedProxiesFile is where TrustedProxies are from; "" once they are read if they are from elsewhere.
 	TrustedProxiesFile string `yaml:"trusted_proxies_file" is:"file" usage:"file with the networks whose forwarding headers are believed, one a line"`
 	Cookie             Cookie `yaml:"cookie"`
 	// TLS holds the certificates of the listener; without any it speaks plain HTTP.
@@ -53,10 +55,20 @@ type Config struct {
 	// Waitlists are the guest lists of rooms, one a room at most, in the order of the file.
 	Waitlists []Waitlist `yaml:"waitlists" is:"a waitlist: a mapping with name, room and more" of:"waitlists" usage:"the guest lists of rooms"`
 
-	// WebhookHosts are the hosts that webhooks may be at; see webhooks.Hosts.
+	// WebhookHosts are the hosts that webhooks may be at; see outbound.Hosts.
 	WebhookHosts []string `yaml:"webhook_hosts" is:"webhook host" of:"hosts such as [hooks.example.com]" outside:"no" usage:"hosts that webhooks may be at"`
 	// Webhooks are the programs that are told what happens to rooms, in the order of the file.
 	Webhooks []Webhook `yaml:"webhooks" is:"a webhook: a mapping with url, secret and more" of:"webhooks" usage:"programs that are told what happens to rooms"`
+
+	SignRequests bool `yaml:"sign_requests" default:"false" usage:"sign every request to the origins, so that they can tell what comes through the gate"`
+	// Origins are those of rooms that have none of their own, if there are several; Origin is then the first.
+	Origins []string `yaml:"origins" is:"url" of:"origins such as [http://10.0.0.1:3000, http://10.0.0.2:3000]" usage:"several origins, which are asked in turn (instead of one)"`
+	// HostHeader is "" for the visitor's, origin.OwnHost, or a host.
+	HostHeader string `yaml:"host_header" is:"host header" usage:"Host that origins get: origin for their own address, or a name (default: the host that the visitor asked for)"`
+	// ProxyProtocol are the networks whose connections begin with a header of the PROXY protocol, masked; none by default.
+	ProxyProtocol []netip.Prefix `yaml:"proxy_protocol" is:"network" of:"networks such as [10.0.0.7/32]" usage:"networks whose connections begin with a header of the PROXY protocol, as CIDRs"`
+	// PushHosts are the hosts that push services may be at; see outbound.Hosts. None are those of the known browsers.
+	PushHosts []string `yaml:"push_hosts" is:"webhook host" of:"hosts such as [fcm.googleapis.com]" outside:"no" usage:"hosts that push services may be at (default: those of Chrome, Edge, Firefox and Safari)"`
 }
 
 // Webhook is a program that is told what happens to rooms.
@@ -119,6 +131,29 @@ type TLS struct {
 	// Cert and Key are the one certificate that variables and flags name. It is in Certificates, too, and then alone.
 	Cert string `yaml:"cert" is:"file" outside:"only" usage:"certificate of the listener, a PEM file"`
 	Key  string `yaml:"key" is:"file" outside:"only" usage:"private key of --tls-cert, a PEM file"`
+
+	// ACME gets certificates from an authority, besides those that are files.
+	ACME ACME `yaml:"acme"`
+	// Redirect is the address on which requests by plain HTTP are sent to https; "" for none.
+	Redirect string `yaml:"redirect" is:"further address" usage:"address on which plain HTTP is redirected to https, such as :80 (default: none)"`
+}
+
+// Enabled says whether visitors connect by TLS.
+func (t *TLS) Enabled() bool { return len(t.Certificates) > 0 || len(t.ACME.Domains) > 0 }
+
+// ACME says how certificates come from an authority (RFC 8555). Without Domains none do.
+type ACME struct {
+	Domains []string `yaml:"domains" is:"certified name" of:"names such as [shop.example.com]" usage:"names that get certificates by ACME"`
+	Agree   bool     `yaml:"agree" default:"false" usage:"whether you agree to the terms of the certificate authority, which ACME needs"`
+	// Email may be "".
+	Email     string `yaml:"email" is:"account address" usage:"address to which the certificate authority may write"`
+	Directory string `yaml:"directory" default:"https://acme-v02.api.letsencrypt.org/directory" is:"directory" usage:"address of the certificate authority's ACME directory"`
+	// RootsFile is "" for the system's roots.
+	RootsFile string `yaml:"roots_file" is:"file" usage:"PEM file with the certificates that the directory's own is checked against (default: the system's)"`
+	// Roots is what RootsFile held when it was checked; nil for the system's roots.
+	Roots []byte `yaml:"-"`
+	// Storage is "" for acme in Config.StateDir, which only a gate that is alone may use.
+	Storage string `yaml:"storage" is:"dir" usage:"directory for certificates that several gates share (default: acme in state_dir, for a gate that is alone)"`
 }
 
 // Certificate is a pair of PEM files, which fit each other.
@@ -183,14 +218,54 @@ type Room struct {
 	// Rules say which requests are exempt from the room, too.
 	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
 	Subject Subject `yaml:"subject"`
-	// Admission is open, or invited: only those are let in who have accepted an invite of the room's waitlist.
-	Admission string `yaml:"admission" default:"open" choices:"open,invited" outside:"no" usage:"who may enter: everybody, or those who have accepted an invite of the room's waitlist"`
+	// Admission is open; or invited: only those are let in who have accepted an invite of the room's waitlist; or passes: only those who
+	// have a pass.
+	Admission string `yaml:"admission" default:"open" choices:"open,invited,passes" outside:"no" usage:"who may enter: everybody, those who have accepted an invite of the room's waitlist, or those who have a pass"`
 	// GuestPriority is the priority in an exact line of those who have accepted.
 	GuestPriority int `yaml:"guest_priority" default:"0" min:"0" max:"30000" outside:"no" usage:"priority in the line of those who have accepted an invite of the room's waitlist"`
+
+	// Passes are taken where Admission is passes, too.
+	Passes bool `yaml:"passes" default:"false" outside:"no" usage:"take the links and codes by which operators let people in or ahead"`
+	// CallBack needs a ClaimWithin.
+	CallBack bool `yaml:"call_back" default:"false" outside:"no" usage:"offer visitors to leave, and to be told by web push when it is their turn; needs claim_within"`
 
 	// Events are planned for the room, in the order of the file. Planned has them as the gate takes them.
 	Events  []Event    `yaml:"events" is:"an event: a mapping with name, event_start_time, event_end_time and more" of:"events" usage:"what is planned for a time, with settings of its own"`
 	Planned event.List `yaml:"-"`
+
+	// Origins are the room's, if there are several; Origin is then the first. Default is Config.Origins where the room has no Origin.
+	Origins []string `yaml:"origins" is:"url" outside:"no" of:"origins such as [http://10.0.0.1:3000, http://10.0.0.2:3000]" usage:"several origins of the room, which are asked in turn (instead of one)"`
+	// HostHeader is as Config.HostHeader, which is the default.
+	HostHeader string           `yaml:"host_header" is:"host header" outside:"no" usage:"Host that the room's origins get (default: that of the gate)"`
+	Cache      roomconfig.Cache `yaml:"cache" default:"auto" usage:"whether shared caches may keep answers to visitors who are in"`
+
+	// BindTicket is to what the tickets are bound.
+	BindTicket roomconfig.Bind `yaml:"bind_ticket" default:"off" usage:"to what tickets are bound: whoever brings one from elsewhere is a newcomer"`
+	// Challenge is passed before somebody gets a place.
+	Challenge Challenge `yaml:"challenge"`
+}
+
+// Challenge is what visitors pass before they get a place in line. With a Provider there is a SiteKey and a Secret.
+type Challenge struct {
+	Provider challenge.Provider `yaml:"provider" default:"off" usage:"whose challenge visitors pass before they get a place in line"`
+	SiteKey  string             `yaml:"site_key" usage:"key of the site that the challenge shows"`
+	Secret   string             `yaml:"secret" is:"provider secret" outside:"env" usage:"secret that the provider of the challenge knows the site by"`
+	// SecretFile is "" once it is read.
+	SecretFile string `yaml:"secret_file" is:"file" usage:"file with the secret that the provider of the challenge knows the site by"`
+	// VerifyURL, ScriptURL, WidgetClass and Sources are "" or empty for those of the provider.
+	VerifyURL     string                `yaml:"verify_url" is:"service" outside:"no" usage:"address at which answers to the challenge are verified (default: the provider's)"`
+	ScriptURL     string                `yaml:"script_url" is:"service" outside:"no" usage:"address of the challenge's script (default: the provider's)"`
+	WidgetClass   string                `yaml:"widget_class" usage:"class of the element that the script makes the challenge of (default: the provider's)"`
+	Sources       []string              `yaml:"sources" is:"source" of:"origins such as [https://challenges.example.com]" outside:"no" usage:"origins that the challenge loads from (default: the provider's, or the script's)"`
+	OnUnreachable challenge.Unreachable `yaml:"on_unreachable" default:"join" usage:"what becomes of visitors while the provider of the challenge does not answer"`
+}
+
+// ForGate is the challenge as the gate takes it.
+func (c Challenge) ForGate() challenge.Config {
+	return challenge.Config{
+		Provider: c.Provider, SiteKey: c.SiteKey, Secret: c.Secret, VerifyURL: c.VerifyURL, ScriptURL: c.ScriptURL,
+		WidgetClass: c.WidgetClass, Sources: c.Sources, OnUnreachable: c.OnUnreachable,
+	}
 }
 
 // Event is something that is planned for a room.
@@ -245,6 +320,8 @@ type Token struct {
 	// PublicKeys check ES256, RS256 or EdDSA, as their kind is. PublicKeysFile is "" once it is read.
 	PublicKeys     []crypto.PublicKey `yaml:"-"`
 	PublicKeysFile string             `yaml:"public_keys_file" is:"file" usage:"PEM file with the public keys of those who sign tokens"`
+	// JWKSURL is where the site publishes its public keys (RFC 7517); "" for nowhere.
+	JWKSURL string `yaml:"jwks_url" is:"service" outside:"no" usage:"address at which those who sign tokens publish their keys (JWKS)"`
 	// Issuer and Audience have to be named by tokens; "" for any.
 	Issuer   string `yaml:"issuer" usage:"issuer that tokens have to name (default: any)"`
 	Audience string `yaml:"audience" usage:"audience that tokens have to name (default: any)"`
@@ -260,10 +337,10 @@ type CookieAttributes struct {
 	Domain string `yaml:"domain" is:"domain" usage:"Domain of the cookie (default: the host that was asked)"`
 }
 
-// Rule exempts requests from a room.
+// Rule says what becomes of some requests for a room.
 type Rule struct {
-	// Action is bypass_waiting_room.
-	Action string `yaml:"action" choices:"bypass_waiting_room"`
+	// Action is bypass_waiting_room or endless_line.
+	Action string `yaml:"action" choices:"bypass_waiting_room,endless_line"`
 	// Description is a note for humans.
 	Description string `yaml:"description"`
 	// Match says which requests the rule is about.
@@ -272,25 +349,56 @@ type Rule struct {
 
 // ForGate is the rule as the gate takes it.
 func (r Rule) ForGate() route.Rule {
-	rule := route.Rule{Action: r.Action, Description: r.Description, Match: route.Conditions{
-		Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
-		Method: r.Match.Method, Header: r.Match.Header, Cookie: r.Match.Cookie, VerifiedBot: r.Match.VerifiedBot,
-	}}
-	for _, prefix := range r.Match.CIDR {
-		rule.Match.CIDR = append(rule.Match.CIDR, prefix.String())
-	}
-	return rule
+	return route.Rule{Action: r.Action, Description: r.Description, Match: r.Match.forGate()}
 }
 
 // Match holds the conditions of a rule. At least one is given, and all that are given must hold.
 type Match struct {
+	Conditions `yaml:",inline"`
+	// All of these must hold, one at least of Any, and none of Not.
+	All []InnerMatch `yaml:"all" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+	Any []InnerMatch `yaml:"any" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+	Not []InnerMatch `yaml:"not" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+}
+
+func (m Match) forGate() route.Conditions {
+	c := m.Conditions.forGate()
+	c.All, c.Any, c.Not = forGate(m.All), forGate(m.Any), forGate(m.Not)
+	return c
+}
+
+// InnerMatch holds conditions that are in a Match. There are none deeper than those in them: any rule can be written so.
+type InnerMatch struct {
+	Conditions `yaml:",inline"`
+	All        []Conditions `yaml:"all" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+	Any        []Conditions `yaml:"any" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+	Not        []Conditions `yaml:"not" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+}
+
+func (m InnerMatch) forGate() route.Conditions {
+	c := m.Conditions.forGate()
+	c.All, c.Any, c.Not = forGate(m.All), forGate(m.Any), forGate(m.Not)
+	return c
+}
+
+// forGate are conditions in a list as the gate takes them.
+func forGate[M interface{ forGate() route.Conditions }](list []M) []route.Conditions {
+	var all []route.Conditions
+	for _, m := range list {
+		all = append(all, m.forGate())
+	}
+	return all
+}
+
+// Conditions are what a rule asks of a request, of which those that are given must hold.
+type Conditions struct {
 	// Path, PathPrefix and PathSuffix compare the path; the first two begin with a slash. "" is no condition.
 	Path       string `yaml:"path" is:"condition"`
 	PathPrefix string `yaml:"path_prefix" is:"condition"`
 	PathSuffix string `yaml:"path_suffix" is:"condition"`
 	Method     string `yaml:"method" is:"condition"`
 	// CIDR are networks of which one must hold the visitor's address, masked.
-	CIDR []netip.Prefix `yaml:"cidr" is:"network" single:"yes" of:"networks such as [10.0.0.0/8]"`
+	CIDR []netip.Prefix `yaml:"cidr" is:"network" single:"a network" of:"networks such as [10.0.0.0/8]"`
 	// CIDRFile is "" once it is read.
 	CIDRFile string `yaml:"cidr_file" is:"file"`
 	// Header is "Name: value", or "Name" for any value.
@@ -299,4 +407,17 @@ type Match struct {
 	Cookie string `yaml:"cookie" is:"condition"`
 	// VerifiedBot is a crawler at an address of its operator's. False is no condition.
 	VerifiedBot bool `yaml:"verified_bot"`
+	// Query is "name=value" of a parameter, or "name" for any value.
+	Query string `yaml:"query" is:"condition"`
+}
+
+func (c Conditions) forGate() route.Conditions {
+	to := route.Conditions{
+		Path: c.Path, PathPrefix: c.PathPrefix, PathSuffix: c.PathSuffix, Method: c.Method, Header: c.Header, Cookie: c.Cookie,
+		VerifiedBot: c.VerifiedBot, Query: c.Query,
+	}
+	for _, prefix := range c.CIDR {
+		to.CIDR = append(to.CIDR, prefix.String())
+	}
+	return to
 }

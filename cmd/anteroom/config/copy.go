@@ -50,9 +50,9 @@ func (v *value) copy() *yaml.Node {
 	return v.copied
 }
 
-// isSingle says whether a text may stand for the list of itself alone.
+// isSingle says whether a text, or a mapping, may stand for the list of itself alone.
 func (k *Key) isSingle(n *yaml.Node) bool {
-	return k.item != nil && k.Tag.Get("single") != "" && n.ShortTag() == "!!str"
+	return k.item != nil && k.Tag.Get("single") != "" && (n.ShortTag() == "!!str" && k.item.inner == nil || n.Kind == yaml.MappingNode && k.item.inner != nil)
 }
 
 // copyList copies the items of a list.
@@ -80,7 +80,7 @@ func (v *value) copyList(items []*yaml.Node) *yaml.Node {
 func (v *value) hasLength(n int) bool {
 	switch {
 	case n == 0 && v.of.Tag.Get("single") != "":
-		v.reject("the list is empty: take the line out, or name a network")
+		v.reject("the list is empty: take the line out, or name %s", v.of.Tag.Get("single"))
 	case n > maxRooms && v.of.item == roomKey:
 		v.reject("there are %d rooms: at most %d", n, maxRooms)
 	default:
@@ -89,14 +89,16 @@ func (v *value) hasLength(n int) bool {
 	return false
 }
 
-// itemAt is an item of a list. It has the position of the list where it has no line of its own, as in a variable, and where it is a text
-// that stands for the list of itself alone.
+// itemAt is an item of a list. It has the position of the list where it has no line of its own, as in a variable, and where it stands for
+// the list of itself alone.
 func (v *value) itemAt(i int, n *yaml.Node, alone bool) *value {
 	item := v.note(&value{Position: v.Position, of: v.of.item, node: resolve(n), layer: v.layer, list: v, overridable: alone && v.of.item == roomKey})
 	if n != v.node && n.Line > 0 {
 		item.Key, item.Line, item.Col = fmt.Sprintf("%s[%d]", v.Key, i), n.Line, n.Column
 	}
 	if item.node.Kind == yaml.MappingNode {
+		item.Key = fmt.Sprintf("%s[%d]", v.Key, i)
+		v.given[item.Key] = item
 		v.items = append(v.items, item)
 	}
 	return item

@@ -30,7 +30,7 @@ func TestFaultyLines(t *testing.T) {
 			`6:5: rooms[0].listen: unknown key here: it belongs at the top of the file`}},
 		"a key that is no name is shown quoted": {`"a b": 1`, []string{
 			`6:1: "a b": unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, sign_requests, origins, host_header, proxy_protocol, push_hosts`}},
 		"a key that is a list is refused":       {"? [a]\n: 1", []string{`6:3: a key has to be a plain name, this one is a list`}},
 		"a key twice points at the first":       {"store: memory\nstore: memory", []string{`7:1: store: the key is given twice: first on line 6`}},
 		"a key twice in a room":                 {"    name: b", []string{`6:5: rooms[0].name: the key is given twice: first on line 3`}},
@@ -73,6 +73,7 @@ func TestFaultyLines(t *testing.T) {
 		"a log level nearly right":       {"log: {level: warning}", []string{`6:14: log.level: "warning" is not one of debug, info, warn, error (did you mean "warn"?)`}},
 
 		"a dropout within an interval":         {"    line_dropout: 22s", []string{`6:19: rooms[0].line_dropout: 22s is too short: longer than a refresh interval, which is 20s, with some to spare for the way`}},
+		"an edge with bound tickets":           {"    bind_ticket: network\n    edge_admission: 30s", []string{`7:21: rooms[0].edge_admission: 30s does not go with bind_ticket network: an edge lets in whoever brings the admission token`}},
 		"a path with a backslash":              {`    path: /a\b`, []string{`6:11: rooms[0].path: "/a\\b" holds a backslash: paths have slashes`}},
 		"a path with a space":                  {"    path: /a b", []string{`6:11: rooms[0].path: "/a b" holds white space or control characters`}},
 		"a path that is too long":              {"    path: /" + strings.Repeat("a", 4096), []string{`6:11: rooms[0].path: "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…" is too long: at most 4096 bytes`}},
@@ -141,12 +142,12 @@ func TestFaultyLines(t *testing.T) {
 		"a token file that is not there":    {"admin_token_file: t", []string{`6:19: admin_token_file: cannot read /etc/gate/t: file does not exist`}},
 		"a variable that is not set":        {"state_dir: /var/${NOWHERE}", []string{`6:12: state_dir: "/var/${NOWHERE}" names the environment variable NOWHERE, which is not set`}},
 		"a variable of a shell's own ways":  {"state_dir: '${A:-b}'", []string{`6:12: state_dir: "${A:-b}" has a ${ that names no variable: only ${NAME} is understood, and $$ for a dollar sign`}},
-		"a rule without anything":           {"    rules: [{}]", []string{`6:13: rooms[0].rules[0].action: is required: bypass_waiting_room`, `6:13: rooms[0].rules[0].match: has no condition: a rule without one would exempt everything from the room`}},
-		"a rule of another action":          {"    rules: [{action: bypass, match: {path: /a}}]", []string{`6:22: rooms[0].rules[0].action: "bypass" is not one of bypass_waiting_room (did you mean "bypass_waiting_room"?)`}},
+		"a rule without anything":           {"    rules: [{}]", []string{`6:13: rooms[0].rules[0].action: is required: bypass_waiting_room or endless_line`, `6:13: rooms[0].rules[0].match: has no condition: without one it would be about everything`}},
+		"a rule of another action":          {"    rules: [{action: bypass, match: {path: /a}}]", []string{`6:22: rooms[0].rules[0].action: "bypass" is not one of bypass_waiting_room, endless_line (did you mean "bypass_waiting_room"?)`}},
 		"a rule with an empty condition":    {"    rules: [{action: bypass_waiting_room, match: {path: ''}}]", []string{`6:57: rooms[0].rules[0].match.path: "" is empty: take the line out, or say what to match`}},
 		"a rule with no network":            {"    rules: [{action: bypass_waiting_room, match: {cidr: []}}]", []string{`6:57: rooms[0].rules[0].match.cidr: the list is empty: take the line out, or name a network`}},
 		"a rule with a network that is bad": {"    rules: [{action: bypass_waiting_room, match: {cidr: 10.0.0.0/33}}]", []string{`6:57: rooms[0].rules[0].match.cidr: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or 2001:db8::/32`}},
-		"a rule that asks for nothing":      {"    rules: [{action: bypass_waiting_room, match: {verified_bot: false}}]", []string{`6:50: rooms[0].rules[0].match: has no condition: a rule without one would exempt everything from the room`}},
+		"a rule that asks for nothing":      {"    rules: [{action: bypass_waiting_room, match: {verified_bot: false}}]", []string{`6:50: rooms[0].rules[0].match: has no condition: without one it would be about everything`}},
 		"a rule with a file that is not":    {"    rules: [{action: bypass_waiting_room, match: {cidr_file: office}}]", []string{`6:62: rooms[0].rules[0].match.cidr_file: cannot read /etc/gate/office: file does not exist`}},
 		"a rule with networks twice":        {"    rules: [{action: bypass_waiting_room, match: {cidr: 10.0.0.0/8, cidr_file: office}}]", []string{`6:80: rooms[0].rules[0].match.cidr_file: there is match.cidr as well: give one of them`}},
 		"a preset that is none":             {"    presets: [wellknown, health, health]", []string{`6:15: rooms[0].presets[0]: "wellknown" is not one of well_known, robots, health (did you mean "well_known"?)`, `6:34: rooms[0].presets[2]: "health" is there already`}},
@@ -163,7 +164,7 @@ func TestFaultyLines(t *testing.T) {
 		"a rule with an encoded slash":      {"    rules: [{action: bypass_waiting_room, match: {path: /a%2fb}}]", []string{`6:57: rooms[0].rules[0].match.path: "/a%2fb" has an encoded slash: to some servers it is a slash, to others it is not`}},
 		"a rule for a host":                 {"    rules: [{action: bypass_waiting_room, match: {header: 'Host: a'}}]", []string{`6:59: rooms[0].rules[0].match.header: rules do not match the host; a room's host does`}},
 		"a rule for whoever says who it is": {"    rules: [{action: bypass_waiting_room, match: {header: User-Agent}}]", []string{`6:59: rooms[0].rules[0].match.header: anyone can send any User-Agent; match cidr besides`}},
-		"a rule with an unknown condition":  {"    rules: [{action: bypass_waiting_room, match: {prefix: /a, path: /b}}]", []string{`6:51: rooms[0].rules[0].match.prefix: unknown key; the keys here are path, path_prefix, path_suffix, method, cidr, cidr_file, header, cookie, verified_bot`}},
+		"a rule with an unknown condition":  {"    rules: [{action: bypass_waiting_room, match: {prefix: /a, path: /b}}]", []string{`6:51: rooms[0].rules[0].match.prefix: unknown key; the keys here are path, path_prefix, path_suffix, method, cidr, cidr_file, header, cookie, verified_bot, query, all, any, not`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -224,7 +225,7 @@ func TestFaultyFiles(t *testing.T) {
 			`3:11: rooms[0].name: "shop.test" may hold letters, digits, - and _ only`}},
 		"a self-merging mapping": {"a: &a\n  <<: *a\n" + minimal, []string{
 			`1:1: a: unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, sign_requests, origins, host_header, proxy_protocol, push_hosts`}},
 		"a merge of text": {"<<: abc\n" + minimal, []string{"1:5: only a mapping can be merged, this is a string"}},
 	}
 	for name, tt := range tests {
@@ -308,11 +309,12 @@ func TestATemplateIsCheckedByItsOwner(t *testing.T) {
 			o.CheckTemplate = func(path string, src []byte) []config.TemplateFault {
 				assert.Equal(t, "/etc/gate/pages/wait.html", path)
 				assert.Equal(t, "{{>x}}", string(src))
-				return []config.TemplateFault{{Line: 1, Col: 1, Message: "no partials"}, {Message: "too odd"}}
+				return []config.TemplateFault{{Line: 1, Col: 1, Message: "no partials"}, {Message: "too odd"}, {Line: 2, Message: "empty", Harmless: true}}
 			}
 		},
 	}
-	_, _, faults := s.load(t)
+	_, warnings, faults := s.load(t)
+	assert.Equal(t, []string{"/etc/gate/pages/wait.html:2:1: rooms[0].template: empty"}, warnings)
 	assert.Equal(t, []string{
 		"gate.yaml:6:15: rooms[0].template: /etc/gate/pages/wait.html: too odd",
 		`gate.yaml:7:9: listen: expects an address such as ":8080", got a number: a string needs quotes here`,

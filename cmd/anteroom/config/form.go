@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/mail"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/route"
@@ -41,12 +43,17 @@ func plain(check func(string) string) func(*loader, string, layer) (string, stri
 // forms are the forms by the names that the tags of Config have for them.
 var forms = map[string]form{
 	"address":           {want: "an address", example: true, check: plain(listen.CheckAddress)},
+	"further address":   {want: `an address such as ":80"`, empty: true, check: plain(listen.CheckAddress)},
+	"certified name":    {want: "a name such as shop.example.com", check: plain(checkCertifiedName)},
+	"account address":   {want: "an e-mail address", empty: true, check: plain(checkAccountAddress)},
+	"directory":         {want: "an https URL", kind: "url", check: plain(checkDirectory)},
 	"token":             {want: "a string", check: plain(checkToken)},
 	"file":              {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
 	"dir":               {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
 	"store":             {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
 	"database":          {want: "the path of a file, or a URL such as postgres://host/name", sentence: true, empty: true, check: (*loader).database},
 	"url":               {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
+	"host header":       {want: "visitor, origin or a host", check: hostHeader},
 	"web origin":        {want: "an origin such as https://app.example.com", check: webOrigin},
 	"network":           {want: "a network such as 10.0.0.0/8", check: network},
 	"line":              {want: "a network such as 10.0.0.0/8", check: networkLine},
@@ -63,6 +70,7 @@ var forms = map[string]form{
 	"colour":            {want: "a colour such as #0a7d55", empty: true, check: plain(templates.CheckAccent)},
 	"link":              {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
 	"password":          {want: "a password", sentence: true, check: plain(checkPassword)},
+	"provider secret":   {want: "a secret", sentence: true, empty: true, check: plain(func(string) string { return "" })},
 	"mail address":      {want: "an e-mail address", check: plain(checkMailAddress)},
 	"time":              {want: "a time such as 2026-12-01T09:00:00+01:00", kind: "time", check: plain(checkMoment)},
 	"zone":              {want: "a zone such as Europe/Oslo", check: plain(checkZone)},
@@ -70,6 +78,8 @@ var forms = map[string]form{
 	"webhook host":      {want: "a host such as hooks.example.com", check: plain(checkWebhookHost)},
 	"webhook":           {want: "a URL such as https://hooks.example.com/anteroom", kind: "url", check: plain(checkWebhook)},
 	"room of a webhook": {want: "the name of a room", check: plain(checkCondition)},
+	"service":           {want: "a URL such as https://challenges.example.com/siteverify", kind: "url", empty: true, check: plain(challenge.CheckURL)},
+	"source":            {want: "an origin such as https://challenges.example.com", check: plain(challenge.CheckSource)},
 	"signing secret": {want: "a secret", sentence: true, check: plain(func(s string) string {
 		_, err := webhooks.ParseSecret(s)
 		return problemOf(err)
@@ -179,6 +189,33 @@ func checkMailAddress(s string) string {
 	return ""
 }
 
+// checkAccountAddress wants an address without a name.
+func checkAccountAddress(s string) string {
+	if a, err := mail.ParseAddress(s); err != nil || a.Address != s {
+		return "is not an e-mail address such as admin@example.com"
+	}
+	return ""
+}
+
+// checkCertifiedName wants a name for which a certificate authority gives a certificate without looking into DNS.
+func checkCertifiedName(s string) string {
+	if strings.Contains(s, "*") {
+		return "is a wildcard, for which authorities want to see an entry in DNS: name each host, or use tls.certificates"
+	}
+	if _, err := netip.ParseAddr(s); err == nil || s == "" {
+		return "is no name such as shop.example.com"
+	}
+	return route.CheckHost(s)
+}
+
+// checkDirectory wants the address of a certificate authority.
+func checkDirectory(s string) string {
+	if u, err := url.Parse(s); err != nil || u.Scheme != "https" || u.Host == "" {
+		return "is not an https URL such as https://acme-v02.api.letsencrypt.org/directory"
+	}
+	return ""
+}
+
 // problemOf is what an error says, "" for none.
 func problemOf(err error) string {
 	if err == nil {
@@ -211,6 +248,22 @@ func originURL(_ *loader, text string, _ layer) (canonical, problem string) {
 		return text, problem
 	}
 	return u.String(), ""
+}
+
+// hostHeader reads which Host origins get.
+func hostHeader(_ *loader, text string, _ layer) (canonical, problem string) {
+	switch {
+	case text == string(origin.VisitorsHost):
+		return "", ""
+	case text == "":
+		return text, "is empty: expects visitor, origin or a host such as shop.internal"
+	case text == string(origin.OwnHost):
+		return text, ""
+	}
+	if _, ok := route.ParseHost(text); !ok {
+		return text, "is neither visitor, nor origin, nor a host such as shop.internal"
+	}
+	return text, ""
 }
 
 func webOrigin(_ *loader, text string, _ layer) (canonical, problem string) {

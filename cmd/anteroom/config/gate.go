@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/hex"
+	"net"
 	"net/netip"
 	"path/filepath"
 	"regexp"
@@ -22,6 +24,7 @@ func (v *value) checkGate(c *Config) {
 	}
 	c.AdminTokenFile, c.Cookie.KeysFile = "", ""
 	v.certificates(&c.TLS)
+	v.acme(c)
 	v.addresses(c)
 	v.trusted(c)
 	v.stateDir(c)
@@ -37,21 +40,32 @@ func (v *value) addresses(c *Config) {
 	}
 	v.refuse(v.valid("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "", "admin",
 		"%s can be reached from other machines: that needs admin_token or admin_token_file", show(c.Admin))
-	v.circle(v, c.Origin, c.Listen)
+	v.severalOrigins(&c.Origin, c.Origins)
+	v.circle(v, c.Origin, c.Origins, c.Listen)
 }
 
-// circle checks the origin of the gate or of a room against the address of the gate.
-func (v *value) circle(root *value, origin, address string) {
-	v.refuse(v.valid("origin") && root.valid("listen") && listen.Reaches(origin, address), "origin",
-		"is the address that this gate listens on: requests would go round in circles")
+// severalOrigins takes the origins from where they were given: the key for one, or that for several, whose first is then the one.
+func (v *value) severalOrigins(one *string, several []string) {
+	if v.either("origin", "origins") == "origins" {
+		*one = several[0]
+	}
+}
+
+// circle checks the origins of the gate or of a room against the address of the gate.
+func (v *value) circle(root *value, one string, several []string, address string) {
+	const problem = "is the address that this gate listens on: requests would go round in circles"
+	reaches := func(origin string) bool { return root.valid("listen") && listen.Reaches(origin, address) }
+	v.refuse(v.valid("origin") && v.isGiven("origin") && reaches(one), "origin", problem)
+	v.refuse(v.valid("origins") && slices.ContainsFunc(several, reaches), "origins", problem)
 }
 
 // trusted takes the trusted proxies from where they were given.
 func (v *value) trusted(c *Config) {
+	path := c.TrustedProxiesFile
 	c.TrustedProxies = v.networks("trusted_proxies", c.TrustedProxies, &c.TrustedProxiesFile)
 	from := "trusted_proxies"
-	if !v.isGiven(from) {
-		from += "_file"
+	if v.layerOf("trusted_proxies_file") > v.layerOf(from) {
+		from, c.TrustedProxiesFile = "trusted_proxies_file", path
 	}
 	everybody := func(p netip.Prefix) bool { return p.Bits() == 0 }
 	v.doubt(slices.ContainsFunc(c.TrustedProxies, everybody), from, "every visitor is believed, whatever address they claim to have")
@@ -164,6 +178,36 @@ func (v *value) pair(c Certificate) {
 	if _, err := tls.X509KeyPair(cert, key); err != nil {
 		v.reject("%s and %s are not a certificate and its key: %v", c.Cert, c.Key, err)
 	}
+}
+
+// acme checks how certificates come from an authority, and what goes with TLS.
+func (v *value) acme(c *Config) {
+	const domains, agree, storage, roots, redirect = "tls.acme.domains", "tls.acme.agree", "tls.acme.storage", "tls.acme.roots_file", "tls.redirect"
+	a := &c.TLS.ACME
+	wanted := v.valid(domains) && len(a.Domains) > 0
+	v.refuse(wanted && v.valid(agree) && !a.Agree, domains, "needs tls.acme.agree: true says that you agree to the terms of the certificate authority")
+	v.refuse(wanted && v.valid("store", storage) && c.Store != "memory" && a.Storage == "", domains,
+		"needs tls.acme.storage: gates that share a store need a directory for certificates that they share, too: each of them may be asked by the certificate authority")
+	if v.layerOf(roots) > 0 {
+		if src, ok := v.get(roots).read(a.RootsFile); ok {
+			a.Roots = src
+			if !x509.NewCertPool().AppendCertsFromPEM(src) {
+				v.get(roots).reject("%s holds no certificate: expects them in PEM", a.RootsFile)
+			}
+		}
+	}
+	if v.layerOf(redirect) == 0 {
+		return
+	}
+	v.refuse(v.valid(domains, "tls.certificates", "tls.cert", "tls.key") && !c.TLS.Enabled(), redirect, "redirects to https, and there is neither tls.certificates nor tls.acme.domains")
+	for name, address := range map[string]string{"listen": c.Listen, "admin": c.Admin} {
+		v.refuse(v.valid(name) && listen.Clash(address, c.TLS.Redirect), redirect, "cannot share the address of %s: %s and %s", name, show(address), show(c.TLS.Redirect))
+	}
+	// The authority's questions by plain HTTP are looked for at the host of listen.
+	host, _, _ := net.SplitHostPort(c.Listen)
+	_, port, _ := net.SplitHostPort(c.TLS.Redirect)
+	v.refuse(wanted && v.valid("listen") && port != "0" && !listen.Clash(net.JoinHostPort(host, port), c.TLS.Redirect), redirect,
+		"needs the host of listen where certificates come by tls.acme: %s and %s", show(c.Listen), show(c.TLS.Redirect))
 }
 
 // stateDir chooses the state directory where none is given, as Config.StateDir says.

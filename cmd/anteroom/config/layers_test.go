@@ -208,6 +208,6 @@ func TestEveryDefaultIsRight(t *testing.T) {
 			RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, QueueTicketTTL: 30 * time.Minute, ConfirmWithin: time.Minute, LineGrace: 15 * time.Second,
 		},
 		QueueingStatusCode: 200, JSONResponseEnabled: true,
-		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"}, Admission: "open",
+		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"}, Admission: "open", BindTicket: "off", Challenge: config.Challenge{Provider: "off", OnUnreachable: "join"}, Cache: "auto",
 	}, r)
 }

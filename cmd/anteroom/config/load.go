@@ -40,6 +40,8 @@ type TemplateFault struct {
 	Line, Col int
 	// Message says what is wrong.
 	Message string
+	// Harmless says that the page can be used as it is: it is warned of.
+	Harmless bool
 }
 
 // Load reads, merges and checks the whole configuration. The error is a Faults with everything that is wrong, and the Config then

@@ -20,7 +20,8 @@ func TestNetworksComeFromFiles(t *testing.T) {
 		"/lists/office":     "198.51.100.0/24\n",
 	}}.mustLoad(t)
 	assert.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("192.0.2.1/32")}, c.TrustedProxies)
-	assert.Equal(t, config.Match{Path: "/x", CIDR: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}}, c.Rooms[0].Rules[0].Match)
+	assert.Equal(t, "/etc/gate/proxies", c.TrustedProxiesFile)
+	assert.Equal(t, config.Match{Conditions: config.Conditions{Path: "/x", CIDR: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}}}, c.Rooms[0].Rules[0].Match)
 }
 
 func TestFaultsInFilesOfNetworksHaveTheirLines(t *testing.T) {

@@ -2,10 +2,13 @@ package config
 
 import (
 	"bytes"
-	"slices"
+	"fmt"
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v4"
+
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/templates"
@@ -92,29 +95,72 @@ func (r *room) check(root *value, c *Config) {
 	r.template()
 	r.logo()
 	r.events()
+	r.challenge(&r.Room.Challenge)
 }
 
-// origin settles where the room's visitors go. A room's own origin is in the file, so a variable or a flag goes before it, if the
-// room is the only one; of several rooms those keep their own.
-func (r *room) origin(root *value, c *Config) {
-	given := root.get("origin")
-	if given != nil && given.layer > fromFile && r.isGiven("origin") {
-		if len(root.get("rooms").items) > 1 {
-			r.warn(given.Position, "the room %q keeps the origin that the file gives it", r.Name)
-		} else {
-			r.Origin, r.given[r.pathOf("origin")] = c.Origin, given
+// challenge checks what visitors pass before they get a place.
+func (v *value) challenge(c *Challenge) {
+	if v.either("challenge.secret", "challenge.secret_file") == "challenge.secret_file" {
+		c.Secret = v.get("challenge.secret_file").tokenIn(c.SecretFile)
+	}
+	c.SecretFile = ""
+	gate := c.ForGate()
+	if !v.valid("challenge.provider") || !gate.IsOn() {
+		return
+	}
+	needs := func(missing bool, name, what string) {
+		if missing {
+			at := v.where("challenge."+name, "challenge.provider")
+			at.Key = v.pathOf("challenge." + name)
+			v.fault(at, "is required: %s", what)
 		}
 	}
+	needs(c.SiteKey == "", "site_key", "the key by which the provider knows the site, for its widget")
+	needs(!v.isGiven("challenge.secret", "challenge.secret_file"), "secret", "the provider's secret for the site, or secret_file")
+	other := c.Provider == challenge.Other
+	needs(other && c.VerifyURL == "", "verify_url", "where answers are verified")
+	needs(other && c.ScriptURL == "", "script_url", "the script of the widget")
+	needs(other && c.WidgetClass == "", "widget_class", "the class of the widget's element")
+}
+
+// origin settles where the room's visitors go. A room's own origins are in the file, so a variable or a flag goes before them, if the
+// room is the only one; of several rooms those keep their own.
+func (r *room) origin(root *value, c *Config) {
+	given, own := root.originGiven(), r.originGiven()
 	switch {
-	case r.isGiven("origin"):
-		r.circle(root, r.Origin, c.Listen)
+	case own != nil && given != nil && given.layer > fromFile && len(root.get("rooms").items) > 1:
+		r.warn(given.Position, "the room %q keeps the origin that the file gives it", r.Name)
+	case own != nil && given != nil && given.layer > fromFile:
+		own = nil
+		delete(r.given, r.pathOf("origin"))
+		delete(r.given, r.pathOf("origins"))
+	}
+	switch {
+	case own != nil:
+		r.severalOrigins(&r.Origin, r.Origins)
+		r.circle(root, r.Origin, r.Origins, c.Listen)
 	case given != nil:
-		r.Origin = c.Origin
+		r.Origin, r.Origins = c.Origin, c.Origins
 	case r.Line == 0:
 		r.fault(Position{Source: "--origin"}, "is required: where accepted visitors go")
 	default:
 		r.fault(r.where("origin"), "is required: here, or at the top of the file for all rooms")
 	}
+	if !r.isGiven("host_header") {
+		r.HostHeader = c.HostHeader
+	}
+}
+
+// originGiven is what was given for one origin or for several, the stronger of the two; nil for nothing.
+func (v *value) originGiven() *value {
+	one, several := v.get("origin"), v.get("origins")
+	if several != nil && !several.wrong && v.layerOf("origins") == 0 {
+		several = nil // an empty list
+	}
+	if one == nil || several != nil && several.layer > one.layer {
+		return several
+	}
+	return one
 }
 
 // braces is the segment of a path that is in braces, "" for none.
@@ -165,31 +211,66 @@ func (v *value) sameBraces(path, first string) {
 
 // rule checks a rule, by what the gate says of it.
 func (v *value) rule(rule *Rule) {
-	rule.Match.CIDR = v.networks("match.cidr", rule.Match.CIDR, &rule.Match.CIDRFile)
-	conditions := slices.DeleteFunc(ruleKey.child("match").names(), func(name string) bool { return !v.hasCondition("match." + name) })
+	v.filesOf(rule)
 	for _, f := range route.CheckRules([]route.Rule{rule.ForGate()}) {
 		switch found := v.get(f.Key); {
-		case found == nil && f.Key != "action", f.Key == "match" && len(conditions) > 0, !v.valid(f.Key):
+		case found == nil && f.Key != "action" && f.Key != "match", !v.valid(f.Key):
 			// It was reported, or nothing was said.
+		case v.hasCondition(f.Key) && f.Value == "" && found.node.Kind == yaml.MappingNode:
+			// What it has is wrong, and was reported.
 		case f.Value != "":
 			found.problem(f.Problem)
 		default:
 			v.fault(v.where(f.Key), "%s", f.Problem)
 		}
 	}
-	v.match(rule.Match, len(conditions))
+	v.match(&rule.Match.Conditions)
 }
 
-// hasCondition says whether a key of a rule's match asks for something, or is wrong.
-func (v *value) hasCondition(name string) bool {
+// filesOf reads the lists of networks that are in files.
+func (v *value) filesOf(rule *Rule) {
+	m := &rule.Match
+	v.cidr("match", &m.Conditions)
+	for name, list := range map[string][]InnerMatch{"all": m.All, "any": m.Any, "not": m.Not} {
+		for i := range list {
+			at, inner := fmt.Sprintf("match.%s[%d]", name, i), &list[i]
+			v.cidr(at, &inner.Conditions)
+			for name, list := range map[string][]Conditions{"all": inner.All, "any": inner.Any, "not": inner.Not} {
+				for i := range list {
+					v.cidr(fmt.Sprintf("%s.%s[%d]", at, name, i), &list[i])
+				}
+			}
+		}
+	}
+}
+
+func (v *value) cidr(at string, c *Conditions) {
+	c.CIDR = v.networks(at+".cidr", c.CIDR, &c.CIDRFile)
+}
+
+// conditions are how many keys of a mapping ask for something, or are wrong.
+func (v *value) conditions(at string) int {
+	given := 0
+	for _, name := range ruleKey.child("match").names() {
+		if v.asks(at + "." + name) {
+			given++
+		}
+	}
+	return given
+}
+
+// hasCondition says whether a mapping of conditions has one, maybe one that is wrong.
+func (v *value) hasCondition(at string) bool { return v.conditions(at) > 0 }
+
+// asks says whether a condition asks for something, or is wrong.
+func (v *value) asks(name string) bool {
 	given := v.get(name)
 	return given != nil && (given.wrong || given.copied == nil || given.copied.Value != "" && given.copied.Value != "false" || given.copied.Content != nil)
 }
 
-// match checks whether the conditions of a rule are too few, and whether they mean what they look like.
-func (v *value) match(m Match, conditions int) {
-	v.refuse(conditions == 0 && !v.isGiven("match"), "match", "has no condition: a rule without one would exempt everything from the room")
-	v.doubt(conditions == 1 && m.PathPrefix == "/", "match.path_prefix", "every path begins with /: the rule exempts everything from the room")
+// match warns of conditions that do not mean what they look like.
+func (v *value) match(m *Conditions) {
+	v.doubt(v.conditions("match") == 1 && m.PathPrefix == "/", "match.path_prefix", "every path begins with /: the rule is about everything in the room")
 	for name, path := range map[string]string{"path": m.Path, "path_prefix": m.PathPrefix, "path_suffix": m.PathSuffix} {
 		v.doubt(braces(path) != "", "match."+name, "braces are no pattern in a rule: it matches paths that have them")
 	}
@@ -210,7 +291,7 @@ func (r *room) together() {
 	if r.isGiven("line_dropout") {
 		settings.Method = queue.Line // what is said of a line has to be right for when the room has one
 	}
-	for _, f := range settings.Misfits() {
+	for _, f := range append(settings.Misfits(), r.BindTicket.Misfits(settings)...) {
 		if !r.valid(f.Name, "refresh_interval") {
 			continue
 		}
@@ -224,7 +305,7 @@ func (r *room) together() {
 func (r *room) cookie(root *value) {
 	const sameSite, secure = "cookie_attributes.samesite", "cookie_attributes.secure"
 	anywhere := r.valid(sameSite, secure) && r.CookieAttributes.SameSite == "none"
-	https := root.isGiven("tls.certificates", "tls.cert", "trusted_proxies", "trusted_proxies_file")
+	https := root.isGiven("tls.certificates", "tls.cert", "tls.acme.domains", "trusted_proxies", "trusted_proxies_file")
 	r.refuse(anywhere && r.CookieAttributes.Secure == "never", secure, "never does not go with samesite none: browsers refuse such a cookie")
 	r.doubt(anywhere && r.CookieAttributes.Secure == "auto" && !https, sameSite,
 		"none needs https, and without tls or trusted_proxies the gate never sees any: the cookie will be lax")
@@ -281,10 +362,14 @@ func (r *room) template() {
 // checkPage has the page checked that the key template names.
 func (v *value) checkPage(path string, src []byte) {
 	for _, f := range v.CheckTemplate(path, src) {
+		tell := v.fault
+		if f.Harmless {
+			tell = v.warn
+		}
 		if f.Line > 0 {
-			v.fault(Position{Source: path, Line: f.Line, Col: max(f.Col, 1), Key: v.pathOf("template")}, "%s", f.Message)
+			tell(Position{Source: path, Line: f.Line, Col: max(f.Col, 1), Key: v.pathOf("template")}, "%s", f.Message)
 		} else {
-			v.fault(v.where("template"), "%s: %s", path, f.Message)
+			tell(v.where("template"), "%s: %s", path, f.Message)
 		}
 	}
 }

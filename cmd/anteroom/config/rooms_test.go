@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/anteroom-gate/anteroom/cmd/anteroom/config"
+	"github.com/anteroom-gate/anteroom/proxy/route"
 )
 
 const limits = ", total_active_users: 2, new_users_per_minute: 1}\n"
@@ -32,6 +33,8 @@ func TestRoomsMayNotClash(t *testing.T) {
 			[]string{`4:38: rooms[1].cookie_suffix: the cookie anteroom_z belongs to room "a" already, on line 3`}},
 		"a suffix that is a name": {"- {name: a" + limits + "- {name: b, path: /b, cookie_suffix: a" + limits,
 			[]string{`4:38: rooms[1].cookie_suffix: the cookie anteroom_a belongs to room "a" already, on line 3`}},
+		"a name that is for the tokens of another room": {"- {name: admission_a" + limits + "- {name: a, path: /b" + limits,
+			[]string{`3:10: rooms[0].name: the cookie anteroom_admission_a is that of the admission tokens of room "a"`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +65,7 @@ func TestWarnings(t *testing.T) {
 		"queue_all of a suspended room": {"    suspended: true\n    queue_all: true", []string{
 			"7:16: rooms[0].queue_all: has no effect while the room is suspended"}},
 		"a rule for everything": {"    rules: [{action: bypass_waiting_room, match: {path_prefix: /}}]", []string{
-			"6:64: rooms[0].rules[0].match.path_prefix: every path begins with /: the rule exempts everything from the room"}},
+			"6:64: rooms[0].rules[0].match.path_prefix: every path begins with /: the rule is about everything in the room"}},
 		"a rule with braces": {"    path: /room/{id}\n    rules: [{action: bypass_waiting_room, match: {path_prefix: '/room/{id}/static'}}]", []string{
 			"7:64: rooms[0].rules[0].match.path_prefix: braces are no pattern in a rule: it matches paths that have them"}},
 		"an empty template": {"    template: blank", []string{
@@ -97,11 +100,52 @@ func TestRulesAreRead(t *testing.T) {
       - {action: bypass_waiting_room, description: feeds, match: {path: /feed, method: GET, cidr: [10.0.0.0/8, "2001:db8::/32"]}}
 `}.mustLoad(t)
 	assert.Equal(t, []config.Rule{
-		{Action: "bypass_waiting_room", Match: config.Match{
-			PathPrefix: "/a", CIDR: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}, Header: "X-Probe: yes", Cookie: "staff=1"}},
-		{Action: "bypass_waiting_room", Description: "feeds", Match: config.Match{
-			Path: "/feed", Method: "GET", CIDR: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}}},
+		{Action: "bypass_waiting_room", Match: config.Match{Conditions: config.Conditions{
+			PathPrefix: "/a", CIDR: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}, Header: "X-Probe: yes", Cookie: "staff=1"}}},
+		{Action: "bypass_waiting_room", Description: "feeds", Match: config.Match{Conditions: config.Conditions{
+			Path: "/feed", Method: "GET", CIDR: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}}}},
 	}, c.Rooms[0].Rules)
+}
+
+func TestConditionsAreNested(t *testing.T) {
+	c := setup{file: minimal + `    rules:
+      - action: endless_line
+        match:
+          cidr_file: bots
+          not: {cookie: staff}
+          any:
+            - {query: a=1, not: [{path: /x}, {path: /y}]}
+            - all: [{header: X-A}, {header: X-B, cidr_file: bots}]
+`, files: map[string]string{"/etc/gate/bots": "192.0.2.0/24\n"}}.mustLoad(t)
+	bots := []string{"192.0.2.0/24"}
+	assert.Equal(t, route.Rule{Action: route.EndlessLine, Match: route.Conditions{
+		CIDR: bots, Not: []route.Conditions{{Cookie: "staff"}}, Any: []route.Conditions{
+			{Query: "a=1", Not: []route.Conditions{{Path: "/x"}, {Path: "/y"}}},
+			{All: []route.Conditions{{Header: "X-A"}, {Header: "X-B", CIDR: bots}}},
+		},
+	}}, c.Rooms[0].Rules[0].ForGate())
+}
+
+func TestFaultsInNestedConditionsHaveTheirPlace(t *testing.T) {
+	_, _, faults := setup{file: minimal + `    rules:
+      - action: bypass_waiting_room
+        match:
+          any:
+            - {path: x}
+            - {}
+            - {header: User-Agent}
+            - {all: [{query: "a b"}], nat: {}}
+          not: {method: get, cidr: [10.0.0.0/33]}
+`}.load(t)
+	assert.Equal(t, []string{
+		`gate.yaml:10:22: rooms[0].rules[0].match.any[0].path: "x" does not begin with a slash (did you mean "/x"?)`,
+		`gate.yaml:11:15: rooms[0].rules[0].match.any[1]: has no condition: without one it would be about everything`,
+		`gate.yaml:12:24: rooms[0].rules[0].match.any[2].header: anyone can send any User-Agent; match cidr besides`,
+		`gate.yaml:13:30: rooms[0].rules[0].match.any[3].all[0].query: "a b" is not "name=value", or "name" for any value, of letters, digits and - . _ ~: servers read other characters in different ways`,
+		`gate.yaml:13:39: rooms[0].rules[0].match.any[3].nat: unknown key (did you mean "not"?)`,
+		`gate.yaml:14:25: rooms[0].rules[0].match.not[0].method: "get" is not in capitals (did you mean "GET"?)`,
+		`gate.yaml:14:37: rooms[0].rules[0].match.not[0].cidr[0]: "10.0.0.0/33" is not a network such as 10.0.0.0/8 or 2001:db8::/32`,
+	}, faults)
 }
 
 func TestAnchorsAndMergesAreFollowed(t *testing.T) {
@@ -115,4 +159,38 @@ rooms:
 	assert.Equal(t, "tickets", c.Rooms[1].Name)
 	assert.Equal(t, c.Rooms[0].SessionDuration, c.Rooms[1].SessionDuration)
 	assert.Equal(t, 20, c.Rooms[1].TotalActiveUsers)
+}
+
+func TestFaultsOfChallenges(t *testing.T) {
+	for name, tt := range map[string]struct {
+		challenge string
+		want      []string
+	}{
+		"none":     {"{provider: off}", nil},
+		"complete": {"{provider: turnstile, site_key: k, secret: s}", nil},
+		"in a file, and of another provider": {
+			"{provider: other, site_key: k, secret_file: s, verify_url: http://127.0.0.1:1/v, script_url: https://a.test/api.js, widget_class: w, sources: [https://*.a.test]}", nil},
+		"without keys": {"{provider: hcaptcha}", []string{
+			"gate.yaml:6:27: rooms[0].challenge.secret: is required: the provider's secret for the site, or secret_file",
+			"gate.yaml:6:27: rooms[0].challenge.site_key: is required: the key by which the provider knows the site, for its widget",
+		}},
+		"two secrets": {"{provider: hcaptcha, site_key: k, secret: s, secret_file: s}", []string{
+			"gate.yaml:6:74: rooms[0].challenge.secret_file: there is challenge.secret as well: give one of them",
+		}},
+		"of another provider": {"{provider: other, site_key: k, secret: s}", []string{
+			"gate.yaml:6:27: rooms[0].challenge.script_url: is required: the script of the widget",
+			"gate.yaml:6:27: rooms[0].challenge.verify_url: is required: where answers are verified",
+			"gate.yaml:6:27: rooms[0].challenge.widget_class: is required: the class of the widget's element",
+		}},
+		"addresses that are not safe": {"{provider: turnstile, site_key: k, secret: s, verify_url: http://a.test/v, sources: [https://a.test/x]}", []string{
+			`gate.yaml:6:74: rooms[0].challenge.verify_url: "http://a.test/v" is not safe on its way: it begins with https://`,
+			`gate.yaml:6:101: rooms[0].challenge.sources[0]: "https://a.test/x" has a path: only scheme, host and port count`,
+		}},
+		"no provider": {"{provider: turnstyle}", []string{
+			`gate.yaml:6:27: rooms[0].challenge.provider: "turnstyle" is not one of off, turnstile, hcaptcha, recaptcha, other (did you mean "turnstile"?)`,
+		}},
+	} {
+		_, _, faults := setup{file: minimal + "    challenge: " + tt.challenge + "\n", files: map[string]string{"/etc/gate/s": "secret\n"}}.load(t)
+		assert.ElementsMatch(t, tt.want, faults, name)
+	}
 }

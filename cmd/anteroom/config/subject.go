@@ -11,6 +11,7 @@ import (
 const (
 	tokenHeader, tokenCookie              = "subject.token.header", "subject.token.cookie"
 	tokenKeys, tokenKeysFile, tokenPublic = "subject.token.keys", "subject.token.keys_file", "subject.token.public_keys_file"
+	tokenJWKS                             = "subject.token.jwks_url"
 )
 
 // subject settles how the room's visitors are named.
@@ -26,13 +27,14 @@ func (v *value) subject(root *value, c *Config, named *Subject) {
 	} else {
 		t.Cookie = ""
 	}
-	keys := slices.DeleteFunc([]string{tokenKeys, tokenKeysFile, tokenPublic}, func(name string) bool { return v.layerOf(name) == 0 })
+	keys := slices.DeleteFunc([]string{tokenKeys, tokenKeysFile, tokenPublic, tokenJWKS}, func(name string) bool { return v.layerOf(name) == 0 })
 	v.tokenKeys(t)
 	v.refuse(named.Label.Claim != "" && t.Header == "" && t.Cookie == "", "subject.label.claim",
 		"there is no token with claims: set subject.token.header or subject.token.cookie")
 	switch placed := t.Header != "" || t.Cookie != ""; {
 	case placed && len(keys) == 0:
-		v.refuse(v.valid(tokenKeys, tokenKeysFile, tokenPublic), place, "a token needs a key: set subject.token.keys, keys_file or public_keys_file")
+		v.refuse(v.valid(tokenKeys, tokenKeysFile, tokenPublic, tokenJWKS), place,
+			"a token needs a key: set subject.token.keys, keys_file, public_keys_file or jwks_url")
 	case !placed && len(keys) > 0:
 		v.refuse(v.valid(tokenHeader, tokenCookie), keys[0], "there is no token: set subject.token.header or subject.token.cookie")
 	}

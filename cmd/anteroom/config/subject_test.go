@@ -76,7 +76,7 @@ func TestFaultsOfSubjects(t *testing.T) {
 		"all cookies":              {"    subject: {header: cookie}\n", []string{`gate.yaml:6:23: rooms[0].subject.header: "cookie" holds all cookies: name one with subject.token.cookie`}},
 		"a cookie of the gate":     {token + "{cookie: anteroom_shop, keys_file: /k}}\n", []string{`gate.yaml:6:31: rooms[0].subject.token.cookie: "anteroom_shop" is the name of a cookie of the gate`}},
 		"two places":               {token + "{header: A, cookie: B, keys_file: /k}}\n", []string{"gate.yaml:6:42: rooms[0].subject.token.cookie: there is subject.token.header as well: give one of them"}},
-		"no key":                   {token + "{header: A}}\n", []string{"gate.yaml:6:31: rooms[0].subject.token.header: a token needs a key: set subject.token.keys, keys_file or public_keys_file"}},
+		"no key":                   {token + "{header: A}}\n", []string{"gate.yaml:6:31: rooms[0].subject.token.header: a token needs a key: set subject.token.keys, keys_file, public_keys_file or jwks_url"}},
 		"keys for nothing":         {token + "{keys_file: /k}}\n", []string{"gate.yaml:6:34: rooms[0].subject.token.keys_file: there is no token: set subject.token.header or subject.token.cookie"}},
 		"two kinds of keys":        {token + "{header: A, keys_file: /k, public_keys_file: /wide}}\n", []string{"gate.yaml:6:67: rooms[0].subject.token.public_keys_file: there is subject.token.keys_file as well: give one of them"}},
 		"a short secret":           {token + "{header: A, keys: [abc]}}\n", []string{"gate.yaml:6:41: rooms[0].subject.token.keys[0]: the secret is short: at least 32 characters"}},

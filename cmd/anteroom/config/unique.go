@@ -24,6 +24,18 @@ func (v *value) unique(rooms []*room) {
 			}
 		}
 	}
+	v.apartFromTokens(rooms, cookies)
+}
+
+// apartFromTokens compares the rooms' cookies with those of other rooms' admission tokens.
+func (v *value) apartFromTokens(rooms []*room, cookies map[string]*room) {
+	for _, r := range rooms {
+		end, _ := r.cookieEnd()
+		if other := cookies["admission_"+end]; other != nil {
+			_, key := other.cookieEnd()
+			v.fault(other.where(key), "the cookie anteroom_admission_%s is that of the admission tokens of %s", end, r.label())
+		}
+	}
 }
 
 func describeRoute(canonical string) string {

@@ -39,19 +39,34 @@ func (v *value) checkWaitlists(c *Config) {
 	v.database(c)
 }
 
-// database checks where the waitlists are kept. Gates that share a queue share its guest list, too.
+// database checks where the waitlists and the passes are kept. Gates that share a queue share its guest list and its passes, too.
 func (v *value) database(c *Config) {
-	alone := v.valid("store", "database", "waitlists") && len(c.Waitlists) > 0 && c.Store != "memory" && !waitlist.IsURL(c.Database)
-	if alone {
+	alone := v.valid("store", "database", "waitlists", "rooms") && c.Store != "memory" && !waitlist.IsURL(c.Database)
+	if i := slices.IndexFunc(c.Rooms, func(r Room) bool { return r.takesPasses() }); alone && i >= 0 && i < len(v.itemsOf("rooms")) {
+		r := v.itemsOf("rooms")[i]
+		r.fault(r.where("passes", "admission"), "gates that share a store need to share their passes: set database to the URL of a PostgreSQL")
+	}
+	if alone && len(c.Waitlists) > 0 {
 		v.fault(v.where("database", "waitlists"), "gates that share a store need to share their waitlists: set database to the URL of a PostgreSQL")
 	}
 }
+
+// takesPasses says whether the room takes passes.
+func (r *Room) takesPasses() bool { return r.Passes || r.Admission == "passes" }
 
 // admission checks who may enter a room against the rooms that have waitlists.
 func (v *value) admission(r *Room, lists map[string]Position) {
 	_, listed := lists[r.Name]
 	v.refuse(v.valid("admission") && r.Admission == "invited" && !listed, "admission",
 		"the room has no waitlist: nobody could be invited; add one to waitlists, with room: %s", r.Name)
+	if v.valid("path", "passes", "admission") && r.takesPasses() && braces(r.Path) != "" {
+		v.fault(v.where("passes", "admission"), "%s is a room for each value of its path, which takes no passes", show(r.Name))
+	}
+	v.refuse(v.valid("call_back", "claim_within") && r.CallBack && r.ClaimWithin == 0, "call_back",
+		"needs claim_within: for how long the slot of somebody who is called is kept")
+	if v.valid("path", "call_back") && r.CallBack && braces(r.Path) != "" {
+		v.fault(v.where("call_back"), "%s is a room for each value of its path, which calls nobody back", show(r.Name))
+	}
 	v.doubt(r.GuestPriority > 0 && v.valid("guest_priority", "queueing_method") && (!listed || r.Method != queue.Line), "guest_priority",
 		"has no effect: it is for a room with a waitlist and with queueing_method line")
 }

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anteroom-gate/anteroom/proxy/outbound"
 	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 )
 
 func checkWebhookHost(s string) string {
-	if _, err := webhooks.ParseHosts([]string{s}); err != nil {
-		return "is no host, http://host, address or network"
+	if _, err := outbound.ParseHosts([]string{s}); err != nil {
+		return "is no host, *.host, http://host, address or network"
 	}
 	return ""
 }
@@ -24,7 +25,7 @@ func checkWebhook(s string) string {
 
 // checkWebhooks checks each webhook, and all of them against the hosts that they may be at.
 func (v *value) checkWebhooks(c *Config) {
-	hosts, err := webhooks.ParseHosts(c.WebhookHosts)
+	hosts, err := outbound.ParseHosts(c.WebhookHosts)
 	names, addresses := map[string]Position{}, map[string]Position{}
 	for i, item := range v.itemsOf("webhooks") {
 		if v.stopped {
@@ -40,7 +41,7 @@ func (v *value) checkWebhooks(c *Config) {
 		}
 		if u, errURL := url.Parse(h.URL); err == nil && errURL == nil && item.isGiven("url") && item.valid("url") && v.valid("webhook_hosts") {
 			if err := hosts.Check(u); err != nil {
-				item.fault(item.where("url"), "%v", err)
+				item.fault(item.where("url"), "webhook_hosts: %v", err)
 			}
 		}
 		item.refuse(item.valid("rooms") && v.valid("rooms") && !knowsRooms(c, h.Rooms), "rooms", "there is no such room")

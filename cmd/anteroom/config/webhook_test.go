@@ -14,7 +14,7 @@ const signing = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
 func TestWebhooksAreChecked(t *testing.T) {
 	for name, tt := range map[string]struct{ file, fault string }{
-		"a host that is not in the list": {"webhooks:\n  - {url: https://b.example.com/, secret: " + signing + "}\n", "webhook_hosts does not have b.example.com"},
+		"a host that is not in the list": {"webhooks:\n  - {url: https://b.example.com/, secret: " + signing + "}\n", "webhook_hosts: the list of hosts does not have b.example.com"},
 		"a host without TLS":             {"webhooks:\n  - {url: http://a.example.com/, secret: " + signing + "}\n", "it needs https"},
 		"no secret":                      {"webhooks:\n  - {url: https://a.example.com/}\n", "secret: is required"},
 		"a short secret":                 {"webhooks:\n  - {url: https://a.example.com/, secret: whsec_c2hvcnQ=}\n", "a secret is whsec_"},

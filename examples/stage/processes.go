@@ -1,4 +1,4 @@
-package main
+package stage
 
 import (
 	"context"
@@ -23,20 +23,28 @@ type process struct {
 	ended chan struct{}
 }
 
-// processes are what is running, in the order of their start.
-type processes struct {
-	out    io.Writer
-	dir    string // for their logs
+// Processes are what is running, in the order of their start.
+type Processes struct {
+	Out io.Writer // what becomes of them is written here
+	Dir string    // has their logs
+
 	all    []process
 	failed chan error // the end of one that is needed
 
 	stopping atomic.Bool // from now on their ends are expected
 }
 
-// start starts a program, with a log of its own in the directory. If it is
+// WithProcesses has do start processes, and stops them when do is done.
+func WithProcesses(out io.Writer, dir string, do func(p *Processes) error) (err error) {
+	p := &Processes{Out: out, Dir: dir, failed: make(chan error, 8)}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	return do(p)
+}
+
+// Start starts a program, with a log of its own in the directory. If it is
 // needed, its end is a failure; else its end is only written to out.
-func (p *processes) start(name string, needed bool, env []string, program string, args ...string) (*os.Process, error) {
-	log, err := os.Create(filepath.Join(p.dir, name+".log"))
+func (p *Processes) Start(name string, needed bool, env []string, program string, args ...string) (*os.Process, error) {
+	log, err := os.Create(filepath.Join(p.Dir, name+".log"))
 	if err != nil {
 		return nil, fmt.Errorf("making the log of %s: %w", name, err)
 	}
@@ -60,13 +68,13 @@ func (p *processes) start(name string, needed bool, env []string, program string
 			p.failed <- fmt.Errorf("%s has ended (%v)\n%s", name, cmd.ProcessState, text)
 			return
 		}
-		fmt.Fprintf(p.out, "%s has ended (%v). To start it again: %s %s\n%s", name, cmd.ProcessState, program, strings.Join(args, " "), text)
+		fmt.Fprintf(p.Out, "%s has ended (%v). To start it again: %s %s\n%s", name, cmd.ProcessState, program, strings.Join(args, " "), text)
 	}()
 	return cmd.Process, nil
 }
 
-// await waits until what was started last is there.
-func (p *processes) await(ctx context.Context, what string, there func() bool) error {
+// Await waits until what was started last is there.
+func (p *Processes) Await(ctx context.Context, what string, there func() bool) error {
 	last := p.all[len(p.all)-1]
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -84,8 +92,18 @@ func (p *processes) await(ctx context.Context, what string, there func() bool) e
 	return nil
 }
 
+// Wait waits until ctx ends, or a process that is needed, which is an error.
+func (p *Processes) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-p.failed:
+		return err
+	}
+}
+
 // stop ends what is running, the last that was started first.
-func (p *processes) stop() error {
+func (p *Processes) stop() error {
 	p.stopping.Store(true)
 	var errs []error
 	for i := len(p.all) - 1; i >= 0; i-- {
@@ -103,12 +121,29 @@ func (p *processes) stop() error {
 	return errors.Join(errs...)
 }
 
-func listening(address string) bool {
+// Installed says which of the programs are missing.
+func Installed(programs ...string) error {
+	var missing []string
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("this example needs %[1]s; on Debian and Ubuntu install with apt-get install %[2]s",
+			strings.Join(missing, " and "), strings.Join(missing, " "))
+	}
+	return nil
+}
+
+// Listening says whether somebody takes connections at an address.
+func Listening(address string) bool {
 	conn, err := net.Dial("tcp", address)
 	return err == nil && conn.Close() == nil
 }
 
-func answers(url string) bool {
+// Answers says whether a URL is answered well.
+func Answers(url string) bool {
 	answer, err := http.Get(url)
 	return err == nil && answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
 }

@@ -1,4 +1,5 @@
-package webhooks
+// Package outbound is how the gate asks hosts that others have named: only those of a list, and only at addresses where they may be.
+package outbound
 
 import (
 	"errors"
@@ -15,11 +16,11 @@ import (
 
 // Hosts are the hosts that may be asked. An entry is
 //
-//   - the name of a host, which is asked by https at public addresses;
+//   - the name of a host, which is asked by https at public addresses; with *. before it, of all hosts below it;
 //   - http:// and a name, which may be asked without TLS, too, and at any address if it is localhost;
 //   - an address or a network (CIDR), at which hosts may be asked though it is private. A URL may name such an address, too.
 type Hosts struct {
-	names []string // in lower case
+	names []string // in lower case; *.name for all hosts below
 	plain []string // those of them that may be asked by http
 	nets  []netip.Prefix
 }
@@ -39,8 +40,8 @@ func ParseHosts(list []string) (h Hosts, err error) {
 		if addr, err := netip.ParseAddr(name); plain && err == nil {
 			h.nets = append(h.nets, netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()))
 		}
-		if name == "" || strings.ContainsAny(name, "/:@?# ") {
-			return h, fmt.Errorf("%q is no host, http://host, address or network", entry)
+		if strings.TrimPrefix(name, "*.") == "" || strings.ContainsAny(strings.TrimPrefix(name, "*."), "/:@?#* ") {
+			return h, fmt.Errorf("%q is no host, *.host, http://host, address or network", entry)
 		}
 		h.names = append(h.names, name)
 		if plain {
@@ -50,19 +51,31 @@ func ParseHosts(list []string) (h Hosts, err error) {
 	return h, nil
 }
 
-// Check says what is wrong with a hook's URL; nil for nothing.
+// IsEmpty says whether the list has nothing.
+func (h Hosts) IsEmpty() bool { return len(h.names)+len(h.nets) == 0 }
+
+// Check says what is wrong with a URL; nil for nothing.
 func (h Hosts) Check(u *url.URL) error {
 	name := strings.ToLower(u.Hostname())
 	addr, errAddr := netip.ParseAddr(name)
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http" || name == "" || u.User != nil:
 		return errors.New("it is no https:// address of a host")
-	case !slices.Contains(h.names, name) && (errAddr != nil || !h.allows(addr)):
-		return fmt.Errorf("webhook_hosts does not have %s", name)
-	case u.Scheme == "http" && !slices.Contains(h.plain, name):
-		return fmt.Errorf("it needs https: webhook_hosts does not have http://%s", name)
+	case !has(h.names, name) && (errAddr != nil || !h.allows(addr)):
+		return fmt.Errorf("the list of hosts does not have %s", name)
+	case u.Scheme == "http" && !has(h.plain, name):
+		return fmt.Errorf("it needs https: the list of hosts does not have http://%s", name)
 	}
 	return nil
+}
+
+// has says whether a list of names has that of a host.
+func has(names []string, host string) bool {
+	_, above, _ := strings.Cut(host, ".")
+	return slices.ContainsFunc(names, func(name string) bool {
+		below, ok := strings.CutPrefix(name, "*.")
+		return name == host || ok && (above == below || strings.HasSuffix(above, "."+below))
+	})
 }
 
 // allows says whether an address is in the list.
@@ -70,8 +83,8 @@ func (h Hosts) allows(addr netip.Addr) bool {
 	return slices.ContainsFunc(h.nets, func(n netip.Prefix) bool { return n.Contains(addr.Unmap()) })
 }
 
-// errAddress is that of a connection to an address where no hook may be.
-var errAddress = errors.New("the address is not a public one, and webhook_hosts does not have it")
+// errAddress is that of a connection to an address where no host may be.
+var errAddress = errors.New("the address is not a public one, and the list of hosts does not have it")
 
 // special are networks that are not public, beside those that netip knows.
 var special = []netip.Prefix{
@@ -102,8 +115,12 @@ func (h Hosts) control(host string) func(_, address string, _ syscall.RawConn) e
 	}
 }
 
-// client returns a client that asks a host alone. It follows no redirects, and uses no proxy.
-func (h Hosts) client(model *http.Transport, host string) *http.Client {
+// patience is how long a host may take to accept a connection.
+const patience = 10 * time.Second
+
+// Client returns a client that asks a host alone. It follows no redirects, and uses no proxy. Its transport is like the model, if
+// there is one.
+func (h Hosts) Client(model *http.Transport, host string) *http.Client {
 	transport := &http.Transport{}
 	if model != nil {
 		transport = model.Clone()

@@ -1,0 +1,145 @@
+// Command beside runs a small shop behind a proxy that people may have already, and a gate beside that proxy:
+//
+//	go run ./examples/beside nginx|caddy|traefik|envoy
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/anteroom-gate/anteroom/examples/stage"
+)
+
+//go:embed anteroom.yaml nginx.conf Caddyfile traefik.yaml envoy.yaml
+var files embed.FS
+
+// proxy is a program that asks the gate about its visitors' requests.
+type proxy struct {
+	file string
+	args func(file string, at addresses) []string
+}
+
+var proxies = map[string]proxy{
+	"nginx": {"nginx.conf", func(file string, _ addresses) []string {
+		return []string{"-p", filepath.Dir(file), "-c", file, "-e", "stderr", "-g", "daemon off; error_log stderr;"}
+	}},
+	"caddy": {"Caddyfile", func(file string, _ addresses) []string {
+		return []string{"run", "--adapter", "caddyfile", "--config", file}
+	}},
+	"traefik": {"traefik.yaml", func(file string, at addresses) []string {
+		return []string{"--entryPoints.web.address=" + at.visitors, "--providers.file.filename=" + file}
+	}},
+	"envoy": {"envoy.yaml", func(file string, _ addresses) []string { return []string{"-c", file} }},
+}
+
+// addresses are where everything listens.
+type addresses struct{ shop, visitors, gate, admin string }
+
+func usual() addresses {
+	return addresses{shop: "127.0.0.1:3000", visitors: "127.0.0.1:8080", gate: "127.0.0.1:8081", admin: "127.0.0.1:9090"}
+}
+
+// put puts addresses in the place of the usual ones.
+func (at addresses) put(text string) string {
+	usual := usual()
+	pairs := []string{usual.shop, at.shop, usual.visitors, at.visitors, usual.gate, at.gate, usual.admin, at.admin}
+	if _, port, ok := strings.Cut(at.visitors, ":"); ok {
+		pairs = append(pairs, "http://:8080", "http://:"+port)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+func main() {
+	os.Exit(stage.Main(func(ctx context.Context, out io.Writer) error {
+		if len(os.Args) != 2 {
+			return errors.New("say which proxy: nginx, caddy, traefik or envoy")
+		}
+		return withProgram(ctx, out, func(program string) error { return run(ctx, out, usual(), os.Args[1], program) })
+	}))
+}
+
+// withProgram builds anteroom for what do does.
+func withProgram(ctx context.Context, out io.Writer, do func(program string) error) error {
+	dir, err := os.MkdirTemp("", "anteroom-program-")
+	if err != nil {
+		return fmt.Errorf("making a directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	fmt.Fprintln(out, "Building anteroom")
+	program, err := stage.Program(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return do(program)
+}
+
+// run runs everything until ctx ends, or the gate, which is the program, or the proxy does.
+func run(ctx context.Context, out io.Writer, at addresses, name, program string) error {
+	with, ok := proxies[name]
+	if !ok {
+		return fmt.Errorf("%q is none of nginx, caddy, traefik and envoy", name)
+	}
+	if err := stage.Installed(name); err != nil {
+		return err
+	}
+	return runGate(ctx, out, at, program, func(p *stage.Processes) error {
+		file, err := write(p.Dir, with.file, at)
+		if err != nil {
+			return err
+		}
+		if _, err := p.Start(name, true, []string{"HOME=" + p.Dir}, name, with.args(file, at)...); err != nil {
+			return err
+		}
+		return p.Await(ctx, name, func() bool { return stage.Listening(at.visitors) })
+	})
+}
+
+// runGate runs the shop and the gate, and what is in front of them.
+func runGate(ctx context.Context, out io.Writer, at addresses, program string, inFront func(p *stage.Processes) error) error {
+	dir, err := os.MkdirTemp("", "anteroom-beside-")
+	if err != nil {
+		return fmt.Errorf("making a directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // nginx, started by root, becomes somebody else
+		return fmt.Errorf("opening the directory: %w", err)
+	}
+	file, err := write(dir, "anteroom.yaml", at)
+	if err != nil {
+		return err
+	}
+	return stage.WithSite(at.shop, stage.Shop(), func() error {
+		return stage.WithProcesses(out, dir, func(p *stage.Processes) error {
+			if _, err := p.Start("gate", true, nil, program, "serve", "--config", file, "--state-dir", filepath.Join(dir, "state")); err != nil {
+				return err
+			}
+			if err := p.Await(ctx, "the gate", func() bool { return stage.Answers("http://" + at.admin + "/readyz") }); err != nil {
+				return err
+			}
+			if err := inFront(p); err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "\nOpen http://%s. Ctrl-C stops everything.\n", strings.Replace(at.visitors, "127.0.0.1", "localhost", 1))
+			return p.Wait(ctx)
+		})
+	})
+}
+
+// write writes one of the files into a directory, with the addresses, and returns its path.
+func write(dir, name string, at addresses) (string, error) {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		return "", fmt.Errorf("reading a configuration: %w", err)
+	}
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(at.put(string(text))), 0o600); err != nil {
+		return "", fmt.Errorf("writing a configuration: %w", err)
+	}
+	return path, nil
+}

@@ -1,0 +1,158 @@
+// Package acmetest runs a certificate authority that speaks ACME on this machine, for tests: Pebble, that of Let's Encrypt for tests.
+package acmetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	program  = "github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1"
+	patience = 30 * time.Second // what is waited for the authority
+)
+
+// build builds Pebble, which is quick if that was done before.
+var build = sync.OnceValues(func() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "anteroom-tests")
+	cmd := exec.Command("go", "install", program)
+	cmd.Dir, cmd.Env = os.TempDir(), append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	if err := cmd.Run(); err != nil {
+		return "", &buildError{out.String(), err}
+	}
+	return filepath.Join(dir, "pebble"), nil
+})
+
+type buildError struct {
+	output string
+	err    error
+}
+
+func (e *buildError) Error() string {
+	return "building " + program + ": " + e.err.Error() + "\n" + e.output
+}
+
+// Authority is a certificate authority that runs.
+type Authority struct {
+	Directory string         // the URL of its directory
+	RootsFile string         // a PEM file with the root of the directory's own certificate
+	Issued    *x509.CertPool // the root of the certificates that it gives
+
+	t      testing.TB
+	config string
+	cmd    *exec.Cmd
+	client *http.Client
+	manage string
+}
+
+// Start starts an authority that asks for its proofs at the ports of this machine, whatever the name, and gives certificates
+// that are valid for so long. It ends with its test.
+func Start(t testing.TB, httpPort, tlsPort int, validity time.Duration) *Authority {
+	t.Helper()
+	dir := t.TempDir()
+	at, manage := free(t), free(t)
+	a := &Authority{t: t, Directory: "https://" + at + "/dir", RootsFile: filepath.Join(dir, "root.pem"), config: filepath.Join(dir, "pebble.json"), manage: "https://" + manage}
+	key := filepath.Join(dir, "key.pem")
+	root := writeCertificate(t, a.RootsFile, key)
+	pool := x509.NewCertPool()
+	pool.AddCert(root)
+	a.client = &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true}}
+	text, err := json.Marshal(map[string]any{"pebble": map[string]any{
+		"listenAddress": at, "managementListenAddress": manage, "certificate": a.RootsFile, "privateKey": key,
+		"httpPort": httpPort, "tlsPort": tlsPort, "retryAfter": map[string]any{"authz": 1, "order": 1}, "keyAlgorithm": "ecdsa",
+		"profiles": map[string]any{"default": map[string]any{"description": "for tests", "validityPeriod": int(validity.Seconds())}},
+	}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(a.config, text, 0o600))
+	a.run(serveNames(t))
+	t.Cleanup(a.Stop)
+	return a
+}
+
+// run starts the program, and waits until it answers.
+func (a *Authority) run(names string) {
+	a.t.Helper()
+	path, err := build()
+	require.NoError(a.t, err)
+	a.cmd = exec.Command(path, "-config", a.config, "-dnsserver", names)
+	a.cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=0")
+	require.NoError(a.t, a.cmd.Start())
+	a.Issued = x509.NewCertPool()
+	require.Eventually(a.t, func() bool { return a.Issued.AppendCertsFromPEM(a.get("/roots/0")) }, patience, 20*time.Millisecond, "the authority answers")
+}
+
+// get reads what the authority tells its operators.
+func (a *Authority) get(path string) []byte {
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, a.manage+path, nil)
+	require.NoError(a.t, err)
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return nil
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil
+	}
+	return body
+}
+
+// Stop ends the authority. It is asked in vain from then on.
+func (a *Authority) Stop() {
+	_ = a.cmd.Process.Kill()
+	_ = a.cmd.Wait()
+}
+
+// free is an address of this machine that nobody listens on.
+func free(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return l.Addr().String()
+}
+
+// writeCertificate writes a certificate for this machine that is its own root, and its key.
+func writeCertificate(t testing.TB, certFile, keyFile string) *x509.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	require.NoError(t, err)
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
+		require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
+	}
+	cert, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	return cert
+}

@@ -1,0 +1,231 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/record"
+	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
+
+// Passes is what the API knows of the passes of a room.
+type Passes interface {
+	Make(ctx context.Context, like waitlist.Pass, count int) ([]waitlist.Pass, error)
+	List(ctx context.Context, after string, most int) ([]waitlist.Pass, error)
+	// Revoke returns the passes of an id or a name, and how many of them were not revoked before.
+	Revoke(ctx context.Context, idOrName string, by waitlist.Operator) (named []waitlist.Pass, ended int, err error)
+	// Link returns the path and query of a pass's link.
+	Link(id string) (string, error)
+	// Visitors yields who the holders of a pass are in the queue.
+	Visitors(p waitlist.Pass) func(yield func(queue.ID) bool)
+}
+
+// withPasses finds the room that the path names, and its passes.
+func (a *api) withPasses(next func(http.ResponseWriter, *http.Request, Room, Passes)) http.HandlerFunc {
+	return a.withRoom(func(w http.ResponseWriter, q *http.Request, r Room) {
+		p, found := a.Gate.Passes(r.Queue().Name())
+		if !found {
+			reply.Problem(w, http.StatusConflict, "The room takes no passes. Set passes: true for it in the configuration.")
+			return
+		}
+		next(w, q, r, p)
+	})
+}
+
+// passJSON is a pass. The code and the link are told only when the pass is made: who has one of them can use the pass.
+type passJSON struct {
+	ID        string            `json:"id"`
+	Name      string            `json:"name"`
+	Kind      waitlist.PassKind `json:"kind"`
+	Uses      int               `json:"uses"`
+	Used      int               `json:"used"`
+	MadeAt    time.Time         `json:"madeAt"`
+	MadeBy    waitlist.Operator `json:"madeBy"`
+	ExpiresAt time.Time         `json:"expiresAt"`
+	RevokedAt *time.Time        `json:"revokedAt,omitempty"`
+	RevokedBy waitlist.Operator `json:"revokedBy,omitempty"`
+	Code      string            `json:"code,omitempty"`
+	Link      string            `json:"link,omitempty"` // path and query on a host of the room
+}
+
+func describePasses(of Passes, list []waitlist.Pass) ([]passJSON, error) {
+	told := []passJSON{}
+	for _, p := range list {
+		j := passJSON{ID: p.ID, Name: p.Name, Kind: p.Kind, Uses: p.Uses, Used: p.Used, MadeAt: p.MadeAt, MadeBy: p.MadeBy,
+			ExpiresAt: p.ExpiresAt, RevokedBy: p.RevokedBy, Code: p.Code}
+		if p.Code != "" {
+			var err error
+			if j.Link, err = of.Link(p.ID); err != nil {
+				return nil, err
+			}
+		}
+		if !p.RevokedAt.IsZero() {
+			j.RevokedAt = &p.RevokedAt
+		}
+		told = append(told, j)
+	}
+	return told, nil
+}
+
+// tellPasses answers with passes, unless asking for them has failed.
+func (a *api) tellPasses(w http.ResponseWriter, r Room, of Passes, list []waitlist.Pass, err error) {
+	var told []passJSON
+	if err == nil {
+		told, err = describePasses(of, list)
+	}
+	if err != nil {
+		a.log(r).Error("the record of passes has failed", zap.Error(err))
+		reply.Problem(w, http.StatusServiceUnavailable, "The record of passes does not answer. It may make a change all the same: look before you ask again.")
+		return
+	}
+	reply.JSON(w, map[string]any{"passes": told})
+}
+
+func (a *api) getPasses(w http.ResponseWriter, q *http.Request, r Room, of Passes) {
+	most := usualPage
+	if text := q.URL.Query().Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > largestPage {
+			reply.Problem(w, http.StatusBadRequest, "limit is a whole number from 1 to "+strconv.Itoa(largestPage)+".")
+			return
+		}
+		most = n
+	}
+	list, err := of.List(q.Context(), q.URL.Query().Get("after"), most)
+	a.tellPasses(w, r, of, list, err)
+}
+
+func (a *api) postPasses(w http.ResponseWriter, q *http.Request, r Room, of Passes) {
+	body, ok := readPatch(w, q)
+	if !ok {
+		return
+	}
+	like, count, fault := parsePass(body, a.Clock())
+	if fault != "" {
+		reply.Problem(w, http.StatusUnprocessableEntity, "No pass was made: "+fault)
+		return
+	}
+	like.MadeBy = a.by(q)
+	made, err := of.Make(q.Context(), like, count)
+	if err == nil {
+		a.notePasses(q, r, "passes made", "", like.Name+" ("+string(like.Kind)+", "+strconv.Itoa(count)+" × "+strconv.Itoa(like.Uses)+")")
+	}
+	a.tellPasses(w, r, of, made, err)
+}
+
+// parsePass reads an order of passes, or says what is wrong with it.
+func parsePass(body []byte, now time.Time) (p waitlist.Pass, count int, fault string) {
+	var order struct {
+		Name      string            `json:"name"`
+		Kind      waitlist.PassKind `json:"kind"`
+		Uses      *int              `json:"uses"`
+		Count     *int              `json:"count"`
+		For       string            `json:"for"`
+		ExpiresAt *time.Time        `json:"expiresAt"`
+	}
+	if !decode(body, &order) {
+		return p, 0, `send {"name": "press", "kind": "in", "uses": 5, "for": "24h"}.`
+	}
+	one := 1
+	if order.Uses == nil {
+		order.Uses = &one
+	}
+	if order.Count == nil {
+		order.Count = &one
+	}
+	p = waitlist.Pass{Name: order.Name, Kind: order.Kind, Uses: *order.Uses}
+	lasts, err := time.ParseDuration(order.For)
+	if order.ExpiresAt != nil {
+		p.ExpiresAt = *order.ExpiresAt
+	} else {
+		p.ExpiresAt = now.Add(lasts)
+	}
+	switch {
+	case !isPassName(order.Name):
+		fault = "name is 1 to 64 letters, digits, spaces, dots, - and _."
+	case order.Kind != waitlist.PassIn && order.Kind != waitlist.PassAhead && order.Kind != waitlist.PassJoin:
+		fault = "kind is in, ahead or join."
+	case p.Uses < 1 || p.Uses > waitlist.MostPassUses:
+		fault = "uses is a whole number from 1 to " + strconv.Itoa(waitlist.MostPassUses) + "."
+	case *order.Count < 1 || *order.Count > waitlist.MostPasses:
+		fault = "count is a whole number from 1 to " + strconv.Itoa(waitlist.MostPasses) + "."
+	case (order.ExpiresAt == nil) == (order.For == "") || order.ExpiresAt == nil && err != nil:
+		fault = `say until when: "for" a duration such as 24h, or "expiresAt" a time.`
+	case !p.ExpiresAt.After(now) || p.ExpiresAt.Sub(now) > longestPass:
+		fault = "a pass lasts for a year at most, and ends in the future."
+	}
+	return p, *order.Count, fault
+}
+
+// longestPass is for how long a pass is good at most.
+const longestPass = 366 * 24 * time.Hour
+
+// isPassName says whether a text may be the name of a pass.
+func isPassName(text string) bool {
+	for _, c := range text {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' && c != ' ' {
+			return false
+		}
+	}
+	return len(text) >= 1 && len(text) <= 64
+}
+
+// deletePasses revokes the passes of an id or a name. With end_sessions it ends what their holders have: sessions, and places in an exact
+// line. That can be asked of passes that are revoked already.
+func (a *api) deletePasses(w http.ResponseWriter, q *http.Request, r Room, of Passes) {
+	which := q.PathValue("pass")
+	endSessions := q.URL.Query().Get("end_sessions") == "true"
+	named, ended, err := of.Revoke(q.Context(), which, a.by(q))
+	if ended > 0 {
+		a.notePasses(q, r, "passes revoked", which, "")
+	}
+	switch {
+	case err != nil:
+		a.tellPasses(w, r, of, nil, err)
+		return
+	case len(named) == 0:
+		reply.Problem(w, http.StatusNotFound, "No pass has this id or name.")
+		return
+	case ended == 0 && !endSessions:
+		reply.Problem(w, http.StatusNotFound, "No pass of this id or name is in force.")
+		return
+	}
+	sessions := 0
+	if endSessions {
+		a.notePasses(q, r, "sessions of passes ended", which, "")
+		if sessions, err = a.endSessionsOf(q, r, of, named); err != nil {
+			a.storeFailed(w, r, err)
+			return
+		}
+	}
+	reply.JSON(w, map[string]int{"revoked": ended, "sessions": sessions})
+}
+
+// endSessionsOf ends what the holders of passes have, and counts whom it concerns.
+func (a *api) endSessionsOf(q *http.Request, r Room, of Passes, list []waitlist.Pass) (n int, err error) {
+	for _, p := range list {
+		for id := range of.Visitors(p) {
+			found, err := r.Queue().Remove(q.Context(), a.Clock(), id)
+			if err != nil {
+				return n, err
+			}
+			if found {
+				r.Disconnect(id)
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// notePasses notes what an operator has done about passes.
+func (a *api) notePasses(q *http.Request, r Room, what, from, to string) {
+	a.Record.Note(r.Queue().Name(), record.Change{At: a.Clock(), By: string(a.by(q)), What: what, From: from, To: to})
+	a.log(r).Info(what, zap.String("which", from+to), zap.String("by", string(a.by(q))))
+}

@@ -1,0 +1,133 @@
+package proxy_test
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+func TestASessionThatAHundredClientsShareIsOneSlot(t *testing.T) {
+	f := start(t, trustingLoopback, settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
+	lender := f.visitor()
+	require.True(t, lender.get("/").in())
+	var clients sync.WaitGroup
+	for i := range 100 {
+		clients.Go(func() {
+			assert.True(t, lender.twin().get("/", with("X-Forwarded-For", fmt.Sprintf("198.51.%d.7", i))).in())
+		})
+	}
+	clients.Wait()
+	f.pass(2 * time.Second)
+	assert.Equal(t, 1, f.status("shop").Active)
+	assert.True(t, f.visitor().get("/").in(), "the other slot is open")
+}
+
+// A script that keeps no cookies fills the room and leaves a crowd of places behind, all from one address.
+func TestAFloodWithoutCookiesShutsNobodyOut(t *testing.T) {
+	const slots, most, flood = 10, 5, 500
+	f := start(t, trustingLoopback, settings(func(s *queue.Settings) {
+		s.TotalActiveUsers, s.MaxWaitingPerNetwork, s.ConfirmWithin = slots, most, time.Minute
+	}))
+	for range flood {
+		f.visitor().get("/", with("X-Forwarded-For", "192.0.2.1"))
+	}
+	f.pass(time.Second)
+	assert.Equal(t, most, f.status("shop").Queued)
+	var honest []*visitor
+	for i := range slots {
+		v := f.visitor()
+		require.False(t, v.get("/", with("X-Forwarded-For", fmt.Sprintf("198.51.%d.7", i))).in())
+		honest = append(honest, v)
+	}
+	in := map[*visitor]bool{}
+	for range 5 {
+		f.pass(interval)
+		for i, v := range honest {
+			if !in[v] {
+				in[v] = v.get("/", with("X-Forwarded-For", fmt.Sprintf("198.51.%d.7", i))).in()
+			}
+		}
+	}
+	assert.Len(t, in, slots)
+	for _, got := range in {
+		assert.True(t, got, "within two intervals of the time after which a slot without a ticket is open again")
+	}
+	f.pass(time.Second)
+	assert.Zero(t, f.status("shop").Queued, "nothing of the flood is left")
+}
+
+func TestAHundredReloadsChangeNothing(t *testing.T) {
+	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
+		t.Run(method.String(), func(t *testing.T) {
+			f := start(t, settings(func(s *queue.Settings) { s.Method = method }))
+			f.waiter()
+			v := f.visitor()
+			before := v.get("/", asJSON)
+			for range 100 {
+				f.clock.add(10 * time.Millisecond)
+				a := v.get("/", asJSON)
+				require.Empty(t, a.setCookies())
+				for _, field := range []string{"usersAhead", "arrivedAt", "ticketNumber", "lastUpdated", "refreshIntervalSeconds"} {
+					require.Equal(t, before.told(field), a.told(field), field)
+				}
+			}
+			f.pass(time.Second)
+			assert.Equal(t, 2, f.status("shop").Queued)
+		})
+	}
+}
+
+func TestWhatOnlyLooksLikeAnExemptPathIsNotExempt(t *testing.T) {
+	f := start(t, room(func(r *proxy.RoomConfig) {
+		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{PathPrefix: "/healthz"}}}
+	}))
+	f.full()
+	assert.True(t, f.visitor().get("/healthz").in())
+	f.site.requests()
+	for _, target := range []string{
+		"/?x=/healthz", "/tickets?/healthz", "/tickets%23/healthz", "/tickets%3F/healthz", "/tickets;/healthz", "/healthz/../tickets", "/healthz/..%2ftickets",
+		"/healthz%2f..%2ftickets", "/healthz/%2e%2e/tickets", `/healthz%5c..%5ctickets`, "/x/healthz", "/healthz2", "/healthz;/../tickets", "/%2568ealthz/../x",
+	} {
+		a := f.visitor().get(target, with("User-Agent", "kube-probe/1.30"), with("X-Original-Url", "/healthz"), with("X-Forwarded-Uri", "/healthz"))
+		assert.False(t, a.in(), target)
+	}
+	f.raw(http.MethodGet, "GET /tickets#/healthz HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+	assert.Empty(t, f.site.requests())
+}
+
+func TestTheREADMEListsTestsThatThereAre(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	_, attacks, _ := strings.Cut(string(text), "\n## Attacks and their tests\n")
+	attacks, _, _ = strings.Cut(attacks, "\n## ")
+	there := map[string]bool{}
+	require.NoError(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		code, err := os.ReadFile(path)
+		for _, found := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(code), -1) {
+			there[found[1]] = true
+		}
+		return err
+	}))
+	listed := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(attacks, -1)
+	assert.Greater(t, len(listed), 50)
+	for _, test := range listed {
+		assert.True(t, there[test[1]], "%s is listed", test[1])
+	}
+}

@@ -1,0 +1,155 @@
+package callback
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+const (
+	// MaxCalls is how many visitors one gate calls at a time.
+	MaxCalls = 2000
+	// maxOfNetwork is how many of them may be of one network, an IPv4 /24 or an IPv6 /56.
+	maxOfNetwork = 200
+	// beat is how often the desk looks for what is due.
+	beat = 200 * time.Millisecond
+	// workers is how many check-ins, and how many messages, are under way at a time.
+	workers = 16
+)
+
+// What a visitor is not taken on for.
+var (
+	ErrFull  = errors.New("too many visitors have asked to be called")
+	ErrTaken = errors.New("the subscription is for another visitor's call")
+)
+
+// Gate is the gate, as its desk knows it.
+type Gate interface {
+	// CheckIn has the visitor of a call check in at now, and says how they stand.
+	CheckIn(ctx context.Context, now time.Time, c *Call) Stand
+
+	// Push sends a visitor a message; see webpush.Sender.Send.
+	Push(ctx context.Context, now time.Time, c *Call, m *Message) (wait time.Duration, err error)
+}
+
+// Options are what a desk is made of.
+type Options struct {
+	Gate    Gate
+	Clock   func() time.Time
+	Dir     string // of the calls' files; "" keeps them in memory alone
+	Log     *zap.Logger
+	Survive func(doing string) // deferred where the desk works by itself: recovers from a panic
+}
+
+// Desk has the calls of a gate. It is made by Open.
+type Desk struct {
+	o     Options
+	tasks sync.WaitGroup
+	slots map[task]chan struct{} // one value for each that is under way
+
+	mu    sync.Mutex
+	calls map[string]*entry // by visitor
+}
+
+// entry is a call at the desk.
+type entry struct {
+	Call
+	due  time.Time     // when the next check-in is
+	busy map[task]bool // what is under way
+}
+
+// Open returns a desk with the calls of its files.
+func Open(o Options) *Desk {
+	d := &Desk{o: o, calls: map[string]*entry{}, slots: map[task]chan struct{}{checkIn: make(chan struct{}, workers), push: make(chan struct{}, workers)}}
+	calls, err := d.load()
+	if err != nil {
+		o.Log.Error("visitors who are to be called were not read", zap.Error(err))
+	}
+	for _, c := range calls {
+		d.calls[c.Visitor] = newEntry(c, o.Clock())
+	}
+	return d
+}
+
+func newEntry(c Call, due time.Time) *entry { return &entry{Call: c, due: due, busy: map[task]bool{}} }
+
+// Ask takes a visitor on who asks to be called. Somebody who has asked before goes on with the ticket that the desk has, and their place
+// is held for longer. One subscription holds one place.
+func (d *Desk) Ask(c Call) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now, old := d.o.Clock(), d.calls[c.Visitor]
+	if err := d.refuses(&c, old); err != nil {
+		return err
+	}
+	e := newEntry(c, now)
+	if old != nil && !old.over() {
+		e.Ticket, e.Foretold, e.Owed, e.due, e.busy = old.Ticket, old.Foretold, old.Owed, old.due, old.busy
+	}
+	d.calls[c.Visitor] = e
+	d.note(e)
+	return nil
+}
+
+// refuses says why a call is not taken on; nil for nothing.
+func (d *Desk) refuses(c *Call, old *entry) error {
+	count := 0
+	for _, other := range d.calls {
+		if other.Subscription.Endpoint == c.Subscription.Endpoint && other.Visitor != c.Visitor {
+			return ErrTaken
+		}
+		if other.From == c.From {
+			count++
+		}
+	}
+	if old == nil && (len(d.calls) >= MaxCalls || count >= maxOfNetwork) {
+		return ErrFull
+	}
+	return nil
+}
+
+// Has says whether the desk checks in for a visitor.
+func (d *Desk) Has(visitor string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.calls[visitor]
+	return e != nil && !e.over()
+}
+
+// Take returns the ticket of a visitor who comes back, and lets them go, if they were called.
+func (d *Desk) Take(visitor string) (ticket string, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.calls[visitor]
+	if e == nil {
+		return "", false
+	}
+	if e.over() {
+		d.forget(e)
+	}
+	return e.Ticket, true
+}
+
+// forget removes a call. The caller holds mu.
+func (d *Desk) forget(e *entry) {
+	delete(d.calls, e.Visitor)
+	d.remove(&e.Call)
+}
+
+// Run does what is due until ctx ends.
+func (d *Desk) Run(ctx context.Context) {
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	defer d.tasks.Wait()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			d.start(ctx, d.o.Clock())
+		}
+	}
+}

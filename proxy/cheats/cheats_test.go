@@ -1,0 +1,158 @@
+//go:build !race
+
+package cheats_test
+
+import (
+	"container/heap"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// life is somebody whom the origin has seen, and since when they wanted to get in.
+type life struct {
+	kind      *kind
+	since, in time.Time
+}
+
+const (
+	warmUp   = 2 * time.Minute
+	measured = 7 * time.Minute // after it
+	longest  = 4 * time.Minute // that somebody waits
+
+	soonerBound = 3. // seconds of admissions, on the average, in the methods that keep an order
+)
+
+// TestCheatsGainNoMoreThanIsStated holds each kind of cheat to the bounds of "What cheating gains" in queue/README.md. The origin's
+// log says who was in when.
+func TestCheatsGainNoMoreThanIsStated(t *testing.T) {
+	for _, method := range []queue.Method{queue.FIFO, queue.Line, queue.Random} {
+		t.Run(method.String(), func(t *testing.T) {
+			w, all := newWorld(t, method), kinds()
+			w.gather(all)
+			w.run(warmUp)
+			from := w.now()
+			w.run(measured)
+			lives := w.lives(all)
+			for _, l := range lives {
+				if !l.in.Before(from) {
+					l.kind.won++
+				}
+			}
+			odds, sooner := w.odds(from, lives), gained(lives, from, from.Add(measured-longest))
+			for _, k := range all {
+				t.Logf("%-45s %4d were let in, odds %.2f, sooner by %6.1f s", k.name, k.won, odds(k), sooner[k])
+				switch {
+				case k.odds == never:
+					assert.Zero(t, k.won, k.name)
+				case method == queue.Random:
+					assert.Less(t, odds(k), k.odds, k.name)
+				default:
+					assert.Less(t, sooner[k], soonerBound, k.name)
+				}
+			}
+			w.keptTheLimit(lives)
+		})
+	}
+}
+
+// gather has everybody come within a refresh interval.
+func (w *world) gather(all []*kind) {
+	w.stolen = w.ask(http.MethodGet, "/", "stolen", w.newAddress(), "", nil).ticket
+	for _, k := range all {
+		for range k.people {
+			p := &person{kind: k}
+			p.begin(w, w.upTo(settings.RefreshInterval))
+			heap.Push(&w.next, p)
+		}
+	}
+}
+
+// lives are those whom the origin has seen, as they came.
+func (w *world) lives(all []*kind) []life {
+	of := map[string]*kind{}
+	for _, k := range all {
+		of[k.name] = k
+	}
+	var list []life
+	for name, b := range w.begun {
+		if in, seen := w.origin.seen[name]; seen {
+			list = append(list, life{of[b.kind], b.since, in})
+		}
+	}
+	slices.SortFunc(list, func(a, b life) int { return a.since.Compare(b.since) })
+	return list
+}
+
+// odds are how often a kind was let in while it waited, where it is 1 for the polite.
+func (w *world) odds(from time.Time, lives []life) func(*kind) float64 {
+	waited := map[*kind]float64{}
+	for _, l := range lives {
+		if l.in.After(from) {
+			waited[l.kind] += l.in.Sub(later(l.since, from)).Seconds()
+		}
+	}
+	for _, p := range w.next {
+		waited[p.kind] += w.now().Sub(later(p.since, from)).Seconds()
+	}
+	var politeRate float64
+	for k := range waited {
+		if k.name == polite {
+			politeRate = float64(k.won) / waited[k]
+		}
+	}
+	return func(k *kind) float64 { return float64(k.won) / waited[k] / politeRate }
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// gained is by how much each kind of those who came in a time was let in sooner than polite visitors who came with them, on the
+// average: in seconds in which as many polite visitors were let in as they have overtaken.
+func gained(lives []life, from, to time.Time) map[*kind]float64 {
+	var came, entered []time.Time
+	for _, l := range lives {
+		if l.kind.name == polite {
+			came, entered = append(came, l.since), append(entered, l.in)
+		}
+	}
+	slices.SortFunc(entered, time.Time.Compare)
+	perSecond := float64(rank(entered, to)-rank(entered, from)) / to.Sub(from).Seconds()
+	overtaken, people := map[*kind]int{}, map[*kind]int{}
+	for _, l := range lives {
+		if l.since.After(from) && l.since.Before(to) {
+			overtaken[l.kind] += rank(came, l.since) - rank(entered, l.in)
+			people[l.kind]++
+		}
+	}
+	gains := map[*kind]float64{}
+	for k, n := range people {
+		gains[k] = float64(overtaken[k]) / float64(n) / perSecond
+	}
+	return gains
+}
+
+// rank is how many of the times are before one.
+func rank(times []time.Time, at time.Time) int {
+	n, _ := slices.BinarySearchFunc(times, at, time.Time.Compare)
+	return n
+}
+
+// keptTheLimit holds what was let in in each calendar minute to new_users_per_minute.
+func (w *world) keptTheLimit(lives []life) {
+	perMinute := map[time.Time]int{}
+	for _, l := range lives {
+		perMinute[l.in.Truncate(time.Minute)]++
+	}
+	assert.LessOrEqual(w.t, slices.Max(slices.Collect(maps.Values(perMinute))), settings.NewUsersPerMinute)
+}

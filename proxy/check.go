@@ -1,0 +1,148 @@
+package proxy
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/anteroom-gate/anteroom/proxy/origin"
+)
+
+// checks is where another proxy asks about its visitors' requests, and answers them itself if they may pass.
+const checks = ownPaths + "check"
+
+// protocol is how a proxy takes the answer to a check.
+type protocol uint8
+
+// The protocols. Every proxy lets a request pass at 200.
+const (
+	forwarding protocol = iota // gives the visitor the answer, unless its status is of the class 2xx: Caddy, Traefik
+	envoys                     // the same, and 5xx counts as a failure to check
+	nginxs                     // knows 401 and 403, and gives the visitor nothing of the answer
+)
+
+// check is the writer of the answer to a check. The gate lets a request pass by it as it would send it to the origin; all
+// that it writes itself refuses the request.
+type check struct {
+	http.ResponseWriter
+	protocol protocol
+	bodiless bool // a HEAD is asked about, by a request that is none: the answer has no body, and so no length of one
+}
+
+// isCheck says whether a request for one of the gate's own paths is a check.
+func isCheck(r *http.Request) bool {
+	after, ok := strings.CutPrefix(r.URL.Path, checks)
+	return ok && (after == "" || after[0] == '/')
+}
+
+// check answers whether a visitor's request, which another proxy has, may pass: as the gate would answer that request.
+func (g *Gate) check(w http.ResponseWriter, r *http.Request, s *setup) {
+	if !s.trust.TrustsPeer(r) {
+		s.strangeChecks.warn(g.o.Log, "a check was refused, as it came from an address that trusted_proxies does not have", r)
+		g.problem(w, r, http.StatusForbidden, g.languages)
+		return
+	}
+	asked, by, ok := askedAbout(r)
+	if !ok {
+		s.unclearChecks.warn(g.o.Log, "a check does not say which request it is about", r)
+		g.problem(w, r, http.StatusBadRequest, g.languages)
+		return
+	}
+	w = &check{w, by, asked.Method == http.MethodHead && r.Method != http.MethodHead}
+	if !g.refuses(w, asked) {
+		g.door(w, asked, s)
+	}
+}
+
+// askedAbout returns the request that a check is about, and the protocol of the proxy that asks. What the proxy does not say
+// the visitor may say: so each fact is read from one place only.
+func askedAbout(r *http.Request) (asked *http.Request, by protocol, ok bool) {
+	if r.URL.Path != checks {
+		asked, ok = asIf(r, r.Method, r.Host, strings.TrimPrefix(r.RequestURI, checks))
+		return asked, envoys, ok
+	}
+	switch r.URL.RawQuery {
+	case "":
+	case "for=nginx":
+		by = nginxs
+	default:
+		return nil, by, false
+	}
+	h := r.Header
+	asked, ok = asIf(r, only(h["X-Forwarded-Method"], r.Method), only(h["X-Forwarded-Host"], r.Host), only(h["X-Forwarded-Uri"], ""))
+	return asked, by, ok
+}
+
+// asIf returns a request as if its visitor had sent it here, with a method and a target, to a host.
+func asIf(r *http.Request, method, host, target string) (asked *http.Request, ok bool) {
+	u, err := url.ParseRequestURI(target)
+	if err != nil || method == "" || host == "" || target[0] != '/' {
+		return nil, false
+	}
+	asked = r.WithContext(r.Context())
+	asked.Method, asked.Host, asked.URL, asked.RequestURI, asked.Header = method, host, u, target, r.Header.Clone()
+	delete(asked.Header, "X-Forwarded-Method")
+	delete(asked.Header, "X-Forwarded-Uri")
+	return asked, true
+}
+
+// only is the value of a header that has one, and otherwise if it has none. Of several values nobody knows which is the
+// proxy's.
+func only(lines []string, otherwise string) string {
+	switch len(lines) {
+	case 0:
+		return otherwise
+	case 1:
+		return lines[0]
+	}
+	return ""
+}
+
+// nobodyElses is the Vary of an answer that is for no other request.
+var nobodyElses = []string{"*"}
+
+// pass answers that the request may pass, with the visitor's cookies. An answer with a Cache-Control has it for the site's own
+// answer, which takes the cookies to the visitor and may be private.
+func (c *check) pass(cookies []string, private bool) {
+	h := c.Header()
+	h["Vary"] = nobodyElses
+	mark(h, cookies, private)
+	c.ResponseWriter.WriteHeader(http.StatusOK)
+}
+
+// sendsBack answers a check of a proxy that can show its visitor nothing of the answer, if the visitor is not in: the proxy
+// then gives the request to the gate itself, which may let them in. So the check lets nobody in, and gives nobody a place.
+func sendsBack(w http.ResponseWriter, r *http.Request, v *visitor) bool {
+	c, ok := w.(*check)
+	if !ok || c.protocol != nginxs || v.isIn(r.Context()) {
+		return false
+	}
+	c.WriteHeader(http.StatusUnauthorized)
+	return true
+}
+
+// WriteHeader refuses the request that the check is about.
+func (c *check) WriteHeader(status int) {
+	switch {
+	case c.protocol == nginxs:
+		status = http.StatusUnauthorized
+	case status < http.StatusMultipleChoices, c.protocol == envoys && status >= http.StatusInternalServerError:
+		status = http.StatusTooManyRequests
+	}
+	if c.bodiless {
+		delete(c.Header(), "Content-Length")
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap has http.ResponseController find the writer's other methods.
+func (c *check) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// warn logs what is wrong with the checks of another proxy, once. The visitor's query is left out: it may hold secrets.
+func (o *once) warn(log *zap.Logger, what string, r *http.Request) {
+	if o.first(origin.Peer(r)) {
+		log.Warn(what+"; others like it are not logged", zap.String("from", r.RemoteAddr), zap.String("path", r.URL.Path))
+	}
+}
