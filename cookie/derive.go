@@ -3,8 +3,6 @@ package cookie
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/hkdf"
-	"crypto/sha256"
 	"fmt"
 	"math/big"
 )
@@ -22,12 +20,9 @@ type Keys []Key
 func (keys Keys) DeriveP256(purpose string) ([]*ecdsa.PrivateKey, error) {
 	pairs := make([]*ecdsa.PrivateKey, len(keys))
 	for i, key := range keys {
-		if key.secret == nil {
-			return nil, fmt.Errorf("cookie key %d is not set", i+1)
-		}
 		pair, err := key.deriveP256(purpose)
 		if err != nil {
-			return nil, fmt.Errorf("deriving a key pair for %s of cookie key %d: %w", purpose, i+1, err)
+			return nil, fmt.Errorf("cookie key %d: %w", i+1, err)
 		}
 		pairs[i] = pair
 	}
@@ -35,7 +30,7 @@ func (keys Keys) DeriveP256(purpose string) ([]*ecdsa.PrivateKey, error) {
 }
 
 func (k Key) deriveP256(purpose string) (*ecdsa.PrivateKey, error) {
-	secret, err := hkdf.Key(sha256.New, k.secret(), nil, "anteroom P-256 key for "+purpose, derivedLen)
+	secret, err := k.derive("anteroom P-256 key for "+purpose, derivedLen)
 	if err != nil {
 		return nil, err
 	}

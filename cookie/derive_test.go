@@ -40,5 +40,5 @@ func TestEachCookieKeyAndPurposeHasAKeyPairOfItsOwn(t *testing.T) {
 		}
 	}
 	_, err := cookie.Keys{{}}.DeriveP256("assertions")
-	require.ErrorContains(t, err, "cookie key 1 is not set")
+	require.ErrorContains(t, err, "cookie key 1: the cookie key is not set")
 }

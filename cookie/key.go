@@ -77,12 +77,17 @@ func (k Key) Format(state fmt.State, _ rune) {
 // Derive derives 32 bytes for a purpose. Those of different purposes have nothing to do with each other, and tell nothing
 // of the key.
 func (k Key) Derive(purpose string) ([]byte, error) {
+	return k.derive("anteroom key for "+purpose, sha256.Size)
+}
+
+// derive derives so many bytes for what info says.
+func (k Key) derive(info string, length int) ([]byte, error) {
 	if k.secret == nil {
 		return nil, errors.New("the cookie key is not set")
 	}
-	derived, err := hkdf.Key(sha256.New, k.secret(), nil, "anteroom key for "+purpose, sha256.Size)
+	derived, err := hkdf.Key(sha256.New, k.secret(), nil, info, length)
 	if err != nil {
-		return nil, fmt.Errorf("deriving a key for %s: %w", purpose, err)
+		return nil, fmt.Errorf("deriving the %s: %w", info, err)
 	}
 	return derived, nil
 }

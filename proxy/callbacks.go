@@ -42,7 +42,7 @@ func (g *Gate) callBack(w http.ResponseWriter, r *http.Request, s *setup) {
 }
 
 // callPath is the path and query by which visitors of a room ask to be called, and come back.
-func callPath(room string) string { return ownPaths + "call-back?room=" + room }
+func callPath(room string) string { return ownPaths + "call-back?room=" + url.QueryEscape(room) }
 
 // askForCall takes on a visitor who waits and asks to be called.
 func (g *Gate) askForCall(w http.ResponseWriter, r *http.Request, s *setup, of *room) {
@@ -57,9 +57,8 @@ func (g *Gate) askForCall(w http.ResponseWriter, r *http.Request, s *setup, of *
 		return
 	}
 	status := http.StatusConflict
-	if c, ok := g.callOf(r, s, of); ok {
-		c.Subscription = subscription
-		status = statusOf(g.calls.Ask(c))
+	if visitors, err := g.visitorOf(r, s, of); err == nil && len(visitors) > 0 {
+		status = g.takeOn(r, s, of, &visitors[0], subscription)
 	}
 	if status != http.StatusNoContent {
 		g.problem(w, r, status, g.languages)
@@ -67,6 +66,21 @@ func (g *Gate) askForCall(w http.ResponseWriter, r *http.Request, s *setup, of *
 	}
 	w.Header()["Cache-Control"] = noStore
 	w.WriteHeader(status)
+}
+
+// takeOn takes on a visitor, and returns the status of the answer. Somebody in the endless line is not called, and not told so.
+func (g *Gate) takeOn(r *http.Request, s *setup, of *room, v *visitor, subscription webpush.Subscription) int {
+	if v.flagged {
+		if t, _ := v.endlessTicket(); t.State == queue.Waiting {
+			return http.StatusNoContent
+		}
+	}
+	c, ok := g.callOf(r, s, of, v)
+	if !ok {
+		return http.StatusConflict
+	}
+	c.Subscription = subscription
+	return statusOf(g.calls.Ask(c))
 }
 
 // statusOf is that of the answer to a visitor who has asked to be called.
@@ -80,14 +94,12 @@ func statusOf(err error) int {
 	return http.StatusNoContent
 }
 
-// callOf is the call of the visitor who sent a request, without their subscription. There is none for somebody who does not wait, nor
+// callOf is the call of a visitor who sent a request, without their subscription. There is none for somebody who does not wait, nor
 // for the holder of a pass, which the gate would have to see at each check-in.
-func (g *Gate) callOf(r *http.Request, s *setup, of *room) (c callback.Call, ok bool) {
-	visitors, err := g.visitorOf(r, s, of)
-	if err != nil || len(visitors) == 0 || visitors[0].uninvited || visitors[0].ahead != queue.NotAhead {
+func (g *Gate) callOf(r *http.Request, s *setup, of *room, v *visitor) (c callback.Call, ok bool) {
+	if v.uninvited || v.ahead != queue.NotAhead {
 		return c, false
 	}
-	v := &visitors[0]
 	var place queue.Place
 	v.ticket, place = of.queue.Peek(r.Context(), v.now, v.request(false, false))
 	if v.ticket.State != queue.Waiting {

@@ -341,3 +341,13 @@ func TestSoManyOfANetworkAreCalledAndNoMore(t *testing.T) {
 		require.Equal(t, want, c.waits().asks(c.service.Subscribe()).status, i)
 	}
 }
+
+func TestWhoIsInTheEndlessLineIsNotCalledAndNotToldSo(t *testing.T) {
+	t.Parallel()
+	c := calls(t, flagging)
+	c.full()
+	bot, b := c.visitor(), c.service.Subscribe()
+	require.False(t, bot.get("/", asBot).in())
+	assert.Equal(t, http.StatusNoContent, bot.asks(b, asBot).status)
+	assert.Empty(t, c.files())
+}

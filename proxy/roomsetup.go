@@ -92,6 +92,9 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, s *setup) (*roomSetup, error) {
 	if rs.set, err = rs.pagesOf(cfg.Page); err != nil {
 		return nil, fmt.Errorf("making the page: %w", err)
 	}
+	if rs.linkPages, err = passpage.New(rs.cfg.Language, rs.identity); err != nil {
+		return nil, fmt.Errorf("making the pages of links: %w", err)
+	}
 	if cfg.Challenge.IsOn() {
 		if rs.challenge, err = challenge.New(cfg.Challenge, rs.identity); err != nil {
 			return nil, fmt.Errorf("making the challenge: %w", err)
@@ -134,9 +137,6 @@ func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
 	if rs.calls, err = cookie.New(cookie.Config{Name: cookie.Name(".call." + name), Keys: rs.keys}); err != nil {
 		return fmt.Errorf("making the codec of calls: %w", err)
 	}
-	if rs.linkPages, err = passpage.New(rs.cfg.Language, rs.identity); err != nil {
-		return fmt.Errorf("making the pages of links: %w", err)
-	}
 	subjects := rs.cfg.Subject
 	subjects.Room = name
 	if rs.subjects, err = subject.New(subjects); err != nil {
@@ -149,7 +149,7 @@ func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
 func (rs *roomSetup) forValue(value string, log *zap.Logger) (*roomSetup, error) {
 	of := &roomSetup{
 		cfg: rs.cfg, family: rs.cfg.Name, keys: rs.keys, signer: rs.signer, signs: rs.signs, origin: rs.origin,
-		rules: rs.rules, set: rs.set, identity: rs.identity, challenge: rs.challenge,
+		rules: rs.rules, set: rs.set, linkPages: rs.linkPages, identity: rs.identity, challenge: rs.challenge,
 	}
 	if rs.cfg.CookieSuffix != "" {
 		of.cfg.CookieSuffix += "." + value
