@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -16,18 +17,19 @@ const gogc = "GOGC=400"
 
 // comparison is what the command line asks for.
 type comparison struct {
-	gate, wrk, caddy string
-	rounds, seconds  int
-	raw              string
+	gate, wrk, h2load     string
+	caddy, nginx, haproxy string
+	trials                string
+	rounds, seconds       int
+	raw, readme           string
 }
 
 // contender is a server in a trial.
 type contender struct {
 	name    string
 	process *process
-	load    func(ctx context.Context, addr string, span time.Duration) (requests int, err error)
+	load    func(ctx context.Context, p *process, span time.Duration) (requests int, err error)
 	limit   float64   // of the gate's cost divided by this one's; 0 for none
-	strict  bool      // the limit itself is missed too
 	costs   []float64 // microseconds a request, by round
 }
 
@@ -37,11 +39,17 @@ type trial struct {
 	contenders []*contender
 }
 
+// allTrials are the names of the trials.
+const allTrials = "accepted,tls,queued"
+
 // run makes all trials and prints what came out. It returns how many targets
 // were missed.
 func (c *comparison) run(ctx context.Context) (missed int, err error) {
 	if c.rounds < 1 || c.seconds < 1 {
 		return 0, errors.New("-rounds and -seconds are at least 1")
+	}
+	if c.readme != "" && c.trials != allTrials {
+		return 0, fmt.Errorf("-readme needs all trials (-trials %s): it writes the whole table", allTrials)
 	}
 	runtime.GOMAXPROCS(1) // what makes the load does not take the servers' processors: wrk's -t1
 	dir, err := os.MkdirTemp("", "anteroom-bench-")
@@ -50,15 +58,19 @@ func (c *comparison) run(ctx context.Context) (missed int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	var trials []*trial
-	for i, prepare := range []func(context.Context, *fleet) ([]*trial, error){c.accepted, c.queued} {
-		f := &fleet{dir: filepath.Join(dir, fmt.Sprint(i))}
-		made, err := c.measureFleet(ctx, f, prepare)
+	prepare := map[string]func(context.Context, *fleet) ([]*trial, error){"accepted": c.accepted, "tls": c.overTLS, "queued": c.queued}
+	for name := range strings.SplitSeq(c.trials, ",") {
+		if prepare[name] == nil {
+			return 0, fmt.Errorf("there is no trial %q", name)
+		}
+		f := &fleet{dir: filepath.Join(dir, name)}
+		made, err := c.measureFleet(ctx, f, prepare[name])
 		if err != nil {
 			return 0, err
 		}
 		trials = append(trials, made...)
 	}
-	if err := c.writeRaw(trials); err != nil {
+	if err := errors.Join(c.writeRaw(trials), c.writeReadme(trials)); err != nil {
 		return 0, err
 	}
 	return c.report(os.Stdout, trials), nil
@@ -111,7 +123,7 @@ func (one *contender) measure(ctx context.Context, span time.Duration) (float64,
 	if err != nil {
 		return 0, err
 	}
-	requests, err := one.load(ctx, one.process.addr, span)
+	requests, err := one.load(ctx, one.process, span)
 	if err != nil {
 		return 0, err
 	}

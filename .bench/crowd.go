@@ -21,6 +21,10 @@ const (
 
 	// connections is how many requests are under way at a time, wrk's -c64.
 	connections = 64
+
+	// newcomersAtOnce is how many newcomers come over one connection: with more of
+	// them it is one of a flood for the gate, which closes it.
+	newcomersAtOnce = 2
 )
 
 // place is a visitor who waits: the newest ticket, and when it is due.
@@ -48,9 +52,9 @@ func newCrowd(headers []header, fresh bool) *crowd {
 }
 
 // seat sends the newcomers until all of them have a ticket.
-func (c *crowd) seat(ctx context.Context, addr string) error {
+func (c *crowd) seat(ctx context.Context, p *process) error {
 	for c.seated.Load() < crowdSize {
-		if _, err := c.load(ctx, addr, time.Second); err != nil {
+		if _, err := c.load(ctx, p, time.Second); err != nil {
 			return err
 		}
 	}
@@ -58,18 +62,18 @@ func (c *crowd) seat(ctx context.Context, addr string) error {
 }
 
 // load has the crowd check in for a time, and returns how many did.
-func (c *crowd) load(ctx context.Context, addr string, span time.Duration) (int, error) {
+func (c *crowd) load(ctx context.Context, p *process, span time.Duration) (int, error) {
 	ctx, stop := context.WithTimeout(ctx, span)
 	defer stop()
 	var (
 		tasks sync.WaitGroup
 		total atomic.Int64
 		errs  = make(chan error, connections)
-		start = head(addr, c.headers)
+		start = head(p.addr, c.headers)
 	)
 	for range connections {
 		tasks.Go(func() {
-			n, err := c.connection(ctx, addr, start)
+			n, err := c.connection(ctx, p.addr, start)
 			total.Add(int64(n))
 			if err != nil {
 				errs <- err
@@ -80,7 +84,7 @@ func (c *crowd) load(ctx context.Context, addr string, span time.Duration) (int,
 	tasks.Wait()
 	select {
 	case err := <-errs:
-		return 0, fmt.Errorf("asking %s: %w", addr, err)
+		return 0, fmt.Errorf("asking %s: %w", p.addr, err)
 	default:
 		return int(total.Load()), nil
 	}
@@ -98,7 +102,7 @@ func (c *crowd) connection(ctx context.Context, addr, start string) (n int, err 
 		return 0, err
 	}
 	in, out := bufio.NewReaderSize(conn, 8<<10), []byte(start)
-	for {
+	for newcomers := 0; newcomers < newcomersAtOnce; {
 		p, ok := c.next(ctx)
 		if !ok {
 			return n, nil
@@ -118,10 +122,12 @@ func (c *crowd) connection(ctx context.Context, addr, start string) (n int, err 
 			return n, errors.New("an answer brought no new ticket: nobody has checked in")
 		case p.ticket == "":
 			c.seated.Add(1)
+			newcomers++
 		}
 		n++
 		c.places <- place{a.ticket, time.Now().Add(a.retryAfter)}
 	}
+	return n, nil
 }
 
 // next returns the visitor whose turn it is, when they are due, or false when
@@ -153,6 +159,7 @@ func (c *crowd) next(ctx context.Context) (place, bool) {
 type reply struct {
 	ticket     string // name=value
 	retryAfter time.Duration
+	length     int
 }
 
 // readReply reads one answer with status 200 and a Content-Length.
@@ -165,7 +172,7 @@ func readReply(in *bufio.Reader) (reply, error) {
 	if !bytes.HasPrefix(status, []byte("HTTP/1.1 200 ")) {
 		return a, fmt.Errorf("answered %q", bytes.TrimSpace(status))
 	}
-	length := -1
+	a.length = -1
 	for {
 		line, err := in.ReadSlice('\n')
 		if err != nil {
@@ -187,14 +194,14 @@ func readReply(in *bufio.Reader) (reply, error) {
 			}
 			a.retryAfter = time.Duration(seconds) * time.Second
 		case "Content-Length":
-			if length, err = strconv.Atoi(string(value)); err != nil {
+			if a.length, err = strconv.Atoi(string(value)); err != nil {
 				return a, fmt.Errorf("reading Content-Length: %w", err)
 			}
 		}
 	}
-	if length < 0 {
+	if a.length < 0 {
 		return a, errors.New("an answer has no Content-Length")
 	}
-	_, err = in.Discard(length)
+	_, err = in.Discard(a.length)
 	return a, err
 }

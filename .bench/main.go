@@ -1,8 +1,13 @@
 // Command bench compares whole processes by the processor time that a request
 // costs them: the gate against the same reverse proxy without a gate, against
-// Caddy, and against a handler that writes the gate's own bytes.
+// Caddy, nginx and HAProxy, and against a handler that writes the gate's own bytes. It
+// also measures what event streams cost the gate, and what those who are in wait for in
+// a flood.
 //
 //	bench compare   runs the comparison; make bench-http calls it
+//	bench streams   measures event streams and idle connections; make bench-streams calls it
+//	bench flood     has visitors browse while a flood polls; make bench-flood calls it
+//	bench polls     the flood
 //	bench origin    a site that answers with 1 KiB
 //	bench tuned     proxy/origin in a plain server: the gate's proxy without a gate
 //	bench bare      httputil.ReverseProxy, tuned in the same way
@@ -33,20 +38,32 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("which part? compare, origin, tuned, bare or answer")
+		return fmt.Errorf("which part? compare, streams, flood, polls, origin, tuned, bare or answer")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	switch args[0] {
 	case "compare":
 		return compareCommand(ctx, flags, args[1:])
+	case "streams":
+		return streamsCommand(ctx, flags, args[1:])
+	case "flood":
+		return floodCommand(ctx, flags, args[1:])
+	case "polls":
+		to, connections := flags.String("to", "", "the gate's `host:port`"), flags.Int("connections", 10_000, "how many")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		return flood(ctx, *to, *connections)
 	case "origin":
 		return serveSite(ctx)
 	case "tuned", "bare":
 		to := flags.String("origin", "", "the origin's `URL`")
+		cert := flags.String("cert", "", "a `file` with the certificate, to serve TLS; of bare only")
+		key := flags.String("key", "", "a `file` with the certificate's key")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
-		return serveProxy(ctx, args[0], *to)
+		return serveProxy(ctx, args[0], *to, *cert, *key)
 	case "answer":
 		file := flags.String("file", "", "the answer, as JSON")
 		if err := flags.Parse(args[1:]); err != nil {
@@ -62,15 +79,56 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string) err
 	var c comparison
 	flags.StringVar(&c.gate, "gate", "bin/anteroom", "the gate's `program`")
 	flags.StringVar(&c.wrk, "wrk", "wrk", "the load generator's `program`")
+	flags.StringVar(&c.h2load, "h2load", "h2load", "the `program` that generates load of HTTP/2")
 	flags.StringVar(&c.caddy, "caddy", "", "Caddy's `program`; without it Caddy is left out")
+	flags.StringVar(&c.nginx, "nginx", "nginx", "nginx's `program`; left out if empty")
+	flags.StringVar(&c.haproxy, "haproxy", "haproxy", "HAProxy's `program`; left out if empty")
+	flags.StringVar(&c.trials, "trials", allTrials, "`which` trials to make, by commas")
 	flags.IntVar(&c.rounds, "rounds", 20, "how often each server is measured")
 	flags.IntVar(&c.seconds, "seconds", 2, "how long each time, in `seconds`")
 	flags.StringVar(&c.raw, "raw", "", "a `file` for the figures of every round")
+	flags.StringVar(&c.readme, "readme", "", "a `file` whose table of these figures is written anew")
 	strict := flags.Bool("strict", false, "fail when a target is missed")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	missed, err := c.run(ctx)
+	if err == nil && *strict && missed > 0 {
+		err = fmt.Errorf("%d targets missed", missed)
+	}
+	return err
+}
+
+// streamsCommand reads the flags of streams and runs it.
+func streamsCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
+	c := streaming{out: os.Stdout}
+	flags.StringVar(&c.gate, "gate", "bin/anteroom", "the gate's `program`")
+	flags.IntVar(&c.streams, "streams", 100_000, "how many event streams are open")
+	flags.IntVar(&c.idle, "idle", 20_000, "how many connections are kept without a request")
+	strict := flags.Bool("strict", false, "fail when a target is missed")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	missed, err := c.run(ctx)
+	if err == nil && *strict && missed > 0 {
+		err = fmt.Errorf("%d targets missed", missed)
+	}
+	return err
+}
+
+// floodCommand reads the flags of flood and runs it.
+func floodCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
+	var d deluge
+	flags.StringVar(&d.gate, "gate", "bin/anteroom", "the gate's `program`")
+	flags.IntVar(&d.connections, "connections", 10_000, "how many poll")
+	flags.IntVar(&d.visitors, "visitors", 200, "how many are in and browse")
+	flags.IntVar(&d.rounds, "rounds", 5, "how often it is measured, with the flood and without")
+	flags.IntVar(&d.seconds, "seconds", 10, "how long each time, in `seconds`")
+	strict := flags.Bool("strict", false, "fail when a target is missed")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	missed, err := d.run(ctx)
 	if err == nil && *strict && missed > 0 {
 		err = fmt.Errorf("%d targets missed", missed)
 	}

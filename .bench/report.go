@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -51,26 +52,27 @@ func (one *contender) ratios(other *contender) []float64 {
 }
 
 func (one *contender) missedBy(ratio float64) bool {
-	return one.limit > 0 && (ratio > one.limit || one.strict && ratio == one.limit)
+	return one.limit > 0 && ratio > one.limit
 }
 
 func (one *contender) verdict(ratio float64) string {
 	if one.limit == 0 {
 		return ""
 	}
-	sign, verdict := "≤", "met"
-	if one.strict {
-		sign = "<"
-	}
+	verdict := "met"
 	if one.missedBy(ratio) {
 		verdict = "MISSED"
 	}
-	return fmt.Sprintf("target %s %.2f: %s", sign, one.limit, verdict)
+	return fmt.Sprintf("target ≤ %.2f: %s", one.limit, verdict)
 }
 
-// quantile interpolates between the values nearest to the share q of them.
+// quantile interpolates between the values nearest to the share q of them. It is no
+// number if there are none.
 func quantile(values []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
 	at := q * float64(len(sorted)-1)
 	i := int(at)
 	if i+1 == len(sorted) {

@@ -19,7 +19,10 @@ import (
 // serve serves h on a free loopback port, prints the address, and ends with ctx.
 // The server has the time limits that every server on the Internet needs, the
 // gate's own: they cost a little, and are not what is compared.
-func serve(ctx context.Context, h http.Handler) error {
+func serve(ctx context.Context, h http.Handler) error { return serveTLS(ctx, h, "", "") }
+
+// serveTLS is serve with the files of a certificate and its key, or "" for plain HTTP.
+func serveTLS(ctx context.Context, h http.Handler, cert, key string) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
@@ -28,10 +31,15 @@ func serve(ctx context.Context, h http.Handler) error {
 	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
-	if err := s.Serve(l); ctx.Err() == nil {
-		return err
+	if cert != "" {
+		err = s.ServeTLS(l, cert, key)
+	} else {
+		err = s.Serve(l)
 	}
-	return nil
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // serveSite is an origin: 1 KiB for every request.
@@ -49,14 +57,14 @@ func serveSite(ctx context.Context) error {
 }
 
 // serveProxy is a reverse proxy without a gate: the gate's own ("tuned"), or the
-// standard library's with the same tuning ("bare").
-func serveProxy(ctx context.Context, kind, to string) error {
+// standard library's with the same tuning ("bare"), which may serve TLS.
+func serveProxy(ctx context.Context, kind, to, cert, key string) error {
 	u, err := url.Parse(to)
 	if err != nil {
 		return fmt.Errorf("reading the origin's address: %w", err)
 	}
 	if kind == "bare" {
-		return serve(ctx, bareProxy(u))
+		return serveTLS(ctx, bareProxy(u), cert, key)
 	}
 	o, err := origin.New(origin.Config{URL: u})
 	if err != nil {

@@ -95,9 +95,9 @@ func statusOf(err error) int {
 }
 
 // callOf is the call of a visitor who sent a request, without their subscription. There is none for somebody who does not wait, nor
-// for the holder of a pass, which the gate would have to see at each check-in.
+// for the holder of a pass, which the gate would have to see at each check-in, nor in a room that calls nobody any more.
 func (g *Gate) callOf(r *http.Request, s *setup, of *room, v *visitor) (c callback.Call, ok bool) {
-	if v.uninvited || v.ahead != queue.NotAhead {
+	if v.setup.calls == nil || v.uninvited || v.ahead != queue.NotAhead {
 		return c, false
 	}
 	var place queue.Place
@@ -179,6 +179,9 @@ func (rs *roomSetup) sealCall(t queue.Ticket) (string, error) {
 
 // openCall is the ticket of sealCall.
 func (rs *roomSetup) openCall(sealed string) (t queue.Ticket, ok bool) {
+	if rs.calls == nil {
+		return t, false
+	}
 	payload, _, ok := rs.calls.Decode(sealed)
 	return t, ok && t.UnmarshalBinary(payload) == nil
 }
@@ -201,7 +204,7 @@ type callsGate struct{ *Gate }
 // CheckIn implements callback.Gate.
 func (g callsGate) CheckIn(ctx context.Context, now time.Time, c *callback.Call) callback.Stand {
 	of := g.current.Load().roomNamed(c.Room)
-	if of == nil || !of.setup.Load().cfg.CallBack {
+	if of == nil {
 		return callback.Stand{State: callback.Gone}
 	}
 	rs := of.setup.Load()

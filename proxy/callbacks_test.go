@@ -351,3 +351,16 @@ func TestWhoIsInTheEndlessLineIsNotCalledAndNotToldSo(t *testing.T) {
 	assert.Equal(t, http.StatusNoContent, bot.asks(b, asBot).status)
 	assert.Empty(t, c.files())
 }
+
+func TestARoomThatCallsNobodyAnyMoreForgetsWhoIsAway(t *testing.T) {
+	t.Parallel()
+	c := calls(t)
+	c.full()
+	v := c.waits()
+	require.Equal(t, http.StatusNoContent, v.asks(c.service.Subscribe()).status)
+	c.config.Rooms[0].CallBack = false
+	require.NoError(t, c.Configure(t.Context(), c.config))
+	c.until(func() bool { return c.files() == "" })
+	assert.Equal(t, http.StatusNotFound, v.asks(c.service.Subscribe()).status)
+	assert.False(t, v.get(callPath).in())
+}

@@ -271,6 +271,16 @@ func TestASessionThatHasToBeActiveIsForbiddenToOthers(t *testing.T) {
 		})
 	}
 	assert.Equal(t, http.StatusBadRequest, in.get("/.anteroom/session?require=waiting").status)
+
+	require.Equal(t, http.StatusOK, f.patch(`{"hold_active": "now"}`).status)
+	f.pass(time.Second)
+	list, held := in.sessions("?require=active")
+	assert.Equal(t, http.StatusForbidden, held.status, "who is held is told to wait")
+	assert.Equal(t, "active", list[0].Status)
+	require.Equal(t, http.StatusOK, f.patch(`{"hold_active": "off"}`).status)
+	f.pass(time.Second)
+	_, free := in.sessions("?require=active")
+	assert.Equal(t, http.StatusOK, free.status)
 	f.pass(time.Hour)
 	_, over := in.sessions("?require=active")
 	assert.Equal(t, http.StatusForbidden, over.status, "the session has ended")

@@ -47,8 +47,9 @@ type Config struct {
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed; nobody by default
 	// TrustedProxiesFile is the file that lists them, for warnings; "" for none.
 	TrustedProxiesFile string
-	Keys               []cookie.Key  // of the tickets; the first seals, all open
-	OriginTimeout      time.Duration // until an origin's response header; default 60s
+	Keys               []cookie.Key     // of the tickets; the first seals, all open
+	OriginTimeout      time.Duration    // until an origin's response header; default 60s
+	Transport          origin.Transport // to origins; default direct
 
 	SignRequests bool // to origins, which can tell by it that they come through the gate
 

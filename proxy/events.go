@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/proxy/events"
+	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -40,6 +41,11 @@ func (e eventsRoom) Place(now time.Time, d *queueroom.Decision) json.RawMessage 
 
 // Leave implements events.Room.
 func (e eventsRoom) Leave(now time.Time, t queue.Ticket) { e.room.leave(now, t) }
+
+// detach implements events.Detach.
+func detach(w http.ResponseWriter, r *http.Request, serve func(events.Line)) bool {
+	return listen.Detach(w, r, func(d *listen.Detached) { serve(d) })
+}
 
 // serveEvents answers with the events of a visitor who waits; see package events.
 func (g *Gate) serveEvents(w http.ResponseWriter, r *http.Request, s *setup) {

@@ -24,6 +24,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/subject"
 	"github.com/anteroom-gate/anteroom/proxy/webhooks"
 	"github.com/anteroom-gate/anteroom/queue"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 	"github.com/anteroom-gate/anteroom/templates"
 )
@@ -88,7 +89,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: g.networks.enter(g.o.Clock)})
 	g.hooks = webhooks.New(webhooks.Options{Dir: below(g.o.StateDir, "webhooks"), Log: g.o.Log})
 	g.calls = callback.Open(callback.Options{Gate: callsGate{g}, Clock: g.o.Clock, Dir: below(g.o.StateDir, "calls"), Log: g.o.Log, Survive: g.survive})
-	g.events = events.NewHub(g.o.Clock, g.survive)
+	g.events = events.NewHub(g.o.Clock, g.survive, detach)
 	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {
@@ -140,6 +141,7 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	switch {
 	case sendsBack(w, r, &v):
 	case v.flagged:
+		g.spare(r, s.trust, &v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.endless(w, r, v)
 	case v.uninvited:
 		g.uninvited(w, r, s, v)
@@ -148,9 +150,12 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	case subresource(r) && v.ticket.State != queue.Accepted:
 		g.uncounted(w, r, s.trust, room, rs, v.wouldWait())
 	case v.cookieMissing(r):
+		g.spare(r, s.trust, &v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.answerWithoutCookie(w, r, v)
 	default:
-		g.answer(w, r, v, v.visit(r))
+		d := v.visit(r)
+		g.spare(r, s.trust, &v, &d)
+		g.answer(w, r, v, d)
 	}
 }
 

@@ -125,6 +125,7 @@ func start(t testing.TB, changes ...func(*proxy.Config, *proxy.Options)) *fixtur
 	f.public, f.admin = httptest.NewUnstartedServer(f.Gate), httptest.NewServer(admintest.Conform(t, f.Admin()))
 	f.public.Config.DisableGeneralOptionsHandler = true
 	f.public.Start()
+	f.public.Client().Transport.(*http.Transport).DisableCompression = true // it costs more than all else; tests that are about it ask for it
 	t.Cleanup(f.public.Close)
 	t.Cleanup(f.admin.Close)
 	return f

@@ -180,18 +180,3 @@ func TestTheAPITellsOfARoomAroundAHandler(t *testing.T) {
 	}
 	assert.Len(t, rooms, 1)
 }
-
-// The benchmark to compare with BenchmarkAccepted, of an origin.
-func BenchmarkAcceptedByAHandler(b *testing.B) {
-	page := make([]byte, 1024)
-	f := start(b, around(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) }))
-	v := f.visitor()
-	v.get("/")
-	ticket := "anteroom_shop=" + v.cookies["anteroom_shop"]
-	w := &discard{header: http.Header{}}
-	b.ReportAllocs()
-	for b.Loop() {
-		f.Gate.ServeHTTP(w, browserRequest(ticket))
-		w.reset()
-	}
-}

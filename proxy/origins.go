@@ -52,13 +52,13 @@ func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
 		return o, nil
 	}
 	c := s.cfg
-	if o, ok := old.origins[key]; ok && c.OriginTimeout == old.cfg.OriginTimeout && slices.Equal(c.TrustedProxies, old.cfg.TrustedProxies) {
+	if o, ok := old.origins[key]; ok && treatedAlike(&c, &old.cfg) {
 		s.origins[key] = o
 		return o, nil
 	}
 	var o *origin.Origin
 	o, err := origin.New(origin.Config{
-		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Log: g.o.Log,
+		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Transport: c.Transport, Log: g.o.Log,
 		ErrorHandler: g.originFailed,
 		OnResponse:   g.respond,
 		OnChange:     func(bool) { g.pause(o) },
@@ -69,6 +69,11 @@ func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
 	}
 	s.origins[key] = o
 	return o, nil
+}
+
+// treatedAlike reports whether two configurations treat an origin alike.
+func treatedAlike(a, b *Config) bool {
+	return a.OriginTimeout == b.OriginTimeout && a.Transport == b.Transport && slices.Equal(a.TrustedProxies, b.TrustedProxies)
 }
 
 // originKey is what an origin is known by; "" for a handler in this process.

@@ -49,7 +49,7 @@ type roomSetup struct {
 	passes     *passes.Room     // nil if the room takes none
 	links      *cookie.Codec    // of links by which places move to other devices
 	linkPages  *passpage.Pages
-	calls      *cookie.Codec   // of the tickets of visitors who are to be called
+	calls      *cookie.Codec   // of the tickets of visitors who are to be called; nil if the room calls nobody
 	callKeys   []webpush.Key   // by which push services know the gate; nil if the room calls nobody
 	overrides  *overrides.Room // of the room; nil for a family
 	eventPage  atomic.Pointer[eventPage]
@@ -80,6 +80,9 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, s *setup) (*roomSetup, error) {
 	if cfg.CallBack {
 		if rs.callKeys, err = webpush.KeysOf(rs.keys); err != nil {
 			return nil, err
+		}
+		if rs.calls, err = cookie.New(cookie.Config{Name: cookie.Name(".call." + cfg.Name), Keys: rs.keys}); err != nil {
+			return nil, fmt.Errorf("making the codec of calls: %w", err)
 		}
 	}
 	rs.identity = cfg.Identity
@@ -133,9 +136,6 @@ func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
 	}
 	if rs.links, err = cookie.New(cookie.Config{Name: cookie.Name(".move." + name), Keys: rs.keys}); err != nil {
 		return fmt.Errorf("making the codec of links: %w", err)
-	}
-	if rs.calls, err = cookie.New(cookie.Config{Name: cookie.Name(".call." + name), Keys: rs.keys}); err != nil {
-		return fmt.Errorf("making the codec of calls: %w", err)
 	}
 	subjects := rs.cfg.Subject
 	subjects.Room = name

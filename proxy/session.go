@@ -50,11 +50,11 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 	reply.JSONWith(w, status, map[string]any{"rooms": list})
 }
 
-// passAll says whether somebody passes all the rooms that they asked about: they are in, or the room is suspended and lets
-// everybody pass.
+// passAll says whether somebody passes all the rooms that they asked about: they are in and not held, or the room is suspended and
+// lets everybody pass.
 func passAll(visitors []visitor, list []sessionJSON) bool {
 	for i := range list {
-		if list[i].Status != "active" && !visitors[i].room.queue.Suspended() {
+		if in := list[i].Status == "active" && !list[i].Held; !in && !visitors[i].room.queue.Suspended() {
 			return false
 		}
 	}

@@ -35,13 +35,28 @@ type packer struct {
 	mu      sync.Mutex
 	writer  *flate.Writer
 	packed  bytes.Buffer
-	already map[string][]byte // texts that were compressed before
+	already map[string]packed // texts that were compressed before
+}
+
+// packed is a text that was compressed, or one that is too short for that.
+type packed struct {
+	blocks []byte
+	stored bool // as it is, in one block
+	sum    checksum
+}
+
+// after returns the CRC-32 of a text that has the sum before, followed by this one.
+func (p *packed) after(before uint32) uint32 {
+	if p.stored {
+		return crc32.Update(before, crc32.IEEETable, p.blocks[storedHead:])
+	}
+	return p.sum.after(before)
 }
 
 func newPacker() *packer {
 	// The level exists, so that there is no error.
 	w, _ := flate.NewWriter(nil, flate.DefaultCompression)
-	return &packer{writer: w, already: map[string][]byte{}}
+	return &packer{writer: w, already: map[string]packed{}}
 }
 
 // pack compresses a page once for all visitors. Each text between two gaps is compressed by
@@ -59,12 +74,12 @@ func (p *packer) pack(r *Rendered) *Rendered {
 }
 
 // text compresses a text, or returns what it has compressed before.
-func (p *packer) text(text []byte) []byte {
+func (p *packer) text(text []byte) packed {
 	if len(text) < shortest {
-		return appendStored(nil, text)
+		return packed{blocks: appendStored(nil, text), stored: true}
 	}
-	if packed, ok := p.already[string(text)]; ok {
-		return packed
+	if already, ok := p.already[string(text)]; ok {
+		return already
 	}
 	p.packed.Reset()
 	p.writer.Reset(&p.packed)
@@ -74,9 +89,9 @@ func (p *packer) text(text []byte) []byte {
 	if len(p.already) == rememberedTexts {
 		clear(p.already)
 	}
-	packed := bytes.Clone(p.packed.Bytes())
-	p.already[string(text)] = packed
-	return packed
+	made := packed{blocks: bytes.Clone(p.packed.Bytes()), sum: checksumOf(text)}
+	p.already[string(text)] = made
+	return made
 }
 
 // appendStored appends a text of at most 65,535 bytes as a block that is not compressed.
@@ -98,19 +113,18 @@ func (r *Rendered) Packs(v Visitor) bool { return r.packed != nil && len(v.Addre
 func (r *Rendered) AppendGzip(dst []byte, v Visitor) []byte {
 	own := r.valuesOf(v)
 	dst = append(dst, gzipHead...)
-	sum, size, from := uint32(0), uint32(0), 0
+	sum, size := uint32(0), uint32(len(r.text))
 	for i, c := range r.gaps {
-		dst = append(dst, r.packed[i]...)
+		dst = append(dst, r.packed[i].blocks...)
 		head := len(dst)
 		dst = own.append(appendStoredHead(dst, 0), c.value)
 		value := dst[head+storedHead:]
 		appendStoredHead(dst[:head], len(value))
-		sum = crc32.Update(crc32.Update(sum, crc32.IEEETable, r.text[from:c.at]), crc32.IEEETable, value)
+		sum = crc32.Update(r.packed[i].after(sum), crc32.IEEETable, value)
 		size += uint32(len(value))
-		from = c.at
 	}
-	dst = append(append(dst, r.packed[len(r.gaps)]...), lastBlock...)
-	sum = crc32.Update(sum, crc32.IEEETable, r.text[from:])
-	dst = binary.LittleEndian.AppendUint32(dst, sum)
-	return binary.LittleEndian.AppendUint32(dst, size+uint32(len(r.text)))
+	last := &r.packed[len(r.gaps)]
+	dst = append(append(dst, last.blocks...), lastBlock...)
+	dst = binary.LittleEndian.AppendUint32(dst, last.after(sum))
+	return binary.LittleEndian.AppendUint32(dst, size)
 }

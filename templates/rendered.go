@@ -16,7 +16,7 @@ import (
 type Rendered struct {
 	text   []byte
 	gaps   []gap
-	packed [][]byte // the text before each gap, and after the last, as [Rendered.AppendGzip] sends it
+	packed []packed // the text before each gap, and after the last, as [Rendered.AppendGzip] sends it
 	placed bool     // some gaps are for the numbers of a place
 }
 

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"maps"
 
@@ -16,8 +17,11 @@ type Sheet struct {
 	style, own, script string
 }
 
+//go:embed page/sheethead.html
+var sheetHead string
+
 // NewSheet compiles a page, which has a style and a script of its own besides the style of the
-// built-in page. The source is Mustache, with [[name]] where something of the language goes, or
+// built-in page. The source begins with what its head has besides that of all sheets. It is Mustache, with [[name]] where something of the language goes, or
 // of all pages:
 //
 //   - the strings of the sections page, guests and passes of the language files, by their keys;
@@ -38,7 +42,7 @@ func NewSheet(source, style, script string) (*Sheet, error) {
 	for code, t := range texts {
 		values := t.values(code, s.style)
 		values["own"], values["script"], values["later"] = s.own, s.script, mustacheOf(t.Problems["origin"].Detail)
-		page, err := t.sheet(source, values)
+		page, err := t.sheet(sheetHead+source, values)
 		if err != nil {
 			return nil, fmt.Errorf("making a page for %s: %w", code, err)
 		}

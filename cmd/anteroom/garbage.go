@@ -12,7 +12,7 @@ import (
 // at most.
 const (
 	leastGarbage = 64 << 20
-	mostGarbage  = 256 << 20
+	mostGarbage  = 96 << 20
 )
 
 // collectLess has Go collect the garbage of a small heap less often, which saves a fifth of
@@ -26,7 +26,7 @@ func collectLess() (stop func()) {
 	ended := make(chan struct{})
 	var tasks sync.WaitGroup
 	tasks.Go(func() {
-		ticker := time.NewTicker(time.Second)
+		ticker := time.NewTicker(200 * time.Millisecond) // a crowd may come within a second
 		defer ticker.Stop()
 		now := garbagePercent(0)
 		for {

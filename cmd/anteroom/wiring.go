@@ -64,7 +64,7 @@ func checkMails(dir string) error {
 
 // gateConfig turns the program's configuration into the gate's.
 func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
-	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout, SignRequests: c.SignRequests}
+	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout, Transport: origin.Transport(c.Transport), SignRequests: c.SignRequests}
 	gate.TrustedProxiesFile = c.TrustedProxiesFile
 	gate.HostHeader = origin.HostHeader(c.HostHeader)
 	var err error

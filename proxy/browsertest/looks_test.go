@@ -1,6 +1,7 @@
 package browsertest_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -180,18 +181,27 @@ func TestTheTextComesFirstWhereThereIsLittleSpace(t *testing.T) {
 	}
 }
 
-// brokenWords are the words of headings that are on two lines.
-const brokenWords = `[...document.querySelectorAll('h1, #wait')].flatMap(element => {
-	const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), broken = [];
-	for (let node; node = text.nextNode();)
-		for (const {0: word, index} of node.data.matchAll(/[^\s-]+/g)) {
-			const range = document.createRange();
-			range.setStart(node, index);
-			range.setEnd(node, index + word.length);
-			if (new Set([...range.getClientRects()].map(r => r.top)).size > 1) broken.push(word);
-		}
-	return broken;
-})`
+// brokenWords are the words of the headings of a page that are on two lines. The page takes the place of the one that the tab
+// shows: that is quicker than to open it.
+const brokenWords = `(async () => {
+	const page = new DOMParser().parseFromString(await (await fetch(%q)).text(), 'text/html');
+	document.documentElement.lang = page.documentElement.lang;
+	document.documentElement.dir = page.documentElement.dir;
+	document.body.replaceWith(document.adoptNode(page.body));
+	const headings = [...document.querySelectorAll('h1, #wait')];
+	if (headings.length < 2) return ['no headings'];
+	return headings.flatMap(element => {
+		const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), broken = [];
+		for (let node; node = text.nextNode();)
+			for (const {0: word, index} of node.data.matchAll(/[^\s-]+/g)) {
+				const range = document.createRange();
+				range.setStart(node, index);
+				range.setEnd(node, index + word.length);
+				if (new Set([...range.getClientRects()].map(r => r.top)).size > 1) broken.push(word);
+			}
+		return broken;
+	});
+})()`
 
 func TestHeadingsBreakBetweenWords(t *testing.T) {
 	t.Parallel()
@@ -200,13 +210,14 @@ func TestHeadingsBreakBetweenWords(t *testing.T) {
 	codes, err := templates.LanguageCodes()
 	require.NoError(t, err)
 	tab.Look(browsertest.Light, 320, 640)
+	tab.Open(server.URL + "/fifo")
 	for _, code := range codes {
 		if slices.Contains([]string{"ja-JP", "zh-CN", "zh-TW", "th-TH"}, code) {
 			continue // which have no spaces between words
 		}
 		for _, state := range []string{"fifo, hours", "random, longer than told", "not sent"} {
-			tab.Open(server.URL + "/" + url.PathEscape(state) + "?lang=" + code)
-			assert.Empty(t, browsertest.Eval[[]string](tab, brokenWords), "%s in %s", state, code)
+			words := browsertest.Eval[[]string](tab, fmt.Sprintf(brokenWords, "/"+url.PathEscape(state)+"?lang="+code))
+			assert.Empty(t, words, "%s in %s", state, code)
 		}
 	}
 }

@@ -1,14 +1,20 @@
 package browsertest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,6 +26,7 @@ import (
 	"github.com/anteroom-gate/anteroom/cookie"
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/memstore"
@@ -50,8 +57,8 @@ type room struct {
 	down  atomic.Bool // the gate cannot be reached
 	deaf  atomic.Bool // it has no events
 
-	broken          atomic.Bool  // the site does not answer
-	streams, opened atomic.Int64 // those that are open, and all so far
+	broken atomic.Bool  // the site does not answer
+	opened atomic.Int64 // how many streams have been asked for
 
 	goodbyes sync.RWMutex // held while they are on their way
 	left     atomic.Int64 // how many have come
@@ -66,6 +73,9 @@ type checkIn struct {
 	visibility string
 }
 
+// welcome is the page of the site.
+const welcome = "<!doctype html><title>Shop</title><h1>Welcome</h1>"
+
 // newRoom opens a room in which those who wait check in every so often. It has no
 // events.
 func newRoom(t *testing.T, interval time.Duration, changes ...func(*proxy.RoomConfig)) *room {
@@ -78,10 +88,8 @@ func newRoom(t *testing.T, interval time.Duration, changes ...func(*proxy.RoomCo
 // newLiveRoom opens one with events.
 func newLiveRoom(t *testing.T, method queue.Method, interval time.Duration, changes ...func(*proxy.RoomConfig)) *room {
 	t.Helper()
-	welcome := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><h1>Welcome</h1>")
-	})
-	return newRoomOf(t, welcome, func(c *proxy.RoomConfig) {
+	site := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, welcome) })
+	return newRoomOf(t, site, func(c *proxy.RoomConfig) {
 		c.Settings.RefreshInterval, c.Settings.Method = interval, method
 		for _, change := range changes {
 			change(c)
@@ -112,11 +120,13 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 		Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour, Bucket: time.Second},
 	}
 	change(&config)
-	gate, err := proxy.New(t.Context(), proxy.Config{Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{config}}, proxy.Options{Store: memstore.New()})
+	gate, err := proxy.New(t.Context(), proxy.Config{
+		Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{config}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}, proxy.Options{Store: memstore.New()})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+	r.url = serve(t, func(w http.ResponseWriter, q *http.Request) {
 		if r.down.Load() {
 			panic(http.ErrAbortHandler) // as a connection that breaks
 		}
@@ -132,16 +142,80 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 		r.note(q)
 		if q.URL.Path == "/.anteroom/events" {
 			r.opened.Add(1)
-			r.streams.Add(1)
-			defer r.streams.Add(-1)
 		}
 		gate.ServeHTTP(w, q)
-	}))
-	t.Cleanup(front.Close)
+	})
 	admin := httptest.NewServer(gate.Admin())
 	t.Cleanup(admin.Close)
-	r.url, r.admin = front.URL, admin.URL
+	r.admin = admin.URL
 	return r
+}
+
+// serve has a server of the gate's own serve a handler, and returns its address.
+func serve(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	s, err := listen.New(listen.Config{Handler: h})
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = s.Shutdown(now) // breaks off what a page has left open
+		assert.NoError(t, <-served)
+	})
+	return "http://" + l.Addr().String()
+}
+
+// streams is how many event streams the gate has open; -1 if it does not say.
+func (r *room) streams() int {
+	answer, err := http.Get(r.admin + "/metrics")
+	if err != nil {
+		return -1
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return -1
+	}
+	_, rest, _ := strings.Cut(string(text), "\nanteroom_event_streams{room=\"shop\"} ")
+	line, _, _ := strings.Cut(rest, "\n")
+	n, err := strconv.Atoi(line)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// beside opens a proxy that has the gate check each request, as Caddy, Traefik and Envoy do, and returns its address. It shows the
+// gate's answer, or the site to those who may pass.
+func (r *room) beside() string {
+	gate, err := url.Parse(r.url)
+	require.NoError(r.t, err)
+	front := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(gate)
+			if p.Out.Host = p.In.Host; strings.HasPrefix(p.In.URL.Path, "/.anteroom/") {
+				return
+			}
+			p.Out.URL.Path, p.Out.URL.RawQuery = "/.anteroom/check", ""
+			p.Out.Header.Set("X-Forwarded-Method", p.In.Method)
+			p.Out.Header.Set("X-Forwarded-Host", p.In.Host)
+			p.Out.Header.Set("X-Forwarded-Uri", p.In.RequestURI)
+		},
+		ModifyResponse: func(a *http.Response) error {
+			if a.Request.URL.Path == "/.anteroom/check" && a.StatusCode == http.StatusOK {
+				a.Header.Set("Content-Type", "text/html")
+				a.Header.Del("Content-Length")
+				a.Body = io.NopCloser(strings.NewReader(welcome))
+			}
+			return nil
+		},
+	})
+	r.t.Cleanup(front.Close)
+	return front.URL
 }
 
 func (r *room) note(q *http.Request) {

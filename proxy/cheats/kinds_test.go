@@ -20,6 +20,8 @@ type kind struct {
 	play   func(w *world, p *person, h *hand)
 	odds   float64 // that the kind has at most in random, where the polite have 1
 
+	knowsTheRhythm bool // in which slots come free, where they do
+
 	ends []time.Time // of the sessions that people of the kind had or have
 	won  int         // how many were let in while it was measured
 }
@@ -58,20 +60,25 @@ const (
 	manyIdentities   = 8
 	manyJoins        = 10
 	placesOfANetwork = 1
-	impatience       = 2 * time.Second
+	impatience       = 3 * time.Second
 )
 
-// What the odds are at most. Whoever asks all the time at one gate has 1.2 times the odds of others.
+// What the odds are at most. Whoever asks all the time at one gate has 1.2 times the odds of others, and moreInARhythm times that where slots
+// come free in a rhythm: those who come too late for them do so again, so that draws at other moments are worth more than their number.
 const (
 	never       = 0
 	ofOneTicket = 1.2 * gates
 	ofOneNet    = 1.2 * gates * placesOfANetwork
 	ofMany      = 1.2 * manyIdentities
+
+	moreInARhythm = 4. / 3
 )
 
 const (
-	polite     = "polite"
-	fewOfAKind = 40
+	polite = "polite"
+
+	politePeople = 3000
+	ofAKind      = 200
 )
 
 // kinds are all of them.
@@ -86,15 +93,15 @@ func kinds() []*kind {
 		{name: "many tabs", hands: (*world).tabs, play: (*world).waitPolitely, odds: ofOneTicket},
 		{name: "a ticket that many clients share", hands: (*world).sharers, play: (*world).waitPolitely, odds: ofOneTicket},
 		{name: "HEAD, OPTIONS, POST and prefetches", play: (*world).probe, odds: ofOneTicket},
-		{name: "asking as slots come free", play: (*world).aim, odds: ofOneTicket},
+		{name: "asking as slots come free", play: (*world).aim, odds: ofOneTicket, knowsTheRhythm: true},
 		{name: "many identities of one network", hands: (*world).identities, play: (*world).waitPolitely, odds: ofOneNet},
 		{name: "the same, and lies about addresses", hands: (*world).identities, play: (*world).lie, odds: ofOneNet},
 		{name: "many identities of as many networks", hands: (*world).botnet, play: (*world).waitPolitely, odds: ofMany},
 	}
 	for _, k := range cheats {
-		k.people = fewOfAKind
+		k.people = ofAKind
 	}
-	return append(cheats, &kind{name: polite, people: 1200, play: (*world).waitPolitely, odds: ofOneTicket})
+	return append(cheats, &kind{name: polite, people: politePeople, play: (*world).waitPolitely, odds: ofOneTicket})
 }
 
 // newAddress is that of a network that nobody else has.

@@ -29,14 +29,15 @@ import (
 // world is a room at two gates that share a store, in front of an origin, and those who want to get in. Time is virtual. A
 // request comes to any gate: nothing keeps visitors at one.
 type world struct {
-	t      *testing.T
-	gates  []*proxy.Gate
-	admins []http.Handler
-	origin *origin
-	nanos  atomic.Int64 // of the clock
-	synced time.Time    // when the gates last told the store what they saw
-	random *rand.Rand
-	next   people
+	t        *testing.T
+	settings queue.Settings
+	gates    []*proxy.Gate
+	admins   []http.Handler
+	origin   *origin
+	nanos    atomic.Int64 // of the clock
+	synced   time.Time    // when the gates last told the store what they saw
+	random   *rand.Rand
+	next     people
 
 	networks int                  // how many addresses were given out
 	begun    map[string]beginning // by the names of people
@@ -62,16 +63,17 @@ const (
 	latency      = 20 * time.Millisecond // that an answer and the next request take at most
 )
 
-// settings are those of the room, which lets in ten people a second.
+// settings are those of the room, which lets in 33 people a second.
 var settings = queue.Settings{
-	TotalActiveUsers: 1000, NewUsersPerMinute: 600, SessionDuration: 20 * time.Second, DisableSessionRenewal: true,
+	TotalActiveUsers: 1000, NewUsersPerMinute: 2000, SessionDuration: 20 * time.Second, DisableSessionRenewal: true,
 	RefreshInterval: 20 * time.Second, RefreshJitter: .15, MaxWaitingPerNetwork: placesOfANetwork,
 }
 
 // newWorld makes the gates. They trust the forwarding headers of addresses that nobody here has.
-func newWorld(t *testing.T, method queue.Method) *world {
+func newWorld(t *testing.T, s queue.Settings) *world {
 	t.Helper()
-	w := &world{t: t, origin: &origin{seen: map[string]time.Time{}}, begun: map[string]beginning{}, random: rand.New(rand.NewPCG(14, uint64(method)))}
+	w := &world{t: t, settings: s, origin: &origin{seen: map[string]time.Time{}}, begun: map[string]beginning{}}
+	w.random = rand.New(rand.NewPCG(14, uint64(s.Method)))
 	w.synced = time.Date(2021, 5, 27, 15, 54, 0, 0, time.UTC)
 	w.nanos.Store(w.synced.UnixNano())
 	site := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -83,11 +85,6 @@ func newWorld(t *testing.T, method queue.Method) *world {
 	require.NoError(t, err)
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
-	s := settings
-	s.Method = method
-	if method != queue.Random {
-		s.Pacing = queue.PacingEven // so that seconds and admissions are the same measure
-	}
 	c := proxy.Config{Keys: []cookie.Key{key}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Rooms: []proxy.RoomConfig{
 		{Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: at, JSON: true, Settings: s},
 		{Name: "fair", Routes: []route.Route{{Path: "/fair"}}, Origin: at, JSON: true, Settings: queue.Settings{TotalActiveUsers: 1_000_000, NewUsersPerMinute: 1_000_000}},

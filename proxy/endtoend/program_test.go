@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,9 @@ const patience = 30 * time.Second
 
 // program is the path of the program, built once for all tests.
 var program string
+
+// bare is the environment of a program that is told nothing by it. At its end the race detector does not wait for further races.
+var bare = []string{"HOME=/nonexistent", "GORACE=atexit_sleep_ms=0"}
 
 // atATime is how many tests run at a time unless -parallel says so. They mostly wait, and need few processors.
 const atATime = "3"
@@ -152,7 +156,7 @@ func (g *gate) launch() {
 	if g.files > 0 {
 		g.cmd = exec.Command("/bin/sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, g.files), program}, g.args...)...)
 	}
-	g.cmd.Env, g.cmd.Stderr, g.cmd.Stdout = append([]string{"HOME=/nonexistent"}, g.env...), g.log, g.log
+	g.cmd.Env, g.cmd.Stderr, g.cmd.Stdout = slices.Concat(bare, g.env), g.log, g.log
 	require.NoError(g.t, g.cmd.Start())
 	go func(cmd *exec.Cmd, ended chan struct{}) {
 		_ = cmd.Wait()
@@ -229,7 +233,7 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	var out, err bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = []string{"HOME=/nonexistent"}, &out, &err
+	cmd.Env, cmd.Stdout, cmd.Stderr = bare, &out, &err
 	_ = cmd.Run()
 	return out.String(), err.String(), cmd.ProcessState.ExitCode()
 }

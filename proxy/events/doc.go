@@ -26,11 +26,23 @@
 //	hub.go       the open streams, by room; the beat, and what the gate tells the hub
 //	audience.go  the streams of one room: its numbers, and whose turn has come
 //	stream.go    one stream, from its opening to its end
+//	line.go      what a stream is sent over
+//	crew.go      the goroutines that act for streams
 //	numbers.go   the event of a room's numbers
+//
+// # Memory
+//
+// A stream is a few hundred bytes, a connection, and a goroutine that waits for the
+// connection's end. So the answer is detached from its request where the server can
+// do that ([Detach]): the handler returns, and with it goes what net/http keeps for a
+// request. Otherwise the handler is the goroutine that waits. What is to be done for a
+// stream is done by a crew, whose goroutines are few and have the deep stacks.
 //
 // # Locks
 //
 // The hub's lock guards the audiences, and of each stream the fields that say so.
 // Nothing is written to a visitor and no store is asked while it is held: a stream
-// that has something to do is woken, and does it on its own goroutine.
+// that has something to do is woken, and a goroutine of the crew does it. That one
+// holds the stream's own lock, within which the hub's may be taken. The crew's lock is
+// the innermost.
 package events

@@ -60,16 +60,18 @@ type Listener struct {
 type Hub struct {
 	clock    func() time.Time
 	survive  func(doing string)
+	detach   Detach
+	crew     crew
 	draining atomic.Bool
 
 	mu        sync.Mutex
 	audiences map[Room]*audience // of the rooms that have a stream
 }
 
-// NewHub returns a hub that goes by the clock. Where the hub works by itself, and not for
-// a request, it defers survive, which recovers from a panic.
-func NewHub(clock func() time.Time, survive func(doing string)) *Hub {
-	return &Hub{clock: clock, survive: survive, audiences: map[Room]*audience{}}
+// NewHub returns a hub that goes by the clock. What it does after it has answered a request is
+// done by goroutines of its own: they defer survive, which recovers from a panic.
+func NewHub(clock func() time.Time, survive func(doing string), detach Detach) *Hub {
+	return &Hub{clock: clock, survive: survive, detach: detach, audiences: map[Room]*audience{}}
 }
 
 // Run has the streams do what is due until ctx ends.
@@ -99,20 +101,30 @@ func (h *Hub) Drain() {
 	}
 }
 
-// Serve answers a request with the events of the listener that find returns, until the
-// stream ends or its page has gone. Where find returns false, it has answered the
-// request itself.
+// Serve answers a request with the events of the listener that find returns. The answer is
+// detached if it can be; if not, Serve returns when the stream has ended or its page has gone.
+// Where find returns false, it has answered the request itself.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, find func() (l Listener, found bool)) {
 	var s *stream
 	aside(func() {
 		if l, found := find(); found {
-			s = h.open(w, &l)
+			s = h.open(w, r, &l)
 		}
 	})
-	if s != nil {
-		defer h.close(r.Context(), s)
-		s.run(r.Context())
+	if s == nil || h.detach(w, r, func(to Line) { h.attend(s, to) }) {
+		return
 	}
+	h.attend(s, newAttached(w, r))
+}
+
+// attend has a stream begin, and waits for its end.
+func (h *Hub) attend(s *stream, to Line) {
+	defer h.survive("event stream")
+	s.line = to
+	h.crew.add(s)
+	to.Wait()
+	s.stop()
+	h.close(s)
 }
 
 // Refuse answers a request for events with 204, at which a browser's EventSource gives
@@ -124,8 +136,8 @@ func Refuse(w http.ResponseWriter) {
 
 // open begins a stream. It refuses the request and returns nil if its visitor has too
 // many.
-func (h *Hub) open(w http.ResponseWriter, l *Listener) *stream {
-	s := newStream(h, w, l)
+func (h *Hub) open(w http.ResponseWriter, r *http.Request, l *Listener) *stream {
+	s := newStream(h, l)
 	if !h.add(s, l.Room, l.Now) {
 		Refuse(w)
 		return nil
@@ -136,16 +148,17 @@ func (h *Hub) open(w http.ResponseWriter, l *Listener) *stream {
 			h.remove(s, l.Now)
 		}
 	}()
-	s.open(l.Now, &l.Decision)
+	s.unsent = s.opening(l.Now, &l.Decision)
+	sendHeader(w, r)
 	opened = true
 	return s
 }
 
 // close takes a stream out that has ended. If its page was closed, and it was the last
 // stream of its visitor, the goodbye counts that the page has said just before.
-func (h *Hub) close(ctx context.Context, s *stream) {
+func (h *Hub) close(s *stream) {
 	now := h.clock()
-	if h.remove(s, now) && ctx.Err() != nil {
+	if h.remove(s, now) && s.gone {
 		s.audience.room.Leave(now, s.request.Ticket)
 	}
 }
@@ -238,6 +251,7 @@ func (h *Hub) Count(of Room) int {
 // beat wakes the streams that have something to do at now. A panic in one room keeps
 // the others from nothing.
 func (h *Hub) beat(now time.Time) {
+	h.crew.relieve()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, a := range h.audiences {

@@ -3,6 +3,7 @@ package events_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -29,6 +30,8 @@ type fakeRoom struct {
 	numbers *room.Numbers
 	turns   func() room.Turns
 	outcome room.Outcome
+	visit   func() // at each check-in
+	leave   func() // when somebody has gone
 	visits  []room.Request
 	left    []queue.Ticket
 }
@@ -66,7 +69,9 @@ func (f *fakeRoom) DueIn(time.Time, queue.Ticket) time.Duration { return time.Ho
 func (f *fakeRoom) Visit(_ context.Context, _ time.Time, q room.Request) room.Decision {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.visits = append(f.visits, q)
+	if f.visits = append(f.visits, q); f.visit != nil {
+		f.visit()
+	}
 	return room.Decision{Outcome: f.outcome, Ticket: q.Ticket}
 }
 
@@ -77,17 +82,22 @@ func (f *fakeRoom) Place(time.Time, *room.Decision) json.RawMessage {
 func (f *fakeRoom) Leave(_ time.Time, t queue.Ticket) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.left = append(f.left, t)
+	if f.left = append(f.left, t); f.leave != nil {
+		f.leave()
+	}
 }
 
+// attached is what a server does that detaches no answer.
+func attached(http.ResponseWriter, *http.Request, func(events.Line)) bool { return false }
+
 // newHub returns a hub that runs until the test's end, at a time that stands still.
-func newHub(t *testing.T) (h *events.Hub, panics <-chan string) {
+func newHub(t *testing.T, detach events.Detach) (h *events.Hub, panics <-chan string) {
 	survived := make(chan string, 1000)
 	h = events.NewHub(func() time.Time { return start }, func(doing string) {
 		if recover() != nil {
 			survived <- doing
 		}
-	})
+	}, detach)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -148,7 +158,7 @@ func open(t *testing.T, h *events.Hub, of events.Room, id queue.ID) *page {
 }
 
 func TestVisitorWhoseTurnHasComeIsAdmittedByTheirStream(t *testing.T) {
-	h, _ := newHub(t)
+	h, _ := newHub(t, attached)
 	of, first, second := newRoom(queue.Line), queue.ID{1}, queue.ID{2}
 	p, twin, other := open(t, h, of, first), open(t, h, of, first), open(t, h, of, second)
 	of.do(func() {
@@ -170,7 +180,7 @@ func TestVisitorWhoseTurnHasComeIsAdmittedByTheirStream(t *testing.T) {
 }
 
 func TestPanicInOneRoomKeepsNoOtherRoomFromItsEvents(t *testing.T) {
-	h, panics := newHub(t)
+	h, panics := newHub(t, attached)
 	broken, sound, id := newRoom(queue.Line), newRoom(queue.Line), queue.ID{1}
 	open(t, h, broken, id)
 	p := open(t, h, sound, id)
@@ -185,7 +195,7 @@ func TestPanicInOneRoomKeepsNoOtherRoomFromItsEvents(t *testing.T) {
 }
 
 func TestGoodbyeCountsWhenTheLastStreamOfItsVisitorIsClosed(t *testing.T) {
-	h, _ := newHub(t)
+	h, _ := newHub(t, attached)
 	of, id := newRoom(queue.FIFO), queue.ID{1}
 	assert.False(t, h.Goodbye(of, id, start), "they have no stream")
 	p, twin := open(t, h, of, id), open(t, h, of, id)
@@ -199,7 +209,7 @@ func TestGoodbyeCountsWhenTheLastStreamOfItsVisitorIsClosed(t *testing.T) {
 }
 
 func TestVisitorForWhomSomebodySaidGoodbyeChecksInByTheirStream(t *testing.T) {
-	h, _ := newHub(t)
+	h, _ := newHub(t, attached)
 	of, id := newRoom(queue.FIFO), queue.ID{1}
 	open(t, h, of, id)
 	h.Return(of, queue.ID{2})
@@ -212,7 +222,7 @@ func TestVisitorForWhomSomebodySaidGoodbyeChecksInByTheirStream(t *testing.T) {
 }
 
 func TestDrainEndsAllStreams(t *testing.T) {
-	h, _ := newHub(t)
+	h, _ := newHub(t, attached)
 	of := newRoom(queue.FIFO)
 	pages := []*page{open(t, h, of, queue.ID{1}), open(t, h, of, queue.ID{2}), open(t, h, newRoom(queue.Random), queue.ID{1})}
 	h.Goodbye(of, queue.ID{1}, start)
@@ -232,7 +242,7 @@ func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 		queue.Reject: `{"queueingMethod":"reject","usersQueued":4,"admissionsPaused":true,"isEventPrequeueing":false,"timeUntilEventStart":0,"lastUpdated":"2021-05-27T15:54:10Z"}`,
 	} {
 		t.Run(method.String(), func(t *testing.T) {
-			h, _ := newHub(t)
+			h, _ := newHub(t, attached)
 			of := newRoom(method)
 			of.numbers.At = queue.At(start)
 			of.numbers.Line = room.LineNumbers{First: 4, Last: 9, Preferred: 2}
@@ -249,9 +259,117 @@ func TestThePrequeueOfAnEventIsTold(t *testing.T) {
 		`"isEventPrequeueing":true,"timeUntilEventStart":9,`:  {Name: "sale", Prequeueing: true, Start: queue.At(start.Add(8*time.Minute + time.Second))},
 		`"isEventPrequeueing":false,"timeUntilEventStart":0,`: {Name: "sale", Start: queue.At(start.Add(-time.Minute))},
 	} {
-		h, _ := newHub(t)
+		h, _ := newHub(t, attached)
 		of := newRoom(queue.Random)
 		of.numbers.At, of.numbers.Settings.Event = queue.At(start), e
 		open(t, h, of, queue.ID{1}).waitFor(t, want)
 	}
+}
+
+// lines are those of a server that detaches answers. Each ends with its test.
+type lines struct {
+	t    *testing.T
+	slow func(n int) bool // whether nobody reads the n-th
+	mu   sync.Mutex
+	open []*line
+}
+
+func (ls *lines) detach(_ http.ResponseWriter, _ *http.Request, serve func(events.Line)) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l := &line{closed: make(chan struct{}), slow: ls.slow(len(ls.open))}
+	ls.open = append(ls.open, l)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		serve(l)
+	}()
+	ls.t.Cleanup(func() {
+		l.hangUp()
+		<-served
+	})
+	return true
+}
+
+// line is a detached answer.
+type line struct {
+	slow   bool
+	mu     sync.Mutex
+	text   strings.Builder
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *line) Write(p []byte) (int, error) {
+	if l.slow {
+		<-l.closed
+		return 0, io.ErrClosedPipe
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *line) Close() error {
+	l.hangUp()
+	return nil
+}
+
+func (l *line) hangUp() { l.once.Do(func() { close(l.closed) }) }
+
+func (l *line) Wait() { <-l.closed }
+
+func (l *line) heard(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
+}
+
+// listen has a visitor who waits open a stream that is detached.
+func listen(h *events.Hub, of events.Room, id queue.ID) {
+	q := room.Request{Ticket: queue.Ticket{State: queue.Waiting, ID: id}}
+	l := events.Listener{Room: of, Now: start, Request: q, Decision: room.Decision{Outcome: room.Queued, Ticket: q.Ticket}}
+	h.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/.anteroom/events", nil), func() (events.Listener, bool) { return l, true })
+}
+
+func TestManyWhoDoNotReadHoldUpNobody(t *testing.T) {
+	const slow = 3000 // more than act at a time
+	all := &lines{t: t, slow: func(n int) bool { return n < slow }}
+	h, _ := newHub(t, all.detach)
+	of := newRoom(queue.FIFO)
+	for i := range slow + 1 {
+		listen(h, of, queue.ID{byte(i), byte(i >> 8)})
+	}
+	require.Eventually(t, func() bool { return all.open[slow].heard("event: numbers") }, patience, time.Millisecond)
+	assert.Equal(t, slow+1, h.Count(of))
+	h.Drain()
+	require.Eventually(t, func() bool { return h.Count(of) == slow }, patience, time.Millisecond, "those who read are gone")
+}
+
+func TestAPanicInAStreamEndsItAlone(t *testing.T) {
+	all := &lines{t: t, slow: func(int) bool { return false }}
+	h, panics := newHub(t, all.detach)
+	of := newRoom(queue.Line)
+	listen(h, of, queue.ID{1})
+	listen(h, of, queue.ID{2})
+	of.do(func() {
+		of.visit = func() { panic("no decision") }
+		of.turns = func() room.Turns { return room.Turns{IDs: []queue.ID{{1}}} }
+	})
+	assert.Equal(t, "event stream", <-panics)
+	require.Eventually(t, func() bool { return h.Count(of) == 1 }, patience, time.Millisecond)
+	<-all.open[0].closed
+	require.Eventually(t, func() bool { return all.open[1].heard("event: numbers") }, patience, time.Millisecond)
+}
+
+func TestAPanicAtTheEndOfAStreamIsSurvived(t *testing.T) {
+	all := &lines{t: t, slow: func(int) bool { return false }}
+	h, panics := newHub(t, all.detach)
+	of, id := newRoom(queue.FIFO), queue.ID{1}
+	of.leave = func() { panic("no leave") }
+	listen(h, of, id)
+	assert.True(t, h.Goodbye(of, id, start))
+	all.open[0].hangUp()
+	assert.Equal(t, "event stream", <-panics)
+	assert.Zero(t, h.Count(of))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,88 +17,105 @@ import (
 // what is silent for longer, often after 30 or 60 s.
 const heartbeatInterval = 15 * time.Second
 
-// Header values that all streams share; net/http does not change them.
-var (
-	noStore     = []string{"no-store"}
-	noSniff     = []string{"nosniff"}
-	eventStream = []string{"text/event-stream"}
-	unbuffered  = []string{"no"}
-)
-
 // stream is a visitor's open event stream. It checks in for them: their cookie
 // cannot follow, so that it ends well before the place in the cookie would.
 type stream struct {
 	hub      *Hub
 	audience *audience
-	out      http.ResponseWriter
-	control  *http.ResponseController
 	id       queue.ID
 	arrived  queue.Instant
 
-	wake     chan struct{} // something is to be done: by the fields below, or by the audience's latest
-	turn     atomic.Bool   // the visitor's turn has come
-	returned atomic.Bool   // another page of theirs has said goodbye for them
-	dueAt    atomic.Int64  // when something is due of the stream, by the gate's clock, in nanoseconds since 1970
+	wakings  atomic.Int32 // since the stream was last at rest: not 0 while it begins, waits for the crew or acts, and when it has ended
+	turn     atomic.Bool  // the visitor's turn has come
+	returned atomic.Bool  // another page of theirs has said goodbye for them
+	dueAt    atomic.Int64 // when something is due of the stream, by the gate's clock, in nanoseconds since 1970
 
 	// Guarded by the hub's lock.
 	index      int       // in the audience's streams
 	nextTurnAt time.Time // no turn is announced before
 	goodbyeAt  time.Time // when a page of the visitor's said goodbye last
 
-	// The stream's own.
+	// Of whoever acts for the stream.
+	mu          sync.Mutex
+	line        Line
 	request     room.Request
 	checkInAt   time.Time // when the next check-in is due
 	endsAt      time.Time
 	heartbeatAt time.Time // when something is to be sent again at the latest
 	numbers     *frame    // the last that were sent
 	unsent      []byte    // what its opening has to tell
-	ended       bool
+	ended       bool      // nothing is to be told any more
+	over        bool      // the line is closed
+	gone        bool      // by the visitor
 }
 
-func newStream(h *Hub, w http.ResponseWriter, l *Listener) *stream {
+func newStream(h *Hub, l *Listener) *stream {
 	lasts := l.Room.Settings().QueueTicketTTL / 2
 	t := &l.Request.Ticket
 	s := &stream{
-		hub: h, out: w, control: http.NewResponseController(w), request: l.Request,
-		id: t.ID, arrived: t.ArrivedAt, wake: make(chan struct{}, 1),
+		hub: h, request: l.Request, id: t.ID, arrived: t.ArrivedAt,
 		endsAt: l.Now.Add(lasts - rand.N(lasts/4)),
 	}
+	s.wakings.Store(1)
 	s.dueAt.Store(math.MaxInt64)
 	return s
 }
 
-// open sends the header, and prepares what the stream tells first: the decision about
-// the request that opens it. A browser that comes again after the stream's end does so
-// at a moment of its own.
-func (s *stream) open(now time.Time, d *room.Decision) {
-	h := s.out.Header()
-	h["Cache-Control"], h["Content-Type"], h["X-Content-Type-Options"] = noStore, eventStream, noSniff
-	h["X-Accel-Buffering"] = unbuffered
-	s.out.WriteHeader(http.StatusOK)
-	s.unsent = s.appendDecision(fmt.Appendf(nil, "retry: %d\n\n", 500+rand.N(2000)), now, d)
+// opening is what the stream tells first: the decision about the request that opens it. A
+// browser that comes again after the stream's end does so at a moment of its own.
+func (s *stream) opening(now time.Time, d *room.Decision) []byte {
+	return s.appendDecision(fmt.Appendf(nil, "retry: %d\n\n", 500+rand.N(2000)), now, d)
 }
 
-// run sends events until the stream ends or its visitor has gone.
-func (s *stream) run(ctx context.Context) {
-	for s.step(ctx) {
-		select {
-		case <-s.wake:
-		case <-ctx.Done():
-			return
+// act does what the stream has to do, and closes its line if the stream has ended.
+func (s *stream) act() {
+	defer s.hub.survive("event stream")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	goesOn := false
+	defer func() { // also after a panic
+		if !goesOn && !s.over {
+			s.over = true
+			s.line.Close()
 		}
+	}()
+	goesOn = s.catchUp()
+}
+
+// catchUp does what is to be done until the stream is at rest, and says whether it goes on.
+func (s *stream) catchUp() bool {
+	for !s.over {
+		wakings := s.wakings.Load()
+		if !s.step() {
+			return false
+		}
+		if s.wakings.CompareAndSwap(wakings, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// stop ends a stream whose line is closed. Nobody acts for it from then on.
+func (s *stream) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over {
+		s.over, s.gone = true, true
 	}
 }
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // step does what is to be done now, and says whether the stream goes on.
-func (s *stream) step(ctx context.Context) bool {
+func (s *stream) step() bool {
 	now := s.hub.clock()
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	*buf = s.appendEvents(ctx, (*buf)[:0], now)
+	*buf = s.appendEvents((*buf)[:0], now)
 	if len(*buf) > 0 {
-		if _, err := s.out.Write(*buf); err != nil || s.control.Flush() != nil {
+		if _, err := s.line.Write(*buf); err != nil {
+			s.gone = true
 			return false
 		}
 		s.heartbeatAt = now.Add(heartbeatInterval)
@@ -109,11 +125,11 @@ func (s *stream) step(ctx context.Context) bool {
 }
 
 // appendEvents appends what the stream has to send at now.
-func (s *stream) appendEvents(ctx context.Context, b []byte, now time.Time) []byte {
+func (s *stream) appendEvents(b []byte, now time.Time) []byte {
 	b = append(b, s.unsent...)
 	s.unsent = nil
 	if due := s.checkInDue(now); due && !s.ended {
-		b = s.checkIn(ctx, b, now)
+		b = s.checkIn(b, now)
 	}
 	if numbers := s.audience.latest.Load(); !s.ended && numbers != s.numbers {
 		s.numbers = numbers
@@ -132,14 +148,10 @@ func (s *stream) checkInDue(now time.Time) bool {
 	return s.request.Called || s.request.Returned || !now.Before(s.checkInAt)
 }
 
-// checkIn makes the visitor's check-in, and appends what is decided. A visit may need a
-// deep stack.
-func (s *stream) checkIn(ctx context.Context, b []byte, now time.Time) []byte {
-	aside(func() {
-		d := s.audience.room.Visit(ctx, now, s.request)
-		b = s.appendDecision(b, now, &d)
-	})
-	return b
+// checkIn makes the visitor's check-in, and appends what is decided.
+func (s *stream) checkIn(b []byte, now time.Time) []byte {
+	d := s.audience.room.Visit(context.Background(), now, s.request)
+	return s.appendDecision(b, now, &d)
 }
 
 // appendDecision appends the event of a decision about the visitor, and ends the
@@ -194,10 +206,9 @@ func (s *stream) takeTurn() {
 	s.wakeUp()
 }
 
-// wakeUp never waits: a stream that is writing looks again when it has.
+// wakeUp never waits: a stream that acts looks again when it has.
 func (s *stream) wakeUp() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
+	if s.wakings.Add(1) == 1 {
+		s.hub.crew.add(s)
 	}
 }

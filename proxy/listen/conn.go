@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy/flood"
 )
 
 // chunk is how much is written under one deadline, in bytes.
@@ -20,12 +24,16 @@ type listener struct {
 // Accept waits for the next connection.
 func (l *listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
+	s := l.server
 	if err != nil {
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			s.bound.MakeRoom()
+		}
 		return nil, err // net/http looks at the error's type
 	}
-	s := l.server
 	missDead(c, s.timeout)
-	of := &conn{Conn: unproxied(c, s.balancers, s.http.ReadHeaderTimeout), timeout: s.timeout, tunnels: &s.tunnels}
+	s.bound.Came()
+	of := &conn{Conn: unproxied(c, s.balancers, s.http.ReadHeaderTimeout), timeout: s.timeout, tunnels: &s.tunnels, bound: s.bound}
 	if s.certs != nil {
 		of.secure, of.serves, of.maxHeader = true, s.serves, int64(s.http.MaxHeaderBytes)
 	}
@@ -40,6 +48,9 @@ type conn struct {
 	net.Conn
 	timeout time.Duration
 	tunnels *tunnels
+	bound   *flood.Bound
+	state   atomic.Int32 // whether it was shed
+	left    atomic.Bool  // it is not open any more
 
 	secure    bool                   // nothing has been read, and TLS is spoken here
 	serves    func(host string) bool // whether a request by plain HTTP is redirected; nil for never
@@ -48,6 +59,29 @@ type conn struct {
 	mu      sync.Mutex
 	limit   time.Time // the write deadline that net/http has set, if any
 	renewed time.Time // when ours was last set
+}
+
+// What becomes of a connection that is shed, as package flood has it.
+const (
+	inUse int32 = iota
+	shed
+	held
+)
+
+// connOf is the connection below what net/http has of it; nil if it is none of ours.
+func connOf(c net.Conn) *conn {
+	if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = secure.NetConn()
+	}
+	ours, _ := c.(*conn)
+	return ours
+}
+
+// shed ends the connection without another byte. When net/http closes it, it is held, and closed later.
+func (c *conn) shed() {
+	if c.state.CompareAndSwap(inUse, shed) {
+		_ = c.Conn.SetReadDeadline(time.Unix(1, 0)) // HTTP/2 goes on reading
+	}
 }
 
 // Read reads what came in. A visitor who speaks plain HTTP where TLS is spoken is told so.
@@ -66,6 +100,9 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // Write writes p in chunks. Each of them has its own time to go out.
 func (c *conn) Write(p []byte) (int, error) {
+	if c.state.Load() != inUse {
+		return 0, net.ErrClosed // TLS and HTTP/2 would tell the visitor at once
+	}
 	written := 0
 	for {
 		if err := c.renew(); err != nil {
@@ -120,8 +157,17 @@ func (c *conn) SetDeadline(t time.Time) error {
 // and as websockets do.
 func (c *conn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// Close closes the connection.
+// Close closes the connection, later if it was shed.
 func (c *conn) Close() error {
 	c.tunnels.forget(c)
+	if !c.left.Swap(true) {
+		c.bound.Left()
+	}
+	switch {
+	case c.state.CompareAndSwap(shed, held):
+		return c.bound.Hold(c.Conn)
+	case c.state.Load() == held:
+		return nil
+	}
 	return c.Conn.Close()
 }

@@ -10,6 +10,9 @@
 //   - What was sent on a TCP connection, also a keep-alive probe, has to be confirmed within ProgressTimeout. So websockets
 //     and event streams, on which little is sent, end when their visitor's network is gone.
 //
+// An answer that takes long, and on which little is sent, may be detached from its request (Detach), which saves memory.
+// Connections of those who poll too often are closed while the server is late: package flood decides which, and handlers ask it.
+//
 // HTTP/2 works over TLS only. Where TLS is spoken, a request by plain HTTP is redirected or told to use https.
 //
 // Connections of listed balancers begin with a header of the PROXY protocol, and their visitors have the addresses that it says.
@@ -29,6 +32,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/anteroom-gate/anteroom/proxy/flood"
 	"github.com/anteroom-gate/anteroom/proxy/netset"
 )
 
@@ -55,6 +59,8 @@ type Config struct {
 	ProgressTimeout time.Duration
 	// MaxHeaderBytes bounds a request's header. The server answers 431 to a larger one. 64 KiB by default.
 	MaxHeaderBytes int
+	// Late tells how late requests come, which decides whether those who wait are shed; see package flood. By default it is measured.
+	Late func() time.Duration
 	// Log gets what net/http has to report, a few lines a second at most. Nothing by default.
 	Log *zap.Logger
 }
@@ -66,6 +72,7 @@ type Server struct {
 	timeout time.Duration
 	certs   *certificates // nil without TLS
 	tunnels tunnels
+	bound   *flood.Bound
 
 	balancers netset.Set
 	serves    func(host string) bool
@@ -77,7 +84,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("a server needs a handler")
 	}
 	cfg = withDefaults(cfg)
-	s := &Server{handler: cfg.Handler, timeout: cfg.ProgressTimeout, balancers: netset.New(cfg.Balancers), serves: cfg.Serves}
+	s := &Server{handler: cfg.Handler, timeout: cfg.ProgressTimeout, balancers: netset.New(cfg.Balancers), serves: cfg.Serves,
+		bound: flood.New(cfg.Late, cfg.Log)}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
@@ -93,8 +101,10 @@ func New(cfg Config) (*Server, error) {
 			WriteByteTimeout:     cfg.ProgressTimeout,
 			SendPingTimeout:      cfg.IdleTimeout / 4,
 		},
-		ConnState: s.tunnels.watch,
-		ErrorLog:  errorLog(cfg.Log),
+		BaseContext: s.context,
+		ConnContext: s.connContext,
+		ConnState:   s.tunnels.watch,
+		ErrorLog:    errorLog(cfg.Log),
 	}
 	if len(cfg.Certificates) > 0 || cfg.Managed != nil {
 		certs, err := newCertificates(cfg.Certificates, cfg.Managed)
@@ -131,13 +141,15 @@ func (s *Server) Reload() error {
 	return s.certs.load()
 }
 
-// Shutdown stops accepting connections, and waits for the open requests and tunnels (hijacked connections, as of websockets).
+// Shutdown stops accepting connections, and waits for the open requests and tunnels (hijacked connections, as of websockets, and
+// detached answers).
 // When ctx ends it closes those that are left. It returns an error if it had to break off requests; tunnels that it had to
 // close are no error, because some never end by themselves. When Shutdown returns, the handlers of tunnels have returned.
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	s.tunnels.wait(ctx)
 	s.tunnels.close()
+	s.bound.Close()
 	if err != nil {
 		// Shutdown of net/http gives up without looking again: it may have counted a tunnel that was just being made as a request.
 		err = s.http.Shutdown(ctx)
@@ -159,12 +171,21 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case r.ProtoMajor == 2:
 		s.serveStream(w, r)
 	case r.Header["Upgrade"] != nil:
-		s.tunnels.enter()
-		defer s.tunnels.leave()
+		if s.tunnels.enter() {
+			defer s.tunnels.leave()
+		}
 		s.serveConn(w, r)
 	default:
 		s.serveConn(w, r)
 	}
+}
+
+// connContext is an http.Server's ConnContext.
+func (s *Server) connContext(ctx context.Context, c net.Conn) context.Context {
+	if ours := connOf(c); ours != nil {
+		return s.bound.Context(ctx, ours.shed)
+	}
+	return ctx
 }
 
 func (s *Server) serveConn(w http.ResponseWriter, r *http.Request) {

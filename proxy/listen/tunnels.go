@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// tunnels are the hijacked connections, which http.Server forgets, and the handlers that may hijack one.
+// tunnels are the hijacked connections, which http.Server forgets, and the handlers that may hijack one or serve one.
 type tunnels struct {
 	mu       sync.Mutex
 	open     map[*conn]struct{}
@@ -21,11 +21,8 @@ func (t *tunnels) watch(c net.Conn, state http.ConnState) {
 	if state != http.StateHijacked {
 		return
 	}
-	if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
-		c = secure.NetConn()
-	}
-	ours, ok := c.(*conn)
-	if !ok {
+	ours := connOf(c)
+	if ours == nil {
 		return
 	}
 	t.mu.Lock()
@@ -48,10 +45,15 @@ func (t *tunnels) forget(c *conn) {
 	delete(t.open, c)
 }
 
-func (t *tunnels) enter() {
+// enter counts a handler, unless tunnels are closed at once.
+func (t *tunnels) enter() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closing {
+		return false
+	}
 	t.handlers++
+	return true
 }
 
 func (t *tunnels) leave() {

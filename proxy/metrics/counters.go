@@ -26,10 +26,11 @@ const (
 	Revoked                  // the origin ended the session
 	Endless                  // the visitor is in the endless line
 	Challenged               // the visitor has to pass the challenge first
+	Shed                     // the visitor's connection was closed in a flood
 	results
 )
 
-var resultNames = [results]string{"accepted", "admitted", "queued", "rejected", "held", "busy", "withheld", "uninvited", "exempt", "left", "revoked", "endless", "challenged"}
+var resultNames = [results]string{"accepted", "admitted", "queued", "rejected", "held", "busy", "withheld", "uninvited", "exempt", "left", "revoked", "endless", "challenged", "shed"}
 
 // Refusal is a try to get ahead that has got nobody anything.
 type Refusal int

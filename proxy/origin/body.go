@@ -12,8 +12,8 @@ import (
 )
 
 // body is a visitor's request body on its way to the origin. It remembers whether the visitor broke it off, because that
-// must not count as a failure of the origin. At its end it copies the trailer. The transport reads it in a goroutine of its
-// own.
+// must not count as a failure of the origin. At its end it copies the trailer. A transport may read it in a goroutine of
+// its own.
 type body struct {
 	io.ReadCloser
 	in      *http.Request

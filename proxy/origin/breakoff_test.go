@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func TestAVisitorWhoBreaksOffAnUploadIsNoFailure(t *testing.T) {
 	})
 	watch := newWatch()
 	srv, o := gate(t, back.URL, watch.on)
-	for _, framing := range []string{"Content-Length: 100\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+	for _, framing := range []string{"Content-Length: 100000\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
 		"Transfer-Encoding: chunked\r\n\r\nrubbish\r\n\r\n"} {
 		conn := dial(t, srv.URL)
 		_, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+framing)
@@ -122,6 +123,25 @@ func TestAVisitorWhoBreaksOffAnUploadIsNoFailure(t *testing.T) {
 	assert.Empty(t, watch.failures())
 	assert.Empty(t, watch.lines())
 	assert.False(t, o.Failing())
+}
+
+func TestAShortBodyThatAVisitorBreaksOffDoesNotReachTheOrigin(t *testing.T) {
+	t.Parallel()
+	rec := newRecorder(t)
+	watch := newWatch()
+	srv, o := gate(t, rec.url(), watch.on)
+	conn := dial(t, srv.URL)
+	_, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhello")
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	assert.Equal(t, http.StatusBadRequest, answer(t, bufio.NewReader(conn)).StatusCode)
+	assert.Empty(t, watch.failures())
+	assert.False(t, o.Failing())
+	srv.Close()
+	o.Close()
+	rec.end()
+	sent, _ := rec.take()
+	assert.Empty(t, sent)
 }
 
 func TestABodyThatRunsIntoADeadlineIsAnsweredWithTimeout(t *testing.T) {

@@ -2,8 +2,10 @@ package origin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"slices"
@@ -12,27 +14,28 @@ import (
 	"time"
 )
 
-// idlePerOrigin is how many unused connections are kept: a gate has few origins and many visitors.
+// idlePerOrigin is how many unused connections each of the two transports keeps: a gate has few origins and many visitors.
 const idlePerOrigin = 1024
 
 // maxResponseHeader bounds the header of an answer, in bytes.
 const maxResponseHeader = 1 << 20
 
 // carrier is the round trip to the origin: HTTP/1.1 over kept connections, with no proxy in between and no compression
-// of its own. It reports to the breaker and the metrics, and every error it returns is a *fault.
+// of its own. direct carries what it fits, and net/http's transports carry the rest. It reports to the breaker and the metrics, and every error it returns is a *fault.
 type carrier struct {
 	plain  *http.Transport
 	single *http.Transport // with a connection for each request
 	marked *http.Transport // the same, for the rare targets that net/http cannot spell
+	direct *direct         // for short requests; nil for none
 	origin *Origin
 }
 
 func newCarrier(cfg Config, o *Origin) *carrier {
-	dialer := &net.Dialer{Timeout: cfg.DialTimeout, KeepAlive: 30 * time.Second}
+	plainly, secure := dialers(cfg)
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	plain := &http.Transport{
-		DialContext:            dialer.DialContext,
+		DialContext:            plainly,
 		TLSClientConfig:        cfg.TLS,
 		TLSHandshakeTimeout:    cfg.DialTimeout,
 		MaxIdleConnsPerHost:    idlePerOrigin,
@@ -47,14 +50,43 @@ func newCarrier(cfg Config, o *Origin) *carrier {
 	single.DisableKeepAlives = true
 	marked := single.Clone()
 	marked.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		return mark(dialer.DialContext(ctx, network, addr))
+		return mark(plainly(ctx, network, addr))
 	}
 	marked.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, 2*cfg.DialTimeout)
-		defer cancel()
-		return mark((&tls.Dialer{NetDialer: dialer, Config: cfg.TLS}).DialContext(ctx, network, addr))
+		return mark(secure(ctx, network, addr))
 	}
-	return &carrier{plain: plain, single: single, marked: marked, origin: o}
+	c := &carrier{plain: plain, single: single, marked: marked, origin: o}
+	if cfg.Transport == TransportDirect && canPeek {
+		dial := plainly
+		if cfg.URL.Scheme == "https" {
+			dial = secure
+		}
+		c.direct = newDirect(cfg, o.log, dial)
+	}
+	return c
+}
+
+// dialer opens connections, as http.Transport has it.
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// dialers returns what opens connections to an origin, without and with TLS. The TLS handshake has as long as the connecting.
+func dialers(cfg Config) (plainly, secure dialer) {
+	d := &net.Dialer{Timeout: cfg.DialTimeout, KeepAlive: 30 * time.Second}
+	named := cfg.TLS.Clone()
+	named.ServerName = cmp.Or(named.ServerName, cfg.URL.Hostname())
+	return d.DialContext, func(ctx context.Context, network, addr string) (net.Conn, error) {
+		raw, err := d.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, cfg.DialTimeout)
+		defer cancel()
+		conn := tls.Client(raw, named)
+		if err := conn.HandshakeContext(ctx); err != nil {
+			return nil, errors.Join(err, raw.Close())
+		}
+		return conn, nil
+	}
 }
 
 // RoundTrip sends req and waits for the header of the answer.
@@ -73,12 +105,14 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (c *carrier) transport(req *http.Request) *http.Transport {
+func (c *carrier) transport(req *http.Request) http.RoundTripper {
 	switch {
 	case strings.HasPrefix(req.URL.Opaque, marker):
 		return c.marked
 	case req.Body != nil && !expectsBody(req.Method):
 		return c.single
+	case c.direct != nil && c.direct.fits(req):
+		return c.direct
 	}
 	return c.plain
 }
@@ -93,6 +127,9 @@ func (c *carrier) close() {
 	c.plain.CloseIdleConnections()
 	c.single.CloseIdleConnections()
 	c.marked.CloseIdleConnections()
+	if c.direct != nil {
+		c.direct.idle.close()
+	}
 }
 
 // marker is put before a target that net/http would spell in another way. No target begins with it, and markedConn takes

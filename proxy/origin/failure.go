@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 
 	"go.uber.org/zap"
 )
@@ -15,9 +16,9 @@ type Failure string
 
 // The ways in which an origin fails to answer.
 const (
-	FailureDial    Failure = "dial"    // no connection: refused, unreachable, unknown name, TLS handshake failed
+	FailureDial    Failure = "dial"    // no connection: refused, unreachable, unknown name
 	FailureTimeout Failure = "timeout" // no connection, or no answer, in time
-	FailureBroken  Failure = "broken"  // the connection broke before the answer, or what came was no HTTP
+	FailureBroken  Failure = "broken"  // the TLS handshake failed, the connection broke before the answer, or what came was no HTTP
 )
 
 // fault is why a round trip failed, and the status that the visitor gets. Its kind is empty where the origin is not to blame.
@@ -34,7 +35,7 @@ func (f *fault) Unwrap() error { return f.err }
 // blame finds out whose fault it was that a round trip failed. A failure that a visitor can cause must not count against
 // the origin: else a stranger could stop the admissions.
 func (o *Origin) blame(r *http.Request, err error) *fault {
-	err = fmt.Errorf("asking the origin: %w", err)
+	err = brief{fmt.Errorf("asking the origin: %w", err)}
 	if status := visitorStatus(r); status != 0 { // before the context: net/http cancels a request whose body it cannot read on
 		return &fault{status: status, err: err}
 	}
@@ -53,6 +54,22 @@ func (o *Origin) blame(r *http.Request, err error) *fault {
 	}
 	return &fault{kind: FailureBroken, status: http.StatusBadGateway, err: err}
 }
+
+// maxReason bounds the text of an error, in bytes. net/http quotes what it cannot read, which may be as long as a header.
+const maxReason = 512
+
+// brief is an error with a text of at most maxReason bytes.
+type brief struct{ error }
+
+func (b brief) Error() string {
+	text := b.error.Error()
+	if len(text) > maxReason {
+		return strings.ToValidUTF8(text[:maxReason], "") + "…"
+	}
+	return text
+}
+
+func (b brief) Unwrap() error { return b.error }
 
 // failed counts a failure to answer.
 func (o *Origin) failed(r *http.Request, f *fault) {

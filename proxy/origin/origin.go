@@ -26,14 +26,16 @@ type Config struct {
 	// TLS is used for https origins; nil verifies against the system's roots. The protocol is HTTP/1.1 in any case.
 	TLS *tls.Config
 
+	// Transport is how requests are carried: TransportDirect, the default, or TransportStandard.
+	Transport Transport
 	// DialTimeout bounds connecting to the origin, and the TLS handshake with it. 5 s by default.
 	DialTimeout time.Duration
-	// ResponseHeaderTimeout is how long the origin may take from the end of a request to the header of its answer. 60 s
-	// by default.
+	// ResponseHeaderTimeout is how long the origin may take until the header of its answer: since the request has been sent, or, of a short
+	// one, since its sending has begun. 60 s by default.
 	ResponseHeaderTimeout time.Duration
-	// IdleTimeout is how long an unused connection to the origin is kept. 90 s by default. If the origin has just closed
-	// the connection, net/http sends a request without a body once more, but one with a body is answered 502. So keep
-	// this below the origin's own keep-alive where that is short.
+	// IdleTimeout is how long an unused connection to the origin is kept. 90 s by default. If the origin closes the connection at
+	// the moment when it is used again, a request is sent once more if nothing of it was sent, or if it has no body and is a GET, HEAD or
+	// OPTIONS or has an Idempotency-Key. Others are answered 502. So keep this below the origin's own keep-alive where that is short.
 	IdleTimeout time.Duration
 	// ProbeInterval is the least time between two probes. The origin is probed while it fails, and after requests have
 	// failed. 1 s by default.
@@ -84,6 +86,9 @@ func New(cfg Config) (*Origin, error) {
 		return nil, fmt.Errorf("reading the origin's address: %w", err)
 	}
 	cfg = withDefaults(cfg)
+	if cfg.Transport != TransportDirect && cfg.Transport != TransportStandard {
+		return nil, fmt.Errorf("there is no transport %q: it is %q or %q", cfg.Transport, TransportDirect, TransportStandard)
+	}
 	log := cfg.Log.With(zap.String("origin", cfg.URL.Redacted()))
 	o := &Origin{cfg: cfg, trust: NewTrust(cfg.TrustedProxies), log: oncePerSecond(log)}
 	broken, err := zap.NewStdLogAt(o.log, zap.WarnLevel) // for answers that break off
@@ -145,11 +150,15 @@ func (o *Origin) Close() {
 }
 
 // respond checks an answer before it goes to the visitor. It refuses a switch of protocols that nobody asked for:
-// ReverseProxy would refuse it, too, but leave the connection open.
+// ReverseProxy would refuse it, too, but leave the connection open. And it refuses a status that is none, at which
+// ReverseProxy would panic.
 func (o *Origin) respond(resp *http.Response) error {
 	switched := resp.StatusCode == http.StatusSwitchingProtocols
 	if switched && !(asksForWebsocket(resp.Request.Header) && asksForWebsocket(resp.Header)) {
 		return errUnasked
+	}
+	if resp.StatusCode < 100 {
+		return errNoStatus
 	}
 	o.cfg.OnResponse(resp)
 	if body, ok := resp.Body.(io.ReadWriteCloser); ok && switched {
@@ -158,7 +167,10 @@ func (o *Origin) respond(resp *http.Response) error {
 	return nil
 }
 
-var errUnasked = errors.New("the origin switched to a protocol that was not asked for")
+var (
+	errUnasked  = errors.New("the origin switched to a protocol that was not asked for")
+	errNoStatus = errors.New("the origin answered with a status below 100")
+)
 
 func checkURL(u *url.URL) error {
 	if u == nil {
@@ -171,6 +183,7 @@ func checkURL(u *url.URL) error {
 }
 
 func withDefaults(cfg Config) Config {
+	cfg.Transport = cmp.Or(cfg.Transport, TransportDirect)
 	cfg.DialTimeout = cmp.Or(cfg.DialTimeout, 5*time.Second)
 	cfg.ResponseHeaderTimeout = cmp.Or(cfg.ResponseHeaderTimeout, 60*time.Second)
 	cfg.IdleTimeout = cmp.Or(cfg.IdleTimeout, 90*time.Second)

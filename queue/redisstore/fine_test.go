@@ -107,14 +107,15 @@ func TestFineBucketsOfAMillionAreFew(t *testing.T) {
 	assert.Less(t, took, 20*time.Millisecond, "many times what it takes")
 }
 
-// took is what a sync takes of the server.
+// took is what a sync takes of the server, at the least: on a busy machine others take longer.
 func (m *million) took() time.Duration {
 	m.Helper()
-	const seconds = 20
-	_, before := m.commands()
-	for range seconds {
+	least := time.Hour
+	for range 20 {
+		_, before := m.commands()
 		m.second(groups)
+		_, after := m.commands()
+		least = min(least, after-before)
 	}
-	_, after := m.commands()
-	return (after - before) / seconds
+	return least
 }

@@ -75,7 +75,7 @@ func (v visit) answerInLine(p *pending, place queue.Place) Decision {
 	if v.NoWait {
 		return v.busy()
 	}
-	d := Decision{Outcome: Queued, Ticket: p.ticket, Issue: p.issue, Place: v.certain(place)}
+	d := Decision{Outcome: Queued, Ticket: p.ticket, Issue: p.issue, Early: p.early, Place: v.certain(place)}
 	if place.Number != 0 && (d.Ticket.Number != place.Number || d.Ticket.Priority != place.Priority) {
 		d.Ticket.Number, d.Ticket.Priority, d.Issue = place.Number, place.Priority, true
 	}
@@ -132,7 +132,7 @@ func (v visit) certain(place queue.Place) queue.Place {
 
 // join gives a visitor a place in line and counts them.
 func (v visit) join(id queue.ID, place queue.Place) Decision {
-	if place.Number == 0 && v.isBeyond(id) {
+	if place.Number == 0 && v.isBeyond(id, v.at) {
 		d := v.stayBeyond(queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at})
 		d.Crowded = true
 		return d

@@ -14,7 +14,7 @@ func (v visit) pendingInLine(f found) *pending {
 	p := v.pending(v.waitingClaim(f.cell))
 	p.claim.Moved, p.claim.KeepCell = f.from, f.keeps
 	p.ticket = v.Ticket
-	p.issue = f.updateTicket(v.at, &p.ticket)
+	p.issue, p.early = f.updateTicket(v.at, &p.ticket), f.early()
 	if f.result == counted {
 		p.claim.Due = p.ticket.Due()
 	}
@@ -25,7 +25,7 @@ func (v visit) pendingInLine(f found) *pending {
 func (v visit) newcomersClaim(id queue.ID) queue.Claim {
 	priority := v.linePriority(0)
 	return queue.Claim{ID: id, Lease: v.lease(id), ArrivedAt: v.at, Priority: priority, Raise: priority > 0,
-		NoSlot: v.noSlot(), NoPlace: v.NoWait || v.NoPlace || v.rejectsAll() || v.rules.Method.HasExactLine() && v.isBeyond(id), Renew: v.renews()}
+		NoSlot: v.noSlot(), NoPlace: v.NoWait || v.NoPlace || v.rejectsAll() || v.rules.Method.HasExactLine() && v.isBeyond(id, v.at), Renew: v.renews()}
 }
 
 // waitingClaim is that of a visitor who waits, counted in the cell.

@@ -119,7 +119,7 @@ func TestEarlyCheckInChangesNothing(t *testing.T) {
 	for range 100 {
 		d.pass(199 * time.Millisecond)
 		got := d.visit(waiting)
-		assert.Equal(t, room.Decision{Outcome: room.Queued, Ticket: waiting}, got)
+		assert.Equal(t, room.Decision{Outcome: room.Queued, Ticket: waiting, Early: true}, got)
 		assert.Equal(t, 1, d.stand().Waiting)
 	}
 }
@@ -212,7 +212,7 @@ func TestVisitorWhoLeavesCountsNoMoreAndKeepsThePlace(t *testing.T) {
 	d.room.Leave(d.now.Time(), waiting)
 	assert.Equal(t, 1, d.stand().Waiting, "whoever says it twice has left once")
 	d.pass(time.Second)
-	assert.Equal(t, room.Decision{Outcome: room.Queued, Ticket: waiting}, d.visit(waiting), "a reload is no check-in")
+	assert.Equal(t, room.Decision{Outcome: room.Queued, Ticket: waiting, Early: true}, d.visit(waiting), "a reload is no check-in")
 	assert.Equal(t, 2, d.stand().Waiting)
 	d.visit(waiting)
 	assert.Equal(t, 2, d.stand().Waiting)

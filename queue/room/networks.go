@@ -12,34 +12,55 @@ import (
 // MaxWaitingPerNetwork. Without it they are never asked.
 type networks struct {
 	mu       sync.Mutex
-	counting map[netip.Prefix]map[queue.ID]queue.Instant // until when each counts
-	swept    int                                         // how many networks were left by the last sweep
+	counting map[netip.Prefix]ofNetwork
+	swept    int // how many networks were left by the last sweep
 }
 
-// counts reports whether the place of id counts until a moment, because fewer than most others
-// of the network do, or it did before.
-func (n *networks) counts(at queue.Instant, network netip.Prefix, id queue.ID, until queue.Instant, most int) bool {
+// ofNetwork are the places of a network that count.
+type ofNetwork map[queue.ID]countingPlace
+
+// countingPlace is a place that counts: until when, and since when its visitor waits.
+type countingPlace struct{ until, since queue.Instant }
+
+// counts reports whether the place of id counts, until a moment, because fewer than most others
+// of the network do, or it did before, or its visitor came earlier than one of the others. So all
+// nodes have the same places count in the end, whichever of them visitors ask.
+func (n *networks) counts(at queue.Instant, network netip.Prefix, id queue.ID, place countingPlace, most int) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.counting == nil {
-		n.counting = map[netip.Prefix]map[queue.ID]queue.Instant{}
+		n.counting = map[netip.Prefix]ofNetwork{}
 	}
 	if len(n.counting) > 2*n.swept+1024 {
 		n.sweep(at)
 	}
 	of := n.counting[network]
 	if of == nil {
-		of = map[queue.ID]queue.Instant{}
+		of = ofNetwork{}
 		n.counting[network] = of
 	}
-	if len(of) >= most && of[id] <= at {
-		forgetPast(of, at)
+	if len(of) >= most && of[id].until <= at {
+		of.forgetPast(at)
 	}
-	if _, counted := of[id]; !counted && len(of) >= most {
+	if _, counted := of[id]; !counted && len(of) >= most && !of.dropLaterThan(place.since) {
 		return false
 	}
-	of[id] = until
+	of[id] = place
 	return true
+}
+
+// dropLaterThan has the place of whoever came last count no more, if they came later than a moment,
+// and says whether it has.
+func (of ofNetwork) dropLaterThan(since queue.Instant) bool {
+	var last queue.ID
+	latest := since
+	for id, place := range of {
+		if place.since > latest {
+			last, latest = id, place.since
+		}
+	}
+	delete(of, last)
+	return latest > since
 }
 
 // leave has the place of id count no more.
@@ -51,15 +72,15 @@ func (n *networks) leave(network netip.Prefix, id queue.ID) {
 
 // sweep forgets the networks of which nobody counts any more. The caller holds mu.
 func (n *networks) sweep(at queue.Instant) {
-	maps.DeleteFunc(n.counting, func(_ netip.Prefix, of map[queue.ID]queue.Instant) bool {
-		forgetPast(of, at)
+	maps.DeleteFunc(n.counting, func(_ netip.Prefix, of ofNetwork) bool {
+		of.forgetPast(at)
 		return len(of) == 0
 	})
 	n.swept = len(n.counting)
 }
 
-func forgetPast(of map[queue.ID]queue.Instant, at queue.Instant) {
-	maps.DeleteFunc(of, func(_ queue.ID, until queue.Instant) bool { return until <= at })
+func (of ofNetwork) forgetPast(at queue.Instant) {
+	maps.DeleteFunc(of, func(_ queue.ID, place countingPlace) bool { return place.until <= at })
 }
 
 // limitsNetwork reports whether only so many places of the visitor's network count.
@@ -67,10 +88,19 @@ func (v visit) limitsNetwork() bool {
 	return v.rules.MaxWaitingPerNetwork > 0 && v.Network.IsValid()
 }
 
-// isBeyond reports whether the place of an id does not count, because as many of its network
-// do as may: its visitor waits behind everybody else, until one of the others has gone in or
-// left. Somebody who goes back to their place, or has, is none of these.
-func (v visit) isBeyond(id queue.ID) bool {
+// waitsSince is when the visitor of a waiting ticket came whose place counts at a node until now. The place of
+// one who has missed a check-in counts, if it does, from now on.
+func (v visit) waitsSince() queue.Instant {
+	if v.Ticket.Counted.Until <= v.at {
+		return v.at
+	}
+	return v.Ticket.Came()
+}
+
+// isBeyond reports whether the place of an id, who waits since a moment, does not count, because as many
+// of its network do as may: its visitor waits behind everybody else, until one of the others has gone
+// in or left. Somebody who goes back to their place, or has, is none of these.
+func (v visit) isBeyond(id queue.ID, since queue.Instant) bool {
 	if !v.limitsNetwork() || v.Ticket.AcceptedAt != 0 {
 		return false
 	}
@@ -78,7 +108,7 @@ func (v visit) isBeyond(id queue.ID) bool {
 	if v.Hidden {
 		lasts = max(lasts, hiddenInterval+v.rules.CheckInSlack())
 	}
-	return !v.networks.counts(v.at, v.Network, id, v.at.Add(lasts), v.rules.MaxWaitingPerNetwork)
+	return !v.networks.counts(v.at, v.Network, id, countingPlace{v.at.Add(lasts), since}, v.rules.MaxWaitingPerNetwork)
 }
 
 // waitBeyond decides about a visitor whose place does not count: a slot may be theirs as it may
@@ -86,7 +116,7 @@ func (v visit) isBeyond(id queue.ID) bool {
 func (v visit) waitBeyond() (Decision, *pending) {
 	v.presence.leave(v.at, &v.Ticket)
 	if v.at < v.Ticket.Due() {
-		return Decision{Outcome: Queued, Ticket: v.Ticket}, nil
+		return Decision{Outcome: Queued, Ticket: v.Ticket, Early: true}, nil
 	}
 	if v.noEntry || !v.conditions.worthAsking(v.at, v.rules, newcomer) {
 		return v.stayBeyond(v.Ticket), nil

@@ -95,6 +95,9 @@ func sooner(drawn, within time.Duration) time.Duration {
 	return min(drawn, within)
 }
 
+// early reports whether the visitor has checked in already, and their next check-in is not due.
+func (f found) early() bool { return f.result == notDue || f.result == repeats }
+
 // updateTicket writes a check-in at a moment into the ticket that a visitor brought, if it
 // counts, and reports whether that has changed the ticket.
 func (f found) updateTicket(at queue.Instant, t *queue.Ticket) bool {

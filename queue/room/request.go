@@ -97,6 +97,9 @@ type Decision struct {
 	// Crowded says that a Queued visitor has asked for a place, and it does not count, because as many of their network do as may.
 	Crowded bool
 
+	// Early says that a Queued visitor has come back sooner than they were told, or with a ticket that they have checked in with already.
+	Early bool
+
 	Place queue.Place // in the exact line, of a Queued visitor; the zero Place where none is known
 
 	// Waited is how long a Fresh visitor had been in line.
@@ -115,6 +118,7 @@ type pending struct {
 	claim   queue.Claim
 	ticket  queue.Ticket // the waiting claimant's, as it is if they go on waiting
 	issue   bool         // it is not what they brought
+	early   bool         // their check-in does not count
 	beyond  bool         // the waiting claimant's place does not count, and they claim as newcomers do
 	request Request
 }

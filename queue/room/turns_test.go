@@ -66,7 +66,7 @@ func TestACallIsNothingInRandom(t *testing.T) {
 	waiting := d.join()
 	d.pass(time.Second)
 	d.freeing(in)
-	assert.Equal(t, room.Decision{Outcome: room.Queued, Ticket: waiting}, d.calls(waiting))
+	assert.Equal(t, room.Decision{Outcome: room.Queued, Ticket: waiting, Early: true}, d.calls(waiting))
 	assert.True(t, d.room.Turns().None())
 }
 

@@ -140,7 +140,7 @@ func (v visit) decideOutOfLine() (Decision, *pending) {
 // checkIn decides about a visitor with a place in line: are they due; if so, count them;
 // and ask the store if a slot may be theirs.
 func (v visit) checkIn() (Decision, *pending) {
-	if v.isBeyond(v.Ticket.ID) {
+	if v.isBeyond(v.Ticket.ID, v.waitsSince()) {
 		return v.waitBeyond()
 	}
 	v.Ticket = v.comesBack(v.Ticket)
@@ -165,7 +165,7 @@ func (v visit) checkIn() (Decision, *pending) {
 	if f.from != (queue.Cell{}) {
 		v.presence.takeOut(v.Ticket.ID, f.from)
 	}
-	d := Decision{Outcome: Queued, Ticket: v.Ticket}
+	d := Decision{Outcome: Queued, Ticket: v.Ticket, Early: f.early()}
 	d.Issue = f.updateTicket(v.at, &d.Ticket)
 	return d, nil
 }

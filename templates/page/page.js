@@ -175,7 +175,7 @@ const read = async answer => {
   for (let part; text.length < 9e3 && !(part = await body.read()).done;) text += decoder.decode(part.value, {stream: true});
   try {
     const room = JSON.parse(text).cfWaitingRoom;
-    return (room.inWaitingRoom === true || room.cookieMissing === true) && room;
+    return typeof room.inWaitingRoom === 'boolean' && room;
   } catch (e) {}
 };
 
@@ -339,12 +339,13 @@ const poll = async () => {
     const answer = await get(here, {Accept: 'application/json', 'Anteroom-Returning': '1', 'Anteroom-Visibility': document.hidden ? 'hidden' : 'visible'}, abort.signal);
     const w = await read(answer);
     if (w && w.cookieMissing) strange();
-    else if (w) {
+    else if (w && w.inWaitingRoom) {
       queued(w);
       share('place', w);
     }
-    // The site, or something between here and it, is out of order: reloading would only lose this page.
-    else if (/^(429|502|503|504)$/.test(answer.status)) {
+    // The site, or something between here and it, is out of order: reloading would only lose this page. If the gate says that nobody
+    // waits, a proxy that asks the gate may have sent it with such a status.
+    else if (!w && /^(429|502|503|504)$/.test(answer.status)) {
       failing = await active();
       throw answer.status;
     } else {

@@ -1,0 +1,381 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// perAddress is how many connections come from one address of this machine: each has a port
+// of its own.
+const perAddress = 20_000
+
+// listeners are visitors who wait and listen to the events of their room.
+type listeners struct {
+	addr    string
+	secure  bool
+	h2      bool // the streams are opened by HTTP/2
+	tickets []string
+	conns   []net.Conn
+	round   atomic.Int64 // of numbers
+	heard   atomic.Int64 // how many have heard of it
+	parts   atomic.Int64 // how often something came
+	bytes   atomic.Int64 // how much
+	reading sync.WaitGroup
+}
+
+func (l *listeners) open() int { return len(l.conns) }
+
+// close ends the connections.
+func (l *listeners) close() {
+	for _, c := range l.conns {
+		if c != nil {
+			c.Close()
+		}
+	}
+	l.reading.Wait()
+}
+
+// inParallel calls f for each number below n, on a few goroutines, until one fails.
+func inParallel(ctx context.Context, n int, f func(i int) error) error {
+	var (
+		tasks  sync.WaitGroup
+		next   atomic.Int64
+		failed = make(chan error, connections)
+	)
+	for range connections {
+		tasks.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil && len(failed) == 0; i = int(next.Add(1)) - 1 {
+				if err := f(i); err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+	}
+	tasks.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return ctx.Err()
+	}
+}
+
+// dial connects from the address of the i-th visitor.
+func (l *listeners) dial(ctx context.Context, i int, protocol string) (net.Conn, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i/perAddress))}, Timeout: time.Minute}
+	c, err := d.DialContext(ctx, "tcp", l.addr)
+	if err != nil || !l.secure {
+		return c, err
+	}
+	return tls.Client(c, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}), nil
+}
+
+// arrive has n visitors get a ticket, a hundred over each connection.
+func (l *listeners) arrive(ctx context.Context, n int) error {
+	const each = 100
+	l.tickets = make([]string, n)
+	return inParallel(ctx, (n+each-1)/each, func(i int) error {
+		c, err := l.dial(ctx, 0, "http/1.1")
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		in := bufio.NewReader(c)
+		for k := i * each; k < min((i+1)*each, n); k++ {
+			if l.tickets[k], err = visit(c, in, head(l.addr, navigation)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// visit sends a request and returns the ticket that the answer brings.
+func visit(c net.Conn, in *bufio.Reader, request string) (ticket string, err error) {
+	if _, err := io.WriteString(c, request+"\r\n\r\n"); err != nil {
+		return "", err
+	}
+	a, err := readReply(in)
+	return a.ticket, err
+}
+
+// listen opens the stream of each visitor, and waits until all have been told the numbers.
+func (l *listeners) listen(ctx context.Context) error {
+	l.conns = make([]net.Conn, len(l.tickets))
+	return inParallel(ctx, len(l.conns), func(i int) error {
+		protocol := "http/1.1"
+		if l.h2 {
+			protocol = "h2"
+		}
+		c, err := l.dial(ctx, i, protocol)
+		if err != nil {
+			return err
+		}
+		l.conns[i] = c
+		if l.h2 {
+			return l.listenByHTTP2(c, l.tickets[i])
+		}
+		request := "GET " + eventsPath + " HTTP/1.1\r\nHost: " + l.addr + "\r\nAccept: text/event-stream\r\nUser-Agent: " + browser +
+			"\r\nCookie: " + l.tickets[i] + "\r\n\r\n"
+		if _, err := io.WriteString(c, request); err != nil {
+			return err
+		}
+		var said []byte
+		for part := make([]byte, 4<<10); !bytes.Contains(said, told); {
+			n, err := c.Read(part)
+			if err != nil {
+				return fmt.Errorf("%w after %q", err, said)
+			}
+			said = append(said, part[:n]...)
+		}
+		if s, ok := c.(*tls.Conn); ok {
+			c = s.NetConn() // how much comes is enough to know
+		}
+		l.reading.Go(func() { l.read(c) })
+		return nil
+	})
+}
+
+// told is in what comes last when a stream begins.
+var told = []byte("event: numbers")
+
+// listenByHTTP2 opens the only stream of a connection.
+func (l *listeners) listenByHTTP2(c net.Conn, ticket string) error {
+	var header bytes.Buffer
+	fields := hpack.NewEncoder(&header)
+	for _, f := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", l.addr}, {":path", eventsPath},
+		{"accept", "text/event-stream"}, {"user-agent", browser}, {"cookie", ticket}} {
+		if err := fields.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}); err != nil {
+			return err
+		}
+	}
+	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
+		return err
+	}
+	framer := http2.NewFramer(c, c)
+	err := errors.Join(framer.WriteSettings(), framer.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: 1, BlockFragment: header.Bytes(), EndStream: true, EndHeaders: true}))
+	for ready := false; err == nil && !ready; {
+		var data []byte
+		data, err = receive(framer)
+		ready = bytes.Contains(data, told)
+	}
+	if err == nil {
+		l.reading.Go(func() { l.readFrames(framer) })
+	}
+	return err
+}
+
+// receive reads a frame, does what it asks for, and returns its data.
+func receive(framer *http2.Framer) ([]byte, error) {
+	frame, err := framer.ReadFrame()
+	if err != nil {
+		return nil, err
+	}
+	switch f := frame.(type) {
+	case *http2.PingFrame:
+		return nil, framer.WritePing(true, f.Data)
+	case *http2.SettingsFrame:
+		if !f.IsAck() {
+			return nil, framer.WriteSettingsAck()
+		}
+	case *http2.DataFrame:
+		n := uint32(len(f.Data()))
+		return f.Data(), errors.Join(framer.WriteWindowUpdate(0, n), framer.WriteWindowUpdate(1, n))
+	}
+	return nil, nil
+}
+
+// eventsPath is where a gate has its event streams.
+const eventsPath = "/.anteroom/events"
+
+// read counts what comes.
+func (l *listeners) read(c net.Conn) {
+	part, last := make([]byte, 1<<10), l.round.Load()
+	for {
+		n, err := c.Read(part)
+		if err != nil {
+			return
+		}
+		last = l.came(n, last)
+	}
+}
+
+// readFrames counts what comes by HTTP/2.
+func (l *listeners) readFrames(framer *http2.Framer) {
+	for last := l.round.Load(); ; {
+		data, err := receive(framer)
+		if err != nil {
+			return
+		}
+		if len(data) > 0 {
+			last = l.came(len(data), last)
+		}
+	}
+}
+
+// came counts n bytes that have come to somebody who has heard of a round last, and returns
+// of which they have heard now.
+func (l *listeners) came(n int, last int64) int64 {
+	l.parts.Add(1)
+	l.bytes.Add(int64(n))
+	now := l.round.Load()
+	if now != last {
+		l.heard.Add(1)
+	}
+	return now
+}
+
+// update has the numbers of the room change, and waits until all have been told.
+func (l *listeners) update(ctx context.Context) error {
+	all := l.heard.Load() + int64(l.open())
+	l.round.Add(1)
+	c, err := l.dial(ctx, 0, "http/1.1")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if _, err := visit(c, bufio.NewReader(c), head(l.addr, navigation)); err != nil {
+		return err
+	}
+	for limit := time.Now().Add(time.Minute); l.heard.Load() < all; {
+		if time.Now().After(limit) {
+			return fmt.Errorf("%d of %d were not told", all-l.heard.Load(), l.open())
+		}
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest has each visitor make a request over a connection that is kept then.
+func (l *listeners) rest(ctx context.Context) error {
+	l.conns = make([]net.Conn, len(l.tickets))
+	return inParallel(ctx, len(l.conns), func(i int) error {
+		c, err := l.dial(ctx, i, "http/1.1")
+		if err != nil {
+			return err
+		}
+		l.conns[i] = c
+		_, err = visit(c, bufio.NewReader(c), head(l.addr, navigation)+"; "+l.tickets[i])
+		return err
+	})
+}
+
+// bareWrites returns what it costs to write so many bytes to each of n connections, and
+// nothing else.
+func bareWrites(ctx context.Context, n, length int) (spent, error) {
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return spent{}, fmt.Errorf("listening: %w", err)
+	}
+	defer server.Close()
+	l := &listeners{addr: server.Addr().String()}
+	defer l.close()
+	accepted, err := l.connect(ctx, server, n)
+	if err != nil {
+		return spent{}, err
+	}
+	var all []spent
+	for range 5 {
+		s, err := writeToAll(accepted, make([]byte, length))
+		if err != nil {
+			return spent{}, err
+		}
+		all = append(all, s)
+	}
+	return median(all), nil
+}
+
+// connect connects n times to a server here, and returns the server's ends.
+func (l *listeners) connect(ctx context.Context, to net.Listener, n int) (ends []syscall.RawConn, err error) {
+	for i := range n {
+		c, err := l.dial(ctx, i, "")
+		if err != nil {
+			return nil, err
+		}
+		end, err := to.Accept()
+		if err != nil {
+			return nil, err
+		}
+		raw, err := end.(*net.TCPConn).SyscallConn()
+		if err != nil {
+			return nil, err
+		}
+		l.conns, ends = append(l.conns, c, end), append(ends, raw)
+		l.reading.Go(func() { l.read(c) })
+	}
+	return ends, nil
+}
+
+// writeToAll writes b to each connection, and returns what that costs its thread.
+func writeToAll(to []syscall.RawConn, b []byte) (spent, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before, err := threadTimes()
+	if err != nil {
+		return spent{}, err
+	}
+	var fault error
+	for _, c := range to {
+		_ = c.Control(func(fd uintptr) {
+			if n, err := syscall.Write(int(fd), b); err != nil || n < len(b) {
+				fault = fmt.Errorf("wrote %d of %d bytes: %w", n, len(b), err)
+			}
+		})
+	}
+	after, err := threadTimes()
+	return after.less(before), errors.Join(fault, err)
+}
+
+func threadTimes() (spent, error) {
+	const thread = 1 // RUSAGE_THREAD, of Linux
+	var used syscall.Rusage
+	err := syscall.Getrusage(thread, &used)
+	return spent{time.Duration(used.Utime.Nano()), time.Duration(used.Stime.Nano())}, err
+}
+
+// writeCertificate writes a certificate for this machine and its key into dir.
+func writeCertificate(dir string) (cert, key string, err error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return "", "", fmt.Errorf("making a key: %w", err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		return "", "", fmt.Errorf("making a certificate: %w", err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return "", "", fmt.Errorf("writing a key: %w", err)
+	}
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	return cert, key, errors.Join(
+		os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600),
+		os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
+}

@@ -1,0 +1,124 @@
+package flood
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	// holdFor is for how long a connection is held at least, on average.
+	holdFor = 5 * time.Second
+	// mostClosed is how many are closed a second at most. Their clients come back at once, and have to be shed again.
+	mostClosed = 500
+	// closeEvery is how often some are closed.
+	closeEvery = 4 * time.Millisecond
+	// mostHeld is how many are held at most, and no more than half of the files that may be open: the oldest makes room for a new one.
+	mostHeld = 32768
+)
+
+// pen holds connections until they are closed. It closes the oldest first, and steadily, so that a crowd that was shed in
+// one moment comes back bit by bit.
+type pen struct {
+	mu     sync.Mutex
+	held   []net.Conn
+	owed   float64 // connections that are to be closed; less than 1 after each time
+	closed bool
+	most   int            // that are held; 0 until the first is
+	closes bool           // run goes on
+	tasks  sync.WaitGroup // run, while any is held
+}
+
+// hold holds a connection, or closes it if the pen is closed.
+func (p *pen) hold(c net.Conn) error {
+	reset(c)
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return c.Close()
+	}
+	if p.most == 0 {
+		p.most = min(mostHeld, openFiles()/2)
+	}
+	if !p.closes {
+		p.closes = true
+		p.tasks.Go(p.run)
+	}
+	p.held = append(p.held, c)
+	var oldest []net.Conn
+	if len(p.held) > p.most {
+		oldest = p.oldest(1)
+	}
+	p.mu.Unlock()
+	closeAll(oldest)
+	return nil
+}
+
+// size is how many connections are held.
+func (p *pen) size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.held)
+}
+
+// run closes connections until none is left.
+func (p *pen) run() {
+	ticker := time.NewTicker(closeEvery)
+	defer ticker.Stop()
+	for range ticker.C {
+		p.mu.Lock()
+		p.owed += min(float64(len(p.held))/holdFor.Seconds(), mostClosed) * closeEvery.Seconds()
+		due := p.oldest(int(p.owed))
+		p.owed -= float64(len(due))
+		p.closes = len(p.held) > 0
+		over := !p.closes
+		p.mu.Unlock()
+		closeAll(due)
+		if over {
+			return
+		}
+	}
+}
+
+// oldest takes out as many connections, with mu held.
+func (p *pen) oldest(n int) []net.Conn {
+	n = min(n, len(p.held))
+	out := p.held[:n:n]
+	if p.held = p.held[n:]; len(p.held) == 0 {
+		p.held = nil
+	}
+	return out
+}
+
+// makeRoom closes half of the connections.
+func (p *pen) makeRoom() {
+	p.mu.Lock()
+	out := p.oldest((len(p.held) + 1) / 2)
+	p.mu.Unlock()
+	closeAll(out)
+}
+
+// close closes all connections, and from now on each at once.
+func (p *pen) close() {
+	p.mu.Lock()
+	p.closed = true
+	out := p.oldest(len(p.held))
+	p.mu.Unlock()
+	closeAll(out)
+	p.tasks.Wait()
+}
+
+func closeAll(all []net.Conn) {
+	for i, c := range all {
+		_ = c.Close()
+		all[i] = nil
+	}
+}
+
+// reset has the system forget a TCP connection when it is closed, and tell the other side so: there is nothing that it should
+// still deliver.
+func reset(c net.Conn) {
+	if tcp, ok := c.(interface{ SetLinger(sec int) error }); ok {
+		_ = tcp.SetLinger(0)
+	}
+}

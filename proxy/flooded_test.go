@@ -1,0 +1,169 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/listen"
+)
+
+// late serves the gate of a fixture at a server that is as late as that.
+func late(f *fixture, by time.Duration) (address string) {
+	s, err := listen.New(listen.Config{Handler: f.Gate, Late: func() time.Duration { return by }})
+	require.NoError(f.t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(f.t, err)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	f.t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = s.Shutdown(ctx)
+		assert.NoError(f.t, <-served)
+	})
+	return l.Addr().String()
+}
+
+// line is a visitor's connection, who asks for JSON. Nothing asks again by itself.
+type line struct {
+	net.Conn
+	in     *bufio.Reader
+	header string // of each request
+	cookie string
+}
+
+func connect(t testing.TB, address, header string) *line {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	require.NoError(t, c.SetDeadline(time.Now().Add(2*patience)))
+	return &line{Conn: c, in: bufio.NewReader(c), header: header}
+}
+
+// ask sends a request and returns the answer's body. It keeps the cookie, unless none is to be kept.
+func (l *line) ask(keep bool) (string, error) {
+	text := "GET / HTTP/1.1\r\nHost: shop.test\r\nAccept: application/json\r\n" + l.header
+	if l.cookie != "" {
+		text += "Cookie: " + l.cookie + "\r\n"
+	}
+	if _, err := io.WriteString(l, text+"\r\n"); err != nil {
+		return "", err
+	}
+	resp, err := http.ReadResponse(l.in, nil)
+	if err != nil {
+		return "", err
+	}
+	body, err := io.ReadAll(resp.Body)
+	if cookies := resp.Cookies(); keep && len(cookies) > 0 {
+		l.cookie = cookies[0].Name + "=" + cookies[0].Value
+	}
+	return string(body), err
+}
+
+// crowd are connections that poll as fast as they can, until each has been closed or the test ends.
+type crowd struct {
+	closed, answered atomic.Int64
+	tasks            sync.WaitGroup
+}
+
+func flood(t testing.TB, address, header string, connections int, cookies bool) *crowd {
+	c := &crowd{}
+	var (
+		over atomic.Bool
+		all  []*line
+	)
+	for range connections {
+		l := connect(t, address, header)
+		all = append(all, l)
+		c.tasks.Go(func() {
+			for !over.Load() {
+				if _, err := l.ask(cookies); err != nil {
+					c.closed.Add(1)
+					return
+				}
+				c.answered.Add(1)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		over.Store(true)
+		for _, l := range all {
+			l.Close()
+		}
+		c.tasks.Wait()
+	})
+	return c
+}
+
+func TestInAFloodConnectionsThatPollTooOftenAreClosedAndNoOthers(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	address := late(f, 5*time.Millisecond)
+	in, waits := connect(t, address, ""), connect(t, address, "")
+	askIn := func() {
+		body, err := in.ask(true)
+		require.NoError(t, err)
+		require.Equal(t, "in", body)
+	}
+	askWaiting := func(l *line) {
+		body, err := l.ask(true)
+		require.NoError(t, err)
+		require.Contains(t, body, `"inWaitingRoom":true`)
+	}
+	askIn()
+	askWaiting(waits)
+	crowds := []*crowd{flood(t, address, "", 10, true), flood(t, address, "", 10, false)}
+	for _, c := range crowds {
+		require.Eventually(t, func() bool {
+			askIn()
+			return c.closed.Load() >= 3
+		}, patience, 10*time.Millisecond)
+		assert.GreaterOrEqual(t, c.answered.Load(), int64(10), "each was answered before")
+	}
+	for range 5 {
+		f.clock.add(2 * interval)
+		askIn()
+		askWaiting(waits)
+		askWaiting(connect(t, address, ""))
+	}
+	assert.Positive(t, f.metrics()["anteroom_decisions_total shed shop"].GetCounter().GetValue())
+}
+
+func TestConnectionsOfATrustedProxyAreNotClosedInAFlood(t *testing.T) {
+	t.Parallel()
+	f := start(t, func(c *proxy.Config, _ *proxy.Options) {
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	})
+	address := late(f, time.Second)
+	c := flood(t, address, "X-Forwarded-For: 192.0.2.1\r\n", 5, true)
+	require.Eventually(t, func() bool { return c.answered.Load() > 1000 }, patience, 10*time.Millisecond)
+	assert.Zero(t, c.closed.Load())
+}
+
+func TestNewcomersWhoAreShedTakeNoPlace(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	address := late(f, 50*time.Millisecond)
+	in := connect(t, address, "")
+	_, err := in.ask(true)
+	require.NoError(t, err)
+	c := flood(t, address, "", 5, false)
+	require.Eventually(t, func() bool {
+		return f.metrics()["anteroom_decisions_total shed shop"].GetCounter().GetValue() == 5
+	}, patience, 50*time.Millisecond, "all are shed")
+	f.pass(time.Second)
+	assert.EqualValues(t, c.answered.Load(), f.status("shop").Queued, "those who were answered, each time as somebody new")
+}

@@ -1,0 +1,88 @@
+package listen_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy/flood"
+	"github.com/anteroom-gate/anteroom/proxy/listen"
+)
+
+// shedding is a server under pressure, which sheds every request but those for /in.
+func shedding(t *testing.T, secure bool) (address string, s *listen.Server) {
+	cfg := handler(func(w http.ResponseWriter, r *http.Request) {
+		c := flood.Of(r.Context())
+		if r.URL.Path == "/in" {
+			c.Keep()
+			return
+		}
+		for end := time.Now().Add(patience / 2); time.Now().Before(end); runtime.Gosched() {
+			if c.Shed(flood.Again) {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		w.WriteHeader(http.StatusTeapot)
+	})
+	cfg.Late = func() time.Duration { return time.Second }
+	if secure {
+		cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
+	}
+	return serve(t, cfg)
+}
+
+func TestAShedConnectionIsClosedLaterAndWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	for _, secure := range []bool{false, true} {
+		t.Run(map[bool]string{false: "plain", true: "secure"}[secure], func(t *testing.T) {
+			t.Parallel()
+			address, _ := shedding(t, secure)
+			conn := dial(t, address)
+			if secure {
+				conn = tls.Client(conn, anyone("shop.test", "http/1.1"))
+			}
+			require.NoError(t, conn.SetDeadline(time.Now().Add(2*patience)))
+			start := time.Now()
+			_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+			require.NoError(t, err)
+			_, err = http.ReadResponse(bufio.NewReader(conn), nil)
+			require.Error(t, err)
+			assert.Less(t, time.Since(start), 2*patience, "it is closed")
+			assert.Greater(t, time.Since(start), 3*time.Second)
+		})
+	}
+}
+
+func TestAShedConnectionOfHTTP2IsClosedWithAllItsStreams(t *testing.T) {
+	t.Parallel()
+	address, _ := shedding(t, true)
+	client := overHTTP2(t)
+	client.Timeout = 2 * patience
+	start := time.Now()
+	resp, err := client.Get("https://" + address)
+	if err == nil {
+		resp.Body.Close()
+	}
+	require.Error(t, err)
+	assert.Less(t, time.Since(start), 2*patience, "it is closed")
+	assert.Greater(t, time.Since(start), 3*time.Second)
+}
+
+func TestAConnectionThatIsKeptIsNotShed(t *testing.T) {
+	t.Parallel()
+	address, _ := shedding(t, false)
+	conn := dial(t, address)
+	_, err := io.WriteString(conn, "GET /in HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, status(t, conn))
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusTeapot, status(t, conn))
+}

@@ -1,0 +1,69 @@
+package proxy_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy/listen"
+)
+
+// serve has a server of the gate's own serve a handler, and returns its address.
+func serve(t *testing.T, h http.Handler) string {
+	s, err := listen.New(listen.Config{Handler: h})
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		assert.NoError(t, s.Shutdown(ctx))
+		assert.NoError(t, <-served)
+	})
+	return l.Addr().String()
+}
+
+func TestAnEventStreamOfTheGatesOwnServerIsAsAnyOther(t *testing.T) {
+	f := start(t)
+	f.full()
+	base := "http://" + serve(t, f)
+	comes := func() *visitor {
+		v := f.visitor()
+		v.base = base
+		v.get("/")
+		return v
+	}
+	first, second := comes(), comes()
+	f.pass(time.Second)
+	l, other := first.listen(""), second.listen("")
+	assert.Equal(t, "text/event-stream", l.header.Get("Content-Type"))
+	for _, l := range []*listener{l, other} {
+		l.next("place")
+		l.next("numbers")
+	}
+	assert.Equal(t, 2., f.streams())
+
+	assert.Equal(t, http.StatusNoContent, second.send(http.MethodPost, "/.anteroom/leave", nil).status)
+	assert.Equal(t, 2, f.status("shop").Queued, "their page may be open")
+	other.hangUp()
+	f.soon(func() bool { return f.streams() == 1 && f.status("shop").Queued == 1 })
+	f.pass(2 * time.Second)
+	assert.Equal(t, 1., l.next("numbers").data["usersQueued"])
+
+	f.pass(9 * time.Minute) // the session of whoever is in ends
+	l.endsWith("admitted")
+	f.soon(func() bool { return f.streams() == 0 })
+
+	third := comes()
+	l = third.listen("")
+	l.next("place")
+	f.Drain()
+	assert.NotContains(t, l.rest(), "admitted")
+}
