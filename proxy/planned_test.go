@@ -208,21 +208,21 @@ func TestTheOrderOfAShuffledPrequeueIsASecretUntilItIsOver(t *testing.T) {
 		assert.NotContains(t, body, `"secret"`, path)
 	}
 	one.clock.add(21 * time.Second)
-	arrived := map[any]bool{}
-	for _, v := range crowd {
+	for i, v := range crowd {
 		a := v.get("/", asJSON)
 		assert.Equal(t, e.Draw.SeedHash, a.told("shuffleSeedHash"))
 		assert.Len(t, a.told("shuffleEntry"), 16)
 		for name, want := range map[string]any{"shuffleAtEventStart": true, "shuffleSeed": "", "usersAheadKnown": false, "usersAhead": 0., "position": 0., "placedAt": "", "arrivalBucket": ""} {
 			assert.Equal(t, want, a.told(name), name)
 		}
-		arrived[a.told("arrivedAt")] = true
+		arrived, err := time.Parse(time.RFC3339Nano, a.told("arrivedAt").(string))
+		require.NoError(t, err)
+		// The clock may have moved between a gate's look at it and at the store's.
+		assert.WithinDuration(t, opening.Add(time.Minute+time.Duration(i)*10*time.Millisecond), arrived, 10*time.Millisecond, "they are told when they truly came")
 		page := v.get("/").body
 		assert.Contains(t, page, "The order is drawn at the start.")
 		assert.Contains(t, page, `Your number in the draw: <code id="entry" dir="ltr">`+a.told("shuffleEntry").(string)+"</code>")
 	}
-	assert.Equal(t, map[any]bool{"2021-05-27T15:55:10.000Z": true, "2021-05-27T15:55:10.010Z": true, "2021-05-27T15:55:10.020Z": true}, arrived,
-		"they are told when they truly came")
 }
 
 func TestAShuffledPrequeueIsAdmittedInTheOrderThatIsPublished(t *testing.T) {
