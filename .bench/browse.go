@@ -72,7 +72,7 @@ func (all browsers) browse(ctx context.Context, span time.Duration) *seen {
 	for _, b := range all {
 		tasks.Go(func() {
 			due := time.Now().Add(rand.N(mostThought))
-			for sleepUntil(ctx, due) {
+			for pause(ctx, time.Until(due)) == nil {
 				_, err := b.visit()
 				took := time.Since(due)
 				mu.Lock()
@@ -88,16 +88,6 @@ func (all browsers) browse(ctx context.Context, span time.Duration) *seen {
 	}
 	tasks.Wait()
 	return &what
-}
-
-// sleepUntil waits for a moment, and reports false when ctx ends before it.
-func sleepUntil(ctx context.Context, due time.Time) bool {
-	select {
-	case <-time.After(time.Until(due)):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // visit asks for a page. Every answer but one of 1 KiB, the origin's, is a failure.

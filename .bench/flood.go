@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -20,7 +19,7 @@ const settles = 8 * time.Second
 // The targets of a flood.
 const (
 	mostSlower = 3.0       // the p99 of those who are in, divided by what it is without the flood
-	mostMemory = 400 << 10 // of the gate, in KiB
+	mostMemory = 400 << 20 // of the gate, in bytes
 )
 
 // deluge is what the command line asks for: a flood of connections that poll as
@@ -88,7 +87,7 @@ func (d *deluge) run(ctx context.Context) (missed int, err error) {
 		progress("round %d of %d", round, d.rounds)
 	}
 	progress("")
-	memory, err := gate.peakMemory()
+	memory, err := gate.memory("VmHWM")
 	if err != nil {
 		return 0, err
 	}
@@ -149,23 +148,9 @@ func (d *deluge) spell(ctx context.Context, gate *process, in, direct browsers, 
 	return s, ctx.Err()
 }
 
-// peakMemory is the most memory that the process has had, in KiB.
-func (p *process) peakMemory() (int, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		return 0, fmt.Errorf("reading a process's memory: %w", err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			return strconv.Atoi(strings.Fields(rest)[0])
-		}
-	}
-	return 0, errors.New("reading a process's memory: no VmHWM")
-}
-
 // report prints the figures and the verdicts, and returns how many targets were
 // missed.
-func (d *deluge) report(w io.Writer, calm, flooded []spell, memory int) (missed int) {
+func (d *deluge) report(w io.Writer, calm, flooded []spell, memory int64) (missed int) {
 	fmt.Fprintf(w, "%d visitors who are in, each with a connection, ask for a page every %v to %v; %d connections poll as fast as they can, one in %d without cookies.\n"+
 		"The gate has processor 0; the visitors, the origin and the flood have the others. Latency is from when a request was due.\n"+
 		"%d interleaved rounds of %d s; medians of the rounds' figures, in milliseconds. \"origin\" are visitors who ask the origin itself: what the load's side adds.\n\n",
@@ -198,7 +183,7 @@ func (d *deluge) report(w io.Writer, calm, flooded []spell, memory int) (missed 
 	}{
 		{fmt.Sprintf("p99 with the flood / without, in the same round: %.2f (%.2f to %.2f), target ≤ %.1f", quantile(ratios, .5), quantile(ratios, .25), quantile(ratios, .75), mostSlower), quantile(ratios, .5) <= mostSlower},
 		{fmt.Sprintf("failed requests of those who are in: %d, target 0", failures), failures == 0},
-		{fmt.Sprintf("the gate's memory at most: %d MiB, target < %d", memory>>10, mostMemory>>10), memory < mostMemory},
+		{fmt.Sprintf("the gate's memory at most: %d MiB, target < %d", memory>>20, mostMemory>>20), memory < mostMemory},
 	} {
 		verdict := "met"
 		if !t.met {

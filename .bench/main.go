@@ -88,15 +88,7 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string) err
 	flags.IntVar(&c.seconds, "seconds", 2, "how long each time, in `seconds`")
 	flags.StringVar(&c.raw, "raw", "", "a `file` for the figures of every round")
 	flags.StringVar(&c.readme, "readme", "", "a `file` whose table of these figures is written anew")
-	strict := flags.Bool("strict", false, "fail when a target is missed")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	missed, err := c.run(ctx)
-	if err == nil && *strict && missed > 0 {
-		err = fmt.Errorf("%d targets missed", missed)
-	}
-	return err
+	return judged(ctx, flags, args, c.run)
 }
 
 // streamsCommand reads the flags of streams and runs it.
@@ -105,15 +97,7 @@ func streamsCommand(ctx context.Context, flags *flag.FlagSet, args []string) err
 	flags.StringVar(&c.gate, "gate", "bin/anteroom", "the gate's `program`")
 	flags.IntVar(&c.streams, "streams", 100_000, "how many event streams are open")
 	flags.IntVar(&c.idle, "idle", 20_000, "how many connections are kept without a request")
-	strict := flags.Bool("strict", false, "fail when a target is missed")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	missed, err := c.run(ctx)
-	if err == nil && *strict && missed > 0 {
-		err = fmt.Errorf("%d targets missed", missed)
-	}
-	return err
+	return judged(ctx, flags, args, c.run)
 }
 
 // floodCommand reads the flags of flood and runs it.
@@ -124,11 +108,16 @@ func floodCommand(ctx context.Context, flags *flag.FlagSet, args []string) error
 	flags.IntVar(&d.visitors, "visitors", 200, "how many are in and browse")
 	flags.IntVar(&d.rounds, "rounds", 5, "how often it is measured, with the flood and without")
 	flags.IntVar(&d.seconds, "seconds", 10, "how long each time, in `seconds`")
+	return judged(ctx, flags, args, d.run)
+}
+
+// judged reads the flags, and strict with them, and runs what measures and returns how many targets were missed.
+func judged(ctx context.Context, flags *flag.FlagSet, args []string, run func(context.Context) (int, error)) error {
 	strict := flags.Bool("strict", false, "fail when a target is missed")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	missed, err := d.run(ctx)
+	missed, err := run(ctx)
 	if err == nil && *strict && missed > 0 {
 		err = fmt.Errorf("%d targets missed", missed)
 	}

@@ -130,11 +130,11 @@ func (f *fleet) streamGate(ctx context.Context, program string, env []string, se
 		"--state-dir=" + filepath.Join(f.dir, "state"), "--origin=http://127.0.0.1:9",
 		"--total-active-users=1", "--new-users-per-minute=1", "--queue-all", "--queueing-method=line", "--refresh-interval=2h", "--queue-ticket-ttl=24h", "--session-duration=24h"}
 	if secure {
-		cert, key, err := writeCertificate(f.dir)
+		made, err := newCertificate(f.dir)
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, "--tls-cert="+cert, "--tls-key="+key)
+		args = append(args, "--tls-cert="+made.cert, "--tls-key="+made.key)
 	}
 	return f.keep(start(ctx, env, logged, program, args...))
 }
