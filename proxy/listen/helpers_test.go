@@ -32,9 +32,15 @@ const (
 // serve starts a server and returns its address.
 func serve(t *testing.T, cfg listen.Config) (string, *listen.Server) {
 	t.Helper()
-	s, err := listen.New(cfg)
-	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	return l.Addr().String(), serveOn(t, l, cfg)
+}
+
+// serveOn starts a server on a listener.
+func serveOn(t *testing.T, l net.Listener, cfg listen.Config) *listen.Server {
+	t.Helper()
+	s, err := listen.New(cfg)
 	require.NoError(t, err)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
@@ -44,14 +50,19 @@ func serve(t *testing.T, cfg listen.Config) (string, *listen.Server) {
 		_ = s.Shutdown(ctx) // breaks off what a test has left open
 		assert.NoError(t, <-served)
 	})
-	return l.Addr().String(), s
+	return s
 }
 
 func handler(f http.HandlerFunc) listen.Config { return listen.Config{Handler: f} }
 
+// dial connects to an address of TCP, or to a socket in the file system.
 func dial(t *testing.T, address string) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", address)
+	network := "tcp"
+	if filepath.IsAbs(address) {
+		network = "unix"
+	}
+	c, err := net.Dial(network, address)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	require.NoError(t, c.SetDeadline(time.Now().Add(patience)))

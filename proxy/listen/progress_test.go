@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -289,6 +290,34 @@ func (s stream) reset() error {
 			return errors.New(f.ErrCode.String())
 		}
 	}
+}
+
+func TestAConnectionOfHTTP2ThatNobodyReadsIsClosed(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 1)
+	cfg := handler(func(w http.ResponseWriter, _ *http.Request) {
+		_, err := io.Copy(w, endless{})
+		ended <- err
+	})
+	cfg.ProgressTimeout = short
+	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
+	dir, err := os.MkdirTemp("", "") // t.TempDir's name is too long for a socket
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s")) // over TCP, the system would end the connection
+	require.NoError(t, err)
+	serveOn(t, l, cfg)
+	address := l.Addr().String()
+	quiet := plainly(t, address, "") // nothing comes here
+	const wide = 1 << 30
+	st := openStream(t, address, "GET", true)
+	require.NoError(t, st.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: wide}))
+	require.NoError(t, st.WriteWindowUpdate(0, wide))
+	require.Error(t, soon(t, ended))
+	pause(t, quiet, 2*short)
+	require.NoError(t, st.SetReadDeadline(time.Now().Add(patience)))
+	_, err = io.Copy(io.Discard, st.Conn)
+	assert.NotErrorIs(t, err, os.ErrDeadlineExceeded, "nothing more comes, and the connection is open")
 }
 
 func TestAStreamWhoseWindowStaysShutIsReset(t *testing.T) {

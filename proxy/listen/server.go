@@ -98,7 +98,6 @@ func New(cfg Config) (*Server, error) {
 		Protocols:                    protocols,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: 100,
-			WriteByteTimeout:     cfg.ProgressTimeout,
 			SendPingTimeout:      cfg.IdleTimeout / 4,
 		},
 		BaseContext: s.context,
@@ -199,6 +198,7 @@ func (s *Server) serveConn(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
+	growStack(r.ProtoMajor)
 	out := newStreamWriter(w, s.timeout)
 	defer out.finish()
 	if r.ContentLength != 0 {
