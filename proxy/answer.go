@@ -16,6 +16,7 @@ import (
 // them.
 var (
 	noStore     = []string{"no-store"}
+	privateOnly = []string{"private"}
 	varies      = []string{"Accept, Accept-Language, Accept-Encoding, Cookie"}
 	htmlType    = []string{"text/html; charset=utf-8"}
 	jsonType    = []string{"application/json"}

@@ -34,6 +34,11 @@ func keepFromCaches(h http.Header) {
 // allows them. An answer that the origin calls immutable (RFC 8246) stays as it is: that is said of scripts, styles and
 // pictures with a name of their own, which nobody has to wait for.
 func keepFromSharedCaches(h http.Header) {
+	if len(h["Cache-Control"]) == 0 {
+		h["Cache-Control"] = privateOnly
+		keepFromSingleCaches(h)
+		return
+	}
 	kept := []string{"private"}
 	for _, line := range h["Cache-Control"] {
 		for directive := range directives(line) {
@@ -56,6 +61,9 @@ func keepFromSharedCaches(h http.Header) {
 // keepFromSingleCaches has the fields for single kinds of cache, where there are any, say that nothing is stored.
 func keepFromSingleCaches(h http.Header) {
 	for name := range h {
+		if last := name[max(0, len(name)-1):]; !strings.EqualFold(last, "l") && !strings.EqualFold(last, "s") {
+			continue // each of the fields below ends so
+		}
 		switch lower := strings.ToLower(name); {
 		case lower == "cache-control":
 		case lower == "x-accel-expires": // nginx: seconds

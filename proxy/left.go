@@ -36,9 +36,12 @@ func (g *Gate) hearing(r *http.Request, of *room, rs *roomSetup) *http.Request {
 // at which its request was sent: however long an answer took, it does not count against one to a later request.
 func (g *Gate) hearLeft(resp *http.Response) {
 	lines := resp.Header[leftHeader]
+	if len(lines) == 0 {
+		return
+	}
 	delete(resp.Header, leftHeader)
 	of, ok := resp.Request.Context().Value(hearingKey{}).(hearing)
-	if !ok || len(lines) == 0 {
+	if !ok {
 		return
 	}
 	left, err := strconv.ParseUint(strings.TrimSpace(lines[len(lines)-1]), 10, 32)

@@ -117,7 +117,7 @@ func (g *Gate) withhold(w http.ResponseWriter, r *http.Request, by guard, rs *ro
 // refuseLasting replaces an answer that goes on, if it is to an uncounted request. Only
 // visitors who are in may have such an answer.
 func refuseLasting(resp *http.Response) {
-	if resp.Request.Context().Value(uncountedKey{}) == nil || !lasts(resp) {
+	if !lasts(resp) || resp.Request.Context().Value(uncountedKey{}) == nil {
 		return
 	}
 	_ = resp.Body.Close()
