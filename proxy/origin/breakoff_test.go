@@ -42,6 +42,26 @@ func TestAnOriginThatDiesWithinItsAnswerBreaksTheVisitorsConnection(t *testing.T
 	}
 }
 
+func TestAPanicOverAnAnswerEndsTheConnectionToTheOrigin(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	back := site(t, func(w http.ResponseWriter, r *http.Request) {
+		assert.NoError(t, http.NewResponseController(w).Flush())
+		<-r.Context().Done()
+		close(ended)
+	})
+	srv, o := gate(t, back.URL, func(c *origin.Config) {
+		c.OnResponse = func(*http.Response) { panic(http.ErrAbortHandler) }
+	})
+	_, err := http.Get(srv.URL) //nolint:bodyclose,noctx // there is no answer
+	require.Error(t, err)
+	soon(t, ended)
+	require.Eventually(t, func() bool {
+		busy, watched := o.Watching()
+		return busy == 0 && !watched
+	}, patience, time.Millisecond, "nothing is left of the request")
+}
+
 func TestAVisitorWhoLeavesEndsTheOriginsWorkAndIsNoFailure(t *testing.T) {
 	t.Parallel()
 	started, ended := make(chan struct{}), make(chan error, 1)

@@ -128,7 +128,7 @@ func (c *carrier) close() {
 	c.single.CloseIdleConnections()
 	c.marked.CloseIdleConnections()
 	if c.direct != nil {
-		c.direct.idle.close()
+		c.direct.pool.close()
 	}
 }
 

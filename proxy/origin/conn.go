@@ -15,6 +15,7 @@ import (
 	"net/textproto"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,24 +23,35 @@ import (
 type conn struct {
 	of     *direct
 	stream net.Conn // with TLS if the origin speaks it
+	wire   net.Conn // below TLS
 	socket *socket
 	in     *bufio.Reader // of Read
 	out    *bufio.Writer // to Write
 
-	sent, received bool      // whether a byte of the request was sent, and one of its answer received
-	headerLeft     int64     // how many bytes of headers may still come
-	inBody         bool      // the header is there
-	limited        bool      // the stream has a deadline
-	failure        error     // of reading the header
-	idleSince      time.Time // when the last request ended
+	sent, received bool  // whether a byte of the request was sent, and one of its answer received
+	headerLeft     int64 // how many bytes of headers may still come
+	inBody         bool  // the header is there
+	failure        error // of reading the header
+
+	// For the pool. Its lock guards ctx, began, place and cut.
+	ctx       context.Context // of the request under way; nil without one
+	began     time.Time       // when that request began
+	place     int             // of the connection, in pool.busy
+	cut       error           // why the pool has cut the connection off, for good
+	settled   atomic.Bool     // either the header of the answer is there, or the pool has found it late
+	idleSince time.Time       // when the last request ended
 }
 
 func newConn(stream net.Conn, of *direct) (*conn, error) {
-	s, err := socketOf(stream)
+	wire := stream
+	if secure, ok := stream.(*tls.Conn); ok {
+		wire = secure.NetConn()
+	}
+	s, err := socketOf(wire)
 	if err != nil {
 		return nil, errors.Join(err, stream.Close())
 	}
-	c := &conn{of: of, stream: stream, socket: s}
+	c := &conn{of: of, stream: stream, wire: wire, socket: s}
 	c.in, c.out = bufio.NewReader(c), bufio.NewWriter(c)
 	return c, nil
 }
@@ -47,28 +59,26 @@ func newConn(stream net.Conn, of *direct) (*conn, error) {
 // roundTrip sends a request with its body, and waits for the header of the answer. An error closes the connection. Else the connection
 // is kept or closed when the answer's body ends.
 func (c *conn) roundTrip(req *http.Request, body []byte) (*http.Response, error) {
-	release := context.AfterFunc(req.Context(), c.close)
 	resp, err := c.exchange(req, body)
-	if err != nil {
-		release()
-		c.close()
-		if left := req.Context().Err(); left != nil {
-			return nil, left
-		}
-		return nil, err
+	if err == nil {
+		c.carry(resp)
+		return resp, nil
 	}
-	c.carry(resp, release)
-	return resp, nil
+	cut := c.of.pool.drop(c)
+	switch left := req.Context().Err(); {
+	case left != nil:
+		return nil, left
+	case cut != nil:
+		return nil, cut
+	}
+	return nil, err
 }
 
-// exchange sends a request and reads the header of its answer, both within the time for that.
+// exchange sends a request and reads the header of its answer.
 func (c *conn) exchange(req *http.Request, body []byte) (*http.Response, error) {
-	c.sent, c.received, c.inBody, c.limited, c.failure = false, false, false, true, nil
-	if err := c.stream.SetDeadline(time.Now().Add(c.of.timeout)); err != nil {
-		return nil, fmt.Errorf("setting a deadline: %w", err)
-	}
+	c.sent, c.received, c.inBody, c.failure = false, false, false, nil
 	broken := c.send(req, body)
-	if broken != nil && (!c.sent || errors.Is(broken, os.ErrDeadlineExceeded)) {
+	if broken != nil && !c.sent {
 		return nil, broken
 	}
 	resp, err := c.receive(req)
@@ -77,6 +87,9 @@ func (c *conn) exchange(req *http.Request, body []byte) (*http.Response, error) 
 			return nil, broken
 		}
 		resp.Close = true
+	}
+	if err == nil && !c.settled.CompareAndSwap(false, true) {
+		return nil, errLate
 	}
 	return resp, err
 }
@@ -153,7 +166,7 @@ func (c *conn) checkChunks(resp *http.Response) error {
 // Read reads from the stream, for in. It bounds the headers of answers. A body may take its time: most have come with the header.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.inBody {
-		return c.readBody(p)
+		return c.stream.Read(p)
 	}
 	if c.headerLeft <= 0 {
 		c.failure = fmt.Errorf("it is longer than %d bytes", maxResponseHeader)
@@ -168,16 +181,6 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *conn) readBody(p []byte) (int, error) {
-	if c.limited {
-		c.limited = false
-		if err := c.stream.SetDeadline(time.Time{}); err != nil {
-			return 0, fmt.Errorf("taking the deadline away: %w", err)
-		}
-	}
-	return c.stream.Read(p)
-}
-
 // Write writes to the stream, for out.
 func (c *conn) Write(p []byte) (int, error) {
 	n, err := c.stream.Write(p)
@@ -187,8 +190,8 @@ func (c *conn) Write(p []byte) (int, error) {
 
 // carry has the connection end with the body of the answer. After a switch of protocols it speaks no HTTP any more, and an origin whose
 // status is below 100 does not anyway.
-func (c *conn) carry(resp *http.Response, release func() bool) {
-	b := &answerBody{ReadCloser: resp.Body, conn: c, req: resp.Request, release: release}
+func (c *conn) carry(resp *http.Response) {
+	b := &answerBody{ReadCloser: resp.Body, conn: c, req: resp.Request}
 	b.keep = !resp.Close && resp.StatusCode >= 200
 	if resp.Body == http.NoBody {
 		b.end(b.keep)
@@ -197,7 +200,7 @@ func (c *conn) carry(resp *http.Response, release func() bool) {
 	resp.Body = b
 }
 
-// close closes the connection. Also the end of a request's context calls it, on another goroutine.
+// close closes the connection.
 func (c *conn) close() { _ = c.stream.Close() }
 
 // quiet reports whether the connection may carry another request: the origin has neither ended it nor sent anything unasked.
@@ -219,7 +222,7 @@ func holdsNothing(secure *tls.Conn) bool {
 		return false
 	}
 	n, err := secure.Read(make([]byte, 1))
-	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
+	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && secure.SetReadDeadline(time.Time{}) == nil
 }
 
 // answerBody is the body of an answer. With its end the connection is free for the next request.
@@ -227,7 +230,6 @@ type answerBody struct {
 	io.ReadCloser // never closed, for that would read the rest
 	conn          *conn
 	req           *http.Request
-	release       func() bool // takes the watch over the request's context away; false if the context has ended
 	keep, ended   bool
 }
 
@@ -256,8 +258,8 @@ func (b *answerBody) end(keep bool) {
 		return
 	}
 	b.ended = true
-	if !b.release() || !keep {
-		b.conn.close()
+	if !keep {
+		_ = b.conn.of.pool.drop(b.conn)
 		return
 	}
 	b.conn.of.ended(b.conn)

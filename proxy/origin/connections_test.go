@@ -188,6 +188,11 @@ func TestTLSIsTheSameOnBothTransports(t *testing.T) {
 		{name: "the end instead of an answer to a form", asks: []string{get("/"), send("POST", "/a", "hello")},
 			scripts: [][]step{{hear, say(two), hear, hangUp}}, want: "200 ok; 502"},
 		{name: "an answer byte by byte", scripts: [][]step{{hear, drip(two)}}, want: "200 ok", kept: true},
+		{name: "no header in time for a form", asks: []string{get("/"), send("POST", "/a", "hello")}, config: within(slow),
+			scripts: [][]step{{hear, say(two), hear, leave}}, want: "200 ok; 504"},
+		{name: "half a header in time", config: within(slow), scripts: [][]step{{hear, say(ok + "X: y\r\n"), leave}}, want: "504"},
+		{name: "an unused connection that is older than a header may be", config: within(slow), asks: []string{get("/"), get("/a")},
+			scripts: [][]step{{hear, say(two), unused, pass(slow + slow/2)}}, want: "200 ok; 200 fine /a", kept: true},
 	}
 	for i := range list {
 		list[i].tls = true

@@ -9,8 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"time"
 
 	"go.uber.org/zap"
 )
@@ -34,13 +32,12 @@ const shortBody = 16 << 10
 const lookahead = len("HTTP/1.1 408")
 
 // direct is a round trip on the caller's goroutine, for requests without a body or with a short one: one connection, one request at a
-// time. The standard library writes the request and parses the answer. What is left to do here is the pool of connections,
-// deadlines, and the end of a request whose visitor leaves.
+// time. The standard library writes the request and parses the answer. What is left to do here is the pool of connections, which also
+// ends the requests that take too long, and those whose visitor leaves.
 type direct struct {
 	dial    dialer
-	address string        // host and port
-	timeout time.Duration // from the beginning of a request to the header of its answer
-	idle    *idleConns
+	address string // host and port
+	pool    *pool
 	log     *zap.Logger
 }
 
@@ -48,7 +45,7 @@ func newDirect(cfg Config, log *zap.Logger, dial dialer) *direct {
 	port := cmp.Or(cfg.URL.Port(), map[string]string{"http": "80", "https": "443"}[cfg.URL.Scheme])
 	return &direct{
 		dial: dial, address: net.JoinHostPort(cfg.URL.Hostname(), port),
-		timeout: cfg.ResponseHeaderTimeout, idle: &idleConns{timeout: cfg.IdleTimeout}, log: log,
+		pool: &pool{timeout: cfg.ResponseHeaderTimeout, idleTimeout: cfg.IdleTimeout}, log: log,
 	}
 }
 
@@ -71,7 +68,7 @@ func (d *direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil { // an idle connection would be lost
 		return nil, err
 	}
-	c, reused := d.idle.take(), true
+	c, reused := d.pool.take(req.Context()), true
 	for {
 		if c == nil {
 			reused = false
@@ -105,17 +102,21 @@ func (d *direct) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newConn(stream, d)
+	c, err := newConn(stream, d)
+	if err == nil {
+		d.pool.enter(ctx, c)
+	}
+	return c, err
 }
 
 // ended is called when a connection has served a request, and may be kept.
 func (d *direct) ended(c *conn) {
 	if more, err := c.in.Peek(min(lookahead, c.in.Buffered())); len(more) > 0 || err != nil {
 		d.unasked(more)
-		c.close()
+		_ = d.pool.drop(c)
 		return
 	}
-	d.idle.put(c)
+	d.pool.put(c)
 }
 
 // unasked reports that an origin has sent something that belongs to no answer, and how it begins. The status 408 is no fault: some
@@ -129,7 +130,7 @@ func (d *direct) unasked(begin []byte) {
 // mayRepeat reports whether a request that has failed with err on a kept connection may be sent again: nothing of an answer has come, and
 // nothing of the request was sent, or the request changes nothing (RFC 9110, section 9.2.2).
 func (c *conn) mayRepeat(req *http.Request, err error) bool {
-	if c.received || errors.Is(err, os.ErrDeadlineExceeded) || req.Context().Err() != nil {
+	if c.received || errors.Is(err, errLate) || req.Context().Err() != nil {
 		return false
 	}
 	return !c.sent || req.Body == nil && changesNothing(req)

@@ -2,3 +2,11 @@ package origin
 
 // StopProbing ends the probing for good, so that an origin sees the requests of visitors and nothing else.
 func (o *Origin) StopProbing() { o.breaker.close() }
+
+// Watching says how many connections have a request, and whether anything watches over them.
+func (o *Origin) Watching() (busy int, watched bool) {
+	p := o.carrier.direct.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.busy), p.watch != nil
+}

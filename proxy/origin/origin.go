@@ -31,7 +31,7 @@ type Config struct {
 	// DialTimeout bounds connecting to the origin, and the TLS handshake with it. 5 s by default.
 	DialTimeout time.Duration
 	// ResponseHeaderTimeout is how long the origin may take until the header of its answer: since the request has been sent, or, of a short
-	// one, since its sending has begun. 60 s by default.
+	// one, since its sending has begun. 60 s by default; up to 0.05 s more may pass.
 	ResponseHeaderTimeout time.Duration
 	// IdleTimeout is how long an unused connection to the origin is kept. 90 s by default. If the origin closes the connection at
 	// the moment when it is used again, a request is sent once more if nothing of it was sent, or if it has no body and is a GET, HEAD or

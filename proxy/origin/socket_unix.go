@@ -3,7 +3,6 @@
 package origin
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -22,13 +21,10 @@ type socket struct {
 	err   error // of peek
 }
 
-func socketOf(stream net.Conn) (*socket, error) {
-	if secure, ok := stream.(*tls.Conn); ok {
-		stream = secure.NetConn()
-	}
-	of, ok := stream.(syscall.Conn)
+func socketOf(wire net.Conn) (*socket, error) {
+	of, ok := wire.(syscall.Conn)
 	if !ok {
-		return nil, fmt.Errorf("looking for the socket of %T: %w", stream, errors.ErrUnsupported)
+		return nil, fmt.Errorf("looking for the socket of %T: %w", wire, errors.ErrUnsupported)
 	}
 	raw, err := of.SyscallConn()
 	if err != nil {
