@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"sync/atomic"
@@ -26,7 +25,9 @@ type audience struct {
 
 	latest    atomic.Pointer[frame] // the event of the room's numbers
 	renewedAt time.Time             // when latest was made
-	text      []byte                // the JSON in latest, without its time
+	told      numbersJSON           // what latest tells
+	toldAt    queue.Instant         // of which time
+	changes   int                   // how often it has changed
 	seen      *room.Numbers         // the last numbers that renew has looked at
 }
 
@@ -42,6 +43,7 @@ func (a *audience) add(s *stream) bool {
 	if len(own) >= maxStreams {
 		return false
 	}
+	a.refresh(a.room.Numbers())
 	s.audience, s.index = a, len(a.streams)
 	if len(own) > 0 {
 		s.nextTurnAt = own[0].nextTurnAt
@@ -97,13 +99,30 @@ func (a *audience) renew(now time.Time, n *room.Numbers) bool {
 	if n.Incomplete && n.Settings.Method.HasExactLine() {
 		return false // each would work out a place without those who are missing
 	}
-	text := numbersText(n)
-	if bytes.Equal(text, a.text) {
+	told := numbersOf(n)
+	if a.latest.Load() != nil && told.tellsLike(&a.told) {
 		return false
 	}
-	a.text, a.renewedAt = text, now
-	a.latest.Store(numbersFrame(text, n.At))
+	a.renewedAt = now
+	a.changes++
+	a.tell(told, n.At)
 	return true
+}
+
+// refresh gives latest the time of the newest numbers where they tell nothing new: a stream that begins tells a place of now before.
+func (a *audience) refresh(n *room.Numbers) {
+	if n.At.Sub(a.toldAt) < numbersInterval {
+		return
+	}
+	if told := numbersOf(n); told.tellsLike(&a.told) {
+		a.tell(told, n.At)
+	}
+}
+
+// tell makes latest.
+func (a *audience) tell(told numbersJSON, at queue.Instant) {
+	a.told, a.toldAt = told, at
+	a.latest.Store(told.frame(at, a.changes))
 }
 
 // announceTurns has those check in whose turn has come.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,6 +99,12 @@ func newHub(t *testing.T, detach events.Detach) (h *events.Hub, panics <-chan st
 			survived <- doing
 		}
 	}, detach)
+	run(t, h)
+	return h, survived
+}
+
+// run runs a hub until the test's end.
+func run(t *testing.T, h *events.Hub) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -105,7 +112,6 @@ func newHub(t *testing.T, detach events.Detach) (h *events.Hub, panics <-chan st
 		h.Run(ctx)
 	}()
 	t.Cleanup(func() { stop(); <-ended })
-	return h, survived
 }
 
 // page is a page with an open stream.
@@ -252,6 +258,43 @@ func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 			open(t, h, of, queue.ID{1}).waitFor(t, "event: numbers\ndata: "+want+"\n\n")
 		})
 	}
+}
+
+func TestWhileNobodyComesOrGoesNoNumbersAreTold(t *testing.T) {
+	var now atomic.Int64 // in seconds since the start
+	h := events.NewHub(func() time.Time { return start.Add(time.Duration(now.Load()) * time.Second) }, func(string) {}, attached)
+	run(t, h)
+	of, looks := newRoom(queue.FIFO), 0
+	at := func(second int64, waiting int) {
+		of.do(func() {
+			n := &room.Numbers{At: queue.At(start.Add(time.Duration(second) * time.Second)), Settings: of.numbers.Settings, Waiting: waiting,
+				Buckets: []queue.Reserved{{}}}
+			n.Buckets[0].Bucket, n.Buckets[0].Waiting = queue.At(start.Add(-5*time.Second)), waiting
+			of.numbers, looks = n, 0
+		})
+		now.Store(second)
+	}
+	at(0, 1)
+	of.turns = func() room.Turns { looks++; return room.Turns{} } // at each beat
+	p := open(t, h, of, queue.ID{1})
+	p.waitFor(t, `"usersQueued":1`)
+	for second := range int64(5) {
+		at(2*second, 1)
+		require.Eventually(t, func() (looked bool) { of.do(func() { looked = looks > 1 }); return looked }, patience, time.Millisecond)
+	}
+	late := open(t, h, of, queue.ID{2})
+	late.waitFor(t, `"usersQueued":1`)
+	assert.Contains(t, late.received(), `"lastUpdated":"2021-05-27T15:54:18Z"`, "what a page is told is no older than its place")
+	at(20, 2)
+	p.waitFor(t, `"usersQueued":2`)
+	assert.Equal(t, 2, strings.Count(p.received(), "event: numbers"), p.received())
+}
+
+func TestNumbersOfNobodyAreToldWhenAStreamBegins(t *testing.T) {
+	h, _ := newHub(t, attached)
+	of := newRoom(queue.FIFO)
+	of.numbers.Waiting, of.numbers.Incomplete = 0, true
+	open(t, h, of, queue.ID{1}).waitFor(t, `"usersQueued":0`)
 }
 
 func TestThePrequeueOfAnEventIsTold(t *testing.T) {

@@ -2,6 +2,8 @@ package events
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -9,7 +11,10 @@ import (
 )
 
 // frame is an event that many streams send.
-type frame struct{ text []byte }
+type frame struct {
+	text   []byte
+	change int // how often the numbers had changed
+}
 
 // numbersJSON has the numbers of a room that all its visitors get.
 type numbersJSON struct {
@@ -59,8 +64,8 @@ type bucketJSON struct {
 // maxBuckets is how many moments an event has.
 const maxBuckets = 60
 
-// numbersText is the JSON of a room's numbers, without their time.
-func numbersText(n *room.Numbers) []byte {
+// numbersOf are a room's numbers, without their time.
+func numbersOf(n *room.Numbers) numbersJSON {
 	method := n.Settings.Method
 	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting, Paused: n.Paused || n.Settings.HoldsNew()}
 	if n.Stock.Known() {
@@ -78,11 +83,24 @@ func numbersText(n *room.Numbers) []byte {
 	case method.OrdersBuckets() && !n.Incomplete: // nobody's place is known otherwise
 		j.Buckets = bucketsJSON(n)
 	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		return []byte("{}") // of a method without a name: there is none
+	return j
+}
+
+// tellsLike reports whether a page that has been told j learns nothing new from o. The time of the last bucket does not count: while nobody
+// arrives, it is the present.
+func (j *numbersJSON) tellsLike(o *numbersJSON) bool {
+	a, b := *j, *o
+	a.Buckets, b.Buckets = withoutEnd(j.Buckets), withoutEnd(o.Buckets)
+	return reflect.DeepEqual(a, b)
+}
+
+// withoutEnd are the buckets without the key of the last one.
+func withoutEnd(buckets []bucketJSON) []bucketJSON {
+	buckets = slices.Clone(buckets)
+	if last := len(buckets) - 1; last >= 0 {
+		buckets[last].Key = time.Time{}
 	}
-	return text
+	return buckets
 }
 
 func bucketsJSON(n *room.Numbers) []bucketJSON {
@@ -96,10 +114,14 @@ func bucketsJSON(n *room.Numbers) []bucketJSON {
 	return buckets
 }
 
-// numbersFrame is the event of numbers, which are an object that has members, of
-// a time.
-func numbersFrame(text []byte, at queue.Instant) *frame {
-	b := append([]byte("event: numbers\ndata: "), text[:len(text)-1]...)
-	b = at.Time().AppendFormat(append(b, `,"lastUpdated":"`...), time.RFC3339Nano)
-	return &frame{append(b, "\"}\n\n"...)}
+// frame is the event of the numbers at a time, after so many changes.
+func (j *numbersJSON) frame(at queue.Instant, change int) *frame {
+	text, err := json.Marshal(struct {
+		*numbersJSON
+		LastUpdated time.Time `json:"lastUpdated"`
+	}{j, at.Time()})
+	if err != nil {
+		text = []byte("{}") // of a method without a name: there is none
+	}
+	return &frame{append(append([]byte("event: numbers\ndata: "), text...), "\n\n"...), change}
 }

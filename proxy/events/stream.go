@@ -42,7 +42,7 @@ type stream struct {
 	checkInAt   time.Time // when the next check-in is due
 	endsAt      time.Time
 	heartbeatAt time.Time // when something is to be sent again at the latest
-	numbers     *frame    // the last that were sent
+	numbers     int       // up to which of their changes the numbers were sent
 	unsent      []byte    // what its opening has to tell
 	ended       bool      // nothing is to be told any more
 	over        bool      // the line is closed
@@ -131,8 +131,8 @@ func (s *stream) appendEvents(b []byte, now time.Time) []byte {
 	if due := s.checkInDue(now); due && !s.ended {
 		b = s.checkIn(b, now)
 	}
-	if numbers := s.audience.latest.Load(); !s.ended && numbers != s.numbers {
-		s.numbers = numbers
+	if numbers := s.audience.latest.Load(); !s.ended && numbers != nil && numbers.change != s.numbers {
+		s.numbers = numbers.change
 		b = append(b, numbers.text...)
 	}
 	if len(b) == 0 && !now.Before(s.heartbeatAt) {
