@@ -2,10 +2,10 @@
 addEventListener('install', e => e.waitUntil(skipWaiting()));
 addEventListener('push', e => e.waitUntil((async () => {
   const {title, body, until, url, last} = e.data.json();
-  const subscription = last && await registration.pushManager.getSubscription();
-  if (subscription) await subscription.unsubscribe();
   const time = until && new Date(until).toLocaleTimeString([], {timeStyle: 'short'});
   await registration.showNotification(title, {body: body.replace('{time}', time), tag: registration.scope, renotify: true, data: url});
+  const subscription = last && await registration.pushManager.getSubscription();
+  if (subscription) await subscription.unsubscribe();
 })()));
 addEventListener('notificationclick', e => {
   e.notification.close();
