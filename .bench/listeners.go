@@ -79,7 +79,11 @@ func inParallel(ctx context.Context, n int, f func(i int) error) error {
 func (l *listeners) dial(ctx context.Context, i int, protocol string) (net.Conn, error) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i/perAddress))}, Timeout: time.Minute}
 	c, err := d.DialContext(ctx, "tcp", l.addr)
-	if err != nil || !l.secure {
+	if err != nil {
+		return nil, err
+	}
+	// Closed with a reset, the port is free at once for the next trial.
+	if err := c.(*net.TCPConn).SetLinger(0); err != nil || !l.secure {
 		return c, err
 	}
 	return tls.Client(c, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}), nil

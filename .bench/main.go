@@ -96,7 +96,7 @@ func streamsCommand(ctx context.Context, flags *flag.FlagSet, args []string) err
 	c := streaming{out: os.Stdout}
 	flags.StringVar(&c.gate, "gate", "bin/anteroom", "the gate's `program`")
 	flags.IntVar(&c.streams, "streams", 100_000, "how many event streams are open")
-	flags.IntVar(&c.idle, "idle", 20_000, "how many connections are kept without a request")
+	flags.IntVar(&c.idle, "idle", 20_000, "how many connections are kept without a request, no more than streams")
 	return judged(ctx, flags, args, c.run)
 }
 

@@ -30,6 +30,7 @@ const (
 
 // run measures all, prints what came out, and returns how many targets were missed.
 func (c *streaming) run(ctx context.Context) (missed int, err error) {
+	c.idle = min(c.idle, c.streams)
 	if err := allowFiles(c.streams + 1000); err != nil {
 		return 0, err
 	}
