@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"bufio"
-	"context"
 	"io"
 	"net"
 	"net/http"
@@ -17,23 +16,13 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
 // late serves the gate of a fixture at a server that is as late as that.
 func late(f *fixture, by time.Duration) (address string) {
-	s, err := listen.New(listen.Config{Handler: f.Gate, Late: func() time.Duration { return by }})
-	require.NoError(f.t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(f.t, err)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	f.t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = s.Shutdown(ctx)
-		assert.NoError(f.t, <-served)
-	})
-	return l.Addr().String()
+	address, _ = listentest.Serve(f.t, listen.Config{Handler: f.Gate, Late: func() time.Duration { return by }})
+	return address
 }
 
 // line is a visitor's connection, who asks for JSON. Nothing asks again by itself.

@@ -2,32 +2,26 @@ package proxy_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
-// serve has a server of the gate's own serve a handler, and returns its address.
+// serve has a server of the gate's own serve a handler, and returns its address. When the test ends, nothing is left that keeps the server
+// from shutting down.
 func serve(t *testing.T, h http.Handler) string {
-	s, err := listen.New(listen.Config{Handler: h})
-	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+	address, s := listentest.Serve(t, listen.Config{Handler: h})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		assert.NoError(t, s.Shutdown(ctx))
-		assert.NoError(t, <-served)
 	})
-	return l.Addr().String()
+	return address
 }
 
 func TestAnEventStreamOfTheGatesOwnServerIsAsAnyOther(t *testing.T) {

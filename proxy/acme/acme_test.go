@@ -17,6 +17,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/acme"
 	"github.com/anteroom-gate/anteroom/proxy/acme/acmetest"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
 const patience = 60 * time.Second // what a test waits for at most: a challenge that fails is tried again after pauses
@@ -50,25 +51,11 @@ func (s *site) serve(t *testing.T, a *acmetest.Authority, dir string, domains ..
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "in") })
-	run(t, listen.Config{Handler: page, Managed: s.Certificate}, s.https)
+	listentest.ServeOn(t, s.https, listen.Config{Handler: page, Managed: s.Certificate})
 	if s.http != nil {
-		run(t, listen.Config{Handler: s.Challenges(page)}, s.http)
+		listentest.ServeOn(t, s.http, listen.Config{Handler: s.Challenges(page)})
 	}
 	s.Start()
-}
-
-func run(t *testing.T, c listen.Config, l net.Listener) {
-	t.Helper()
-	server, err := listen.New(c)
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = server.Shutdown(ctx)
-		assert.NoError(t, <-served)
-	})
 }
 
 // certificate is what a browser gets for a name that trusts the authority, nil if it refuses that.

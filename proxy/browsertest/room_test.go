@@ -1,11 +1,9 @@
 package browsertest_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -27,6 +25,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/browsertest"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/memstore"
@@ -126,7 +125,7 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 
-	r.url = serve(t, func(w http.ResponseWriter, q *http.Request) {
+	address, _ := listentest.Serve(t, listen.Config{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if r.down.Load() {
 			panic(http.ErrAbortHandler) // as a connection that breaks
 		}
@@ -144,29 +143,12 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 			r.opened.Add(1)
 		}
 		gate.ServeHTTP(w, q)
-	})
+	})})
+	r.url = "http://" + address
 	admin := httptest.NewServer(gate.Admin())
 	t.Cleanup(admin.Close)
 	r.admin = admin.URL
 	return r
-}
-
-// serve has a server of the gate's own serve a handler, and returns its address.
-func serve(t *testing.T, h http.HandlerFunc) string {
-	t.Helper()
-	s, err := listen.New(listen.Config{Handler: h})
-	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	t.Cleanup(func() {
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = s.Shutdown(now) // breaks off what a page has left open
-		assert.NoError(t, <-served)
-	})
-	return "http://" + l.Addr().String()
 }
 
 // streams is how many event streams the gate has open; -1 if it does not say.

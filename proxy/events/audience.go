@@ -24,10 +24,10 @@ type audience struct {
 	byID    map[queue.ID][]*stream
 
 	latest    atomic.Pointer[frame] // the event of the room's numbers
-	renewedAt time.Time             // when latest was made
+	renewedAt time.Time             // when all were told last
 	told      numbersJSON           // what latest tells
-	toldAt    queue.Instant         // of which time
-	changes   int                   // how often it has changed
+	toldAt    queue.Instant         // the time of these numbers
+	changes   int                   // how often told has changed
 	seen      *room.Numbers         // the last numbers that renew has looked at
 }
 

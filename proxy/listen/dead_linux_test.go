@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
 // TestADeadConnectionIsNoticed looks at what the system was told: no test can pull
@@ -36,7 +38,7 @@ func TestADeadConnectionIsNoticed(t *testing.T) {
 		options <- told
 	})
 	cfg.ProgressTimeout = 30 * time.Second
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	_, err := dial(t, address).Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
 	require.NoError(t, err)
 	assert.Equal(t, map[int]int{syscall.TCP_KEEPIDLE: 15, syscall.TCP_KEEPINTVL: 5, syscall.TCP_KEEPCNT: 3, tcpUserTimeout: 30_000}, soon(t, options))

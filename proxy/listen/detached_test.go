@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
 // detaching is a handler that detaches its answer for serve.
@@ -67,7 +68,7 @@ func bothWays(t *testing.T, test func(t *testing.T, cfg func(listen.Config) list
 func TestADetachedAnswerIsWhatItWouldBeOtherwise(t *testing.T) {
 	bothWays(t, func(t *testing.T, cfg func(listen.Config) listen.Config, secure bool) {
 		parts := []string{"one", "two", "three"}
-		detached, _ := serve(t, cfg(detaching(func(d *listen.Detached) {
+		detached, _ := listentest.Serve(t, cfg(detaching(func(d *listen.Detached) {
 			for _, part := range parts {
 				n, err := io.WriteString(d, part)
 				assert.NoError(t, err)
@@ -75,7 +76,7 @@ func TestADetachedAnswerIsWhatItWouldBeOtherwise(t *testing.T) {
 			}
 			_ = d.Close() // who has read it all may close it first
 		})))
-		attached, _ := serve(t, cfg(handler(func(w http.ResponseWriter, _ *http.Request) {
+		attached, _ := listentest.Serve(t, cfg(handler(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Connection", "close")
 			for _, part := range parts {
 				fmt.Fprint(w, part)
@@ -106,7 +107,7 @@ func TestADetachedAnswerIsWhatItWouldBeOtherwise(t *testing.T) {
 func TestAnAnswerThatSharesItsConnectionOrItsServerIsNotDetached(t *testing.T) {
 	t.Parallel()
 	cfg := detaching(func(*listen.Detached) { assert.Fail(t, "it was detached") })
-	address, _ := serve(t, overTLS(t, cfg))
+	address, _ := listentest.Serve(t, overTLS(t, cfg))
 	other := httptest.NewServer(cfg.Handler)
 	t.Cleanup(other.Close)
 	for url, client := range map[string]*http.Client{"https://" + address: overHTTP2(t), other.URL: other.Client()} {
@@ -122,7 +123,7 @@ func TestAnAnswerThatSharesItsConnectionOrItsServerIsNotDetached(t *testing.T) {
 func TestAVisitorWhoGoesEndsTheirDetachedAnswer(t *testing.T) {
 	bothWays(t, func(t *testing.T, cfg func(listen.Config) listen.Config, secure bool) {
 		waited, failed := make(chan struct{}), make(chan error, 1)
-		address, _ := serve(t, cfg(detaching(func(d *listen.Detached) {
+		address, _ := listentest.Serve(t, cfg(detaching(func(d *listen.Detached) {
 			d.Wait()
 			close(waited)
 			_, err := d.Write([]byte("anybody?"))
@@ -153,7 +154,7 @@ func TestAVisitorWhoDoesNotReadTheirDetachedAnswerIsCutOff(t *testing.T) {
 			ended <- err
 		}))
 		c.ProgressTimeout = short
-		address, _ := serve(t, c)
+		address, _ := listentest.Serve(t, c)
 		ask(t, address, secure, "HTTP/1.1")
 		var fault net.Error // of the deadline, or of the system if that finds it first
 		require.ErrorAs(t, soon(t, ended), &fault)
@@ -164,7 +165,7 @@ func TestAVisitorWhoDoesNotReadTheirDetachedAnswerIsCutOff(t *testing.T) {
 func TestShutdownWaitsForDetachedAnswers(t *testing.T) {
 	bothWays(t, func(t *testing.T, cfg func(listen.Config) listen.Config, secure bool) {
 		begun, end := make(chan struct{}), make(chan struct{})
-		address, s := serve(t, cfg(detaching(func(d *listen.Detached) {
+		address, s := listentest.Serve(t, cfg(detaching(func(d *listen.Detached) {
 			close(begun)
 			<-end
 			_, err := io.WriteString(d, "goodbye")
@@ -189,7 +190,7 @@ func TestShutdownWaitsForDetachedAnswers(t *testing.T) {
 func TestShutdownBreaksOffDetachedAnswersAtItsEnd(t *testing.T) {
 	t.Parallel()
 	begun, ended := make(chan struct{}), make(chan struct{})
-	address, s := serve(t, detaching(func(d *listen.Detached) {
+	address, s := listentest.Serve(t, detaching(func(d *listen.Detached) {
 		defer close(ended)
 		close(begun)
 		d.Wait()

@@ -2,7 +2,6 @@ package listen_test
 
 import (
 	"bufio"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -28,30 +27,6 @@ const (
 	patience = 10 * time.Second       // what a test waits for at most
 	short    = 200 * time.Millisecond // the timeouts that tests wait for
 )
-
-// serve starts a server and returns its address.
-func serve(t *testing.T, cfg listen.Config) (string, *listen.Server) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	return l.Addr().String(), serveOn(t, l, cfg)
-}
-
-// serveOn starts a server on a listener.
-func serveOn(t *testing.T, l net.Listener, cfg listen.Config) *listen.Server {
-	t.Helper()
-	s, err := listen.New(cfg)
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = s.Shutdown(ctx) // breaks off what a test has left open
-		assert.NoError(t, <-served)
-	})
-	return s
-}
 
 func handler(f http.HandlerFunc) listen.Config { return listen.Config{Handler: f} }
 

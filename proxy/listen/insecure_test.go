@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
 func isShop(host string) bool {
@@ -20,7 +21,7 @@ func TestPlainHTTPWhereTLSIsSpoken(t *testing.T) {
 	t.Parallel()
 	cfg := handler(func(http.ResponseWriter, *http.Request) {})
 	cfg.Certificates, cfg.Serves = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}, isShop
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	for name, c := range map[string]struct {
 		request, location string
 		status            int

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
 // pause waits for d by reading from a connection on which nothing comes.
@@ -39,7 +40,7 @@ func TestAHeaderThatDoesNotComeIsNotWaitedFor(t *testing.T) {
 		if secure {
 			cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
 		}
-		address, _ := serve(t, cfg)
+		address, _ := listentest.Serve(t, cfg)
 		conn := dial(t, address)
 		start := time.Now()
 		if !secure {
@@ -75,7 +76,7 @@ func TestAVisitorWhoStopsReadingIsCutOff(t *testing.T) {
 			if secure {
 				cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
 			}
-			address, _ := serve(t, cfg)
+			address, _ := listentest.Serve(t, cfg)
 			conn := dial(t, address)
 			if secure {
 				conn = tls.Client(conn, anyone("shop.test", "http/1.1"))
@@ -104,7 +105,7 @@ func TestAVisitorWhoReadsSlowlyButSteadilyGetsItAll(t *testing.T) {
 		ended <- err
 	})
 	cfg.ProgressTimeout = short
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	conn := plainly(t, address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	quiet := plainly(t, address, "") // nothing comes here
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -130,7 +131,7 @@ func TestABodyThatStopsComingIsNotWaitedFor(t *testing.T) {
 		ended <- err
 	})
 	cfg.ProgressTimeout = short
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	for _, framing := range []string{"Content-Length: 100\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"} {
 		start := time.Now()
 		plainly(t, address, "POST / HTTP/1.1\r\nHost: x\r\n"+framing)
@@ -148,7 +149,7 @@ func TestABodyThatComesSlowlyButSteadilyIsRead(t *testing.T) {
 		bodies <- string(body)
 	})
 	cfg.ProgressTimeout = short
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	conn := plainly(t, address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\n")
 	for range 8 {
 		pause(t, conn, short/2)
@@ -163,7 +164,7 @@ func TestABodyThatNobodyReadsHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	cfg := handler(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
 	cfg.ProgressTimeout = short
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	conn := plainly(t, address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhello")
 	assert.Equal(t, http.StatusTooManyRequests, status(t, conn))
 	_, err := io.Copy(io.Discard, conn)
@@ -172,7 +173,7 @@ func TestABodyThatNobodyReadsHoldsNothingUp(t *testing.T) {
 
 func TestARefusalOfALargeBodyArrives(t *testing.T) {
 	t.Parallel()
-	address, _ := serve(t, handler(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
+	address, _ := listentest.Serve(t, handler(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
 	for range 10 {
 		conn := plainly(t, address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4194304\r\n\r\n")
 		sent := make(chan struct{})
@@ -200,7 +201,7 @@ func TestAnAnswerMayTakeItsTimeAfterTheBody(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 	})
 	cfg.ProgressTimeout = short
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	conn := plainly(t, address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
 	soon(t, body)
 	pause(t, conn, 2*short) // the body's deadline would have passed
@@ -216,7 +217,7 @@ func TestAConnectionIsKeptAfterABody(t *testing.T) {
 		assert.NoError(t, err)
 	})
 	cfg.ProgressTimeout = short
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	conn := dial(t, address)
 	for range 3 {
 		_, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
@@ -238,7 +239,7 @@ func TestAnEventStreamMayBeSilent(t *testing.T) {
 	})
 	cfg.ProgressTimeout = short
 	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	quiet := plainly(t, address, "")
 	go func() { next <- "first" }()
 	resp, err := overHTTP2(t).Get("https://" + address)
@@ -306,7 +307,7 @@ func TestAConnectionOfHTTP2ThatNobodyReadsIsClosed(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	l, err := net.Listen("unix", filepath.Join(dir, "s")) // over TCP, the system would end the connection
 	require.NoError(t, err)
-	serveOn(t, l, cfg)
+	listentest.ServeOn(t, l, cfg)
 	address := l.Addr().String()
 	quiet := plainly(t, address, "") // nothing comes here
 	const wide = 1 << 30
@@ -339,7 +340,7 @@ func TestAStreamWhoseWindowStaysShutIsReset(t *testing.T) {
 			})
 			cfg.ProgressTimeout = short
 			cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
-			address, s := serve(t, cfg)
+			address, s := listentest.Serve(t, cfg)
 			start := time.Now()
 			st := openStream(t, address, "GET", true)
 			assert.EqualError(t, st.reset(), "INTERNAL_ERROR")
@@ -359,7 +360,7 @@ func TestAStreamWhoseBodyStopsComingIsCutOff(t *testing.T) {
 	})
 	cfg.ProgressTimeout = short
 	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	st := openStream(t, address, "POST", false)
 	for range 8 { // slowly but steadily
 		require.NoError(t, st.WriteData(1, false, []byte("a")))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
 // addressed answers with the address that a request came from.
@@ -53,7 +54,7 @@ func exchange(t *testing.T, c net.Conn, text string) (status int, body string) {
 
 func TestABalancerSaysWhereAVisitorIs(t *testing.T) {
 	t.Parallel()
-	address, _ := serve(t, addressed("10.0.0.0/8", "127.0.0.1/32"))
+	address, _ := listentest.Serve(t, addressed("10.0.0.0/8", "127.0.0.1/32"))
 	for _, version := range []byte{1, 2} {
 		c := dial(t, address)
 		status, body := exchange(t, c, header(t, version)+plainRequest)
@@ -71,7 +72,7 @@ func TestABalancerHasToSayWhereAVisitorIs(t *testing.T) {
 	t.Parallel()
 	cfg := addressed("127.0.0.1/32")
 	cfg.ReadHeaderTimeout = short
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	for name, text := range map[string]string{"a request": plainRequest, "a header that is none": "PROXY TCP4 203.0.113.9\r\n" + plainRequest, "the half of one": "PROXY TC", "nothing": ""} {
 		status, _ := exchange(t, dial(t, address), text)
 		assert.Zero(t, status, "%s is not answered", name)
@@ -80,7 +81,7 @@ func TestABalancerHasToSayWhereAVisitorIs(t *testing.T) {
 
 func TestNobodyElseIsBelieved(t *testing.T) {
 	t.Parallel()
-	address, _ := serve(t, addressed("192.0.2.0/24"))
+	address, _ := listentest.Serve(t, addressed("192.0.2.0/24"))
 	for _, version := range []byte{1, 2} {
 		status, body := exchange(t, dial(t, address), header(t, version)+plainRequest)
 		assert.NotEqual(t, http.StatusOK, status, body)
@@ -94,7 +95,7 @@ func TestABalancerInFrontOfTLS(t *testing.T) {
 	t.Parallel()
 	cfg := addressed("127.0.0.1/32")
 	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	raw := dial(t, address)
 	_, err := io.WriteString(raw, header(t, 2))
 	require.NoError(t, err)

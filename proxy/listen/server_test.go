@@ -23,6 +23,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
 func ok(w http.ResponseWriter, r *http.Request) {
@@ -37,7 +38,7 @@ func TestAServerNeedsAHandler(t *testing.T) {
 
 func TestHeadersHaveLimits(t *testing.T) {
 	t.Parallel()
-	address, _ := serve(t, handler(ok))
+	address, _ := listentest.Serve(t, handler(ok))
 	for _, c := range []struct {
 		name   string
 		size   int
@@ -57,7 +58,7 @@ func TestHeadersHaveLimits(t *testing.T) {
 
 func TestOptionsOfTheServerReachTheHandler(t *testing.T) {
 	t.Parallel()
-	address, _ := serve(t, handler(ok))
+	address, _ := listentest.Serve(t, handler(ok))
 	conn := dial(t, address)
 	_, err := io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	require.NoError(t, err)
@@ -72,7 +73,7 @@ func TestHTTP2IsSpokenOverTLSOnly(t *testing.T) {
 		t.Parallel()
 		cfg := handler(ok)
 		cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
-		address, _ := serve(t, cfg)
+		address, _ := listentest.Serve(t, cfg)
 		resp, err := overHTTP2(t).Get("https://" + address + "/a")
 		require.NoError(t, err)
 		defer resp.Body.Close()
@@ -84,7 +85,7 @@ func TestHTTP2IsSpokenOverTLSOnly(t *testing.T) {
 		t.Parallel()
 		cfg := handler(ok)
 		cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
-		address, _ := serve(t, cfg)
+		address, _ := listentest.Serve(t, cfg)
 		conn := tls.Client(dial(t, address), anyone("shop.test", "http/1.1"))
 		_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		require.NoError(t, err)
@@ -92,7 +93,7 @@ func TestHTTP2IsSpokenOverTLSOnly(t *testing.T) {
 	})
 	t.Run("prior knowledge is refused", func(t *testing.T) {
 		t.Parallel()
-		address, _ := serve(t, handler(ok))
+		address, _ := listentest.Serve(t, handler(ok))
 		conn := dial(t, address)
 		_, err := io.WriteString(conn, http2.ClientPreface)
 		require.NoError(t, err)
@@ -101,7 +102,7 @@ func TestHTTP2IsSpokenOverTLSOnly(t *testing.T) {
 	})
 	t.Run("an upgrade to it is left alone", func(t *testing.T) {
 		t.Parallel()
-		address, _ := serve(t, handler(ok))
+		address, _ := listentest.Serve(t, handler(ok))
 		conn := dial(t, address)
 		_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\n"+
 			"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n")
@@ -119,7 +120,7 @@ func TestAConnectionOfHTTP2HasAHundredStreamsAtMost(t *testing.T) {
 		<-end
 	})
 	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	conn := tls.Client(dial(t, address), anyone("shop.test", "h2"))
 	_, err := io.WriteString(conn, http2.ClientPreface)
 	require.NoError(t, err)
@@ -162,7 +163,7 @@ func TestCertificatesAreChosenByName(t *testing.T) {
 	dir := t.TempDir()
 	cfg := handler(ok)
 	cfg.Certificates = []listen.Certificate{certificate(t, dir, "a.test"), certificate(t, dir, "b.test")}
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	assert.Equal(t, "a.test", nameServed(t, address, "a.test"))
 	assert.Equal(t, "b.test", nameServed(t, address, "b.test"))
 	assert.Equal(t, "a.test", nameServed(t, address, "c.test"), "the first stands in")
@@ -176,7 +177,7 @@ func TestCertificatesAreReloaded(t *testing.T) {
 	dir := t.TempDir()
 	cfg := handler(ok)
 	cfg.Certificates = []listen.Certificate{certificate(t, dir, "a.test"), certificate(t, dir, "b.test")}
-	address, s := serve(t, cfg)
+	address, s := listentest.Serve(t, cfg)
 	serial := func() string {
 		conn := tls.Client(dial(t, address), anyone("a.test"))
 		require.NoError(t, conn.Handshake())
@@ -207,14 +208,14 @@ func TestUnreadableCertificatesAreReportedTogether(t *testing.T) {
 
 func TestReloadWithoutTLSDoesNothing(t *testing.T) {
 	t.Parallel()
-	_, s := serve(t, handler(ok))
+	_, s := listentest.Serve(t, handler(ok))
 	assert.NoError(t, s.Reload())
 }
 
 func TestShutdownLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	started, finish := make(chan struct{}), make(chan struct{})
-	address, s := serve(t, handler(func(w http.ResponseWriter, _ *http.Request) {
+	address, s := listentest.Serve(t, handler(func(w http.ResponseWriter, _ *http.Request) {
 		close(started)
 		<-finish
 		w.WriteHeader(http.StatusTeapot)
@@ -240,7 +241,7 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 func TestShutdownBreaksOffRequestsAtItsEnd(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
-	address, s := serve(t, handler(func(_ http.ResponseWriter, r *http.Request) {
+	address, s := listentest.Serve(t, handler(func(_ http.ResponseWriter, r *http.Request) {
 		close(started)
 		<-r.Context().Done()
 	}))
@@ -279,7 +280,7 @@ func TestShutdownClosesWebsockets(t *testing.T) {
 			if c.scheme == "wss" {
 				cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
 			}
-			address, s := serve(t, cfg)
+			address, s := listentest.Serve(t, cfg)
 			transport := &http.Transport{TLSClientConfig: anyone("")}
 			defer transport.CloseIdleConnections()
 			ws, _, err := websocket.Dial(t.Context(), c.scheme+"://"+address, //nolint:bodyclose // a websocket has none
@@ -311,7 +312,7 @@ func TestShutdownClosesWebsockets(t *testing.T) {
 
 func TestShutdownDoesNotWaitForATunnelThatHasEnded(t *testing.T) {
 	t.Parallel()
-	address, s := serve(t, handler(func(w http.ResponseWriter, _ *http.Request) {
+	address, s := listentest.Serve(t, handler(func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if assert.NoError(t, err) {
 			assert.NoError(t, conn.Close())
@@ -331,7 +332,7 @@ func TestTheLogIsKeptShortButForPanics(t *testing.T) {
 	cfg := handler(func(http.ResponseWriter, *http.Request) { panic("oops") })
 	cfg.Log = zap.New(core)
 	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
-	address, _ := serve(t, cfg)
+	address, _ := listentest.Serve(t, cfg)
 	for range 50 { // handshakes that fail
 		conn := dial(t, address)
 		_, err := io.WriteString(conn, "GET / HTTP/1.0\r\n\r\n")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/flood"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
 // shedding is a server under pressure, which sheds every request but those for /in.
@@ -35,7 +36,7 @@ func shedding(t *testing.T, secure bool) (address string, s *listen.Server) {
 	if secure {
 		cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
 	}
-	return serve(t, cfg)
+	return listentest.Serve(t, cfg)
 }
 
 func TestAShedConnectionIsClosedLaterAndWithoutAnAnswer(t *testing.T) {

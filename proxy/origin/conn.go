@@ -163,7 +163,7 @@ func (c *conn) checkChunks(resp *http.Response) error {
 	return nil
 }
 
-// Read reads from the stream, for in. It bounds the headers of answers. A body may take its time: most have come with the header.
+// Read reads from the stream, for in. It bounds the headers of answers.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.inBody {
 		return c.stream.Read(p)

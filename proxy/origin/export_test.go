@@ -8,5 +8,5 @@ func (o *Origin) Watching() (busy int, watched bool) {
 	p := o.carrier.direct.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.busy), p.watch != nil
+	return len(p.busy), p.watched
 }

@@ -30,12 +30,12 @@ type pool struct {
 	timeout     time.Duration // from the beginning of a request to the header of its answer
 	idleTimeout time.Duration // how long a connection is kept without a request
 
-	mu     sync.Mutex
-	idle   []*conn // by when they were used last
-	busy   []*conn // with a request; each knows its place
-	sweep  *time.Timer
-	watch  *time.Timer
-	closed bool
+	mu      sync.Mutex
+	idle    []*conn // by when they were used last
+	busy    []*conn // with a request; each knows its place
+	sweep   *time.Timer
+	watched bool // cutOff comes again
+	closed  bool
 }
 
 // take returns a kept connection for a request whose context is ctx, or nil.
@@ -75,8 +75,9 @@ func (p *pool) begin(ctx context.Context, c *conn, now time.Time) {
 	c.ctx, c.began, c.place = ctx, now, len(p.busy)
 	c.settled.Store(false)
 	p.busy = append(p.busy, c)
-	if p.watch == nil {
-		p.watch = time.AfterFunc(watchInterval, p.cutOff)
+	if !p.watched {
+		p.watched = true
+		time.AfterFunc(watchInterval, p.cutOff)
 	}
 }
 
@@ -117,8 +118,8 @@ func (p *pool) takeHopeless(now time.Time) (hopeless []*conn) {
 			hopeless = append(hopeless, c)
 		}
 	}
-	if p.watch = nil; len(p.busy) > 0 {
-		p.watch = time.AfterFunc(watchInterval, p.cutOff)
+	if p.watched = len(p.busy) > 0; p.watched {
+		time.AfterFunc(watchInterval, p.cutOff)
 	}
 	return hopeless
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 )
 
@@ -21,19 +21,8 @@ import (
 func together(t *testing.T, back http.HandlerFunc, change ...func(*origin.Config)) (string, *origin.Origin, *listen.Server) {
 	t.Helper()
 	o := newOrigin(t, site(t, back).URL, change...)
-	s, err := listen.New(listen.Config{Handler: o, ProgressTimeout: 200 * time.Millisecond})
-	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = s.Shutdown(ctx)
-		assert.NoError(t, soon(t, served))
-	})
-	return "http://" + l.Addr().String(), o, s
+	address, s := listentest.Serve(t, listen.Config{Handler: o, ProgressTimeout: 200 * time.Millisecond})
+	return "http://" + address, o, s
 }
 
 func TestAVisitorWhoStopsSendingIsAnsweredWithTimeoutAndIsNoFailure(t *testing.T) {
