@@ -51,7 +51,7 @@ func TestAnEventStreamOfTheGatesOwnServerIsAsAnyOther(t *testing.T) {
 	f.pass(2 * time.Second)
 	assert.Equal(t, 1., l.next("numbers").data["usersQueued"])
 
-	f.pass(9 * time.Minute) // the session of whoever is in ends
+	f.pass(9 * time.Minute) // the session of the visitor who is in ends
 	l.endsWith("admitted")
 	f.soon(func() bool { return f.streams() == 0 })
 

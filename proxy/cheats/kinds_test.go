@@ -63,7 +63,7 @@ const (
 	impatience       = 3 * time.Second
 )
 
-// What the odds are at most. Whoever asks all the time at one gate has 1.2 times the odds of others, and moreInARhythm times that where slots
+// What the odds are at most. A visitor who asks all the time at one gate has 1.2 times the odds of others, and moreInARhythm times that where slots
 // come free in a rhythm: those who come too late for them do so again, so that draws at other moments are worth more than their number.
 const (
 	never       = 0

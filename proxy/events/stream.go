@@ -35,7 +35,7 @@ type stream struct {
 	nextTurnAt time.Time // no turn is announced before
 	goodbyeAt  time.Time // when a page of the visitor's said goodbye last
 
-	// Of whoever acts for the stream.
+	// Of the goroutine that acts for the stream.
 	mu          sync.Mutex
 	line        Line
 	request     room.Request

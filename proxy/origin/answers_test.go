@@ -94,7 +94,7 @@ func TestAnswersOfAKindAreTheSameOnBothTransports(t *testing.T) {
 // withoutLength forgets what time decides, which is whether the header of an empty answer still learns its length.
 func withoutLength(o *outcome) { delete(o.Sights[0].Header, "Content-Length") }
 
-// Each of these answers is complete for whoever reads it up to its end; what follows is nobody's.
+// Each of these answers is complete for a reader who stops at its end; what follows is nobody's.
 func TestBytesAfterAnAnswerAreNobodys(t *testing.T) {
 	t.Parallel()
 	var list []exchange

@@ -49,7 +49,7 @@ func (n *networks) counts(at queue.Instant, network netip.Prefix, id queue.ID, p
 	return true
 }
 
-// dropLaterThan has the place of whoever came last count no more, if they came later than a moment,
+// dropLaterThan has the place of the visitor who came last count no more, if they came later than a moment,
 // and says whether it has.
 func (of ofNetwork) dropLaterThan(since queue.Instant) bool {
 	var last queue.ID
