@@ -55,11 +55,11 @@ func inUse() uint64 {
 	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
 }
 
-// garbagePercent is how much garbage there may be, in percent of what is in use: 50 at least
+// garbagePercent is how much garbage there may be, in percent of what is in use: 25 at least
 // and 400 at most, or up to 1000 where that is still little. It changes in steps, so that
 // not every little change sets it anew.
 func garbagePercent(inUse uint64) int {
 	least, most := leastGarbage*100/max(inUse, 1), mostGarbage*100/max(inUse, 1)
 	percent := max(min(most, 400), min(least, 1000))
-	return int(max(percent/25*25, 50))
+	return int(max(percent/25*25, 25))
 }
