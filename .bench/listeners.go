@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -27,7 +28,7 @@ const perAddress = 20_000
 type listeners struct {
 	addr    string
 	secure  bool
-	h2      bool // the streams are opened by HTTP/2
+	shared  int // so many streams on each connection, by HTTP/2; 0 for HTTP/1.1
 	tickets []string
 	conns   []net.Conn
 	round   atomic.Int64 // of numbers
@@ -37,7 +38,8 @@ type listeners struct {
 	reading sync.WaitGroup
 }
 
-func (l *listeners) open() int { return len(l.conns) }
+// open is how many listen.
+func (l *listeners) open() int { return len(l.tickets) }
 
 // close ends the connections.
 func (l *listeners) close() {
@@ -120,20 +122,16 @@ func visit(c net.Conn, in *bufio.Reader, request string) (ticket string, err err
 
 // listen opens the stream of each visitor, and waits until all have been told the numbers.
 func (l *listeners) listen(ctx context.Context) error {
+	if l.shared > 0 {
+		return l.listenByHTTP2(ctx)
+	}
 	l.conns = make([]net.Conn, len(l.tickets))
 	return inParallel(ctx, len(l.conns), func(i int) error {
-		protocol := "http/1.1"
-		if l.h2 {
-			protocol = "h2"
-		}
-		c, err := l.dial(ctx, i, protocol)
+		c, err := l.dial(ctx, i, "http/1.1")
 		if err != nil {
 			return err
 		}
 		l.conns[i] = c
-		if l.h2 {
-			return l.listenByHTTP2(c, l.tickets[i])
-		}
 		request := "GET " + eventsPath + " HTTP/1.1\r\nHost: " + l.addr + "\r\nAccept: text/event-stream\r\nUser-Agent: " + browser +
 			"\r\nCookie: " + l.tickets[i] + "\r\n\r\n"
 		if _, err := io.WriteString(c, request); err != nil {
@@ -158,51 +156,69 @@ func (l *listeners) listen(ctx context.Context) error {
 // told is in what comes last when a stream begins.
 var told = []byte("event: numbers")
 
-// listenByHTTP2 opens the only stream of a connection.
-func (l *listeners) listenByHTTP2(c net.Conn, ticket string) error {
-	var header bytes.Buffer
-	fields := hpack.NewEncoder(&header)
-	for _, f := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", l.addr}, {":path", eventsPath},
-		{"accept", "text/event-stream"}, {"user-agent", browser}, {"cookie", ticket}} {
-		if err := fields.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}); err != nil {
+// listenByHTTP2 is listen by HTTP/2.
+func (l *listeners) listenByHTTP2(ctx context.Context) error {
+	shares := slices.Collect(slices.Chunk(l.tickets, l.shared))
+	l.conns = make([]net.Conn, len(shares))
+	return inParallel(ctx, len(shares), func(i int) error {
+		c, err := l.dial(ctx, i, "h2")
+		if err != nil {
 			return err
 		}
-	}
+		l.conns[i] = c
+		return l.openStreams(c, shares[i])
+	})
+}
+
+// openStreams opens a stream of HTTP/2 for each of the tickets, one after the other.
+func (l *listeners) openStreams(c net.Conn, tickets []string) error {
 	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
 		return err
 	}
-	framer := http2.NewFramer(c, c)
-	err := errors.Join(framer.WriteSettings(), framer.WriteHeaders(http2.HeadersFrameParam{
-		StreamID: 1, BlockFragment: header.Bytes(), EndStream: true, EndHeaders: true}))
-	for ready := false; err == nil && !ready; {
-		var data []byte
-		data, err = receive(framer)
-		ready = bytes.Contains(data, told)
+	var header bytes.Buffer
+	fields, framer := hpack.NewEncoder(&header), http2.NewFramer(c, c)
+	err := framer.WriteSettings()
+	for i, ticket := range tickets {
+		header.Reset()
+		for _, f := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", l.addr}, {":path", eventsPath},
+			{"accept", "text/event-stream"}, {"user-agent", browser}, {"cookie", ticket}} {
+			err = errors.Join(err, fields.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}))
+		}
+		id := uint32(2*i + 1)
+		err = errors.Join(err, framer.WriteHeaders(http2.HeadersFrameParam{
+			StreamID: id, BlockFragment: header.Bytes(), EndStream: true, EndHeaders: true}))
+		for ready := false; err == nil && !ready; {
+			var of uint32
+			var data []byte
+			of, data, err = receive(framer)
+			ready = of == id && bytes.Contains(data, told)
+		}
 	}
 	if err == nil {
-		l.reading.Go(func() { l.readFrames(framer) })
+		l.reading.Go(func() { l.readFrames(framer, len(tickets)) })
 	}
 	return err
 }
 
-// receive reads a frame, does what it asks for, and returns its data.
-func receive(framer *http2.Framer) ([]byte, error) {
+// receive reads a frame, does what it asks for, and returns the stream that it is of, and its data.
+func receive(framer *http2.Framer) (id uint32, data []byte, err error) {
 	frame, err := framer.ReadFrame()
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
+	id = frame.Header().StreamID
 	switch f := frame.(type) {
 	case *http2.PingFrame:
-		return nil, framer.WritePing(true, f.Data)
+		return 0, nil, framer.WritePing(true, f.Data)
 	case *http2.SettingsFrame:
 		if !f.IsAck() {
-			return nil, framer.WriteSettingsAck()
+			return 0, nil, framer.WriteSettingsAck()
 		}
 	case *http2.DataFrame:
 		n := uint32(len(f.Data()))
-		return f.Data(), errors.Join(framer.WriteWindowUpdate(0, n), framer.WriteWindowUpdate(1, n))
+		return id, f.Data(), errors.Join(framer.WriteWindowUpdate(0, n), framer.WriteWindowUpdate(id, n))
 	}
-	return nil, nil
+	return id, nil, nil
 }
 
 // eventsPath is where a gate has its event streams.
@@ -220,15 +236,19 @@ func (l *listeners) read(c net.Conn) {
 	}
 }
 
-// readFrames counts what comes by HTTP/2.
-func (l *listeners) readFrames(framer *http2.Framer) {
-	for last := l.round.Load(); ; {
-		data, err := receive(framer)
+// readFrames counts what comes on the streams of a connection.
+func (l *listeners) readFrames(framer *http2.Framer, streams int) {
+	last := make([]int64, streams)
+	for i := range last {
+		last[i] = l.round.Load()
+	}
+	for {
+		id, data, err := receive(framer)
 		if err != nil {
 			return
 		}
 		if len(data) > 0 {
-			last = l.came(len(data), last)
+			last[id/2] = l.came(len(data), last[id/2])
 		}
 	}
 }

@@ -95,7 +95,8 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string) err
 func streamsCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	c := streaming{out: os.Stdout}
 	flags.StringVar(&c.gate, "gate", "bin/anteroom", "the gate's `program`")
-	flags.IntVar(&c.streams, "streams", 100_000, "how many event streams are open")
+	flags.IntVar(&c.streams, "streams", 100_000, "how many event streams are open, each on a connection of its own")
+	flags.IntVar(&c.shared, "shared", 100_000, "how many event streams are open by HTTP/2, a hundred on a connection")
 	flags.IntVar(&c.idle, "idle", 20_000, "how many connections are kept without a request, no more than streams")
 	return judged(ctx, flags, args, c.run)
 }

@@ -14,10 +14,12 @@ import (
 
 // streaming is what the command line asks for.
 type streaming struct {
-	gate          string
-	streams, idle int
-	out           io.Writer
-	missed        int
+	gate    string
+	streams int // each on a connection of its own
+	shared  int // by HTTP/2, a hundred on a connection
+	idle    int // connections without a request
+	out     io.Writer
+	missed  int
 }
 
 // What event streams and connections may cost. The times are for 100,000 streams.
@@ -40,9 +42,14 @@ func (c *streaming) run(ctx context.Context) (missed int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	length := 0
-	for _, k := range []kind{{"HTTP/1.1", false, false, true}, {"HTTP/1.1 over TLS", true, false, false}, {"HTTP/2, each on a connection of its own", true, true, false}} {
-		fmt.Fprintf(c.out, "%d event streams, %s\n", c.streams, k.name)
-		if length, err = c.measureStreams(ctx, filepath.Join(dir, fmt.Sprint(k.secure, k.h2)), k); err != nil {
+	for _, k := range []kind{
+		{name: "HTTP/1.1", streams: c.streams, judged: true},
+		{name: "HTTP/1.1 over TLS", streams: c.streams, secure: true},
+		{name: "HTTP/2, each on a connection of its own", streams: c.streams, secure: true, shared: 1},
+		{name: "HTTP/2, a hundred on each connection, as a balancer has them", streams: c.shared, secure: true, shared: 100},
+	} {
+		fmt.Fprintf(c.out, "%d event streams, %s\n", k.streams, k.name)
+		if length, err = c.measureStreams(ctx, filepath.Join(dir, fmt.Sprint(k.secure, k.shared)), k); err != nil {
 			return c.missed, fmt.Errorf("measuring streams: %w", err)
 		}
 	}
@@ -62,9 +69,11 @@ func (c *streaming) run(ctx context.Context) (missed int, err error) {
 
 // kind is a way of opening streams.
 type kind struct {
-	name       string
-	secure, h2 bool
-	judged     bool // it has targets
+	name    string
+	streams int
+	secure  bool
+	shared  int  // so many streams on each connection, by HTTP/2; 0 for HTTP/1.1
+	judged  bool // it has targets
 }
 
 // tell prints a figure.
@@ -93,9 +102,9 @@ func (c *streaming) measureStreams(ctx context.Context, dir string, k kind) (len
 	if err != nil {
 		return 0, err
 	}
-	l := &listeners{addr: p.addr, secure: k.secure, h2: k.h2}
+	l := &listeners{addr: p.addr, secure: k.secure, shared: k.shared}
 	defer l.close()
-	if err := l.arrive(ctx, c.streams); err != nil {
+	if err := l.arrive(ctx, k.streams); err != nil {
 		return 0, fmt.Errorf("getting tickets: %w", err)
 	}
 	before, err := p.memory("VmRSS")
@@ -111,10 +120,10 @@ func (c *streaming) measureStreams(ctx context.Context, dir string, k kind) (len
 	}
 	with, withErr := p.memory("VmRSS")
 	most, mostErr := p.memory("VmHWM")
-	share := float64(c.streams) / 100_000
+	share := float64(k.streams) / 100_000
 	c.tell("memory of the gate without the streams", fmt.Sprintf("%d MiB, with as many visitors who wait", before>>20))
 	c.judge("memory of the gate at most", float64(most)/(1<<20), max(gateLimit*share, 256), "MiB", k.judged)
-	c.judge("memory a stream", float64(with-before)/1024/float64(c.streams), streamLimit, "KiB", k.judged)
+	c.judge("memory a stream", float64(with-before)/1024/float64(k.streams), streamLimit, "KiB", k.judged)
 	c.tell("to tell all the numbers", telling)
 	c.judge("to tell all the numbers, user and system", ms(telling.user+telling.system), tellLimit*share, "ms", k.judged)
 	c.tell("a second without anything to tell", resting)
