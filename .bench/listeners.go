@@ -28,7 +28,7 @@ const perAddress = 20_000
 type listeners struct {
 	addr    string
 	secure  bool
-	shared  int // so many streams on each connection, by HTTP/2; 0 for HTTP/1.1
+	each    int // so many streams on each connection, by HTTP/2; 0 for HTTP/1.1
 	tickets []string
 	conns   []net.Conn
 	round   atomic.Int64 // of numbers
@@ -122,7 +122,7 @@ func visit(c net.Conn, in *bufio.Reader, request string) (ticket string, err err
 
 // listen opens the stream of each visitor, and waits until all have been told the numbers.
 func (l *listeners) listen(ctx context.Context) error {
-	if l.shared > 0 {
+	if l.each > 0 {
 		return l.listenByHTTP2(ctx)
 	}
 	l.conns = make([]net.Conn, len(l.tickets))
@@ -158,7 +158,7 @@ var told = []byte("event: numbers")
 
 // listenByHTTP2 is listen by HTTP/2.
 func (l *listeners) listenByHTTP2(ctx context.Context) error {
-	shares := slices.Collect(slices.Chunk(l.tickets, l.shared))
+	shares := slices.Collect(slices.Chunk(l.tickets, l.each))
 	l.conns = make([]net.Conn, len(shares))
 	return inParallel(ctx, len(shares), func(i int) error {
 		c, err := l.dial(ctx, i, "h2")
@@ -172,30 +172,47 @@ func (l *listeners) listenByHTTP2(ctx context.Context) error {
 
 // openStreams opens a stream of HTTP/2 for each of the tickets, one after the other.
 func (l *listeners) openStreams(c net.Conn, tickets []string) error {
+	var header bytes.Buffer
+	framer, fields := http2.NewFramer(c, c), hpack.NewEncoder(&header)
 	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
 		return err
 	}
-	var header bytes.Buffer
-	fields, framer := hpack.NewEncoder(&header), http2.NewFramer(c, c)
-	err := framer.WriteSettings()
+	if err := framer.WriteSettings(); err != nil {
+		return err
+	}
 	for i, ticket := range tickets {
 		header.Reset()
-		for _, f := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", l.addr}, {":path", eventsPath},
-			{"accept", "text/event-stream"}, {"user-agent", browser}, {"cookie", ticket}} {
-			err = errors.Join(err, fields.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}))
+		if err := l.describe(fields, ticket); err != nil {
+			return err
 		}
-		id := uint32(2*i + 1)
-		err = errors.Join(err, framer.WriteHeaders(http2.HeadersFrameParam{
-			StreamID: id, BlockFragment: header.Bytes(), EndStream: true, EndHeaders: true}))
-		for ready := false; err == nil && !ready; {
-			var of uint32
-			var data []byte
-			of, data, err = receive(framer)
-			ready = of == id && bytes.Contains(data, told)
+		if err := openStream(framer, uint32(2*i+1), header.Bytes()); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		l.reading.Go(func() { l.readFrames(framer, len(tickets)) })
+	l.reading.Go(func() { l.readFrames(framer, len(tickets)) })
+	return nil
+}
+
+// describe writes the header of a request for the events of the holder of a ticket.
+func (l *listeners) describe(to *hpack.Encoder, ticket string) error {
+	for _, f := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", l.addr}, {":path", eventsPath},
+		{"accept", "text/event-stream"}, {"user-agent", browser}, {"cookie", ticket}} {
+		if err := to.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openStream opens a stream, and waits until it has told the numbers.
+func openStream(framer *http2.Framer, id uint32, header []byte) error {
+	err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: header, EndStream: true, EndHeaders: true})
+	for err == nil {
+		var of uint32
+		var data []byte
+		if of, data, err = receive(framer); of == id && bytes.Contains(data, told) {
+			break
+		}
 	}
 	return err
 }

@@ -45,11 +45,11 @@ func (c *streaming) run(ctx context.Context) (missed int, err error) {
 	for _, k := range []kind{
 		{name: "HTTP/1.1", streams: c.streams, judged: true},
 		{name: "HTTP/1.1 over TLS", streams: c.streams, secure: true},
-		{name: "HTTP/2, each on a connection of its own", streams: c.streams, secure: true, shared: 1},
-		{name: "HTTP/2, a hundred on each connection, as a balancer has them", streams: c.shared, secure: true, shared: 100},
+		{name: "HTTP/2, each on a connection of its own", streams: c.streams, secure: true, each: 1},
+		{name: "HTTP/2, a hundred on each connection, as a balancer has them", streams: c.shared, secure: true, each: 100},
 	} {
 		fmt.Fprintf(c.out, "%d event streams, %s\n", k.streams, k.name)
-		if length, err = c.measureStreams(ctx, filepath.Join(dir, fmt.Sprint(k.secure, k.shared)), k); err != nil {
+		if length, err = c.measureStreams(ctx, filepath.Join(dir, fmt.Sprint(k.secure, k.each)), k); err != nil {
 			return c.missed, fmt.Errorf("measuring streams: %w", err)
 		}
 	}
@@ -72,7 +72,7 @@ type kind struct {
 	name    string
 	streams int
 	secure  bool
-	shared  int  // so many streams on each connection, by HTTP/2; 0 for HTTP/1.1
+	each    int  // so many streams on each connection, by HTTP/2; 0 for HTTP/1.1
 	judged  bool // it has targets
 }
 
@@ -102,7 +102,7 @@ func (c *streaming) measureStreams(ctx context.Context, dir string, k kind) (len
 	if err != nil {
 		return 0, err
 	}
-	l := &listeners{addr: p.addr, secure: k.secure, shared: k.shared}
+	l := &listeners{addr: p.addr, secure: k.secure, each: k.each}
 	defer l.close()
 	if err := l.arrive(ctx, k.streams); err != nil {
 		return 0, fmt.Errorf("getting tickets: %w", err)
