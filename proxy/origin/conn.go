@@ -19,14 +19,19 @@ import (
 	"time"
 )
 
+// recordWait is how long somebody who looks for an unused connection waits at most for the rest of the TLS records that have begun to come in.
+// The connections that they come in on are closed, in any case.
+const recordWait = 50 * time.Millisecond
+
 // conn is a connection to the origin. It carries one request at a time, on the goroutine of that request.
 type conn struct {
 	of     *direct
 	stream net.Conn // with TLS if the origin speaks it
 	wire   net.Conn // below TLS
 	socket *socket
-	in     *bufio.Reader // of Read
-	out    *bufio.Writer // to Write
+	in     *bufio.Reader   // of Read
+	out    *bufio.Writer   // to Write
+	ahead  [lookahead]byte // how begins what the origin has sent unasked, with TLS
 
 	sent, received bool  // whether a byte of the request was sent, and one of its answer received
 	headerLeft     int64 // how many bytes of headers may still come
@@ -203,11 +208,12 @@ func (c *conn) carry(resp *http.Response) {
 // close closes the connection.
 func (c *conn) close() { _ = c.stream.Close() }
 
-// quiet reports whether the connection may carry another request: the origin has neither ended it nor sent anything unasked.
-func (c *conn) quiet() bool {
+// quiet reports whether the connection may carry another request: the origin has neither ended it nor sent anything unasked. now is
+// when somebody began to look for a connection.
+func (c *conn) quiet(now time.Time) bool {
 	came, quiet := c.socket.look()
 	if secure, ok := c.stream.(*tls.Conn); ok {
-		return quiet && holdsNothing(secure)
+		came, quiet = lookInto(secure, c.ahead[:], quiet, now)
 	}
 	if len(came) > 0 {
 		c.of.unasked(came)
@@ -215,14 +221,18 @@ func (c *conn) quiet() bool {
 	return quiet
 }
 
-// holdsNothing reports whether a TLS connection has handed out every whole record that it has read. It reads with a deadline that has passed, so
-// that it does not ask the socket.
-func holdsNothing(secure *tls.Conn) bool {
-	if secure.SetReadDeadline(time.Unix(1, 0)) != nil {
-		return false
+// lookInto reads what has come in on a TLS connection. It returns how that begins, and whether the connection is quiet. It does not ask a
+// quiet socket: it reads with a deadline that has passed. From any other socket it reads a whole record.
+func lookInto(secure *tls.Conn, ahead []byte, quiet bool, now time.Time) ([]byte, bool) {
+	deadline := time.Unix(1, 0)
+	if !quiet {
+		deadline = now.Add(recordWait)
 	}
-	n, err := secure.Read(make([]byte, 1))
-	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && secure.SetReadDeadline(time.Time{}) == nil
+	if secure.SetReadDeadline(deadline) != nil {
+		return nil, false
+	}
+	n, err := secure.Read(ahead)
+	return ahead[:n], quiet && n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && secure.SetReadDeadline(time.Time{}) == nil
 }
 
 // answerBody is the body of an answer. With its end the connection is free for the next request.

@@ -154,8 +154,9 @@ func (p *pool) keep(c *conn) bool {
 	return true
 }
 
+// usable reports whether a connection can be used again at now, when somebody began to look for one.
 func (p *pool) usable(c *conn, now time.Time) bool {
-	return now.Sub(c.idleSince) < p.idleTimeout && c.quiet()
+	return now.Sub(c.idleSince) < p.idleTimeout && c.quiet(now)
 }
 
 // clean closes the connections that cannot be used any more, of those that were not used for longest, and comes again while there are others.
