@@ -17,7 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // the driver sqlite
+	driver "modernc.org/sqlite" // named sqlite
+	sqlitecode "modernc.org/sqlite/lib"
 )
 
 // database is an SQLite file or a PostgreSQL database. The queries are the same for both.
@@ -120,23 +121,28 @@ func (d *database) compareClocks(ctx context.Context) error {
 	return nil
 }
 
+// whileBusy is how long an SQLite file is waited for that another process has locked.
+const whileBusy = 10 * time.Second
+
+var busyTimeout = fmt.Sprintf("busy_timeout(%d)", whileBusy.Milliseconds())
+
 // openSQLite opens a file. Others can read while one writes (write-ahead logging), and every commit is on the disk before it
 // returns (synchronous FULL).
 func openSQLite(ctx context.Context, path string) (*database, error) {
 	pool, err := openFile(path, url.Values{
 		"_pragma": {
-			"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "wal_autocheckpoint(8000)", "secure_delete(1)",
+			busyTimeout, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "wal_autocheckpoint(8000)", "secure_delete(1)",
 		},
 		"_txlock": {"immediate"},
 	})
 	if err != nil {
 		return nil, err
 	}
-	conn, err := pool.Conn(ctx)
+	conn, err := connect(ctx, pool)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), pool.Close())
 	}
-	readers, err := openFile(path, url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)", "cache_size(-16384)"}})
+	readers, err := openFile(path, url.Values{"_pragma": {busyTimeout, "query_only(1)", "cache_size(-16384)"}})
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(), pool.Close())
 	}
@@ -146,6 +152,25 @@ func openSQLite(ctx context.Context, path string) (*database, error) {
 		turn: longestTurn, pool: pool, reader: &statements{on: readers, prepared: map[string]*sql.Stmt{}}, serial: `SELECT 1`,
 		sqlite: &sqlite{conn: conn, statements: &statements{on: conn, prepared: map[string]*sql.Stmt{}}, readers: readers},
 	}, nil
+}
+
+// connect opens a connection. If another process opens the file for the first time, or closes it for the last, SQLite says that the file is
+// busy without waiting for it.
+func connect(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
+	ticker := time.NewTicker(whileBusy / 1000)
+	defer ticker.Stop()
+	for until := time.Now().Add(whileBusy); ; {
+		conn, err := pool.Conn(ctx)
+		var fault *driver.Error
+		if !errors.As(err, &fault) || fault.Code()&0xff != sqlitecode.SQLITE_BUSY || time.Now().After(until) {
+			return conn, err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
 }
 
 func openFile(path string, options url.Values) (*sql.DB, error) {
