@@ -76,10 +76,11 @@ bench-http: build ## processor time a request: the gate, a bare proxy, Caddy, ng
 		| tee $(ARTIFACTS_DIR)/bench-http.txt
 
 STREAMS ?= 100000
-bench-streams: build ## memory and processor time of event streams; STREAMS=100000 need as many open files, STRICT=1 as above
+SHARED_STREAMS ?= 100000
+bench-streams: build ## memory and processor time of event streams; STREAMS=100000 need as many open files, SHARED_STREAMS a hundredth, STRICT=1 as above
 	@mkdir -p $(ARTIFACTS_DIR)
 	go build -o bin/bench ./.bench
-	@bin/bench streams -gate bin/anteroom -streams $(STREAMS) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-streams.txt
+	@bin/bench streams -gate bin/anteroom -streams $(STREAMS) -shared $(SHARED_STREAMS) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-streams.txt
 
 CONNECTIONS ?= 10000
 VISITORS ?= 200

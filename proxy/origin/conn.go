@@ -31,7 +31,7 @@ type conn struct {
 	socket *socket
 	in     *bufio.Reader   // of Read
 	out    *bufio.Writer   // to Write
-	ahead  [lookahead]byte // how begins what the origin has sent unasked, with TLS
+	ahead  [lookahead]byte // the beginning of what the origin has sent unasked over TLS
 
 	sent, received bool  // whether a byte of the request was sent, and one of its answer received
 	headerLeft     int64 // how many bytes of headers may still come

@@ -154,10 +154,10 @@ func openSQLite(ctx context.Context, path string) (*database, error) {
 	}, nil
 }
 
-// connect opens a connection. If another process opens the file for the first time, or closes it for the last, SQLite says that the file is
-// busy without waiting for it.
+// connect opens a connection. While another process opens the file for the first time, or closes it for the last time, SQLite says that the
+// file is busy, and does not wait for it.
 func connect(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
-	ticker := time.NewTicker(whileBusy / 1000)
+	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
 	for until := time.Now().Add(whileBusy); ; {
 		conn, err := pool.Conn(ctx)
