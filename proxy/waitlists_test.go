@@ -45,7 +45,9 @@ func startParty(t *testing.T, changes ...func(*proxy.Config, *proxy.Options)) *p
 	store, err := waitlist.Open(t.Context(), name)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
-	p.record, err = store.List(t.Context(), "beta", p.config.Waitlists[0].Settings)
+	settings := p.config.Waitlists[0].Settings
+	settings.Mailed = p.config.Waitlists[0].SMTP != nil
+	p.record, err = store.List(t.Context(), "beta", settings)
 	require.NoError(t, err)
 	return p
 }

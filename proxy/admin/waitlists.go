@@ -83,6 +83,7 @@ type waitlistJSON struct {
 	Released     int                     `json:"released"` // spots ever, as the next two
 	Accepted     int                     `json:"accepted"`
 	Expired      int                     `json:"expired"`
+	Undelivered  int                     `json:"undelivered,omitzero"` // of those that have expired
 	NextExpiry   time.Time               `json:"nextExpiry,omitzero"`
 	MailsWaiting int                     `json:"mailsWaiting"`
 	Settings     waitlist.Settings       `json:"settings"`
@@ -96,7 +97,7 @@ func describeWaitlist(ctx context.Context, l Waitlist) (waitlistJSON, error) {
 	s := l.Record().Settings()
 	j := waitlistJSON{
 		Name: l.Name(), Room: l.Room(), Paused: n.Paused, Entries: map[waitlist.Status]int{}, Capacity: s.Capacity, Held: n.Held, Owed: n.Owed,
-		Released: n.Released, Accepted: n.Accepted, Expired: n.Expired, NextExpiry: n.Next, MailsWaiting: n.Mails, Settings: s,
+		Released: n.Released, Accepted: n.Accepted, Expired: n.Expired, Undelivered: n.Undelivered, NextExpiry: n.Next, MailsWaiting: n.Mails, Settings: s,
 	}
 	for _, status := range waitlist.Statuses() {
 		j.Entries[status] = n.Entries[status]

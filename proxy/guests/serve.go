@@ -142,8 +142,9 @@ func (q *request) entryJSON(e waitlist.Entry) entryJSON {
 	}
 	switch e.Status {
 	case waitlist.Invited:
-		expires := e.InviteExpiresAt.UTC()
-		j.InviteExpiresAt = &expires
+		if expires := e.InviteExpiresAt.UTC(); !expires.IsZero() { // else it begins when the mail is sent
+			j.InviteExpiresAt = &expires
+		}
 	case waitlist.Accepted:
 		j.EnterURL = addressOf(q.Host, q.HTTPS) + q.Enter
 	}

@@ -78,6 +78,7 @@ type Setup struct {
 
 // NewSetup makes a setup. It fails if something in it cannot be used.
 func NewSetup(c Config, site Site, o Options) (*Setup, error) {
+	c.Settings.Mailed = c.SMTP != nil
 	s := &Setup{cfg: c}
 	if err := c.Settings.Validate(); err != nil {
 		return nil, err
@@ -168,7 +169,10 @@ func (l *Waitlist) Mails() (compose func(waitlist.Mail) (mail.Message, error), k
 func (l *Waitlist) Sweep(ctx context.Context) {
 	failing := false
 	l.eachSecond(ctx, func(log *zap.Logger) {
-		_, err := l.record.Sweep(ctx, l.o.Clock())
+		swept, err := l.record.Sweep(ctx, l.o.Clock())
+		if swept.Undelivered > 0 {
+			log.Error("invites could not be delivered in time and go to the next", zap.Int("invites", swept.Undelivered))
+		}
 		switch {
 		case err != nil && !failing && ctx.Err() == nil:
 			log.Error("the record does not answer", zap.Error(err))

@@ -124,8 +124,9 @@ var (
 	releasedDesc = waitlistDesc("anteroom_waitlist_invites_released_total", "Spots that were ever given.")
 	acceptedDesc = waitlistDesc("anteroom_waitlist_invites_accepted_total", "Spots that were ever accepted.")
 	expiredDesc  = waitlistDesc("anteroom_waitlist_invites_expired_total", "Spots that have ever expired.")
+	givenUpDesc  = waitlistDesc("anteroom_waitlist_invites_undelivered_total", "Invites that have expired because their mail could not be delivered.")
 
-	waitlistDescs = []*prometheus.Desc{entriesDesc, heldDesc, capacityDesc, heldBackDesc, mailsDesc, releasedDesc, acceptedDesc, expiredDesc}
+	waitlistDescs = []*prometheus.Desc{entriesDesc, heldDesc, capacityDesc, heldBackDesc, mailsDesc, releasedDesc, acceptedDesc, expiredDesc, givenUpDesc}
 )
 
 func waitlistDesc(name, help string, labels ...string) *prometheus.Desc {
@@ -146,4 +147,5 @@ func collectWaitlist(to chan<- prometheus.Metric, l Waitlist, n waitlist.Numbers
 	tell(releasedDesc, prometheus.CounterValue, float64(n.Released))
 	tell(acceptedDesc, prometheus.CounterValue, float64(n.Accepted))
 	tell(expiredDesc, prometheus.CounterValue, float64(n.Expired))
+	tell(givenUpDesc, prometheus.CounterValue, float64(n.Undelivered))
 }

@@ -55,6 +55,7 @@ func (w waiting) Waitlists() iter.Seq[metrics.Waitlist] {
 func TestAWaitlistTellsItsNumbers(t *testing.T) {
 	b := &beta{numbers: waitlist.Numbers{
 		Entries: map[waitlist.Status]int{waitlist.Waiting: 1200, waitlist.Invited: 7}, Held: 300, Mails: 4, Paused: true, Released: 330, Accepted: 293, Expired: 30,
+		Undelivered: 3,
 	}}
 	m := metrics.New(waiting{beta: b}, time.Now)
 	c := m.Waitlist("beta")
@@ -66,6 +67,7 @@ func TestAWaitlistTellsItsNumbers(t *testing.T) {
 		`entries{status="waiting",waitlist="beta"} 1200`, `entries{status="invited",waitlist="beta"} 7`, `entries{status="removed",waitlist="beta"} 0`,
 		`held{waitlist="beta"} 300`, `capacity{waitlist="beta"} 500`, `paused{waitlist="beta"} 1`, `mails_waiting{waitlist="beta"} 4`,
 		`invites_released_total{waitlist="beta"} 330`, `invites_accepted_total{waitlist="beta"} 293`, `invites_expired_total{waitlist="beta"} 30`,
+		`invites_undelivered_total{waitlist="beta"} 3`,
 		`sign_ups_total{result="acknowledged",waitlist="beta"} 1`, `sign_ups_total{result="limited",waitlist="beta"} 1`,
 		`sign_ups_total{result="failed",waitlist="beta"} 0`, `mails_sent_total{waitlist="beta"} 5`, `mails_failed_total{waitlist="beta"} 2`,
 	} {

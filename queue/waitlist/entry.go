@@ -26,14 +26,17 @@ type Entry struct {
 	// BouncedAt is when the mail server said that the address takes no mail, if it has not taken one since.
 	BouncedAt time.Time
 
-	// The last spot that the entry was given.
+	// The last spot that the entry was given. InviteExpiresAt is zero while the mail of an invite is still to be sent.
 	InvitedAt, AcceptedAt, InviteExpiresAt time.Time
+
+	mailed  int64     // when the invite was sent; 0 if it was not
+	expires time.Time // when the invite expires, also if its mail is not sent any more
 }
 
 // selectEntry reads entries. What follows has $1 for the list, and the columns of e.
 const selectEntry = `SELECT e.number, e.status, COALESCE(e.email, ''), COALESCE(e.user_id, ''), e.language, e.priority,
 		COALESCE(e.referral_code, ''), e.joined_at, e.confirmed_at, e.bounced_at,
-		COALESCE(s.released_at, 0), COALESCE(s.accepted_at, 0), COALESCE(s.expires_at, 0),
+		COALESCE(s.released_at, 0), COALESCE(s.accepted_at, 0), COALESCE(s.expires_at, 0), COALESCE(s.mailed_at, 0),
 		(SELECT COUNT(*) FROM credits c WHERE c.waitlist = e.waitlist AND c.referrer = e.number AND c.state = 'granted'),
 		(SELECT COUNT(*) FROM credits c WHERE c.waitlist = e.waitlist AND c.referrer = e.number AND c.state = 'held')
 	FROM entries e LEFT JOIN spots s ON s.waitlist = e.waitlist AND s.id = e.spot
@@ -43,10 +46,15 @@ func scanEntry(scan func(into ...any) error) (Entry, error) {
 	var e Entry
 	var joined, confirmed, bounced, invited, accepted, expires int64
 	err := scan(&e.Number, &e.Status, &e.Email, &e.UserID, &e.Language, &e.Priority, &e.ReferralCode, &joined, &confirmed, &bounced,
-		&invited, &accepted, &expires, &e.ReferralsMade, &e.ReferralsHeld)
-	e.JoinedAt, e.ConfirmedAt, e.BouncedAt = when(joined), when(confirmed), when(bounced)
+		&invited, &accepted, &expires, &e.mailed, &e.ReferralsMade, &e.ReferralsHeld)
+	e.JoinedAt, e.ConfirmedAt, e.BouncedAt, e.expires = when(joined), when(confirmed), when(bounced), when(expires)
 	e.InvitedAt, e.AcceptedAt, e.InviteExpiresAt = when(invited), when(accepted), when(expires)
 	return e, err
+}
+
+// isToBeSent reports whether the entry has an invite whose mail may still be delivered.
+func (e *Entry) isToBeSent() bool {
+	return e.Status == Invited && e.mailed == 0 && e.Email != "" && e.BouncedAt.IsZero()
 }
 
 // rank sets the ranks of entries. It reports whether all of those that wait have one: the order in memory knows of them.
@@ -69,6 +77,9 @@ func (l *List) rank(list []Entry) bool {
 func (l *List) entries(ctx context.Context, condition string, args ...any) (list []Entry, err error) {
 	err = each(ctx, l.db.reader, selectEntry+condition, append([]any{l.name}, args...), func(scan func(into ...any) error) error {
 		e, err := scanEntry(scan)
+		if l.settings.Load().Mailed && e.isToBeSent() {
+			e.InviteExpiresAt = time.Time{}
+		}
 		list = append(list, e)
 		return err
 	})
@@ -93,7 +104,7 @@ func (l *List) entry(ctx context.Context, now time.Time, condition string, args 
 			return Entry{}, ErrNotFound
 		}
 		e := found[0]
-		if e.Status != Invited || l.at(now).Before(e.InviteExpiresAt) {
+		if e.Status != Invited || l.at(now).Before(e.expires) {
 			return e, nil
 		}
 		err = l.write(ctx, now, func(t *tx) error { return t.expire(t.now, e.Number) })

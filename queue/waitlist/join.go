@@ -257,7 +257,7 @@ func (t *tx) replace(number int64, a arrival) error {
 
 // askToConfirm mails the link that confirms an address.
 func (t *tx) askToConfirm(number, now int64) error {
-	expires := now + t.settings.ConfirmTTL.Milliseconds()
+	expires := now + t.settings.worth(t.settings.ConfirmTTL).Milliseconds()
 	token, err := t.token(number, "confirm", expires)
 	if err != nil {
 		return err

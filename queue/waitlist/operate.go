@@ -10,6 +10,9 @@ import (
 // Operator names who does something to a list, for the audit log: a person, a token, or a program.
 type Operator string
 
+// theGate is named for what is done by no operator.
+const theGate Operator = "the gate"
+
 // MostPriority is the most that an operator can give, up or down. Referrals come on top of it.
 const MostPriority = 30_000
 
@@ -17,12 +20,12 @@ const MostPriority = 30_000
 // some 1,000 statements then: it is done in time even if the way to the database and back takes 20 ms.
 const mostChanged = 100
 
-// Audit is a line of the audit log: what an operator has done. It has no personal data of people on the list.
+// Audit is a line of the audit log: what an operator has done, or that the gate had to give an invite up. It has no personal data of people on the list.
 type Audit struct {
 	ID       int64
 	At       time.Time
 	Operator Operator
-	Action   string // release, schedule, cancel, pause, resume, remove, priority, status, referral, import or export
+	Action   string // release, schedule, cancel, pause, resume, remove, priority, status, referral, import or export; undelivered is by the gate
 	Number   int64  // of the entry that it was done to; 0 if to the list
 	Detail   string
 }

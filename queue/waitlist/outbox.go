@@ -26,6 +26,18 @@ const (
 	longestError = 200 // bytes
 )
 
+// deliverWithin is how long it is tried to deliver a mail with a link that ends: as long as mail servers do (RFC 5321, 4.5.4.1), and
+// more. A link that works for longer is worth sending for longer.
+const deliverWithin = 7 * 24 * time.Hour
+
+// worth is how long a mail is worth sending whose link works for a time.
+func (s *Settings) worth(works time.Duration) time.Duration {
+	if s.Mailed {
+		return max(works, deliverWithin)
+	}
+	return works
+}
+
 // Mail is a mail that is still to be sent. It is kept in the transaction that has made what it tells.
 type Mail struct {
 	ID       int64
@@ -37,8 +49,8 @@ type Mail struct {
 	Attempts int // with this one
 	At       time.Time
 
-	// ExpiresAt is when the mail is no longer worth sending. It is not when the invite in it expires: that is Settings.InviteTTL
-	// after the mail was sent.
+	// ExpiresAt is when the mail is no longer worth sending. It is not when the link in it ends: that is Settings.InviteTTL or
+	// Settings.ConfirmTTL after the mail was sent.
 	ExpiresAt time.Time
 
 	list string
@@ -112,7 +124,7 @@ func (t *tx) lease(most int, lease time.Duration) ([]Mail, error) {
 	return due, err
 }
 
-// Sent takes a mail out of the outbox. The time of an invite begins anew.
+// Sent takes a mail out of the outbox. The time of what its link is for begins.
 func (l *List) Sent(ctx context.Context, m Mail, now time.Time) error {
 	return l.write(ctx, now, func(t *tx) error {
 		spots, err := t.numbers(`DELETE FROM outbox WHERE waitlist = $1 AND id = $2 RETURNING spot`, t.list, m.ID)
@@ -122,9 +134,21 @@ func (l *List) Sent(ctx context.Context, m Mail, now time.Time) error {
 		if err := t.exec(`UPDATE entries SET bounced_at = 0 WHERE waitlist = $1 AND number = $2 AND bounced_at <> 0`, t.list, m.Number); err != nil {
 			return err
 		}
-		return t.exec(`UPDATE spots SET mailed_at = $3, expires_at = $4 WHERE waitlist = $1 AND id = $2 AND state = 'live'`,
-			t.list, spots[0], t.now, t.now+t.settings.InviteTTL.Milliseconds())
+		return t.beginTime(m, spots[0])
 	})
+}
+
+// beginTime has the link of a mail that was sent work for its time.
+func (t *tx) beginTime(m Mail, spot int64) error {
+	if m.Kind != MailConfirm {
+		return t.exec(`UPDATE spots SET mailed_at = $3, expires_at = $4 WHERE waitlist = $1 AND id = $2 AND state = 'live'`,
+			t.list, spot, t.now, t.now+t.settings.InviteTTL.Milliseconds())
+	}
+	err := t.exec(`UPDATE tokens SET expires_at = $3 WHERE waitlist = $1 AND hash = $2`, t.list, hash(m.Token), t.now+t.settings.ConfirmTTL.Milliseconds())
+	if err != nil {
+		return err
+	}
+	return t.exec(`UPDATE entries SET mailed_at = $3 WHERE waitlist = $1 AND number = $2 AND status = 'unconfirmed'`, t.list, m.Number, t.now)
 }
 
 // Failed keeps a mail for another attempt: after a minute, then after twice as long each time, up to four hours.
@@ -142,12 +166,17 @@ func plain(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), longestError)], "\x00", ""), "")
 }
 
-// Drop takes a mail out of the outbox whose address takes no mail, and notes that with the entry. An invite stays: its owner may
-// still come by another way, and else it expires.
+// Drop takes a mail out of the outbox whose address takes no mail, and notes that with the entry. An invite stays for its time from
+// then on: its owner may still come by another way.
 func (l *List) Drop(ctx context.Context, m Mail, now time.Time) error {
 	return l.write(ctx, now, func(t *tx) error {
-		dropped, err := t.count(`DELETE FROM outbox WHERE waitlist = $1 AND id = $2`, t.list, m.ID)
-		if err != nil || dropped == 0 {
+		spots, err := t.numbers(`DELETE FROM outbox WHERE waitlist = $1 AND id = $2 RETURNING spot`, t.list, m.ID)
+		if err != nil || len(spots) == 0 {
+			return err
+		}
+		expires := t.now + t.settings.InviteTTL.Milliseconds()
+		err = t.exec(`UPDATE spots SET expires_at = $3 WHERE waitlist = $1 AND id = $2 AND state = 'live' AND expires_at > $3`, t.list, spots[0], expires)
+		if err != nil {
 			return err
 		}
 		return t.exec(`UPDATE entries SET bounced_at = $3 WHERE waitlist = $1 AND number = $2`, t.list, m.Number, t.now)

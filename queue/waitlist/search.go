@@ -142,6 +142,8 @@ type Numbers struct {
 	// Released, Accepted and Expired count the spots that were ever released, accepted, and left to expire.
 	Released, Accepted, Expired int
 
+	Undelivered int // of those that have expired: the mail could not be delivered
+
 	Next time.Time // when the next invite expires; zero if there is none
 }
 
@@ -160,11 +162,11 @@ func (l *List) Numbers(ctx context.Context) (n Numbers, err error) {
 		return Numbers{}, err
 	}
 	var paused, next int64
-	_, err = one(ctx, l.db.reader, `SELECT held, paused, last_spot, accepted, expired,
+	_, err = one(ctx, l.db.reader, `SELECT held, paused, last_spot, accepted, expired, undelivered,
 			(SELECT COUNT(*) FROM spots WHERE waitlist = $1 AND owed = 1),
 			(SELECT COUNT(*) FROM outbox WHERE waitlist = $1),
 			(SELECT COALESCE(MIN(expires_at), 0) FROM spots WHERE waitlist = $1 AND state = 'live')
-		FROM waitlists WHERE name = $1`, []any{l.name}, &n.Held, &paused, &n.Released, &n.Accepted, &n.Expired, &n.Owed, &n.Mails, &next)
+		FROM waitlists WHERE name = $1`, []any{l.name}, &n.Held, &paused, &n.Released, &n.Accepted, &n.Expired, &n.Undelivered, &n.Owed, &n.Mails, &next)
 	n.Paused, n.Next = paused != 0, when(next)
 	return n, err
 }

@@ -1,5 +1,7 @@
 package waitlist
 
+import "fmt"
+
 // The states of a spot.
 const (
 	spotLive     = "live"
@@ -53,10 +55,10 @@ func (t *tx) invite(number, replaces, now int64) error {
 		return err
 	}
 	t.invited++
-	return t.mail(MailInvite, number, t.lastSpot, token, now, now+t.settings.InviteTTL.Milliseconds())
+	return t.mail(MailInvite, number, t.lastSpot, token, now, now+t.settings.worth(t.settings.InviteTTL).Milliseconds())
 }
 
-// give releases a spot in a state, live or accepted, to an entry.
+// give releases a spot in a state, live or accepted, to an entry. Until its mail is sent, an invite has the time in which that is tried.
 func (t *tx) give(number, replaces int64, state string, now int64) (token string, err error) {
 	token, status, accepted := newToken(), Invited, int64(0)
 	if state == spotAccepted {
@@ -66,8 +68,10 @@ func (t *tx) give(number, replaces int64, state string, now int64) (token string
 	t.held++
 	t.lastSpot++
 	err = t.exec(`INSERT INTO spots (waitlist, id, number, state, token, released_at, expires_at, accepted_at, replaces)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULLIF(CAST($9 AS BIGINT), 0))`,
-		t.list, t.lastSpot, number, state, hash(token), now, now+t.settings.InviteTTL.Milliseconds(), accepted, replaces)
+		SELECT $1, $2, number, $4, $5, $6, CASE WHEN email IS NULL THEN CAST($7 AS BIGINT) ELSE CAST($10 AS BIGINT) END, $8, NULLIF(CAST($9 AS BIGINT), 0)
+		FROM entries WHERE waitlist = $1 AND number = $3`,
+		t.list, t.lastSpot, number, state, hash(token), now, now+t.settings.InviteTTL.Milliseconds(), accepted, replaces,
+		now+t.settings.worth(t.settings.InviteTTL).Milliseconds())
 	if err != nil {
 		return "", err
 	}
@@ -101,6 +105,28 @@ func (t *tx) expire(now, number int64) error {
 		[]any{t.list, number, now}, new(int))
 	if err != nil || !overdue {
 		return err
+	}
+	return t.runOut(number, now)
+}
+
+// runOut ends an invite whose time has run out. The audit log has those whose mail was not delivered in all the time.
+func (t *tx) runOut(number, now int64) error {
+	var attempts int64
+	undelivered, err := t.scan(`SELECT COALESCE((SELECT attempts FROM outbox o WHERE o.waitlist = s.waitlist AND o.number = s.number AND o.spot = s.id), -1)
+		FROM spots s JOIN entries e ON e.waitlist = s.waitlist AND e.number = s.number
+		WHERE s.waitlist = $1 AND s.number = $2 AND s.state = 'live' AND s.mailed_at = 0 AND e.email IS NOT NULL`, []any{t.list, number}, &attempts)
+	if err != nil {
+		return err
+	}
+	if undelivered && t.settings.Mailed {
+		detail := "the address takes no mail"
+		if attempts >= 0 {
+			detail = fmt.Sprintf("not taken by the mail server, attempts: %d", attempts)
+		}
+		t.undelivered++
+		if _, err := t.audit(0, theGate, audited{action: "undelivered", number: number, detail: detail}, now); err != nil {
+			return err
+		}
 	}
 	return t.lapse(number, now)
 }

@@ -11,6 +11,8 @@ type Swept struct {
 	Expired  int // invites
 	Released int // by plans, without those in the place of spots that have ended
 	Erased   int // sign-ups that were not confirmed in time
+
+	Undelivered int // invites that have expired, and whose mail could not be delivered
 }
 
 // Sweep does what is due: it ends invites that nobody has accepted in time, gives their spots to the next, releases by plan,
@@ -35,6 +37,7 @@ func (l *List) Sweep(ctx context.Context, now time.Time) (total Swept, err error
 		total.Expired += s.Expired
 		total.Released += s.Released
 		total.Erased += s.Erased
+		total.Undelivered += s.Undelivered
 	}
 }
 
@@ -58,7 +61,7 @@ func (l *List) due(ctx context.Context, now int64) (due bool, err error) {
 			OR EXISTS (SELECT 1 FROM plans WHERE waitlist = $1 AND at <= $2 AND w.paused = 0)
 			OR EXISTS (SELECT 1 FROM spots WHERE waitlist = $1 AND owed = 1 AND w.paused = 0 AND ($4 = 0 OR w.held < $4))
 				AND EXISTS (SELECT 1 FROM entries WHERE waitlist = $1 AND status = 'waiting')
-			OR EXISTS (SELECT 1 FROM entries WHERE waitlist = $1 AND status = 'unconfirmed' AND mailed_at <= $3)
+			OR EXISTS (SELECT 1 FROM entries WHERE waitlist = $1 AND `+stale+`)
 			OR EXISTS (SELECT 1 FROM tokens WHERE waitlist = $1 AND expires_at > 0 AND expires_at <= $3)
 			OR EXISTS (SELECT 1 FROM outbox WHERE waitlist = $1 AND expires_at <= $2)
 		FROM waitlists w WHERE name = $1`,
@@ -66,18 +69,26 @@ func (l *List) due(ctx context.Context, now int64) (due bool, err error) {
 	return due, err
 }
 
+// stale is the condition of sign-ups whose last mail is as old as $3, and that are not to be mailed.
+const stale = `status = 'unconfirmed' AND mailed_at <= $3
+	AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.waitlist = entries.waitlist AND o.number = entries.number)`
+
 func (t *tx) sweep(now int64) (s Swept, err error) {
+	undelivered := t.undelivered
+	defer func() { s.Undelivered = int(t.undelivered - undelivered) }()
 	if s.Expired, err = t.sweepInvites(now); err != nil {
 		return s, err
 	}
 	if s.Released, err = t.runPlans(now); err != nil {
 		return s, err
 	}
-	if s.Erased, err = t.sweepUnconfirmed(now - t.settings.ConfirmTTL.Milliseconds()); err != nil {
+	err = t.exec(`DELETE FROM outbox WHERE waitlist = $1 AND id IN
+		(SELECT id FROM outbox WHERE waitlist = $1 AND expires_at <= $2 LIMIT $3)`, t.list, now, mostChanged)
+	if err != nil {
 		return s, err
 	}
-	return s, t.exec(`DELETE FROM outbox WHERE waitlist = $1 AND id IN
-		(SELECT id FROM outbox WHERE waitlist = $1 AND expires_at <= $2 LIMIT $3)`, t.list, now, mostChanged)
+	s.Erased, err = t.sweepUnconfirmed(now - t.settings.ConfirmTTL.Milliseconds())
+	return s, err
 }
 
 func (t *tx) sweepInvites(now int64) (int, error) {
@@ -87,23 +98,22 @@ func (t *tx) sweepInvites(now int64) (int, error) {
 		return 0, err
 	}
 	for _, number := range overdue {
-		if err := t.lapse(number, now); err != nil {
+		if err := t.runOut(number, now); err != nil {
 			return 0, err
 		}
 	}
 	return len(overdue), nil
 }
 
-// sweepUnconfirmed erases sign-ups whose last mail is that old. Nothing refers to them, so nothing of them stays. Links that
+// sweepUnconfirmed erases sign-ups whose last mail was sent so long ago. Nothing refers to them, so nothing of them stays. Links that
 // expired so long ago are forgotten too.
 func (t *tx) sweepUnconfirmed(mailed int64) (int, error) {
-	stale, err := t.numbers(`SELECT number FROM entries WHERE waitlist = $1 AND status = 'unconfirmed' AND mailed_at <= $2 LIMIT $3`,
-		t.list, mailed, mostChanged)
+	found, err := t.numbers(`SELECT number FROM entries WHERE waitlist = $1 AND `+stale+` LIMIT $2`, t.list, mostChanged, mailed)
 	if err != nil {
 		return 0, err
 	}
-	t.erased = t.erased || len(stale) > 0
-	for _, number := range stale {
+	t.erased = t.erased || len(found) > 0
+	for _, number := range found {
 		for _, statement := range []string{
 			`DELETE FROM tokens WHERE waitlist = $1 AND number = $2`,
 			`DELETE FROM outbox WHERE waitlist = $1 AND number = $2`,
@@ -114,6 +124,6 @@ func (t *tx) sweepUnconfirmed(mailed int64) (int, error) {
 			}
 		}
 	}
-	return len(stale), t.exec(`DELETE FROM tokens WHERE hash IN
+	return len(found), t.exec(`DELETE FROM tokens WHERE hash IN
 		(SELECT hash FROM tokens WHERE waitlist = $1 AND expires_at > 0 AND expires_at <= $2 LIMIT $3)`, t.list, mailed, mostChanged)
 }

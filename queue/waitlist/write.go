@@ -35,6 +35,7 @@ type tx struct {
 
 	paused                  int64 // 1 if it is
 	held, accepted, expired int64
+	undelivered             int64
 	lastEntry, lastSpot     int64
 	lastMail, lastPlan      int64
 }
@@ -168,8 +169,8 @@ func (t *tx) do(j *job) error {
 
 func (t *tx) begin() error {
 	return t.must(`UPDATE waitlists SET version = version + 1 WHERE name = $1
-		RETURNING version, paused, held, accepted, expired, last_entry, last_spot, last_mail, last_plan`, []any{t.list},
-		&t.version, &t.paused, &t.held, &t.accepted, &t.expired, &t.lastEntry, &t.lastSpot, &t.lastMail, &t.lastPlan)
+		RETURNING version, paused, held, accepted, expired, undelivered, last_entry, last_spot, last_mail, last_plan`, []any{t.list},
+		&t.version, &t.paused, &t.held, &t.accepted, &t.expired, &t.undelivered, &t.lastEntry, &t.lastSpot, &t.lastMail, &t.lastPlan)
 }
 
 // end gives the spots that have become free to the next, and writes the counters.
@@ -178,7 +179,8 @@ func (t *tx) end() error {
 		return err
 	}
 	return t.exec(`UPDATE waitlists SET paused = $2, held = $3, accepted = $4, expired = $5, last_entry = $6, last_spot = $7, last_mail = $8,
-		last_plan = $9 WHERE name = $1`, t.list, t.paused, t.held, t.accepted, t.expired, t.lastEntry, t.lastSpot, t.lastMail, t.lastPlan)
+		last_plan = $9, undelivered = $10 WHERE name = $1`,
+		t.list, t.paused, t.held, t.accepted, t.expired, t.lastEntry, t.lastSpot, t.lastMail, t.lastPlan, t.undelivered)
 }
 
 // count executes a statement and counts the rows that it has changed.

@@ -158,7 +158,10 @@ func toRecord(ctx context.Context) (context.Context, context.CancelFunc) {
 // deliver hands a mail to the mail server. If the connection breaks, which servers do after some mails, it does so once more on a
 // new one. With unreachable no other mail would be taken either.
 func (r *round) deliver(ctx context.Context, m waitlist.Mail) (refused, unreachable error) {
-	if m.Kind == waitlist.MailInvite {
+	switch m.Kind {
+	case waitlist.MailConfirm:
+		m.ExpiresAt = r.clock().Add(r.list.Settings().ConfirmTTL)
+	case waitlist.MailInvite:
 		m.ExpiresAt = r.clock().Add(r.list.Settings().InviteTTL)
 	}
 	message, err := r.composer.Compose(m)
