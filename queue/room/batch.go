@@ -102,7 +102,7 @@ func (q *batcher) ready(now time.Time, b *batch) time.Time {
 	if b.before != nil {
 		q.wait(b.before.done, 0)
 		b.before = nil
-		now = q.now()
+		now = q.now(now)
 	}
 	if q.gather == 0 {
 		return now
@@ -112,7 +112,7 @@ func (q *batcher) ready(now time.Time, b *batch) time.Time {
 		return now
 	default:
 		q.wait(b.hurry, q.gather)
-		return q.now()
+		return q.now(now)
 	}
 }
 

@@ -1,25 +1,41 @@
 package room
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // timing is all that a room knows of time: the node's clock, and how to wait.
 type timing struct {
-	now  func() time.Time
+	now  func(told time.Time) time.Time // in a call that was told that moment, or an earlier one
 	wait func(ready <-chan struct{}, atMost time.Duration)
 }
 
-// newTiming takes a Config's Clock and Wait. Where it has none, time passes as it really
-// does, from now on.
-func newTiming(c *Config, now time.Time) timing {
-	t := timing{now: c.Clock, wait: c.Wait}
-	if t.now == nil {
-		began := time.Now()
-		t.now = func() time.Time { return now.Add(time.Since(began)) }
+// newTiming takes a Config's Clock and Wait.
+func newTiming(c *Config) timing {
+	t := timing{now: new(toldClock).now, wait: c.Wait}
+	if c.Clock != nil {
+		t.now = func(time.Time) time.Time { return c.Clock() }
 	}
 	if t.wait == nil {
 		t.wait = waitFor
 	}
 	return t
+}
+
+// toldClock is a clock that shows the latest moment that it was told.
+type toldClock struct {
+	mu     sync.Mutex
+	latest time.Time
+}
+
+func (c *toldClock) now(told time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if told.After(c.latest) {
+		c.latest = told
+	}
+	return c.latest
 }
 
 // waitFor waits in real time: see Config.Wait.
@@ -49,17 +65,12 @@ func newCallLock(t timing) callLock {
 	return l
 }
 
-// lockAt takes the lock at now, and returns the moment at which it has it: a call that
-// waited for another to end is made later than now.
-func (l *callLock) lockAt(now time.Time) time.Time {
+func (l *callLock) lock() {
 	select {
 	case <-l.free:
-		return now
 	default:
 		l.wait(l.free, 0)
-		return l.now()
 	}
 }
 
-func (l *callLock) lock()   { l.lockAt(time.Time{}) }
 func (l *callLock) unlock() { l.free <- struct{}{} }

@@ -28,8 +28,8 @@ type Config struct {
 	Uint64 func() uint64
 
 	// Clock is the node's clock, which never goes back and by which the room's
-	// methods are told now; default the now of New with what has passed since. It is
-	// read where a call has waited.
+	// methods are told now; default the latest now that one was told. It is
+	// read where a call may have waited.
 	Clock func() time.Time
 
 	// Wait is how a call waits: until it has received from ready, or until atMost

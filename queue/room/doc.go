@@ -57,7 +57,8 @@
 // There are two clocks. A time.Time is a moment by the node's clock, and is called now; a
 // queue.Instant is a moment by the store's, and the one at which something is done or
 // decided is called at. The storeClock alone turns one into the other. Nothing but the
-// batcher, and the lock of the exchange, reads a clock: where a call has waited.
+// batcher and the exchange reads a clock: where a call has waited, and around each call to
+// the store.
 //
 // # Locks
 //

@@ -55,7 +55,7 @@ const maxUndecided = 10_000
 // the verdict on claims[i]. On an error nobody was granted anything, as far as
 // this node knows.
 func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.Claim, grants []queue.Grant) error {
-	now = x.mu.lockAt(now)
+	x.mu.lock()
 	defer x.mu.unlock()
 	if err := x.resend(ctx, now); err != nil {
 		return err
@@ -65,6 +65,7 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 			return fmt.Errorf("telling room %q to its store again: %w", x.room, err)
 		}
 	}
+	now = x.mu.now(now)
 	status, err := x.putInOrder(ctx, x.report(now), claims, grants)
 	if err != nil {
 		for _, c := range claims[:min(len(claims), maxUndecided-len(x.undecided))] {
@@ -79,7 +80,7 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 
 // sync reports to the store what this node has seen and takes in how the room stands.
 func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error) {
-	now = x.mu.lockAt(now)
+	x.mu.lock()
 	defer x.mu.unlock()
 	if err := x.resend(ctx, now); err != nil {
 		return nil, err
@@ -155,6 +156,7 @@ func (x *exchange) resend(ctx context.Context, now time.Time) error {
 	if x.unsent == nil {
 		return nil
 	}
+	now = x.mu.now(now)
 	x.unsent.Now = x.clock.at(now)
 	grants := make([]queue.Grant, len(x.undecided))
 	status, err := x.putInOrder(ctx, x.unsent, x.undecided, grants)
@@ -191,6 +193,7 @@ func (x *exchange) learnUndecided(status queue.Status, grants []queue.Grant) {
 
 // syncOnce is one Sync of the store. The caller holds mu.
 func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, error) {
+	now = x.mu.now(now)
 	toldAgain := x.storeHasForgotten()
 	x.unsent = x.report(now)
 	answer, err := x.store.Sync(ctx, x.room, x.unsent)
@@ -210,16 +213,17 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 
 // followStatus is follow of an answer that tells of nothing but the status. The caller
 // holds mu.
-func (x *exchange) followStatus(now time.Time, s queue.Status) {
+func (x *exchange) followStatus(began time.Time, s queue.Status) {
 	v := *x.conditions.view.Load()
 	v.Status = s
-	x.follow(now, &v)
+	x.follow(began, &v)
 }
 
-// follow makes v what decisions go by. The caller holds mu.
-func (x *exchange) follow(now time.Time, v *view) {
+// follow makes v, the answer to a call that began then, what decisions go by. The caller
+// holds mu.
+func (x *exchange) follow(began time.Time, v *view) {
 	x.epoch, x.wantsWhole = v.Epoch, v.WantWhole
-	if !x.clock.follow(now, v.Now) {
+	if !x.clock.follow(span{began, x.mu.now(began)}, v.Now) {
 		v.Recovering = true
 	}
 	x.conditions.view.Store(v)

@@ -37,7 +37,7 @@ func TestClaimsAreTimedByTheirCallHoweverLongTheyWereGathered(t *testing.T) {
 		ctx, now := t.Context(), func() queue.Instant { return queue.At(time.Now()) }
 		store := &timed{Store: memstore.New()}
 		r, err := room.New(ctx, now().Time(), room.Config{
-			Name: "shop", Store: store, Settings: settings(1, 1000), Gather: 50 * time.Millisecond,
+			Name: "shop", Store: store, Settings: settings(1, 1000), Gather: 50 * time.Millisecond, Clock: time.Now,
 		})
 		require.NoError(t, err)
 		require.Equal(t, room.Admitted, r.Visit(ctx, now().Time(), room.Request{}).Outcome)
@@ -70,7 +70,7 @@ func TestAnAnswerGoesByTheSettingsThatAreInForceByThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, store, s := t.Context(), memstore.New(), settings(1, 1000)
 		s.SessionDuration = 30 * time.Minute
-		one, err := room.New(ctx, time.Now(), room.Config{Name: "shop", Store: store, Settings: s})
+		one, err := room.New(ctx, time.Now(), room.Config{Name: "shop", Store: store, Settings: s, Clock: time.Now})
 		require.NoError(t, err)
 		require.Equal(t, room.Admitted, one.Visit(ctx, time.Now(), room.Request{}).Outcome)
 		waiting := one.Visit(ctx, time.Now(), room.Request{}).Ticket
@@ -80,7 +80,7 @@ func TestAnAnswerGoesByTheSettingsThatAreInForceByThen(t *testing.T) {
 		require.NoError(t, one.Sync(ctx, time.Now()))
 		require.Equal(t, room.Admitted, one.Visit(ctx, time.Now(), room.Request{Ticket: waiting}).Outcome)
 
-		two, err := room.New(ctx, time.Now(), room.Config{Name: "shop", Store: store, Settings: s, Gather: 200 * time.Millisecond})
+		two, err := room.New(ctx, time.Now(), room.Config{Name: "shop", Store: store, Settings: s, Gather: 200 * time.Millisecond, Clock: time.Now})
 		require.NoError(t, err)
 		var group sync.WaitGroup
 		var got room.Decision

@@ -12,12 +12,12 @@ import (
 
 // open makes a room of its parts, from the bottom up, and makes it known to its store.
 func open(ctx context.Context, now time.Time, c Config) (*Room, error) {
-	node := c.Uint64()
-	answer, err := introduce(ctx, now, &c, node)
+	node, timing, clock := c.Uint64(), newTiming(&c), &storeClock{}
+	answer, err := introduce(ctx, now, &c, node, timing, clock)
 	if err != nil {
 		return nil, err
 	}
-	r := assemble(now, &c, node, answer)
+	r := assemble(&c, node, timing, clock, answer)
 	if r.Configuration().Version == 0 {
 		if err := r.Configure(ctx, now, queue.Configuration{Settings: c.Settings}); err != nil && !errors.Is(err, queue.ErrConflict) {
 			return nil, err
@@ -28,14 +28,18 @@ func open(ctx context.Context, now time.Time, c Config) (*Room, error) {
 
 // introduce is the first sync of all: the node learns the store's clock before it
 // keeps any time by it.
-func introduce(ctx context.Context, now time.Time, c *Config, node uint64) (answer *queue.View, err error) {
+func introduce(ctx context.Context, now time.Time, c *Config, node uint64, t timing, clock *storeClock) (answer *queue.View, err error) {
+	call := span{}
 	err = patiently(func() (err error) {
-		answer, err = c.Store.Sync(ctx, c.Name, &queue.Report{Node: node, Now: queue.At(now)})
+		call.began = t.now(now)
+		answer, err = c.Store.Sync(ctx, c.Name, &queue.Report{Node: node, Now: queue.At(call.began)})
+		call.ended = t.now(now)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("asking the store for room %q: %w", c.Name, err)
 	}
+	clock.set(call, answer.Now)
 	return answer, nil
 }
 
@@ -51,11 +55,9 @@ func patiently(call func() error) (err error) {
 }
 
 // assemble puts the parts of a room together.
-func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
+func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *queue.View) *Room {
 	var (
-		timing     = newTiming(c, now)
 		start      = answer.Now.Floor(tick).Add(-tick) // before any visit
-		clock      = &storeClock{}
 		conditions = &conditions{}
 		presence   = newPresence(answer.Now, start, c.Uint64)
 		sessions   = newSessions(start)
@@ -63,7 +65,6 @@ func assemble(now time.Time, c *Config, node uint64, answer *queue.View) *Room {
 		estimates  = &estimates{}
 		pressures  = &pressures{meter: pressure.NewMeter()}
 	)
-	clock.set(now, answer.Now)
 	conditions.rules.Store(newRules(queue.Configuration{Settings: c.Settings}, c.Slack))
 	estimates.numbers.Store(&Numbers{})
 	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load(), estimates.numbers.Load()))
