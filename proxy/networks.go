@@ -26,8 +26,10 @@ type networks struct {
 func newNetworks() *networks { return &networks{seed: maphash.MakeSeed()} }
 
 // of returns the network of an address. Addresses that are not known share one.
-func (n *networks) of(addr netip.Addr) *network {
-	return &n.entries[maphash.Comparable(n.seed, networkOf(addr))%uint64(len(n.entries))]
+func (n *networks) of(addr netip.Addr) *network { return n.at(networkOf(addr)) }
+
+func (n *networks) at(prefix netip.Prefix) *network {
+	return &n.entries[maphash.Comparable(n.seed, prefix)%uint64(len(n.entries))]
 }
 
 // networkOf is the network of an address; the zero Prefix for an address that is not known.

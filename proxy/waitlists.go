@@ -223,8 +223,21 @@ func (g *Gate) uninvited(w http.ResponseWriter, r *http.Request, s *setup, v vis
 	}
 }
 
+// ofSite is how many times what a network may have its IPv6 /48 may have: one subscriber or hoster often has all of that.
+const ofSite = 4
+
 // signUp says whether the network of an address may have another sign-up, of so many a minute, and takes it off them. This machine has
 // no limit: a proxy on it that is not trusted brings everybody.
 func (n *networks) signUp(addr netip.Addr, now time.Time, perMinute int) bool {
-	return addr.IsLoopback() || n.of(addr).spend(now, time.Minute/time.Duration(perMinute), perMinute)
+	if addr = addr.Unmap(); addr.IsLoopback() {
+		return true
+	}
+	if !n.of(addr).spend(now, time.Minute/time.Duration(perMinute), perMinute) {
+		return false
+	}
+	site, err := addr.Prefix(48)
+	if err != nil || addr.Is4() {
+		return true
+	}
+	return n.at(site).spend(now, time.Minute/time.Duration(ofSite*perMinute), ofSite*perMinute)
 }

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -382,6 +383,24 @@ func TestSignUpsOfANetworkAreLimited(t *testing.T) {
 	assert.Equal(t, http.StatusOK, join("4", "198.51.100.1").status)
 	p.clock.add(time.Minute)
 	assert.Equal(t, http.StatusOK, join("5", "192.0.2.3").status)
+}
+
+func TestSignUpsOfAnIPv6SiteAreLimited(t *testing.T) {
+	p := startParty(t, trustingLoopback, direct, list(func(c *guests.Config) { c.SignUpsPerNetwork = 2 }))
+	signedUp := func(site string) (n int) {
+		for subscriber := range 64 {
+			a := p.join(p.visitor(), map[string]string{"email": fmt.Sprintf("p%d@%s.example", subscriber, strings.ReplaceAll(site, ":", "-"))},
+				with("X-Forwarded-For", fmt.Sprintf("%s:%x00::1", site, subscriber)))
+			if a.status == http.StatusOK {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Equal(t, 8, signedUp("2001:db8:1"), "four times what one network may")
+	assert.Equal(t, 8, signedUp("2001:db8:2"))
+	p.clock.add(time.Minute)
+	assert.Equal(t, 8, signedUp("2001:db8:1"))
 }
 
 func TestReferralsMoveTheirOwnerUp(t *testing.T) {

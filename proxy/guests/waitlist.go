@@ -29,8 +29,8 @@ type Config struct {
 	Room     string // the name of the room that it belongs to, which is no family
 	Settings waitlist.Settings
 
-	// SignUpsPerNetwork is how many sign-ups a minute one network may have at this gate, an IPv4 /24 or an IPv6 /56; 0 is
-	// unlimited.
+	// SignUpsPerNetwork is how many sign-ups a minute one network may have at this gate, an IPv4 /24 or an IPv6 /56, and a
+	// quarter of what an IPv6 /48 may have; 0 is unlimited.
 	SignUpsPerNetwork int
 
 	// URL is the address of the site, scheme://host[:port], with which links begin. Without it they begin, in answers, with the

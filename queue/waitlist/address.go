@@ -36,8 +36,32 @@ func ParseAddress(text string) (Address, error) {
 	if err != nil || domain == "" || len(local) > longestLocal {
 		return Address{}, ErrEmail
 	}
+	if isLocal(domain) {
+		return Address{}, ErrEmail
+	}
 	untagged, _, _ := strings.Cut(local, "+")
 	return Address{Typed: typed, Key: local + "@" + domain, Mailbox: strings.ReplaceAll(untagged, ".", "") + "@" + mailDomain(domain)}, nil
+}
+
+// inbox is where the mails to the address arrive: with tags and without, and at Gmail with dots and without. At other providers, dots make
+// an address somebody else's.
+func (a Address) inbox() string {
+	local, domain, _ := strings.Cut(a.Key, "@")
+	if mailDomain(domain) == "gmail.com" {
+		return a.Mailbox
+	}
+	untagged, _, _ := strings.Cut(local, "+")
+	return untagged + "@" + domain
+}
+
+// isLocal reports whether a domain is not one of the Internet's: mail to it would stay with our own mail server, or in its network.
+func isLocal(domain string) bool {
+	top := domain[strings.LastIndexByte(domain, '.')+1:]
+	switch top {
+	case domain, "localhost", "localdomain", "local", "internal", "invalid":
+		return true
+	}
+	return strings.Trim(top, "0123456789") == "" // an IP address
 }
 
 // mailDomain is the domain under which a provider's addresses are compared.

@@ -6,10 +6,6 @@ import (
 	"time"
 )
 
-// cooldown is the least time between two mails that signing up with one address can cause. It grows up to mostCooldown: it is at least
-// as long as it took from the first sign-up to the last mail. So strangers who type somebody's address cause few.
-const cooldown, mostCooldown = time.Hour, 24 * time.Hour
-
 // SignUp is what somebody signs up with: an address, a user of the site, or both.
 type SignUp struct {
 	Email    string
@@ -104,8 +100,8 @@ type answer struct {
 
 // standing is what the transactions need to know of an entry that is there.
 type standing struct {
-	number, joined, mailed int64
-	status                 Status
+	number, joined int64
+	status         Status
 }
 
 func (t *tx) join(a arrival) (answer, error) {
@@ -130,9 +126,23 @@ func (t *tx) join(a arrival) (answer, error) {
 		return answer{}, err
 	}
 	if a.status == Unconfirmed {
-		return answer{}, t.askToConfirm(number, a.at)
+		return answer{}, t.greet(number, a)
 	}
-	return answer{number: number, own: true}, t.welcome(number, a.at)
+	return answer{number: number, own: true}, t.greet(number, a)
+}
+
+// greet mails somebody who has signed up, if their mailbox may get a mail now: the link that confirms the address, or the one by which
+// the owner comes back.
+func (t *tx) greet(number int64, a arrival) error {
+	may, err := t.takeMail(a.address)
+	switch {
+	case err != nil || !may:
+		return err
+	case a.status == Unconfirmed:
+		return t.askToConfirm(number, a.at)
+	default:
+		return t.welcome(number, a.at)
+	}
 }
 
 // joinUser puts a user of the site on the list. The site vouches for the user and not for the address: one that has to be confirmed,
@@ -161,7 +171,7 @@ func (t *tx) joinUser(a arrival) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{number: number, own: true}, t.welcome(number, a.at)
+	return answer{number: number, own: true}, t.greet(number, a)
 }
 
 // rejoin takes an entry that has expired off the list, and signs its owner up anew.
@@ -180,12 +190,12 @@ func (t *tx) rejoin(number, now int64) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{number: number, own: true}, t.welcome(number, now)
+	return answer{number: number, own: true}, t.greet(number, a)
 }
 
 func (t *tx) find(condition string, args ...any) (s standing, found bool, err error) {
-	found, err = t.scan(`SELECT number, status, joined_at, mailed_at FROM entries WHERE waitlist = $1 AND `+condition,
-		append([]any{t.list}, args...), &s.number, &s.status, &s.joined, &s.mailed)
+	found, err = t.scan(`SELECT number, status, joined_at FROM entries WHERE waitlist = $1 AND `+condition,
+		append([]any{t.list}, args...), &s.number, &s.status, &s.joined)
 	return s, found, err
 }
 
@@ -224,7 +234,7 @@ func (t *tx) referrer(code string) (*int64, error) {
 	return &s.number, nil
 }
 
-// remind mails the owner of an address that somebody has signed up with again, if the last mail was long enough ago. What was said by
+// remind mails the owner of an address that somebody has signed up with again. What was said by
 // a sign-up that nobody has confirmed makes way for what is said now: it may have been somebody else's.
 func (t *tx) remind(s standing, a arrival) error {
 	if s.status == Unconfirmed {
@@ -232,17 +242,11 @@ func (t *tx) remind(s standing, a arrival) error {
 			return err
 		}
 	}
-	waited, late := a.at-s.mailed, s.status == Unconfirmed && a.at >= s.joined+t.settings.ConfirmTTL.Milliseconds()
-	if late || waited < max(cooldown.Milliseconds(), min(mostCooldown.Milliseconds(), s.mailed-s.joined)) {
+	if s.status == Unconfirmed && a.at >= s.joined+t.settings.ConfirmTTL.Milliseconds() {
 		return nil
 	}
-	if err := t.exec(`UPDATE entries SET mailed_at = $3 WHERE waitlist = $1 AND number = $2`, t.list, s.number, a.at); err != nil {
-		return err
-	}
-	if s.status == Unconfirmed {
-		return t.askToConfirm(s.number, a.at)
-	}
-	return t.welcome(s.number, a.at)
+	a.status = s.status
+	return t.greet(s.number, a)
 }
 
 // replace has an entry that is not confirmed say what a later sign-up with its address does.
@@ -260,6 +264,9 @@ func (t *tx) askToConfirm(number, now int64) error {
 	expires := now + t.settings.worth(t.settings.ConfirmTTL).Milliseconds()
 	token, err := t.token(number, "confirm", expires)
 	if err != nil {
+		return err
+	}
+	if err := t.exec(`UPDATE entries SET mailed_at = $3 WHERE waitlist = $1 AND number = $2`, t.list, number, now); err != nil {
 		return err
 	}
 	return t.mail(MailConfirm, number, 0, token, now, expires)

@@ -13,6 +13,7 @@ type List struct {
 	db       *database
 	settings atomic.Pointer[Settings]
 	order    order
+	mailKey  []byte
 
 	erased  atomic.Bool // personal data whose traces the database is still to wipe
 	jobs    chan *job

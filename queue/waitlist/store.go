@@ -48,14 +48,17 @@ func (s *Store) List(ctx context.Context, name string, settings Settings) (*List
 	if err := settings.Validate(); err != nil {
 		return nil, err
 	}
-	err := s.db.inTransaction(ctx, func(ctx context.Context, on runner) error {
-		_, err := on.ExecContext(ctx, `INSERT INTO waitlists (name) VALUES ($1) ON CONFLICT DO NOTHING`, name)
+	l := &List{name: name, db: s.db, jobs: make(chan *job), closing: make(chan struct{}), closed: make(chan struct{})}
+	err := s.db.inTransaction(ctx, func(ctx context.Context, on runner) (err error) {
+		if _, err := on.ExecContext(ctx, `INSERT INTO waitlists (name) VALUES ($1) ON CONFLICT DO NOTHING`, name); err != nil {
+			return err
+		}
+		l.mailKey, err = mailKey(ctx, on, name)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("making waitlist %s: %w", name, err)
 	}
-	l := &List{name: name, db: s.db, jobs: make(chan *job), closing: make(chan struct{}), closed: make(chan struct{})}
 	l.settings.Store(&settings)
 	if err := l.order.load(ctx, s.db, name); err != nil {
 		return nil, err

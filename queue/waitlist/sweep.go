@@ -64,8 +64,9 @@ func (l *List) due(ctx context.Context, now int64) (due bool, err error) {
 			OR EXISTS (SELECT 1 FROM entries WHERE waitlist = $1 AND `+stale+`)
 			OR EXISTS (SELECT 1 FROM tokens WHERE waitlist = $1 AND expires_at > 0 AND expires_at <= $3)
 			OR EXISTS (SELECT 1 FROM outbox WHERE waitlist = $1 AND expires_at <= $2)
+			OR EXISTS (SELECT 1 FROM mailboxes WHERE waitlist = $1 AND mailed_at <= $5)
 		FROM waitlists w WHERE name = $1`,
-		[]any{l.name, now, now - s.ConfirmTTL.Milliseconds(), s.Capacity}, &due)
+		[]any{l.name, now, now - s.ConfirmTTL.Milliseconds(), s.Capacity, now - forgetMailbox.Milliseconds()}, &due)
 	return due, err
 }
 
@@ -85,6 +86,9 @@ func (t *tx) sweep(now int64) (s Swept, err error) {
 	err = t.exec(`DELETE FROM outbox WHERE waitlist = $1 AND id IN
 		(SELECT id FROM outbox WHERE waitlist = $1 AND expires_at <= $2 LIMIT $3)`, t.list, now, mostChanged)
 	if err != nil {
+		return s, err
+	}
+	if err := t.forgetMailboxes(now); err != nil {
 		return s, err
 	}
 	s.Erased, err = t.sweepUnconfirmed(now - t.settings.ConfirmTTL.Milliseconds())

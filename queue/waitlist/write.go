@@ -28,7 +28,8 @@ type tx struct {
 	on       runner
 	list     string
 	settings *Settings
-	now      int64 // of the latest job, by the database's clock, in milliseconds since 1970
+	mailKey  []byte // of the hashes of mailboxes
+	now      int64  // of the latest job, by the database's clock, in milliseconds since 1970
 	version  int64
 	invited  int64 // by this transaction
 	erased   bool  // it has erased personal data
@@ -125,7 +126,7 @@ func (l *List) answer(jobs []*job, err error) {
 
 // transact does jobs of the batch in a transaction, and counts those that it is the answer to.
 func (l *List) transact(batch []*job) (done int, err error) {
-	t := &tx{list: l.name, settings: l.settings.Load()}
+	t := &tx{list: l.name, settings: l.settings.Load(), mailKey: l.mailKey}
 	err = l.db.inTransaction(context.Background(), func(ctx context.Context, on runner) error {
 		t.ctx, t.on = ctx, on
 		if err := t.begin(); err != nil {

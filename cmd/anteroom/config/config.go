@@ -95,7 +95,7 @@ type Waitlist struct {
 	waitlist.Settings `yaml:",inline"`
 	// DisposableDomainsFile is "" once it is read.
 	DisposableDomainsFile string `yaml:"disposable_domains_file" is:"file" usage:"file with the domains of throw-away addresses, one a line"`
-	SignUpsPerNetwork     int    `yaml:"sign_ups_per_network" default:"60" min:"0" max:"1000000" usage:"sign-ups a minute of one network, an IPv4 /24 or an IPv6 /56; 0 is unlimited"`
+	SignUpsPerNetwork     int    `yaml:"sign_ups_per_network" default:"60" min:"0" max:"1000000" usage:"sign-ups a minute of one network, an IPv4 /24 or an IPv6 /56, and four times as many of an IPv6 /48; 0 is unlimited"`
 	// URL is the address of the site, scheme://host[:port], with which links begin; "" is the one that was asked, and in mails Listen.
 	URL string `yaml:"url" is:"url" usage:"address of the site, with which links begin"`
 	// MailTemplates is the path of a directory, resolved; "" is the built-in mails.
