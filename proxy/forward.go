@@ -81,7 +81,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queu
 	}
 	r = g.hearing(r, v.room, v.setup)
 	w.Header()[admitted] = nil
-	w, m := g.measure(w, r, v.room.queue)
+	w, m := g.measure(w, r, &v, d.Ticket.ID)
 	defer m.end()
 	v.setup.origin.ServeVisitor(w, g.outgoing(r, v.setup.assertions, true), d.Ticket.ID)
 }

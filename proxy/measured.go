@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/pressure"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
@@ -23,15 +24,28 @@ var measuredWriters = sync.Pool{New: func() any { return new(measured) }}
 // largeBody is how large the body of a request is, in bytes, from which on the time for it is its sender's.
 const largeBody = 64 << 10
 
-// measure returns the writer of an answer, as one that measures if the room does. The time of connections that last, and of requests
-// with large bodies, says nothing of the origin.
-func (g *Gate) measure(w http.ResponseWriter, r *http.Request, room *queueroom.Room) (writer http.ResponseWriter, m *measured) {
+// measure returns the writer of an answer to a visitor, as one that measures if the room does. The time of connections that last, and of
+// requests with large bodies, says nothing of the origin.
+func (g *Gate) measure(w http.ResponseWriter, r *http.Request, v *visitor, ticket queue.ID) (writer http.ResponseWriter, m *measured) {
+	room := v.room.queue
 	if !room.Measures() || connects(r) || r.ContentLength < 0 || r.ContentLength >= largeBody {
 		return w, nil
 	}
 	m = measuredWriters.Get().(*measured)
-	*m = measured{ResponseWriter: w, queue: room, trip: room.ToOrigin(r.URL.Path), began: g.o.Clock(), clock: g.o.Clock}
+	*m = measured{ResponseWriter: w, queue: room, trip: room.ToOrigin(v.measuredAs(ticket), r.URL.Path), began: g.o.Clock(), clock: g.o.Clock}
 	return m, m
+}
+
+// measuredAs is whose vote on the origin a request is. A visitor who has brought no ticket, and is not named, may throw the new one away:
+// they share a vote with all such visitors of their network.
+func (v *visitor) measuredAs(ticket queue.ID) queue.ID {
+	if v.ticket.State != queue.None || v.subject != (queue.ID{}) {
+		return ticket
+	}
+	if v.network.IsValid() {
+		return v.network.Addr().As16()
+	}
+	return queue.ID{}
 }
 
 // end ends the measuring, if nobody has answered until now: the visitor has left. A nil measured measures nothing.

@@ -2,8 +2,10 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -57,7 +59,7 @@ func (f *fixture) exposition() string {
 	return string(text)
 }
 
-// asks has an accepted visitor send so many requests, for each of which the origin takes a while.
+// asks has so many accepted visitors send a request, for which the origin takes a while.
 func (f *fixture) asks(n int, path string, takes time.Duration, status int, change func(*http.Request)) {
 	f.t.Helper()
 	f.site.will(func(w http.ResponseWriter, r *http.Request) {
@@ -66,10 +68,14 @@ func (f *fixture) asks(n int, path string, takes time.Duration, status int, chan
 			w.WriteHeader(status)
 		}
 	})
-	first, err := http.Get(f.public.URL + "/in")
-	require.NoError(f.t, err)
-	first.Body.Close()
+	var in []*http.Response
 	for range n {
+		resp, err := http.Get(f.public.URL + "/in")
+		require.NoError(f.t, err)
+		resp.Body.Close()
+		in = append(in, resp)
+	}
+	for _, first := range in {
 		r, err := http.NewRequest(http.MethodGet, f.public.URL+path, http.NoBody)
 		require.NoError(f.t, err)
 		for _, c := range first.Cookies() {
@@ -97,13 +103,13 @@ func TestRequestsOfThoseWhoAreInAreMeasured(t *testing.T) {
 		measured int
 		slowed   bool
 	}{
-		"slow":                 {takes: 2 * time.Second, status: 200, measured: 21, slowed: true},
-		"fast":                 {takes: 2 * time.Millisecond, status: 200, measured: 21},
-		"not found":            {status: 404, measured: 21},
-		"failing":              {status: 500, measured: 21, slowed: true},
-		"an event stream":      {takes: 2 * time.Second, status: 200, change: func(r *http.Request) { r.Header.Set("Accept", "text/event-stream") }, measured: 1},
-		"an upgrade":           {takes: 2 * time.Second, status: 200, change: func(r *http.Request) { r.Header.Set("Upgrade", "websocket") }, measured: 1},
-		"without being let in": {takes: 2 * time.Second, status: 200, change: func(r *http.Request) { r.Header.Del("Cookie"); r.Header.Set("Sec-Fetch-Dest", "image") }, measured: 1},
+		"slow":                 {takes: 2 * time.Second, status: 200, measured: 40, slowed: true},
+		"fast":                 {takes: 2 * time.Millisecond, status: 200, measured: 40},
+		"not found":            {status: 404, measured: 40},
+		"failing":              {status: 500, measured: 40, slowed: true},
+		"an event stream":      {takes: 2 * time.Second, status: 200, change: func(r *http.Request) { r.Header.Set("Accept", "text/event-stream") }, measured: 20},
+		"an upgrade":           {takes: 2 * time.Second, status: 200, change: func(r *http.Request) { r.Header.Set("Upgrade", "websocket") }, measured: 20},
+		"without being let in": {takes: 2 * time.Second, status: 200, change: func(r *http.Request) { r.Header.Del("Cookie"); r.Header.Set("Sec-Fetch-Dest", "image") }, measured: 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := start(t, settings(controlled))
@@ -121,6 +127,62 @@ func TestRequestsOfThoseWhoAreInAreMeasured(t *testing.T) {
 			assert.Equal(t, "Admissions are slowed to 500 of 1000 a minute, because the origin is slow or fails. They recover by themselves.", p.Explanation)
 			assert.Contains(t, f.exposition(), `anteroom_admission_factor{room="shop"} 0.5`)
 			assert.Contains(t, f.exposition(), `anteroom_origin_latency_seconds{room="shop"} `)
+		})
+	}
+}
+
+// Some visitors ask again and again for what is slow, or fails, while 20 others find the site well. Then 50 more come.
+func TestAFewVisitorsKeepNobodyOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes  time.Duration
+		status int
+		few    int
+		change func(*http.Request)
+	}{
+		"one, slow":               {takes: 2 * time.Second, status: 200, few: 1},
+		"one, failing":            {status: 500, few: 1},
+		"four, slow":              {takes: 2 * time.Second, status: 200, few: 4},
+		"four, failing":           {status: 500, few: 4},
+		"without cookies":         {status: 500, few: 1, change: func(r *http.Request) { r.Header.Del("Cookie") }},
+		"without cookies, slowly": {takes: 2 * time.Second, status: 200, few: 1, change: func(r *http.Request) { r.Header.Del("Cookie") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, settings(controlled), settings(func(s *queue.Settings) { s.TotalActiveUsers, s.SessionDuration = 500, time.Hour }))
+			f.site.will(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.URL.Path, "/bad/") {
+					f.clock.add(c.takes)
+					w.WriteHeader(c.status)
+				}
+			})
+			var few, others []*visitor
+			for range c.few {
+				few = append(few, f.visitor())
+			}
+			for range 20 {
+				others = append(others, f.visitor())
+			}
+			for range 8 {
+				for _, v := range others {
+					v.get("/")
+				}
+				for _, v := range few {
+					v.get("/")
+					for path := range 12 {
+						v.get(fmt.Sprint("/bad/", path), func(r *http.Request) {
+							if c.change != nil {
+								c.change(r)
+							}
+						})
+					}
+				}
+				f.clock.add(pressure.Every)
+				f.pressed()
+			}
+			f.site.requests()
+			for range 50 {
+				f.visitor().get("/")
+			}
+			assert.Len(t, f.site.requests(), 50, "who reach the site")
 		})
 	}
 }

@@ -369,8 +369,8 @@ func TestTheDashboardSaysThatTheOriginIsSlow(t *testing.T) {
 	o, q := &operator{handler: g.handler()}, g.shop.Room.Queue()
 	require.Equal(t, http.StatusOK, ask(g, http.MethodPatch, "/api/v1/rooms/shop", `{"admission_control_latency": "1s", "total_active_users": 9}`).Code)
 	require.NoError(t, q.Sync(t.Context(), now))
-	for range 50 {
-		q.FromOrigin(q.ToOrigin("/"), 3*time.Second, pressure.Answered)
+	for i := range byte(50) {
+		q.FromOrigin(q.ToOrigin([16]byte{i}, "/"), 3*time.Second, pressure.Answered)
 	}
 	for _, after := range []time.Duration{pressure.Every, pressure.Every + time.Second} {
 		require.NoError(t, q.Sync(t.Context(), now.Add(after)))

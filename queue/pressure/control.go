@@ -1,6 +1,7 @@
 package pressure
 
 import (
+	"slices"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -20,8 +21,7 @@ const (
 	Recovers = 51 * Every
 
 	fewest  = 10 // requests by which a period is judged, alone or with the one before
-	slowest = 3  // at least so many of them have to be slow, or to have failed
-	longest = 14 // periods that the oldest request that is looked for may have begun in: longer than the longest bound
+	slowest = 5  // visitors at least for whom some of them have to be slow, or to have failed
 )
 
 // Figures are what a node has measured of an origin lately, and what it makes of it.
@@ -41,7 +41,6 @@ type Control struct {
 	near   bool    // the latency is near its bound
 	next   queue.Instant
 	before Period
-	begun  [longest][groups]int // in the latest periods, the newest first
 	figures
 }
 
@@ -76,12 +75,8 @@ func (c *Control) Look(at queue.Instant, m *Meter, s *queue.Settings) *Period {
 	}
 	c.next = max(c.next.Add(Every), at) // after a time without looks too
 	p := m.Turn()
-	copy(c.begun[1:], c.begun[:longest-1])
-	for i := range p.groups {
-		c.begun[0][i] = p.groups[i].begun
-	}
 	judged := *p
-	if p.Ended() < fewest {
+	if len(p.ended) < fewest {
 		judged.add(&c.before)
 	}
 	c.before = *p
@@ -92,50 +87,31 @@ func (c *Control) Look(at queue.Instant, m *Meter, s *queue.Settings) *Period {
 
 // judge measures a period, with the requests that are still not answered.
 func (c *Control) judge(p *Period, s *queue.Settings) {
-	all := p.total()
 	c.near = false
-	c.figures = Figures{Requests: all.ended, Latency: p.Quantile(.95), Median: p.Quantile(.5)}
-	if all.ended > 0 {
-		c.Errors = float64(all.failed) / float64(all.ended)
+	c.figures = Figures{Requests: p.Ended(), Latency: p.Quantile(.95), Median: p.Quantile(.5)}
+	if c.Requests > 0 {
+		c.Errors = float64(p.failed) / float64(c.Requests)
 	}
+	b := ballot(p.ended)
 	if bound := s.AdmissionControlLatency; bound > 0 {
-		c.countStuck(p, bound)
-		c.near = p.exceeds(SlowShare, func(t *tally) int { return t.near })
-		c.Slow = p.exceeds(SlowShare, func(t *tally) int { return t.slow })
+		b = slices.Concat(b, p.stuck(bound))
+		c.near = b.exceeds(SlowShare, near)
+		c.Slow = b.exceeds(SlowShare, slow)
 	}
 	if bound := s.AdmissionControlErrors; bound > 0 {
-		c.Failing = p.exceeds(bound, func(t *tally) int { return t.failed })
+		c.Failing = b.exceeds(bound, failed)
 	}
 }
 
-// countStuck counts requests that have been under way for longer than the bound as slow.
-func (c *Control) countStuck(p *Period, bound time.Duration) {
-	recent := min(int((bound+Every-1)/Every), longest)
-	for i := range p.groups {
-		stuck := p.underway[i]
-		for k := range recent {
-			stuck -= c.begun[k][i]
-		}
-		if stuck > 0 {
-			p.groups[i].add(tally{ended: stuck, near: stuck, slow: stuck})
+// stuck are the requests that have been under way for longer than the bound: they count as slow.
+func (p *Period) stuck(bound time.Duration) (b ballot) {
+	for _, r := range p.underway {
+		if time.Duration(r.age-1)*Every >= bound {
+			r.marks = near | slow
+			b = append(b, r)
 		}
 	}
-}
-
-// exceeds reports whether the bad requests are more than a share, without those of the group of paths that has most of them, unless
-// most requests are of that group.
-func (p *Period) exceeds(share float64, bad func(*tally) int) bool {
-	all, worst := p.total(), tally{}
-	for _, g := range p.groups {
-		if bad(&g) > bad(&worst) {
-			worst = g
-		}
-	}
-	ended, n := all.ended, bad(&all)
-	if 2*worst.ended <= all.ended {
-		ended, n = ended-worst.ended, n-bad(&worst)
-	}
-	return all.ended >= fewest && n >= slowest && float64(n) > share*float64(ended)
+	return b
 }
 
 // move moves the factor.

@@ -1,6 +1,9 @@
 package pressure_test
 
 import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -23,18 +26,35 @@ type origin struct {
 	meter   *pressure.Meter
 	control pressure.Control
 	now     queue.Instant
+	taken   map[int]bool // entries of the period's visitors
 }
 
 func newOrigin() *origin {
-	o := &origin{meter: pressure.NewMeter(), now: start}
+	o := &origin{meter: pressure.NewMeter(), now: start, taken: map[int]bool{}}
 	o.control.Look(o.now, o.meter, &bounded)
 	return o
 }
 
-// answers has so many requests for a path be answered.
+// answers has so many requests for a path be answered, each of another visitor.
 func (o *origin) answers(n int, path string, took time.Duration, what pressure.Outcome) {
 	for range n {
-		o.meter.End(o.meter.Begin(path), took, what, bound)
+		o.answer(o.somebody(), path, took, what)
+	}
+}
+
+// answer has a visitor's request be answered.
+func (o *origin) answer(visitor queue.ID, path string, took time.Duration, what pressure.Outcome) {
+	o.meter.End(o.meter.Begin(visitor, path), took, what, bound)
+}
+
+// somebody is a visitor whose requests count: nobody else of the period has their entry.
+func (o *origin) somebody() (visitor queue.ID) {
+	for at := 0; ; {
+		binary.LittleEndian.PutUint64(visitor[:], rand.Uint64()) //nolint:gosec // for a crowd
+		if at = o.meter.EntryOf(visitor); !o.taken[at] {
+			o.taken[at] = true
+			return visitor
+		}
 	}
 }
 
@@ -50,6 +70,7 @@ func (o *origin) elsewhere() string {
 // pass lets a period end, and returns the factor.
 func (o *origin) pass() float64 {
 	o.now = o.now.Add(pressure.Every)
+	clear(o.taken)
 	o.control.Look(o.now, o.meter, &bounded)
 	return o.control.Figures().Factor
 }
@@ -78,6 +99,7 @@ func TestFactorStaysWhileAllIsWell(t *testing.T) {
 		"all is within the bound": func(o *origin) { o.answers(100, "/", bound, pressure.Answered) },
 		"few are slow":            func(o *origin) { o.answers(97, "/", 0, 0); o.answers(3, "/", time.Minute, pressure.Answered) },
 		"two of two are slow":     func(o *origin) { o.answers(2, "/", time.Minute, pressure.Answered) },
+		"few of few are slow":     func(o *origin) { o.answers(10, "/", 0, 0); o.answers(2, "/", time.Minute, pressure.Answered) },
 		"few fail":                func(o *origin) { o.answers(91, "/", 0, 0); o.answers(9, "/", 0, pressure.Failed) },
 		"visitors leave at once":  func(o *origin) { o.answers(100, "/", 0, pressure.Left) },
 		"one path of several is slow": func(o *origin) {
@@ -97,6 +119,62 @@ func TestFactorStaysWhileAllIsWell(t *testing.T) {
 	}
 }
 
+// A few visitors ask again and again for paths that are slow, or fail, beside others for whom all is well.
+func TestAFewVisitorsSlowNobody(t *testing.T) {
+	for name, bad := range map[string]struct {
+		took time.Duration
+		what pressure.Outcome
+	}{
+		"slow":    {time.Minute, pressure.Answered},
+		"failing": {0, pressure.Failed},
+		"left":    {time.Minute, pressure.Left},
+	} {
+		for _, few := range []int{1, 4} {
+			for _, others := range []int{0, 1, 5, 20, 300} {
+				t.Run(fmt.Sprintf("%s, %d beside %d", name, few, others), func(t *testing.T) {
+					o := newOrigin()
+					for range 5 {
+						for range few {
+							visitor := o.somebody()
+							for path := range 200 {
+								o.answer(visitor, fmt.Sprint("/", path), bad.took, bad.what)
+							}
+						}
+						o.answers(others, "/", 0, pressure.Answered)
+						assert.InDelta(t, 1, o.pass(), 0)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Requests that are never answered are a few visitors' too.
+func TestAFewVisitorsWhoWaitForNothingSlowNobody(t *testing.T) {
+	o := newOrigin()
+	for range 4 {
+		visitor := o.somebody()
+		for path := range 200 {
+			o.meter.Begin(visitor, fmt.Sprint("/", path))
+		}
+	}
+	for range 10 {
+		o.answers(20, "/", 0, pressure.Answered)
+		assert.InDelta(t, 1, o.pass(), 0)
+	}
+}
+
+// A visitor who asks much has no more weight than another, for what is fast as for what is slow.
+func TestWhatOneVisitorFindsFastHidesNothing(t *testing.T) {
+	o := newOrigin()
+	fast := o.somebody()
+	for range 10_000 {
+		o.answer(fast, "/", 0, pressure.Answered)
+	}
+	o.answers(20, "/", time.Second, pressure.Answered)
+	assert.InDelta(t, .5, o.pass(), 0)
+}
+
 func TestSlowOriginOfOnePathIsSlow(t *testing.T) {
 	o := newOrigin()
 	o.answers(30, "/", 0, 0)
@@ -108,7 +186,7 @@ func TestOriginThatAnswersNothingIsSlowBeforeItsTimeout(t *testing.T) {
 	o := newOrigin()
 	var trips []pressure.Trip
 	for range 20 {
-		trips = append(trips, o.meter.Begin("/"))
+		trips = append(trips, o.meter.Begin(o.somebody(), "/"))
 	}
 	assert.InDelta(t, 1, o.pass(), 0, "they may have begun just now")
 	assert.InDelta(t, .5, o.pass(), 0)
@@ -175,7 +253,7 @@ func TestFiguresAreThoseOfTheLatestPeriod(t *testing.T) {
 
 func TestMeasuringAllocatesNothing(t *testing.T) {
 	m := pressure.NewMeter()
-	assert.Zero(t, testing.AllocsPerRun(100, func() { m.End(m.Begin("/shop"), time.Second, pressure.Answered, bound) }))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { m.End(m.Begin(queue.ID{}, "/shop"), time.Second, pressure.Answered, bound) }))
 }
 
 func BenchmarkMeasure(b *testing.B) {
@@ -183,7 +261,7 @@ func BenchmarkMeasure(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			m.End(m.Begin("/shop"), time.Second, pressure.Answered, bound)
+			m.End(m.Begin(queue.ID{}, "/shop"), time.Second, pressure.Answered, bound)
 		}
 	})
 }

@@ -3,12 +3,18 @@
 //
 // # Measuring
 //
-// A [Meter] counts the requests of visitors who are in, as they go to the origin and as the
-// header of the answer comes back. It needs neither a lock nor an allocation. A request
-// that is not answered yet counts as slow once it is older than the bound. Paths fall into
-// [groups]. The path with the most slow requests, or failed ones, is left out of the
-// judgement unless most requests are for it: one slow report of a shop is no reason to keep
-// people from its other pages.
+// A [Meter] measures the requests of visitors who are in, as they go to the origin and as the
+// header of the answer comes back. It allocates nothing, and its locks are shared by the
+// requests of one visitor only. The latencies and failures that it tells are those of all requests.
+//
+// The origin is judged by those that count. Paths fall into [groups], and of each visitor only
+// the first request for a group counts in a period. It counts as slow once it is older than the
+// bound, also while it is not answered. Each visitor has one vote: equal parts of it for what
+// they asked for. So whoever asks much has no more weight than others. A bound is
+// passed only if requests of at least [slowest] visitors are bad, so that a few who ask for
+// what is slow or fails keep nobody out. The path with the most bad votes is left
+// out unless most votes are for it: one slow report of a shop is no reason to keep people from
+// its other pages. Of very many visitors, those who come first in a period are judged by, up to [entries].
 //
 // # Slowing admissions
 //

@@ -3,8 +3,12 @@ package pressure
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // Outcome is what became of a request.
@@ -17,40 +21,75 @@ const (
 	Left                    // the visitor did not wait for the answer
 )
 
-// groups is how many groups the paths fall into.
-const groups = 16
+const (
+	groups  = 16   // that the paths fall into
+	entries = 1024 // visitors whose requests count in a period
+)
 
 // Meter measures what an origin does with the requests of a room. It is safe for concurrent use, apart from Turn, which one goroutine
 // calls at a time. It is made by NewMeter.
 type Meter struct {
-	seed     maphash.Seed
-	underway [groups]atomic.Int32
-	halves   [2]half
-	current  atomic.Uint32 // the half that counts now
+	seed    maphash.Seed
+	entries func() *[entries]entry
+	halves  [2]half
+	current atomic.Uint32 // the half that counts now
 }
 
-// half is what was counted in a period.
+// half is what was counted in a period of all requests.
 type half struct {
-	groups  [groups]counts
+	failed  atomic.Uint32
 	latency [histogramSize]atomic.Uint32 // of the answers, by bucketOf
 }
 
-type counts struct{ begun, ended, near, slow, failed atomic.Int32 }
+// entry has the requests of one visitor that count: in a period, the first for each group of paths.
+type entry struct {
+	visitor atomic.Uint64 // 0: nobody's; it changes while mu is held
+
+	mu    sync.Mutex // guards the following
+	marks [groups]marks
+	age   [groups]uint8 // of the request that is under way and counts, in periods that it has seen; 0 for none
+}
+
+// marks are what is known of a request that counts; 0 without one.
+type marks uint8
+
+const (
+	begun marks = 1 << iota
+	ended
+	near
+	slow
+	failed
+)
 
 // nearly is the part of the bound from which on a request is near it.
 const nearly = .75
 
-// NewMeter returns a meter that has counted nothing.
-func NewMeter() *Meter { return &Meter{seed: maphash.MakeSeed()} }
+// NewMeter returns a meter that has counted nothing. With the first request it takes some 50 KiB of memory.
+func NewMeter() *Meter {
+	return &Meter{seed: maphash.MakeSeed(), entries: sync.OnceValue(func() *[entries]entry { return new([entries]entry) })}
+}
 
 // Trip is a request that is under way to the origin.
-type Trip struct{ group uint8 }
+type Trip struct {
+	entry  uint16
+	group  uint8
+	counts bool
+}
 
-// Begin counts a request for a path, which has to be ended.
-func (m *Meter) Begin(path string) Trip {
-	t := Trip{m.groupOf(path)}
-	m.underway[t.group].Add(1)
-	m.halves[m.current.Load()].groups[t.group].begun.Add(1)
+// Begin notes a visitor's request for a path, which has to be ended. It counts if it is the visitor's first for a path of its group in
+// the period, and none of the others is still under way. Of visitors who share an entry, only those of the first count.
+func (m *Meter) Begin(visitor queue.ID, path string) Trip {
+	who := max(1, maphash.Comparable(m.seed, visitor)) // nobody can choose whose entry they share, as the seed is secret
+	t := Trip{entry: uint16(who % entries), group: m.groupOf(path)}
+	e := &m.entries()[t.entry]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.visitor.Load() == 0 {
+		e.visitor.Store(who)
+	}
+	if e.visitor.Load() == who && e.marks[t.group] == 0 && e.age[t.group] == 0 {
+		e.marks[t.group], e.age[t.group], t.counts = begun, 1, true
+	}
 	return t
 }
 
@@ -60,24 +99,37 @@ func (m *Meter) groupOf(path string) uint8 { return uint8(maphash.String(m.seed,
 // End counts what became of a request. It is slow if it took longer than the bound, which is none if it is 0. Of visitors who have left,
 // only those count whom the origin had kept waiting for so long.
 func (m *Meter) End(t Trip, took time.Duration, what Outcome, bound time.Duration) {
-	m.underway[t.group].Add(-1)
-	slow := bound > 0 && took > bound
-	if what == Left && !slow {
+	found := begun | ended
+	if bound > 0 && float64(took) > nearly*float64(bound) {
+		found |= near
+	}
+	if bound > 0 && took > bound {
+		found |= slow
+	}
+	if what == Failed {
+		found |= failed
+	}
+	if what == Left && found&slow == 0 {
+		found = 0
+	}
+	if t.counts {
+		m.entries()[t.entry].end(t.group, found)
+	}
+	if found == 0 {
 		return
 	}
 	h := &m.halves[m.current.Load()]
-	c := &h.groups[t.group]
-	c.ended.Add(1)
-	if slow {
-		c.slow.Add(1)
-	}
-	if bound > 0 && float64(took) > nearly*float64(bound) {
-		c.near.Add(1)
-	}
 	if what == Failed {
-		c.failed.Add(1)
+		h.failed.Add(1)
 	}
 	h.latency[bucketOf(took)].Add(1)
+}
+
+// end ends a request that counts. If nothing was found of it, the visitor's next one counts.
+func (e *entry) end(group uint8, found marks) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.marks[group], e.age[group] = found, 0
 }
 
 // Turn begins a new period, and returns what was counted in the one that ends.
@@ -86,64 +138,79 @@ func (m *Meter) Turn() *Period {
 	next := 1 - was
 	m.halves[next].clear()
 	m.current.Store(next)
-	p := &Period{}
-	for i := range m.halves[was].groups {
-		c := &m.halves[was].groups[i]
-		p.groups[i] = tally{begun: int(c.begun.Load()), ended: int(c.ended.Load()), near: int(c.near.Load()), slow: int(c.slow.Load()), failed: int(c.failed.Load())}
-		p.underway[i] = int(m.underway[i].Load())
-	}
+	p := &Period{failed: int(m.halves[was].failed.Load())}
 	for i := range p.latency {
 		p.latency[i] = m.halves[was].latency[i].Load()
+	}
+	all := m.entries()
+	for i := range all {
+		if visitor := all[i].visitor.Load(); visitor != 0 {
+			all[i].turn(visitor, p)
+		}
 	}
 	return p
 }
 
-func (h *half) clear() {
-	for i := range h.groups {
-		c := &h.groups[i]
-		for _, n := range [...]*atomic.Int32{&c.begun, &c.ended, &c.near, &c.slow, &c.failed} {
-			n.Store(0)
+// turn adds what counts of the visitor to the period that ends, and begins a new one.
+func (e *entry) turn(visitor uint64, p *Period) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	stays := false
+	for group := range uint8(groups) {
+		if e.marks[group]&ended != 0 {
+			p.ended = append(p.ended, request{visitor: visitor, group: group, marks: e.marks[group]})
+		}
+		if age := &e.age[group]; *age > 0 {
+			p.underway = append(p.underway, request{visitor: visitor, group: group, age: *age})
+			*age = max(*age, *age+1)
+			stays = true
 		}
 	}
+	e.marks = [groups]marks{}
+	if !stays {
+		e.visitor.Store(0)
+	}
+}
+
+func (h *half) clear() {
+	h.failed.Store(0)
 	for i := range h.latency {
 		h.latency[i].Store(0)
 	}
 }
 
-// Period is what was counted in a period.
+// Period is what was counted in a period: the latency and the failures of all requests, and what became of those that count.
 type Period struct {
-	groups   [groups]tally
-	underway [groups]int
+	failed   int
 	latency  [histogramSize]uint32
+	ended    []request
+	underway []request
 }
 
-type tally struct{ begun, ended, near, slow, failed int }
-
-func (t *tally) add(more tally) {
-	t.begun, t.ended = t.begun+more.begun, t.ended+more.ended
-	t.near, t.slow, t.failed = t.near+more.near, t.slow+more.slow, t.failed+more.failed
+// request is a request that counts.
+type request struct {
+	visitor uint64
+	group   uint8
+	marks   marks // what was found, once it has ended
+	age     uint8 // periods that it has seen, while it is under way
 }
 
 // add adds another period's counts.
 func (p *Period) add(more *Period) {
-	for i := range p.groups {
-		p.groups[i].add(more.groups[i])
-	}
+	p.failed += more.failed
+	p.ended = slices.Concat(p.ended, more.ended)
 	for i := range p.latency {
 		p.latency[i] += more.latency[i]
 	}
 }
 
-// total is the sum of all groups.
-func (p *Period) total() (sum tally) {
-	for i := range p.groups {
-		sum.add(p.groups[i])
-	}
-	return sum
-}
-
 // Ended is how many requests were answered, or ended without an answer.
-func (p *Period) Ended() int { return p.total().ended }
+func (p *Period) Ended() (n int) {
+	for _, in := range p.latency {
+		n += int(in)
+	}
+	return n
+}
 
 // A histogram counts microseconds. Each power of two has eight buckets of one width, from 8 µs on.
 const (

@@ -46,7 +46,7 @@ func day(t *testing.T, seed uint64, peak float64, latency func(active float64) f
 			if rng.IntN(50) == 0 {
 				took *= 20 // a report
 			}
-			meter.End(meter.Begin("/"), time.Duration(took*float64(time.Second)), pressure.Answered, 0)
+			meter.End(meter.Begin(queue.ID{}, "/"), time.Duration(took*float64(time.Second)), pressure.Answered, 0)
 		}
 		if now%5 == 4 {
 			s.Note(meter.Turn())

@@ -214,6 +214,13 @@ func TestAllNodesOfARoomBeginToCountTogether(t *testing.T) {
 	}
 }
 
+// isAnswered has the origin answer a request of each of some visitors after a while.
+func (d *door) isAnswered(visitors byte, after time.Duration) {
+	for i := range visitors {
+		d.room.FromOrigin(d.room.ToOrigin(queue.ID{1, i}, "/"), after, pressure.Answered)
+	}
+}
+
 func TestSlowOriginSlowsAdmissionsAndTheWaitsThatAreTold(t *testing.T) {
 	s := settings(1000, 60)
 	s.AdmissionControlLatency, s.SessionDuration, s.ConfirmWithin = time.Second, 2*time.Minute, 0
@@ -228,9 +235,7 @@ func TestSlowOriginSlowsAdmissionsAndTheWaitsThatAreTold(t *testing.T) {
 	d.pass(3 * time.Second)
 	before := d.room.Numbers().LongestWait()
 	for range 5 {
-		for range 20 {
-			d.room.FromOrigin(d.room.ToOrigin("/"), 2*time.Second, pressure.Answered)
-		}
+		d.isAnswered(20, 2*time.Second)
 		d.pass(pressure.Every)
 	}
 	for range 60 {
@@ -256,7 +261,7 @@ func TestMeasuredRequestNeedsNoAllocation(t *testing.T) {
 	s.AdmissionControlLatency = time.Second
 	d := open(t, s)
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		d.room.FromOrigin(d.room.ToOrigin("/"), time.Second, pressure.Answered)
+		d.room.FromOrigin(d.room.ToOrigin(queue.ID{1}, "/"), time.Second, pressure.Answered)
 	}))
 }
 

@@ -70,8 +70,10 @@ func (r *Room) Proposal() (pressure.Proposal, bool) {
 // Measures reports whether the requests of visitors who are in are measured on their way to the origin.
 func (r *Room) Measures() bool { return r.conditions.rules.Load().Measures() }
 
-// ToOrigin notes that a request for a path goes to the origin. FromOrigin ends it.
-func (r *Room) ToOrigin(path string) pressure.Trip { return r.pressures.meter.Begin(path) }
+// ToOrigin notes that a visitor's request for a path goes to the origin. FromOrigin ends it.
+func (r *Room) ToOrigin(visitor queue.ID, path string) pressure.Trip {
+	return r.pressures.meter.Begin(visitor, path)
+}
 
 // FromOrigin notes what became of a request, and how long that took.
 func (r *Room) FromOrigin(t pressure.Trip, took time.Duration, what pressure.Outcome) {

@@ -41,9 +41,7 @@ func TestARoomSaysWhyPeopleWait(t *testing.T) {
 			d.room.HearLeft(d.now.Time(), 0)
 		}},
 		room.OriginSlow: {with(func(s *queue.Settings) { s.NewUsersPerMinute, s.AdmissionControlLatency = 2, time.Second }), func(d *door, _ *fallible) {
-			for range 50 {
-				d.room.FromOrigin(d.room.ToOrigin("/"), 5*time.Second, pressure.Answered)
-			}
+			d.isAnswered(50, 5*time.Second)
 			d.pass(pressure.Every)
 			d.arrive()
 		}},

@@ -58,11 +58,11 @@ func (c *Config) validateOrigin() []error {
 }
 
 // page is a page view of somebody who is in, at a node: how long the origin takes for it.
-func (o *origin) page(n *node) time.Duration {
+func (o *origin) page(n *node, visitor queue.ID) time.Duration {
 	load := max(1, float64(o.inside)/float64(o.capacity))
 	took := time.Duration(float64(o.latency) * load * math.Exp(o.rng.NormFloat64()*originVaries))
 	if n.room.Measures() {
-		n.room.FromOrigin(n.room.ToOrigin("/"), took, pressure.Answered)
+		n.room.FromOrigin(n.room.ToOrigin(visitor, "/"), took, pressure.Answered)
 	}
 	o.pages = append(o.pages, took)
 	return took
@@ -81,11 +81,11 @@ func (r *run) leavesSite() {
 	}
 }
 
-func (r *run) pageOf(n *node) time.Duration {
+func (r *run) pageOf(n *node, visitor queue.ID) time.Duration {
 	if r.site == nil {
 		return 0
 	}
-	return r.site.page(n)
+	return r.site.page(n, visitor)
 }
 
 // look notes how the origin was doing, once in a while.

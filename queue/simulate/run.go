@@ -193,7 +193,7 @@ func (r *run) admitted(n *node, i int32, v *visitor, d room.Decision) {
 		r.leavesSite()
 		return
 	}
-	took := r.pageOf(n)
+	took := r.pageOf(n, v.ticket.ID)
 	r.wheel.add(i, max(min(r.now.Add(r.around(r.pageView())+time.Millisecond), v.until), r.now.Add(took)))
 }
 
