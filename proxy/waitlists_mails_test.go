@@ -2,6 +2,8 @@ package proxy_test
 
 import (
 	"net"
+	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/guests"
 	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
 
 // withoutMailServer has mails go to a mail server that is down.
@@ -35,4 +38,56 @@ func TestAnInviteOutlastsAMailServerThatIsDown(t *testing.T) {
 	assert.NotContains(t, a.body, "inviteExpiresAt", "the time has not begun")
 	p.clock.add(2 * 24 * time.Hour)
 	assert.Equal(t, "expired", p.entry(ada.get(listPath, asJSON)).Status)
+}
+
+// TestEveryMailHasAWayOut leaves by the one click of a mail program (RFC 8058), which has no cookie.
+func TestEveryMailHasAWayOut(t *testing.T) {
+	for _, kind := range []waitlist.MailKind{waitlist.MailConfirm, waitlist.MailPlace, waitlist.MailInvite} {
+		t.Run(string(kind), func(t *testing.T) {
+			p := startParty(t)
+			ada := p.visitor()
+			p.join(ada, map[string]string{"email": "ada@example.com"})
+			if kind != waitlist.MailConfirm {
+				ada.postJSON(listPath+"/confirm", map[string]string{"token": p.token("ada@example.com", waitlist.MailConfirm)})
+			}
+			if kind == waitlist.MailInvite {
+				require.Equal(t, 1, p.release(1))
+			}
+			link := listPath + "/leave?token=" + p.token("ada@example.com", kind)
+			a := p.visitor().get(link)
+			assert.Equal(t, http.StatusOK, a.status)
+			assert.Contains(t, a.body, `action="`+listPath+`/leave"`)
+			left := func() int {
+				page, err := p.record.Entries(t.Context(), waitlist.Search{Text: "ada@example.com"})
+				require.NoError(t, err)
+				return page.Total
+			}
+			assert.Equal(t, 1, left(), "nobody leaves by looking")
+			assert.Equal(t, http.StatusOK, p.visitor().postForm(link, url.Values{"List-Unsubscribe": {"One-Click"}}).status)
+			assert.Zero(t, left())
+			assert.Equal(t, http.StatusNotFound, ada.get(listPath, asJSON).status)
+			assert.Equal(t, http.StatusGone, p.visitor().get(link).status)
+		})
+	}
+}
+
+func TestALinkOfSomebodyElseReplacesNoCookie(t *testing.T) {
+	p := startParty(t)
+	ada := p.member("ada@example.com")
+	p.member("eve@example.com")
+	secret := p.token("eve@example.com", waitlist.MailPlace)
+	a := ada.get(listPath + "?secret=" + secret)
+	assert.Empty(t, a.header.Values("Set-Cookie"))
+	assert.Contains(t, a.body, `name="secret" value="`+secret+`"`, "there is a button for that")
+	assert.Equal(t, 1, p.entry(ada.get(listPath, asJSON)).Rank)
+	assert.Equal(t, http.StatusSeeOther, ada.postForm(listPath, url.Values{"secret": {secret}}).status)
+	assert.Equal(t, 2, p.entry(ada.get(listPath, asJSON)).Rank)
+
+	reader := p.visitor()
+	image := func(r *http.Request) {
+		r.Header.Set("Sec-Fetch-Dest", "image")
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+	}
+	assert.Empty(t, reader.get(listPath+"?secret="+secret, image).header.Values("Set-Cookie"))
+	assert.Equal(t, http.StatusNotFound, reader.get(listPath, asJSON).status)
 }

@@ -8,16 +8,65 @@ import (
 	"github.com/anteroom-gate/anteroom/templates/guestpage"
 )
 
-// comeBack gives the browser of somebody who has the link of a mail the cookie of their entry.
+// comeBack gives the browser of somebody who has the link of a mail the cookie of their entry. If the browser has the cookie of another
+// entry, or nobody has followed the link, it takes a button: the link may be a stranger's.
 func (q *request) comeBack(secret string) {
 	e, err := q.list.record.EntryBySecret(q.Context(), secret, q.now)
-	switch own, errOwn := q.mine(); {
+	own, errOwn := q.mine()
+	isAnothers := errOwn == nil && own.Number != e.Number
+	switch {
 	case q.refused(err):
-	case errOwn == nil && own.Status == waitlist.Accepted && own.Number != e.Number:
-		q.settle(waitlist.Place{Entry: own, Own: true}) // somebody else's link throws no guest out
-	default:
+	case q.Method == http.MethodPost || q.isFollowed() && !isAnothers:
 		q.settle(waitlist.Place{Entry: e, Own: true})
+	case q.JSON:
+		q.tell(http.StatusOK, e, true)
+	default:
+		q.page(http.StatusOK, guestpage.View{State: guestpage.Return, Token: secret})
 	}
+}
+
+// isFollowed says whether a request is one for a page that is shown by itself, or one of the site's own scripts; not that for an image,
+// say, on a page of another site. Programs that are no browsers do not say what a request is for.
+func (q *request) isFollowed() bool {
+	switch q.Header.Get("Sec-Fetch-Dest") {
+	case "", "document":
+		return true
+	case "empty":
+		return q.Header.Get("Sec-Fetch-Site") == "same-origin"
+	}
+	return false
+}
+
+// getLeave shows the button that takes the reader of a mail off the list. Programs that look at the links of mails do not press it.
+func (q *request) getLeave() {
+	token := q.URL.Query().Get("token")
+	e, err := q.list.record.EntryByMail(q.Context(), token, q.now)
+	switch {
+	case q.refused(err):
+	case q.JSON:
+		q.json(http.StatusOK, map[string]waitlist.Status{"status": e.Status})
+	default:
+		q.page(http.StatusOK, guestpage.View{State: guestpage.Leave, Token: token})
+	}
+}
+
+// postLeave takes the reader of a mail off the list: by the button, or by the one click of a mail program (RFC 8058).
+func (q *request) postLeave() {
+	f, ok := q.form()
+	if !ok {
+		return
+	}
+	e, err := q.list.record.EntryByMail(q.Context(), f.Token, q.now)
+	if err == nil {
+		err = q.list.record.Leave(q.Context(), e.Number, q.now)
+	}
+	if q.refused(err) {
+		return
+	}
+	if o, found := q.setup.owner(q.Header); found && o.number == e.Number {
+		q.setup.forget(q.w.Header(), q.HTTPS)
+	}
+	q.left()
 }
 
 // refused answers what the record refuses, and says whether it did.

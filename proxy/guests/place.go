@@ -41,6 +41,11 @@ func (q *request) leave() {
 		return
 	}
 	q.setup.forget(q.w.Header(), q.HTTPS)
+	q.left()
+}
+
+// left answers somebody who is off the list.
+func (q *request) left() {
 	if q.JSON || q.Method == http.MethodDelete {
 		q.w.Header().Set("Cache-Control", "no-store")
 		q.w.WriteHeader(http.StatusNoContent)

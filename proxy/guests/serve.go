@@ -66,6 +66,8 @@ func (q *request) handlers(path string) map[string]func() {
 		return map[string]func(){http.MethodGet: q.getPlace, http.MethodPost: q.postPlace, http.MethodDelete: q.leave}
 	case "/confirm":
 		return map[string]func(){http.MethodGet: q.getConfirm, http.MethodPost: q.postConfirm}
+	case "/leave":
+		return map[string]func(){http.MethodGet: q.getLeave, http.MethodPost: q.postLeave}
 	case "/invite":
 		return map[string]func(){http.MethodGet: q.getInvite, http.MethodPost: q.postInvite}
 	}

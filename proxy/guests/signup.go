@@ -23,6 +23,7 @@ type form struct {
 	Email    string `json:"email"`
 	Referral string `json:"referral"`
 	Token    string `json:"token"`
+	Secret   string `json:"secret"`
 	Leave    string `json:"leave"`
 }
 
@@ -33,7 +34,7 @@ func (q *request) form() (f form, ok bool) {
 	if reply.SentJSON(q.Request) {
 		err = json.NewDecoder(q.Body).Decode(&f)
 	} else if err = q.parse(); err == nil {
-		f = form{q.PostFormValue("email"), q.PostFormValue("referral"), q.PostFormValue("token"), q.PostFormValue("leave")}
+		f = form{q.PostFormValue("email"), q.PostFormValue("referral"), q.PostFormValue("token"), q.PostFormValue("secret"), q.PostFormValue("leave")}
 	}
 	if f.Token == "" {
 		f.Token = q.URL.Query().Get("token")
@@ -61,13 +62,15 @@ func (q *request) parse() error {
 	return nil
 }
 
-// postPlace signs somebody up, or takes them off the list.
+// postPlace signs somebody up, takes them off the list, or brings them back to it.
 func (q *request) postPlace() {
 	f, ok := q.form()
 	switch {
 	case !ok:
 	case f.Leave == "yes":
 		q.leave()
+	case f.Secret != "":
+		q.comeBack(f.Secret)
 	case !q.mayJoin():
 		q.list.o.Counters.CountSignUp(metrics.Limited)
 		q.w.Header().Set("Retry-After", "60")

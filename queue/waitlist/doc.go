@@ -39,6 +39,7 @@
 //	POST  confirm     Confirm  ErrUsed, ErrExpired: 410. ErrNotFound too, of links whose sign-up was erased
 //	GET   the place   Entry (cookie), EntryBySecret (link), EntryOf (a user of the site)
 //	DELETE the place  Leave
+//	leave             EntryByMail and Leave, for a mail's way out
 //	GET   invite      Invitation
 //	POST  invite      Accept; AcceptOwn for an owner who has come back to the place and is Invited
 //	the door          HasAccepted (cookie), HasAcceptedUser. Operators can take a spot back

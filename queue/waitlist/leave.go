@@ -18,6 +18,16 @@ func (l *List) Leave(ctx context.Context, number int64, now time.Time) error {
 	return err
 }
 
+// owner is the condition of the entry that a token of any mail is for.
+const owner = `e.number = COALESCE((SELECT number FROM tokens WHERE hash = $2 AND waitlist = $1), (SELECT number FROM spots WHERE token = $2 AND waitlist = $1))
+	AND e.status <> 'removed'`
+
+// EntryByMail returns the entry that the token of a mail is for, of whatever kind, also if it has been used or has expired. It shows that
+// somebody may leave, and no more. The error is ErrNotFound.
+func (l *List) EntryByMail(ctx context.Context, token string, now time.Time) (Entry, error) {
+	return l.entry(ctx, now, owner, hash(token))
+}
+
 // erase removes an entry. What stays is its number in the ledgers.
 func (t *tx) erase(number, now int64) error {
 	t.erased = true

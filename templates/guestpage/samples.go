@@ -29,6 +29,8 @@ func Samples() []Sample {
 		{"expired", View{State: Expired, Email: "ada@nordlys.example"}},
 		{"gone", View{State: Gone}},
 		{"left", View{State: Left}},
+		{"leave", View{State: Leave, Token: "t0k3n"}},
+		{"return", View{State: Return, Token: "t0k3n"}},
 		{"unavailable", View{State: Unavailable}},
 	}
 	for i := range samples {

@@ -16,10 +16,12 @@ const (
 	Expired     State = "expired"     // one's own invite has ended, and one may sign up again
 	Gone        State = "gone"        // the link has been used, or has expired
 	Left        State = "left"        // one is off the list, and the data is erased
+	Leave       State = "leave"       // a button that takes one off the list, by the token of a mail
+	Return      State = "toList"      // a button that brings one to one's place, by the secret of a mail
 	Unavailable State = "unavailable" // the waitlist does not answer
 )
 
-var states = [...]State{SignUp, Sent, Waiting, Confirm, Invited, Accepted, Expired, Gone, Left, Unavailable}
+var states = [...]State{SignUp, Sent, Waiting, Confirm, Invited, Accepted, Expired, Gone, Left, Leave, Return, Unavailable}
 
 // Problem says what was wrong with a form; "" is nothing.
 type Problem string
@@ -35,7 +37,7 @@ const (
 type View struct {
 	State State // "" is SignUp
 	// Path is that of the list. The form posts to it; to leave, with the field leave=yes. The
-	// buttons post to Path/confirm and Path/invite.
+	// buttons post to Path/confirm, Path/invite and Path/leave; that of Return to Path, with the field secret.
 	Path string
 
 	Problem  Problem // of the form
@@ -72,7 +74,7 @@ func (v View) resolved() View {
 		if v.Boosts {
 			shown.ReferralLink, shown.ReferralsMade, shown.ReferralsHeld = v.ReferralLink, max(v.ReferralsMade, 0), max(v.ReferralsHeld, 0)
 		}
-	case Confirm:
+	case Confirm, Leave, Return:
 		shown.Token = v.Token
 	case Invited:
 		shown.Token, shown.ExpiresAt = v.Token, v.ExpiresAt

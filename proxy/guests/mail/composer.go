@@ -48,7 +48,7 @@ type Message struct {
 	Subject  string
 	Text     string
 	HTML     string
-	Leave    string // where its reader can leave the list; "" if the mail has no link to that
+	Leave    string // where its reader can leave the list, by a button or, as RFC 8058 has it, by a POST
 	At       time.Time
 }
 
@@ -143,7 +143,7 @@ func (c *Composer) problem(u use, m waitlist.Mail) string {
 func (c *Composer) Compose(m waitlist.Mail) (Message, error) {
 	code := c.languages.Match(m.Language)
 	values := c.values(code, m)
-	message := Message{ID: m.DedupeID(), To: m.To, Language: code, At: m.At}
+	message := Message{ID: m.DedupeID(), To: m.To, Language: code, Leave: c.leaveLink(m), At: m.At}
 	for p, into := range map[part]*string{subjectPart: &message.Subject, textPart: &message.Text, htmlPart: &message.HTML} {
 		text, err := c.render(use{m.Kind, code, p}, values)
 		if err != nil {
@@ -152,9 +152,6 @@ func (c *Composer) Compose(m waitlist.Mail) (Message, error) {
 		*into = strings.TrimSpace(text) + "\n"
 	}
 	message.Subject = strings.Join(strings.Fields(message.Subject), " ")
-	if m.Kind == waitlist.MailPlace {
-		message.Leave = c.link(m)
-	}
 	return message, nil
 }
 
@@ -188,6 +185,11 @@ func (c *Composer) link(m waitlist.Mail) string {
 	}
 }
 
+// leaveLink is where the reader of a mail can leave the list.
+func (c *Composer) leaveLink(m waitlist.Mail) string {
+	return c.options.Path + "/leave?token=" + url.QueryEscape(m.Token)
+}
+
 // values are the variables of a mail, in a language that there is.
 func (c *Composer) values(code string, m waitlist.Mail) map[string]any {
 	w, identity := c.words[code], c.options.Identity
@@ -196,7 +198,7 @@ func (c *Composer) values(code string, m waitlist.Mail) map[string]any {
 	fill := strings.NewReplacer("{siteName}", w.isolated(c.siteName), "{until}", w.isolated(until))
 	return map[string]any{
 		"title": said.Title, "text": fill.Replace(said.Text), "button": said.Button, "more": fill.Replace(said.More), "openLink": w.Address,
-		"link": c.link(m), "until": until, "email": m.To,
+		"link": c.link(m), "leave": w.Leave, "leaveLink": c.leaveLink(m), "until": until, "email": m.To,
 		"siteName": c.siteName, "home": c.options.Home, "list": c.options.List, "language": code, "dir": w.Dir,
 		"logo": c.logo, "accent": identity.Accent, "accentText": identity.AccentText(), "helpUrl": identity.HelpURL,
 	}

@@ -44,7 +44,9 @@ func TestEveryMailSaysInEveryLanguageWhatItIsForAndLeadsThere(t *testing.T) {
 			assert.Contains(t, m.Text, "\n"+links[kind]+"\n")
 			assert.NotContains(t, m.Text+m.HTML, "{")
 			hrefs, read := readHTML(t, m.HTML, code)
-			assert.Equal(t, []string{links[kind], links[kind]}, hrefs, "the button, and below it the link in text")
+			out := page + "/leave?token=t-o_k"
+			assert.Equal(t, []string{links[kind], links[kind], out}, hrefs, "the button, below it the link in text, and the way out")
+			assert.Contains(t, m.Text, "\n"+out+"\n")
 			for _, said := range []string{m.Text, read} {
 				assert.Contains(t, spoken.Replace(said), "Acme & Söhne", code)
 				assert.Equal(t, kind != waitlist.MailPlace, strings.Contains(said, "2026-11-23 22:00 UTC"), "%s %s", code, kind)
@@ -103,7 +105,7 @@ func TestTheMailIsOfTheSite(t *testing.T) {
 	assert.Contains(t, named.HTML, `alt="&lt;Acme&gt;"`)
 	assert.Contains(t, named.HTML, "background-color:#ffe000;color:#000")
 	assert.Contains(t, named.Text, "the waitlist of <Acme>.")
-	assert.Equal(t, page+"?secret=t-o_k", named.Leave)
+	assert.Equal(t, page+"/leave?token=t-o_k", named.Leave)
 	bare := read(of(templates.Identity{Logo: "/.anteroom/logo/x.png"}, "app:shop"))
 	assert.NotContains(t, bare.HTML, "<img")
 	assert.Equal(t, "beta: You are on the list", bare.Subject)
@@ -167,7 +169,7 @@ func TestWhatIsWrongWithTemplatesIsToldAtOnce(t *testing.T) {
 	cases := map[string]struct{ file, source, want string }{
 		"a misspelt variable": {"invite.html", "<p>\n  {{linc}} {{link}}", `invite.html:2:3: unknown variable "linc"; did you mean "link"?`},
 		"an unknown variable": {"place.html", "{{link}}{{shoeSize}}", `place.html:1:9: unknown variable "shoeSize"; there are accent, accentText, button, dir, ` +
-			`email, helpUrl, home, language, link, list, logo, more, openLink, siteName, text, title`},
+			`email, helpUrl, home, language, leave, leaveLink, link, list, logo, more, openLink, siteName, text, title`},
 		"a place has no end":   {"place.txt", "Subject: x\n{{link}}\n{{until}}", `place.txt:3:1: unknown variable "until"`},
 		"in the subject":       {"place.txt", "Subject: {{nobody}}\n{{link}}", `place.txt:1:10: unknown variable "nobody"`},
 		"no subject":           {"place.txt", "Hello\n{{link}}", `place.txt:1: the first line has to be the subject, as in "Subject: {{siteName}}: {{title}}"`},

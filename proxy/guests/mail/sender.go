@@ -203,9 +203,8 @@ func (s *Sender) letter(m Message) (*gomail.Msg, error) {
 	letter.Subject(m.Subject)
 	letter.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834
 	letter.SetGenHeader(gomail.HeaderContentLang, m.Language)
-	if m.Leave != "" {
-		letter.SetListUnsubscribe(m.Leave)
-	}
+	letter.SetListUnsubscribe(m.Leave)
+	letter.SetListUnsubscribePost() // mail programs ask for it by https
 	letter.SetBodyString(gomail.TypeTextPlain, m.Text)
 	letter.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
 	return letter, nil

@@ -36,7 +36,7 @@ func TestTheLinksOfTheMailsLeadFromTheSignUpToTheInvite(t *testing.T) {
 	assert.Contains(t, confirm.html, "Acme &amp; Söhne")
 	for name, want := range map[string]string{
 		"From": `"Acme" <hello@acme.example>`, "Reply-To": "<help@acme.example>", "Auto-Submitted": "auto-generated",
-		"Content-Language": "de-DE", "List-Unsubscribe": "", "Date": "Sun, 22 Nov 2026 10:00:00 +0000",
+		"Content-Language": "de-DE", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click", "Date": "Sun, 22 Nov 2026 10:00:00 +0000",
 	} {
 		assert.Equal(t, want, confirm.header.Get(name), name)
 	}
@@ -49,8 +49,7 @@ func TestTheLinksOfTheMailsLeadFromTheSignUpToTheInvite(t *testing.T) {
 	entry, err := w.EntryBySecret(ctx, secret, w.now)
 	require.NoError(t, err)
 	assert.Equal(t, waitlist.Waiting, entry.Status)
-	assert.Equal(t, "<"+page+"?secret="+secret+">", place.header.Get("List-Unsubscribe"), "one can leave there")
-	assert.Empty(t, place.header.Get("List-Unsubscribe-Post"), "by a button, not by a program")
+	assert.Equal(t, "<"+page+"/leave?token="+secret+">", place.header.Get("List-Unsubscribe"))
 
 	require.Equal(t, 1, must(w.Release(ctx, 1, "olga", w.now)))
 	w.after(time.Hour)
@@ -67,6 +66,8 @@ func TestTheLinksOfTheMailsLeadFromTheSignUpToTheInvite(t *testing.T) {
 		id := l.header.Get("Message-Id")
 		assert.Regexp(t, `^<[0-9a-f]{32}@acme\.example>$`, id)
 		ids[id] = true
+		assert.Regexp(t, `^<`+page+`/leave\?token=[\w-]+>$`, l.header.Get("List-Unsubscribe"))
+		assert.Equal(t, "List-Unsubscribe=One-Click", l.header.Get("List-Unsubscribe-Post"))
 	}
 	assert.Len(t, ids, 3)
 	w.send(sender, 0, 0)

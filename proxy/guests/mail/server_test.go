@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"net/mail"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,6 +50,7 @@ type server struct {
 
 // letter is a mail as the server took it.
 type letter struct {
+	attempt    int
 	from, to   string
 	connection int64 // the number of the connection
 	encrypted  bool
@@ -160,18 +162,19 @@ func (s *session) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.server.mu.Lock()
-	s.server.attempts++
-	count := s.server.attempts
-	s.server.mu.Unlock()
-	if err := s.server.data(count, s.conn); err != nil {
-		return err
-	}
 	s.letter.read(s.server.t, raw)
 	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
-	s.server.taken = append(s.server.taken, s.letter)
-	return nil
+	s.server.attempts++
+	s.letter.attempt = s.server.attempts
+	s.server.taken = append(s.server.taken, s.letter) // before data, which may break the connection: the next attempt is a later one
+	s.server.mu.Unlock()
+	err = s.server.data(s.letter.attempt, s.conn)
+	if err != nil {
+		s.server.mu.Lock()
+		defer s.server.mu.Unlock()
+		s.server.taken = slices.DeleteFunc(s.server.taken, func(l letter) bool { return l.attempt == s.letter.attempt })
+	}
+	return err
 }
 
 // read reads a mail of two alternatives.

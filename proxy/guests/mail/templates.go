@@ -57,6 +57,7 @@ type template struct {
 //
 //   - title, text, button, more, openLink: the built-in words, in the language of the mail;
 //   - link: where the mail leads. Every template has to show it;
+//   - leave, leaveLink: the built-in words for leaving the list, and the address where its reader can;
 //   - until: the time until which the link works, as 2026-11-24 10:00 UTC. A link to the place has none;
 //   - siteName, logo, accent, accentText, helpUrl: of the site, as on the pages; siteName and accent are never empty;
 //   - home: the address of the site;
@@ -65,7 +66,7 @@ type template struct {
 //   - language, dir: of the mail, such as de-DE, and ltr or rtl.
 func Variables(kind waitlist.MailKind) []string {
 	names := []string{
-		"accent", "accentText", "button", "dir", "email", "helpUrl", "home", "language", "link", "list", "logo", "more", "openLink",
+		"accent", "accentText", "button", "dir", "email", "helpUrl", "home", "language", "leave", "leaveLink", "link", "list", "logo", "more", "openLink",
 		"siteName", "text", "title",
 	}
 	if kind != waitlist.MailPlace {

@@ -20,6 +20,7 @@ type words struct {
 	Place   phrase `json:"place"`
 	Invite  phrase `json:"invite"`
 	Address string `json:"address"` // what stands before the link in text
+	Leave   string `json:"leave"`   // to leave the list
 }
 
 // phrase is what a mail of one kind says.
