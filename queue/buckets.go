@@ -16,7 +16,7 @@ const (
 // Where a store cuts buckets, a bucket holds at most a CutShare-th of the people who are ahead of it, or as many as are admitted in
 // CutTime. So the order is fine near the head, and the number of buckets grows with the logarithm of the crowd.
 const (
-	CutShare = 8
+	CutShare = 16
 	CutTime  = 2 * time.Second
 
 	// ArrivalTime is the length of the buckets in which newcomers are counted. Where a bucket ends into which people are arriving,

@@ -18,6 +18,7 @@ type measures struct {
 	draw       *draw
 	promises   promises
 	places     places
+	pace       pace
 }
 
 func newMeasures(r *run) measures {
@@ -38,6 +39,7 @@ func newMeasures(r *run) measures {
 // look notes how many slots are open to those who wait.
 func (r *run) look() {
 	r.slots.look(r.now, r.store.status, r.inLine)
+	r.pace.look(r.now, r.inLine)
 	if r.site != nil {
 		r.site.look(r.now, r.store.status.Factor)
 	}
@@ -77,6 +79,8 @@ func (r *run) noteAdmission(i int32, v *visitor, open int) {
 		r.turns.newcomer(open)
 		return
 	}
+	r.pace.admitted(r.now)
+	r.places.admitted(i, r.standing(i))
 	r.turns.returned(v, open)
 	r.draw.wins(r.now, v)
 	r.noteLeft(i, v)

@@ -8,54 +8,96 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/measure"
 )
 
-// places compares the people ahead that visitors are shown with those who wait and came
-// earlier, by their own account. An error counts in seconds of admissions.
+// places compares the people ahead that visitors are shown with those who left the line before
+// them from then on: everybody who was let in, and those who had come earlier and gave up.
 type places struct {
-	before []int32 // the people ahead that each visitor was shown last; -1 for none
-	errors []float64
-	first  int // answers that said "first" to somebody who was not
-	worse  int // answers that put somebody further back by more than ten seconds of admissions
+	last    []int32 // the number of each visitor's last answer, from 1 on; 0 for none
+	answers []shownPlace
+	unknown int // answers without a place
+	first   int // answers that said "first" to somebody who was not
 }
 
-func newPlaces(people int) places { return places{before: slices.Repeat([]int32{-1}, people)} }
+// shownPlace is an answer that names a place.
+type shownPlace struct {
+	before int32 // the number of the visitor's answer before it; 0 for none
+	ahead  int32 // people, as shown
+	stood  int32 // how the visitor stood: see standing
+	left   int32 // people who left the line before the visitor; -1 if the visitor was not let in
+}
 
-// shown notes that visitor i is shown so many people ahead and not as many as is true,
-// while so many are admitted in a second.
-func (p *places) shown(i int32, people, truth int, perSecond float64) {
-	p.errors = append(p.errors, math.Abs(float64(people)-float64(truth))/perSecond)
-	if people == 0 && truth > 0 {
+func newPlaces(people int) places { return places{last: make([]int32, people)} }
+
+// standing falls by one with everybody who leaves the line before visitor i.
+func (r *run) standing(i int32) int32 {
+	return int32(r.overtaking.Earlier(int(i)) - r.overtaking.Overtook(int(i)))
+}
+
+// notePlace notes the place that an answer of node n names to visitor i.
+func (r *run) notePlace(n *node, i int32, v *visitor, place queue.Place) {
+	people, known := place.Ahead, place.Number != 0
+	if !r.settings.Method.HasExactLine() {
+		people, known = n.room.Numbers().Ahead(v.ticket.ArrivedAt)
+	}
+	p := &r.places
+	if !known {
+		p.unknown++
+		return
+	}
+	if people == 0 && r.overtaking.Earlier(int(i)) > 0 {
 		p.first++
 	}
-	if last := p.before[i]; last >= 0 && float64(people-int(last)) > allowedError*perSecond {
-		p.worse++
+	p.answers = append(p.answers, shownPlace{before: p.last[i], ahead: int32(people), stood: r.standing(i), left: -1})
+	p.last[i] = int32(len(p.answers))
+}
+
+// admitted notes that a visitor who stands so is let in.
+func (p *places) admitted(i, standing int32) {
+	for number := p.last[i]; number != 0; {
+		a := &p.answers[number-1]
+		a.left, number = a.stood-standing, a.before
 	}
-	p.before[i] = int32(people)
 }
 
 // allowedError is by how many seconds of admissions a place may be wrong.
 const allowedError = 10
 
-func (p *places) result() *PlacesShown {
-	if len(p.errors) == 0 {
+// result is for so many admissions a second.
+func (p *places) result(perSecond float64) *PlacesShown {
+	res := &PlacesShown{Unknown: p.unknown, WronglyFirst: p.first}
+	var first, all []float64
+	for i := range p.answers {
+		a := &p.answers[i]
+		if a.before != 0 {
+			res.note(float64(a.ahead-p.answers[a.before-1].ahead) / perSecond)
+		}
+		if a.left < 0 {
+			continue
+		}
+		wrong := math.Abs(float64(a.ahead-a.left)) / perSecond
+		if all = append(all, wrong); a.before == 0 {
+			first = append(first, wrong)
+		}
+	}
+	if len(all) == 0 {
 		return nil
 	}
-	slices.Sort(p.errors)
-	within, _ := slices.BinarySearch(p.errors, allowedError+1e-9)
-	share := func(n int) float64 { return float64(n) / float64(len(p.errors)) }
-	return &PlacesShown{
-		Shown: len(p.errors), Within10s: share(within), ErrorP50: measure.Percentile(p.errors, .5), ErrorP95: measure.Percentile(p.errors, .95),
-		WronglyFirst: p.first, Worse: share(p.worse),
+	slices.Sort(all)
+	slices.Sort(first)
+	res.Shown, res.Within10s, res.FirstWithin10s = len(all), within(all), within(first)
+	res.ErrorP50, res.ErrorP95 = measure.Percentile(all, .5), measure.Percentile(all, .95)
+	return res
+}
+
+// note notes by how many seconds of admissions an answer puts its visitor further back.
+func (s *PlacesShown) note(back float64) {
+	if back > 0 {
+		s.Rose++
+		s.MostRose = max(s.MostRose, back)
 	}
 }
 
-// notePlace notes the place that an answer of node n names to visitor i.
-func (r *run) notePlace(n *node, i int32, v *visitor, place queue.Place) {
-	numbers := n.room.Numbers()
-	people, known := place.Ahead, place.Number != 0
-	if !r.settings.Method.HasExactLine() {
-		people, known = numbers.Ahead(v.ticket.ArrivedAt)
-	}
-	if known && numbers.Rate > 0 {
-		r.places.shown(i, people, r.overtaking.Earlier(int(i)), numbers.Rate/60)
-	}
+// within is the share of errors, in order, that are allowed.
+func within(errors []float64) float64 {
+	n, _ := slices.BinarySearch(errors, allowedError+1e-9)
+	return float64(n) / float64(max(1, len(errors)))
 }

@@ -96,9 +96,14 @@ type Order struct {
 	TauBuckets float64 `json:"tau_buckets"` // of people of different buckets, of a minute if the room cuts them finely
 
 	// MostOvertaken is how many people who had come before somebody still waited when that one was let in, at most, and
-	// OvertakenSeconds how long the admission of so many takes at NewUsersPerMinute.
+	// OvertakenSeconds how long the admission of so many takes on the average.
 	MostOvertaken    int     `json:"most_overtaken"`
 	OvertakenSeconds float64 `json:"overtaken_seconds"`
+
+	// AdmittedPerMinute is how many were let in from the line in a minute in which people waited, on the average, and MostPerSecond
+	// how many were within a second, at most.
+	AdmittedPerMinute float64 `json:"admitted_per_minute"`
+	MostPerSecond     int     `json:"most_per_second"`
 }
 
 // Draw is a test of whether those who waited had the same chance whenever they
@@ -135,15 +140,18 @@ type Accuracy struct {
 	Range              *Range  `json:"range,omitempty"`      // random only
 }
 
-// PlacesShown compares the people ahead that were shown with those who waited and had come
-// earlier. Errors are in seconds of admissions.
+// PlacesShown compares the people ahead that were shown with those who left the line before the visitor from then on: everybody
+// who was let in, and those who had come earlier and gave up. Errors are in seconds of admissions.
 type PlacesShown struct {
-	Shown        int     `json:"shown"` // answers with a number of people ahead
-	Within10s    float64 `json:"within_10s"`
-	ErrorP50     float64 `json:"error_p50_seconds"`
-	ErrorP95     float64 `json:"error_p95_seconds"`
-	WronglyFirst int     `json:"wrongly_first"` // answers that told somebody that nobody was ahead, when somebody was
-	Worse        float64 `json:"worse"`         // share of the answers that put somebody back by more than ten seconds
+	Shown          int     `json:"shown"`            // answers with a number of people ahead, to visitors who were let in
+	Unknown        int     `json:"unknown"`          // answers without
+	Within10s      float64 `json:"within_10s"`       // share of those shown
+	FirstWithin10s float64 `json:"first_within_10s"` // share of the first ones to each visitor
+	ErrorP50       float64 `json:"error_p50_seconds"`
+	ErrorP95       float64 `json:"error_p95_seconds"`
+	WronglyFirst   int     `json:"wrongly_first"`     // answers that told somebody that nobody was ahead, when somebody who came earlier was waiting
+	Rose           int     `json:"rose"`              // answers that put somebody further back than the one before
+	MostRose       float64 `json:"most_rose_seconds"` // by how much, at most
 }
 
 // Range says how often the ranges that were shown came true; with a perfect
@@ -169,8 +177,10 @@ func (r *run) result() *Result {
 		res.Slots.PeopleShare = 1 - min(1, r.strays.held.Seconds()/r.slots.heldTime)
 	}
 	res.Order.MostOvertaken = r.overtaking.Most
-	res.Order.OvertakenSeconds = float64(r.overtaking.Most) * time.Minute.Seconds() / float64(r.settings.NewUsersPerMinute)
-	res.Sharing, res.Places = r.sharing(), r.places.result()
+	res.Order.MostPerSecond = r.pace.most
+	res.Order.AdmittedPerMinute = r.pace.perSecond() * time.Minute.Seconds()
+	res.Order.OvertakenSeconds = float64(r.overtaking.Most) / r.pace.perSecond()
+	res.Sharing, res.Places = r.sharing(), r.places.result(r.pace.perSecond())
 	res.Origin = r.site.result()
 	res.Limits.OutOfTurn = r.turns.outOfTurn
 	if r.settings.Method.Draws() {

@@ -163,6 +163,7 @@ func (t *table) order() {
 	t.row("everyone", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.Tau) })
 	t.row("let in before how many who came earlier", func(r *Result) string { return measure.Grouped(r.Order.MostOvertaken) })
 	t.row("… in time of admissions", func(r *Result) string { return measure.Seconds(r.Order.OvertakenSeconds) })
+	t.row("let in from the line within a second, at most", func(r *Result) string { return measure.Grouped(r.Order.MostPerSecond) })
 	t.row("across buckets", func(r *Result) string { return fmt.Sprintf("%.4f", r.Order.TauBuckets) })
 }
 
@@ -259,7 +260,9 @@ func (t *table) places() {
 	figure("95 %", func(p *PlacesShown) string { return measure.Seconds(p.ErrorP95) })
 	figure("10 s at most", func(p *PlacesShown) string { return measure.Share(p.Within10s) })
 	figure("nobody, when there was somebody", func(p *PlacesShown) string { return measure.Grouped(p.WronglyFirst) })
-	figure("further back by more than 10 s", func(p *PlacesShown) string { return measure.Share(p.Worse) })
+	figure("… of the first answers", func(p *PlacesShown) string { return measure.Share(p.FirstWithin10s) })
+	figure("further back than before", func(p *PlacesShown) string { return measure.Grouped(p.Rose) })
+	figure("… by", func(p *PlacesShown) string { return measure.Seconds(p.MostRose) })
 }
 
 func probability(p float64) string {
