@@ -292,3 +292,14 @@ func TestProposalNeedsShadowMode(t *testing.T) {
 	f.ask("/api/v1/rooms/shop/proposal", http.StatusNotFound, &problem)
 	assert.Contains(t, problem.Detail, "shadow")
 }
+
+func TestNothingIsProposedBeforeAnybodyHasCome(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.Method, s.Shadow = queue.Passthrough, true }))
+	f.pass(time.Minute)
+	var problem struct{ Detail string }
+	f.ask("/api/v1/rooms/shop/proposal", http.StatusNotFound, &problem)
+	assert.Contains(t, problem.Detail, "Nobody has come")
+	f.visitor().get("/")
+	f.pass(time.Second)
+	f.ask("/api/v1/rooms/shop/proposal", http.StatusOK, &struct{}{})
+}

@@ -29,7 +29,7 @@ func addHappening(v *dashboard.Room, r Room, n *room.Numbers, s statusJSON) {
 	if s.Origin != nil {
 		v.Origin = measuredOf(s.Origin)
 	}
-	if p, shadow := r.Queue().Proposal(); shadow && p.Sightings > 0 {
+	if p, seen := r.Queue().Proposal(); seen && p.Sightings > 0 {
 		v.Proposal = fmt.Sprintf("Proposed: total_active_users %d, new_users_per_minute %d. %s", p.TotalActive, p.NewPerMinute, explainProposal(&p))
 	}
 	if s.ItemsLeft != nil {

@@ -65,7 +65,7 @@ type Queue interface {
 	Age(now time.Time, n *room.Numbers) time.Duration
 	Scores() (quarters []room.Score, total room.Score)
 	Slowed() room.Slowdown
-	Proposal() (p pressure.Proposal, shadow bool)
+	Proposal() (p pressure.Proposal, seen bool)
 	Roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error)
 	Renew(ctx context.Context, now time.Time, id queue.ID) error
 	Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error

@@ -91,9 +91,12 @@ type Proposal struct {
 	Concurrencies int           // numbers of people, a few of a hundred apart, at which it was
 }
 
-// Propose proposes limits.
-func (s *Shadow) Propose() Proposal {
-	p := Proposal{Since: s.since, Until: s.last, PeakActive: s.peakActive, PeakArrivals: s.peakArrivals, Concurrencies: len(s.bins)}
+// Propose proposes limits; false while nobody has come.
+func (s *Shadow) Propose() (p Proposal, seen bool) {
+	if s.peakActive == 0 && s.peakArrivals == 0 {
+		return p, false
+	}
+	p = Proposal{Since: s.since, Until: s.last, PeakActive: s.peakActive, PeakArrivals: s.peakArrivals, Concurrencies: len(s.bins)}
 	for _, b := range s.bins {
 		p.Sightings += b.seen
 	}
@@ -112,7 +115,7 @@ func (s *Shadow) Propose() Proposal {
 			p.NewPerMinute = max(1, int(math.Round(float64(p.Knee)/p.Stay.Minutes())))
 		}
 	}
-	return p
+	return p, true
 }
 
 // point is the median latency with so many people in the room.

@@ -52,7 +52,9 @@ func day(t *testing.T, seed uint64, peak float64, latency func(active float64) f
 			s.Note(meter.Turn())
 		}
 	}
-	return s.Propose()
+	p, seen := s.Propose()
+	require.True(t, seen)
+	return p
 }
 
 func TestProposalFindsTheKneeWithinATenth(t *testing.T) {
@@ -97,9 +99,11 @@ func TestProposalSaysThatNoKneeWasSeen(t *testing.T) {
 	}
 }
 
-func TestShadowThatHasSeenNothingProposesAtLeastOne(t *testing.T) {
+func TestShadowThatHasSeenNobodyProposesNothing(t *testing.T) {
 	var s pressure.Shadow
-	p := s.Propose()
-	assert.True(t, p.AtLeast)
-	assert.Equal(t, []int{1, 1}, []int{p.TotalActive, p.NewPerMinute})
+	for second := range 60 {
+		s.Follow(&queue.Status{Now: start.Add(time.Duration(second) * time.Second)})
+	}
+	_, seen := s.Propose()
+	assert.False(t, seen)
 }

@@ -60,11 +60,12 @@ func (r *Room) Slowed() Slowdown {
 // OpenToAll reports whether the room lets everybody in and counts nobody, because the traffic has not passed queue_when.
 func (r *Room) OpenToAll() bool { return r.conditions.openToAll(r.conditions.rules.Load()) }
 
-// Proposal proposes limits by what this node has seen in shadow mode; false in a room without it.
+// Proposal proposes limits by what this node has seen in shadow mode; false in a room without it, and while nobody has come.
 func (r *Room) Proposal() (pressure.Proposal, bool) {
 	r.pressures.mu.Lock()
 	defer r.pressures.mu.Unlock()
-	return r.pressures.shadow.Propose(), r.conditions.rules.Load().Shadow
+	p, seen := r.pressures.shadow.Propose()
+	return p, seen && r.conditions.rules.Load().Shadow
 }
 
 // Measures reports whether the requests of visitors who are in are measured on their way to the origin.
