@@ -24,7 +24,7 @@ func (g metricsGate) Groups() iter.Seq[metrics.Group] {
 
 func (g metricsGate) group(rs *roomSetup, of guard) metrics.Group {
 	rooms, gone := of.rooms()
-	group := metrics.Group{Name: rs.cfg.Name, Unanswered: gone.unanswered, LetIn: gone.letIn, Told: gone.score.Visitors, InTime: gone.score.InTime}
+	group := metrics.Group{Name: rs.cfg.Name, Unanswered: gone.unanswered, LetIn: gone.letIn, Told: gone.score.Visitors, InTime: gone.score.InTime, Near: gone.score.Near}
 	if rs.cfg.IsFamily() {
 		group.MaxRooms = rs.cfg.MaxRooms
 	}

@@ -41,6 +41,7 @@ type pageKey struct {
 	soldOut  bool // the visitor is rejected because nothing is left
 	unsent   bool // it answers a request that was not passed on, and cannot be asked again
 	rejoined bool
+	newcomer bool            // they came since the numbers, where every check-in is a draw
 	drawn    bool            // they have an entry in the draw of the event in force
 	shape    templates.Shape // of the visitor's place
 }
@@ -75,6 +76,8 @@ func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Deci
 		v.Place = placeByArrival(n, d)
 	case method.HasExactLine():
 		v.Place = placeOf(n, d)
+	case method.Draws():
+		key.newcomer = d.Ticket.ArrivedAt >= n.At
 	}
 	key.shape = v.Place.Shape()
 	v.Entry = rs.entryOf(&n.Settings.Event, &d.Ticket)
@@ -201,7 +204,7 @@ func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Plac
 		Place:              place,
 	}
 	if n.Settings.Method.Draws() {
-		wait := n.Wait(n.At)
+		wait := n.WaitToDraw(key.newcomer)
 		d.WaitTimeKnown, d.WaitTime = wait.Known, wait.Minutes
 		d.WaitTime25Percentile, d.WaitTime50Percentile, d.WaitTime75Percentile = wait.P25, wait.P50, wait.P75
 	}

@@ -78,7 +78,7 @@ func numbersOf(n *room.Numbers) numbersJSON {
 	case method.HasExactLine():
 		j.lineJSON = &lineJSON{n.Line.First, n.Line.Last, n.Line.Preferred}
 	case method.Draws():
-		w := n.Wait(n.At)
+		w := n.WaitToDraw(false)
 		j.waitJSON = &waitJSON{w.Known, w.Minutes, w.P25, w.P50, w.P75}
 	case method.OrdersBuckets() && !n.Incomplete: // nobody's place is known otherwise
 		j.Buckets = bucketsJSON(n)

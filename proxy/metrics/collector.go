@@ -31,10 +31,10 @@ type Group struct {
 	Streams  int // the open event streams
 	MaxRooms int // how many rooms a family may have; 0 for a room that is in none
 
-	// Unanswered and LetIn sum up what StoreErrors returned for rooms that are gone, Told
-	// and InTime what Scores did.
-	Unanswered, LetIn uint64
-	Told, InTime      int
+	// Unanswered and LetIn sum up what StoreErrors returned for rooms that are gone, Told,
+	// InTime and Near what Scores did.
+	Unanswered, LetIn  uint64
+	Told, InTime, Near int
 }
 
 // Room is what the metrics ask of a [room.Room].
@@ -68,6 +68,7 @@ var (
 	streamsDesc    = roomDesc("anteroom_event_streams", "Open event streams.")
 	toldDesc       = roomDesc("anteroom_waits_told_total", "Visitors let in who had waited and been told a wait as they arrived.")
 	inTimeDesc     = roomDesc("anteroom_waits_in_time_total", "Of those, who were in by the time that they were told; in random by the 50 percentile.")
+	nearDesc       = roomDesc("anteroom_waits_near_total", "Of those, who waited for as long as they were told, to within a fifth of the wait; in random from the 25 to the 75 percentile.")
 	factorDesc     = roomDesc("anteroom_admission_factor", "What admission control leaves of new_users_per_minute; 1 for all of it.")
 	latencyDesc    = roomDesc("anteroom_origin_latency_seconds", "Time within which the origin has answered 95 of 100 requests of visitors who are in, lately, as this gate has measured.")
 	errorsDesc     = roomDesc("anteroom_origin_error_ratio", "Share of those requests that the origin has failed to answer well, lately.")
@@ -84,7 +85,7 @@ func roomDesc(name, help string) *prometheus.Desc {
 func (*collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinuteDesc, failingDesc,
-		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, toldDesc, inTimeDesc, originDesc,
+		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, toldDesc, inTimeDesc, nearDesc, originDesc,
 		factorDesc, latencyDesc, errorsDesc, openToAllDesc, pausedDesc,
 	} {
 		to <- d
@@ -124,6 +125,7 @@ func (g *Group) collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(letInDesc, prometheus.CounterValue, float64(n.letIn), g.Name)
 	to <- prometheus.MustNewConstMetric(toldDesc, prometheus.CounterValue, float64(n.told), g.Name)
 	to <- prometheus.MustNewConstMetric(inTimeDesc, prometheus.CounterValue, float64(n.inTime), g.Name)
+	to <- prometheus.MustNewConstMetric(nearDesc, prometheus.CounterValue, float64(n.near), g.Name)
 	gauge(factorDesc, n.factor)
 	gauge(openToAllDesc, oneIf(n.openToAll))
 	if n.measured {
@@ -140,9 +142,9 @@ func (g *Group) collect(to chan<- prometheus.Metric) {
 type sum struct {
 	waiting, active, open, limit, admitted, perMinute int
 
-	failing, paused   bool // one of them
-	unanswered, letIn uint64
-	told, inTime      int
+	failing, paused    bool // one of them
+	unanswered, letIn  uint64
+	told, inTime, near int
 
 	factor    float64 // the lowest
 	openToAll bool    // one of them
@@ -152,7 +154,7 @@ type sum struct {
 }
 
 func (g *Group) sum() sum {
-	all := sum{unanswered: g.Unanswered, letIn: g.LetIn, told: g.Told, inTime: g.InTime, factor: 1}
+	all := sum{unanswered: g.Unanswered, letIn: g.LetIn, told: g.Told, inTime: g.InTime, near: g.Near, factor: 1}
 	for _, r := range g.Rooms {
 		n := r.Numbers()
 		all.waiting += n.Waiting
@@ -168,7 +170,7 @@ func (g *Group) sum() sum {
 		all.letIn += letIn
 		all.addOrigin(r)
 		_, score := r.Scores()
-		all.told, all.inTime = all.told+score.Visitors, all.inTime+score.InTime
+		all.told, all.inTime, all.near = all.told+score.Visitors, all.inTime+score.InTime, all.near+score.Near
 	}
 	return all
 }

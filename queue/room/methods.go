@@ -68,20 +68,24 @@ func noTurns(*rules, *view) Turns { return Turns{} }
 
 // waitInOrder is the wait of a visitor who is let in after those who are ahead.
 func waitInOrder(n *Numbers, arrived queue.Instant) Wait {
-	return Wait{Known: true, Minutes: wholeMinutes(n.timetable().inOrder(n.ahead(arrived)))}
+	return Wait{Known: true, Minutes: wholeMinutes(n.inOrder(arrived))}
 }
 
-// waitForADraw is the wait of everybody where every check-in is a draw.
-func waitForADraw(n *Numbers, _ queue.Instant) Wait {
-	if n.byDraw.Known {
-		return n.byDraw
+// waitForADraw is the wait where every check-in is a draw: of a newcomer, or of those who came earlier.
+func waitForADraw(n *Numbers, arrived queue.Instant) Wait {
+	told, expects := n.toldToWaiters, &waitersFutures
+	if arrived >= n.At {
+		told, expects = n.toldToNewcomers, &newcomersFutures
 	}
-	return drawWait(n.timetable(), n.Waiting)
+	if told.Known {
+		return told
+	}
+	return drawWait(n.timetable(), n.Waiting, expects)
 }
 
-func drawWait(s *schedule, waiting int) Wait {
-	by := func(part float64) int { return wholeMinutes(s.byDraw(waiting, part)) }
-	w := Wait{Known: true, P25: by(.25), P50: by(.5), P75: by(.75)}
+func drawWait(s *schedule, waiting int, expects *futures) Wait {
+	by := s.byDraw(waiting, expects, .25, .5, .75)
+	w := Wait{Known: true, P25: wholeMinutes(by[0]), P50: wholeMinutes(by[1]), P75: wholeMinutes(by[2])}
 	w.Minutes = w.P50
 	return w
 }

@@ -40,7 +40,8 @@ type Numbers struct {
 	begins   []queue.Instant // of its crowd
 	arrivals arrivals        // of its crowd
 	schedule schedule        // its rate is Rate
-	byDraw   Wait            // of everybody, where every check-in is a draw
+
+	toldToNewcomers, toldToWaiters Wait // where every check-in is a draw
 }
 
 // LineNumbers are what the visitors in an exact line are told alike: one with the
@@ -97,6 +98,7 @@ func (e *estimates) doubt() {
 	n := *e.numbers.Load()
 	n.Incomplete, n.Rate = true, 0
 	e.numbers.Store(&n)
+	e.scores.note(&n)
 }
 
 // newNumbers are the numbers by a view. The caller holds mu.
@@ -111,7 +113,7 @@ func (e *estimates) newNumbers(v *queue.View, rules *rules, paused bool) *Number
 		n.schedule = e.tempo.schedule(v, rules, e.began)
 		n.Rate = n.schedule.rate
 		if rules.Method.Draws() {
-			n.byDraw = drawWait(&n.schedule, n.Waiting)
+			n.toldToNewcomers, n.toldToWaiters = drawWait(&n.schedule, n.Waiting, &newcomersFutures), drawWait(&n.schedule, n.Waiting, &waitersFutures)
 		}
 	}
 	return n
@@ -186,7 +188,7 @@ type Wait struct {
 	Minutes int // in random, as P50
 
 	// In random, the minutes within which a quarter, half and three quarters of
-	// those who wait now will have been let in; else 0.
+	// those who are told it will have been let in; else 0.
 	P25, P50, P75 int
 }
 
@@ -201,12 +203,26 @@ func (n *Numbers) Wait(arrived queue.Instant) Wait {
 	return methodOf(&n.Settings).wait(n, arrived)
 }
 
+// WaitToDraw estimates the wait where every check-in is a draw: of a newcomer, or of everybody who came before. They differ while
+// people come, because nobody knows for how much longer: see futures.
+func (n *Numbers) WaitToDraw(newcomer bool) Wait {
+	if newcomer {
+		return n.Wait(n.At)
+	}
+	return n.Wait(n.At - 1)
+}
+
 // WaitAt estimates the wait of a visitor with a place in the exact line.
 func (n *Numbers) WaitAt(p queue.Place) Wait {
 	if n.Rate <= 0 || n.JustBegan || p.Number == 0 {
 		return Wait{}
 	}
 	return Wait{Known: true, Minutes: wholeMinutes(n.timetable().inOrder(float64(p.Ahead)))}
+}
+
+// inOrder is in how many minutes a visitor is let in who arrived then, where order is kept.
+func (n *Numbers) inOrder(arrived queue.Instant) float64 {
+	return n.timetable().inOrder(n.ahead(arrived))
 }
 
 // LongestWait estimates the wait of a visitor who arrives now.

@@ -116,8 +116,8 @@ func (s *schedule) inOrder(ahead float64) float64 {
 // now. Those who lose patience do so early: the longer a line has waited, the more of those
 // who are left stay.
 func (s *schedule) walkAwayAt(minutes float64) float64 {
-	if s.departures == 0 {
-		return 0
+	if s.departures == 0 || s.lasted <= 0 {
+		return s.departures
 	}
 	return s.departures * s.lasted / (s.lasted + minutes)
 }
@@ -130,26 +130,67 @@ func (s *schedule) walkAway(minutes float64) float64 {
 	return s.departures * s.lasted / minutes * math.Log1p(minutes/s.lasted)
 }
 
-// goesOn is for how much longer a crowd goes on coming, as a part of the time for which it
-// has come so far. Nobody knows; for crowds of many shapes this part has the told waits
-// come true as often as they should.
-const goesOn = 1. / 5
+// futures are for how much longer a crowd may go on coming, as parts of the time for which it has come so far: each as likely as
+// the others. Nobody knows. Of those who come, one in 1 + x sees the crowd go on for more than x times as long, if it comes evenly.
+// Those who have come wait on when nobody comes any more, so that fewer of their answers are followed by many newcomers. With these
+// powers of 1/(1+x) the told waits of crowds of many shapes come true as often as they should.
+var (
+	newcomersFutures = futuresBy(1.3)
+	waitersFutures   = futuresBy(2.5)
+)
 
-// byDraw is in how many minutes a part of those who wait, and stay, has been let in, where
-// all have the same chance. People go on coming for a while: see goesOn.
-func (s *schedule) byDraw(waiting int, part float64) float64 {
-	const step = .01 // of the chances
-	n, left, minutes := math.Max(float64(waiting), 1), 1., 0.
-	for left > 1-part && n > .5 && minutes < longestWait {
-		d, change := step*n/s.rate, -s.rate-s.walkAwayAt(minutes)*n
-		if minutes < s.lasted*goesOn {
-			d, change = min(d, max(s.lasted*goesOn/50, 1e-3)), change+s.arrivals
-		}
-		stay := math.Exp(-d * s.rate / max(n+d*change/2, .5))
-		if left*stay < 1-part {
-			d *= math.Log(left/(1-part)) / -math.Log(stay)
-		}
-		left, n, minutes = left*stay, n+d*change, minutes+d
+type futures [10]float64
+
+func futuresBy(power float64) (f futures) {
+	for i := range f {
+		f[i] = math.Pow((float64(i)+.5)/float64(len(f)), -1/power) - 1
 	}
-	return math.Min(s.admission(minutes*s.rate), longestWait)
+	return f
+}
+
+// future is one of the futures, as it has come to be so many minutes from now.
+type future struct {
+	comes    float64 // people go on coming for so many minutes
+	minutes  float64
+	n, stays float64 // who wait, and which part of those who wait now is still there
+}
+
+// goOn lets time pass in a future.
+func (s *schedule) goOn(f *future, minutes float64) {
+	const step = .05 // of the chances
+	for f.minutes < minutes && f.n > .5 {
+		d, change := min(minutes-f.minutes, step*f.n/s.rate), -s.rate-s.walkAwayAt(f.minutes)*f.n
+		if f.minutes < f.comes {
+			d, change = min(d, f.comes-f.minutes), change+s.arrivals
+		}
+		f.stays *= math.Exp(-d * s.rate / max(f.n+d*change/2, .5))
+		f.n, f.minutes = f.n+d*change, f.minutes+d
+	}
+	if f.n <= .5 {
+		f.stays = 0
+	}
+}
+
+// byDraw is in how many minutes each part of those who wait, and stay, has been let in, where all have the same chance. The parts grow.
+func (s *schedule) byDraw(waiting int, f *futures, parts ...float64) []float64 {
+	const step = .02
+	n := math.Max(float64(waiting), 1)
+	var ahead [len(f)]future
+	for i, x := range f {
+		ahead[i] = future{comes: s.lasted * x, n: n, stays: 1}
+	}
+	minutes, stayed, list := 0., 1., make([]float64, 0, len(parts))
+	for len(list) < len(parts) {
+		d, stay := step*max(n/s.rate, minutes), 0.
+		for i := range ahead {
+			s.goOn(&ahead[i], minutes+d)
+			stay += ahead[i].stays / float64(len(ahead))
+		}
+		for len(list) < len(parts) && (stay <= 1-parts[len(list)] || minutes >= longestWait) {
+			by := minutes + d*min(1, (stayed-1+parts[len(list)])/max(stayed-stay, 1e-9))
+			list = append(list, math.Min(s.admission(by*s.rate), longestWait))
+		}
+		minutes, stayed = minutes+d, stay
+	}
+	return list
 }

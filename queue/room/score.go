@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -15,8 +16,6 @@ const (
 	scoreInterval = 15 * time.Minute
 	// scoreKept is for how long what was told, and what came of it, is kept.
 	scoreKept = 24 * time.Hour
-	// toldInterval is how often it is noted what newcomers are told, at most.
-	toldInterval = 5 * time.Second
 )
 
 // Score says what came of the waits that visitors were told as they arrived, of those whom
@@ -29,7 +28,7 @@ type Score struct {
 	// In random, how many were in by P25 and by P75; else 0.
 	By25, By75 int
 
-	Near int // of the visitors, whose wait was within NearShare of what they were told
+	Near int // of the visitors, whose wait was within NearShare of what they were told; in random from P25 to P75
 
 	// The sums of the waits that they were told, and of those that they had, in whole
 	// minutes as they are told.
@@ -52,7 +51,8 @@ func (s *Score) Add(more Score) {
 // is about the same at all nodes: so nothing has to travel with a visitor.
 type scores struct {
 	mu    sync.Mutex
-	told  []toldWait // to newcomers, in order of time
+	last  *Numbers   // that newcomers are told by since its moment; nil before the first
+	told  []toldWait // to newcomers before, in order of time
 	list  []Score    // by quarter of an hour, in order
 	total Score
 
@@ -62,30 +62,58 @@ type scores struct {
 
 // toldWait is what newcomers were told from one moment to another.
 type toldWait struct {
-	at, until queue.Instant
-	wait      Wait
+	from, until queue.Instant
+	wait        Wait // at first
+
+	// Where order is kept, the wait grows with each who comes. These are the minutes at first
+	// and in the end, not rounded.
+	minutes, later float64
 }
 
 // note takes in what newcomers are told from now on.
 func (s *scores) note(n *Numbers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wait, last := n.LongestWait(), len(s.told)-1
-	switch {
-	case n.Waiting == 0:
-		return
-	case last >= 0 && s.told[last].follows(n.At, wait):
-		s.told[last].until = n.At
-		return
-	}
 	past := n.At.Add(-scoreKept)
-	s.told = slices.DeleteFunc(s.told, func(t toldWait) bool { return t.until < past })
-	s.told = append(s.told, toldWait{n.At, n.At, wait})
+	if last := len(s.told) - 1; s.last != nil && s.last.At < n.At {
+		switch t := toldUntil(s.last, n); {
+		case !t.wait.Known:
+		case last >= 0 && s.told[last].goesOn(&t):
+			s.told[last].until, s.told[last].later = t.until, t.later
+		default:
+			s.told = append(slices.DeleteFunc(s.told, func(t toldWait) bool { return t.until < past }), t)
+		}
+	}
+	s.last = n
 }
 
-// follows reports whether a wait that is told at a moment need not be noted anew.
-func (t *toldWait) follows(at queue.Instant, wait Wait) bool {
-	return at.Sub(t.at) < toldInterval || t.wait == wait && at.Sub(t.until) < toldInterval
+// toldUntil is what newcomers were told by numbers until others replaced these. Who joins an exact line is told by their own
+// place: so the next numbers tell what the last of them was told.
+func toldUntil(n, next *Numbers) toldWait {
+	t := toldWait{from: n.At, until: next.At, wait: n.LongestWait()}
+	switch {
+	case !t.wait.Known || n.Settings.Method.Draws():
+	case n.Settings.Method.HasExactLine():
+		t.minutes = n.inOrder(n.At)
+		t.later = n.timetable().inOrder(float64(next.Waiting))
+	default:
+		t.minutes, t.later = n.inOrder(n.At), n.inOrder(next.At)
+	}
+	return t
+}
+
+// goesOn reports whether what was told next is the same in whole minutes.
+func (t *toldWait) goesOn(next *toldWait) bool {
+	return t.until == next.from && t.wait == next.wait && wholeMinutes(t.later) == wholeMinutes(t.minutes) && wholeMinutes(next.later) == wholeMinutes(next.minutes)
+}
+
+// at is what a newcomer of a moment was told.
+func (t *toldWait) at(arrived queue.Instant) Wait {
+	w := t.wait
+	if t.minutes > 0 || t.later > 0 {
+		w.Minutes = wholeMinutes(t.minutes + (t.later-t.minutes)*float64(arrived-t.from)/float64(t.until-t.from))
+	}
+	return w
 }
 
 // judge takes in that a visitor was let in who had waited for so long.
@@ -114,19 +142,25 @@ func (w Wait) score(waited time.Duration) Score {
 	by := func(minutes int) int { return oneIf(waited <= time.Duration(minutes)*time.Minute) }
 	whole := wholeMinutes(waited.Minutes())
 	near := math.Abs(float64(w.Minutes-whole)) <= NearShare*float64(whole)
+	if w.P25 > 0 {
+		near = whole >= w.P25 && whole <= w.P75
+	}
 	return Score{Visitors: 1, InTime: by(w.Minutes), By25: by(w.P25), By75: by(w.P75), Near: oneIf(near), ToldMinutes: w.Minutes, WaitedMinutes: whole}
 }
 
 // toldAt is what a newcomer of that moment was told.
 func (s *scores) toldAt(arrived queue.Instant) Wait {
-	i, found := slices.BinarySearchFunc(s.told, arrived, func(t toldWait, at queue.Instant) int { return int(t.at - at) })
+	if s.last != nil && arrived >= s.last.At {
+		return s.last.Wait(arrived)
+	}
+	i, found := slices.BinarySearchFunc(s.told, arrived, func(t toldWait, at queue.Instant) int { return cmp.Compare(t.from, at) })
 	if !found {
 		i--
 	}
-	if i < 0 || arrived.Sub(s.told[i].until) > toldInterval {
+	if i < 0 || arrived >= s.told[i].until {
 		return Wait{}
 	}
-	return s.told[i].wait
+	return s.told[i].at(arrived)
 }
 
 // current is the score of the quarter of an hour at a moment.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/measure"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // Result is what became of a crowd. Its JSON has the fields as tagged here;
@@ -28,6 +29,9 @@ type Result struct {
 
 	ToldAtFirst Accuracy `json:"told_at_first"` // of the first answer to each who waited
 	ToldLater   Accuracy `json:"told_later"`    // of all answers
+
+	// Score is what the gates that are left say themselves of the waits that they told at first.
+	Score room.Score `json:"-"`
 
 	Places *PlacesShown `json:"places,omitempty"` // where the people ahead were shown
 
@@ -175,6 +179,12 @@ func (r *run) result() *Result {
 	}
 	if r.slots.heldTime > 0 {
 		res.Slots.PeopleShare = 1 - min(1, r.strays.held.Seconds()/r.slots.heldTime)
+	}
+	for _, n := range r.nodes.list {
+		if n != nil {
+			_, score := n.room.Scores()
+			res.Score.Add(score)
+		}
 	}
 	res.Order.MostOvertaken = r.overtaking.Most
 	res.Order.MostPerSecond = r.pace.most

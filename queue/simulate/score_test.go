@@ -1,0 +1,35 @@
+package simulate_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// What gates say themselves of the waits that they told is judged by what the same crowd was told and waited.
+func TestGatesScoreTheirWaitsAsTheyWere(t *testing.T) {
+	t.Parallel()
+	for i, crowd := range crowds {
+		for _, method := range []queue.Method{queue.FIFO, queue.Line, queue.Random} {
+			t.Run(fmt.Sprintf("%s %s", method, crowd.name), func(t *testing.T) {
+				t.Parallel()
+				r := told(t, method, 2024+uint64(i), crowd.change)
+				truth, score := r.ToldAtFirst, r.Score
+				share := func(n int) float64 { return float64(n) / float64(score.Visitors) }
+				assert.Greater(t, share(score.Near), .25, "the alert AnteroomWaitsNotTrue is about worse days")
+				if truth.Outdated > 0 {
+					return // the truth leaves out what was told before the limits changed
+				}
+				assert.InEpsilon(t, truth.Shown, score.Visitors, .03)
+				assert.InDelta(t, truth.InTime, share(score.InTime), .03)
+				if truth.Range != nil {
+					assert.InDelta(t, truth.Range.By25, share(score.By25), .03)
+					assert.InDelta(t, truth.Range.By75, share(score.By75), .03)
+				}
+			})
+		}
+	}
+}
