@@ -27,6 +27,7 @@
 //	            configure.go, panics.go     configurations; panics of the store
 //	estimates   numbers.go                  what visitors are told
 //	            tempo.go, schedule.go       how fast the room moves, and when it lets in the n-th
+//	            slowing.go                  how admissions are slowed, and go on being
 //	            arrivals.go                 when people came
 //	            reason.go                   why people wait
 //	scores      score.go                    what came of the waits that were told

@@ -221,7 +221,7 @@ func (d *door) isAnswered(visitors byte, after time.Duration) {
 	}
 }
 
-func TestSlowOriginSlowsAdmissionsAndTheWaitsThatAreTold(t *testing.T) {
+func TestSlowOriginSlowsAdmissions(t *testing.T) {
 	s := settings(1000, 60)
 	s.AdmissionControlLatency, s.SessionDuration, s.ConfirmWithin = time.Second, 2*time.Minute, 0
 	d := open(t, s)
@@ -233,7 +233,7 @@ func TestSlowOriginSlowsAdmissionsAndTheWaitsThatAreTold(t *testing.T) {
 		d.join()
 	}
 	d.pass(3 * time.Second)
-	before := d.room.Numbers().LongestWait()
+	assert.True(t, d.room.Numbers().LongestWait().Known)
 	for range 5 {
 		d.isAnswered(20, 2*time.Second)
 		d.pass(pressure.Every)
@@ -246,7 +246,7 @@ func TestSlowOriginSlowsAdmissionsAndTheWaitsThatAreTold(t *testing.T) {
 	assert.LessOrEqual(t, slowed.Factor, 1./16)
 	assert.True(t, slowed.Here.Slow)
 	assert.InEpsilon(t, 2, slowed.Here.Latency.Seconds(), .1)
-	assert.Greater(t, d.room.Numbers().LongestWait().Minutes, 4*before.Minutes)
+	assert.False(t, d.room.Numbers().LongestWait().Known, "nobody knows how long the origin stays slow")
 	assert.Equal(t, room.Admitted, d.visit(inside).Outcome, "sessions that exist are not touched")
 
 	s.AdmissionControlLatency = 0

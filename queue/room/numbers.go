@@ -28,7 +28,7 @@ type Numbers struct {
 	Open       int
 	Admitted   int // in this calendar minute
 	Waiting    int
-	Rate       float64 // admissions per minute, expected; 0 if none can be
+	Rate       float64 // admissions per minute, expected; 0 if none can be, or nobody knows
 	Buckets    []queue.Reserved
 	Line       LineNumbers
 	JustBegan  bool    // nobody waited until just now, and how long they will cannot be told
@@ -60,6 +60,7 @@ type estimates struct {
 	began    queue.Instant // since when people wait without a break; 0 if nobody does
 	tempo    tempo
 	arrivals arrivals
+	slowing  slowing
 
 	scores scores // a part of its own, with its lock
 }
@@ -70,6 +71,7 @@ func (e *estimates) renew(v *queue.View, rules *rules, paused bool) {
 	defer e.mu.Unlock()
 	e.tempo.follow(v, rules)
 	e.arrivals.follow(v, rules)
+	e.slowing.follow(v)
 	switch {
 	case v.Present == 0:
 		e.began = 0
@@ -109,8 +111,9 @@ func (e *estimates) newNumbers(v *queue.View, rules *rules, paused bool) *Number
 		Factor: v.Factor, OpenToAll: v.OpenToAll && rules.QueueWhen > 0 && !paused && !v.Recovering && !rules.AdmitsNobody() && !rules.SoldOut(v.Stock),
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present, Nodes: len(v.Nodes),
 		Buckets: crowd.buckets, begins: crowd.begins, arrivals: crowd.arrivals, Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
-	if !rules.AdmitsNobody() && !rules.SoldOut(v.Stock) && !paused && !v.Recovering && !e.tempo.stands(v, rules) {
-		n.schedule = e.tempo.schedule(v, rules, e.began)
+	factors, foreseen := e.slowing.coming(v)
+	if foreseen && !rules.AdmitsNobody() && !rules.SoldOut(v.Stock) && !paused && !v.Recovering && !e.tempo.stands(v, rules) {
+		n.schedule = e.tempo.schedule(v, rules, e.began, factors)
 		n.Rate = n.schedule.rate
 		if rules.Method.Draws() {
 			n.toldToNewcomers, n.toldToWaiters = drawWait(&n.schedule, n.Waiting, &newcomersFutures), drawWait(&n.schedule, n.Waiting, &waitersFutures)

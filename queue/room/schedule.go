@@ -26,6 +26,7 @@ type schedule struct {
 	allowance int         // that is left of this calendar minute
 	next      time.Duration
 	evenly    bool // the allowance is released bit by bit
+	slowed    slowedRelease
 
 	arrivals   float64 // people who come in a minute
 	departures float64 // share of those who wait that walks away in a minute
@@ -38,15 +39,19 @@ type heldUntil struct {
 	count int
 }
 
-func (t *tempo) schedule(v *queue.View, rules *rules, began queue.Instant) schedule {
+func (t *tempo) schedule(v *queue.View, rules *rules, began queue.Instant, factors []float64) schedule {
 	hold := t.turnover(v.Now, rules)
-	perMinute := int(math.Ceil(queue.Slowed(rules.NewUsersPerMinute, v.Factor)))
+	perMinute, slowed := rules.NewUsersPerMinute, newSlowedRelease(rules.NewUsersPerMinute, factors)
+	if len(slowed) > 0 {
+		perMinute = slowed.perMinute()
+	}
 	s := schedule{
 		total: rules.TotalActiveUsers, perMinute: perMinute, hold: hold,
 		taken:      make([]heldUntil, 0, len(t.held)),
 		allowance:  max(0, perMinute-v.Admitted),
 		next:       v.Now.Floor(queue.AllowancePeriod).Add(queue.AllowancePeriod).Sub(v.Now),
-		evenly:     rules.PacingInForce() == queue.PacingEven || rules.PacingInForce() == queue.PacingRandom || perMinute < rules.NewUsersPerMinute,
+		evenly:     rules.PacingInForce() == queue.PacingEven || rules.PacingInForce() == queue.PacingRandom,
+		slowed:     slowed,
 		departures: t.departures(),
 	}
 	if began != 0 {
@@ -91,6 +96,8 @@ func (s *schedule) bySlots(people float64) float64 {
 // byAllowance is the admission as new_users_per_minute allows it.
 func (s *schedule) byAllowance(people float64) float64 {
 	switch beyond := people - float64(s.allowance); {
+	case len(s.slowed) > 0:
+		return s.slowed.after(people)
 	case s.evenly:
 		return people / float64(s.perMinute)
 	case beyond < 0:

@@ -45,7 +45,14 @@ func TestAdmissionControlHoldsTheLatencyOfAnOriginThatGetsSlow(t *testing.T) {
 			assert.Equal(t, c.Visitors, r.People.Admitted, "everybody gets in")
 			assert.Zero(t, r.People.Interrupted, "sessions that exist are not touched")
 			assert.Zero(t, max(r.Limits.OverActive, r.Limits.OverPerMinute))
-			assert.Greater(t, r.ToldLater.InTime, .5, "the waits that are told follow from the slowed rate")
+			assert.Less(t, r.ToldLater.Unknown, r.ToldLater.Shown/10, "the waits are known once it has been slow twice")
+			if method == queue.Random {
+				assert.InDelta(t, .5, r.ToldLater.InTime, .15)
+				continue
+			}
+			assert.Greater(t, r.ToldLater.InTime, .5)
+			assert.LessOrEqual(t, r.ToldLater.ErrorShare, .15)
+			assert.InDelta(t, 0, r.ToldLater.BiasShare, .1)
 		}
 	}
 }
