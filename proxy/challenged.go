@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"mime"
@@ -76,6 +77,19 @@ func (g *Gate) takeAnswer(w http.ResponseWriter, r *http.Request, s *setup) {
 		rs.answers(w.Header(), r)
 		g.verify(w, r, v, answerIn(w, r))
 	}
+}
+
+// prove has an answer of somebody who signs up on the room's waitlist verified.
+func (g *Gate) prove(ctx context.Context, rs *roomSetup, answer string) (proven, later bool) {
+	outcome, err := g.verifier.Verify(ctx, rs.challenge, answer)
+	if of := g.current.Load().roomNamed(rs.cfg.Name); of != nil {
+		of.CountAnswer(outcome)
+	}
+	rs.heard(outcome, err)
+	if outcome == challenge.Unavailable {
+		return rs.cfg.Challenge.OnUnreachable != challenge.Refuse, true
+	}
+	return outcome == challenge.Passed, outcome == challenge.Busy
 }
 
 // verify has an answer verified, and tells the visitor how they stand then.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/anteroom-gate/anteroom/proxy/challenge/challengetest"
 	"github.com/anteroom-gate/anteroom/proxy/guests"
 	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
@@ -38,6 +39,32 @@ func TestAnInviteOutlastsAMailServerThatIsDown(t *testing.T) {
 	assert.NotContains(t, a.body, "inviteExpiresAt", "the time has not begun")
 	p.clock.add(2 * 24 * time.Hour)
 	assert.Equal(t, "expired", p.entry(ada.get(listPath, asJSON)).Status)
+}
+
+func TestSignUpsPassTheChallengeOfTheRoom(t *testing.T) {
+	provider := challengetest.New(t)
+	p := startParty(t, challenging(provider))
+	v := p.visitor()
+	for _, path := range []string{"/", listPath} {
+		a := v.get(path)
+		assert.Contains(t, a.body, `class="test-widget" data-sitekey="the-site"`)
+		assert.Contains(t, a.header.Get("Content-Security-Policy"), "frame-src "+provider.URL)
+	}
+	for _, wrong := range []string{"", "made up"} {
+		a := v.postForm(listPath, url.Values{"email": {"ada@example.com"}, "cf-turnstile-response": {wrong}})
+		assert.Equal(t, http.StatusForbidden, a.status)
+		assert.Contains(t, a.body, `value="ada@example.com"`)
+		a = p.join(v, map[string]string{"email": "ada@example.com", "response": wrong})
+		assert.Equal(t, http.StatusForbidden, a.status)
+		assert.Contains(t, a.body, `"challengeRequired":true`)
+	}
+	mails, err := p.record.Outbox(t.Context(), 0, 10)
+	require.NoError(t, err)
+	assert.Empty(t, mails)
+	right := provider.Answer()
+	assert.Equal(t, http.StatusAccepted, v.postForm(listPath, url.Values{"email": {"ada@example.com"}, "cf-turnstile-response": {right}}).status)
+	assert.Equal(t, http.StatusForbidden, p.join(v, map[string]string{"email": "bob@example.com", "response": right}).status, "an answer works once")
+	assert.Equal(t, http.StatusAccepted, p.join(v, map[string]string{"email": "bob@example.com", "response": provider.Answer()}).status)
 }
 
 // TestEveryMailHasAWayOut leaves by the one click of a mail program (RFC 8058), which has no cookie.

@@ -53,6 +53,26 @@ func New(c Config, identity templates.Identity) (*Challenge, error) {
 // ContentSecurityPolicy is the value of that header for the page.
 func (c *Challenge) ContentSecurityPolicy() string { return c.policy }
 
+// Widen returns the policy of a page of the site, with what the widget needs.
+func (c *Challenge) Widen(policy string) string { return widened(policy, c.cfg.Sources) }
+
+// Widget is what a page or a program needs to show the challenge.
+type Widget struct {
+	SiteKey   string `json:"siteKey"`
+	ScriptURL string `json:"scriptUrl"`
+	Class     string `json:"widgetClass"`
+}
+
+// Widget returns what shows the challenge.
+func (c *Challenge) Widget() Widget {
+	return Widget{SiteKey: c.cfg.SiteKey, ScriptURL: c.cfg.ScriptURL, Class: c.cfg.WidgetClass}
+}
+
+// Fields are the names of the fields that widgets add to the forms that they are in, and the one that other programs send.
+func Fields() []string {
+	return []string{"response", "cf-turnstile-response", "h-captcha-response", "g-recaptcha-response"}
+}
+
 // Heard notes whether the provider has verified an answer, and says whether that differs from the one before.
 func (c *Challenge) Heard(of Outcome) (differs bool) {
 	switch of {
@@ -78,10 +98,9 @@ func (c *Challenge) AppendPage(buf []byte, language, room, address, message stri
 // JSON tells a program what it has to do for a place in a room.
 func (c *Challenge) JSON(room string) []byte {
 	type challenge struct {
-		SiteKey     string `json:"siteKey"`
-		ScriptURL   string `json:"scriptUrl"`
-		WidgetClass string `json:"widgetClass"`
-		AnswerTo    string `json:"answerTo"`
+		Widget
+
+		AnswerTo string `json:"answerTo"`
 	}
 	type waitingRoom struct {
 		In        bool      `json:"inWaitingRoom"`
@@ -89,7 +108,7 @@ func (c *Challenge) JSON(room string) []byte {
 		Challenge challenge `json:"challenge"`
 	}
 	text, _ := json.Marshal(map[string]waitingRoom{"cfWaitingRoom": { // plain values can always be written
-		Required: true, Challenge: challenge{c.cfg.SiteKey, c.cfg.ScriptURL, c.cfg.WidgetClass, answerTo(room)},
+		Required: true, Challenge: challenge{c.Widget(), answerTo(room)},
 	}})
 	return append(text, '\n')
 }

@@ -179,9 +179,14 @@ func (q *request) page(status int, v guestpage.View) {
 	if v.Referral == "" {
 		v.Referral = q.URL.Query().Get("ref")
 	}
-	language := q.language()
+	language, policy := q.language(), q.setup.policy
+	if v.HasForm() && q.hasChallenge() {
+		w := q.setup.site.Challenge.Widget()
+		v.SiteKey, v.WidgetClass, v.ScriptURL = w.SiteKey, w.Class, w.ScriptURL
+		policy = q.setup.site.Challenge.Widen(policy)
+	}
 	h := q.w.Header()
-	h.Set("Content-Security-Policy", q.setup.policy)
+	h.Set("Content-Security-Policy", policy)
 	h.Set("Content-Language", language)
 	q.send(status, "text/html; charset=utf-8", q.setup.pages.AppendTo(nil, language, v))
 }

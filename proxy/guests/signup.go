@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/proxy/reply"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
@@ -25,6 +26,7 @@ type form struct {
 	Token    string `json:"token"`
 	Secret   string `json:"secret"`
 	Leave    string `json:"leave"`
+	Response string `json:"response"` // to the challenge
 }
 
 // form reads what was sent. What cannot be read has been answered.
@@ -34,7 +36,7 @@ func (q *request) form() (f form, ok bool) {
 	if reply.SentJSON(q.Request) {
 		err = json.NewDecoder(q.Body).Decode(&f)
 	} else if err = q.parse(); err == nil {
-		f = form{q.PostFormValue("email"), q.PostFormValue("referral"), q.PostFormValue("token"), q.PostFormValue("secret"), q.PostFormValue("leave")}
+		f = q.fields()
 	}
 	if f.Token == "" {
 		f.Token = q.URL.Query().Get("token")
@@ -49,6 +51,18 @@ func (q *request) form() (f form, ok bool) {
 		q.refuse(http.StatusBadRequest, "What was sent cannot be read: send a form, or JSON such as {\"email\": \"ada@example.com\"}.")
 	}
 	return f, err == nil
+}
+
+// fields are those of the form that was sent.
+func (q *request) fields() form {
+	f := form{
+		Email: q.PostFormValue("email"), Referral: q.PostFormValue("referral"), Token: q.PostFormValue("token"),
+		Secret: q.PostFormValue("secret"), Leave: q.PostFormValue("leave"),
+	}
+	for _, name := range challenge.Fields() {
+		f.Response = cmp.Or(f.Response, q.PostFormValue(name))
+	}
+	return f
 }
 
 // parse reads a form, as browsers send it in one way or another.
@@ -75,9 +89,33 @@ func (q *request) postPlace() {
 		q.list.o.Counters.CountSignUp(metrics.Limited)
 		q.w.Header().Set("Retry-After", "60")
 		q.wrong(http.StatusTooManyRequests, f, guestpage.TooMany, "Too many people have signed up from this network. Try again in a minute.")
+	case q.hasChallenge() && !q.proves(f):
 	default:
 		q.join(f)
 	}
+}
+
+// hasChallenge says whether the sender has to pass the room's challenge to sign up.
+func (q *request) hasChallenge() bool { return q.setup.site.Challenge != nil && q.UserID == "" }
+
+// proves says whether the sender has passed the challenge. If not, that has been answered.
+func (q *request) proves(f form) bool {
+	proven, later := q.setup.site.Prove(q.Context(), f.Response)
+	switch {
+	case proven:
+		return true
+	case later:
+		q.w.Header().Set("Retry-After", "5")
+		q.wrong(http.StatusServiceUnavailable, f, guestpage.Unproven, "The challenge cannot be verified at the moment.")
+	case q.JSON:
+		q.json(http.StatusForbidden, map[string]any{
+			"status": "none", "path": q.setup.path(), "challengeRequired": true, "challenge": q.setup.site.Challenge.Widget(),
+		})
+	default:
+		q.wrong(http.StatusForbidden, f, guestpage.Unproven, "")
+	}
+	q.list.o.Counters.CountSignUp(metrics.Unproven)
+	return false
 }
 
 // mayJoin says whether the sender's network may have another sign-up now.

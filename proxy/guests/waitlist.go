@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
 	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
@@ -48,6 +49,11 @@ type Site struct {
 	Frames   []string // the sites that may show the pages in frames, as browsers name them; besides the site itself
 	Keys     []cookie.Key
 	Cookie   cookie.Attributes
+
+	// Challenge is passed by those who sign up and whom the site does not name; nil for none.
+	Challenge *challenge.Challenge
+	// Prove says whether an answer to the challenge lets somebody sign up, and if not, whether they are to try again later.
+	Prove func(ctx context.Context, answer string) (proven, later bool)
 }
 
 // Options are what a waitlist works with, and keeps when it is configured anew.
@@ -69,6 +75,7 @@ type Options struct {
 // Setup is one configuration of a waitlist at work. It does not change.
 type Setup struct {
 	cfg      Config
+	site     Site
 	jar      *cookie.Jar
 	pages    *guestpage.Pages
 	policy   string // the pages' Content-Security-Policy
@@ -79,7 +86,7 @@ type Setup struct {
 // NewSetup makes a setup. It fails if something in it cannot be used.
 func NewSetup(c Config, site Site, o Options) (*Setup, error) {
 	c.Settings.Mailed = c.SMTP != nil
-	s := &Setup{cfg: c}
+	s := &Setup{cfg: c, site: site}
 	if err := c.Settings.Validate(); err != nil {
 		return nil, err
 	}

@@ -27,10 +27,11 @@ const (
 	Invalid                    // it had no address
 	Limited                    // its network had signed up too often
 	Failed                     // the record did not answer
+	Unproven                   // the sender had not passed the challenge
 	signUps
 )
 
-var signUpNames = [signUps]string{"acknowledged", "invalid", "limited", "failed"}
+var signUpNames = [signUps]string{"acknowledged", "invalid", "limited", "failed", "unproven"}
 
 // WaitlistCounters are those of a waitlist.
 type WaitlistCounters struct {

@@ -76,8 +76,9 @@ func (p *Pages) AppendTo(buf []byte, language string, v View) []byte {
 func (v View) variables() map[string]any {
 	values := map[string]any{
 		"state": string(v.State), "path": v.Path, "closed": v.closed(), "message": v.Message, "full": v.Full, "back": v.back(), "mayLeave": v.mayLeave(),
-		"form": v.hasForm(), "named": v.Named, "mails": !v.Named && !v.Direct, "email": v.Email, "referral": v.Referral,
-		"problem": v.Problem != "", "noAddress": v.Problem == NoAddress, "tooMany": v.Problem == TooMany,
+		"form": v.HasForm(), "named": v.Named, "mails": !v.Named && !v.Direct, "email": v.Email, "referral": v.Referral,
+		"problem": v.Problem != "", "noAddress": v.Problem == NoAddress, "tooMany": v.Problem == TooMany, "unproven": v.Problem == Unproven,
+		"siteKey": v.SiteKey, "widgetClass": v.WidgetClass, "scriptUrl": v.ScriptURL,
 		"token": v.Token, "enter": v.Enter, "until": "", "untilTime": "", "refreshSeconds": 0,
 		"position": v.Rank, "positionOrdinal": templates.Ordinal(v.Rank), "usersQueued": v.Total,
 		"referralLink": v.ReferralLink, "referralsMade": strconv.Itoa(v.ReferralsMade), "referralsHeld": v.ReferralsHeld,

@@ -16,6 +16,9 @@ func Samples() []Sample {
 		{"sign-up, no address", View{State: SignUp, Problem: NoAddress, Email: "ada@nordlys"}},
 		{"sign-up, too many", View{State: SignUp, Problem: TooMany, Email: "ada@nordlys.example", Direct: true}},
 		{"sign-up, a user of the site", View{State: SignUp, Named: true, Problem: TooMany}},
+		{"sign-up, with a challenge", View{
+			State: SignUp, Problem: Unproven, SiteKey: "the-site", WidgetClass: "widget", ScriptURL: "https://challenge.example/widget.js",
+		}},
 		{"sent", View{State: Sent, Email: "ada@nordlys.example"}},
 		{"waiting", View{
 			State: Waiting, Rank: 12034, Total: 25731, ReferralLink: "https://nordlys.example/.anteroom/waitlist/beta?ref=k7m2p9",

@@ -30,6 +30,7 @@ type Problem string
 const (
 	NoAddress Problem = "noAddress" // it was not an e-mail address
 	TooMany   Problem = "tooMany"   // too many have signed up from this network
+	Unproven  Problem = "unproven"  // the challenge was not passed
 )
 
 // View is what a page tells. A page shows what its state needs, and nothing of the rest. The texts
@@ -45,7 +46,10 @@ type View struct {
 	Referral string  // the code of the link by which they came: the field referral of the form
 	Named    bool    // the site names its user: the form asks for no address, and the page promises no mail
 	Direct   bool    // an address counts without a mail that confirms it
-	Token    string  // of the link: the field token of the buttons
+	// The challenge that the form has, if the SiteKey is not "": the class of its element, and its script.
+	SiteKey, WidgetClass, ScriptURL string
+
+	Token string // of the link: the field token of the buttons
 
 	Rank, Total  int    // 0 if the entry does not wait
 	ReferralLink string // "" for none
@@ -81,16 +85,18 @@ func (v View) resolved() View {
 	case Accepted:
 		shown.Enter = v.Enter
 	case Gone, Left, Unavailable:
-	case Expired:
-		shown.Problem, shown.Email, shown.Referral, shown.Direct, shown.Full = v.Problem, v.Email, v.Referral, v.Direct, v.Full
 	default:
-		shown.State = SignUp
+		if shown.State != Expired {
+			shown.State = SignUp
+		}
 		shown.Problem, shown.Email, shown.Referral, shown.Direct, shown.Full = v.Problem, v.Email, v.Referral, v.Direct, v.Full
+		shown.SiteKey, shown.WidgetClass, shown.ScriptURL = v.SiteKey, v.WidgetClass, v.ScriptURL
 	}
 	return shown
 }
 
-func (v View) hasForm() bool { return v.State == SignUp || v.State == Expired }
+// HasForm reports whether the page has the form to sign up.
+func (v View) HasForm() bool { return v.State == SignUp || v.State == Expired }
 
 // closed reports whether the page shows the door closed: something is over.
 func (v View) closed() bool {
@@ -98,7 +104,7 @@ func (v View) closed() bool {
 }
 
 // back reports whether the page has a link to the list's own page.
-func (v View) back() bool { return v.State == Sent || v.closed() && !v.hasForm() }
+func (v View) back() bool { return v.State == Sent || v.closed() && !v.HasForm() }
 
 // mayLeave reports whether the page has a form to leave: its viewer has to have shown that the
 // entry is theirs. A token of an invite shows less than that.
