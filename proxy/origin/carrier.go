@@ -11,7 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 // idlePerOrigin is how many unused connections each of the two transports keeps: a gate has few origins and many visitors.
@@ -28,16 +31,19 @@ type carrier struct {
 	marked *http.Transport // the same, for the rare targets that net/http cannot spell
 	direct *direct         // for short requests; nil for none
 	origin *Origin
+
+	overran atomic.Bool // the origin has sent more than its answer
 }
 
 func newCarrier(cfg Config, o *Origin) *carrier {
+	c := &carrier{origin: o}
 	plainly, secure := dialers(cfg)
+	framedly, securely := c.framed(plainly), c.framed(secure)
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	plain := &http.Transport{
-		DialContext:            plainly,
-		TLSClientConfig:        cfg.TLS,
-		TLSHandshakeTimeout:    cfg.DialTimeout,
+		DialContext:            framedly,
+		DialTLSContext:         securely,
 		MaxIdleConnsPerHost:    idlePerOrigin,
 		IdleConnTimeout:        cfg.IdleTimeout,
 		ResponseHeaderTimeout:  cfg.ResponseHeaderTimeout,
@@ -50,18 +56,18 @@ func newCarrier(cfg Config, o *Origin) *carrier {
 	single.DisableKeepAlives = true
 	marked := single.Clone()
 	marked.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		return mark(plainly(ctx, network, addr))
+		return mark(framedly(ctx, network, addr))
 	}
 	marked.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		return mark(secure(ctx, network, addr))
+		return mark(securely(ctx, network, addr))
 	}
-	c := &carrier{plain: plain, single: single, marked: marked, origin: o}
+	c.plain, c.single, c.marked = plain, single, marked
 	if cfg.Transport == TransportDirect && canPeek {
 		dial := plainly
 		if cfg.URL.Scheme == "https" {
 			dial = secure
 		}
-		c.direct = newDirect(cfg, o.log, dial)
+		c.direct = newDirect(cfg, c.unasked, dial)
 	}
 	return c
 }
@@ -89,6 +95,30 @@ func dialers(cfg Config) (plainly, secure dialer) {
 	}
 }
 
+// framed returns a dialer of connections for net/http.
+func (c *carrier) framed(dial dialer) dialer {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return newFramed(conn, c.unasked), nil
+	}
+}
+
+// unasked reports that an origin has sent something that belongs to no answer, and how it begins. What comes of that later could reach a
+// visitor in place of their own answer, so from then on no connection is used twice. The status 408 is no fault: some origins say so
+// before they end a connection that has been idle for long.
+func (c *carrier) unasked(begin []byte) {
+	if _, status, _ := bytes.Cut(begin, []byte(" ")); bytes.HasPrefix(status, []byte("408")) {
+		return
+	}
+	c.origin.log.Warn("origin sent more than its answer: its connections are not used again from now on", zap.ByteString("it begins with", begin))
+	if !c.overran.Swap(true) {
+		c.close()
+	}
+}
+
 // RoundTrip sends req and waits for the header of the answer.
 func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	start := time.Now()
@@ -105,11 +135,13 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// transport chooses what carries a request. After HEAD a connection is not used again: an origin that sends the body nevertheless, late,
+// would have it taken for the next answer.
 func (c *carrier) transport(req *http.Request) http.RoundTripper {
 	switch {
 	case strings.HasPrefix(req.URL.Opaque, marker):
 		return c.marked
-	case req.Body != nil && !expectsBody(req.Method):
+	case c.overran.Load(), req.Method == http.MethodHead, req.Body != nil && !expectsBody(req.Method):
 		return c.single
 	case c.direct != nil && c.direct.fits(req):
 		return c.direct

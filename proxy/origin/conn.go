@@ -33,7 +33,8 @@ type conn struct {
 	out    *bufio.Writer   // to Write
 	ahead  [lookahead]byte // the beginning of what the origin has sent unasked over TLS
 
-	sent, received bool  // whether a byte of the request was sent, and one of its answer received
+	sent, received bool // whether a byte of the request was sent, and one of its answer received
+	heading        heading
 	headerLeft     int64 // how many bytes of headers may still come
 	inBody         bool  // the header is there
 	failure        error // of reading the header
@@ -82,6 +83,7 @@ func (c *conn) roundTrip(req *http.Request, body []byte) (*http.Response, error)
 // exchange sends a request and reads the header of its answer.
 func (c *conn) exchange(req *http.Request, body []byte) (*http.Response, error) {
 	c.sent, c.received, c.inBody, c.failure = false, false, false, nil
+	c.heading.begin()
 	broken := c.send(req, body)
 	if broken != nil && !c.sent {
 		return nil, broken
@@ -168,7 +170,7 @@ func (c *conn) checkChunks(resp *http.Response) error {
 	return nil
 }
 
-// Read reads from the stream, for in. It bounds the headers of answers.
+// Read reads from the stream, for in. It bounds the headers of answers, and looks at them.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.inBody {
 		return c.stream.Read(p)
@@ -180,6 +182,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.stream.Read(p[:min(int64(len(p)), c.headerLeft)])
 	c.headerLeft -= int64(n)
 	c.received = c.received || n > 0
+	if _, bad := c.heading.take(p[:n]); bad != nil {
+		n, err = 0, bad
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.failure = err
 	}

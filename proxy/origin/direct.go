@@ -1,7 +1,6 @@
 package origin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,8 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-
-	"go.uber.org/zap"
 )
 
 // Transport names a way in which requests are carried to an origin.
@@ -38,14 +35,14 @@ type direct struct {
 	dial    dialer
 	address string // host and port
 	pool    *pool
-	log     *zap.Logger
+	unasked func(begin []byte) // is called with how begins what belongs to no answer
 }
 
-func newDirect(cfg Config, log *zap.Logger, dial dialer) *direct {
+func newDirect(cfg Config, unasked func([]byte), dial dialer) *direct {
 	port := cmp.Or(cfg.URL.Port(), map[string]string{"http": "80", "https": "443"}[cfg.URL.Scheme])
 	return &direct{
 		dial: dial, address: net.JoinHostPort(cfg.URL.Hostname(), port),
-		pool: &pool{timeout: cfg.ResponseHeaderTimeout, idleTimeout: cfg.IdleTimeout}, log: log,
+		pool: &pool{timeout: cfg.ResponseHeaderTimeout, idleTimeout: cfg.IdleTimeout}, unasked: unasked,
 	}
 }
 
@@ -109,21 +106,16 @@ func (d *direct) connect(ctx context.Context) (*conn, error) {
 	return c, err
 }
 
-// ended is called when a connection has served a request, and may be kept.
+// ended is called when a connection has served a request, and nobody has said that it ends with it.
 func (d *direct) ended(c *conn) {
-	if more, err := c.in.Peek(min(lookahead, c.in.Buffered())); len(more) > 0 || err != nil {
-		d.unasked(more)
+	more, err := c.in.Peek(min(lookahead, c.in.Buffered()))
+	if len(more) > 0 || err != nil || c.heading.liesInWait() {
 		_ = d.pool.drop(c)
-		return
+	} else {
+		d.pool.put(c)
 	}
-	d.pool.put(c)
-}
-
-// unasked reports that an origin has sent something that belongs to no answer, and how it begins. The status 408 is no fault: some
-// origins say so before they end a connection that has been idle for long.
-func (d *direct) unasked(begin []byte) {
-	if _, status, _ := bytes.Cut(begin, []byte(" ")); !bytes.HasPrefix(status, []byte("408")) {
-		d.log.Warn("origin sent more than its answer: connection dropped", zap.ByteString("it begins with", begin))
+	if len(more) > 0 {
+		d.unasked(more)
 	}
 }
 

@@ -56,6 +56,7 @@ func FuzzAnswers(f *testing.F) {
 // tried is a gate with an origin that misbehaves as it is asked to.
 type tried struct {
 	back *misbehaving
+	gate *origin.Origin
 	srv  *httptest.Server
 }
 
@@ -67,7 +68,7 @@ func newTried(t testing.TB, transport origin.Transport) *tried {
 		c.ResponseHeaderTimeout = patience / 2
 	})
 	o.StopProbing()
-	return &tried{back: back, srv: srv}
+	return &tried{back: back, gate: o, srv: srv}
 }
 
 // try has a visitor get the answer, and returns what they see, and whether the next visitor's request came over the same connection.
@@ -91,6 +92,7 @@ func (o *tried) try(t *testing.T, answer []byte, cut int) (s sight, kept bool) {
 		}, nil
 		o.back.wires = slices.DeleteFunc(o.back.wires, func(w *wire) bool { return w.ended })
 	})
+	o.gate.Forgive()
 	start := time.Now()
 	o.back.visit(t, func() { s = visit(t, o.srv.URL, get("/misbehave")) })
 	o.back.visit(t, func() {

@@ -133,6 +133,9 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			r = withoutUpgrade(r)
 		}
 	}
+	if r.ContentLength != 0 { // else net/http would wait for the end of the body before it sends an answer
+		_ = http.NewResponseController(w).EnableFullDuplex() // a server that knows nothing of it waits for nothing
+	}
 	// An answer without a Content-Type stays without: a key with no values keeps net/http from guessing one.
 	w.Header()["Content-Type"] = nil
 	o.proxy.ServeHTTP(w, r)

@@ -23,15 +23,16 @@ const (
 // errLate is why a connection is cut off whose answer does not come in time.
 var errLate = fmt.Errorf("the header of the answer did not come in time: %w", os.ErrDeadlineExceeded)
 
-// pool has the connections to an origin. Of those without a request, the one that was used last is used next. Those with a request are cut
-// off when their visitor leaves, and when the header of their answer does not come in time. The pool looks at all of them now and then:
-// this costs less than to set a deadline, and to be told of the end of a context, for each request.
+// pool has the connections to an origin. Of those without a request, the one that has rested longest is used next: what the origin has sent
+// on it late, after its answer, is seen before. Those with a request are cut off when their visitor leaves, and when the header of their
+// answer does not come in time. The pool looks at all of them now and then: this costs less than to set a deadline, and to be told of the
+// end of a context, for each request.
 type pool struct {
 	timeout     time.Duration // from the beginning of a request to the header of its answer
 	idleTimeout time.Duration // how long a connection is kept without a request
 
 	mu      sync.Mutex
-	idle    []*conn // by when they were used last
+	idle    []*conn // first the one that has rested longest
 	busy    []*conn // with a request; each knows its place
 	sweep   *time.Timer
 	watched bool // cutOff comes again
@@ -52,13 +53,11 @@ func (p *pool) take(ctx context.Context) *conn {
 func (p *pool) pop(ctx context.Context, now time.Time) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	last := len(p.idle) - 1
-	if last < 0 {
+	if len(p.idle) == 0 {
 		return nil
 	}
-	c := p.idle[last]
-	p.idle[last] = nil
-	p.idle = p.idle[:last]
+	c := p.idle[0]
+	p.idle = slices.Delete(p.idle, 0, 1)
 	p.begin(ctx, c, now)
 	return c
 }

@@ -79,7 +79,7 @@ func (o *Origin) ask(ctx context.Context, method, host string) (dropped bool, er
 	}
 	req.Host = host
 	req.Header.Set("User-Agent", "anteroom")
-	resp, err := o.carrier.plain.RoundTrip(req)
+	resp, err := o.carrier.single.RoundTrip(req)
 	if err != nil {
 		return o.blame(req, err).kind == FailureBroken, fmt.Errorf("probing the origin: %w", err)
 	}
