@@ -3,8 +3,10 @@ package listen
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/pires/go-proxyproto"
@@ -28,6 +30,10 @@ func closeWrite(c net.Conn) error {
 	}
 	return half.CloseWrite()
 }
+
+// takeLongHeaders has headers of version 2 be as long as the protocol allows, with all that balancers tell in them: 64 KiB. The library
+// takes 4 KiB, for fear of strangers, whose headers are not read here. It keeps this for the whole process.
+var takeLongHeaders = sync.OnceFunc(func() { proxyproto.MaxV2HeaderSize = math.MaxUint16 })
 
 // unproxied returns the connection with the address of the visitor, if a balancer has made it; else c itself. What others send
 // for a header of the PROXY protocol is read as the first bytes of a request, which it cannot be.

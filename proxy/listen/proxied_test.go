@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -29,9 +30,10 @@ func addressed(balancers ...string) listen.Config {
 const plainRequest = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 // header is one of the PROXY protocol, of a visitor at 203.0.113.9.
-func header(t *testing.T, version byte) string {
+func header(t *testing.T, version byte, fields ...proxyproto.TLV) string {
 	t.Helper()
 	h := proxyproto.HeaderProxyFromAddrs(version, &net.TCPAddr{IP: net.IPv4(203, 0, 113, 9), Port: 4321}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 443})
+	require.NoError(t, h.SetTLVs(fields))
 	text, err := h.Format()
 	require.NoError(t, err)
 	return string(text)
@@ -96,9 +98,23 @@ func TestABalancerInFrontOfTLS(t *testing.T) {
 	cfg := addressed("127.0.0.1/32")
 	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
 	address, _ := listentest.Serve(t, cfg)
-	raw := dial(t, address)
-	_, err := io.WriteString(raw, header(t, 2))
-	require.NoError(t, err)
-	_, body := exchange(t, tls.Client(raw, anyone("shop.test")), plainRequest)
+	for _, text := range []string{header(t, 2), header(t, 2, long)} {
+		raw := dial(t, address)
+		_, err := io.WriteString(raw, text)
+		require.NoError(t, err)
+		_, body := exchange(t, tls.Client(raw, anyone("shop.test")), plainRequest)
+		assert.Equal(t, "203.0.113.9:4321", body)
+	}
+}
+
+// long is a field that makes a header of version 2 with addresses of IPv4 as long as one can be.
+var long = proxyproto.TLV{Type: proxyproto.PP2_TYPE_NOOP, Value: make([]byte, math.MaxUint16-12-3)}
+
+func TestABalancerMaySayAsMuchAsTheProtocolAllows(t *testing.T) {
+	t.Parallel()
+	address, _ := listentest.Serve(t, addressed("127.0.0.1/32"))
+	c := dial(t, address)
+	status, body := exchange(t, c, header(t, 2, long)+plainRequest)
+	assert.Equal(t, http.StatusOK, status)
 	assert.Equal(t, "203.0.113.9:4321", body)
 }

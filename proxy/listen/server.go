@@ -84,6 +84,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("a server needs a handler")
 	}
 	cfg = withDefaults(cfg)
+	if len(cfg.Balancers) > 0 {
+		takeLongHeaders()
+	}
 	s := &Server{handler: cfg.Handler, timeout: cfg.ProgressTimeout, balancers: netset.New(cfg.Balancers), serves: cfg.Serves,
 		bound: flood.New(cfg.Late, cfg.Log)}
 	protocols := new(http.Protocols)
