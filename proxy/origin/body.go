@@ -19,6 +19,7 @@ type body struct {
 	in      *http.Request
 	trailer http.Header
 	broken  atomic.Pointer[error]
+	ended   atomic.Bool
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -28,10 +29,19 @@ func (b *body) Read(p []byte) (int, error) {
 		for name := range b.trailer {
 			b.trailer[name] = b.in.Trailer[name]
 		}
+		b.ended.Store(true)
 	case err != nil:
 		b.broken.Store(&err)
 	}
 	return n, err
+}
+
+// endEarly says in the header of an answer by HTTP/1.1 to r, if it comes before the end of the visitor's body, that the connection ends
+// with it: the rest of the body may never come.
+func endEarly(answer http.Header, r *http.Request) {
+	if b, ok := r.Body.(*body); ok && b.in.ProtoMajor == 1 && !b.ended.Load() {
+		answer["Connection"] = []string{"close"}
+	}
 }
 
 // announced returns the trailer fields that a request has announced and that may pass, without values. When net/http has

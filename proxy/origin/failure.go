@@ -89,6 +89,7 @@ func breakable(r *http.Request) bool { return r.Body != nil || r.Header["Upgrade
 
 // explain answers a request that has no answer of the origin.
 func (o *Origin) explain(w http.ResponseWriter, r *http.Request, err error) {
+	endEarly(w.Header(), r)
 	var f *fault
 	switch {
 	case !errors.As(err, &f): // the origin did answer, but with a switch of protocols that cannot be passed on

@@ -164,6 +164,7 @@ func (o *Origin) respond(resp *http.Response) error {
 		return errNoStatus
 	}
 	o.cfg.OnResponse(resp)
+	endEarly(resp.Header, resp.Request)
 	if body, ok := resp.Body.(io.ReadWriteCloser); ok && switched {
 		resp.Body = partingBody{body}
 	}
