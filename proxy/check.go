@@ -10,8 +10,13 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 )
 
-// checks is where another proxy asks about its visitors' requests, and answers them itself if they may pass.
-const checks = ownPaths + "check"
+// checks is where another proxy asks about its visitors' requests, and answers them itself if they may pass. The path says by which
+// protocol. The query says nothing: some proxies leave the visitor's own there.
+const (
+	checks       = ownPaths + "check"
+	nginxsChecks = checks + "/nginx"
+	envoysChecks = checks + "/envoy" // before the target
+)
 
 // protocol is how a proxy takes the answer to a check.
 type protocol uint8
@@ -59,13 +64,13 @@ func (g *Gate) check(w http.ResponseWriter, r *http.Request, s *setup) {
 // askedAbout returns the request that a check is about, and the protocol of the proxy that asks. What the proxy does not say
 // the visitor may say: so each fact is read from one place only.
 func askedAbout(r *http.Request) (asked *http.Request, by protocol, ok bool) {
-	if r.URL.Path != checks {
-		asked, ok = asIf(r, r.Method, r.Host, strings.TrimPrefix(r.RequestURI, checks))
+	if target, is := strings.CutPrefix(r.RequestURI, envoysChecks); is {
+		asked, ok = asIf(r, r.Method, r.Host, target)
 		return asked, envoys, ok
 	}
-	switch r.URL.RawQuery {
-	case "":
-	case "for=nginx":
+	switch r.URL.Path {
+	case checks:
+	case nginxsChecks:
 		by = nginxs
 	default:
 		return nil, by, false

@@ -126,7 +126,7 @@ func TestACheckOfWhoIsInHasTheSitesAnswerKeptOutOfSharedCaches(t *testing.T) {
 	assert.Empty(t, in.checked("").header["Cache-Control"], "nobody waits")
 	require.Equal(t, http.StatusOK, f.visitor().checked("").status)
 	f.pass(2 * time.Second)
-	for _, query := range []string{"", "?for=nginx"} {
+	for _, query := range []string{"", "/nginx"} {
 		a := in.checked(query)
 		require.Equal(t, http.StatusOK, a.status)
 		require.NotContains(t, a.setCookies(), "anteroom_shop")
@@ -164,8 +164,25 @@ func TestACheckAboutAHEADIsAnsweredInFull(t *testing.T) {
 			assert.Empty(t, a.body)
 			assert.Equal(t, "0", a.header.Get("Content-Length"), "else the proxy waits for a body")
 			assert.NotEmpty(t, v.get(checkPath, about(http.MethodGet, c.path)).body)
-			assert.NotEqual(t, "0", v.send(http.MethodHead, checkPath+c.path, nil).header.Get("Content-Length"), "by a HEAD a length is told")
+			assert.NotEqual(t, "0", v.send(http.MethodHead, checkPath+"/envoy"+c.path, nil).header.Get("Content-Length"), "by a HEAD a length is told")
 		})
+	}
+}
+
+// Some proxies leave the visitor's query at the address of the check.
+func TestTheVisitorsQueryIsNoPartOfACheck(t *testing.T) {
+	f := start(t, trustingLoopback)
+	in := f.visitor()
+	for _, query := range []string{"?colour=red", "?for=nginx", "?", "?for=envoy&a=%2F%zz;b"} {
+		assert.Equal(t, http.StatusOK, in.checked(query).status, query)
+	}
+	f.pass(2 * time.Second)
+	for _, query := range []string{"?colour=red", "?for=nginx", "?/tickets"} {
+		waits := f.visitor()
+		page := waits.checked(query)
+		assert.Equal(t, http.StatusTooManyRequests, page.status, "the visitor does not choose the protocol")
+		assert.Contains(t, page.body, "You are in the waiting room")
+		assert.Equal(t, http.StatusUnauthorized, waits.checked("/nginx"+query).status, query)
 	}
 }
 
@@ -209,14 +226,15 @@ func TestAStrangersCheckDoesNotUseUpTheWarningsOfTheSitesOwnProxy(t *testing.T) 
 func TestEnvoysChecksHaveTheTargetInTheirPath(t *testing.T) {
 	f := start(t, trustingLoopback, room(func(r *proxy.RoomConfig) { r.StatusCode = http.StatusServiceUnavailable }))
 	in, waits := f.visitor(), f.visitor()
-	require.Equal(t, http.StatusOK, in.get(checkPath+"/lamps?for=nginx").status)
+	require.Equal(t, http.StatusOK, in.get(checkPath+"/envoy/lamps?for=nginx").status)
 	f.pass(2 * time.Second)
-	a := waits.get(checkPath+"/lamps?colour=red", asJSON, with("X-Forwarded-Uri", "/.well-known/x"))
+	a := waits.get(checkPath+"/envoy/lamps?colour=red", asJSON, with("X-Forwarded-Uri", "/.well-known/x"))
 	assert.Equal(t, http.StatusTooManyRequests, a.status, "Envoy takes 5xx for a failure of the gate")
 	assert.Contains(t, a.header.Get("Refresh"), "; url=/lamps?colour=red")
-	assert.Equal(t, http.StatusTooManyRequests, waits.send(http.MethodPost, checkPath+"/lamps", nil).status)
+	assert.Equal(t, http.StatusTooManyRequests, waits.send(http.MethodPost, checkPath+"/envoy/lamps", nil).status)
 	assert.Equal(t, http.StatusServiceUnavailable, waits.checked("").status, "others are told what the room tells visitors")
-	assert.Equal(t, http.StatusBadRequest, f.visitor().get(checkPath+"%2flamps").status)
+	assert.Equal(t, http.StatusBadRequest, f.visitor().get(checkPath+"/envoy%2flamps").status)
+	assert.Equal(t, http.StatusBadRequest, f.visitor().get(checkPath+"/lamps").status)
 	assert.Equal(t, http.StatusNotFound, f.visitor().get(checkPath+"s").status)
 }
 
@@ -224,27 +242,27 @@ func TestNginxsChecksLetNobodyInAndGiveNoPlaces(t *testing.T) {
 	f := start(t, trustingLoopback)
 	v := f.visitor()
 	for range 3 {
-		a := v.checked("?for=nginx")
+		a := v.checked("/nginx")
 		assert.Equal(t, http.StatusUnauthorized, a.status, "the visitor has to come to the gate itself")
 		assert.Empty(t, a.header["Set-Cookie"])
 	}
 	require.True(t, v.get("/lamps").in())
-	assert.Equal(t, http.StatusOK, v.checked("?for=nginx").status)
+	assert.Equal(t, http.StatusOK, v.checked("/nginx").status)
 	f.pass(5 * time.Minute)
-	assert.Contains(t, v.checked("?for=nginx").setCookies(), "anteroom_shop", "the session is renewed")
+	assert.Contains(t, v.checked("/nginx").setCookies(), "anteroom_shop", "the session is renewed")
 	waits := f.visitor()
 	require.False(t, waits.get("/lamps").in())
 	f.pass(interval)
-	assert.Equal(t, http.StatusUnauthorized, waits.checked("?for=nginx").status)
+	assert.Equal(t, http.StatusUnauthorized, waits.checked("/nginx").status)
 	s := f.status("shop")
 	assert.Equal(t, 1, s.InRoom)
 	assert.LessOrEqual(t, s.Queued, 1)
 	require.Equal(t, http.StatusOK, f.patch(`{"hold_active": "now"}`).status)
 	f.pass(time.Second)
-	assert.Equal(t, http.StatusUnauthorized, v.checked("?for=nginx").status, "who is held is shown it by the gate")
+	assert.Equal(t, http.StatusUnauthorized, v.checked("/nginx").status, "who is held is shown it by the gate")
 	require.Equal(t, http.StatusOK, f.patch(`{"suspended": true}`).status)
-	assert.Equal(t, http.StatusOK, f.visitor().checked("?for=nginx").status)
-	assert.Equal(t, http.StatusBadRequest, v.checked("?for=apache").status)
+	assert.Equal(t, http.StatusOK, f.visitor().checked("/nginx").status)
+	assert.Equal(t, http.StatusBadRequest, v.checked("/apache").status)
 }
 
 func TestASessionThatHasToBeActiveIsForbiddenToOthers(t *testing.T) {

@@ -1,6 +1,6 @@
 // Command beside runs a small shop behind a proxy that people may have already, and a gate beside that proxy:
 //
-//	go run ./examples/beside nginx|caddy|traefik|envoy
+//	go run ./examples/beside nginx|caddy|caddy-short|traefik|envoy
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,33 +17,40 @@ import (
 	"github.com/anteroom-gate/anteroom/examples/stage"
 )
 
-//go:embed anteroom.yaml nginx.conf Caddyfile traefik.yaml envoy.yaml
+//go:embed anteroom.yaml nginx.conf Caddyfile Caddyfile.short traefik.yaml envoy.yaml
 var files embed.FS
 
 // proxy is a program that asks the gate about its visitors' requests.
 type proxy struct {
-	file string
-	args func(file string, at addresses) []string
+	program, file string
+	args          func(file string, at addresses) []string
 }
 
 var proxies = map[string]proxy{
-	"nginx": {"nginx.conf", func(file string, _ addresses) []string {
+	"nginx": {"nginx", "nginx.conf", func(file string, _ addresses) []string {
 		return []string{"-p", filepath.Dir(file), "-c", file, "-e", "stderr", "-g", "daemon off; error_log stderr;"}
 	}},
-	"caddy": {"Caddyfile", func(file string, _ addresses) []string {
-		return []string{"run", "--adapter", "caddyfile", "--config", file}
-	}},
-	"traefik": {"traefik.yaml", func(file string, at addresses) []string {
+	"caddy":       {"caddy", "Caddyfile", caddyArgs},
+	"caddy-short": {"caddy", "Caddyfile.short", caddyArgs},
+	"traefik": {"traefik", "traefik.yaml", func(file string, at addresses) []string {
 		return []string{"--entryPoints.web.address=" + at.visitors, "--providers.file.filename=" + file}
 	}},
-	"envoy": {"envoy.yaml", func(file string, _ addresses) []string { return []string{"-c", file} }},
+	"envoy": {"envoy", "envoy.yaml", func(file string, _ addresses) []string { return []string{"-c", file} }},
 }
 
-// addresses are where everything listens.
-type addresses struct{ shop, visitors, gate, admin string }
+func caddyArgs(file string, _ addresses) []string {
+	return []string{"run", "--adapter", "caddyfile", "--config", file}
+}
+
+// addresses are where everything listens, and what the shop is.
+type addresses struct {
+	shop, visitors, gate, admin string
+
+	site http.Handler
+}
 
 func usual() addresses {
-	return addresses{shop: "127.0.0.1:3000", visitors: "127.0.0.1:8080", gate: "127.0.0.1:8081", admin: "127.0.0.1:9090"}
+	return addresses{site: stage.Shop(), shop: "127.0.0.1:3000", visitors: "127.0.0.1:8080", gate: "127.0.0.1:8081", admin: "127.0.0.1:9090"}
 }
 
 // put puts addresses in the place of the usual ones.
@@ -58,7 +66,7 @@ func (at addresses) put(text string) string {
 func main() {
 	os.Exit(stage.Main(func(ctx context.Context, out io.Writer) error {
 		if len(os.Args) != 2 {
-			return errors.New("say which proxy: nginx, caddy, traefik or envoy")
+			return errors.New("say which proxy: nginx, caddy, caddy-short, traefik or envoy")
 		}
 		return withProgram(ctx, out, func(program string) error { return run(ctx, out, usual(), os.Args[1], program) })
 	}))
@@ -83,9 +91,9 @@ func withProgram(ctx context.Context, out io.Writer, do func(program string) err
 func run(ctx context.Context, out io.Writer, at addresses, name, program string) error {
 	with, ok := proxies[name]
 	if !ok {
-		return fmt.Errorf("%q is none of nginx, caddy, traefik and envoy", name)
+		return fmt.Errorf("%q is none of nginx, caddy, caddy-short, traefik and envoy", name)
 	}
-	if err := stage.Installed(name); err != nil {
+	if err := stage.Installed(with.program); err != nil {
 		return err
 	}
 	return runGate(ctx, out, at, program, func(p *stage.Processes) error {
@@ -93,7 +101,7 @@ func run(ctx context.Context, out io.Writer, at addresses, name, program string)
 		if err != nil {
 			return err
 		}
-		if _, err := p.Start(name, true, []string{"HOME=" + p.Dir}, name, with.args(file, at)...); err != nil {
+		if _, err := p.Start(name, true, []string{"HOME=" + p.Dir}, with.program, with.args(file, at)...); err != nil {
 			return err
 		}
 		return p.Await(ctx, name, func() bool { return stage.Listening(at.visitors) })
@@ -114,7 +122,7 @@ func runGate(ctx context.Context, out io.Writer, at addresses, program string, i
 	if err != nil {
 		return err
 	}
-	return stage.WithSite(at.shop, stage.Shop(), func() error {
+	return stage.WithSite(at.shop, at.site, func() error {
 		return stage.WithProcesses(out, dir, func(p *stage.Processes) error {
 			if _, err := p.Start("gate", true, nil, program, "serve", "--config", file, "--state-dir", filepath.Join(dir, "state")); err != nil {
 				return err

@@ -23,7 +23,7 @@ const patience = time.Minute
 func TestVisitorsWaitBesideEveryProxy(t *testing.T) {
 	program, err := stage.Program(t.Context(), t.TempDir())
 	require.NoError(t, err)
-	for _, name := range []string{"nginx", "caddy"} {
+	for _, name := range []string{"nginx", "caddy", "caddy-short"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			at, said := free(t), &stagetest.Output{}
@@ -51,13 +51,13 @@ func TestVisitorsWaitBesideEveryProxy(t *testing.T) {
 
 func TestAProxyHasToBeKnownAndInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	assert.EqualError(t, run(t.Context(), io.Discard, free(t), "apache", ""), `"apache" is none of nginx, caddy, traefik and envoy`)
+	assert.EqualError(t, run(t.Context(), io.Discard, free(t), "apache", ""), `"apache" is none of nginx, caddy, caddy-short, traefik and envoy`)
 	assert.EqualError(t, run(t.Context(), io.Discard, free(t), "nginx", ""), "this example needs nginx; on Debian and Ubuntu install with apt-get install nginx")
 }
 
 func free(t *testing.T) addresses {
 	t.Helper()
-	return addresses{shop: stagetest.Address(t), visitors: stagetest.Address(t), gate: stagetest.Address(t), admin: stagetest.Address(t)}
+	return addresses{site: &shop{shop: stage.Shop()}, shop: stagetest.Address(t), visitors: stagetest.Address(t), gate: stagetest.Address(t), admin: stagetest.Address(t)}
 }
 
 // answer is a response, read.
@@ -111,6 +111,7 @@ func walk(t *testing.T, at addresses, name, site string) {
 	assert.Equal(t, http.StatusTooManyRequests, ask(t, waits, http.MethodPost, site+"/leave").StatusCode)
 	assert.Contains(t, ask(t, waits, http.MethodGet, site+"/api/offers").body, "kettle", "a rule exempts it")
 	nothingGetsAround(t, waits, site)
+	everyAddressWorks(t, at, in, waits, site)
 	hears(t, waits, site)
 	assert.Equal(t, 1, queued(t, at), "one person waits, whatever was asked")
 

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// shop is the shop, with an upload and a chat. It remembers what it was asked for last.
+type shop struct {
+	shop http.Handler
+
+	mu   sync.Mutex
+	last string
+}
+
+func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.last = r.RequestURI
+	s.mu.Unlock()
+	switch r.URL.Path {
+	case "/upload":
+		n, _ := io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(w, "received %d bytes", n)
+	case "/chat":
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer c.CloseNow()
+		kind, text, err := c.Read(r.Context())
+		if err == nil {
+			_ = c.Write(r.Context(), kind, append([]byte("heard "), text...))
+		}
+	default:
+		s.shop.ServeHTTP(w, r)
+	}
+}
+
+func (s *shop) asked() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+// everyAddressWorks asks for what sites have: addresses with queries and escapes, a large upload and a websocket.
+func everyAddressWorks(t *testing.T, at addresses, in, waits *http.Client, site string) {
+	t.Helper()
+	seen, _ := at.site.(*shop)
+	for _, target := range []string{
+		"/?page=2", "/?for=nginx", "/?for=envoy", "/?", "/lamps?a=%20b+c&d=%2Fe&f=?", "/red%20lamps", "/a%2Fb?c=%2F", "/?a=1&a=2&b", "/l%C3%A4mp?q=%C3%A4", "/?u=http://x.test/?y=z",
+	} {
+		a := ask(t, in, http.MethodGet, site+target)
+		assert.True(t, a.in(), "%s: %s", target, a.Status)
+		assert.Equal(t, target, seen.asked(), "the shop gets the address as it came")
+		page := ask(t, waits, http.MethodGet, site+target)
+		assert.Contains(t, page.body, "You are in the waiting room", target)
+	}
+	const size = 30 << 20
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site+"/upload?name=a%20b", io.LimitReader(zeros{}, size))
+	require.NoError(t, err)
+	req.ContentLength = size
+	resp, err := in.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, fmt.Sprintf("received %d bytes", size), string(text))
+	assert.Equal(t, "heard hello", chat(t, in, site))
+	_, _, err = websocket.Dial(t.Context(), chatAddress(site), &websocket.DialOptions{HTTPClient: &http.Client{Jar: waits.Jar}}) //nolint:bodyclose // of a failed dial
+	assert.Error(t, err, "nobody who waits gets a websocket")
+}
+
+// zeros is an endless reader.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+func chatAddress(site string) string {
+	return strings.Replace(site, "http", "ws", 1) + "/chat?room=a%2Fb"
+}
+
+// chat says hello over a websocket, and returns the answer.
+func chat(t *testing.T, visitor *http.Client, site string) string {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	u, err := url.Parse(site)
+	require.NoError(t, err)
+	header := http.Header{}
+	for _, cookie := range visitor.Jar.Cookies(u) {
+		header.Add("Cookie", cookie.String())
+	}
+	c, _, err := websocket.Dial(ctx, chatAddress(site), &websocket.DialOptions{HTTPHeader: header}) //nolint:bodyclose // as documented
+	if !assert.NoError(t, err) {
+		return ""
+	}
+	defer c.CloseNow()
+	require.NoError(t, c.Write(ctx, websocket.MessageText, []byte("hello")))
+	_, text, err := c.Read(ctx)
+	require.NoError(t, err)
+	return string(text)
+}
