@@ -77,8 +77,9 @@ type Report struct {
 	Revoked []Session
 
 	// Left are visitors who have said goodbye. If such a visitor is in the exact line and
-	// has not checked in since, the place is kept for LineReturn: a page that is loaded
-	// again says goodbye, too.
+	// has not checked in since, they count there for LineReturn: a page that is loaded
+	// again says goodbye, too. Whoever comes back with a ticket within LineDropout after
+	// the goodbye is where they were, but for somebody who was revoked.
 	Left []Departure
 
 	// Of the exact line.
@@ -132,7 +133,8 @@ type Claim struct {
 	// claims at several nodes, and has them draw once.
 	Due Instant
 
-	// HeldOnly has the store say only whether the id holds a slot already.
+	// HeldOnly has the store say only whether the id holds a slot already, or else, of one who
+	// waits, whether an admission has used the place since ArrivedAt.
 	HeldOnly bool
 
 	// Renew makes a session that the id has last for a further session duration from now, but
@@ -163,7 +165,7 @@ type Claim struct {
 	NoPlace  bool   // the claimant takes a slot, but no place
 }
 
-// LineReturn is how long a place in an exact line is kept after a goodbye.
+// LineReturn is how long a visitor counts in an exact line after a goodbye.
 const LineReturn = 3 * time.Second
 
 // PlaceUsedBy reports whether an admission at that moment has used the claimant's place.
@@ -190,7 +192,8 @@ const (
 	Banned                 // this id's session was revoked
 )
 
-// Grant is a verdict, and for Granted and Held the session that the claimant has.
+// Grant is a verdict, and for Granted and Held the session that the claimant has. For a claim that is
+// HeldOnly, Used has when the one began that they had.
 type Grant struct {
 	Verdict    Verdict
 	AcceptedAt Instant
@@ -346,10 +349,11 @@ type Store interface {
 	//   - A visitor who has not checked in for LineDropout has no place any more, though a
 	//     call takes only some such places out of the line.
 	//   - The place of a newcomer is unconfirmed until their next claim. Until then it is
-	//     ahead of other unconfirmed places alone, and ends after ConfirmsWithin. If the
-	//     newcomer comes back later, but within LineDropout, they get their number again.
-	//   - A store that has lost its memory takes a place up from the ticket, if the last
-	//     check-in was before the memory began and within LineDropout.
+	//     ahead of other unconfirmed places alone, and ends after ConfirmsWithin.
+	//   - A visitor who is not in line, and whose place was not used, has the number in
+	//     their ticket again if its last check-in was within LineDropout. The store may
+	//     have lost its memory, or not have heard of that check-in. The time in which no
+	//     node was there does not count.
 	//   - When a room gets its line, a visitor who waited before gets a place by their
 	//     arrival.
 	//   - Where places may still be taken up in these ways, no slots are open for

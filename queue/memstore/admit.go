@@ -59,10 +59,12 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 	known := r.sessions[c.ID]
 	switch {
 	case r.revoked[c.ID] > r.now:
-		r.removeFromLine(c.ID)
+		r.forgetPlace(c.ID)
 		return queue.Grant{Verdict: queue.Banned}
 	case r.lasts(known):
 		return r.held(c, known)
+	case c.HeldOnly && !c.Newcomer() && r.placeUsed(c):
+		return queue.Grant{Verdict: queue.Used, AcceptedAt: r.acceptedAt(known)}
 	case c.HeldOnly:
 		return refused
 	case r.settings.Method.HasExactLine():
@@ -82,7 +84,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 
 // held is the verdict on a claimant whose session lasts.
 func (r *room) held(c queue.Claim, s session) queue.Grant {
-	r.removeFromLine(c.ID)
+	r.forgetPlace(c.ID)
 	if !c.KeepCell && (!c.HeldOnly || !r.again) { // a claim that comes again with its report was decided before
 		r.change(c.Cell, -1)
 	}

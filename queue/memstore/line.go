@@ -17,6 +17,9 @@ type numbers struct {
 	floor, top uint64
 }
 
+// gap is a time in which nobody could check in, because the gate did not run.
+type gap struct{ from, until queue.Instant }
+
 // begin returns the numbers of a line that begins with a configuration.
 func (r *room) begin(c queue.Configuration) numbers {
 	n := numbers{last: r.numbers.last, began: max(r.now, c.At)}
@@ -49,18 +52,31 @@ func (r *room) countInLine(p *queue.Report) {
 		}
 	}
 	for _, p := range p.Priorities {
-		if e := r.inLine(p.ID); e != nil {
-			r.line.Prefer(e, p.Priority)
+		for _, l := range [...]*line.Line{&r.line, &r.absent} {
+			if e := l.Find(p.ID); e != nil && e.Until() > r.now {
+				l.Prefer(e, p.Priority)
+			}
 		}
 	}
 }
 
-// depart has a place end soon after its visitor said goodbye, unless the visitor has
-// checked in since.
+// depart has a visitor who said goodbye stand in line for a moment only, and remembers their
+// place, unless they have checked in since. Nothing is remembered of one who was revoked.
 func (r *room) depart(e *line.Entry, at queue.Instant) {
 	until := at.Add(queue.LineReturn)
 	switch {
-	case e.Until() >= at.Add(r.placeLasts(e)), e.Until() <= until:
+	case e.Until() >= at.Add(r.placeLasts(e)):
+		return
+	case r.revoked[e.ID] > r.now:
+		r.line.Remove(e)
+		return
+	}
+	remove(&r.absent, e.ID)
+	if kept := at.Add(r.settings.LineDropout); kept > r.now {
+		r.absent.Add(e.ID, e.Priority, e.Number, r.now, kept)
+	}
+	switch {
+	case e.Until() <= until:
 	case until <= r.now:
 		r.line.Remove(e)
 	default:
@@ -77,9 +93,16 @@ func (r *room) inLine(id queue.ID) *line.Entry {
 	return e
 }
 
-func (r *room) removeFromLine(id queue.ID) {
-	if e := r.line.Find(id); e != nil {
-		r.line.Remove(e)
+// forgetPlace has an id have no place any more.
+func (r *room) forgetPlace(id queue.ID) {
+	remove(&r.line, id)
+	remove(&r.absent, id)
+}
+
+// remove takes an id out of a line, if it is there.
+func remove(l *line.Line, id queue.ID) {
+	if e := l.Find(id); e != nil {
+		l.Remove(e)
 	}
 }
 
@@ -98,6 +121,7 @@ func (r *room) keepPlace(e *line.Entry, back bool) {
 		r.line.Confirm(e)
 	}
 	r.line.Keep(e, r.now, r.now.Add(r.placeLasts(e)))
+	remove(&r.absent, e.ID)
 }
 
 // decideInLine decides the claim of a visitor without a session, which is a check-in
@@ -140,35 +164,45 @@ func (r *room) decideWithoutPlace(c queue.Claim) queue.Grant {
 }
 
 // find returns the claimant's entry: the one in line, or a new one at the number that
-// their ticket gives them a right to; nil if there is neither.
+// they have a right to; nil if there is neither.
 func (r *room) find(c queue.Claim) *line.Entry {
 	if e := r.inLine(c.ID); e != nil {
 		return e
 	}
-	r.removeFromLine(c.ID)
-	number := r.numberOf(c)
+	remove(&r.line, c.ID)
+	number, priority := r.numberOf(c)
 	if number == 0 {
 		return nil
 	}
 	r.numbers.last = max(r.numbers.last, number)
-	return r.line.Add(c.ID, c.Priority, number, r.now, r.now.Add(r.settings.LineDropout))
+	return r.line.Add(c.ID, priority, number, r.now, r.now.Add(r.settings.LineDropout))
 }
 
-// numberOf returns the number that a claimant who is not in line has a right to; 0 for
-// none. It is the number in their ticket, if the line has lost them or did not wait for
-// their first check-in, or the visitor goes back to their place. A ticket without a number has a reserved one if its visitor
-// arrived before the line began. The last check-in of such a ticket may be later than
-// that: nodes learn of the line a little late.
-func (r *room) numberOf(c queue.Claim) uint64 {
-	switch {
-	case c.Newcomer(), r.placeUsed(c), !c.GoesBack() && c.LastCheckIn.Add(r.settings.LineDropout) <= r.now:
-		return 0
-	case c.Number == 0:
-		return r.numbers.reserved(c.ArrivedAt)
-	case c.LastCheckIn < r.since, c.LastCheckIn <= c.ArrivedAt, c.GoesBack():
-		return c.Number
+// numberOf returns the number, and the priority, that a claimant who is not in line has a
+// right to; 0 for none. They are those with which the visitor said goodbye, or else those in
+// their ticket: the line may have lost them, or not have heard of their last check-in. A
+// ticket without a number has a reserved one if its visitor arrived before the line began.
+func (r *room) numberOf(c queue.Claim) (number uint64, priority int16) {
+	if c.Newcomer() || r.placeUsed(c) {
+		return 0, 0
 	}
-	return 0
+	if e := r.absent.Find(c.ID); e != nil && e.Until() > r.now {
+		return e.Number, e.Priority
+	}
+	switch {
+	case !c.GoesBack() && !r.inTime(c.LastCheckIn):
+		return 0, 0
+	case c.Number == 0:
+		return r.numbers.reserved(c.ArrivedAt), c.Priority
+	}
+	return c.Number, c.Priority
+}
+
+// inTime reports whether a place lasts at which a visitor has checked in at a moment. The time
+// in which nobody could check in does not count.
+func (r *room) inTime(checkedIn queue.Instant) bool {
+	missed := max(0, r.gap.until.Sub(max(r.gap.from, checkedIn)))
+	return r.now.Sub(checkedIn)-missed < r.settings.LineDropout
 }
 
 // viewLine fills in what a view says of the exact line.

@@ -56,12 +56,32 @@ func TestNumbersAreNotGivenOutTwiceWhateverHappensToTheGate(t *testing.T) {
 	assert.Equal(t, last+1, g.look().LastNumber)
 }
 
-func TestPlacesOfThoseWhoStayedAwayTooLongDoNotComeBackAfterARestart(t *testing.T) {
-	g := run(t, t.TempDir(), exact(), 0)
-	g.enter(0)
-	g.place(newcomer(1))
-	g = g.restart(exact(), time.Minute)
-	assert.Equal(t, queue.Place{Number: 3, Length: 1, Joined: true}, g.place(ticketed(1, 2)))
+func TestARestartAfterLongerThanTheDropoutKeepsTheLine(t *testing.T) {
+	for name, starts := range map[string]func(g *gate, at time.Duration) *gate{
+		"after a restart": func(g *gate, at time.Duration) *gate { return g.restart(exact(), at) }, "after a kill": (*gate).killed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := run(t, t.TempDir(), exact(), 0)
+			g.enter(0)
+			g.count(3, cell(0, 10*time.Minute))
+			for i := range 3 {
+				g.place(newcomer(i + 1))
+			}
+			g.at(70 * time.Second)
+			g.look()
+			ago := func(i int, since time.Duration) queue.Claim {
+				c := ticketed(i, uint64(i+1))
+				c.LastCheckIn = start.Add(since)
+				return c
+			}
+			g = starts(g, 10*time.Minute)
+			assert.Equal(t, queue.Place{Number: 5, Length: 1, Joined: true}, g.place(ago(1, 10*time.Second)), "who had stayed away for too long before")
+			g.at(10*time.Minute + 39*time.Second)
+			assert.Equal(t, queue.Place{Number: 3, Length: 2}, g.place(ago(2, 50*time.Second)))
+			g.at(10*time.Minute + 41*time.Second)
+			assert.Equal(t, queue.Place{Number: 6, Ahead: 2, Length: 3, Joined: true}, g.place(ago(3, 50*time.Second)), "the time after the restart counts")
+		})
+	}
 }
 
 func TestPlaceThatWasUsedDoesNotComeBackAfterARestart(t *testing.T) {

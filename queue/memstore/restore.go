@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"maps"
 	"time"
 
@@ -35,7 +36,7 @@ func (r *room) restore(now queue.Instant) {
 	r.goByStock()
 	r.restoreSessions(found.sessions)
 	maps.Copy(r.revoked, found.revoked)
-	r.numbers, r.since, r.lost = found.numbers, r.now, found.lost
+	r.numbers, r.gap, r.lost = found.numbers, gap{cmp.Or(found.latest, r.now), r.now}, found.lost
 	if found.loss != nil {
 		r.noteLoss(found.loss)
 	}

@@ -27,7 +27,8 @@ type room struct {
 	line       line.Line
 	again      bool // the report was counted before
 	numbers    numbers
-	since      queue.Instant // from when on the line has lost nobody
+	absent     line.Line     // the places of those who said goodbye
+	gap        gap           // the last
 	unknown    queue.Instant // when it was last that places in line were not known; 0 for never
 	cells      cells
 	boundaries boundaries
@@ -94,7 +95,7 @@ func (r *room) configure(c queue.Configuration) error {
 		return err
 	}
 	if begins {
-		r.numbers, r.since = numbers, numbers.began
+		r.numbers = numbers
 		if numbers.top > numbers.floor {
 			r.unknown = numbers.began
 		}
@@ -202,6 +203,7 @@ func (r *room) advance(now queue.Instant) {
 	}
 	r.cells.advance(r.now)
 	r.line.Expire(r.now, queue.MaxExpired)
+	r.absent.Expire(r.now, queue.MaxExpired)
 	r.ends.pass(r.sessionsNow(), func(n int) { r.active, r.ended = r.active-n, r.ended+n })
 	r.journalEnds()
 	r.idle = r.idle || r.present() == 0

@@ -62,3 +62,32 @@ func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
 	}
 	assert.Equal(t, 3, g.visit(g.nodes[0], late).Place.Ahead)
 }
+
+// While no gate is there, nobody can check in, and that time does not count.
+func TestAnExactLineOutlivesARestartOfTheGateThatIsLongerThanItsDropout(t *testing.T) {
+	t.Parallel()
+	clock, _ := newClock(t)
+	s := small(1)
+	s.Method, s.LineDropout, s.SessionDuration = queue.Line, 30*time.Second, 10*time.Minute
+	g := newGates(t, clock, s, 0)
+	g.enters(g.nodes[0])
+	line := []*person{g.joins(g.nodes[0]), g.joins(g.nodes[0])}
+	gone := g.joins(g.nodes[0])
+	for range 7 { // in which the last of them do not check in
+		g.pass(5 * time.Second)
+		for _, p := range line {
+			g.visit(g.nodes[0], p)
+		}
+	}
+	clock.flow(true)
+	clock.set(clock.time().Add(90 * time.Second))
+	again := g.start(s, 0)
+	g.sync(again)
+	for i := len(line) - 1; i >= 0; i-- {
+		number := line[i].ticket.Number
+		d := g.visit(again, line[i])
+		assert.Equal(t, number, d.Ticket.Number)
+		assert.False(t, d.Rejoined)
+	}
+	assert.True(t, g.visit(again, gone).Rejoined, "who had left before has lost the place")
+}

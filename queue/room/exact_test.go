@@ -32,6 +32,8 @@ type exactLine struct {
 	visitors []*person
 	line     []standing
 	last     uint64
+	absent   map[queue.ID]standing      // those who said goodbye, with until when their place is remembered
+	died     queue.Instant              // the process before this one
 	since    queue.Instant              // the store's memory begins
 	seated   map[queue.ID]queue.Instant // until when the origin's log has them active
 	entered  map[queue.ID]queue.Instant // when they were let in last
@@ -51,7 +53,7 @@ type standing struct {
 func newExactLine(t *rapid.T, dir string) *exactLine {
 	x := &exactLine{
 		T: t, dir: dir, now: start, since: start, random: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)),
-		seated: map[queue.ID]queue.Instant{}, entered: map[queue.ID]queue.Instant{}, ahead: map[queue.ID]int{},
+		absent: map[queue.ID]standing{}, seated: map[queue.ID]queue.Instant{}, entered: map[queue.ID]queue.Instant{}, ahead: map[queue.ID]int{},
 		settings: queue.Settings{
 			TotalActiveUsers: rapid.IntRange(1, 5).Draw(t, "total"), NewUsersPerMinute: rapid.IntRange(1, 20).Draw(t, "perMinute"),
 			SessionDuration: time.Duration(rapid.IntRange(5, 60).Draw(t, "session")) * time.Second, Method: queue.Line,
@@ -74,9 +76,11 @@ func (x *exactLine) open() {
 // restart ends the process. Nobody is in line any more until they check in.
 func (x *exactLine) restart() {
 	require.NoError(x, x.store.Close())
-	x.now = x.now.Add(time.Duration(rapid.IntRange(1, 40_000).Draw(x.T, "away")) * time.Millisecond)
+	x.died = x.now
+	x.now = x.now.Add(time.Duration(rapid.IntRange(1, 200_000).Draw(x.T, "away")) * time.Millisecond)
 	x.since, x.line = x.now, nil
 	clear(x.ahead)
+	clear(x.absent)
 	x.open()
 }
 
@@ -121,7 +125,7 @@ func (x *exactLine) replays() {
 	}
 }
 
-// leaves says goodbye: the place is kept for a moment, unless they are back.
+// leaves says goodbye: others move up in a moment, unless they are back.
 func (x *exactLine) leaves() {
 	p := x.someone()
 	if p == nil || p.newest().Number == 0 {
@@ -130,6 +134,9 @@ func (x *exactLine) leaves() {
 	x.room.Leave(x.now.Time(), p.newest())
 	require.NoError(x, x.room.Sync(context.Background(), x.now.Time()))
 	if at := x.find(p.newest().ID); at >= 0 && x.line[at].checked < x.now {
+		absent := x.line[at]
+		absent.until = x.now.Add(x.settings.LineDropout)
+		x.absent[absent.id] = absent
 		x.line[at].until = min(x.line[at].until, x.now.Add(queue.LineReturn))
 	}
 }
@@ -145,6 +152,10 @@ func (x *exactLine) isPreferred() {
 	if at := x.find(p.newest().ID); at >= 0 {
 		x.line[at].priority = priority
 		x.sort()
+	}
+	if absent, ok := x.absent[p.newest().ID]; ok {
+		absent.priority = priority
+		x.absent[absent.id] = absent
 	}
 	clear(x.ahead)
 }
@@ -182,7 +193,7 @@ func (x *exactLine) visit(p *person, t queue.Ticket, priority int16) {
 	if t.State == queue.Accepted {
 		require.LessOrEqual(x, t.Expires, x.now, "who is in stays in")
 	}
-	at, joined := x.place(t, id, priority)
+	at, joined := x.place(t, id, priority, d.Outcome == room.Queued && d.Ticket.Number != t.Number)
 	ahead := at
 	if x.line[at].confirmed {
 		ahead = x.confirmedBefore(at)
@@ -207,15 +218,34 @@ func (x *exactLine) visit(p *person, t queue.Ticket, priority int16) {
 	x.ahead[id] = at
 }
 
+// isKept reports whether the place in a ticket lasts. After a restart the time does not count
+// in which there was no process; it may have ended before it noted that it lived, and then the
+// place may last for longer, as the room has told.
+func (x *exactLine) isKept(t queue.Ticket, toldJoined bool) bool {
+	missed := max(0, x.since.Sub(max(x.died, t.LastCheckIn)))
+	if x.now.Sub(t.LastCheckIn)-missed < x.settings.LineDropout {
+		return true
+	}
+	return !toldJoined && t.LastCheckIn < x.died && x.now.Sub(x.since) < x.settings.LineDropout
+}
+
 // place is where a visitor stands with a check-in now, by the rule.
-func (x *exactLine) place(t queue.Ticket, id queue.ID, priority int16) (at int, joined bool) {
+func (x *exactLine) place(t queue.Ticket, id queue.ID, priority int16, toldJoined bool) (at int, joined bool) {
 	if at = x.find(id); at < 0 {
 		s := standing{id: id, number: t.Number, priority: t.Priority}
 		entered, was := x.entered[id]
-		kept := t.State == queue.Waiting && (t.LastCheckIn < x.since || t.LastCheckIn <= t.ArrivedAt) && t.LastCheckIn.Add(x.settings.LineDropout) > x.now
+		absent, said := x.absent[id]
+		kept := t.State == queue.Waiting
+		switch {
+		case kept && said && absent.until > x.now:
+			s = absent
+		case kept:
+			kept = x.isKept(t, toldJoined)
+		}
 		if !kept || was && entered >= t.ArrivedAt {
 			x.last++
 			s.number, joined = x.last, true
+			s.priority = t.Priority
 			if t.State != queue.Waiting {
 				s.priority = priority
 			}
@@ -225,6 +255,7 @@ func (x *exactLine) place(t queue.Ticket, id queue.ID, priority int16) (at int, 
 		x.sort()
 		at = x.find(id)
 	}
+	delete(x.absent, id)
 	x.line[at].checked = x.now
 	x.line[at].confirmed = !joined || t.State == queue.Waiting
 	lasts := x.settings.WithDefaults().ReturnsWithin()

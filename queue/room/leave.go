@@ -26,8 +26,13 @@ func (vs *visits) revoke(now time.Time, t queue.Ticket) {
 	if t.State != queue.Accepted {
 		return
 	}
-	at := vs.clock.at(now)
-	vs.sessions.revoke(at, &t, vs.conditions.rules.Load().sessionLasts())
+	vs.revokeFor(vs.clock.at(now), &t, vs.conditions.rules.Load().sessionLasts())
+}
+
+// revokeFor ends the session that an accepted ticket tells of, whose tickets are void for so
+// long at least.
+func (vs *visits) revokeFor(at queue.Instant, t *queue.Ticket, atLeast time.Duration) {
+	vs.sessions.revoke(at, t, atLeast)
 	vs.conditions.slotFreed(at) // on the only node it is free at once
 }
 
@@ -37,12 +42,14 @@ func (vs *visits) remove(ctx context.Context, now time.Time, id queue.ID) (bool,
 	if err != nil || len(roll.Seated)+len(roll.Line) == 0 {
 		return false, err
 	}
-	t := queue.Ticket{State: queue.Accepted, ID: id}
+	at, rules := vs.clock.at(now), vs.conditions.rules.Load()
+	t, lasts := queue.Ticket{State: queue.Accepted, ID: id}, rules.sessionLasts()
 	if len(roll.Seated) > 0 {
 		t.Expires = roll.Seated[0].Expires
 	} else {
-		vs.outbox.remove(id, vs.clock.at(now))
+		vs.outbox.remove(id, at)
+		lasts = max(lasts, rules.LineDropout) // in which the place could be come back to
 	}
-	vs.revoke(now, t)
+	vs.revokeFor(at, &t, lasts)
 	return true, nil
 }

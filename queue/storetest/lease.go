@@ -65,6 +65,21 @@ var leaseCases = []contractCase{
 		grants, _ := n.admit(queue.Claim{ID: id(1), HeldOnly: true})
 		assert.Equal(n, start.Add(10*time.Second), grants[0].Expires)
 	}},
+	{"it says when the session began that is over, of one who waited, and by which the place was used since then", func(n *node) {
+		n.configure(limited(1))
+		n.pass(time.Second)
+		n.admit(waiter(1, cell(0)))
+		admitted := n.now
+		n.pass(time.Minute + n.h.Slack)
+		asked := waiter(1, cell(0))
+		asked.HeldOnly, asked.ArrivedAt = true, admitted
+		later, newcomer := asked, asked
+		later.ArrivedAt, newcomer.Cell = admitted.Add(time.Millisecond), queue.Cell{}
+		grants, _ := n.admit(asked, later, newcomer)
+		assert.Equal(n, queue.Grant{Verdict: used, AcceptedAt: admitted}, grants[0])
+		assert.Equal(n, refused, grants[1].Verdict)
+		assert.Equal(n, refused, grants[2].Verdict)
+	}},
 	{"where connections keep visitors in, a lease changes nothing", func(n *node) {
 		s := limited(1)
 		s.Occupancy, s.LineGrace = queue.ByConnection, 30*time.Second

@@ -183,6 +183,8 @@ func (s *lineState) apply(c call, now queue.Instant) answer {
 	case c.kind == isPreferred:
 		s.line[at].priority = int16(c.seq % 3)
 		s.sort()
+	case s.line[at].until < c.now.Add(s.line[at].keeps()) && s.bans(c.id):
+		s.line = slices.Delete(s.line, at, at+1)
 	case s.line[at].until < c.now.Add(s.line[at].keeps()):
 		s.line[at].until = min(s.line[at].until, c.now.Add(queue.LineReturn))
 	}

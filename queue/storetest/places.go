@@ -155,10 +155,56 @@ var placeCases = []contractCase{
 		assert.False(n, n.place(ticket(1, 40, time.Hour, time.Minute-time.Millisecond)).Joined)
 		assert.True(n, n.place(ticket(2, 39, time.Hour, time.Minute)).Joined)
 	}},
-	{"a place is not taken up that was checked in at since the memory began", func(n *node) {
+	{"so is one whose last check-ins the store has not heard of", func(n *node) {
 		n.full()
-		assert.True(n, n.place(ticket(1, 40, time.Hour, 0)).Joined)
-		assert.False(n, n.place(ticket(2, 40, time.Hour, time.Millisecond)).Joined)
+		n.join(1, 2)
+		n.at(70 * time.Second)
+		assert.Empty(n, n.order())
+		assert.Equal(n, queue.Place{Number: 3, Length: 1}, n.place(ticket(2, 3, 0, -44*time.Second)))
+		assert.Equal(n, queue.Place{Number: 4, Ahead: 1, Length: 2, Joined: true}, n.place(ticket(1, 2, 0, -10*time.Second)), "they were away for too long")
+	}},
+	{"whoever comes back after a goodbye, within the dropout, is where they were, and others have moved up meanwhile", func(n *node) {
+		n.full()
+		n.join(1, 2, 3)
+		n.at(40 * time.Second)
+		n.places(waiter(1, cell(0)), waiter(2, cell(0)), waiter(3, cell(0)))
+		n.sync(queue.Report{Priorities: []queue.Priority{{ID: id(2), Priority: 1}}})
+		n.at(50 * time.Second)
+		n.sync(queue.Report{Left: []queue.Departure{{ID: id(1), At: n.now}, {ID: id(2), At: n.now}}})
+		n.at(53 * time.Second)
+		assert.Zero(n, n.place(waiter(3, cell(0))).Ahead)
+		n.at(90 * time.Second)
+		n.place(waiter(3, cell(0)))
+		n.at(110*time.Second - time.Millisecond)
+		assert.Equal(n, queue.Place{Number: 3, Priority: 1, Length: 2}, n.place(ticket(2, 3, 0, -time.Second)), "their ticket may be old: their page had a stream")
+		assert.Equal(n, ids(2, 3), n.order())
+		n.at(110 * time.Second)
+		assert.True(n, n.place(ticket(1, 2, 0, -time.Second)).Joined)
+	}},
+	{"a place that a goodbye was said for is used by an admission, and nothing is remembered of one who was revoked", func(n *node) {
+		n.full()
+		n.join(1, 2)
+		n.at(10 * time.Second)
+		n.goodbye(1, 10*time.Second)
+		n.sync(queue.Report{
+			Sessions: []queue.Session{{ID: id(1), Expires: n.now.Add(time.Second)}}, Revoked: []queue.Session{{ID: id(2), Expires: n.now.Add(time.Second)}},
+			Left: []queue.Departure{{ID: id(2), At: n.now}},
+		})
+		assert.Equal(n, ids(1), n.order())
+		n.at(20 * time.Second)
+		for i := range 2 {
+			assert.True(n, n.place(ticket(i+1, uint64(i+2), 0, time.Hour)).Joined)
+		}
+	}},
+	{"a priority that is given after a goodbye holds", func(n *node) {
+		n.full()
+		n.join(1, 2)
+		n.at(time.Second)
+		n.goodbye(2, time.Second)
+		n.at(5 * time.Second)
+		n.sync(queue.Report{Priorities: []queue.Priority{{ID: id(2), Priority: 3}}})
+		n.at(10 * time.Second)
+		assert.Equal(n, queue.Place{Number: 3, Priority: 3, Length: 2}, n.place(ticket(2, 3, 0, 0)))
 	}},
 	{"a place that was used by an admission is not taken up", func(n *node) {
 		n.full()

@@ -75,6 +75,7 @@ local function verdict_on(c)
     end
     return verdict(HELD, since and since + r.behind or r.now, math.max(expires + behind(), r.now + 1))
   end
+  if c.held_only and c.bucket ~= NEWCOMER and place_used(c) then return verdict(USED, began(c.id) + r.behind) end
   if c.held_only or c.no_slot and rules.method ~= 'line' then return verdict(REFUSED) end
   if rules.method == 'line' then
     local enters, place = line.check_in(c, c.bucket ~= NEWCOMER)

@@ -4,7 +4,8 @@
 -- visitor by the first half of the id. PLACES has the rest: until when the place lasts,
 -- the list in which it is looked up, the other half of the id, and for visitors in
 -- LEVELS or UNCONFIRMED the priority and the number. One byte more marks a place that is
--- unconfirmed.
+-- unconfirmed. PLACES also has the places of those who said goodbye, who are not in line: under
+-- the name of their visitor with ABSENT before it.
 
 r.has_line = true
 
@@ -12,6 +13,7 @@ local WINDOW = 250      -- places that end within this time are looked up togeth
 local RETURN = $LineReturn -- how long a place is kept after a goodbye
 local WRAP = 2 ^ 40     -- the ends of places are kept modulo this
 local DEFAULT = 32767   -- the default priority as LEVELS has it, where a higher priority is less
+local ABSENT = 'a'
 
 function line.count()
   -- From its first change on, a key has its mark besides.
@@ -43,12 +45,13 @@ function line.read(member, text)
   if #text > 14 then priority, given = struct.unpack('>i2I6', text, 15) end
   return {
     member = member, list = list, rest = string.sub(text, 7, 14), ends = ends, priority = priority, number = given, unconfirmed = #text > 22,
+    absent = #member > 8,
   }
 end
 
 local function write(p)
   local text = struct.pack('>I5B', p.ends % WRAP, p.list) .. p.rest
-  if p.priority ~= 0 or p.unconfirmed then text = text .. struct.pack('>i2I6', p.priority, p.number) end
+  if p.priority ~= 0 or p.unconfirmed or p.absent then text = text .. struct.pack('>i2I6', p.priority, p.number) end
   return p.unconfirmed and text .. 'u' or text
 end
 
@@ -119,15 +122,28 @@ local function prefer(p, priority)
   insert(p)
 end
 
--- find returns the place of an id; none if it has ended.
+-- find returns the place of an id, and the one that is remembered since a goodbye; none that
+-- has ended.
 local function find(id)
-  if length() == 0 then return end
-  local member = line.member_of(id)
-  local text = call('HGET', PLACES, member)
-  if not text then return end
-  local p = line.read(member, text)
-  if p.ends > r.now then return p end
-  take_out(p)
+  local member, found = line.member_of(id), {}
+  if length() == 0 and r.absent_until <= r.now then return end
+  for i, text in ipairs(call('HMGET', PLACES, member, ABSENT .. member)) do
+    local p = text and line.read(i == 1 and member or ABSENT .. member, text)
+    if p and p.ends > r.now then
+      found[i] = p
+    elseif p and not p.absent then
+      take_out(p)
+    end
+  end
+  return found[1], found[2]
+end
+
+-- forget has a visitor have no place any more, of those that find has found.
+local function forget(p, absent)
+  if p then take_out(p) end
+  if not absent then return end
+  alter(PLACES)
+  call('HDEL', PLACES, absent.member)
 end
 
 function line.ahead(p)
@@ -178,7 +194,8 @@ local function look_up(list, members)
     if p and p.list == list then
       if p.ends <= r.now then
         table.insert(gone, p.member)
-        if p.priority ~= 0 then
+        if p.absent then -- and in no other list
+        elseif p.priority ~= 0 then
           extract(p)
         else
           table.insert(ordered, p.member)
@@ -207,7 +224,7 @@ end
 -- places at most, so that a crowd that leaves does not hold up the others.
 function line.pass_places(looks)
   local this = math.floor(r.now / WINDOW)
-  if length() == 0 then r.swept = this end
+  if length() == 0 and r.absent_until < r.now - WINDOW then r.swept = this end
   if this - r.swept > 2 * RING then r.swept = this - RING end
   while looks > 0 and r.swept < this do
     local list = (r.swept + 1) % RING
@@ -264,11 +281,24 @@ function line.turns(n)
   return list, ended
 end
 
--- goodbye has a place end soon after its visitor said goodbye, unless the visitor has
--- checked in since.
+-- remember remembers a place in line.
+local function remember(p, ends)
+  if ends <= r.now then return end
+  local absent = {member = ABSENT .. p.member, rest = p.rest, priority = p.priority, number = line.number_of(p), ends = ends, absent = true}
+  enlist(absent)
+  keep(absent)
+  r.absent_until = math.max(r.absent_until, ends)
+end
+
+-- goodbye has a visitor who said goodbye stand in line for a moment only, and remembers their
+-- place, unless they have checked in since. Nothing is remembered of one who was revoked.
 function line.goodbye(id, at)
-  local p = find(id)
-  if not p or p.ends - line.keeps(p) >= at or p.ends <= at + RETURN then return end
+  local p, absent = find(id)
+  if not p or p.ends - line.keeps(p) >= at then return end
+  if is_revoked(id) then return take_out(p) end
+  forget(nil, absent)
+  remember(p, at + rules.dropout)
+  if p.ends <= at + RETURN then return end
   p.ends = at + RETURN
   if p.ends <= r.now then return take_out(p) end
   if p.list ~= list_for(p.ends) then enlist(p) end
@@ -281,9 +311,13 @@ function line.clear(ended)
 end
 
 function line.give_priority(id, priority)
-  local p = find(id)
+  local p, absent = find(id)
   if p and p.priority ~= priority then
     prefer(p, priority)
     keep(p)
+  end
+  if absent then
+    absent.priority = priority
+    keep(absent)
   end
 end

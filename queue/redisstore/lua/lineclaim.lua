@@ -1,31 +1,39 @@
 -- Claims in a room with an exact line. Each claim is a check-in there.
 
--- returning_number returns the number that a claimant who is not in line has a right
--- to, or nothing. It is the number in their ticket, if the line has lost them or did not
--- wait for their first check-in, or the visitor goes back to their place. A ticket without a number has a reserved one if its
--- visitor arrived before the line began. The last check-in of such a ticket may be later
--- than that: nodes learn of the line a little late.
-local function returning_number(c, waits)
-  local back = goes_back(c)
-  if not waits or not back and c.checked_in + rules.dropout <= r.now or place_used(c) then return end
-  if c.number > 0 and (c.checked_in < r.since or c.checked_in <= c.arrived or back) then return c.number end
-  if c.number == 0 and c.arrived < r.began and r.top > r.floor then return math.max(r.floor + 1, r.top - (r.began - c.arrived)) end
+-- in_time says whether a place lasts at which a visitor has checked in at a moment. The time in
+-- which nobody could check in does not count.
+local function in_time(checked_in)
+  return r.now - checked_in - math.max(0, r.gap_until - math.max(r.gap_from, checked_in)) < rules.dropout
+end
+
+-- returning_number returns the number, and the priority, that a claimant who is not in line has
+-- a right to, or nothing. They are those with which the visitor said goodbye, or else those in
+-- their ticket: the line may have lost them, or not have heard of their last check-in. A ticket
+-- without a number has a reserved one if its visitor arrived before the line began.
+local function returning_number(c, waits, absent)
+  if not waits or place_used(c) then return end
+  if absent then return absent.number, absent.priority end
+  if not goes_back(c) and not in_time(c.checked_in) then return end
+  if c.number > 0 then return c.number end
+  if c.arrived < r.began and r.top > r.floor then return math.max(r.floor + 1, r.top - (r.began - c.arrived)) end
 end
 
 -- check_in finds the place of a claimant, or gives them one. It returns whether they are
 -- let in, and their place; of one who is let in, only its number and priority. Everybody in front is ahead of a visitor whose place
 -- is not confirmed; of others, only those in front whose places are confirmed are ahead.
 function line.check_in(c, waits)
-  local p, joined = find(c.id), false
+  local p, absent = find(c.id)
+  local joined = false
   if not p then
-    p = {member = line.member_of(c.id), rest = string.sub(c.id, 9), priority = c.priority, number = returning_number(c, waits)}
-    if not p.number and c.no_place then return not c.no_slot and open_slots() > length() end
-    joined = not p.number
-    p.unconfirmed = joined and not waits
-    p.number = p.number or r.given + 1
+    local number, priority = returning_number(c, waits, absent)
+    if not number and c.no_place then return not c.no_slot and open_slots() > length() end
+    joined = not number
+    p = {member = line.member_of(c.id), rest = string.sub(c.id, 9), priority = priority or c.priority, number = number or r.given + 1, unconfirmed = joined and not waits}
     r.given = math.max(r.given, p.number)
     insert(p)
-  else
+  end
+  forget(nil, absent)
+  if not joined then
     if c.raise and c.priority > p.priority then prefer(p, c.priority) end
     line.confirm(p)
   end
@@ -44,6 +52,5 @@ end
 
 -- remove takes an id out of line, if it is there.
 function line.remove(id)
-  local p = find(id)
-  if p then take_out(p) end
+  forget(find(id))
 end

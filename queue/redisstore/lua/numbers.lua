@@ -5,27 +5,35 @@
 -- given is the highest number that was given out or reserved.
 -- The numbers above floor, up to top, are reserved for people who waited when the room
 -- got its line: one for each millisecond in which one of them may have arrived.
--- since is from when on the line has lost nobody: a ticket from before may know of a place
--- that the line does not have.
+-- From gap_from until gap_until no node was there, and nobody could check in.
 -- swept is the last window whose places were looked up.
 -- unknown is when it was last that places in line were not known, 0 for never. Until
 -- everybody who still waits has checked in since then, nobody is admitted: else whoever
 -- happens to check in first would be the first in line.
-local LINE = '>dddddddd'
+-- absent_until is until when places are remembered of visitors who said goodbye.
+local LINE = '>dddddddddd'
 r.has_line = m[4] and true
-r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown = 0, 0, 0, 0, 0, 0, 0, 0
+r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 if r.has_line then
-  r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown = struct.unpack(LINE, m[4])
+  r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until = struct.unpack(LINE, m[4])
 end
 
 -- begin_line begins the line of a room that had another method.
 local function begin_line()
-  -- In a gap in service nobody could check in: after it, places are taken up from tickets.
-  if r.gap and r.has_line and call('EXISTS', ORDER, LEVELS) > 0 then r.since, r.unknown = r.now + r.slack, r.now end
+  -- In a gap in service places are lost: after it, they are taken up from tickets. The gap may
+  -- have been the store's own: then a node that was there before it is there again, and its
+  -- visitors could check in. A short gap soon after a long one takes nothing from those who are
+  -- not back yet.
+  if r.gap and r.has_line and call('EXISTS', ORDER, LEVELS) > 0 then r.unknown = r.now end
+  if r.gap and not known_seq then
+    if r.now - r.last > r.gap_until - r.gap_from or r.last > r.gap_until + rules.dropout then r.gap_from, r.gap_until = r.last, r.now end
+  elseif known_seq and reported <= r.gap_from then
+    r.gap_from, r.gap_until = 0, 0
+  end
   if rules.method ~= 'line' or r.lined_by == rules.lined then return end
   r.has_line, r.lined_by = true, rules.lined
   r.began = math.max(r.last or 0, rules.lined_at)
-  r.since, r.floor, r.top = math.max(r.since, r.began), r.given, r.given
+  r.floor, r.top = r.given, r.given
   if r.present == 0 then return end
   -- Some may have waited for longer than a place outlives its last check-in.
   local first = tonumber(call('ZRANGEBYSCORE', BUCKETS, 0, '+inf', 'LIMIT', 0, 1)[1]) or r.began

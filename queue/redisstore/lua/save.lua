@@ -8,7 +8,7 @@ reply[#reply + 1] = struct.pack('>dddddddBBBB', clock_told or r.now, r.active, r
 
 if r.factor < 1 then call('HSET', META, 'spare', string.format('%.17g %d', r.spare, r.now)) end
 if r.has_line then
-  local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.since, r.swept, r.unknown)
+  local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until)
   if numbers ~= m[4] then call('HSET', META, 'line', numbers) end
 end
 if offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(offset)) end
