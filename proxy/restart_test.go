@@ -89,3 +89,32 @@ func TestHundredsOfValuesLeaveNothingBehind(t *testing.T) {
 	}, patience, 10*time.Millisecond, "journals of rooms in which nothing matters any more")
 	assert.Equal(t, http.StatusOK, f.visitor().get("/room/again").status)
 }
+
+// Nobody can check in while the gate is away; and a page that has a stream brings the cookie from the stream's opening.
+func TestARestartThatTakesLongerThanTheDropoutKeepsTheLine(t *testing.T) {
+	dir, copied := t.TempDir(), t.TempDir()
+	f := start(t, storedIn(t, dir), inLine)
+	open, polls := f.waiter(), f.visitor()
+	polls.get("/")
+	for range 6 {
+		l := open.tab()
+		for range 2 {
+			f.pass(interval * 9 / 10)
+			polls.get("/")
+		}
+		l.rest()
+	}
+	open.tab()
+	require.NoError(t, os.CopyFS(copied, os.DirFS(dir)), "as a crash leaves it")
+
+	next := start(t, storedIn(t, copied), inLine, func(c *proxy.Config, _ *proxy.Options) { c.Keys = f.config.Keys }, func(_ *proxy.Config, o *proxy.Options) {
+		o.Clock = func() time.Time { return f.clock.Now().Add(5 * time.Minute) }
+	})
+	for i, v := range []*visitor{polls, open} {
+		again := next.visitor()
+		again.cookies = v.cookies
+		assert.Equal(t, false, again.get("/", asJSON).told("rejoined"), i)
+	}
+	waiting := next.people().Waiting
+	assert.Equal(t, []int{2, 3}, []int{waiting[0].TicketNumber, waiting[1].TicketNumber})
+}

@@ -2,7 +2,7 @@
 // visitors who wait.
 //
 // A visitor who waits may open GET /.anteroom/events. A stream is a check-in whenever
-// one is due, and ends after about half a queue_ticket_ttl, for the browser to come
+// one is due, and ends after about half the time for which a place is kept, for the browser to come
 // again and take the new ticket. The data is JSON:
 //
 //	place     the visitor's own numbers, as JSON has them. At the start, and after

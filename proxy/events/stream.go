@@ -50,7 +50,8 @@ type stream struct {
 }
 
 func newStream(h *Hub, l *Listener) *stream {
-	lasts := l.Room.Settings().QueueTicketTTL / 2
+	settings := l.Room.Settings()
+	lasts := settings.PlaceKept() / 2
 	t := &l.Request.Ticket
 	s := &stream{
 		hub: h, request: l.Request, id: t.ID, arrived: t.ArrivedAt,

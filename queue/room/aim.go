@@ -24,6 +24,21 @@ func (v visit) aim() time.Duration {
 	return v.aimAt(v.conditions.view.Load().crowd.ahead(v.Ticket.ArrivedAt))
 }
 
+// backWithin is within how long a visitor is to come back whose claim was refused, and who has
+// that place in an exact line or none; 0 for no such time. One whom the store did not answer
+// comes back soon: the store may not have heard of them, or may have let them in.
+func (v visit) backWithin(p *pending, place queue.Place) time.Duration {
+	switch {
+	case p.unheard:
+		return max(min(v.rules.RefreshInterval/4, v.rules.SessionLasts(0)/2).Truncate(time.Millisecond), leastInterval)
+	case p.claim.Newcomer():
+		return v.newcomersAim(place)
+	case place.Number != 0:
+		return v.aimAt(float64(place.Ahead))
+	}
+	return 0
+}
+
 // newcomersAim is aim of a newcomer, who has that place in an exact line or none.
 func (v visit) newcomersAim(place queue.Place) time.Duration {
 	if v.Ahead != queue.NotAhead && place.Number == 0 {

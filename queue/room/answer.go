@@ -64,9 +64,9 @@ func (v visit) answerNewcomer(p *pending, g queue.Grant, over bool) Decision {
 	case !over && (p.claim.ID != v.Ticket.ID || g.Place != queue.Place{}):
 		// Should the claim have been granted, and the answer lost, the slot is
 		// found again by its id.
-		return v.join(p.claim.ID, g.Place)
+		return v.join(p.claim.ID, g.Place, v.backWithin(p, g.Place))
 	}
-	return v.join(v.newID(), queue.Place{})
+	return v.join(v.newID(), queue.Place{}, v.newcomersAim(queue.Place{}))
 }
 
 // answerInLine answers a visitor who goes on waiting, with their place in an exact
@@ -79,15 +79,15 @@ func (v visit) answerInLine(p *pending, place queue.Place) Decision {
 	if place.Number != 0 && (d.Ticket.Number != place.Number || d.Ticket.Priority != place.Priority) {
 		d.Ticket.Number, d.Ticket.Priority, d.Issue = place.Number, place.Priority, true
 	}
-	if place.Number != 0 {
-		if within := v.aimAt(float64(place.Ahead)); within != 0 && within < d.Ticket.RefreshInterval {
-			d.Ticket.RefreshInterval, d.Issue = within, true
-		}
+	if within := v.backWithin(p, place); within != 0 && within < d.Ticket.RefreshInterval {
+		d.Ticket.RefreshInterval, d.Issue = within, true
+		v.presence.expect(v.at, d.Ticket.ID, within)
 	}
+	d.Rejoined = v.Ticket.Number != 0 && place.Number > v.Ticket.Number
 	switch {
 	case place.Joined:
 		d.Ticket = v.presence.rejoin(v.at, v.rules, v.Request, d.Ticket)
-		d.Rejoined = v.Ticket.Number != 0 && v.Ticket.LastCheckIn.Add(v.rules.LineDropout) <= v.at
+		d.Rejoined = d.Rejoined || v.Ticket.LastCheckIn.Add(v.rules.LineDropout) <= v.at
 	case v.isSubject():
 		v.presence.keep(&d.Ticket)
 	}
@@ -118,7 +118,7 @@ func (v visit) joinAnew() Decision {
 	if v.NoPlace {
 		return v.busy()
 	}
-	return v.join(v.newID(), queue.Place{})
+	return v.join(v.newID(), queue.Place{}, v.newcomersAim(queue.Place{}))
 }
 
 // certain returns a place if it is sure: while the store does not know all places yet,
@@ -130,8 +130,8 @@ func (v visit) certain(place queue.Place) queue.Place {
 	return place
 }
 
-// join gives a visitor a place in line and counts them.
-func (v visit) join(id queue.ID, place queue.Place) Decision {
+// join gives a visitor a place in line and counts them. Their next check-in is due within a time; 0 for none.
+func (v visit) join(id queue.ID, place queue.Place, within time.Duration) Decision {
 	if place.Number == 0 && v.isBeyond(id, v.at) {
 		d := v.stayBeyond(queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at})
 		d.Crowded = true
@@ -139,9 +139,8 @@ func (v visit) join(id queue.ID, place queue.Place) Decision {
 	}
 	t := queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority}
 	t = v.putAhead(v.drawn(t))
-	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(t.ArrivedAt), v.newcomersAim(place))
-	late := v.Ticket.State == queue.Waiting && v.rules.placeOver(&v.Ticket, v.at)
-	return Decision{Outcome: Queued, Ticket: t, Issue: true, Rejoined: late, Place: v.certain(place)}
+	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(t.ArrivedAt), within)
+	return Decision{Outcome: Queued, Ticket: t, Issue: true, Rejoined: v.Ticket.State == queue.Waiting, Place: v.certain(place)}
 }
 
 // busy answers a request that would have to wait and cannot.

@@ -28,7 +28,7 @@ func (vs *visits) checkInOnly(ctx context.Context, now time.Time, q Request) Dec
 	if p == nil {
 		return d.movedAs(&brought)
 	}
-	g, _ := vs.verdictOn(ctx, now, p.claim) // the zero Grant without the store: a claim for no slot gets none
+	g, _ := vs.verdictOn(ctx, now, p.claim) // on an error the zero Grant without the store: a claim for no slot gets none
 	return vs.visit(now, &p.request).settle(p, g).movedAs(&brought)
 }
 

@@ -22,6 +22,7 @@
 //	            recall.go                   slots of visitors who had left
 //	            mark.go                     visitors of a room that is open to all
 //	            lease.go                    sessions that last for a short time until their visitor comes back
+//	untold      untold.go                   admissions that nobody was told of
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
 //	            configure.go, panics.go     configurations; panics of the store
@@ -69,7 +70,7 @@
 //  2. that of the exchange with the store (exchange.mu), held through a call;
 //  3. that of draining the counts of the presence (presence.draining);
 //  4. that of a shard of the presence, that of a shard of the sessions, and those of the
-//     networks, the revocations, the outbox, the pressures, the estimates, the scores and the storeClock: while
+//     networks, the revocations, the untold, the outbox, the pressures, the estimates, the scores and the storeClock: while
 //     one of these is held, none other is taken, but that of the scores with that of the estimates.
 //
 // The lock of the batcher is held alone. The funcs of a Config are called with the second

@@ -20,6 +20,7 @@ type exchange struct {
 	conditions *conditions
 	presence   *presence
 	sessions   *sessions
+	untold     *untold
 	outbox     *outbox
 	estimates  *estimates
 	pressures  *pressures
@@ -69,7 +70,7 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 	status, err := x.putInOrder(ctx, x.report(now), claims, grants)
 	if err != nil {
 		for _, c := range claims[:min(len(claims), maxUndecided-len(x.undecided))] {
-			x.undecided = append(x.undecided, queue.Claim{ID: c.ID, Cell: c.Cell, Moved: c.Moved, KeepCell: c.KeepCell, HeldOnly: true})
+			x.undecided = append(x.undecided, queue.Claim{ID: c.ID, Cell: c.Cell, Moved: c.Moved, KeepCell: c.KeepCell, HeldOnly: true, ArrivedAt: x.unsent.Now.Add(-tick)})
 		}
 		x.doubtful.Add(queue.Admissions{Minute: x.unsent.Now.Floor(queue.AllowancePeriod), Visitors: len(claims)})
 		return fmt.Errorf("admitting to room %q: %w", x.room, err)
@@ -99,6 +100,7 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 	x.record.forget(answer.Now)
 	x.sessions.trim(x.syncs, rules.sessionsAt(answer.Now))
 	x.presence.trim(x.syncs, answer.Now, rules)
+	x.untold.forget(answer.Now.Add(-rules.PlaceLasts()))
 	return answer, nil
 }
 
@@ -177,12 +179,20 @@ func (x *exchange) resend(ctx context.Context, now time.Time) error {
 func (x *exchange) learnUndecided(status queue.Status, grants []queue.Grant) {
 	rules := x.conditions.rules.Load()
 	for i, g := range grants {
-		if id := x.undecided[i].ID; g.Verdict == queue.Held {
-			x.sessions.learn(status.Now, id, rules.SessionEnd(g))
-			x.presence.enter(status.Now, rules, id)
-			if !status.WantWhole {
-				x.record.admitted.Add(admission(g.AcceptedAt))
-			}
+		c := &x.undecided[i]
+		switch g.Verdict {
+		case queue.Held:
+			x.sessions.learn(status.Now, c.ID, rules.SessionEnd(g))
+		case queue.Used:
+		default:
+			continue
+		}
+		x.presence.enter(status.Now, rules, c.ID)
+		if !c.Newcomer() && g.AcceptedAt >= c.ArrivedAt { // and not by an earlier claim
+			x.untold.add(c.ID, g.AcceptedAt)
+		}
+		if !status.WantWhole {
+			x.record.admitted.Add(admission(g.AcceptedAt))
 		}
 	}
 	if status.WantWhole {

@@ -55,10 +55,20 @@ func confirmed(t queue.Ticket) queue.Ticket {
 	return t
 }
 
-// goBack makes a leased ticket whose session is over, as far as this node knows, a waiting one
-// of the place that its visitor goes back to. The store is asked about it in any case: it may
-// know that the session lasts.
+// goBack makes a ticket of a visitor who may go back to their place a waiting one of that
+// place.
 func (v visit) goBack() {
+	switch {
+	case v.Ticket.Leased:
+		v.goBackFromLease()
+	case v.Ticket.State == queue.Waiting && v.untold.some():
+		v.goBackUntold()
+	}
+}
+
+// goBackFromLease is goBack of a leased ticket whose session is over, as far as this node knows.
+// The store is asked about it in any case: it may know that the session lasts.
+func (v visit) goBackFromLease() {
 	t := &v.Ticket
 	accepted := v.rules.configuration.Standstill.Postponed(t.AcceptedAt)
 	if accepted != t.AcceptedAt {

@@ -61,6 +61,7 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 		conditions = &conditions{}
 		presence   = newPresence(answer.Now, start, c.Uint64)
 		sessions   = newSessions(start)
+		untold     = &untold{}
 		outbox     = &outbox{}
 		estimates  = &estimates{}
 		pressures  = &pressures{meter: pressure.NewMeter()}
@@ -70,7 +71,7 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load(), estimates.numbers.Load()))
 	x := &exchange{
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
-		outbox: outbox, estimates: estimates, pressures: pressures, slack: c.Slack,
+		untold: untold, outbox: outbox, estimates: estimates, pressures: pressures, slack: c.Slack,
 		onStoreChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
 		mu: newCallLock(timing), node: node, epoch: answer.Epoch, record: record{cells: map[queue.Cell]int{}},
 	}
@@ -81,7 +82,7 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 	return &Room{
 		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates, pressures: pressures,
 		visits: &visits{
-			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, networks: &networks{}, sessions: sessions, outbox: outbox, turnstile: &turnstile{},
+			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, networks: &networks{}, sessions: sessions, untold: untold, outbox: outbox, turnstile: &turnstile{},
 			put: b.put, roll: x.roll, draw: c.Draw, onDrawn: c.OnDrawn,
 		},
 	}

@@ -12,9 +12,7 @@ import (
 // in, or in an exact line.
 func (v visit) peek(ctx context.Context) (queue.Ticket, queue.Place) {
 	v.recognize() // from here on the request is the subject's, whatever becomes of the ticket
-	if v.Ticket.Leased {
-		v.goBack()
-	}
+	v.goBack()
 	id, t := cmp.Or(v.Subject, v.Ticket.ID), v.Ticket
 	if id == (queue.ID{}) || v.hasMoved() || v.sessions.isRevoked(id, v.at) || t.LastCheckIn > v.at.Add(skew) {
 		return queue.Ticket{}, queue.Place{}

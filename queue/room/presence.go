@@ -159,6 +159,17 @@ func resultOf(entry *slot[shortID]) checkInResult {
 	return entered
 }
 
+// expect has the next check-in of a visitor be due within a time.
+func (p *presence) expect(at queue.Instant, id queue.ID, within time.Duration) {
+	s := p.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due := ticksOf(at.Add(within), s.start)
+	if entry := s.find(id, at); entry != nil && !hasEntered(entry) && due < dueTicks(entry) {
+		entry.more = packDue(due) | entry.more&flags
+	}
+}
+
 // join counts a visitor who has got a place, and returns their ticket. A subject who
 // has one already keeps it: with another device, they were first.
 func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Ticket, bucket queue.Instant, within time.Duration) queue.Ticket {

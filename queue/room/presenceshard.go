@@ -25,9 +25,10 @@ type presenceShard struct {
 }
 
 const (
-	leftFlag   = 1        // the visitor has said goodbye and is not counted
-	calledFlag = 2        // the last check-in was before its time, at a call
-	movedFlag  = 4        // the visitor was taken out of where another node had counted them
+	leftFlag   = 1 // the visitor has said goodbye and is not counted
+	calledFlag = 2 // the last check-in was before its time, at a call
+	movedFlag  = 4 // the visitor was taken out of where another node had counted them
+	flags      = leftFlag | calledFlag | movedFlag
 	placeUsed  = leftFlag // the visitor has been let in: no tick is in it, at which one who has left would be due
 )
 

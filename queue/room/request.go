@@ -86,8 +86,8 @@ type Decision struct {
 	Drop    bool         // what the visitor brought has ended: delete it
 	Fresh   bool         // the visitor was let in by this request, or has got the slot that is kept for them
 
-	// Rejoined says that a Queued visitor has come back too late for the place that they
-	// had, and has a new one.
+	// Rejoined says that a Queued visitor has another place than their ticket told, behind it: as a rule they
+	// have come back too late.
 	Rejoined bool
 
 	// SoldOut says that a Rejected visitor is told so because nothing is left. They keep their ticket: if the room opens again, they
@@ -120,5 +120,6 @@ type pending struct {
 	issue   bool         // it is not what they brought
 	early   bool         // their check-in does not count
 	beyond  bool         // the waiting claimant's place does not count, and they claim as newcomers do
+	unheard bool         // the store has not answered, and the claimant is to come back soon
 	request Request
 }

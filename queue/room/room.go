@@ -85,8 +85,8 @@ func (r *Room) DueIn(now time.Time, t queue.Ticket) time.Duration {
 func (r *Room) StoreTime(now time.Time) queue.Instant { return r.clock.at(now) }
 
 // Leave stops counting a waiting visitor who has said goodbye. They keep the
-// place in their ticket, and are counted again when they come back; a place in an
-// exact line they keep for LineReturn. A subject may wait with another device, and
+// place in their ticket, and are counted again when they come back; in an exact line
+// they count for LineReturn after it. A subject may wait with another device, and
 // counts until their next check-in is missed.
 func (r *Room) Leave(now time.Time, t queue.Ticket) { r.visits.leave(now, t) }
 

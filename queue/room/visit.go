@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -16,6 +17,7 @@ type visits struct {
 	presence   *presence
 	networks   *networks
 	sessions   *sessions
+	untold     *untold
 	outbox     *outbox
 	turnstile  *turnstile
 
@@ -51,24 +53,28 @@ func (vs *visits) decide(ctx context.Context, now time.Time, q Request) Decision
 func (vs *visits) decideOnce(ctx context.Context, now time.Time, q Request) Decision {
 	brought := q.Ticket
 	d, p := vs.visit(now, &q).decideHere()
-	if p == nil {
-		return d.movedAs(&brought)
+	if p != nil {
+		g, err := vs.verdictOn(ctx, now, p.claim)
+		if err != nil {
+			g = vs.withoutStore(now, p.claim)
+			p.unheard = !errors.Is(err, errNotAsked) || vs.conditions.rules.Load().Method.HasExactLine()
+		}
+		d = vs.visit(now, &p.request).settle(p, g)
 	}
-	g, ok := vs.verdictOn(ctx, now, p.claim)
-	if !ok {
-		g = vs.withoutStore(now, p.claim)
-	}
-	return vs.visit(now, &p.request).settle(p, g).movedAs(&brought)
+	vs.untold.tell(&d)
+	return d.movedAs(&brought)
 }
 
-// verdictOn puts a claim to the store, and says whether the store has answered. While it
-// does not, it is not asked; a sync finds out when it answers again.
-func (vs *visits) verdictOn(ctx context.Context, now time.Time, c queue.Claim) (g queue.Grant, ok bool) {
+// errNotAsked is the error of a claim that is not put to the store, because it does not answer.
+var errNotAsked = errors.New("the store does not answer")
+
+// verdictOn puts a claim to the store. While the store does not answer, it is not asked; a
+// sync finds out when it answers again.
+func (vs *visits) verdictOn(ctx context.Context, now time.Time, c queue.Claim) (queue.Grant, error) {
 	if vs.conditions.outage.failing() {
-		return queue.Grant{}, false
+		return queue.Grant{}, errNotAsked
 	}
-	g, err := vs.put(ctx, now, c)
-	return g, err == nil
+	return vs.put(ctx, now, c)
 }
 
 // decideHere decides what needs no store, or says what to ask it.
@@ -77,9 +83,7 @@ func (v visit) decideHere() (Decision, *pending) {
 	if v.hasMoved() {
 		return Decision{Outcome: Moved, Ticket: v.Ticket, Drop: true}, nil
 	}
-	if v.Ticket.Leased {
-		v.goBack()
-	}
+	v.goBack()
 	if v.isSubject() {
 		return v.decideForSubject()
 	}
@@ -215,7 +219,7 @@ func (v visit) arrive(id queue.ID) (Decision, *pending) {
 	case v.NoWait || v.NoPlace:
 		return v.busy(), nil
 	}
-	return v.join(id, queue.Place{}), nil
+	return v.join(id, queue.Place{}, v.newcomersAim(queue.Place{})), nil
 }
 
 // newID is the id of somebody who arrives.
