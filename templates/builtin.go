@@ -44,7 +44,7 @@ func Icon() *Logo { return &Logo{Name: "icon.svg", Type: "image/svg+xml", Source
 
 // icon is the address that has the icon in it.
 func icon() string {
-	return "data:image/svg+xml," + strings.NewReplacer("<", "%3C", ">", "%3E", "#", "%23").Replace(picture)
+	return "data:image/svg+xml," + strings.NewReplacer("<", "%3C", ">", "%3E", "#", "%23", " ", "%20").Replace(picture)
 }
 
 // builtInPages are the pages that are a part of this package, by language. They are the same

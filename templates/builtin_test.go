@@ -123,6 +123,15 @@ func TestTheBuiltInPageIsSelfContained(t *testing.T) {
 	}
 }
 
+func TestTheAddressOfTheIconIsOne(t *testing.T) {
+	icon := regexp.MustCompile(`<link rel="?icon"? href="(data:[^"]*)"`)
+	for _, code := range codes(t) {
+		match := icon.FindStringSubmatch(pageOf(t, code, "fifo"))
+		assert.Len(t, match, 2, code)
+		assert.NotRegexp(t, `[\s<>#]`, match[1], code)
+	}
+}
+
 func TestTheBuiltInPageIsBuiltForEveryone(t *testing.T) {
 	everyPage(t, func(code string, s templates.State, _ *templates.Set, page string) {
 		direction := "ltr"
