@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/anteroom-gate/anteroom/queue"
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 	"github.com/anteroom-gate/anteroom/templates"
@@ -45,6 +47,9 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 		g.turnAway(w, r, v)
 	case queueroom.Moved:
 		g.moved(w, r, v)
+	default:
+		v.setup.log.Error("no answer to a decision", zap.Uint8("outcome", uint8(d.Outcome)))
+		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
 	}
 }
 
