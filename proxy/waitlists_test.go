@@ -415,6 +415,7 @@ func TestReferralsMoveTheirOwnerUp(t *testing.T) {
 	friend.postJSON(listPath+"/confirm", map[string]string{"token": p.token("friend@example.com", waitlist.MailConfirm)})
 	after := p.entry(ada.get(listPath, asJSON))
 	assert.Equal(t, []int{1, 3, 1}, []int{after.Rank, after.Total, after.ReferralsMade})
+	assert.NotContains(t, ada.get(listPath, asJSON).body, "referralsHeld", "nobody is told whose address is on the list, too")
 }
 
 // TestAUserOfTheSiteIsAGuestWithoutACookie has the site name its users.

@@ -184,7 +184,8 @@ func newReferralsCommand(flags *adminFlags) *cobra.Command {
 	})
 	cmd.Long = `Show the first 1000 referrals that look suspicious, and so count for nothing until
 an operator grants them: their address is somebody's but for tags and dots, many
-came from one network in a short time, or the domain is one for throwaway mails.`
+came from one network in a short time or have addresses of one domain, or the
+domain is one for throwaway mails.`
 	return cmd
 }
 

@@ -109,8 +109,7 @@ type entryJSON struct {
 	ReferralCode    string          `json:"referralCode"`
 	ReferralLink    string          `json:"referralLink"`
 	ReferralsMade   int             `json:"referralsMade"`
-	ReferralsHeld   int             `json:"referralsHeld"` // that are being checked
-	Full            bool            `json:"full"`          // no spot is free now
+	Full            bool            `json:"full"` // no spot is free now
 	InviteExpiresAt *time.Time      `json:"inviteExpiresAt,omitempty"`
 	EnterURL        string          `json:"enterUrl,omitempty"` // of the room, for those who have accepted
 }
@@ -140,7 +139,7 @@ func (q *request) unconfirmed(status int, email string) {
 func (q *request) entryJSON(e waitlist.Entry) entryJSON {
 	j := entryJSON{
 		Status: e.Status, Rank: e.Rank, Total: e.Total, ReferralCode: e.ReferralCode, ReferralLink: q.referralLink(e),
-		ReferralsMade: e.ReferralsMade, ReferralsHeld: e.ReferralsHeld, Full: q.list.record.IsFull(),
+		ReferralsMade: e.ReferralsMade, Full: q.list.record.IsFull(),
 	}
 	switch e.Status {
 	case waitlist.Invited:
@@ -162,7 +161,7 @@ var states = map[waitlist.Status]guestpage.State{
 func (q *request) view(e waitlist.Entry, own bool) guestpage.View {
 	return guestpage.View{
 		State: states[e.Status], Rank: e.Rank, Total: e.Total, ReferralLink: q.referralLink(e), Boosts: q.setup.cfg.Settings.ReferralBoost > 0,
-		ReferralsMade: e.ReferralsMade, ReferralsHeld: e.ReferralsHeld, ExpiresAt: e.InviteExpiresAt, Enter: q.Enter, Once: !own,
+		ReferralsMade: e.ReferralsMade, ExpiresAt: e.InviteExpiresAt, Enter: q.Enter, Once: !own,
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 type confirmation struct {
 	number, expires int64
 	status          Status
+	referrer        *int64 // of the sign-up that caused the mail, as the network
+	network         string
 }
 
 // refusal says why the link does not confirm now; nil if it does.
@@ -26,8 +28,8 @@ func (c confirmation) refusal(now time.Time) error {
 }
 
 func findConfirmation(ctx context.Context, on runner, list, token string) (c confirmation, err error) {
-	_, err = one(ctx, on, `SELECT e.number, t.expires_at, e.status FROM tokens t JOIN entries e ON e.waitlist = t.waitlist AND e.number = t.number
-		WHERE t.hash = $2 AND t.waitlist = $1 AND t.kind = 'confirm'`, []any{list, hash(token)}, &c.number, &c.expires, &c.status)
+	_, err = one(ctx, on, `SELECT e.number, t.expires_at, e.status, t.referrer, t.network FROM tokens t JOIN entries e ON e.waitlist = t.waitlist AND e.number = t.number
+		WHERE t.hash = $2 AND t.waitlist = $1 AND t.kind = 'confirm'`, []any{list, hash(token)}, &c.number, &c.expires, &c.status, &c.referrer, &c.network)
 	return c, err
 }
 
@@ -53,6 +55,10 @@ func (l *List) Confirm(ctx context.Context, token string, now time.Time) (Place,
 		c, err := findConfirmation(t.ctx, t.on, t.list, token)
 		if refused := c.refusal(now); err != nil || refused != nil {
 			return answer{refused: refused}, err
+		}
+		err = t.exec(`UPDATE entries SET referrer = $3, network = $4 WHERE waitlist = $1 AND number = $2`, t.list, c.number, c.referrer, c.network)
+		if err != nil {
+			return answer{}, err
 		}
 		return answer{number: c.number, own: true}, t.confirm(c.number, now.UnixMilli())
 	})

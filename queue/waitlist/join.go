@@ -139,7 +139,7 @@ func (t *tx) greet(number int64, a arrival) error {
 	case err != nil || !may:
 		return err
 	case a.status == Unconfirmed:
-		return t.askToConfirm(number, a.at)
+		return t.askToConfirm(number, a)
 	default:
 		return t.welcome(number, a.at)
 	}
@@ -234,14 +234,8 @@ func (t *tx) referrer(code string) (*int64, error) {
 	return &s.number, nil
 }
 
-// remind mails the owner of an address that somebody has signed up with again. What was said by
-// a sign-up that nobody has confirmed makes way for what is said now: it may have been somebody else's.
+// remind mails the owner of an address that somebody has signed up with again.
 func (t *tx) remind(s standing, a arrival) error {
-	if s.status == Unconfirmed {
-		if err := t.replace(s.number, a); err != nil {
-			return err
-		}
-	}
 	if s.status == Unconfirmed && a.at >= s.joined+t.settings.ConfirmTTL.Milliseconds() {
 		return nil
 	}
@@ -249,27 +243,26 @@ func (t *tx) remind(s standing, a arrival) error {
 	return t.greet(s.number, a)
 }
 
-// replace has an entry that is not confirmed say what a later sign-up with its address does.
-func (t *tx) replace(number int64, a arrival) error {
-	referrer, err := t.referrer(a.Referral)
-	if err != nil {
-		return err
-	}
-	return t.exec(`UPDATE entries SET referrer = $3, network = $4, language = $5 WHERE waitlist = $1 AND number = $2`,
-		t.list, number, referrer, a.network, a.Language)
-}
-
-// askToConfirm mails the link that confirms an address.
-func (t *tx) askToConfirm(number, now int64) error {
-	expires := now + t.settings.worth(t.settings.ConfirmTTL).Milliseconds()
+// askToConfirm mails the link that confirms an address. The link has what its sign-up says of who has brought the owner: another sign-up
+// with the address may be somebody else's, and neither takes the other's place before its owner has chosen a link.
+func (t *tx) askToConfirm(number int64, a arrival) error {
+	expires := a.at + t.settings.worth(t.settings.ConfirmTTL).Milliseconds()
 	token, err := t.token(number, "confirm", expires)
 	if err != nil {
 		return err
 	}
-	if err := t.exec(`UPDATE entries SET mailed_at = $3 WHERE waitlist = $1 AND number = $2`, t.list, number, now); err != nil {
+	referrer, err := t.referrer(a.Referral)
+	if err != nil {
 		return err
 	}
-	return t.mail(MailConfirm, number, 0, token, now, expires)
+	if err := t.exec(`UPDATE tokens SET referrer = $2, network = $3 WHERE hash = $1`, hash(token), referrer, a.network); err != nil {
+		return err
+	}
+	err = t.exec(`UPDATE entries SET mailed_at = $3, language = $4 WHERE waitlist = $1 AND number = $2`, t.list, number, a.at, a.Language)
+	if err != nil {
+		return err
+	}
+	return t.mail(MailConfirm, number, 0, token, a.at, expires)
 }
 
 // welcome mails the link by which the owner comes back.

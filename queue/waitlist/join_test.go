@@ -1,6 +1,7 @@
 package waitlist_test
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -26,14 +27,53 @@ func TestTheMailsThatStrangersCauseGrowRare(t *testing.T) {
 	assert.Equal(t, []int{0, 1, 2, 4, 8, 16, 32, 56, 80, 104, 128, 152}, hours, "none after the time in which it could have been confirmed")
 }
 
-// An address that was typed by somebody else, with a code of theirs, is its owner's once they sign up.
-func TestALaterSignUpReplacesOneThatNobodyHasConfirmed(t *testing.T) {
+// Of several sign-ups with an address that nobody has confirmed, some may be strangers': that one counts whose link its owner follows.
+func TestNobodyTakesOverAReferralThatIsNotConfirmed(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		for latest, want := range map[bool][]int{false: {1, 0}, true: {0, 1}} {
+			w := newWorld(t, name, settings())
+			ben, eve := w.enter(waitlist.SignUp{Email: "ben@example.com"}), w.enter(waitlist.SignUp{Email: "eve@example.com"})
+			w.join(waitlist.SignUp{Email: "ada@example.com", Referral: ben.ReferralCode})
+			for range 2 { // the second time there is a mail
+				w.join(waitlist.SignUp{Email: "ada@example.com", Referral: eve.ReferralCode, Addr: netip.MustParseAddr("192.0.2.1")})
+				w.after(time.Hour)
+			}
+			mails := w.mails("ada@example.com", waitlist.MailConfirm)
+			require.Len(t, mails, 2)
+			chosen := mails[0]
+			if latest {
+				chosen = mails[1]
+			}
+			_, err := w.Confirm(ctx, chosen.Token, w.now)
+			require.NoError(t, err)
+			assert.Equal(t, want, []int{w.entry(ben.Number).ReferralsMade, w.entry(eve.Number).ReferralsMade})
+			name = sqliteFile(t) // for the other link
+		}
+	})
+}
+
+func TestNobodyFreezesAReferralByAnAddressOfTheirOwnMaking(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {
 		w := newWorld(t, name, settings())
-		eve, ben := w.enter(waitlist.SignUp{Email: "eve@example.com"}), w.enter(waitlist.SignUp{Email: "ben@example.com"})
-		w.join(waitlist.SignUp{Email: "ada@example.com", Referral: eve.ReferralCode, Addr: netip.MustParseAddr("192.0.2.1")})
-		w.enter(waitlist.SignUp{Email: "ada@example.com", Referral: ben.ReferralCode})
-		assert.Equal(t, []int{0, 1}, []int{w.entry(eve.Number).ReferralsMade, w.entry(ben.Number).ReferralsMade})
+		ben := w.enter(waitlist.SignUp{Email: "ben@example.com"})
+		w.join(waitlist.SignUp{Email: "a.d.a@gmail.com"})
+		w.after(time.Hour)
+		w.enter(waitlist.SignUp{Email: "ada@gmail.com", Referral: ben.ReferralCode})
+		assert.Equal(t, []int{1, 0}, []int{w.entry(ben.Number).ReferralsMade, w.entry(ben.Number).ReferralsHeld})
+	})
+}
+
+func TestTheAddressesOfOneDomainCountForLittle(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings())
+		eve, ben := w.enter(waitlist.SignUp{Email: "eve@example.com"}), w.enter(waitlist.SignUp{Email: "ben@example.org"})
+		for i := range 12 {
+			w.enter(waitlist.SignUp{Email: fmt.Sprintf("x%d@m%d.catchall.co.uk", i, i%4), Referral: eve.ReferralCode})
+			w.enter(waitlist.SignUp{Email: fmt.Sprintf("friend%d@yahoo.co.uk", i), Referral: ben.ReferralCode})
+		}
+		assert.Equal(t, []int{3, 9}, []int{w.entry(eve.Number).ReferralsMade, w.entry(eve.Number).ReferralsHeld})
+		assert.Equal(t, []int{12, 0}, []int{w.entry(ben.Number).ReferralsMade, w.entry(ben.Number).ReferralsHeld})
+		assert.Equal(t, waitlist.SameDomain, must(w.Held(ctx, 0, 1))[0].Reason)
 	})
 }
 

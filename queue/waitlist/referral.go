@@ -8,6 +8,10 @@ import (
 // A burst is more than mostFromNetwork confirmed referees of one referrer from one network within burstTime.
 const mostFromNetwork, burstTime = 3, time.Hour
 
+// mostFromDomain is how many confirmed referees of one referrer count that have addresses of one domain, which is no mail provider's: its
+// owner makes as many addresses as they like.
+const mostFromDomain = 3
+
 // Reason says why a referral waits for an operator.
 type Reason string
 
@@ -15,6 +19,7 @@ type Reason string
 const (
 	SameAddress Reason = "same_address" // somebody's address is the same but for tags and dots
 	SameNetwork Reason = "same_network" // many referees from one network in a short time
+	SameDomain  Reason = "same_domain"  // many referees at one domain that is no mail provider's
 	Disposable  Reason = "disposable"   // the domain is on the list of Settings.Disposable
 )
 
@@ -36,7 +41,8 @@ func (t *tx) credit(referee, now int64) error {
 	if err != nil || referrer == 0 {
 		return err
 	}
-	reason, err := t.suspicion(referee, referrer, key, mailbox, network, now)
+	domain := ownDomain(key)
+	reason, err := t.suspicion(credit{referee, referrer, key, mailbox, network, domain}, now)
 	if err != nil {
 		return err
 	}
@@ -45,29 +51,39 @@ func (t *tx) credit(referee, now int64) error {
 		state = "held"
 	}
 	// A referee who was confirmed before, and is again by an operator, has a row.
-	err = t.exec(`INSERT INTO credits (waitlist, referee, referrer, state, reason, network, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT DO NOTHING`, t.list, referee, referrer, state, string(reason), network, now)
+	err = t.exec(`INSERT INTO credits (waitlist, referee, referrer, state, reason, network, at, domain) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT DO NOTHING`, t.list, referee, referrer, state, string(reason), network, now, domain)
 	if err != nil {
 		return err
 	}
 	return t.boost(referrer)
 }
 
-// suspicion returns why a referral has to wait for an operator; "" if it need not.
-func (t *tx) suspicion(referee, referrer int64, key, mailbox, network string, now int64) (Reason, error) {
-	if key != "" && t.settings.Disposable.Has(key) {
+// credit is what a referral is judged by.
+type credit struct {
+	referee, referrer             int64
+	key, mailbox, network, domain string // of the referee
+}
+
+// suspicion returns why a referral has to wait for an operator; "" if it need not. Addresses that nobody has confirmed say nothing: anybody
+// can have typed them.
+func (t *tx) suspicion(c credit, now int64) (Reason, error) {
+	if c.key != "" && t.settings.Disposable.Has(c.key) {
 		return Disposable, nil
 	}
-	var same, near int64
+	var same, near, alike int64
 	err := t.must(`SELECT
-			(SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE waitlist = $1 AND mailbox = $3 AND number <> $2 LIMIT 1) AS others),
-			(SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $4 AND network = $5 AND network <> '' AND at > $6)`,
-		[]any{t.list, referee, mailbox, referrer, network, now - burstTime.Milliseconds()}, &same, &near)
+			(SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE waitlist = $1 AND mailbox = $3 AND number <> $2 AND status <> 'unconfirmed' LIMIT 1) AS others),
+			(SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $4 AND network = $5 AND network <> '' AND at > $6),
+			(SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $4 AND domain = $7 AND domain <> '')`,
+		[]any{t.list, c.referee, c.mailbox, c.referrer, c.network, now - burstTime.Milliseconds(), c.domain}, &same, &near, &alike)
 	switch {
 	case same > 0:
 		return SameAddress, err
 	case near >= mostFromNetwork:
 		return SameNetwork, err
+	case alike >= mostFromDomain:
+		return SameDomain, err
 	default:
 		return "", err
 	}
@@ -91,7 +107,7 @@ func (t *tx) boost(referrer int64) error {
 
 // withdraw takes back what an entry that leaves has earned its referrer.
 func (t *tx) withdraw(referee int64) error {
-	referrers, err := t.numbers(`UPDATE credits SET state = 'withdrawn', network = '' WHERE waitlist = $1 AND referee = $2 AND state <> 'withdrawn'
+	referrers, err := t.numbers(`UPDATE credits SET state = 'withdrawn', network = '', domain = '' WHERE waitlist = $1 AND referee = $2 AND state <> 'withdrawn'
 		RETURNING referrer`, t.list, referee)
 	if err != nil || len(referrers) == 0 {
 		return err

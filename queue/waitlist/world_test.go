@@ -106,7 +106,7 @@ func (w *world) number(query string, args ...any) (n int) {
 	return n
 }
 
-func email(i int) string { return fmt.Sprintf("person%d@example.com", i) }
+func email(i int) string { return fmt.Sprintf("person%d@gmail.com", i) }
 
 // join signs somebody up.
 func (w *world) join(who waitlist.SignUp) waitlist.Place {

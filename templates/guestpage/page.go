@@ -81,7 +81,7 @@ func (v View) variables() map[string]any {
 		"siteKey": v.SiteKey, "widgetClass": v.WidgetClass, "scriptUrl": v.ScriptURL,
 		"token": v.Token, "enter": v.Enter, "until": "", "untilTime": "", "refreshSeconds": 0,
 		"position": v.Rank, "positionOrdinal": templates.Ordinal(v.Rank), "usersQueued": v.Total,
-		"referralLink": v.ReferralLink, "referralsMade": strconv.Itoa(v.ReferralsMade), "referralsHeld": v.ReferralsHeld,
+		"referralLink": v.ReferralLink, "referralsMade": strconv.Itoa(v.ReferralsMade),
 	}
 	for _, state := range states {
 		values[string(state)] = state == v.State

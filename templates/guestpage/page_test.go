@@ -214,7 +214,6 @@ func TestAPageSaysWhatHoldsForItsReaderOnly(t *testing.T) {
 		return inner(pageOf(t, "en-US", v))
 	}
 	assert.NotContains(t, waiting(func(v *guestpage.View) { v.Boosts = false }), "friend")
-	assert.NotContains(t, waiting(func(v *guestpage.View) { v.ReferralsHeld = 0 }), "Being checked")
 	assert.NotContains(t, waiting(func(v *guestpage.View) { v.Rank = 0 }), "Your place in line")
 	assert.NotContains(t, waiting(func(v *guestpage.View) { v.Named = true }), "We will write to you")
 	assert.NotContains(t, waiting(func(v *guestpage.View) { v.Once = true }), "data-refresh")
@@ -249,7 +248,7 @@ func views() *rapid.Generator[guestpage.View] {
 			State: states.Draw(t, "state"), Path: text.Draw(t, "path"), Problem: guestpage.Problem(text.Draw(t, "problem")), Email: text.Draw(t, "email"),
 			Referral: text.Draw(t, "referral"), Named: rapid.Bool().Draw(t, "named"), Direct: rapid.Bool().Draw(t, "direct"), Token: text.Draw(t, "token"),
 			Rank: rapid.Int().Draw(t, "rank"), Total: rapid.Int().Draw(t, "total"), ReferralLink: text.Draw(t, "link"),
-			ReferralsMade: rapid.Int().Draw(t, "made"), ReferralsHeld: rapid.Int().Draw(t, "held"), Boosts: rapid.Bool().Draw(t, "boosts"),
+			ReferralsMade: rapid.Int().Draw(t, "made"), Boosts: rapid.Bool().Draw(t, "boosts"),
 			Once: rapid.Bool().Draw(t, "once"), ExpiresAt: time.Unix(rapid.Int64Range(0, 1<<34).Draw(t, "expires"), 0),
 			Enter: text.Draw(t, "enter"), Full: rapid.Bool().Draw(t, "full"), Message: text.Draw(t, "message"),
 		}

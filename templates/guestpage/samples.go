@@ -22,7 +22,7 @@ func Samples() []Sample {
 		{"sent", View{State: Sent, Email: "ada@nordlys.example"}},
 		{"waiting", View{
 			State: Waiting, Rank: 12034, Total: 25731, ReferralLink: "https://nordlys.example/.anteroom/waitlist/beta?ref=k7m2p9",
-			ReferralsMade: 3, ReferralsHeld: 1, Boosts: true, Full: true,
+			ReferralsMade: 3, Boosts: true, Full: true,
 		}},
 		{"waiting, a user of the site", View{State: Waiting, Rank: 1, Total: 25731, Named: true}},
 		{"confirm", View{State: Confirm, Token: "t0k3n"}},

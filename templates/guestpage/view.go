@@ -53,9 +53,9 @@ type View struct {
 
 	Rank, Total  int    // 0 if the entry does not wait
 	ReferralLink string // "" for none
-	// ReferralsMade is how many referees count, ReferralsHeld how many are being checked.
-	ReferralsMade, ReferralsHeld int
-	Boosts                       bool // bringing others moves one up: else the page has nothing of referrals
+	// ReferralsMade is how many referees count.
+	ReferralsMade int
+	Boosts        bool // bringing others moves one up: else the page has nothing of referrals
 	// Once says that the browser has no cookie of the entry, as after a sign-up with a known address
 	// that is not confirmed. The page does not refresh itself then, and has no form to leave.
 	Once bool
@@ -76,7 +76,7 @@ func (v View) resolved() View {
 	case Waiting:
 		shown.Rank, shown.Total, shown.Full = max(v.Rank, 0), max(v.Total, v.Rank), v.Full
 		if v.Boosts {
-			shown.ReferralLink, shown.ReferralsMade, shown.ReferralsHeld = v.ReferralLink, max(v.ReferralsMade, 0), max(v.ReferralsHeld, 0)
+			shown.ReferralLink, shown.ReferralsMade = v.ReferralLink, max(v.ReferralsMade, 0)
 		}
 	case Confirm, Leave, Return:
 		shown.Token = v.Token
