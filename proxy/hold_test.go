@@ -135,6 +135,39 @@ func TestSessionStaysActiveWhileAnAnswerIsUnderWay(t *testing.T) {
 }
 
 // Whoever is let in by a ticket holds a slot, also for a gate that knows only what was written down.
+// A gate that stands still, such as one on a paused machine, touches no sessions meanwhile. Its own timers stand still with it.
+func TestAGateThatStoodStillHasNoMoreThanTheAnswersUnderWayAboveTheLimit(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers, s.NewUsersPerMinute, s.ConfirmWithin = 2, 100, 0 }))
+	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/stream" {
+			drip("text/plain", "")(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, "in")
+	})
+	var ends []func()
+	var had []*visitor
+	for range 2 {
+		v := f.visitor()
+		require.True(t, v.get("/").in())
+		ends, had = append(ends, stream(t, v)), append(had, v)
+	}
+	f.pass(time.Hour)
+	in := 0
+	for range 6 {
+		if f.visitor().get("/").in() {
+			in++
+		}
+	}
+	assert.Equal(t, 2, in, "the two answers that are under way are all that is above the limit")
+	for i, v := range had {
+		assert.False(t, v.get("/").in(), "their visitors have no slot any more")
+		ends[i]()
+		assert.False(t, v.get("/").in(), "nor does the end of the answer give one back")
+	}
+	assert.Equal(t, 2, f.status("shop").InRoom)
+}
+
 func TestFixedSessionIsNotExtendedByAnAnswerNorARestart(t *testing.T) {
 	t.Parallel()
 	const session = 2 * time.Second
