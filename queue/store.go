@@ -79,7 +79,8 @@ type Report struct {
 	// Left are visitors who have said goodbye. If such a visitor is in the exact line and
 	// has not checked in since, they count there for LineReturn: a page that is loaded
 	// again says goodbye, too. Whoever comes back with a ticket within LineDropout after
-	// the goodbye is where they were, but for somebody who was revoked.
+	// the goodbye is where they were, if their place was confirmed, but for somebody who
+	// was revoked.
 	Left []Departure
 
 	// Of the exact line.

@@ -61,7 +61,8 @@ func (r *room) countInLine(p *queue.Report) {
 }
 
 // depart has a visitor who said goodbye stand in line for a moment only, and remembers their
-// place, unless they have checked in since. Nothing is remembered of one who was revoked.
+// place, unless they have checked in since. Nothing is remembered of one who was revoked, or
+// whose place is not confirmed: their ticket tells as much.
 func (r *room) depart(e *line.Entry, at queue.Instant) {
 	until := at.Add(queue.LineReturn)
 	switch {
@@ -72,7 +73,7 @@ func (r *room) depart(e *line.Entry, at queue.Instant) {
 		return
 	}
 	remove(&r.absent, e.ID)
-	if kept := at.Add(r.settings.LineDropout); kept > r.now {
+	if kept := at.Add(r.settings.LineDropout); e.Confirmed() && kept > r.now {
 		r.absent.Add(e.ID, e.Priority, e.Number, r.now, kept)
 	}
 	switch {

@@ -136,7 +136,9 @@ func (x *exactLine) leaves() {
 	if at := x.find(p.newest().ID); at >= 0 && x.line[at].checked < x.now {
 		absent := x.line[at]
 		absent.until = x.now.Add(x.settings.LineDropout)
-		x.absent[absent.id] = absent
+		if absent.confirmed {
+			x.absent[absent.id] = absent
+		}
 		x.line[at].until = min(x.line[at].until, x.now.Add(queue.LineReturn))
 	}
 }

@@ -160,5 +160,11 @@ var unconfirmedCases = []contractCase{
 		assert.Equal(n, ids(1), n.order())
 		n.at(4 * time.Second)
 		assert.Equal(n, 0, n.look().Present)
+		n.knock(2)
+		n.goodbye(2, 5*time.Second)
+		n.at(time.Minute - time.Millisecond)
+		assert.Equal(n, queue.Place{Number: 2, Length: 1}, n.place(back(1, 2)), "their ticket has their number, for the dropout after they joined")
+		n.at(time.Minute)
+		assert.True(n, n.place(back(2, 3)).Joined)
 	}},
 }

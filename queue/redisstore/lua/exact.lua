@@ -291,13 +291,14 @@ local function remember(p, ends)
 end
 
 -- goodbye has a visitor who said goodbye stand in line for a moment only, and remembers their
--- place, unless they have checked in since. Nothing is remembered of one who was revoked.
+-- place, unless they have checked in since. Nothing is remembered of one who was revoked, or
+-- whose place is not confirmed: their ticket tells as much.
 function line.goodbye(id, at)
   local p, absent = find(id)
   if not p or p.ends - line.keeps(p) >= at then return end
   if is_revoked(id) then return take_out(p) end
   forget(nil, absent)
-  remember(p, at + rules.dropout)
+  if not p.unconfirmed then remember(p, at + rules.dropout) end
   if p.ends <= at + RETURN then return end
   p.ends = at + RETURN
   if p.ends <= r.now then return take_out(p) end
