@@ -110,6 +110,9 @@ type Report struct {
 	// Of a whole report only.
 	Whole bool
 	Nodes []uint64 // the nodes that the node knew, itself among them
+
+	// Boundaries are those of the node's last view, which a store goes on with that has lost its own.
+	Boundaries Boundaries
 }
 
 // Claim asks for a slot.
@@ -122,7 +125,8 @@ type Claim struct {
 
 	// Moved is where another node has counted a claimant up to now, whom this node counts in
 	// Cell from now on; the zero Cell for none. The store takes them out of Moved, too, unless
-	// they are Held: then another claim of theirs may have.
+	// they are Held: then another claim of theirs may have. Its time may have passed: a store
+	// that was closed itself counts those in it who could not check in meanwhile for longer.
 	Moved Cell
 
 	// KeepCell has a claimant who is Held stay counted in Cell until its window passes: this

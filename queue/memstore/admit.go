@@ -19,7 +19,7 @@ func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 		}
 		grants[i] = r.decide(c)
 		if grants[i].Verdict != queue.Held && (!c.HeldOnly || !r.again) {
-			r.change(c.Moved, -1)
+			r.change(r.closed.movedFrom(c), -1)
 		}
 	}
 	if err := r.journalGrants(claims, grants); err != nil {

@@ -38,17 +38,18 @@ type journal struct {
 
 // The kinds of record.
 const (
-	kindHeader   = 'H' // the format, and the room's name
-	kindAdmitted = 'A' // an admission: id, admitted, expires
-	kindSession  = 'E' // a session as it is: id, admitted, expires, which is zero once it has ended
-	kindMinute   = 'M' // a calendar minute, and how many were admitted in it up to here
-	kindRevoked  = 'R' // id, until
-	kindConfig   = 'S' // the configuration, in JSON
-	kindCounts   = 'C' // the moment, then bucket, until, people for each cell: all of them
-	kindNumbers  = 'N' // the numbers of the exact line: last, began, floor, top
-	kindStock    = 'I' // what the origin has said is left: when, how much
-	kindClock    = 'T' // that of the sessions: since when they stand still, how far it was behind before the holds; until, behind for each
-	kindLost     = 'L' // when it was found that records had been lost
+	kindHeader     = 'H' // the format, and the room's name
+	kindAdmitted   = 'A' // an admission: id, admitted, expires
+	kindSession    = 'E' // a session as it is: id, admitted, expires, which is zero once it has ended
+	kindMinute     = 'M' // a calendar minute, and how many were admitted in it up to here
+	kindRevoked    = 'R' // id, until
+	kindConfig     = 'S' // the configuration, in JSON
+	kindCounts     = 'C' // the moment, then bucket, until, people for each cell: all of them
+	kindBoundaries = 'B' // where the fine buckets begin: at and cut for each
+	kindNumbers    = 'N' // the numbers of the exact line: last, began, floor, top
+	kindStock      = 'I' // what the origin has said is left: when, how much
+	kindClock      = 'T' // that of the sessions: since when they stand still, how far it was behind before the holds; until, behind for each
+	kindLost       = 'L' // when it was found that records had been lost
 )
 
 const (
@@ -150,9 +151,15 @@ func (j *journal) numbers(n numbers) {
 	j.numbered = n
 }
 
-// counts records all cells.
-func (j *journal) counts(l *cells, now queue.Instant) {
-	b := binary.BigEndian.AppendUint64([]byte{kindCounts}, uint64(now))
+// counts records all cells, and where the fine buckets begin.
+func (j *journal) counts(l *cells, fine queue.Boundaries, now queue.Instant) {
+	b := []byte{kindBoundaries}
+	for _, at := range fine {
+		b = binary.BigEndian.AppendUint64(b, uint64(at.At))
+		b = binary.BigEndian.AppendUint64(b, uint64(at.Cut))
+	}
+	j.record(b)
+	b = binary.BigEndian.AppendUint64([]byte{kindCounts}, uint64(now))
 	cells := 0
 	for _, window := range l.windows.entries {
 		for bucket, people := range window.value {

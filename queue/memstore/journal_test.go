@@ -259,7 +259,7 @@ func TestRestartKeepsTheLine(t *testing.T) {
 	assert.Equal(t, []queue.BucketCount{{Bucket: start.Add(-time.Minute), Waiting: 2}, {Bucket: start, Waiting: 5}}, g.look().Buckets)
 	assert.Equal(t, queue.Granted, g.claim(waiter(1, cell(0, 80*time.Second))))
 	assert.Equal(t, queue.Refused, g.claim(waiter(2, cell(0, 80*time.Second))), "slots are kept for those ahead")
-	g.at(45 * time.Second)
+	g.at(46 * time.Second)
 	assert.Equal(t, 4, g.look().Present, "who did not come back within an interval has gone")
 	g.at(80 * time.Second)
 	assert.Zero(t, g.look().Present)

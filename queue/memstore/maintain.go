@@ -20,8 +20,8 @@ func (r *room) maintainJournal() error {
 	if j == nil {
 		return nil
 	}
-	if (r.cells.present > 0 || j.cells > 0) && r.now.Sub(j.counted) >= countsInterval {
-		j.counts(&r.cells, r.now)
+	if r.now.Sub(j.counted) >= countsInterval {
+		r.journalCounts()
 	}
 	r.journalNumbers()
 	if !r.compactionDue() {
@@ -32,6 +32,13 @@ func (r *room) maintainJournal() error {
 	}
 	r.ended = 0
 	return nil
+}
+
+// journalCounts records who is in line, if anybody is or was.
+func (r *room) journalCounts() {
+	if r.cells.present > 0 || r.journal.cells > 0 {
+		r.journal.counts(&r.cells, r.boundaries.list, r.now)
+	}
 }
 
 // compactionDue reports whether the journal lacks something, or has much in it that no
@@ -93,7 +100,7 @@ func (r *room) compact() error {
 	if r.recoversAt() != 0 || r.lost != 0 && r.lost >= r.minute {
 		j.lost(r.lost)
 	}
-	j.counts(&r.cells, r.now)
+	j.counts(&r.cells, r.boundaries.list, r.now)
 	if err := j.rewrite(r.now); err != nil {
 		return fmt.Errorf("compacting the journal: %w", err)
 	}

@@ -146,6 +146,7 @@ func (s *Store) Close() error {
 		if r.journal == nil {
 			continue
 		}
+		r.journalCounts()
 		if err := r.journal.close(); err != nil {
 			errs = append(errs, fmt.Errorf("closing the journal of room %q: %w", r.name, err))
 		}

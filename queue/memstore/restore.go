@@ -13,7 +13,7 @@ const longest = 24 * time.Hour
 
 // restore takes up what the journal had, at the first report. The journal has no
 // renewals: so whoever was let in holds a slot until one session duration after the
-// start. Whoever was in line counts for one more interval, unless the gate was away for
+// start. Whoever was in line counts until they had time for a check-in, unless the gate was away for
 // longer than a place lasts. Places in an exact line come back with their visitors'
 // tickets, and nobody is let in until there was time for that; newcomers get higher
 // numbers than any that was given out.
@@ -24,6 +24,7 @@ func (r *room) restore(now queue.Instant) {
 	}
 	r.restored = restored{}
 	r.now = max(now, found.latest)
+	r.closed.ended = r.now
 	r.minute = r.now.Floor(queue.AllowancePeriod)
 	if found.minute == r.minute {
 		r.admitted = found.admitted
@@ -60,14 +61,42 @@ func (r *room) restoreSessions(sessions map[queue.ID]session) {
 	}
 }
 
+// closure is a time in which nobody could check in, because the store was closed: from began,
+// when the journal had the counts for the last time, to ended. Whoever was in line then counts
+// until back at least, in cells that nobody else is counted in: so whoever comes back is taken
+// out of them, and counts once.
+type closure struct{ began, ended, back queue.Instant }
+
+// movedFrom is the cell that a claimant is to be taken out of; the zero Cell if the store has
+// lost the count of them.
+func (c closure) movedFrom(claim queue.Claim) queue.Cell {
+	switch {
+	case claim.LastCheckIn >= c.ended:
+		return claim.Moved
+	case c.back == 0:
+		return queue.Cell{}
+	}
+	return c.extend(claim.Moved)
+}
+
+// extend is the cell in which people count who were in line in another.
+func (c closure) extend(was queue.Cell) queue.Cell {
+	if was.Until > c.began {
+		was.Until = max(was.Until, c.back)
+	}
+	return was
+}
+
 // restoreLine counts those who were in line.
 func (r *room) restoreLine(found *restored) {
 	if found.counted.Add(r.settings.QueueTicketTTL) < r.now {
 		return
 	}
+	back := r.now.Add(r.settings.ReturnsWithin() + r.settings.CheckInSlack())
+	r.closed.began, r.closed.back = found.counted, back.Ceil(time.Second)+1 // when no other window ends
+	r.boundaries.list = found.boundaries
 	for _, c := range found.cells {
-		c.Until = max(c.Until, r.now.Add(r.settings.RefreshInterval*5/4))
-		r.cells.change(c.Cell, c.People, r.now)
+		r.cells.change(r.closed.extend(c.Cell), c.People, r.now)
 	}
 	if r.cells.present > 0 {
 		r.unknown = r.now

@@ -23,12 +23,15 @@ type restored struct {
 	admitted int           // in that minute
 	counted  queue.Instant
 	cells    []queue.CellChange
-	numbers  numbers
-	stock    queue.Stock
-	clock    sessionClock
-	lost     queue.Instant // when it was found, before, that records had been lost
-	latest   queue.Instant // the last moment that the journal shows to be past
-	loss     error         // what is wrong with the journal; nil if it is whole
+
+	boundaries queue.Boundaries
+
+	numbers numbers
+	stock   queue.Stock
+	clock   sessionClock
+	lost    queue.Instant // when it was found, before, that records had been lost
+	latest  queue.Instant // the last moment that the journal shows to be past
+	loss    error         // what is wrong with the journal; nil if it is whole
 }
 
 func newRestored() restored {
@@ -150,6 +153,8 @@ func (p *restored) apply(body []byte) bool {
 		return p.applyConfiguration(b)
 	case kindCounts:
 		return p.applyCounts(b)
+	case kindBoundaries:
+		return p.applyBoundaries(b)
 	case kindNumbers:
 		p.numbers = numbers{last: binary.BigEndian.Uint64(b), began: instant(b[8:]), floor: binary.BigEndian.Uint64(b[16:]), top: binary.BigEndian.Uint64(b[24:])}
 	case kindStock:
@@ -206,6 +211,17 @@ func (p *restored) applyCounts(b []byte) bool {
 	for c := range slices.Chunk(b[8:], cellLength) {
 		cell := queue.Cell{Bucket: instant(c), Until: instant(c[8:])}
 		p.cells = append(p.cells, queue.CellChange{Cell: cell, People: int(binary.BigEndian.Uint32(c[16:]))})
+	}
+	return true
+}
+
+func (p *restored) applyBoundaries(b []byte) bool {
+	p.boundaries = nil
+	for c := range slices.Chunk(b, 16) {
+		if len(c) < 16 {
+			return false
+		}
+		p.boundaries = append(p.boundaries, queue.Boundary{At: instant(c), Cut: instant(c[8:])})
 	}
 	return true
 }

@@ -31,6 +31,7 @@ type room struct {
 	gap        gap           // the last
 	unknown    queue.Instant // when it was last that places in line were not known; 0 for never
 	cells      cells
+	closed     closure
 	boundaries boundaries
 	sessions   map[queue.ID]session
 	ends       timeline[int] // active sessions by their end

@@ -13,6 +13,9 @@ func (s *Store) reportArgs(p *queue.Report) []any {
 	for _, n := range p.Nodes {
 		args = append(args, n)
 	}
+	if p.Whole {
+		args = append(args, packedBoundaries(p.Boundaries))
+	}
 	for _, c := range p.Cells {
 		args = append(args, int64(c.Bucket), int64(c.Until), c.People)
 	}
@@ -48,6 +51,17 @@ func (s *Store) headArgs(p *queue.Report) []any {
 		packed = binary.BigEndian.AppendUint64(packed, math.Float64bits(n))
 	}
 	return append(make([]any, 0, 16), p.Node, p.Epoch, packed)
+}
+
+// packedBoundaries are boundaries as boundaries.lua keeps them.
+func packedBoundaries(list queue.Boundaries) []byte {
+	packed := make([]byte, 0, 16*len(list))
+	for _, b := range list {
+		for _, at := range [...]queue.Instant{b.At, b.Cut} {
+			packed = binary.BigEndian.AppendUint64(packed, math.Float64bits(float64(at)))
+		}
+	}
+	return packed
 }
 
 // packedClaim is a claim as admit.lua reads it: the id, instants and the number in 6 bytes

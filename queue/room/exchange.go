@@ -70,7 +70,8 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 	status, err := x.putInOrder(ctx, x.report(now), claims, grants)
 	if err != nil {
 		for _, c := range claims[:min(len(claims), maxUndecided-len(x.undecided))] {
-			x.undecided = append(x.undecided, queue.Claim{ID: c.ID, Cell: c.Cell, Moved: c.Moved, KeepCell: c.KeepCell, HeldOnly: true, ArrivedAt: x.unsent.Now.Add(-tick)})
+			x.undecided = append(x.undecided, queue.Claim{ID: c.ID, Cell: c.Cell, Moved: c.Moved, KeepCell: c.KeepCell, HeldOnly: true,
+				ArrivedAt: x.unsent.Now.Add(-tick), LastCheckIn: c.LastCheckIn})
 		}
 		x.doubtful.Add(queue.Admissions{Minute: x.unsent.Now.Floor(queue.AllowancePeriod), Visitors: len(claims)})
 		return fmt.Errorf("admitting to room %q: %w", x.room, err)
@@ -213,7 +214,11 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 	}
 	x.unsent = nil
 	x.record.lastNumber = max(x.record.lastNumber, answer.LastNumber)
-	answer.Stock = answer.Stock.Later(x.conditions.view.Load().synced.Stock) // a store that has lost its memory does not know it
+	known := x.conditions.view.Load().synced // of what a store that has lost its memory does not know
+	answer.Stock = answer.Stock.Later(known.Stock)
+	if answer.WantWhole {
+		answer.Boundaries = known.Boundaries
+	}
 	x.follow(now, newView(answer, x.conditions.rules.Load(), x.estimates.numbers.Load()))
 	if !answer.WantWhole { // else it knows less than this node, which is to tell it first
 		x.learn(answer, toldAgain)

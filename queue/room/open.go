@@ -57,7 +57,7 @@ func patiently(call func() error) (err error) {
 // assemble puts the parts of a room together.
 func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *queue.View) *Room {
 	var (
-		start      = answer.Now.Floor(tick).Add(-tick) // before any visit
+		start      = answer.Now.Floor(tick).Add(-24 * time.Hour) // before any check-in that still matters
 		conditions = &conditions{}
 		presence   = newPresence(answer.Now, start, c.Uint64)
 		sessions   = newSessions(start)

@@ -15,7 +15,7 @@ import (
 type presence struct {
 	random      random
 	made        queue.Instant // when the room was made
-	start       queue.Instant // of the ticks; before any visit
+	start       queue.Instant // of the ticks; before any check-in that still matters
 	shards      [shards]presenceShard
 	changed     shardSet    // that may have unreported changes
 	hasSubjects atomic.Bool // the site has named somebody, and tickets are looked up
@@ -36,8 +36,8 @@ func newPresence(made, start queue.Instant, draw random) *presence {
 func (p *presence) shard(id queue.ID) *presenceShard { return &p.shards[id[15]%shards] }
 
 // precedes reports whether a ticket is from before the room was made: only the store knows
-// whether its place was used since. Where the ticket says that its visitor is counted, a
-// store that crashed may not count them.
+// whether its place was used since, and whether its visitor is still counted where the ticket
+// says, though that time may have passed: see [queue.Claim.Moved].
 func (p *presence) precedes(t *queue.Ticket) bool { return t.LastCheckIn < p.made }
 
 // pendingCheckIn is a check-in of somebody in line, as it is to be counted.
@@ -45,6 +45,7 @@ type pendingCheckIn struct {
 	*Request
 	bucket    queue.Instant // that they are counted in from now on
 	elsewhere bool          // by what their ticket says, another node may count them
+	precedes  bool          // their ticket is from before the room was made
 	within    time.Duration // in which the next one is due at the latest; 0 for none
 
 	alwaysDue bool // it counts whenever it comes
@@ -124,7 +125,7 @@ func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn
 		entry = nil
 	}
 	if entry == nil || hasEntered(entry) {
-		c.elsewhere = entry == nil && !p.precedes(&c.Ticket) // what was counted before may be lost
+		c.elsewhere, c.precedes = entry == nil, p.precedes(&c.Ticket)
 		if result := resultOf(entry); result != c.despite {
 			return found{result: result}
 		}

@@ -135,10 +135,10 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 // before them.
 func (s *presenceShard) movesFrom(at queue.Instant, rules *rules, c *pendingCheckIn) (was queue.Instant, from queue.Cell, until uint32) {
 	counted := c.Ticket.Counted
-	if !c.elsewhere || counted.Until <= at {
+	if !c.elsewhere || counted == (queue.Cell{}) || counted.Until <= at && !c.precedes {
 		return 0, queue.Cell{}, 0
 	}
-	return counted.Bucket, counted, s.windowEnd(rules, counted.Until+1)
+	return counted.Bucket, counted, s.windowEnd(rules, max(counted.Until+1, at))
 }
 
 // stay leaves a visitor who is not due where they are counted. One who had said goodbye,

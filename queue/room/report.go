@@ -68,7 +68,8 @@ func (x *exchange) report(now time.Time) *queue.Report {
 	}
 	if x.wantsWhole {
 		x.record.forget(at)
-		p.Stock = p.Stock.Later(x.conditions.view.Load().synced.Stock)
+		known := x.conditions.view.Load().synced
+		p.Stock, p.Boundaries = p.Stock.Later(known.Stock), known.Boundaries
 		p.Whole, p.Nodes, p.Admitted, p.Cells = true, x.record.nodes, x.record.admitted, x.record.counts()
 		p.Sessions, p.Revoked = x.sessions.all(x.conditions.rules.Load().sessionsAt(at))
 		x.postpone(at, p.Sessions)

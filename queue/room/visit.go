@@ -198,8 +198,7 @@ func (v visit) needsStore(f found) bool {
 	case f.result != counted || v.noEntry:
 		return false
 	}
-	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, f.was, v.Ticket.Number}) ||
-		v.presence.precedes(&v.Ticket) && !v.conditions.stopped()
+	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, f.was, v.Ticket.Number}) || v.presence.precedes(&v.Ticket)
 }
 
 // arrive decides about a newcomer: everyone present is ahead of them. A session that

@@ -43,7 +43,7 @@ var admitCases = []contractCase{
 		n.configure(limited(1))
 		moves := func(i int) queue.Claim {
 			c := waiter(i, cell(1))
-			c.Moved = cell(0)
+			c.Moved, c.LastCheckIn = cell(0), n.now
 			return c
 		}
 		n.count(people(9, cell(0)), people(9, cell(1)))

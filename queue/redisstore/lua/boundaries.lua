@@ -61,14 +61,14 @@ end
 
 -- cut_buckets returns the boundaries. Some time after the last look, it cuts the buckets
 -- that hold too many people for so few ahead of them, and drops boundaries behind which
--- nobody is any more.
+-- nobody is any more; but not while some counts are missing.
 local function cut_buckets(buckets, people, per_minute)
   local packed = call('HGET', META, 'bounds') or ''
   if not rules.cuts then
     if packed ~= '' then call('HDEL', META, 'bounds') end
     return ''
   end
-  if #packed < 8 or r.now - struct.unpack('>d', packed) >= $CutInterval then
+  if #packed < 8 or r.awaits_until == 0 and r.now - struct.unpack('>d', packed) >= $CutInterval then
     per_minute = per_minute or math.min(rules.perminute, rules.total * MINUTE / rules.lasts)
     local least = math.max(1, math.floor(per_minute * $CutTime / MINUTE))
     packed = struct.pack('>d', r.now) .. cut_segments(segments(packed, buckets, people), least)

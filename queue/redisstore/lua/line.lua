@@ -17,27 +17,28 @@ local function change_bucket(bucket, people)
   end
 end
 
--- change counts so many people more in a cell, or fewer, but never fewer than none.
+-- change counts so many people more in a cell, or fewer, but never fewer than none: while
+-- some counts are missing, a cell may hold less than none, which counts as none.
 local function change(bucket, ends, people)
   if people == 0 or tonumber(ends) + r.slack <= r.now then return end
   local cell = ends .. ':' .. bucket
   local before = tonumber(call('HGET', COUNTS, cell)) or 0
-  people = math.max(people, -before)
-  if people == 0 then return end
+  local after = math.max(before + people, r.partial and -math.huge or math.min(before, 0))
+  if after == before then return end
   alter(COUNTS)
-  if before + people == 0 then
+  if after == 0 then
     alter(WINDOWS)
     call('HDEL', COUNTS, cell)
     call('ZREM', WINDOWS, cell)
   else
-    call('HSET', COUNTS, cell, before + people)
+    call('HSET', COUNTS, cell, after)
     if before == 0 then
       alter(WINDOWS)
       call('ZADD', WINDOWS, ends, cell)
       if r.first_window == 0 or tonumber(ends) < r.first_window then r.first_window = tonumber(ends) end
     end
   end
-  change_bucket(bucket, people)
+  change_bucket(bucket, math.max(after, 0) - math.max(before, 0))
 end
 
 begin_line()
@@ -47,7 +48,7 @@ if r.first_window > 0 and r.first_window <= r.now - r.slack then
   alter(COUNTS)
   alter(WINDOWS)
   for _, cell in ipairs(call('ZRANGEBYSCORE', WINDOWS, 0, whole(r.now - r.slack))) do
-    change_bucket(string.match(cell, ':(%d+)$'), -(tonumber(call('HGET', COUNTS, cell)) or 0))
+    change_bucket(string.match(cell, ':(%d+)$'), -math.max(tonumber(call('HGET', COUNTS, cell)) or 0, 0))
     call('HDEL', COUNTS, cell)
     call('ZREM', WINDOWS, cell)
   end

@@ -44,6 +44,7 @@ if not reported or reported < r.now - NODE_WAIT then call('HDEL', META, 'nodes')
 
 local node_nodes = {} -- those that the node of a whole report knew
 for i = 1, nodes do node_nodes[i] = text() end
+local node_bounds = whole_report == 1 and text() or '' -- the boundaries of its last view
 
 -- After a failover or a restart the server's process is another one, which may lack some
 -- writes. Not every user may ask for the process.
@@ -108,6 +109,10 @@ if r.awaits_until > 0 then
     if at <= r.now then awaited[name] = nil else r.awaits_until = math.max(r.awaits_until, at) end
   end
 end
+
+-- r.partial says that some nodes may not have reported their counts again: what one has taken
+-- away another may have added.
+r.partial = awaited_before or r.awaits_until > 0
 
 -- r.closed says that nobody is admitted, whatever the rules leave; open_slots is 0 then.
 local function close() r.closed = r.awaits_until > 0 or doubting or want_whole or rules.version == 0 end

@@ -13,6 +13,9 @@ for _ = 1, cells do
   local bucket, ends, people = text(), text(), number()
   if not r.counted and not want_whole then change(bucket, ends, people) end
 end
+if node_bounds ~= '' and not want_whole and #(call('HGET', META, 'bounds') or '') <= 8 then
+  call('HSET', META, 'bounds', struct.pack('>d', r.now) .. node_bounds)
+end
 for _ = 1, sessions do
   local id, expires = text(), number() - behind()
   if not r.counted and not is_revoked(id) then
