@@ -218,12 +218,17 @@ func inWords(value json.RawMessage) string {
 // errNotChanged means that the operator has said no.
 var errNotChanged = errors.New("nothing was changed")
 
-// confirm asks the operator whether a change is to be made.
+// confirm asks the operator whether a change of a room is to be made.
 func confirm(ctx context.Context, in io.Reader, out io.Writer, room string) error {
+	return ask(ctx, in, out, "Change "+room+" on every gate")
+}
+
+// ask asks the operator whether something is to be done.
+func ask(ctx context.Context, in io.Reader, out io.Writer, what string) error {
 	if f, ok := in.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return usageError{fmt.Errorf("%w: nobody can be asked here, so say --yes", errNotChanged)}
 	}
-	fmt.Fprintf(out, "Change %s on every gate? [y/N] ", room)
+	fmt.Fprintf(out, "%s? [y/N] ", what)
 	answered := make(chan string, 1)
 	go func() { // which ends with the program at the latest: a terminal is read until somebody presses enter
 		line, _ := bufio.NewReader(in).ReadString('\n')

@@ -20,9 +20,16 @@ const maxImport = 64 << 20
 type importedJSON struct {
 	Added       int         `json:"added"`
 	Known       int         `json:"known"`       // were on the list already, and stay as they are
-	Unconfirmed int         `json:"unconfirmed"` // where they come from, and passed over
+	Unconfirmed int         `json:"unconfirmed"` // were added, and have to confirm their address still
 	Faulty      int         `json:"faulty"`
-	Faults      []faultJSON `json:"faults"` // the first of the faulty lines
+	Faults      []faultJSON `json:"faults"`            // the first of the faulty lines
+	Ignored     []string    `json:"ignored,omitempty"` // columns that were not read
+}
+
+// columnsJSON says what an import would read from which column.
+type columnsJSON struct {
+	Columns map[string]string `json:"columns"`
+	Ignored []string          `json:"ignored"`
 }
 
 type faultJSON struct {
@@ -36,8 +43,25 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 		reply.Problem(w, http.StatusUnsupportedMediaType, "Nothing was imported: send the CSV itself as the body, as text/csv.")
 		return
 	}
-	body := &source{Reader: http.MaxBytesReader(w, q.Body, maxImport)}
-	done, err := l.Record().Import(q.Context(), body, a.by(q), a.Clock())
+	body, chosen := &source{Reader: http.MaxBytesReader(w, q.Body, maxImport)}, map[string]string{}
+	for _, c := range q.URL.Query()["column"] {
+		name, column, _ := strings.Cut(c, "=")
+		chosen[name] = column
+	}
+	if q.URL.Query().Get("dry_run") == "true" {
+		columns, err := waitlist.ReadColumns(body, chosen)
+		if errors.Is(err, waitlist.ErrColumns) {
+			noColumns(w, err)
+			return
+		}
+		if err != nil {
+			reply.Problem(w, http.StatusBadRequest, "The first line could not be read.")
+			return
+		}
+		reply.JSON(w, columnsJSON{columns.Read, append([]string{}, columns.Ignored...)})
+		return
+	}
+	done, err := l.Record().Import(q.Context(), body, chosen, a.by(q), a.Clock())
 	tooLarge := new(http.MaxBytesError)
 	switch {
 	case err == nil:
@@ -45,9 +69,9 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 		for _, f := range done.Faults {
 			faults = append(faults, faultJSON(f))
 		}
-		reply.JSON(w, importedJSON{done.Added, done.Known, done.Unconfirmed, done.Faulty, faults})
+		reply.JSON(w, importedJSON{done.Added, done.Known, done.Unconfirmed, done.Faulty, faults, done.Ignored})
 	case errors.Is(err, waitlist.ErrColumns):
-		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was imported: the first line has to name the columns, email or user_id among them, with commas between them.")
+		noColumns(w, err)
 	case errors.As(body.failed, &tooLarge):
 		reply.Problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("An import can have 64 MiB. %d entries were added before that. Send the rest in parts, each with the first line.", done.Added))
 	case body.failed != nil:
@@ -55,6 +79,15 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 	default:
 		a.refused(w, q, l, err)
 	}
+}
+
+// noColumns answers where a file has not the columns that it has to have.
+func noColumns(w http.ResponseWriter, err error) {
+	if _, chosen, is := strings.Cut(err.Error(), ": "); is {
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was imported: there is no such column or nothing of this name to read: "+chosen)
+		return
+	}
+	reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was imported: the first line has to name the columns, email or user_id among them, with commas between them.")
 }
 
 // mayBeCSV says whether a Content-Type leaves it open that a body is CSV. That of a form is what curl says of any text.

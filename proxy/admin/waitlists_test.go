@@ -262,9 +262,10 @@ func TestAListIsImportedAndExported(t *testing.T) {
 	assert.Equal(t, "text/csv; charset=utf-8", w.Header().Get("Content-Type"))
 	assert.Equal(t, `attachment; filename="beta.csv"`, w.Header().Get("Content-Disposition"))
 	assert.Equal(t, "no-store", w.Header().Get("Cache-Control"))
-	assert.Regexp(t, `^email,user_id,status,priority,rank,referral_code,language,joined_at
-person1@example.com,,waiting,0,2,\w{12},,2021-05-27T15:54:10Z
-ada@example.com,,waiting,5,1,\w{12},,2021-05-27T15:54:10Z
+	assert.Regexp(t, `^email,user_id,status,priority,rank,referral_code,language,joined_at,confirmed_at,invited_at,invite_expires_at,accepted_at,referrer,referral
+person1@example.com,,waiting,0,2,\w{12},,2021-05-27T15:54:10Z,2021-05-27T15:54:10Z,,,,,
+ada@example.com,,waiting,5,1,\w{12},,2021-05-27T15:54:10Z,2021-05-27T15:54:10Z,,,,,
+bob@example.com,,unconfirmed,0,,\w{12},,2021-05-27T15:54:10Z,,,,,,
 $`, w.Body.String())
 
 	other := newGuests(t, 0)

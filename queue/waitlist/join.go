@@ -71,14 +71,15 @@ type arrival struct {
 	status   Status
 	priority int64
 	code     string
-	mailed   int64
+
+	confirmed int64 // of an import: when the address was confirmed
 }
 
 func (s SignUp) arrival(now time.Time) (a arrival, err error) {
 	if !isCode(s.Referral) {
 		s.Referral = ""
 	}
-	a = arrival{SignUp: s, network: network(s.Addr), at: now.UnixMilli(), mailed: now.UnixMilli(), code: newCode()}
+	a = arrival{SignUp: s, network: network(s.Addr), at: now.UnixMilli(), code: newCode()}
 	if s.UserID != "" && !isName(s.UserID) {
 		return a, ErrNobody
 	}
@@ -176,7 +177,7 @@ func (t *tx) joinUser(a arrival) (answer, error) {
 
 // rejoin takes an entry that has expired off the list, and signs its owner up anew.
 func (t *tx) rejoin(number, now int64) (answer, error) {
-	a := arrival{at: now, mailed: now, status: Waiting, code: newCode()}
+	a := arrival{at: now, status: Waiting, code: newCode()}
 	found, err := t.scan(`SELECT COALESCE(email, ''), COALESCE(email_key, ''), COALESCE(mailbox, ''), COALESCE(user_id, ''), network, language
 		FROM entries WHERE waitlist = $1 AND number = $2 AND status = 'expired'`, []any{t.list, number},
 		&a.address.Typed, &a.address.Key, &a.address.Mailbox, &a.UserID, &a.network, &a.Language)
@@ -215,7 +216,7 @@ func (t *tx) enter(a arrival) (number int64, err error) {
 			referral_code, referrer, joined_at, confirmed_at, mailed_at)
 		VALUES ($1, $2, $3, $4, $5, NULLIF($6, ''), NULLIF($7, ''), NULLIF($8, ''), NULLIF($9, ''), $10, $11, $12, $13, $14, $15, $16)`,
 		t.list, number, t.version, string(a.status), a.priority, a.address.Typed, a.address.Key, a.address.Mailbox, a.UserID, a.network, a.Language,
-		a.code, referrer, a.at, confirmed, a.mailed)
+		a.code, referrer, a.at, confirmed, a.at)
 	if err != nil || a.status == Unconfirmed {
 		return number, err
 	}

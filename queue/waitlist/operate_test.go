@@ -176,7 +176,7 @@ func TestWhatTakesSeveralTransactionsIsOneLineOfTheLog(t *testing.T) {
 	for i := range 1001 {
 		fmt.Fprintln(&people, i)
 	}
-	assert.Equal(t, waitlist.Imported{Added: 1001}, must(w.Import(ctx, strings.NewReader(people.String()), operator, w.now)))
+	assert.Equal(t, waitlist.Imported{Added: 1001}, must(w.Import(ctx, strings.NewReader(people.String()), nil, operator, w.now)))
 	assert.Equal(t, 1001, w.release(1001))
 	once := must(w.Schedule(ctx, waitlist.Plan{Size: 1002, At: w.now}, operator, w.now))
 	assert.Equal(t, 1002, w.sweep().Released)
@@ -247,16 +247,16 @@ func TestAnExportHasEverybodyOnceWhateverTheirRankBecomes(t *testing.T) {
 func TestAnImportTellsOfFaultyLinesAndGoesOn(t *testing.T) {
 	w := newWorld(t, sqliteFile(t), settings(unconfirmed))
 	text := "Email , priority\nada@example.com,1,2\n\"bo\"b@example.com,1\neve@example.com,high\nzoe@example.com,2\n"
-	done := must(w.Import(ctx, strings.NewReader(text), operator, w.now))
+	done := must(w.Import(ctx, strings.NewReader(text), nil, operator, w.now))
 	assert.Equal(t, []int{1, 3}, []int{done.Added, done.Faulty})
 	assert.Equal(t, []waitlist.LineFault{
 		{Line: 2, Problem: "wrong number of fields"}, {Line: 3, Problem: `extraneous or missing " in quoted-field`},
 		{Line: 4, Problem: "the priority is not a number from -32767 to 32767"},
 	}, done.Faults)
-	done = must(w.Import(ctx, strings.NewReader("email\n"+strings.Repeat("nobody\n", 3000)), operator, w.now))
+	done = must(w.Import(ctx, strings.NewReader("email\n"+strings.Repeat("nobody\n", 3000)), nil, operator, w.now))
 	assert.Equal(t, []int{3000, 1000}, []int{done.Faulty, len(done.Faults)})
 	for _, text := range []string{"", "name\nada\n", "email;priority\nada@example.com;1\n", "\"email\nada@example.com\n"} {
-		_, err := w.Import(ctx, strings.NewReader(text), operator, w.now)
+		_, err := w.Import(ctx, strings.NewReader(text), nil, operator, w.now)
 		assert.ErrorIs(t, err, waitlist.ErrColumns, text)
 	}
 }
@@ -265,17 +265,17 @@ func TestTextThatNoDatabaseTakesIsAFaultOfItsLine(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {
 		w := newWorld(t, name, settings(unconfirmed))
 		text := "user_id,referral_code,language,note\nada,,,caf\xe9\nb\xe9n,,,\ncem,c\x00,,\ndee,,d\xe9,\n" + strings.Repeat("e", 3000) + ",,,\nfay,,,\n"
-		assert.Equal(t, waitlist.Imported{Added: 2, Faulty: 4, Faults: []waitlist.LineFault{
+		assert.Equal(t, waitlist.Imported{Added: 2, Faulty: 4, Ignored: []string{"note"}, Faults: []waitlist.LineFault{
 			{Line: 3, Problem: "user_id is not UTF-8"}, {Line: 4, Problem: "referral_code is not UTF-8"}, {Line: 5, Problem: "language is not UTF-8"},
 			{Line: 6, Problem: "user_id has more than 1000 bytes"},
-		}}, must(w.Import(ctx, strings.NewReader(text), operator, w.now)))
+		}}, must(w.Import(ctx, strings.NewReader(text), nil, operator, w.now)))
 	})
 }
 
 func TestAPriorityThatReferralsHaveEarnedIsImported(t *testing.T) {
 	earning := func(s *waitlist.Settings) { s.ReferralBoost, s.ReferralMax = 1000, 1000 }
 	w := newWorld(t, sqliteFile(t), settings(unconfirmed, earning))
-	_, err := w.Import(ctx, strings.NewReader("user_id,referral_code,priority\nada,ada,32000\nben,ben,-32000\n"), operator, w.now)
+	_, err := w.Import(ctx, strings.NewReader("user_id,referral_code,priority\nada,ada,32000\nben,ben,-32000\n"), nil, operator, w.now)
 	require.NoError(t, err)
 	w.join(waitlist.SignUp{Email: email(1), Referral: "ada"})
 	for i, want := range []int{32000, 0, -31000} {
