@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
@@ -66,28 +67,36 @@ func TestAnExactLineOutlivesAnOutageThatIsLongerThanItsDropout(t *testing.T) {
 // While no gate is there, nobody can check in, and that time does not count.
 func TestAnExactLineOutlivesARestartOfTheGateThatIsLongerThanItsDropout(t *testing.T) {
 	t.Parallel()
-	clock, _ := newClock(t)
-	s := small(1)
-	s.Method, s.LineDropout, s.SessionDuration = queue.Line, 30*time.Second, 10*time.Minute
-	g := newGates(t, clock, s, 0)
-	g.enters(g.nodes[0])
-	line := []*person{g.joins(g.nodes[0]), g.joins(g.nodes[0])}
-	gone := g.joins(g.nodes[0])
-	for range 7 { // in which the last of them do not check in
-		g.pass(5 * time.Second)
-		for _, p := range line {
-			g.visit(g.nodes[0], p)
-		}
+	for name, away := range map[string]time.Duration{"of seconds": 4500 * time.Millisecond, "that is doubted at first": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock, _ := newClock(t)
+			s := small(1)
+			s.Method, s.RefreshInterval, s.LineDropout, s.SessionDuration = queue.Line, time.Second, 2500*time.Millisecond, 10*time.Minute
+			g := newGates(t, clock, s, 0)
+			g.enters(g.nodes[0])
+			line := []*person{g.joins(g.nodes[0]), g.joins(g.nodes[0])}
+			gone := g.joins(g.nodes[0])
+			for range 3 { // in which the last of them does not check in
+				g.pass(time.Second)
+				for _, p := range line {
+					g.visit(g.nodes[0], p)
+				}
+			}
+			clock.flow(true)
+			clock.set(clock.time().Add(away))
+			again := g.start(s, 0)
+			redistest.Until(t, "the gap is believed", func() bool {
+				g.sync(again)
+				return remembered(t, clock.Store, "shop", doubtAt) == 0
+			})
+			for i := len(line) - 1; i >= 0; i-- {
+				number := line[i].ticket.Number
+				d := g.visit(again, line[i])
+				assert.Equal(t, number, d.Ticket.Number)
+				assert.False(t, d.Rejoined)
+			}
+			assert.True(t, g.visit(again, gone).Rejoined, "who had left before has lost the place")
+		})
 	}
-	clock.flow(true)
-	clock.set(clock.time().Add(90 * time.Second))
-	again := g.start(s, 0)
-	g.sync(again)
-	for i := len(line) - 1; i >= 0; i-- {
-		number := line[i].ticket.Number
-		d := g.visit(again, line[i])
-		assert.Equal(t, number, d.Ticket.Number)
-		assert.False(t, d.Rejoined)
-	}
-	assert.True(t, g.visit(again, gone).Rejoined, "who had left before has lost the place")
 }

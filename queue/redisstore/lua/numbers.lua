@@ -21,13 +21,13 @@ end
 -- begin_line begins the line of a room that had another method.
 local function begin_line()
   -- In a gap in service places are lost: after it, they are taken up from tickets. The gap may
-  -- have been the store's own: then a node that was there before it is there again, and its
-  -- visitors could check in. A short gap soon after a long one takes nothing from those who are
-  -- not back yet.
+  -- have been the store's own: then a node comes with a view from before it, and visitors could
+  -- check in there. A short gap soon after a long one takes nothing from those who are not back
+  -- yet.
   if r.gap and r.has_line and call('EXISTS', ORDER, LEVELS) > 0 then r.unknown = r.now end
-  if r.gap and not known_seq then
+  if r.gap and (node_since == 0 or node_since > r.last) then
     if r.now - r.last > r.gap_until - r.gap_from or r.last > r.gap_until + rules.dropout then r.gap_from, r.gap_until = r.last, r.now end
-  elseif known_seq and reported <= r.gap_from then
+  elseif node_since > 0 and node_since <= r.gap_from then
     r.gap_from, r.gap_until = 0, 0
   end
   if rules.method ~= 'line' or r.lined_by == rules.lined then return end
