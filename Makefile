@@ -82,15 +82,15 @@ bench-streams: build ## memory and processor time of event streams; STREAMS=1000
 	go build -o bin/bench ./.bench
 	@bin/bench streams -gate bin/anteroom -streams $(STREAMS) -shared $(SHARED_STREAMS) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-streams.txt
 
-CONNECTIONS ?= 10000
+FLOODS ?=
 VISITORS ?= 200
-FLOOD_ROUNDS ?= 5
+FLOOD_ROUNDS ?= 1
 # Where other programs run, PREFER='chrt --fifo 5' (as root) keeps them from what is measured. The flood never has it.
 PREFER ?=
-bench-flood: build ## how long those who are in wait while CONNECTIONS=10000 poll as fast as they can; STRICT=1 fails on a missed target
+bench-flood: build ## how long those who are in wait while a flood asks as fast as it can, for each kind of flood; FLOODS=http1,http2 picks some, STRICT=1 fails on a missed target
 	@mkdir -p $(ARTIFACTS_DIR)
 	go build -o bin/bench ./.bench
-	@$(PREFER) taskset --cpu-list 1-$$(($$(nproc) - 1)) bin/bench flood -gate bin/anteroom -connections $(CONNECTIONS) -visitors $(VISITORS) \
+	@$(PREFER) taskset --cpu-list 1-$$(($$(nproc) - 1)) bin/bench flood -gate bin/anteroom -floods '$(FLOODS)' -visitors $(VISITORS) \
 		-rounds $(FLOOD_ROUNDS) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-flood.txt
 
 cover: setup axe ## test coverage, as artifacts/cover.html

@@ -157,6 +157,7 @@ func (c *crowd) next(ctx context.Context) (place, bool) {
 
 // reply is what a waiting visitor reads in an answer.
 type reply struct {
+	status     int
 	ticket     string // name=value
 	retryAfter time.Duration
 	length     int
@@ -164,13 +165,28 @@ type reply struct {
 
 // readReply reads one answer with status 200 and a Content-Length.
 func readReply(in *bufio.Reader) (reply, error) {
+	a, err := readAnyReply(in)
+	switch {
+	case err != nil:
+		return a, err
+	case a.status != 200:
+		return a, fmt.Errorf("answered with status %d", a.status)
+	case a.length < 0:
+		return a, errors.New("an answer has no Content-Length")
+	}
+	return a, nil
+}
+
+// readAnyReply reads one answer. Without a Content-Length, it has no body.
+func readAnyReply(in *bufio.Reader) (reply, error) {
 	var a reply
-	status, err := in.ReadSlice('\n')
+	line, err := in.ReadSlice('\n')
 	if err != nil {
 		return a, err
 	}
-	if !bytes.HasPrefix(status, []byte("HTTP/1.1 200 ")) {
-		return a, fmt.Errorf("answered %q", bytes.TrimSpace(status))
+	_, status, _ := bytes.Cut(line, []byte("HTTP/1.1 "))
+	if a.status, err = strconv.Atoi(string(status[:min(3, len(status))])); err != nil {
+		return a, fmt.Errorf("answered %q", bytes.TrimSpace(line))
 	}
 	a.length = -1
 	for {
@@ -182,26 +198,30 @@ func readReply(in *bufio.Reader) (reply, error) {
 		if !ok {
 			break
 		}
-		value = bytes.TrimSpace(value)
-		switch string(name) {
-		case "Set-Cookie":
-			ticket, _, _ := bytes.Cut(value, []byte(";"))
-			a.ticket = string(ticket)
-		case "Retry-After":
-			seconds, err := strconv.Atoi(string(value))
-			if err != nil {
-				return a, fmt.Errorf("reading Retry-After: %w", err)
-			}
-			a.retryAfter = time.Duration(seconds) * time.Second
-		case "Content-Length":
-			if a.length, err = strconv.Atoi(string(value)); err != nil {
-				return a, fmt.Errorf("reading Content-Length: %w", err)
-			}
+		if err := a.note(string(name), bytes.TrimSpace(value)); err != nil {
+			return a, err
 		}
 	}
-	if a.length < 0 {
-		return a, errors.New("an answer has no Content-Length")
-	}
-	_, err = in.Discard(a.length)
+	_, err = in.Discard(max(a.length, 0))
 	return a, err
+}
+
+// note notes a line of an answer's header.
+func (a *reply) note(name string, value []byte) (err error) {
+	switch name {
+	case "Set-Cookie":
+		ticket, _, _ := bytes.Cut(value, []byte(";"))
+		a.ticket = string(ticket)
+	case "Retry-After":
+		seconds, err := strconv.Atoi(string(value))
+		if err != nil {
+			return fmt.Errorf("reading Retry-After: %w", err)
+		}
+		a.retryAfter = time.Duration(seconds) * time.Second
+	case "Content-Length":
+		if a.length, err = strconv.Atoi(string(value)); err != nil {
+			return fmt.Errorf("reading Content-Length: %w", err)
+		}
+	}
+	return nil
 }

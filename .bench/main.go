@@ -49,11 +49,11 @@ func run(ctx context.Context, args []string) error {
 	case "flood":
 		return floodCommand(ctx, flags, args[1:])
 	case "polls":
-		to, connections := flags.String("to", "", "the gate's `host:port`"), flags.Int("connections", 10_000, "how many")
+		to, name := flags.String("to", "", "the gate's `host:port`"), flags.String("flood", "http1", "`which`")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
-		return flood(ctx, *to, *connections)
+		return flood(ctx, *to, *name)
 	case "origin":
 		return serveSite(ctx)
 	case "tuned", "bare":
@@ -105,11 +105,16 @@ func streamsCommand(ctx context.Context, flags *flag.FlagSet, args []string) err
 func floodCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	var d deluge
 	flags.StringVar(&d.gate, "gate", "bin/anteroom", "the gate's `program`")
-	flags.IntVar(&d.connections, "connections", 10_000, "how many poll")
+	floods := flags.String("floods", "", "`which`, by commas; all by default")
 	flags.IntVar(&d.visitors, "visitors", 200, "how many are in and browse")
-	flags.IntVar(&d.rounds, "rounds", 5, "how often it is measured, with the flood and without")
-	flags.IntVar(&d.seconds, "seconds", 10, "how long each time, in `seconds`")
-	return judged(ctx, flags, args, d.run)
+	flags.IntVar(&d.rounds, "rounds", 1, "how often each is measured, with the flood and without")
+	flags.IntVar(&d.seconds, "seconds", 5, "how long each time, in `seconds`")
+	return judged(ctx, flags, args, func(ctx context.Context) (missed int, err error) {
+		if d.torrents, err = torrentsNamed(*floods); err != nil {
+			return 0, err
+		}
+		return d.run(ctx)
+	})
 }
 
 // judged reads the flags, and strict with them, and runs what measures and returns how many targets were missed.

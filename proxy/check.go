@@ -45,6 +45,7 @@ func isCheck(r *http.Request) bool {
 // check answers whether a visitor's request, which another proxy has, may pass: as the gate would answer that request.
 func (g *Gate) check(w http.ResponseWriter, r *http.Request, s *setup) {
 	if !s.trust.TrustsPeer(r) {
+		g.spareAside(r, s)
 		s.strangeChecks.warn(g.o.Log, "a check was refused, as it came from an address that trusted_proxies does not have", r)
 		g.problem(w, r, http.StatusForbidden, g.languages)
 		return
@@ -56,7 +57,7 @@ func (g *Gate) check(w http.ResponseWriter, r *http.Request, s *setup) {
 		return
 	}
 	w = &check{w, by, asked.Method == http.MethodHead && r.Method != http.MethodHead}
-	if !g.refuses(w, asked) {
+	if !g.refuses(w, asked, s) {
 		g.door(w, asked, s)
 	}
 }

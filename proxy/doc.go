@@ -19,7 +19,7 @@
 //	does their page lack the cookie it got?  yes → no place           uncounted.go
 //	may they enter?                          the one rule             room.Room of queue/room
 //	admitted → the origin                                             forward.go
-//	too many who ask too soon?               yes → closed              flooded.go
+//	too many who ask too soon?               yes → no answer           flooded.go
 //	would they take a place unproven?        yes → the challenge      challenged.go
 //	queued → a page or JSON                                           answer.go, address.go
 //	either with the ticket, where it has changed                      ticket.go
@@ -53,7 +53,7 @@
 // package callback checks in for them meanwhile, and package webpush tells them. Hosts that others have named are asked by package outbound.
 //
 // So that those who are in do not wait behind thousands who poll as fast as they can, package flood measures how late the server is, and
-// some of those who have to wait are shed (flooded.go).
+// some requests of those who are not in are shed (flooded.go).
 //
 // Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, how the
 // caller stands (session.go), and the sites' logos (pictures.go). A check of another proxy

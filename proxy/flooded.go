@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/anteroom-gate/anteroom/proxy/flood"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
@@ -10,25 +11,81 @@ import (
 	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// spare drops the request of a visitor who has to wait, and its connection, if there are so many of them that those who are in would
-// wait too; see package flood. Over the connections of a trusted proxy come many visitors: none of them is dropped.
+// spare drops the request of a visitor who has to wait, if there are so many of them that those who are in would wait too; see package
+// flood. Over the connections of a trusted proxy come many visitors: none of them is dropped.
 func (g *Gate) spare(r *http.Request, trust origin.Trust, v *visitor, d *queueroom.Decision) {
 	c := flood.Of(r.Context())
 	switch d.Outcome {
 	case queueroom.Admitted, queueroom.OnHold, queueroom.Kept:
 		c.Keep()
 		return
-	case queueroom.Moved:
-		return
 	}
-	if trust.TrustsPeer(r) || !c.Shed(kindOf(v, d)) {
+	if trust.TrustsPeer(r) || !c.Sheds(kindOf(v, d)) {
 		return
 	}
 	v.room.Count(metrics.Shed)
+	g.forget(v, d)
+	c.Shed(r)
+}
+
+// forget takes back the place of a visitor who never gets to know of it.
+func (g *Gate) forget(v *visitor, d *queueroom.Decision) {
 	if d.Ticket.State == queue.Waiting && isNew(v, d) {
-		v.room.queue.Leave(v.now, d.Ticket) // nobody gets to know of this place
+		v.room.queue.Leave(v.now, d.Ticket)
 	}
-	panic(http.ErrAbortHandler)
+}
+
+// spareAside drops a request that is no visit, as spare does, unless its sender is in somewhere.
+func (g *Gate) spareAside(r *http.Request, s *setup) {
+	c := flood.Of(r.Context())
+	switch {
+	case s.trust.TrustsPeer(r):
+	case c.Presses() && g.isInSomewhere(r, s):
+		c.Keep()
+	case c.Sheds(flood.Aside):
+		c.Shed(r)
+	}
+}
+
+// spareWithheld drops a request that takes neither a place nor a slot, and that the origin does not get, as spare does.
+func (g *Gate) spareWithheld(r *http.Request, trust origin.Trust, by guard) {
+	c := flood.Of(r.Context())
+	if trust.TrustsPeer(r) || !c.Sheds(flood.Aside) {
+		return
+	}
+	by.Count(metrics.Shed)
+	c.Shed(r)
+}
+
+// spareRenewal drops the question of visitors, who have checked in by it, as spare does, unless one of them is in.
+func (g *Gate) spareRenewal(r *http.Request, trust origin.Trust, visitors []visitor, decisions []queueroom.Decision) {
+	c, kind := flood.Of(r.Context()), flood.Aside
+	for i := range visitors {
+		v, d := &visitors[i], &decisions[i]
+		switch {
+		case d.Ticket.State == queue.Accepted:
+			c.Keep()
+			return
+		case d.Ticket.State == queue.Waiting && !v.room.queue.Suspended():
+			kind = max(kind, kindOf(v, d))
+		}
+	}
+	if trust.TrustsPeer(r) || !c.Sheds(kind) {
+		return
+	}
+	for i := range visitors {
+		visitors[i].room.Count(metrics.Shed)
+		g.forget(&visitors[i], &decisions[i])
+	}
+	c.Shed(r)
+}
+
+// isInSomewhere says whether the sender of a request that is no visit is in a room, as far as this gate knows.
+func (g *Gate) isInSomewhere(r *http.Request, s *setup) bool {
+	isIn := func(v visitor) bool { return v.room.queue.IsIn(v.now, v.ticket) }
+	asked, _ := g.visitorsAsked(r, s)
+	from, _ := g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
+	return slices.ContainsFunc(asked, isIn) || slices.ContainsFunc(from, isIn)
 }
 
 // isNew reports whether a visitor, who is no user of the site, has got a place that they did not have before.
@@ -41,7 +98,7 @@ func kindOf(v *visitor, d *queueroom.Decision) flood.Kind {
 	switch {
 	case v.flagged:
 		return flood.Again
-	case d.Early || d.Outcome != queueroom.Queued || isNew(v, d):
+	case d.Early || d.Outcome != queueroom.Queued || d.Ticket.State != queue.Waiting || isNew(v, d):
 		return flood.Early
 	}
 	return flood.Due

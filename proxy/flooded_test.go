@@ -29,6 +29,7 @@ func late(f *fixture, by time.Duration) (address string) {
 type line struct {
 	net.Conn
 	in     *bufio.Reader
+	what   string // is asked for: a method and a target
 	header string // of each request
 	cookie string
 }
@@ -39,12 +40,12 @@ func connect(t testing.TB, address, header string) *line {
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	require.NoError(t, c.SetDeadline(time.Now().Add(2*patience)))
-	return &line{Conn: c, in: bufio.NewReader(c), header: header}
+	return &line{Conn: c, in: bufio.NewReader(c), what: "GET /", header: header}
 }
 
 // ask sends a request and returns the answer's body. It keeps the cookie, unless none is to be kept.
 func (l *line) ask(keep bool) (string, error) {
-	text := "GET / HTTP/1.1\r\nHost: shop.test\r\nAccept: application/json\r\n" + l.header
+	text := l.what + " HTTP/1.1\r\nHost: shop.test\r\nAccept: application/json\r\n" + l.header
 	if l.cookie != "" {
 		text += "Cookie: " + l.cookie + "\r\n"
 	}
@@ -69,6 +70,11 @@ type crowd struct {
 }
 
 func flood(t testing.TB, address, header string, connections int, cookies bool) *crowd {
+	return floodFor(t, address, "GET /", header, connections, cookies)
+}
+
+// floodFor is flood of connections that ask for something else.
+func floodFor(t testing.TB, address, what, header string, connections int, cookies bool) *crowd {
 	c := &crowd{}
 	var (
 		over atomic.Bool
@@ -76,6 +82,7 @@ func flood(t testing.TB, address, header string, connections int, cookies bool) 
 	)
 	for range connections {
 		l := connect(t, address, header)
+		l.what = what
 		all = append(all, l)
 		c.tasks.Go(func() {
 			for !over.Load() {
@@ -100,7 +107,7 @@ func flood(t testing.TB, address, header string, connections int, cookies bool) 
 func TestInAFloodConnectionsThatPollTooOftenAreClosedAndNoOthers(t *testing.T) {
 	t.Parallel()
 	f := start(t)
-	address := late(f, 5*time.Millisecond)
+	address := late(f, 99*time.Millisecond)
 	in, waits := connect(t, address, ""), connect(t, address, "")
 	askIn := func() {
 		body, err := in.ask(true)
@@ -131,6 +138,47 @@ func TestInAFloodConnectionsThatPollTooOftenAreClosedAndNoOthers(t *testing.T) {
 	assert.Positive(t, f.metrics()["anteroom_decisions_total shed shop"].GetCounter().GetValue())
 }
 
+func TestInAFloodEveryKindOfRequestIsShedOfThoseWhoAreNotIn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		what, header string
+		most         int // on a connection
+	}{
+		"parts of pages":             {"GET /", "Sec-Fetch-Dest: image\r\n", 20},
+		"prefetches":                 {"GET /", "Sec-Purpose: prefetch\r\n", 20},
+		"preflights":                 {"OPTIONS /", "Origin: https://other.test\r\nAccess-Control-Request-Method: POST\r\n", 20},
+		"forms":                      {"POST /", "Content-Length: 0\r\n", 20},
+		"pages without their cookie": {"GET /", "Anteroom-Returning: 1\r\n", 20},
+		"renewals":                   {"GET /.anteroom/session?renew=1", "", 20},
+		"prefetched renewals":        {"GET /.anteroom/session?renew=1", "Sec-Purpose: prefetch\r\n", 20},
+		"questions":                  {"GET /.anteroom/session", "", 20},
+		"event streams":              {"GET /.anteroom/events", "", 1},
+		"goodbyes":                   {"POST /.anteroom/leave", "Content-Length: 0\r\n", 20},
+		"checks":                     {"GET /.anteroom/check", "", 20},
+		"nothing":                    {"GET /.anteroom/nothing", "", 20},
+		"other hosts":                {"GET http://other.test/", "", 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t)
+			address := late(f, time.Second)
+			in := connect(t, address, "")
+			_, err := in.ask(true)
+			require.NoError(t, err)
+			crowd := floodFor(t, address, c.what, c.header, 5, false)
+			require.Eventually(t, func() bool { return crowd.closed.Load() == 5 }, patience, 10*time.Millisecond)
+			for range 3 {
+				alike := connect(t, address, c.header)
+				alike.what, alike.cookie = c.what, in.cookie
+				for range c.most {
+					_, err := alike.ask(false)
+					require.NoError(t, err, "who is in is never shed")
+				}
+			}
+		})
+	}
+}
+
 func TestConnectionsOfATrustedProxyAreNotClosedInAFlood(t *testing.T) {
 	t.Parallel()
 	f := start(t, func(c *proxy.Config, _ *proxy.Options) {
@@ -145,7 +193,7 @@ func TestConnectionsOfATrustedProxyAreNotClosedInAFlood(t *testing.T) {
 func TestNewcomersWhoAreShedTakeNoPlace(t *testing.T) {
 	t.Parallel()
 	f := start(t)
-	address := late(f, 50*time.Millisecond)
+	address := late(f, 99*time.Millisecond)
 	in := connect(t, address, "")
 	_, err := in.ask(true)
 	require.NoError(t, err)

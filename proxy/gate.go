@@ -115,7 +115,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.current.Load()
 	g.noticeForwarding(r, s)
 	switch {
-	case g.refuses(w, r):
+	case g.refuses(w, r, s):
 	case isOwn(r):
 		g.own(w, r, s)
 	default:
@@ -144,8 +144,10 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 		g.spare(r, s.trust, &v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.endless(w, r, v)
 	case v.uninvited:
+		g.spare(r, s.trust, &v, &queueroom.Decision{Outcome: queueroom.Rejected})
 		g.uninvited(w, r, s, v)
 	case speculative(r) && !v.isIn(r.Context()):
+		g.spareWithheld(r, s.trust, room)
 		g.withhold(w, r, room, rs)
 	case subresource(r) && v.ticket.State != queue.Accepted:
 		g.uncounted(w, r, s.trust, room, rs, v.wouldWait())
@@ -160,13 +162,15 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 }
 
 // refuses answers requests that are for nobody, and says whether this was one.
-func (g *Gate) refuses(w http.ResponseWriter, r *http.Request) bool {
+func (g *Gate) refuses(w http.ResponseWriter, r *http.Request, s *setup) bool {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
+		g.spareAside(r, s)
 		w.Header()["Allow"] = allowedMethods
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 		return true
 	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
+		g.spareAside(r, s)
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 		return true
 	}
@@ -201,8 +205,10 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 	case s.fallback != nil:
 		g.pass(w, r, s.fallback, s.assertions, false)
 	case s.table.Knows(r.Host):
+		g.spareAside(r, s)
 		g.problem(w, r, http.StatusNotFound, g.languages)
 	default:
+		g.spareAside(r, s)
 		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
 	}
 }

@@ -15,11 +15,17 @@ import (
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
+// sessions is where visitors ask how they stand. Their check-ins there are visits.
+const sessions = ownPaths + "session"
+
 // own answers requests for the gate's own paths.
 func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	if isCheck(r) {
 		g.check(w, r, s)
 		return
+	}
+	if r.URL.Path != sessions {
+		g.spareAside(r, s)
 	}
 	if l, ok := s.listAt(r); ok {
 		g.serveList(w, r, s, l)
@@ -32,7 +38,7 @@ func (g *Gate) own(w http.ResponseWriter, r *http.Request, s *setup) {
 	method, answer := http.MethodGet, g.serveEvents
 	switch r.URL.Path {
 	case ownPaths + "events":
-	case ownPaths + "session":
+	case sessions:
 		answer = g.session
 	case ownPaths + "move":
 		g.move(w, r, s)

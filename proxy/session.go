@@ -28,6 +28,10 @@ type sessionJSON struct {
 // those whom a room would not let pass.
 func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 	query := r.URL.Query()
+	renew := query.Get("renew") == "1" && !speculative(r)
+	if !renew {
+		g.spareAside(r, s)
+	}
 	visitors, status := g.visitorsAsked(r, s)
 	if require := query.Get("require"); require != "" && require != "active" {
 		status = http.StatusBadRequest
@@ -36,10 +40,13 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 		g.problem(w, r, status, g.languages)
 		return
 	}
-	renew, list := query.Get("renew") == "1", make([]sessionJSON, 0, len(visitors))
+	list, decisions := make([]sessionJSON, 0, len(visitors)), make([]queueroom.Decision, 0, len(visitors))
 	for _, v := range visitors {
 		d := v.present(w, r, renew)
-		list = append(list, v.describe(&d))
+		list, decisions = append(list, v.describe(&d)), append(decisions, d)
+	}
+	if renew {
+		g.spareRenewal(r, s.trust, visitors, decisions)
 	}
 	shareAbout(visitors, w.Header(), r)
 	vary(w.Header())
@@ -99,11 +106,11 @@ func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d
 	q := v.request(hidden(r), v.takesNoPlace(r))
 	switch {
 	case v.flagged:
-		return v.presentEndless(w, r, renew && !speculative(r))
+		return v.presentEndless(w, r, renew)
 	case v.uninvited:
 		return d
 	}
-	if !renew || speculative(r) || v.room.queue.Suspended() {
+	if !renew || v.room.queue.Suspended() {
 		d.Ticket, d.Place = v.room.queue.Peek(r.Context(), v.now, q)
 		return d
 	}

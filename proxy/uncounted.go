@@ -94,6 +94,7 @@ type uncountedKey struct{}
 func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup, withhold bool) {
 	from := g.networks.of(trust.ClientAddr(r))
 	if withhold || !from.enter(g.o.Clock()) {
+		g.spareWithheld(r, trust, by)
 		g.withhold(w, r, by, rs)
 		return
 	}

@@ -15,10 +15,6 @@ const (
 
 	// quiet is after how long without anybody who waits the server stops looking how late it is.
 	quiet = 10 * time.Second
-
-	// crowd is how many connections a flood has at least, with those that are held. A server with fewer is late for other reasons, and a
-	// balancer that is not known as a trusted proxy brings all visitors over fewer.
-	crowd = 2000
 )
 
 // Bound is the bound of a server on what those who have to wait may take of it. New makes it, and Close ends it.
@@ -26,10 +22,10 @@ type Bound struct {
 	log      *zap.Logger
 	late     func() time.Duration // nil: it is measured
 	pressure pressure
-	pen      pen
+	pen      pen                 // of connections
+	streams  pen                 // of streams
 	shed     [kinds]atomic.Int64 // since the last report
 	looking  atomic.Bool
-	open     atomic.Int64 // connections, without those that are held
 
 	mu       sync.Mutex
 	stop     chan struct{} // closed by Close
@@ -38,9 +34,9 @@ type Bound struct {
 	reported time.Time      // of the looks alone
 }
 
-// New returns a bound. Late tells how late requests are; nil has the bound measure it. It logs to the log when connections are shed.
+// New returns a bound. Late tells how late requests are; nil has the bound measure it. It logs to the log when requests are shed.
 func New(late func() time.Duration, log *zap.Logger) *Bound {
-	return &Bound{late: late, log: log, stop: make(chan struct{})}
+	return &Bound{late: late, log: log, stop: make(chan struct{}), streams: pen{most: mostHeld}}
 }
 
 // Close ends the bound: nobody is shed any more, and the connections that are held are closed.
@@ -54,16 +50,24 @@ func (b *Bound) Close() {
 	b.tasks.Wait()
 	b.pressure.bits.Store(0)
 	b.pen.close()
+	b.streams.close()
 }
 
-// Came counts a connection that has been opened.
-func (b *Bound) Came() { b.open.Add(1) }
-
-// Left counts a connection that has been closed, or that is held.
-func (b *Bound) Left() { b.open.Add(-1) }
-
 // Hold keeps a connection that was shed until it is closed.
-func (b *Bound) Hold(c net.Conn) error { return b.pen.hold(c) }
+func (b *Bound) Hold(c net.Conn) error {
+	reset(c)
+	return b.pen.hold(c)
+}
+
+// holdStream waits for as long as a stream that was shed is held. It returns sooner when the stream's connection has ended.
+func (b *Bound) holdStream(ended <-chan struct{}) {
+	s := make(stream)
+	_ = b.streams.hold(s)
+	select {
+	case <-s:
+	case <-ended:
+	}
+}
 
 // MakeRoom closes some of the connections that are held: for when the system has no files left.
 func (b *Bound) MakeRoom() { b.pen.makeRoom() }
@@ -94,24 +98,16 @@ func (b *Bound) look() {
 				return
 			}
 			defer p.close()
-			late = func() time.Duration { return b.lateInCrowd(p) }
+			late = p.late
 		}
 		for idle := time.Duration(0); idle < quiet && b.pause(interval); idle += interval {
 			now := late()
-			if b.pressure.look(now) {
+			if b.pressure.look(now, b.pen.size()+b.streams.size()) {
 				idle = 0
 			}
 			b.report(time.Now(), now)
 		}
 	})
-}
-
-// lateInCrowd is how late requests are, if there are as many connections as a flood has.
-func (b *Bound) lateInCrowd(p *probe) time.Duration {
-	if late := p.late(); int(b.open.Load())+b.pen.size() >= crowd {
-		return late
-	}
-	return 0
 }
 
 // pause waits for d, and reports false if the bound is closed meanwhile.
@@ -139,7 +135,7 @@ func (b *Bound) report(now time.Time, late time.Duration) {
 		return
 	}
 	b.reported = now
-	b.log.Warn("a flood: connections of people who have to wait are closed, so that those who are in are not slowed down; "+
+	b.log.Warn("a flood: requests of people who have to wait get no answer, so that those who are in are not slowed down; "+
 		"if many of them came as they were told, the gate needs more processors, or another gate beside it; else limit requests by address in front of it",
-		zap.Int64("closed", sum), zap.Int64("asked_once", n[Early]), zap.Int64("came_as_told", n[Due]), zap.Duration("late", late))
+		zap.Int64("shed", sum), zap.Int64("asked_aside", n[Aside]), zap.Int64("asked_once", n[Early]), zap.Int64("came_as_told", n[Due]), zap.Duration("late", late))
 }

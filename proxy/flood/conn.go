@@ -2,25 +2,31 @@ package flood
 
 import (
 	"context"
+	"net/http"
+	"sync"
 	"sync/atomic"
 )
 
-// patience is how many requests on a connection may come too soon, or without a ticket, until the next are of the kind Again. A
-// page that is loaded again by hand is one.
-const patience = 2
+// patience is how many requests of a kind a connection may bring, since the last that came as told, until the next are of the kind
+// Again. A page that is loaded again by hand is one that came too soon, and a page may have some parts.
+var patience = [kinds]int32{Aside: 8, Early: 2}
 
 // Conn is a connection, as its requests find it.
 type Conn struct {
 	bound *Bound
 	shed  func()
-	in    atomic.Bool  // somebody who is in has come on it, and nobody too soon again and again since
-	soon  atomic.Int32 // requests that came too soon or without a ticket, since the last that came as told
+	in    atomic.Bool         // somebody who is in has come on it, and nobody too soon again and again since
+	soon  [kinds]atomic.Int32 // requests of each kind for which there is patience, since the last that came as told
+
+	mu    sync.Mutex
+	over  bool          // it is closed
+	ended chan struct{} // closed with it; nil while nobody waits for that
 }
 
 type connKey struct{}
 
-// Context returns the context for the requests of a connection. Shed ends the connection without an answer, and has Hold keep it until
-// it is closed.
+// Context returns the context for the requests of a connection. Shed ends a connection of HTTP/1 without an answer, and has Hold keep it
+// until it is closed.
 func (b *Bound) Context(ctx context.Context, shed func()) context.Context {
 	return context.WithValue(ctx, connKey{}, &Conn{bound: b, shed: shed})
 }
@@ -31,16 +37,18 @@ func Of(ctx context.Context) *Conn {
 	return c
 }
 
-// Keep notes that somebody who is in has come on the connection. It is not shed, unless others ask on it too soon again and again.
+// Keep notes that somebody who is in has come on the connection. Nothing on it is shed, unless others ask on it too soon again and again.
 func (c *Conn) Keep() {
 	if c != nil && !c.in.Load() {
 		c.in.Store(true)
 	}
 }
 
-// Shed says whether the request of somebody who has to wait is shed. If so, the connection has been shed, and the handler panics
-// with http.ErrAbortHandler.
-func (c *Conn) Shed(k Kind) bool {
+// Presses says whether any requests are shed now.
+func (c *Conn) Presses() bool { return c != nil && c.bound.pressure.now() > 0 }
+
+// Sheds counts a request of somebody who is not in, and says whether it is to be shed.
+func (c *Conn) Sheds(k Kind) bool {
 	if c == nil {
 		return false
 	}
@@ -49,17 +57,55 @@ func (c *Conn) Shed(k Kind) bool {
 		return false
 	}
 	c.bound.shed[k].Add(1)
-	c.shed()
 	return true
+}
+
+// Shed ends the request without an answer, and does not return: it panics with http.ErrAbortHandler. In HTTP/1 the connection ends with
+// it. In HTTP/2 only its stream does, which is held first.
+func (c *Conn) Shed(r *http.Request) {
+	if r.ProtoMajor == 2 {
+		c.bound.holdStream(c.end())
+	} else {
+		c.shed()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// Closed notes that the connection is closed: none of its streams is held any more.
+func (c *Conn) Closed() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.over && c.ended != nil {
+		close(c.ended)
+	}
+	c.over = true
+}
+
+// end returns a channel that is closed when the connection is.
+func (c *Conn) end() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended == nil {
+		c.ended = make(chan struct{})
+		if c.over {
+			close(c.ended)
+		}
+	}
+	return c.ended
 }
 
 // again is the kind of a request, given those that have come on the same connection.
 func (c *Conn) again(k Kind) Kind {
 	switch k {
 	case Due:
-		c.soon.Store(0)
-	case Early:
-		if c.soon.Add(1) > patience {
+		for i := range c.soon {
+			c.soon[i].Store(0)
+		}
+	case Aside, Early:
+		if c.soon[k].Add(1) > patience[k] {
 			c.in.Store(false)
 			return Again
 		}

@@ -2,6 +2,7 @@ package flood_test
 
 import (
 	"net"
+	"net/http"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -46,16 +47,16 @@ func (s *server) conn(shed func()) *flood.Conn {
 
 // isShed says whether a request of a kind is, on a new connection.
 func (s *server) isShed(k flood.Kind) bool {
-	return s.conn(func() {}).Shed(k)
+	return s.conn(func() {}).Sheds(k)
 }
 
 // step is how often requests come, one of each kind.
-const step = 5 * time.Millisecond
+const step = time.Millisecond
 
 // shares is for a time as late as that, and returns what share of each kind was shed.
-func (s *server) shares(late, span time.Duration) [3]float64 {
+func (s *server) shares(late, span time.Duration) [4]float64 {
 	s.late.Store(int64(late))
-	var shed [3]float64
+	var shed [4]float64
 	for range span / step {
 		<-time.After(step)
 		for k := range shed {
@@ -75,13 +76,14 @@ func TestThoseWhoAskTooSoonAreShedFirst(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		late time.Duration
-		want [3]float64 // again, early, due
+		want [4]float64 // again, aside, early, due
 	}{
-		{"in time", 500 * time.Microsecond, [3]float64{}},
-		{"a little late", 2 * time.Millisecond, [3]float64{1, 0, 0}},
-		{"late", 50 * time.Millisecond, [3]float64{1, 0, 0}},
-		{"very late", 200 * time.Millisecond, [3]float64{1, 1, 0}},
-		{"hardly anybody is answered", time.Second, [3]float64{1, 1, 1}},
+		{"in time", 500 * time.Microsecond, [4]float64{}},
+		{"some requests are late", 15 * time.Millisecond, [4]float64{}},
+		{"many are", 25 * time.Millisecond, [4]float64{1, 0, 0, 0}},
+		{"late", 80 * time.Millisecond, [4]float64{1, 1, 0, 0}},
+		{"very late", 200 * time.Millisecond, [4]float64{1, 1, 1, 0}},
+		{"hardly anybody is answered", time.Second, [4]float64{1, 1, 1, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +97,7 @@ func TestThoseWhoAskTooSoonAreShedFirst(t *testing.T) {
 
 func TestNobodyIsShedWhoseKindIsNotInTheWay(t *testing.T) {
 	t.Parallel()
-	bearable := [3]time.Duration{time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond}
+	bearable := [4]time.Duration{time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond}
 	rapid.Check(t, func(r *rapid.T) {
 		lates := rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(0, 2), rapid.Int64Range(0, 30), rapid.Int64Range(0, 400)), 1, 3).Draw(r, "how late, in milliseconds, each second")
 		inVirtualTime(t, func(s *server) {
@@ -117,9 +119,9 @@ func TestNobodyIsShedSomeTimeAfterAFlood(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, func(s *server) {
 		s.shares(time.Second, 5*time.Second)
-		require.Equal(t, [3]float64{1, 1, 1}, s.shares(time.Second, time.Second))
+		require.Equal(t, [4]float64{1, 1, 1, 1}, s.shares(time.Second, time.Second))
 		s.shares(0, 90*time.Second)
-		assert.Equal(t, [3]float64{}, s.shares(0, time.Second))
+		assert.Equal(t, [4]float64{}, s.shares(0, time.Second))
 	})
 }
 
@@ -152,7 +154,7 @@ func TestAConnectionOfSomebodyWhoIsInIsNeverShed(t *testing.T) {
 		c := s.conn(func() { assert.Fail(t, "shed") })
 		c.Keep()
 		for k := range flood.Due + 1 {
-			assert.False(t, c.Shed(k))
+			assert.False(t, c.Sheds(k))
 		}
 	})
 }
@@ -180,15 +182,15 @@ func TestAConnectionThatAsksTooSoonAgainIsShedBeforeOthers(t *testing.T) {
 		c := s.conn(func() {})
 		ask := func(k flood.Kind) (shed int) {
 			for range 1000 {
-				if c.Shed(flood.Due) {
+				if c.Sheds(flood.Due) {
 					shed += 1e6
 				}
 				for range 2 {
-					if c.Shed(k) {
+					if c.Sheds(k) {
 						shed += 1e3
 					}
 				}
-				if c.Shed(k) {
+				if c.Sheds(k) {
 					shed++
 				}
 			}
@@ -196,10 +198,78 @@ func TestAConnectionThatAsksTooSoonAgainIsShedBeforeOthers(t *testing.T) {
 		}
 		// The pressure is between 0 and 1 for a while: those of the first kind are shed by lot.
 		s.shares(0, 2*time.Second)
-		s.shares(2*time.Millisecond, 100*time.Millisecond)
+		s.shares(30*time.Millisecond, 100*time.Millisecond)
 		n := ask(flood.Early)
 		assert.Greater(t, n, 100, "the third time it is of the kind Again")
 		assert.Less(t, n, 900, "by lot")
+	})
+}
+
+func TestThePartsOfAPageDoNotMakeItsConnectionOneThatAsksTooSoonAgain(t *testing.T) {
+	t.Parallel()
+	inVirtualTime(t, func(s *server) {
+		s.shares(30*time.Millisecond, 5*time.Second)
+		require.Equal(t, [4]float64{1, 0, 0, 0}, s.shares(30*time.Millisecond, time.Second))
+		c, shed := s.conn(func() {}), 0
+		for range 3 {
+			assert.False(t, c.Sheds(flood.Due), "whatever came before")
+			assert.False(t, c.Sheds(flood.Early), "the page")
+			for range 8 {
+				assert.False(t, c.Sheds(flood.Aside), "its parts")
+			}
+		}
+		for range 10 {
+			if c.Sheds(flood.Aside) {
+				shed++
+			}
+		}
+		assert.Equal(t, 10, shed, "too many parts")
+	})
+}
+
+// shedStream sheds a request of HTTP/2 on a connection, and returns after how long its handler panics.
+func (s *server) shedStream(c *flood.Conn) <-chan time.Duration {
+	start, took := time.Now(), make(chan time.Duration, 1)
+	go func() {
+		defer func() {
+			assert.Equal(s.t, http.ErrAbortHandler, recover())
+			took <- time.Since(start)
+		}()
+		c.Shed(&http.Request{ProtoMajor: 2})
+	}()
+	return took
+}
+
+func TestAStreamIsHeldForAWhileAndItsConnectionIsNotShed(t *testing.T) {
+	t.Parallel()
+	inVirtualTime(t, func(s *server) {
+		c := s.conn(func() { assert.Fail(t, "shed") })
+		assert.InDelta(t, 5*time.Second, <-s.shedStream(c), float64(20*time.Millisecond))
+		var all []<-chan time.Duration
+		for range 5000 {
+			all = append(all, s.shedStream(c))
+		}
+		sum := time.Duration(0)
+		for _, took := range all {
+			sum += <-took
+		}
+		assert.Greater(t, sum/5000, 5*time.Second, "so many end bit by bit")
+	})
+}
+
+func TestNoStreamIsHeldWhoseConnectionIsClosed(t *testing.T) {
+	t.Parallel()
+	inVirtualTime(t, func(s *server) {
+		c := s.conn(func() {})
+		before := s.shedStream(c)
+		<-time.After(time.Second)
+		c.Closed()
+		assert.Equal(t, time.Second, <-before)
+		assert.Zero(t, <-s.shedStream(c))
+		other := s.shedStream(s.conn(func() {}))
+		<-time.After(time.Second)
+		s.Close()
+		assert.Equal(t, time.Second, <-other, "nothing is held any more")
 	})
 }
 
@@ -207,7 +277,7 @@ func TestWithoutABoundNobodyIsShed(t *testing.T) {
 	t.Parallel()
 	c := flood.Of(t.Context())
 	c.Keep()
-	assert.False(t, c.Shed(flood.Again))
+	assert.False(t, c.Sheds(flood.Again))
 }
 
 func TestAFloodIsLogged(t *testing.T) {
@@ -219,7 +289,7 @@ func TestAFloodIsLogged(t *testing.T) {
 		lines := s.logs.TakeAll()
 		require.GreaterOrEqual(t, len(lines), 2)
 		assert.LessOrEqual(t, len(lines), 4)
-		assert.Positive(t, lines[1].ContextMap()["closed"])
+		assert.Positive(t, lines[1].ContextMap()["shed"])
 		assert.Positive(t, lines[1].ContextMap()["asked_once"])
 		assert.Zero(t, lines[1].ContextMap()["came_as_told"])
 	})
@@ -344,8 +414,8 @@ func TestAServerStaysInTimeUnderAFlood(t *testing.T) {
 			for _, v := range served {
 				switch {
 				case v.polite:
-					v.Shed(flood.Due)
-				case v.Shed(flood.Early):
+					v.Sheds(flood.Due)
+				case v.Sheds(flood.Early):
 					shed++
 					_ = s.Hold(peer{closed: func() { enter(open(false)) }})
 				default:
@@ -358,13 +428,10 @@ func TestAServerStaysInTimeUnderAFlood(t *testing.T) {
 	})
 }
 
-func TestABusyServerFindsOutThatItIsLate(t *testing.T) {
+func TestABusyServerFindsOutThatItIsLateByWhatOneConnectionBrings(t *testing.T) {
 	t.Parallel()
 	b := flood.New(nil, zap.NewNop())
 	defer b.Close()
-	for range 2000 { // fewer are no flood
-		b.Came()
-	}
 	var (
 		over atomic.Bool
 		busy sync.WaitGroup
@@ -378,10 +445,12 @@ func TestABusyServerFindsOutThatItIsLate(t *testing.T) {
 		})
 	}
 	shed := 0
-	c := flood.Of(b.Context(t.Context(), func() { shed++ }))
+	c := flood.Of(b.Context(t.Context(), func() {}))
 	for end := time.Now().Add(20 * time.Second); shed == 0 && time.Now().Before(end); {
 		for range 100 {
-			c.Shed(flood.Again)
+			if c.Sheds(flood.Again) {
+				shed++
+			}
 		}
 		runtime.Gosched()
 	}

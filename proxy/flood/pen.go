@@ -1,37 +1,47 @@
 package flood
 
 import (
+	"io"
 	"net"
 	"sync"
 	"time"
 )
 
 const (
-	// holdFor is for how long a connection is held at least, on average.
+	// holdFor is for how long a connection or a stream is held at least, on average.
 	holdFor = 5 * time.Second
 	// mostClosed is how many are closed a second at most. Their clients come back at once, and have to be shed again.
 	mostClosed = 500
 	// closeEvery is how often some are closed.
 	closeEvery = 4 * time.Millisecond
-	// mostHeld is how many are held at most, and no more than half of the files that may be open: the oldest makes room for a new one.
+	// mostHeld is how many are held at most, and of connections no more than half of the files that may be open: the oldest makes room for
+	// a new one.
 	mostHeld = 32768
 )
 
-// pen holds connections until they are closed. It closes the oldest first, and steadily, so that a crowd that was shed in
+// pen holds connections or streams that were shed until they are closed. It closes the oldest first, and steadily, so that a crowd that was shed in
 // one moment comes back bit by bit.
 type pen struct {
 	mu     sync.Mutex
-	held   []net.Conn
-	owed   float64 // connections that are to be closed; less than 1 after each time
+	held   []io.Closer
+	owed   float64 // how many are to be closed; less than 1 after each time
 	closed bool
-	most   int            // that are held; 0 until the first is
+	most   int            // that are held; if it is 0, the first connection sets it
 	closes bool           // run goes on
 	tasks  sync.WaitGroup // run, while any is held
 }
 
-// hold holds a connection, or closes it if the pen is closed.
-func (p *pen) hold(c net.Conn) error {
-	reset(c)
+// stream is one of HTTP/2 whose request was shed: a channel that is closed when the stream is to end.
+type stream chan struct{}
+
+// Close ends the stream.
+func (s stream) Close() error {
+	close(s)
+	return nil
+}
+
+// hold holds a connection or a stream, or closes it if the pen is closed.
+func (p *pen) hold(c io.Closer) error {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -45,7 +55,7 @@ func (p *pen) hold(c net.Conn) error {
 		p.tasks.Go(p.run)
 	}
 	p.held = append(p.held, c)
-	var oldest []net.Conn
+	var oldest []io.Closer
 	if len(p.held) > p.most {
 		oldest = p.oldest(1)
 	}
@@ -54,14 +64,14 @@ func (p *pen) hold(c net.Conn) error {
 	return nil
 }
 
-// size is how many connections are held.
+// size is how many are held.
 func (p *pen) size() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.held)
 }
 
-// run closes connections until none is left.
+// run closes what is held until nothing is left.
 func (p *pen) run() {
 	ticker := time.NewTicker(closeEvery)
 	defer ticker.Stop()
@@ -80,8 +90,8 @@ func (p *pen) run() {
 	}
 }
 
-// oldest takes out as many connections, with mu held.
-func (p *pen) oldest(n int) []net.Conn {
+// oldest takes out as many, with mu held.
+func (p *pen) oldest(n int) []io.Closer {
 	n = min(n, len(p.held))
 	out := p.held[:n:n]
 	if p.held = p.held[n:]; len(p.held) == 0 {
@@ -90,7 +100,7 @@ func (p *pen) oldest(n int) []net.Conn {
 	return out
 }
 
-// makeRoom closes half of the connections.
+// makeRoom closes half of them.
 func (p *pen) makeRoom() {
 	p.mu.Lock()
 	out := p.oldest((len(p.held) + 1) / 2)
@@ -98,7 +108,7 @@ func (p *pen) makeRoom() {
 	closeAll(out)
 }
 
-// close closes all connections, and from now on each at once.
+// close closes all of them, and from now on each at once.
 func (p *pen) close() {
 	p.mu.Lock()
 	p.closed = true
@@ -108,7 +118,7 @@ func (p *pen) close() {
 	p.tasks.Wait()
 }
 
-func closeAll(all []net.Conn) {
+func closeAll(all []io.Closer) {
 	for i, c := range all {
 		_ = c.Close()
 		all[i] = nil

@@ -14,6 +14,7 @@ type Kind int
 // The kinds, from those who are shed first.
 const (
 	Again Kind = iota // has asked too soon, or without a ticket, on the same connection before
+	Aside             // asks for what is neither a page nor a check-in: a part of a page, a prefetch, what the gate itself has
 	Early             // asks sooner than they were told, or brings no ticket
 	Due               // asks when they were told
 	kinds
@@ -29,6 +30,7 @@ type bearing struct {
 // requests are late. Others are only when half of all looks do, for a second or two: hardly anybody could be answered then.
 var bearable = [kinds]bearing{
 	Again: {time.Millisecond, .1, .001},
+	Aside: {50 * time.Millisecond, .02, .02},
 	Early: {100 * time.Millisecond, .02, .02},
 	Due:   {300 * time.Millisecond, .02, .02},
 }
@@ -40,6 +42,10 @@ const (
 	// fewest is how many requests a second there are in a flood at least, of the kinds that are shed then. The pressure does not
 	// rise where there are fewer: something else is slow then, and shedding would not help.
 	fewest = 100
+
+	// crowd is how many requests of these kinds are late at a time in a flood at least, with those that are held. Where fewer wait in front of
+	// somebody who is in, shedding them would not help either.
+	crowd = 20
 )
 
 // pressure is how many kinds are shed: 1.5 is all of the first, and half of the second.
@@ -58,9 +64,9 @@ func (p *pressure) sheds(k Kind) bool {
 
 func (p *pressure) now() float64 { return math.Float64frombits(p.bits.Load()) }
 
-// look takes in how late requests are now, and reports whether there are any, or any pressure. It is called every interval, from one
-// goroutine at a time.
-func (p *pressure) look(late time.Duration) bool {
+// look takes in how late requests are now, and how many are held, and reports whether there are any, or any pressure. It is called every
+// interval, from one goroutine at a time.
+func (p *pressure) look(late time.Duration, held int) bool {
 	now, limit := p.now(), limitAt(late)
 	next := min(int(now), int(Due)) // the kind that is shed next
 	asked, rate := int64(0), 0.
@@ -71,7 +77,8 @@ func (p *pressure) look(late time.Duration) bool {
 			rate += p.rates[k]
 		}
 	}
-	if by := bearable[next]; now <= limit && rate >= fewest {
+	flood := rate >= fewest && rate*late.Seconds()+float64(held) >= crowd // as many are late as have come in the time by which they are
+	if by := bearable[next]; now <= limit && flood {
 		now = min(now+by.rise, limit)
 	} else {
 		now = max(now-by.fall, 0)

@@ -32,7 +32,6 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, err // net/http looks at the error's type
 	}
 	missDead(c, s.timeout)
-	s.bound.Came()
 	of := &conn{Conn: unproxied(c, s.balancers, s.http.ReadHeaderTimeout), timeout: s.timeout, tunnels: &s.tunnels, bound: s.bound}
 	if s.certs != nil {
 		of.secure, of.serves, of.maxHeader = true, s.serves, int64(s.http.MaxHeaderBytes)
@@ -49,8 +48,8 @@ type conn struct {
 	timeout time.Duration
 	tunnels *tunnels
 	bound   *flood.Bound
+	asks    *flood.Conn  // what its requests find; nil until net/http has it
 	state   atomic.Int32 // whether it was shed
-	left    atomic.Bool  // it is not open any more
 
 	secure    bool                   // nothing has been read, and TLS is spoken here
 	serves    func(host string) bool // whether a request by plain HTTP is redirected; nil for never
@@ -80,7 +79,7 @@ func connOf(c net.Conn) *conn {
 // shed ends the connection without another byte. When net/http closes it, it is held, and closed later.
 func (c *conn) shed() {
 	if c.state.CompareAndSwap(inUse, shed) {
-		_ = c.Conn.SetReadDeadline(time.Unix(1, 0)) // HTTP/2 goes on reading
+		_ = c.Conn.SetReadDeadline(time.Unix(1, 0)) // net/http is reading what may come next
 	}
 }
 
@@ -101,7 +100,7 @@ func (c *conn) Read(p []byte) (int, error) {
 // Write writes p in chunks. Each of them has its own time to go out.
 func (c *conn) Write(p []byte) (int, error) {
 	if c.state.Load() != inUse {
-		return 0, net.ErrClosed // TLS and HTTP/2 would tell the visitor at once
+		return 0, net.ErrClosed // TLS would tell the visitor at once
 	}
 	written := 0
 	for {
@@ -160,9 +159,7 @@ func (c *conn) CloseWrite() error { return closeWrite(c.Conn) }
 // Close closes the connection, later if it was shed.
 func (c *conn) Close() error {
 	c.tunnels.forget(c)
-	if !c.left.Swap(true) {
-		c.bound.Left()
-	}
+	c.asks.Closed()
 	switch {
 	case c.state.CompareAndSwap(shed, held):
 		return c.bound.Hold(c.Conn)

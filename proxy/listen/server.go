@@ -11,7 +11,7 @@
 //     and event streams, on which little is sent, end when their visitor's network is gone.
 //
 // An answer that takes long, and on which little is sent, may be detached from its request (Detach), which saves memory.
-// Connections of those who poll too often are closed while the server is late: package flood decides which, and handlers ask it.
+// Connections and streams of those who poll too often are closed while the server is late: package flood decides which, and handlers ask it.
 //
 // HTTP/2 works over TLS only. Where TLS is spoken, a request by plain HTTP is redirected or told to use https.
 //
@@ -148,10 +148,10 @@ func (s *Server) Reload() error {
 // When ctx ends it closes those that are left. It returns an error if it had to break off requests; tunnels that it had to
 // close are no error, because some never end by themselves. When Shutdown returns, the handlers of tunnels have returned.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.bound.Close() // streams that are held are requests
 	err := s.http.Shutdown(ctx)
 	s.tunnels.wait(ctx)
 	s.tunnels.close()
-	s.bound.Close()
 	if err != nil {
 		// Shutdown of net/http gives up without looking again: it may have counted a tunnel that was just being made as a request.
 		err = s.http.Shutdown(ctx)
@@ -185,7 +185,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 // connContext is an http.Server's ConnContext.
 func (s *Server) connContext(ctx context.Context, c net.Conn) context.Context {
 	if ours := connOf(c); ours != nil {
-		return s.bound.Context(ctx, ours.shed)
+		ctx = s.bound.Context(ctx, ours.shed)
+		ours.asks = flood.Of(ctx)
 	}
 	return ctx
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"runtime"
 	"testing"
 	"time"
@@ -17,17 +18,20 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
 )
 
-// shedding is a server under pressure, which sheds every request but those for /in.
+// shedding is a server under pressure, which sheds every request but those for /in, of somebody who is in, and for /other.
 func shedding(t *testing.T, secure bool) (address string, s *listen.Server) {
 	cfg := handler(func(w http.ResponseWriter, r *http.Request) {
 		c := flood.Of(r.Context())
-		if r.URL.Path == "/in" {
+		switch r.URL.Path {
+		case "/in":
 			c.Keep()
+			return
+		case "/other":
 			return
 		}
 		for end := time.Now().Add(patience / 2); time.Now().Before(end); runtime.Gosched() {
-			if c.Shed(flood.Again) {
-				panic(http.ErrAbortHandler)
+			if c.Sheds(flood.Again) {
+				c.Shed(r)
 			}
 		}
 		w.WriteHeader(http.StatusTeapot)
@@ -61,19 +65,36 @@ func TestAShedConnectionIsClosedLaterAndWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-func TestAShedConnectionOfHTTP2IsClosedWithAllItsStreams(t *testing.T) {
+func TestAShedStreamOfHTTP2IsResetLaterAndItsConnectionGoesOn(t *testing.T) {
 	t.Parallel()
 	address, _ := shedding(t, true)
 	client := overHTTP2(t)
 	client.Timeout = 2 * patience
-	start := time.Now()
-	resp, err := client.Get("https://" + address)
-	if err == nil {
+	reset := make(chan time.Duration, 1)
+	go func() {
+		start := time.Now()
+		resp, err := client.Get("https://" + address)
+		if err == nil {
+			resp.Body.Close()
+		}
+		assert.ErrorContains(t, err, "stream error")
+		reset <- time.Since(start)
+	}()
+	conns := map[string]bool{}
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(of httptrace.GotConnInfo) { conns[of.Conn.LocalAddr().String()] = true }})
+	for len(reset) == 0 {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/other", nil)
+		require.NoError(t, err)
+		resp, err := client.Do(r)
+		require.NoError(t, err)
 		resp.Body.Close()
+		require.Equal(t, http.StatusOK, resp.StatusCode)
+		runtime.Gosched()
 	}
-	require.Error(t, err)
-	assert.Less(t, time.Since(start), 2*patience, "it is closed")
-	assert.Greater(t, time.Since(start), 3*time.Second)
+	took := <-reset
+	assert.Less(t, took, 2*patience, "it is reset")
+	assert.Greater(t, took, 3*time.Second)
+	assert.Len(t, conns, 1)
 }
 
 func TestAConnectionThatIsKeptIsNotShed(t *testing.T) {

@@ -26,7 +26,7 @@ const (
 	Revoked                  // the origin ended the session
 	Endless                  // the visitor is in the endless line
 	Challenged               // the visitor has to pass the challenge first
-	Shed                     // the visitor's connection was closed in a flood
+	Shed                     // the request got no answer, in a flood
 	results
 )
 

@@ -40,6 +40,24 @@ func TestCheckInKeepsAPlaceAndTheVisitorCounted(t *testing.T) {
 	d.isIn(first)
 }
 
+func TestACheckInAloneIsEarlyIfAnotherCameJustBefore(t *testing.T) {
+	d := open(t, settings(1, 10))
+	d.enter()
+	t0 := d.join()
+	d.pass(interval)
+	first := d.checkIn(t0)
+	d.pass(interval)
+	in := d.checkIn(first.Ticket)
+	require.False(t, in.Early, "a whole interval has passed")
+	for range 3 {
+		d.pass(time.Second)
+		require.True(t, d.checkIn(in.Ticket).Early)
+		require.True(t, d.checkIn(t0).Early, "with an old ticket, too")
+	}
+	d.pass(interval)
+	assert.False(t, d.checkIn(in.Ticket).Early)
+}
+
 func TestSlotIsNotKeptForWhoOnlyChecksIn(t *testing.T) {
 	d := open(t, settings(1, 10))
 	in := d.enter()

@@ -75,6 +75,7 @@ type found struct {
 	was      queue.Instant // the bucket in which they were counted before; 0 for none
 	interval time.Duration // until their next check-in is due; for repeats and counted
 	moved    bool          // the cell is another than before
+	soon     bool          // the check-in leaves the next one due, and so did another one just before; or their turn has come, and they should take it
 }
 
 // checkInResult is what a node knows of a visitor who checks in.
@@ -96,8 +97,8 @@ func sooner(drawn, within time.Duration) time.Duration {
 	return min(drawn, within)
 }
 
-// early reports whether the visitor has checked in already, and their next check-in is not due.
-func (f found) early() bool { return f.result == notDue || f.result == repeats }
+// early reports whether the visitor asks again sooner than they were told.
+func (f found) early() bool { return f.result == notDue || f.result == repeats || f.soon }
 
 // updateTicket writes a check-in at a moment into the ticket that a visitor brought, if it
 // counts, and reports whether that has changed the ticket.

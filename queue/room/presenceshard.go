@@ -96,9 +96,10 @@ func (s *presenceShard) change(bucket queue.Instant, until uint32, people int) {
 // visitor of an entry; it is nil for one who is unknown.
 func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[shortID], c *pendingCheckIn, interval time.Duration, due bool) found {
 	if c.counting == countNothing {
-		return found{result: counted}
+		return found{result: counted, soon: true}
 	}
 	f := found{result: counted, interval: interval}
+	f.soon = entry != nil && c.counting == countStillDue && at < afterTicks(s.start, dueTicks(entry)).Add(interval/2)
 	moved, least := false, uint32(0)
 	switch {
 	case entry == nil:

@@ -97,7 +97,8 @@ type Decision struct {
 	// Crowded says that a Queued visitor has asked for a place, and it does not count, because as many of their network do as may.
 	Crowded bool
 
-	// Early says that a Queued visitor has come back sooner than they were told, or with a ticket that they have checked in with already.
+	// Early says that a Queued visitor has come back sooner than they were told, or with a ticket that they have checked in with already, or
+	// that they only check in though their turn has come.
 	Early bool
 
 	Place queue.Place // in the exact line, of a Queued visitor; the zero Place where none is known
