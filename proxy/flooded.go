@@ -35,6 +35,20 @@ func (g *Gate) forget(v *visitor, d *queueroom.Decision) {
 	}
 }
 
+// forgetUnanswered takes back the place of a newcomer who has gone before the answer went out, as when a stream of HTTP/2 is reset at once.
+func (g *Gate) forgetUnanswered(w http.ResponseWriter, r *http.Request, v *visitor, d *queueroom.Decision) {
+	if d.Ticket.State != queue.Waiting || !isNew(v, d) {
+		return
+	}
+	gone := r.Context().Err() != nil
+	if !gone && r.ProtoMajor == 2 {
+		gone = http.NewResponseController(w).Flush() != nil // it tells whether the stream was there until the answer was written
+	}
+	if gone {
+		g.forget(v, d)
+	}
+}
+
 // spareAside drops a request that is no visit, as spare does, unless its sender is in somewhere.
 func (g *Gate) spareAside(r *http.Request, s *setup) {
 	c := flood.Of(r.Context())

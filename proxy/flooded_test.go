@@ -2,9 +2,12 @@ package proxy_test
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -13,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
@@ -188,6 +193,70 @@ func TestConnectionsOfATrustedProxyAreNotClosedInAFlood(t *testing.T) {
 	c := flood(t, address, "X-Forwarded-For: 192.0.2.1\r\n", 5, true)
 	require.Eventually(t, func() bool { return c.answered.Load() > 1000 }, patience, 10*time.Millisecond)
 	assert.Zero(t, c.closed.Load())
+}
+
+// resets are streams of HTTP/2 that are reset as soon as they are opened.
+type resets struct {
+	*http2.Framer
+	header   []byte
+	answered int // before they were reset
+}
+
+func openResets(t *testing.T, f *fixture) *resets {
+	secure := httptest.NewUnstartedServer(f.Gate)
+	secure.EnableHTTP2 = true
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	conn, err := tls.Dial("tcp", secure.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(2*patience)))
+	_, err = io.WriteString(conn, http2.ClientPreface)
+	require.NoError(t, err)
+	var header bytes.Buffer
+	to := hpack.NewEncoder(&header)
+	for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "shop.test"}, {":path", "/"}, {"accept", "application/json"}} {
+		require.NoError(t, to.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
+	}
+	s := &resets{Framer: http2.NewFramer(conn, conn), header: header.Bytes()}
+	require.NoError(t, s.WriteSettings())
+	return s
+}
+
+// open opens the n-th stream, resets it, and waits until the server has read that.
+func (s *resets) open(t *testing.T, n int) {
+	id := uint32(2*n + 1)
+	require.NoError(t, s.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: s.header, EndStream: true, EndHeaders: true}))
+	require.NoError(t, s.WriteRSTStream(id, http2.ErrCodeCancel))
+	require.NoError(t, s.WritePing(false, [8]byte{}))
+	for {
+		frame, err := s.ReadFrame()
+		require.NoError(t, err)
+		switch f := frame.(type) {
+		case *http2.HeadersFrame:
+			s.answered++
+		case *http2.PingFrame:
+			if f.IsAck() {
+				return
+			}
+		}
+	}
+}
+
+func TestANewcomerWhoseStreamIsResetBeforeTheAnswerTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.full()
+	s := openResets(t, f)
+	const streams = 1000
+	for n := range streams {
+		s.open(t, n)
+	}
+	require.Less(t, s.answered, streams/2, "most are reset in time")
+	assert.Eventually(t, func() bool {
+		f.pass(time.Millisecond)
+		return f.status("shop").Queued <= s.answered
+	}, patience, 10*time.Millisecond)
 }
 
 func TestNewcomersWhoAreShedTakeNoPlace(t *testing.T) {

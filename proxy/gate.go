@@ -158,6 +158,7 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 		d := v.visit(r)
 		g.spare(r, s.trust, &v, &d)
 		g.answer(w, r, v, d)
+		g.forgetUnanswered(w, r, &v, &d)
 	}
 }
 

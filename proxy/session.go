@@ -55,6 +55,9 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 		status = http.StatusForbidden
 	}
 	reply.JSONWith(w, status, map[string]any{"rooms": list})
+	for i := range visitors {
+		g.forgetUnanswered(w, r, &visitors[i], &decisions[i])
+	}
 }
 
 // passAll says whether somebody passes all the rooms that they asked about: they are in and not held, or the room is suspended and
