@@ -257,7 +257,7 @@ func (t *tx) importSpot(b brought) error {
 	default:
 		return nil
 	}
-	if _, err := t.give(b.number, 0, state, t.now); err != nil {
+	if err := t.give(b.number, state, t.now); err != nil {
 		return err
 	}
 	from := cmp.Or(b.spot.from, t.now)

@@ -42,12 +42,7 @@ func (t *tx) release(n, now int64) (released int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, number := range next {
-		if err := t.invite(number, 0, now); err != nil {
-			return 0, err
-		}
-	}
-	return len(next), nil
+	return len(next), t.invite(next, nil, now)
 }
 
 // invite is what the link of an invite stands for.

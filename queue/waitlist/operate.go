@@ -197,8 +197,11 @@ func (t *tx) admit(s standing, to Status, now int64) (refused, err error) {
 		}
 	}
 	if to == Invited {
-		return nil, t.invite(s.number, 0, now)
+		who, err := t.invitees(`number = $2`, s.number)
+		if err != nil {
+			return nil, err
+		}
+		return nil, t.invite(who, nil, now)
 	}
-	_, err = t.give(s.number, 0, spotAccepted, now)
-	return nil, err
+	return nil, t.give(s.number, spotAccepted, now)
 }

@@ -18,9 +18,26 @@ func (t *tx) free(wanted int64) int64 {
 	return wanted
 }
 
+// invitee is somebody who is invited, and whether they have an address.
+type invitee struct {
+	number int64
+	mailed bool
+}
+
 // next returns the first of those who wait, in order.
-func (t *tx) next(most int64) ([]int64, error) {
-	return t.numbers(`SELECT number FROM entries WHERE waitlist = $1 AND status = 'waiting' ORDER BY priority DESC, number LIMIT $2`, t.list, most)
+func (t *tx) next(most int64) ([]invitee, error) {
+	return t.invitees(`status = 'waiting' ORDER BY priority DESC, number LIMIT $2`, most)
+}
+
+// invitees returns the entries of a condition.
+func (t *tx) invitees(condition string, arg int64) (list []invitee, err error) {
+	err = each(t.ctx, t.on, `SELECT number, email IS NOT NULL FROM entries WHERE waitlist = $1 AND `+condition, []any{t.list, arg}, func(scan func(into ...any) error) error {
+		var i invitee
+		err := scan(&i.number, &i.mailed)
+		list = append(list, i)
+		return err
+	})
+	return list, err
 }
 
 // left counts the entries that the transaction may still invite.
@@ -40,47 +57,74 @@ func (t *tx) fill() error {
 	if err != nil {
 		return err
 	}
-	for i, number := range next {
-		if err := t.invite(number, owed[i], t.now); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.invite(next, owed, t.now)
 }
 
-// invite releases a spot to an entry, in the place of one that has ended, or of none (0).
-func (t *tx) invite(number, replaces, now int64) error {
-	token, err := t.give(number, replaces, spotLive, now)
+// invite releases a spot to each of some entries, in the places of as many that have ended, or of none. Until its mail is sent, an invite
+// has the time in which that is tried.
+func (t *tx) invite(list []invitee, replaces []int64, now int64) error {
+	if len(list) == 0 {
+		return nil
+	}
+	ttl, worth := now+t.settings.InviteTTL.Milliseconds(), now+t.settings.worth(t.settings.InviteTTL).Milliseconds()
+	var spots, mails [][]any
+	var numbers, replaced []any
+	for i, who := range list {
+		token, expires, ended := newToken(), ttl, any(nil)
+		t.lastSpot++
+		if replaces != nil {
+			ended = replaces[i]
+			replaced = append(replaced, ended)
+		}
+		if who.mailed {
+			t.lastMail++
+			expires = worth
+			mails = append(mails, []any{t.list, t.lastMail, string(MailInvite), who.number, t.lastSpot, token, now, worth, now})
+		}
+		spots = append(spots, []any{t.list, t.lastSpot, who.number, spotLive, hash(token), now, expires, ended})
+		numbers = append(numbers, who.number)
+	}
+	t.held += int64(len(list))
+	t.invited += int64(len(list))
+	return t.writeInvites(spots, mails, numbers, replaced)
+}
+
+// writeInvites writes invites: their spots, their mails, the entries, and the spots that are replaced.
+func (t *tx) writeInvites(spots, mails [][]any, numbers, replaced []any) error {
+	err := t.insert(`INSERT INTO spots (waitlist, id, number, state, token, released_at, expires_at, replaces)`, spots)
 	if err != nil {
 		return err
 	}
-	t.invited++
-	return t.mail(MailInvite, number, t.lastSpot, token, now, now+t.settings.worth(t.settings.InviteTTL).Milliseconds())
+	if len(replaced) > 0 {
+		text, args := t.within(`UPDATE spots SET owed = 0 WHERE waitlist = $1 AND id IN ($*)`, replaced)
+		if err := t.exec(text, args...); err != nil {
+			return err
+		}
+	}
+	text, args := t.within(`UPDATE entries SET status = 'invited', version = $*,
+			spot = (SELECT MAX(id) FROM spots s WHERE s.waitlist = entries.waitlist AND s.number = entries.number)
+		WHERE waitlist = $1 AND number IN ($*)`, []any{t.version}, numbers)
+	if err := t.exec(text, args...); err != nil {
+		return err
+	}
+	return t.insert(`INSERT INTO outbox (waitlist, id, kind, number, spot, token, created_at, expires_at, due_at)`, mails)
 }
 
-// give releases a spot in a state, live or accepted, to an entry. Until its mail is sent, an invite has the time in which that is tried.
-func (t *tx) give(number, replaces int64, state string, now int64) (token string, err error) {
-	token, status, accepted := newToken(), Invited, int64(0)
+// give releases a spot in a state, live or accepted, to an entry. Nobody is mailed.
+func (t *tx) give(number int64, state string, now int64) error {
+	status, accepted := Invited, int64(0)
 	if state == spotAccepted {
 		status, accepted = Accepted, now
 		t.accepted++
 	}
 	t.held++
 	t.lastSpot++
-	err = t.exec(`INSERT INTO spots (waitlist, id, number, state, token, released_at, expires_at, accepted_at, replaces)
-		SELECT $1, $2, number, $4, $5, $6, CASE WHEN email IS NULL THEN CAST($7 AS BIGINT) ELSE CAST($10 AS BIGINT) END, $8, NULLIF(CAST($9 AS BIGINT), 0)
-		FROM entries WHERE waitlist = $1 AND number = $3`,
-		t.list, t.lastSpot, number, state, hash(token), now, now+t.settings.InviteTTL.Milliseconds(), accepted, replaces,
-		now+t.settings.worth(t.settings.InviteTTL).Milliseconds())
+	err := t.exec(`INSERT INTO spots (waitlist, id, number, state, token, released_at, expires_at, accepted_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		t.list, t.lastSpot, number, state, hash(newToken()), now, now+t.settings.InviteTTL.Milliseconds(), accepted)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if replaces != 0 {
-		if err := t.exec(`UPDATE spots SET owed = 0 WHERE waitlist = $1 AND id = $2`, t.list, replaces); err != nil {
-			return "", err
-		}
-	}
-	return token, t.exec(`UPDATE entries SET status = $3, spot = $4, version = $5 WHERE waitlist = $1 AND number = $2`,
+	return t.exec(`UPDATE entries SET status = $3, spot = $4, version = $5 WHERE waitlist = $1 AND number = $2`,
 		t.list, number, string(status), t.lastSpot, t.version)
 }
 
