@@ -185,7 +185,9 @@ func (d *database) close() error {
 	if d.sqlite == nil {
 		return d.pool.Close()
 	}
-	return errors.Join(d.sqlite.readers.Close(), d.sqlite.conn.Close(), d.pool.Close())
+	err := d.sqlite.readers.Close()
+	_, wiped := d.wipe(context.Background()) // of what was erased last
+	return errors.Join(err, wiped, d.sqlite.conn.Close(), d.pool.Close())
 }
 
 // wipe brings an SQLite file up to date with its log and empties the log: what was erased is in neither then, since the file is

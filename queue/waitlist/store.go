@@ -60,6 +60,7 @@ func (s *Store) List(ctx context.Context, name string, settings Settings) (*List
 		return nil, fmt.Errorf("making waitlist %s: %w", name, err)
 	}
 	l.settings.Store(&settings)
+	l.erased.Store(true) // a process that was killed may not have come to wiping
 	if err := l.order.load(ctx, s.db, name); err != nil {
 		return nil, err
 	}
