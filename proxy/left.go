@@ -61,6 +61,11 @@ func (r *room) syncSoon(now time.Time) {
 	if last := r.urged.Load(); now.UnixNano() < last+int64(time.Second) || !r.urged.CompareAndSwap(last, now.UnixNano()) {
 		return
 	}
+	r.wantSync()
+}
+
+// wantSync has the room synced at once.
+func (r *room) wantSync() {
 	select {
 	case r.syncNow <- struct{}{}:
 	default:

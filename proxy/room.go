@@ -52,7 +52,7 @@ func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, counters metrics.Coun
 				log.Info("store answers again")
 			}
 		},
-		OnLeave: func(id queue.ID) { g.events.Return(r.forEvents(), id) },
+		OnLeave: func(id queue.ID) { g.events.Return(r.forEvents(), id) }, OnBurst: r.wantSync,
 	}, Log: log, OnChange: g.noteChange(rs.cfg.Name), OnEntry: func(d *event.Draw, entry string) {
 		if err := g.draws.Note(rs.cfg.Name, d, entry); err != nil {
 			log.Error("entry of a draw not kept", zap.Error(err))

@@ -93,9 +93,9 @@
 // their arrival.
 //
 // Until their first check-in visitors are counted by [ArrivalTime], whatever boundaries
-// their node has heard of. So nodes see finely when people come, and remember it: by that
-// they tell the places of those who share a longer bucket (arrivals.go and crowd.go of
-// package room).
+// their node has heard of. So nodes see finely when people come to others, and know to the
+// millisecond when they come to themselves: by that they tell the places of those who share a
+// longer bucket (arrivals.go and crowd.go of package room).
 //
 // Slots would stay open if people came at any moment of an interval. So where order is
 // kept, a node forecasts when a slot opens for a visitor. If that is sooner than the

@@ -140,7 +140,17 @@ func (v visit) join(id queue.ID, place queue.Place, within time.Duration) Decisi
 	t := queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority}
 	t = v.putAhead(v.drawn(t))
 	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(t.ArrivedAt), within)
+	if t.ArrivedAt == v.at { // not where it was drawn, put ahead, or another device's
+		v.noteArrival()
+	}
 	return Decision{Outcome: Queued, Ticket: t, Issue: true, Rejoined: v.Ticket.State == queue.Waiting, Place: v.certain(place)}
+}
+
+// noteArrival takes in that somebody joins the line.
+func (v visit) noteArrival() {
+	if v.arrivals.join(v.at) {
+		v.onBurst()
+	}
 }
 
 // busy answers a request that would have to wait and cannot.

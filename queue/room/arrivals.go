@@ -1,8 +1,7 @@
 package room
 
 import (
-	"cmp"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -13,104 +12,128 @@ const (
 	// rule.
 	arrivalsReported = 5 * time.Second
 	// arrivalParts is of how many people arrivals are told apart at least, as a part of those
-	// who wait.
-	arrivalParts = 1000
+	// who came.
+	arrivalParts = 4096
+	// arrivalRate is the time over which it is measured how fast people come to other nodes.
+	arrivalRate = 2 * time.Second
 )
 
-// arrivals are how many people came when, as newcomers are counted: see
-// [queue.Settings.ArrivalBucket]. They tell how the people of a longer bucket are spread
-// over its time.
+// arrivals are when people joined the line: those of this node as they join, to the millisecond,
+// and those of others as the views count newcomers, see [queue.Settings.ArrivalBucket]. They tell
+// how many came between two moments, and so how the people of a longer bucket are spread over its
+// time.
 type arrivals struct {
-	since queue.Instant // everybody present who came from then on is in the list
-	list  []arrived     // in order; no two overlap
+	mu     sync.Mutex
+	since  queue.Instant // everybody present who came from then on is in the lists
+	here   cohorts
+	others cohorts
+	told   queue.Instant // until when others have told who came to them, as far as is known
+	rate   float64       // how many come to others in a millisecond
+
+	reported   queue.Instant // when this node has reported last
+	unreported int           // people who joined since
+	few        int           // so many need not be reported before it is due; 0 where no other node waits for it
+	pause      time.Duration // between two reports at least
 }
 
-// arrived are people who came in an interval.
-type arrived struct {
-	from, until queue.Instant
-	people      int
-	before      int // people who came before them; in a snapshot only
+// join notes that somebody joins the line at this node, and says whether so many have that the others
+// should hear of it at once.
+func (a *arrivals) join(at queue.Instant) (urgent bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.here.add(at, at+1, 1)
+	a.unreported++
+	if a.few == 0 || a.unreported < a.few || at.Sub(a.reported) < a.pause {
+		return false
+	}
+	a.reported, a.unreported = at, 0
+	return true
+}
+
+// report notes that the node reports who joined.
+func (a *arrivals) report(at queue.Instant) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reported, a.unreported = at, 0
+}
+
+// setPace has the nodes hear of each other's newcomers in a burst before the next report is due: once more people have joined than are
+// admitted in a second, at all nodes together, when so many are in a minute. All nodes send at most a hundred reports more a second.
+func (a *arrivals) setPace(nodes int, admitted float64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.few = 0; nodes > 1 {
+		a.few = max(1, int(admitted/time.Minute.Seconds())/nodes)
+		a.pause = max(queue.ArrivalTime, time.Duration(nodes)*10*time.Millisecond)
+	}
 }
 
 // follow takes in whom a view counts as newcomers. After a check-in they are counted in
 // longer buckets, and some leave: as many came as were counted at most.
 func (a *arrivals) follow(v *queue.View, rules *rules) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	reported := v.Now.Add(-arrivalsReported)
-	switch {
-	case !rules.CutsBuckets():
-		*a = arrivals{}
-		return
-	case len(v.Buckets) == 0:
-		*a = arrivals{since: reported}
-		return
-	case a.since == 0:
+	if a.since == 0 {
 		a.since = v.Now
 	}
+	first := reported // nobody who came before it waits
+	if len(v.Buckets) > 0 {
+		first = min(first, v.Buckets[0].Bucket)
+	} else {
+		a.since = max(a.since, reported)
+	}
+	if len(v.Nodes) > 1 && rules.CutsBuckets() {
+		a.followOthers(v, reported)
+	} else {
+		a.others, a.rate = nil, 0
+	}
+	a.since = max(a.since, a.here.merge(first, reported), a.others.merge(first, reported))
+}
+
+// followOthers takes in how many of the newcomers whom a view counts came to other nodes.
+func (a *arrivals) followOthers(v *queue.View, reported queue.Instant) {
 	for _, b := range v.Buckets {
-		if b.Bucket >= max(a.since, reported) {
-			a.count(b)
+		if b.Bucket < max(a.since, reported) {
+			continue
+		}
+		end := b.Bucket.Add(queue.ArrivalTime)
+		if more := b.Waiting - int(a.here.between(b.Bucket, end)+a.others.between(b.Bucket, end)); more > 0 {
+			a.others.add(b.Bucket, end, more)
 		}
 	}
-	a.merge(v.Buckets[0].Bucket, reported, v.Present/arrivalParts)
+	a.told = v.Now.Add(-queue.ArrivalTime).Floor(queue.ArrivalTime)
+	a.rate = a.others.between(a.told.Add(-arrivalRate), a.told) / float64(arrivalRate.Milliseconds())
 }
 
-// count notes that so many came in the time of a newcomers' bucket, at least.
-func (a *arrivals) count(b queue.BucketCount) {
-	i, found := find(a.list, b.Bucket)
-	if !found {
-		a.list = slices.Insert(a.list, i, arrived{from: b.Bucket, until: b.Bucket.Add(queue.ArrivalTime)})
+// between is how many joined the line from one moment to another. Those who came to others just now,
+// as far as it is not told, are taken to have come as fast as before.
+func (a *arrivals) between(from, until queue.Instant) float64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	here, others := a.here.between(from, until), a.others.between(from, until)
+	if untold := max(a.told, from); until > untold {
+		others = max(others, a.others.between(from, untold)+a.rate*float64(until-untold))
 	}
-	a.list[i].people = max(a.list[i].people, b.Waiting)
+	return here + others
 }
 
-// find returns which are the first of a list who came at a moment or later.
-func find(list []arrived, moment queue.Instant) (int, bool) {
-	return slices.BinarySearchFunc(list, moment, func(e arrived, at queue.Instant) int { return cmp.Compare(e.from, at) })
-}
-
-// merge puts together those of whom everybody is reported, so many at most, and forgets those
-// who came before all who wait.
-func (a *arrivals) merge(first, reported queue.Instant, most int) {
-	merged := a.list[:0]
-	for _, e := range a.list {
-		last := len(merged) - 1
-		switch {
-		case e.until <= first:
-			a.since = max(a.since, e.until)
-		case last >= 0 && e.until <= reported && merged[last].people+e.people <= most:
-			merged[last].until, merged[last].people = e.until, merged[last].people+e.people
-		default:
-			merged = append(merged, e)
-		}
+// part is which part of those who came from begin to end came before a moment, and whether somebody
+// else came in the same millisecond; nobody knows if they came too long ago.
+func (a *arrivals) part(begin, moment, end queue.Instant) (part float64, shared, known bool) {
+	if a == nil {
+		return 0, false, false
 	}
-	a.list = merged
-}
-
-// snapshot is a copy that does not change.
-func (a *arrivals) snapshot() arrivals {
-	s := arrivals{since: a.since, list: slices.Clone(a.list)}
-	for i := 1; i < len(s.list); i++ {
-		s.list[i].before = s.list[i-1].before + s.list[i-1].people
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	first, before, next, last := a.before(begin), a.before(moment), a.before(moment+1), a.before(end)
+	if begin < a.since || last <= first {
+		return 0, false, false
 	}
-	return s
+	return (before - first) / (last - first), next-before >= 2, true
 }
 
-// part is which part of those who came from begin to end came up to a moment. If nobody
-// knows, it is as if they came evenly.
-func (a *arrivals) part(begin, moment, end queue.Instant) float64 {
-	from := a.before(begin)
-	if all := a.before(end) - from; begin >= a.since && all > 0 {
-		return (a.before(moment+1) - from) / all
-	}
-	return min(1, float64(moment+1-begin)/float64(max(1, end-begin)))
-}
-
-// before is how many came before a moment. Those of one interval came evenly.
+// before is how many are known to have joined before a moment. The caller holds mu.
 func (a *arrivals) before(moment queue.Instant) float64 {
-	i, _ := find(a.list, moment)
-	if i == 0 {
-		return 0
-	}
-	e := &a.list[i-1]
-	return float64(e.before) + float64(e.people)*min(1, float64(moment-e.from)/float64(e.until-e.from))
+	return a.here.before(moment) + a.others.before(moment)
 }

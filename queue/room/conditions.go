@@ -27,9 +27,9 @@ type view struct {
 	forecast     forecast    // by the same
 }
 
-// newView is the view by an answer, and by the numbers of a moment before.
-func newView(synced *queue.View, rules *rules, n *Numbers) *view {
-	return &view{Status: synced.Status, synced: synced, crowd: newCrowd(synced, rules, n.arrivals), forecast: newForecast(synced, rules, n.Rate)}
+// newView is the view by an answer, with the arrivals and the rate of a moment before.
+func newView(synced *queue.View, rules *rules, a *arrivals, rate float64) *view {
+	return &view{Status: synced.Status, synced: synced, crowd: newCrowd(synced, rules, a), forecast: newForecast(synced, rules, rate)}
 }
 
 // before counts the people present in buckets earlier than one.

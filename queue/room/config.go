@@ -48,6 +48,11 @@ type Config struct {
 	// node: for one who is here all the same, a visit with Returned takes it back.
 	OnLeave func(queue.ID)
 
+	// OnBurst, if set, is told when so many people have joined the line here that the other
+	// nodes should hear of it with a Sync at once, to tell people's places rightly. It is told
+	// by visits, and must not wait for anything.
+	OnBurst func()
+
 	// Draw, if set, is asked for the moment at which the visitor of an id counts as arrived who
 	// joins the shuffled prequeue of an event. It may be asked about an id again, and has the same
 	// answer. 0 leaves the visitor the true moment.
@@ -76,6 +81,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.OnConfigure == nil {
 		c.OnConfigure = func(queue.Configuration) {}
+	}
+	if c.OnBurst == nil {
+		c.OnBurst = func() {}
 	}
 	if c.OnDrawn == nil {
 		c.OnDrawn = func(queue.Ticket) {}

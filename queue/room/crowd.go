@@ -8,17 +8,19 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// crowd is who is present, by time of arrival, as a view counts them. It does not change.
+// crowd is who is present, by time of arrival: as a view counts them, and by the arrivals of the last moments before it and since. But for
+// those it does not change.
 type crowd struct {
 	at       queue.Instant    // of the view
+	settled  queue.Instant    // everybody who came before it is in the view
 	buckets  []queue.Reserved // those with people, oldest first
 	begins   []queue.Instant  // boundaries, but for those where a bucket was cut since somebody in it has checked in
 	longest  time.Duration    // of a bucket
-	arrivals arrivals
+	arrivals *arrivals        // nil where nobody knows
 }
 
-func newCrowd(v *queue.View, rules *rules, a arrivals) crowd {
-	c := crowd{at: v.Now, buckets: queue.Reserve(v.Open, v.Buckets), longest: rules.LongestBucket(), arrivals: a}
+func newCrowd(v *queue.View, rules *rules, a *arrivals) crowd {
+	c := crowd{at: v.Now, settled: settled(v, rules), buckets: queue.Reserve(v.Open, v.Buckets), longest: rules.LongestBucket(), arrivals: a}
 	everybodyBackSince := v.Now.Add(-rules.ReturnsWithin() - rules.slack)
 	for _, b := range v.Boundaries {
 		if b.Cut <= everybodyBackSince {
@@ -26,6 +28,20 @@ func newCrowd(v *queue.View, rules *rules, a arrivals) crowd {
 		}
 	}
 	return c
+}
+
+// news is how old a view is at most, as a rule, and how long after a moment the nodes have reported who came then.
+const news = 2 * time.Second
+
+// settled is up to when the view has everybody who came, in whole arrival buckets where newcomers are counted in those.
+func settled(v *queue.View, rules *rules) queue.Instant {
+	switch {
+	case !rules.CutsBuckets():
+		return v.Now
+	case len(v.Nodes) > 1:
+		return v.Now.Add(-news).Floor(queue.ArrivalTime)
+	}
+	return v.Now.Add(-queue.ArrivalTime).Floor(queue.ArrivalTime)
 }
 
 // since is which is the first bucket that begins at a moment or later.
@@ -46,30 +62,37 @@ func (c *crowd) before(i int) int {
 	return last.Ahead + last.Waiting
 }
 
-// ahead estimates how many people came before a visitor who arrived then: those in earlier
-// buckets, and those of the visitor's own who came earlier by the arrivals. Where somebody
-// else is in that bucket, nobody has quite nobody ahead. People who came since the view count,
-// too, as if they came as fast as before.
+// ahead counts the people who came before a visitor who arrived then: those in earlier buckets,
+// and those of the visitor's own who came earlier by the arrivals, or if nobody knows, if they came
+// evenly. Where that is a guess, or somebody else came in the same millisecond, nobody has quite
+// nobody ahead.
 func (c *crowd) ahead(arrived queue.Instant) float64 {
-	if last := len(c.buckets) - 1; last >= 0 && arrived >= c.at {
-		begin, end := c.stretch(c.buckets[last].Bucket)
-		people, since := c.before(last+1)-c.before(c.since(begin)), min(arrived.Sub(c.at), maxNews)
-		return float64(c.before(last+1)) + float64(people)*since.Seconds()/max(end.Sub(begin), time.Second).Seconds()
+	if arrived >= c.settled {
+		before := float64(c.before(c.since(c.settled)))
+		if c.arrivals != nil {
+			before += c.arrivals.between(c.settled, arrived)
+		}
+		return before
 	}
 	begin, end := c.stretch(arrived)
 	before := c.before(c.since(begin))
-	others := float64(max(0, c.before(c.since(end))-before-1))
-	return float64(before) + max(others*c.arrivals.part(begin, arrived, end), min(others, .01))
+	people := c.before(c.since(end)) - before
+	part, shared, known := c.arrivals.part(begin, arrived, end)
+	if known && !shared {
+		return float64(before) + float64(people)*part
+	}
+	others := float64(max(0, people-1))
+	if !known {
+		part = min(1, float64(arrived+1-begin)/float64(max(1, end-begin)))
+	}
+	return float64(before) + max(others*part, min(others, .01))
 }
-
-// maxNews is how old a view is at most, as a rule.
-const maxNews = 2 * time.Second
 
 // stretch is the time around a moment of which it is known how many present people came in
 // it: a bucket, or the longer one that it was cut from, until everybody has checked in since.
 func (c *crowd) stretch(moment queue.Instant) (begin, end queue.Instant) {
 	begin = moment.Floor(c.longest)
-	end = min(begin.Add(c.longest), max(c.at, moment+1))
+	end = min(begin.Add(c.longest), max(c.settled, moment+1))
 	next, found := slices.BinarySearch(c.begins, moment)
 	if found {
 		next++

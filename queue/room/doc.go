@@ -29,7 +29,6 @@
 //	estimates   numbers.go                  what visitors are told
 //	            tempo.go, schedule.go       how fast the room moves, and when it lets in the n-th
 //	            slowing.go                  how admissions are slowed, and go on being
-//	            arrivals.go                 when people came
 //	            reason.go                   why people wait
 //	scores      score.go                    what came of the waits that were told
 //	sessions    sessions.go                 who is in, and what is kept while an answer is under way
@@ -37,6 +36,7 @@
 //	            revocations.go              whose sessions were ended
 //	presence    presence.go, subjects.go    who checked in lately, and where they are counted
 //	            presenceshard.go, cells.go  a part of them, and the unreported counts
+//	arrivals    arrivals.go, cohorts.go     when people joined the line
 //	networks    networks.go                 whose places count, of each network
 //	pressures   pressure.go                 how the origin is doing, and what limits it could bear
 //	outbox      outbox.go                   what else visits leave for the next report
@@ -70,8 +70,8 @@
 //  2. that of the exchange with the store (exchange.mu), held through a call;
 //  3. that of draining the counts of the presence (presence.draining);
 //  4. that of a shard of the presence, that of a shard of the sessions, and those of the
-//     networks, the revocations, the untold, the outbox, the pressures, the estimates, the scores and the storeClock: while
-//     one of these is held, none other is taken, but that of the scores with that of the estimates.
+//     arrivals, the networks, the revocations, the untold, the outbox, the pressures, the estimates, the scores and the storeClock: while
+//     one of these is held, none other is taken, but with that of the estimates those of the scores and the arrivals.
 //
 // The lock of the batcher is held alone. The funcs of a Config are called with the second
 // held. Of the visits, only those whose claims are put to the store wait for that.

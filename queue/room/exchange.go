@@ -219,7 +219,7 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 	if answer.WantWhole {
 		answer.Boundaries = known.Boundaries
 	}
-	x.follow(now, newView(answer, x.conditions.rules.Load(), x.estimates.numbers.Load()))
+	x.follow(now, newView(answer, x.conditions.rules.Load(), x.estimates.arrivals, x.estimates.numbers.Load().Rate))
 	if !answer.WantWhole { // else it knows less than this node, which is to tell it first
 		x.learn(answer, toldAgain)
 	}

@@ -37,9 +37,8 @@ type Numbers struct {
 	Incomplete bool    // the store does not answer, or not all nodes have told it again: some people may be missing
 	Nodes      int     // that reported lately
 
-	begins   []queue.Instant // of its crowd
-	arrivals arrivals        // of its crowd
-	schedule schedule        // its rate is Rate
+	crowd    crowd
+	schedule schedule // its rate is Rate
 
 	toldToNewcomers, toldToWaiters Wait // where every check-in is a draw
 }
@@ -59,7 +58,7 @@ type estimates struct {
 	mu       sync.Mutex    // held while the numbers change
 	began    queue.Instant // since when people wait without a break; 0 if nobody does
 	tempo    tempo
-	arrivals arrivals
+	arrivals *arrivals // a part below, with its lock
 	slowing  slowing
 
 	scores scores // a part of its own, with its lock
@@ -81,6 +80,7 @@ func (e *estimates) renew(v *queue.View, rules *rules, paused bool) {
 	if old := e.numbers.Load(); !old.fresh(v) || old.Settings != rules.Settings || old.Paused != paused || old.Stock.Left != v.Stock.Left || old.Stock.Known() != v.Stock.Known() {
 		n := e.newNumbers(v, rules, paused)
 		e.numbers.Store(n)
+		e.arrivals.setPace(n.Nodes, n.Rate)
 		e.scores.note(n)
 	}
 }
@@ -105,12 +105,12 @@ func (e *estimates) doubt() {
 
 // newNumbers are the numbers by a view. The caller holds mu.
 func (e *estimates) newNumbers(v *queue.View, rules *rules, paused bool) *Numbers {
-	crowd := newCrowd(v, rules, e.arrivals.snapshot())
+	crowd := newCrowd(v, rules, e.arrivals)
 	n := &Numbers{At: v.Now, Settings: rules.Settings, Paused: paused, Stock: v.Stock,
 		JustBegan: e.began == 0 || v.Now.Sub(e.began) < lineSettles, Incomplete: v.Incomplete(),
 		Factor: v.Factor, OpenToAll: v.OpenToAll && rules.QueueWhen > 0 && !paused && !v.Recovering && !rules.AdmitsNobody() && !rules.SoldOut(v.Stock),
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present, Nodes: len(v.Nodes),
-		Buckets: crowd.buckets, begins: crowd.begins, arrivals: crowd.arrivals, Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
+		Buckets: crowd.buckets, crowd: crowd, Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
 	factors, foreseen := e.slowing.coming(v)
 	if foreseen && !rules.AdmitsNobody() && !rules.SoldOut(v.Stock) && !paused && !v.Recovering && !e.tempo.stands(v, rules) {
 		n.schedule = e.tempo.schedule(v, rules, e.began, factors)
@@ -152,16 +152,18 @@ func (n *Numbers) Ahead(arrived queue.Instant) (people int, known bool) {
 
 // ahead is Ahead as it is reckoned.
 func (n *Numbers) ahead(arrived queue.Instant) float64 {
-	if len(n.Buckets) == 0 {
+	if len(n.Buckets) == 0 && !n.Settings.Method.OrdersBuckets() {
 		return float64(n.Waiting)
 	}
-	c := n.crowd()
-	return c.ahead(arrived)
+	return n.people().ahead(arrived)
 }
 
-// crowd are those who are present.
-func (n *Numbers) crowd() crowd {
-	return crowd{at: n.At, buckets: n.Buckets, begins: n.begins, longest: n.Settings.LongestBucket(), arrivals: n.arrivals}
+// people are those who are present.
+func (n *Numbers) people() *crowd {
+	if n.crowd.at != 0 {
+		return &n.crowd
+	}
+	return &crowd{at: n.At, settled: n.At, buckets: n.Buckets, longest: n.Settings.LongestBucket()}
 }
 
 // Moments are times of arrival, in order and so many at most, for which Ahead and Wait tell
@@ -177,8 +179,11 @@ func (n *Numbers) Moments(most int) []queue.Instant {
 		list = append(list, n.Buckets[i].Bucket)
 	}
 	if len(list) > 0 {
-		c, last := n.crowd(), n.Buckets[len(n.Buckets)-1].Bucket
+		c, last := n.people(), n.Buckets[len(n.Buckets)-1].Bucket
 		_, end := c.stretch(last)
+		if end >= c.settled {
+			end = n.At
+		}
 		list = append(list, max(end-1, last))
 	}
 	return list

@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -50,7 +51,6 @@ func TestWaitInFIFOIsThePeopleAheadOverTheRate(t *testing.T) {
 		{"in the middle of the last, which is open yet", 135 * time.Second, 2000, 20},
 		{"before all others", -time.Hour, 0, 1},
 		{"after all others", 150 * time.Second, 2500, 25},
-		{"a second later, in which more have come", 151 * time.Second, 2534, 26},
 	} {
 		ahead, known := n.Ahead(start.Add(c.arrived))
 		assert.True(t, known, c.name)
@@ -79,6 +79,47 @@ func TestPlacesInABucketAreThoseOfTheArrivalsInIt(t *testing.T) {
 	assert.Equal(t, 20, ahead(middle.ArrivedAt))
 	assert.Equal(t, 21, ahead(middle.ArrivedAt.Add(4*time.Second)), "nobody else came for a while")
 	assert.Positive(t, ahead(start), "nobody is told that they are the first of many")
+}
+
+// However fast people come to a gate, each is told exactly how many came before, from the first answer on.
+func TestAPlaceThatWasToldDoesNotRise(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		perSecond int
+		bucket    time.Duration
+	}{{"20 a second", 20, 0}, {"100 a second", 100, 0}, {"100 a second, in buckets of a minute", 100, time.Minute}} {
+		t.Run(c.name, func(t *testing.T) {
+			s := settings(1, 1000)
+			s.Bucket = c.bucket
+			d := open(t, s)
+			d.enter()
+			rng := rand.New(rand.NewPCG(1, 2))
+			var line []queue.Ticket
+			for ; d.now < start.Add(70*time.Second); d.now++ {
+				if d.now.Sub(start)%(100*time.Millisecond) == 0 {
+					d.sync()
+				}
+				if len(line) < 20*c.perSecond && rng.IntN(1000) < c.perSecond {
+					line = append(line, d.join())
+					requireAhead(t, d, len(line)-1, line)
+				}
+				for i := range line {
+					if line[i].Due() == d.now {
+						line[i] = d.waits(line[i])
+						requireAhead(t, d, i, line)
+					}
+				}
+			}
+		})
+	}
+}
+
+// requireAhead requires that somebody is told that so many came before them.
+func requireAhead(t *testing.T, d *door, people int, line []queue.Ticket) {
+	t.Helper()
+	told, known := d.room.Numbers().Ahead(line[people].ArrivedAt)
+	require.True(t, known)
+	require.Equal(t, people, told, "%v after the start, to one of %d", d.now.Sub(start), len(line))
 }
 
 // Where a bucket is cut, all are counted in the first part until they check in.
@@ -118,7 +159,7 @@ func TestWaitIsFiniteHoweverManyWait(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Random} {
 		s := settings(1, 1)
 		s.Method = method
-		n := &room.Numbers{Settings: s, Rate: 1e-9, Waiting: 1 << 40, Buckets: []queue.Reserved{}}
+		n := &room.Numbers{At: start, Settings: s, Rate: 1e-9, Waiting: 1 << 40, Buckets: queue.Reserve(0, []queue.BucketCount{{Bucket: start - 1, Waiting: 1 << 40}})}
 		assert.Equal(t, 10*365*24*60, n.Wait(start).Minutes, method.String())
 	}
 }

@@ -63,12 +63,13 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 		sessions   = newSessions(start)
 		untold     = &untold{}
 		outbox     = &outbox{}
-		estimates  = &estimates{}
+		arrivals   = &arrivals{}
+		estimates  = &estimates{arrivals: arrivals}
 		pressures  = &pressures{meter: pressure.NewMeter()}
 	)
 	conditions.rules.Store(newRules(queue.Configuration{Settings: c.Settings}, c.Slack))
 	estimates.numbers.Store(&Numbers{})
-	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load(), estimates.numbers.Load()))
+	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load(), arrivals, 0))
 	x := &exchange{
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
 		untold: untold, outbox: outbox, estimates: estimates, pressures: pressures, slack: c.Slack,
@@ -82,8 +83,8 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 	return &Room{
 		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates, pressures: pressures,
 		visits: &visits{
-			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, networks: &networks{}, sessions: sessions, untold: untold, outbox: outbox, turnstile: &turnstile{},
-			put: b.put, roll: x.roll, draw: c.Draw, onDrawn: c.OnDrawn,
+			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, arrivals: arrivals, networks: &networks{}, sessions: sessions, untold: untold, outbox: outbox, turnstile: &turnstile{},
+			put: b.put, roll: x.roll, draw: c.Draw, onDrawn: c.OnDrawn, onBurst: c.OnBurst,
 		},
 	}
 }

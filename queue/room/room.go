@@ -186,8 +186,8 @@ func (r *Room) Roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error) {
 }
 
 // Sync reports to the store what this node has seen and takes in how the room
-// stands. Call it about once a second; for a store in the same process, ten
-// times.
+// stands. Call it about once a second, and when Config.OnBurst says so; for a store in the
+// same process, ten times a second.
 func (r *Room) Sync(ctx context.Context, now time.Time) error {
 	_, err := r.exchange.sync(ctx, now)
 	return err

@@ -15,6 +15,7 @@ type visits struct {
 	clock      *storeClock
 	conditions *conditions
 	presence   *presence
+	arrivals   *arrivals
 	networks   *networks
 	sessions   *sessions
 	untold     *untold
@@ -28,6 +29,7 @@ type visits struct {
 	draw func(e queue.ActiveEvent, id queue.ID) queue.Instant // Config.Draw
 
 	onDrawn func(t queue.Ticket) // Config.OnDrawn
+	onBurst func()               // Config.OnBurst
 }
 
 // visit is one request while it is decided about: at one moment, by one set of rules.

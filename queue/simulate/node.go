@@ -38,7 +38,7 @@ func openNode(ctx context.Context, r *run, place, serial int) (*node, error) {
 		Name: "simulated", Settings: r.Room, Store: &link{store: r.store, node: n}, Gather: r.nodes.gather,
 		Uint64: random(r.Config, uint64(streamRoom+serial*streams)).Uint64,
 		Clock:  func() time.Time { return r.now.Time() }, Wait: n.wait,
-		OnStoreChange: r.fail,
+		OnStoreChange: r.fail, OnBurst: n.syncSoon,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("opening the room: %w", err)
@@ -61,6 +61,12 @@ func (n *node) due(ctx context.Context) {
 	if n.syncDue && !n.syncing {
 		n.begin(nobody, func() { n.sync(ctx) })
 	}
+}
+
+// syncSoon has the next sync be due at once.
+func (n *node) syncSoon() {
+	n.syncs = n.run.now + 1
+	n.run.nodes.wake(n, n.syncs)
 }
 
 // begin starts a process, and then lets those go on whose waits it has ended.

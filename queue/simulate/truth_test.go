@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/simulate"
@@ -57,6 +58,29 @@ func TestWaitsAndPlacesThatAreToldComeTrueWhereOrderIsKept(t *testing.T) {
 				assert.LessOrEqual(t, float64(r.Places.WronglyFirst), .001*float64(r.Places.Shown))
 			})
 		}
+	}
+}
+
+// 67 people a second come, and five are let in: gates hear of each other's newcomers soon enough to tell the next their places.
+func TestPlacesThatNewcomersAreToldInABurstAreRightAtSeveralGates(t *testing.T) {
+	t.Parallel()
+	for nodes, least := range map[int]float64{1: .99, 2: .95, 3: .95} {
+		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
+			t.Parallel()
+			c := burst(5000)
+			c.Visitors, c.Nodes, c.Seed = 4000, nodes, uint64(nodes)
+			if nodes > 1 {
+				c.StoreLatency = 2 * time.Millisecond
+			}
+			r, err := simulate.Run(t.Context(), c)
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, r.Places.FirstWithin10s, least, "of the first answers")
+			assert.GreaterOrEqual(t, r.Places.Within10s, least, "of all answers")
+			assert.LessOrEqual(t, r.Places.MostRose, 10., "seconds of admissions by which a place rose")
+			if r.Sharing != nil {
+				assert.LessOrEqual(t, r.Sharing.Calls.PerNode, 3., "calls to the store a second and node")
+			}
+		})
 	}
 }
 
