@@ -246,8 +246,8 @@ func (g *Gate) Close() {
 // keepInSync syncs a room with the store until the gate or stop is closed, and once
 // more then. It ends sooner if the room's family drops it.
 func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
-	ticker := time.NewTicker(g.o.SyncInterval)
-	defer ticker.Stop()
+	timer := time.NewTimer(g.o.SyncInterval)
+	defer timer.Stop()
 	for {
 		var last bool
 		select {
@@ -255,12 +255,13 @@ func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 			last = true
 		case <-stop:
 			last = true
-		case <-ticker.C:
+		case <-timer.C:
 		case <-r.syncNow:
 		}
 		if g.syncRoom(r) || last {
 			return
 		}
+		timer.Reset(r.queue.SyncIn(g.o.Clock(), g.o.SyncInterval))
 	}
 }
 

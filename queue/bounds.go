@@ -22,6 +22,8 @@ const (
 
 	// Lately is for how long after an admission, a goodbye or a node's report a view has it.
 	Lately = 10 * time.Second
+	// ReportTime is within how long a few nodes report that a session has ended whose slot somebody waits for.
+	ReportTime = 250 * time.Millisecond
 
 	// NodeRemembered is for how long a store remembers a node that reports no more.
 	NodeRemembered = time.Hour

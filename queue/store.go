@@ -70,6 +70,10 @@ type Report struct {
 	Cells    []CellChange
 	Sessions []Session
 
+	// Final is the moment up to which the node knows the ends of sessions for good: it renews none that had ended by then, but
+	// for those that it has reported. It is 0 if the node does not know.
+	Final Instant
+
 	// Revoked are sessions that were ended. Their tickets stay void until Expires. A
 	// revoked session holds its slot until every other node that has reported within the
 	// last ten seconds has a view from after the revocation, or until its end: until then
@@ -214,8 +218,8 @@ type Status struct {
 	Admitted int     // admissions in this calendar minute
 	Open     int     // open slots by the one rule; never negative
 	Present  int     // people present in line; the length of an exact line
-	// NextOpen is the first moment at which Open may be larger than now without any
-	// report or claim; zero if there is none.
+	// NextOpen is the first moment at which Open may be larger than now without any claim, if nodes report by then that they have
+	// renewed no session that ends; zero if there is none.
 	NextOpen Instant
 
 	// Recovering says that the store has lost some of its memory, and admits nobody until

@@ -50,6 +50,12 @@ func (l *Limits[ID]) Admitted(at queue.Instant) int {
 // Active is how many are active as of the last request.
 func (l *Limits[ID]) Active() int { return len(l.active) }
 
+// ActiveAt is how many are active at a moment, after which no earlier one may be asked about.
+func (l *Limits[ID]) ActiveAt(now queue.Instant) int {
+	l.expire(now)
+	return len(l.active)
+}
+
 // expire forgets the ids that are active no more. One that was renewed since
 // its end was put down is put down again.
 func (l *Limits[ID]) expire(now queue.Instant) {

@@ -54,6 +54,12 @@ func TestStoreOfSeveralNodesCountsForTheSlackLonger(t *testing.T) {
 	require.Equal(t, queue.Granted, g.claim(newcomer(2)))
 }
 
+func TestSlotsAreGivenOnByReports(t *testing.T) {
+	storetest.FinalReports(t, func(*testing.T) storetest.Harness {
+		return storetest.Harness{Store: memstore.NewShared(2 * time.Second), Slack: 2 * time.Second}
+	})
+}
+
 func TestPlacesAndLimitsOutliveEventsWithAnotherMethod(t *testing.T) {
 	storetest.ChangesOfMethod(t, func(*testing.T) storetest.Harness {
 		return storetest.Harness{Store: memstore.NewShared(2 * time.Second)}

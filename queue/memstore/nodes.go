@@ -16,7 +16,8 @@ type node struct {
 	view queue.Instant // the moment of the last view that it has
 	seq  uint64        // of its last report that was counted
 
-	factor float64 // of its last report; 0 for none
+	final  queue.Instant // of its last report that was counted
+	factor float64       // of its last report; 0 for none
 }
 
 // reported returns the node that reports now.
@@ -42,6 +43,15 @@ func (n *nodes) heard(by uint64, at, now queue.Instant) bool {
 		}
 	}
 	return true
+}
+
+// final is the moment up to which all nodes that reported lately know the ends of sessions for good, and how many these are.
+func (n *nodes) final(now queue.Instant) (final queue.Instant, of int) {
+	final = now
+	for _, name := range n.list(now) {
+		final = min(final, n.known[name].final)
+	}
+	return final, len(n.latest)
 }
 
 // factor is the lowest of the nodes that reported lately; 1 without any.

@@ -18,7 +18,7 @@ import (
 type room struct {
 	mu       sync.Mutex
 	name     string
-	slack    time.Duration // how much longer than reported sessions and windows count
+	slack    time.Duration // how much longer than reported windows count, and sessions that may have been renewed
 	epoch    string
 	current  queue.Configuration
 	settings queue.Settings // of current, with what follows from the stock
@@ -45,8 +45,10 @@ type room struct {
 	nodes      nodes
 	draws      draws
 
-	clock sessionClock
-	stock queue.Stock
+	clock   sessionClock
+	endedBy queue.Instant // up to which the slots of sessions that have ended are open, by the sessions' clock
+	looks   queue.Instant // when the nodes are next asked what they have reported
+	stock   queue.Stock
 
 	minute   queue.Instant
 	admitted int  // in this minute
@@ -146,9 +148,10 @@ func (r *room) report(p *queue.Report, now queue.Instant) {
 	r.slow.Pass(r.now, r.settings.NewUsersPerMinute, r.nodes.factor(r.now))
 	r.again = p.Seq <= from.seq
 	if !r.again {
-		from.seq = p.Seq
+		from.seq, from.final = p.Seq, p.Final
 		r.count(p)
 	}
+	r.goByReports()
 	r.mark.follow(&r.settings, r.now, r.present() > 0)
 	r.openRevoked()
 }
@@ -205,13 +208,31 @@ func (r *room) advance(now queue.Instant) {
 	r.cells.advance(r.now)
 	r.line.Expire(r.now, queue.MaxExpired)
 	r.absent.Expire(r.now, queue.MaxExpired)
-	r.ends.pass(r.sessionsNow(), func(n int) { r.active, r.ended = r.active-n, r.ended+n })
-	r.journalEnds()
+	r.endSessions(r.sessionsNow().Add(-r.slack))
 	r.idle = r.idle || r.present() == 0
 	r.forget()
 	if len(r.sessions) > 2*r.swept+1024 {
 		r.sweep()
 	}
+}
+
+// endSessions opens the slots of the sessions that had ended by a moment of their clock.
+func (r *room) endSessions(by queue.Instant) {
+	r.endedBy = max(r.endedBy, by)
+	r.ends.pass(r.endedBy, func(n int) { r.active, r.ended = r.active-n, r.ended+n })
+	r.journalEnds()
+}
+
+// goByReports opens the slots of the sessions that no node has renewed, as all have reported. A look at all nodes costs the more
+// the more there are: so it is taken once in a tenth as many milliseconds. A seat is kept for the slack in any case, which is a
+// part of LineGrace.
+func (r *room) goByReports() {
+	if r.slack == 0 || r.now < r.looks || r.settings.Occupancy != queue.BySession {
+		return
+	}
+	final, nodes := r.nodes.final(r.now)
+	r.looks = r.now.Add(time.Duration(nodes/10) * time.Millisecond)
+	r.endSessions(min(r.sessionsNow(), final.Add(-r.behind())))
 }
 
 // forget drops admissions and goodbyes that are no longer among the latest, and draws
@@ -259,10 +280,10 @@ func (r *room) change(c queue.Cell, people int) {
 }
 
 // lasts reports whether a session holds its slot.
-func (r *room) lasts(s session) bool { return s.expires.Add(r.slack) > r.sessionsNow() }
+func (r *room) lasts(s session) bool { return s.expires > r.endedBy }
 
-// end is how many sessions hold their slots until the slack after expires.
-func (r *room) end(expires queue.Instant) *int { return r.ends.get(expires.Add(r.slack)) }
+// end is how many sessions that hold their slots expire then.
+func (r *room) end(expires queue.Instant) *int { return r.ends.get(expires) }
 
 // countSession counts a session that a node reports, whose end is by the sessions' clock. The journal gets those that it
 // does not know to be active.
@@ -345,12 +366,20 @@ func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
 	return more
 }
 
-// nextEnd is when the next session ends; zero without any.
+// nextEnd is when the next slot may come free: when its session ends, or once all nodes may have reported that it has; zero without
+// any.
 func (r *room) nextEnd() queue.Instant {
 	for _, e := range r.ends.entries {
-		if e.value > 0 {
-			return e.at.Add(r.behind())
+		at := e.at.Add(r.behind())
+		switch {
+		case e.value == 0:
+			continue
+		case r.settings.Occupancy != queue.BySession:
+			return at.Add(r.slack)
+		case e.at > r.sessionsNow():
+			return at
 		}
+		return min(at.Add(r.slack), r.now.Add(queue.ReportTime))
 	}
 	return 0
 }

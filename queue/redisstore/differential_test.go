@@ -15,8 +15,7 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
-// both are the two stores, told the same at the same instants. Redis is without
-// the slack, by which it may only be later in giving a slot away, and its clock
+// both are the two stores, told the same at the same instants, with the same slack or none. The clock of Redis
 // stands where it is set. What still differs, and is left out here: the moments
 // of random pacing, which each draws for itself.
 type both struct {
@@ -42,17 +41,17 @@ type both struct {
 const window = 250 * time.Millisecond
 
 // checkBoth checks what becomes of both stores.
-func checkBoth(t *testing.T, check func(b *both)) {
+func checkBoth(t *testing.T, slack time.Duration, check func(b *both)) {
 	t.Helper()
 	shared, _ := newClock(t)
-	shared.SetSlack(0)
+	shared.SetSlack(slack)
 	rooms := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		rooms++
 		clock := newClocked(shared.Store)
 		clock.prefix = fmt.Sprint("r", rooms, "-")
 		b := &both{
-			T: rt, redis: clock, mem: memstore.New(), clock: clock, now: start,
+			T: rt, redis: clock, mem: memstore.NewShared(slack), clock: clock, now: start,
 			seq: map[uint64]uint64{}, last: map[uint64]*queue.Report{}, views: map[uint64]queue.Instant{}, admitted: map[queue.ID]queue.Instant{},
 			beat: rapid.SampledFrom([]time.Duration{time.Millisecond, window}).Draw(rt, "beat"),
 		}
@@ -65,7 +64,7 @@ func checkBoth(t *testing.T, check func(b *both)) {
 // The marks need times without much traffic that are too long for the other test.
 func TestBothStoresPassTheMarksAlike(t *testing.T) {
 	t.Parallel()
-	checkBoth(t, func(b *both) {
+	checkBoth(t, 0, func(b *both) {
 		b.settings.QueueWhen = 6
 		b.put(b.settings)
 		for range rapid.IntRange(20, 60).Draw(b.T, "steps") {
@@ -78,17 +77,24 @@ func TestBothStoresPassTheMarksAlike(t *testing.T) {
 
 func TestBothStoresAnswerAlike(t *testing.T) {
 	t.Parallel()
-	checkBoth(t, func(b *both) {
-		b.Repeat(map[string]func(*rapid.T){
-			"time passes":                   func(*rapid.T) { b.pass() },
-			"it is configured":              func(*rapid.T) { b.configure() },
-			"a node reports":                func(*rapid.T) { b.sync(b.report()) },
-			"a node reports and claims":     func(*rapid.T) { b.admit(b.report()) },
-			"a node claims":                 func(*rapid.T) { b.admit(b.number(queue.Report{})) },
-			"the roll is called":            func(*rapid.T) { b.roll() },
-			"a report is sent again":        func(*rapid.T) { b.again() },
-			"a report is sent with another": func(*rapid.T) { b.report(); b.sync(b.report()) },
+	for _, slack := range []time.Duration{0, window} {
+		t.Run(slack.String(), func(t *testing.T) {
+			t.Parallel()
+			checkBoth(t, slack, repeatBoth)
 		})
+	}
+}
+
+func repeatBoth(b *both) {
+	b.Repeat(map[string]func(*rapid.T){
+		"time passes":                   func(*rapid.T) { b.pass() },
+		"it is configured":              func(*rapid.T) { b.configure() },
+		"a node reports":                func(*rapid.T) { b.sync(b.report()) },
+		"a node reports and claims":     func(*rapid.T) { b.admit(b.report()) },
+		"a node claims":                 func(*rapid.T) { b.admit(b.number(queue.Report{})) },
+		"the roll is called":            func(*rapid.T) { b.roll() },
+		"a report is sent again":        func(*rapid.T) { b.again() },
+		"a report is sent with another": func(*rapid.T) { b.report(); b.sync(b.report()) },
 	})
 }
 
@@ -172,6 +178,7 @@ func (b *both) number(p queue.Report) *queue.Report {
 	p.Node = uint64(rapid.IntRange(1, 3).Draw(b.T, "node"))
 	b.seq[p.Node]++
 	p.Seq, p.Now, p.Since = b.seq[p.Node], b.now, b.views[p.Node]
+	p.Final = max(0, b.now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, -1, -200, -1000, 5}).Draw(b.T, "final"))*time.Millisecond))
 	b.last[p.Node] = &p
 	return &p
 }

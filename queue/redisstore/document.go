@@ -49,6 +49,8 @@ type rules struct {
 	Closes     bool  `json:"closes"`     // nobody is let in while nothing is left
 	SellsFrom  int64 `json:"sellsfrom"`  // what was left before does not count
 
+	BySession bool `json:"bysession"` // sessions end by themselves, and not as connections close
+
 	// The scripts set these.
 	Lined   int64 `json:"lined"`    // the version with which the method became line
 	LinedAt int64 `json:"lined_at"` // when that was
@@ -64,7 +66,7 @@ func rulesOf(c queue.Configuration, slack time.Duration) rules {
 		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
 		QueueWhen: l.QueueWhen, OpensBelow: l.OpensAgainBelow(), Shadow: l.Shadow,
 		MaxSession: l.MaxSession.Milliseconds(), Stands: l.HoldsActive(), Closes: l.OnSoldOut == queue.CloseToAll,
-		SellsFrom: int64(l.SellsFrom()),
+		SellsFrom: int64(l.SellsFrom()), BySession: l.Occupancy == queue.BySession,
 	}
 }
 

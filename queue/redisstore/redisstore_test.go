@@ -42,6 +42,17 @@ func TestStoreKeepsTheContract(t *testing.T) {
 	}
 }
 
+func TestSlotsAreGivenOnByReports(t *testing.T) {
+	t.Parallel()
+	shared := open(t, redistest.Start(t, redistest.Options{}).URL())
+	var rooms atomic.Int32
+	storetest.FinalReports(t, func(*testing.T) storetest.Harness {
+		store := newClocked(shared)
+		store.prefix = fmt.Sprint("final", rooms.Add(1), "-")
+		return storetest.Harness{Store: store, SetClock: store.set, Slack: redisstore.Slack}
+	})
+}
+
 func TestPlacesAndLimitsOutliveEventsWithAnotherMethod(t *testing.T) {
 	t.Parallel()
 	shared := open(t, redistest.Start(t, redistest.Options{}).URL())

@@ -68,7 +68,7 @@ func (f *forecast) ended(v *queue.View, rules *rules, seconds int) int {
 	}
 	i := sort.Search(len(v.Ends), func(i int) bool { return queue.EndSteps[i] >= time.Duration(seconds)*time.Second })
 	last := len(v.Ends) - 1
-	lasts := int((rules.SessionLasts(rules.slack) + rules.slack + time.Second - 1) / time.Second)
+	lasts := int((rules.SessionLasts(rules.slack) + time.Second - 1) / time.Second)
 	switch {
 	case lasts < seconds && time.Duration(lasts)*time.Second < queue.EndSteps[last]:
 		return v.Ends[min(i, last)] + f.opened[seconds-lasts]

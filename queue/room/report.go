@@ -61,6 +61,7 @@ func (x *exchange) report(now time.Time) *queue.Report {
 	p := &queue.Report{Node: x.node, Seq: x.seq, Now: at, Epoch: x.epoch, Since: x.since, Version: c.Version,
 		LastNumber: x.record.lastNumber, Cells: x.presence.drain(), Factor: x.pressures.look(at, x.conditions.rules.Load())}
 	p.Sessions, p.Revoked = x.sessions.drain(at)
+	p.Final = x.sessions.final()
 	x.outbox.drainInto(p)
 	p.Newcomers = int(x.conditions.newcomers.Swap(0))
 	x.record.report(p)

@@ -112,6 +112,9 @@ func (s *sessions) drain(at queue.Instant) (lasting, revoked []queue.Session) {
 	return s.answers.drain(at, s.seen.drain(at, nil)), s.revoked.drain()
 }
 
+// final is the moment up to which no session is renewed any more that had ended by then: that of the last drain.
+func (s *sessions) final() queue.Instant { return queue.Instant(s.seen.drained.Load()) }
+
 // all are all sessions and revocations that last.
 func (s *sessions) all(at queue.Instant) (lasting, revoked []queue.Session) {
 	return s.answers.all(at, s.seen.all(at, nil)), s.revoked.all()

@@ -27,7 +27,7 @@ func CheckLimits(s queue.Settings, requests func(letThrough func(queue.Instant, 
 // WatchSlots is what the slots make of the statuses of a room.
 func WatchSlots(s queue.Settings, course func(look func(queue.Instant, queue.Status, int))) Slots {
 	w := slots{limits: s}
-	course(w.look)
+	course(func(now queue.Instant, status queue.Status, waiting int) { w.look(now, status, status.Active, waiting) })
 	return w.result()
 }
 

@@ -38,7 +38,7 @@ func newMeasures(r *run) measures {
 
 // look notes how many slots are open to those who wait.
 func (r *run) look() {
-	r.slots.look(r.now, r.store.status, r.inLine)
+	r.slots.look(r.now, r.store.status, r.limits.seen.ActiveAt(r.now), r.inLine)
 	r.pace.look(r.now, r.inLine)
 	if r.site != nil {
 		r.site.look(r.now, r.store.status.Factor)

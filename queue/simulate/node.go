@@ -35,7 +35,7 @@ type node struct {
 func openNode(ctx context.Context, r *run, place, serial int) (*node, error) {
 	n := &node{run: r, place: place, unreported: map[queue.ID]bool{}, reporting: map[queue.ID]bool{}}
 	opened, err := room.New(ctx, r.now.Time(), room.Config{
-		Name: "simulated", Settings: r.Room, Store: &link{store: r.store, node: n}, Gather: r.nodes.gather,
+		Name: "simulated", Settings: r.Room, Store: &link{store: r.store, node: n}, Gather: r.nodes.gather, Slack: r.nodes.slack,
 		Uint64: random(r.Config, uint64(streamRoom+serial*streams)).Uint64,
 		Clock:  func() time.Time { return r.now.Time() }, Wait: n.wait,
 		OnStoreChange: r.fail, OnBurst: n.syncSoon,
@@ -82,6 +82,8 @@ func (n *node) sync(ctx context.Context) {
 		n.run.fail(n.room.Sync(ctx, n.run.now.Time()))
 	}
 	n.syncing = false
+	n.syncs = min(n.syncs, n.run.now.Add(n.room.SyncIn(n.run.now.Time(), n.run.nodes.interval)))
+	n.run.nodes.wake(n, n.syncs)
 }
 
 // visit is a request of visitor i, who learns what becomes of it now or later. Where

@@ -33,6 +33,7 @@ type nodes struct {
 	alive            int
 	opened           int
 	interval, gather time.Duration
+	slack            time.Duration
 	rng              *rand.Rand // of the ways that visitors take, and of faults
 
 	events   wheel // by place
@@ -58,7 +59,7 @@ func (r *run) openNodes(ctx context.Context) error {
 	r.store = &sharedStore{Store: memstore.New()}
 	ns := &nodes{list: make([]*node, r.Nodes), interval: ownSyncInterval, rng: random(r.Config, streamNodes)}
 	if r.shared() {
-		ns.interval, ns.gather = sharedSyncInterval, sharedGather
+		ns.interval, ns.gather, ns.slack = sharedSyncInterval, sharedGather, sharedSlack
 		r.store.Store = memstore.NewShared(sharedSlack)
 		r.store.latency = r.StoreLatency
 	}

@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +57,26 @@ func TestNodesThatShareAStoreNeverLetTooManyIn(t *testing.T) {
 				assert.Less(t, r.Slots.LapsedShare, .03)
 			}
 		})
+	}
+}
+
+// A slot is idle from the end of its session, as the visitor was told it, until somebody has it. Where order is kept, that has to be the
+// next in line, who comes to the second; that holds while many wait.
+func TestSlotsAreGivenOnSoonAfterTheirSessionsEnd(t *testing.T) {
+	t.Parallel()
+	for method, median := range map[queue.Method]float64{queue.FIFO: 1, queue.Line: 1, queue.Random: .5} {
+		for _, nodes := range []int{1, 3, 20} {
+			t.Run(fmt.Sprintf("%s at %d gates", method, nodes), func(t *testing.T) {
+				t.Parallel()
+				c := simulate.Article()
+				c.Room.Method, c.Visitors, c.Nodes, c.StoreLatency = method, 3000, nodes, 2*time.Millisecond
+				r, err := simulate.Run(t.Context(), c)
+				require.NoError(t, err)
+				assert.Zero(t, r.Limits.OverActive)
+				assert.Zero(t, r.Limits.OverPerMinute)
+				assert.LessOrEqual(t, r.Slots.IdleP50, median)
+			})
+		}
 	}
 }
 

@@ -78,6 +78,9 @@ func (r *run) play(ctx context.Context) error {
 			r.nodes.pause(false)
 		}
 		r.change(ctx)
+		if r.limits.seen.ActiveAt(r.now) < r.slots.active {
+			r.look()
+		}
 		if err := r.nodes.pass(ctx, r); err != nil {
 			return err
 		}

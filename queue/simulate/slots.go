@@ -6,14 +6,16 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// slots measures how long slots stay open while people wait. Of as many slots
-// as there are both open slots and people, the one that has been idle for
+// slots measures how long slots stay open while people wait. A slot is open once its
+// session has ended as its visitor was told, whether the store gives it on by then or not. Of
+// as many slots as there are both open slots and people, the one that has been idle for
 // longest counts as the one that is taken.
 type slots struct {
 	limits queue.Settings
 
 	at      queue.Instant
 	last    queue.Status
+	active  int // sessions that last
 	waiting int
 	idle    int // open slots, as far as somebody waits for them
 	since   []idleSince
@@ -30,19 +32,27 @@ type idleSince struct {
 	n  int
 }
 
-// look notes the room's status, and how many people wait.
-func (s *slots) look(now queue.Instant, status queue.Status, people int) {
+// look notes the room's status, how many sessions last, and how many people wait.
+func (s *slots) look(now queue.Instant, status queue.Status, active, people int) {
 	seconds := now.Sub(s.at).Seconds()
-	s.heldTime += seconds * float64(s.last.Active)
+	s.heldTime += seconds * float64(s.active)
 	if s.waiting > 0 {
-		s.usedTime += seconds * float64(s.last.Active)
+		s.usedTime += seconds * float64(s.active)
 		s.idleTime += seconds * float64(s.idle)
 		if status.Now.Floor(time.Minute) != s.last.Now.Floor(time.Minute) {
 			s.endMinute(now)
 		}
 	}
-	s.at, s.last, s.waiting = now, status, people
-	s.setIdle(now, min(status.Open, people))
+	s.at, s.last, s.active, s.waiting = now, status, active, people
+	s.setIdle(now, min(s.open(), people))
+}
+
+// open is how many slots are open. By the store it may be fewer, where it waits for nodes to report that a session has ended.
+func (s *slots) open() int {
+	if free := s.limits.TotalActiveUsers - s.last.Active; free > s.last.Open {
+		return s.last.Open // by the allowance
+	}
+	return max(s.last.Open, min(s.limits.TotalActiveUsers-s.active, s.limits.NewUsersPerMinute-s.last.Admitted))
 }
 
 // endMinute takes up the minute that has ended. What it allowed and nobody took

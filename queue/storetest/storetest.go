@@ -77,6 +77,8 @@ type node struct {
 	name uint64
 	seq  uint64
 	now  queue.Instant
+
+	other *node // where two nodes report
 }
 
 // newNode returns the first node of a room called shop at start. The room is

@@ -59,7 +59,7 @@ local function verdict_on(c)
     return verdict(BANNED)
   end
   local expires = tonumber(call('ZSCORE', SESSIONS, c.id)) or 0
-  if expires > r.sessions_now - r.slack then
+  if expires > r.ended_by then
     -- A claim that comes again with its report was decided before.
     if r.has_line then line.remove(c.id) end
     if not c.keep_cell and not (c.held_only and r.counted) then uncount(c) end

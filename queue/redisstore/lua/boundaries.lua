@@ -83,7 +83,7 @@ local function ends_within()
   local steps, ends = $EndSteps, {}
   if waiting() == 0 or rules.method ~= 'fifo' and rules.method ~= 'line' then return '' end
   for i, step in ipairs(steps) do
-    ends[i] = struct.pack('>d', call('ZCOUNT', SESSIONS, '(' .. whole(r.sessions_now - r.slack), whole(r.sessions_now - r.slack + step)))
+    ends[i] = struct.pack('>d', call('ZCOUNT', SESSIONS, '(' .. whole(r.ended_by), whole(r.sessions_now + step)))
   end
   return table.concat(ends)
 end

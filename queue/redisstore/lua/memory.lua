@@ -32,7 +32,7 @@ local function nodes_since(since)
         table.insert(views, view)
         oldest = math.min(oldest, at)
       elseif at < r.now - $NodeRemembered then
-        call('HDEL', META, all[i])
+        call('HDEL', META, all[i], 'final' .. all[i])
       end
     end
   end
@@ -77,6 +77,7 @@ if lost or not epoch then
   end
   marks, packed_marks = nil, NO_MARKS
   m, known_seq, kept = {}, nil, 0
+  r.ended_by, r.looks = r.sessions_now - r.slack, 0
   r.present, r.first_window, r.minute, r.admitted, r.first_end, r.any_revoked, r.unheard = 0, 0, 0, 0, 0, true, false
   -- Nodes learn of the new memory a little later.
   r.given, r.floor, r.top, r.gap_from, r.gap_until, r.absent_until, r.unknown = 0, 0, 0, 0, 0, 0, node_epoch ~= '' and r.now + r.slack or 0

@@ -70,4 +70,23 @@ if heard > r.stock_at then
   call('HSET', META, 'stock', struct.pack('>dd', heard, heard_left))
 end
 
-if r.first_end <= r.sessions_now - r.slack then count_sessions() end
+-- go_by_reports opens the slots of the sessions that no node has renewed, as all have reported. A look at all nodes costs the more
+-- the more there are: so it is taken once in a tenth as many milliseconds. A seat is kept for the slack in any case, which is a
+-- part of LineGrace.
+local function go_by_reports()
+  if r.now < r.looks or not rules.bysession then return end
+  local names, fields = nodes_since(r.now - NODE_WAIT), {'final' .. node}
+  for _, name in ipairs(names) do
+    if name ~= node then fields[#fields + 1] = 'final' .. name end
+  end
+  local final = r.now
+  each(fields, function(part)
+    for _, at in ipairs(call('HMGET', META, unpack(part))) do final = math.min(final, tonumber(at) or 0) end
+  end)
+  r.looks = r.now + math.floor(#fields / 10)
+  r.ended_by = math.max(r.ended_by, math.min(r.sessions_now, final - behind()))
+end
+if not want_whole and not r.counted then call('HSET', META, 'final' .. node, whole(node_final)) end
+if r.slack > 0 then go_by_reports() end
+r.ended_by = math.max(r.ended_by, r.sessions_now - r.slack)
+if r.first_end <= r.ended_by then count_sessions() end

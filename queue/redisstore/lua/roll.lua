@@ -7,12 +7,12 @@ for i = 1, asked do ids[i] = text() end
 -- seats returns the sessions that hold slots, and when each was admitted, as far as that
 -- is known.
 local function seats()
-  if asked == 0 then ids = call('ZRANGEBYSCORE', SESSIONS, '(' .. whole(r.sessions_now - r.slack), '+inf', 'LIMIT', 0, SEATS) end
+  if asked == 0 then ids = call('ZRANGEBYSCORE', SESSIONS, '(' .. whole(r.ended_by), '+inf', 'LIMIT', 0, SEATS) end
   local list = {}
   each(ids, function(part)
     local ends, since = call('ZMSCORE', SESSIONS, unpack(part)), call('ZMSCORE', ADMITTED, unpack(part))
     for i, id in ipairs(part) do
-      if ends[i] and tonumber(ends[i]) > r.sessions_now - r.slack and not is_revoked(id) then
+      if ends[i] and tonumber(ends[i]) > r.ended_by and not is_revoked(id) then
         table.insert(list, {id, whole(ends[i] + behind()), since[i] and whole(by_sessions(tonumber(since[i])) + r.behind) or 0})
       end
     end

@@ -19,7 +19,7 @@ if awaited_before or r.awaits_until > 0 then
 end
 call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted, r.present, r.first_window, r.awaits_until, r.minute,
   r.active, r.first_end, rules.version, flag(r.idle), flag(r.any_revoked), flag(r.unheard), marks and struct.pack(MARKS, unpack(marks)) or packed_marks, epoch, server),
-  node, struct.pack(NODE, known_seq or -1, r.now, node_since))
+  node, struct.pack(NODE, known_seq or -1, r.now, node_since), 'ended', struct.pack('>dd', r.ended_by, r.looks))
 local life = lifetime(rules)
 if kept ~= r.minute then
   for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES}) do touch(key) end

@@ -21,6 +21,11 @@ end
 local function behind() return r.now - r.sessions_now end
 know_sessions_now()
 
+-- r.ended_by is the moment, by the clock of the sessions, up to which the slots of sessions that have ended are open. r.looks is when the
+-- nodes are next asked what they have reported.
+if m[10] and #m[10] == 16 and not forgotten then r.ended_by, r.looks = struct.unpack('>dd', m[10]) end
+r.ended_by = math.max(r.ended_by, r.sessions_now - r.slack)
+
 -- by_sessions is a moment by the clock of the sessions, and by_room the opposite.
 local function by_sessions(at)
   local by = standstill[2]

@@ -1,11 +1,11 @@
 -- The one rule's count of open slots, and when there may be more.
 
--- Sessions count for the slack longer, because nodes may not have reported a renewal yet.
+-- Sessions count until all nodes have reported that they did not renew them, or for the slack longer.
 -- They are counted anew when one has ended, when a node has reported some, and when the
 -- first one to end was renewed.
 local function count_sessions()
   check(FIRST, FIRST) -- the sessions
-  local alive = '(' .. whole(r.sessions_now - r.slack)
+  local alive = '(' .. whole(r.ended_by)
   local first = call('ZRANGEBYSCORE', SESSIONS, alive, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
   r.active = call('ZCOUNT', SESSIONS, alive, '+inf')
   r.first_end = tonumber(first[2]) or math.huge
@@ -77,6 +77,11 @@ local function next_open()
   allowance, more = slowed(n - r.admitted, next_release(n, more))
   if free > allowance then return more end
   if r.active == 0 then return 0 end
-  local ends = r.first_end + behind() + r.slack
+  local ends = r.first_end + behind() -- and then once all nodes may have reported that it has ended
+  if not rules.bysession then
+    ends = ends + r.slack
+  elseif r.first_end <= r.sessions_now then
+    ends = math.min(ends + r.slack, r.now + $ReportTime)
+  end
   return free < allowance and ends or math.max(ends, more)
 end

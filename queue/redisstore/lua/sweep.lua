@@ -11,7 +11,7 @@ local function drop(key, past)
     call('ZREM', key, unpack(part))
   end)
 end
-drop(SESSIONS, r.sessions_now - r.slack)
+drop(SESSIONS, r.ended_by)
 drop(REVOKED, r.now)
 r.any_revoked = call('ZCOUNT', REVOKED, 0, '+inf') > 0
 drop(DRAWN, r.now)
