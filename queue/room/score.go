@@ -16,6 +16,8 @@ const (
 	scoreInterval = 15 * time.Minute
 	// scoreKept is for how long what was told, and what came of it, is kept.
 	scoreKept = 24 * time.Hour
+	// toldStep is how finely it is noted what newcomers were told.
+	toldStep = 50 * time.Millisecond
 )
 
 // Score says what came of the waits that visitors were told as they arrived, of those whom
@@ -63,55 +65,41 @@ type scores struct {
 // toldWait is what newcomers were told from one moment to another.
 type toldWait struct {
 	from, until queue.Instant
-	wait        Wait // at first
-
-	// Where order is kept, the wait grows with each who comes. These are the minutes at first
-	// and in the end, not rounded.
-	minutes, later float64
+	wait        Wait
 }
 
 // note takes in what newcomers are told from now on.
 func (s *scores) note(n *Numbers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	past := n.At.Add(-scoreKept)
-	if last := len(s.told) - 1; s.last != nil && s.last.At < n.At {
-		switch t := toldUntil(s.last, n); {
-		case !t.wait.Known:
-		case last >= 0 && s.told[last].goesOn(&t):
-			s.told[last].until, s.told[last].later = t.until, t.later
-		default:
-			s.told = append(slices.DeleteFunc(s.told, func(t toldWait) bool { return t.until < past }), t)
+	if s.last != nil {
+		for from := s.last.At; from < n.At; from = from.Add(toldStep) {
+			s.add(toldWait{from, min(from.Add(toldStep), n.At), s.last.told(from.Add(toldStep/2), n)})
 		}
 	}
 	s.last = n
 }
 
-// toldUntil is what newcomers were told by numbers until others replaced these. Who joins an exact line is told by their own
-// place: so the next numbers tell what the last of them was told.
-func toldUntil(n, next *Numbers) toldWait {
-	t := toldWait{from: n.At, until: next.At, wait: n.LongestWait()}
+// add takes in what newcomers were told next.
+func (s *scores) add(t toldWait) {
+	last := len(s.told) - 1
 	switch {
-	case !t.wait.Known || n.Settings.Method.Draws():
-	case n.Settings.Method.HasExactLine():
-		t.minutes = n.inOrder(n.At)
-		t.later = n.timetable().inOrder(float64(next.Waiting))
+	case !t.wait.Known:
+	case last >= 0 && s.told[last].until == t.from && s.told[last].wait == t.wait:
+		s.told[last].until = t.until
 	default:
-		t.minutes, t.later = n.inOrder(n.At), n.inOrder(next.At)
+		past := t.from.Add(-scoreKept)
+		s.told = append(slices.DeleteFunc(s.told, func(old toldWait) bool { return old.until < past }), t)
 	}
-	return t
 }
 
-// goesOn reports whether what was told next is the same in whole minutes.
-func (t *toldWait) goesOn(next *toldWait) bool {
-	return t.until == next.from && t.wait == next.wait && wholeMinutes(t.later) == wholeMinutes(t.minutes) && wholeMinutes(next.later) == wholeMinutes(next.minutes)
-}
-
-// at is what a newcomer of a moment was told.
-func (t *toldWait) at(arrived queue.Instant) Wait {
-	w := t.wait
-	if t.minutes > 0 || t.later > 0 {
-		w.Minutes = wholeMinutes(t.minutes + (t.later-t.minutes)*float64(arrived-t.from)/float64(t.until-t.from))
+// told is what a newcomer of a moment was told by numbers until others replaced these. Who joins an exact line is told by their own
+// place: so the next numbers tell how many came meanwhile.
+func (n *Numbers) told(arrived queue.Instant, next *Numbers) Wait {
+	w := n.Wait(arrived)
+	if w.Known && n.Settings.Method.HasExactLine() {
+		share := float64(arrived-n.At) / float64(next.At-n.At)
+		w.Minutes = wholeMinutes(n.timetable().inOrder(float64(n.Waiting) + share*float64(next.Waiting-n.Waiting)))
 	}
 	return w
 }
@@ -160,7 +148,7 @@ func (s *scores) toldAt(arrived queue.Instant) Wait {
 	if i < 0 || arrived >= s.told[i].until {
 		return Wait{}
 	}
-	return s.told[i].at(arrived)
+	return s.told[i].wait
 }
 
 // current is the score of the quarter of an hour at a moment.
