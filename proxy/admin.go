@@ -48,6 +48,9 @@ func (g adminGate) Family(name string) (admin.Description, bool) {
 	return f.setup.Load().describe(queue.Configuration{Settings: f.settings()}), true
 }
 
+// RecordFailing implements admin.Gate.
+func (g adminGate) RecordFailing() bool { return g.recordFailing() }
+
 // Waitlists implements admin.Gate.
 func (g adminGate) Waitlists() iter.Seq[admin.Waitlist] {
 	return func(yield func(admin.Waitlist) bool) {

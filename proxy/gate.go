@@ -54,18 +54,18 @@ type Gate struct {
 	crawlers  *crawler.Verifier
 	verifier  *challenge.Verifier
 
-	mu       sync.Mutex                    // held while configuring
-	making   sync.RWMutex                  // locked while configuring and closing, read-locked while a family makes a room or drops one
-	pausing  sync.Mutex                    // held from reading whether an origin fails until its rooms are paused or not
-	rooms    map[string]*room              // those of their own, by name; they outlive configurations
-	families map[string]*family            // by name; they outlive configurations, too
-	keys     map[string]*subject.Published // by the addresses where the sites publish them; they outlive configurations, too
-	lists    map[string]*list              // the waitlists by name; they outlive configurations, too
-	record   *waitlist.Store               // of waitlists and passes; nil until the first is configured
-	revoked  map[string]*passes.Known      // by the name of the room; they outlive configurations, too
-	sync     context.Context               // of the rooms' syncing and the beat
-	stop     context.CancelFunc            // ends it
-	tasks    sync.WaitGroup                // the syncing and the streams' beat
+	mu       sync.Mutex                     // held while configuring
+	making   sync.RWMutex                   // locked while configuring and closing, read-locked while a family makes a room or drops one
+	pausing  sync.Mutex                     // held from reading whether an origin fails until its rooms are paused or not
+	rooms    map[string]*room               // those of their own, by name; they outlive configurations
+	families map[string]*family             // by name; they outlive configurations, too
+	keys     map[string]*subject.Published  // by the addresses where the sites publish them; they outlive configurations, too
+	lists    map[string]*list               // the waitlists by name; they outlive configurations, too
+	record   atomic.Pointer[waitlist.Store] // of waitlists and passes; nil until the first is configured
+	revoked  map[string]*passes.Known       // by the name of the room; they outlive configurations, too
+	sync     context.Context                // of the rooms' syncing and the beat
+	stop     context.CancelFunc             // ends it
+	tasks    sync.WaitGroup                 // the syncing and the streams' beat
 }
 
 // New returns a gate of the configuration c. It fails if something in it cannot

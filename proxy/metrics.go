@@ -38,6 +38,9 @@ func (g metricsGate) group(rs *roomSetup, of guard) metrics.Group {
 // Webhooks implements metrics.Gate.
 func (g metricsGate) Webhooks() []webhooks.Status { return g.hooks.Statuses() }
 
+// RecordFailing implements metrics.Gate.
+func (g metricsGate) RecordFailing() bool { return g.recordFailing() }
+
 // Waitlists implements metrics.Gate.
 func (g metricsGate) Waitlists() iter.Seq[metrics.Waitlist] {
 	return func(yield func(metrics.Waitlist) bool) {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/passes"
 	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
 
 // openPasses gives the rooms of the setup their passes, where they take any.
@@ -41,12 +43,15 @@ func (g *Gate) openPassesOf(ctx context.Context, rs *roomSetup) error {
 	var err error
 	rs.passes, err = passes.New(
 		passes.Config{Room: name, Only: rs.cfg.PassesOnly, Language: rs.cfg.Language, Identity: rs.identity, Keys: rs.keys, Cookie: rs.cfg.CookieAttributes},
-		passes.Options{Clock: g.o.Clock, Log: g.o.Log, Record: g.record.Passes(), Problem: g.problemPage, Enter: g.attempts.signUp},
+		passes.Options{Clock: g.o.Clock, Log: g.o.Log, Record: g.record.Load().Passes(), Problem: g.problemPage, Enter: g.attempts.signUp},
 		g.revoked[name])
 	if err != nil {
 		return err
 	}
-	return rs.passes.Follow(ctx)
+	if err := rs.passes.Follow(ctx); !errors.Is(err, waitlist.ErrAway) {
+		return err
+	}
+	return nil // keepPasses goes on
 }
 
 // keepPasses learns each second which passes were revoked, until the gate is closed, and forgets old ones once an hour. What fails is

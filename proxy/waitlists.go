@@ -77,15 +77,27 @@ func (g *Gate) openList(ctx context.Context, s *setup, c guests.Config) error {
 
 // openRecord opens the record of waitlists and passes, if it is not open.
 func (g *Gate) openRecord(ctx context.Context) error {
-	if g.record != nil {
+	if g.record.Load() != nil {
 		return nil
 	}
 	if g.o.Record == nil {
 		return errors.New("a gate needs a record for waitlists and passes")
 	}
-	var err error
-	g.record, err = g.o.Record(ctx)
-	return err
+	record, err := g.o.Record(ctx)
+	if err != nil {
+		return err
+	}
+	g.record.Store(record)
+	if record.Failing() {
+		g.o.Log.Error("the record of waitlists and passes does not answer: rooms are served without it until it does")
+	}
+	return nil
+}
+
+// recordFailing reports whether the record of waitlists and passes does not answer.
+func (g *Gate) recordFailing() bool {
+	record := g.record.Load()
+	return record != nil && record.Failing()
 }
 
 // newList opens a waitlist in the record.
@@ -93,16 +105,17 @@ func (g *Gate) newList(ctx context.Context, first *guests.Setup, o guests.Option
 	if err := g.openRecord(ctx); err != nil {
 		return nil, err
 	}
-	l, err := guests.Open(ctx, g.record, first, o)
+	l, err := guests.Open(ctx, g.record.Load(), first, o)
 	return &list{Waitlist: l}, err
 }
 
 // closeRecord closes the record of the waitlists, once nothing writes any more.
 func (g *Gate) closeRecord() {
-	if g.record == nil {
+	record := g.record.Load()
+	if record == nil {
 		return
 	}
-	if err := g.record.Close(); err != nil {
+	if err := record.Close(); err != nil {
 		g.o.Log.Error("closing the record of the waitlists failed", zap.Error(err))
 	}
 }

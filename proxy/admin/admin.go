@@ -60,6 +60,8 @@ type Gate interface {
 	Webhooks() []webhooks.Status
 	// TryWebhooks sends a test to the webhook of a name, or to all if it is empty, and says to how many.
 	TryWebhooks(name string) int
+	// RecordFailing reports whether the record of waitlists and passes does not answer.
+	RecordFailing() bool
 	// Draining reports whether the gate is about to stop.
 	Draining() bool
 }

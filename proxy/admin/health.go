@@ -25,8 +25,15 @@ func (a *api) getReady(w http.ResponseWriter, _ *http.Request) {
 			failing[q.Name()] = q.Settings().OnStoreError.String()
 		}
 	}
+	degraded := map[string]any{"status": "degraded"}
+	if a.Gate.RecordFailing() {
+		degraded["record"], degraded["detail"] = "failing", "The record of waitlists and passes does not answer."
+	}
 	if len(failing) > 0 {
-		reply.JSON(w, map[string]any{"status": "degraded", "detail": "The store does not answer. By room, who is let in meanwhile:", "rooms": failing})
+		degraded["rooms"], degraded["detail"] = failing, "The store does not answer. By room, who is let in meanwhile:"
+	}
+	if len(degraded) > 1 {
+		reply.JSON(w, degraded)
 		return
 	}
 	reply.JSON(w, map[string]string{"status": "ok"})

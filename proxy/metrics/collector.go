@@ -17,6 +17,8 @@ type Gate interface {
 	Groups() iter.Seq[Group]
 	// Waitlists returns the waitlists.
 	Waitlists() iter.Seq[Waitlist]
+	// RecordFailing reports whether the record of waitlists and passes does not answer.
+	RecordFailing() bool
 	// Webhooks says how the webhooks stand.
 	Webhooks() []webhooks.Status
 	// Origins returns the origins by their addresses, and whether each is failing.
@@ -74,6 +76,7 @@ var (
 	errorsDesc     = roomDesc("anteroom_origin_error_ratio", "Share of those requests that the origin has failed to answer well, lately.")
 	openToAllDesc  = roomDesc("anteroom_open_to_all", "1 while everybody is let in and nobody is counted, because the traffic has not passed queue_when.")
 	pausedDesc     = roomDesc("anteroom_admissions_paused", "1 while no origin of the room answers and nobody new is let in.")
+	recordDesc     = prometheus.NewDesc("anteroom_record_failing", "1 while the record of waitlists and passes does not answer.", nil, nil)
 	originDesc     = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer.", []string{"origin"}, nil)
 )
 
@@ -85,7 +88,7 @@ func roomDesc(name, help string) *prometheus.Desc {
 func (*collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinuteDesc, failingDesc,
-		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, toldDesc, inTimeDesc, nearDesc, originDesc,
+		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, toldDesc, inTimeDesc, nearDesc, originDesc, recordDesc,
 		factorDesc, latencyDesc, errorsDesc, openToAllDesc, pausedDesc,
 	} {
 		to <- d
@@ -105,6 +108,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	for address, failing := range c.gate.Origins() {
 		to <- prometheus.MustNewConstMetric(originDesc, prometheus.GaugeValue, oneIf(failing), address)
 	}
+	to <- prometheus.MustNewConstMetric(recordDesc, prometheus.GaugeValue, oneIf(c.gate.RecordFailing()))
 }
 
 func (g *Group) collect(to chan<- prometheus.Metric) {

@@ -24,6 +24,8 @@ func (gate) Groups() iter.Seq[metrics.Group] {
 	}
 }
 
+func (gate) RecordFailing() bool { return true }
+
 func (gate) Webhooks() []webhooks.Status {
 	return []webhooks.Status{{Name: "hooks.test", Sent: 5, Failed: 2, Dropped: 1, Waiting: 3}}
 }

@@ -30,6 +30,8 @@ type database struct {
 	turn     time.Duration // how long a transaction goes on beginning jobs
 	sqlite   *sqlite       // nil with PostgreSQL
 
+	readiness
+
 	clock func() time.Time // of this node
 	ahead atomic.Int64     // nanoseconds by which the database's clock is ahead of it; 0 if they are about the same
 }
@@ -75,12 +77,20 @@ func openPostgres(name string) (*database, error) {
 		return nil, fmt.Errorf("opening PostgreSQL: %w", err)
 	}
 	guard(config.RuntimeParams)
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = longestConnect
+	}
 	pool := stdlib.OpenDB(*config)
 	pool.SetMaxOpenConns(16)
 	pool.SetMaxIdleConns(16)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	return &database{pool: pool, reader: pool, serial: lock, patience: 30 * time.Second, turn: longestTurn, clock: time.Now}, nil
+	d := &database{pool: pool, serial: lock, patience: 30 * time.Second, turn: longestTurn, clock: time.Now}
+	d.reader = awaited{d}
+	return d, nil
 }
+
+// longestConnect is how long it may take to connect to a PostgreSQL, and to ask it for its time.
+const longestConnect = 5 * time.Second
 
 // guard sets what a session needs, so that a node that is stuck in a transaction does not stop the others: the server ends its session
 // before those who wait for the list give up. The URL can say otherwise. The queries are made for one level of isolation.
@@ -104,6 +114,8 @@ func (d *database) compareClocks(ctx context.Context) error {
 	if d.sqlite != nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, longestConnect)
+	defer cancel()
 	var theirs int64
 	began := d.clock()
 	if _, err := one(ctx, d.reader, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`, nil, &theirs); err != nil {
@@ -206,6 +218,14 @@ func (d *database) wipe(ctx context.Context) (wiped bool, err error) {
 
 // inTransaction commits what do does, or nothing of it if do fails.
 func (d *database) inTransaction(ctx context.Context, do func(ctx context.Context, on runner) error) error {
+	if err := d.ensure(ctx); err != nil {
+		return err
+	}
+	return d.transact(ctx, do)
+}
+
+// transact is inTransaction also while the tables are not up to date.
+func (d *database) transact(ctx context.Context, do func(ctx context.Context, on runner) error) error {
 	if d.patience > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d.patience)
@@ -245,7 +265,7 @@ func (d *database) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.inTransaction(ctx, func(ctx context.Context, on runner) error {
+	return d.transact(ctx, func(ctx context.Context, on runner) error {
 		for _, step := range []string{d.serial, `CREATE TABLE IF NOT EXISTS waitlist_migrations (name TEXT PRIMARY KEY)`} {
 			if _, err := on.ExecContext(ctx, step); err != nil {
 				return fmt.Errorf("preparing migrations: %w", err)

@@ -16,5 +16,6 @@ var (
 	ErrRange    = errors.New("the number is out of range")
 	ErrColumns  = errors.New("the first line does not name a column email or user_id")
 	ErrText     = errors.New("the text is not UTF-8")
+	ErrAway     = errors.New("the database is not there")
 	ErrClosed   = errors.New("the waitlist is closed")
 )

@@ -2,6 +2,7 @@ package waitlist
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -13,7 +14,10 @@ type List struct {
 	db       *database
 	settings atomic.Pointer[Settings]
 	order    order
-	mailKey  []byte
+	mailKey  []byte // written before opened
+
+	opening sync.Mutex  // held while the list is opened
+	opened  atomic.Bool // the list is in the database, and the order is read
 
 	erased  atomic.Bool // personal data whose traces the database is still to wipe
 	jobs    chan *job

@@ -27,6 +27,8 @@ type standings struct {
 	held   int64            // live invites and acceptances
 }
 
+func newStandings() standings { return standings{guests: map[int64]guest{}, users: map[string]int64{}} }
+
 // guest is somebody who has accepted.
 type guest struct {
 	joined int64 // when they signed up, in milliseconds since 1970
@@ -121,7 +123,7 @@ const selectChanges = `SELECT number, version, status, priority, joined_at, COAL
 // load reads everybody who waits or has accepted. The order tells what it told before until all are read. What changes meanwhile is
 // read again by the next follow. The caller holds catchUp, or is alone with the order.
 func (o *order) load(ctx context.Context, db *database, list string) error {
-	fresh := &order{standings: standings{guests: map[int64]guest{}, users: map[string]int64{}}}
+	fresh := &order{standings: newStandings()}
 	seen, err := fresh.count(ctx, db, list)
 	if err != nil {
 		return err

@@ -214,6 +214,7 @@ func (p *Passes) Revoked(ctx context.Context, room string, now time.Time) (map[s
 			revoked[id] = true
 			return err
 		})
+	p.db.heard(err)
 	return revoked, err
 }
 

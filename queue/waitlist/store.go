@@ -2,6 +2,7 @@ package waitlist
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -15,16 +16,16 @@ type Store struct {
 }
 
 // Open opens a database and brings its tables up to date. The name is a URL (postgres://…), or the path of an SQLite file, which is
-// made if it is not there. Its directory has to exist.
+// made if it is not there. Its directory has to exist. A PostgreSQL need not be there yet: see [Store.Failing].
 func Open(ctx context.Context, name string) (*Store, error) {
 	db, err := open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if err = db.migrate(ctx); err == nil {
+	if err = db.ensure(ctx); err == nil {
 		err = db.compareClocks(ctx)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrAway) {
 		_ = db.close()
 		return nil, fmt.Errorf("opening the record of the waitlists: %w", err)
 	}
@@ -43,25 +44,16 @@ func (s *Store) Close() error {
 }
 
 // List opens the waitlist of that name, which is made if it is not there, and reads who waits: some seconds for a million.
-// A name is opened once.
+// A name is opened once. While the database is not there, whatever is asked of the list fails with ErrAway; [List.Sweep] opens it.
 func (s *Store) List(ctx context.Context, name string, settings Settings) (*List, error) {
 	if err := settings.Validate(); err != nil {
 		return nil, err
 	}
 	l := &List{name: name, db: s.db, jobs: make(chan *job), closing: make(chan struct{}), closed: make(chan struct{})}
-	err := s.db.inTransaction(ctx, func(ctx context.Context, on runner) (err error) {
-		if _, err := on.ExecContext(ctx, `INSERT INTO waitlists (name) VALUES ($1) ON CONFLICT DO NOTHING`, name); err != nil {
-			return err
-		}
-		l.mailKey, err = mailKey(ctx, on, name)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("making waitlist %s: %w", name, err)
-	}
+	l.order.standings = newStandings()
 	l.settings.Store(&settings)
 	l.erased.Store(true) // a process that was killed may not have come to wiping
-	if err := l.order.load(ctx, s.db, name); err != nil {
+	if err := l.open(ctx); err != nil && !errors.Is(err, ErrAway) {
 		return nil, err
 	}
 	s.mu.Lock()

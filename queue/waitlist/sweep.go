@@ -19,7 +19,12 @@ type Swept struct {
 // erases sign-ups that nobody has confirmed in time, and follows other nodes. Every node calls it, each second: what is due is done
 // once. It costs little if nothing is. Much is done in parts, each in a transaction.
 func (l *List) Sweep(ctx context.Context, now time.Time) (total Swept, err error) {
-	if err := errors.Join(l.db.compareClocks(ctx), l.wipe(ctx)); err != nil {
+	err = l.open(ctx)
+	if err == nil {
+		err = l.db.compareClocks(ctx)
+	}
+	l.db.heard(err)
+	if err = errors.Join(err, l.wipe(ctx)); err != nil {
 		return total, err
 	}
 	for {

@@ -21,6 +21,18 @@ type far struct {
 	network string
 	address string
 	asked   atomic.Int64
+
+	closed   bool // until open
+	listener net.Listener
+}
+
+// open lets in from now on.
+func (f *far) open() {
+	f.t.Helper()
+	l, err := net.Listen("tcp", f.listener.Addr().String())
+	require.NoError(f.t, err)
+	f.t.Cleanup(func() { _ = l.Close() })
+	go f.serve(l)
 }
 
 // by returns the URL of a database by that way.
@@ -39,8 +51,13 @@ func (f *far) by(name string) string {
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(f.t, err)
+	f.listener = l
 	f.t.Cleanup(func() { _ = l.Close() })
-	go f.serve(l)
+	if f.closed {
+		require.NoError(f.t, l.Close())
+	} else {
+		go f.serve(l)
+	}
 	query.Del("host")
 	query.Del("port")
 	query.Set("sslmode", "disable")

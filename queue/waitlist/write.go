@@ -45,6 +45,9 @@ type tx struct {
 // do takes back what its job did, and no other. A refusal that has to leave traces is no error of do: it is told otherwise. If the
 // context ends meanwhile, do may still run after write has returned: what do writes to is to be read only if write has succeeded.
 func (l *List) write(ctx context.Context, now time.Time, do func(*tx) error) error {
+	if !l.opened.Load() {
+		return ErrAway
+	}
 	j := &job{ctx: ctx, now: l.at(now).UnixMilli(), do: do, done: make(chan error, 1)}
 	select {
 	case l.jobs <- j:
