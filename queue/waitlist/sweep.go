@@ -24,7 +24,7 @@ func (l *List) Sweep(ctx context.Context, now time.Time) (total Swept, err error
 		err = l.db.compareClocks(ctx)
 	}
 	l.db.heard(err)
-	if err = errors.Join(err, l.wipe(ctx)); err != nil {
+	if err := errors.Join(err, l.wipe(ctx)); err != nil {
 		return total, err
 	}
 	for {
