@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -129,16 +130,23 @@ const maxAddress = 1000
 func (s *setup) pageOf(r *http.Request, of *room) string {
 	page, err := url.Parse(r.Referer())
 	if err == nil && page.Host == r.Host && len(page.RequestURI()) <= maxAddress {
-		if at, _ := s.roomAt(r.Host, page.RequestURI()); at == of {
-			return addressOf(&http.Request{URL: page, RequestURI: page.RequestURI()})
-		}
+		return s.addressIn(of, r.Host, page)
 	}
 	return of.setup.Load().pathOn(r.Host)
 }
 
-// comeBack has a visitor who was called go on to the room, with the ticket that they have by now.
+// addressIn is the path and query of a URL, as those of a host, if they are a room's; else the room's own.
+func (s *setup) addressIn(of *room, host string, u *url.URL) string {
+	address := addressOf(&http.Request{URL: u, RequestURI: u.RequestURI()})
+	if at, _ := s.roomAt(host, address); at != of {
+		return of.setup.Load().pathOn(host)
+	}
+	return address
+}
+
+// comeBack has a visitor who was called go on to the room, with the ticket that they have by now. The query tells the path there.
 func (g *Gate) comeBack(w http.ResponseWriter, r *http.Request, s *setup, of *room) {
-	rs, h := of.setup.Load(), w.Header()
+	h := w.Header()
 	visitors, err := g.visitorOf(r, s, of)
 	if err == nil && len(visitors) > 0 && visitors[0].ticket.State == queue.Waiting {
 		if t, ok := g.recall(r.Context(), &visitors[0]); ok {
@@ -147,21 +155,30 @@ func (g *Gate) comeBack(w http.ResponseWriter, r *http.Request, s *setup, of *ro
 			}
 		}
 	}
-	to := r.URL.Query().Get("to")
-	if at, _ := s.roomAt(r.Host, to); at != of || to[0] != '/' || len(to) > 1 && (to[1] == '/' || to[1] == '\\') {
-		to = rs.pathOn(r.Host)
-	}
 	h["Cache-Control"] = noStore
 	h.Set("Referrer-Policy", "strict-origin")
-	h.Set("Location", to)
+	h.Set("Location", s.wayBack(r, of))
 	w.WriteHeader(http.StatusSeeOther)
 }
 
+// wayBack is the path and query that a request by which a visitor comes back asks for, if they are the room's; else the room's own.
+func (s *setup) wayBack(r *http.Request, of *room) string {
+	to, err := url.Parse(r.URL.Query().Get("to")) // it refuses what browsers leave out: tabs and ends of lines
+	if err == nil && !to.IsAbs() && to.Host == "" && strings.HasPrefix(to.Path, "/") {
+		return s.addressIn(of, r.Host, to)
+	}
+	return of.setup.Load().pathOn(r.Host)
+}
+
 // recall is the ticket of a visitor who has come back: the one by which this gate has checked in for them, or, where another gate has,
-// that of the slot that the store keeps for them.
+// that of the slot that the store keeps for them. A device that the place has moved from gets none.
 func (g *Gate) recall(ctx context.Context, v *visitor) (queue.Ticket, bool) {
+	if v.room.queue.HasMoved(v.now, v.ticket) {
+		return queue.Ticket{}, false
+	}
 	if sealed, ok := g.calls.Take(callback.VisitorOf(v.setup.cfg.Name, v.ticket.ID)); ok {
 		if t, ok := v.setup.openCall(sealed); ok {
+			t.Moved = v.ticket.Moved
 			return t, true
 		}
 	}
@@ -212,6 +229,7 @@ func (g callsGate) CheckIn(ctx context.Context, now time.Time, c *callback.Call)
 	if !ok {
 		return callback.Stand{State: callback.Gone}
 	}
+	ticket = of.queue.Follow(now, ticket)
 	q := queueroom.Request{Ticket: ticket, Absent: true, Aside: true, Subject: c.Subject, Priority: c.Rank}
 	if of.queue.LimitsNetworks() {
 		q.Network = c.From

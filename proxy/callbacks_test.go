@@ -284,8 +284,6 @@ func TestWhatIsNoSubscriptionOfAVisitorWhoWaitsIsRefused(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, c.visitor().asks(b).status)
 	assert.Equal(t, http.StatusNotFound, v.send(http.MethodPost, "/.anteroom/call-back?room=plain", strings.NewReader(b.Subscription)).status)
 	assert.Equal(t, http.StatusMethodNotAllowed, v.send(http.MethodPut, callPath, nil).status)
-	assert.Equal(t, "/", c.visitor().get(callPath+"&to=//evil.example/").header.Get("Location"))
-	assert.Equal(t, "/", c.visitor().get(callPath+"&to=https://evil.example/").header.Get("Location"))
 	assert.Empty(t, c.files())
 	assert.Equal(t, http.StatusNoContent, v.asks(b).status)
 }
@@ -363,4 +361,64 @@ func TestARoomThatCallsNobodyAnyMoreForgetsWhoIsAway(t *testing.T) {
 	c.until(func() bool { return c.files() == "" })
 	assert.Equal(t, http.StatusNotFound, v.asks(c.service.Subscribe()).status)
 	assert.False(t, v.get(callPath).in())
+}
+
+// A browser leaves tabs and ends of lines out of an address, and reads backslashes as slashes.
+func TestWhoComesBackStaysOnTheHost(t *testing.T) {
+	t.Parallel()
+	c := calls(t)
+	own := []string{"//evil.test/", "https://evil.test/", "/\t/evil.test", "/\n/evil.test", "/\r\n/evil.test", "\t//evil.test", "javascript:alert(1)", "evil.test", "@evil.test", ":443/", ""}
+	for _, to := range own {
+		assert.Equal(t, "/", c.visitor().get(callPath+"&to="+url.QueryEscape(to)).header.Get("Location"), "%q", to)
+	}
+	for _, to := range []string{"/\\evil.test", "/\\/evil.test", "///evil.test", "/..//evil.test", "/.//evil.test", "/%09/evil.test", "/tickets?day=1&to=//evil.test", "/é?ü"} {
+		at := c.visitor().get(callPath + "&to=" + url.QueryEscape(to)).header.Get("Location")
+		assert.Regexp(t, `^/($|[^/\\])`, at, "%q", to)
+		assert.NotRegexp(t, `[\x00-\x20\x7f-\xff]`, at, "%q", to)
+	}
+	assert.Equal(t, "/tickets?day=1", c.visitor().get(callPath+"&to="+url.QueryEscape("/tickets?day=1")).header.Get("Location"))
+}
+
+func TestACallFollowsThePlaceThatMoves(t *testing.T) {
+	for name, subscribes := range map[string]bool{"whose new device asks to be called, too": true, "whose new device does not": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := calls(t)
+			in := c.full()[0]
+			seller, buyer, b := c.waits(), c.visitor(), c.service.Subscribe()
+			require.Equal(t, http.StatusNoContent, seller.asks(b).status)
+			buyer.takes(seller.link())
+			if subscribes {
+				b = c.service.Subscribe()
+				require.Equal(t, http.StatusNoContent, buyer.asks(b).status)
+			}
+			c.holds(time.Minute)
+			assert.Equal(t, http.StatusConflict, seller.asks(c.service.Subscribe()).status, "they have no place")
+			c.revoke(in)
+			m := c.awaits(b)
+			assert.Equal(t, "Your slot is kept until {time}.", m.Body)
+
+			seller.get(m.URL)
+			assert.Equal(t, http.StatusConflict, seller.get("/", asJSON).status, "the slot is the other device's")
+			require.Equal(t, http.StatusSeeOther, buyer.get(m.URL).status)
+			assert.True(t, buyer.get("/").in())
+		})
+	}
+}
+
+// The seller comes before the buyer does, and may come at any time.
+func TestAPlaceThatHasMovedDoesNotComeBackByItsCall(t *testing.T) {
+	t.Parallel()
+	c := calls(t)
+	c.full()
+	seller, buyer, b := c.waits(), c.visitor(), c.service.Subscribe()
+	buyer.takes(seller.link())
+	require.Equal(t, http.StatusNoContent, buyer.asks(b).status)
+	for range 2 {
+		assert.Empty(t, seller.get(callPath+"&to=/").setCookies())
+		assert.Equal(t, http.StatusConflict, seller.get("/", asJSON).status)
+		c.holds(interval)
+	}
+	require.Equal(t, http.StatusSeeOther, buyer.get(callPath+"&to=/").status)
+	assert.NotEqual(t, http.StatusConflict, buyer.get("/", asJSON).status)
 }

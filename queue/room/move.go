@@ -30,6 +30,13 @@ func (s *sessions) hasMoved(t *queue.Ticket, at queue.Instant) bool {
 // hasMoved reports whether the visitor's ticket is a copy of one that has moved on.
 func (v visit) hasMoved() bool { return v.sessions.hasMoved(&v.Ticket, v.at) }
 
+// follow makes the ticket that of the device that it has moved to.
+func (s *sessions) follow(t *queue.Ticket, at queue.Instant) {
+	for t.Moved < MostMoves && s.hasMoved(t, at) {
+		t.Moved++
+	}
+}
+
 // mayMove says why a ticket cannot move, as far as this node knows; nil if it can.
 func (vs *visits) mayMove(at queue.Instant, t *queue.Ticket) error {
 	revoked := &vs.sessions.revoked

@@ -172,6 +172,12 @@ func (r *Room) Move(ctx context.Context, now time.Time, t queue.Ticket) (queue.T
 	return t, r.Sync(ctx, now)
 }
 
+// Follow returns a ticket as it is on the device that it has moved to, as far as this node knows.
+func (r *Room) Follow(now time.Time, t queue.Ticket) queue.Ticket {
+	r.visits.sessions.follow(&t, r.clock.at(now))
+	return t
+}
+
 // Prefer gives a visitor in the exact line a priority. For a visitor who is not in it,
 // it does nothing.
 func (r *Room) Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error {
