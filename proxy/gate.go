@@ -51,6 +51,8 @@ type Gate struct {
 	networks  *networks
 	untrusted once      // the warning of forwarding headers that are not believed
 	attempts  *networks // at the codes of passes, and at links to places
+	moves     *networks // of places to other devices
+	pictures  *networks // of links to places
 	crawlers  *crawler.Verifier
 	verifier  *challenge.Verifier
 
@@ -83,7 +85,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		draws: draws.Open(o.StateDir), networks: newNetworks(), attempts: newNetworks(), verifier: challenge.NewVerifier(),
+		draws: draws.Open(o.StateDir), networks: newNetworks(), attempts: newNetworks(), moves: newNetworks(), pictures: newNetworks(), verifier: challenge.NewVerifier(),
 		rooms: map[string]*room{}, families: map[string]*family{}, keys: map[string]*subject.Published{},
 		lists: map[string]*list{}, revoked: map[string]*passes.Known{}}
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: g.networks.enter(g.o.Clock)})

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
-	"strings"
+	"strconv"
 	"time"
 
 	"go.uber.org/zap"
@@ -20,8 +21,14 @@ import (
 	"github.com/anteroom-gate/anteroom/templates/passpage"
 )
 
-// linkLasts is for how long a link moves a place.
-const linkLasts = 10 * time.Minute
+const (
+	// linkLasts is for how long a link moves a place.
+	linkLasts = 10 * time.Minute
+	// movesPerNetwork is how many places a network moves in no time, and again in the time for which the copies of one are void.
+	movesPerNetwork = 50
+	// picturesPerMinute is how many links of a network are drawn as a QR code.
+	picturesPerMinute = 30
+)
 
 // move answers requests for the path by which a place moves to another device: it shows somebody who waits a link, and whoever opens the
 // link the button that takes the place.
@@ -71,7 +78,7 @@ func (g *Gate) offerLink(w http.ResponseWriter, r *http.Request, s *setup, of *r
 	v := &visitors[0]
 	link, err := v.link(r)
 	var picture string
-	if err == nil {
+	if err == nil && g.pictures.perMinute(s.trust.ClientAddr(r), v.now, picturesPerMinute) {
 		picture, err = pictureOf(link)
 	}
 	if err != nil { // which no ticket causes
@@ -119,7 +126,7 @@ func (g *Gate) takePlace(w http.ResponseWriter, r *http.Request, s *setup, of *r
 		rs.linkPage(w, r, http.StatusGone, passpage.View{State: passpage.Gone})
 		return
 	}
-	if !g.attempts.signUp(s.trust.ClientAddr(r), now, passes.AttemptsPerMinute) {
+	if !g.mayMove(s.trust.ClientAddr(r), now, of) {
 		retryAfter(w.Header(), time.Minute)
 		g.problem(w, r, http.StatusTooManyRequests, g.languages)
 		return
@@ -149,6 +156,13 @@ func (g *Gate) takePlace(w http.ResponseWriter, r *http.Request, s *setup, of *r
 	h.Set("Referrer-Policy", "strict-origin")
 	h.Set("Location", rs.pathOn(r.Host))
 	w.WriteHeader(http.StatusSeeOther)
+}
+
+// mayMove says whether the network of an address may move another place of a room: an attempt, and a part of the moves that the room has.
+func (g *Gate) mayMove(addr netip.Addr, now time.Time, of *room) bool {
+	settings := of.settings()
+	each := max(settings.QueueTicketTTL, settings.SessionDuration) / movesPerNetwork
+	return g.attempts.perMinute(addr, now, passes.AttemptsPerMinute) && g.moves.spend(addr, now, each, movesPerNetwork)
 }
 
 // moved answers the device that a place has moved from. The page has its browser forget the ticket, and every answer the
@@ -186,15 +200,20 @@ func pictureOf(text string) (string, error) {
 		return "", fmt.Errorf("drawing a link: %w", err)
 	}
 	const quiet = 4 // modules around the code (ISO 18004)
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[1]d" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%[1]dv%[1]dH0z"/><path d="`, code.Size+2*quiet)
+	b := fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[1]d" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%[1]dv%[1]dH0z"/><path stroke="#000" d="`, code.Size+2*quiet)
 	for y := range code.Size {
-		for x := range code.Size {
-			if code.Black(x, y) {
-				fmt.Fprintf(&b, "M%d %dh1v1h-1z", x+quiet, y+quiet)
+		for x := 0; x < code.Size; x++ {
+			from := x
+			for code.Black(x, y) {
+				x++
+			}
+			if x > from { // a line through the middle of the modules
+				b = strconv.AppendInt(append(b, 'M'), int64(from+quiet), 10)
+				b = strconv.AppendInt(append(b, ' '), int64(y+quiet), 10)
+				b = strconv.AppendInt(append(b, ".5h"...), int64(x-from), 10)
 			}
 		}
 	}
-	b.WriteString(`"/></svg>`)
-	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(b.String())), nil
+	b = append(b, `"/></svg>`...)
+	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b), nil
 }

@@ -147,6 +147,60 @@ func TestANetworkMovesAFewPlacesAMinute(t *testing.T) {
 	assert.Equal(t, http.StatusGone, take("198.51.100.1"))
 }
 
+// Copies of tickets that have moved are void everywhere, and so many of them are known at a time.
+func TestNoSiteUsesUpTheMovesOfTheOthers(t *testing.T) {
+	f := start(t, trustingLoopback)
+	f.full()
+	moved := func(addr string, v *visitor) (*visitor, int) {
+		page := f.visitor().get(v.link())
+		action, fields := formOf(t, page.body)
+		next := f.visitor()
+		return next, next.send(http.MethodPost, action, strings.NewReader(fields.Encode()), with("Content-Type", "application/x-www-form-urlencoded"), at(addr)).status
+	}
+	had := func(site string) (n int) { // five moves of each place, each from another network of the site, and slowly
+		for place := range 60 {
+			v, status := f.waits(), 0
+			for move := range 5 {
+				f.clock.add(1600 * time.Millisecond) // the site has 40 attempts in a minute
+				if v, status = moved(fmt.Sprintf("%s:%x%02x::1", site, place, move), v); status != http.StatusSeeOther {
+					break
+				}
+				n++
+			}
+		}
+		return n
+	}
+	n := had("2001:db8:1")
+	assert.GreaterOrEqual(t, n, 200)
+	assert.Less(t, n, 280, "so that seven sites cannot have all 2000 of half an hour")
+	_, status := moved("2001:db8:2::1", f.waits())
+	assert.Equal(t, http.StatusSeeOther, status)
+}
+
+// To draw a code takes a tenth of a millisecond.
+func TestALinkIsDrawnAFewTimesAMinute(t *testing.T) {
+	f := start(t, trustingLoopback)
+	f.full()
+	v := f.waits()
+	drawn := func(addr string) (n int) {
+		for range 200 {
+			a := v.get(movePath, at(addr))
+			require.Equal(t, http.StatusOK, a.status)
+			require.Contains(t, a.body, `readonly dir="ltr" value="`)
+			if strings.Contains(a.body, `id="qr"`) {
+				require.Less(t, len(a.body), 24<<10)
+				n++
+			}
+		}
+		return n
+	}
+	assert.Equal(t, 30, drawn("192.0.2.1"))
+	assert.Zero(t, drawn("192.0.2.2"), "of the same network")
+	assert.Equal(t, 30, drawn("198.51.100.1"))
+	f.pass(time.Minute)
+	assert.Equal(t, 30, drawn("192.0.2.1"))
+}
+
 // A place is its owner's, who moves it on purpose.
 func TestAPlaceThatMovesIsBoundToWhereItGoes(t *testing.T) {
 	f := start(t, bound(config.BindNetwork))

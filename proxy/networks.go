@@ -42,6 +42,39 @@ func networkOf(addr netip.Addr) netip.Prefix {
 	return prefix
 }
 
+// siteOf is the IPv6 /48 that a network is in; the zero Prefix for one of IPv4, or that is not known.
+func siteOf(network netip.Prefix) netip.Prefix {
+	if !network.Addr().Is6() {
+		return netip.Prefix{}
+	}
+	site, _ := network.Addr().Prefix(48)
+	return site
+}
+
+// ofSite is how many times what a network may have its site may have: one subscriber or hoster often has all of that.
+const ofSite = 4
+
+// spend takes one off what the network of an address may have, and off what its site may: one in the time each, and so many in no time
+// after a while with none. It says whether there was one left. This machine has no limit: a proxy on it that is not trusted brings
+// everybody.
+func (n *networks) spend(addr netip.Addr, now time.Time, each time.Duration, burst int) bool {
+	addr = addr.Unmap()
+	if addr.IsLoopback() {
+		return true
+	}
+	of := networkOf(addr)
+	if !n.at(of).spend(now, each, burst) {
+		return false
+	}
+	site := siteOf(of)
+	return !site.IsValid() || n.at(site).spend(now, each/ofSite, burst*ofSite)
+}
+
+// perMinute is spend for so many a minute.
+func (n *networks) perMinute(addr netip.Addr, now time.Time, most int) bool {
+	return n.spend(addr, now, time.Minute/time.Duration(most), most)
+}
+
 // enter returns a func that says whether something may be done for the network of an
 // address, by the clock. If it may, the caller calls leave at its end.
 func (n *networks) enter(clock func() time.Time) func(netip.Addr) (leave func(), ok bool) {

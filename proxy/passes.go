@@ -43,7 +43,7 @@ func (g *Gate) openPassesOf(ctx context.Context, rs *roomSetup) error {
 	var err error
 	rs.passes, err = passes.New(
 		passes.Config{Room: name, Only: rs.cfg.PassesOnly, Language: rs.cfg.Language, Identity: rs.identity, Keys: rs.keys, Cookie: rs.cfg.CookieAttributes},
-		passes.Options{Clock: g.o.Clock, Log: g.o.Log, Record: g.record.Load().Passes(), Problem: g.problemPage, Enter: g.attempts.signUp},
+		passes.Options{Clock: g.o.Clock, Log: g.o.Log, Record: g.record.Load().Passes(), Problem: g.problemPage, Enter: g.attempts.perMinute},
 		g.revoked[name])
 	if err != nil {
 		return err

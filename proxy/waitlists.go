@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -65,7 +63,7 @@ func (g *Gate) openList(ctx context.Context, s *setup, c guests.Config) error {
 	}
 	l := g.lists[c.Name]
 	if l == nil {
-		o.Enter = newNetworks().signUp
+		o.Enter = newNetworks().perMinute
 		if l, err = g.newList(ctx, next, o); err != nil {
 			return err
 		}
@@ -235,23 +233,4 @@ func (g *Gate) uninvited(w http.ResponseWriter, r *http.Request, s *setup, v vis
 	default:
 		rs.guests.ServeDoor(w, r, g.guest(r, s, rs), status)
 	}
-}
-
-// ofSite is how many times what a network may have its IPv6 /48 may have: one subscriber or hoster often has all of that.
-const ofSite = 4
-
-// signUp says whether the network of an address may have another sign-up, of so many a minute, and takes it off them. This machine has
-// no limit: a proxy on it that is not trusted brings everybody.
-func (n *networks) signUp(addr netip.Addr, now time.Time, perMinute int) bool {
-	if addr = addr.Unmap(); addr.IsLoopback() {
-		return true
-	}
-	if !n.of(addr).spend(now, time.Minute/time.Duration(perMinute), perMinute) {
-		return false
-	}
-	site, err := addr.Prefix(48)
-	if err != nil || addr.Is4() {
-		return true
-	}
-	return n.at(site).spend(now, time.Minute/time.Duration(ofSite*perMinute), ofSite*perMinute)
 }

@@ -41,7 +41,7 @@ type View struct {
 	Wrong   bool   // the code that was typed does not work
 	Message string // the operator's
 	Link    string // by which the place moves
-	Picture string // the same as a QR code: a URL with the scheme data
+	Picture string // the same as a QR code: a URL with the scheme data; "" for none
 	Enter   string // the path of the room
 }
 
