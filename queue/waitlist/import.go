@@ -167,13 +167,13 @@ func (i *importing) add(ctx context.Context, rows []row) error {
 type known struct{ keys, users, codes map[string]bool }
 
 func (t *tx) known(rows []row) (k known, err error) {
-	var mailboxes, addresses, users, codes []string
+	var mailboxes, users, codes []string
 	for i := range rows {
 		r := &rows[i]
-		mailboxes, addresses = append(mailboxes, r.address.Mailbox), append(addresses, r.address.Key)
+		mailboxes = append(mailboxes, r.address.Mailbox)
 		users, codes = append(users, r.UserID), append(codes, r.code)
 	}
-	if k.keys, err = t.texts(`SELECT email_key FROM entries WHERE waitlist = $1 AND mailbox IN ($*) AND email_key IN ($*)`, mailboxes, addresses); err != nil {
+	if k.keys, err = t.texts(`SELECT email_key FROM entries WHERE waitlist = $1 AND mailbox IN ($*)`, mailboxes); err != nil {
 		return k, err
 	}
 	if k.users, err = t.texts(`SELECT user_id FROM entries WHERE waitlist = $1 AND user_id IN ($*)`, users); err != nil {
