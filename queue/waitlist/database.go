@@ -98,6 +98,8 @@ func guard(session map[string]string) {
 	for name, value := range map[string]string{
 		"idle_in_transaction_session_timeout": "10s", "lock_timeout": "20s",
 		"statement_timeout": strconv.FormatInt(longestQuery.Milliseconds(), 10),
+		// A plan that was made while a list was short would read all of it for each hundred that an import adds.
+		"plan_cache_mode": "force_custom_plan",
 	} {
 		if session[name] == "" {
 			session[name] = value
