@@ -1,12 +1,15 @@
 package redisstore
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // What the tests look into.
@@ -23,6 +26,12 @@ func (s *Store) SetSlack(d time.Duration) { s.slack = d }
 
 // SetBudget lets a call take another time than Budget.
 func (s *Store) SetBudget(d time.Duration) { s.budget = d }
+
+// AdmitWithBug runs the admit script with a line that has a bug, once the script has counted the report.
+func (s *Store) AdmitWithBug(ctx context.Context, room string, p *queue.Report, bug string) error {
+	buggy := script(baseLua + stateLua + within(memoryAll+lineAll+bug+"\n"+admitLua+saveLua) + retryLua)
+	return buggy.Run(ctx, s.client, keys(room), s.reportArgs(p)...).Err()
+}
 
 // Options returns what the store at the URL is dialled with.
 func Options(rawURL string) (*redis.UniversalOptions, error) {

@@ -90,6 +90,66 @@ func TestAKeyIsBroken(t *testing.T) {
 	}
 }
 
+// A field of the head may be gone, or hold something else. What the test itself sets is left out.
+func TestAFieldOfTheHeadIsBroken(t *testing.T) {
+	t.Parallel()
+	shared, server := newClock(t)
+	rooms := 0
+	for _, method := range []queue.Method{queue.Random, queue.Line} {
+		for what, breaks := range map[string]func(head, field string){
+			"is gone":        func(head, field string) { server.Do("HDEL", head, field) },
+			"holds nonsense": func(head, field string) { server.Do("HSET", head, field, "1 2 x 3") },
+		} {
+			tested := 0
+			for i, more := 0, true; more; i++ {
+				rooms++
+				b := newBroken(t, shared, fmt.Sprint("r", rooms, "-"), method)
+				fields := b.head()
+				if more = i < len(fields); more {
+					tested++
+					breaks(meta(b.clock.prefix+"shop"), fields[i])
+					b.recovers(fmt.Sprintf("in %v the field %s %s", method, fields[i], what))
+				}
+			}
+			assert.GreaterOrEqual(t, tested, 3, "fields of the head")
+		}
+	}
+}
+
+// head are the fields of the head that are neither a node's nor set by the test, in order.
+func (b *broken) head() []string {
+	b.Helper()
+	fields, err := b.clock.Client().HKeys(context.Background(), meta(b.clock.prefix+"shop")).Result()
+	require.NoError(b, err)
+	fields = slices.DeleteFunc(fields, func(f string) bool { return f == "now" || f == "offset" || len(f) > len("standstill") })
+	slices.Sort(fields)
+	return fields
+}
+
+// A bug of a script is an error of the call. It breaks nothing: what the call has changed before is not taken for lost.
+func TestABugOfAScriptForgetsNothing(t *testing.T) {
+	t.Parallel()
+	for _, bug := range []string{"call(nil .. 'x')", "r.now = {} + 1", "struct.unpack('>d')", "error('the reply is not a float')"} {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t)
+			v := w.look()
+			longer := queue.Session{ID: w.in[0].ticket.ID, Expires: w.clock.time().Add(time.Hour)}
+			report := &queue.Report{Node: 1 << 60, Seq: 1, Epoch: v.Epoch, Now: v.Now, Since: v.Now, Sessions: []queue.Session{longer}}
+			err := w.clock.AdmitWithBug(context.Background(), "shop", report, bug)
+			require.Error(t, err)
+			assert.NotContains(t, err.Error(), "broken")
+			w.sync()
+			after := w.look()
+			assert.Equal(t, v.Epoch, after.Epoch, "the memory is the same")
+			assert.False(t, after.Recovering)
+			assert.Equal(t, v.Buckets, after.Buckets)
+			assert.Equal(t, v.Active, after.Active)
+			w.lets()
+		})
+	}
+}
+
 // broken is a room that is full and has a line, and what its keys held some time ago.
 type broken struct {
 	*gates

@@ -17,13 +17,14 @@ import (
 //	args         the keys, and functions that read the arguments
 //	rules        the rules in force, and for how long the store remembers a room
 //	putinforce   puts a new configuration in force
-//	state        the state of the room, as fields of r
+//	state        the state of the room, as fields of r, and what reads it
 //	head         reads the head of the report, and what the store remembers
 //	clock        the room's clock
 //	numbers      the numbers of an exact line, and when it begins
 //	sessions     who was let in, and whose session is revoked
 //	marks        marks in the keys, by which a broken memory is noticed
 //	memory       whether the store has lost anything, and the nodes that are waited for
+//	keep         writes the state back
 //	check        checks the marks of all keys
 //	standstill   has sessions stand still, or go on
 //	pacing       the random moments at which an allowance is released
@@ -41,7 +42,7 @@ import (
 //	boundaries   cuts buckets, and counts the sessions that end soon
 //	sync         returns the room as the node gets to know it
 //	roll         returns who is in the room and who is in its exact line
-//	save         writes the state back
+//	save         returns the room's status, and writes the state back
 //	retry        runs all after the state, and again if the memory was found to be broken
 var (
 	//go:embed lua/args.lua
@@ -64,6 +65,8 @@ var (
 	marksLua string
 	//go:embed lua/memory.lua
 	memoryLua string
+	//go:embed lua/keep.lua
+	keepLua string
 	//go:embed lua/check.lua
 	checkLua string
 	//go:embed lua/standstill.lua
@@ -110,7 +113,7 @@ var (
 var (
 	baseLua   = argsLua + rulesLua
 	timeLua   = headLua + clockLua + numbersLua + sessionsLua
-	memoryAll = timeLua + marksLua + memoryLua
+	memoryAll = timeLua + marksLua + memoryLua + keepLua
 	lineAll   = standstillLua + pacingLua + slotsLua + openLine(exactLua+lineClaimLua) + lineLua + revokedLua + slowedLua + reportLua + markLua
 
 	configureScript = script(baseLua + putInForceLua + configureLua)

@@ -20,7 +20,7 @@ local function segments(packed, buckets, people)
   end
   while at < #packed do
     local begin, cut
-    begin, cut, at = struct.unpack(BOUND, packed, at)
+    begin, cut, at = unpacked(BOUND, packed, at)
     whole_ones(begin)
     add(begin, cut, true)
   end

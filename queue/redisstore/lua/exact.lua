@@ -40,11 +40,11 @@ end
 
 -- read unpacks a place.
 function line.read(member, text)
-  local wrapped, list = struct.unpack('>I5B', text)
+  local wrapped, list, rest, after = unpacked('>I5Bc8', text)
   local ends, priority, given = r.now + (wrapped - r.now + WRAP / 2) % WRAP - WRAP / 2, 0, nil
-  if #text > 14 then priority, given = struct.unpack('>i2I6', text, 15) end
+  if #text >= after then priority, given = unpacked('>i2I6', text, after) end
   return {
-    member = member, list = list, rest = string.sub(text, 7, 14), ends = ends, priority = priority, number = given, unconfirmed = #text > 22,
+    member = member, list = list, rest = rest, ends = ends, priority = priority, number = given, unconfirmed = #text > 22,
     absent = #member > 8,
   }
 end
@@ -61,7 +61,7 @@ local function keep(p)
 end
 
 function line.number_of(p)
-  p.number = p.number or tonumber(call('ZSCORE', ORDER, p.member))
+  p.number = p.number or numeric(call('ZSCORE', ORDER, p.member))
   return p.number
 end
 
@@ -147,8 +147,8 @@ local function forget(p, absent)
 end
 
 function line.ahead(p)
-  if p.priority == 0 then return r.ahead_of_all + call('ZRANK', ORDER, p.member) end
-  return (p.priority < 0 and r.in_order or 0) + call('ZRANK', LEVELS, level_member(p))
+  if p.priority == 0 then return r.ahead_of_all + numeric(call('ZRANK', ORDER, p.member)) end
+  return (p.priority < 0 and r.in_order or 0) + numeric(call('ZRANK', LEVELS, level_member(p)))
 end
 
 -- unconfirmed_ahead counts those ahead whose places are not confirmed.

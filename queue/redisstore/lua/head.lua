@@ -28,7 +28,7 @@ local STATE, MARKS, NO_MARKS = '>ddddddddddbbbc72ss', '>ddddddddd', string.rep('
 local doubt, kept, known_version, idle, any_revoked, unheard, packed_marks, epoch, server_before = 0, 0, 0, 0, 0, 0, NO_MARKS, nil, nil
 if r.last and m[3] and not forgotten then
   doubt, r.minute, r.admitted, r.present, r.first_window, r.awaits_until, kept, r.active, r.first_end, known_version, idle, any_revoked, unheard, packed_marks,
-    epoch, server_before = struct.unpack(STATE, m[3])
+    epoch, server_before = unpacked(STATE, m[3])
 end
 r.idle, r.any_revoked, r.unheard = idle == 1, any_revoked == 1, unheard == 1
 
@@ -37,5 +37,5 @@ r.idle, r.any_revoked, r.unheard = idle == 1, any_revoked == 1, unheard == 1
 -- it had then.
 local NODE = '>ddd'
 local known_seq, reported
-if m[5] and not forgotten then known_seq, reported = struct.unpack(NODE, m[5]) end
+if m[5] and not forgotten then known_seq, reported = unpacked(NODE, m[5]) end
 if known_seq == -1 then known_seq = nil end

@@ -8,7 +8,6 @@
 -- behind all.
 local MARK = string.rep('\255', 17)
 local FIRST, LAST = 6, 14 -- which of the KEYS bear one
-local BROKEN = 'the memory of the room is broken'
 
 -- marks are in the order of the keys; 0 for a key that was not made yet.
 local marks, altered = nil, {}

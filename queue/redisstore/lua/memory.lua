@@ -94,7 +94,7 @@ end
 if r.awaits_until > 0 then
   for _, n in ipairs(node_nodes) do
     local known = call('HGET', META, n)
-    if not known or struct.unpack(NODE, known) == -1 then await({n}, NODE_WAIT) end
+    if not known or #known ~= struct.size(NODE) or struct.unpack(NODE, known) == -1 then await({n}, NODE_WAIT) end
   end
   if whole_report == 1 and nodes == 0 then await({'others'}, SOON) end -- it does not know the other nodes yet
 end

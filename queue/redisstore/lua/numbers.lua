@@ -12,10 +12,10 @@
 -- happens to check in first would be the first in line.
 -- absent_until is until when places are remembered of visitors who said goodbye.
 local LINE = '>dddddddddd'
-r.has_line = m[4] and true
+r.has_line = m[4] and not (forgotten and #m[4] ~= struct.size(LINE))
 r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 if r.has_line then
-  r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until = struct.unpack(LINE, m[4])
+  r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until = unpacked(LINE, m[4])
 end
 
 -- begin_line begins the line of a room that had another method.

@@ -1,20 +1,24 @@
--- Runs the call. If the call fails because the memory is broken, it forgets all but the
--- clock and the nodes, and begins again: the nodes then report anew. An error with another
--- cause, such as a server that takes no writes, goes to the caller.
+-- Runs the call. If the memory is broken, the call forgets all but the clock and the nodes,
+-- and begins again: the nodes then report anew. Any other error goes to the caller, such as
+-- that of a server that takes no writes, or a bug of these scripts: nothing is forgotten then,
+-- and what the call has changed so far is kept.
 
-local ok, reply = pcall(room)
-if ok then return reply end
-
-local function broken(fault)
-  for _, sign in ipairs({'memory of the room is broken', 'WRONGTYPE', 'attempt to ', 'bad argument', 'is not an integer', 'is not a valid float', 'is not a float'}) do
+-- found_broken says whether an error means a broken memory: because a check has found it, or
+-- because the server says so of what it has stored.
+local function found_broken(fault)
+  for _, sign in ipairs({BROKEN, 'WRONGTYPE', 'hash value is not an integer'}) do
     if string.find(fault, sign, 1, true) then return true end
   end
 end
 
-if broken(tostring(reply)) then
+local ok, reply = pcall(room)
+if not ok and found_broken(tostring(reply)) then
   if call('TYPE', META).ok ~= 'hash' then call('DEL', META) end
+  call('HDEL', META, 'moments', 'bounds', 'slowed', 'spare', 'leaving', 'mark')
   forgotten = true
   begin()
   ok, reply = pcall(room)
 end
-return ok and reply or redis.error_reply(tostring(reply))
+if ok then return reply end
+if keep then pcall(keep) end
+return redis.error_reply(tostring(reply))

@@ -14,7 +14,7 @@ if r.unheard or revoked > 0 then
     local packed, at = r.unheard and call('HGET', META, 'leaving') or '', 1
     while at <= #packed do
       local e = {}
-      e.id, e.since, e.by, at = struct.unpack(UNHEARD, packed, at)
+      e.id, e.since, e.by, at = unpacked(UNHEARD, packed, at)
       table.insert(revocations, e)
     end
   end

@@ -1,30 +1,7 @@
--- The end of every script that takes a report. Once all else is done, it writes the state
--- back, and appends the room's status to the reply: packed, because a list takes long to
--- hand over.
-local function flag(is) return is and 1 or 0 end
-
+-- The end of every script that takes a report. Once all else is done, it appends the room's
+-- status to the reply, packed, because a list takes long to hand over; and it writes the
+-- state back.
 reply[#reply + 1] = struct.pack('>dddddddBBBB', clock_told or r.now, r.active, r.admitted, open_slots(), waiting(), next_open(), r.factor,
   flag(want_whole), flag(r.awaits_until > 0 or doubting), flag(settles_at()), flag(r.open_to_all)) .. epoch
-
-if r.factor < 1 then call('HSET', META, 'spare', string.format('%.17g %d', r.spare, r.now)) end
-if r.has_line then
-  local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until)
-  if numbers ~= m[4] then call('HSET', META, 'line', numbers) end
-end
-if offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(offset)) end
-if awaited_before or r.awaits_until > 0 then
-  local list = {}
-  for name, at in pairs(awaited) do list[#list + 1] = name .. ':' .. whole(at) end
-  call('HSET', META, 'awaited', table.concat(list, ' '))
-end
-call('HSET', META, 'now', now, 'state', struct.pack(STATE, doubt, r.minute, r.admitted, r.present, r.first_window, r.awaits_until, r.minute,
-  r.active, r.first_end, rules.version, flag(r.idle), flag(r.any_revoked), flag(r.unheard), marks and struct.pack(MARKS, unpack(marks)) or packed_marks, epoch, server),
-  node, struct.pack(NODE, known_seq or -1, r.now, node_since), 'ended', struct.pack('>dd', r.ended_by, r.looks))
-local life = lifetime(rules)
-if kept ~= r.minute then
-  for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, PLACES}) do touch(key) end
-  if length() > 0 then line.touch() end
-  if rules.fleeting then touch(CONF) end
-end
-for key in pairs(touched) do call('PEXPIRE', key, life) end
+keep()
 return reply

@@ -20,7 +20,7 @@ local function random_parts(into)
   local parts = math.min(rules.perminute, $MaxParts)
   r.moments = r.moments or call('HGET', META, 'moments') or ''
   local of, passed, at, x = string.match(r.moments, '(%d+) (%d+) (%S+) (%d+)')
-  x, passed, at = pass(parts, into, tonumber(x) or r.time % ($LehmerPrime - 1) + 1, tonumber(of) == r.minute and tonumber(passed) or nil, tonumber(at))
+  x, passed, at = pass(parts, into, tonumber(x) or r.time % ($LehmerPrime - 1) + 1, tonumber(of) == r.minute and tonumber(passed) or nil, of and numeric(at))
   r.moments = string.format('%.0f %d %.17g %.0f', r.minute, passed, at, x)
   call('HSET', META, 'moments', r.moments)
   return math.min(passed, parts), parts, r.minute + math.floor(at)

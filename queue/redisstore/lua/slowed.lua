@@ -3,9 +3,9 @@
 if m[6] or node_factor > 0 then
   local kept = {}
   for name, factor, at in string.gmatch(m[6] or '', '(%S+):(%S+):(%S+)') do
-    if name ~= node and tonumber(at) >= r.now - $Lately then
+    if name ~= node and numeric(at) >= r.now - $Lately then
       kept[#kept + 1] = name .. ':' .. factor .. ':' .. at
-      r.factor = math.min(r.factor, tonumber(factor))
+      r.factor = math.min(r.factor, numeric(factor))
     end
   end
   if node_factor > 0 then
@@ -20,5 +20,5 @@ end
 if r.factor < 1 then
   r.slow_rate = math.max(1, rules.perminute * r.factor)
   local spare, at = string.match(call('HGET', META, 'spare') or '', '(%S+) (%S+)')
-  if at then r.spare = math.min(r.slow_rate, tonumber(spare) + r.slow_rate * (r.now - tonumber(at)) / MINUTE) end
+  if at then r.spare = math.min(r.slow_rate, numeric(spare) + r.slow_rate * (r.now - numeric(at)) / MINUTE) end
 end

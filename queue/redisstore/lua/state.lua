@@ -17,10 +17,24 @@ local function touch(key) touched[key] = true end
 -- forgotten says that the memory is broken, and nothing in it counts.
 local forgotten = false
 
+local BROKEN = 'the memory of the room is broken'
+
+-- sound and unpacked return what the store has, if it is what the scripts have written;
+-- else the memory is broken.
+local function sound(ok, ...)
+  if not ok then error(BROKEN, 0) end
+  return ...
+end
+local function unpacked(format, stored, at) return sound(pcall(struct.unpack, format, stored, at or 1)) end
+local function numeric(stored) return tonumber(stored) or error(BROKEN, 0) end
+
+-- keep writes the state back, once there is one to write.
+local keep
+
 -- begin is called at the start of a call, and again when the call has found the memory to
 -- be broken.
 local function begin()
-  arg, touched = 0, {}
+  arg, touched, keep = 0, {}, nil
   r = {
     last = false, time = 0, now = 0, gap = false, minute = 0, admitted = 0, present = 0, first_window = 0, awaits_until = 0, idle = false,
     any_revoked = false, unheard = false, slack = 0, closed = false, partial = false, counted = false, active = 0, first_end = 0, moments = false,

@@ -27,7 +27,7 @@ if rate_n >= LATELY and rate_late == 0 then rate_sum = 0 end
 
 local buckets, people = call('ZRANGEBYSCORE', BUCKETS, 0, '+inf'), {}
 each(buckets, function(part)
-  for _, n in ipairs(call('HMGET', COUNTS, unpack(part))) do people[#people + 1] = n or error(BROKEN, 0) end
+  for _, n in ipairs(call('HMGET', COUNTS, unpack(part))) do people[#people + 1] = numeric(n) end
 end)
 
 -- Who was let in since the node's last view, by whichever node, and until when.
@@ -57,7 +57,7 @@ end
 -- The list of the nodes that report is made anew once one of them may have stopped, or
 -- another has come.
 local listed = call('HGET', META, 'nodes')
-if not listed or r.now > struct.unpack('>d', listed) then
+if not listed or #listed < 8 or r.now > struct.unpack('>d', listed) then
   call('HSET', META, node, struct.pack(NODE, known_seq or -1, r.now, node_since)) -- the caller is one of them
   local nodes, _, oldest = nodes_since(r.now - NODE_WAIT)
   listed = struct.pack('>d', oldest + NODE_WAIT) .. table.concat(nodes, ' ')
