@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func TestVisitorWhoseTicketComesBackIsIn(t *testing.T) {
 	assert.True(t, v.get("/").in())
 }
 
-func TestVisitorWhoComesBackAfterAMinuteIsFirstInLine(t *testing.T) {
+func TestANewcomerWhoComesBackAfterAMinuteIsLastInLine(t *testing.T) {
 	f := start(t, confirming)
 	late := f.visitor()
 	require.True(t, late.get("/").in())
@@ -58,12 +59,55 @@ func TestVisitorWhoComesBackAfterAMinuteIsFirstInLine(t *testing.T) {
 	f.pass(5 * time.Second)
 	a := late.get("/", asJSON)
 	require.False(t, a.in())
-	assert.Equal(t, 0., a.told("usersAhead"))
-	f.free()
-	f.pass(19 * time.Second)
-	assert.Equal(t, 1., other.get("/", asJSON).told("usersAhead"))
-	f.pass(5 * time.Second)
-	assert.True(t, late.get("/").in())
+	assert.Equal(t, 1., a.told("usersAhead"))
+}
+
+// TestSlotsThatWereGatheredWhileNobodyWaitedAreWorthNothingLater has one address take slot after slot while nobody waits, keep the
+// tickets, and bring them when people wait.
+func TestSlotsThatWereGatheredWhileNobodyWaitedAreWorthNothingLater(t *testing.T) {
+	for name, limits := range map[string]func(*queue.Settings){
+		"in fifo":                func(*queue.Settings) {},
+		"in a line":              func(s *queue.Settings) { s.Method = queue.Line },
+		"of a network in fifo":   func(s *queue.Settings) { s.MaxWaitingPerNetwork = 1 },
+		"of a network in line":   func(s *queue.Settings) { s.MaxWaitingPerNetwork, s.Method = 1, queue.Line },
+		"with sessions that end": func(s *queue.Settings) { s.DisableSessionRenewal = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, trustingLoopback, confirming, settings(func(s *queue.Settings) { s.NewUsersPerMinute, s.SessionDuration, s.RefreshJitter = 100, time.Hour, .01 }), settings(limits))
+			bot, from := with("X-Forwarded-For", "192.0.2.9"), func(i int) func(*http.Request) { return with("X-Forwarded-For", fmt.Sprintf("198.51.%d.1", i)) }
+			var bots, people []*visitor
+			for range 6 {
+				v := f.visitor()
+				require.True(t, v.get("/", bot).in())
+				bots = append(bots, v)
+				f.pass(61 * time.Second)
+			}
+			for _, v := range f.full() {
+				require.True(t, v.get("/").in())
+			}
+			for i := range 3 {
+				people = append(people, f.visitor())
+				require.False(t, people[i].get("/", from(i)).in())
+			}
+			f.pass(time.Second)
+			for range 2 {
+				for _, v := range bots {
+					require.False(t, v.get("/", bot).in())
+				}
+				f.pass(20*time.Second + 500*time.Millisecond)
+				for i, v := range people {
+					require.False(t, v.get("/", from(i)).in())
+				}
+				f.pass(time.Second)
+			}
+			f.free()
+			f.pass(20 * time.Second)
+			for _, v := range bots {
+				assert.False(t, v.get("/", bot).in(), "the people are ahead")
+			}
+			assert.True(t, people[0].get("/", from(0)).in())
+		})
+	}
 }
 
 // free has an operator end the session of the visitor who is in.

@@ -37,7 +37,7 @@ type visitor struct {
 
 	uninvited bool // their room lets in guests or holders of passes only, and they are none
 
-	network netip.Prefix // where those come from who are not in, if their room limits how many of a network may wait, or measures its origin
+	network netip.Prefix // where they come from, if their room limits how many of a network may wait, or measures its origin
 }
 
 // request returns what the visitor asks of the queue.
@@ -99,7 +99,7 @@ func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origi
 	}
 	v.asGuest(q, claim.Subject)
 	v.asHolder(q, trust)
-	if v.ticket.State != queue.Accepted && (r.queue.LimitsNetworks() || r.queue.Measures()) {
+	if r.queue.LimitsNetworks() || r.queue.Measures() {
 		v.network = networkOf(trust.ClientAddr(q))
 	}
 	v.stale = v.ticket.State != queue.None && (lacksBinding || sealed.Key != 0 || sealed.Name != rs.jar.Name(v.https))

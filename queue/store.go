@@ -207,7 +207,7 @@ type Grant struct {
 	Verdict    Verdict
 	AcceptedAt Instant
 	Expires    Instant
-	Place      Place // of a claimant who is Refused and waits in an exact line; for a Lease also the number that a Granted one had there
+	Place      Place // of a claimant who is Refused and waits in an exact line
 }
 
 // Status is the state of a room by its store.

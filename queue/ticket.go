@@ -53,7 +53,7 @@ type Ticket struct {
 
 	// Leased marks an accepted ticket whose session ends at Expires, unless a request that
 	// brings the ticket makes it a whole one. ArrivedAt and Number are then those of the
-	// place that its visitor may go back to; 0 for none. The waiting ticket of a visitor who
+	// place that its visitor, who had waited, may go back to; 0 for none. The waiting ticket of a visitor who
 	// has gone back keeps AcceptedAt; that of others has none.
 	Leased bool
 

@@ -33,9 +33,6 @@ func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 	for i, g := range grants {
 		if g.Verdict == queue.Granted { // the visitor waits no more
 			grants[i].Place = queue.Place{}
-			if claims[i].Lease > 0 {
-				grants[i].Place = queue.Place{Number: g.Place.Number, Priority: g.Place.Priority}
-			}
 		}
 	}
 	return nil

@@ -29,12 +29,14 @@ func (v visit) enter(p *pending, g queue.Grant) Decision {
 	if v.limitsNetwork() {
 		v.networks.leave(v.Network, p.claim.ID)
 	}
-	if p.claim.Newcomer() && !p.beyond {
-		return v.accept(queue.Ticket{ID: p.claim.ID}, g, p.claim.Lease)
+	newcomer := p.claim.Newcomer()
+	if newcomer {
+		p.ticket = queue.Ticket{ID: p.claim.ID} // there is no place that they could go back to
 	}
-	// Another request of theirs finds the session where the place is used.
 	d := v.accept(p.ticket, g, p.claim.Lease)
-	v.presence.enter(v.at, v.rules, p.claim.ID)
+	if !newcomer || p.beyond { // another request of theirs finds the session where the place is used
+		v.presence.enter(v.at, v.rules, p.claim.ID)
+	}
 	return d
 }
 
@@ -191,7 +193,7 @@ func (v visit) accept(t queue.Ticket, g queue.Grant, lease time.Duration) Decisi
 		d.Ticket.Expires = v.rules.SessionEnd(g)
 		v.sessions.learn(v.at, t.ID, d.Ticket.Expires)
 		if g.Verdict == queue.Granted && v.rules.Lease(lease, 0) < v.rules.SessionLasts(0) {
-			d.Ticket = leased(d.Ticket, t, g)
+			d.Ticket = leased(d.Ticket, t)
 		}
 	}
 	return d

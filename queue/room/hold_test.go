@@ -127,22 +127,24 @@ func TestAVisitorIsInThroughAHoldThatIsLongerThanMaxSession(t *testing.T) {
 }
 
 func TestAVisitorGoesBackToTheirPlaceAfterAHold(t *testing.T) {
-	s := settings(1, 10)
-	s.SessionDuration, s.ConfirmWithin = 5*time.Minute, time.Minute
+	s := claiming(1)
 	d := open(t, s)
-	in := d.enter()
+	out, waiting := d.enter(), d.join()
+	d.room.Revoke(d.now.Time(), out)
+	d.pass(interval)
+	in := d.polls(waiting).Ticket
 	require.True(t, in.Leased)
-	d.at(30 * time.Second)
+	d.pass(30 * time.Second)
 	d.configure(with(s, queue.HoldNow))
-	d.at(90 * time.Second)
+	d.pass(time.Minute)
 	d.configure(s)
-	d.at(2*time.Minute + 10*time.Second)
+	d.pass(40 * time.Second)
 	d.enter()
 	later := d.join()
-	d.at(2*time.Minute + 20*time.Second)
+	d.pass(10 * time.Second)
 	got := d.waits(in)
-	assert.Equal(t, in.ID, got.ID)
-	assert.Equal(t, in.ArrivedAt, got.ArrivedAt)
+	assert.Equal(t, waiting.ID, got.ID)
+	assert.Equal(t, waiting.ArrivedAt, got.ArrivedAt)
 	assert.Less(t, got.ArrivedAt, later.ArrivedAt)
 }
 

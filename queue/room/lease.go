@@ -10,9 +10,10 @@ import (
 // A session that is given for a lease lasts for a short time only, until a request that brings
 // its ticket makes it a whole one. There are two reasons for a lease: a newcomer's ticket may
 // never come back, and somebody whose page is hidden, or who is absent, may not look at it. If
-// nobody came, the slot goes on to the next. A visitor who comes later than that, but within what would have
-// been their session, goes back to the place that they had in line, once: they are ahead of all
-// who came after them.
+// nobody came, the slot goes on to the next. A visitor who had waited, and comes later than that, but within
+// what would have been their session, goes back to the place that they had in line, once: they are ahead of
+// all who came after them. A newcomer does not: slots that are given for nothing could be gathered while
+// nobody waits, and be worth places at the head of a line later.
 
 // provisionalLease is the lease of a Provisional request in a room without ConfirmWithin.
 const provisionalLease = time.Minute
@@ -38,13 +39,13 @@ func (v visit) lease(id queue.ID) time.Duration {
 	return 0
 }
 
-// leased is the accepted ticket of somebody whose session was given for a lease. A visitor
-// who has gone back to their place before does not go back again.
-func leased(accepted, waited queue.Ticket, g queue.Grant) queue.Ticket {
+// leased is the accepted ticket of somebody whose session was given for a lease, from the waiting ticket whose place they
+// may go back to. A visitor who has gone back to their place before does not go back again.
+func leased(accepted, waited queue.Ticket) queue.Ticket {
 	accepted.Leased = true
 	if waited.AcceptedAt == 0 {
-		accepted.ArrivedAt, accepted.CameAt = cmp.Or(waited.ArrivedAt, g.AcceptedAt), waited.CameAt
-		accepted.Number, accepted.Priority = cmp.Or(waited.Number, g.Place.Number), cmp.Or(waited.Priority, g.Place.Priority)
+		accepted.ArrivedAt, accepted.CameAt = waited.ArrivedAt, waited.CameAt
+		accepted.Number, accepted.Priority = waited.Number, waited.Priority
 	}
 	return accepted
 }

@@ -142,21 +142,50 @@ func TestWhoComesBackLateHasTheSlotIfOneIsOpen(t *testing.T) {
 	assert.Equal(t, d.now.Add(5*time.Minute), got.Ticket.Expires)
 }
 
-func TestWhoComesBackLateWaitsAheadOfAllWhoCameAfterThem(t *testing.T) {
+// misses has a visitor wait, and not look at the slot that is kept for them until it goes on. It returns their ticket from before the
+// slot, and the one with it.
+func (d *door) misses() (waiting, late queue.Ticket) {
+	d.Helper()
+	in := d.enter()
+	waiting = d.join()
+	d.room.Revoke(d.now.Time(), in)
+	d.pass(interval)
+	got := d.polls(waiting)
+	require.Equal(d, room.Kept, got.Outcome)
+	d.pass(time.Minute + time.Second)
+	return waiting, got.Ticket
+}
+
+func TestANewcomerWhoComesBackLateIsANewcomer(t *testing.T) {
+	inEitherOrder(t, func(t *testing.T, s queue.Settings) {
+		s.ConfirmWithin, s.Bucket = time.Minute, time.Second
+		d := open(t, s)
+		late := d.enter()
+		d.pass(time.Minute + time.Second)
+		d.isIn(d.enter())
+		other := d.join()
+		d.pass(10 * time.Second)
+		unproven := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: late, NoPlace: true})
+		assert.Equal(t, room.Busy, unproven.Outcome, "they pass no challenge")
+		back := d.waits(late)
+		assert.Greater(t, back.ArrivedAt, other.ArrivedAt)
+		assert.GreaterOrEqual(t, back.Number, other.Number)
+	})
+}
+
+func TestWhoWaitedAndComesBackLateIsAheadOfAllWhoCameAfterThem(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Line} {
 		t.Run(method.String(), func(t *testing.T) {
-			s := confirming(1)
+			s := claiming(1)
 			s.Method, s.Bucket = method, time.Second
 			d := open(t, s)
-			late := d.enter()
-			d.pass(time.Minute + time.Second)
+			waiting, late := d.misses()
 			in := d.enter()
-			in = d.isIn(in)
 			other := d.join()
 			d.pass(10 * time.Second)
 			back := d.waits(late)
-			assert.Equal(t, late.ID, back.ID)
-			assert.Equal(t, late.AcceptedAt, back.ArrivedAt)
+			assert.Equal(t, waiting.ID, back.ID)
+			assert.Equal(t, waiting.ArrivedAt, back.ArrivedAt)
 			d.pass(10 * time.Second)
 			other = d.waits(other)
 			d.pass(10 * time.Second)
@@ -180,10 +209,9 @@ func TestNobodyGoesBackTwice(t *testing.T) {
 	d.pass(time.Second)
 	next := d.visit(late)
 	assert.NotEqual(t, late.ID, next.Ticket.ID, "the session was ended by somebody")
-	d = open(t, confirming(1))
-	late = d.enter()
-	d.pass(time.Minute + time.Second)
-	in := d.isIn(d.enter())
+	d = open(t, claiming(1))
+	_, late = d.misses()
+	in := d.enter()
 	back := d.waits(late)
 	d.room.Revoke(d.now.Time(), in)
 	d.pass(interval)
@@ -191,8 +219,7 @@ func TestNobodyGoesBackTwice(t *testing.T) {
 	assert.Equal(t, back.ID, d.isIn(late).ID, "all their tickets find one slot")
 	assert.Equal(t, 1, d.stand().Active)
 	d.pass(5*time.Minute + time.Second)
-	taken := d.isIn(d.enter())
-	assert.NotEqual(t, late.ID, taken.ID)
+	assert.NotEqual(t, late.ID, d.enter().ID)
 	d.pass(interval)
 	assert.NotEqual(t, late.ID, d.waits(late).ID, "too late: their session would be over")
 	assert.NotEqual(t, late.ID, d.waits(back).ID, "its place was used")
@@ -216,15 +243,13 @@ func TestWhoConfirmedAtOneNodeIsInAtAnother(t *testing.T) {
 }
 
 func TestWhoGoesBackAtAnotherNodeKeepsTheirPlace(t *testing.T) {
-	s := confirming(1)
+	s := claiming(1)
 	s.Bucket = time.Second
 	store := memstore.New()
 	d, other := openOn(t, s, store), openOn(t, s, store)
-	late := d.enter()
-	other.pass(time.Second)
-	d.pass(time.Minute + time.Second)
-	other.at(time.Minute + time.Second)
-	in := d.isIn(d.enter())
+	_, late := d.misses()
+	other.at(d.now.Sub(start))
+	in := d.enter()
 	behind := d.join()
 	both := func(by time.Duration) {
 		d.pass(by)
@@ -291,15 +316,13 @@ func TestHiddenPageIsLetInAsEverWithoutClaimWithin(t *testing.T) {
 }
 
 func TestPeekTellsOfThePlaceThatSomebodyGoesBackTo(t *testing.T) {
-	d := open(t, confirming(1))
-	late := d.enter()
+	d := open(t, claiming(1))
+	_, late := d.misses()
 	peek := func() queue.Ticket {
 		ticket, _ := d.room.Peek(context.Background(), d.now.Time(), room.Request{Ticket: late})
 		return ticket
 	}
-	assert.Equal(t, late, peek())
-	d.pass(time.Minute + time.Second)
-	d.isIn(d.enter())
+	d.enter()
 	assert.Equal(t, queue.Waiting, peek().State)
 	d.pass(4 * time.Minute)
 	assert.Equal(t, queue.None, peek().State)

@@ -42,7 +42,11 @@ func (n *networks) counts(at queue.Instant, network netip.Prefix, id queue.ID, p
 	if len(of) >= most && of[id].until <= at {
 		of.forgetPast(at)
 	}
-	if _, counted := of[id]; !counted && len(of) >= most && !of.dropLaterThan(place.since) {
+	before, counted := of[id]
+	switch {
+	case counted:
+		place.since = min(place.since, before.since)
+	case len(of) >= most && !of.dropLaterThan(place.since):
 		return false
 	}
 	of[id] = place
@@ -99,9 +103,9 @@ func (v visit) waitsSince() queue.Instant {
 
 // isBeyond reports whether the place of an id, who waits since a moment, does not count, because as many
 // of its network do as may: its visitor waits behind everybody else, until one of the others has gone
-// in or left. Somebody who goes back to their place, or has, is none of these.
+// in or left.
 func (v visit) isBeyond(id queue.ID, since queue.Instant) bool {
-	if !v.limitsNetwork() || v.Ticket.AcceptedAt != 0 {
+	if !v.limitsNetwork() {
 		return false
 	}
 	lasts := v.rules.ReturnsWithin()
@@ -128,6 +132,7 @@ func (v visit) waitBeyond() (Decision, *pending) {
 
 // stayBeyond has such a visitor wait on, behind all who have come until now.
 func (v visit) stayBeyond(t queue.Ticket) Decision {
-	t.ArrivedAt, t.CameAt, t.LastCheckIn, t.RefreshInterval = v.at, 0, v.at, v.random.interval(&v.rules.Settings)
+	t = queue.Ticket{State: queue.Waiting, ID: t.ID, ArrivedAt: v.at, AcceptedAt: t.AcceptedAt, LastCheckIn: v.at,
+		RefreshInterval: v.random.interval(&v.rules.Settings), Moved: t.Moved}
 	return Decision{Outcome: Queued, Ticket: t, Issue: true}
 }

@@ -99,6 +99,24 @@ func TestWhoIsBeyondEntersOnceNobodyElseWaits(t *testing.T) {
 	assert.Equal(t, 1, d.stand().Active)
 }
 
+func TestWhoIsBeyondHasNoPlaceToGoBackTo(t *testing.T) {
+	s := claiming(1)
+	s.MaxWaitingPerNetwork = 1
+	d := open(t, s)
+	in := d.from(home, queue.Ticket{}).Ticket
+	counts, beyond := d.from(school, queue.Ticket{}).Ticket, d.from(school, queue.Ticket{}).Ticket
+	d.room.Leave(d.now.Time(), counts)
+	d.room.Revoke(d.now.Time(), in)
+	d.pass(interval)
+	got := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: beyond, Network: school, Hidden: true})
+	require.Equal(t, room.Kept, got.Outcome)
+	d.pass(time.Minute + time.Second)
+	d.from(home, queue.Ticket{})
+	other := d.from(home, queue.Ticket{}).Ticket
+	d.pass(time.Second)
+	assert.Greater(t, d.from(school, got.Ticket).Ticket.ArrivedAt, other.ArrivedAt)
+}
+
 func TestANetworkThatIsNotKnownIsNotLimited(t *testing.T) {
 	s := settings(1, 100)
 	s.MaxWaitingPerNetwork = 1
@@ -106,4 +124,34 @@ func TestANetworkThatIsNotKnownIsNotLimited(t *testing.T) {
 	d.enter()
 	d.joins(3)
 	assert.Equal(t, 3, d.stand().Waiting)
+}
+
+func TestThoseOfANetworkWhoGoBackToTheirPlacesCountAsTheOthersDo(t *testing.T) {
+	s := claiming(1)
+	s.MaxWaitingPerNetwork, s.Bucket = 1, time.Second
+	d := open(t, s)
+	hidden := func(ticket queue.Ticket) room.Decision {
+		return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: ticket, Network: school, Hidden: true})
+	}
+	var late []queue.Ticket
+	for range 3 { // one after the other waits, and leaves a slot that is kept for them
+		in := d.from(home, queue.Ticket{}).Ticket
+		waiting := d.from(school, queue.Ticket{}).Ticket
+		d.room.Revoke(d.now.Time(), in)
+		d.pass(interval)
+		got := hidden(waiting)
+		require.Equal(t, room.Kept, got.Outcome)
+		late = append(late, got.Ticket)
+		d.pass(time.Minute + time.Second)
+	}
+	d.from(home, queue.Ticket{})
+	other := d.from(home, queue.Ticket{}).Ticket
+	for i, ticket := range late {
+		got := d.from(school, ticket)
+		assert.Equal(t, room.Queued, got.Outcome)
+		late[i] = got.Ticket
+	}
+	assert.Equal(t, 2, d.stand().Waiting)
+	assert.Less(t, late[0].ArrivedAt, other.ArrivedAt)
+	assert.GreaterOrEqual(t, late[1].ArrivedAt, other.ArrivedAt)
 }

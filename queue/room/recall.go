@@ -22,5 +22,5 @@ func (v visit) recall(ctx context.Context) (queue.Ticket, bool) {
 	}
 	seat := roll.Seated[0]
 	in := queue.Ticket{State: queue.Accepted, ID: id, LastCheckIn: v.at, AcceptedAt: seat.AcceptedAt, Expires: seat.Expires, Moved: t.Moved}
-	return leased(in, t, queue.Grant{}), true
+	return leased(in, t), true
 }

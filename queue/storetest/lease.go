@@ -107,9 +107,7 @@ var leaseCases = []contractCase{
 	}},
 	{"in an exact line they have the number again that they were let in with", func(n *node) {
 		n.configure(lined(1))
-		grants, _ := n.admit(leased(1))
-		assert.Equal(n, granted, grants[0].Verdict)
-		assert.Equal(n, queue.Place{Number: 1}, grants[0].Place)
+		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(leased(1)))
 		n.at(90 * time.Second)
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(newcomer(2)))
 		n.knock(3)

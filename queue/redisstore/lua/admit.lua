@@ -80,7 +80,7 @@ local function verdict_on(c)
   if rules.method == 'line' then
     local enters, place = line.check_in(c, c.bucket ~= NEWCOMER)
     if not enters then return verdict(REFUSED) .. (place or '') end
-    return verdict(GRANTED, grant(c)) .. (c.lease > 0 and place or '')
+    return verdict(GRANTED, grant(c))
   end
   if r.closed then return verdict(REFUSED) end
   if c.bucket ~= NEWCOMER and place_used(c) then return verdict(USED) end

@@ -19,7 +19,7 @@ local function returning_number(c, waits, absent)
 end
 
 -- check_in finds the place of a claimant, or gives them one. It returns whether they are
--- let in, and their place; of one who is let in, only its number and priority. Everybody in front is ahead of a visitor whose place
+-- let in, and the place of one who is not. Everybody in front is ahead of a visitor whose place
 -- is not confirmed; of others, only those in front whose places are confirmed are ahead.
 function line.check_in(c, waits)
   local p, absent = find(c.id)
@@ -41,7 +41,7 @@ function line.check_in(c, waits)
   if open > ahead or not p.unconfirmed and open > math.max(0, ahead - r.unconfirmed) and open > ahead - line.unconfirmed_ahead(p) then
     line.number_of(p)
     take_out(p)
-    return true, struct.pack('>ddddB', p.number, p.priority, 0, 0, 0)
+    return true
   end
   local before = p.ends
   p.ends = r.now + line.keeps(p)
