@@ -19,7 +19,7 @@ import (
 )
 
 // isUnproven says whether the visitor gets a new place in line only after the room's challenge. A ticket
-// with a place or a session is proof; a user whom the site names needs none.
+// with a place or a session is proof; a user whom the site names, a guest and the holder of a pass need none.
 func (v *visitor) isUnproven() bool { return v.setup.challenge != nil && v.subject == queue.ID{} }
 
 // turnAway answers a visitor who is not let in and has no place.

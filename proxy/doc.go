@@ -62,7 +62,7 @@
 // In place of an origin there may be a handler in the same process (inside.go).
 //
 // A room may have a waitlist (waitlists.go), which package guests serves: those who have
-// accepted an invite of it are guests. It may take passes, by which operators let people in or ahead (passes.go); package passes serves them.
+// accepted an invite of it are guests, one person each on all of their devices. It may take passes, by which operators let people in or ahead (passes.go); package passes serves them.
 //
 // Visitors who wait may open GET /.anteroom/events; package events has what they are
 // told. [Gate.Admin] is a second handler, for a listener of its own; package admin has

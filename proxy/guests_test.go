@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/proxy/config"
 	"github.com/anteroom-gate/anteroom/proxy/guests"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
@@ -65,6 +66,60 @@ func TestAnOpenRoomGivesGuestsPriority(t *testing.T) {
 	p.pass(time.Second)
 	assert.EqualValues(t, 1, guest.get("/", asJSON).told("position"))
 	assert.EqualValues(t, 2, first.get("/", asJSON).told("position"))
+}
+
+// roomy gives the room slots to spare.
+var roomy = settings(func(s *queue.Settings) { s.TotalActiveUsers, s.NewUsersPerMinute = 50, 100 })
+
+func TestAnInviteIsOnePersonHoweverManyCookiesThereAreOfIt(t *testing.T) {
+	p := startParty(t, roomy, list(func(c *guests.Config) { c.Settings.Capacity = 1 }))
+	guest := p.guest("ada@example.com")
+	for range 20 {
+		guest.twin().get("/")
+	}
+	p.pass(time.Second)
+	assert.Equal(t, 1, p.status("shop").InRoom)
+}
+
+func TestAnInviteIsOnePlaceAheadOfOthers(t *testing.T) {
+	p := startParty(t, room(func(r *proxy.RoomConfig) { r.Invited, r.GuestPriority, r.Settings.Method = false, 10, queue.Line }))
+	guest := p.guest("ada@example.com")
+	p.full()
+	first := p.visitor()
+	require.False(t, first.get("/").in())
+	for range 15 {
+		require.False(t, guest.twin().get("/").in())
+	}
+	p.pass(time.Second)
+	assert.Equal(t, 2, p.status("shop").Queued)
+	assert.EqualValues(t, 2, first.get("/", asJSON).told("position"))
+}
+
+func TestAUserAndTheCookiesOfTheirInviteAreOnePerson(t *testing.T) {
+	p := startParty(t, roomy, naming, trustingLoopback, direct)
+	ann, named := p.visitor(), p.visitor()
+	require.Equal(t, http.StatusOK, p.join(ann, nil, as("ann")).status)
+	require.Equal(t, 1, p.release(1))
+	require.Equal(t, http.StatusOK, ann.postJSON(listPath+"/invite", nil, as("ann")).status)
+	assert.True(t, named.get("/", as("ann")).in(), "without the cookie")
+	assert.True(t, ann.twin().get("/").in(), "without the name")
+	assert.True(t, ann.twin().get("/", as("ben")).in(), "with another name")
+	p.pass(time.Second)
+	assert.Equal(t, 1, p.status("shop").InRoom)
+	assert.False(t, p.visitor().get("/", as("ben")).in())
+}
+
+func TestTheCookieOfAnInviteCountsWhereItIsBoundTo(t *testing.T) {
+	p := startParty(t, bound(config.BindNetwork), direct)
+	home, away := at("192.0.2.7"), at("198.51.100.1")
+	guest := p.visitor()
+	require.Equal(t, http.StatusOK, p.join(guest, map[string]string{"email": "ada@example.com"}, home).status)
+	require.Equal(t, 1, p.release(1))
+	require.Equal(t, http.StatusOK, guest.postJSON(listPath+"/invite", nil, home).status)
+	thief := guest.twin()
+	assert.False(t, thief.get("/", away).in())
+	assert.Equal(t, http.StatusNotFound, thief.get(listPath, asJSON, away).status)
+	assert.True(t, guest.get("/", at("192.0.2.99")).in(), "at another address of the network")
 }
 
 func TestWaitlistsComeAndGoWithTheConfiguration(t *testing.T) {

@@ -26,7 +26,7 @@ type visitor struct {
 	stale  bool          // the ticket is to be issued again: it has an old key, or the cookie's name for the other scheme
 	https  bool
 
-	subject  queue.ID // who they are to the site; the zero ID if it does not say
+	subject  queue.ID // who they are to the site, or by an invite or a pass; the zero ID if nothing says
 	priority int16    // that the site has signed for them, or that guests have
 
 	label string // by which operators recognise them; "" for none
@@ -97,7 +97,7 @@ func (r *room) holder(q *http.Request, rs *roomSetup, now time.Time, trust origi
 	if claim.Subject != "" {
 		v.subject, v.priority = queueroom.SubjectID(rs.cfg.Name, claim.Subject), claim.Priority
 	}
-	v.asGuest(q, claim.Subject)
+	v.asGuest(q, claim.Subject, trust)
 	v.asHolder(q, trust)
 	if r.queue.LimitsNetworks() || r.queue.Measures() {
 		v.network = networkOf(trust.ClientAddr(q))

@@ -12,8 +12,10 @@ import (
 
 	"github.com/anteroom-gate/anteroom/proxy/guests"
 	"github.com/anteroom-gate/anteroom/proxy/metrics"
+	"github.com/anteroom-gate/anteroom/proxy/origin"
 	"github.com/anteroom-gate/anteroom/proxy/passes"
 	"github.com/anteroom-gate/anteroom/proxy/reply"
+	queueroom "github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // list is a waitlist, and what it does by itself.
@@ -194,20 +196,30 @@ func (g *Gate) guest(r *http.Request, s *setup, rs *roomSetup) guests.Visitor {
 	return guests.Visitor{
 		UserID: claim.Subject, Addr: s.trust.ClientAddr(r), HTTPS: s.trust.Scheme(r) == "https", JSON: rs.cfg.JSON && wantsJSON(r),
 		Message: s.roomNamed(rs.cfg.Name).settings().Message, Enter: rs.pathOn(r.Host),
+		Bound: rs.binder.bind(r, s.trust).bytes(), Holds: func(bound []byte, key int) bool { return rs.binder.holdsBytes(bound, key, r, s.trust) },
 	}
 }
 
-// asGuest notes whether the visitor is a guest of their room, if that makes a difference.
-func (v *visitor) asGuest(q *http.Request, user string) {
+// asGuest notes whether the visitor is a guest of their room, if that makes a difference. By an invite they are one visitor on all
+// of their devices. Somebody who is in without it stays in as they are.
+func (v *visitor) asGuest(q *http.Request, user string, trust origin.Trust) {
 	c := &v.setup.cfg
 	if v.setup.guests == nil || !c.Invited && c.GuestPriority == 0 {
 		return
 	}
-	switch {
-	case v.setup.guests.Knows(q.Header, user), c.Invited && v.setup.guests.Finds(q.Context(), q.Header, user):
-		v.priority = max(v.priority, c.GuestPriority)
-	case c.Invited:
-		v.uninvited = true
+	binder := &v.setup.binder
+	sender := guests.Sender{Header: q.Header, UserID: user, Holds: func(bound []byte, key int) bool { return binder.holdsBytes(bound, key, q, trust) }}
+	person, found := v.setup.guests.Guest(sender)
+	if !found && c.Invited {
+		person, found = v.setup.guests.FindGuest(q.Context(), sender)
+	}
+	if !found {
+		v.uninvited = c.Invited
+		return
+	}
+	v.priority = max(v.priority, c.GuestPriority)
+	if id := queueroom.SubjectID(c.Name, person); v.ticket.ID == id || !v.room.queue.IsIn(v.now, v.ticket) {
+		v.subject = id
 	}
 }
 

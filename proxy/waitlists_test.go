@@ -176,8 +176,10 @@ func TestFromSignUpToTheOrigin(t *testing.T) {
 	assert.Empty(t, p.site.requests(), "nobody has come so far")
 
 	assert.True(t, phone.get("/").in())
-	assert.False(t, ada.get("/").in(), "the room has one slot, and its guests wait for it like everybody")
-	assert.Equal(t, true, ada.get("/", asJSON).told("inWaitingRoom"))
+	assert.True(t, ada.get("/").in(), "they are one person on all of their devices")
+	ben := p.guest("ben@example.com")
+	assert.False(t, ben.get("/").in(), "the room has one slot, and its guests wait for it like everybody")
+	assert.Equal(t, true, ben.get("/", asJSON).told("inWaitingRoom"))
 	got := p.entry(ada.get(listPath, asJSON))
 	assert.Equal(t, []string{"accepted", ada.base + "/"}, []string{got.Status, got.EnterURL})
 	for _, r := range p.site.requests() {

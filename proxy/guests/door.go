@@ -3,36 +3,61 @@ package guests
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue/waitlist"
 )
 
-// Knows reports whether the sender of a request is a guest: somebody who has accepted an invite and has the cookie, or whom the site
-// names so. It asks memory alone: what has happened at another gate it knows within a second or two.
-func (l *Waitlist) Knows(h http.Header, userID string) bool {
-	if userID != "" && l.record.HasAcceptedUser(userID) {
-		return true
+// Sender is who sent a request to the room, as far as the door knows them.
+type Sender struct {
+	Header http.Header
+	UserID string // "" if the site does not name them
+
+	// Holds says whether a cookie that is bound, and was sealed with one of the keys, belongs to them.
+	Holds func(bound []byte, key int) bool
+}
+
+// Guest names the person who the sender of a request is by an invite that they have accepted: the user whom the site names, or else the
+// entry that their cookie is for. One entry is one person, however many cookies there are of it. Guest asks memory alone: what has happened
+// at another gate it knows within a second or two.
+func (l *Waitlist) Guest(s Sender) (person string, found bool) {
+	if s.UserID != "" && l.record.HasAcceptedUser(s.UserID) {
+		return s.UserID, true
 	}
-	o, found := l.setup.Load().owner(h)
-	return found && l.record.HasAccepted(o.number, o.joined)
+	o, found := l.setup.Load().owner(s.Header, s.Holds)
+	if !found || !l.record.HasAccepted(o.number, o.joined) {
+		return "", false
+	}
+	return l.person(o, l.record.UserOf(o.number)), true
+}
+
+// person names the person of an entry, which may be that of a user of the site. No user has the name of another entry.
+func (l *Waitlist) person(o owner, userID string) string {
+	if userID != "" {
+		return userID
+	}
+	return fmt.Sprintf("\x00guest %s %d %d", l.Name(), o.number, o.joined.UnixMilli())
 }
 
 // patience is how long the door waits for the record.
 const patience = 2 * time.Second
 
-// Finds asks the record what Knows asks memory. It asks about people who have a cookie of an entry or a name, and are to be told their
+// FindGuest asks the record what Guest asks memory. It asks about people who have a cookie of an entry or a name, and are to be told their
 // place unless they have accepted at another gate just now.
-func (l *Waitlist) Finds(ctx context.Context, h http.Header, userID string) bool {
-	o, found := l.setup.Load().owner(h)
-	if !found && userID == "" {
-		return false
+func (l *Waitlist) FindGuest(ctx context.Context, s Sender) (person string, found bool) {
+	o, found := l.setup.Load().owner(s.Header, s.Holds)
+	if !found && s.UserID == "" {
+		return "", false
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	e, err := l.entryOf(ctx, o, userID)
-	return err == nil && e.Status == waitlist.Accepted
+	e, err := l.entryOf(ctx, o, s.UserID)
+	if err != nil || e.Status != waitlist.Accepted {
+		return "", false
+	}
+	return l.person(owner{e.Number, e.JoinedAt}, e.UserID), true
 }
 
 // entryOf returns the entry of a user of the site, or else the one that the cookie is for. The error is waitlist.ErrNotFound if there

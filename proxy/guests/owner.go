@@ -19,10 +19,14 @@ type owner struct {
 	joined time.Time // to the millisecond
 }
 
-// owner returns whose entry the cookie of a request is for.
-func (s *Setup) owner(h http.Header) (o owner, found bool) {
+// The cookie has the number of the entry, the moment of the sign-up, and to whom it is bound, if it is.
+const ownerLength = 8 + 8
+
+// owner returns whose entry the cookie of a request is for. Holds says whether a cookie that is bound, and was sealed with one of the
+// keys, belongs to the sender of the request.
+func (s *Setup) owner(h http.Header, holds func(bound []byte, key int) bool) (o owner, found bool) {
 	sealed, err := s.jar.Read(h)
-	if err != nil || len(sealed.Payload) != 16 {
+	if err != nil || len(sealed.Payload) < ownerLength || !holds(sealed.Payload[ownerLength:], sealed.Key) {
 		return owner{}, false
 	}
 	s.jar.Remember(sealed)
@@ -33,9 +37,10 @@ func (s *Setup) owner(h http.Header) (o owner, found bool) {
 }
 
 // keep has the browser keep the cookie of an entry.
-func (s *Setup) keep(h http.Header, o owner, https bool) error {
+func (s *Setup) keep(h http.Header, o owner, v *Visitor) error {
 	payload := binary.BigEndian.AppendUint64(nil, uint64(o.number))
-	value, err := s.jar.Seal(binary.BigEndian.AppendUint64(payload, uint64(o.joined.UnixMilli())), https)
+	payload = binary.BigEndian.AppendUint64(payload, uint64(o.joined.UnixMilli()))
+	value, err := s.jar.Seal(append(payload, v.Bound...), v.HTTPS)
 	if err == nil {
 		h["Set-Cookie"] = append(h["Set-Cookie"], value)
 	}

@@ -25,6 +25,9 @@ type Visitor struct {
 	JSON    bool   // they ask for JSON rather than for a page
 	Message string // the operator's, of the room
 	Enter   string // the path of the room on the host that was asked
+
+	Bound []byte                           // to whom the cookie that they get is bound; nil for nobody
+	Holds func(bound []byte, key int) bool // whether a cookie that is bound belongs to them
 }
 
 // Methods are those that the paths of waitlists have.
@@ -97,7 +100,7 @@ func (l *Waitlist) request(w http.ResponseWriter, r *http.Request, v Visitor) *r
 
 // mine returns the sender's own entry. The error is waitlist.ErrNotFound if there is none.
 func (q *request) mine() (waitlist.Entry, error) {
-	o, _ := q.setup.owner(q.Header)
+	o, _ := q.setup.owner(q.Header, q.Holds)
 	return q.list.entryOf(q.Context(), o, q.UserID)
 }
 
@@ -253,7 +256,7 @@ func (q *request) see(address string) {
 
 // keep has the browser of an entry's owner keep its cookie.
 func (q *request) keep(e waitlist.Entry) bool {
-	err := q.setup.keep(q.w.Header(), owner{e.Number, e.JoinedAt}, q.HTTPS)
+	err := q.setup.keep(q.w.Header(), owner{e.Number, e.JoinedAt}, &q.Visitor)
 	if err != nil {
 		q.fail(err)
 	}

@@ -67,6 +67,10 @@ func (l *List) HasAccepted(number int64, joined time.Time) bool {
 	return l.order.accepted(number, joined.UnixMilli())
 }
 
+// UserOf returns the user of the site whose entry, which has accepted, has that number; "" if the entry is nobody's whom the site
+// names.
+func (l *List) UserOf(number int64) string { return l.order.userOf(number) }
+
 // HasAcceptedUser reports whether a user of the site holds a spot that they have accepted.
 func (l *List) HasAcceptedUser(userID string) bool { return l.order.acceptedUser(userID) }
 

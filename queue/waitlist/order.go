@@ -72,6 +72,13 @@ func (o *order) accepted(number, joined int64) bool {
 	return found && g.joined == joined
 }
 
+// userOf returns the user of the site who has accepted with the entry of that number; "" for none.
+func (o *order) userOf(number int64) string {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.guests[number].user
+}
+
 // acceptedUser reports whether a user of the site has accepted.
 func (o *order) acceptedUser(user string) bool {
 	o.mu.RLock()
