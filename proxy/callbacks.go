@@ -80,7 +80,7 @@ func (g *Gate) takeOn(r *http.Request, s *setup, of *room, v *visitor, subscript
 	if !ok {
 		return http.StatusConflict
 	}
-	c.Subscription = subscription
+	c.Subscription, c.Service = subscription, subscription.Service(s.pushHosts)
 	return statusOf(g.calls.Ask(c))
 }
 
@@ -111,13 +111,13 @@ func (g *Gate) callOf(r *http.Request, s *setup, of *room, v *visitor) (c callba
 		v.setup.log.Error("ticket not sealed", zap.Error(err))
 		return c, false
 	}
-	site := "http://" + r.Host
+	site, network := "http://"+r.Host, networkOf(s.trust.ClientAddr(r))
 	if v.https {
 		site = "https://" + r.Host
 	}
 	return callback.Call{
 		Visitor: callback.VisitorOf(v.setup.cfg.Name, v.ticket.ID), Room: v.setup.cfg.Name, Ticket: sealed,
-		Subject: v.subject, Rank: v.priority, From: networkOf(s.trust.ClientAddr(r)), Key: v.setup.callKeys[0].Public(),
+		Subject: v.subject, Rank: v.priority, From: network, Around: siteOf(network), Key: v.setup.callKeys[0].Public(),
 		Site: site, Address: s.pageOf(r, of), Language: v.setup.set.Match(headerValue(r.Header["Accept-Language"])),
 		Ends: v.now.Add(of.settings().QueueTicketTTL), Foretold: of.near(&queueroom.Decision{Ticket: v.ticket, Place: place}),
 	}, true

@@ -1,13 +1,17 @@
 package proxy_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -421,4 +425,65 @@ func TestAPlaceThatHasMovedDoesNotComeBackByItsCall(t *testing.T) {
 	}
 	require.Equal(t, http.StatusSeeOther, buyer.get(callPath+"&to=/").status)
 	assert.NotEqual(t, http.StatusConflict, buyer.get("/", asJSON).status)
+}
+
+// silent is a push service that takes connections and never answers. It returns its address, and how many were open at once at most.
+func silent(t *testing.T) (address string, most func() int64) {
+	t.Helper()
+	var open, peak atomic.Int64
+	ctx, stop := context.WithCancel(t.Context())
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if n := open.Add(1); n > peak.Load() {
+			peak.Store(n)
+		}
+		defer open.Add(-1)
+		select {
+		case <-r.Context().Done():
+		case <-ctx.Done():
+		}
+	}))
+	t.Cleanup(func() {
+		stop()
+		server.Close()
+	})
+	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1), peak.Load
+}
+
+func TestMadeUpSubscriptionsAtASilentServiceHoldUpNobodysCall(t *testing.T) {
+	t.Parallel()
+	c := calls(t, trustingLoopback)
+	c.full()
+	address, most := silent(t)
+	for i := range 40 {
+		b := c.service.Subscribe()
+		b.Subscription = strings.Replace(b.Subscription, c.service.URL, address, 1)
+		require.Equal(t, http.StatusNoContent, c.waits().asks(b, at(fmt.Sprintf("192.0.2.%d", i))).status)
+	}
+	c.pass(2 * time.Second)
+	away, b := c.waits(), c.service.Subscribe()
+	require.Equal(t, http.StatusNoContent, away.asks(b, at("198.51.100.1")).status)
+	c.api(http.MethodPatch, "/api/v1/rooms/shop", `{"total_active_users": 100, "new_users_per_minute": 1000}`, nil)
+	m := c.awaits(b)
+	assert.Equal(t, "Your slot is kept until {time}.", m.Body)
+	assert.Positive(t, most())
+	assert.LessOrEqual(t, most(), int64(2), "of one network")
+	away.get(m.URL)
+	assert.True(t, away.get("/").in())
+}
+
+func TestAnEndpointIsAtThePortOfHTTPSOrOneOfTheList(t *testing.T) {
+	t.Parallel()
+	hosts, err := outbound.ParseHosts([]string{"push.test", "*.push.test", "other.test:8443", "10.0.0.0/8"})
+	require.NoError(t, err)
+	c := calls(t, func(to *proxy.Config, _ *proxy.Options) { to.PushHosts = hosts })
+	c.full()
+	for endpoint, want := range map[string]int{
+		"https://push.test/": http.StatusNoContent, "https://push.test:443/": http.StatusNoContent, "https://push.test:444/": http.StatusBadRequest,
+		"https://push.test:22/": http.StatusBadRequest, "https://db5.push.test:8443/": http.StatusBadRequest, "https://db5.push.test/": http.StatusNoContent,
+		"https://other.test:8443/": http.StatusNoContent, "https://other.test/": http.StatusBadRequest, "https://10.1.2.3:6379/": http.StatusBadRequest,
+	} {
+		b := c.service.Subscribe()
+		b.Subscription = strings.Replace(b.Subscription, c.service.URL+"/", endpoint, 1)
+		assert.Equal(t, want, c.waits().asks(b).status, endpoint)
+	}
 }

@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/netip"
@@ -18,8 +19,10 @@ type Call struct {
 	Subject queue.ID     `json:"subject"`  // who they are to the site; the zero ID if it does not say
 	Rank    int16        `json:"priority"` // in an exact line
 	From    netip.Prefix `json:"network"`  // the network that they asked from
+	Around  netip.Prefix `json:"around"`   // the IPv6 /48 that it is in; the zero Prefix for one of IPv4
 
 	Subscription webpush.Subscription `json:"subscription"`
+	Service      string               `json:"service"`  // the push service of the subscription
 	Key          string               `json:"key"`      // the public key that the subscription is for
 	Site         string               `json:"site"`     // scheme and host
 	Address      string               `json:"address"`  // path and query that they are to come back to
@@ -40,6 +43,18 @@ type Message struct {
 	Until time.Time `json:"until"` // when it is of no use any more; of a Turn, when the slot goes on
 	Next  time.Time `json:"next"`  // when it is sent
 	Tries int       `json:"tries"`
+}
+
+// compare says which of two messages is more urgent: that of a turn, then one that has not failed yet, then the one that is due first.
+func (m *Message) compare(other *Message) int {
+	return cmp.Or(cmp.Compare(rank(m.Kind == Almost), rank(other.Kind == Almost)), cmp.Compare(rank(m.Tries > 0), rank(other.Tries > 0)), m.Next.Compare(other.Next))
+}
+
+func rank(later bool) int {
+	if later {
+		return 1
+	}
+	return 0
 }
 
 // Kind is what a message tells.

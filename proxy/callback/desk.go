@@ -12,12 +12,8 @@ import (
 const (
 	// MaxCalls is how many visitors one gate calls at a time.
 	MaxCalls = 2000
-	// maxOfNetwork is how many of them may be of one network, an IPv4 /24 or an IPv6 /56.
-	maxOfNetwork = 200
 	// beat is how often the desk looks for what is due.
 	beat = 200 * time.Millisecond
-	// workers is how many check-ins, and how many messages, are under way at a time.
-	workers = 16
 )
 
 // What a visitor is not taken on for.
@@ -48,10 +44,13 @@ type Options struct {
 type Desk struct {
 	o     Options
 	tasks sync.WaitGroup
-	slots map[task]chan struct{} // one value for each that is under way
 
-	mu    sync.Mutex
-	calls map[string]*entry // by visitor
+	mu        sync.Mutex
+	calls     map[string]*entry // by visitor
+	endpoints map[string]string // the visitors, by the endpoints of their subscriptions
+	all       *tally            // of the calls
+	due       map[task][]*entry // what was due at the beat and is not under way yet, the most urgent first
+	underWay  map[task]*tally
 }
 
 // entry is a call at the desk.
@@ -63,13 +62,14 @@ type entry struct {
 
 // Open returns a desk with the calls of its files.
 func Open(o Options) *Desk {
-	d := &Desk{o: o, calls: map[string]*entry{}, slots: map[task]chan struct{}{checkIn: make(chan struct{}, workers), push: make(chan struct{}, workers)}}
+	d := &Desk{o: o, calls: map[string]*entry{}, endpoints: map[string]string{}, all: newTally(),
+		due: map[task][]*entry{}, underWay: map[task]*tally{checkIn: newTally(), push: newTally()}}
 	calls, err := d.load()
 	if err != nil {
 		o.Log.Error("visitors who are to be called were not read", zap.Error(err))
 	}
 	for _, c := range calls {
-		d.calls[c.Visitor] = newEntry(c, o.Clock())
+		d.put(newEntry(c, o.Clock()))
 	}
 	return d
 }
@@ -89,23 +89,20 @@ func (d *Desk) Ask(c Call) error {
 	if old != nil && !old.over() {
 		e.Ticket, e.Foretold, e.Owed, e.due, e.busy = old.Ticket, old.Foretold, old.Owed, old.due, old.busy
 	}
-	d.calls[c.Visitor] = e
+	if old != nil {
+		d.drop(old)
+	}
+	d.put(e)
 	d.note(e)
 	return nil
 }
 
 // refuses says why a call is not taken on; nil for nothing.
 func (d *Desk) refuses(c *Call, old *entry) error {
-	count := 0
-	for _, other := range d.calls {
-		if other.Subscription.Endpoint == c.Subscription.Endpoint && other.Visitor != c.Visitor {
-			return ErrTaken
-		}
-		if other.From == c.From {
-			count++
-		}
+	if by, taken := d.endpoints[c.Subscription.Endpoint]; taken && by != c.Visitor {
+		return ErrTaken
 	}
-	if old == nil && (len(d.calls) >= MaxCalls || count >= maxOfNetwork) {
+	if old == nil && !d.all.hasSpace(c) {
 		return ErrFull
 	}
 	return nil
@@ -133,9 +130,22 @@ func (d *Desk) Take(visitor string) (ticket string, ok bool) {
 	return e.Ticket, true
 }
 
+// put adds a call. The caller holds mu.
+func (d *Desk) put(e *entry) {
+	d.calls[e.Visitor], d.endpoints[e.Subscription.Endpoint] = e, e.Visitor
+	d.all.add(&e.Call, 1)
+}
+
+// drop takes a call out, and leaves its file. The caller holds mu.
+func (d *Desk) drop(e *entry) {
+	delete(d.calls, e.Visitor)
+	delete(d.endpoints, e.Subscription.Endpoint)
+	d.all.add(&e.Call, -1)
+}
+
 // forget removes a call. The caller holds mu.
 func (d *Desk) forget(e *entry) {
-	delete(d.calls, e.Visitor)
+	d.drop(e)
 	d.remove(&e.Call)
 }
 

@@ -7,5 +7,6 @@
 //	call.go   a visitor who is to be called, and what they are told
 //	desk.go   the desk: who asks for a call, and what is due
 //	work.go   what is done when it is due: check-ins and messages
+//	shares.go how much of the desk is anybody's
 //	files.go  the files of the calls
 package callback

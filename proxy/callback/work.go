@@ -3,6 +3,7 @@ package callback
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -26,46 +27,93 @@ const (
 	push
 )
 
-// start starts what is due at now, as far as there is space for it.
+// job is a task that is under way, with a copy of the call.
+type job struct {
+	task task
+	call Call
+	busy map[task]bool // that of the call: one that is asked for again goes on with the same
+}
+
+// start starts what is due at now. As each job ends, the next begins.
 func (d *Desk) start(ctx context.Context, now time.Time) {
+	d.list(now)
+	for _, t := range []task{checkIn, push} {
+		for j := d.next(t); j != nil; j = d.next(t) {
+			d.tasks.Go(func() { d.work(ctx, j) })
+		}
+	}
+}
+
+// list lists what is due, and forgets the calls that are over.
+func (d *Desk) list(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	var checkIns, messages []*entry
 	for _, e := range d.calls {
 		switch {
 		case e.over() && !now.Before(e.Forget):
 			d.forget(e)
 			continue
-		case !e.over() && !now.Before(e.due):
-			d.begin(e, checkIn, func(c *Call) { d.checkIn(ctx, now, c) })
+		case e.awaits(checkIn) && !now.Before(e.due):
+			checkIns = append(checkIns, e)
 		}
-		if e.Owed != nil && !now.Before(e.Owed.Next) {
-			d.begin(e, push, func(c *Call) { d.push(ctx, now, c) })
+		if e.awaits(push) && !now.Before(e.Owed.Next) {
+			messages = append(messages, e)
 		}
+	}
+	slices.SortFunc(checkIns, func(a, b *entry) int { return a.due.Compare(b.due) })
+	slices.SortFunc(messages, func(a, b *entry) int { return a.Owed.compare(b.Owed) })
+	d.due[checkIn], d.due[push] = checkIns, messages
+}
+
+// next begins the most urgent task for which there is space; nil for none.
+func (d *Desk) next(t task) *job {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, e := range d.due[t] {
+		if d.calls[e.Visitor] != e || !e.awaits(t) || !d.underWay[t].takes(t, &e.Call) {
+			continue
+		}
+		d.due[t] = slices.Delete(d.due[t], i, i+1)
+		e.busy[t] = true
+		d.underWay[t].add(&e.Call, 1)
+		return &job{t, e.Call, e.busy}
+	}
+	return nil
+}
+
+// awaits says whether there is a task for the call that is not under way.
+func (e *entry) awaits(t task) bool {
+	if t == checkIn {
+		return !e.over() && !e.busy[t]
+	}
+	return e.Owed != nil && !e.busy[t]
+}
+
+// work does a job, and then the next.
+func (d *Desk) work(ctx context.Context, j *job) {
+	for j != nil {
+		d.do(ctx, j)
+		if ctx.Err() != nil {
+			return
+		}
+		j = d.next(j.task)
 	}
 }
 
-// begin does a task with a copy of the call, unless that is under way already or too much is. The caller holds mu.
-func (d *Desk) begin(e *entry, t task, do func(*Call)) {
-	if e.busy[t] {
-		return
+func (d *Desk) do(ctx context.Context, j *job) {
+	defer func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		j.busy[j.task] = false
+		d.underWay[j.task].add(&j.call, -1)
+	}()
+	defer d.o.Survive("calling back")
+	if j.task == checkIn {
+		d.checkIn(ctx, d.o.Clock(), &j.call)
+	} else {
+		d.push(ctx, d.o.Clock(), &j.call)
 	}
-	select {
-	case d.slots[t] <- struct{}{}:
-	default:
-		return
-	}
-	e.busy[t] = true
-	busy, c := e.busy, e.Call // a call that is asked for again goes on with the same busy
-	d.tasks.Go(func() {
-		defer func() {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			busy[t] = false
-			<-d.slots[t]
-		}()
-		defer d.o.Survive("calling back")
-		do(&c)
-	})
 }
 
 // change changes a call, if it is there still, and keeps it.

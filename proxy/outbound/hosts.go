@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -18,11 +19,18 @@ import (
 //
 //   - the name of a host, which is asked by https at public addresses; with *. before it, of all hosts below it;
 //   - http:// and a name, which may be asked without TLS, too, and at any address if it is localhost;
+//   - one of these with a port, :8443, at which alone it is asked;
 //   - an address or a network (CIDR), at which hosts may be asked though it is private. A URL may name such an address, too.
 type Hosts struct {
-	names []string // in lower case; *.name for all hosts below
-	plain []string // those of them that may be asked by http
+	names []name
 	nets  []netip.Prefix
+}
+
+// name is the name of a host in the list.
+type name struct {
+	host  string // in lower case; *.host for all hosts below
+	port  string // at which it is asked alone; "" for any
+	plain bool   // it may be asked by http
 }
 
 // ParseHosts reads a list of hosts.
@@ -36,19 +44,31 @@ func ParseHosts(list []string) (h Hosts, err error) {
 			h.nets = append(h.nets, network.Masked())
 			continue
 		}
-		name, plain := strings.CutPrefix(strings.ToLower(entry), "http://")
-		if addr, err := netip.ParseAddr(name); plain && err == nil {
+		n, ok := parseName(entry)
+		if !ok {
+			return h, fmt.Errorf("%q is no host, *.host, http://host, host:port, address or network", entry)
+		}
+		if addr, err := netip.ParseAddr(n.host); err == nil {
 			h.nets = append(h.nets, netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()))
 		}
-		if strings.TrimPrefix(name, "*.") == "" || strings.ContainsAny(strings.TrimPrefix(name, "*."), "/:@?#* ") {
-			return h, fmt.Errorf("%q is no host, *.host, http://host, address or network", entry)
-		}
-		h.names = append(h.names, name)
-		if plain {
-			h.plain = append(h.plain, name)
-		}
+		h.names = append(h.names, n)
 	}
 	return h, nil
+}
+
+// parseName reads an entry that is the name of a host. By http it may be an address, too.
+func parseName(entry string) (n name, ok bool) {
+	text, plain := strings.CutPrefix(strings.ToLower(entry), "http://")
+	host, port, hasPort := strings.Cut(text, ":")
+	if hasPort {
+		number, err := strconv.ParseUint(port, 10, 16)
+		if port = strconv.FormatUint(number, 10); err != nil || number == 0 {
+			return n, false
+		}
+	}
+	_, errAddr := netip.ParseAddr(host)
+	bare := strings.TrimPrefix(host, "*.")
+	return name{host, port, plain}, bare != "" && !strings.ContainsAny(bare, "/:@?#* ") && (plain || errAddr != nil)
 }
 
 // IsEmpty says whether the list has nothing.
@@ -56,26 +76,69 @@ func (h Hosts) IsEmpty() bool { return len(h.names)+len(h.nets) == 0 }
 
 // Check says what is wrong with a URL; nil for nothing.
 func (h Hosts) Check(u *url.URL) error {
-	name := strings.ToLower(u.Hostname())
-	addr, errAddr := netip.ParseAddr(name)
+	host := strings.ToLower(u.Hostname())
+	addr, errAddr := netip.ParseAddr(host)
 	switch {
-	case u.Scheme != "https" && u.Scheme != "http" || name == "" || u.User != nil:
+	case u.Scheme != "https" && u.Scheme != "http" || host == "" || u.User != nil:
 		return errors.New("it is no https:// address of a host")
-	case !has(h.names, name) && (errAddr != nil || !h.allows(addr)):
-		return fmt.Errorf("the list of hosts does not have %s", name)
-	case u.Scheme == "http" && !has(h.plain, name):
-		return fmt.Errorf("it needs https: the list of hosts does not have http://%s", name)
+	case !h.has(u, anyName) && (errAddr != nil || !h.allows(addr)):
+		return fmt.Errorf("the list of hosts does not have %s", u.Host)
+	case u.Scheme == "http" && !h.has(u, mayBePlain):
+		return fmt.Errorf("it needs https: the list of hosts does not have http://%s", u.Host)
 	}
 	return nil
 }
 
-// has says whether a list of names has that of a host.
-func has(names []string, host string) bool {
+// CheckStranger says what is wrong with a URL that a stranger has named; nil for nothing. By https it has the port 443, or one of the list.
+func (h Hosts) CheckStranger(u *url.URL) error {
+	if err := h.Check(u); err != nil {
+		return err
+	}
+	if u.Scheme == "https" && portOf(u) != portOfTLS && !h.has(u, namesPort) {
+		return fmt.Errorf("it needs the port %s: the list of hosts does not have %s", portOfTLS, u.Host)
+	}
+	return nil
+}
+
+// Together names the hosts that a URL's belongs to: all below a *.host of the list, or the host itself at its port.
+func (h Hosts) Together(u *url.URL) string {
+	for _, n := range h.names {
+		if n.fits(u) && strings.HasPrefix(n.host, "*.") {
+			return n.host
+		}
+	}
+	return strings.ToLower(u.Hostname()) + ":" + portOf(u)
+}
+
+const portOfTLS = "443"
+
+// portOf is the port of a URL.
+func portOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "http":
+		return "80"
+	}
+	return portOfTLS
+}
+
+// has says whether the list has the name of a URL's host, of those that are as asked.
+func (h Hosts) has(u *url.URL, is func(name) bool) bool {
+	return slices.ContainsFunc(h.names, func(n name) bool { return n.fits(u) && is(n) })
+}
+
+// What is asked of a name.
+func anyName(name) bool      { return true }
+func mayBePlain(n name) bool { return n.plain }
+func namesPort(n name) bool  { return n.port != "" }
+
+// fits says whether a URL's host and port are those of a name.
+func (n name) fits(u *url.URL) bool {
+	host := strings.ToLower(u.Hostname())
 	_, above, _ := strings.Cut(host, ".")
-	return slices.ContainsFunc(names, func(name string) bool {
-		below, ok := strings.CutPrefix(name, "*.")
-		return name == host || ok && (above == below || strings.HasSuffix(above, "."+below))
-	})
+	below, ok := strings.CutPrefix(n.host, "*.")
+	return (n.host == host || ok && (above == below || strings.HasSuffix(above, "."+below))) && (n.port == "" || n.port == portOf(u))
 }
 
 // allows says whether an address is in the list.
@@ -102,7 +165,7 @@ func public(addr netip.Addr) bool {
 // control returns what refuses connections to addresses where the host may not be. It sees the address that is connected to, whatever
 // a name meant before.
 func (h Hosts) control(host string) func(_, address string, _ syscall.RawConn) error {
-	local := strings.EqualFold(host, "localhost") && slices.Contains(h.plain, "localhost")
+	local := strings.EqualFold(host, "localhost") && slices.ContainsFunc(h.names, func(n name) bool { return n.plain && n.host == "localhost" })
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {

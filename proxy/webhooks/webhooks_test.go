@@ -234,12 +234,13 @@ func TestWhatWasNotTakenIsSentAfterARestart(t *testing.T) {
 }
 
 func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
-	list := hosts(t, "hooks.example.com", "*.push.example", "http://localhost", "10.1.0.0/16", "http://10.9.9.9")
+	list := hosts(t, "hooks.example.com", "*.push.example", "http://localhost", "10.1.0.0/16", "http://10.9.9.9", "port.example:8443", "http://plain.example:81")
 	for address, fault := range map[string]string{
 		"https://hooks.example.com/a": "", "https://HOOKS.example.com:8443/a": "", "http://localhost:9000/": "", "https://localhost/": "",
 		"https://10.1.2.3/": "", "https://a.push.example/": "", "https://a.b.push.example/": "", "https://push.example/": "does not have", "https://a.notpush.example/": "does not have", "http://10.9.9.9/": "",
 		"http://hooks.example.com/a": "needs https", "https://example.com/": "does not have example.com", "https://evil.hooks.example.com/": "does not have",
-		"https://10.2.0.1/": "does not have", "ftp://hooks.example.com/": "no https", "https://u:p@hooks.example.com/": "no https", "http://10.1.2.3/": "needs https",
+		"https://10.2.0.1/": "does not have", "https://port.example:8443/": "", "https://port.example/": "does not have", "http://port.example:8443/": "needs https", "http://plain.example:81/": "", "http://plain.example/": "does not have",
+		"ftp://hooks.example.com/": "no https", "https://u:p@hooks.example.com/": "no https", "http://10.1.2.3/": "needs https",
 	} {
 		u, err := url.Parse(address)
 		require.NoError(t, err)
@@ -249,7 +250,7 @@ func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 			assert.ErrorContains(t, err, fault, address)
 		}
 	}
-	for _, entry := range []string{"", "https://hooks.example.com", "a/b", "a:80", "user@host", "*.", "*", "a.*"} {
+	for _, entry := range []string{"", "https://hooks.example.com", "a/b", "a:0", "a:http", "a:80:80", "10.1.2.3:80", "user@host", "*.", "*", "a.*"} {
 		_, err := outbound.ParseHosts([]string{entry})
 		assert.Error(t, err, entry)
 	}

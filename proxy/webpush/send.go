@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// patience is how long a push service may take to answer.
-	patience = 10 * time.Second
+	// patience is how long a push service may take to answer: they do within a second.
+	patience = 3 * time.Second
 	// maxAnswer is how much of an answer is read, so that its connection can be used again.
 	maxAnswer = 64 << 10
 )
@@ -51,7 +51,7 @@ type Sender struct {
 func (s *Sender) Send(ctx context.Context, to *Subscription, m Message, key Key, site string) (wait time.Duration, err error) {
 	u, err := url.Parse(to.Endpoint)
 	if err == nil {
-		err = s.Hosts.Check(u)
+		err = s.Hosts.CheckStranger(u)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrRefused, err)

@@ -29,7 +29,7 @@ type Subscription struct {
 	} `json:"keys"`
 }
 
-// Parse reads a subscription. Its endpoint has to be on one of the hosts.
+// Parse reads a subscription. Its endpoint has to be on one of the hosts, at the port of https or one of the list.
 func Parse(src []byte, hosts outbound.Hosts) (Subscription, error) {
 	var s Subscription
 	if err := json.NewDecoder(bytes.NewReader(src)).Decode(&s); err != nil {
@@ -37,7 +37,7 @@ func Parse(src []byte, hosts outbound.Hosts) (Subscription, error) {
 	}
 	u, err := url.Parse(s.Endpoint)
 	if err == nil {
-		err = hosts.Check(u)
+		err = hosts.CheckStranger(u)
 	}
 	if err != nil {
 		return s, fmt.Errorf("reading the endpoint: %w", err)
@@ -69,6 +69,15 @@ func (s *Subscription) secrets() (*ecdh.PublicKey, []byte, error) {
 // decode reads base64 for URLs, with padding or without.
 func decode(text string) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
+}
+
+// Service names the push service of the endpoint, among those of the hosts.
+func (s *Subscription) Service(hosts outbound.Hosts) string {
+	u, err := url.Parse(s.Endpoint)
+	if err != nil { // which Parse has refused
+		return ""
+	}
+	return hosts.Together(u)
 }
 
 // origin is the scheme and host of the endpoint.

@@ -11,7 +11,7 @@ import (
 
 func checkWebhookHost(s string) string {
 	if _, err := outbound.ParseHosts([]string{s}); err != nil {
-		return "is no host, *.host, http://host, address or network"
+		return "is no host, *.host, http://host, host:port, address or network"
 	}
 	return ""
 }
