@@ -197,6 +197,50 @@ func TestPassthroughLetsEveryoneInAndCountsThem(t *testing.T) {
 	assert.Equal(t, 8, f.status("shop").Active, "counted up to a multiple of the limit")
 }
 
+func TestPassthroughLeavesTheOriginsWordWithCachesStand(t *testing.T) {
+	for name, c := range map[string]struct {
+		control string
+		shadow  bool
+		ticket  bool
+	}{
+		"an answer that caches may keep":                 {control: "public, max-age=60"},
+		"an answer of which the origin says nothing":     {},
+		"an answer for its visitor alone":                {control: "private, max-age=5"},
+		"an answer that nobody may store":                {control: "no-store", ticket: true},
+		"in shadow mode, which is to count all visitors": {control: "public, max-age=60", shadow: true, ticket: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, settings(func(s *queue.Settings) { s.Method, s.Shadow = queue.Passthrough, c.shadow }))
+			f.site.will(func(w http.ResponseWriter, _ *http.Request) {
+				if c.control != "" {
+					w.Header().Set("Cache-Control", c.control)
+				}
+			})
+			for range 20 { // more than are counted
+				a := f.visitor().get("/")
+				require.Equal(t, http.StatusOK, a.status)
+				assert.Equal(t, c.ticket, len(a.setCookies()) > 0, "a ticket")
+				if !c.shadow {
+					assert.Equal(t, c.control, a.header.Get("Cache-Control"), "the origin's own")
+				}
+			}
+		})
+	}
+}
+
+func TestPassthroughCountsThoseWhoBringATicketOnce(t *testing.T) {
+	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
+	v := f.visitor()
+	v.get("/")
+	f.patch(`{"queueing_method": "passthrough"}`)
+	for range 4 {
+		f.pass(2 * time.Minute)
+		require.True(t, v.get("/").in())
+		f.pass(time.Second)
+		assert.Equal(t, 1, f.status("shop").Active)
+	}
+}
+
 func TestSuspendedRoomLetsEveryonePassWithoutATicket(t *testing.T) {
 	f := start(t, room(func(r *proxy.RoomConfig) { r.Settings.Suspended = true }))
 	for range 3 {

@@ -202,7 +202,7 @@ type resets struct {
 	answered int // before they were reset
 }
 
-func openResets(t *testing.T, f *fixture) *resets {
+func openResets(t *testing.T, f *fixture, more ...[2]string) *resets {
 	secure := httptest.NewUnstartedServer(f.Gate)
 	secure.EnableHTTP2 = true
 	secure.StartTLS()
@@ -215,7 +215,8 @@ func openResets(t *testing.T, f *fixture) *resets {
 	require.NoError(t, err)
 	var header bytes.Buffer
 	to := hpack.NewEncoder(&header)
-	for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "shop.test"}, {":path", "/"}, {"accept", "application/json"}} {
+	fields := [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "shop.test"}, {":path", "/"}, {"accept", "application/json"}}
+	for _, field := range append(fields, more...) {
 		require.NoError(t, to.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
 	}
 	s := &resets{Framer: http2.NewFramer(conn, conn), header: header.Bytes()}

@@ -25,6 +25,7 @@ type passage struct {
 	ticket  queue.Ticket
 	cookies []string // Set-Cookie values
 	private bool     // no shared cache may keep the answer
+	spare   bool     // nothing goes by the cookies: they go along only with an answer that no cache may store anyway
 	hold    *hold    // of a request that asks for a connection that keeps its visitor in the room; nil for others
 }
 
@@ -60,9 +61,13 @@ func (g *Gate) outgoing(r *http.Request, by *assertion.Room, in bool) *http.Requ
 // forward sends an admitted visitor's request on to the origin, and keeps their
 // session active for as long as the answer takes.
 func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	private := v.keepsPrivate()
+	private, spare := v.keepsPrivate(), v.sparesTicket()
 	if c, ok := w.(*check); ok {
-		c.pass(v.appendTicket(nil, r, &d), private) // an admission token is for an edge, which does not ask
+		var ticket []string
+		if !spare {
+			ticket = v.appendTicket(nil, r, &d) // an admission token is for an edge, which does not ask
+		}
+		c.pass(ticket, private)
 		return
 	}
 	cookies := v.appendCookies(nil, r, &d)
@@ -70,7 +75,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queu
 	defer h.end()
 	seats := v.room.queue.Occupancy() == queue.ByConnection && connects(r)
 	if cookies != nil || v.setup.cfg.Revoke || seats || private {
-		p := &passage{gate: g, visitor: v, ticket: d.Ticket, cookies: cookies, private: private}
+		p := &passage{gate: g, visitor: v, ticket: d.Ticket, cookies: cookies, private: private, spare: spare}
 		if seats {
 			p.hold = h
 		}
@@ -109,6 +114,9 @@ func (g *Gate) respond(resp *http.Response) {
 		p.revoke(resp.Request)
 	case p.hold != nil && lasts(resp):
 		p.hold.keepSeat(resp.Request.Context())
+	}
+	if p.spare && !forbidsStoring(resp.Header["Cache-Control"]) {
+		p.cookies = nil
 	}
 	mark(resp.Header, p.cookies, p.private)
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/route"
@@ -289,4 +291,48 @@ func TestTargetsOfOtherSchemesAreRefusedBeforeTheyTakeAPlace(t *testing.T) {
 	f.Gate.ServeHTTP(w, r)
 	assert.Equal(t, http.StatusBadRequest, w.Code)
 	assert.Empty(t, w.Header()["Set-Cookie"])
+}
+
+// asked returns the status of the answer to the n-th stream, or why the stream was reset.
+func (s *resets) asked(t *testing.T, n int) string {
+	id := uint32(2*n + 1)
+	require.NoError(t, s.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: s.header, EndStream: true, EndHeaders: true}))
+	for {
+		frame, err := s.ReadFrame()
+		require.NoError(t, err)
+		switch f := frame.(type) {
+		case *http2.MetaHeadersFrame:
+			return f.PseudoValue("status")
+		case *http2.RSTStreamFrame:
+			return f.ErrCode.String()
+		}
+	}
+}
+
+// RFC 9113, section 8.2.2: such a request is malformed.
+func TestARequestOfHTTP2WithAFieldOfAConnectionIsRefused(t *testing.T) {
+	for _, field := range [][2]string{
+		{"connection", "close"}, {"connection", "keep-alive"}, {"connection", "x-forwarded-for"}, {"keep-alive", "timeout=5"}, {"proxy-connection", "keep-alive"},
+		{"transfer-encoding", "chunked"}, {"upgrade", "websocket"}, {"upgrade", "h2c"}, {"te", "gzip"}, {"te", "trailers, deflate;q=0.5"},
+	} {
+		f := start(t)
+		s := openResets(t, f, field)
+		s.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+		assert.Equal(t, "400", s.asked(t, 0), field)
+		assert.Empty(t, f.site.requests(), "%s does not reach the origin", field)
+		f.pass(time.Second)
+		assert.Zero(t, f.status("shop").Active, "%s takes no slot", field)
+		f.full()
+		f.site.requests()
+		queued := f.status("shop").Queued
+		assert.Equal(t, "400", s.asked(t, 1), field)
+		f.pass(time.Second)
+		assert.Equal(t, queued, f.status("shop").Queued, "%s takes no place", field)
+		assert.Empty(t, f.site.requests())
+	}
+	f := start(t)
+	s := openResets(t, f, [2]string{"te", "trailers"})
+	s.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	assert.Equal(t, "200", s.asked(t, 0))
+	assert.Len(t, f.site.requests(), 1, "which takes trailers, as every other request may")
 }

@@ -118,6 +118,15 @@ func (v *visitor) appendTicket(to []string, r *http.Request, d *queueroom.Decisi
 	return to
 }
 
+// sparesTicket says whether a newcomer's ticket may be left out, so that caches keep what the origin allows them to.
+func (v *visitor) sparesTicket() bool {
+	if v.ticket.State != queue.None || v.setup.cfg.Revoke {
+		return false
+	}
+	s := v.room.settings()
+	return !s.GoesByTickets()
+}
+
 // setCookies has an answer of the gate's own set the visitor's cookies.
 func (v *visitor) setCookies(h http.Header, r *http.Request, d *queueroom.Decision) {
 	if cookies := v.appendCookies(h["Set-Cookie"], r, d); cookies != nil {

@@ -342,6 +342,12 @@ func (s *Settings) HoldsNew() bool { return s.QueueAll || s.HoldActive != HoldOf
 // HoldsActive reports whether those who are in are held.
 func (s *Settings) HoldsActive() bool { return s.HoldActive == HoldNow }
 
+// GoesByTickets reports whether something goes by the tickets of those who are in: who is let in, who is thrown out, or a count of
+// everybody. In a passthrough room nothing does, if it is not in shadow mode.
+func (s *Settings) GoesByTickets() bool {
+	return !s.AdmitsEveryone() || s.Shadow || s.QueueWhen > 0 || s.MaxSession > 0 || s.DisableSessionRenewal || s.EdgeAdmission > 0
+}
+
 // AdmitsEveryone reports whether everyone is let in, without waiting for anything.
 func (s *Settings) AdmitsEveryone() bool { return s.Method.EveryoneEnters() && !s.HoldsNew() }
 
