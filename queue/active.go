@@ -26,6 +26,11 @@ func (e *ActiveEvent) Draws(arrived, at Instant) bool {
 	return e.Shuffling() && arrived >= e.Prequeue && at < e.Start
 }
 
+// Drew reports whether somebody who arrived then came in the shuffled prequeue, which is over at a moment.
+func (e *ActiveEvent) Drew(arrived, at Instant) bool {
+	return e.Shuffle && e.Prequeue != 0 && arrived >= e.Prequeue && arrived < e.Start && at >= e.Start
+}
+
 // continues reports whether the places that were drawn in the prequeue of before are those of e.
 func (e *ActiveEvent) continues(before *ActiveEvent) bool {
 	return e.Shuffle && e.Name == before.Name && e.Prequeue == before.Prequeue

@@ -20,6 +20,10 @@ func (v visit) drawn(t queue.Ticket) queue.Ticket {
 // cancelled goes by the arrival again, and a place is drawn if that is due. The first time, it is
 // noted: whoever asks for many places and takes up none leaves no trace.
 func (v visit) comesBack(t queue.Ticket) queue.Ticket {
+	if v.missedStart(&t) {
+		t.ArrivedAt, t.CameAt = v.at, 0
+		return v.putAhead(t)
+	}
 	if v.rules.configuration.Places.Undraws(t.CameAt) {
 		t.ArrivedAt, t.CameAt = t.CameAt, 0
 	}
@@ -28,4 +32,14 @@ func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 		v.onDrawn(t)
 	}
 	return v.putAhead(t)
+}
+
+// missedStart reports whether a visitor who came in a shuffled prequeue is out of the draw, because they were not present at the start, in a
+// room that limits networks: else a network could have place after place drawn, and go on with the best. So at the start no more of its
+// places are in the draw than may count. A user of the site has one place in any case. A node that did not run for long enough
+// before the start does not know who was present.
+func (v visit) missedStart(t *queue.Ticket) bool {
+	start := v.rules.Event.Start
+	return v.limitsNetwork() && !v.isSubject() && v.rules.Event.Drew(t.Came(), v.at) && max(t.LastCheckIn, t.Counted.Until) < start &&
+		v.presence.made.Add(v.rules.ReturnsWithin()) <= start
 }

@@ -145,3 +145,45 @@ func TestThePlacesOfAShuffledPrequeueStandOrFallWithIt(t *testing.T) {
 		})
 	}
 }
+
+func TestANetworkHasNoMoreEntriesInADrawThanItMayHaveWaiting(t *testing.T) {
+	p := openPrequeue(t)
+	p.s.MaxWaitingPerNetwork = 1
+	p.begins()
+	d := p.gates[0]
+	human := d.from(home, queue.Ticket{}).Ticket // has drawn the last place
+	staysUntil := func(after time.Duration) {
+		for d.now < start.Add(after) {
+			p.at(min(start.Add(after), d.now.Add(10*time.Second)))
+			p.in, human = d.isIn(p.in), d.from(home, human).Ticket
+		}
+	}
+	var bots []queue.Ticket
+	for i := range 14 { // entry after entry of one network, each of which is left for the next
+		staysUntil(10*time.Second + time.Duration(i)*26*time.Second)
+		bots = append(bots, d.from(school, queue.Ticket{}).Ticket)
+		require.NotZero(t, bots[i].CameAt, "it has an entry")
+	}
+	staysUntil(6 * time.Minute)
+	p.starts()
+	last, chosen := d.from(school, bots[13]).Ticket, bots[12]
+	assert.Less(t, last.ArrivedAt, human.ArrivedAt, "who was there at the start has what they drew")
+	staysUntil(7 * time.Minute)
+	chosen = d.from(school, chosen).Ticket
+	assert.Greater(t, chosen.ArrivedAt, human.ArrivedAt)
+	staysUntil(7*time.Minute + 20*time.Second)
+	d.room.Revoke(d.now.Time(), p.in)
+	p.at(d.now.Add(interval))
+	assert.Equal(t, room.Queued, d.from(school, chosen).Outcome)
+	assert.Equal(t, room.Admitted, d.from(home, human).Outcome)
+}
+
+func TestWhoWasAwayAtTheStartKeepsTheirDrawWhereNetworksAreNotLimited(t *testing.T) {
+	p := openPrequeue(t)
+	d := p.gates[0]
+	away := d.join()
+	p.until(6 * time.Minute)
+	p.starts()
+	p.until(7 * time.Minute)
+	assert.Equal(t, away.ArrivedAt, d.waits(away).ArrivedAt)
+}

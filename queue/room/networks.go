@@ -45,7 +45,7 @@ func (n *networks) counts(at queue.Instant, network netip.Prefix, id queue.ID, p
 	before, counted := of[id]
 	switch {
 	case counted:
-		place.since = min(place.since, before.since)
+		place.since, place.until = min(place.since, before.since), max(place.until, before.until)
 	case len(of) >= most && !of.dropLaterThan(place.since):
 		return false
 	}
@@ -112,6 +112,7 @@ func (v visit) isBeyond(id queue.ID, since queue.Instant) bool {
 	if v.Hidden {
 		lasts = max(lasts, hiddenInterval+v.rules.CheckInSlack())
 	}
+	lasts += v.rules.CheckInSlack() + claimTakes // and to the end of the window in which its visitor counts
 	return !v.networks.counts(v.at, v.Network, id, countingPlace{v.at.Add(lasts), since}, v.rules.MaxWaitingPerNetwork)
 }
 

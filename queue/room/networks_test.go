@@ -78,7 +78,7 @@ func TestWhoIsBeyondCountsWhenAnotherOfTheirNetworkHasGoneIn(t *testing.T) {
 
 func TestWhoIsBeyondCountsWhenAnotherOfTheirNetworkHasGone(t *testing.T) {
 	d, _, waiting := crowdOf(t, queue.FIFO)
-	d.pass(interval + 3*time.Second)
+	d.pass(interval + 6*time.Second)
 	d.from(school, waiting[1])
 	d.from(school, waiting[2])
 	assert.Equal(t, 2, d.stand().Waiting)
