@@ -281,3 +281,37 @@ func TestAPreviewWarnsOfVariablesThatHaveNoValue(t *testing.T) {
 	assert.Equal(t, "testdata/cloudflare.mustache:4:34: \"timeUntilEventEndHours\" is not among the variables here; it looks like one of Cloudflare's, so it is empty (warning)\n"+
 		"testdata/cloudflare.mustache:5:1: \"turnstile\" is Cloudflare's widget, and always empty here (warning)\n", stderr)
 }
+
+func TestQueueAllThatIsSwitchedOffIsAsInTheFile(t *testing.T) {
+	for name, file := range map[string]bool{"which has it off": false, "unless that has it on": true} {
+		t.Run(name, func(t *testing.T) {
+			startShop(t, func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Settings.QueueAll = file })
+			overrides := func() (held bool, list map[string]any) {
+				resp, err := http.Get(os.Getenv("ANTEROOM_ADMIN") + "/api/v1/rooms/shop")
+				require.NoError(t, err)
+				defer resp.Body.Close()
+				var room struct {
+					QueueAll  bool           `json:"queue_all"`
+					Overrides map[string]any `json:"overrides"`
+				}
+				require.NoError(t, json.NewDecoder(resp.Body).Decode(&room))
+				return room.QueueAll, room.Overrides
+			}
+			want := map[string]any{}
+			if file {
+				want["queue_all"] = false
+			}
+			for _, line := range []string{"queue-all shop on --yes", "queue-all shop off --yes", "queue-all shop off --yes", "set shop queue_all=on --yes", "set shop queue_all=off --yes"} {
+				stdout, stderr, code := anteroom(t, strings.Fields(line)...)
+				require.Zero(t, code, stderr)
+				assert.Contains(t, stdout, "shop is changed, on every gate.", line)
+				held, list := overrides()
+				off := strings.Contains(line, "off")
+				assert.Equal(t, !off, held, line)
+				if off {
+					assert.Equal(t, want, list, line)
+				}
+			}
+		})
+	}
+}

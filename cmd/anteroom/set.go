@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"reflect"
@@ -158,14 +159,37 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 			return err
 		}
 	}
-	var after struct {
-		OverriddenByEvent []string `json:"overridden_by_event"`
-	}
-	if err := api.order(cmd.Context(), http.MethodPatch, roomPath(room), patch, &after); err != nil {
+	after, err := api.change(cmd.Context(), room, patch, before)
+	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "%s is changed, on every gate.\n%s", room, notYet(patch, after.OverriddenByEvent))
 	return err
+}
+
+// changed is what the API tells of a room that was changed.
+type changed struct {
+	QueueAll          bool     `json:"queue_all"`
+	OverriddenByEvent []string `json:"overridden_by_event"`
+}
+
+// change makes a change of a room. A queue_all that operators switch off is as in the file again, unless the file has it on.
+func (a adminAPI) change(ctx context.Context, room string, patch, before map[string]json.RawMessage) (after changed, err error) {
+	var overrides map[string]json.RawMessage
+	if err := json.Unmarshal(before["overrides"], &overrides); err != nil {
+		return after, fmt.Errorf("reading what operators have changed: %w", err)
+	}
+	override, isChanged := overrides["queue_all"]
+	mayGoBack := string(override) == "true" || !isChanged && string(before["queue_all"]) == "false"
+	if string(patch["queue_all"]) == "false" && mayGoBack {
+		back := maps.Clone(patch)
+		back["queue_all"] = json.RawMessage("null")
+		err = a.order(ctx, http.MethodPatch, roomPath(room), back, &after)
+		if err != nil || !after.QueueAll {
+			return after, err
+		}
+	}
+	return after, a.order(ctx, http.MethodPatch, roomPath(room), patch, &after)
 }
 
 // notYet says which settings of a patch are not in force yet, because the event in force has them of its own.
