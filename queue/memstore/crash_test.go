@@ -44,7 +44,7 @@ func (e *eventful) torn(length int) []byte {
 }
 
 // begin is the length of a journal that says no more than whose it is.
-func (e *eventful) begin() int { return 9 + len("H\x02shop") + 1 }
+func (e *eventful) begin() int { return 9 + len("H\x03shop") + 1 }
 
 // live lets things happen to a room and takes down its journal.
 func live(t testing.TB) *eventful {
@@ -171,7 +171,7 @@ func TestAJournalThatIsNotTheRoomsOwnIsTold(t *testing.T) {
 		"missing":                   nil,
 		"zeros":                     make([]byte, 4096),
 		"another room's":            bytes.Replace(e.bytes, []byte("shop"), []byte("shoe"), 1),
-		"of another version":        append([]byte{0, 33, 1, 2, 3, 4, 'A'}, make([]byte, 32)...),
+		"of old":                    append([]byte{0, 33, 1, 2, 3, 4, 'A'}, make([]byte, 32)...),
 		"without its beginning":     e.bytes[e.begin():],
 		"with a record left out":    slices.Concat(e.bytes[:e.marks[0].length], e.bytes[e.marks[0].length+3:]),
 		"with something behind it":  append(bytes.Clone(e.bytes), 'x'),

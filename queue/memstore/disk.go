@@ -79,6 +79,9 @@ func (d *disk) open(room string) (*journal, restored, error) {
 	switch {
 	case err == nil:
 		j.size, j.extent = found.replay(file, room), int64(len(file))
+		if errors.As(found.loss, new(formatError)) {
+			return nil, found, found.loss
+		}
 		if found.loss == nil && !zeros(file[j.size:]) { // part of a record that a crash cut short
 			err = j.cutOff()
 		}
@@ -87,6 +90,7 @@ func (d *disk) open(room string) (*journal, restored, error) {
 	case d.marked(room):
 		found.loss = errMissing
 	default:
+		found.format = formatVersion
 		err = j.create()
 	}
 	if err == nil || found.loss != nil {
@@ -95,8 +99,21 @@ func (d *disk) open(room string) (*journal, restored, error) {
 	if err != nil {
 		return nil, found, err
 	}
-	j.stale, j.unusable = found.loss != nil, found.loss != nil
+	j.stale, j.unusable = found.loss != nil || found.format != formatVersion, found.loss != nil
 	return j, found, nil
+}
+
+// checkFormats returns an error if a journal has a format that this gate does not read. What else
+// is wrong with a journal comes out when its room begins.
+func (d *disk) checkFormats() error {
+	return d.each(journalSuffix, func(room string) error {
+		file, _ := os.ReadFile(d.path(room))
+		var found restored
+		if _, err := found.afterHeader(file, room); errors.As(err, new(formatError)) {
+			return fmt.Errorf("room %q: %w", room, err)
+		}
+		return nil
+	})
 }
 
 func (d *disk) marked(room string) bool {

@@ -53,7 +53,9 @@ const (
 )
 
 const (
-	formatVersion = 2
+	// formatVersion grows by one when records get other fields, or when there are new kinds. A gate reads the formats beside its own,
+	// too: so each version reads what the one before has written, and passes over kinds of records that the next one adds.
+	formatVersion = 3
 
 	recordHead     = 1 + 2 + 2 + 4
 	beginMark      = 0x5a

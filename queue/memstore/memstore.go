@@ -70,12 +70,16 @@ func Open(dir string) (*Store, error) { return Config{Dir: dir}.Open() }
 
 // Open returns a store that keeps a journal for each room, and takes up what is
 // there. The sessions it finds hold their slots until one session duration after the
-// first report, and the people who were in line count for one refresh interval.
+// first report, and the people who were in line count for one refresh interval. It fails, and leaves all journals as they are,
+// if one has a format that this version does not read: those that it reads are its own, the one before and the one after.
 func (c Config) Open() (*Store, error) {
 	s := New()
 	s.onLoss, s.clock.sinceBoot, s.clock.path = c.OnLoss, c.SinceBoot, filepath.Join(c.Dir, "clock")
 	var err error
 	if s.disk, err = openDisk(c.Dir); err == nil {
+		err = s.disk.checkFormats()
+	}
+	if err == nil {
 		s.found, err = s.disk.rooms()
 	}
 	if err != nil {

@@ -31,6 +31,7 @@ type restored struct {
 	clock   sessionClock
 	lost    queue.Instant // when it was found, before, that records had been lost
 	latest  queue.Instant // the last moment that the journal shows to be past
+	format  byte          // that the journal has
 	loss    error         // what is wrong with the journal; nil if it is whole
 }
 
@@ -42,8 +43,16 @@ func newRestored() restored {
 var (
 	errMissing = errors.New("the journal is missing")
 	errCut     = errors.New("the journal was cut short")
-	errForeign = errors.New("the journal is another room's, or was written by another version")
+	errForeign = errors.New("the journal is another room's")
 )
+
+// formatError is the error of a journal that has a format which this gate does not read. It stays as it is.
+type formatError byte
+
+func (format formatError) Error() string {
+	return fmt.Sprintf("the journal has format %d, and this gate reads %d to %d: start the version that has written it, or move it away",
+		byte(format), formatVersion-1, formatVersion+1)
+}
 
 // replay applies the records of a room's journal, as far as it is whole, and returns
 // how many bytes they are. A record that a crash has cut short is left out; whatever
@@ -52,7 +61,7 @@ func (p *restored) replay(file []byte, room string) (size int64) {
 	if len(file)%block != 0 {
 		p.loss = errCut
 	}
-	records, err := afterHeader(file, room)
+	records, err := p.afterHeader(file, room)
 	for more := err == nil; more; {
 		records, more, err = p.next(records)
 	}
@@ -63,15 +72,18 @@ func (p *restored) replay(file []byte, room string) (size int64) {
 	return int64(read)
 }
 
-// afterHeader returns what follows a journal's header, or the whole file if the header
-// is not that of the room.
-func afterHeader(file []byte, room string) (records []byte, err error) {
+// afterHeader reads a journal's header, and returns what follows it, or the whole file if the
+// header is not that of the room.
+func (p *restored) afterHeader(file []byte, room string) (records []byte, err error) {
 	body, records, err := record(file)
 	switch {
 	case err != nil:
 		return file, err
-	case !bytes.Equal(body, append([]byte{kindHeader, formatVersion}, room...)):
+	case len(body) < 2 || body[0] != kindHeader || string(body[2:]) != room:
 		return file, errForeign
+	}
+	if p.format = body[1]; p.format < formatVersion-1 || p.format > formatVersion+1 {
+		return file, formatError(p.format)
 	}
 	return records, nil
 }
@@ -165,7 +177,7 @@ func (p *restored) apply(body []byte) bool {
 		p.lost = instant(b)
 		p.latest = max(p.latest, p.lost)
 	default:
-		return false
+		return p.format > formatVersion
 	}
 	return true
 }

@@ -31,6 +31,42 @@ func TestStoredRulesLackARule(t *testing.T) {
 	}
 }
 
+// A memory has the format of the newest gate that has written it. Gates work with the formats beside their own; any other they refuse,
+// with both named, and change nothing.
+func TestAMemoryOfAnotherFormat(t *testing.T) {
+	t.Parallel()
+	shared, _ := newClock(t)
+	ctx, client := context.Background(), shared.Client()
+	const own = 2
+	for format := range own + 3 {
+		n := newRuled(t, shared, queue.FIFO, fmt.Sprint("format", format))
+		key := meta(n.store.prefix + n.room)
+		written, err := client.HGet(ctx, key, "format").Int()
+		require.NoError(t, err)
+		require.Equal(t, own, written)
+		require.NoError(t, client.HSet(ctx, key, "format", format).Err())
+		before := dumpsOf(t, client, n.store.prefix+n.room)
+		n.seq++
+		report := &queue.Report{Node: 1, Seq: n.seq, Now: n.store.time()}
+		v, err := shared.Store.Sync(ctx, n.store.prefix+n.room, report)
+		if format < own-1 || format > own+1 {
+			want := fmt.Sprintf("format %d, and this gate works with %d to %d", format, own-1, own+1)
+			assert.ErrorContains(t, err, want)
+			_, err = shared.Store.Admit(ctx, n.store.prefix+n.room, report, nil, nil)
+			assert.ErrorContains(t, err, want)
+			_, err = shared.Store.Roll(ctx, n.store.prefix+n.room, nil)
+			assert.ErrorContains(t, err, want)
+			assert.Equal(t, before, dumpsOf(t, client, n.store.prefix+n.room), "nothing is changed")
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, 2, v.Active)
+		written, err = client.HGet(ctx, key, "format").Int()
+		require.NoError(t, err)
+		assert.Equal(t, max(format, own), written, "the newest gate's")
+	}
+}
+
 // ruled is a room whose rules are tampered with, and its one node.
 type ruled struct {
 	*testing.T

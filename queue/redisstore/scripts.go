@@ -122,6 +122,9 @@ var (
 	rollScript      = script(baseLua + stateLua + within(timeLua+openLine(exactLua)+rollLua) + "return room()\n")
 )
 
+// format is the format of what the scripts keep: see head.lua.
+const format = 2
+
 // shared is what the scripts share with Go. A script has a dollar sign and the name in the place of each.
 var shared = map[string]any{
 	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
@@ -132,6 +135,7 @@ var shared = map[string]any{
 	"MarkDwell":      queue.MarkDwell.Milliseconds(), "MarkSlices": queue.MarkSlices,
 	"EarlyTime": queue.EarlyTime.Milliseconds(), "CutShare": queue.CutShare, "CutTime": queue.CutTime.Milliseconds(),
 	"CutInterval": queue.CutInterval.Milliseconds(), "ArrivalTime": queue.ArrivalTime.Milliseconds(), "MaxBoundaries": queue.MaxBoundaries, "EndSteps": endSteps(),
+	"Format":   format,
 	"RoomKept": queue.RoomKept.Milliseconds(), "DefaultRules": defaultRules().lua(),
 }
 

@@ -9,9 +9,19 @@ seq, node_now, node_since, node_version, r.slack, whole_report, nodes, cells, se
 
 -- The room's clock at the call before, nil for a room without memory, and how far it is
 -- ahead of the server's.
-local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node, 'slowed', 'mark', 'standstill', 'stock', 'ended')
+local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node, 'slowed', 'mark', 'standstill', 'stock', 'ended', 'format')
 local offset = tonumber(m[2]) or 0
 r.last = tonumber(m[1])
+
+-- The field format has the format of the memory: that of the newest gate that has written it. It
+-- grows when an older gate would misread what a newer one keeps. Gates whose formats differ by one
+-- understand each other; others would take each other's words for a broken memory. A memory
+-- without the field is of the first format.
+local FORMAT = $Format
+local format = r.last and (tonumber(m[11]) or 1) or FORMAT
+if math.abs(format - FORMAT) > 1 then
+  error('the memory of the room has format ' .. format .. ', and this gate works with ' .. FORMAT - 1 .. ' to ' .. FORMAT + 1, 0)
+end
 
 -- STATE is what every call reads and writes as a whole:
 -- since when a step of the clock is doubted, 0 if none is;

@@ -8,6 +8,7 @@ function keep()
     local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until)
     if numbers ~= m[4] then call('HSET', META, 'line', numbers) end
   end
+  if not m[11] or format < FORMAT then call('HSET', META, 'format', FORMAT) end
   if offset ~= tonumber(m[2]) then call('HSET', META, 'offset', whole(offset)) end
   if awaited_before or r.awaits_until > 0 then
     local list = {}
