@@ -17,7 +17,7 @@ import (
 	"github.com/anteroom-gate/anteroom/templates"
 )
 
-var inLine = settings(func(s *queue.Settings) { s.Method = queue.Line })
+var inLine = settings(func(s *queue.Settings) { s.Method, s.LineDropout = queue.Line, time.Minute })
 
 // places asserts what visitors are told of their places in turn.
 func places(t *testing.T, visitors []*visitor, want ...string) {

@@ -31,7 +31,7 @@ type Settings struct {
 	ConfirmWithin         time.Duration `yaml:"confirm_within" default:"1m" min:"0s" max:"24h" usage:"time in which the ticket of a newcomer who was let in at once has to come back (0s: a whole session)"`
 	ClaimWithin           time.Duration `yaml:"claim_within" default:"0s" min:"0s" max:"24h" usage:"time for which the slot of a visitor whose page is hidden is kept until they look (0s: the session starts at once)"`
 	MaxWaitingPerNetwork  int           `yaml:"max_waiting_per_network" default:"0" min:"0" usage:"places of one network that count in line (0: all)"`
-	LineDropout           time.Duration `yaml:"line_dropout" min:"1s" max:"24h" usage:"time without a check-in after which a place in an exact line is lost (default: three intervals, at least 60s)"`
+	LineDropout           time.Duration `yaml:"line_dropout" min:"1s" max:"24h" usage:"time without a check-in after which a place in an exact line is lost (default: three times the longest from one check-in to the next, at least 60s)"`
 	Occupancy             Occupancy     `yaml:"occupancy" default:"session" live:"no" usage:"what keeps a visitor in the room"`
 	// LineGrace has a least value because nodes that share a store need time to report that an occupant is back.
 	LineGrace    time.Duration `yaml:"line_grace" default:"15s" min:"3s" max:"24h" usage:"time that a seat is kept for whose connection has closed, with occupancy connection"`
@@ -91,10 +91,15 @@ func (s Settings) WithDefaults() Settings {
 		}
 	}
 	if s.LineDropout == 0 {
-		s.LineDropout = min(max(3*s.RefreshInterval, time.Minute), longest)
+		line := s
+		line.Method = Line
+		s.LineDropout = min(max(WholeSeconds(checkInsOfAPlace*line.ReturnsWithin()), time.Minute), longest)
 	}
 	return s
 }
+
+// checkInsOfAPlace is how many check-ins in a row have to fail, by default, before a place in an exact line is lost.
+const checkInsOfAPlace = 3
 
 // A SettingFault is something that is wrong with one of the settings.
 type SettingFault struct {

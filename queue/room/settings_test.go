@@ -19,14 +19,14 @@ func TestSettingsLeftOutTakeTheirDefaults(t *testing.T) {
 	assert.Equal(t, queue.Settings{
 		TotalActiveUsers: 2, NewUsersPerMinute: 1,
 		SessionDuration: 5 * time.Minute, RefreshInterval: 20 * time.Second, QueueTicketTTL: 30 * time.Minute,
-		LineDropout: time.Minute, LineGrace: 15 * time.Second,
+		LineDropout: 68 * time.Second, LineGrace: 15 * time.Second,
 	}, s)
 	assert.NoError(t, s.Validate())
 	assert.Equal(t, s, s.WithDefaults())
 
 	slow := queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 1, RefreshInterval: time.Hour, RefreshJitter: .5}.WithDefaults()
 	assert.NoError(t, slow.Validate(), "the defaults go with each other")
-	assert.Equal(t, 3*time.Hour, slow.LineDropout)
+	assert.Equal(t, 3*(90*time.Minute+450*time.Second), slow.LineDropout, "three check-ins, each as late as it may be")
 }
 
 func TestSettingsOutOfBoundsAreAllReported(t *testing.T) {

@@ -62,6 +62,16 @@ func TestABlipOfTheStoreAtTheFirstCheckInsTakesNobodysNumber(t *testing.T) {
 	d.keepsNumber(line[1])
 }
 
+func TestTwoCheckInsThatReachNoGateTakeNobodysNumber(t *testing.T) {
+	d, _, line := fullLine(t, 2)
+	d.at(interval)
+	line[0] = d.keepsNumber(line[0])
+	for range 63 { // with a jitter of 0.15 three intervals are 69 s at most
+		d.pass(time.Second)
+	}
+	d.keepsNumber(line[0])
+}
+
 func TestAnOutageOfAnyLengthTakesNobodysNumber(t *testing.T) {
 	for _, outage := range []time.Duration{2 * interval, 50 * time.Second, 80 * time.Second, 10 * time.Minute} {
 		t.Run(outage.String(), func(t *testing.T) {

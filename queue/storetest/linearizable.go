@@ -154,10 +154,11 @@ type waiting struct {
 
 // keeps is how long the place outlives a check-in.
 func (w *waiting) keeps() time.Duration {
+	s := lined(lineSlots).WithDefaults()
 	if w.confirmed {
-		return time.Minute
+		return s.LineDropout
 	}
-	return lined(lineSlots).WithDefaults().ReturnsWithin()
+	return s.ReturnsWithin()
 }
 
 func (s lineState) copy() lineState {
