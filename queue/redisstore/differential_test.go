@@ -201,6 +201,9 @@ func (b *both) report() *queue.Report {
 	if rapid.IntRange(0, 2).Draw(b.T, "leaves") == 0 {
 		p.Left = []queue.Departure{{ID: b.visitor(), At: b.now.Add(-b.past(2 * time.Second))}}
 	}
+	if rapid.IntRange(0, 2).Draw(b.T, "has not answered") == 0 {
+		p.Unanswered = []queue.ID{b.visitor()}
+	}
 	if rapid.IntRange(0, 2).Draw(b.T, "prefers") == 0 {
 		p.Priorities = []queue.Priority{{ID: b.visitor(), Priority: b.priority()}}
 	}

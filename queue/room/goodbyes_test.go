@@ -22,6 +22,21 @@ func (c *counting) Sync(ctx context.Context, room string, p *queue.Report) (*que
 	return c.Store.Sync(ctx, room, p)
 }
 
+func TestNewcomersWhomNoAnswerReachesTakeNobodysGoodbyeAway(t *testing.T) {
+	s := settings(1, 10)
+	s.Method = queue.Line
+	store := &counting{Store: memstore.New()}
+	d := openWith(t, room.Config{Settings: s, Store: store})
+	d.enter()
+	honest := d.join()
+	for range queue.MaxLeft {
+		d.room.Withdraw(d.now.Time(), d.join())
+	}
+	d.room.Leave(d.now.Time(), honest)
+	d.sync()
+	assert.Equal(t, 1, store.goodbyes)
+}
+
 func TestGoodbyesThatAreSaidAllTheTimeMakeNoReportLarge(t *testing.T) {
 	s := settings(1, 10)
 	s.Method = queue.Line

@@ -21,6 +21,14 @@ func (vs *visits) leave(now time.Time, t queue.Ticket) {
 	}
 }
 
+// withdraw is [Room.Withdraw].
+func (vs *visits) withdraw(now time.Time, t queue.Ticket) {
+	vs.presence.leave(vs.clock.at(now), &t)
+	if t.Number != 0 {
+		vs.outbox.withdraw(t.ID)
+	}
+}
+
 // revoke is [Room.Revoke].
 func (vs *visits) revoke(now time.Time, t queue.Ticket) {
 	if t.State != queue.Accepted {

@@ -12,6 +12,7 @@ import (
 type outbox struct {
 	mu         sync.Mutex
 	left       []queue.Departure
+	unanswered []queue.ID
 	priorities []queue.Priority
 	admitted   queue.Admissions // without the store
 	stock      queue.Stock
@@ -33,6 +34,14 @@ func (o *outbox) remove(id queue.ID, at queue.Instant) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.left = append(o.left, queue.Departure{ID: id, At: at})
+}
+
+// withdraw has the next report take a newcomer out of the exact line who does not know of their
+// place. There are only as many as the store has given places since the last report.
+func (o *outbox) withdraw(id queue.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.unanswered = append(o.unanswered, id)
 }
 
 // prefer has the next report give a visitor in the exact line a priority.
@@ -65,6 +74,6 @@ func (o *outbox) hear(s queue.Stock) {
 func (o *outbox) drainInto(p *queue.Report) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	p.Left, p.Priorities, p.Admitted, p.Stock = o.left, o.priorities, o.admitted, o.stock
-	o.left, o.priorities, o.admitted, o.stock = nil, nil, queue.Admissions{}, queue.Stock{}
+	p.Left, p.Unanswered, p.Priorities, p.Admitted, p.Stock = o.left, o.unanswered, o.priorities, o.admitted, o.stock
+	o.left, o.unanswered, o.priorities, o.admitted, o.stock = nil, nil, nil, queue.Admissions{}, queue.Stock{}
 }

@@ -90,6 +90,9 @@ func (r *Room) StoreTime(now time.Time) queue.Instant { return r.clock.at(now) }
 // counts until their next check-in is missed.
 func (r *Room) Leave(now time.Time, t queue.Ticket) { r.visits.leave(now, t) }
 
+// Withdraw takes back the place of a newcomer whom no answer has told of it, with the ticket that they were to get.
+func (r *Room) Withdraw(now time.Time, t queue.Ticket) { r.visits.withdraw(now, t) }
+
 // Turns returns those whose turn has come. In random there are none.
 func (r *Room) Turns() Turns { return r.conditions.turns() }
 

@@ -149,6 +149,17 @@ var unconfirmedCases = []contractCase{
 		n.at(time.Minute - time.Millisecond)
 		assert.Empty(n, n.order())
 	}},
+	{"a newcomer whom no answer has told of their place has none, unless they have come back with it", func(n *node) {
+		n.full()
+		n.join(1)
+		n.knock(2)
+		n.at(time.Second)
+		n.sync(queue.Report{Unanswered: ids(1, 2, 9)})
+		assert.Equal(n, ids(1), n.order())
+		assert.Empty(n, n.look().Left, "no goodbye was said")
+		assert.Equal(n, queue.Place{Number: 4, Ahead: 1, Length: 2, Joined: true}, n.place(newcomer(3)))
+		assert.Equal(n, queue.Place{Number: 3, Ahead: 1, Length: 3}, n.place(back(2, 3)), "an answer that came after all counts")
+	}},
 	{"after a goodbye a place that is not confirmed is kept for a moment, too", func(n *node) {
 		n.full()
 		n.knock(1)

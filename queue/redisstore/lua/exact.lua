@@ -306,6 +306,12 @@ function line.goodbye(id, at)
   keep(p)
 end
 
+-- withdraw takes a newcomer out of line whom no answer has told of their place.
+function line.withdraw(id)
+  local p = find(id)
+  if p and p.unconfirmed then take_out(p) end
+end
+
 -- clear takes out places that have ended. If a list was lost, nothing else does.
 function line.clear(ended)
   for _, p in ipairs(ended) do take_out(p) end

@@ -3,9 +3,9 @@
 -- The head of the report, and how long its lists are. Names with node_ are the room as
 -- the reporting node has it.
 local node, node_epoch = text(), text()
-local seq, node_now, node_since, node_version, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, preferred, node_factor, newcomers, heard, heard_left, node_final
-seq, node_now, node_since, node_version, r.slack, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, preferred, node_factor, newcomers, heard, heard_left, node_final =
-  struct.unpack('>dddddddddddddddddddd', text())
+local seq, node_now, node_since, node_version, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, preferred, node_factor, newcomers, heard, heard_left, node_final
+seq, node_now, node_since, node_version, r.slack, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, preferred, node_factor, newcomers, heard, heard_left, node_final =
+  struct.unpack('>ddddddddddddddddddddd', text())
 
 -- The room's clock at the call before, nil for a room without memory, and how far it is
 -- ahead of the server's.

@@ -59,6 +59,10 @@ for _ = 1, left do
   end
 end
 if left > 0 then call('ZREMRANGEBYRANK', LEFT, 0, -MAX_LEFT - 1) end
+for _ = 1, unanswered do
+  local id = text()
+  if r.has_line and not r.counted then line.withdraw(id) end
+end
 for _ = 1, preferred do
   local id, priority = text(), number()
   if r.has_line and not r.counted then line.give_priority(id, priority) end
