@@ -108,8 +108,9 @@ func (a Attributes) isSecure(https bool) bool {
 		return true
 	case SecureNever:
 		return false
+	default:
+		return https
 	}
-	return https
 }
 
 // sameSite returns the value of the SameSite attribute as it is written.
@@ -125,6 +126,7 @@ func (a Attributes) sameSite(https bool) http.SameSite {
 		if https && a.isSecure(https) {
 			return http.SameSiteNoneMode
 		}
+	default:
 	}
 	return http.SameSiteLaxMode
 }

@@ -16,8 +16,9 @@ func (v *visitor) keepsPrivate() bool {
 		return true
 	case config.CacheOrigin:
 		return false
+	default:
+		return v.setup.cfg.Invited || v.setup.cfg.PassesOnly || v.wouldWait()
 	}
-	return v.setup.cfg.Invited || v.setup.cfg.PassesOnly || v.wouldWait()
 }
 
 // keepFromCaches keeps an answer out of all caches: those that go by Cache-Control, and

@@ -19,6 +19,7 @@ func (g *Gate) spare(r *http.Request, trust origin.Trust, v *visitor, d *queuero
 	case queueroom.Admitted, queueroom.OnHold, queueroom.Kept:
 		c.Keep()
 		return
+	default:
 	}
 	if trust.TrustsPeer(r) || !c.Sheds(kindOf(v, d)) {
 		return

@@ -222,6 +222,7 @@ func (t *Ticket) UnmarshalBinary(b []byte) error {
 		ok = read.readWaiting(flags, fields)
 	case Accepted:
 		ok = read.readAccepted(flags, fields)
+	default:
 	}
 	if !ok {
 		return errTicket

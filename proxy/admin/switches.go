@@ -43,6 +43,7 @@ func formOf(name string, s queue.Settings) dashboard.Form {
 			field.Kind = "number"
 		case reflect.String:
 			field.Kind, field.Max = "text", f.Max
+		default:
 		}
 		form.Fields = append(form.Fields, field)
 	}

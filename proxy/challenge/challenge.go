@@ -80,8 +80,9 @@ func (c *Challenge) Heard(of Outcome) (differs bool) {
 		return c.silent.Swap(false)
 	case Unavailable:
 		return !c.silent.Swap(true)
+	default:
+		return false
 	}
-	return false
 }
 
 // answerTo is where answers for a room are sent to.

@@ -109,6 +109,7 @@ func (c *Conn) again(k Kind) Kind {
 			c.in.Store(false)
 			return Again
 		}
+	default:
 	}
 	return k
 }

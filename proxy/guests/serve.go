@@ -151,6 +151,7 @@ func (q *request) entryJSON(e waitlist.Entry) entryJSON {
 		}
 	case waitlist.Accepted:
 		j.EnterURL = addressOf(q.Host, q.HTTPS) + q.Enter
+	default:
 	}
 	return j
 }

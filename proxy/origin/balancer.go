@@ -25,8 +25,9 @@ func (h HostHeader) of(asked string, o *Origin) string {
 		return asked
 	case OwnHost:
 		return o.cfg.URL.Host
+	default:
+		return string(h)
 	}
-	return string(h)
 }
 
 // Balancer spreads requests over one origin or several: each gets every n-th, and one that fails gets none while another answers. A

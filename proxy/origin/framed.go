@@ -91,6 +91,7 @@ func (f *framed) take(p []byte) (used int, err error) {
 		return used + n, nil
 	case untilEnd:
 		return len(p), nil
+	default:
 	}
 	return used, nil
 }

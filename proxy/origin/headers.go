@@ -79,6 +79,7 @@ func clean(h http.Header, trusted bool) {
 			if !trusted || strings.IndexByte(name, '_') >= 0 {
 				delete(h, name)
 			}
+		default:
 		}
 	}
 }

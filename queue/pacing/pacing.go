@@ -65,8 +65,9 @@ func spread(p queue.Pacing) time.Duration {
 		return 0
 	case queue.PacingEarly:
 		return queue.EarlyTime
+	default:
+		return queue.AllowancePeriod
 	}
-	return queue.AllowancePeriod
 }
 
 // Expected returns how much of the minute's allowance is expected to be there at a moment while people wait.

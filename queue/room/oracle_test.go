@@ -101,6 +101,7 @@ func (o *oracle) saw(now queue.Instant, q room.Request, d room.Decision) {
 		o.waits(now, q, d)
 	case room.Rejected:
 		o.left(brought.ID)
+	default:
 	}
 }
 

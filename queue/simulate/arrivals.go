@@ -62,6 +62,7 @@ func (a Arrivals) draw(n int, over time.Duration, rng *rand.Rand) []time.Duratio
 			}
 		case Ramp:
 			u = math.Sqrt(u)
+		default:
 		}
 		at[i] = time.Duration(u * float64(over)).Truncate(time.Millisecond)
 	}

@@ -176,6 +176,7 @@ func (r *run) ticketOf(i int32, v *visitor) queue.Ticket {
 		if old, ok := r.spam[i]; ok && v.phase == waiting {
 			return old
 		}
+	default:
 	}
 	return v.ticket
 }

@@ -95,6 +95,7 @@ func (w *house) plays(other queue.Method) {
 			w.configure(s)
 		case ends:
 			w.configure(own)
+		default:
 		}
 		if after%each == 0 && len(w.guests) < comes {
 			w.guests = append(w.guests, &guest{came: w.now})

@@ -114,6 +114,7 @@ func (x *history) call(t *testing.T, c call) {
 		p.Revoked = []queue.Session{{ID: c.id, Expires: c.now.Add(time.Minute)}}
 	case isPreferred:
 		p.Priorities = []queue.Priority{{ID: c.id, Priority: int16(c.seq % 3)}}
+	default:
 	}
 	var got answer
 	asked := time.Since(x.began)

@@ -64,6 +64,7 @@ func (e Entry) cells() []string {
 		invited, expires = e.InvitedAt, e.expires
 	case Accepted:
 		invited, accepted = e.InvitedAt, e.AcceptedAt
+	default:
 	}
 	return []string{
 		harmless(e.Email), harmless(e.UserID), string(e.Status), strconv.Itoa(e.Priority), rank, harmless(e.ReferralCode), harmless(e.Language),

@@ -114,6 +114,7 @@ func (v View) mayLeave() bool {
 		return !v.Once
 	case Invited:
 		return !v.Once && v.Token == ""
+	default:
+		return false
 	}
-	return false
 }

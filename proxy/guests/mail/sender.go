@@ -163,6 +163,7 @@ func (r *round) deliver(ctx context.Context, m waitlist.Mail) (refused, unreacha
 		m.ExpiresAt = r.clock().Add(r.list.Settings().ConfirmTTL)
 	case waitlist.MailInvite:
 		m.ExpiresAt = r.clock().Add(r.list.Settings().InviteTTL)
+	default:
 	}
 	message, err := r.composer.Compose(m)
 	if err != nil {

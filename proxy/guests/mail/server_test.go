@@ -86,6 +86,7 @@ func newServer(t testing.TB, way own.TLS, change ...func(*server)) *server {
 		listener = tls.NewListener(listener, encryption)
 	case own.StartTLS:
 		smtpServer.TLSConfig = encryption
+	default:
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = smtpServer.Serve(listener) })

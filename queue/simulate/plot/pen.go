@@ -74,6 +74,7 @@ func (p *pen) text(s string, face font.Face, x, y int, a alignment, c color.Colo
 		x -= length / 2
 	case atEnd:
 		x -= length
+	default:
 	}
 	d := font.Drawer{Dst: p.img, Src: image.NewUniform(c), Face: face, Dot: fixed.P(x, y)}
 	d.DrawString(s)
