@@ -230,7 +230,7 @@ type Status struct {
 	// the nodes that it knew have reported.
 	Recovering bool
 
-	// Settling says that the store does not know all places in the exact line yet. Ahead
+	// Settling says that the store does not know all places in the exact line yet, or, as a node finds out, in any line. Ahead
 	// and Length count those that it knows.
 	Settling bool
 

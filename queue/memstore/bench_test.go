@@ -19,7 +19,7 @@ import (
 func lined(t testing.TB) *gate {
 	t.Helper()
 	g := &gate{TB: t, store: memstore.New(), node: 1, now: start}
-	g.configure(queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: 10_000 * time.Hour, Method: queue.Line})
+	g.configure(queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: 10_000 * time.Hour, Method: queue.Line, LineDropout: time.Minute})
 	g.enter(1 << 24)
 	return g
 }

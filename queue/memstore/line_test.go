@@ -14,7 +14,7 @@ import (
 // exact are settings of a room with an exact line and one slot.
 func exact() queue.Settings {
 	s := settings()
-	s.TotalActiveUsers, s.Method, s.SessionDuration = 1, queue.Line, time.Hour
+	s.TotalActiveUsers, s.Method, s.SessionDuration, s.LineDropout = 1, queue.Line, time.Hour, time.Minute
 	return s
 }
 

@@ -34,7 +34,7 @@ type crowd struct {
 func newCrowd(t testing.TB, store queue.Store, size int, s queue.Settings) *crowd {
 	t.Helper()
 	c := &crowd{TB: t, store: store}
-	s.TotalActiveUsers, s.NewUsersPerMinute, s.Method, s.QueueAll = 1, 1, queue.Line, true
+	s.TotalActiveUsers, s.NewUsersPerMinute, s.Method, s.QueueAll, s.LineDropout = 1, 1, queue.Line, true, time.Minute
 	require.NoError(t, store.Configure(context.Background(), "shop", queue.Configuration{Version: 1, Settings: s.WithDefaults()}))
 	c.join(size)
 	return c

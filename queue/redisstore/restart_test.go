@@ -179,6 +179,47 @@ func TestWhatIsToldAfterARestartIsTrue(t *testing.T) {
 	}
 }
 
+// Nobody knows how many wait until all of them had time to come back.
+func TestWhereNothingIsLeftOfALineItsNumbersAreUnknownAtFirst(t *testing.T) {
+	t.Parallel()
+	for name, stores := range map[string]func(*testing.T, *throng) (store queue.Store, loses func() queue.Store){
+		"a gate that keeps no journal": func(_ *testing.T, c *throng) (queue.Store, func() queue.Store) {
+			return memstore.New(), func() queue.Store { return memstore.New() }
+		},
+		"Redis and all gates at once": func(t *testing.T, c *throng) (queue.Store, func() queue.Store) {
+			clock, server := newClock(t)
+			c.set = clock.set
+			return clock, func() queue.Store { server.Do("FLUSHALL"); return clock }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newThrong(t, 100*time.Millisecond, func(queue.Instant) {})
+			store, loses := stores(t, c)
+			c.gates = []*room.Room{c.open(store)}
+			c.pass(30*time.Second, 20)
+			c.pass(60*time.Second, 3)
+			c.gates = nil
+			c.pass(3*time.Second, 0)
+			c.gates = []*room.Room{c.open(loses())}
+			from := c.now
+			c.told = nil
+			c.pass(40*time.Second, 3)
+			unknown := 0
+			for _, told := range c.told {
+				switch since := told.at.Sub(from); {
+				case since < 20*time.Second && since > 200*time.Millisecond:
+					assert.Falsef(t, told.known, "after %v", since)
+					assert.Falsef(t, told.wait.Known, "after %v", since)
+					unknown++
+				case since > 30*time.Second:
+					assert.Truef(t, told.known, "after %v", since)
+				}
+			}
+			assert.Positive(t, unknown)
+		})
+	}
+}
+
 func TestWhatIsToldAfterAFaultAtTheStoreIsTrue(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(c *throng, store queue.Store, server *redistest.Server){

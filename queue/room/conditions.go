@@ -17,6 +17,7 @@ type conditions struct {
 	outage outage
 
 	newcomers atomic.Int64 // since the last report
+	returns   atomic.Bool  // somebody has come back who waited before the room was new to its store
 }
 
 // view is how the room stands by the store. It does not change.
@@ -34,6 +35,20 @@ func newView(synced *queue.View, rules *rules, a *arrivals, rate float64) *view 
 
 // before counts the people present in buckets earlier than one.
 func (v *view) before(bucket queue.Instant) int { return v.crowd.before(v.crowd.since(bucket)) }
+
+// noteReturn takes in that the visitor of a waiting ticket has come back.
+func (c *conditions) noteReturn(t *queue.Ticket, rules *rules) {
+	if first := &rules.configuration; first.Version == 1 && t.LastCheckIn < first.At && !c.returns.Load() {
+		c.returns.Store(true)
+	}
+}
+
+// awaitsReturns reports whether some of those who wait may be missing in the store, because nothing was left of what it and
+// the gates knew: the room is new to it, and people have come back who waited before.
+func (c *conditions) awaitsReturns(at queue.Instant) bool {
+	rules := c.rules.Load()
+	return c.returns.Load() && rules.configuration.Version == 1 && at < rules.configuration.At.Add(rules.ReturnsWithin())
+}
 
 // admitsNobody reports whether nobody new is admitted, whatever slots are open.
 func (c *conditions) admitsNobody(rules *rules) bool {

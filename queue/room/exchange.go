@@ -216,6 +216,7 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 	x.record.lastNumber = max(x.record.lastNumber, answer.LastNumber)
 	known := x.conditions.view.Load().synced // of what a store that has lost its memory does not know
 	answer.Stock = answer.Stock.Later(known.Stock)
+	answer.Settling = answer.Settling || x.conditions.awaitsReturns(answer.Now)
 	if answer.WantWhole {
 		answer.Boundaries = known.Boundaries
 	}

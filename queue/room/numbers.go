@@ -112,7 +112,7 @@ func (e *estimates) newNumbers(v *queue.View, rules *rules, paused bool) *Number
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present, Nodes: len(v.Nodes),
 		Buckets: crowd.buckets, crowd: crowd, Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
 	factors, foreseen := e.slowing.coming(v)
-	if foreseen && !rules.AdmitsNobody() && !rules.SoldOut(v.Stock) && !paused && !v.Recovering && !e.tempo.stands(v, rules) {
+	if foreseen && !rules.AdmitsNobody() && !rules.SoldOut(v.Stock) && !paused && !v.Incomplete() && !e.tempo.stands(v, rules) {
 		n.schedule = e.tempo.schedule(v, rules, e.began, factors)
 		n.Rate = n.schedule.rate
 		if rules.Method.Draws() {

@@ -124,6 +124,7 @@ func (v visit) decideByTicket() (Decision, *pending) {
 	case v.rejectsAll() || v.rules.placeOver(t, v.at) || v.NoWait && !v.conditions.letsAllIn(v.rules):
 		return v.decideOutOfLine()
 	}
+	v.conditions.noteReturn(t, v.rules)
 	return v.checkIn()
 }
 

@@ -12,7 +12,7 @@ import (
 // lasts for a minute without a check-in, and sessions for five.
 func lined(total int) queue.Settings {
 	s := with(limited(total), queue.Line)
-	s.SessionDuration = 5 * time.Minute
+	s.SessionDuration, s.LineDropout = 5*time.Minute, time.Minute
 	return s
 }
 
