@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -60,7 +61,7 @@ func (g *Gate) takeAnswer(w http.ResponseWriter, r *http.Request, s *setup) {
 		return
 	}
 	rs := of.setup.Load()
-	from := g.networks.of(s.trust.ClientAddr(r))
+	addr := s.trust.ClientAddr(r)
 	v, err := of.visitor(r, rs, g.o.Clock(), s.trust)
 	switch {
 	case foreign(r) && !rs.lists(r.Header.Get("Origin")):
@@ -69,19 +70,28 @@ func (g *Gate) takeAnswer(w http.ResponseWriter, r *http.Request, s *setup) {
 		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, g.languages)
 	case v.uninvited:
 		reply.Problem(w, http.StatusForbidden, "This room is not open to everybody.")
-	case !from.enter(g.o.Clock()):
-		retryLater(w.Header(), of.settings())
-		g.problem(w, r, http.StatusTooManyRequests, g.languages)
 	default:
+		from, ok := g.networks.enter(addr, g.o.Clock())
+		if !ok {
+			retryLater(w.Header(), of.settings())
+			g.problem(w, r, http.StatusTooManyRequests, g.languages)
+			return
+		}
 		defer from.leave()
 		rs.answers(w.Header(), r)
-		g.verify(w, r, v, answerIn(w, r))
+		g.verify(w, r, v, answerIn(w, r), addr)
 	}
 }
 
+// sharesOf are the networks of an address, which have shares of what is verified at a time.
+func sharesOf(addr netip.Addr) challenge.From {
+	network := networkOf(addr)
+	return challenge.From{Network: network, Site: siteOf(network)}
+}
+
 // prove has an answer of somebody who signs up on the room's waitlist verified.
-func (g *Gate) prove(ctx context.Context, rs *roomSetup, answer string) (proven, later bool) {
-	outcome, err := g.verifier.Verify(ctx, rs.challenge, answer)
+func (g *Gate) prove(ctx context.Context, rs *roomSetup, answer string, addr netip.Addr) (proven, later bool) {
+	outcome, err := g.verifier.Verify(ctx, rs.challenge, answer, sharesOf(addr))
 	if of := g.current.Load().roomNamed(rs.cfg.Name); of != nil {
 		of.CountAnswer(outcome)
 	}
@@ -93,8 +103,8 @@ func (g *Gate) prove(ctx context.Context, rs *roomSetup, answer string) (proven,
 }
 
 // verify has an answer verified, and tells the visitor how they stand then.
-func (g *Gate) verify(w http.ResponseWriter, r *http.Request, v visitor, answer string) {
-	outcome, err := g.verifier.Verify(r.Context(), v.setup.challenge, answer)
+func (g *Gate) verify(w http.ResponseWriter, r *http.Request, v visitor, answer string, addr netip.Addr) {
+	outcome, err := g.verifier.Verify(r.Context(), v.setup.challenge, answer, sharesOf(addr))
 	v.room.CountAnswer(outcome)
 	v.setup.heard(outcome, err)
 	switch {

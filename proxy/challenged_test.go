@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -32,10 +33,10 @@ func challenging(p *challengetest.Provider, changes ...func(*challenge.Config)) 
 }
 
 // answers sends an answer to the challenge.
-func (v *visitor) answers(answer string) answer {
+func (v *visitor) answers(answer string, changes ...func(*http.Request)) answer {
 	v.f.t.Helper()
-	return v.send(http.MethodPost, "/.anteroom/challenge?room=shop", strings.NewReader(url.Values{"response": {answer}}.Encode()),
-		with("Content-Type", "application/x-www-form-urlencoded"), asJSON)
+	changes = append(changes, with("Content-Type", "application/x-www-form-urlencoded"), asJSON)
+	return v.send(http.MethodPost, "/.anteroom/challenge?room=shop", strings.NewReader(url.Values{"response": {answer}}.Encode()), changes...)
 }
 
 func TestAPlaceIsForThoseWhoPassTheChallenge(t *testing.T) {
@@ -253,6 +254,29 @@ func TestAVisitorWhoHangsUpGetsNoPlace(t *testing.T) {
 	}, patience, time.Millisecond)
 	f.pass(time.Second)
 	assert.Zero(t, f.status("shop").Queued)
+}
+
+func TestAnswersOfOneSiteLeaveOthersRoom(t *testing.T) {
+	p := challengetest.New(t)
+	f := start(t, trustingLoopback, challenging(p))
+	f.full()
+	done := make(chan struct{})
+	p.Reply(func(w http.ResponseWriter, r *http.Request) {
+		if r.PostFormValue("response") == "made up" {
+			<-done
+		}
+		_, _ = w.Write([]byte(`{"success": true}`))
+	})
+	answers := func(from, text string) answer { return f.visitor().answers(text, at(from)) }
+	var all sync.WaitGroup
+	for i := range 100 { // each from a network of its own
+		all.Go(func() { answers(fmt.Sprintf("2001:db8:0:%x00::1", i), "made up") })
+	}
+	require.Eventually(t, func() bool { return p.Asked() >= 32 }, patience, time.Millisecond)
+	assert.Equal(t, http.StatusOK, answers("2001:db8:1::1", "right").status)
+	assert.LessOrEqual(t, p.Asked(), 33, "half of what is verified at a time is the others'")
+	close(done)
+	all.Wait()
 }
 
 func TestAProviderThatIsSilentIsLoggedOnce(t *testing.T) {

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,6 +10,19 @@ import (
 
 	"github.com/anteroom-gate/anteroom/queue"
 )
+
+func TestACrowdOfOneIPv6SiteWaitsBehindEverybodyElse(t *testing.T) {
+	f := start(t, trustingLoopback, settings(func(s *queue.Settings) { s.MaxWaitingPerNetwork = 2 }))
+	f.full()
+	for i := range 20 { // each from a network of its own
+		require.False(t, f.visitor().get("/", with("X-Forwarded-For", fmt.Sprintf("2001:db8:0:%x00::1", i))).in())
+	}
+	f.pass(time.Second)
+	assert.Equal(t, 8, f.status("shop").Queued, "four times what one network may")
+	f.visitor().get("/", with("X-Forwarded-For", "2001:db8:1::1"))
+	f.pass(time.Second)
+	assert.Equal(t, 9, f.status("shop").Queued)
+}
 
 func TestACrowdOfOneNetworkWaitsBehindEverybodyElse(t *testing.T) {
 	for name, c := range map[string]struct{ crowd, other string }{

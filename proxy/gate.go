@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -88,7 +89,10 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		draws: draws.Open(o.StateDir), networks: newNetworks(), attempts: newNetworks(), moves: newNetworks(), pictures: newNetworks(), verifier: challenge.NewVerifier(),
 		rooms: map[string]*room{}, families: map[string]*family{}, keys: map[string]*subject.Published{},
 		lists: map[string]*list{}, revoked: map[string]*passes.Known{}}
-	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: g.networks.enter(g.o.Clock)})
+	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: func(addr netip.Addr) (func(), bool) {
+		of, ok := g.networks.enter(addr, g.o.Clock())
+		return of.leave, ok
+	}})
 	g.hooks = webhooks.New(webhooks.Options{Dir: below(g.o.StateDir, "webhooks"), Log: g.o.Log})
 	g.calls = callback.Open(callback.Options{Gate: callsGate{g}, Clock: g.o.Clock, Dir: below(g.o.StateDir, "calls"), Log: g.o.Log, Survive: g.survive})
 	g.events = events.NewHub(g.o.Clock, g.survive, detach)

@@ -37,10 +37,13 @@ func (g *Gate) measure(w http.ResponseWriter, r *http.Request, v *visitor, ticke
 }
 
 // measuredAs is whose vote on the origin a request is. A visitor who has brought no ticket, and is not named, may throw the new one away:
-// they share a vote with all such visitors of their network.
+// they share a vote with all such visitors of their network, and of the IPv6 /48 that it is in.
 func (v *visitor) measuredAs(ticket queue.ID) queue.ID {
 	if v.ticket.State != queue.None || v.subject != (queue.ID{}) {
 		return ticket
+	}
+	if site := siteOf(v.network); site.IsValid() {
+		return site.Addr().As16()
 	}
 	if v.network.IsValid() {
 		return v.network.Addr().As16()

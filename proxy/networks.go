@@ -8,28 +8,35 @@ import (
 )
 
 // How many requests of one network, an IPv4 /24 or an IPv6 /56, pass uncounted, or have
-// an address of it looked up.
+// an address of it looked up. Its site may have ofSite times as many.
 const (
 	uncountedPerSecond = 20
 	uncountedBurst     = 200 // in no time, after some seconds with none
 	uncountedUnderWay  = 50  // whose answers have not ended
 )
 
-// networks bounds what passes uncounted, and what is asked of DNS, by the network that it comes from. It has a
-// fixed number of entries, and each network shares its entry with one in 16,384 of the
+// networks bounds what passes uncounted, and what is asked of DNS, by the network that it comes from, and by the site that an
+// IPv6 network is in. It has a fixed number of entries for each, and each network shares its entry with one in 16,384 of the
 // others. Requests from very many networks get no more than all entries together.
 type networks struct {
-	seed    maphash.Seed
-	entries [16384]network
+	seed           maphash.Seed
+	entries, sites [16384]network
 }
 
 func newNetworks() *networks { return &networks{seed: maphash.MakeSeed()} }
 
-// of returns the network of an address. Addresses that are not known share one.
-func (n *networks) of(addr netip.Addr) *network { return n.at(networkOf(addr)) }
+// of returns the network of an address, and its site, nil for none. Addresses that are not known share a network.
+func (n *networks) of(addr netip.Addr) (of, site *network) {
+	prefix := networkOf(addr)
+	of = &n.entries[n.index(prefix)]
+	if around := siteOf(prefix); around.IsValid() {
+		site = &n.sites[n.index(around)]
+	}
+	return of, site
+}
 
-func (n *networks) at(prefix netip.Prefix) *network {
-	return &n.entries[maphash.Comparable(n.seed, prefix)%uint64(len(n.entries))]
+func (n *networks) index(prefix netip.Prefix) uint64 {
+	return maphash.Comparable(n.seed, prefix) % uint64(len(n.entries))
 }
 
 // networkOf is the network of an address; the zero Prefix for an address that is not known.
@@ -62,12 +69,8 @@ func (n *networks) spend(addr netip.Addr, now time.Time, each time.Duration, bur
 	if addr.IsLoopback() {
 		return true
 	}
-	of := networkOf(addr)
-	if !n.at(of).spend(now, each, burst) {
-		return false
-	}
-	site := siteOf(of)
-	return !site.IsValid() || n.at(site).spend(now, each/ofSite, burst*ofSite)
+	of, site := n.of(addr)
+	return of.spend(now, each, burst) && (site == nil || site.spend(now, each/ofSite, burst*ofSite))
 }
 
 // perMinute is spend for so many a minute.
@@ -75,31 +78,43 @@ func (n *networks) perMinute(addr netip.Addr, now time.Time, most int) bool {
 	return n.spend(addr, now, time.Minute/time.Duration(most), most)
 }
 
-// enter returns a func that says whether something may be done for the network of an
-// address, by the clock. If it may, the caller calls leave at its end.
-func (n *networks) enter(clock func() time.Time) func(netip.Addr) (leave func(), ok bool) {
-	return func(addr netip.Addr) (func(), bool) {
-		of := n.of(addr)
-		return of.leave, of.enter(clock())
+// entry is something that is done for a network and its site, until its end.
+type entry struct{ of, site *network }
+
+// enter says whether something may be done for the network of an address. If it may, the caller calls leave of the entry at its end.
+func (n *networks) enter(addr netip.Addr, now time.Time) (e entry, ok bool) {
+	e.of, e.site = n.of(addr)
+	switch {
+	case !e.of.enter(now, 1):
+		return entry{}, false
+	case e.site != nil && !e.site.enter(now, ofSite):
+		e.of.underWay.Add(-1)
+		return entry{}, false
+	}
+	return e, true
+}
+
+func (e entry) leave() {
+	e.of.underWay.Add(-1)
+	if e.site != nil {
+		e.site.underWay.Add(-1)
 	}
 }
 
-// network is what has come uncounted from a network.
+// network is what has come uncounted from a network, or from a site.
 type network struct {
 	spent    atomic.Int64 // until when its rate is spent (a leaky bucket, as in GCRA), in nanoseconds since 1970
 	underWay atomic.Int32
 }
 
-// enter says whether a request may pass. If it may, the caller calls leave at its end.
-func (n *network) enter(now time.Time) bool {
-	if n.underWay.Add(1) <= uncountedUnderWay && n.spend(now, time.Second/uncountedPerSecond, uncountedBurst) {
+// enter says whether a request may pass, where so many times what a network may have may. If it may, it is under way.
+func (n *network) enter(now time.Time, times int) bool {
+	if n.underWay.Add(1) <= int32(times*uncountedUnderWay) && n.spend(now, time.Second/time.Duration(times*uncountedPerSecond), times*uncountedBurst) {
 		return true
 	}
-	n.leave()
+	n.underWay.Add(-1)
 	return false
 }
-
-func (n *network) leave() { n.underWay.Add(-1) }
 
 // spend takes one request off the network's rate: one in the time each, and so many in no time after a while with none. It says
 // whether there was one left.

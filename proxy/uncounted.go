@@ -92,8 +92,11 @@ type uncountedKey struct{}
 // uncounted answers a request that takes neither a place nor a slot. The origin gets it
 // unless it is to be withheld, or its network has had its share of such requests.
 func (g *Gate) uncounted(w http.ResponseWriter, r *http.Request, trust origin.Trust, by guard, rs *roomSetup, withhold bool) {
-	from := g.networks.of(trust.ClientAddr(r))
-	if withhold || !from.enter(g.o.Clock()) {
+	from, ok := entry{}, false
+	if !withhold {
+		from, ok = g.networks.enter(trust.ClientAddr(r), g.o.Clock())
+	}
+	if !ok {
 		g.spareWithheld(r, trust, by)
 		g.withhold(w, r, by, rs)
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -57,7 +58,9 @@ func (g *Gate) openList(ctx context.Context, s *setup, c guests.Config) error {
 	o := guests.Options{Clock: g.o.Clock, Log: g.o.Log, Counters: g.metrics.Waitlist(c.Name), Problem: g.problemPage, Survive: g.survive}
 	next, err := guests.NewSetup(c, guests.Site{
 		Identity: rs.identity, Language: rs.cfg.Language, Keys: rs.keys, Cookie: rs.cfg.CookieAttributes,
-		Challenge: rs.challenge, Prove: func(ctx context.Context, answer string) (proven, later bool) { return g.prove(ctx, rs, answer) },
+		Challenge: rs.challenge, Prove: func(ctx context.Context, answer string, addr netip.Addr) (proven, later bool) {
+			return g.prove(ctx, rs, answer, addr)
+		},
 		Frames: slices.DeleteFunc(slices.Clone(rs.cfg.CORSOrigins), func(site string) bool { return site == "*" }),
 	}, o)
 	if err != nil {

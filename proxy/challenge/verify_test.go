@@ -18,7 +18,7 @@ func TestTooManyAnswersAtATimeAreNotVerified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := challenge.NewVerifier()
 		v.Fill()
-		outcome, err := v.Verify(t.Context(), c, "some answer")
+		outcome, err := v.Verify(t.Context(), c, "some answer", challenge.From{})
 		require.NoError(t, err)
 		assert.Equal(t, challenge.Busy, outcome)
 	})

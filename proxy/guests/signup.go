@@ -100,7 +100,7 @@ func (q *request) hasChallenge() bool { return q.setup.site.Challenge != nil && 
 
 // proves says whether the sender has passed the challenge. If not, that has been answered.
 func (q *request) proves(f form) bool {
-	proven, later := q.setup.site.Prove(q.Context(), f.Response)
+	proven, later := q.setup.site.Prove(q.Context(), f.Response, q.Addr)
 	switch {
 	case proven:
 		return true

@@ -53,7 +53,7 @@ type Site struct {
 	// Challenge is passed by those who sign up and whom the site does not name; nil for none.
 	Challenge *challenge.Challenge
 	// Prove says whether an answer to the challenge lets somebody sign up, and if not, whether they are to try again later.
-	Prove func(ctx context.Context, answer string) (proven, later bool)
+	Prove func(ctx context.Context, answer string, addr netip.Addr) (proven, later bool)
 }
 
 // Options are what a waitlist works with, and keeps when it is configured anew.

@@ -22,6 +22,23 @@ type ofNetwork map[queue.ID]countingPlace
 // countingPlace is a place that counts: until when, and since when its visitor waits.
 type countingPlace struct{ until, since queue.Instant }
 
+// ofSite is how many times what a network may have counting the IPv6 /48 may have that it is in: one subscriber or hoster often has all of that.
+const ofSite = 4
+
+// bound is how many places of a network may count, or of all networks of an IPv6 /48.
+type bound struct {
+	of   netip.Prefix
+	most int
+}
+
+// boundsOf are the bounds of a network of which so many may count.
+func boundsOf(network netip.Prefix, most int) []bound {
+	if site, err := network.Addr().Prefix(48); err == nil && network.Addr().Is6() && network.Bits() > site.Bits() {
+		return []bound{{network, most}, {site, ofSite * most}}
+	}
+	return []bound{{network, most}}
+}
+
 // counts reports whether the place of id counts, until a moment, because fewer than most others
 // of the network do, or it did before, or its visitor came earlier than one of the others. So all
 // nodes have the same places count in the end, whichever of them visitors ask.
@@ -34,44 +51,68 @@ func (n *networks) counts(at queue.Instant, network netip.Prefix, id queue.ID, p
 	if len(n.counting) > 2*n.swept+1024 {
 		n.sweep(at)
 	}
-	of := n.counting[network]
-	if of == nil {
-		of = ofNetwork{}
-		n.counting[network] = of
+	bounds := boundsOf(network, most)
+	for _, b := range bounds {
+		if !n.counting[b.of].hasRoom(at, id, place.since, b.most) {
+			n.forget(bounds, id)
+			return false
+		}
 	}
+	for _, b := range bounds {
+		if n.counting[b.of] == nil {
+			n.counting[b.of] = ofNetwork{}
+		}
+		n.counting[b.of].take(id, place, b.most)
+	}
+	return true
+}
+
+// hasRoom reports whether the place of a visitor who waits since a moment may count.
+func (of ofNetwork) hasRoom(at queue.Instant, id queue.ID, since queue.Instant, most int) bool {
 	if len(of) >= most && of[id].until <= at {
 		of.forgetPast(at)
 	}
+	if _, counted := of[id]; counted || len(of) < most {
+		return true
+	}
+	_, latest := of.last()
+	return latest > since
+}
+
+// take has a place count that may. If as many others count as may, that of the visitor who came last counts no more.
+func (of ofNetwork) take(id queue.ID, place countingPlace, most int) {
 	before, counted := of[id]
 	switch {
 	case counted:
 		place.since, place.until = min(place.since, before.since), max(place.until, before.until)
-	case len(of) >= most && !of.dropLaterThan(place.since):
-		return false
+	case len(of) >= most:
+		last, _ := of.last()
+		delete(of, last)
 	}
 	of[id] = place
-	return true
 }
 
-// dropLaterThan has the place of the visitor who came last count no more, if they came later than a moment,
-// and says whether it has.
-func (of ofNetwork) dropLaterThan(since queue.Instant) bool {
-	var last queue.ID
-	latest := since
+// last is who came last of those whose places count, and when.
+func (of ofNetwork) last() (last queue.ID, latest queue.Instant) {
 	for id, place := range of {
 		if place.since > latest {
 			last, latest = id, place.since
 		}
 	}
-	delete(of, last)
-	return latest > since
+	return last, latest
 }
 
 // leave has the place of id count no more.
 func (n *networks) leave(network netip.Prefix, id queue.ID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	delete(n.counting[network], id)
+	n.forget(boundsOf(network, 0), id)
+}
+
+func (n *networks) forget(bounds []bound, id queue.ID) {
+	for _, b := range bounds {
+		delete(n.counting[b.of], id)
+	}
 }
 
 // sweep forgets the networks of which nobody counts any more. The caller holds mu.

@@ -61,7 +61,7 @@ type Request struct {
 	// session nor has a ticket issued.
 	Aside bool
 
-	// Network is where the request comes from, in a room with MaxWaitingPerNetwork. The zero
+	// Network is where the request comes from, in a room with MaxWaitingPerNetwork. An IPv6 network counts in its /48, too. The zero
 	// Prefix is for one that is not known, and is not limited.
 	Network netip.Prefix
 
