@@ -129,6 +129,7 @@ func TestAPrequeueHoldsEveryoneNewAlsoWhileTheStoreIsAway(t *testing.T) {
 				enters := func() bool { return f.visitor().get("/").in() }
 				in := f.visitor()
 				require.True(t, in.get("/").in())
+				require.True(t, in.get("/").in(), "with their ticket: else they would be newcomers later")
 				store.away.Store(true)
 				f.soon(func() bool { return f.status("shop").Reason == "store_unreachable" || method == queue.Passthrough })
 				require.True(t, enters(), "that is what on_store_error says")
