@@ -284,7 +284,7 @@ func TestPeekTellsHowAVisitorStandsAndChangesNothing(t *testing.T) {
 // inLine are settings of a room with an exact line.
 func inLine(total, perMinute int) queue.Settings {
 	s := settings(total, perMinute)
-	s.Method = queue.Line
+	s.Method, s.LineDropout = queue.Line, time.Minute
 	return s
 }
 

@@ -11,11 +11,16 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
-// fullLine opens a room with an exact line whose only slot is taken for an hour, and so many in line.
+// fullLine opens a room with an exact line whose only slot is taken for an hour, and so many in line. Places last for a minute.
 func fullLine(t *testing.T, people int) (*door, *fallible, []queue.Ticket) {
 	t.Helper()
+	return fullLineThatKeepsPlaces(t, time.Minute, people)
+}
+
+func fullLineThatKeepsPlaces(t *testing.T, lasts time.Duration, people int) (*door, *fallible, []queue.Ticket) {
+	t.Helper()
 	s := settings(1, 1000)
-	s.Method, s.SessionDuration = queue.Line, time.Hour
+	s.Method, s.SessionDuration, s.LineDropout = queue.Line, time.Hour, lasts
 	d, store := openFallible(t, s, queue.Hold)
 	d.enter()
 	return d, store, d.joins(people)
@@ -63,7 +68,8 @@ func TestABlipOfTheStoreAtTheFirstCheckInsTakesNobodysNumber(t *testing.T) {
 }
 
 func TestTwoCheckInsThatReachNoGateTakeNobodysNumber(t *testing.T) {
-	d, _, line := fullLine(t, 2)
+	const byDefault = 0
+	d, _, line := fullLineThatKeepsPlaces(t, byDefault, 2)
 	d.at(interval)
 	line[0] = d.keepsNumber(line[0])
 	for range 63 { // with a jitter of 0.15 three intervals are 69 s at most
