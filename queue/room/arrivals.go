@@ -14,6 +14,8 @@ const (
 	// arrivalParts is of how many people arrivals are told apart at least, as a part of those
 	// who came.
 	arrivalParts = 4096
+	// mostArrivals bounds the parts, with those of the last arrivalsReported, until a view has them merged.
+	mostArrivals = 2*arrivalParts + 2*int(arrivalsReported/time.Millisecond)
 	// arrivalRate is the time over which it is measured how fast people come to other nodes.
 	arrivalRate = 2 * time.Second
 )
@@ -42,6 +44,9 @@ func (a *arrivals) join(at queue.Instant) (urgent bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.here.add(at, at+1, 1)
+	if len(a.here) > mostArrivals { // the store may be away for long
+		a.here.merge(0, at.Add(-arrivalsReported))
+	}
 	a.unreported++
 	if a.few == 0 || a.unreported < a.few || at.Sub(a.reported) < a.pause {
 		return false

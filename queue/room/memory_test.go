@@ -29,6 +29,22 @@ func TestVisitorsTakeLittleMemory(t *testing.T) {
 	assert.LessOrEqual(t, fillBy(t, 20_000, 60_000, everyone, durable), int64(144), "bytes of one that a journal tells the end of")
 }
 
+func TestNewcomersTakeLittleMemoryHoweverLongTheStoreIsAway(t *testing.T) {
+	d, store := openFallible(t, settings(1, 1), queue.Hold)
+	d.enter()
+	store.fail(errGone, nil)
+	d.fails(errGone)
+	before := heap()
+	for range 300_000 {
+		d.now = d.now.Add(time.Millisecond)
+		d.join()
+	}
+	took := heap() - before
+	t.Logf("%d bytes of each", took/300_000)
+	assert.Less(t, took, int64(300_000*24))
+	runtime.KeepAlive(d)
+}
+
 func TestMemoryIsGivenBackAfterACrowdHasLeft(t *testing.T) {
 	const people = 200_000
 	for _, method := range []queue.Method{queue.FIFO, queue.Line} {
