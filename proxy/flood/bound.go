@@ -36,7 +36,7 @@ type Bound struct {
 
 // New returns a bound. Late tells how late requests are; nil has the bound measure it. It logs to the log when requests are shed.
 func New(late func() time.Duration, log *zap.Logger) *Bound {
-	return &Bound{late: late, log: log, stop: make(chan struct{}), streams: pen{most: mostHeld}}
+	return &Bound{late: late, log: log, stop: make(chan struct{}), streams: pen{most: mostStreams}}
 }
 
 // Close ends the bound: nobody is shed any more, and the connections that are held are closed.

@@ -257,6 +257,25 @@ func TestAStreamIsHeldForAWhileAndItsConnectionIsNotShed(t *testing.T) {
 	})
 }
 
+func TestOfMoreThan8192StreamsTheOldestEnd(t *testing.T) {
+	t.Parallel()
+	inVirtualTime(t, func(s *server) {
+		c := s.conn(func() {})
+		var all []<-chan time.Duration
+		for range 8192 + 100 {
+			all = append(all, s.shedStream(c))
+			synctest.Wait()
+		}
+		ended := 0
+		for _, took := range all {
+			if <-took == 0 {
+				ended++
+			}
+		}
+		assert.Equal(t, 100, ended, "at once")
+	})
+}
+
 func TestNoStreamIsHeldWhoseConnectionIsClosed(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, func(s *server) {

@@ -14,9 +14,11 @@ const (
 	mostClosed = 500
 	// closeEvery is how often some are closed.
 	closeEvery = 4 * time.Millisecond
-	// mostHeld is how many are held at most, and of connections no more than half of the files that may be open: the oldest makes room for
+	// mostConns is how many connections are held at most, and no more than half of the files that may be open: the oldest makes room for
 	// a new one.
-	mostHeld = 32768
+	mostConns = 32768
+	// mostStreams is how many streams are held at most. A stream takes about 20 KiB, many times what a connection of HTTP/1 does.
+	mostStreams = 8192
 )
 
 // pen holds connections or streams that were shed until they are closed. It closes the oldest first, and steadily, so that a crowd that was shed in
@@ -48,7 +50,7 @@ func (p *pen) hold(c io.Closer) error {
 		return c.Close()
 	}
 	if p.most == 0 {
-		p.most = min(mostHeld, openFiles()/2)
+		p.most = min(mostConns, openFiles()/2)
 	}
 	if !p.closes {
 		p.closes = true
