@@ -204,10 +204,10 @@ func (r *Room) Sync(ctx context.Context, now time.Time) error {
 
 // SyncIn is how long after now to call Sync next: after the usual time, or sooner if a session ends by then whose slot somebody waits
 // for. The store gives the slot on once every node has reported that it has not renewed the session. Of many nodes each reports
-// as often as usual.
+// as often as usual, and so does each while the store does not answer.
 func (r *Room) SyncIn(now time.Time, usual time.Duration) time.Duration {
 	v, rules := r.conditions.view.Load(), r.conditions.rules.Load()
-	if rules.slack == 0 || v.Present == 0 || v.NextOpen == 0 || v.Open < rules.TotalActiveUsers-v.Active {
+	if r.conditions.outage.failing() || rules.slack == 0 || v.Present == 0 || v.NextOpen == 0 || v.Open < rules.TotalActiveUsers-v.Active {
 		return usual
 	}
 	soonest := max(queue.ReportTime, time.Duration(len(v.synced.Nodes))*10*time.Millisecond)
