@@ -18,6 +18,8 @@ const (
 	scoreKept = 24 * time.Hour
 	// toldStep is how finely it is noted what newcomers were told.
 	toldStep = 50 * time.Millisecond
+	// toldFor is for how long newcomers are told a wait by the same numbers, as far as it is noted: while the store is away they are told none.
+	toldFor = 5 * time.Second
 )
 
 // Score says what came of the waits that visitors were told as they arrived, of those whom
@@ -73,7 +75,7 @@ func (s *scores) note(n *Numbers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last != nil {
-		for from := s.last.At; from < n.At; from = from.Add(toldStep) {
+		for from := max(s.last.At, n.At.Add(-toldFor)); from < n.At; from = from.Add(toldStep) {
 			s.add(toldWait{from, min(from.Add(toldStep), n.At), s.last.told(from.Add(toldStep/2), n)})
 		}
 	}

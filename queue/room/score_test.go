@@ -62,3 +62,18 @@ func TestTheScoreSaysWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 		})
 	}
 }
+
+// What newcomers are told is noted for the seconds in which numbers are told, and not for the days in which nobody synced.
+func TestTheFirstSyncAfterALongTimeTakesNoLongerThanOthers(t *testing.T) {
+	least := time.Hour
+	for range 5 {
+		d := full(t, settings(1, 1))
+		d.join()
+		d.pass(2 * time.Second)
+		d.now = d.now.Add(24 * time.Hour)
+		began := time.Now()
+		d.sync()
+		least = min(least, time.Since(began))
+	}
+	assert.Less(t, least, 50*time.Millisecond, "hundreds of times what it takes")
+}
