@@ -113,8 +113,8 @@ func (c *carrier) unasked(begin []byte) {
 	if _, status, _ := bytes.Cut(begin, []byte(" ")); bytes.HasPrefix(status, []byte("408")) {
 		return
 	}
-	c.origin.log.Warn("origin sent more than its answer: its connections are not used again from now on", zap.ByteString("it begins with", begin))
 	if !c.overran.Swap(true) {
+		c.origin.log.Warn("origin sent more than its answer: its connections are not used again from now on", zap.ByteString("it begins with", begin))
 		c.close()
 	}
 }

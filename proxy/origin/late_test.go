@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/anteroom-gate/anteroom/proxy/origin"
 )
@@ -146,5 +148,28 @@ func TestBytesThatComeLateReachFewVisitors(t *testing.T) {
 			t.Logf("with TLS %t: %d of %d visitors got what was not theirs", secure, others.Load(), visitors*each)
 			assert.LessOrEqual(t, others.Load(), int64(2*visitors))
 		}
+	})
+}
+
+// hurried is a clock that goes on by an hour whenever somebody looks.
+type hurried struct {
+	zapcore.Clock
+	looks atomic.Int64
+}
+
+func (h *hurried) Now() time.Time { return time.Unix(3600*h.looks.Add(1), 0) }
+
+func TestTheOperatorIsToldOnceOfAnOriginThatSendsTooMuch(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, with func(*origin.Config)) {
+		back, watch := newMisbehaving(t, nil), newWatch()
+		back.habit = func(string) []step { return []step{say(two + more)} }
+		watch.log = watch.log.WithOptions(zap.WithClock(&hurried{}))
+		srv, o := gate(t, "http://"+back.Addr().String(), with, watch.on)
+		o.StopProbing()
+		for range 20 {
+			assert.Equal(t, "200 ok", visit(t, srv.URL, get("/")).String())
+		}
+		assert.Equal(t, []string{tooMuch}, watch.lines())
 	})
 }
