@@ -69,9 +69,10 @@
 //  1. that of giving the room a configuration (exchange.configuring);
 //  2. that of the exchange with the store (exchange.mu), held through a call;
 //  3. that of draining the counts of the presence (presence.draining);
-//  4. that of a shard of the presence, that of a shard of the sessions, and those of the
-//     arrivals, the networks, the revocations, the untold, the outbox, the pressures, the estimates, the scores and the storeClock: while
-//     one of these is held, none other is taken, but with that of the estimates those of the scores and the arrivals.
+//  4. that of the estimates;
+//  5. that of the scores;
+//  6. that of the arrivals, that of a shard of the presence, that of a shard of the sessions, and those of the networks, the revocations,
+//     the untold, the outbox, the pressures and the storeClock: while one of these is held, none other is taken.
 //
 // The lock of the batcher is held alone. The funcs of a Config are called with the second
 // held. Of the visits, only those whose claims are put to the store wait for that.
