@@ -200,7 +200,7 @@ func (p *presence) leave(at queue.Instant, t *queue.Ticket) bool {
 		return false
 	}
 	if entry.more |= leftFlag; !hasMoved(entry) {
-		s.change(bucketOf(entry, at), entry.until, -1)
+		s.change(s.bucketOf(entry), entry.until, -1)
 	}
 	return true
 }
@@ -217,7 +217,7 @@ func (p *presence) rejoin(at queue.Instant, rules *rules, q *Request, t queue.Ti
 	}
 	if entry := s.find(t.ID, at); entry != nil && !hasEntered(entry) {
 		if !hasLeft(entry) {
-			s.change(bucketOf(entry, at), entry.until, -1)
+			s.change(s.bucketOf(entry), entry.until, -1)
 		}
 		bucket := rules.ArrivalBucket(at)
 		entry.more, entry.low = entry.more&^leftFlag, uint32(bucket)

@@ -44,9 +44,10 @@ func hasEntered(entry *slot[shortID]) bool { return entry.more == placeUsed }
 // would else take others out with each goodbye.
 func saidGoodbye(entry *slot[shortID]) bool { return entry.more&leftFlag != 0 }
 
-// bucketOf is where a visitor is counted by their entry: boundaries may have changed since.
-func bucketOf(entry *slot[shortID], at queue.Instant) queue.Instant {
-	return lastWithLow(entry.low, at)
+// bucketOf is where a visitor is counted by their entry: boundaries may have changed since. The bucket begins before the window ends, but not
+// always before a request that has waited for its turn came.
+func (s *presenceShard) bucketOf(entry *slot[shortID]) queue.Instant {
+	return lastWithLow(entry.low, afterTicks(s.start, entry.until))
 }
 
 // isDue reports whether a check-in is due by the visitor's entry. Without an entry it is.
@@ -106,7 +107,7 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 		f.was, f.from, least = s.movesFrom(at, rules, c)
 		entry, moved = s.add(c.Ticket.ID, at), least != 0
 	case !hasLeft(entry):
-		f.was = bucketOf(entry, at)
+		f.was = s.bucketOf(entry)
 		if moved = hasMoved(entry); moved {
 			least, f.keeps = entry.until, true
 		}
@@ -162,7 +163,7 @@ func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID
 		}
 		f.moved = true
 	}
-	bucket, due := bucketOf(entry, at), t.Due()
+	bucket, due := s.bucketOf(entry), t.Due()
 	if hasLeft(entry) {
 		s.change(bucket, entry.until, 1)
 	}

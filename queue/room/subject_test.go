@@ -155,31 +155,44 @@ func TestSubjectIsCountedWhereTheEarliestOfTheirTicketsSays(t *testing.T) {
 	assert.Equal(t, queue.BucketCount{Bucket: start, Waiting: 1}, buckets[0].BucketCount)
 }
 
+// The claims of both devices go in one call, and the device that made it has its answer before the other, whichever of them came first.
 func TestDevicesThatArriveAtOnceHaveOnePlace(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
-		s := settings(1, 10)
-		s.Method = method
-		d, store, waits := openMeanwhile(t, s)
-		d.enter()
-		var devices [2]room.Decision
-		var asking sync.WaitGroup
-		store.happens = func() { // their claims are in the next call, both
-			for i := range devices {
-				asking.Go(func() {
-					now := d.now.Add(time.Duration(i) * time.Second)
-					devices[i] = d.room.Visit(context.Background(), now.Time(), room.Request{Subject: ann})
-				})
-				<-waits
+		for _, came := range [][]time.Duration{{0, time.Second}, {time.Second, 0}} {
+			s := settings(1, 10)
+			s.Method = method
+			store, waits, answered, waiting := &meanwhile{Store: memstore.New()}, make(chan struct{}), make(chan struct{}), 0
+			d := openWith(t, room.Config{Settings: s, Store: store, Wait: func(ready <-chan struct{}, _ time.Duration) {
+				waiting++
+				last := waiting == len(came)
+				waits <- struct{}{}
+				if <-ready; last {
+					<-answered
+				}
+			}})
+			d.enter()
+			devices := make([]room.Decision, len(came))
+			var asking sync.WaitGroup
+			store.happens = func() {
+				for i, after := range came {
+					asking.Go(func() {
+						devices[i] = d.room.Visit(context.Background(), d.now.Add(after).Time(), room.Request{Subject: ann})
+						if i == 0 {
+							close(answered)
+						}
+					})
+					<-waits
+				}
 			}
+			require.Equal(t, room.Queued, d.named(room.SubjectID("shop", "ben"), queue.Ticket{}).Outcome)
+			asking.Wait()
+			assert.Equal(t, room.Queued, devices[0].Outcome, method)
+			assert.Equal(t, devices[0].Ticket, devices[1].Ticket, method)
+			assert.Equal(t, 2, d.stand().Waiting, method)
+			s.Method = queue.FIFO
+			d.configure(s)
+			assert.Equal(t, 2, d.stand().Waiting, method)
 		}
-		require.Equal(t, room.Queued, d.named(room.SubjectID("shop", "ben"), queue.Ticket{}).Outcome)
-		asking.Wait()
-		assert.Equal(t, room.Queued, devices[0].Outcome, method)
-		assert.Equal(t, devices[0].Ticket, devices[1].Ticket, method)
-		assert.Equal(t, 2, d.stand().Waiting, method)
-		s.Method = queue.FIFO
-		d.configure(s)
-		assert.Equal(t, 2, d.stand().Waiting, method)
 	}
 }
 

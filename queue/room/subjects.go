@@ -41,7 +41,7 @@ func (s *presenceShard) place(at queue.Instant, rules *rules, id queue.ID) (queu
 	}
 	t := sub.ticket(id)
 	if entry := s.find(id, at); entry != nil && !hasLeft(entry) {
-		t.Counted = queue.Cell{Bucket: bucketOf(entry, at), Until: afterTicks(s.start, entry.until)}
+		t.Counted = queue.Cell{Bucket: s.bucketOf(entry), Until: afterTicks(s.start, entry.until)}
 	}
 	return t, !rules.placeOver(&t, at)
 }
@@ -52,7 +52,7 @@ func (s *presenceShard) keepPlace(at queue.Instant, rules *rules, id queue.ID) (
 	t, ok := s.place(at, rules, id)
 	if !ok && t.State == queue.Waiting {
 		if entry := s.find(id, at); entry != nil && !hasLeft(entry) {
-			s.change(bucketOf(entry, at), entry.until, -1)
+			s.change(s.bucketOf(entry), entry.until, -1)
 		}
 	}
 	return t, ok
