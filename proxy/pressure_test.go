@@ -6,14 +6,12 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/queue"
 	"github.com/anteroom-gate/anteroom/queue/pressure"
 )
@@ -215,37 +213,26 @@ func TestStatusSaysThatTheRoomIsOpenToAll(t *testing.T) {
 	assert.False(t, f.pressed().OpenToAll)
 }
 
-// fastClock goes faster than time by a factor, so that a test sees many periods.
-type fastClock struct{ began time.Time }
-
-const faster = 25
-
-func (c fastClock) Now() time.Time { return c.began.Add(faster * time.Since(c.began)) }
-
-// A site that answers two requests at a time, each in 40 ms, is asked by people who wait for 440 ms between two requests. So it is full
-// with 2 · (440 + 40) / 40 = 24 of them. From then on each further one has all wait for 20 ms more.
+// A site answers in 40 ms as long as no more than 24 people use it. From then on each further one has all wait for 20 ms more.
 func TestShadowModeProposesTheKneeOfASiteThatGetsSlow(t *testing.T) {
 	t.Parallel()
 	const knee = 24
 	f := start(t, settings(func(s *queue.Settings) {
 		s.TotalActiveUsers, s.Method, s.Shadow, s.SessionDuration = 1, queue.Passthrough, true, time.Hour
-	}), func(_ *proxy.Config, o *proxy.Options) {
-		o.Clock, o.SyncInterval = fastClock{time.Now()}.Now, 50*time.Millisecond
-	})
-	workers := make(chan struct{}, 2)
+	}))
+	var crowd []*visitor
 	f.site.will(func(w http.ResponseWriter, _ *http.Request) {
-		workers <- struct{}{}
-		<-time.After(40 * time.Millisecond)
-		<-workers
+		f.clock.add(time.Duration(40+20*max(0, len(crowd)-knee)) * time.Millisecond)
 		w.WriteHeader(http.StatusOK)
 	})
-	var crowd sync.WaitGroup
-	defer crowd.Wait()
-	ended := make(chan struct{})
-	defer close(ended)
-	for range 2 * knee {
-		crowd.Go(func() { f.looksAround(ended, 440*time.Millisecond) })
-		<-time.After(350 * time.Millisecond)
+	for len(crowd) < 2*knee {
+		crowd = append(crowd, f.visitor())
+		crowd[len(crowd)-1].get("/")
+		f.pass(0)
+		for i := range 20 {
+			crowd[i%len(crowd)].get("/")
+		}
+		f.pass(pressure.Every)
 	}
 	var p struct {
 		KneeSeen         bool
@@ -257,33 +244,9 @@ func TestShadowModeProposesTheKneeOfASiteThatGetsSlow(t *testing.T) {
 	f.ask("/api/v1/rooms/shop/proposal", http.StatusOK, &p)
 	t.Logf("%+v", p)
 	assert.True(t, p.KneeSeen)
-	assert.InEpsilon(t, knee, p.TotalActiveUsers, .4) // a busy machine makes the site slow sooner
+	assert.Equal(t, 2*knee, p.PeakActiveUsers)
+	assert.InDelta(t, knee, p.TotalActiveUsers, 1)
 	assert.Contains(t, p.Explanation, "the origin gets slower")
-}
-
-// looksAround has a visitor ask for one page after another.
-func (f *fixture) looksAround(ended <-chan struct{}, pause time.Duration) {
-	var cookies []*http.Cookie
-	for {
-		r, _ := http.NewRequest(http.MethodGet, f.public.URL, http.NoBody)
-		for _, c := range cookies {
-			r.AddCookie(c)
-		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return
-		}
-		_, _ = io.Copy(io.Discard, resp.Body)
-		resp.Body.Close()
-		if set := resp.Cookies(); len(set) > 0 {
-			cookies = set
-		}
-		select {
-		case <-ended:
-			return
-		case <-time.After(pause):
-		}
-	}
 }
 
 func TestProposalNeedsShadowMode(t *testing.T) {
