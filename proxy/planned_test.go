@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"os"
@@ -126,6 +127,10 @@ func TestAPrequeueHoldsEveryoneNewAlsoWhileTheStoreIsAway(t *testing.T) {
 				f := start(t, planned(saleAt(opening.Add(20*time.Minute), 10*time.Minute, false)), settings(func(s *queue.Settings) {
 					s.OnStoreError, s.Method, s.TotalActiveUsers, s.SessionDuration = policy, method, 1000, time.Hour
 				}), func(_ *proxy.Config, o *proxy.Options) { o.Store = store })
+				f.site.will(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Cache-Control", "no-store") // else nobody gets a ticket in passthrough
+					_, _ = io.WriteString(w, "in")
+				})
 				enters := func() bool { return f.visitor().get("/").in() }
 				in := f.visitor()
 				require.True(t, in.get("/").in())
