@@ -144,3 +144,28 @@ func (n *ruled) admit(claims ...queue.Claim) ([]queue.Grant, queue.Status) {
 	require.NoError(n, err)
 	return grants, status
 }
+
+// A gate of the format before keeps fewer numbers of an exact line. Where it has written them last, the line is as it was.
+func TestTheNumbersOfALineThatAnOlderGateHasWritten(t *testing.T) {
+	t.Parallel()
+	shared, _ := newClock(t)
+	ctx, client := context.Background(), shared.Client()
+	n := newRuled(t, shared, queue.Line, "older")
+	key := meta(n.store.prefix + n.room)
+	look := func() *queue.View {
+		n.seq++
+		v, err := shared.Store.Sync(ctx, n.store.prefix+n.room, &queue.Report{Node: 1, Seq: n.seq, Now: n.store.time()})
+		require.NoError(t, err)
+		return v
+	}
+	before := look()
+	for range 3 {
+		numbers, err := client.HGet(ctx, key, "line").Result()
+		require.NoError(t, err)
+		require.NoError(t, client.HSet(ctx, key, "line", numbers[:8*8]).Err())
+		after := look()
+		assert.Equal(t, before.Epoch, after.Epoch, "nothing is forgotten")
+		assert.Equal(t, before.LastNumber, after.LastNumber)
+		assert.False(t, after.WantWhole)
+	}
+}

@@ -5,7 +5,7 @@ local function flag(is) return is and 1 or 0 end
 function keep()
   if r.factor < 1 then call('HSET', META, 'spare', string.format('%.17g %d', r.spare, r.now)) end
   if r.has_line then
-    local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until)
+    local numbers = struct.pack(LINE, r.lined_by, r.given, r.began, r.floor, r.top, r.gap_until, r.swept, r.unknown, r.gap_from, r.absent_until)
     if numbers ~= m[4] then call('HSET', META, 'line', numbers) end
   end
   if not m[11] or format < FORMAT then call('HSET', META, 'format', FORMAT) end

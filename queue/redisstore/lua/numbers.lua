@@ -11,11 +11,18 @@
 -- everybody who still waits has checked in since then, nobody is admitted: else whoever
 -- happens to check in first would be the first in line.
 -- absent_until is until when places are remembered of visitors who said goodbye.
-local LINE = '>dddddddddd'
+--
+-- Gates of format 1 read and write the numbers up to unknown. For them gap_until is the moment from before which tickets may know
+-- of places that the line has lost. Where such a gate has written last, there was no gap.
+local LINE, OF_FORMAT_1 = '>dddddddddd', '>dddddddd'
+if m[4] and #m[4] == struct.size(OF_FORMAT_1) then
+  local _, _, _, _, _, gap_until = struct.unpack(OF_FORMAT_1, m[4])
+  m[4] = m[4] .. struct.pack('>dd', gap_until, 0)
+end
 r.has_line = m[4] and not (forgotten and #m[4] ~= struct.size(LINE))
-r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+r.lined_by, r.given, r.began, r.floor, r.top, r.gap_until, r.swept, r.unknown, r.gap_from, r.absent_until = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 if r.has_line then
-  r.lined_by, r.given, r.began, r.floor, r.top, r.gap_from, r.gap_until, r.swept, r.unknown, r.absent_until = unpacked(LINE, m[4])
+  r.lined_by, r.given, r.began, r.floor, r.top, r.gap_until, r.swept, r.unknown, r.gap_from, r.absent_until = unpacked(LINE, m[4])
 end
 
 -- begin_line begins the line of a room that had another method.
