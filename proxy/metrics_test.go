@@ -139,6 +139,7 @@ func TestStatusAndMetricsSayWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 			f.pass(time.Second)
 			f.pass(5 * time.Second)
 			line = append(line, f.waits())
+			f.pass(time.Second)
 			for len(line) > 0 {
 				f.pass(10 * time.Second)
 				if f.clock.Now().Sub(began) < c.stays {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/anteroom-gate/anteroom/proxy/challenge"
 	"github.com/anteroom-gate/anteroom/templates"
 	"github.com/anteroom-gate/anteroom/templates/guestpage"
 )
@@ -56,7 +57,16 @@ func guestPages(t *testing.T) *httptest.Server {
 
 func serveGuest(w http.ResponseWriter, p *guestpage.Pages, lang string, v guestpage.View) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", p.ContentSecurityPolicy())
+	policy := p.ContentSecurityPolicy()
+	if v.ScriptURL != "" {
+		c, err := challenge.New(challenge.Config{Provider: challenge.Other, ScriptURL: v.ScriptURL, VerifyURL: v.ScriptURL}, templates.Identity{})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		policy = c.Widen(policy)
+	}
+	w.Header().Set("Content-Security-Policy", policy)
 	_, _ = w.Write(p.AppendTo(nil, p.Match(lang), v))
 }
 

@@ -123,7 +123,7 @@ func (a *arrivals) between(from, until queue.Instant) float64 {
 	return here + others
 }
 
-// part is which part of those who came from begin to end came before a moment, and whether somebody
+// part is which part of the others who came from begin to end came before a visitor who came at a moment, and whether somebody
 // else came in the same millisecond; nobody knows if they came too long ago.
 func (a *arrivals) part(begin, moment, end queue.Instant) (part float64, shared, known bool) {
 	if a == nil {
@@ -135,7 +135,7 @@ func (a *arrivals) part(begin, moment, end queue.Instant) (part float64, shared,
 	if begin < a.since || last <= first {
 		return 0, false, false
 	}
-	return (before - first) / (last - first), next-before >= 2, true
+	return min(1, (before-first)/max(1, last-first-1)), next-before >= 2, true
 }
 
 // before is how many are known to have joined before a moment. The caller holds mu.

@@ -76,12 +76,11 @@ func (c *crowd) ahead(arrived queue.Instant) float64 {
 	}
 	begin, end := c.stretch(arrived)
 	before := c.before(c.since(begin))
-	people := c.before(c.since(end)) - before
+	others := float64(max(0, c.before(c.since(end))-before-1))
 	part, shared, known := c.arrivals.part(begin, arrived, end)
 	if known && !shared {
-		return float64(before) + float64(people)*part
+		return float64(before) + others*part
 	}
-	others := float64(max(0, people-1))
 	if !known {
 		part = min(1, float64(arrived+1-begin)/float64(max(1, end-begin)))
 	}
