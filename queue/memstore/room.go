@@ -227,7 +227,7 @@ func (r *room) endSessions(by queue.Instant) {
 // the more there are: so it is taken once in a tenth as many milliseconds. A seat is kept for the slack in any case, which is a
 // part of LineGrace.
 func (r *room) goByReports() {
-	if r.slack == 0 || r.ends.none(r.sessionsNow()) || r.now < r.looks || r.settings.Occupancy != queue.BySession {
+	if r.slack == 0 || r.now < r.looks || r.settings.Occupancy != queue.BySession {
 		return
 	}
 	final, nodes := r.nodes.final(r.now)

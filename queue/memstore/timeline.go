@@ -43,9 +43,6 @@ func (t *timeline[T]) pass(now queue.Instant, ended func(T)) {
 	t.entries = t.entries[n:] // when the array is full, append leaves behind what has passed
 }
 
-// none reports whether no value ends by then.
-func (t *timeline[T]) none(by queue.Instant) bool { return len(t.entries) == 0 || t.entries[0].at > by }
-
 // cells counts the people present in a room by cell.
 type cells struct {
 	windows timeline[map[queue.Instant]int] // by bucket, under the end of the window

@@ -3,7 +3,6 @@ package redisstore_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -163,37 +162,4 @@ func TestConfigurationIsThatOfAllNodes(t *testing.T) {
 		n := g.start(small(99), 0)
 		assert.Equal(t, g.nodes[0].Configuration(), n.Configuration())
 	})
-}
-
-// What the nodes have reported of sessions that end is read once one has ended, until all have.
-func TestASyncReadsWhatAllNodesReportedOnlyOnceASessionHasEnded(t *testing.T) {
-	t.Parallel()
-	clock, server := newClock(t)
-	g := newGates(t, clock, small(3), 0, 0, 0)
-	g.visit(g.nodes[0], g.newcomer(g.nodes[0]))
-	g.sync(g.nodes...)
-	syncs := func() (reads int) {
-		before := calls(t, server, "hmget")
-		for range 10 {
-			clock.set(clock.time().Add(100 * time.Millisecond))
-			g.sync(g.nodes[1])
-		}
-		return calls(t, server, "hmget") - before
-	}
-	lasting := syncs()
-	clock.set(clock.time().Add(small(3).SessionDuration - 1500*time.Millisecond))
-	g.sync(g.nodes...)
-	assert.GreaterOrEqual(t, syncs(), lasting+4, "half a second before it ends, and half a second after")
-}
-
-// calls is how often the server has run a command.
-func calls(t *testing.T, server *redistest.Server, command string) (n int) {
-	t.Helper()
-	_, stats, found := strings.Cut(server.Info("commandstats", "cmdstat_"+command), "calls=")
-	if !found {
-		return 0
-	}
-	_, err := fmt.Sscanf(stats, "%d,", &n)
-	require.NoError(t, err)
-	return n
 }

@@ -78,7 +78,7 @@ end
 -- the more there are: so it is taken once in a tenth as many milliseconds. A seat is kept for the slack in any case, which is a
 -- part of LineGrace.
 local function go_by_reports()
-  if r.first_end > r.sessions_now or r.now < r.looks or not rules.bysession then return end
+  if r.now < r.looks or not rules.bysession then return end
   local names, fields = nodes_since(r.now - NODE_WAIT), {'final' .. node}
   for _, name in ipairs(names) do
     if name ~= node then fields[#fields + 1] = 'final' .. name end
