@@ -147,6 +147,7 @@ func TestBrowsersUnpackThePage(t *testing.T) {
 	tab.Open(room.url)
 	assert.Less(t, browsertest.Eval[int](tab, `performance.getEntriesByType('navigation')[0].encodedBodySize`), 8<<10+768)
 	assert.Greater(t, browsertest.Eval[int](tab, `performance.getEntriesByType('navigation')[0].decodedBodySize`), 10<<10)
+	room.until(func() bool { return room.queued() == 1 }, "the room queues, and its page is an answer of the gate's")
 	var asked http.Client
 	icon, err := asked.Get(room.url + "/favicon.ico")
 	require.NoError(t, err)
