@@ -5,10 +5,12 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 // How many requests of one network, an IPv4 /24 or an IPv6 /56, pass uncounted, or have
-// an address of it looked up. Its site may have ofSite times as many.
+// an address of it looked up. Its site may have queue.OfSite times as many.
 const (
 	uncountedPerSecond = 20
 	uncountedBurst     = 200 // in no time, after some seconds with none
@@ -58,9 +60,6 @@ func siteOf(network netip.Prefix) netip.Prefix {
 	return site
 }
 
-// ofSite is how many times what a network may have its site may have: one subscriber or hoster often has all of that.
-const ofSite = 4
-
 // spend takes one off what the network of an address may have, and off what its site may: one in the time each, and so many in no time
 // after a while with none. It says whether there was one left. This machine has no limit: a proxy on it that is not trusted brings
 // everybody.
@@ -70,7 +69,7 @@ func (n *networks) spend(addr netip.Addr, now time.Time, each time.Duration, bur
 		return true
 	}
 	of, site := n.of(addr)
-	return of.spend(now, each, burst) && (site == nil || site.spend(now, each/ofSite, burst*ofSite))
+	return of.spend(now, each, burst) && (site == nil || site.spend(now, each/queue.OfSite, burst*queue.OfSite))
 }
 
 // perMinute is spend for so many a minute.
@@ -87,7 +86,7 @@ func (n *networks) enter(addr netip.Addr, now time.Time) (e entry, ok bool) {
 	switch {
 	case !e.of.enter(now, 1):
 		return entry{}, false
-	case e.site != nil && !e.site.enter(now, ofSite):
+	case e.site != nil && !e.site.enter(now, queue.OfSite):
 		e.of.underWay.Add(-1)
 		return entry{}, false
 	}

@@ -230,8 +230,8 @@ type Status struct {
 	// the nodes that it knew have reported.
 	Recovering bool
 
-	// Settling says that the store does not know all places in the exact line yet, or, as a node finds out, in any line. Ahead
-	// and Length count those that it knows.
+	// Settling says that the store does not know all places in line yet. Ahead and Length count those that it knows. A store says
+	// so of an exact line; of the others a node finds out when nothing was left of what was known.
 	Settling bool
 
 	// Factor is what is left of new_users_per_minute; 1 for all of it. See [Slowed]. A node's part in it ends Lately after its

@@ -1,6 +1,10 @@
 package callback
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
 
 // Some of those who ask to be called have made their subscriptions up, at a push service that does not answer. So nobody has all of the
 // desk, and none of its messages wait for those of one network, or of one service.
@@ -8,8 +12,6 @@ import "net/netip"
 const (
 	// leftFor is how many networks, each an IPv4 /24 or an IPv6 /56, would share the space that is left: a network alone has 200 calls.
 	leftFor = 9
-	// ofSite is how many times what a network may have its IPv6 /48 may have.
-	ofSite = 4
 
 	// checkIns is how many check-ins are under way at a time.
 	checkIns = 16
@@ -49,7 +51,7 @@ func addTo[K comparable](counts map[K]int, key K, n int) {
 // hasSpace says whether the desk, of whose calls this is the tally, takes on another.
 func (t *tally) hasSpace(c *Call) bool {
 	left := MaxCalls - t.all
-	return left > 0 && t.ofNetworks[c.From]*leftFor < left && t.ofNetworks[c.Around]*leftFor < ofSite*left
+	return left > 0 && t.ofNetworks[c.From]*leftFor < left && t.ofNetworks[c.Around]*leftFor < queue.OfSite*left
 }
 
 // takes says whether another task for a call may be under way.
@@ -58,5 +60,5 @@ func (t *tally) takes(what task, c *Call) bool {
 		return t.all < checkIns
 	}
 	return t.all < messages && t.ofService[c.Service] < messagesOfService &&
-		t.ofNetworks[c.From] < messagesOfNetwork && t.ofNetworks[c.Around] < ofSite*messagesOfNetwork
+		t.ofNetworks[c.From] < messagesOfNetwork && t.ofNetworks[c.Around] < queue.OfSite*messagesOfNetwork
 }

@@ -22,9 +22,6 @@ type ofNetwork map[queue.ID]countingPlace
 // countingPlace is a place that counts: until when, and since when its visitor waits.
 type countingPlace struct{ until, since queue.Instant }
 
-// ofSite is how many times what a network may have counting the IPv6 /48 may have that it is in: one subscriber or hoster often has all of that.
-const ofSite = 4
-
 // bound is how many places of a network may count, or of all networks of an IPv6 /48.
 type bound struct {
 	of   netip.Prefix
@@ -34,7 +31,7 @@ type bound struct {
 // boundsOf are the bounds of a network of which so many may count.
 func boundsOf(network netip.Prefix, most int) []bound {
 	if site, err := network.Addr().Prefix(48); err == nil && network.Addr().Is6() && network.Bits() > site.Bits() {
-		return []bound{{network, most}, {site, ofSite * most}}
+		return []bound{{network, most}, {site, queue.OfSite * most}}
 	}
 	return []bound{{network, most}}
 }
