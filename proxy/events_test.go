@@ -29,7 +29,7 @@ func TestAnEventStreamTellsAVisitorTheirPlaceAndTheRoomsNumbers(t *testing.T) {
 	assert.Equal(t, "no", l.header.Get("X-Accel-Buffering"))
 	assert.Empty(t, l.header["Set-Cookie"], "they were not due")
 	place := l.next("place").data
-	assert.Equal(t, "2021-05-27T15:54:00Z", place["arrivalBucket"])
+	assert.Equal(t, "2021-05-27T15:54:00.000Z", place["bucketId"])
 	assert.Equal(t, polled.room, place, "the names and values are those of JSON")
 	numbers := l.next("numbers").data
 	buckets := numbers["buckets"].([]any)

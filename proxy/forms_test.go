@@ -129,7 +129,7 @@ func TestAnAppIsToldThatItsRequestWasNotPassedOn(t *testing.T) {
 		assert.Equal(t, true, problem.Room["usersAheadKnown"], who)
 		if who == "someone who waits" {
 			assert.Equal(t, before.told("lastUpdated"), problem.Room["lastUpdated"])
-			assert.Equal(t, before.told("arrivalBucket"), problem.Room["arrivalBucket"])
+			assert.Equal(t, before.told("bucketId"), problem.Room["bucketId"])
 		}
 	}
 	assert.Len(t, v.cookies, 1)

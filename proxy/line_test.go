@@ -116,8 +116,27 @@ func TestInFifoThePlaceIsAnEstimate(t *testing.T) {
 	assert.EqualValues(t, 2, a.told("position"))
 	assert.EqualValues(t, 1, a.told("usersAhead"))
 	assert.EqualValues(t, 2, a.told("usersQueued"), "themselves included")
-	assert.Equal(t, f.clock.Now().Format(time.RFC3339), a.told("arrivalBucket"))
+	assert.Equal(t, f.clock.Now().Format("2006-01-02T15:04:05.000Z"), a.told("bucketId"))
 	for _, name := range []string{"ticketNumber", "firstWaitingNumber", "lastWaitingNumber"} {
 		assert.EqualValues(t, 0, a.told(name))
+	}
+}
+
+func TestEachWhoWaitsIsToldTheBucketThatTheyCountIn(t *testing.T) {
+	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
+		t.Run(method.String(), func(t *testing.T) {
+			f := start(t, settings(func(s *queue.Settings) { s.Method = method }))
+			f.full()
+			v := f.visitor()
+			first := v.get("/", asJSON)
+			bucket, err := time.Parse(time.RFC3339, first.told("bucketId").(string))
+			require.NoError(t, err)
+			arrived, err := time.Parse(time.RFC3339, first.told("arrivedAt").(string))
+			require.NoError(t, err)
+			assert.False(t, bucket.After(arrived))
+			assert.Less(t, arrived.Sub(bucket), time.Minute)
+			f.pass(20 * time.Second)
+			assert.Equal(t, first.told("bucketId"), v.get("/", asJSON).told("bucketId"), "it is the same at every check-in")
+		})
 	}
 }

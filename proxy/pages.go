@@ -33,8 +33,7 @@ type page struct {
 
 // pageKey is what pages of the same numbers differ by.
 type pageKey struct {
-	bucket   queue.Instant // the visitor's, where it matters
-	language string        // "" for JSON
+	language string // "" for JSON
 	rejected bool
 	kept     bool // a slot is kept for the visitor
 	held     bool // the visitor is in, and held
@@ -55,6 +54,7 @@ func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Deci
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
 		ArrivedAt:      d.Ticket.Came().Time(),
 		PlacedAt:       d.Ticket.ArrivedAt.Time(),
+		BucketID:       d.Ticket.ArrivedAt.Floor(n.Settings.LongestBucket()).Time(),
 		RefreshSeconds: wholeSeconds(d.Ticket.RefreshInterval),
 		LeftSeconds:    wholeSeconds(r.DueIn(now, d.Ticket)),
 	}
@@ -69,10 +69,7 @@ func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Deci
 	key.rejoined = d.Rejoined
 	switch method := n.Settings.Method; {
 	case key.held: // they have no place
-	case method.OrdersBuckets() && n.Settings.Event.Shuffling():
-		v.Place = placeByArrival(n, d)
 	case method.OrdersBuckets():
-		key.bucket = d.Ticket.ArrivedAt.Floor(n.Settings.LongestBucket())
 		v.Place = placeByArrival(n, d)
 	case method.HasExactLine():
 		v.Place = placeOf(n, d)
@@ -207,9 +204,6 @@ func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Plac
 		wait := n.WaitToDraw(key.newcomer)
 		d.WaitTimeKnown, d.WaitTime = wait.Known, wait.Minutes
 		d.WaitTime25Percentile, d.WaitTime50Percentile, d.WaitTime75Percentile = wait.P25, wait.P50, wait.P75
-	}
-	if key.bucket != 0 {
-		d.ArrivalBucket = key.bucket.Time().Format(time.RFC3339)
 	}
 	switch {
 	case key.rejected:

@@ -220,7 +220,7 @@ func TestTheOrderOfAShuffledPrequeueIsASecretUntilItIsOver(t *testing.T) {
 		a := v.get("/", asJSON)
 		assert.Equal(t, e.Draw.SeedHash, a.told("shuffleSeedHash"))
 		assert.Len(t, a.told("shuffleEntry"), 16)
-		for name, want := range map[string]any{"shuffleAtEventStart": true, "shuffleSeed": "", "usersAheadKnown": false, "usersAhead": 0., "position": 0., "placedAt": "", "arrivalBucket": ""} {
+		for name, want := range map[string]any{"shuffleAtEventStart": true, "shuffleSeed": "", "usersAheadKnown": false, "usersAhead": 0., "position": 0., "placedAt": ""} {
 			assert.Equal(t, want, a.told(name), name)
 		}
 		arrived, err := time.Parse(time.RFC3339Nano, a.told("arrivedAt").(string))

@@ -43,9 +43,10 @@ type Ticket struct {
 	// visitor truly arrived. 0 for other places.
 	CameAt Instant
 
-	// Counted is where the visitor of a waiting ticket is counted, so that any node can take
-	// them out of there; the zero Cell where that is not known.
-	Counted Cell
+	// Of a waiting ticket: the bucket that its visitor counts in, and until when, so that any
+	// node can take them out of there; 0 where that is not known.
+	BucketID     Instant
+	CountedUntil Instant
 
 	// Of a waiting ticket with a place in an exact line: as in Place; else 0.
 	Number   uint64
@@ -82,6 +83,12 @@ func (t *Ticket) Copy() ID {
 
 // IsCopy reports whether an id is the name of copies of a ticket. It takes the id of one visitor in 2³² for one, too.
 func (id ID) IsCopy() bool { return string(id[:len(copyMark)]) == copyMark }
+
+// Counted is where the visitor of a waiting ticket is counted; the zero Cell where that is not known.
+func (t *Ticket) Counted() Cell { return Cell{Bucket: t.BucketID, Until: t.CountedUntil} }
+
+// CountIn says that the visitor is counted there.
+func (t *Ticket) CountIn(c Cell) { t.BucketID, t.CountedUntil = c.Bucket, c.Until }
 
 // GoesBack reports whether a waiting ticket was made of a leased one just now.
 func (t Ticket) GoesBack() bool { return t.AcceptedAt != 0 && t.LastCheckIn <= t.AcceptedAt }
@@ -131,7 +138,7 @@ func (t Ticket) AppendBinary(b []byte) ([]byte, error) {
 	if t.Leased || t.State == Waiting && t.AcceptedAt != 0 {
 		flags |= flagLeased
 	}
-	if t.Counted != (Cell{}) {
+	if t.Counted() != (Cell{}) {
 		flags |= flagCounted
 	}
 	if t.CameAt != 0 {
@@ -167,7 +174,7 @@ func (t Ticket) appendWaiting(b []byte) ([]byte, error) {
 }
 
 func (t Ticket) appendAccepted(b []byte) ([]byte, error) {
-	if !t.Leased && (t.Number != 0 || t.CameAt != 0) || t.Counted != (Cell{}) {
+	if !t.Leased && (t.Number != 0 || t.CameAt != 0) || t.Counted() != (Cell{}) {
 		return nil, errTicket
 	}
 	return appendInstants(b, t.LastCheckIn, t.AcceptedAt, t.Expires)
@@ -182,7 +189,7 @@ func (t Ticket) appendMore(b []byte, flags byte) (_ []byte, err error) {
 		b = binary.BigEndian.AppendUint16(b, uint16(t.Priority))
 	}
 	if flags&flagCounted != 0 {
-		if b, err = appendInstants(b, t.Counted.Bucket, t.Counted.Until); err != nil {
+		if b, err = appendInstants(b, t.BucketID, t.CountedUntil); err != nil {
 			return nil, err
 		}
 	}
@@ -287,9 +294,9 @@ func (t *Ticket) readMore(flags byte, b []byte) bool {
 	}
 	if counted {
 		cell := b[length-countedLength:]
-		t.Counted = Cell{Bucket: instantAt(cell), Until: instantAt(cell[6:])}
+		t.CountIn(Cell{Bucket: instantAt(cell), Until: instantAt(cell[6:])})
 	}
-	return numbered == (t.Number != 0) && counted == (t.Counted != Cell{}) && drawn == (t.CameAt != 0) && moved == (t.Moved != 0)
+	return numbered == (t.Number != 0) && counted == (t.Counted() != Cell{}) && drawn == (t.CameAt != 0) && moved == (t.Moved != 0)
 }
 
 // appendInstants fails for an instant that does not fit.

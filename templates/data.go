@@ -40,8 +40,6 @@ type Data struct {
 	UsersAhead int
 	// UsersQueued is the number of visitors present in the line altogether.
 	UsersQueued int
-	// ArrivalBucket names the bucket that the visitors arrived in; fifo only.
-	ArrivalBucket string
 
 	// ClaimWithinSeconds is for how long a slot is kept for visitors whose page is hidden; 0
 	// where their sessions begin at once.
@@ -104,13 +102,13 @@ func (d Data) Refreshes() bool {
 	return d.QueueAll || d.Event.Prequeueing || !d.nobodyEnters()
 }
 
+// counts reports whether visitors in this state are counted in a bucket: they are not once a slot is theirs.
+func (d Data) counts() bool { return d.Refreshes() && !d.Held && !d.ClaimRequired }
+
 // resolved returns d with its contradictions resolved as Data describes.
 func (d Data) resolved() Data {
 	if d.QueueingMethod == "" {
 		d.QueueingMethod = methodFIFO
-	}
-	if !d.ordersBuckets() {
-		d.ArrivalBucket = ""
 	}
 	if d.Held || d.SoldOut {
 		d.Place, d.UsersAheadKnown, d.Rejoined, d.PlaceKeptSeconds = Place{}, false, false, 0

@@ -104,7 +104,6 @@ func anyData() *rapid.Generator[templates.Data] {
 			UsersAheadKnown:      rapid.Bool().Draw(t, "ahead known"),
 			UsersAhead:           number.Draw(t, "ahead"),
 			UsersQueued:          number.Draw(t, "queued"),
-			ArrivalBucket:        rapid.SampledFrom([]string{"", "2020-08-03T23:41:00Z"}).Draw(t, "bucket"),
 			Place:                rapid.SampledFrom(places).Draw(t, "place"),
 		}
 	})
@@ -198,10 +197,10 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 		"isRejectQueue", "isEventActive", "isEventPrequeueing", "timeUntilEventStart",
 		"timeUntilEventStartFormatted", "timeUntilEventEnd", "timeUntilEventEndFormatted",
 		"shuffleAtEventStart", "turnstile", "infiniteQueue", "usersAheadKnown", "usersAhead", "usersQueued",
-		"arrivalBucket", "positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "claimWithinSeconds", "claimRequired", "claimUntil",
+		"positionKnown", "position", "ticketNumber", "firstWaitingNumber", "lastWaitingNumber", "claimWithinSeconds", "claimRequired", "claimUntil",
 		"refreshLeftSeconds",
 		"placeKeptSeconds", "rejoined", "message", "siteName", "helpUrl",
-		"admissionsPaused", "arrivedAt", "placedAt", "eventStartTime", "eventEndTime", "shuffleSeedHash", "shuffleSeed", "shuffleEntry",
+		"admissionsPaused", "bucketId", "arrivedAt", "placedAt", "eventStartTime", "eventEndTime", "shuffleSeedHash", "shuffleSeed", "shuffleEntry",
 		"isHeld", "soldOut", "itemsLeftKnown", "itemsLeft",
 	}
 	room := told(t, state(t, "fifo"))

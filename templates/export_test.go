@@ -30,6 +30,9 @@ func plain(d Data, v Visitor) (Data, own) {
 		o.refresh, o.refreshLeft = v.RefreshSeconds, v.LeftSeconds
 		o.arrived = v.ArrivedAt.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
+	if d.counts() {
+		o.bucket = v.BucketID.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
 	if o.arrived != "" && d.ordersBuckets() && !(d.Event.Prequeueing && d.Event.Shuffle) {
 		o.placed = v.PlacedAt.UTC().Format("2006-01-02T15:04:05.000Z")
 	}

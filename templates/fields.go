@@ -41,7 +41,6 @@ type fields struct {
 	UsersAheadKnown              bool   `json:"usersAheadKnown"`
 	UsersAhead                   any    `json:"usersAhead"`
 	UsersQueued                  any    `json:"usersQueued"`
-	ArrivalBucket                string `json:"arrivalBucket"`
 	PositionKnown                bool   `json:"positionKnown"`
 	Position                     any    `json:"position"`
 	TicketNumber                 any    `json:"ticketNumber"`
@@ -57,6 +56,7 @@ type fields struct {
 	SiteName                     string `json:"siteName"`
 	HelpURL                      string `json:"helpUrl"`
 	AdmissionsPaused             bool   `json:"admissionsPaused"`
+	BucketID                     string `json:"bucketId"`
 	ArrivedAt                    string `json:"arrivedAt"`
 	PlacedAt                     string `json:"placedAt"`
 	EventStartTime               string `json:"eventStartTime"`
@@ -73,14 +73,14 @@ type fields struct {
 // own are the values that belong to one visitor. They are texts, so that a mark can be in
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
-	lastUpdated, clock, arrived, claimUntil, address string
-	placed, entry                                    string
-	refresh, refreshLeft                             any
-	position, usersAhead, usersQueued                any
-	positionOrdinal                                  string
-	number, first, last                              any
-	waitTime, waitTimeHours, waitTimeHourMinutes     any
-	waitTimeFormatted                                string
+	lastUpdated, clock, bucket, arrived, claimUntil, address string
+	placed, entry                                            string
+	refresh, refreshLeft                                     any
+	position, usersAhead, usersQueued                        any
+	positionOrdinal                                          string
+	number, first, last                                      any
+	waitTime, waitTimeHours, waitTimeHourMinutes             any
+	waitTimeFormatted                                        string
 }
 
 // newFields returns the fields for d, which has to be resolved.
@@ -114,7 +114,6 @@ func newFields(d Data, o own) fields {
 		UsersAheadKnown:              d.UsersAheadKnown,
 		UsersAhead:                   o.usersAhead,
 		UsersQueued:                  o.usersQueued,
-		ArrivalBucket:                d.ArrivalBucket,
 		PositionKnown:                exact,
 		Position:                     o.position,
 		TicketNumber:                 o.number,
@@ -130,6 +129,7 @@ func newFields(d Data, o own) fields {
 		SiteName:                     d.Identity.SiteName,
 		HelpURL:                      d.Identity.HelpURL,
 		AdmissionsPaused:             d.admissionsPaused(),
+		BucketID:                     o.bucket,
 		ArrivedAt:                    o.arrived,
 		PlacedAt:                     o.placed,
 		EventStartTime:               d.Event.Start,
@@ -213,7 +213,6 @@ func variables(d Data, o own) map[string]any {
 		"usersAheadKnown":                f.UsersAheadKnown,
 		"usersAhead":                     f.UsersAhead,
 		"usersQueued":                    f.UsersQueued,
-		"arrivalBucket":                  f.ArrivalBucket,
 		"positionKnown":                  f.PositionKnown,
 		"position":                       f.Position,
 		"positionOrdinal":                o.positionOrdinal,
@@ -232,6 +231,7 @@ func variables(d Data, o own) map[string]any {
 		"address":                        o.address,
 		"client":                         "",
 		"admissionsPaused":               f.AdmissionsPaused,
+		"bucketId":                       f.BucketID,
 		"arrivedAt":                      f.ArrivedAt,
 		"placedAt":                       f.PlacedAt,
 		"eventStartTime":                 f.EventStartTime,

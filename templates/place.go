@@ -9,6 +9,9 @@ type Visitor struct {
 	// LastUpdated is the time of the last check-in, and ArrivedAt that of the arrival. They
 	// are written in UTC, to the millisecond.
 	LastUpdated, ArrivedAt time.Time
+	// BucketID is the bucket that the visitor's place is in: the time at which it begins. It is
+	// written while visitors wait.
+	BucketID time.Time
 	// RefreshSeconds is how many seconds later the next check-in counts. It is written as
 	// 1 at least.
 	RefreshSeconds int

@@ -31,6 +31,7 @@ type ownValue byte
 const (
 	lastUpdated ownValue = iota
 	lastUpdatedTime
+	bucketID
 	arrivedAt
 	refreshInterval
 	claimUntil
@@ -96,6 +97,8 @@ func (o *values) append(dst []byte, value ownValue) []byte {
 		return strconv.AppendInt(dst, int64(max(o.LeftSeconds, 1)), 10)
 	case claimUntil:
 		return appendStamp(dst, o.ClaimUntil)
+	case bucketID:
+		return appendStamp(dst, o.BucketID)
 	case arrivedAt:
 		return appendStamp(dst, o.ArrivedAt)
 	case placedAt:
@@ -216,6 +219,9 @@ func marked(d Data) own {
 	}
 	if d.Refreshes() {
 		o.refresh, o.refreshLeft, o.arrived = mark(refreshInterval), mark(refreshLeft), mark(arrivedAt)
+	}
+	if d.counts() {
+		o.bucket = mark(bucketID)
 	}
 	if d.Refreshes() && d.ordersBuckets() && !(d.Event.Prequeueing && d.Event.Shuffle) {
 		o.placed = mark(placedAt)

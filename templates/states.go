@@ -73,7 +73,7 @@ func fifoStates() []State {
 	fifo := func(wait, ahead int) Data {
 		return Data{
 			RoomName: "shop", QueueingMethod: methodFIFO, WaitTimeKnown: true, WaitTime: wait,
-			UsersAheadKnown: true, UsersAhead: ahead, UsersQueued: ahead + 40, ArrivalBucket: "2020-08-03T23:41:00Z",
+			UsersAheadKnown: true, UsersAhead: ahead, UsersQueued: ahead + 40,
 		}
 	}
 	full := fifo(0, 25_000)

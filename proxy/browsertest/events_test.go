@@ -246,7 +246,7 @@ var arrived = time.Date(2026, time.November, 21, 10, 30, 30, 0, time.UTC)
 func TestThePlaceInFifoIsBetweenThoseOfTheBuckets(t *testing.T) {
 	t.Parallel()
 	data := templates.Data{
-		RoomName: "shop", QueueingMethod: "fifo", UsersAheadKnown: true, UsersAhead: 1300, UsersQueued: 1500, ArrivalBucket: "2026-11-21T10:30:00Z",
+		RoomName: "shop", QueueingMethod: "fifo", UsersAheadKnown: true, UsersAhead: 1300, UsersQueued: 1500,
 	}
 	s := newScript(t, data, 20)
 	tab := s.visit()

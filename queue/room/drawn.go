@@ -40,6 +40,6 @@ func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 // before the start does not know who was present.
 func (v visit) missedStart(t *queue.Ticket) bool {
 	start := v.rules.Event.Start
-	return v.limitsNetwork() && !v.isSubject() && v.rules.Event.Drew(t.Came(), v.at) && max(t.LastCheckIn, t.Counted.Until) < start &&
+	return v.limitsNetwork() && !v.isSubject() && v.rules.Event.Drew(t.Came(), v.at) && max(t.LastCheckIn, t.CountedUntil) < start &&
 		v.presence.made.Add(v.rules.ReturnsWithin()) <= start
 }

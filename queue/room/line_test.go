@@ -30,8 +30,8 @@ func TestNewcomerGetsAPlaceInLine(t *testing.T) {
 	assert.Equal(t, room.Queued, got.Outcome)
 	assert.True(t, got.Issue)
 	assert.Equal(t, queue.Ticket{State: queue.Waiting, ID: got.Ticket.ID, ArrivedAt: d.now, LastCheckIn: d.now, RefreshInterval: interval,
-		Counted: queue.Cell{Bucket: d.now.Floor(queue.ArrivalTime), Until: got.Ticket.Counted.Until}}, got.Ticket)
-	assert.Greater(t, got.Ticket.Counted.Until, got.Ticket.Due())
+		BucketID: d.now.Floor(queue.ArrivalTime), CountedUntil: got.Ticket.CountedUntil}, got.Ticket)
+	assert.Greater(t, got.Ticket.CountedUntil, got.Ticket.Due())
 	assert.NotZero(t, got.Ticket.ID)
 	assert.Equal(t, d.now.Add(interval), got.Ticket.Due())
 	assert.Equal(t, 1, d.stand().Waiting)

@@ -133,7 +133,7 @@ func (v visit) limitsNetwork() bool {
 // waitsSince is when the visitor of a waiting ticket came whose place counts at a node until now. The place of
 // one who has missed a check-in counts, if it does, from now on.
 func (v visit) waitsSince() queue.Instant {
-	if v.Ticket.Counted.Until <= v.at {
+	if v.Ticket.CountedUntil <= v.at {
 		return v.at
 	}
 	return v.Ticket.Came()

@@ -105,9 +105,10 @@ func (f found) early() bool { return f.result == notDue || f.result == repeats |
 func (f found) updateTicket(at queue.Instant, t *queue.Ticket) bool {
 	switch {
 	case f.result == repeats || f.result == counted:
-		t.LastCheckIn, t.RefreshInterval, t.Counted = at, f.interval, f.cell
+		t.LastCheckIn, t.RefreshInterval = at, f.interval
+		t.CountIn(f.cell)
 	case f.moved:
-		t.Counted = f.cell
+		t.CountIn(f.cell)
 	default:
 		return false
 	}
@@ -186,7 +187,7 @@ func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Tick
 		}
 		p.remember(s, &t)
 	}
-	t.Counted = s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Hidden, 0)
+	t.CountIn(s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Hidden, 0))
 	return t
 }
 
@@ -222,7 +223,7 @@ func (p *presence) rejoin(at queue.Instant, rules *rules, q *Request, t queue.Ti
 		bucket := rules.ArrivalBucket(at)
 		entry.more, entry.low = entry.more&^leftFlag, uint32(bucket)
 		s.change(bucket, entry.until, 1)
-		t.Counted = queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
+		t.CountIn(queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)})
 	}
 	return t
 }

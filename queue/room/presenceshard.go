@@ -70,7 +70,7 @@ func (s *presenceShard) nextDue(entry *slot[shortID], t *queue.Ticket) queue.Ins
 // isOlder reports whether an entry is from before a ticket: the visitor has checked in at
 // another node since, which has taken them out of where they were counted here.
 func (s *presenceShard) isOlder(entry *slot[shortID], t *queue.Ticket) bool {
-	return !hasEntered(entry) && t.Counted.Until != 0 && dueTicks(entry) < ticksOf(t.Due(), s.start)
+	return !hasEntered(entry) && t.CountedUntil != 0 && dueTicks(entry) < ticksOf(t.Due(), s.start)
 }
 
 // find is the entry of a visitor; nil for one who is unknown.
@@ -136,7 +136,7 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 // visitor's part of it: to leave them in the whole bucket for so long would hold up those who came
 // before them.
 func (s *presenceShard) movesFrom(at queue.Instant, rules *rules, c *pendingCheckIn) (was queue.Instant, from queue.Cell, until uint32) {
-	counted := c.Ticket.Counted
+	counted := c.Ticket.Counted()
 	if !c.elsewhere || counted == (queue.Cell{}) || counted.Until <= at && !c.precedes {
 		return 0, queue.Cell{}, 0
 	}

@@ -41,7 +41,7 @@ func (s *presenceShard) place(at queue.Instant, rules *rules, id queue.ID) (queu
 	}
 	t := sub.ticket(id)
 	if entry := s.find(id, at); entry != nil && !hasLeft(entry) {
-		t.Counted = queue.Cell{Bucket: s.bucketOf(entry), Until: afterTicks(s.start, entry.until)}
+		t.CountIn(queue.Cell{Bucket: s.bucketOf(entry), Until: afterTicks(s.start, entry.until)})
 	}
 	return t, !rules.placeOver(&t, at)
 }
