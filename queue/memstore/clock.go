@@ -19,6 +19,7 @@ import (
 // up since, or where that is not known, it goes on from the last moment that was saved,
 // or later.
 type clock struct {
+	files     Files
 	path      string // of the file that it is saved in; "" without one
 	sinceBoot func() (boot uint64, up time.Duration)
 
@@ -98,7 +99,7 @@ func (c *clock) save() error {
 	b = binary.BigEndian.AppendUint64(b, uint64(c.start))
 	b = binary.BigEndian.AppendUint64(b, c.boot)
 	binary.BigEndian.PutUint32(b, crc32.Checksum(b[4:], checksums))
-	if err := overwrite(c.path, b); err != nil {
+	if err := overwrite(c.files, c.path, b); err != nil {
 		return fmt.Errorf("noting the store's clock: %w", err)
 	}
 	return nil
@@ -106,11 +107,11 @@ func (c *clock) save() error {
 
 // overwrite writes over the content of a file, which has the same length: so it needs
 // no space on a disk that is full.
-func overwrite(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+func overwrite(files Files, path string, content []byte) error {
+	if err := files.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	file, err := files.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -123,7 +124,7 @@ func (c *clock) read() (latest, start queue.Instant, boot uint64, err error) {
 	if c.path == "" {
 		return 0, 0, 0, nil
 	}
-	b, err := os.ReadFile(c.path)
+	b, err := c.files.ReadFile(c.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, 0, 0, fmt.Errorf("reading the store's clock: %w", err)
 	}

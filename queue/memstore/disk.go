@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,28 +11,31 @@ import (
 
 // disk is where a store keeps what a restart must know: a journal for each room, and a
 // mark for each room that has a journal, so that a journal that is gone is missed.
-type disk struct{ journals, marks string }
+type disk struct {
+	files           Files
+	journals, marks string
+}
 
 const journalSuffix = ".journal"
 
 // openDisk makes the directories where they are missing, and removes what a crash
 // has left of journals that were being written anew.
-func openDisk(dir string) (*disk, error) {
-	d := &disk{journals: filepath.Join(dir, "rooms"), marks: filepath.Join(dir, "known")}
+func openDisk(files Files, dir string) (*disk, error) {
+	d := &disk{files: files, journals: filepath.Join(dir, "rooms"), marks: filepath.Join(dir, "known")}
 	if err := d.make(); err != nil {
 		return nil, err
 	}
-	return d, d.each(nextSuffix, func(name string) error { return os.Remove(filepath.Join(d.journals, name+nextSuffix)) })
+	return d, d.each(nextSuffix, func(name string) error { return files.Remove(filepath.Join(d.journals, name+nextSuffix)) })
 }
 
 // make makes the directories where they are missing.
 func (d *disk) make() error {
-	return errors.Join(os.MkdirAll(d.journals, 0o700), os.MkdirAll(d.marks, 0o700))
+	return errors.Join(d.files.MkdirAll(d.journals, 0o700), d.files.MkdirAll(d.marks, 0o700))
 }
 
 // each calls do with the name of each file that has the suffix, without it.
 func (d *disk) each(suffix string, do func(name string) error) error {
-	files, err := os.ReadDir(d.journals)
+	files, err := d.files.ReadDir(d.journals)
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func (d *disk) rooms() (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	marks, err := os.ReadDir(d.marks)
+	marks, err := d.files.ReadDir(d.marks)
 	for _, m := range marks {
 		names = append(names, m.Name())
 	}
@@ -70,12 +72,12 @@ func (d *disk) mark(room string) string { return filepath.Join(d.marks, room) }
 // open returns the room's journal and what it has. A journal that is not whole is left
 // as it is; it is stale and has to be written anew.
 func (d *disk) open(room string) (*journal, restored, error) {
-	j := &journal{path: d.path(room), room: room}
+	j := &journal{files: d.files, path: d.path(room), room: room}
 	found := newRestored()
 	if err := d.make(); err != nil {
 		return nil, found, err
 	}
-	file, err := os.ReadFile(j.path)
+	file, err := d.files.ReadFile(j.path)
 	switch {
 	case err == nil:
 		j.size, j.extent = found.replay(file, room), int64(len(file))
@@ -94,7 +96,7 @@ func (d *disk) open(room string) (*journal, restored, error) {
 		err = j.create()
 	}
 	if err == nil || found.loss != nil {
-		err = os.WriteFile(d.mark(room), nil, 0o600)
+		err = writeFile(d.files, d.mark(room), nil, false)
 	}
 	if err != nil {
 		return nil, found, err
@@ -107,7 +109,7 @@ func (d *disk) open(room string) (*journal, restored, error) {
 // is wrong with a journal comes out when its room begins.
 func (d *disk) checkFormats() error {
 	return d.each(journalSuffix, func(room string) error {
-		file, _ := os.ReadFile(d.path(room))
+		file, _ := d.files.ReadFile(d.path(room))
 		var found restored
 		if _, err := found.afterHeader(file, room); errors.As(err, new(formatError)) {
 			return fmt.Errorf("room %q: %w", room, err)
@@ -117,7 +119,7 @@ func (d *disk) checkFormats() error {
 }
 
 func (d *disk) marked(room string) bool {
-	_, err := os.Stat(d.mark(room))
+	_, err := d.files.ReadFile(d.mark(room))
 	return err == nil
 }
 
@@ -125,7 +127,7 @@ func (d *disk) marked(room string) bool {
 // be taken for a loss.
 func (d *disk) forget(room string) error {
 	for _, path := range []string{d.mark(room), d.path(room)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("forgetting room %q: %w", room, err)
 		}
 	}

@@ -22,13 +22,14 @@ import (
 // checksum of the body in four, the body, and endMark; all numbers are big-endian. A
 // body is a kind and its fields. The first names the format and the room.
 type journal struct {
+	files     Files
 	path      string
 	room      string
-	file      *os.File // nil while it is closed
-	pending   []byte   // records that are not written yet
-	size      int64    // of the records in the file
-	extent    int64    // of the file
-	cells     int      // how many the last record of counts has
+	file      File   // nil while it is closed
+	pending   []byte // records that are not written yet
+	size      int64  // of the records in the file
+	extent    int64  // of the file
+	cells     int    // how many the last record of counts has
 	counted   queue.Instant
 	rewritten queue.Instant
 	stale     bool    // it lacks something and has to be written anew
@@ -182,15 +183,19 @@ func (j *journal) counts(l *cells, fine queue.Boundaries, now queue.Instant) {
 func (j *journal) create() error {
 	text := header(j.room)
 	j.size, j.extent = int64(len(text)), extentOf(int64(len(text)))
-	if err := os.WriteFile(j.path+nextSuffix, append(text, make([]byte, j.extent-j.size)...), 0o600); err != nil {
+	if err := writeFile(j.files, j.path+nextSuffix, append(text, make([]byte, j.extent-j.size)...), false); err != nil {
 		return err
 	}
-	return os.Rename(j.path+nextSuffix, j.path)
+	return j.files.Rename(j.path+nextSuffix, j.path)
 }
 
 // cutOff overwrites with zeros what is behind the records.
 func (j *journal) cutOff() error {
-	return errors.Join(os.Truncate(j.path, j.size), os.Truncate(j.path, j.extent))
+	file, err := j.files.OpenFile(j.path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Truncate(j.size), file.Truncate(j.extent), file.Close())
 }
 
 // extentOf is the length of a file with so many bytes of records.
@@ -216,7 +221,7 @@ func (j *journal) add(records []byte) error {
 		return errUnusable
 	}
 	if j.file == nil {
-		file, err := os.OpenFile(j.path, os.O_WRONLY, 0)
+		file, err := j.files.OpenFile(j.path, os.O_WRONLY, 0)
 		if err != nil {
 			return err
 		}
@@ -264,7 +269,7 @@ func (j *journal) rewrite(now queue.Instant) error {
 	if err := j.closeFile(); err != nil {
 		return err
 	}
-	if err := replace(j.path, append(text, make([]byte, extent-size)...)); err != nil {
+	if err := replace(j.files, j.path, append(text, make([]byte, extent-size)...)); err != nil {
 		return err
 	}
 	j.size, j.extent, j.rewritten, j.stale, j.unusable = size, extent, now, false, false
@@ -275,20 +280,12 @@ func (j *journal) rewrite(now queue.Instant) error {
 const nextSuffix = ".next"
 
 // replace gives the file another content: as a whole, or not at all.
-func replace(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+func replace(files Files, path string, content []byte) error {
+	if err := files.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path+nextSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	if err := writeFile(files, path+nextSuffix, content, true); err != nil {
 		return err
 	}
-	_, err = file.Write(content)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+nextSuffix, path)
+	return files.Rename(path+nextSuffix, path)
 }

@@ -52,6 +52,9 @@ type Config struct {
 	// that was set while the store was closed changes nothing; without it the store
 	// takes a clock set forward for time that has passed.
 	SinceBoot func() (boot uint64, up time.Duration)
+
+	// Files is the file system that Dir is in; default the machine's.
+	Files Files
 }
 
 // New returns an empty store, which ends with its process.
@@ -73,10 +76,13 @@ func Open(dir string) (*Store, error) { return Config{Dir: dir}.Open() }
 // first report, and the people who were in line count for one refresh interval. It fails, and leaves all journals as they are,
 // if one has a format that this version does not read: those that it reads are its own, the one before and the one after.
 func (c Config) Open() (*Store, error) {
+	if c.Files == nil {
+		c.Files = system{}
+	}
 	s := New()
-	s.onLoss, s.clock.sinceBoot, s.clock.path = c.OnLoss, c.SinceBoot, filepath.Join(c.Dir, "clock")
+	s.onLoss, s.clock.sinceBoot, s.clock.files, s.clock.path = c.OnLoss, c.SinceBoot, c.Files, filepath.Join(c.Dir, "clock")
 	var err error
-	if s.disk, err = openDisk(c.Dir); err == nil {
+	if s.disk, err = openDisk(c.Files, c.Dir); err == nil {
 		err = s.disk.checkFormats()
 	}
 	if err == nil {
