@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -69,6 +70,13 @@ type Options struct {
 	// WallClock is what other machines go by, when they judge what the gate has signed; default Clock, or time.Now without one.
 	WallClock func() time.Time
 
+	// Uint64 is the source of ids and jitter; default math/rand/v2's.
+	Uint64 func() uint64
+
+	// Wait is how those wait who wait for the store or for others who do: see the Wait of package room's Config. The default waits in
+	// real time.
+	Wait func(ready <-chan struct{}, atMost time.Duration)
+
 	// SyncInterval is how often each room syncs with the store; default 100 ms,
 	// which suits a store in the same process.
 	SyncInterval time.Duration
@@ -111,6 +119,9 @@ func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		started := time.Now()
 		o.Clock = func() time.Time { return started.Add(time.Since(started)) }
+	}
+	if o.Uint64 == nil {
+		o.Uint64 = rand.Uint64
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()

@@ -95,7 +95,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	}})
 	g.hooks = webhooks.New(webhooks.Options{Dir: below(g.o.StateDir, "webhooks"), Log: g.o.Log})
 	g.calls = callback.Open(callback.Options{Gate: callsGate{g}, Clock: g.o.Clock, Dir: below(g.o.StateDir, "calls"), Log: g.o.Log, Survive: g.survive})
-	g.events = events.NewHub(g.o.Clock, g.survive, detach)
+	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait, Survive: g.survive, Detach: detach})
 	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.Configure(ctx, c); err != nil {

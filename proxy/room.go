@@ -44,7 +44,7 @@ func (g *Gate) newRoom(ctx context.Context, rs *roomSetup, counters metrics.Coun
 	r, log := &room{Counters: counters, syncNow: make(chan struct{}, 1), drop: func() bool { return false }}, rs.log
 	var err error
 	r.overrides, err = overrides.Open(ctx, g.o.Clock(), overrides.Config{Config: queueroom.Config{
-		Name: rs.cfg.Name, Settings: rs.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack, Clock: g.o.Clock,
+		Name: rs.cfg.Name, Settings: rs.cfg.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack, Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait,
 		OnStoreChange: func(err error) {
 			if err != nil {
 				log.Error("store does not answer", zap.Error(err))

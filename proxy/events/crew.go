@@ -17,6 +17,7 @@ type crew struct {
 	taken int       // as many of tasks are taken
 	hands map[*hand]struct{}
 	beats int
+	begin func() // is called first by each hand; nil for nothing
 }
 
 // hand is a goroutine of the crew. The crew's lock guards it.
@@ -64,6 +65,9 @@ func (c *crew) staff() {
 }
 
 func (c *crew) work(h *hand) {
+	if c.begin != nil {
+		c.begin()
+	}
 	for s := c.next(h); s != nil; s = c.next(h) {
 		s.act()
 	}

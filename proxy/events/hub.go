@@ -58,9 +58,7 @@ type Listener struct {
 
 // Hub has the open event streams of a gate. It is made by NewHub.
 type Hub struct {
-	clock    func() time.Time
-	survive  func(doing string)
-	detach   Detach
+	Config
 	crew     crew
 	draining atomic.Bool
 
@@ -68,11 +66,34 @@ type Hub struct {
 	audiences map[Room]*audience // of the rooms that have a stream
 }
 
-// NewHub returns a hub that goes by the clock. What it does after it has answered a request is
-// done by goroutines of its own: they defer survive, which recovers from a panic.
-func NewHub(clock func() time.Time, survive func(doing string), detach Detach) *Hub {
-	return &Hub{clock: clock, survive: survive, detach: detach, audiences: map[Room]*audience{}}
+// Config is what a Hub works with.
+type Config struct {
+	Clock  func() time.Time
+	Uint64 func() uint64 // draws when streams end, and when their pages come again
+
+	// Wait, if set, keeps the goroutines apart that begin to act for streams at one moment: each of them calls it, with a channel that
+	// is ready.
+	Wait func(ready <-chan struct{}, atMost time.Duration)
+
+	// Survive recovers from a panic. Goroutines of the hub's own defer it: what the hub does after it has answered a request.
+	Survive func(doing string)
+
+	Detach Detach
 }
+
+// NewHub returns a hub.
+func NewHub(c Config) *Hub {
+	h := &Hub{Config: c, audiences: map[Room]*audience{}}
+	if c.Wait != nil {
+		ready := make(chan struct{})
+		close(ready)
+		h.crew.begin = func() { c.Wait(ready, 0) }
+	}
+	return h
+}
+
+// upTo draws a number below n.
+func (h *Hub) upTo(n uint64) uint64 { return h.Uint64() % n }
 
 // Run has the streams do what is due until ctx ends.
 func (h *Hub) Run(ctx context.Context) {
@@ -83,7 +104,7 @@ func (h *Hub) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			h.beat(h.clock())
+			h.beat(h.Clock())
 		}
 	}
 }
@@ -111,7 +132,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, find func() (l Liste
 			s = h.open(w, r, &l)
 		}
 	})
-	if s == nil || h.detach(w, r, func(to Line) { h.attend(s, to) }) {
+	if s == nil || h.Detach(w, r, func(to Line) { h.attend(s, to) }) {
 		return
 	}
 	h.attend(s, newAttached(w, r))
@@ -119,7 +140,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, find func() (l Liste
 
 // attend has a stream begin, and waits for its end.
 func (h *Hub) attend(s *stream, to Line) {
-	defer h.survive("event stream")
+	defer h.Survive("event stream")
 	s.line = to
 	h.crew.add(s)
 	to.Wait()
@@ -157,7 +178,7 @@ func (h *Hub) open(w http.ResponseWriter, r *http.Request, l *Listener) *stream 
 // close takes a stream out that has ended. If its page was closed, and it was the last
 // stream of its visitor, the goodbye counts that the page has said just before.
 func (h *Hub) close(s *stream) {
-	now := h.clock()
+	now := h.Clock()
 	if h.remove(s, now) && s.gone {
 		s.audience.room.Leave(now, s.request.Ticket)
 	}
@@ -256,7 +277,7 @@ func (h *Hub) beat(now time.Time) {
 	defer h.mu.Unlock()
 	for _, a := range h.audiences {
 		func() {
-			defer h.survive("beat")
+			defer h.Survive("beat")
 			a.beat(now)
 		}()
 	}

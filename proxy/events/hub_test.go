@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -94,11 +95,11 @@ func attached(http.ResponseWriter, *http.Request, func(events.Line)) bool { retu
 // newHub returns a hub that runs until the test's end, at a time that stands still.
 func newHub(t *testing.T, detach events.Detach) (h *events.Hub, panics <-chan string) {
 	survived := make(chan string, 1000)
-	h = events.NewHub(func() time.Time { return start }, func(doing string) {
+	h = events.NewHub(events.Config{Clock: func() time.Time { return start }, Uint64: rand.Uint64, Survive: func(doing string) {
 		if recover() != nil {
 			survived <- doing
 		}
-	}, detach)
+	}, Detach: detach})
 	run(t, h)
 	return h, survived
 }
@@ -262,7 +263,7 @@ func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 
 func TestWhileNobodyComesOrGoesNoNumbersAreTold(t *testing.T) {
 	var now atomic.Int64 // in seconds since the start
-	h := events.NewHub(func() time.Time { return start.Add(time.Duration(now.Load()) * time.Second) }, func(string) {}, attached)
+	h := events.NewHub(events.Config{Clock: func() time.Time { return start.Add(time.Duration(now.Load()) * time.Second) }, Uint64: rand.Uint64, Survive: func(string) {}, Detach: attached})
 	run(t, h)
 	of, looks := newRoom(queue.FIFO), 0
 	at := func(second int64, waiting int) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,7 +35,7 @@ type stream struct {
 	goodbyeAt  time.Time // when a page of the visitor's said goodbye last
 
 	// Of the goroutine that acts for the stream.
-	mu          sync.Mutex
+	acting      chan struct{} // has a token while somebody acts for the stream, or stops it: a mutex that is held through calls to the store
 	line        Line
 	request     room.Request
 	checkInAt   time.Time // when the next check-in is due
@@ -54,8 +53,8 @@ func newStream(h *Hub, l *Listener) *stream {
 	lasts := settings.PlaceKept() / 2
 	t := &l.Request.Ticket
 	s := &stream{
-		hub: h, request: l.Request, id: t.ID, arrived: t.ArrivedAt,
-		endsAt: l.Now.Add(lasts - rand.N(lasts/4)),
+		hub: h, acting: make(chan struct{}, 1), request: l.Request, id: t.ID, arrived: t.ArrivedAt,
+		endsAt: l.Now.Add(lasts - time.Duration(h.upTo(uint64(lasts/4)))),
 	}
 	s.wakings.Store(1)
 	s.dueAt.Store(math.MaxInt64)
@@ -65,14 +64,14 @@ func newStream(h *Hub, l *Listener) *stream {
 // opening is what the stream tells first: the decision about the request that opens it. A
 // browser that comes again after the stream's end does so at a moment of its own.
 func (s *stream) opening(now time.Time, d *room.Decision) []byte {
-	return s.appendDecision(fmt.Appendf(nil, "retry: %d\n\n", 500+rand.N(2000)), now, d)
+	return s.appendDecision(fmt.Appendf(nil, "retry: %d\n\n", 500+s.hub.upTo(2000)), now, d)
 }
 
 // act does what the stream has to do, and closes its line if the stream has ended.
 func (s *stream) act() {
-	defer s.hub.survive("event stream")
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.hub.Survive("event stream")
+	s.acting <- struct{}{}
+	defer func() { <-s.acting }()
 	goesOn := false
 	defer func() { // also after a panic
 		if !goesOn && !s.over {
@@ -99,8 +98,8 @@ func (s *stream) catchUp() bool {
 
 // stop ends a stream whose line is closed. Nobody acts for it from then on.
 func (s *stream) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.acting <- struct{}{}
+	defer func() { <-s.acting }()
 	if !s.over {
 		s.over, s.gone = true, true
 	}
@@ -110,7 +109,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // step does what is to be done now, and says whether the stream goes on.
 func (s *stream) step() bool {
-	now := s.hub.clock()
+	now := s.hub.Clock()
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	*buf = s.appendEvents((*buf)[:0], now)
