@@ -44,7 +44,7 @@ fmt: ## the house's formatting
 test: export GORACE = atexit_sleep_ms=50
 test: setup axe ## all tests, with the race detector but for simulations; installs what they need
 	CGO_ENABLED=1 go test -race -timeout 12m $(TESTFLAGS) $$(go list ./... | grep -v '/queue/simulate$$')
-	go test -timeout 12m $(TESTFLAGS) ./queue/simulate ./queue/room ./proxy/cheats
+	go test -timeout 12m $(TESTFLAGS) ./queue/simulate ./queue/room ./proxy/cheats ./proxy/world
 	go test -timeout 12m $(TESTFLAGS) -run 'TestHotPath|TestWhatAnEventStreamTakes|TestAConnectionWithoutARequest' ./proxy
 
 setup:

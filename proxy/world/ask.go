@@ -1,0 +1,173 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Types of answers.
+const (
+	asHTML = "text/html,application/xhtml+xml,*/*;q=0.8"
+	asJSON = "application/json"
+)
+
+// request is what a visitor asks. A GET of the site's page is the zero request.
+type request struct {
+	method    string // GET by default
+	path      string // / by default
+	accept    string
+	returning bool // a page asks again
+}
+
+// answer is what a visitor is answered with.
+type answer struct {
+	lost   bool // there was none
+	gate   int
+	status int
+	header http.Header
+	body   []byte
+	room   Room // where the body has it
+}
+
+// in says whether the answer is the site's.
+func (a *answer) in() bool { return !a.lost && len(a.header[siteHeader]) > 0 }
+
+// waits says whether the answer tells to wait.
+func (a *answer) waits() bool { return !a.lost && a.header.Get("Anteroom-Room") != "" && a.retry() > 0 }
+
+// retry is when to ask again; 0 if the answer does not say so.
+func (a *answer) retry() time.Duration {
+	seconds, _ := strconv.Atoi(a.header.Get("Retry-After"))
+	return time.Duration(seconds) * time.Second
+}
+
+// Write and the others implement http.ResponseWriter, for the gate.
+func (a *answer) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	if a.header.Get("Content-Type") == asJSON {
+		a.body = append(a.body, p...)
+	}
+	return len(p), nil
+}
+
+// Header implements http.ResponseWriter.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= http.StatusOK {
+		a.status = status
+	}
+}
+
+// ask sends a request and waits for the answer. It notes what the visitor is told.
+func (v *visitor) ask(q request) *answer {
+	sent := v.world.history.now()
+	v.travel()
+	a := &answer{header: http.Header{}}
+	handler, p := v.world.route(v)
+	if p == nil {
+		a.lost = true
+		v.note(Event{What: Lost, Text: "no gate runs"})
+		v.travel()
+		return a
+	}
+	handler.ServeHTTP(a, v.request(p.lives, q, sent))
+	a.gate = p.number
+	if a.lost = p.dead.Load(); !a.lost {
+		a.read()
+		v.hear(a)
+	} else {
+		v.note(Event{What: Lost, Gate: p.number, Text: "the gate has died"})
+	}
+	v.travel()
+	if !a.lost {
+		v.keepCookie(a.header)
+	}
+	return a
+}
+
+// read reads the JSON of an answer of a room.
+func (a *answer) read() {
+	if len(a.body) == 0 {
+		return
+	}
+	var told struct {
+		Room Room `json:"cfWaitingRoom"`
+	}
+	if json.Unmarshal(a.body, &told) == nil {
+		a.room = told.Room
+	}
+}
+
+// hear notes what the gate tells the visitor.
+func (v *visitor) hear(a *answer) {
+	switch {
+	case a.in(), a.status == http.StatusNoContent:
+	case a.waits():
+		v.note(Event{What: Waits, Gate: a.gate, Room: a.room})
+	default:
+		v.note(Event{What: Shut, Gate: a.gate, Text: http.StatusText(a.status)})
+	}
+}
+
+// travel is the way between the visitor and the gates.
+func (v *visitor) travel() { wait(10*time.Millisecond + v.upTo(80*time.Millisecond)) }
+
+// request makes a request.
+func (v *visitor) request(ctx context.Context, q request, sent time.Duration) *http.Request {
+	if q.method == "" {
+		q.method = http.MethodGet
+	}
+	if q.path == "" {
+		q.path = "/"
+	}
+	h := http.Header{
+		"Accept": {q.accept}, personHeader: {strconv.Itoa(v.number)}, sentHeader: {strconv.FormatInt(int64(sent), 10)},
+	}
+	if v.cookie != "" {
+		h["Cookie"] = []string{v.cookie}
+	}
+	if q.returning {
+		h["Anteroom-Returning"] = []string{"1"}
+	}
+	path, query, _ := strings.Cut(q.path, "?")
+	r := &http.Request{
+		Method: q.method, URL: &url.URL{Path: path, RawQuery: query}, RequestURI: q.path, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: http.NoBody, Host: "shop.example", RemoteAddr: v.address(),
+	}
+	return r.WithContext(ctx)
+}
+
+// address is where the visitor comes from: each has a network of their own.
+func (v *visitor) address() string {
+	return "10." + strconv.Itoa(v.number>>8) + "." + strconv.Itoa(v.number&255) + ".7:4711"
+}
+
+// keepCookie keeps the ticket of an answer.
+func (v *visitor) keepCookie(h http.Header) {
+	for _, set := range h["Set-Cookie"] {
+		if value, _, _ := strings.Cut(set, ";"); strings.HasPrefix(value, "anteroom_"+roomName+"=") {
+			v.cookie = value
+		}
+	}
+}
+
+// route is the balancer: it sends most requests of a visitor to the same gate, and to another when that one is away.
+func (w *world) route(v *visitor) (http.Handler, *process) {
+	first := v.home
+	if v.random.IntN(4) == 0 {
+		first = v.random.IntN(len(w.machines))
+	}
+	for i := range w.machines {
+		if h, p := w.machines[(first+i)%len(w.machines)].handler(); p != nil {
+			return h, p
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,42 @@
+package world
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Breach is a promise that was not kept.
+type Breach struct {
+	At      time.Duration
+	Promise string
+	Text    string
+}
+
+// String tells the breach in a line.
+func (b Breach) String() string {
+	return fmt.Sprintf("%s  %s: %s", moment(b.At), b.Promise, b.Text)
+}
+
+// checkers are the promises, and what finds that one was not kept.
+var checkers = []struct {
+	promise string
+	check   func(h *History, breach func(at time.Duration, format string, args ...any))
+}{
+	{"no more than total_active_users sessions at a time", checkSessions},
+	{"no more than new_users_per_minute admissions a calendar minute", checkAdmissions},
+	{"gates log no panics, and no errors where nothing is wrong", checkLogs},
+}
+
+// Check returns the promises that were not kept, in the order of time.
+func Check(h *History) []Breach {
+	var found []Breach
+	for _, c := range checkers {
+		c.check(h, func(at time.Duration, format string, args ...any) {
+			found = append(found, Breach{at, c.promise, fmt.Sprintf(format, args...)})
+		})
+	}
+	slices.SortStableFunc(found, func(a, b Breach) int { return cmp.Compare(a.At, b.At) })
+	return found
+}

@@ -1,0 +1,52 @@
+package world
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// faultKind is a kind of fault.
+type faultKind struct {
+	name string
+	draw func(p *Plan, r *rand.Rand) Fault // its Kind is filled in
+	live func(w *world, f *Fault)          // from when it begins to when it is over
+}
+
+// faultsOfJournals befall gates that keep a journal.
+var faultsOfJournals = []faultKind{
+	{"kill -9", drawKill, kill},
+	{"full disk", drawFull, full},
+}
+
+// faultKinds are all kinds that may befall a plan.
+func (p *Plan) faultKinds() []faultKind { return faultsOfJournals }
+
+// drawFaults draws what goes wrong: nothing in one plan of three.
+func (p *Plan) drawFaults(r *rand.Rand) {
+	for range []int{0, 1, 3}[r.IntN(3)] {
+		k := p.faultKinds()[r.IntN(len(p.faultKinds()))]
+		f := k.draw(p, r)
+		f.Kind = k.name
+		p.Faults = append(p.Faults, f)
+	}
+	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
+}
+
+// moment is one at which a fault may begin.
+func (p *Plan) moment(r *rand.Rand) time.Duration {
+	return 5*time.Second + time.Duration(r.Int64N(int64(p.Lasts-5*time.Second)))
+}
+
+// suffer waits for a fault and has it happen.
+func (w *world) suffer(f *Fault) {
+	wait(f.At)
+	for _, k := range w.plan.faultKinds() {
+		if k.name == f.Kind {
+			k.live(w, f)
+			return
+		}
+	}
+	panic("no kind of fault is called " + f.Kind)
+}

@@ -1,0 +1,167 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// nobody is in the place of a person where an event is about none.
+const nobody = -1
+
+// What says what an event is.
+type What uint8
+
+// What happens.
+const (
+	Came    What = iota // somebody comes
+	Waits               // somebody is told to wait: At is when the gate said so
+	Enters              // a stream tells its visitor that they are in
+	Seen                // the origin sees a request, which was sent at Sent
+	Lost                // a request has no answer: nobody knows what it did
+	Shut                // somebody is turned away, or told to come again with an error
+	Goodbye             // somebody says goodbye
+	Left                // somebody has gone for good; Text has why
+	Started             // a gate
+	Died                // a gate
+	Said                // a gate logs something
+	Broke               // a fault begins, or ends
+)
+
+// Event is something that happened.
+type Event struct {
+	At   time.Duration // after the beginning
+	What What
+	Who  int // the place in Plan.People; nobody for none
+	Gate int // from 1 on; 0 for none
+	Sent time.Duration
+	Room Room // what somebody who waits was told
+	Text string
+}
+
+// Room is what somebody is told who waits. The names are those of the JSON.
+type Room struct {
+	InWaitingRoom   bool `json:"inWaitingRoom"`
+	UsersAheadKnown bool `json:"usersAheadKnown"`
+	UsersAhead      int  `json:"usersAhead"`
+	UsersQueued     int  `json:"usersQueued"`
+	WaitTimeKnown   bool `json:"waitTimeKnown"`
+	WaitTime        int  `json:"waitTime"`
+	Number          int  `json:"ticketNumber"`
+	Rejoined        bool `json:"rejoined"`
+	CookieMissing   bool `json:"cookieMissing"`
+	Retry           int  `json:"refreshLeftSeconds"`
+}
+
+// History is what happened in a world.
+type History struct {
+	Plan   *Plan
+	Events []Event // in the order in which they happened
+	Ends   time.Duration
+
+	mu    sync.Mutex
+	begun time.Time
+}
+
+func newHistory(p *Plan) *History { return &History{Plan: p, begun: time.Now()} }
+
+// now is the time since the beginning.
+func (h *History) now() time.Duration { return time.Since(h.begun) }
+
+// add notes that something happens now.
+func (h *History) add(e Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e.At = h.now()
+	h.Events = append(h.Events, e)
+}
+
+// Story tells the history to a person: when, who, what.
+func (h *History) Story() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, h.Plan)
+	for i := range h.Events {
+		fmt.Fprintln(&b, h.Line(&h.Events[i]))
+	}
+	return b.String()
+}
+
+// Line tells one event.
+func (h *History) Line(e *Event) string {
+	who := "gate " + fmt.Sprint(e.Gate)
+	if e.Who != nobody {
+		who = h.Plan.People[e.Who].Name
+	}
+	return fmt.Sprintf("%s  %-9s %s", moment(e.At), who, e.tells(h.Plan))
+}
+
+// moment writes a time as minutes and seconds.
+func moment(d time.Duration) string {
+	return fmt.Sprintf("%02d:%09.6f", int(d.Minutes()), (d % time.Minute).Seconds())
+}
+
+func (e *Event) tells(p *Plan) string {
+	switch e.What {
+	case Came:
+		return fmt.Sprintf("comes: %s, who would wait %s and stay for %v", p.People[e.Who].Kind, patience(p.People[e.Who].Patience), p.People[e.Who].Browse)
+	case Waits:
+		return fmt.Sprintf("is told by gate %d to wait%s", e.Gate, e.Room.tells())
+	case Enters:
+		return fmt.Sprintf("is told by a stream of gate %d that they are in", e.Gate)
+	case Seen:
+		return fmt.Sprintf("is seen by the origin through gate %d, by what was sent at %s", e.Gate, moment(e.Sent))
+	case Lost:
+		return "has no answer" + because(e.Text)
+	case Shut:
+		return fmt.Sprintf("is turned away by gate %d%s", e.Gate, because(e.Text))
+	case Goodbye:
+		return "says goodbye"
+	case Left:
+		return "leaves" + because(e.Text)
+	case Started:
+		return "starts"
+	case Died:
+		return "dies"
+	case Said:
+		return "logs: " + e.Text
+	default:
+		return e.Text
+	}
+}
+
+func because(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+func patience(d time.Duration) string {
+	if d == 0 {
+		return "for ever"
+	}
+	return "for " + d.Round(time.Second).String()
+}
+
+func (r *Room) tells() string {
+	if !r.InWaitingRoom {
+		return ""
+	}
+	text := fmt.Sprintf(", asking again in %d s", r.Retry)
+	if r.Number > 0 {
+		text += fmt.Sprintf(", with number %d", r.Number)
+	}
+	if r.UsersAheadKnown {
+		text += fmt.Sprintf(", %d ahead of %d", r.UsersAhead, r.UsersQueued)
+	} else {
+		text += ", a place that is not known"
+	}
+	if r.WaitTimeKnown {
+		text += fmt.Sprintf(", about %d min", r.WaitTime)
+	}
+	if r.Rejoined {
+		text += ", as somebody who has rejoined"
+	}
+	return text
+}

@@ -1,0 +1,112 @@
+package world
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// presence is a time in which somebody surely holds a slot: from when the origin sees them to one session after they have sent that request.
+type presence struct {
+	who         int
+	from, until time.Duration
+}
+
+// admission is a moment between two, at which somebody was surely let in.
+type admission struct{ earliest, latest time.Duration }
+
+// seen is what an observer of everything knows of somebody's session.
+type seen struct {
+	waited  time.Duration // when they were last told to wait since they were seen; 0 for never
+	until   time.Duration // the session surely lasts until then
+	over    time.Duration // and surely not beyond
+	known   bool
+	wasTold bool
+}
+
+// slack is how much longer than told a session may last.
+const slack = 3 * time.Second
+
+// read returns who was surely in when, and who was surely let in when.
+func read(h *History) (present []presence, admitted []admission) {
+	s, people := h.Plan.Settings, make([]seen, len(h.Plan.People))
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch e.What {
+		case Waits:
+			people[e.Who].waited, people[e.Who].wasTold = e.At, true
+		case Seen:
+			v := &people[e.Who]
+			lasts := s.SessionDuration
+			if !v.wasTold && (!v.known || e.At > v.until) && s.ConfirmWithin > 0 { // somebody who did not wait has the slot for a short time
+				lasts = min(lasts, s.ConfirmWithin)
+			}
+			switch {
+			case v.wasTold:
+				admitted = append(admitted, admission{v.waited, e.At})
+			case !v.known || e.Sent > v.over:
+				admitted = append(admitted, admission{e.Sent, e.At})
+			}
+			v.wasTold, v.known = false, true
+			v.until, v.over = max(v.until, e.Sent+lasts), e.At+s.SessionDuration+slack
+			present = append(present, presence{e.Who, e.At, e.Sent + lasts})
+		default:
+		}
+	}
+	return present, admitted
+}
+
+// checkSessions counts those who surely hold a slot.
+func checkSessions(h *History, breach func(time.Duration, string, ...any)) {
+	type change struct {
+		presence
+		begins bool
+	}
+	present, _ := read(h)
+	var changes []change
+	for _, p := range present {
+		if p.until > p.from {
+			changes = append(changes, change{p, true}, change{presence{p.who, p.until, p.until}, false})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.from, b.from) })
+	active, most, at := map[int]int{}, 0, time.Duration(0)
+	for _, c := range changes {
+		if c.begins {
+			active[c.who]++
+		} else if active[c.who]--; active[c.who] == 0 {
+			delete(active, c.who)
+		}
+		if len(active) > most {
+			most, at = len(active), c.from
+		}
+	}
+	if limit := h.Plan.Settings.TotalActiveUsers; most > limit {
+		breach(at, "%d visitors hold a slot of %d", most, limit)
+	}
+}
+
+// checkAdmissions counts those who were surely let in within a calendar minute.
+func checkAdmissions(h *History, breach func(time.Duration, string, ...any)) {
+	in, limit := map[time.Duration]int{}, h.Plan.Settings.NewUsersPerMinute
+	_, admitted := read(h)
+	for _, a := range admitted {
+		minute := a.latest.Truncate(time.Minute)
+		if a.earliest < minute {
+			continue
+		}
+		if in[minute]++; in[minute] == limit+1 {
+			breach(a.latest, "more than %d visitors were let in in the minute from %s on", limit, moment(minute))
+		}
+	}
+}
+
+// checkLogs finds what gates had to say that no fault explains.
+func checkLogs(h *History, breach func(time.Duration, string, ...any)) {
+	for i := range h.Events {
+		if e := &h.Events[i]; e.What == Said && (len(h.Plan.Faults) == 0 || strings.Contains(e.Text, "panic")) {
+			breach(e.At, "gate %d logs: %s", e.Gate, e.Text)
+		}
+	}
+}

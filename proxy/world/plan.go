@@ -1,0 +1,87 @@
+package world
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/simulate"
+)
+
+// Plan is all that is decided before a world begins.
+type Plan struct {
+	Seed     uint64 // of what is drawn as it goes
+	Gates    int    // one keeps a journal; several share a Redis
+	Settings queue.Settings
+	People   []Person
+	Faults   []Fault       // in the order in which they begin
+	Lasts    time.Duration // after which everything ends
+}
+
+// Person is somebody who will come, and how they behave.
+type Person struct {
+	Name     string
+	Kind     string        // of [kinds]
+	Joins    time.Duration // after the beginning
+	Patience time.Duration // how long they wait at most; 0 for ever
+	Browse   time.Duration // how long they stay once they are in
+	Goodbye  bool          // they say so when they give up
+}
+
+// Fault is something that goes wrong.
+type Fault struct {
+	Kind  string        // of [faultKinds]
+	At    time.Duration // after the beginning
+	Lasts time.Duration // 0 for one that happens in a moment
+	Gate  int           // that it befalls
+	Size  uint64        // what else the kind needs
+}
+
+// String tells the plan in a line.
+func (p *Plan) String() string {
+	store := "a journal"
+	if p.Gates > 1 {
+		store = "a Redis"
+	}
+	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v, %d new ones a minute, check-ins every %v; %d faults in %v",
+		p.Seed, len(p.People), p.Gates, store, p.Settings.Method, p.Settings.TotalActiveUsers, p.Settings.SessionDuration,
+		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, len(p.Faults), p.Lasts)
+}
+
+// Draw draws a plan.
+func Draw(seed uint64) Plan {
+	r := source(seed, "plan")
+	pick := func(of ...int) int { return of[r.IntN(len(of))] }
+	seconds := func(of ...int) time.Duration { return time.Duration(pick(of...)) * time.Second }
+	p := Plan{Seed: seed, Gates: 1, Lasts: time.Duration(6+r.IntN(7)) * time.Minute}
+	p.Settings = queue.Settings{
+		TotalActiveUsers: pick(3, 10, 20, 40), NewUsersPerMinute: pick(10, 30, 60, 300),
+		SessionDuration: seconds(20, 45, 90, 180), RefreshInterval: seconds(3, 5, 10, 20), RefreshJitter: .15,
+		Method: []queue.Method{queue.FIFO, queue.FIFO, queue.Line, queue.Random}[r.IntN(4)], ConfirmWithin: seconds(10, 60),
+	}.WithDefaults()
+	crowd := simulate.Config{
+		Room: p.Settings, Seed: seed, Visitors: pick(40, 100, 200, 300), Over: p.Lasts / time.Duration(2+r.IntN(4)),
+		Arrivals: []simulate.Arrivals{simulate.Uniform, simulate.Burst, simulate.Spike, simulate.Ramp}[r.IntN(4)],
+		Browse:   seconds(5, 20, 60), GiveUp: .2, Patience: 3 * time.Minute, Goodbye: .5,
+	}
+	for i, someone := range simulate.DrawCrowd(crowd) {
+		p.People = append(p.People, Person{
+			Name: name(i), Kind: kinds.draw(r), Joins: someone.Joins, Patience: someone.Patience, Browse: someone.Browse, Goodbye: someone.Goodbye,
+		})
+	}
+	p.drawFaults(r)
+	return p
+}
+
+// names are those of the first people; those who come later have a number.
+var names = [...]string{
+	"ada", "ben", "cleo", "dan", "eva", "finn", "gwen", "hugo", "ines", "jon", "kim", "leo", "mia", "noah", "olga", "paul", "quin", "rosa",
+	"sam", "tara", "udo", "vera", "will", "xena", "yuri", "zoe",
+}
+
+func name(i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprint(names[i%len(names)], i/len(names)+1)
+}

@@ -1,0 +1,40 @@
+package world
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Headers by which the site knows who has sent a request, and when. They are no part of what the gate knows.
+const (
+	personHeader = "X-Person"
+	sentHeader   = "X-Sent"
+)
+
+// siteHeader is in every answer of the site.
+const siteHeader = "X-Site"
+
+// site is the origin. It notes whom it has seen.
+type site struct {
+	history *History
+	link    *link // to the site, and its own work
+}
+
+// behind is the site as one gate reaches it.
+func (s *site) behind(p *process) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.link.pass()
+		if p.dead.Load() {
+			return
+		}
+		person, _ := strconv.Atoi(r.Header.Get(personHeader))
+		sent, _ := strconv.ParseInt(r.Header.Get(sentHeader), 10, 64)
+		s.history.add(Event{What: Seen, Who: person, Gate: p.number, Sent: time.Duration(sent)})
+		w.Header()[siteHeader] = inSite
+		_, _ = io.WriteString(w, "in")
+	})
+}
+
+var inSite = []string{"in"}

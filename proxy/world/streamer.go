@@ -1,0 +1,170 @@
+package world
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// streamer is the built-in page in a browser: it has a stream open while it waits.
+func (v *visitor) streamer() {
+	for !v.fedUp() {
+		a := v.ask(request{accept: asHTML})
+		switch {
+		case a.in():
+			if v.browse(asHTML) {
+				return
+			}
+		case a.waits():
+			v.listen()
+		default:
+			v.waitMore(v.around(v.world.plan.Settings.RefreshInterval))
+		}
+	}
+	v.giveUp()
+}
+
+// listen opens streams until one says that the page is to be loaded, or the visitor is fed up.
+func (v *visitor) listen() {
+	for tries := 0; !v.fedUp(); tries++ {
+		s := v.open()
+		if s == nil {
+			v.waitMore(v.around(2 * time.Second))
+			continue
+		}
+		if s.attend() {
+			v.wait(v.upTo(200 * time.Millisecond))
+			return
+		}
+		v.waitMore(500*time.Millisecond + v.upTo(2*time.Second))
+	}
+}
+
+// stream is a visitor's open stream. It implements http.ResponseWriter and http.Flusher for the gate.
+type stream struct {
+	visitor *visitor
+	process *process
+	header  http.Header
+	status  int
+	opened  chan struct{} // closed when the header has come
+	load    atomic.Bool   // an event has said that the page is to be loaded
+	ended   chan struct{} // closed when the gate has ended the stream, as it does then
+	leave   context.CancelFunc
+}
+
+// open opens a stream; nil if it cannot.
+func (v *visitor) open() *stream {
+	sent := v.world.history.now()
+	v.travel()
+	handler, p := v.world.route(v)
+	if p == nil {
+		v.note(Event{What: Lost, Text: "no gate runs"})
+		return nil
+	}
+	ctx, cancel := context.WithCancel(p.lives)
+	s := &stream{visitor: v, process: p, header: http.Header{}, opened: make(chan struct{}), ended: make(chan struct{}), leave: cancel}
+	r := v.request(ctx, request{path: "/.anteroom/events?room=" + roomName, accept: "text/event-stream"}, sent)
+	go func() {
+		defer close(s.ended)
+		handler.ServeHTTP(s, r)
+	}()
+	select {
+	case <-s.opened:
+	case <-s.ended:
+	}
+	v.travel()
+	if s.status != http.StatusOK || p.dead.Load() {
+		s.end()
+		return nil
+	}
+	v.keepCookie(s.header)
+	return s
+}
+
+// end closes the stream and waits for the gate's end of it.
+func (s *stream) end() {
+	s.leave()
+	<-s.ended
+}
+
+// attend waits until the stream says that the page is to be loaded, or ends, or the visitor is fed up. It says whether the page is to be
+// loaded.
+func (s *stream) attend() bool {
+	v := s.visitor
+	defer s.end()
+	rest := v.world.plan.Lasts - v.world.history.now()
+	if v.Patience > 0 {
+		rest = min(rest, v.joined+v.Patience-v.world.history.now())
+	}
+	timer := time.NewTimer(max(rest, 0) + v.upTo(time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-s.ended:
+	case <-timer.C:
+	}
+	v.travel()
+	return s.load.Load()
+}
+
+// Header implements http.ResponseWriter.
+func (s *stream) Header() http.Header { return s.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (s *stream) WriteHeader(status int) {
+	if s.status == 0 && status >= http.StatusOK {
+		s.status = status
+		close(s.opened)
+	}
+}
+
+var errGone = errors.New("the connection has ended")
+
+// Write implements http.ResponseWriter. It notes what the visitor is told.
+func (s *stream) Write(p []byte) (int, error) {
+	s.WriteHeader(http.StatusOK)
+	if s.process.dead.Load() {
+		return 0, errGone
+	}
+	for part := range bytes.SplitSeq(p, []byte("\n\n")) {
+		name, data := parse(part)
+		s.hear(name, data)
+	}
+	return len(p), nil
+}
+
+// Flush implements http.Flusher.
+func (s *stream) Flush() {}
+
+// parse reads an event of a stream.
+func parse(text []byte) (name string, data []byte) {
+	for line := range bytes.Lines(text) {
+		switch key, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(": ")); string(key) {
+		case "event":
+			name = string(value)
+		case "data":
+			data = value
+		}
+	}
+	return name, data
+}
+
+func (s *stream) hear(name string, data []byte) {
+	v := s.visitor
+	switch name {
+	case "place":
+		var room Room
+		if err := json.Unmarshal(data, &room); err == nil {
+			v.note(Event{What: Waits, Gate: s.process.number, Room: room})
+		}
+	case "admitted":
+		v.note(Event{What: Enters, Gate: s.process.number})
+		s.load.Store(true)
+	case "closed":
+		v.note(Event{What: Shut, Gate: s.process.number, Text: "the stream says closed"})
+		s.load.Store(true)
+	}
+}

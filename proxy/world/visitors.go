@@ -1,0 +1,44 @@
+package world
+
+import "math/rand/v2"
+
+// kind is a kind of visitor.
+type kind struct {
+	name  string
+	share int            // how many of them come, beside those of the others
+	live  func(*visitor) // from when they come to when they leave
+}
+
+// kindList are all kinds.
+type kindList []kind
+
+var kinds = kindList{
+	{"page", 4, (*visitor).page},
+	{"app", 2, (*visitor).app},
+	{"stream", 4, (*visitor).streamer},
+}
+
+// draw draws a kind.
+func (l kindList) draw(r *rand.Rand) string {
+	all := 0
+	for _, k := range l {
+		all += k.share
+	}
+	n := r.IntN(all)
+	for _, k := range l {
+		if n -= k.share; n < 0 {
+			return k.name
+		}
+	}
+	panic("no kind of visitor has a share")
+}
+
+// find returns the kind of that name.
+func (l kindList) find(name string) kind {
+	for _, k := range l {
+		if k.name == name {
+			return k
+		}
+	}
+	panic("no kind of visitor is called " + name)
+}

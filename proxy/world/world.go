@@ -1,0 +1,110 @@
+package world
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+)
+
+// world is a life of a plan.
+type world struct {
+	ctx      context.Context
+	plan     *Plan
+	history  *History
+	site     *site
+	machines []*machine
+	people   sync.WaitGroup
+	faults   sync.WaitGroup
+}
+
+// Run lives a plan and returns what happened. One goroutine runs at a time, in the whole process.
+func Run(t *testing.T, p Plan) *History {
+	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would have goroutines wait while others go on: see collect
+	var h *History
+	synctest.Test(t, func(t *testing.T) {
+		cryptotest.SetGlobalRandom(t, p.Seed)
+		h = live(t, &p)
+	})
+	return h
+}
+
+// apart returns how goroutines wait in a world: those that could go on at the same moment go on one after the other, in the order in which
+// they began to wait.
+func apart() func(ready <-chan struct{}, atMost time.Duration) {
+	var waits atomic.Uint64
+	return func(ready <-chan struct{}, atMost time.Duration) {
+		turn := time.Duration(waits.Add(1)%1009) * time.Nanosecond
+		var over <-chan time.Time
+		if atMost > 0 {
+			timer := time.NewTimer(atMost)
+			defer timer.Stop()
+			over = timer.C
+		}
+		select {
+		case <-ready:
+		case <-over:
+		}
+		wait(turn)
+	}
+}
+
+// live is Run within the bubble.
+func live(t *testing.T, p *Plan) *History {
+	w := &world{ctx: t.Context(), plan: p, history: newHistory(p)}
+	w.site = &site{history: w.history, link: newLink(p.Seed, "site", time.Millisecond, 40*time.Millisecond)}
+	for i := range p.Gates {
+		m := &machine{world: w, number: i + 1, disk: newDisk()}
+		w.machines = append(w.machines, m)
+		wait(time.Duration(i+1) * 7919 * time.Microsecond)
+		if err := m.start(w.ctx); err != nil {
+			t.Fatalf("starting gate %d: %v", m.number, err)
+		}
+	}
+	for i := range p.Faults {
+		w.faults.Go(func() { w.suffer(&p.Faults[i]) })
+	}
+	for i := range p.People {
+		w.people.Go(func() { newVisitor(w, i).live() })
+	}
+	over := make(chan struct{})
+	w.faults.Go(func() { collect(over) })
+	w.people.Wait()
+	close(over)
+	w.faults.Wait()
+	w.history.Ends = w.history.now()
+	for _, m := range w.machines {
+		m.stop()
+	}
+	return w.history
+}
+
+// Garbage is collected while everybody else waits.
+const (
+	collectEvery = 10*time.Second + 3
+	heapMax      = 256 << 20
+)
+
+// collect collects garbage when there is much of it, until over is closed.
+func collect(over <-chan struct{}) {
+	ticker := time.NewTicker(collectEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-ticker.C:
+			var m runtime.MemStats
+			if runtime.ReadMemStats(&m); m.HeapAlloc > heapMax {
+				runtime.GC()
+			}
+		}
+	}
+}
