@@ -91,6 +91,10 @@ type Report struct {
 	// confirmed place in the exact line are taken out of it.
 	Unanswered []ID
 
+	// Told are visitors whom an answer has told that they have a session, though their ticket has a place, and whom this
+	// node had not let in just then. So they know of it, whatever became of the answer to their claim: see Claim.HeldOnly.
+	Told []ID
+
 	// Of the exact line.
 	Priorities []Priority // of visitors in line; a store ignores those of others
 	LastNumber uint64     // the highest number that the node knows of: the store gives out higher ones
@@ -147,7 +151,10 @@ type Claim struct {
 	Due Instant
 
 	// HeldOnly has the store say only whether the id holds a slot already, or else, of one who
-	// waits, whether an admission has used the place since ArrivedAt.
+	// waits, whether there was an admission since ArrivedAt. It is for claims whose answer was lost,
+	// with the report that comes again. Of one who waits and was granted a slot with that report
+	// nobody was told. Such an admission has not used the place, unless a node says that
+	// the visitor was Told.
 	HeldOnly bool
 
 	// Renew makes a session that the id has last for a further session duration from now, but
@@ -161,7 +168,7 @@ type Claim struct {
 	// id without a Lease. 0 is for a whole session.
 	Lease time.Duration
 
-	// These are from the ticket of a waiting claimant. An admission after ArrivedAt has
+	// These are from the ticket of a waiting claimant. An admission after ArrivedAt of which they were told has
 	// used their place. AcceptedAt is that of a claimant who has gone back to their place
 	// from a session that was given for a Lease; 0 for others. That admission, and any
 	// before it, has not used the place.
@@ -229,6 +236,10 @@ type Status struct {
 	// Recovering says that the store has lost some of its memory, and admits nobody until
 	// the nodes that it knew have reported.
 	Recovering bool
+
+	// Untold says that some were admitted lately and not told so. Those of them whose session is over may come back to a place
+	// that a node takes for used: the store knows.
+	Untold bool
 
 	// Settling says that the store does not know all places in line yet. Ahead and Length count those that it knows. A store says
 	// so of an exact line; of the others a node finds out when nothing was left of what was known.

@@ -18,7 +18,8 @@ func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 			before[i] = r.sessions[c.ID]
 		}
 		grants[i] = r.decide(c)
-		if grants[i].Verdict != queue.Held && (!c.HeldOnly || !r.again) {
+		r.noteLost(c)
+		if grants[i].Verdict != queue.Held && (!c.HeldOnly || r.repeatOf == 0) {
 			r.change(r.closed.movedFrom(c), -1)
 		}
 	}
@@ -60,7 +61,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 		return queue.Grant{Verdict: queue.Banned}
 	case r.lasts(known):
 		return r.held(c, known)
-	case c.HeldOnly && !c.Newcomer() && r.placeUsed(c):
+	case c.HeldOnly && !c.Newcomer() && c.PlaceUsedBy(known.admitted):
 		return queue.Grant{Verdict: queue.Used, AcceptedAt: r.acceptedAt(known)}
 	case c.HeldOnly:
 		return refused
@@ -82,7 +83,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 // held is the verdict on a claimant whose session lasts.
 func (r *room) held(c queue.Claim, s session) queue.Grant {
 	r.forgetPlace(c.ID)
-	if !c.KeepCell && (!c.HeldOnly || !r.again) { // a claim that comes again with its report was decided before
+	if !c.KeepCell && (!c.HeldOnly || r.repeatOf == 0) { // a claim that comes again with its report was decided before
 		r.change(c.Cell, -1)
 	}
 	lasts, last := r.settings.SessionLasts(r.slack), r.settings.LastMoment(r.began(s))
@@ -95,10 +96,10 @@ func (r *room) held(c queue.Claim, s session) queue.Grant {
 	return queue.Grant{Verdict: queue.Held, AcceptedAt: r.acceptedAt(s), Expires: max(r.sessions[c.ID].expires.Add(r.behind()), r.now+1)}
 }
 
-// placeUsed reports whether the claimant was admitted after the arrival that is in their ticket.
+// placeUsed reports whether the claimant was admitted after the arrival that is in their ticket, and told so.
 func (r *room) placeUsed(c queue.Claim) bool {
 	s, known := r.sessions[c.ID]
-	return known && c.PlaceUsedBy(s.admitted)
+	return known && c.PlaceUsedBy(s.admitted) && r.untold.admitted[c.ID] != s.admitted
 }
 
 // grant gives the claimant a slot.

@@ -20,8 +20,8 @@ type node struct {
 	factor float64       // of its last report; 0 for none
 }
 
-// reported returns the node that reports now.
-func (n *nodes) reported(p *queue.Report, now queue.Instant) *node {
+// reported returns the node that reports now, and when it did before.
+func (n *nodes) reported(p *queue.Report, now queue.Instant) (_ *node, before queue.Instant) {
 	known := n.known[p.Node]
 	if known == nil {
 		known = &node{}
@@ -30,8 +30,8 @@ func (n *nodes) reported(p *queue.Report, now queue.Instant) *node {
 	if known.at < now.Add(-queue.Lately) {
 		n.until = 0
 	}
-	known.at, known.view, known.factor = now, p.Since, p.Factor
-	return known
+	before, known.at, known.view, known.factor = known.at, now, p.Since, p.Factor
+	return known, before
 }
 
 // heard reports whether every other node that reported lately has a view from after a

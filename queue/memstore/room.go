@@ -25,7 +25,7 @@ type room struct {
 	now      queue.Instant
 
 	line       line.Line
-	again      bool // the report was counted before
+	repeatOf   queue.Instant // when the report came before; 0 for a new one
 	numbers    numbers
 	absent     line.Line     // the places of those who said goodbye
 	gap        gap           // the last
@@ -34,6 +34,7 @@ type room struct {
 	closed     closure
 	boundaries boundaries
 	sessions   map[queue.ID]session
+	untold     untold
 	ends       timeline[int] // active sessions by their end
 	checks     endChecks     // with a journal
 	active     int
@@ -81,7 +82,7 @@ func newRoom(name string) *room {
 	return &room{
 		name: name, epoch: rand.Text(), pacer: pacing.Pacer{Seed: seed.Sum64()},
 		nodes: nodes{known: map[uint64]*node{}}, draws: draws{until: map[queue.ID]queue.Instant{}},
-		sessions: map[queue.ID]session{}, revoked: map[queue.ID]queue.Instant{},
+		sessions: map[queue.ID]session{}, revoked: map[queue.ID]queue.Instant{}, untold: untold{admitted: map[queue.ID]queue.Instant{}},
 	}
 }
 
@@ -144,11 +145,10 @@ func (r *room) adopt(c queue.Configuration) {
 func (r *room) report(p *queue.Report, now queue.Instant) {
 	r.restore(now)
 	r.advance(now)
-	from := r.nodes.reported(p, r.now)
+	from, before := r.nodes.reported(p, r.now)
 	r.slow.Pass(r.now, r.settings.NewUsersPerMinute, r.nodes.factor(r.now))
-	r.again = p.Seq <= from.seq
-	if !r.again {
-		from.seq, from.final = p.Seq, p.Final
+	if r.repeatOf = before; p.Seq > from.seq {
+		r.repeatOf, from.seq, from.final = 0, p.Seq, p.Final
 		r.count(p)
 	}
 	r.goByReports()
@@ -167,6 +167,9 @@ func (r *room) count(p *queue.Report) {
 	}
 	for _, s := range p.Revoked {
 		r.revoke(s, p.Node)
+	}
+	for _, id := range p.Told {
+		r.untold.tell(id, r.sessions[id].admitted)
 	}
 	for _, d := range p.Left {
 		r.left = append(r.left, queue.Departure{ID: d.ID, At: r.now})
@@ -265,6 +268,7 @@ func (r *room) sweep() {
 			delete(r.revoked, id)
 		}
 	}
+	r.untold.forget(r.now.Add(-r.current.Remembers()))
 }
 
 // matters reports whether a session holds its slot, or a ticket from before it may
@@ -323,7 +327,7 @@ func (r *room) status() queue.Status {
 	allowance, more := r.slow.Limit(released-r.allowanceUsed(), r.nextRelease(released, more))
 	return queue.Status{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
-		Open: r.open(), Settling: r.settlesAt() != 0, Recovering: r.recoversAt() != 0,
+		Open: r.open(), Untold: r.untold.latest > r.now.Add(-r.current.Remembers()), Settling: r.settlesAt() != 0, Recovering: r.recoversAt() != 0,
 		NextOpen: r.nextOpen(allowance, more),
 		Factor:   r.nodes.factor(r.now), OpenToAll: r.mark.open,
 	}

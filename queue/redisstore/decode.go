@@ -144,7 +144,7 @@ func (p *packed) byte() byte {
 // The lengths of a status without its epoch, of a verdict and of a place, packed; see
 // save.lua, admit.lua and lineclaim.lua.
 const (
-	statusSize  = 7*8 + 4
+	statusSize  = 7*8 + 5
 	verdictSize = 1 + 2*8
 	placeSize   = 4*8 + 1
 )
@@ -153,7 +153,7 @@ func (r *reader) status() queue.Status {
 	p := r.packed(statusSize)
 	s := queue.Status{
 		Now: p.instant(), Active: int(p.int()), Admitted: int(p.int()), Open: int(p.int()), Present: int(p.int()), NextOpen: p.instant(),
-		Factor: p.float(), WantWhole: p.byte() == 1, Recovering: p.byte() == 1, Settling: p.byte() == 1, OpenToAll: p.byte() == 1,
+		Factor: p.float(), WantWhole: p.byte() == 1, Recovering: p.byte() == 1, Settling: p.byte() == 1, OpenToAll: p.byte() == 1, Untold: p.byte() == 1,
 	}
 	s.Epoch = string(p) // the rest
 	return s

@@ -27,6 +27,7 @@ type both struct {
 	settings   queue.Settings
 	seq        map[uint64]uint64
 	last       map[uint64]*queue.Report
+	claims     map[uint64][]queue.Claim // that went with it
 	views      map[uint64]queue.Instant // the latest that each node has had
 	ids        int
 	admitted   map[queue.ID]queue.Instant
@@ -52,7 +53,7 @@ func checkBoth(t *testing.T, slack time.Duration, check func(b *both)) {
 		clock.prefix = fmt.Sprint("r", rooms, "-")
 		b := &both{
 			T: rt, redis: clock, mem: memstore.NewShared(slack), clock: clock, now: start,
-			seq: map[uint64]uint64{}, last: map[uint64]*queue.Report{}, views: map[uint64]queue.Instant{}, admitted: map[queue.ID]queue.Instant{},
+			seq: map[uint64]uint64{}, last: map[uint64]*queue.Report{}, claims: map[uint64][]queue.Claim{}, views: map[uint64]queue.Instant{}, admitted: map[queue.ID]queue.Instant{},
 			beat: rapid.SampledFrom([]time.Duration{time.Millisecond, window}).Draw(rt, "beat"),
 		}
 		b.sync(b.number(queue.Report{})) // a node makes a room known before it configures it
@@ -94,6 +95,7 @@ func repeatBoth(b *both) {
 		"a node claims":                 func(*rapid.T) { b.admit(b.number(queue.Report{})) },
 		"the roll is called":            func(*rapid.T) { b.roll() },
 		"a report is sent again":        func(*rapid.T) { b.again() },
+		"lost claims are asked about":   func(*rapid.T) { b.askAgain() },
 		"a report is sent with another": func(*rapid.T) { b.report(); b.sync(b.report()) },
 	})
 }
@@ -179,7 +181,7 @@ func (b *both) number(p queue.Report) *queue.Report {
 	b.seq[p.Node]++
 	p.Seq, p.Now, p.Since = b.seq[p.Node], b.now, b.views[p.Node]
 	p.Final = max(0, b.now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, -1, -200, -1000, 5}).Draw(b.T, "final"))*time.Millisecond))
-	b.last[p.Node] = &p
+	b.last[p.Node], b.claims[p.Node] = &p, nil
 	return &p
 }
 
@@ -204,6 +206,9 @@ func (b *both) report() *queue.Report {
 	if rapid.IntRange(0, 2).Draw(b.T, "has not answered") == 0 {
 		p.Unanswered = []queue.ID{b.visitor()}
 	}
+	if rapid.IntRange(0, 4).Draw(b.T, "has told") == 0 {
+		p.Told = []queue.ID{b.visitor()}
+	}
 	if rapid.IntRange(0, 2).Draw(b.T, "prefers") == 0 {
 		p.Priorities = []queue.Priority{{ID: b.visitor(), Priority: b.priority()}}
 	}
@@ -225,6 +230,20 @@ func (b *both) again() {
 		p.Now = b.now
 		b.sync(p)
 	}
+}
+
+// askAgain sends a report again whose answer was lost, and asks what became of the claims that went with it.
+func (b *both) askAgain() {
+	p := b.last[uint64(rapid.IntRange(1, 3).Draw(b.T, "node"))]
+	if p == nil || len(b.claims[p.Node]) == 0 {
+		return
+	}
+	var asked []queue.Claim
+	for _, c := range b.claims[p.Node] {
+		asked = append(asked, queue.Claim{ID: c.ID, Cell: c.Cell, Moved: c.Moved, KeepCell: c.KeepCell, HeldOnly: true, ArrivedAt: p.Now, LastCheckIn: c.LastCheckIn})
+	}
+	p.Now = b.now
+	b.decide(p, asked)
 }
 
 func (b *both) sync(p *queue.Report) {
@@ -310,6 +329,12 @@ func (b *both) admit(p *queue.Report) {
 	for i := range claims {
 		claims[i] = b.claim()
 	}
+	b.claims[p.Node] = claims
+	b.decide(p, claims)
+}
+
+// decide puts claims to both stores.
+func (b *both) decide(p *queue.Report, claims []queue.Claim) {
 	fromRedis, fromMem := make([]queue.Grant, len(claims)), make([]queue.Grant, len(claims))
 	redis, err := b.redis.Admit(context.Background(), "shop", p, claims, fromRedis)
 	require.NoError(b, err)

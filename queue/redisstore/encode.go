@@ -27,8 +27,10 @@ func (s *Store) reportArgs(p *queue.Report) []any {
 	for _, d := range p.Left {
 		args = append(args, string(d.ID[:]), int64(d.At))
 	}
-	for _, id := range p.Unanswered {
-		args = append(args, string(id[:]))
+	for _, list := range [...][]queue.ID{p.Unanswered, p.Told} {
+		for _, id := range list {
+			args = append(args, string(id[:]))
+		}
 	}
 	for _, c := range p.Priorities {
 		args = append(args, string(c.ID[:]), c.Priority)
@@ -47,7 +49,7 @@ func (s *Store) headArgs(p *queue.Report) []any {
 		float64(p.Seq), float64(p.Now), float64(p.Since), float64(p.Version), float64(s.slack.Milliseconds()), whole,
 		float64(len(p.Nodes)), float64(len(p.Cells)), float64(len(p.Sessions)), float64(len(p.Revoked)),
 		float64(p.Admitted.Minute), float64(p.Admitted.Visitors), float64(p.LastNumber),
-		float64(len(p.Left)), float64(len(p.Unanswered)), float64(len(p.Priorities)), p.Factor, float64(p.Newcomers), float64(p.Stock.At), float64(p.Stock.Left), float64(p.Final),
+		float64(len(p.Left)), float64(len(p.Unanswered)), float64(len(p.Told)), float64(len(p.Priorities)), p.Factor, float64(p.Newcomers), float64(p.Stock.At), float64(p.Stock.Left), float64(p.Final),
 	}
 	packed := make([]byte, 0, 8*len(numbers))
 	for _, n := range numbers {

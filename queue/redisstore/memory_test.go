@@ -213,7 +213,7 @@ func TestMemoryIsLostInAHold(t *testing.T) {
 	for name, lose := range map[string]func(*redistest.Server){
 		"all of it": func(s *redistest.Server) { s.Do("FLUSHALL") },
 		"what it counts": func(s *redistest.Server) {
-			s.Do("ZINCRBY", redisstore.Keys("shop")[5], "1", strings.Repeat("\xff", 17))
+			s.Do("ZINCRBY", redisstore.Keys("shop")[6], "1", strings.Repeat("\xff", 17))
 		},
 		"the head": func(s *redistest.Server) { s.Do("DEL", meta("shop")) },
 	} {

@@ -100,3 +100,40 @@ func TestAnExactLineOutlivesARestartOfTheGateThatIsLongerThanItsDropout(t *testi
 		})
 	}
 }
+
+// A visitor is let in by a reply that their gate does not get, and comes to the other gate once that session is over.
+func TestAReplyThatOneGateLosesCostsNoPlaceAtAnother(t *testing.T) {
+	t.Parallel()
+	clock, _ := newClock(t)
+	s := small(1)
+	s.SessionDuration = 4 * time.Second
+	g := newGates(t, clock, s, 0, 0)
+	g.sync()
+	g.enters(g.nodes[0])
+	first := g.joins(g.nodes[0])
+	arrived := first.ticket.ArrivedAt
+	g.pass(max(first.ticket.Due().Sub(clock.time()), 6*time.Second))
+	g.nodes[0].wire.lose.Store(true)
+	require.Equal(t, room.Queued, g.visit(g.nodes[0], first).Outcome)
+	g.nodes[0].wire.lose.Store(false)
+	used := *first
+	g.pass(6 * time.Second)
+	g.enters(g.nodes[1])
+	late := g.joins(g.nodes[1])
+	require.False(t, g.visit(g.nodes[1], first).Rejoined)
+	require.Equal(t, arrived, first.ticket.ArrivedAt)
+	for range 20 {
+		g.pass(time.Second)
+		require.Equal(t, room.Queued, g.visit(g.nodes[1], late).Outcome, "the slot is kept for who came first")
+		if g.visit(g.nodes[1], first).Outcome == room.Admitted {
+			break
+		}
+	}
+	require.True(t, first.in)
+	g.pass(6 * time.Second)
+	for _, n := range g.nodes {
+		again := used
+		assert.True(t, g.visit(n, &again).Rejoined, "once")
+	}
+	g.obeys(1, 1000)
+}

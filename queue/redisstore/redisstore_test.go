@@ -139,9 +139,11 @@ func busyRoom(t *testing.T, store *redisstore.Store) {
 	ctx := context.Background()
 	r := newRoom(t, store, queue.At(time.Now()), queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 10, Method: queue.Random})
 	now := queue.At(time.Now())
-	for range 2 {
+	var admitted [2]queue.ID
+	for i := range admitted {
 		d := r.Visit(ctx, now.Time(), room.Request{})
 		require.Equal(t, room.Admitted, d.Outcome)
+		admitted[i] = d.Ticket.ID
 		r.Revoke(now.Time(), d.Ticket)
 	}
 	r.Visit(ctx, now.Time(), room.Request{})
@@ -160,7 +162,7 @@ func busyRoom(t *testing.T, store *redisstore.Store) {
 	c.Version, c.Settings.Method = c.Version+1, queue.Line
 	require.NoError(t, store.Configure(ctx, "shop", c))
 	inLine := []queue.Claim{{ID: id(100), NoSlot: true}, {ID: id(101), NoSlot: true, Priority: 1}}
-	_, err = store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 3, Left: []queue.Departure{{ID: id(102), At: now}}}, inLine, make([]queue.Grant, 2))
+	_, err = store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 3, Left: []queue.Departure{{ID: id(102), At: now}}, Told: admitted[:]}, inLine, make([]queue.Grant, 2))
 	require.NoError(t, err)
 	_, err = store.Sync(ctx, "shop", &queue.Report{Node: 8, Seq: 1, Epoch: "another"}) // who is awaited
 	require.NoError(t, err)

@@ -171,7 +171,7 @@ func within(body string) string { return "local function room()\n" + body + "end
 // line has lists besides, whose names begin with the last key. The braces keep all of
 // them on one node of a Cluster.
 func keys(room string) []string {
-	names := [...]string{"meta", "conf", "drawn", "left", "admitted", "sessions", "counts", "buckets", "windows",
+	names := [...]string{"meta", "conf", "drawn", "left", "untold", "admitted", "sessions", "counts", "buckets", "windows",
 		"revoked", "order", "levels", "unconfirmed", "places"}
 	list, prefix := make([]string, len(names)), "anteroom:{"+room+"}:"
 	for i, name := range names {

@@ -105,6 +105,9 @@ func (v visit) answerPlaceUsed(p *pending, g queue.Grant, over bool) Decision {
 	} else {
 		v.presence.leave(v.at, &p.ticket)
 		v.learnOfSubject(p, g)
+		if g.Verdict == queue.Used && !v.isSubject() { // whose id may have another place
+			v.presence.enter(v.at, v.rules, p.claim.ID)
+		}
 	}
 	switch {
 	case g.Verdict == queue.Banned && v.isSubject():

@@ -22,7 +22,6 @@
 //	            recall.go                   slots of visitors who had left
 //	            mark.go                     visitors of a room that is open to all
 //	            lease.go                    sessions that last for a short time until their visitor comes back
-//	untold      untold.go                   admissions that nobody was told of
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
 //	            configure.go, panics.go     configurations; panics of the store
@@ -72,7 +71,7 @@
 //  4. that of the estimates;
 //  5. that of the scores;
 //  6. that of the arrivals, that of a shard of the presence, that of a shard of the sessions, and those of the networks, the revocations,
-//     the untold, the outbox, the pressures and the storeClock: while one of these is held, none other is taken.
+//     the outbox, the pressures and the storeClock: while one of these is held, none other is taken.
 //
 // The lock of the batcher is held alone. The funcs of a Config are called with the second
 // held. Of the visits, only those whose claims are put to the store wait for that.

@@ -20,7 +20,6 @@ type exchange struct {
 	conditions *conditions
 	presence   *presence
 	sessions   *sessions
-	untold     *untold
 	outbox     *outbox
 	estimates  *estimates
 	pressures  *pressures
@@ -101,7 +100,6 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 	x.record.forget(answer.Now)
 	x.sessions.trim(x.syncs, rules.sessionsAt(answer.Now))
 	x.presence.trim(x.syncs, answer.Now, rules)
-	x.untold.forget(answer.Now.Add(-rules.PlaceLasts()))
 	return answer, nil
 }
 
@@ -189,9 +187,6 @@ func (x *exchange) learnUndecided(status queue.Status, grants []queue.Grant) {
 			continue
 		}
 		x.presence.enter(status.Now, rules, c.ID)
-		if !c.Newcomer() && g.AcceptedAt >= c.ArrivedAt { // and not by an earlier claim
-			x.untold.add(c.ID, g.AcceptedAt)
-		}
 		if !status.WantWhole {
 			x.record.admitted.Add(admission(g.AcceptedAt))
 		}

@@ -56,20 +56,13 @@ func confirmed(t queue.Ticket) queue.Ticket {
 	return t
 }
 
-// goBack makes a ticket of a visitor who may go back to their place a waiting one of that
-// place.
-func (v visit) goBack() {
-	switch {
-	case v.Ticket.Leased:
-		v.goBackFromLease()
-	case v.Ticket.State == queue.Waiting && v.untold.some():
-		v.goBackUntold()
-	}
-}
+// mayGoBack reports whether the place in the visitor's ticket may be worth something though they were let in from it: they went back to it from
+// a session that was given for a lease, or may not have been told that they were let in. Only the store knows.
+func (v visit) mayGoBack() bool { return v.Ticket.AcceptedAt != 0 || v.conditions.view.Load().Untold }
 
-// goBackFromLease is goBack of a leased ticket whose session is over, as far as this node knows.
-// The store is asked about it in any case: it may know that the session lasts.
-func (v visit) goBackFromLease() {
+// goBack makes a leased ticket of a visitor whose session is over, as far as this node knows, a waiting one of
+// their place. The store is asked about it in any case: it may know that the session lasts.
+func (v visit) goBack() {
 	t := &v.Ticket
 	accepted := v.rules.configuration.Standstill.Postponed(t.AcceptedAt)
 	if accepted != t.AcceptedAt {

@@ -61,7 +61,6 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 		conditions = &conditions{}
 		presence   = newPresence(answer.Now, start, c.Uint64)
 		sessions   = newSessions(start)
-		untold     = &untold{}
 		outbox     = &outbox{}
 		arrivals   = &arrivals{}
 		estimates  = &estimates{arrivals: arrivals}
@@ -72,7 +71,7 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load(), arrivals, 0))
 	x := &exchange{
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
-		untold: untold, outbox: outbox, estimates: estimates, pressures: pressures, slack: c.Slack,
+		outbox: outbox, estimates: estimates, pressures: pressures, slack: c.Slack,
 		onStoreChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
 		mu: newCallLock(timing), node: node, epoch: answer.Epoch, record: record{cells: map[queue.Cell]int{}},
 	}
@@ -83,7 +82,7 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 	return &Room{
 		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates, pressures: pressures,
 		visits: &visits{
-			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, arrivals: arrivals, networks: &networks{}, sessions: sessions, untold: untold, outbox: outbox, turnstile: &turnstile{},
+			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, arrivals: arrivals, networks: &networks{}, sessions: sessions, outbox: outbox, turnstile: &turnstile{},
 			put: b.put, roll: x.roll, draw: c.Draw, onDrawn: c.OnDrawn, onBurst: c.OnBurst,
 		},
 	}

@@ -1,6 +1,8 @@
 package room
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -13,6 +15,7 @@ type outbox struct {
 	mu         sync.Mutex
 	left       []queue.Departure
 	unanswered []queue.ID
+	told       map[queue.ID]struct{}
 	priorities []queue.Priority
 	admitted   queue.Admissions // without the store
 	stock      queue.Stock
@@ -42,6 +45,16 @@ func (o *outbox) withdraw(id queue.ID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.unanswered = append(o.unanswered, id)
+}
+
+// tell has the next report tell that a visitor with a place knows of their session.
+func (o *outbox) tell(id queue.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.told == nil {
+		o.told = map[queue.ID]struct{}{}
+	}
+	o.told[id] = struct{}{}
 }
 
 // prefer has the next report give a visitor in the exact line a priority.
@@ -75,5 +88,6 @@ func (o *outbox) drainInto(p *queue.Report) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p.Left, p.Unanswered, p.Priorities, p.Admitted, p.Stock = o.left, o.unanswered, o.priorities, o.admitted, o.stock
-	o.left, o.unanswered, o.priorities, o.admitted, o.stock = nil, nil, nil, queue.Admissions{}, queue.Stock{}
+	p.Told = slices.Collect(maps.Keys(o.told))
+	o.left, o.unanswered, o.told, o.priorities, o.admitted, o.stock = nil, nil, nil, nil, queue.Admissions{}, queue.Stock{}
 }

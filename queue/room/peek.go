@@ -47,7 +47,7 @@ func (v visit) place() queue.Ticket {
 	if v.isSubject() {
 		t = v.presence.subjectTicket(v.at, v.rules, v.Subject, t)
 	}
-	if t.State != queue.Waiting || v.rules.placeOver(&t, v.at) || !v.isSubject() && t.AcceptedAt == 0 && v.presence.hasEntered(v.at, t.ID) {
+	if t.State != queue.Waiting || v.rules.placeOver(&t, v.at) || !v.isSubject() && !v.mayGoBack() && v.presence.hasEntered(v.at, t.ID) {
 		return queue.Ticket{}
 	}
 	return t

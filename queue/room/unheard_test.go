@@ -164,16 +164,21 @@ func lostAnswer(t *testing.T, s queue.Settings) (d *door, store *fallible, first
 	t.Helper()
 	s.SessionDuration = 10 * time.Second
 	d, store = openFallible(t, s, queue.Hold)
-	d.enter()
-	first = d.join()
-	d.pass(time.Second)
-	second = d.join()
-	d.now = max(first.Due(), start.Add(12*time.Second))
-	d.sync()
-	store.fail(nil, errLost)
-	first = d.waits(first)
-	store.fail(nil, nil)
+	first, second = gates{d}.loseAnswer(store)
 	return d, store, first, second
+}
+
+// loseAnswer has two wait at the first gate, whose store loses the answer to the claim of the first of them.
+func (g gates) loseAnswer(store *fallible) (first, second queue.Ticket) {
+	g[0].enter()
+	first = g[0].join()
+	g.at(start.Add(time.Second))
+	second = g[0].join()
+	g.at(max(first.Due(), start.Add(12*time.Second)))
+	store.fail(nil, errLost)
+	first = g[0].waits(first)
+	store.fail(nil, nil)
+	return first, second
 }
 
 func inEitherOrder(t *testing.T, test func(t *testing.T, s queue.Settings)) {
@@ -217,12 +222,112 @@ func TestWhoseAnswerWasLostGoesBackToTheirPlaceOnce(t *testing.T) {
 				d.now = max(back.Ticket.Due(), late.Due(), d.now.Add(11*time.Second))
 				d.sync()
 				assert.Equal(t, room.Queued, d.visit(late).Outcome, "the slot is kept for who came first")
-				store.fail(nil, errLost)
-				again := d.waits(back.Ticket)
-				store.fail(nil, nil)
-				d.sync()
+				d.isIn(back.Ticket)
 				d.pass(20 * time.Second)
-				assert.True(t, d.visit(again).Rejoined, "not twice")
+				for _, used := range []queue.Ticket{first, back.Ticket} {
+					for range 2 {
+						assert.True(t, d.visit(used).Rejoined, "not twice")
+					}
+				}
+			})
+		}
+	})
+}
+
+func TestWhoLosesTwoAnswersGoesBackTwice(t *testing.T) {
+	inEitherOrder(t, func(t *testing.T, s queue.Settings) {
+		d, store, first, second := lostAnswer(t, s)
+		d.sync()
+		d.pass(11 * time.Second)
+		d.enterAsTurns(second)
+		for range 2 {
+			back := d.keepsPlace(first)
+			d.now = max(back.Due(), d.now.Add(11*time.Second))
+			d.sync()
+			store.fail(nil, errLost)
+			first = d.waits(back)
+			store.fail(nil, nil)
+			d.sync()
+			d.pass(11 * time.Second)
+			d.enter()
+		}
+		d.keepsPlace(first)
+	})
+}
+
+// keepsPlace brings a ticket that is to wait at the place of its arrival, and returns its successor.
+func (d *door) keepsPlace(t queue.Ticket) queue.Ticket {
+	d.Helper()
+	got := d.visit(t)
+	require.Equal(d, room.Queued, got.Outcome)
+	assert.False(d, got.Rejoined)
+	assert.Equal(d, t.ArrivedAt, got.Ticket.ArrivedAt)
+	return got.Ticket
+}
+
+// lostAnswerOfTwo is lostAnswer with one more gate, whose answers come.
+func lostAnswerOfTwo(t *testing.T, s queue.Settings) (g gates, store *fallible, first, second queue.Ticket) {
+	t.Helper()
+	s.SessionDuration = 10 * time.Second
+	d, store := openFallible(t, s, queue.Hold)
+	g = gates{d, openWith(t, room.Config{Settings: d.room.Settings(), Store: store.Store})}
+	g.sync()
+	first, second = g.loseAnswer(store)
+	return g, store, first, second
+}
+
+func TestWhoseAnswerWasLostGoesBackToTheirPlaceAtAnyGate(t *testing.T) {
+	inEitherOrder(t, func(t *testing.T, s queue.Settings) {
+		g, _, first, second := lostAnswerOfTwo(t, s)
+		g.sync()
+		g.at(g[0].now.Add(11 * time.Second))
+		g[1].enterAsTurns(second)
+		g.at(g[1].now)
+		late := g[1].join()
+		g.at(g[0].now.Add(time.Second))
+		back := g[1].keepsPlace(first)
+		var last queue.Ticket
+		for in := false; !in; {
+			g.at(back.Due())
+			late = g[1].waits(late) // the slot is kept for who came first
+			got := g[1].visit(back)
+			last = back
+			back, in = got.Ticket, got.Outcome == room.Admitted
+		}
+		g.at(g[0].now.Add(11 * time.Second))
+		g[1].enterAsTurns(late)
+		g.at(g[1].now)
+		for _, d := range g {
+			for _, used := range []queue.Ticket{first, last} {
+				assert.True(t, d.visit(used).Rejoined, "not twice")
+			}
+		}
+	})
+}
+
+func TestWhoWasToldAtAnotherGateThatTheyAreInDoesNotGoBack(t *testing.T) {
+	inEitherOrder(t, func(t *testing.T, s queue.Settings) {
+		s.DisableSessionRenewal = true
+		for _, asksAgain := range []time.Duration{0, 8 * time.Second, 30 * time.Second} {
+			t.Run("the first gate asks the store again after "+asksAgain.String(), func(t *testing.T) {
+				g, store, first, _ := lostAnswerOfTwo(t, s)
+				if asksAgain > 0 {
+					store.fail(errGone, nil)
+				}
+				for range 7 {
+					g[0].now, g[1].now = g[0].now.Add(time.Second), g[1].now.Add(time.Second)
+					g[1].sync()
+				}
+				g[1].isIn(first)
+				g[1].pass(0)
+				g[0].now = g[0].now.Add(asksAgain)
+				store.fail(nil, nil)
+				g.at(g[0].now)
+				g.at(g[0].now.Add(20 * time.Second))
+				g[0].enter()
+				for _, d := range g {
+					assert.True(t, d.visit(first).Rejoined)
+				}
 			})
 		}
 	})

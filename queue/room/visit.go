@@ -18,7 +18,6 @@ type visits struct {
 	arrivals   *arrivals
 	networks   *networks
 	sessions   *sessions
-	untold     *untold
 	outbox     *outbox
 	turnstile  *turnstile
 
@@ -63,8 +62,15 @@ func (vs *visits) decideOnce(ctx context.Context, now time.Time, q Request) Deci
 		}
 		d = vs.visit(now, &p.request).settle(p, g)
 	}
-	vs.untold.tell(&d)
+	if d.tellsOfSession(&brought) {
+		vs.outbox.tell(d.Ticket.ID)
+	}
 	return d.movedAs(&brought)
+}
+
+// tellsOfSession reports whether a visitor is told that they have had a session, of which the ticket that they brought does not know.
+func (d *Decision) tellsOfSession(brought *queue.Ticket) bool {
+	return brought.State != queue.Accepted && d.Ticket.State == queue.Accepted && !d.Fresh && !d.Ticket.Uncounted
 }
 
 // errNotAsked is the error of a claim that is not put to the store, because it does not answer.
@@ -158,15 +164,14 @@ func (v visit) checkIn() (Decision, *pending) {
 		if d, ok := v.enterAgain(v.Ticket); ok {
 			return d, nil
 		}
-		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() && v.Ticket.AcceptedAt == 0 {
+		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() && !v.mayGoBack() {
 			return v.joinAnew(), nil
 		}
 		// The store knows, or it is known already that another place was used.
 		c.despite = f.result
 		f = v.presence.noteCheckIn(v.at, v.rules, &c)
 	}
-	// Only the store knows whether a place that was gone back to was used since.
-	if v.needsStore(f) || c.despite == entered && v.Ticket.AcceptedAt != 0 {
+	if v.needsStore(f) || c.despite == entered && v.mayGoBack() {
 		return Decision{}, v.pendingInLine(f)
 	}
 	if f.from != (queue.Cell{}) {

@@ -38,6 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"report", reportCases},
 		{"sessions", sessionCases},
 		{"leases", leaseCases},
+		{"lost answers", lostAnswerCases},
 		{"standstill", standstillCases},
 		{"stock", stockCases},
 		{"status", statusCases},

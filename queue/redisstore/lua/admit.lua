@@ -53,6 +53,7 @@ local function grant(c)
 end
 
 local function verdict_on(c)
+  if c.held_only then note_lost(c, c.bucket ~= NEWCOMER) end
   local COUNTED = $PassthroughCounts -- the multiple of total_active_users up to which passthrough counts
   if is_revoked(c.id) then
     if r.has_line then line.remove(c.id) end
@@ -75,7 +76,7 @@ local function verdict_on(c)
     end
     return verdict(HELD, since and since + r.behind or r.now, math.max(expires + behind(), r.now + 1))
   end
-  if c.held_only and c.bucket ~= NEWCOMER and place_used(c) then return verdict(USED, began(c.id) + r.behind) end
+  if c.held_only and c.bucket ~= NEWCOMER and was_let_in(c) then return verdict(USED, began(c.id) + r.behind) end
   if c.held_only or c.no_slot and rules.method ~= 'line' then return verdict(REFUSED) end
   if rules.method == 'line' then
     local enters, place = line.check_in(c, c.bucket ~= NEWCOMER)

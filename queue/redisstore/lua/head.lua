@@ -3,13 +3,13 @@
 -- The head of the report, and how long its lists are. Names with node_ are the room as
 -- the reporting node has it.
 local node, node_epoch = text(), text()
-local seq, node_now, node_since, node_version, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, preferred, node_factor, newcomers, heard, heard_left, node_final
-seq, node_now, node_since, node_version, r.slack, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, preferred, node_factor, newcomers, heard, heard_left, node_final =
-  struct.unpack('>ddddddddddddddddddddd', text())
+local seq, node_now, node_since, node_version, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, told, preferred, node_factor, newcomers, heard, heard_left, node_final
+seq, node_now, node_since, node_version, r.slack, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, told, preferred, node_factor, newcomers, heard, heard_left, node_final =
+  struct.unpack('>dddddddddddddddddddddd', text())
 
 -- The room's clock at the call before, nil for a room without memory, and how far it is
 -- ahead of the server's.
-local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node, 'slowed', 'mark', 'standstill', 'stock', 'ended', 'format')
+local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node, 'slowed', 'mark', 'standstill', 'stock', 'ended', 'format', 'untold')
 local offset = tonumber(m[2]) or 0
 r.last = tonumber(m[1])
 

@@ -71,7 +71,7 @@ if lost or not epoch then
   local line = {ORDER, LEVELS, UNCONFIRMED, PLACES}
   for list = 0, RING - 1 do line[#line + 1] = PLACES .. ':' .. list end
   call('UNLINK', unpack(line))
-  for _, key in ipairs({SESSIONS, REVOKED, ADMITTED, LEFT}) do
+  for _, key in ipairs({SESSIONS, REVOKED, ADMITTED, LEFT, UNTOLD}) do
     if call('TYPE', key).ok ~= 'zset' then call('DEL', key) end
     if key == SESSIONS or key == REVOKED then call('ZREM', key, MARK) end
   end

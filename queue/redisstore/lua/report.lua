@@ -63,6 +63,11 @@ for _ = 1, unanswered do
   local id = text()
   if r.has_line and not r.counted then line.withdraw(id) end
 end
+for _ = 1, told do
+  local id = text()
+  local admitted = let_in(id)
+  if admitted and not r.counted then note_untold(id, admitted + 1) end
+end
 for _ = 1, preferred do
   local id, priority = text(), number()
   if r.has_line and not r.counted then line.give_priority(id, priority) end

@@ -52,13 +52,37 @@ local function began(id)
   return at and by_sessions(at)
 end
 
--- place_used says whether an admission has used the place of a claimant, and goes_back whether
--- the claimant goes back to their place with this claim, from a session that was given for a
--- lease: that admission has not used it.
-local function place_used(c)
+-- UNTOLD has the admissions that nobody was told of, because the answer to the claim was lost:
+-- when they were, or a millisecond later once their visitors were told. The field untold has the
+-- latest of those who were not told.
+r.untold = tonumber(m[12]) or 0
+local function note_untold(id, at)
+  call('ZADD', UNTOLD, 'GT', whole(at), id)
+  touch(UNTOLD)
+end
+
+-- note_lost takes in that a claim comes again, because its answer was lost. If it was granted, its
+-- visitor was not told: it was if they were admitted in the call that the node made before.
+local function note_lost(c, waits)
+  if not (waits and r.counted and let_in(c.id) == reported) then return end
+  note_untold(c.id, reported)
+  if reported > r.untold then
+    r.untold = reported
+    call('HSET', META, 'untold', whole(reported))
+  end
+end
+
+-- was_let_in says whether a claimant was admitted after the arrival that is in their ticket, and
+-- not only before they went back to their place with it, from a session that was given for a lease.
+-- place_used says whether they were told so, too.
+local function was_let_in(c)
   local at = let_in(c.id) or -1
   return at >= c.arrived and at > c.accepted
 end
+local function place_used(c) return was_let_in(c) and tonumber(call('ZSCORE', UNTOLD, c.id)) ~= let_in(c.id) end
+
+-- goes_back says whether the claimant goes back to their place with this claim, from a session that
+-- was given for a lease.
 local function goes_back(c) return c.accepted > 0 and c.checked_in <= c.accepted end
 
 -- last_moment is when a session ends that began then, however often it was renewed: by the

@@ -7,7 +7,7 @@ local function dead(key, past)
 end
 local function drop(key, past)
   each(dead(key, past), function(part)
-    if key ~= DRAWN and key ~= LEFT then alter(key) end
+    if key == SESSIONS or key == REVOKED then alter(key) end
     call('ZREM', key, unpack(part))
   end)
 end
@@ -16,6 +16,7 @@ drop(REVOKED, r.now)
 r.any_revoked = call('ZCOUNT', REVOKED, 0, '+inf') > 0
 drop(DRAWN, r.now)
 drop(LEFT, r.now - $Lately)
+if rules.version > 0 then drop(UNTOLD, r.now - rules.place) end
 -- In a small room, the store keeps when each session was admitted for as long as it lasts.
 local past = rules.version > 0 and dead(ADMITTED, by_room(r.sessions_now - math.max(rules.place, rules.duration, rules.maxsession))) or {}
 each(past, function(part)
