@@ -65,7 +65,7 @@ type Report struct {
 	Seq      uint64  // one more than the last report's, so that no report is counted twice; 0 for a node that introduces itself
 	Now      Instant // the store's clock as the node reckons it; the node's own if it introduces itself. A store without a clock goes by it
 	Epoch    string  // the last store's memory that the node knows; "" at its start
-	Since    Instant // the Now of the node's last view: the node knows who had entered, left or been revoked by then
+	Since    Instant // the Now of the node's last view that was not Recovering: the node knows who had entered, left or been revoked by then
 	Version  int64   // of the configuration that the node has
 	Cells    []CellChange
 	Sessions []Session

@@ -217,6 +217,56 @@ func (b *broken) recovers(what string) {
 	}
 }
 
+// A gate that starts while the store gathers anew what it has lost hears of the sessions that others report then, and can report them itself.
+func TestSessionsOutliveTheGatesThatKnewThem(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string][]string{"a store that loses them": {"sessions"}, "one that does not know when they began": {"admitted", "counts"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock, server := newClock(t)
+			s := small(1)
+			g := newGates(t, clock, s, 0)
+			g.enters(g.nodes[0])
+			g.joins(g.nodes[0])
+			g.pass(2 * time.Second)
+			for range 3 {
+				for _, name := range lost {
+					lose(t, server.Client(), dump{key: "anteroom:{shop}:" + name})
+				}
+				g.start(s, 0)
+				g.sync()
+				g.nodes, lost = g.nodes[1:], []string{"sessions"}
+			}
+			g.pass(15 * time.Second)
+			g.joins(g.nodes[0])
+		})
+	}
+}
+
+// The store goes on with the sessions that it has kept when it lost another key, and misses them if they are lost later.
+func TestSessionsThatWereKeptThroughALossAreMissed(t *testing.T) {
+	t.Parallel()
+	clock, server := newClock(t)
+	g := newGates(t, clock, small(2), 0, 0)
+	g.enters(g.nodes[0])
+	g.pass(10 * time.Second)
+	g.enters(g.nodes[0])
+	waits := g.joins(g.nodes[1])
+	g.sync()
+	lose(t, server.Client(), dump{key: "anteroom:{shop}:counts"})
+	g.sync()
+	g.pass(time.Second)
+	lose(t, server.Client(), dump{key: "anteroom:{shop}:sessions"})
+	g.pass(53 * time.Second)
+	g.visit(g.nodes[1], waits)
+	for range 4 {
+		g.newcomer(g.nodes[1])
+		g.pass(time.Second)
+	}
+	g.obeys(2, 1000)
+	assert.Equal(t, 3, g.origin.distinct(), "the slot of the first goes on")
+}
+
 // Whatever breaks, and however often: no limit is exceeded, and nothing is wedged.
 func TestLimitsHoldWhateverBreaks(t *testing.T) {
 	t.Parallel()
@@ -227,6 +277,7 @@ func TestLimitsHoldWhateverBreaks(t *testing.T) {
 		clock := newClocked(shared.Store)
 		clock.prefix = fmt.Sprint("r", rooms, "-")
 		room := clock.prefix + "shop"
+		admitted := redisstore.Keys(room)[5] // by which the nodes hear of whom others have let in: it breaks once they have
 		s := brisk(rapid.IntRange(1, 5).Draw(rt, "total"), rapid.SampledFrom([]queue.Method{queue.FIFO, queue.Random, queue.Line}).Draw(rt, "method"))
 		s.SessionDuration = time.Duration(rapid.IntRange(3, 20).Draw(rt, "session")) * time.Second
 		g := newGates(rt, clock, s, 0, 20*time.Second, 0)
@@ -249,7 +300,11 @@ func TestLimitsHoldWhateverBreaks(t *testing.T) {
 			"a key breaks": func(*rapid.T) {
 				if keys := keysOf(rt, client, room); len(keys) > 0 {
 					breaks := rapid.SampledFrom([]func(tester, redis.UniversalClient, dump){lose, change}).Draw(rt, "how")
-					breaks(rt, client, dump{key: rapid.SampledFrom(keys).Draw(rt, "key")})
+					key := rapid.SampledFrom(keys).Draw(rt, "key")
+					if key == admitted {
+						g.sync()
+					}
+					breaks(rt, client, dump{key: key})
 					dumps = nil
 				}
 			},
@@ -257,7 +312,11 @@ func TestLimitsHoldWhateverBreaks(t *testing.T) {
 			// that has not heard of the break could not tell.
 			"a key is as it was": func(*rapid.T) {
 				if len(dumps) > 0 {
-					restore(rt, client, rapid.SampledFrom(dumps).Draw(rt, "which"))
+					which := rapid.SampledFrom(dumps).Draw(rt, "which")
+					if which.key == admitted {
+						g.sync()
+					}
+					restore(rt, client, which)
 					dumps = nil
 				}
 			},

@@ -244,9 +244,8 @@ func (x *exchange) follow(began time.Time, v *view) {
 // learn takes in what the store tells of other nodes' visitors, and of the room's
 // configuration. The caller holds mu.
 func (x *exchange) learn(answer *queue.View, toldAgain bool) {
-	x.since = answer.Now
-	if !answer.Recovering { // else it does not know yet who was there
-		x.record.nodes = answer.Nodes
+	if !answer.Recovering { // else it does not know yet who was there, and who is in
+		x.since, x.record.nodes = answer.Now, answer.Nodes
 	}
 	x.sessions.learnRevoked(answer.Now, answer.Revoked)
 	rules := x.conditions.rules.Load()

@@ -73,9 +73,12 @@ if lost or not epoch then
   call('UNLINK', unpack(line))
   for _, key in ipairs({SESSIONS, REVOKED, ADMITTED, LEFT, UNTOLD}) do
     if call('TYPE', key).ok ~= 'zset' then call('DEL', key) end
-    if key == SESSIONS or key == REVOKED then call('ZREM', key, MARK) end
   end
   marks, packed_marks = nil, NO_MARKS
+  for _, key in ipairs({SESSIONS, REVOKED}) do -- they bear a new mark if there is anything in them
+    call('ZREM', key, MARK)
+    if call('EXISTS', key) == 1 then alter(key) end
+  end
   m, known_seq, kept = {}, nil, 0
   r.ended_by, r.looks = r.sessions_now - r.slack, 0
   r.present, r.first_window, r.minute, r.admitted, r.first_end, r.any_revoked, r.unheard = 0, 0, 0, 0, 0, true, false

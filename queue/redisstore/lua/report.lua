@@ -19,9 +19,10 @@ end
 for _ = 1, sessions do
   local id, expires = text(), number() - behind()
   if not r.counted and not is_revoked(id) then
-    -- A session that this store did not grant has used its visitor's place in line, too.
+    -- A session that this store did not grant has used its visitor's place in line, too. After a loss the
+    -- store may know of a session, and not when it was granted: by that it tells the nodes of it.
     local known = tonumber(call('ZSCORE', SESSIONS, id))
-    if not known then use_up(id) end
+    if not known or whole_report == 1 then use_up(id) end
     if expires > (known or 0) then
       alter(SESSIONS)
       call('ZADD', SESSIONS, whole(expires), id)
