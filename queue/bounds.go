@@ -30,6 +30,13 @@ const (
 
 	// RoomKept is for how much longer than anything in it matters a store keeps a room that has more than its settings.
 	RoomKept = 10 * time.Minute
+	// LineKept is for how long a store that outlives its nodes keeps an exact line while none is there.
+	LineKept = 7 * 24 * time.Hour
+
+	// Silence is how long a store hears of no gate at least where it takes the time for one in which none ran. MaxGaps is how many
+	// such times it remembers at most. The two oldest of more become one, which lasts up to the end of the second.
+	Silence = 2 * time.Second
+	MaxGaps = 32
 
 	// MarkDwell is for how long a room has to be calm before it is open again, where it counts only from QueueWhen on: nobody waits,
 	// and few come. MarkSlices are the parts of the minute in which newcomers are counted for that.

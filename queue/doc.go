@@ -39,6 +39,7 @@
 //   - present: said of a queued visitor whose next check-in is not overdue. Only
 //     those who are present are ahead of anybody.
 //   - draw: a check-in in random, which wins if a slot is open just then.
+//   - running time: the time in which a gate ran. See below.
 //   - granted: said of a claim by which the store has admitted a visitor. Entered
 //     is said of a visitor of whom a node learns that they were admitted elsewhere.
 //   - factor: what is left of new_users_per_minute while admissions are slowed, because the origin
@@ -103,6 +104,19 @@
 // room). Visitors are told whole seconds, so those who come for one moment come within a
 // second in any order. That is why the allowance of a minute is not released in one
 // moment: see [PacingEarly].
+//
+// # Running time
+//
+// A number in an exact line is honoured until line_dropout after the last check-in in the visitor's
+// ticket, by running time: the times in which no gate ran do not count, however many there are. By it a
+// store also remembers whose place was used by an admission, or taken by an operator. So whenever a
+// number is honoured, the store knows whether it still has a place: no ticket gets two slots.
+//
+// A store takes it that no gate ran if it heard of none for longer than [Silence], and the first of
+// which it hears then is new. If a gate reports later that had a view from before that time, it ran
+// meanwhile, and visitors could ask it: the time counts after all. An embedded store runs with its
+// gate: it takes a restart for such a time. All else goes by the clock: sessions, revocations, and the
+// places in methods without an exact line.
 //
 // # Adding a setting
 //

@@ -44,7 +44,7 @@ func (p *Places) goByEvents(before, next *ActiveEvent, now Instant) {
 const memoryMargin = 10 * time.Second
 
 // Remembers is how long a store remembers who was let in: for as long as a ticket from
-// before the admission may still be brought.
+// before the admission may still be brought. In a room that has had an exact line that is running time.
 func (c *Configuration) Remembers() time.Duration {
 	return max(c.Settings.PlaceLasts(), c.Places.Longest) + memoryMargin
 }

@@ -375,9 +375,9 @@ type Store interface {
 	//   - The place of a newcomer is unconfirmed until their next claim. Until then it is
 	//     ahead of other unconfirmed places alone, and ends after ConfirmsWithin.
 	//   - A visitor who is not in line, and whose place was not used, has the number in
-	//     their ticket again if its last check-in was within LineDropout. The store may
-	//     have lost its memory, or not have heard of that check-in. The time in which no
-	//     node was there does not count.
+	//     their ticket again if its last check-in was within LineDropout, by running time: see
+	//     the package comment. The store may have lost its memory, or not have heard of
+	//     that check-in.
 	//   - When a room gets its line, a visitor who waited before gets a place by their
 	//     arrival.
 	//   - Where places may still be taken up in these ways, no slots are open for

@@ -44,7 +44,7 @@ func (e *eventful) torn(length int) []byte {
 }
 
 // begin is the length of a journal that says no more than whose it is.
-func (e *eventful) begin() int { return 9 + len("H\x03shop") + 1 }
+func (e *eventful) begin() int { return 9 + len("H\x04shop") + 1 }
 
 // live lets things happen to a room and takes down its journal.
 func live(t testing.TB) *eventful {

@@ -15,8 +15,8 @@ import (
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
-// format is that of this version's journals. In the one before there were no boundaries.
-const format = 3
+// format is that of this version's journals. In the one before there were no gaps.
+const format = 4
 
 // inFormat is a journal as another version has written it: without one kind of records, and with another kind behind each.
 func inFormat(version byte, journal []byte, without, more byte) []byte {
@@ -48,7 +48,7 @@ func TestAJournalOfTheFormatBeforeOrAfterIsRead(t *testing.T) {
 	e := live(t)
 	want := e.at(e.records)
 	for name, journal := range map[string][]byte{
-		"before": inFormat(format-1, e.bytes, 'B', 0),
+		"before": inFormat(format-1, e.bytes, 'G', 0),
 		"own":    inFormat(format, e.bytes, 0, 0),
 		"after":  inFormat(format+1, e.bytes, 0, 'Z'),
 	} {
@@ -70,7 +70,7 @@ func TestAJournalOfTheFormatBeforeOrAfterIsRead(t *testing.T) {
 
 func TestAJournalOfAFormatThatIsFurtherAwayIsRefused(t *testing.T) {
 	e := live(t)
-	for version, want := range map[byte]string{format - 2: "format 1, and this gate reads 2 to 4", format + 2: "format 5, and this gate reads 2 to 4"} {
+	for version, want := range map[byte]string{format - 2: "format 2, and this gate reads 3 to 5", format + 2: "format 6, and this gate reads 3 to 5"} {
 		dir, journal := t.TempDir(), inFormat(version, e.bytes, 0, 0)
 		path := filepath.Join(dir, "rooms", "shop.journal")
 		store, err := memstore.Open(dir)

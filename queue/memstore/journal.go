@@ -48,6 +48,7 @@ const (
 	kindCounts     = 'C' // the moment, then bucket, until, people for each cell: all of them
 	kindBoundaries = 'B' // where the fine buckets begin: at and cut for each
 	kindNumbers    = 'N' // the numbers of the exact line: last, began, floor, top
+	kindGaps       = 'G' // from and until for each: all that are remembered
 	kindStock      = 'I' // what the origin has said is left: when, how much
 	kindClock      = 'T' // that of the sessions: since when they stand still, how far it was behind before the holds; until, behind for each
 	kindLost       = 'L' // when it was found that records had been lost
@@ -56,7 +57,7 @@ const (
 const (
 	// formatVersion grows by one when records get other fields, or when there are new kinds. A gate reads the formats beside its own,
 	// too: so each version reads what the one before has written, and passes over kinds of records that the next one adds.
-	formatVersion = 3
+	formatVersion = 4
 
 	recordHead     = 1 + 2 + 2 + 4
 	beginMark      = 0x5a
@@ -152,6 +153,16 @@ func (j *journal) numbers(n numbers) {
 	b = binary.BigEndian.AppendUint64(b, n.floor)
 	j.record(binary.BigEndian.AppendUint64(b, n.top))
 	j.numbered = n
+}
+
+// gaps records when no gate ran.
+func (j *journal) gaps(list gaps) {
+	b := []byte{kindGaps}
+	for _, g := range list {
+		b = binary.BigEndian.AppendUint64(b, uint64(g.from))
+		b = binary.BigEndian.AppendUint64(b, uint64(g.until))
+	}
+	j.record(b)
 }
 
 // counts records all cells, and where the fine buckets begin.

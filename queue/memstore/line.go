@@ -17,9 +17,6 @@ type numbers struct {
 	floor, top uint64
 }
 
-// gap is a time in which nobody could check in, because the gate did not run.
-type gap struct{ from, until queue.Instant }
-
 // begin returns the numbers of a line that begins with a configuration.
 func (r *room) begin(c queue.Configuration) numbers {
 	n := numbers{last: r.numbers.last, began: max(r.now, c.At)}
@@ -196,19 +193,12 @@ func (r *room) numberOf(c queue.Claim) (number uint64, priority int16) {
 		return e.Number, e.Priority
 	}
 	switch {
-	case !c.GoesBack() && !r.inTime(c.LastCheckIn):
+	case !c.GoesBack() && c.LastCheckIn <= r.ago(r.settings.LineDropout):
 		return 0, 0
 	case c.Number == 0:
 		return r.numbers.reserved(c.ArrivedAt), c.Priority
 	}
 	return c.Number, c.Priority
-}
-
-// inTime reports whether a place lasts at which a visitor has checked in at a moment. The time
-// in which nobody could check in does not count.
-func (r *room) inTime(checkedIn queue.Instant) bool {
-	missed := max(0, r.gap.until.Sub(max(r.gap.from, checkedIn)))
-	return r.now.Sub(checkedIn)-missed < r.settings.LineDropout
 }
 
 // viewLine fills in what a view says of the exact line.

@@ -84,6 +84,25 @@ func TestARestartAfterLongerThanTheDropoutKeepsTheLine(t *testing.T) {
 	}
 }
 
+func TestKillsInARowTakeNobodysNumber(t *testing.T) {
+	g := run(t, t.TempDir(), exact(), 0)
+	g.enter(0)
+	g.count(2, cell(0, 100*time.Hour))
+	g.place(newcomer(1))
+	g.place(newcomer(2))
+	at := time.Duration(0)
+	for range queue.MaxGaps + 10 {
+		at += time.Second
+		g.at(at)
+		g.look()
+		at += 2 * time.Hour
+		g = g.killed(at)
+	}
+	assert.Equal(t, queue.Place{Number: 2, Length: 1}, g.place(ticketed(1, 2)))
+	g.at(at + 18*time.Second)
+	assert.True(t, g.place(ticketed(2, 3)).Joined, "a minute of running time after their check-in")
+}
+
 func TestPlaceThatWasUsedDoesNotComeBackAfterARestart(t *testing.T) {
 	s := exact()
 	s.SessionDuration = 10 * time.Second

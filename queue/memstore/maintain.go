@@ -36,7 +36,7 @@ func (r *room) maintainJournal() error {
 
 // journalCounts records who is in line, if anybody is or was.
 func (r *room) journalCounts() {
-	if r.cells.present > 0 || r.journal.cells > 0 {
+	if r.present() > 0 || r.cells.present > 0 || r.journal.cells > 0 {
 		r.journal.counts(&r.cells, r.boundaries.list, r.now)
 	}
 }
@@ -97,6 +97,7 @@ func (r *room) compact() error {
 	j.stock(r.stock)
 	j.sessionClock(&r.clock)
 	j.numbers(r.numbers)
+	j.gaps(r.gaps)
 	if r.recoversAt() != 0 || r.lost != 0 && r.lost >= r.minute {
 		j.lost(r.lost)
 	}

@@ -156,7 +156,9 @@ func (s *Store) Close() error {
 		if r.journal == nil {
 			continue
 		}
-		r.journalCounts()
+		if r.now != 0 { // else there is nothing to add
+			r.journal.counts(&r.cells, r.boundaries.list, r.now)
+		}
 		if err := r.journal.close(); err != nil {
 			errs = append(errs, fmt.Errorf("closing the journal of room %q: %w", r.name, err))
 		}

@@ -1,7 +1,6 @@
 package memstore
 
 import (
-	"cmp"
 	"maps"
 	"time"
 
@@ -14,7 +13,7 @@ const longest = 24 * time.Hour
 // restore takes up what the journal had, at the first report. The journal has no
 // renewals: so whoever was let in holds a slot until one session duration after the
 // start. Whoever was in line counts until they had time for a check-in, unless the gate was away for
-// longer than a place lasts. Places in an exact line come back with their visitors'
+// longer than a place lasts, which goes by running time in an exact line. Places in an exact line come back with their visitors'
 // tickets, and nobody is let in until there was time for that; newcomers get higher
 // numbers than any that was given out.
 func (r *room) restore(now queue.Instant) {
@@ -35,9 +34,10 @@ func (r *room) restore(now queue.Instant) {
 	}
 	r.stock = r.stock.Later(found.stock)
 	r.goByStock()
+	r.numbers, r.lost = found.numbers, found.lost
+	r.restoreGaps(&found)
 	r.restoreSessions(found.sessions)
 	maps.Copy(r.revoked, found.revoked)
-	r.numbers, r.gap, r.lost = found.numbers, gap{cmp.Or(found.latest, r.now), r.now}, found.lost
 	if found.loss != nil {
 		r.noteLoss(found.loss)
 	}
@@ -89,7 +89,7 @@ func (c closure) extend(was queue.Cell) queue.Cell {
 
 // restoreLine counts those who were in line.
 func (r *room) restoreLine(found *restored) {
-	if found.counted.Add(r.settings.QueueTicketTTL) < r.now {
+	if !r.settings.Method.HasExactLine() && found.counted.Add(r.settings.QueueTicketTTL) < r.now {
 		return
 	}
 	back := r.now.Add(r.settings.ReturnsWithin() + r.settings.CheckInSlack())

@@ -27,6 +27,7 @@ type restored struct {
 	boundaries queue.Boundaries
 
 	numbers numbers
+	gaps    gaps
 	stock   queue.Stock
 	clock   sessionClock
 	lost    queue.Instant // when it was found, before, that records had been lost
@@ -169,6 +170,8 @@ func (p *restored) apply(body []byte) bool {
 		return p.applyBoundaries(b)
 	case kindNumbers:
 		p.numbers = numbers{last: binary.BigEndian.Uint64(b), began: instant(b[8:]), floor: binary.BigEndian.Uint64(b[16:]), top: binary.BigEndian.Uint64(b[24:])}
+	case kindGaps:
+		return p.applyGaps(b)
 	case kindStock:
 		p.stock = queue.Stock{At: instant(b), Left: int(binary.BigEndian.Uint32(b[8:]))}
 	case kindClock:
@@ -234,6 +237,18 @@ func (p *restored) applyBoundaries(b []byte) bool {
 			return false
 		}
 		p.boundaries = append(p.boundaries, queue.Boundary{At: instant(c), Cut: instant(c[8:])})
+	}
+	return true
+}
+
+func (p *restored) applyGaps(b []byte) bool {
+	if len(b)%16 != 0 {
+		return false
+	}
+	p.gaps = nil
+	for g := range slices.Chunk(b, 16) {
+		p.gaps = append(p.gaps, gap{from: instant(g), until: instant(g[8:])})
+		p.latest = max(p.latest, instant(g[8:]))
 	}
 	return true
 }

@@ -1,7 +1,6 @@
 package memstore
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -16,13 +15,16 @@ type revocation struct {
 
 func (r *room) revoke(p queue.Session, by uint64) {
 	s := r.sessions[p.ID]
-	if r.lasts(s) && !slices.ContainsFunc(r.unheard, func(u revocation) bool { return u.id == p.ID }) {
+	switch {
+	case !r.lasts(s): // their place is used from now on
+		s.admitted = r.now
+		r.sessions[p.ID] = s
+	case !slices.ContainsFunc(r.unheard, func(u revocation) bool { return u.id == p.ID }):
 		r.unheard = append(r.unheard, revocation{id: p.ID, since: r.now, by: by})
 	}
-	s.admitted = cmp.Or(s.admitted, r.sessionsStand())
-	r.sessions[p.ID] = s
 	r.revoked[p.ID] = max(p.Expires, r.revoked[p.ID])
 	if r.journal != nil {
+		r.journal.session(p.ID, s)
 		r.journal.revoked(p.ID, r.revoked[p.ID])
 	}
 }

@@ -27,8 +27,8 @@ type room struct {
 	line       line.Line
 	repeatOf   queue.Instant // when the report came before; 0 for a new one
 	numbers    numbers
-	absent     line.Line     // the places of those who said goodbye
-	gap        gap           // the last
+	absent     line.Line // the places of those who said goodbye
+	gaps       gaps
 	unknown    queue.Instant // when it was last that places in line were not known; 0 for never
 	cells      cells
 	closed     closure
@@ -268,13 +268,13 @@ func (r *room) sweep() {
 			delete(r.revoked, id)
 		}
 	}
-	r.untold.forget(r.now.Add(-r.current.Remembers()))
+	r.untold.forget(r.ago(r.current.Remembers()))
 }
 
 // matters reports whether a session holds its slot, or a ticket from before it may
 // still be brought.
 func (r *room) matters(s session) bool {
-	return r.lasts(s) || s.admitted.Add(r.current.Remembers()) > r.now
+	return r.lasts(s) || s.admitted > r.ago(r.current.Remembers())
 }
 
 // change counts so many people more in a cell, or fewer.
@@ -327,7 +327,7 @@ func (r *room) status() queue.Status {
 	allowance, more := r.slow.Limit(released-r.allowanceUsed(), r.nextRelease(released, more))
 	return queue.Status{
 		Now: r.now, Epoch: r.epoch, Active: r.active, Admitted: r.admitted, Present: r.present(),
-		Open: r.open(), Untold: r.untold.latest > r.now.Add(-r.current.Remembers()), Settling: r.settlesAt() != 0, Recovering: r.recoversAt() != 0,
+		Open: r.open(), Untold: r.untold.latest > r.ago(r.current.Remembers()), Settling: r.settlesAt() != 0, Recovering: r.recoversAt() != 0,
 		NextOpen: r.nextOpen(allowance, more),
 		Factor:   r.nodes.factor(r.now), OpenToAll: r.mark.open,
 	}

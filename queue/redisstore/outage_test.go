@@ -137,3 +137,93 @@ func TestAReplyThatOneGateLosesCostsNoPlaceAtAnother(t *testing.T) {
 	}
 	g.obeys(1, 1000)
 }
+
+// restart ends all gates, and starts another after so long.
+func (g *gates) restart(t testing.TB, s queue.Settings, away time.Duration) *gate {
+	t.Helper()
+	g.clock.flow(true)
+	g.clock.set(g.clock.time().Add(away))
+	g.nodes = nil
+	again := g.start(s, 0)
+	redistest.Until(t, "the gap is believed", func() bool {
+		g.sync(again)
+		return remembered(t, g.clock.Store, g.clock.prefix+"shop", doubtAt) == 0
+	})
+	g.clock.flow(false)
+	return again
+}
+
+// shortLine are settings of a room with an exact line and one slot, whose places last for so long of running time.
+func shortLine(session, lasts time.Duration) queue.Settings {
+	s := small(1)
+	s.Method, s.RefreshInterval, s.QueueTicketTTL, s.SessionDuration, s.LineDropout = queue.Line, 2*time.Second, 4*time.Second, session, lasts
+	return s
+}
+
+func TestTheTimeOfNoRestartCountsForANumber(t *testing.T) {
+	t.Parallel()
+	clock, _ := newClock(t)
+	s := shortLine(10*time.Hour, 30*time.Second)
+	g := newGates(t, clock, s, 0)
+	n := g.nodes[0]
+	g.enters(n)
+	first, second := g.joins(n), g.joins(n)
+	for _, away := range []time.Duration{3 * time.Hour, 4500 * time.Millisecond, 20 * time.Second, 4500 * time.Millisecond} {
+		g.pass(6500 * time.Millisecond)
+		n = g.restart(t, s, away)
+	}
+	d := g.visit(n, second)
+	assert.Equal(t, uint64(3), d.Ticket.Number)
+	assert.False(t, d.Rejoined)
+	g.pass(4500 * time.Millisecond)
+	assert.True(t, g.visit(n, first).Rejoined)
+}
+
+func TestRestartsInARowTakeNobodysNumber(t *testing.T) {
+	t.Parallel()
+	clock, _ := newClock(t)
+	s := shortLine(10*time.Hour, time.Minute)
+	g := newGates(t, clock, s, 0)
+	n := g.nodes[0]
+	g.enters(n)
+	first, second := g.joins(n), g.joins(n)
+	for range queue.MaxGaps + 10 {
+		g.pass(time.Second)
+		n = g.restart(t, s, 3*time.Second)
+	}
+	d := g.visit(n, first)
+	assert.Equal(t, uint64(2), d.Ticket.Number)
+	assert.False(t, d.Rejoined)
+	g.pass(20 * time.Second)
+	assert.True(t, g.visit(n, second).Rejoined, "a minute of running time after their check-in")
+}
+
+func TestAUsedPlaceDoesNotComeBackAfterHoursWithoutAGate(t *testing.T) {
+	t.Parallel()
+	clock, _ := newClock(t)
+	s := shortLine(5*time.Second, 45*time.Second)
+	g := newGates(t, clock, s, 0)
+	n := g.nodes[0]
+	g.enters(n)
+	used, next, removed, waits := g.joins(n), g.joins(n), g.joins(n), g.joins(n)
+	found, err := n.Remove(t.Context(), clock.time().Time(), removed.ticket.ID)
+	require.NoError(t, err)
+	require.True(t, found)
+	old := *used
+	for _, p := range []*person{used, next} {
+		for tries := 0; tries < 20 && g.visit(n, p).Outcome != room.Admitted; tries++ {
+			g.pass(time.Second)
+		}
+		require.True(t, p.in)
+	}
+	n = g.restart(t, s, 3*time.Hour)
+	g.pass(time.Second)
+	d := g.visit(n, waits)
+	assert.Equal(t, uint64(5), d.Ticket.Number)
+	assert.False(t, d.Rejoined)
+	for _, p := range []*person{&old, removed} {
+		d := g.visit(n, p)
+		assert.Greater(t, d.Ticket.Number, uint64(5), "behind who waits")
+		assert.True(t, d.Rejoined)
+	}
+}

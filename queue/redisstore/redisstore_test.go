@@ -182,6 +182,20 @@ func TestKeysOfAFleetingRoomAllHaveAnEnd(t *testing.T) {
 	}
 }
 
+func TestAnExactLineIsRememberedForAWeekInWhichNoGateRuns(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{})
+	now := queue.At(time.Now()).Time()
+	r := newRoom(t, open(t, server.URL()), queue.At(now), queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10, Method: queue.Line})
+	for range 2 {
+		r.Visit(context.Background(), now, room.Request{})
+	}
+	require.NoError(t, r.Sync(context.Background(), now))
+	for _, key := range []string{"meta", "admitted", "places", "order"} {
+		assert.InDelta(t, (queue.LineKept + queue.RoomKept).Milliseconds(), server.Do("PTTL", "anteroom:{shop}:"+key), 60_000, key)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.Options{})
@@ -206,7 +220,7 @@ func TestKeys(t *testing.T) {
 		if strings.HasSuffix(key, ":conf") {
 			assert.EqualValues(t, -1, ttl, "%s is kept for good", key)
 		} else {
-			assert.InDelta(t, 70*time.Minute.Milliseconds(), ttl, 60_000, "%s is forgotten in the end", key)
+			assert.InDelta(t, (queue.LineKept + queue.RoomKept).Milliseconds(), ttl, 60_000, "%s is forgotten in the end", key)
 		}
 	}
 }

@@ -131,12 +131,12 @@ var shared = map[string]any{
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 	"AllowancePeriod": queue.AllowancePeriod.Milliseconds(), "Lately": queue.Lately.Milliseconds(), "NodeRemembered": queue.NodeRemembered.Milliseconds(), "ReportTime": queue.ReportTime.Milliseconds(),
-	"MaxStandstills": queue.MaxStandstills,
-	"MarkDwell":      queue.MarkDwell.Milliseconds(), "MarkSlices": queue.MarkSlices,
+	"MaxStandstills": queue.MaxStandstills, "Silence": queue.Silence.Milliseconds(), "MaxGaps": queue.MaxGaps,
+	"MarkDwell": queue.MarkDwell.Milliseconds(), "MarkSlices": queue.MarkSlices,
 	"EarlyTime": queue.EarlyTime.Milliseconds(), "CutShare": queue.CutShare, "CutTime": queue.CutTime.Milliseconds(),
 	"CutInterval": queue.CutInterval.Milliseconds(), "ArrivalTime": queue.ArrivalTime.Milliseconds(), "MaxBoundaries": queue.MaxBoundaries, "EndSteps": endSteps(),
 	"Format":   format,
-	"RoomKept": queue.RoomKept.Milliseconds(), "DefaultRules": defaultRules().lua(),
+	"RoomKept": queue.RoomKept.Milliseconds(), "LineKept": queue.LineKept.Milliseconds(), "DefaultRules": defaultRules().lua(),
 }
 
 // endSteps are queue.EndSteps as a table of the scripts, in milliseconds.

@@ -33,8 +33,9 @@ type exactLine struct {
 	line     []standing
 	last     uint64
 	absent   map[queue.ID]standing      // those who said goodbye, with until when their place is remembered
-	died     queue.Instant              // the process before this one
+	away     [][2]queue.Instant         // from when until when there was no process
 	since    queue.Instant              // the store's memory begins
+	settles  queue.Instant              // until when nobody is let in
 	seated   map[queue.ID]queue.Instant // until when the origin's log has them active
 	entered  map[queue.ID]queue.Instant // when they were let in last
 	ahead    map[queue.ID]int           // what they were told last, where nothing but time has passed since
@@ -58,7 +59,7 @@ func newExactLine(t *rapid.T, dir string) *exactLine {
 			TotalActiveUsers: rapid.IntRange(1, 5).Draw(t, "total"), NewUsersPerMinute: rapid.IntRange(1, 20).Draw(t, "perMinute"),
 			SessionDuration: time.Duration(rapid.IntRange(5, 60).Draw(t, "session")) * time.Second, Method: queue.Line,
 			LineDropout: time.Duration(rapid.IntRange(30, 90).Draw(t, "dropout")) * time.Second, LineGrace: 10 * time.Second, Pacing: queue.PacingMinute,
-			Occupancy: queue.Occupancy(rapid.IntRange(0, 1).Draw(t, "occupancy")), RefreshJitter: .15,
+			Occupancy: queue.Occupancy(rapid.IntRange(0, 1).Draw(t, "occupancy")), RefreshJitter: .15, QueueTicketTTL: 40 * time.Second,
 		},
 	}
 	x.open()
@@ -76,8 +77,14 @@ func (x *exactLine) open() {
 // restart ends the process. Nobody is in line any more until they check in.
 func (x *exactLine) restart() {
 	require.NoError(x, x.store.Close())
-	x.died = x.now
-	x.now = x.now.Add(time.Duration(rapid.IntRange(1, 200_000).Draw(x.T, "away")) * time.Millisecond)
+	died := x.now
+	x.now = x.now.Add(time.Duration(rapid.SampledFrom([]int{1, 2000, 2001, 10_000, 100_000, 10_000_000}).Draw(x.T, "away")) * time.Millisecond)
+	if x.now.Sub(died) > queue.Silence {
+		x.away = append(x.away, [2]queue.Instant{died, x.now})
+	}
+	if slices.ContainsFunc(x.line, func(s standing) bool { return s.checked == died }) {
+		x.settles = x.now.Add(x.settings.WithDefaults().ReturnsWithin())
+	}
 	x.since, x.line = x.now, nil
 	clear(x.ahead)
 	clear(x.absent)
@@ -121,6 +128,12 @@ func (x *exactLine) allComeBack() {
 
 func (x *exactLine) replays() {
 	if p := x.someone(); p != nil {
+		x.visit(p, rapid.SampledFrom(p.tickets).Draw(x.T, "old"), 0)
+	}
+}
+
+func (x *exactLine) allReplay() {
+	for _, p := range x.visitors {
 		x.visit(p, rapid.SampledFrom(p.tickets).Draw(x.T, "old"), 0)
 	}
 }
@@ -195,12 +208,13 @@ func (x *exactLine) visit(p *person, t queue.Ticket, priority int16) {
 	if t.State == queue.Accepted {
 		require.LessOrEqual(x, t.Expires, x.now, "who is in stays in")
 	}
-	at, joined := x.place(t, id, priority, d.Outcome == room.Queued && d.Ticket.Number != t.Number)
+	at, joined := x.place(t, id, priority)
 	ahead := at
 	if x.line[at].confirmed {
 		ahead = x.confirmedBefore(at)
 	}
 	if d.Outcome == room.Admitted {
+		require.GreaterOrEqual(x, x.now, x.settles, "while not all are known who wait, nobody is let in")
 		require.Less(x, ahead, n.Open, "nobody gets in out of turn")
 		x.entered[id] = x.now
 		x.takesSeat(id, at)
@@ -220,19 +234,17 @@ func (x *exactLine) visit(p *person, t queue.Ticket, priority int16) {
 	x.ahead[id] = at
 }
 
-// isKept reports whether the place in a ticket lasts. After a restart the time does not count
-// in which there was no process; it may have ended before it noted that it lived, and then the
-// place may last for longer, as the room has told.
-func (x *exactLine) isKept(t queue.Ticket, toldJoined bool) bool {
-	missed := max(0, x.since.Sub(max(x.died, t.LastCheckIn)))
-	if x.now.Sub(t.LastCheckIn)-missed < x.settings.LineDropout {
-		return true
+// isKept reports whether the place in a ticket lasts: by running time.
+func (x *exactLine) isKept(t queue.Ticket) bool {
+	ran := x.now.Sub(t.LastCheckIn)
+	for _, away := range x.away {
+		ran -= max(0, away[1].Sub(max(away[0], t.LastCheckIn)))
 	}
-	return !toldJoined && t.LastCheckIn < x.died && x.now.Sub(x.since) < x.settings.LineDropout
+	return ran < x.settings.LineDropout
 }
 
 // place is where a visitor stands with a check-in now, by the rule.
-func (x *exactLine) place(t queue.Ticket, id queue.ID, priority int16, toldJoined bool) (at int, joined bool) {
+func (x *exactLine) place(t queue.Ticket, id queue.ID, priority int16) (at int, joined bool) {
 	if at = x.find(id); at < 0 {
 		s := standing{id: id, number: t.Number, priority: t.Priority}
 		entered, was := x.entered[id]
@@ -242,7 +254,7 @@ func (x *exactLine) place(t queue.Ticket, id queue.ID, priority int16, toldJoine
 		case kept && said && absent.until > x.now:
 			s = absent
 		case kept:
-			kept = x.isKept(t, toldJoined)
+			kept = x.isKept(t)
 		}
 		if !kept || was && entered >= t.ArrivedAt {
 			x.last++
@@ -322,7 +334,7 @@ func TestExactLineIsWhatItsModelSays(t *testing.T) {
 		dir, err := os.MkdirTemp(root, "")
 		require.NoError(t, err)
 		x := newExactLine(t, dir)
-		things := []func(){x.arrives, x.arrives, x.arrives, x.comesBack, x.comesBack, x.allComeBack, x.replays, x.leaves, x.isPreferred, x.pass, x.pass, x.pass, x.restart}
+		things := []func(){x.arrives, x.arrives, x.arrives, x.comesBack, x.comesBack, x.allComeBack, x.replays, x.allReplay, x.leaves, x.isPreferred, x.pass, x.pass, x.pass, x.restart}
 		for range rapid.IntRange(1, 60).Draw(t, "things") {
 			things[rapid.IntRange(0, len(things)-1).Draw(t, "thing")]()
 			x.stands()

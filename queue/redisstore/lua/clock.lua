@@ -4,7 +4,7 @@
 -- ended. The clocks of the nodes run evenly: a node that this memory knew before the step
 -- shows which of the two it is.
 
-local GAP = 2000    -- a longer time without calls is a gap in service
+local GAP = $Silence    -- a longer time without calls is a gap in service
 local JUMP = 5000   -- a larger step may mean that the clock was set
 local DOUBT = 2000  -- how long such a step is doubted, unless a node confirms or denies it
 local AWAIT = 10000 -- how long to wait for a node that has denied the step

@@ -1,11 +1,5 @@
 -- Claims in a room with an exact line. Each claim is a check-in there.
 
--- in_time says whether a place lasts at which a visitor has checked in at a moment. The time in
--- which nobody could check in does not count.
-local function in_time(checked_in)
-  return r.now - checked_in - math.max(0, r.gap_until - math.max(r.gap_from, checked_in)) < rules.dropout
-end
-
 -- returning_number returns the number, and the priority, that a claimant who is not in line has
 -- a right to, or nothing. They are those with which the visitor said goodbye, or else those in
 -- their ticket: the line may have lost them, or not have heard of their last check-in. A ticket
@@ -13,7 +7,7 @@ end
 local function returning_number(c, waits, absent)
   if not waits or place_used(c) then return end
   if absent then return absent.number, absent.priority end
-  if not goes_back(c) and not in_time(c.checked_in) then return end
+  if not goes_back(c) and c.checked_in <= ago(rules.dropout) then return end
   if c.number > 0 then return c.number end
   if c.arrived < r.began and r.top > r.floor then return math.max(r.floor + 1, r.top - (r.began - c.arrived)) end
 end

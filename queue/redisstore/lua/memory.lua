@@ -83,7 +83,7 @@ if lost or not epoch then
   r.ended_by, r.looks = r.sessions_now - r.slack, 0
   r.present, r.first_window, r.minute, r.admitted, r.first_end, r.any_revoked, r.unheard = 0, 0, 0, 0, 0, true, false
   -- Nodes learn of the new memory a little later.
-  r.given, r.floor, r.top, r.gap_from, r.gap_until, r.absent_until, r.unknown = 0, 0, 0, 0, 0, 0, node_epoch ~= '' and r.now + r.slack or 0
+  r.given, r.floor, r.top, r.absent_until, r.unknown = 0, 0, 0, 0, node_epoch ~= '' and r.now + r.slack or 0
   if node_epoch ~= '' then
     await({node}, NODE_WAIT)
   elseif rules.version > 0 then

@@ -5,7 +5,7 @@
 -- given is the highest number that was given out or reserved.
 -- The numbers above floor, up to top, are reserved for people who waited when the room
 -- got its line: one for each millisecond in which one of them may have arrived.
--- From gap_from until gap_until no node was there, and nobody could check in.
+-- From gap_from until gap_until no gate ran.
 -- swept is the last window whose places were looked up.
 -- unknown is when it was last that places in line were not known, 0 for never. Until
 -- everybody who still waits has checked in since then, nobody is admitted: else whoever
@@ -14,29 +14,40 @@
 --
 -- Gates of format 1 read and write the numbers up to unknown. For them gap_until is the moment from before which tickets may know
 -- of places that the line has lost. Where such a gate has written last, there was no gap.
-local LINE, OF_FORMAT_1 = '>dddddddddd', '>dddddddd'
+--
+-- Behind the numbers are the gaps before the last one, the oldest first: from and until for each. Gates that do not know of them
+-- leave them out.
+local LINE, OF_FORMAT_1, GAP_BEFORE = '>dddddddddd', '>dddddddd', '>dd'
 if m[4] and #m[4] == struct.size(OF_FORMAT_1) then
   local _, _, _, _, _, gap_until = struct.unpack(OF_FORMAT_1, m[4])
   m[4] = m[4] .. struct.pack('>dd', gap_until, 0)
 end
-r.has_line = m[4] and not (forgotten and #m[4] ~= struct.size(LINE))
-r.lined_by, r.given, r.began, r.floor, r.top, r.gap_until, r.swept, r.unknown, r.gap_from, r.absent_until = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+r.has_line = m[4] and not (forgotten and (#m[4] < struct.size(LINE) or #m[4] % struct.size(GAP_BEFORE) ~= 0))
+r.lined_by, r.given, r.began, r.floor, r.top, r.swept, r.unknown, r.absent_until, r.gaps = 0, 0, 0, 0, 0, 0, 0, 0, {}
 if r.has_line then
-  r.lined_by, r.given, r.began, r.floor, r.top, r.gap_until, r.swept, r.unknown, r.gap_from, r.absent_until = unpacked(LINE, m[4])
+  local gap_until, gap_from
+  r.lined_by, r.given, r.began, r.floor, r.top, gap_until, r.swept, r.unknown, gap_from, r.absent_until = unpacked(LINE, m[4])
+  for at = struct.size(LINE) + 1, #m[4], struct.size(GAP_BEFORE) do
+    local from, till = unpacked(GAP_BEFORE, m[4], at)
+    table.insert(r.gaps, {from = from, till = till})
+  end
+  if gap_until > gap_from then table.insert(r.gaps, {from = gap_from, till = gap_until}) end
+end
+
+-- ago is the moment since which so much running time has passed.
+local function ago(span)
+  local at = r.now - span
+  for i = #r.gaps, 1, -1 do
+    if r.gaps[i].till <= at then break end
+    at = at - (r.gaps[i].till - r.gaps[i].from)
+  end
+  return at
 end
 
 -- begin_line begins the line of a room that had another method.
 local function begin_line()
-  -- In a gap in service places are lost: after it, they are taken up from tickets. The gap may
-  -- have been the store's own: then a node comes with a view from before it, and visitors could
-  -- check in there. A short gap soon after a long one takes nothing from those who are not back
-  -- yet.
+  -- In a gap in service places are lost: after it, they are taken up from tickets.
   if r.gap and r.has_line and call('EXISTS', ORDER, LEVELS) > 0 then r.unknown = r.now end
-  if r.gap and (node_since == 0 or node_since > r.last) then
-    if r.now - r.last > r.gap_until - r.gap_from or r.last > r.gap_until + rules.dropout then r.gap_from, r.gap_until = r.last, r.now end
-  elseif node_since > 0 and node_since <= r.gap_from then
-    r.gap_from, r.gap_until = 0, 0
-  end
   if rules.method ~= 'line' or r.lined_by == rules.lined then return end
   r.has_line, r.lined_by = true, rules.lined
   r.began = math.max(r.last or 0, rules.lined_at)

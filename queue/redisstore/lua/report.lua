@@ -8,6 +8,12 @@ local function use_up(id)
   call('ZADD', ADMITTED, 'NX', whole(r.sessions_now + r.behind), id)
 end
 
+-- take_place takes the place of somebody who is not in from them.
+local function take_place(id)
+  touch(ADMITTED)
+  call('ZADD', ADMITTED, now, id)
+end
+
 r.counted = known_seq and seq <= known_seq
 for _ = 1, cells do
   local bucket, ends, people = text(), text(), number()
@@ -33,7 +39,7 @@ end
 for _ = 1, revoked do
   local id, ends = text(), number()
   if not r.counted then
-    use_up(id)
+    if (tonumber(call('ZSCORE', SESSIONS, id)) or 0) <= r.ended_by then take_place(id) end
     if ends > (tonumber(call('ZSCORE', REVOKED, id)) or 0) then
       alter(REVOKED)
       call('ZADD', REVOKED, whole(ends), id)

@@ -27,5 +27,8 @@ end
 local function load_rules(stored) rules = stored or filled_in({}) end
 
 -- lifetime is how long the store remembers a room without calls, in milliseconds. It
--- depends on how long the room's sessions and places last.
-local function lifetime(of) return math.max(of.duration, of.maxsession, of.place, of.dropout, $NodeRemembered) + $RoomKept end
+-- depends on how long the room's sessions and places last. An exact line outlives that no gate runs.
+local function lifetime(of)
+  local line = of.method == 'line' and not of.fleeting and $LineKept or 0
+  return math.max(of.duration, of.maxsession, of.place, of.dropout, $NodeRemembered, line) + $RoomKept
+end

@@ -16,9 +16,9 @@ drop(REVOKED, r.now)
 r.any_revoked = call('ZCOUNT', REVOKED, 0, '+inf') > 0
 drop(DRAWN, r.now)
 drop(LEFT, r.now - $Lately)
-if rules.version > 0 then drop(UNTOLD, r.now - rules.place) end
+if rules.version > 0 then drop(UNTOLD, ago(rules.place)) end
 -- In a small room, the store keeps when each session was admitted for as long as it lasts.
-local past = rules.version > 0 and dead(ADMITTED, by_room(r.sessions_now - math.max(rules.place, rules.duration, rules.maxsession))) or {}
+local past = rules.version > 0 and dead(ADMITTED, math.min(by_room(r.sessions_now - math.max(rules.duration, rules.maxsession)), ago(rules.place))) or {}
 each(past, function(part)
   local ends = rules.total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}
   local gone = {}
