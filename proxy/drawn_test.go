@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
 	plan "github.com/anteroom-gate/anteroom/queue/event"
 )
 
@@ -22,12 +23,16 @@ func TestEachGateLogsItsListOfEntriesAfterTheStartAndWhenItIsFinal(t *testing.T)
 		core, log := observer.New(zapcore.InfoLevel)
 		o.Log, logs = zap.New(core), append(logs, log)
 	}
-	one, other, crowd := shuffled(t, 5, logged)
-	for _, v := range crowd[1:] {
+	one, other, crowd := shuffled(t, 4, logged)
+	for _, v := range crowd {
 		v.get("/") // those who come back have entries
 	}
-	one.clock.add(opening.Add(6 * time.Minute).Sub(one.clock.Now()))
-	stands(t, "not_queueing", one, other)
+	startsIn := func() time.Duration { return opening.Add(6 * time.Minute).Sub(one.clock.Now()) }
+	one.clock.add(startsIn() - 5*time.Second)
+	last := one.visitor()
+	last.get("/")
+	one.clock.add(startsIn())
+	stands(t, "queueing", one, other)
 	const begun, final = "entries of a draw so far", "list of entries of a draw"
 	lists := func(message string, i int) []observer.LoggedEntry { return logs[i].FilterMessage(message).All() }
 	assert.Empty(t, append(lists(begun, 0), lists(begun, 1)...), "requests may be under way")
@@ -45,8 +50,8 @@ func TestEachGateLogsItsListOfEntriesAfterTheStartAndWhenItIsFinal(t *testing.T)
 	}
 	one.clock.add(2 * time.Second)
 	told(begun, 2, 2)
-	one.clock.add(time.Minute)
-	crowd[0].get("/")
+	one.clock.add(18 * time.Second)
+	last.get("/")
 	one.clock.add(time.Hour) // the event is over, and so are all places
 	told(final, 3, 2)
 	one.clock.add(time.Minute)
@@ -54,5 +59,33 @@ func TestEachGateLogsItsListOfEntriesAfterTheStartAndWhenItIsFinal(t *testing.T)
 	other.status("shop")
 	for _, message := range []string{begun, final} {
 		assert.Len(t, append(lists(message, 0), lists(message, 1)...), 2, "each gate logs it once")
+	}
+}
+
+// A script takes entry after entry, and leaves each for the next.
+func TestEntriesThatAreLeftForTheNextAreOutOfTheDraw(t *testing.T) {
+	starts := opening.Add(6 * time.Minute)
+	f := start(t, planned(saleAt(starts, 5*time.Minute, true)), settings(func(s *queue.Settings) { s.TotalActiveUsers = 1 }))
+	f.clock.add(time.Minute)
+	stands(t, "event_prequeueing", f)
+	honest, script := f.visitor(), make([]*visitor, 12)
+	until := func(moment time.Time) {
+		for f.clock.Now().Before(moment) {
+			honest.get("/")
+			f.clock.add(2 * time.Second)
+		}
+	}
+	for i := range script {
+		script[i] = f.visitor()
+		script[i].get("/")
+		until(f.clock.Now().Add(22 * time.Second))
+	}
+	until(starts)
+	stands(t, "queueing", f)
+	for in := false; !in; f.clock.add(2 * time.Second) {
+		for i, v := range script {
+			require.False(t, v.get("/").in(), "entry %d", i)
+		}
+		in = honest.get("/").in()
 	}
 }

@@ -16,6 +16,9 @@ type Places struct {
 	// CancelledFrom and CancelledUntil are a shuffled prequeue that was cancelled before its event started. Who arrived in it is in
 	// line by their arrival, whatever their ticket says that they have drawn.
 	CancelledFrom, CancelledUntil Instant
+
+	// DrawnFrom and DrawnUntil are the last shuffled prequeue whose event has started, also once that is over.
+	DrawnFrom, DrawnUntil Instant
 }
 
 // Undraws reports whether a place is worth nothing that was drawn for a visitor who came then.
@@ -37,6 +40,21 @@ func (p *Places) goByEvents(before, next *ActiveEvent, now Instant) {
 	if p.CancelledUntil <= p.CancelledFrom {
 		p.CancelledFrom, p.CancelledUntil = 0, 0
 	}
+	if next.Shuffle && !next.Prequeueing {
+		p.DrawnFrom, p.DrawnUntil = next.Prequeue, next.Start
+	}
+}
+
+// DrawEnded is when the event started in whose shuffled prequeue somebody came then; 0 if they came in none, or if it had not started at
+// a moment.
+func (c *Configuration) DrawEnded(came, at Instant) Instant {
+	switch e, p := &c.Settings.Event, &c.Places; {
+	case e.Drew(came, at):
+		return e.Start
+	case came >= p.DrawnFrom && came < p.DrawnUntil:
+		return p.DrawnUntil
+	}
+	return 0
 }
 
 // memoryMargin is how much longer than any place lasts a store remembers who was let in:

@@ -34,12 +34,11 @@ func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 	return v.putAhead(t)
 }
 
-// missedStart reports whether a visitor who came in a shuffled prequeue is out of the draw, because they were not present at the start, in a
-// room that limits networks: else a network could have place after place drawn, and go on with the best. So at the start no more of its
-// places are in the draw than may count. A user of the site has one place in any case. A node that did not run for long enough
-// before the start does not know who was present.
+// missedStart reports whether a visitor who came in a shuffled prequeue is out of the draw, because they had missed a check-in when it ended:
+// else somebody could have place after place drawn, and go on with the best. A user of the site has one place in any case. A node that did
+// not run for long enough before the start does not know who was present.
 func (v visit) missedStart(t *queue.Ticket) bool {
-	start := v.rules.Event.Start
-	return v.limitsNetwork() && !v.isSubject() && v.rules.Event.Drew(t.Came(), v.at) && max(t.LastCheckIn, t.CountedUntil) < start &&
-		v.presence.made.Add(v.rules.ReturnsWithin()) <= start
+	start := v.rules.configuration.DrawEnded(t.Came(), v.at)
+	return max(t.LastCheckIn, t.CountedUntil) < start && !v.isSubject() && v.presence.made.Add(v.rules.ReturnsWithin()) <= start &&
+		!v.presence.hasPlaceFrom(v.at, t.ID, start)
 }

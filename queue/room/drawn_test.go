@@ -178,12 +178,37 @@ func TestANetworkHasNoMoreEntriesInADrawThanItMayHaveWaiting(t *testing.T) {
 	assert.Equal(t, room.Admitted, d.from(home, human).Outcome)
 }
 
-func TestWhoWasAwayAtTheStartKeepsTheirDrawWhereNetworksAreNotLimited(t *testing.T) {
+func TestAnEntryWhoseCheckInsLapseIsOutOfTheDraw(t *testing.T) {
+	for name, back := range map[string]time.Duration{"as the event goes on": 7 * time.Minute, "when it is over": 9 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			p := openPrequeue(t)
+			d, opens := p.gates[0], start.Add(6*time.Minute)
+			one, other := d.join(), d.join()
+			p.joinsAt(time.Minute)
+			drawn := p.waiting[0].ArrivedAt
+			p.until(6 * time.Minute)
+			p.starts()
+			p.until(min(back, 8*time.Minute))
+			if back > 8*time.Minute {
+				p.cancelled()
+			}
+			p.until(back)
+			for range 2 {
+				assert.Greater(t, d.waits(one).ArrivedAt, opens, "however often the ticket is shown")
+			}
+			assert.Greater(t, p.gates[1].waits(other).ArrivedAt, opens, "at any gate")
+			assert.Equal(t, drawn, p.waiting[0].ArrivedAt, "who has stayed has what they drew")
+		})
+	}
+}
+
+func TestWhoWasPresentAtTheStartHasWhatTheyDrewByAnOldTicketToo(t *testing.T) {
 	p := openPrequeue(t)
 	d := p.gates[0]
-	away := d.join()
-	p.until(6 * time.Minute)
+	first := d.join()
+	for latest := first; d.now < start.Add(6*time.Minute); latest = d.waits(latest) { // as by a desk that calls them back
+		p.at(d.now.Add(interval / 2))
+	}
 	p.starts()
-	p.until(7 * time.Minute)
-	assert.Equal(t, away.ArrivedAt, d.waits(away).ArrivedAt)
+	assert.Equal(t, first.ArrivedAt, d.waits(first).ArrivedAt)
 }

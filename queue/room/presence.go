@@ -310,6 +310,16 @@ func (p *presence) trim(shard int, at queue.Instant, rules *rules) {
 	s.forgetSubjects(at.Add(-rules.rememberFor))
 }
 
+// hasPlaceFrom reports whether a visitor is counted here in a bucket from before a moment: they have checked in since the ticket that they
+// bring, or somebody has for them.
+func (p *presence) hasPlaceFrom(at queue.Instant, id queue.ID, before queue.Instant) bool {
+	s := p.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry := s.find(id, at)
+	return entry != nil && !hasEntered(entry) && s.bucketOf(entry) < before
+}
+
 // hasEntered reports whether the place of a visitor is used.
 func (p *presence) hasEntered(at queue.Instant, id queue.ID) bool {
 	s := p.shard(id)

@@ -63,6 +63,20 @@ func TestNobodyFreezesAReferralByAnAddressOfTheirOwnMaking(t *testing.T) {
 	})
 }
 
+func TestWhereAddressesAreNotConfirmedOnlyTheReferrersOwnIsLikeAReferees(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings(unconfirmed))
+		ben := w.join(waitlist.SignUp{Email: "ben@gmail.com"})
+		w.join(waitlist.SignUp{Email: "a.d.a@gmail.com"}) // by anybody
+		w.join(waitlist.SignUp{Email: "ada+b@gmail.com", Referral: ben.ReferralCode})
+		w.join(waitlist.SignUp{Email: "ada@gmail.com", Referral: ben.ReferralCode})
+		assert.Equal(t, []int{2, 0}, []int{w.entry(ben.Number).ReferralsMade, w.entry(ben.Number).ReferralsHeld})
+		w.join(waitlist.SignUp{Email: "b.en+me@gmail.com", Referral: ben.ReferralCode})
+		assert.Equal(t, []int{2, 1}, []int{w.entry(ben.Number).ReferralsMade, w.entry(ben.Number).ReferralsHeld})
+		assert.Equal(t, waitlist.SameAddress, must(w.Held(ctx, 0, 1))[0].Reason)
+	})
+}
+
 func TestTheAddressesOfOneDomainCountForLittle(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {
 		w := newWorld(t, name, settings())

@@ -66,14 +66,19 @@ type credit struct {
 }
 
 // suspicion returns why a referral has to wait for an operator; "" if it need not. Addresses that nobody has confirmed say nothing: anybody
-// can have typed them.
+// can have typed them. Where addresses are not confirmed, only the referrer's own is compared with the referee's: else anybody who signs up
+// with another spelling of somebody's address had the referral of that person wait.
 func (t *tx) suspicion(c credit, now int64) (Reason, error) {
 	if c.key != "" && t.settings.Disposable.Has(c.key) {
 		return Disposable, nil
 	}
+	others := `number <> $2 AND status <> 'unconfirmed'`
+	if !t.settings.ConfirmEmail {
+		others = `number <> $2 AND number = $4`
+	}
 	var same, near, alike int64
 	err := t.must(`SELECT
-			(SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE waitlist = $1 AND mailbox = $3 AND number <> $2 AND status <> 'unconfirmed' LIMIT 1) AS others),
+			(SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE waitlist = $1 AND mailbox = $3 AND `+others+` LIMIT 1) AS others),
 			(SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $4 AND network = $5 AND network <> '' AND at > $6),
 			(SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $4 AND domain = $7 AND domain <> '')`,
 		[]any{t.list, c.referee, c.mailbox, c.referrer, c.network, now - burstTime.Milliseconds(), c.domain}, &same, &near, &alike)
