@@ -15,7 +15,6 @@ import (
 	"github.com/anteroom-gate/anteroom/proxy"
 	"github.com/anteroom-gate/anteroom/proxy/route"
 	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
 
 var (
@@ -53,11 +52,11 @@ func (m *machine) start(ctx context.Context) error {
 	p.mount = m.disk.mount(&p.dead)
 	p.lives, p.end = context.WithCancel(ctx)
 	own := fmt.Sprintf("gate %d.%d", m.number, m.starts)
-	store, err := w.openStore(ctx, p)
+	o, err := w.openStore(ctx, p, own)
 	if err != nil {
 		return err
 	}
-	p.store = &storeOf{Store: store, process: p, link: newLink(w.plan.Seed, own+" store", 10*time.Microsecond, 80*time.Microsecond)}
+	p.store = o.Store
 	key, err := cookie.ParseKey("a key that every gate of this world has")
 	if err != nil {
 		return err
@@ -65,27 +64,27 @@ func (m *machine) start(ctx context.Context) error {
 	c := proxy.Config{Keys: []cookie.Key{key}, Handler: w.site.behind(p), Rooms: []proxy.RoomConfig{
 		{Name: roomName, Routes: []route.Route{{Path: "/"}}, JSON: true, Settings: w.plan.Settings},
 	}}
-	log := zap.New(&said{history: w.history, gate: m.number})
-	p.gate, err = proxy.New(ctx, c, w.pace(proxy.Options{Store: p.store, Log: log, WallClock: time.Now, Uint64: shared(source(w.plan.Seed, own)), Wait: apart()}))
-	if err != nil {
-		return errors.Join(err, store.Close())
+	o.Log, o.WallClock = zap.New(&said{history: w.history, gate: m.number}), time.Now
+	o.Uint64, o.Wait = shared(source(w.plan.Seed, own)), apart()
+	if p.gate, err = proxy.New(ctx, c, o); err != nil {
+		return errors.Join(err, p.store.Close())
 	}
 	m.now.Store(p)
 	w.history.add(Event{What: Started, Gate: m.number, Who: nobody})
 	return nil
 }
 
-// kill ends the process as kill -9 does: from now on nothing that it does has an effect.
-func (m *machine) kill() {
-	p := m.now.Swap(nil)
-	if p == nil {
-		return
+// kill ends a process as kill -9 does: from now on nothing that it does has an effect. It returns false if the process has ended before.
+func (m *machine) kill(p *process) bool {
+	if p == nil || !m.now.CompareAndSwap(p, nil) {
+		return false
 	}
 	p.dead.Store(true)
 	p.end()
 	m.world.history.add(Event{What: Died, Gate: m.number, Who: nobody})
 	p.gate.Close() // ends its goroutines
 	_ = p.store.Close()
+	return true
 }
 
 // stop ends the process in order.
@@ -102,63 +101,6 @@ func (m *machine) stop() {
 	p.dead.Store(true)
 	p.end()
 }
-
-// storeOf is a process's way to its store.
-type storeOf struct {
-	queue.Store
-	process *process
-	link    *link
-}
-
-func (s *storeOf) pass() error {
-	s.link.pass()
-	if s.process.dead.Load() {
-		return errDead
-	}
-	return nil
-}
-
-// Configure implements queue.Store.
-func (s *storeOf) Configure(ctx context.Context, room string, c queue.Configuration) error {
-	if err := s.pass(); err != nil {
-		return err
-	}
-	return s.Store.Configure(ctx, room, c)
-}
-
-// Admit implements queue.Store.
-func (s *storeOf) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
-	if err := s.pass(); err != nil {
-		return queue.Status{}, err
-	}
-	return s.Store.Admit(ctx, room, p, claims, grants)
-}
-
-// Sync implements queue.Store.
-func (s *storeOf) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
-	if err := s.pass(); err != nil {
-		return nil, err
-	}
-	return s.Store.Sync(ctx, room, p)
-}
-
-// Roll implements queue.Store.
-func (s *storeOf) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
-	if err := s.pass(); err != nil {
-		return nil, err
-	}
-	return s.Store.Roll(ctx, room, ids)
-}
-
-// openStore opens the store of a process.
-func (w *world) openStore(_ context.Context, p *process) (queue.Store, error) {
-	return memstore.Config{Dir: "/var/lib/anteroom", Files: p.mount, OnLoss: func(room string, reason error) {
-		w.history.add(Event{What: Said, Gate: p.number, Who: nobody, Text: fmt.Sprintf("the journal of %s is damaged: %v", room, reason)})
-	}}.Open()
-}
-
-// pace sets how often a gate calls its store, as the program does.
-func (w *world) pace(o proxy.Options) proxy.Options { return o }
 
 // handler is what answers the requests that come to the machine; nil while none does.
 func (m *machine) handler() (http.Handler, *process) {

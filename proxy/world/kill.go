@@ -27,9 +27,10 @@ func kill(w *world, f *Fault) {
 		w.note("gate %d is killed as it writes", f.Gate)
 	case <-soon.C:
 	}
-	m.kill()
-	wait(f.Lasts)
-	w.restart(m)
+	if m.kill(p) {
+		wait(f.Lasts)
+		w.restart(m)
+	}
 }
 
 // restart starts a gate on a machine, again and again until it starts.

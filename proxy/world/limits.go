@@ -30,7 +30,7 @@ const slack = 3 * time.Second
 
 // read returns who was surely in when, and who was surely let in when.
 func read(h *History) (present []presence, admitted []admission) {
-	s, people := h.Plan.Settings, make([]seen, len(h.Plan.People))
+	s, people, died := h.Plan.Settings, make([]seen, len(h.Plan.People)), h.Ends
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.What {
@@ -51,6 +51,17 @@ func read(h *History) (present []presence, admitted []admission) {
 			v.wasTold, v.known = false, true
 			v.until, v.over = max(v.until, e.Sent+lasts), e.At+s.SessionDuration+slack
 			present = append(present, presence{e.Who, e.At, e.Sent + lasts})
+		case Lost: // it may have renewed a session
+			people[e.Who].over = max(people[e.Who].over, e.At+s.SessionDuration+slack)
+		case Died:
+			died = min(died, e.At)
+		case Started: // whoever was in then stays in for a session
+			for i := range people {
+				if v := &people[i]; v.over >= died {
+					v.over = max(v.over, e.At+s.SessionDuration+slack)
+				}
+			}
+			died = h.Ends
 		default:
 		}
 	}

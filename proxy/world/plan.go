@@ -53,7 +53,7 @@ func Draw(seed uint64) Plan {
 	r := source(seed, "plan")
 	pick := func(of ...int) int { return of[r.IntN(len(of))] }
 	seconds := func(of ...int) time.Duration { return time.Duration(pick(of...)) * time.Second }
-	p := Plan{Seed: seed, Gates: 1, Lasts: time.Duration(6+r.IntN(7)) * time.Minute}
+	p := Plan{Seed: seed, Gates: 1 + r.IntN(2), Lasts: time.Duration(6+r.IntN(7)) * time.Minute}
 	p.Settings = queue.Settings{
 		TotalActiveUsers: pick(3, 10, 20, 40), NewUsersPerMinute: pick(10, 30, 60, 300),
 		SessionDuration: seconds(20, 45, 90, 180), RefreshInterval: seconds(3, 5, 10, 20), RefreshJitter: .15,

@@ -10,6 +10,8 @@ import (
 	"testing/cryptotest"
 	"testing/synctest"
 	"time"
+
+	"github.com/anteroom-gate/anteroom/queue/redisstore/redismodel"
 )
 
 // world is a life of a plan.
@@ -18,6 +20,7 @@ type world struct {
 	plan     *Plan
 	history  *History
 	site     *site
+	redis    *redismodel.Server // nil where gates keep journals
 	machines []*machine
 	people   sync.WaitGroup
 	faults   sync.WaitGroup
@@ -60,6 +63,9 @@ func apart() func(ready <-chan struct{}, atMost time.Duration) {
 func live(t *testing.T, p *Plan) *History {
 	w := &world{ctx: t.Context(), plan: p, history: newHistory(p)}
 	w.site = &site{history: w.history, link: newLink(p.Seed, "site", time.Millisecond, 40*time.Millisecond)}
+	if p.Gates > 1 {
+		w.redis = redismodel.New(time.Now, "redis1")
+	}
 	for i := range p.Gates {
 		m := &machine{world: w, number: i + 1, disk: newDisk()}
 		w.machines = append(w.machines, m)

@@ -52,7 +52,9 @@ func TestPromisesHoldInNewWorlds(t *testing.T) {
 // hold lives a seed and checks that every promise was kept.
 func hold(t *testing.T, seed uint64) *world.History {
 	t.Helper()
+	began := time.Now()
 	h := world.Run(t, world.Draw(seed))
+	t.Logf("%s: %d events, %.0f times as fast as life", h.Plan, len(h.Events), h.Ends.Seconds()/time.Since(began).Seconds())
 	for _, b := range world.Check(h) {
 		t.Errorf("%s\n%s\nto see it again: go test ./proxy/world -run TestStory -seed %d", h.Plan, b, seed)
 	}
@@ -60,7 +62,7 @@ func hold(t *testing.T, seed uint64) *world.History {
 }
 
 func TestTheSameSeedHasTheSameHistory(t *testing.T) {
-	for s := range uint64(5) {
+	for s := range uint64(12) {
 		first := world.Run(t, world.Draw(s+1))
 		again := world.Run(t, world.Draw(s+1))
 		if at := differ(first, again); at >= 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,10 +30,19 @@ func Check(rawURL string) error {
 // the servers cannot be reached, are too old, or may drop keys when memory is
 // short. Whatever else is odd about them makes warnings.
 func Open(ctx context.Context, rawURL string) (*Store, []string, error) {
+	return OpenOver(ctx, rawURL, nil)
+}
+
+// Dial opens a connection to a server, as the DialContext of a net.Dialer does.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// OpenOver is Open over connections that dial opens; those of the network if it is nil.
+func OpenOver(ctx context.Context, rawURL string, dial Dial) (*Store, []string, error) {
 	t, err := parse(rawURL)
 	if err != nil {
 		return nil, nil, err
 	}
+	t.opts.Dialer = dial
 	s := &Store{client: t.connect(), slack: Slack, budget: Budget}
 	warnings, err := s.check(ctx)
 	if err != nil {

@@ -1,0 +1,94 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/anteroom-gate/anteroom/queue/redisstore"
+)
+
+// openStore opens the store of a process, and returns it with how often a gate calls such a store: as the program does.
+func (w *world) openStore(ctx context.Context, p *process, own string) (proxy.Options, error) {
+	if w.redis == nil {
+		store, err := w.openJournal(p)
+		l := newLink(w.plan.Seed, own+" store", 10*time.Microsecond, 80*time.Microsecond)
+		return proxy.Options{Store: &storeOf{Store: store, process: p, link: l}}, err
+	}
+	store, _, err := redisstore.OpenOver(ctx, "redis://redis:6379", w.dial(p, own))
+	return proxy.Options{Store: store, SyncInterval: time.Second, Gather: 50 * time.Millisecond, Slack: redisstore.Slack}, err
+}
+
+// openJournal opens a store that keeps a journal.
+func (w *world) openJournal(p *process) (queue.Store, error) {
+	return memstore.Config{Dir: "/var/lib/anteroom", Files: p.mount, OnLoss: func(room string, reason error) {
+		w.history.add(Event{What: Said, Gate: p.number, Who: nobody, Text: fmt.Sprintf("the journal of %s is damaged: %v", room, reason)})
+	}}.Open()
+}
+
+// dial opens connections of a process to Redis.
+func (w *world) dial(p *process, own string) redisstore.Dial {
+	l := newLink(w.plan.Seed, own+" redis", 100*time.Microsecond, 900*time.Microsecond)
+	return func(context.Context, string, string) (net.Conn, error) {
+		if p.dead.Load() {
+			return nil, errDead
+		}
+		near, far := net.Pipe()
+		go w.redis.Serve(far, func(bool) bool {
+			l.pass()
+			return !p.dead.Load()
+		})
+		return near, nil
+	}
+}
+
+// storeOf is a process's way to its store.
+type storeOf struct {
+	queue.Store
+	process *process
+	link    *link
+}
+
+func (s *storeOf) pass() error {
+	s.link.pass()
+	if s.process.dead.Load() {
+		return errDead
+	}
+	return nil
+}
+
+// Configure implements queue.Store.
+func (s *storeOf) Configure(ctx context.Context, room string, c queue.Configuration) error {
+	if err := s.pass(); err != nil {
+		return err
+	}
+	return s.Store.Configure(ctx, room, c)
+}
+
+// Admit implements queue.Store.
+func (s *storeOf) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
+	if err := s.pass(); err != nil {
+		return queue.Status{}, err
+	}
+	return s.Store.Admit(ctx, room, p, claims, grants)
+}
+
+// Sync implements queue.Store.
+func (s *storeOf) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
+	if err := s.pass(); err != nil {
+		return nil, err
+	}
+	return s.Store.Sync(ctx, room, p)
+}
+
+// Roll implements queue.Store.
+func (s *storeOf) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
+	if err := s.pass(); err != nil {
+		return nil, err
+	}
+	return s.Store.Roll(ctx, room, ids)
+}
