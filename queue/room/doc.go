@@ -27,6 +27,7 @@
 //	            configure.go, panics.go     configurations; panics of the store
 //	estimates   numbers.go                  what visitors are told
 //	            tempo.go, schedule.go       how fast the room moves, and when it lets in the n-th
+//	            coldstart.go                how long slots are held, where nobody knows of admissions from before
 //	            slowing.go                  how admissions are slowed, and go on being
 //	            reason.go                   why people wait
 //	scores      score.go                    what came of the waits that were told

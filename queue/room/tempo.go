@@ -15,6 +15,7 @@ type tempo struct {
 	held    []heldSlots // slots in use, by when they were taken, oldest first
 	hold    float64     // for how long a slot is held on average, in minutes; 0 before one has come free
 	ended   float64     // slots that have come free, as far as they count in hold
+	cold    coldStart
 	letIn   queue.Instant
 	arrived flow // people who came
 	lately  flow // the same, soon forgotten
@@ -75,6 +76,7 @@ func (t *tempo) begin(v *queue.View, rules *rules) {
 	t.letIn = v.Now
 	if v.RateKnown && v.Rate > 0 && v.Active > 0 {
 		t.hold, t.ended = float64(v.Active)/v.Rate, float64(v.Active)
+		t.cold.over = true
 	}
 	hold := t.holds(v.Now, rules)
 	for i := range min(v.Active, heldParts) {
@@ -98,6 +100,7 @@ func (t *tempo) followSlots(last, v *queue.View, rules *rules) (admitted int) {
 		t.letIn = v.Now
 		t.take(v.Now, admitted, rules)
 	}
+	t.cold.follow(t.held, last.Now, v.Now, free, v.Active, rules)
 	t.release(v.Now, free, v.Active)
 	return admitted
 }
@@ -130,7 +133,7 @@ func (t *tempo) release(at queue.Instant, free, active int) {
 // holds is for how long a slot is held on average. Before one has come free, it is as long as
 // is usual, or longer if somebody has been in for longer.
 func (t *tempo) holds(at queue.Instant, rules *rules) time.Duration {
-	hold := t.usual(rules)
+	hold := t.usual(at, rules)
 	if t.ended == 0 && len(t.held) > 0 {
 		hold = max(hold, at.Sub(t.held[0].at))
 	}
@@ -139,10 +142,11 @@ func (t *tempo) holds(at queue.Instant, rules *rules) time.Duration {
 
 // usual is for how long slots were held so far on average. Before one has come free, it is
 // guessed that people look around for half a session duration before their last request.
-func (t *tempo) usual(rules *rules) time.Duration {
+func (t *tempo) usual(at queue.Instant, rules *rules) time.Duration {
 	switch {
 	case t.ended > 0:
-		return max(time.Duration(t.hold*float64(time.Minute)), time.Second)
+		hold := max(time.Duration(t.hold*float64(time.Minute)), time.Second)
+		return t.cold.adjust(hold, at, t.held, t.last.Active, rules)
 	case rules.Renews():
 		return rules.SessionDuration * 3 / 2
 	}
@@ -221,5 +225,5 @@ func (t *tempo) departures() float64 {
 // stands reports whether nobody has been let in for so long that nobody knows when somebody
 // will be.
 func (t *tempo) stands(v *queue.View, rules *rules) bool {
-	return v.Now.Sub(t.letIn) > max(queue.Lull*time.Minute, 2*t.usual(rules))
+	return v.Now.Sub(t.letIn) > max(queue.Lull*time.Minute, 2*t.usual(v.Now, rules))
 }

@@ -38,7 +38,7 @@ type outcome struct {
 	shares                   []weighted // of the error in the wait, both in whole minutes
 	told, actual             int        // whole minutes, summed up
 	by25, by50, by75         int        // came true by then
-	within                   int
+	within, sooner           int
 }
 
 // weighted is a value that counts for a number of answers.
@@ -109,6 +109,7 @@ func (o *outcome) add(p promise, now, changed queue.Instant, n int) {
 	}
 	count(&o.by25, whole <= int(p.p25))
 	count(&o.by50, whole <= told)
+	count(&o.sooner, whole < told)
 	count(&o.by75, whole <= int(p.p75))
 	count(&o.within, whole >= int(p.p25) && whole <= int(p.p75))
 }
@@ -128,7 +129,7 @@ func (o *outcome) accuracy(method queue.Method) Accuracy {
 	share := func(n int) float64 { return float64(n) / float64(a.Shown) }
 	a.MedianErrorMinutes, a.BiasMinutes = median(o.errors), sum/float64(a.Shown)
 	a.ErrorShare, a.BiasShare = median(o.shares), float64(o.told)/float64(o.actual)-1
-	a.InTime = share(o.by50)
+	a.InTime, a.Sooner = share(o.by50), share(o.sooner)
 	if method.Draws() {
 		a.Range = &Range{By25: share(o.by25), By50: share(o.by50), By75: share(o.by75), Within: share(o.within)}
 	}

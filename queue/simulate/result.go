@@ -141,6 +141,7 @@ type Accuracy struct {
 	ErrorShare         float64 `json:"error_share"`          // median error over the wait, both in whole minutes
 	BiasShare          float64 `json:"bias_share"`           // mean of shown minus actual, over the mean of actual, both in whole minutes
 	InTime             float64 `json:"in_time"`              // share let in no later than shown
+	Sooner             float64 `json:"-"`                    // share let in a whole minute sooner than shown, or more
 	Range              *Range  `json:"range,omitempty"`      // random only
 }
 

@@ -1,7 +1,10 @@
 package simulate_test
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -99,6 +102,49 @@ func TestPercentilesThatAreToldComeTrueInRandom(t *testing.T) {
 				assertComeTrue(t, r.ToldAtFirst.Range)
 			}
 		})
+	}
+}
+
+// Of those who come to a room that has let nobody in before, half are let in within the minute that they are told first, or before it, and
+// half in it or later, to 5 points. People look around for very different times. Where all come at once, nobody can know for how long: it is
+// as long as is guessed, on average. Where people come bit by bit, the gates find out that it is three times as long.
+func TestFirstWaitsComeTrueAtAColdStart(t *testing.T) {
+	t.Parallel()
+	const people, seeds = 2000, 2
+	for name, crowd := range map[string]struct {
+		comes func(i int, chance float64) time.Duration
+		looks time.Duration // around, on average
+	}{
+		"all at once": {func(_ int, chance float64) time.Duration { return time.Duration(chance * float64(20*time.Second)) }, time.Minute},
+		"in waves": {func(i int, chance float64) time.Duration {
+			return time.Duration(i%5)*5*time.Minute + time.Duration(chance*float64(20*time.Second))
+		}, 3 * time.Minute},
+		"steadily": {func(_ int, chance float64) time.Duration { return time.Duration(chance * float64(25*time.Minute)) }, 3 * time.Minute},
+	} {
+		for nodes := 1; nodes <= 3; nodes++ {
+			t.Run(fmt.Sprintf("%s, gates: %d", name, nodes), func(t *testing.T) {
+				t.Parallel()
+				inTime, sooner := 0., 0.
+				for seed := range uint64(seeds) {
+					rng := rand.New(rand.NewPCG(seed, 7))
+					stays := make([]simulate.Stay, people)
+					for i := range stays {
+						stays[i] = simulate.Stay{At: crowd.comes(i, rng.Float64()).Truncate(time.Millisecond),
+							For: time.Duration(rng.ExpFloat64() * float64(crowd.looks)).Truncate(time.Millisecond)}
+					}
+					slices.SortFunc(stays, func(a, b simulate.Stay) int { return cmp.Compare(a.At, b.At) })
+					c := simulate.Article().Replay(stays)
+					if c.Seed, c.Nodes = seed, nodes; nodes > 1 {
+						c.StoreLatency = 2 * time.Millisecond
+					}
+					r, err := simulate.Run(t.Context(), c)
+					require.NoError(t, err)
+					inTime, sooner = inTime+r.ToldAtFirst.InTime/seeds, sooner+r.ToldAtFirst.Sooner/seeds
+				}
+				assert.GreaterOrEqual(t, inTime, .45, "by the minutes that they were told")
+				assert.LessOrEqual(t, sooner, .55, "a minute before, or sooner")
+			})
+		}
 	}
 }
 

@@ -1,0 +1,47 @@
+package room
+
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// coldStart is for how long people look around before their last request, as it is measured where nobody knows of admissions from before.
+// The first who leave are those who look around least, and the others are in yet: so the mean of those who have left is too short, until
+// slots have been given on many times. What is right is the time for which all have looked around, over how many have left.
+type coldStart struct {
+	looked float64 // person-minutes of looking around, of those who have left and of those who are in
+	left   int     // how many have left
+	over   bool    // slots have been given on coldRounds times, or admissions from before were known
+}
+
+// coldRounds is how often slots are given on, on average, until a cold start is over.
+const coldRounds = 8
+
+// follow takes in how many left between two moments, who had been in, and how many are active now.
+func (c *coldStart) follow(held []heldSlots, from, until queue.Instant, left, active int, rules *rules) {
+	for _, h := range held {
+		longer := until.Sub(h.at) - rules.SessionDuration
+		if longer <= 0 {
+			break
+		}
+		c.looked += float64(h.n) * min(longer, until.Sub(from)).Minutes()
+	}
+	c.left += left
+	c.over = c.over || c.left >= coldRounds*max(1, active)
+}
+
+// adjust returns for how long slots are held on average, where those that have come free were for so long. Who leaves early does not look
+// around, and the guess counts as one who has left. Until as many have left as are in, nobody is taken to look around for longer than was
+// guessed, or than somebody has.
+func (c *coldStart) adjust(hold time.Duration, at queue.Instant, held []heldSlots, active int, rules *rules) time.Duration {
+	if c.over || len(held) == 0 || !rules.Renews() || rules.Occupancy != queue.BySession {
+		return hold
+	}
+	guess, rounds := rules.SessionDuration/2, float64(c.left)/float64(max(1, active))
+	around := time.Duration((guess.Minutes() + c.looked) / float64(c.left+1) * float64(time.Minute))
+	if rounds < 1 {
+		around = min(around, max(guess, at.Sub(held[0].at)-rules.SessionDuration))
+	}
+	return hold + time.Duration(float64(min(hold, rules.SessionDuration)+around-hold)*max(0, 1-rounds/coldRounds))
+}
