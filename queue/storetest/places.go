@@ -127,6 +127,16 @@ var placeCases = []contractCase{
 		n.at(time.Minute)
 		assert.Zero(n, n.look().Present)
 	}},
+	{"a place with a priority is given up once, however often its visitor had left and come back", func(n *node) {
+		n.full()
+		n.place(queue.Claim{ID: id(1), Priority: -1})
+		n.sync(queue.Report{Unanswered: []queue.ID{id(1)}})
+		n.place(queue.Claim{ID: id(1), Priority: -1})
+		assert.Equal(n, 1, n.look().Present)
+		n.at(2 * time.Minute)
+		assert.Zero(n, n.look().Present)
+		assert.Equal(n, 1, n.place(queue.Claim{ID: id(2)}).Length)
+	}},
 	{"a goodbye that is reported late counts from when it was said", func(n *node) {
 		n.full()
 		n.join(1)

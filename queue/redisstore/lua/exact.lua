@@ -95,17 +95,14 @@ function line.confirm(p)
   p.unconfirmed = false
 end
 
--- extract takes a visitor out of the line, but leaves their entry in PLACES.
+-- extract takes a visitor out of the line, but leaves their entry in PLACES. A list may name a
+-- visitor twice who left and came back: they count once.
 local function extract(p)
-  if p.priority == 0 then
-    alter(ORDER)
-    call('ZREM', ORDER, p.member)
-  else
-    alter(LEVELS)
-    call('ZREM', LEVELS, level_member(p))
-  end
+  local key, member = ORDER, p.member
+  if p.priority ~= 0 then key, member = LEVELS, level_member(p) end
+  alter(key)
+  count(p.priority, -call('ZREM', key, member))
   extract_unconfirmed(p)
-  count(p.priority, -1)
 end
 
 local function take_out(p)
