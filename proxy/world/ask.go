@@ -88,6 +88,9 @@ func (v *visitor) ask(q request) *answer {
 	v.travel()
 	if !a.lost {
 		v.keepCookie(a.header)
+		if a.in() {
+			v.note(Event{What: Served, Gate: a.gate})
+		}
 	}
 	return a
 }

@@ -26,6 +26,11 @@ var checkers = []struct {
 }{
 	{"no more than total_active_users sessions at a time", checkSessions},
 	{"no more than new_users_per_minute admissions a calendar minute", checkAdmissions},
+	{"people who are in stay in", checkStays},
+	{"line: a number is kept, or its visitor is told", checkNumbers},
+	{"line: first in, first out, to the individual", checkLine},
+	{"fifo: first in, first out, to within ten seconds of admissions", checkFIFO},
+	{"a free slot goes on", checkIdle},
 	{"gates log no panics, and no errors where nothing is wrong", checkLogs},
 }
 

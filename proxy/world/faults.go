@@ -23,16 +23,13 @@ var faultsOfJournals = []faultKind{
 // faultKinds are all kinds that may befall a plan.
 func (p *Plan) faultKinds() []faultKind {
 	if p.Gates > 1 {
-		return nil
+		return faultsOfRedis
 	}
 	return faultsOfJournals
 }
 
 // drawFaults draws what goes wrong: nothing in one plan of three.
 func (p *Plan) drawFaults(r *rand.Rand) {
-	if len(p.faultKinds()) == 0 {
-		return
-	}
 	for range []int{0, 1, 3}[r.IntN(3)] {
 		k := p.faultKinds()[r.IntN(len(p.faultKinds()))]
 		f := k.draw(p, r)

@@ -30,6 +30,7 @@ type machine struct {
 	world  *world
 	number int // from 1 on
 	disk   *disk
+	wire   wire // to Redis
 	starts int
 	now    atomic.Pointer[process] // nil while none runs
 }

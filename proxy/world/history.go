@@ -19,6 +19,7 @@ const (
 	Waits               // somebody is told to wait: At is when the gate said so
 	Enters              // a stream tells its visitor that they are in
 	Seen                // the origin sees a request, which was sent at Sent
+	Served              // somebody gets an answer of the site, and keeps its cookie
 	Lost                // a request has no answer: nobody knows what it did
 	Shut                // somebody is turned away, or told to come again with an error
 	Goodbye             // somebody says goodbye
@@ -111,6 +112,8 @@ func (e *Event) tells(p *Plan) string {
 		return fmt.Sprintf("is told by a stream of gate %d that they are in", e.Gate)
 	case Seen:
 		return fmt.Sprintf("is seen by the origin through gate %d, by what was sent at %s", e.Gate, moment(e.Sent))
+	case Served:
+		return "is in"
 	case Lost:
 		return "has no answer" + because(e.Text)
 	case Shut:

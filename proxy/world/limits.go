@@ -82,19 +82,17 @@ func checkSessions(h *History, breach func(time.Duration, string, ...any)) {
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.from, b.from) })
-	active, most, at := map[int]int{}, 0, time.Duration(0)
+	active, most := map[int]int{}, h.Plan.Settings.TotalActiveUsers
 	for _, c := range changes {
 		if c.begins {
 			active[c.who]++
 		} else if active[c.who]--; active[c.who] == 0 {
 			delete(active, c.who)
 		}
-		if len(active) > most {
-			most, at = len(active), c.from
+		if n := len(active); n > most && n > h.Plan.Settings.TotalActiveUsers+h.excess(c.from) {
+			most = n
+			breach(c.from, "%d visitors hold a slot of %d", n, h.Plan.Settings.TotalActiveUsers)
 		}
-	}
-	if limit := h.Plan.Settings.TotalActiveUsers; most > limit {
-		breach(at, "%d visitors hold a slot of %d", most, limit)
 	}
 }
 
@@ -107,8 +105,9 @@ func checkAdmissions(h *History, breach func(time.Duration, string, ...any)) {
 		if a.earliest < minute {
 			continue
 		}
-		if in[minute]++; in[minute] == limit+1 {
-			breach(a.latest, "more than %d visitors were let in in the minute from %s on", limit, moment(minute))
+		if in[minute]++; in[minute] > limit+h.lostAdmissions(minute) {
+			breach(a.latest, "%d visitors were let in in the minute from %s on, which allows %d", in[minute], moment(minute), limit)
+			in[minute] = -len(h.Plan.People) // once is enough
 		}
 	}
 }

@@ -43,9 +43,13 @@ func (p *Plan) String() string {
 	if p.Gates > 1 {
 		store = "a Redis"
 	}
-	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v, %d new ones a minute, check-ins every %v; %d faults in %v",
+	faults := ""
+	for _, f := range p.Faults {
+		faults += fmt.Sprintf("; %s at %s", f.Kind, moment(f.At))
+	}
+	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v, %d new ones a minute, check-ins every %v; it lasts for %v%s",
 		p.Seed, len(p.People), p.Gates, store, p.Settings.Method, p.Settings.TotalActiveUsers, p.Settings.SessionDuration,
-		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, len(p.Faults), p.Lasts)
+		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, p.Lasts, faults)
 }
 
 // Draw draws a plan.

@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/proxy"
@@ -19,7 +18,7 @@ func (w *world) openStore(ctx context.Context, p *process, own string) (proxy.Op
 		l := newLink(w.plan.Seed, own+" store", 10*time.Microsecond, 80*time.Microsecond)
 		return proxy.Options{Store: &storeOf{Store: store, process: p, link: l}}, err
 	}
-	store, _, err := redisstore.OpenOver(ctx, "redis://redis:6379", w.dial(p, own))
+	store, _, err := redisstore.OpenOver(ctx, "redis://redis:6379", w.machines[p.number-1].wire.dial(p, own))
 	return proxy.Options{Store: store, SyncInterval: time.Second, Gather: 50 * time.Millisecond, Slack: redisstore.Slack}, err
 }
 
@@ -28,22 +27,6 @@ func (w *world) openJournal(p *process) (queue.Store, error) {
 	return memstore.Config{Dir: "/var/lib/anteroom", Files: p.mount, OnLoss: func(room string, reason error) {
 		w.history.add(Event{What: Said, Gate: p.number, Who: nobody, Text: fmt.Sprintf("the journal of %s is damaged: %v", room, reason)})
 	}}.Open()
-}
-
-// dial opens connections of a process to Redis.
-func (w *world) dial(p *process, own string) redisstore.Dial {
-	l := newLink(w.plan.Seed, own+" redis", 100*time.Microsecond, 900*time.Microsecond)
-	return func(context.Context, string, string) (net.Conn, error) {
-		if p.dead.Load() {
-			return nil, errDead
-		}
-		near, far := net.Pipe()
-		go w.redis.Serve(far, func(bool) bool {
-			l.pass()
-			return !p.dead.Load()
-		})
-		return near, nil
-	}
 }
 
 // storeOf is a process's way to its store.

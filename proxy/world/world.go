@@ -24,6 +24,7 @@ type world struct {
 	machines []*machine
 	people   sync.WaitGroup
 	faults   sync.WaitGroup
+	wires    sync.WaitGroup // what serves connections to Redis
 }
 
 // Run lives a plan and returns what happened. One goroutine runs at a time, in the whole process.
@@ -64,10 +65,11 @@ func live(t *testing.T, p *Plan) *History {
 	w := &world{ctx: t.Context(), plan: p, history: newHistory(p)}
 	w.site = &site{history: w.history, link: newLink(p.Seed, "site", time.Millisecond, 40*time.Millisecond)}
 	if p.Gates > 1 {
+		redismodel.Quiet()
 		w.redis = redismodel.New(time.Now, "redis1")
 	}
 	for i := range p.Gates {
-		m := &machine{world: w, number: i + 1, disk: newDisk()}
+		m := &machine{world: w, number: i + 1, disk: newDisk(), wire: wire{world: w}}
 		w.machines = append(w.machines, m)
 		wait(time.Duration(i+1) * 7919 * time.Microsecond)
 		if err := m.start(w.ctx); err != nil {
@@ -89,6 +91,7 @@ func live(t *testing.T, p *Plan) *History {
 	for _, m := range w.machines {
 		m.stop()
 	}
+	w.wires.Wait()
 	return w.history
 }
 

@@ -116,7 +116,7 @@ func TestTheModelRunsScriptsAsAServer(t *testing.T) {
 		"return string.format('%d %.17g %.0f', 1622130840123, 0.1, 2^40)", "return {1, 2.9, -2.9, false, true, 'x', nil, 5}", "return {ok = 'fine'}", "return {err = 'MINE is wrong'}",
 		"return redis.error_reply('MINE is wrong')", "error('MINE is wrong', 0)", "redis.call('SET', 'k', 'v') return redis.call('HGET', 'k', 'f')",
 		"redis.call('SET', 'k', 'v') return tostring(select(2, pcall(redis.call, 'HGET', 'k', 'f')))", "return redis.pcall('HGET', 'k').err and 1", "return tostring(redis.call('HGET', 'none', 'x'))",
-		"return type(redis.call('TIME')[1])", "return {unpack({1, 2, 3}, 2, 3)}", "return #string.rep('ab', 3) .. tostring(tonumber('12x')) .. tostring(tonumber(false))",
+		"return type(redis.call('TIME')[1])", `local all = {} for _, text in ipairs({'16720773293607761403', '1e3', '0x10', '', ' 5 ', '12x', '-7', '1.5', '0x', '1_0', 'x'}) do all[#all + 1] = string.format('%.17g', tonumber(text) or -1) end return all`, "return {unpack({1, 2, 3}, 2, 3)}", "return #string.rep('ab', 3) .. tostring(tonumber('12x')) .. tostring(tonumber(false))",
 	} {
 		require.Equal(t, ran(server, source), ran(model, source), source)
 	}

@@ -3,6 +3,8 @@ package redismodel
 import (
 	"crypto/sha1" //nolint:gosec // scripts have such names
 	"encoding/hex"
+	"errors"
+	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -24,10 +26,35 @@ func (s *Server) openLua() {
 		},
 	})
 	l.SetGlobal("redis", redis)
+	l.SetGlobal("tonumber", l.NewFunction(toNumber))
 	l.SetGlobal("struct", l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{"pack": structPack, "unpack": structUnpack, "size": structSize}))
 	l.SetGlobal("cmsgpack", l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{"pack": packJSON, "unpack": unpackJSON}))
 	l.SetGlobal("cjson", l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{"encode": packJSON, "decode": unpackJSON}))
 	s.lua = l
+}
+
+// toNumber is tonumber without a base. That of the library knows no integers beyond 63 bits, and no exponents.
+func toNumber(l *lua.LState) int {
+	switch v := l.CheckAny(1).(type) {
+	case lua.LNumber:
+		l.Push(v)
+	case lua.LString:
+		text := strings.TrimSpace(string(v))
+		f, err := strconv.ParseFloat(text, 64)
+		if n, hex := strings.CutPrefix(strings.ToLower(text), "0x"); hex {
+			var whole uint64
+			whole, err = strconv.ParseUint(n, 16, 64)
+			f = float64(whole)
+		}
+		if err != nil && !errors.Is(err, strconv.ErrRange) || strings.Contains(text, "_") {
+			l.Push(lua.LNil)
+		} else {
+			l.Push(lua.LNumber(f))
+		}
+	default:
+		l.Push(lua.LNil)
+	}
+	return 1
 }
 
 func sha(source string) string {

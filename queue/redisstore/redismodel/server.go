@@ -70,17 +70,6 @@ func (s *Server) Do(args ...string) any {
 	return s.do(args)
 }
 
-// Restart has the server be another process, which has no scripts. Unless it keeps its keys, they are lost.
-func (s *Server) Restart(process string, keeps bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.process = process
-	clear(s.scripts)
-	if !keeps {
-		clear(s.keys)
-	}
-}
-
 // do is Do for a caller who holds mu.
 func (s *Server) do(args []string) any {
 	if len(args) == 0 {

@@ -1,0 +1,46 @@
+package world
+
+import "time"
+
+// excess is by how many sessions the limit may be exceeded at a moment, by the table of faults: those that a gate had renewed
+// which then died, or was silent for long.
+func (h *History) excess(at time.Duration) int {
+	allowed := 0
+	for i := range h.Plan.Faults {
+		f := &h.Plan.Faults[i]
+		from, to := f.At, f.At+f.Lasts+time.Second
+		switch f.Kind {
+		case "gate killed":
+			from, to = f.At-2*time.Second, f.At+3*time.Second
+		case "link cut", "Redis slow":
+		default:
+			continue
+		}
+		if at >= from && at <= to+h.Plan.Settings.SessionDuration+slack {
+			allowed += h.seenThrough(f.Gate, from, to)
+		}
+	}
+	return allowed
+}
+
+// seenThrough is how many people the origin saw through a gate in a time.
+func (h *History) seenThrough(gate int, from, to time.Duration) int {
+	people := map[int]bool{}
+	for i := range h.Events {
+		if e := &h.Events[i]; e.What == Seen && e.Gate == gate && e.At >= from && e.At <= to {
+			people[e.Who] = true
+		}
+	}
+	return len(people)
+}
+
+// lostAdmissions is by how many the allowance of a minute may be exceeded: those whom a gate let in that died in it.
+func (h *History) lostAdmissions(minute time.Duration) int {
+	allowed := 0
+	for i := range h.Plan.Faults {
+		if f := &h.Plan.Faults[i]; f.Kind == "gate killed" && f.At.Truncate(time.Minute) <= minute && f.At+3*time.Second >= minute {
+			allowed += h.seenThrough(f.Gate, minute, minute+time.Minute)
+		}
+	}
+	return allowed
+}

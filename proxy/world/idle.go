@@ -1,0 +1,74 @@
+package world
+
+import (
+	"slices"
+	"time"
+)
+
+// checkIdle finds people who wait though nothing keeps them from a slot: for more than a minute and two intervals fewer people may hold
+// one than there are, and fewer may have been let in in each of its minutes than may be.
+func checkIdle(h *History, breach func(time.Duration, string, ...any)) {
+	bound := time.Minute + 2*h.longestInterval()
+	for _, t := range tracks(h) {
+		if len(t.told) < 2 || t.broken {
+			continue
+		}
+		from, to := t.told[0].at, t.told[len(t.told)-1].at
+		for _, busy := range h.busy() {
+			if busy.earliest <= to && busy.latest >= from {
+				if busy.earliest-from > bound && h.quiet(from, busy.earliest) {
+					break
+				}
+				from = max(from, busy.latest)
+			}
+		}
+		if to-from > bound && h.quiet(from, to) {
+			breach(from+bound, "%s has waited since %s, and slots are open all the time", h.Plan.People[t.who].Name, moment(from))
+			return
+		}
+	}
+}
+
+// busy are the times in which all slots may be taken, or the allowance of a minute used, in order. They may overlap.
+func (h *History) busy() []admission {
+	type change struct {
+		at   time.Duration
+		more int
+	}
+	var changes []change
+	var last = map[int]time.Duration{}
+	minutes := map[time.Duration]int{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.What != Seen && e.What != Enters {
+			continue
+		}
+		over := e.At + h.Plan.Settings.SessionDuration + slack
+		from := e.At - h.longestInterval() // somebody may have a slot for as long before anything is seen of it
+		if before, known := last[e.Who]; known && before >= from {
+			from = before
+		} else {
+			minutes[e.At.Truncate(time.Minute)]++
+			minutes[from.Truncate(time.Minute)]++
+		}
+		if over > from {
+			changes = append(changes, change{from, 1}, change{over, -1})
+		}
+		last[e.Who] = over
+	}
+	slices.SortFunc(changes, func(a, b change) int { return int(a.at - b.at) })
+	var list []admission
+	active := 0
+	for i, c := range changes {
+		if active += c.more; active >= h.Plan.Settings.TotalActiveUsers && i+1 < len(changes) {
+			list = append(list, admission{c.at, changes[i+1].at})
+		}
+	}
+	for minute, n := range minutes {
+		if n >= h.Plan.Settings.NewUsersPerMinute {
+			list = append(list, admission{minute, minute + time.Minute})
+		}
+	}
+	slices.SortFunc(list, func(a, b admission) int { return int(a.earliest - b.earliest) })
+	return list
+}

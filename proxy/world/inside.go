@@ -1,0 +1,39 @@
+package world
+
+import "time"
+
+// checkStays finds those who were told to wait while their session lasted, though they had the cookie of it.
+func checkStays(h *History, breach func(time.Duration, string, ...any)) {
+	s := h.Plan.Settings
+	type holder struct {
+		until  time.Duration // their session surely lasts until then
+		waited bool
+		knows  time.Duration // until when the session lasts by the cookie that they have
+		known  bool
+	}
+	people := make([]holder, len(h.Plan.People))
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Who == nobody {
+			continue
+		}
+		v := &people[e.Who]
+		switch e.What {
+		case Seen:
+			lasts := s.SessionDuration
+			if !v.waited && (!v.known || e.At > v.until) && s.ConfirmWithin > 0 {
+				lasts = min(lasts, s.ConfirmWithin)
+			}
+			v.until, v.waited, v.known = max(v.until, e.Sent+lasts), false, true
+		case Served:
+			v.knows = v.until
+		case Waits:
+			if e.At < v.knows {
+				breach(e.At, "%s is told by gate %d to wait, but their session lasts until %s", h.Plan.People[e.Who].Name, e.Gate, moment(v.knows))
+				v.knows = 0
+			}
+			v.waited = true
+		default:
+		}
+	}
+}

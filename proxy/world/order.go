@@ -1,0 +1,106 @@
+package world
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// checkNumbers finds numbers of an exact line that changed without a word.
+func checkNumbers(h *History, breach func(time.Duration, string, ...any)) {
+	if h.Plan.Settings.Method != queue.Line {
+		return
+	}
+	for _, t := range tracks(h) {
+		number := 0
+		for _, said := range t.told {
+			switch {
+			case said.Number == 0, said.Rejoined: // a page does not tell, or tells that it is another
+			case number != 0 && said.Number != number:
+				breach(said.at, "%s had number %d and has %d, and was not told so", h.Plan.People[t.who].Name, number, said.Number)
+			}
+			number = said.Number
+		}
+	}
+}
+
+// number is the one that somebody was told first and last; 0 if these differ, or they were not told twice.
+func (t *track) number() int {
+	first, last, times := 0, 0, 0
+	for _, said := range t.told {
+		if said.Number != 0 {
+			first, last = cmp.Or(first, said.Number), said.Number
+			times++
+		}
+	}
+	if times < 2 || first != last {
+		return 0
+	}
+	return first
+}
+
+// checkLine finds those who were let in before somebody with a lower number who waited all the time.
+func checkLine(h *History, breach func(time.Duration, string, ...any)) {
+	if h.Plan.Settings.Method != queue.Line {
+		return
+	}
+	all := tracks(h)
+	for _, b := range all {
+		if !b.isIn || b.number() == 0 || !h.quiet(b.came, b.in.latest) {
+			continue
+		}
+		for _, a := range all {
+			n := a.number()
+			if n == 0 || n >= b.number() || a.broken || !a.waiting(b.in.earliest) || !a.waiting(b.in.latest+time.Second) || len(a.told) < 3 || a.told[2].at > b.in.earliest {
+				continue
+			}
+			breach(b.in.latest, "%s with number %d is let in before %s with number %d, who still waits at %s", h.Plan.People[b.who].Name, b.number(),
+				h.Plan.People[a.who].Name, n, moment(a.told[len(a.told)-1].at))
+			return
+		}
+	}
+}
+
+// checkFIFO finds those who were let in while too many waited who had come earlier: more than were let in in any ten seconds about then.
+func checkFIFO(h *History, breach func(time.Duration, string, ...any)) {
+	if h.Plan.Settings.Method != queue.FIFO {
+		return
+	}
+	all := slices.DeleteFunc(tracks(h), func(t *track) bool { return len(t.told) == 0 })
+	_, admitted := read(h)
+	for _, b := range all {
+		if !b.isIn || !h.quiet(b.came, b.in.latest) {
+			continue
+		}
+		overtaken := 0
+		for _, a := range all {
+			if a.told[0].at < b.told[0].at && a.waiting(b.in.earliest) && a.waiting(b.in.latest+time.Second) && !a.broken {
+				overtaken++
+			}
+		}
+		if most := mostWithin(admitted, b.in.latest, 10*time.Second); overtaken > most {
+			breach(b.in.latest, "%s is let in while %d wait who came earlier; %d were let in in ten seconds", h.Plan.People[b.who].Name, overtaken, most)
+			return
+		}
+	}
+}
+
+// mostWithin is how many were let in within any time of that length, of those that have the moment in them.
+func mostWithin(admitted []admission, at, length time.Duration) int {
+	most := 0
+	for _, first := range admitted {
+		if first.latest < at-length || first.latest > at {
+			continue
+		}
+		n := 0
+		for _, a := range admitted {
+			if a.latest >= first.latest && a.latest <= first.latest+length {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}

@@ -1,0 +1,101 @@
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// faultsOfRedis befall gates that share a Redis.
+var faultsOfRedis = []faultKind{
+	{"gate killed", drawKill, kill},
+	{"link cut", drawCut, cut},
+	{"replies lost", drawBrief, loseReplies},
+	{"Redis slow", drawSlow, slow},
+	{"Redis restarted", drawBrief, restartRedis},
+	{"Redis flushed", drawBrief, flush},
+	{"key lost", drawBrief, loseKey},
+	{"failover", drawBrief, failOver},
+	{"scripts flushed", drawBrief, flushScripts},
+}
+
+// drawBrief draws a fault that happens in a moment.
+func drawBrief(p *Plan, r *rand.Rand) Fault {
+	return Fault{At: p.moment(r), Gate: 1 + r.IntN(p.Gates), Size: r.Uint64()}
+}
+
+// drawCut draws a cut of the link between a gate and Redis.
+func drawCut(p *Plan, r *rand.Rand) Fault {
+	lasts := []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 3 * time.Second, 15 * time.Second, 80 * time.Second}
+	return Fault{At: p.moment(r), Lasts: lasts[r.IntN(len(lasts))] + time.Duration(r.Int64N(int64(time.Second))), Gate: 1 + r.IntN(p.Gates)}
+}
+
+func cut(w *world, f *Fault) {
+	w.note("the link of gate %d is cut for %v", f.Gate, f.Lasts)
+	w.machines[f.Gate-1].wire.cut.Store(int64(w.history.now() + f.Lasts))
+	wait(f.Lasts)
+	w.note("the link of gate %d is whole", f.Gate)
+}
+
+// loseReplies has some replies of Redis get lost.
+func loseReplies(w *world, f *Fault) {
+	w.machines[f.Gate-1].wire.lose.Store(int64(1 + f.Size%3))
+	w.note("gate %d loses %d replies", f.Gate, 1+f.Size%3)
+}
+
+// drawSlow draws a time in which each way to Redis takes longer.
+func drawSlow(p *Plan, r *rand.Rand) Fault {
+	return Fault{At: p.moment(r), Lasts: time.Duration(1+r.IntN(30)) * time.Second, Gate: 1 + r.IntN(p.Gates), Size: uint64(5 + r.IntN(100))}
+}
+
+func slow(w *world, f *Fault) {
+	of := &w.machines[f.Gate-1].wire
+	w.note("each way between gate %d and Redis takes %d ms longer, for %v", f.Gate, f.Size, f.Lasts)
+	of.slow.Store(int64(time.Duration(f.Size) * time.Millisecond))
+	wait(f.Lasts)
+	of.slow.Store(0)
+	w.note("the ways between gate %d and Redis are as before", f.Gate)
+}
+
+// server names a process of Redis.
+func (w *world) server() string { return fmt.Sprintf("redis%d", w.history.now()) }
+
+// leave has Redis answer nobody for a time in which another server takes its place: no less than package redisstore counts on.
+func (w *world) leave(f *Fault) {
+	d := 300*time.Millisecond + time.Duration(f.Size%uint64(5*time.Second))
+	var all sync.WaitGroup
+	for _, m := range w.machines {
+		all.Go(func() { m.wire.fail(d) })
+	}
+	all.Wait()
+}
+
+func restartRedis(w *world, f *Fault) {
+	w.note("Redis restarts")
+	w.redis.Restart(w.server())
+	w.leave(f)
+	w.note("Redis has what it had")
+}
+
+func flush(w *world, _ *Fault) {
+	w.note("Redis is flushed")
+	w.redis.Flush()
+}
+
+func flushScripts(w *world, _ *Fault) {
+	w.note("the scripts are flushed")
+	w.redis.FlushScripts()
+}
+
+func loseKey(w *world, f *Fault) { w.note("Redis loses the key %s", w.redis.Drop(f.Size)) }
+
+// failOver has a replica take over that lacks the last second.
+func failOver(w *world, f *Fault) {
+	copied := w.redis.Copy()
+	wait(time.Second)
+	w.note("Redis is gone")
+	w.redis.FailOver(w.server(), copied)
+	w.leave(f)
+	w.note("a replica takes over that lacks the last second")
+}

@@ -1,0 +1,76 @@
+package world
+
+import "time"
+
+// track is what an observer of everything knows of a person who waits, from one admission to the next.
+type track struct {
+	who    int
+	came   time.Duration // since when they want to get in
+	told   []told        // what they were told while they waited
+	in     admission     // with which it ends
+	isIn   bool          // whether it does
+	gone   time.Duration // when they left, or when the world ended, if they were not let in
+	broken bool          // a request had no answer
+}
+
+// told is what somebody was told who waited.
+type told struct {
+	at time.Duration
+	Room
+}
+
+// waiting says whether the person surely waited at a moment.
+func (t *track) waiting(at time.Duration) bool {
+	return len(t.told) > 0 && t.told[0].at <= at && at <= t.told[len(t.told)-1].at
+}
+
+// tracks are those of a history, in no order.
+func tracks(h *History) []*track {
+	var all []*track
+	open := make([]*track, len(h.Plan.People))
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Who == nobody {
+			continue
+		}
+		t := open[e.Who]
+		if t == nil && (e.What == Came || e.What == Waits) {
+			t = &track{who: e.Who, came: e.At, gone: h.Ends}
+			open[e.Who] = t
+			all = append(all, t)
+		}
+		switch {
+		case t == nil:
+		case e.What == Waits:
+			t.told = append(t.told, told{e.At, e.Room})
+		case e.What == Lost:
+			t.broken = true
+		case e.What == Left:
+			t.gone, open[e.Who] = e.At, nil
+		case e.What == Seen:
+			t.in, t.isIn, open[e.Who] = admission{t.came, e.At}, true, nil
+			if n := len(t.told); n > 0 {
+				t.in.earliest = t.told[n-1].at
+			}
+		}
+	}
+	return all
+}
+
+// quiet says whether nothing went wrong from one moment to another, nor for a while before.
+func (h *History) quiet(from, to time.Duration) bool {
+	const after = time.Minute
+	for i := range h.Plan.Faults {
+		f := &h.Plan.Faults[i]
+		if f.At <= to && f.At+f.Lasts+h.Plan.Settings.SessionDuration+after >= from {
+			return false
+		}
+	}
+	return true
+}
+
+// longestInterval is the longest time from one check-in to the next, and the way.
+func (h *History) longestInterval() time.Duration {
+	s := h.Plan.Settings
+	return time.Duration(float64(s.RefreshInterval)*(1+s.RefreshJitter))*2 + 2*time.Second
+}

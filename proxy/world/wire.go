@@ -1,0 +1,68 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue/redisstore"
+)
+
+// wire is the way between a machine and Redis. The zero wire takes as long as its links.
+type wire struct {
+	world *world
+	cut   atomic.Int64 // until when nothing passes, in nanoseconds after the beginning
+	slow  atomic.Int64 // how much longer each way takes, in nanoseconds
+	lose  atomic.Int64 // how many replies are still to be lost
+
+	broken atomic.Int64 // how often its connections were broken
+	down   atomic.Bool  // no connection can be opened
+}
+
+// dial opens connections of a process.
+func (w *wire) dial(p *process, own string) redisstore.Dial {
+	l := newLink(w.world.plan.Seed, own+" redis", 100*time.Microsecond, 900*time.Microsecond)
+	return func(context.Context, string, string) (net.Conn, error) {
+		switch {
+		case p.dead.Load():
+			return nil, errDead
+		case w.down.Load():
+			return nil, errRefused
+		}
+		near, far := net.Pipe()
+		broken := w.broken.Load()
+		w.world.wires.Go(func() {
+			w.world.redis.Serve(far, func(reply bool) bool { return w.pass(l, reply) && !p.dead.Load() && broken == w.broken.Load() })
+		})
+		return near, nil
+	}
+}
+
+// pass has a command or a reply pass, and says whether it arrives. What is under way as the wire is cut arrives later, or never.
+func (w *wire) pass(l *link, reply bool) bool {
+	wait(l.takes() + time.Duration(w.slow.Load()))
+	if rest := time.Duration(w.cut.Load()) - w.world.history.now(); rest > 0 {
+		took := l.takes()
+		wait(rest + took)
+		if took%2 == 0 {
+			return false
+		}
+	}
+	if reply && w.lose.Load() > 0 {
+		w.lose.Add(-1)
+		return false
+	}
+	return true
+}
+
+// fail breaks all connections, and has none be opened for a time.
+func (w *wire) fail(d time.Duration) {
+	w.down.Store(true)
+	w.broken.Add(1)
+	wait(d)
+	w.down.Store(false)
+}
+
+var errRefused = errors.New("connection refused")
