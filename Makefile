@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := all
-.PHONY: all help build demo lint fmt test setup axe fuzz bench bench-http bench-streams bench-flood cover picture manifests release release-check version clean
+.PHONY: all help build demo lint fmt test soak setup axe fuzz bench bench-http bench-streams bench-flood cover picture manifests release release-check version clean
 
 HELM := go run helm.sh/helm/v4/cmd/helm@v4.3.1
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -46,6 +46,10 @@ test: setup axe ## all tests, with the race detector but for simulations; instal
 	CGO_ENABLED=1 go test -race -timeout 12m $(TESTFLAGS) $$(go list ./... | grep -v '/queue/simulate$$')
 	go test -timeout 12m $(TESTFLAGS) ./queue/simulate ./queue/room ./proxy/cheats ./proxy/world
 	go test -timeout 12m $(TESTFLAGS) -run 'TestHotPath|TestWhatAnEventStreamTakes|TestAConnectionWithoutARequest' ./proxy
+
+MINUTES ?= 60
+soak: ## sales with faults in virtual time, MINUTES=60 of them: says how many years these were, and which seeds broke a promise
+	go test -count 1 -v -timeout $$(($(MINUTES) + 20))m -run TestPromisesHoldInNewWorlds ./proxy/world -soak $(MINUTES)m
 
 setup:
 	@.ci/setup cc chromium redis-server postgres haproxy nginx nginx-njs caddy

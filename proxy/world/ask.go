@@ -149,7 +149,7 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration) *h
 
 // address is where the visitor comes from: each has a network of their own.
 func (v *visitor) address() string {
-	return "10." + strconv.Itoa(v.number>>8) + "." + strconv.Itoa(v.number&255) + ".7:4711"
+	return "10." + strconv.Itoa(v.Number>>8) + "." + strconv.Itoa(v.Number&255) + ".7:4711"
 }
 
 // keepCookie keeps the ticket of an answer.

@@ -21,6 +21,7 @@ type Plan struct {
 // Person is somebody who will come, and how they behave.
 type Person struct {
 	Name     string
+	Number   int           // theirs alone, in whatever plan
 	Kind     string        // of [kinds]
 	Joins    time.Duration // after the beginning
 	Patience time.Duration // how long they wait at most; 0 for ever
@@ -70,7 +71,7 @@ func Draw(seed uint64) Plan {
 	}
 	for i, someone := range simulate.DrawCrowd(crowd) {
 		p.People = append(p.People, Person{
-			Name: name(i), Kind: kinds.draw(r), Joins: someone.Joins, Patience: someone.Patience, Browse: someone.Browse, Goodbye: someone.Goodbye,
+			Name: name(i), Number: i, Kind: kinds.draw(r), Joins: someone.Joins, Patience: someone.Patience, Browse: someone.Browse, Goodbye: someone.Goodbye,
 		})
 	}
 	p.drawFaults(r)

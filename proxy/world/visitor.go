@@ -19,7 +19,7 @@ type visitor struct {
 
 func newVisitor(w *world, number int) *visitor {
 	p := &w.plan.People[number]
-	return &visitor{Person: p, world: w, number: number, random: source(w.plan.Seed, fmt.Sprint("person ", number))}
+	return &visitor{Person: p, world: w, number: number, random: source(w.plan.Seed, fmt.Sprint("person ", p.Number))}
 }
 
 // live is a visitor's life.
