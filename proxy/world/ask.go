@@ -88,7 +88,7 @@ func (v *visitor) ask(q request) *answer {
 	v.travel()
 	if !a.lost {
 		v.keepCookie(a.header)
-		if a.in() {
+		if a.in() && !v.strange {
 			v.note(Event{What: Served, Gate: a.gate})
 		}
 	}

@@ -18,6 +18,7 @@ type faultKind struct {
 var faultsOfJournals = []faultKind{
 	{"kill -9", drawKill, kill},
 	{"full disk", drawFull, full},
+	{"restart", drawKill, restartGate},
 }
 
 // faultKinds are all kinds that may befall a plan.

@@ -88,20 +88,25 @@ func (m *machine) kill(p *process) bool {
 	return true
 }
 
-// stop ends the process in order.
-func (m *machine) stop() {
+// stop ends the process in order: what is under way is finished. It returns false if none runs.
+func (m *machine) stop() bool {
 	p := m.now.Swap(nil)
 	if p == nil {
-		return
+		return false
 	}
 	p.gate.Drain()
+	wait(shutdownGrace)
 	p.gate.Close()
 	if err := p.store.Close(); err != nil {
 		m.world.history.add(Event{What: Said, Gate: m.number, Who: nobody, Text: "closing the store: " + err.Error()})
 	}
 	p.dead.Store(true)
 	p.end()
+	return true
 }
+
+// shutdownGrace is how long requests have to finish: longer than any takes here.
+const shutdownGrace = 2 * time.Second
 
 // handler is what answers the requests that come to the machine; nil while none does.
 func (m *machine) handler() (http.Handler, *process) {

@@ -43,9 +43,13 @@ func (h *History) busy() []admission {
 		if e.What != Seen && e.What != Enters {
 			continue
 		}
+		who := e.Who
+		if kinds.find(h.Plan.People[who].Kind).strange {
+			who = len(h.Plan.People) + i
+		}
 		over := e.At + h.Plan.Settings.SessionDuration + slack
 		from := e.At - h.longestInterval() // somebody may have a slot for as long before anything is seen of it
-		if before, known := last[e.Who]; known && before >= from {
+		if before, known := last[who]; known && before >= from {
 			from = before
 		} else {
 			minutes[e.At.Truncate(time.Minute)]++
@@ -54,7 +58,7 @@ func (h *History) busy() []admission {
 		if over > from {
 			changes = append(changes, change{from, 1}, change{over, -1})
 		}
-		last[e.Who] = over
+		last[who] = over
 	}
 	slices.SortFunc(changes, func(a, b change) int { return int(a.at - b.at) })
 	var list []admission

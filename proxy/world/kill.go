@@ -33,6 +33,16 @@ func kill(w *world, f *Fault) {
 	}
 }
 
+// restartGate stops a gate in order, and starts it again.
+func restartGate(w *world, f *Fault) {
+	m := w.machines[f.Gate-1]
+	w.note("gate %d is stopped", f.Gate)
+	if m.stop() {
+		wait(f.Lasts)
+		w.restart(m)
+	}
+}
+
 // restart starts a gate on a machine, again and again until it starts.
 func (w *world) restart(m *machine) {
 	for {

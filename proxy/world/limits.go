@@ -33,6 +33,13 @@ func read(h *History) (present []presence, admitted []admission) {
 	s, people, died := h.Plan.Settings, make([]seen, len(h.Plan.People)), h.Ends
 	for i := range h.Events {
 		e := &h.Events[i]
+		if e.Who != nobody && kinds.find(h.Plan.People[e.Who].Kind).strange {
+			if e.What == Seen { // each time somebody else is let in, for a short time
+				admitted = append(admitted, admission{e.Sent, e.At})
+				present = append(present, presence{len(people) + i, e.At, e.Sent + min(s.SessionDuration, s.ConfirmWithin)})
+			}
+			continue
+		}
 		switch e.What {
 		case Waits:
 			people[e.Who].waited, people[e.Who].wasTold = e.At, true

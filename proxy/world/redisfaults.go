@@ -18,6 +18,8 @@ var faultsOfRedis = []faultKind{
 	{"key lost", drawBrief, loseKey},
 	{"failover", drawBrief, failOver},
 	{"scripts flushed", drawBrief, flushScripts},
+	{"clock of Redis set", drawBrief, setClock},
+	{"gate restarted", drawKill, restartGate},
 }
 
 // drawBrief draws a fault that happens in a moment.
@@ -98,4 +100,14 @@ func failOver(w *world, f *Fault) {
 	w.redis.FailOver(w.server(), copied)
 	w.leave(f)
 	w.note("a replica takes over that lacks the last second")
+}
+
+// setClock sets the clock of the machine of Redis, forward or back. A room follows steps of less than five seconds.
+func setClock(w *world, f *Fault) {
+	by := []time.Duration{10 * time.Second, 10 * time.Minute, time.Hour}[f.Size%3]
+	if f.Size/3%2 == 0 {
+		by = -by
+	}
+	w.note("the clock of Redis is set by %v", by)
+	w.redisAhead.Add(int64(by))
 }

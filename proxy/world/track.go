@@ -10,7 +10,7 @@ type track struct {
 	in     admission     // with which it ends
 	isIn   bool          // whether it does
 	gone   time.Duration // when they left, or when the world ended, if they were not let in
-	broken bool          // a request had no answer
+	broken bool          // a request had no answer, or they did not ask when they were told to
 }
 
 // told is what somebody was told who waited.
@@ -30,7 +30,7 @@ func tracks(h *History) []*track {
 	open := make([]*track, len(h.Plan.People))
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.Who == nobody {
+		if e.Who == nobody || kinds.find(h.Plan.People[e.Who].Kind).strange {
 			continue
 		}
 		t := open[e.Who]
@@ -42,8 +42,11 @@ func tracks(h *History) []*track {
 		switch {
 		case t == nil:
 		case e.What == Waits:
+			if n := len(t.told); n > 0 && e.At-t.told[n-1].at > h.longestInterval()/2+2*time.Second {
+				t.broken = true
+			}
 			t.told = append(t.told, told{e.At, e.Room})
-		case e.What == Lost:
+		case e.What == Lost, e.What == Goodbye:
 			t.broken = true
 		case e.What == Left:
 			t.gone, open[e.Who] = e.At, nil

@@ -9,12 +9,13 @@ import (
 // visitor is a person who has come.
 type visitor struct {
 	*Person
-	world  *world
-	number int
-	random *rand.Rand
-	cookie string // "" for none
-	joined time.Duration
-	home   int // the machine that they are sent to as a rule
+	world   *world
+	number  int
+	random  *rand.Rand
+	cookie  string // "" for none
+	joined  time.Duration
+	strange bool // see kind
+	home    int  // the machine that they are sent to as a rule
 }
 
 func newVisitor(w *world, number int) *visitor {
@@ -30,7 +31,9 @@ func (v *visitor) live() {
 	}
 	v.joined, v.home = v.world.history.now(), v.random.IntN(len(v.world.machines))
 	v.note(Event{What: Came})
-	kinds.find(v.Kind).live(v)
+	k := kinds.find(v.Kind)
+	v.strange = k.strange
+	k.live(v)
 	v.cookie = ""
 }
 

@@ -7,15 +7,20 @@ type kind struct {
 	name  string
 	share int            // how many of them come, beside those of the others
 	live  func(*visitor) // from when they come to when they leave
+
+	strange bool // they send no ticket back: what they are told is about somebody else each time
 }
 
 // kindList are all kinds.
 type kindList []kind
 
 var kinds = kindList{
-	{"page", 4, (*visitor).page},
-	{"app", 2, (*visitor).app},
-	{"stream", 4, (*visitor).streamer},
+	{name: "page", share: 8, live: (*visitor).page},
+	{name: "app", share: 4, live: (*visitor).app},
+	{name: "stream", share: 8, live: (*visitor).streamer},
+	{name: "sleeper", share: 2, live: (*visitor).sleeper},
+	{name: "reloader", share: 1, live: (*visitor).reloader},
+	{name: "phantom", share: 1, live: (*visitor).phantom, strange: true},
 }
 
 // draw draws a kind.

@@ -16,15 +16,17 @@ import (
 
 // world is a life of a plan.
 type world struct {
-	ctx      context.Context
-	plan     *Plan
-	history  *History
-	site     *site
-	redis    *redismodel.Server // nil where gates keep journals
-	machines []*machine
-	people   sync.WaitGroup
-	faults   sync.WaitGroup
-	wires    sync.WaitGroup // what serves connections to Redis
+	ctx     context.Context
+	plan    *Plan
+	history *History
+	site    *site
+	redis   *redismodel.Server // nil where gates keep journals
+
+	redisAhead atomic.Int64 // how far the clock of Redis is ahead, in nanoseconds
+	machines   []*machine
+	people     sync.WaitGroup
+	faults     sync.WaitGroup
+	wires      sync.WaitGroup // what serves connections to Redis
 }
 
 // Run lives a plan and returns what happened. One goroutine runs at a time, in the whole process.
@@ -66,7 +68,7 @@ func live(t *testing.T, p *Plan) *History {
 	w.site = &site{history: w.history, link: newLink(p.Seed, "site", time.Millisecond, 40*time.Millisecond)}
 	if p.Gates > 1 {
 		redismodel.Quiet()
-		w.redis = redismodel.New(time.Now, "redis1")
+		w.redis = redismodel.New(func() time.Time { return time.Now().Add(time.Duration(w.redisAhead.Load())) }, "redis1")
 	}
 	for i := range p.Gates {
 		m := &machine{world: w, number: i + 1, disk: newDisk(), wire: wire{world: w}}
