@@ -8,18 +8,21 @@ import (
 // checkIdle finds people who wait though nothing keeps them from a slot: for more than a minute and two intervals fewer people may hold
 // one than there are, and fewer may have been let in in each of its minutes than may be.
 func checkIdle(h *History, breach func(time.Duration, string, ...any)) {
-	bound := time.Minute + 2*h.longestInterval()
+	bound, busy := time.Minute+2*h.longestInterval(), h.busy()
 	for _, t := range tracks(h) {
 		if len(t.told) < 2 || t.broken {
 			continue
 		}
 		from, to := t.told[0].at, t.told[len(t.told)-1].at
-		for _, busy := range h.busy() {
-			if busy.earliest <= to && busy.latest >= from {
-				if busy.earliest-from > bound && h.quiet(from, busy.earliest) {
+		if to-from <= bound {
+			continue
+		}
+		for _, b := range busy {
+			if b.earliest <= to && b.latest >= from {
+				if b.earliest-from > bound && h.quiet(from, b.earliest) {
 					break
 				}
-				from = max(from, busy.latest)
+				from = max(from, b.latest)
 			}
 		}
 		if to-from > bound && h.quiet(from, to) {
