@@ -114,7 +114,11 @@ func TestTheModelRunsScriptsAsAServer(t *testing.T) {
 		"return cjson.encode({1, 2.5, true, 'x'})", "return cjson.decode('{\"a\": [1, 2, {\"b\": null}]}').a", "return cjson.decode('{')",
 		"return cmsgpack.unpack(cmsgpack.pack({1, 'x', true})) ", "return cmsgpack.unpack('\\200\\1')",
 		"return string.format('%d %.17g %.0f', 1622130840123, 0.1, 2^40)", "return {1, 2.9, -2.9, false, true, 'x', nil, 5}", "return {ok = 'fine'}", "return {err = 'MINE is wrong'}",
-		"return redis.error_reply('MINE is wrong')", "error('MINE is wrong', 0)", "redis.call('SET', 'k', 'v') return redis.call('HGET', 'k', 'f')",
+		"return redis.error_reply('MINE is wrong')",
+		"local x = 1 local function f() error('a', 0) end local function g() return x end pcall(f) x = 2 return g()",
+		"local x, keep = 1, nil local function f() local y = x + 1 keep = function() return y end error('a', 0) end pcall(f) local z = {9, 9, 9} return keep()",
+		"local x = 1 local function f() if not pcall(struct.unpack, '>d', 'x') then x = x + 1 end return x end return {pcall(f), select(2, pcall(f)), x}",
+		"return {pcall(error, 'a', 0)}", "return select('#', pcall(function() return nil, nil end))", "error('MINE is wrong', 0)", "redis.call('SET', 'k', 'v') return redis.call('HGET', 'k', 'f')",
 		"redis.call('SET', 'k', 'v') return tostring(select(2, pcall(redis.call, 'HGET', 'k', 'f')))", "return redis.pcall('HGET', 'k').err and 1", "return tostring(redis.call('HGET', 'none', 'x'))",
 		"return type(redis.call('TIME')[1])", `local all = {} for _, text in ipairs({'16720773293607761403', '1e3', '0x10', '', ' 5 ', '12x', '-7', '1.5', '0x', '1_0', 'x'}) do all[#all + 1] = string.format('%.17g', tonumber(text) or -1) end return all`, "return {unpack({1, 2, 3}, 2, 3)}", "return #string.rep('ab', 3) .. tostring(tonumber('12x')) .. tostring(tonumber(false))",
 	} {

@@ -14,6 +14,7 @@ import (
 // openLua makes what scripts find.
 func (s *Server) openLua() {
 	l := lua.NewState(lua.Options{RegistrySize: 1 << 12, RegistryMaxSize: 1 << 20, CallStackSize: 1 << 9})
+	l.SetGlobal("pcall", l.NewFunction(s.pcall))
 	redis := l.NewTable()
 	l.SetFuncs(redis, map[string]lua.LGFunction{
 		"call":  func(l *lua.LState) int { return s.called(l, true) },
@@ -31,6 +32,41 @@ func (s *Server) openLua() {
 	l.SetGlobal("cmsgpack", l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{"pack": packJSON, "unpack": unpackJSON}))
 	l.SetGlobal("cjson", l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{"encode": packJSON, "decode": unpackJSON}))
 	s.lua = l
+}
+
+// pcall is pcall. That of the library has every function that is under way lose its variables at an error, those of the caller too: so each
+// call has a thread of its own.
+func (s *Server) pcall(l *lua.LState) int {
+	if s.depth == len(s.threads) {
+		thread, _ := s.lua.NewThread()
+		s.threads = append(s.threads, thread)
+	}
+	thread, args := s.threads[s.depth], l.GetTop()
+	s.depth++
+	defer func() { s.depth-- }()
+	thread.SetTop(0)
+	for i := range args {
+		thread.Push(l.Get(i + 1))
+	}
+	if err := thread.PCall(args-1, lua.MultRet, nil); err != nil {
+		l.Push(lua.LFalse)
+		l.Push(object(err))
+		return 2
+	}
+	l.Push(lua.LTrue)
+	results := thread.GetTop()
+	for i := range results {
+		l.Push(thread.Get(i + 1))
+	}
+	return 1 + results
+}
+
+// object is what a script has raised.
+func object(err error) lua.LValue {
+	if e, ok := err.(*lua.ApiError); ok { //nolint:errorlint // PCall returns no other
+		return e.Object
+	}
+	return lua.LString(err.Error())
 }
 
 // toNumber is tonumber without a base. That of the library knows no integers beyond 63 bits, and no exponents.
@@ -130,10 +166,7 @@ func (s *Server) run(name string, args []string) any {
 	defer l.SetTop(top)
 	l.Push(l.NewFunctionFromProto(s.scripts[name]))
 	if err := l.PCall(0, 1, nil); err != nil {
-		text := err.Error()
-		if e, ok := err.(*lua.ApiError); ok { //nolint:errorlint // PCall returns no other
-			text = e.Object.String()
-		}
+		text := object(err).String()
 		if text != s.raised { // the script has made it
 			text = "ERR " + text
 		}

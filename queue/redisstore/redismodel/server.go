@@ -19,7 +19,9 @@ type Server struct {
 	process string // its run_id
 	scripts map[string]*lua.FunctionProto
 	lua     *lua.LState
-	raised  string // the last error of a command that became one of its script
+	threads []*lua.LState // in which calls of pcall run, by how many they are within
+	depth   int           // of those that are under way
+	raised  string        // the last error of a command that became one of its script
 }
 
 // value is what a key has.
