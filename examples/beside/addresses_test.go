@@ -62,6 +62,7 @@ func everyAddressWorks(t *testing.T, at addresses, in, waits *http.Client, site 
 		a := ask(t, in, http.MethodGet, site+target)
 		assert.True(t, a.in(), "%s: %s", target, a.Status)
 		assert.Equal(t, target, seen.asked(), "the shop gets the address as it came")
+		assert.NotContains(t, fmt.Sprint(a.Header), "{", "no header is a placeholder that the proxy did not fill")
 		page := ask(t, waits, http.MethodGet, site+target)
 		assert.Contains(t, page.body, "You are in the waiting room", target)
 	}
