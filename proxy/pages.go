@@ -54,10 +54,14 @@ func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Deci
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
 		ArrivedAt:      d.Ticket.Came().Time(),
 		PlacedAt:       d.Ticket.ArrivedAt.Time(),
-		BucketID:       d.Ticket.ArrivedAt.Floor(n.Settings.LongestBucket()).Time(),
 		RefreshSeconds: wholeSeconds(d.Ticket.RefreshInterval),
 		LeftSeconds:    wholeSeconds(r.DueIn(now, d.Ticket)),
 	}
+	place := d.Ticket.ArrivedAt
+	if n.Settings.Event.Shuffling() { // the place is drawn, and told to nobody
+		place = d.Ticket.Came()
+	}
+	v.BucketID = place.Floor(n.Settings.LongestBucket()).Time()
 	if key.kept = d.Outcome == queueroom.Kept; key.kept {
 		v.RefreshSeconds, v.ClaimUntil = int(queue.WholeSeconds(n.Settings.RefreshInterval)/time.Second), d.Ticket.Expires.Time()
 	}

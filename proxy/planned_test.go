@@ -227,6 +227,7 @@ func TestTheOrderOfAShuffledPrequeueIsASecretUntilItIsOver(t *testing.T) {
 		require.NoError(t, err)
 		// The clock may have moved between a gate's look at it and at the store's.
 		assert.WithinDuration(t, opening.Add(time.Minute+time.Duration(i)*10*time.Millisecond), arrived, 10*time.Millisecond, "they are told when they truly came")
+		assert.Equal(t, arrived.Truncate(time.Minute).Format("2006-01-02T15:04:05.000Z"), a.told("bucketId"), "and not the place that is drawn")
 		page := v.get("/").body
 		assert.Contains(t, page, "The order is drawn at the start.")
 		assert.Contains(t, page, `Your number in the draw: <code id="entry" dir="ltr">`+a.told("shuffleEntry").(string)+"</code>")

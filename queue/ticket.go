@@ -43,8 +43,9 @@ type Ticket struct {
 	// visitor truly arrived. 0 for other places.
 	CameAt Instant
 
-	// Of a waiting ticket: the bucket that its visitor counts in, and until when, so that any
-	// node can take them out of there; 0 where that is not known.
+	// Of a waiting ticket: the bucket that its visitor counts in, which is that of their place or a
+	// part of it, and until when, so that any node can take them out of there; 0 where that is not
+	// known.
 	BucketID     Instant
 	CountedUntil Instant
 
