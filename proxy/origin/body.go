@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // body is a visitor's request body on its way to the origin. It remembers whether the visitor broke it off, because that
@@ -42,6 +43,21 @@ func endEarly(answer http.Header, r *http.Request) {
 	if b, ok := r.Body.(*body); ok && b.in.ProtoMajor == 1 && !b.ended.Load() {
 		answer["Connection"] = []string{"close"}
 	}
+}
+
+// leaving is for how long a visitor may go on sending a body whose request has its answer.
+const leaving = 500 * time.Millisecond
+
+// leave closes the body of a request whose answer came before the body's end. A transport may still read the body: net/http would break
+// that read off, and then close the connection at once, so that the visitor who is sending may never read the answer.
+func leave(w http.ResponseWriter, r *http.Request) {
+	if w.Header().Get("Connection") != "close" {
+		return
+	}
+	control := http.NewResponseController(w)
+	_ = control.Flush() // it fails for those who have left
+	_ = control.SetReadDeadline(time.Now().Add(leaving))
+	_ = r.Body.Close()
 }
 
 // announced returns the trailer fields that a request has announced and that may pass, without values. When net/http has

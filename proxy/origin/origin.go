@@ -139,6 +139,9 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// An answer without a Content-Type stays without: a key with no values keeps net/http from guessing one.
 	w.Header()["Content-Type"] = nil
 	o.proxy.ServeHTTP(w, r)
+	if r.ContentLength != 0 {
+		leave(w, r)
+	}
 }
 
 // Failing reports whether the origin fails: it does not answer the gate's own probe, or most of its visitors (see Counted).
