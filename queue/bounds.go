@@ -33,8 +33,9 @@ const (
 	// LineKept is for how long a store that outlives its nodes keeps an exact line while none is there.
 	LineKept = 7 * 24 * time.Hour
 
-	// Silence is how long a store hears of no gate at least where it takes the time for one in which none ran. MaxGaps is how many
-	// such times it remembers at most. The two oldest of more become one, which lasts up to the end of the second.
+	// A store that heard of no gate for longer than Silence takes it that none ran. MaxGaps is how many such times it remembers at
+	// most. Of more, the oldest is made longer by the second, which is dropped. So what lies that many back may seem older than it is,
+	// but never younger than it once was: a number may be lost too soon, but none is honoured again that a store has forgotten.
 	Silence = 2 * time.Second
 	MaxGaps = 32
 

@@ -108,12 +108,13 @@
 // # Running time
 //
 // A number in an exact line is honoured until line_dropout after the last check-in in the visitor's
-// ticket, by running time: the times in which no gate ran do not count, however many there are. By it a
-// store also remembers whose place was used by an admission, or taken by an operator. So whenever a
-// number is honoured, the store knows whether it still has a place: no ticket gets two slots.
+// ticket, by running time: the times in which no gate ran do not count, except in part those that
+// were more than [MaxGaps] ago. By it a store also remembers whose place was used by an admission, or
+// taken by an operator. So whenever a number is honoured, the store knows whether it still has a place:
+// no ticket gets two slots.
 //
 // A store takes it that no gate ran if it heard of none for longer than [Silence], and the first of
-// which it hears then is new. If a gate reports later that had a view from before that time, it ran
+// which it hears then has no view from before that time. If a gate that has one reports later, it ran
 // meanwhile, and visitors could ask it: the time counts after all. An embedded store runs with its
 // gate: it takes a restart for such a time. All else goes by the clock: sessions, revocations, and the
 // places in methods without an exact line.

@@ -1,5 +1,20 @@
 package memstore
 
+import (
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// Gaps are the times in which no gate ran that a store remembers.
+type Gaps = gaps
+
+// With returns the gaps and a later one.
+func (g gaps) With(from, until queue.Instant) Gaps { return g.with(gap{from, until}) }
+
+// Ago returns the moment since which so much running time has passed.
+func (g gaps) Ago(span time.Duration, now queue.Instant) queue.Instant { return g.ago(span, now) }
+
 // FailWrites makes writing the journal of a room fail until mend is called, as
 // on a full disk: the directory takes no new file either.
 func FailWrites(s *Store, room string) (mend func(), err error) {

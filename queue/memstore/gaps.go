@@ -16,13 +16,12 @@ func (g gap) length() time.Duration { return g.until.Sub(g.from) }
 // gaps are the latest gaps, the oldest first.
 type gaps []gap
 
-// with returns the gaps and a later one. The two oldest of too many become one, as if the first had lasted up to the
-// second: so no running time is counted in which no gate ran.
+// with returns the gaps and a later one, no more than queue.MaxGaps.
 func (g gaps) with(last gap) gaps {
 	g = append(slices.Clone(g), last)
 	if len(g) > queue.MaxGaps {
-		g[1].from = g[1].from.Add(-g[0].length())
-		g = g[1:]
+		g[0].until = g[0].until.Add(g[1].length())
+		g = slices.Delete(g, 1, 2)
 	}
 	return g
 }

@@ -227,3 +227,32 @@ func TestAUsedPlaceDoesNotComeBackAfterHoursWithoutAGate(t *testing.T) {
 		assert.True(t, d.Rejoined)
 	}
 }
+
+func TestAUsedPlaceDoesNotComeBackAfterRestartsInARow(t *testing.T) {
+	t.Parallel()
+	clock, _ := newClock(t)
+	s := shortLine(5*time.Second, 30*time.Second)
+	g := newGates(t, clock, s, 0)
+	g.enters(g.nodes[0])
+	used, lost := g.joins(g.nodes[0]), g.joins(g.nodes[0])
+	n := g.restart(t, s, 3*time.Hour)
+	require.Equal(t, lost.ticket.Number, g.visit(n, lost).Ticket.Number)
+	old := *used
+	for tries := 0; tries < 20 && g.visit(n, used).Outcome != room.Admitted; tries++ {
+		old = *used
+		g.pass(time.Second)
+	}
+	require.True(t, used.in)
+	g.pass(time.Minute)
+	holder := g.enters(n)
+	for range queue.MaxGaps + 3 {
+		g.pass(100 * time.Millisecond)
+		n = g.restart(t, s, 3*time.Second)
+		require.Equal(t, room.Admitted, g.visit(n, holder).Outcome, "the slot is never free")
+	}
+	for _, p := range []person{old, *lost} {
+		d := g.visit(n, &p)
+		assert.Greater(t, d.Ticket.Number, lost.ticket.Number)
+		assert.True(t, d.Rejoined)
+	}
+}

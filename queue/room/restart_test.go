@@ -116,3 +116,20 @@ func TestNobodyPassesThoseInLineAfterHoursWithoutAGate(t *testing.T) {
 	r.letsIn(r.keepsNumber(first))
 	r.waits(late)
 }
+
+func TestAUsedPlaceDoesNotComeBackAfterRestartsInARow(t *testing.T) {
+	r := lineThatRestarts(t, 5*time.Second)
+	r.enter()
+	line := r.joins(2)
+	r.isAway(3 * time.Hour)
+	lost := r.keepsNumber(line[1])
+	used := r.letsIn(r.keepsNumber(line[0]))
+	r.pass(time.Minute)
+	r.enter()
+	for range queue.MaxGaps + 3 {
+		r.pass(300 * time.Millisecond)
+		r.isAway(3 * time.Second)
+		r.losesNumber(used)
+		r.losesNumber(lost)
+	}
+}

@@ -41,14 +41,13 @@ local function change(bucket, ends, people)
   change_bucket(bucket, math.max(after, 0) - math.max(before, 0))
 end
 
--- If no node has called for a while, and the one that does is new, no gate ran. A gap during which a gate ran after all, which only the
--- store did not hear of, is none: that gate has a view from before it. The two oldest of too many gaps become one, as if the first had
--- lasted up to the second: so no time counts as running time in which no gate ran.
+-- If no node has called for a while, and the one that does has no view from before that, no gate ran. A gap during which a gate ran
+-- after all, which only the store did not hear of, is none: that gate has a view from before it.
 if r.gap and (node_since == 0 or node_since > r.last) and r.now - r.last > $Silence then
   table.insert(r.gaps, {from = r.last, till = r.now})
   if #r.gaps > $MaxGaps then
-    local oldest = table.remove(r.gaps, 1)
-    r.gaps[1].from = r.gaps[1].from - (oldest.till - oldest.from)
+    local second = table.remove(r.gaps, 2)
+    r.gaps[1].till = r.gaps[1].till + second.till - second.from
   end
 end
 while node_since > 0 and #r.gaps > 0 and node_since <= r.gaps[#r.gaps].from do table.remove(r.gaps) end
