@@ -49,7 +49,12 @@ rooms:
 	if time.Now().Before(begins.Add(-time.Second)) {
 		assert.False(t, crowd[0].in(g.url))
 	}
-	g.until("the event starts", func() bool { return g.sale().Phase == "started" })
+	g.until("the event starts, and everybody has come back until then", func() bool {
+		for _, b := range crowd {
+			b.in(g.url)
+		}
+		return g.sale().Phase == "started"
+	})
 	for _, b := range crowd {
 		g.until("the prequeued are let in", func() bool { return b.in(g.url) })
 	}
