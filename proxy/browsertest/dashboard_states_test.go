@@ -73,15 +73,15 @@ func threeStates(t *testing.T) (dashboard string) {
 	front, admin := httptest.NewServer(gate), httptest.NewServer(gate.Admin())
 	t.Cleanup(front.Close)
 	t.Cleanup(admin.Close)
-	status := func(room string) string {
-		resp, err := http.Get(admin.URL + "/api/v1/rooms/" + room + "/status")
+	told := func(path string) string {
+		resp, err := http.Get(admin.URL + "/api/v1/rooms/" + path)
 		require.NoError(t, err)
 		defer resp.Body.Close()
 		text, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
 		return string(text)
 	}
-	require.Eventually(t, func() bool { return strings.Contains(status("winter-shop"), "event_prequeueing") }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(told("winter-shop/status"), "event_prequeueing") }, 20*time.Second, 20*time.Millisecond)
 	for range 12 {
 		for _, path := range []string{"/shop", "/tickets", "/catalogue"} {
 			jar, err := cookiejar.New(nil)
@@ -95,7 +95,8 @@ func threeStates(t *testing.T) (dashboard string) {
 		}
 	}
 	passed.Add(int64(pressure.Every))
-	require.Eventually(t, func() bool { return strings.Contains(status("tickets"), `"admissionFactor": 0.5`) }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(told("tickets/status"), `"admissionFactor": 0.5`) }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(told("catalogue/proposal"), `"sightings": 1`) }, 20*time.Second, 20*time.Millisecond)
 	return admin.URL
 }
 
