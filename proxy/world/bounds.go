@@ -34,12 +34,19 @@ func (h *History) seenThrough(gate int, from, to time.Duration) int {
 	return len(people)
 }
 
-// lostAdmissions is by how many the allowance of a minute may be exceeded: those whom a gate let in that died in it.
+// lostAdmissions is by how many the allowance of a minute may be exceeded: those whom a gate let in that died in it, and those who were let
+// in within the second that a failover lost.
 func (h *History) lostAdmissions(minute time.Duration) int {
 	allowed := 0
 	for i := range h.Plan.Faults {
-		if f := &h.Plan.Faults[i]; f.Kind == "gate killed" && f.At.Truncate(time.Minute) <= minute && f.At+3*time.Second >= minute {
+		f := &h.Plan.Faults[i]
+		switch {
+		case f.Kind == "gate killed" && f.At.Truncate(time.Minute) <= minute && f.At+3*time.Second >= minute:
 			allowed += h.seenThrough(f.Gate, minute, minute+time.Minute)
+		case f.Kind == "failover":
+			for gate := range h.Plan.Gates {
+				allowed += h.seenThrough(gate, max(minute, f.At), min(f.At+2*time.Second, minute+time.Minute))
+			}
 		}
 	}
 	return allowed

@@ -41,14 +41,15 @@ func (t *track) number() int {
 	return first
 }
 
-// checkLine finds those who were let in before somebody with a lower number who waited all the time.
+// checkLine finds those who were let in before somebody with a lower number who waited all the time. A slot is kept for that one until they
+// check in: a fault meanwhile may keep them from it.
 func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Settings.Method != queue.Line {
 		return
 	}
 	all := tracks(h)
 	for _, b := range all {
-		if !b.isIn || b.number() == 0 || !h.quiet(b.came, b.in.latest) {
+		if !b.isIn || b.number() == 0 || !h.quiet(b.came, b.in.latest+h.longestInterval()) {
 			continue
 		}
 		for _, a := range all {
