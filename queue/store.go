@@ -91,8 +91,8 @@ type Report struct {
 	// confirmed place in the exact line are taken out of it.
 	Unanswered []ID
 
-	// Told are visitors whom an answer has told that they have a session of which their ticket does not know, and whom this
-	// node had not let in just then. So they know of it, whatever became of the answer to their claim: see Claim.HeldOnly.
+	// Told are visitors whom an answer has told that they have a session of which their ticket does not know, and whom the
+	// store had not let in just then. So they know of it, whatever became of the answer to their claim: see Claim.HeldOnly.
 	Told []ID
 
 	// Of the exact line.

@@ -54,8 +54,11 @@ func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {
 	expires := at.Add(rules.Lease(c.Lease, rules.slack))
 	vs.sessions.add(at, c.ID, expires)
 	vs.outbox.countAdmission(at)
-	if !c.Newcomer() && !c.KeepCell {
-		vs.presence.takeOut(c.ID, c.Cell)
+	if !c.Newcomer() {
+		vs.outbox.tell(c.ID) // the store may have granted a slot in an answer that was lost
+		if !c.KeepCell {
+			vs.presence.takeOut(c.ID, c.Cell)
+		}
 	}
 	return queue.Grant{Verdict: queue.Granted, AcceptedAt: at, Expires: expires}
 }

@@ -370,3 +370,25 @@ func TestNewcomerWhoseAnswerWasLostDoesNotGoBack(t *testing.T) {
 		assert.NotEqual(t, first.ArrivedAt, d.waits(first).ArrivedAt)
 	})
 }
+
+func TestWhoWasLetInWithoutTheStoreAfterALostAnswerDoesNotGoBack(t *testing.T) {
+	inEitherOrder(t, func(t *testing.T, s queue.Settings) {
+		for name, policy := range map[string]queue.ErrorPolicy{"share": queue.Share, "open": queue.AdmitAll} {
+			t.Run(name, func(t *testing.T) {
+				s.SessionDuration = 10 * time.Second
+				d, store := openFallible(t, s, policy)
+				d.enter()
+				first := d.join()
+				d.now = max(first.Due(), start.Add(12*time.Second))
+				d.sync()
+				store.fail(nil, errLost)
+				assert.Equal(t, room.Admitted, d.visit(first).Outcome)
+				store.fail(nil, nil)
+				d.sync()
+				d.pass(11 * time.Second)
+				d.enter()
+				assert.True(t, d.visit(first).Rejoined)
+			})
+		}
+	})
+}
