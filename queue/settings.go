@@ -257,6 +257,9 @@ func (s *Settings) PlaceKept() time.Duration {
 	return s.QueueTicketTTL
 }
 
+// StreamLasts is how long an event stream lasts at most: it checks in for its visitor, whose ticket is that of its beginning.
+func (s *Settings) StreamLasts() time.Duration { return s.PlaceKept() / 2 }
+
 // PlaceLasts is for how long after a check-in a visitor can come back to a place at most,
 // with an exact line or without.
 func (s Settings) PlaceLasts() time.Duration {

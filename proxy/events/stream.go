@@ -50,7 +50,7 @@ type stream struct {
 
 func newStream(h *Hub, l *Listener) *stream {
 	settings := l.Room.Settings()
-	lasts := settings.PlaceKept() / 2
+	lasts := settings.StreamLasts()
 	t := &l.Request.Ticket
 	s := &stream{
 		hub: h, acting: make(chan struct{}, 1), request: l.Request, id: t.ID, arrived: t.ArrivedAt,

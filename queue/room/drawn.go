@@ -36,9 +36,14 @@ func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 
 // missedStart reports whether a visitor who came in a shuffled prequeue is out of the draw, because they had missed a check-in when it ended:
 // else somebody could have place after place drawn, and go on with the best. A user of the site has one place in any case. A node that did
-// not run for long enough before the start does not know who was present.
+// not run for long enough before the start does not know who was present. Nor does one of several know whom
+// streams at others have checked in: only a room that limits networks takes no ticket of theirs for it.
 func (v visit) missedStart(t *queue.Ticket) bool {
 	start := v.rules.configuration.DrawEnded(t.Came(), v.at)
-	return max(t.LastCheckIn, t.CountedUntil) < start && !v.isSubject() && v.presence.made.Add(v.rules.ReturnsWithin()) <= start &&
+	last := max(t.LastCheckIn, t.CountedUntil)
+	if len(v.conditions.view.Load().synced.Nodes) > 1 && !v.limitsNetwork() {
+		last = max(last, t.LastCheckIn.Add(v.rules.StreamLasts()))
+	}
+	return last < start && !v.isSubject() && v.presence.made.Add(v.rules.ReturnsWithin()) <= start &&
 		!v.presence.hasPlaceFrom(v.at, t.ID, start)
 }

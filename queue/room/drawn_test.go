@@ -26,7 +26,7 @@ type prequeue struct {
 func openPrequeue(t *testing.T) *prequeue {
 	t.Helper()
 	p := &prequeue{s: settings(1, 100), drawn: map[queue.ID]queue.Instant{}}
-	p.s.ConfirmWithin = 0
+	p.s.ConfirmWithin, p.s.QueueTicketTTL = 0, 10*time.Minute
 	store := memstore.New()
 	for range 2 {
 		p.gates = append(p.gates, openWith(t, room.Config{Settings: p.s, Store: store, Draw: p.draw}))
@@ -200,6 +200,15 @@ func TestAnEntryWhoseCheckInsLapseIsOutOfTheDraw(t *testing.T) {
 			assert.Equal(t, drawn, p.waiting[0].ArrivedAt, "who has stayed has what they drew")
 		})
 	}
+}
+
+func TestWhoseStreamWasAtAnotherGateAtTheStartHasWhatTheyDrew(t *testing.T) {
+	p := openPrequeue(t)
+	p.joinsAt(2 * time.Minute)
+	old := p.waiting[0]
+	p.until(6 * time.Minute)
+	p.starts()
+	assert.Equal(t, old.ArrivedAt, p.gates[1].waits(old).ArrivedAt, "the cookie is that of the stream's beginning")
 }
 
 func TestWhoWasPresentAtTheStartHasWhatTheyDrewByAnOldTicketToo(t *testing.T) {
