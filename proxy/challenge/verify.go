@@ -12,14 +12,16 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
 )
 
 const (
-	budget       = 3 * time.Second  // that a provider has to verify an answer
-	maxVerifying = 64               // answers at a time,
-	maxOfNetwork = 8                // of which so many are of one network,
-	maxOfSite    = 4 * maxOfNetwork // and so many of one site
-	maxReply     = 64 << 10         // bytes of a provider's reply that are read
+	budget       = 3 * time.Second             // that a provider has to verify an answer
+	maxVerifying = 64                          // answers at a time,
+	maxOfNetwork = 8                           // of which so many are of one network,
+	maxOfSite    = queue.OfSite * maxOfNetwork // and so many of one site
+	maxReply     = 64 << 10                    // bytes of a provider's reply that are read
 	// MaxAnswer is the length of the longest answer, in bytes. Those of Turnstile have 2 KiB at most, some of hCaptcha more than 4 KB.
 	MaxAnswer = 8 << 10
 )

@@ -36,8 +36,8 @@ func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 
 // missedStart reports whether a visitor who came in a shuffled prequeue is out of the draw, because they had missed a check-in when it ended:
 // else somebody could have place after place drawn, and go on with the best. A user of the site has one place in any case. A node that did
-// not run for long enough before the start does not know who was present. Nor does one of several know whom
-// streams at others have checked in: only a room that limits networks takes no ticket of theirs for it.
+// not run for long enough before the start does not know who was present. One of several nodes does not know whom a stream at another has
+// checked in, with a ticket as old as the stream: it leaves them in, but for rooms that limit networks.
 func (v visit) missedStart(t *queue.Ticket) bool {
 	start := v.rules.configuration.DrawEnded(t.Came(), v.at)
 	last := max(t.LastCheckIn, t.CountedUntil)
