@@ -73,17 +73,19 @@ func (v *visitor) ask(q request) *answer {
 	handler, p := v.world.route(v)
 	if p == nil {
 		a.lost = true
-		v.note(Event{What: Lost, Text: "no gate runs"})
+		v.note(Event{What: Lost, Sent: sent, Text: "no gate runs"})
 		v.travel()
 		return a
 	}
-	handler.ServeHTTP(a, v.request(p.lives, q, sent))
-	a.gate = p.number
-	if a.lost = p.dead.Load(); !a.lost {
+	ctx, done := p.on.front.connect(p.lives)
+	defer done()
+	handler.ServeHTTP(a, v.request(ctx, q, sent))
+	a.gate = p.on.number
+	if a.lost = ctx.Err() != nil; !a.lost {
 		a.read()
-		v.hear(a)
+		v.hear(a, sent)
 	} else {
-		v.note(Event{What: Lost, Gate: p.number, Text: "the gate has died"})
+		v.note(Event{What: Lost, Sent: sent, Gate: p.on.number, Text: "the connection has broken"})
 	}
 	v.travel()
 	if !a.lost {
@@ -109,13 +111,13 @@ func (a *answer) read() {
 }
 
 // hear notes what the gate tells the visitor.
-func (v *visitor) hear(a *answer) {
+func (v *visitor) hear(a *answer, sent time.Duration) {
 	switch {
 	case a.in(), a.status == http.StatusNoContent:
 	case a.waits():
 		v.note(Event{What: Waits, Gate: a.gate, Room: a.room})
 	default:
-		v.note(Event{What: Shut, Gate: a.gate, Text: http.StatusText(a.status)})
+		v.note(Event{What: Shut, Sent: sent, Gate: a.gate, Text: http.StatusText(a.status)})
 	}
 }
 

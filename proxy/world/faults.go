@@ -21,12 +21,20 @@ var faultsOfJournals = []faultKind{
 	{"restart", drawKill, restartGate},
 }
 
+// faultsOfGates befall gates with any store.
+var faultsOfGates = []faultKind{
+	{"gate cut off from the balancer", drawWayCut, cutFront},
+	{"gate cut off from the site", drawWayCut, cutSite},
+	{"rolling restart", drawRolling, restartAll},
+	{"file reloaded", drawMoment, reload},
+}
+
 // faultKinds are all kinds that may befall a plan.
 func (p *Plan) faultKinds() []faultKind {
-	if p.Gates > 1 {
-		return faultsOfRedis
+	if p.Redis {
+		return slices.Concat(faultsOfGates, faultsOfRedis)
 	}
-	return faultsOfJournals
+	return slices.Concat(faultsOfGates, faultsOfJournals)
 }
 
 // drawFaults draws what goes wrong: nothing in one plan of three.

@@ -30,15 +30,19 @@ type machine struct {
 	world  *world
 	number int // from 1 on
 	disk   *disk
-	wire   wire // to Redis
+	front  front // to the balancer
+	wire   wire  // to Redis
 	starts int
 	now    atomic.Pointer[process] // nil while none runs
+
+	siteless atomic.Bool // it cannot reach the site
 }
 
 // process is a running gate.
 type process struct {
-	number int
+	on     *machine
 	gate   *proxy.Gate
+	config proxy.Config
 	store  queue.Store
 	mount  *mount
 	dead   atomic.Bool // nothing that it does has an effect any more
@@ -49,7 +53,7 @@ type process struct {
 // start starts a gate on the machine.
 func (m *machine) start(ctx context.Context) error {
 	m.starts++
-	w, p := m.world, &process{number: m.number}
+	w, p := m.world, &process{on: m}
 	p.mount = m.disk.mount(&p.dead)
 	p.lives, p.end = context.WithCancel(ctx)
 	own := fmt.Sprintf("gate %d.%d", m.number, m.starts)
@@ -62,12 +66,12 @@ func (m *machine) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := proxy.Config{Keys: []cookie.Key{key}, Handler: w.site.behind(p), Rooms: []proxy.RoomConfig{
+	p.config = proxy.Config{Keys: []cookie.Key{key}, Handler: w.site.behind(p), Rooms: []proxy.RoomConfig{
 		{Name: roomName, Routes: []route.Route{{Path: "/"}}, JSON: true, Settings: w.plan.Settings},
 	}}
 	o.Log, o.WallClock = zap.New(&said{history: w.history, gate: m.number}), time.Now
 	o.Uint64, o.Wait = shared(source(w.plan.Seed, own)), apart()
-	if p.gate, err = proxy.New(ctx, c, o); err != nil {
+	if p.gate, err = proxy.New(ctx, p.config, o); err != nil {
 		return errors.Join(err, p.store.Close())
 	}
 	m.now.Store(p)
@@ -111,7 +115,7 @@ const shutdownGrace = 2 * time.Second
 // handler is what answers the requests that come to the machine; nil while none does.
 func (m *machine) handler() (http.Handler, *process) {
 	p := m.now.Load()
-	if p == nil {
+	if p == nil || !m.front.passes() {
 		return nil, nil
 	}
 	return p.gate, p

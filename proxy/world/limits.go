@@ -23,6 +23,7 @@ type seen struct {
 	over    time.Duration // and surely not beyond
 	known   bool
 	wasTold bool
+	asked   time.Duration // when they sent the first request of which nobody knows whether it let them in; 0 for none
 }
 
 // slack is how much longer than told a session may last.
@@ -42,7 +43,8 @@ func read(h *History) (present []presence, admitted []admission) {
 		}
 		switch e.What {
 		case Waits:
-			people[e.Who].waited, people[e.Who].wasTold = e.At, true
+			v := &people[e.Who]
+			v.waited, v.wasTold, v.asked = e.At, true, 0
 		case Seen:
 			v := &people[e.Who]
 			lasts := s.SessionDuration
@@ -53,13 +55,14 @@ func read(h *History) (present []presence, admitted []admission) {
 			case v.wasTold:
 				admitted = append(admitted, admission{v.waited, e.At})
 			case !v.known || e.Sent > v.over:
-				admitted = append(admitted, admission{e.Sent, e.At})
+				admitted = append(admitted, admission{cmp.Or(v.asked, e.Sent), e.At})
 			}
-			v.wasTold, v.known = false, true
+			v.wasTold, v.known, v.asked = false, true, 0
 			v.until, v.over = max(v.until, e.Sent+lasts), e.At+s.SessionDuration+slack
 			present = append(present, presence{e.Who, e.At, e.Sent + lasts})
-		case Lost: // it may have renewed a session
-			people[e.Who].over = max(people[e.Who].over, e.At+s.SessionDuration+slack)
+		case Lost, Shut: // the request may have renewed a session, or begun one
+			v := &people[e.Who]
+			v.asked, v.over = cmp.Or(v.asked, e.Sent), max(v.over, e.At+s.SessionDuration+slack)
 		case Died:
 			died = min(died, e.At)
 		case Started: // whoever was in then stays in for a session

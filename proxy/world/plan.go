@@ -11,7 +11,8 @@ import (
 // Plan is all that is decided before a world begins.
 type Plan struct {
 	Seed     uint64 // of what is drawn as it goes
-	Gates    int    // one keeps a journal; several share a Redis
+	Gates    int
+	Redis    bool // which the gates share; else the only one keeps a journal
 	Settings queue.Settings
 	People   []Person
 	Faults   []Fault       // in the order in which they begin
@@ -41,7 +42,7 @@ type Fault struct {
 // String tells the plan in a line.
 func (p *Plan) String() string {
 	store := "a journal"
-	if p.Gates > 1 {
+	if p.Redis {
 		store = "a Redis"
 	}
 	faults := ""
@@ -59,6 +60,7 @@ func Draw(seed uint64) Plan {
 	pick := func(of ...int) int { return of[r.IntN(len(of))] }
 	seconds := func(of ...int) time.Duration { return time.Duration(pick(of...)) * time.Second }
 	p := Plan{Seed: seed, Gates: 1 + r.IntN(2), Lasts: time.Duration(6+r.IntN(7)) * time.Minute}
+	p.Redis = p.Gates > 1 || r.IntN(4) == 0
 	p.Settings = queue.Settings{
 		TotalActiveUsers: pick(3, 10, 20, 40), NewUsersPerMinute: pick(10, 30, 60, 300),
 		SessionDuration: seconds(20, 45, 90, 180), RefreshInterval: seconds(3, 5, 10, 20), RefreshJitter: .15,

@@ -10,27 +10,16 @@ import (
 // faultsOfRedis befall gates that share a Redis.
 var faultsOfRedis = []faultKind{
 	{"gate killed", drawKill, kill},
-	{"link cut", drawCut, cut},
-	{"replies lost", drawBrief, loseReplies},
+	{"link cut", drawWayCut, cut},
+	{"replies lost", drawMoment, loseReplies},
 	{"Redis slow", drawSlow, slow},
-	{"Redis restarted", drawBrief, restartRedis},
-	{"Redis flushed", drawBrief, flush},
-	{"key lost", drawBrief, loseKey},
-	{"failover", drawBrief, failOver},
-	{"scripts flushed", drawBrief, flushScripts},
-	{"clock of Redis set", drawBrief, setClock},
+	{"Redis restarted", drawMoment, restartRedis},
+	{"Redis flushed", drawMoment, flush},
+	{"key lost", drawMoment, loseKey},
+	{"failover", drawMoment, failOver},
+	{"scripts flushed", drawMoment, flushScripts},
+	{"clock of Redis set", drawMoment, setClock},
 	{"gate restarted", drawKill, restartGate},
-}
-
-// drawBrief draws a fault that happens in a moment.
-func drawBrief(p *Plan, r *rand.Rand) Fault {
-	return Fault{At: p.moment(r), Gate: 1 + r.IntN(p.Gates), Size: r.Uint64()}
-}
-
-// drawCut draws a cut of the link between a gate and Redis.
-func drawCut(p *Plan, r *rand.Rand) Fault {
-	lasts := []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 3 * time.Second, 15 * time.Second, 80 * time.Second}
-	return Fault{At: p.moment(r), Lasts: lasts[r.IntN(len(lasts))] + time.Duration(r.Int64N(int64(time.Second))), Gate: 1 + r.IntN(p.Gates)}
 }
 
 func cut(w *world, f *Fault) {

@@ -16,6 +16,9 @@ const (
 // siteHeader is in every answer of the site.
 const siteHeader = "X-Site"
 
+// siteTimeout is how long a gate waits for a site that it cannot reach.
+const siteTimeout = 5 * time.Second
+
 // site is the origin. It notes whom it has seen.
 type site struct {
 	history *History
@@ -29,9 +32,14 @@ func (s *site) behind(p *process) http.Handler {
 		if p.dead.Load() {
 			return
 		}
+		if p.on.siteless.Load() {
+			wait(siteTimeout)
+			w.WriteHeader(http.StatusGatewayTimeout)
+			return
+		}
 		person, _ := strconv.Atoi(r.Header.Get(personHeader))
 		sent, _ := strconv.ParseInt(r.Header.Get(sentHeader), 10, 64)
-		s.history.add(Event{What: Seen, Who: person, Gate: p.number, Sent: time.Duration(sent)})
+		s.history.add(Event{What: Seen, Who: person, Gate: p.on.number, Sent: time.Duration(sent)})
 		w.Header()[siteHeader] = inSite
 		_, _ = io.WriteString(w, "in")
 	})

@@ -18,14 +18,14 @@ func (w *world) openStore(ctx context.Context, p *process, own string) (proxy.Op
 		l := newLink(w.plan.Seed, own+" store", 10*time.Microsecond, 80*time.Microsecond)
 		return proxy.Options{Store: &storeOf{Store: store, process: p, link: l}}, err
 	}
-	store, _, err := redisstore.OpenOver(ctx, "redis://redis:6379", w.machines[p.number-1].wire.dial(p, own))
+	store, _, err := redisstore.OpenOver(ctx, "redis://redis:6379", p.on.wire.dial(p, own))
 	return proxy.Options{Store: store, SyncInterval: time.Second, Gather: 50 * time.Millisecond, Slack: redisstore.Slack}, err
 }
 
 // openJournal opens a store that keeps a journal.
 func (w *world) openJournal(p *process) (queue.Store, error) {
 	return memstore.Config{Dir: "/var/lib/anteroom", Files: p.mount, OnLoss: func(room string, reason error) {
-		w.history.add(Event{What: Said, Gate: p.number, Who: nobody, Text: fmt.Sprintf("the journal of %s is damaged: %v", room, reason)})
+		w.history.add(Event{What: Said, Gate: p.on.number, Who: nobody, Text: fmt.Sprintf("the journal of %s is damaged: %v", room, reason)})
 	}}.Open()
 }
 

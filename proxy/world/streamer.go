@@ -48,12 +48,13 @@ func (v *visitor) listen() {
 type stream struct {
 	visitor *visitor
 	process *process
+	lives   context.Context
 	header  http.Header
 	status  int
 	opened  chan struct{} // closed when the header has come
 	load    atomic.Bool   // an event has said that the page is to be loaded
 	ended   chan struct{} // closed when the gate has ended the stream, as it does then
-	leave   context.CancelFunc
+	leave   func()
 }
 
 // open opens a stream; nil if it cannot.
@@ -62,11 +63,11 @@ func (v *visitor) open() *stream {
 	v.travel()
 	handler, p := v.world.route(v)
 	if p == nil {
-		v.note(Event{What: Lost, Text: "no gate runs"})
+		v.note(Event{What: Lost, Sent: sent, Text: "no gate runs"})
 		return nil
 	}
-	ctx, cancel := context.WithCancel(p.lives)
-	s := &stream{visitor: v, process: p, header: http.Header{}, opened: make(chan struct{}), ended: make(chan struct{}), leave: cancel}
+	ctx, done := p.on.front.connect(p.lives)
+	s := &stream{visitor: v, process: p, lives: ctx, header: http.Header{}, opened: make(chan struct{}), ended: make(chan struct{}), leave: done}
 	r := v.request(ctx, request{path: "/.anteroom/events?room=" + roomName, accept: "text/event-stream"}, sent)
 	go func() {
 		defer close(s.ended)
@@ -77,7 +78,7 @@ func (v *visitor) open() *stream {
 	case <-s.ended:
 	}
 	v.travel()
-	if s.status != http.StatusOK || p.dead.Load() {
+	if s.status != http.StatusOK || ctx.Err() != nil {
 		s.end()
 		return nil
 	}
@@ -126,7 +127,7 @@ var errGone = errors.New("the connection has ended")
 // Write implements http.ResponseWriter. It notes what the visitor is told.
 func (s *stream) Write(p []byte) (int, error) {
 	s.WriteHeader(http.StatusOK)
-	if s.process.dead.Load() {
+	if s.lives.Err() != nil {
 		return 0, errGone
 	}
 	for part := range bytes.SplitSeq(p, []byte("\n\n")) {
@@ -158,13 +159,13 @@ func (s *stream) hear(name string, data []byte) {
 	case "place":
 		var room Room
 		if err := json.Unmarshal(data, &room); err == nil {
-			v.note(Event{What: Waits, Gate: s.process.number, Room: room})
+			v.note(Event{What: Waits, Gate: s.process.on.number, Room: room})
 		}
 	case "admitted":
-		v.note(Event{What: Enters, Gate: s.process.number})
+		v.note(Event{What: Enters, Gate: s.process.on.number})
 		s.load.Store(true)
 	case "closed":
-		v.note(Event{What: Shut, Gate: s.process.number, Text: "the stream says closed"})
+		v.note(Event{What: Shut, Gate: s.process.on.number, Text: "the stream says closed"})
 		s.load.Store(true)
 	}
 }

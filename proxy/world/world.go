@@ -66,7 +66,7 @@ func apart() func(ready <-chan struct{}, atMost time.Duration) {
 func live(t *testing.T, p *Plan) *History {
 	w := &world{ctx: t.Context(), plan: p, history: newHistory(p)}
 	w.site = &site{history: w.history, link: newLink(p.Seed, "site", time.Millisecond, 40*time.Millisecond)}
-	if p.Gates > 1 {
+	if p.Redis {
 		redismodel.Quiet()
 		w.redis = redismodel.New(func() time.Time { return time.Now().Add(time.Duration(w.redisAhead.Load())) }, "redis1")
 	}
