@@ -67,7 +67,7 @@ func (a *answer) WriteHeader(status int) {
 
 // ask sends a request and waits for the answer. It notes what the visitor is told.
 func (v *visitor) ask(q request) *answer {
-	sent := v.world.history.now()
+	sent, brought := v.world.history.now(), v.cookie
 	v.travel()
 	a := &answer{header: http.Header{}}
 	handler, p := v.world.route(v)
@@ -79,19 +79,19 @@ func (v *visitor) ask(q request) *answer {
 	}
 	ctx, done := p.on.front.connect(p.lives)
 	defer done()
-	handler.ServeHTTP(a, v.request(ctx, q, sent))
+	handler.ServeHTTP(a, v.request(ctx, q, sent, brought))
 	a.gate = p.on.number
 	if a.lost = ctx.Err() != nil; !a.lost {
 		a.read()
-		v.hear(a, sent)
+		v.hear(a, sent, v.ticketAfter(a.header, brought))
 	} else {
 		v.note(Event{What: Lost, Sent: sent, Gate: p.on.number, Text: "the connection has broken"})
 	}
 	v.travel()
 	if !a.lost {
-		v.keepCookie(a.header)
+		v.keep(a.header)
 		if a.in() && !v.strange {
-			v.note(Event{What: Served, Gate: a.gate})
+			v.note(Event{What: Served, Gate: a.gate, Sent: sent, Ticket: v.ticketAfter(a.header, brought)})
 		}
 	}
 	return a
@@ -111,11 +111,11 @@ func (a *answer) read() {
 }
 
 // hear notes what the gate tells the visitor.
-func (v *visitor) hear(a *answer, sent time.Duration) {
+func (v *visitor) hear(a *answer, sent time.Duration, t Ticket) {
 	switch {
 	case a.in(), a.status == http.StatusNoContent:
 	case a.waits():
-		v.note(Event{What: Waits, Gate: a.gate, Room: a.room})
+		v.note(Event{What: Waits, Gate: a.gate, Sent: sent, Room: a.room, Ticket: t})
 	default:
 		v.note(Event{What: Shut, Sent: sent, Gate: a.gate, Text: http.StatusText(a.status)})
 	}
@@ -124,8 +124,8 @@ func (v *visitor) hear(a *answer, sent time.Duration) {
 // travel is the way between the visitor and the gates.
 func (v *visitor) travel() { wait(10*time.Millisecond + v.upTo(80*time.Millisecond)) }
 
-// request makes a request.
-func (v *visitor) request(ctx context.Context, q request, sent time.Duration) *http.Request {
+// request makes a request that brings a ticket.
+func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ticket string) *http.Request {
 	if q.method == "" {
 		q.method = http.MethodGet
 	}
@@ -135,8 +135,8 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration) *h
 	h := http.Header{
 		"Accept": {q.accept}, personHeader: {strconv.Itoa(v.number)}, sentHeader: {strconv.FormatInt(int64(sent), 10)},
 	}
-	if v.cookie != "" {
-		h["Cookie"] = []string{v.cookie}
+	if ticket != "" {
+		h["Cookie"] = []string{ticket}
 	}
 	if q.returning {
 		h["Anteroom-Returning"] = []string{"1"}
@@ -152,15 +152,6 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration) *h
 // address is where the visitor comes from: each has a network of their own.
 func (v *visitor) address() string {
 	return "10." + strconv.Itoa(v.Number>>8) + "." + strconv.Itoa(v.Number&255) + ".7:4711"
-}
-
-// keepCookie keeps the ticket of an answer.
-func (v *visitor) keepCookie(h http.Header) {
-	for _, set := range h["Set-Cookie"] {
-		if value, _, _ := strings.Cut(set, ";"); strings.HasPrefix(value, "anteroom_"+roomName+"=") {
-			v.cookie = value
-		}
-	}
 }
 
 // route is the balancer: it sends most requests of a visitor to the same gate, and to another when that one is away.

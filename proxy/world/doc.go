@@ -21,6 +21,7 @@
 //	site.go             the origin
 //	link.go, source.go  delays, and random numbers
 //	visitor.go, ask.go  what all visitors do
+//	jar.go              their cookies, and what is in them
 //	history.go          what happened, and the story that it makes
 //
 // These have a file for each kind, and a list in which each kind is a line:

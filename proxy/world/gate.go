@@ -62,7 +62,7 @@ func (m *machine) start(ctx context.Context) error {
 		return err
 	}
 	p.store = o.Store
-	key, err := cookie.ParseKey("a key that every gate of this world has")
+	key, err := cookie.ParseKey(gatesKey)
 	if err != nil {
 		return err
 	}

@@ -34,10 +34,13 @@ const (
 type Event struct {
 	At   time.Duration // after the beginning
 	What What
-	Who  int // the place in Plan.People; nobody for none
-	Gate int // from 1 on; 0 for none
-	Sent time.Duration
-	Room Room // what somebody who waits was told
+	Who  int           // the place in Plan.People; nobody for none
+	Gate int           // from 1 on; 0 for none
+	Sent time.Duration // when the request was, or the one that has opened the stream
+
+	Room   Room   // what somebody who waits was told
+	Ticket Ticket // that somebody has then who is told to wait, or is served
+
 	Text string
 }
 

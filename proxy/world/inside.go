@@ -9,6 +9,7 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 		until  time.Duration // their session surely lasts until then
 		waited bool
 		knows  time.Duration // until when the session lasts by the cookie that they have
+		served time.Duration // when they got that cookie
 		known  bool
 	}
 	people := make([]holder, len(h.Plan.People))
@@ -26,8 +27,11 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 			}
 			v.until, v.waited, v.known = max(v.until, e.Sent+lasts), false, true
 		case Served:
-			v.knows = v.until
+			v.knows, v.served = v.until, e.At
 		case Waits:
+			if e.Sent < v.served { // another tab of theirs asked before
+				continue
+			}
 			if e.At < v.knows {
 				breach(e.At, "%s is told by gate %d to wait, but their session lasts until %s", h.Plan.People[e.Who].Name, e.Gate, moment(v.knows))
 				v.knows = 0

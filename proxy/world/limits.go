@@ -21,6 +21,7 @@ type seen struct {
 	waited  time.Duration // when they were last told to wait since they were seen; 0 for never
 	until   time.Duration // the session surely lasts until then
 	over    time.Duration // and surely not beyond
+	at      time.Duration // when they were seen last
 	known   bool
 	wasTold bool
 	asked   time.Duration // when they sent the first request of which nobody knows whether it let them in; 0 for none
@@ -43,8 +44,9 @@ func read(h *History) (present []presence, admitted []admission) {
 		}
 		switch e.What {
 		case Waits:
-			v := &people[e.Who]
-			v.waited, v.wasTold, v.asked = e.At, true, 0
+			if v := &people[e.Who]; e.Sent >= v.at { // or else another tab asked before
+				v.waited, v.wasTold, v.asked = e.At, true, 0
+			}
 		case Seen:
 			v := &people[e.Who]
 			lasts := s.SessionDuration
@@ -57,7 +59,7 @@ func read(h *History) (present []presence, admitted []admission) {
 			case !v.known || e.Sent > v.over:
 				admitted = append(admitted, admission{cmp.Or(v.asked, e.Sent), e.At})
 			}
-			v.wasTold, v.known, v.asked = false, true, 0
+			v.wasTold, v.known, v.at, v.asked = false, true, e.At, 0
 			v.until, v.over = max(v.until, e.Sent+lasts), e.At+s.SessionDuration+slack
 			present = append(present, presence{e.Who, e.At, e.Sent + lasts})
 		case Lost, Shut: // the request may have renewed a session, or begun one

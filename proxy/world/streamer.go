@@ -49,6 +49,9 @@ type stream struct {
 	visitor *visitor
 	process *process
 	lives   context.Context
+	sent    time.Duration
+	brought string // the ticket as it was sent
+	ticket  Ticket // that the visitor has then
 	header  http.Header
 	status  int
 	opened  chan struct{} // closed when the header has come
@@ -59,7 +62,7 @@ type stream struct {
 
 // open opens a stream; nil if it cannot.
 func (v *visitor) open() *stream {
-	sent := v.world.history.now()
+	sent, brought := v.world.history.now(), v.cookie
 	v.travel()
 	handler, p := v.world.route(v)
 	if p == nil {
@@ -67,8 +70,10 @@ func (v *visitor) open() *stream {
 		return nil
 	}
 	ctx, done := p.on.front.connect(p.lives)
-	s := &stream{visitor: v, process: p, lives: ctx, header: http.Header{}, opened: make(chan struct{}), ended: make(chan struct{}), leave: done}
-	r := v.request(ctx, request{path: "/.anteroom/events?room=" + roomName, accept: "text/event-stream"}, sent)
+	s := &stream{
+		visitor: v, process: p, lives: ctx, sent: sent, brought: brought, header: http.Header{}, opened: make(chan struct{}), ended: make(chan struct{}), leave: done,
+	}
+	r := v.request(ctx, request{path: "/.anteroom/events?room=" + roomName, accept: "text/event-stream"}, sent, brought)
 	go func() {
 		defer close(s.ended)
 		handler.ServeHTTP(s, r)
@@ -82,7 +87,7 @@ func (v *visitor) open() *stream {
 		s.end()
 		return nil
 	}
-	v.keepCookie(s.header)
+	v.keep(s.header)
 	return s
 }
 
@@ -117,7 +122,7 @@ func (s *stream) Header() http.Header { return s.header }
 // WriteHeader implements http.ResponseWriter.
 func (s *stream) WriteHeader(status int) {
 	if s.status == 0 && status >= http.StatusOK {
-		s.status = status
+		s.status, s.ticket = status, s.visitor.ticketAfter(s.header, s.brought)
 		close(s.opened)
 	}
 }
@@ -159,7 +164,7 @@ func (s *stream) hear(name string, data []byte) {
 	case "place":
 		var room Room
 		if err := json.Unmarshal(data, &room); err == nil {
-			v.note(Event{What: Waits, Gate: s.process.on.number, Room: room})
+			v.note(Event{What: Waits, Gate: s.process.on.number, Sent: s.sent, Room: room, Ticket: s.ticket})
 		}
 	case "admitted":
 		v.note(Event{What: Enters, Gate: s.process.on.number})

@@ -27,10 +27,13 @@ func (t *track) waiting(at time.Duration) bool {
 // tracks are those of a history, in no order.
 func tracks(h *History) []*track {
 	var all []*track
-	open := make([]*track, len(h.Plan.People))
+	open, seen := make([]*track, len(h.Plan.People)), make([]time.Duration, len(h.Plan.People))
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Who == nobody || kinds.find(h.Plan.People[e.Who].Kind).strange {
+			continue
+		}
+		if e.What == Waits && e.Sent < seen[e.Who] { // another tab asked before they were in
 			continue
 		}
 		t := open[e.Who]
@@ -38,6 +41,9 @@ func tracks(h *History) []*track {
 			t = &track{who: e.Who, came: e.At, gone: h.Ends}
 			open[e.Who] = t
 			all = append(all, t)
+		}
+		if e.What == Seen {
+			seen[e.Who] = e.At
 		}
 		switch {
 		case t == nil:

@@ -9,10 +9,10 @@ import (
 // visitor is a person who has come.
 type visitor struct {
 	*Person
+	*jar
 	world   *world
 	number  int
 	random  *rand.Rand
-	cookie  string // "" for none
 	joined  time.Duration
 	strange bool // see kind
 	home    int  // the machine that they are sent to as a rule
@@ -20,7 +20,7 @@ type visitor struct {
 
 func newVisitor(w *world, number int) *visitor {
 	p := &w.plan.People[number]
-	return &visitor{Person: p, world: w, number: number, random: source(w.plan.Seed, fmt.Sprint("person ", p.Number))}
+	return &visitor{Person: p, jar: &jar{tabs: 1}, world: w, number: number, random: source(w.plan.Seed, fmt.Sprint("person ", p.Number))}
 }
 
 // live is a visitor's life.
@@ -34,7 +34,6 @@ func (v *visitor) live() {
 	k := kinds.find(v.Kind)
 	v.strange = k.strange
 	k.live(v)
-	v.cookie = ""
 }
 
 // upTo is a time below d.
@@ -74,14 +73,7 @@ func (v *visitor) waitMore(d time.Duration) {
 
 // giveUp ends the wait of a visitor whose patience has ended.
 func (v *visitor) giveUp() {
-	if v.over() {
-		return
-	}
-	if v.Goodbye {
-		v.note(Event{What: Goodbye})
-		v.ask(request{method: "POST", path: "/.anteroom/leave"})
-	}
-	v.note(Event{What: Left, Text: "they are fed up"})
+	v.closes(v.Goodbye, "they are fed up")
 }
 
 // pageView is how long people look at a page on average.
@@ -98,8 +90,6 @@ func (v *visitor) browse(accept string) bool {
 			return false
 		}
 	}
-	if !v.over() {
-		v.note(Event{What: Left, Text: "they have seen all they wanted"})
-	}
+	v.closes(false, "they have seen all they wanted")
 	return true
 }

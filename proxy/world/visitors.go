@@ -20,6 +20,7 @@ var kinds = kindList{
 	{name: "stream", share: 8, live: (*visitor).streamer},
 	{name: "sleeper", share: 2, live: (*visitor).sleeper},
 	{name: "reloader", share: 1, live: (*visitor).reloader},
+	{name: "tabs", share: 2, live: (*visitor).severalTabs},
 	{name: "phantom", share: 1, live: (*visitor).phantom, strange: true},
 }
 
