@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,12 +22,15 @@ type request struct {
 	method    string // GET by default
 	path      string // / by default
 	accept    string
-	returning bool // a page asks again
+	form      string // the body
+	returning bool   // a page asks again
+	whole     bool   // the visitor reads the answer, of whatever type
 }
 
 // answer is what a visitor is answered with.
 type answer struct {
 	lost   bool // there was none
+	whole  bool // the body is kept, of whatever type
 	gate   int
 	status int
 	header http.Header
@@ -49,7 +53,7 @@ func (a *answer) retry() time.Duration {
 // Write and the others implement http.ResponseWriter, for the gate.
 func (a *answer) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
-	if a.header.Get("Content-Type") == asJSON {
+	if a.whole || a.header.Get("Content-Type") == asJSON {
 		a.body = append(a.body, p...)
 	}
 	return len(p), nil
@@ -69,7 +73,7 @@ func (a *answer) WriteHeader(status int) {
 func (v *visitor) ask(q request) *answer {
 	sent, brought := v.world.history.now(), v.cookie
 	v.travel()
-	a := &answer{header: http.Header{}}
+	a := &answer{header: http.Header{}, whole: q.whole}
 	handler, p := v.world.route(v)
 	if p == nil {
 		a.lost = true
@@ -113,7 +117,7 @@ func (a *answer) read() {
 // hear notes what the gate tells the visitor.
 func (v *visitor) hear(a *answer, sent time.Duration, t Ticket) {
 	switch {
-	case a.in(), a.status == http.StatusNoContent:
+	case a.in(), a.status == http.StatusNoContent, a.status == http.StatusSeeOther, a.whole:
 	case a.waits():
 		v.note(Event{What: Waits, Gate: a.gate, Sent: sent, Room: a.room, Ticket: t})
 	default:
@@ -138,13 +142,20 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ti
 	if ticket != "" {
 		h["Cookie"] = []string{ticket}
 	}
+	if v.copied != "" {
+		h[copyHeader] = []string{v.copied}
+	}
 	if q.returning {
 		h["Anteroom-Returning"] = []string{"1"}
 	}
 	path, query, _ := strings.Cut(q.path, "?")
 	r := &http.Request{
 		Method: q.method, URL: &url.URL{Path: path, RawQuery: query}, RequestURI: q.path, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: h, Body: http.NoBody, Host: "shop.example", RemoteAddr: v.address(),
+		Header: h, Body: http.NoBody, ContentLength: int64(len(q.form)), Host: "shop.example", RemoteAddr: v.address(),
+	}
+	if q.form != "" {
+		h.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Body = io.NopCloser(strings.NewReader(q.form))
 	}
 	return r.WithContext(ctx)
 }

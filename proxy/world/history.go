@@ -24,6 +24,8 @@ const (
 	Shut                // somebody is turned away, or told to come again with an error
 	Goodbye             // somebody says goodbye
 	Left                // somebody has gone for good; Text has why
+	Moved               // somebody has moved their place to another device; Ticket has what it has there
+	Copied              // what Outcome says becomes of somebody who shows a copy of a ticket that the person has had
 	Started             // a gate
 	Died                // a gate
 	Said                // a gate logs something
@@ -40,6 +42,9 @@ type Event struct {
 
 	Room   Room   // what somebody who waits was told
 	Ticket Ticket // that somebody has then who is told to wait, or is served
+
+	Outcome What   // of a copy
+	Brought Ticket // the copy
 
 	Text string
 }
@@ -129,6 +134,12 @@ func (e *Event) tells(p *Plan) string {
 		return "starts"
 	case Died:
 		return "dies"
+	case Moved:
+		return "moves their place to another device"
+	case Copied:
+		as := *e
+		as.What = e.Outcome
+		return "is copied: the copy " + as.tells(p)
 	case Said:
 		return "logs: " + e.Text
 	default:

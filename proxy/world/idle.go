@@ -43,11 +43,12 @@ func (h *History) busy() []admission {
 	minutes := map[time.Duration]int{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.What != Seen && e.What != Enters {
+		copied := e.What == Copied && (e.Outcome == Seen || e.Outcome == Enters)
+		if e.What != Seen && e.What != Enters && !copied {
 			continue
 		}
 		who := e.Who
-		if kinds.find(h.Plan.People[who].Kind).strange {
+		if copied || kinds.find(h.Plan.People[who].Kind).strange {
 			who = len(h.Plan.People) + i
 		}
 		over := e.At + h.Plan.Settings.SessionDuration + slack

@@ -11,6 +11,7 @@ import (
 const (
 	personHeader = "X-Person"
 	sentHeader   = "X-Sent"
+	copyHeader   = "X-Copy" // the copy of a ticket that is shown
 )
 
 // siteHeader is in every answer of the site.
@@ -39,7 +40,11 @@ func (s *site) behind(p *process) http.Handler {
 		}
 		person, _ := strconv.Atoi(r.Header.Get(personHeader))
 		sent, _ := strconv.ParseInt(r.Header.Get(sentHeader), 10, 64)
-		s.history.add(Event{What: Seen, Who: person, Gate: p.on.number, Sent: time.Duration(sent)})
+		e := Event{What: Seen, Who: person, Gate: p.on.number, Sent: time.Duration(sent)}
+		if ticket := r.Header.Get(copyHeader); ticket != "" {
+			e.What, e.Outcome, e.Brought = Copied, Seen, s.history.ticketOf(ticket)
+		}
+		s.history.add(e)
 		w.Header()[siteHeader] = inSite
 		_, _ = io.WriteString(w, "in")
 	})

@@ -52,7 +52,7 @@ func tracks(h *History) []*track {
 				t.broken = true
 			}
 			t.told = append(t.told, told{e.At, e.Room})
-		case e.What == Lost, e.What == Goodbye:
+		case e.What == Lost, e.What == Goodbye, e.What == Copied, e.What == Moved:
 			t.broken = true
 		case e.What == Left:
 			t.gone, open[e.Who] = e.At, nil

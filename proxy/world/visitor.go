@@ -14,8 +14,10 @@ type visitor struct {
 	number  int
 	random  *rand.Rand
 	joined  time.Duration
-	strange bool // see kind
-	home    int  // the machine that they are sent to as a rule
+	strange bool   // see kind
+	copied  string // the copy of a ticket that this is about; "" for none: see copy
+	copies  int    // how many there have been
+	home    int    // the machine that they are sent to as a rule
 }
 
 func newVisitor(w *world, number int) *visitor {
@@ -55,6 +57,9 @@ func (v *visitor) over() bool { return v.world.history.now() >= v.world.plan.Las
 // note notes an event of this visitor.
 func (v *visitor) note(e Event) {
 	e.Who = v.number
+	if v.copied != "" {
+		e = v.asCopied(e)
+	}
 	v.world.history.add(e)
 }
 

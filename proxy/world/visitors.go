@@ -21,6 +21,8 @@ var kinds = kindList{
 	{name: "sleeper", share: 2, live: (*visitor).sleeper},
 	{name: "reloader", share: 1, live: (*visitor).reloader},
 	{name: "tabs", share: 2, live: (*visitor).severalTabs},
+	{name: "mover", share: 1, live: (*visitor).mover},
+	{name: "replayer", share: 1, live: (*visitor).replayer},
 	{name: "phantom", share: 1, live: (*visitor).phantom, strange: true},
 }
 

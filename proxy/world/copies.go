@@ -1,0 +1,88 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// copy is somebody elsewhere who shows a copy of a ticket that the visitor has had, or what somebody has made of it. What becomes of it is
+// noted apart from what becomes of the visitor.
+func (v *visitor) copy(ticket string) *visitor {
+	v.copies++
+	c := *v
+	c.random = source(v.world.plan.Seed, fmt.Sprint("person ", v.Number, " copy ", v.copies))
+	c.jar, c.copied, c.home = &jar{cookie: ticket, tabs: 1}, ticket, c.random.IntN(len(v.world.machines))
+	return &c
+}
+
+// asCopied is what becomes of a copied ticket.
+func (v *visitor) asCopied(e Event) Event {
+	e.Outcome, e.What = e.What, Copied
+	e.Brought = v.world.history.ticketOf(v.copied)
+	return e
+}
+
+// rumour is how long it takes until all gates know what one of them knows.
+const rumour = 5 * time.Second
+
+// checkCopies finds tickets whose place was used, and that are taken for that place again: its visitor was in, and their session is over, and
+// with a copy from before that somebody has the place, or is let in while others wait.
+func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
+	over := map[queue.ID]time.Duration{} // when the session surely is
+	seen, all := make([]time.Duration, len(h.Plan.People)), tracks(h)
+	lasts := h.Plan.Settings.SessionDuration + slack
+	for i := range h.Events {
+		e := &h.Events[i]
+		until := over[e.Brought.ID]
+		switch {
+		case e.What == Seen:
+			seen[e.Who] = e.At
+		case e.What == Served && e.Ticket.State == queue.Accepted:
+			over[e.Ticket.ID] = max(seen[e.Who], e.At) + lasts
+		case e.What != Copied || until == 0:
+		case e.Sent > until && e.Brought.State == queue.Waiting && e.goesOn(all) && h.quiet(e.Sent-2*lasts, e.At):
+			breach(e.At, "gate %d takes a copy of a ticket of %s for their place again, which they had used by %s", e.Gate, h.Plan.People[e.Who].Name, moment(until-lasts))
+			return
+		case e.Outcome == Served, e.Outcome == Seen: // which renews the session, if it is of that ticket
+			over[e.Brought.ID] = max(until, e.At+lasts)
+		}
+	}
+}
+
+// goesOn says whether somebody who has shown a copy of a ticket surely has the place of it.
+func (e *Event) goesOn(all []*track) bool {
+	switch e.Outcome {
+	case Waits:
+		return e.Ticket.ID == e.Brought.ID && e.Ticket.Number == e.Brought.Number && (e.Ticket.Number != 0 || e.Ticket.Arrived == e.Brought.Arrived)
+	case Served:
+		return slices.ContainsFunc(all, func(t *track) bool {
+			return !t.broken && t.waiting(e.Sent) && t.waiting(e.At) && len(t.told) > 2 && t.told[2].at < e.Sent
+		})
+	}
+	return false
+}
+
+// checkMoved finds tickets that are good for anything after their place has moved to another device.
+func checkMoved(h *History, breach func(time.Duration, string, ...any)) {
+	type move struct {
+		at    time.Duration
+		times uint8
+	}
+	moved := map[queue.ID]move{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.What == Moved:
+			moved[e.Ticket.ID] = move{e.At, e.Ticket.Moved}
+		case e.What == Copied && (e.Outcome == Waits || e.Outcome == Seen || e.Outcome == Enters):
+			m, known := moved[e.Brought.ID]
+			if known && e.Brought.Moved < m.times && e.Sent > m.at+rumour && h.quiet(m.at, e.At) {
+				breach(e.At, "gate %d takes a ticket of %s whose place has moved at %s to another device", e.Gate, h.Plan.People[e.Who].Name, moment(m.at))
+				return
+			}
+		}
+	}
+}
