@@ -89,3 +89,39 @@ func TestEntriesThatAreLeftForTheNextAreOutOfTheDraw(t *testing.T) {
 		in = honest.get("/").in()
 	}
 }
+
+// A page whose event stream checks in at one gate is answered at the other one after the start.
+func TestWhoseStreamIsAtOneGateHasTheirDrawAtTheOther(t *testing.T) {
+	starts := opening.Add(6 * time.Minute)
+	one, other := startTwo(t, planned(saleAt(starts, 5*time.Minute, true)), settings(func(s *queue.Settings) {
+		s.TotalActiveUsers, s.SessionDuration, s.RefreshJitter, s.MaxWaitingPerNetwork = 1, time.Hour, 0, 2
+	}))
+	one.full()
+	one.clock.add(time.Minute)
+	stands(t, "event_prequeueing", one, other)
+	page, lapsed := one.visitor(), one.visitor()
+	page.get("/")
+	lapsed.get("/")
+	l := page.listen("")
+	l.next("place")
+	until := func(before time.Duration) {
+		for left := starts.Sub(one.clock.Now()) - before; left > 0; left = starts.Sub(one.clock.Now()) - before {
+			one.clock.add(min(left, interval))
+			if left >= interval {
+				l.next("place")
+			}
+		}
+	}
+	until(interval + 3*time.Second)
+	one.clock.add(interval)
+	assert.NotContains(t, l.rest(), "admitted", "the stream ends, and its page opens another")
+	l = page.listen("")
+	until(-interval)
+	stands(t, "queueing", one, other)
+	a := page.atGate(other).get("/", asJSON)
+	assert.Equal(t, false, a.told("rejoined"))
+	assert.Less(t, a.told("placedAt"), starts.Format(time.RFC3339), "what was drawn for them")
+	a = lapsed.atGate(other).get("/", asJSON)
+	assert.Equal(t, true, a.told("rejoined"))
+	assert.Greater(t, a.told("placedAt"), starts.Format(time.RFC3339))
+}

@@ -257,9 +257,6 @@ func (s *Settings) PlaceKept() time.Duration {
 	return s.QueueTicketTTL
 }
 
-// StreamLasts is how long an event stream lasts at most: it checks in for its visitor, whose ticket is that of its beginning.
-func (s *Settings) StreamLasts() time.Duration { return s.PlaceKept() / 2 }
-
 // PlaceLasts is for how long after a check-in a visitor can come back to a place at most,
 // with an exact line or without.
 func (s Settings) PlaceLasts() time.Duration {
@@ -275,6 +272,22 @@ func (s Settings) ReturnsWithin() time.Duration {
 		interval += s.RefreshInterval // the first check-in is due up to so much later
 	}
 	return WholeSeconds(interval) + s.CheckInSlack()
+}
+
+// PresentFrom is by when somebody has to have checked in who counts as present at a moment.
+func (s *Settings) PresentFrom(at Instant) Instant { return at.Add(-s.ReturnsWithin()) }
+
+// comesBackWithin is how soon a page whose event stream has ended has a ticket of another one, as a rule.
+const comesBackWithin = 3 * time.Second
+
+// Renewal is from when to when event streams end that began before, because they check in for visitors whose tickets stay as they
+// are: so all have a ticket that tells that they were present when the event of a shuffled prequeue starts. It is 0, 0 without such a prequeue.
+func (s *Settings) Renewal() (from, until Instant) {
+	if !s.Event.Shuffling() {
+		return 0, 0
+	}
+	from = s.PresentFrom(s.Event.Start)
+	return from, s.Event.Start.Add(-min(comesBackWithin, s.ReturnsWithin()/2))
 }
 
 // ConfirmsWithin is how long an exact line waits for the first check-in of a visitor who has

@@ -3,7 +3,8 @@
 //
 // A visitor who waits may open GET /.anteroom/events. A stream is a check-in whenever
 // one is due, and ends after about half the time for which a place is kept, for the browser to come
-// again and take the new ticket. The data is JSON:
+// again and take the new ticket. Before the event of a shuffled prequeue starts, streams end earlier
+// for that, at moments of their own. The data is JSON:
 //
 //	place     the visitor's own numbers, as JSON has them. At the start, and after
 //	          each check-in
@@ -26,6 +27,7 @@
 //	hub.go       the open streams, by room; the beat, and what the gate tells the hub
 //	audience.go  the streams of one room: its numbers, and whose turn has come
 //	stream.go    one stream, from its opening to its end
+//	renewal.go   its end shortly before the event of a shuffled prequeue starts
 //	line.go      what a stream is sent over
 //	crew.go      the goroutines that act for streams
 //	numbers.go   the event of a room's numbers

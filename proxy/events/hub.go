@@ -27,6 +27,9 @@ type Room interface {
 	Settings() queue.Settings
 	Turns() room.Turns
 
+	// StoreTime is the moment of now by the store's clock.
+	StoreTime(now time.Time) queue.Instant
+
 	// SoldOut says whether the room is closed because nothing is left.
 	SoldOut() bool
 

@@ -64,6 +64,8 @@ func (f *fakeRoom) Turns() room.Turns {
 	return f.turns()
 }
 
+func (f *fakeRoom) StoreTime(now time.Time) queue.Instant { return queue.At(now) }
+
 func (f *fakeRoom) SoldOut() bool { return false }
 
 func (f *fakeRoom) DueIn(time.Time, queue.Ticket) time.Duration { return time.Hour }

@@ -40,6 +40,7 @@ type stream struct {
 	request     room.Request
 	checkInAt   time.Time // when the next check-in is due
 	endsAt      time.Time
+	renewal     renewal
 	heartbeatAt time.Time // when something is to be sent again at the latest
 	numbers     int       // up to which of their changes the numbers were sent
 	unsent      []byte    // what its opening has to tell
@@ -50,11 +51,12 @@ type stream struct {
 
 func newStream(h *Hub, l *Listener) *stream {
 	settings := l.Room.Settings()
-	lasts := settings.StreamLasts()
+	lasts := settings.PlaceKept() / 2
 	t := &l.Request.Ticket
 	s := &stream{
 		hub: h, acting: make(chan struct{}, 1), request: l.Request, id: t.ID, arrived: t.ArrivedAt,
-		endsAt: l.Now.Add(lasts - time.Duration(h.upTo(uint64(lasts/4)))),
+		endsAt:  l.Now.Add(lasts - time.Duration(h.upTo(uint64(lasts/4)))),
+		renewal: renewal{opened: l.Room.StoreTime(l.Now)},
 	}
 	s.wakings.Store(1)
 	s.dueAt.Store(math.MaxInt64)
@@ -120,8 +122,9 @@ func (s *stream) step() bool {
 		}
 		s.heartbeatAt = now.Add(heartbeatInterval)
 	}
-	s.dueAt.Store(min(s.checkInAt.UnixNano(), s.endsAt.UnixNano(), s.heartbeatAt.UnixNano()))
-	return !s.ended && now.Before(s.endsAt) && !s.hub.draining.Load()
+	ends := s.endsBy(now)
+	s.dueAt.Store(min(s.checkInAt.UnixNano(), ends.UnixNano(), s.heartbeatAt.UnixNano()))
+	return !s.ended && now.Before(ends) && !s.hub.draining.Load()
 }
 
 // appendEvents appends what the stream has to send at now.

@@ -21,7 +21,7 @@ func (v visit) drawn(t queue.Ticket) queue.Ticket {
 // noted: whoever asks for many places and takes up none leaves no trace.
 func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 	if v.missedStart(&t) {
-		t.ArrivedAt, t.CameAt = v.at, 0
+		t.ArrivedAt, t.CameAt, v.outOfDraw = v.at, 0, true
 		return v.putAhead(t)
 	}
 	if v.rules.configuration.Places.Undraws(t.CameAt) {
@@ -36,14 +36,17 @@ func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 
 // missedStart reports whether a visitor who came in a shuffled prequeue is out of the draw, because they had missed a check-in when it ended:
 // else somebody could have place after place drawn, and go on with the best. A user of the site has one place in any case. A node that did
-// not run for long enough before the start does not know who was present. One of several nodes does not know whom a stream at another has
-// checked in, with a ticket as old as the stream: it leaves them in, but for rooms that limit networks.
+// not run for long enough before the start does not know who was present.
 func (v visit) missedStart(t *queue.Ticket) bool {
 	start := v.rules.configuration.DrawEnded(t.Came(), v.at)
-	last := max(t.LastCheckIn, t.CountedUntil)
-	if len(v.conditions.view.Load().synced.Nodes) > 1 && !v.limitsNetwork() {
-		last = max(last, t.LastCheckIn.Add(v.rules.StreamLasts()))
-	}
-	return last < start && !v.isSubject() && v.presence.made.Add(v.rules.ReturnsWithin()) <= start &&
+	present := v.rules.PresentFrom(start)
+	return t.LastCheckIn < present && t.CountedUntil < start && !v.isSubject() && v.presence.made <= present &&
 		!v.presence.hasPlaceFrom(v.at, t.ID, start)
+}
+
+// startsSoon reports whether the event of a shuffled prequeue starts so soon that who checks in now is in the draw, wherever they are
+// answered next: each of them gets a ticket that tells of it, though their check-in may not be due.
+func (v visit) startsSoon() bool {
+	from, _ := v.rules.Renewal()
+	return from != 0 && v.at >= from
 }

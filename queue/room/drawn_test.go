@@ -26,7 +26,7 @@ type prequeue struct {
 func openPrequeue(t *testing.T) *prequeue {
 	t.Helper()
 	p := &prequeue{s: settings(1, 100), drawn: map[queue.ID]queue.Instant{}}
-	p.s.ConfirmWithin, p.s.QueueTicketTTL = 0, 10*time.Minute
+	p.s.ConfirmWithin = 0
 	store := memstore.New()
 	for range 2 {
 		p.gates = append(p.gates, openWith(t, room.Config{Settings: p.s, Store: store, Draw: p.draw}))
@@ -169,11 +169,14 @@ func TestANetworkHasNoMoreEntriesInADrawThanItMayHaveWaiting(t *testing.T) {
 	last, chosen := d.from(school, bots[13]).Ticket, bots[12]
 	assert.Less(t, last.ArrivedAt, human.ArrivedAt, "who was there at the start has what they drew")
 	staysUntil(7 * time.Minute)
-	chosen = d.from(school, chosen).Ticket
+	tried := d.from(school, chosen)
+	chosen = tried.Ticket
 	assert.Greater(t, chosen.ArrivedAt, human.ArrivedAt)
+	assert.True(t, tried.Rejoined, "and it is told")
 	staysUntil(7*time.Minute + 20*time.Second)
 	d.room.Revoke(d.now.Time(), p.in)
-	p.at(d.now.Add(interval))
+	p.sync()
+	p.at(d.now.Add(interval / 2))
 	assert.Equal(t, room.Queued, d.from(school, chosen).Outcome)
 	assert.Equal(t, room.Admitted, d.from(home, human).Outcome)
 }
@@ -202,13 +205,42 @@ func TestAnEntryWhoseCheckInsLapseIsOutOfTheDraw(t *testing.T) {
 	}
 }
 
-func TestWhoseStreamWasAtAnotherGateAtTheStartHasWhatTheyDrew(t *testing.T) {
-	p := openPrequeue(t)
-	p.joinsAt(2 * time.Minute)
-	old := p.waiting[0]
-	p.until(6 * time.Minute)
-	p.starts()
-	assert.Equal(t, old.ArrivedAt, p.gates[1].waits(old).ArrivedAt, "the cookie is that of the stream's beginning")
+// An entry that lapses just before the start is out everywhere, however young its ticket is and whichever gate is asked first.
+func TestALapsedEntryIsOutOfTheDrawAtEveryGateAndHearsOfIt(t *testing.T) {
+	for _, first := range []int{0, 1} {
+		p := openPrequeue(t)
+		p.joinsAt(5 * time.Minute)
+		lapsed := p.waiting[0]
+		p.until(5*time.Minute + 20*time.Second)
+		p.waiting = nil
+		p.until(6*time.Minute + time.Second)
+		p.starts()
+		for _, gate := range []int{first, 1 - first} {
+			d := p.gates[gate].visit(lapsed)
+			assert.Greater(t, d.Ticket.ArrivedAt, start.Add(6*time.Minute))
+			assert.True(t, d.Rejoined)
+			assert.False(t, p.gates[gate].visit(d.Ticket).Rejoined, "once")
+		}
+	}
+}
+
+// The stream of a page checks in at one gate, and the page's request just before the start brings its ticket, which is not due.
+func TestWhoAsksShortlyBeforeTheStartIsInTheDrawAtEveryGate(t *testing.T) {
+	for _, before := range []time.Duration{20, 10, 3} {
+		p := openPrequeue(t)
+		p.joinsAt(5*time.Minute + 35*time.Second)
+		asked := p.waiting[0]
+		p.waiting = nil
+		p.until(6*time.Minute - before*time.Second)
+		asked = p.gates[0].waits(asked)
+		assert.Equal(t, p.gates[0].now, asked.LastCheckIn)
+		p.until(6 * time.Minute)
+		p.starts()
+		p.until(7 * time.Minute)
+		d := p.gates[1].visit(asked)
+		assert.Equal(t, asked.ArrivedAt, d.Ticket.ArrivedAt)
+		assert.False(t, d.Rejoined)
+	}
 }
 
 func TestWhoWasPresentAtTheStartHasWhatTheyDrewByAnOldTicketToo(t *testing.T) {

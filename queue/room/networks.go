@@ -171,7 +171,8 @@ func (v visit) waitBeyond() (Decision, *pending) {
 
 // stayBeyond has such a visitor wait on, behind all who have come until now.
 func (v visit) stayBeyond(t queue.Ticket) Decision {
+	drawn := t.CameAt != 0
 	t = queue.Ticket{State: queue.Waiting, ID: t.ID, ArrivedAt: v.at, AcceptedAt: t.AcceptedAt, LastCheckIn: v.at,
 		RefreshInterval: v.random.interval(&v.rules.Settings), Moved: t.Moved}
-	return Decision{Outcome: Queued, Ticket: t, Issue: true}
+	return Decision{Outcome: Queued, Ticket: t, Issue: true, Rejoined: drawn}
 }

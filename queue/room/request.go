@@ -65,7 +65,8 @@ type Request struct {
 	// Prefix is for one that is not known, and is not limited.
 	Network netip.Prefix
 
-	noEntry bool // nobody is let in: see CheckIn
+	noEntry   bool // nobody is let in: see CheckIn
+	outOfDraw bool // the visitor has lost the place that was drawn for them
 
 	// Subject is who the site says the visitor is, whichever device they use: they
 	// have one place and one slot. The zero ID leaves it to the ticket.
