@@ -75,9 +75,9 @@ func (v *visitor) ask(q request) *answer {
 	v.travel()
 	a := &answer{header: http.Header{}, whole: q.whole}
 	handler, p := v.world.route(v)
-	if p == nil {
+	if p == nil || v.isOffline() {
 		a.lost = true
-		v.note(Event{What: Lost, Sent: sent, Text: "no gate runs"})
+		v.note(Event{What: Lost, Sent: sent, Text: "no gate is reached"})
 		v.travel()
 		return a
 	}
@@ -92,6 +92,10 @@ func (v *visitor) ask(q request) *answer {
 		v.note(Event{What: Lost, Sent: sent, Gate: p.on.number, Text: "the connection has broken"})
 	}
 	v.travel()
+	if !a.lost && v.isOffline() {
+		a.lost = true
+		v.note(Event{What: Lost, Sent: sent, Gate: a.gate, Text: "it does not come through"})
+	}
 	if !a.lost {
 		v.keep(a.header)
 		if a.in() && !v.strange {
@@ -125,6 +129,9 @@ func (v *visitor) hear(a *answer, sent time.Duration, t Ticket) {
 	}
 }
 
+// isOffline says whether nothing passes between the visitor and the gates.
+func (v *visitor) isOffline() bool { return v.world.history.now() < v.offlineUntil }
+
 // travel is the way between the visitor and the gates.
 func (v *visitor) travel() { wait(10*time.Millisecond + v.upTo(80*time.Millisecond)) }
 
@@ -144,6 +151,9 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ti
 	}
 	if v.copied != "" {
 		h[copyHeader] = []string{v.copied}
+	}
+	if v.agent != "" {
+		h["User-Agent"] = []string{v.agent}
 	}
 	if q.returning {
 		h["Anteroom-Returning"] = []string{"1"}

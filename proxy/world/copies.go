@@ -54,15 +54,12 @@ func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 
 // goesOn says whether somebody who has shown a copy of a ticket surely has the place of it.
 func (e *Event) goesOn(all []*track) bool {
-	switch e.Outcome {
-	case Waits:
+	if e.Outcome == Waits {
 		return e.Ticket.ID == e.Brought.ID && e.Ticket.Number == e.Brought.Number && (e.Ticket.Number != 0 || e.Ticket.Arrived == e.Brought.Arrived)
-	case Served:
-		return slices.ContainsFunc(all, func(t *track) bool {
-			return !t.broken && t.waiting(e.Sent) && t.waiting(e.At) && len(t.told) > 2 && t.told[2].at < e.Sent
-		})
 	}
-	return false
+	return e.Outcome == Served && slices.ContainsFunc(all, func(t *track) bool {
+		return !t.broken && t.waiting(e.Sent) && t.waiting(e.At) && len(t.told) > 2 && t.told[2].at < e.Sent
+	})
 }
 
 // checkMoved finds tickets that are good for anything after their place has moved to another device.

@@ -43,7 +43,7 @@ func ticketIn(h http.Header) (set bool, value string) {
 type Ticket struct {
 	ID      queue.ID
 	State   queue.State
-	Arrived time.Duration // when its place begins, after the beginning of the world; only of somebody who waits
+	Arrived time.Duration // when somebody came who waits, after the beginning of the world
 	Number  int           // in an exact line; 0 for none
 	Moved   uint8
 }
@@ -77,7 +77,7 @@ func (h *History) ticketOf(header string) (known Ticket) {
 	}
 	known = Ticket{ID: t.ID, State: t.State, Number: int(t.Number), Moved: t.Moved}
 	if t.State == queue.Waiting {
-		known.Arrived = t.ArrivedAt.Time().Sub(h.begun)
+		known.Arrived = t.Came().Time().Sub(h.begun)
 	}
 	return known
 }

@@ -10,14 +10,17 @@ import (
 type visitor struct {
 	*Person
 	*jar
-	world   *world
-	number  int
-	random  *rand.Rand
-	joined  time.Duration
-	strange bool   // see kind
-	copied  string // the copy of a ticket that this is about; "" for none: see copy
-	copies  int    // how many there have been
-	home    int    // the machine that they are sent to as a rule
+	world        *world
+	number       int
+	random       *rand.Rand
+	joined       time.Duration
+	strange      bool          // see kind
+	agent        string        // what their browser says it is
+	copied       string        // the copy of a ticket that this is about; "" for none: see copy
+	copies       int           // how many there have been
+	thawed       int           // how many tabs have been: see freeze
+	offlineUntil time.Duration // nothing passes between them and the gates until then
+	home         int           // the machine that they are sent to as a rule
 }
 
 func newVisitor(w *world, number int) *visitor {

@@ -21,9 +21,13 @@ var kinds = kindList{
 	{name: "sleeper", share: 2, live: (*visitor).sleeper},
 	{name: "reloader", share: 1, live: (*visitor).reloader},
 	{name: "tabs", share: 2, live: (*visitor).severalTabs},
+	{name: "impatient", share: 1, live: (*visitor).impatient},
+	{name: "traveller", share: 1, live: (*visitor).traveller},
+	{name: "frozen", share: 1, live: (*visitor).frozen},
 	{name: "mover", share: 1, live: (*visitor).mover},
 	{name: "replayer", share: 1, live: (*visitor).replayer},
 	{name: "phantom", share: 1, live: (*visitor).phantom, strange: true},
+	{name: "crawler", share: 1, live: (*visitor).crawler, strange: true},
 }
 
 // draw draws a kind.

@@ -1,0 +1,51 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	"github.com/anteroom-gate/anteroom/queue"
+)
+
+// costNoPlace are the kinds of faults by which nobody loses a place who asks again before the session is over that they may have been given.
+var costNoPlace = []string{"replies lost", "Redis slow", "scripts flushed"}
+
+// checkPlaces finds people who have a later place in line than they had when they asked last: after a goodbye, a silence, or an answer that
+// a gate has lost.
+func checkPlaces(h *History, breach func(time.Duration, string, ...any)) {
+	last := make([]*Event, len(h.Plan.People)) // with what they were told to wait last, if nothing has happened to them since
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Who == nobody || e.What == Goodbye || kinds.find(h.Plan.People[e.Who].Kind).strange {
+			continue
+		}
+		before := last[e.Who]
+		if last[e.Who] = nil; e.What != Waits || e.Ticket.State != queue.Waiting {
+			continue
+		}
+		if last[e.Who] = e; before == nil || e.Sent < before.At || !e.Ticket.behind(&before.Ticket) || !h.keepsPlace(before.Sent, e.At) {
+			continue
+		}
+		breach(e.At, "%s has a later place, from gate %d, than they had at %s", h.Plan.People[e.Who].Name, e.Gate, moment(before.At))
+		return
+	}
+}
+
+// behind says whether the ticket's place is behind that of an earlier one.
+func (t *Ticket) behind(earlier *Ticket) bool {
+	if t.Number != 0 && earlier.Number != 0 {
+		return t.Number > earlier.Number
+	}
+	return t.Arrived > earlier.Arrived+fifoGrain
+}
+
+// keepsPlace says whether somebody who asks at a moment surely has the place that they had at another.
+func (h *History) keepsPlace(asked, again time.Duration) bool {
+	s := h.Plan.Settings
+	if h.quiet(asked, again) {
+		return s.Method != queue.Line || again-asked < s.LineDropout-h.longestInterval()
+	}
+	return again-asked < s.SessionDuration-slack && !slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
+		return f.At <= again && !slices.Contains(costNoPlace, f.Kind)
+	})
+}
