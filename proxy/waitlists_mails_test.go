@@ -67,6 +67,56 @@ func TestSignUpsPassTheChallengeOfTheRoom(t *testing.T) {
 	assert.Equal(t, http.StatusAccepted, p.join(v, map[string]string{"email": "bob@example.com", "response": provider.Answer()}).status)
 }
 
+// TestTheReferralThatCountsIsThatOfWhoConfirms has somebody else sign up the same address with a code of their own.
+func TestTheReferralThatCountsIsThatOfWhoConfirms(t *testing.T) {
+	const stranger, owner = 0, 1
+	for name, c := range map[string]struct {
+		first   int // who signs up first
+		link    int // whose link the owner follows
+		browser int // in which: their own, or one that has signed nobody up
+		want    string
+	}{
+		"by the stranger's link in their own browser":       {stranger, stranger, owner, "ben"},
+		"by their own link in their own browser":            {stranger, owner, owner, "ben"},
+		"by their own link in another browser":              {stranger, owner, stranger, "ben"},
+		"before the stranger, by the stranger's link":       {owner, stranger, owner, "ben"},
+		"before the stranger, by their own link, elsewhere": {owner, owner, stranger, "ben"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := startParty(t)
+			p.member("first@example.com")
+			members := map[string]*visitor{"ben": p.member("ben@example.com"), "eve": p.member("eve@example.com")}
+			ada, order := p.visitor(), []int{c.first, 1 - c.first}
+			var links [2]string
+			for _, who := range order {
+				sender, referrer := ada, "ben"
+				if who == stranger {
+					sender, referrer = p.visitor(), "eve"
+				}
+				code := p.entry(members[referrer].get(listPath, asJSON)).ReferralCode
+				a := p.join(sender, map[string]string{"email": "ada@example.com", "referral": code})
+				require.Equal(t, http.StatusAccepted, a.status)
+				links[who] = p.token("ada@example.com", waitlist.MailConfirm)
+			}
+			require.NotEqual(t, links[stranger], links[owner], "each has a mail")
+			reader := ada
+			if c.browser == stranger {
+				reader = p.visitor()
+			}
+			assert.Equal(t, http.StatusSeeOther, reader.postForm(listPath+"/confirm?token="+links[c.link], nil).status)
+			for name, member := range members {
+				rank := p.entry(member.get(listPath, asJSON)).Rank
+				if name == c.want {
+					assert.Equal(t, 1, rank, name)
+				} else {
+					assert.Greater(t, rank, 1, name)
+				}
+			}
+			assert.Empty(t, reader.cookies["anteroom_.beta.referral"], "it is for once")
+		})
+	}
+}
+
 // TestEveryMailHasAWayOut leaves by the one click of a mail program (RFC 8058), which has no cookie.
 func TestEveryMailHasAWayOut(t *testing.T) {
 	for _, kind := range []waitlist.MailKind{waitlist.MailConfirm, waitlist.MailPlace, waitlist.MailInvite} {

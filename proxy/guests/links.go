@@ -101,8 +101,9 @@ func (q *request) postConfirm() {
 	if !ok {
 		return
 	}
-	place, err := q.list.record.Confirm(q.Context(), f.Token, q.now)
+	place, err := q.list.record.Confirm(q.Context(), f.Token, q.carried(), q.now)
 	if !q.refused(err) {
+		q.dropReferral()
 		q.settle(place)
 	}
 }

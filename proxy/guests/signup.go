@@ -155,6 +155,12 @@ func (q *request) join(f form) {
 
 // acknowledge answers a sign-up that is on the disk.
 func (q *request) acknowledge(place waitlist.Place, f form) {
+	if place.Status == waitlist.Unconfirmed {
+		if err := q.carry(f.Referral); err != nil {
+			q.fail(err)
+			return
+		}
+	}
 	switch {
 	case place.Status == waitlist.Unconfirmed, !q.JSON && !place.Own:
 		q.unconfirmed(http.StatusAccepted, f.Email) // a mail tells the owner the way

@@ -77,6 +77,7 @@ type Setup struct {
 	cfg      Config
 	site     Site
 	jar      *cookie.Jar
+	referral *cookie.Jar // of the code that somebody signed up with who has not confirmed yet
 	pages    *guestpage.Pages
 	policy   string // the pages' Content-Security-Policy
 	composer *mail.Composer
@@ -90,19 +91,32 @@ func NewSetup(c Config, site Site, o Options) (*Setup, error) {
 	if err := c.Settings.Validate(); err != nil {
 		return nil, err
 	}
-	codec, err := cookie.New(cookie.Config{Name: cookie.Name(cookieSuffix(c.Name)), Keys: site.Keys})
-	if err != nil {
-		return nil, fmt.Errorf("making the cookie's codec: %w", err)
+	var err error
+	if s.jar, err = site.newJar(cookieSuffix(c.Name), keepCookie); err != nil {
+		return nil, err
 	}
-	site.Cookie.MaxAge = keepCookie
-	if s.jar, err = cookie.NewJar(codec, site.Cookie); err != nil {
-		return nil, fmt.Errorf("reading the cookie's attributes: %w", err)
+	if s.referral, err = site.newJar(cookieSuffix(c.Name)+".referral", c.Settings.ConfirmTTL); err != nil {
+		return nil, err
 	}
 	if s.pages, err = guestpage.New(guestpage.Options{DefaultLanguage: site.Language, Identity: site.Identity}); err != nil {
 		return nil, fmt.Errorf("making the pages: %w", err)
 	}
 	s.policy = s.pages.ContentSecurityPolicy() + "; frame-ancestors " + strings.Join(append([]string{"'self'"}, site.Frames...), " ")
 	return s, s.mails(site, o)
+}
+
+// newJar makes the jar of a cookie that browsers keep for a time.
+func (s Site) newJar(suffix string, keep time.Duration) (*cookie.Jar, error) {
+	codec, err := cookie.New(cookie.Config{Name: cookie.Name(suffix), Keys: s.Keys})
+	if err != nil {
+		return nil, fmt.Errorf("making the cookie's codec: %w", err)
+	}
+	s.Cookie.MaxAge = keep
+	jar, err := cookie.NewJar(codec, s.Cookie)
+	if err != nil {
+		return nil, fmt.Errorf("reading the cookie's attributes: %w", err)
+	}
+	return jar, nil
 }
 
 // mails makes what composes mails, and what sends them.

@@ -39,19 +39,16 @@ func ParseAddress(text string) (Address, error) {
 	if isLocal(domain) {
 		return Address{}, ErrEmail
 	}
-	untagged, _, _ := strings.Cut(local, "+")
-	return Address{Typed: typed, Key: local + "@" + domain, Mailbox: strings.ReplaceAll(untagged, ".", "") + "@" + mailDomain(domain)}, nil
+	a := Address{Typed: typed, Key: local + "@" + domain}
+	a.Mailbox = a.alike()
+	return a, nil
 }
 
-// inbox is where the mails to the address arrive: with tags and without, and at Gmail with dots and without. At other providers, dots make
-// an address somebody else's.
-func (a Address) inbox() string {
-	local, domain, _ := strings.Cut(a.Key, "@")
-	if mailDomain(domain) == "gmail.com" {
-		return a.Mailbox
-	}
-	untagged, _, _ := strings.Cut(local, "+")
-	return untagged + "@" + domain
+// alike is the key of the addresses that may well be one person's: the inbox without dots, which some mail servers ignore.
+func (a Address) alike() string {
+	inbox, _ := a.inbox()
+	local, domain, _ := strings.Cut(inbox, "@")
+	return strings.ReplaceAll(local, ".", "") + "@" + domain
 }
 
 // isLocal reports whether a domain is not one of the Internet's: mail to it would stay with our own mail server, or in its network.
@@ -62,14 +59,6 @@ func isLocal(domain string) bool {
 		return true
 	}
 	return strings.Trim(top, "0123456789") == "" // an IP address
-}
-
-// mailDomain is the domain under which a provider's addresses are compared.
-func mailDomain(domain string) string {
-	if domain == "googlemail.com" {
-		return "gmail.com"
-	}
-	return domain
 }
 
 // Domains is a list of domains. Each stands for its subdomains too.

@@ -46,8 +46,10 @@ func (l *List) Confirmation(ctx context.Context, token string, now time.Time) (E
 	return l.Entry(ctx, c.number, now)
 }
 
-// Confirm puts the owner of a confirmed address in line, once. The errors are those of Confirmation.
-func (l *List) Confirm(ctx context.Context, token string, now time.Time) (Place, error) {
+// Confirm puts the owner of a confirmed address in line, once. The referral is the code that the owner signed up with in the browser that
+// confirms, if that is known and somebody has it: else the one of the sign-up that caused the mail counts, which may be a stranger's. The errors are
+// those of Confirmation.
+func (l *List) Confirm(ctx context.Context, token, referral string, now time.Time) (Place, error) {
 	if _, err := l.Confirmation(ctx, token, now); err != nil {
 		return Place{}, err
 	}
@@ -55,6 +57,11 @@ func (l *List) Confirm(ctx context.Context, token string, now time.Time) (Place,
 		c, err := findConfirmation(t.ctx, t.on, t.list, token)
 		if refused := c.refusal(now); err != nil || refused != nil {
 			return answer{refused: refused}, err
+		}
+		if own, err := t.referrer(referral); err != nil {
+			return answer{}, err
+		} else if own != nil {
+			c.referrer = own
 		}
 		err = t.exec(`UPDATE entries SET referrer = $3, network = $4 WHERE waitlist = $1 AND number = $2`, t.list, c.number, c.referrer, c.network)
 		if err != nil {

@@ -297,6 +297,29 @@ func (d *database) apply(ctx context.Context, on runner, file string) error {
 	if d.sqlite != nil {
 		on = d.sqlite.conn // a prepared statement is only the first of several
 	}
-	_, err = on.ExecContext(ctx, string(text))
+	if _, err = on.ExecContext(ctx, string(text)); err != nil || filepath.Base(file) != respelled {
+		return err
+	}
+	return respell(ctx, on)
+}
+
+// respelled is the migration since which mailboxes are what ParseAddress makes of addresses.
+const respelled = "0006_mailings.sql"
+
+// respell brings the mailboxes of entries up to date.
+func respell(ctx context.Context, on runner) error {
+	type mailbox struct{ old, key, new string }
+	var changed []mailbox
+	err := each(ctx, on, `SELECT mailbox, email_key FROM entries WHERE mailbox IS NOT NULL`, nil, func(scan func(into ...any) error) error {
+		var m mailbox
+		err := scan(&m.old, &m.key)
+		if m.new = (Address{Key: m.key}).alike(); m.new != m.old {
+			changed = append(changed, m)
+		}
+		return err
+	})
+	for i := 0; i < len(changed) && err == nil; i++ {
+		_, err = on.ExecContext(ctx, `UPDATE entries SET mailbox = $3 WHERE mailbox = $1 AND email_key = $2`, changed[i].old, changed[i].key, changed[i].new)
+	}
 	return err
 }

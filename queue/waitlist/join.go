@@ -76,9 +76,6 @@ type arrival struct {
 }
 
 func (s SignUp) arrival(now time.Time) (a arrival, err error) {
-	if !isCode(s.Referral) {
-		s.Referral = ""
-	}
 	a = arrival{SignUp: s, network: network(s.Addr), at: now.UnixMilli(), code: newCode()}
 	if s.UserID != "" && !isName(s.UserID) {
 		return a, ErrNobody
@@ -132,15 +129,22 @@ func (t *tx) join(a arrival) (answer, error) {
 	return answer{number: number, own: true}, t.greet(number, a)
 }
 
-// greet mails somebody who has signed up, if their mailbox may get a mail now: the link that confirms the address, or the one by which
+// greet mails somebody who has signed up, if their mailbox may get the mail now: the link that confirms the address, or the one by which
 // the owner comes back.
 func (t *tx) greet(number int64, a arrival) error {
-	may, err := t.takeMail(a.address)
+	var referrer *int64
+	if a.status == Unconfirmed {
+		var err error
+		if referrer, err = t.referrer(a.Referral); err != nil {
+			return err
+		}
+	}
+	may, err := t.takeMail(a.address, referrer)
 	switch {
 	case err != nil || !may:
 		return err
 	case a.status == Unconfirmed:
-		return t.askToConfirm(number, a)
+		return t.askToConfirm(number, a, referrer)
 	default:
 		return t.welcome(number, a.at)
 	}
@@ -225,7 +229,7 @@ func (t *tx) enter(a arrival) (number int64, err error) {
 
 // referrer returns the number of the entry that a referral code is of; nil for none.
 func (t *tx) referrer(code string) (*int64, error) {
-	if code == "" {
+	if !isCode(code) {
 		return nil, nil
 	}
 	s, found, err := t.find(`referral_code = $2 AND status <> 'unconfirmed'`, code)
@@ -246,13 +250,9 @@ func (t *tx) remind(s standing, a arrival) error {
 
 // askToConfirm mails the link that confirms an address. The link has what its sign-up says of who has brought the owner: another sign-up
 // with the address may be somebody else's, and neither takes the other's place before its owner has chosen a link.
-func (t *tx) askToConfirm(number int64, a arrival) error {
+func (t *tx) askToConfirm(number int64, a arrival, referrer *int64) error {
 	expires := a.at + t.settings.worth(t.settings.ConfirmTTL).Milliseconds()
 	token, err := t.token(number, "confirm", expires)
-	if err != nil {
-		return err
-	}
-	referrer, err := t.referrer(a.Referral)
 	if err != nil {
 		return err
 	}

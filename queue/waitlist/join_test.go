@@ -34,9 +34,8 @@ func TestNobodyTakesOverAReferralThatIsNotConfirmed(t *testing.T) {
 			w := newWorld(t, name, settings())
 			ben, eve := w.enter(waitlist.SignUp{Email: "ben@example.com"}), w.enter(waitlist.SignUp{Email: "eve@example.com"})
 			w.join(waitlist.SignUp{Email: "ada@example.com", Referral: ben.ReferralCode})
-			for range 2 { // the second time there is a mail
+			for range 2 { // the second time there is no mail
 				w.join(waitlist.SignUp{Email: "ada@example.com", Referral: eve.ReferralCode, Addr: netip.MustParseAddr("192.0.2.1")})
-				w.after(time.Hour)
 			}
 			mails := w.mails("ada@example.com", waitlist.MailConfirm)
 			require.Len(t, mails, 2)
@@ -44,11 +43,36 @@ func TestNobodyTakesOverAReferralThatIsNotConfirmed(t *testing.T) {
 			if latest {
 				chosen = mails[1]
 			}
-			_, err := w.Confirm(ctx, chosen.Token, w.now)
+			_, err := w.Confirm(ctx, chosen.Token, "", w.now)
 			require.NoError(t, err)
 			assert.Equal(t, want, []int{w.entry(ben.Number).ReferralsMade, w.entry(eve.Number).ReferralsMade})
 			name = sqliteFile(t) // for the other link
 		}
+	})
+}
+
+// Those who leave are no way to have more counted, and keep nobody else from counting.
+func TestWhoLeavesMakesWayForAnotherOfTheDomain(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings(unconfirmed))
+		ben := w.join(waitlist.SignUp{Email: "ben@example.org"})
+		referrals := func() []int {
+			e := w.entry(ben.Number)
+			return []int{e.ReferralsMade, e.ReferralsHeld, e.Priority}
+		}
+		var guests []waitlist.Place
+		for i := range 12 {
+			guests = append(guests, w.join(waitlist.SignUp{Email: fmt.Sprintf("x%d@small.example", i), Referral: ben.ReferralCode}))
+		}
+		for left := range 9 {
+			assert.Equal(t, []int{3, 9 - left, 15}, referrals())
+			require.NoError(t, w.Leave(ctx, guests[left].Number, w.now))
+		}
+		assert.Equal(t, []int{3, 0, 15}, referrals())
+		require.NoError(t, w.Leave(ctx, guests[9].Number, w.now))
+		assert.Equal(t, []int{2, 0, 10}, referrals())
+		w.join(waitlist.SignUp{Email: "real@small.example", Referral: ben.ReferralCode})
+		assert.Equal(t, []int{3, 0, 15}, referrals())
 	})
 }
 

@@ -5,13 +5,18 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"strconv"
 	"time"
 )
 
-// cooldown is the least time between two mails that sign-ups can cause to one mailbox, however its address is written, and also if
-// the entry was erased meanwhile. It grows up to mostCooldown: it is at least as long as it took from the first mail to the last. So
-// strangers who type somebody's address cause few. A mailbox is forgotten when it has got no such mail for so long.
-const cooldown, mostCooldown, forgetMailbox = time.Hour, 24 * time.Hour, 30 * 24 * time.Hour
+// Sign-ups cause at most mostHourly mails to a mailbox within an hour and mostDaily within a day, however its address is written, and also if
+// the entry was erased meanwhile. The last of each is for addresses without tags: so a stranger who types tagged ones, which may
+// arrive nowhere, does not keep the owner from being mailed. Any other mail has a link for the owner, who typed its address or did not.
+const mostHourly, mostDaily = 3, 6
+
+// cooldown is the least time between two mails that say the same. It grows up to mostCooldown: it is at least as long as it took from the
+// first such mail to the last. A mail is forgotten after forgetMailing.
+const cooldown, mostCooldown, forgetMailing = time.Hour, 24 * time.Hour, 30 * 24 * time.Hour
 
 // mailKey returns the key of a list's hashes of mailboxes, which is made if there is none.
 func mailKey(ctx context.Context, on runner, list string) (key []byte, err error) {
@@ -24,25 +29,39 @@ func mailKey(ctx context.Context, on runner, list string) (key []byte, err error
 	return key, err
 }
 
-// takeMail says whether a sign-up may cause a mail to the mailbox of an address now. If so, it has.
-func (t *tx) takeMail(a Address) (may bool, err error) {
+// takeMail says whether a sign-up may cause a mail to an address now. If so, it has. The mail says by whom its reader was brought; nil if
+// it says nothing of that.
+func (t *tx) takeMail(a Address, referrer *int64) (may bool, err error) {
 	if a.Key == "" {
 		return true, nil // and there is none
 	}
-	mac := hmac.New(sha256.New, t.mailKey)
-	mac.Write([]byte(a.inbox()))
-	mailbox := mac.Sum(nil)
-	var first, last int64
-	found, err := t.scan(`SELECT first_at, mailed_at FROM mailboxes WHERE waitlist = $1 AND hash = $2`, []any{t.list, mailbox}, &first, &last)
-	if err != nil || found && t.now-last < max(cooldown.Milliseconds(), min(mostCooldown.Milliseconds(), last-first)) {
+	name, tagged := a.inbox()
+	says := a.Key
+	if referrer != nil {
+		says += " " + strconv.FormatInt(*referrer, 10)
+	}
+	mailbox, said := t.keyed(name), t.keyed(says)
+	var first, last, hourly, daily int64
+	err = t.must(`SELECT COALESCE(MIN(CASE WHEN said = $3 THEN at END), 0), COALESCE(MAX(CASE WHEN said = $3 THEN at END), 0),
+			COUNT(CASE WHEN at > $4 THEN 1 END), COUNT(CASE WHEN at > $5 THEN 1 END) FROM mailings WHERE waitlist = $1 AND mailbox = $2`,
+		[]any{t.list, mailbox, said, t.now - time.Hour.Milliseconds(), t.now - (24 * time.Hour).Milliseconds()}, &first, &last, &hourly, &daily)
+	kept := oneOf(tagged)
+	again := last > 0 && t.now-last < max(cooldown.Milliseconds(), min(mostCooldown.Milliseconds(), last-first))
+	if err != nil || again || hourly >= mostHourly-kept || daily >= mostDaily-kept {
 		return false, err
 	}
-	return true, t.exec(`INSERT INTO mailboxes (waitlist, hash, first_at, mailed_at) VALUES ($1, $2, $3, $3)
-		ON CONFLICT (waitlist, hash) DO UPDATE SET mailed_at = excluded.mailed_at`, t.list, mailbox, t.now)
+	return true, t.exec(`INSERT INTO mailings (waitlist, mailbox, said, at) VALUES ($1, $2, $3, $4)`, t.list, mailbox, said, t.now)
 }
 
-// forgetMailboxes forgets mailboxes that have got no mail for long.
-func (t *tx) forgetMailboxes(now int64) error {
-	return t.exec(`DELETE FROM mailboxes WHERE waitlist = $1 AND hash IN (SELECT hash FROM mailboxes WHERE waitlist = $1 AND mailed_at <= $2 LIMIT $3)`,
-		t.list, now-forgetMailbox.Milliseconds(), mostChanged)
+// keyed returns the hash of a text with the key of the list.
+func (t *tx) keyed(text string) []byte {
+	mac := hmac.New(sha256.New, t.mailKey)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}
+
+// forgetMailings forgets mails that were caused long ago.
+func (t *tx) forgetMailings(now int64) error {
+	return t.exec(`DELETE FROM mailings WHERE waitlist = $1 AND at IN (SELECT at FROM mailings WHERE waitlist = $1 AND at <= $2 ORDER BY at LIMIT $3)`,
+		t.list, now-forgetMailing.Milliseconds(), mostChanged)
 }

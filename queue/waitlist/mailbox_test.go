@@ -35,7 +35,19 @@ func TestAMailboxGetsFewMailsHoweverItsAddressIsWritten(t *testing.T) {
 				domain := []string{"gmail.com", "googlemail.com", "GMail.com"}[i%3]
 				w.join(waitlist.SignUp{Email: fmt.Sprintf("%s+%d@%s", local, i, domain)})
 			}
-			assert.Equal(t, 1, w.sentTo("v"))
+			assert.Equal(t, 2, w.sentTo("v"))
+			for range 3 {
+				w.join(waitlist.SignUp{Email: "vic.tim@gmail.com"})
+				w.join(waitlist.SignUp{Email: "victim@gmail.com"})
+			}
+			assert.Equal(t, 3, w.sentTo("v"), "one of those without a tag")
+			for hour := range 23 {
+				w.after(time.Hour)
+				w.join(waitlist.SignUp{Email: fmt.Sprintf("victim+%d@gmail.com", 100+hour)})
+			}
+			assert.Equal(t, 5, w.sentTo("v"))
+			w.join(waitlist.SignUp{Email: "v.ictim@gmail.com"})
+			assert.Equal(t, 6, w.sentTo("v"), "one of those without a tag")
 			name = sqliteFile(t) // for the other settings
 		}
 	})
@@ -47,11 +59,29 @@ func TestAddressesOfOthersGetTheirOwnMails(t *testing.T) {
 		w.join(waitlist.SignUp{Email: address})
 	}
 	assert.Equal(t, 3, w.sentTo("doe"))
-	w.join(waitlist.SignUp{Email: "jdoe+news@example.com"})
-	assert.Equal(t, 3, w.sentTo("doe"))
-	w.after(time.Hour)
-	w.join(waitlist.SignUp{Email: "jdoe+news@example.com"})
-	assert.Equal(t, 4, w.sentTo("doe"), "later they get one, too")
+}
+
+func TestProvidersSayHowAMailboxIsWritten(t *testing.T) {
+	for domain, spellings := range map[string][]string{
+		"gmail":  {"ada.lovelace@gmail.com", "adalovelace@googlemail.com", "a.dalovelace@gmail.com", "ad.alovelace@gmail.com"},
+		"Proton": {"ada.lovelace@proton.me", "ada-lovelace@proton.me", "ada_lovelace@protonmail.com", "adalovelace@pm.me"},
+		"iCloud": {"ada@icloud.com", "ada@me.com", "ada@mac.com", "ada+1@icloud.com"},
+		"Yahoo":  {"ada-1@yahoo.com", "ada-2@yahoo.com", "ada-3@yahoo.com", "ada@yahoo.com"},
+	} {
+		t.Run(domain, func(t *testing.T) {
+			w := newWorld(t, sqliteFile(t), settings())
+			for _, s := range spellings {
+				w.join(waitlist.SignUp{Email: s})
+			}
+			assert.Equal(t, 3, w.sentTo("ada")+w.sentTo("a.dal")+w.sentTo("ad.al"))
+		})
+	}
+	w := newWorld(t, sqliteFile(t), settings())
+	for i := range 4 {
+		w.join(waitlist.SignUp{Email: fmt.Sprintf("ada-%d@example.com", i)})
+		w.join(waitlist.SignUp{Email: fmt.Sprintf("ada.%d@icloud.com", i)})
+	}
+	assert.Equal(t, 8, w.sentTo("ada"), "elsewhere these are people of their own")
 }
 
 func TestLeavingBringsNoFurtherMails(t *testing.T) {
@@ -68,6 +98,6 @@ func TestLeavingBringsNoFurtherMails(t *testing.T) {
 		assert.NotContains(t, w.dump(), "victim", "the memory of it has no address")
 		w.after(30 * 24 * time.Hour)
 		w.sweep()
-		assert.Zero(t, w.number(`SELECT COUNT(*) FROM mailboxes`), "and ends")
+		assert.Zero(t, w.number(`SELECT COUNT(*) FROM mailings`), "and ends")
 	})
 }

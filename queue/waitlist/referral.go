@@ -8,8 +8,8 @@ import (
 // A burst is more than mostFromNetwork confirmed referees of one referrer from one network within burstTime.
 const mostFromNetwork, burstTime = 3, time.Hour
 
-// mostFromDomain is how many confirmed referees of one referrer count that have addresses of one domain, which is no mail provider's: its
-// owner makes as many addresses as they like.
+// mostFromDomain is how many confirmed referees of one referrer count at a time that have addresses of one domain, which is no mail provider's:
+// its owner makes as many addresses as they like. Referees who leave count no more, and those who wait for that reason count in their place.
 const mostFromDomain = 3
 
 // Reason says why a referral waits for an operator.
@@ -80,7 +80,7 @@ func (t *tx) suspicion(c credit, now int64) (Reason, error) {
 	err := t.must(`SELECT
 			(SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE waitlist = $1 AND mailbox = $3 AND `+others+` LIMIT 1) AS others),
 			(SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $4 AND network = $5 AND network <> '' AND at > $6),
-			(SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $4 AND domain = $7 AND domain <> '')`,
+			(SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $4 AND domain = $7 AND domain <> '' AND state <> 'held')`,
 		[]any{t.list, c.referee, c.mailbox, c.referrer, c.network, now - burstTime.Milliseconds(), c.domain}, &same, &near, &alike)
 	switch {
 	case same > 0:
@@ -110,14 +110,26 @@ func (t *tx) boost(referrer int64) error {
 		t.list, referrer, earned-boost, earned, t.version)
 }
 
-// withdraw takes back what an entry that leaves has earned its referrer.
+// withdraw takes back what an entry that leaves has earned its referrer. Another of its domain who has waited counts in its place.
 func (t *tx) withdraw(referee int64) error {
-	referrers, err := t.numbers(`UPDATE credits SET state = 'withdrawn', network = '', domain = '' WHERE waitlist = $1 AND referee = $2 AND state <> 'withdrawn'
-		RETURNING referrer`, t.list, referee)
-	if err != nil || len(referrers) == 0 {
+	var referrer int64
+	var domain, state string
+	found, err := t.scan(`SELECT referrer, domain, state FROM credits WHERE waitlist = $1 AND referee = $2 AND state <> 'withdrawn'`,
+		[]any{t.list, referee}, &referrer, &domain, &state)
+	if err != nil || !found {
 		return err
 	}
-	return t.boost(referrers[0])
+	if err := t.exec(`UPDATE credits SET state = 'withdrawn', network = '', domain = '' WHERE waitlist = $1 AND referee = $2`, t.list, referee); err != nil {
+		return err
+	}
+	if state == "granted" && domain != "" {
+		err := t.exec(`UPDATE credits SET state = 'granted', reason = '' WHERE waitlist = $1 AND referee = (SELECT MIN(referee) FROM credits
+			WHERE waitlist = $1 AND referrer = $2 AND domain = $3 AND state = 'held' AND reason = $4)`, t.list, referrer, domain, string(SameDomain))
+		if err != nil {
+			return err
+		}
+	}
+	return t.boost(referrer)
 }
 
 // Held returns referrals that wait for an operator, by the numbers of the referees, from the one after the given.

@@ -69,9 +69,9 @@ func (l *List) due(ctx context.Context, now int64) (due bool, err error) {
 			OR EXISTS (SELECT 1 FROM entries WHERE waitlist = $1 AND `+stale+`)
 			OR EXISTS (SELECT 1 FROM tokens WHERE waitlist = $1 AND expires_at > 0 AND expires_at <= $3)
 			OR EXISTS (SELECT 1 FROM outbox WHERE waitlist = $1 AND expires_at <= $2)
-			OR EXISTS (SELECT 1 FROM mailboxes WHERE waitlist = $1 AND mailed_at <= $5)
+			OR EXISTS (SELECT 1 FROM mailings WHERE waitlist = $1 AND at <= $5)
 		FROM waitlists w WHERE name = $1`,
-		[]any{l.name, now, now - s.ConfirmTTL.Milliseconds(), s.Capacity, now - forgetMailbox.Milliseconds()}, &due)
+		[]any{l.name, now, now - s.ConfirmTTL.Milliseconds(), s.Capacity, now - forgetMailing.Milliseconds()}, &due)
 	return due, err
 }
 
@@ -93,7 +93,7 @@ func (t *tx) sweep(now int64) (s Swept, err error) {
 	if err != nil {
 		return s, err
 	}
-	if err := t.forgetMailboxes(now); err != nil {
+	if err := t.forgetMailings(now); err != nil {
 		return s, err
 	}
 	s.Erased, err = t.sweepUnconfirmed(now - t.settings.ConfirmTTL.Milliseconds())

@@ -40,7 +40,7 @@ func TestTheLinksOfTheMailsLeadFromTheSignUpToTheInvite(t *testing.T) {
 	} {
 		assert.Equal(t, want, confirm.header.Get(name), name)
 	}
-	_, err := w.Confirm(ctx, confirm.token(t, page+"/confirm", "token"), w.now)
+	_, err := w.Confirm(ctx, confirm.token(t, page+"/confirm", "token"), "", w.now)
 	require.NoError(t, err)
 
 	w.send(sender, 1, 0)
@@ -71,6 +71,25 @@ func TestTheLinksOfTheMailsLeadFromTheSignUpToTheInvite(t *testing.T) {
 	}
 	assert.Len(t, ids, 3)
 	w.send(sender, 0, 0)
+}
+
+func TestStrangersHoldBackNoMailByOtherSpellingsOfAnAddress(t *testing.T) {
+	w := newWorld(t)
+	s := newServer(t, own.StartTLS)
+	sender := w.sender(s.smtp(own.StartTLS))
+	for i := range 20 {
+		w.join(fmt.Sprintf("ada+%d@example.com", i))
+	}
+	w.send(sender, 2, 0)
+	w.join("ada@example.com")
+	w.send(sender, 1, 0)
+	mine := s.letters()[2]
+	assert.Equal(t, "ada@example.com", mine.to)
+	place, err := w.Confirm(ctx, mine.token(t, page+"/confirm", "token"), "", w.now)
+	require.NoError(t, err)
+	assert.Equal(t, waitlist.Waiting, place.Status)
+	w.join("ada+99@example.com", "a.d.a@example.com")
+	w.send(sender, 2, 0) // to the place, and to somebody else
 }
 
 func TestTheConnectionIsEncryptedAndAuthenticatedAsItIsConfigured(t *testing.T) {
