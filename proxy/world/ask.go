@@ -83,7 +83,10 @@ func (v *visitor) ask(q request) *answer {
 	}
 	ctx, done := p.on.front.connect(p.lives)
 	defer done()
+	p.run()
+	p.begin()
 	handler.ServeHTTP(a, v.request(ctx, q, sent, brought))
+	p.run()
 	a.gate = p.on.number
 	if a.lost = ctx.Err() != nil; !a.lost {
 		a.read()

@@ -13,6 +13,11 @@ func (h *History) excess(at time.Duration) int {
 		case "gate killed":
 			from, to = f.At-2*time.Second, f.At+3*time.Second
 		case "link cut", "Redis slow":
+		case "gate stands still":
+			if !h.Plan.Redis {
+				continue
+			}
+			from -= 2 * time.Second
 		default:
 			continue
 		}

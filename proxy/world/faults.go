@@ -23,6 +23,10 @@ var faultsOfJournals = []faultKind{
 
 // faultsOfGates befall gates with any store.
 var faultsOfGates = []faultKind{
+	{"gate stands still", drawPause, pause},
+	{"machine busy", drawStalls, stalls},
+	{"clock of a machine set", drawMoment, setMachineClock},
+	{"clock drifts", drawDrift, drift},
 	{"gate cut off from the balancer", drawWayCut, cutFront},
 	{"gate cut off from the site", drawWayCut, cutSite},
 	{"rolling restart", drawRolling, restartAll},

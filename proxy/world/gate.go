@@ -36,6 +36,10 @@ type machine struct {
 	now    atomic.Pointer[process] // nil while none runs
 
 	siteless atomic.Bool // it cannot reach the site
+	busy     atomic.Bool // its goroutines are held up
+	stalls   atomic.Uint64
+	clock    machineClock
+	booted   time.Time // by the steady clock
 }
 
 // process is a running gate.
@@ -45,6 +49,10 @@ type process struct {
 	config proxy.Config
 	store  queue.Store
 	mount  *mount
+	wait   func(ready <-chan struct{}, atMost time.Duration)
+	off    time.Duration // by how much the machine's clock was set when the process started
+	stands atomic.Pointer[stand]
+	late   atomic.Pointer[lateRead]
 	dead   atomic.Bool // nothing that it does has an effect any more
 	lives  context.Context
 	end    context.CancelFunc // breaks its connections
@@ -53,7 +61,10 @@ type process struct {
 // start starts a gate on the machine.
 func (m *machine) start(ctx context.Context) error {
 	m.starts++
-	w, p := m.world, &process{on: m}
+	if m.starts == 1 {
+		m.booted = m.clock.steady()
+	}
+	w, p := m.world, &process{on: m, wait: apart(), off: m.clock.off()}
 	p.mount = m.disk.mount(&p.dead)
 	p.lives, p.end = context.WithCancel(ctx)
 	own := fmt.Sprintf("gate %d.%d", m.number, m.starts)
@@ -69,8 +80,8 @@ func (m *machine) start(ctx context.Context) error {
 	p.config = proxy.Config{Keys: []cookie.Key{key}, Handler: w.site.behind(p), Rooms: []proxy.RoomConfig{
 		{Name: roomName, Routes: []route.Route{{Path: "/"}}, JSON: true, Settings: w.plan.Settings},
 	}}
-	o.Log, o.WallClock = zap.New(&said{history: w.history, gate: m.number}), time.Now
-	o.Uint64, o.Wait = shared(source(w.plan.Seed, own)), apart()
+	o.Log, o.Clock, o.WallClock = zap.New(&said{history: w.history, gate: m.number}), p.now, m.clock.wall
+	o.Uint64, o.Wait = shared(source(w.plan.Seed, own)), p.wait
 	if p.gate, err = proxy.New(ctx, p.config, o); err != nil {
 		return errors.Join(err, p.store.Close())
 	}
@@ -86,6 +97,7 @@ func (m *machine) kill(p *process) bool {
 	}
 	p.dead.Store(true)
 	p.end()
+	p.wake()
 	m.world.history.add(Event{What: Died, Gate: m.number, Who: nobody})
 	p.gate.Close() // ends its goroutines
 	_ = p.store.Close()

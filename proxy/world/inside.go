@@ -21,9 +21,9 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 		v := &people[e.Who]
 		switch e.What {
 		case Seen:
-			lasts := s.SessionDuration
+			lasts := h.lasts(s.SessionDuration)
 			if !v.waited && (!v.known || e.At > v.until) && s.ConfirmWithin > 0 {
-				lasts = min(lasts, s.ConfirmWithin)
+				lasts = min(lasts, h.lasts(s.ConfirmWithin))
 			}
 			v.until, v.waited, v.known = max(v.until, e.Sent+lasts), false, true
 		case Served:

@@ -38,7 +38,7 @@ func read(h *History) (present []presence, admitted []admission) {
 		if e.Who != nobody && kinds.find(h.Plan.People[e.Who].Kind).strange {
 			if e.What == Seen { // each time somebody else is let in, for a short time
 				admitted = append(admitted, admission{e.Sent, e.At})
-				present = append(present, presence{len(people) + i, e.At, e.Sent + min(s.SessionDuration, s.ConfirmWithin)})
+				present = append(present, presence{len(people) + i, e.At, e.Sent + h.lasts(min(s.SessionDuration, s.ConfirmWithin))})
 			}
 			continue
 		}
@@ -49,9 +49,9 @@ func read(h *History) (present []presence, admitted []admission) {
 			}
 		case Seen:
 			v := &people[e.Who]
-			lasts := s.SessionDuration
+			lasts := h.lasts(s.SessionDuration)
 			if !v.wasTold && (!v.known || e.At > v.until) && s.ConfirmWithin > 0 { // somebody who did not wait has the slot for a short time
-				lasts = min(lasts, s.ConfirmWithin)
+				lasts = min(lasts, h.lasts(s.ConfirmWithin))
 			}
 			switch {
 			case v.wasTold:
@@ -108,13 +108,21 @@ func checkSessions(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
+// clocksApart is by how much the store's clock differs at most from that of the world, where machines' clocks are set or drift: a store that starts
+// again takes a difference of a second for none.
+const clocksApart = 3 * time.Second
+
 // checkAdmissions counts those who were surely let in within a calendar minute.
 func checkAdmissions(h *History, breach func(time.Duration, string, ...any)) {
 	in, limit := map[time.Duration]int{}, h.Plan.Settings.NewUsersPerMinute
 	_, admitted := read(h)
+	margin := time.Duration(0) // how much earlier or later the store's minute may begin
+	if h.clocksDiffer() {
+		margin = clocksApart
+	}
 	for _, a := range admitted {
 		minute := a.latest.Truncate(time.Minute)
-		if a.earliest < minute {
+		if a.earliest < minute+margin || a.latest > minute+time.Minute-margin {
 			continue
 		}
 		if in[minute]++; in[minute] > limit+h.lostAdmissions(minute) {

@@ -29,6 +29,7 @@ type site struct {
 // behind is the site as one gate reaches it.
 func (s *site) behind(p *process) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.run()
 		s.link.pass()
 		if p.dead.Load() {
 			return
@@ -45,6 +46,7 @@ func (s *site) behind(p *process) http.Handler {
 			e.What, e.Outcome, e.Brought = Copied, Seen, s.history.ticketOf(ticket)
 		}
 		s.history.add(e)
+		p.run()
 		w.Header()[siteHeader] = inSite
 		_, _ = io.WriteString(w, "in")
 	})

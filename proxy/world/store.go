@@ -24,7 +24,7 @@ func (w *world) openStore(ctx context.Context, p *process, own string) (proxy.Op
 
 // openJournal opens a store that keeps a journal.
 func (w *world) openJournal(p *process) (queue.Store, error) {
-	return memstore.Config{Dir: "/var/lib/anteroom", Files: p.mount, OnLoss: func(room string, reason error) {
+	return memstore.Config{Dir: "/var/lib/anteroom", Files: p.mount, SinceBoot: p.on.sinceBoot, OnLoss: func(room string, reason error) {
 		w.history.add(Event{What: Said, Gate: p.on.number, Who: nobody, Text: fmt.Sprintf("the journal of %s is damaged: %v", room, reason)})
 	}}.Open()
 }
@@ -38,6 +38,8 @@ type storeOf struct {
 
 func (s *storeOf) pass() error {
 	s.link.pass()
+	s.process.on.stall()
+	s.process.run()
 	if s.process.dead.Load() {
 		return errDead
 	}
@@ -57,6 +59,7 @@ func (s *storeOf) Admit(ctx context.Context, room string, p *queue.Report, claim
 	if err := s.pass(); err != nil {
 		return queue.Status{}, err
 	}
+	defer s.process.on.stall()
 	return s.Store.Admit(ctx, room, p, claims, grants)
 }
 
@@ -65,6 +68,7 @@ func (s *storeOf) Sync(ctx context.Context, room string, p *queue.Report) (*queu
 	if err := s.pass(); err != nil {
 		return nil, err
 	}
+	defer s.process.on.stall()
 	return s.Store.Sync(ctx, room, p)
 }
 

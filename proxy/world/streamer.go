@@ -76,6 +76,8 @@ func (v *visitor) open() *stream {
 	r := v.request(ctx, request{path: "/.anteroom/events?room=" + roomName, accept: "text/event-stream"}, sent, brought)
 	go func() {
 		defer close(s.ended)
+		p.run()
+		p.begin()
 		handler.ServeHTTP(s, r)
 	}()
 	select {
@@ -131,6 +133,7 @@ var errGone = errors.New("the connection has ended")
 
 // Write implements http.ResponseWriter. It notes what the visitor is told.
 func (s *stream) Write(p []byte) (int, error) {
+	s.process.run()
 	s.WriteHeader(http.StatusOK)
 	if s.lives.Err() != nil {
 		return 0, errGone

@@ -25,6 +25,7 @@ type wire struct {
 func (w *wire) dial(p *process, own string) redisstore.Dial {
 	l := newLink(w.world.plan.Seed, own+" redis", 100*time.Microsecond, 900*time.Microsecond)
 	return func(context.Context, string, string) (net.Conn, error) {
+		p.run()
 		switch {
 		case p.dead.Load():
 			return nil, errDead
@@ -34,7 +35,16 @@ func (w *wire) dial(p *process, own string) redisstore.Dial {
 		near, far := net.Pipe()
 		broken := w.broken.Load()
 		w.world.wires.Go(func() {
-			w.world.redis.Serve(far, func(reply bool) bool { return w.pass(l, reply) && !p.dead.Load() && broken == w.broken.Load() })
+			w.world.redis.Serve(far, func(reply bool) bool {
+				if !reply {
+					p.run()
+				}
+				arrives := w.pass(l, reply)
+				if reply {
+					p.run()
+				}
+				return arrives && !p.dead.Load() && broken == w.broken.Load()
+			})
 		})
 		return near, nil
 	}
