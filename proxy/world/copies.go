@@ -43,13 +43,21 @@ func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 		case e.What == Served && e.Ticket.State == queue.Accepted:
 			over[e.Ticket.ID] = max(seen[e.Who], e.At) + lasts
 		case e.What != Copied || until == 0:
-		case e.Sent > until && e.Brought.State == queue.Waiting && e.goesOn(all) && h.quiet(e.Sent-2*lasts, e.At):
+		case e.Sent > until && e.Brought.State == queue.Waiting && e.goesOn(all) && (h.quiet(e.Sent-2*lasts, e.At) || h.onlyFaults(e.At, forgetNothing)):
 			breach(e.At, "gate %d takes a copy of a ticket of %s for their place again, which they had used by %s", e.Gate, h.Plan.People[e.Who].Name, moment(until-lasts))
 			return
 		case e.Outcome == Served, e.Outcome == Seen: // which renews the session, if it is of that ticket
 			over[e.Brought.ID] = max(until, e.At+lasts)
 		}
 	}
+}
+
+// forgetNothing are the kinds of faults after which a place that was used is still known to be used.
+var forgetNothing = append([]string{"kill -9", "restart", "rolling restart", "file reloaded", "gate cut off from the balancer", "gate cut off from the site"}, costNoPlace...)
+
+// onlyFaults says whether all that went wrong until a moment is of some kinds.
+func (h *History) onlyFaults(until time.Duration, kinds []string) bool {
+	return !slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool { return f.At <= until && !slices.Contains(kinds, f.Kind) })
 }
 
 // goesOn says whether somebody who has shown a copy of a ticket surely has the place of it.

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"slices"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -33,8 +32,8 @@ func checkPlaces(h *History, breach func(time.Duration, string, ...any)) {
 
 // behind says whether the ticket's place is behind that of an earlier one.
 func (t *Ticket) behind(earlier *Ticket) bool {
-	if t.Number != 0 && earlier.Number != 0 {
-		return t.Number > earlier.Number
+	if t.Number != 0 || earlier.Number != 0 { // 0 while nobody knows it
+		return earlier.Number != 0 && t.Number > earlier.Number
 	}
 	return t.Arrived > earlier.Arrived+fifoGrain
 }
@@ -42,10 +41,8 @@ func (t *Ticket) behind(earlier *Ticket) bool {
 // keepsPlace says whether somebody who asks at a moment surely has the place that they had at another.
 func (h *History) keepsPlace(asked, again time.Duration) bool {
 	s := h.Plan.Settings
-	if h.quiet(asked, again) {
-		return s.Method != queue.Line || again-asked < s.LineDropout-h.longestInterval()
+	if s.Method == queue.Line && again-asked >= s.LineDropout-h.longestInterval() {
+		return false
 	}
-	return again-asked < s.SessionDuration-slack && !slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
-		return f.At <= again && !slices.Contains(costNoPlace, f.Kind)
-	})
+	return h.quiet(asked, again) || again-asked < s.SessionDuration-slack && h.onlyFaults(again, costNoPlace)
 }
