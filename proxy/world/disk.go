@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
@@ -99,7 +100,7 @@ func (m *mount) OpenFile(path string, flag int, _ fs.FileMode) (memstore.File, e
 	case !ok && flag&os.O_CREATE == 0:
 		return nil, fs.ErrNotExist
 	case !ok && m.disk.full:
-		return nil, errFull
+		return nil, syscall.ENOSPC
 	case !ok:
 		c = &content{}
 		m.disk.files[path] = c
@@ -168,7 +169,7 @@ func (f *file) WriteAt(p []byte, at int64) (int, error) {
 	case m.dead.Load():
 		return 0, errDead
 	case m.disk.full && at+int64(len(p)) > int64(len(f.content.text)):
-		return 0, errFull
+		return 0, syscall.ENOSPC
 	case m.left < 0 || m.left > len(p):
 		m.left = max(m.left-len(p), min(m.left, 0))
 	default:
@@ -200,7 +201,7 @@ func (f *file) Truncate(size int64) error {
 	case f.mount.dead.Load():
 		return errDead
 	case f.mount.disk.full && size > int64(len(f.content.text)):
-		return errFull
+		return syscall.ENOSPC
 	}
 	f.resize(size)
 	return nil

@@ -17,10 +17,7 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-var (
-	errDead = errors.New("the process has died")
-	errFull = errors.New("no space left on device")
-)
+var errDead = errors.New("the process has died")
 
 // roomName is that of the only room.
 const roomName = "shop"

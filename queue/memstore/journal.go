@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue"
@@ -221,10 +222,18 @@ func (j *journal) write() error {
 	j.pending = j.pending[:0]
 	if err := j.add(records); err != nil {
 		j.stale, j.numbered = true, numbers{}
-		return fmt.Errorf("writing the journal: %w", err)
+		return unwritten("writing the journal", err)
 	}
 	j.size += int64(len(records))
 	return nil
+}
+
+// unwritten is the error of a journal that cannot be written.
+func unwritten(doing string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("the disk of the journal is full: %w", err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
 func (j *journal) add(records []byte) error {

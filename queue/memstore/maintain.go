@@ -2,7 +2,6 @@ package memstore
 
 import (
 	"errors"
-	"fmt"
 	"math/bits"
 	"time"
 
@@ -32,6 +31,15 @@ func (r *room) maintainJournal() error {
 	}
 	r.ended = 0
 	return nil
+}
+
+// mendJournal writes a journal anew that lacks something. While it cannot, the store answers no call, also none that
+// has nothing to write: else it would seem to come back and go with each.
+func (r *room) mendJournal() error {
+	if r.journal == nil || !r.journal.stale {
+		return nil
+	}
+	return r.compact()
 }
 
 // journalCounts records who is in line, if anybody is or was.
@@ -103,7 +111,7 @@ func (r *room) compact() error {
 	}
 	j.counts(&r.cells, r.boundaries.list, r.now)
 	if err := j.rewrite(r.now); err != nil {
-		return fmt.Errorf("compacting the journal: %w", err)
+		return unwritten("compacting the journal", err)
 	}
 	return nil
 }

@@ -114,6 +114,9 @@ func (s *Store) Admit(_ context.Context, name string, p *queue.Report, claims []
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report(p, now)
+	if err := r.mendJournal(); err != nil {
+		return queue.Status{}, err
+	}
 	if err := r.admit(claims, grants); err != nil {
 		return queue.Status{}, err
 	}
