@@ -116,8 +116,8 @@
 // A store takes it that no gate ran if it heard of none for longer than [Silence], and the first of
 // which it hears then has no view from before that time. If a gate that has one reports later, it ran
 // meanwhile, and visitors could ask it: the time counts after all. An embedded store runs with its
-// gate: it takes a restart for such a time. All else goes by the clock: sessions, revocations, and the
-// places in methods without an exact line.
+// gate: it takes a restart for such a time. A gate that stands still and then goes on counts as running. All
+// else goes by the clock: sessions, revocations, and the places in methods without an exact line.
 //
 // # Adding a setting
 //

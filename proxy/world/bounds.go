@@ -13,6 +13,8 @@ func (h *History) excess(at time.Duration) int {
 		case "gate killed":
 			from, to = f.At-2*time.Second, f.At+3*time.Second
 		case "link cut", "Redis slow":
+		case "power loss":
+			from = f.At - mostLost
 		case "gate stands still":
 			if !h.Plan.Redis {
 				continue
@@ -48,6 +50,8 @@ func (h *History) lostAdmissions(minute time.Duration) int {
 		switch {
 		case f.Kind == "gate killed" && f.At.Truncate(time.Minute) <= minute && f.At+3*time.Second >= minute:
 			allowed += h.seenThrough(f.Gate, minute, minute+time.Minute)
+		case f.Kind == "power loss" && f.At-mostLost <= minute+time.Minute && f.At+f.Lasts >= minute:
+			allowed += h.seenThrough(f.Gate, minute, f.At)
 		case f.Kind == "failover":
 			for gate := range h.Plan.Gates {
 				allowed += h.seenThrough(gate, max(minute, f.At), min(f.At+2*time.Second, minute+time.Minute))

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/anteroom-gate/anteroom/queue/memstore"
 )
@@ -22,8 +23,9 @@ type disk struct {
 
 // content is what a file has: as programs read it, and what a loss of power leaves of it.
 type content struct {
-	text   []byte
-	synced []byte
+	text    []byte
+	synced  []byte
+	changes []change // since it was synced
 }
 
 func newDisk() *disk { return &disk{files: map[string]*content{}} }
@@ -107,6 +109,7 @@ func (m *mount) OpenFile(path string, flag int, _ fs.FileMode) (memstore.File, e
 	}
 	if flag&os.O_TRUNC != 0 {
 		c.text = nil
+		c.changes = append(c.changes, change{at: time.Now()})
 	}
 	return &file{mount: m, content: c}, nil
 }
@@ -185,6 +188,7 @@ func (f *file) WriteAt(p []byte, at int64) (int, error) {
 func (f *file) put(p []byte, at int64) {
 	f.resize(max(at+int64(len(p)), int64(len(f.content.text))))
 	copy(f.content.text[at:], p)
+	f.content.changes = append(f.content.changes, change{time.Now(), at, slices.Clone(p), int64(len(f.content.text))})
 }
 
 func (f *file) resize(size int64) {
@@ -204,6 +208,7 @@ func (f *file) Truncate(size int64) error {
 		return syscall.ENOSPC
 	}
 	f.resize(size)
+	f.content.changes = append(f.content.changes, change{at: time.Now(), size: size})
 	return nil
 }
 
@@ -213,7 +218,7 @@ func (f *file) Sync() error {
 	if f.mount.dead.Load() {
 		return errDead
 	}
-	f.content.synced = slices.Clone(f.content.text)
+	f.content.synced, f.content.changes = slices.Clone(f.content.text), nil
 	return nil
 }
 

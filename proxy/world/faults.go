@@ -19,6 +19,7 @@ var faultsOfJournals = []faultKind{
 	{"kill -9", drawKill, kill},
 	{"full disk", drawFull, full},
 	{"restart", drawKill, restartGate},
+	{"power loss", drawPower, losePower},
 }
 
 // faultsOfGates befall gates with any store.

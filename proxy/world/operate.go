@@ -7,14 +7,15 @@ import (
 
 // drawRolling draws that all gates are restarted, as for a new version.
 func drawRolling(p *Plan, r *rand.Rand) Fault {
-	return Fault{At: p.moment(r), Lasts: time.Duration(100+r.IntN(10_000)) * time.Millisecond, Gate: 1}
+	return Fault{At: p.moment(r), Lasts: time.Duration(p.Gates) * time.Duration(1+r.IntN(20)) * time.Second, Gate: 1}
 }
 
 // restartAll restarts the gates one after the other.
 func restartAll(w *world, f *Fault) {
+	each := f.Lasts / time.Duration(len(w.machines))
 	for i := range w.machines {
-		restartGate(w, &Fault{Lasts: f.Lasts, Gate: i + 1})
-		wait(f.Lasts)
+		restartGate(w, &Fault{Lasts: each / 2, Gate: i + 1})
+		wait(each / 2)
 	}
 }
 

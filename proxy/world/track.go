@@ -42,7 +42,7 @@ func tracks(h *History) []*track {
 			open[e.Who] = t
 			all = append(all, t)
 		}
-		if e.What == Seen {
+		if e.What == Seen || e.What == Served {
 			seen[e.Who] = e.At
 		}
 		switch {

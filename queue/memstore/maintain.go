@@ -111,7 +111,7 @@ func (r *room) compact() error {
 	}
 	j.counts(&r.cells, r.boundaries.list, r.now)
 	if err := j.rewrite(r.now); err != nil {
-		return unwritten("compacting the journal", err)
+		return unwritten("writing the journal anew", err)
 	}
 	return nil
 }
