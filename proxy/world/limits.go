@@ -62,6 +62,8 @@ func read(h *History) (present []presence, admitted []admission) {
 			v.wasTold, v.known, v.at, v.asked = false, true, e.At, 0
 			v.until, v.over = max(v.until, e.Sent+lasts), e.At+s.SessionDuration+slack
 			present = append(present, presence{e.Who, e.At, e.Sent + lasts})
+		case Served:
+			people[e.Who].at = e.At
 		case Lost, Shut: // the request may have renewed a session, or begun one
 			v := &people[e.Who]
 			v.asked, v.over = cmp.Or(v.asked, e.Sent), max(v.over, e.At+s.SessionDuration+slack)
