@@ -33,6 +33,8 @@ var checkers = []struct {
 	{"a place is kept", checkPlaces},
 	{"a place that was used is not used again", checkCopies},
 	{"a place that has moved is of no use where it was", checkMoved},
+	{"while new visitors are held nobody is let in", checkHeld},
+	{"a shuffled prequeue: every order is as likely as any other, of those who are present at the start", checkDraw},
 	{"a free slot goes on", checkIdle},
 	{"gates log no panics, and no errors where nothing is wrong", checkLogs},
 }

@@ -20,6 +20,7 @@
 //	disk.go             the disk that its journals are on
 //	site.go             the origin
 //	link.go, source.go  delays, and random numbers
+//	sale.go             an event with a prequeue
 //	visitor.go, ask.go  what all visitors do
 //	jar.go              their cookies, and what is in them
 //	history.go          what happened, and the story that it makes

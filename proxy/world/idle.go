@@ -77,6 +77,9 @@ func (h *History) busy() []admission {
 			list = append(list, admission{minute, minute + time.Minute})
 		}
 	}
+	if s := &h.Plan.Sale; *s != (Sale{}) { // everyone new is held, and then comes with their next check-in
+		list = append(list, admission{s.Prequeue, s.Start + h.longestInterval()})
+	}
 	slices.SortFunc(list, func(a, b admission) int { return int(a.earliest - b.earliest) })
 	return list
 }

@@ -44,6 +44,7 @@ type Ticket struct {
 	ID      queue.ID
 	State   queue.State
 	Arrived time.Duration // when somebody came who waits, after the beginning of the world
+	Placed  time.Duration // by when the place of somebody who waits goes where the order is that of arrivals: it may have been drawn
 	Number  int           // in an exact line; 0 for none
 	Moved   uint8
 }
@@ -77,7 +78,7 @@ func (h *History) ticketOf(header string) (known Ticket) {
 	}
 	known = Ticket{ID: t.ID, State: t.State, Number: int(t.Number), Moved: t.Moved}
 	if t.State == queue.Waiting {
-		known.Arrived = t.Came().Time().Sub(h.begun)
+		known.Arrived, known.Placed = t.Came().Time().Sub(h.begun), t.ArrivedAt.Time().Sub(h.begun)
 	}
 	return known
 }

@@ -54,7 +54,7 @@ func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		for _, a := range all {
 			n := a.number()
-			if n == 0 || n >= b.number() || a.broken || !a.waiting(b.in.earliest) || !a.waiting(b.in.latest+time.Second) || len(a.told) < 3 || a.told[2].at > b.in.earliest {
+			if n == 0 || n >= b.number() || a.broken || !a.waiting(b.in.earliest) || !a.waiting(h.Plan.Sale.judged(b.in.latest)) || len(a.told) < 3 || a.told[2].at > b.in.earliest {
 				continue
 			}
 			breach(b.in.latest, "%s with number %d is let in before %s with number %d, who still waits at %s", h.Plan.People[b.who].Name, b.number(),
@@ -82,7 +82,7 @@ func checkFIFO(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		overtaken := 0
 		for _, a := range all {
-			if a.told[0].at < b.told[0].at-fifoGrain && a.waiting(b.in.earliest) && a.waiting(b.in.latest+time.Second) && !a.broken {
+			if h.place(a) < h.place(b)-fifoGrain && a.waiting(b.in.earliest) && a.waiting(b.in.latest+time.Second) && !a.broken {
 				overtaken++
 			}
 		}
@@ -91,6 +91,14 @@ func checkFIFO(h *History, breach func(time.Duration, string, ...any)) {
 			return
 		}
 	}
+}
+
+// place is by when somebody's place goes in fifo: their first check-in, or what was drawn for them.
+func (h *History) place(t *track) time.Duration {
+	if h.Plan.Sale.Shuffle {
+		return t.told[len(t.told)-1].placed
+	}
+	return t.told[0].at
 }
 
 // mostWithin is how many were let in within any time of that length, of those that have the moment in them.

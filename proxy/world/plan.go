@@ -14,6 +14,7 @@ type Plan struct {
 	Gates    int
 	Redis    bool // which the gates share; else the only one keeps a journal
 	Settings queue.Settings
+	Sale     Sale
 	People   []Person
 	Faults   []Fault       // in the order in which they begin
 	Lasts    time.Duration // after which everything ends
@@ -49,9 +50,9 @@ func (p *Plan) String() string {
 	for _, f := range p.Faults {
 		faults += fmt.Sprintf("; %s at %s", f.Kind, moment(f.At))
 	}
-	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v, %d new ones a minute, check-ins every %v; it lasts for %v%s",
+	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v, %d new ones a minute, check-ins every %v; it lasts for %v%s%s",
 		p.Seed, len(p.People), p.Gates, store, p.Settings.Method, p.Settings.TotalActiveUsers, p.Settings.SessionDuration,
-		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, p.Lasts, faults)
+		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, p.Lasts, &p.Sale, faults)
 }
 
 // Draw draws a plan.
@@ -66,6 +67,7 @@ func Draw(seed uint64) Plan {
 		SessionDuration: seconds(20, 45, 90, 180), RefreshInterval: seconds(3, 5, 10, 20), RefreshJitter: .15,
 		Method: []queue.Method{queue.FIFO, queue.FIFO, queue.Line, queue.Random}[r.IntN(4)], ConfirmWithin: seconds(10, 60),
 	}.WithDefaults()
+	p.drawSale(r)
 	crowd := simulate.Config{
 		Room: p.Settings, Seed: seed, Visitors: pick(40, 100, 200, 300), Over: p.Lasts / time.Duration(2+r.IntN(4)),
 		Arrivals: []simulate.Arrivals{simulate.Uniform, simulate.Burst, simulate.Spike, simulate.Ramp}[r.IntN(4)],

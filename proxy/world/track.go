@@ -15,7 +15,8 @@ type track struct {
 
 // told is what somebody was told who waited.
 type told struct {
-	at time.Duration
+	at     time.Duration
+	placed time.Duration // by when the place goes that their ticket tells, where the line is in order of arrival
 	Room
 }
 
@@ -51,7 +52,7 @@ func tracks(h *History) []*track {
 			if n := len(t.told); n > 0 && e.At-t.told[n-1].at > h.longestInterval()/2+2*time.Second {
 				t.broken = true
 			}
-			t.told = append(t.told, told{e.At, e.Room})
+			t.told = append(t.told, told{e.At, e.Ticket.Placed, e.Room})
 		case e.What == Lost, e.What == Goodbye, e.What == Copied, e.What == Moved:
 			t.broken = true
 		case e.What == Left:

@@ -26,6 +26,7 @@ var kinds = kindList{
 	{name: "frozen", share: 1, live: (*visitor).frozen},
 	{name: "mover", share: 1, live: (*visitor).mover},
 	{name: "replayer", share: 1, live: (*visitor).replayer},
+	{name: "grinder", share: 1, live: (*visitor).grinder},
 	{name: "phantom", share: 1, live: (*visitor).phantom, strange: true},
 	{name: "crawler", share: 1, live: (*visitor).crawler, strange: true},
 }
