@@ -22,6 +22,7 @@
 //	link.go, source.go  delays, and random numbers
 //	sale.go             an event with a prequeue
 //	visitor.go, ask.go  what all visitors do
+//	sizes.go            how much gates and stores keep
 //	jar.go              their cookies, and what is in them
 //	history.go          what happened, and the story that it makes
 //

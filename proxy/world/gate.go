@@ -43,6 +43,7 @@ type machine struct {
 type process struct {
 	on     *machine
 	gate   *proxy.Gate
+	admin  http.Handler
 	config proxy.Config
 	store  queue.Store
 	mount  *mount
@@ -82,6 +83,7 @@ func (m *machine) start(ctx context.Context) error {
 	if p.gate, err = proxy.New(ctx, p.config, o); err != nil {
 		return errors.Join(err, p.store.Close())
 	}
+	p.admin = p.gate.Admin()
 	m.now.Store(p)
 	w.history.add(Event{What: Started, Gate: m.number, Who: nobody})
 	return nil

@@ -15,21 +15,22 @@ type What uint8
 
 // What happens.
 const (
-	Came    What = iota // somebody comes
-	Waits               // somebody is told to wait: At is when the gate said so
-	Enters              // a stream tells its visitor that they are in
-	Seen                // the origin sees a request, which was sent at Sent
-	Served              // somebody gets an answer of the site, and keeps its cookie
-	Lost                // a request has no answer: nobody knows what it did
-	Shut                // somebody is turned away, or told to come again with an error
-	Goodbye             // somebody says goodbye
-	Left                // somebody has gone for good; Text has why
-	Moved               // somebody has moved their place to another device; Ticket has what it has there
-	Copied              // what Outcome says becomes of somebody who shows a copy of a ticket that the person has had
-	Started             // a gate
-	Died                // a gate
-	Said                // a gate logs something
-	Broke               // a fault begins, or ends
+	Came     What = iota // somebody comes
+	Waits                // somebody is told to wait: At is when the gate said so
+	Enters               // a stream tells its visitor that they are in
+	Seen                 // the origin sees a request, which was sent at Sent
+	Served               // somebody gets an answer of the site, and keeps its cookie
+	Lost                 // a request has no answer: nobody knows what it did
+	Shut                 // somebody is turned away, or told to come again with an error
+	Goodbye              // somebody says goodbye
+	Left                 // somebody has gone for good; Text has why
+	Moved                // somebody has moved their place to another device; Ticket has what it has there
+	Copied               // what Outcome says becomes of somebody who shows a copy of a ticket that the person has had
+	Measured             // how much there is, as Size says
+	Started              // a gate
+	Died                 // a gate
+	Said                 // a gate logs something
+	Broke                // a fault begins, or ends
 )
 
 // Event is something that happened.
@@ -45,6 +46,8 @@ type Event struct {
 
 	Outcome What   // of a copy
 	Brought Ticket // the copy
+
+	Size Size
 
 	Text string
 }
@@ -140,6 +143,8 @@ func (e *Event) tells(p *Plan) string {
 		as := *e
 		as.What = e.Outcome
 		return "is copied: the copy " + as.tells(p)
+	case Measured:
+		return fmt.Sprintf("counts: %+v", e.Size)
 	case Said:
 		return "logs: " + e.Text
 	default:

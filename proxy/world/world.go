@@ -86,6 +86,7 @@ func live(t *testing.T, p *Plan) *History {
 	}
 	over := make(chan struct{})
 	w.faults.Go(func() { collect(over) })
+	w.faults.Go(func() { w.measure(over) })
 	w.people.Wait()
 	close(over)
 	w.faults.Wait()
