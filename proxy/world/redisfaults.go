@@ -12,6 +12,8 @@ var faultsOfRedis = []faultKind{
 	{"gate killed", drawKill, kill},
 	{"link cut", drawWayCut, cut},
 	{"replies lost", drawMoment, loseReplies},
+	{"replies late", drawMoment, delayReplies},
+	{"commands twice", drawMoment, doubleCommands},
 	{"Redis slow", drawSlow, slow},
 	{"Redis restarted", drawMoment, restartRedis},
 	{"Redis flushed", drawMoment, flush},
@@ -33,6 +35,18 @@ func cut(w *world, f *Fault) {
 func loseReplies(w *world, f *Fault) {
 	w.machines[f.Gate-1].wire.lose.Store(int64(1 + f.Size%3))
 	w.note("gate %d loses %d replies", f.Gate, 1+f.Size%3)
+}
+
+// delayReplies has some replies of Redis come later than a gate waits for them, or just in time.
+func delayReplies(w *world, f *Fault) {
+	w.machines[f.Gate-1].wire.late.Store(int64(1 + f.Size%10))
+	w.note("%d replies to gate %d are late", 1+f.Size%10, f.Gate)
+}
+
+// doubleCommands has some commands come to Redis twice.
+func doubleCommands(w *world, f *Fault) {
+	w.machines[f.Gate-1].wire.twice.Store(int64(1 + f.Size%10))
+	w.note("%d commands of gate %d come twice", 1+f.Size%10, f.Gate)
 }
 
 // drawSlow draws a time in which each way to Redis takes longer.

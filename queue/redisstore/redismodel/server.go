@@ -38,20 +38,28 @@ func New(clock func() time.Time, process string) *Server {
 }
 
 // Serve answers the commands that come over a connection until it ends. Through pass, if it is set, goes each command before it is done, and
-// each reply before it is sent: pass may wait. If it returns false, the connection is closed.
-func (s *Server) Serve(c net.Conn, pass func(reply bool) bool) {
+// each reply before it is sent: pass may wait. It returns how often the command or the reply arrives: if never, the connection is closed; a
+// command that comes twice is done twice, as by a proxy that sends it again, and the last reply counts.
+func (s *Server) Serve(c net.Conn, pass func(reply bool) (times int)) {
 	defer func() { _ = c.Close() }()
 	if pass == nil {
-		pass = func(bool) bool { return true }
+		pass = func(bool) int { return 1 }
 	}
 	in, out := bufio.NewReader(c), []byte(nil)
 	for {
 		args, err := readCommand(in)
-		if err != nil || !pass(false) {
+		if err != nil {
 			return
 		}
-		reply := s.Do(args...)
-		if !pass(true) {
+		times := pass(false)
+		if times == 0 {
+			return
+		}
+		var reply any
+		for range times {
+			reply = s.Do(args...)
+		}
+		if pass(true) == 0 {
 			return
 		}
 		if out = appendReply(out[:0], reply); !write(c, out) {
