@@ -1,6 +1,9 @@
 package world
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // excess is by how many sessions the limit may be exceeded at a moment, by the table of faults: those that a gate had renewed
 // which then died, or was silent for long.
@@ -28,6 +31,17 @@ func (h *History) excess(at time.Duration) int {
 		}
 	}
 	return allowed
+}
+
+// forgets says whether a store may have lost something between two moments that it was told.
+func (h *History) forgets(from, to time.Duration) bool {
+	return slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
+		switch f.Kind {
+		case "Redis flushed", "key lost", "failover", "power loss", "full disk":
+			return f.At-mostLost <= to && f.At+f.Lasts+time.Minute >= from
+		}
+		return false
+	})
 }
 
 // seenThrough is how many people the origin saw through a gate in a time.

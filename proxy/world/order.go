@@ -8,7 +8,7 @@ import (
 	"github.com/anteroom-gate/anteroom/queue"
 )
 
-// checkNumbers finds numbers of an exact line that changed without a word, where nothing was wrong.
+// checkNumbers finds numbers of an exact line that changed without a word, whatever else went wrong, where no store had lost what it knew.
 func checkNumbers(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Settings.Method != queue.Line {
 		return
@@ -18,7 +18,7 @@ func checkNumbers(h *History, breach func(time.Duration, string, ...any)) {
 		for _, said := range t.told {
 			switch {
 			case said.Number == 0, said.Rejoined: // a page does not tell, or tells that it is another
-			case number != 0 && said.Number != number && h.quiet(t.told[0].at, said.at):
+			case number != 0 && said.Number != number && !h.forgets(t.came, said.at):
 				breach(said.at, "%s had number %d and has %d, and was not told so", h.Plan.People[t.who].Name, number, said.Number)
 			}
 			number = said.Number
