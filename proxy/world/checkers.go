@@ -36,6 +36,7 @@ var checkers = []struct {
 	{"while new visitors are held nobody is let in", checkHeld},
 	{"a shuffled prequeue: every order is as likely as any other, of those who are present at the start", checkDraw},
 	{"a free slot goes on", checkIdle},
+	{"a form is never lost", checkForms},
 	{"nothing grows beyond what those who came need", checkGrowth},
 	{"gates log no panics, and no errors where nothing is wrong", checkLogs},
 }

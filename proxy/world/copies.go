@@ -63,7 +63,7 @@ func (h *History) onlyFaults(until time.Duration, kinds []string) bool {
 // goesOn says whether somebody who has shown a copy of a ticket surely has the place of it.
 func (e *Event) goesOn(all []*track) bool {
 	if e.Outcome == Waits {
-		return e.Ticket.ID == e.Brought.ID && e.Ticket.Number == e.Brought.Number && (e.Ticket.Number != 0 || e.Ticket.Arrived == e.Brought.Arrived)
+		return e.Room.UsersAheadKnown && e.Ticket.ID == e.Brought.ID && e.Ticket.Number == e.Brought.Number && (e.Ticket.Number != 0 || e.Ticket.Arrived == e.Brought.Arrived)
 	}
 	return e.Outcome == Served && slices.ContainsFunc(all, func(t *track) bool {
 		return !t.broken && t.waiting(e.Sent) && t.waiting(e.At) && len(t.told) > 2 && t.told[2].at < e.Sent

@@ -26,6 +26,7 @@ const (
 	Left                 // somebody has gone for good; Text has why
 	Moved                // somebody has moved their place to another device; Ticket has what it has there
 	Copied               // what Outcome says becomes of somebody who shows a copy of a ticket that the person has had
+	Form                 // what Outcome says becomes of the form that Text is
 	Measured             // how much there is, as Size says
 	Started              // a gate
 	Died                 // a gate
@@ -143,6 +144,8 @@ func (e *Event) tells(p *Plan) string {
 		as := *e
 		as.What = e.Outcome
 		return "is copied: the copy " + as.tells(p)
+	case Form:
+		return e.ofForm()
 	case Measured:
 		return fmt.Sprintf("counts: %+v", e.Size)
 	case Said:

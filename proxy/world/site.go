@@ -46,6 +46,7 @@ func (s *site) behind(p *process) http.Handler {
 			e.What, e.Outcome, e.Brought = Copied, Seen, s.history.ticketOf(ticket)
 		}
 		s.history.add(e)
+		s.takeForm(r, person)
 		p.run()
 		w.Header()[siteHeader] = inSite
 		_, _ = io.WriteString(w, "in")

@@ -24,6 +24,7 @@ var kinds = kindList{
 	{name: "impatient", share: 1, live: (*visitor).impatient},
 	{name: "traveller", share: 1, live: (*visitor).traveller},
 	{name: "frozen", share: 1, live: (*visitor).frozen},
+	{name: "buyer", share: 1, live: (*visitor).buyer},
 	{name: "mover", share: 1, live: (*visitor).mover},
 	{name: "replayer", share: 1, live: (*visitor).replayer},
 	{name: "grinder", share: 1, live: (*visitor).grinder},
