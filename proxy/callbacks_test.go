@@ -37,6 +37,7 @@ func callingBack(t testing.TB) func(*proxy.Config, *proxy.Options) {
 		c.PushHosts = hosts
 		c.Rooms[0].CallBack = true
 		c.Rooms[0].Settings.ClaimWithin, c.Rooms[0].Settings.Bucket = time.Minute, time.Second
+		c.Rooms[0].Settings.DisableSessionRenewal = true // so that waits are known from the start on
 	}
 }
 

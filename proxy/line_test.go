@@ -33,7 +33,7 @@ func places(t *testing.T, visitors []*visitor, want ...string) {
 }
 
 func TestInAnExactLineEveryoneIsToldTheirPlace(t *testing.T) {
-	f := start(t, inLine)
+	f := start(t, inLine, settings(func(s *queue.Settings) { s.DisableSessionRenewal = true }))
 	f.full()
 	var waiting []*visitor
 	for range 3 {

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -126,15 +127,18 @@ func TestWaitsOfNewcomersAreNotInTheHistogram(t *testing.T) {
 // One visitor waits, who is told nothing while it is not known how many come; and then another, who is told a wait.
 func TestStatusAndMetricsSayWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 	for name, c := range map[string]struct {
-		stays  time.Duration // the visitor who is in
+		held   time.Duration // queue_all is on until then, after the start
 		inTime int
 	}{
-		"sessions end as they do as a rule": {0, 1},
-		"one session lasts for long":        {10 * time.Minute, 0},
+		"nothing comes between":        {0, 1},
+		"admissions are held for long": {10 * time.Minute, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers, s.SessionDuration = 1, time.Minute }))
-			began, in := f.clock.Now(), f.full()[0]
+			f := start(t, settings(func(s *queue.Settings) {
+				s.TotalActiveUsers, s.SessionDuration, s.DisableSessionRenewal = 1, time.Minute, true
+			}))
+			began := f.clock.Now()
+			f.full()
 			line := []*visitor{f.waits()}
 			f.pass(time.Second)
 			f.pass(5 * time.Second)
@@ -142,9 +146,7 @@ func TestStatusAndMetricsSayWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 			f.pass(time.Second)
 			for len(line) > 0 {
 				f.pass(10 * time.Second)
-				if f.clock.Now().Sub(began) < c.stays {
-					in.get("/")
-				}
+				f.patch(fmt.Sprintf(`{"queue_all": %t}`, f.clock.Now().Sub(began) < c.held))
 				line = slices.DeleteFunc(line, func(v *visitor) bool { return v.get("/").in() })
 			}
 			var status struct {

@@ -12,6 +12,7 @@ import (
 type coldStart struct {
 	looked float64 // person-minutes of looking around, of those who have left and of those who are in
 	left   int     // how many have left
+	given  bool    // slots have been given on once, on average
 	over   bool    // slots have been given on coldRounds times, or admissions from before were known
 }
 
@@ -28,12 +29,14 @@ func (c *coldStart) follow(held []heldSlots, from, until queue.Instant, left, ac
 		c.looked += float64(h.n) * min(longer, until.Sub(from)).Minutes()
 	}
 	c.left += left
+	c.given = c.given || c.left >= max(1, active)
 	c.over = c.over || c.left >= coldRounds*max(1, active)
 }
 
 // adjust returns for how long slots are held on average, where those that have come free were for so long. Who leaves early does not look
 // around, and the guess counts as one who has left. Until as many have left as are in, nobody is taken to look around for longer than was
-// guessed, or than somebody has.
+// guessed, or than somebody has. The hold itself counts from the second half of a cold start on: while those who came at once leave one
+// after the other, it is the shorter ones.
 func (c *coldStart) adjust(hold time.Duration, at queue.Instant, held []heldSlots, active int, rules *rules) time.Duration {
 	if c.over || len(held) == 0 || !rules.Renews() || rules.Occupancy != queue.BySession {
 		return hold
@@ -43,5 +46,5 @@ func (c *coldStart) adjust(hold time.Duration, at queue.Instant, held []heldSlot
 	if rounds < 1 {
 		around = min(around, max(guess, at.Sub(held[0].at)-rules.SessionDuration))
 	}
-	return hold + time.Duration(float64(min(hold, rules.SessionDuration)+around-hold)*max(0, 1-rounds/coldRounds))
+	return hold + time.Duration(float64(min(hold, rules.SessionDuration)+around-hold)*min(1, max(0, 2-2*rounds/coldRounds)))
 }

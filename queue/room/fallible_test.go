@@ -111,6 +111,7 @@ func TestStoreThatDoesNotAnswerLetsNobodyNewInWithHold(t *testing.T) {
 
 func TestNothingIsToldAsKnownWhileTheStoreDoesNotAnswer(t *testing.T) {
 	s := settings(1, 10)
+	s.DisableSessionRenewal = true
 	d, store := openFallible(t, s, queue.Hold)
 	d.enter()
 	d.join()

@@ -293,6 +293,7 @@ func TestPlaceThatWasUsedBeforeARestartCannotBeUsedAgain(t *testing.T) {
 func TestEveryMethodHasTurnsAndWaits(t *testing.T) {
 	for _, name := range queue.Method(0).Choices() {
 		s := settings(1, 10)
+		s.DisableSessionRenewal = true
 		require.NoError(t, s.Method.UnmarshalText([]byte(name)))
 		d := open(t, s)
 		for range 3 {

@@ -68,7 +68,7 @@ func noTurns(*rules, *view) Turns { return Turns{} }
 
 // waitInOrder is the wait of a visitor who is let in after those who are ahead.
 func waitInOrder(n *Numbers, arrived queue.Instant) Wait {
-	return Wait{Known: true, Minutes: wholeMinutes(n.inOrder(arrived))}
+	return n.timetable().inOrder(n.ahead(arrived))
 }
 
 // waitForADraw is the wait where every check-in is a draw: of a newcomer, or of those who came earlier.
@@ -85,7 +85,9 @@ func waitForADraw(n *Numbers, arrived queue.Instant) Wait {
 
 func drawWait(s *schedule, waiting int, expects *futures) Wait {
 	by := s.byDraw(waiting, expects, .25, .5, .75)
-	w := Wait{Known: true, P25: wholeMinutes(by[0]), P50: wholeMinutes(by[1]), P75: wholeMinutes(by[2])}
-	w.Minutes = w.P50
-	return w
+	p25, p50, p75 := s.wait(by[0]), s.wait(by[1]), s.wait(by[2])
+	if !p75.Known {
+		return Wait{}
+	}
+	return Wait{Known: true, Minutes: p50.Minutes, P25: p25.Minutes, P50: p50.Minutes, P75: p75.Minutes}
 }

@@ -225,12 +225,7 @@ func (n *Numbers) WaitAt(p queue.Place) Wait {
 	if n.Rate <= 0 || n.JustBegan || p.Number == 0 {
 		return Wait{}
 	}
-	return Wait{Known: true, Minutes: wholeMinutes(n.timetable().inOrder(float64(p.Ahead)))}
-}
-
-// inOrder is in how many minutes a visitor is let in who arrived then, where order is kept.
-func (n *Numbers) inOrder(arrived queue.Instant) float64 {
-	return n.timetable().inOrder(n.ahead(arrived))
+	return n.timetable().inOrder(float64(p.Ahead))
 }
 
 // LongestWait estimates the wait of a visitor who arrives now.

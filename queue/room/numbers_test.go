@@ -251,6 +251,7 @@ func TestWaitIsTakenFromTheAdmissionsOfTheLastMinutes(t *testing.T) {
 
 func TestNumbersAreRenewedOnceASecondAndWhenSomethingIsNew(t *testing.T) {
 	s := settings(1, 1)
+	s.DisableSessionRenewal = true
 	d := open(t, s)
 	first := d.room.Numbers()
 	d.pass(900 * time.Millisecond)
@@ -295,5 +296,52 @@ func TestQueueingIsWhenPeopleWaitOrWouldHaveTo(t *testing.T) {
 		{"passthrough with queue_all", room.Numbers{Settings: held}, true},
 	} {
 		assert.Equal(t, c.want, c.n.Queueing(), c.name)
+	}
+}
+
+// For how long the first will stay nobody knows. Only where new_users_per_minute alone decides, or all sessions are as long, a wait is known.
+func TestAWaitThatRestsOnAGuessIsUnknownUntilSlotsHaveBeenGivenOn(t *testing.T) {
+	for _, method := range []queue.Method{queue.FIFO, queue.Line, queue.Random} {
+		for name, c := range map[string]struct {
+			total, perMinute int
+			fixed, known     bool
+		}{
+			"slots decide":                    {5, 1000, false, false},
+			"the allowance decides":           {1000, 5, false, true},
+			"slots decide, of fixed sessions": {5, 1000, true, true},
+		} {
+			t.Run(method.String()+", "+name, func(t *testing.T) {
+				s := settings(c.total, c.perMinute)
+				s.Method, s.DisableSessionRenewal, s.QueueAll = method, c.fixed, true
+				d := open(t, s)
+				line := d.joins(20)
+				s.QueueAll = false
+				d.configure(s)
+				told := func(known bool) {
+					t.Helper()
+					n := d.stand()
+					assert.Equal(t, known, n.LongestWait().Known)
+					assert.Equal(t, known, n.WaitAt(queue.Place{Number: 20, Ahead: 19, Length: 20}).Known)
+					_, ahead := n.Ahead(line[19].ArrivedAt)
+					assert.Equal(t, method == queue.FIFO, ahead, "their place is known")
+				}
+				until := func(moment time.Duration) {
+					for d.now < start.Add(moment) {
+						d.pass(time.Second)
+						for i, ticket := range line {
+							if ticket.State == queue.Waiting && d.now >= ticket.Due() {
+								line[i] = d.visit(ticket).Ticket
+							}
+						}
+					}
+				}
+				until(30 * time.Second)
+				told(c.known)
+				if !c.known {
+					until(s.SessionDuration + time.Minute)
+					told(true)
+				}
+			})
+		}
 	}
 }

@@ -22,6 +22,7 @@ type schedule struct {
 	total     int
 	perMinute int
 	hold      time.Duration
+	guessed   bool        // nobody knows yet for how long slots are held
 	taken     []heldUntil // the slots in use, oldest first
 	allowance int         // that is left of this calendar minute
 	next      time.Duration
@@ -46,7 +47,7 @@ func (t *tempo) schedule(v *queue.View, rules *rules, began queue.Instant, facto
 		perMinute = slowed.perMinute()
 	}
 	s := schedule{
-		total: rules.TotalActiveUsers, perMinute: perMinute, hold: hold,
+		total: rules.TotalActiveUsers, perMinute: perMinute, hold: hold, guessed: t.guesses(rules),
 		taken:      make([]heldUntil, 0, len(t.held)),
 		allowance:  max(0, perMinute-v.Admitted),
 		next:       v.Now.Floor(queue.AllowancePeriod).Add(queue.AllowancePeriod).Sub(v.Now),
@@ -107,16 +108,36 @@ func (s *schedule) byAllowance(people float64) float64 {
 	}
 }
 
-// inOrder is in how many minutes somebody is let in who has so many people ahead, of whom
-// some walk away.
-func (s *schedule) inOrder(ahead float64) float64 {
+// guessedWithin is how many times as long as is guessed slots may be held: a wait is known if these would not make it longer.
+const guessedWithin = 4
+
+// guesses reports whether a guess decides when somebody is let in after so many others.
+func (s *schedule) guesses(people float64) bool {
+	if !s.guessed {
+		return false
+	}
+	longer := *s
+	longer.hold *= guessedWithin
+	return longer.bySlots(people) > s.byAllowance(people)
+}
+
+// wait is that of somebody who is let in after so many others.
+func (s *schedule) wait(people float64) Wait {
+	if s.guesses(people) {
+		return Wait{}
+	}
+	return Wait{Known: true, Minutes: wholeMinutes(s.admission(people))}
+}
+
+// inOrder is the wait of somebody who has so many people ahead, of whom some walk away.
+func (s *schedule) inOrder(ahead float64) Wait {
 	stay := ahead
 	for range 2 {
 		if leave := s.walkAway(stay/s.rate) * ahead / s.rate; leave > 1e-3 {
 			stay = ahead * math.Log1p(leave) / leave
 		}
 	}
-	return s.admission(stay)
+	return s.wait(stay)
 }
 
 // walkAwayAt is the share of those who wait that walks away in a minute, so many minutes from
@@ -178,7 +199,8 @@ func (s *schedule) goOn(f *future, minutes float64) {
 	}
 }
 
-// byDraw is in how many minutes each part of those who wait, and stay, has been let in, where all have the same chance. The parts grow.
+// byDraw is after how many admissions each part of those who wait, and stay, has been let in, where all have the same chance. The parts
+// grow.
 func (s *schedule) byDraw(waiting int, f *futures, parts ...float64) []float64 {
 	const step = .02
 	n := math.Max(float64(waiting), 1)
@@ -195,7 +217,7 @@ func (s *schedule) byDraw(waiting int, f *futures, parts ...float64) []float64 {
 		}
 		for len(list) < len(parts) && (stay <= 1-parts[len(list)] || minutes >= longestWait) {
 			by := minutes + d*min(1, (stayed-1+parts[len(list)])/max(stayed-stay, 1e-9))
-			list = append(list, math.Min(s.admission(by*s.rate), longestWait))
+			list = append(list, by*s.rate)
 		}
 		minutes, stayed = minutes+d, stay
 	}

@@ -101,7 +101,7 @@ func (n *Numbers) told(arrived queue.Instant, next *Numbers) Wait {
 	w := n.Wait(arrived)
 	if w.Known && n.Settings.Method.HasExactLine() {
 		share := float64(arrived-n.At) / float64(next.At-n.At)
-		w.Minutes = wholeMinutes(n.timetable().inOrder(float64(n.Waiting) + share*float64(next.Waiting-n.Waiting)))
+		w = n.timetable().inOrder(float64(n.Waiting) + share*float64(next.Waiting-n.Waiting))
 	}
 	return w
 }

@@ -16,22 +16,21 @@ import (
 func TestTheScoreSaysWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		stays  time.Duration // of the first visitor
+		paused time.Duration // nobody is let in until so long after the start
 		inTime int
 	}{
-		{"when others leave as they do as a rule", time.Minute, 1},
-		{"when one stays for long", 40 * time.Minute, 0},
+		{"when nothing comes between", 0, 1},
+		{"when admissions are paused for long", 40 * time.Minute, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := settings(1, 60)
-			s.Bucket = time.Second
+			s.Bucket, s.DisableSessionRenewal = time.Second, true
 			d := open(t, s)
-			in, line := d.enter(), []queue.Ticket{d.join()}
+			d.enter()
+			line := []queue.Ticket{d.join()}
 			step := func() {
 				d.pass(time.Second)
-				if d.now < start.Add(c.stays) {
-					in = d.visit(in).Ticket
-				}
+				d.room.Pause(d.now > start.Add(10*time.Second) && d.now < start.Add(c.paused))
 				for i, ticket := range line {
 					if ticket.State == queue.Waiting && d.now >= ticket.Due() {
 						line[i] = d.visit(ticket).Ticket

@@ -140,6 +140,12 @@ func (t *tempo) holds(at queue.Instant, rules *rules) time.Duration {
 	return hold
 }
 
+// guesses reports whether nobody knows yet for how long slots are held: that is a guess until each slot has been given on once, on average.
+// Sessions that are not renewed are as long as is configured.
+func (t *tempo) guesses(rules *rules) bool {
+	return !t.cold.given && !t.cold.over && (rules.Renews() || rules.Occupancy == queue.ByConnection)
+}
+
 // usual is for how long slots were held so far on average. Before one has come free, it is
 // guessed that people look around for half a session duration before their last request.
 func (t *tempo) usual(at queue.Instant, rules *rules) time.Duration {

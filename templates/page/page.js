@@ -219,7 +219,7 @@ const between = (list, at) => {
   const next = list.findIndex(b => Date.parse(b.key) > at), b = list[next], a = list[next - 1] || b;
   if (!b) return {};
   const from = Date.parse(a.key), part = a === b ? 0 : (at - from) / (Date.parse(b.key) - from), mix = name => Math.ceil(a[name] + part * (b[name] - a[name]));
-  return {usersAhead: mix('usersAhead'), waitTimeKnown: a.waitTimeKnown, waitTime: mix('waitTime')};
+  return {usersAhead: mix('usersAhead'), waitTimeKnown: a.waitTimeKnown && b.waitTimeKnown, waitTime: mix('waitTime')};
 };
 const move = n => {
   if (!last || n.lastWaitingNumber < last.ticketNumber) return;
