@@ -173,8 +173,11 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ti
 	return r.WithContext(ctx)
 }
 
-// address is where the visitor comes from: each has a network of their own.
+// address is where the visitor comes from: most have a network of their own.
 func (v *visitor) address() string {
+	if v.first {
+		return "10.255.255." + strconv.Itoa(v.Number&255) + ":4711"
+	}
 	return "10." + strconv.Itoa(v.Number>>8) + "." + strconv.Itoa(v.Number&255) + ".7:4711"
 }
 

@@ -74,8 +74,12 @@ func Draw(seed uint64) Plan {
 		Browse:   seconds(5, 20, 60), GiveUp: .2, Patience: 3 * time.Minute, Goodbye: .5,
 	}
 	for i, someone := range simulate.DrawCrowd(crowd) {
+		k := kinds.draw(r)
+		if k.first {
+			someone.Joins /= 20
+		}
 		p.People = append(p.People, Person{
-			Name: name(i), Number: i, Kind: kinds.draw(r), Joins: someone.Joins, Patience: someone.Patience, Browse: someone.Browse, Goodbye: someone.Goodbye,
+			Name: name(i), Number: i, Kind: k.name, Joins: someone.Joins, Patience: someone.Patience, Browse: someone.Browse, Goodbye: someone.Goodbye,
 		})
 	}
 	p.drawFaults(r)

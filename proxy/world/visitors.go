@@ -8,6 +8,7 @@ type kind struct {
 	share int            // how many of them come, beside those of the others
 	live  func(*visitor) // from when they come to when they leave
 
+	first   bool // they come before the crowd, and all from one network
 	strange bool // they send no ticket back: what they are told is about somebody else each time
 }
 
@@ -27,13 +28,14 @@ var kinds = kindList{
 	{name: "buyer", share: 1, live: (*visitor).buyer},
 	{name: "mover", share: 1, live: (*visitor).mover},
 	{name: "replayer", share: 1, live: (*visitor).replayer},
+	{name: "hoarder", share: 1, live: (*visitor).hoarder, first: true},
 	{name: "grinder", share: 1, live: (*visitor).grinder},
 	{name: "phantom", share: 1, live: (*visitor).phantom, strange: true},
 	{name: "crawler", share: 1, live: (*visitor).crawler, strange: true},
 }
 
 // draw draws a kind.
-func (l kindList) draw(r *rand.Rand) string {
+func (l kindList) draw(r *rand.Rand) kind {
 	all := 0
 	for _, k := range l {
 		all += k.share
@@ -41,7 +43,7 @@ func (l kindList) draw(r *rand.Rand) string {
 	n := r.IntN(all)
 	for _, k := range l {
 		if n -= k.share; n < 0 {
-			return k.name
+			return k
 		}
 	}
 	panic("no kind of visitor has a share")
