@@ -38,7 +38,7 @@ func (p *process) begin() {
 
 // drawStalls draws a time in which a machine is busy.
 func drawStalls(p *Plan, r *rand.Rand) Fault {
-	return Fault{At: p.moment(r), Lasts: time.Duration(5+r.IntN(60)) * time.Second, Gate: 1 + r.IntN(p.Gates)}
+	return Fault{At: p.moment(r), Lasts: time.Duration(20+r.IntN(280)) * time.Second, Gate: 1 + r.IntN(p.Gates)}
 }
 
 // stalls has goroutines of a gate be held up between reading a clock and using it.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anteroom-gate/anteroom/queue/redisstore/redismodel"
+	"github.com/anteroom-gate/anteroom/queue/room"
 )
 
 // world is a life of a plan.
@@ -48,16 +49,7 @@ func apart() func(ready <-chan struct{}, atMost time.Duration) {
 	var waits atomic.Uint64
 	return func(ready <-chan struct{}, atMost time.Duration) {
 		turn := time.Duration(waits.Add(1)%1009) * time.Nanosecond
-		var over <-chan time.Time
-		if atMost > 0 {
-			timer := time.NewTimer(atMost)
-			defer timer.Stop()
-			over = timer.C
-		}
-		select {
-		case <-ready:
-		case <-over:
-		}
+		room.WaitFor(ready, atMost)
 		wait(turn)
 	}
 }

@@ -18,7 +18,7 @@ func newTiming(c *Config) timing {
 		t.now = func(time.Time) time.Time { return c.Clock() }
 	}
 	if t.wait == nil {
-		t.wait = waitFor
+		t.wait = WaitFor
 	}
 	return t
 }
@@ -38,8 +38,9 @@ func (c *toldClock) now(told time.Time) time.Time {
 	return c.latest
 }
 
-// waitFor waits in real time: see Config.Wait.
-func waitFor(ready <-chan struct{}, atMost time.Duration) {
+// WaitFor waits by the process's timers, as a room does without a Config.Wait: until it has received from ready, or until atMost has passed,
+// if that is positive.
+func WaitFor(ready <-chan struct{}, atMost time.Duration) {
 	var over <-chan time.Time
 	if atMost > 0 {
 		timer := time.NewTimer(atMost)
