@@ -52,8 +52,11 @@ func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// forgetNothing are the kinds of faults after which a place that was used is still known to be used.
-var forgetNothing = append([]string{"kill -9", "restart", "rolling restart", "file reloaded", "gate cut off from the balancer", "gate cut off from the site"}, costNoPlace...)
+// forgetNothing are the kinds of faults after which a place that was used is still known to be used. A lost reply is none: the place may
+// be gone back to, once for each.
+var forgetNothing = []string{
+	"kill -9", "restart", "rolling restart", "file reloaded", "gate cut off from the balancer", "gate cut off from the site", "scripts flushed",
+}
 
 // onlyFaults says whether all that went wrong until a moment is of some kinds.
 func (h *History) onlyFaults(until time.Duration, kinds []string) bool {
