@@ -2,6 +2,9 @@ package world
 
 import "time"
 
+// onTheWay is how long an answer is under way at most.
+const onTheWay = 100 * time.Millisecond
+
 // checkStays finds those who were told to wait while their session lasted, though they had the cookie of it.
 func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 	s := h.Plan.Settings
@@ -10,6 +13,7 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 		waited bool
 		knows  time.Duration // until when the session lasts by the cookie that they have
 		served time.Duration // when they got that cookie
+		told   time.Duration // when they were told to wait last
 		known  bool
 	}
 	people := make([]holder, len(h.Plan.People))
@@ -27,9 +31,13 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 			}
 			v.until, v.waited, v.known = max(v.until, e.Sent+lasts), false, true
 		case Served:
-			v.knows, v.served = v.until, e.At
+			if v.knows, v.served = v.until, e.At; e.At-v.told < onTheWay { // the older ticket may come later, to another tab
+				v.knows = 0
+			}
 		case Waits:
-			if e.Sent < v.served { // another tab of theirs asked before
+			v.told = e.At
+			if e.Sent < v.served { // another tab of theirs asked before, and has the older ticket
+				v.knows = 0
 				continue
 			}
 			if e.At < v.knows {
