@@ -55,7 +55,7 @@ func (g *Gate) openList(ctx context.Context, s *setup, c guests.Config) error {
 	case rs.guests != nil:
 		return fmt.Errorf("the room %q has another one", c.Room)
 	}
-	o := guests.Options{Clock: g.o.Clock, Log: g.o.Log, Counters: g.metrics.Waitlist(c.Name), Problem: g.problemPage, Survive: g.survive}
+	o := guests.Options{Clock: g.o.Clock, Log: g.o.Log, Counters: g.metrics.Waitlist(c.Name), Problem: g.problemPage, Survive: g.survive, Wait: g.o.Wait}
 	next, err := guests.NewSetup(c, guests.Site{
 		Identity: rs.identity, Language: rs.cfg.Language, Keys: rs.keys, Cookie: rs.cfg.CookieAttributes,
 		Challenge: rs.challenge, Prove: func(ctx context.Context, answer string, addr netip.Addr) (proven, later bool) {

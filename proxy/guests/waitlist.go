@@ -62,6 +62,9 @@ type Options struct {
 	Log      *zap.Logger
 	Counters metrics.WaitlistCounters
 
+	// Wait is how what is done each second waits for the next: until ready is closed, or for so long. The default waits in real time.
+	Wait func(ready <-chan struct{}, atMost time.Duration)
+
 	// Problem answers somebody with the gate's page for a status.
 	Problem func(w http.ResponseWriter, r *http.Request, status int)
 
@@ -157,6 +160,9 @@ func Open(ctx context.Context, store *waitlist.Store, s *Setup, o Options) (*Wai
 	if err != nil {
 		return nil, err
 	}
+	if o.Wait == nil {
+		o.Wait = waitFor
+	}
 	l := &Waitlist{o: o, record: record}
 	l.setup.Store(s)
 	return l, nil
@@ -219,20 +225,28 @@ func (l *Waitlist) Send(ctx context.Context) {
 	})
 }
 
-// eachSecond does something until the context ends.
+// eachSecond does something until the context ends, a second after the last time.
 func (l *Waitlist) eachSecond(ctx context.Context, do func(*zap.Logger)) {
-	ticker, log := time.NewTicker(time.Second), l.o.Log.With(zap.String("waitlist", l.Name()))
-	defer ticker.Stop()
+	log := l.o.Log.With(zap.String("waitlist", l.Name()))
 	for {
-		select {
-		case <-ctx.Done():
+		l.o.Wait(ctx.Done(), time.Second)
+		if ctx.Err() != nil {
 			return
-		case <-ticker.C:
-			func() {
-				defer l.o.Survive("waitlist")
-				do(log)
-			}()
 		}
+		func() {
+			defer l.o.Survive("waitlist")
+			do(log)
+		}()
+	}
+}
+
+// waitFor waits in real time.
+func waitFor(ready <-chan struct{}, atMost time.Duration) {
+	timer := time.NewTimer(atMost)
+	defer timer.Stop()
+	select {
+	case <-ready:
+	case <-timer.C:
 	}
 }
 

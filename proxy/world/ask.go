@@ -32,6 +32,7 @@ type answer struct {
 	lost   bool // there was none
 	whole  bool // the body is kept, of whatever type
 	gate   int
+	sent   time.Duration // when the request was, of a guest
 	status int
 	header http.Header
 	body   []byte

@@ -38,6 +38,11 @@ var checkers = []struct {
 	{"a free slot goes on", checkIdle},
 	{"a form is never lost", checkForms},
 	{"nothing grows beyond what those who came need", checkGrowth},
+	{"an invite is one person", checkInvitesAreOne},
+	{"invites are no more than the capacity", checkCapacity},
+	{"invites are not lost", checkInvitesAreGiven},
+	{"invites last for invite_ttl from their mail", checkInvitesLast},
+	{"who leaves a waitlist stays erased", checkErased},
 	{"gates log no panics, and no errors where nothing is wrong", checkLogs},
 }
 

@@ -78,6 +78,9 @@ func (m *machine) start(ctx context.Context) error {
 	p.config = proxy.Config{Keys: []cookie.Key{key}, Handler: w.site.behind(p), Rooms: []proxy.RoomConfig{
 		{Name: roomName, Routes: []route.Route{{Path: "/"}}, JSON: true, Settings: w.plan.Settings, Events: w.plan.Sale.events(w.history.begun)},
 	}}
+	if w.plan.Waitlist != nil {
+		w.openWaitlist(p, &o)
+	}
 	o.Log, o.Clock, o.WallClock = zap.New(&said{history: w.history, gate: m.number}), p.now, m.clock.wall
 	o.Uint64, o.Wait = shared(source(w.plan.Seed, own)), p.wait
 	if p.gate, err = proxy.New(ctx, p.config, o); err != nil {

@@ -32,6 +32,16 @@ const (
 	Died                 // a gate
 	Said                 // a gate logs something
 	Broke                // a fault begins, or ends
+
+	// What happens to guests: see waitlist.go. The guest is in Event.Guest.
+	Mailed    // the mail server takes a mail of the kind in Text
+	Standing  // they are told the status in Text
+	Accepts   // they are told that they have accepted their invite
+	Refused   // they are told that their invite does not work
+	Leaves    // they send that they leave the list; Text is "done" once they are told that they have
+	GuestWait // one who has accepted is told to wait for their room, with the cookie of whichever device
+	GuestSeen // the origin sees a request, which was sent at Sent with their cookie
+	Ghost     // something is done for somebody who has left: Text has what
 )
 
 // Event is something that happened.
@@ -50,7 +60,8 @@ type Event struct {
 
 	Size Size
 
-	Text string
+	Guest int // whom the event is about, from 1 on in Waitlist.Guests; 0 for none
+	Text  string
 }
 
 // Room is what somebody is told who waits. The names are those of the JSON.
@@ -103,7 +114,9 @@ func (h *History) Story() string {
 // Line tells one event.
 func (h *History) Line(e *Event) string {
 	who := "gate " + fmt.Sprint(e.Gate)
-	if e.Who != nobody {
+	if e.Guest > 0 {
+		who = h.Plan.Waitlist.Guests[e.Guest-1].Name
+	} else if e.Who != nobody {
 		who = h.Plan.People[e.Who].Name
 	}
 	return fmt.Sprintf("%s  %-9s %s", moment(e.At), who, e.tells(h.Plan))
@@ -150,6 +163,20 @@ func (e *Event) tells(p *Plan) string {
 		return fmt.Sprintf("counts: %+v", e.Size)
 	case Said:
 		return "logs: " + e.Text
+	case Mailed:
+		return "gets a mail: " + e.Text
+	case Standing:
+		return "is on the waitlist: " + e.Text
+	case Accepts:
+		return "accepts the invite"
+	case Refused:
+		return "is told that the invite does not work"
+	case Leaves:
+		return "leaves the waitlist" + because(e.Text)
+	case GuestWait:
+		return "is told to wait, as a guest" + because(e.Text)
+	case GuestSeen:
+		return fmt.Sprintf("is seen by the origin as a guest, by what was sent at %s", moment(e.Sent))
 	default:
 		return e.Text
 	}

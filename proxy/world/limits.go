@@ -137,8 +137,13 @@ func checkAdmissions(h *History, breach func(time.Duration, string, ...any)) {
 // checkLogs finds what gates had to say that no fault explains.
 func checkLogs(h *History, breach func(time.Duration, string, ...any)) {
 	for i := range h.Events {
-		if e := &h.Events[i]; e.What == Said && (len(h.Plan.Faults) == 0 || strings.Contains(e.Text, "panic")) {
+		if e := &h.Events[i]; e.What == Said && (h.isFlawless() || strings.Contains(e.Text, "panic")) {
 			breach(e.At, "gate %d logs: %s", e.Gate, e.Text)
 		}
 	}
+}
+
+// isFlawless says whether nothing goes wrong.
+func (h *History) isFlawless() bool {
+	return len(h.Plan.Faults) == 0 && (h.Plan.Waitlist == nil || len(h.Plan.Waitlist.Outages) == 0)
 }

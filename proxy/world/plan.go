@@ -18,6 +18,7 @@ type Plan struct {
 	People   []Person
 	Faults   []Fault       // in the order in which they begin
 	Lasts    time.Duration // after which everything ends
+	Waitlist *Waitlist     // of a second room; nil for none
 }
 
 // Person is somebody who will come, and how they behave.
@@ -50,9 +51,9 @@ func (p *Plan) String() string {
 	for _, f := range p.Faults {
 		faults += fmt.Sprintf("; %s at %s", f.Kind, moment(f.At))
 	}
-	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v, %d new ones a minute, check-ins every %v; it lasts for %v%s%s",
+	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v, %d new ones a minute, check-ins every %v; it lasts for %v%s%s%s",
 		p.Seed, len(p.People), p.Gates, store, p.Settings.Method, p.Settings.TotalActiveUsers, p.Settings.SessionDuration,
-		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, p.Lasts, &p.Sale, faults)
+		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, p.Lasts, &p.Sale, faults, p.Waitlist)
 }
 
 // Draw draws a plan.
@@ -83,6 +84,7 @@ func Draw(seed uint64) Plan {
 		})
 	}
 	p.drawFaults(r)
+	p.drawWaitlist()
 	return p
 }
 

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -41,6 +42,12 @@ func (s *site) behind(p *process) http.Handler {
 		}
 		person, _ := strconv.Atoi(r.Header.Get(personHeader))
 		sent, _ := strconv.ParseInt(r.Header.Get(sentHeader), 10, 64)
+		if guest, isGuest := strings.CutPrefix(r.Header.Get(copyHeader), guestPrefix); isGuest {
+			number, _ := strconv.Atoi(guest)
+			s.history.add(Event{What: GuestSeen, Who: nobody, Guest: number, Gate: p.on.number, Sent: time.Duration(sent)})
+			w.Header()[siteHeader] = inSite
+			return
+		}
 		e := Event{What: Seen, Who: person, Gate: p.on.number, Sent: time.Duration(sent)}
 		if ticket := r.Header.Get(copyHeader); ticket != "" {
 			e.What, e.Outcome, e.Brought = Copied, Seen, s.history.ticketOf(ticket)

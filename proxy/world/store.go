@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/anteroom-gate/anteroom/proxy"
@@ -15,8 +16,11 @@ import (
 func (w *world) openStore(ctx context.Context, p *process, own string) (proxy.Options, error) {
 	if w.redis == nil {
 		store, err := w.openJournal(p)
-		l := newLink(w.plan.Seed, own+" store", 10*time.Microsecond, 80*time.Microsecond)
-		return proxy.Options{Store: &storeOf{Store: store, process: p, link: l}}, err
+		links := map[string]*link{}
+		for _, room := range []string{roomName, clubName} { // which call at the same time
+			links[room] = newLink(w.plan.Seed, own+" store"+strings.TrimPrefix(room, roomName), 10*time.Microsecond, 80*time.Microsecond)
+		}
+		return proxy.Options{Store: &storeOf{Store: store, process: p, links: links}}, err
 	}
 	store, _, err := redisstore.OpenOver(ctx, "redis://redis:6379", p.on.wire.dial(p, own))
 	return proxy.Options{Store: store, SyncInterval: time.Second, Gather: 50 * time.Millisecond, Slack: redisstore.Slack}, err
@@ -33,11 +37,11 @@ func (w *world) openJournal(p *process) (queue.Store, error) {
 type storeOf struct {
 	queue.Store
 	process *process
-	link    *link
+	links   map[string]*link // by room
 }
 
-func (s *storeOf) pass() error {
-	s.link.pass()
+func (s *storeOf) pass(room string) error {
+	s.links[room].pass()
 	s.process.on.stall()
 	s.process.run()
 	if s.process.dead.Load() {
@@ -48,7 +52,7 @@ func (s *storeOf) pass() error {
 
 // Configure implements queue.Store.
 func (s *storeOf) Configure(ctx context.Context, room string, c queue.Configuration) error {
-	if err := s.pass(); err != nil {
+	if err := s.pass(room); err != nil {
 		return err
 	}
 	return s.Store.Configure(ctx, room, c)
@@ -56,7 +60,7 @@ func (s *storeOf) Configure(ctx context.Context, room string, c queue.Configurat
 
 // Admit implements queue.Store.
 func (s *storeOf) Admit(ctx context.Context, room string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
-	if err := s.pass(); err != nil {
+	if err := s.pass(room); err != nil {
 		return queue.Status{}, err
 	}
 	defer s.process.on.stall()
@@ -65,7 +69,7 @@ func (s *storeOf) Admit(ctx context.Context, room string, p *queue.Report, claim
 
 // Sync implements queue.Store.
 func (s *storeOf) Sync(ctx context.Context, room string, p *queue.Report) (*queue.View, error) {
-	if err := s.pass(); err != nil {
+	if err := s.pass(room); err != nil {
 		return nil, err
 	}
 	defer s.process.on.stall()
@@ -74,7 +78,7 @@ func (s *storeOf) Sync(ctx context.Context, room string, p *queue.Report) (*queu
 
 // Roll implements queue.Store.
 func (s *storeOf) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
-	if err := s.pass(); err != nil {
+	if err := s.pass(room); err != nil {
 		return nil, err
 	}
 	return s.Store.Roll(ctx, room, ids)

@@ -23,6 +23,8 @@ type world struct {
 	site    *site
 	redis   *redismodel.Server // nil where gates keep journals
 
+	post *postOffice // nil where there is no waitlist
+
 	redisAhead atomic.Int64 // how far the clock of Redis is ahead, in nanoseconds
 	machines   []*machine
 	people     sync.WaitGroup
@@ -62,6 +64,9 @@ func live(t *testing.T, p *Plan) *History {
 		redismodel.Quiet()
 		w.redis = redismodel.New(func() time.Time { return time.Now().Add(time.Duration(w.redisAhead.Load())) }, "redis1")
 	}
+	if p.Waitlist != nil {
+		w.post = newPostOffice(w, t.TempDir())
+	}
 	for i := range p.Gates {
 		m := &machine{world: w, number: i + 1, disk: newDisk(), wire: wire{world: w}}
 		w.machines = append(w.machines, m)
@@ -76,6 +81,7 @@ func live(t *testing.T, p *Plan) *History {
 	for i := range p.People {
 		w.people.Go(func() { newVisitor(w, i).live() })
 	}
+	w.inviteAll()
 	over := make(chan struct{})
 	w.faults.Go(func() { collect(over) })
 	w.faults.Go(func() { w.measure(over) })

@@ -49,6 +49,9 @@ type SMTP struct {
 
 	RootCAs *x509.CertPool // by which the server's certificate is checked; nil is the system's
 
+	// Dial reaches the server where the connection is not encrypted from the beginning; nil for over the network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) `json:"-"`
+
 	patience time.Duration // 0 is patience
 }
 
@@ -107,7 +110,7 @@ func (s SMTP) dial(ctx context.Context) (*connection, error) {
 	c := &connection{parted: func() bool { return true }}
 	options := []gomail.Option{
 		gomail.WithPort(s.port()), gomail.WithTimeout(cmp.Or(s.patience, patience)), gomail.WithoutNoop(), gomail.WithoutRset(),
-		gomail.WithDialContextFunc(c.dialer(ctx, s.encryption())),
+		gomail.WithDialContextFunc(c.kept(ctx, s.dialer())),
 	}
 	switch s.way() {
 	case ImplicitTLS:
@@ -136,23 +139,23 @@ func (s SMTP) tls() *tls.Config {
 	return &tls.Config{ServerName: s.Host, RootCAs: s.RootCAs, MinVersion: tls.VersionTLS12}
 }
 
-// encryption is for connections that are encrypted from the beginning; nil for others.
-func (s SMTP) encryption() *tls.Config {
-	if s.way() == ImplicitTLS {
-		return s.tls()
+// dialer returns what makes connections.
+func (s SMTP) dialer() gomail.DialContextFunc {
+	switch {
+	case s.way() == ImplicitTLS:
+		return (&tls.Dialer{Config: s.tls()}).DialContext
+	case s.Dial != nil:
+		return s.Dial
+	default:
+		return new(net.Dialer).DialContext
 	}
-	return nil
 }
 
-// dialer keeps the connection that it makes: the library leaves one open that the server has not let in. What is under way ends
+// kept keeps the connection that dial makes: the library leaves one open that the server has not let in. What is under way ends
 // soon after whole.
-func (c *connection) dialer(whole context.Context, encryption *tls.Config) gomail.DialContextFunc {
-	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
-		if encryption == nil {
-			conn, err = new(net.Dialer).DialContext(ctx, network, address)
-		} else {
-			conn, err = (&tls.Dialer{Config: encryption}).DialContext(ctx, network, address)
-		}
+func (c *connection) kept(whole context.Context, dial gomail.DialContextFunc) gomail.DialContextFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
