@@ -19,6 +19,9 @@ type Places struct {
 
 	// DrawnFrom and DrawnUntil are the last shuffled prequeue whose event has started, also once that is over.
 	DrawnFrom, DrawnUntil Instant
+
+	// StartMoved is when the start of a shuffled prequeue's event was last moved; 0 for never.
+	StartMoved Instant
 }
 
 // Undraws reports whether a place is worth nothing that was drawn for a visitor who came then.
@@ -40,6 +43,9 @@ func (p *Places) goByEvents(before, next *ActiveEvent, now Instant) {
 	if p.CancelledUntil <= p.CancelledFrom {
 		p.CancelledFrom, p.CancelledUntil = 0, 0
 	}
+	if before.Shuffling() && next.Shuffle && next.Start != before.Start {
+		p.StartMoved = now
+	}
 	if next.Shuffle && !next.Prequeueing {
 		p.DrawnFrom, p.DrawnUntil = next.Prequeue, next.Start
 	}
@@ -55,6 +61,16 @@ func (c *Configuration) DrawEnded(came, at Instant) Instant {
 		return p.DrawnUntil
 	}
 	return 0
+}
+
+// PresentFrom is by when somebody has to have checked in who counts as present when an event started. If its start was moved to so soon that event
+// streams could not end before it, tickets count that are as young as those of streams may be.
+func (c *Configuration) PresentFrom(start Instant) Instant {
+	present := c.Settings.PresentFrom(start)
+	if c.Places.StartMoved > present {
+		present = min(present, start.Add(-c.Settings.PlaceKept()/2))
+	}
+	return present
 }
 
 // memoryMargin is how much longer than any place lasts a store remembers who was let in:

@@ -1,14 +1,15 @@
 package guests
 
+import "github.com/anteroom-gate/anteroom/queue/waitlist"
+
 // longestReferral is how long a code is that a browser keeps, in bytes. No code is longer.
 const longestReferral = 64
 
-// carry has the browser of somebody who has signed up keep the code that they gave, until they confirm. It is the one that counts if they do so
-// in this browser: also if the mail was caused by a sign-up of somebody else.
+// carry has the browser of somebody who has signed up keep the code that they gave, or that they gave none, until they confirm. It is what counts
+// if they do so in this browser: also if the mail was caused by a sign-up of somebody else.
 func (q *request) carry(code string) error {
-	if code == "" || len(code) > longestReferral {
-		q.dropReferral()
-		return nil
+	if len(code) > longestReferral {
+		code = ""
 	}
 	value, err := q.setup.referral.Seal([]byte(code), q.HTTPS)
 	if err == nil {
@@ -17,18 +18,18 @@ func (q *request) carry(code string) error {
 	return err
 }
 
-// carried returns the code that the browser keeps; "" for none.
-func (q *request) carried() string {
+// carried returns what the browser keeps of its own sign-up; nil for none.
+func (q *request) carried() *waitlist.SignedUp {
 	kept, err := q.setup.referral.Read(q.Header)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return string(kept.Payload)
+	return &waitlist.SignedUp{Referral: string(kept.Payload), Addr: q.Addr}
 }
 
-// dropReferral has the browser forget the code, if it keeps one.
+// dropReferral has the browser forget its sign-up, if it keeps one.
 func (q *request) dropReferral() {
-	if q.carried() != "" {
+	if q.carried() != nil {
 		q.w.Header().Add("Set-Cookie", q.setup.referral.DeleteCookie(q.HTTPS))
 	}
 }

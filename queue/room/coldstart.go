@@ -12,7 +12,7 @@ import (
 type coldStart struct {
 	looked float64 // person-minutes of looking around, of those who have left and of those who are in
 	left   int     // how many have left
-	given  bool    // slots have been given on once, on average
+	given  bool    // slots have been given on once, on average, as many as are in use now
 	over   bool    // slots have been given on coldRounds times, or admissions from before were known
 }
 
@@ -29,7 +29,7 @@ func (c *coldStart) follow(held []heldSlots, from, until queue.Instant, left, ac
 		c.looked += float64(h.n) * min(longer, until.Sub(from)).Minutes()
 	}
 	c.left += left
-	c.given = c.given || c.left >= max(1, active)
+	c.given = c.left >= max(1, active)
 	c.over = c.over || c.left >= coldRounds*max(1, active)
 }
 

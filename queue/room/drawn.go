@@ -39,7 +39,7 @@ func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 // not run for long enough before the start does not know who was present.
 func (v visit) missedStart(t *queue.Ticket) bool {
 	start := v.rules.configuration.DrawEnded(t.Came(), v.at)
-	present := v.rules.PresentFrom(start)
+	present := v.rules.configuration.PresentFrom(start)
 	return t.LastCheckIn < present && t.CountedUntil < start && !v.isSubject() && v.presence.made <= present &&
 		!v.presence.hasPlaceFrom(v.at, t.ID, start)
 }

@@ -224,6 +224,26 @@ func TestALapsedEntryIsOutOfTheDrawAtEveryGateAndHearsOfIt(t *testing.T) {
 	}
 }
 
+// Of a start that is moved to now, streams cannot tell by new tickets who was present.
+func TestWhoseTicketIsAsOldAsAStreamIsInTheDrawIfTheStartIsMovedToNow(t *testing.T) {
+	p := openPrequeue(t)
+	p.joinsAt(3 * time.Minute)
+	asked := p.waiting[0]
+	p.waiting = nil
+	p.until(5 * time.Minute)
+	s := p.s
+	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(5*time.Minute + time.Second), End: start.Add(time.Hour), Prequeueing: true, Holds: true, Shuffle: true}
+	s.QueueAll = true
+	p.goesBy(0, s)
+	p.until(5*time.Minute + 2*time.Second)
+	s.QueueAll, s.Event.Prequeueing, s.Event.Holds = false, false, false
+	p.goesBy(0, s)
+	p.until(5*time.Minute + 40*time.Second)
+	d := p.gates[1].visit(asked)
+	assert.Equal(t, asked.ArrivedAt, d.Ticket.ArrivedAt)
+	assert.False(t, d.Rejoined)
+}
+
 // The stream of a page checks in at one gate, and the page's request just before the start brings its ticket, which is not due.
 func TestWhoAsksShortlyBeforeTheStartIsInTheDrawAtEveryGate(t *testing.T) {
 	for _, before := range []time.Duration{20, 10, 3} {

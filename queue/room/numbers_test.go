@@ -299,7 +299,8 @@ func TestQueueingIsWhenPeopleWaitOrWouldHaveTo(t *testing.T) {
 	}
 }
 
-// For how long the first will stay nobody knows. Only where new_users_per_minute alone decides, or all sessions are as long, a wait is known.
+// For how long the first will stay nobody knows, also if one came and left earlier. Only where new_users_per_minute alone decides, or all sessions
+// are as long, a wait is known.
 func TestAWaitThatRestsOnAGuessIsUnknownUntilSlotsHaveBeenGivenOn(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Line, queue.Random} {
 		for name, c := range map[string]struct {
@@ -312,9 +313,15 @@ func TestAWaitThatRestsOnAGuessIsUnknownUntilSlotsHaveBeenGivenOn(t *testing.T) 
 		} {
 			t.Run(method.String()+", "+name, func(t *testing.T) {
 				s := settings(c.total, c.perMinute)
-				s.Method, s.DisableSessionRenewal, s.QueueAll = method, c.fixed, true
+				s.Method, s.DisableSessionRenewal = method, c.fixed
 				d := open(t, s)
-				line := d.joins(20)
+				d.enter()
+				for d.now < start.Add(s.SessionDuration+time.Minute) {
+					d.pass(time.Second)
+				}
+				s.QueueAll = true
+				d.configure(s)
+				began, line := d.now, d.joins(20)
 				s.QueueAll = false
 				d.configure(s)
 				told := func(known bool) {
@@ -326,7 +333,7 @@ func TestAWaitThatRestsOnAGuessIsUnknownUntilSlotsHaveBeenGivenOn(t *testing.T) 
 					assert.Equal(t, method == queue.FIFO, ahead, "their place is known")
 				}
 				until := func(moment time.Duration) {
-					for d.now < start.Add(moment) {
+					for d.now < began.Add(moment) {
 						d.pass(time.Second)
 						for i, ticket := range line {
 							if ticket.State == queue.Waiting && d.now >= ticket.Due() {

@@ -76,7 +76,7 @@ func (t *tempo) begin(v *queue.View, rules *rules) {
 	t.letIn = v.Now
 	if v.RateKnown && v.Rate > 0 && v.Active > 0 {
 		t.hold, t.ended = float64(v.Active)/v.Rate, float64(v.Active)
-		t.cold.over = true
+		t.cold.over = !rules.Renews() || t.hold >= rules.SessionDuration.Minutes() // else people may have filled an empty room
 	}
 	hold := t.holds(v.Now, rules)
 	for i := range min(v.Active, heldParts) {

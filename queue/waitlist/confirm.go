@@ -2,6 +2,7 @@ package waitlist
 
 import (
 	"context"
+	"net/netip"
 	"time"
 )
 
@@ -46,10 +47,16 @@ func (l *List) Confirmation(ctx context.Context, token string, now time.Time) (E
 	return l.Entry(ctx, c.number, now)
 }
 
-// Confirm puts the owner of a confirmed address in line, once. The referral is the code that the owner signed up with in the browser that
-// confirms, if that is known and somebody has it: else the one of the sign-up that caused the mail counts, which may be a stranger's. The errors are
+// SignedUp says how the browser signed up that confirms an address.
+type SignedUp struct {
+	Referral string     // the code that it gave; "" for none
+	Addr     netip.Addr // from which it confirms
+}
+
+// Confirm puts the owner of a confirmed address in line, once. The referral and the network are those of the browser that confirms if it has signed up
+// itself: own says how. Else it is nil, and those of the sign-up that caused the mail count, which may be a stranger's. The errors are
 // those of Confirmation.
-func (l *List) Confirm(ctx context.Context, token, referral string, now time.Time) (Place, error) {
+func (l *List) Confirm(ctx context.Context, token string, own *SignedUp, now time.Time) (Place, error) {
 	if _, err := l.Confirmation(ctx, token, now); err != nil {
 		return Place{}, err
 	}
@@ -58,10 +65,11 @@ func (l *List) Confirm(ctx context.Context, token, referral string, now time.Tim
 		if refused := c.refusal(now); err != nil || refused != nil {
 			return answer{refused: refused}, err
 		}
-		if own, err := t.referrer(referral); err != nil {
-			return answer{}, err
-		} else if own != nil {
-			c.referrer = own
+		if own != nil {
+			c.network = network(own.Addr)
+			if c.referrer, err = t.referrer(own.Referral); err != nil {
+				return answer{}, err
+			}
 		}
 		err = t.exec(`UPDATE entries SET referrer = $3, network = $4 WHERE waitlist = $1 AND number = $2`, t.list, c.number, c.referrer, c.network)
 		if err != nil {

@@ -51,7 +51,7 @@ func TestWhatIsExportedIsImportedWithoutLoss(t *testing.T) {
 		assert.Empty(t, must(copied.Outbox(ctx, 0, 10)), "nobody gets a mail")
 
 		copied.join(waitlist.SignUp{Email: "unsure@example.com"})
-		back := must(copied.Confirm(ctx, copied.token("unsure@example.com", waitlist.MailConfirm), "", w.now))
+		back := must(copied.Confirm(ctx, copied.token("unsure@example.com", waitlist.MailConfirm), nil, w.now))
 		assert.EqualValues(t, 9, back.Number, "they keep their place")
 	})
 }

@@ -138,7 +138,7 @@ func (c *crowd) actions() map[string]func(*rapid.T) {
 			fine(t, err)
 			mails = slices.DeleteFunc(mails, func(m waitlist.Mail) bool { return m.Kind != waitlist.MailConfirm })
 			if len(mails) > 0 {
-				_, err := c.node(t).Confirm(ctx, rapid.SampledFrom(mails).Draw(t, "mail").Token, "", c.now)
+				_, err := c.node(t).Confirm(ctx, rapid.SampledFrom(mails).Draw(t, "mail").Token, nil, c.now)
 				fine(t, err, waitlist.ErrUsed, waitlist.ErrExpired)
 			}
 		},

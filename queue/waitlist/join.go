@@ -98,8 +98,9 @@ type answer struct {
 
 // standing is what the transactions need to know of an entry that is there.
 type standing struct {
-	number, joined int64
-	status         Status
+	number int64
+	mailed int64 // when its last mail was caused, or delivered
+	status Status
 }
 
 func (t *tx) join(a arrival) (answer, error) {
@@ -199,8 +200,8 @@ func (t *tx) rejoin(number, now int64) (answer, error) {
 }
 
 func (t *tx) find(condition string, args ...any) (s standing, found bool, err error) {
-	found, err = t.scan(`SELECT number, status, joined_at FROM entries WHERE waitlist = $1 AND `+condition,
-		append([]any{t.list}, args...), &s.number, &s.status, &s.joined)
+	found, err = t.scan(`SELECT number, status, mailed_at FROM entries WHERE waitlist = $1 AND `+condition,
+		append([]any{t.list}, args...), &s.number, &s.status, &s.mailed)
 	return s, found, err
 }
 
@@ -241,7 +242,7 @@ func (t *tx) referrer(code string) (*int64, error) {
 
 // remind mails the owner of an address that somebody has signed up with again.
 func (t *tx) remind(s standing, a arrival) error {
-	if s.status == Unconfirmed && a.at >= s.joined+t.settings.ConfirmTTL.Milliseconds() {
+	if s.status == Unconfirmed && a.at >= s.mailed+t.settings.ConfirmTTL.Milliseconds() {
 		return nil
 	}
 	a.status = s.status

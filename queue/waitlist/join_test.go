@@ -16,7 +16,7 @@ import (
 func TestTheMailsThatStrangersCauseGrowRare(t *testing.T) {
 	w := newWorld(t, sqliteFile(t), settings())
 	var hours []int
-	for hour := range 15 * 24 {
+	for hour := range 20 * 24 {
 		before := len(w.mails("ada@example.com", waitlist.MailConfirm))
 		w.join(waitlist.SignUp{Email: "ada@example.com"})
 		if len(w.mails("ada@example.com", waitlist.MailConfirm)) > before {
@@ -24,7 +24,7 @@ func TestTheMailsThatStrangersCauseGrowRare(t *testing.T) {
 		}
 		w.after(time.Hour)
 	}
-	assert.Equal(t, []int{0, 1, 2, 4, 8, 16, 32, 56, 80, 104, 128, 152}, hours, "none after the time in which it could have been confirmed")
+	assert.Equal(t, []int{0, 1, 2, 4, 8, 16, 32, 56, 80, 104, 128, 152, 176, 200, 224, 248, 272, 296, 320, 344}, hours, "20 within 30 days")
 }
 
 // Of several sign-ups with an address that nobody has confirmed, some may be strangers': that one counts whose link its owner follows.
@@ -43,12 +43,45 @@ func TestNobodyTakesOverAReferralThatIsNotConfirmed(t *testing.T) {
 			if latest {
 				chosen = mails[1]
 			}
-			_, err := w.Confirm(ctx, chosen.Token, "", w.now)
+			_, err := w.Confirm(ctx, chosen.Token, nil, w.now)
 			require.NoError(t, err)
 			assert.Equal(t, want, []int{w.entry(ben.Number).ReferralsMade, w.entry(eve.Number).ReferralsMade})
 			name = sqliteFile(t) // for the other link
 		}
 	})
+}
+
+// The browser that confirms knows how its owner signed up: without a code it is nobody's referral, and it goes by the owner's network, whoever
+// caused the mail.
+func TestTheBrowserThatConfirmsDecidesByWhomItWasBrought(t *testing.T) {
+	onBoth(t, func(t *testing.T, name string) {
+		w := newWorld(t, name, settings())
+		ben, eve := w.enter(waitlist.SignUp{Email: "ben@example.com"}), w.enter(waitlist.SignUp{Email: "eve@example.com"})
+		stranger := netip.MustParseAddr("192.0.2.1")
+		for i := range 3 {
+			w.enter(waitlist.SignUp{Email: fmt.Sprintf("ada@referee%d.example", i), Referral: ben.ReferralCode, Addr: stranger})
+		}
+		confirm := func(email string, by waitlist.Place, own waitlist.SignedUp) {
+			w.join(waitlist.SignUp{Email: email, Referral: by.ReferralCode, Addr: stranger})
+			_, err := w.Confirm(ctx, w.token(email, waitlist.MailConfirm), &own, w.now)
+			require.NoError(t, err)
+		}
+		confirm("ada@example.com", eve, waitlist.SignedUp{})
+		assert.Zero(t, w.entry(eve.Number).ReferralsMade)
+		confirm("zoe@example.com", ben, waitlist.SignedUp{Referral: ben.ReferralCode, Addr: netip.MustParseAddr("198.51.100.1")})
+		assert.Equal(t, []int{4, 0}, []int{w.entry(ben.Number).ReferralsMade, w.entry(ben.Number).ReferralsHeld})
+	})
+}
+
+// A stranger who signs up an address now and again keeps nobody from it: its owner is mailed.
+func TestSignUpsOfAStrangerKeepNobodyFromTheirAddress(t *testing.T) {
+	w := newWorld(t, sqliteFile(t), settings())
+	w.join(waitlist.SignUp{Email: "ada@example.com"})
+	w.after(167 * time.Hour)
+	w.join(waitlist.SignUp{Email: "ada@example.com"})
+	w.after(25 * time.Hour)
+	w.join(waitlist.SignUp{Email: "ada@example.com"})
+	assert.Len(t, w.mails("ada@example.com", waitlist.MailConfirm), 3)
 }
 
 // Those who leave are no way to have more counted, and keep nobody else from counting.

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Sign-ups cause at most mostHourly mails to a mailbox within an hour and mostDaily within a day, however its address is written, and also if
-// the entry was erased meanwhile. The last of each is for addresses without tags: so a stranger who types tagged ones, which may
+// Sign-ups cause at most mostHourly mails to a mailbox within an hour, mostDaily within a day and mostMonthly within forgetMailing, however its
+// address is written, and also if the entry was erased meanwhile. The last of each is for addresses without tags: so a stranger who types tagged ones, which may
 // arrive nowhere, does not keep the owner from being mailed. Any other mail has a link for the owner, who typed its address or did not.
-const mostHourly, mostDaily = 3, 6
+const mostHourly, mostDaily, mostMonthly = 3, 6, 20
 
 // cooldown is the least time between two mails that say the same. It grows up to mostCooldown: it is at least as long as it took from the
 // first such mail to the last. A mail is forgotten after forgetMailing.
@@ -41,13 +41,13 @@ func (t *tx) takeMail(a Address, referrer *int64) (may bool, err error) {
 		says += " " + strconv.FormatInt(*referrer, 10)
 	}
 	mailbox, said := t.keyed(name), t.keyed(says)
-	var first, last, hourly, daily int64
+	var first, last, hourly, daily, monthly int64
 	err = t.must(`SELECT COALESCE(MIN(CASE WHEN said = $3 THEN at END), 0), COALESCE(MAX(CASE WHEN said = $3 THEN at END), 0),
-			COUNT(CASE WHEN at > $4 THEN 1 END), COUNT(CASE WHEN at > $5 THEN 1 END) FROM mailings WHERE waitlist = $1 AND mailbox = $2`,
-		[]any{t.list, mailbox, said, t.now - time.Hour.Milliseconds(), t.now - (24 * time.Hour).Milliseconds()}, &first, &last, &hourly, &daily)
+			COUNT(CASE WHEN at > $4 THEN 1 END), COUNT(CASE WHEN at > $5 THEN 1 END), COUNT(*) FROM mailings WHERE waitlist = $1 AND mailbox = $2`,
+		[]any{t.list, mailbox, said, t.now - time.Hour.Milliseconds(), t.now - (24 * time.Hour).Milliseconds()}, &first, &last, &hourly, &daily, &monthly)
 	kept := oneOf(tagged)
 	again := last > 0 && t.now-last < max(cooldown.Milliseconds(), min(mostCooldown.Milliseconds(), last-first))
-	if err != nil || again || hourly >= mostHourly-kept || daily >= mostDaily-kept {
+	if err != nil || again || hourly >= mostHourly-kept || daily >= mostDaily-kept || monthly >= mostMonthly-kept {
 		return false, err
 	}
 	return true, t.exec(`INSERT INTO mailings (waitlist, mailbox, said, at) VALUES ($1, $2, $3, $4)`, t.list, mailbox, said, t.now)

@@ -124,7 +124,9 @@ func (t *tx) withdraw(referee int64) error {
 	}
 	if state == "granted" && domain != "" {
 		err := t.exec(`UPDATE credits SET state = 'granted', reason = '' WHERE waitlist = $1 AND referee = (SELECT MIN(referee) FROM credits
-			WHERE waitlist = $1 AND referrer = $2 AND domain = $3 AND state = 'held' AND reason = $4)`, t.list, referrer, domain, string(SameDomain))
+			WHERE waitlist = $1 AND referrer = $2 AND domain = $3 AND state = 'held' AND reason = $4)
+			AND (SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $2 AND domain = $3 AND state = 'granted') < $5`,
+			t.list, referrer, domain, string(SameDomain), mostFromDomain)
 		if err != nil {
 			return err
 		}

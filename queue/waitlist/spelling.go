@@ -19,6 +19,7 @@ var spellings = spellingsOf(map[string]spelling{
 	"icloud.com me.com mac.com":                    {domain: "icloud.com"},
 	`yahoo.com yahoo.ca yahoo.co.in yahoo.co.uk yahoo.com.ar yahoo.com.au yahoo.com.br yahoo.com.mx yahoo.de yahoo.es yahoo.fr
 		yahoo.it ymail.com rocketmail.com`: {tag: "-"},
+	"yandex.ru yandex.com yandex.by yandex.kz ya.ru": {domain: "yandex.ru"},
 })
 
 func spellingsOf(table map[string]spelling) map[string]spelling {

@@ -150,7 +150,7 @@ func (w *world) token(to string, kind waitlist.MailKind) string {
 func (w *world) enter(who waitlist.SignUp) waitlist.Place {
 	w.t.Helper()
 	w.join(who)
-	p, err := w.Confirm(ctx, w.token(who.Email, waitlist.MailConfirm), "", w.now)
+	p, err := w.Confirm(ctx, w.token(who.Email, waitlist.MailConfirm), nil, w.now)
 	require.NoError(w.t, err)
 	return p
 }

@@ -40,7 +40,7 @@ func TestTheLinksOfTheMailsLeadFromTheSignUpToTheInvite(t *testing.T) {
 	} {
 		assert.Equal(t, want, confirm.header.Get(name), name)
 	}
-	_, err := w.Confirm(ctx, confirm.token(t, page+"/confirm", "token"), "", w.now)
+	_, err := w.Confirm(ctx, confirm.token(t, page+"/confirm", "token"), nil, w.now)
 	require.NoError(t, err)
 
 	w.send(sender, 1, 0)
@@ -85,7 +85,7 @@ func TestStrangersHoldBackNoMailByOtherSpellingsOfAnAddress(t *testing.T) {
 	w.send(sender, 1, 0)
 	mine := s.letters()[2]
 	assert.Equal(t, "ada@example.com", mine.to)
-	place, err := w.Confirm(ctx, mine.token(t, page+"/confirm", "token"), "", w.now)
+	place, err := w.Confirm(ctx, mine.token(t, page+"/confirm", "token"), nil, w.now)
 	require.NoError(t, err)
 	assert.Equal(t, waitlist.Waiting, place.Status)
 	w.join("ada+99@example.com", "a.d.a@example.com")
