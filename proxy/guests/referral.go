@@ -1,9 +1,16 @@
 package guests
 
-import "github.com/anteroom-gate/anteroom/queue/waitlist"
+import (
+	"strings"
+
+	"github.com/anteroom-gate/anteroom/queue/waitlist"
+)
 
 // longestReferral is how long a code is that a browser keeps, in bytes. No code is longer.
 const longestReferral = 64
+
+// signedUp is before the code in the cookie, so that it is not empty without one.
+const signedUp = "signed up by "
 
 // carry has the browser of somebody who has signed up keep the code that they gave, or that they gave none, until they confirm. It is what counts
 // if they do so in this browser: also if the mail was caused by a sign-up of somebody else.
@@ -11,7 +18,7 @@ func (q *request) carry(code string) error {
 	if len(code) > longestReferral {
 		code = ""
 	}
-	value, err := q.setup.referral.Seal([]byte(code), q.HTTPS)
+	value, err := q.setup.referral.Seal([]byte(signedUp+code), q.HTTPS)
 	if err == nil {
 		q.w.Header().Add("Set-Cookie", value)
 	}
@@ -24,7 +31,7 @@ func (q *request) carried() *waitlist.SignedUp {
 	if err != nil {
 		return nil
 	}
-	return &waitlist.SignedUp{Referral: string(kept.Payload), Addr: q.Addr}
+	return &waitlist.SignedUp{Referral: strings.TrimPrefix(string(kept.Payload), signedUp), Addr: q.Addr}
 }
 
 // dropReferral has the browser forget its sign-up, if it keeps one.

@@ -176,7 +176,7 @@ func TestANetworkHasNoMoreEntriesInADrawThanItMayHaveWaiting(t *testing.T) {
 	staysUntil(7*time.Minute + 20*time.Second)
 	d.room.Revoke(d.now.Time(), p.in)
 	p.sync()
-	p.at(d.now.Add(interval / 2))
+	p.at(d.now.Add(interval))
 	assert.Equal(t, room.Queued, d.from(school, chosen).Outcome)
 	assert.Equal(t, room.Admitted, d.from(home, human).Outcome)
 }

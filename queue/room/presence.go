@@ -49,6 +49,7 @@ type pendingCheckIn struct {
 	within    time.Duration // in which the next one is due at the latest; 0 for none
 
 	alwaysDue bool // it counts whenever it comes
+	soon      bool // it counts though it is not due, shortly before a draw ends
 	called    bool // it counts though it is not due, as the first one only until the next that is
 	counting  counting
 
@@ -136,7 +137,7 @@ func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn
 	by := at.Add(rules.early)
 	due := c.alwaysDue || isDue(entry, by, s.start) && by >= c.Ticket.Due()
 	switch {
-	case !due && !(c.called && mayBeCalled(entry)):
+	case !due && !c.soon && !(c.called && mayBeCalled(entry)):
 		return s.stay(at, rules, entry, c)
 	case c.counting != countFully && p.precedes(&c.Ticket):
 		return found{result: notDue}

@@ -117,7 +117,7 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 	switch {
 	case c.counting == countStillDue:
 		f.interval, entry.more = 0, packDue(ticksOf(at, s.start))
-	case !due:
+	case !due && !c.soon:
 		entry.more |= calledFlag
 	}
 	if moved {

@@ -159,7 +159,7 @@ func (v visit) checkIn() (Decision, *pending) {
 	}
 	v.Ticket = v.comesBack(v.Ticket)
 	c := pendingCheckIn{Request: v.Request, counting: v.counting(), bucket: v.bucketOf(v.Ticket.ArrivedAt), within: v.aim(),
-		alwaysDue: v.conditions.letsAllIn(v.rules), called: (v.Called || v.startsSoon()) && v.rules.Method.OrdersBuckets()}
+		alwaysDue: v.conditions.letsAllIn(v.rules), soon: v.startsSoon(), called: v.Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.noteCheckIn(v.at, v.rules, &c)
 	for f.result == unknown || f.result == entered {
 		if d, ok := v.enterAgain(v.Ticket); ok {
