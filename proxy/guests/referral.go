@@ -28,10 +28,11 @@ func (q *request) carry(code string) error {
 // carried returns what the browser keeps of its own sign-up; nil for none.
 func (q *request) carried() *waitlist.SignedUp {
 	kept, err := q.setup.referral.Read(q.Header)
-	if err != nil {
+	code, found := strings.CutPrefix(string(kept.Payload), signedUp)
+	if err != nil || !found {
 		return nil
 	}
-	return &waitlist.SignedUp{Referral: strings.TrimPrefix(string(kept.Payload), signedUp), Addr: q.Addr}
+	return &waitlist.SignedUp{Referral: code, Addr: q.Addr}
 }
 
 // dropReferral has the browser forget its sign-up, if it keeps one.
