@@ -90,8 +90,16 @@ func jump(t *testing.T, server *redistest.Server, d time.Duration) {
 
 func TestServerClockJumps(t *testing.T) {
 	t.Parallel()
-	for name, d := range map[string]time.Duration{
-		"an hour ahead": time.Hour, "an hour back": -time.Hour, "six seconds ahead": 6 * time.Second, "six seconds back": -6 * time.Second,
+	for name, c := range map[string]struct {
+		jump   time.Duration
+		breaks string // a key of the memory
+	}{
+		"an hour ahead":                          {jump: time.Hour},
+		"an hour back":                           {jump: -time.Hour},
+		"six seconds ahead":                      {jump: 6 * time.Second},
+		"six seconds back":                       {jump: -6 * time.Second},
+		"an hour ahead, and the memory breaks":   {jump: time.Hour, breaks: "counts"},
+		"six seconds ahead, and the line breaks": {jump: 6 * time.Second, breaks: "buckets"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,8 +116,12 @@ func TestServerClockJumps(t *testing.T) {
 				require.NoError(t, r.Sync(ctx, now().Time()))
 			}
 			minute := remembered(t, store, "shop", minuteAt)
-			jump(t, server, d)
+			jump(t, server, c.jump)
 			since := time.Now()
+			if c.breaks != "" {
+				server.Do("SET", "anteroom:{shop}:"+c.breaks, "broken")
+				require.NoError(t, rooms[0].Sync(ctx, now().Time()))
+			}
 			late := newRoom(t, store, now(), s) // which has never known another clock
 			redistest.Until(t, "the jump is understood", func() bool {
 				understood := time.Since(since) > 2500*time.Millisecond

@@ -49,8 +49,9 @@ if r.last then
   if not doubting then doubt = 0 end
   r.now = math.max(r.now, r.last)
 end
-if not r.last and node_epoch ~= '' and math.abs(node_now - r.now) > JUMP then
-  -- The memory is lost, and with it the clock. The node that reports knows it.
-  r.now, offset = node_now, node_now - r.time
+if not epoch and node_epoch ~= '' and math.abs(node_now - r.now) > JUMP then
+  -- The memory is lost or broken, and with it what it knew of the clock. The node that reports knows that.
+  r.now = math.max(r.last or 0, node_now)
+  offset = r.now - r.time
 end
 local now = whole(r.now)
