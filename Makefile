@@ -23,11 +23,11 @@ all: lint test ## lint and test: what every change has to pass
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## the program, static, as bin/anteroom
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o bin/anteroom ./cmd/anteroom
+build: ## the program, static, as bin/fairdoor
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o bin/fairdoor ./cmd/fairdoor
 
 demo: ## a sample site behind a gate; ARGS='--crowd 20' sends it a crowd
-	go run ./cmd/anteroom demo $(ARGS)
+	go run ./cmd/fairdoor demo $(ARGS)
 
 lint: ## faults, layout, formatting, go.mod
 	$(GOLANGCI_LINT) run ./...
@@ -74,7 +74,7 @@ bench-http: build ## processor time a request: the gate, a bare proxy, Caddy, ng
 	@.ci/setup wrk h2load nginx haproxy
 	@mkdir -p $(ARTIFACTS_DIR)
 	go build -o bin/bench ./.bench
-	@bin/bench compare -gate bin/anteroom -caddy "$$(.ci/caddy $(CADDY_VERSION) $(CACHE)/bin)" \
+	@bin/bench compare -gate bin/fairdoor -caddy "$$(.ci/caddy $(CADDY_VERSION) $(CACHE)/bin)" \
 		-trials $(TRIALS) -rounds $(ROUNDS) -seconds $(SECONDS_EACH) -raw $(ARTIFACTS_DIR)/bench-http.tsv $(if $(filter 1,$(STRICT)),-strict) \
 		$(if $(filter 1,$(README)),-readme queue/README.md) \
 		| tee $(ARTIFACTS_DIR)/bench-http.txt
@@ -84,7 +84,7 @@ SHARED_STREAMS ?= 100000
 bench-streams: build ## memory and processor time of event streams; STREAMS=100000 need as many open files, SHARED_STREAMS a hundredth, STRICT=1 as above
 	@mkdir -p $(ARTIFACTS_DIR)
 	go build -o bin/bench ./.bench
-	@bin/bench streams -gate bin/anteroom -streams $(STREAMS) -shared $(SHARED_STREAMS) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-streams.txt
+	@bin/bench streams -gate bin/fairdoor -streams $(STREAMS) -shared $(SHARED_STREAMS) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-streams.txt
 
 FLOODS ?=
 VISITORS ?= 200
@@ -94,7 +94,7 @@ PREFER ?=
 bench-flood: build ## how long those who are in wait while a flood asks as fast as it can, for each kind of flood; FLOODS=http1,http2 picks some, STRICT=1 fails on a missed target
 	@mkdir -p $(ARTIFACTS_DIR)
 	go build -o bin/bench ./.bench
-	@$(PREFER) taskset --cpu-list 1-$$(($$(nproc) - 1)) bin/bench flood -gate bin/anteroom -floods '$(FLOODS)' -visitors $(VISITORS) \
+	@$(PREFER) taskset --cpu-list 1-$$(($$(nproc) - 1)) bin/bench flood -gate bin/fairdoor -floods '$(FLOODS)' -visitors $(VISITORS) \
 		-rounds $(FLOOD_ROUNDS) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-flood.txt
 
 cover: setup axe ## test coverage, as artifacts/cover.html
@@ -106,8 +106,8 @@ cover: setup axe ## test coverage, as artifacts/cover.html
 picture: setup axe ## the picture of the dashboard in the README, drawn anew
 	go test -count 1 -run TestThePictureOfTheDashboard ./proxy/browsertest -picture
 
-manifests: ## examples/kubernetes/anteroom.yaml, from the chart
-	$(HELM) template anteroom examples/helm --values examples/kubernetes/values.yaml >examples/kubernetes/anteroom.yaml
+manifests: ## examples/kubernetes/fairdoor.yaml, from the chart
+	$(HELM) template fairdoor examples/helm --values examples/kubernetes/values.yaml >examples/kubernetes/fairdoor.yaml
 
 release: ## all files of a release, as dist/: programs, packages, images, the chart, bills of materials, checksums
 	@.release/build $(VERSION)

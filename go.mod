@@ -1,4 +1,4 @@
-module github.com/anteroom-gate/anteroom
+module github.com/fairdoor-gate/fairdoor
 
 go 1.26.6
 

@@ -52,7 +52,7 @@ func (c *comparison) run(ctx context.Context) (missed int, err error) {
 		return 0, fmt.Errorf("-readme needs all trials (-trials %s): it writes the whole table", allTrials)
 	}
 	runtime.GOMAXPROCS(1) // what makes the load does not take the servers' processors: wrk's -t1
-	dir, err := os.MkdirTemp("", "anteroom-bench-")
+	dir, err := os.MkdirTemp("", "fairdoor-bench-")
 	if err != nil {
 		return 0, fmt.Errorf("making a directory: %w", err)
 	}

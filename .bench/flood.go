@@ -101,7 +101,7 @@ func (d *deluge) measure(ctx context.Context, t torrent) (calm, flooded []spell,
 
 // round has visitors browse at a new gate without a flood, and then with it.
 func (d *deluge) round(ctx context.Context, t torrent) (calm, flooded spell, err error) {
-	dir, err := os.MkdirTemp("", "anteroom-bench-")
+	dir, err := os.MkdirTemp("", "fairdoor-bench-")
 	if err != nil {
 		return calm, flooded, fmt.Errorf("making a directory: %w", err)
 	}

@@ -239,7 +239,7 @@ func receive(framer *http2.Framer) (id uint32, data []byte, err error) {
 }
 
 // eventsPath is where a gate has its event streams.
-const eventsPath = "/.anteroom/events"
+const eventsPath = "/.fairdoor/events"
 
 // read counts what comes.
 func (l *listeners) read(c net.Conn) {

@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string) error {
 // compareCommand reads the flags of compare and runs it.
 func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	var c comparison
-	flags.StringVar(&c.gate, "gate", "bin/anteroom", "the gate's `program`")
+	flags.StringVar(&c.gate, "gate", "bin/fairdoor", "the gate's `program`")
 	flags.StringVar(&c.wrk, "wrk", "wrk", "the load generator's `program`")
 	flags.StringVar(&c.h2load, "h2load", "h2load", "the `program` that generates load of HTTP/2")
 	flags.StringVar(&c.caddy, "caddy", "", "Caddy's `program`; without it Caddy is left out")
@@ -94,7 +94,7 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string) err
 // streamsCommand reads the flags of streams and runs it.
 func streamsCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	c := streaming{out: os.Stdout}
-	flags.StringVar(&c.gate, "gate", "bin/anteroom", "the gate's `program`")
+	flags.StringVar(&c.gate, "gate", "bin/fairdoor", "the gate's `program`")
 	flags.IntVar(&c.streams, "streams", 100_000, "how many event streams are open, each on a connection of its own")
 	flags.IntVar(&c.shared, "shared", 100_000, "how many event streams are open by HTTP/2, a hundred on a connection")
 	flags.IntVar(&c.idle, "idle", 20_000, "how many connections are kept without a request, no more than streams")
@@ -104,7 +104,7 @@ func streamsCommand(ctx context.Context, flags *flag.FlagSet, args []string) err
 // floodCommand reads the flags of flood and runs it.
 func floodCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	var d deluge
-	flags.StringVar(&d.gate, "gate", "bin/anteroom", "the gate's `program`")
+	flags.StringVar(&d.gate, "gate", "bin/fairdoor", "the gate's `program`")
 	floods := flags.String("floods", "", "`which`, by commas; all by default")
 	flags.IntVar(&d.visitors, "visitors", 200, "how many are in and browse")
 	flags.IntVar(&d.rounds, "rounds", 1, "how often each is measured, with the flood and without")

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // serve serves h on a free loopback port, prints the address, and ends with ctx.

@@ -36,7 +36,7 @@ func (c *streaming) run(ctx context.Context) (missed int, err error) {
 	if err := allowFiles(c.streams + 1000); err != nil {
 		return 0, err
 	}
-	dir, err := os.MkdirTemp("", "anteroom-bench-")
+	dir, err := os.MkdirTemp("", "fairdoor-bench-")
 	if err != nil {
 		return 0, fmt.Errorf("making a directory: %w", err)
 	}

@@ -22,7 +22,7 @@ var torrents = []torrent{
 	{name: "http2", title: "20 connections of 100 streams", connections: 20, streams: 100, target: target, headers: poll},
 	{name: "http2-100", title: "100 connections of 100 streams", connections: 100, streams: 100, target: target, headers: poll},
 	{name: "http1-1900", title: "1,900 connections", connections: 1900, target: target, headers: poll},
-	{name: "renew", title: "2,500 that renew a session", connections: 2500, target: "/.anteroom/session?renew=1", headers: poll},
+	{name: "renew", title: "2,500 that renew a session", connections: 2500, target: "/.fairdoor/session?renew=1", headers: poll},
 	{name: "image", title: "2,500 for parts of pages", connections: 2500, target: target, headers: without("Sec-Fetch-Dest", header{"Sec-Fetch-Dest", "image"})},
 	{name: "prefetch", title: "2,500 that prefetch", connections: 2500, target: target, headers: without("", header{"Sec-Purpose", "prefetch"})},
 	{name: "anew", title: "2,500 newcomers, a connection each time", connections: 2500, target: target, headers: poll, newcomers: true, anew: true},

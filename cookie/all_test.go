@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 // Whatever a header says, all rooms' cookies at once are what each jar finds for itself.
 func TestReadAllFindsWhatEachJarFinds(t *testing.T) {
 	key := newKey(t)
 	jars := map[string]*cookie.Jar{}
-	parts := []string{"; ", ";", " ", "\t", "=", "\"", "x", "a=b", "anteroom_", "__Host-", "shop", "."}
-	for _, name := range []string{"shop", "shop.1", "anteroom_shop", "show"} {
+	parts := []string{"; ", ";", " ", "\t", "=", "\"", "x", "a=b", "fairdoor_", "__Host-", "shop", "."}
+	for _, name := range []string{"shop", "shop.1", "fairdoor_shop", "show"} {
 		codec := newCodec(t, cookie.Name(name), key)
 		jars[codec.Name()] = newJar(t, codec, cookie.Attributes{})
 		parts = append(parts, codec.Name()+"="+seal(t, codec, name), "; __Host-"+codec.Name()+"="+seal(t, codec, "host "+name), "; "+codec.Name()+"=junk")

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 func TestValidateNamesEveryFault(t *testing.T) {
@@ -43,8 +43,8 @@ func TestValidateNamesEveryFault(t *testing.T) {
 
 func TestSetCookieForEveryAttributeAndScheme(t *testing.T) {
 	const (
-		plain = "anteroom_shop=v; Path=/; Max-Age=86400; HttpOnly"
-		host  = "__Host-anteroom_shop=v; Path=/; Max-Age=86400; HttpOnly; Secure"
+		plain = "fairdoor_shop=v; Path=/; Max-Age=86400; HttpOnly"
+		host  = "__Host-fairdoor_shop=v; Path=/; Max-Age=86400; HttpOnly; Secure"
 	)
 	for name, test := range map[string]struct {
 		attributes  cookie.Attributes
@@ -76,8 +76,8 @@ func TestSetCookieForEveryAttributeAndScheme(t *testing.T) {
 			plain + "; SameSite=Lax", plain + "; SameSite=Lax"},
 		"a domain takes the prefix away": {
 			cookie.Attributes{Domain: ".shop.test"},
-			"anteroom_shop=v; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax; Domain=shop.test",
-			"anteroom_shop=v; Path=/; Max-Age=86400; HttpOnly; Secure; SameSite=None; Partitioned; Domain=shop.test"},
+			"fairdoor_shop=v; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax; Domain=shop.test",
+			"fairdoor_shop=v; Path=/; Max-Age=86400; HttpOnly; Secure; SameSite=None; Partitioned; Domain=shop.test"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			jar := newJar(t, newCodec(t, cookie.Name("shop")), test.attributes)
@@ -93,8 +93,8 @@ func TestSetCookieForEveryAttributeAndScheme(t *testing.T) {
 func TestADomainMayHaveAnUnderscore(t *testing.T) {
 	jar := newJar(t, newCodec(t, cookie.Name("shop")), cookie.Attributes{Domain: "my_shop.test"})
 	const want = "; Path=/; Max-Age=%d; HttpOnly; SameSite=Lax; Domain=my_shop.test"
-	assert.Equal(t, "anteroom_shop=v"+fmt.Sprintf(want, 86400), jar.SetCookie("v", false))
-	assert.Equal(t, "anteroom_shop="+fmt.Sprintf(want, 0), jar.DeleteCookie(false))
+	assert.Equal(t, "fairdoor_shop=v"+fmt.Sprintf(want, 86400), jar.SetCookie("v", false))
+	assert.Equal(t, "fairdoor_shop="+fmt.Sprintf(want, 0), jar.DeleteCookie(false))
 }
 
 // checkHeader holds a Set-Cookie header against what net/http makes of it and

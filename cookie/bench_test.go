@@ -9,7 +9,7 @@ import (
 	"github.com/gorilla/securecookie"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 func BenchmarkEncode(b *testing.B) {
@@ -48,19 +48,19 @@ func BenchmarkBareEncode(b *testing.B) {
 	bare, payload := bareSecureCookie(), bytes.Clone(payload36)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = bare.Encode("anteroom_shop", payload)
+		_, _ = bare.Encode("fairdoor_shop", payload)
 	}
 }
 
 // BenchmarkBareDecode is the library alone, to compare BenchmarkDecode with.
 func BenchmarkBareDecode(b *testing.B) {
 	bare := bareSecureCookie()
-	value, err := bare.Encode("anteroom_shop", bytes.Clone(payload36))
+	value, err := bare.Encode("fairdoor_shop", bytes.Clone(payload36))
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
 		var payload []byte
-		_ = bare.Decode("anteroom_shop", value, &payload)
+		_ = bare.Decode("fairdoor_shop", value, &payload)
 	}
 }
 
@@ -69,7 +69,7 @@ var others = strings.Repeat("_ga_ABCDEFG=GS1.1.1700000000.1.1.1700000000; ", 10)
 // BenchmarkReadNone is the price of looking: no ticket is there to be opened.
 func BenchmarkReadNone(b *testing.B) {
 	jar := newJar(b, newCodec(b, cookie.Name("shop")), cookie.Attributes{})
-	header := withCookies(others + "anteroom_other=1")
+	header := withCookies(others + "fairdoor_other=1")
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = jar.Read(header)
@@ -79,7 +79,7 @@ func BenchmarkReadNone(b *testing.B) {
 func BenchmarkRead(b *testing.B) {
 	codec := newCodec(b, cookie.Name("shop"))
 	jar := newJar(b, codec, cookie.Attributes{})
-	header := withCookies(others + "__Host-anteroom_shop=" + seal(b, codec, string(payload36)))
+	header := withCookies(others + "__Host-fairdoor_shop=" + seal(b, codec, string(payload36)))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = jar.Read(header)
@@ -92,7 +92,7 @@ func BenchmarkReadForged(b *testing.B) {
 	codec := newCodec(b, cookie.Name("shop"))
 	jar := newJar(b, codec, cookie.Attributes{})
 	forged := seal(b, newCodec(b, cookie.Name("shop")), "x")
-	header := withCookies(strings.Repeat("anteroom_shop="+forged+"; ", 150))
+	header := withCookies(strings.Repeat("fairdoor_shop="+forged+"; ", 150))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = jar.Read(header)
@@ -109,7 +109,7 @@ func BenchmarkSetCookie(b *testing.B) {
 }
 
 func BenchmarkStrip(b *testing.B) {
-	line := others + "__Host-anteroom_shop=value; last=1"
+	line := others + "__Host-fairdoor_shop=value; last=1"
 	lines := []string{line}
 	header := http.Header{"Cookie": lines}
 	b.ReportAllocs()

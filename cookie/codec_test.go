@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 func TestNewRefusesWhatCannotSeal(t *testing.T) {

@@ -30,7 +30,7 @@ func (keys Keys) DeriveP256(purpose string) ([]*ecdsa.PrivateKey, error) {
 }
 
 func (k Key) deriveP256(purpose string) (*ecdsa.PrivateKey, error) {
-	secret, err := k.derive("anteroom P-256 key for "+purpose, derivedLen)
+	secret, err := k.derive("fairdoor P-256 key for "+purpose, derivedLen)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 // Another version of the program has to derive the same pair, or what was signed does not verify any more.
@@ -18,7 +18,7 @@ func TestDerivedKeyPairsStayTheSame(t *testing.T) {
 	require.NoError(t, err)
 	public, err := pairs[0].PublicKey.Bytes()
 	require.NoError(t, err)
-	assert.Equal(t, "047be0aa5119a596c6726080a9784a048b62b75ca111f7a2ece18919d103c1829c42a09f2121079758da35852b6c63e086e294663270175bc62a1142973ad6586e", hex.EncodeToString(public))
+	assert.Equal(t, "04d4a19a3721755c42728f2088a9a077e113dcf750f2dc19c287af34eba68fcdd28cf28db9495c858d72be129235e29bda220e8f9c864b47a02ab24639c5057073", hex.EncodeToString(public))
 }
 
 func TestEachCookieKeyAndPurposeHasAKeyPairOfItsOwn(t *testing.T) {

@@ -13,9 +13,9 @@
 //
 // # Names
 //
-// The cookie of a room is called "anteroom_" and the room's cookie suffix or
+// The cookie of a room is called "fairdoor_" and the room's cookie suffix or
 // name. When the cookie is Secure and has no Domain, browsers see it as
-// "__Host-anteroom_…", which no sibling domain and no plain-http page can
+// "__Host-fairdoor_…", which no sibling domain and no plain-http page can
 // set. The name that is sealed with the ticket is always the one without
 // "__Host-", so a ticket survives a change between http and https. A ticket
 // of one room never opens as a ticket of another.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 func newKey(t testing.TB) cookie.Key {
@@ -46,4 +46,4 @@ func withCookies(lines ...string) http.Header {
 }
 
 // payload of the usual length of a ticket.
-var payload36 = []byte(strings.Repeat("anteroom", 4) + "tail")
+var payload36 = []byte(strings.Repeat("fairdoor", 4) + "tail")

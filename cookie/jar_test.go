@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 func TestNewJarNeedsACodec(t *testing.T) {
@@ -40,7 +40,7 @@ func TestReadFindsTheTicket(t *testing.T) {
 	old := seal(t, newCodec(t, cookie.Name("shop"), oldKey), "old")
 	show := seal(t, newCodec(t, cookie.Name("show"), key), "show")
 	forged := b[:len(b)-4] + "AAA="
-	const plain, host = "anteroom_shop", "__Host-anteroom_shop"
+	const plain, host = "fairdoor_shop", "__Host-fairdoor_shop"
 
 	for name, test := range map[string]struct {
 		lines []string
@@ -49,36 +49,36 @@ func TestReadFindsTheTicket(t *testing.T) {
 		"no cookie at all":     {nil, cookie.Ticket{}},
 		"an empty header":      {[]string{""}, cookie.Ticket{}},
 		"only others' cookies": {[]string{"a=b; c"}, cookie.Ticket{}},
-		"by its plain name":    {[]string{"anteroom_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
-		"by its __Host- name":  {[]string{"x=y; __Host-anteroom_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: host}},
-		"without spaces":       {[]string{"x=y;anteroom_shop=" + a + ";z=1"}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
-		"among tabs":           {[]string{"x=y;\tanteroom_shop=" + a + "\t;z=1"}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
-		"between quotes":       {[]string{`anteroom_shop="` + a + `"`}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
-		"on a second line":     {[]string{"x=y", "anteroom_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
-		"sealed by an old key": {[]string{"anteroom_shop=" + old}, cookie.Ticket{Payload: []byte("old"), Key: 1, Name: plain}},
+		"by its plain name":    {[]string{"fairdoor_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"by its __Host- name":  {[]string{"x=y; __Host-fairdoor_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: host}},
+		"without spaces":       {[]string{"x=y;fairdoor_shop=" + a + ";z=1"}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"among tabs":           {[]string{"x=y;\tfairdoor_shop=" + a + "\t;z=1"}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"between quotes":       {[]string{`fairdoor_shop="` + a + `"`}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"on a second line":     {[]string{"x=y", "fairdoor_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"sealed by an old key": {[]string{"fairdoor_shop=" + old}, cookie.Ticket{Payload: []byte("old"), Key: 1, Name: plain}},
 		"the first of two that open": {
-			[]string{"anteroom_shop=" + a + "; anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+			[]string{"fairdoor_shop=" + a + "; fairdoor_shop=" + b}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
 		"behind one that was tossed in": {
-			[]string{"anteroom_shop=evil; anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: plain}},
+			[]string{"fairdoor_shop=evil; fairdoor_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: plain}},
 		"the one no other host can set before the first": {
-			[]string{"anteroom_shop=" + a + "; __Host-anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: host}},
+			[]string{"fairdoor_shop=" + a + "; __Host-fairdoor_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: host}},
 		"the one no other host can set, however many are tossed in": {
-			[]string{strings.Repeat("anteroom_shop=evil; ", 9) + "__Host-anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: host}},
+			[]string{strings.Repeat("fairdoor_shop=evil; ", 9) + "__Host-fairdoor_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: host}},
 		"behind as many as there is space for": {
-			[]string{strings.Repeat("anteroom_shop="+forged+"; ", 140) + "anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: plain}},
+			[]string{strings.Repeat("fairdoor_shop="+forged+"; ", 140) + "fairdoor_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: plain}},
 		"behind as many of both names, on two lines": {
-			[]string{strings.Repeat("__Host-anteroom_shop="+forged+"; ", 70), strings.Repeat("anteroom_shop="+forged+"; ", 60) + "anteroom_shop=" + b},
+			[]string{strings.Repeat("__Host-fairdoor_shop="+forged+"; ", 70), strings.Repeat("fairdoor_shop="+forged+"; ", 60) + "fairdoor_shop=" + b},
 			cookie.Ticket{Payload: []byte("b"), Name: plain}},
 		"behind a thousand that are too short": {
-			[]string{strings.Repeat("anteroom_shop=; ", 1000) + "anteroom_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: plain}},
+			[]string{strings.Repeat("fairdoor_shop=; ", 1000) + "fairdoor_shop=" + b}, cookie.Ticket{Payload: []byte("b"), Name: plain}},
 		"beside those of other rooms": {
-			[]string{"anteroom_show=" + show + "; anteroom_shop2=" + b + "; anteroom_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
-		"not that of another room":        {[]string{"anteroom_shop=" + show}, cookie.Ticket{}},
-		"not by a longer name":            {[]string{"xanteroom_shop=" + a + "; anteroom_shop_=" + a}, cookie.Ticket{}},
-		"not inside another's value":      {[]string{"x=anteroom_shop=" + a}, cookie.Ticket{}},
-		"not by another prefix":           {[]string{"__Secure-anteroom_shop=" + a + "; x__Host-anteroom_shop=" + a}, cookie.Ticket{}},
-		"not where it has no value":       {[]string{"anteroom_shop; anteroom_shop"}, cookie.Ticket{}},
-		"an empty value is one of no use": {[]string{"anteroom_shop="}, cookie.Ticket{}},
+			[]string{"fairdoor_show=" + show + "; fairdoor_shop2=" + b + "; fairdoor_shop=" + a}, cookie.Ticket{Payload: []byte("a"), Name: plain}},
+		"not that of another room":        {[]string{"fairdoor_shop=" + show}, cookie.Ticket{}},
+		"not by a longer name":            {[]string{"xfairdoor_shop=" + a + "; fairdoor_shop_=" + a}, cookie.Ticket{}},
+		"not inside another's value":      {[]string{"x=fairdoor_shop=" + a}, cookie.Ticket{}},
+		"not by another prefix":           {[]string{"__Secure-fairdoor_shop=" + a + "; x__Host-fairdoor_shop=" + a}, cookie.Ticket{}},
+		"not where it has no value":       {[]string{"fairdoor_shop; fairdoor_shop"}, cookie.Ticket{}},
+		"an empty value is one of no use": {[]string{"fairdoor_shop="}, cookie.Ticket{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ticket, err := jar.Read(withCookies(test.lines...))
@@ -91,7 +91,7 @@ func TestReadFindsTheTicket(t *testing.T) {
 func TestCookiesThatCannotBeReadAreNoNewVisitor(t *testing.T) {
 	codec := newCodec(t, cookie.Name("shop"))
 	jar := newJar(t, codec, cookie.Attributes{})
-	good := "anteroom_shop=" + seal(t, codec, "ticket")
+	good := "fairdoor_shop=" + seal(t, codec, "ticket")
 	for name, test := range map[string]struct {
 		lines      []string
 		unreadable bool
@@ -143,7 +143,7 @@ func TestEveryControlByteIsSeenAtEveryPlace(t *testing.T) {
 
 func TestLookingForATicketDoesNotAllocate(t *testing.T) {
 	jar := newJar(t, newCodec(t, cookie.Name("shop")), cookie.Attributes{})
-	header := withCookies("a=b; c=d; anteroom_show=v", "anteroom_shop2=v; x=y")
+	header := withCookies("a=b; c=d; fairdoor_show=v", "fairdoor_shop2=v; x=y")
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = jar.Read(header) }))
 }
 
@@ -156,16 +156,16 @@ func FuzzRead(f *testing.F) {
 	jar := newJar(f, codec, cookie.Attributes{})
 	value := seal(f, codec, "ticket")
 	f.Add("a=b; ", "; c=d")
-	f.Add("anteroom_shop=", " ;;")
+	f.Add("fairdoor_shop=", " ;;")
 	f.Add("x=\"", "\"; y")
 	f.Add(" \t", "\t ")
 	f.Fuzz(func(t *testing.T, before, after string) {
-		header := withCookies(before + "anteroom_shop=" + value + after)
+		header := withCookies(before + "fairdoor_shop=" + value + after)
 		ticket, err := jar.Read(header)
 		if err != nil {
 			return
 		}
-		for _, c := range (&http.Request{Header: header}).CookiesNamed("anteroom_shop") {
+		for _, c := range (&http.Request{Header: header}).CookiesNamed("fairdoor_shop") {
 			if c.Value == value {
 				require.Equal(t, "ticket", string(ticket.Payload))
 			}

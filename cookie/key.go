@@ -47,14 +47,14 @@ func ParseKey(text string) (Key, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
-		return Key{}, errors.New("the cookie key is empty; anteroom keygen prints one")
+		return Key{}, errors.New("the cookie key is empty; fairdoor keygen prints one")
 	case len(text) < MinKeyLen:
 		return Key{}, fmt.Errorf("the cookie key has %d characters, which is fewer than %d and can be guessed; "+
-			"anteroom keygen prints a random one", len(text), MinKeyLen)
+			"fairdoor keygen prints a random one", len(text), MinKeyLen)
 	case strings.Count(text, text[:1]) == len(text):
-		return Key{}, errors.New("the cookie key repeats a single character and can be guessed; anteroom keygen prints a random one")
+		return Key{}, errors.New("the cookie key repeats a single character and can be guessed; fairdoor keygen prints a random one")
 	}
-	secret, err := hkdf.Key(sha256.New, []byte(text), nil, "anteroom cookie key", secretLen)
+	secret, err := hkdf.Key(sha256.New, []byte(text), nil, "fairdoor cookie key", secretLen)
 	if err != nil {
 		return Key{}, fmt.Errorf("deriving the cookie key: %w", err)
 	}
@@ -77,7 +77,7 @@ func (k Key) Format(state fmt.State, _ rune) {
 // Derive derives 32 bytes for a purpose. Those of different purposes have nothing to do with each other, and tell nothing
 // of the key.
 func (k Key) Derive(purpose string) ([]byte, error) {
-	return k.derive("anteroom key for "+purpose, sha256.Size)
+	return k.derive("fairdoor key for "+purpose, sha256.Size)
 }
 
 // derive derives so many bytes for what info says.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 func TestNewKeyIsOneLineThatParses(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	namePrefix = "anteroom_"
+	namePrefix = "fairdoor_"
 	hostPrefix = "__Host-"
 )
 
-// Name returns the name of a room's cookie, without "__Host-": "anteroom_"
+// Name returns the name of a room's cookie, without "__Host-": "fairdoor_"
 // and the room's cookie suffix, or the room's name where it has none.
 func Name(suffix string) string { return namePrefix + suffix }
 

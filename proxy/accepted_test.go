@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestAcceptedGetTheOriginsAnswer(t *testing.T) {
 	f := start(t)
 	f.site.will(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header()["Set-Cookie"] = []string{"theirs=1; Path=/", "anteroom_of_theirs=2"}
+		w.Header()["Set-Cookie"] = []string{"theirs=1; Path=/", "fairdoor_of_theirs=2"}
 		w.Header().Set("Content-Type", "text/x-site")
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusTeapot)
@@ -28,7 +28,7 @@ func TestAcceptedGetTheOriginsAnswer(t *testing.T) {
 	assert.Equal(t, "short and stout", a.body)
 	assert.Equal(t, "text/x-site", a.header.Get("Content-Type"))
 	assert.Equal(t, "7", a.header.Get("Retry-After"), "the origin's own")
-	assert.Equal(t, []string{"theirs=1; Path=/", "anteroom_of_theirs=2"}, a.header["Set-Cookie"][:2], "the origin's survive untouched")
+	assert.Equal(t, []string{"theirs=1; Path=/", "fairdoor_of_theirs=2"}, a.header["Set-Cookie"][:2], "the origin's survive untouched")
 	assert.Len(t, a.header["Set-Cookie"], 3, "and ours beside them")
 
 	a = v.get("/pot")
@@ -88,10 +88,10 @@ func TestNothingOfOursReachesTheOrigin(t *testing.T) {
 	v := f.visitor()
 	v.get("/")
 	f.site.requests()
-	ticket := "anteroom_shop=" + v.cookies["anteroom_shop"]
+	ticket := "fairdoor_shop=" + v.cookies["fairdoor_shop"]
 	v.cookies = nil
-	v.get("/?a=1;b=%zz", with("Cookie", `a=1; `+ticket+`;  b="two"; __Host-anteroom_other=x; c`),
-		with("Anteroom-Visibility", "hidden"), with("Anteroom-Command", "revoke"), with("Cf-Waiting-Room-Command", "revoke"),
+	v.get("/?a=1;b=%zz", with("Cookie", `a=1; `+ticket+`;  b="two"; __Host-fairdoor_other=x; c`),
+		with("Fairdoor-Visibility", "hidden"), with("Fairdoor-Command", "revoke"), with("Cf-Waiting-Room-Command", "revoke"),
 		with("X-Of-Theirs", "y"))
 	seen := f.site.requests()
 	require.Len(t, seen, 1)
@@ -99,7 +99,7 @@ func TestNothingOfOursReachesTheOrigin(t *testing.T) {
 	assert.Equal(t, "y", seen[0].Header.Get("X-Of-Theirs"))
 	assert.Equal(t, "/?a=1;b=%zz", seen[0].RequestURI)
 	for name := range seen[0].Header {
-		assert.NotRegexp(t, "^(Anteroom|Cf-Waiting-Room)-", name)
+		assert.NotRegexp(t, "^(Fairdoor|Cf-Waiting-Room)-", name)
 	}
 
 	v.get("/", with("Cookie", ticket))

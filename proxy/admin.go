@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/admin"
-	"github.com/anteroom-gate/anteroom/proxy/webhooks"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 // Admin returns the handler of the admin listener; see package admin.

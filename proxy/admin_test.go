@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestStatusTabulatesTheBucketsAsTheRuleServesThem(t *testing.T) {
@@ -64,7 +64,7 @@ func TestStatusHasTheBucketTableOfTheArticle(t *testing.T) {
 			f.pass(25 * time.Second)
 		}
 		for range people {
-			f.visitor().get("/", with("Anteroom-Visibility", "hidden"))
+			f.visitor().get("/", with("Fairdoor-Visibility", "hidden"))
 		}
 	}
 	f.pass(time.Second)
@@ -105,7 +105,7 @@ func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
 		"queueing_method": "fifo", "pacing": "auto", "queueing_status_code": 200.0, "json_response_enabled": true,
 		"cors_origins":            []any{"https://app.test"},
 		"disable_session_renewal": false, "queue_all": false, "suspended": false, "default_template_language": "en-US",
-		"cookie_name": "anteroom_shop", "enabled_origin_commands": []any{"revoke"}, "on_store_error": "hold",
+		"cookie_name": "fairdoor_shop", "enabled_origin_commands": []any{"revoke"}, "on_store_error": "hold",
 		"cookie_suffix": "", "cookie_attributes": map[string]any{"samesite": "auto", "secure": "auto", "domain": ""},
 		"rules": []any{map[string]any{"action": "bypass_waiting_room", "description": "staff", "match": map[string]any{
 			"cidr": []any{"192.0.2.0/24"}, "header": "X-Pass: …", "cookie": "staff=…",
@@ -256,7 +256,7 @@ func TestReadiness(t *testing.T) {
 	patched := f.patch(`{"queue_all": true}`)
 	assert.Equal(t, http.StatusServiceUnavailable, patched.status)
 	assert.Contains(t, patched.body, "may make the change all the same", "a store that hangs reads later what it was sent")
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_store_failing{room="shop"} 1`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_store_failing{room="shop"} 1`)
 
 	store.failing.Store(false)
 	f.pass(time.Second)

@@ -9,9 +9,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // Header values that every answer of a kind shares; net/http does not change
@@ -125,7 +125,7 @@ func sentByAPage(r *http.Request) bool {
 // language returns the language of the page that answers a request, or "" if JSON
 // answers it. The gate's own scripts get JSON whatever json_response_enabled says.
 func (rs *roomSetup) language(q *http.Request) string {
-	if (rs.cfg.JSON || q.Header["Anteroom-Visibility"] != nil) && wantsJSON(q) {
+	if (rs.cfg.JSON || q.Header["Fairdoor-Visibility"] != nil) && wantsJSON(q) {
 		return ""
 	}
 	return rs.set.Match(headerValue(q.Header["Accept-Language"]))

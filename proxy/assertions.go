@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // appendAdmission appends the admission token of a visitor who is in. Answers to requests for parts of pages have none, so that

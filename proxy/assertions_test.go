@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 const (
-	admissionCookie = "anteroom_admission_shop"
+	admissionCookie = "fairdoor_admission_shop"
 	edgeAdmission   = 30 * time.Second
 )
 
@@ -37,12 +37,12 @@ func (f *fixture) verified(token, audience string, keys string) (jwt.MapClaims, 
 	set, err := keyfunc.NewJWKSetJSON(json.RawMessage(keys))
 	require.NoError(f.t, err)
 	claims := jwt.MapClaims{}
-	_, err = jwt.ParseWithClaims(token, claims, set.Keyfunc, jwt.WithValidMethods([]string{"ES256"}), jwt.WithIssuer("anteroom"),
+	_, err = jwt.ParseWithClaims(token, claims, set.Keyfunc, jwt.WithValidMethods([]string{"ES256"}), jwt.WithIssuer("fairdoor"),
 		jwt.WithAudience(audience), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(f.clock.Now))
 	return claims, err
 }
 
-func (f *fixture) jwks() string { return f.visitor().get("/.anteroom/jwks.json").body }
+func (f *fixture) jwks() string { return f.visitor().get("/.fairdoor/jwks.json").body }
 
 func TestOriginsCanTellWhatComesThroughTheGate(t *testing.T) {
 	f := start(t, signing, func(c *proxy.Config, _ *proxy.Options) {
@@ -51,8 +51,8 @@ func TestOriginsCanTellWhatComesThroughTheGate(t *testing.T) {
 		c.Rooms[0].Rules = []route.Rule{{Action: "bypass_waiting_room", Match: route.Conditions{Path: "/shop/health"}}}
 	})
 	keys := f.jwks()
-	forged := []func(*http.Request){with("Anteroom-Assertion", "x"), with("Connection", "Anteroom-Assertion"), func(r *http.Request) {
-		r.Header["Anteroom_assertion"], r.Header["ANTEROOM-ASSERTION"] = []string{"x"}, []string{"x"}
+	forged := []func(*http.Request){with("Fairdoor-Assertion", "x"), with("Connection", "Fairdoor-Assertion"), func(r *http.Request) {
+		r.Header["Fairdoor_assertion"], r.Header["FAIRDOOR-ASSERTION"] = []string{"x"}, []string{"x"}
 	}}
 	v := f.visitor()
 	for _, c := range []struct {
@@ -66,11 +66,11 @@ func TestOriginsCanTellWhatComesThroughTheGate(t *testing.T) {
 	} {
 		require.True(t, v.get(c.target, append(slices.Clone(forged), c.changes...)...).in(), c.target)
 		seen := f.site.requests()[0]
-		require.Len(t, seen.Header["Anteroom-Assertion"], 1, c.target)
+		require.Len(t, seen.Header["Fairdoor-Assertion"], 1, c.target)
 		for name := range seen.Header {
-			assert.False(t, name != "Anteroom-Assertion" && strings.EqualFold(strings.ReplaceAll(name, "_", "-"), "Anteroom-Assertion"), name)
+			assert.False(t, name != "Fairdoor-Assertion" && strings.EqualFold(strings.ReplaceAll(name, "_", "-"), "Fairdoor-Assertion"), name)
 		}
-		token := seen.Header.Get("Anteroom-Assertion")
+		token := seen.Header.Get("Fairdoor-Assertion")
 		claims, err := f.verified(token, "origin", keys)
 		require.NoError(t, err, c.target)
 		assert.Equal(t, c.room, claims["room"], c.target)
@@ -85,7 +85,7 @@ func TestOriginsCanTellWhatComesThroughTheGate(t *testing.T) {
 	}
 	token := func() string {
 		require.True(t, v.get("/shop").in())
-		return f.site.requests()[0].Header.Get("Anteroom-Assertion")
+		return f.site.requests()[0].Header.Get("Fairdoor-Assertion")
 	}
 	first := token()
 	f.clock.add(10 * time.Second)
@@ -104,10 +104,10 @@ func TestOriginsCanTellWhatComesThroughTheGate(t *testing.T) {
 func TestNothingIsSignedUnasked(t *testing.T) {
 	f := start(t)
 	v := f.visitor()
-	require.True(t, v.get("/", with("Anteroom-Assertion", "x")).in())
+	require.True(t, v.get("/", with("Fairdoor-Assertion", "x")).in())
 	require.True(t, v.get("/").in())
 	for _, r := range f.site.requests() {
-		assert.NotContains(t, r.Header, "Anteroom-Assertion")
+		assert.NotContains(t, r.Header, "Fairdoor-Assertion")
 	}
 	assert.NotContains(t, v.cookies, admissionCookie)
 }
@@ -117,15 +117,15 @@ func TestKeysThatAreRotatedStayPublished(t *testing.T) {
 	v := f.visitor()
 	signed := func() string {
 		require.True(t, v.get("/").in())
-		return f.site.requests()[0].Header.Get("Anteroom-Assertion")
+		return f.site.requests()[0].Header.Get("Fairdoor-Assertion")
 	}
 	old := signed()
 	next := newKey(t)
-	published := f.visitor().get("/.anteroom/jwks.json")
+	published := f.visitor().get("/.fairdoor/jwks.json")
 	assert.Equal(t, "application/jwk-set+json", published.header.Get("Content-Type"))
 	assert.Equal(t, "public, max-age=300", published.header.Get("Cache-Control"))
 	assert.NotContains(t, published.body, `"d"`, "private keys stay private")
-	require.Equal(t, http.StatusMethodNotAllowed, f.visitor().send(http.MethodPost, "/.anteroom/jwks.json", nil).status)
+	require.Equal(t, http.StatusMethodNotAllowed, f.visitor().send(http.MethodPost, "/.fairdoor/jwks.json", nil).status)
 
 	f.config.Keys = append(f.config.Keys, next) // first the new key is published
 	require.NoError(t, f.Configure(t.Context(), f.config))
@@ -141,12 +141,12 @@ func TestKeysThatAreRotatedStayPublished(t *testing.T) {
 	}
 	_, err := f.verified(renewed, "origin", published.body)
 	assert.Error(t, err, "who did not fetch the new key does not know it")
-	assert.Equal(t, 2, strings.Count(f.visitor().get("/.anteroom/jwks.pem").body, "BEGIN PUBLIC KEY"))
+	assert.Equal(t, 2, strings.Count(f.visitor().get("/.fairdoor/jwks.pem").body, "BEGIN PUBLIC KEY"))
 }
 
 func TestAdmissionTokensAreForThoseWhoAreIn(t *testing.T) {
 	f := start(t, signing, admittingAtEdges, trustingLoopback, room(revokeEnabled), settings(func(s *queue.Settings) { s.ConfirmWithin = time.Minute }))
-	revokes(f.site, "Anteroom-Command", "revoke")
+	revokes(f.site, "Fairdoor-Command", "revoke")
 	v := f.visitor()
 	require.True(t, v.get("/").in())
 	require.NotContains(t, v.cookies, admissionCookie, "the slot of a newcomer is theirs once their ticket has come back")
@@ -170,9 +170,9 @@ func TestAdmissionTokensAreForThoseWhoAreIn(t *testing.T) {
 	part := v.get("/style.css", with("Sec-Fetch-Dest", "style"))
 	assert.NotContains(t, part.setCookies(), admissionCookie, "parts of pages can be cached")
 	assert.Contains(t, v.get("/", overHTTPS).setCookies(), "__Host-"+admissionCookie)
-	assert.Contains(t, v.get("/.anteroom/session?renew=1").setCookies(), admissionCookie)
+	assert.Contains(t, v.get("/.fairdoor/session?renew=1").setCookies(), admissionCookie)
 	for _, r := range f.site.requests() {
-		assert.NotContains(t, r.Header.Get("Cookie"), "anteroom", "tokens do not reach the origin as cookies")
+		assert.NotContains(t, r.Header.Get("Cookie"), "fairdoor", "tokens do not reach the origin as cookies")
 	}
 	f.pass(2 * time.Second)
 	waiting := f.visitor()
@@ -191,9 +191,9 @@ func TestEachRoomOfAFamilyHasTokensOfItsOwn(t *testing.T) {
 	for _, name := range []string{"shop.7", "shop.8"} {
 		a := v.get("/room/" + strings.TrimPrefix(name, "shop."))
 		require.True(t, a.in())
-		token := a.setCookies()["anteroom_admission_"+name]
+		token := a.setCookies()["fairdoor_admission_"+name]
 		require.NotNil(t, token)
-		for audience, text := range map[string]string{"edge": token.Value, "origin": f.site.requests()[0].Header.Get("Anteroom-Assertion")} {
+		for audience, text := range map[string]string{"edge": token.Value, "origin": f.site.requests()[0].Header.Get("Fairdoor-Assertion")} {
 			claims, err := f.verified(text, audience, f.jwks())
 			require.NoError(t, err)
 			assert.Equal(t, name, claims["room"])
@@ -318,7 +318,7 @@ func TestEdgesNeverLetInMoreThanTheRoomTakes(t *testing.T) {
 // A session that an operator or the origin ends lasts at edges as long as its last token does, and no longer.
 func TestARevokedSessionEndsAtEdgesWithItsToken(t *testing.T) {
 	f := start(t, admittingAtEdges, room(revokeEnabled))
-	revokes(f.site, "Anteroom-Command", "revoke")
+	revokes(f.site, "Fairdoor-Command", "revoke")
 	e, v := &edge{f, f.jwks()}, f.visitor()
 	v.get("/")
 	kept := v.twin()

@@ -14,10 +14,10 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/config"
-	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestSharedCachesKeepNothingOfARoomThatQueues(t *testing.T) {
@@ -116,7 +116,7 @@ func TestARoomOfSeveralOrigins(t *testing.T) {
 		return !strings.Contains(f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).body, `"failing": false`)
 	}, patience, 10*time.Millisecond)
 	require.Eventually(t, func() bool { return strings.Contains(f.visitor().get("/").body, "cfWaitingRoom") }, patience, 10*time.Millisecond, "nobody is let in while none answers")
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_origin_failing{origin="`+second.URL+`"} 1`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_origin_failing{origin="`+second.URL+`"} 1`)
 }
 
 func TestForwardingHeadersOfAddressesThatAreNotTrustedAreWarnedOfOnce(t *testing.T) {

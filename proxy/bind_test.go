@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/config"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // bound binds the first room's tickets. The tests say in a header where they come from.
@@ -111,7 +111,7 @@ func TestASharedPlaceGivesTheSharersNothing(t *testing.T) {
 		assert.Zero(t, order[sharer])
 	}
 	assert.Len(t, f.site.requests(), 2, "the site has seen two people")
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_tickets_elsewhere_total{room="shop"} 9`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_tickets_elsewhere_total{room="shop"} 9`)
 }
 
 func TestATicketHoldsNothingOfWhomItIsBoundTo(t *testing.T) {

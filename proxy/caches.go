@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 )
 
 // keepsPrivate says whether shared caches may keep no answer to the visitor, who is in: they would serve it to people who

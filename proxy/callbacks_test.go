@@ -18,16 +18,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/outbound"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/proxy/webpush"
-	"github.com/anteroom-gate/anteroom/proxy/webpush/webpushtest"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
+	"github.com/fairdoor-gate/fairdoor/proxy/webpush/webpushtest"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
-const callPath = "/.anteroom/call-back?room=shop"
+const callPath = "/.fairdoor/call-back?room=shop"
 
 // callingBack has the room call its visitors back, and keep a slot for a minute.
 func callingBack(t testing.TB) func(*proxy.Config, *proxy.Options) {
@@ -123,7 +123,7 @@ func TestWhoLeavesIsCalledAndGetsIn(t *testing.T) {
 	in := c.full()[0]
 	away, b := c.waits(), c.service.Subscribe()
 	require.Equal(t, http.StatusNoContent, away.asks(b, with("Referer", c.public.URL+"/tickets?day=1")).status)
-	assert.Equal(t, http.StatusNoContent, away.send(http.MethodPost, "/.anteroom/leave", nil).status, "a goodbye of somebody who is called is none")
+	assert.Equal(t, http.StatusNoContent, away.send(http.MethodPost, "/.fairdoor/leave", nil).status, "a goodbye of somebody who is called is none")
 	c.pass(time.Second)
 	behind := c.waits()
 	c.holds(time.Minute)
@@ -167,7 +167,7 @@ func cookieOf(v *visitor) string {
 // revoke ends the session of somebody who is in.
 func (c *caller) revoke(in *visitor) {
 	c.t.Helper()
-	c.site.will(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Anteroom-Command", "revoke") })
+	c.site.will(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Fairdoor-Command", "revoke") })
 	in.get("/")
 	c.site.will(nil)
 	c.pass(0)
@@ -287,7 +287,7 @@ func TestWhatIsNoSubscriptionOfAVisitorWhoWaitsIsRefused(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, post(b.Subscription, with("Sec-Fetch-Site", "cross-site")))
 	assert.Equal(t, http.StatusConflict, in.asks(b).status, "they are in")
 	assert.Equal(t, http.StatusConflict, c.visitor().asks(b).status)
-	assert.Equal(t, http.StatusNotFound, v.send(http.MethodPost, "/.anteroom/call-back?room=plain", strings.NewReader(b.Subscription)).status)
+	assert.Equal(t, http.StatusNotFound, v.send(http.MethodPost, "/.fairdoor/call-back?room=plain", strings.NewReader(b.Subscription)).status)
 	assert.Equal(t, http.StatusMethodNotAllowed, v.send(http.MethodPut, callPath, nil).status)
 	assert.Empty(t, c.files())
 	assert.Equal(t, http.StatusNoContent, v.asks(b).status)

@@ -16,10 +16,10 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/challenge"
-	"github.com/anteroom-gate/anteroom/proxy/challenge/challengetest"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge/challengetest"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // challenging has the first room's visitors pass a provider's challenge.
@@ -36,7 +36,7 @@ func challenging(p *challengetest.Provider, changes ...func(*challenge.Config)) 
 func (v *visitor) answers(answer string, changes ...func(*http.Request)) answer {
 	v.f.t.Helper()
 	changes = append(changes, with("Content-Type", "application/x-www-form-urlencoded"), asJSON)
-	return v.send(http.MethodPost, "/.anteroom/challenge?room=shop", strings.NewReader(url.Values{"response": {answer}}.Encode()), changes...)
+	return v.send(http.MethodPost, "/.fairdoor/challenge?room=shop", strings.NewReader(url.Values{"response": {answer}}.Encode()), changes...)
 }
 
 func TestAPlaceIsForThoseWhoPassTheChallenge(t *testing.T) {
@@ -79,9 +79,9 @@ func TestAPlaceIsForThoseWhoPassTheChallenge(t *testing.T) {
 			assert.Contains(t, other.get("/").body, "test-widget")
 			assert.True(t, member.get("/").in())
 			metrics := f.api(http.MethodGet, "/metrics", "", nil).body
-			assert.Contains(t, metrics, `anteroom_challenges_total{outcome="passed",room="shop"} 1`)
-			assert.Contains(t, metrics, `anteroom_challenges_total{outcome="failed",room="shop"} 4`)
-			assert.Contains(t, metrics, `anteroom_decisions_total{outcome="challenged",room="shop"} 2`)
+			assert.Contains(t, metrics, `fairdoor_challenges_total{outcome="passed",room="shop"} 1`)
+			assert.Contains(t, metrics, `fairdoor_challenges_total{outcome="failed",room="shop"} 4`)
+			assert.Contains(t, metrics, `fairdoor_decisions_total{outcome="challenged",room="shop"} 2`)
 		})
 	}
 }
@@ -113,7 +113,7 @@ func TestOneAnswerIsOnePlace(t *testing.T) {
 	assert.Zero(t, f.status("shop").Queued)
 	assert.Zero(t, func() (n int) { // nor does any other way lead to one
 		for _, v := range same {
-			n += strings.Count(v.get("/.anteroom/session?renew=1").body, `"waiting"`)
+			n += strings.Count(v.get("/.fairdoor/session?renew=1").body, `"waiting"`)
 		}
 		f.pass(time.Second)
 		return n * f.status("shop").Queued
@@ -152,21 +152,21 @@ func TestProgramsAreToldWhatTheChallengeIs(t *testing.T) {
 	} {
 		assert.Equal(t, http.StatusForbidden, a.status, name)
 		assert.JSONEq(t, `{"cfWaitingRoom":{"inWaitingRoom":false,"challengeRequired":true,"challenge":{"siteKey":"the-site","scriptUrl":"`+p.URL+
-			`/api.js","widgetClass":"test-widget","answerTo":"/.anteroom/challenge?room=shop"}}}`, a.body, name)
+			`/api.js","widgetClass":"test-widget","answerTo":"/.fairdoor/challenge?room=shop"}}}`, a.body, name)
 	}
 	form := v.send(http.MethodPost, "/buy", strings.NewReader("a=b"))
 	assert.Equal(t, http.StatusTooManyRequests, form.status)
 	assert.Contains(t, form.body, "test-widget")
-	a := v.send(http.MethodPost, "/.anteroom/challenge?room=shop", strings.NewReader(`{"response":"`+p.Answer()+`"}`), with("Content-Type", "application/json"))
+	a := v.send(http.MethodPost, "/.fairdoor/challenge?room=shop", strings.NewReader(`{"response":"`+p.Answer()+`"}`), with("Content-Type", "application/json"))
 	require.Equal(t, http.StatusOK, a.status)
 	assert.Equal(t, true, v.get("/", asJSON).told("inWaitingRoom"))
 	for name, status := range map[string]int{
-		"/.anteroom/challenge": http.StatusNotFound, "/.anteroom/challenge?room=none": http.StatusNotFound,
+		"/.fairdoor/challenge": http.StatusNotFound, "/.fairdoor/challenge?room=none": http.StatusNotFound,
 	} {
 		assert.Equal(t, status, v.send(http.MethodPost, name, nil).status, name)
 	}
-	assert.Equal(t, http.StatusMethodNotAllowed, v.get("/.anteroom/challenge?room=shop").status)
-	assert.Equal(t, http.StatusBadRequest, v.send(http.MethodPost, "/.anteroom/challenge?room=shop", nil, with("Sec-Fetch-Site", "cross-site")).status)
+	assert.Equal(t, http.StatusMethodNotAllowed, v.get("/.fairdoor/challenge?room=shop").status)
+	assert.Equal(t, http.StatusBadRequest, v.send(http.MethodPost, "/.fairdoor/challenge?room=shop", nil, with("Sec-Fetch-Site", "cross-site")).status)
 }
 
 func TestWhileTheProviderIsSilentTheRoomsChoiceCounts(t *testing.T) {
@@ -182,7 +182,7 @@ func TestWhileTheProviderIsSilentTheRoomsChoiceCounts(t *testing.T) {
 			v := f.visitor()
 			assert.Equal(t, status, v.answers("some answer").status, "%s %s", choice, name)
 			assert.Equal(t, status != http.StatusOK, strings.Contains(v.get("/").body, "test-widget"))
-			assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_challenges_total{outcome="unreachable",room="shop"} 1`)
+			assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_challenges_total{outcome="unreachable",room="shop"} 1`)
 		}
 	}
 }
@@ -241,7 +241,7 @@ func TestAVisitorWhoHangsUpGetsNoPlace(t *testing.T) {
 		<-asked
 		hangUp()
 	}()
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, f.public.URL+"/.anteroom/challenge?room=shop", strings.NewReader("response=some+answer"))
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, f.public.URL+"/.fairdoor/challenge?room=shop", strings.NewReader("response=some+answer"))
 	require.NoError(t, err)
 	q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := f.public.Client().Do(q)
@@ -250,7 +250,7 @@ func TestAVisitorWhoHangsUpGetsNoPlace(t *testing.T) {
 	}
 	require.ErrorIs(t, err, context.Canceled)
 	require.Eventually(t, func() bool {
-		return strings.Contains(f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_challenges_total{outcome="failed",room="shop"} 1`)
+		return strings.Contains(f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_challenges_total{outcome="failed",room="shop"} 1`)
 	}, patience, time.Millisecond)
 	f.pass(time.Second)
 	assert.Zero(t, f.status("shop").Queued)

@@ -12,12 +12,12 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-const checkPath = "/.anteroom/check"
+const checkPath = "/.fairdoor/check"
 
 // about has a check ask about a request, as Caddy and Traefik do.
 func about(method, target string) func(*http.Request) {
@@ -42,14 +42,14 @@ func TestACheckAnswersAsTheGateWouldHaveAnswered(t *testing.T) {
 	assert.Empty(t, entered.body)
 	assert.Equal(t, "private, no-store", entered.header.Get("Cache-Control"), "a ticket belongs into no cache")
 	assert.Equal(t, "*", entered.header.Get("Vary"))
-	require.Contains(t, in.cookies, "anteroom_shop")
+	require.Contains(t, in.cookies, "fairdoor_shop")
 	f.pass(2 * time.Second)
 
 	page := waits.checked("")
 	assert.Equal(t, http.StatusTooManyRequests, page.status, "a check that is not let through is never answered with 2xx")
 	assert.Contains(t, page.body, "You are in the waiting room")
 	assert.NotEmpty(t, page.header.Get("Retry-After"))
-	require.Contains(t, waits.cookies, "anteroom_shop", "who waits has a place")
+	require.Contains(t, waits.cookies, "fairdoor_shop", "who waits has a place")
 	assert.Contains(t, waits.checked("", asJSON).header.Get("Refresh"), "; url=/lamps?colour=red", "the address is that of the page")
 	assert.Equal(t, 1, f.status("shop").InRoom)
 
@@ -57,7 +57,7 @@ func TestACheckAnswersAsTheGateWouldHaveAnswered(t *testing.T) {
 	f.pass(5 * time.Minute)
 	again := in.checked("")
 	assert.Equal(t, http.StatusOK, again.status)
-	assert.Contains(t, again.setCookies(), "anteroom_shop", "a session that is renewed has a new ticket")
+	assert.Contains(t, again.setCookies(), "fairdoor_shop", "a session that is renewed has a new ticket")
 	f.pass(5 * time.Minute)
 	assert.Equal(t, http.StatusOK, in.checked("").status, "checks renew the session")
 	assert.Empty(t, f.site.requests(), "no check goes to the origin")
@@ -82,7 +82,7 @@ func TestACheckIsAboutTheMethodHostAndPathThatTheProxyNames(t *testing.T) {
 		"what no room guards":               {about(http.MethodGet, "/news"), http.StatusOK},
 		"a path in another spelling":        {about(http.MethodGet, "/x/..//TICKETS/%2e/1"), http.StatusTooManyRequests},
 		"a path that leaves an exempt one":  {about(http.MethodGet, "/tickets/static/../1"), http.StatusTooManyRequests},
-		"a path that leaves the gate's own": {about(http.MethodGet, "/.anteroom/../tickets/1"), http.StatusTooManyRequests},
+		"a path that leaves the gate's own": {about(http.MethodGet, "/.fairdoor/../tickets/1"), http.StatusTooManyRequests},
 		"a host in another spelling":        {func(r *http.Request) { about("GET", "/tickets")(r); r.Header.Set("X-Forwarded-Host", "SHOP.test.:80") }, http.StatusTooManyRequests},
 		"another host":                      {func(r *http.Request) { about("GET", "/tickets")(r); r.Header.Set("X-Forwarded-Host", "other.test") }, http.StatusOK},
 		"two hosts": {func(r *http.Request) {
@@ -129,7 +129,7 @@ func TestACheckOfWhoIsInHasTheSitesAnswerKeptOutOfSharedCaches(t *testing.T) {
 	for _, query := range []string{"", "/nginx"} {
 		a := in.checked(query)
 		require.Equal(t, http.StatusOK, a.status)
-		require.NotContains(t, a.setCookies(), "anteroom_shop")
+		require.NotContains(t, a.setCookies(), "fairdoor_shop")
 		assert.Equal(t, "private", a.header.Get("Cache-Control"), "the room is full")
 	}
 }
@@ -141,7 +141,7 @@ func TestACheckGivesTheTicketAndNoAdmissionToken(t *testing.T) {
 	f.pass(5 * time.Minute)
 	a := v.checked("")
 	require.Equal(t, http.StatusOK, a.status)
-	assert.Contains(t, a.setCookies(), "anteroom_shop")
+	assert.Contains(t, a.setCookies(), "fairdoor_shop")
 	assert.Len(t, a.header["Set-Cookie"], 1, "some proxies pass one on only")
 	assert.Contains(t, v.get("/").setCookies(), admissionCookie, "at the gate itself there is one")
 }
@@ -215,8 +215,8 @@ func TestAStrangersCheckDoesNotUseUpTheWarningsOfTheSitesOwnProxy(t *testing.T) 
 	lines := logged.All()
 	require.Len(t, lines, 3)
 	for i, want := range []map[string]any{
-		{"from": "198.51.100.1:1234", "path": "/.anteroom/check/lamps"}, {"from": "10.0.0.7:1234", "path": "/.anteroom/check/lamps"},
-		{"from": "127.0.0.1:1234", "path": "/.anteroom/check"},
+		{"from": "198.51.100.1:1234", "path": "/.fairdoor/check/lamps"}, {"from": "10.0.0.7:1234", "path": "/.fairdoor/check/lamps"},
+		{"from": "127.0.0.1:1234", "path": "/.fairdoor/check"},
 	} {
 		assert.Equal(t, want, lines[i].ContextMap(), "what the visitor asked for may hold secrets")
 	}
@@ -249,7 +249,7 @@ func TestNginxsChecksLetNobodyInAndGiveNoPlaces(t *testing.T) {
 	require.True(t, v.get("/lamps").in())
 	assert.Equal(t, http.StatusOK, v.checked("/nginx").status)
 	f.pass(5 * time.Minute)
-	assert.Contains(t, v.checked("/nginx").setCookies(), "anteroom_shop", "the session is renewed")
+	assert.Contains(t, v.checked("/nginx").setCookies(), "fairdoor_shop", "the session is renewed")
 	waits := f.visitor()
 	require.False(t, waits.get("/lamps").in())
 	f.pass(interval)
@@ -288,7 +288,7 @@ func TestASessionThatHasToBeActiveIsForbiddenToOthers(t *testing.T) {
 			assert.Equal(t, c.standing, list[0].Status)
 		})
 	}
-	assert.Equal(t, http.StatusBadRequest, in.get("/.anteroom/session?require=waiting").status)
+	assert.Equal(t, http.StatusBadRequest, in.get("/.fairdoor/session?require=waiting").status)
 
 	require.Equal(t, http.StatusOK, f.patch(`{"hold_active": "now"}`).status)
 	f.pass(time.Second)
@@ -311,7 +311,7 @@ func TestASessionThatHasToBeActiveIsSoForThoseWhomTheDoorLetsIn(t *testing.T) {
 	}
 	f := start(t, takingPasses(t), only(false), settings(func(s *queue.Settings) { s.TotalActiveUsers, s.ConfirmWithin = 1, 0 }))
 	in, waits, stranger := f.full()[0], f.waits(), f.visitor()
-	require.Equal(t, http.StatusOK, in.get("/.anteroom/session?require=active").status)
+	require.Equal(t, http.StatusOK, in.get("/.fairdoor/session?require=active").status)
 
 	only(true)(&f.config, nil)
 	require.NoError(t, f.Configure(t.Context(), f.config))
@@ -325,7 +325,7 @@ func TestASessionThatHasToBeActiveIsSoForThoseWhomTheDoorLetsIn(t *testing.T) {
 	f.pass(time.Second)
 	for name, v := range map[string]*visitor{"who was in": in, "who waited": waits, "a newcomer": stranger} {
 		require.True(t, v.get("/").in(), name)
-		assert.Equal(t, http.StatusOK, v.get("/.anteroom/session?require=active").status, name)
+		assert.Equal(t, http.StatusOK, v.get("/.fairdoor/session?require=active").status, name)
 	}
 }
 
@@ -342,12 +342,12 @@ func TestASessionThatHasToBeActiveIsSoInEveryRoomThatIsAskedAbout(t *testing.T) 
 	require.True(t, f.visitor().get("/b").in())
 	f.pass(2 * time.Second)
 	v := f.visitor()
-	require.Equal(t, http.StatusForbidden, v.get("/.anteroom/session?require=active").status, "without a ticket")
+	require.Equal(t, http.StatusForbidden, v.get("/.fairdoor/session?require=active").status, "without a ticket")
 	require.True(t, v.get("/a").in())
-	require.Equal(t, http.StatusOK, v.get("/.anteroom/session?require=active").status)
+	require.Equal(t, http.StatusOK, v.get("/.fairdoor/session?require=active").status)
 	require.False(t, v.get("/b").in())
-	a := v.get("/.anteroom/session?require=active")
+	a := v.get("/.fairdoor/session?require=active")
 	assert.Equal(t, http.StatusForbidden, a.status, "they wait for another room")
 	assert.True(t, json.Valid([]byte(a.body)))
-	assert.Equal(t, http.StatusOK, v.get("/.anteroom/session?require=active&room=shop").status)
+	assert.Equal(t, http.StatusOK, v.get("/.fairdoor/session?require=active&room=shop").status)
 }

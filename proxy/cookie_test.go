@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 var overHTTPS = with("X-Forwarded-Proto", "https")
 
 func TestCookieAttributes(t *testing.T) {
-	const name, age = "anteroom_shop", "; Path=/; Max-Age=86400"
+	const name, age = "fairdoor_shop", "; Path=/; Max-Age=86400"
 	for sentence, c := range map[string]struct {
 		change func(*proxy.RoomConfig)
 		https  bool
@@ -38,7 +38,7 @@ func TestCookieAttributes(t *testing.T) {
 		"secure always is secure over http": {func(r *proxy.RoomConfig) { r.CookieAttributes.Secure = cookie.SecureAlways }, false,
 			"__Host-" + name, age + "; HttpOnly; Secure; SameSite=Lax"},
 		"a suffix names the cookie": {func(r *proxy.RoomConfig) { r.CookieSuffix = "x-1" }, false,
-			"anteroom_x-1", age + "; HttpOnly; SameSite=Lax"},
+			"fairdoor_x-1", age + "; HttpOnly; SameSite=Lax"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			f := start(t, trustingLoopback, func(cfg *proxy.Config, _ *proxy.Options) {
@@ -65,7 +65,7 @@ func TestCookieAttributes(t *testing.T) {
 
 func TestSchemeIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 	f := start(t)
-	assert.Contains(t, f.visitor().get("/", overHTTPS).setCookies(), "anteroom_shop", "this one might be anybody")
+	assert.Contains(t, f.visitor().get("/", overHTTPS).setCookies(), "fairdoor_shop", "this one might be anybody")
 
 	secure := httptest.NewUnstartedServer(f.Gate)
 	secure.EnableHTTP2 = true
@@ -74,22 +74,22 @@ func TestSchemeIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 	v := f.visitor()
 	v.base, v.client = secure.URL, secure.Client()
 	v.client.Transport.(*http.Transport).TLSClientConfig.CipherSuites = []uint16{tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256}
-	assert.Contains(t, v.get("/").setCookies(), "__Host-anteroom_shop", "the connection says so itself")
+	assert.Contains(t, v.get("/").setCookies(), "__Host-fairdoor_shop", "the connection says so itself")
 }
 
 func TestTicketIsIssuedAnewUnderTheNameOfTheOtherScheme(t *testing.T) {
 	f := start(t, trustingLoopback)
 	v := f.visitor()
-	require.Contains(t, v.get("/").setCookies(), "anteroom_shop")
+	require.Contains(t, v.get("/").setCookies(), "fairdoor_shop")
 	a := v.get("/", overHTTPS)
 	assert.True(t, a.in(), "the place is the same")
-	assert.Contains(t, a.setCookies(), "__Host-anteroom_shop")
+	assert.Contains(t, a.setCookies(), "__Host-fairdoor_shop")
 	assert.Empty(t, v.get("/", overHTTPS).setCookies(), "once")
 
 	waiting := f.visitor()
 	before := waiting.get("/", asJSON)
 	after := waiting.get("/", asJSON, overHTTPS)
-	assert.Contains(t, after.setCookies(), "__Host-anteroom_shop")
+	assert.Contains(t, after.setCookies(), "__Host-fairdoor_shop")
 	assert.Equal(t, before.told("lastUpdated"), after.told("lastUpdated"))
 }
 
@@ -134,7 +134,7 @@ func TestTicketsOfSeveralRoomsLiveSideBySide(t *testing.T) {
 
 	thief := f.visitor()
 	f.pass(2 * time.Second)
-	thief.cookies["anteroom_tickets"] = v.cookies["anteroom_shop"]
+	thief.cookies["fairdoor_tickets"] = v.cookies["fairdoor_shop"]
 	f.status("tickets")
 	assert.False(t, thief.get("/tickets").in(), "a ticket of one room is none of another")
 }
@@ -142,17 +142,17 @@ func TestTicketsOfSeveralRoomsLiveSideBySide(t *testing.T) {
 func TestFirstTicketThatOpensCounts(t *testing.T) {
 	f := start(t)
 	in := f.full()[0]
-	ticket := in.cookies["anteroom_shop"]
+	ticket := in.cookies["fairdoor_shop"]
 	for sentence, header := range map[string]string{
-		"junk before it":           "anteroom_shop=evil; anteroom_shop=" + ticket,
-		"junk of the other name":   "__Host-anteroom_shop=evil; anteroom_shop=" + ticket,
-		"junk after it":            "anteroom_shop=" + ticket + "; anteroom_shop=evil",
-		"between quotes":           `anteroom_shop="` + ticket + `"`,
-		"among those of others":    "a=b; anteroom_shop_x=1; xanteroom_shop=2; anteroom_shop=" + ticket + "; c",
-		"three pieces of junk":     strings.Repeat("anteroom_shop=evil; ", 3) + "anteroom_shop=" + ticket,
-		"a header full of junk":    strings.Repeat("anteroom_shop="+ticket[:len(ticket)-8]+"AAAAAAAA; ", 90) + "anteroom_shop=" + ticket,
-		"an empty one before it":   "anteroom_shop=; anteroom_shop=" + ticket,
-		"after cookies of no name": "=; ;; anteroom_shop=" + ticket,
+		"junk before it":           "fairdoor_shop=evil; fairdoor_shop=" + ticket,
+		"junk of the other name":   "__Host-fairdoor_shop=evil; fairdoor_shop=" + ticket,
+		"junk after it":            "fairdoor_shop=" + ticket + "; fairdoor_shop=evil",
+		"between quotes":           `fairdoor_shop="` + ticket + `"`,
+		"among those of others":    "a=b; fairdoor_shop_x=1; xfairdoor_shop=2; fairdoor_shop=" + ticket + "; c",
+		"three pieces of junk":     strings.Repeat("fairdoor_shop=evil; ", 3) + "fairdoor_shop=" + ticket,
+		"a header full of junk":    strings.Repeat("fairdoor_shop="+ticket[:len(ticket)-8]+"AAAAAAAA; ", 90) + "fairdoor_shop=" + ticket,
+		"an empty one before it":   "fairdoor_shop=; fairdoor_shop=" + ticket,
+		"after cookies of no name": "=; ;; fairdoor_shop=" + ticket,
 	} {
 		assert.True(t, f.visitor().get("/", with("Cookie", header)).in(), sentence)
 	}
@@ -164,7 +164,7 @@ func TestFirstTicketThatOpensCounts(t *testing.T) {
 func TestCookiesThatCannotBeReadAreToldAndTakeNoPlace(t *testing.T) {
 	f := start(t)
 	in := f.full()[0]
-	ticket := "anteroom_shop=" + in.cookies["anteroom_shop"]
+	ticket := "fairdoor_shop=" + in.cookies["fairdoor_shop"]
 	for sentence, header := range map[string]string{
 		"too many":  strings.Repeat("a;", 3000) + ticket,
 		"too large": "a=" + strings.Repeat("x", 16<<10) + "; " + ticket,
@@ -183,18 +183,18 @@ func TestCookiesThatCannotBeReadAreToldAndTakeNoPlace(t *testing.T) {
 
 func TestTicketsThatAreNotOursAreThoseOfNewVisitors(t *testing.T) {
 	f := start(t)
-	ticket := f.full()[0].cookies["anteroom_shop"]
+	ticket := f.full()[0].cookies["fairdoor_shop"]
 	stranger := start(t) // with a key of its own
 	foreign := stranger.visitor()
 	foreign.get("/")
-	tickets := []string{"", "x", foreign.cookies["anteroom_shop"], ticket[:len(ticket)-4], strings.Repeat("A", 600)}
+	tickets := []string{"", "x", foreign.cookies["fairdoor_shop"], ticket[:len(ticket)-4], strings.Repeat("A", 600)}
 	for i := range len(strings.TrimRight(ticket, "=")) - 1 { // the last character has bits that say nothing
 		forged := []byte(ticket)
 		forged[i] ^= 1
 		tickets = append(tickets, string(forged))
 	}
 	for _, forged := range tickets {
-		a := f.visitor().get("/", with("Cookie", "anteroom_shop="+forged))
+		a := f.visitor().get("/", with("Cookie", "fairdoor_shop="+forged))
 		require.False(t, a.in(), "%q", forged)
 		require.NotEmpty(t, a.setCookies())
 	}

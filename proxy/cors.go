@@ -8,16 +8,16 @@ import (
 // Header values of answers that scripts of other sites may read; net/http does not change
 // them.
 var (
-	exposed        = []string{"Anteroom-Room, Retry-After"}
+	exposed        = []string{"Fairdoor-Room, Retry-After"}
 	variesBySender = []string{"Accept, Accept-Language, Accept-Encoding, Cookie, Origin"}
 	anySite        = []string{"*"}
 	affirmed       = []string{"true"}
 )
 
 // answers marks an answer as the room's own, given in the place of the origin's: apps tell
-// the two apart by Anteroom-Room. Scripts that cors_origins names may read it.
+// the two apart by Fairdoor-Room. Scripts that cors_origins names may read it.
 func (rs *roomSetup) answers(h http.Header, q *http.Request) {
-	h["Anteroom-Room"] = rs.named
+	h["Fairdoor-Room"] = rs.named
 	rs.share(h, q)
 }
 

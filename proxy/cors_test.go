@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 const (
@@ -60,13 +60,13 @@ func TestListedSitesReadTheRoomsOwnAnswersAndNobodyElseDoes(t *testing.T) {
 		},
 		"a page":       func(site string) answer { return waiting.get("/", from(site), with("Accept", "text/html")) },
 		"a picture":    func(site string) answer { return f.visitor().get("/logo.svg", from(site), asImage) },
-		"how it is":    func(site string) answer { return waiting.get("/.anteroom/session?room=shop", from(site)) },
-		"how it stays": func(site string) answer { return waiting.get("/.anteroom/session?room=shop&renew=1", from(site)) },
+		"how it is":    func(site string) answer { return waiting.get("/.fairdoor/session?room=shop", from(site)) },
+		"how it stays": func(site string) answer { return waiting.get("/.fairdoor/session?room=shop&renew=1", from(site)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			listed := ask(app)
 			assert.True(t, listed.readableBy(app, true), "%v", listed.header)
-			assert.Equal(t, "Anteroom-Room, Retry-After", listed.header.Get("Access-Control-Expose-Headers"))
+			assert.Equal(t, "Fairdoor-Room, Retry-After", listed.header.Get("Access-Control-Expose-Headers"))
 			assert.Contains(t, listed.header.Get("Vary"), "Origin")
 			for _, site := range []string{another, "https://app.example.evil", "http://app.example", "null", app + ":8443"} {
 				other := ask(site)
@@ -112,24 +112,24 @@ func TestWithoutCORSOriginsNothingIsSaidToOtherSites(t *testing.T) {
 	a := f.visitor().get("/", from(app))
 	assert.False(t, a.readableBy(app, false))
 	assert.Equal(t, "Accept, Accept-Language, Accept-Encoding, Cookie", a.header.Get("Vary"))
-	assert.Equal(t, http.StatusMethodNotAllowed, f.visitor().send(http.MethodOptions, "/.anteroom/session", nil, preflighting).status)
+	assert.Equal(t, http.StatusMethodNotAllowed, f.visitor().send(http.MethodOptions, "/.fairdoor/session", nil, preflighting).status)
 }
 
 func TestGateAnswersThePreflightsOfItsOwnPaths(t *testing.T) {
 	f := start(t, listing(app))
 	preflight := func(path, site, method string) answer {
 		return f.visitor().send(http.MethodOptions, path, nil, with("Origin", site), with("Access-Control-Request-Method", method),
-			with("Access-Control-Request-Headers", "anteroom-visibility,authorization"))
+			with("Access-Control-Request-Headers", "fairdoor-visibility,authorization"))
 	}
-	for path, method := range map[string]string{"/.anteroom/session?renew=1": "GET", "/.anteroom/events?room=shop": "GET", "/.anteroom/leave": "POST"} {
+	for path, method := range map[string]string{"/.fairdoor/session?renew=1": "GET", "/.fairdoor/events?room=shop": "GET", "/.fairdoor/leave": "POST"} {
 		a := preflight(path, app, method)
 		assert.Equal(t, http.StatusNoContent, a.status, path)
 		assert.True(t, a.readableBy(app, true), path)
 		assert.Equal(t, method, a.header.Get("Access-Control-Allow-Methods"), path)
-		assert.Equal(t, "anteroom-visibility,authorization", a.header.Get("Access-Control-Allow-Headers"), path)
+		assert.Equal(t, "fairdoor-visibility,authorization", a.header.Get("Access-Control-Allow-Headers"), path)
 		assert.Equal(t, http.StatusMethodNotAllowed, preflight(path, another, method).status, path)
 	}
-	assert.Equal(t, http.StatusNotFound, preflight("/.anteroom/nothing", app, "GET").status)
+	assert.Equal(t, http.StatusNotFound, preflight("/.fairdoor/nothing", app, "GET").status)
 	assert.Empty(t, f.site.requests())
 }
 
@@ -140,7 +140,7 @@ func TestGoodbyesOfListedSitesCount(t *testing.T) {
 	waiting.get("/")
 	for _, site := range []string{another, app} {
 		gone := site == app
-		a := waiting.send(http.MethodPost, "/.anteroom/leave", nil, from(site))
+		a := waiting.send(http.MethodPost, "/.fairdoor/leave", nil, from(site))
 		assert.Equal(t, gone, a.status == http.StatusNoContent, site)
 		assert.Equal(t, gone, a.readableBy(site, true), site)
 		f.pass(time.Second)
@@ -164,11 +164,11 @@ func TestAnswersAboutSeveralRoomsAreForThoseThatAllRoomsList(t *testing.T) {
 	})
 	v := f.visitor()
 	v.get("/")
-	assert.True(t, v.get("/.anteroom/session", from(another)).readableBy(another, true))
+	assert.True(t, v.get("/.fairdoor/session", from(another)).readableBy(another, true))
 	v.get("/bar")
-	assert.True(t, v.get("/.anteroom/session", from(app)).readableBy(app, true))
-	assert.False(t, v.get("/.anteroom/session", from(another)).readableBy(another, false))
-	assert.True(t, v.get("/.anteroom/session?room=shop", from(another)).readableBy(another, true))
+	assert.True(t, v.get("/.fairdoor/session", from(app)).readableBy(app, true))
+	assert.False(t, v.get("/.fairdoor/session", from(another)).readableBy(another, false))
+	assert.True(t, v.get("/.fairdoor/session?room=shop", from(another)).readableBy(another, true))
 }
 
 // What waits, and what the site says.
@@ -183,13 +183,13 @@ func TestAppsTellTheRoomsAnswersFromTheSites(t *testing.T) {
 			"an order":   f.visitor().send(http.MethodPost, "/", strings.NewReader("a=1"), asJSON),
 			"a withheld": f.visitor().get("/logo.svg", asImage),
 		} {
-			assert.Equal(t, "shop", a.header.Get("Anteroom-Room"), name)
+			assert.Equal(t, "shop", a.header.Get("Fairdoor-Room"), name)
 			assert.NotEmpty(t, a.header.Get("Retry-After"), "%s: ask again", name)
 		}
 		f.patch(`{"queueing_method": "reject"}`)
 		f.pass(9 * time.Minute)
 		for name, a := range map[string]answer{"JSON": f.visitor().get("/", asJSON), "an order": f.visitor().send(http.MethodPost, "/", nil, asJSON)} {
-			assert.Equal(t, "shop", a.header.Get("Anteroom-Room"), name)
+			assert.Equal(t, "shop", a.header.Get("Fairdoor-Room"), name)
 			assert.Empty(t, a.header.Get("Retry-After"), "%s: nobody is taken", name)
 			if a.room != nil {
 				assert.EqualValues(t, 0, a.told("refreshIntervalSeconds"))
@@ -201,8 +201,8 @@ func TestAppsTellTheRoomsAnswersFromTheSites(t *testing.T) {
 	v := f.visitor()
 	for _, status := range []int{200, 404, 429, 500, 503} {
 		f.site.will(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-		assert.NotContains(t, v.get("/", asJSON).header, "Anteroom-Room", "the site answers with %d", status)
+		assert.NotContains(t, v.get("/", asJSON).header, "Fairdoor-Room", "the site answers with %d", status)
 	}
 	f.site.Close()
-	assert.NotContains(t, v.get("/", asJSON).header, "Anteroom-Room", "nor does it answer")
+	assert.NotContains(t, v.get("/", asJSON).header, "Fairdoor-Room", "nor does it answer")
 }

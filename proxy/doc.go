@@ -55,7 +55,7 @@
 // So that those who are in do not wait behind thousands who poll as fast as they can, package flood measures how late the server is, and
 // some requests of those who are not in are shed (flooded.go).
 //
-// Below /.anteroom/ the gate answers for itself (own.go): the page's goodbye, how the
+// Below /.fairdoor/ the gate answers for itself (own.go): the page's goodbye, how the
 // caller stands (session.go), and the sites' logos (pictures.go). A check of another proxy
 // is answered there as the request would be that it is about (check.go).
 //
@@ -64,7 +64,7 @@
 // A room may have a waitlist (waitlists.go), which package guests serves: those who have
 // accepted an invite of it are guests, one person each on all of their devices. It may take passes, by which operators let people in or ahead (passes.go); package passes serves them.
 //
-// Visitors who wait may open GET /.anteroom/events; package events has what they are
+// Visitors who wait may open GET /.fairdoor/events; package events has what they are
 // told. [Gate.Admin] is a second handler, for a listener of its own; package admin has
 // its resources. What operators change of a room's settings is kept by package
 // overrides, and what the gate tells Prometheus by package metrics. These packages know

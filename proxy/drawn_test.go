@@ -12,9 +12,9 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
-	plan "github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	plan "github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 func TestEachGateLogsItsListOfEntriesAfterTheStartAndWhenItIsFinal(t *testing.T) {

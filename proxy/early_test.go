@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // startTwo starts two gates of one room, with one store and one clock.
@@ -71,7 +71,7 @@ func TestAnEarlyRequestIsToldWhatIsLeftOfTheInterval(t *testing.T) {
 			assert.Equal(t, at.left, page.left(t), name)
 			assert.Contains(t, page.body, `http-equiv="refresh" content="`+strconv.Itoa(at.left), name)
 			assert.Contains(t, page.body, `data-left="`+strconv.Itoa(at.left)+`"`, name)
-			assert.Contains(t, v.get("/.anteroom/session?room=shop").body, `"refreshLeftSeconds": `+strconv.Itoa(at.left)+",", name)
+			assert.Contains(t, v.get("/.fairdoor/session?room=shop").body, `"refreshLeftSeconds": `+strconv.Itoa(at.left)+",", name)
 			assert.Equal(t, at.left, v.send(http.MethodPost, "/", strings.NewReader("a=1"), asJSON).left(t), "who sends a form is told the same")
 		}
 	}
@@ -93,7 +93,7 @@ func TestOneEarlyReloadCostsNothing(t *testing.T) {
 				s.TotalActiveUsers, s.NewUsersPerMinute, s.SessionDuration = 2, 100_000, 24*time.Hour
 				s.RefreshInterval, s.RefreshJitter, s.Bucket = refresh, 0, time.Second
 			}), room(revokeEnabled))
-			revokes(f.site, "Anteroom-Command", "revoke")
+			revokes(f.site, "Fairdoor-Command", "revoke")
 			in := f.full()
 			first, later := f.visitor(), f.visitor()
 			due := f.clock.Now().Add(time.Duration(first.get("/").left(t)) * time.Second)

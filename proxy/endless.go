@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // endless answers somebody in the endless line as those are answered who wait. The room does not

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/challenge/challengetest"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge/challengetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // flagging has a rule flag whoever says that they are a bot.
@@ -146,7 +146,7 @@ func TestWhoIsFlaggedGetsNowhere(t *testing.T) {
 	f.pass(time.Second)
 	assert.Equal(t, 1, f.status("shop").Active)
 	assert.Zero(t, f.status("shop").Queued)
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_decisions_total{outcome="endless",room="shop"}`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_decisions_total{outcome="endless",room="shop"}`)
 
 	// Somebody who was flagged by mistake is a newcomer from then on.
 	assert.True(t, bot.get("/").in())
@@ -191,20 +191,20 @@ func TestNothingTellsWhoIsInTheEndlessLine(t *testing.T) {
 	f.full()
 	person, bot := f.visitor(), f.visitor()
 	for v, as := range map[*visitor]func(*http.Request){person: asJSON, bot: asBot} {
-		assert.Contains(t, v.get("/.anteroom/session", as).body, `"status": "none"`, "a newcomer has no place")
-		a := v.send(http.MethodPost, "/.anteroom/challenge?room=shop", strings.NewReader("response="+p.Answer()), with("Content-Type", "application/x-www-form-urlencoded"), as)
+		assert.Contains(t, v.get("/.fairdoor/session", as).body, `"status": "none"`, "a newcomer has no place")
+		a := v.send(http.MethodPost, "/.fairdoor/challenge?room=shop", strings.NewReader("response="+p.Answer()), with("Content-Type", "application/x-www-form-urlencoded"), as)
 		require.Equal(t, http.StatusOK, a.status)
 		assert.Contains(t, a.body, `"waiting"`)
 		assert.Len(t, a.setCookies(), 1)
 		for _, query := range []string{"", "?renew=1", "?room=shop"} {
-			assert.Contains(t, v.get("/.anteroom/session"+query, as).body, `"status": "waiting"`, query)
+			assert.Contains(t, v.get("/.fairdoor/session"+query, as).body, `"status": "waiting"`, query)
 		}
-		assert.Equal(t, http.StatusOK, v.get("/.anteroom/move?room=shop", as).status)
+		assert.Equal(t, http.StatusOK, v.get("/.fairdoor/move?room=shop", as).status)
 		assert.Regexp(t, `^retry: \d+\n\nevent: place\n`, v.firstEvents(as))
 	}
-	link := regexp.MustCompile(`/\.anteroom/move\?room=shop&(amp;)?t=([^"<]+)`).FindStringSubmatch(bot.get("/.anteroom/move?room=shop", asBot).body)
+	link := regexp.MustCompile(`/\.fairdoor/move\?room=shop&(amp;)?t=([^"<]+)`).FindStringSubmatch(bot.get("/.fairdoor/move?room=shop", asBot).body)
 	require.Len(t, link, 3)
-	assert.Equal(t, http.StatusGone, f.visitor().get("/.anteroom/move?room=shop&t="+link[2]).status, "there is no place to move")
+	assert.Equal(t, http.StatusGone, f.visitor().get("/.fairdoor/move?room=shop&t="+link[2]).status, "there is no place to move")
 	f.pass(time.Second)
 	assert.Equal(t, 1, f.status("shop").Queued)
 }
@@ -214,7 +214,7 @@ func (v *visitor) firstEvents(as func(*http.Request)) string {
 	v.f.t.Helper()
 	ctx, cancel := context.WithCancel(v.f.t.Context())
 	defer cancel()
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+"/.anteroom/events", nil)
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+"/.fairdoor/events", nil)
 	require.NoError(v.f.t, err)
 	as(q)
 	for name, value := range v.cookies {

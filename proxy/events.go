@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/events"
-	"github.com/anteroom-gate/anteroom/proxy/listen"
-	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/proxy/events"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // eventsRoom is a room as its event streams know it.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // hearers count what event streams send.
@@ -104,7 +104,7 @@ func processorTime(b *testing.B) time.Duration {
 }
 
 func eventsRequest(ticket string) *http.Request {
-	r := httptest.NewRequest(http.MethodGet, "/.anteroom/events", nil)
+	r := httptest.NewRequest(http.MethodGet, "/.fairdoor/events", nil)
 	r.Header.Set("Cookie", ticket)
 	return r
 }
@@ -133,7 +133,7 @@ func BenchmarkNumbersToSockets(b *testing.B) {
 		c, err := net.Dial("tcp", s.Listener.Addr().String())
 		require.NoError(b, err)
 		b.Cleanup(func() { c.Close() })
-		_, err = fmt.Fprintf(c, "GET /.anteroom/events HTTP/1.1\r\nHost: x\r\nCookie: %s\r\n\r\n", ticket)
+		_, err = fmt.Fprintf(c, "GET /.fairdoor/events HTTP/1.1\r\nHost: x\r\nCookie: %s\r\n\r\n", ticket)
 		require.NoError(b, err)
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestAnEventStreamTellsAVisitorTheirPlaceAndTheRoomsNumbers(t *testing.T) {
@@ -93,7 +93,7 @@ func TestAVisitorHasAFewStreamsAtMost(t *testing.T) {
 	for range 4 {
 		v.listen("").next("place")
 	}
-	a := v.get("/.anteroom/events")
+	a := v.get("/.fairdoor/events")
 	assert.Equal(t, http.StatusNoContent, a.status, "an EventSource gives up, and the page polls")
 	assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
 	other := f.visitor()
@@ -129,7 +129,7 @@ func TestWhoseStreamItIs(t *testing.T) {
 		"that of a room that is not there":             {one, "?room=nowhere", asJSON, http.StatusNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := c.who.get("/.anteroom/events"+c.query, c.change)
+			a := c.who.get("/.fairdoor/events"+c.query, c.change)
 			assert.Equal(t, c.want, a.status)
 			if c.want != http.StatusNoContent {
 				assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
@@ -140,7 +140,7 @@ func TestWhoseStreamItIs(t *testing.T) {
 	both.listen("?room=fair").next("place")
 	both.listen("", page("/fair/x")).next("place")
 	f.soon(func() bool { return f.streams() == 1 })
-	assert.Equal(t, http.StatusMethodNotAllowed, one.send(http.MethodPost, "/.anteroom/events", nil).status)
+	assert.Equal(t, http.StatusMethodNotAllowed, one.send(http.MethodPost, "/.fairdoor/events", nil).status)
 }
 
 func TestAnEventStreamOfSomebodyWhoIsInSaysSoAndEnds(t *testing.T) {
@@ -209,7 +209,7 @@ func TestWhoReadsSlowlyHoldsUpNobodyAndHearsTheNewestNumbers(t *testing.T) {
 	ended, reader := make(chan struct{}), &slowReader{header: http.Header{}, reads: reads, gone: ctx, begun: make(chan struct{})}
 	go func() {
 		defer close(ended)
-		f.ServeHTTP(reader, eventsRequest("anteroom_shop="+slow.cookies["anteroom_shop"]).WithContext(ctx))
+		f.ServeHTTP(reader, eventsRequest("fairdoor_shop="+slow.cookies["fairdoor_shop"]).WithContext(ctx))
 	}()
 	<-reader.begun
 	l := other.listen("")
@@ -268,7 +268,7 @@ func TestAUserNeedsNoCookieForTheirEvents(t *testing.T) {
 			f.pass(time.Second)
 			f.visitor().listen("?room=shop", as("ben")).next("place")
 			f.visitor().listen("?room=shop", as("ann")).endsWith("admitted")
-			assert.Equal(t, http.StatusNoContent, f.visitor().get("/.anteroom/events?room=shop", as("cleo")).status, "to listen is not to join")
+			assert.Equal(t, http.StatusNoContent, f.visitor().get("/.fairdoor/events?room=shop", as("cleo")).status, "to listen is not to join")
 			f.pass(time.Second)
 			assert.Equal(t, 1, f.status("shop").Queued)
 		})

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func inBucketsOf(d time.Duration) func(*proxy.Config, *proxy.Options) {
@@ -177,5 +177,5 @@ func TestAVisitorWithManyStreamsIsNotCalledMoreOften(t *testing.T) {
 	l.endsWith("admitted")
 	assert.Equal(t, 1, f.status("shop").Active)
 	m := f.metrics()
-	assert.Equal(t, 3., m["anteroom_decisions_total admitted shop"].GetCounter().GetValue(), "the first, and each of the two once")
+	assert.Equal(t, 3., m["fairdoor_decisions_total admitted shop"].GetCounter().GetValue(), "the first, and each of the two once")
 }

@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // A site has the gate around its own handler, in one process.
@@ -45,7 +45,7 @@ func ExampleNew_middleware() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println("waits:", answer.Header.Get("Anteroom-Room") == "shop")
+		fmt.Println("waits:", answer.Header.Get("Fairdoor-Room") == "shop")
 		_ = answer.Body.Close()
 	}
 	// Output:

@@ -3,7 +3,7 @@ package proxy
 import (
 	"net/http"
 
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // AnswerTo answers a request as if the queue had decided about it.

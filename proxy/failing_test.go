@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // breakOff ends the connection in the place of an answer.
@@ -94,7 +94,7 @@ func TestOriginsOwnErrorsPassUntouched(t *testing.T) {
 		assert.Equal(t, http.StatusServiceUnavailable, a.status)
 		assert.Equal(t, "maintenance", a.body)
 	}
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_origin_failing{origin="`+f.site.URL+`"} 0`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_origin_failing{origin="`+f.site.URL+`"} 0`)
 }
 
 func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
@@ -110,7 +110,7 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	assert.Equal(t, false, waiting.get("/", asJSON).told("waitTimeKnown"))
 	assert.Equal(t, true, waiting.get("/", asJSON).told("admissionsPaused"))
 	assert.Contains(t, waiting.get("/").body, `<p id="wait">Admissions are paused at the moment.</p>`)
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_admissions_paused{room="shop"} 1`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_admissions_paused{room="shop"} 1`)
 	assert.Equal(t, http.StatusBadGateway, in.get("/").status, "who is in gets the origin's fault")
 	assert.Equal(t, http.StatusServiceUnavailable, f.visitor().get("/logo.png", with("Sec-Fetch-Dest", "image")).status)
 	f.pass(time.Second)
@@ -125,14 +125,14 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	f.pass(25 * time.Second)
 	assert.True(t, waiting.get("/").in())
 	assert.True(t, in.get("/").in())
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_admissions_paused{room="shop"} 0`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_admissions_paused{room="shop"} 0`)
 	assert.NotContains(t, f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).body, `"admissionsPaused":true`)
 }
 
 // originFails waits until the gate says that its origin fails, 1, or does not, 0.
 func (f *fixture) originFails(want int) {
 	f.t.Helper()
-	line := fmt.Sprintf("anteroom_origin_failing{origin=%q} %d", f.site.URL, want)
+	line := fmt.Sprintf("fairdoor_origin_failing{origin=%q} %d", f.site.URL, want)
 	require.Eventually(f.t, func() bool { return strings.Contains(f.api(http.MethodGet, "/metrics", "", nil).body, line) },
 		patience, 5*time.Millisecond)
 }
@@ -281,7 +281,7 @@ func TestRequestsOfWhoLeavesCountAgainstNobody(t *testing.T) {
 		<-arrived
 		conn.Close()
 	}
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_origin_failing{origin="`+f.site.URL+`"} 0`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_origin_failing{origin="`+f.site.URL+`"} 0`)
 }
 
 func TestWhoIsCutOffAsTheyAreLetInFindsTheirSlotAgain(t *testing.T) {
@@ -297,7 +297,7 @@ func TestWhoIsCutOffAsTheyAreLetInFindsTheirSlotAgain(t *testing.T) {
 		<-r.Context().Done()
 	})
 	conn := f.dial()
-	_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: shop.test\r\nCookie: anteroom_shop="+waiting.cookies["anteroom_shop"]+"\r\n\r\n")
+	_, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: shop.test\r\nCookie: fairdoor_shop="+waiting.cookies["fairdoor_shop"]+"\r\n\r\n")
 	require.NoError(t, err)
 	<-arrived
 	conn.Close()

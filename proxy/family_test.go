@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // family starts the gate with one slot in each of the rooms /room/{id}, called
@@ -49,8 +49,8 @@ func TestEachValueHasARoomOfItsOwn(t *testing.T) {
 	anna, bert, carl := f.visitor(), f.visitor(), f.visitor()
 	require.True(t, anna.get("/room/a").in())
 	require.True(t, bert.get("/room/b/x").in(), "another value has limits of its own")
-	assert.Contains(t, anna.cookies, "anteroom_chat.a")
-	assert.Contains(t, bert.cookies, "anteroom_chat.b")
+	assert.Contains(t, anna.cookies, "fairdoor_chat.a")
+	assert.Contains(t, bert.cookies, "fairdoor_chat.b")
 	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, f.names())
 	f.status("chat.a")
 
@@ -114,7 +114,7 @@ func TestRequestsThatPassMakeNoRoom(t *testing.T) {
 	}
 	assert.True(t, f.visitor().send(http.MethodOptions, "/room/a", nil, with("Origin", "http://b.test"), with("Access-Control-Request-Method", "GET")).in())
 	assert.Equal(t, []string{"lobby"}, f.names())
-	assert.InDelta(t, 4, f.metrics()["anteroom_decisions_total exempt chat"].GetCounter().GetValue(), 0)
+	assert.InDelta(t, 4, f.metrics()["fairdoor_decisions_total exempt chat"].GetCounter().GetValue(), 0)
 	assert.Equal(t, http.StatusNotFound, f.visitor().get("/room/a.b/x.js").status)
 
 	f = start(t, family(func(r *proxy.RoomConfig) { r.Settings.Suspended = true }))
@@ -134,7 +134,7 @@ func TestTheAdminAPIKnowsRoomsByTheirFullName(t *testing.T) {
 	}
 	var all []described
 	f.api(http.MethodGet, "/api/v1/rooms", "", &all)
-	one := described{Name: "chat.a", Family: "chat", Path: "/room/a", CookieName: "anteroom_c.a", Limit: 1}
+	one := described{Name: "chat.a", Family: "chat", Path: "/room/a", CookieName: "fairdoor_c.a", Limit: 1}
 	require.Len(t, all, 2)
 	assert.Equal(t, one, all[0])
 	var got described
@@ -149,7 +149,7 @@ func TestTheAdminAPIKnowsRoomsByTheirFullName(t *testing.T) {
 
 	var model described
 	require.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms/chat", "", &model).status)
-	assert.Equal(t, described{Name: "chat", Path: "/room/{id}", CookieName: "anteroom_c", Limit: 1, MaxRooms: 100, RoomIdle: "10m"}, model)
+	assert.Equal(t, described{Name: "chat", Path: "/room/{id}", CookieName: "fairdoor_c", Limit: 1, MaxRooms: 100, RoomIdle: "10m"}, model)
 	for _, c := range []struct{ method, path, says string }{
 		{http.MethodPatch, "/api/v1/rooms/chat", "chat.VALUE"},
 		{http.MethodGet, "/api/v1/rooms/chat/status", "chat.VALUE"},
@@ -214,11 +214,11 @@ func TestGoodbyesReachTheRoomOfThePage(t *testing.T) {
 	v.get("/room/b")
 	waiting := func() [2]int { return [2]int{f.status("chat.a").Queued, f.status("chat.b").Queued} }
 	require.Equal(t, [2]int{1, 1}, waiting())
-	v.send(http.MethodPost, "/.anteroom/leave", nil, with("Referer", v.base+"/room/zzz"))
+	v.send(http.MethodPost, "/.fairdoor/leave", nil, with("Referer", v.base+"/room/zzz"))
 	require.Equal(t, [2]int{1, 1}, waiting(), "a page of a room that is not there")
-	v.send(http.MethodPost, "/.anteroom/leave", nil, with("Referer", v.base+"/room/A/x"))
+	v.send(http.MethodPost, "/.fairdoor/leave", nil, with("Referer", v.base+"/room/A/x"))
 	require.Equal(t, [2]int{0, 1}, waiting())
-	v.send(http.MethodPost, "/.anteroom/leave", nil)
+	v.send(http.MethodPost, "/.fairdoor/leave", nil)
 	require.Equal(t, [2]int{0, 0}, waiting())
 	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, f.names())
 }
@@ -245,7 +245,7 @@ func TestWhoHasBeenInVeryManyRoomsComesIntoOneMore(t *testing.T) {
 		}
 	}
 	require.Len(t, jar, 24)
-	assert.Contains(t, jar[23], "anteroom_chat.149=")
+	assert.Contains(t, jar[23], "fairdoor_chat.149=")
 }
 
 func TestMetricsTellOfAFamilyAsOne(t *testing.T) {
@@ -259,26 +259,26 @@ func TestMetricsTellOfAFamilyAsOne(t *testing.T) {
 	f.stays(store, "chat.0", "chat.1", "chat.2", "lobby")
 	m := f.metrics()
 	for name, want := range map[string]float64{
-		"anteroom_active_users chat": 3, "anteroom_queued_users chat": 3, "anteroom_total_active_users_limit chat": 3,
-		"anteroom_new_users_per_minute_limit chat": 3000, "anteroom_family_rooms chat": 3, "anteroom_family_rooms_limit chat": 100,
+		"fairdoor_active_users chat": 3, "fairdoor_queued_users chat": 3, "fairdoor_total_active_users_limit chat": 3,
+		"fairdoor_new_users_per_minute_limit chat": 3000, "fairdoor_family_rooms chat": 3, "fairdoor_family_rooms_limit chat": 100,
 	} {
 		require.Contains(t, m, name)
 		assert.InDelta(t, want, m[name].GetGauge().GetValue(), 0, name)
 	}
-	assert.InDelta(t, 3, m["anteroom_decisions_total admitted chat"].GetCounter().GetValue(), 0)
+	assert.InDelta(t, 3, m["fairdoor_decisions_total admitted chat"].GetCounter().GetValue(), 0)
 	for name := range m {
 		assert.NotContains(t, name, "chat.", "a label for each value is one for whatever strangers ask for")
 	}
 
 	store.fail.Store(true)
 	f.stays(store, "chat.0", "chat.1", "chat.2", "lobby")
-	assert.InDelta(t, 1, f.metrics()["anteroom_store_failing chat"].GetGauge().GetValue(), 0)
+	assert.InDelta(t, 1, f.metrics()["fairdoor_store_failing chat"].GetGauge().GetValue(), 0)
 	f.clock.add(time.Hour)
 	f.stays(store, "chat.0", "chat.1", "chat.2", "lobby")
 	store.fail.Store(false)
 	f.goes("lobby")
 	m = f.metrics()
-	assert.Positive(t, m["anteroom_store_errors_total chat"].GetCounter().GetValue(), "of rooms that are gone")
-	assert.InDelta(t, 3, m["anteroom_decisions_total admitted chat"].GetCounter().GetValue(), 0)
-	assert.InDelta(t, 0, m["anteroom_family_rooms chat"].GetGauge().GetValue(), 0)
+	assert.Positive(t, m["fairdoor_store_errors_total chat"].GetCounter().GetValue(), "of rooms that are gone")
+	assert.InDelta(t, 3, m["fairdoor_decisions_total admitted chat"].GetCounter().GetValue(), 0)
+	assert.InDelta(t, 0, m["fairdoor_family_rooms chat"].GetGauge().GetValue(), 0)
 }

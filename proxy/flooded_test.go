@@ -19,10 +19,10 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/listen"
-	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // late serves the gate of a fixture at a server that is as late as that.
@@ -141,7 +141,7 @@ func TestInAFloodConnectionsThatPollTooOftenAreClosedAndNoOthers(t *testing.T) {
 		askWaiting(waits)
 		askWaiting(connect(t, address, ""))
 	}
-	assert.Positive(t, f.metrics()["anteroom_decisions_total shed shop"].GetCounter().GetValue())
+	assert.Positive(t, f.metrics()["fairdoor_decisions_total shed shop"].GetCounter().GetValue())
 }
 
 func TestInAFloodEveryKindOfRequestIsShedOfThoseWhoAreNotIn(t *testing.T) {
@@ -154,14 +154,14 @@ func TestInAFloodEveryKindOfRequestIsShedOfThoseWhoAreNotIn(t *testing.T) {
 		"prefetches":                 {"GET /", "Sec-Purpose: prefetch\r\n", 20},
 		"preflights":                 {"OPTIONS /", "Origin: https://other.test\r\nAccess-Control-Request-Method: POST\r\n", 20},
 		"forms":                      {"POST /", "Content-Length: 0\r\n", 20},
-		"pages without their cookie": {"GET /", "Anteroom-Returning: 1\r\n", 20},
-		"renewals":                   {"GET /.anteroom/session?renew=1", "", 20},
-		"prefetched renewals":        {"GET /.anteroom/session?renew=1", "Sec-Purpose: prefetch\r\n", 20},
-		"questions":                  {"GET /.anteroom/session", "", 20},
-		"event streams":              {"GET /.anteroom/events", "", 1},
-		"goodbyes":                   {"POST /.anteroom/leave", "Content-Length: 0\r\n", 20},
-		"checks":                     {"GET /.anteroom/check", "", 20},
-		"nothing":                    {"GET /.anteroom/nothing", "", 20},
+		"pages without their cookie": {"GET /", "Fairdoor-Returning: 1\r\n", 20},
+		"renewals":                   {"GET /.fairdoor/session?renew=1", "", 20},
+		"prefetched renewals":        {"GET /.fairdoor/session?renew=1", "Sec-Purpose: prefetch\r\n", 20},
+		"questions":                  {"GET /.fairdoor/session", "", 20},
+		"event streams":              {"GET /.fairdoor/events", "", 1},
+		"goodbyes":                   {"POST /.fairdoor/leave", "Content-Length: 0\r\n", 20},
+		"checks":                     {"GET /.fairdoor/check", "", 20},
+		"nothing":                    {"GET /.fairdoor/nothing", "", 20},
 		"other hosts":                {"GET http://other.test/", "", 20},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -278,7 +278,7 @@ func TestNewcomersWhoAreShedTakeNoPlace(t *testing.T) {
 			require.NoError(t, err)
 			c := flood(t, address, "", 5, false)
 			require.Eventually(t, func() bool {
-				return f.metrics()["anteroom_decisions_total shed shop"].GetCounter().GetValue() == 5
+				return f.metrics()["fairdoor_decisions_total shed shop"].GetCounter().GetValue() == 5
 			}, patience, 50*time.Millisecond, "all are shed")
 			f.pass(time.Second)
 			assert.EqualValues(t, c.answered.Load(), f.status("shop").Queued, "those who were answered, each time as somebody new")

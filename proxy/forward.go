@@ -9,13 +9,13 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy/assertion"
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // passage is what the gate has to do to the origin's answer to an admitted request.
@@ -33,7 +33,7 @@ type passageKey struct{}
 
 // admitted marks the header of an answer to an admitted visitor, whose request may have no
 // passage. A field without values is never sent.
-const admitted = "Anteroom-Admitted"
+const admitted = "Fairdoor-Admitted"
 
 // pass sends a request on to an origin, without our cookies. With assertions, one goes along that says whether the visitor is in.
 func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler, by *assertion.Room, in bool) {
@@ -92,7 +92,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queu
 }
 
 // The headers by which an origin commands the gate.
-var commandHeaders = [...]string{"Anteroom-Command", "Cf-Waiting-Room-Command"}
+var commandHeaders = [...]string{"Fairdoor-Command", "Cf-Waiting-Room-Command"}
 
 // respond does to an origin's answer what the gate has to do to it.
 func (g *Gate) respond(resp *http.Response) {

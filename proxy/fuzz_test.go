@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // FuzzGate sends a full room what strangers may send: whatever it is, the gate
@@ -20,25 +20,25 @@ func FuzzGate(f *testing.F) {
 	g := start(f, func(c *proxy.Config, _ *proxy.Options) {
 		c.Rooms[0].Rules = []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{PathPrefix: "/static"}}}
 	})
-	ticket := g.full()[0].cookies["anteroom_shop"]
+	ticket := g.full()[0].cookies["fairdoor_shop"]
 	waiting := g.visitor()
 	waiting.get("/")
 	g.pass(2 * time.Second)
 	g.site.requests()
-	forged := "anteroom_shop=" + ticket[:len(ticket)-8] + "AAAAAAAA"
+	forged := "fairdoor_shop=" + ticket[:len(ticket)-8] + "AAAAAAAA"
 	for _, seed := range [][4]string{
-		{"GET", "/", "Accept: application/json", "anteroom_shop=" + waiting.cookies["anteroom_shop"]},
+		{"GET", "/", "Accept: application/json", "fairdoor_shop=" + waiting.cookies["fairdoor_shop"]},
 		{"POST", "/static/../tickets", "Sec-Fetch-Dest: image", forged},
 		{"OPTIONS", "*", "Origin: x\nAccess-Control-Request-Method: PUT", ""},
 		{"OPTIONS", "/", "Origin: x", "a;b=;=c"},
 		{"OPTIONS", "/", "Origin: x\nAccess-Control-Request-Method: PUT", "a=b"},
 		{"OPTIONS", "http://shop.test:80:90/", "Origin: x\nAccess-Control-Request-Method: PUT\nAuthorization: x", ""},
 		{"CONNECT", "shop.test:443", "", ""},
-		{"GET", "http://shop.test/static", "X-Forwarded-Proto: https", "__Host-anteroom_shop=x"},
-		{"GET", "/static%2f..%2ftickets", "Anteroom-Visibility: hidden", strings.Repeat("a=b;", 100)},
-		{"POST", "/.anteroom/leave", "Referer: http://example.com/", forged},
-		{"HEAD", "/", "Sec-Purpose: prefetch;prerender\nUser-Agent: Googlebot/2.1", "anteroom_shop=" + waiting.cookies["anteroom_shop"]},
-		{"GET", "/.anteroom/session?renew=1", "Purpose: prefetch", ""},
+		{"GET", "http://shop.test/static", "X-Forwarded-Proto: https", "__Host-fairdoor_shop=x"},
+		{"GET", "/static%2f..%2ftickets", "Fairdoor-Visibility: hidden", strings.Repeat("a=b;", 100)},
+		{"POST", "/.fairdoor/leave", "Referer: http://example.com/", forged},
+		{"HEAD", "/", "Sec-Purpose: prefetch;prerender\nUser-Agent: Googlebot/2.1", "fairdoor_shop=" + waiting.cookies["fairdoor_shop"]},
+		{"GET", "/.fairdoor/session?renew=1", "Purpose: prefetch", ""},
 		{"GET", "/.well-known/../tickets", "User-Agent: Mozilla/5.0 (compatible; bingbot/2.0)\nAccept: application/json", ""},
 		{"get", "//static\\..\\x", "Accept-Language: de;q=x", "\x00"},
 	} {
@@ -58,7 +58,7 @@ func FuzzGate(f *testing.F) {
 			preflight := seen.Method == http.MethodOptions && seen.Header["Origin"] != nil && seen.Header["Cookie"] == nil && seen.Header["Authorization"] == nil
 			exempt := strings.HasPrefix(seen.URL.Path, "/static") || preflight
 			require.True(t, exempt, "%s %s reached the origin", seen.Method, seen.RequestURI)
-			require.NotContains(t, seen.Header.Get("Cookie"), "anteroom_")
+			require.NotContains(t, seen.Header.Get("Cookie"), "fairdoor_")
 		}
 		if speculates := r.Header.Get("Sec-Purpose") == "prefetch"; speculates || method == http.MethodHead || method == http.MethodOptions {
 			require.Empty(t, w.Header()["Set-Cookie"], "it gives nobody a place")

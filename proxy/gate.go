@@ -14,24 +14,24 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/callback"
-	"github.com/anteroom-gate/anteroom/proxy/challenge"
-	"github.com/anteroom-gate/anteroom/proxy/crawler"
-	"github.com/anteroom-gate/anteroom/proxy/draws"
-	"github.com/anteroom-gate/anteroom/proxy/events"
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/proxy/passes"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/proxy/subject"
-	"github.com/anteroom-gate/anteroom/proxy/webhooks"
-	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy/callback"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
+	"github.com/fairdoor-gate/fairdoor/proxy/draws"
+	"github.com/fairdoor-gate/fairdoor/proxy/events"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/passes"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/subject"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // ownPaths begins the paths that the gate answers itself, on every host.
-const ownPaths = "/.anteroom/"
+const ownPaths = "/.fairdoor/"
 
 // allowedMethods are the request methods that the gate sends on to origins.
 var allowedMethods = []string{"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}

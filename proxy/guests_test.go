@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/config"
-	"github.com/anteroom-gate/anteroom/proxy/guests"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // TestNobodyElseGetsThrough tries what strangers try at the door of a room for guests.
@@ -27,7 +27,7 @@ func TestNobodyElseGetsThrough(t *testing.T) {
 	stranger, known := p.visitor(), p.member("ben@example.com")
 	for _, v := range []*visitor{stranger, known} {
 		assert.Equal(t, http.StatusOK, v.get("/").status)
-		assert.Equal(t, "shop", v.get("/", asJSON).header.Get("Anteroom-Room"))
+		assert.Equal(t, "shop", v.get("/", asJSON).header.Get("Fairdoor-Room"))
 		assert.Equal(t, http.StatusOK, v.send(http.MethodHead, "/", nil).status)
 		for name, try := range map[string]answer{
 			"a form":      v.postForm("/buy", url.Values{"n": {"1"}}),
@@ -38,14 +38,14 @@ func TestNobodyElseGetsThrough(t *testing.T) {
 			assert.Equal(t, http.StatusForbidden, try.status, name)
 		}
 		v.get("/socket", with("Connection", "Upgrade"), with("Upgrade", "websocket"))
-		assert.NotEqual(t, http.StatusOK, v.get("/.anteroom/events").status)
+		assert.NotEqual(t, http.StatusOK, v.get("/.fairdoor/events").status)
 	}
 	assert.Equal(t, "none", p.entry(stranger.get("/", asJSON)).Status)
 	forged := p.visitor()
-	forged.cookies["anteroom_.beta"] = "x" + guest.cookies["anteroom_.beta"][1:]
+	forged.cookies["fairdoor_.beta"] = "x" + guest.cookies["fairdoor_.beta"][1:]
 	assert.Equal(t, http.StatusOK, forged.get("/").status)
 	swapped := p.visitor() // a ticket of the room is none for the list, and the other way round
-	swapped.cookies["anteroom_.beta"], swapped.cookies["anteroom_shop"] = guest.cookies["anteroom_shop"], guest.cookies["anteroom_.beta"]
+	swapped.cookies["fairdoor_.beta"], swapped.cookies["fairdoor_shop"] = guest.cookies["fairdoor_shop"], guest.cookies["fairdoor_.beta"]
 	assert.Equal(t, "none", p.entry(swapped.get("/", asJSON)).Status)
 	assert.Empty(t, p.site.requests())
 

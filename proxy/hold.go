@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // hold keeps a session active while the origin answers a request. Most answers end long

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 func TestThoseWhoAreInAreHeldAtTheirNextRequest(t *testing.T) {
@@ -36,8 +36,8 @@ func TestThoseWhoAreInAreHeldAtTheirNextRequest(t *testing.T) {
 	assert.Equal(t, "application/problem+json", form.header.Get("Content-Type"))
 	assert.Equal(t, http.StatusServiceUnavailable, v.get("/style.css", with("Sec-Fetch-Dest", "style")).status)
 	assert.Equal(t, http.StatusServiceUnavailable, v.get("/next", with("Sec-Purpose", "prefetch")).status)
-	assert.Equal(t, http.StatusNoContent, v.get("/.anteroom/events").status)
-	assert.Contains(t, v.get("/.anteroom/session", asJSON).body, `"isHeld": true`)
+	assert.Equal(t, http.StatusNoContent, v.get("/.fairdoor/events").status)
+	assert.Contains(t, v.get("/.fairdoor/session", asJSON).body, `"isHeld": true`)
 	assert.False(t, f.visitor().get("/").in())
 	assert.Empty(t, f.site.requests(), "the site is left alone")
 
@@ -53,7 +53,7 @@ func TestThoseWhoAreInAreHeldAtTheirNextRequest(t *testing.T) {
 func leaves(s *site) {
 	s.will(func(w http.ResponseWriter, r *http.Request) {
 		if left := r.URL.Query().Get("left"); left != "" {
-			w.Header().Set("Anteroom-Left", left)
+			w.Header().Set("Fairdoor-Left", left)
 		}
 		_, _ = w.Write([]byte("in"))
 	})
@@ -69,7 +69,7 @@ func TestWhatTheOriginSaysIsLeftIsToldToThoseWhoWait(t *testing.T) {
 	assert.Equal(t, false, v.get("/", asJSON).told("itemsLeftKnown"))
 	answer := in.get("/?left=37")
 	assert.True(t, answer.in())
-	assert.NotContains(t, answer.header, "Anteroom-Left")
+	assert.NotContains(t, answer.header, "Fairdoor-Left")
 	f.pass(time.Second)
 	f.pass(time.Second)
 	told := v.get("/", asJSON)
@@ -92,7 +92,7 @@ func TestARoomThatDoesNotWantToHearWhatIsLeftDoesNot(t *testing.T) {
 	leaves(f.site)
 	in := f.full()[0]
 	v := f.waits()
-	assert.NotContains(t, in.get("/?left=37").header, "Anteroom-Left")
+	assert.NotContains(t, in.get("/?left=37").header, "Fairdoor-Left")
 	f.pass(time.Second)
 	f.pass(time.Second)
 	assert.Equal(t, false, v.get("/", asJSON).told("itemsLeftKnown"))
@@ -150,7 +150,7 @@ func slowly(s *site) (asked <-chan struct{}, answer chan<- string) {
 			}
 		}
 		if left != "" {
-			w.Header().Set("Anteroom-Left", left)
+			w.Header().Set("Fairdoor-Left", left)
 		}
 		_, _ = w.Write([]byte("in"))
 	})

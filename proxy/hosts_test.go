@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy"
 )
 
 // reader is a real server that answers "shop" to what it reads as a request for
@@ -225,7 +225,7 @@ func TestHostsOfHTTP2AreReadAlike(t *testing.T) {
 	for _, host := range []string{"shop.test:80:90", "shop.test.:80:1", "shop.test..", "shop.test,evil", ".shop.test", "shop.test:", "[shop.test]"} {
 		v.host = host
 		assert.Equal(t, http.StatusBadRequest, v.get("/").status, host)
-		assert.Equal(t, http.StatusBadRequest, v.get("/.anteroom/session").status, host)
+		assert.Equal(t, http.StatusBadRequest, v.get("/.fairdoor/session").status, host)
 	}
 	v.host = "SHOP.test.:80"
 	assert.NotNil(t, v.get("/", asJSON).room, "gated")
@@ -238,7 +238,7 @@ func TestHostsThatCannotBeReadAreRefusedWhateverElseWouldHold(t *testing.T) {
 	f := start(t, func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Settings.Suspended = true })
 	for request, status := range map[string]int{
 		"GET / HTTP/1.1\r\nHost: shop.test:80:90\r\n\r\n":                                                                http.StatusBadRequest,
-		"GET /.anteroom/session HTTP/1.1\r\nHost: .shop.test\r\n\r\n":                                                    http.StatusBadRequest,
+		"GET /.fairdoor/session HTTP/1.1\r\nHost: .shop.test\r\n\r\n":                                                    http.StatusBadRequest,
 		"GET http://shop.test../ HTTP/1.1\r\nHost: shop.test\r\n\r\n":                                                    http.StatusBadRequest,
 		"OPTIONS / HTTP/1.1\r\nHost: shop.test,x\r\nOrigin: http://a.test\r\nAccess-Control-Request-Method: PUT\r\n\r\n": http.StatusBadRequest,
 		"GET / HTTP/1.1\r\nHost: \r\n\r\n":                                                                               http.StatusBadRequest,

@@ -16,12 +16,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // hotPath are what the gate does most. The table in queue/README.md has the figures of each. The function that is prepared does it once.
@@ -122,7 +122,7 @@ func (f *fixture) ticketOfOneWhoIsIn() string {
 	v := f.visitor()
 	v.get("/")
 	v.get("/") // which shows that the ticket comes back
-	return "anteroom_shop=" + v.cookies["anteroom_shop"]
+	return "fairdoor_shop=" + v.cookies["fairdoor_shop"]
 }
 
 // answering is an origin within the process that allocates nothing: what is measured is the gate's.
@@ -177,7 +177,7 @@ func queued(t testing.TB, accept string) func() {
 	for i := range requests {
 		v := f.visitor()
 		v.get("/")
-		requests[i] = browserRequest("anteroom_shop=" + v.cookies["anteroom_shop"])
+		requests[i] = browserRequest("fairdoor_shop=" + v.cookies["fairdoor_shop"])
 		if accept != "" {
 			requests[i].Header.Set("Accept", accept)
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>`
@@ -45,7 +45,7 @@ func TestThePageShowsWhoseItIs(t *testing.T) {
 	assert.Contains(t, logo.header.Get("Content-Security-Policy"), "sandbox")
 	assert.Contains(t, logo.header.Get("Cache-Control"), "immutable")
 	assert.Empty(t, logo.setCookies())
-	assert.Equal(t, http.StatusNotFound, f.visitor().get("/.anteroom/logo/0123456789abcdef.svg").status)
+	assert.Equal(t, http.StatusNotFound, f.visitor().get("/.fairdoor/logo/0123456789abcdef.svg").status)
 
 	told := f.visitor().get("/", asJSON)
 	assert.Equal(t, `Ada & <Co>`, told.told("siteName"))

@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // inside is a site that is a handler in this process. It never fails as origins do.

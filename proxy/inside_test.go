@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy"
 )
 
 // around puts the gate around a handler in place of an origin.
@@ -34,7 +34,7 @@ func TestAHandlerInTheSameProcessIsGuardedAsAnOriginIs(t *testing.T) {
 	}), func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Routes[0].Path = "/shop" })
 	in, waits := f.visitor(), f.visitor()
 	in.cookies["other"] = "1"
-	a := in.get("/shop", with("Anteroom-Admitted", "yes"))
+	a := in.get("/shop", with("Fairdoor-Admitted", "yes"))
 	assert.True(t, a.in())
 	assert.Len(t, a.header["Set-Cookie"], 2)
 	assert.Equal(t, "private, no-store", a.header.Get("Cache-Control"), "no cache keeps an answer with a ticket")
@@ -43,8 +43,8 @@ func TestAHandlerInTheSameProcessIsGuardedAsAnOriginIs(t *testing.T) {
 	assert.False(t, waits.get("/shop").in())
 	assert.True(t, waits.get("/").in(), "no room guards it")
 	require.Len(t, got, 3)
-	assert.Empty(t, got[0].Header["Anteroom-Admitted"], "the gate's own fields are nobody's")
-	assert.NotContains(t, got[1].Header.Get("Cookie"), "anteroom_")
+	assert.Empty(t, got[0].Header["Fairdoor-Admitted"], "the gate's own fields are nobody's")
+	assert.NotContains(t, got[1].Header.Get("Cookie"), "fairdoor_")
 	assert.Contains(t, got[1].Header.Get("Cookie"), "other=1")
 }
 
@@ -52,10 +52,10 @@ func TestAHandlerCommandsTheGate(t *testing.T) {
 	f := start(t, around(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/leave":
-			w.Header().Set("Anteroom-Command", "revoke")
+			w.Header().Set("Fairdoor-Command", "revoke")
 			w.WriteHeader(http.StatusNoContent)
 		case "/left":
-			w.Header().Set("Anteroom-Left", "37")
+			w.Header().Set("Fairdoor-Left", "37")
 		default:
 			_, _ = io.WriteString(w, "in")
 		}
@@ -64,13 +64,13 @@ func TestAHandlerCommandsTheGate(t *testing.T) {
 	require.True(t, in.get("/").in())
 	a := in.get("/left")
 	assert.Equal(t, http.StatusOK, a.status)
-	assert.Empty(t, a.header["Anteroom-Left"])
+	assert.Empty(t, a.header["Fairdoor-Left"])
 	f.pass(2 * time.Second)
 	assert.InEpsilon(t, 37, waits.get("/", asJSON).told("itemsLeft"), 0)
 	a = in.get("/leave")
 	assert.Equal(t, http.StatusNoContent, a.status)
-	assert.Empty(t, a.header["Anteroom-Command"])
-	assert.NotContains(t, in.cookies, "anteroom_shop")
+	assert.Empty(t, a.header["Fairdoor-Command"])
+	assert.NotContains(t, in.cookies, "fairdoor_shop")
 	f.pass(interval * 5 / 4) // which is more than its jitter
 	assert.True(t, waits.get("/").in(), "the slot is free")
 }
@@ -84,7 +84,7 @@ func TestAHandlersStreamGoesOnAndIsForThoseWhoAreInOnly(t *testing.T) {
 	v := f.visitor()
 	a := v.get("/")
 	assert.Equal(t, "data: 1\n\n", a.body)
-	assert.Contains(t, a.setCookies(), "anteroom_shop")
+	assert.Contains(t, a.setCookies(), "fairdoor_shop")
 	a = f.visitor().get("/x.js", with("Sec-Fetch-Dest", "script"))
 	assert.Equal(t, http.StatusServiceUnavailable, a.status, "parts of pages may not last")
 	assert.NotContains(t, a.body, "data")
@@ -96,14 +96,14 @@ func TestAHandlersAnswerWithoutABodyIsRefusedAsOneWithABodyIs(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, f.visitor().get("/x.js", with("Sec-Fetch-Dest", "script")).status)
 	a := f.visitor().get("/")
 	assert.Equal(t, http.StatusOK, a.status)
-	assert.Contains(t, a.setCookies(), "anteroom_shop")
+	assert.Contains(t, a.setCookies(), "fairdoor_shop")
 }
 
 func TestWhatAHandlerTellsTheGateIsNotInItsInformationalHeaders(t *testing.T) {
 	f := start(t, around(func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
-		h.Set("Anteroom-Command", "revoke")
-		h.Set("Anteroom-Left", "37")
+		h.Set("Fairdoor-Command", "revoke")
+		h.Set("Fairdoor-Left", "37")
 		h.Set("Link", "</style.css>; rel=preload")
 		w.WriteHeader(http.StatusEarlyHints)
 		_, _ = io.WriteString(w, "in")
@@ -116,11 +116,11 @@ func TestWhatAHandlerTellsTheGateIsNotInItsInformationalHeaders(t *testing.T) {
 	})
 	h := <-informed
 	assert.Equal(t, "</style.css>; rel=preload", h.Get("Link"))
-	assert.Empty(t, h["Anteroom-Command"])
-	assert.Empty(t, h["Anteroom-Left"])
+	assert.Empty(t, h["Fairdoor-Command"])
+	assert.Empty(t, h["Fairdoor-Left"])
 	assert.True(t, a.in())
-	assert.Empty(t, a.header["Anteroom-Command"])
-	assert.NotContains(t, v.cookies, "anteroom_shop", "the command counts")
+	assert.Empty(t, a.header["Fairdoor-Command"])
+	assert.NotContains(t, v.cookies, "fairdoor_shop", "the command counts")
 }
 
 func TestAHandlersWebsocketKeepsItsSeatAndIsCutWhenTheSeatIsLost(t *testing.T) {
@@ -134,7 +134,7 @@ func TestAHandlersWebsocketKeepsItsSeatAndIsCutWhenTheSeatIsLost(t *testing.T) {
 			}
 			left <- err
 		case "/leave":
-			w.Header().Set("Anteroom-Command", "revoke")
+			w.Header().Set("Fairdoor-Command", "revoke")
 		default:
 			_, _ = io.WriteString(w, "in")
 		}
@@ -143,7 +143,7 @@ func TestAHandlersWebsocketKeepsItsSeatAndIsCutWhenTheSeatIsLost(t *testing.T) {
 	require.True(t, in.get("/").in())
 	f.pass(14 * time.Second)
 	conn, answer, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(in.base, "http")+"/socket",
-		&websocket.DialOptions{HTTPHeader: http.Header{"Cookie": {"anteroom_shop=" + in.cookies["anteroom_shop"]}}})
+		&websocket.DialOptions{HTTPHeader: http.Header{"Cookie": {"fairdoor_shop=" + in.cookies["fairdoor_shop"]}}})
 	require.NoError(t, err)
 	defer conn.CloseNow()
 	require.Equal(t, http.StatusSwitchingProtocols, answer.StatusCode)

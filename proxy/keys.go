@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 )
 
 // keysAt returns the keys that a site publishes at an address; nil for no address. The caller holds mu.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // confirming has newcomers' slots wait for their tickets for a minute, and claiming has slots
@@ -18,8 +18,8 @@ import (
 var (
 	confirming = settings(func(s *queue.Settings) { s.ConfirmWithin, s.Bucket = time.Minute, time.Second })
 	claiming   = settings(func(s *queue.Settings) { s.ClaimWithin, s.Bucket = time.Minute, time.Second })
-	isHidden   = with("Anteroom-Visibility", "hidden")
-	isVisible  = with("Anteroom-Visibility", "visible")
+	isHidden   = with("Fairdoor-Visibility", "hidden")
+	isVisible  = with("Fairdoor-Visibility", "visible")
 )
 
 func TestClientWithoutCookiesHoldsASlotForAMinute(t *testing.T) {
@@ -136,7 +136,7 @@ func TestSlotIsKeptForAHiddenPageUntilItsVisitorLooks(t *testing.T) {
 	var session struct {
 		Rooms []struct{ Status string }
 	}
-	require.NoError(t, json.Unmarshal([]byte(v.get("/.anteroom/session?room=shop").body), &session))
+	require.NoError(t, json.Unmarshal([]byte(v.get("/.fairdoor/session?room=shop").body), &session))
 	assert.Equal(t, "active", session.Rooms[0].Status)
 	f.pass(50 * time.Second)
 	assert.Equal(t, true, v.get("/", asJSON, isHidden).told("claimRequired"))

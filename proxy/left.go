@@ -9,11 +9,11 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // leftHeader is the header by which an origin tells how much is left.
-const leftHeader = "Anteroom-Left"
+const leftHeader = "Fairdoor-Left"
 
 // hearing is the room that hears how much is left from the origin's answer to a request, which was sent at a moment.
 type hearing struct {

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 var inLine = settings(func(s *queue.Settings) { s.Method, s.LineDropout = queue.Line, time.Minute })
@@ -43,7 +43,7 @@ func TestInAnExactLineEveryoneIsToldTheirPlace(t *testing.T) {
 	}
 	places(t, waiting, "1 of 3, 0 ahead", "2 of 3, 1 ahead", "3 of 3, 2 ahead")
 	f.pass(time.Second)
-	waiting[0].send(http.MethodPost, "/.anteroom/leave", nil)
+	waiting[0].send(http.MethodPost, "/.fairdoor/leave", nil)
 	f.pass(2 * time.Second)
 	f.pass(2 * time.Second)
 	second := waiting[1].get("/", asJSON)

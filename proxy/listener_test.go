@@ -31,7 +31,7 @@ type event struct {
 func (v *visitor) listen(query string, changes ...func(*http.Request)) *listener {
 	v.f.t.Helper()
 	ctx, hangUp := context.WithCancel(v.f.t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+"/.anteroom/events"+query, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+"/.fairdoor/events"+query, nil)
 	require.NoError(v.f.t, err)
 	req.Host = v.host
 	req.Header.Set("Accept", "text/event-stream")
@@ -145,12 +145,12 @@ func (f *fixture) soon(what func() bool) {
 
 // streams counts the open event streams of the first room.
 func (f *fixture) streams() float64 {
-	return f.metrics()["anteroom_event_streams shop"].GetGauge().GetValue()
+	return f.metrics()["fairdoor_event_streams shop"].GetGauge().GetValue()
 }
 
 // leaves ends the session of somebody who is in.
 func (v *visitor) leaves() {
 	v.f.t.Helper()
-	revokes(v.f.site, "Anteroom-Command", "revoke")
+	revokes(v.f.site, "Fairdoor-Command", "revoke")
 	v.get("/logout")
 }

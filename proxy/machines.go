@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/crawler"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // speculative says whether a browser asks for a page that nobody may ever look at, to prefetch or to prerender it

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/crawler/dnstest"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/crawler/dnstest"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 var (
@@ -113,7 +113,7 @@ func TestWhatNobodyLooksAtIsNoCheckIn(t *testing.T) {
 		assertNoCheckIn(t, func(v *visitor) { assertWithheld(t, v.get("/", asPrefetch)) })
 	})
 	t.Run("a prefetched question about the session", func(t *testing.T) {
-		assertNoCheckIn(t, func(v *visitor) { assert.Empty(t, v.get("/.anteroom/session?renew=1", asPrefetch).setCookies()) })
+		assertNoCheckIn(t, func(v *visitor) { assert.Empty(t, v.get("/.fairdoor/session?renew=1", asPrefetch).setCookies()) })
 	})
 	for _, method := range []string{http.MethodHead, http.MethodOptions} {
 		t.Run(method, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestProbesTakeNoPlace(t *testing.T) {
 			f.patch(`{"queueing_method": "` + queueing + `"}`)
 			v := f.visitor()
 			assert.True(t, v.send(method, "/", nil).status == http.StatusOK && len(f.site.requests()) == 1, "%s gets a slot that is open", method)
-			assert.Contains(t, v.cookies, "anteroom_shop")
+			assert.Contains(t, v.cookies, "fairdoor_shop")
 			stranger := f.visitor()
 			a := stranger.send(method, "/", nil)
 			assert.Equal(t, status, a.status)
@@ -192,7 +192,7 @@ func TestCrawlersTakeNoPlace(t *testing.T) {
 					assert.Equal(t, "20", a.header.Get("Retry-After"), request)
 				}
 			}
-			assert.Empty(t, f.visitor().get("/.anteroom/session?renew=1", asCrawler).setCookies())
+			assert.Empty(t, f.visitor().get("/.fairdoor/session?renew=1", asCrawler).setCookies())
 			f.pass(2 * time.Second)
 			assert.Zero(t, f.status("shop").Queued)
 			assert.Zero(t, ofMethod(f.site.requests(), http.MethodPost))

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/pressure"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/pressure"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // measured is the writer of an answer whose header is waited for: the room measures how long the origin takes. It is pooled.

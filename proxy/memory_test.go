@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // inUse is how much memory the process uses: its heap and its stacks, in bytes.
@@ -48,7 +48,7 @@ func TestWhatAnEventStreamTakes(t *testing.T) {
 	without := inUse()
 	for _, ticket := range tickets {
 		conn := dialGate(t, address)
-		_, err := fmt.Fprintf(conn, "GET /.anteroom/events HTTP/1.1\r\nHost: x\r\nCookie: %s\r\n\r\n", ticket)
+		_, err := fmt.Fprintf(conn, "GET /.fairdoor/events HTTP/1.1\r\nHost: x\r\nCookie: %s\r\n\r\n", ticket)
 		require.NoError(t, err)
 		var said strings.Builder
 		for part := make([]byte, 4<<10); !strings.Contains(said.String(), "event: numbers"); {
@@ -74,7 +74,7 @@ func TestAConnectionWithoutARequestTakesLittleMoreThanNetHTTP(t *testing.T) {
 		without := inUse()
 		for range people {
 			conn := dialGate(t, address)
-			_, err := fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\nCookie: anteroom_shop=%s\r\n\r\n", v.cookies["anteroom_shop"])
+			_, err := fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\nCookie: fairdoor_shop=%s\r\n\r\n", v.cookies["fairdoor_shop"])
 			require.NoError(t, err)
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			require.NoError(t, err)

@@ -17,9 +17,9 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // byScript makes a request one of a script, which shows nobody a page.
@@ -146,12 +146,12 @@ func TestPreflightsPassUncounted(t *testing.T) {
 
 func TestConnectAndTraceAreRefused(t *testing.T) {
 	f := start(t)
-	ticket := f.full()[0].cookies["anteroom_shop"]
+	ticket := f.full()[0].cookies["fairdoor_shop"]
 	for _, request := range []string{
 		"CONNECT shop.test:443 HTTP/1.1\r\nHost: shop.test:443", "CONNECT / HTTP/1.1\r\nHost: shop.test", "TRACE / HTTP/1.1\r\nHost: shop.test",
 	} {
 		method, _, _ := strings.Cut(request, " ")
-		resp := f.raw(method, request+"\r\nCookie: anteroom_shop="+ticket+"\r\n\r\n")
+		resp := f.raw(method, request+"\r\nCookie: fairdoor_shop="+ticket+"\r\n\r\n")
 		assert.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode, request)
 		assert.Contains(t, resp.Header.Get("Allow"), "GET", request)
 	}

@@ -3,8 +3,8 @@ package proxy
 import (
 	"iter"
 
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
 // metricsGate is a gate as the metrics know it.

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // metrics are the exposition, parsed; the labels of a metric are in the order of
@@ -48,7 +48,7 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	}))
 	f.site.will(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/logout" {
-			w.Header().Set("Anteroom-Command", "revoke")
+			w.Header().Set("Fairdoor-Command", "revoke")
 			w.WriteHeader(http.StatusFound)
 		}
 	})
@@ -59,7 +59,7 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	waiting, leaving := f.visitor(), f.visitor()
 	waiting.get("/")
 	leaving.get("/")
-	leaving.send(http.MethodPost, "/.anteroom/leave", nil)
+	leaving.send(http.MethodPost, "/.fairdoor/leave", nil)
 	f.visitor().send(http.MethodPost, "/", nil, byScript)
 	f.pass(time.Second)
 	f.visitor().get("/", with("Sec-Fetch-Dest", "image"))
@@ -77,21 +77,21 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	for outcome, want := range map[string]float64{
 		"admitted": 2, "accepted": 2, "queued": 2, "rejected": 1, "busy": 1, "withheld": 1, "exempt": 1, "left": 1, "revoked": 1,
 	} {
-		assert.Equal(t, want, m["anteroom_decisions_total "+outcome+" shop"].GetCounter().GetValue(), outcome)
+		assert.Equal(t, want, m["fairdoor_decisions_total "+outcome+" shop"].GetCounter().GetValue(), outcome)
 	}
-	assert.EqualValues(t, 1, before["anteroom_queued_users shop"].GetGauge().GetValue())
+	assert.EqualValues(t, 1, before["fairdoor_queued_users shop"].GetGauge().GetValue())
 	for name, want := range map[string]float64{
 		"queued_users": 0, "active_users": 1, "open_slots": 0, "total_active_users_limit": 1, "new_users_per_minute_limit": 1000,
 		"admitted_this_minute": 2, "store_failing": 0,
 	} {
-		assert.Equal(t, want, m["anteroom_"+name+" shop"].GetGauge().GetValue(), name)
+		assert.Equal(t, want, m["fairdoor_"+name+" shop"].GetGauge().GetValue(), name)
 	}
-	waits := m["anteroom_wait_seconds shop"].GetHistogram()
+	waits := m["fairdoor_wait_seconds shop"].GetHistogram()
 	assert.EqualValues(t, 1, waits.GetSampleCount(), "of those admitted from the line")
 	assert.InDelta(t, 21, waits.GetSampleSum(), .5)
-	assert.EqualValues(t, 4, m["anteroom_origin_response_seconds "+f.site.URL+" 2xx"].GetHistogram().GetSampleCount())
-	assert.EqualValues(t, 1, m["anteroom_origin_response_seconds "+f.site.URL+" 3xx"].GetHistogram().GetSampleCount())
-	assert.Zero(t, m["anteroom_origin_failing "+f.site.URL].GetGauge().GetValue())
+	assert.EqualValues(t, 4, m["fairdoor_origin_response_seconds "+f.site.URL+" 2xx"].GetHistogram().GetSampleCount())
+	assert.EqualValues(t, 1, m["fairdoor_origin_response_seconds "+f.site.URL+" 3xx"].GetHistogram().GetSampleCount())
+	assert.Zero(t, m["fairdoor_origin_failing "+f.site.URL].GetGauge().GetValue())
 	assert.Contains(t, m, "go_goroutines")
 }
 
@@ -108,12 +108,12 @@ func TestMetricsTellOfFailures(t *testing.T) {
 		v.get("/")
 	}
 	m := f.metrics()
-	assert.EqualValues(t, 3, m["anteroom_origin_failures_total broken "+f.site.URL].GetCounter().GetValue())
+	assert.EqualValues(t, 3, m["fairdoor_origin_failures_total broken "+f.site.URL].GetCounter().GetValue())
 	f.originFails(1) // once the gate has asked it
 	store.failing.Store(true)
 	require.Eventually(t, func() bool {
 		m := f.metrics()
-		return m["anteroom_store_errors_total shop"].GetCounter().GetValue() > 0 && m["anteroom_store_failing shop"].GetGauge().GetValue() == 1
+		return m["fairdoor_store_errors_total shop"].GetCounter().GetValue() > 0 && m["fairdoor_store_failing shop"].GetGauge().GetValue() == 1
 	}, patience, 10*time.Millisecond)
 	store.failing.Store(false)
 }
@@ -121,7 +121,7 @@ func TestMetricsTellOfFailures(t *testing.T) {
 func TestWaitsOfNewcomersAreNotInTheHistogram(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }))
 	f.full()
-	assert.Zero(t, f.metrics()["anteroom_wait_seconds shop"].GetHistogram().GetSampleCount())
+	assert.Zero(t, f.metrics()["fairdoor_wait_seconds shop"].GetHistogram().GetSampleCount())
 }
 
 // One visitor waits, who is told nothing while it is not known how many come; and then another, who is told a wait.
@@ -155,8 +155,8 @@ func TestStatusAndMetricsSayWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 			f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", &status)
 			assert.Equal(t, []struct{ Visitors, InTime int }{{1, c.inTime}}, status.WaitsTold)
 			m := f.metrics()
-			assert.EqualValues(t, 1, m["anteroom_waits_told_total shop"].GetCounter().GetValue())
-			assert.EqualValues(t, c.inTime, m["anteroom_waits_in_time_total shop"].GetCounter().GetValue())
+			assert.EqualValues(t, 1, m["fairdoor_waits_told_total shop"].GetCounter().GetValue())
+			assert.EqualValues(t, c.inTime, m["fairdoor_waits_in_time_total shop"].GetCounter().GetValue())
 		})
 	}
 }

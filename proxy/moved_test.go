@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/config"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // takes has another device take the place of a link.
@@ -112,7 +112,7 @@ func TestThePageThatIsLeftSaysNoGoodbyeForTheNewDevice(t *testing.T) {
 	laptop, phone := f.waits(), f.visitor()
 	phone.takes(laptop.link())
 	require.False(t, phone.get("/").in())
-	laptop.send(http.MethodPost, "/.anteroom/leave", nil)
+	laptop.send(http.MethodPost, "/.fairdoor/leave", nil)
 	f.pass(time.Second)
 	assert.Equal(t, 1, f.status("shop").Queued)
 }

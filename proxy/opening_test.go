@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // TestTheStartOfAnEventIsNoStorm has 2,000 pages without event streams wait in a prequeue for a start that lets in all of them. Each checks in

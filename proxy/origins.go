@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // site is where those go who are in: origins, or a handler in this process.

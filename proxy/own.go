@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy/callback"
-	"github.com/anteroom-gate/anteroom/proxy/challenge"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/callback"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // sessions is where visitors ask how they stand. Their check-ins there are visits.

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/config"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // pass is a pass as the admin API has it.
@@ -107,7 +107,7 @@ func TestTheHolderOfAPassTakesTheNextSlot(t *testing.T) {
 	assert.True(t, holder.get("/").in())
 	assert.Equal(t, 2, f.status("shop").InRoom)
 	for _, r := range f.site.requests() {
-		assert.NotContains(t, r.Header.Get("Cookie"), "anteroom")
+		assert.NotContains(t, r.Header.Get("Cookie"), "fairdoor")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestAHolderIsOneVisitorOnAllDevices(t *testing.T) {
 	holder.presses(f.makePass(`{"name": "press", "kind": "in", "for": "24h"}`).Link)
 	for range 3 {
 		copied := f.visitor()
-		copied.cookies["anteroom_.pass.shop"] = holder.cookies["anteroom_.pass.shop"]
+		copied.cookies["fairdoor_.pass.shop"] = holder.cookies["fairdoor_.pass.shop"]
 		require.True(t, copied.get("/").in())
 	}
 	f.pass(time.Second)
@@ -167,7 +167,7 @@ func TestARoomForHoldersOfPassesLetsInNobodyElse(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, stranger.sendsForm(wrong, "code", strings.ToLower(strings.ReplaceAll(code, "-", " "))).status)
 	assert.True(t, stranger.get("/").in())
 	forged := f.visitor()
-	forged.cookies["anteroom_.pass.shop"] = stranger.cookies["anteroom_shop"]
+	forged.cookies["fairdoor_.pass.shop"] = stranger.cookies["fairdoor_shop"]
 	assert.False(t, forged.get("/").in(), "a ticket is no pass")
 	f.site.requests()
 	f.visitor().get("/")
@@ -192,7 +192,7 @@ func TestNoSharedCacheKeepsWhatHoldersGetOfARoomForThemAlone(t *testing.T) {
 func TestCodesAreTriedAFewTimesAMinute(t *testing.T) {
 	f := start(t, takingPasses(t), trustingLoopback)
 	from := func(address, code string) answer {
-		return f.visitor().send(http.MethodPost, "/.anteroom/pass", strings.NewReader(url.Values{"code": {code}}.Encode()),
+		return f.visitor().send(http.MethodPost, "/.fairdoor/pass", strings.NewReader(url.Values{"code": {code}}.Encode()),
 			with("Content-Type", "application/x-www-form-urlencoded"), with("X-Forwarded-For", address))
 	}
 	var last answer
@@ -228,7 +228,7 @@ func TestARevokedPassEndsAtEveryGate(t *testing.T) {
 	assert.False(t, here.get("/").in(), "their session has ended")
 	assert.Eventually(t, func() bool {
 		v := other.visitor()
-		v.cookies["anteroom_.pass.shop"] = there.cookies["anteroom_.pass.shop"]
+		v.cookies["fairdoor_.pass.shop"] = there.cookies["fairdoor_.pass.shop"]
 		return !v.get("/").in()
 	}, patience, 50*time.Millisecond, "the other gate learns of it")
 	assert.Equal(t, http.StatusNotFound, f.api(http.MethodDelete, "/api/v1/rooms/shop/passes/press", "", nil).status)
@@ -266,7 +266,7 @@ func TestAnOrderOfPassesThatMakesNoSenseIsRefused(t *testing.T) {
 	}
 	without := start(t)
 	assert.Equal(t, http.StatusConflict, without.api(http.MethodGet, "/api/v1/rooms/shop/passes", "", nil).status)
-	assert.Equal(t, http.StatusNotFound, without.visitor().get("/.anteroom/pass").status)
+	assert.Equal(t, http.StatusNotFound, without.visitor().get("/.fairdoor/pass").status)
 }
 
 // A gate that is started again, and one whose store has lost everything, know the passes and their uses.
@@ -296,12 +296,12 @@ func TestAPassThatIsUsedUpWorksForItsHolder(t *testing.T) {
 	holder := f.visitor()
 	for range 2 {
 		require.Equal(t, http.StatusSeeOther, holder.presses(made.Link).status)
-		require.Equal(t, http.StatusSeeOther, holder.sendsForm(holder.get("/.anteroom/pass"), "code", made.Code).status)
+		require.Equal(t, http.StatusSeeOther, holder.sendsForm(holder.get("/.fairdoor/pass"), "code", made.Code).status)
 		assert.Equal(t, http.StatusOK, holder.get(made.Link, asJSON).status)
 	}
 	stranger := f.visitor()
 	assert.Equal(t, http.StatusGone, stranger.presses(made.Link).status)
-	assert.Equal(t, http.StatusGone, stranger.sendsForm(stranger.get("/.anteroom/pass"), "code", made.Code).status)
+	assert.Equal(t, http.StatusGone, stranger.sendsForm(stranger.get("/.fairdoor/pass"), "code", made.Code).status)
 }
 
 func TestWhoIsInStaysInWhenTheirPassExpires(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/pressure"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
 // pressed is what the API says of the origin of the room shop.
@@ -123,8 +123,8 @@ func TestRequestsOfThoseWhoAreInAreMeasured(t *testing.T) {
 			}
 			assert.InDelta(t, .5, p.AdmissionFactor, 0)
 			assert.Equal(t, "Admissions are slowed to 500 of 1000 a minute, because the origin is slow or fails. They recover by themselves.", p.Explanation)
-			assert.Contains(t, f.exposition(), `anteroom_admission_factor{room="shop"} 0.5`)
-			assert.Contains(t, f.exposition(), `anteroom_origin_latency_seconds{room="shop"} `)
+			assert.Contains(t, f.exposition(), `fairdoor_admission_factor{room="shop"} 0.5`)
+			assert.Contains(t, f.exposition(), `fairdoor_origin_latency_seconds{room="shop"} `)
 		})
 	}
 }
@@ -191,7 +191,7 @@ func TestWithoutAdmissionControlNothingIsMeasured(t *testing.T) {
 	p := f.pressed()
 	assert.Nil(t, p.Origin)
 	assert.InDelta(t, 1, p.AdmissionFactor, 0)
-	assert.NotContains(t, f.exposition(), "anteroom_origin_latency_seconds{")
+	assert.NotContains(t, f.exposition(), "fairdoor_origin_latency_seconds{")
 }
 
 func TestStatusSaysThatTheRoomIsOpenToAll(t *testing.T) {
@@ -204,7 +204,7 @@ func TestStatusSaysThatTheRoomIsOpenToAll(t *testing.T) {
 	assert.Equal(t, "Open to everybody, and nobody is counted: fewer than 20 newcomers a minute come. From then on the room counts and queues.", p.Explanation)
 	assert.Equal(t, "none", p.Reason)
 	assert.Equal(t, p.Explanation, p.ReasonText)
-	assert.Contains(t, f.exposition(), `anteroom_open_to_all{room="shop"} 1`)
+	assert.Contains(t, f.exposition(), `fairdoor_open_to_all{room="shop"} 1`)
 	for range 20 {
 		resp, err := http.Get(f.public.URL)
 		require.NoError(t, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/record"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // refused are the refusals of all minutes that the record has.
@@ -40,7 +40,7 @@ func TestTicketsThatDoNotOpenAreCounted(t *testing.T) {
 	}
 	assert.Equal(t, 3, f.refused().BadTickets)
 	assert.Equal(t, 3, f.refused().Cheats())
-	assert.InDelta(t, 3, f.metrics()["anteroom_refused_tickets_total shop"].GetCounter().GetValue(), 0)
+	assert.InDelta(t, 3, f.metrics()["fairdoor_refused_tickets_total shop"].GetCounter().GetValue(), 0)
 }
 
 func TestPlacesBeyondThoseOfANetworkAreCounted(t *testing.T) {
@@ -59,5 +59,5 @@ func TestPlacesBeyondThoseOfANetworkAreCounted(t *testing.T) {
 		v.get("/", with("X-Forwarded-For", "192.0.2.1"))
 	}
 	assert.Equal(t, 3, f.refused().Crowded, "each place once, however often its visitor comes")
-	assert.InDelta(t, 3, f.metrics()["anteroom_crowded_places_total shop"].GetCounter().GetValue(), 0)
+	assert.InDelta(t, 3, f.metrics()["fairdoor_crowded_places_total shop"].GetCounter().GetValue(), 0)
 }

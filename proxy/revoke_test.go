@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy"
 )
 
 // revokes has the site end the session of whoever asks for /logout.
@@ -25,7 +25,7 @@ func revokes(s *site, header, command string) {
 func revokeEnabled(r *proxy.RoomConfig) { r.Revoke = true }
 
 func TestOriginEndsASession(t *testing.T) {
-	for header, command := range map[string]string{"Anteroom-Command": "revoke", "Cf-Waiting-Room-Command": " Revoke "} {
+	for header, command := range map[string]string{"Fairdoor-Command": "revoke", "Cf-Waiting-Room-Command": " Revoke "} {
 		t.Run(header, func(t *testing.T) {
 			f := start(t, room(revokeEnabled))
 			revokes(f.site, header, command)
@@ -39,7 +39,7 @@ func TestOriginEndsASession(t *testing.T) {
 			bye := v.get("/logout")
 			assert.True(t, bye.in(), "the answer is the origin's")
 			assert.NotContains(t, bye.header, header)
-			assert.Equal(t, -1, bye.setCookies()["anteroom_shop"].MaxAge, "the cookie is deleted")
+			assert.Equal(t, -1, bye.setCookies()["fairdoor_shop"].MaxAge, "the cookie is deleted")
 			assert.Equal(t, "private, no-store", bye.header.Get("Cache-Control"))
 			assert.Empty(t, v.cookies)
 
@@ -62,7 +62,7 @@ func TestOriginEndsASession(t *testing.T) {
 
 func TestRevokedTicketsWaitWhenTheRoomIsFull(t *testing.T) {
 	f := start(t, room(revokeEnabled))
-	revokes(f.site, "Anteroom-Command", "revoke")
+	revokes(f.site, "Fairdoor-Command", "revoke")
 	v := f.visitor()
 	v.get("/")
 	old := v.twin()
@@ -78,11 +78,11 @@ func TestRevokedTicketsWaitWhenTheRoomIsFull(t *testing.T) {
 
 func TestRevokeIsForRoomsThatEnableIt(t *testing.T) {
 	f := start(t)
-	revokes(f.site, "Anteroom-Command", "revoke")
+	revokes(f.site, "Fairdoor-Command", "revoke")
 	v := f.visitor()
 	v.get("/")
 	a := v.get("/logout")
-	assert.NotContains(t, a.header, "Anteroom-Command", "it goes no further all the same")
+	assert.NotContains(t, a.header, "Fairdoor-Command", "it goes no further all the same")
 	assert.Empty(t, a.setCookies())
 	assert.True(t, v.get("/").in())
 	f.pass(time.Second)
@@ -91,11 +91,11 @@ func TestRevokeIsForRoomsThatEnableIt(t *testing.T) {
 
 func TestOtherCommandsDoNothing(t *testing.T) {
 	f := start(t, room(revokeEnabled))
-	revokes(f.site, "Anteroom-Command", "admit-everyone")
+	revokes(f.site, "Fairdoor-Command", "admit-everyone")
 	v := f.visitor()
 	v.get("/")
 	a := v.get("/logout")
-	assert.NotContains(t, a.header, "Anteroom-Command")
+	assert.NotContains(t, a.header, "Fairdoor-Command")
 	assert.True(t, v.get("/").in())
 }
 
@@ -110,19 +110,19 @@ func TestGoodbyeOfThePage(t *testing.T) {
 
 	same := with("Sec-Fetch-Site", "same-origin")
 	for _, foreign := range []func(*http.Request){with("Sec-Fetch-Site", "cross-site"), with("Sec-Fetch-Site", "same-site"), with("Origin", "https://evil.test")} {
-		assert.Equal(t, http.StatusBadRequest, leaving.send(http.MethodPost, "/.anteroom/leave", nil, foreign).status, "another site's page")
+		assert.Equal(t, http.StatusBadRequest, leaving.send(http.MethodPost, "/.fairdoor/leave", nil, foreign).status, "another site's page")
 	}
-	assert.Equal(t, http.StatusMethodNotAllowed, leaving.get("/.anteroom/leave", same).status)
-	assert.Equal(t, http.StatusNotFound, leaving.get("/.anteroom/x", same).status)
-	assert.Equal(t, http.StatusNotFound, leaving.get("/.anteroom/../x", same).status)
+	assert.Equal(t, http.StatusMethodNotAllowed, leaving.get("/.fairdoor/leave", same).status)
+	assert.Equal(t, http.StatusNotFound, leaving.get("/.fairdoor/x", same).status)
+	assert.Equal(t, http.StatusNotFound, leaving.get("/.fairdoor/../x", same).status)
 	f.pass(time.Second)
 	require.Equal(t, 2, f.status("shop").Queued, "nobody has left")
 
-	bye := leaving.send(http.MethodPost, "/.anteroom/leave", nil, same)
+	bye := leaving.send(http.MethodPost, "/.fairdoor/leave", nil, same)
 	assert.Equal(t, http.StatusNoContent, bye.status)
 	assert.Equal(t, "no-store", bye.header.Get("Cache-Control"))
 	assert.Empty(t, bye.header["Set-Cookie"])
-	leaving.send(http.MethodPost, "/.anteroom/leave", nil, same)
+	leaving.send(http.MethodPost, "/.fairdoor/leave", nil, same)
 	f.pass(time.Second)
 	assert.Equal(t, 1, f.status("shop").Queued, "once")
 
@@ -152,8 +152,8 @@ func TestGoodbyeIsSaidToTheRoomOfThePage(t *testing.T) {
 		return [2]int{f.status("shop").Queued, f.status("tickets").Queued}
 	}
 	require.Equal(t, [2]int{1, 1}, queued())
-	v.send(http.MethodPost, "/.anteroom/leave", nil, with("Referer", f.public.URL+"/tickets/1"))
+	v.send(http.MethodPost, "/.fairdoor/leave", nil, with("Referer", f.public.URL+"/tickets/1"))
 	require.Equal(t, [2]int{1, 0}, queued())
-	v.send(http.MethodPost, "/.anteroom/leave", nil, with("Referer", "https://elsewhere.test/tickets"))
+	v.send(http.MethodPost, "/.fairdoor/leave", nil, with("Referer", "https://elsewhere.test/tickets"))
 	require.Equal(t, [2]int{0, 0}, queued(), "to all rooms if it is not known which")
 }

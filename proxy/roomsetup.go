@@ -10,19 +10,19 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy/assertion"
-	"github.com/anteroom-gate/anteroom/proxy/challenge"
-	"github.com/anteroom-gate/anteroom/proxy/guests"
-	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/proxy/overrides"
-	"github.com/anteroom-gate/anteroom/proxy/passes"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/proxy/subject"
-	"github.com/anteroom-gate/anteroom/proxy/webpush"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/templates"
-	"github.com/anteroom-gate/anteroom/templates/passpage"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/proxy/passes"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/subject"
+	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/templates"
+	"github.com/fairdoor-gate/fairdoor/templates/passpage"
 )
 
 // roomSetup is one configuration of a room at work, or one of a family: the setups of
@@ -30,7 +30,7 @@ import (
 // keeps.
 type roomSetup struct {
 	cfg        RoomConfig
-	named      []string // the room's name, as the header Anteroom-Room has it
+	named      []string // the room's name, as the header Fairdoor-Room has it
 	family     string   // the name of the family that this is a room of; "" for others
 	keys       []cookie.Key
 	signer     *assertion.Signer

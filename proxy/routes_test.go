@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // named returns a change that gives the gate rooms named after their routes,
@@ -61,7 +61,7 @@ func TestRequestsGoToTheOriginOfTheMostSpecificRoom(t *testing.T) {
 		}
 		a := v.get(c.target)
 		assert.Equal(t, c.room, a.body, "%s%s", c.host, c.target)
-		assert.Contains(t, a.setCookies(), "anteroom_"+c.room, "%s%s", c.host, c.target)
+		assert.Contains(t, a.setCookies(), "fairdoor_"+c.room, "%s%s", c.host, c.target)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestRequestsThatNoRoomGuards(t *testing.T) {
 			f := start(t, named(t, routes, c.fallback))
 			v := f.visitor()
 			v.host = c.host
-			v.cookies["anteroom_shop"] = "x"
+			v.cookies["fairdoor_shop"] = "x"
 			a := v.get(c.target)
 			assert.Equal(t, c.want, a.status)
 			assert.Empty(t, a.setCookies())

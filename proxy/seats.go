@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // seats are the connections that keep their visitors in a room whose occupancy is by

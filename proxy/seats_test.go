@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // byConnection makes a room of one seat, which a websocket keeps.
@@ -28,7 +28,7 @@ func byConnection(grace time.Duration) func(*proxy.RoomConfig) {
 func talking(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost:
-		w.Header().Set("Anteroom-Command", "revoke")
+		w.Header().Set("Fairdoor-Command", "revoke")
 	case r.URL.Path == "/stream":
 		echo(w, r)
 	default:

@@ -16,12 +16,12 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/record"
-	"github.com/anteroom-gate/anteroom/proxy/record/report"
-	"github.com/anteroom-gate/anteroom/queue"
-	plan "github.com/anteroom-gate/anteroom/queue/event"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	plan "github.com/fairdoor-gate/fairdoor/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // everything is what a gate has told somebody or written down, by where.
@@ -75,7 +75,7 @@ func TestNothingTellsTheSecretOfADrawBeforeTheStart(t *testing.T) {
 	seen, v := everything{}, f.visitor()
 	seen["page"], seen["JSON"] = v.get("/").body, v.get("/", asJSON).body
 	require.Contains(t, seen["JSON"], "shuffleSeedHash")
-	seen["own"] = v.get("/.anteroom/session?room=shop").body
+	seen["own"] = v.get("/.fairdoor/session?room=shop").body
 	const room = "/api/v1/rooms/shop"
 	seen.ask(f, "/", "/metrics", "/api/v1/rooms", "/api/v1/rooms.csv", room, room+"/status", room+"/visitors", room+"/events", room+"/events/sale",
 		room+"/events/sale/details", room+"/events/sale/order", room+"/events/later", "/api/v1/webhooks", "/readyz")

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // BenchmarkSessionOfManyRooms asks a gate of 900 rooms how one stands, with as many cookies as it reads.
@@ -28,14 +28,14 @@ func BenchmarkSessionOfManyRooms(b *testing.B) {
 	})
 	for name, cookieOf := range map[string]func(i int) string{
 		"others' cookies":   func(i int) string { return fmt.Sprintf("other%d=0123456789", i) },
-		"junk of ours":      func(i int) string { return fmt.Sprintf("anteroom_r%d=0123456789", i%rooms) },
-		"names with dots":   func(i int) string { return fmt.Sprintf("anteroom_%d%s=1", i, strings.Repeat(".", 2000)) },
-		"names without end": func(i int) string { return strings.Repeat("x_anteroom_", 1400) },
+		"junk of ours":      func(i int) string { return fmt.Sprintf("fairdoor_r%d=0123456789", i%rooms) },
+		"names with dots":   func(i int) string { return fmt.Sprintf("fairdoor_%d%s=1", i, strings.Repeat(".", 2000)) },
+		"names without end": func(i int) string { return strings.Repeat("x_fairdoor_", 1400) },
 		"true tickets": func(i int) string {
 			name := fmt.Sprintf("r%d", i%rooms)
 			v := f.visitor()
 			v.get("/" + name)
-			return "anteroom_" + name + "=" + v.cookies["anteroom_"+name]
+			return "fairdoor_" + name + "=" + v.cookies["fairdoor_"+name]
 		},
 	} {
 		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
@@ -48,7 +48,7 @@ func BenchmarkSessionOfManyRooms(b *testing.B) {
 				cookies += "; " + next
 			}
 			r, w := browserRequest(""), &discard{header: http.Header{}}
-			r.URL.Path, r.URL.RawQuery, r.RequestURI = "/.anteroom/session", "", "/.anteroom/session"
+			r.URL.Path, r.URL.RawQuery, r.RequestURI = "/.fairdoor/session", "", "/.fairdoor/session"
 			r.Header.Set("Cookie", cookies)
 			b.ReportAllocs()
 			for b.Loop() {

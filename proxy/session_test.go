@@ -15,10 +15,10 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/proxy/subject"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/subject"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 var tokenSecret = []byte(strings.Repeat("s", 32))
@@ -55,7 +55,7 @@ type session struct {
 // sessions asks how the visitor stands.
 func (v *visitor) sessions(query string, changes ...func(*http.Request)) ([]session, answer) {
 	v.f.t.Helper()
-	a := v.get("/.anteroom/session"+query, changes...)
+	a := v.get("/.fairdoor/session"+query, changes...)
 	var told struct{ Rooms []session }
 	require.NoError(v.f.t, json.Unmarshal([]byte(a.body), &told), a.body)
 	assert.Equal(v.f.t, "no-store", a.header.Get("Cache-Control"))
@@ -143,7 +143,7 @@ func TestTokenThatIsNoGoodIsAsNoneAndIsCounted(t *testing.T) {
 	late := f.signed("ann", jwt.MapClaims{"exp": f.clock.Now().Unix()})
 	require.True(t, f.visitor().get("/", late).in())
 	require.False(t, f.visitor().get("/", late).in(), "another anonymous visitor")
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `anteroom_refused_tokens_total{room="shop"} 2`)
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_refused_tokens_total{room="shop"} 2`)
 	entries := logged.FilterMessage("token refused").All()
 	require.Len(t, entries, 2)
 	assert.Equal(t, zap.DebugLevel, entries[0].Level)
@@ -153,10 +153,10 @@ func TestTokenThatIsNoGoodIsAsNoneAndIsCounted(t *testing.T) {
 func TestWhoLogsInIsTheUserFromThenOn(t *testing.T) {
 	f := start(t, naming)
 	v := f.waiter()
-	before := v.cookies["anteroom_shop"]
+	before := v.cookies["fairdoor_shop"]
 	a := v.get("/", f.signed("ann", nil))
-	assert.NotEmpty(t, a.setCookies()["anteroom_shop"])
-	assert.NotEqual(t, before, v.cookies["anteroom_shop"])
+	assert.NotEmpty(t, a.setCookies()["fairdoor_shop"])
+	assert.NotEqual(t, before, v.cookies["fairdoor_shop"])
 	f.pass(time.Second)
 	assert.Equal(t, 1, f.status("shop").Queued)
 }
@@ -199,14 +199,14 @@ func TestSessionRenewsWhereItIsAskedTo(t *testing.T) {
 	list, a := v.sessions("?renew=1")
 	require.Len(t, list, 1)
 	assert.Equal(t, "waiting", list[0].Status)
-	assert.NotEmpty(t, a.setCookies()["anteroom_shop"], "a check-in")
+	assert.NotEmpty(t, a.setCookies()["fairdoor_shop"], "a check-in")
 	assert.Equal(t, 1, f.status("shop").Queued)
 
 	f.pass(5 * time.Minute)
 	before := in.session().ExpiresAt
 	list, a = in.sessions("?renew=1&room=shop")
 	assert.Greater(t, list[0].ExpiresAt, before)
-	assert.NotEmpty(t, a.setCookies()["anteroom_shop"], "a renewal")
+	assert.NotEmpty(t, a.setCookies()["fairdoor_shop"], "a renewal")
 
 	f.pass(4*time.Minute + 55*time.Second)
 	list, _ = v.sessions("?renew=1")
@@ -218,7 +218,7 @@ func TestSessionRenewsWhereItIsAskedTo(t *testing.T) {
 	assert.True(t, v.get("/").in())
 	list, a = f.visitor().sessions("?renew=1")
 	assert.Equal(t, "waiting", list[0].Status, "a newcomer has a place")
-	assert.NotEmpty(t, a.setCookies()["anteroom_shop"])
+	assert.NotEmpty(t, a.setCookies()["fairdoor_shop"])
 }
 
 // Sessions cannot be gathered, to be used at the origin all at once, by asking how one stands.
@@ -312,12 +312,12 @@ func TestSessionsOfSeveralRooms(t *testing.T) {
 	for target, status := range map[string]int{
 		"?room=nowhere": http.StatusNotFound, "?room=shop&path=/": http.StatusBadRequest,
 	} {
-		assert.Equal(t, status, v.get("/.anteroom/session"+target).status, target)
+		assert.Equal(t, status, v.get("/.fairdoor/session"+target).status, target)
 	}
-	a := v.send(http.MethodPost, "/.anteroom/session", nil)
+	a := v.send(http.MethodPost, "/.fairdoor/session", nil)
 	assert.Equal(t, http.StatusMethodNotAllowed, a.status)
 	assert.Equal(t, "GET", a.header.Get("Allow"))
-	assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, v.get("/.anteroom/session?room=shop", with("Cookie", strings.Repeat("a=b; ", 5000))).status)
+	assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, v.get("/.fairdoor/session?room=shop", with("Cookie", strings.Repeat("a=b; ", 5000))).status)
 }
 
 // people are those whom the admin API knows in the room called shop.

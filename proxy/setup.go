@@ -8,14 +8,14 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/assertion"
-	"github.com/anteroom-gate/anteroom/proxy/config"
-	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/proxy/outbound"
-	"github.com/anteroom-gate/anteroom/proxy/overrides"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/proxy/subject"
-	"github.com/anteroom-gate/anteroom/proxy/webpush"
+	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/subject"
+	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
 )
 
 // setup is one configuration of the gate at work. It does not change. The rooms and

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestNothingThatAStrangerSendsComesBack(t *testing.T) {
@@ -23,7 +23,7 @@ func TestNothingThatAStrangerSendsComesBack(t *testing.T) {
 	for answers, v := range map[string]*visitor{"the waiting page": f.visitor(), "a failing origin": down.visitor(), "a foreign host": hosted.visitor()} {
 		for _, target := range []string{
 			"/?next=//mark.test", "//mark.test", "//mark.test/..", `/\mark.test`, "/https:mark.test", "/%0d%0aLocation:%20//mark.test",
-			"/%22%3E%3Cscript%3Emark%3C/script%3E", "/{{mark}}", "/.anteroom/mark?room=mark",
+			"/%22%3E%3Cscript%3Emark%3C/script%3E", "/{{mark}}", "/.fairdoor/mark?room=mark",
 		} {
 			for _, accept := range []string{"text/html", "application/json"} {
 				a := v.get("", with("Accept", accept), with("User-Agent", "mark"), with("Referer", "http://mark.test/"),
@@ -49,7 +49,7 @@ func TestOneTicketSpelledInSeveralWaysIsOneSlot(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }))
 	v := f.visitor()
 	require.True(t, v.get("/").in())
-	ticket := v.cookies["anteroom_shop"]
+	ticket := v.cookies["fairdoor_shop"]
 	bare := strings.TrimRight(ticket, "=")
 	require.NotEqual(t, ticket, bare, "its last character has bits to spare")
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -57,7 +57,7 @@ func TestOneTicketSpelledInSeveralWaysIsOneSlot(t *testing.T) {
 	spellings := 0
 	for _, other := range []int{last ^ 1, last ^ 2, last ^ 3} {
 		spelled := bare[:len(bare)-1] + alphabet[other:other+1] + ticket[len(bare):]
-		a := f.visitor().get("/", with("Cookie", "anteroom_shop="+spelled))
+		a := f.visitor().get("/", with("Cookie", "fairdoor_shop="+spelled))
 		if a.in() && len(a.setCookies()) == 0 {
 			spellings++
 		}

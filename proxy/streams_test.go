@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/proxy/listen"
-	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 )
 
 // serve has a server of the gate's own serve a handler, and returns its address. When the test ends, nothing is left that keeps the server
@@ -44,7 +44,7 @@ func TestAnEventStreamOfTheGatesOwnServerIsAsAnyOther(t *testing.T) {
 	}
 	assert.Equal(t, 2., f.streams())
 
-	assert.Equal(t, http.StatusNoContent, second.send(http.MethodPost, "/.anteroom/leave", nil).status)
+	assert.Equal(t, http.StatusNoContent, second.send(http.MethodPost, "/.fairdoor/leave", nil).status)
 	assert.Equal(t, 2, f.status("shop").Queued, "their page may be open")
 	other.hangUp()
 	f.soon(func() bool { return f.streams() == 1 && f.status("shop").Queued == 1 })

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // inBoth runs a test in a room of either kind.
@@ -30,7 +30,7 @@ func (v *visitor) tab() *listener {
 // goodbye is what a page says that is closed.
 func (v *visitor) goodbye() {
 	v.f.t.Helper()
-	require.Equal(v.f.t, http.StatusNoContent, v.send(http.MethodPost, "/.anteroom/leave", nil).status)
+	require.Equal(v.f.t, http.StatusNoContent, v.send(http.MethodPost, "/.fairdoor/leave", nil).status)
 }
 
 // goes waits until a stream of so many is gone.

@@ -6,11 +6,11 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // keptCookies is how many cookies of one family's rooms a visitor keeps.
@@ -112,7 +112,7 @@ func (v *visitor) appendTicket(to []string, r *http.Request, d *queueroom.Decisi
 		return to
 	}
 	to = append(to, value)
-	if v.setup.family != "" && !isOwn(r) { // below /.anteroom/ one answer may issue tickets of several of these rooms
+	if v.setup.family != "" && !isOwn(r) { // below /.fairdoor/ one answer may issue tickets of several of these rooms
 		to = append(to, jar.Excess(r.Header, keptCookies, v.https)...)
 	}
 	return to

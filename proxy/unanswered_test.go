@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 func TestADecisionThatNobodyAnswersIsAnErrorThatNoCacheKeeps(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // subresource says whether a browser asks for a part of a page, by the Sec-Fetch-Dest

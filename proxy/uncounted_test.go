@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 var asImage = with("Sec-Fetch-Dest", "image")
@@ -217,7 +217,7 @@ func TestPreflightsOfARoomThatNobodyMayEnterAreTheGatesToAnswer(t *testing.T) {
 		},
 		"while the origin fails": func(f *fixture) {
 			f.site.quiet().will(breakOff)
-			failing, i := `anteroom_origin_failing{origin="`+f.site.URL+`"} 1`, 0
+			failing, i := `fairdoor_origin_failing{origin="`+f.site.URL+`"} 1`, 0
 			require.Eventually(f.t, func() bool {
 				i++
 				f.visitor().get(fmt.Sprintf("/page/%d", i))
@@ -249,8 +249,8 @@ func TestPageThatGetsItsCookieNotBackTakesNoPlace(t *testing.T) {
 	in := f.full()
 	asPage := func(r *http.Request) {
 		r.Header.Set("Accept", "application/json")
-		r.Header.Set("Anteroom-Visibility", "visible")
-		r.Header.Set("Anteroom-Returning", "1")
+		r.Header.Set("Fairdoor-Visibility", "visible")
+		r.Header.Set("Fairdoor-Returning", "1")
 	}
 	v := f.visitor()
 	require.False(t, v.get("/").in())
@@ -265,7 +265,7 @@ func TestPageThatGetsItsCookieNotBackTakesNoPlace(t *testing.T) {
 		assert.Empty(t, a.setCookies())
 	}
 	assert.Equal(t, true, v.get("/", asPage).told("inWaitingRoom"), "who has the cookie waits")
-	broken := with("Cookie", "anteroom_shop=broken")
+	broken := with("Cookie", "fairdoor_shop=broken")
 	assert.Equal(t, true, f.visitor().get("/", asPage, broken).told("inWaitingRoom"), "this one keeps cookies: it is somebody new")
 	f.pass(time.Second)
 	assert.LessOrEqual(t, f.status("shop").Queued, before+1)

@@ -7,12 +7,12 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/proxy/origin"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
-	queueroom "github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // visitor is the person who sent a request that a room guards, or a question about how
@@ -65,7 +65,7 @@ func (v *visitor) wouldWait() bool {
 // back. The page, which says that it is returning, came with one: each check-in would be from
 // somebody new.
 func (v *visitor) cookieMissing(r *http.Request) bool {
-	if v.ticket.State != queue.None || v.subject != (queue.ID{}) || r.Header["Anteroom-Returning"] == nil || unsafe(r) {
+	if v.ticket.State != queue.None || v.subject != (queue.ID{}) || r.Header["Fairdoor-Returning"] == nil || unsafe(r) {
 		return false
 	}
 	_, err := r.Cookie(v.setup.jar.Name(v.https))
@@ -119,6 +119,6 @@ func unsafe(r *http.Request) bool { return r.Method != http.MethodGet && r.Metho
 
 // hidden says whether the visitor's page has said that it is in a background tab.
 func hidden(r *http.Request) bool {
-	values := r.Header["Anteroom-Visibility"]
+	values := r.Header["Fairdoor-Visibility"]
 	return len(values) > 0 && values[0] == "hidden"
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/guests"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // deaf returns the address of a PostgreSQL that is not there.
@@ -37,5 +37,5 @@ func TestAGateStartsWithoutItsRecordAndServesItsRooms(t *testing.T) {
 	assert.NotEmpty(t, a.header.Get("Retry-After"))
 	assert.Equal(t, http.StatusServiceUnavailable, f.visitor().get(listPath+"?secret=x").status)
 	assert.Contains(t, f.api(http.MethodGet, "/readyz", "", nil).body, `"record": "failing"`)
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, "\nanteroom_record_failing 1\n")
+	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, "\nfairdoor_record_failing 1\n")
 }

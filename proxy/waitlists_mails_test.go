@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/challenge/challengetest"
-	"github.com/anteroom-gate/anteroom/proxy/guests"
-	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge/challengetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // withoutMailServer has mails go to a mail server that is down.
@@ -112,7 +112,7 @@ func TestTheReferralThatCountsIsThatOfWhoConfirms(t *testing.T) {
 					assert.Greater(t, rank, 1, name)
 				}
 			}
-			assert.Empty(t, reader.cookies["anteroom_.beta.referral"], "it is for once")
+			assert.Empty(t, reader.cookies["fairdoor_.beta.referral"], "it is for once")
 		})
 	}
 }

@@ -19,12 +19,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/guests"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-const listPath = "/.anteroom/waitlist/beta"
+const listPath = "/.fairdoor/waitlist/beta"
 
 // party is a gate whose room shop has a waitlist, and another node's view of the record.
 type party struct {
@@ -146,7 +146,7 @@ func TestFromSignUpToTheOrigin(t *testing.T) {
 	a := p.join(ada, map[string]string{"email": "ada@example.com"})
 	assert.Equal(t, http.StatusAccepted, a.status)
 	assert.JSONEq(t, `{"waitlist": {"status": "unconfirmed"}}`, a.body)
-	assert.NotContains(t, ada.cookies, "anteroom_.beta", "nobody has shown to be the owner")
+	assert.NotContains(t, ada.cookies, "fairdoor_.beta", "nobody has shown to be the owner")
 	assert.Equal(t, http.StatusNotFound, ada.get(listPath, asJSON).status)
 
 	confirm := listPath + "/confirm?token=" + p.token("ada@example.com", waitlist.MailConfirm)
@@ -184,7 +184,7 @@ func TestFromSignUpToTheOrigin(t *testing.T) {
 	got := p.entry(ada.get(listPath, asJSON))
 	assert.Equal(t, []string{"accepted", ada.base + "/"}, []string{got.Status, got.EnterURL})
 	for _, r := range p.site.requests() {
-		assert.NotContains(t, r.Header.Get("Cookie"), "anteroom")
+		assert.NotContains(t, r.Header.Get("Cookie"), "fairdoor")
 	}
 }
 
@@ -287,7 +287,7 @@ func TestBadSignUpsAreRefused(t *testing.T) {
 	assert.Equal(t, http.StatusRequestEntityTooLarge, v.postForm(listPath, url.Values{"email": {strings.Repeat("a", 20<<10)}}).status)
 	assert.Equal(t, http.StatusNotFound, v.get(listPath+"/nothing").status)
 	assert.Contains(t, v.get(listPath+"/nothing").header.Get("Content-Type"), "text/html", "people get a page")
-	assert.Equal(t, http.StatusNotFound, v.get("/.anteroom/waitlist/gamma").status)
+	assert.Equal(t, http.StatusNotFound, v.get("/.fairdoor/waitlist/gamma").status)
 	assert.Equal(t, http.StatusMethodNotAllowed, v.send(http.MethodPut, listPath, nil).status)
 	a := v.send(http.MethodDelete, listPath+"/invite", nil)
 	assert.Equal(t, []any{http.StatusMethodNotAllowed, "GET, POST"}, []any{a.status, a.header.Get("Allow")})

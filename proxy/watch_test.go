@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/outbound"
-	"github.com/anteroom-gate/anteroom/proxy/webhooks"
-	plan "github.com/anteroom-gate/anteroom/queue/event"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	plan "github.com/fairdoor-gate/fairdoor/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // hooked is a program that webhooks tell what happens. It drops what it has been told before, as receivers should: where no gate hears of

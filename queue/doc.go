@@ -10,7 +10,7 @@
 //
 //   - room: what is guarded: some hosts and paths with limits, settings and a
 //     line of their own.
-//   - gate: a running Anteroom. In this package it is a node: one of those that
+//   - gate: a running Fairdoor. In this package it is a node: one of those that
 //     share a store.
 //   - origin: the site behind the gate.
 //   - store: what the nodes share: it counts, holds the sessions, and decides
@@ -124,8 +124,8 @@
 // A field of [Settings] is all that the file, the flags, the variables, the admin API, the
 // schema and the store's document need. Besides it, a setting needs the rule that goes by
 // it; if scripts do, a field of redisstore's rules; a line in
-// cmd/anteroom/config/anteroom.yaml; new golden files
-// (go test ./cmd/anteroom/config -update); and its sentence in the README that it is about.
+// cmd/fairdoor/config/fairdoor.yaml; new golden files
+// (go test ./cmd/fairdoor/config -update); and its sentence in the README that it is about.
 //
 // # Where things are kept
 //

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/setting"
+	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
 // Settings are the limits and switches of a room. The tags of a field have all that defines the setting, besides what it does: yaml is

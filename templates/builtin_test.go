@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 func pageOf(t testing.TB, code, stateName string) string {
@@ -118,7 +118,7 @@ func TestTheBuiltInPageIsSelfContained(t *testing.T) {
 	sources := regexp.MustCompile(`(?i)(?:\bsrc|\bhref|\burl\(|@import)\s*[=(]?\s*["']?([^"'\s>]*)`)
 	for _, code := range codes(t) {
 		for _, match := range sources.FindAllStringSubmatch(pageOf(t, code, "fifo"), -1) {
-			assert.True(t, match[1] == "" || strings.HasPrefix(match[1], "data:") || strings.HasPrefix(match[1], "/.anteroom/move?"), match[0]) // "" is the page itself
+			assert.True(t, match[1] == "" || strings.HasPrefix(match[1], "data:") || strings.HasPrefix(match[1], "/.fairdoor/move?"), match[0]) // "" is the page itself
 		}
 	}
 }

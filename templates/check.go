@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/anteroom-gate/anteroom/templates/spelling"
+	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 // maxNesting is how deep sections may be nested. Rendering costs its square, and nobody can

@@ -21,7 +21,7 @@ func (c client) tag(d Data, o own) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<div id="anteroom" hidden data-room="%s" data-refresh="%v" data-left="%v"%s></div>`,
+	fmt.Fprintf(&b, `<div id="fairdoor" hidden data-room="%s" data-refresh="%v" data-left="%v"%s></div>`,
 		html.EscapeString(d.RoomName), o.refresh, o.refreshLeft, c.words)
 	if c.own && d.Refreshes() {
 		fmt.Fprintf(&b, "\n"+`<noscript><meta http-equiv="refresh" content="%v; url=%s"></noscript>`, o.refreshLeft, o.address)

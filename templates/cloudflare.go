@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/anteroom-gate/anteroom/templates/spelling"
+	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 // CloudflareVariables lists the variables of Cloudflare's Waiting Room: the 25 fields of its JSON

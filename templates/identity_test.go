@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 func TestTextOnAnyAccentCanBeRead(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/language"
 
-	"github.com/anteroom-gate/anteroom/templates/spelling"
+	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 const (

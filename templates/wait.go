@@ -9,5 +9,5 @@ import (
 var waitSource string
 
 // WaitScript is the script for pages of a site whose requests wait in place: it defines
-// anteroom.fetch.
+// fairdoor.fetch.
 var WaitScript = sync.OnceValue(func() string { return squeezeScript(waitSource) })

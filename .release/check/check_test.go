@@ -1,4 +1,4 @@
-// Package check_test builds a release and walks each path of getting Anteroom as the documents tell it: the package in a fresh Debian under
+// Package check_test builds a release and walks each path of getting Fairdoor as the documents tell it: the package in a fresh Debian under
 // its own systemd, the image without anything beside it, the chart, and what Prometheus makes of the alerts. `make release-check` runs it; it
 // needs root on Debian.
 package check_test
@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
 )
 
 // The programs of the Go module proxy that judge.
@@ -49,7 +49,7 @@ func try(dir string, env []string, program string, args ...string) (string, erro
 // release builds the release of the last commit in a clone of its own, and returns its directory of files.
 func release(t *testing.T, env ...string) string {
 	t.Helper()
-	clone := filepath.Join(t.TempDir(), "anteroom")
+	clone := filepath.Join(t.TempDir(), "fairdoor")
 	run(t, ".", nil, "git", "clone", "--quiet", repository, clone)
 	run(t, clone, env, "make", "release")
 	return filepath.Join(clone, "dist")
@@ -85,7 +85,7 @@ func testFiles(t *testing.T, dist string) {
 	version := strings.TrimSpace(run(t, repository, nil, "make", "--no-print-directory", "version"))
 	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {
 		listed := run(t, dist, nil, "tar", "-tzf", one(t, dist, "*_"+platform+".tar.gz"))
-		assert.Contains(t, listed, "/anteroom\n")
+		assert.Contains(t, listed, "/fairdoor\n")
 		text, err := os.ReadFile(one(t, dist, "*_"+platform+".cdx.json"))
 		require.NoError(t, err)
 		var bom struct {
@@ -98,22 +98,22 @@ func testFiles(t *testing.T, dist string) {
 	}
 	dir := t.TempDir()
 	run(t, dir, nil, "tar", "-xzf", one(t, dist, "*_linux_amd64.tar.gz"), "--strip-components=1")
-	assert.Contains(t, run(t, dir, nil, "file", "anteroom"), "statically linked")
-	assert.Regexp(t, "^anteroom "+regexp.QuoteMeta(version)+" go", run(t, dir, nil, "./anteroom", "version"))
-	run(t, dir, nil, "./anteroom", "validate", "--config", "anteroom.yaml")
+	assert.Contains(t, run(t, dir, nil, "file", "fairdoor"), "statically linked")
+	assert.Regexp(t, "^fairdoor "+regexp.QuoteMeta(version)+" go", run(t, dir, nil, "./fairdoor", "version"))
+	run(t, dir, nil, "./fairdoor", "validate", "--config", "fairdoor.yaml")
 }
 
 // walk is what an operator does with the service, in a system that stops at its end.
 const walk = `[Unit]
-After=anteroom.service
+After=fairdoor.service
 [Service]
 Type=oneshot
 StandardOutput=file:/walk.log
 StandardError=file:/walk.log
-ExecStart=/bin/sh -c 'exec 2>&1; systemctl is-active anteroom; anteroom status --ready; ls -ld /var/lib/anteroom/; \
-  systemctl reload anteroom && echo reloaded; echo nonsense: 1 >>/etc/anteroom/anteroom.yaml; systemctl reload anteroom || echo refused; \
-  systemctl is-active anteroom; systemctl stop anteroom && systemctl show anteroom -p Result; \
-  systemctl start anteroom || echo "not started"; journalctl -u anteroom --no-pager'
+ExecStart=/bin/sh -c 'exec 2>&1; systemctl is-active fairdoor; fairdoor status --ready; ls -ld /var/lib/fairdoor/; \
+  systemctl reload fairdoor && echo reloaded; echo nonsense: 1 >>/etc/fairdoor/fairdoor.yaml; systemctl reload fairdoor || echo refused; \
+  systemctl is-active fairdoor; systemctl stop fairdoor && systemctl show fairdoor -p Result; \
+  systemctl start fairdoor || echo "not started"; journalctl -u fairdoor --no-pager'
 ExecStopPost=/bin/systemctl poweroff --no-block
 `
 
@@ -123,9 +123,9 @@ func testPackage(t *testing.T, dist string) {
 	run(t, ".", nil, "cp", one(t, dist, "*_amd64.deb"), filepath.Join(root, "root"))
 	inside := func(args ...string) string { return run(t, ".", nil, "chroot", append([]string{root}, args...)...) }
 	inside("sh", "-c", "apt-get install -y /root/*.deb")
-	inside("systemd-analyze", "verify", "anteroom.service")
-	inside("systemd-analyze", "security", "--offline=true", "--threshold=20", "anteroom.service")
-	inside("systemctl", "enable", "anteroom")
+	inside("systemd-analyze", "verify", "fairdoor.service")
+	inside("systemd-analyze", "security", "--offline=true", "--threshold=20", "fairdoor.service")
+	inside("systemctl", "enable", "fairdoor")
 	require.NoError(t, os.WriteFile(root+"/etc/systemd/system/walk.service", []byte(walk), 0o600))
 	inside("systemctl", "add-wants", "multi-user.target", "walk.service")
 
@@ -139,8 +139,8 @@ func testPackage(t *testing.T, dist string) {
 	assert.Regexp(t, `(?s)^active\nok\ndrwx------ .*\nreloaded\n.*\nrefused\nactive\nResult=success\n.*\nnot started\n`, string(log))
 	assert.Contains(t, string(log), "nonsense: unknown key")
 
-	inside("apt-get", "purge", "-y", "anteroom")
-	for _, path := range []string{"usr/bin/anteroom", "etc/anteroom/anteroom.yaml", "var/lib/anteroom", "var/lib/private/anteroom"} {
+	inside("apt-get", "purge", "-y", "fairdoor")
+	for _, path := range []string{"usr/bin/fairdoor", "etc/fairdoor/fairdoor.yaml", "var/lib/fairdoor", "var/lib/private/fairdoor"} {
 		assert.NoFileExists(t, filepath.Join(root, path))
 		assert.NoDirExists(t, filepath.Join(root, path))
 	}
@@ -192,7 +192,7 @@ func testImage(t *testing.T, dist string) {
 	require.Eventually(t, func() bool { return program("status", "--ready", "--admin", at.Admin).Run() == nil }, time.Minute, 100*time.Millisecond,
 		"the gate gets ready")
 	assert.Equal(t, "in", stagetest.Text(t, stagetest.Visitor(t), http.MethodGet, "http://"+at.Gate))
-	assert.FileExists(t, root+"/var/lib/anteroom/cookie.key")
+	assert.FileExists(t, root+"/var/lib/fairdoor/cookie.key")
 	require.NoError(t, gate.Process.Signal(syscall.SIGTERM))
 	assert.NoError(t, gate.Wait(), "it stops when it is told to: %s", &log)
 	assert.Error(t, program("status", "--ready", "--admin", at.Admin).Run(), "and is not ready any more")
@@ -210,14 +210,14 @@ func TestTheChartIsWhatTheManifestsAreMadeOf(t *testing.T) {
 		return try(repository, nil, "go", append([]string{"run", helm}, args...)...)
 	}
 	run(t, repository, nil, "go", "run", helm, "lint", "--strict", "examples/helm")
-	rendered := run(t, repository, nil, "go", "run", helm, "template", "anteroom", "examples/helm", "--values", "examples/kubernetes/values.yaml")
-	committed, err := os.ReadFile(repository + "/examples/kubernetes/anteroom.yaml")
+	rendered := run(t, repository, nil, "go", "run", helm, "template", "fairdoor", "examples/helm", "--values", "examples/kubernetes/values.yaml")
+	committed, err := os.ReadFile(repository + "/examples/kubernetes/fairdoor.yaml")
 	require.NoError(t, err)
 	assert.Equal(t, string(committed), rendered, "make manifests")
 	run(t, repository, nil, "go", "run", helm, "template", "shop", "examples/helm", "--set",
 		"ingress.enabled=true,ingress.hosts[0]=shop.example.com,podMonitor.enabled=true,persistence.enabled=false,service.type=LoadBalancer")
 	for _, wrong := range []string{"replicas=2", "replica=1", "service.type=Public"} {
-		said, err := chart("template", "anteroom", "examples/helm", "--set", wrong)
+		said, err := chart("template", "fairdoor", "examples/helm", "--set", wrong)
 		assert.Error(t, err, "%s: %s", wrong, said)
 	}
 }
@@ -234,7 +234,7 @@ func TestPrometheusTakesTheAlertsAndTheDashboard(t *testing.T) {
 	rules := "groups:\n- name: dashboard\n  rules:\n"
 	for i, panel := range dashboard.Panels {
 		for j, target := range panel.Targets {
-			query := strings.NewReplacer("$__rate_interval", "5m", "$room", ".*", "$job", "anteroom").Replace(target.Expr)
+			query := strings.NewReplacer("$__rate_interval", "5m", "$room", ".*", "$job", "fairdoor").Replace(target.Expr)
 			rules += fmt.Sprintf("  - {record: panel:%d_%d, expr: %q}\n", i, j, query)
 		}
 	}

@@ -95,7 +95,7 @@ func TestTheManifestsAreOfTheirKinds(t *testing.T) {
 	dir := module(t, kubernetes)
 	all := run(t, repository, nil, "go", "run", helm, "template", "shop", "examples/helm", "--set",
 		"ingress.enabled=true,ingress.hosts[0]=shop.example.com,persistence.enabled=false,service.type=LoadBalancer")
-	for _, file := range []string{"anteroom.yaml", "redis.yaml"} {
+	for _, file := range []string{"fairdoor.yaml", "redis.yaml"} {
 		text, err := os.ReadFile(repository + "/examples/kubernetes/" + file)
 		require.NoError(t, err)
 		all += "\n---\n" + string(text)
@@ -120,6 +120,6 @@ func TestComposeTakesTheFile(t *testing.T) {
 	require.NoError(t, err)
 	file := documents(t, string(text))[0]
 	assert.NoError(t, schema.Validate(file))
-	file["services"].(map[string]any)["anteroom"].(map[string]any)["stop_grace"] = "45s"
+	file["services"].(map[string]any)["fairdoor"].(map[string]any)["stop_grace"] = "45s"
 	assert.Error(t, schema.Validate(file), "the schema is one that finds faults")
 }

@@ -14,10 +14,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
 )
 
-//go:embed anteroom.yaml nginx.conf Caddyfile Caddyfile.short traefik.yaml envoy.yaml
+//go:embed fairdoor.yaml nginx.conf Caddyfile Caddyfile.short traefik.yaml envoy.yaml
 var files embed.FS
 
 // proxy is a program that asks the gate about its visitors' requests.
@@ -72,14 +72,14 @@ func main() {
 	}))
 }
 
-// withProgram builds anteroom for what do does.
+// withProgram builds fairdoor for what do does.
 func withProgram(ctx context.Context, out io.Writer, do func(program string) error) error {
-	dir, err := os.MkdirTemp("", "anteroom-program-")
+	dir, err := os.MkdirTemp("", "fairdoor-program-")
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	fmt.Fprintln(out, "Building anteroom")
+	fmt.Fprintln(out, "Building fairdoor")
 	program, err := stage.Program(ctx, dir)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func run(ctx context.Context, out io.Writer, at addresses, name, program string)
 
 // runGate runs the shop and the gate, and what is in front of them.
 func runGate(ctx context.Context, out io.Writer, at addresses, program string, inFront func(p *stage.Processes) error) error {
-	dir, err := os.MkdirTemp("", "anteroom-beside-")
+	dir, err := os.MkdirTemp("", "fairdoor-beside-")
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
@@ -118,7 +118,7 @@ func runGate(ctx context.Context, out io.Writer, at addresses, program string, i
 	if err := os.Chmod(dir, 0o755); err != nil { // nginx, started by root, becomes somebody else
 		return fmt.Errorf("opening the directory: %w", err)
 	}
-	file, err := write(dir, "anteroom.yaml", at)
+	file, err := write(dir, "fairdoor.yaml", at)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
 )
 
 const patience = time.Minute
@@ -70,7 +70,7 @@ func (a answer) in() bool { return strings.Contains(a.body, "Welcome to the shop
 
 // ticket says whether the answer has one.
 func (a answer) ticket() bool {
-	return strings.HasPrefix(strings.Join(a.Header["Set-Cookie"], "\n"), "anteroom_shop=")
+	return strings.HasPrefix(strings.Join(a.Header["Set-Cookie"], "\n"), "fairdoor_shop=")
 }
 
 // ask sends a request with headers, which are pairs of a name and a value.
@@ -140,7 +140,7 @@ func nothingGetsAround(t *testing.T, waits *http.Client, site string) {
 	assert.False(t, ask(t, waits, http.MethodGet, site+"/", "X-Forwarded-Method", "OPTIONS", "Origin", "http://a.test", "Access-Control-Request-Method", "PUT").in())
 	assert.False(t, ask(t, waits, http.MethodGet, site+"/", "X-Forwarded-Host", "other.test", "X-Forwarded-For", "127.0.0.1").in())
 	assert.False(t, ask(t, waits, http.MethodGet, site+"/", "Connection", "Upgrade, X-Forwarded-Uri", "Upgrade", "websocket").in())
-	for _, path := range []string{"/api/..%2f", "/api/%2e%2e/", "/.anteroom/..%2f", "/.anteroom/check", "/.anteroom/check/"} {
+	for _, path := range []string{"/api/..%2f", "/api/%2e%2e/", "/.fairdoor/..%2f", "/.fairdoor/check", "/.fairdoor/check/"} {
 		assert.False(t, ask(t, waits, http.MethodGet, site+path).in(), path)
 	}
 }
@@ -150,7 +150,7 @@ func hears(t *testing.T, waits *http.Client, site string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, site+"/.anteroom/events?room=shop", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, site+"/.fairdoor/events?room=shop", nil)
 	require.NoError(t, err)
 	resp, err := waits.Do(req)
 	require.NoError(t, err)

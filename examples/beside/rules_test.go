@@ -59,7 +59,7 @@ func likeTraefik(t *testing.T, at addresses) http.Handler {
 	var c struct {
 		HTTP struct {
 			Middlewares struct {
-				Anteroom struct {
+				Fairdoor struct {
 					ForwardAuth struct {
 						Address                  string
 						TrustForwardHeader       bool     `yaml:"trustForwardHeader"`
@@ -74,11 +74,11 @@ func likeTraefik(t *testing.T, at addresses) http.Handler {
 		}
 	}
 	read(t, "traefik.yaml", at, &c)
-	auth := c.HTTP.Middlewares.Anteroom.ForwardAuth
+	auth := c.HTTP.Middlewares.Fairdoor.ForwardAuth
 	require.False(t, auth.TrustForwardHeader)
 	gate, shop := to(t, c.HTTP.Services["gate"].LoadBalancer.Servers[0].URL), to(t, c.HTTP.Services["shop"].LoadBalancer.Servers[0].URL)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/.anteroom/") { // the longer rule goes first
+		if strings.HasPrefix(r.URL.Path, "/.fairdoor/") { // the longer rule goes first
 			gate.ServeHTTP(w, r)
 			return
 		}
@@ -170,7 +170,7 @@ func likeEnvoy(t *testing.T, at addresses) http.Handler {
 	}
 	gate, shop := to(t, "http://"+at.gate), to(t, "http://"+at.shop)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/.anteroom/") { // the filter is disabled for this route
+		if strings.HasPrefix(r.URL.Path, "/.fairdoor/") { // the filter is disabled for this route
 			gate.ServeHTTP(w, r)
 			return
 		}

@@ -7,12 +7,12 @@ import (
 	"io"
 	"os"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
 )
 
 func main() {
 	os.Exit(stage.Main(func(ctx context.Context, out io.Writer) error {
-		return run(ctx, out, stage.Usual(), "examples/custom-page/anteroom.yaml")
+		return run(ctx, out, stage.Usual(), "examples/custom-page/fairdoor.yaml")
 	}))
 }
 

@@ -15,23 +15,23 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 func TestTheConfigurationIsValid(t *testing.T) {
 	program, err := stage.Program(t.Context(), t.TempDir())
 	require.NoError(t, err)
-	said, err := exec.CommandContext(t.Context(), program, "validate", "--config", "anteroom.yaml").CombinedOutput()
+	said, err := exec.CommandContext(t.Context(), program, "validate", "--config", "fairdoor.yaml").CombinedOutput()
 	require.NoError(t, err, string(said))
-	assert.Contains(t, string(said), "anteroom.yaml is valid")
+	assert.Contains(t, string(said), "fairdoor.yaml is valid")
 }
 
 func TestTheSecondVisitorSeesThePageUntilTheFirstLeaves(t *testing.T) {
 	at := stagetest.Addresses(t)
-	stagetest.Start(t, at.Admin, func(ctx context.Context, out io.Writer) error { return run(ctx, out, at, "anteroom.yaml") })
+	stagetest.Start(t, at.Admin, func(ctx context.Context, out io.Writer) error { return run(ctx, out, at, "fairdoor.yaml") })
 	shop := "http://" + at.Gate
 	first, second := stagetest.Visitor(t), stagetest.Visitor(t)
 	assert.Contains(t, stagetest.Text(t, first, http.MethodGet, shop), "Welcome to the shop")

@@ -8,12 +8,12 @@ import (
 	"io"
 	"os"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
 )
 
 func main() {
 	os.Exit(stage.Main(func(ctx context.Context, out io.Writer) error {
-		return run(ctx, out, stage.Usual(), "examples/early-access/anteroom.yaml")
+		return run(ctx, out, stage.Usual(), "examples/early-access/fairdoor.yaml")
 	}))
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
 )
 
 // site is the running example, and somebody with a browser.
@@ -62,11 +62,11 @@ func (s *site) link(kind string) (address, token string) {
 
 func TestSignUpConfirmAcceptAndBeIn(t *testing.T) {
 	at := stagetest.Addresses(t)
-	stagetest.Start(t, at.Admin, func(ctx context.Context, out io.Writer) error { return run(ctx, out, at, "anteroom.yaml") })
+	stagetest.Start(t, at.Admin, func(ctx context.Context, out io.Writer) error { return run(ctx, out, at, "fairdoor.yaml") })
 	s := &site{t: t, Addresses: at, browser: stagetest.Visitor(t)}
 	gate := "http://" + at.Gate
 	assert.NotContains(t, s.send(gate, nil), "Welcome to the shop")
-	s.send(gate+"/.anteroom/waitlist/early", url.Values{"email": {"ada@example.com"}})
+	s.send(gate+"/.fairdoor/waitlist/early", url.Values{"email": {"ada@example.com"}})
 	confirm, token := s.link("confirm")
 	assert.Contains(t, s.send(confirm, nil), token)
 	assert.Contains(t, s.send(confirm, url.Values{"token": {token}}), "?ref=", "the place shows one's own link")

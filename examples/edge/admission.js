@@ -1,12 +1,12 @@
 // Verifies admission tokens for nginx. Everything that is not right goes to the gate.
 
 const ROOM = 'shop';
-const COOKIE = new RegExp(`(?:^|; *)(?:__Host-)?anteroom_admission_${ROOM}=([^; ]*)`);
-const GATES_COOKIES = /(?:^|; *)(?:__Host-)?anteroom_[^;]*/g;
+const COOKIE = new RegExp(`(?:^|; *)(?:__Host-)?fairdoor_admission_${ROOM}=([^; ]*)`);
+const GATES_COOKIES = /(?:^|; *)(?:__Host-)?fairdoor_[^;]*/g;
 
 // What the gate keeps for itself: its own paths, and paths whose answers command it. Connections that last go to it, too, as it
 // counts them.
-const GATES_PATHS = /^\/(\.anteroom\/|leave(\?|$))/;
+const GATES_PATHS = /^\/(\.fairdoor\/|leave(\?|$))/;
 
 // A public key on the curve P-256, up to its two coordinates (RFC 5480). This njs imports no JSON Web Keys.
 const SPKI = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d03010703420004', 'hex');
@@ -38,7 +38,7 @@ async function verify(token) {
     if (parts.length !== 3 || header.alg !== 'ES256' || !jwk) {
         return false;
     }
-    if (claims.iss !== 'anteroom' || claims.aud !== 'edge' || claims.room !== ROOM || !(claims.exp > Date.now() / 1000)) {
+    if (claims.iss !== 'fairdoor' || claims.aud !== 'edge' || claims.room !== ROOM || !(claims.exp > Date.now() / 1000)) {
         return false;
     }
     const spki = Buffer.concat([SPKI, Buffer.from(jwk.x, 'base64url'), Buffer.from(jwk.y, 'base64url')]);
@@ -52,9 +52,9 @@ function read(part) {
 
 // keyOf returns the key with the id. What js_preload_object has read has no methods of arrays.
 function keyOf(id) {
-    for (let i = 0; i < anteroom.keys.length; i++) {
-        if (anteroom.keys[i].kid === id) {
-            return anteroom.keys[i];
+    for (let i = 0; i < fairdoor.keys.length; i++) {
+        if (fairdoor.keys[i].kid === id) {
+            return fairdoor.keys[i];
         }
     }
 }

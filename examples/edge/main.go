@@ -14,7 +14,7 @@ import (
 
 	"github.com/MicahParks/keyfunc/v3"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
 )
 
 //go:embed haproxy.cfg
@@ -49,7 +49,7 @@ func run(ctx context.Context, out io.Writer, edge string, at addresses, shop htt
 	if err := stage.Installed(edge); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "anteroom-edge-")
+	dir, err := os.MkdirTemp("", "fairdoor-edge-")
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
@@ -58,7 +58,7 @@ func run(ctx context.Context, out io.Writer, edge string, at addresses, shop htt
 		if err := gate(ctx, p, at); err != nil || ctx.Err() != nil {
 			return err
 		}
-		keys, err := keyfunc.NewDefaultCtx(ctx, []string{"http://" + at.gate + "/.anteroom/jwks.json"})
+		keys, err := keyfunc.NewDefaultCtx(ctx, []string{"http://" + at.gate + "/.fairdoor/jwks.json"})
 		if err != nil {
 			return fmt.Errorf("fetching the gate's keys: %w", err)
 		}
@@ -73,7 +73,7 @@ func run(ctx context.Context, out io.Writer, edge string, at addresses, shop htt
 }
 
 func gate(ctx context.Context, p *stage.Processes, at addresses) error {
-	fmt.Fprintln(p.Out, "Building anteroom")
+	fmt.Fprintln(p.Out, "Building fairdoor")
 	program, err := stage.Program(ctx, p.Dir)
 	if err != nil {
 		return err
@@ -109,8 +109,8 @@ func inFront(ctx context.Context, p *stage.Processes, edge string, at addresses)
 		"/etc/haproxy/", dir+"/", "/etc/nginx/", dir+"/", "/run/", dir+"/",
 	)
 	files := map[string]string{"haproxy.cfg": own.Replace(haproxy), "nginx.conf": own.Replace(nginx), "admission.js": script}
-	for name, key := range map[string]string{"anteroom.json": "jwks.json", "anteroom.pem": "jwks.pem"} {
-		text, err := fetch(ctx, "http://"+at.gate+"/.anteroom/"+key)
+	for name, key := range map[string]string{"fairdoor.json": "jwks.json", "fairdoor.pem": "jwks.pem"} {
+		text, err := fetch(ctx, "http://"+at.gate+"/.fairdoor/"+key)
 		if err != nil {
 			return err
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/examples/stage"
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
-	"github.com/anteroom-gate/anteroom/proxy/assertion"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
 )
 
 // admissionLasts is the gate's edge_admission.
@@ -57,7 +57,7 @@ func (g guest) came(headers ...string) string {
 func (g guest) token() string {
 	g.t.Helper()
 	for _, c := range g.browser.Jar.Cookies(&url.URL{Scheme: "http", Host: g.at.visitors, Path: "/"}) {
-		if c.Name == "anteroom_admission_shop" {
+		if c.Name == "fairdoor_admission_shop" {
 			return c.Value
 		}
 	}
@@ -98,7 +98,7 @@ func testEdge(t *testing.T, edge string) {
 	}
 	require.Empty(t, eve.came(), "the shop is full")
 
-	eveWith := func(token string) string { return eve.came("Cookie", "anteroom_admission_shop="+token) }
+	eveWith := func(token string) string { return eve.came("Cookie", "fairdoor_admission_shop="+token) }
 	parts := strings.Split(ann.token(), ".")
 	for name, forged := range map[string]string{
 		"of nobody":        "eyJhbGciOiJFUzI1NiJ9.e30.AAAA",
@@ -109,8 +109,8 @@ func testEdge(t *testing.T, edge string) {
 	} {
 		assert.Empty(t, eveWith(forged), "a token %s", name)
 	}
-	assert.Empty(t, eve.came("Anteroom-Assertion", ann.token()), "a header of a visitor's says nothing")
-	assert.Empty(t, eve.came("Anteroom_Assertion", ann.token()))
+	assert.Empty(t, eve.came("Fairdoor-Assertion", ann.token()), "a header of a visitor's says nothing")
+	assert.Empty(t, eve.came("Fairdoor_Assertion", ann.token()))
 	require.Eventually(t, func() bool {
 		ann.came()
 		return eveWith(ann.token()) == "edge"
@@ -120,8 +120,8 @@ func testEdge(t *testing.T, edge string) {
 	assert.Empty(t, came, "nobody gets to the shop around its gate")
 	assert.Contains(t, body, "front door")
 
-	_, body = ann.send(http.MethodGet, at.visitors+"/cookies", "Cookie", "my_anteroom_x=1; anteroom_y=2; anteroom_admission_shop="+ann.token()+"; own=3")
-	assert.Equal(t, "my_anteroom_x=1; own=3", body, "the shop gets its own cookies, whole")
+	_, body = ann.send(http.MethodGet, at.visitors+"/cookies", "Cookie", "my_fairdoor_x=1; fairdoor_y=2; fairdoor_admission_shop="+ann.token()+"; own=3")
+	assert.Equal(t, "my_fairdoor_x=1; own=3", body, "the shop gets its own cookies, whole")
 
 	ben.comes("edge", "with a token that lasts")
 	kept := ben.token()
@@ -158,7 +158,7 @@ func TestCookiesWithCommasReachTheShopWhole(t *testing.T) {
 					return err
 				}
 				g := guest{t: t, browser: stagetest.Visitor(t), at: at}
-				came, cookies := g.send(http.MethodGet, at.visitors+"/", "Cookie", "seen=1,2; anteroom_admission_shop="+token+"; sizes=3,4")
+				came, cookies := g.send(http.MethodGet, at.visitors+"/", "Cookie", "seen=1,2; fairdoor_admission_shop="+token+"; sizes=3,4")
 				assert.Equal(t, "edge", came)
 				assert.Equal(t, "seen=1,2; sizes=3,4", cookies)
 				return nil
@@ -179,7 +179,7 @@ func (g guest) passesNoLonger(edge, token string) {
 	ended, last := time.Now(), time.Duration(0)
 	require.Eventually(g.t, func() bool {
 		sent := time.Since(ended)
-		if g.came("Cookie", "anteroom_admission_shop="+token) != "edge" {
+		if g.came("Cookie", "fairdoor_admission_shop="+token) != "edge" {
 			return true
 		}
 		last = sent

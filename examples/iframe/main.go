@@ -20,7 +20,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
 )
 
 func main() {
@@ -32,7 +32,7 @@ func main() {
 // run serves the other site at partner. Browsers tell sites apart by host, not by
 // port: so the shop is opened as localhost, and the partner as 127.0.0.1.
 func run(ctx context.Context, out io.Writer, at stage.Addresses, partner string) error {
-	dir, err := os.MkdirTemp("", "anteroom-iframe-")
+	dir, err := os.MkdirTemp("", "fairdoor-iframe-")
 	if err != nil {
 		return fmt.Errorf("making a directory for the certificate: %w", err)
 	}

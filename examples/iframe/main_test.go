@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
 )
 
 // start runs the example and returns its addresses, and those of shop and
@@ -35,7 +35,7 @@ func TestTheTicketIsMadeForFrames(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	ticket := answer.Header.Get("Set-Cookie")
-	for _, attribute := range []string{"__Host-anteroom_", "HttpOnly", "Secure", "SameSite=None", "Partitioned"} {
+	for _, attribute := range []string{"__Host-fairdoor_", "HttpOnly", "Secure", "SameSite=None", "Partitioned"} {
 		assert.Contains(t, ticket, attribute)
 	}
 }

@@ -54,7 +54,7 @@ func page(html []byte) http.HandlerFunc {
 
 // leave gives the visitor's seat back at once, rather than after line_grace.
 func leave(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Anteroom-Command", "revoke")
+	w.Header().Set("Fairdoor-Command", "revoke")
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 

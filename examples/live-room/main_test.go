@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
 )
 
 const garden = "/room/garden"
@@ -24,7 +24,7 @@ const garden = "/room/garden"
 func start(t *testing.T) stage.Addresses {
 	t.Helper()
 	at := stagetest.Addresses(t)
-	stagetest.Start(t, at.Admin, func(ctx context.Context, out io.Writer) error { return run(ctx, out, at, "anteroom.yaml") })
+	stagetest.Start(t, at.Admin, func(ctx context.Context, out io.Writer) error { return run(ctx, out, at, "fairdoor.yaml") })
 	return at
 }
 

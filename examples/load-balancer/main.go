@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
 )
 
 //go:embed haproxy.cfg
@@ -47,7 +47,7 @@ func run(ctx context.Context, out io.Writer, at addresses) error {
 	if err := stage.Installed("haproxy", "redis-server"); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "anteroom-load-balancer-")
+	dir, err := os.MkdirTemp("", "fairdoor-load-balancer-")
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
@@ -58,7 +58,7 @@ func run(ctx context.Context, out io.Writer, at addresses) error {
 // runAll starts Redis, the gates and the balancer, each when what it needs is
 // there, and stops them the other way round.
 func runAll(ctx context.Context, out io.Writer, at addresses, dir string) error {
-	fmt.Fprintln(out, "Building anteroom")
+	fmt.Fprintln(out, "Building fairdoor")
 	program, err := stage.Program(ctx, dir)
 	if err != nil {
 		return err

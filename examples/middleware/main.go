@@ -10,12 +10,12 @@ import (
 	"os"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/examples/stage"
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 func main() {
@@ -35,7 +35,7 @@ func newGate(ctx context.Context, site http.Handler) (*proxy.Gate, error) {
 			Name:   "shop",
 			Routes: []route.Route{{Path: "/"}},
 			JSON:   true,
-			Revoke: true, // the shop's Anteroom-Command: revoke gives a slot back
+			Revoke: true, // the shop's Fairdoor-Command: revoke gives a slot back
 			Settings: queue.Settings{
 				TotalActiveUsers: 2, NewUsersPerMinute: 60, SessionDuration: time.Minute, RefreshInterval: 5 * time.Second,
 			},

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
 )
 
 func TestTheThirdVisitorWaitsUntilOneOfTwoHasLeft(t *testing.T) {
@@ -36,7 +36,7 @@ func status(t *testing.T, visitor *http.Client, url string) int {
 	answer, err := visitor.Get(url)
 	require.NoError(t, err)
 	defer answer.Body.Close()
-	if answer.Header.Get("Anteroom-Room") != "" {
+	if answer.Header.Get("Fairdoor-Room") != "" {
 		return 0
 	}
 	return answer.StatusCode

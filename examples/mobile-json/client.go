@@ -73,7 +73,7 @@ type answer struct {
 
 // fromRoom says whether the answer is the room's. It is the header that makes the
 // difference: the status can be 200 for both.
-func (a answer) fromRoom() bool { return a.Header.Get("Anteroom-Room") != "" }
+func (a answer) fromRoom() bool { return a.Header.Get("Fairdoor-Room") != "" }
 
 // again is after how long to ask again, 0 for not at all: the room says it, and sites in
 // trouble.

@@ -11,7 +11,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
 )
 
 func main() {

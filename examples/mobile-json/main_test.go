@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
 )
 
 func TestTheSecondAppWaitsAndGetsIn(t *testing.T) {
@@ -68,7 +68,7 @@ func TestTheClient(t *testing.T) {
 				asked, last = asked+1, time.Now()
 				http.SetCookie(w, &http.Cookie{Name: "ticket", Value: strconv.Itoa(asked)})
 				if a.room != "" {
-					w.Header().Set("Anteroom-Room", a.room)
+					w.Header().Set("Fairdoor-Room", a.room)
 				}
 				if a.retryAfter != "" {
 					w.Header().Set("Retry-After", a.retryAfter)

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/anteroom-gate/anteroom/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/examples/stage"
 )
 
 func main() {

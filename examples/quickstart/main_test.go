@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
 )
 
 func TestTwoAreInTheShopAndTheThirdWaits(t *testing.T) {

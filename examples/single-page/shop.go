@@ -28,7 +28,7 @@ func newShop() *shop {
 	})
 	s.HandleFunc("POST /api/orders", s.order)
 	s.HandleFunc("POST /api/leave", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Anteroom-Command", "revoke") // the place is free at once
+		w.Header().Set("Fairdoor-Command", "revoke") // the place is free at once
 		reply(w, map[string]any{})
 	})
 	return s

@@ -34,7 +34,7 @@ func Shop() http.Handler {
 		_, _ = io.WriteString(w, `{"offers": ["lamp", "chair", "kettle"]}`+"\n")
 	})
 	shop.HandleFunc("POST /leave", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Anteroom-Command", "revoke")
+		w.Header().Set("Fairdoor-Command", "revoke")
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, head+`<h1>Goodbye</h1>
 <p>Your place is free for the next in line. <a href="/">Come again</a></p>

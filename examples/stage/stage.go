@@ -1,5 +1,5 @@
 // Package stage is what the examples have in common: a small shop, and the
-// program anteroom in front of it or of another site. Nothing in it is needed to use Anteroom.
+// program fairdoor in front of it or of another site. Nothing in it is needed to use Fairdoor.
 package stage
 
 import (
@@ -41,7 +41,7 @@ func Main(run func(ctx context.Context, out io.Writer) error) int {
 	return 0
 }
 
-// Run serves the shop and runs `anteroom serve` with the arguments, until ctx
+// Run serves the shop and runs `fairdoor serve` with the arguments, until ctx
 // ends or the gate fails.
 func Run(ctx context.Context, out io.Writer, at Addresses, args ...string) error {
 	return RunSite(ctx, out, at, Shop(), args...)
@@ -78,23 +78,23 @@ func withServer(address string, site http.Handler, serve func(*http.Server, net.
 	return err
 }
 
-// Program builds anteroom into the directory and returns its path.
+// Program builds fairdoor into the directory and returns its path.
 func Program(ctx context.Context, dir string) (string, error) {
-	path := filepath.Join(dir, "anteroom")
-	build := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/anteroom-gate/anteroom/cmd/anteroom")
+	path := filepath.Join(dir, "fairdoor")
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/fairdoor-gate/fairdoor/cmd/fairdoor")
 	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building anteroom: %w\n%s", err, text)
+		return "", fmt.Errorf("building fairdoor: %w\n%s", err, text)
 	}
 	return path, nil
 }
 
 func gate(ctx context.Context, out io.Writer, args []string) error {
-	dir, err := os.MkdirTemp("", "anteroom-example-")
+	dir, err := os.MkdirTemp("", "fairdoor-example-")
 	if err != nil {
 		return fmt.Errorf("making a state directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	fmt.Fprintf(out, "Building anteroom, then running it:\n\n  anteroom serve %s\n\n", strings.Join(args, " "))
+	fmt.Fprintf(out, "Building fairdoor, then running it:\n\n  fairdoor serve %s\n\n", strings.Join(args, " "))
 	program, err := Program(ctx, dir)
 	if err != nil {
 		return err

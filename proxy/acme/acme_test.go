@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/acme"
-	"github.com/anteroom-gate/anteroom/proxy/acme/acmetest"
-	"github.com/anteroom-gate/anteroom/proxy/listen"
-	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
+	"github.com/fairdoor-gate/fairdoor/proxy/acme"
+	"github.com/fairdoor-gate/fairdoor/proxy/acme/acmetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 )
 
 const patience = 60 * time.Second // what a test waits for at most: a challenge that fails is tried again after pauses

@@ -17,11 +17,11 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/anteroom-gate/anteroom/proxy/admin"
-	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
-	"github.com/anteroom-gate/anteroom/proxy/overrides"
-	"github.com/anteroom-gate/anteroom/proxy/webhooks"
-	"github.com/anteroom-gate/anteroom/queue/pressure"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
 // operator is somebody with a browser.
@@ -255,7 +255,7 @@ func TestChangesAreSignedWithTheNameThatTheOperatorGives(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, w.Code)
 	}
 	as := func(name string) func(*http.Request) {
-		return func(q *http.Request) { q.Header["Anteroom-As"] = []string{name} }
+		return func(q *http.Request) { q.Header["Fairdoor-As"] = []string{name} }
 	}
 	o.cookies = o.send("/login", url.Values{"token": {"secret"}, "name": {" Zoë  <b>O'Neill</b> "}}).Result().Cookies()
 	set("true")

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/reply"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // entriesJSON is a page of a listing, in order of rank.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/reply"
-	"github.com/anteroom-gate/anteroom/queue/setting"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue/setting"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // release invites the next. It invites fewer than it was asked to where spots or people are fewer.

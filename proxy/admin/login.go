@@ -8,8 +8,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
-	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 )
 
 // authorised asks for the token, if there is one: of programs as a bearer token, of browsers by the cookie of who has logged in.

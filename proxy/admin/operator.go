@@ -6,11 +6,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // asHeader is the header by which operators say who they are. Package main sends it.
-const asHeader = "Anteroom-As"
+const asHeader = "Fairdoor-As"
 
 // maxName is how many characters the name of an operator has at most.
 const maxName = 60

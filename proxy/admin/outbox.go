@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
-	"github.com/anteroom-gate/anteroom/proxy/reply"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // composer composes a mail as it would be sent.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/admin/dashboard"
-	"github.com/anteroom-gate/anteroom/proxy/record"
-	"github.com/anteroom-gate/anteroom/proxy/record/chart"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
 const (

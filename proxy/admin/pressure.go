@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/reply"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/pressure"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/pressure"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // originJSON is how an origin has done lately with the requests of visitors who are in, as this gate has measured it.

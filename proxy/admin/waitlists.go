@@ -9,9 +9,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
-	"github.com/anteroom-gate/anteroom/proxy/reply"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // Waitlist is what the API knows of a waitlist.
@@ -160,7 +160,7 @@ func (a *api) refused(w http.ResponseWriter, q *http.Request, l Waitlist, err er
 	case errors.Is(err, waitlist.ErrText):
 		reply.Problem(w, http.StatusBadRequest, "q is a text in UTF-8, without U+0000.")
 	case errors.Is(err, waitlist.ErrPaused):
-		reply.Problem(w, http.StatusConflict, `Nobody was invited: the waitlist is paused. To end the pause, PATCH `+resource+` with {"paused": false}, or use anteroom waitlist resume.`)
+		reply.Problem(w, http.StatusConflict, `Nobody was invited: the waitlist is paused. To end the pause, PATCH `+resource+` with {"paused": false}, or use fairdoor waitlist resume.`)
 	case errors.Is(err, waitlist.ErrFull):
 		reply.Problem(w, http.StatusConflict, "Nothing was changed: no spot is free. Raise the capacity of the waitlist, or take back a spot that somebody holds.")
 	case errors.Is(err, waitlist.ErrStatus):

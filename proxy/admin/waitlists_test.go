@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // beta is a waitlist of the room shop.
@@ -198,7 +198,7 @@ func TestInvitesAreReleasedUnlessTheListIsPaused(t *testing.T) {
 	g.refuses(http.StatusUnprocessableEntity, http.MethodPost, "/release", `send {"count": n}, a whole number from 1`,
 		``, `{}`, `{"count": 0}`, `{"count": -1}`, `{"count": 1.5}`, `{"count": "2"}`, `{"n": 2}`)
 	assert.Contains(t, g.ask(http.StatusOK, http.MethodPatch, "", `{"paused": true}`), `"paused": true`)
-	g.refuses(http.StatusConflict, http.MethodPost, "/release", `To end the pause, PATCH /api/v1/waitlists/beta with {"paused": false}, or use anteroom waitlist resume.`, `{"count": 1}`)
+	g.refuses(http.StatusConflict, http.MethodPost, "/release", `To end the pause, PATCH /api/v1/waitlists/beta with {"paused": false}, or use fairdoor waitlist resume.`, `{"count": 1}`)
 	g.refuses(http.StatusUnprocessableEntity, http.MethodPatch, "", `send {"paused": true} or {"paused": false}`, `{}`, `{"paused": "yes"}`, `{"capacity": 5}`)
 	assert.Contains(t, g.ask(http.StatusOK, http.MethodPatch, "", `{"paused": false}`), `"paused": false`)
 	assert.JSONEq(t, `{"released": 1}`, g.ask(http.StatusOK, http.MethodPost, "/release", `{"count": 2}`), "what spots there are")

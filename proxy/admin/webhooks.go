@@ -3,7 +3,7 @@ package admin
 import (
 	"net/http"
 
-	"github.com/anteroom-gate/anteroom/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 )
 
 // getWebhooks answers with how the webhooks stand.

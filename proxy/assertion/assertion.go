@@ -18,11 +18,11 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 // Header is the request field with an assertion.
-const Header = "Anteroom-Assertion"
+const Header = "Fairdoor-Assertion"
 
 // The audiences of tokens. Each verifier accepts its own only: visitors get to see admission tokens, and no assertions.
 const (
@@ -31,7 +31,7 @@ const (
 )
 
 const (
-	issuer = "anteroom"
+	issuer = "fairdoor"
 	// Lasts is how long an assertion is valid from when it was signed.
 	Lasts = time.Minute
 	// reused is how long an assertion is used for further requests. What is left of its life is for the way to the origin, and for

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
 )
 
 // pushes stands for the browser's push service, of which a test browser has none: PushManager gives a subscription of a browser that
@@ -64,7 +64,7 @@ func TestThePageOffersToCallItsVisitorWhoThenLeaves(t *testing.T) {
 	tab.RequireAccessible()
 	tab.Screenshot("page-called")
 	assert.True(t, browsertest.Eval[bool](tab, `document.getElementById('call').hidden && asked.userVisibleOnly && asked.applicationServerKey.length === 65`))
-	tab.Until(`(window.scopes || navigator.serviceWorker.getRegistrations().then(all => { window.scopes = all.map(r => r.active && r.active.state === 'activated' && r.scope.replace(location.origin, '')); })) && window.scopes && scopes.join() === '/.anteroom/calls/shop/'`)
+	tab.Until(`(window.scopes || navigator.serviceWorker.getRegistrations().then(all => { window.scopes = all.map(r => r.active && r.active.state === 'activated' && r.scope.replace(location.origin, '')); })) && window.scopes && scopes.join() === '/.fairdoor/calls/shop/'`)
 	assert.False(t, browsertest.Eval[bool](tab, `!!navigator.serviceWorker.controller`), "it has nothing to do with the pages of the site")
 	assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`))
 
@@ -74,8 +74,8 @@ func TestThePageOffersToCallItsVisitorWhoThenLeaves(t *testing.T) {
 	browsertest.Call(tab, browserdomain.SetPermission, browserdomain.SetPermissionParams{Permission: &browserdomain.PermissionDescriptor{Name: "notifications"}, Setting: "granted", Origin: room.url, BrowserContextID: in.TargetInfo.BrowserContextID})
 	require.Eventually(t, func() bool { // a busy browser may lose a message that comes right after the registration
 		browsertest.Call(tab, serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: room.url, RegistrationID: "0",
-			Data: `{"title":"Waiting room","body":"Your slot is kept until {time}.","until":"2026-11-23T12:00:00Z","url":"/.anteroom/call-back?room=shop","last":true}`})
-		return browsertest.Eval[bool](tab, `navigator.serviceWorker.getRegistration('/.anteroom/calls/shop/').then(r => r.getNotifications()).then(all => /^Your slot is kept until .*\d.*\.$/.test(all.map(n => n.body).join()))`)
+			Data: `{"title":"Waiting room","body":"Your slot is kept until {time}.","until":"2026-11-23T12:00:00Z","url":"/.fairdoor/call-back?room=shop","last":true}`})
+		return browsertest.Eval[bool](tab, `navigator.serviceWorker.getRegistration('/.fairdoor/calls/shop/').then(r => r.getNotifications()).then(all => /^Your slot is kept until .*\d.*\.$/.test(all.map(n => n.body).join()))`)
 	}, 20*time.Second, 100*time.Millisecond)
 
 	t.Log("it asks again when it is loaded again")

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/challenge/challengetest"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge/challengetest"
 )
 
 func TestAPersonPassesTheChallengeAndWaits(t *testing.T) {
@@ -39,7 +39,7 @@ func TestAWrongAnswerIsAskedForAgain(t *testing.T) {
 	tab := browser.Visitor(t)
 	tab.Open(room.url)
 	tab.Until(`document.querySelector(".test-widget button")`)
-	tab.Until(`anteroomAnswered("made up"), true`)
+	tab.Until(`fairdoorAnswered("made up"), true`)
 	tab.Until(`document.getElementById("later").textContent === "Please try again in a few minutes."`)
 	tab.Until(`!document.getElementById("later").textContent && document.querySelector(".test-widget button")`)
 }

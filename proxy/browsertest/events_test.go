@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 const place = `document.getElementById('position').textContent`
@@ -52,9 +52,9 @@ func newScript(t *testing.T, data templates.Data, seconds int) *script {
 	s := &script{t: t, set: set, data: data, seconds: seconds}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", s.page)
-	mux.HandleFunc("POST /.anteroom/leave", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("GET /.anteroom/events", s.events)
-	mux.HandleFunc("GET /.anteroom/session", s.session)
+	mux.HandleFunc("POST /.fairdoor/leave", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /.fairdoor/events", s.events)
+	mux.HandleFunc("GET /.fairdoor/session", s.session)
 	mux.HandleFunc("GET /elsewhere", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, "elsewhere")
@@ -73,7 +73,7 @@ func (s *script) page(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.Header.Get("Anteroom-Visibility") != "" {
+	if r.Header.Get("Fairdoor-Visibility") != "" {
 		s.checkIns++
 	}
 	h := w.Header()

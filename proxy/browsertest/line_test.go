@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestInAnExactLineAVisitorSeesTheirNumberFallAndGetsIn(t *testing.T) {
@@ -28,7 +28,7 @@ func TestInAnExactLineAVisitorSeesTheirNumberFallAndGetsIn(t *testing.T) {
 	tab.Until(place + ` === '3rd of 4'`)
 
 	t.Log("one who is ahead leaves")
-	first.ask("POST", "/.anteroom/leave")
+	first.ask("POST", "/.fairdoor/leave")
 	tab.Until(`/^(2nd|about 2) of 3$/.test(` + place + `)`)
 	tab.Look(browsertest.Light, 390, 844)
 	tab.RequireAccessible()
@@ -55,7 +55,7 @@ func TestInFifoAVisitorSeesTheirPlaceFallAndGetsInByEvents(t *testing.T) {
 	tab.Open(room.url)
 	mark(tab)
 	tab.Until(place + ` === 'about 2 of 2'`)
-	ahead.ask("POST", "/.anteroom/leave")
+	ahead.ask("POST", "/.fairdoor/leave")
 	tab.Until(place + ` === 'about 1 of 1'`)
 	assert.True(t, browsertest.Eval[bool](tab, marked), "the page was not loaded again")
 	inFirst.leave()
@@ -66,7 +66,7 @@ func TestInFifoAVisitorSeesTheirPlaceFallAndGetsInByEvents(t *testing.T) {
 // others asks the other tabs of the room whether they hear, once they have said all
 // that they had to.
 const others = `new Promise(heard => {
-  const channel = new BroadcastChannel('anteroom shop');
+  const channel = new BroadcastChannel('fairdoor shop');
   channel.onmessage = () => { channel.postMessage([0, 0]); channel.close(); heard(true); };
   channel.postMessage([0, 2]);
 })`

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestSevenTabsShareAStreamAndAllGetIn(t *testing.T) {
@@ -37,7 +37,7 @@ func TestSevenTabsShareAStreamAndAllGetIn(t *testing.T) {
 		mark(tab)
 		tab.Until(place + ` === '2nd of 2'`)
 	}
-	ahead.ask("POST", "/.anteroom/leave")
+	ahead.ask("POST", "/.fairdoor/leave")
 	for _, tab := range tabs {
 		tab.Until(`/^(1st|about 1) of 1$/.test(` + place + `)`)
 		assert.True(t, browsertest.Eval[bool](tab, marked), "the page was not loaded again")

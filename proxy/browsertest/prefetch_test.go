@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // window is a gate with a room for one visitor at /shop, in front of a site. The pages of the

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/proxy/record"
-	"github.com/anteroom-gate/anteroom/proxy/record/recordtest"
-	"github.com/anteroom-gate/anteroom/proxy/record/report"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/recordtest"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
 )
 
 func TestTheReportOfADay(t *testing.T) {

@@ -21,14 +21,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/proxy/listen"
-	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // browser is the one browser of all tests.
@@ -103,8 +103,8 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		switch {
 		case q.URL.Path == "/leave":
-			w.Header().Set("Anteroom-Command", "revoke")
-		case r.broken.Load() && q.URL.Path != "/.anteroom/probe":
+			w.Header().Set("Fairdoor-Command", "revoke")
+		case r.broken.Load() && q.URL.Path != "/.fairdoor/probe":
 			panic(http.ErrAbortHandler)
 		}
 		of.ServeHTTP(w, q)
@@ -129,17 +129,17 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 		if r.down.Load() {
 			panic(http.ErrAbortHandler) // as a connection that breaks
 		}
-		if r.deaf.Load() && q.URL.Path == "/.anteroom/events" {
+		if r.deaf.Load() && q.URL.Path == "/.fairdoor/events" {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		if q.URL.Path == "/.anteroom/leave" {
+		if q.URL.Path == "/.fairdoor/leave" {
 			r.goodbyes.RLock()
 			defer r.goodbyes.RUnlock()
 			r.left.Add(1)
 		}
 		r.note(q)
-		if q.URL.Path == "/.anteroom/events" {
+		if q.URL.Path == "/.fairdoor/events" {
 			r.opened.Add(1)
 		}
 		gate.ServeHTTP(w, q)
@@ -162,7 +162,7 @@ func (r *room) streams() int {
 	if err != nil {
 		return -1
 	}
-	_, rest, _ := strings.Cut(string(text), "\nanteroom_event_streams{room=\"shop\"} ")
+	_, rest, _ := strings.Cut(string(text), "\nfairdoor_event_streams{room=\"shop\"} ")
 	line, _, _ := strings.Cut(rest, "\n")
 	n, err := strconv.Atoi(line)
 	if err != nil {
@@ -179,16 +179,16 @@ func (r *room) beside() string {
 	front := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(gate)
-			if p.Out.Host = p.In.Host; strings.HasPrefix(p.In.URL.Path, "/.anteroom/") {
+			if p.Out.Host = p.In.Host; strings.HasPrefix(p.In.URL.Path, "/.fairdoor/") {
 				return
 			}
-			p.Out.URL.Path, p.Out.URL.RawQuery = "/.anteroom/check", ""
+			p.Out.URL.Path, p.Out.URL.RawQuery = "/.fairdoor/check", ""
 			p.Out.Header.Set("X-Forwarded-Method", p.In.Method)
 			p.Out.Header.Set("X-Forwarded-Host", p.In.Host)
 			p.Out.Header.Set("X-Forwarded-Uri", p.In.RequestURI)
 		},
 		ModifyResponse: func(a *http.Response) error {
-			if a.Request.URL.Path == "/.anteroom/check" && a.StatusCode == http.StatusOK {
+			if a.Request.URL.Path == "/.fairdoor/check" && a.StatusCode == http.StatusOK {
 				a.Header.Set("Content-Type", "text/html")
 				a.Header.Del("Content-Length")
 				a.Body = io.NopCloser(strings.NewReader(welcome))
@@ -201,7 +201,7 @@ func (r *room) beside() string {
 }
 
 func (r *room) note(q *http.Request) {
-	if visibility := q.Header.Get("Anteroom-Visibility"); visibility != "" {
+	if visibility := q.Header.Get("Fairdoor-Visibility"); visibility != "" {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.checkIns = append(r.checkIns, checkIn{time.Now(), visibility})
@@ -281,7 +281,7 @@ func (p *person) queue() (goodbye func()) {
 			case <-again.C:
 				p.ask(http.MethodGet, "/")
 			case <-stop:
-				p.ask(http.MethodPost, "/.anteroom/leave")
+				p.ask(http.MethodPost, "/.fairdoor/leave")
 				return
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // callers has the page note what it would sound and show.
@@ -88,7 +88,7 @@ func TestThePageCallsOnlyWhoAsksForItAndRemembersThat(t *testing.T) {
 	assert.Equal(t, []bool{false, false}, browsertest.Eval[[]bool](tab, boxes))
 	click(tab, "#sound")
 	click(tab, "#notify")
-	tab.Until(`localStorage['anteroom notify'] === '1'`)
+	tab.Until(`localStorage['fairdoor notify'] === '1'`)
 	tab.Look(browsertest.Light, 390, 844)
 	tab.RequireAccessible()
 	tab.Screenshot("page-alerts-phone")
@@ -188,7 +188,7 @@ func TestWithoutAPlaceTheWayIsShownByTime(t *testing.T) {
 	tab := s.visit()
 	s.tell(data)
 	tab.Until(`!document.getElementById('way').hidden && document.getElementById('way').value < .01`)
-	tab.Do(chromedp.Evaluate[chromedp.Void](`{ const key = 'anteroom shop way'; sessionStorage[key] = JSON.stringify([0, Date.now() - 6e5]); }`))
+	tab.Do(chromedp.Evaluate[chromedp.Void](`{ const key = 'fairdoor shop way'; sessionStorage[key] = JSON.stringify([0, Date.now() - 6e5]); }`))
 	s.tell(data)
 	tab.Until(`(value => value > .48 && value < .52)(document.getElementById('way').value)`)
 	assert.Equal(t, "5 to 15\u00a0min", browsertest.Eval[string](tab, `document.getElementById('way').getAttribute('aria-valuetext')`))

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // shop is a site of one page, which no room guards, and an API, which one does.
@@ -40,7 +40,7 @@ func newShop(t *testing.T, change func(*proxy.RoomConfig)) *shop {
 
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/app" {
-		_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><script src=/.anteroom/wait.js></script><h1>Shop</h1>")
+		_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><script src=/.fairdoor/wait.js></script><h1>Shop</h1>")
 		return
 	}
 	body, _ := io.ReadAll(r.Body)
@@ -74,7 +74,7 @@ func run(tab *browsertest.Tab, script string) {
 const (
 	waitsInPlace = `window.told && told.inWaitingRoom`
 	gotCart      = `window.got && got.cart && got.cart[0] === 'lamp'`
-	cart         = `const answer = await anteroom.fetch('/api/cart', {onUpdate: room => window.told = room}); return answer.json()`
+	cart         = `const answer = await fairdoor.fetch('/api/cart', {onUpdate: room => window.told = room}); return answer.json()`
 )
 
 func TestAPageWaitsInPlaceAndGoesOn(t *testing.T) {
@@ -93,7 +93,7 @@ func TestAPageWaitsInPlaceAndGoesOn(t *testing.T) {
 	assert.True(t, browsertest.Eval[bool](tab, marked), "the page was not loaded again")
 	assert.Equal(t, []string{"GET /api/cart"}, s.answered(), "the site is asked once")
 
-	run(tab, `return (await anteroom.fetch('/api/broken')).status`)
+	run(tab, `return (await fairdoor.fetch('/api/broken')).status`)
 	tab.Until(`got === 503`)
 	assert.Len(t, s.answered(), 2, "whoever is in is told what the site says")
 }
@@ -106,8 +106,8 @@ func TestAllRequestsOfAPageAreOneVisitorsAndArriveOnce(t *testing.T) {
 	tab.Open(s.url + "/app")
 	run(tab, `
 		const onUpdate = room => window.told = room, order = {method: 'POST', body: 'a=1', onUpdate};
-		const all = ['/api/cart', '/api/me', '/api/offers'].map(path => anteroom.fetch(path, {onUpdate}));
-		const answers = await Promise.all([anteroom.fetch('/api/order', order), ...all]);
+		const all = ['/api/cart', '/api/me', '/api/offers'].map(path => fairdoor.fetch(path, {onUpdate}));
+		const answers = await Promise.all([fairdoor.fetch('/api/order', order), ...all]);
 		return answers.map(a => a.status).join()`)
 	tab.Until(waitsInPlace)
 	s.until(func() bool { return s.queued() > 0 }, "the visitor is counted")
@@ -142,7 +142,7 @@ func TestAPageThatWaitsOutlastsALostNetwork(t *testing.T) {
 	gone := time.NewTimer(3 * time.Second)
 	<-gone.C
 	assert.Equal(t, "undefined", browsertest.Eval[string](tab, `typeof window.got`))
-	run(tab, `await anteroom.fetch('http://127.0.0.1:1/')`)
+	run(tab, `await fairdoor.fetch('http://127.0.0.1:1/')`)
 	tab.Until(`got === 'TypeError'`) // whoever does not wait yet is told, as by fetch
 	s.down.Store(false)
 	first.leave()
@@ -156,9 +156,9 @@ func TestWaitingEndsWhenItIsAborted(t *testing.T) {
 	tab := browser.Visitor(t)
 	tab.Open(s.url + "/app")
 	run(tab, `window.stop = new AbortController();
-		await anteroom.fetch('/api/cart', {signal: stop.signal, onUpdate: room => window.told = room})`)
+		await fairdoor.fetch('/api/cart', {signal: stop.signal, onUpdate: room => window.told = room})`)
 	tab.Until(waitsInPlace)
-	other := `window.other = undefined; anteroom.fetch('/api/me').then(a => window.other = a.status), undefined`
+	other := `window.other = undefined; fairdoor.fetch('/api/me').then(a => window.other = a.status), undefined`
 	tab.Do(chromedp.Evaluate[chromedp.Void](other))
 	tab.Do(chromedp.Evaluate[chromedp.Void](`stop.abort(), undefined`))
 	tab.Until(`got === 'AbortError'`)
@@ -188,7 +188,7 @@ func TestAPageOfAnotherSiteWaitsInPlace(t *testing.T) {
 	// Two ports of one host are one site to cookies, and two origins to scripts.
 	local := func(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
 	s := newShop(t, func(r *proxy.RoomConfig) { r.CORSOrigins = []string{local(page.URL)} })
-	script = local(s.url) + "/.anteroom/wait.js"
+	script = local(s.url) + "/.fairdoor/wait.js"
 	first := s.person()
 	tab := browser.Visitor(t)
 	tab.Open(local(page.URL))

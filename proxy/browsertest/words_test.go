@@ -11,16 +11,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/browsertest"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 // shopWithStock says how much is left, as the query of a request has it.
 func shopWithStock(w http.ResponseWriter, q *http.Request) {
 	if left := q.URL.Query().Get("left"); left != "" {
-		w.Header().Set("Anteroom-Left", left)
+		w.Header().Set("Fairdoor-Left", left)
 	}
 	_, _ = io.WriteString(w, "<!doctype html><title>Shop</title><h1>Welcome</h1>")
 }

@@ -7,8 +7,8 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/webpush"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Call is a visitor who is to be called.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/callback"
+	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 )
 
 // gate is a gate whose visitors come to their turn, and whose push services may not answer.

@@ -3,7 +3,7 @@ package callback
 import (
 	"net/netip"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Some of those who ask to be called have made their subscriptions up, at a push service that does not answer. So nobody has all of the

@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/webpush"
+	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 var (
@@ -24,7 +24,7 @@ var (
 var sheet = sync.OnceValues(func() (*templates.Sheet, error) { return templates.NewSheet(pageSource, styleSource, scriptSource) })
 
 // Path is where answers are sent to.
-const Path = "/.anteroom/challenge"
+const Path = "/.fairdoor/challenge"
 
 // Challenge is that of a room. It is safe for concurrent use.
 type Challenge struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/challenge"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // A crowd of answers is not the provider's silence, for which visitors may get a place.

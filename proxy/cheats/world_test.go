@@ -19,11 +19,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/proxy/route"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // world is a room at two gates that share a store, in front of an origin, and those who want to get in. Time is virtual. A
@@ -162,7 +162,7 @@ func (w *world) ask(method, target, sender, address, ticket string, header http.
 	}
 	r.Header.Set(senderHeader, sender)
 	if ticket != "" {
-		r.Header.Set("Cookie", "anteroom_shop="+ticket)
+		r.Header.Set("Cookie", "fairdoor_shop="+ticket)
 	}
 	rw := httptest.NewRecorder()
 	w.gates[w.random.IntN(gates)].ServeHTTP(rw, r)

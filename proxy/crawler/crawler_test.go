@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/proxy/crawler"
+	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
 )
 
 func TestCrawlersThatSayWhatTheyAre(t *testing.T) {

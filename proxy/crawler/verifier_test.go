@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/anteroom-gate/anteroom/proxy/crawler"
-	"github.com/anteroom-gate/anteroom/proxy/crawler/dnstest"
+	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
+	"github.com/fairdoor-gate/fairdoor/proxy/crawler/dnstest"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 // Book has the entries of all draws of a gate. The zero Book keeps them in memory alone.

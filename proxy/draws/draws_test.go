@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/draws"
-	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/fairdoor-gate/fairdoor/proxy/draws"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 var start = time.Date(2026, 12, 1, 9, 0, 0, 0, time.UTC)

@@ -23,7 +23,7 @@ func TestManyEventStreams(t *testing.T) {
 	for _, method := range []string{"fifo", "line"} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
-			file := filepath.Join(t.TempDir(), "anteroom.yaml")
+			file := filepath.Join(t.TempDir(), "fairdoor.yaml")
 			require.NoError(t, os.WriteFile(file, []byte("origin: "+site(t, hello)+`
 shutdown_grace: 1h
 rooms:
@@ -46,7 +46,7 @@ rooms:
 			client := &http.Client{Transport: &http.Transport{}}
 			t.Cleanup(client.CloseIdleConnections)
 			for i := range people {
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.url+"/.anteroom/events", nil)
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.url+"/.fairdoor/events", nil)
 				require.NoError(t, err)
 				req.AddCookie(arrive())
 				resp, err := client.Do(req)

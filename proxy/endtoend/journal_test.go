@@ -160,7 +160,7 @@ func TestAdmissionsOfTheMinuteAreCountedOnceAfterACrash(t *testing.T) {
 func TestRoomsByTheThousandTakeNoFiles(t *testing.T) {
 	t.Parallel()
 	origin := site(t, hello)
-	file := filepath.Join(t.TempDir(), "anteroom.yaml")
+	file := filepath.Join(t.TempDir(), "fairdoor.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("origin: "+origin+`
 rooms:
   - {name: chat, path: "/room/{id}", max_rooms: 300, room_idle: 1s, total_active_users: 2, new_users_per_minute: 100, session_duration: 1s, refresh_interval: 1s, queue_ticket_ttl: 2s}

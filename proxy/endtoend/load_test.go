@@ -47,7 +47,7 @@ func TestFifoRoomUnderACrowdAndReloads(t *testing.T) {
 	log := &journal{}
 	origin := httptest.NewServer(log)
 	t.Cleanup(origin.Close)
-	file := filepath.Join(t.TempDir(), "anteroom.yaml")
+	file := filepath.Join(t.TempDir(), "fairdoor.yaml")
 	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
 	good := func(status int) string {
 		return fmt.Sprintf(goodFile, origin.URL, l.active, l.perMinute, l.session, status)

@@ -24,7 +24,7 @@ type dump struct{ key, value string }
 
 // The room's keys, by the beginnings of their names.
 const (
-	keysOfRoom  = "anteroom:{default}:"
+	keysOfRoom  = "fairdoor:{default}:"
 	metaOfRoom  = keysOfRoom + "meta"
 	listsOfRoom = keysOfRoom + "places:"
 )

@@ -26,7 +26,7 @@ func TestRevokedVisitorIsOutEverywhereBeforeTheSlotGoesOn(t *testing.T) {
 	log := &journal{}
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(leaveHeader) != "" {
-			w.Header().Set("Anteroom-Command", "revoke")
+			w.Header().Set("Fairdoor-Command", "revoke")
 		}
 		log.ServeHTTP(w, r)
 	}))

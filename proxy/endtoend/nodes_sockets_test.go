@@ -41,7 +41,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/talk":
 		h.talk(w, r)
 	case "/leave":
-		w.Header().Set("Anteroom-Command", "revoke")
+		w.Header().Set("Fairdoor-Command", "revoke")
 	default:
 		_, _ = io.WriteString(w, "in")
 	}

@@ -83,9 +83,9 @@ func (r *regulars) look(t *testing.T, requests int) times {
 
 // failing says whether all gates tell that the store fails, or that it does not.
 func (s *nodes) failing(is bool) bool {
-	metric, status := `anteroom_store_failing{room="default"} 0`, `"ok"`
+	metric, status := `fairdoor_store_failing{room="default"} 0`, `"ok"`
 	if is {
-		metric, status = `anteroom_store_failing{room="default"} 1`, `"degraded"`
+		metric, status = `fairdoor_store_failing{room="default"} 1`, `"degraded"`
 	}
 	for _, g := range s.gates {
 		if !strings.Contains(g.get("/readyz"), status) || !strings.Contains(g.get("/metrics"), metric) {
@@ -189,7 +189,7 @@ func TestGateDoesNotStartWithoutItsStore(t *testing.T) {
 		late := newGate(t, s.gates[0].env, s.gates[0].args[7:]...) // without its own addresses and directory
 		late.launch()
 		assert.Equal(t, 1, late.exit(), name)
-		assert.Regexp(t, `^(\{.*\n)*anteroom: opening the store: .*\n$`, late.log.String(), name)
+		assert.Regexp(t, `^(\{.*\n)*fairdoor: opening the store: .*\n$`, late.log.String(), name)
 		assert.Less(t, time.Since(began), patience/2, name)
 		s.until("the store does not answer", func() bool { return s.failing(true) })
 		assert.Equal(t, 200, s.gates[0].ready(), name)

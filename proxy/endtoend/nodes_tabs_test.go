@@ -27,7 +27,7 @@ func TestGoodbyeAtOneGateCountsForNothingWhileAStreamIsOpenAtAnother(t *testing.
 			come()
 			first, second := come(), come()
 			listen := func(g *gate, ticket string) *http.Response {
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.url+"/.anteroom/events", nil)
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.url+"/.fairdoor/events", nil)
 				require.NoError(t, err)
 				req.Header.Set("Cookie", ticket)
 				resp, err := http.DefaultClient.Do(req)
@@ -45,14 +45,14 @@ func TestGoodbyeAtOneGateCountsForNothingWhileAStreamIsOpenAtAnother(t *testing.
 			}
 			s.until("both wait", waiting(2))
 			closed := time.Now()
-			resp, _ := ask(t, http.MethodPost, here.url+"/.anteroom/leave", "", "Cookie", first)
+			resp, _ := ask(t, http.MethodPost, here.url+"/.fairdoor/leave", "", "Cookie", first)
 			require.Equal(t, http.StatusNoContent, resp.StatusCode)
 			// A place in an exact line is kept for three seconds after a goodbye, and gates may hear of that for two.
 			s.until("the goodbye is over", func() bool { return time.Since(closed) > 6*time.Second })
 			assert.True(t, waiting(2)(), "who is here is in line")
 
 			require.NoError(t, tab.Body.Close())
-			ask(t, http.MethodPost, here.url+"/.anteroom/leave", "", "Cookie", first)
+			ask(t, http.MethodPost, here.url+"/.fairdoor/leave", "", "Cookie", first)
 			if method == "line" { // in fifo they are counted at the other gate until they miss a check-in
 				s.until("the last goodbye counts", waiting(1))
 				assert.Less(t, time.Since(closed), 20*time.Second)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
 )
 
 // nodes are gates that share a store, and so a line.
@@ -51,7 +51,7 @@ func serveNodesFor(t *testing.T, n int, origin string, l limits, flags ...string
 	s := &nodes{t: t, limits: l, target: origin, redis: redistest.Start(t, redistest.Options{})}
 	key, _, code := run(t, "keygen")
 	require.Zero(t, code)
-	env := []string{"ANTEROOM_COOKIE_KEYS=" + string(bytes.TrimSpace([]byte(key)))}
+	env := []string{"FAIRDOOR_COOKIE_KEYS=" + string(bytes.TrimSpace([]byte(key)))}
 	for range n {
 		s.gates = append(s.gates, newGate(t, env, append([]string{
 			"--store", s.redis.URL(), "--origin", origin,

@@ -31,7 +31,7 @@ func newSlowSite(workers int, takes time.Duration) *slowSite {
 
 func (s *slowSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	<-time.After(time.Until(s.work(r.URL.Path == "/")))
-	w.Header().Set("Anteroom-Test-Site", "yes")
+	w.Header().Set("Fairdoor-Test-Site", "yes")
 	_, _ = io.WriteString(w, "in")
 }
 
@@ -96,7 +96,7 @@ func look(ctx context.Context, client *http.Client, url string) bool {
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, resp.Body)
-	return resp.Header.Get("Anteroom-Test-Site") != ""
+	return resp.Header.Get("Fairdoor-Test-Site") != ""
 }
 
 // pressure is what the status says of the origin.

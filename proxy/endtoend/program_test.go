@@ -46,14 +46,14 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	dir, err := os.MkdirTemp("", "anteroom-endtoend-")
+	dir, err := os.MkdirTemp("", "fairdoor-endtoend-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "anteroom")
-	build := exec.Command("go", "build", "-race", "-o", program, "github.com/anteroom-gate/anteroom/cmd/anteroom")
+	program = filepath.Join(dir, "fairdoor")
+	build := exec.Command("go", "build", "-race", "-o", program, "github.com/fairdoor-gate/fairdoor/cmd/fairdoor")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
 		return 1

@@ -46,12 +46,12 @@ func TestServeWorksFromFlagsAlone(t *testing.T) {
 
 func TestFlagsGoBeforeTheEnvironmentAndThatBeforeTheFile(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "anteroom.yaml")
+	file := filepath.Join(t.TempDir(), "fairdoor.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("origin: "+site(t, hello)+`
 rooms:
   - {name: shop, total_active_users: 1, new_users_per_minute: 1, session_duration: 11m}
 `), 0o600))
-	g := serve(t, []string{"ANTEROOM_TOTAL_ACTIVE_USERS=20", "ANTEROOM_NEW_USERS_PER_MINUTE=20"}, "--config", file, "--total-active-users", "300")
+	g := serve(t, []string{"FAIRDOOR_TOTAL_ACTIVE_USERS=20", "FAIRDOOR_NEW_USERS_PER_MINUTE=20"}, "--config", file, "--total-active-users", "300")
 	told := g.room("shop")
 	assert.EqualValues(t, 300, told["total_active_users"], "the flag's")
 	assert.EqualValues(t, 20, told["new_users_per_minute"], "the environment's")
@@ -61,7 +61,7 @@ rooms:
 
 func TestReloadTakesUpTheFileOrTellsWhyNot(t *testing.T) {
 	t.Parallel()
-	file, origin := filepath.Join(t.TempDir(), "anteroom.yaml"), site(t, hello)
+	file, origin := filepath.Join(t.TempDir(), "fairdoor.yaml"), site(t, hello)
 	write := func(text string) {
 		require.NoError(t, os.WriteFile(file, []byte("origin: "+origin+"\n"+text), 0o600))
 	}

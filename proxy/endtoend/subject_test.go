@@ -44,7 +44,7 @@ func TestUsersOfTheSiteHaveOnePlaceAndOneSlotAndItsBackendCanAsk(t *testing.T) {
 	dir := t.TempDir()
 	secret := strings.Repeat("k", 40)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets"), []byte("# of the site\n"+secret+"\n"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "anteroom.yaml"), []byte("origin: "+origin+`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "fairdoor.yaml"), []byte("origin: "+origin+`
 rooms:
   - name: hall
     total_active_users: 1
@@ -56,10 +56,10 @@ rooms:
       header: X-User-Id
       token: {cookie: login, keys_file: secrets, audience: hall}
 `), 0o600))
-	g := serve(t, []string{"ANTEROOM_TRUSTED_PROXIES=127.0.0.2"}, "--config", filepath.Join(dir, "anteroom.yaml"))
+	g := serve(t, []string{"FAIRDOOR_TRUSTED_PROXIES=127.0.0.2"}, "--config", filepath.Join(dir, "fairdoor.yaml"))
 	login := func(user string, priority int) string {
 		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
-			"sub": user, "aud": "hall", "anteroom_priority": priority, "exp": time.Now().Add(time.Hour).Unix(),
+			"sub": user, "aud": "hall", "fairdoor_priority": priority, "exp": time.Now().Add(time.Hour).Unix(),
 		}).SignedString([]byte(secret))
 		require.NoError(t, err)
 		return "login=" + token
@@ -86,7 +86,7 @@ rooms:
 	assert.InDelta(t, 1, position("dora", 7), 0, "whose priority is signed")
 	assert.InDelta(t, 3, position("cleo", 0), 0, "from another device, and behind by one")
 
-	_, body := ask(t, http.MethodGet, g.url+"/.anteroom/session", "", "Cookie", login("ann", 0))
+	_, body := ask(t, http.MethodGet, g.url+"/.fairdoor/session", "", "Cookie", login("ann", 0))
 	assert.Regexp(t, `"status": "active",\s+"acceptedAt": "20.*",\s+"expiresAt": "20`, body)
 	visitors := g.admin + "/api/v1/rooms/hall/visitors"
 	_, body = ask(t, http.MethodPatch, visitors+"/subject:cleo", `{"priority": 9}`, "Content-Type", "application/json")

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/acme/acmetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/acme/acmetest"
 )
 
 // balancer starts an HAProxy that leads connections on, and says in the PROXY protocol where they come from.

@@ -1,7 +1,7 @@
 // Package events sends server-sent events (WHATWG HTML, "Server-sent events") to
 // visitors who wait.
 //
-// A visitor who waits may open GET /.anteroom/events. A stream is a check-in whenever
+// A visitor who waits may open GET /.fairdoor/events. A stream is a check-in whenever
 // one is due, and ends after about half the time for which a place is kept, for the browser to come
 // again and take the new ticket. Before the event of a shuffled prequeue starts, streams end earlier
 // for that, at moments of their own. The data is JSON:
@@ -18,7 +18,7 @@
 // at once, in fifo before their time, and tells them that they are in: what is
 // announced has happened, on whichever gate their browser asks next. The slot is
 // theirs for one session. A visitor who does not come to the room until then has lost
-// it, for neither streams nor GET /.anteroom/session renew a session without the
+// it, for neither streams nor GET /.fairdoor/session renew a session without the
 // ticket that an admitted request has brought.
 //
 // The gate finds out who asks for events, and hands them to the [Hub] as a [Listener];

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/events"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/proxy/events"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // patience is what a test waits for at most.
@@ -158,7 +158,7 @@ func open(t *testing.T, h *events.Hub, of events.Room, id queue.ID) *page {
 	l := events.Listener{Room: of, Now: start, Request: q, Decision: room.Decision{Outcome: room.Queued, Ticket: q.Ticket}}
 	go func() {
 		defer close(p.ended)
-		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/.anteroom/events", nil)
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/.fairdoor/events", nil)
 		h.Serve(p, r, func() (events.Listener, bool) { return l, true })
 	}()
 	t.Cleanup(p.close)
@@ -375,7 +375,7 @@ func (l *line) heard(text string) bool {
 func listen(h *events.Hub, of events.Room, id queue.ID) {
 	q := room.Request{Ticket: queue.Ticket{State: queue.Waiting, ID: id}}
 	l := events.Listener{Room: of, Now: start, Request: q, Decision: room.Decision{Outcome: room.Queued, Ticket: q.Ticket}}
-	h.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/.anteroom/events", nil), func() (events.Listener, bool) { return l, true })
+	h.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/.fairdoor/events", nil), func() (events.Listener, bool) { return l, true })
 }
 
 func TestManyWhoDoNotReadHoldUpNobody(t *testing.T) {

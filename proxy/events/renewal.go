@@ -3,7 +3,7 @@ package events
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // renewal is the end of a stream shortly before the event of a shuffled prequeue starts, at a moment of its own: see

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/events"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/events"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // sale is an event with a shuffled prequeue, which goes on.

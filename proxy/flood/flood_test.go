@@ -16,7 +16,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/proxy/flood"
+	"github.com/fairdoor-gate/fairdoor/proxy/flood"
 )
 
 // server is a bound in virtual time, of a server that is as late as a test says.

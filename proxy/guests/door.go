@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // Sender is who sent a request to the room, as far as the door knows them.

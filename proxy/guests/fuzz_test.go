@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/proxy/guests"
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // FuzzRequests sends a waitlist what strangers may send. It answers each, blames nobody else, and hands out no cookie.
@@ -45,7 +45,7 @@ func FuzzRequests(f *testing.F) {
 		{"POST", "", "application/json", `{"email": "ada@example.com", "token": "x"}`},
 		{"POST", "/confirm?token=x", "application/x-www-form-urlencoded", "token=%zz&leave=yes"},
 		{"POST", "/invite", "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nx\r\n--b--"},
-		{"GET", "?secret=x&ref=%00<b>", "", ""}, {"DELETE", "", "", ""}, {"PUT", "/../x", "", ""}, {"GET", "/confirm", "", "anteroom_.beta=x"},
+		{"GET", "?secret=x&ref=%00<b>", "", ""}, {"DELETE", "", "", ""}, {"PUT", "/../x", "", ""}, {"GET", "/confirm", "", "fairdoor_.beta=x"},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], true)
 	}

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates/guestpage"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
 
 // comeBack gives the browser of somebody who has the link of a mail the cookie of their entry. If the browser has the cookie of another

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates/guestpage"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
 
 // getPlace answers with the sender's place, or with the page on which they can sign up. The link of a mail brings them back to it.

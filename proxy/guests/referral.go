@@ -3,7 +3,7 @@ package guests
 import (
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // longestReferral is how long a code is that a browser keeps, in bytes. No code is longer.

@@ -12,9 +12,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/reply"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates/guestpage"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
 
 // Visitor is the sender of a request, as the gate knows them.

@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/challenge"
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/proxy/reply"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates/guestpage"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
 
 // maxForm is the most that is read of what is sent, in bytes.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/proxy/labels"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/labels"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestLabelsOfWhoWasSeenLastAreKept(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // CheckAddress says what is wrong with an address to listen on, "" for nothing; it continues a sentence that begins with the address. An

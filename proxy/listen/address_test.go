@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 )
 
 func TestAnOriginThatIsTheGateItselfIsFound(t *testing.T) {

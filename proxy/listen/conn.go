@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/flood"
+	"github.com/fairdoor-gate/fairdoor/proxy/flood"
 )
 
 // chunk is how much is written under one deadline, in bytes.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 )
 
 // TestADeadConnectionIsNoticed looks at what the system was told: no test can pull

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 )
 
 const (

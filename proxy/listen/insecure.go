@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // Redirect answers requests by plain HTTP: it sends them to https, on the port of address, where the gate speaks TLS. Visitors

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pires/go-proxyproto"
 
-	"github.com/anteroom-gate/anteroom/proxy/netset"
+	"github.com/fairdoor-gate/fairdoor/proxy/netset"
 )
 
 // proxied is a connection from a balancer, which begins with a header of the PROXY protocol, version 1 or 2. Its RemoteAddr is

@@ -32,8 +32,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/flood"
-	"github.com/anteroom-gate/anteroom/proxy/netset"
+	"github.com/fairdoor-gate/fairdoor/proxy/flood"
+	"github.com/fairdoor-gate/fairdoor/proxy/netset"
 )
 
 // Config says what a Server serves and how patient it is. Only Handler is required.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/anteroom-gate/anteroom/proxy/webhooks"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // Gate tells how its rooms, its waitlists and its origins stand.
@@ -56,28 +56,28 @@ type collector struct {
 }
 
 var (
-	queuedDesc     = roomDesc("anteroom_queued_users", "People present in line.")
-	activeDesc     = roomDesc("anteroom_active_users", "Sessions that hold a slot.")
-	openDesc       = roomDesc("anteroom_open_slots", "Slots that are open.")
-	limitDesc      = roomDesc("anteroom_total_active_users_limit", "The limit total_active_users in force.")
-	minuteDesc     = roomDesc("anteroom_admitted_this_minute", "Admissions in this calendar minute.")
-	perMinuteDesc  = roomDesc("anteroom_new_users_per_minute_limit", "The limit new_users_per_minute in force.")
-	failingDesc    = roomDesc("anteroom_store_failing", "1 while the store does not answer.")
-	unansweredDesc = roomDesc("anteroom_store_errors_total", "Calls that the store left unanswered.")
-	letInDesc      = roomDesc("anteroom_admitted_without_store_total", "Visitors let in by on_store_error.")
-	roomsDesc      = roomDesc("anteroom_family_rooms", "Rooms that there are, of those with braces in their path.")
-	maxRoomsDesc   = roomDesc("anteroom_family_rooms_limit", "The limit max_rooms.")
-	streamsDesc    = roomDesc("anteroom_event_streams", "Open event streams.")
-	toldDesc       = roomDesc("anteroom_waits_told_total", "Visitors let in who had waited and been told a wait as they arrived.")
-	inTimeDesc     = roomDesc("anteroom_waits_in_time_total", "Of those, who were in by the time that they were told; in random by the 50 percentile.")
-	nearDesc       = roomDesc("anteroom_waits_near_total", "Of those, who waited for as long as they were told, to within a fifth of the wait; in random from the 25 to the 75 percentile.")
-	factorDesc     = roomDesc("anteroom_admission_factor", "What admission control leaves of new_users_per_minute; 1 for all of it.")
-	latencyDesc    = roomDesc("anteroom_origin_latency_seconds", "Time within which the origin has answered 95 of 100 requests of visitors who are in, lately, as this gate has measured.")
-	errorsDesc     = roomDesc("anteroom_origin_error_ratio", "Share of those requests that the origin has failed to answer well, lately.")
-	openToAllDesc  = roomDesc("anteroom_open_to_all", "1 while everybody is let in and nobody is counted, because the traffic has not passed queue_when.")
-	pausedDesc     = roomDesc("anteroom_admissions_paused", "1 while no origin of the room answers and nobody new is let in.")
-	recordDesc     = prometheus.NewDesc("anteroom_record_failing", "1 while the record of waitlists and passes does not answer.", nil, nil)
-	originDesc     = prometheus.NewDesc("anteroom_origin_failing", "1 while the origin does not answer.", []string{"origin"}, nil)
+	queuedDesc     = roomDesc("fairdoor_queued_users", "People present in line.")
+	activeDesc     = roomDesc("fairdoor_active_users", "Sessions that hold a slot.")
+	openDesc       = roomDesc("fairdoor_open_slots", "Slots that are open.")
+	limitDesc      = roomDesc("fairdoor_total_active_users_limit", "The limit total_active_users in force.")
+	minuteDesc     = roomDesc("fairdoor_admitted_this_minute", "Admissions in this calendar minute.")
+	perMinuteDesc  = roomDesc("fairdoor_new_users_per_minute_limit", "The limit new_users_per_minute in force.")
+	failingDesc    = roomDesc("fairdoor_store_failing", "1 while the store does not answer.")
+	unansweredDesc = roomDesc("fairdoor_store_errors_total", "Calls that the store left unanswered.")
+	letInDesc      = roomDesc("fairdoor_admitted_without_store_total", "Visitors let in by on_store_error.")
+	roomsDesc      = roomDesc("fairdoor_family_rooms", "Rooms that there are, of those with braces in their path.")
+	maxRoomsDesc   = roomDesc("fairdoor_family_rooms_limit", "The limit max_rooms.")
+	streamsDesc    = roomDesc("fairdoor_event_streams", "Open event streams.")
+	toldDesc       = roomDesc("fairdoor_waits_told_total", "Visitors let in who had waited and been told a wait as they arrived.")
+	inTimeDesc     = roomDesc("fairdoor_waits_in_time_total", "Of those, who were in by the time that they were told; in random by the 50 percentile.")
+	nearDesc       = roomDesc("fairdoor_waits_near_total", "Of those, who waited for as long as they were told, to within a fifth of the wait; in random from the 25 to the 75 percentile.")
+	factorDesc     = roomDesc("fairdoor_admission_factor", "What admission control leaves of new_users_per_minute; 1 for all of it.")
+	latencyDesc    = roomDesc("fairdoor_origin_latency_seconds", "Time within which the origin has answered 95 of 100 requests of visitors who are in, lately, as this gate has measured.")
+	errorsDesc     = roomDesc("fairdoor_origin_error_ratio", "Share of those requests that the origin has failed to answer well, lately.")
+	openToAllDesc  = roomDesc("fairdoor_open_to_all", "1 while everybody is let in and nobody is counted, because the traffic has not passed queue_when.")
+	pausedDesc     = roomDesc("fairdoor_admissions_paused", "1 while no origin of the room answers and nobody new is let in.")
+	recordDesc     = prometheus.NewDesc("fairdoor_record_failing", "1 while the record of waitlists and passes does not answer.", nil, nil)
+	originDesc     = prometheus.NewDesc("fairdoor_origin_failing", "1 while the origin does not answer.", []string{"origin"}, nil)
 )
 
 func roomDesc(name, help string) *prometheus.Desc {

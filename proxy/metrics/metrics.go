@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // Metrics are a gate's own, in a registry of their own. They are made by New.
@@ -37,31 +37,31 @@ type Metrics struct {
 func New(g Gate, clock func() time.Time) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_decisions_total",
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_decisions_total",
 			Help: "Requests by room and what became of them."}, []string{"room", "outcome"}),
-		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_wait_seconds",
+		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "fairdoor_wait_seconds",
 			Help:    "How long those who were admitted from the line had waited.",
 			Buckets: []float64{1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}}, []string{"room"}),
-		badTokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_refused_tokens_total",
+		badTokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_refused_tokens_total",
 			Help: "Requests with a token of the site's that does not count."}, []string{"room"}),
-		badTickets: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_refused_tickets_total",
+		badTickets: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_refused_tickets_total",
 			Help: "Requests with a ticket that does not open: forged, altered, or of a key that is not known any more."}, []string{"room"}),
-		crowded: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_crowded_places_total",
+		crowded: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_crowded_places_total",
 			Help: "Places that did not count when they were asked for, as max_waiting_per_network has it."}, []string{"room"}),
-		elsewhere: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_tickets_elsewhere_total",
+		elsewhere: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_tickets_elsewhere_total",
 			Help: "Requests with a ticket that is bound to another network or user agent."}, []string{"room"}),
-		challenges: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_challenges_total",
+		challenges: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_challenges_total",
 			Help: "Answers to the challenge by what became of them."}, []string{"room", "outcome"}),
-		originLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "anteroom_origin_response_seconds",
+		originLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "fairdoor_origin_response_seconds",
 			Help:    "Time until the origin's response header was there, by class of status.",
 			Buckets: prometheus.ExponentialBuckets(.001, 2.5, 12)}, []string{"origin", "status"}),
-		originFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_origin_failures_total",
+		originFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_origin_failures_total",
 			Help: "Requests that the origin left unanswered, by kind of failure."}, []string{"origin", "failure"}),
-		signUps: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_waitlist_sign_ups_total",
+		signUps: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_waitlist_sign_ups_total",
 			Help: "Sign-ups by what became of them."}, []string{"waitlist", "result"}),
-		mailsSent: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_waitlist_mails_sent_total",
+		mailsSent: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_waitlist_mails_sent_total",
 			Help: "Mails that were sent."}, []string{"waitlist"}),
-		mailsFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anteroom_waitlist_mails_failed_total",
+		mailsFailed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairdoor_waitlist_mails_failed_total",
 			Help: "Mails that could not be sent, each time; they are tried again."}, []string{"waitlist"}),
 	}
 	m.registry.MustRegister(m.decisions, m.waits, m.badTokens, m.badTickets, m.crowded, m.elsewhere, m.challenges, m.originLatency, m.originFailed, m.signUps, m.mailsSent, m.mailsFailed,

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/proxy/webhooks"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // gate is a gate of one family without rooms.
@@ -56,10 +56,10 @@ func TestDecisionsAreCountedByWhatBecameOfTheVisitor(t *testing.T) {
 			c := m.Room("shop")
 			c.CountDecision(d)
 			text := exposition(m)
-			assert.Contains(t, text, `anteroom_decisions_total{outcome="`+outcome+`",room="shop"} 1`)
-			waited := `anteroom_wait_seconds_sum{room="shop"} 0`
+			assert.Contains(t, text, `fairdoor_decisions_total{outcome="`+outcome+`",room="shop"} 1`)
+			waited := `fairdoor_wait_seconds_sum{room="shop"} 0`
 			if d.Fresh {
-				waited = `anteroom_wait_seconds_sum{room="shop"} 60`
+				waited = `fairdoor_wait_seconds_sum{room="shop"} 60`
 			}
 			assert.Contains(t, text, waited)
 		})
@@ -69,11 +69,11 @@ func TestDecisionsAreCountedByWhatBecameOfTheVisitor(t *testing.T) {
 func TestFamilyWithoutRoomsTellsWhatItsRoomsThatAreGoneHave(t *testing.T) {
 	text := exposition(metrics.New(gate{}, time.Now))
 	for _, line := range []string{
-		`anteroom_family_rooms{room="chat"} 0`, `anteroom_family_rooms_limit{room="chat"} 7`,
-		`anteroom_store_errors_total{room="chat"} 3`, `anteroom_admitted_without_store_total{room="chat"} 2`,
-		`anteroom_origin_failing{origin="http://site.test"} 1`,
-		`anteroom_webhook_deliveries_total{result="delivered",webhook="hooks.test"} 5`, `anteroom_webhook_failed_tries_total{webhook="hooks.test"} 2`,
-		`anteroom_webhook_deliveries_total{result="dropped",webhook="hooks.test"} 1`, `anteroom_webhook_waiting{webhook="hooks.test"} 3`,
+		`fairdoor_family_rooms{room="chat"} 0`, `fairdoor_family_rooms_limit{room="chat"} 7`,
+		`fairdoor_store_errors_total{room="chat"} 3`, `fairdoor_admitted_without_store_total{room="chat"} 2`,
+		`fairdoor_origin_failing{origin="http://site.test"} 1`,
+		`fairdoor_webhook_deliveries_total{result="delivered",webhook="hooks.test"} 5`, `fairdoor_webhook_failed_tries_total{webhook="hooks.test"} 2`,
+		`fairdoor_webhook_deliveries_total{result="dropped",webhook="hooks.test"} 1`, `fairdoor_webhook_waiting{webhook="hooks.test"} 3`,
 	} {
 		assert.Contains(t, text, line+"\n")
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // Waitlist is what the metrics ask of a [waitlist.List].
@@ -117,15 +117,15 @@ func (w *waitlists) collectWaitlists(to chan<- prometheus.Metric, lists iter.Seq
 }
 
 var (
-	entriesDesc  = waitlistDesc("anteroom_waitlist_entries", "People on the list, by status.", "status")
-	heldDesc     = waitlistDesc("anteroom_waitlist_held", "Live invites and acceptances.")
-	capacityDesc = waitlistDesc("anteroom_waitlist_capacity", "The setting capacity in force; 0 is unlimited.")
-	heldBackDesc = waitlistDesc("anteroom_waitlist_paused", "1 while nobody is invited.")
-	mailsDesc    = waitlistDesc("anteroom_waitlist_mails_waiting", "Mails that are still to be sent.")
-	releasedDesc = waitlistDesc("anteroom_waitlist_invites_released_total", "Spots that were ever given.")
-	acceptedDesc = waitlistDesc("anteroom_waitlist_invites_accepted_total", "Spots that were ever accepted.")
-	expiredDesc  = waitlistDesc("anteroom_waitlist_invites_expired_total", "Spots that have ever expired.")
-	givenUpDesc  = waitlistDesc("anteroom_waitlist_invites_undelivered_total", "Invites that have expired because their mail could not be delivered.")
+	entriesDesc  = waitlistDesc("fairdoor_waitlist_entries", "People on the list, by status.", "status")
+	heldDesc     = waitlistDesc("fairdoor_waitlist_held", "Live invites and acceptances.")
+	capacityDesc = waitlistDesc("fairdoor_waitlist_capacity", "The setting capacity in force; 0 is unlimited.")
+	heldBackDesc = waitlistDesc("fairdoor_waitlist_paused", "1 while nobody is invited.")
+	mailsDesc    = waitlistDesc("fairdoor_waitlist_mails_waiting", "Mails that are still to be sent.")
+	releasedDesc = waitlistDesc("fairdoor_waitlist_invites_released_total", "Spots that were ever given.")
+	acceptedDesc = waitlistDesc("fairdoor_waitlist_invites_accepted_total", "Spots that were ever accepted.")
+	expiredDesc  = waitlistDesc("fairdoor_waitlist_invites_expired_total", "Spots that have ever expired.")
+	givenUpDesc  = waitlistDesc("fairdoor_waitlist_invites_undelivered_total", "Invites that have expired because their mail could not be delivered.")
 
 	waitlistDescs = []*prometheus.Desc{entriesDesc, heldDesc, capacityDesc, heldBackDesc, mailsDesc, releasedDesc, acceptedDesc, expiredDesc, givenUpDesc}
 )

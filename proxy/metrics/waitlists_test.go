@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/proxy/metrics"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // beta is a waitlist that counts how often its numbers are asked for.
@@ -71,7 +71,7 @@ func TestAWaitlistTellsItsNumbers(t *testing.T) {
 		`sign_ups_total{result="acknowledged",waitlist="beta"} 1`, `sign_ups_total{result="limited",waitlist="beta"} 1`,
 		`sign_ups_total{result="failed",waitlist="beta"} 0`, `mails_sent_total{waitlist="beta"} 5`, `mails_failed_total{waitlist="beta"} 2`,
 	} {
-		assert.Contains(t, text, "\nanteroom_waitlist_"+line+"\n")
+		assert.Contains(t, text, "\nfairdoor_waitlist_"+line+"\n")
 	}
 }
 
@@ -95,7 +95,7 @@ func TestTheRecordOfAWaitlistIsAskedSeldomAndNeverTwiceAtOnce(t *testing.T) {
 	scrape()
 	assert.EqualValues(t, 2, b.asked.Load(), "a record that fails is not asked more often")
 	assert.EqualValues(t, 1, b.most.Load())
-	assert.NotContains(t, exposition(m), "anteroom_waitlist_held", "what is not known is not told")
+	assert.NotContains(t, exposition(m), "fairdoor_waitlist_held", "what is not known is not told")
 }
 
 // meeting is a waitlist whose record answers once all records are asked.
@@ -134,6 +134,6 @@ func TestNoRecordWaitsForAnother(t *testing.T) {
 	}
 	text := exposition(metrics.New(s, time.Now))
 	for _, name := range []string{"alpha", "beta", "gamma"} {
-		assert.Contains(t, text, `anteroom_waitlist_held{waitlist="`+name+`"} 0`)
+		assert.Contains(t, text, `fairdoor_waitlist_held{waitlist="`+name+`"} 0`)
 	}
 }

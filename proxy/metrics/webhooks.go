@@ -3,14 +3,14 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/anteroom-gate/anteroom/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
 var (
 	hookLabels      = []string{"webhook"}
-	deliveriesDesc  = prometheus.NewDesc("anteroom_webhook_deliveries_total", "Deliveries by what became of them.", []string{"webhook", "result"}, nil)
-	triesDesc       = prometheus.NewDesc("anteroom_webhook_failed_tries_total", "Tries that the receiver did not answer with success.", hookLabels, nil)
-	undeliveredDesc = prometheus.NewDesc("anteroom_webhook_waiting", "Deliveries that have not been taken yet.", hookLabels, nil)
+	deliveriesDesc  = prometheus.NewDesc("fairdoor_webhook_deliveries_total", "Deliveries by what became of them.", []string{"webhook", "result"}, nil)
+	triesDesc       = prometheus.NewDesc("fairdoor_webhook_failed_tries_total", "Tries that the receiver did not answer with success.", hookLabels, nil)
+	undeliveredDesc = prometheus.NewDesc("fairdoor_webhook_waiting", "Deliveries that have not been taken yet.", hookLabels, nil)
 )
 
 var webhookDescs = []*prometheus.Desc{deliveriesDesc, triesDesc, undeliveredDesc}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // ParseURL reads the address of an origin: a scheme and a host, with or without a port. It has nothing else, for requests go to the

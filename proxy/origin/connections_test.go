@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 func TestConnectionsThatTheOriginEndsAreTheSameOnBothTransports(t *testing.T) {

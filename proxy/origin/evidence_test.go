@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // visitor is somebody with requests for an origin.
@@ -42,7 +42,7 @@ type partial struct {
 }
 
 func (p *partial) serve(_ http.ResponseWriter, r *http.Request) {
-	if r.UserAgent() == "anteroom" {
+	if r.UserAgent() == "fairdoor" {
 		p.mu.Lock()
 		p.probes++
 		p.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 func TestNewRefusesWhatIsNoOrigin(t *testing.T) {
@@ -174,7 +174,7 @@ func TestAProbeFindsOutThatTheOriginAnswersAgain(t *testing.T) {
 	assert.True(t, soon(t, watch.changes))
 	probe := soon(t, f.probes)
 	assert.Equal(t, "/", probe.RequestURI)
-	assert.Equal(t, "anteroom", probe.UserAgent())
+	assert.Equal(t, "fairdoor", probe.UserAgent())
 	soon(t, f.probes)
 	assert.True(t, o.Failing())
 	f.mend()

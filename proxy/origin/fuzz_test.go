@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // FuzzAnswers has an origin send arbitrary bytes as its answer, in two pieces. Both transports have to make the same of them, and the

@@ -9,7 +9,7 @@ import (
 
 // Forward prepares the headers out of a request for the origin; in is the request as it came.
 //
-// It always removes the gate's own fields (Anteroom-*, Cf-Waiting-Room-*), and every forwarding field that is spelled with
+// It always removes the gate's own fields (Fairdoor-*, Cf-Waiting-Room-*), and every forwarding field that is spelled with
 // underscores: many origins read X_Forwarded_For as X-Forwarded-For, and no proxy writes it so.
 //
 // If the peer is not a trusted proxy, Forward removes all forwarding fields, and sets X-Forwarded-For, -Host and -Proto to
@@ -131,7 +131,7 @@ func fieldKind(name string) kind {
 	}
 	plain := string(buf[:n])
 	switch {
-	case plain == "http2-settings", strings.HasPrefix(plain, "anteroom-"), strings.HasPrefix(plain, "cf-waiting-room-"):
+	case plain == "http2-settings", strings.HasPrefix(plain, "fairdoor-"), strings.HasPrefix(plain, "cf-waiting-room-"):
 		return gates
 	case plain == "forwarded", strings.HasPrefix(plain, "x-forwarded"), strings.HasPrefix(plain, "x-original-"),
 		strings.HasPrefix(plain, "x-rewrite-"), forwardingFields[plain]:

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 func TestRequestHeaders(t *testing.T) {
@@ -62,12 +62,12 @@ func TestResponseHeaders(t *testing.T) {
 	var seen []string
 	srv, _ := gate(t, rec.url(), func(c *origin.Config) {
 		c.OnResponse = func(resp *http.Response) {
-			seen = append(seen, resp.Header.Get("Anteroom-Command"))
-			resp.Header.Del("Anteroom-Command")
+			seen = append(seen, resp.Header.Get("Fairdoor-Command"))
+			resp.Header.Del("Fairdoor-Command")
 			resp.Header.Add("Set-Cookie", "ours=1")
 		}
 	})
-	rec.reply("HTTP/1.1 203 Odd\r\nContent-Length: 6\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nAnteroom-Command: revoke\r\n"+
+	rec.reply("HTTP/1.1 203 Odd\r\nContent-Length: 6\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nFairdoor-Command: revoke\r\n"+
 		"Connection: X-Hop\r\nX-Hop: 1\r\nX-Own: \xe9\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n<html>", false)
 	resp := raw(t, srv.URL, "GET / HTTP/1.1\r\nHost: shop.test\r\n\r\n")
 	assert.Equal(t, 203, resp.StatusCode)

@@ -78,7 +78,7 @@ func (o *Origin) ask(ctx context.Context, method, host string) (dropped bool, er
 		return false, fmt.Errorf("making a probe: %w", err)
 	}
 	req.Host = host
-	req.Header.Set("User-Agent", "anteroom")
+	req.Header.Set("User-Agent", "fairdoor")
 	resp, err := o.carrier.single.RoundTrip(req)
 	if err != nil {
 		return o.blame(req, err).kind == FailureBroken, fmt.Errorf("probing the origin: %w", err)

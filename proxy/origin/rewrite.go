@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/assertion"
+	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
 )
 
 // rewrite makes the request for the origin. ReverseProxy has already removed the hop-by-hop headers from Out: so a Connection

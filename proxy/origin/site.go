@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // ParseSite reads the origin of a site as browsers send it in the header Origin (RFC 6454): a

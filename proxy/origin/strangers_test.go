@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // habits are what an origin does with a request, by the last segment of the target. All that it sends in answer holds the target; what

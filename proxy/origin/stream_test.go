@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 func TestWebsocketsPass(t *testing.T) {
@@ -137,8 +137,8 @@ func TestTrailersPassBothWays(t *testing.T) {
 	})
 	srv, _ := gate(t, back.URL)
 	resp := raw(t, srv.URL, "POST / HTTP/1.1\r\nHost: shop.test\r\nTransfer-Encoding: chunked\r\n"+
-		"Trailer: X-Sum, X-Forwarded-For, Anteroom-Command\r\n\r\n2\r\nok\r\n0\r\n"+
-		"X-Sum: in\r\nX-Sum: twice\r\nX-Forwarded-For: 6.6.6.6\r\nAnteroom-Command: revoke\r\nX-Unannounced: 1\r\n\r\n")
+		"Trailer: X-Sum, X-Forwarded-For, Fairdoor-Command\r\n\r\n2\r\nok\r\n0\r\n"+
+		"X-Sum: in\r\nX-Sum: twice\r\nX-Forwarded-For: 6.6.6.6\r\nFairdoor-Command: revoke\r\nX-Unannounced: 1\r\n\r\n")
 	assert.Equal(t, http.Header{"X-Sum": {"in", "twice"}}, soon(t, trailers), "what would be removed as a header is removed here")
 	assert.Equal(t, "ok", text(t, resp))
 	assert.Equal(t, http.Header{"X-Sum": {"out"}, "X-Late": {"late"}}, resp.Trailer)
@@ -155,7 +155,7 @@ func TestWhatAHeaderMayNotSayATrailerMayNot(t *testing.T) {
 	srv, _ := gate(t, back.URL, func(c *origin.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	for _, name := range []string{
 		"Cookie", "cookie", "Authorization", "Host", "Connection", "Keep-Alive", "Te", "Upgrade", "Proxy-Connection", "Proxy_Authorization", "Expect", "Content-Type", "Range",
-		"X-Forwarded-For", "X_Forwarded_For", "Forwarded", "X-Real-Ip", "X-Original-Url", "True-Client-Ip", "Anteroom-Command", "cf_waiting_room_command", "X-Hop",
+		"X-Forwarded-For", "X_Forwarded_For", "Forwarded", "X-Real-Ip", "X-Original-Url", "True-Client-Ip", "Fairdoor-Command", "cf_waiting_room_command", "X-Hop",
 	} {
 		for _, connection := range []string{"X-Hop", "x-hop, close"} {
 			resp := raw(t, srv.URL, "POST / HTTP/1.1\r\nHost: shop.test\r\nConnection: "+connection+"\r\nTransfer-Encoding: chunked\r\n"+

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/listen"
-	"github.com/anteroom-gate/anteroom/proxy/listen/listentest"
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // together starts the server that faces the outside with an Origin for the handler behind.

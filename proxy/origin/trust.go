@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/netset"
+	"github.com/fairdoor-gate/fairdoor/proxy/netset"
 )
 
 // Trust knows the proxies whose forwarding headers count. The zero value trusts nobody. It is immutable. The gate, which

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 var proxies = []netip.Prefix{
@@ -116,7 +116,7 @@ var spoofs = []string{
 	"Cf-Visitor", "Fastly-Client-Ip", "Fly-Client-Ip", "X-Envoy-External-Address", "X-Azure-Clientip", "Proxy",
 }
 
-var gates = []string{"Anteroom-Visibility", "Anteroom-Command", "Anteroom-X", "Cf-Waiting-Room-Command", "Http2-Settings"}
+var gates = []string{"Fairdoor-Visibility", "Fairdoor-Command", "Fairdoor-X", "Cf-Waiting-Room-Command", "Http2-Settings"}
 
 var spellings = map[string]func(string) string{
 	"as it is":                   func(s string) string { return s },
@@ -165,7 +165,7 @@ func TestForwardingFieldsOfTrustedProxiesPass(t *testing.T) {
 		{"other fields stay", "X-Real-Ip: 1.2.3.4\r\nCf-Connecting-Ip: 1.2.3.4\r\n",
 			[]string{"X-Real-Ip: 1.2.3.4\r\n", "Cf-Connecting-Ip: 1.2.3.4\r\n"}, nil},
 		{"underscores are nobody's", "X_Real_Ip: 6.6.6.6\r\nx_forwarded_for: 6.6.6.6\r\n", nil, []string{"6.6.6.6"}},
-		{"the gate's fields are nobody's", "Anteroom-Command: revoke\r\nCf_Waiting-Room_command: revoke\r\n", nil, []string{"revoke"}},
+		{"the gate's fields are nobody's", "Fairdoor-Command: revoke\r\nCf_Waiting-Room_command: revoke\r\n", nil, []string{"revoke"}},
 		{"Forwarded alone is continued and translated", "Forwarded: for=1.2.3.4;proto=https\r\n",
 			[]string{"Forwarded: for=1.2.3.4;proto=https, for=127.0.0.1\r\n", "X-Forwarded-For: 1.2.3.4, 127.0.0.1\r\n",
 				"X-Forwarded-Proto: https\r\n"}, nil},

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Changes are settings that operators changed, by their names. A setting that is not

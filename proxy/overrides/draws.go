@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 // withEvents returns the document with the events, and with a draw for each that is shuffled. An event that was there before keeps its

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/event"
-	"github.com/anteroom-gate/anteroom/queue/setting"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
 // Change is a setting or an event of a room that has changed. All gates tell the same of it.

@@ -11,15 +11,15 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates"
-	"github.com/anteroom-gate/anteroom/templates/passpage"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates"
+	"github.com/fairdoor-gate/fairdoor/templates/passpage"
 )
 
 // Path is that of the passes of the only room that takes any on a host. That of a room's own passes goes on with a slash and the room's name.
-const Path = "/.anteroom/pass"
+const Path = "/.fairdoor/pass"
 
 // keepCookie is how long browsers keep the cookie: the most that they do.
 const keepCookie = 400 * 24 * time.Hour

@@ -3,7 +3,7 @@ package record
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/record/chart"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
 // Bands are the times in which something was in force that explains a chart: an event, its prequeue, a hold of operators, and a room that was

@@ -3,7 +3,7 @@ package record
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/waits"
+	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 // Minute is what a gate saw of a room in a calendar minute. Where it says nothing of a thing,

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/anteroom-gate/anteroom/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 )
 
 var start = time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)

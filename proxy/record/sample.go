@@ -3,7 +3,7 @@ package record
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/waits"
+	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/anteroom-gate/anteroom/proxy/netset"
+	"github.com/fairdoor-gate/fairdoor/proxy/netset"
 )
 
 // report reports a fault of the rule that is compiled.

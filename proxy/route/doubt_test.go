@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // queryReader reads a parameter of a target's query in the way some kind of server does. Not found

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 func TestHostsThatEverybodyReadsAlike(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/netset"
+	"github.com/fairdoor-gate/fairdoor/proxy/netset"
 )
 
 // matcher is a compiled rule, or conditions that are a part of one.

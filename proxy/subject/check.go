@@ -31,7 +31,7 @@ func CheckCookie(name string) string {
 	switch {
 	case !isToken(name):
 		return "is not the name of a cookie"
-	case strings.HasPrefix(strings.TrimPrefix(name, "__Host-"), "anteroom_"):
+	case strings.HasPrefix(strings.TrimPrefix(name, "__Host-"), "fairdoor_"):
 		return "is the name of a cookie of the gate"
 	}
 	return ""

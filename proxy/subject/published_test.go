@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 )
 
 // publisher publishes keys.

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/subject"
+	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 )
 
 var (
@@ -110,7 +110,7 @@ func TestTokens(t *testing.T) {
 		want  subject.Claim
 	}{
 		"of a subject":                  {good, subject.Claim{Subject: "ann"}},
-		"with a priority":               {hs(jwt.MapClaims{"anteroom_priority": -32768}), subject.Claim{Subject: "ann", Priority: -32768}},
+		"with a priority":               {hs(jwt.MapClaims{"fairdoor_priority": -32768}), subject.Claim{Subject: "ann", Priority: -32768}},
 		"for this room":                 {hs(jwt.MapClaims{"room": "shop"}), subject.Claim{Subject: "ann"}},
 		"of this moment on":             {hs(jwt.MapClaims{"nbf": now.Unix()}), subject.Claim{Subject: "ann"}},
 		"with claims of the site's own": {hs(jwt.MapClaims{"role": []string{"x"}}), subject.Claim{Subject: "ann"}},
@@ -120,9 +120,9 @@ func TestTokens(t *testing.T) {
 		"without an end":                {token: hs(jwt.MapClaims{"exp": nil})},
 		"that has ended":                {token: hs(jwt.MapClaims{"exp": now.Unix()})},
 		"that has not begun":            {token: hs(jwt.MapClaims{"nbf": now.Add(time.Second).Unix()})},
-		"whose priority is too large":   {token: hs(jwt.MapClaims{"anteroom_priority": 32768})},
-		"whose priority is a fraction":  {token: hs(jwt.MapClaims{"anteroom_priority": 1.5})},
-		"whose priority is a string":    {token: hs(jwt.MapClaims{"anteroom_priority": "1"})},
+		"whose priority is too large":   {token: hs(jwt.MapClaims{"fairdoor_priority": 32768})},
+		"whose priority is a fraction":  {token: hs(jwt.MapClaims{"fairdoor_priority": 1.5})},
+		"whose priority is a string":    {token: hs(jwt.MapClaims{"fairdoor_priority": "1"})},
 		"of another key":                {token: sign(t, jwt.SigningMethodHS256, other, claims(nil))},
 		"of another algorithm":          {token: sign(t, jwt.SigningMethodHS512, secret, claims(nil))},
 		"unsigned":                      {token: unsigned},

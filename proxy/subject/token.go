@@ -28,7 +28,7 @@ const (
 // claims are the claims of a token that the gate reads.
 type claims struct {
 	jwt.RegisteredClaims
-	Priority int16  `json:"anteroom_priority"`
+	Priority int16  `json:"fairdoor_priority"`
 	Room     string `json:"room"`
 }
 

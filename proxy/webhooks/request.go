@@ -60,7 +60,7 @@ func (h *Hook) post(ctx context.Context, client *http.Client, d *delivery, now t
 	}
 	at := strconv.FormatInt(now.Unix(), 10)
 	q.Header.Set("Content-Type", "application/json")
-	q.Header.Set("User-Agent", "Anteroom")
+	q.Header.Set("User-Agent", "Fairdoor")
 	q.Header.Set("webhook-id", d.ID)
 	q.Header.Set("webhook-timestamp", at)
 	q.Header.Set("webhook-signature", sign(h.Secret, d.ID, at, d.Body))

@@ -25,7 +25,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 )
 
 // Kind is what a delivery tells of.

@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 )
 
 const (
@@ -88,7 +88,7 @@ func (s *Sender) request(ctx context.Context, to *Subscription, m *Message, key 
 		return nil, err
 	}
 	for name, value := range map[string]string{
-		"Authorization": authorization, "Content-Encoding": "aes128gcm", "Content-Type": "application/octet-stream", "User-Agent": "Anteroom",
+		"Authorization": authorization, "Content-Encoding": "aes128gcm", "Content-Type": "application/octet-stream", "User-Agent": "Fairdoor",
 		"TTL": strconv.Itoa(int(max(m.TTL, 0) / time.Second)), "Urgency": "high", "Topic": m.Topic,
 	} {
 		q.Header.Set(name, value)

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/anteroom-gate/anteroom/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 )
 
 const (

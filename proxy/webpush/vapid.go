@@ -8,7 +8,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 // tokenLasts is for how long a push service believes a header; 24 hours at most (RFC 8292, 2).

@@ -43,7 +43,7 @@ type answer struct {
 func (a *answer) in() bool { return !a.lost && len(a.header[siteHeader]) > 0 }
 
 // waits says whether the answer tells to wait.
-func (a *answer) waits() bool { return !a.lost && a.header.Get("Anteroom-Room") != "" && a.retry() > 0 }
+func (a *answer) waits() bool { return !a.lost && a.header.Get("Fairdoor-Room") != "" && a.retry() > 0 }
 
 // retry is when to ask again; 0 if the answer does not say so.
 func (a *answer) retry() time.Duration {
@@ -160,7 +160,7 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ti
 		h["User-Agent"] = []string{v.agent}
 	}
 	if q.returning {
-		h["Anteroom-Returning"] = []string{"1"}
+		h["Fairdoor-Returning"] = []string{"1"}
 	}
 	path, query, _ := strings.Cut(q.path, "?")
 	r := &http.Request{

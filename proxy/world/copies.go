@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // copy is somebody elsewhere who shows a copy of a ticket that the visitor has had, or what somebody has made of it. What becomes of it is

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // disk is a machine's disk. It outlives the processes that write to it.

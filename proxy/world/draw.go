@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // drawn is what an observer of everything knows of a ticket in a shuffled prequeue.

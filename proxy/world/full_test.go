@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/world"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/world"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // A gate whose disk is full says so once, and not at each call that has nothing to write.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/cookie"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
 // guestPrefix begins what the site is told of a guest.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/cookie"
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // jar is a browser's cookies, which all of its tabs share.

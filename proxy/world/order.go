@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // checkNumbers finds numbers of an exact line that changed without a word, whatever else went wrong, where no store had lost what it knew.

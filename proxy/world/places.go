@@ -3,7 +3,7 @@ package world
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // costNoPlace are the kinds of faults by which nobody loses a place who asks again before the session is over that they may have been given.

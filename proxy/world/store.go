@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy"
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
-	"github.com/anteroom-gate/anteroom/queue/redisstore"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
 )
 
 // openStore opens the store of a process, and returns it with how often a gate calls such a store: as the program does.
@@ -28,7 +28,7 @@ func (w *world) openStore(ctx context.Context, p *process, own string) (proxy.Op
 
 // openJournal opens a store that keeps a journal.
 func (w *world) openJournal(p *process) (queue.Store, error) {
-	return memstore.Config{Dir: "/var/lib/anteroom", Files: p.mount, SinceBoot: p.on.sinceBoot, OnLoss: func(room string, reason error) {
+	return memstore.Config{Dir: "/var/lib/fairdoor", Files: p.mount, SinceBoot: p.on.sinceBoot, OnLoss: func(room string, reason error) {
 		w.history.add(Event{What: Said, Gate: p.on.number, Who: nobody, Text: fmt.Sprintf("the journal of %s is damaged: %v", room, reason)})
 	}}.Open()
 }

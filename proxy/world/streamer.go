@@ -73,7 +73,7 @@ func (v *visitor) open() *stream {
 	s := &stream{
 		visitor: v, process: p, lives: ctx, sent: sent, brought: brought, header: http.Header{}, opened: make(chan struct{}), ended: make(chan struct{}), leave: done,
 	}
-	r := v.request(ctx, request{path: "/.anteroom/events?room=" + roomName, accept: "text/event-stream"}, sent, brought)
+	r := v.request(ctx, request{path: "/.fairdoor/events?room=" + roomName, accept: "text/event-stream"}, sent, brought)
 	go func() {
 		defer close(s.ended)
 		p.run()

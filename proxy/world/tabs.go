@@ -50,7 +50,7 @@ func (v *visitor) closes(goodbye bool, why string) {
 	}
 	if goodbye {
 		v.note(Event{What: Goodbye})
-		v.ask(request{method: "POST", path: "/.anteroom/leave"})
+		v.ask(request{method: "POST", path: "/.fairdoor/leave"})
 	}
 	v.note(Event{What: Left, Text: why})
 }

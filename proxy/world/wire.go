@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/redisstore"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
 )
 
 // wire is the way between a machine and Redis. The zero wire takes as long as its links.

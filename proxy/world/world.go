@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/redisstore/redismodel"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redismodel"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // world is a life of a plan.

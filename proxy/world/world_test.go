@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/world"
+	"github.com/fairdoor-gate/fairdoor/proxy/world"
 )
 
 var (

@@ -11,7 +11,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Draw is the order of a shuffled prequeue. The gates of a room share its secret through the
@@ -62,7 +62,7 @@ func (s *Secret) UnmarshalText(text []byte) error {
 func (s Secret) String() string { return "…" }
 
 func (d *Draw) key(purpose string) [sha256.Size]byte {
-	return sha256.Sum256(append([]byte("anteroom "+purpose+"\x00"), d.Secret[:]...))
+	return sha256.Sum256(append([]byte("fairdoor "+purpose+"\x00"), d.Secret[:]...))
 }
 
 // Seed is what the order follows from, together with the names of the entries, in hexadecimal. It is a secret until the prequeue is over.

@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"iter"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Line is an exact line; the zero Line is empty. Not safe for concurrent use.

@@ -4,7 +4,7 @@ import (
 	"container/heap"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Limits measures how many are active at a time and are admitted in a calendar minute, as

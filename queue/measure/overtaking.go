@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Overtaking measures how many people with an earlier arrival still wait when somebody is

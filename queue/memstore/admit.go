@@ -1,7 +1,7 @@
 package memstore
 
 import (
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 var refused = queue.Grant{Verdict: queue.Refused}

@@ -3,7 +3,7 @@ package memstore
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // draws remembers who has drawn for a slot in vain, and until when they may not draw

@@ -3,7 +3,7 @@ package memstore
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Gaps are the times in which no gate ran that a store remembers.

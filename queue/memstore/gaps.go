@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // gap is a time in which no gate ran.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // journal appends what a restart must know to a file, which is open from an

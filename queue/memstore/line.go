@@ -3,8 +3,8 @@ package memstore
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/line"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/line"
 )
 
 // numbers are the ticket numbers of an exact line. If people wait in a room when it

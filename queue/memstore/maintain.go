@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // leastRewrite is the shortest time between two compactions of a journal.

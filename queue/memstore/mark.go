@@ -1,6 +1,6 @@
 package memstore
 
-import "github.com/anteroom-gate/anteroom/queue"
+import "github.com/fairdoor-gate/fairdoor/queue"
 
 // markSlice is how long newcomers are counted together.
 const markSlice = queue.AllowancePeriod / queue.MarkSlices

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Store holds rooms in memory. Its methods may be called concurrently.

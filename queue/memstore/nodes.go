@@ -1,7 +1,7 @@
 package memstore
 
 import (
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // nodes are those that the store remembers.

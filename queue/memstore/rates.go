@@ -3,7 +3,7 @@ package memstore
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // measured is over how many whole minutes the rate of admissions is measured where

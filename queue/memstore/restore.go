@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // longest is how long a session lasts at most.

@@ -3,7 +3,7 @@ package memstore
 import (
 	"slices"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // revocation is that of a session, which holds its slot until every node has heard of it.

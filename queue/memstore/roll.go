@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/line"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/line"
 )
 
 // roll lists who is in the room and who is in line.

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/line"
-	"github.com/anteroom-gate/anteroom/queue/pacing"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/line"
+	"github.com/fairdoor-gate/fairdoor/queue/pacing"
 )
 
 // room is one room; mu guards all of it.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // sessionClock is the clock of a room's sessions, which does not pass while they stand still. Their ends are kept by it, so that the

@@ -3,7 +3,7 @@ package memstore
 import (
 	"slices"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // timeline keeps values by the instant at which they end, in order. New ends

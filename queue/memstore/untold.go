@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // untold are the admissions that nobody was told of, because the answer to the claim was lost. None is in the journal: a store that has one

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // MaxParts bounds the work of a minute: at random moments a larger allowance is released in

@@ -3,7 +3,7 @@ package pressure
 import (
 	"hash/maphash"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Apart reports whether two paths fall into different groups: with this meter's seed.

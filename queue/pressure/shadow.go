@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Shadow remembers what came to a room that queues nobody, and what its origin made of it. Its zero value has seen nothing. It is not

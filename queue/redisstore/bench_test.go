@@ -11,9 +11,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // vast are limits that no benchmark reaches, with sessions that end.

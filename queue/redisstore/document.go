@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/setting"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
 // document is a room's settings as the store keeps them: the settings are for the nodes, and the rules, which follow from them, for the

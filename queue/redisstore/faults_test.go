@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/redisstore"
-	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
 )
 
 // The answer to any call may be lost after the store has done what it was asked.

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/redisstore"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
 )
 
 // Any key of a room may be gone, of another type or as it once was, at any moment: no
@@ -24,7 +24,7 @@ type dump struct{ key, value string }
 
 // keysOf are the keys of a room that there are, in order.
 func keysOf(t tester, client redis.UniversalClient, room string) []string {
-	keys, err := client.Keys(context.Background(), "anteroom:{"+room+"}:*").Result()
+	keys, err := client.Keys(context.Background(), "fairdoor:{"+room+"}:*").Result()
 	require.NoError(t, err)
 	slices.Sort(keys)
 	return keys
@@ -231,7 +231,7 @@ func TestSessionsOutliveTheGatesThatKnewThem(t *testing.T) {
 			g.pass(2 * time.Second)
 			for range 3 {
 				for _, name := range lost {
-					lose(t, server.Client(), dump{key: "anteroom:{shop}:" + name})
+					lose(t, server.Client(), dump{key: "fairdoor:{shop}:" + name})
 				}
 				g.start(s, 0)
 				g.sync()
@@ -253,10 +253,10 @@ func TestSessionsThatWereKeptThroughALossAreMissed(t *testing.T) {
 	g.enters(g.nodes[0])
 	waits := g.joins(g.nodes[1])
 	g.sync()
-	lose(t, server.Client(), dump{key: "anteroom:{shop}:counts"})
+	lose(t, server.Client(), dump{key: "fairdoor:{shop}:counts"})
 	g.sync()
 	g.pass(time.Second)
-	lose(t, server.Client(), dump{key: "anteroom:{shop}:sessions"})
+	lose(t, server.Client(), dump{key: "fairdoor:{shop}:sessions"})
 	g.pass(53 * time.Second)
 	g.visit(g.nodes[1], waits)
 	for range 4 {

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/redisstore"
-	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // crowd is a node of a room with an exact line that many wait in.

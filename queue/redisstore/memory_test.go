@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/redisstore"
-	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // A store that has lost its memory, with the nodes alive: nobody is let in until

@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Slack is how much longer than reported the store counts people in line, because nodes may not have reported a check-in yet;

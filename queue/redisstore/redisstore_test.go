@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/redisstore"
-	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
-	"github.com/anteroom-gate/anteroom/queue/room"
-	"github.com/anteroom-gate/anteroom/queue/storetest"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/storetest"
 )
 
 // grain is that of the ends of sessions.
@@ -78,7 +78,7 @@ func TestExactLineIsLinearizable(t *testing.T) {
 }
 
 // leastRules are what queue/README.md tells to give the store's user.
-const leastRules = "~anteroom:* +@read +@write +@scripting +@connection -@dangerous +time +info"
+const leastRules = "~fairdoor:* +@read +@write +@scripting +@connection -@dangerous +time +info"
 
 func TestWithUserAndTLS(t *testing.T) {
 	t.Parallel()
@@ -86,7 +86,7 @@ func TestWithUserAndTLS(t *testing.T) {
 		"a password":          {Password: "s3cret/@:"},
 		"an ACL user":         {User: "gate", UserPassword: "s3cret", Rules: leastRules},
 		"TLS":                 {TLS: true},
-		"TLS and an ACL user": {TLS: true, User: "gate", UserPassword: "p", Rules: "~anteroom:* +@all"},
+		"TLS and an ACL user": {TLS: true, User: "gate", UserPassword: "p", Rules: "~fairdoor:* +@all"},
 		"an append-only file": {AppendOnly: true},
 		"a limit, noeviction": {MaxMemory: "100mb", Policy: "noeviction"},
 	} {
@@ -117,7 +117,7 @@ func TestUserWithTheLeastRulesMayAllThatARoomNeeds(t *testing.T) {
 
 func TestWithoutINFO(t *testing.T) {
 	t.Parallel()
-	server := redistest.Start(t, redistest.Options{User: "gate", UserPassword: "p", Rules: "~anteroom:* +@all -info"})
+	server := redistest.Start(t, redistest.Options{User: "gate", UserPassword: "p", Rules: "~fairdoor:* +@all -info"})
 	store, warnings, err := redisstore.Open(context.Background(), server.URL())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
@@ -176,7 +176,7 @@ func TestKeysOfAFleetingRoomAllHaveAnEnd(t *testing.T) {
 	require.NoError(t, room.Sync(context.Background(), queue.At(time.Now()).Time()))
 	assert.True(t, room.Settings().Fleeting)
 	list := server.Do("KEYS", "*").([]any)
-	assert.Contains(t, list, "anteroom:{shop}:conf")
+	assert.Contains(t, list, "fairdoor:{shop}:conf")
 	for _, key := range list {
 		assert.InDelta(t, 70*time.Minute.Milliseconds(), server.Do("PTTL", key), 60_000, key)
 	}
@@ -192,7 +192,7 @@ func TestAnExactLineIsRememberedForAWeekInWhichNoGateRuns(t *testing.T) {
 	}
 	require.NoError(t, r.Sync(context.Background(), now))
 	for _, key := range []string{"meta", "admitted", "places", "order"} {
-		assert.InDelta(t, (queue.LineKept + queue.RoomKept).Milliseconds(), server.Do("PTTL", "anteroom:{shop}:"+key), 60_000, key)
+		assert.InDelta(t, (queue.LineKept + queue.RoomKept).Milliseconds(), server.Do("PTTL", "fairdoor:{shop}:"+key), 60_000, key)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestKeys(t *testing.T) {
 		assert.Regexp(t, `:places:\d+$`, key, "nothing but the lists of the exact line is named by the scripts")
 	}
 	for _, key := range list {
-		assert.True(t, strings.HasPrefix(key, "anteroom:{shop}:"), key)
+		assert.True(t, strings.HasPrefix(key, "fairdoor:{shop}:"), key)
 		ttl := server.Do("PTTL", key).(int64)
 		if strings.HasSuffix(key, ":conf") {
 			assert.EqualValues(t, -1, ttl, "%s is kept for good", key)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/pacing"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/pacing"
 )
 
 // The scripts are put together from these parts. In a script they stand in this order, and
@@ -173,7 +173,7 @@ func within(body string) string { return "local function room()\n" + body + "end
 func keys(room string) []string {
 	names := [...]string{"meta", "conf", "drawn", "left", "untold", "admitted", "sessions", "counts", "buckets", "windows",
 		"revoked", "order", "levels", "unconfirmed", "places"}
-	list, prefix := make([]string, len(names)), "anteroom:{"+room+"}:"
+	list, prefix := make([]string, len(names)), "fairdoor:{"+room+"}:"
 	for i, name := range names {
 		list[i] = prefix + name
 	}

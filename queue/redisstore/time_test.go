@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/redisstore"
-	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // The store answered nobody for a while, and sessions were renewed at the nodes
@@ -119,7 +119,7 @@ func TestServerClockJumps(t *testing.T) {
 			jump(t, server, c.jump)
 			since := time.Now()
 			if c.breaks != "" {
-				server.Do("SET", "anteroom:{shop}:"+c.breaks, "broken")
+				server.Do("SET", "fairdoor:{shop}:"+c.breaks, "broken")
 				require.NoError(t, rooms[0].Sync(ctx, now().Time()))
 			}
 			late := newRoom(t, store, now(), s) // which has never known another clock

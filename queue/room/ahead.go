@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // A pass may put its visitor ahead in line. Where buckets keep the order, the place goes by an earlier time; in an exact line by a

@@ -3,7 +3,7 @@ package room
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // leastInterval is how soon a visitor whose slot is about to open comes back.

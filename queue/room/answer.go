@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // settle answers the visitor of a claim by the store's verdict on it.

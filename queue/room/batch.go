@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // batcher has claims go to the store together: while one batch of them is under

@@ -3,7 +3,7 @@ package room
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // pending is the visit, left to the store's answer to a claim.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // cohorts are people by when they came, in order; no two overlap.

@@ -3,7 +3,7 @@ package room
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // coldStart is for how long people look around before their last request, as it is measured where nobody knows of admissions from before.

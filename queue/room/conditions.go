@@ -3,7 +3,7 @@ package room
 import (
 	"sync/atomic"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // conditions are what decisions go by: the rules in force, what the store has said

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // configure is [Room.Configure].

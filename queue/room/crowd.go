@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // crowd is who is present, by time of arrival: as a view counts them, and by the arrivals of the last moments before it and since. But for

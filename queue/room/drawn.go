@@ -1,6 +1,6 @@
 package room
 
-import "github.com/anteroom-gate/anteroom/queue"
+import "github.com/fairdoor-gate/fairdoor/queue"
 
 // drawn is a waiting ticket with the place that the draw of a shuffled prequeue gives its
 // visitor, if they have joined in it. Who has a place from before keeps it. A visitor who joined

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // exchange is a node's conversation with the store about one room: one call at a

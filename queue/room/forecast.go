@@ -4,8 +4,8 @@ import (
 	"sort"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/pacing"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/pacing"
 )
 
 // forecastSeconds is how far a forecast looks ahead second by second: beyond the next

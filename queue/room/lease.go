@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // A session that is given for a lease lasts for a short time only, until a request that brings

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // leave is [Room.Leave].

@@ -3,7 +3,7 @@ package room
 import (
 	"math"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // While a room is open to all, its visitors get tickets that no store knows of, and that last for a session. From when the room counts,

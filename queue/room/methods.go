@@ -3,7 +3,7 @@ package room
 import (
 	"math"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // method is what the queueing methods differ in at a node. What they differ in

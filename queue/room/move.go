@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // A place moves to another device with its ticket. The id stays, so that there is one place and one slot whatever happens. The ticket

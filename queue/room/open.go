@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/pressure"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
 // open makes a room of its parts, from the bottom up, and makes it known to its store.

@@ -3,7 +3,7 @@ package room
 import (
 	"sync/atomic"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // outage is whether the store answers, and what was decided without it.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // outbox keeps what visits have to say to the store until the next report: they never

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // peek is [Room.Peek]: by what is known here; and by the store, where somebody may be

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // presenceShard is a part of the presence, which calls its methods with mu held. An

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // random is a source of random numbers, from which ids and intervals are drawn.

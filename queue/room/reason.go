@@ -1,6 +1,6 @@
 package room
 
-import "github.com/anteroom-gate/anteroom/queue"
+import "github.com/fairdoor-gate/fairdoor/queue"
 
 // Reason is why people wait in a room, or would have to.
 type Reason string

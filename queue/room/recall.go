@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Somebody may leave, and have their gate check in for them until a slot is kept for them. Then the ticket that they come back with is

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // renewInStore has the store renew the place of an id in the exact line, and its session if

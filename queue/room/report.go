@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // record is what a store that has lost its memory is told again. The exchange guards

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Outcome is what becomes of a request.

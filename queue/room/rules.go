@@ -3,7 +3,7 @@ package room
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // answerKeeps is for how long a touch keeps the slot of a fixed session. It leaves

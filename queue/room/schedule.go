@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // schedule is when a room is expected to let in its next visitors, one after another.

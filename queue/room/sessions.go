@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // sessions are the accepted visitors whom this node has seen: until when each may

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/pressure"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
 // slowing is how admissions are slowed, and what is expected of that. Nobody knows how long an origin stays slow. But one that gets slow

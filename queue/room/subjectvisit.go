@@ -1,6 +1,6 @@
 package room
 
-import "github.com/anteroom-gate/anteroom/queue"
+import "github.com/fairdoor-gate/fairdoor/queue"
 
 // decideForSubject is decideByTicket for a visitor whom the site has named. Whatever ticket
 // they bring, they have the subject's place, and the subject's slot.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // tick is the grain of the times in tables.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // tempo is what a node measures of how fast a room moves: for how long slots are held, how

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Turns are those whose turn has come, as far as a node knows. The zero Turns

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // visits decides about requests: from the parts of the room where they know enough,

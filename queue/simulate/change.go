@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/measure"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/measure"
 )
 
 // Change is a setting of the room that an operator changes as people come.

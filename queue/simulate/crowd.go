@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // kind is how a visitor behaves.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // cohorts are how many parts the arrivals are cut into.

@@ -3,8 +3,8 @@ package simulate
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/measure"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/measure"
 )
 
 // limits checks the room's limits as an origin would from its log: see [measure.Limits]. A

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // sharedStore is the store of all nodes, with its faults. It remembers the

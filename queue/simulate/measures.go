@@ -1,9 +1,9 @@
 package simulate
 
 import (
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/measure"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/measure"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // measures are what a run notes of its visitors, its room and its store.

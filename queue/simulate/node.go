@@ -6,8 +6,8 @@ import (
 	"maps"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // node is one gate: a room as the gate runs it, with what it does at this moment.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // How gates work with their store: one in the same process, and one that they

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/measure"
-	"github.com/anteroom-gate/anteroom/queue/pressure"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/measure"
+	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
 // origin is a site that gets slow with too many people on it: up to its capacity a page takes OriginLatency on average, and with twice as

@@ -3,7 +3,7 @@ package simulate
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // pace is how fast people who wait are let in.

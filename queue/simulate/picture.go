@@ -5,8 +5,8 @@ import (
 	"iter"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/measure"
-	"github.com/anteroom-gate/anteroom/queue/simulate/plot"
+	"github.com/fairdoor-gate/fairdoor/queue/measure"
+	"github.com/fairdoor-gate/fairdoor/queue/simulate/plot"
 )
 
 // cells is how many parts each axis of a heat map has, as in the article.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/measure"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/measure"
 )
 
 // places compares the people ahead that visitors are shown with those who left the line before

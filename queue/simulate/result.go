@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/measure"
-	"github.com/anteroom-gate/anteroom/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/measure"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // Result is what became of a crowd. Its JSON has the fields as tagged here;

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/simulate"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/simulate"
 )
 
 // What gates say themselves of the waits that they told is judged by what the same crowd was told and waited.
@@ -28,7 +28,7 @@ func TestGatesScoreTheirWaitsAsTheyWere(t *testing.T) {
 					return
 				}
 				share := func(n int) float64 { return float64(n) / float64(score.Visitors) }
-				assert.Greater(t, share(score.Near), .25, "the alert AnteroomWaitsNotTrue is about worse days")
+				assert.Greater(t, share(score.Near), .25, "the alert FairdoorWaitsNotTrue is about worse days")
 				if truth.Outdated > 0 {
 					return // the truth leaves out what was told before the limits changed
 				}

@@ -3,7 +3,7 @@ package simulate
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // slots measures how long slots stay open while people wait. A slot is open once its

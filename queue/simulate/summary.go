@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/anteroom-gate/anteroom/queue"
-	"github.com/anteroom-gate/anteroom/queue/measure"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/measure"
 )
 
 // String describes the experiment in one line.

@@ -3,7 +3,7 @@ package simulate
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // traffic counts calls to the store. Those with newcomers, which do not wait for

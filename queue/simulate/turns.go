@@ -1,6 +1,6 @@
 package simulate
 
-import "github.com/anteroom-gate/anteroom/queue"
+import "github.com/fairdoor-gate/fairdoor/queue"
 
 // turns counts admissions that took a slot from somebody ahead: those who
 // wait, by their own account, and are ahead by the room's method, outnumbered

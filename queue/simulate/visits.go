@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Visit is what became of one visitor.

@@ -1,6 +1,6 @@
 package simulate
 
-import "github.com/anteroom-gate/anteroom/queue"
+import "github.com/fairdoor-gate/fairdoor/queue"
 
 // wheel holds the next request of each visitor, by millisecond.
 type wheel struct {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // million is how many are on the list in the benchmarks.

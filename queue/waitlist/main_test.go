@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist/postgrestest"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist/postgrestest"
 )
 
 // postgres is the server of all tests.

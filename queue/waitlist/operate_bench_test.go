@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // BenchmarkEntries lists pages of a million: the first, one in the middle of equal priorities, and those of searches.

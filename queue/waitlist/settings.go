@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/setting"
+	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
 // Settings are what a waitlist goes by. The tags define each setting, as those of queue.Settings do: see [setting.Field].

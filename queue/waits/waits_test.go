@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/queue/waits"
+	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 // Whatever the waits are: percentiles are those of the sorted list, to within 3 %, and

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 var (

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/templates"
-	"github.com/anteroom-gate/anteroom/templates/guestpage"
+	"github.com/fairdoor-gate/fairdoor/templates"
+	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -72,7 +72,7 @@ func TestThePagesAreAsRecorded(t *testing.T) {
 		golden(t, code+".html", all.String())
 	}
 	golden(t, "waiting.html", string(newPages(t, templates.Identity{
-		SiteName: "Nordlys Festival", Logo: "/.anteroom/logo/1.svg", Accent: "#1fd3a5", HelpURL: "https://nordlys.example/help",
+		SiteName: "Nordlys Festival", Logo: "/.fairdoor/logo/1.svg", Accent: "#1fd3a5", HelpURL: "https://nordlys.example/help",
 	}).AppendTo(nil, "en-US", sample(t, "waiting"))))
 }
 
@@ -166,7 +166,7 @@ func forms(t testing.TB, page string) map[string]map[string]string {
 
 func TestTheFormsSendWhatTheGateAsksFor(t *testing.T) {
 	type fields = map[string]string
-	const path = "/.anteroom/waitlist/beta"
+	const path = "/.fairdoor/waitlist/beta"
 	cases := map[string]struct {
 		view guestpage.View
 		want map[string]fields
@@ -231,7 +231,7 @@ func TestTheEndOfAnInviteHasItsDateAndZone(t *testing.T) {
 
 func TestOnlyThePageOfThoseWhoWaitRefreshesItself(t *testing.T) {
 	for _, s := range guestpage.Samples() {
-		refreshes := strings.Contains(pageOf(t, "en-US", s.View), `<noscript><meta http-equiv="refresh" content="120; url=/.anteroom/waitlist/beta"></noscript>`)
+		refreshes := strings.Contains(pageOf(t, "en-US", s.View), `<noscript><meta http-equiv="refresh" content="120; url=/.fairdoor/waitlist/beta"></noscript>`)
 		assert.Equal(t, s.View.State == guestpage.Waiting && !s.View.Once, refreshes, s.Name)
 	}
 }

@@ -21,7 +21,7 @@ func Samples() []Sample {
 		}},
 		{"sent", View{State: Sent, Email: "ada@nordlys.example"}},
 		{"waiting", View{
-			State: Waiting, Rank: 12034, Total: 25731, ReferralLink: "https://nordlys.example/.anteroom/waitlist/beta?ref=k7m2p9",
+			State: Waiting, Rank: 12034, Total: 25731, ReferralLink: "https://nordlys.example/.fairdoor/waitlist/beta?ref=k7m2p9",
 			ReferralsMade: 3, Boosts: true, Full: true,
 		}},
 		{"waiting, a user of the site", View{State: Waiting, Rank: 1, Total: 25731, Named: true}},
@@ -37,7 +37,7 @@ func Samples() []Sample {
 		{"unavailable", View{State: Unavailable}},
 	}
 	for i := range samples {
-		samples[i].View.Path = "/.anteroom/waitlist/beta"
+		samples[i].View.Path = "/.fairdoor/waitlist/beta"
 	}
 	return samples
 }

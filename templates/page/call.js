@@ -1,7 +1,7 @@
 // The part of the script that asks to be called: the visitor leaves, and is told by web push.
 (() => {
-const page = document.getElementById('anteroom'), say = page.dataset, state = document.body.dataset, alert = document.getElementById('alert');
-const path = '/.anteroom/call-back?room=' + encodeURIComponent(say.room), scope = '/.anteroom/calls/' + encodeURIComponent(say.room) + '/';
+const page = document.getElementById('fairdoor'), say = page.dataset, state = document.body.dataset, alert = document.getElementById('alert');
+const path = '/.fairdoor/call-back?room=' + encodeURIComponent(say.room), scope = '/.fairdoor/calls/' + encodeURIComponent(say.room) + '/';
 let button = document.getElementById('call'), note = document.getElementById('called'), worker, asked = 0;
 if (!navigator.serviceWorker || !window.PushManager || !window.Notification || !(button || alert)) return;
 if (!button) {
@@ -39,7 +39,7 @@ button.onclick = async () => {
   button.disabled = true;
   try {
     if (await Notification.requestPermission() !== 'granted') throw 0;
-    worker = await navigator.serviceWorker.register('/.anteroom/call.js', {scope});
+    worker = await navigator.serviceWorker.register('/.fairdoor/call.js', {scope});
     const ready = new Promise(resolve => {
       const waits = worker.installing || worker.waiting;
       worker.active ? resolve() : waits.onstatechange = () => worker.active && resolve();
@@ -63,7 +63,7 @@ const again = async () => {
     else await fail(subscription);
   } catch (e) {}
 };
-document.addEventListener('anteroom', ({detail}) => {
+document.addEventListener('fairdoor', ({detail}) => {
   if (state.called && detail.refreshIntervalSeconds && !detail.claimRequired && Date.now() - asked > 60000) again();
 });
 again();

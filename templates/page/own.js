@@ -2,7 +2,7 @@
 (() => {
 let told;
 // The script's own parts stay as they are.
-const stays = node => /^(anteroom|note|pause|by|open|way|alert|call|called)$/.test(node.id) || /^(SCRIPT|NOSCRIPT)$/.test(node.nodeName);
+const stays = node => /^(fairdoor|note|pause|by|open|way|alert|call|called)$/.test(node.id) || /^(SCRIPT|NOSCRIPT)$/.test(node.nodeName);
 const parts = node => [...node.childNodes].filter(child => !stays(child));
 const same = (a, b) => a.nodeName === b.nodeName && a.id === b.id;
 const redraw = (now, next) => {
@@ -16,13 +16,13 @@ const redraw = (now, next) => {
   old.forEach(node => node.remove());
   fresh.forEach(node => now.insertBefore(node, before));
 };
-document.addEventListener('anteroom', async ({detail}) => {
+document.addEventListener('fairdoor', async ({detail}) => {
   if (told === detail.lastUpdated) return;
   told = detail.lastUpdated;
   try {
-    const answer = await fetch(location.pathname + location.search, {headers: {Accept: 'text/html', 'Anteroom-Returning': '1', 'Anteroom-Visibility': document.hidden ? 'hidden' : 'visible'}, redirect: 'manual', cache: 'no-store'});
+    const answer = await fetch(location.pathname + location.search, {headers: {Accept: 'text/html', 'Fairdoor-Returning': '1', 'Fairdoor-Visibility': document.hidden ? 'hidden' : 'visible'}, redirect: 'manual', cache: 'no-store'});
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    if (!page.getElementById('anteroom')) return;
+    if (!page.getElementById('fairdoor')) return;
     document.title = page.title;
     redraw(document.body, page.body);
   } catch (e) {}

@@ -2,8 +2,8 @@
 (() => {
 // A page of one's own may lack any of the elements.
 const $ = id => document.getElementById(id) || document.createElement('p'), main = document.querySelector('main') || document.body;
-const say = $('anteroom').dataset, wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'), stamp = $('updated');
-const title = document.title, name = 'anteroom ' + say.room, query = '?room=' + encodeURIComponent(say.room);
+const say = $('fairdoor').dataset, wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'), stamp = $('updated');
+const title = document.title, name = 'fairdoor ' + say.room, query = '?room=' + encodeURIComponent(say.room);
 // Numbers and times are written as in the visitor's own region, where the page is in their language.
 const lang = document.documentElement.lang || 'en', region = navigator.languages.find(l => /^[\w-]+$/.test(l) && l.slice(0, 2) === lang.slice(0, 2)) || lang;
 const latin = region + '-u-nu-latn', count = new Intl.NumberFormat(latin);
@@ -80,7 +80,7 @@ const paint = w => {
   }
   stamp.dateTime = w.lastUpdated;
   clock();
-  document.dispatchEvent(new CustomEvent('anteroom', {detail: w}));
+  document.dispatchEvent(new CustomEvent('fairdoor', {detail: w}));
 };
 
 // Pages may have no storage.
@@ -136,9 +136,9 @@ const hangUp = () => {
   notice = null;
 };
 show($('notifies'), !!window.Notification && isSecureContext && Notification.permission !== 'denied');
-sound.checked = recall('localStorage', 'anteroom sound') === '1';
-notify.checked = recall('localStorage', 'anteroom notify') === '1' && !!window.Notification && Notification.permission === 'granted';
-const opt = box => store('localStorage', 'anteroom ' + box.id, box.checked ? '1' : '');
+sound.checked = recall('localStorage', 'fairdoor sound') === '1';
+notify.checked = recall('localStorage', 'fairdoor notify') === '1' && !!window.Notification && Notification.permission === 'granted';
+const opt = box => store('localStorage', 'fairdoor ' + box.id, box.checked ? '1' : '');
 addEventListener('click', () => {
   if (!audio && sound.checked && window.AudioContext) audio = new AudioContext();
 });
@@ -283,7 +283,7 @@ const hear = (event, data) => {
 };
 const listen = () => {
   if (stream || entered || !interval || !window.EventSource || now() < deafUntil) return;
-  const source = stream = new EventSource('/.anteroom/events' + query), since = now();
+  const source = stream = new EventSource('/.fairdoor/events' + query), since = now();
   let opened;
   for (const event in heed) source.addEventListener(event, e => {
     opened = true;
@@ -319,7 +319,7 @@ const get = (address, headers, signal) => fetch(address, {headers, credentials: 
 // Whether the visitor is in. To ask changes nothing.
 const active = async () => {
   try {
-    return (await (await get('/.anteroom/session' + query, {Accept: 'application/json'})).json()).rooms[0].status === 'active';
+    return (await (await get('/.fairdoor/session' + query, {Accept: 'application/json'})).json()).rooms[0].status === 'active';
   } catch (e) {}
 };
 // A turn that nobody takes is over some time.
@@ -336,7 +336,7 @@ const poll = async () => {
   due = Infinity;
   const abort = flight = new AbortController(), limit = setTimeout(() => abort.abort(), 30000);
   try {
-    const answer = await get(here, {Accept: 'application/json', 'Anteroom-Returning': '1', 'Anteroom-Visibility': document.hidden ? 'hidden' : 'visible'}, abort.signal);
+    const answer = await get(here, {Accept: 'application/json', 'Fairdoor-Returning': '1', 'Fairdoor-Visibility': document.hidden ? 'hidden' : 'visible'}, abort.signal);
     const w = await read(answer);
     if (w && w.cookieMissing) strange();
     else if (w && w.inWaitingRoom) {
@@ -381,8 +381,8 @@ const look = () => {
 // and it may be a while on its way, so that they do so several times.
 let wary = 0;
 const goodbye = said => {
-  const before = recall('sessionStorage', 'anteroom');
-  store('sessionStorage', 'anteroom', said);
+  const before = recall('sessionStorage', 'fairdoor');
+  store('sessionStorage', 'fairdoor', said);
   return before;
 };
 
@@ -446,7 +446,7 @@ addEventListener('pagehide', () => {
   part();
   if (reloading || !interval || others.size || document.body.dataset.called) return;
   goodbye(1);
-  navigator.sendBeacon('/.anteroom/leave');
+  navigator.sendBeacon('/.fairdoor/leave');
 });
 addEventListener('pageshow', e => {
   if (!e.persisted) return;

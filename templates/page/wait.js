@@ -18,7 +18,7 @@ const pause = (me, signal, ms) => new Promise((resolve, reject) => {
 // While it waits, a request is a GET: nothing else takes a place, or the slot when it is there.
 const asking = (request, get) => {
   const {url, credentials, mode, signal} = request, headers = new Headers(request.headers);
-  if (new URL(url).host === location.host) headers.set('Anteroom-Visibility', document.visibilityState);
+  if (new URL(url).host === location.host) headers.set('Fairdoor-Visibility', document.visibilityState);
   return get ? new Request(request, {headers}) : new Request(url, {headers, credentials, mode, signal});
 };
 
@@ -44,7 +44,7 @@ const inLine = async (input, init) => {
         if (!line || signal.aborted) throw error;
       }
       me.met();
-      const room = answer?.headers.get('Anteroom-Room'), after = answer?.headers.get('Retry-After');
+      const room = answer?.headers.get('Fairdoor-Room'), after = answer?.headers.get('Retry-After');
       if (after) ms = after * 1000 || ms;
       // The room has a challenge: the page of the room asks for it, and a script is told.
       if (room && answer.status === 403) return answer;
@@ -70,5 +70,5 @@ const inLine = async (input, init) => {
 };
 // Timers of a hidden page are slowed down: whoever looks at it again is told at once.
 document.addEventListener('visibilitychange', () => document.hidden || Object.values(lines).forEach(line => line[0]?.wake()));
-self.anteroom = {fetch: inLine};
+self.fairdoor = {fetch: inLine};
 })();

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 var (

@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/templates"
-	"github.com/anteroom-gate/anteroom/templates/passpage"
+	"github.com/fairdoor-gate/fairdoor/templates"
+	"github.com/fairdoor-gate/fairdoor/templates/passpage"
 )
 
 var views = map[string]passpage.View{
-	"a code":       {State: passpage.Code, Only: true, Path: "/.anteroom/pass/shop", Once: "x"},
+	"a code":       {State: passpage.Code, Only: true, Path: "/.fairdoor/pass/shop", Once: "x"},
 	"a wrong code": {State: passpage.Code, Only: true, Wrong: true},
 	"a link":       {State: passpage.Link, Token: "t0k3n"},
 	"carry":        {State: passpage.Carry, Link: "https://shop.test/x", Picture: "data:image/svg+xml;base64,x"},
@@ -44,7 +44,7 @@ func TestAPageSaysWhatItsStateIs(t *testing.T) {
 	require.NoError(t, err)
 	page := func(name string) string { return string(p.AppendTo(nil, "en-US", views[name])) }
 	assert.Contains(t, page("a code"), "Only people with a link or a code can come in right now.")
-	assert.Contains(t, page("a code"), `action="/.anteroom/pass/shop"`)
+	assert.Contains(t, page("a code"), `action="/.fairdoor/pass/shop"`)
 	assert.Contains(t, page("a wrong code"), `role="alert">This code does not work.`)
 	assert.Contains(t, page("a link"), `name="token" value="t0k3n"`)
 	assert.NotContains(t, page("a link"), `name="code"`)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/templates/spelling"
+	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 func TestNearestIsTheNameThatWasMeant(t *testing.T) {

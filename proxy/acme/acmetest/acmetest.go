@@ -36,7 +36,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cache, "anteroom-tests")
+	dir := filepath.Join(cache, "fairdoor-tests")
 	cmd := exec.Command("go", "install", program)
 	cmd.Dir, cmd.Env = os.TempDir(), append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
 	var out bytes.Buffer

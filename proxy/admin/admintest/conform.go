@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 )
 
 // load reads the document once. Whoever gets it has to leave it as it is.

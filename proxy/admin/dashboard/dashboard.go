@@ -21,7 +21,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/record/chart"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
 //go:embed page/*

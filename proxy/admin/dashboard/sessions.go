@@ -15,7 +15,7 @@ import (
 const (
 	// CookieName is the name of the cookie of an operator who is logged in. The gate keeps cookies with such names from origins, and no
 	// room can have this one.
-	CookieName = "anteroom_~operator"
+	CookieName = "fairdoor_~operator"
 	// sessionLasts is how long an operator stays logged in.
 	sessionLasts = 12 * time.Hour
 	// maxEnded bounds the sessions that are remembered because their operator has logged out.

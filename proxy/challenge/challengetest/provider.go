@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anteroom-gate/anteroom/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 )
 
 // Secret is what the provider knows the site by.

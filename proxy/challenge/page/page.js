@@ -1,5 +1,5 @@
 // The widget calls this with the visitor's answer. If it is right, the page that was asked for has the place in line.
-window.anteroomAnswered = async (token) => {
+window.fairdoorAnswered = async (token) => {
   const page = document.getElementById("challenge").dataset;
   const answer = await fetch(page.to, { method: "POST", body: new URLSearchParams({ response: token }) }).catch(() => 0);
   if (answer && answer.ok) return location.replace(page.address);

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // plainAccent is the colour of buttons of a site that has none. It can be told from light and from dark.
@@ -20,7 +20,7 @@ const plainAccent = "#3d63dd"
 type Options struct {
 	List string // the name of the waitlist
 	Home string // the address of the site, such as https://shop.example.com
-	Path string // the address of the list's page, with which links begin: Home, and /.anteroom/waitlist/NAME
+	Path string // the address of the list's page, with which links begin: Home, and /.fairdoor/waitlist/NAME
 
 	Identity        templates.Identity
 	DefaultLanguage string // of guests whose language there is not; "" means templates.DefaultLanguage

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
-	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 var kinds = []waitlist.MailKind{waitlist.MailConfirm, waitlist.MailPlace, waitlist.MailInvite}
@@ -100,13 +100,13 @@ func TestTheMailIsOfTheSite(t *testing.T) {
 	of := func(identity templates.Identity, home string) func(*mail.Options) {
 		return func(o *mail.Options) { o.Identity, o.Home = identity, home }
 	}
-	named := read(of(templates.Identity{SiteName: "<Acme>", Accent: "#ffe000", Logo: "/.anteroom/logo/x.png"}, home))
-	assert.Contains(t, named.HTML, `src="`+home+`/.anteroom/logo/x.png"`)
+	named := read(of(templates.Identity{SiteName: "<Acme>", Accent: "#ffe000", Logo: "/.fairdoor/logo/x.png"}, home))
+	assert.Contains(t, named.HTML, `src="`+home+`/.fairdoor/logo/x.png"`)
 	assert.Contains(t, named.HTML, `alt="&lt;Acme&gt;"`)
 	assert.Contains(t, named.HTML, "background-color:#ffe000;color:#000")
 	assert.Contains(t, named.Text, "the waitlist of <Acme>.")
 	assert.Equal(t, page+"/leave?token=t-o_k", named.Leave)
-	bare := read(of(templates.Identity{Logo: "/.anteroom/logo/x.png"}, "app:shop"))
+	bare := read(of(templates.Identity{Logo: "/.fairdoor/logo/x.png"}, "app:shop"))
 	assert.NotContains(t, bare.HTML, "<img")
 	assert.Equal(t, "beta: You are on the list", bare.Subject)
 	assert.Equal(t, "shop.example.com: You are on the list", read(of(templates.Identity{}, home)).Subject)

@@ -14,9 +14,9 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 var (
@@ -26,7 +26,7 @@ var (
 
 const (
 	home = "https://shop.example.com"
-	page = home + "/.anteroom/waitlist/beta"
+	page = home + "/.fairdoor/waitlist/beta"
 )
 
 func options(change ...func(*mail.Options)) mail.Options {

@@ -13,7 +13,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"go.uber.org/zap"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 const (

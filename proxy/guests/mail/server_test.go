@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	own "github.com/anteroom-gate/anteroom/proxy/guests/mail"
+	own "github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
 )
 
 // noSuchUser is what a mail server says of an address that is not there.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/cbroglie/mustache"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
-	"github.com/anteroom-gate/anteroom/templates"
-	"github.com/anteroom-gate/anteroom/templates/spelling"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates"
+	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 // The layouts are the built-in templates of every kind.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/anteroom-gate/anteroom/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 //go:embed lang/*.json

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
 )
 
 func TestEveryLanguageHasEveryStringWithTheSamePlaceholders(t *testing.T) {

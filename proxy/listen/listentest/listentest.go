@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 )
 
 // Serve has a server of cfg serve at a free port of this machine, and returns its address. What the test leaves open is broken off when

@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/record"
-	"github.com/anteroom-gate/anteroom/queue/waits"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 // Day is the day that a sale begins at 18:00 UTC, as an event with a prequeue from 17:50 on; operators hold everyone new from 18:20 to 18:26, and

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/record"
-	"github.com/anteroom-gate/anteroom/proxy/record/chart"
-	"github.com/anteroom-gate/anteroom/queue/waits"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
+	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 // Pictures are some charts of the same time.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/record/chart"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
 //go:embed report.html

@@ -3,9 +3,9 @@ package report
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/record"
-	"github.com/anteroom-gate/anteroom/proxy/record/chart"
-	"github.com/anteroom-gate/anteroom/queue/waits"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
+	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 // Config is what a report is made of.

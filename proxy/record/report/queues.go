@@ -3,7 +3,7 @@ package report
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 )
 
 // pause is for how long nobody has to wait until the next who do are another queue.

@@ -11,8 +11,8 @@ package report
 import (
 	"time"
 
-	"github.com/anteroom-gate/anteroom/proxy/record"
-	"github.com/anteroom-gate/anteroom/proxy/record/chart"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
 // Report is the report of a time of a room. Shares are from 0 to 1; what there is nothing to

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
-	"github.com/anteroom-gate/anteroom/proxy/record"
-	"github.com/anteroom-gate/anteroom/proxy/record/recordtest"
-	"github.com/anteroom-gate/anteroom/proxy/record/report"
-	"github.com/anteroom-gate/anteroom/queue/waits"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/recordtest"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
+	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue/redisstore/redistest"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
 )
 
 func TestServer(t *testing.T) {

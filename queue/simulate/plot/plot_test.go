@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/anteroom-gate/anteroom/queue/simulate/plot"
+	"github.com/fairdoor-gate/fairdoor/queue/simulate/plot"
 )
 
 // frame has axes from 0 to 10.

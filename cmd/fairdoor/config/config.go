@@ -1,0 +1,424 @@
+package config
+
+import (
+	"crypto"
+	"net/netip"
+	"time"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	roomconfig "github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+	"github.com/fairdoor-gate/fairdoor/templates"
+)
+
+// Config is the whole configuration of a gate, complete and checked: defaults are filled in, files are read, variables expanded.
+// It holds secrets (AdminToken, Cookie.Keys, the Keys of tokens): do not print it.
+//
+// The tags of the fields are what the file, the environment, the flags and the schema are made of: yaml, default, min, max, choices and
+// usage as [setting.Field] has them; is names the form of a text, or of a list's elements, and of what a list is a list; outside says
+// where else than in the file it can be set ("no", "env" for secrets, "only" for what the file does not know; without it everywhere).
+type Config struct {
+	Listen string `yaml:"listen" default:":8080" is:"address" usage:"address visitors connect to"`
+	Admin  string `yaml:"admin" default:"127.0.0.1:9090" is:"address" usage:"address of the admin API"`
+	// AdminToken is the bearer token that the admin API asks for, "" for none. It is never "" when Admin is not a loopback address.
+	AdminToken     string `yaml:"admin_token" is:"token" outside:"env" usage:"token that the admin API asks for"`
+	AdminTokenFile string `yaml:"admin_token_file" is:"file" usage:"file with the token that the admin API asks for"`
+	// Store names where the queue's state lives: "memory", or the URL of a Redis, which may hold a password.
+	Store string `yaml:"store" default:"memory" is:"store" usage:"where the queue's state lives: memory, or the URL of a Redis that several gates share"`
+	// StateDir is the directory of the journal and of the cookie key that the gate makes for itself. When none is given it is
+	// $STATE_DIRECTORY (which systemd sets), or else fairdoor/<listen address>-<hash> below $XDG_STATE_HOME or ~/.local/state,
+	// the hash being over the absolute path of the configuration file, or over the origin where there is no file: two gates on
+	// one machine never share it, and a gate that is started again finds it again.
+	StateDir string `yaml:"state_dir" is:"dir" usage:"directory for what has to survive a restart (default: one of its own)"`
+	// Database is where waitlists and passes are kept: the path of an SQLite file, resolved, or the URL of a PostgreSQL, which may hold a
+	// password; "" is waitlists.db in StateDir.
+	Database string `yaml:"database" is:"database" usage:"where waitlists and passes are kept: a file, or the URL of a PostgreSQL that several gates share (default: a file in state_dir)"`
+	// Origin is the default origin of rooms, scheme://host[:port]; "" where every room has its own.
+	Origin string `yaml:"origin" is:"url" usage:"origin that accepted visitors are sent to"`
+	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by default.
+	TrustedProxies []netip.Prefix `yaml:"trusted_proxies" is:"network" of:"networks such as [10.0.0.0/8]" usage:"networks whose forwarding headers are believed, as CIDRs"`
+	// TrustedProxiesFile is where TrustedProxies are from; "" once they are read if they are from elsewhere.
+	TrustedProxiesFile string `yaml:"trusted_proxies_file" is:"file" usage:"file with the networks whose forwarding headers are believed, one a line"`
+	Cookie             Cookie `yaml:"cookie"`
+	// TLS holds the certificates of the listener; without any it speaks plain HTTP.
+	TLS             TLS           `yaml:"tls"`
+	Log             Log           `yaml:"log"`
+	OriginTimeout   time.Duration `yaml:"origin_timeout" default:"60s" min:"1ms" max:"24h" usage:"time an origin has until its response begins"`
+	ProgressTimeout time.Duration `yaml:"progress_timeout" default:"30s" min:"1ms" max:"24h" usage:"time a visitor's connection may stand still"`
+	DrainDelay      time.Duration `yaml:"drain_delay" default:"0s" min:"0s" max:"24h" usage:"time load balancers have to notice that the gate is stopping"`
+	ShutdownGrace   time.Duration `yaml:"shutdown_grace" default:"30s" min:"0s" max:"24h" usage:"time requests have to finish at the end"`
+	// Rooms are the waiting rooms, at least one, in the order of the file.
+	Rooms []Room `yaml:"rooms" is:"a room: a mapping with name, total_active_users and more" of:"rooms" usage:"the waiting rooms"`
+	// Waitlists are the guest lists of rooms, one a room at most, in the order of the file.
+	Waitlists []Waitlist `yaml:"waitlists" is:"a waitlist: a mapping with name, room and more" of:"waitlists" usage:"the guest lists of rooms"`
+
+	// WebhookHosts are the hosts that webhooks may be at; see outbound.Hosts.
+	WebhookHosts []string `yaml:"webhook_hosts" is:"webhook host" of:"hosts such as [hooks.example.com]" outside:"no" usage:"hosts that webhooks may be at"`
+	// Webhooks are the programs that are told what happens to rooms, in the order of the file.
+	Webhooks []Webhook `yaml:"webhooks" is:"a webhook: a mapping with url, secret and more" of:"webhooks" usage:"programs that are told what happens to rooms"`
+
+	SignRequests bool `yaml:"sign_requests" default:"false" usage:"sign every request to the origins, so that they can tell what comes through the gate"`
+	// Origins are those of rooms that have none of their own, if there are several; Origin is then the first.
+	Origins []string `yaml:"origins" is:"url" of:"origins such as [http://10.0.0.1:3000, http://10.0.0.2:3000]" usage:"several origins, which are asked in turn (instead of one)"`
+	// HostHeader is "" for the visitor's, origin.OwnHost, or a host.
+	HostHeader string `yaml:"host_header" is:"host header" usage:"Host that origins get: origin for their own address, or a name (default: the host that the visitor asked for)"`
+	Transport  string `yaml:"transport" default:"direct" choices:"direct,standard" usage:"how requests are carried to origins; standard is net/http's transport, and takes more processor time"`
+	// ProxyProtocol are the networks whose connections begin with a header of the PROXY protocol, masked; none by default.
+	ProxyProtocol []netip.Prefix `yaml:"proxy_protocol" is:"network" of:"networks such as [10.0.0.7/32]" usage:"networks whose connections begin with a header of the PROXY protocol, as CIDRs"`
+	// PushHosts are the hosts that push services may be at; see outbound.Hosts. None are those of the known browsers.
+	PushHosts []string `yaml:"push_hosts" is:"webhook host" of:"hosts such as [fcm.googleapis.com]" outside:"no" usage:"hosts that push services may be at (default: those of Chrome, Edge, Firefox and Safari)"`
+}
+
+// Webhook is a program that is told what happens to rooms.
+type Webhook struct {
+	// Name is unique; "" is the host of the URL.
+	Name string `yaml:"name" is:"suffix" usage:"name of the webhook (default: the host of its url)"`
+	URL  string `yaml:"url" is:"webhook" usage:"address that events are posted to"`
+	// Events is empty for all of them.
+	Events []string `yaml:"events" choices:"queueing_began,queueing_ended,limit_reached,store_lost,store_back,sold_out,reopened,hold_began,hold_ended,event_prequeueing,event_started,event_ended" of:"events such as [queueing_began]" usage:"events that it is told of (default: all)"`
+	// Rooms is empty for all of them.
+	Rooms  []string `yaml:"rooms" is:"room of a webhook" of:"names of rooms" usage:"rooms that it is told of (default: all)"`
+	Secret string   `yaml:"secret" is:"signing secret" outside:"env" usage:"secret that signs what is posted"`
+	// SecretFile is "" once it is read.
+	SecretFile string `yaml:"secret_file" is:"file" usage:"file with the secret that signs what is posted"`
+}
+
+// Waitlist is the guest list of a room.
+type Waitlist struct {
+	// Name identifies the waitlist: letters, digits, - and _, unique; at most 64 characters.
+	Name string `yaml:"name" is:"name" usage:"name of the waitlist"`
+	// Room is the name of a room that is no family.
+	Room              string `yaml:"room" is:"name" usage:"room that the waitlist belongs to"`
+	waitlist.Settings `yaml:",inline"`
+	// DisposableDomainsFile is "" once it is read.
+	DisposableDomainsFile string `yaml:"disposable_domains_file" is:"file" usage:"file with the domains of throw-away addresses, one a line"`
+	SignUpsPerNetwork     int    `yaml:"sign_ups_per_network" default:"60" min:"0" max:"1000000" usage:"sign-ups a minute of one network, an IPv4 /24 or an IPv6 /56, and four times as many of an IPv6 /48; 0 is unlimited"`
+	// URL is the address of the site, scheme://host[:port], with which links begin; "" is the one that was asked, and in mails Listen.
+	URL string `yaml:"url" is:"url" usage:"address of the site, with which links begin"`
+	// MailTemplates is the path of a directory, resolved; "" is the built-in mails.
+	MailTemplates string `yaml:"mail_templates" is:"dir" usage:"directory with Mustache files for mails"`
+	// SMTP sends the mails. Without a Host they are kept for the admin API.
+	SMTP SMTP `yaml:"smtp"`
+}
+
+// SMTP says how mails are sent. There is a From if there is a Host.
+type SMTP struct {
+	Host     string `yaml:"host" is:"host" usage:"server that takes the mails"`
+	Port     int    `yaml:"port" default:"0" min:"0" max:"65535" usage:"port of the server; 0 is 587, or 465 with tls implicit, or 25 with tls none"`
+	TLS      string `yaml:"tls" default:"starttls" choices:"starttls,implicit,none" usage:"encryption"`
+	Username string `yaml:"username" usage:"name to log in with (default: none)"`
+	Password string `yaml:"password" is:"password" outside:"env" usage:"password to log in with"`
+	// PasswordFile is "" once it is read.
+	PasswordFile string `yaml:"password_file" is:"file" usage:"file with the password to log in with"`
+	From         string `yaml:"from" is:"mail address" usage:"sender of the mails"`
+	ReplyTo      string `yaml:"reply_to" is:"mail address" usage:"address that answers go to (default: the sender's)"`
+}
+
+// Cookie holds what tickets are sealed with.
+type Cookie struct {
+	// Keys are the keys as text, from cookie.keys or the lines of cookie.keys_file: the first signs and encrypts, all decode.
+	// Empty means that the gate makes its own and keeps it in its state directory.
+	Keys     []string `yaml:"keys" is:"key" of:"keys" outside:"env" usage:"keys of the cookies; the first seals, all open"`
+	KeysFile string   `yaml:"keys_file" is:"file" usage:"file with the keys of the cookies, one a line"`
+}
+
+// TLS holds the certificates of the visitors' listener.
+type TLS struct {
+	// Certificates are chosen from by server name; the first is for everybody else.
+	Certificates []Certificate `yaml:"certificates" is:"a mapping with cert and key" of:"mappings with cert and key" usage:"certificates and their keys, as PEM files"`
+	// Cert and Key are the one certificate that variables and flags name. It is in Certificates, too, and then alone.
+	Cert string `yaml:"cert" is:"file" outside:"only" usage:"certificate of the listener, a PEM file"`
+	Key  string `yaml:"key" is:"file" outside:"only" usage:"private key of --tls-cert, a PEM file"`
+
+	// ACME gets certificates from an authority, besides those that are files.
+	ACME ACME `yaml:"acme"`
+	// Redirect is the address on which requests by plain HTTP are sent to https; "" for none.
+	Redirect string `yaml:"redirect" is:"further address" usage:"address on which plain HTTP is redirected to https, such as :80 (default: none)"`
+}
+
+// Enabled says whether visitors connect by TLS.
+func (t *TLS) Enabled() bool { return len(t.Certificates) > 0 || len(t.ACME.Domains) > 0 }
+
+// ACME says how certificates come from an authority (RFC 8555). Without Domains none do.
+type ACME struct {
+	Domains []string `yaml:"domains" is:"certified name" of:"names such as [shop.example.com]" usage:"names that get certificates by ACME"`
+	Agree   bool     `yaml:"agree" default:"false" usage:"whether you agree to the terms of the certificate authority, which ACME needs"`
+	// Email may be "".
+	Email     string `yaml:"email" is:"account address" usage:"address to which the certificate authority may write"`
+	Directory string `yaml:"directory" default:"https://acme-v02.api.letsencrypt.org/directory" is:"directory" usage:"address of the certificate authority's ACME directory"`
+	// RootsFile is "" for the system's roots.
+	RootsFile string `yaml:"roots_file" is:"file" usage:"PEM file with the certificates that the directory's own is checked against (default: the system's)"`
+	// Roots is what RootsFile held when it was checked; nil for the system's roots.
+	Roots []byte `yaml:"-"`
+	// Storage is "" for acme in Config.StateDir, which only a gate that is alone may use.
+	Storage string `yaml:"storage" is:"dir" usage:"directory for certificates that several gates share (default: acme in state_dir, for a gate that is alone)"`
+}
+
+// Certificate is a pair of PEM files, which fit each other.
+type Certificate struct {
+	Cert string `yaml:"cert" is:"file"`
+	Key  string `yaml:"key" is:"file"`
+}
+
+// Log says what is logged, and how.
+type Log struct {
+	Level string `yaml:"level" default:"info" choices:"debug,info,warn,error" usage:"least serious level that is logged"`
+	// Format is json, console, or auto: console on a terminal, json elsewhere.
+	Format string `yaml:"format" default:"auto" choices:"auto,json,console" usage:"format of the log"`
+}
+
+// Route is a host and a path that a room guards.
+type Route struct {
+	// Host is compared without letter case, port and trailing dot; "" is every host.
+	Host string `yaml:"host" is:"host"`
+	// Path covers its sub-paths by whole segments.
+	Path string `yaml:"path" default:"/" is:"path"`
+}
+
+// ForGate is the route as the gate takes it.
+func (r Route) ForGate() route.Route { return route.Route{Host: r.Host, Path: r.Path} }
+
+// Room is one waiting room.
+type Room struct {
+	// Name identifies the room: letters, digits, - and _, unique; at most 64 characters.
+	Name             string        `yaml:"name" is:"name" usage:"name of the room (default \"default\" without a file)"`
+	Host             string        `yaml:"host" is:"host" usage:"host that the room guards (default: every host)"`
+	Path             string        `yaml:"path" default:"/" is:"path" usage:"path that the room guards, with all below it; /room/{id} is a room for each id"`
+	AdditionalRoutes []Route       `yaml:"additional_routes" is:"a mapping with host and path" of:"mappings with host and path" usage:"more hosts and paths of the same room"`
+	MaxRooms         int           `yaml:"max_rooms" default:"100" min:"1" max:"10000" usage:"rooms at a time where the path has a segment in braces"`
+	RoomIdle         time.Duration `yaml:"room_idle" default:"10m" min:"1s" max:"24h" usage:"time that an empty one of those is kept"`
+	// Origin is where accepted visitors go, scheme://host[:port]; default is Config.Origin. Never "".
+	Origin              string `yaml:"origin" is:"url" outside:"no" usage:"origin of the room"`
+	queue.Settings      `yaml:",inline"`
+	QueueingStatusCode  int  `yaml:"queueing_status_code" default:"200" choices:"200,202,429,503" usage:"status of the answer to who waits"`
+	JSONResponseEnabled bool `yaml:"json_response_enabled" default:"true" usage:"answer in JSON who asks for it"`
+	// CORSOrigins are web origins, scheme://host[:port] in lower case, whose scripts may read what the room answers itself; or "*" for
+	// all of them, without cookies.
+	CORSOrigins []string `yaml:"cors_origins" is:"web origin" of:"origins such as [https://app.example.com]" usage:"sites whose scripts may read the room's own answers"`
+	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
+	Template string `yaml:"template" is:"file" usage:"Mustache file of the page (default: the built-in page)"`
+	// TemplateSource is what Template held when it was checked; nil for the built-in page.
+	TemplateSource []byte `yaml:"-"`
+	// SiteName, Logo, Accent and HelpURL are what the page shows of the site; each may be "". Logo is the path of a picture.
+	SiteName string `yaml:"site_name" is:"title" usage:"name of the site, on the page"`
+	Logo     string `yaml:"logo" is:"file" usage:"picture of the site, on the page: PNG, JPEG, GIF, WebP or SVG"`
+	Accent   string `yaml:"accent" is:"colour" usage:"colour of the site, on the page"`
+	HelpURL  string `yaml:"help_url" is:"link" usage:"address of help, on the page"`
+	// LogoSource is the picture that Logo held when it was checked; nil for none.
+	LogoSource              *templates.Logo  `yaml:"-"`
+	DefaultTemplateLanguage Language         `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
+	CookieSuffix            string           `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
+	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`
+	// EnabledOriginCommands are the commands that the origin may send in a response header: revoke, left.
+	EnabledOriginCommands []string `yaml:"enabled_origin_commands" choices:"revoke,left" of:"commands such as [revoke]" usage:"commands that the origin may send"`
+	// Presets are rules that have names.
+	Presets []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
+	// Rules say which requests are exempt from the room, too.
+	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
+	Subject Subject `yaml:"subject"`
+	// Admission is open; or invited: only those are let in who have accepted an invite of the room's waitlist; or passes: only those who
+	// have a pass.
+	Admission string `yaml:"admission" default:"open" choices:"open,invited,passes" outside:"no" usage:"who may enter: everybody, those who have accepted an invite of the room's waitlist, or those who have a pass"`
+	// GuestPriority is the priority in an exact line of those who have accepted.
+	GuestPriority int `yaml:"guest_priority" default:"0" min:"0" max:"30000" outside:"no" usage:"priority in the line of those who have accepted an invite of the room's waitlist"`
+
+	// Passes are taken where Admission is passes, too.
+	Passes bool `yaml:"passes" default:"false" outside:"no" usage:"take the links and codes by which operators let people in or ahead"`
+	// CallBack needs a ClaimWithin.
+	CallBack bool `yaml:"call_back" default:"false" outside:"no" usage:"offer visitors to leave, and to be told by web push when it is their turn; needs claim_within"`
+
+	// Events are planned for the room, in the order of the file. Planned has them as the gate takes them.
+	Events  []Event    `yaml:"events" is:"an event: a mapping with name, event_start_time, event_end_time and more" of:"events" usage:"what is planned for a time, with settings of its own"`
+	Planned event.List `yaml:"-"`
+
+	// Origins are the room's, if there are several; Origin is then the first. Default is Config.Origins where the room has no Origin.
+	Origins []string `yaml:"origins" is:"url" outside:"no" of:"origins such as [http://10.0.0.1:3000, http://10.0.0.2:3000]" usage:"several origins of the room, which are asked in turn (instead of one)"`
+	// HostHeader is as Config.HostHeader, which is the default.
+	HostHeader string           `yaml:"host_header" is:"host header" outside:"no" usage:"Host that the room's origins get (default: that of the gate)"`
+	Cache      roomconfig.Cache `yaml:"cache" default:"auto" usage:"whether shared caches may keep answers to visitors who are in"`
+
+	// BindTicket is to what the tickets are bound.
+	BindTicket roomconfig.Bind `yaml:"bind_ticket" default:"off" usage:"to what tickets are bound: whoever brings one from elsewhere is a newcomer"`
+	// Challenge is passed before somebody gets a place.
+	Challenge Challenge `yaml:"challenge"`
+}
+
+// Challenge is what visitors pass before they get a place in line. With a Provider there is a SiteKey and a Secret.
+type Challenge struct {
+	Provider challenge.Provider `yaml:"provider" default:"off" usage:"whose challenge visitors pass before they get a place in line"`
+	SiteKey  string             `yaml:"site_key" usage:"key of the site that the challenge shows"`
+	Secret   string             `yaml:"secret" is:"provider secret" outside:"env" usage:"secret that the provider of the challenge knows the site by"`
+	// SecretFile is "" once it is read.
+	SecretFile string `yaml:"secret_file" is:"file" usage:"file with the secret that the provider of the challenge knows the site by"`
+	// VerifyURL, ScriptURL, WidgetClass and Sources are "" or empty for those of the provider.
+	VerifyURL     string                `yaml:"verify_url" is:"service" outside:"no" usage:"address at which answers to the challenge are verified (default: the provider's)"`
+	ScriptURL     string                `yaml:"script_url" is:"service" outside:"no" usage:"address of the challenge's script (default: the provider's)"`
+	WidgetClass   string                `yaml:"widget_class" usage:"class of the element that the script makes the challenge of (default: the provider's)"`
+	Sources       []string              `yaml:"sources" is:"source" of:"origins such as [https://challenges.example.com]" outside:"no" usage:"origins that the challenge loads from (default: the provider's, or the script's)"`
+	OnUnreachable challenge.Unreachable `yaml:"on_unreachable" default:"join" usage:"what becomes of visitors while the provider of the challenge does not answer"`
+}
+
+// ForGate is the challenge as the gate takes it.
+func (c Challenge) ForGate() challenge.Config {
+	return challenge.Config{
+		Provider: c.Provider, SiteKey: c.SiteKey, Secret: c.Secret, VerifyURL: c.VerifyURL, ScriptURL: c.ScriptURL,
+		WidgetClass: c.WidgetClass, Sources: c.Sources, OnUnreachable: c.OnUnreachable,
+	}
+}
+
+// Event is something that is planned for a room.
+type Event struct {
+	// Name identifies the event in its room: letters, digits, - and _; at most 64 characters.
+	Name        string `yaml:"name" is:"name" usage:"name of the event"`
+	Description string `yaml:"description" usage:"note for humans"`
+	// Timezone is the zone of those times that have no offset.
+	Timezone  string `yaml:"timezone" is:"zone" usage:"IANA zone of the times without an offset, such as Europe/Oslo"`
+	Start     string `yaml:"event_start_time" is:"time" usage:"when the event starts"`
+	End       string `yaml:"event_end_time" is:"time" usage:"when the event ends, at least a minute after its start"`
+	Prequeue  string `yaml:"prequeue_start_time" is:"time" usage:"from when everyone new is held, at least five minutes before the start (default: no prequeue)"`
+	Shuffle   bool   `yaml:"shuffle_at_event_start" default:"false" usage:"give those who come in the prequeue a random order"`
+	Suspended bool   `yaml:"suspended" default:"false" usage:"ignore the event"`
+	// Template is the path of a Mustache file for the page, resolved; "" is the room's page.
+	Template string `yaml:"template" is:"file" usage:"Mustache file of the page in the event (default: the room's page)"`
+
+	// These are in force in the event. What is not given stays as the room has it.
+	TotalActiveUsers      int           `yaml:"total_active_users" min:"1" usage:"visitors that may be active at once in the event (default: the room's)"`
+	NewUsersPerMinute     int           `yaml:"new_users_per_minute" min:"1" usage:"visitors that may be admitted in a minute in the event (default: the room's)"`
+	Method                queue.Method  `yaml:"queueing_method" usage:"who gets a free slot in the event (default: the room's)"`
+	SessionDuration       time.Duration `yaml:"session_duration" min:"1s" max:"24h" usage:"time a visitor stays active after the last request in the event (default: the room's)"`
+	DisableSessionRenewal bool          `yaml:"disable_session_renewal" usage:"end sessions session_duration after admission in the event (default: the room's)"`
+}
+
+// Subject says how the site names its own users. The zero Subject names nobody.
+type Subject struct {
+	// Header is set by trusted proxies; "" for none.
+	Header string `yaml:"header" is:"header" usage:"header in which a trusted proxy names the site's user"`
+	// Token is signed by the site, and goes before Header.
+	Token Token `yaml:"token"`
+	// Label is by what operators recognise a user.
+	Label Label `yaml:"label"`
+}
+
+// Label says where the site tells operators what a user is called; both "" for nowhere.
+type Label struct {
+	// Claim is one of the token's.
+	Claim string `yaml:"claim" usage:"claim of the token with the name that operators are shown"`
+	// Header is set by trusted proxies.
+	Header string `yaml:"header" is:"header" usage:"header in which a trusted proxy says the name that operators are shown"`
+}
+
+// Token says where signed tokens are and what they have to be. There are keys if there is a place.
+type Token struct {
+	// Header and Cookie are the names of the one or the other; both "" for none.
+	Header string `yaml:"header" is:"header" usage:"header with a token in which the site names its user"`
+	Cookie string `yaml:"cookie" is:"cookie" usage:"cookie with a token in which the site names its user"`
+	// Secrets sign with HS256; each has at least 32 characters. KeysFile is "" once it is read.
+	Secrets  []string `yaml:"keys" is:"secret" of:"secrets" outside:"env" usage:"secrets that tokens are signed with (HS256)"`
+	KeysFile string   `yaml:"keys_file" is:"file" usage:"file with the secrets that tokens are signed with, one a line"`
+	// PublicKeys check ES256, RS256 or EdDSA, as their kind is. PublicKeysFile is "" once it is read.
+	PublicKeys     []crypto.PublicKey `yaml:"-"`
+	PublicKeysFile string             `yaml:"public_keys_file" is:"file" usage:"PEM file with the public keys of those who sign tokens"`
+	// JWKSURL is where the site publishes its public keys (RFC 7517); "" for nowhere.
+	JWKSURL string `yaml:"jwks_url" is:"service" outside:"no" usage:"address at which those who sign tokens publish their keys (JWKS)"`
+	// Issuer and Audience have to be named by tokens; "" for any.
+	Issuer   string `yaml:"issuer" usage:"issuer that tokens have to name (default: any)"`
+	Audience string `yaml:"audience" usage:"audience that tokens have to name (default: any)"`
+}
+
+// CookieAttributes are the attributes of a room's cookie.
+type CookieAttributes struct {
+	// SameSite is auto (none over https, lax over http), lax, none or strict.
+	SameSite string `yaml:"samesite" default:"auto" choices:"auto,lax,none,strict" usage:"SameSite of the cookie"`
+	// Secure is auto (over https), always or never.
+	Secure string `yaml:"secure" default:"auto" choices:"auto,always,never" usage:"Secure of the cookie"`
+	// Domain is the cookie's domain, "" for the host that was asked.
+	Domain string `yaml:"domain" is:"domain" usage:"Domain of the cookie (default: the host that was asked)"`
+}
+
+// Rule says what becomes of some requests for a room.
+type Rule struct {
+	// Action is bypass_waiting_room or endless_line.
+	Action string `yaml:"action" choices:"bypass_waiting_room,endless_line"`
+	// Description is a note for humans.
+	Description string `yaml:"description"`
+	// Match says which requests the rule is about.
+	Match Match `yaml:"match"`
+}
+
+// ForGate is the rule as the gate takes it.
+func (r Rule) ForGate() route.Rule {
+	return route.Rule{Action: r.Action, Description: r.Description, Match: r.Match.forGate()}
+}
+
+// Match holds the conditions of a rule. At least one is given, and all that are given must hold.
+type Match struct {
+	Conditions `yaml:",inline"`
+	// All of these must hold, one at least of Any, and none of Not.
+	All []InnerMatch `yaml:"all" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+	Any []InnerMatch `yaml:"any" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+	Not []InnerMatch `yaml:"not" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+}
+
+func (m Match) forGate() route.Conditions {
+	c := m.Conditions.forGate()
+	c.All, c.Any, c.Not = forGate(m.All), forGate(m.Any), forGate(m.Not)
+	return c
+}
+
+// InnerMatch holds conditions that are in a Match. There are none deeper than those in them: any rule can be written so.
+type InnerMatch struct {
+	Conditions `yaml:",inline"`
+	All        []Conditions `yaml:"all" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+	Any        []Conditions `yaml:"any" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+	Not        []Conditions `yaml:"not" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
+}
+
+func (m InnerMatch) forGate() route.Conditions {
+	c := m.Conditions.forGate()
+	c.All, c.Any, c.Not = forGate(m.All), forGate(m.Any), forGate(m.Not)
+	return c
+}
+
+// forGate are conditions in a list as the gate takes them.
+func forGate[M interface{ forGate() route.Conditions }](list []M) []route.Conditions {
+	var all []route.Conditions
+	for _, m := range list {
+		all = append(all, m.forGate())
+	}
+	return all
+}
+
+// Conditions are what a rule asks of a request, of which those that are given must hold.
+type Conditions struct {
+	// Path, PathPrefix and PathSuffix compare the path; the first two begin with a slash. "" is no condition.
+	Path       string `yaml:"path" is:"condition"`
+	PathPrefix string `yaml:"path_prefix" is:"condition"`
+	PathSuffix string `yaml:"path_suffix" is:"condition"`
+	Method     string `yaml:"method" is:"condition"`
+	// CIDR are networks of which one must hold the visitor's address, masked.
+	CIDR []netip.Prefix `yaml:"cidr" is:"network" single:"a network" of:"networks such as [10.0.0.0/8]"`
+	// CIDRFile is "" once it is read.
+	CIDRFile string `yaml:"cidr_file" is:"file"`
+	// Header is "Name: value", or "Name" for any value.
+	Header string `yaml:"header" is:"condition"`
+	// Cookie is "name=value", or "name" for any value.
+	Cookie string `yaml:"cookie" is:"condition"`
+	// VerifiedBot is a crawler at an address of its operator's. False is no condition.
+	VerifiedBot bool `yaml:"verified_bot"`
+	// Query is "name=value" of a parameter, or "name" for any value.
+	Query string `yaml:"query" is:"condition"`
+}
+
+func (c Conditions) forGate() route.Conditions {
+	to := route.Conditions{
+		Path: c.Path, PathPrefix: c.PathPrefix, PathSuffix: c.PathSuffix, Method: c.Method, Header: c.Header, Cookie: c.Cookie,
+		VerifiedBot: c.VerifiedBot, Query: c.Query,
+	}
+	for _, prefix := range c.CIDR {
+		to.CIDR = append(to.CIDR, prefix.String())
+	}
+	return to
+}

@@ -1,0 +1,254 @@
+package config
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+)
+
+// checkGate checks what is said outside of rooms as a whole.
+func (v *value) checkGate(c *Config) {
+	v.token(c)
+	if v.either("cookie.keys", "cookie.keys_file") == "cookie.keys_file" {
+		c.Cookie.Keys = v.listIn("cookie.keys_file", c.Cookie.KeysFile, forms["key"])
+	}
+	c.AdminTokenFile, c.Cookie.KeysFile = "", ""
+	v.certificates(&c.TLS)
+	v.acme(c)
+	v.addresses(c)
+	v.trusted(c)
+	v.stateDir(c)
+	// A key that one gate made for itself opens no other's tickets.
+	v.refuse(v.valid("store", "cookie.keys", "cookie.keys_file") && c.Store != "memory" && len(c.Cookie.Keys) == 0, "store",
+		"gates that share a store need the same keys: set cookie.keys or cookie.keys_file")
+}
+
+// addresses checks the two addresses and the origin against each other, and the admin API's against its token.
+func (v *value) addresses(c *Config) {
+	if v.valid("listen", "admin") && listen.Clash(c.Listen, c.Admin) {
+		v.fault(v.where("admin", "listen"), "listen and admin cannot share the address: %s and %s", show(c.Listen), show(c.Admin))
+	}
+	v.refuse(v.valid("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "", "admin",
+		"%s can be reached from other machines: that needs admin_token or admin_token_file", show(c.Admin))
+	v.severalOrigins(&c.Origin, c.Origins)
+	v.circle(v, c.Origin, c.Origins, c.Listen)
+}
+
+// severalOrigins takes the origins from where they were given: the key for one, or that for several, whose first is then the one.
+func (v *value) severalOrigins(one *string, several []string) {
+	if v.either("origin", "origins") == "origins" {
+		*one = several[0]
+	}
+}
+
+// circle checks the origins of the gate or of a room against the address of the gate.
+func (v *value) circle(root *value, one string, several []string, address string) {
+	const problem = "is the address that this gate listens on: requests would go round in circles"
+	reaches := func(origin string) bool { return root.valid("listen") && listen.Reaches(origin, address) }
+	v.refuse(v.valid("origin") && v.isGiven("origin") && reaches(one), "origin", problem)
+	v.refuse(v.valid("origins") && slices.ContainsFunc(several, reaches), "origins", problem)
+}
+
+// trusted takes the trusted proxies from where they were given.
+func (v *value) trusted(c *Config) {
+	path := c.TrustedProxiesFile
+	c.TrustedProxies = v.networks("trusted_proxies", c.TrustedProxies, &c.TrustedProxiesFile)
+	from := "trusted_proxies"
+	if v.layerOf("trusted_proxies_file") > v.layerOf(from) {
+		from, c.TrustedProxiesFile = "trusted_proxies_file", path
+	}
+	everybody := func(p netip.Prefix) bool { return p.Bits() == 0 }
+	v.doubt(slices.ContainsFunc(c.TrustedProxies, everybody), from, "every visitor is believed, whatever address they claim to have")
+}
+
+// token takes the admin token from where it was given.
+func (v *value) token(c *Config) {
+	name := cmp.Or(v.either("admin_token", "admin_token_file"), "admin_token")
+	if name == "admin_token_file" {
+		c.AdminToken = v.get(name).tokenIn(c.AdminTokenFile)
+	}
+	v.doubt(c.AdminToken != "" && len(c.AdminToken) < 16 && v.valid("admin_token", "admin_token_file"), name,
+		"the token is short: with fewer than 16 characters it can be guessed")
+}
+
+// tokenIn reads a file that holds a token.
+func (v *value) tokenIn(path string) string {
+	src, ok := v.read(path)
+	token := strings.TrimSpace(string(src))
+	switch problem := checkToken(token); {
+	case !ok:
+	case token == "":
+		v.reject("%s is empty", path)
+	case problem != "":
+		v.reject("the token in %s %s", path, problem)
+	default:
+		return token
+	}
+	return ""
+}
+
+// networks takes networks from where they were given: a key, or the one that names a file of them.
+func (v *value) networks(name string, listed []netip.Prefix, file *string) []netip.Prefix {
+	path := *file
+	*file = ""
+	if v.either(name, name+"_file") != name+"_file" {
+		return listed
+	}
+	var networks []netip.Prefix
+	for _, text := range v.listIn(name+"_file", path, forms["line"]) {
+		if network, err := netip.ParsePrefix(text); err == nil {
+			networks = append(networks, network)
+		}
+	}
+	return networks
+}
+
+// listIn reads a file with a text of a form on each line, for the key that names it; blank lines and those that begin with # are passed
+// over. What is wrong is in the list, too.
+func (v *value) listIn(name, path string, f form) []string {
+	src, ok := v.get(name).read(path)
+	if len(src) > maxFile {
+		v.get(name).reject("%s is larger than 1 MiB", path)
+		return nil
+	}
+	var texts []string
+	for i, line := range strings.Split(string(src), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		text, problem := f.check(v.loader, line, fromFile)
+		if problem != "" && !f.sentence {
+			problem = show(line) + " " + problem
+		}
+		if problem != "" {
+			v.fault(Position{Source: path, Line: i + 1, Col: 1, Key: v.pathOf(name)}, "%s", problem)
+		}
+		texts = append(texts, text)
+	}
+	if ok && len(texts) == 0 {
+		v.get(name).reject("%s holds no %s: expects one on each line", path, strings.TrimPrefix(f.want, "a "))
+	}
+	return texts
+}
+
+// certificates checks the certificates of the file, which make way for the one that variables and flags name.
+func (v *value) certificates(t *TLS) {
+	for i, in := range v.itemsOf("tls.certificates") {
+		in.required("cert", "a certificate and its key go together")
+		in.required("key", "a certificate and its key go together")
+		if in.isGiven("cert") && in.isGiven("key") && in.valid("cert", "key") {
+			in.pair(t.Certificates[i])
+		}
+	}
+	v.certificate(t)
+}
+
+// certificate takes the certificate that variables and flags name.
+func (v *value) certificate(t *TLS) {
+	switch cert, key := v.get("tls.cert"), v.get("tls.key"); {
+	case cert == nil && key == nil:
+	case cert == nil:
+		v.fault(Position{Source: key.Source}, "goes together with --tls-cert")
+	case key == nil:
+		v.fault(Position{Source: cert.Source}, "goes together with --tls-key")
+	case v.valid("tls.cert", "tls.key"):
+		t.Certificates = []Certificate{{Cert: t.Cert, Key: t.Key}}
+		cert.pair(t.Certificates[0])
+	}
+}
+
+// pair says whether a certificate and its key can be read and fit each other.
+func (v *value) pair(c Certificate) {
+	cert, okCert := v.read(c.Cert)
+	key, okKey := v.read(c.Key)
+	if !okCert || !okKey {
+		return
+	}
+	if _, err := tls.X509KeyPair(cert, key); err != nil {
+		v.reject("%s and %s are not a certificate and its key: %v", c.Cert, c.Key, err)
+	}
+}
+
+// acme checks how certificates come from an authority, and what goes with TLS.
+func (v *value) acme(c *Config) {
+	const domains, agree, storage, roots, redirect = "tls.acme.domains", "tls.acme.agree", "tls.acme.storage", "tls.acme.roots_file", "tls.redirect"
+	a := &c.TLS.ACME
+	wanted := v.valid(domains) && len(a.Domains) > 0
+	v.refuse(wanted && v.valid(agree) && !a.Agree, domains, "needs tls.acme.agree: true says that you agree to the terms of the certificate authority")
+	v.refuse(wanted && v.valid("store", storage) && c.Store != "memory" && a.Storage == "", domains,
+		"needs tls.acme.storage: gates that share a store need a directory for certificates that they share, too: each of them may be asked by the certificate authority")
+	if v.layerOf(roots) > 0 {
+		if src, ok := v.get(roots).read(a.RootsFile); ok {
+			a.Roots = src
+			if !x509.NewCertPool().AppendCertsFromPEM(src) {
+				v.get(roots).reject("%s holds no certificate: expects them in PEM", a.RootsFile)
+			}
+		}
+	}
+	if v.layerOf(redirect) == 0 {
+		return
+	}
+	v.refuse(v.valid(domains, "tls.certificates", "tls.cert", "tls.key") && !c.TLS.Enabled(), redirect, "redirects to https, and there is neither tls.certificates nor tls.acme.domains")
+	for name, address := range map[string]string{"listen": c.Listen, "admin": c.Admin} {
+		v.refuse(v.valid(name) && listen.Clash(address, c.TLS.Redirect), redirect, "cannot share the address of %s: %s and %s", name, show(address), show(c.TLS.Redirect))
+	}
+	// The authority's questions by plain HTTP are looked for at the host of listen.
+	host, _, _ := net.SplitHostPort(c.Listen)
+	_, port, _ := net.SplitHostPort(c.TLS.Redirect)
+	v.refuse(wanted && v.valid("listen") && port != "0" && !listen.Clash(net.JoinHostPort(host, port), c.TLS.Redirect), redirect,
+		"needs the host of listen where certificates come by tls.acme: %s and %s", show(c.Listen), show(c.TLS.Redirect))
+}
+
+// stateDir chooses the state directory where none is given, as Config.StateDir says.
+func (v *value) stateDir(c *Config) {
+	if c.StateDir != "" || !v.valid("state_dir", "listen") {
+		return
+	}
+	// systemd lists several directories with colons between them.
+	if dir, _, _ := strings.Cut(v.env("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {
+		c.StateDir = filepath.Clean(dir)
+		return
+	}
+	base := v.env("XDG_STATE_HOME")
+	if home := v.env("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
+		base = filepath.Join(home, ".local", "state")
+	}
+	name, err := v.stateName(c)
+	switch {
+	case !filepath.IsAbs(base):
+		v.fault(v.where("state_dir"), "is required: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME says where it could be")
+	case err != nil:
+		v.fault(v.where("state_dir"), "is required: the working directory is not known: %v", err)
+	default:
+		c.StateDir = filepath.Join(base, "fairdoor", name)
+	}
+}
+
+var notInSlug = regexp.MustCompile(`[^A-Za-z0-9.]+`)
+
+// stateName tells gates of one machine apart: by the address, and by the file or, without one, the origin.
+func (v *value) stateName(c *Config) (string, error) {
+	of := "origin " + c.Origin
+	if v.File != "" {
+		file, _ := v.path(v.File, fromFlag)
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		of = "file " + abs
+	}
+	sum := sha256.Sum256([]byte(c.Listen + "\n" + of))
+	slug := strings.Trim(notInSlug.ReplaceAllString(c.Listen, "-"), "-.")
+	return slug + "-" + hex.EncodeToString(sum[:4]), nil
+}

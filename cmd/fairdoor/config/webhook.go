@@ -1,0 +1,72 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+)
+
+func checkWebhookHost(s string) string {
+	if _, err := outbound.ParseHosts([]string{s}); err != nil {
+		return "is no host, *.host, http://host, host:port, address or network"
+	}
+	return ""
+}
+
+func checkWebhook(s string) string {
+	if u, err := url.Parse(s); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Fragment != "" {
+		return "is no https:// address"
+	}
+	return ""
+}
+
+// checkWebhooks checks each webhook, and all of them against the hosts that they may be at.
+func (v *value) checkWebhooks(c *Config) {
+	hosts, err := outbound.ParseHosts(c.WebhookHosts)
+	names, addresses := map[string]Position{}, map[string]Position{}
+	for i, item := range v.itemsOf("webhooks") {
+		if v.stopped {
+			return
+		}
+		h := &c.Webhooks[i]
+		item.checkWebhook(h)
+		if first, taken := claim(names, h.Name, item.where("name")); h.Name != "" && taken {
+			item.fault(item.where("name"), "%s is the name of another webhook already, %s", show(h.Name), onLine(first))
+		}
+		if first, taken := claim(addresses, h.URL, item.where("url")); h.URL != "" && taken {
+			item.fault(item.where("url"), "another webhook has this address already, %s", onLine(first))
+		}
+		if u, errURL := url.Parse(h.URL); err == nil && errURL == nil && item.isGiven("url") && item.valid("url") && v.valid("webhook_hosts") {
+			if err := hosts.Check(u); err != nil {
+				item.fault(item.where("url"), "webhook_hosts: %v", err)
+			}
+		}
+		item.refuse(item.valid("rooms") && v.valid("rooms") && !knowsRooms(c, h.Rooms), "rooms", "there is no such room")
+	}
+}
+
+// knowsRooms says whether all names are those of rooms, or of rooms of families.
+func knowsRooms(c *Config, names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		family, _, _ := strings.Cut(name, ".")
+		return !slices.ContainsFunc(c.Rooms, func(r Room) bool { return r.Name == family })
+	})
+}
+
+// checkWebhook checks a webhook by itself.
+func (v *value) checkWebhook(h *Webhook) {
+	v.required("url", "the address that events are posted to")
+	if v.either("secret", "secret_file") == "secret_file" {
+		src, ok := v.get("secret_file").read(h.SecretFile)
+		h.Secret = strings.TrimSpace(string(src))
+		if _, err := webhooks.ParseSecret(h.Secret); ok && err != nil {
+			v.get("secret_file").reject("%s: %v", h.SecretFile, err)
+		}
+	} else {
+		v.required("secret", "whsec_ and 32 random bytes in base64, or secret_file")
+	}
+	h.SecretFile = ""
+}

@@ -1,0 +1,17 @@
+package load
+
+import "github.com/fairdoor-gate/fairdoor/queue"
+
+// Judge is what the origin makes of people, of whom each is a bot or not, and has waited or
+// not before they were let in.
+func Judge(o *Origin, people int, bot, waited func(i int) bool, s queue.Settings) (active, perMinute int) {
+	crowd := make([]person, people)
+	for i := range crowd {
+		crowd[i].number, crowd[i].Bot = i, bot(i)
+		if waited(i) {
+			crowd[i].waits = 1
+		}
+	}
+	l := o.judge(crowd, s)
+	return l.MostActive, l.MostPerMinute
+}

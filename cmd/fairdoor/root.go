@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
+	"github.com/fairdoor-gate/fairdoor/templates/spelling"
+)
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "fairdoor",
+		Short:         "A waiting room in front of your site",
+		Long:          "Fairdoor lets in no more people than your site can serve, and keeps everyone else in an honest line.",
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArguments,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(explainFlag)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSchemaCommand(), newSimulateCommand(),
+		newStatusCommand(), newWaitlistCommand(), newKeygenCommand(), newVersionCommand(), newReportCommand(),
+		newSetCommand(), newQueueAllCommand(), newPreviewCommand(), newLoadCommand(), newEventsCommand(),
+		newVerifyCommand(), newWebhooksCommand(), newPassCommand(), newImportCommand())
+	return root
+}
+
+// noArguments refuses arguments, and suggests a command for one that looks like it.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf(" (did you mean %q?)", near[0])
+	}
+	if cmd.HasSubCommands() {
+		return usageError{fmt.Errorf("there is no command %q%s; see %s --help", args[0], hint, cmd.CommandPath())}
+	}
+	return usageError{fmt.Errorf("%s takes no arguments, and got %q%s", cmd.CommandPath(), args[0], hint)}
+}
+
+// explainFlag adds a hint to the error about a flag that does not exist: for a secret the variable that sets it, else the nearest flag.
+func explainFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	hint := ""
+	if near := spelling.Nearest("--"+unknown.GetSpecifiedName(), names); near != "" {
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	env := "FAIRDOOR_" + strings.ToUpper(strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_"))
+	if slices.ContainsFunc(config.Keys(), func(k *config.Key) bool { return k.Flag == "" && k.Env == env }) {
+		hint = fmt.Sprintf(" (set %s: everybody on the machine can read a program's flags)", env)
+	}
+	return usageError{fmt.Errorf("%w%s; see %s --help", err, hint, cmd.CommandPath())}
+}

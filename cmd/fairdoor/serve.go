@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.uber.org/zap"
+
+	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
+)
+
+const serveExample = `  fairdoor serve --origin http://localhost:3000 --total-active-users 500 --new-users-per-minute 300
+  fairdoor serve --config fairdoor.yaml`
+
+func newServeCommand() *cobra.Command {
+	file := ""
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Stand in front of a site",
+		Long: `Stand in front of a site and let in no more people than it can serve.
+
+Flags go before environment variables (FAIRDOOR_ and the flag in capitals, with _
+for -), which go before the file. SIGHUP reads the configuration again and keeps
+the old one if the new one is faulty. SIGTERM makes /readyz say 503, waits for
+--drain-delay, lets requests finish and stops.`,
+		Example: serveExample,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serve(cmd.Context(), loader(file, cmd.Flags()), cmd.ErrOrStderr())
+		},
+	}
+	configFlag(cmd, &file)
+	config.BindFlags(cmd.Flags())
+	return cmd
+}
+
+// configFlag adds the flag that names the configuration file.
+func configFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVarP(file, "config", "c", os.Getenv("FAIRDOOR_CONFIG"), "configuration file (YAML; env FAIRDOOR_CONFIG)")
+	cmd.Flag("config").DefValue = ""
+}
+
+// loader returns a function that reads the configuration as it is now.
+func loader(file string, flags *pflag.FlagSet) func() (*config.Config, []config.Warning, error) {
+	return func() (*config.Config, []config.Warning, error) {
+		var names []string
+		for _, pair := range os.Environ() {
+			name, _, _ := strings.Cut(pair, "=")
+			names = append(names, name)
+		}
+		return config.Load(config.Options{
+			File: file, Flags: flags, Env: os.LookupEnv, EnvNames: names,
+			CheckKey: checkKey, CheckStore: redisstore.Check, CheckTemplate: checkTemplate, CheckMails: checkMails,
+		})
+	}
+}
+
+// serve runs a gate until ctx ends.
+func serve(ctx context.Context, load func() (*config.Config, []config.Warning, error), stderr io.Writer) error {
+	c, warnings, err := load()
+	if err != nil {
+		printWarnings(stderr, warnings)
+		return err
+	}
+	log, err := newLog(c.Log, stderr)
+	if err != nil {
+		return err
+	}
+	logWarnings(log, warnings)
+	defer collectLess()()
+
+	st, err := openState(c.StateDir)
+	if err != nil {
+		return err
+	}
+	defer closing(log, "state directory", st.close)
+	gate, err := st.gateConfig(c)
+	if err != nil {
+		return err
+	}
+	store, err := openStore(ctx, c.Store, st, log)
+	if err != nil {
+		return err
+	}
+	defer closing(log, "store", store.Close)
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // before anyone can know that the gate is there
+	defer signal.Stop(hangups)
+	s, err := startServer(ctx, c, gate, store, record.Open(c.StateDir, time.Now(), log), log)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, hangups, func() { s.reload(ctx, load, st) })
+}
+
+func closing(log *zap.Logger, what string, closer func() error) {
+	if err := closer(); err != nil {
+		log.Error("closing failed", zap.String("what", what), zap.Error(err))
+	}
+}
+
+func logWarnings(log *zap.Logger, warnings []config.Warning) {
+	for _, w := range warnings {
+		log.Warn("configuration", zap.String("at", w.Position.String()), zap.String("warning", w.Message))
+	}
+}
+
+func printWarnings(w io.Writer, warnings []config.Warning) {
+	for _, warning := range warnings {
+		fmt.Fprintf(w, "%s (warning)\n", warning)
+	}
+}

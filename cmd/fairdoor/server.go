@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/acme"
+	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/queue"
+)
+
+// server is a gate with its listeners.
+type server struct {
+	config   *config.Config
+	log      *zap.Logger
+	gate     *proxy.Gate
+	public   *listen.Server
+	admin    *http.Server
+	insecure *listen.Server                         // redirects plain HTTP; nil if none is to be
+	acme     *acme.Manager                          // of certificates; nil if they are files, or there are none
+	at       struct{ visitors, operators net.Addr } // where the listeners are
+	failed   chan error                             // why a listener has ended before the server is stopped
+	tasks    sync.WaitGroup
+}
+
+// startServer makes a gate and serves it at the addresses of c. Without a record of the rooms' days, the gate keeps
+// one in memory.
+func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, days *record.Record, log *zap.Logger) (*server, error) {
+	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir}))
+	if err != nil {
+		return nil, err
+	}
+	s := &server{config: c, log: log, gate: gate, failed: make(chan error, 3)}
+	if err := s.listen(); err != nil {
+		if s.acme != nil {
+			s.acme.Close()
+		}
+		gate.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *server) listen() error {
+	if err := s.makeServers(); err != nil {
+		return err
+	}
+	var open []net.Listener
+	for _, at := range []struct{ address, who, key string }{
+		{s.config.Listen, "visitors", "listen"}, {s.config.Admin, "the admin API", "admin"}, {s.config.TLS.Redirect, "plain HTTP", "tls.redirect"},
+	} {
+		if at.address == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", at.address)
+		if err != nil {
+			err = fmt.Errorf("listening for %s (set %s or --%s to choose another address): %w", at.who, at.key, strings.ReplaceAll(at.key, ".", "-"), err)
+			for _, l := range open {
+				err = errors.Join(err, l.Close())
+			}
+			return err
+		}
+		open = append(open, l)
+	}
+	visitors, operators := open[0], open[1]
+	s.at.visitors, s.at.operators = visitors.Addr(), operators.Addr()
+	s.tasks.Go(func() { s.ended(s.public.Serve(visitors)) })
+	s.tasks.Go(func() { s.ended(s.admin.Serve(operators)) })
+	if s.insecure != nil {
+		s.tasks.Go(func() { s.ended(s.insecure.Serve(open[2])) })
+	}
+	if s.acme != nil {
+		s.acme.Start()
+	}
+	s.log.Info("ready", zap.Stringer("listen", visitors.Addr()), zap.Stringer("admin", operators.Addr()),
+		zap.Int("rooms", len(s.config.Rooms)), zap.String("state_dir", s.config.StateDir))
+	return nil
+}
+
+// makeServers makes the servers of the listeners, and what keeps certificates.
+func (s *server) makeServers() error {
+	c := listen.Config{
+		Handler: s.gate, Certificates: certificates(s.config), Serves: s.gate.Serves, Balancers: s.config.ProxyProtocol,
+		ProgressTimeout: s.config.ProgressTimeout, Log: s.log,
+	}
+	insecure := c
+	insecure.Certificates, insecure.Handler = nil, listen.Redirect(s.config.Listen, s.gate.Serves)
+	var err error
+	if len(s.config.TLS.ACME.Domains) > 0 {
+		if s.acme, err = acme.New(acmeConfig(s.config, s.log)); err != nil {
+			return err
+		}
+		c.Managed, insecure.Handler = s.acme.Certificate, s.acme.Challenges(insecure.Handler)
+	}
+	if s.public, err = listen.New(c); err != nil {
+		return err
+	}
+	if s.config.TLS.Redirect != "" {
+		if s.insecure, err = listen.New(insecure); err != nil {
+			return err
+		}
+	}
+	s.admin = &http.Server{
+		Handler: s.gate.Admin(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: 30 * time.Second, ErrorLog: zap.NewStdLog(s.log),
+	}
+	return nil
+}
+
+func (s *server) ended(err error) {
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		s.failed <- err
+	}
+}
+
+// run serves until ctx ends or a listener fails, and stops. It reloads at each hangup.
+func (s *server) run(ctx context.Context, hangups <-chan os.Signal, reload func()) error {
+	s.notify(notifyReady)
+	for {
+		select {
+		case <-hangups:
+			reload()
+		case err := <-s.failed:
+			return errors.Join(err, s.stop())
+		case <-ctx.Done():
+			s.log.Info("stopping", zap.Duration("drain_delay", s.config.DrainDelay), zap.Duration("grace", s.config.ShutdownGrace))
+			return errors.Join(s.drain(), s.stop())
+		}
+	}
+}
+
+// reload puts the configuration as it is now in force, or keeps the old one.
+func (s *server) reload(ctx context.Context, load func() (*config.Config, []config.Warning, error), st *state) {
+	c, warnings, err := load()
+	logWarnings(s.log, warnings)
+	if err == nil {
+		err = s.configure(ctx, c, st)
+	}
+	if err != nil {
+		s.refused(err)
+		return
+	}
+	for _, fixed := range changedButFixed(s.config, c) {
+		s.log.Warn("this change takes effect at the next start", zap.String("key", fixed))
+	}
+	s.log.Info("configuration reloaded", zap.Int("rooms", len(c.Rooms)))
+}
+
+func (s *server) configure(ctx context.Context, c *config.Config, st *state) error {
+	gate, err := st.gateConfig(c)
+	if err != nil {
+		return err
+	}
+	if err := s.public.Reload(); err != nil {
+		return err
+	}
+	return s.gate.Configure(ctx, gate)
+}
+
+func (s *server) refused(err error) {
+	var faults config.Faults
+	if !errors.As(err, &faults) {
+		s.log.Error("new configuration refused, the old one stays", zap.Error(err))
+		return
+	}
+	for _, f := range faults {
+		s.log.Error("new configuration refused, the old one stays",
+			zap.String("at", f.Position.String()), zap.String("fault", f.Message))
+	}
+}
+
+// changedButFixed returns the keys that have changed but are read at the start only.
+func changedButFixed(old, next *config.Config) []string {
+	var keys []string
+	for _, k := range []struct {
+		name     string
+		old, new any
+	}{
+		{"listen", old.Listen, next.Listen},
+		{"admin", old.Admin, next.Admin},
+		{"admin_token", old.AdminToken, next.AdminToken},
+		{"store", old.Store, next.Store},
+		{"state_dir", old.StateDir, next.StateDir},
+		{"database", old.Database, next.Database},
+		{"tls", old.TLS, next.TLS},
+		{"log", old.Log, next.Log},
+		{"progress_timeout", old.ProgressTimeout, next.ProgressTimeout},
+		{"drain_delay", old.DrainDelay, next.DrainDelay},
+		{"shutdown_grace", old.ShutdownGrace, next.ShutdownGrace},
+		{"proxy_protocol", old.ProxyProtocol, next.ProxyProtocol},
+	} {
+		if !reflect.DeepEqual(k.old, k.new) {
+			keys = append(keys, k.name)
+		}
+	}
+	return keys
+}
+
+// drain makes /readyz say that the gate is not ready, and goes on for as long as load
+// balancers need to notice. It ends early if a listener fails.
+func (s *server) drain() error {
+	s.notify(notifyStopping)
+	s.gate.Drain()
+	select {
+	case <-time.After(s.config.DrainDelay):
+		return nil
+	case err := <-s.failed:
+		return err
+	}
+}
+
+// finish lets the requests of a listener finish until ctx ends.
+func (s *server) finish(ctx context.Context, l *listen.Server) error {
+	err := l.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("requests were broken off", zap.Duration("grace", s.config.ShutdownGrace))
+		return nil
+	}
+	return err
+}
+
+// stop lets requests finish and ends the server. Some requests never finish, such as a site's event streams: that they were
+// broken off is logged, and is no error.
+func (s *server) stop() error {
+	s.gate.Drain()
+	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownGrace)
+	defer cancel()
+	err := s.finish(ctx, s.public)
+	if s.insecure != nil {
+		err = errors.Join(err, s.finish(ctx, s.insecure))
+	}
+	if s.acme != nil {
+		s.acme.Close()
+	}
+	s.gate.Close()
+	err = errors.Join(err, s.admin.Close())
+	s.tasks.Wait()
+	return err
+}

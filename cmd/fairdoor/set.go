@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/setting"
+	"github.com/fairdoor-gate/fairdoor/templates/spelling"
+)
+
+func newSetCommand() *cobra.Command {
+	var flags adminFlags
+	yes := false
+	cmd := &cobra.Command{
+		Use:   "set ROOM KEY=VALUE…",
+		Short: "Change limits and switches of a room, live",
+		Long: `Change limits and switches of a room of a running gate, at once and on every gate.
+The keys are those of the configuration file. KEY=null goes back to what the file has.
+
+It shows what is changed and asks first. Where nobody can answer, --yes is needed.`,
+		Example: `  fairdoor set shop total_active_users=800 new_users_per_minute=400
+  fairdoor set shop message="Back in five minutes." --yes
+  fairdoor set shop total_active_users=null`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usageError{errors.New("this takes: fairdoor set ROOM KEY=VALUE…; see fairdoor set --help")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			patch, err := parseChanges(args[1:])
+			if err != nil {
+				return err
+			}
+			return changeRoom(cmd, &flags, args[0], patch, yes)
+		},
+	}
+	flags.bind(cmd.Flags())
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+func newQueueAllCommand() *cobra.Command {
+	var flags adminFlags
+	yes := false
+	cmd := &cobra.Command{
+		Use:   "queue-all ROOM on|off",
+		Short: "Hold everybody new, or let people in again",
+		Long:  "Hold everybody who comes to a room of a running gate, or let people in again: at once, and on every gate. Who is in stays in.",
+		Example: `  fairdoor queue-all shop on
+  fairdoor queue-all shop off --yes`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 || args[1] != "on" && args[1] != "off" {
+				return usageError{errors.New("this takes: fairdoor queue-all ROOM on, or off; see fairdoor queue-all --help")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			on, _ := json.Marshal(args[1] == "on") // a bool can be written
+			return changeRoom(cmd, &flags, args[0], map[string]json.RawMessage{"queue_all": on}, yes)
+		},
+	}
+	flags.bind(cmd.Flags())
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+func yesFlag(cmd *cobra.Command, yes *bool) {
+	cmd.Flags().BoolVarP(yes, "yes", "y", false, "ask nothing")
+}
+
+// parseChanges reads changes as they are written on the command line. What the values may be is for the gate to say.
+func parseChanges(args []string) (map[string]json.RawMessage, error) {
+	patch := map[string]json.RawMessage{}
+	for _, arg := range args {
+		key, value, found := strings.Cut(arg, "=")
+		if _, twice := patch[key]; !found || key == "" || twice {
+			return nil, usageError{fmt.Errorf("%q is not KEY=VALUE with a key of its own; see fairdoor set --help", arg)}
+		}
+		f := queue.Setting(key)
+		if f == nil {
+			return nil, usageError{fmt.Errorf("there is no setting %q%s", key, nearestSetting(key))}
+		}
+		patch[key] = asJSON(f, value)
+	}
+	return patch, nil
+}
+
+// nearestSetting suggests a setting for a name that none has.
+func nearestSetting(key string) string {
+	var names []string
+	for _, f := range setting.Fields(reflect.TypeFor[queue.Settings]()) {
+		if f.Live {
+			names = append(names, f.Name)
+		}
+	}
+	if near := spelling.Nearest(key, names); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return "; those that can be changed are " + strings.Join(names, ", ")
+}
+
+// asJSON is a value as the API takes it: as the setting has it, or as text if it does not fit.
+func asJSON(f *setting.Field, value string) json.RawMessage {
+	if value == "null" {
+		return json.RawMessage(value)
+	}
+	if kind := f.Type.Kind(); kind == reflect.Bool {
+		switch value {
+		case "on":
+			value = "true"
+		case "off":
+			value = "false"
+		}
+	}
+	for _, form := range []json.RawMessage{json.RawMessage(value), quoted(value)} {
+		if _, problem := f.ReadJSON(form); problem == "" {
+			return form
+		}
+	}
+	return quoted(value)
+}
+
+func quoted(text string) json.RawMessage {
+	form, _ := json.Marshal(text) // a text can be written
+	return form
+}
+
+// changeRoom shows a change of a room, asks whether to make it, and makes it.
+func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[string]json.RawMessage, yes bool) error {
+	api, err := flags.api(cmd)
+	if err != nil {
+		return err
+	}
+	var before map[string]json.RawMessage
+	if err := api.get(cmd.Context(), roomPath(room), &before); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if err := showChanges(out, patch, before); err != nil {
+		return err
+	}
+	if !yes {
+		if err := confirm(cmd.Context(), cmd.InOrStdin(), out, room); err != nil {
+			return err
+		}
+	}
+	after, err := api.change(cmd.Context(), room, patch, before)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s is changed, on every gate.\n%s", room, notYet(patch, after.OverriddenByEvent))
+	return err
+}
+
+// changed is what the API tells of a room that was changed.
+type changed struct {
+	QueueAll          bool     `json:"queue_all"`
+	OverriddenByEvent []string `json:"overridden_by_event"`
+}
+
+// change makes a change of a room. A queue_all that operators switch off is as in the file again, unless the file has it on.
+func (a adminAPI) change(ctx context.Context, room string, patch, before map[string]json.RawMessage) (after changed, err error) {
+	var overrides map[string]json.RawMessage
+	if err := json.Unmarshal(before["overrides"], &overrides); err != nil {
+		return after, fmt.Errorf("reading what operators have changed: %w", err)
+	}
+	override, isChanged := overrides["queue_all"]
+	mayGoBack := string(override) == "true" || !isChanged && string(before["queue_all"]) == "false"
+	if string(patch["queue_all"]) == "false" && mayGoBack {
+		back := maps.Clone(patch)
+		back["queue_all"] = json.RawMessage("null")
+		err = a.order(ctx, http.MethodPatch, roomPath(room), back, &after)
+		if err != nil || !after.QueueAll {
+			return after, err
+		}
+	}
+	return after, a.order(ctx, http.MethodPatch, roomPath(room), patch, &after)
+}
+
+// notYet says which settings of a patch are not in force yet, because the event in force has them of its own.
+func notYet(patch map[string]json.RawMessage, ofEvent []string) string {
+	var told string
+	for _, name := range ofEvent {
+		switch _, changed := patch[name]; {
+		case changed && name == "queue_all":
+			told += "But the prequeue of an event holds everyone new until the event starts. To end it, suspend the event.\n"
+		case changed:
+			told += "But an event that is in force has its own " + name + ": the change counts when the event is over.\n"
+		}
+	}
+	return told
+}
+
+// showChanges writes what a patch changes of a room.
+func showChanges(out io.Writer, patch, before map[string]json.RawMessage) error {
+	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
+	for _, f := range setting.Fields(reflect.TypeFor[queue.Settings]()) {
+		value, changed := patch[f.Name]
+		if !changed {
+			continue
+		}
+		then := row(inWords(value))
+		if string(value) == "null" {
+			then = "as in the file"
+		}
+		fmt.Fprintf(table, "%s\t%s\t→ %s\n", f.Name, row(inWords(before[f.Name])), then)
+	}
+	return table.Flush()
+}
+
+// inWords is a value of the API as people read it.
+func inWords(value json.RawMessage) string {
+	var text string
+	switch {
+	case json.Unmarshal(value, &text) == nil && text == "":
+		return "(empty)"
+	case text != "":
+		return text
+	case string(value) == "true":
+		return "on"
+	case string(value) == "false":
+		return "off"
+	}
+	return string(value)
+}
+
+// errNotChanged means that the operator has said no.
+var errNotChanged = errors.New("nothing was changed")
+
+// confirm asks the operator whether a change of a room is to be made.
+func confirm(ctx context.Context, in io.Reader, out io.Writer, room string) error {
+	return ask(ctx, in, out, "Change "+room+" on every gate")
+}
+
+// ask asks the operator whether something is to be done.
+func ask(ctx context.Context, in io.Reader, out io.Writer, what string) error {
+	if f, ok := in.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return usageError{fmt.Errorf("%w: nobody can be asked here, so say --yes", errNotChanged)}
+	}
+	fmt.Fprintf(out, "%s? [y/N] ", what)
+	answered := make(chan string, 1)
+	go func() { // which ends with the program at the latest: a terminal is read until somebody presses enter
+		line, _ := bufio.NewReader(in).ReadString('\n')
+		answered <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case answer := <-answered:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+		fmt.Fprintln(out)
+	}
+	return errNotChanged
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newWaitlistCommand() *cobra.Command {
+	var flags adminFlags
+	cmd := &cobra.Command{
+		Use:   "waitlist",
+		Short: "Operate the waitlists of a running gate",
+		Long: `Operate the waitlists of a running gate, by its admin API.
+
+A waitlist has the name NAME in the configuration. An entry, a person on a list,
+has an ID, which "fairdoor waitlist entries" tells.`,
+		Example: `  fairdoor waitlist list
+  fairdoor waitlist release beta --count 100
+  fairdoor waitlist release beta --count 10 --every 1m --at "2026-12-01 09:00"
+  fairdoor waitlist entries beta --search ada@example.com
+  fairdoor waitlist remove beta 17
+  fairdoor waitlist export beta beta.csv`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
+	}
+	flags.bind(cmd.PersistentFlags())
+	for _, command := range []func(*adminFlags) *cobra.Command{
+		newWaitlistListCommand, newEntriesCommand, newReleaseCommand, newPlansCommand, newCancelCommand, newPauseCommand, newResumeCommand,
+		newPriorityCommand, newRemoveCommand, newReferralsCommand, newGrantCommand, newDenyCommand, newWaitlistImportCommand, newExportCommand, newLogCommand,
+	} {
+		cmd.AddCommand(command(&flags))
+	}
+	return cmd
+}
+
+// task is a subcommand that runs.
+type task struct {
+	ctx     context.Context
+	api     adminAPI
+	args    []string // the first is the name of the waitlist or the room, if there are any
+	in      io.Reader
+	out     io.Writer
+	warning io.Writer
+}
+
+// waitlistTask makes a subcommand of fairdoor waitlist.
+func waitlistTask(flags *adminFlags, use, short string, run func(task) error) *cobra.Command {
+	return adminTask(flags, "waitlist", use, short, run)
+}
+
+// adminTask makes a subcommand of a command. What it takes follows its name in use: words in capitals, the last in brackets if it can
+// be left out.
+func adminTask(flags *adminFlags, of, use, short string, run func(task) error) *cobra.Command {
+	words := strings.Fields(use)[1:]
+	most, least := len(words), len(words)
+	if most > 0 && strings.HasPrefix(words[most-1], "[") {
+		least--
+	}
+	return &cobra.Command{
+		Use: use, Short: short, DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < least || len(args) > most {
+				return usageError{fmt.Errorf("this takes: fairdoor %s %s; see %s --help", of, use, cmd.CommandPath())}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := flags.api(cmd)
+			if err != nil {
+				return err
+			}
+			return run(task{cmd.Context(), api, args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()})
+		},
+	}
+}
+
+// path is a resource of the waitlist.
+func (t task) path(parts ...string) string {
+	path := "/api/v1/waitlists"
+	for _, part := range append([]string{t.args[0]}, parts...) {
+		path += "/" + url.PathEscape(part)
+	}
+	return path
+}
+
+func (t task) say(format string, args ...any) error {
+	_, err := fmt.Fprintf(t.out, format+"\n", args...)
+	return err
+}
+
+func newReleaseCommand(flags *adminFlags) *cobra.Command {
+	var count int
+	var every time.Duration
+	var at string
+	cmd := waitlistTask(flags, "release NAME", "Invite the next, now or by a plan", func(t task) error {
+		if count < 1 {
+			return usageError{fmt.Errorf("--count: say how many to invite, at least 1")}
+		}
+		if every == 0 && at == "" {
+			return t.release(count)
+		}
+		return t.plan(count, every, at)
+	})
+	cmd.Long = `Invite the next people in order of rank: now, at a time (--at), or again and
+again (--every), from now or from that time on.
+
+No more people are invited than spots are free.`
+	cmd.Flags().SortFlags = false
+	cmd.Flags().IntVar(&count, "count", 0, "how many to invite (each time)")
+	cmd.Flags().DurationVar(&every, "every", 0, "time from one release to the next, such as 1m or 24h")
+	cmd.Flags().StringVar(&at, "at", "", `when: "2026-12-01 09:00", in the time of this machine, or 2026-12-01T09:00:00Z`)
+	return cmd
+}
+
+func (t task) release(count int) error {
+	var done struct {
+		Released int `json:"released"`
+	}
+	if err := t.api.order(t.ctx, http.MethodPost, t.path("release"), map[string]int{"count": count}, &done); err != nil {
+		return err
+	}
+	if done.Released == count {
+		return t.say("Invited %d.", count)
+	}
+	var l waitlistStatus
+	if err := t.api.get(t.ctx, t.path(), &l); err != nil {
+		return err
+	}
+	why := "nobody else waits"
+	if l.Capacity > 0 && l.Held >= l.Capacity {
+		why = "no other spot is free (" + l.spots() + " are held)"
+	}
+	return t.say("Invited %d of %d: %s.", done.Released, count, why)
+}
+
+// plan is a release that is still to come, as the admin API has it.
+type plan struct {
+	ID    int64  `json:"id,omitempty"`
+	Count int    `json:"count"`
+	At    string `json:"at,omitempty"`
+	Every string `json:"every,omitempty"`
+}
+
+func (t task) plan(count int, every time.Duration, at string) error {
+	p := plan{Count: count}
+	if every != 0 {
+		p.Every = every.String()
+	}
+	if at != "" {
+		moment, err := parseMoment(at)
+		if err != nil {
+			return err
+		}
+		p.At = moment.Format(time.RFC3339)
+	}
+	if err := t.api.order(t.ctx, http.MethodPost, t.path("plans"), p, &p); err != nil {
+		return err
+	}
+	if p.Every == "" {
+		return t.say("Plan %d: %d at %s.", p.ID, p.Count, moment(p.At))
+	}
+	return t.say("Plan %d: %d every %s, from %s on.", p.ID, p.Count, p.Every, moment(p.At))
+}
+
+// parseMoment reads a time of RFC 3339, or one without a zone, which is that of this machine.
+func parseMoment(text string) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	t, err := time.ParseInLocation("2006-01-02 15:04", text, time.Local)
+	if err != nil {
+		return t, usageError{fmt.Errorf(`--at: %q is not a time such as "2026-12-01 09:00" or 2026-12-01T09:00:00Z`, text)}
+	}
+	return t, nil
+}
+
+func newCancelCommand(flags *adminFlags) *cobra.Command {
+	return waitlistTask(flags, "cancel NAME PLAN", "Cancel a planned release", func(t task) error {
+		if err := t.api.read(t.ctx, http.MethodDelete, t.path("plans", t.args[1]), "", nil, nil); err != nil {
+			return err
+		}
+		return t.say("Plan %s is cancelled.", t.args[1])
+	})
+}
+
+func newPauseCommand(flags *adminFlags) *cobra.Command {
+	cmd := waitlistTask(flags, "pause NAME", "Invite nobody until resume", func(t task) error {
+		return t.pause(true, "%s is paused: nobody is invited. People can sign up and accept.")
+	})
+	cmd.Long = "Invite nobody, by hand or by plan, until resume. People can sign up and accept, and invites expire."
+	return cmd
+}
+
+func newResumeCommand(flags *adminFlags) *cobra.Command {
+	return waitlistTask(flags, "resume NAME", "End a pause", func(t task) error { return t.pause(false, "%s is not paused any more.") })
+}
+
+func (t task) pause(paused bool, told string) error {
+	if err := t.api.order(t.ctx, http.MethodPatch, t.path(), map[string]bool{"paused": paused}, nil); err != nil {
+		return err
+	}
+	return t.say(told, t.args[0])
+}
+
+func newPriorityCommand(flags *adminFlags) *cobra.Command {
+	cmd := waitlistTask(flags, "priority NAME ID PRIORITY", "Move somebody up or down", func(t task) error {
+		priority, err := strconv.Atoi(t.args[2])
+		if err != nil {
+			return usageError{fmt.Errorf("%q is not a whole number", t.args[2])}
+		}
+		var e entry
+		if err := t.api.order(t.ctx, http.MethodPatch, t.path("entries", t.args[1]), map[string]int{"priority": priority}, &e); err != nil {
+			return err
+		}
+		if e.Rank == 0 {
+			return t.say("Entry %d has priority %d. It does not wait: it is %s.", e.ID, e.Priority, e.Status)
+		}
+		return t.say("Entry %d has priority %d and rank %d.", e.ID, e.Priority, e.Rank)
+	})
+	cmd.Long = `Set the priority of an entry, from -30000 to 30000. The highest comes first, and
+among equals the first who signed up. What referrals earn later is added.`
+	cmd.Example = `  fairdoor waitlist priority beta 17 100
+  fairdoor waitlist priority beta -- 17 -100`
+	return cmd
+}
+
+func newRemoveCommand(flags *adminFlags) *cobra.Command {
+	cmd := waitlistTask(flags, "remove NAME ID", "Take somebody off the list and erase their data", func(t task) error {
+		if err := t.api.read(t.ctx, http.MethodDelete, t.path("entries", t.args[1]), "", nil, nil); err != nil {
+			return err
+		}
+		return t.say("Entry %s is removed, and its personal data erased.", t.args[1])
+	})
+	cmd.Long = "Take somebody off the list and erase all personal data of them. A spot that they hold goes to the next."
+	return cmd
+}
+
+func newGrantCommand(flags *adminFlags) *cobra.Command {
+	return waitlistTask(flags, "grant NAME ID", "Have a referral count that is being checked", func(t task) error {
+		return t.judge(true, "The referral of entry %s counts.")
+	})
+}
+
+func newDenyCommand(flags *adminFlags) *cobra.Command {
+	return waitlistTask(flags, "deny NAME ID", "Have a referral not count that is being checked", func(t task) error {
+		return t.judge(false, "The referral of entry %s does not count.")
+	})
+}
+
+func (t task) judge(grant bool, told string) error {
+	if err := t.api.order(t.ctx, http.MethodPost, t.path("referrals", t.args[1]), map[string]bool{"grant": grant}, nil); err != nil {
+		return err
+	}
+	return t.say(told, t.args[1])
+}
