@@ -2,8 +2,13 @@ package world
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,12 +42,33 @@ func Run(t *testing.T, p Plan) *History {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would have goroutines wait while others go on: see collect
+	defer time.AfterFunc(standstill, func() { tellStandstill(p.Seed) }).Stop()
 	var h *History
 	synctest.Test(t, func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, p.Seed)
 		h = live(t, &p)
 	})
 	return h
+}
+
+// standstill is how long a world may take, in real time.
+const standstill = 2 * time.Minute
+
+// tellStandstill ends the program, as the time of a world stands still: that is so if a goroutine waits for a mutex while the one that holds it
+// sleeps.
+func tellStandstill(seed uint64) {
+	stacks := make([]byte, 64<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	file := filepath.Join(os.TempDir(), fmt.Sprintf("world-%d.txt", seed))
+	err := os.WriteFile(file, stacks, 0o600)
+	var held []string
+	for _, g := range strings.Split(string(stacks), "\n\n") {
+		if strings.Contains(g, "sync.Mutex.Lock") || strings.Contains(g, "sync.RWMutex") {
+			held = append(held, g)
+		}
+	}
+	panic(fmt.Sprintf("the world of seed %d stands still; %d goroutines wait for a mutex, the first\n%s\nall goroutines: %s %v",
+		seed, len(held), slices.Concat(held, []string{""})[0], file, err))
 }
 
 // apart returns how goroutines wait in a world: those that could go on at the same moment go on one after the other, in the order in which

@@ -53,8 +53,8 @@ func WaitFor(ready <-chan struct{}, atMost time.Duration) {
 	}
 }
 
-// callLock is a mutex that is held through calls to the store: whoever wants it
-// waits as the room waits, so that time can pass meanwhile that is not real.
+// callLock is a mutex that is held through calls to the store: the goroutines that want it
+// wait as the room waits, so that time can pass meanwhile that is not real.
 type callLock struct {
 	timing
 	free chan struct{} // holds a token while nobody has the lock

@@ -15,8 +15,8 @@ func (x *exchange) configure(ctx context.Context, now time.Time, c queue.Configu
 	if err := c.Settings.Validate(); err != nil {
 		return fmt.Errorf("configuring room %q: %w", x.room, err)
 	}
-	x.configuring.Lock()
-	defer x.configuring.Unlock()
+	x.configuring.lock()
+	defer x.configuring.unlock()
 	if !x.propose(now, &c) {
 		return fmt.Errorf("configuring room %q: %w", x.room, queue.ErrConflict)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -29,7 +28,7 @@ type exchange struct {
 	onConfigure   func(queue.Configuration)
 	onLeave       func(queue.ID)
 
-	configuring sync.Mutex // held for as long as this node gives the room a configuration; taken before mu
+	configuring callLock // held for as long as this node gives the room a configuration; taken before mu
 
 	mu     callLock // held through a call and while its answer is taken in; guards the following
 	node   uint64

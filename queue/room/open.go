@@ -73,14 +73,14 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
 		outbox: outbox, estimates: estimates, pressures: pressures, slack: c.Slack,
 		onStoreChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
-		mu: newCallLock(timing), node: node, epoch: answer.Epoch, record: record{cells: map[queue.Cell]int{}},
+		configuring: newCallLock(timing), mu: newCallLock(timing), node: node, epoch: answer.Epoch, record: record{cells: map[queue.Cell]int{}},
 	}
 	if answer.Configuration.Version > 0 {
 		x.adopt(answer.Configuration)
 	}
 	b := &batcher{timing: timing, gather: c.Gather, call: x.putClaims}
 	return &Room{
-		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates, pressures: pressures,
+		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates, pressures: pressures, moving: newCallLock(timing),
 		visits: &visits{
 			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, arrivals: arrivals, networks: &networks{}, sessions: sessions, outbox: outbox, turnstile: &turnstile{},
 			put: b.put, roll: x.roll, draw: c.Draw, onDrawn: c.OnDrawn, onBurst: c.OnBurst,

@@ -3,7 +3,6 @@ package room
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -23,7 +22,7 @@ type Room struct {
 	visits     *visits
 	pressures  *pressures
 
-	moving sync.Mutex // held while a ticket moves to another device
+	moving callLock // held while a ticket moves to another device
 }
 
 // New returns a room that has made itself known to its store at now. A room
@@ -164,8 +163,8 @@ func (r *Room) Move(ctx context.Context, now time.Time, t queue.Ticket) (queue.T
 	if err := r.visits.mayMove(r.clock.at(now), &t); err != nil { // which costs nothing
 		return t, err
 	}
-	r.moving.Lock()
-	defer r.moving.Unlock()
+	r.moving.lock()
+	defer r.moving.unlock()
 	if err := r.Sync(ctx, now); err != nil { // others may have moved it
 		return t, err
 	}
