@@ -155,6 +155,23 @@ func TestFirstWaitsComeTrueAtAColdStart(t *testing.T) {
 	}
 }
 
+// Of 5,000 who come within a minute and whom only new_users_per_minute holds up, as many are let in by the percentiles that they are told
+// first, to 6 points: nobody can know for how long a crowd will go on coming.
+func TestFirstPercentilesComeTrueInABurst(t *testing.T) {
+	t.Parallel()
+	for _, nodes := range []int{1, 3} {
+		c := burst(5000)
+		c.Room.Method, c.Nodes, c.StoreLatency = queue.Random, nodes, time.Duration(nodes-1)*time.Millisecond
+		r, err := simulate.Run(t.Context(), c)
+		require.NoError(t, err)
+		first := r.ToldAtFirst.Range
+		assert.InDelta(t, .25, first.By25, .06, "gates: %d", nodes)
+		assert.InDelta(t, .5, first.By50, .06, "gates: %d", nodes)
+		assert.InDelta(t, .75, first.By75, .06, "gates: %d", nodes)
+		assert.Greater(t, r.ToldAtFirst.Shown, 4000, "gates: %d", nodes)
+	}
+}
+
 func assertComeTrue(t *testing.T, r *simulate.Range) {
 	t.Helper()
 	assert.InDelta(t, .25, r.By25, .05)
