@@ -44,6 +44,15 @@ func (h *History) forgets(from, to time.Duration) bool {
 	})
 }
 
+// keepsTime says whether the time that passes between two moments is known to a gate with a journal: not where its machine starts anew after
+// its clock was set.
+func (h *History) keepsTime(from, to time.Duration) bool {
+	set := slices.IndexFunc(h.Plan.Faults, func(f Fault) bool { return f.Kind == "clock of a machine set" })
+	return set < 0 || !slices.ContainsFunc(h.Plan.Faults[set:], func(f Fault) bool {
+		return f.Kind == "power loss" && f.At <= to && f.At+f.Lasts >= from
+	})
+}
+
 // seenThrough is how many people the origin saw through a gate in a time.
 func (h *History) seenThrough(gate int, from, to time.Duration) int {
 	people := map[int]bool{}

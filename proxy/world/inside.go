@@ -1,9 +1,20 @@
 package world
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // onTheWay is how long an answer is under way at most.
 const onTheWay = 100 * time.Millisecond
+
+// hasJustGoneOn says whether a gate that stood still has just gone on. It has not heard from the store since, which knows of sessions that other
+// gates have renewed and a cookie does not tell of yet.
+func (h *History) hasJustGoneOn(gate int, at time.Duration) bool {
+	return slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
+		return f.Kind == "gate stands still" && f.Gate == gate && h.Plan.Redis && at >= f.At+f.Lasts && at < f.At+f.Lasts+time.Second
+	})
+}
 
 // checkStays finds those who were told to wait while their session lasted, though they had the cookie of it.
 func checkStays(h *History, breach func(time.Duration, string, ...any)) {
@@ -36,11 +47,11 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 			}
 		case Waits:
 			v.told = e.At
-			if e.Sent < v.served { // another tab of theirs asked before, and has the older ticket
+			if e.Sent < v.served || h.hasJustGoneOn(e.Gate, e.At) { // in the first case another tab of theirs asked before, and has the older ticket
 				v.knows = 0
 				continue
 			}
-			if e.At < v.knows {
+			if e.At < v.knows && h.keepsTime(v.served, e.At) {
 				breach(e.At, "%s is told by gate %d to wait, but their session lasts until %s", h.Plan.People[e.Who].Name, e.Gate, moment(v.knows))
 				v.knows = 0
 			}
