@@ -127,6 +127,7 @@ func (v *visitor) hear(a *answer, sent time.Duration, t Ticket) {
 	switch {
 	case a.in(), a.status == http.StatusNoContent, a.status == http.StatusSeeOther, a.whole:
 	case a.waits():
+		a.room.Retry = int(a.retry() / time.Second)
 		v.note(Event{What: Waits, Gate: a.gate, Sent: sent, Room: a.room, Ticket: t})
 	default:
 		v.note(Event{What: Shut, Sent: sent, Gate: a.gate, Text: http.StatusText(a.status)})

@@ -26,6 +26,7 @@ var checkers = []struct {
 }{
 	{"no more than total_active_users sessions at a time", checkSessions},
 	{"no more than new_users_per_minute admissions a calendar minute", checkAdmissions},
+	{"one ticket holds one slot", checkSlots},
 	{"people who are in stay in", checkStays},
 	{"line: a number is kept, or its visitor is told", checkNumbers},
 	{"line: first in, first out, to the individual", checkLine},

@@ -170,7 +170,7 @@ func (s *stream) hear(name string, data []byte) {
 			v.note(Event{What: Waits, Gate: s.process.on.number, Sent: s.sent, Room: room, Ticket: s.ticket})
 		}
 	case "admitted":
-		v.note(Event{What: Enters, Gate: s.process.on.number})
+		v.note(Event{What: Enters, Gate: s.process.on.number, Sent: v.world.history.now(), Ticket: s.ticket})
 		s.load.Store(true)
 	case "closed":
 		v.note(Event{What: Shut, Gate: s.process.on.number, Text: "the stream says closed"})
