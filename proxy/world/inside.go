@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -26,6 +27,9 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 		served time.Duration // when they got that cookie
 		told   time.Duration // when they were told to wait last
 		known  bool
+		began  time.Duration // their session began then or later
+		over   time.Duration // and is surely over then
+		asked  time.Duration // when they sent the first request of which nobody knows whether it let them in; 0 for none
 	}
 	people := make([]holder, len(h.Plan.People))
 	for i := range h.Events {
@@ -40,7 +44,13 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 			if !v.waited && (!v.known || e.At > v.until) && s.ConfirmWithin > 0 {
 				lasts = min(lasts, h.lasts(s.ConfirmWithin))
 			}
-			v.until, v.waited, v.known = max(v.until, e.Sent+lasts), false, true
+			if !v.waited && (!v.known || e.Sent > v.over) {
+				v.began = cmp.Or(v.asked, e.Sent)
+			}
+			v.until, v.waited, v.known = max(v.until, h.endsAfter(e.Sent+lasts, v.began)), false, true
+			v.over, v.asked = e.At+s.SessionDuration+slack, 0
+		case Lost, Shut:
+			v.asked, v.over = cmp.Or(v.asked, e.Sent), max(v.over, e.At+s.SessionDuration+slack)
 		case Served:
 			if v.knows, v.served = v.until, e.At; e.At-v.told < onTheWay { // the older ticket may come later, to another tab
 				v.knows = 0
@@ -55,7 +65,7 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 				breach(e.At, "%s is told by gate %d to wait, but their session lasts until %s", h.Plan.People[e.Who].Name, e.Gate, moment(v.knows))
 				v.knows = 0
 			}
-			v.waited = true
+			v.waited, v.began = true, e.Sent
 		default:
 		}
 	}

@@ -21,10 +21,19 @@ type seen struct {
 	waited  time.Duration // when they were last told to wait since they were seen; 0 for never
 	until   time.Duration // the session surely lasts until then
 	over    time.Duration // and surely not beyond
+	began   time.Duration // and began then or later
 	at      time.Duration // when they were seen last
 	known   bool
 	wasTold bool
 	asked   time.Duration // when they sent the first request of which nobody knows whether it let them in; 0 for none
+}
+
+// endsAfter is until when a session surely lasts that a request has renewed, where sessions are renewed, and that began at a moment or later.
+func (h *History) endsAfter(renewed, began time.Duration) time.Duration {
+	if h.Plan.Settings.DisableSessionRenewal {
+		return min(renewed, began+h.lasts(h.Plan.Settings.SessionDuration))
+	}
+	return renewed
 }
 
 // slack is how much longer than told a session may last.
@@ -45,7 +54,7 @@ func read(h *History) (present []presence, admitted []admission) {
 		switch e.What {
 		case Waits:
 			if v := &people[e.Who]; e.Sent >= v.at { // or else another tab asked before
-				v.waited, v.wasTold, v.asked = e.At, true, 0
+				v.waited, v.wasTold, v.asked, v.began = e.At, true, 0, e.Sent
 			}
 		case Seen:
 			v := &people[e.Who]
@@ -57,11 +66,13 @@ func read(h *History) (present []presence, admitted []admission) {
 			case v.wasTold:
 				admitted = append(admitted, admission{v.waited, e.At})
 			case !v.known || e.Sent > v.over:
-				admitted = append(admitted, admission{cmp.Or(v.asked, e.Sent), e.At})
+				v.began = cmp.Or(v.asked, e.Sent)
+				admitted = append(admitted, admission{v.began, e.At})
 			}
 			v.wasTold, v.known, v.at, v.asked = false, true, e.At, 0
-			v.until, v.over = max(v.until, e.Sent+lasts), e.At+s.SessionDuration+slack
-			present = append(present, presence{e.Who, e.At, e.Sent + lasts})
+			until := h.endsAfter(e.Sent+lasts, v.began)
+			v.until, v.over = max(v.until, until), e.At+s.SessionDuration+slack
+			present = append(present, presence{e.Who, e.At, until})
 		case Served:
 			people[e.Who].at = e.At
 		case Lost, Shut: // the request may have renewed a session, or begun one

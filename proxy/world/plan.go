@@ -51,8 +51,12 @@ func (p *Plan) String() string {
 	for _, f := range p.Faults {
 		faults += fmt.Sprintf("; %s at %s", f.Kind, moment(f.At))
 	}
-	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v, %d new ones a minute, check-ins every %v; it lasts for %v%s%s%s",
-		p.Seed, len(p.People), p.Gates, store, p.Settings.Method, p.Settings.TotalActiveUsers, p.Settings.SessionDuration,
+	lasting := ""
+	if p.Settings.DisableSessionRenewal {
+		lasting = " from admission on"
+	}
+	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v%s, %d new ones a minute, check-ins every %v; it lasts for %v%s%s%s",
+		p.Seed, len(p.People), p.Gates, store, p.Settings.Method, p.Settings.TotalActiveUsers, p.Settings.SessionDuration, lasting,
 		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, p.Lasts, &p.Sale, faults, p.Waitlist)
 }
 
@@ -68,6 +72,7 @@ func Draw(seed uint64) Plan {
 		SessionDuration: seconds(20, 45, 90, 180), RefreshInterval: seconds(3, 5, 10, 20), RefreshJitter: .15,
 		Method: []queue.Method{queue.FIFO, queue.FIFO, queue.Line, queue.Random}[r.IntN(4)], ConfirmWithin: seconds(10, 60),
 	}.WithDefaults()
+	p.Settings.DisableSessionRenewal = r.IntN(6) == 0
 	p.drawSale(r)
 	crowd := simulate.Config{
 		Room: p.Settings, Seed: seed, Visitors: pick(40, 100, 200, 300), Over: p.Lasts / time.Duration(2+r.IntN(4)),
