@@ -1,22 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/user"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 )
 
 // defaultAdmin is where the admin API of a gate is, unless somebody says otherwise.
@@ -51,39 +51,26 @@ func (a *adminFlags) bindToken(f *pflag.FlagSet) {
 	f.Lookup("admin-token-file").DefValue = ""
 }
 
-func (a *adminFlags) api(cmd *cobra.Command) (adminAPI, error) {
-	token := a.token
-	if cmd.Flags().Changed("admin-token-file") && !cmd.Flags().Changed("admin-token") {
-		token = "" // flags go before the environment
-	}
-	api, err := newAdminAPI(a.address, token, a.tokenFile)
-	api.as = a.as
-	return api, err
-}
-
-// adminAPI is a running gate's admin API.
-type adminAPI struct{ base, token, as string }
-
-// newAdminAPI returns the admin API at an address, in the form of the gate's configuration,
-// or at a URL. If the token is empty, it is read from the file, if there is one.
-func newAdminAPI(address, token, tokenFile string) (adminAPI, error) {
-	scheme, rest, isURL := strings.Cut(address, "://")
+// api is the admin API that the flags name: at an address, in the form of the gate's configuration, or at a URL.
+func (a *adminFlags) api(cmd *cobra.Command) (api client.API, err error) {
+	scheme, rest, isURL := strings.Cut(a.address, "://")
 	switch {
 	case !isURL:
-		scheme, rest = "http", address
+		scheme, rest = "http", a.address
 	case scheme != "http" && scheme != "https":
-		return adminAPI{}, usageError{fmt.Errorf("--admin: %q is neither an address nor an http or https URL", address)}
+		return api, usageError{fmt.Errorf("--admin: %q is neither an address nor an http or https URL", a.address)}
 	}
 	if strings.HasPrefix(rest, ":") {
 		rest = "127.0.0.1" + rest // it is an address to listen on
 	}
-	if token == "" && tokenFile != "" {
-		var err error
-		if token, err = readToken(tokenFile); err != nil {
-			return adminAPI{}, err
-		}
+	api = client.API{URL: scheme + "://" + strings.TrimSuffix(rest, "/"), Token: a.token, As: a.as}
+	if cmd.Flags().Changed("admin-token-file") && !cmd.Flags().Changed("admin-token") {
+		api.Token = "" // flags go before the environment
 	}
-	return adminAPI{base: scheme + "://" + strings.TrimSuffix(rest, "/"), token: token}, nil
+	if api.Token == "" && a.tokenFile != "" {
+		api.Token, err = readToken(a.tokenFile)
+	}
+	return api, err
 }
 
 func readToken(file string) (string, error) {
@@ -98,88 +85,103 @@ func readToken(file string) (string, error) {
 	return token, nil
 }
 
-// get reads what the gate says of a resource.
-func (a adminAPI) get(ctx context.Context, path string, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	return a.read(ctx, http.MethodGet, path, "", nil, into)
-}
-
-// order sends the gate an order, and reads its answer unless into is nil. It takes as long as the gate takes.
-func (a adminAPI) order(ctx context.Context, method, path string, order, into any) error {
-	body, err := json.Marshal(order)
-	if err != nil {
-		return fmt.Errorf("asking the gate: %w", err)
+// adminGroup completes a command whose subcommands all ask the admin API of one gate.
+func adminGroup(cmd *cobra.Command, subcommands ...func(*adminFlags) *cobra.Command) *cobra.Command {
+	var flags adminFlags
+	flags.bind(cmd.PersistentFlags())
+	cmd.Args, cmd.SuggestionsMinimumDistance = noArguments, 2
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	for _, subcommand := range subcommands {
+		cmd.AddCommand(subcommand(&flags))
 	}
-	return a.read(ctx, method, path, "application/json", bytes.NewReader(body), into)
+	return cmd
 }
 
-func (a adminAPI) read(ctx context.Context, method, path, contentType string, body io.Reader, into any) error {
-	resp, err := a.do(ctx, method, path, contentType, body)
+// task is a subcommand that runs.
+type task struct {
+	ctx     context.Context
+	api     client.API
+	args    []string // the first is the name of the waitlist or the room, if there are any
+	in      io.Reader
+	out     io.Writer
+	warning io.Writer
+}
+
+// adminTask makes a subcommand. What it takes follows its name in use: words in capitals, the last in brackets if it can be left out.
+func adminTask(flags *adminFlags, use, short string, run func(task) error) *cobra.Command {
+	words := strings.Fields(use)[1:]
+	most, least := len(words), len(words)
+	if most > 0 && strings.HasPrefix(words[most-1], "[") {
+		least--
+	}
+	return &cobra.Command{
+		Use: use, Short: short, DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return takes(cmd.UseLine(), func(args []string) bool { return least <= len(args) && len(args) <= most })(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := flags.api(cmd)
+			if err != nil {
+				return err
+			}
+			return run(task{cmd.Context(), api, args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()})
+		},
+	}
+}
+
+// order gives the gate an order, which may be nil, and says what is so then.
+func (t task) order(method, path string, order any, told string, args ...any) error {
+	if err := t.api.Order(t.ctx, method, path, order, nil); err != nil {
+		return err
+	}
+	return t.say(told, args...)
+}
+
+// copyTo writes what the gate answers. Doing is what goes on meanwhile, for errors.
+func (t task) copyTo(out io.Writer, path, doing string) error {
+	answer, err := t.api.Open(t.ctx, http.MethodGet, path, "", nil)
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
-	if into == nil {
-		return nil
-	}
-	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
-		return fmt.Errorf("reading what the gate said of %s: %w", path, err)
+	defer answer.Close()
+	if _, err := io.Copy(out, answer); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return nil
 }
 
-// do sends the gate a request. Whoever gets a response has to close its body.
-func (a adminAPI) do(ctx context.Context, method, path, contentType string, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, a.base+path, body)
-	if err != nil {
-		return nil, fmt.Errorf("asking the gate: %w", err)
-	}
-	if contentType != "" {
-		req.Header.Set("Content-Type", contentType)
-	}
-	if a.token != "" {
-		req.Header.Set("Authorization", "Bearer "+a.token)
-	}
-	if a.as != "" {
-		req.Header.Set("Fairdoor-As", oneLine(a.as))
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("asking the gate (is it running, and its admin API at %s?): %w", a.base, err)
-	}
-	if resp.StatusCode >= http.StatusMultipleChoices {
-		defer resp.Body.Close()
-		return nil, failed(path, resp)
-	}
-	return resp, nil
+func (t task) say(format string, args ...any) error {
+	_, err := fmt.Fprintf(t.out, format+"\n", args...)
+	return err
 }
 
-// oneLine is a text that a header can have.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
+// table writes a row of cells for each of a list, below a heading.
+func table[T any](t task, heading string, list []T, cells func(T) []any) error {
+	return writeTable(t.out, heading, list, cells)
 }
 
-// errNotFound means that the gate has no such resource.
-var errNotFound = errors.New("404 Not Found")
-
-// failed is the error for an answer that is no success: the gate's own words, if it is the gate's.
-func failed(path string, resp *http.Response) error {
-	var problem struct {
-		Detail string `json:"detail"`
+func writeTable[T any](out io.Writer, heading string, list []T, cells func(T) []any) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, heading)
+	for _, of := range list {
+		fmt.Fprintln(table, row(cells(of)...))
 	}
-	_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&problem)
-	err := errors.New(resp.Status)
-	if resp.StatusCode == http.StatusNotFound {
-		err = errNotFound
-	}
-	if problem.Detail == "" {
-		return fmt.Errorf("asking the gate for %s: %w", path, err)
-	}
-	return fmt.Errorf("the gate says %w: %s", err, problem.Detail)
+	return table.Flush()
 }
+
+// row joins cells. Strangers have written some, so they are shown without what a terminal obeys.
+func row(cells ...any) string {
+	texts := make([]string, len(cells))
+	for i, cell := range cells {
+		texts[i] = strings.Map(func(r rune) rune {
+			if unicode.IsPrint(r) {
+				return r
+			}
+			return '?'
+		}, fmt.Sprint(cell))
+	}
+	return strings.Join(texts, "\t")
+}
+
+// moment shows a time of the API to the second.
+func moment(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -14,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 func newEventsCommand() *cobra.Command {
-	var flags adminFlags
-	cmd := &cobra.Command{
+	return adminGroup(&cobra.Command{
 		Use:   "events",
 		Short: "Plan events of a running gate's rooms",
 		Long: `Plan events of the rooms of a running gate, by its admin API.
@@ -34,47 +31,21 @@ Events of the configuration file are changed there.`,
   fairdoor events update shop winter-sale --total-active-users 800 --new-users-per-minute 500
   fairdoor events order shop winter-sale > order.jsonl
   fairdoor events delete shop winter-sale`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
-		SuggestionsMinimumDistance: 2,
-	}
-	flags.bind(cmd.PersistentFlags())
-	cmd.AddCommand(newEventsListCommand(&flags), newEventCreateCommand(&flags), newEventUpdateCommand(&flags), newEventDeleteCommand(&flags),
-		newEventDetailsCommand(&flags), newEventOrderCommand(&flags))
-	return cmd
+	}, newEventsListCommand, newEventCreateCommand, newEventUpdateCommand, newEventDeleteCommand, newEventDetailsCommand, newEventOrderCommand)
 }
 
 // eventPath is a resource of the events of the room that the first argument names.
-func (t task) eventPath(parts ...string) string {
-	path := "/api/v1/rooms/" + url.PathEscape(t.args[0]) + "/events"
-	for _, part := range parts {
-		path += "/" + url.PathEscape(part)
-	}
-	return path
-}
-
-// listedEvent is an event with how far it has come.
-type listedEvent struct {
-	event.Event
-	phase string
-}
-
-// UnmarshalJSON reads an event as the API lists it.
-func (l *listedEvent) UnmarshalJSON(text []byte) error {
-	return errors.Join(json.Unmarshal(text, &l.Event), json.Unmarshal(text, &struct {
-		Phase *string `json:"phase"`
-	}{&l.phase}))
+func (t task) eventPath(names ...string) string {
+	return client.Path(append([]string{"rooms", t.args[0], "events"}, names...)...)
 }
 
 func newEventsListCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "events", "list ROOM", "List the events of a room", func(t task) error {
-		var events []listedEvent
-		if err := t.api.get(t.ctx, t.eventPath(), &events); err != nil {
+	return adminTask(flags, "list ROOM", "List the events of a room", func(t task) error {
+		events, err := client.Get[[]admin.EventJSON](t.ctx, t.api, t.eventPath())
+		if err != nil {
 			return err
 		}
-		rows := make([]string, len(events))
-		for i, e := range events {
+		return table(t, "EVENT\tPHASE\tPREQUEUE\tSTART\tEND\tSHUFFLE\tFROM", events, func(e admin.EventJSON) []any {
 			prequeue, from := "-", "API"
 			if !e.Prequeue.IsZero() {
 				prequeue = e.Prequeue.Format(time.RFC3339)
@@ -83,11 +54,10 @@ func newEventsListCommand(flags *adminFlags) *cobra.Command {
 				from = "file"
 			}
 			if e.Suspended {
-				e.phase = "suspended"
+				e.Phase = "suspended"
 			}
-			rows[i] = row(e.Name, e.phase, prequeue, e.Start.Format(time.RFC3339), e.End.Format(time.RFC3339), e.Shuffle, from)
-		}
-		return t.table("EVENT\tPHASE\tPREQUEUE\tSTART\tEND\tSHUFFLE\tFROM", rows)
+			return []any{e.Name, e.Phase, prequeue, e.Start.Format(time.RFC3339), e.End.Format(time.RFC3339), e.Shuffle, from}
+		})
 	})
 }
 
@@ -163,7 +133,7 @@ func (f *eventFlags) body() (map[string]any, error) {
 
 func newEventCreateCommand(flags *adminFlags) *cobra.Command {
 	var given eventFlags
-	cmd := adminTask(flags, "events", "create ROOM EVENT", "Plan an event", func(t task) error {
+	cmd := adminTask(flags, "create ROOM EVENT", "Plan an event", func(t task) error {
 		body, err := given.body()
 		if err != nil {
 			return err
@@ -177,7 +147,7 @@ func newEventCreateCommand(flags *adminFlags) *cobra.Command {
 
 func newEventUpdateCommand(flags *adminFlags) *cobra.Command {
 	var given eventFlags
-	cmd := adminTask(flags, "events", "update ROOM EVENT", "Change an event", func(t task) error {
+	cmd := adminTask(flags, "update ROOM EVENT", "Change an event", func(t task) error {
 		body, err := given.body()
 		if err != nil {
 			return err
@@ -195,7 +165,7 @@ func newEventUpdateCommand(flags *adminFlags) *cobra.Command {
 // change sends an event, and says when it is.
 func (t task) change(method, path string, body map[string]any) error {
 	var e event.Event
-	if err := t.api.order(t.ctx, method, path, body, &e); err != nil {
+	if err := t.api.Order(t.ctx, method, path, body, &e); err != nil {
 		return err
 	}
 	begins := ""
@@ -206,38 +176,24 @@ func (t task) change(method, path string, body map[string]any) error {
 }
 
 func newEventDeleteCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "events", "delete ROOM EVENT", "Delete an event; one that is in force ends", func(t task) error {
-		if err := t.api.read(t.ctx, http.MethodDelete, t.eventPath(t.args[1]), "", nil, nil); err != nil {
-			return err
-		}
-		return t.say("The event %s is deleted.", t.args[1])
+	return adminTask(flags, "delete ROOM EVENT", "Delete an event; one that is in force ends", func(t task) error {
+		return t.order(http.MethodDelete, t.eventPath(t.args[1]), nil, "The event %s is deleted.", t.args[1])
 	})
 }
 
 func newEventDetailsCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "events", "details ROOM EVENT", "Show what the room goes by once the event has started", func(t task) error {
-		return t.copyOut(t.eventPath(t.args[1], "details"))
+	return adminTask(flags, "details ROOM EVENT", "Show what the room goes by once the event has started", func(t task) error {
+		path := t.eventPath(t.args[1], "details")
+		return t.copyTo(t.out, path, "reading what the gate said of "+path)
 	})
 }
 
 func newEventOrderCommand(flags *adminFlags) *cobra.Command {
-	cmd := adminTask(flags, "events", "order ROOM EVENT", "Write the order of a shuffled prequeue, for fairdoor verify", func(t task) error {
-		return t.copyOut(t.eventPath(t.args[1], "order"))
+	cmd := adminTask(flags, "order ROOM EVENT", "Write the order of a shuffled prequeue, for fairdoor verify", func(t task) error {
+		path := t.eventPath(t.args[1], "order")
+		return t.copyTo(t.out, path, "reading what the gate said of "+path)
 	})
 	cmd.Long = `Write the order of a shuffled prequeue that is over, as lines of JSON. Each gate has
 the entries of those who came to it: ask each, and give all files to fairdoor verify.`
 	return cmd
-}
-
-// copyOut writes what the gate answers.
-func (t task) copyOut(path string) error {
-	resp, err := t.api.do(t.ctx, http.MethodGet, path, "", nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(t.out, resp.Body); err != nil {
-		return fmt.Errorf("reading what the gate said of %s: %w", path, err)
-	}
-	return nil
 }

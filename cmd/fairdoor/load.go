@@ -19,6 +19,8 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/accesslog"
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/load"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/simulate"
 )
@@ -160,16 +162,12 @@ func (o *loadOptions) learnLimits(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	var room json.RawMessage
-	var site struct{ Origin string }
-	err = api.get(cmd.Context(), "/api/v1/rooms/"+url.PathEscape(o.room), &room)
-	if err == nil {
-		err = errors.Join(json.Unmarshal(room, &o.config.Crowd.Room), json.Unmarshal(room, &site))
-	}
+	room, err := client.Get[admin.RoomJSON](cmd.Context(), api, client.Path("rooms", o.room))
 	if err != nil {
 		return fmt.Errorf("asking about the room %s: %w", o.room, err)
 	}
-	if err := checkOrigin(cmd.Context(), site.Origin); err != nil {
+	o.config.Crowd.Room = room.Settings
+	if err := checkOrigin(cmd.Context(), room.Origin); err != nil {
 		return usageError{fmt.Errorf("--room %s: %w", o.room, err)}
 	}
 	return nil

@@ -46,12 +46,7 @@ A state has a name (--state), or is made of flags.`,
   fairdoor preview --config fairdoor.yaml --room shop --queue-all page.html
   fairdoor preview --event prequeueing --shuffle page.html
   fairdoor preview --state "fifo, hours" --lang de-DE page.html`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError{errors.New("this takes: fairdoor preview [FILE]; see fairdoor preview --help")}
-			}
-			return nil
-		},
+		Args: takes("fairdoor preview [FILE]", func(args []string) bool { return len(args) <= 1 }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := p.render(cmd)
 			if err != nil {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
 	"github.com/fairdoor-gate/fairdoor/templates/spelling"
@@ -268,11 +270,11 @@ func (d stateDir) excerpt(_ context.Context, room string, _, _ time.Time) (recor
 }
 
 // runningGate is the record of a gate that runs.
-type runningGate struct{ adminAPI }
+type runningGate struct{ client.API }
 
 func (g runningGate) rooms(ctx context.Context) ([]string, error) {
-	var rooms []roomSettings
-	if err := g.get(ctx, "/api/v1/rooms", &rooms); err != nil {
+	rooms, err := client.Get[[]admin.RoomJSON](ctx, g.API, client.Path("rooms"))
+	if err != nil {
 		return nil, err
 	}
 	var names []string
@@ -292,14 +294,13 @@ func (g runningGate) excerpt(ctx context.Context, room string, from, to time.Tim
 		if to.Before(until) {
 			until = to
 		}
-		var part record.Excerpt
 		query := url.Values{"from": {from.Format(time.RFC3339Nano)}, "to": {until.Format(time.RFC3339Nano)}}
-		err := g.get(ctx, "/api/v1/rooms/"+url.PathEscape(room)+"/record?"+query.Encode(), &part)
-		if errors.Is(err, errNotFound) {
+		part, err := client.Get[record.Excerpt](ctx, g.API, client.Path("rooms", room, "record")+"?"+query.Encode())
+		if errors.Is(err, client.ErrNotFound) {
 			return all, false, nil
 		}
 		if err != nil {
-			return all, false, fmt.Errorf("%s: %w", g.base, err)
+			return all, false, fmt.Errorf("%s: %w", g.URL, err)
 		}
 		all.Minutes, all.Changes = append(all.Minutes, part.Minutes...), append(all.Changes, part.Changes...)
 	}

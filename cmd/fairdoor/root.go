@@ -52,6 +52,16 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Errorf("%s takes no arguments, and got %q%s", cmd.CommandPath(), args[0], hint)}
 }
 
+// takes refuses arguments that are not as usage has them.
+func takes(usage string, fit func(args []string) bool) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if !fit(args) {
+			return usageError{fmt.Errorf("this takes: %s; see %s --help", usage, cmd.CommandPath())}
+		}
+		return nil
+	}
+}
+
 // explainFlag adds a hint to the error about a flag that does not exist: for a secret the variable that sets it, else the nearest flag.
 func explainFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError

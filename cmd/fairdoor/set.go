@@ -17,15 +17,15 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
 	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 func newSetCommand() *cobra.Command {
-	var flags adminFlags
-	yes := false
-	cmd := &cobra.Command{
+	return changeCommand(&cobra.Command{
 		Use:   "set ROOM KEY=VALUE…",
 		Short: "Change limits and switches of a room, live",
 		Long: `Change limits and switches of a room of a running gate, at once and on every gate.
@@ -35,52 +35,39 @@ It shows what is changed and asks first. Where nobody can answer, --yes is neede
 		Example: `  fairdoor set shop total_active_users=800 new_users_per_minute=400
   fairdoor set shop message="Back in five minutes." --yes
   fairdoor set shop total_active_users=null`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usageError{errors.New("this takes: fairdoor set ROOM KEY=VALUE…; see fairdoor set --help")}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			patch, err := parseChanges(args[1:])
-			if err != nil {
-				return err
-			}
-			return changeRoom(cmd, &flags, args[0], patch, yes)
-		},
-	}
-	flags.bind(cmd.Flags())
-	yesFlag(cmd, &yes)
-	return cmd
+		Args: takes("fairdoor set ROOM KEY=VALUE…", func(args []string) bool { return len(args) >= 2 }),
+	}, parseChanges)
 }
 
 func newQueueAllCommand() *cobra.Command {
-	var flags adminFlags
-	yes := false
-	cmd := &cobra.Command{
+	return changeCommand(&cobra.Command{
 		Use:   "queue-all ROOM on|off",
 		Short: "Hold everybody new, or let people in again",
 		Long:  "Hold everybody who comes to a room of a running gate, or let people in again: at once, and on every gate. Who is in stays in.",
 		Example: `  fairdoor queue-all shop on
   fairdoor queue-all shop off --yes`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 || args[1] != "on" && args[1] != "off" {
-				return usageError{errors.New("this takes: fairdoor queue-all ROOM on, or off; see fairdoor queue-all --help")}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			on, _ := json.Marshal(args[1] == "on") // a bool can be written
-			return changeRoom(cmd, &flags, args[0], map[string]json.RawMessage{"queue_all": on}, yes)
-		},
-	}
-	flags.bind(cmd.Flags())
-	yesFlag(cmd, &yes)
-	return cmd
+		Args: takes("fairdoor queue-all ROOM on, or off", func(args []string) bool {
+			return len(args) == 2 && (args[1] == "on" || args[1] == "off")
+		}),
+	}, func(args []string) (map[string]json.RawMessage, error) {
+		return parseChanges([]string{"queue_all=" + args[0]})
+	})
 }
 
-func yesFlag(cmd *cobra.Command, yes *bool) {
-	cmd.Flags().BoolVarP(yes, "yes", "y", false, "ask nothing")
+// changeCommand completes a command that changes the room of its first argument; parse reads the change from the others.
+func changeCommand(cmd *cobra.Command, parse func(args []string) (map[string]json.RawMessage, error)) *cobra.Command {
+	var flags adminFlags
+	yes := false
+	flags.bind(cmd.Flags())
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "ask nothing")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		patch, err := parse(args[1:])
+		if err != nil {
+			return err
+		}
+		return changeRoom(cmd, &flags, args[0], patch, yes)
+	}
+	return cmd
 }
 
 // parseChanges reads changes as they are written on the command line. What the values may be is for the gate to say.
@@ -146,8 +133,8 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 	if err != nil {
 		return err
 	}
-	var before map[string]json.RawMessage
-	if err := api.get(cmd.Context(), roomPath(room), &before); err != nil {
+	before, err := client.Get[map[string]json.RawMessage](cmd.Context(), api, client.Path("rooms", room))
+	if err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
@@ -159,7 +146,7 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 			return err
 		}
 	}
-	after, err := api.change(cmd.Context(), room, patch, before)
+	after, err := makeChange(cmd.Context(), api, room, patch, before)
 	if err != nil {
 		return err
 	}
@@ -167,14 +154,8 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 	return err
 }
 
-// changed is what the API tells of a room that was changed.
-type changed struct {
-	QueueAll          bool     `json:"queue_all"`
-	OverriddenByEvent []string `json:"overridden_by_event"`
-}
-
-// change makes a change of a room. A queue_all that operators switch off is as in the file again, unless the file has it on.
-func (a adminAPI) change(ctx context.Context, room string, patch, before map[string]json.RawMessage) (after changed, err error) {
+// makeChange makes a change of a room. A queue_all that operators switch off is as in the file again, unless the file has it on.
+func makeChange(ctx context.Context, api client.API, room string, patch, before map[string]json.RawMessage) (after admin.RoomJSON, err error) {
 	var overrides map[string]json.RawMessage
 	if err := json.Unmarshal(before["overrides"], &overrides); err != nil {
 		return after, fmt.Errorf("reading what operators have changed: %w", err)
@@ -184,12 +165,12 @@ func (a adminAPI) change(ctx context.Context, room string, patch, before map[str
 	if string(patch["queue_all"]) == "false" && mayGoBack {
 		back := maps.Clone(patch)
 		back["queue_all"] = json.RawMessage("null")
-		err = a.order(ctx, http.MethodPatch, roomPath(room), back, &after)
-		if err != nil || !after.QueueAll {
+		err = api.Order(ctx, http.MethodPatch, client.Path("rooms", room), back, &after)
+		if err != nil || !after.Settings.QueueAll {
 			return after, err
 		}
 	}
-	return after, a.order(ctx, http.MethodPatch, roomPath(room), patch, &after)
+	return after, api.Order(ctx, http.MethodPatch, client.Path("rooms", room), patch, &after)
 }
 
 // notYet says which settings of a patch are not in force yet, because the event in force has them of its own.

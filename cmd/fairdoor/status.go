@@ -8,13 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 )
 
 func newStatusCommand() *cobra.Command {
@@ -62,126 +63,84 @@ func newStatusCommand() *cobra.Command {
 	return cmd
 }
 
-// roomSettings are the settings of a room that the table shows, as the admin API has them.
-type roomSettings struct {
+// standing is how a room stands, in what --json writes of it.
+type standing struct {
+	admin.StatusJSON
 	Name              string `json:"name"`
 	QueueingMethod    string `json:"queueing_method"`
 	TotalActiveUsers  int    `json:"total_active_users"`
 	NewUsersPerMinute int    `json:"new_users_per_minute"`
 }
 
-// roomStatus is the state of a room that the table shows, as the admin API has it.
-type roomStatus struct {
-	Status   string `json:"status"`
-	Reason   string `json:"reason"`
-	Active   int    `json:"activeUsers"`
-	Open     int    `json:"openSlots"`
-	Queued   int    `json:"estimated_queued_users"`
-	Admitted int    `json:"admittedThisMinute"`
-	Minutes  int    `json:"max_estimated_time_minutes"`
-
-	Event     string  `json:"event_id"`
-	SoldOut   bool    `json:"soldOut"`
-	OpenToAll bool    `json:"openToAll"`
-	Factor    float64 `json:"admissionFactor"`
-}
-
 // why tells why people wait, and what else there is to the room.
-func (s roomStatus) why() string {
+func (s standing) why() string {
 	var parts []string
 	add := func(holds bool, part string) {
 		if holds {
 			parts = append(parts, part)
 		}
 	}
-	add(s.Reason != "" && s.Reason != "none", strings.ReplaceAll(s.Reason, "_", " "))
+	add(s.Reason != "" && s.Reason != "none", strings.ReplaceAll(string(s.Reason), "_", " "))
 	add(s.SoldOut && s.Reason != "sold_out", "sold out")
 	add(s.OpenToAll, "open to all")
-	add(0 < s.Factor && s.Factor < 1, fmt.Sprintf("slowed to %.0f %%", 100*s.Factor))
-	if s.Event != "" {
+	add(0 < s.AdmissionFactor && s.AdmissionFactor < 1, fmt.Sprintf("slowed to %.0f %%", 100*s.AdmissionFactor))
+	if s.EventID != "" {
 		phase := "event "
 		if s.Status == "event_prequeueing" {
 			phase = "prequeue of "
 		}
-		parts = append(slices.DeleteFunc(parts, func(part string) bool { return part == "event" }), phase+s.Event)
+		parts = append(slices.DeleteFunc(parts, func(part string) bool { return part == "event" }), phase+s.EventID)
 	}
 	return cmp.Or(strings.Join(parts, ", "), "-")
 }
 
-// eachRoom calls a function with what the API tells of each room, and how it stands.
-func eachRoom(ctx context.Context, api adminAPI, do func(room, status json.RawMessage) error) error {
-	var rooms []json.RawMessage
-	if err := api.get(ctx, "/api/v1/rooms", &rooms); err != nil {
-		return err
-	}
-	for _, room := range rooms {
-		var r roomSettings
-		if err := json.Unmarshal(room, &r); err != nil {
-			return fmt.Errorf("reading what the gate said of its rooms: %w", err)
-		}
-		var status json.RawMessage
-		err := api.get(ctx, roomPath(r.Name)+"/status", &status)
-		if errors.Is(err, errNotFound) {
-			continue // the room has gone since the list was made
-		}
-		if err == nil {
-			err = do(room, status)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// roomPath is the resource of a room.
-func roomPath(name string) string { return "/api/v1/rooms/" + url.PathEscape(name) }
-
 // tableOf is how the rooms stand, for people.
-func tableOf(ctx context.Context, api adminAPI) ([]byte, error) {
-	var text bytes.Buffer
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ROOM\tSTATUS\tMETHOD\tACTIVE\tOPEN\tQUEUED\tTHIS MINUTE\tLONGEST WAIT\tWHY")
-	err := eachRoom(ctx, api, func(room, status json.RawMessage) error {
-		var r roomSettings
-		var s roomStatus
-		if err := errors.Join(json.Unmarshal(room, &r), json.Unmarshal(status, &s)); err != nil {
-			return fmt.Errorf("reading what the gate said of room %q: %w", r.Name, err)
-		}
-		writeRow(table, r, s)
-		return nil
-	})
+func tableOf(ctx context.Context, api client.API) ([]byte, error) {
+	var rooms []standing
+	told, err := jsonOf(ctx, api)
 	if err == nil {
-		err = table.Flush()
+		err = json.Unmarshal(told, &rooms)
 	}
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = writeTable(&text, "ROOM\tSTATUS\tMETHOD\tACTIVE\tOPEN\tQUEUED\tTHIS MINUTE\tLONGEST WAIT\tWHY", rooms, standing.cells)
 	return text.Bytes(), err
 }
 
-func writeRow(table io.Writer, r roomSettings, s roomStatus) {
+func (s standing) cells() []any {
 	wait := "-"
-	if s.Minutes > 0 {
-		wait = fmt.Sprintf("%d min", s.Minutes)
+	if s.MaxEstimatedTimeMinutes > 0 {
+		wait = fmt.Sprintf("%d min", s.MaxEstimatedTimeMinutes)
 	}
-	fmt.Fprintf(table, "%s\t%s\t%s\t%d/%d\t%d\t%d\t%d/%d\t%s\t%s\n", r.Name, strings.ReplaceAll(s.Status, "_", " "),
-		r.QueueingMethod, s.Active, r.TotalActiveUsers, s.Open, s.Queued, s.Admitted, r.NewUsersPerMinute, wait, s.why())
+	return []any{s.Name, strings.ReplaceAll(s.Status, "_", " "), s.QueueingMethod, fmt.Sprintf("%d/%d", s.ActiveUsers, s.TotalActiveUsers), s.OpenSlots,
+		s.EstimatedQueuedUsers, fmt.Sprintf("%d/%d", s.AdmittedThisMinute, s.NewUsersPerMinute), wait, s.why()}
 }
 
 // jsonOf is how the rooms stand, for programs: a list of what the API tells, with the name of each room.
-func jsonOf(ctx context.Context, api adminAPI) ([]byte, error) {
-	list := []map[string]json.RawMessage{}
-	err := eachRoom(ctx, api, func(room, status json.RawMessage) error {
-		var of, all map[string]json.RawMessage
-		if err := errors.Join(json.Unmarshal(room, &of), json.Unmarshal(status, &all)); err != nil {
-			return fmt.Errorf("reading what the gate said of a room: %w", err)
-		}
-		for _, name := range []string{"name", "queueing_method", "total_active_users", "new_users_per_minute"} {
-			all[name] = of[name]
-		}
-		list = append(list, all)
-		return nil
-	})
+func jsonOf(ctx context.Context, api client.API) ([]byte, error) {
+	rooms, err := client.Get[[]map[string]json.RawMessage](ctx, api, client.Path("rooms"))
 	if err != nil {
 		return nil, err
+	}
+	list := []map[string]json.RawMessage{}
+	for _, room := range rooms {
+		var name string
+		if err := json.Unmarshal(room["name"], &name); err != nil {
+			return nil, fmt.Errorf("reading what the gate said of its rooms: %w", err)
+		}
+		all, err := client.Get[map[string]json.RawMessage](ctx, api, client.Path("rooms", name, "status"))
+		if errors.Is(err, client.ErrNotFound) {
+			continue // the room has gone since the list was made
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range []string{"name", "queueing_method", "total_active_users", "new_users_per_minute"} {
+			all[name] = room[name]
+		}
+		list = append(list, all)
 	}
 	text, err := json.Marshal(list)
 	return append(text, '\n'), err
@@ -189,11 +148,8 @@ func jsonOf(ctx context.Context, api adminAPI) ([]byte, error) {
 
 // readinessOf is what the gate says of itself: "ok", or "degraded" while the store does not answer. It is an error if the gate takes no
 // visitors.
-func readinessOf(ctx context.Context, api adminAPI) ([]byte, error) {
-	var readiness struct {
-		Status string `json:"status"`
-	}
-	err := api.get(ctx, "/readyz", &readiness)
+func readinessOf(ctx context.Context, api client.API) ([]byte, error) {
+	readiness, err := client.Get[struct{ Status string }](ctx, api, "/readyz")
 	return []byte(readiness.Status + "\n"), err
 }
 
@@ -201,7 +157,7 @@ func readinessOf(ctx context.Context, api adminAPI) ([]byte, error) {
 const homeAndClear = "\x1b[H\x1b[J"
 
 // watchStatus shows the rooms again and again until ctx ends. A gate that does not answer may do so later.
-func watchStatus(ctx context.Context, api adminAPI, every time.Duration, show func(context.Context, adminAPI) ([]byte, error), out io.Writer) error {
+func watchStatus(ctx context.Context, api client.API, every time.Duration, show func(context.Context, client.API) ([]byte, error), out io.Writer) error {
 	if every < 100*time.Millisecond {
 		return usageError{errors.New("--every: at least 100ms")}
 	}

@@ -1,21 +1,19 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 )
 
 func newWaitlistCommand() *cobra.Command {
-	var flags adminFlags
-	cmd := &cobra.Command{
+	return adminGroup(&cobra.Command{
 		Use:   "waitlist",
 		Short: "Operate the waitlists of a running gate",
 		Long: `Operate the waitlists of a running gate, by its admin API.
@@ -28,81 +26,20 @@ has an ID, which "fairdoor waitlist entries" tells.`,
   fairdoor waitlist entries beta --search ada@example.com
   fairdoor waitlist remove beta 17
   fairdoor waitlist export beta beta.csv`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
-		SuggestionsMinimumDistance: 2,
-	}
-	flags.bind(cmd.PersistentFlags())
-	for _, command := range []func(*adminFlags) *cobra.Command{
-		newWaitlistListCommand, newEntriesCommand, newReleaseCommand, newPlansCommand, newCancelCommand, newPauseCommand, newResumeCommand,
-		newPriorityCommand, newRemoveCommand, newReferralsCommand, newGrantCommand, newDenyCommand, newWaitlistImportCommand, newExportCommand, newLogCommand,
-	} {
-		cmd.AddCommand(command(&flags))
-	}
-	return cmd
-}
-
-// task is a subcommand that runs.
-type task struct {
-	ctx     context.Context
-	api     adminAPI
-	args    []string // the first is the name of the waitlist or the room, if there are any
-	in      io.Reader
-	out     io.Writer
-	warning io.Writer
-}
-
-// waitlistTask makes a subcommand of fairdoor waitlist.
-func waitlistTask(flags *adminFlags, use, short string, run func(task) error) *cobra.Command {
-	return adminTask(flags, "waitlist", use, short, run)
-}
-
-// adminTask makes a subcommand of a command. What it takes follows its name in use: words in capitals, the last in brackets if it can
-// be left out.
-func adminTask(flags *adminFlags, of, use, short string, run func(task) error) *cobra.Command {
-	words := strings.Fields(use)[1:]
-	most, least := len(words), len(words)
-	if most > 0 && strings.HasPrefix(words[most-1], "[") {
-		least--
-	}
-	return &cobra.Command{
-		Use: use, Short: short, DisableFlagsInUseLine: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < least || len(args) > most {
-				return usageError{fmt.Errorf("this takes: fairdoor %s %s; see %s --help", of, use, cmd.CommandPath())}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			api, err := flags.api(cmd)
-			if err != nil {
-				return err
-			}
-			return run(task{cmd.Context(), api, args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()})
-		},
-	}
+	}, newWaitlistListCommand, newEntriesCommand, newReleaseCommand, newPlansCommand, newCancelCommand, newPauseCommand, newResumeCommand,
+		newPriorityCommand, newRemoveCommand, newReferralsCommand, newGrantCommand, newDenyCommand, newWaitlistImportCommand, newExportCommand, newLogCommand)
 }
 
 // path is a resource of the waitlist.
-func (t task) path(parts ...string) string {
-	path := "/api/v1/waitlists"
-	for _, part := range append([]string{t.args[0]}, parts...) {
-		path += "/" + url.PathEscape(part)
-	}
-	return path
-}
-
-func (t task) say(format string, args ...any) error {
-	_, err := fmt.Fprintf(t.out, format+"\n", args...)
-	return err
+func (t task) path(names ...string) string {
+	return client.Path(append([]string{"waitlists", t.args[0]}, names...)...)
 }
 
 func newReleaseCommand(flags *adminFlags) *cobra.Command {
 	var count int
 	var every time.Duration
 	var at string
-	cmd := waitlistTask(flags, "release NAME", "Invite the next, now or by a plan", func(t task) error {
+	cmd := adminTask(flags, "release NAME", "Invite the next, now or by a plan", func(t task) error {
 		if count < 1 {
 			return usageError{fmt.Errorf("--count: say how many to invite, at least 1")}
 		}
@@ -123,47 +60,38 @@ No more people are invited than spots are free.`
 }
 
 func (t task) release(count int) error {
-	var done struct {
-		Released int `json:"released"`
-	}
-	if err := t.api.order(t.ctx, http.MethodPost, t.path("release"), map[string]int{"count": count}, &done); err != nil {
+	var done admin.ReleasedJSON
+	if err := t.api.Order(t.ctx, http.MethodPost, t.path("release"), map[string]int{"count": count}, &done); err != nil {
 		return err
 	}
 	if done.Released == count {
 		return t.say("Invited %d.", count)
 	}
-	var l waitlistStatus
-	if err := t.api.get(t.ctx, t.path(), &l); err != nil {
+	l, err := client.Get[admin.WaitlistJSON](t.ctx, t.api, t.path())
+	if err != nil {
 		return err
 	}
 	why := "nobody else waits"
 	if l.Capacity > 0 && l.Held >= l.Capacity {
-		why = "no other spot is free (" + l.spots() + " are held)"
+		why = "no other spot is free (" + spots(l) + " are held)"
 	}
 	return t.say("Invited %d of %d: %s.", done.Released, count, why)
 }
 
-// plan is a release that is still to come, as the admin API has it.
-type plan struct {
-	ID    int64  `json:"id,omitempty"`
-	Count int    `json:"count"`
-	At    string `json:"at,omitempty"`
-	Every string `json:"every,omitempty"`
-}
-
 func (t task) plan(count int, every time.Duration, at string) error {
-	p := plan{Count: count}
+	order := admin.PlanOrder{Count: count}
 	if every != 0 {
-		p.Every = every.String()
+		order.Every = every.String()
 	}
 	if at != "" {
 		moment, err := parseMoment(at)
 		if err != nil {
 			return err
 		}
-		p.At = moment.Format(time.RFC3339)
+		order.At = &moment
 	}
-	if err := t.api.order(t.ctx, http.MethodPost, t.path("plans"), p, &p); err != nil {
+	var p admin.PlanJSON
+	if err := t.api.Order(t.ctx, http.MethodPost, t.path("plans"), order, &p); err != nil {
 		return err
 	}
 	if p.Every == "" {
@@ -185,16 +113,13 @@ func parseMoment(text string) (time.Time, error) {
 }
 
 func newCancelCommand(flags *adminFlags) *cobra.Command {
-	return waitlistTask(flags, "cancel NAME PLAN", "Cancel a planned release", func(t task) error {
-		if err := t.api.read(t.ctx, http.MethodDelete, t.path("plans", t.args[1]), "", nil, nil); err != nil {
-			return err
-		}
-		return t.say("Plan %s is cancelled.", t.args[1])
+	return adminTask(flags, "cancel NAME PLAN", "Cancel a planned release", func(t task) error {
+		return t.order(http.MethodDelete, t.path("plans", t.args[1]), nil, "Plan %s is cancelled.", t.args[1])
 	})
 }
 
 func newPauseCommand(flags *adminFlags) *cobra.Command {
-	cmd := waitlistTask(flags, "pause NAME", "Invite nobody until resume", func(t task) error {
+	cmd := adminTask(flags, "pause NAME", "Invite nobody until resume", func(t task) error {
 		return t.pause(true, "%s is paused: nobody is invited. People can sign up and accept.")
 	})
 	cmd.Long = "Invite nobody, by hand or by plan, until resume. People can sign up and accept, and invites expire."
@@ -202,24 +127,21 @@ func newPauseCommand(flags *adminFlags) *cobra.Command {
 }
 
 func newResumeCommand(flags *adminFlags) *cobra.Command {
-	return waitlistTask(flags, "resume NAME", "End a pause", func(t task) error { return t.pause(false, "%s is not paused any more.") })
+	return adminTask(flags, "resume NAME", "End a pause", func(t task) error { return t.pause(false, "%s is not paused any more.") })
 }
 
 func (t task) pause(paused bool, told string) error {
-	if err := t.api.order(t.ctx, http.MethodPatch, t.path(), map[string]bool{"paused": paused}, nil); err != nil {
-		return err
-	}
-	return t.say(told, t.args[0])
+	return t.order(http.MethodPatch, t.path(), map[string]bool{"paused": paused}, told, t.args[0])
 }
 
 func newPriorityCommand(flags *adminFlags) *cobra.Command {
-	cmd := waitlistTask(flags, "priority NAME ID PRIORITY", "Move somebody up or down", func(t task) error {
+	cmd := adminTask(flags, "priority NAME ID PRIORITY", "Move somebody up or down", func(t task) error {
 		priority, err := strconv.Atoi(t.args[2])
 		if err != nil {
 			return usageError{fmt.Errorf("%q is not a whole number", t.args[2])}
 		}
-		var e entry
-		if err := t.api.order(t.ctx, http.MethodPatch, t.path("entries", t.args[1]), map[string]int{"priority": priority}, &e); err != nil {
+		var e admin.EntryJSON
+		if err := t.api.Order(t.ctx, http.MethodPatch, t.path("entries", t.args[1]), map[string]int{"priority": priority}, &e); err != nil {
 			return err
 		}
 		if e.Rank == 0 {
@@ -235,31 +157,25 @@ among equals the first who signed up. What referrals earn later is added.`
 }
 
 func newRemoveCommand(flags *adminFlags) *cobra.Command {
-	cmd := waitlistTask(flags, "remove NAME ID", "Take somebody off the list and erase their data", func(t task) error {
-		if err := t.api.read(t.ctx, http.MethodDelete, t.path("entries", t.args[1]), "", nil, nil); err != nil {
-			return err
-		}
-		return t.say("Entry %s is removed, and its personal data erased.", t.args[1])
+	cmd := adminTask(flags, "remove NAME ID", "Take somebody off the list and erase their data", func(t task) error {
+		return t.order(http.MethodDelete, t.path("entries", t.args[1]), nil, "Entry %s is removed, and its personal data erased.", t.args[1])
 	})
 	cmd.Long = "Take somebody off the list and erase all personal data of them. A spot that they hold goes to the next."
 	return cmd
 }
 
 func newGrantCommand(flags *adminFlags) *cobra.Command {
-	return waitlistTask(flags, "grant NAME ID", "Have a referral count that is being checked", func(t task) error {
+	return adminTask(flags, "grant NAME ID", "Have a referral count that is being checked", func(t task) error {
 		return t.judge(true, "The referral of entry %s counts.")
 	})
 }
 
 func newDenyCommand(flags *adminFlags) *cobra.Command {
-	return waitlistTask(flags, "deny NAME ID", "Have a referral not count that is being checked", func(t task) error {
+	return adminTask(flags, "deny NAME ID", "Have a referral not count that is being checked", func(t task) error {
 		return t.judge(false, "The referral of entry %s does not count.")
 	})
 }
 
 func (t task) judge(grant bool, told string) error {
-	if err := t.api.order(t.ctx, http.MethodPost, t.path("referrals", t.args[1]), map[string]bool{"grant": grant}, nil); err != nil {
-		return err
-	}
-	return t.say(told, t.args[1])
+	return t.order(http.MethodPost, t.path("referrals", t.args[1]), map[string]bool{"grant": grant}, told, t.args[1])
 }

@@ -15,12 +15,14 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 )
 
 func newWaitlistImportCommand(flags *adminFlags) *cobra.Command {
 	var columns []string
 	var look, yes bool
-	cmd := waitlistTask(flags, "import NAME [FILE]", "Add people from CSV", func(t task) error {
+	cmd := adminTask(flags, "import NAME [FILE]", "Add people from CSV", func(t task) error {
 		in := t.in
 		if len(t.args) == 2 && t.args[1] != "-" {
 			file, err := os.Open(t.args[1])
@@ -68,12 +70,9 @@ func (t task) showColumns(file *bufio.Reader, query url.Values) error {
 		return fmt.Errorf("importing: %w", err)
 	}
 	header, _, _ := bytes.Cut(begin, []byte("\n"))
-	var told struct {
-		Columns map[string]string `json:"columns"`
-		Ignored []string          `json:"ignored"`
-	}
+	var told admin.ColumnsJSON
 	query = url.Values{"column": query["column"], "dry_run": {"true"}}
-	if err := t.api.read(t.ctx, http.MethodPost, t.path("import")+"?"+query.Encode(), "text/csv", bytes.NewReader(header), &told); err != nil {
+	if err := t.api.Send(t.ctx, http.MethodPost, t.path("import")+"?"+query.Encode(), "text/csv", bytes.NewReader(header), &told); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(told.Columns)) {
@@ -86,17 +85,8 @@ func (t task) showColumns(file *bufio.Reader, query url.Values) error {
 }
 
 func (t task) importFrom(in io.Reader, query url.Values) error {
-	var done struct {
-		Added       int `json:"added"`
-		Known       int `json:"known"`
-		Unconfirmed int `json:"unconfirmed"`
-		Faulty      int `json:"faulty"`
-		Faults      []struct {
-			Line    int    `json:"line"`
-			Problem string `json:"problem"`
-		} `json:"faults"`
-	}
-	if err := t.api.read(t.ctx, http.MethodPost, t.path("import")+"?"+query.Encode(), "text/csv", in, &done); err != nil {
+	var done admin.ImportedJSON
+	if err := t.api.Send(t.ctx, http.MethodPost, t.path("import")+"?"+query.Encode(), "text/csv", in, &done); err != nil {
 		return err
 	}
 	for _, f := range done.Faults {
@@ -119,9 +109,9 @@ func (t task) importFrom(in io.Reader, query url.Values) error {
 }
 
 func newExportCommand(flags *adminFlags) *cobra.Command {
-	cmd := waitlistTask(flags, "export NAME [FILE]", "Write everybody as CSV", func(t task) error {
+	cmd := adminTask(flags, "export NAME [FILE]", "Write everybody as CSV", func(t task) error {
 		if len(t.args) == 1 || t.args[1] == "-" {
-			return t.exportTo(t.out)
+			return t.copyTo(t.out, t.path("export"), "exporting")
 		}
 		return t.exportToFile(t.args[1])
 	})
@@ -134,18 +124,6 @@ owner only, as it has personal data.`
 	return cmd
 }
 
-func (t task) exportTo(out io.Writer) error {
-	resp, err := t.api.do(t.ctx, http.MethodGet, t.path("export"), "", nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(out, resp.Body); err != nil {
-		return fmt.Errorf("exporting: %w", err)
-	}
-	return nil
-}
-
 // exportToFile writes a new file beside the named one, and puts it in its place.
 func (t task) exportToFile(name string) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".export-*")
@@ -153,7 +131,7 @@ func (t task) exportToFile(name string) error {
 		return fmt.Errorf("exporting: %w", err)
 	}
 	defer os.RemoveAll(file.Name())
-	if err := errors.Join(t.exportTo(file), file.Sync(), file.Close()); err != nil {
+	if err := errors.Join(t.copyTo(file, t.path("export"), "exporting"), file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(file.Name(), name); err != nil {

@@ -6,63 +6,48 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
 func newWebhooksCommand() *cobra.Command {
-	var flags adminFlags
-	cmd := &cobra.Command{
+	return adminGroup(&cobra.Command{
 		Use:   "webhooks",
 		Short: "Show the webhooks of a running gate, and test them",
 		Long:  "Show the webhooks of a running gate, and send them tests, by its admin API. Each gate has its own deliveries.",
 		Example: `  fairdoor webhooks list
   fairdoor webhooks test team`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
-		SuggestionsMinimumDistance: 2,
-	}
-	flags.bind(cmd.PersistentFlags())
-	cmd.AddCommand(newWebhooksListCommand(&flags), newWebhooksTestCommand(&flags))
-	return cmd
-}
-
-// webhookStatus is how a webhook stands, as the admin API has it.
-type webhookStatus struct {
-	Name      string   `json:"name"`
-	URL       string   `json:"url"`
-	Events    []string `json:"events"`
-	Rooms     []string `json:"rooms"`
-	Waiting   int      `json:"waiting"`
-	Delivered int      `json:"delivered"`
-	Dropped   int      `json:"dropped"`
-	Gone      bool     `json:"gone"`
-	Failure   string   `json:"last_failure"`
-	At        string   `json:"last_failure_at"`
+	}, newWebhooksListCommand, newWebhooksTestCommand)
 }
 
 func newWebhooksListCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "webhooks", "list", "Show the webhooks, and how they take what they are sent", func(t task) error {
-		var hooks []webhookStatus
-		if err := t.api.get(t.ctx, "/api/v1/webhooks", &hooks); err != nil {
+	return adminTask(flags, "list", "Show the webhooks, and how they take what they are sent", func(t task) error {
+		hooks, err := client.Get[[]webhooks.Status](t.ctx, t.api, client.Path("webhooks"))
+		if err != nil {
 			return err
 		}
-		rows := make([]string, len(hooks))
-		for i, h := range hooks {
-			rows[i] = row(h.Name, h.URL, allOr(h.Events), allOr(h.Rooms), h.Delivered, h.Waiting, h.Dropped, h.lastFailure())
-		}
-		return t.table("WEBHOOK\tURL\tEVENTS\tROOMS\tDELIVERED\tWAITING\tGIVEN UP\tLAST FAILURE", rows)
+		const heading = "WEBHOOK\tURL\tEVENTS\tROOMS\tDELIVERED\tWAITING\tGIVEN UP\tLAST FAILURE"
+		return table(t, heading, hooks, func(h webhooks.Status) []any {
+			return []any{h.Name, h.URL, allOr(h.Events), allOr(h.Rooms), h.Sent, h.Waiting, h.Dropped, lastFailure(h)}
+		})
 	})
 }
 
 // allOr lists names; none stand for all.
-func allOr(names []string) string {
+func allOr[S ~string](names []S) string {
 	if len(names) == 0 {
 		return "all"
 	}
-	return strings.Join(names, ",")
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = string(name)
+	}
+	return strings.Join(texts, ",")
 }
 
-func (h webhookStatus) lastFailure() string {
+func lastFailure(h webhooks.Status) string {
 	switch {
 	case h.Failure == "":
 		return "-"
@@ -73,15 +58,13 @@ func (h webhookStatus) lastFailure() string {
 }
 
 func newWebhooksTestCommand(flags *adminFlags) *cobra.Command {
-	cmd := adminTask(flags, "webhooks", "test [NAME]", "Send a test to a webhook, or to all", func(t task) error {
-		var done struct {
-			Sent int `json:"sent"`
-		}
-		path := "/api/v1/webhooks/test"
+	cmd := adminTask(flags, "test [NAME]", "Send a test to a webhook, or to all", func(t task) error {
+		var done admin.SentJSON
+		path := client.Path("webhooks", "test")
 		if len(t.args) == 1 {
 			path += "?name=" + url.QueryEscape(t.args[0])
 		}
-		if err := t.api.read(t.ctx, http.MethodPost, path, "", nil, &done); err != nil {
+		if err := t.api.Order(t.ctx, http.MethodPost, path, nil, &done); err != nil {
 			return err
 		}
 		return t.say("A test is on its way to %d. See: fairdoor webhooks list", done.Sent)

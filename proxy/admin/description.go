@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -30,8 +31,8 @@ type Description struct {
 	Configuration queue.Configuration
 }
 
-// roomJSON is a room's effective configuration, under the keys of the file.
-type roomJSON struct {
+// RoomJSON is a room's effective configuration, under the keys of the file.
+type RoomJSON struct {
 	Name                  string         `json:"name"`
 	Family                string         `json:"family,omitempty"` // that it is a room of
 	Host                  string         `json:"host"`
@@ -67,21 +68,27 @@ type roomJSON struct {
 	NextStart    *time.Time `json:"next_event_start_time"`
 	Version      int64      `json:"version"` // grows with every change, on whichever gate
 
-	settings queue.Settings
+	Settings queue.Settings `json:"-"` // those in force, which JSON has beside the rest
 }
 
 // MarshalJSON writes the room's settings beside the rest.
-func (j roomJSON) MarshalJSON() ([]byte, error) {
-	type rest roomJSON
+func (j RoomJSON) MarshalJSON() ([]byte, error) {
+	type rest RoomJSON
 	text, err := json.Marshal(rest(j))
 	if err != nil {
 		return nil, err
 	}
-	settings, err := json.Marshal(j.settings)
+	settings, err := json.Marshal(j.Settings)
 	if err != nil {
 		return nil, err
 	}
 	return append(append(text[:len(text)-1], ','), settings[1:]...), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (j *RoomJSON) UnmarshalJSON(text []byte) error {
+	type rest RoomJSON
+	return errors.Join(json.Unmarshal(text, (*rest)(j)), json.Unmarshal(text, &j.Settings))
 }
 
 type routeJSON struct {
@@ -134,9 +141,9 @@ type conditionsJSON struct {
 }
 
 // json is the description as the API tells it.
-func (d Description) json() roomJSON {
+func (d Description) json() RoomJSON {
 	c, o := d.Config, overrides.Of(d.Configuration)
-	j := roomJSON{
+	j := RoomJSON{
 		Name: c.Name, Family: d.Family,
 		QueueingStatusCode: c.StatusCode, JSONResponseEnabled: c.JSON, CORSOrigins: append([]string{}, c.CORSOrigins...),
 		CustomPage: c.Page != nil, Language: d.Language, CookieName: d.CookieName,
@@ -145,10 +152,10 @@ func (d Description) json() roomJSON {
 		Subject:           describeSubject(&c.Subject),
 		OverriddenByEvent: append([]string{}, o.OverriddenByEvent(d.Configuration.Settings.Event)...),
 		Overrides:         o.Changes, OverriddenBy: o.By, Version: d.Configuration.Version,
-		settings: d.Configuration.Settings,
+		Settings: d.Configuration.Settings,
 	}
-	j.settings.Fleeting = false // of the store alone
-	j.settings = byOperators(j.settings)
+	j.Settings.Fleeting = false // of the store alone
+	j.Settings = byOperators(j.Settings)
 	if e := o.Events.Next(d.Now.Time()); e != nil {
 		j.NextStart = &e.Start
 		if !e.Prequeue.IsZero() {

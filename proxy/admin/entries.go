@@ -12,14 +12,14 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// entriesJSON is a page of a listing, in order of rank.
-type entriesJSON struct {
-	Entries []entryJSON `json:"entries"`
+// EntriesJSON is a page of a listing, in order of rank.
+type EntriesJSON struct {
+	Entries []EntryJSON `json:"entries"`
 	Total   int         `json:"total"` // on all pages
 }
 
-// entryJSON is a person on a waitlist.
-type entryJSON struct {
+// EntryJSON is a person on a waitlist.
+type EntryJSON struct {
 	ID            int64           `json:"id"`
 	Email         string          `json:"email"`
 	UserID        string          `json:"userId,omitempty"`
@@ -38,8 +38,8 @@ type entryJSON struct {
 	InviteExpiresAt time.Time `json:"inviteExpiresAt,omitzero"`
 }
 
-func describeEntry(e waitlist.Entry) entryJSON {
-	return entryJSON{
+func describeEntry(e waitlist.Entry) EntryJSON {
+	return EntryJSON{
 		ID: e.Number, Email: e.Email, UserID: e.UserID, Status: e.Status, Rank: e.Rank, Priority: e.Priority, ReferralCode: e.ReferralCode,
 		ReferralsMade: e.ReferralsMade, ReferralsHeld: e.ReferralsHeld, Language: e.Language, JoinedAt: e.JoinedAt, ConfirmedAt: e.ConfirmedAt,
 		InvitedAt: e.InvitedAt, AcceptedAt: e.AcceptedAt, InviteExpiresAt: e.InviteExpiresAt,
@@ -61,7 +61,7 @@ func (a *api) getEntries(w http.ResponseWriter, q *http.Request, l Waitlist) {
 		a.refused(w, q, l, err)
 		return
 	}
-	listed := entriesJSON{Entries: []entryJSON{}, Total: found.Total}
+	listed := EntriesJSON{Entries: []EntryJSON{}, Total: found.Total}
 	for _, e := range found.Entries {
 		listed.Entries = append(listed.Entries, describeEntry(e))
 	}

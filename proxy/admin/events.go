@@ -53,13 +53,14 @@ func noEvent(w http.ResponseWriter, r Room) {
 	reply.Problem(w, http.StatusNotFound, "There is no event of this name. See /api/v1/rooms/"+r.Queue().Name()+"/events.")
 }
 
-// eventJSON is an event with how far it has come.
-type eventJSON struct {
-	event event.Event
-	eventState
+// EventJSON is an event with how far it has come.
+type EventJSON struct {
+	event.Event
+	EventState
 }
 
-type eventState struct {
+// EventState is what an event has beside what is planned.
+type EventState struct {
 	Phase string    `json:"phase"`          // none, prequeueing or started
 	Draw  *drawJSON `json:"draw,omitempty"` // of a shuffled event
 }
@@ -73,21 +74,26 @@ type drawJSON struct {
 }
 
 // MarshalJSON writes the event's fields, and the others beside them.
-func (j eventJSON) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(j.event)
+func (j EventJSON) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(j.Event)
 	if err != nil {
 		return nil, err
 	}
-	state, err := json.Marshal(j.eventState)
+	state, err := json.Marshal(j.EventState)
 	if err != nil {
 		return nil, err
 	}
 	return append(append(text[:len(text)-1], ','), state[1:]...), nil
 }
 
-func (a *api) describeEvent(r Room, e event.Event) eventJSON {
+// UnmarshalJSON reads what MarshalJSON writes.
+func (j *EventJSON) UnmarshalJSON(text []byte) error {
+	return errors.Join(json.Unmarshal(text, &j.Event), json.Unmarshal(text, &j.EventState))
+}
+
+func (a *api) describeEvent(r Room, e event.Event) EventJSON {
 	now := r.Queue().StoreTime(a.Clock()).Time()
-	j := eventJSON{event: e}
+	j := EventJSON{Event: e}
 	j.Phase = []string{"none", "prequeueing", "started"}[e.PhaseAt(now)]
 	if d := r.Draw(e.Name); e.Shuffle && d != nil {
 		j.Draw = &drawJSON{SeedHash: d.SeedHash()}
@@ -108,7 +114,7 @@ func (a *api) describeOrder(r Room, d *event.Draw, j *drawJSON) {
 }
 
 func (a *api) getEvents(w http.ResponseWriter, _ *http.Request, r Room) {
-	list := []eventJSON{}
+	list := []EventJSON{}
 	for _, e := range r.Events() {
 		list = append(list, a.describeEvent(r, e))
 	}

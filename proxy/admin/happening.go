@@ -18,7 +18,7 @@ const (
 )
 
 // addHappening adds to a room what happens to it beside its line: events, the pace of the origin, and what is left.
-func addHappening(v *dashboard.Room, r Room, n *room.Numbers, s statusJSON) {
+func addHappening(v *dashboard.Room, r Room, n *room.Numbers, s StatusJSON) {
 	v.Events = eventsOf(r, n.At.Time())
 	switch {
 	case s.Reason == room.OriginSlow && s.Explanation != "":

@@ -29,19 +29,29 @@ func (a *api) release(w http.ResponseWriter, q *http.Request, l Waitlist) {
 		a.refused(w, q, l, err)
 		return
 	}
-	reply.JSON(w, map[string]int{"released": released})
+	reply.JSON(w, ReleasedJSON{released})
 }
 
-// planJSON is a release that is still to come.
-type planJSON struct {
+// ReleasedJSON says how many were invited.
+type ReleasedJSON struct {
+	Released int `json:"released"`
+}
+
+// PlansJSON are the releases that are still to come.
+type PlansJSON struct {
+	Plans []PlanJSON `json:"plans"`
+}
+
+// PlanJSON is a release that is still to come.
+type PlanJSON struct {
 	ID    int64     `json:"id"`
 	Count int       `json:"count"`
 	At    time.Time `json:"at"`
 	Every string    `json:"every,omitempty"`
 }
 
-func describePlan(p waitlist.Plan) planJSON {
-	j := planJSON{ID: p.ID, Count: p.Size, At: p.At.UTC()}
+func describePlan(p waitlist.Plan) PlanJSON {
+	j := PlanJSON{ID: p.ID, Count: p.Size, At: p.At.UTC()}
 	if p.Every > 0 {
 		j.Every = setting.FormatDuration(p.Every)
 	}
@@ -54,11 +64,11 @@ func (a *api) getPlans(w http.ResponseWriter, q *http.Request, l Waitlist) {
 		a.refused(w, q, l, err)
 		return
 	}
-	listed := []planJSON{}
+	listed := PlansJSON{[]PlanJSON{}}
 	for _, p := range plans {
-		listed = append(listed, describePlan(p))
+		listed.Plans = append(listed.Plans, describePlan(p))
 	}
-	reply.JSON(w, map[string]any{"plans": listed})
+	reply.JSON(w, listed)
 }
 
 // postPlan plans a release: at a time, or every so often from then on, or from now on.
@@ -80,13 +90,16 @@ func (a *api) postPlan(w http.ResponseWriter, q *http.Request, l Waitlist) {
 	reply.JSON(w, describePlan(plan))
 }
 
+// PlanOrder asks for a plan: At or Every may be missing, but not both.
+type PlanOrder struct {
+	Count int        `json:"count"`
+	At    *time.Time `json:"at,omitempty"`
+	Every string     `json:"every,omitempty"`
+}
+
 // parsePlan reads a plan, or says what is wrong with it.
 func parsePlan(body []byte, now time.Time) (p waitlist.Plan, fault string) {
-	var order struct {
-		Count int        `json:"count"`
-		At    *time.Time `json:"at"`
-		Every string     `json:"every"`
-	}
+	var order PlanOrder
 	if !decode(body, &order) || order.Count < 1 {
 		return p, `send {"count": n, "every": "1m"} or {"count": n, "at": "2026-12-01T09:00:00Z"}, or both times; n is a whole number from 1.`
 	}
@@ -124,8 +137,13 @@ func (a *api) deletePlan(w http.ResponseWriter, q *http.Request, l Waitlist) {
 	}
 }
 
-// referralJSON is a referral that waits for an operator.
-type referralJSON struct {
+// ReferralsJSON are referrals that wait for an operator.
+type ReferralsJSON struct {
+	Referrals []ReferralJSON `json:"referrals"`
+}
+
+// ReferralJSON is a referral that waits for an operator.
+type ReferralJSON struct {
 	Referee  personJSON      `json:"referee"`
 	Referrer personJSON      `json:"referrer"`
 	Reason   waitlist.Reason `json:"reason"`
@@ -147,11 +165,11 @@ func (a *api) getReferrals(w http.ResponseWriter, q *http.Request, l Waitlist) {
 		a.refused(w, q, l, err)
 		return
 	}
-	listed := []referralJSON{}
+	listed := ReferralsJSON{[]ReferralJSON{}}
 	for _, c := range held {
-		listed = append(listed, referralJSON{personJSON{c.Referee, c.RefereeEmail}, personJSON{c.Referrer, c.ReferrerEmail}, c.Reason, c.At})
+		listed.Referrals = append(listed.Referrals, ReferralJSON{personJSON{c.Referee, c.RefereeEmail}, personJSON{c.Referrer, c.ReferrerEmail}, c.Reason, c.At})
 	}
-	reply.JSON(w, map[string]any{"referrals": listed})
+	reply.JSON(w, listed)
 }
 
 // judgeReferral grants or denies what bringing an entry is to earn its referrer.

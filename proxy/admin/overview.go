@@ -89,7 +89,7 @@ func (a *api) overviewOf(ctx context.Context, r Room, charts bool) dashboard.Roo
 }
 
 // stateOf is the state of a room in words, and their tone.
-func stateOf(s statusJSON, settings *queue.Settings) (words, tone string) {
+func stateOf(s StatusJSON, settings *queue.Settings) (words, tone string) {
 	switch {
 	case s.Status == suspended:
 		return "Suspended", "calm"

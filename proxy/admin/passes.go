@@ -38,8 +38,13 @@ func (a *api) withPasses(next func(http.ResponseWriter, *http.Request, Room, Pas
 	})
 }
 
-// passJSON is a pass. The code and the link are told only when the pass is made: who has one of them can use the pass.
-type passJSON struct {
+// PassesJSON are passes of a room.
+type PassesJSON struct {
+	Passes []PassJSON `json:"passes"`
+}
+
+// PassJSON is a pass. The code and the link are told only when the pass is made: who has one of them can use the pass.
+type PassJSON struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`
 	Kind      waitlist.PassKind `json:"kind"`
@@ -54,10 +59,10 @@ type passJSON struct {
 	Link      string            `json:"link,omitempty"` // path and query on a host of the room
 }
 
-func describePasses(of Passes, list []waitlist.Pass) ([]passJSON, error) {
-	told := []passJSON{}
+func describePasses(of Passes, list []waitlist.Pass) ([]PassJSON, error) {
+	told := []PassJSON{}
 	for _, p := range list {
-		j := passJSON{ID: p.ID, Name: p.Name, Kind: p.Kind, Uses: p.Uses, Used: p.Used, MadeAt: p.MadeAt, MadeBy: p.MadeBy,
+		j := PassJSON{ID: p.ID, Name: p.Name, Kind: p.Kind, Uses: p.Uses, Used: p.Used, MadeAt: p.MadeAt, MadeBy: p.MadeBy,
 			ExpiresAt: p.ExpiresAt, RevokedBy: p.RevokedBy, Code: p.Code}
 		if p.Code != "" {
 			var err error
@@ -75,7 +80,7 @@ func describePasses(of Passes, list []waitlist.Pass) ([]passJSON, error) {
 
 // tellPasses answers with passes, unless asking for them has failed.
 func (a *api) tellPasses(w http.ResponseWriter, r Room, of Passes, list []waitlist.Pass, err error) {
-	var told []passJSON
+	var told []PassJSON
 	if err == nil {
 		told, err = describePasses(of, list)
 	}
@@ -84,7 +89,7 @@ func (a *api) tellPasses(w http.ResponseWriter, r Room, of Passes, list []waitli
 		reply.Problem(w, http.StatusServiceUnavailable, "The record of passes does not answer. It may make a change all the same: look before you ask again.")
 		return
 	}
-	reply.JSON(w, map[string]any{"passes": told})
+	reply.JSON(w, PassesJSON{told})
 }
 
 func (a *api) getPasses(w http.ResponseWriter, q *http.Request, r Room, of Passes) {
@@ -119,16 +124,19 @@ func (a *api) postPasses(w http.ResponseWriter, q *http.Request, r Room, of Pass
 	a.tellPasses(w, r, of, made, err)
 }
 
+// PassOrder asks for passes that are good For a duration, or until they expire. Uses and Count are 1 where they are missing.
+type PassOrder struct {
+	Name      string            `json:"name"`
+	Kind      waitlist.PassKind `json:"kind"`
+	Uses      *int              `json:"uses,omitempty"`
+	Count     *int              `json:"count,omitempty"`
+	For       string            `json:"for,omitempty"`
+	ExpiresAt *time.Time        `json:"expiresAt,omitempty"`
+}
+
 // parsePass reads an order of passes, or says what is wrong with it.
 func parsePass(body []byte, now time.Time) (p waitlist.Pass, count int, fault string) {
-	var order struct {
-		Name      string            `json:"name"`
-		Kind      waitlist.PassKind `json:"kind"`
-		Uses      *int              `json:"uses"`
-		Count     *int              `json:"count"`
-		For       string            `json:"for"`
-		ExpiresAt *time.Time        `json:"expiresAt"`
-	}
+	var order PassOrder
 	if !decode(body, &order) {
 		return p, 0, `send {"name": "press", "kind": "in", "uses": 5, "for": "24h"}.`
 	}
@@ -204,7 +212,13 @@ func (a *api) deletePasses(w http.ResponseWriter, q *http.Request, r Room, of Pa
 			return
 		}
 	}
-	reply.JSON(w, map[string]int{"revoked": ended, "sessions": sessions})
+	reply.JSON(w, RevokedJSON{ended, sessions})
+}
+
+// RevokedJSON says how many passes were revoked, and how many sessions and places of their holders have ended.
+type RevokedJSON struct {
+	Revoked  int `json:"revoked"`
+	Sessions int `json:"sessions"`
 }
 
 // endSessionsOf ends what the holders of passes have, and counts whom it concerns.

@@ -22,7 +22,7 @@ type originJSON struct {
 }
 
 // addPressure says how the origin is doing, and whether the room counts.
-func (s *statusJSON) addPressure(n *room.Numbers, slowed room.Slowdown) {
+func (s *StatusJSON) addPressure(n *room.Numbers, slowed room.Slowdown) {
 	s.OpenToAll, s.AdmissionFactor, s.Explanation = n.OpenToAll, slowed.Factor, explain(n, slowed.Factor)
 	if n.OpenToAll {
 		s.ReasonText = s.Explanation

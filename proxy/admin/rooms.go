@@ -73,7 +73,7 @@ type Queue interface {
 }
 
 func (a *api) getRooms(w http.ResponseWriter, _ *http.Request) {
-	rooms := []roomJSON{}
+	rooms := []RoomJSON{}
 	for r := range a.Gate.Rooms() {
 		rooms = append(rooms, r.Describe().json())
 	}

@@ -22,8 +22,8 @@ const (
 	eventPrequeueing = "event_prequeueing"
 )
 
-// statusJSON is how a room stands.
-type statusJSON struct {
+// StatusJSON is how a room stands.
+type StatusJSON struct {
 	Status                    string       `json:"status"`
 	Reason                    room.Reason  `json:"reason"`
 	ReasonText                string       `json:"reasonText"`
@@ -113,9 +113,9 @@ func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
 }
 
 // statusOf is how a room stands by its numbers n, without its Waits.
-func (a *api) statusOf(r Room, n *room.Numbers) statusJSON {
+func (a *api) statusOf(r Room, n *room.Numbers) StatusJSON {
 	reason := r.Queue().Reason(n)
-	s := statusJSON{
+	s := StatusJSON{
 		Status: notQueueing, Reason: reason, ReasonText: reason.Sentence(),
 		EstimatedQueuedUsers: n.Waiting, EstimatedTotalActiveUsers: n.Active, ActiveUsers: n.Active, OpenSlots: n.Open,
 		AdmittedThisMinute: n.Admitted, AdmissionsPaused: n.Paused || n.Settings.HoldsNew(),

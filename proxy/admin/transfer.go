@@ -16,8 +16,8 @@ import (
 // maxImport bounds the body of an import, in bytes: about a million lines.
 const maxImport = 64 << 20
 
-// importedJSON says what an import has done.
-type importedJSON struct {
+// ImportedJSON says what an import has done.
+type ImportedJSON struct {
 	Added       int         `json:"added"`
 	Known       int         `json:"known"`       // were on the list already, and stay as they are
 	Unconfirmed int         `json:"unconfirmed"` // were added, and have to confirm their address still
@@ -26,8 +26,8 @@ type importedJSON struct {
 	Ignored     []string    `json:"ignored,omitempty"` // columns that were not read
 }
 
-// columnsJSON says what an import would read from which column.
-type columnsJSON struct {
+// ColumnsJSON says what an import would read from which column.
+type ColumnsJSON struct {
 	Columns map[string]string `json:"columns"`
 	Ignored []string          `json:"ignored"`
 }
@@ -58,7 +58,7 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 			reply.Problem(w, http.StatusBadRequest, "The first line could not be read.")
 			return
 		}
-		reply.JSON(w, columnsJSON{columns.Read, append([]string{}, columns.Ignored...)})
+		reply.JSON(w, ColumnsJSON{columns.Read, append([]string{}, columns.Ignored...)})
 		return
 	}
 	done, err := l.Record().Import(q.Context(), body, chosen, a.by(q), a.Clock())
@@ -69,7 +69,7 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 		for _, f := range done.Faults {
 			faults = append(faults, faultJSON(f))
 		}
-		reply.JSON(w, importedJSON{done.Added, done.Known, done.Unconfirmed, done.Faulty, faults, done.Ignored})
+		reply.JSON(w, ImportedJSON{done.Added, done.Known, done.Unconfirmed, done.Faulty, faults, done.Ignored})
 	case errors.Is(err, waitlist.ErrColumns):
 		noColumns(w, err)
 	case errors.As(body.failed, &tooLarge):
@@ -149,8 +149,13 @@ func (a *api) exportEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 	}
 }
 
-// auditJSON is a line of the audit log.
-type auditJSON struct {
+// LogJSON is the audit log, the latest line first.
+type LogJSON struct {
+	Log []AuditJSON `json:"log"`
+}
+
+// AuditJSON is a line of the audit log.
+type AuditJSON struct {
 	ID     int64             `json:"id"`
 	At     time.Time         `json:"at"`
 	By     waitlist.Operator `json:"by"`
@@ -170,9 +175,9 @@ func (a *api) getLog(w http.ResponseWriter, q *http.Request, l Waitlist) {
 		a.refused(w, q, l, err)
 		return
 	}
-	listed := []auditJSON{}
+	listed := LogJSON{[]AuditJSON{}}
 	for _, line := range lines {
-		listed = append(listed, auditJSON{line.ID, line.At, line.Operator, line.Action, line.Number, line.Detail})
+		listed.Log = append(listed.Log, AuditJSON{line.ID, line.At, line.Operator, line.Action, line.Number, line.Detail})
 	}
-	reply.JSON(w, map[string]any{"log": listed})
+	reply.JSON(w, listed)
 }

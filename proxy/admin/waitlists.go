@@ -71,8 +71,8 @@ func (a *api) withWaitlist(next func(http.ResponseWriter, *http.Request, Waitlis
 	}
 }
 
-// waitlistJSON is how a waitlist stands.
-type waitlistJSON struct {
+// WaitlistJSON is how a waitlist stands.
+type WaitlistJSON struct {
 	Name         string                  `json:"name"`
 	Room         string                  `json:"room"`
 	Paused       bool                    `json:"paused"`
@@ -86,16 +86,16 @@ type waitlistJSON struct {
 	Undelivered  int                     `json:"undelivered,omitzero"` // of those that have expired
 	NextExpiry   time.Time               `json:"nextExpiry,omitzero"`
 	MailsWaiting int                     `json:"mailsWaiting"`
-	Settings     waitlist.Settings       `json:"settings"`
+	Settings     any                     `json:"settings"` // the waitlist.Settings; a map by their names where the API's answer is read
 }
 
-func describeWaitlist(ctx context.Context, l Waitlist) (waitlistJSON, error) {
+func describeWaitlist(ctx context.Context, l Waitlist) (WaitlistJSON, error) {
 	n, err := l.Record().Numbers(ctx)
 	if err != nil {
-		return waitlistJSON{}, err
+		return WaitlistJSON{}, err
 	}
 	s := l.Record().Settings()
-	j := waitlistJSON{
+	j := WaitlistJSON{
 		Name: l.Name(), Room: l.Room(), Paused: n.Paused, Entries: map[waitlist.Status]int{}, Capacity: s.Capacity, Held: n.Held, Owed: n.Owed,
 		Released: n.Released, Accepted: n.Accepted, Expired: n.Expired, Undelivered: n.Undelivered, NextExpiry: n.Next, MailsWaiting: n.Mails, Settings: s,
 	}
@@ -106,7 +106,7 @@ func describeWaitlist(ctx context.Context, l Waitlist) (waitlistJSON, error) {
 }
 
 func (a *api) getWaitlists(w http.ResponseWriter, q *http.Request) {
-	lists := []waitlistJSON{}
+	lists := []WaitlistJSON{}
 	for l := range a.Gate.Waitlists() {
 		j, err := describeWaitlist(q.Context(), l)
 		if err != nil {

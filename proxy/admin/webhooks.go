@@ -16,5 +16,10 @@ func (a *api) testWebhooks(w http.ResponseWriter, q *http.Request) {
 		reply.Problem(w, http.StatusNotFound, "There is no such webhook. See /api/v1/webhooks.")
 		return
 	}
-	reply.JSON(w, map[string]int{"sent": sent})
+	reply.JSON(w, SentJSON{sent})
+}
+
+// SentJSON says to how many webhooks a test is sent.
+type SentJSON struct {
+	Sent int `json:"sent"`
 }

@@ -1,0 +1,120 @@
+// Package client asks the admin API of a running gate. What the API takes and answers has the types of package admin.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// ErrNotFound means that the gate has no such resource.
+var ErrNotFound = errors.New("404 Not Found")
+
+// API is a running gate's admin API.
+type API struct {
+	URL   string // with http or https, and without a slash at its end
+	Token string // that the API asks for; "" for none
+	As    string // the name that is noted with changes; "" for none
+}
+
+// Path is the resource of the API that has these names below /api/v1.
+func Path(names ...string) string {
+	path := "/api/v1"
+	for _, name := range names {
+		path += "/" + url.PathEscape(name)
+	}
+	return path
+}
+
+// Get reads what the gate says of a resource, for which it has 30 seconds.
+func Get[T any](ctx context.Context, a API, path string) (told T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return told, a.Send(ctx, http.MethodGet, path, "", nil, &told)
+}
+
+// Order sends the gate an order as JSON, unless it is nil, and reads the answer unless into is nil. It takes as long as the gate takes.
+func (a API) Order(ctx context.Context, method, path string, order, into any) error {
+	if order == nil {
+		return a.Send(ctx, method, path, "", nil, into)
+	}
+	body, err := json.Marshal(order)
+	if err != nil {
+		return fmt.Errorf("asking the gate: %w", err)
+	}
+	return a.Send(ctx, method, path, "application/json", bytes.NewReader(body), into)
+}
+
+// Send sends the gate a body, which may be nil, and reads the answer unless into is nil.
+func (a API) Send(ctx context.Context, method, path, contentType string, body io.Reader, into any) error {
+	answer, err := a.Open(ctx, method, path, contentType, body)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	if into == nil {
+		return nil
+	}
+	if err := json.NewDecoder(answer).Decode(into); err != nil {
+		return fmt.Errorf("reading what the gate said of %s: %w", path, err)
+	}
+	return nil
+}
+
+// Open sends the gate a body, which may be nil, and returns the answer to read and close. An answer that is no success is an error with
+// the gate's words, and ErrNotFound for a resource that there is not.
+func (a API) Open(ctx context.Context, method, path, contentType string, body io.Reader) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, body)
+	if err != nil {
+		return nil, fmt.Errorf("asking the gate: %w", err)
+	}
+	for name, value := range map[string]string{"Content-Type": contentType, "Fairdoor-As": oneLine(a.As)} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	if a.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.Token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("asking the gate (is it running, and its admin API at %s?): %w", a.URL, err)
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		defer resp.Body.Close()
+		return nil, failed(path, resp)
+	}
+	return resp.Body, nil
+}
+
+// oneLine is a text that a header can have.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// failed is the error for an answer that is no success: the gate's own words, if it is the gate's.
+func failed(path string, resp *http.Response) error {
+	var problem struct{ Detail string }
+	_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&problem)
+	err := errors.New(resp.Status)
+	if resp.StatusCode == http.StatusNotFound {
+		err = ErrNotFound
+	}
+	if problem.Detail == "" {
+		return fmt.Errorf("asking the gate for %s: %w", path, err)
+	}
+	return fmt.Errorf("the gate says %w: %s", err, problem.Detail)
+}
