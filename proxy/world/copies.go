@@ -29,9 +29,11 @@ func (v *visitor) asCopied(e Event) Event {
 const rumour = 5 * time.Second
 
 // checkCopies finds tickets whose place was used, and that are taken for that place again: its visitor was in, and their session is over, and
-// with a copy from before that somebody has the place, or is let in while others wait.
+// with a copy from before that somebody has the place, or is let in while others wait. Somebody who was let in at once and has not come back
+// in time may go back to the place of their arrival.
 func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 	over := map[queue.ID]time.Duration{} // when the session surely is
+	cameBack := map[queue.ID]bool{}      // whether a ticket was brought that has been given before
 	seen, all := make([]time.Duration, len(h.Plan.People)), tracks(h)
 	lasts := h.Plan.Settings.SessionDuration + slack
 	for i := range h.Events {
@@ -40,8 +42,13 @@ func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 		switch {
 		case e.What == Seen:
 			seen[e.Who] = e.At
+		case e.What == Waits:
+			cameBack[e.Ticket.ID] = true
 		case e.What == Served && e.Ticket.State == queue.Accepted:
-			over[e.Ticket.ID] = max(seen[e.Who], e.At) + lasts
+			if cameBack[e.Ticket.ID] {
+				over[e.Ticket.ID] = max(seen[e.Who], e.At) + lasts
+			}
+			cameBack[e.Ticket.ID] = true
 		case e.What != Copied || until == 0:
 		case e.Sent > until && e.Brought.State == queue.Waiting && e.goesOn(all) && (h.quiet(e.Sent-2*lasts, e.At) || h.onlyFaults(e.At, forgetNothing)):
 			breach(e.At, "gate %d takes a copy of a ticket of %s for their place again, which they had used by %s", e.Gate, h.Plan.People[e.Who].Name, moment(until-lasts))
