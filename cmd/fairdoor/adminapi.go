@@ -117,7 +117,7 @@ func adminTask(flags *adminFlags, use, short string, run func(task) error) *cobr
 	return &cobra.Command{
 		Use: use, Short: short, DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
-			return takes(cmd.UseLine(), func(args []string) bool { return least <= len(args) && len(args) <= most })(cmd, args)
+			return takes("this takes: "+cmd.UseLine(), func(args []string) bool { return least <= len(args) && len(args) <= most })(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := flags.api(cmd)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -27,12 +26,7 @@ and says what "fairdoor validate" says of them. No file is written over.`,
   curl -H "Authorization: Bearer $TOKEN" $api/$ROOM/events > events.json
   curl -H "Authorization: Bearer $TOKEN" $api/$ROOM/rules > rules.json
   fairdoor import --origin http://127.0.0.1:3000 shop.json events.json rules.json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New("name what Cloudflare's API has answered: fairdoor import FILE…; see fairdoor import --help")}
-			}
-			return nil
-		},
+		Args: takes("name what Cloudflare's API has answered: fairdoor import FILE…", func(args []string) bool { return len(args) > 0 }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := imported(args, origin)
 			if err == nil {

@@ -46,7 +46,7 @@ A state has a name (--state), or is made of flags.`,
   fairdoor preview --config fairdoor.yaml --room shop --queue-all page.html
   fairdoor preview --event prequeueing --shuffle page.html
   fairdoor preview --state "fifo, hours" --lang de-DE page.html`,
-		Args: takes("fairdoor preview [FILE]", func(args []string) bool { return len(args) <= 1 }),
+		Args: takes("this takes: fairdoor preview [FILE]", func(args []string) bool { return len(args) <= 1 }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := p.render(cmd)
 			if err != nil {

@@ -52,11 +52,11 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Errorf("%s takes no arguments, and got %q%s", cmd.CommandPath(), args[0], hint)}
 }
 
-// takes refuses arguments that are not as usage has them.
-func takes(usage string, fit func(args []string) bool) cobra.PositionalArgs {
+// takes refuses arguments that do not fit, and says what would.
+func takes(what string, fit func(args []string) bool) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if !fit(args) {
-			return usageError{fmt.Errorf("this takes: %s; see %s --help", usage, cmd.CommandPath())}
+			return usageError{fmt.Errorf("%s; see %s --help", what, cmd.CommandPath())}
 		}
 		return nil
 	}

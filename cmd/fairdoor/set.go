@@ -35,7 +35,7 @@ It shows what is changed and asks first. Where nobody can answer, --yes is neede
 		Example: `  fairdoor set shop total_active_users=800 new_users_per_minute=400
   fairdoor set shop message="Back in five minutes." --yes
   fairdoor set shop total_active_users=null`,
-		Args: takes("fairdoor set ROOM KEY=VALUE…", func(args []string) bool { return len(args) >= 2 }),
+		Args: takes("this takes: fairdoor set ROOM KEY=VALUE…", func(args []string) bool { return len(args) >= 2 }),
 	}, parseChanges)
 }
 
@@ -46,7 +46,7 @@ func newQueueAllCommand() *cobra.Command {
 		Long:  "Hold everybody who comes to a room of a running gate, or let people in again: at once, and on every gate. Who is in stays in.",
 		Example: `  fairdoor queue-all shop on
   fairdoor queue-all shop off --yes`,
-		Args: takes("fairdoor queue-all ROOM on, or off", func(args []string) bool {
+		Args: takes("this takes: fairdoor queue-all ROOM on, or off", func(args []string) bool {
 			return len(args) == 2 && (args[1] == "on" || args[1] == "off")
 		}),
 	}, func(args []string) (map[string]json.RawMessage, error) {
@@ -142,7 +142,7 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 		return err
 	}
 	if !yes {
-		if err := confirm(cmd.Context(), cmd.InOrStdin(), out, room); err != nil {
+		if err := ask(cmd.Context(), cmd.InOrStdin(), out, "Change "+room+" on every gate"); err != nil {
 			return err
 		}
 	}
@@ -222,11 +222,6 @@ func inWords(value json.RawMessage) string {
 
 // errNotChanged means that the operator has said no.
 var errNotChanged = errors.New("nothing was changed")
-
-// confirm asks the operator whether a change of a room is to be made.
-func confirm(ctx context.Context, in io.Reader, out io.Writer, room string) error {
-	return ask(ctx, in, out, "Change "+room+" on every gate")
-}
 
 // ask asks the operator whether something is to be done.
 func ask(ctx context.Context, in io.Reader, out io.Writer, what string) error {

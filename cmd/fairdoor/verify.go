@@ -26,12 +26,7 @@ joined shortly before it have come back: compare later, or both from one moment.
 		Example: `  fairdoor events order shop winter-sale > order.jsonl
   fairdoor verify order.jsonl
   fairdoor verify gate1.jsonl gate2.jsonl --entry 7C2XPM01DGKV4RTE`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{fmt.Errorf("fairdoor verify takes the files to check; see fairdoor verify --help")}
-			}
-			return nil
-		},
+		Args: takes("fairdoor verify takes the files to check", func(args []string) bool { return len(args) > 0 }),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			told, err := v.check(files)
 			if err != nil {

@@ -84,11 +84,11 @@ func (t task) plan(count int, every time.Duration, at string) error {
 		order.Every = every.String()
 	}
 	if at != "" {
-		moment, err := parseMoment(at)
+		when, err := parseMoment(at)
 		if err != nil {
 			return err
 		}
-		order.At = &moment
+		order.At = &when
 	}
 	var p admin.PlanJSON
 	if err := t.api.Order(t.ctx, http.MethodPost, t.path("plans"), order, &p); err != nil {
@@ -120,18 +120,17 @@ func newCancelCommand(flags *adminFlags) *cobra.Command {
 
 func newPauseCommand(flags *adminFlags) *cobra.Command {
 	cmd := adminTask(flags, "pause NAME", "Invite nobody until resume", func(t task) error {
-		return t.pause(true, "%s is paused: nobody is invited. People can sign up and accept.")
+		const told = "%s is paused: nobody is invited. People can sign up and accept."
+		return t.order(http.MethodPatch, t.path(), map[string]bool{"paused": true}, told, t.args[0])
 	})
 	cmd.Long = "Invite nobody, by hand or by plan, until resume. People can sign up and accept, and invites expire."
 	return cmd
 }
 
 func newResumeCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "resume NAME", "End a pause", func(t task) error { return t.pause(false, "%s is not paused any more.") })
-}
-
-func (t task) pause(paused bool, told string) error {
-	return t.order(http.MethodPatch, t.path(), map[string]bool{"paused": paused}, told, t.args[0])
+	return adminTask(flags, "resume NAME", "End a pause", func(t task) error {
+		return t.order(http.MethodPatch, t.path(), map[string]bool{"paused": false}, "%s is not paused any more.", t.args[0])
+	})
 }
 
 func newPriorityCommand(flags *adminFlags) *cobra.Command {
@@ -166,16 +165,12 @@ func newRemoveCommand(flags *adminFlags) *cobra.Command {
 
 func newGrantCommand(flags *adminFlags) *cobra.Command {
 	return adminTask(flags, "grant NAME ID", "Have a referral count that is being checked", func(t task) error {
-		return t.judge(true, "The referral of entry %s counts.")
+		return t.order(http.MethodPost, t.path("referrals", t.args[1]), map[string]bool{"grant": true}, "The referral of entry %s counts.", t.args[1])
 	})
 }
 
 func newDenyCommand(flags *adminFlags) *cobra.Command {
 	return adminTask(flags, "deny NAME ID", "Have a referral not count that is being checked", func(t task) error {
-		return t.judge(false, "The referral of entry %s does not count.")
+		return t.order(http.MethodPost, t.path("referrals", t.args[1]), map[string]bool{"grant": false}, "The referral of entry %s does not count.", t.args[1])
 	})
-}
-
-func (t task) judge(grant bool, told string) error {
-	return t.order(http.MethodPost, t.path("referrals", t.args[1]), map[string]bool{"grant": grant}, told, t.args[1])
 }

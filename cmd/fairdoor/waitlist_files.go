@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 func newWaitlistImportCommand(flags *adminFlags) *cobra.Command {
@@ -85,7 +86,7 @@ func (t task) showColumns(file *bufio.Reader, query url.Values) error {
 }
 
 func (t task) importFrom(in io.Reader, query url.Values) error {
-	var done admin.ImportedJSON
+	var done waitlist.Imported
 	if err := t.api.Send(t.ctx, http.MethodPost, t.path("import")+"?"+query.Encode(), "text/csv", in, &done); err != nil {
 		return err
 	}

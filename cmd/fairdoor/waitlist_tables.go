@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // spots tells how many are held, and of how many.
@@ -114,12 +115,12 @@ func newLogCommand(flags *adminFlags) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return table(t, "TIME\tBY\tACTION\tENTRY\tDETAIL", listed.Log, func(l admin.AuditJSON) []any {
+		return table(t, "TIME\tBY\tACTION\tENTRY\tDETAIL", listed.Log, func(l waitlist.Audit) []any {
 			entry := "-"
-			if l.Entry != 0 {
-				entry = strconv.FormatInt(l.Entry, 10)
+			if l.Number != 0 {
+				entry = strconv.FormatInt(l.Number, 10)
 			}
-			return []any{moment(l.At), l.By, l.Action, entry, l.Detail}
+			return []any{moment(l.At), l.Operator, l.Action, entry, l.Detail}
 		})
 	})
 	cmd.Long = "Show what operators have done to a waitlist, the latest first."

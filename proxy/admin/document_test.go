@@ -1,16 +1,21 @@
 package admin_test
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/admintest"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 func TestTheDocumentHasTheResourcesThatThereAre(t *testing.T) {
@@ -35,6 +40,21 @@ func TestTheDocumentHasTheSettingsThatThereAre(t *testing.T) {
 		}
 	}
 	assert.Len(t, change, live)
+}
+
+func TestTheTypesHaveTheFieldsOfTheDocument(t *testing.T) {
+	schemas := admintest.Document(t).Components.Schemas
+	for name, of := range map[string]any{
+		"Status": admin.StatusJSON{}, "Waitlist": admin.WaitlistJSON{}, "Entry": admin.EntryJSON{}, "Plan": admin.PlanJSON{}, "Referral": admin.ReferralJSON{},
+		"LogLine": waitlist.Audit{}, "Imported": waitlist.Imported{}, "ImportColumns": admin.ColumnsJSON{}, "Webhook": webhooks.Status{}, "Pass": admin.PassJSON{},
+	} {
+		var fields []string
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
+			field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			fields = append(fields, field)
+		}
+		assert.ElementsMatch(t, fields, slices.Collect(maps.Keys(schemas[name].Value.Properties)), name)
+	}
 }
 
 func TestTheGateServesTheDocument(t *testing.T) {

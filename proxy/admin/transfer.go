@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -16,25 +15,10 @@ import (
 // maxImport bounds the body of an import, in bytes: about a million lines.
 const maxImport = 64 << 20
 
-// ImportedJSON says what an import has done.
-type ImportedJSON struct {
-	Added       int         `json:"added"`
-	Known       int         `json:"known"`       // were on the list already, and stay as they are
-	Unconfirmed int         `json:"unconfirmed"` // were added, and have to confirm their address still
-	Faulty      int         `json:"faulty"`
-	Faults      []faultJSON `json:"faults"`            // the first of the faulty lines
-	Ignored     []string    `json:"ignored,omitempty"` // columns that were not read
-}
-
 // ColumnsJSON says what an import would read from which column.
 type ColumnsJSON struct {
 	Columns map[string]string `json:"columns"`
 	Ignored []string          `json:"ignored"`
-}
-
-type faultJSON struct {
-	Line    int    `json:"line"`
-	Problem string `json:"problem"`
 }
 
 // importEntries adds the entries of a CSV. It reads as it adds.
@@ -65,11 +49,8 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 	tooLarge := new(http.MaxBytesError)
 	switch {
 	case err == nil:
-		faults := []faultJSON{}
-		for _, f := range done.Faults {
-			faults = append(faults, faultJSON(f))
-		}
-		reply.JSON(w, ImportedJSON{done.Added, done.Known, done.Unconfirmed, done.Faulty, faults, done.Ignored})
+		done.Faults = append([]waitlist.LineFault{}, done.Faults...) // a list, not null
+		reply.JSON(w, done)
 	case errors.Is(err, waitlist.ErrColumns):
 		noColumns(w, err)
 	case errors.As(body.failed, &tooLarge):
@@ -151,17 +132,7 @@ func (a *api) exportEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 
 // LogJSON is the audit log, the latest line first.
 type LogJSON struct {
-	Log []AuditJSON `json:"log"`
-}
-
-// AuditJSON is a line of the audit log.
-type AuditJSON struct {
-	ID     int64             `json:"id"`
-	At     time.Time         `json:"at"`
-	By     waitlist.Operator `json:"by"`
-	Action string            `json:"action"`
-	Entry  int64             `json:"entry,omitempty"`
-	Detail string            `json:"detail,omitempty"`
+	Log []waitlist.Audit `json:"log"`
 }
 
 // getLog answers with what operators have done, the latest first.
@@ -175,9 +146,5 @@ func (a *api) getLog(w http.ResponseWriter, q *http.Request, l Waitlist) {
 		a.refused(w, q, l, err)
 		return
 	}
-	listed := LogJSON{[]AuditJSON{}}
-	for _, line := range lines {
-		listed.Log = append(listed.Log, AuditJSON{line.ID, line.At, line.Operator, line.Action, line.Number, line.Detail})
-	}
-	reply.JSON(w, listed)
+	reply.JSON(w, LogJSON{append([]waitlist.Audit{}, lines...)})
 }

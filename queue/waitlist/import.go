@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Imported says what an import has done.
+// Imported says what an import has done. The admin API has it as JSON.
 type Imported struct {
-	Added       int
-	Known       int         // were on the list already, and stay as they are
-	Unconfirmed int         // were added, and have to confirm their address still
-	Faulty      int         // lines that were left out
-	Faults      []LineFault // the first of them, at most a thousand
-	Ignored     []string    // columns that were not read
+	Added       int         `json:"added"`
+	Known       int         `json:"known"`             // were on the list already, and stay as they are
+	Unconfirmed int         `json:"unconfirmed"`       // were added, and have to confirm their address still
+	Faulty      int         `json:"faulty"`            // lines that were left out
+	Faults      []LineFault `json:"faults"`            // the first of them, at most a thousand
+	Ignored     []string    `json:"ignored,omitempty"` // columns that were not read
 }
 
 // mostFaults is how many faults an import tells of.
@@ -28,8 +28,8 @@ const mostFaults = 1000
 
 // LineFault is a line of an import that was left out.
 type LineFault struct {
-	Line    int
-	Problem string
+	Line    int    `json:"line"`
+	Problem string `json:"problem"`
 }
 
 func (i *Imported) fault(line int, problem error) {

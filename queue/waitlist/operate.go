@@ -20,14 +20,15 @@ const MostPriority = 30_000
 // some 1,000 statements then: it is done in time even if the way to the database and back takes 20 ms.
 const mostChanged = 100
 
-// Audit is a line of the audit log: what an operator has done, or that the gate had to give an invite up. It has no personal data of people on the list.
+// Audit is a line of the audit log: what an operator has done, or that the gate had to give an invite up. It has no personal data of people on the list. The admin API has
+// it as JSON.
 type Audit struct {
-	ID       int64
-	At       time.Time
-	Operator Operator
-	Action   string // release, schedule, cancel, pause, resume, remove, priority, status, referral, import or export; undelivered is by the gate
-	Number   int64  // of the entry that it was done to; 0 if to the list
-	Detail   string
+	ID       int64     `json:"id"`
+	At       time.Time `json:"at"`
+	Operator Operator  `json:"by"`
+	Action   string    `json:"action"`          // release, schedule, cancel, pause, resume, remove, priority, status, referral, import or export; undelivered is by the gate
+	Number   int64     `json:"entry,omitempty"` // of the entry that it was done to; 0 if to the list
+	Detail   string    `json:"detail,omitempty"`
 }
 
 // audited is what an operation says for the audit log; or, if it is refused, why.
