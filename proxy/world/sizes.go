@@ -109,7 +109,8 @@ func checkGrowth(h *History, breach func(time.Duration, string, ...any)) {
 		if !h.quiet(0, e.At) {
 			continue
 		}
-		if most := here.since(e.At - max(h.Plan.Settings.LineDropout, h.longestInterval()) - measureSlack); s.Queued > most {
+		most := h.Plan.Gates * here.since(e.At-max(h.Plan.Settings.LineDropout, h.longestInterval())-measureSlack) // whoever changes gates may be counted at both
+		if s.Queued > most {
 			breach(e.At, "gate %d counts %d who wait, and at most %d can", e.Gate, s.Queued, most)
 			return
 		}
@@ -135,8 +136,13 @@ func (c *crowd) hear(h *History, e *Event) {
 		if c.people == nil {
 			c.people = map[int]time.Duration{}
 		}
-		if c.people[e.Who] = e.At; e.What == Waits { // a stream has nothing to tell while nothing changes
+		switch e.What {
+		case Waits: // a stream has nothing to tell while nothing changes
 			c.people[e.Who] = h.Ends
+		case Served, Enters, Goodbye, Left:
+			c.people[e.Who] = e.At
+		default:
+			c.people[e.Who] = max(c.people[e.Who], e.At)
 		}
 	}
 }

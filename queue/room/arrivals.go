@@ -27,6 +27,7 @@ const (
 type arrivals struct {
 	mu     sync.Mutex
 	since  queue.Instant // everybody present who came from then on is in the lists
+	nobody queue.Instant // who came before it waited when the latest view came in which nobody did
 	here   cohorts
 	others cohorts
 	told   queue.Instant // until when others have told who came to them, as far as is known
@@ -79,14 +80,14 @@ func (a *arrivals) follow(v *queue.View, rules *rules) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	reported := v.Now.Add(-arrivalsReported)
+	first := reported // nobody who came before it waits
+	if len(v.Buckets) == 0 {
+		a.since, a.nobody = max(a.since, reported), reported
+	} else {
+		first = min(first, v.Buckets[0].Bucket)
+	}
 	if a.since == 0 {
 		a.since = v.Now
-	}
-	first := reported // nobody who came before it waits
-	if len(v.Buckets) > 0 {
-		first = min(first, v.Buckets[0].Bucket)
-	} else {
-		a.since = max(a.since, reported)
 	}
 	if len(v.Nodes) > 1 && rules.CutsBuckets() {
 		a.followOthers(v, reported)
@@ -131,6 +132,9 @@ func (a *arrivals) part(begin, moment, end queue.Instant) (part float64, shared,
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.nobody <= moment {
+		begin = max(begin, a.nobody)
+	}
 	first, before, next, last := a.before(begin), a.before(moment), a.before(moment+1), a.before(end)
 	if begin < a.since || last <= first {
 		return 0, false, false

@@ -128,6 +128,28 @@ func TestSomebodyWhoLeavesIsAheadOfNobody(t *testing.T) {
 	requireAhead(t, d, 0, line[1:])
 }
 
+// A bucket may have begun before the gate did, or before anybody waited.
+func TestTheFirstWhoWaitAreToldTheirPlaces(t *testing.T) {
+	for _, after := range []time.Duration{0, 30 * time.Second} {
+		s := settings(1, 1000)
+		s.Bucket = time.Minute
+		d := open(t, s)
+		d.enter()
+		d.pass(after)
+		var line []queue.Ticket
+		for range 5 {
+			d.pass(time.Second)
+			line = append(line, d.join())
+		}
+		for range 10 {
+			d.pass(time.Second)
+			for i := range line {
+				requireAhead(t, d, i, line)
+			}
+		}
+	}
+}
+
 // requireAhead requires that somebody is told that so many came before them.
 func requireAhead(t *testing.T, d *door, people int, line []queue.Ticket) {
 	t.Helper()
