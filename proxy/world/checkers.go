@@ -31,6 +31,7 @@ var checkers = []struct {
 	{"line: a number is kept, or its visitor is told", checkNumbers},
 	{"line: first in, first out, to the individual", checkLine},
 	{"fifo: first in, first out, to within ten seconds of admissions", checkFIFO},
+	{"visitors are told the truth about those ahead", checkTold},
 	{"a place is kept", checkPlaces},
 	{"a place that was used is not used again", checkCopies},
 	{"a place that has moved is of no use where it was", checkMoved},
