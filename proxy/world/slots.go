@@ -20,7 +20,7 @@ type answered struct {
 }
 
 // holdings are all slots that may have been held, by the ticket: those of whoever has been served, has been told by a stream that they are in, or
-// was seen without being served. A request that was lost may have let somebody in, too.
+// was seen without being served. A request that was lost may have let somebody in, too, and so may the stream of a page that was frozen since.
 func holdings(h *History) []holding {
 	served := map[answered]bool{}
 	for i := range h.Events {
@@ -28,8 +28,7 @@ func holdings(h *History) []holding {
 			served[answered{e.Who, e.Sent}] = true
 		}
 	}
-	var list []holding
-	died := h.Ends
+	list, died := h.asleep(), h.Ends
 	for i := range h.Events {
 		e := &h.Events[i]
 		what := e.What
@@ -51,6 +50,29 @@ func holdings(h *History) []holding {
 				}
 			}
 			died = h.Ends
+		}
+	}
+	return list
+}
+
+// asleep are those of pages that are frozen: from when they were told to wait to when anything is heard of them.
+func (h *History) asleep() []holding {
+	var list []holding
+	latest := map[int]int{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Who == nobody || e.What == Copied || !kinds.find(h.Plan.People[e.Who].Kind).freezes {
+			continue
+		}
+		if before, known := latest[e.Who]; known {
+			if list[before].until = e.At; e.What == Left {
+				list[before].until += h.Plan.Settings.SessionDuration + slack
+			}
+			delete(latest, e.Who)
+		}
+		if e.What == Waits {
+			latest[e.Who] = len(list)
+			list = append(list, holding{e.Ticket.ID, e.At, h.Ends})
 		}
 	}
 	return list

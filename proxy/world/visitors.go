@@ -10,6 +10,7 @@ type kind struct {
 
 	first   bool // they come before the crowd, and all from one network
 	strange bool // they send no ticket back: what they are told is about somebody else each time
+	freezes bool // their page may be let in while it is frozen, and says nothing
 }
 
 // kindList are all kinds.
@@ -24,7 +25,7 @@ var kinds = kindList{
 	{name: "tabs", share: 2, live: (*visitor).severalTabs},
 	{name: "impatient", share: 1, live: (*visitor).impatient},
 	{name: "traveller", share: 1, live: (*visitor).traveller},
-	{name: "frozen", share: 1, live: (*visitor).frozen},
+	{name: "frozen", share: 1, live: (*visitor).frozen, freezes: true},
 	{name: "buyer", share: 1, live: (*visitor).buyer},
 	{name: "mover", share: 1, live: (*visitor).mover},
 	{name: "replayer", share: 1, live: (*visitor).replayer},
