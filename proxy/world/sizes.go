@@ -23,6 +23,7 @@ const measureEvery = 5*time.Second + 11
 
 // measure notes how much there is, again and again until over is closed.
 func (w *world) measure(over <-chan struct{}) {
+	wait(time.Millisecond / 2) // by when the gates' work of that moment is done: what begins in the same nanosecond has no order
 	ticker := time.NewTicker(measureEvery)
 	defer ticker.Stop()
 	for {
