@@ -142,64 +142,6 @@ func judgeOrder(t *testing.T, admissions []admission, waits []wait, joined map[s
 	}
 }
 
-// judgeIdle asserts that no slot was left idle for longer than the bound while
-// somebody waited.
-func judgeIdle(t *testing.T, log []sight, waits []wait, l limits, bound time.Duration) {
-	t.Helper()
-	if len(log) == 0 {
-		assert.Fail(t, "nobody was let in")
-		return
-	}
-	const step = 50 * time.Millisecond
-	var idle, longest time.Duration
-	for at := log[0].seen; at.Before(log[len(log)-1].seen); at = at.Add(step) {
-		idle += step
-		if len(holders(log, at, l.session)) >= l.active || !anyWaits(waits, at) {
-			idle = 0
-		}
-		longest = max(longest, idle)
-	}
-	t.Logf("longest that a slot was idle: %v", longest)
-	assert.LessOrEqual(t, longest, bound, "a slot was idle while people waited")
-}
-
-// judgeRefill asserts that every slot was given away again within the bound
-// after its session had ended, if people waited all the time. Where several
-// slots are refilled at a time it asks of each what judgeIdle asks of all.
-func judgeRefill(t *testing.T, log []sight, waits []wait, l limits, bound time.Duration) {
-	t.Helper()
-	const step = 100 * time.Millisecond
-	longest := time.Duration(0)
-	waited := time.Duration(0) // how long people have waited without a break
-	for at := log[0].seen; at.Before(log[len(log)-1].seen); at = at.Add(step) {
-		waited += step
-		if !anyWaits(waits, at) {
-			waited = 0
-		}
-		for longest < waited && len(holders(log, at, l.session+longest)) < l.active {
-			longest += step
-		}
-	}
-	t.Logf("longest that a slot was not given away again: %v", longest)
-	assert.LessOrEqual(t, longest, bound, "a slot was idle while people waited")
-}
-
-// holders are those who may have held a slot then: ends of sessions are rounded
-// up by an eighth of a second.
-func holders(log []sight, at time.Time, session time.Duration) map[string]bool {
-	held := map[string]bool{}
-	for _, s := range log {
-		if !s.sent.After(at) && at.Sub(s.seen) < session+125*time.Millisecond {
-			held[s.visitor] = true
-		}
-	}
-	return held
-}
-
-func anyWaits(waits []wait, at time.Time) bool {
-	return slices.ContainsFunc(waits, func(w wait) bool { return !w.from.After(at) && w.to.After(at) })
-}
-
 func maxTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

@@ -5,10 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -30,71 +27,6 @@ func serveLimits(t *testing.T, l limits, flags ...string) (*gate, *journal) {
 }
 
 func upTo(d time.Duration) time.Duration { return rand.N(d) }
-
-// The configurations that the gate is given while a crowd is there, in turn.
-const (
-	goodFile = `
-origin: %s
-rooms:
-  - {name: shop, total_active_users: %d, new_users_per_minute: %d, session_duration: %v, refresh_interval: 1s,
-     refresh_jitter: 0, bucket: 1s, queue_ticket_ttl: 1m, queueing_status_code: %d}
-`
-	faultyFile = "origin: nowhere\nrooms: [{name: shop, total_active_user: 1000}]\n"
-)
-
-func TestFifoRoomUnderACrowdAndReloads(t *testing.T) {
-	l := limits{active: 25, perMinute: 100_000, session: 2 * time.Second}
-	log := &journal{}
-	origin := httptest.NewServer(log)
-	t.Cleanup(origin.Close)
-	file := filepath.Join(t.TempDir(), "fairdoor.yaml")
-	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
-	good := func(status int) string {
-		return fmt.Sprintf(goodFile, origin.URL, l.active, l.perMinute, l.session, status)
-	}
-	write(good(200))
-	g := serve(t, nil, "--config", file)
-
-	c := newCrowd(t, g.url, l)
-	c.come("polite", 100, func(int) person { return person{delay: upTo(3 * time.Second), browse: upTo(1500 * time.Millisecond)} })
-	c.come("leaver", 30, func(int) person { return person{delay: upTo(3 * time.Second), patience: 2 * time.Second} })
-	c.come("spammer", 8, func(int) person { return person{delay: upTo(3 * time.Second), every: 100 * time.Millisecond} })
-	c.come("replayer", 8, func(int) person {
-		return person{delay: upTo(3 * time.Second), every: 150 * time.Millisecond, replay: true}
-	})
-	c.come("cookieless", 8, func(int) person {
-		return person{delay: upTo(2 * time.Second), every: 250 * time.Millisecond, forget: true, patience: 6 * time.Second}
-	})
-	over := make(chan struct{})
-	go func() {
-		c.over()
-		close(over)
-	}()
-	reloads := time.NewTicker(300 * time.Millisecond)
-	defer reloads.Stop()
-	for i, done := 0, false; !done; i++ {
-		select {
-		case <-over:
-			done = true
-		case <-reloads.C:
-			write([]string{faultyFile, good(202), "rooms: [", good(200)}[i%4])
-			g.signal(syscall.SIGHUP)
-		}
-	}
-	c.noneLost()
-	assert.GreaterOrEqual(t, strings.Count(g.log.String(), "configuration reloaded"), 3)
-	assert.GreaterOrEqual(t, strings.Count(g.log.String(), "new configuration refused"), 3)
-
-	sights := log.all()
-	admissions := judgeLimits(t, sights, l)
-	judgeOrder(t, admissions, c.waits, c.joined, l, nil)
-	// Somebody who has left is waited for until their check-in is missed, 1.6 s. Two of
-	// them may be ahead one after the other, and who is next asks within a second.
-	judgeIdle(t, sights, c.waits, l, 5500*time.Millisecond)
-	for i := range 100 {
-		assert.Contains(t, c.admitted, fmt.Sprintf("polite-%d", i))
-	}
-}
 
 func TestRandomRoomGivesNothingToWhoAsksMoreOften(t *testing.T) {
 	t.Parallel()

@@ -10,35 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestLimitsAndOrderHoldAcrossGates(t *testing.T) {
-	t.Parallel()
-	l := limits{active: 25, perMinute: 100_000, session: 3 * time.Second}
-	s := serveNodes(t, 3, l)
-	c := s.crowd()
-	c.come("polite", 35, func(int) person { return person{delay: upTo(3 * time.Second), browse: upTo(time.Second)} })
-	c.come("leaver", 15, func(int) person { return person{delay: upTo(3 * time.Second), patience: 2 * time.Second} })
-	c.come("spammer", 5, func(int) person { return person{delay: upTo(3 * time.Second), every: 100 * time.Millisecond} })
-	c.come("replayer", 5, func(int) person {
-		return person{delay: upTo(3 * time.Second), every: 150 * time.Millisecond, replay: true}
-	})
-	c.come("cookieless", 3, func(int) person {
-		return person{delay: upTo(2 * time.Second), every: 250 * time.Millisecond, forget: true, patience: 4 * time.Second}
-	})
-	c.over()
-	c.noneLost()
-	log := s.origin.all()
-	admissions := judgeLimits(t, log, l)
-	judgeOrder(t, admissions, known(c.waits), c.joined, l, nil)
-	// Two seconds of slack, for the end of the session and for each of two in a row
-	// who were ahead and have left; a sync each; three intervals.
-	judgeRefill(t, log, c.waits, l, 12*time.Second)
-	for name := range c.joined {
-		if name[:6] == "polite" {
-			assert.Contains(t, c.admitted, name)
-		}
-	}
-}
-
 func TestKilledGateTakesNobodysPlaceAlong(t *testing.T) {
 	t.Parallel()
 	l := limits{active: 20, perMinute: 100_000, session: 3 * time.Second}
