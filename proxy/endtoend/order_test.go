@@ -12,13 +12,6 @@ import (
 var told = []string{"--bucket", "0s", "--refresh-interval", "20s", "--refresh-jitter", ".15"}
 
 // A crowd that comes at once, and keeps to the intervals that it is told, is let in in the order in which it came.
-func TestABurstIsLetInInItsOrder(t *testing.T) {
-	t.Parallel()
-	l := limits{active: 60, perMinute: 100_000, session: 4 * time.Second}
-	g, log := serveLimits(t, l, told...)
-	comesAtOnce(t, newCrowd(t, g.url, l), log, 250, 10*time.Millisecond, l.session)
-}
-
 func TestABurstIsLetInInItsOrderAtTwoGates(t *testing.T) {
 	t.Parallel()
 	l := limits{active: 60, perMinute: 100_000, session: 4 * time.Second}
