@@ -181,7 +181,7 @@ func (h *History) toldWithin(all []*spell, admitted []admission, at, place time.
 		}
 	}
 	if h.Plan.Gates == 1 {
-		return time.Millisecond, near
+		return time.Millisecond, near + 1 // what is told is rounded
 	}
 	return fifoGrain, near + mostWithin(admitted, at, 10*time.Second) + 2
 }
