@@ -16,6 +16,7 @@ type drawn struct {
 	placed        time.Duration // the place that it has then
 	unaware       bool          // its visitor is told a place then, and not that it is another
 	copied        bool          // its ticket was shown from elsewhere
+	beyond        bool          // it was one too many of its network: each check-in was an arrival
 }
 
 // entries are those of a sale, in the order in which they came.
@@ -34,7 +35,7 @@ func entries(h *History) (list []*drawn) {
 		case t == nil || t.after >= 0:
 			continue
 		case e.At < start, e.Sent < start: // by a stream, or by what was under way
-			t.before = min(e.At, start)
+			t.before, t.beyond = min(e.At, start), t.beyond || e.Ticket.Arrived != t.came
 		default:
 			t.after, t.placed, t.unaware = e.At, e.Ticket.Placed, e.Room.InWaitingRoom && !e.Room.Rejoined
 		}
@@ -80,7 +81,7 @@ func (h *History) wrongly(t *drawn) string {
 	switch isIn := t.placed < start; {
 	case isIn && t.before < start-lapses:
 		return "has the place that was drawn for an entry of which nothing was heard after " + moment(t.before)
-	case isIn || t.copied:
+	case isIn || t.copied || t.beyond:
 	case t.unaware:
 		return "is out of the draw, and is not told so"
 	case t.before >= start-s.RefreshInterval && s.MaxWaitingPerNetwork == 0:
