@@ -48,7 +48,7 @@ test: setup axe ## all tests, with the race detector but for simulations; instal
 	go test -timeout 12m $(TESTFLAGS) -run 'TestHotPath|TestWhatAnEventStreamTakes|TestAConnectionWithoutARequest' ./proxy
 
 MINUTES ?= 60
-soak: ## sales with faults in virtual time, MINUTES=60 of them: says how many years these were, and which seeds broke a promise
+soak: ## sales with faults in virtual time that nobody has seen before, MINUTES=60 of them: says how many years these were, and which seeds broke a promise
 	go test -count 1 -v -timeout $$(($(MINUTES) + 20))m -run TestPromisesHoldInNewWorlds ./proxy/world -soak $(MINUTES)m
 
 setup:

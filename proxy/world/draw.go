@@ -79,7 +79,7 @@ func (h *History) wrongly(t *drawn) string {
 	start, s := h.Plan.Sale.Start, &h.Plan.Settings
 	lapses := time.Duration(float64(s.RefreshInterval)*(1.25+s.RefreshJitter)) + 4*time.Second
 	switch isIn := t.placed < start; {
-	case isIn && t.before < start-lapses:
+	case isIn && t.before < start-lapses && !kinds.find(h.Plan.People[t.who].Kind).freezes: // the stream of a frozen page may be open
 		return "has the place that was drawn for an entry of which nothing was heard after " + moment(t.before)
 	case isIn || t.copied || t.beyond:
 	case t.unaware:

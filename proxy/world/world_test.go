@@ -16,7 +16,7 @@ import (
 
 var (
 	seed = flag.Uint64("seed", 0, "tell the story of this seed; with -v also if every promise was kept in it")
-	soak = flag.Duration("soak", 15*time.Second, "how long new seeds are tried")
+	soak = flag.Duration("soak", 0, "how long new seeds are tried")
 )
 
 // TestStory tells the story of the seed that is named. If a promise is broken in it, it tells the story of fewer people and fewer faults in
@@ -40,7 +40,7 @@ var fixed = func() func(t *testing.T) []*world.History {
 	var list []*world.History
 	return func(t *testing.T) []*world.History {
 		t.Helper()
-		for len(list) < 10 {
+		for len(list) < 20 {
 			list = append(list, world.Run(t, world.Draw(uint64(len(list)+1))))
 		}
 		return list
@@ -55,6 +55,9 @@ func TestPromisesHold(t *testing.T) {
 
 // New seeds are tried for as long as the flag soak says, or until ten break promises.
 func TestPromisesHoldInNewWorlds(t *testing.T) {
+	if *soak == 0 {
+		return
+	}
 	lives, failed, lived, began := 0, 0, time.Duration(0), time.Now()
 	for ; time.Since(began) < *soak && failed < 10; lives++ {
 		h := world.Run(t, world.Draw(rand.Uint64N(1<<40)))
