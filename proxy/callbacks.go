@@ -230,7 +230,7 @@ func (g callsGate) CheckIn(ctx context.Context, now time.Time, c *callback.Call)
 		return callback.Stand{State: callback.Gone}
 	}
 	ticket = of.queue.Follow(now, ticket)
-	q := queueroom.Request{Ticket: ticket, Absent: true, Aside: true, Subject: c.Subject, Priority: c.Rank}
+	q := queueroom.Request{Ticket: ticket, Ask: queueroom.Ask{By: queueroom.StandIn}, Subject: c.Subject, Priority: c.Rank}
 	if of.queue.LimitsNetworks() {
 		q.Network = c.From
 	}

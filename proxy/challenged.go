@@ -134,7 +134,7 @@ func (v *visitor) joinProven(r *http.Request) queueroom.Decision {
 		return queueroom.Decision{Ticket: v.ticket}
 	}
 	asked := v.request(false, false)
-	asked.NoPlace, asked.Aside = false, true
+	asked.Ask = queueroom.Ask{By: queueroom.Question}
 	d := v.room.queue.Visit(r.Context(), v.now, asked)
 	v.room.CountDecision(d)
 	return d

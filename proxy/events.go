@@ -72,7 +72,7 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request, s *setup) (l eve
 		return events.Listener{Room: endlessEvents{v.room.forEvents()}, Now: v.now, Request: queueroom.Request{Ticket: d.Ticket}, Decision: d}, true
 	}
 	q := v.request(false, false)
-	q.Aside = true // the origin does not get this request
+	q.Ask.By = queueroom.Question
 	of, d := v.room.forEvents(), queueroom.Decision{Outcome: queueroom.Admitted, Ticket: v.ticket}
 	if v.ticket.State == queue.Waiting {
 		d = of.Visit(r.Context(), v.now, q)

@@ -42,13 +42,25 @@ type visitor struct {
 
 // request returns what the visitor asks of the queue.
 func (v *visitor) request(hidden, noWait bool) queueroom.Request {
-	return queueroom.Request{Ticket: v.ticket, Hidden: hidden, NoWait: noWait, NoPlace: v.isUnproven(), Subject: v.subject, Priority: v.priority, Ahead: v.ahead, Network: v.network}
+	asked := queueroom.Request{Ticket: v.ticket, Subject: v.subject, Priority: v.priority, Ahead: v.ahead, Network: v.network}
+	if hidden {
+		asked.Ask.By = queueroom.HiddenPage
+	}
+	switch {
+	case noWait:
+		asked.Ask.Place = queueroom.NoPlace
+	case v.isUnproven():
+		asked.Ask.Place = queueroom.OwnPlace
+	}
+	return asked
 }
 
 // visit has the queue decide about the visitor's request.
 func (v *visitor) visit(q *http.Request) queueroom.Decision {
 	asked := v.request(hidden(q), unsafe(q) && !sentByAPage(q) || v.takesNoPlace(q))
-	asked.Provisional = probes(q)
+	if probes(q) {
+		asked.Ask.Slot = queueroom.ProvisionalSlot
+	}
 	d := v.room.queue.Visit(q.Context(), v.now, asked)
 	if v.label != "" {
 		v.room.labels.Note(d.Ticket.ID, v.label)

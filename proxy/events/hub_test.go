@@ -182,7 +182,7 @@ func TestVisitorWhoseTurnHasComeIsAdmittedByTheirStream(t *testing.T) {
 	of.do(func() {
 		for _, q := range of.visits {
 			assert.Equal(t, first, q.Ticket.ID)
-			assert.True(t, q.Called)
+			assert.Equal(t, room.Called, q.Ask.Prompt)
 		}
 	})
 	assert.Equal(t, 1, h.Count(of))
@@ -227,7 +227,7 @@ func TestVisitorForWhomSomebodySaidGoodbyeChecksInByTheirStream(t *testing.T) {
 		of.do(func() { checkedIn = len(of.visits) > 0 })
 		return checkedIn
 	}, patience, time.Millisecond)
-	of.do(func() { assert.True(t, of.visits[0].Returned) })
+	of.do(func() { assert.Equal(t, room.Returned, of.visits[0].Ask.Prompt) })
 }
 
 func TestDrainEndsAllStreams(t *testing.T) {

@@ -147,8 +147,17 @@ func (s *stream) appendEvents(b []byte, now time.Time) []byte {
 // checkInDue says whether the visitor is to check in: at the time that their ticket
 // says, when their turn has come, or when they were taken for gone.
 func (s *stream) checkInDue(now time.Time) bool {
-	s.request.Called, s.request.Returned = s.turn.Swap(false), s.returned.Swap(false)
-	return s.request.Called || s.request.Returned || !now.Before(s.checkInAt)
+	s.request.Ask.Prompt = room.Unprompted
+	switch {
+	case s.turn.Swap(false):
+		s.request.Ask.Prompt = room.Called
+		if s.returned.Load() {
+			s.wakeUp() // for that, too
+		}
+	case s.returned.Swap(false):
+		s.request.Ask.Prompt = room.Returned
+	}
+	return s.request.Ask.Prompt != room.Unprompted || !now.Before(s.checkInAt)
 }
 
 // checkIn makes the visitor's check-in, and appends what is decided.
@@ -182,7 +191,7 @@ func (s *stream) takeTicket(now time.Time, t queue.Ticket) {
 	of := s.audience.room
 	s.request.Ticket = t
 	s.checkInAt = now.Add(of.DueIn(now, t))
-	if s.request.Called && of.Settings().Method.OrdersBuckets() {
+	if s.request.Ask.Prompt == room.Called && of.Settings().Method.OrdersBuckets() {
 		s.hub.postponeTurns(s, s.checkInAt)
 	}
 }

@@ -56,7 +56,7 @@ func BenchmarkAdmit(b *testing.B) {
 
 // enter has a newcomer come until they are let in.
 func enter(b *testing.B, r *room.Room) {
-	for r.Visit(context.Background(), clock().Time(), room.Request{NoWait: true}).Outcome != room.Admitted {
+	for r.Visit(context.Background(), clock().Time(), room.Request{Ask: room.Ask{Place: room.NoPlace}}).Outcome != room.Admitted {
 		if err := r.Sync(context.Background(), clock().Time()); err != nil {
 			b.Log(err)
 		}

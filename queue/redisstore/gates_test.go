@@ -131,7 +131,7 @@ func (g *gates) visit(n *gate, p *person) room.Decision {
 
 // knocks says whether somebody with a ticket would be let in, who does not wait.
 func (g *gates) knocks(n *gate, ticket queue.Ticket) bool {
-	return g.request(n, &person{ticket: ticket}, room.Request{NoWait: true}).Outcome == room.Admitted
+	return g.request(n, &person{ticket: ticket}, room.Request{Ask: room.Ask{Place: room.NoPlace}}).Outcome == room.Admitted
 }
 
 func (g *gates) request(n *gate, p *person, q room.Request) room.Decision {

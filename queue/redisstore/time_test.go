@@ -130,7 +130,7 @@ func TestServerClockJumps(t *testing.T) {
 					require.NoError(t, r.Sync(ctx, now().Time()))
 					d := r.Visit(ctx, now().Time(), room.Request{Ticket: in[i]})
 					require.Equal(t, room.Admitted, d.Outcome, "who is in stays in")
-					require.Equal(t, room.Busy, r.Visit(ctx, now().Time(), room.Request{NoWait: true}).Outcome, "nobody new is let in")
+					require.Equal(t, room.Busy, r.Visit(ctx, now().Time(), room.Request{Ask: room.Ask{Place: room.NoPlace}}).Outcome, "nobody new is let in")
 					n, err := r.CurrentNumbers(ctx, now().Time())
 					require.NoError(t, err)
 					require.Equal(t, 2, n.Active)

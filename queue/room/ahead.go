@@ -76,7 +76,7 @@ func (v visit) linePriority(had int16) int16 {
 
 // comesSoon is within how long a visitor who draws comes back whose pass puts them ahead; 0 for no such time.
 func (v visit) comesSoon() time.Duration {
-	if v.Ahead == queue.NotAhead || !v.rules.Method.Draws() || v.Hidden {
+	if v.Ahead == queue.NotAhead || !v.rules.Method.Draws() || v.Ask.isHidden() {
 		return 0
 	}
 	return leastInterval
@@ -84,10 +84,10 @@ func (v visit) comesSoon() time.Duration {
 
 // checkInAhead has a visitor check in who has just joined, and whom a pass puts ahead: nobody else may be ahead of them.
 func (vs *visits) checkInAhead(ctx context.Context, now time.Time, q Request, joined Decision) Decision {
-	if q.Ahead == queue.NotAhead || joined.Outcome != Queued || q.Ticket.State == queue.Waiting || !joined.Issue || q.NoWait || q.noEntry {
+	if q.Ahead == queue.NotAhead || joined.Outcome != Queued || q.Ticket.State == queue.Waiting || !joined.Issue || q.Ask.Place == NoPlace || q.Ask.Slot == NoSlot {
 		return joined
 	}
-	q.Ticket, q.Called = joined.Ticket, true
+	q.Ticket, q.Ask.Prompt = joined.Ticket, Called
 	d := vs.decideOnce(ctx, now, q)
 	d.Issue = d.Issue || d.Ticket.State != queue.None
 	return d

@@ -50,7 +50,7 @@ func (v visit) newcomersAim(place queue.Place) time.Duration {
 // aimAt is aim of a visitor with so many people ahead. A page in the background cannot
 // come sooner than browsers allow.
 func (v visit) aimAt(ahead float64) time.Duration {
-	if !v.rules.Method.KeepsOrder() || v.Hidden || v.conditions.stopped() {
+	if !v.rules.Method.KeepsOrder() || v.Ask.isHidden() || v.conditions.stopped() {
 		return 0
 	}
 	view := v.conditions.view.Load()

@@ -61,7 +61,7 @@ func (v visit) answerNewcomer(p *pending, g queue.Grant, over bool) Decision {
 		return v.banned()
 	case v.rejectsAll():
 		return v.reject()
-	case v.NoWait || v.NoPlace:
+	case v.Ask.Place != AnyPlace:
 		return v.busy()
 	case !over && (p.claim.ID != v.Ticket.ID || g.Place != queue.Place{}):
 		// Should the claim have been granted, and the answer lost, the slot is
@@ -74,7 +74,7 @@ func (v visit) answerNewcomer(p *pending, g queue.Grant, over bool) Decision {
 // answerInLine answers a visitor who goes on waiting, with their place in an exact
 // line if there is one.
 func (v visit) answerInLine(p *pending, place queue.Place) Decision {
-	if v.NoWait {
+	if v.Ask.Place == NoPlace {
 		return v.busy()
 	}
 	d := Decision{Outcome: Queued, Ticket: p.ticket, Issue: p.issue, Early: p.early, Place: v.certain(place)}
@@ -112,7 +112,7 @@ func (v visit) answerPlaceUsed(p *pending, g queue.Grant, over bool) Decision {
 	switch {
 	case g.Verdict == queue.Banned && v.isSubject():
 		return v.banned()
-	case over && v.NoWait:
+	case over && v.Ask.Place == NoPlace:
 		return v.busy()
 	}
 	return v.joinAnew()
@@ -120,7 +120,7 @@ func (v visit) answerPlaceUsed(p *pending, g queue.Grant, over bool) Decision {
 
 // joinAnew gives a visitor whose place was used another one, if they may have it.
 func (v visit) joinAnew() Decision {
-	if v.NoPlace {
+	if v.Ask.Place != AnyPlace {
 		return v.busy()
 	}
 	return v.join(v.newID(), queue.Place{}, v.newcomersAim(queue.Place{}))
@@ -182,7 +182,7 @@ func (v visit) admitted() Outcome {
 
 // accept turns a grant of a claim with a lease, or 0, into a ticket.
 func (v visit) accept(t queue.Ticket, g queue.Grant, lease time.Duration) Decision {
-	d := Decision{Outcome: v.admitted(), Issue: !v.Aside, Fresh: g.Verdict == queue.Granted || g.Verdict == queue.Beyond}
+	d := Decision{Outcome: v.admitted(), Issue: !v.Ask.isAside(), Fresh: g.Verdict == queue.Granted || g.Verdict == queue.Beyond}
 	d.Ticket = queue.Ticket{State: queue.Accepted, ID: t.ID, LastCheckIn: v.at, AcceptedAt: g.AcceptedAt, Expires: g.Expires}
 	if d.Fresh && t.State == queue.Waiting {
 		d.Waited = v.at.Sub(t.Came())
@@ -212,7 +212,7 @@ func (v visit) enterAgain(t queue.Ticket) (Decision, bool) {
 	case end <= v.sessionsAt():
 		return Decision{}, false
 	case v.rules.MaxSession > 0:
-		return Decision{Outcome: v.admitted(), Issue: !v.Aside, Ticket: queue.Ticket{State: queue.Accepted, ID: t.ID, LastCheckIn: v.at, Expires: end}}, true
+		return Decision{Outcome: v.admitted(), Issue: !v.Ask.isAside(), Ticket: queue.Ticket{State: queue.Accepted, ID: t.ID, LastCheckIn: v.at, Expires: end}}, true
 	}
 	if v.renews() {
 		if _, lasts := v.sessions.renew(v.at, v.rules, t.ID, v.at, end); !lasts {
@@ -241,7 +241,7 @@ func (v visit) stay() (Decision, bool) {
 	case t.Uncounted:
 		end, counted = v.stayUncounted(end)
 		issue = counted || end > t.Expires && v.issuesAnew()
-	case v.keepsSlot() || v.Provisional && t.Leased:
+	case v.keepsSlot() || v.Ask.Slot == ProvisionalSlot && t.Leased:
 	case v.rules.Renews():
 		end, lasts = v.renewed(end)
 		issue = issue || t.Leased || v.issuesAnew()
@@ -261,7 +261,7 @@ func (v visit) stay() (Decision, bool) {
 		if counted && v.rules.Renews() {
 			d.Ticket.AcceptedAt = v.at
 		}
-		if !v.keepsSlot() && !v.Provisional {
+		if !v.keepsSlot() && v.Ask.Slot != ProvisionalSlot {
 			d.Ticket = confirmed(d.Ticket)
 		}
 	}

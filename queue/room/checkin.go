@@ -23,7 +23,7 @@ func (vs *visits) checkInOnly(ctx context.Context, now time.Time, q Request) Dec
 		return Decision{Outcome: Rejected}
 	}
 	brought := q.Ticket
-	q.Ticket, q.Aside, q.noEntry = t, true, true
+	q.Ticket, q.Ask.Slot = t, NoSlot
 	d, p := v.decideHere()
 	if p == nil {
 		return d.movedAs(&brought)

@@ -25,7 +25,7 @@ func (v visit) pendingInLine(f found) *pending {
 func (v visit) newcomersClaim(id queue.ID) queue.Claim {
 	priority := v.linePriority(0)
 	return queue.Claim{ID: id, Lease: v.lease(id), ArrivedAt: v.at, Priority: priority, Raise: priority > 0,
-		NoSlot: v.noSlot(), NoPlace: v.NoWait || v.NoPlace || v.rejectsAll() || v.rules.Method.HasExactLine() && v.isBeyond(id, v.at), Renew: v.renews()}
+		NoSlot: v.noSlot(), NoPlace: v.Ask.Place != AnyPlace || v.rejectsAll() || v.rules.Method.HasExactLine() && v.isBeyond(id, v.at), Renew: v.renews()}
 }
 
 // waitingClaim is that of a visitor who waits, counted in the cell.
@@ -40,10 +40,10 @@ func (v visit) waitingClaim(cell queue.Cell) queue.Claim {
 }
 
 // noSlot reports whether the visitor is to keep or take a place, and no slot.
-func (v visit) noSlot() bool { return v.noEntry || v.conditions.stopped() }
+func (v visit) noSlot() bool { return v.Ask.Slot == NoSlot || v.conditions.stopped() }
 
 // renews reports whether the request renews its visitor's session.
-func (v visit) renews() bool { return v.rules.Renews() && !v.Aside && !v.keepsSlot() }
+func (v visit) renews() bool { return v.rules.Renews() && !v.Ask.isAside() && !v.keepsSlot() }
 
 // withoutStore decides a claim by the room's policy.
 func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {

@@ -135,7 +135,7 @@ func TestRoomMayBeUsedFromAllSidesAtOnce(t *testing.T) {
 			tickets := make([]queue.Ticket, 10)
 			for range 200 {
 				for j := range tickets {
-					q := room.Request{Ticket: tickets[j], Hidden: j == 1, NoWait: j == 2}
+					q := room.Request{Ticket: tickets[j], Ask: asks(j == 1, j == 2)}
 					got := d.room.Visit(context.Background(), now().Time(), q)
 					switch tickets[j] = got.Ticket; {
 					case i == 0 && j == 3:

@@ -48,7 +48,7 @@
 //	storeClock  storeclock.go               the store's time by the node's clock
 //	timing      clock.go                    the node's clock, and how a call waits
 //
-// config.go and request.go have what a room and a visit are told. random.go draws ids and
+// config.go, request.go and ask.go have what a room and a visit are told. random.go draws ids and
 // intervals, and table.go is the hash table of the presence and the sessions. open.go puts
 // the parts together. A part guards itself: its callers take no lock for it. It
 // calls the parts below it only; what it has to say to those above it returns, or hands

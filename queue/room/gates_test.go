@@ -61,7 +61,7 @@ func copies(t *testing.T, g gates, s queue.Settings, opens int) {
 	const others = 40
 	g[0].enter()
 	join := func(after time.Duration) queue.Ticket { // in the background, to be counted for long
-		return g[0].room.Visit(context.Background(), g[0].now.Add(after).Time(), room.Request{Hidden: true}).Ticket
+		return g[0].room.Visit(context.Background(), g[0].now.Add(after).Time(), room.Request{Ask: room.Ask{By: room.HiddenPage}}).Ticket
 	}
 	shown := slices.Repeat([]queue.Ticket{join(0)}, len(g))
 	for i := range others {

@@ -291,7 +291,7 @@ func TestNobodyIsInForLongerThanMaxSession(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"time passes": func(*rapid.T) { pass(seconds(1, 12, "by")) },
 			"somebody comes": func(rt *rapid.T) {
-				q := room.Request{Hidden: rapid.Bool().Draw(rt, "hidden")}
+				q := room.Request{Ask: asks(rapid.Bool().Draw(rt, "hidden"), false)}
 				if len(tickets) > 0 && rapid.IntRange(0, 4).Draw(rt, "old") > 0 {
 					q.Ticket = rapid.SampledFrom(tickets).Draw(rt, "ticket")
 				}

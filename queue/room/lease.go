@@ -15,12 +15,12 @@ import (
 // all who came after them. A newcomer does not: slots that are given for nothing could be gathered while
 // nobody waits, and be worth places at the head of a line later.
 
-// provisionalLease is the lease of a Provisional request in a room without ConfirmWithin.
+// provisionalLease is that of a ProvisionalSlot in a room without ConfirmWithin.
 const provisionalLease = time.Minute
 
 // keepsSlot reports whether a slot of the visitor's is only kept, until they look at their page or come back.
 func (v visit) keepsSlot() bool {
-	return (v.Hidden || v.Absent) && !v.NoWait && v.rules.SlotKept() > 0
+	return !v.Ask.isSeen() && v.rules.SlotKept() > 0
 }
 
 // lease is that of a claim of the id; 0 for a whole session. A new id may never come back, but
@@ -31,7 +31,7 @@ func (v visit) lease(id queue.ID) time.Duration {
 		return v.rules.SlotKept()
 	case v.isSubject():
 		return 0
-	case v.Provisional:
+	case v.Ask.Slot == ProvisionalSlot:
 		return cmp.Or(v.rules.ConfirmWithin, provisionalLease)
 	case id != v.Ticket.ID:
 		return v.rules.ConfirmWithin
@@ -69,7 +69,7 @@ func (v visit) goBack() {
 		accepted = accepted.Add(tick) // a store takes up a hold, and its end, with the first report after
 	}
 	whole := accepted.Add(v.rules.SessionDuration)
-	if !t.Leased || t.ArrivedAt == 0 || max(t.Expires, v.sessions.expires(v.sessionsAt(), t.ID)) > v.sessionsAt() || whole <= v.at || v.NoWait {
+	if !t.Leased || t.ArrivedAt == 0 || max(t.Expires, v.sessions.expires(v.sessionsAt(), t.ID)) > v.sessionsAt() || whole <= v.at || v.Ask.Place == NoPlace {
 		return
 	}
 	*t = queue.Ticket{State: queue.Waiting, ID: t.ID, ArrivedAt: t.ArrivedAt, CameAt: t.CameAt, AcceptedAt: accepted, LastCheckIn: accepted,

@@ -29,7 +29,7 @@ func claiming(total int) queue.Settings {
 
 // polls brings a ticket from a page that is hidden.
 func (d *door) polls(t queue.Ticket) room.Decision {
-	return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, Hidden: true})
+	return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, Ask: room.Ask{By: room.HiddenPage}})
 }
 
 func TestNewcomersSlotIsOpenAgainUnlessTheirTicketComesBack(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAProvisionalRequestGetsALeaseWhateverItBrings(t *testing.T) {
 	waiting := d.join()
 	d.room.Revoke(d.now.Time(), in)
 	d.pass(interval)
-	got := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: waiting, Provisional: true})
+	got := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: waiting, Ask: room.Ask{Slot: room.ProvisionalSlot}})
 	require.Equal(t, room.Admitted, got.Outcome)
 	assert.Equal(t, d.now.Add(time.Minute), got.Ticket.Expires)
 	d.pass(30 * time.Second)
@@ -114,7 +114,7 @@ func TestAProvisionalRequestGetsALeaseWhateverItBrings(t *testing.T) {
 func TestAProvisionalRequestMakesNoSessionAWholeOne(t *testing.T) {
 	d := open(t, settings(1, 100)) // without ConfirmWithin
 	visit := func(ticket queue.Ticket) room.Decision {
-		return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: ticket, NoWait: true, Provisional: true})
+		return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: ticket, Ask: room.Ask{Place: room.NoPlace, Slot: room.ProvisionalSlot}})
 	}
 	got := visit(queue.Ticket{})
 	require.Equal(t, room.Admitted, got.Outcome)
@@ -165,7 +165,7 @@ func TestANewcomerWhoComesBackLateIsANewcomer(t *testing.T) {
 		d.isIn(d.enter())
 		other := d.join()
 		d.pass(10 * time.Second)
-		unproven := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: late, NoPlace: true})
+		unproven := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: late, Ask: room.Ask{Place: room.OwnPlace}})
 		assert.Equal(t, room.Busy, unproven.Outcome, "they pass no challenge")
 		back := d.waits(late)
 		assert.Greater(t, back.ArrivedAt, other.ArrivedAt)

@@ -192,12 +192,12 @@ func TestHiddenPageIsCountedForAMinute(t *testing.T) {
 	s := settings(1, 10)
 	s.SessionDuration = time.Hour
 	d := full(t, s)
-	got := d.room.Visit(context.Background(), d.now.Time(), room.Request{Hidden: true})
+	got := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ask: room.Ask{By: room.HiddenPage}})
 	require.Equal(t, room.Queued, got.Outcome)
 	assert.Equal(t, interval, got.Ticket.RefreshInterval, "it may check in as soon as others")
 	d.at(time.Minute)
 	assert.Equal(t, 1, d.stand().Waiting)
-	got = d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: got.Ticket, Hidden: true})
+	got = d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: got.Ticket, Ask: room.Ask{By: room.HiddenPage}})
 	d.at(2 * time.Minute)
 	assert.Equal(t, 1, d.stand().Waiting)
 	d.waits(got.Ticket)
@@ -237,7 +237,7 @@ func TestGoodbyeOfNobodyPresentChangesNothing(t *testing.T) {
 
 func TestRequestThatCannotWait(t *testing.T) {
 	noWait := func(d *door, t queue.Ticket) room.Decision {
-		return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, NoWait: true})
+		return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, Ask: room.Ask{Place: room.NoPlace}})
 	}
 	t.Run("takes a slot that is open to newcomers", func(t *testing.T) {
 		d := open(t, settings(1, 10))

@@ -18,11 +18,11 @@ func (v visit) countNewcomer() {
 }
 
 // opensToAll reports whether the visitor is let in because everybody is.
-func (v visit) opensToAll() bool { return !v.noEntry && v.conditions.openToAll(v.rules) }
+func (v visit) opensToAll() bool { return v.Ask.Slot != NoSlot && v.conditions.openToAll(v.rules) }
 
 // enterUncounted lets a visitor in whom no store counts. If they waited, their place is used.
 func (v visit) enterUncounted(t queue.Ticket) Decision {
-	d := Decision{Outcome: Admitted, Issue: !v.Aside, Fresh: true}
+	d := Decision{Outcome: Admitted, Issue: !v.Ask.isAside(), Fresh: true}
 	if t.State == queue.Waiting {
 		d.Waited = v.at.Sub(t.Came())
 		v.presence.leave(v.at, &t)
@@ -34,7 +34,7 @@ func (v visit) enterUncounted(t queue.Ticket) Decision {
 // stayUncounted says until when a visitor stays whom no store counts, and whether the room counts them from now on.
 func (v visit) stayUncounted(end queue.Instant) (until queue.Instant, counted bool) {
 	switch {
-	case v.rules.QueueWhen == 0 && v.rules.AdmitsEveryone() || v.Aside:
+	case v.rules.QueueWhen == 0 && v.rules.AdmitsEveryone() || v.Ask.isAside():
 		return end, false
 	case v.conditions.openToAll(v.rules):
 		if v.rules.Renews() {

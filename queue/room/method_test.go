@@ -159,7 +159,7 @@ func TestPassthroughLetsThoseWhoWaitedIn(t *testing.T) {
 	d, line := closed(t, s, 10)
 	s.Method = queue.Passthrough
 	d.configure(s)
-	sends := d.room.Visit(t.Context(), d.now.Time(), room.Request{Ticket: line[0][0], NoWait: true})
+	sends := d.room.Visit(t.Context(), d.now.Time(), room.Request{Ticket: line[0][0], Ask: room.Ask{Place: room.NoPlace}})
 	assert.Equal(t, room.Admitted, sends.Outcome, "with a form, and before they are due")
 	assert.Equal(t, 10, d.checkIns(line[0]))
 	assert.Zero(t, d.stand().Waiting, "the uncounted wait no more either")
@@ -173,7 +173,7 @@ func TestRejectTakesNobodyAndEndsPlaces(t *testing.T) {
 	d.configure(s)
 	assert.Equal(t, room.Decision{Outcome: room.Rejected}, d.arrive())
 	assert.Equal(t, room.Decision{Outcome: room.Rejected, Drop: true}, d.visit(waiting))
-	got := d.room.Visit(t.Context(), d.now.Time(), room.Request{Ticket: waiting, NoWait: true})
+	got := d.room.Visit(t.Context(), d.now.Time(), room.Request{Ticket: waiting, Ask: room.Ask{Place: room.NoPlace}})
 	assert.Equal(t, room.Decision{Outcome: room.Rejected, Drop: true}, got)
 	assert.Zero(t, d.stand().Waiting)
 	d.isIn(in)

@@ -147,7 +147,7 @@ func (v visit) isBeyond(id queue.ID, since queue.Instant) bool {
 		return false
 	}
 	lasts := v.rules.ReturnsWithin()
-	if v.Hidden {
+	if v.Ask.isHidden() {
 		lasts = max(lasts, hiddenInterval+v.rules.CheckInSlack())
 	}
 	lasts += v.rules.CheckInSlack() + claimTakes // and to the end of the window in which its visitor counts
@@ -161,7 +161,7 @@ func (v visit) waitBeyond() (Decision, *pending) {
 	if v.at < v.Ticket.Due() {
 		return Decision{Outcome: Queued, Ticket: v.Ticket, Early: true}, nil
 	}
-	if v.noEntry || !v.conditions.worthAsking(v.at, v.rules, newcomer) {
+	if v.Ask.Slot == NoSlot || !v.conditions.worthAsking(v.at, v.rules, newcomer) {
 		return v.stayBeyond(v.Ticket), nil
 	}
 	p := v.pending(v.newcomersClaim(v.Ticket.ID))

@@ -108,7 +108,7 @@ func TestWhoIsBeyondHasNoPlaceToGoBackTo(t *testing.T) {
 	d.room.Leave(d.now.Time(), counts)
 	d.room.Revoke(d.now.Time(), in)
 	d.pass(interval)
-	got := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: beyond, Network: school, Hidden: true})
+	got := d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: beyond, Network: school, Ask: room.Ask{By: room.HiddenPage}})
 	require.Equal(t, room.Kept, got.Outcome)
 	d.pass(time.Minute + time.Second)
 	d.from(home, queue.Ticket{})
@@ -131,7 +131,7 @@ func TestThoseOfANetworkWhoGoBackToTheirPlacesCountAsTheOthersDo(t *testing.T) {
 	s.MaxWaitingPerNetwork, s.Bucket = 1, time.Second
 	d := open(t, s)
 	hidden := func(ticket queue.Ticket) room.Decision {
-		return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: ticket, Network: school, Hidden: true})
+		return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: ticket, Network: school, Ask: room.Ask{By: room.HiddenPage}})
 	}
 	var late []queue.Ticket
 	for range 3 { // one after the other waits, and leaves a slot that is kept for them

@@ -81,7 +81,7 @@ func (o *oracle) saw(now queue.Instant, q room.Request, d room.Decision) {
 	}
 	valid := brought.State == queue.Accepted && brought.Expires > now && !o.revoked[brought.ID]
 	in := d.Outcome == room.Admitted
-	if q.Hidden && o.s.ClaimWithin > 0 && !q.NoWait {
+	if q.Ask.By == room.HiddenPage && o.s.ClaimWithin > 0 && q.Ask.Place != room.NoPlace {
 		require.False(o, in, "the slot of a hidden page is only kept")
 		in = d.Outcome == room.Kept
 	}
@@ -193,7 +193,7 @@ func (o *oracle) waits(now queue.Instant, q room.Request, d room.Decision) {
 		p.until = now // an old ticket of someone counted already, maybe
 	}
 	p.latest = max(p.latest, p.until.Add(10*time.Second))
-	if q.Hidden {
+	if q.Ask.By == room.HiddenPage {
 		p.latest = max(p.latest, now.Add(75*time.Second))
 	}
 	o.present[t.ID] = p

@@ -188,7 +188,7 @@ func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Tick
 		}
 		p.remember(s, &t)
 	}
-	t.CountIn(s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Hidden, 0))
+	t.CountIn(s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Ask.isHidden(), 0))
 	return t
 }
 

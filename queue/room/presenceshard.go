@@ -113,7 +113,7 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[
 		}
 		s.change(f.was, entry.until, -1)
 	}
-	f.cell = s.count(entry, rules, c.bucket, at, interval, c.Hidden, least)
+	f.cell = s.count(entry, rules, c.bucket, at, interval, c.Ask.isHidden(), least)
 	switch {
 	case c.counting == countStillDue:
 		f.interval, entry.more = 0, packDue(ticksOf(at, s.start))
@@ -148,16 +148,16 @@ func (s *presenceShard) movesFrom(at queue.Instant, rules *rules, c *pendingChec
 func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID], c *pendingCheckIn) found {
 	t, f := &c.Ticket, found{result: notDue}
 	if entry == nil {
-		if !c.Returned && s.backBy(rules, at, t.Due()) <= s.window(rules, t.LastCheckIn, t.RefreshInterval) {
+		if c.Ask.Prompt != Returned && s.backBy(rules, at, t.Due()) <= s.window(rules, t.LastCheckIn, t.RefreshInterval) {
 			f.cell = queue.Cell{Bucket: c.bucket, Until: at}
 			return f
 		}
 		least := uint32(0)
-		if !c.Returned {
+		if c.Ask.Prompt != Returned {
 			_, f.from, least = s.movesFrom(at, rules, c)
 		}
 		entry = s.add(t.ID, at)
-		s.count(entry, rules, c.bucket, t.LastCheckIn, t.RefreshInterval, c.Hidden, least)
+		s.count(entry, rules, c.bucket, t.LastCheckIn, t.RefreshInterval, c.Ask.isHidden(), least)
 		if least != 0 {
 			entry.more |= movedFlag
 		}

@@ -15,7 +15,7 @@ import (
 
 // absent is a check-in for a visitor who has left.
 func (d *door) absent(t queue.Ticket) room.Decision {
-	return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, Absent: true})
+	return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, Ask: room.Ask{By: room.StandIn}})
 }
 
 func (d *door) recall(t queue.Ticket) (queue.Ticket, bool) {

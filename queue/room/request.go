@@ -17,7 +17,7 @@ const (
 	Rejected                // the room takes nobody, and no place in line either
 	Busy                    // the visitor would have to wait, and this request cannot
 	OnHold                  // the visitor is in, and those who are in are held: their session stands still
-	Kept                    // the visitor has a slot until Ticket.Expires; they have to come by then with a request that is neither Hidden nor Absent
+	Kept                    // the visitor has a slot until Ticket.Expires; they have to come by then with a request of a page that they look at
 	Moved                   // the visitor's place is on another device: this ticket is void
 )
 
@@ -25,47 +25,12 @@ const (
 type Request struct {
 	Ticket queue.Ticket // what they brought; the zero Ticket for nothing that is trusted
 
-	// Hidden says that their page is in a background tab, which browsers slow
-	// down to about a check-in a minute: they are counted that long. In a room with
-	// ClaimWithin it begins and renews no session: the slot is Kept.
-	Hidden bool
-
-	// Absent says that the visitor has left, and is told when a slot is theirs: in a room with
-	// ClaimWithin it is Kept then, as for a page that is Hidden.
-	Absent bool
-
-	// NoWait says that the request cannot be held back, as a form that is being
-	// sent: it takes a slot that is open to newcomers, and never a place in
-	// line; the check-in of someone who waits is left as it was.
-	NoWait bool
-
-	// NoPlace says that the visitor gets no new place in line: if they have none, they take a slot that
-	// is open to newcomers, or are Busy. A place that they have stays theirs.
-	NoPlace bool
-
-	// Called says that Turns had the visitor: in fifo their check-in counts
-	// though it is not due, once until the next one that is.
-	Called bool
-
-	// Returned says that somebody has said goodbye for them, maybe at another node, and
-	// they are here all the same: they are counted at this node, if at none.
-	Returned bool
-
-	// Provisional says that whoever sent the request may never come again, whatever they
-	// have brought. If they are let in, their session is given for a lease, and if it was
-	// before, it stays so.
-	Provisional bool
-
-	// Aside says that the request asks how its visitor stands, and does not go to the
-	// origin. It may let them in. If they are in already, it neither renews their
-	// session nor has a ticket issued.
-	Aside bool
+	Ask Ask // what they ask for, and how
 
 	// Network is where the request comes from, in a room with MaxWaitingPerNetwork. An IPv6 network counts in its /48, too. The zero
 	// Prefix is for one that is not known, and is not limited.
 	Network netip.Prefix
 
-	noEntry   bool // nobody is let in: see CheckIn
 	outOfDraw bool // the visitor has lost the place that was drawn for them
 
 	// Subject is who the site says the visitor is, whichever device they use: they

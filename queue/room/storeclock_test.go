@@ -81,7 +81,7 @@ func TestSessionsLastAsLongAsTheyDoHoweverLateCallsAre(t *testing.T) {
 			}
 			require.Equal(t, start.Add(10*lag), b.now)
 			newcomer := func() room.Outcome {
-				return one.Visit(t.Context(), b.clock(), room.Request{NoWait: true}).Outcome
+				return one.Visit(t.Context(), b.clock(), room.Request{Ask: room.Ask{Place: room.NoPlace}}).Outcome
 			}
 			b.now = start.Add(10*time.Second - time.Millisecond)
 			assert.NotEqual(t, room.Admitted, newcomer(), "the session lasts")

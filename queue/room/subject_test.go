@@ -200,7 +200,7 @@ func TestSubjectWhosePlaceHasEndedIsCountedOnce(t *testing.T) {
 	s := settings(1, 10)
 	s.RefreshInterval, s.QueueTicketTTL = time.Second, 2*time.Second
 	d := full(t, s)
-	d.room.Visit(context.Background(), d.now.Time(), room.Request{Subject: ann, Hidden: true})
+	d.room.Visit(context.Background(), d.now.Time(), room.Request{Subject: ann, Ask: room.Ask{By: room.HiddenPage}})
 	d.pass(10 * time.Second)
 	assert.Equal(t, 1, d.stand().Waiting)
 	d.named(ann, queue.Ticket{})

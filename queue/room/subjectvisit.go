@@ -35,7 +35,7 @@ func (v visit) banned() Decision {
 	switch {
 	case v.rejectsAll():
 		return v.reject()
-	case v.NoWait:
+	case v.Ask.Place == NoPlace:
 		return v.busy()
 	}
 	return Decision{Outcome: Queued, Ticket: queue.Ticket{State: queue.Waiting, ID: v.Subject,

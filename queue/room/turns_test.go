@@ -14,7 +14,7 @@ import (
 
 // calls brings a ticket whose turn is said to have come.
 func (d *door) calls(t queue.Ticket) room.Decision {
-	return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, Called: true})
+	return d.room.Visit(context.Background(), d.now.Time(), room.Request{Ticket: t, Ask: room.Ask{Prompt: room.Called}})
 }
 
 // freeing has one who is in leave, and the room hear of it.

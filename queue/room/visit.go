@@ -128,7 +128,7 @@ func (v visit) decideByTicket() (Decision, *pending) {
 		return v.arrive(v.idAfterSession())
 	case v.opensToAll():
 		return v.enterUncounted(*t), nil
-	case v.rejectsAll() || v.rules.placeOver(t, v.at) || v.NoWait && !v.conditions.letsAllIn(v.rules):
+	case v.rejectsAll() || v.rules.placeOver(t, v.at) || v.Ask.Place == NoPlace && !v.conditions.letsAllIn(v.rules):
 		return v.decideOutOfLine()
 	}
 	v.conditions.noteReturn(t, v.rules)
@@ -159,7 +159,7 @@ func (v visit) checkIn() (Decision, *pending) {
 	}
 	v.Ticket = v.comesBack(v.Ticket)
 	c := pendingCheckIn{Request: v.Request, counting: v.counting(), bucket: v.bucketOf(v.Ticket.ArrivedAt), within: v.aim(),
-		alwaysDue: v.conditions.letsAllIn(v.rules), soon: v.startsSoon(), called: v.Called && v.rules.Method.OrdersBuckets()}
+		alwaysDue: v.conditions.letsAllIn(v.rules), soon: v.startsSoon(), called: v.Ask.Prompt == Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.noteCheckIn(v.at, v.rules, &c)
 	for f.result == unknown || f.result == entered {
 		if d, ok := v.enterAgain(v.Ticket); ok {
@@ -189,7 +189,7 @@ func (v visit) checkIn() (Decision, *pending) {
 // reserved for them empty for as long as they like.
 func (v visit) counting() counting {
 	switch {
-	case !v.noEntry || v.rules.Method.HasExactLine():
+	case v.Ask.Slot != NoSlot || v.rules.Method.HasExactLine():
 		return countFully
 	case v.conditions.worthAsking(v.at, v.rules, waiter{cell: queue.Cell{Bucket: v.bucketOf(v.Ticket.ArrivedAt), Until: v.at}}):
 		return countNothing
@@ -204,7 +204,7 @@ func (v visit) needsStore(f found) bool {
 		return true
 	case v.Ticket.GoesBack():
 		return true
-	case f.result != counted || v.noEntry:
+	case f.result != counted || v.Ask.Slot == NoSlot:
 		return false
 	}
 	return v.conditions.worthAsking(v.at, v.rules, waiter{f.cell, f.was, v.Ticket.Number}) || v.presence.precedes(&v.Ticket)
@@ -224,7 +224,7 @@ func (v visit) arrive(id queue.ID) (Decision, *pending) {
 		return v.reject(), nil
 	case mayBeIn || v.rules.Method.HasExactLine() || v.conditions.worthAsking(v.at, v.rules, newcomer):
 		return Decision{}, v.pending(v.newcomersClaim(id))
-	case v.NoWait || v.NoPlace:
+	case v.Ask.Place != AnyPlace:
 		return v.busy(), nil
 	}
 	return v.join(id, queue.Place{}, v.newcomersAim(queue.Place{})), nil

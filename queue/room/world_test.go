@@ -122,12 +122,23 @@ func (w *world) pass(d time.Duration) {
 	}
 }
 
+// asks is what a page asks for, or a form that it sends.
+func asks(hidden, sends bool) (a room.Ask) {
+	if hidden {
+		a.By = room.HiddenPage
+	}
+	if sends {
+		a.Place = room.NoPlace
+	}
+	return a
+}
+
 // The things that may happen.
 
 func (w *world) arrives() {
 	p := &person{}
 	w.visitors = append(w.visitors, p)
-	w.comes(p, room.Request{Hidden: rapid.Bool().Draw(w.T, "hidden"), NoWait: rapid.IntRange(0, 9).Draw(w.T, "noWait") == 0})
+	w.comes(p, room.Request{Ask: asks(rapid.Bool().Draw(w.T, "hidden"), rapid.IntRange(0, 9).Draw(w.T, "form") == 0)})
 	if len(p.tickets) == 0 {
 		w.visitors = w.visitors[:len(w.visitors)-1]
 	}
@@ -135,7 +146,7 @@ func (w *world) arrives() {
 
 func (w *world) comesBack() {
 	if p := w.someone(); p != nil {
-		w.comes(p, room.Request{Ticket: p.newest(), Hidden: rapid.IntRange(0, 9).Draw(w.T, "hidden") == 0})
+		w.comes(p, room.Request{Ticket: p.newest(), Ask: asks(rapid.IntRange(0, 9).Draw(w.T, "hidden") == 0, false)})
 	}
 }
 
@@ -153,13 +164,13 @@ func (w *world) replays() {
 
 func (w *world) isCalled() {
 	if p := w.someone(); p != nil {
-		w.comes(p, room.Request{Ticket: rapid.SampledFrom(p.tickets).Draw(w.T, "shown"), Called: true})
+		w.comes(p, room.Request{Ticket: rapid.SampledFrom(p.tickets).Draw(w.T, "shown"), Ask: room.Ask{Prompt: room.Called}})
 	}
 }
 
 func (w *world) sendsAForm() {
 	if p := w.someone(); p != nil {
-		w.comes(p, room.Request{Ticket: p.newest(), NoWait: true})
+		w.comes(p, room.Request{Ticket: p.newest(), Ask: room.Ask{Place: room.NoPlace}})
 	}
 }
 
