@@ -28,6 +28,18 @@ func TestTheDocumentHasTheResourcesThatThereAre(t *testing.T) {
 	assert.ElementsMatch(t, admin.Resources(), documented)
 }
 
+// As spectral's rules for OpenAPI ask.
+func TestTheDocumentDescribesEachOperation(t *testing.T) {
+	doc := admintest.Document(t)
+	assert.NotEmpty(t, doc.Info.Contact)
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			assert.NotEmpty(t, operation.Summary, "%s %s", method, path)
+			assert.NotEmpty(t, operation.Description, "%s %s", method, path)
+		}
+	}
+}
+
 func TestTheDocumentHasTheSettingsThatThereAre(t *testing.T) {
 	schemas := admintest.Document(t).Components.Schemas
 	room, change := schemas["Room"].Value.Properties, schemas["RoomChange"].Value.Properties
