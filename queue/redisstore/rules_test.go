@@ -2,7 +2,9 @@ package redisstore_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -37,7 +39,7 @@ func TestAMemoryOfAnotherFormat(t *testing.T) {
 	t.Parallel()
 	shared, _ := newClock(t)
 	ctx, client := context.Background(), shared.Client()
-	const own = 2
+	const own = 3
 	for format := range own + 3 {
 		n := newRuled(t, shared, queue.FIFO, fmt.Sprint("format", format))
 		key := meta(n.store.prefix + n.room)
@@ -145,7 +147,7 @@ func (n *ruled) admit(claims ...queue.Claim) ([]queue.Grant, queue.Status) {
 	return grants, status
 }
 
-// A gate of the format before keeps fewer numbers of an exact line. Where it has written them last, the line is as it was.
+// A gate of the format before leaves out the gaps behind the numbers of an exact line. Where it has written them last, the line is as it was.
 func TestTheNumbersOfALineThatAnOlderGateHasWritten(t *testing.T) {
 	t.Parallel()
 	shared, _ := newClock(t)
@@ -159,13 +161,21 @@ func TestTheNumbersOfALineThatAnOlderGateHasWritten(t *testing.T) {
 		return v
 	}
 	before := look()
-	for range 3 {
-		numbers, err := client.HGet(ctx, key, "line").Result()
-		require.NoError(t, err)
-		require.NoError(t, client.HSet(ctx, key, "line", numbers[:8*8]).Err())
-		after := look()
-		assert.Equal(t, before.Epoch, after.Epoch, "nothing is forgotten")
-		assert.Equal(t, before.LastNumber, after.LastNumber)
-		assert.False(t, after.WantWhole)
+	numbers, err := client.HGet(ctx, key, "line").Bytes()
+	require.NoError(t, err)
+	require.Len(t, numbers, 10*8)
+	for hours := range 4 { // two gaps, of which the last is kept within the numbers
+		at := start.Add(time.Duration(hours-4) * time.Hour)
+		numbers = binary.BigEndian.AppendUint64(numbers, math.Float64bits(float64(at)))
 	}
+	require.NoError(t, client.HSet(ctx, key, "line", numbers).Err())
+	look()
+	kept, err := client.HGet(ctx, key, "line").Bytes()
+	require.NoError(t, err)
+	require.Len(t, kept, 12*8)
+	require.NoError(t, client.HSet(ctx, key, "line", kept[:10*8]).Err())
+	after := look()
+	assert.Equal(t, before.Epoch, after.Epoch, "nothing is forgotten")
+	assert.Equal(t, before.LastNumber, after.LastNumber)
+	assert.False(t, after.WantWhole)
 }

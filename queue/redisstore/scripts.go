@@ -123,7 +123,7 @@ var (
 )
 
 // format is the format of what the scripts keep: see head.lua.
-const format = 2
+const format = 3
 
 // shared is what the scripts share with Go. A script has a dollar sign and the name in the place of each.
 var shared = map[string]any{

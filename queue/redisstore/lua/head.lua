@@ -15,10 +15,9 @@ r.last = tonumber(m[1])
 
 -- The field format has the format of the memory: that of the newest gate that has written it. It
 -- grows when an older gate would misread what a newer one keeps. Gates whose formats differ by one
--- understand each other; others would take each other's words for a broken memory. A memory
--- without the field is of the first format.
+-- understand each other; others would take each other's words for a broken memory.
 local FORMAT = $Format
-local format = r.last and (tonumber(m[11]) or 1) or FORMAT
+local format = tonumber(m[11]) or FORMAT
 if math.abs(format - FORMAT) > 1 then
   error('the memory of the room has format ' .. format .. ', and this gate works with ' .. FORMAT - 1 .. ' to ' .. FORMAT + 1, 0)
 end

@@ -12,16 +12,8 @@
 -- happens to check in first would be the first in line.
 -- absent_until is until when places are remembered of visitors who said goodbye.
 --
--- Gates of format 1 read and write the numbers up to unknown. For them gap_until is the moment from before which tickets may know
--- of places that the line has lost. Where such a gate has written last, there was no gap.
---
--- Behind the numbers are the gaps before the last one, the oldest first: from and until for each. Gates that do not know of them
--- leave them out.
-local LINE, OF_FORMAT_1, GAP_BEFORE = '>dddddddddd', '>dddddddd', '>dd'
-if m[4] and #m[4] == struct.size(OF_FORMAT_1) then
-  local _, _, _, _, _, gap_until = struct.unpack(OF_FORMAT_1, m[4])
-  m[4] = m[4] .. struct.pack('>dd', gap_until, 0)
-end
+-- Behind the numbers are the gaps before the last one, the oldest first: from and until for each. Gates of format 2 leave them out.
+local LINE, GAP_BEFORE = '>dddddddddd', '>dd'
 r.has_line = m[4] and not (forgotten and (#m[4] < struct.size(LINE) or #m[4] % struct.size(GAP_BEFORE) ~= 0))
 r.lined_by, r.given, r.began, r.floor, r.top, r.swept, r.unknown, r.absent_until, r.gaps = 0, 0, 0, 0, 0, 0, 0, 0, {}
 if r.has_line then
