@@ -73,29 +73,33 @@ func (c *Configuration) PresentFrom(start Instant) Instant {
 	return present
 }
 
-// memoryMargin is how much longer than any place lasts a store remembers who was let in:
+// MemoryMargin is how much longer than any place lasts a store remembers who was let in:
 // nodes may be a little late to learn of a configuration, or of the time.
-const memoryMargin = 10 * time.Second
+const MemoryMargin = 10 * time.Second
 
 // Remembers is how long a store remembers who was let in: for as long as a ticket from
 // before the admission may still be brought. In a room that has had an exact line that is running time.
-func (c *Configuration) Remembers() time.Duration {
-	return max(c.Settings.PlaceLasts(), c.Places.Longest) + memoryMargin
+func (c *Configuration) Remembers() time.Duration { return c.PlacesLast() + MemoryMargin }
+
+// PlacesLast is for how long any ticket that is about may still be worth a place after its last check-in.
+func (c *Configuration) PlacesLast() time.Duration {
+	return max(c.Settings.PlaceLasts(), c.Places.Longest)
 }
 
-// PlacesUnder returns the Places of the settings that follow c at now.
-func (c *Configuration) PlacesUnder(s *Settings, now Instant) Places {
+// PlacesUnder returns the Places of the settings that follow c at now, when places are worth something whose last check-in was after
+// [View.Kept].
+func (c *Configuration) PlacesUnder(s *Settings, now, kept Instant) Places {
 	if c.Version == 0 {
 		return Places{}
 	}
-	lasted := max(c.Settings.PlaceLasts(), c.Places.Longest)
+	lasted := c.PlacesLast()
 	next := c.Places
 	next.Longest = lasted
 	if now.Sub(c.At) > c.Places.Longest { // no ticket from before c is left
 		next.Longest = c.Settings.PlaceLasts()
 	}
 	if s.PlaceLasts() > lasted {
-		next.Since = max(next.Since, now.Add(-lasted))
+		next.Since = max(next.Since, kept)
 	}
 	next.goByEvents(&c.Settings.Event, &s.Event, now)
 	return next

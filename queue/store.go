@@ -291,6 +291,9 @@ type View struct {
 	Preferred   int    // how many wait with a higher priority
 	Turns       []ID   // those whose turn it is: the first Open of those in line with a confirmed place, at most MaxTurns
 
+	// Kept is the earliest last check-in, by running time, with which a place that lasts as long as any is worth something now.
+	Kept Instant
+
 	Stock Stock // the latest that a node has reported. While the Settings are SoldOut by it, nobody is admitted
 
 	Configuration Configuration // that is in force; its Settings are valid only if Version is not Report.Version
@@ -313,6 +316,7 @@ type Roll struct {
 	Now    Instant
 	Seated []Seat   // in the order in which they were let in
 	Line   []Waiter // in the order of the line
+	Kept   Instant  // the earliest last check-in, by running time, with which a number is honoured
 }
 
 // Seat is a session that holds a slot.

@@ -11,7 +11,7 @@ import (
 
 // roll lists who is in the room and who is in line.
 func (r *room) roll(ids []queue.ID) *queue.Roll {
-	roll := &queue.Roll{Now: r.now}
+	roll := &queue.Roll{Now: r.now, Kept: r.ago(r.settings.LineDropout)}
 	seat := func(id queue.ID, s session) {
 		if r.lasts(s) && r.revoked[id] <= r.now {
 			roll.Seated = append(roll.Seated, queue.Seat{Session: queue.Session{ID: id, Expires: s.expires.Add(r.behind())}, AcceptedAt: r.acceptedAt(s)})

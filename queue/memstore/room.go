@@ -411,7 +411,8 @@ func (r *room) endsWithin() (ends [len(queue.EndSteps)]int) {
 
 // view is the room as the node that reports is told it.
 func (r *room) view(p *queue.Report) *queue.View {
-	v := &queue.View{Status: r.status(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Stock: r.stock, Configuration: r.current}
+	v := &queue.View{Status: r.status(), Buckets: slices.Clone(r.cells.buckets), Nodes: r.nodes.list(r.now), Stock: r.stock, Configuration: r.current,
+		Kept: r.ago(r.current.PlacesLast())}
 	v.Rate, v.RateKnown = r.rates.mean(r.minute, r.settings.SessionLasts(r.slack))
 	r.cutBuckets()
 	v.Boundaries, v.Ends = r.boundaries.list, r.endsWithin()

@@ -192,6 +192,7 @@ func readView(reply []any) (*queue.View, error) {
 	v.Boundaries = r.boundaries()
 	v.Ends = r.ends()
 	v.Stock = queue.Stock{At: r.instant(), Left: int(r.int())}
+	v.Kept = r.instant()
 	v.Status = r.status()
 	return v, r.failure("sync")
 }
@@ -288,6 +289,7 @@ func readRoll(reply []any) (*queue.Roll, error) {
 	r := &reader{list: reply}
 	roll := &queue.Roll{Now: r.instant()}
 	seats, line := r.next(), r.next()
+	roll.Kept = r.instant()
 	for len(seats.list) > 0 && seats.err == nil {
 		seats.part(func(s *reader) {
 			roll.Seated = append(roll.Seated, queue.Seat{Session: queue.Session{ID: s.id(), Expires: s.instant()}, AcceptedAt: s.instant()})

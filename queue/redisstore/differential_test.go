@@ -259,6 +259,9 @@ func (b *both) sync(p *queue.Report) {
 	assert.Equal(b, append(queue.Boundaries{}, fromMem.Boundaries...), append(queue.Boundaries{}, fromRedis.Boundaries...))
 	assert.Equal(b, fromMem.Ends, fromRedis.Ends)
 	assert.Equal(b, fromMem.Stock, fromRedis.Stock)
+	if fromMem.Configuration.Version > 0 { // else no place lasts
+		assert.Equal(b, fromMem.Kept, fromRedis.Kept)
+	}
 	b.boundaries = fromMem.Boundaries
 	assert.ElementsMatch(b, fromMem.Revoked, fromRedis.Revoked)
 	assert.Subset(b, fromMem.Left, fromRedis.Left)
@@ -288,6 +291,7 @@ func (b *both) roll() {
 	fromMem, err := b.mem.Roll(context.Background(), "shop", some)
 	require.NoError(b, err)
 	require.Equal(b, fromMem.Line, fromRedis.Line)
+	require.Equal(b, fromMem.Kept, fromRedis.Kept)
 	sessions := func(r *queue.Roll) (list []queue.Session) {
 		for _, s := range r.Seated {
 			list = append(list, s.Session)

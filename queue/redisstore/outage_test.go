@@ -256,3 +256,29 @@ func TestAUsedPlaceDoesNotComeBackAfterRestartsInARow(t *testing.T) {
 		assert.True(t, d.Rejoined)
 	}
 }
+
+func TestLongerPlacesAfterHoursWithoutAGateTakeNobodysNumber(t *testing.T) {
+	t.Parallel()
+	clock, _ := newClock(t)
+	s := shortLine(5*time.Second, 30*time.Second)
+	g := newGates(t, clock, s, 0)
+	g.enters(g.nodes[0])
+	used, waits := g.joins(g.nodes[0]), g.joins(g.nodes[0])
+	old := *used
+	for tries := 0; tries < 20 && g.visit(g.nodes[0], used).Outcome != room.Admitted; tries++ {
+		g.pass(time.Second)
+	}
+	require.True(t, used.in)
+	n := g.restart(t, s, 3*time.Hour)
+	stands, _ := n.Peek(t.Context(), clock.time().Time(), room.Request{Ticket: waits.ticket})
+	assert.Equal(t, waits.ticket.Number, stands.Number)
+	c := n.Configuration()
+	c.Settings.LineDropout = 10 * time.Minute
+	require.NoError(t, n.Configure(t.Context(), clock.time().Time(), c))
+	d := g.visit(n, waits)
+	assert.Equal(t, uint64(3), d.Ticket.Number)
+	assert.False(t, d.Rejoined)
+	g.pass(40 * time.Second)
+	assert.True(t, g.visit(n, &old).Rejoined)
+	assert.Greater(t, old.ticket.Number, uint64(3))
+}

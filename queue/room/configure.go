@@ -17,6 +17,9 @@ func (x *exchange) configure(ctx context.Context, now time.Time, c queue.Configu
 	}
 	x.configuring.lock()
 	defer x.configuring.unlock()
+	if _, err := x.sync(ctx, now); err != nil { // what is proposed goes by how the store stands now
+		return fmt.Errorf("configuring room %q: %w", x.room, err)
+	}
 	if !x.propose(now, &c) {
 		return fmt.Errorf("configuring room %q: %w", x.room, queue.ErrConflict)
 	}
@@ -39,7 +42,8 @@ func (x *exchange) propose(now time.Time, c *queue.Configuration) bool {
 		return false
 	}
 	c.Version, c.At = current.Version+1, x.clock.at(now)
-	c.Places, c.Standstill = current.PlacesUnder(&c.Settings, c.At), current.StandstillUnder(&c.Settings, c.At)
+	c.Places = current.PlacesUnder(&c.Settings, c.At, x.conditions.view.Load().synced.Kept)
+	c.Standstill = current.StandstillUnder(&c.Settings, c.At)
 	x.proposed = *c
 	return true
 }

@@ -68,7 +68,7 @@ func (v visit) lookUp(ctx context.Context, id queue.ID, t queue.Ticket, end queu
 		return queue.Ticket{State: queue.Accepted, ID: id, Expires: end}, queue.Place{}
 	case len(roll.Line) > 0:
 		return v.placeInRoll(t, &roll.Line[0])
-	case err == nil && v.rules.Method.HasExactLine() && t.LastCheckIn.Add(v.rules.LineDropout) <= v.at:
+	case err == nil && v.rules.Method.HasExactLine() && t.LastCheckIn <= roll.Kept:
 		return queue.Ticket{}, queue.Place{}
 	}
 	return t, queue.Place{}

@@ -133,3 +133,33 @@ func TestAUsedPlaceDoesNotComeBackAfterRestartsInARow(t *testing.T) {
 		r.losesNumber(lost)
 	}
 }
+
+func TestLongerPlacesAfterHoursWithoutAGateTakeNobodysNumber(t *testing.T) {
+	r := lineThatRestarts(t, 5*time.Second)
+	r.enter()
+	line := r.joins(3)
+	used := r.letsIn(line[0])
+	r.letsIn(line[1])
+	r.isAway(3 * time.Hour)
+	r.settings.LineDropout = 10 * time.Minute
+	r.configure(r.settings)
+	r.keepsNumber(line[2])
+	r.pass(40 * time.Second)
+	r.enterAsTurns(line[2])
+	r.losesNumber(used)
+}
+
+func TestWhereSomebodyStandsIsToldByRunningTime(t *testing.T) {
+	r := lineThatRestarts(t, 10*time.Hour)
+	r.enter()
+	first := r.join()
+	r.isAway(3 * time.Hour)
+	r.pass(time.Second)
+	told, _ := r.room.Peek(t.Context(), r.now.Time(), room.Request{Ticket: first})
+	assert.Equal(t, first.Number, told.Number)
+	r.keepsNumber(first)
+	r.pass(40 * time.Second)
+	told, _ = r.room.Peek(t.Context(), r.now.Time(), room.Request{Ticket: first})
+	assert.Zero(t, told.State)
+	r.losesNumber(first)
+}

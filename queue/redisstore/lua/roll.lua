@@ -41,4 +41,4 @@ local function places()
 end
 
 local waiters = places()
-return {now, seats(), waiters}
+return {now, seats(), waiters, whole(ago(rules.dropout))}
