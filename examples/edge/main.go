@@ -54,6 +54,9 @@ func run(ctx context.Context, out io.Writer, edge string, at addresses, shop htt
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // nginx, started by root, becomes somebody else
+		return fmt.Errorf("opening the directory: %w", err)
+	}
 	return stage.WithProcesses(out, dir, func(p *stage.Processes) error {
 		if err := gate(ctx, p, at); err != nil || ctx.Err() != nil {
 			return err

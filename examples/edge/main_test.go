@@ -82,9 +82,9 @@ func tellingCookies(shop http.Handler) http.Handler {
 func testEdge(t *testing.T, edge string) {
 	t.Parallel()
 	at := addresses{shop: stagetest.Address(t), visitors: stagetest.Address(t), gate: stagetest.Address(t), admin: stagetest.Address(t)}
-	said := &stagetest.Output{}
+	said, shop := &stagetest.Output{}, &stagetest.Shop{Handler: tellingCookies(stage.Shop())}
 	stagetest.Start(t, at.admin, func(ctx context.Context, out io.Writer) error {
-		return run(ctx, io.MultiWriter(out, said), edge, at, tellingCookies(stage.Shop()))
+		return run(ctx, io.MultiWriter(out, said), edge, at, shop)
 	})
 	require.Eventually(t, func() bool { return strings.Contains(said.String(), "Open http") }, time.Minute, 20*time.Millisecond)
 	arrive := func() guest { return guest{t: t, browser: stagetest.Visitor(t), at: at} }
@@ -97,6 +97,7 @@ func testEdge(t *testing.T, edge string) {
 		g.comes("edge", "the edge passes them by itself")
 	}
 	require.Empty(t, eve.came(), "the shop is full")
+	shop.TakesWhatSitesTake(t, ann.browser, eve.browser, "http://"+at.visitors)
 
 	eveWith := func(token string) string { return eve.came("Cookie", "fairdoor_admission_shop="+token) }
 	parts := strings.Split(ann.token(), ".")
