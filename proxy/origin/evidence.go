@@ -14,7 +14,7 @@ import (
 const (
 	windowTicks    = 10 // the window's length in probe intervals, between half of that and all of it
 	failedVisitors = 5  // at least so many visitors got no answer to any of their requests
-	failedClients  = 3  // at least so many addresses had failures; of IPv6, /64 networks
+	failedClients  = 3  // at least so many addresses had failures; of IPv6, /48 networks: one subscriber or hoster often has all of one
 	failedPaths    = 3  // at least so many paths had failures
 	answeredShare  = 4  // at most one in so many of the visitors was answered
 )
@@ -33,7 +33,7 @@ func (o *Origin) Counted(r *http.Request, visitor [16]byte) *http.Request {
 	}
 	client := o.trust.ClientAddr(r)
 	if client.Is6() {
-		client = netip.PrefixFrom(client, 64).Masked().Addr()
+		client = netip.PrefixFrom(client, 48).Masked().Addr()
 	}
 	seed := o.breaker.seed
 	w := witness{visitor: maphash.Comparable(seed, visitor), client: maphash.Comparable(seed, client)}

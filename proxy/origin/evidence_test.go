@@ -2,6 +2,7 @@ package origin_test
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,13 +22,14 @@ import (
 type visitor struct {
 	id     byte   // 0 for one who is not admitted
 	client byte   // whose address it is
+	from   string // the address, in place of an IPv4 address of the client
 	path   string // "" for /
 }
 
 // ask sends the visitor's request, and returns the status of the answer.
 func ask(o *origin.Origin, v visitor) int {
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/"+strings.TrimPrefix(v.path, "/"), nil)
-	r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", v.client)
+	r.RemoteAddr = cmp.Or(v.from, fmt.Sprintf("192.0.2.%d:1", v.client))
 	if v.id != 0 {
 		r = o.Counted(r, [16]byte{v.id})
 	}
@@ -110,8 +112,11 @@ func TestAFailingOriginThatNobodyAsksAnyMoreIsTriedAgain(t *testing.T) {
 func TestFewDoNotMakeAFailingOrigin(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(i byte) visitor{
-		"one visitor":                func(i byte) visitor { return visitor{id: 1, client: i, path: fmt.Sprint("/broken/", i)} },
-		"one client":                 func(i byte) visitor { return visitor{id: 1 + i, client: 1, path: fmt.Sprint("/broken/", i)} },
+		"one visitor": func(i byte) visitor { return visitor{id: 1, client: i, path: fmt.Sprint("/broken/", i)} },
+		"one client":  func(i byte) visitor { return visitor{id: 1 + i, client: 1, path: fmt.Sprint("/broken/", i)} },
+		"one IPv6 /48": func(i byte) visitor {
+			return visitor{id: 1 + i, from: fmt.Sprintf("[2001:db8:1:%x00::1]:1", i), path: fmt.Sprint("/broken/", i)}
+		},
 		"one path":                   func(i byte) visitor { return visitor{id: 1 + i, client: i, path: "/broken"} },
 		"those who are not admitted": func(i byte) visitor { return visitor{client: i, path: fmt.Sprint("/broken/", i)} },
 		"a half of them": func(i byte) visitor {
