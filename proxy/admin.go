@@ -15,7 +15,7 @@ import (
 // Admin returns the handler of the admin listener; see package admin.
 func (g *Gate) Admin() http.Handler {
 	return admin.New(admin.Config{
-		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: history{g}, Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log,
+		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: history{g}, Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log, Docs: g.o.Docs,
 	})
 }
 

@@ -107,6 +107,9 @@ type Options struct {
 	// AdminToken, if set, is asked for by the admin handler's API as a bearer
 	// token.
 	AdminToken string
+
+	// Docs, if set, is what the admin handler serves at /docs/: the documentation.
+	Docs http.Handler
 }
 
 func (o Options) withDefaults() Options {

@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the figures of the hot path into queue/README.md anew")
+var update = flag.Bool("update", false, "write the figures of the hot path into the page of costs anew")
 
 // figures is where the table of the hot path stands.
-const figures = "../queue/README.md"
+const figures = "../cmd/fairdoor/docs/cost.md"
 
 // TestHotPathAllocatesNoMoreThanIsStated holds the hot path to the allocations in the table, which are written down nowhere else. With
 // -update it measures the whole table anew.

@@ -24,7 +24,7 @@ import (
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// hotPath are what the gate does most. The table in queue/README.md has the figures of each. The function that is prepared does it once.
+// hotPath are what the gate does most. The table in cmd/fairdoor/docs/cost.md has the figures of each. The function that is prepared does it once.
 var hotPath = []struct {
 	name    string
 	prepare func(testing.TB) (once func())

@@ -79,12 +79,12 @@ func TestEverySettingIsToldAndChangedUnderItsName(t *testing.T) {
 	}
 }
 
-func TestTheREADMEListsTheSettingsThatPatchTakes(t *testing.T) {
-	document, err := os.ReadFile("README.md")
+func TestThePageOfChangesListsTheSettingsThatPatchTakes(t *testing.T) {
+	document, err := os.ReadFile("../cmd/fairdoor/docs/operate.md")
 	require.NoError(t, err)
 	_, list, found := strings.Cut(string(document), "It takes `total_active_users`")
 	require.True(t, found)
-	list, _, _ = strings.Cut(list, "If\none value")
+	list, _, _ = strings.Cut(list, "If one value")
 	listed := []string{"total_active_users"}
 	for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(list, -1) {
 		listed = append(listed, name[1])

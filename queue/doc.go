@@ -125,7 +125,7 @@
 // schema and the store's document need. Besides it, a setting needs the rule that goes by
 // it; if scripts do, a field of redisstore's rules; a line in
 // cmd/fairdoor/config/fairdoor.yaml; new golden files
-// (go test ./cmd/fairdoor/config -update); and its sentence in the README that it is about.
+// (go test ./cmd/fairdoor/config -update); and its sentence in the page that it is about (cmd/fairdoor/docs).
 //
 // # Where things are kept
 //

@@ -124,7 +124,7 @@ type problemFields struct {
 
 // waitingProblem is the problem of a request that cannot wait, whose sender has to.
 var waitingProblem = problemFields{
-	Type:   "https://github.com/fairdoor-gate/fairdoor/blob/main/proxy/README.md#requests-that-cannot-wait",
+	Type:   "https://github.com/fairdoor-gate/fairdoor/blob/main/cmd/fairdoor/docs/requests.md#requests-that-cannot-wait",
 	Title:  "You have to wait",
 	Status: http.StatusTooManyRequests,
 	Detail: "Visitors wait in line, so this request was not passed on and nothing of it was stored. A place in line that you have is kept. Try again once you have been let in.",

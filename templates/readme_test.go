@@ -12,8 +12,8 @@ import (
 )
 
 // What pages have and JSON has not is told in no other document.
-func TestREADMENamesTheVariablesThatOnlyPagesHave(t *testing.T) {
-	text, err := os.ReadFile("README.md")
+func TestThePageOfVariablesNamesThoseThatOnlyPagesHave(t *testing.T) {
+	text, err := os.ReadFile("../cmd/fairdoor/docs/variables.md")
 	require.NoError(t, err)
 	set := newSet(t, templates.Options{})
 	json := string(set.JSON(state(t, "fifo")).AppendTo(nil, by(seen, 20)))

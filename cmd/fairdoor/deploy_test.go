@@ -114,7 +114,7 @@ func TestTheVersionIsThatOfTheChangelogEverywhere(t *testing.T) {
 	assert.Equal(t, version[1], chart.at("version").text())
 	assert.Equal(t, version[1], chart.at("appVersion").text())
 	named := regexp.MustCompile(`fairdoor-gate/fairdoor:([\w.-]+)|fairdoor_(\d[\w.-]*?)_`)
-	for _, path := range []string{"README.md", "cmd/fairdoor/README.md", "examples/compose/compose.yaml", "examples/compose/README.md",
+	for _, path := range []string{"README.md", "cmd/fairdoor/docs/install.md", "cmd/fairdoor/docs/kubernetes.md", "cmd/fairdoor/docs/upgrade.md", "examples/compose/compose.yaml", "examples/compose/README.md",
 		"examples/kubernetes/fairdoor.yaml", "examples/kubernetes/README.md"} {
 		for _, match := range named.FindAllStringSubmatch(file(t, path), -1) {
 			assert.Equal(t, version[1], match[1]+match[2], path)

@@ -3,8 +3,6 @@ package main_test
 import (
 	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,13 +27,12 @@ var cloudflareFields = strings.Fields(`
 	search_engine_crawler_bypass
 	status event_id estimated_queued_users estimated_total_active_users max_estimated_time_minutes`)
 
-// movingIn is the document, and its rows by their cells, with where they stand.
+// movingIn are the pages, and their rows by their cells, with where they stand.
 func movingIn(t *testing.T) (text string, rows [][]string) {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(repository, "examples", "moving-in", "README.md"))
-	require.NoError(t, err)
+	text = inPage(t, "from-cloudflare") + inPage(t, "from-queueit")
 	section := ""
-	for line := range strings.Lines(string(source)) {
+	for line := range strings.Lines(fenced.ReplaceAllString(text, "")) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
 		switch {
 		case strings.HasPrefix(line, "#"):
@@ -46,7 +43,7 @@ func movingIn(t *testing.T) (text string, rows [][]string) {
 			require.Fail(t, "a row has three cells", line)
 		}
 	}
-	return string(source), rows
+	return text, rows
 }
 
 // quoted are the words of a text in backquotes.
@@ -106,10 +103,14 @@ func TestSettingsThatMovingInNamesExist(t *testing.T) {
 	require.True(t, known["session_duration"] && known["rules.match.cidr"] && !known["sesion_duration"])
 	named := map[string]bool{}
 	for _, row := range rows {
-		if row[0] == "API" || row[0] == "Pages" {
+		if row[0] == "API, JSON and sessions" || row[0] == "Pages" {
 			continue
 		}
-		for _, name := range settingsIn(row[2]) {
+		here := row[2]
+		if here == "the same" {
+			here = row[1]
+		}
+		for _, name := range settingsIn(here) {
 			named[name] = true
 			assert.True(t, known[name], "%s: %s: there is no setting %s", row[0], row[1], name)
 		}
@@ -131,7 +132,7 @@ func TestTheTableOfMovingInHasEveryFieldOfCloudflares(t *testing.T) {
 	pages := map[string]bool{}
 	for _, row := range rows {
 		for _, word := range quoted(row[1]) {
-			theirs[word] = row[0] != "From Queue-it" || theirs[word]
+			theirs[word] = row[0] != "How do I move from Queue-it?" || theirs[word]
 			pages[word] = row[0] == "Pages" || pages[word]
 		}
 	}

@@ -33,7 +33,7 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSchemaCommand(), newSimulateCommand(),
 		newStatusCommand(), newWaitlistCommand(), newKeygenCommand(), newVersionCommand(), newReportCommand(),
 		newSetCommand(), newQueueAllCommand(), newPreviewCommand(), newLoadCommand(), newEventsCommand(),
-		newVerifyCommand(), newWebhooksCommand(), newPassCommand(), newImportCommand())
+		newVerifyCommand(), newWebhooksCommand(), newPassCommand(), newImportCommand(), newDocsCommand())
 	return root
 }
 

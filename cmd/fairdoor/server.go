@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
+	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/docs"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/acme"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
@@ -39,7 +40,8 @@ type server struct {
 // startServer makes a gate and serves it at the addresses of c. Without a record of the rooms' days, the gate keeps
 // one in memory.
 func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, days *record.Record, log *zap.Logger) (*server, error) {
-	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir}))
+	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
+		Docs: docs.Handler()}))
 	if err != nil {
 		return nil, err
 	}

@@ -74,6 +74,7 @@ type Config struct {
 	Token   string // that the API asks for as a bearer token; "" for none
 	Clock   func() time.Time
 	Log     *zap.Logger
+	Docs    http.Handler // the documentation, at /docs/; nil for none
 }
 
 // api answers the requests of operators.
@@ -92,6 +93,9 @@ func New(c Config) http.Handler {
 	mux, guarded := http.NewServeMux(), http.NewServeMux()
 	for _, r := range append(a.resources(), a.pages()...) {
 		guarded.HandleFunc(r.pattern, r.answer)
+	}
+	if a.Docs != nil {
+		guarded.Handle("GET "+dashboard.DocsPath, a.Docs)
 	}
 	for _, r := range a.openResources() {
 		mux.HandleFunc(r.pattern, r.answer)

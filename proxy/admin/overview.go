@@ -42,7 +42,7 @@ func (a *api) getOverview(w http.ResponseWriter, q *http.Request) {
 	ctx, cancel := context.WithTimeout(q.Context(), patience)
 	defer cancel()
 	only := q.URL.Query().Get("room")
-	o := dashboard.Overview{At: a.Clock(), LoggedIn: a.Token != "", Still: q.URL.Query().Has("still")}
+	o := dashboard.Overview{At: a.Clock(), LoggedIn: a.Token != "", Still: q.URL.Query().Has("still"), Docs: a.Docs != nil}
 	if r, found := a.Gate.Room(q.URL.Query().Get("changed")); found {
 		o.Changed = r.Queue().Name()
 	}

@@ -30,7 +30,7 @@ const (
 	orderBound  = 10. // seconds of admissions by which a polite visitor is let in sooner or later than in order
 )
 
-// TestCheatsGainNoMoreThanIsStated holds each kind of cheat to the bounds of "What cheating gains" in queue/README.md. The origin's
+// TestCheatsGainNoMoreThanIsStated holds each kind of cheat to the bounds of cmd/fairdoor/docs/cheating.md. The origin's
 // log says who was in when.
 func TestCheatsGainNoMoreThanIsStated(t *testing.T) {
 	ofMethod := func(m queue.Method) queue.Settings {

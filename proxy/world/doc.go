@@ -2,7 +2,7 @@
 // by tests only.
 //
 // A [Plan] is all that is decided before a world begins: it is drawn from a seed by [Draw]. [Run] lives it and returns its
-// [History]: what everybody sent, was told and was given, and what the origin saw. [Check] holds a history to the promises of README.md.
+// [History]: what everybody sent, was told and was given, and what the origin saw. [Check] holds a history to the promises of cmd/fairdoor/docs/promises.md.
 // The same plan has the same history, to the nanosecond.
 //
 // # Time

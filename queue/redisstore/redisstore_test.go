@@ -77,7 +77,7 @@ func TestExactLineIsLinearizable(t *testing.T) {
 	}
 }
 
-// leastRules are what queue/README.md tells to give the store's user.
+// leastRules are what cmd/fairdoor/docs/gates.md tells to give the store's user.
 const leastRules = "~fairdoor:* +@read +@write +@scripting +@connection -@dangerous +time +info"
 
 func TestWithUserAndTLS(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pointColumns are the columns of the points, as cmd/fairdoor/README.md explains them.
+// pointColumns are the columns of the points, as cmd/fairdoor/docs/limits.md names them.
 func pointColumns() []string {
 	return []string{"queueing_method", "arrival_minutes", "arrival_seconds", "wait_minutes", "wait_seconds", "outcome"}
 }

@@ -55,6 +55,9 @@ func load() (map[string]asset, *template.Template) {
 	}).ParseFS(files, "page/*.html"))
 }
 
+// DocsPath begins the paths of the documentation.
+const DocsPath = "/docs/"
+
 // AssetPath begins the paths of what the pages load.
 const AssetPath = "/assets/"
 

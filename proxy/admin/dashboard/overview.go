@@ -13,6 +13,7 @@ type Overview struct {
 	LoggedIn  bool
 	Still     bool   // it does not load itself again without script
 	Changed   string // the room that has just been changed; "" for none
+	Docs      bool   // the documentation is served, at [DocsPath]
 	Rooms     []Room
 	More      int // how many rooms are not shown
 	Waitlists []Waitlist
