@@ -17,6 +17,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
@@ -205,7 +206,7 @@ func (rs *roomSetup) openCall(sealed string) (t queue.Ticket, ok bool) {
 
 // near says whether it is almost the turn of a visitor who waits. In random nobody knows.
 func (r *room) near(d *queueroom.Decision) bool {
-	n, wait := r.queue.Numbers(), queueroom.Wait{}
+	n, wait := r.queue.Numbers(), estimate.Wait{}
 	switch method := n.Settings.Method; {
 	case method.HasExactLine() && d.Place.Number != 0:
 		wait = n.WaitAt(d.Place)

@@ -6,7 +6,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -56,7 +56,7 @@ func (rs *roomSetup) entryOf(e *queue.ActiveEvent, t *queue.Ticket) string {
 }
 
 // eventOf is the event in force as pages tell it.
-func (rs *roomSetup) eventOf(n *queueroom.Numbers) templates.Event {
+func (rs *roomSetup) eventOf(n *estimate.Numbers) templates.Event {
 	e := &n.Settings.Event
 	if e.Name == "" {
 		return templates.Event{}

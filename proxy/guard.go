@@ -8,7 +8,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
@@ -40,7 +40,7 @@ type guard interface {
 // tally are the sums over rooms of what queueroom.Room.StoreErrors, Scores and Waits return.
 type tally struct {
 	unanswered, letIn uint64
-	score             queueroom.Score
+	score             estimate.Score
 	waited, told      waits.Counter
 }
 

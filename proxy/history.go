@@ -7,7 +7,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 // observeEvery is how often the record of the rooms' days is told how they stand.
@@ -102,7 +102,7 @@ func countedOf(of guard, all *tally) record.Counted {
 	}
 }
 
-func scoreOf(s *queueroom.Score) record.Score {
+func scoreOf(s *estimate.Score) record.Score {
 	return record.Score{Visitors: s.Visitors, InTime: s.InTime, Near: s.Near, ToldMinutes: s.ToldMinutes, WaitedMinutes: s.WaitedMinutes}
 }
 

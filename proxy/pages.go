@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
@@ -21,7 +22,7 @@ type pages struct {
 
 // rendered holds the pages that were rendered from the same numbers. It does not change.
 type rendered struct {
-	numbers *queueroom.Numbers
+	numbers *estimate.Numbers
 	byKey   map[pageKey]*page
 }
 
@@ -96,13 +97,13 @@ func wholeSeconds(d time.Duration) int { return max(int(queue.WholeSeconds(d)/ti
 
 // refusal returns the page in the key's language, or JSON if that is empty, for a visitor who
 // is rejected.
-func (rs *roomSetup) refusal(n *queueroom.Numbers, key pageKey) *page {
+func (rs *roomSetup) refusal(n *estimate.Numbers, key pageKey) *page {
 	key.rejected = true
 	return rs.pages.get(rs, n, key, templates.Place{})
 }
 
 // placeByArrival returns the visitor's place where it is reckoned from the time of arrival.
-func placeByArrival(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
+func placeByArrival(n *estimate.Numbers, d *queueroom.Decision) templates.Place {
 	ahead, known := n.Ahead(d.Ticket.ArrivedAt)
 	p := templates.Place{UsersQueued: max(n.Waiting, 1)}
 	if !known {
@@ -117,7 +118,7 @@ func placeByArrival(n *queueroom.Numbers, d *queueroom.Decision) templates.Place
 // placeOf returns the visitor's place in an exact line, as the store has just told it.
 // While the store does not answer, the place has only the number on the ticket and the
 // room's numbers.
-func placeOf(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
+func placeOf(n *estimate.Numbers, d *queueroom.Decision) templates.Place {
 	p := templates.Place{TicketNumber: d.Ticket.Number, FirstWaitingNumber: n.Line.First, LastWaitingNumber: n.Line.Last, UsersQueued: max(n.Waiting, 1)}
 	if d.Place.Number == 0 {
 		return p
@@ -135,7 +136,7 @@ func placeOf(n *queueroom.Numbers, d *queueroom.Decision) templates.Place {
 
 // get returns the page for the numbers and a key. The place is any that has the key's
 // shape.
-func (p *pages) get(rs *roomSetup, n *queueroom.Numbers, key pageKey, place templates.Place) *page {
+func (p *pages) get(rs *roomSetup, n *estimate.Numbers, key pageKey, place templates.Place) *page {
 	if kept := p.kept.Load(); kept != nil && kept.numbers == n {
 		if page, ok := kept.byKey[key]; ok {
 			return page
@@ -144,7 +145,7 @@ func (p *pages) get(rs *roomSetup, n *queueroom.Numbers, key pageKey, place temp
 	return p.render(rs, n, key, place)
 }
 
-func (p *pages) render(rs *roomSetup, n *queueroom.Numbers, key pageKey, place templates.Place) *page {
+func (p *pages) render(rs *roomSetup, n *estimate.Numbers, key pageKey, place templates.Place) *page {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := &rendered{numbers: n, byKey: map[pageKey]*page{}}
@@ -184,7 +185,7 @@ func (rs *roomSetup) render(d templates.Data, key pageKey, set *templates.Set) *
 // bucket or at the place, or to one who is rejected. The numbers may be older than the
 // visitor's place. One who waits is therefore counted among those who wait, and is
 // never told that the room rejects everyone: their page is to check in again.
-func dataOf(name string, n *queueroom.Numbers, key pageKey, place templates.Place) templates.Data {
+func dataOf(name string, n *estimate.Numbers, key pageKey, place templates.Place) templates.Data {
 	d := templates.Data{
 		RoomName:           name,
 		QueueingMethod:     n.Settings.Method.String(),

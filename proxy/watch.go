@@ -6,7 +6,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 const (
@@ -128,7 +128,7 @@ func (w *watched) phases(is queue.ActiveEvent) []phase {
 }
 
 // details are what a delivery tells of the event beside the numbers of its room.
-func (p *phase) details(n *queueroom.Numbers) map[string]any {
+func (p *phase) details(n *estimate.Numbers) map[string]any {
 	details := detailsOf(n)
 	details["event"] = p.of.Name
 	details["eventStartTime"], details["eventEndTime"] = p.of.Start.Time().Format(time.RFC3339), p.of.End.Time().Format(time.RFC3339)
@@ -136,7 +136,7 @@ func (p *phase) details(n *queueroom.Numbers) map[string]any {
 }
 
 // look returns what has happened by now. What is so at the first look has happened before.
-func (w *watched) look(now time.Time, n *queueroom.Numbers, failing, holds bool) (kinds []webhooks.Kind) {
+func (w *watched) look(now time.Time, n *estimate.Numbers, failing, holds bool) (kinds []webhooks.Kind) {
 	soldOut, full := n.Settings.SoldOut(n.Stock), n.Active >= n.Settings.TotalActiveUsers
 	if n.Settings.HoldsNew() {
 		soldOut = w.soldOut.on // which shows only once newcomers are not held any more
@@ -172,7 +172,7 @@ func (w *watched) look(now time.Time, n *queueroom.Numbers, failing, holds bool)
 }
 
 // detailsOf are the numbers that a delivery has.
-func detailsOf(n *queueroom.Numbers) map[string]any {
+func detailsOf(n *estimate.Numbers) map[string]any {
 	details := map[string]any{
 		"usersQueued": n.Waiting, "activeUsers": n.Active,
 		"totalActiveUsers": n.Settings.TotalActiveUsers, "newUsersPerMinute": n.Settings.NewUsersPerMinute,

@@ -1,8 +1,8 @@
 // Package queue is the vocabulary of who may enter a room, the one rule that decides
 // it, and the contract of the stores that keep it. Package room has the live room of
-// one node, packages memstore and redisstore are the stores. Package setting describes
-// single settings, pacing releases the allowance of a minute, line keeps an exact
-// line in memory, and waits counts waits.
+// one node, package estimate what it tells of the future, packages memstore and redisstore
+// are the stores. Package setting describes single settings, pacing releases the allowance
+// of a minute, line keeps an exact line in memory, and waits counts waits.
 //
 // # Words
 //
@@ -96,12 +96,12 @@
 // Until their first check-in visitors are counted by [ArrivalTime], whatever boundaries
 // their node has heard of. So nodes see finely when people come to others, and know to the
 // millisecond when they come to themselves: by that they tell the places of those who share a
-// longer bucket (arrivals.go and crowd.go of package room).
+// longer bucket (arrivals.go and crowd.go of package estimate).
 //
 // Slots would stay open if people came at any moment of an interval. So where order is
 // kept, a node forecasts when a slot opens for a visitor. If that is sooner than the
-// interval that was drawn, it tells them a shorter one (forecast.go and aim.go of package
-// room). Visitors are told whole seconds, so those who come for one moment come within a
+// interval that was drawn, it tells them a shorter one (forecast.go of package estimate, and
+// aim.go of package room). Visitors are told whole seconds, so those who come for one moment come within a
 // second in any order. That is why the allowance of a minute is not released in one
 // moment: see [PacingEarly].
 //

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 const (
@@ -18,10 +18,10 @@ const (
 )
 
 // addHappening adds to a room what happens to it beside its line: events, the pace of the origin, and what is left.
-func addHappening(v *dashboard.Room, r Room, n *room.Numbers, s StatusJSON) {
+func addHappening(v *dashboard.Room, r Room, n *estimate.Numbers, s StatusJSON) {
 	v.Events = eventsOf(r, n.At.Time())
 	switch {
-	case s.Reason == room.OriginSlow && s.Explanation != "":
+	case s.Reason == estimate.OriginSlow && s.Explanation != "":
 		v.Reason = s.Explanation // which says the same, with numbers
 	case s.Explanation != v.Reason:
 		v.Explanation = s.Explanation

@@ -11,7 +11,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
@@ -77,7 +77,7 @@ func (a *api) overviewOf(ctx context.Context, r Room, charts bool) dashboard.Roo
 		Resource: "/api/v1/rooms/" + name,
 	}
 	v.State, v.Tone = stateOf(s, &n.Settings)
-	if s.Reason != room.NoReason || s.OpenToAll {
+	if s.Reason != estimate.NoReason || s.OpenToAll {
 		v.Reason = s.ReasonText
 	}
 	a.addHistory(&v, d.Family == "", charts)
@@ -93,19 +93,19 @@ func stateOf(s StatusJSON, settings *queue.Settings) (words, tone string) {
 	switch {
 	case s.Status == suspended:
 		return "Suspended", "calm"
-	case s.Reason == room.StoreUnreachable || s.Reason == room.OriginFailing:
+	case s.Reason == estimate.StoreUnreachable || s.Reason == estimate.OriginFailing:
 		return "Paused", "alarm"
-	case s.Reason == room.ActiveHeld:
+	case s.Reason == estimate.ActiveHeld:
 		return "Held", "busy"
-	case s.Reason == room.QueueAll:
+	case s.Reason == estimate.QueueAll:
 		return "Queue-all", "busy"
-	case s.Reason == room.SoldOut:
+	case s.Reason == estimate.SoldOut:
 		return "Sold out", "busy"
 	case s.Status == eventPrequeueing:
 		return "Prequeue of " + s.EventID, "busy"
 	case s.OpenToAll:
 		return "Open to all", "calm"
-	case s.Reason == room.OriginSlow:
+	case s.Reason == estimate.OriginSlow:
 		return "Slowed", "busy"
 	case s.Status == queueing:
 		return "Queueing", "busy"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
@@ -22,7 +23,7 @@ type originJSON struct {
 }
 
 // addPressure says how the origin is doing, and whether the room counts.
-func (s *StatusJSON) addPressure(n *room.Numbers, slowed room.Slowdown) {
+func (s *StatusJSON) addPressure(n *estimate.Numbers, slowed room.Slowdown) {
 	s.OpenToAll, s.AdmissionFactor, s.Explanation = n.OpenToAll, slowed.Factor, explain(n, slowed.Factor)
 	if n.OpenToAll {
 		s.ReasonText = s.Explanation
@@ -34,7 +35,7 @@ func (s *StatusJSON) addPressure(n *room.Numbers, slowed room.Slowdown) {
 }
 
 // explain says in words what admission control and queue_when do to the room; "" for nothing.
-func explain(n *room.Numbers, factor float64) string {
+func explain(n *estimate.Numbers, factor float64) string {
 	switch s := &n.Settings; {
 	case n.OpenToAll:
 		return fmt.Sprintf("Open to everybody, and nobody is counted: fewer than %d newcomers a minute come. From then on the room counts and queues.", s.QueueWhen)

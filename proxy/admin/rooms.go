@@ -15,6 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
@@ -59,11 +60,10 @@ type Queue interface {
 	Suspended() bool
 	StoreFailing() bool
 	StoreTime(now time.Time) queue.Instant
-	Numbers() *room.Numbers
-	CurrentNumbers(ctx context.Context, now time.Time) (*room.Numbers, error)
-	Reason(n *room.Numbers) room.Reason
-	Age(now time.Time, n *room.Numbers) time.Duration
-	Scores() (quarters []room.Score, total room.Score)
+	Numbers() *estimate.Numbers
+	CurrentNumbers(ctx context.Context, now time.Time) (*estimate.Numbers, error)
+	Age(now time.Time, n *estimate.Numbers) time.Duration
+	Scores() (quarters []estimate.Score, total estimate.Score)
 	Slowed() room.Slowdown
 	Proposal() (p pressure.Proposal, seen bool)
 	Roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error)

@@ -9,7 +9,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
@@ -24,23 +24,23 @@ const (
 
 // StatusJSON is how a room stands.
 type StatusJSON struct {
-	Status                    string       `json:"status"`
-	Reason                    room.Reason  `json:"reason"`
-	ReasonText                string       `json:"reasonText"`
-	EventID                   string       `json:"event_id"`
-	EstimatedQueuedUsers      int          `json:"estimated_queued_users"`
-	EstimatedTotalActiveUsers int          `json:"estimated_total_active_users"`
-	MaxEstimatedTimeMinutes   int          `json:"max_estimated_time_minutes"`
-	ActiveUsers               int          `json:"activeUsers"`
-	OpenSlots                 int          `json:"openSlots"`
-	AdmittedThisMinute        int          `json:"admittedThisMinute"`
-	AdmissionsPaused          bool         `json:"admissionsPaused"`
-	AsOf                      time.Time    `json:"asOf"`       // by the store's clock
-	AgeSeconds                float64      `json:"ageSeconds"` // of the numbers
-	Nodes                     int          `json:"nodes"`      // gates that reported lately
-	Buckets                   []bucketJSON `json:"buckets"`
-	Waits                     waitsJSON    `json:"waits"`
-	WaitsTold                 []scoreJSON  `json:"waitsTold"`
+	Status                    string          `json:"status"`
+	Reason                    estimate.Reason `json:"reason"`
+	ReasonText                string          `json:"reasonText"`
+	EventID                   string          `json:"event_id"`
+	EstimatedQueuedUsers      int             `json:"estimated_queued_users"`
+	EstimatedTotalActiveUsers int             `json:"estimated_total_active_users"`
+	MaxEstimatedTimeMinutes   int             `json:"max_estimated_time_minutes"`
+	ActiveUsers               int             `json:"activeUsers"`
+	OpenSlots                 int             `json:"openSlots"`
+	AdmittedThisMinute        int             `json:"admittedThisMinute"`
+	AdmissionsPaused          bool            `json:"admissionsPaused"`
+	AsOf                      time.Time       `json:"asOf"`       // by the store's clock
+	AgeSeconds                float64         `json:"ageSeconds"` // of the numbers
+	Nodes                     int             `json:"nodes"`      // gates that reported lately
+	Buckets                   []bucketJSON    `json:"buckets"`
+	Waits                     waitsJSON       `json:"waits"`
+	WaitsTold                 []scoreJSON     `json:"waitsTold"`
 
 	OpenToAll       bool        `json:"openToAll"`        // everybody is let in and nobody is counted, because few come
 	AdmissionFactor float64     `json:"admissionFactor"`  // what admission control leaves of new_users_per_minute
@@ -113,8 +113,8 @@ func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
 }
 
 // statusOf is how a room stands by its numbers n, without its Waits.
-func (a *api) statusOf(r Room, n *room.Numbers) StatusJSON {
-	reason := r.Queue().Reason(n)
+func (a *api) statusOf(r Room, n *estimate.Numbers) StatusJSON {
+	reason := n.Reason()
 	s := StatusJSON{
 		Status: notQueueing, Reason: reason, ReasonText: reason.Sentence(),
 		EstimatedQueuedUsers: n.Waiting, EstimatedTotalActiveUsers: n.Active, ActiveUsers: n.Active, OpenSlots: n.Open,
@@ -148,7 +148,7 @@ func (a *api) statusOf(r Room, n *room.Numbers) StatusJSON {
 }
 
 // bucketTable sums fine buckets up: each of its rows has a whole longest bucket.
-func bucketTable(n *room.Numbers) []bucketJSON {
+func bucketTable(n *estimate.Numbers) []bucketJSON {
 	table, row := []bucketJSON{}, queue.Instant(0)
 	for _, b := range n.Buckets {
 		if begin := b.Bucket.Floor(n.Settings.LongestBucket()); begin != row {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -28,7 +29,7 @@ type audience struct {
 	told      numbersJSON           // what latest tells
 	toldAt    queue.Instant         // the time of these numbers
 	changes   int                   // how often told has changed
-	seen      *room.Numbers         // the last numbers that renew has looked at
+	seen      *estimate.Numbers     // the last numbers that renew has looked at
 }
 
 func newAudience(of Room, now time.Time) *audience {
@@ -91,7 +92,7 @@ func (a *audience) close() {
 
 // renew makes the event of the room's numbers if they have changed, once a
 // numbersInterval at most, and says whether it has.
-func (a *audience) renew(now time.Time, n *room.Numbers) bool {
+func (a *audience) renew(now time.Time, n *estimate.Numbers) bool {
 	if n == a.seen || now.Sub(a.renewedAt) < numbersInterval {
 		return false
 	}
@@ -110,7 +111,7 @@ func (a *audience) renew(now time.Time, n *room.Numbers) bool {
 }
 
 // refresh gives latest the time of the newest numbers where they tell nothing new: a stream that begins tells a place of now before.
-func (a *audience) refresh(n *room.Numbers) {
+func (a *audience) refresh(n *estimate.Numbers) {
 	if n.At.Sub(a.toldAt) < numbersInterval {
 		return
 	}

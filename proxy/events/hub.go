@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -23,7 +24,7 @@ const (
 // Room is a room of the gate, as the streams of its visitors know it. Two values of
 // one room are equal (==).
 type Room interface {
-	Numbers() *room.Numbers
+	Numbers() *estimate.Numbers
 	Settings() queue.Settings
 	Turns() room.Turns
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/events"
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -29,7 +30,7 @@ var start = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
 // fakeRoom is a room whose visitors wait until it says otherwise.
 type fakeRoom struct {
 	mu      sync.Mutex
-	numbers *room.Numbers
+	numbers *estimate.Numbers
 	turns   func() room.Turns
 	outcome room.Outcome
 	visit   func() // at each check-in
@@ -40,7 +41,7 @@ type fakeRoom struct {
 
 func newRoom(method queue.Method) *fakeRoom {
 	s := queue.Settings{Method: method, TotalActiveUsers: 1, NewUsersPerMinute: 1}.WithDefaults()
-	return &fakeRoom{numbers: &room.Numbers{Settings: s, Waiting: 1}, turns: func() room.Turns { return room.Turns{} }, outcome: room.Queued}
+	return &fakeRoom{numbers: &estimate.Numbers{Settings: s, Waiting: 1}, turns: func() room.Turns { return room.Turns{} }, outcome: room.Queued}
 }
 
 // do changes the room, or looks into it.
@@ -50,7 +51,7 @@ func (f *fakeRoom) do(what func()) {
 	what()
 }
 
-func (f *fakeRoom) Numbers() *room.Numbers {
+func (f *fakeRoom) Numbers() *estimate.Numbers {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.numbers
@@ -254,7 +255,7 @@ func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 			h, _ := newHub(t, attached)
 			of := newRoom(method)
 			of.numbers.At = queue.At(start)
-			of.numbers.Line = room.LineNumbers{First: 4, Last: 9, Preferred: 2}
+			of.numbers.Line = estimate.LineNumbers{First: 4, Last: 9, Preferred: 2}
 			of.numbers.Buckets = []queue.Reserved{{}}
 			of.numbers.Buckets[0].Bucket, of.numbers.Buckets[0].Ahead, of.numbers.Buckets[0].Waiting = queue.At(start.Truncate(time.Minute)), 3, 1
 			of.numbers.Waiting, of.numbers.Paused = 4, true
@@ -270,7 +271,7 @@ func TestWhileNobodyComesOrGoesNoNumbersAreTold(t *testing.T) {
 	of, looks := newRoom(queue.FIFO), 0
 	at := func(second int64, waiting int) {
 		of.do(func() {
-			n := &room.Numbers{At: queue.At(start.Add(time.Duration(second) * time.Second)), Settings: of.numbers.Settings, Waiting: waiting,
+			n := &estimate.Numbers{At: queue.At(start.Add(time.Duration(second) * time.Second)), Settings: of.numbers.Settings, Waiting: waiting,
 				Buckets: []queue.Reserved{{}}}
 			n.Buckets[0].Bucket, n.Buckets[0].Waiting = queue.At(start.Add(-5*time.Second)), waiting
 			of.numbers, looks = n, 0

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 // frame is an event that many streams send.
@@ -65,7 +65,7 @@ type bucketJSON struct {
 const maxBuckets = 60
 
 // numbersOf are a room's numbers, without their time.
-func numbersOf(n *room.Numbers) numbersJSON {
+func numbersOf(n *estimate.Numbers) numbersJSON {
 	method := n.Settings.Method
 	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting, Paused: n.Paused || n.Settings.HoldsNew()}
 	if n.Stock.Known() {
@@ -103,7 +103,7 @@ func withoutEnd(buckets []bucketJSON) []bucketJSON {
 	return buckets
 }
 
-func bucketsJSON(n *room.Numbers) []bucketJSON {
+func bucketsJSON(n *estimate.Numbers) []bucketJSON {
 	moments := n.Moments(maxBuckets)
 	buckets := make([]bucketJSON, len(moments))
 	for i, at := range moments {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -41,10 +42,10 @@ type Group struct {
 
 // Room is what the metrics ask of a [room.Room].
 type Room interface {
-	Numbers() *room.Numbers
+	Numbers() *estimate.Numbers
 	StoreFailing() bool
 	StoreErrors() (calls, letIn uint64)
-	Scores() (quarters []room.Score, total room.Score)
+	Scores() (quarters []estimate.Score, total estimate.Score)
 	Slowed() room.Slowdown
 	OpenToAll() bool
 }

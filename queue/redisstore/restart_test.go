@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
@@ -42,7 +43,7 @@ type told struct {
 	at              queue.Instant
 	known           bool
 	ahead, queued   int
-	wait            room.Wait
+	wait            estimate.Wait
 	isAhead, inLine int
 }
 

@@ -21,7 +21,7 @@ func (v visit) aim() time.Duration {
 	if !v.rules.Method.OrdersBuckets() {
 		return v.comesSoon()
 	}
-	return v.aimAt(v.conditions.view.Load().crowd.ahead(v.Ticket.ArrivedAt))
+	return v.aimAt(v.conditions.view.Load().outlook.Ahead(v.Ticket.ArrivedAt))
 }
 
 // backWithin is within how long a visitor is to come back whose claim was refused, and who has
@@ -54,7 +54,7 @@ func (v visit) aimAt(ahead float64) time.Duration {
 		return 0
 	}
 	view := v.conditions.view.Load()
-	opens, known := view.forecast.opensAt(v.at, ahead)
+	opens, known := view.outlook.OpensAt(v.at, ahead)
 	if !known || view.Open == 0 && view.NextOpen == 0 {
 		return 0
 	}

@@ -153,7 +153,7 @@ func (v visit) join(id queue.ID, place queue.Place, within time.Duration) Decisi
 
 // noteArrival takes in that somebody joins the line.
 func (v visit) noteArrival() {
-	if v.arrivals.join(v.at) {
+	if v.estimates.Join(v.at) {
 		v.onBurst()
 	}
 }

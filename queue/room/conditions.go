@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 // conditions are what decisions go by: the rules in force, what the store has said
@@ -22,19 +23,10 @@ type conditions struct {
 
 // view is how the room stands by the store. It does not change.
 type view struct {
-	queue.Status             // by its last answer
-	synced       *queue.View // by its last answer to a sync
-	crowd        crowd       // by the same
-	forecast     forecast    // by the same
+	queue.Status                   // by its last answer
+	synced       *queue.View       // by its last answer to a sync
+	outlook      *estimate.Outlook // by the same
 }
-
-// newView is the view by an answer, with the arrivals and the rate of a moment before.
-func newView(synced *queue.View, rules *rules, a *arrivals, rate float64) *view {
-	return &view{Status: synced.Status, synced: synced, crowd: newCrowd(synced, rules, a), forecast: newForecast(synced, rules, rate)}
-}
-
-// before counts the people present in buckets earlier than one.
-func (v *view) before(bucket queue.Instant) int { return v.crowd.before(v.crowd.since(bucket)) }
 
 // noteReturn takes in that the visitor of a waiting ticket has come back.
 func (c *conditions) noteReturn(t *queue.Ticket, rules *rules) {
@@ -82,7 +74,7 @@ func (c *conditions) worthAsking(at queue.Instant, rules *rules, w waiter) bool 
 		return open > v.Present
 	}
 	ahead := rules.method.ahead(v, w)
-	return open > ahead || v.forecast.openedBy(at) > ahead
+	return open > ahead || v.outlook.OpenedBy(at) > ahead
 }
 
 // letsAllIn reports whether everyone enters, without waiting for anything.

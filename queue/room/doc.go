@@ -25,24 +25,16 @@
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
 //	            configure.go, panics.go     configurations; panics of the store
-//	estimates   numbers.go                  what visitors are told
-//	            tempo.go, schedule.go       how fast the room moves, and when it lets in the n-th
-//	            coldstart.go                how long slots are held, where nobody knows of admissions from before
-//	            slowing.go                  how admissions are slowed, and go on being
-//	            reason.go                   why people wait
-//	scores      score.go                    what came of the waits that were told
+//	estimates   package estimate            what visitors are told, and when slots will open
 //	sessions    sessions.go                 who is in, and what is kept while an answer is under way
 //	            sessiontable.go             the ends of sessions
 //	            revocations.go              whose sessions were ended
 //	presence    presence.go, subjects.go    who checked in lately, and where they are counted
 //	            presenceshard.go, cells.go  a part of them, and the unreported counts
-//	arrivals    arrivals.go, cohorts.go     when people joined the line
 //	networks    networks.go                 whose places count, of each network
 //	pressures   pressure.go                 how the origin is doing, and what limits it could bear
 //	outbox      outbox.go                   what else visits leave for the next report
 //	conditions  conditions.go, outage.go    what decisions go by: rules, view, pause, outage
-//	            crowd.go                    who is ahead of whom, by the view
-//	            forecast.go                 when slots will open, by the view
 //	rules       rules.go                    the settings in force, and what follows from them
 //	methods     methods.go, turns.go        what the queueing methods differ in here
 //	storeClock  storeclock.go               the store's time by the node's clock
@@ -69,10 +61,8 @@
 //  1. that of giving the room a configuration (exchange.configuring);
 //  2. that of the exchange with the store (exchange.mu), held through a call;
 //  3. that of draining the counts of the presence (presence.draining);
-//  4. that of the estimates;
-//  5. that of the scores;
-//  6. that of the arrivals, that of a shard of the presence, that of a shard of the sessions, and those of the networks, the revocations,
-//     the outbox, the pressures and the storeClock: while one of these is held, none other is taken.
+//  4. those of the estimates, that of a shard of the presence, that of a shard of the sessions, and those of the networks,
+//     the revocations, the outbox, the pressures and the storeClock: while one of these is held, none other is taken.
 //
 // The lock of the batcher is held alone. The funcs of a Config are called with the second
 // held. Of the visits, only those whose claims are put to the store wait for that.

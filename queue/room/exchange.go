@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 // exchange is a node's conversation with the store about one room: one call at a
@@ -20,7 +21,7 @@ type exchange struct {
 	presence   *presence
 	sessions   *sessions
 	outbox     *outbox
-	estimates  *estimates
+	estimates  *estimate.Estimator
 	pressures  *pressures
 	slack      time.Duration
 
@@ -93,7 +94,7 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 		return nil, fmt.Errorf("syncing room %q: %w", x.room, err)
 	}
 	rules := x.conditions.rules.Load()
-	x.estimates.renew(answer, rules, x.conditions.paused.Load())
+	x.estimates.Follow(answer, &rules.Settings, x.conditions.paused.Load())
 	x.pressures.follow(&answer.Status, rules)
 	x.syncs++
 	x.record.forget(answer.Now)
@@ -145,7 +146,7 @@ func (x *exchange) noteAnswer(err error) {
 		return
 	}
 	if err != nil {
-		x.estimates.doubt()
+		x.estimates.Doubt()
 	}
 	x.onStoreChange(err)
 }
@@ -214,7 +215,7 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 	if answer.WantWhole {
 		answer.Boundaries = known.Boundaries
 	}
-	x.follow(now, newView(answer, x.conditions.rules.Load(), x.estimates.arrivals, x.estimates.numbers.Load().Rate))
+	x.follow(now, &view{answer.Status, answer, x.estimates.Outlook(answer, &x.conditions.rules.Load().Settings)})
 	if !answer.WantWhole { // else it knows less than this node, which is to tell it first
 		x.learn(answer, toldAgain)
 	}

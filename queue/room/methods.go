@@ -14,16 +14,14 @@ type method struct {
 	ahead func(v *view, w waiter) int
 	// turns are those whose turn has come, while slots are open.
 	turns func(rules *rules, v *view) Turns
-	// wait estimates the wait of a visitor who arrived then, where people are let in.
-	wait func(n *Numbers, arrived queue.Instant) Wait
 }
 
 var methods = [...]method{
-	queue.FIFO:        {ahead: aheadByBucket, turns: turnsByBucket, wait: waitInOrder},
-	queue.Random:      {ahead: aheadOfNobody, turns: noTurns, wait: waitForADraw},
-	queue.Line:        {ahead: aheadByNumber, turns: turnsByNumber, wait: waitInOrder},
-	queue.Passthrough: {ahead: aheadOfNobody, turns: noTurns, wait: waitInOrder},
-	queue.Reject:      {ahead: aheadByBucket, turns: noTurns, wait: waitInOrder},
+	queue.FIFO:        {ahead: aheadByBucket, turns: turnsByBucket},
+	queue.Random:      {ahead: aheadOfNobody, turns: noTurns},
+	queue.Line:        {ahead: aheadByNumber, turns: turnsByNumber},
+	queue.Passthrough: {ahead: aheadOfNobody, turns: noTurns},
+	queue.Reject:      {ahead: aheadByBucket, turns: noTurns},
 }
 
 func methodOf(s *queue.Settings) *method { return &methods[s.Method] }
@@ -40,7 +38,7 @@ type waiter struct {
 var newcomer = waiter{}
 
 func aheadByBucket(v *view, w waiter) int {
-	ahead := v.before(w.cell.Bucket)
+	ahead := v.outlook.Before(w.cell.Bucket)
 	if w.was != 0 && w.was < w.cell.Bucket {
 		ahead-- // the visitor
 	}
@@ -65,29 +63,3 @@ func turnsByNumber(_ *rules, v *view) Turns { return Turns{IDs: v.synced.Turns} 
 
 // noTurns is random's, too: visitors who were called would draw more often than others.
 func noTurns(*rules, *view) Turns { return Turns{} }
-
-// waitInOrder is the wait of a visitor who is let in after those who are ahead.
-func waitInOrder(n *Numbers, arrived queue.Instant) Wait {
-	return n.timetable().inOrder(n.ahead(arrived))
-}
-
-// waitForADraw is the wait where every check-in is a draw: of a newcomer, or of those who came earlier.
-func waitForADraw(n *Numbers, arrived queue.Instant) Wait {
-	told, expects := n.toldToWaiters, &waitersFutures
-	if arrived >= n.At {
-		told, expects = n.toldToNewcomers, &newcomersFutures
-	}
-	if told.Known {
-		return told
-	}
-	return drawWait(n.timetable(), n.Waiting, expects)
-}
-
-func drawWait(s *schedule, waiting int, expects *futures) Wait {
-	by := s.byDraw(waiting, expects, .25, .5, .75)
-	p25, p50, p75 := s.wait(by[0]), s.wait(by[1]), s.wait(by[2])
-	if !p75.Known {
-		return Wait{}
-	}
-	return Wait{Known: true, Minutes: p50.Minutes, P25: p25.Minutes, P50: p50.Minutes, P75: p75.Minutes}
-}

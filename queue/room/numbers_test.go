@@ -9,56 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
-
-func TestWaitInRandomIsThatOfAQuarterHalfAndThreeQuarters(t *testing.T) {
-	s := settings(1000, 1000)
-	s.Method = queue.Random
-	for _, c := range []struct {
-		name          string
-		rate          float64
-		waiting       int
-		p25, p50, p75 int
-	}{
-		// Nobody comes, so that a part p of them takes that part of the ten minutes.
-		{"ten of a hundred a minute", 10, 100, 3, 5, 8},
-		{"all of them in a minute", 100, 100, 1, 1, 1},
-		{"more than wait", 100, 10, 1, 1, 1},
-		{"half of them in a minute", 50, 100, 1, 1, 2},
-		{"nobody waits", 10, 0, 1, 1, 1},
-	} {
-		n := &room.Numbers{Settings: s, Rate: c.rate, Waiting: c.waiting}
-		assert.Equal(t, room.Wait{Known: true, Minutes: c.p50, P25: c.p25, P50: c.p50, P75: c.p75}, n.Wait(start), c.name)
-	}
-}
-
-func TestWaitInFIFOIsThePeopleAheadOverTheRate(t *testing.T) {
-	n := &room.Numbers{
-		At: start.Add(150 * time.Second), Settings: settings(1000, 1000), Rate: 100, Waiting: 2500,
-		Buckets: queue.Reserve(0, articleBuckets),
-	}
-	for _, c := range []struct {
-		name    string
-		arrived time.Duration
-		ahead   int
-		minutes int
-	}{
-		{"at the head of the first bucket", 0, 1, 1},
-		{"in the middle of the first bucket", 30 * time.Second, 250, 3},
-		{"in the second", 61 * time.Second, 517, 6},
-		{"at the head of the last", 2 * time.Minute, 1501, 15},
-		{"in the middle of the last, which is open yet", 135 * time.Second, 2000, 20},
-		{"before all others", -time.Hour, 0, 1},
-		{"after all others", 150 * time.Second, 2500, 25},
-	} {
-		ahead, known := n.Ahead(start.Add(c.arrived))
-		assert.True(t, known, c.name)
-		assert.Equal(t, c.ahead, ahead, c.name)
-		assert.Equal(t, room.Wait{Known: true, Minutes: c.minutes}, n.Wait(start.Add(c.arrived)), c.name)
-	}
-	assert.Equal(t, room.Wait{Known: true, Minutes: 25}, n.LongestWait())
-}
 
 // A room in which 33 people are let in within two seconds has all who come in a minute in one bucket.
 func TestPlacesInABucketAreThoseOfTheArrivalsInIt(t *testing.T) {
@@ -191,29 +143,11 @@ func TestPlacesAreTheSameWhenABucketHasBeenCut(t *testing.T) {
 	}
 }
 
-func TestWaitIsFiniteHoweverManyWait(t *testing.T) {
-	for _, method := range []queue.Method{queue.FIFO, queue.Random} {
-		s := settings(1, 1)
-		s.Method = method
-		n := &room.Numbers{At: start, Settings: s, Rate: 1e-9, Waiting: 1 << 40, Buckets: queue.Reserve(0, []queue.BucketCount{{Bucket: start - 1, Waiting: 1 << 40}})}
-		assert.Equal(t, 10*365*24*60, n.Wait(start).Minutes, method.String())
-	}
-}
-
-func TestPeopleAheadAreKnownInFIFOOnly(t *testing.T) {
-	for method := queue.Random; method <= queue.Reject; method++ {
-		s := settings(1, 1)
-		s.Method = method
-		_, known := (&room.Numbers{Settings: s, Waiting: 5}).Ahead(start)
-		assert.False(t, known, method.String())
-	}
-}
-
 func TestNothingIsSaidOfTheWaitWhenNobodyIsLetIn(t *testing.T) {
 	unknown := func(t *testing.T, d *door) {
 		t.Helper()
-		assert.Equal(t, room.Wait{}, d.stand().Wait(start))
-		assert.Equal(t, room.Wait{}, d.stand().LongestWait())
+		assert.Equal(t, estimate.Wait{}, d.stand().Wait(start))
+		assert.Equal(t, estimate.Wait{}, d.stand().LongestWait())
 	}
 	t.Run("with queue_all", func(t *testing.T) {
 		d, _ := closed(t, settings(5, 5), 3)
@@ -300,25 +234,6 @@ func TestNumbersAreRenewedOnceASecondAndWhenSomethingIsNew(t *testing.T) {
 	s.QueueAll = true
 	d.configure(s)
 	assert.Equal(t, s, d.room.Numbers().Settings)
-}
-
-func TestQueueingIsWhenPeopleWaitOrWouldHaveTo(t *testing.T) {
-	s, pass, held := settings(1, 1), settings(1, 1), settings(1, 1)
-	pass.Method, held.Method, held.QueueAll = queue.Passthrough, queue.Passthrough, true
-	for _, c := range []struct {
-		name string
-		n    room.Numbers
-		want bool
-	}{
-		{"an open room", room.Numbers{Settings: s, Open: 1}, false},
-		{"a full room", room.Numbers{Settings: s}, true},
-		{"an open room with people waiting", room.Numbers{Settings: s, Open: 1, Waiting: 1}, true},
-		{"a paused room", room.Numbers{Settings: s, Open: 1, Paused: true}, true},
-		{"passthrough", room.Numbers{Settings: pass}, false},
-		{"passthrough with queue_all", room.Numbers{Settings: held}, true},
-	} {
-		assert.Equal(t, c.want, c.n.Queueing(), c.name)
-	}
 }
 
 // For how long the first will stay nobody knows, also if one came and left earlier. Only where new_users_per_minute alone decides, or all sessions

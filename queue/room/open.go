@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
@@ -62,13 +63,11 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 		presence   = newPresence(answer.Now, start, c.Uint64)
 		sessions   = newSessions(start)
 		outbox     = &outbox{}
-		arrivals   = &arrivals{}
-		estimates  = &estimates{arrivals: arrivals}
+		estimates  = estimate.New(c.Slack)
 		pressures  = &pressures{meter: pressure.NewMeter()}
 	)
 	conditions.rules.Store(newRules(queue.Configuration{Settings: c.Settings}, c.Slack))
-	estimates.numbers.Store(&Numbers{})
-	conditions.view.Store(newView(&queue.View{}, conditions.rules.Load(), arrivals, 0))
+	conditions.view.Store(&view{synced: &queue.View{}, outlook: estimates.Outlook(&queue.View{}, &c.Settings)})
 	x := &exchange{
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
 		outbox: outbox, estimates: estimates, pressures: pressures, slack: c.Slack,
@@ -82,7 +81,7 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 	return &Room{
 		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates, pressures: pressures, moving: newCallLock(timing),
 		visits: &visits{
-			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, arrivals: arrivals, networks: &networks{}, sessions: sessions, outbox: outbox, turnstile: &turnstile{},
+			random: c.Uint64, clock: clock, conditions: conditions, presence: presence, estimates: estimates, networks: &networks{}, sessions: sessions, outbox: outbox, turnstile: &turnstile{},
 			put: b.put, roll: x.roll, draw: c.Draw, onDrawn: c.OnDrawn, onBurst: c.OnBurst,
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -208,7 +209,7 @@ func (o *oracle) left(id queue.ID) {
 }
 
 // told judges the numbers that visitors are told.
-func (o *oracle) told(now queue.Instant, n *room.Numbers) {
+func (o *oracle) told(now queue.Instant, n *estimate.Numbers) {
 	sure, possible := 0, 0
 	maps.DeleteFunc(o.present, func(_ queue.ID, p presence) bool { return p.latest <= now && p.until <= now })
 	for _, p := range o.present {

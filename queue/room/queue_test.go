@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
@@ -125,7 +126,7 @@ func (d *door) isIn(t queue.Ticket) queue.Ticket {
 }
 
 // stand tells how the room stands now.
-func (d *door) stand() *room.Numbers {
+func (d *door) stand() *estimate.Numbers {
 	d.Helper()
 	n, err := d.room.CurrentNumbers(context.Background(), d.now.Time())
 	require.NoError(d, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 func TestARoomSaysWhyPeopleWait(t *testing.T) {
@@ -17,47 +17,47 @@ func TestARoomSaysWhyPeopleWait(t *testing.T) {
 		change(&s)
 		return s
 	}
-	for want, c := range map[room.Reason]struct {
+	for want, c := range map[estimate.Reason]struct {
 		settings queue.Settings
 		happens  func(d *door, store *fallible)
 	}{
-		room.NoReason:       {settings(2, 10), func(d *door, _ *fallible) { d.enter() }},
-		room.LimitReached:   {settings(2, 10), func(d *door, _ *fallible) { d.enter(); d.enter() }},
-		room.PerMinuteLimit: {settings(2, 1), func(d *door, _ *fallible) { d.enter() }},
-		room.KeptForPeopleAhead: {settings(2, 10), func(d *door, _ *fallible) {
+		estimate.NoReason:       {settings(2, 10), func(d *door, _ *fallible) { d.enter() }},
+		estimate.LimitReached:   {settings(2, 10), func(d *door, _ *fallible) { d.enter(); d.enter() }},
+		estimate.PerMinuteLimit: {settings(2, 1), func(d *door, _ *fallible) { d.enter() }},
+		estimate.KeptForPeopleAhead: {settings(2, 10), func(d *door, _ *fallible) {
 			in := d.enter()
 			d.enter()
 			d.pass(2 * time.Second)
 			d.join()
 			d.room.Revoke(d.now.Time(), in)
 		}},
-		room.QueueAll:      {with(func(s *queue.Settings) { s.QueueAll = true }), func(*door, *fallible) {}},
-		room.MethodRejects: {with(func(s *queue.Settings) { s.Method = queue.Reject }), func(*door, *fallible) {}},
-		room.EventHolds: {with(func(s *queue.Settings) {
+		estimate.QueueAll:      {with(func(s *queue.Settings) { s.QueueAll = true }), func(*door, *fallible) {}},
+		estimate.MethodRejects: {with(func(s *queue.Settings) { s.Method = queue.Reject }), func(*door, *fallible) {}},
+		estimate.EventHolds: {with(func(s *queue.Settings) {
 			s.QueueAll, s.Event = true, queue.ActiveEvent{Name: "sale", Prequeueing: true, Holds: true}
 		}), func(*door, *fallible) {}},
-		room.ActiveHeld: {with(func(s *queue.Settings) { s.QueueAll, s.HoldActive = true, queue.HoldNow }), func(*door, *fallible) {}},
-		room.SoldOut: {with(func(s *queue.Settings) { s.OnSoldOut = queue.CloseToAll }), func(d *door, _ *fallible) {
+		estimate.ActiveHeld: {with(func(s *queue.Settings) { s.QueueAll, s.HoldActive = true, queue.HoldNow }), func(*door, *fallible) {}},
+		estimate.SoldOut: {with(func(s *queue.Settings) { s.OnSoldOut = queue.CloseToAll }), func(d *door, _ *fallible) {
 			d.room.HearLeft(d.now.Time(), 0)
 		}},
-		room.OriginSlow: {with(func(s *queue.Settings) { s.NewUsersPerMinute, s.AdmissionControlLatency = 2, time.Second }), func(d *door, _ *fallible) {
+		estimate.OriginSlow: {with(func(s *queue.Settings) { s.NewUsersPerMinute, s.AdmissionControlLatency = 2, time.Second }), func(d *door, _ *fallible) {
 			d.isAnswered(50, 5*time.Second)
 			d.pass(pressure.Every)
 			d.arrive()
 		}},
-		room.OriginFailing:    {with(func(s *queue.Settings) { s.QueueAll = true }), func(d *door, _ *fallible) { d.room.Pause(true) }},
-		room.StoreUnreachable: {settings(2, 10), func(d *door, store *fallible) { store.fail(errGone, nil); d.fails(errGone) }},
+		estimate.OriginFailing:    {with(func(s *queue.Settings) { s.QueueAll = true }), func(d *door, _ *fallible) { d.room.Pause(true) }},
+		estimate.StoreUnreachable: {settings(2, 10), func(d *door, store *fallible) { store.fail(errGone, nil); d.fails(errGone) }},
 	} {
 		t.Run(string(want), func(t *testing.T) {
 			d, store := openFallible(t, c.settings, queue.Hold)
 			c.happens(d, store)
 			n := d.room.Numbers()
-			if want != room.StoreUnreachable {
+			if want != estimate.StoreUnreachable {
 				d.pass(time.Second)
 				n = d.stand()
 			}
-			assert.Equal(t, want, d.room.Reason(n))
-			assert.Equal(t, want != room.NoReason, n.Queueing() || want == room.StoreUnreachable, "there is a reason exactly while people have to wait")
+			assert.Equal(t, want, n.Reason())
+			assert.Equal(t, want != estimate.NoReason, n.Queueing() || want == estimate.StoreUnreachable, "there is a reason exactly while people have to wait")
 			assert.Regexp(t, `^[A-Zqh].*\.$`, want.Sentence())
 		})
 	}
@@ -75,7 +75,7 @@ func TestARoomWhereNobodyHasToWaitHasNoReason(t *testing.T) {
 		d.pass(queue.MarkDwell)
 		d.enter()
 		d.pass(time.Second)
-		assert.Equal(t, room.NoReason, d.room.Reason(d.stand()), name)
+		assert.Equal(t, estimate.NoReason, d.stand().Reason(), name)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestWhateverTheMethodARoomThatIsSoldOutSaysSo(t *testing.T) {
 		d.pass(queue.MarkDwell)
 		d.room.HearLeft(d.now.Time(), 0)
 		d.pass(time.Second)
-		assert.Equal(t, room.SoldOut, d.room.Reason(d.stand()))
+		assert.Equal(t, estimate.SoldOut, d.stand().Reason())
 	}
 }
 

@@ -57,7 +57,7 @@ func (r *record) counts() []queue.CellChange {
 func (x *exchange) report(now time.Time) *queue.Report {
 	at, c := x.clock.at(now), x.conditions.rules.Load().configuration
 	x.seq++
-	x.estimates.arrivals.report(at)
+	x.estimates.Reported(at)
 	p := &queue.Report{Node: x.node, Seq: x.seq, Now: at, Epoch: x.epoch, Since: x.since, Version: c.Version,
 		LastNumber: x.record.lastNumber, Cells: x.presence.drain(), Factor: x.pressures.look(at, x.conditions.rules.Load())}
 	p.Sessions, p.Revoked = x.sessions.drain(at)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
@@ -18,7 +19,7 @@ type Room struct {
 	conditions *conditions
 	outbox     *outbox
 	exchange   *exchange
-	estimates  *estimates
+	estimates  *estimate.Estimator
 	visits     *visits
 	pressures  *pressures
 
@@ -46,7 +47,7 @@ func (r *Room) Name() string { return r.name }
 func (r *Room) Visit(ctx context.Context, now time.Time, q Request) Decision {
 	d := r.visits.decide(ctx, now, q)
 	if d.Fresh && d.Waited > 0 {
-		r.estimates.scores.judge(d.Ticket.AcceptedAt, d.Waited)
+		r.estimates.Judge(d.Ticket.AcceptedAt, d.Waited)
 	}
 	return d
 }
@@ -217,18 +218,22 @@ func (r *Room) SyncIn(now time.Time, usual time.Duration) time.Duration {
 const reportTakes = 20 * time.Millisecond
 
 // Numbers returns the latest numbers.
-func (r *Room) Numbers() *Numbers { return r.estimates.numbers.Load() }
+func (r *Room) Numbers() *estimate.Numbers { return r.estimates.Numbers() }
 
 // Age is how long before now the numbers were true.
-func (r *Room) Age(now time.Time, n *Numbers) time.Duration { return max(r.clock.at(now).Sub(n.At), 0) }
+func (r *Room) Age(now time.Time, n *estimate.Numbers) time.Duration {
+	return max(r.clock.at(now).Sub(n.At), 0)
+}
 
 // Scores says what came of the waits that this node told: by quarter of an hour, for the
 // last day, and in all.
-func (r *Room) Scores() (quarters []Score, total Score) { return r.estimates.scores.get() }
+func (r *Room) Scores() (quarters []estimate.Score, total estimate.Score) {
+	return r.estimates.Scores()
+}
 
 // Waits returns how long the visitors had waited whom this node has let in from the line, and
 // what those of them were told as they arrived who were told a wait, since the room was made.
-func (r *Room) Waits() (waited, told waits.Counter) { return r.estimates.scores.waits() }
+func (r *Room) Waits() (waited, told waits.Counter) { return r.estimates.Waits() }
 
 // Status returns how the room stands by the store's last answer, and the store's time at now.
 // While StoreFailing, it stands otherwise by now.
@@ -238,12 +243,12 @@ func (r *Room) Status(now time.Time) (status queue.Status, at queue.Instant) {
 
 // CurrentNumbers syncs and returns how the room stands now, rather than what visitors
 // were last told.
-func (r *Room) CurrentNumbers(ctx context.Context, now time.Time) (*Numbers, error) {
+func (r *Room) CurrentNumbers(ctx context.Context, now time.Time) (*estimate.Numbers, error) {
 	v, err := r.exchange.sync(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	return r.estimates.current(v, r.conditions.rules.Load(), r.conditions.paused.Load()), nil
+	return r.estimates.Current(v, &r.conditions.rules.Load().Settings, r.conditions.paused.Load()), nil
 }
 
 // Configuration returns the configuration in force.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
@@ -57,7 +57,7 @@ func TestTheScoreSaysWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 			assert.InDelta(t, all.Longest().Minutes(), total.WaitedMinutes, 1)
 			from := d.now.Floor(15 * time.Minute)
 			total.From = from
-			assert.Equal(t, []room.Score{total}, quarters)
+			assert.Equal(t, []estimate.Score{total}, quarters)
 		})
 	}
 }

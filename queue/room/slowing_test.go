@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -20,7 +21,7 @@ type slowed struct {
 
 type toldAt struct {
 	at   queue.Instant
-	wait room.Wait
+	wait estimate.Wait
 }
 
 // cameOf is a wait that was told while admissions were slowed, and what came of it, in minutes.

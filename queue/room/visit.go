@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 // visits decides about requests: from the parts of the room where they know enough,
@@ -15,7 +16,7 @@ type visits struct {
 	clock      *storeClock
 	conditions *conditions
 	presence   *presence
-	arrivals   *arrivals
+	estimates  *estimate.Estimator
 	networks   *networks
 	sessions   *sessions
 	outbox     *outbox

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 // promises compares the waits that people were shown with what came of them. Of each person
@@ -64,7 +64,7 @@ func median(values []weighted) float64 {
 
 // wait notes the wait w that visitor i, who is v, is shown. The k-th that they are
 // shown replaces the one that is kept with a chance of 1/k.
-func (p *promises) wait(now queue.Instant, i int32, v *visitor, w room.Wait) {
+func (p *promises) wait(now queue.Instant, i int32, v *visitor, w estimate.Wait) {
 	v.answers++
 	if v.answers > 1 && p.rng.Uint32N(v.answers) != 0 {
 		return

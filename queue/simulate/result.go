@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/measure"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // Result is what became of a crowd. Its JSON has the fields as tagged here;
@@ -31,7 +31,7 @@ type Result struct {
 	ToldLater   Accuracy `json:"told_later"`    // of all answers
 
 	// Score is what the gates that are left say themselves of the waits that they told at first.
-	Score room.Score `json:"-"`
+	Score estimate.Score `json:"-"`
 
 	Places *PlacesShown `json:"places,omitempty"` // where the people ahead were shown
 

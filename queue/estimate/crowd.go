@@ -1,4 +1,4 @@
-package room
+package estimate
 
 import (
 	"cmp"
@@ -19,9 +19,9 @@ type crowd struct {
 	arrivals *arrivals        // nil where nobody knows
 }
 
-func newCrowd(v *queue.View, rules *rules, a *arrivals) crowd {
-	c := crowd{at: v.Now, settled: settled(v, rules), buckets: queue.Reserve(v.Open, v.Buckets), longest: rules.LongestBucket(), arrivals: a}
-	everybodyBackSince := v.Now.Add(-rules.ReturnsWithin() - rules.slack)
+func newCrowd(v *queue.View, settings *queue.Settings, slack time.Duration, a *arrivals) crowd {
+	c := crowd{at: v.Now, settled: settled(v, settings), buckets: queue.Reserve(v.Open, v.Buckets), longest: settings.LongestBucket(), arrivals: a}
+	everybodyBackSince := v.Now.Add(-settings.ReturnsWithin() - slack)
 	for _, b := range v.Boundaries {
 		if b.Cut <= everybodyBackSince {
 			c.begins = append(c.begins, b.At)
@@ -34,9 +34,9 @@ func newCrowd(v *queue.View, rules *rules, a *arrivals) crowd {
 const news = 2 * time.Second
 
 // settled is up to when the view has everybody who came, in whole arrival buckets where newcomers are counted in those.
-func settled(v *queue.View, rules *rules) queue.Instant {
+func settled(v *queue.View, settings *queue.Settings) queue.Instant {
 	switch {
-	case !rules.CutsBuckets():
+	case !settings.CutsBuckets():
 		return v.Now
 	case len(v.Nodes) > 1:
 		return v.Now.Add(-news).Floor(queue.ArrivalTime)

@@ -1,4 +1,4 @@
-package room
+package estimate
 
 import "github.com/fairdoor-gate/fairdoor/queue"
 
@@ -26,45 +26,45 @@ const (
 type reason struct {
 	is       Reason
 	sentence string // for people
-	holds    func(r *Room, n *Numbers) bool
+	holds    func(n *Numbers) bool
 }
 
 // reasons are all of them, in the order in which they are told. Those at the front stop all admissions, those behind
 // them say why no slot is open now.
 var reasons = []reason{
 	{StoreUnreachable, "The store does not answer, so nobody knows whether a slot is open. on_store_error says who is let in meanwhile.",
-		func(r *Room, _ *Numbers) bool { return r.StoreFailing() }},
+		func(n *Numbers) bool { return n.Failing }},
 	{OriginFailing, "The origin does not answer. Nobody new is let in until it does.",
-		func(_ *Room, n *Numbers) bool { return n.Paused }},
+		func(n *Numbers) bool { return n.Paused }},
 	{ActiveHeld, "hold_active is on: everybody new is held, and those who are in are too, or leave when their sessions end.",
-		func(_ *Room, n *Numbers) bool { return n.Settings.HoldActive != queue.HoldOff }},
+		func(n *Numbers) bool { return n.Settings.HoldActive != queue.HoldOff }},
 	{QueueAll, "queue_all is on: everybody new is held until it is switched off.",
-		func(_ *Room, n *Numbers) bool { return n.Settings.HeldByOperators() }},
+		func(n *Numbers) bool { return n.Settings.HeldByOperators() }},
 	{EventHolds, "An event is about to start: everybody new is held until it does.",
-		func(_ *Room, n *Numbers) bool { return n.Settings.Event.Holds }},
+		func(n *Numbers) bool { return n.Settings.Event.Holds }},
 	{SoldOut, "The origin says that nothing is left, and on_sold_out closes the room: everybody new is turned away.",
-		func(_ *Room, n *Numbers) bool { return n.Settings.SoldOut(n.Stock) }},
+		func(n *Numbers) bool { return n.Settings.SoldOut(n.Stock) }},
 	{MethodRejects, "The method is reject: everybody new is turned away.",
-		func(_ *Room, n *Numbers) bool { return n.Settings.RejectsAll() }},
+		func(n *Numbers) bool { return n.Settings.RejectsAll() }},
 	{StoreRecovering, "The store has lost some of its memory. Nobody is let in until the gates have told it again who is there, which takes some seconds.",
-		func(_ *Room, n *Numbers) bool { return n.Incomplete && n.Open == 0 }},
+		func(n *Numbers) bool { return n.Incomplete && n.Open == 0 }},
 	{LimitReached, "Every slot is taken: as many people are active as total_active_users allows.",
-		func(_ *Room, n *Numbers) bool { return n.Active >= n.Settings.TotalActiveUsers }},
+		func(n *Numbers) bool { return n.Active >= n.Settings.TotalActiveUsers }},
 	{OriginSlow, "Slots are free, but the origin is slow or fails: fewer people are let in than new_users_per_minute allows.",
-		func(_ *Room, n *Numbers) bool { return n.Open == 0 && 0 < n.Factor && n.Factor < 1 }},
+		func(n *Numbers) bool { return n.Open == 0 && 0 < n.Factor && n.Factor < 1 }},
 	{PerMinuteLimit, "Slots are free, but as many people as new_users_per_minute allows so far have been let in this minute.",
-		func(_ *Room, n *Numbers) bool { return n.Open == 0 }},
+		func(n *Numbers) bool { return n.Open == 0 }},
 	{KeptForPeopleAhead, "Slots are open, and kept for the people who are ahead: each is taken when the next of them checks in.",
-		func(_ *Room, n *Numbers) bool { return n.Waiting > 0 }},
+		func(n *Numbers) bool { return n.Waiting > 0 }},
 }
 
-// Reason tells why people wait, or would have to, while the room has the numbers n.
-func (r *Room) Reason(n *Numbers) Reason {
+// Reason tells why people wait, or would have to.
+func (n *Numbers) Reason() Reason {
 	if n.Settings.Suspended || n.OpenToAll || n.Settings.AdmitsEveryone() && !n.Paused && !n.Settings.SoldOut(n.Stock) {
 		return NoReason
 	}
 	for _, why := range reasons {
-		if why.holds(r, n) {
+		if why.holds(n) {
 			return why.is
 		}
 	}

@@ -1,21 +1,10 @@
-package room
+package estimate
 
 import (
 	"math"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
-
-// numbersLast is how long visitors are told the same numbers, so that what is
-// made of them can be kept.
-const numbersLast = time.Second
-
-// lineSettles is how long a line has to be there before a wait is told: until
-// then nobody knows how many are coming.
-const lineSettles = 2 * time.Second
 
 // Numbers are what a room tells its visitors, renewed about once a second.
 // They do not change; a new pointer means new numbers.
@@ -35,6 +24,7 @@ type Numbers struct {
 	Factor     float64 // what is left of new_users_per_minute, because the origin is slow; 1 for all of it
 	OpenToAll  bool    // everybody is let in and nobody is counted, because few come
 	Incomplete bool    // the store does not answer, or not all nodes have told it again: some people may be missing
+	Failing    bool    // the store does not answer
 	Nodes      int     // that reported lately
 
 	crowd    crowd
@@ -51,81 +41,10 @@ type LineNumbers struct {
 	Preferred int    // how many wait with a higher priority
 }
 
-// estimates are what visitors are told.
-type estimates struct {
-	numbers atomic.Pointer[Numbers]
-
-	mu       sync.Mutex    // held while the numbers change
-	began    queue.Instant // since when people wait without a break; 0 if nobody does
-	tempo    tempo
-	arrivals *arrivals // a part below, with its lock
-	slowing  slowing
-
-	scores scores // a part of its own, with its lock
-}
-
-// renew replaces numbers that are too old, now that the store tells how the room stands.
-func (e *estimates) renew(v *queue.View, rules *rules, paused bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tempo.follow(v, rules)
-	e.arrivals.follow(v, rules)
-	e.slowing.follow(v)
-	switch {
-	case v.Present == 0:
-		e.began = 0
-	case e.began == 0:
-		e.began = v.Now
-	}
-	if old := e.numbers.Load(); !old.fresh(v) || old.Settings != rules.Settings || old.Paused != paused || old.Stock.Left != v.Stock.Left || old.Stock.Known() != v.Stock.Known() {
-		n := e.newNumbers(v, rules, paused)
-		e.numbers.Store(n)
-		e.arrivals.setPace(n.Nodes, n.Rate)
-		e.scores.note(n)
-	}
-}
-
-// current are the numbers as the room stands, rather than what visitors were last told.
-func (e *estimates) current(v *queue.View, rules *rules, paused bool) *Numbers {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.newNumbers(v, rules, paused)
-}
-
-// doubt has visitors be told that nobody knows what they would be, while the store does
-// not answer.
-func (e *estimates) doubt() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	n := *e.numbers.Load()
-	n.Incomplete, n.Rate = true, 0
-	e.numbers.Store(&n)
-	e.scores.note(&n)
-}
-
-// newNumbers are the numbers by a view. The caller holds mu.
-func (e *estimates) newNumbers(v *queue.View, rules *rules, paused bool) *Numbers {
-	crowd := newCrowd(v, rules, e.arrivals)
-	n := &Numbers{At: v.Now, Settings: rules.Settings, Paused: paused, Stock: v.Stock,
-		JustBegan: e.began == 0 || v.Now.Sub(e.began) < lineSettles, Incomplete: v.Incomplete(),
-		Factor: v.Factor, OpenToAll: v.OpenToAll && rules.QueueWhen > 0 && !paused && !v.Recovering && !rules.AdmitsNobody() && !rules.SoldOut(v.Stock),
-		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present, Nodes: len(v.Nodes),
-		Buckets: crowd.buckets, crowd: crowd, Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
-	factors, foreseen := e.slowing.coming(v)
-	if foreseen && !rules.AdmitsNobody() && !rules.SoldOut(v.Stock) && !paused && !v.Incomplete() && !e.tempo.stands(v, rules) {
-		n.schedule = e.tempo.schedule(v, rules, e.began, factors)
-		n.Rate = n.schedule.rate
-		if rules.Method.Draws() {
-			n.toldToNewcomers, n.toldToWaiters = drawWait(&n.schedule, n.Waiting, &newcomersFutures), drawWait(&n.schedule, n.Waiting, &waitersFutures)
-		}
-	}
-	return n
-}
-
 // fresh reports whether visitors may still be told n.
 func (n *Numbers) fresh(v *queue.View) bool {
 	switch {
-	case v.Now.Sub(n.At) >= numbersLast || n.Incomplete != v.Incomplete() || n.Settings.QueueWhen > 0 && n.OpenToAll != v.OpenToAll:
+	case v.Now.Sub(n.At) >= numbersLast || n.Failing || n.Incomplete != v.Incomplete() || n.Settings.QueueWhen > 0 && n.OpenToAll != v.OpenToAll:
 		return false
 	case n.Waiting == 0:
 		return v.Present == 0
@@ -208,7 +127,22 @@ func (n *Numbers) Wait(arrived queue.Instant) Wait {
 	if n.Rate <= 0 || n.JustBegan {
 		return Wait{}
 	}
-	return methodOf(&n.Settings).wait(n, arrived)
+	if n.Settings.Method.Draws() {
+		return n.waitForADraw(arrived)
+	}
+	return n.timetable().inOrder(n.ahead(arrived))
+}
+
+// waitForADraw is the wait where every check-in is a draw: of a newcomer, or of those who came earlier.
+func (n *Numbers) waitForADraw(arrived queue.Instant) Wait {
+	told, expects := n.toldToWaiters, &waitersFutures
+	if arrived >= n.At {
+		told, expects = n.toldToNewcomers, &newcomersFutures
+	}
+	if told.Known {
+		return told
+	}
+	return n.timetable().waitByDraw(n.Waiting, expects)
 }
 
 // WaitToDraw estimates the wait where every check-in is a draw: of a newcomer, or of everybody who came before. They differ while

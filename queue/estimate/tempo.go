@@ -1,4 +1,4 @@
-package room
+package estimate
 
 import (
 	"math"
@@ -58,27 +58,27 @@ func (f flow) perMinute(lasts, since time.Duration) float64 {
 }
 
 // follow measures a view.
-func (t *tempo) follow(v *queue.View, rules *rules) {
+func (t *tempo) follow(v *queue.View, settings *queue.Settings) {
 	last := t.last
 	switch {
 	case last == nil:
 		t.last = v
-		t.begin(v, rules)
+		t.begin(v, settings)
 	case !v.Recovering && v.Now > last.Now:
 		t.last = v
-		t.followPeople(last, v, rules, t.followSlots(last, v, rules))
+		t.followPeople(last, v, settings, t.followSlots(last, v, settings))
 	}
 }
 
 // begin takes the slots that are in use to have been taken evenly over the time for which
 // slots are held.
-func (t *tempo) begin(v *queue.View, rules *rules) {
+func (t *tempo) begin(v *queue.View, settings *queue.Settings) {
 	t.letIn = v.Now
 	if v.RateKnown && v.Rate > 0 && v.Active > 0 {
 		t.hold, t.ended = float64(v.Active)/v.Rate, float64(v.Active)
-		t.cold.over = !rules.Renews() || t.hold >= rules.SessionDuration.Minutes() // else people may have filled an empty room
+		t.cold.over = !settings.Renews() || t.hold >= settings.SessionDuration.Minutes() // else people may have filled an empty room
 	}
-	hold := t.holds(v.Now, rules)
+	hold := t.holds(v.Now, settings)
 	for i := range min(v.Active, heldParts) {
 		n := v.Active*(i+1)/min(v.Active, heldParts) - v.Active*i/min(v.Active, heldParts)
 		t.held = append(t.held, heldSlots{v.Now.Add(-hold + hold*time.Duration(i)/heldParts), n})
@@ -87,7 +87,7 @@ func (t *tempo) begin(v *queue.View, rules *rules) {
 
 // followSlots measures the slots that were taken and came free since the last view, and
 // returns how many were taken.
-func (t *tempo) followSlots(last, v *queue.View, rules *rules) (admitted int) {
+func (t *tempo) followSlots(last, v *queue.View, settings *queue.Settings) (admitted int) {
 	admitted = v.Admitted
 	if last.Now.Floor(queue.AllowancePeriod) == v.Now.Floor(queue.AllowancePeriod) {
 		admitted = max(0, v.Admitted-last.Admitted)
@@ -98,16 +98,16 @@ func (t *tempo) followSlots(last, v *queue.View, rules *rules) (admitted int) {
 	}
 	if admitted > 0 {
 		t.letIn = v.Now
-		t.take(v.Now, admitted, rules)
+		t.take(v.Now, admitted, settings)
 	}
-	t.cold.follow(t.held, last.Now, v.Now, free, v.Active, rules)
+	t.cold.follow(t.held, last.Now, v.Now, free, v.Active, settings)
 	t.release(v.Now, free, v.Active)
 	return admitted
 }
 
 // take notes that slots were taken.
-func (t *tempo) take(at queue.Instant, n int, rules *rules) {
-	if last := len(t.held) - 1; last >= 0 && at.Sub(t.held[last].at) < rules.SessionDuration/heldParts {
+func (t *tempo) take(at queue.Instant, n int, settings *queue.Settings) {
+	if last := len(t.held) - 1; last >= 0 && at.Sub(t.held[last].at) < settings.SessionDuration/heldParts {
 		t.held[last].n += n
 		return
 	}
@@ -132,8 +132,8 @@ func (t *tempo) release(at queue.Instant, free, active int) {
 
 // holds is for how long a slot is held on average. Before one has come free, it is as long as
 // is usual, or longer if somebody has been in for longer.
-func (t *tempo) holds(at queue.Instant, rules *rules) time.Duration {
-	hold := t.usual(at, rules)
+func (t *tempo) holds(at queue.Instant, settings *queue.Settings) time.Duration {
+	hold := t.usual(at, settings)
 	if t.ended == 0 && len(t.held) > 0 {
 		hold = max(hold, at.Sub(t.held[0].at))
 	}
@@ -142,27 +142,27 @@ func (t *tempo) holds(at queue.Instant, rules *rules) time.Duration {
 
 // guesses reports whether nobody knows yet for how long slots are held: that is a guess until each slot has been given on once, on average.
 // Sessions that are not renewed are as long as is configured.
-func (t *tempo) guesses(rules *rules) bool {
-	return !t.cold.given && !t.cold.over && (rules.Renews() || rules.Occupancy == queue.ByConnection)
+func (t *tempo) guesses(settings *queue.Settings) bool {
+	return !t.cold.given && !t.cold.over && (settings.Renews() || settings.Occupancy == queue.ByConnection)
 }
 
 // usual is for how long slots were held so far on average. Before one has come free, it is
 // guessed that people look around for half a session duration before their last request.
-func (t *tempo) usual(at queue.Instant, rules *rules) time.Duration {
+func (t *tempo) usual(at queue.Instant, settings *queue.Settings) time.Duration {
 	switch {
 	case t.ended > 0:
 		hold := max(time.Duration(t.hold*float64(time.Minute)), time.Second)
-		return t.cold.adjust(hold, at, t.held, t.last.Active, rules)
-	case rules.Renews():
-		return rules.SessionDuration * 3 / 2
+		return t.cold.adjust(hold, at, t.held, t.last.Active, settings)
+	case settings.Renews():
+		return settings.SessionDuration * 3 / 2
 	}
-	return rules.SessionDuration
+	return settings.SessionDuration
 }
 
 // turnover is the time between two admissions to one slot: for how long it is held, and for
 // how long it is then kept for somebody whose check-in is still to come.
-func (t *tempo) turnover(at queue.Instant, rules *rules) time.Duration {
-	hold := t.holds(at, rules)
+func (t *tempo) turnover(at queue.Instant, settings *queue.Settings) time.Duration {
+	hold := t.holds(at, settings)
 	if t.used <= 0 {
 		return hold
 	}
@@ -172,7 +172,7 @@ func (t *tempo) turnover(at queue.Instant, rules *rules) time.Duration {
 // followPeople measures the people who came and who walked away since the last view. In
 // the buckets but the newest nobody comes: those who are missing there have walked away, or
 // were let in.
-func (t *tempo) followPeople(last, v *queue.View, rules *rules, admitted int) {
+func (t *tempo) followPeople(last, v *queue.View, settings *queue.Settings, admitted int) {
 	passed := v.Now.Sub(last.Now)
 	for _, f := range []*flow{&t.arrived, &t.walked, &t.present, &t.used, &t.open} {
 		f.pass(passed, flowLasts)
@@ -187,14 +187,14 @@ func (t *tempo) followPeople(last, v *queue.View, rules *rules, admitted int) {
 		t.arrive(float64(v.Present - last.Present + admitted))
 		return
 	}
-	newest := rules.BucketOf(last.Buckets[len(last.Buckets)-1].Bucket, last.Boundaries)
-	if newest.Add(rules.LongestBucket()) <= last.Now {
+	newest := settings.BucketOf(last.Buckets[len(last.Buckets)-1].Bucket, last.Boundaries)
+	if newest.Add(settings.LongestBucket()) <= last.Now {
 		newest = last.Now // nobody comes there any more, either
 	}
 	before, all := countBefore(last.Buckets, newest)
 	now, _ := countBefore(v.Buckets, newest)
 	letIn := float64(admitted)
-	if rules.Method.Draws() {
+	if settings.Method.Draws() {
 		letIn *= float64(before) / float64(max(all, 1))
 	}
 	walked := float64(before-now) - letIn
@@ -230,6 +230,6 @@ func (t *tempo) departures() float64 {
 
 // stands reports whether nobody has been let in for so long that nobody knows when somebody
 // will be.
-func (t *tempo) stands(v *queue.View, rules *rules) bool {
-	return v.Now.Sub(t.letIn) > max(queue.Lull*time.Minute, 2*t.usual(v.Now, rules))
+func (t *tempo) stands(v *queue.View, settings *queue.Settings) bool {
+	return v.Now.Sub(t.letIn) > max(queue.Lull*time.Minute, 2*t.usual(v.Now, settings))
 }

@@ -1,4 +1,4 @@
-package room
+package estimate
 
 import (
 	"cmp"
@@ -40,18 +40,18 @@ type heldUntil struct {
 	count int
 }
 
-func (t *tempo) schedule(v *queue.View, rules *rules, began queue.Instant, factors []float64) schedule {
-	hold := t.turnover(v.Now, rules)
-	perMinute, slowed := rules.NewUsersPerMinute, newSlowedRelease(rules.NewUsersPerMinute, factors)
+func (t *tempo) schedule(v *queue.View, settings *queue.Settings, began queue.Instant, factors []float64) schedule {
+	hold := t.turnover(v.Now, settings)
+	perMinute, slowed := settings.NewUsersPerMinute, newSlowedRelease(settings.NewUsersPerMinute, factors)
 	if len(slowed) > 0 {
 		perMinute = slowed.perMinute()
 	}
 	s := schedule{
-		total: rules.TotalActiveUsers, perMinute: perMinute, hold: hold, guessed: t.guesses(rules),
+		total: settings.TotalActiveUsers, perMinute: perMinute, hold: hold, guessed: t.guesses(settings),
 		taken:      make([]heldUntil, 0, len(t.held)),
 		allowance:  max(0, perMinute-v.Admitted),
 		next:       v.Now.Floor(queue.AllowancePeriod).Add(queue.AllowancePeriod).Sub(v.Now),
-		evenly:     rules.PacingInForce() == queue.PacingEven || rules.PacingInForce() == queue.PacingRandom,
+		evenly:     settings.PacingInForce() == queue.PacingEven || settings.PacingInForce() == queue.PacingRandom,
 		slowed:     slowed,
 		departures: t.departures(),
 	}
@@ -222,4 +222,14 @@ func (s *schedule) byDraw(waiting int, f *futures, parts ...float64) []float64 {
 		minutes, stayed = minutes+d, stay
 	}
 	return list
+}
+
+// waitByDraw is the wait where every check-in is a draw, with so many people waiting and those futures.
+func (s *schedule) waitByDraw(waiting int, f *futures) Wait {
+	by := s.byDraw(waiting, f, .25, .5, .75)
+	p25, p50, p75 := s.wait(by[0]), s.wait(by[1]), s.wait(by[2])
+	if !p75.Known {
+		return Wait{}
+	}
+	return Wait{Known: true, Minutes: p50.Minutes, P25: p25.Minutes, P50: p50.Minutes, P75: p75.Minutes}
 }

@@ -1,4 +1,4 @@
-package room
+package estimate
 
 import (
 	"sync"
@@ -76,7 +76,7 @@ func (a *arrivals) setPace(nodes int, admitted float64) {
 
 // follow takes in whom a view counts as newcomers. After a check-in they are counted in
 // longer buckets, and some leave: as many came as were counted at most.
-func (a *arrivals) follow(v *queue.View, rules *rules) {
+func (a *arrivals) follow(v *queue.View, settings *queue.Settings) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	reported := v.Now.Add(-arrivalsReported)
@@ -89,7 +89,7 @@ func (a *arrivals) follow(v *queue.View, rules *rules) {
 	if a.since == 0 {
 		a.since = v.Now
 	}
-	if len(v.Nodes) > 1 && rules.CutsBuckets() {
+	if len(v.Nodes) > 1 && settings.CutsBuckets() {
 		a.followOthers(v, reported)
 	} else {
 		a.others, a.rate = nil, 0

@@ -1,4 +1,4 @@
-package room
+package estimate
 
 import (
 	"time"
@@ -20,9 +20,9 @@ type coldStart struct {
 const coldRounds = 8
 
 // follow takes in how many left between two moments, who had been in, and how many are active now.
-func (c *coldStart) follow(held []heldSlots, from, until queue.Instant, left, active int, rules *rules) {
+func (c *coldStart) follow(held []heldSlots, from, until queue.Instant, left, active int, settings *queue.Settings) {
 	for _, h := range held {
-		longer := until.Sub(h.at) - rules.SessionDuration
+		longer := until.Sub(h.at) - settings.SessionDuration
 		if longer <= 0 {
 			break
 		}
@@ -37,14 +37,14 @@ func (c *coldStart) follow(held []heldSlots, from, until queue.Instant, left, ac
 // around, and the guess counts as one who has left. Until as many have left as are in, nobody is taken to look around for longer than was
 // guessed, or than somebody has. The hold itself counts from the second half of a cold start on: while those who came at once leave one
 // after the other, it is the shorter ones.
-func (c *coldStart) adjust(hold time.Duration, at queue.Instant, held []heldSlots, active int, rules *rules) time.Duration {
-	if c.over || len(held) == 0 || !rules.Renews() || rules.Occupancy != queue.BySession {
+func (c *coldStart) adjust(hold time.Duration, at queue.Instant, held []heldSlots, active int, settings *queue.Settings) time.Duration {
+	if c.over || len(held) == 0 || !settings.Renews() || settings.Occupancy != queue.BySession {
 		return hold
 	}
-	guess, rounds := rules.SessionDuration/2, float64(c.left)/float64(max(1, active))
+	guess, rounds := settings.SessionDuration/2, float64(c.left)/float64(max(1, active))
 	around := time.Duration((guess.Minutes() + c.looked) / float64(c.left+1) * float64(time.Minute))
 	if rounds < 1 {
-		around = min(around, max(guess, at.Sub(held[0].at)-rules.SessionDuration))
+		around = min(around, max(guess, at.Sub(held[0].at)-settings.SessionDuration))
 	}
-	return hold + time.Duration(float64(min(hold, rules.SessionDuration)+around-hold)*min(1, max(0, 2-2*rounds/coldRounds)))
+	return hold + time.Duration(float64(min(hold, settings.SessionDuration)+around-hold)*min(1, max(0, 2-2*rounds/coldRounds)))
 }

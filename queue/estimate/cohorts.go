@@ -1,4 +1,4 @@
-package room
+package estimate
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package room
+package estimate
 
 import (
 	"sort"
@@ -30,21 +30,21 @@ type forecast struct {
 	lasts  bool                     // seats last for as long as their connections: nobody knows when they end
 }
 
-func newForecast(v *queue.View, rules *rules, rate float64) forecast {
-	if v.Incomplete() || rules.AdmitsNobody() || !rules.Method.KeepsOrder() {
+func newForecast(v *queue.View, settings *queue.Settings, slack time.Duration, rate float64) forecast {
+	if v.Incomplete() || settings.AdmitsNobody() || !settings.Method.KeepsOrder() {
 		return forecast{}
 	}
-	f := forecast{at: v.Now, later: rate / time.Minute.Seconds(), lasts: rules.Occupancy != queue.BySession}
+	f := forecast{at: v.Now, later: rate / time.Minute.Seconds(), lasts: settings.Occupancy != queue.BySession}
 	taken, admitted, minute := 0, v.Admitted, v.Now.Floor(queue.AllowancePeriod)
 	for k := range f.opened {
 		at := v.Now.Add(time.Duration(k) * time.Second)
 		if m := at.Floor(queue.AllowancePeriod); m != minute {
 			minute, admitted = m, 0
 		}
-		free := rules.TotalActiveUsers - v.Active + f.ended(v, rules, k) - taken
-		next := max(0, min(free, pacing.Expected(&rules.Settings, at)-admitted))
+		free := settings.TotalActiveUsers - v.Active + f.ended(v, settings, slack, k) - taken
+		next := max(0, min(free, pacing.Expected(settings, at)-admitted))
 		if v.Factor > 0 && v.Factor < 1 {
-			released := v.Open + int(float64(k)*queue.Slowed(rules.NewUsersPerMinute, v.Factor)/time.Minute.Seconds())
+			released := v.Open + int(float64(k)*queue.Slowed(settings.NewUsersPerMinute, v.Factor)/time.Minute.Seconds())
 			next = min(next, max(0, released-taken))
 		}
 		if k == 0 {
@@ -59,7 +59,7 @@ func newForecast(v *queue.View, rules *rules, rate float64) forecast {
 // ended is how many sessions end within so many seconds. Of those that end within one of
 // EndSteps nobody knows when: the forecast has them end early in it, so that nobody comes
 // too late. Later on, sessions end that begin only now.
-func (f *forecast) ended(v *queue.View, rules *rules, seconds int) int {
+func (f *forecast) ended(v *queue.View, settings *queue.Settings, slack time.Duration, seconds int) int {
 	switch {
 	case seconds == 0:
 		return 0
@@ -68,7 +68,7 @@ func (f *forecast) ended(v *queue.View, rules *rules, seconds int) int {
 	}
 	i := sort.Search(len(v.Ends), func(i int) bool { return queue.EndSteps[i] >= time.Duration(seconds)*time.Second })
 	last := len(v.Ends) - 1
-	lasts := int((rules.SessionLasts(rules.slack) + time.Second - 1) / time.Second)
+	lasts := int((settings.SessionLasts(slack) + time.Second - 1) / time.Second)
 	switch {
 	case lasts < seconds && time.Duration(lasts)*time.Second < queue.EndSteps[last]:
 		return v.Ends[min(i, last)] + f.opened[seconds-lasts]
