@@ -17,8 +17,10 @@ func (x *exchange) configure(ctx context.Context, now time.Time, c queue.Configu
 	}
 	x.configuring.lock()
 	defer x.configuring.unlock()
-	if _, err := x.sync(ctx, now); err != nil { // what is proposed goes by how the store stands now
-		return fmt.Errorf("configuring room %q: %w", x.room, err)
+	if x.conditions.rules.Load().configuration.Version > 0 { // else nothing is kept, and how the room stands is not to be told yet
+		if _, err := x.sync(ctx, now); err != nil { // what is proposed goes by how the store stands now
+			return fmt.Errorf("configuring room %q: %w", x.room, err)
+		}
 	}
 	if !x.propose(now, &c) {
 		return fmt.Errorf("configuring room %q: %w", x.room, queue.ErrConflict)
