@@ -11,7 +11,8 @@ import (
 )
 
 // columnNames are the names that columns have in the files of other programs, without all but letters and digits: of GetWaitlist, Viral
-// Loops, LaunchList and Mailchimp. Of several that a file has, the first here counts.
+// Loops, LaunchList and Mailchimp. Viral Loops and LaunchList publish no list of theirs: those here are
+// likely, and who imports is shown what is read from which column. Of several that a file has, the first here counts.
 var columnNames = map[string][]string{
 	"email":             {"email", "emailaddress", "mail"},
 	"user_id":           {"userid"},
