@@ -25,6 +25,7 @@ type request struct {
 	form      string // the body
 	returning bool   // a page asks again
 	whole     bool   // the visitor reads the answer, of whatever type
+	part      string // of a page, as browsers call it; "" for none
 }
 
 // answer is what a visitor is answered with.
@@ -149,7 +150,7 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ti
 		q.path = "/"
 	}
 	h := http.Header{
-		"Accept": {q.accept}, personHeader: {strconv.Itoa(v.number)}, sentHeader: {strconv.FormatInt(int64(sent), 10)},
+		"Accept": {q.accept}, "X-Forwarded-For": {v.address()}, personHeader: {strconv.Itoa(v.number)}, sentHeader: {strconv.FormatInt(int64(sent), 10)},
 	}
 	if ticket != "" {
 		h["Cookie"] = []string{ticket}
@@ -160,13 +161,16 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ti
 	if v.agent != "" {
 		h["User-Agent"] = []string{v.agent}
 	}
+	if q.part != "" {
+		h[partHeader] = []string{q.part}
+	}
 	if q.returning {
 		h["Fairdoor-Returning"] = []string{"1"}
 	}
 	path, query, _ := strings.Cut(q.path, "?")
 	r := &http.Request{
 		Method: q.method, URL: &url.URL{Path: path, RawQuery: query}, RequestURI: q.path, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: h, Body: http.NoBody, ContentLength: int64(len(q.form)), Host: "shop.example", RemoteAddr: v.address(),
+		Header: h, Body: http.NoBody, ContentLength: int64(len(q.form)), Host: "shop.example", RemoteAddr: balancer + ":4711",
 	}
 	if q.form != "" {
 		h.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -175,13 +179,11 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ti
 	return r.WithContext(ctx)
 }
 
-// address is where the visitor comes from: most have a network of their own.
-func (v *visitor) address() string {
-	if v.first {
-		return "10.255.255." + strconv.Itoa(v.Number&255) + ":4711"
-	}
-	return "10." + strconv.Itoa(v.Number>>8) + "." + strconv.Itoa(v.Number&255) + ".7:4711"
-}
+// address is where the visitor comes from.
+func (v *visitor) address() string { return v.network + "." + strconv.Itoa(v.Number&255) }
+
+// balancer is the address from which all requests come to the gates, with those of the visitors in a header.
+const balancer = "192.0.2.1"
 
 // route is the balancer: it sends most requests of a visitor to the same gate, and to another when that one is away.
 func (w *world) route(v *visitor) (http.Handler, *process) {

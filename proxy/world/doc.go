@@ -24,7 +24,7 @@
 //	visitor.go, ask.go  what all visitors do
 //	sizes.go            how much gates and stores keep
 //	jar.go              their cookies, and what is in them
-//	waitlist.go         a second room, whose guests are invited: guest.go, post.go, invites.go
+//	waitlist.go         a second room, whose guests are invited: guest.go, post.go, invites.go, spots.go, ranks.go
 //	history.go          what happened, and the story that it makes
 //
 // These have a file for each kind, and a list in which each kind is a line:

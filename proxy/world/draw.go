@@ -47,7 +47,7 @@ func entries(h *History) (list []*drawn) {
 // checkDraw finds entries of a shuffled prequeue that are in the draw though their check-ins had lapsed, others that are out of it, networks
 // that have more of them in it than they may have waiting, and a draw that goes by the arrival.
 func checkDraw(h *History, breach func(time.Duration, string, ...any)) {
-	sale, in := &h.Plan.Sale, map[int]int{}
+	sale, in := &h.Plan.Sale, map[string]int{}
 	if !sale.Shuffle {
 		return
 	}
@@ -61,11 +61,11 @@ func checkDraw(h *History, breach func(time.Duration, string, ...any)) {
 			return
 		}
 		if t.placed < sale.Start {
-			in[t.who]++
+			in[networkOf(&h.Plan.People[t.who])]++
 			all = append(all, t)
 		}
-		if most := h.Plan.Settings.MaxWaitingPerNetwork * h.Plan.Gates; most > 0 && in[t.who] > most {
-			breach(t.after, "%s has more entries in the draw than the %d that may wait of a network", h.Plan.People[t.who].Name, most)
+		if most := h.Plan.Settings.MaxWaitingPerNetwork * h.Plan.Gates; most > 0 && in[networkOf(&h.Plan.People[t.who])] > most {
+			breach(t.after, "the network of %s has more entries in the draw than the %d that may wait of it", h.Plan.People[t.who].Name, most)
 			return
 		}
 	}
@@ -92,8 +92,8 @@ func (h *History) wrongly(t *drawn) string {
 
 // mayEnd says whether a place may have ended that a visitor had before: it was drawn, and they were not present at the start, or it is one of
 // too many of a network. See checkDraw.
-func (p *Plan) mayEnd(before, now *Ticket) bool {
-	return p.Settings.MaxWaitingPerNetwork > 0 || p.Sale.Shuffle && before.Arrived < p.Sale.Start && now.Arrived >= p.Sale.Start
+func (p *Plan) mayEnd(who int, before, now *Ticket) bool {
+	return p.Settings.MaxWaitingPerNetwork > 0 && kinds.find(p.People[who].Kind).several || p.Sale.Shuffle && before.Arrived < p.Sale.Start && now.Arrived >= p.Sale.Start
 }
 
 // correlation is Spearman's, of when the visitors of entries came and what was drawn for them.

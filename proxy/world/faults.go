@@ -32,6 +32,7 @@ var faultsOfGates = []faultKind{
 	{"gate cut off from the site", drawWayCut, cutSite},
 	{"rolling restart", drawRolling, restartAll},
 	{"file reloaded", drawMoment, reload},
+	{newHeld, drawHold, holdNew},
 }
 
 // faultKinds are all kinds that may befall a plan.

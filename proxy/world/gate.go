@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -75,7 +76,7 @@ func (m *machine) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.config = proxy.Config{Keys: []cookie.Key{key}, Handler: w.site.behind(p), Rooms: []proxy.RoomConfig{
+	p.config = proxy.Config{Keys: []cookie.Key{key}, Handler: w.site.behind(p), TrustedProxies: []netip.Prefix{netip.PrefixFrom(netip.MustParseAddr(balancer), 32)}, Rooms: []proxy.RoomConfig{
 		{Name: roomName, Routes: []route.Route{{Path: "/"}}, JSON: true, Settings: w.plan.Settings, Events: w.plan.Sale.events(w.history.begun)},
 	}}
 	if w.plan.Waitlist != nil {

@@ -38,7 +38,7 @@ func newGuest(w *world, number int) *guest {
 // device is a device of the guest, or of a friend of theirs.
 func (g *guest) device(name string) *visitor {
 	return &visitor{
-		Person: &Person{Number: 60_000 + g.number}, jar: &jar{tabs: 1}, world: g.world, random: source(g.world.plan.Seed, g.Name+name), copied: fmt.Sprint(guestPrefix, g.number),
+		Person: &Person{Number: 60_000 + g.number}, network: ownNetwork(60_000 + g.number), jar: &jar{tabs: 1}, world: g.world, random: source(g.world.plan.Seed, g.Name+name), copied: fmt.Sprint(guestPrefix, g.number),
 	}
 }
 
@@ -65,6 +65,9 @@ func (g *guest) live() {
 	}
 	accepted := false
 	for !g.over() && !accepted && !g.leaving() {
+		if g.Vanishes && g.status == "waiting" {
+			return
+		}
 		g.wait(g.around(6 * time.Second))
 		if g.status == "" {
 			g.confirm()
@@ -89,6 +92,8 @@ func (g *guest) leaving() bool { return g.Leaves > 0 && g.world.history.now() >=
 type standing struct {
 	Status       string `json:"status"`
 	ReferralCode string `json:"referralCode"`
+	Rank         int    `json:"rank"`
+	Referees     int    `json:"referralsMade"`
 }
 
 // signUp signs the guest up, and says whether that was acknowledged.
@@ -118,7 +123,9 @@ func (g *guest) hearStanding(a *answer) {
 		return
 	}
 	g.status = told.Waitlist.Status
-	g.say(Standing, a.sent, g.status)
+	g.world.history.add(Event{
+		What: Standing, Who: nobody, Guest: g.number, Sent: a.sent, Text: g.status, Rank: told.Waitlist.Rank, Referees: told.Waitlist.Referees,
+	})
 	if told.Waitlist.ReferralCode != "" {
 		g.world.post.tell(g.number, told.Waitlist.ReferralCode)
 	}

@@ -27,6 +27,9 @@ const (
 	Moved                // somebody has moved their place to another device; Ticket has what it has there
 	Copied               // what Outcome says becomes of somebody who shows a copy of a ticket that the person has had
 	Form                 // what Outcome says becomes of the form that Text is
+	Part                 // the site sees a request for a part of a page, which was sent at Sent
+	Watched              // the site is done with a long answer, whose request was sent at Sent
+	Placed               // a request that no person looks at gets a place in line
 	Measured             // how much there is, as Size says
 	Started              // a gate
 	Died                 // a gate
@@ -60,8 +63,11 @@ type Event struct {
 
 	Size Size
 
-	Guest int // whom the event is about, from 1 on in Waitlist.Guests; 0 for none
-	Text  string
+	Guest    int // whom the event is about, from 1 on in Waitlist.Guests; 0 for none
+	Rank     int // that they are told; 0 for none
+	Referees int // who count for it
+
+	Text string
 }
 
 // Room is what somebody is told who waits. The names are those of the JSON.
@@ -159,6 +165,12 @@ func (e *Event) tells(p *Plan) string {
 		return "is copied: the copy " + as.tells(p)
 	case Form:
 		return e.ofForm()
+	case Part:
+		return fmt.Sprintf("has the site asked for a part of a page through gate %d", e.Gate)
+	case Watched:
+		return "has all of a long answer"
+	case Placed:
+		return fmt.Sprintf("gets a place from gate %d, by a request that no person looks at", e.Gate)
 	case Measured:
 		return fmt.Sprintf("counts: %+v", e.Size)
 	case Said:
@@ -166,7 +178,7 @@ func (e *Event) tells(p *Plan) string {
 	case Mailed:
 		return "gets a mail: " + e.Text
 	case Standing:
-		return "is on the waitlist: " + e.Text
+		return fmt.Sprintf("is on the waitlist: %s, rank %d, with %d referees", e.Text, e.Rank, e.Referees)
 	case Accepts:
 		return "accepts the invite"
 	case Refused:

@@ -44,7 +44,7 @@ func (h *History) busy() []admission {
 	for i := range h.Events {
 		e := &h.Events[i]
 		copied := e.What == Copied && (e.Outcome == Seen || e.Outcome == Enters)
-		if e.What != Seen && e.What != Enters && !copied {
+		if e.What != Seen && e.What != Watched && e.What != Enters && !copied {
 			continue
 		}
 		who := e.Who
@@ -53,8 +53,11 @@ func (h *History) busy() []admission {
 		}
 		over := e.At + h.Plan.Settings.SessionDuration + slack
 		from := e.At - h.longestInterval() // somebody may have a slot for as long before anything is seen of it
-		if before, known := last[who]; known && before >= from {
+		if before, known := last[who]; known && (before >= from || e.What == Watched) {
 			from = before
+			if e.What == Watched {
+				from = min(before, e.Sent)
+			}
 		} else {
 			minutes[e.At.Truncate(time.Minute)]++
 			minutes[from.Truncate(time.Minute)]++

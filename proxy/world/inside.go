@@ -51,6 +51,8 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 			v.over, v.asked = e.At+s.SessionDuration+slack, 0
 		case Lost, Shut:
 			v.asked, v.over = cmp.Or(v.asked, e.Sent), max(v.over, e.At+s.SessionDuration+slack)
+		case Watched:
+			v.over = e.At + s.SessionDuration + slack
 		case Served:
 			if v.knows, v.served = v.until, e.At; e.At-v.told < onTheWay { // the older ticket may come later, to another tab
 				v.knows = 0

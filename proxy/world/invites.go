@@ -50,6 +50,8 @@ func (i *invitee) note(e *Event) {
 		i.expired = min(i.expired, e.At)
 	case what == Mailed && e.Text == "invite":
 		i.invited, i.mailed = min(i.invited, e.At), min(i.mailed, e.At)
+	case what == Standing && e.Text == "accepted":
+		i.accepted = min(i.accepted, e.At)
 	case what == Accepts:
 		i.invited, i.accepted = min(i.invited, e.At), min(i.accepted, e.At)
 	case what == Refused:
@@ -148,7 +150,7 @@ func (l *Waitlist) patience() time.Duration { return l.Every + 10*time.Second }
 
 // scheduled says whether the releases were planned before a moment.
 func (h *History) scheduled(at time.Duration) bool {
-	return slices.ContainsFunc(h.Events, func(e Event) bool { return e.What == Broke && e.Text == releasesPlanned && e.At < at })
+	return h.planned() < at
 }
 
 // signedUp is when a guest may have been on the list for the first time.

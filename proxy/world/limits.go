@@ -31,10 +31,13 @@ type seen struct {
 // endsAfter is until when a session surely lasts that a request has renewed, where sessions are renewed, and that began at a moment or later.
 func (h *History) endsAfter(renewed, began time.Duration) time.Duration {
 	if h.Plan.Settings.DisableSessionRenewal {
-		return min(renewed, began+h.lasts(h.Plan.Settings.SessionDuration))
+		return min(renewed, began+h.lasts(h.Plan.Settings.SessionDuration)-sessionGrain)
 	}
 	return renewed
 }
+
+// sessionGrain is by how much earlier a session ends at most that is not renewed: gates count by eighths of a second.
+const sessionGrain = 125 * time.Millisecond
 
 // slack is how much longer than told a session may last.
 const slack = 3 * time.Second
@@ -73,6 +76,11 @@ func read(h *History) (present []presence, admitted []admission) {
 			until := h.endsAfter(e.Sent+lasts, v.began)
 			v.until, v.over = max(v.until, until), e.At+s.SessionDuration+slack
 			present = append(present, presence{e.Who, e.At, until})
+		case Watched: // an answer that is under way keeps its slot
+			v := &people[e.Who]
+			if v.over = e.At + s.SessionDuration + slack; h.quiet(e.Sent, e.At) {
+				present = append(present, presence{e.Who, e.Sent + time.Second, e.At})
+			}
 		case Served:
 			people[e.Who].at = e.At
 		case Lost, Shut: // the request may have renewed a session, or begun one

@@ -60,14 +60,3 @@ func (s *Sale) String() string {
 	}
 	return fmt.Sprintf("; a sale with a prequeue from %s, from %s to %s", moment(s.Prequeue), moment(s.Start), moment(s.End))
 }
-
-// checkHeld finds those who were let in while everyone new was held.
-func checkHeld(h *History, breach func(time.Duration, string, ...any)) {
-	_, admitted := read(h)
-	for _, a := range admitted {
-		if h.Plan.Sale.held(a.earliest, a.latest) && h.quiet(a.earliest, a.latest) {
-			breach(a.latest, "somebody is let in who waited at %s, and everyone new is held", moment(a.earliest))
-			return
-		}
-	}
-}

@@ -48,12 +48,17 @@ func (s *site) behind(p *process) http.Handler {
 			w.Header()[siteHeader] = inSite
 			return
 		}
+		if r.Header.Get(partHeader) != "" {
+			s.history.add(Event{What: Part, Who: person, Gate: p.on.number, Sent: time.Duration(sent)})
+			return
+		}
 		e := Event{What: Seen, Who: person, Gate: p.on.number, Sent: time.Duration(sent)}
 		if ticket := r.Header.Get(copyHeader); ticket != "" {
 			e.What, e.Outcome, e.Brought = Copied, Seen, s.history.ticketOf(ticket)
 		}
 		s.history.add(e)
 		s.takeForm(r, person)
+		s.play(r, p, e)
 		p.run()
 		w.Header()[siteHeader] = inSite
 		_, _ = io.WriteString(w, "in")

@@ -15,7 +15,9 @@ func (v *visitor) sleeper() {
 		case v.random.IntN(6) == 0:
 			if v.random.IntN(2) == 0 {
 				v.note(Event{What: Goodbye})
-				v.ask(request{method: "POST", path: "/.fairdoor/leave"})
+				for range 1 + v.random.IntN(4) { // browsers tell a page more than once that it goes away
+					v.ask(request{method: "POST", path: "/.fairdoor/leave"})
+				}
 			}
 			v.waitMore(time.Second + v.upTo([]time.Duration{2 * time.Second, time.Minute, 4 * time.Minute}[v.random.IntN(3)]))
 		case a.waits():

@@ -68,11 +68,14 @@ func tracks(h *History) []*track {
 }
 
 // quiet says whether nothing went wrong from one moment to another, nor for a while before.
-func (h *History) quiet(from, to time.Duration) bool {
+func (h *History) quiet(from, to time.Duration) bool { return h.quietBut("", from, to) }
+
+// quietBut is quiet, where one kind of fault does not count.
+func (h *History) quietBut(kind string, from, to time.Duration) bool {
 	const after = time.Minute
 	for i := range h.Plan.Faults {
 		f := &h.Plan.Faults[i]
-		if f.At <= to && f.At+f.Lasts+h.Plan.Settings.SessionDuration+after >= from {
+		if f.Kind != kind && f.At <= to && f.At+f.Lasts+h.Plan.Settings.SessionDuration+after >= from {
 			return false
 		}
 	}

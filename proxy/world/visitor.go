@@ -14,7 +14,7 @@ type visitor struct {
 	number       int
 	random       *rand.Rand
 	joined       time.Duration
-	first        bool          // see kind
+	network      string        // see kind
 	strange      bool          // see kind
 	agent        string        // what their browser says it is
 	copied       string        // the copy of a ticket that this is about; "" for none: see copy
@@ -38,7 +38,7 @@ func (v *visitor) live() {
 	v.joined, v.home = v.world.history.now(), v.random.IntN(len(v.world.machines))
 	v.note(Event{What: Came})
 	k := kinds.find(v.Kind)
-	v.first, v.strange = k.first, k.strange
+	v.network, v.strange = networkOf(v.Person), k.strange
 	k.live(v)
 }
 

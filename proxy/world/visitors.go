@@ -1,6 +1,9 @@
 package world
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math/rand/v2"
+)
 
 // kind is a kind of visitor.
 type kind struct {
@@ -8,10 +11,23 @@ type kind struct {
 	share int            // how many of them come, beside those of the others
 	live  func(*visitor) // from when they come to when they leave
 
-	first   bool // they come before the crowd, and all from one network
-	strange bool // they send no ticket back: what they are told is about somebody else each time
-	freezes bool // their page may be let in while it is frozen, and says nothing
+	first   bool   // they come before the crowd
+	network string // that all of them have; "" if each has one of their own
+	strange bool   // they send no ticket back: what they are told is about somebody else each time
+	several bool   // more than one place of their network may count
+	freezes bool   // their page may be let in while it is frozen, and says nothing
 }
+
+// networkOf is the network of a person.
+func networkOf(p *Person) string {
+	if shared := kinds.find(p.Kind).network; shared != "" {
+		return shared
+	}
+	return ownNetwork(p.Number)
+}
+
+// ownNetwork is the network of somebody who has one of their own, by their number.
+func ownNetwork(number int) string { return fmt.Sprintf("10.%d.%d", number>>8, number&255) }
 
 // kindList are all kinds.
 type kindList []kind
@@ -24,15 +40,19 @@ var kinds = kindList{
 	{name: "reloader", share: 1, live: (*visitor).reloader},
 	{name: "tabs", share: 2, live: (*visitor).severalTabs},
 	{name: "impatient", share: 1, live: (*visitor).impatient},
-	{name: "traveller", share: 1, live: (*visitor).traveller},
+	{name: "traveller", share: 1, live: (*visitor).traveller, several: true},
 	{name: "frozen", share: 1, live: (*visitor).frozen, freezes: true},
 	{name: "buyer", share: 1, live: (*visitor).buyer},
-	{name: "mover", share: 1, live: (*visitor).mover},
-	{name: "replayer", share: 1, live: (*visitor).replayer},
-	{name: "hoarder", share: 1, live: (*visitor).hoarder, first: true},
-	{name: "grinder", share: 1, live: (*visitor).grinder},
+	{name: "mover", share: 1, live: (*visitor).mover, several: true},
+	{name: "replayer", share: 1, live: (*visitor).replayer, several: true},
+	{name: "hoarder", share: 1, live: (*visitor).hoarder, first: true, network: "10.255.255", several: true},
+	{name: "grinder", share: 1, live: (*visitor).grinder, several: true},
 	{name: "phantom", share: 1, live: (*visitor).phantom, strange: true},
 	{name: "crawler", share: 1, live: (*visitor).crawler, strange: true},
+	{name: "leech", share: 1, live: (*visitor).leech, strange: true},
+	{name: "watcher", share: 1, live: (*visitor).watcher},
+	{name: "neighbour", share: 1, live: (*visitor).page, network: "10.255.254", several: true},
+	{name: "lingerer", share: 1, live: (*visitor).lingerer},
 }
 
 // draw draws a kind.

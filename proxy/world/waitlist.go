@@ -2,11 +2,9 @@ package world
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
@@ -36,6 +34,7 @@ type Guest struct {
 	Accepts  time.Duration // how long they take to accept an invite
 	Friends  int           // how many others get the cookie of their accepted invite
 	Leaves   time.Duration // after the beginning; 0 for never
+	Vanishes bool          // they never look again once they are told that they wait
 }
 
 // Outage is a time in which the mail server does not take mails.
@@ -68,8 +67,8 @@ func (p *Plan) drawWaitlist() {
 	pick := func(of ...int) int { return of[r.IntN(len(of))] }
 	seconds := func(of ...int) time.Duration { return time.Duration(pick(of...)) * time.Second }
 	upTo := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
-	l := &Waitlist{Settings: waitlist.DefaultSettings(), Size: 1 + r.IntN(4), Every: seconds(20, 45, 90)}
-	l.Settings.Capacity, l.Settings.InviteTTL, l.Settings.ConfirmEmail = pick(2, 3, 5), seconds(40, 80, 150), r.IntN(3) > 0
+	l := &Waitlist{Settings: waitlist.DefaultSettings(), Size: 1 + r.IntN(4), Every: seconds(20, 45, 90, 300)}
+	l.Settings.Capacity, l.Settings.InviteTTL, l.Settings.ConfirmEmail = pick(2, 3, 5, 10), seconds(40, 80, 150), r.IntN(3) > 0
 	l.Room = queue.Settings{
 		TotalActiveUsers: l.Settings.Capacity, NewUsersPerMinute: 600, SessionDuration: seconds(20, 60), RefreshInterval: 5 * time.Second,
 	}.WithDefaults()
@@ -84,6 +83,7 @@ func (p *Plan) drawWaitlist() {
 		if r.IntN(3) == 0 {
 			g.Leaves = g.Joins + upTo(p.Lasts/2)
 		}
+		g.Vanishes = r.IntN(5) == 0
 		l.Guests = append(l.Guests, g)
 	}
 	for range r.IntN(3) {
@@ -136,15 +136,8 @@ func (w *world) schedule() bool {
 	if p == nil {
 		return false
 	}
-	order, _ := json.Marshal(map[string]any{"count": w.plan.Waitlist.Size, "every": w.plan.Waitlist.Every.String()})
-	r, err := http.NewRequestWithContext(p.lives, http.MethodPost, "/api/v1/waitlists/"+listName+"/plans", strings.NewReader(string(order)))
-	if err != nil {
-		panic(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Host, r.RemoteAddr = "127.0.0.1", "127.0.0.1:4711"
-	a := &answer{header: http.Header{}, whole: true}
-	p.gate.Admin().ServeHTTP(a, r)
+	order := fmt.Sprintf(`{"count": %d, "every": %q}`, w.plan.Waitlist.Size, w.plan.Waitlist.Every)
+	a := p.operate(http.MethodPost, "/api/v1/waitlists/"+listName+"/plans", order)
 	if a.status != http.StatusOK {
 		return false
 	}
