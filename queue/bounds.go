@@ -33,6 +33,10 @@ const (
 	// LineKept is for how long a store that outlives its nodes keeps an exact line while none is there.
 	LineKept = 7 * 24 * time.Hour
 
+	// LostNumbers is how many numbers of an exact line a store takes to have been given out that it has forgotten, at most, once it hears
+	// of one that it does not know of. New ones are higher by as many: so nobody gets another's, and who came before the loss is ahead.
+	LostNumbers = 100_000
+
 	// A store that heard of no gate for longer than Silence takes it that none ran. MaxGaps is how many such times it remembers at
 	// most. Of more, the oldest is made longer by the second, which is dropped. So what lies that many back may seem older than it is,
 	// but never younger than it once was: a number may be lost too soon, but none is honoured again that a store has forgotten.

@@ -29,6 +29,7 @@ var checkers = []struct {
 	{"one ticket holds one slot", checkSlots},
 	{"people who are in stay in", checkStays},
 	{"line: a number is kept, or its visitor is told", checkNumbers},
+	{"line: nobody has another's number", checkNumbersDiffer},
 	{"line: first in, first out, to the individual", checkLine},
 	{"fifo: first in, first out, to within ten seconds of admissions", checkFIFO},
 	{"visitors are told the truth about those ahead", checkTold},

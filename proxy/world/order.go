@@ -26,6 +26,29 @@ func checkNumbers(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
+// checkNumbersDiffer finds two people in an exact line with one number, where a store or a gate always knew which had been given out.
+func checkNumbersDiffer(h *History, breach func(time.Duration, string, ...any)) {
+	if h.Plan.Settings.Method != queue.Line || slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool { return slices.Contains(forgetNumbers, f.Kind) }) {
+		return
+	}
+	owners := map[int]int{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Who == nobody || e.What != Waits || e.Ticket.Number == 0 || kinds.find(h.Plan.People[e.Who].Kind).strange {
+			continue
+		}
+		n := e.Ticket.Number
+		if other, had := owners[n]; had && other != e.Who {
+			breach(e.At, "%s has number %d, which %s had", h.Plan.People[e.Who].Name, n, h.Plan.People[other].Name)
+			return
+		}
+		owners[n] = e.Who
+	}
+}
+
+// forgetNumbers are the kinds of faults by which a gate is lost that alone may know of the last numbers.
+var forgetNumbers = []string{"gate killed", "gate restarted", "rolling restart", "power loss", "full disk"}
+
 // number is the one that somebody was told first and last; 0 if these differ, or they were not told twice.
 func (t *track) number() int {
 	first, last, times := 0, 0, 0

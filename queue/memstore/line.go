@@ -20,6 +20,9 @@ type numbers struct {
 // begin returns the numbers of a line that begins with a configuration.
 func (r *room) begin(c queue.Configuration) numbers {
 	n := numbers{last: r.numbers.last, began: max(r.now, c.At)}
+	if r.lost != 0 {
+		n.last += queue.LostNumbers
+	}
 	if r.cells.present == 0 {
 		return n
 	}
@@ -40,9 +43,16 @@ func (n *numbers) reserved(arrived queue.Instant) uint64 {
 	return n.top - min(uint64(n.began-arrived), n.top-n.floor-1)
 }
 
+// hear takes in a number that was given out.
+func (n *numbers) hear(number uint64) {
+	if number > n.last {
+		n.last = number + queue.LostNumbers
+	}
+}
+
 // countInLine counts what a report says of the exact line.
 func (r *room) countInLine(p *queue.Report) {
-	r.numbers.last = max(r.numbers.last, p.LastNumber)
+	r.numbers.hear(p.LastNumber)
 	for _, d := range p.Left {
 		if e := r.inLine(d.ID); e != nil {
 			r.depart(e, d.At)
@@ -177,7 +187,7 @@ func (r *room) find(c queue.Claim) *line.Entry {
 	if number == 0 {
 		return nil
 	}
-	r.numbers.last = max(r.numbers.last, number)
+	r.numbers.hear(number)
 	return r.line.Add(c.ID, priority, number, r.now, r.now.Add(r.settings.LineDropout))
 }
 

@@ -1,6 +1,7 @@
 package memstore_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -197,4 +198,27 @@ func TestFullDiskTakesNobodysPlaceInTheExactLine(t *testing.T) {
 	last := g.place(newcomer(4)).Number
 	g = g.killed(time.Second)
 	assert.Equal(t, last, g.look().LastNumber)
+}
+
+func TestNewcomersAfterAJournalWasLostAreBehindThoseWhoWaited(t *testing.T) {
+	g := run(t, t.TempDir(), exact(), 0)
+	g.enter(0)
+	for i := range 3 {
+		g.place(newcomer(1 + i))
+	}
+	journal, err := os.ReadFile(g.journal())
+	require.NoError(t, err)
+	for name, left := range map[string][]byte{"all of it": nil, "its end": journal[:len(journal)-len(journal)/4]} {
+		t.Run(name, func(t *testing.T) {
+			g, lost := reopen(t, left)
+			g.configure(exact())
+			require.NotEmpty(t, *lost)
+			late := g.place(newcomer(7)).Number
+			for i := range 3 {
+				place := g.place(ticketed(1+i, uint64(2+i)))
+				assert.Equal(t, uint64(2+i), place.Number)
+				assert.Less(t, place.Number, late)
+			}
+		})
+	}
 }

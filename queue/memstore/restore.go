@@ -106,6 +106,9 @@ func (r *room) restoreLine(found *restored) {
 // noteLoss has the room recover from a journal that has lost records.
 func (r *room) noteLoss(reason error) {
 	r.lost, r.unknown = r.now, r.now
+	if r.settings.Method.HasExactLine() {
+		r.numbers.last += queue.LostNumbers
+	}
 	if r.onLoss != nil {
 		r.onLoss(r.name, reason)
 	}

@@ -282,3 +282,37 @@ func TestLongerPlacesAfterHoursWithoutAGateTakeNobodysNumber(t *testing.T) {
 	assert.True(t, g.visit(n, &old).Rejoined)
 	assert.Greater(t, old.ticket.Number, uint64(3))
 }
+
+// A node tells numbers just before a loss. The next newcomers come to another, which has not heard of them.
+func TestNobodyGetsTheNumberOfAnotherAfterALossOfMemory(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*town){
+		"all of it": func(w *town) { w.server.Do("FLUSHALL") },
+		"the last second, by a failover": func(w *town) {
+			w.server.Restart(false)
+			w.clock.flow(true)
+			w.clock.set(w.clock.time().Add(300 * time.Millisecond))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t, redistest.Options{AppendOnly: true})
+			s := small(1)
+			s.Method = queue.Line
+			w := &town{gates: newGates(t, newClocked(open(t, server.URL())), s, 0, 0), server: server}
+			w.enters(w.nodes[0])
+			w.sync()
+			saved := w.save()
+			people := []*person{w.joins(w.nodes[1]), w.joins(w.nodes[1])}
+			w.restore(saved)
+			lose(w)
+			redistest.Until(t, "the node finds the server", func() bool { return w.trySync(w.nodes[0]) == nil })
+			people = append(people, w.joins(w.nodes[0]), w.joins(w.nodes[0]))
+			_ = w.trySync(w.nodes[1])
+			people = append(people, w.joins(w.nodes[1]), w.joins(w.nodes[0]))
+			for i, p := range people[1:] {
+				assert.Greater(t, p.ticket.Number, people[i].ticket.Number, "of those who came one after the other")
+			}
+		})
+	}
+}

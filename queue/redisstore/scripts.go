@@ -131,7 +131,7 @@ var shared = map[string]any{
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 	"AllowancePeriod": queue.AllowancePeriod.Milliseconds(), "Lately": queue.Lately.Milliseconds(), "NodeRemembered": queue.NodeRemembered.Milliseconds(), "ReportTime": queue.ReportTime.Milliseconds(),
-	"MaxStandstills": queue.MaxStandstills, "Silence": queue.Silence.Milliseconds(), "MaxGaps": queue.MaxGaps, "MemoryMargin": queue.MemoryMargin.Milliseconds(),
+	"MaxStandstills": queue.MaxStandstills, "Silence": queue.Silence.Milliseconds(), "MaxGaps": queue.MaxGaps, "LostNumbers": queue.LostNumbers, "MemoryMargin": queue.MemoryMargin.Milliseconds(),
 	"MarkDwell": queue.MarkDwell.Milliseconds(), "MarkSlices": queue.MarkSlices,
 	"EarlyTime": queue.EarlyTime.Milliseconds(), "CutShare": queue.CutShare, "CutTime": queue.CutTime.Milliseconds(),
 	"CutInterval": queue.CutInterval.Milliseconds(), "ArrivalTime": queue.ArrivalTime.Milliseconds(), "MaxBoundaries": queue.MaxBoundaries, "EndSteps": endSteps(),

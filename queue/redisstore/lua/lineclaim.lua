@@ -23,7 +23,7 @@ function line.check_in(c, waits)
     if not number and c.no_place then return not c.no_slot and open_slots() > length() end
     joined = not number
     p = {member = line.member_of(c.id), rest = string.sub(c.id, 9), priority = priority or c.priority, number = number or r.given + 1, unconfirmed = joined and not waits}
-    r.given = math.max(r.given, p.number)
+    if joined then r.given = p.number else hear_number(p.number) end
     insert(p)
   end
   forget(nil, absent)

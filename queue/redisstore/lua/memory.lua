@@ -60,8 +60,10 @@ if unconfigured then load_rules() end
 
 -- Writes were lost if the node has had the answer to a report that this memory does not
 -- have.
+local moved = server_before and server_before ~= server
+if moved and r.has_line then r.given = r.given + $LostNumbers end
 local lost = epoch and node_epoch == epoch and known_seq and seq > known_seq + 1
-if r.last and (lost or forgotten or r.gap or unconfigured or server_before and server_before ~= server) then await((nodes_since(r.last - NODE_WAIT)), NODE_WAIT) end
+if r.last and (lost or forgotten or r.gap or unconfigured or moved) then await((nodes_since(r.last - NODE_WAIT)), NODE_WAIT) end
 if lost or not epoch then
   epoch = node .. '-' .. t[1] .. t[2]
   -- All that nodes report anew is dropped. Sessions, admissions and revocations are kept:

@@ -36,6 +36,11 @@ local function ago(span)
   return at
 end
 
+-- hear_number takes in a number that was given out. One that the store does not know of shows that it has forgotten some.
+local function hear_number(number)
+  if number > r.given then r.given = number + $LostNumbers end
+end
+
 -- begin_line begins the line of a room that had another method.
 local function begin_line()
   -- In a gap in service places are lost: after it, they are taken up from tickets.

@@ -54,7 +54,7 @@ if not r.counted and not want_whole and node_minute == r.minute then
   take(node_admitted)
 end
 if node_given > r.given then
-  r.given = node_given
+  hear_number(node_given)
   open_line()
 end
 for _ = 1, left do
