@@ -13,7 +13,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// fromCloudflare is a page that was made for Cloudflare.
+// fromCloudflare is a page as they are made for Cloudflare. The words and styles are ours; variables, sections and how scripts use them are
+// those of the starter templates and examples in https://developers.cloudflare.com/waiting-room/how-to/customize-waiting-room/.
 func fromCloudflare(t *testing.T, name string) []byte {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("testdata", "cloudflare", name))
