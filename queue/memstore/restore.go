@@ -73,8 +73,10 @@ func (c closure) movedFrom(claim queue.Claim) queue.Cell {
 	switch {
 	case claim.LastCheckIn >= c.ended:
 		return claim.Moved
-	case c.back == 0:
+	case c.back == 0 || claim.Moved == queue.Cell{}:
 		return queue.Cell{}
+	case claim.Moved.Until <= c.began: // their stream may have checked in for them since, which no ticket tells
+		return queue.Cell{Bucket: claim.Cell.Bucket, Until: c.back}
 	}
 	return c.extend(claim.Moved)
 }

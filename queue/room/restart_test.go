@@ -26,6 +26,11 @@ func lineThatRestarts(t *testing.T, session time.Duration) *restarting {
 	t.Helper()
 	s := settings(1, 1000)
 	s.Method, s.RefreshInterval, s.QueueTicketTTL, s.SessionDuration, s.LineDropout = queue.Line, 2*time.Second, 4*time.Second, session, 30*time.Second
+	return roomThatRestarts(t, s)
+}
+
+func roomThatRestarts(t *testing.T, s queue.Settings) *restarting {
+	t.Helper()
 	r := &restarting{door: &door{TB: t, now: start}, dir: t.TempDir(), settings: s}
 	r.start()
 	t.Cleanup(func() { assert.NoError(t, r.store.Close()) })
@@ -162,4 +167,27 @@ func TestWhereSomebodyStandsIsToldByRunningTime(t *testing.T) {
 	told, _ = r.room.Peek(t.Context(), r.now.Time(), room.Request{Ticket: first})
 	assert.Zero(t, told.State)
 	r.losesNumber(first)
+}
+
+// A stream checks in with the ticket that its visitor had when it was opened.
+func TestWhoHadAStreamCountsOnceAfterARestart(t *testing.T) {
+	s := settings(1, 1000)
+	s.RefreshInterval = 2 * time.Second
+	r := roomThatRestarts(t, s)
+	r.enter()
+	line := r.joins(3)
+	for range 10 {
+		r.pass(2 * time.Second)
+		for _, ticket := range line {
+			r.checkIn(ticket)
+		}
+	}
+	r.isAway(5 * time.Second)
+	r.sync()
+	require.Equal(t, 3, r.stand().Waiting)
+	for _, ticket := range line {
+		r.waits(ticket)
+	}
+	r.sync()
+	assert.Equal(t, 3, r.stand().Waiting)
 }
