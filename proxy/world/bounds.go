@@ -5,10 +5,15 @@ import (
 	"time"
 )
 
-// excess is by how many sessions the limit may be exceeded at a moment, by the table of faults: those that a gate had renewed
-// which then died, or was silent for long.
-func (h *History) excess(at time.Duration) int {
-	allowed := 0
+// exposure is a time in which whoever a gate lets in or renews may be forgotten by all others.
+type exposure struct {
+	gate     int
+	from, to time.Duration
+}
+
+// exposures are those by the table of faults: of a gate that dies then, or is silent for long, or that does not run while the store loses what it
+// knew.
+func (h *History) exposures() (list []exposure) {
 	for i := range h.Plan.Faults {
 		f := &h.Plan.Faults[i]
 		from, to := f.At, f.At+f.Lasts+time.Second
@@ -23,14 +28,52 @@ func (h *History) excess(at time.Duration) int {
 				continue
 			}
 			from -= 2 * time.Second
+		case "Redis flushed", "key lost", "failover":
+			for _, away := range h.Plan.Faults {
+				if silent := away.silences(); silent != 0 && away.At <= to+recovers && away.At+away.Lasts+recovers >= f.At {
+					list = append(list, exposure{silent, f.At - h.Plan.Settings.SessionDuration, to + recovers})
+				}
+			}
+			continue
 		default:
 			continue
 		}
-		if at >= from && at <= to+h.Plan.Settings.SessionDuration+slack {
-			allowed += h.seenThrough(f.Gate, from, to)
+		list = append(list, exposure{f.Gate, from, to})
+	}
+	return list
+}
+
+// recovers is for how long a store that has lost its memory waits for what gates know.
+const recovers = 10 * time.Second
+
+// everyGate is that of a fault that befalls all gates.
+const everyGate = -1
+
+// silences is the gate that does not run, or is not heard, while a fault lasts; 0 for none.
+func (f *Fault) silences() int {
+	switch f.Kind {
+	case "gate killed", "gate restarted", "gate stands still", "link cut":
+		return f.Gate
+	case "rolling restart":
+		return everyGate
+	}
+	return 0
+}
+
+// excess is how many of those who have been in since some moments may be beyond the limit, by the table of faults: whom a gate had let in or renewed
+// in an exposure.
+func (h *History) excess(since map[int]time.Duration) int {
+	beyond, all := map[int]bool{}, h.exposures()
+	for i := range h.Events {
+		e := &h.Events[i]
+		began, isIn := since[e.Who]
+		if e.What == Seen && isIn && slices.ContainsFunc(all, func(x exposure) bool {
+			return (x.gate == e.Gate || x.gate == everyGate) && e.At >= max(x.from, began) && e.At <= x.to
+		}) {
+			beyond[e.Who] = true
 		}
 	}
-	return allowed
+	return len(beyond)
 }
 
 // forgets says whether a store may have lost something between two moments that it was told.

@@ -25,9 +25,6 @@ func (v *visitor) asCopied(e Event) Event {
 	return e
 }
 
-// rumour is how long it takes until all gates know what one of them knows.
-const rumour = 5 * time.Second
-
 // checkCopies finds tickets whose place was used, and that are taken for that place again: its visitor was in, and their session is over, and
 // with a copy from before that somebody has the place, or is let in while others wait. Somebody who was let in at once and has not come back
 // in time may go back to the place of their arrival.

@@ -48,7 +48,7 @@ func entries(h *History) (list []*drawn) {
 // that have more of them in it than they may have waiting, and a draw that goes by the arrival.
 func checkDraw(h *History, breach func(time.Duration, string, ...any)) {
 	sale, in := &h.Plan.Sale, map[string]int{}
-	if !sale.Shuffle {
+	if !sale.Shuffle || h.clocksDiffer() {
 		return
 	}
 	var all []*drawn

@@ -113,6 +113,7 @@ func (m *machine) stop() bool {
 	if p == nil {
 		return false
 	}
+	m.world.history.add(Event{What: Stopped, Gate: m.number, Who: nobody})
 	p.gate.Drain()
 	wait(shutdownGrace)
 	p.gate.Close()

@@ -33,6 +33,7 @@ const (
 	Measured             // how much there is, as Size says
 	Started              // a gate
 	Died                 // a gate
+	Stopped              // a gate, in order: it finishes what is under way
 	Said                 // a gate logs something
 	Broke                // a fault begins, or ends
 
@@ -157,6 +158,8 @@ func (e *Event) tells(p *Plan) string {
 		return "starts"
 	case Died:
 		return "dies"
+	case Stopped:
+		return "stops"
 	case Moved:
 		return "moves their place to another device"
 	case Copied:

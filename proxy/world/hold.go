@@ -81,7 +81,7 @@ func checkHeld(h *History, breach func(time.Duration, string, ...any)) {
 	_, admitted := read(h)
 	holds := h.holds()
 	for _, a := range admitted {
-		held := h.Plan.Sale.held(a.earliest, a.latest)
+		held := !h.clocksDiffer() && h.Plan.Sale.held(a.earliest, a.latest) // or else the sale begins at another moment
 		for _, o := range holds {
 			held = held || a.earliest >= o.earliest && a.latest < o.latest
 		}

@@ -81,7 +81,11 @@ func (h *History) busy() []admission {
 		}
 	}
 	if s := &h.Plan.Sale; *s != (Sale{}) { // everyone new is held, and then comes with their next check-in
-		list = append(list, admission{s.Prequeue, s.Start + h.longestInterval()})
+		held := admission{s.Prequeue, s.Start + h.longestInterval()}
+		if h.clocksDiffer() { // by which it begins at another moment
+			held = admission{0, h.Ends}
+		}
+		list = append(list, held)
 	}
 	slices.SortFunc(list, func(a, b admission) int { return int(a.earliest - b.earliest) })
 	return list

@@ -31,7 +31,7 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 		over   time.Duration // and is surely over then
 		asked  time.Duration // when they sent the first request of which nobody knows whether it let them in; 0 for none
 	}
-	people := make([]holder, len(h.Plan.People))
+	people, belated := make([]holder, len(h.Plan.People)), h.belated()
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Who == nobody {
@@ -67,7 +67,9 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 				breach(e.At, "%s is told by gate %d to wait, but their session lasts until %s", h.Plan.People[e.Who].Name, e.Gate, moment(v.knows))
 				v.knows = 0
 			}
-			v.waited, v.began = true, e.Sent
+			if !belated[i] {
+				v.waited, v.began = true, e.Sent
+			}
 		default:
 		}
 	}

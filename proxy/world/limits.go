@@ -44,7 +44,7 @@ const slack = 3 * time.Second
 
 // read returns who was surely in when, and who was surely let in when.
 func read(h *History) (present []presence, admitted []admission) {
-	s, people, died := h.Plan.Settings, make([]seen, len(h.Plan.People)), h.Ends
+	s, people, died, belated := h.Plan.Settings, make([]seen, len(h.Plan.People)), h.Ends, h.belated()
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Who != nobody && kinds.find(h.Plan.People[e.Who].Kind).strange {
@@ -56,7 +56,7 @@ func read(h *History) (present []presence, admitted []admission) {
 		}
 		switch e.What {
 		case Waits:
-			if v := &people[e.Who]; e.Sent >= v.at { // or else another tab asked before
+			if v := &people[e.Who]; e.Sent >= v.at && !belated[i] { // in the first case another tab asked before
 				v.waited, v.wasTold, v.asked, v.began = e.At, true, 0, e.Sent
 			}
 		case Seen:
@@ -86,7 +86,7 @@ func read(h *History) (present []presence, admitted []admission) {
 		case Lost, Shut: // the request may have renewed a session, or begun one
 			v := &people[e.Who]
 			v.asked, v.over = cmp.Or(v.asked, e.Sent), max(v.over, e.At+s.SessionDuration+slack)
-		case Died:
+		case Died, Stopped:
 			died = min(died, e.At)
 		case Started: // whoever was in then stays in for a session
 			for i := range people {
@@ -116,13 +116,21 @@ func checkSessions(h *History, breach func(time.Duration, string, ...any)) {
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.from, b.from) })
 	active, most := map[int]int{}, h.Plan.Settings.TotalActiveUsers
+	since, left := map[int]time.Duration{}, map[int]presence{} // of those who are in, and of all who were: a session may last a little longer than it surely does
 	for _, c := range changes {
 		if c.begins {
-			active[c.who]++
+			if active[c.who]++; active[c.who] == 1 {
+				since[c.who] = c.from
+				if before, known := left[c.who]; known && c.from <= before.until+slack {
+					since[c.who] = before.from
+				}
+			}
 		} else if active[c.who]--; active[c.who] == 0 {
+			left[c.who] = presence{c.who, since[c.who], c.from}
 			delete(active, c.who)
+			delete(since, c.who)
 		}
-		if n := len(active); n > most && n > h.Plan.Settings.TotalActiveUsers+h.excess(c.from) {
+		if n := len(active); n > most && n > h.Plan.Settings.TotalActiveUsers+h.excess(since) {
 			most = n
 			breach(c.from, "%d visitors hold a slot of %d", n, h.Plan.Settings.TotalActiveUsers)
 		}

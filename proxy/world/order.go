@@ -14,16 +14,26 @@ func checkNumbers(h *History, breach func(time.Duration, string, ...any)) {
 		return
 	}
 	for _, t := range tracks(h) {
-		number := 0
-		for _, said := range t.told {
-			switch {
-			case said.Number == 0, said.Rejoined: // a page does not tell, or tells that it is another
-			case number != 0 && said.Number != number && !h.forgets(t.came, said.at):
-				breach(said.at, "%s had number %d and has %d, and was not told so", h.Plan.People[t.who].Name, number, said.Number)
+		for i, said := range t.told {
+			if said.Number != 0 && !said.Rejoined && i > 0 && !mayHave(t.told[:i], said) && !h.forgets(t.came, said.at) {
+				breach(said.at, "%s had number %d and has %d, and was not told so", h.Plan.People[t.who].Name, t.told[i-1].Number, said.Number)
 			}
-			number = said.Number
 		}
 	}
+}
+
+// mayHave says whether somebody may have had the number that they are told when they asked: by the answer that had come last, or by one that has
+// come since to another tab. A page does not tell the number.
+func mayHave(before []told, said told) bool {
+	for i, earlier := range slices.Backward(before) {
+		if earlier.Number == 0 || earlier.Number == said.Number {
+			return true
+		}
+		if earlier.at < said.sent-onTheWay && (i == 0 || before[i-1].at < earlier.at-onTheWay) { // of two that came at once either may have come last
+			return false
+		}
+	}
+	return false
 }
 
 // checkNumbersDiffer finds two people in an exact line with one number, where a store or a gate always knew which had been given out.

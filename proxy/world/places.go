@@ -22,7 +22,7 @@ func checkPlaces(h *History, breach func(time.Duration, string, ...any)) {
 		if last[e.Who] = nil; e.What != Waits || e.Ticket.State != queue.Waiting {
 			continue
 		}
-		if last[e.Who] = e; before == nil || e.Sent < before.At || !e.Ticket.behind(&before.Ticket) || !h.keepsPlace(before.Sent, e.At) || h.Plan.mayEnd(e.Who, &before.Ticket, &e.Ticket) {
+		if last[e.Who] = e; before == nil || e.Sent < before.At+onTheWay || !e.Ticket.behind(&before.Ticket) || !h.keepsPlace(before.Sent, e.At) || h.Plan.mayEnd(e.Who, &before.Ticket, &e.Ticket) {
 			continue
 		}
 		breach(e.At, "%s has a later place, from gate %d, than they had at %s", h.Plan.People[e.Who].Name, e.Gate, moment(before.At))

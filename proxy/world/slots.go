@@ -41,7 +41,7 @@ func holdings(h *History) []holding {
 			list = append(list, holding{e.Ticket.ID, min(e.Sent, e.At), until})
 		case what == Seen && !served[answered{e.Who, e.Sent}], (what == Lost || what == Shut) && e.Gate != 0:
 			list = append(list, holding{queue.ID{}, min(e.Sent, e.At), until})
-		case what == Died:
+		case what == Died, what == Stopped:
 			died = min(died, e.At)
 		case what == Started: // a gate that starts holds each slot for a session
 			for i := range list {

@@ -31,14 +31,16 @@ func spellsOf(h *History) []*spell {
 	if h.Plan.Settings.Method == queue.Line {
 		s.left += h.Plan.Settings.LineDropout
 	}
-	goodbye := map[int]bool{}
+	goodbye, stopped := map[int]bool{}, time.Duration(0)
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Who == nobody {
+			stopped = s.stands(e, stopped)
 			continue
 		}
 		switch e.What {
 		case Waits:
+			goodbye[e.Who] = false
 			s.waits(e, !kinds.find(h.Plan.People[e.Who].Kind).strange)
 		case Copied:
 			if e.Outcome == Waits {
@@ -56,6 +58,23 @@ func spellsOf(h *History) []*spell {
 		}
 	}
 	return s.all
+}
+
+// stands takes in that the only gate does not run for a while: those who waited count as if they had just asked when it starts. It returns since
+// when it does not.
+func (s *spells) stands(e *Event, stopped time.Duration) time.Duration {
+	switch {
+	case s.h.Plan.Gates > 1:
+	case e.What == Died, e.What == Stopped:
+		return e.At
+	case e.What == Started && stopped > 0:
+		for _, p := range s.all {
+			if p.until > stopped {
+				p.until = max(p.until, e.At+s.left)
+			}
+		}
+	}
+	return stopped
 }
 
 // placeOf is the place that a ticket tells; 0 for none.
@@ -128,7 +147,7 @@ func ahead(all []*spell, of queue.ID, place, at, grain time.Duration) (least, mo
 		if p.id == of {
 			continue
 		}
-		if p.place < place+grain && p.from <= at+toldLate && p.until >= at-toldLate {
+		if (p.place < place+grain || p.place == place) && p.from <= at+toldLate && p.until >= at-toldLate {
 			most++
 		}
 		if p.surely && p.place < place-grain && p.sure <= at-toldLate && p.last >= at+toldLate {
@@ -183,8 +202,18 @@ func (h *History) toldWithin(all []*spell, admitted []admission, at, place time.
 	if h.Plan.Gates == 1 {
 		return time.Millisecond, near + 1 // what is told is rounded
 	}
+	if place > at-hasJustCome {
+		for _, p := range all {
+			if p.from > at-2*hasJustCome && p.from <= at {
+				near++
+			}
+		}
+	}
 	return fifoGrain, near + mostWithin(admitted, at, 10*time.Second) + 2
 }
+
+// hasJustCome is how long ago somebody came at most who is told a place by how fast people came to the other gates just before.
+const hasJustCome = 4 * time.Second
 
 // bucketLasts is how long a bucket is at most, in a crowd as small as these.
 const bucketLasts = time.Minute

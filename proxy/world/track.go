@@ -16,6 +16,7 @@ type track struct {
 // told is what somebody was told who waited.
 type told struct {
 	at     time.Duration
+	sent   time.Duration // when they asked, or opened the stream
 	placed time.Duration // by when the place goes that their ticket tells, where the line is in order of arrival
 	Room
 }
@@ -28,13 +29,13 @@ func (t *track) waiting(at time.Duration) bool {
 // tracks are those of a history, in no order.
 func tracks(h *History) []*track {
 	var all []*track
-	open, seen := make([]*track, len(h.Plan.People)), make([]time.Duration, len(h.Plan.People))
+	open, seen, belated := make([]*track, len(h.Plan.People)), make([]time.Duration, len(h.Plan.People)), h.belated()
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Who == nobody || kinds.find(h.Plan.People[e.Who].Kind).strange {
 			continue
 		}
-		if e.What == Waits && e.Sent < seen[e.Who] { // another tab asked before they were in
+		if e.What == Waits && (e.Sent < seen[e.Who] || belated[i]) { // in the first case another tab asked before they were in
 			continue
 		}
 		t := open[e.Who]
@@ -52,7 +53,7 @@ func tracks(h *History) []*track {
 			if n := len(t.told); n > 0 && e.At-t.told[n-1].at > h.longestInterval()/2+2*time.Second {
 				t.broken = true
 			}
-			t.told = append(t.told, told{e.At, e.Ticket.Placed, e.Room})
+			t.told = append(t.told, told{e.At, e.Sent, e.Ticket.Placed, e.Room})
 		case e.What == Lost, e.What == Goodbye, e.What == Copied, e.What == Moved:
 			t.broken = true
 		case e.What == Left:
