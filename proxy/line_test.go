@@ -106,6 +106,25 @@ func TestWithoutTheStoreNoPlaceIsTold(t *testing.T) {
 	assert.EqualValues(t, 1, a.told("usersQueued"))
 }
 
+// A stream cannot change the cookie: so it ends once its visitor has a number that the cookie does not have.
+func TestANumberThatAStreamTellsComesIntoTheCookie(t *testing.T) {
+	m := &mute{}
+	f := start(t, inLine, func(_ *proxy.Config, o *proxy.Options) { m.Store, o.Store = o.Store, m })
+	f.full()
+	m.silent.Store(true)
+	v := f.visitor()
+	v.get("/")
+	l := v.listen("")
+	assert.Zero(t, l.next("place").data["ticketNumber"])
+	m.silent.Store(false)
+	f.pass(interval)
+	assert.EqualValues(t, 2, l.next("place").data["ticketNumber"])
+	f.soon(func() bool { return f.streams() == 0 })
+	v.listen("").next("place")
+	m.silent.Store(true)
+	assert.EqualValues(t, 2, v.get("/", asJSON).told("ticketNumber"))
+}
+
 func TestInFifoThePlaceIsAnEstimate(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) { s.Bucket = time.Second }))
 	f.full()

@@ -181,6 +181,7 @@ func (s *stream) appendDecision(b []byte, now time.Time, d *room.Decision) []byt
 		s.ended = true
 		return b
 	}
+	s.ended = d.Ticket.Number != s.request.Ticket.Number // the cookie gets it with the answer to their next request, too
 	s.takeTicket(now, d.Ticket)
 	return append(append(append(b, "event: place\ndata: "...), s.audience.room.Place(now, d)...), "\n\n"...)
 }
