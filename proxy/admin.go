@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
@@ -45,7 +46,7 @@ func (g adminGate) Family(name string) (admin.Description, bool) {
 	if f == nil {
 		return admin.Description{}, false
 	}
-	return f.setup.Load().describe(queue.Configuration{Settings: f.settings()}), true
+	return describeRoom(f.setup.Load(), queue.Configuration{Settings: f.Settings()}), true
 }
 
 // RecordFailing implements admin.Gate.
@@ -54,7 +55,7 @@ func (g adminGate) RecordFailing() bool { return g.recordFailing() }
 // Waitlists implements admin.Gate.
 func (g adminGate) Waitlists() iter.Seq[admin.Waitlist] {
 	return func(yield func(admin.Waitlist) bool) {
-		for l := range g.current.Load().waitlists {
+		for l := range waitlistsOf(g.Gate).All() {
 			if !yield(l) {
 				return
 			}
@@ -64,17 +65,14 @@ func (g adminGate) Waitlists() iter.Seq[admin.Waitlist] {
 
 // Waitlist implements admin.Gate.
 func (g adminGate) Waitlist(name string) (admin.Waitlist, bool) {
-	l, found := g.current.Load().lists[name]
-	return l.list, found
+	l := waitlistsOf(g.Gate).Named(name)
+	return l, l != nil
 }
 
 // Passes implements admin.Gate.
 func (g adminGate) Passes(room string) (admin.Passes, bool) {
-	rs := g.current.Load().setupNamed(room)
-	if rs == nil || rs.passes == nil {
-		return nil, false
-	}
-	return rs.passes, true
+	of := passesOf(g.Gate).Of(room)
+	return of, of != nil
 }
 
 // Webhooks implements admin.Gate.
@@ -94,64 +92,64 @@ type adminRoom struct {
 
 // Describe implements admin.Room.
 func (a adminRoom) Describe() admin.Description {
-	d := a.room.setup.Load().describe(a.room.queue.Configuration())
-	d.Now = a.room.queue.StoreTime(a.gate.o.Clock())
+	d := describeRoom(a.room.Setup(), a.room.Queue.Configuration())
+	d.Now = a.room.Queue.StoreTime(a.gate.o.Clock())
 	return d
 }
 
 // Queue implements admin.Room.
-func (a adminRoom) Queue() admin.Queue { return a.room.queue }
+func (a adminRoom) Queue() admin.Queue { return a.room.Queue }
 
 // Patch implements admin.Room. A room of a family is kept for a while then.
 func (a adminRoom) Patch(ctx context.Context, now time.Time, patch []byte, by string) error {
 	a.room.markAsked(now)
-	return a.room.overrides.Patch(ctx, now, patch, by)
+	return a.room.Overrides.Patch(ctx, now, patch, by)
 }
 
 // Events implements admin.Room.
-func (a adminRoom) Events() event.List { return a.room.overrides.Events() }
+func (a adminRoom) Events() event.List { return a.room.Overrides.Events() }
 
 // EditEvents implements admin.Room. A room of a family is kept for a while then.
 func (a adminRoom) EditEvents(ctx context.Context, now time.Time, by string, edit func(event.List) (event.List, error)) error {
 	a.room.markAsked(now)
-	return a.room.overrides.EditEvents(ctx, now, by, edit)
+	return a.room.Overrides.EditEvents(ctx, now, by, edit)
 }
 
 // Merged implements admin.Room.
-func (a adminRoom) Merged(e event.Event) queue.Settings { return a.room.overrides.Merged(e) }
+func (a adminRoom) Merged(e event.Event) queue.Settings { return a.room.Overrides.Merged(e) }
 
 // Draw implements admin.Room.
-func (a adminRoom) Draw(name string) *event.Draw { return a.room.overrides.Draw(name) }
+func (a adminRoom) Draw(name string) *event.Draw { return a.room.Overrides.Draw(name) }
 
 // Order implements admin.Room.
 func (a adminRoom) Order(d *event.Draw) (event.Order, error) {
-	return a.gate.draws.Order(a.room.queue.Name(), d)
+	return a.gate.draws.Order(a.room.Queue.Name(), d)
 }
 
 // OrderHeader implements admin.Room.
 func (a adminRoom) OrderHeader(d *event.Draw) (event.Header, error) {
-	return a.gate.draws.Header(a.room.queue.Name(), d)
+	return a.gate.draws.Header(a.room.Queue.Name(), d)
 }
 
 // Label implements admin.Room.
-func (a adminRoom) Label(id queue.ID) string { return a.room.labels.Of(id) }
+func (a adminRoom) Label(id queue.ID) string { return a.room.Labels.Of(id) }
 
 // Disconnect implements admin.Room.
-func (a adminRoom) Disconnect(id queue.ID) { a.room.seats.cut(id) }
+func (a adminRoom) Disconnect(id queue.ID) { a.room.Seats.Cut(id) }
 
 // Origins implements admin.Room.
 func (a adminRoom) Origins() []admin.Origin {
-	rs := a.room.setup.Load()
+	rs := a.room.Setup()
 	states := []admin.Origin{}
-	for i, o := range rs.origin.Origins() {
-		states = append(states, admin.Origin{Address: originKey(rs.cfg.Addresses()[i]), Failing: o.Failing()})
+	for i, o := range rs.Origin.Origins() {
+		states = append(states, admin.Origin{Address: originKey(rs.Config.Addresses()[i]), Failing: o.Failing()})
 	}
 	return states
 }
 
 // describe returns the setup for the admin API, with the configuration c of its queue.
-func (rs *roomSetup) describe(c queue.Configuration) admin.Description {
+func describeRoom(rs *feature.Setup, c queue.Configuration) admin.Description {
 	return admin.Description{
-		Config: &rs.cfg, Family: rs.family, CookieName: rs.jar.Name(false), Language: rs.set.Default(), Configuration: c,
+		Config: &rs.Config, Family: rs.Family, CookieName: rs.Jar.Name(false), Language: rs.Pages.Set.Default(), Configuration: c,
 	}
 }

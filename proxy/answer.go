@@ -2,37 +2,31 @@ package proxy
 
 import (
 	"net/http"
-	"net/url"
 	"strconv"
 	"sync"
-	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/pages"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// Header values that every answer of a kind shares; net/http does not change
-// them.
-var (
-	noStore     = []string{"no-store"}
-	privateOnly = []string{"private"}
-	varies      = []string{"Accept, Accept-Language, Accept-Encoding, Cookie"}
-	htmlType    = []string{"text/html; charset=utf-8"}
-	jsonType    = []string{"application/json"}
-	problemType = []string{"application/problem+json"}
-	noSniff     = []string{"nosniff"}
-	closing     = []string{"close"}
-	gzipped     = []string{"gzip"}
-)
+// gzipped is the header value of a compressed answer; net/http does not change it.
+var gzipped = []string{"gzip"}
 
 // answer turns the queue's decision into an answer.
-func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	v.room.CountDecision(d)
+func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+	v.Room.CountDecision(*d)
 	if d.Outcome != queueroom.Admitted {
-		v.setup.origin.Wanted(r.Host)
+		v.Setup.Origin.Wanted(r.Host)
+	}
+	for _, f := range v.Setup.Substitutes {
+		if d.Outcome != queueroom.Admitted && f.Instead(w, r, v, d) {
+			return
+		}
 	}
 	switch d.Outcome {
 	case queueroom.Admitted:
@@ -44,138 +38,84 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v visitor, d queue
 	case queueroom.Rejected:
 		g.rejected(w, r, v, d)
 	case queueroom.Busy:
-		g.turnAway(w, r, v)
-	case queueroom.Moved:
-		g.moved(w, r, v)
+		g.busy(w, r, v)
 	default:
-		v.setup.log.Error("no answer to a decision", zap.Uint8("outcome", uint8(d.Outcome)))
-		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
+		v.Setup.Log.Error("no answer to a decision", zap.Uint8("outcome", uint8(d.Outcome)))
+		g.problem(w, r, http.StatusServiceUnavailable, v.Setup.Languages())
 	}
 }
 
 // queued answers a visitor who waits, or whose page does while a slot is kept for them.
-func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
+func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	h, own := w.Header(), make([]string, 3) // one allocation for three headers
-	v.setup.answers(h, r)
-	if cookies := v.appendCookies(own[:0:1], r, &d); len(cookies) > 0 {
+	v.Setup.Answers(h, r)
+	if cookies := v.AppendCookies(own[:0:1], r, d); len(cookies) > 0 {
 		h["Set-Cookie"] = cookies
 	}
-	key, status := pageKey{language: v.setup.language(r), unsent: unsafe(r)}, v.setup.cfg.StatusCode
-	page, values := v.setup.waiting(v.room.queue, v.now, &d, key)
+	key, status := pages.Key{Language: v.Setup.Language(r), Unsent: feature.Unsafe(r)}, v.Setup.Config.StatusCode
+	page, values := v.Setup.Pages.Waiting(v.Room.Queue, v.Now, d, key)
 	own[1] = strconv.Itoa(values.LeftSeconds)
 	h["Retry-After"] = own[1:2:2]
 	switch {
-	case key.unsent:
-		status, values.Address = http.StatusTooManyRequests, g.lineAddress(r, &v)
-	case key.language == "" || v.setup.shown(&v.room.queue.Numbers().Settings.Event).Reloads():
-		own[2] = refreshTo(values.LeftSeconds, r)
+	case key.Unsent:
+		status, values.Address = http.StatusTooManyRequests, v.LineAddress(r, services{g})
+	case key.Language == "" || v.Setup.Pages.Shown(&v.Room.Queue.Numbers().Settings.Event).Reloads():
+		own[2] = feature.RefreshTo(values.LeftSeconds, r)
 		h["Refresh"] = own[2:]
 	default:
-		values.Address = addressOf(r)
+		values.Address = feature.AddressOf(r)
 	}
 	write(w, r, status, page, &values)
 }
 
 // onHold answers a visitor who is in, while those who are in are held. Only a page is shown.
-func (g *Gate) onHold(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	if subresource(r) || speculative(r) {
-		g.withhold(w, r, v.room, v.setup)
+func (g *Gate) onHold(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+	if feature.Subresource(r) || feature.Speculative(r) {
+		g.withhold(w, r, v.Room, v.Setup)
 		return
 	}
 	g.queued(w, r, v, d)
 }
 
-// lineAddress returns where somebody waits who has sent a form: at the page of the room that
-// the form was on, if the browser names it; else at the form's own address if that may be
-// for GET too, or at the room's.
-func (g *Gate) lineAddress(r *http.Request, v *visitor) string {
-	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
-		if of, _ := g.current.Load().roomAt(from.Host, from.RequestURI()); of == v.room {
-			return addressOf(&http.Request{URL: from, RequestURI: from.RequestURI()})
-		}
-	}
-	if r.Method == http.MethodPost {
-		return addressOf(r)
-	}
-	return v.setup.pathOn(r.Host)
-}
-
 // rejected answers a visitor whom the room does not take. A crawler would take a page for that of
 // the site.
-func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	v.setup.answers(w.Header(), r)
-	v.setCookies(w.Header(), r, &d)
-	key, status := pageKey{language: v.setup.language(r), unsent: unsafe(r), soldOut: d.SoldOut}, v.setup.cfg.StatusCode
-	if key.unsent {
+func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+	v.Setup.Answers(w.Header(), r)
+	v.SetCookies(w.Header(), r, d)
+	key, status := pages.Key{Language: v.Setup.Language(r), Unsent: feature.Unsafe(r), SoldOut: d.SoldOut}, v.Setup.Config.StatusCode
+	if key.Unsent {
 		status = http.StatusServiceUnavailable
 	}
-	if key.unsent && !sentByAPage(r) || v.crawls(r) {
-		g.writeProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), problemType)
+	if key.Unsent && !feature.SentByAPage(r) || v.Crawls(r) {
+		feature.WriteProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), feature.ProblemType)
 		return
 	}
-	write(w, r, status, v.setup.refusal(v.room.queue.Numbers(), key), &templates.Visitor{LastUpdated: v.now.UTC(), Address: addressOf(r)})
-}
-
-// sentByAPage says whether a form in a browser has sent the request: its sender can be shown a
-// page. What a script sends names no page.
-func sentByAPage(r *http.Request) bool {
-	return r.Method != http.MethodOptions && templates.WantsPage(headerValue(r.Header["Accept"]))
-}
-
-// language returns the language of the page that answers a request, or "" if JSON
-// answers it. The gate's own scripts get JSON whatever json_response_enabled says.
-func (rs *roomSetup) language(q *http.Request) string {
-	if (rs.cfg.JSON || q.Header["Fairdoor-Visibility"] != nil) && wantsJSON(q) {
-		return ""
-	}
-	return rs.set.Match(headerValue(q.Header["Accept-Language"]))
-}
-
-// wantsJSON says whether a request asks for JSON rather than for a page. Browsers say which
-// requests are a script's (W3C Fetch Metadata).
-func wantsJSON(q *http.Request) bool {
-	to := q.Header["Sec-Fetch-Dest"]
-	return templates.WantsJSON(headerValue(q.Header["Accept"]), len(to) == 1 && to[0] == "empty")
-}
-
-// headerValue returns the value of a header that may have several lines.
-func headerValue(lines []string) string {
-	switch len(lines) {
-	case 0:
-		return ""
-	case 1:
-		return lines[0]
-	}
-	all := lines[0]
-	for _, line := range lines[1:] {
-		all += "," + line
-	}
-	return all
+	write(w, r, status, v.Setup.Pages.Refusal(v.Room.Queue.Numbers(), key), &templates.Visitor{LastUpdated: v.Now.UTC(), Address: feature.AddressOf(r)})
 }
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // write sends a page or JSON with a visitor's own values in it.
-func write(w http.ResponseWriter, q *http.Request, status int, page *page, v *templates.Visitor) {
+func write(w http.ResponseWriter, q *http.Request, status int, page *pages.Page, v *templates.Visitor) {
 	h := w.Header()
-	h["Cache-Control"], h["X-Content-Type-Options"], h["Content-Type"] = noStore, noSniff, page.kind
-	vary(h)
-	if page.language != nil {
-		h["Content-Language"] = page.language
+	h["Cache-Control"], h["X-Content-Type-Options"], h["Content-Type"] = feature.NoStore, feature.NoSniff, page.Kind
+	feature.Vary(h)
+	if page.Language != nil {
+		h["Content-Language"] = page.Language
 	}
-	if page.policy != nil {
-		h["Content-Security-Policy"] = page.policy
+	if page.Policy != nil {
+		h["Content-Security-Policy"] = page.Policy
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	if page.Packs(*v) && templates.AcceptsGzip(headerValue(q.Header["Accept-Encoding"])) {
+	if page.Packs(*v) && templates.AcceptsGzip(feature.HeaderValue(q.Header["Accept-Encoding"])) {
 		h["Content-Encoding"] = gzipped
 		*buf = page.AppendGzip((*buf)[:0], *v)
 	} else {
 		*buf = page.AppendTo((*buf)[:0], *v)
 	}
 	h["Content-Length"] = []string{strconv.Itoa(len(*buf))}
-	leaveBody(h, q)
+	feature.LeaveBody(h, q)
 	w.WriteHeader(status)
 	if q.Method != http.MethodHead {
 		// A visitor who does not read the answer has gone.
@@ -183,25 +123,18 @@ func write(w http.ResponseWriter, q *http.Request, status int, page *page, v *te
 	}
 }
 
-// vary says what an answer depends on, if it is not said yet.
-func vary(h http.Header) {
-	if h["Vary"] == nil {
-		h["Vary"] = varies
-	}
-}
-
 // busy answers a request that cannot be held back, of a visitor who would have to wait.
 // Its body is not read, and the visitor's place stays as it is.
-func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
-	v.setup.answers(w.Header(), r)
-	if v.ticket.State == queue.Waiting {
-		retryAfter(w.Header(), v.room.queue.DueIn(v.now, v.ticket))
+func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+	v.Setup.Answers(w.Header(), r)
+	if v.Ticket.State == queue.Waiting {
+		feature.RetryAfter(w.Header(), v.Room.Queue.DueIn(v.Now, v.Ticket))
 	} else {
-		retryLater(w.Header(), v.room.settings())
+		feature.RetryLater(w.Header(), v.Room.Settings())
 	}
 	switch {
-	case subresource(r), v.crawls(r):
-		g.problem(w, r, http.StatusServiceUnavailable, v.setup.set.Languages)
+	case feature.Subresource(r), v.Crawls(r):
+		g.problem(w, r, http.StatusServiceUnavailable, v.Setup.Languages())
 	case r.Method == http.MethodHead:
 		g.headBack(w, r, v)
 	default:
@@ -209,23 +142,30 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v visitor) {
 	}
 }
 
-// answerUnsent tells the sender of a request that was not passed on how things stand.
-func (g *Gate) answerUnsent(w http.ResponseWriter, r *http.Request, v visitor) {
-	d := queueroom.Decision{Ticket: v.ticket}
-	if d.Ticket.State != queue.Waiting {
-		now := queue.At(v.now)
-		d.Ticket = queue.Ticket{ArrivedAt: now, LastCheckIn: now, RefreshInterval: v.room.settings().RefreshInterval}
+// headBack answers HEAD of somebody who would have to wait, as GET is answered, without a place and its cookie.
+func (g *Gate) headBack(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+	h := w.Header()
+	h["Cache-Control"], h["X-Content-Type-Options"], h["Content-Type"] = feature.NoStore, feature.NoSniff, feature.JSONType
+	feature.Vary(h)
+	if language := v.Setup.Language(r); language != "" {
+		h["Content-Type"] = feature.HTMLType
+		if templates.AcceptsGzip(feature.HeaderValue(r.Header["Accept-Encoding"])) {
+			h["Content-Encoding"] = gzipped
+		}
 	}
-	page, values := v.setup.waiting(v.room.queue, v.now, &d, pageKey{unsent: true})
-	write(w, r, http.StatusTooManyRequests, page, &values)
+	feature.LeaveBody(h, r)
+	w.WriteHeader(v.Setup.Config.StatusCode)
 }
 
-// retryLater sets Retry-After to the refresh interval of a room with the settings.
-func retryLater(h http.Header, s queue.Settings) { retryAfter(h, s.RefreshInterval) }
-
-// retryAfter sets Retry-After.
-func retryAfter(h http.Header, wait time.Duration) {
-	h["Retry-After"] = []string{strconv.Itoa(wholeSeconds(wait))}
+// answerUnsent tells the sender of a request that was not passed on how things stand.
+func (g *Gate) answerUnsent(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+	d := &queueroom.Decision{Ticket: v.Ticket}
+	if d.Ticket.State != queue.Waiting {
+		now := queue.At(v.Now)
+		d.Ticket = queue.Ticket{ArrivedAt: now, LastCheckIn: now, RefreshInterval: v.Room.Settings().RefreshInterval}
+	}
+	page, values := v.Setup.Pages.Waiting(v.Room.Queue, v.Now, d, pages.Key{Unsent: true})
+	write(w, r, http.StatusTooManyRequests, page, &values)
 }
 
 // problem answers with an error page in the visitor's language, or with problem+json
@@ -236,36 +176,12 @@ func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, langu
 
 // problemOf is problem for one of a kind.
 func (g *Gate) problemOf(w http.ResponseWriter, r *http.Request, kind templates.Kind, status int, languages *templates.Languages) {
-	if wantsJSON(r) || subresource(r) {
-		g.writeProblem(w, r, status, g.problems.JSONOf(kind, status), problemType)
+	if feature.WantsJSON(r) || feature.Subresource(r) {
+		feature.WriteProblem(w, r, status, g.problems.JSONOf(kind, status), feature.ProblemType)
 		return
 	}
-	h, language := w.Header(), languages.Match(headerValue(r.Header["Accept-Language"]))
+	h, language := w.Header(), languages.Match(feature.HeaderValue(r.Header["Accept-Language"]))
 	h["Content-Security-Policy"] = []string{g.problems.ContentSecurityPolicy()}
 	h["Content-Language"] = []string{language}
-	g.writeProblem(w, r, status, g.problems.PageOf(kind, status, language), htmlType)
-}
-
-func (g *Gate) writeProblem(w http.ResponseWriter, r *http.Request, status int, body []byte, contentType []string) {
-	h := w.Header()
-	h["Content-Type"], h["X-Content-Type-Options"] = contentType, noSniff
-	vary(h)
-	if h["Cache-Control"] == nil {
-		h["Cache-Control"] = noStore
-	}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	leaveBody(h, r)
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body)
-	}
-}
-
-// leaveBody closes the connection of HTTP/1 after the answer to a request whose body was
-// not read. Otherwise net/http reads up to 256 KiB of the body before it answers, however
-// slowly they come.
-func leaveBody(h http.Header, r *http.Request) {
-	if r.ContentLength != 0 && r.ProtoMajor == 1 {
-		h["Connection"] = closing
-	}
+	feature.WriteProblem(w, r, status, g.problems.PageOf(kind, status, language), feature.HTMLType)
 }

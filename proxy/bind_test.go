@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
-	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // bound binds the first room's tickets. The tests say in a header where they come from.
-func bound(to config.Bind) func(*proxy.Config, *proxy.Options) {
+func bound(to bind.Mode) func(*proxy.Config, *proxy.Options) {
 	return func(c *proxy.Config, o *proxy.Options) {
 		trustingLoopback(c, o)
 		c.Rooms[0].BindTicket = to
@@ -28,21 +28,21 @@ func using(agent string) func(*http.Request) { return with("User-Agent", agent) 
 func TestATicketCountsWhereItIsBoundTo(t *testing.T) {
 	const home, browser = "192.0.2.7", "Mozilla/5.0 (X11; Linux x86_64)"
 	for name, tt := range map[string]struct {
-		to          config.Bind
+		to          bind.Mode
 		addr, agent string
 		theirs      bool
 	}{
-		"off":                            {config.BindOff, "198.51.100.1", "other", true},
-		"network: the same":              {config.BindNetwork, home, "other", true},
-		"network: another address of it": {config.BindNetwork, "192.0.2.250", "other", true},
-		"network: another":               {config.BindNetwork, "192.0.3.7", browser, false},
-		"network: of the other protocol": {config.BindNetwork, "2001:db8::1", browser, false},
-		"user agent: the same":           {config.BindUserAgent, "198.51.100.1", browser, true},
-		"user agent: another":            {config.BindUserAgent, home, browser + ".", false},
-		"both: the same":                 {config.BindBoth, "192.0.2.8", browser, true},
-		"both: another network":          {config.BindBoth, "198.51.100.1", browser, false},
-		"both: another user agent":       {config.BindBoth, home, "other", false},
-		"both: neither":                  {config.BindBoth, "198.51.100.1", "other", false},
+		"off":                            {bind.NotBound, "198.51.100.1", "other", true},
+		"network: the same":              {bind.ByNetwork, home, "other", true},
+		"network: another address of it": {bind.ByNetwork, "192.0.2.250", "other", true},
+		"network: another":               {bind.ByNetwork, "192.0.3.7", browser, false},
+		"network: of the other protocol": {bind.ByNetwork, "2001:db8::1", browser, false},
+		"user agent: the same":           {bind.ByUserAgent, "198.51.100.1", browser, true},
+		"user agent: another":            {bind.ByUserAgent, home, browser + ".", false},
+		"both: the same":                 {bind.ByBoth, "192.0.2.8", browser, true},
+		"both: another network":          {bind.ByBoth, "198.51.100.1", browser, false},
+		"both: another user agent":       {bind.ByBoth, home, "other", false},
+		"both: neither":                  {bind.ByBoth, "198.51.100.1", "other", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := start(t, bound(tt.to))
@@ -58,7 +58,7 @@ func TestATicketCountsWhereItIsBoundTo(t *testing.T) {
 }
 
 func TestAnIPv6TicketIsBoundToA64(t *testing.T) {
-	f := start(t, bound(config.BindNetwork))
+	f := start(t, bound(bind.ByNetwork))
 	v := f.visitor()
 	require.True(t, v.get("/", at("2001:db8:1:2::1")).in())
 	f.pass(2 * time.Second)
@@ -69,7 +69,7 @@ func TestAnIPv6TicketIsBoundToA64(t *testing.T) {
 // Nine clients share the ticket of a place that is first in line. They all get places at the end of it, and its owner
 // gets in first.
 func TestASharedPlaceGivesTheSharersNothing(t *testing.T) {
-	f := start(t, bound(config.BindNetwork), settings(func(s *queue.Settings) { s.TotalActiveUsers, s.SessionDuration = 2, time.Minute }))
+	f := start(t, bound(bind.ByNetwork), settings(func(s *queue.Settings) { s.TotalActiveUsers, s.SessionDuration = 2, time.Minute }))
 	in := f.full()
 	owner := f.visitor()
 	require.False(t, owner.get("/", at("192.0.2.7")).in())
@@ -115,7 +115,7 @@ func TestASharedPlaceGivesTheSharersNothing(t *testing.T) {
 }
 
 func TestATicketHoldsNothingOfWhomItIsBoundTo(t *testing.T) {
-	f := start(t, bound(config.BindBoth))
+	f := start(t, bound(bind.ByBoth))
 	a, b := f.visitor(), f.visitor()
 	require.True(t, a.get("/", at("192.0.2.7"), using("Some Browser/1.0")).in())
 	require.False(t, b.get("/", at("192.0.2.7"), using("Some Browser/1.0")).in())
@@ -126,12 +126,12 @@ func TestATicketHoldsNothingOfWhomItIsBoundTo(t *testing.T) {
 }
 
 func TestTicketsAreBoundAsTheConfigurationChanges(t *testing.T) {
-	f := start(t, bound(config.BindOff))
+	f := start(t, bound(bind.NotBound))
 	v := f.visitor()
 	require.True(t, v.get("/", at("192.0.2.7")).in())
 	f.pass(2 * time.Second)
 
-	f.config.Rooms[0].BindTicket = config.BindNetwork
+	f.config.Rooms[0].BindTicket = bind.ByNetwork
 	require.NoError(t, f.Configure(t.Context(), f.config))
 	a := v.get("/", at("192.0.2.7"))
 	require.True(t, a.in(), "a ticket from before counts")
@@ -144,14 +144,14 @@ func TestTicketsAreBoundAsTheConfigurationChanges(t *testing.T) {
 	assert.True(t, v.get("/", at("192.0.2.7")).in())
 	assert.True(t, v.get("/", at("192.0.2.7")).in())
 
-	f.config.Rooms[0].BindTicket = config.BindOff
+	f.config.Rooms[0].BindTicket = bind.NotBound
 	require.NoError(t, f.Configure(t.Context(), f.config))
 	assert.True(t, v.twin().get("/", at("198.51.100.1")).in(), "a bound ticket counts everywhere once none is")
 }
 
 // An admission token is bound to nobody: an edge would let in whoever brings it.
 func TestBoundTicketsDoNotGoWithAnEdgeThatAdmits(t *testing.T) {
-	f := start(t, bound(config.BindNetwork))
+	f := start(t, bound(bind.ByNetwork))
 	const fault = "edge_admission is 30s, which does not go with bind_ticket network"
 	a := f.patch(`{"edge_admission": "30s"}`)
 	assert.Equal(t, http.StatusUnprocessableEntity, a.status)
@@ -159,9 +159,9 @@ func TestBoundTicketsDoNotGoWithAnEdgeThatAdmits(t *testing.T) {
 	f.config.Rooms[0].Settings.EdgeAdmission = 30 * time.Second
 	require.ErrorContains(t, f.Configure(t.Context(), f.config), fault)
 
-	f.config.Rooms[0].Settings.EdgeAdmission, f.config.Rooms[0].BindTicket = 0, config.BindOff
+	f.config.Rooms[0].Settings.EdgeAdmission, f.config.Rooms[0].BindTicket = 0, bind.NotBound
 	require.NoError(t, f.Configure(t.Context(), f.config))
 	require.Equal(t, http.StatusOK, f.patch(`{"edge_admission": "30s"}`).status)
-	f.config.Rooms[0].BindTicket = config.BindNetwork
+	f.config.Rooms[0].BindTicket = bind.ByNetwork
 	require.ErrorContains(t, f.Configure(t.Context(), f.config), fault, "operators take their change back first")
 }

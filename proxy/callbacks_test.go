@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
@@ -34,8 +35,8 @@ func callingBack(t testing.TB) func(*proxy.Config, *proxy.Options) {
 	hosts, err := outbound.ParseHosts([]string{"http://localhost"})
 	require.NoError(t, err)
 	return func(c *proxy.Config, _ *proxy.Options) {
-		c.PushHosts = hosts
-		c.Rooms[0].CallBack = true
+		c.Parts = c.Parts.With(callback.Name, hosts)
+		c.Rooms[0].Parts = c.Rooms[0].Parts.With(callback.Name, callback.Choice{})
 		c.Rooms[0].Settings.ClaimWithin, c.Rooms[0].Settings.Bucket = time.Minute, time.Second
 		c.Rooms[0].Settings.DisableSessionRenewal = true // so that waits are known from the start on
 	}
@@ -268,7 +269,7 @@ func TestWhatIsNoSubscriptionOfAVisitorWhoWaitsIsRefused(t *testing.T) {
 	t.Parallel()
 	c := calls(t, func(to *proxy.Config, _ *proxy.Options) {
 		plain := to.Rooms[0]
-		plain.Name, plain.Routes, plain.CallBack = "plain", []route.Route{{Path: "/plain"}}, false
+		plain.Name, plain.Routes, plain.Parts = "plain", []route.Route{{Path: "/plain"}}, nil
 		to.Rooms = append(to.Rooms, plain)
 	})
 	in := c.full()[0]
@@ -361,7 +362,7 @@ func TestARoomThatCallsNobodyAnyMoreForgetsWhoIsAway(t *testing.T) {
 	c.full()
 	v := c.waits()
 	require.Equal(t, http.StatusNoContent, v.asks(c.service.Subscribe()).status)
-	c.config.Rooms[0].CallBack = false
+	c.config.Rooms[0].Parts = nil
 	require.NoError(t, c.Configure(t.Context(), c.config))
 	c.until(func() bool { return c.files() == "" })
 	assert.Equal(t, http.StatusNotFound, v.asks(c.service.Subscribe()).status)
@@ -476,7 +477,7 @@ func TestAnEndpointIsAtThePortOfHTTPSOrOneOfTheList(t *testing.T) {
 	t.Parallel()
 	hosts, err := outbound.ParseHosts([]string{"push.test", "*.push.test", "other.test:8443", "10.0.0.0/8"})
 	require.NoError(t, err)
-	c := calls(t, func(to *proxy.Config, _ *proxy.Options) { to.PushHosts = hosts })
+	c := calls(t, func(to *proxy.Config, _ *proxy.Options) { to.Parts = to.Parts.With(callback.Name, hosts) })
 	c.full()
 	for endpoint, want := range map[string]int{
 		"https://push.test/": http.StatusNoContent, "https://push.test:443/": http.StatusNoContent, "https://push.test:444/": http.StatusBadRequest,

@@ -25,10 +25,11 @@ import (
 // challenging has the first room's visitors pass a provider's challenge.
 func challenging(p *challengetest.Provider, changes ...func(*challenge.Config)) func(*proxy.Config, *proxy.Options) {
 	return room(func(r *proxy.RoomConfig) {
-		r.Challenge = p.Config()
+		c := p.Config()
 		for _, change := range changes {
-			change(&r.Challenge)
+			change(&c)
 		}
+		r.Parts = r.Parts.With(challenge.Name, c)
 	})
 }
 

@@ -7,13 +7,14 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // checks is where another proxy asks about its visitors' requests, and answers them itself if they may pass. The path says by which
 // protocol. The query says nothing: some proxies leave the visitor's own there.
 const (
-	checks       = ownPaths + "check"
+	checks       = feature.Paths + "check"
 	nginxsChecks = checks + "/nginx"
 	envoysChecks = checks + "/envoy" // before the target
 )
@@ -36,14 +37,9 @@ type check struct {
 	bodiless bool // a HEAD is asked about, by a request that is none: the answer has no body, and so no length of one
 }
 
-// isCheck says whether a request for one of the gate's own paths is a check.
-func isCheck(r *http.Request) bool {
-	after, ok := strings.CutPrefix(r.URL.Path, checks)
-	return ok && (after == "" || after[0] == '/')
-}
-
 // check answers whether a visitor's request, which another proxy has, may pass: as the gate would answer that request.
-func (g *Gate) check(w http.ResponseWriter, r *http.Request, s *setup) {
+func (g *Gate) check(w http.ResponseWriter, r *http.Request) {
+	s := g.current.Load()
 	if !s.trust.TrustsPeer(r) {
 		g.spareAside(r, s)
 		s.strangeChecks.warn(g.o.Log, "a check was refused, as it came from an address that trusted_proxies does not have", r)
@@ -120,9 +116,9 @@ func (c *check) pass(cookies []string, private bool) {
 
 // sendsBack answers a check of a proxy that can show its visitor nothing of the answer, if the visitor is not in: the proxy
 // then gives the request to the gate itself, which may let them in. So the check lets nobody in, and gives nobody a place.
-func sendsBack(w http.ResponseWriter, r *http.Request, v *visitor) bool {
+func sendsBack(w http.ResponseWriter, r *http.Request, v *feature.Visit) bool {
 	c, ok := w.(*check)
-	if !ok || c.protocol != nginxs || v.isIn(r.Context()) {
+	if !ok || c.protocol != nginxs || v.IsIn(r.Context()) {
 		return false
 	}
 	c.WriteHeader(http.StatusUnauthorized)

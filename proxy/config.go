@@ -14,7 +14,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
-	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
@@ -38,12 +37,11 @@ type Config struct {
 	// keeps its visitor's slot until it returns.
 	Handler http.Handler
 
-	Waitlists []guests.Config // at most one a room
+	// Parts are what is said of features beside what rooms have of them, by the features' names.
+	Parts config.Parts
 
 	Webhooks     []webhooks.Hook // that are told what happens to the rooms; their URLs have passed WebhookHosts.Check
 	WebhookHosts outbound.Hosts  // that they may be at
-
-	PushHosts outbound.Hosts // that push services may be at; default those of the known browsers
 
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed; nobody by default
 	// TrustedProxiesFile is the file that lists them, for warnings; "" for none.

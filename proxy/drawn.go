@@ -24,14 +24,14 @@ type listed struct {
 // compared with that.
 func (g *Gate) logList(r *room, s *queue.Settings) {
 	l := &r.watched.listed
-	if d := r.overrides.Draw(s.Event.Name); s.Event.Shuffle && !s.Event.Prequeueing && d != nil && queue.At(d.Prequeue) == s.Event.Prequeue &&
+	if d := r.Overrides.Draw(s.Event.Name); s.Event.Shuffle && !s.Event.Prequeueing && d != nil && queue.At(d.Prequeue) == s.Event.Prequeue &&
 		(l.draw == nil || !l.draw.Prequeue.Equal(d.Prequeue)) {
 		*l = listed{draw: d}
 	}
 	if l.draw == nil || l.ended {
 		return
 	}
-	switch past := r.queue.StoreTime(g.o.Clock()).Sub(queue.At(l.draw.Start)); {
+	switch past := r.Queue.StoreTime(g.o.Clock()).Sub(queue.At(l.draw.Start)); {
 	case past >= s.QueueTicketTTL+settledAfter:
 		l.begun, l.ended = true, true
 		g.startLogging(r, l.draw, "list of entries of a draw")
@@ -47,8 +47,8 @@ func (g *Gate) startLogging(r *room, d *event.Draw, message string) {
 }
 
 func (g *Gate) logOrder(r *room, d *event.Draw, message string) {
-	defer g.survive("list of entries")
-	name := r.queue.Name()
+	defer services{g}.Survive("list of entries")
+	name := r.Queue.Name()
 	o, err := g.draws.Order(name, d)
 	if err != nil {
 		g.o.Log.Error("entries of a draw not read", zap.String("room", name), zap.String("event", d.Event), zap.Error(err))
@@ -56,4 +56,23 @@ func (g *Gate) logOrder(r *room, d *event.Draw, message string) {
 	}
 	g.o.Log.Info(message, zap.String("room", name), zap.String("event", d.Event),
 		zap.Int("entries", o.Entries), zap.String("digest", o.Digest), zap.String("seed_hash", o.SeedHash))
+}
+
+// sweepEvery is how often the entries of old draws are removed.
+const sweepEvery = 24 * time.Hour
+
+// sweepDraws removes the entries of old draws, now and then, until the gate is closed.
+func (g *Gate) sweepDraws() {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		if err := g.draws.Sweep(time.Now()); err != nil {
+			g.o.Log.Error("entries of old draws not removed", zap.Error(err))
+		}
+		select {
+		case <-g.sync.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }

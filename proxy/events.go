@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/events"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
@@ -16,15 +17,15 @@ import (
 // eventsRoom is a room as its event streams know it.
 type eventsRoom struct {
 	*queueroom.Room
-	room *room
+	room *feature.Room
 }
 
-func (r *room) forEvents() eventsRoom { return eventsRoom{r.queue, r} }
+func forEvents(r *feature.Room) eventsRoom { return eventsRoom{r.Queue, r} }
 
 // Visit implements events.Room.
 func (e eventsRoom) Visit(ctx context.Context, now time.Time, q queueroom.Request) queueroom.Decision {
 	switch {
-	case e.room.removed.Load():
+	case e.room.Removed.Load():
 		return queueroom.Decision{Outcome: queueroom.Rejected, Ticket: q.Ticket}
 	case e.Suspended():
 		return queueroom.Decision{Outcome: queueroom.Admitted, Ticket: q.Ticket}
@@ -36,11 +37,11 @@ func (e eventsRoom) Visit(ctx context.Context, now time.Time, q queueroom.Reques
 
 // Place implements events.Room.
 func (e eventsRoom) Place(now time.Time, d *queueroom.Decision) json.RawMessage {
-	return e.room.setup.Load().waitingJSON(e.Room, now, d)
+	return waitingJSON(e.room.Setup(), e.Room, now, d)
 }
 
 // Leave implements events.Room.
-func (e eventsRoom) Leave(now time.Time, t queue.Ticket) { e.room.leave(now, t) }
+func (e eventsRoom) Leave(now time.Time, t queue.Ticket) { e.room.Leave(now, t) }
 
 // detach implements events.Detach.
 func detach(w http.ResponseWriter, r *http.Request, serve func(events.Line)) bool {
@@ -48,8 +49,8 @@ func detach(w http.ResponseWriter, r *http.Request, serve func(events.Line)) boo
 }
 
 // serveEvents answers with the events of a visitor who waits; see package events.
-func (g *Gate) serveEvents(w http.ResponseWriter, r *http.Request, s *setup) {
-	g.events.Serve(w, r, func() (events.Listener, bool) { return g.listener(w, r, s) })
+func (g *Gate) serveEvents(w http.ResponseWriter, r *http.Request) {
+	g.events.Serve(w, r, func() (events.Listener, bool) { return g.listener(w, r, g.current.Load()) })
 }
 
 // listener returns who opens a stream, which is a visit like any other; or answers the
@@ -58,75 +59,75 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request, s *setup) (l eve
 	v, status := g.listening(r, s)
 	switch status {
 	case http.StatusOK:
-		v.setup.share(w.Header(), r)
+		v.Setup.Share(w.Header(), r)
 	case http.StatusNoContent:
 		events.Refuse(w)
 		return l, false
 	default:
-		g.writeProblem(w, r, status, g.problems.JSON(status), problemType)
+		feature.WriteProblem(w, r, status, g.problems.JSON(status), feature.ProblemType)
 		return l, false
 	}
-	if v.flagged {
-		d := v.endlessPlace()
-		v.setCookies(w.Header(), r, &d)
-		return events.Listener{Room: endlessEvents{v.room.forEvents()}, Now: v.now, Request: queueroom.Request{Ticket: d.Ticket}, Decision: d}, true
+	if v.Endless {
+		d := v.EndlessPlace()
+		v.SetCookies(w.Header(), r, &d)
+		return events.Listener{Room: endlessEvents{forEvents(v.Room)}, Now: v.Now, Request: queueroom.Request{Ticket: d.Ticket}, Decision: d}, true
 	}
-	q := v.request(false, false)
+	q := v.Request(false, false)
 	q.Ask.By = queueroom.Question
-	of, d := v.room.forEvents(), queueroom.Decision{Outcome: queueroom.Admitted, Ticket: v.ticket}
-	if v.ticket.State == queue.Waiting {
-		d = of.Visit(r.Context(), v.now, q)
+	of, d := forEvents(v.Room), queueroom.Decision{Outcome: queueroom.Admitted, Ticket: v.Ticket}
+	if v.Ticket.State == queue.Waiting {
+		d = of.Visit(r.Context(), v.Now, q)
 	}
 	if d.Outcome != queueroom.Admitted {
-		v.setCookies(w.Header(), r, &d)
+		v.SetCookies(w.Header(), r, &d)
 	}
 	q.Ticket = d.Ticket
-	return events.Listener{Room: of, Now: v.now, Request: q, Decision: d}, true
+	return events.Listener{Room: of, Now: v.Now, Request: q, Decision: d}, true
 }
 
 // listening returns who asks for events: of the room that the request or the page
 // that it comes from names, or else of the only one in which they wait, or are
 // in. The status is not 200 if there is none such.
-func (g *Gate) listening(r *http.Request, s *setup) (visitor, int) {
-	var visitors []visitor
+func (g *Gate) listening(r *http.Request, s *setup) (*feature.Visit, int) {
+	var visitors []*feature.Visit
 	if name := r.URL.Query().Get("room"); name == "" {
 		visitors, _ = g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
 	} else {
 		of := s.roomNamed(name)
 		if of == nil {
-			return visitor{}, http.StatusNotFound
+			return nil, http.StatusNotFound
 		}
-		visitors = g.listeningTo(r, s, of)
+		visitors = g.listeningTo(r, of)
 	}
 	switch present := mostWaiting(visitors); len(present) {
 	case 0:
-		return visitor{}, http.StatusNoContent
+		return nil, http.StatusNoContent
 	case 1:
-		if present[0].ticket.State == queue.Accepted && present[0].room.queue.Holds() {
-			return visitor{}, http.StatusNoContent // they are in, and told to wait
+		if present[0].Ticket.State == queue.Accepted && present[0].Room.Queue.Holds() {
+			return nil, http.StatusNoContent // they are in, and told to wait
 		}
 		return present[0], http.StatusOK
 	default:
-		return visitor{}, http.StatusBadRequest
+		return nil, http.StatusBadRequest
 	}
 }
 
 // listeningTo returns who asks for the events of a room. A visitor without a ticket may
 // wait, or be in, with another device.
-func (g *Gate) listeningTo(r *http.Request, s *setup, of *room) []visitor {
-	visitors, _ := g.visitorOf(r, s, of) // cookies that cannot be read hold no ticket that counts
+func (g *Gate) listeningTo(r *http.Request, of *room) []*feature.Visit {
+	visitors, _ := g.visitorOf(r, of) // cookies that cannot be read hold no ticket that counts
 	for i := range visitors {
-		if v := &visitors[i]; v.ticket.State == queue.None && v.subject != (queue.ID{}) {
-			v.ticket, _ = v.room.queue.Peek(r.Context(), v.now, v.request(false, false))
+		if v := visitors[i]; v.Ticket.State == queue.None && v.Subject != (queue.ID{}) {
+			v.Ticket, _ = v.Room.Queue.Peek(r.Context(), v.Now, v.Request(false, false))
 		}
 	}
 	return visitors
 }
 
 // mostWaiting returns those of the visitors who wait, or else those who are in.
-func mostWaiting(visitors []visitor) []visitor {
+func mostWaiting(visitors []*feature.Visit) []*feature.Visit {
 	for _, state := range []queue.State{queue.Waiting, queue.Accepted} {
-		of := slices.DeleteFunc(slices.Clone(visitors), func(v visitor) bool { return v.listensAs() != state })
+		of := slices.DeleteFunc(slices.Clone(visitors), func(v *feature.Visit) bool { return listensAs(v) != state })
 		if len(of) > 0 {
 			return of
 		}
@@ -135,13 +136,13 @@ func mostWaiting(visitors []visitor) []visitor {
 }
 
 // listensAs is as what a visitor may ask for events: who waits, or who is in.
-func (v *visitor) listensAs() queue.State {
+func listensAs(v *feature.Visit) queue.State {
 	switch {
-	case v.uninvited:
+	case v.Shut:
 		return queue.None
-	case v.flagged:
-		t, _ := v.endlessTicket()
+	case v.Endless:
+		t, _ := v.EndlessTicket()
 		return t.State
 	}
-	return v.ticket.State
+	return v.Ticket.State
 }

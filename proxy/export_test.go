@@ -3,6 +3,7 @@ package proxy
 import (
 	"net/http"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -10,9 +11,9 @@ import (
 func (g *Gate) AnswerTo(w http.ResponseWriter, r *http.Request, d queueroom.Decision) {
 	s := g.current.Load()
 	room, rs := g.roomFor(w, r, s)
-	v, err := room.visitor(r, rs, g.o.Clock(), s.trust)
-	if err != nil {
+	var v feature.Visit
+	if err := v.Read(r, &room.Room, rs, g.o.Clock()); err != nil {
 		panic(err)
 	}
-	g.answer(w, r, v, d)
+	g.answer(w, r, &v, &d)
 }

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/templates"
@@ -34,7 +35,7 @@ const crowdedIdle = 10 * time.Second
 type family struct {
 	gate *Gate
 	metrics.Counters
-	setup atomic.Pointer[roomSetup] // the latest; the setups of its rooms are made from it
+	setup atomic.Pointer[feature.Setup] // the latest; the setups of its rooms are made from it
 
 	mu      sync.Mutex         // not held through calls to the store
 	made    map[string]*room   // by value
@@ -57,29 +58,29 @@ var errUnmade = errors.New("making the room broke off")
 var errFull = errors.New("there are max_rooms of them")
 
 // roomFor implements guard. A request that passes every room by makes none.
-func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *roomSetup, value string) (*room, *roomSetup) {
+func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *feature.Setup, value string) (*room, *feature.Setup) {
 	if value == "" {
 		f.gate.problem(w, r, http.StatusNotFound, f.gate.languages)
 		return nil, nil
 	}
 	if to := f.lookUp(value); to != nil {
-		return to, to.setup.Load()
+		return to, to.Setup()
 	}
-	if f.gate.passesBy(w, r, s.trust, f, rs) {
+	if f.gate.passesBy(w, r, f, nil, rs) {
 		return nil, nil
 	}
 	to, err := f.room(r.Context(), value)
 	if err != nil {
-		rs.answers(w.Header(), r)
-		retryLater(w.Header(), f.settings())
+		rs.Answers(w.Header(), r)
+		feature.RetryLater(w.Header(), f.Settings())
 		kind := templates.Plain
 		if errors.Is(err, errFull) {
 			kind = templates.NoMoreRooms
 		}
-		f.gate.problemOf(w, r, kind, http.StatusServiceUnavailable, rs.set.Languages)
+		f.gate.problemOf(w, r, kind, http.StatusServiceUnavailable, rs.Languages())
 		return nil, nil
 	}
-	return to, to.setup.Load()
+	return to, to.Setup()
 }
 
 // room returns the room of a value. The first request for it makes it, and others that
@@ -124,7 +125,7 @@ func (f *family) lookUpOrBegin(value string) (r *room, m *making, first bool) {
 }
 
 // full says whether the family has as many rooms as it may. The caller holds mu.
-func (f *family) full() bool { return len(f.made)+len(f.making) >= f.setup.Load().cfg.MaxRooms }
+func (f *family) full() bool { return len(f.made)+len(f.making) >= f.setup.Load().Config.MaxRooms }
 
 // make makes the room of a value. If that fails, the next request tries again.
 func (f *family) make(value string, m *making) {
@@ -148,7 +149,7 @@ func (f *family) finish(value string, m *making) {
 		return
 	}
 	f.made[value], f.warned = m.room, false
-	m.room.queue.Pause(m.room.setup.Load().origin.Failing())
+	m.room.Queue.Pause(m.room.Setup().Origin.Failing())
 	f.gate.keepSyncing(m.room, true)
 }
 
@@ -158,7 +159,7 @@ func (f *family) newRoom(value string) (*room, error) {
 	if err := g.sync.Err(); err != nil {
 		return nil, fmt.Errorf("the gate is closed: %w", err)
 	}
-	rs, err := f.setup.Load().forValue(value, g.o.Log)
+	rs, err := g.setupFor(f.setup.Load(), value)
 	if err != nil {
 		return nil, err
 	}
@@ -167,22 +168,22 @@ func (f *family) newRoom(value string) (*room, error) {
 		return nil, err
 	}
 	r.value, r.drop = value, func() bool { return f.drop(r) }
-	rs.overrides = r.overrides
-	r.setup.Store(rs)
+	rs.Pages.Overrides = r.Overrides
+	r.Use(rs)
 	r.markAsked(g.o.Clock())
-	_, err = r.overrides.Reload(g.sync, g.o.Clock(), rs.file())
+	_, err = r.Overrides.Reload(g.sync, g.o.Clock(), fileOf(rs))
 	return r, err
 }
 
 // renewed returns the setups that the rooms which there are get under rs, the family's
 // next setup.
-func (f *family) renewed(rs *roomSetup) ([]renewal, error) {
+func (f *family) renewed(rs *feature.Setup) ([]renewal, error) {
 	rooms, _ := f.rooms()
 	all := make([]renewal, 0, len(rooms))
 	for _, r := range rooms {
-		next, err := rs.forValue(r.value, f.gate.o.Log)
+		next, err := f.gate.setupFor(rs, r.value)
 		if err != nil {
-			return nil, fmt.Errorf("room %q: %w", r.queue.Name(), err)
+			return nil, fmt.Errorf("room %q: %w", r.Queue.Name(), err)
 		}
 		all = append(all, renewal{r, next})
 	}
@@ -193,14 +194,14 @@ func (f *family) renewed(rs *roomSetup) ([]renewal, error) {
 // which nobody has asked in room_idle; sooner if the family is full. It says whether it
 // did.
 func (f *family) drop(r *room) bool {
-	if n := r.queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
+	if n := r.Queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
 		return false
 	}
 	defer f.gate.making.RUnlock()
 	now := f.gate.o.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	idle := f.setup.Load().cfg.RoomIdle
+	idle := f.setup.Load().Config.RoomIdle
 	if f.full() {
 		idle = min(idle, crowdedIdle)
 	}
@@ -209,14 +210,14 @@ func (f *family) drop(r *room) bool {
 	}
 	delete(f.made, r.value)
 	f.dropped.add(r)
-	r.removed.Store(true)
+	r.Removed.Store(true)
 	return true
 }
 
 // warn logs why a room could not be made, once until one is made. The caller holds mu.
 func (f *family) warn(err error) {
 	if !f.warned {
-		f.setup.Load().log.Warn("room not made", zap.Error(err))
+		f.setup.Load().Log.Warn("room not made", zap.Error(err))
 	}
 	f.warned = true
 }
@@ -252,8 +253,8 @@ func (f *family) lookUp(value string) *room {
 	return r
 }
 
-// settings implements guard.
-func (f *family) settings() queue.Settings { return f.setup.Load().cfg.Settings.WithDefaults() }
+// Settings implements guard.
+func (f *family) Settings() queue.Settings { return f.setup.Load().Config.Settings.WithDefaults() }
 
-// suspended implements guard.
-func (f *family) suspended() bool { return f.setup.Load().cfg.Settings.Suspended }
+// Suspended implements guard.
+func (f *family) Suspended() bool { return f.setup.Load().Config.Settings.Suspended }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/flood"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
@@ -13,7 +14,7 @@ import (
 
 // spare drops the request of a visitor who has to wait, if there are so many of them that those who are in would wait too; see package
 // flood. Over the connections of a trusted proxy come many visitors: none of them is dropped.
-func (g *Gate) spare(r *http.Request, trust origin.Trust, v *visitor, d *queueroom.Decision) {
+func (g *Gate) spare(r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	c := flood.Of(r.Context())
 	switch d.Outcome {
 	case queueroom.Admitted, queueroom.OnHold, queueroom.Kept:
@@ -21,23 +22,23 @@ func (g *Gate) spare(r *http.Request, trust origin.Trust, v *visitor, d *queuero
 		return
 	default:
 	}
-	if trust.TrustsPeer(r) || !c.Sheds(kindOf(v, d)) {
+	if v.Setup.Trust.TrustsPeer(r) || !c.Sheds(kindOf(v, d)) {
 		return
 	}
-	v.room.Count(metrics.Shed)
+	v.Room.Count(metrics.Shed)
 	g.forget(v, d)
 	c.Shed(r)
 }
 
 // forget takes back the place of a visitor who never gets to know of it.
-func (g *Gate) forget(v *visitor, d *queueroom.Decision) {
+func (g *Gate) forget(v *feature.Visit, d *queueroom.Decision) {
 	if d.Ticket.State == queue.Waiting && isNew(v, d) {
-		v.room.queue.Withdraw(v.now, d.Ticket)
+		v.Room.Queue.Withdraw(v.Now, d.Ticket)
 	}
 }
 
 // forgetUnanswered takes back the place of a newcomer who has gone before the answer went out, as when a stream of HTTP/2 is reset at once.
-func (g *Gate) forgetUnanswered(w http.ResponseWriter, r *http.Request, v *visitor, d *queueroom.Decision) {
+func (g *Gate) forgetUnanswered(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	if d.Ticket.State != queue.Waiting || !isNew(v, d) {
 		return
 	}
@@ -63,7 +64,7 @@ func (g *Gate) spareAside(r *http.Request, s *setup) {
 }
 
 // spareWithheld drops a request that takes neither a place nor a slot, and that the origin does not get, as spare does.
-func (g *Gate) spareWithheld(r *http.Request, trust origin.Trust, by guard) {
+func (g *Gate) spareWithheld(r *http.Request, trust origin.Trust, by counted) {
 	c := flood.Of(r.Context())
 	if trust.TrustsPeer(r) || !c.Sheds(flood.Aside) {
 		return
@@ -73,15 +74,15 @@ func (g *Gate) spareWithheld(r *http.Request, trust origin.Trust, by guard) {
 }
 
 // spareRenewal drops the question of visitors, who have checked in by it, as spare does, unless one of them is in.
-func (g *Gate) spareRenewal(r *http.Request, trust origin.Trust, visitors []visitor, decisions []queueroom.Decision) {
+func (g *Gate) spareRenewal(r *http.Request, trust origin.Trust, visitors []*feature.Visit, decisions []queueroom.Decision) {
 	c, kind := flood.Of(r.Context()), flood.Aside
 	for i := range visitors {
-		v, d := &visitors[i], &decisions[i]
+		v, d := visitors[i], &decisions[i]
 		switch {
 		case d.Ticket.State == queue.Accepted:
 			c.Keep()
 			return
-		case d.Ticket.State == queue.Waiting && !v.room.queue.Suspended():
+		case d.Ticket.State == queue.Waiting && !v.Room.Queue.Suspended():
 			kind = max(kind, kindOf(v, d))
 		}
 	}
@@ -89,29 +90,29 @@ func (g *Gate) spareRenewal(r *http.Request, trust origin.Trust, visitors []visi
 		return
 	}
 	for i := range visitors {
-		visitors[i].room.Count(metrics.Shed)
-		g.forget(&visitors[i], &decisions[i])
+		visitors[i].Room.Count(metrics.Shed)
+		g.forget(visitors[i], &decisions[i])
 	}
 	c.Shed(r)
 }
 
 // isInSomewhere says whether the sender of a request that is no visit is in a room, as far as this gate knows.
 func (g *Gate) isInSomewhere(r *http.Request, s *setup) bool {
-	isIn := func(v visitor) bool { return v.room.queue.IsIn(v.now, v.ticket) }
-	asked, _ := g.visitorsAsked(r, s)
+	isIn := func(v *feature.Visit) bool { return v.Room.Queue.IsIn(v.Now, v.Ticket) }
+	asked, _ := g.visitorsAsked(r)
 	from, _ := g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
 	return slices.ContainsFunc(asked, isIn) || slices.ContainsFunc(from, isIn)
 }
 
 // isNew reports whether a visitor, who is no user of the site, has got a place that they did not have before.
-func isNew(v *visitor, d *queueroom.Decision) bool {
-	return v.subject == (queue.ID{}) && d.Ticket.ID != v.ticket.ID
+func isNew(v *feature.Visit, d *queueroom.Decision) bool {
+	return v.Subject == (queue.ID{}) && d.Ticket.ID != v.Ticket.ID
 }
 
 // kindOf says how willingly the request of a visitor who has to wait is dropped.
-func kindOf(v *visitor, d *queueroom.Decision) flood.Kind {
+func kindOf(v *feature.Visit, d *queueroom.Decision) flood.Kind {
 	switch {
-	case v.flagged:
+	case v.Endless:
 		return flood.Again
 	case d.Early || d.Outcome != queueroom.Queued || d.Ticket.State != queue.Waiting || isNew(v, d):
 		return flood.Early

@@ -11,6 +11,9 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
+	"github.com/fairdoor-gate/fairdoor/proxy/caches"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -21,7 +24,7 @@ import (
 // passage is what the gate has to do to the origin's answer to an admitted request.
 type passage struct {
 	gate    *Gate
-	visitor visitor
+	visit   *feature.Visit
 	ticket  queue.Ticket
 	cookies []string // Set-Cookie values
 	private bool     // no shared cache may keep the answer
@@ -60,35 +63,67 @@ func (g *Gate) outgoing(r *http.Request, by *assertion.Room, in bool) *http.Requ
 
 // forward sends an admitted visitor's request on to the origin, and keeps their
 // session active for as long as the answer takes.
-func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v visitor, d queueroom.Decision) {
-	private, spare := v.keepsPrivate(), v.sparesTicket()
+func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+	private, spare := keepsPrivate(v), v.SparesTicket()
 	if c, ok := w.(*check); ok {
 		var ticket []string
 		if !spare {
-			ticket = v.appendTicket(nil, r, &d) // an admission token is for an edge, which does not ask
+			ticket = v.AppendTicket(nil, r, d) // an admission token is for an edge, which does not ask
 		}
 		c.pass(ticket, private)
 		return
 	}
-	cookies := v.appendCookies(nil, r, &d)
+	cookies := v.AppendCookies(nil, r, d)
 	h := g.hold(v, d.Ticket)
 	defer h.end()
-	seats := v.room.queue.Occupancy() == queue.ByConnection && connects(r)
-	if cookies != nil || v.setup.cfg.Revoke || seats || private {
-		p := &passage{gate: g, visitor: v, ticket: d.Ticket, cookies: cookies, private: private, spare: spare}
+	seats := v.Room.Queue.Occupancy() == queue.ByConnection && feature.Connects(r)
+	if cookies != nil || v.Setup.Config.Revoke || seats || private {
+		p := &passage{gate: g, visit: v, ticket: d.Ticket, cookies: cookies, private: private, spare: spare}
 		if seats {
 			p.hold = h
 		}
 		r = r.WithContext(context.WithValue(r.Context(), passageKey{}, p))
 	}
 	if seats {
-		r = h.seated(&v.room.seats, r)
+		r = h.seated(&v.Room.Seats, r)
 	}
-	r = g.hearing(r, v.room, v.setup)
+	r = ask(r, v.Room, v.Setup, v)
 	w.Header()[admitted] = nil
-	w, m := g.measure(w, r, &v, d.Ticket.ID)
-	defer m.end()
-	v.setup.origin.ServeVisitor(w, g.outgoing(r, v.setup.assertions, true), d.Ticket.ID)
+	serve(w, g.outgoing(r, v.Setup.Assertions, true), v, d.Ticket.ID, v.Setup.Watchers)
+}
+
+// serve has the origin answer a visitor with a ticket, while features watch.
+func serve(w http.ResponseWriter, r *http.Request, v *feature.Visit, ticket queue.ID, watchers []feature.Watcher) {
+	if len(watchers) == 0 {
+		v.Setup.Origin.ServeVisitor(w, r, ticket)
+		return
+	}
+	w, watch := watchers[0].Writer(w, r, v, ticket)
+	if watch != nil {
+		defer watch.End()
+	}
+	serve(w, r, v, ticket, watchers[1:])
+}
+
+// keepsPrivate says whether shared caches may keep no answer to the visitor, who is in: they would serve it to people who
+// are not.
+func keepsPrivate(v *feature.Visit) bool {
+	switch v.Setup.Config.Cache {
+	case config.CachePrivate:
+		return true
+	case config.CacheOrigin:
+		return false
+	default:
+		return v.Setup.Restricted || v.WouldWait()
+	}
+}
+
+// ask has the features of a room add to a request on its way to the origin.
+func ask(r *http.Request, of *feature.Room, s *feature.Setup, v *feature.Visit) *http.Request {
+	for _, f := range s.Askers {
+		r = f.Ask(r, of, v)
+	}
+	return r
 }
 
 // The headers by which an origin commands the gate.
@@ -103,19 +138,23 @@ func (g *Gate) respond(resp *http.Response) {
 		}
 		delete(resp.Header, name)
 	}
-	g.hearLeft(resp)
+	for _, f := range g.features {
+		if f, ok := f.(feature.Listener); ok {
+			f.Told(resp)
+		}
+	}
 	refuseLasting(resp)
 	p, ok := resp.Request.Context().Value(passageKey{}).(*passage)
 	if !ok {
 		return
 	}
 	switch {
-	case revoke && p.visitor.setup.cfg.Revoke:
+	case revoke && p.visit.Setup.Config.Revoke:
 		p.revoke(resp.Request)
 	case p.hold != nil && lasts(resp):
 		p.hold.keepSeat(resp.Request.Context())
 	}
-	if p.spare && !forbidsStoring(resp.Header["Cache-Control"]) {
+	if p.spare && !caches.ForbidStoring(resp.Header["Cache-Control"]) {
 		p.cookies = nil
 	}
 	mark(resp.Header, p.cookies, p.private)
@@ -123,11 +162,11 @@ func (g *Gate) respond(resp *http.Response) {
 
 // revoke ends the session of the visitor whom the answer is for.
 func (p *passage) revoke(r *http.Request) {
-	v := p.visitor
-	v.room.queue.Revoke(p.gate.o.Clock(), p.ticket)
-	v.room.seats.cut(p.ticket.ID)
-	v.room.Count(metrics.Revoked)
-	p.cookies = v.appendCookies(nil, r, &queueroom.Decision{Drop: true})
+	v := p.visit
+	v.Room.Queue.Revoke(p.gate.o.Clock(), p.ticket)
+	v.Room.Seats.Cut(p.ticket.ID)
+	v.Room.Count(metrics.Revoked)
+	p.cookies = v.AppendCookies(nil, r, &queueroom.Decision{Drop: true})
 }
 
 // mark adds the visitor's cookies to an answer, and keeps the answer out of
@@ -137,9 +176,9 @@ func mark(h http.Header, cookies []string, private bool) {
 	switch {
 	case cookies != nil:
 		h["Set-Cookie"] = append(h["Set-Cookie"], cookies...)
-		keepFromCaches(h)
+		caches.KeepFromAll(h)
 	case private:
-		keepFromSharedCaches(h)
+		caches.KeepFromShared(h)
 	}
 }
 
@@ -149,14 +188,14 @@ func (g *Gate) originFailed(w http.ResponseWriter, r *http.Request, status int) 
 	languages, kind, h := g.languages, templates.Plain, w.Header()
 	if p, ok := r.Context().Value(passageKey{}).(*passage); ok {
 		mark(h, p.cookies, p.private)
-		languages = p.visitor.setup.set.Languages
+		languages = p.visit.Setup.Languages()
 	}
 	if _, ok := h[admitted]; ok && status >= http.StatusInternalServerError {
 		kind = templates.SlotKept
 		again := tryAgain + rand.N(tryAgain)
 		h["Retry-After"] = []string{strconv.Itoa(again)}
 		if r.Method == http.MethodGet {
-			h["Refresh"] = []string{refreshTo(again, r)}
+			h["Refresh"] = []string{feature.RefreshTo(again, r)}
 		}
 	}
 	g.problemOf(w, r, kind, status, languages)

@@ -5,22 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/callback"
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
 	"github.com/fairdoor-gate/fairdoor/proxy/draws"
 	"github.com/fairdoor-gate/fairdoor/proxy/events"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
-	"github.com/fairdoor-gate/fairdoor/proxy/passes"
+	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
@@ -29,9 +27,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
-
-// ownPaths begins the paths that the gate answers itself, on every host.
-const ownPaths = "/.fairdoor/"
 
 // allowedMethods are the request methods that the gate sends on to origins.
 var allowedMethods = []string{"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
@@ -48,14 +43,13 @@ type Gate struct {
 	events    *events.Hub
 	draws     *draws.Book
 	hooks     *webhooks.Sender
-	calls     *callback.Desk
-	networks  *networks
-	untrusted once      // the warning of forwarding headers that are not believed
-	attempts  *networks // at the codes of passes, and at links to places
-	moves     *networks // of places to other devices
-	pictures  *networks // of links to places
+	features  []feature.Feature
+	toldBy    []string                // the headers by which origins tell the gate something
+	own       map[string]feature.Path // the gate's own paths, by what follows feature.Paths
+	uncounted *networks.Bounds        // of what passes uncounted, or is asked of DNS
+	attempts  *networks.Bounds        // at codes and links
+	untrusted once                    // the warning of forwarding headers that are not believed
 	crawlers  *crawler.Verifier
-	verifier  *challenge.Verifier
 
 	mu       sync.Mutex                     // held while configuring
 	making   sync.RWMutex                   // locked while configuring and closing, read-locked while a family makes a room or drops one
@@ -63,9 +57,7 @@ type Gate struct {
 	rooms    map[string]*room               // those of their own, by name; they outlive configurations
 	families map[string]*family             // by name; they outlive configurations, too
 	keys     map[string]*subject.Published  // by the addresses where the sites publish them; they outlive configurations, too
-	lists    map[string]*list               // the waitlists by name; they outlive configurations, too
 	record   atomic.Pointer[waitlist.Store] // of waitlists and passes; nil until the first is configured
-	revoked  map[string]*passes.Known       // by the name of the room; they outlive configurations, too
 	sync     context.Context                // of the rooms' syncing and the beat
 	stop     context.CancelFunc             // ends it
 	tasks    sync.WaitGroup                 // the syncing and the streams' beat
@@ -86,23 +78,26 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
 	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		draws: draws.Open(o.StateDir), networks: newNetworks(), attempts: newNetworks(), moves: newNetworks(), pictures: newNetworks(), verifier: challenge.NewVerifier(),
-		rooms: map[string]*room{}, families: map[string]*family{}, keys: map[string]*subject.Published{},
-		lists: map[string]*list{}, revoked: map[string]*passes.Known{}}
-	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: func(addr netip.Addr) (func(), bool) {
-		of, ok := g.networks.enter(addr, g.o.Clock())
-		return of.leave, ok
-	}})
+		draws: draws.Open(o.StateDir), uncounted: networks.New(), attempts: networks.New(),
+		rooms: map[string]*room{}, families: map[string]*family{}, keys: map[string]*subject.Published{}}
+	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: services{g}.Enter})
 	g.hooks = webhooks.New(webhooks.Options{Dir: below(g.o.StateDir, "webhooks"), Log: g.o.Log})
-	g.calls = callback.Open(callback.Options{Gate: callsGate{g}, Clock: g.o.Clock, Dir: below(g.o.StateDir, "calls"), Log: g.o.Log, Survive: g.survive})
-	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait, Survive: g.survive, Detach: detach})
+	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait, Survive: services{g}.Survive, Detach: detach})
 	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
+	g.features = newFeatures(services{g})
+	g.own, g.toldBy = g.ownPaths(), slices.Clone(commandHeaders[:])
+	for _, f := range g.features {
+		if f, ok := f.(feature.Listener); ok {
+			g.toldBy = append(g.toldBy, f.Headers()...)
+		}
+	}
 	if err := g.Configure(ctx, c); err != nil {
 		g.stop()
 		g.tasks.Wait()
 		g.hooks.Close()
 		g.crawlers.Close()
+		g.closeFeatures()
 		g.closeKeys(nil)
 		g.closeRecord()
 		_ = g.draws.Close()
@@ -110,9 +105,12 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	}
 	g.tasks.Go(func() { g.events.Run(g.sync) })
 	g.tasks.Go(g.keepHistory)
-	g.tasks.Go(func() { g.calls.Run(g.sync) })
-	g.tasks.Go(g.keepPasses)
 	g.tasks.Go(g.sweepDraws)
+	for _, f := range g.features {
+		if f, ok := f.(feature.Runner); ok {
+			g.tasks.Go(func() { f.Run(g.sync) })
+		}
+	}
 	return g, nil
 }
 
@@ -122,8 +120,8 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.noticeForwarding(r, s)
 	switch {
 	case g.refuses(w, r, s):
-	case isOwn(r):
-		g.own(w, r, s)
+	case feature.IsOwn(r):
+		g.answerOwn(w, r, s)
 	default:
 		g.door(w, r, s)
 	}
@@ -136,36 +134,56 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	if room == nil {
 		return
 	}
-	if g.passesBy(w, r, s.trust, room, rs) {
+	if g.passesBy(w, r, room, &room.Room, rs) {
 		return
 	}
-	v, err := room.visitor(r, rs, g.o.Clock(), s.trust)
-	if err != nil {
-		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, rs.set.Languages)
+	k := kept.Get().(*keeping)
+	defer kept.Put(k)
+	v, d := &k.visit, &k.decision
+	if err := v.Read(r, &room.Room, rs, g.o.Clock()); err != nil {
+		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, rs.Languages())
 		return
 	}
 	switch {
-	case sendsBack(w, r, &v):
-	case v.flagged:
-		g.spare(r, s.trust, &v, &queueroom.Decision{Outcome: queueroom.Queued})
+	case sendsBack(w, r, v):
+	case v.Endless:
+		g.spare(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.endless(w, r, v)
-	case v.uninvited:
-		g.spare(r, s.trust, &v, &queueroom.Decision{Outcome: queueroom.Rejected})
-		g.uninvited(w, r, s, v)
-	case speculative(r) && !v.isIn(r.Context()):
+	case v.Shut:
+		g.spare(r, v, &queueroom.Decision{Outcome: queueroom.Rejected})
+		g.shutOut(w, r, v)
+	case feature.Speculative(r) && !v.IsIn(r.Context()):
 		g.spareWithheld(r, s.trust, room)
 		g.withhold(w, r, room, rs)
-	case subresource(r) && v.ticket.State != queue.Accepted:
-		g.uncounted(w, r, s.trust, room, rs, v.wouldWait())
-	case v.cookieMissing(r):
-		g.spare(r, s.trust, &v, &queueroom.Decision{Outcome: queueroom.Queued})
+	case feature.Subresource(r) && v.Ticket.State != queue.Accepted:
+		g.passUncounted(w, r, room, rs, v.WouldWait())
+	case v.CookieMissing(r):
+		g.spare(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.answerWithoutCookie(w, r, v)
 	default:
-		d := v.visit(r)
-		g.spare(r, s.trust, &v, &d)
+		*d = v.Decide(r)
+		g.spare(r, v, d)
 		g.answer(w, r, v, d)
-		g.forgetUnanswered(w, r, &v, &d)
+		g.forgetUnanswered(w, r, v, d)
 	}
+}
+
+// keeping is what an answer needs for as long as it takes. It is pooled.
+type keeping struct {
+	visit    feature.Visit
+	decision queueroom.Decision
+}
+
+var kept = sync.Pool{New: func() any { return new(keeping) }}
+
+// shutOut answers somebody who may not join the room, as its features see to that.
+func (g *Gate) shutOut(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+	for _, f := range v.Setup.Doorkeepers {
+		if f.Before(w, r, v) {
+			return
+		}
+	}
+	g.problem(w, r, http.StatusForbidden, v.Setup.Languages())
 }
 
 // refuses answers requests that are for nobody, and says whether this was one.
@@ -182,11 +200,6 @@ func (g *Gate) refuses(w http.ResponseWriter, r *http.Request, s *setup) bool {
 		return true
 	}
 	return false
-}
-
-// isOwn says whether a request is for one of the gate's own paths.
-func isOwn(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, ownPaths) && strings.HasPrefix(r.RequestURI, ownPaths)
 }
 
 // namesHost says whether a request names its host in a way that every server reads
@@ -237,7 +250,7 @@ func (g *Gate) Close() {
 	g.tasks.Wait()
 	g.hooks.Close()
 	g.crawlers.Close()
-	g.verifier.Close()
+	g.closeFeatures()
 	g.closeKeys(nil)
 	g.closeRecord()
 	g.closeHistory()
@@ -246,6 +259,15 @@ func (g *Gate) Close() {
 	}
 	for _, o := range g.current.Load().origins {
 		o.Close()
+	}
+}
+
+// closeFeatures ends what features have to end.
+func (g *Gate) closeFeatures() {
+	for _, f := range g.features {
+		if f, ok := f.(feature.Closer); ok {
+			f.Close()
+		}
 	}
 }
 
@@ -262,37 +284,29 @@ func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 		case <-stop:
 			last = true
 		case <-timer.C:
-		case <-r.syncNow:
+		case <-r.SyncWanted():
 		}
 		if g.syncRoom(r) || last {
 			return
 		}
-		timer.Reset(r.queue.SyncIn(g.o.Clock(), g.o.SyncInterval))
+		timer.Reset(r.Queue.SyncIn(g.o.Clock(), g.o.SyncInterval))
 	}
 }
 
 // syncRoom syncs a room, and says whether its family has dropped it then.
 func (g *Gate) syncRoom(r *room) bool {
-	defer g.survive("sync")
-	r.overrides.HoldForPrequeue(g.o.Clock())
-	if err := r.queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
-		g.o.Log.Debug("sync failed", zap.String("room", r.queue.Name()), zap.Error(err))
+	defer services{g}.Survive("sync")
+	r.Overrides.HoldForPrequeue(g.o.Clock())
+	if err := r.Queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
+		g.o.Log.Debug("sync failed", zap.String("room", r.Queue.Name()), zap.Error(err))
 		g.watch(r)
 		return false
 	}
-	if err := r.overrides.Follow(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
-		g.o.Log.Debug("following the events failed", zap.String("room", r.queue.Name()), zap.Error(err))
+	if err := r.Overrides.Follow(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
+		g.o.Log.Debug("following the events failed", zap.String("room", r.Queue.Name()), zap.Error(err))
 	}
 	g.watch(r)
 	return r.drop()
-}
-
-// survive, when deferred, ends a panic in what the gate does by itself. What it was
-// doing is lost this once; the gate and its rooms go on.
-func (g *Gate) survive(doing string) {
-	if p := recover(); p != nil {
-		g.o.Log.Error("panic", zap.String("doing", doing), zap.Any("panic", p), zap.Stack("stack"))
-	}
 }
 
 // below is a directory in the state directory; "" without one.

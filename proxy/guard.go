@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -18,23 +19,28 @@ type guard interface {
 	// roomFor returns the room for a request whose path has the value, and the setup to
 	// go by. A nil room means that the request has been answered. rs is the guard's
 	// own setup in s.
-	roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *roomSetup, value string) (*room, *roomSetup)
+	roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *feature.Setup, value string) (*room, *feature.Setup)
 	// known returns the room for a value, or nil where there is none now. A room of its
 	// own has the empty value, which no room of a family has.
 	known(value string) *room
 	// rooms returns the rooms that there are now, and the store's errors of those that
 	// have been dropped.
 	rooms() (rooms []*room, dropped tally)
-	// settings returns those in force; for a family those that its rooms begin with.
-	settings() queue.Settings
-	// suspended says whether every request passes by, as the settings want it.
-	suspended() bool
-	// Count counts what became of a request.
-	Count(what metrics.Result)
+	counted
+	// Suspended says whether every request passes by, as the settings want it.
+	Suspended() bool
 	// Counted returns how many requests became that.
 	Counted(what metrics.Result) uint64
 	// Refusals returns how many tries to get ahead there were.
 	Refusals(what metrics.Refusal) uint64
+}
+
+// counted is a room or a family whose requests are counted.
+type counted interface {
+	// Settings returns those in force; for a family those that its rooms begin with.
+	Settings() queue.Settings
+	// Count counts what became of a request.
+	Count(what metrics.Result)
 }
 
 // tally are the sums over rooms of what queueroom.Room.StoreErrors, Scores and Waits return.
@@ -45,19 +51,19 @@ type tally struct {
 }
 
 func (e *tally) add(r *room) {
-	unanswered, letIn := r.queue.StoreErrors()
+	unanswered, letIn := r.Queue.StoreErrors()
 	e.unanswered += unanswered
 	e.letIn += letIn
-	_, score := r.queue.Scores()
+	_, score := r.Queue.Scores()
 	e.score.Add(score)
-	waited, told := r.queue.Waits()
+	waited, told := r.Queue.Waits()
 	e.waited.Plus(&waited)
 	e.told.Plus(&told)
 }
 
 // roomFor returns the room that guards a request, and the setup of it that the request
 // goes by. A nil room means that the request has been answered.
-func (g *Gate) roomFor(w http.ResponseWriter, r *http.Request, s *setup) (*room, *roomSetup) {
+func (g *Gate) roomFor(w http.ResponseWriter, r *http.Request, s *setup) (*room, *feature.Setup) {
 	if r.Host == "" && s.table.NamesHosts() {
 		// net/http would name the origin's own host to it, which may be a room's.
 		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
@@ -95,7 +101,7 @@ func (s *setup) rooms(yield func(*room) bool) {
 func (s *setup) roomNamed(name string) *room {
 	name, value, dot := strings.Cut(name, ".")
 	for i, rs := range s.setups {
-		if rs.cfg.Name == name && dot == (value != "") {
+		if rs.Config.Name == name && dot == (value != "") {
 			return s.guards[i].known(value)
 		}
 	}
@@ -105,7 +111,7 @@ func (s *setup) roomNamed(name string) *room {
 // familyNamed returns the family of a name, or nil.
 func (s *setup) familyNamed(name string) *family {
 	for i, rs := range s.setups {
-		if f, ok := s.guards[i].(*family); ok && rs.cfg.Name == name {
+		if f, ok := s.guards[i].(*family); ok && rs.Config.Name == name {
 			return f
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
-	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -58,7 +58,9 @@ func TestNobodyElseGetsThrough(t *testing.T) {
 }
 
 func TestAnOpenRoomGivesGuestsPriority(t *testing.T) {
-	p := startParty(t, room(func(r *proxy.RoomConfig) { r.Invited, r.GuestPriority, r.Settings.Method = false, 10, queue.Line }))
+	p := startParty(t, room(func(r *proxy.RoomConfig) {
+		r.Parts, r.Settings.Method = r.Parts.With(guests.Name, guests.Choice{Priority: 10}), queue.Line
+	}))
 	p.full()
 	first, guest := p.visitor(), p.guest("ada@example.com")
 	require.False(t, first.get("/").in())
@@ -82,7 +84,9 @@ func TestAnInviteIsOnePersonHoweverManyCookiesThereAreOfIt(t *testing.T) {
 }
 
 func TestAnInviteIsOnePlaceAheadOfOthers(t *testing.T) {
-	p := startParty(t, room(func(r *proxy.RoomConfig) { r.Invited, r.GuestPriority, r.Settings.Method = false, 10, queue.Line }))
+	p := startParty(t, room(func(r *proxy.RoomConfig) {
+		r.Parts, r.Settings.Method = r.Parts.With(guests.Name, guests.Choice{Priority: 10}), queue.Line
+	}))
 	guest := p.guest("ada@example.com")
 	p.full()
 	first := p.visitor()
@@ -110,7 +114,7 @@ func TestAUserAndTheCookiesOfTheirInviteAreOnePerson(t *testing.T) {
 }
 
 func TestTheCookieOfAnInviteCountsWhereItIsBoundTo(t *testing.T) {
-	p := startParty(t, bound(config.BindNetwork), direct)
+	p := startParty(t, bound(bind.ByNetwork), direct)
 	home, away := at("192.0.2.7"), at("198.51.100.1")
 	guest := p.visitor()
 	require.Equal(t, http.StatusOK, p.join(guest, map[string]string{"email": "ada@example.com"}, home).status)
@@ -127,14 +131,15 @@ func TestWaitlistsComeAndGoWithTheConfiguration(t *testing.T) {
 	p.member("ada@example.com")
 	without := p.config
 	without.Rooms = slices.Clone(p.config.Rooms)
-	without.Rooms[0].Invited, without.Waitlists = false, nil
+	without.Rooms[0].Parts, without.Parts = nil, nil
 	require.NoError(t, p.Configure(t.Context(), without))
 	assert.Equal(t, http.StatusNotFound, p.visitor().get(listPath).status)
 	assert.True(t, p.visitor().get("/").in())
 
 	again := p.config
-	again.Waitlists = slices.Clone(p.config.Waitlists)
-	again.Waitlists[0].URL = "https://other.test"
+	all := lists(again)
+	all[0].URL = "https://other.test"
+	withLists(&again, all...)
 	require.NoError(t, p.Configure(t.Context(), again))
 	ben := p.member("ben@example.com")
 	e := p.entry(ben.get(listPath, asJSON))
@@ -142,17 +147,17 @@ func TestWaitlistsComeAndGoWithTheConfiguration(t *testing.T) {
 	assert.Contains(t, e.ReferralLink, "https://other.test/")
 
 	for name, spoil := range map[string]func(*proxy.Config){
-		"an invited room without a list": func(c *proxy.Config) { c.Waitlists = nil },
-		"a list of no room":              func(c *proxy.Config) { c.Waitlists[0].Room = "shed" },
+		"an invited room without a list": func(c *proxy.Config) { withLists(c) },
+		"a list of no room":              func(c *proxy.Config) { list(func(l *guests.Config) { l.Room = "shed" })(c, nil) },
 		"two lists of a room": func(c *proxy.Config) {
-			second := c.Waitlists[0]
+			all := lists(*c)
+			second := all[0]
 			second.Name = "gamma"
-			c.Waitlists = append(c.Waitlists, second)
+			withLists(c, append(all, second)...)
 		},
-		"a bad setting": func(c *proxy.Config) { c.Waitlists[0].Settings.ReferralMax = 1 << 20 },
+		"a bad setting": func(c *proxy.Config) { list(func(l *guests.Config) { l.Settings.ReferralMax = 1 << 20 })(c, nil) },
 	} {
 		bad := again
-		bad.Waitlists = slices.Clone(again.Waitlists)
 		spoil(&bad)
 		assert.Error(t, p.Configure(t.Context(), bad), name)
 		assert.Equal(t, http.StatusOK, ben.get(listPath).status, name)

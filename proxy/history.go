@@ -3,6 +3,7 @@ package proxy
 import (
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
@@ -29,7 +30,7 @@ func (g *Gate) keepHistory() {
 
 // observe tells the record of the rooms' days how they stand now.
 func (g *Gate) observe() {
-	defer g.survive("record")
+	defer services{g}.Survive("record")
 	s, now := g.current.Load(), g.o.Clock()
 	samples := make([]record.Sample, len(s.guards))
 	for i, of := range s.guards {
@@ -45,12 +46,12 @@ func (g *Gate) closeHistory() {
 }
 
 // sample is how a room stands, or all rooms of a family together.
-func (g *Gate) sample(now time.Time, rs *roomSetup, of guard) record.Sample {
+func (g *Gate) sample(now time.Time, rs *feature.Setup, of guard) record.Sample {
 	rooms, all := of.rooms()
-	s := record.Sample{Room: rs.cfg.Name, At: now, Known: true, OriginFailing: rs.origin.Failing()}
+	s := record.Sample{Room: rs.Config.Name, At: now, Known: true, OriginFailing: rs.Origin.Failing()}
 	for i, r := range rooms {
-		status, at := r.queue.Status(now)
-		if r.queue.StoreFailing() {
+		status, at := r.Queue.Status(now)
+		if r.Queue.StoreFailing() {
 			s.Known, s.StoreFailing = false, true
 		} else {
 			at = status.Now
@@ -63,7 +64,7 @@ func (g *Gate) sample(now time.Time, rs *roomSetup, of guard) record.Sample {
 		all.add(r)
 	}
 	s.Counted = countedOf(of, &all)
-	for _, u := range rs.cfg.Addresses() {
+	for _, u := range rs.Config.Addresses() {
 		s.Counted.OriginErrors += g.metrics.OriginFailures(originKey(u))
 	}
 	return s
@@ -71,7 +72,7 @@ func (g *Gate) sample(now time.Time, rs *roomSetup, of guard) record.Sample {
 
 // addStanding adds how a room stands.
 func addStanding(to *record.Standing, r *room, status *queue.Status) {
-	settings, numbers := r.queue.Settings(), r.queue.Numbers()
+	settings, numbers := r.Queue.Settings(), r.Queue.Numbers()
 	to.Active += status.Active
 	to.Queued += status.Present
 	to.Open += status.Open

@@ -1,9 +1,13 @@
 package proxy
 
 import (
+	"context"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
@@ -16,8 +20,8 @@ type hold struct {
 	gate   *Gate
 	queue  *queueroom.Room // nil once the answer has ended
 	ticket queue.Ticket
-	seat   *seats // where the answer's connection is kept, in case it has to be cut; nil for none
-	long   bool   // its end touches the session, too
+	seat   *feature.Seat // the answer's connection, in case it has to be cut; nil for none
+	long   bool          // its end touches the session, too
 }
 
 var holds = sync.Pool{New: func() any { return new(hold) }}
@@ -25,12 +29,12 @@ var holds = sync.Pool{New: func() any { return new(hold) }}
 // hold returns a hold for an answer to the visitor. Until the hold is ended it touches
 // their session as often as the queue asks for it. If it has done so, or the answer is a
 // connection that lasts, its end touches the session once more.
-func (g *Gate) hold(v visitor, t queue.Ticket) *hold {
+func (g *Gate) hold(v *feature.Visit, t queue.Ticket) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.gate, h.queue, h.ticket = g, v.room.queue, t
-	wait := h.queue.TouchIn(v.now, t)
+	h.gate, h.queue, h.ticket = g, v.Room.Queue, t
+	wait := h.queue.TouchIn(v.Now, t)
 	if h.timer == nil {
 		h.timer = time.AfterFunc(wait, h.touch)
 	} else {
@@ -45,10 +49,10 @@ func (h *hold) touch() {
 	if h.queue == nil {
 		return
 	}
-	defer h.gate.survive("touch")
+	defer services{h.gate}.Survive("touch")
 	h.long = true
 	if lasts := h.queue.Touch(h.gate.o.Clock(), h.ticket); !lasts && h.seat != nil {
-		h.seat.cutCopies(&h.ticket)
+		h.seat.CutCopies()
 	}
 	h.timer.Reset(h.queue.TouchEvery())
 }
@@ -62,11 +66,39 @@ func (h *hold) end() {
 		h.queue.Touch(h.gate.o.Clock(), h.ticket)
 	}
 	if h.seat != nil {
-		h.seat.leave(h.ticket.ID, h)
+		h.seat.Leave()
 	}
 	h.gate, h.queue, h.seat, h.long = nil, nil, nil, false
 	h.mu.Unlock()
 	if idle {
 		holds.Put(h)
+	}
+}
+
+// seated returns the request with a context that is cancelled when its connection is cut.
+func (h *hold) seated(of *feature.Seats, r *http.Request) *http.Request {
+	ctx, cut := context.WithCancel(r.Context())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seat = of.Take(h.ticket, cut)
+	return r.WithContext(ctx)
+}
+
+// lasts says whether an answer is a connection that lasts. The origin may have refused
+// to make one.
+func lasts(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusSwitchingProtocols ||
+		resp.StatusCode == http.StatusOK && strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "text/event-stream")
+}
+
+// keepSeat keeps the visitor in the room until the hold is ended, and for the room's
+// grace beyond. If their slot has been given to somebody else, the connection is cut.
+func (h *hold) keepSeat(ctx context.Context) {
+	h.mu.Lock()
+	h.long = true
+	h.mu.Unlock()
+	// The goroutine that calls this ends the hold, too: nothing else of h changes before.
+	if !h.queue.Connect(ctx, h.gate.o.Clock(), h.ticket) {
+		h.seat.CutCopies()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
@@ -59,7 +60,7 @@ func leaves(s *site) {
 	})
 }
 
-func leftEnabled(r *proxy.RoomConfig) { r.Left = true }
+func leftEnabled(r *proxy.RoomConfig) { r.Parts = r.Parts.With(left.Name, left.Choice{}) }
 
 func TestWhatTheOriginSaysIsLeftIsToldToThoseWhoWait(t *testing.T) {
 	f := start(t, room(leftEnabled))

@@ -43,11 +43,12 @@ func (i *inside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answering is the writer of a handler's answer. The gate does to its header what it does to that of an origin's answer.
 type answering struct {
 	http.ResponseWriter
-	gate    *Gate
-	request *http.Request
-	begun   bool        // the header has been seen to
-	refused bool        // the gate has replaced the answer, and its body is lost
-	keep    func() bool // has a connection that was taken over stay open; nil for none
+	gate     *Gate
+	request  *http.Request
+	begun    bool          // the header has been seen to
+	response http.Response // what it was seen to as
+	refused  bool          // the gate has replaced the answer, and its body is lost
+	keep     func() bool   // has a connection that was taken over stay open; nil for none
 }
 
 // begin sees to the header of an answer with a status, once, and returns the status to send.
@@ -56,7 +57,8 @@ func (a *answering) begin(status int) int {
 		return status
 	}
 	a.begun = true
-	resp := &http.Response{StatusCode: status, Header: a.Header(), Request: a.request, Body: http.NoBody}
+	resp := &a.response
+	*resp = http.Response{StatusCode: status, Header: a.Header(), Request: a.request, Body: http.NoBody}
 	a.gate.respond(resp)
 	if resp.StatusCode != status {
 		a.refused = true
@@ -85,7 +87,7 @@ func (a *answering) WriteHeader(status int) {
 // inform sends an informational header, without what tells the gate something: the gate hears it with the answer's header.
 func (a *answering) inform(status int) {
 	h, told := a.Header(), http.Header{}
-	for _, name := range append(commandHeaders[:], leftHeader) {
+	for _, name := range a.gate.toldBy {
 		if lines, ok := h[name]; ok {
 			told[name] = lines
 			delete(h, name)

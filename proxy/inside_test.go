@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/left"
 )
 
 // around puts the gate around a handler in place of an origin.
@@ -59,7 +60,7 @@ func TestAHandlerCommandsTheGate(t *testing.T) {
 		default:
 			_, _ = io.WriteString(w, "in")
 		}
-	}), room(func(r *proxy.RoomConfig) { r.Revoke, r.Left = true, true }))
+	}), room(func(r *proxy.RoomConfig) { r.Revoke, r.Parts = true, r.Parts.With(left.Name, left.Choice{}) }))
 	in, waits := f.visitor(), f.visitor()
 	require.True(t, in.get("/").in())
 	a := in.get("/left")

@@ -3,6 +3,7 @@ package proxy
 import (
 	"iter"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
@@ -22,15 +23,15 @@ func (g metricsGate) Groups() iter.Seq[metrics.Group] {
 	}
 }
 
-func (g metricsGate) group(rs *roomSetup, of guard) metrics.Group {
+func (g metricsGate) group(rs *feature.Setup, of guard) metrics.Group {
 	rooms, gone := of.rooms()
-	group := metrics.Group{Name: rs.cfg.Name, Unanswered: gone.unanswered, LetIn: gone.letIn, Told: gone.score.Visitors, InTime: gone.score.InTime, Near: gone.score.Near}
-	if rs.cfg.IsFamily() {
-		group.MaxRooms = rs.cfg.MaxRooms
+	group := metrics.Group{Name: rs.Config.Name, Unanswered: gone.unanswered, LetIn: gone.letIn, Told: gone.score.Visitors, InTime: gone.score.InTime, Near: gone.score.Near}
+	if rs.Config.IsFamily() {
+		group.MaxRooms = rs.Config.MaxRooms
 	}
 	for _, r := range rooms {
-		group.Rooms = append(group.Rooms, r.queue)
-		group.Streams += g.events.Count(r.forEvents()) + g.events.Count(endlessEvents{r.forEvents()})
+		group.Rooms = append(group.Rooms, r.Queue)
+		group.Streams += g.events.Count(forEvents(&r.Room)) + g.events.Count(endlessEvents{forEvents(&r.Room)})
 	}
 	return group
 }
@@ -44,7 +45,7 @@ func (g metricsGate) RecordFailing() bool { return g.recordFailing() }
 // Waitlists implements metrics.Gate.
 func (g metricsGate) Waitlists() iter.Seq[metrics.Waitlist] {
 	return func(yield func(metrics.Waitlist) bool) {
-		for l := range g.current.Load().waitlists {
+		for l := range waitlistsOf(g.Gate).All() {
 			if !yield(l.Record()) {
 				return
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -203,7 +203,7 @@ func TestALinkIsDrawnAFewTimesAMinute(t *testing.T) {
 
 // A place is its owner's, who moves it on purpose.
 func TestAPlaceThatMovesIsBoundToWhereItGoes(t *testing.T) {
-	f := start(t, bound(config.BindNetwork))
+	f := start(t, bound(bind.ByNetwork))
 	f.full()
 	laptop, phone := f.visitor(), f.visitor()
 	require.False(t, laptop.get("/", at("192.0.2.1")).in())

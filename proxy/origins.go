@@ -2,27 +2,16 @@ package proxy
 
 import (
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
-// site is where those go who are in: origins, or a handler in this process.
-type site interface {
-	// The methods are those of origin.Balancer.
-	http.Handler
-	ServeVisitor(w http.ResponseWriter, r *http.Request, visitor [16]byte)
-	Origins() []*origin.Origin
-	Has(o *origin.Origin) bool
-	Failing() bool
-	Wanted(host string)
-}
-
 // siteOf returns where a room's visitors go, or those whom no room guards.
-func (g *Gate) siteOf(s, old *setup, host origin.HostHeader, addresses []*url.URL) (site, error) {
+func (g *Gate) siteOf(s, old *setup, host origin.HostHeader, addresses []*url.URL) (feature.Site, error) {
 	if addresses[0] == nil && s.cfg.Handler != nil {
 		return &inside{gate: g, handler: s.cfg.Handler}, nil
 	}
@@ -94,8 +83,8 @@ func (g *Gate) pause(o *origin.Origin) {
 		return
 	}
 	for r := range s.rooms {
-		if of := r.setup.Load().origin; o == nil || of.Has(o) {
-			r.queue.Pause(of.Failing())
+		if of := r.Setup().Origin; o == nil || of.Has(o) {
+			r.Queue.Pause(of.Failing())
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
-	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
+	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -28,13 +29,13 @@ type pass struct {
 func takingPasses(t *testing.T) func(*proxy.Config, *proxy.Options) {
 	name := filepath.Join(t.TempDir(), "passes.db")
 	return func(c *proxy.Config, o *proxy.Options) {
-		c.Rooms[0].Passes = true
+		c.Rooms[0].Parts = c.Rooms[0].Parts.With(passes.Name, passes.Choice{})
 		o.Record = func(ctx context.Context) (*waitlist.Store, error) { return waitlist.Open(ctx, name) }
 	}
 }
 
 // passesOnly lets in nobody else.
-var passesOnly = room(func(r *proxy.RoomConfig) { r.PassesOnly = true })
+var passesOnly = room(func(r *proxy.RoomConfig) { r.Parts = r.Parts.With(passes.Name, passes.Choice{Only: true}) })
 
 // pass makes a pass by the admin API.
 func (f *fixture) makePass(order string) pass {
@@ -352,7 +353,7 @@ func TestTheUseOfAPassIsOneUsers(t *testing.T) {
 }
 
 func TestAPassCountsWhereItIsBoundTo(t *testing.T) {
-	f := start(t, takingPasses(t), passesOnly, bound(config.BindNetwork))
+	f := start(t, takingPasses(t), passesOnly, bound(bind.ByNetwork))
 	made := f.makePass(`{"name": "press", "kind": "in", "for": "24h"}`)
 	holder := f.visitor()
 	a := holder.send(http.MethodPost, made.Link, nil, at("192.0.2.7"))

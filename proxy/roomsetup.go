@@ -2,202 +2,159 @@ package proxy
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
-	"sync/atomic"
 
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
-	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
-	"github.com/fairdoor-gate/fairdoor/proxy/guests"
-	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
-	"github.com/fairdoor-gate/fairdoor/proxy/passes"
+	"github.com/fairdoor-gate/fairdoor/proxy/pages"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
-	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
-	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/templates"
-	"github.com/fairdoor-gate/fairdoor/templates/passpage"
 )
 
-// roomSetup is one configuration of a room at work, or one of a family: the setups of
-// the family's rooms are made from it. It does not change, apart from the pages that it
-// keeps.
-type roomSetup struct {
-	cfg        RoomConfig
-	named      []string // the room's name, as the header Fairdoor-Room has it
-	family     string   // the name of the family that this is a room of; "" for others
-	keys       []cookie.Key
-	signer     *assertion.Signer
-	signs      bool            // the requests to the origin
-	assertions *assertion.Room // of those requests; nil for none
-	admission  string          // the cookie of admission tokens, without "__Host-"
-	origin     site
-	rules      *route.Rules
-	jar        *cookie.Jar
-	binder     binder
-	subjects   *subject.Reader
-	set        *templates.Set
-	identity   templates.Identity
-	challenge  *challenge.Challenge
-	guests     *guests.Waitlist // that belongs to the room; nil for none
-	passes     *passes.Room     // nil if the room takes none
-	links      *cookie.Codec    // of links by which places move to other devices
-	linkPages  *passpage.Pages
-	calls      *cookie.Codec   // of the tickets of visitors who are to be called; nil if the room calls nobody
-	callKeys   []webpush.Key   // by which push services know the gate; nil if the room calls nobody
-	overrides  *overrides.Room // of the room; nil for a family
-	eventPage  atomic.Pointer[eventPage]
-	pages      pages
-	log        *zap.Logger
-	warned     atomic.Bool // of a number that makes no sense
-}
-
-func (g *Gate) newRoomSetup(cfg RoomConfig, s *setup) (*roomSetup, error) {
-	rs := &roomSetup{cfg: cfg, keys: s.cfg.Keys, signer: s.signer, signs: s.cfg.SignRequests}
-	rs.cfg.StatusCode = cmp.Or(cfg.StatusCode, http.StatusOK)
-	rs.cfg.MaxRooms = cmp.Or(cfg.MaxRooms, defaultMaxRooms)
-	rs.cfg.RoomIdle = cmp.Or(cfg.RoomIdle, defaultRoomIdle)
+// newRoomSetup returns a setup of a room or a family, without its parts, its pages and its origin.
+func (g *Gate) newRoomSetup(cfg RoomConfig, s *setup) (*feature.Setup, error) {
+	rs := &feature.Setup{Config: cfg, Trust: s.trust, Keys: s.cfg.Keys, Signer: s.signer, Identity: cfg.Identity}
+	rs.Config.StatusCode = cmp.Or(cfg.StatusCode, http.StatusOK)
+	rs.Config.MaxRooms = cmp.Or(cfg.MaxRooms, defaultMaxRooms)
+	rs.Config.RoomIdle = cmp.Or(cfg.RoomIdle, defaultRoomIdle)
 	if cfg.IsFamily() {
-		rs.cfg.Settings.Fleeting = true
+		rs.Config.Settings.Fleeting = true
 	}
-	file := rs.file()
+	file := fileOf(rs)
 	err := file.Check(cfg.Settings.WithDefaults())
 	if err != nil {
 		return nil, err
 	}
-	if rs.cfg.Subject.Published, err = g.keysAt(cfg.Subject.JWKSURL); err != nil {
+	if rs.Config.Subject.Published, err = g.keysAt(cfg.Subject.JWKSURL); err != nil {
 		return nil, err
 	}
-	if rs.rules, err = route.NewRules(cfg.Presets, cfg.Rules, g.crawlers.Verified); err != nil {
+	if rs.Rules, err = route.NewRules(cfg.Presets, cfg.Rules, g.crawlers.Verified); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
-	if cfg.CallBack {
-		if rs.callKeys, err = webpush.KeysOf(rs.keys); err != nil {
-			return nil, err
-		}
-		if rs.calls, err = cookie.New(cookie.Config{Name: cookie.Name(".call." + cfg.Name), Keys: rs.keys}); err != nil {
-			return nil, fmt.Errorf("making the codec of calls: %w", err)
-		}
-	}
-	rs.identity = cfg.Identity
 	if cfg.Logo != nil {
-		rs.identity.Logo = logoPath + cfg.Logo.Name
+		rs.Identity.Logo = logoPath + cfg.Logo.Name
 	}
-	if err := rs.nameAfter(cfg.Name, g.o.Log); err != nil {
-		return nil, err
+	if s.cfg.SignRequests {
+		rs.Assertions = s.signer.Room(cfg.Name)
 	}
-	if rs.set, err = rs.pagesOf(cfg.Page); err != nil {
-		return nil, fmt.Errorf("making the page: %w", err)
-	}
-	if rs.linkPages, err = passpage.New(rs.cfg.Language, rs.identity); err != nil {
-		return nil, fmt.Errorf("making the pages of links: %w", err)
-	}
-	if cfg.Challenge.IsOn() {
-		if rs.challenge, err = challenge.New(cfg.Challenge, rs.identity); err != nil {
-			return nil, fmt.Errorf("making the challenge: %w", err)
-		}
-	}
-	return rs, nil
+	return rs, nameAfter(rs, cfg.Name, g.o.Log)
 }
 
-// pagesOf returns the templates of the room, with a page of its own or nil.
-func (rs *roomSetup) pagesOf(custom *templates.Page) (*templates.Set, error) {
-	o := templates.Options{Custom: custom, DefaultLanguage: rs.cfg.Language, Identity: rs.identity}
-	if len(rs.callKeys) > 0 {
-		o.CallBack = rs.callKeys[0].Public()
-	}
-	return templates.NewSet(o)
-}
-
-// nameAfter names the room, and makes the parts that its name is in: the jar of its
-// tickets, the reader of the site's own names for its visitors, and the log.
-func (rs *roomSetup) nameAfter(name string, log *zap.Logger) error {
-	rs.cfg.Name, rs.named, rs.log = name, []string{name}, log.With(zap.String("room", name))
-	suffix := cmp.Or(rs.cfg.CookieSuffix, name)
-	rs.admission = cookie.Name("admission_" + suffix)
-	if rs.signs {
-		rs.assertions = rs.signer.Room(name)
-	}
-	codec, err := cookie.New(cookie.Config{Name: cookie.Name(suffix), Keys: rs.keys})
+// nameAfter names the room of a setup, and makes what its name is in: the jar of its tickets, what binds them, the reader of the site's own
+// names for its visitors, and the log.
+func nameAfter(s *feature.Setup, name string, log *zap.Logger) error {
+	s.Named(name)
+	s.Log = log.With(zap.String("room", name))
+	codec, err := cookie.New(cookie.Config{Name: cookie.Name(s.CookieSuffix()), Keys: s.Keys})
 	if err != nil {
 		return fmt.Errorf("making the ticket's codec: %w", err)
 	}
-	if rs.jar, err = cookie.NewJar(codec, rs.cfg.CookieAttributes); err != nil {
+	if s.Jar, err = cookie.NewJar(codec, s.Config.CookieAttributes); err != nil {
 		return fmt.Errorf("reading the cookie's attributes: %w", err)
 	}
-	if rs.binder, err = newBinder(rs.cfg.BindTicket, name, rs.keys); err != nil {
+	if s.Binder, err = bind.New(s.Config.BindTicket, name, s.Keys); err != nil {
 		return fmt.Errorf("binding tickets: %w", err)
 	}
-	if rs.links, err = cookie.New(cookie.Config{Name: cookie.Name(".move." + name), Keys: rs.keys}); err != nil {
-		return fmt.Errorf("making the codec of links: %w", err)
-	}
-	subjects := rs.cfg.Subject
+	subjects := s.Config.Subject
 	subjects.Room = name
-	if rs.subjects, err = subject.New(subjects); err != nil {
+	if s.Subjects, err = subject.New(subjects); err != nil {
 		return fmt.Errorf("reading how the site names its users: %w", err)
 	}
 	return nil
 }
 
-// forValue returns the setup of the family's room for a value.
-func (rs *roomSetup) forValue(value string, log *zap.Logger) (*roomSetup, error) {
-	of := &roomSetup{
-		cfg: rs.cfg, family: rs.cfg.Name, keys: rs.keys, signer: rs.signer, signs: rs.signs, origin: rs.origin,
-		rules: rs.rules, set: rs.set, linkPages: rs.linkPages, identity: rs.identity, challenge: rs.challenge,
-	}
-	if rs.cfg.CookieSuffix != "" {
-		of.cfg.CookieSuffix += "." + value
-	}
-	of.cfg.Routes = slices.Clone(rs.cfg.Routes)
-	for i := range of.cfg.Routes {
-		to := &of.cfg.Routes[i]
-		to.Path = strings.Replace(to.Path, "{"+to.Value()+"}", value, 1)
-	}
-	return of, of.nameAfter(rs.cfg.Name+"."+value, log)
-}
-
-// file is what the gate's file says of the room's settings and events.
-func (rs *roomSetup) file() overrides.File {
-	return overrides.File{Settings: rs.cfg.Settings, Events: rs.cfg.Events, Misfits: rs.cfg.BindTicket.Misfits}
-}
-
-// pathOn returns the path of the room on a host.
-func (rs *roomSetup) pathOn(host string) string {
-	for _, to := range rs.cfg.Routes {
-		if named, ok := route.ParseHost(host); ok && to.Host == named {
-			return to.Path
+// chooseFeatures gives the setups what their rooms have of the features, and their pages.
+func (g *Gate) chooseFeatures(ctx context.Context, s *setup) error {
+	for _, f := range g.features {
+		if f, ok := f.(feature.Chooser); ok {
+			if err := f.Choose(ctx, s); err != nil {
+				return err
+			}
 		}
 	}
-	return rs.cfg.Routes[0].Path
-}
-
-// isOn says whether the room guards a path on a host.
-func (rs *roomSetup) isOn(host string) bool {
-	named, _ := route.ParseHost(host)
-	return slices.ContainsFunc(rs.cfg.Routes, func(to route.Route) bool { return to.Host == "" || to.Host == named })
-}
-
-// action returns the action of the rule that a request fits; "" for none.
-func (rs *roomSetup) action(q *http.Request, trust origin.Trust) string {
-	if rs.rules.IsEmpty() {
-		return ""
+	for _, rs := range s.setups {
+		if err := g.addParts(ctx, rs); err != nil {
+			return fmt.Errorf("room %q: %w", rs.Config.Name, err)
+		}
 	}
-	i, ok := rs.rules.Match(route.Request{
-		Target: q.RequestURI, Method: q.Method, Addr: trust.ClientAddr(q), Header: q.Header,
-	})
-	if !ok {
-		return ""
-	}
-	return rs.rules.Action(i)
+	return nil
 }
 
-// admitsNobody says whether no new visitor may enter the room while it has the settings.
-func (rs *roomSetup) admitsNobody(s queue.Settings) bool {
-	return s.AdmitsNobody() || rs.origin.Failing()
+func (g *Gate) addParts(ctx context.Context, s *feature.Setup) error {
+	for _, f := range g.features {
+		p, err := f.Part(ctx, s)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			s.Add(p)
+		}
+	}
+	s.Pages = &pages.Room{Name: s.Config.Name, Log: s.Log, With: func(custom *templates.Page) (*templates.Set, error) {
+		o := templates.Options{Custom: custom, DefaultLanguage: s.Config.Language, Identity: s.Identity}
+		for _, f := range s.Dressers {
+			f.Dress(&o)
+		}
+		return templates.NewSet(o)
+	}}
+	var err error
+	if s.Pages.Set, err = s.Pages.With(s.Config.Page); err != nil {
+		return fmt.Errorf("making the page: %w", err)
+	}
+	return nil
 }
+
+// setupFor returns the setup of a family's room for a value. What it has of features it shares with the family.
+func (g *Gate) setupFor(family *feature.Setup, value string) (*feature.Setup, error) {
+	s := &feature.Setup{
+		Config: family.Config, Family: family.Config.Name, Trust: family.Trust, Keys: family.Keys, Signer: family.Signer,
+		Origin: family.Origin, Rules: family.Rules, Identity: family.Identity, Proof: family.Proof, Restricted: family.Restricted,
+	}
+	if s.Config.CookieSuffix != "" {
+		s.Config.CookieSuffix += "." + value
+	}
+	s.ValueIn(value)
+	name := family.Config.Name + "." + value
+	if family.Assertions != nil {
+		s.Assertions = s.Signer.Room(name)
+	}
+	if err := nameAfter(s, name, g.o.Log); err != nil {
+		return nil, err
+	}
+	for _, p := range family.Parts {
+		if shared, ok := p.(feature.Sharer); ok {
+			var err error
+			if p, err = shared.For(s); err != nil {
+				return nil, err
+			}
+		}
+		s.Add(p)
+	}
+	s.Pages = &pages.Room{Name: name, Log: s.Log, Set: family.Pages.Set, With: family.Pages.With}
+	return s, nil
+}
+
+// fileOf is what the gate's file says of a room's settings and events.
+func fileOf(s *feature.Setup) overrides.File {
+	return overrides.File{Settings: s.Config.Settings, Events: s.Config.Events, Misfits: s.Config.BindTicket.Misfits}
+}
+
+// Setup implements feature.Configuration.
+func (s *setup) Setup(name string) *feature.Setup {
+	for _, rs := range s.setups {
+		if rs.Config.Name == name {
+			return rs
+		}
+	}
+	return nil
+}
+
+// Options implements feature.Configuration.
+func (s *setup) Options(of string) any { return s.cfg.Parts[of] }

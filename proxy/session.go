@@ -7,6 +7,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/pages"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
@@ -26,13 +28,14 @@ type sessionJSON struct {
 // backend may ask with the visitor's cookies. With renew=1 the visitor checks in, or
 // their session is renewed; nobody is let in. With require=active the answer is 403 to
 // those whom a room would not let pass.
-func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
+func (g *Gate) session(w http.ResponseWriter, r *http.Request) {
+	s := g.current.Load()
 	query := r.URL.Query()
-	renew := query.Get("renew") == "1" && !speculative(r)
+	renew := query.Get("renew") == "1" && !feature.Speculative(r)
 	if !renew {
 		g.spareAside(r, s)
 	}
-	visitors, status := g.visitorsAsked(r, s)
+	visitors, status := g.visitorsAsked(r)
 	if require := query.Get("require"); require != "" && require != "active" {
 		status = http.StatusBadRequest
 	}
@@ -42,29 +45,29 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 	list, decisions := make([]sessionJSON, 0, len(visitors)), make([]queueroom.Decision, 0, len(visitors))
 	for _, v := range visitors {
-		d := v.present(w, r, renew)
-		list, decisions = append(list, v.describe(&d)), append(decisions, d)
+		d := g.present(w, r, v, renew)
+		list, decisions = append(list, describe(v, &d)), append(decisions, d)
 	}
 	if renew {
 		g.spareRenewal(r, s.trust, visitors, decisions)
 	}
 	shareAbout(visitors, w.Header(), r)
-	vary(w.Header())
-	w.Header()["X-Content-Type-Options"] = noSniff
+	feature.Vary(w.Header())
+	w.Header()["X-Content-Type-Options"] = feature.NoSniff
 	if query.Get("require") != "" && !passAll(visitors, list) {
 		status = http.StatusForbidden
 	}
 	reply.JSONWith(w, status, map[string]any{"rooms": list})
 	for i := range visitors {
-		g.forgetUnanswered(w, r, &visitors[i], &decisions[i])
+		g.forgetUnanswered(w, r, visitors[i], &decisions[i])
 	}
 }
 
 // passAll says whether somebody passes all the rooms that they asked about: they are in and not held, or the room is suspended and
 // lets everybody pass.
-func passAll(visitors []visitor, list []sessionJSON) bool {
+func passAll(visitors []*feature.Visit, list []sessionJSON) bool {
 	for i := range list {
-		if in := list[i].Status == "active" && !list[i].Held; !in && !visitors[i].room.queue.Suspended() {
+		if in := list[i].Status == "active" && !list[i].Held; !in && !visitors[i].Room.Queue.Suspended() {
 			return false
 		}
 	}
@@ -75,7 +78,8 @@ func passAll(visitors []visitor, list []sessionJSON) bool {
 // about: the query names it with room, or a path that it guards on this host. A question
 // that names neither is about the only room, or about each whose ticket came along. The
 // status refuses the question if it is not 200.
-func (g *Gate) visitorsAsked(r *http.Request, s *setup) (visitors []visitor, status int) {
+func (g *Gate) visitorsAsked(r *http.Request) (visitors []*feature.Visit, status int) {
+	s := g.current.Load()
 	var err error
 	switch name, path := r.URL.Query().Get("room"), r.URL.Query().Get("path"); {
 	case name != "" && path != "":
@@ -85,15 +89,15 @@ func (g *Gate) visitorsAsked(r *http.Request, s *setup) (visitors []visitor, sta
 		if of == nil {
 			return nil, http.StatusNotFound
 		}
-		visitors, err = g.visitorOf(r, s, of)
+		visitors, err = g.visitorOf(r, of)
 	case path != "":
 		of, found := s.roomAt(r.Host, path)
 		if !found {
 			return nil, http.StatusNotFound
 		}
-		visitors, err = g.visitorOf(r, s, of)
+		visitors, err = g.visitorOf(r, of)
 	case len(s.guards) == 1 && s.guards[0].known("") != nil:
-		visitors, err = g.visitorOf(r, s, s.guards[0].known(""))
+		visitors, err = g.visitorOf(r, s.guards[0].known(""))
 	default:
 		visitors, err = g.ticketHolders(r, s)
 	}
@@ -105,51 +109,51 @@ func (g *Gate) visitorsAsked(r *http.Request, s *setup) (visitors []visitor, sta
 
 // present returns the visitor's ticket and place; none for those whom the door turns away. If renew is set, they check in first,
 // or their session is renewed.
-func (v *visitor) present(w http.ResponseWriter, r *http.Request, renew bool) (d queueroom.Decision) {
-	q := v.request(hidden(r), v.takesNoPlace(r))
+func (g *Gate) present(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d queueroom.Decision) {
+	q := v.Request(feature.Hidden(r), v.TakesNoPlace(r))
 	switch {
-	case v.flagged:
-		return v.presentEndless(w, r, renew)
-	case v.uninvited:
+	case v.Endless:
+		return presentEndless(w, r, v, renew)
+	case v.Shut:
 		return d
 	}
-	if !renew || v.room.queue.Suspended() {
-		d.Ticket, d.Place = v.room.queue.Peek(r.Context(), v.now, q)
+	if !renew || v.Room.Queue.Suspended() {
+		d.Ticket, d.Place = v.Room.Queue.Peek(r.Context(), v.Now, q)
 		return d
 	}
-	d = v.room.queue.CheckIn(r.Context(), v.now, q)
+	d = v.Room.Queue.CheckIn(r.Context(), v.Now, q)
 	if d.Ticket.State == queue.None {
 		return d
 	}
-	v.room.CountDecision(d)
-	v.setCookies(w.Header(), r, &d)
+	v.Room.CountDecision(d)
+	v.SetCookies(w.Header(), r, &d)
 	// A check-in counts for the whole refresh interval: their next need not come sooner.
-	d.Ticket.RefreshInterval = max(d.Ticket.RefreshInterval, v.room.queue.Settings().RefreshInterval)
+	d.Ticket.RefreshInterval = max(d.Ticket.RefreshInterval, v.Room.Queue.Settings().RefreshInterval)
 	return d
 }
 
 // presentEndless is present of a visitor in the endless line.
-func (v *visitor) presentEndless(w http.ResponseWriter, r *http.Request, renew bool) (d queueroom.Decision) {
-	if t, _ := v.endlessTicket(); t.State == queue.None && !renew {
+func presentEndless(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d queueroom.Decision) {
+	if t, _ := v.EndlessTicket(); t.State == queue.None && !renew {
 		return d
 	}
-	d = v.endlessPlace()
+	d = v.EndlessPlace()
 	if renew {
-		v.setCookies(w.Header(), r, &d)
+		v.SetCookies(w.Header(), r, &d)
 	}
 	return d
 }
 
 // describe returns what the visitor's page is told of their ticket and place.
-func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
-	j := sessionJSON{Room: v.setup.cfg.Name, Status: "none"}
+func describe(v *feature.Visit, d *queueroom.Decision) sessionJSON {
+	j := sessionJSON{Room: v.Setup.Config.Name, Status: "none"}
 	switch t := &d.Ticket; {
 	case d.Outcome == queueroom.Moved: // they have nothing here
 	case t.State == queue.Waiting:
-		j.Status, j.Waiting = "waiting", v.setup.waitingJSON(v.room.queue, v.now, d)
+		j.Status, j.Waiting = "waiting", waitingJSON(v.Setup, v.Room.Queue, v.Now, d)
 	case t.State == queue.Accepted:
 		expires := t.Expires.Time()
-		j.Status, j.ExpiresAt, j.Held = "active", &expires, v.room.queue.Holds()
+		j.Status, j.ExpiresAt, j.Held = "active", &expires, v.Room.Queue.Holds()
 		if t.AcceptedAt != 0 {
 			at := t.AcceptedAt.Time()
 			j.Accepted = &at
@@ -159,13 +163,13 @@ func (v *visitor) describe(d *queueroom.Decision) sessionJSON {
 }
 
 // waitingJSON is the object that the JSON of a visitor who waits has in it at now.
-func (rs *roomSetup) waitingJSON(r *queueroom.Room, now time.Time, d *queueroom.Decision) json.RawMessage {
-	page, values := rs.waiting(r, now, d, pageKey{})
+func waitingJSON(rs *feature.Setup, r *queueroom.Room, now time.Time, d *queueroom.Decision) json.RawMessage {
+	page, values := rs.Pages.Waiting(r, now, d, pages.Key{})
 	var object struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`
 	}
 	if err := json.Unmarshal(page.AppendTo(nil, values), &object); err != nil {
-		rs.log.Error("numbers not sent", zap.Error(err))
+		rs.Log.Error("numbers not sent", zap.Error(err))
 	}
 	return object.Room
 }

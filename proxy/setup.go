@@ -10,12 +10,11 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
-	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
-	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
 )
 
 // setup is one configuration of the gate at work. It does not change. The rooms and
@@ -24,7 +23,7 @@ type setup struct {
 	cfg      Config
 	table    *route.Table
 	guards   []guard            // in the order of the configuration's rooms, by which the table counts them
-	setups   []*roomSetup       // of the guards, in the same order
+	setups   []*feature.Setup   // of the guards, in the same order
 	byCookie map[string][]guard // the guards by the bare name of their cookie; for a family without its rooms' values
 	longest  int                // the length of the longest of those names
 	trust    origin.Trust
@@ -34,9 +33,6 @@ type setup struct {
 	signer   *assertion.Signer
 	// assertions are of the requests that no room guards; nil if none are signed.
 	assertions *assertion.Room
-	lists      map[string]listSetup // the waitlists by name
-
-	pushHosts outbound.Hosts // that push services may be at
 
 	strangeChecks, unclearChecks once // warnings of checks that cannot be answered
 }
@@ -44,7 +40,7 @@ type setup struct {
 // renewal is a room and the setup that it gets in the next configuration.
 type renewal struct {
 	room  *room
-	setup *roomSetup
+	setup *feature.Setup
 }
 
 // Configure replaces the configuration as a whole, and keeps the old one if it
@@ -57,7 +53,6 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	g.making.Lock()
 	defer g.making.Unlock()
 	defer g.syncRooms()
-	defer g.runLists()
 	old := g.current.Load()
 	if old == nil {
 		old = &setup{}
@@ -80,11 +75,13 @@ func (g *Gate) putToWork(next *setup, renewals []renewal) {
 		}
 	}
 	for _, n := range renewals {
-		n.setup.overrides = n.room.overrides
-		n.room.setup.Store(n.setup)
+		n.setup.Pages.Overrides = n.room.Overrides
+		n.room.Use(n.setup)
 	}
-	for _, l := range next.lists {
-		l.Use(l.setup)
+	for _, f := range g.features {
+		if f, ok := f.(feature.Chooser); ok {
+			f.Use()
+		}
 	}
 	g.current.Store(next)
 	g.hooks.Use(next.cfg.Webhooks, next.cfg.WebhookHosts)
@@ -114,7 +111,7 @@ func (g *Gate) syncRooms() {
 // keepSyncing starts to sync a room if it is at work, and ends its syncing if it is not.
 // The caller holds making.
 func (g *Gate) keepSyncing(r *room, atWork bool) {
-	r.removed.Store(!atWork)
+	r.Removed.Store(!atWork)
 	switch {
 	case atWork && r.stopSync == nil:
 		stop := make(chan struct{})
@@ -132,11 +129,7 @@ func (g *Gate) keepSyncing(r *room, atWork bool) {
 func (g *Gate) build(ctx context.Context, c Config, old *setup) (*setup, []renewal, error) {
 	s := &setup{
 		cfg: c, trust: origin.NewTrust(c.TrustedProxies), origins: map[string]*origin.Origin{},
-		subjects: map[string]*subject.Reader{}, byCookie: map[string][]guard{}, lists: map[string]listSetup{},
-		pushHosts: c.PushHosts,
-	}
-	if c.PushHosts.IsEmpty() {
-		s.pushHosts = webpush.Services()
+		subjects: map[string]*subject.Reader{}, byCookie: map[string][]guard{},
 	}
 	renewals, err := g.fill(ctx, s, old)
 	if err == nil {
@@ -159,34 +152,31 @@ func (g *Gate) fill(ctx context.Context, s, old *setup) ([]renewal, error) {
 	if s.table, err = route.New(s.cfg.routes()); err != nil {
 		return nil, err
 	}
-	if err := g.makeSetups(s, old); err != nil {
-		return nil, err
-	}
-	if err := g.openLists(ctx, s); err != nil {
-		return nil, err
-	}
-	if err := g.openPasses(ctx, s); err != nil {
+	if err := g.makeSetups(ctx, s, old); err != nil {
 		return nil, err
 	}
 	return g.openGuards(ctx, s)
 }
 
-// makeSetups makes the setups of the setup's rooms and families, and its origins.
-func (g *Gate) makeSetups(s, old *setup) error {
+// makeSetups makes the setups of the setup's rooms and families, with their parts, and its origins.
+func (g *Gate) makeSetups(ctx context.Context, s, old *setup) error {
 	for _, cfg := range s.cfg.Rooms {
 		rs, err := g.newRoomSetup(cfg, s)
 		if err == nil {
-			rs.origin, err = g.siteOf(s, old, cfg.HostHeader, cfg.Addresses())
+			rs.Origin, err = g.siteOf(s, old, cfg.HostHeader, cfg.Addresses())
 		}
 		if err != nil {
 			return fmt.Errorf("room %q: %w", cfg.Name, err)
 		}
 		for _, header := range []string{cfg.Subject.Header, cfg.Subject.LabelHeader} {
 			if header != "" {
-				s.subjects[http.CanonicalHeaderKey(header)] = rs.subjects
+				s.subjects[http.CanonicalHeaderKey(header)] = rs.Subjects
 			}
 		}
 		s.setups = append(s.setups, rs)
+	}
+	if err := g.chooseFeatures(ctx, s); err != nil {
+		return err
 	}
 	if s.cfg.SignRequests {
 		s.assertions = s.signer.Room("")
@@ -209,7 +199,7 @@ func (g *Gate) openGuards(ctx context.Context, s *setup) ([]renewal, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := rs.jar.BareName()
+		name := rs.Jar.BareName()
 		s.byCookie[name], s.longest = append(s.byCookie[name], guard), max(s.longest, len(name))
 		s.guards, all = append(s.guards, guard), append(all, renewals...)
 	}
@@ -218,9 +208,9 @@ func (g *Gate) openGuards(ctx context.Context, s *setup) ([]renewal, error) {
 
 // openGuard returns the room or the family that the setup rs is for, and the next setups
 // of the rooms.
-func (g *Gate) openGuard(ctx context.Context, rs *roomSetup) (guard, []renewal, error) {
-	name := rs.cfg.Name
-	if rs.cfg.IsFamily() {
+func (g *Gate) openGuard(ctx context.Context, rs *feature.Setup) (guard, []renewal, error) {
+	name := rs.Config.Name
+	if rs.Config.IsFamily() {
 		f := g.families[name]
 		if f == nil {
 			f = &family{gate: g, Counters: g.metrics.Room(name), made: map[string]*room{}, making: map[string]*making{}}
@@ -245,10 +235,10 @@ func (g *Gate) rebase(ctx context.Context, renewals []renewal) error {
 	now := g.o.Clock()
 	before := make([]*overrides.File, 0, len(renewals))
 	for _, n := range renewals {
-		was, err := n.room.overrides.Reload(ctx, now, n.setup.file())
+		was, err := n.room.Overrides.Reload(ctx, now, fileOf(n.setup))
 		if err != nil {
 			setBack(ctx, now, renewals, before)
-			return fmt.Errorf("room %q: %w", n.setup.cfg.Name, err)
+			return fmt.Errorf("room %q: %w", n.setup.Config.Name, err)
 		}
 		before = append(before, was)
 	}
@@ -263,8 +253,16 @@ func setBack(ctx context.Context, now time.Time, renewals []renewal, before []*o
 			continue
 		}
 		n := renewals[i]
-		if _, err := n.room.overrides.Reload(ctx, now, *was); err != nil {
-			n.setup.log.Error("room not set back", zap.Error(err))
+		if _, err := n.room.Overrides.Reload(ctx, now, *was); err != nil {
+			n.setup.Log.Error("room not set back", zap.Error(err))
 		}
+	}
+}
+
+// stripSubjects removes the headers by which the site names its users, unless a trusted
+// proxy sent them. It does so for every room, since rooms may share an origin.
+func (s *setup) stripSubjects(r *http.Request) {
+	for _, subjects := range s.subjects {
+		subjects.Strip(r, s.trust)
 	}
 }

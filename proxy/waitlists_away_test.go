@@ -26,7 +26,7 @@ func deaf(t *testing.T) string {
 func TestAGateStartsWithoutItsRecordAndServesItsRooms(t *testing.T) {
 	address := deaf(t)
 	f := start(t, func(c *proxy.Config, o *proxy.Options) {
-		c.Waitlists = []guests.Config{{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings()}}
+		withLists(c, guests.Config{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings()})
 		o.Record = func(ctx context.Context) (*waitlist.Store, error) {
 			return waitlist.Open(ctx, "postgres://gate@"+address+"/gate?sslmode=disable")
 		}

@@ -39,24 +39,37 @@ func startParty(t *testing.T, changes ...func(*proxy.Config, *proxy.Options)) *p
 	begin := func(c *proxy.Config, o *proxy.Options) {
 		s := waitlist.DefaultSettings()
 		s.Capacity = 2
-		c.Rooms[0].Invited = true
-		c.Waitlists = []guests.Config{{Name: "beta", Room: "shop", Settings: s, URL: "https://shop.test"}}
+		c.Rooms[0].Parts = c.Rooms[0].Parts.With(guests.Name, guests.Choice{Only: true})
+		withLists(c, guests.Config{Name: "beta", Room: "shop", Settings: s, URL: "https://shop.test"})
 		o.Record = func(ctx context.Context) (*waitlist.Store, error) { return waitlist.Open(ctx, name) }
 	}
 	p := &party{fixture: start(t, append([]func(*proxy.Config, *proxy.Options){begin}, changes...)...)}
 	store, err := waitlist.Open(t.Context(), name)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
-	settings := p.config.Waitlists[0].Settings
-	settings.Mailed = p.config.Waitlists[0].SMTP != nil
+	settings := lists(p.config)[0].Settings
+	settings.Mailed = lists(p.config)[0].SMTP != nil
 	p.record, err = store.List(t.Context(), "beta", settings)
 	require.NoError(t, err)
 	return p
 }
 
+// lists are copies of the waitlists of a configuration.
+func lists(c proxy.Config) []guests.Config {
+	all, _ := c.Parts[guests.Name].([]guests.Config)
+	return slices.Clone(all)
+}
+
+// withLists gives a configuration its waitlists.
+func withLists(c *proxy.Config, all ...guests.Config) { c.Parts = c.Parts.With(guests.Name, all) }
+
 // list changes the waitlist before the start.
 func list(change func(*guests.Config)) func(*proxy.Config, *proxy.Options) {
-	return func(c *proxy.Config, _ *proxy.Options) { change(&c.Waitlists[0]) }
+	return func(c *proxy.Config, _ *proxy.Options) {
+		all := lists(*c)
+		change(&all[0])
+		withLists(c, all...)
+	}
 }
 
 // direct has addresses count at once.

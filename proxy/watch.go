@@ -74,18 +74,18 @@ func (t *frequency) add(now time.Time, kind webhooks.Kind) int {
 // watch has the webhooks told of what has happened to a room.
 func (g *Gate) watch(r *room) {
 	now := g.o.Clock()
-	n, w := r.queue.Numbers(), &r.watched
+	n, w := r.Queue.Numbers(), &r.watched
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	seen := w.look(now, n, r.queue.StoreFailing(), r.queue.Holds())
+	seen := w.look(now, n, r.Queue.StoreFailing(), r.Queue.Holds())
 	for _, kind := range seen {
-		g.tell(r, webhooks.Event{Kind: kind, Room: r.queue.Name(), At: now, Details: detailsOf(n)})
+		g.tell(r, webhooks.Event{Kind: kind, Room: r.Queue.Name(), At: now, Details: detailsOf(n)})
 	}
 	for _, p := range w.phases(n.Settings.Event) {
-		g.tell(r, webhooks.Event{Kind: p.kind, Room: r.queue.Name(), At: now, Details: p.details(n)})
+		g.tell(r, webhooks.Event{Kind: p.kind, Room: r.Queue.Name(), At: now, Details: p.details(n)})
 	}
 	g.logList(r, &n.Settings)
-	for len(w.untold) > 0 && (r.queue.Leads() || now.Sub(w.untold[0].At) > tellsWithin) {
+	for len(w.untold) > 0 && (r.Queue.Leads() || now.Sub(w.untold[0].At) > tellsWithin) {
 		if now.Sub(w.untold[0].At) <= tellsWithin {
 			g.hooks.Notify(w.untold[0])
 		}
@@ -96,7 +96,7 @@ func (g *Gate) watch(r *room) {
 // tell has the webhooks told of what has happened to a room if this gate tells of it; else the gate remembers it for a while.
 func (g *Gate) tell(r *room, e webhooks.Event) {
 	e.Nth = r.watched.seen.add(e.At, e.Kind)
-	if e.Kind == webhooks.StoreLost || e.Kind == webhooks.StoreBack || r.queue.Leads() {
+	if e.Kind == webhooks.StoreLost || e.Kind == webhooks.StoreBack || r.Queue.Leads() {
 		g.hooks.Notify(e)
 	} else {
 		r.watched.untold = append(r.watched.untold, e)

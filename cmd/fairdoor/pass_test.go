@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // withPasses has the room take passes.
 func withPasses(t *testing.T) func(*proxy.Config, *proxy.Options) {
 	return func(c *proxy.Config, o *proxy.Options) {
-		c.Rooms[0].Passes = true
+		c.Rooms[0].Parts = c.Rooms[0].Parts.With(passes.Name, passes.Choice{})
 		o.Record = func(ctx context.Context) (*waitlist.Store, error) {
 			return waitlist.Open(ctx, filepath.Join(t.TempDir(), "passes.db"))
 		}

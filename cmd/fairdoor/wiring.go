@@ -17,11 +17,15 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/acme"
+	"github.com/fairdoor-gate/fairdoor/proxy/callback"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
@@ -78,12 +82,15 @@ func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 		}
 		gate.Rooms = append(gate.Rooms, room)
 	}
+	var lists []guests.Config
 	for i := range c.Waitlists {
-		gate.Waitlists = append(gate.Waitlists, waitlistConfig(&c.Waitlists[i], c))
+		lists = append(lists, waitlistConfig(&c.Waitlists[i], c))
 	}
-	if gate.PushHosts, err = outbound.ParseHosts(c.PushHosts); err != nil {
+	pushHosts, err := outbound.ParseHosts(c.PushHosts)
+	if err != nil {
 		return gate, fmt.Errorf("reading push_hosts: %w", err)
 	}
+	gate.Parts = map[string]any{guests.Name: lists, callback.Name: pushHosts}
 	gate.Webhooks, gate.WebhookHosts, err = webhooksOf(c)
 	return gate, err
 }
@@ -171,14 +178,11 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			Domain:   c.CookieAttributes.Domain,
 		},
 		Revoke:   slices.Contains(c.EnabledOriginCommands, "revoke"),
-		Left:     slices.Contains(c.EnabledOriginCommands, "left"),
 		Identity: templates.Identity{SiteName: c.SiteName, Accent: c.Accent, HelpURL: c.HelpURL},
 		Logo:     c.LogoSource,
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
 		Settings: c.Settings, Presets: c.Presets,
-		Invited: c.Admission == "invited", GuestPriority: int16(c.GuestPriority),
-		Passes: c.Passes, PassesOnly: c.Admission == "passes", CallBack: c.CallBack,
-		Events: c.Planned, BindTicket: c.BindTicket, Challenge: c.Challenge.ForGate(),
+		Events: c.Planned, BindTicket: c.BindTicket, Parts: partsOf(c),
 
 		HostHeader: origin.HostHeader(c.HostHeader), Cache: c.Cache,
 	}
@@ -195,6 +199,24 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	}
 	room.Origin, room.Origins, errOrigin = origins(c.Origin, c.Origins)
 	return room, errors.Join(errPage, errOrigin)
+}
+
+// partsOf are what a room has of features.
+func partsOf(c *config.Room) map[string]any {
+	parts := map[string]any{
+		guests.Name:    guests.Choice{Only: c.Admission == "invited", Priority: int16(c.GuestPriority)},
+		challenge.Name: c.Challenge.ForGate(),
+	}
+	if only := c.Admission == "passes"; c.Passes || only {
+		parts[passes.Name] = passes.Choice{Only: only}
+	}
+	if c.CallBack {
+		parts[callback.Name] = callback.Choice{}
+	}
+	if slices.Contains(c.EnabledOriginCommands, "left") {
+		parts[left.Name] = left.Choice{}
+	}
+	return parts
 }
 
 func subjectConfig(c *config.Room) subject.Config {

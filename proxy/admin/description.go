@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
@@ -168,7 +169,7 @@ func (d Description) json() RoomJSON {
 	if c.Revoke {
 		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
 	}
-	if c.Left {
+	if _, ok := c.Parts[left.Name]; ok {
 		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "left")
 	}
 	if c.IsFamily() {

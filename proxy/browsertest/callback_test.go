@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 )
 
 // pushes stands for the browser's push service, of which a test browser has none: PushManager gives a subscription of a browser that
@@ -48,7 +49,8 @@ func subscription(t *testing.T) string {
 func TestThePageOffersToCallItsVisitorWhoThenLeaves(t *testing.T) {
 	t.Parallel()
 	room := newRoom(t, time.Second, func(c *proxy.RoomConfig) {
-		c.CallBack, c.Settings.ClaimWithin, c.Settings.QueueTicketTTL = true, time.Minute, 30*time.Minute
+		c.Parts = c.Parts.With(callback.Name, callback.Choice{})
+		c.Settings.ClaimWithin, c.Settings.QueueTicketTTL = time.Minute, 30*time.Minute
 	})
 	room.person()
 	tab := browser.Visitor(t)

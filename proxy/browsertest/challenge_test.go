@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge/challengetest"
 )
 
 func TestAPersonPassesTheChallengeAndWaits(t *testing.T) {
 	provider := challengetest.New(t)
-	room := newRoom(t, 2*time.Second, func(c *proxy.RoomConfig) { c.Challenge = provider.Config() })
+	room := newRoom(t, 2*time.Second, func(c *proxy.RoomConfig) { c.Parts = c.Parts.With(challenge.Name, provider.Config()) })
 	member := room.person()
 
 	tab := browser.Visitor(t)
@@ -34,7 +35,7 @@ func TestAPersonPassesTheChallengeAndWaits(t *testing.T) {
 
 func TestAWrongAnswerIsAskedForAgain(t *testing.T) {
 	provider := challengetest.New(t)
-	room := newRoom(t, 2*time.Second, func(c *proxy.RoomConfig) { c.Challenge = provider.Config() })
+	room := newRoom(t, 2*time.Second, func(c *proxy.RoomConfig) { c.Parts = c.Parts.With(challenge.Name, provider.Config()) })
 	room.person()
 	tab := browser.Visitor(t)
 	tab.Open(room.url)

@@ -24,6 +24,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
@@ -65,7 +66,7 @@ func newDesk(t *testing.T, token string) *desk {
 		}
 	}
 	shop, chat := room("shop", "/", 20), room("chat", "/chat", 50)
-	shop.Events, chat.Left = plannedEvents(time.Now()), true
+	shop.Events, chat.Parts = plannedEvents(time.Now()), chat.Parts.With(left.Name, left.Choice{})
 	hosts, err := outbound.ParseHosts([]string{"127.0.0.1"})
 	require.NoError(t, err)
 	d := &desk{t: t}

@@ -18,6 +18,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -47,10 +48,11 @@ func newClub(t *testing.T) *club {
 	gate, err := proxy.New(t.Context(), proxy.Config{
 		Keys: []cookie.Key{key},
 		Rooms: []proxy.RoomConfig{{
-			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Invited: true,
+			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true,
+			Parts:    config.Parts{guests.Name: guests.Choice{Only: true}},
 			Settings: queue.Settings{TotalActiveUsers: 5, NewUsersPerMinute: 1000, SessionDuration: time.Hour},
 		}},
-		Waitlists: []guests.Config{{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings()}},
+		Parts: config.Parts{guests.Name: []guests.Config{{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings()}}},
 	}, proxy.Options{Store: memstore.New(), Record: func(context.Context) (*waitlist.Store, error) { return store, nil }})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)

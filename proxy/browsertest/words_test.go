@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
@@ -43,7 +44,7 @@ func TestThePageTellsWhatIsLeftAndWhenNothingIs(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(t, http.HandlerFunc(shopWithStock), func(c *proxy.RoomConfig) {
 		// Nothing but events can tell anything in time.
-		c.Settings.RefreshInterval, c.Settings.OnSoldOut, c.Left = 5*time.Minute, queue.CloseToAll, true
+		c.Settings.RefreshInterval, c.Settings.OnSoldOut, c.Parts = 5*time.Minute, queue.CloseToAll, c.Parts.With(left.Name, left.Choice{})
 	})
 	in := room.person()
 	tab := browser.Visitor(t)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -56,21 +57,9 @@ func (c *Challenge) ContentSecurityPolicy() string { return c.policy }
 // Widen returns the policy of a page of the site, with what the widget needs.
 func (c *Challenge) Widen(policy string) string { return widened(policy, c.cfg.Sources) }
 
-// Widget is what a page or a program needs to show the challenge.
-type Widget struct {
-	SiteKey   string `json:"siteKey"`
-	ScriptURL string `json:"scriptUrl"`
-	Class     string `json:"widgetClass"`
-}
-
 // Widget returns what shows the challenge.
-func (c *Challenge) Widget() Widget {
-	return Widget{SiteKey: c.cfg.SiteKey, ScriptURL: c.cfg.ScriptURL, Class: c.cfg.WidgetClass}
-}
-
-// Fields are the names of the fields that widgets add to the forms that they are in, and the one that other programs send.
-func Fields() []string {
-	return []string{"response", "cf-turnstile-response", "h-captcha-response", "g-recaptcha-response"}
+func (c *Challenge) Widget() feature.Widget {
+	return feature.Widget{SiteKey: c.cfg.SiteKey, ScriptURL: c.cfg.ScriptURL, Class: c.cfg.WidgetClass}
 }
 
 // Heard notes whether the provider has verified an answer, and says whether that differs from the one before.
@@ -99,7 +88,7 @@ func (c *Challenge) AppendPage(buf []byte, language, room, address, message stri
 // JSON tells a program what it has to do for a place in a room.
 func (c *Challenge) JSON(room string) []byte {
 	type challenge struct {
-		Widget
+		feature.Widget
 
 		AnswerTo string `json:"answerTo"`
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -27,14 +28,14 @@ const (
 )
 
 // Outcome is what becomes of an answer.
-type Outcome string
+type Outcome = metrics.Answer
 
 // The outcomes.
 const (
-	Passed      Outcome = "passed"
-	Failed      Outcome = "failed"
-	Unavailable Outcome = "unreachable" // the provider has not said, in time or at all
-	Busy        Outcome = "busy"        // too many answers are being verified: the provider was not asked
+	Passed      = metrics.AnswerPassed
+	Failed      = metrics.AnswerFailed
+	Unavailable = metrics.AnswerUnverified
+	Busy        = metrics.AnswerBusy
 )
 
 // From is where an answer comes from: the network, and the IPv6 site that it is in; the zero Prefix for none, or for one that is not known.

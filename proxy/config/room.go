@@ -2,18 +2,18 @@
 package config
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
-	"github.com/fairdoor-gate/fairdoor/queue/setting"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -37,29 +37,36 @@ type Room struct {
 	Revoke           bool               // the origin may end sessions
 	Subject          subject.Config     // how the site names its own users; its Room is this one
 
-	// If there is a waitlist of the room, its guests are those who have accepted an invite.
-	Invited       bool  // only guests are let in
-	GuestPriority int16 // of guests in an exact line; default 0
-
 	// If the routes' paths have a segment in braces, this is a family: it has a room
 	// for each value, whose name is Name.value. The metrics sum them up as Name.
 	MaxRooms int           // at a time; default 100
 	RoomIdle time.Duration // how long an empty room is kept that nobody asks for; default 10m
 
 	Events event.List // of the file
-	Left   bool       // the origin may tell how much is left
 
 	Origins    []*url.URL        // where its visitors go in turn, instead of Origin
 	HostHeader origin.HostHeader // that the origin gets
 	Cache      Cache             // whether shared caches may keep what visitors are answered who are in; default CacheAuto
 
-	BindTicket Bind             // to what tickets are bound; default BindOff
-	Challenge  challenge.Config // that visitors pass before they get a place; the zero Config is none
+	BindTicket bind.Mode // to what tickets are bound; default bind.NotBound
 
-	Passes     bool // links and codes are taken that operators have made
-	PassesOnly bool // so are they, and nobody else is let in
+	// Parts are what the room has of features. Their values are of the types that the features call their choices.
+	Parts Parts
+}
 
-	CallBack bool // visitors may leave, and be told by web push when it is their turn; not for a family
+// Parts are what is said of features, by the features' names.
+type Parts map[string]any
+
+// With returns the parts with what is said of one feature; nil is nothing.
+func (p Parts) With(feature string, said any) Parts {
+	next := maps.Clone(p)
+	if next == nil {
+		next = Parts{}
+	}
+	if next[feature] = said; said == nil {
+		delete(next, feature)
+	}
+	return next
 }
 
 // Cache says whether shared caches may keep the origin's answers to visitors who are in.
@@ -86,33 +93,6 @@ func Addresses(one *url.URL, several []*url.URL) []*url.URL {
 		return several
 	}
 	return []*url.URL{one}
-}
-
-// Bind is to what the tickets of a room are bound. Somebody else who brings one is a newcomer.
-type Bind string
-
-// To what tickets are bound.
-const (
-	BindOff       Bind = "off"
-	BindNetwork   Bind = "network"    // an IPv4 /24 or an IPv6 /64
-	BindUserAgent Bind = "user_agent" // the User-Agent header, to the byte
-	BindBoth      Bind = "both"
-)
-
-// Choices returns the names of all of them.
-func (Bind) Choices() []string {
-	return []string{string(BindOff), string(BindNetwork), string(BindUserAgent), string(BindBoth)}
-}
-
-// Misfits returns what is wrong with settings of a room whose tickets are bound so: nothing binds an admission token.
-func (b Bind) Misfits(s queue.Settings) []queue.SettingFault {
-	if s.EdgeAdmission == 0 || b == "" || b == BindOff {
-		return nil
-	}
-	return []queue.SettingFault{{
-		Name: "edge_admission", Value: setting.FormatDuration(s.EdgeAdmission),
-		Problem: "does not go with bind_ticket " + string(b) + ": an edge lets in whoever brings the admission token",
-	}}
 }
 
 // IsFamily says whether the configuration is of a room for each value.

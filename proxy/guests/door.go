@@ -7,26 +7,18 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
-
-// Sender is who sent a request to the room, as far as the door knows them.
-type Sender struct {
-	Header http.Header
-	UserID string // "" if the site does not name them
-
-	// Holds says whether a cookie that is bound, and was sealed with one of the keys, belongs to them.
-	Holds func(bound []byte, key int) bool
-}
 
 // Guest names the person who the sender of a request is by an invite that they have accepted: the user whom the site names, or else the
 // entry that their cookie is for. One entry is one person, however many cookies there are of it. Guest asks memory alone: what has happened
 // at another gate it knows within a second or two.
-func (l *Waitlist) Guest(s Sender) (person string, found bool) {
-	if s.UserID != "" && l.record.HasAcceptedUser(s.UserID) {
-		return s.UserID, true
+func (l *Waitlist) Guest(v *feature.Visit, r *http.Request) (person string, found bool) {
+	if v.User != "" && l.record.HasAcceptedUser(v.User) {
+		return v.User, true
 	}
-	o, found := l.setup.Load().owner(s.Header, s.Holds)
+	o, found := l.setup.Load().owner(r.Header, v.Setup.Holds(r))
 	if !found || !l.record.HasAccepted(o.number, o.joined) {
 		return "", false
 	}
@@ -46,14 +38,14 @@ const patience = 2 * time.Second
 
 // FindGuest asks the record what Guest asks memory. It asks about people who have a cookie of an entry or a name, and are to be told their
 // place unless they have accepted at another gate just now.
-func (l *Waitlist) FindGuest(ctx context.Context, s Sender) (person string, found bool) {
-	o, found := l.setup.Load().owner(s.Header, s.Holds)
-	if !found && s.UserID == "" {
+func (l *Waitlist) FindGuest(v *feature.Visit, r *http.Request) (person string, found bool) {
+	o, found := l.setup.Load().owner(r.Header, v.Setup.Holds(r))
+	if !found && v.User == "" {
 		return "", false
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	e, err := l.entryOf(ctx, o, s.UserID)
+	e, err := l.entryOf(ctx, o, v.User)
 	if err != nil || e.Status != waitlist.Accepted {
 		return "", false
 	}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -57,7 +58,7 @@ func FuzzRequests(f *testing.F) {
 		r.Header.Set("Content-Type", kind)
 		r.Header.Set("Cookie", body)
 		w := httptest.NewRecorder()
-		list.ServeHTTP(w, r, guests.Visitor{JSON: asJSON, Holds: func([]byte, int) bool { return true }})
+		list.ServeHTTP(w, r, feature.Sender{JSON: asJSON, Holds: func([]byte, int) bool { return true }})
 		require.Less(t, w.Code, http.StatusInternalServerError)
 		require.NotEqual(t, http.StatusSeeOther, w.Code, "nobody has a token that counts")
 		require.Equal(t, "no-store", w.Header().Get("Cache-Control"))

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"net/http"
 	"time"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 )
 
 // keepCookie is how long browsers keep the cookie: the most that they do.
@@ -37,7 +39,7 @@ func (s *Setup) owner(h http.Header, holds func(bound []byte, key int) bool) (o 
 }
 
 // keep has the browser keep the cookie of an entry.
-func (s *Setup) keep(h http.Header, o owner, v *Visitor) error {
+func (s *Setup) keep(h http.Header, o owner, v *feature.Sender) error {
 	payload := binary.BigEndian.AppendUint64(nil, uint64(o.number))
 	payload = binary.BigEndian.AppendUint64(payload, uint64(o.joined.UnixMilli()))
 	value, err := s.jar.Seal(append(payload, v.Bound...), v.HTTPS)

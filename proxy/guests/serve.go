@@ -5,30 +5,17 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
-
-// Visitor is the sender of a request, as the gate knows them.
-type Visitor struct {
-	UserID  string // "" if the site does not name them
-	Addr    netip.Addr
-	HTTPS   bool
-	JSON    bool   // they ask for JSON rather than for a page
-	Message string // the operator's, of the room
-	Enter   string // the path of the room on the host that was asked
-
-	Bound []byte                           // to whom the cookie that they get is bound; nil for nobody
-	Holds func(bound []byte, key int) bool // whether a cookie that is bound belongs to them
-}
 
 // Methods are those that the paths of waitlists have.
 const Methods = "GET, HEAD, POST, DELETE"
@@ -36,7 +23,7 @@ const Methods = "GET, HEAD, POST, DELETE"
 // request is a request about a waitlist, and what its answer needs.
 type request struct {
 	*http.Request
-	Visitor
+	feature.Sender
 	w     http.ResponseWriter
 	list  *Waitlist
 	setup *Setup
@@ -44,7 +31,7 @@ type request struct {
 }
 
 // ServeHTTP answers a request for a path of the waitlist.
-func (l *Waitlist) ServeHTTP(w http.ResponseWriter, r *http.Request, v Visitor) {
+func (l *Waitlist) ServeHTTP(w http.ResponseWriter, r *http.Request, v feature.Sender) {
 	q := l.request(w, r, v)
 	handlers := q.handlers(strings.TrimPrefix(r.URL.Path, q.setup.path()))
 	method := r.Method
@@ -79,7 +66,7 @@ func (q *request) handlers(path string) map[string]func() {
 
 // ServeDoor answers somebody who is no guest at the door of the room: with their place, or with the page on which they can sign up.
 // The status is that of answers to those who wait.
-func (l *Waitlist) ServeDoor(w http.ResponseWriter, r *http.Request, v Visitor, status int) {
+func (l *Waitlist) ServeDoor(w http.ResponseWriter, r *http.Request, v feature.Sender, status int) {
 	q := l.request(w, r, v)
 	switch e, err := q.mine(); {
 	case err == nil:
@@ -93,15 +80,15 @@ func (l *Waitlist) ServeDoor(w http.ResponseWriter, r *http.Request, v Visitor, 
 	}
 }
 
-func (l *Waitlist) request(w http.ResponseWriter, r *http.Request, v Visitor) *request {
+func (l *Waitlist) request(w http.ResponseWriter, r *http.Request, v feature.Sender) *request {
 	v.JSON = v.JSON || reply.SentJSON(r) // who sends JSON reads it
-	return &request{Request: r, Visitor: v, w: w, list: l, setup: l.setup.Load(), now: l.o.Clock()}
+	return &request{Request: r, Sender: v, w: w, list: l, setup: l.setup.Load(), now: l.o.Clock()}
 }
 
 // mine returns the sender's own entry. The error is waitlist.ErrNotFound if there is none.
 func (q *request) mine() (waitlist.Entry, error) {
 	o, _ := q.setup.owner(q.Header, q.Holds)
-	return q.list.entryOf(q.Context(), o, q.UserID)
+	return q.list.entryOf(q.Context(), o, q.User)
 }
 
 // entryJSON is an entry as its owner is told of it.
@@ -177,16 +164,16 @@ func (q *request) referralLink(e waitlist.Entry) string {
 
 // page answers with a page. What every page shows is added to the view.
 func (q *request) page(status int, v guestpage.View) {
-	v.Path, v.Named, v.Direct, v.Message = q.setup.path(), q.UserID != "", !q.setup.cfg.Settings.ConfirmEmail, q.Message
+	v.Path, v.Named, v.Direct, v.Message = q.setup.path(), q.User != "", !q.setup.cfg.Settings.ConfirmEmail, q.Message
 	v.Full = q.list.record.IsFull()
 	if v.Referral == "" {
 		v.Referral = q.URL.Query().Get("ref")
 	}
 	language, policy := q.language(), q.setup.policy
 	if v.HasForm() && q.hasChallenge() {
-		w := q.setup.site.Challenge.Widget()
+		w := q.setup.site.Proof().Widget()
 		v.SiteKey, v.WidgetClass, v.ScriptURL = w.SiteKey, w.Class, w.ScriptURL
-		policy = q.setup.site.Challenge.Widen(policy)
+		policy = q.setup.site.Proof().Widen(policy)
 	}
 	h := q.w.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -257,7 +244,7 @@ func (q *request) see(address string) {
 
 // keep has the browser of an entry's owner keep its cookie.
 func (q *request) keep(e waitlist.Entry) bool {
-	err := q.setup.keep(q.w.Header(), owner{e.Number, e.JoinedAt}, &q.Visitor)
+	err := q.setup.keep(q.w.Header(), owner{e.Number, e.JoinedAt}, &q.Sender)
 	if err != nil {
 		q.fail(err)
 	}

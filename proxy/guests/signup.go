@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -59,7 +59,7 @@ func (q *request) fields() form {
 		Email: q.PostFormValue("email"), Referral: q.PostFormValue("referral"), Token: q.PostFormValue("token"),
 		Secret: q.PostFormValue("secret"), Leave: q.PostFormValue("leave"),
 	}
-	for _, name := range challenge.Fields() {
+	for _, name := range feature.AnswerFields() {
 		f.Response = cmp.Or(f.Response, q.PostFormValue(name))
 	}
 	return f
@@ -96,11 +96,11 @@ func (q *request) postPlace() {
 }
 
 // hasChallenge says whether the sender has to pass the room's challenge to sign up.
-func (q *request) hasChallenge() bool { return q.setup.site.Challenge != nil && q.UserID == "" }
+func (q *request) hasChallenge() bool { return q.setup.site.Proof() != nil && q.User == "" }
 
 // proves says whether the sender has passed the challenge. If not, that has been answered.
 func (q *request) proves(f form) bool {
-	proven, later := q.setup.site.Prove(q.Context(), f.Response, q.Addr)
+	proven, later := q.setup.site.Proof().Prove(q.Context(), f.Response, q.Addr)
 	switch {
 	case proven:
 		return true
@@ -109,7 +109,7 @@ func (q *request) proves(f form) bool {
 		q.wrong(http.StatusServiceUnavailable, f, guestpage.Unproven, "The challenge cannot be verified at the moment.")
 	case q.JSON:
 		q.json(http.StatusForbidden, map[string]any{
-			"status": "none", "path": q.setup.path(), "challengeRequired": true, "challenge": q.setup.site.Challenge.Widget(),
+			"status": "none", "path": q.setup.path(), "challengeRequired": true, "challenge": q.setup.site.Proof().Widget(),
 		})
 	default:
 		q.wrong(http.StatusForbidden, f, guestpage.Unproven, "")
@@ -135,7 +135,7 @@ func (q *request) wrong(status int, f form, what guestpage.Problem, detail strin
 
 // join signs somebody up.
 func (q *request) join(f form) {
-	secretly := q.setup.cfg.Settings.ConfirmEmail && q.UserID == ""
+	secretly := q.setup.cfg.Settings.ConfirmEmail && q.User == ""
 	place, err := q.rejoined(f)
 	if errors.Is(err, waitlist.ErrNotFound) {
 		place, err = q.joined(f, secretly)
@@ -187,7 +187,7 @@ func (q *request) rejoined(f form) (waitlist.Place, error) {
 // either.
 func (q *request) joined(f form, secretly bool) (p waitlist.Place, err error) {
 	who := waitlist.SignUp{
-		Email: f.Email, UserID: q.UserID, Referral: f.Referral, Addr: q.Addr,
+		Email: f.Email, UserID: q.User, Referral: f.Referral, Addr: q.Addr,
 		Language: q.language(),
 	}
 	do := func() { p, err = q.list.record.Join(q.Context(), who, q.now) }

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -50,10 +50,8 @@ type Site struct {
 	Keys     []cookie.Key
 	Cookie   cookie.Attributes
 
-	// Challenge is passed by those who sign up and whom the site does not name; nil for none.
-	Challenge *challenge.Challenge
-	// Prove says whether an answer to the challenge lets somebody sign up, and if not, whether they are to try again later.
-	Prove func(ctx context.Context, answer string, addr netip.Addr) (proven, later bool)
+	// Proof is what those bring who sign up and whom the site does not name; default nothing.
+	Proof func() feature.Proof
 }
 
 // Options are what a waitlist works with, and keeps when it is configured anew.
@@ -90,6 +88,9 @@ type Setup struct {
 // NewSetup makes a setup. It fails if something in it cannot be used.
 func NewSetup(c Config, site Site, o Options) (*Setup, error) {
 	c.Settings.Mailed = c.SMTP != nil
+	if site.Proof == nil {
+		site.Proof = func() feature.Proof { return nil }
+	}
 	s := &Setup{cfg: c, site: site}
 	if err := c.Settings.Validate(); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -49,7 +48,7 @@ type Counters struct {
 	decisions [results]prometheus.Counter
 	waits     prometheus.Observer
 	refused   [refusals]prometheus.Counter
-	answers   map[challenge.Outcome]prometheus.Counter
+	answers   map[Answer]prometheus.Counter
 }
 
 // Room returns the counters of a room or a family.
@@ -58,8 +57,8 @@ func (m *Metrics) Room(name string) Counters {
 	for i, of := range []*prometheus.CounterVec{m.badTokens, m.badTickets, m.crowded, m.elsewhere} {
 		c.refused[i] = of.WithLabelValues(name)
 	}
-	c.answers = map[challenge.Outcome]prometheus.Counter{}
-	for _, outcome := range []challenge.Outcome{challenge.Passed, challenge.Failed, challenge.Unavailable, challenge.Busy} {
+	c.answers = map[Answer]prometheus.Counter{}
+	for _, outcome := range []Answer{AnswerPassed, AnswerFailed, AnswerUnverified, AnswerBusy} {
 		c.answers[outcome] = m.challenges.WithLabelValues(name, string(outcome))
 	}
 	for i, outcome := range resultNames {
@@ -74,8 +73,19 @@ func (c *Counters) Count(what Result) { c.decisions[what].Inc() }
 // Refuse counts a try to get ahead.
 func (c *Counters) Refuse(what Refusal) { c.refused[what].Inc() }
 
+// Answer is what became of an answer to a challenge.
+type Answer string
+
+// The answers.
+const (
+	AnswerPassed     Answer = "passed"
+	AnswerFailed     Answer = "failed"
+	AnswerUnverified Answer = "unreachable" // the provider has not said, in time or at all
+	AnswerBusy       Answer = "busy"        // too many were being verified: the provider was not asked
+)
+
 // CountAnswer counts an answer to the challenge.
-func (c *Counters) CountAnswer(what challenge.Outcome) { c.answers[what].Inc() }
+func (c *Counters) CountAnswer(what Answer) { c.answers[what].Inc() }
 
 // Counted returns how many requests became that.
 func (c *Counters) Counted(what Result) uint64 { return valueOf(c.decisions[what]) }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -66,7 +67,7 @@ func (r *Room) visitor(pass string, number int) queue.ID {
 }
 
 // keep has a browser keep the cookie of a use.
-func (r *Room) keep(h http.Header, u waitlist.PassUse, v *Visitor) error {
+func (r *Room) keep(h http.Header, u waitlist.PassUse, v *feature.Sender) error {
 	id, err := hex.DecodeString(u.Pass)
 	if err != nil {
 		return fmt.Errorf("reading the id of a pass: %w", err)

@@ -6,47 +6,32 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates/passpage"
 )
 
-// AttemptsPerMinute is how many codes, and links to places, one network may try in a minute.
-const AttemptsPerMinute = 10
-
 // maxForm is the most that is read of what is sent, in bytes.
 const maxForm = 4 << 10
-
-// Visitor is the sender of a request, as the gate knows them.
-type Visitor struct {
-	Addr    netip.Addr
-	HTTPS   bool
-	JSON    bool   // they ask for JSON rather than for a page
-	Message string // the operator's, of the room
-	Enter   string // the path of the room on the host that was asked
-
-	Bound []byte                           // to whom their cookie is bound; nil for nobody
-	Holds func(bound []byte, key int) bool // whether a cookie is theirs: see [Room.Holder]
-}
 
 // request is a request about a pass, and what its answer needs.
 type request struct {
 	*http.Request
-	Visitor
+	feature.Sender
 	*Room
 	w http.ResponseWriter
 }
 
 // ServeHTTP answers a request for the path of the room's passes.
-func (r *Room) ServeHTTP(w http.ResponseWriter, q *http.Request, v Visitor) {
+func (r *Room) ServeHTTP(w http.ResponseWriter, q *http.Request, v feature.Sender) {
 	v.JSON = v.JSON || reply.SentJSON(q) // who sends JSON reads it
-	a := &request{Request: q, Visitor: v, Room: r, w: w}
+	a := &request{Request: q, Sender: v, Room: r, w: w}
 	switch q.Method {
 	case http.MethodGet, http.MethodHead:
 		a.show()
@@ -60,8 +45,8 @@ func (r *Room) ServeHTTP(w http.ResponseWriter, q *http.Request, v Visitor) {
 
 // ServeDoor answers somebody without a pass at the door of a room that lets in nobody else. The status is that of answers to those who
 // wait.
-func (r *Room) ServeDoor(w http.ResponseWriter, q *http.Request, v Visitor, status int) {
-	a := &request{Request: q, Visitor: v, Room: r, w: w}
+func (r *Room) ServeDoor(w http.ResponseWriter, q *http.Request, v feature.Sender, status int) {
+	a := &request{Request: q, Sender: v, Room: r, w: w}
 	if v.JSON {
 		a.json(status, map[string]any{"status": "none", "path": r.path()})
 		return
@@ -141,7 +126,7 @@ func (a *request) use() {
 	if !ok {
 		return
 	}
-	if f.Token == "" && !a.o.Enter(a.Addr, a.o.Clock(), AttemptsPerMinute) {
+	if f.Token == "" && !a.o.Enter(a.Addr, a.o.Clock(), feature.AttemptsPerMinute) {
 		a.w.Header().Set("Retry-After", "60")
 		a.o.Problem(a.w, a.Request, http.StatusTooManyRequests)
 		return
@@ -151,7 +136,7 @@ func (a *request) use() {
 	case errors.Is(err, waitlist.ErrExpired) && f.Token == "" && !a.JSON:
 		a.page(http.StatusGone, passpage.View{State: passpage.Code, Wrong: true})
 	case a.refused(err):
-	case a.refused(a.keep(a.w.Header(), u, &a.Visitor)):
+	case a.refused(a.keep(a.w.Header(), u, &a.Sender)):
 	case a.JSON:
 		a.json(http.StatusOK, map[string]any{"kind": u.Kind, "expiresAt": u.Expires, "enterPath": a.Enter})
 	default:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
@@ -104,12 +105,13 @@ const (
 func (w *world) openWaitlist(p *process, o *proxy.Options) {
 	l := w.plan.Waitlist
 	p.config.Rooms = append(p.config.Rooms, proxy.RoomConfig{
-		Name: clubName, Routes: []route.Route{{Path: clubPath}}, JSON: true, Settings: l.Room, Invited: true,
+		Name: clubName, Routes: []route.Route{{Path: clubPath}}, JSON: true, Settings: l.Room,
+		Parts: config.Parts{guests.Name: guests.Choice{Only: true}},
 	})
-	p.config.Waitlists = []guests.Config{{
+	p.config.Parts = p.config.Parts.With(guests.Name, []guests.Config{{
 		Name: listName, Room: clubName, Settings: l.Settings, URL: shopURL,
 		SMTP: &mail.SMTP{Host: "mail.example", TLS: mail.NoTLS, From: "hello@shop.example", Dial: w.post.dial(p)},
-	}}
+	}})
 	o.Record = func(ctx context.Context) (*waitlist.Store, error) {
 		return waitlist.Open(ctx, filepath.Join(w.post.dir, "waitlists.db"))
 	}

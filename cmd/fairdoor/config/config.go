@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	roomconfig "github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
@@ -241,7 +242,7 @@ type Room struct {
 	Cache      roomconfig.Cache `yaml:"cache" default:"auto" usage:"whether shared caches may keep answers to visitors who are in"`
 
 	// BindTicket is to what the tickets are bound.
-	BindTicket roomconfig.Bind `yaml:"bind_ticket" default:"off" usage:"to what tickets are bound: whoever brings one from elsewhere is a newcomer"`
+	BindTicket bind.Mode `yaml:"bind_ticket" default:"off" usage:"to what tickets are bound: whoever brings one from elsewhere is a newcomer"`
 	// Challenge is passed before somebody gets a place.
 	Challenge Challenge `yaml:"challenge"`
 }

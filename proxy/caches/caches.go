@@ -1,40 +1,32 @@
-package proxy
+// Package caches keeps answers out of caches, by their headers.
+package caches
 
 import (
 	"iter"
 	"net/http"
 	"strings"
-
-	"github.com/fairdoor-gate/fairdoor/proxy/config"
 )
 
-// keepsPrivate says whether shared caches may keep no answer to the visitor, who is in: they would serve it to people who
-// are not.
-func (v *visitor) keepsPrivate() bool {
-	switch v.setup.cfg.Cache {
-	case config.CachePrivate:
-		return true
-	case config.CacheOrigin:
-		return false
-	default:
-		return v.setup.cfg.Invited || v.setup.cfg.PassesOnly || v.wouldWait()
-	}
-}
+// Header values that answers share; net/http does not change them.
+var (
+	noStore     = []string{"no-store"}
+	privateOnly = []string{"private"}
+)
 
-// keepFromCaches keeps an answer out of all caches: those that go by Cache-Control, and
+// KeepFromAll keeps an answer out of all caches: those that go by Cache-Control, and
 // those of networks and servers that have a field of their own, which they prefer to it.
 // If the origin's Cache-Control already forbids storing, it stays as it is.
-func keepFromCaches(h http.Header) {
-	if !forbidsStoring(h["Cache-Control"]) {
+func KeepFromAll(h http.Header) {
+	if !ForbidStoring(h["Cache-Control"]) {
 		h.Set("Cache-Control", "private, no-store")
 	}
 	keepFromSingleCaches(h)
 }
 
-// keepFromSharedCaches keeps an answer out of the caches that serve several visitors, and leaves browsers what the origin
+// KeepFromShared keeps an answer out of the caches that serve several visitors, and leaves browsers what the origin
 // allows them. An answer that the origin calls immutable (RFC 8246) stays as it is: that is said of scripts, styles and
 // pictures with a name of their own, which nobody has to wait for.
-func keepFromSharedCaches(h http.Header) {
+func KeepFromShared(h http.Header) {
 	if len(h["Cache-Control"]) == 0 {
 		h["Cache-Control"] = privateOnly
 		keepFromSingleCaches(h)
@@ -53,7 +45,7 @@ func keepFromSharedCaches(h http.Header) {
 			}
 		}
 	}
-	if !forbidsStoring(h["Cache-Control"]) {
+	if !ForbidStoring(h["Cache-Control"]) {
 		h["Cache-Control"] = []string{strings.Join(kept, ", ")}
 	}
 	keepFromSingleCaches(h)
@@ -78,9 +70,9 @@ func keepFromSingleCaches(h http.Header) {
 	}
 }
 
-// forbidsStoring says whether Cache-Control has the directive no-store without
+// ForbidStoring says whether Cache-Control has the directive no-store without
 // must-understand, which would override it (RFC 9111, section 5.2.2.3).
-func forbidsStoring(lines []string) bool {
+func ForbidStoring(lines []string) bool {
 	found := false
 	for _, line := range lines {
 		for directive := range directives(line) {

@@ -1,7 +1,8 @@
-package proxy
+package feature
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -10,21 +11,21 @@ import (
 // answer whose header has more than 4 KiB.
 const longestRefresh = 2 << 10
 
-// refreshTo returns the value of a Refresh header that asks for the same page again after some
+// RefreshTo returns the value of a Refresh header that asks for the same page again after some
 // seconds. It names the address: a browser that shows the page with a fragment would else
 // only scroll. Without it, a page whose address is very long is loaded again all the same.
-func refreshTo(seconds int, r *http.Request) string {
-	to := addressOf(r)
+func RefreshTo(seconds int, r *http.Request) string {
+	to := AddressOf(r)
 	if len(to) > longestRefresh {
 		return strconv.Itoa(seconds)
 	}
 	return strconv.Itoa(seconds) + "; url=" + to
 }
 
-// addressOf returns the path and query of a request as a reference that leads back to it from
+// AddressOf returns the path and query of a request as a reference that leads back to it from
 // any page of the same host: it begins with one slash, and has nothing in it that a browser
 // would read as another host, or as the end of the address.
-func addressOf(r *http.Request) string {
+func AddressOf(r *http.Request) string {
 	target := r.RequestURI
 	if !strings.HasPrefix(target, "/") { // an absolute URL, or an asterisk
 		target = ""
@@ -66,4 +67,21 @@ func escapeAddress(target string) string {
 		}
 	}
 	return b.String()
+}
+
+// LineAddress returns where somebody waits who has sent a form: at the page of the room that
+// the form was on, if the browser names it; else at the form's own address if that may be
+// for GET too, or at the room's.
+func (v *Visit) LineAddress(r *http.Request, rooms interface {
+	RoomAt(host, path string) *Room
+}) string {
+	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
+		if rooms.RoomAt(from.Host, from.RequestURI()) == v.Room {
+			return AddressOf(&http.Request{URL: from, RequestURI: from.RequestURI()})
+		}
+	}
+	if r.Method == http.MethodPost {
+		return AddressOf(r)
+	}
+	return v.Setup.PathOn(r.Host)
 }

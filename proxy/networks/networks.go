@@ -1,4 +1,5 @@
-package proxy
+// Package networks bounds what the network of an address may have: so many in a time, and so many at once.
+package networks
 
 import (
 	"hash/maphash"
@@ -17,32 +18,33 @@ const (
 	uncountedUnderWay  = 50  // whose answers have not ended
 )
 
-// networks bounds what passes uncounted, and what is asked of DNS, by the network that it comes from, and by the site that an
-// IPv6 network is in. It has a fixed number of entries for each, and each network shares its entry with one in 16,384 of the
-// others. Requests from very many networks get no more than all entries together.
-type networks struct {
+// Bounds are what networks, and the sites that IPv6 networks are in, may have for one purpose. They have a fixed number of entries for
+// each, and each network shares its entry with one in 16,384 of the others. Requests from very many networks get no more than all
+// entries together.
+type Bounds struct {
 	seed           maphash.Seed
 	entries, sites [16384]network
 }
 
-func newNetworks() *networks { return &networks{seed: maphash.MakeSeed()} }
+// New returns bounds of which nothing is used.
+func New() *Bounds { return &Bounds{seed: maphash.MakeSeed()} }
 
 // of returns the network of an address, and its site, nil for none. Addresses that are not known share a network.
-func (n *networks) of(addr netip.Addr) (of, site *network) {
-	prefix := networkOf(addr)
+func (n *Bounds) of(addr netip.Addr) (of, site *network) {
+	prefix := Of(addr)
 	of = &n.entries[n.index(prefix)]
-	if around := siteOf(prefix); around.IsValid() {
+	if around := SiteOf(prefix); around.IsValid() {
 		site = &n.sites[n.index(around)]
 	}
 	return of, site
 }
 
-func (n *networks) index(prefix netip.Prefix) uint64 {
+func (n *Bounds) index(prefix netip.Prefix) uint64 {
 	return maphash.Comparable(n.seed, prefix) % uint64(len(n.entries))
 }
 
-// networkOf is the network of an address; the zero Prefix for an address that is not known.
-func networkOf(addr netip.Addr) netip.Prefix {
+// Of is the network of an address; the zero Prefix for an address that is not known.
+func Of(addr netip.Addr) netip.Prefix {
 	bits := 24
 	if addr.Is6() {
 		bits = 56
@@ -51,8 +53,8 @@ func networkOf(addr netip.Addr) netip.Prefix {
 	return prefix
 }
 
-// siteOf is the IPv6 /48 that a network is in; the zero Prefix for one of IPv4, or that is not known.
-func siteOf(network netip.Prefix) netip.Prefix {
+// SiteOf is the IPv6 /48 that a network is in; the zero Prefix for one of IPv4, or that is not known.
+func SiteOf(network netip.Prefix) netip.Prefix {
 	if !network.Addr().Is6() {
 		return netip.Prefix{}
 	}
@@ -60,10 +62,10 @@ func siteOf(network netip.Prefix) netip.Prefix {
 	return site
 }
 
-// spend takes one off what the network of an address may have, and off what its site may: one in the time each, and so many in no time
+// Spend takes one off what the network of an address may have, and off what its site may: one in the time each, and so many in no time
 // after a while with none. It says whether there was one left. This machine has no limit: a proxy on it that is not trusted brings
 // everybody.
-func (n *networks) spend(addr netip.Addr, now time.Time, each time.Duration, burst int) bool {
+func (n *Bounds) Spend(addr netip.Addr, now time.Time, each time.Duration, burst int) bool {
 	addr = addr.Unmap()
 	if addr.IsLoopback() {
 		return true
@@ -72,28 +74,29 @@ func (n *networks) spend(addr netip.Addr, now time.Time, each time.Duration, bur
 	return of.spend(now, each, burst) && (site == nil || site.spend(now, each/queue.OfSite, burst*queue.OfSite))
 }
 
-// perMinute is spend for so many a minute.
-func (n *networks) perMinute(addr netip.Addr, now time.Time, most int) bool {
-	return n.spend(addr, now, time.Minute/time.Duration(most), most)
+// PerMinute is Spend for so many a minute.
+func (n *Bounds) PerMinute(addr netip.Addr, now time.Time, most int) bool {
+	return n.Spend(addr, now, time.Minute/time.Duration(most), most)
 }
 
-// entry is something that is done for a network and its site, until its end.
-type entry struct{ of, site *network }
+// Entry is something that is done for a network and its site, until its end.
+type Entry struct{ of, site *network }
 
-// enter says whether something may be done for the network of an address. If it may, the caller calls leave of the entry at its end.
-func (n *networks) enter(addr netip.Addr, now time.Time) (e entry, ok bool) {
+// Enter says whether something may be done for the network of an address. If it may, the caller calls Leave of the entry at its end.
+func (n *Bounds) Enter(addr netip.Addr, now time.Time) (e Entry, ok bool) {
 	e.of, e.site = n.of(addr)
 	switch {
 	case !e.of.enter(now, 1):
-		return entry{}, false
+		return Entry{}, false
 	case e.site != nil && !e.site.enter(now, queue.OfSite):
 		e.of.underWay.Add(-1)
-		return entry{}, false
+		return Entry{}, false
 	}
 	return e, true
 }
 
-func (e entry) leave() {
+// Leave ends it.
+func (e Entry) Leave() {
 	e.of.underWay.Add(-1)
 	if e.site != nil {
 		e.site.underWay.Add(-1)

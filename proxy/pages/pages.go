@@ -1,4 +1,5 @@
-package proxy
+// Package pages keeps what the people who wait before a room are shown: pages and JSON, rendered once for all who are told the same.
+package pages
 
 import (
 	"maps"
@@ -7,56 +8,72 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.uber.org/zap"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// pages keeps what was rendered from a room's latest numbers. A page is rendered once
-// for all visitors who are at the same point, about once a second, and not for each.
-type pages struct {
-	mu   sync.Mutex // held while rendering
-	kept atomic.Pointer[rendered]
+// Room has the pages of a room in one configuration. They are rendered from the room's latest numbers: once for all visitors who are at
+// the same point, about once a second, and not for each.
+type Room struct {
+	Name      string
+	Set       *templates.Set                                // the room's own templates
+	With      func(*templates.Page) (*templates.Set, error) // the same with another page
+	Overrides *overrides.Room                               // has the pages of events, and their draws; nil for a family
+	Log       *zap.Logger
+
+	event atomic.Pointer[eventPage]
+	mu    sync.Mutex // held while rendering
+	kept  atomic.Pointer[rendered]
 }
+
+// Header values that pages share; net/http does not change them.
+var (
+	htmlType    = []string{"text/html; charset=utf-8"}
+	jsonType    = []string{"application/json"}
+	problemType = []string{"application/problem+json"}
+)
 
 // rendered holds the pages that were rendered from the same numbers. It does not change.
 type rendered struct {
 	numbers *estimate.Numbers
-	byKey   map[pageKey]*page
+	byKey   map[Key]*Page
 }
 
-// page is a page or JSON, with the headers that it has for every visitor.
-type page struct {
+// Page is a page or JSON, with the headers that it has for every visitor.
+type Page struct {
 	*templates.Rendered
-	kind, language, policy []string // header values; nil for none
+	Kind, Language, Policy []string // header values; nil for none
 }
 
-// pageKey is what pages of the same numbers differ by.
-type pageKey struct {
-	language string // "" for JSON
+// Key is what pages of the same numbers differ by.
+type Key struct {
+	Language string // "" for JSON
 	rejected bool
 	kept     bool // a slot is kept for the visitor
 	held     bool // the visitor is in, and held
-	soldOut  bool // the visitor is rejected because nothing is left
-	unsent   bool // it answers a request that was not passed on, and cannot be asked again
+	SoldOut  bool // the visitor is rejected because nothing is left
+	Unsent   bool // it answers a request that was not passed on, and cannot be asked again
 	rejoined bool
 	newcomer bool            // they came since the numbers, where every check-in is a draw
 	drawn    bool            // they have an entry in the draw of the event in force
 	shape    templates.Shape // of the visitor's place
 }
 
-// waiting returns the page in the key's language, or JSON if that is empty, for a visitor who
-// waits, and the visitor's own values in it at now. Of the key only the language and unsent are
-// given.
-func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Decision, key pageKey) (*page, templates.Visitor) {
+// Waiting returns the page in the key's language, or JSON if that is empty, for a visitor who
+// waits, and the visitor's own values in it at now. Of the key only Language and Unsent are given.
+func (p *Room) Waiting(r *queueroom.Room, now time.Time, d *queueroom.Decision, key Key) (*Page, templates.Visitor) {
 	n := r.Numbers()
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
 		ArrivedAt:      d.Ticket.Came().Time(),
 		PlacedAt:       d.Ticket.ArrivedAt.Time(),
-		RefreshSeconds: wholeSeconds(d.Ticket.RefreshInterval),
-		LeftSeconds:    wholeSeconds(r.DueIn(now, d.Ticket)),
+		RefreshSeconds: Seconds(d.Ticket.RefreshInterval),
+		LeftSeconds:    Seconds(r.DueIn(now, d.Ticket)),
 	}
 	place := d.Ticket.ArrivedAt
 	if n.Settings.Event.Shuffling() { // the place is drawn, and told to nobody
@@ -68,7 +85,7 @@ func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Deci
 	}
 	if key.held = d.Outcome == queueroom.OnHold; key.held {
 		v.LastUpdated, v.ArrivedAt = now, d.Ticket.AcceptedAt.Time()
-		v.RefreshSeconds = wholeSeconds(jittered(&n.Settings))
+		v.RefreshSeconds = Seconds(Jittered(&n.Settings))
 		v.LeftSeconds = v.RefreshSeconds
 	}
 	key.rejoined = d.Rejoined
@@ -82,24 +99,24 @@ func (rs *roomSetup) waiting(r *queueroom.Room, now time.Time, d *queueroom.Deci
 		key.newcomer = d.Ticket.ArrivedAt >= n.At
 	}
 	key.shape = v.Place.Shape()
-	v.Entry = rs.entryOf(&n.Settings.Event, &d.Ticket)
+	v.Entry = p.entryOf(&n.Settings.Event, &d.Ticket)
 	key.drawn = v.Entry != ""
-	return rs.pages.get(rs, n, key, v.Place), v
+	return p.get(n, key, v.Place), v
 }
 
-// jittered is a refresh interval of the settings, drawn anew.
-func jittered(s *queue.Settings) time.Duration {
+// Jittered is a refresh interval of the settings, drawn anew.
+func Jittered(s *queue.Settings) time.Duration {
 	return time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter*(2*rand.Float64()-1)))
 }
 
-// wholeSeconds is how visitors are told a time to wait: rounded up, and never none.
-func wholeSeconds(d time.Duration) int { return max(int(queue.WholeSeconds(d)/time.Second), 1) }
+// Seconds is how visitors are told a time to wait: rounded up, and never none.
+func Seconds(d time.Duration) int { return max(int(queue.WholeSeconds(d)/time.Second), 1) }
 
-// refusal returns the page in the key's language, or JSON if that is empty, for a visitor who
+// Refusal returns the page in the key's language, or JSON if that is empty, for a visitor who
 // is rejected.
-func (rs *roomSetup) refusal(n *estimate.Numbers, key pageKey) *page {
+func (p *Room) Refusal(n *estimate.Numbers, key Key) *Page {
 	key.rejected = true
-	return rs.pages.get(rs, n, key, templates.Place{})
+	return p.get(n, key, templates.Place{})
 }
 
 // placeByArrival returns the visitor's place where it is reckoned from the time of arrival.
@@ -136,62 +153,62 @@ func placeOf(n *estimate.Numbers, d *queueroom.Decision) templates.Place {
 
 // get returns the page for the numbers and a key. The place is any that has the key's
 // shape.
-func (p *pages) get(rs *roomSetup, n *estimate.Numbers, key pageKey, place templates.Place) *page {
+func (p *Room) get(n *estimate.Numbers, key Key, place templates.Place) *Page {
 	if kept := p.kept.Load(); kept != nil && kept.numbers == n {
 		if page, ok := kept.byKey[key]; ok {
 			return page
 		}
 	}
-	return p.render(rs, n, key, place)
+	return p.render(n, key, place)
 }
 
-func (p *pages) render(rs *roomSetup, n *estimate.Numbers, key pageKey, place templates.Place) *page {
+func (p *Room) render(n *estimate.Numbers, key Key, place templates.Place) *Page {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	next := &rendered{numbers: n, byKey: map[pageKey]*page{}}
+	next := &rendered{numbers: n, byKey: map[Key]*Page{}}
 	if kept := p.kept.Load(); kept != nil && kept.numbers == n {
 		if page, ok := kept.byKey[key]; ok {
 			return page
 		}
 		maps.Copy(next.byKey, kept.byKey)
 	}
-	data := dataOf(rs.cfg.Name, n, key, place)
-	data.Event = rs.eventOf(n)
-	made := rs.render(data, key, rs.shown(&n.Settings.Event))
+	data := dataOf(p.Name, n, key, place)
+	data.Event = p.eventOf(n)
+	made := pageOf(data, key, p.Shown(&n.Settings.Event))
 	next.byKey[key] = made
 	p.kept.Store(next)
 	return made
 }
 
-// render makes the page in the key's language, or JSON if that is empty.
-func (rs *roomSetup) render(d templates.Data, key pageKey, set *templates.Set) *page {
+// pageOf makes the page in the key's language, or JSON if that is empty.
+func pageOf(d templates.Data, key Key, set *templates.Set) *Page {
 	switch {
-	case key.language == "" && key.unsent:
-		return &page{Rendered: set.Problem(d), kind: problemType}
-	case key.language == "":
-		return &page{Rendered: set.JSON(d), kind: jsonType}
+	case key.Language == "" && key.Unsent:
+		return &Page{Rendered: set.Problem(d), Kind: problemType}
+	case key.Language == "":
+		return &Page{Rendered: set.JSON(d), Kind: jsonType}
 	}
-	p := &page{Rendered: set.Page(key.language, d), kind: htmlType}
+	made := &Page{Rendered: set.Page(key.Language, d), Kind: htmlType}
 	if !set.Custom() {
-		p.language = []string{key.language}
+		made.Language = []string{key.Language}
 	}
 	if policy := set.ContentSecurityPolicy(); policy != "" {
-		p.policy = []string{policy}
+		made.Policy = []string{policy}
 	}
-	return p
+	return made
 }
 
 // dataOf returns what a page says by the room's numbers: to a visitor who waits in the
 // bucket or at the place, or to one who is rejected. The numbers may be older than the
 // visitor's place. One who waits is therefore counted among those who wait, and is
 // never told that the room rejects everyone: their page is to check in again.
-func dataOf(name string, n *estimate.Numbers, key pageKey, place templates.Place) templates.Data {
+func dataOf(name string, n *estimate.Numbers, key Key, place templates.Place) templates.Data {
 	d := templates.Data{
 		RoomName:           name,
 		QueueingMethod:     n.Settings.Method.String(),
 		QueueAll:           n.Settings.HeldByOperators() || n.Settings.HoldActive != queue.HoldOff,
 		Held:               key.held,
-		SoldOut:            key.soldOut,
+		SoldOut:            key.SoldOut,
 		ItemsLeftKnown:     n.Stock.Known(),
 		ItemsLeft:          n.Stock.Left,
 		Paused:             n.Paused,
@@ -200,7 +217,7 @@ func dataOf(name string, n *estimate.Numbers, key pageKey, place templates.Place
 		ClaimRequired:      key.kept,
 		PlaceKeptSeconds:   int(n.Settings.PlaceKept() / time.Second),
 		Rejoined:           key.rejoined,
-		NotSent:            key.unsent,
+		NotSent:            key.Unsent,
 		Message:            n.Settings.Message,
 		Drawn:              key.drawn,
 		Place:              place,

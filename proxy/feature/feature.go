@@ -1,0 +1,150 @@
+package feature
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/templates"
+)
+
+// Feature is something that a room may have beside its limits. One value serves a gate for as long as the gate lives.
+type Feature interface {
+	// Part makes what a room has of the feature in one configuration; nil where the room does not have it. It changes nothing that is
+	// at work. The part implements the stages in which the feature has a say.
+	Part(ctx context.Context, s *Setup) (Part, error)
+}
+
+// Part is what one room has of a feature in one configuration. It does not change.
+type Part any
+
+// A Sharer is the part of a family. Its rooms have the family's other parts as they are.
+type Sharer interface {
+	// For makes the part of a room of the family.
+	For(s *Setup) (Part, error)
+}
+
+// Choice is what a room's configuration says of the feature of a name, if it says anything.
+func Choice[C any](s *Setup, name string) (c C, ok bool) {
+	c, ok = s.Config.Parts[name].(C)
+	return c, ok
+}
+
+// PartOf is the part of a room that has a type, if the room has it.
+func PartOf[P Part](s *Setup) (p P, ok bool) {
+	for _, of := range s.Parts {
+		if p, ok = of.(P); ok {
+			break
+		}
+	}
+	return p, ok
+}
+
+// A Chooser is a feature to which a configuration says more than its rooms do.
+type Chooser interface {
+	// Choose makes ready for the parts of a configuration. It changes nothing that is at work.
+	Choose(ctx context.Context, c Configuration) error
+	// Use puts to work what Choose has made ready.
+	Use()
+}
+
+// An Owner has paths of the gate's own.
+type Owner interface{ Paths() []Path }
+
+// A Runner does something by itself.
+type Runner interface {
+	// Run returns soon after ctx has ended.
+	Run(ctx context.Context)
+}
+
+// A Closer has something to end with the gate, after all else has ended.
+type Closer interface{ Close() }
+
+// Path is one of the gate's own paths.
+type Path struct {
+	Name   string // what follows Paths; with a slash at its end, all that is below it, too
+	Method string // the only one that it takes; "" where Serve sees to methods, and to pages of other sites
+	Serve  http.HandlerFunc
+}
+
+// A Listener hears what the site tells by headers of its answers, and keeps them from visitors.
+type Listener interface {
+	Headers() []string
+	Told(resp *http.Response)
+}
+
+// The stages of a visit, in their order. Those without a say in them cost a room nothing.
+type (
+	// A Dresser adds to what the room's pages have.
+	Dresser interface{ Dress(o *templates.Options) }
+
+	// A Recogniser says who sends a request, and what they may have. The ticket is open by then.
+	Recogniser interface {
+		Recognise(r *http.Request, v *Visit)
+	}
+
+	// A Doorkeeper may answer a visitor who may not join the room, and says whether it has.
+	Doorkeeper interface {
+		Before(w http.ResponseWriter, r *http.Request, v *Visit) bool
+	}
+
+	// A Substitute may answer a visitor who is not let in, in place of the page, and says whether it has.
+	Substitute interface {
+		Instead(w http.ResponseWriter, r *http.Request, v *Visit, d *queueroom.Decision) bool
+	}
+
+	// An Asker adds to the request of a visitor on its way to the site. The visitor is nil for a request that passes the room by.
+	Asker interface {
+		Ask(r *http.Request, of *Room, v *Visit) *http.Request
+	}
+
+	// A Watcher may watch the answer of the site to a visitor with a ticket, by a writer of its own. The Ender is told when
+	// the answer has ended; it is nil where the writer is the one that was given.
+	Watcher interface {
+		Writer(w http.ResponseWriter, r *http.Request, v *Visit, ticket queue.ID) (http.ResponseWriter, Ender)
+	}
+
+	// An Ender is told that an answer has ended.
+	Ender interface{ End() }
+
+	// An Issuer adds cookies to those that a decision means for its visitor.
+	Issuer interface {
+		Issue(to []string, r *http.Request, v *Visit, d *queueroom.Decision) []string
+	}
+
+	// A Keeper keeps the place of a visitor whose page says goodbye.
+	Keeper interface{ Keeps(v *Visit) bool }
+)
+
+// Stages are the parts of a room, and those by the stages in which they have a say, in the order of the features.
+type Stages struct {
+	Parts       []Part
+	Dressers    []Dresser
+	Recognisers []Recogniser
+	Doorkeepers []Doorkeeper
+	Substitutes []Substitute
+	Askers      []Asker
+	Watchers    []Watcher
+	Issuers     []Issuer
+	Keepers     []Keeper
+}
+
+// Add adds a part to the stages in which it has a say.
+func (s *Stages) Add(p Part) {
+	s.Parts = append(s.Parts, p)
+	add(&s.Dressers, p)
+	add(&s.Recognisers, p)
+	add(&s.Doorkeepers, p)
+	add(&s.Substitutes, p)
+	add(&s.Askers, p)
+	add(&s.Watchers, p)
+	add(&s.Issuers, p)
+	add(&s.Keepers, p)
+}
+
+func add[S any](to *[]S, p Part) {
+	if stage, ok := p.(S); ok {
+		*to = append(*to, stage)
+	}
+}

@@ -1,0 +1,37 @@
+package feature
+
+import (
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// Sender is who sent a request about a room to one of the gate's own pages.
+type Sender struct {
+	User    string // the site's own name for them; "" if it does not name them
+	Addr    netip.Addr
+	HTTPS   bool
+	JSON    bool   // they ask for JSON rather than for a page
+	Message string // the operator's, of the room
+	Enter   string // the path of the room on the host that was asked
+
+	Bound []byte                           // to whom their cookie is bound; nil for nobody
+	Holds func(bound []byte, key int) bool // whether a cookie that is bound, and was sealed with one of the keys, belongs to them
+}
+
+// SenderOf returns who sent a request at now, which is about the room.
+func (s *Setup) SenderOf(r *http.Request, of *Room, now time.Time) Sender {
+	claim, _ := s.Subjects.Read(r, s.Trust, now) // a token that does not count names nobody
+	return Sender{
+		User: claim.Subject, Addr: s.Trust.ClientAddr(r), HTTPS: s.HTTPS(r), JSON: s.Config.JSON && WantsJSON(r),
+		Message: of.Settings().Message, Enter: s.PathOn(r.Host), Bound: s.Bound(r), Holds: s.Holds(r),
+	}
+}
+
+// DoorStatus is the status of a page for somebody who may not join.
+func (s *Setup) DoorStatus(r *http.Request) int {
+	if Unsafe(r) {
+		return http.StatusForbidden
+	}
+	return s.Config.StatusCode
+}

@@ -1,0 +1,139 @@
+package feature
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/networks"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+)
+
+// Visit is a request that a room guards, or a question about how its sender stands in the room; and the visitor who sent it.
+type Visit struct {
+	Room   *Room
+	Setup  *Setup // of the room, loaded once: the whole request goes by it
+	Now    time.Time
+	Ticket queue.Ticket  // as they brought it
+	Sealed cookie.Ticket // what it came in
+	Stale  bool          // the ticket is to be issued again: it has an old key, or the cookie's name for the other scheme
+	HTTPS  bool
+	Bound  bind.Binding // to whom their tickets are bound
+
+	User     string       // the site's own name for them; "" for none
+	Subject  queue.ID     // who they are to the site, or by an invite or a pass; the zero ID if nothing says
+	Priority int16        // that the site has signed for them, or that guests have
+	Ahead    queue.Ahead  // where their pass puts them
+	Label    string       // by which operators recognise them; "" for none
+	Network  netip.Prefix // where they come from, if their room limits how many of a network may wait, or measures its site
+
+	Endless  bool // a rule wants them in the endless line: nothing else is known of them
+	Shut     bool // their room lets in guests or holders of passes only, and they are none
+	Unproven bool // they get a new place in line only after the room's challenge
+}
+
+// Read reads who sent a request. It fails if the cookies cannot be read.
+func (v *Visit) Read(r *http.Request, of *Room, s *Setup, now time.Time) error {
+	sealed, err := s.Jar.Read(r.Header)
+	v.Recognise(r, of, s, now, sealed)
+	return err
+}
+
+// Recognise is Read with a cookie that was opened already.
+func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, sealed cookie.Ticket) {
+	*v = Visit{Room: of, Setup: s, Now: now, Sealed: sealed, HTTPS: s.HTTPS(r)}
+	if v.Endless = s.Rules.Flag() && s.Action(r) == route.EndlessLine; v.Endless {
+		return
+	}
+	lacksBinding := v.openTicket(r)
+	v.Bound = s.Binder.Bind(r, s.Trust)
+	claim, refused := s.Subjects.Read(r, s.Trust, now)
+	if refused != nil {
+		of.Refuse(metrics.BadToken)
+		s.Log.Debug("token refused", zap.Error(refused))
+	}
+	v.Label = claim.Label
+	if claim.Subject != "" {
+		v.User, v.Subject, v.Priority = claim.Subject, queueroom.SubjectID(s.Config.Name, claim.Subject), claim.Priority
+	}
+	for _, f := range s.Recognisers {
+		f.Recognise(r, v)
+	}
+	if of.Queue.LimitsNetworks() || of.Queue.Measures() {
+		v.Network = networks.Of(s.Trust.ClientAddr(r))
+	}
+	v.Stale = v.Ticket.State != queue.None && (lacksBinding || sealed.Key != 0 || sealed.Name != s.Jar.Name(v.HTTPS))
+}
+
+// Request returns what the visitor asks of the queue.
+func (v *Visit) Request(hidden, noWait bool) queueroom.Request {
+	asked := queueroom.Request{Ticket: v.Ticket, Subject: v.Subject, Priority: v.Priority, Ahead: v.Ahead, Network: v.Network}
+	if hidden {
+		asked.Ask.By = queueroom.HiddenPage
+	}
+	switch {
+	case noWait:
+		asked.Ask.Place = queueroom.NoPlace
+	case v.Unproven:
+		asked.Ask.Place = queueroom.OwnPlace
+	}
+	return asked
+}
+
+// Decide has the queue decide about the visitor's request.
+func (v *Visit) Decide(r *http.Request) queueroom.Decision {
+	asked := v.Request(Hidden(r), Unsafe(r) && !SentByAPage(r) || v.TakesNoPlace(r))
+	if Probes(r) {
+		asked.Ask.Slot = queueroom.ProvisionalSlot
+	}
+	d := v.Room.Queue.Visit(r.Context(), v.Now, asked)
+	if v.Label != "" {
+		v.Room.Labels.Note(d.Ticket.ID, v.Label)
+	}
+	return d
+}
+
+// Holds says whether a cookie that carries no ticket, and what it was bound to when it was sealed with one of the keys, belongs to the
+// visitor who sent a request.
+func (v *Visit) Holds(r *http.Request) func(bound []byte, key int) bool { return v.Setup.Holds(r) }
+
+// Holds is Holds of the sender of a request.
+func (s *Setup) Holds(r *http.Request) func(bound []byte, key int) bool {
+	return func(bound []byte, key int) bool { return s.Binder.HoldsBytes(bound, key, r, s.Trust) }
+}
+
+// Bound is what a cookie that carries no ticket is bound to, if it is given to the sender of a request.
+func (s *Setup) Bound(r *http.Request) []byte { return s.Binder.Bind(r, s.Trust).Bytes() }
+
+// IsIn says whether the visitor has brought the ticket of a session that lasts.
+func (v *Visit) IsIn(ctx context.Context) bool {
+	if v.Ticket.State != queue.Accepted {
+		return false
+	}
+	t, _ := v.Room.Queue.Peek(ctx, v.Now, v.Request(false, true))
+	return t.State == queue.Accepted
+}
+
+// WouldWait says whether somebody new would have to wait in the visitor's room.
+func (v *Visit) WouldWait() bool {
+	return v.Room.Queue.Numbers().Queueing() || v.Setup.AdmitsNobody(v.Room.Settings())
+}
+
+// CookieMissing says whether a page checks in whose browser does not send the room's cookie
+// back. The page, which says that it is returning, came with one: each check-in would be from
+// somebody new.
+func (v *Visit) CookieMissing(r *http.Request) bool {
+	if v.Ticket.State != queue.None || v.Subject != (queue.ID{}) || r.Header["Fairdoor-Returning"] == nil || Unsafe(r) {
+		return false
+	}
+	_, err := r.Cookie(v.Setup.Jar.Name(v.HTTPS))
+	return err != nil
+}

@@ -1,0 +1,236 @@
+package guests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/networks"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+)
+
+// Name is that of the feature.
+const Name = "waitlist"
+
+// Choice is what a room's configuration says of its guests, who are those that have accepted an invite of its waitlist. A room without it
+// treats them as everybody else.
+type Choice struct {
+	Only     bool  // nobody else is let in
+	Priority int16 // of guests in an exact line
+}
+
+// Feature are the waitlists of a gate.
+type Feature struct {
+	gate  feature.Gate
+	lists map[string]*list // by name; they outlive configurations. Used while the gate is being configured
+	next  []chosen
+	use   atomic.Pointer[[]chosen] // those of the configuration at work, in its order
+}
+
+// list is a waitlist, and what it does by itself.
+type list struct {
+	*Waitlist
+	stop context.CancelFunc // ends it; nil while it does nothing
+}
+
+// chosen is a waitlist, the setup that a configuration gives it, and that of the room that it belongs to.
+type chosen struct {
+	*list
+	setup *Setup
+	room  *feature.Setup
+}
+
+// NewFeature returns the waitlists of a gate.
+func NewFeature(g feature.Gate) *Feature {
+	f := &Feature{gate: g, lists: map[string]*list{}}
+	f.use.Store(&[]chosen{})
+	return f
+}
+
+// Choose implements [feature.Chooser]: it opens the waitlists of a configuration, those that there are or new ones.
+func (f *Feature) Choose(ctx context.Context, c feature.Configuration) error {
+	f.next = nil
+	configs, _ := c.Options(Name).([]Config)
+	for _, cfg := range configs {
+		if err := f.open(ctx, c.Setup(cfg.Room), cfg); err != nil {
+			return fmt.Errorf("waitlist %q: %w", cfg.Name, err)
+		}
+	}
+	return nil
+}
+
+func (f *Feature) open(ctx context.Context, s *feature.Setup, c Config) error {
+	switch {
+	case s == nil || s.Config.IsFamily():
+		return fmt.Errorf("there is no room %q that can have a waitlist", c.Room)
+	case f.of(s) != nil:
+		return fmt.Errorf("the room %q has another one", c.Room)
+	}
+	o := Options{
+		Clock: f.gate.Now, Log: f.gate.Log(), Counters: f.gate.Metrics().Waitlist(c.Name), Problem: f.gate.Problem, Survive: f.gate.Survive, Wait: f.gate.Wait(),
+	}
+	next, err := NewSetup(c, Site{
+		Identity: s.Identity, Language: s.Config.Language, Keys: s.Keys, Cookie: s.Config.CookieAttributes,
+		Proof:  func() feature.Proof { return s.Proof },
+		Frames: slices.DeleteFunc(slices.Clone(s.Config.CORSOrigins), func(site string) bool { return site == "*" }),
+	}, o)
+	if err != nil {
+		return err
+	}
+	l := f.lists[c.Name]
+	if l == nil {
+		record, err := f.gate.Record(ctx)
+		if err != nil {
+			return err
+		}
+		o.Enter = networks.New().PerMinute
+		opened, err := Open(ctx, record, next, o)
+		if err != nil {
+			return err
+		}
+		l = &list{Waitlist: opened}
+		f.lists[c.Name] = l
+	}
+	f.next = append(f.next, chosen{l, next, s})
+	return nil
+}
+
+// of is the waitlist of a room in the next configuration; nil for none.
+func (f *Feature) of(s *feature.Setup) *Waitlist {
+	for _, c := range f.next {
+		if c.room == s {
+			return c.Waitlist
+		}
+	}
+	return nil
+}
+
+// Use implements [feature.Chooser]: the waitlists that are configured now do what they do by themselves, and the others do not any more.
+func (f *Feature) Use() {
+	next := f.next
+	for _, c := range next {
+		c.Waitlist.Use(c.setup)
+	}
+	f.use.Store(&next)
+	for _, l := range f.lists {
+		switch configured := slices.ContainsFunc(next, func(c chosen) bool { return c.list == l }); {
+		case configured && l.stop == nil:
+			var ctx context.Context
+			ctx, l.stop = context.WithCancel(f.gate.Context())
+			f.gate.Go(func() { l.Sweep(ctx) })
+		case !configured && l.stop != nil:
+			l.stop()
+			l.stop = nil
+		}
+	}
+}
+
+// All yields the waitlists in the order of the configuration.
+func (f *Feature) All() iter.Seq[*Waitlist] {
+	return func(yield func(*Waitlist) bool) {
+		for _, c := range *f.use.Load() {
+			if !yield(c.Waitlist) {
+				return
+			}
+		}
+	}
+}
+
+// Named returns the waitlist of a name; nil for none.
+func (f *Feature) Named(name string) *Waitlist {
+	for l := range f.All() {
+		if l.Name() == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// door is what a room has of its waitlist.
+type door struct {
+	Choice
+	list *Waitlist
+}
+
+// Part implements [feature.Feature].
+func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error) {
+	choice, ok := feature.Choice[Choice](s, Name)
+	d := &door{choice, f.of(s)}
+	switch {
+	case choice.Only && d.list == nil:
+		return nil, errors.New("it lets in those who were invited, and has no waitlist")
+	case !ok || d.list == nil:
+		return nil, nil
+	}
+	s.Restricted = s.Restricted || choice.Only
+	return d, nil
+}
+
+// Paths implements [feature.Owner].
+func (f *Feature) Paths() []feature.Path { return []feature.Path{{Name: "waitlist/", Serve: f.serve}} }
+
+// serve answers a request for a path of a waitlist. It is on the hosts of its room alone: on others the site may name other users alike.
+// Pages of other sites may send forms to it if the room's cors_origins list them.
+func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
+	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Paths), "/")
+	all := *f.use.Load()
+	i := slices.IndexFunc(all, func(c chosen) bool { return c.Name() == name })
+	if i < 0 || !all[i].room.IsOn(r.Host) {
+		f.gate.Problem(w, r, http.StatusNotFound)
+		return
+	}
+	c := all[i]
+	c.room.Share(w.Header(), r)
+	switch {
+	case f.gate.Allow(w, r, Methods):
+	case feature.Foreign(r) && !c.room.Lists(r.Header.Get("Origin")):
+		f.gate.Problem(w, r, http.StatusBadRequest)
+	default:
+		c.ServeHTTP(w, r, c.room.SenderOf(r, f.gate.Room(c.room.Config.Name), f.gate.Now()))
+	}
+}
+
+// Recognise implements [feature.Recogniser]: it notes whether the visitor is a guest of their room, if that makes a difference. By an invite
+// they are one visitor on all of their devices. Somebody who is in without it stays in as they are.
+func (d *door) Recognise(r *http.Request, v *feature.Visit) {
+	if !d.Only && d.Priority == 0 {
+		return
+	}
+	person, found := d.list.Guest(v, r)
+	if !found && d.Only {
+		person, found = d.list.FindGuest(v, r)
+	}
+	if !found {
+		v.Shut = d.Only
+		return
+	}
+	v.Priority = max(v.Priority, d.Priority)
+	if id := queueroom.SubjectID(v.Setup.Config.Name, person); v.Ticket.ID == id || !v.Room.Queue.IsIn(v.Now, v.Ticket) {
+		v.Subject = id
+	}
+}
+
+// Before implements [feature.Doorkeeper]: somebody who may not join sees the page on which they can sign up, or which has their place on the
+// waitlist.
+func (d *door) Before(w http.ResponseWriter, r *http.Request, v *feature.Visit) bool {
+	if !v.Shut || !d.Only {
+		return false
+	}
+	v.Room.Count(metrics.Uninvited)
+	v.Setup.Answers(w.Header(), r)
+	feature.LeaveBody(w.Header(), r)
+	if feature.ShowsNoPage(r) {
+		reply.Problem(w, http.StatusForbidden, "Only those who were invited are let in. The waitlist is at "+Paths+d.list.Name()+".")
+		return true
+	}
+	d.list.ServeDoor(w, r, v.Setup.SenderOf(r, v.Room, v.Now), v.Setup.DoorStatus(r))
+	return true
+}

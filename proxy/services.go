@@ -1,0 +1,125 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/networks"
+	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+)
+
+// services is the gate as its features know it.
+type services struct{ gate *Gate }
+
+// The methods implement feature.Gate.
+
+func (s services) Now() time.Time              { return s.gate.o.Clock() }
+func (s services) Context() context.Context    { return s.gate.sync }
+func (s services) Log() *zap.Logger            { return s.gate.o.Log }
+func (s services) Metrics() *metrics.Metrics   { return s.gate.metrics }
+func (s services) StateDir(name string) string { return below(s.gate.o.StateDir, name) }
+func (s services) Go(task func())              { s.gate.tasks.Go(task) }
+func (s services) Signer() *assertion.Signer   { return s.gate.current.Load().signer }
+func (s services) Attempts() *networks.Bounds  { return s.gate.attempts }
+
+func (s services) Wait() func(<-chan struct{}, time.Duration) { return s.gate.o.Wait }
+
+// Survive implements feature.Gate: what broke off is lost this once, and the gate and its rooms go on.
+func (s services) Survive(doing string) {
+	if p := recover(); p != nil {
+		s.gate.o.Log.Error("panic", zap.String("doing", doing), zap.Any("panic", p), zap.Stack("stack"))
+	}
+}
+
+// Record implements feature.Gate.
+func (s services) Record(ctx context.Context) (*waitlist.Store, error) {
+	g := s.gate
+	if record := g.record.Load(); record != nil {
+		return record, nil
+	}
+	if g.o.Record == nil {
+		return nil, errors.New("a gate needs a record for waitlists and passes")
+	}
+	record, err := g.o.Record(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g.record.Store(record)
+	if record.Failing() {
+		g.o.Log.Error("the record of waitlists and passes does not answer: rooms are served without it until it does")
+	}
+	return record, nil
+}
+
+// Room implements feature.Gate.
+func (s services) Room(name string) *feature.Room {
+	if of := s.gate.current.Load().roomNamed(name); of != nil {
+		return &of.Room
+	}
+	return nil
+}
+
+// RoomAt implements feature.Gate.
+func (s services) RoomAt(host, path string) *feature.Room {
+	if of, _ := s.gate.current.Load().roomAt(host, path); of != nil {
+		return &of.Room
+	}
+	return nil
+}
+
+// Setups implements feature.Gate.
+func (s services) Setups() iter.Seq[*feature.Setup] {
+	return slices.Values(s.gate.current.Load().setups)
+}
+
+// Enter implements feature.Gate.
+func (s services) Enter(addr netip.Addr) (leave func(), ok bool) {
+	of, ok := s.gate.uncounted.Enter(addr, s.gate.o.Clock())
+	return of.Leave, ok
+}
+
+// Problem implements feature.Gate.
+func (s services) Problem(w http.ResponseWriter, r *http.Request, status int) {
+	s.gate.problem(w, r, status, s.gate.languages)
+}
+
+// Allow implements feature.Gate.
+func (s services) Allow(w http.ResponseWriter, r *http.Request, methods string) bool {
+	return s.gate.current.Load().allow(w, r, methods)
+}
+
+// Stand implements feature.Gate.
+func (s services) Stand(v *feature.Visit, d *queueroom.Decision) any { return describe(v, d) }
+
+// Visit implements feature.Gate.
+func (s services) Visit(ctx context.Context, now time.Time, of *feature.Room, q queueroom.Request) queueroom.Decision {
+	return forEvents(of).Visit(ctx, now, q)
+}
+
+// recordFailing reports whether the record of waitlists and passes does not answer.
+func (g *Gate) recordFailing() bool {
+	record := g.record.Load()
+	return record != nil && record.Failing()
+}
+
+// closeRecord closes the record of waitlists and passes, once nothing writes any more.
+func (g *Gate) closeRecord() {
+	record := g.record.Load()
+	if record == nil {
+		return
+	}
+	if err := record.Close(); err != nil {
+		g.o.Log.Error("closing the record of waitlists and passes failed", zap.Error(err))
+	}
+}
