@@ -15,7 +15,7 @@ func (r *room) admit(claims []queue.Claim, grants []queue.Grant) error {
 	}
 	for i, c := range claims {
 		if r.journal != nil {
-			before[i] = r.sessions[c.ID]
+			before[i] = r.sessions.known[c.ID]
 		}
 		grants[i] = r.decide(c)
 		r.noteLost(c)
@@ -46,20 +46,20 @@ func (r *room) journalGrants(claims []queue.Claim, grants []queue.Grant) error {
 	}
 	for i, g := range grants {
 		if g.Verdict == queue.Granted {
-			r.journal.admitted(claims[i].ID, r.sessions[claims[i].ID])
+			r.journal.admitted(claims[i].ID, r.sessions.known[claims[i].ID])
 		}
 	}
-	r.journalNumbers()
+	r.journal.numbers(r.line.numbers)
 	return r.journal.write()
 }
 
 func (r *room) decide(c queue.Claim) queue.Grant {
-	known := r.sessions[c.ID]
+	known := r.sessions.known[c.ID]
 	switch {
 	case r.revoked[c.ID] > r.now:
-		r.forgetPlace(c.ID)
+		r.line.forget(c.ID)
 		return queue.Grant{Verdict: queue.Banned}
-	case r.lasts(known):
+	case r.sessions.lasts(known):
 		return r.held(c, known)
 	case c.HeldOnly && !c.Newcomer() && c.PlaceUsedBy(known.admitted):
 		return queue.Grant{Verdict: queue.Used, AcceptedAt: r.acceptedAt(known)}
@@ -71,7 +71,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 		return refused
 	case !c.Newcomer() && r.placeUsed(c):
 		return queue.Grant{Verdict: queue.Used}
-	case r.settings.AdmitsEveryone() && !r.settings.Shadow && r.active >= queue.PassthroughCounts*r.settings.TotalActiveUsers:
+	case r.settings.AdmitsEveryone() && !r.settings.Shadow && r.sessions.active >= queue.PassthroughCounts*r.settings.TotalActiveUsers:
 		r.change(c.Cell, -1)
 		return queue.Grant{Verdict: queue.Beyond}
 	case r.settings.AdmitsEveryone() || r.hasSlotFor(c):
@@ -82,34 +82,33 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 
 // held is the verdict on a claimant whose session lasts.
 func (r *room) held(c queue.Claim, s session) queue.Grant {
-	r.forgetPlace(c.ID)
+	r.line.forget(c.ID)
 	if !c.KeepCell && (!c.HeldOnly || r.repeatOf == 0) { // a claim that comes again with its report was decided before
 		r.change(c.Cell, -1)
 	}
 	lasts, last := r.settings.SessionLasts(r.slack), r.settings.LastMoment(r.began(s))
 	switch {
 	case c.Renew:
-		r.extend(c.ID, min(r.sessionsNow().Add(lasts), last), s.admitted)
+		r.sessions.extend(c.ID, min(r.sessionsNow().Add(lasts), last), s.admitted)
 	case c.Lease == 0 && !c.HeldOnly:
-		r.extend(c.ID, r.began(s).Add(lasts), s.admitted)
+		r.sessions.extend(c.ID, r.began(s).Add(lasts), s.admitted)
 	}
-	return queue.Grant{Verdict: queue.Held, AcceptedAt: r.acceptedAt(s), Expires: max(r.sessions[c.ID].expires.Add(r.behind()), r.now+1)}
+	return queue.Grant{Verdict: queue.Held, AcceptedAt: r.acceptedAt(s), Expires: max(r.sessions.known[c.ID].expires.Add(r.behind()), r.now+1)}
 }
 
 // placeUsed reports whether the claimant was admitted after the arrival that is in their ticket, and told so.
 func (r *room) placeUsed(c queue.Claim) bool {
-	s, known := r.sessions[c.ID]
+	s, known := r.sessions.known[c.ID]
 	return known && c.PlaceUsedBy(s.admitted) && r.untold.admitted[c.ID] != s.admitted
 }
 
 // grant gives the claimant a slot.
 func (r *room) grant(c queue.Claim) queue.Grant {
 	r.change(c.Cell, -1)
-	r.idle = r.idle || r.present() == 0
+	r.noteIdle()
 	expires := r.now.Add(r.settings.Lease(c.Lease, r.slack))
-	r.extend(c.ID, expires.Add(-r.behind()), r.now)
-	r.admitted++
-	r.slow.Take(1)
+	r.sessions.extend(c.ID, expires.Add(-r.behind()), r.now)
+	r.allowance.take(1)
 	if len(r.nodes.known) > 1 {
 		r.entered = append(r.entered, queue.Session{ID: c.ID, Expires: r.now})
 	}
@@ -119,47 +118,46 @@ func (r *room) grant(c queue.Claim) queue.Grant {
 // undo takes back a grant that nobody has learnt of. The claimant has the session
 // again that was there before, which had ended, or none.
 func (r *room) undo(c queue.Claim, before session, p queue.Place) {
-	*r.end(r.sessions[c.ID].expires)--
-	r.active--
-	r.admitted--
-	r.slow.Take(-1)
-	r.sessions[c.ID] = before
-	if before == (session{}) {
-		delete(r.sessions, c.ID)
-	}
+	r.sessions.set(c.ID, before)
+	r.allowance.take(-1)
 	r.change(c.Cell, 1)
 	if p.Number != 0 {
-		e := r.line.Add(c.ID, p.Priority, p.Number, r.now, r.now.Add(r.settings.ConfirmsWithin()))
-		r.keepPlace(e, !p.Joined || !c.Newcomer())
+		r.line.putBack(&c, p)
 	}
 }
 
 // present counts the people who wait.
 func (r *room) present() int {
 	if r.settings.Method.HasExactLine() {
-		return r.line.Len()
+		return r.line.waiting.Len()
 	}
 	return r.cells.present
 }
 
-// settlesAt is when everybody who still waits has checked in since places in the exact
-// line were last unknown; zero if that is past. Until then nobody is admitted: else
-// whoever happens to check in first would be the first in line.
-func (r *room) settlesAt() queue.Instant {
-	at := r.unknown.Add(r.settings.ReturnsWithin())
-	if !r.settings.Method.HasExactLine() || at <= r.now {
+func (r *room) open() int {
+	if r.line.settlesAt() != 0 || r.recoversAt() != 0 {
 		return 0
 	}
-	return at
+	allowance, _ := r.allowance.left(&r.settings, r.allowanceUsed(), r.now, r.present() > 0, nil)
+	return queue.Open(r.settings, r.sessions.active, allowance, 0)
 }
 
-func (r *room) open() int {
-	if r.settlesAt() != 0 || r.recoversAt() != 0 {
-		return 0
+// decideInLine decides the claim of a visitor without a session, which is a check-in
+// in the exact line. Everybody in line is ahead of one who is not in it and takes no place there.
+func (r *room) decideInLine(c queue.Claim) queue.Grant {
+	e, place, ahead := r.line.checkIn(&c, !c.Newcomer() && r.placeUsed(c))
+	if e == nil {
+		ahead = r.line.waiting.Len()
 	}
-	released, _ := r.pacer.Released(r.settings, r.now, r.present() > 0)
-	allowance, _ := r.slow.Limit(released-r.allowanceUsed(), 0)
-	return queue.Open(r.settings, r.active, allowance, 0)
+	if c.NoSlot || r.open()-ahead <= 0 {
+		return queue.Grant{Verdict: queue.Refused, Place: place}
+	}
+	if e != nil {
+		r.line.waiting.Remove(e)
+	}
+	g := r.grant(c)
+	g.Place = place
+	return g
 }
 
 // hasSlotFor reports whether the one rule gives the claimant a slot, in a room without

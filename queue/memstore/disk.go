@@ -72,7 +72,7 @@ func (d *disk) mark(room string) string { return filepath.Join(d.marks, room) }
 // open returns the room's journal and what it has. A journal that is not whole is left
 // as it is; it is stale and has to be written anew.
 func (d *disk) open(room string) (*journal, restored, error) {
-	j := &journal{files: d.files, path: d.path(room), room: room}
+	j := &journal{journalFile: journalFile{files: d.files, path: d.path(room)}, room: room}
 	found := newRestored()
 	if err := d.make(); err != nil {
 		return nil, found, err
@@ -93,7 +93,7 @@ func (d *disk) open(room string) (*journal, restored, error) {
 		found.loss = errMissing
 	default:
 		found.format = formatVersion
-		err = j.create()
+		err = j.create(header(room))
 	}
 	if err == nil || found.loss != nil {
 		err = writeFile(d.files, d.mark(room), nil, false)

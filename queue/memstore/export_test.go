@@ -24,7 +24,7 @@ func FailWrites(s *Store, room string) (mend func(), err error) {
 	}
 	path := r.journal.path
 	r.journal.path = "/dev/null/none"
-	return func() { r.journal.path = path }, r.journal.closeFile()
+	return func() { r.journal.path = path }, r.journal.rest()
 }
 
 // Rooms is how many rooms the store has in memory.

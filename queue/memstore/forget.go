@@ -68,12 +68,12 @@ func (r *room) over(now queue.Instant) bool {
 	r.restore(now)
 	r.advance(now)
 	r.sweep()
-	if r.journal != nil && r.journal.closeFile() != nil {
+	if r.journal != nil && r.journal.rest() != nil {
 		return false // until the next look
 	}
-	if len(r.sessions)+len(r.revoked)+r.active+r.allowanceUsed()+r.present() > 0 || r.recoversAt() != 0 {
+	if len(r.sessions.known)+len(r.revoked)+r.sessions.active+r.allowanceUsed()+r.present() > 0 || r.recoversAt() != 0 {
 		return false
 	}
-	plain := len(r.current.Overrides) == 0 && r.numbers == (numbers{})
+	plain := len(r.current.Overrides) == 0 && r.line.numbers == (numbers{})
 	return plain || now.Sub(r.seen) >= max(r.settings.SessionDuration, r.current.Remembers())+queue.RoomKept
 }

@@ -38,15 +38,12 @@ func (g gaps) ago(span time.Duration, now queue.Instant) queue.Instant {
 	return at
 }
 
-// ago returns the moment since which so much running time has passed in the room.
-func (r *room) ago(span time.Duration) queue.Instant { return r.gaps.ago(span, r.now) }
-
 // restoreGaps takes up the gaps, and that the gate has not run since the last moment that the journal shows to be past.
 // In a room that has never had an exact line nothing goes by running time.
 func (r *room) restoreGaps(found *restored) {
 	r.gaps = found.gaps
 	last := gap{cmp.Or(found.latest, r.now), r.now}
-	if r.numbers == (numbers{}) || last.length() <= queue.Silence {
+	if r.line.numbers == (numbers{}) || last.length() <= queue.Silence {
 		return
 	}
 	r.gaps = r.gaps.with(last)

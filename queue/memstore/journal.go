@@ -6,35 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// journal appends what a restart must know to a file, which is open from an
-// admission to the next Sync.
+// journal appends what a restart must know to a file. A nil journal keeps nothing.
 //
-// The file is a row of records and then zeros, at least one, up to a multiple of
-// block: so one that was cut short can be told from one that is whole. A record is
-// beginMark, the length of its body in two bytes, the complement of that in two, the
+// A record is beginMark, the length of its body in two bytes, the complement of that in two, the
 // checksum of the body in four, the body, and endMark; all numbers are big-endian. A
 // body is a kind and its fields. The first names the format and the room.
 type journal struct {
-	files     Files
-	path      string
+	journalFile
 	room      string
-	file      File   // nil while it is closed
 	pending   []byte // records that are not written yet
-	size      int64  // of the records in the file
-	extent    int64  // of the file
+	body      []byte // of the latest record; its space is used again
 	cells     int    // how many the last record of counts has
 	counted   queue.Instant
 	rewritten queue.Instant
 	stale     bool    // it lacks something and has to be written anew
-	unusable  bool    // nothing can be appended until it is written anew
 	numbered  numbers // that it has
 }
 
@@ -64,8 +54,8 @@ const (
 	beginMark      = 0x5a
 	endMark        = 0xa5
 	maxBody        = 1<<16 - 1
-	block          = 4096    // what the file grows by
-	maxSize        = 1 << 20 // beyond which it is written anew though no session has ended
+	maxSize        = 1 << 20         // beyond which it is written anew though no session has ended
+	leastRewrite   = 5 * time.Second // between two times at which it is written anew
 	countsInterval = time.Second
 	cellLength     = 8 + 8 + 4
 	// maxCells is how many cells fit into a record. Where there are more, those whose
@@ -74,8 +64,6 @@ const (
 )
 
 var checksums = crc32.MakeTable(crc32.Castagnoli)
-
-var errUnusable = errors.New("the journal is closed, or has yet to be written anew")
 
 func header(room string) []byte {
 	return appendRecord(nil, append([]byte{kindHeader, formatVersion}, room...))
@@ -89,23 +77,46 @@ func appendRecord(to, body []byte) []byte {
 	return append(to, endMark)
 }
 
-func (j *journal) record(body []byte) { j.pending = appendRecord(j.pending, body) }
+// record records a kind, an id if there is one, and fields of eight bytes each.
+func (j *journal) record(kind byte, id *queue.ID, fields ...uint64) {
+	if j != nil {
+		j.begin(kind, id, fields...)
+		j.end()
+	}
+}
+
+// begin begins a record, which more may be appended to until end.
+func (j *journal) begin(kind byte, id *queue.ID, fields ...uint64) {
+	j.body = append(j.body[:0], kind)
+	if id != nil {
+		j.body = append(j.body, id[:]...)
+	}
+	for _, f := range fields {
+		j.body = binary.BigEndian.AppendUint64(j.body, f)
+	}
+}
+
+// count appends a number of four bytes to the record.
+func (j *journal) count(n int) { j.body = binary.BigEndian.AppendUint32(j.body, uint32(n)) }
+
+func (j *journal) end() { j.pending = appendRecord(j.pending, j.body) }
 
 // admitted records an admission.
-func (j *journal) admitted(id queue.ID, s session) { j.recordSession(kindAdmitted, id, s) }
+func (j *journal) admitted(id queue.ID, s session) {
+	j.record(kindAdmitted, &id, uint64(s.admitted), uint64(s.expires))
+}
 
 // session records a session as it is now.
-func (j *journal) session(id queue.ID, s session) { j.recordSession(kindSession, id, s) }
-
-func (j *journal) recordSession(kind byte, id queue.ID, s session) {
-	b := append([]byte{kind}, id[:]...)
-	b = binary.BigEndian.AppendUint64(b, uint64(s.admitted))
-	j.record(binary.BigEndian.AppendUint64(b, uint64(s.expires)))
+func (j *journal) session(id queue.ID, s session) {
+	j.record(kindSession, &id, uint64(s.admitted), uint64(s.expires))
 }
 
 func (j *journal) minute(at queue.Instant, admitted int) {
-	b := binary.BigEndian.AppendUint64([]byte{kindMinute}, uint64(at))
-	j.record(binary.BigEndian.AppendUint32(b, uint32(admitted)))
+	if j != nil {
+		j.begin(kindMinute, nil, uint64(at))
+		j.count(admitted)
+		j.end()
+	}
 }
 
 // configured records a configuration.
@@ -117,64 +128,59 @@ func (j *journal) configured(c queue.Configuration) error {
 	if len(text) >= maxBody {
 		return fmt.Errorf("the configuration takes %d bytes, too many for the journal", len(text))
 	}
-	j.record(append([]byte{kindConfig}, text...))
+	j.begin(kindConfig, nil)
+	j.body = append(j.body, text...)
+	j.end()
 	return nil
 }
 
 func (j *journal) revoked(id queue.ID, until queue.Instant) {
-	b := append([]byte{kindRevoked}, id[:]...)
-	j.record(binary.BigEndian.AppendUint64(b, uint64(until)))
+	j.record(kindRevoked, &id, uint64(until))
 }
 
 func (j *journal) stock(s queue.Stock) {
-	if s.Known() {
-		b := binary.BigEndian.AppendUint64([]byte{kindStock}, uint64(s.At))
-		j.record(binary.BigEndian.AppendUint32(b, uint32(s.Left)))
+	if j != nil && s.Known() {
+		j.begin(kindStock, nil, uint64(s.At))
+		j.count(s.Left)
+		j.end()
 	}
 }
 
 func (j *journal) sessionClock(c *sessionClock) {
-	b := binary.BigEndian.AppendUint64([]byte{kindClock}, uint64(c.stands))
-	b = binary.BigEndian.AppendUint64(b, uint64(c.before.Milliseconds()))
+	fields := []uint64{uint64(c.stands), uint64(c.before.Milliseconds())}
 	for _, h := range c.holds {
-		b = binary.BigEndian.AppendUint64(b, uint64(h.until))
-		b = binary.BigEndian.AppendUint64(b, uint64(h.behind.Milliseconds()))
+		fields = append(fields, uint64(h.until), uint64(h.behind.Milliseconds()))
 	}
-	j.record(b)
+	j.record(kindClock, nil, fields...)
 }
 
-func (j *journal) lost(at queue.Instant) {
-	j.record(binary.BigEndian.AppendUint64([]byte{kindLost}, uint64(at)))
-}
+func (j *journal) lost(at queue.Instant) { j.record(kindLost, nil, uint64(at)) }
 
-// numbers records the numbers of an exact line.
+// numbers records the numbers of an exact line, if it has others.
 func (j *journal) numbers(n numbers) {
-	b := binary.BigEndian.AppendUint64([]byte{kindNumbers}, n.last)
-	b = binary.BigEndian.AppendUint64(b, uint64(n.began))
-	b = binary.BigEndian.AppendUint64(b, n.floor)
-	j.record(binary.BigEndian.AppendUint64(b, n.top))
-	j.numbered = n
+	if j != nil && j.numbered != n {
+		j.record(kindNumbers, nil, n.last, uint64(n.began), n.floor, n.top)
+		j.numbered = n
+	}
 }
 
 // gaps records when no gate ran.
 func (j *journal) gaps(list gaps) {
-	b := []byte{kindGaps}
+	var fields []uint64
 	for _, g := range list {
-		b = binary.BigEndian.AppendUint64(b, uint64(g.from))
-		b = binary.BigEndian.AppendUint64(b, uint64(g.until))
+		fields = append(fields, uint64(g.from), uint64(g.until))
 	}
-	j.record(b)
+	j.record(kindGaps, nil, fields...)
 }
 
 // counts records all cells, and where the fine buckets begin.
 func (j *journal) counts(l *cells, fine queue.Boundaries, now queue.Instant) {
-	b := []byte{kindBoundaries}
-	for _, at := range fine {
-		b = binary.BigEndian.AppendUint64(b, uint64(at.At))
-		b = binary.BigEndian.AppendUint64(b, uint64(at.Cut))
+	var fields []uint64
+	for _, b := range fine {
+		fields = append(fields, uint64(b.At), uint64(b.Cut))
 	}
-	j.record(b)
-	b = binary.BigEndian.AppendUint64([]byte{kindCounts}, uint64(now))
+	j.record(kindBoundaries, nil, fields...)
+	j.begin(kindCounts, nil, uint64(now))
 	cells := 0
 	for _, window := range l.windows.entries {
 		for bucket, people := range window.value {
@@ -182,36 +188,21 @@ func (j *journal) counts(l *cells, fine queue.Boundaries, now queue.Instant) {
 				continue
 			}
 			cells++
-			b = binary.BigEndian.AppendUint64(b, uint64(bucket))
-			b = binary.BigEndian.AppendUint64(b, uint64(window.at))
-			b = binary.BigEndian.AppendUint32(b, uint32(people))
+			j.body = binary.BigEndian.AppendUint64(j.body, uint64(bucket))
+			j.body = binary.BigEndian.AppendUint64(j.body, uint64(window.at))
+			j.count(people)
 		}
 	}
+	j.end()
 	j.counted, j.cells = now, cells
-	j.record(b)
 }
 
-// create makes the file of a room that is new.
-func (j *journal) create() error {
-	text := header(j.room)
-	j.size, j.extent = int64(len(text)), extentOf(int64(len(text)))
-	if err := writeFile(j.files, j.path+nextSuffix, append(text, make([]byte, j.extent-j.size)...), false); err != nil {
-		return err
+// lacks has the journal be written anew: what is changed now is not in it.
+func (j *journal) lacks() {
+	if j != nil {
+		j.stale = true
 	}
-	return j.files.Rename(j.path+nextSuffix, j.path)
 }
-
-// cutOff overwrites with zeros what is behind the records.
-func (j *journal) cutOff() error {
-	file, err := j.files.OpenFile(j.path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Truncate(j.size), file.Truncate(j.extent), file.Close())
-}
-
-// extentOf is the length of a file with so many bytes of records.
-func extentOf(size int64) int64 { return (size/block + 1) * block }
 
 // write appends the pending records. On an error none of them is in the file.
 func (j *journal) write() error {
@@ -224,58 +215,12 @@ func (j *journal) write() error {
 		j.stale, j.numbered = true, numbers{}
 		return unwritten("writing the journal", err)
 	}
-	j.size += int64(len(records))
 	return nil
-}
-
-// unwritten is the error of a journal that cannot be written.
-func unwritten(doing string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("the disk of the journal is full: %w", err)
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
-func (j *journal) add(records []byte) error {
-	if j.unusable {
-		return errUnusable
-	}
-	if j.file == nil {
-		file, err := j.files.OpenFile(j.path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		j.file = file
-	}
-	var err error
-	extent := extentOf(j.size + int64(len(records)))
-	if extent > j.extent {
-		err = j.file.Truncate(extent)
-	}
-	if err == nil {
-		_, err = j.file.WriteAt(records, j.size)
-	}
-	if err != nil {
-		j.unusable = errors.Join(j.closeFile(), j.cutOff()) != nil
-		return err
-	}
-	j.extent = max(j.extent, extent)
-	return nil
-}
-
-// closeFile closes the file until there is something to write.
-func (j *journal) closeFile() error {
-	file := j.file
-	j.file = nil
-	if file == nil {
-		return nil
-	}
-	return file.Close()
 }
 
 // close writes what is pending. The journal takes no more records afterwards.
 func (j *journal) close() error {
-	err := errors.Join(j.write(), j.closeFile())
+	err := errors.Join(j.write(), j.rest())
 	j.unusable = true
 	return err
 }
@@ -283,29 +228,18 @@ func (j *journal) close() error {
 // rewrite replaces the journal by the pending records, which have all that still
 // matters.
 func (j *journal) rewrite(now queue.Instant) error {
-	text := append(header(j.room), j.pending...)
-	size, extent := int64(len(text)), extentOf(int64(len(text)))
+	records := append(header(j.room), j.pending...)
 	j.pending, j.stale = nil, true
-	if err := j.closeFile(); err != nil {
-		return err
+	if err := j.replace(records); err != nil {
+		return unwritten("writing the journal anew", err)
 	}
-	if err := replace(j.files, j.path, append(text, make([]byte, extent-size)...)); err != nil {
-		return err
-	}
-	j.size, j.extent, j.rewritten, j.stale, j.unusable = size, extent, now, false, false
+	j.rewritten, j.stale = now, false
 	return nil
 }
 
-// nextSuffix ends the name of a file that is to replace another.
-const nextSuffix = ".next"
-
-// replace gives the file another content: as a whole, or not at all.
-func replace(files Files, path string, content []byte) error {
-	if err := files.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	if err := writeFile(files, path+nextSuffix, content, true); err != nil {
-		return err
-	}
-	return files.Rename(path+nextSuffix, path)
+// rewriteDue reports whether the journal lacks something, or has much in it that no longer matters, as so many sessions in it
+// that have ended. Sessions last so long.
+func (j *journal) rewriteDue(now queue.Instant, ended int, session time.Duration) bool {
+	rested := now.Sub(j.rewritten) >= max(leastRewrite, session/4)
+	return j.stale || rested && (ended > 0 || j.size >= maxSize)
 }

@@ -7,6 +7,18 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/line"
 )
 
+// exactLine is who waits in a room with an exact line, with the places of those who may come back to it. It
+// decides about places. Who gets a slot is decided by the room.
+type exactLine struct {
+	*clocks
+	settings *queue.Settings
+
+	waiting line.Line
+	absent  line.Line // the places of those who said goodbye
+	numbers numbers
+	unknown queue.Instant // when it was last that places were not known; 0 for never
+}
+
 // numbers are the ticket numbers of an exact line. If people wait in a room when it
 // gets its line, the numbers above floor, up to top, are reserved for them: one number
 // for each millisecond in which one of them may have arrived. Without such people
@@ -17,21 +29,30 @@ type numbers struct {
 	floor, top uint64
 }
 
-// begin returns the numbers of a line that begins with a configuration.
-func (r *room) begin(c queue.Configuration) numbers {
-	n := numbers{last: r.numbers.last, began: max(r.now, c.At)}
-	if r.lost != 0 {
+// startingAt returns the numbers of a line that begins with a configuration, for a room in which those people wait. Some that were
+// given out before may be lost.
+func (l *exactLine) startingAt(c *queue.Configuration, people *cells, lost bool) numbers {
+	n := numbers{last: l.numbers.last, began: max(l.now, c.At)}
+	if lost {
 		n.last += queue.LostNumbers
 	}
-	if r.cells.present == 0 {
+	if people.present == 0 {
 		return n
 	}
 	// Some may have waited for longer than a place outlives its last check-in.
-	span := max(c.Remembers(), n.began.Sub(r.cells.buckets[0].Bucket))
+	span := max(c.Remembers(), n.began.Sub(people.buckets[0].Bucket))
 	n.floor = n.last
 	n.last += uint64(span / time.Millisecond)
 	n.top = n.last
 	return n
+}
+
+// start has the line begin with numbers. Where some are reserved, places are unknown at first.
+func (l *exactLine) start(n numbers) {
+	l.numbers = n
+	if n.top > n.floor {
+		l.unknown = n.began
+	}
 }
 
 // reserved returns the number that is reserved for somebody who arrived then, before
@@ -50,23 +71,42 @@ func (n *numbers) hear(number uint64) {
 	}
 }
 
-// countInLine counts what a report says of the exact line.
-func (r *room) countInLine(p *queue.Report) {
-	r.numbers.hear(p.LastNumber)
+// advance drops those who have missed a check-in, and the places that were left for too long.
+func (l *exactLine) advance() {
+	l.waiting.Expire(l.now, queue.MaxExpired)
+	l.absent.Expire(l.now, queue.MaxExpired)
+}
+
+// empties is when nobody waits any more if nobody checks in; only meaningful while somebody waits.
+func (l *exactLine) empties() queue.Instant { return l.waiting.Last().Until() }
+
+// settlesAt is when everybody who still waits has checked in since places were last unknown; zero if that is past. Until then nobody
+// is admitted: else whoever happens to check in first would be the first in line.
+func (l *exactLine) settlesAt() queue.Instant {
+	at := l.unknown.Add(l.settings.ReturnsWithin())
+	if !l.settings.Method.HasExactLine() || at <= l.now {
+		return 0
+	}
+	return at
+}
+
+// report takes in what a report says of the line.
+func (l *exactLine) report(p *queue.Report, revoked func(queue.ID) bool) {
+	l.numbers.hear(p.LastNumber)
 	for _, d := range p.Left {
-		if e := r.inLine(d.ID); e != nil {
-			r.depart(e, d.At)
+		if e := l.find(d.ID); e != nil {
+			l.depart(e, d.At, revoked(d.ID))
 		}
 	}
 	for _, id := range p.Unanswered {
-		if e := r.inLine(id); e != nil && !e.Confirmed() {
-			r.line.Remove(e)
+		if e := l.find(id); e != nil && !e.Confirmed() {
+			l.waiting.Remove(e)
 		}
 	}
 	for _, p := range p.Priorities {
-		for _, l := range [...]*line.Line{&r.line, &r.absent} {
-			if e := l.Find(p.ID); e != nil && e.Until() > r.now {
-				l.Prefer(e, p.Priority)
+		for _, list := range [...]*line.Line{&l.waiting, &l.absent} {
+			if e := list.Find(p.ID); e != nil && e.Until() > l.now {
+				list.Prefer(e, p.Priority)
 			}
 		}
 	}
@@ -75,41 +115,41 @@ func (r *room) countInLine(p *queue.Report) {
 // depart has a visitor who said goodbye stand in line for a moment only, and remembers their
 // place, unless they have checked in since. Nothing is remembered of one who was revoked, or
 // whose place is not confirmed: their ticket tells as much.
-func (r *room) depart(e *line.Entry, at queue.Instant) {
+func (l *exactLine) depart(e *line.Entry, at queue.Instant, revoked bool) {
 	until := at.Add(queue.LineReturn)
 	switch {
-	case e.Until() >= at.Add(r.placeLasts(e)):
+	case e.Until() >= at.Add(l.placeLasts(e)):
 		return
-	case r.revoked[e.ID] > r.now:
-		r.line.Remove(e)
+	case revoked:
+		l.waiting.Remove(e)
 		return
 	}
-	remove(&r.absent, e.ID)
-	if kept := at.Add(r.settings.LineDropout); e.Confirmed() && kept > r.now {
-		r.absent.Add(e.ID, e.Priority, e.Number, r.now, kept)
+	remove(&l.absent, e.ID)
+	if kept := at.Add(l.settings.LineDropout); e.Confirmed() && kept > l.now {
+		l.absent.Add(e.ID, e.Priority, e.Number, l.now, kept)
 	}
 	switch {
 	case e.Until() <= until:
-	case until <= r.now:
-		r.line.Remove(e)
+	case until <= l.now:
+		l.waiting.Remove(e)
 	default:
-		r.line.Keep(e, r.now, until)
+		l.waiting.Keep(e, l.now, until)
 	}
 }
 
-// inLine returns the entry of id if its time has not run out.
-func (r *room) inLine(id queue.ID) *line.Entry {
-	e := r.line.Find(id)
-	if e == nil || e.Until() <= r.now {
+// find returns the entry of id if its time has not run out.
+func (l *exactLine) find(id queue.ID) *line.Entry {
+	e := l.waiting.Find(id)
+	if e == nil || e.Until() <= l.now {
 		return nil
 	}
 	return e
 }
 
-// forgetPlace has an id have no place any more.
-func (r *room) forgetPlace(id queue.ID) {
-	remove(&r.line, id)
-	remove(&r.absent, id)
+// forget has an id have no place any more.
+func (l *exactLine) forget(id queue.ID) {
+	remove(&l.waiting, id)
+	remove(&l.absent, id)
 }
 
 // remove takes an id out of a line, if it is there.
@@ -121,126 +161,129 @@ func remove(l *line.Line, id queue.ID) {
 
 // placeLasts is how long a place outlives its last check-in. One that is not confirmed
 // ends as soon as the first check-in is overdue.
-func (r *room) placeLasts(e *line.Entry) time.Duration {
+func (l *exactLine) placeLasts(e *line.Entry) time.Duration {
 	if e.Confirmed() {
-		return r.settings.LineDropout
+		return l.settings.LineDropout
 	}
-	return r.settings.ConfirmsWithin()
+	return l.settings.ConfirmsWithin()
 }
 
-// keepPlace has a place last on from now, and confirms it if the visitor has come back.
-func (r *room) keepPlace(e *line.Entry, back bool) {
+// keep has a place last on from now, and confirms it if the visitor has come back.
+func (l *exactLine) keep(e *line.Entry, back bool) {
 	if back {
-		r.line.Confirm(e)
+		l.waiting.Confirm(e)
 	}
-	r.line.Keep(e, r.now, r.now.Add(r.placeLasts(e)))
-	remove(&r.absent, e.ID)
+	l.waiting.Keep(e, l.now, l.now.Add(l.placeLasts(e)))
+	remove(&l.absent, e.ID)
 }
 
-// decideInLine decides the claim of a visitor without a session, which is a check-in
-// in the exact line. Everybody in front is ahead of a visitor whose place is not
-// confirmed; of others, only those in front whose places are confirmed are ahead.
-func (r *room) decideInLine(c queue.Claim) queue.Grant {
-	e, joined := r.find(c), false
-	switch {
+// checkIn is the check-in of a claimant, whose place was used or not: it keeps their place, or gives them one. It is nil for one who has none
+// and takes none. Everybody in front is ahead of a visitor whose place is not confirmed; of others, only those in front whose places are
+// confirmed are ahead.
+func (l *exactLine) checkIn(c *queue.Claim, used bool) (e *line.Entry, place queue.Place, ahead int) {
+	joined := false
+	switch e = l.entryOf(c, used); {
 	case e == nil && c.NoPlace:
-		return r.decideWithoutPlace(c)
+		return nil, queue.Place{}, 0
 	case e == nil:
-		r.numbers.last++
-		e, joined = r.line.Add(c.ID, c.Priority, r.numbers.last, r.now, r.now.Add(r.settings.ConfirmsWithin())), true
+		l.numbers.last++
+		e, joined = l.waiting.Add(c.ID, c.Priority, l.numbers.last, l.now, l.now.Add(l.settings.ConfirmsWithin())), true
 	}
 	if c.Raise && c.Priority > e.Priority {
-		r.line.Prefer(e, c.Priority)
+		l.waiting.Prefer(e, c.Priority)
 	}
-	r.keepPlace(e, !joined || !c.Newcomer())
-	all, ahead := r.line.Ahead(e)
+	l.keep(e, !joined || !c.Newcomer())
+	all, ahead := l.waiting.Ahead(e)
 	if !e.Confirmed() {
 		ahead = all
 	}
-	p := queue.Place{Number: e.Number, Priority: e.Priority, Ahead: all, Length: r.line.Len(), Joined: joined}
-	if c.NoSlot || r.open()-ahead <= 0 {
-		return queue.Grant{Verdict: queue.Refused, Place: p}
-	}
-	r.line.Remove(e)
-	g := r.grant(c)
-	g.Place = p
-	return g
+	return e, queue.Place{Number: e.Number, Priority: e.Priority, Ahead: all, Length: l.waiting.Len(), Joined: joined}, ahead
 }
 
-// decideWithoutPlace decides the claim of a visitor who is not in line and takes no
-// place there: everybody in line is ahead of them.
-func (r *room) decideWithoutPlace(c queue.Claim) queue.Grant {
-	if c.NoSlot || r.open() <= r.line.Len() {
-		return refused
-	}
-	return r.grant(c)
+// putBack gives a claimant back the place from which they were let in.
+func (l *exactLine) putBack(c *queue.Claim, p queue.Place) {
+	e := l.waiting.Add(c.ID, p.Priority, p.Number, l.now, l.now.Add(l.settings.ConfirmsWithin()))
+	l.keep(e, !p.Joined || !c.Newcomer())
 }
 
-// find returns the claimant's entry: the one in line, or a new one at the number that
+// entryOf returns the claimant's entry: the one in line, or a new one at the number that
 // they have a right to; nil if there is neither.
-func (r *room) find(c queue.Claim) *line.Entry {
-	if e := r.inLine(c.ID); e != nil {
+func (l *exactLine) entryOf(c *queue.Claim, used bool) *line.Entry {
+	if e := l.find(c.ID); e != nil {
 		return e
 	}
-	remove(&r.line, c.ID)
-	number, priority := r.numberOf(c)
+	remove(&l.waiting, c.ID)
+	number, priority := l.numberOf(c, used)
 	if number == 0 {
 		return nil
 	}
-	r.numbers.hear(number)
-	return r.line.Add(c.ID, priority, number, r.now, r.now.Add(r.settings.LineDropout))
+	l.numbers.hear(number)
+	return l.waiting.Add(c.ID, priority, number, l.now, l.now.Add(l.settings.LineDropout))
 }
 
 // numberOf returns the number, and the priority, that a claimant who is not in line has a
 // right to; 0 for none. They are those with which the visitor said goodbye, or else those in
 // their ticket: the line may have lost them, or not have heard of their last check-in. A
 // ticket without a number has a reserved one if its visitor arrived before the line began.
-func (r *room) numberOf(c queue.Claim) (number uint64, priority int16) {
-	if c.Newcomer() || r.placeUsed(c) {
+func (l *exactLine) numberOf(c *queue.Claim, used bool) (number uint64, priority int16) {
+	if c.Newcomer() || used {
 		return 0, 0
 	}
-	if e := r.absent.Find(c.ID); e != nil && e.Until() > r.now {
+	if e := l.absent.Find(c.ID); e != nil && e.Until() > l.now {
 		return e.Number, e.Priority
 	}
 	switch {
-	case !c.GoesBack() && c.LastCheckIn <= r.ago(r.settings.LineDropout):
+	case !c.GoesBack() && c.LastCheckIn <= l.ago(l.settings.LineDropout):
 		return 0, 0
 	case c.Number == 0:
-		return r.numbers.reserved(c.ArrivedAt), c.Priority
+		return l.numbers.reserved(c.ArrivedAt), c.Priority
 	}
 	return c.Number, c.Priority
 }
 
-// viewLine fills in what a view says of the exact line.
-func (r *room) viewLine(v *queue.View) {
-	if !r.settings.Method.HasExactLine() {
+// view fills in what a view says of the line.
+func (l *exactLine) view(v *queue.View) {
+	if !l.settings.Method.HasExactLine() {
 		return
 	}
-	v.LastNumber = r.numbers.last
-	preferred, first := r.line.Default()
+	v.LastNumber = l.numbers.last
+	preferred, first := l.waiting.Default()
 	v.Preferred = preferred
 	if first != nil {
 		v.FirstNumber = first.Number
 	}
-	v.Turns = r.turns(min(v.Open, queue.MaxTurns))
+	v.Turns = l.turns(min(v.Open, queue.MaxTurns))
 }
 
 // turns returns the first of the confirmed visitors in line, so many at most.
-func (r *room) turns(most int) (ids []queue.ID) {
-	for e := range r.line.Confirmed() {
+func (l *exactLine) turns(most int) (ids []queue.ID) {
+	for e := range l.waiting.Confirmed() {
 		if len(ids) == most {
 			break
 		}
-		if e.Until() > r.now {
+		if e.Until() > l.now {
 			ids = append(ids, e.ID)
 		}
 	}
 	return ids
 }
 
-// journalNumbers records the numbers, if they have changed, before anybody learns of one.
-func (r *room) journalNumbers() {
-	if r.journal != nil && r.numbers != r.journal.numbered {
-		r.journal.numbers(r.numbers)
+// roll lists the first in line.
+func (l *exactLine) roll() []queue.Waiter {
+	var list []queue.Waiter
+	for e := range l.waiting.All() {
+		if e.Until() > l.now {
+			list = append(list, l.waiter(e))
+		}
+		if len(list) == queue.MaxRoll {
+			break
+		}
 	}
+	return list
+}
+
+func (l *exactLine) waiter(e *line.Entry) queue.Waiter {
+	ahead, _ := l.waiting.Ahead(e)
+	p := queue.Place{Number: e.Number, Priority: e.Priority, Ahead: ahead, Length: l.waiting.Len()}
+	return queue.Waiter{ID: e.ID, Place: p, Until: e.Until()}
 }

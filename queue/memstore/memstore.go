@@ -8,6 +8,24 @@
 // and the room lets nobody new in until everybody who may be in is known again or has
 // left. A room whose Settings say that it is Fleeting is forgotten, with its files, once
 // nothing in it matters any more, some seconds after the last report at the earliest.
+//
+// A [Store] is made of rooms, and a room of parts. The room takes reports in (room.go, revoke.go,
+// untold.go), decides claims by the one rule (admit.go), answers (room.go, roll.go), and takes up
+// what a journal had (restore.go). Its parts know neither it nor each other, but for its clocks:
+//
+//	clocks      clocks.go, gaps.go         now, running time, and the time of the sessions
+//	            sessionclock.go
+//	sessions    sessions.go                who is in, and when slots come free
+//	exactLine   line.go                    who waits in an exact line, and where
+//	cells       timeline.go                who waits without one
+//	boundaries  boundaries.go              where fine buckets begin
+//	allowance   allowance.go, rates.go     what is left of new_users_per_minute
+//	draws       draws.go                   who has drawn in vain
+//	mark        mark.go                    whether a room that counts only from QueueWhen on does
+//	nodes       nodes.go                   who reports
+//	journal     journal.go                 what is recorded: maintain.go says when
+//	            journalfile.go, disk.go    its file, and the directory
+//	restored    restored.go                what is read from it
 package memstore
 
 import (
@@ -198,13 +216,13 @@ func (s *Store) open(name string) (*room, error) {
 	if r, ok := s.rooms[name]; ok {
 		return r, nil
 	}
-	r := newRoom(name)
-	r.slack, r.onLoss = s.slack, s.onLoss
+	r := newRoom(name, s.slack)
 	if s.disk != nil {
-		var err error
-		if r.journal, r.restored, err = s.disk.open(name); err != nil {
+		j, found, err := s.disk.open(name)
+		if err != nil {
 			return nil, fmt.Errorf("opening the journal of room %q: %w", name, err)
 		}
+		r.keepIn(j, found, s.onLoss)
 		s.clock.atLeast(r.restored.latest)
 		if r.restored.configuration != nil {
 			r.adopt(*r.restored.configuration)

@@ -24,17 +24,17 @@ func (r *room) restore(now queue.Instant) {
 	r.restored = restored{}
 	r.now = max(now, found.latest)
 	r.closed.ended = r.now
-	r.minute = r.now.Floor(queue.AllowancePeriod)
-	if found.minute == r.minute {
-		r.admitted = found.admitted
+	r.allowance.minute = r.now.Floor(queue.AllowancePeriod)
+	if found.minute == r.allowance.minute {
+		r.allowance.admitted = found.admitted
 	}
-	r.clock = found.clock
-	if r.settings.HoldsActive() && r.clock.stands == 0 {
-		r.clock.stands = r.current.Standstill.Since
+	r.ofSessions = found.clock
+	if r.settings.HoldsActive() && r.ofSessions.stands == 0 {
+		r.ofSessions.stands = r.current.Standstill.Since
 	}
 	r.stock = r.stock.Later(found.stock)
 	r.goByStock()
-	r.numbers, r.lost = found.numbers, found.lost
+	r.line.numbers, r.lost = found.numbers, found.lost
 	r.restoreGaps(&found)
 	r.restoreSessions(found.sessions)
 	maps.Copy(r.revoked, found.revoked)
@@ -55,8 +55,8 @@ func (r *room) restoreSessions(sessions map[queue.ID]session) {
 		if s.expires != 0 {
 			s.expires = max(s.expires, min(from.Add(r.settings.SessionLasts(r.slack)), r.settings.LastMoment(r.began(s))))
 		}
-		if r.matters(s) {
-			r.extend(id, s.expires, s.admitted)
+		if r.sessions.matters(s, r.remembersFrom()) {
+			r.sessions.extend(id, s.expires, s.admitted)
 		}
 	}
 }
@@ -101,15 +101,15 @@ func (r *room) restoreLine(found *restored) {
 		r.cells.change(r.closed.extend(c.Cell), c.People, r.now)
 	}
 	if r.cells.present > 0 {
-		r.unknown = r.now
+		r.line.unknown = r.now
 	}
 }
 
 // noteLoss has the room recover from a journal that has lost records.
 func (r *room) noteLoss(reason error) {
-	r.lost, r.unknown = r.now, r.now
+	r.lost, r.line.unknown = r.now, r.now
 	if r.settings.Method.HasExactLine() {
-		r.numbers.last += queue.LostNumbers
+		r.line.numbers.last += queue.LostNumbers
 	}
 	if r.onLoss != nil {
 		r.onLoss(r.name, reason)
@@ -132,16 +132,4 @@ func (r *room) recoversAt() queue.Instant {
 		return 0
 	}
 	return at
-}
-
-// allowanceUsed is how much of this minute's allowance counts as used: the admissions
-// of the minute, and if the journal was lost in it, as many as there may have been
-// before: each slot can have been given away once, and again after each session
-// duration.
-func (r *room) allowanceUsed() int {
-	if r.lost == 0 || r.lost < r.minute {
-		return r.admitted
-	}
-	times := 1 + int(r.lost.Sub(r.minute)/max(time.Second, r.settings.SessionLasts(r.slack)))
-	return r.admitted + min(r.settings.NewUsersPerMinute, r.settings.TotalActiveUsers*times)
 }

@@ -14,32 +14,28 @@ type revocation struct {
 }
 
 func (r *room) revoke(p queue.Session, by uint64) {
-	s := r.sessions[p.ID]
+	s := r.sessions.known[p.ID]
 	switch {
-	case !r.lasts(s): // their place is used from now on
+	case !r.sessions.lasts(s): // their place is used from now on
 		s.admitted = r.now
-		r.sessions[p.ID] = s
+		r.sessions.known[p.ID] = s
 	case !slices.ContainsFunc(r.unheard, func(u revocation) bool { return u.id == p.ID }):
 		r.unheard = append(r.unheard, revocation{id: p.ID, since: r.now, by: by})
 	}
 	r.revoked[p.ID] = max(p.Expires, r.revoked[p.ID])
-	if r.journal != nil {
-		r.journal.session(p.ID, s)
-		r.journal.revoked(p.ID, r.revoked[p.ID])
-	}
+	r.journal.session(p.ID, s)
+	r.journal.revoked(p.ID, r.revoked[p.ID])
 }
 
 // openRevoked opens the slots of the sessions whose revocation every node has heard of.
 func (r *room) openRevoked() {
 	r.unheard = slices.DeleteFunc(r.unheard, func(u revocation) bool {
-		s := r.sessions[u.id]
+		s := r.sessions.known[u.id]
 		switch {
-		case !r.lasts(s):
+		case !r.sessions.lasts(s):
 			return true
 		case r.nodes.heard(u.by, u.since, r.now), r.revoked[u.id] <= r.now:
-			*r.end(s.expires)--
-			r.active--
-			r.sessions[u.id] = session{admitted: s.admitted}
+			r.sessions.set(u.id, session{admitted: s.admitted})
 			return true
 		}
 		return false

@@ -35,7 +35,7 @@ func (u *untold) forget(before queue.Instant) {
 // noteLost takes in that a claim comes again, because its answer was lost. If it was granted, its visitor was not told: it was if they
 // were admitted in the call that the node made before.
 func (r *room) noteLost(c queue.Claim) {
-	if admitted := r.sessions[c.ID].admitted; c.HeldOnly && !c.Newcomer() && r.repeatOf != 0 && admitted == r.repeatOf {
+	if admitted := r.sessions.known[c.ID].admitted; c.HeldOnly && !c.Newcomer() && r.repeatOf != 0 && admitted == r.repeatOf {
 		r.untold.add(c.ID, admitted)
 	}
 }
