@@ -116,7 +116,7 @@ func count(text string) map[string]int {
 }
 
 // common are words that say nothing of what a question is about.
-var common = set(`a about am an and any are as at be been but by can could did do does for from get go had has have how i if in into is it its
+var common = set(`a about am an and any are as at be been but by can could did do does for from get go had has have how i if in into is it its let
 	me my need not of on or our should so some that the their them then there they this to us want was we what when where which who whom why will
 	with would you your`)
 
