@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -79,6 +80,9 @@ func TestPlacesThatNewcomersAreToldInABurstAreRightAtSeveralGates(t *testing.T) 
 			require.NoError(t, err)
 			assert.GreaterOrEqual(t, r.Places.FirstWithin10s, least, "of the first answers")
 			assert.GreaterOrEqual(t, r.Places.Within10s, least, "of all answers")
+			if nodes == 1 {
+				assert.LessOrEqual(t, math.Round(r.Places.MostRose*r.Order.AdmittedPerMinute/60), 1., "people by whom a place rose, by rounding")
+			}
 			assert.LessOrEqual(t, r.Places.MostRose, 10., "seconds of admissions by which a place rose")
 			if r.Sharing != nil {
 				assert.LessOrEqual(t, r.Sharing.Calls.PerNode, 3., "calls to the store a second and node")
