@@ -87,7 +87,7 @@ func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		for _, a := range all {
 			n := a.number()
-			if n == 0 || n >= b.number() || a.broken || !a.waiting(b.in.earliest) || !a.waiting(h.Plan.Sale.judged(b.in.latest)) || len(a.told) < 3 || a.told[2].at > b.in.earliest {
+			if n == 0 || n >= b.number() || a.broken || !a.waiting(b.in.earliest) || !a.waiting(h.Plan.Sale.judged(b.in.latest)) || len(a.told) < 3 || a.told[2].at > b.in.earliest || takenBack(all, a, b) {
 				continue
 			}
 			breach(b.in.latest, "%s with number %d is let in before %s with number %d, who still waits at %s", h.Plan.People[b.who].Name, b.number(),
@@ -95,6 +95,16 @@ func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 			return
 		}
 	}
+}
+
+// takenBack says whether somebody ahead of a visitor who had not asked in time may have taken the slot that was kept for the visitor as another was
+// let in.
+func takenBack(all []*track, a, as *track) bool {
+	return slices.ContainsFunc(all, func(c *track) bool {
+		n := len(c.told)
+		return c.isIn && c.number() != 0 && c.number() < a.number() && c.in.latest >= as.in.earliest && c.in.latest <= a.told[len(a.told)-1].at &&
+			c.in.latest > c.told[n-1].at+time.Duration(c.told[n-1].Retry)*time.Second+fifoGrain
+	})
 }
 
 // fifoGrain is how much earlier somebody has come who surely comes first: gates learn of each other's visitors in a second, and visitors

@@ -50,6 +50,7 @@ func spellsOf(h *History) []*spell {
 			s.enters(e)
 		case Goodbye:
 			goodbye[e.Who] = true
+			s.saysGoodbye(e)
 		case Lost:
 			goodbye[e.Who] = false
 		case Left:
@@ -124,6 +125,15 @@ func (s *spells) enters(e *Event) {
 	if p := s.now[e.Ticket.ID]; p != nil && e.Sent >= p.from {
 		p.until = e.At + movesIn
 		delete(s.now, p.id)
+	}
+}
+
+// saysGoodbye takes in that somebody counts no more until they are heard of again.
+func (s *spells) saysGoodbye(e *Event) {
+	for _, p := range s.now {
+		if p.who == e.Who {
+			p.due = e.At
+		}
 	}
 }
 
