@@ -81,7 +81,7 @@ func (h *History) wrongly(t *drawn) string {
 	switch isIn := t.placed < start; {
 	case isIn && t.before < start-lapses && !kinds.find(h.Plan.People[t.who].Kind).freezes: // the stream of a frozen page may be open
 		return "has the place that was drawn for an entry of which nothing was heard after " + moment(t.before)
-	case isIn || t.copied || t.beyond:
+	case isIn || t.copied || t.beyond || kinds.find(h.Plan.People[t.who].Kind).freezes: // nor has it the cookie that a stream's end before the start would have it get
 	case t.unaware:
 		return "is out of the draw, and is not told so"
 	case t.before >= start-s.RefreshInterval && s.MaxWaitingPerNetwork == 0:

@@ -18,6 +18,9 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 			continue
 		}
 		near := 1 + h.lostNear(e.At)
+		if h.Plan.Redis {
+			near += cameLate(all, e.At)
+		}
 		if h.Plan.Settings.Method == queue.FIFO { // who is told that so many are ahead is told that one more waits
 			near++
 		}

@@ -111,6 +111,9 @@ func checkGrowth(h *History, breach func(time.Duration, string, ...any)) {
 			continue
 		}
 		most := h.Plan.Gates * here.since(e.At-max(h.Plan.Settings.LineDropout, h.longestInterval())-measureSlack) // whoever changes gates may be counted at both
+		if h.Plan.Redis && s.Queued > most {
+			most += cameLate(spellsOf(h), e.At)
+		}
 		if s.Queued > most {
 			breach(e.At, "gate %d counts %d who wait, and at most %d can", e.Gate, s.Queued, most)
 			return

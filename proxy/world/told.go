@@ -1,20 +1,23 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
 )
 
 // spell is a time in which somebody had a place, by the ticket.
 type spell struct {
 	who         int
 	id          queue.ID
-	place       time.Duration // by when it goes in order; in an exact line the number
-	from, until time.Duration // in which it may have counted
-	sure, last  time.Duration // in which it surely did: from the first of the answers that came in time to the last
-	due         time.Duration // until when it surely counts after that
-	surely      bool          // such answers tell it
+	place       time.Duration   // by when it goes in order; in an exact line the number
+	from, until time.Duration   // in which it may have counted
+	sure, last  time.Duration   // in which it surely did: from the first of the answers that came in time to the last
+	due         time.Duration   // until when it surely counts after that
+	surely      bool            // such answers tell it
+	late        []time.Duration // when somebody asked later than that
 }
 
 // spells are what an observer of everything knows of who waited, by the answers.
@@ -106,8 +109,8 @@ func (s *spells) waits(e *Event, comesBack bool) {
 	if p.until = e.At + s.left; comesBack {
 		p.until = s.h.Ends + s.left
 	}
-	if e.At > p.due {
-		p.sure = e.At
+	if e.At > p.due && p.due > 0 {
+		p.sure, p.late = e.At, append(p.late, e.At)
 	}
 	p.last, p.surely = e.At, p.surely && comesBack
 	if p.due = e.At + time.Duration(e.Room.Retry)*time.Second + dueSpare; e.Room.Retry == 0 { // a stream, which goes on
@@ -126,6 +129,16 @@ func (s *spells) enters(e *Event) {
 		p.until = e.At + movesIn
 		delete(s.now, p.id)
 	}
+}
+
+// cameLate is how many asked later than told just before a moment, whom Redis counts where they were for a while yet.
+func cameLate(all []*spell, at time.Duration) (n int) {
+	for _, p := range all {
+		if slices.ContainsFunc(p.late, func(l time.Duration) bool { return l > at-redisstore.Slack-time.Second && l <= at }) {
+			n++
+		}
+	}
+	return n
 }
 
 // saysGoodbye takes in that somebody counts no more until they are heard of again.
