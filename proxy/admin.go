@@ -50,7 +50,7 @@ func (g adminGate) Family(name string) (admin.Description, bool) {
 }
 
 // RecordFailing implements admin.Gate.
-func (g adminGate) RecordFailing() bool { return g.recordFailing() }
+func (g adminGate) RecordFailing() bool { return services{g.Gate}.recordFailing() }
 
 // Waitlists implements admin.Gate.
 func (g adminGate) Waitlists() iter.Seq[admin.Waitlist] {
@@ -76,10 +76,10 @@ func (g adminGate) Passes(room string) (admin.Passes, bool) {
 }
 
 // Webhooks implements admin.Gate.
-func (g adminGate) Webhooks() []webhooks.Status { return g.hooks.Statuses() }
+func (g adminGate) Webhooks() []webhooks.Status { return webhooksOf(g.Gate).Statuses() }
 
 // TryWebhooks implements admin.Gate.
-func (g adminGate) TryWebhooks(name string) int { return g.hooks.Try(name) }
+func (g adminGate) TryWebhooks(name string) int { return webhooksOf(g.Gate).Try(name) }
 
 // Draining implements admin.Gate.
 func (g adminGate) Draining() bool { return g.draining.Load() }
@@ -123,12 +123,12 @@ func (a adminRoom) Draw(name string) *event.Draw { return a.room.Overrides.Draw(
 
 // Order implements admin.Room.
 func (a adminRoom) Order(d *event.Draw) (event.Order, error) {
-	return a.gate.draws.Order(a.room.Queue.Name(), d)
+	return drawsOf(a.gate).Order(a.room.Queue.Name(), d)
 }
 
 // OrderHeader implements admin.Room.
 func (a adminRoom) OrderHeader(d *event.Draw) (event.Header, error) {
-	return a.gate.draws.Header(a.room.Queue.Name(), d)
+	return drawsOf(a.gate).Header(a.room.Queue.Name(), d)
 }
 
 // Label implements admin.Room.

@@ -17,6 +17,13 @@ import (
 // gzipped is the header value of a compressed answer; net/http does not change it.
 var gzipped = []string{"gzip"}
 
+// answers are the gate's own: pages and JSON for those who are not let in, and for what went wrong.
+type answers struct {
+	problems  *templates.Problems
+	languages *templates.Languages // of error pages that belong to no room
+	rooms     services
+}
+
 // answer turns the queue's decision into an answer.
 func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	v.Room.CountDecision(*d)
@@ -46,7 +53,7 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v *feature.Visit, 
 }
 
 // queued answers a visitor who waits, or whose page does while a slot is kept for them.
-func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (a *answers) queued(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	h, own := w.Header(), make([]string, 3) // one allocation for three headers
 	v.Setup.Answers(h, r)
 	if cookies := v.AppendCookies(own[:0:1], r, d); len(cookies) > 0 {
@@ -58,7 +65,7 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v *feature.Visit, 
 	h["Retry-After"] = own[1:2:2]
 	switch {
 	case key.Unsent:
-		status, values.Address = http.StatusTooManyRequests, v.LineAddress(r, services{g})
+		status, values.Address = http.StatusTooManyRequests, v.LineAddress(r, a.rooms)
 	case key.Language == "" || v.Setup.Pages.Shown(&v.Room.Queue.Numbers().Settings.Event).Reloads():
 		own[2] = feature.RefreshTo(values.LeftSeconds, r)
 		h["Refresh"] = own[2:]
@@ -69,17 +76,17 @@ func (g *Gate) queued(w http.ResponseWriter, r *http.Request, v *feature.Visit, 
 }
 
 // onHold answers a visitor who is in, while those who are in are held. Only a page is shown.
-func (g *Gate) onHold(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (a *answers) onHold(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	if feature.Subresource(r) || feature.Speculative(r) {
-		g.withhold(w, r, v.Room, v.Setup)
+		a.withhold(w, r, v.Room, v.Setup)
 		return
 	}
-	g.queued(w, r, v, d)
+	a.queued(w, r, v, d)
 }
 
 // rejected answers a visitor whom the room does not take. A crawler would take a page for that of
 // the site.
-func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (a *answers) rejected(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	v.Setup.Answers(w.Header(), r)
 	v.SetCookies(w.Header(), r, d)
 	key, status := pages.Key{Language: v.Setup.Language(r), Unsent: feature.Unsafe(r), SoldOut: d.SoldOut}, v.Setup.Config.StatusCode
@@ -87,7 +94,7 @@ func (g *Gate) rejected(w http.ResponseWriter, r *http.Request, v *feature.Visit
 		status = http.StatusServiceUnavailable
 	}
 	if key.Unsent && !feature.SentByAPage(r) || v.Crawls(r) {
-		feature.WriteProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), feature.ProblemType)
+		feature.WriteProblem(w, r, http.StatusServiceUnavailable, a.problems.JSON(http.StatusServiceUnavailable), feature.ProblemType)
 		return
 	}
 	write(w, r, status, v.Setup.Pages.Refusal(v.Room.Queue.Numbers(), key), &templates.Visitor{LastUpdated: v.Now.UTC(), Address: feature.AddressOf(r)})
@@ -125,7 +132,7 @@ func write(w http.ResponseWriter, q *http.Request, status int, page *pages.Page,
 
 // busy answers a request that cannot be held back, of a visitor who would have to wait.
 // Its body is not read, and the visitor's place stays as it is.
-func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+func (a *answers) busy(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 	v.Setup.Answers(w.Header(), r)
 	if v.Ticket.State == queue.Waiting {
 		feature.RetryAfter(w.Header(), v.Room.Queue.DueIn(v.Now, v.Ticket))
@@ -134,16 +141,16 @@ func (g *Gate) busy(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 	}
 	switch {
 	case feature.Subresource(r), v.Crawls(r):
-		g.problem(w, r, http.StatusServiceUnavailable, v.Setup.Languages())
+		a.problem(w, r, http.StatusServiceUnavailable, v.Setup.Languages())
 	case r.Method == http.MethodHead:
-		g.headBack(w, r, v)
+		a.headBack(w, r, v)
 	default:
-		g.answerUnsent(w, r, v)
+		a.answerUnsent(w, r, v)
 	}
 }
 
 // headBack answers HEAD of somebody who would have to wait, as GET is answered, without a place and its cookie.
-func (g *Gate) headBack(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+func (a *answers) headBack(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 	h := w.Header()
 	h["Cache-Control"], h["X-Content-Type-Options"], h["Content-Type"] = feature.NoStore, feature.NoSniff, feature.JSONType
 	feature.Vary(h)
@@ -158,7 +165,7 @@ func (g *Gate) headBack(w http.ResponseWriter, r *http.Request, v *feature.Visit
 }
 
 // answerUnsent tells the sender of a request that was not passed on how things stand.
-func (g *Gate) answerUnsent(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+func (a *answers) answerUnsent(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 	d := &queueroom.Decision{Ticket: v.Ticket}
 	if d.Ticket.State != queue.Waiting {
 		now := queue.At(v.Now)
@@ -170,18 +177,18 @@ func (g *Gate) answerUnsent(w http.ResponseWriter, r *http.Request, v *feature.V
 
 // problem answers with an error page in the visitor's language, or with problem+json
 // (RFC 9457) if the request asks for JSON.
-func (g *Gate) problem(w http.ResponseWriter, r *http.Request, status int, languages *templates.Languages) {
-	g.problemOf(w, r, templates.Plain, status, languages)
+func (a *answers) problem(w http.ResponseWriter, r *http.Request, status int, languages *templates.Languages) {
+	a.problemOf(w, r, templates.Plain, status, languages)
 }
 
 // problemOf is problem for one of a kind.
-func (g *Gate) problemOf(w http.ResponseWriter, r *http.Request, kind templates.Kind, status int, languages *templates.Languages) {
+func (a *answers) problemOf(w http.ResponseWriter, r *http.Request, kind templates.Kind, status int, languages *templates.Languages) {
 	if feature.WantsJSON(r) || feature.Subresource(r) {
-		feature.WriteProblem(w, r, status, g.problems.JSONOf(kind, status), feature.ProblemType)
+		feature.WriteProblem(w, r, status, a.problems.JSONOf(kind, status), feature.ProblemType)
 		return
 	}
 	h, language := w.Header(), languages.Match(feature.HeaderValue(r.Header["Accept-Language"]))
-	h["Content-Security-Policy"] = []string{g.problems.ContentSecurityPolicy()}
+	h["Content-Security-Policy"] = []string{a.problems.ContentSecurityPolicy()}
 	h["Content-Language"] = []string{language}
-	feature.WriteProblem(w, r, status, g.problems.PageOf(kind, status, language), feature.HTMLType)
+	feature.WriteProblem(w, r, status, a.problems.PageOf(kind, status, language), feature.HTMLType)
 }

@@ -15,10 +15,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
-	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -39,9 +37,6 @@ type Config struct {
 
 	// Parts are what is said of features beside what rooms have of them, by the features' names.
 	Parts config.Parts
-
-	Webhooks     []webhooks.Hook // that are told what happens to the rooms; their URLs have passed WebhookHosts.Check
-	WebhookHosts outbound.Hosts  // that they may be at
 
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed; nobody by default
 	// TrustedProxiesFile is the file that lists them, for warnings; "" for none.

@@ -22,10 +22,10 @@
 //
 // A room lasts (room.go). What is configured is a setup, which [Gate.Configure]
 // replaces as a whole: it has the table of routes, the guards that they lead to, and
-// for each guard the setup that requests go by (setup.go, roomsetup.go). A guard is a
-// room, or a family: a room for each value of a segment of the path, made and dropped
+// for each guard the setup that requests go by (setup.go). A builder makes the next one beside that which is at work (builder.go,
+// roomsetup.go). A guard is a room, or a family: a room for each value of a segment of the path, made and dropped
 // as they are used (guard.go, family.go). While an answer is under way its session
-// stays active (hold.go).
+// stays active (hold.go). Who sent a request about a room to one of the gate's own paths is found in visitors.go.
 //
 // What a room may have beside its limits are features: passes, a waitlist, a challenge and others. Each is a package of its own, and
 // features.go lists them in the order in which they are asked. Package feature has what the gate and its features know of each other;
@@ -54,6 +54,5 @@
 // overrides, and what the gate tells Prometheus by package metrics. These packages know
 // the gate and its rooms by interfaces of their own, which events.go, admin.go and
 // metrics.go implement. What the gate signs is made by package assertion. Package record keeps the days of the rooms, which history.go tells it
-// every second. What happens to rooms is noticed at each sync (watch.go), and told to other
-// programs by package webhooks. The lists of drawn orders are logged then (drawn.go).
+// every second.
 package proxy

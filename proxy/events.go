@@ -50,13 +50,13 @@ func detach(w http.ResponseWriter, r *http.Request, serve func(events.Line)) boo
 
 // serveEvents answers with the events of a visitor who waits; see package events.
 func (g *Gate) serveEvents(w http.ResponseWriter, r *http.Request) {
-	g.events.Serve(w, r, func() (events.Listener, bool) { return g.listener(w, r, g.current.Load()) })
+	g.events.Serve(w, r, func() (events.Listener, bool) { return g.listener(w, r) })
 }
 
 // listener returns who opens a stream, which is a visit like any other; or answers the
 // request.
-func (g *Gate) listener(w http.ResponseWriter, r *http.Request, s *setup) (l events.Listener, found bool) {
-	v, status := g.listening(r, s)
+func (g *Gate) listener(w http.ResponseWriter, r *http.Request) (l events.Listener, found bool) {
+	v, status := g.current.Load().listening(r, g.o.Clock())
 	switch status {
 	case http.StatusOK:
 		v.Setup.Share(w.Header(), r)
@@ -83,45 +83,6 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request, s *setup) (l eve
 	}
 	q.Ticket = d.Ticket
 	return events.Listener{Room: of, Now: v.Now, Request: q, Decision: d}, true
-}
-
-// listening returns who asks for events: of the room that the request or the page
-// that it comes from names, or else of the only one in which they wait, or are
-// in. The status is not 200 if there is none such.
-func (g *Gate) listening(r *http.Request, s *setup) (*feature.Visit, int) {
-	var visitors []*feature.Visit
-	if name := r.URL.Query().Get("room"); name == "" {
-		visitors, _ = g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
-	} else {
-		of := s.roomNamed(name)
-		if of == nil {
-			return nil, http.StatusNotFound
-		}
-		visitors = g.listeningTo(r, of)
-	}
-	switch present := mostWaiting(visitors); len(present) {
-	case 0:
-		return nil, http.StatusNoContent
-	case 1:
-		if present[0].Ticket.State == queue.Accepted && present[0].Room.Queue.Holds() {
-			return nil, http.StatusNoContent // they are in, and told to wait
-		}
-		return present[0], http.StatusOK
-	default:
-		return nil, http.StatusBadRequest
-	}
-}
-
-// listeningTo returns who asks for the events of a room. A visitor without a ticket may
-// wait, or be in, with another device.
-func (g *Gate) listeningTo(r *http.Request, of *room) []*feature.Visit {
-	visitors, _ := g.visitorOf(r, of) // cookies that cannot be read hold no ticket that counts
-	for i := range visitors {
-		if v := visitors[i]; v.Ticket.State == queue.None && v.Subject != (queue.ID{}) {
-			v.Ticket, _ = v.Room.Queue.Peek(r.Context(), v.Now, v.Request(false, false))
-		}
-	}
-	return visitors
 }
 
 // mostWaiting returns those of the visitors who wait, or else those who are in.

@@ -159,7 +159,7 @@ func (f *family) newRoom(value string) (*room, error) {
 	if err := g.sync.Err(); err != nil {
 		return nil, fmt.Errorf("the gate is closed: %w", err)
 	}
-	rs, err := g.setupFor(f.setup.Load(), value)
+	rs, err := setupFor(f.setup.Load(), value, g.o.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (f *family) renewed(rs *feature.Setup) ([]renewal, error) {
 	rooms, _ := f.rooms()
 	all := make([]renewal, 0, len(rooms))
 	for _, r := range rooms {
-		next, err := f.gate.setupFor(rs, r.value)
+		next, err := setupFor(rs, r.value, f.gate.o.Log)
 		if err != nil {
 			return nil, fmt.Errorf("room %q: %w", r.Queue.Name(), err)
 		}

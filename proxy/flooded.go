@@ -3,6 +3,7 @@ package proxy
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/flood"
@@ -14,7 +15,7 @@ import (
 
 // spare drops the request of a visitor who has to wait, if there are so many of them that those who are in would wait too; see package
 // flood. Over the connections of a trusted proxy come many visitors: none of them is dropped.
-func (g *Gate) spare(r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func spare(r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	c := flood.Of(r.Context())
 	switch d.Outcome {
 	case queueroom.Admitted, queueroom.OnHold, queueroom.Kept:
@@ -26,19 +27,19 @@ func (g *Gate) spare(r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 		return
 	}
 	v.Room.Count(metrics.Shed)
-	g.forget(v, d)
+	forget(v, d)
 	c.Shed(r)
 }
 
 // forget takes back the place of a visitor who never gets to know of it.
-func (g *Gate) forget(v *feature.Visit, d *queueroom.Decision) {
+func forget(v *feature.Visit, d *queueroom.Decision) {
 	if d.Ticket.State == queue.Waiting && isNew(v, d) {
 		v.Room.Queue.Withdraw(v.Now, d.Ticket)
 	}
 }
 
 // forgetUnanswered takes back the place of a newcomer who has gone before the answer went out, as when a stream of HTTP/2 is reset at once.
-func (g *Gate) forgetUnanswered(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func forgetUnanswered(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	if d.Ticket.State != queue.Waiting || !isNew(v, d) {
 		return
 	}
@@ -47,16 +48,16 @@ func (g *Gate) forgetUnanswered(w http.ResponseWriter, r *http.Request, v *featu
 		gone = http.NewResponseController(w).Flush() != nil // it tells whether the stream was there until the answer was written
 	}
 	if gone {
-		g.forget(v, d)
+		forget(v, d)
 	}
 }
 
 // spareAside drops a request that is no visit, as spare does, unless its sender is in somewhere.
-func (g *Gate) spareAside(r *http.Request, s *setup) {
+func (s *setup) spareAside(r *http.Request, now time.Time) {
 	c := flood.Of(r.Context())
 	switch {
 	case s.trust.TrustsPeer(r):
-	case c.Presses() && g.isInSomewhere(r, s):
+	case c.Presses() && s.isInSomewhere(r, now):
 		c.Keep()
 	case c.Sheds(flood.Aside):
 		c.Shed(r)
@@ -64,7 +65,7 @@ func (g *Gate) spareAside(r *http.Request, s *setup) {
 }
 
 // spareWithheld drops a request that takes neither a place nor a slot, and that the origin does not get, as spare does.
-func (g *Gate) spareWithheld(r *http.Request, trust origin.Trust, by counted) {
+func spareWithheld(r *http.Request, trust origin.Trust, by counted) {
 	c := flood.Of(r.Context())
 	if trust.TrustsPeer(r) || !c.Sheds(flood.Aside) {
 		return
@@ -74,7 +75,7 @@ func (g *Gate) spareWithheld(r *http.Request, trust origin.Trust, by counted) {
 }
 
 // spareRenewal drops the question of visitors, who have checked in by it, as spare does, unless one of them is in.
-func (g *Gate) spareRenewal(r *http.Request, trust origin.Trust, visitors []*feature.Visit, decisions []queueroom.Decision) {
+func spareRenewal(r *http.Request, trust origin.Trust, visitors []*feature.Visit, decisions []queueroom.Decision) {
 	c, kind := flood.Of(r.Context()), flood.Aside
 	for i := range visitors {
 		v, d := visitors[i], &decisions[i]
@@ -91,16 +92,16 @@ func (g *Gate) spareRenewal(r *http.Request, trust origin.Trust, visitors []*fea
 	}
 	for i := range visitors {
 		visitors[i].Room.Count(metrics.Shed)
-		g.forget(visitors[i], &decisions[i])
+		forget(visitors[i], &decisions[i])
 	}
 	c.Shed(r)
 }
 
 // isInSomewhere says whether the sender of a request that is no visit is in a room, as far as this gate knows.
-func (g *Gate) isInSomewhere(r *http.Request, s *setup) bool {
+func (s *setup) isInSomewhere(r *http.Request, now time.Time) bool {
 	isIn := func(v *feature.Visit) bool { return v.Room.Queue.IsIn(v.Now, v.Ticket) }
-	asked, _ := g.visitorsAsked(r)
-	from, _ := g.visitorsOfPage(r, s) // cookies that cannot be read hold no ticket that counts
+	asked, _ := s.visitorsAsked(r, now)
+	from, _ := s.visitorsOfPage(r, now) // cookies that cannot be read hold no ticket that counts
 	return slices.ContainsFunc(asked, isIn) || slices.ContainsFunc(from, isIn)
 }
 

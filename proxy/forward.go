@@ -44,18 +44,18 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler, by 
 		c.pass(nil, false)
 		return
 	}
-	to.ServeHTTP(w, g.outgoing(r, by, in))
+	to.ServeHTTP(w, outgoing(r, by, in, g.o.Log))
 }
 
 // outgoing returns the request as the origin gets it: without our cookies, and with an assertion if there are any.
-func (g *Gate) outgoing(r *http.Request, by *assertion.Room, in bool) *http.Request {
+func outgoing(r *http.Request, by *assertion.Room, in bool, log *zap.Logger) *http.Request {
 	cookie.Strip(r.Header)
 	if by == nil {
 		return r
 	}
 	lines, err := by.Lines(in)
 	if err != nil { // which a key that was derived does not do: the origin refuses the request
-		g.o.Log.Error("request not signed", zap.Error(err))
+		log.Error("request not signed", zap.Error(err))
 		return r
 	}
 	return origin.WithAssertion(r, lines)
@@ -74,7 +74,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 		return
 	}
 	cookies := v.AppendCookies(nil, r, d)
-	h := g.hold(v, d.Ticket)
+	h := newHold(g, v, d.Ticket)
 	defer h.end()
 	seats := v.Room.Queue.Occupancy() == queue.ByConnection && feature.Connects(r)
 	if cookies != nil || v.Setup.Config.Revoke || seats || private {
@@ -89,7 +89,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 	}
 	r = ask(r, v.Room, v.Setup, v)
 	w.Header()[admitted] = nil
-	serve(w, g.outgoing(r, v.Setup.Assertions, true), v, d.Ticket.ID, v.Setup.Watchers)
+	serve(w, outgoing(r, v.Setup.Assertions, true, g.o.Log), v, d.Ticket.ID, v.Setup.Watchers)
 }
 
 // serve has the origin answer a visitor with a ticket, while features watch.

@@ -14,14 +14,12 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
-	"github.com/fairdoor-gate/fairdoor/proxy/draws"
 	"github.com/fairdoor-gate/fairdoor/proxy/events"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -34,15 +32,12 @@ var allowedMethods = []string{"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
 // Gate is the waiting room as an HTTP handler. It is made by New and ended by
 // Close.
 type Gate struct {
-	o         Options
-	problems  *templates.Problems
-	languages *templates.Languages // of error pages that belong to no room
+	o Options
+	answers
 	metrics   *metrics.Metrics
 	current   atomic.Pointer[setup]
 	draining  atomic.Bool
 	events    *events.Hub
-	draws     *draws.Book
-	hooks     *webhooks.Sender
 	features  []feature.Feature
 	toldBy    []string                // the headers by which origins tell the gate something
 	own       map[string]feature.Path // the gate's own paths, by what follows feature.Paths
@@ -77,16 +72,16 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the error pages: %w", err)
 	}
-	g := &Gate{o: o.withDefaults(), problems: problems, languages: languages,
-		draws: draws.Open(o.StateDir), uncounted: networks.New(), attempts: networks.New(),
+	g := &Gate{o: o.withDefaults(),
+		uncounted: networks.New(), attempts: networks.New(),
 		rooms: map[string]*room{}, families: map[string]*family{}, keys: map[string]*subject.Published{}}
+	g.answers = answers{problems, languages, services{g}}
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: services{g}.Enter})
-	g.hooks = webhooks.New(webhooks.Options{Dir: below(g.o.StateDir, "webhooks"), Log: g.o.Log})
 	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait, Survive: services{g}.Survive, Detach: detach})
 	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	g.features = newFeatures(services{g})
-	g.own, g.toldBy = g.ownPaths(), slices.Clone(commandHeaders[:])
+	g.own, g.toldBy = ownPaths(g), slices.Clone(commandHeaders[:])
 	for _, f := range g.features {
 		if f, ok := f.(feature.Listener); ok {
 			g.toldBy = append(g.toldBy, f.Headers()...)
@@ -95,17 +90,14 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	if err := g.Configure(ctx, c); err != nil {
 		g.stop()
 		g.tasks.Wait()
-		g.hooks.Close()
 		g.crawlers.Close()
-		g.closeFeatures()
-		g.closeKeys(nil)
-		g.closeRecord()
-		_ = g.draws.Close()
+		closeFeatures(g.features)
+		closeKeys(g.keys, nil)
+		services{g}.closeRecord()
 		return nil, err
 	}
 	g.tasks.Go(func() { g.events.Run(g.sync) })
-	g.tasks.Go(g.keepHistory)
-	g.tasks.Go(g.sweepDraws)
+	g.tasks.Go(history{g}.keep)
 	for _, f := range g.features {
 		if f, ok := f.(feature.Runner); ok {
 			g.tasks.Go(func() { f.Run(g.sync) })
@@ -147,24 +139,24 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	switch {
 	case sendsBack(w, r, v):
 	case v.Endless:
-		g.spare(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
+		spare(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.endless(w, r, v)
 	case v.Shut:
-		g.spare(r, v, &queueroom.Decision{Outcome: queueroom.Rejected})
+		spare(r, v, &queueroom.Decision{Outcome: queueroom.Rejected})
 		g.shutOut(w, r, v)
 	case feature.Speculative(r) && !v.IsIn(r.Context()):
-		g.spareWithheld(r, s.trust, room)
+		spareWithheld(r, s.trust, room)
 		g.withhold(w, r, room, rs)
 	case feature.Subresource(r) && v.Ticket.State != queue.Accepted:
 		g.passUncounted(w, r, room, rs, v.WouldWait())
 	case v.CookieMissing(r):
-		g.spare(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
+		spare(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.answerWithoutCookie(w, r, v)
 	default:
 		*d = v.Decide(r)
-		g.spare(r, v, d)
+		spare(r, v, d)
 		g.answer(w, r, v, d)
-		g.forgetUnanswered(w, r, v, d)
+		forgetUnanswered(w, r, v, d)
 	}
 }
 
@@ -190,12 +182,12 @@ func (g *Gate) shutOut(w http.ResponseWriter, r *http.Request, v *feature.Visit)
 func (g *Gate) refuses(w http.ResponseWriter, r *http.Request, s *setup) bool {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
-		g.spareAside(r, s)
+		s.spareAside(r, g.o.Clock())
 		w.Header()["Allow"] = allowedMethods
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 		return true
 	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
-		g.spareAside(r, s)
+		s.spareAside(r, g.o.Clock())
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 		return true
 	}
@@ -225,10 +217,10 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 	case s.fallback != nil:
 		g.pass(w, r, s.fallback, s.assertions, false)
 	case s.table.Knows(r.Host):
-		g.spareAside(r, s)
+		s.spareAside(r, g.o.Clock())
 		g.problem(w, r, http.StatusNotFound, g.languages)
 	default:
-		g.spareAside(r, s)
+		s.spareAside(r, g.o.Clock())
 		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
 	}
 }
@@ -248,23 +240,19 @@ func (g *Gate) Close() {
 	g.stop() // no family makes a room from now on
 	g.making.Unlock()
 	g.tasks.Wait()
-	g.hooks.Close()
 	g.crawlers.Close()
-	g.closeFeatures()
-	g.closeKeys(nil)
-	g.closeRecord()
-	g.closeHistory()
-	if err := g.draws.Close(); err != nil {
-		g.o.Log.Error("closing the entries of draws", zap.Error(err))
-	}
+	closeFeatures(g.features)
+	closeKeys(g.keys, nil)
+	services{g}.closeRecord()
+	history{g}.close()
 	for _, o := range g.current.Load().origins {
 		o.Close()
 	}
 }
 
 // closeFeatures ends what features have to end.
-func (g *Gate) closeFeatures() {
-	for _, f := range g.features {
+func closeFeatures(features []feature.Feature) {
+	for _, f := range features {
 		if f, ok := f.(feature.Closer); ok {
 			f.Close()
 		}
@@ -299,14 +287,23 @@ func (g *Gate) syncRoom(r *room) bool {
 	r.Overrides.HoldForPrequeue(g.o.Clock())
 	if err := r.Queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
 		g.o.Log.Debug("sync failed", zap.String("room", r.Queue.Name()), zap.Error(err))
-		g.watch(r)
+		g.follow(r)
 		return false
 	}
 	if err := r.Overrides.Follow(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
 		g.o.Log.Debug("following the events failed", zap.String("room", r.Queue.Name()), zap.Error(err))
 	}
-	g.watch(r)
+	g.follow(r)
 	return r.drop()
+}
+
+// follow has features look at a room that was synced.
+func (g *Gate) follow(r *room) {
+	for _, f := range g.features {
+		if f, ok := f.(feature.Follower); ok {
+			f.Follow(&r.Room)
+		}
+	}
 }
 
 // below is a directory in the state directory; "" without one.

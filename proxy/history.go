@@ -14,39 +14,39 @@ import (
 // observeEvery is how often the record of the rooms' days is told how they stand.
 const observeEvery = time.Second
 
-// keepHistory tells the record of the rooms' days how they stand, until the gate is closed.
-func (g *Gate) keepHistory() {
+// keep tells the record of the rooms' days how they stand, until the gate is closed.
+func (h history) keep() {
 	ticker := time.NewTicker(observeEvery)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-g.sync.Done():
+		case <-h.sync.Done():
 			return
 		case <-ticker.C:
-			g.observe()
+			h.observe()
 		}
 	}
 }
 
 // observe tells the record of the rooms' days how they stand now.
-func (g *Gate) observe() {
-	defer services{g}.Survive("record")
-	s, now := g.current.Load(), g.o.Clock()
+func (h history) observe() {
+	defer services{h.Gate}.Survive("record")
+	s, now := h.current.Load(), h.o.Clock()
 	samples := make([]record.Sample, len(s.guards))
 	for i, of := range s.guards {
-		samples[i] = g.sample(now, s.setups[i], of)
+		samples[i] = h.sample(now, s.setups[i], of)
 	}
-	g.o.History.Observe(now, samples...)
+	h.o.History.Observe(now, samples...)
 }
 
-// closeHistory ends the record of the rooms' days with how they stand at the end.
-func (g *Gate) closeHistory() {
-	g.observe()
-	g.o.History.Close(g.o.Clock())
+// close ends the record of the rooms' days with how they stand at the end.
+func (h history) close() {
+	h.observe()
+	h.o.History.Close(h.o.Clock())
 }
 
 // sample is how a room stands, or all rooms of a family together.
-func (g *Gate) sample(now time.Time, rs *feature.Setup, of guard) record.Sample {
+func (h history) sample(now time.Time, rs *feature.Setup, of guard) record.Sample {
 	rooms, all := of.rooms()
 	s := record.Sample{Room: rs.Config.Name, At: now, Known: true, OriginFailing: rs.Origin.Failing()}
 	for i, r := range rooms {
@@ -65,7 +65,7 @@ func (g *Gate) sample(now time.Time, rs *feature.Setup, of guard) record.Sample 
 	}
 	s.Counted = countedOf(of, &all)
 	for _, u := range rs.Config.Addresses() {
-		s.Counted.OriginErrors += g.metrics.OriginFailures(originKey(u))
+		s.Counted.OriginErrors += h.metrics.OriginFailures(originKey(u))
 	}
 	return s
 }
@@ -107,9 +107,9 @@ func scoreOf(s *estimate.Score) record.Score {
 	return record.Score{Visitors: s.Visitors, InTime: s.InTime, Near: s.Near, ToldMinutes: s.ToldMinutes, WaitedMinutes: s.WaitedMinutes}
 }
 
-// noteChange returns the func that has changes of a room's configuration be recorded.
-func (g *Gate) noteChange(name string) func(overrides.Change) {
-	return func(c overrides.Change) { g.o.History.Note(name, record.Change(c)) }
+// changes returns the func that has changes of a room's configuration be recorded.
+func (h history) changes(name string) func(overrides.Change) {
+	return func(c overrides.Change) { h.o.History.Note(name, record.Change(c)) }
 }
 
 // history is the record of the rooms' days as the admin API knows it.

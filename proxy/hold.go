@@ -26,10 +26,10 @@ type hold struct {
 
 var holds = sync.Pool{New: func() any { return new(hold) }}
 
-// hold returns a hold for an answer to the visitor. Until the hold is ended it touches
+// newHold returns a hold for an answer to the visitor. Until the hold is ended it touches
 // their session as often as the queue asks for it. If it has done so, or the answer is a
 // connection that lasts, its end touches the session once more.
-func (g *Gate) hold(v *feature.Visit, t queue.Ticket) *hold {
+func newHold(g *Gate, v *feature.Visit, t queue.Ticket) *hold {
 	h := holds.Get().(*hold)
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -37,10 +37,10 @@ func (g metricsGate) group(rs *feature.Setup, of guard) metrics.Group {
 }
 
 // Webhooks implements metrics.Gate.
-func (g metricsGate) Webhooks() []webhooks.Status { return g.hooks.Statuses() }
+func (g metricsGate) Webhooks() []webhooks.Status { return webhooksOf(g.Gate).Statuses() }
 
 // RecordFailing implements metrics.Gate.
-func (g metricsGate) RecordFailing() bool { return g.recordFailing() }
+func (g metricsGate) RecordFailing() bool { return services{g.Gate}.recordFailing() }
 
 // Waitlists implements metrics.Gate.
 func (g metricsGate) Waitlists() iter.Seq[metrics.Waitlist] {

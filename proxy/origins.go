@@ -11,19 +11,19 @@ import (
 )
 
 // siteOf returns where a room's visitors go, or those whom no room guards.
-func (g *Gate) siteOf(s, old *setup, host origin.HostHeader, addresses []*url.URL) (feature.Site, error) {
-	if addresses[0] == nil && s.cfg.Handler != nil {
-		return &inside{gate: g, handler: s.cfg.Handler}, nil
+func (b *builder) siteOf(host origin.HostHeader, addresses []*url.URL) (feature.Site, error) {
+	if addresses[0] == nil && b.next.cfg.Handler != nil {
+		return &inside{gate: b.gate, handler: b.next.cfg.Handler}, nil
 	}
-	return g.balancerOf(s, old, host, addresses)
+	return b.balancerOf(host, addresses)
 }
 
 // balancerOf returns what spreads requests over some origins, with the setup's proxies to them.
-func (g *Gate) balancerOf(s, old *setup, host origin.HostHeader, addresses []*url.URL) (*origin.Balancer, error) {
+func (b *builder) balancerOf(host origin.HostHeader, addresses []*url.URL) (*origin.Balancer, error) {
 	origins := make([]*origin.Origin, len(addresses))
 	for i, u := range addresses {
 		var err error
-		if origins[i], err = g.originOf(s, old, u); err != nil {
+		if origins[i], err = b.originOf(u); err != nil {
 			return nil, err
 		}
 	}
@@ -32,31 +32,31 @@ func (g *Gate) balancerOf(s, old *setup, host origin.HostHeader, addresses []*ur
 
 // originOf returns the setup's proxy to the address. Rooms of one origin share its
 // connections and its breaker.
-func (g *Gate) originOf(s, old *setup, u *url.URL) (*origin.Origin, error) {
+func (b *builder) originOf(u *url.URL) (*origin.Origin, error) {
 	if u == nil {
 		return nil, errors.New("it has no origin")
 	}
 	key := originKey(u)
-	if o, ok := s.origins[key]; ok {
+	if o, ok := b.next.origins[key]; ok {
 		return o, nil
 	}
-	c := s.cfg
-	if o, ok := old.origins[key]; ok && treatedAlike(&c, &old.cfg) {
-		s.origins[key] = o
+	c := b.next.cfg
+	if o, ok := b.old.origins[key]; ok && treatedAlike(&c, &b.old.cfg) {
+		b.next.origins[key] = o
 		return o, nil
 	}
 	var o *origin.Origin
 	o, err := origin.New(origin.Config{
-		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Transport: c.Transport, Log: g.o.Log,
-		ErrorHandler: g.originFailed,
-		OnResponse:   g.respond,
-		OnChange:     func(bool) { g.pause(o) },
-		Metrics:      g.metrics.Origin(key),
+		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Transport: c.Transport, Log: b.gate.o.Log,
+		ErrorHandler: b.gate.originFailed,
+		OnResponse:   b.gate.respond,
+		OnChange:     func(bool) { b.gate.pause(o) },
+		Metrics:      b.gate.metrics.Origin(key),
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.origins[key] = o
+	b.next.origins[key] = o
 	return o, nil
 }
 

@@ -1,13 +1,10 @@
 package proxy
 
 import (
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/templates"
@@ -17,7 +14,7 @@ import (
 const sessionPath = "session"
 
 // ownPaths returns the gate's own paths and those of its features.
-func (g *Gate) ownPaths() map[string]feature.Path {
+func ownPaths(g *Gate) map[string]feature.Path {
 	own := map[string]feature.Path{}
 	for _, p := range []feature.Path{
 		{Name: "check", Serve: g.check}, {Name: "check/", Serve: g.check},
@@ -51,7 +48,7 @@ func (g *Gate) answerOwn(w http.ResponseWriter, r *http.Request, s *setup) {
 		return
 	}
 	if name != sessionPath {
-		g.spareAside(r, s)
+		s.spareAside(r, g.o.Clock())
 	}
 	switch {
 	case !found, below == "" && deep:
@@ -84,7 +81,7 @@ func serveWaitScript(w http.ResponseWriter, _ *http.Request) {
 // guards the page, or else for every room that the visitor has a ticket of. A page of
 // another site says it to the rooms whose cors_origins list that site.
 func (g *Gate) leave(w http.ResponseWriter, r *http.Request) {
-	visitors, _ := g.visitorsOfPage(r, g.current.Load()) // cookies that cannot be read hold no ticket that counts
+	visitors, _ := g.current.Load().visitorsOfPage(r, g.o.Clock()) // cookies that cannot be read hold no ticket that counts
 	if feature.Foreign(r) {
 		visitors = slices.DeleteFunc(visitors, func(v *feature.Visit) bool { return !v.Setup.Lists(r.Header.Get("Origin")) })
 	}
@@ -100,56 +97,4 @@ func (g *Gate) leave(w http.ResponseWriter, r *http.Request) {
 	shareAbout(visitors, w.Header(), r)
 	w.Header()["Cache-Control"] = feature.NoStore
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// visitorsOfPage returns who sent a request from a page: the visitor of the room that
-// guards the page, which the Referer header names, or nobody if the room's family does
-// not have it now. A request that names no such page is from a visitor of each room
-// whose ticket came along. It fails if the cookies cannot be read.
-func (g *Gate) visitorsOfPage(r *http.Request, s *setup) ([]*feature.Visit, error) {
-	page, err := url.Parse(r.Referer())
-	if err == nil && page.Host == r.Host {
-		if of, found := s.roomAt(page.Host, page.RequestURI()); found {
-			return g.visitorOf(r, of)
-		}
-	}
-	return g.ticketHolders(r, s)
-}
-
-// visitorOf returns who sent a request about a room; nobody if there is none. It fails
-// if the cookies cannot be read.
-func (g *Gate) visitorOf(r *http.Request, of *room) ([]*feature.Visit, error) {
-	if of == nil {
-		return nil, nil
-	}
-	v := new(feature.Visit)
-	if err := v.Read(r, &of.Room, of.Setup(), g.o.Clock()); err != nil {
-		return nil, err
-	}
-	return []*feature.Visit{v}, nil
-}
-
-// ticketHolders returns who sent a request, as a visitor of each room whose ticket came
-// along. It fails if the cookies cannot be read.
-func (g *Gate) ticketHolders(r *http.Request, s *setup) ([]*feature.Visit, error) {
-	cookies, err := cookie.ReadAll(r.Header)
-	if err != nil {
-		return nil, fmt.Errorf("looking for tickets: %w", err)
-	}
-	now := g.o.Clock()
-	var all []*feature.Visit
-	for _, name := range cookies.Names() {
-		for room := range s.withCookie(name) {
-			rs := room.Setup()
-			sealed := rs.Jar.ReadFrom(cookies)
-			if !feature.Carries(sealed) {
-				continue
-			}
-			v := new(feature.Visit)
-			if v.Recognise(r, &room.Room, rs, now, sealed); v.Ticket.State != queue.None || v.Endless {
-				all = append(all, v)
-			}
-		}
-	}
-	return all, nil
 }

@@ -24,7 +24,6 @@ type room struct {
 	asked atomic.Int64 // when somebody last asked for it, in nanoseconds since 1970
 	drop  func() bool  // called after each sync: drops the room if its family needs it no more, and says whether it did
 
-	watched  watched       // only for the syncing
 	stopSync chan struct{} // closed to end the syncing; nil while there is none. Written with the gate's making held
 }
 
@@ -44,9 +43,11 @@ func (g *Gate) newRoom(ctx context.Context, s *feature.Setup, counters metrics.C
 			}
 		},
 		OnLeave: func(id queue.ID) { g.events.Return(forEvents(&r.Room), id) }, OnBurst: r.SyncNow,
-	}, Log: log, OnChange: g.noteChange(name), OnEntry: func(d *event.Draw, entry string) {
-		if err := g.draws.Note(name, d, entry); err != nil {
-			log.Error("entry of a draw not kept", zap.Error(err))
+	}, Log: log, OnChange: history{g}.changes(name), OnEntry: func(d *event.Draw, entry string) {
+		for _, f := range g.features {
+			if f, ok := f.(feature.Registrar); ok {
+				f.NoteEntry(name, d, entry)
+			}
 		}
 	}})
 	if err != nil {

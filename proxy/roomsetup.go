@@ -19,7 +19,8 @@ import (
 )
 
 // newRoomSetup returns a setup of a room or a family, without its parts, its pages and its origin.
-func (g *Gate) newRoomSetup(cfg RoomConfig, s *setup) (*feature.Setup, error) {
+func (b *builder) newRoomSetup(cfg RoomConfig) (*feature.Setup, error) {
+	s := b.next
 	rs := &feature.Setup{Config: cfg, Trust: s.trust, Keys: s.cfg.Keys, Signer: s.signer, Identity: cfg.Identity}
 	rs.Config.StatusCode = cmp.Or(cfg.StatusCode, http.StatusOK)
 	rs.Config.MaxRooms = cmp.Or(cfg.MaxRooms, defaultMaxRooms)
@@ -32,10 +33,10 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, s *setup) (*feature.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rs.Config.Subject.Published, err = g.keysAt(cfg.Subject.JWKSURL); err != nil {
+	if rs.Config.Subject.Published, err = b.keysAt(cfg.Subject.JWKSURL); err != nil {
 		return nil, err
 	}
-	if rs.Rules, err = route.NewRules(cfg.Presets, cfg.Rules, g.crawlers.Verified); err != nil {
+	if rs.Rules, err = route.NewRules(cfg.Presets, cfg.Rules, b.gate.crawlers.Verified); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
 	if cfg.Logo != nil {
@@ -44,7 +45,7 @@ func (g *Gate) newRoomSetup(cfg RoomConfig, s *setup) (*feature.Setup, error) {
 	if s.cfg.SignRequests {
 		rs.Assertions = s.signer.Room(cfg.Name)
 	}
-	return rs, nameAfter(rs, cfg.Name, g.o.Log)
+	return rs, nameAfter(rs, cfg.Name, b.gate.o.Log)
 }
 
 // nameAfter names the room of a setup, and makes what its name is in: the jar of its tickets, what binds them, the reader of the site's own
@@ -71,24 +72,24 @@ func nameAfter(s *feature.Setup, name string, log *zap.Logger) error {
 }
 
 // chooseFeatures gives the setups what their rooms have of the features, and their pages.
-func (g *Gate) chooseFeatures(ctx context.Context, s *setup) error {
-	for _, f := range g.features {
+func (b *builder) chooseFeatures(ctx context.Context) error {
+	for _, f := range b.gate.features {
 		if f, ok := f.(feature.Chooser); ok {
-			if err := f.Choose(ctx, s); err != nil {
+			if err := f.Choose(ctx, b.next); err != nil {
 				return err
 			}
 		}
 	}
-	for _, rs := range s.setups {
-		if err := g.addParts(ctx, rs); err != nil {
+	for _, rs := range b.next.setups {
+		if err := b.addParts(ctx, rs); err != nil {
 			return fmt.Errorf("room %q: %w", rs.Config.Name, err)
 		}
 	}
 	return nil
 }
 
-func (g *Gate) addParts(ctx context.Context, s *feature.Setup) error {
-	for _, f := range g.features {
+func (b *builder) addParts(ctx context.Context, s *feature.Setup) error {
+	for _, f := range b.gate.features {
 		p, err := f.Part(ctx, s)
 		if err != nil {
 			return err
@@ -112,7 +113,7 @@ func (g *Gate) addParts(ctx context.Context, s *feature.Setup) error {
 }
 
 // setupFor returns the setup of a family's room for a value. What it has of features it shares with the family.
-func (g *Gate) setupFor(family *feature.Setup, value string) (*feature.Setup, error) {
+func setupFor(family *feature.Setup, value string, log *zap.Logger) (*feature.Setup, error) {
 	s := &feature.Setup{
 		Config: family.Config, Family: family.Config.Name, Trust: family.Trust, Keys: family.Keys, Signer: family.Signer,
 		Origin: family.Origin, Rules: family.Rules, Identity: family.Identity, Proof: family.Proof, Restricted: family.Restricted,
@@ -125,7 +126,7 @@ func (g *Gate) setupFor(family *feature.Setup, value string) (*feature.Setup, er
 	if family.Assertions != nil {
 		s.Assertions = s.Signer.Room(name)
 	}
-	if err := nameAfter(s, name, g.o.Log); err != nil {
+	if err := nameAfter(s, name, log); err != nil {
 		return nil, err
 	}
 	for _, p := range family.Parts {

@@ -108,18 +108,18 @@ func (s services) Visit(ctx context.Context, now time.Time, of *feature.Room, q 
 }
 
 // recordFailing reports whether the record of waitlists and passes does not answer.
-func (g *Gate) recordFailing() bool {
-	record := g.record.Load()
+func (s services) recordFailing() bool {
+	record := s.gate.record.Load()
 	return record != nil && record.Failing()
 }
 
 // closeRecord closes the record of waitlists and passes, once nothing writes any more.
-func (g *Gate) closeRecord() {
-	record := g.record.Load()
+func (s services) closeRecord() {
+	record := s.gate.record.Load()
 	if record == nil {
 		return
 	}
 	if err := record.Close(); err != nil {
-		g.o.Log.Error("closing the record of waitlists and passes failed", zap.Error(err))
+		s.gate.o.Log.Error("closing the record of waitlists and passes failed", zap.Error(err))
 	}
 }

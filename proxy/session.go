@@ -33,9 +33,9 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	renew := query.Get("renew") == "1" && !feature.Speculative(r)
 	if !renew {
-		g.spareAside(r, s)
+		s.spareAside(r, g.o.Clock())
 	}
-	visitors, status := g.visitorsAsked(r)
+	visitors, status := s.visitorsAsked(r, g.o.Clock())
 	if require := query.Get("require"); require != "" && require != "active" {
 		status = http.StatusBadRequest
 	}
@@ -45,11 +45,11 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request) {
 	}
 	list, decisions := make([]sessionJSON, 0, len(visitors)), make([]queueroom.Decision, 0, len(visitors))
 	for _, v := range visitors {
-		d := g.present(w, r, v, renew)
+		d := present(w, r, v, renew)
 		list, decisions = append(list, describe(v, &d)), append(decisions, d)
 	}
 	if renew {
-		g.spareRenewal(r, s.trust, visitors, decisions)
+		spareRenewal(r, s.trust, visitors, decisions)
 	}
 	shareAbout(visitors, w.Header(), r)
 	feature.Vary(w.Header())
@@ -59,7 +59,7 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request) {
 	}
 	reply.JSONWith(w, status, map[string]any{"rooms": list})
 	for i := range visitors {
-		g.forgetUnanswered(w, r, visitors[i], &decisions[i])
+		forgetUnanswered(w, r, visitors[i], &decisions[i])
 	}
 }
 
@@ -74,42 +74,9 @@ func passAll(visitors []*feature.Visit, list []sessionJSON) bool {
 	return len(list) > 0
 }
 
-// visitorsAsked returns the visitor of the room that a question about a session is
-// about: the query names it with room, or a path that it guards on this host. A question
-// that names neither is about the only room, or about each whose ticket came along. The
-// status refuses the question if it is not 200.
-func (g *Gate) visitorsAsked(r *http.Request) (visitors []*feature.Visit, status int) {
-	s := g.current.Load()
-	var err error
-	switch name, path := r.URL.Query().Get("room"), r.URL.Query().Get("path"); {
-	case name != "" && path != "":
-		return nil, http.StatusBadRequest
-	case name != "":
-		of := s.roomNamed(name)
-		if of == nil {
-			return nil, http.StatusNotFound
-		}
-		visitors, err = g.visitorOf(r, of)
-	case path != "":
-		of, found := s.roomAt(r.Host, path)
-		if !found {
-			return nil, http.StatusNotFound
-		}
-		visitors, err = g.visitorOf(r, of)
-	case len(s.guards) == 1 && s.guards[0].known("") != nil:
-		visitors, err = g.visitorOf(r, s.guards[0].known(""))
-	default:
-		visitors, err = g.ticketHolders(r, s)
-	}
-	if err != nil {
-		return nil, http.StatusRequestHeaderFieldsTooLarge
-	}
-	return visitors, http.StatusOK
-}
-
 // present returns the visitor's ticket and place; none for those whom the door turns away. If renew is set, they check in first,
 // or their session is renewed.
-func (g *Gate) present(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d queueroom.Decision) {
+func present(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d queueroom.Decision) {
 	q := v.Request(feature.Hidden(r), v.TakesNoPlace(r))
 	switch {
 	case v.Endless:

@@ -36,7 +36,7 @@ var (
 )
 
 // answerWithoutCookie answers a check-in of such a page, which takes no place.
-func (g *Gate) answerWithoutCookie(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+func (a *answers) answerWithoutCookie(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 	body := loadAgain
 	v.Setup.Answers(w.Header(), r)
 	if v.WouldWait() {
@@ -56,7 +56,7 @@ func (g *Gate) passUncounted(w http.ResponseWriter, r *http.Request, by counted,
 		from, ok = g.uncounted.Enter(s.Trust.ClientAddr(r), g.o.Clock())
 	}
 	if !ok {
-		g.spareWithheld(r, s.Trust, by)
+		spareWithheld(r, s.Trust, by)
 		g.withhold(w, r, by, s)
 		return
 	}
@@ -66,7 +66,7 @@ func (g *Gate) passUncounted(w http.ResponseWriter, r *http.Request, by counted,
 }
 
 // withhold answers a request that takes neither a place nor a slot, and that the origin does not get now.
-func (g *Gate) withhold(w http.ResponseWriter, r *http.Request, by counted, rs *feature.Setup) {
+func (a *answers) withhold(w http.ResponseWriter, r *http.Request, by counted, rs *feature.Setup) {
 	by.Count(metrics.Withheld)
 	rs.Answers(w.Header(), r)
 	if feature.AsksForIcon(r) {
@@ -74,7 +74,7 @@ func (g *Gate) withhold(w http.ResponseWriter, r *http.Request, by counted, rs *
 		return
 	}
 	feature.RetryLater(w.Header(), by.Settings())
-	feature.WriteProblem(w, r, http.StatusServiceUnavailable, g.problems.JSON(http.StatusServiceUnavailable), feature.ProblemType)
+	feature.WriteProblem(w, r, http.StatusServiceUnavailable, a.problems.JSON(http.StatusServiceUnavailable), feature.ProblemType)
 }
 
 // refuseLasting replaces an answer that goes on, if it is to an uncounted request. Only

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	plan "github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -80,8 +81,9 @@ func telling(t *testing.T, h *hooked) func(*proxy.Config, *proxy.Options) {
 	u, err := url.Parse(strings.Replace(h.URL, "127.0.0.1", "localhost", 1))
 	require.NoError(t, err)
 	return func(c *proxy.Config, o *proxy.Options) {
-		c.Webhooks, o.SyncInterval = []webhooks.Hook{{URL: u, Secret: []byte(strings.Repeat("s", 32))}}, 5*time.Millisecond
-		c.WebhookHosts, err = outbound.ParseHosts([]string{"http://localhost"})
+		o.SyncInterval = 5 * time.Millisecond
+		hosts, err := outbound.ParseHosts([]string{"http://localhost"})
+		c.Parts = c.Parts.With(watch.Name, watch.Choice{Hooks: []webhooks.Hook{{URL: u, Secret: []byte(strings.Repeat("s", 32))}}, Hosts: hosts})
 		require.NoError(t, err)
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
+	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
@@ -90,8 +91,8 @@ func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 	if err != nil {
 		return gate, fmt.Errorf("reading push_hosts: %w", err)
 	}
-	gate.Parts = map[string]any{guests.Name: lists, callback.Name: pushHosts}
-	gate.Webhooks, gate.WebhookHosts, err = webhooksOf(c)
+	hooks, err := webhooksOf(c)
+	gate.Parts = map[string]any{guests.Name: lists, callback.Name: pushHosts, watch.Name: hooks}
 	return gate, err
 }
 
@@ -113,25 +114,25 @@ func origins(one string, several []string) (first *url.URL, all []*url.URL, err 
 	return first, all, nil
 }
 
-// webhooksOf are the webhooks, and the hosts that they may be at.
-func webhooksOf(c *config.Config) (hooks []webhooks.Hook, hosts outbound.Hosts, err error) {
-	if hosts, err = outbound.ParseHosts(c.WebhookHosts); err != nil {
-		return nil, hosts, fmt.Errorf("reading webhook_hosts: %w", err)
+// webhooksOf are the webhooks.
+func webhooksOf(c *config.Config) (w watch.Choice, err error) {
+	if w.Hosts, err = outbound.ParseHosts(c.WebhookHosts); err != nil {
+		return w, fmt.Errorf("reading webhook_hosts: %w", err)
 	}
-	for _, w := range c.Webhooks {
-		h := webhooks.Hook{Name: w.Name, Rooms: w.Rooms}
-		for _, kind := range w.Events {
+	for _, given := range c.Webhooks {
+		h := webhooks.Hook{Name: given.Name, Rooms: given.Rooms}
+		for _, kind := range given.Events {
 			h.Events = append(h.Events, webhooks.Kind(kind))
 		}
 		var errURL, errSecret error
-		h.URL, errURL = url.Parse(w.URL)
-		h.Secret, errSecret = webhooks.ParseSecret(w.Secret)
+		h.URL, errURL = url.Parse(given.URL)
+		h.Secret, errSecret = webhooks.ParseSecret(given.Secret)
 		if err := errors.Join(errURL, errSecret); err != nil {
-			return nil, hosts, fmt.Errorf("reading a webhook: %w", err)
+			return w, fmt.Errorf("reading a webhook: %w", err)
 		}
-		hooks = append(hooks, h)
+		w.Hooks = append(w.Hooks, h)
 	}
-	return hooks, hosts, nil
+	return w, nil
 }
 
 // waitlistConfig turns a waitlist of the program's configuration into the gate's.

@@ -24,10 +24,12 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
@@ -71,8 +73,8 @@ func newDesk(t *testing.T, token string) *desk {
 	require.NoError(t, err)
 	d := &desk{t: t}
 	d.gate, err = proxy.New(t.Context(), proxy.Config{
-		Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{shop, chat}, Webhooks: []webhooks.Hook{{Name: "team", URL: origin.JoinPath("/told")}},
-		WebhookHosts: hosts,
+		Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{shop, chat},
+		Parts: config.Parts{watch.Name: watch.Choice{Hooks: []webhooks.Hook{{Name: "team", URL: origin.JoinPath("/told")}}, Hosts: hosts}},
 	},
 		proxy.Options{Store: memstore.New(), AdminToken: token, History: pastHours(t.TempDir(), time.Now())})
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
@@ -60,6 +61,14 @@ type Runner interface {
 
 // A Closer has something to end with the gate, after all else has ended.
 type Closer interface{ Close() }
+
+// A Follower looks at a room after each sync, whether it failed or not.
+type Follower interface{ Follow(r *Room) }
+
+// A Registrar notes the entries of draws.
+type Registrar interface {
+	NoteEntry(room string, d *event.Draw, entry string)
+}
 
 // Path is one of the gate's own paths.
 type Path struct {

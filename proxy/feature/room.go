@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +42,17 @@ type Room struct {
 	setup   atomic.Pointer[Setup]
 	syncNow chan struct{} // has a value while a sync is wanted at once
 	urged   atomic.Int64  // when that was last, in nanoseconds since 1970
+	states  sync.Map      // what features keep of the room, by its type
+}
+
+// StateOf returns what a feature keeps of a room for as long as the room lasts, by its type; at first the zero value.
+func StateOf[S any](r *Room) *S {
+	key := reflect.TypeFor[S]()
+	if kept, ok := r.states.Load(key); ok {
+		return kept.(*S)
+	}
+	kept, _ := r.states.LoadOrStore(key, new(S))
+	return kept.(*S)
 }
 
 // Init makes a room ready, which has no setup and no queue.

@@ -1,9 +1,13 @@
-package proxy
+// Package watch notices what happens to rooms, and has the webhooks of a gate told of it.
+package watch
 
 import (
+	"context"
 	"sync"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
@@ -25,7 +29,6 @@ type watched struct {
 	begun                                 bool
 	queueing, limit, store, soldOut, held switched
 	event                                 queue.ActiveEvent // that was in force at the last look
-	listed                                listed
 	untold                                []webhooks.Event
 	seen                                  frequency
 }
@@ -71,35 +74,73 @@ func (t *frequency) add(now time.Time, kind webhooks.Kind) int {
 	return t.times[kind]
 }
 
-// watch has the webhooks told of what has happened to a room.
-func (g *Gate) watch(r *room) {
-	now := g.o.Clock()
-	n, w := r.Queue.Numbers(), &r.watched
+// Name is that of the feature. What a configuration says of it beside its rooms is a [Choice].
+const Name = "webhooks"
+
+// Choice are the webhooks of a gate.
+type Choice struct {
+	Hooks []webhooks.Hook // their URLs have passed Hosts.Check
+	Hosts outbound.Hosts  // that they may be at
+}
+
+// Feature has the webhooks of a gate told of what happens to its rooms.
+type Feature struct {
+	gate  feature.Gate
+	hooks *webhooks.Sender
+	next  Choice
+}
+
+// NewFeature returns what has the webhooks of a gate told.
+func NewFeature(g feature.Gate) *Feature {
+	return &Feature{gate: g, hooks: webhooks.New(webhooks.Options{Dir: g.StateDir("webhooks"), Log: g.Log()})}
+}
+
+// Part implements [feature.Feature]: every room is watched.
+func (*Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { return nil, nil }
+
+// Choose implements [feature.Chooser].
+func (f *Feature) Choose(_ context.Context, c feature.Configuration) error {
+	f.next, _ = c.Options(Name).(Choice)
+	return nil
+}
+
+// Use implements [feature.Chooser].
+func (f *Feature) Use() { f.hooks.Use(f.next.Hooks, f.next.Hosts) }
+
+// Close implements [feature.Closer].
+func (f *Feature) Close() { f.hooks.Close() }
+
+// Sender sends what the webhooks are told.
+func (f *Feature) Sender() *webhooks.Sender { return f.hooks }
+
+// Follow implements [feature.Follower]: it has the webhooks told of what has happened to a room.
+func (f *Feature) Follow(r *feature.Room) {
+	now := f.gate.Now()
+	n, w := r.Queue.Numbers(), feature.StateOf[watched](r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := w.look(now, n, r.Queue.StoreFailing(), r.Queue.Holds())
 	for _, kind := range seen {
-		g.tell(r, webhooks.Event{Kind: kind, Room: r.Queue.Name(), At: now, Details: detailsOf(n)})
+		f.tell(r, w, webhooks.Event{Kind: kind, Room: r.Queue.Name(), At: now, Details: detailsOf(n)})
 	}
 	for _, p := range w.phases(n.Settings.Event) {
-		g.tell(r, webhooks.Event{Kind: p.kind, Room: r.Queue.Name(), At: now, Details: p.details(n)})
+		f.tell(r, w, webhooks.Event{Kind: p.kind, Room: r.Queue.Name(), At: now, Details: p.details(n)})
 	}
-	g.logList(r, &n.Settings)
 	for len(w.untold) > 0 && (r.Queue.Leads() || now.Sub(w.untold[0].At) > tellsWithin) {
 		if now.Sub(w.untold[0].At) <= tellsWithin {
-			g.hooks.Notify(w.untold[0])
+			f.hooks.Notify(w.untold[0])
 		}
 		w.untold = w.untold[1:]
 	}
 }
 
 // tell has the webhooks told of what has happened to a room if this gate tells of it; else the gate remembers it for a while.
-func (g *Gate) tell(r *room, e webhooks.Event) {
-	e.Nth = r.watched.seen.add(e.At, e.Kind)
+func (f *Feature) tell(r *feature.Room, w *watched, e webhooks.Event) {
+	e.Nth = w.seen.add(e.At, e.Kind)
 	if e.Kind == webhooks.StoreLost || e.Kind == webhooks.StoreBack || r.Queue.Leads() {
-		g.hooks.Notify(e)
+		f.hooks.Notify(e)
 	} else {
-		r.watched.untold = append(r.watched.untold, e)
+		w.untold = append(w.untold, e)
 	}
 }
 
