@@ -1,7 +1,9 @@
 package templates_test
 
 import (
+	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,6 +22,27 @@ func TestThePageOfVariablesNamesThoseThatOnlyPagesHave(t *testing.T) {
 	for _, name := range templates.Variables() {
 		if !strings.Contains(json, `"`+name+`"`) {
 			assert.Contains(t, string(text), "`"+name+"`")
+		}
+	}
+}
+
+func TestThePageOfFieldsHasThoseOfJSON(t *testing.T) {
+	text, err := os.ReadFile("../cmd/fairdoor/docs/fields.md")
+	require.NoError(t, err)
+	set := newSet(t, templates.Options{})
+	var told struct {
+		Room map[string]any `json:"cfWaitingRoom"`
+	}
+	require.NoError(t, json.Unmarshal(set.JSON(state(t, "fifo")).AppendTo(nil, by(seen, 20)), &told))
+	require.Greater(t, len(told.Room), 30)
+	for name := range told.Room {
+		assert.Contains(t, string(text), "`"+name+"`")
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?`) \\|").FindAllStringSubmatch(string(text), -1) {
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
+			if name[1] != "cookieMissing" { // of an answer of its own
+				assert.Contains(t, told.Room, name[1])
+			}
 		}
 	}
 }

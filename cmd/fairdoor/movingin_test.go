@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
+	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/docs"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -141,4 +143,32 @@ func TestTheTableOfMovingInHasEveryFieldOfCloudflares(t *testing.T) {
 	}
 	maps.DeleteFunc(pages, func(_ string, of bool) bool { return !of })
 	assert.ElementsMatch(t, templates.CloudflareVariables(), slices.Collect(maps.Keys(pages)))
+}
+
+// elsewhereNamed are words in the pages that are no options: of other programs, of a Redis' URL, and the columns of CSV.
+var elsewhereNamed = strings.Fields(`proxy_cache proxy_next_upstream proxy_ignore_headers ip_hash worker_connections worker_rlimit_nofile auth_request
+	forward_auth ext_authz hash_policy use_remote_address allowed_headers allowed_client_headers_on_success xff_num_trusted_hops upgrade_configs
+	lb_policy health_port jwt_verify default_transaction_isolation ignore_startup_parameters lb_cookie vcl_recv port_value
+	sentinel_user sentinel_password server_name
+	arrival_minutes arrival_seconds wait_minutes wait_seconds let_in gave_up still_waiting
+	referral_code confirmed_at invited_at invite_expires_at accepted_at`)
+
+func TestOptionsThatThePagesNameExist(t *testing.T) {
+	known := settings(t)
+	words := string(admin.Document()) + config.Example()
+	named := 0
+	for _, page := range docs.Pages() {
+		if page.Name == docs.Options || strings.HasPrefix(page.Name, "from-") {
+			continue
+		}
+		for _, name := range settingsIn(fenced.ReplaceAllString(string(page.Markdown), "")) {
+			if !strings.Contains(name, "_") {
+				continue
+			}
+			named++
+			end := name[strings.LastIndex(name, ".")+1:]
+			assert.True(t, known[name] || slices.Contains(elsewhereNamed, end) || regexp.MustCompile(`\b`+end+`\b`).MatchString(words), "%s: there is no %s", page.Name, name)
+		}
+	}
+	assert.Greater(t, named, 200)
 }

@@ -14,6 +14,7 @@ type Found struct {
 	Page    Page
 	Heading string // of the part that fits best; "" for the beginning
 	Anchor  string // of that heading
+	Begins  string // how that part begins
 	score   float64
 }
 
@@ -34,7 +35,7 @@ func Find(question string) Answer {
 	for i, p := range Pages() {
 		if f := index.judge(i, p, asked); f.score > 0 && p.Name != Index && p.Name != Options {
 			if p.Name == strings.TrimSpace(question) {
-				f.score, f.Heading, f.Anchor = math.Inf(1), "", ""
+				f.score, f.Heading, f.Anchor, f.Begins = math.Inf(1), "", "", beginning(p.parts[0].text)
 			}
 			found = append(found, f)
 		}
@@ -101,10 +102,20 @@ func (in index) judge(i int, p Page, asked []string) Found {
 			score += worth * math.Log(1+float64(len(in.pages))/float64(1+in.within[w]))
 		}
 		if score > best.score {
-			best.score, best.Heading, best.Anchor = score, p.parts[n].heading, p.parts[n].anchor
+			best.score, best.Heading, best.Anchor, best.Begins = score, p.parts[n].heading, p.parts[n].anchor, beginning(p.parts[n].text)
 		}
 	}
 	return best
+}
+
+// beginning is as much of a text as shows what it is about, in whole words.
+func beginning(text string) string {
+	const most = 25
+	words := strings.Fields(text)
+	if len(words) <= most {
+		return strings.Join(words, " ")
+	}
+	return strings.Join(words[:most], " ") + " …"
 }
 
 func count(text string) map[string]int {
@@ -153,12 +164,17 @@ func stem(word string) string {
 	return word
 }
 
-// optionsIn are the lines of the configuration file about the options that a text names, each with the comments that go on below it.
+// optionsIn are the lines of the configuration file about the options that a text names, each with the comments that go on below it. A word
+// without an underscore names an option if it is the only one: it may be meant as a word.
 func optionsIn(text string) (options []string) {
 	page, _ := Named(Options)
 	lines := strings.Split(string(page.Markdown), "\n")
-	for _, name := range strings.Fields(text) {
+	names := strings.Fields(text)
+	for _, name := range names {
 		name = strings.Trim(name, "`,.;:?")
+		if len(names) > 1 && !strings.Contains(name, "_") {
+			continue
+		}
 		for i, line := range lines {
 			key := strings.TrimLeft(line, " -")
 			if name == "" || !strings.HasPrefix(key, name+":") {
