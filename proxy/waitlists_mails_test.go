@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/url"
@@ -39,6 +40,18 @@ func TestAnInviteOutlastsAMailServerThatIsDown(t *testing.T) {
 	assert.NotContains(t, a.body, "inviteExpiresAt", "the time has not begun")
 	p.clock.add(2 * 24 * time.Hour)
 	assert.Equal(t, "expired", p.entry(ada.get(listPath, asJSON)).Status)
+}
+
+func TestAGateSendsTheMailsOfItsWaitlists(t *testing.T) {
+	asked := make(chan struct{}, 100)
+	p := startParty(t, direct, list(func(c *guests.Config) {
+		c.SMTP = &mail.SMTP{Host: "mail.test", TLS: mail.NoTLS, From: "hello@shop.test", Dial: func(context.Context, string, string) (net.Conn, error) {
+			asked <- struct{}{}
+			return nil, net.ErrClosed
+		}}
+	}))
+	p.join(p.visitor(), map[string]string{"email": "ada@example.com"})
+	require.Eventually(t, func() bool { return len(asked) > 0 }, time.Minute, 10*time.Millisecond)
 }
 
 func TestSignUpsPassTheChallengeOfTheRoom(t *testing.T) {

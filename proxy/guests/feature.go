@@ -126,6 +126,7 @@ func (f *Feature) Use() {
 			var ctx context.Context
 			ctx, l.stop = context.WithCancel(f.gate.Context())
 			f.gate.Go(func() { l.Sweep(ctx) })
+			f.gate.Go(func() { l.Send(ctx) })
 		case !configured && l.stop != nil:
 			l.stop()
 			l.stop = nil
