@@ -3,6 +3,8 @@ package world
 import (
 	"slices"
 	"time"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // exposure is a time in which whoever a gate lets in or renews may be forgotten by all others.
@@ -80,7 +82,7 @@ func (h *History) excess(since map[int]time.Duration) int {
 func (h *History) forgets(from, to time.Duration) bool {
 	return slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
 		switch f.Kind {
-		case "Redis flushed", "key lost", "failover", "power loss", "full disk":
+		case "Redis flushed", "key lost", "failover", "power loss", "full disk", "disk fails":
 			return f.At-mostLost <= to && f.At+f.Lasts+time.Minute >= from
 		}
 		return false
@@ -125,4 +127,12 @@ func (h *History) lostAdmissions(minute time.Duration) int {
 		}
 	}
 	return allowed
+}
+
+// shared is by how many the limits may be exceeded at a moment, where each gate lets in as many as were open when it last heard of the store.
+func (h *History) shared(at time.Duration) int {
+	if h.Plan.Settings.OnStoreError != queue.Share || h.quiet(at, at) {
+		return 0
+	}
+	return h.Plan.Gates * h.Plan.Settings.TotalActiveUsers
 }

@@ -47,7 +47,7 @@ func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 			}
 			cameBack[e.Ticket.ID] = true
 		case e.What != Copied || until == 0:
-		case e.Sent > until && e.Brought.State == queue.Waiting && e.goesOn(all) && (h.quiet(e.Sent-2*lasts, e.At) || h.onlyFaults(e.At, forgetNothing)):
+		case e.Sent > until && e.Brought.State == queue.Waiting && e.goesOn(all) && (h.quiet(e.Sent-2*lasts, e.At) || h.onlyFaults(e.At, staysUsed)):
 			breach(e.At, "gate %d takes a copy of a ticket of %s for their place again, which they had used by %s", e.Gate, h.Plan.People[e.Who].Name, moment(until-lasts))
 			return
 		case e.Outcome == Served, e.Outcome == Seen: // which renews the session, if it is of that ticket
@@ -61,6 +61,9 @@ func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 var forgetNothing = []string{
 	"kill -9", "restart", "rolling restart", "file reloaded", "gate cut off from the balancer", "gate cut off from the site", "scripts flushed",
 }
+
+// staysUsed are those, and the kinds by which a gate that shares a Redis forgets what Redis knows.
+var staysUsed = slices.Concat(forgetNothing, []string{"gate killed", "gate restarted"})
 
 // onlyFaults says whether all that went wrong until a moment is of some kinds.
 func (h *History) onlyFaults(until time.Duration, kinds []string) bool {

@@ -19,6 +19,7 @@ type disk struct {
 	mu    sync.Mutex
 	files map[string]*content
 	full  bool
+	fails bool // what is written
 }
 
 // content is what a file has: as programs read it, and what a loss of power leaves of it.
@@ -35,6 +36,13 @@ func (d *disk) fill(full bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.full = full
+}
+
+// fail has whatever is written fail, or not any more.
+func (d *disk) fail(fails bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fails = fails
 }
 
 // mount is the disk as a process has it whose end is told by dead.
@@ -164,13 +172,15 @@ func (f *file) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// WriteAt writes until the process dies or the disk is full.
+// WriteAt writes until the process dies, or the disk is full or fails.
 func (f *file) WriteAt(p []byte, at int64) (int, error) {
 	f.mount.disk.mu.Lock()
 	defer f.mount.disk.mu.Unlock()
 	switch m := f.mount; {
 	case m.dead.Load():
 		return 0, errDead
+	case m.disk.fails:
+		return 0, syscall.EIO
 	case m.disk.full && at+int64(len(p)) > int64(len(f.content.text)):
 		return 0, syscall.ENOSPC
 	case m.left < 0 || m.left > len(p):

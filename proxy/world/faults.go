@@ -18,6 +18,7 @@ type faultKind struct {
 var faultsOfJournals = []faultKind{
 	{"kill -9", drawKill, kill},
 	{"full disk", drawFull, full},
+	{"disk fails", drawFull, failDisk},
 	{"restart", drawKill, restartGate},
 	{"power loss", drawPower, losePower},
 }

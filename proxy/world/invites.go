@@ -15,6 +15,7 @@ type invitee struct {
 	firstWait time.Duration // and first
 	invited   time.Duration // when they surely have an invite: from its mail, or from when they are told
 	told      time.Duration // when they were told last that they are invited; 0 for never
+	firstTold time.Duration // and first
 	mailed    time.Duration // when the mail server took the mail of their invite
 	expired   time.Duration // when they are told that it has expired
 	refused   time.Duration // when they are refused
@@ -30,7 +31,7 @@ func invitees(h *History) []invitee {
 	}
 	all := make([]invitee, len(h.Plan.Waitlist.Guests))
 	for i := range all {
-		all[i] = invitee{waited: -1, firstWait: never, invited: never, mailed: never, expired: never, refused: never, accepted: never, leaves: never, left: never}
+		all[i] = invitee{waited: -1, firstWait: never, invited: never, firstTold: never, mailed: never, expired: never, refused: never, accepted: never, leaves: never, left: never}
 	}
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Guest > 0 {
@@ -45,7 +46,7 @@ func (i *invitee) note(e *Event) {
 	case what == Standing && e.Text == "waiting":
 		i.waited, i.firstWait = e.Sent, min(i.firstWait, e.At)
 	case what == Standing && e.Text == "invited":
-		i.invited, i.told = min(i.invited, e.At), e.Sent
+		i.invited, i.told, i.firstTold = min(i.invited, e.At), e.Sent, min(i.firstTold, e.At)
 	case what == Standing && e.Text == "expired":
 		i.expired = min(i.expired, e.At)
 	case what == Mailed && e.Text == "invite":
@@ -205,6 +206,29 @@ func checkErased(h *History, breach func(time.Duration, string, ...any)) {
 			breach(e.At, "%s: %s", h.Plan.Waitlist.Guests[e.Guest-1].Name, e.Text)
 		case e.What == Mailed && gone && e.At > since+underWay:
 			breach(e.At, "%s gets a mail, who left at %s", h.Plan.Waitlist.Guests[e.Guest-1].Name, moment(since))
+		}
+	}
+}
+
+// checkInvitesAreSent finds guests who have an invite, and whose mail does not come though the mail server takes mails again: gates try after a
+// minute, and then after twice as long each time.
+func checkInvitesAreSent(h *History, breach func(time.Duration, string, ...any)) {
+	for n, i := range invitees(h) {
+		if i.firstTold == never || i.mailed < never {
+			continue
+		}
+		by := i.firstTold + goesOnWithin
+		for _, o := range h.Plan.Waitlist.Outages {
+			if o.At <= by {
+				by = max(by, o.At+o.Lasts+80*time.Second)
+				if o.Lasts >= time.Minute {
+					by += o.Lasts
+				}
+			}
+		}
+		if i.told > by && h.quiet(i.firstTold, by) {
+			breach(by, "%s is invited, by %s at the latest, and gets no mail", h.Plan.Waitlist.Guests[n].Name, moment(i.firstTold))
+			return
 		}
 	}
 }

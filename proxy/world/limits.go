@@ -130,7 +130,7 @@ func checkSessions(h *History, breach func(time.Duration, string, ...any)) {
 			delete(active, c.who)
 			delete(since, c.who)
 		}
-		if n := len(active); n > most && n > h.Plan.Settings.TotalActiveUsers+h.excess(since) {
+		if n := len(active); n > most && n > h.Plan.Settings.TotalActiveUsers+h.excess(since)+h.shared(c.from) {
 			most = n
 			breach(c.from, "%d visitors hold a slot of %d", n, h.Plan.Settings.TotalActiveUsers)
 		}
@@ -154,7 +154,7 @@ func checkAdmissions(h *History, breach func(time.Duration, string, ...any)) {
 		if a.earliest < minute+margin || a.latest > minute+time.Minute-margin {
 			continue
 		}
-		if in[minute]++; in[minute] > limit+h.lostAdmissions(minute) {
+		if in[minute]++; in[minute] > limit+h.lostAdmissions(minute)+h.shared(a.latest) {
 			breach(a.latest, "%d visitors were let in in the minute from %s on, which allows %d", in[minute], moment(minute), limit)
 			in[minute] = -len(h.Plan.People) // once is enough
 		}

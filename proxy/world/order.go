@@ -57,7 +57,7 @@ func checkNumbersDiffer(h *History, breach func(time.Duration, string, ...any)) 
 }
 
 // forgetNumbers are the kinds of faults by which a gate is lost that alone may know of the last numbers.
-var forgetNumbers = []string{"gate killed", "gate restarted", "rolling restart", "power loss", "full disk"}
+var forgetNumbers = []string{"gate killed", "gate restarted", "rolling restart", "power loss", "full disk", "disk fails"}
 
 // number is the one that somebody was told first and last; 0 if these differ, or they were not told twice.
 func (t *track) number() int {

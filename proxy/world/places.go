@@ -6,7 +6,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// costNoPlace are the kinds of faults by which nobody loses a place who asks again before the session is over that they may have been given.
+// costNoPlace are the kinds of faults by which nobody loses a place who asks again when they are told to, or before the session is over that they
+// may have been given.
 var costNoPlace = []string{"replies lost", "Redis slow", "scripts flushed"}
 
 // checkPlaces finds people who have a later place in line than they had when they asked last: after a goodbye, a silence, or an answer that
@@ -22,7 +23,7 @@ func checkPlaces(h *History, breach func(time.Duration, string, ...any)) {
 		if last[e.Who] = nil; e.What != Waits || e.Ticket.State != queue.Waiting {
 			continue
 		}
-		if last[e.Who] = e; before == nil || e.Sent < before.At+onTheWay || !e.Ticket.behind(&before.Ticket) || !h.keepsPlace(before.Sent, e.At) || h.Plan.mayEnd(e.Who, &before.Ticket, &e.Ticket) {
+		if last[e.Who] = e; before == nil || e.Sent < before.At+onTheWay || !e.Ticket.behind(&before.Ticket) || !h.keepsPlace(before, e) || h.Plan.mayEnd(e.Who, &before.Ticket, &e.Ticket) {
 			continue
 		}
 		breach(e.At, "%s has a later place, from gate %d, than they had at %s", h.Plan.People[e.Who].Name, e.Gate, moment(before.At))
@@ -38,11 +39,12 @@ func (t *Ticket) behind(earlier *Ticket) bool {
 	return t.Arrived > earlier.Arrived+fifoGrain
 }
 
-// keepsPlace says whether somebody who asks at a moment surely has the place that they had at another.
-func (h *History) keepsPlace(asked, again time.Duration) bool {
-	s := h.Plan.Settings
+// keepsPlace says whether somebody who asks surely has the place that they had when they asked before.
+func (h *History) keepsPlace(before, now *Event) bool {
+	s, asked, again := h.Plan.Settings, before.Sent, now.At
 	if s.Method == queue.Line && again-asked >= s.LineDropout-h.longestInterval() {
 		return false
 	}
-	return h.quiet(asked, again) || again-asked < s.SessionDuration-slack && h.onlyFaults(again, costNoPlace)
+	inTime := again-asked < s.SessionDuration-slack || before.Room.Retry > 0 && now.Sent < before.At+time.Duration(before.Room.Retry)*time.Second+dueSpare
+	return h.quiet(asked, again) || inTime && h.onlyFaults(again, costNoPlace)
 }

@@ -55,6 +55,9 @@ func (p *Plan) String() string {
 	if p.Settings.DisableSessionRenewal {
 		lasting = " from admission on"
 	}
+	if p.Settings.OnStoreError == queue.Share {
+		lasting += ", shared where the store does not answer"
+	}
 	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v%s, %d new ones a minute, check-ins every %v; it lasts for %v%s%s%s",
 		p.Seed, len(p.People), p.Gates, store, p.Settings.Method, p.Settings.TotalActiveUsers, p.Settings.SessionDuration, lasting,
 		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, p.Lasts, &p.Sale, faults, p.Waitlist)
@@ -73,6 +76,9 @@ func Draw(seed uint64) Plan {
 		Method: []queue.Method{queue.FIFO, queue.FIFO, queue.Line, queue.Random}[r.IntN(4)], ConfirmWithin: seconds(10, 60),
 	}.WithDefaults()
 	p.Settings.DisableSessionRenewal = r.IntN(6) == 0
+	if r.IntN(4) == 0 {
+		p.Settings.OnStoreError = queue.Share
+	}
 	p.drawSale(r)
 	crowd := simulate.Config{
 		Room: p.Settings, Seed: seed, Visitors: pick(40, 100, 200, 300), Over: p.Lasts / time.Duration(2+r.IntN(4)),

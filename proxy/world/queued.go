@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -14,7 +15,8 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 	all := spellsOf(h)
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.What != Waits || e.Room.UsersQueued == 0 || h.placeOf(&e.Ticket) == 0 || !h.quiet(e.At, e.At) {
+		known := e.Room.UsersAheadKnown && h.knowsPlaces(e.At) || h.Plan.Settings.Method == queue.Random && h.remembers(e.At) || h.quiet(e.At, e.At)
+		if e.What != Waits || e.Room.UsersQueued == 0 || h.placeOf(&e.Ticket) == 0 || !known {
 			continue
 		}
 		near := 1 + h.lostNear(e.At)
@@ -29,9 +31,24 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 			breach(e.At, "%s is told that %d wait, and at least %d do", h.Plan.People[e.Who].Name, e.Room.UsersQueued, least)
 			return
 		}
-		if most += near; h.Plan.Gates == 1 && e.Room.UsersQueued > most { // whoever changes gates may be counted at both for a while
+		if most += near + 2 + (h.Plan.Gates-1)*most/10; e.Room.UsersQueued > most { // whoever changes gates may be counted at both for a moment
 			breach(e.At, "%s is told that %d wait, and at most %d can", h.Plan.People[e.Who].Name, e.Room.UsersQueued, most)
 			return
 		}
 	}
 }
+
+// knowsPlaces says whether what a gate tells of places as known has to be true at a moment: until that is so again after some faults, which cost
+// nobody a place, nothing is known.
+func (h *History) knowsPlaces(at time.Duration) bool {
+	return !slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
+		lasts, brief := unknownFor[f.Kind]
+		if !brief {
+			lasts = h.Plan.Settings.SessionDuration + time.Minute
+		}
+		return f.At <= at && f.At+f.Lasts+lasts >= at && !slices.Contains(forgetNothing, f.Kind)
+	})
+}
+
+// unknownFor is for how long after some faults places may be told that are not true.
+var unknownFor = map[string]time.Duration{"Redis flushed": 10 * time.Second, "replies lost": 4 * time.Second, "commands twice": 4 * time.Second}

@@ -11,7 +11,7 @@ import (
 var faultsOfRedis = []faultKind{
 	{"gate killed", drawKill, kill},
 	{"link cut", drawWayCut, cut},
-	{"replies lost", drawMoment, loseReplies},
+	{"replies lost", drawLosses, loseReplies},
 	{"replies late", drawMoment, delayReplies},
 	{"commands twice", drawMoment, doubleCommands},
 	{"Redis slow", drawSlow, slow},
@@ -31,10 +31,23 @@ func cut(w *world, f *Fault) {
 	w.note("the link of gate %d is whole", f.Gate)
 }
 
-// loseReplies has some replies of Redis get lost.
+// drawLosses draws some moments, one after the other, at which replies are lost.
+func drawLosses(p *Plan, r *rand.Rand) Fault {
+	return Fault{At: p.moment(r), Lasts: time.Duration(r.IntN(60)) * time.Second, Gate: 1 + r.IntN(p.Gates), Size: r.Uint64()}
+}
+
+// loseReplies has a reply of Redis get lost every few seconds, or up to three that follow each other.
 func loseReplies(w *world, f *Fault) {
-	w.machines[f.Gate-1].wire.lose.Store(int64(1 + f.Size%3))
-	w.note("gate %d loses %d replies", f.Gate, 1+f.Size%3)
+	size, until := f.Size, w.history.now()+f.Lasts
+	for {
+		w.machines[f.Gate-1].wire.lose.Store(int64(1 + size%3))
+		w.note("gate %d loses %d replies", f.Gate, 1+size%3)
+		if w.history.now() >= until {
+			return
+		}
+		size = mix(size, f.Size)
+		wait(3*time.Second + time.Duration(size%uint64(5*time.Second)))
+	}
 }
 
 // delayReplies has some replies of Redis come later than a gate waits for them, or just in time.

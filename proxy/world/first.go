@@ -1,0 +1,34 @@
+package world
+
+import (
+	"time"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
+)
+
+// checkFirst finds newcomers who are told fewer people ahead in fifo than surely wait: all of these came before them.
+func checkFirst(h *History, breach func(time.Duration, string, ...any)) {
+	if h.Plan.Settings.Method != queue.FIFO || h.Plan.Sale != (Sale{}) {
+		return
+	}
+	all, known := spellsOf(h), map[queue.ID]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.What != Waits || known[e.Ticket.ID] {
+			continue
+		}
+		known[e.Ticket.ID] = true
+		place := h.placeOf(&e.Ticket)
+		if place < e.Sent || !e.Room.UsersAheadKnown || !h.knowsPlaces(e.At) {
+			continue
+		}
+		grain := 100 * time.Millisecond
+		if h.Plan.Gates > 1 {
+			grain = 2 * toldLate // by when all gates know of each other's
+		}
+		if least, _ := ahead(all, e.Ticket.ID, place, e.At, grain); e.Room.UsersAhead < least-1 { // what is told is rounded
+			breach(e.At, "%s comes and is told that %d are ahead, and at least %d are", h.Plan.People[e.Who].Name, e.Room.UsersAhead, least)
+			return
+		}
+	}
+}
