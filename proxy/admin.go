@@ -55,7 +55,7 @@ func (g adminGate) RecordFailing() bool { return services{g.Gate}.recordFailing(
 // Waitlists implements admin.Gate.
 func (g adminGate) Waitlists() iter.Seq[admin.Waitlist] {
 	return func(yield func(admin.Waitlist) bool) {
-		for l := range waitlistsOf(g.Gate).All() {
+		for l := range waitlistsOf(g.Gate) {
 			if !yield(l) {
 				return
 			}
@@ -65,13 +65,17 @@ func (g adminGate) Waitlists() iter.Seq[admin.Waitlist] {
 
 // Waitlist implements admin.Gate.
 func (g adminGate) Waitlist(name string) (admin.Waitlist, bool) {
-	l := waitlistsOf(g.Gate).Named(name)
-	return l, l != nil
+	for l := range waitlistsOf(g.Gate) {
+		if l.Name() == name {
+			return l, true
+		}
+	}
+	return nil, false
 }
 
 // Passes implements admin.Gate.
 func (g adminGate) Passes(room string) (admin.Passes, bool) {
-	of := passesOf(g.Gate).Of(room)
+	of := passesOf(g.Gate, room)
 	return of, of != nil
 }
 

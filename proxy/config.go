@@ -14,6 +14,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
@@ -103,6 +104,8 @@ type Options struct {
 
 	// Docs, if set, is what the admin handler serves at /docs/: the documentation.
 	Docs http.Handler
+
+	features func(feature.Gate) []feature.Feature // what rooms may have; all by default
 }
 
 func (o Options) withDefaults() Options {
@@ -124,6 +127,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.History == nil {
 		o.History = record.Open("", o.Clock(), o.Log)
+	}
+	if o.features == nil {
+		o.features = newFeatures
 	}
 	if o.SyncInterval == 0 {
 		o.SyncInterval = 100 * time.Millisecond

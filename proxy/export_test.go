@@ -17,3 +17,8 @@ func (g *Gate) AnswerTo(w http.ResponseWriter, r *http.Request, d queueroom.Deci
 	}
 	g.answer(w, r, &v, &d)
 }
+
+// WithoutFeatures has a gate be a plain waiting room.
+func (o *Options) WithoutFeatures() {
+	o.features = func(feature.Gate) []feature.Feature { return nil }
+}

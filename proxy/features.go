@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"iter"
+	"slices"
+
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/draws"
@@ -31,23 +34,41 @@ func newFeatures(g feature.Gate) []feature.Feature {
 	}
 }
 
-// waitlistsOf are the waitlists of a gate, which admins and the metrics ask about.
-func waitlistsOf(g *Gate) *guests.Feature { return featureOf[*guests.Feature](g) }
+// What follows is what admins and the metrics ask of single features. Where the gate has none of them, there is nothing to tell.
 
-// passesOf are the passes of a gate, which admins ask about.
-func passesOf(g *Gate) *passes.Feature { return featureOf[*passes.Feature](g) }
+func waitlistsOf(g *Gate) iter.Seq[*guests.Waitlist] {
+	if f, ok := featureOf[*guests.Feature](g); ok {
+		return f.All()
+	}
+	return slices.Values[[]*guests.Waitlist](nil)
+}
 
-// webhooksOf are the webhooks of a gate, which admins and the metrics ask about.
-func webhooksOf(g *Gate) *webhooks.Sender { return featureOf[*watch.Feature](g).Sender() }
+func passesOf(g *Gate, room string) *passes.Room {
+	if f, ok := featureOf[*passes.Feature](g); ok {
+		return f.Of(room)
+	}
+	return nil
+}
 
-// drawsOf are the draws of a gate, whose orders admins ask about.
-func drawsOf(g *Gate) *draws.Feature { return featureOf[*draws.Feature](g) }
+func webhooksOf(g *Gate) *webhooks.Sender {
+	if f, ok := featureOf[*watch.Feature](g); ok {
+		return f.Sender()
+	}
+	return new(webhooks.Sender)
+}
 
-func featureOf[F feature.Feature](g *Gate) (f F) {
+func drawsOf(g *Gate) *draws.Book {
+	if f, ok := featureOf[*draws.Feature](g); ok {
+		return f.Book
+	}
+	return draws.Open("")
+}
+
+func featureOf[F feature.Feature](g *Gate) (f F, ok bool) {
 	for _, of := range g.features {
-		if f, ok := of.(F); ok {
-			return f
+		if f, ok = of.(F); ok {
+			break
 		}
 	}
-	return f
+	return f, ok
 }

@@ -80,7 +80,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait, Survive: services{g}.Survive, Detach: detach})
 	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
-	g.features = newFeatures(services{g})
+	g.features = g.o.features(services{g})
 	g.own, g.toldBy = ownPaths(g), slices.Clone(commandHeaders[:])
 	for _, f := range g.features {
 		if f, ok := f.(feature.Listener); ok {

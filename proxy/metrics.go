@@ -45,7 +45,7 @@ func (g metricsGate) RecordFailing() bool { return services{g.Gate}.recordFailin
 // Waitlists implements metrics.Gate.
 func (g metricsGate) Waitlists() iter.Seq[metrics.Waitlist] {
 	return func(yield func(metrics.Waitlist) bool) {
-		for l := range waitlistsOf(g.Gate).All() {
+		for l := range waitlistsOf(g.Gate) {
 			if !yield(l.Record()) {
 				return
 			}

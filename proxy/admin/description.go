@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
-	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
@@ -70,9 +71,10 @@ type RoomJSON struct {
 	Version      int64      `json:"version"` // grows with every change, on whichever gate
 
 	Settings queue.Settings `json:"-"` // those in force, which JSON has beside the rest
+	Features map[string]any `json:"-"` // what the file says of features by its keys, which JSON has beside the rest, too
 }
 
-// MarshalJSON writes the room's settings beside the rest.
+// MarshalJSON writes the room's settings, and what is said of features, beside the rest.
 func (j RoomJSON) MarshalJSON() ([]byte, error) {
 	type rest RoomJSON
 	text, err := json.Marshal(rest(j))
@@ -83,10 +85,15 @@ func (j RoomJSON) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(append(text[:len(text)-1], ','), settings[1:]...), nil
+	features, err := json.Marshal(j.Features)
+	if err != nil {
+		return nil, err
+	}
+	text = append(append(text[:len(text)-1], ','), settings[1:]...)
+	return append(append(text[:len(text)-1], ','), features[1:]...), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes, without what is said of features.
 func (j *RoomJSON) UnmarshalJSON(text []byte) error {
 	type rest RoomJSON
 	return errors.Join(json.Unmarshal(text, (*rest)(j)), json.Unmarshal(text, &j.Settings))
@@ -169,8 +176,10 @@ func (d Description) json() RoomJSON {
 	if c.Revoke {
 		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
 	}
-	if _, ok := c.Parts[left.Name]; ok {
-		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "left")
+	j.Features = describeFeatures(c)
+	if commands, ok := j.Features["enabled_origin_commands"].([]string); ok {
+		j.EnabledOriginCommands = append(j.EnabledOriginCommands, commands...)
+		delete(j.Features, "enabled_origin_commands")
 	}
 	if c.IsFamily() {
 		j.MaxRooms, j.RoomIdle = c.MaxRooms, setting.FormatDuration(c.RoomIdle)
@@ -179,6 +188,15 @@ func (d Description) json() RoomJSON {
 		j.Overrides, j.OverriddenBy = overrides.Changes{}, map[string]overrides.Author{}
 	}
 	return j
+}
+
+// describeFeatures is what the file says of the room's features, or would say where it says nothing.
+func describeFeatures(c *config.Room) map[string]any {
+	keys := map[string]any{
+		"admission": "open", "guest_priority": 0, "passes": false, "call_back": false, "challenge": nil, "bind_ticket": cmp.Or(c.BindTicket, bind.NotBound),
+	}
+	maps.Copy(keys, c.Parts.Keys())
+	return keys
 }
 
 // byOperators returns settings without the hold of a prequeue, and what else is no operator's.

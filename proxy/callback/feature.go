@@ -34,6 +34,9 @@ const Name = "call_back"
 // A family does not call.
 type Choice struct{}
 
+// Keys are those of the file.
+func (Choice) Keys() map[string]any { return map[string]any{"call_back": true} }
+
 const (
 	// nearMinutes is how long somebody has to wait at most, in minutes, who is told that it is almost their turn.
 	nearMinutes = 2

@@ -49,6 +49,15 @@ type Config struct {
 	OnUnreachable Unreachable // default Join
 }
 
+// Keys are those of the file, without the secret.
+func (c Config) Keys() map[string]any {
+	if !c.IsOn() {
+		return nil
+	}
+	c = c.WithDefaults()
+	return map[string]any{"challenge": map[string]any{"provider": c.Provider, "site_key": c.SiteKey, "on_unreachable": c.OnUnreachable}}
+}
+
 // IsOn reports whether there is a challenge.
 func (c *Config) IsOn() bool { return c.Provider != "" && c.Provider != Off }
 

@@ -69,6 +69,17 @@ func (p Parts) With(feature string, said any) Parts {
 	return next
 }
 
+// Keys are what the file would say of the features, by its keys, without secrets.
+func (p Parts) Keys() map[string]any {
+	keys := map[string]any{}
+	for _, said := range p {
+		if said, ok := said.(interface{ Keys() map[string]any }); ok {
+			maps.Copy(keys, said.Keys())
+		}
+	}
+	return keys
+}
+
 // Cache says whether shared caches may keep the origin's answers to visitors who are in.
 type Cache string
 

@@ -27,6 +27,15 @@ type Choice struct {
 	Priority int16 // of guests in an exact line
 }
 
+// Keys are those of the file.
+func (c Choice) Keys() map[string]any {
+	keys := map[string]any{"guest_priority": c.Priority}
+	if c.Only {
+		keys["admission"] = "invited"
+	}
+	return keys
+}
+
 // Feature are the waitlists of a gate.
 type Feature struct {
 	gate  feature.Gate
@@ -143,16 +152,6 @@ func (f *Feature) All() iter.Seq[*Waitlist] {
 			}
 		}
 	}
-}
-
-// Named returns the waitlist of a name; nil for none.
-func (f *Feature) Named(name string) *Waitlist {
-	for l := range f.All() {
-		if l.Name() == name {
-			return l
-		}
-	}
-	return nil
 }
 
 // door is what a room has of its waitlist.

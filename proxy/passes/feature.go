@@ -25,6 +25,15 @@ type Choice struct {
 	Only bool // nobody gets into the room without a pass
 }
 
+// Keys are those of the file.
+func (c Choice) Keys() map[string]any {
+	keys := map[string]any{"passes": true}
+	if c.Only {
+		keys["admission"] = "passes"
+	}
+	return keys
+}
+
 // Feature are the passes of all rooms of a gate.
 type Feature struct {
 	gate  feature.Gate

@@ -1,0 +1,47 @@
+package proxy_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/callback"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/proxy/left"
+)
+
+func TestAGateWithoutFeaturesIsAPlainWaitingRoom(t *testing.T) {
+	f := start(t, func(_ *proxy.Config, o *proxy.Options) { o.WithoutFeatures() })
+	in := f.full()
+	waits := f.visitor()
+	assert.Equal(t, true, waits.get("/", asJSON).told("inWaitingRoom"))
+	assert.True(t, in[0].get("/").in())
+	assert.Equal(t, 1, f.status("shop").Queued)
+	for _, path := range []string{"move?room=shop", "pass/shop", "call-back?room=shop", "waitlist/beta", "jwks.json"} {
+		assert.Equal(t, http.StatusNotFound, waits.get("/.fairdoor/"+path).status, path)
+	}
+	assert.Equal(t, http.StatusOK, waits.get("/.fairdoor/session?room=shop").status)
+	for _, path := range []string{"/metrics", "/api/v1/rooms", "/api/v1/waitlists", "/readyz"} {
+		assert.Equal(t, http.StatusOK, f.api(http.MethodGet, path, "", nil).status, path)
+	}
+}
+
+func TestARoomTellsWhatItHasOfFeaturesByTheKeysOfTheFile(t *testing.T) {
+	f := start(t, takingPasses(t), passesOnly, room(func(r *proxy.RoomConfig) {
+		r.Parts = r.Parts.With(callback.Name, callback.Choice{}).With(left.Name, left.Choice{}).With(guests.Name, guests.Choice{Priority: 7}).
+			With(challenge.Name, challenge.Config{Provider: challenge.Turnstile, SiteKey: "site", Secret: "not to be told"})
+	}))
+	var told map[string]any
+	require.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms/shop", "", &told).status)
+	assert.Equal(t, "passes", told["admission"])
+	assert.Equal(t, true, told["passes"])
+	assert.Equal(t, true, told["call_back"])
+	assert.EqualValues(t, 7, told["guest_priority"])
+	assert.Equal(t, "off", told["bind_ticket"])
+	assert.Equal(t, []any{"left"}, told["enabled_origin_commands"])
+	assert.Equal(t, map[string]any{"provider": "turnstile", "site_key": "site", "on_unreachable": "join"}, told["challenge"], "without the secret")
+}
