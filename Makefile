@@ -52,7 +52,7 @@ soak: ## sales with faults in virtual time that nobody has seen before, MINUTES=
 	go test -count 1 -v -timeout $$(($(MINUTES) + 20))m -run TestPromisesHoldInNewWorlds ./proxy/world -soak $(MINUTES)m
 
 setup:
-	@.ci/setup cc chromium redis-server postgres haproxy nginx nginx-njs caddy
+	@.ci/setup cc chromium curl redis-server postgres haproxy nginx nginx-njs caddy
 
 axe:
 	@.ci/axe $(CACHE)/axe-core
