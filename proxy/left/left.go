@@ -22,7 +22,9 @@ const Name = "left"
 type Choice struct{}
 
 // Keys are those of the file.
-func (Choice) Keys() map[string]any { return map[string]any{"enabled_origin_commands": []string{"left"}} }
+func (Choice) Keys() map[string]any {
+	return map[string]any{"enabled_origin_commands": []string{"left"}}
+}
 
 // Header is the header by which a site tells how much is left.
 const Header = "Fairdoor-Left"
