@@ -77,7 +77,7 @@ func addStanding(to *record.Standing, r *room, status *queue.Status) {
 	to.Queued += status.Present
 	to.Open += status.Open
 	to.Admitted += status.Admitted
-	to.TotalActiveUsers += settings.TotalActiveUsers
+	to.TotalActiveUsers += settings.Slots()
 	to.NewUsersPerMinute += settings.NewUsersPerMinute
 	if settings.Event.Name != "" {
 		to.Event, to.Prequeue = settings.Event.Name, settings.Event.Prequeueing

@@ -73,9 +73,9 @@
 // What the methods differ in has names: see [Method].
 //
 // Three places have to agree on the rule: memstore (admit.go), the scripts of redisstore
-// (rule.lua and admit.lua), and, as a guess that spares calls to the store, package room
+// (slots.lua and admit.lua), and, as a guess that spares calls to the store, package room
 // (conditions.go). A reason why no slot is open also belongs to the moment at which the next
-// one is: nextOpen in memstore, next_open in rule.lua. Package storetest and a differential
+// one is: nextOpen in memstore, next_open in slots.lua. Package storetest and a differential
 // test hold the stores to each other.
 //
 // # Fine buckets

@@ -8,16 +8,15 @@ type Places struct {
 	// may still have tickets from their time.
 	Longest time.Duration
 
-	// Since is the earliest last check-in with which a place is still worth something.
-	// When new settings make places last longer, stores have already forgotten who used
-	// places that had ended by the old ones.
+	// Since voids places: one whose visitor has not checked in after it is worth nothing. It is set when new
+	// settings make places last longer, because stores have forgotten by then which of the older ones were used.
 	Since Instant
 
-	// CancelledFrom and CancelledUntil are a shuffled prequeue that was cancelled before its event started. Who arrived in it is in
-	// line by their arrival, whatever their ticket says that they have drawn.
+	// From CancelledFrom to CancelledUntil was a shuffled prequeue that was cancelled before its event started. Those
+	// who arrived in it wait in the order of their arrival, whatever place they have drawn by their ticket.
 	CancelledFrom, CancelledUntil Instant
 
-	// DrawnFrom and DrawnUntil are the last shuffled prequeue whose event has started, also once that is over.
+	// From DrawnFrom to DrawnUntil was the last shuffled prequeue whose event has started, also once that is over.
 	DrawnFrom, DrawnUntil Instant
 
 	// StartMoved is when the start of a shuffled prequeue's event was last moved; 0 for never.

@@ -10,12 +10,23 @@ import (
 // AllowancePeriod is the calendar minute that new_users_per_minute counts by.
 const AllowancePeriod = time.Minute
 
+// Slots is how many visitors may be active at once. Whatever decides by that limit reads it here.
+func (s *Settings) Slots() int { return s.TotalActiveUsers }
+
+// Allowance is how many visitors may be admitted in a calendar minute. Whatever decides by that limit reads it here.
+func (s *Settings) Allowance() int { return s.NewUsersPerMinute }
+
+// AllowedRate is how many visitors the limits let in, a minute, where each of them keeps a slot for so long.
+func (s *Settings) AllowedRate(slotKept time.Duration) float64 {
+	return min(float64(s.Allowance()), float64(s.Slots())*float64(time.Minute)/float64(slotKept))
+}
+
 // Open is the one rule's count of open slots. It is never negative.
 func Open(s Settings, active, released, admitted int) int {
 	if s.AdmitsNobody() {
 		return 0
 	}
-	return max(0, min(s.TotalActiveUsers-active, released-admitted))
+	return max(0, min(s.Slots()-active, released-admitted))
 }
 
 // Slowed is how many a minute are admitted when admissions are slowed by a factor: at least one, so that somebody probes whether the

@@ -229,20 +229,21 @@ type Status struct {
 	Admitted int     // admissions in this calendar minute
 	Open     int     // open slots by the one rule; never negative
 	Present  int     // people present in line; the length of an exact line
-	// NextOpen is the first moment at which Open may be larger than now without any claim, if nodes report by then that they have
-	// renewed no session that ends; zero if there is none.
+	// NextOpen is when Open may grow next: as a session ends, or as more of the allowance is released. A session
+	// has ended once its nodes may have reported that they did not renew it. It is zero if Open does not grow.
 	NextOpen Instant
 
 	// Recovering says that the store has lost some of its memory, and admits nobody until
 	// the nodes that it knew have reported.
 	Recovering bool
 
-	// Untold says that some were admitted lately and not told so. Those of them whose session is over may come back to a place
-	// that a node takes for used: the store knows.
+	// Untold says that visitors were admitted lately who were not told. Once their session is over, they have their
+	// place again. A node takes it for used, so it has to ask the store.
 	Untold bool
 
-	// Settling says that the store does not know all places in line yet. Ahead and Length count those that it knows. A store says
-	// so of an exact line; of the others a node finds out when nothing was left of what was known.
+	// Settling says that the store does not know all places yet, so that more people may be ahead of a visitor than
+	// Ahead and Length say. A store says so of an exact line. Of other lines a node finds out: people come back who
+	// waited before, and the room is new to the store.
 	Settling bool
 
 	// Factor is what is left of new_users_per_minute; 1 for all of it. See [Slowed]. A node's part in it ends Lately after its
@@ -342,7 +343,7 @@ type Configuration struct {
 	Overrides []byte  // what operators have changed while the room ran, in the form of the program that configured it
 	By        string  // who configured the room
 	At        Instant // when they did
-	Places    Places  // of the places from before: see PlacesUnder
+	Places    Places  // what a place is worth that somebody got under an earlier configuration: see PlacesUnder
 
 	Standstill Standstill // see StandstillUnder
 }

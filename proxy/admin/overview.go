@@ -69,9 +69,9 @@ func (a *api) overviewOf(ctx context.Context, r Room, charts bool) dashboard.Roo
 	v := dashboard.Room{
 		Name: name, Method: n.Settings.Method.String(), Age: r.Queue().Age(a.Clock(), n), Nodes: n.Nodes, Holds: n.Settings.HeldByOperators(),
 		Measures: []dashboard.Measure{
-			{Name: "Active", Now: n.Active, Limit: n.Settings.TotalActiveUsers},
+			{Name: "Active", Now: n.Active, Limit: n.Settings.Slots()},
 			{Name: "Queued", Now: n.Waiting},
-			{Name: "Admitted this minute", Now: n.Admitted, Limit: n.Settings.NewUsersPerMinute},
+			{Name: "Admitted this minute", Now: n.Admitted, Limit: n.Settings.Allowance()},
 		},
 		Buckets: bucketsOf(s.Buckets), Overrides: overridesOf(overrides.Of(d.Configuration)), Form: formOf(name, n.Settings),
 		Resource: "/api/v1/rooms/" + name,

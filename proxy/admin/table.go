@@ -21,8 +21,8 @@ func (a *api) getTable(w http.ResponseWriter, _ *http.Request) {
 		n := r.Queue().Numbers()
 		s := a.statusOf(r, n)
 		lines = append(lines, []string{
-			r.Queue().Name(), s.Status, string(s.Reason), strconv.Itoa(n.Active), strconv.Itoa(n.Settings.TotalActiveUsers), strconv.Itoa(n.Waiting),
-			strconv.Itoa(n.Admitted), strconv.Itoa(n.Settings.NewUsersPerMinute), strconv.Itoa(n.Open), strconv.Itoa(s.MaxEstimatedTimeMinutes),
+			r.Queue().Name(), s.Status, string(s.Reason), strconv.Itoa(n.Active), strconv.Itoa(n.Settings.Slots()), strconv.Itoa(n.Waiting),
+			strconv.Itoa(n.Admitted), strconv.Itoa(n.Settings.Allowance()), strconv.Itoa(n.Open), strconv.Itoa(s.MaxEstimatedTimeMinutes),
 			strconv.Itoa(n.Nodes), s.AsOf.Format(time.RFC3339), strconv.FormatFloat(s.AgeSeconds, 'f', 1, 64),
 		})
 	}

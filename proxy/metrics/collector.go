@@ -165,9 +165,9 @@ func (g *Group) sum() sum {
 		all.waiting += n.Waiting
 		all.active += n.Active
 		all.open += n.Open
-		all.limit += n.Settings.TotalActiveUsers
+		all.limit += n.Settings.Slots()
 		all.admitted += n.Admitted
-		all.perMinute += n.Settings.NewUsersPerMinute
+		all.perMinute += n.Settings.Allowance()
 		all.failing = all.failing || r.StoreFailing()
 		all.paused = all.paused || n.Paused
 		unanswered, letIn := r.StoreErrors()

@@ -178,12 +178,12 @@ func (p *phase) details(n *estimate.Numbers) map[string]any {
 
 // look returns what has happened by now. What is so at the first look has happened before.
 func (w *watched) look(now time.Time, n *estimate.Numbers, failing, holds bool) (kinds []webhooks.Kind) {
-	soldOut, full := n.Settings.SoldOut(n.Stock), n.Active >= n.Settings.TotalActiveUsers
+	soldOut, full := n.Settings.SoldOut(n.Stock), n.Active >= n.Settings.Slots()
 	if n.Settings.HoldsNew() {
 		soldOut = w.soldOut.on // which shows only once newcomers are not held any more
 	}
 	if w.limit.on {
-		full = 10*n.Active >= 9*n.Settings.TotalActiveUsers
+		full = 10*n.Active >= 9*n.Settings.Slots()
 	}
 	if !w.begun {
 		w.begun, w.event = true, n.Settings.Event
@@ -216,7 +216,7 @@ func (w *watched) look(now time.Time, n *estimate.Numbers, failing, holds bool) 
 func detailsOf(n *estimate.Numbers) map[string]any {
 	details := map[string]any{
 		"usersQueued": n.Waiting, "activeUsers": n.Active,
-		"totalActiveUsers": n.Settings.TotalActiveUsers, "newUsersPerMinute": n.Settings.NewUsersPerMinute,
+		"totalActiveUsers": n.Settings.Slots(), "newUsersPerMinute": n.Settings.Allowance(),
 	}
 	if n.Stock != (queue.Stock{}) {
 		details["itemsLeft"] = n.Stock.Left

@@ -63,8 +63,9 @@ func (a *arrivals) report(at queue.Instant) {
 	a.reported, a.unreported = at, 0
 }
 
-// setPace has the nodes hear of each other's newcomers in a burst before the next report is due: once more people have joined than are
-// admitted in a second, at all nodes together, when so many are in a minute. All nodes send at most a hundred reports more a second.
+// setPace says when a burst is urgent, in a room with so many nodes that admits so many people a minute. The nodes then report
+// before it is due: each once it has as many newcomers as its share of those who are admitted in a second. The pause between two
+// such reports keeps them to a hundred a second, of all nodes together.
 func (a *arrivals) setPace(nodes int, admitted float64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -41,10 +41,10 @@ func newForecast(v *queue.View, settings *queue.Settings, slack time.Duration, r
 		if m := at.Floor(queue.AllowancePeriod); m != minute {
 			minute, admitted = m, 0
 		}
-		free := settings.TotalActiveUsers - v.Active + f.ended(v, settings, slack, k) - taken
+		free := settings.Slots() - v.Active + f.ended(v, settings, slack, k) - taken
 		next := max(0, min(free, pacing.Expected(settings, at)-admitted))
 		if v.Factor > 0 && v.Factor < 1 {
-			released := v.Open + int(float64(k)*queue.Slowed(settings.NewUsersPerMinute, v.Factor)/time.Minute.Seconds())
+			released := v.Open + int(float64(k)*queue.Slowed(settings.Allowance(), v.Factor)/time.Minute.Seconds())
 			next = min(next, max(0, released-taken))
 		}
 		if k == 0 {

@@ -49,7 +49,7 @@ var reasons = []reason{
 	{StoreRecovering, "The store has lost some of its memory. Nobody is let in until the gates have told it again who is there, which takes some seconds.",
 		func(n *Numbers) bool { return n.Incomplete && n.Open == 0 }},
 	{LimitReached, "Every slot is taken: as many people are active as total_active_users allows.",
-		func(n *Numbers) bool { return n.Active >= n.Settings.TotalActiveUsers }},
+		func(n *Numbers) bool { return n.Active >= n.Settings.Slots() }},
 	{OriginSlow, "Slots are free, but the origin is slow or fails: fewer people are let in than new_users_per_minute allows.",
 		func(n *Numbers) bool { return n.Open == 0 && 0 < n.Factor && n.Factor < 1 }},
 	{PerMinuteLimit, "Slots are free, but as many people as new_users_per_minute allows so far have been let in this minute.",

@@ -42,12 +42,12 @@ type heldUntil struct {
 
 func (t *tempo) schedule(v *queue.View, settings *queue.Settings, began queue.Instant, factors []float64) schedule {
 	hold := t.turnover(v.Now, settings)
-	perMinute, slowed := settings.NewUsersPerMinute, newSlowedRelease(settings.NewUsersPerMinute, factors)
+	perMinute, slowed := settings.Allowance(), newSlowedRelease(settings.Allowance(), factors)
 	if len(slowed) > 0 {
 		perMinute = slowed.perMinute()
 	}
 	s := schedule{
-		total: settings.TotalActiveUsers, perMinute: perMinute, hold: hold, guessed: t.guesses(settings),
+		total: settings.Slots(), perMinute: perMinute, hold: hold, guessed: t.guesses(settings),
 		taken:      make([]heldUntil, 0, len(t.held)),
 		allowance:  max(0, perMinute-v.Admitted),
 		next:       v.Now.Floor(queue.AllowancePeriod).Add(queue.AllowancePeriod).Sub(v.Now),

@@ -71,7 +71,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 		return refused
 	case !c.Newcomer() && r.placeUsed(c):
 		return queue.Grant{Verdict: queue.Used}
-	case r.settings.AdmitsEveryone() && !r.settings.Shadow && r.sessions.active >= queue.PassthroughCounts*r.settings.TotalActiveUsers:
+	case r.settings.AdmitsEveryone() && !r.settings.Shadow && r.sessions.active >= queue.PassthroughCounts*r.settings.Slots():
 		r.change(c.Cell, -1)
 		return queue.Grant{Verdict: queue.Beyond}
 	case r.settings.AdmitsEveryone() || r.hasSlotFor(c):

@@ -36,7 +36,7 @@ func (a *allowance) take(visitors int) {
 // allowance is there: that is at empties at the earliest, which is nil for a caller who does not ask when.
 func (a *allowance) left(s *queue.Settings, used int, now queue.Instant, waiting bool, empties func() queue.Instant) (visitors int, more queue.Instant) {
 	released, more := a.pacer.Released(*s, now, waiting)
-	if released < s.NewUsersPerMinute && empties != nil {
+	if released < s.Allowance() && empties != nil {
 		more = min(more, empties())
 	}
 	return a.slow.Limit(released-used, more)
@@ -52,7 +52,7 @@ func (a *allowance) expected(s *queue.Settings, session time.Duration) float64 {
 	if perMinute, known := a.rate(session); known {
 		return perMinute
 	}
-	return min(float64(s.NewUsersPerMinute), float64(s.TotalActiveUsers)*millis(time.Minute)/millis(session))
+	return s.AllowedRate(session)
 }
 
 // used is how many admissions of this minute count: those that are known, and if the journal was lost in it, as many as
@@ -62,5 +62,5 @@ func (a *allowance) used(s *queue.Settings, lost queue.Instant, slack time.Durat
 		return a.admitted
 	}
 	times := 1 + int(lost.Sub(a.minute)/max(time.Second, s.SessionLasts(slack)))
-	return a.admitted + min(s.NewUsersPerMinute, s.TotalActiveUsers*times)
+	return a.admitted + min(s.Allowance(), s.Slots()*times)
 }

@@ -113,7 +113,7 @@ func (r *room) journalConfiguration(c queue.Configuration, n numbers) error {
 // adopt puts a configuration in force.
 func (r *room) adopt(c queue.Configuration) {
 	old, next := r.current.Settings, c.Settings
-	if old.TotalActiveUsers != next.TotalActiveUsers || old.NewUsersPerMinute != next.NewUsersPerMinute ||
+	if old.Slots() != next.Slots() || old.Allowance() != next.Allowance() ||
 		old.SessionDuration != next.SessionDuration || old.DisableSessionRenewal != next.DisableSessionRenewal {
 		r.allowance.rates = rates{} // what fitted under other limits says nothing
 	}
@@ -126,7 +126,7 @@ func (r *room) report(p *queue.Report, now queue.Instant) {
 	r.restore(now)
 	r.advance(now)
 	from, before := r.nodes.reported(p, r.now)
-	r.allowance.slow.Pass(r.now, r.settings.NewUsersPerMinute, r.nodes.factor(r.now))
+	r.allowance.slow.Pass(r.now, r.settings.Allowance(), r.nodes.factor(r.now))
 	if r.repeatOf = before; p.Seq > from.seq {
 		r.repeatOf, from.seq, from.final = 0, p.Seq, p.Final
 		r.count(p)
@@ -274,7 +274,7 @@ func (r *room) empties() queue.Instant {
 // nextOpen is when there may be more open slots than now, with so much allowance left
 // and more of it at the moment more; zero for never.
 func (r *room) nextOpen(allowance int, more queue.Instant) queue.Instant {
-	free, end := r.settings.TotalActiveUsers-r.sessions.active, r.sessions.nextEnd(r.settings.Occupancy)
+	free, end := r.settings.Slots()-r.sessions.active, r.sessions.nextEnd(r.settings.Occupancy)
 	switch {
 	case r.recoversAt() != 0:
 		return r.recoversAt()

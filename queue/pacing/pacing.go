@@ -35,7 +35,7 @@ type Pacer struct {
 // Released returns how much of the minute's allowance is there at now, and when there will
 // be more. While nobody waits, all of it is there.
 func (p *Pacer) Released(s queue.Settings, now queue.Instant, waiting bool) (released int, next queue.Instant) {
-	start, total := now.Floor(queue.AllowancePeriod), int64(s.NewUsersPerMinute)
+	start, total := now.Floor(queue.AllowancePeriod), int64(s.Allowance())
 	inForce := s.PacingInForce()
 	next = start.Add(queue.AllowancePeriod)
 	within := spread(inForce)
@@ -50,7 +50,7 @@ func (p *Pacer) Released(s queue.Settings, now queue.Instant, waiting bool) (rel
 		}
 		return int(n), next
 	}
-	parts := min(s.NewUsersPerMinute, MaxParts)
+	parts := min(s.Allowance(), MaxParts)
 	p.pass(start, int64(now-start), parts)
 	if p.passed < parts {
 		next = start + queue.Instant(p.moment)
@@ -72,7 +72,7 @@ func spread(p queue.Pacing) time.Duration {
 
 // Expected returns how much of the minute's allowance is expected to be there at a moment while people wait.
 func Expected(s *queue.Settings, at queue.Instant) int {
-	within, into, total := spread(s.PacingInForce()), at.Sub(at.Floor(queue.AllowancePeriod)), int64(s.NewUsersPerMinute)
+	within, into, total := spread(s.PacingInForce()), at.Sub(at.Floor(queue.AllowancePeriod)), int64(s.Allowance())
 	if into >= within {
 		return int(total)
 	}

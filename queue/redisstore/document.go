@@ -60,7 +60,7 @@ type rules struct {
 func rulesOf(c queue.Configuration, slack time.Duration) rules {
 	l := c.Settings
 	return rules{
-		Version: c.Version, Total: l.TotalActiveUsers, PerMinute: l.NewUsersPerMinute, Method: l.Method.String(), Pacing: l.PacingInForce().String(),
+		Version: c.Version, Total: l.Slots(), PerMinute: l.Allowance(), Method: l.Method.String(), Pacing: l.PacingInForce().String(),
 		QueueAll: l.HoldsNew(), Cuts: l.CutsBuckets(), Longest: l.LongestBucket().Milliseconds(), Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
 		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(), Leases: l.Lease(1, slack) == 1,
 		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),

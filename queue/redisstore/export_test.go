@@ -29,7 +29,7 @@ func (s *Store) SetBudget(d time.Duration) { s.budget = d }
 
 // AdmitWithBug runs the admit script with a line that has a bug, once the script has counted the report.
 func (s *Store) AdmitWithBug(ctx context.Context, room string, p *queue.Report, bug string) error {
-	buggy := script(baseLua + stateLua + within(memoryAll+lineAll+bug+"\n"+admitLua+saveLua) + retryLua)
+	buggy := script(baseLua + parts("state") + within(memoryLua+lineLua+bug+"\n"+parts("admit save")) + parts("retry"))
 	return buggy.Run(ctx, s.client, keys(room), s.reportArgs(p)...).Err()
 }
 
@@ -45,7 +45,7 @@ func Options(rawURL string) (*redis.UniversalOptions, error) {
 // PacingScript tells, of a seed and a number of parts and for each moment of a minute that follows, how many parts have passed and when
 // the next one's is.
 var PacingScript = script(`local MINUTE = 60000
-` + pacingLua + `
+` + parts("pacing") + `
 local x, passed, at, told = tonumber(ARGV[1]), nil, nil, {}
 for i = 3, #ARGV do
   x, passed, at = pass(tonumber(ARGV[2]), tonumber(ARGV[i]), x, passed, at)

@@ -1,9 +1,10 @@
 package redisstore
 
 import (
-	_ "embed" // for the scripts
+	"embed"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -44,82 +45,33 @@ import (
 //	roll         returns who is in the room and who is in its exact line
 //	save         returns the room's status, and writes the state back
 //	retry        runs all after the state, and again if the memory was found to be broken
-var (
-	//go:embed lua/args.lua
-	argsLua string
-	//go:embed lua/rules.lua
-	rulesLua string
-	//go:embed lua/putinforce.lua
-	putInForceLua string
-	//go:embed lua/state.lua
-	stateLua string
-	//go:embed lua/head.lua
-	headLua string
-	//go:embed lua/clock.lua
-	clockLua string
-	//go:embed lua/numbers.lua
-	numbersLua string
-	//go:embed lua/sessions.lua
-	sessionsLua string
-	//go:embed lua/marks.lua
-	marksLua string
-	//go:embed lua/memory.lua
-	memoryLua string
-	//go:embed lua/keep.lua
-	keepLua string
-	//go:embed lua/check.lua
-	checkLua string
-	//go:embed lua/standstill.lua
-	standstillLua string
-	//go:embed lua/pacing.lua
-	pacingLua string
-	//go:embed lua/slots.lua
-	slotsLua string
-	//go:embed lua/exact.lua
-	exactLua string
-	//go:embed lua/lineclaim.lua
-	lineClaimLua string
-	//go:embed lua/line.lua
-	lineLua string
-	//go:embed lua/revoked.lua
-	revokedLua string
-	//go:embed lua/report.lua
-	reportLua string
-	//go:embed lua/slowed.lua
-	slowedLua string
-	//go:embed lua/mark.lua
-	markLua string
-	//go:embed lua/configure.lua
-	configureLua string
-	//go:embed lua/admit.lua
-	admitLua string
-	//go:embed lua/sweep.lua
-	sweepLua string
-	//go:embed lua/boundaries.lua
-	boundariesLua string
-	//go:embed lua/sync.lua
-	syncLua string
-	//go:embed lua/roll.lua
-	rollLua string
-	//go:embed lua/save.lua
-	saveLua string
-	//go:embed lua/retry.lua
-	retryLua string
-)
+//
+//go:embed lua/*.lua
+var sources embed.FS
+
+// parts are those of the names, one after another. Without one of them no server accepts the script.
+func parts(names string) string {
+	text := ""
+	for name := range strings.FieldsSeq(names) {
+		part, _ := sources.ReadFile("lua/" + name + ".lua")
+		text += string(part)
+	}
+	return text
+}
 
 // There is one script for each method of the Store. All that comes after the state is in
 // a function of its own: each call makes all functions anew, and a function is made
 // faster the fewer names it takes from the function right around it.
 var (
-	baseLua   = argsLua + rulesLua
-	timeLua   = headLua + clockLua + numbersLua + sessionsLua
-	memoryAll = timeLua + marksLua + memoryLua + keepLua
-	lineAll   = standstillLua + pacingLua + slotsLua + openLine(exactLua+lineClaimLua) + lineLua + revokedLua + slowedLua + reportLua + markLua
+	baseLua   = parts("args rules")
+	timeLua   = parts("head clock numbers sessions")
+	memoryLua = timeLua + parts("marks memory keep")
+	lineLua   = parts("standstill pacing slots") + openLine(parts("exact lineclaim")) + parts("line revoked slowed report mark")
 
-	configureScript = script(baseLua + putInForceLua + configureLua)
-	admitScript     = script(baseLua + stateLua + within(memoryAll+lineAll+admitLua+saveLua) + retryLua)
-	syncScript      = script(baseLua + putInForceLua + stateLua + within(memoryAll+checkLua+lineAll+sweepLua+boundariesLua+syncLua+saveLua) + retryLua)
-	rollScript      = script(baseLua + stateLua + within(timeLua+openLine(exactLua)+rollLua) + "return room()\n")
+	configureScript = script(baseLua + parts("putinforce configure"))
+	admitScript     = script(baseLua + parts("state") + within(memoryLua+lineLua+parts("admit save")) + parts("retry"))
+	syncScript      = script(baseLua + parts("putinforce state") + within(memoryLua+parts("check")+lineLua+parts("sweep boundaries sync save")) + parts("retry"))
+	rollScript      = script(baseLua + parts("state") + within(timeLua+openLine(parts("exact"))+parts("roll")) + "return room()\n")
 )
 
 // format is the format of what the scripts keep: see head.lua.

@@ -47,8 +47,7 @@ func (v visit) mayGoAhead() bool {
 	view := v.conditions.view.Load().synced
 	perMinute := view.Rate
 	if !view.RateKnown {
-		lasts := max(v.rules.SessionLasts(0), time.Second)
-		perMinute = min(float64(v.rules.NewUsersPerMinute), float64(v.rules.TotalActiveUsers)*float64(time.Minute)/float64(lasts))
+		perMinute = v.rules.AllowedRate(max(v.rules.SessionLasts(0), time.Second))
 	}
 	return v.turnstile.take(v.at, max(aheadShare*perMinute, 1)/float64(max(len(view.Nodes), 1)))
 }

@@ -48,11 +48,10 @@
 //
 // # Time
 //
-// There are two clocks. A time.Time is a moment by the node's clock, and is called now; a
-// queue.Instant is a moment by the store's, and the one at which something is done or
-// decided is called at. The storeClock alone turns one into the other. Nothing but the
-// batcher and the exchange reads a clock: where a call has waited, and around each call to
-// the store.
+// There are two clocks. The node's clock tells a time.Time, which is called now. The store's
+// tells a queue.Instant: the moment of a decision is called at. Only the storeClock turns
+// one into the other. Only the batcher and the exchange read a clock: after a call has
+// waited, and before and after each call to the store.
 //
 // # Locks
 //

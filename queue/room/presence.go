@@ -156,7 +156,7 @@ func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn
 }
 
 // resultOf is the result for a visitor who has no entry, or has entered.
-func resultOf(entry *slot[shortID]) checkInResult {
+func resultOf(entry *entry[shortID]) checkInResult {
 	if entry == nil {
 		return unknown
 	}
@@ -281,7 +281,7 @@ func (p *presence) drain() []queue.CellChange {
 func (p *presence) follow(before, next *rules) {
 	if next.rememberFor > before.rememberFor {
 		longer := uint32((next.rememberFor - before.rememberFor) / tick)
-		p.each(func(entry *slot[shortID]) {
+		p.each(func(entry *entry[shortID]) {
 			if hasEntered(entry) {
 				entry.until += longer
 			}
@@ -290,12 +290,12 @@ func (p *presence) follow(before, next *rules) {
 }
 
 // each changes all entries.
-func (p *presence) each(change func(entry *slot[shortID])) {
+func (p *presence) each(change func(entry *entry[shortID])) {
 	for i := range p.shards {
 		s := &p.shards[i]
 		s.mu.Lock()
-		for j := range s.table.slots {
-			change(&s.table.slots[j])
+		for j := range s.table.entries {
+			change(&s.table.entries[j])
 		}
 		s.mu.Unlock()
 	}

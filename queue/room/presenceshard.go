@@ -34,33 +34,33 @@ const (
 
 func packDue(due uint32) uint32 { return due << 3 }
 
-func dueTicks(entry *slot[shortID]) uint32 { return entry.more >> 3 }
-func hasMoved(entry *slot[shortID]) bool   { return entry.more&movedFlag != 0 }
-func hasLeft(entry *slot[shortID]) bool    { return saidGoodbye(entry) && !hasMoved(entry) }
-func hasEntered(entry *slot[shortID]) bool { return entry.more == placeUsed }
+func dueTicks(entry *entry[shortID]) uint32 { return entry.more >> 3 }
+func hasMoved(entry *entry[shortID]) bool   { return entry.more&movedFlag != 0 }
+func hasLeft(entry *entry[shortID]) bool    { return saidGoodbye(entry) && !hasMoved(entry) }
+func hasEntered(entry *entry[shortID]) bool { return entry.more == placeUsed }
 
 // saidGoodbye reports whether somebody has said goodbye for the visitor. One who has moved
 // is counted all the same until their window passes: whoever shows one ticket at many nodes
 // would else take others out with each goodbye.
-func saidGoodbye(entry *slot[shortID]) bool { return entry.more&leftFlag != 0 }
+func saidGoodbye(entry *entry[shortID]) bool { return entry.more&leftFlag != 0 }
 
 // bucketOf is where a visitor is counted by their entry: boundaries may have changed since. The bucket begins before the window ends, but not
 // always before a request that has waited for its turn came.
-func (s *presenceShard) bucketOf(entry *slot[shortID]) queue.Instant {
+func (s *presenceShard) bucketOf(entry *entry[shortID]) queue.Instant {
 	return lastWithLow(entry.low, afterTicks(s.start, entry.until))
 }
 
 // isDue reports whether a check-in is due by the visitor's entry. Without an entry it is.
-func isDue(entry *slot[shortID], at, start queue.Instant) bool {
+func isDue(entry *entry[shortID], at, start queue.Instant) bool {
 	return entry == nil || ticksOf(at, start) >= dueTicks(entry)
 }
 
 // mayBeCalled reports whether a check-in at a call counts before its time: not a second one.
-func mayBeCalled(entry *slot[shortID]) bool { return entry == nil || entry.more&calledFlag == 0 }
+func mayBeCalled(entry *entry[shortID]) bool { return entry == nil || entry.more&calledFlag == 0 }
 
 // nextDue is when the next check-in of a visitor is due, by their entry and their ticket. One
 // at a call puts it no nearer: of two tickets, the later one is always due later.
-func (s *presenceShard) nextDue(entry *slot[shortID], t *queue.Ticket) queue.Instant {
+func (s *presenceShard) nextDue(entry *entry[shortID], t *queue.Ticket) queue.Instant {
 	if entry == nil {
 		return t.Due()
 	}
@@ -69,18 +69,18 @@ func (s *presenceShard) nextDue(entry *slot[shortID], t *queue.Ticket) queue.Ins
 
 // isOlder reports whether an entry is from before a ticket: the visitor has checked in at
 // another node since, which has taken them out of where they were counted here.
-func (s *presenceShard) isOlder(entry *slot[shortID], t *queue.Ticket) bool {
+func (s *presenceShard) isOlder(entry *entry[shortID], t *queue.Ticket) bool {
 	return !hasEntered(entry) && t.CountedUntil != 0 && dueTicks(entry) < ticksOf(t.Due(), s.start)
 }
 
 // find is the entry of a visitor; nil for one who is unknown.
-func (s *presenceShard) find(id queue.ID, at queue.Instant) *slot[shortID] {
+func (s *presenceShard) find(id queue.ID, at queue.Instant) *entry[shortID] {
 	return s.table.find(short(id), ticksOf(at, s.start))
 }
 
 // add makes an entry for a visitor whom find does not find. Entries move at the next
 // add.
-func (s *presenceShard) add(id queue.ID, at queue.Instant) *slot[shortID] {
+func (s *presenceShard) add(id queue.ID, at queue.Instant) *entry[shortID] {
 	return s.table.add(short(id), ticksOf(at, s.start))
 }
 
@@ -95,7 +95,7 @@ func (s *presenceShard) change(bucket queue.Instant, until uint32, people int) {
 
 // noteCheckIn counts a check-in, after which the next one is due in an interval, of the
 // visitor of an entry; it is nil for one who is unknown.
-func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *slot[shortID], c *pendingCheckIn, interval time.Duration, due bool) found {
+func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *entry[shortID], c *pendingCheckIn, interval time.Duration, due bool) found {
 	if c.counting == countNothing {
 		return found{result: counted, soon: true}
 	}
@@ -145,7 +145,7 @@ func (s *presenceShard) movesFrom(at queue.Instant, rules *rules, c *pendingChec
 
 // stay leaves a visitor who is not due where they are counted. One who had said goodbye,
 // as by loading the page again, is back.
-func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *slot[shortID], c *pendingCheckIn) found {
+func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *entry[shortID], c *pendingCheckIn) found {
 	t, f := &c.Ticket, found{result: notDue}
 	if entry == nil {
 		if c.Ask.Prompt != Returned && s.backBy(rules, at, t.Due()) <= s.window(rules, t.LastCheckIn, t.RefreshInterval) {
@@ -189,7 +189,7 @@ func (s *presenceShard) backBy(rules *rules, at, due queue.Instant) uint32 {
 
 // count writes a check-in into an entry: when the next one is due, and the window in which the
 // visitor is counted in the bucket until then, or until a later tick.
-func (s *presenceShard) count(entry *slot[shortID], rules *rules, bucket, at queue.Instant, interval time.Duration, hidden bool, least uint32) queue.Cell {
+func (s *presenceShard) count(entry *entry[shortID], rules *rules, bucket, at queue.Instant, interval time.Duration, hidden bool, least uint32) queue.Cell {
 	if entry.until = max(s.window(rules, at, interval), least); hidden {
 		entry.until = max(entry.until, s.window(rules, at, hiddenInterval))
 	}

@@ -207,7 +207,7 @@ func (r *Room) Sync(ctx context.Context, now time.Time) error {
 // as often as usual, and so does each while the store does not answer.
 func (r *Room) SyncIn(now time.Time, usual time.Duration) time.Duration {
 	v, rules := r.conditions.view.Load(), r.conditions.rules.Load()
-	if r.conditions.outage.failing() || rules.slack == 0 || v.Present == 0 || v.NextOpen == 0 || v.Open < rules.TotalActiveUsers-v.Active {
+	if r.conditions.outage.failing() || rules.slack == 0 || v.Present == 0 || v.NextOpen == 0 || v.Open < rules.Slots()-v.Active {
 		return usual
 	}
 	soonest := max(queue.ReportTime, time.Duration(len(v.synced.Nodes))*10*time.Millisecond)

@@ -39,7 +39,7 @@ func phase(id queue.ID) time.Duration {
 }
 
 // end is the session's end that an entry tells of.
-func (s *sessionTable) end(entry *slot[wholeID]) queue.Instant {
+func (s *sessionTable) end(entry *entry[wholeID]) queue.Instant {
 	return afterTicks(s.start, entry.until).Add(phase(queue.ID(entry.key)))
 }
 
@@ -151,8 +151,8 @@ func (s *sessionTable) all(at queue.Instant, list []queue.Session) []queue.Sessi
 	for i := range s.shards {
 		sh := &s.shards[i]
 		sh.mu.Lock()
-		for i := range sh.table.slots {
-			entry := &sh.table.slots[i]
+		for i := range sh.table.entries {
+			entry := &sh.table.entries[i]
 			if entry.until > ticks {
 				list = append(list, queue.Session{ID: queue.ID(entry.key), Expires: s.end(entry)})
 			}

@@ -28,7 +28,7 @@ type keys interface {
 }
 
 // shortID is an id's first half, enough where a mix-up among those present at
-// one time harms nobody and never happens. It is in bytes so that a slot needs no padding.
+// one time harms nobody and never happens. It is in bytes so that an entry needs no padding.
 type shortID [8]byte
 
 func (k shortID) hash() uint64 { return binary.BigEndian.Uint64(k[:]) * 0x9e3779b97f4a7c15 }
@@ -47,9 +47,9 @@ func short(id queue.ID) shortID {
 	return k
 }
 
-// slot is an entry of a table. Past its until it is dead: it may be taken by
+// entry is one of a table. Past its until it is dead: it may be taken by
 // another key, but ends no search.
-type slot[K keys] struct {
+type entry[K keys] struct {
 	key   K
 	until uint32 // ticks
 	more  uint32
@@ -57,32 +57,32 @@ type slot[K keys] struct {
 }
 
 // table finds entries by key with open addressing and linear probing. It takes
-// 20 bytes a slot for short ids, is at most 7/8 full, and forgets the dead as
+// 20 bytes an entry for short ids, is at most 7/8 full, and forgets the dead as
 // it grows. Not safe for concurrent use.
 type table[K keys] struct {
-	slots []slot[K]
-	used  int // slots that have a key
+	entries []entry[K]
+	used    int // entries that have a key
 }
 
 func (t *table[K]) home(k K) int {
-	hi, _ := bits.Mul64(k.hash(), uint64(len(t.slots)))
+	hi, _ := bits.Mul64(k.hash(), uint64(len(t.entries)))
 	return int(hi)
 }
 
 // find returns the entry of k that is alive at now, or nil.
-func (t *table[K]) find(k K, now uint32) *slot[K] {
-	if len(t.slots) == 0 {
+func (t *table[K]) find(k K, now uint32) *entry[K] {
+	if len(t.entries) == 0 {
 		return nil
 	}
 	var none K
-	for i := t.home(k); t.slots[i].key != none; {
-		if s := &t.slots[i]; s.key == k {
+	for i := t.home(k); t.entries[i].key != none; {
+		if s := &t.entries[i]; s.key == k {
 			if s.until <= now {
 				return nil
 			}
 			return s
 		}
-		if i++; i == len(t.slots) {
+		if i++; i == len(t.entries) {
 			i = 0
 		}
 	}
@@ -91,14 +91,14 @@ func (t *table[K]) find(k K, now uint32) *slot[K] {
 
 // add returns an entry for k, which find did not find at now. Entries move at
 // the next add.
-func (t *table[K]) add(k K, now uint32) *slot[K] {
-	if t.used >= len(t.slots)*7/8 {
+func (t *table[K]) add(k K, now uint32) *entry[K] {
+	if t.used >= len(t.entries)*7/8 {
 		t.resize(now)
 	}
 	var none K
-	var dead *slot[K]
+	var dead *entry[K]
 	for i := t.home(k); ; {
-		s := &t.slots[i]
+		s := &t.entries[i]
 		switch {
 		case s.key == k:
 			return s
@@ -112,7 +112,7 @@ func (t *table[K]) add(k K, now uint32) *slot[K] {
 		case dead == nil && s.until <= now:
 			dead = s
 		}
-		if i++; i == len(t.slots) {
+		if i++; i == len(t.entries) {
 			i = 0
 		}
 	}
@@ -121,8 +121,8 @@ func (t *table[K]) add(k K, now uint32) *slot[K] {
 // alive counts the entries that are alive at now.
 func (t *table[K]) alive(now uint32) int {
 	n := 0
-	for i := range t.slots {
-		if t.slots[i].until > now {
+	for i := range t.entries {
+		if t.entries[i].until > now {
 			n++
 		}
 	}
@@ -132,8 +132,8 @@ func (t *table[K]) alive(now uint32) int {
 // resize makes room for the entries alive at now and a third more, and
 // forgets the others.
 func (t *table[K]) resize(now uint32) {
-	old := t.slots
-	t.slots, t.used = make([]slot[K], max(8, t.alive(now)*4/3)), 0
+	old := t.entries
+	t.entries, t.used = make([]entry[K], max(8, t.alive(now)*4/3)), 0
 	for i := range old {
 		if old[i].until > now {
 			*t.add(old[i].key, now) = old[i]
@@ -143,7 +143,7 @@ func (t *table[K]) resize(now uint32) {
 
 // trim gives memory back once most entries are dead.
 func (t *table[K]) trim(now uint32) {
-	if len(t.slots) > 64 && t.alive(now) < len(t.slots)/4 {
+	if len(t.entries) > 64 && t.alive(now) < len(t.entries)/4 {
 		t.resize(now)
 	}
 }

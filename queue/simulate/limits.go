@@ -44,7 +44,7 @@ func (l *limits) letThrough(now, admitted queue.Instant, t *queue.Ticket) {
 		return
 	}
 	inMinute := l.seen.Admitted(admitted)
-	l.overActive = max(l.overActive, l.seen.Active()-l.settings.TotalActiveUsers)
+	l.overActive = max(l.overActive, l.seen.Active()-l.settings.Slots())
 	l.overMinute = max(l.overMinute, inMinute-l.perMinute(admitted.Floor(time.Minute)))
 }
 

@@ -49,10 +49,10 @@ func (s *slots) look(now queue.Instant, status queue.Status, active, people int)
 
 // open is how many slots are open. By the store it may be fewer, where it waits for nodes to report that a session has ended.
 func (s *slots) open() int {
-	if free := s.limits.TotalActiveUsers - s.last.Active; free > s.last.Open {
+	if free := s.limits.Slots() - s.last.Active; free > s.last.Open {
 		return s.last.Open // by the allowance
 	}
-	return max(s.last.Open, min(s.limits.TotalActiveUsers-s.active, s.limits.NewUsersPerMinute-s.last.Admitted))
+	return max(s.last.Open, min(s.limits.Slots()-s.active, s.limits.Allowance()-s.last.Admitted))
 }
 
 // endMinute takes up the minute that has ended. What it allowed and nobody took
@@ -60,7 +60,7 @@ func (s *slots) open() int {
 // has is still there.
 func (s *slots) endMinute(now queue.Instant) {
 	s.taken += s.last.Admitted
-	if s.limits.NewUsersPerMinute-s.last.Admitted <= s.limits.TotalActiveUsers-s.last.Active {
+	if s.limits.Allowance()-s.last.Admitted <= s.limits.Slots()-s.last.Active {
 		s.lapsed += s.idle
 		s.setIdle(now, 0)
 	}
