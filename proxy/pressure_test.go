@@ -198,7 +198,7 @@ func TestStatusSaysThatTheRoomIsOpenToAll(t *testing.T) {
 	f := start(t, settings(func(s *queue.Settings) { s.QueueWhen, s.QueueUntil = 20, 10 }))
 	p := f.pressed()
 	assert.Equal(t, "Counting, because many come or people wait. The room is open to everybody again once nobody has waited, and fewer than 10 newcomers a minute have come, for 5m0s.", p.Explanation)
-	f.clock.add(queue.MarkDwell)
+	f.clock.add(queue.CalmTime)
 	p = f.pressed()
 	assert.True(t, p.OpenToAll)
 	assert.Equal(t, "Open to everybody, and nobody is counted: fewer than 20 newcomers a minute come. From then on the room counts and queues.", p.Explanation)

@@ -43,10 +43,10 @@ const (
 	Silence = 2 * time.Second
 	MaxGaps = 32
 
-	// MarkDwell is for how long a room has to be calm before it is open again, where it counts only from QueueWhen on: nobody waits,
-	// and few come. MarkSlices are the parts of the minute in which newcomers are counted for that.
-	MarkDwell  = 5 * time.Minute
-	MarkSlices = 12
+	// CalmTime is for how long a room has to be calm before it is open again, where it counts only from QueueWhen on: nobody waits,
+	// and few come. TrafficSlices are the parts of the minute in which newcomers are counted for that.
+	CalmTime      = 5 * time.Minute
+	TrafficSlices = 12
 
 	// MaxStandstills is how many holds that are over a store remembers at most. Max_session counts the time of older ones.
 	MaxStandstills = 32

@@ -44,7 +44,7 @@ func explain(n *estimate.Numbers, factor float64) string {
 			queue.Slowed(s.NewUsersPerMinute, factor), s.NewUsersPerMinute)
 	case s.QueueWhen > 0:
 		return fmt.Sprintf("Counting, because many come or people wait. The room is open to everybody again once nobody has waited, and fewer than %d newcomers a minute have come, for %s.",
-			s.OpensAgainBelow(), queue.MarkDwell)
+			s.OpensAgainBelow(), queue.CalmTime)
 	case s.Shadow:
 		return "Everybody is let in, and counted. See the room's proposal for its limits."
 	}

@@ -35,16 +35,16 @@ func (c *coldStart) follow(held []heldSlots, from, until queue.Instant, left, ac
 
 // adjust returns for how long slots are held on average, where those that have come free were for so long. Who leaves early does not look
 // around, and the guess counts as one who has left. Until as many have left as are in, nobody is taken to look around for longer than was
-// guessed, or than somebody has. The hold itself counts from the second half of a cold start on: while those who came at once leave one
+// guessed, or than somebody has. For how long they stayed counts by itself from the second half of a cold start on: while those who came at once leave one
 // after the other, it is the shorter ones.
-func (c *coldStart) adjust(hold time.Duration, at queue.Instant, held []heldSlots, active int, settings *queue.Settings) time.Duration {
+func (c *coldStart) adjust(stay time.Duration, at queue.Instant, held []heldSlots, active int, settings *queue.Settings) time.Duration {
 	if c.over || len(held) == 0 || !settings.Renews() || settings.Occupancy != queue.BySession {
-		return hold
+		return stay
 	}
 	guess, rounds := settings.SessionDuration/2, float64(c.left)/float64(max(1, active))
 	around := time.Duration((guess.Minutes() + c.looked) / float64(c.left+1) * float64(time.Minute))
 	if rounds < 1 {
 		around = min(around, max(guess, at.Sub(held[0].at)-settings.SessionDuration))
 	}
-	return hold + time.Duration(float64(min(hold, settings.SessionDuration)+around-hold)*min(1, max(0, 2-2*rounds/coldRounds)))
+	return stay + time.Duration(float64(min(stay, settings.SessionDuration)+around-stay)*min(1, max(0, 2-2*rounds/coldRounds)))
 }

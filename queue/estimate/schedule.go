@@ -21,7 +21,7 @@ type schedule struct {
 	rate      float64 // admissions per minute; 0 if none can be
 	total     int
 	perMinute int
-	hold      time.Duration
+	stay      time.Duration
 	guessed   bool        // nobody knows yet for how long slots are held
 	taken     []heldUntil // the slots in use, oldest first
 	allowance int         // that is left of this calendar minute
@@ -41,13 +41,13 @@ type heldUntil struct {
 }
 
 func (t *tempo) schedule(v *queue.View, settings *queue.Settings, began queue.Instant, factors []float64) schedule {
-	hold := t.turnover(v.Now, settings)
+	stay := t.turnover(v.Now, settings)
 	perMinute, slowed := settings.Allowance(), newSlowedRelease(settings.Allowance(), factors)
 	if len(slowed) > 0 {
 		perMinute = slowed.perMinute()
 	}
 	s := schedule{
-		total: settings.Slots(), perMinute: perMinute, hold: hold, guessed: t.guesses(settings),
+		total: settings.Slots(), perMinute: perMinute, stay: stay, guessed: t.guesses(settings),
 		taken:      make([]heldUntil, 0, len(t.held)),
 		allowance:  max(0, perMinute-v.Admitted),
 		next:       v.Now.Floor(queue.AllowancePeriod).Add(queue.AllowancePeriod).Sub(v.Now),
@@ -63,7 +63,7 @@ func (t *tempo) schedule(v *queue.View, settings *queue.Settings, began queue.In
 		count += h.n
 		s.taken = append(s.taken, heldUntil{v.Now.Sub(h.at), count})
 	}
-	s.rate = min(float64(s.perMinute), float64(s.total)/hold.Minutes())
+	s.rate = min(float64(s.perMinute), float64(s.total)/stay.Minutes())
 	return s
 }
 
@@ -87,11 +87,11 @@ func (s *schedule) bySlots(people float64) float64 {
 		active = s.taken[len(s.taken)-1].count
 	}
 	if before > active {
-		return (rounds - 1) * s.hold.Minutes()
+		return (rounds - 1) * s.stay.Minutes()
 	}
 	i, _ := slices.BinarySearchFunc(s.taken, active-before+1, func(h heldUntil, count int) int { return cmp.Compare(h.count, count) })
 	ago := s.taken[min(i, len(s.taken)-1)].ago
-	return (rounds-1)*s.hold.Minutes() + max(0, s.hold-ago).Minutes()
+	return (rounds-1)*s.stay.Minutes() + max(0, s.stay-ago).Minutes()
 }
 
 // byAllowance is the admission as new_users_per_minute allows it.
@@ -117,7 +117,7 @@ func (s *schedule) guesses(people float64) bool {
 		return false
 	}
 	longer := *s
-	longer.hold *= guessedWithin
+	longer.stay *= guessedWithin
 	return longer.bySlots(people) > s.byAllowance(people)
 }
 

@@ -13,8 +13,8 @@ import (
 type tempo struct {
 	last    *queue.View // that was measured
 	held    []heldSlots // slots in use, by when they were taken, oldest first
-	hold    float64     // for how long a slot is held on average, in minutes; 0 before one has come free
-	ended   float64     // slots that have come free, as far as they count in hold
+	stay    float64     // for how long a slot is held on average, in minutes; 0 before one has come free
+	ended   float64     // slots that have come free, as far as they count in stay
 	cold    coldStart
 	letIn   queue.Instant
 	arrived flow // people who came
@@ -48,8 +48,8 @@ const (
 // comes in the time that it lasts.
 type flow float64
 
-// pass lets time go by in a flow that lasts so long.
-func (f *flow) pass(d, lasts time.Duration) { *f *= flow(math.Exp(-d.Minutes() / lasts.Minutes())) }
+// fade lets time go by in a flow that lasts so long.
+func (f *flow) fade(d, lasts time.Duration) { *f *= flow(math.Exp(-d.Minutes() / lasts.Minutes())) }
 
 // perMinute is the rate of a flow that lasts so long and has been measured since then.
 func (f flow) perMinute(lasts, since time.Duration) float64 {
@@ -75,13 +75,13 @@ func (t *tempo) follow(v *queue.View, settings *queue.Settings) {
 func (t *tempo) begin(v *queue.View, settings *queue.Settings) {
 	t.letIn = v.Now
 	if v.RateKnown && v.Rate > 0 && v.Active > 0 {
-		t.hold, t.ended = float64(v.Active)/v.Rate, float64(v.Active)
-		t.cold.over = !settings.Renews() || t.hold >= settings.SessionDuration.Minutes() // else people may have filled an empty room
+		t.stay, t.ended = float64(v.Active)/v.Rate, float64(v.Active)
+		t.cold.over = !settings.Renews() || t.stay >= settings.SessionDuration.Minutes() // else people may have filled an empty room
 	}
-	hold := t.holds(v.Now, settings)
+	stay := t.expectedStay(v.Now, settings)
 	for i := range min(v.Active, heldParts) {
 		n := v.Active*(i+1)/min(v.Active, heldParts) - v.Active*i/min(v.Active, heldParts)
-		t.held = append(t.held, heldSlots{v.Now.Add(-hold + hold*time.Duration(i)/heldParts), n})
+		t.held = append(t.held, heldSlots{v.Now.Add(-stay + stay*time.Duration(i)/heldParts), n})
 	}
 }
 
@@ -122,7 +122,7 @@ func (t *tempo) release(at queue.Instant, free, active int) {
 		first := &t.held[0]
 		n := min(free, first.n)
 		t.ended = min(t.ended+float64(n), counts)
-		t.hold += (at.Sub(first.at).Minutes() - t.hold) * min(1, float64(n)/t.ended)
+		t.stay += (at.Sub(first.at).Minutes() - t.stay) * min(1, float64(n)/t.ended)
 		free -= n
 		if first.n -= n; first.n == 0 {
 			t.held = t.held[1:]
@@ -130,14 +130,14 @@ func (t *tempo) release(at queue.Instant, free, active int) {
 	}
 }
 
-// holds is for how long a slot is held on average. Before one has come free, it is as long as
+// expectedStay is for how long a slot is held on average. Before one has come free, it is as long as
 // is usual, or longer if somebody has been in for longer.
-func (t *tempo) holds(at queue.Instant, settings *queue.Settings) time.Duration {
-	hold := t.usual(at, settings)
+func (t *tempo) expectedStay(at queue.Instant, settings *queue.Settings) time.Duration {
+	stay := t.usual(at, settings)
 	if t.ended == 0 && len(t.held) > 0 {
-		hold = max(hold, at.Sub(t.held[0].at))
+		stay = max(stay, at.Sub(t.held[0].at))
 	}
-	return hold
+	return stay
 }
 
 // guesses reports whether nobody knows yet for how long slots are held: that is a guess until each slot has been given on once, on average.
@@ -151,8 +151,8 @@ func (t *tempo) guesses(settings *queue.Settings) bool {
 func (t *tempo) usual(at queue.Instant, settings *queue.Settings) time.Duration {
 	switch {
 	case t.ended > 0:
-		hold := max(time.Duration(t.hold*float64(time.Minute)), time.Second)
-		return t.cold.adjust(hold, at, t.held, t.last.Active, settings)
+		stay := max(time.Duration(t.stay*float64(time.Minute)), time.Second)
+		return t.cold.adjust(stay, at, t.held, t.last.Active, settings)
 	case settings.Renews():
 		return settings.SessionDuration * 3 / 2
 	}
@@ -162,11 +162,11 @@ func (t *tempo) usual(at queue.Instant, settings *queue.Settings) time.Duration 
 // turnover is the time between two admissions to one slot: for how long it is held, and for
 // how long it is then kept for somebody whose check-in is still to come.
 func (t *tempo) turnover(at queue.Instant, settings *queue.Settings) time.Duration {
-	hold := t.holds(at, settings)
+	stay := t.expectedStay(at, settings)
 	if t.used <= 0 {
-		return hold
+		return stay
 	}
-	return hold + time.Duration(float64(hold)*min(float64(t.open/t.used), 1))
+	return stay + time.Duration(float64(stay)*min(float64(t.open/t.used), 1))
 }
 
 // followPeople measures the people who came and who walked away since the last view. In
@@ -175,9 +175,9 @@ func (t *tempo) turnover(at queue.Instant, settings *queue.Settings) time.Durati
 func (t *tempo) followPeople(last, v *queue.View, settings *queue.Settings, admitted int) {
 	passed := v.Now.Sub(last.Now)
 	for _, f := range []*flow{&t.arrived, &t.walked, &t.present, &t.used, &t.open} {
-		f.pass(passed, flowLasts)
+		f.fade(passed, flowLasts)
 	}
-	t.lately.pass(passed, latelyLasts)
+	t.lately.fade(passed, latelyLasts)
 	t.present += flow(float64(v.Present) * passed.Minutes())
 	if v.Present > 0 {
 		t.used += flow(float64(v.Active) * passed.Minutes())

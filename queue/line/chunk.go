@@ -55,17 +55,17 @@ func (m *marks) all() iter.Seq[int] {
 	}
 }
 
-// tally counts entries.
-type tally struct{ all, confirmed int32 }
+// size counts entries.
+type size struct{ all, confirmed int32 }
 
-func (t *tally) add(more tally) {
+func (t *size) add(more size) {
 	t.all += more.all
 	t.confirmed += more.confirmed
 }
 
-// tally counts the entries of the chunk.
-func (c *chunk) tally() tally {
-	n := tally{all: c.count}
+// size counts the entries of the chunk.
+func (c *chunk) size() size {
+	n := size{all: c.count}
 	for _, word := range c.confirmed {
 		n.confirmed += int32(bits.OnesCount64(word))
 	}
@@ -111,7 +111,7 @@ func (l *Line) insert(e *Entry) {
 		c, at = l.seek(e)
 	}
 	c.set(slices.Insert(c.members, at, e), at)
-	l.change(c, e.tally(1))
+	l.change(c, e.size(1))
 }
 
 // tail returns the chunk that takes the next entry, without gaps and not full.
@@ -156,7 +156,7 @@ func (l *Line) takeOut(e *Entry) {
 	c.members[e.at] = nil
 	c.live.clear(int(e.at))
 	c.confirmed.clear(int(e.at))
-	l.change(c, e.tally(-1))
+	l.change(c, e.size(-1))
 	c.count--
 	n := len(c.members)
 	for n > 0 && c.members[n-1] == nil {
@@ -196,14 +196,14 @@ func (l *Line) drop(c *chunk) {
 // lowest bit of i is the number of these chunks.
 
 // before counts the entries of the first so many chunks.
-func (l *Line) before(chunks int) (n tally) {
+func (l *Line) before(chunks int) (n size) {
 	for i := chunks; i > 0; i &= i - 1 {
 		n.add(l.sums[i])
 	}
 	return n
 }
 
-func (l *Line) change(c *chunk, by tally) {
+func (l *Line) change(c *chunk, by size) {
 	for i := int(c.index) + 1; i < len(l.sums); i += i & -i {
 		l.sums[i].add(by)
 	}
@@ -212,10 +212,10 @@ func (l *Line) change(c *chunk, by tally) {
 // grow adds the last chunk, which is empty, to the tree.
 func (l *Line) grow() {
 	if len(l.sums) == 0 {
-		l.sums = append(l.sums, tally{})
+		l.sums = append(l.sums, size{})
 	}
 	i := len(l.sums)
-	l.sums = append(l.sums, tally{})
+	l.sums = append(l.sums, size{})
 	for bit := 1; bit < i&-i; bit *= 2 {
 		l.sums[i].add(l.sums[i-bit])
 	}
@@ -226,9 +226,9 @@ func (l *Line) reindex(from int) {
 	for i := from; i < len(l.chunks); i++ {
 		l.chunks[i].index = int32(i)
 	}
-	l.sums = append(l.sums[:0], tally{})
+	l.sums = append(l.sums[:0], size{})
 	for _, c := range l.chunks {
-		l.sums = append(l.sums, c.tally())
+		l.sums = append(l.sums, c.size())
 	}
 	for i := 1; i < len(l.sums); i++ {
 		if up := i + i&-i; up < len(l.sums) {

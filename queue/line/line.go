@@ -17,8 +17,8 @@ import (
 type Line struct {
 	index  index
 	chunks []*chunk
-	sums   []tally // the Fenwick tree; sums[0] is not used
-	ends   []end   // when to look whose time has run out, in order
+	sums   []size // the Fenwick tree; sums[0] is not used
+	ends   []end  // when to look whose time has run out, in order
 }
 
 // Entry is a place in line. It fills a line of the processor's cache.
@@ -39,12 +39,12 @@ type Entry struct {
 // Confirmed reports whether the place is confirmed.
 func (e *Entry) Confirmed() bool { return e.confirmed }
 
-// tally counts the entry, by 1 or -1.
-func (e *Entry) tally(by int32) tally {
+// size counts the entry, by 1 or -1.
+func (e *Entry) size(by int32) size {
 	if e.confirmed {
-		return tally{all: by, confirmed: by}
+		return size{all: by, confirmed: by}
 	}
-	return tally{all: by}
+	return size{all: by}
 }
 
 // Until is when the place is lost.
@@ -78,7 +78,7 @@ func (l *Line) Confirm(e *Entry) {
 	}
 	e.confirmed = true
 	e.chunk.confirmed.set(int(e.at))
-	l.change(e.chunk, tally{confirmed: 1})
+	l.change(e.chunk, size{confirmed: 1})
 }
 
 // Remove takes an entry out of the line.

@@ -35,5 +35,5 @@ func (c *clocks) began(s session) queue.Instant {
 	return s.admitted.Add(-c.ofSessions.behindAt(s.admitted))
 }
 
-// acceptedAt is when a session counts as begun: later than it was admitted by the holds that are over.
+// acceptedAt is when a session counts as begun: later than it was admitted by the standstills that are over.
 func (c *clocks) acceptedAt(s session) queue.Instant { return c.began(s).Add(c.ofSessions.behind()) }

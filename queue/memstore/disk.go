@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// disk is where a store keeps what a restart must know: a journal for each room, and a
-// mark for each room that has a journal, so that a journal that is gone is missed.
+// disk is where a store keeps what a restart must know: a journal for each room, and an
+// empty file in known for each room that has a journal, so that a journal that is gone is missed.
 type disk struct {
 	files           Files
-	journals, marks string
+	journals, known string
 }
 
 const journalSuffix = ".journal"
@@ -21,7 +21,7 @@ const journalSuffix = ".journal"
 // openDisk makes the directories where they are missing, and removes what a crash
 // has left of journals that were being written anew.
 func openDisk(files Files, dir string) (*disk, error) {
-	d := &disk{files: files, journals: filepath.Join(dir, "rooms"), marks: filepath.Join(dir, "known")}
+	d := &disk{files: files, journals: filepath.Join(dir, "rooms"), known: filepath.Join(dir, "known")}
 	if err := d.make(); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func openDisk(files Files, dir string) (*disk, error) {
 
 // make makes the directories where they are missing.
 func (d *disk) make() error {
-	return errors.Join(d.files.MkdirAll(d.journals, 0o700), d.files.MkdirAll(d.marks, 0o700))
+	return errors.Join(d.files.MkdirAll(d.journals, 0o700), d.files.MkdirAll(d.known, 0o700))
 }
 
 // each calls do with the name of each file that has the suffix, without it.
@@ -49,7 +49,7 @@ func (d *disk) each(suffix string, do func(name string) error) error {
 	return nil
 }
 
-// rooms are the names of the rooms that have a journal or a mark.
+// rooms are the names of the rooms that have a journal or are known.
 func (d *disk) rooms() (names []string, err error) {
 	err = d.each(journalSuffix, func(name string) error {
 		names = append(names, name)
@@ -58,16 +58,16 @@ func (d *disk) rooms() (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	marks, err := d.files.ReadDir(d.marks)
-	for _, m := range marks {
+	known, err := d.files.ReadDir(d.known)
+	for _, m := range known {
 		names = append(names, m.Name())
 	}
 	slices.Sort(names)
 	return slices.Compact(names), err
 }
 
-func (d *disk) path(room string) string { return filepath.Join(d.journals, room+journalSuffix) }
-func (d *disk) mark(room string) string { return filepath.Join(d.marks, room) }
+func (d *disk) path(room string) string      { return filepath.Join(d.journals, room+journalSuffix) }
+func (d *disk) knownPath(room string) string { return filepath.Join(d.known, room) }
 
 // open returns the room's journal and what it has. A journal that is not whole is left
 // as it is; it is stale and has to be written anew.
@@ -89,14 +89,14 @@ func (d *disk) open(room string) (*journal, restored, error) {
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, found, err
-	case d.marked(room):
+	case d.isKnown(room):
 		found.loss = errMissing
 	default:
 		found.format = formatVersion
 		err = j.create(header(room))
 	}
 	if err == nil || found.loss != nil {
-		err = writeFile(d.files, d.mark(room), nil, false)
+		err = writeFile(d.files, d.knownPath(room), nil, false)
 	}
 	if err != nil {
 		return nil, found, err
@@ -118,15 +118,15 @@ func (d *disk) checkFormats() error {
 	})
 }
 
-func (d *disk) marked(room string) bool {
-	_, err := d.files.ReadFile(d.mark(room))
+func (d *disk) isKnown(room string) bool {
+	_, err := d.files.ReadFile(d.knownPath(room))
 	return err == nil
 }
 
-// forget removes the files of a room. The mark goes first: without a journal it would
+// forget removes the files of a room. The one in known goes first: without a journal it would
 // be taken for a loss.
 func (d *disk) forget(room string) error {
-	for _, path := range []string{d.mark(room), d.path(room)} {
+	for _, path := range []string{d.knownPath(room), d.path(room)} {
 		if err := d.files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("forgetting room %q: %w", room, err)
 		}

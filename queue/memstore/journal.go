@@ -13,8 +13,8 @@ import (
 
 // journal appends what a restart must know to a file. A nil journal keeps nothing.
 //
-// A record is beginMark, the length of its body in two bytes, the complement of that in two, the
-// checksum of the body in four, the body, and endMark; all numbers are big-endian. A
+// A record is beginByte, the length of its body in two bytes, the complement of that in two, the
+// checksum of the body in four, the body, and endByte; all numbers are big-endian. A
 // body is a kind and its fields. The first names the format and the room.
 type journal struct {
 	journalFile
@@ -51,8 +51,8 @@ const (
 	formatVersion = 4
 
 	recordHead     = 1 + 2 + 2 + 4
-	beginMark      = 0x5a
-	endMark        = 0xa5
+	beginByte      = 0x5a
+	endByte        = 0xa5
 	maxBody        = 1<<16 - 1
 	maxSize        = 1 << 20         // beyond which it is written anew though no session has ended
 	leastRewrite   = 5 * time.Second // between two times at which it is written anew
@@ -70,11 +70,11 @@ func header(room string) []byte {
 }
 
 func appendRecord(to, body []byte) []byte {
-	to = binary.BigEndian.AppendUint16(append(to, beginMark), uint16(len(body)))
+	to = binary.BigEndian.AppendUint16(append(to, beginByte), uint16(len(body)))
 	to = binary.BigEndian.AppendUint16(to, ^uint16(len(body)))
 	to = binary.BigEndian.AppendUint32(to, crc32.Checksum(body, checksums))
 	to = append(to, body...)
-	return append(to, endMark)
+	return append(to, endByte)
 }
 
 // record records a kind, an id if there is one, and fields of eight bytes each.
@@ -148,7 +148,7 @@ func (j *journal) stock(s queue.Stock) {
 
 func (j *journal) sessionClock(c *sessionClock) {
 	fields := []uint64{uint64(c.stands), uint64(c.before.Milliseconds())}
-	for _, h := range c.holds {
+	for _, h := range c.past {
 		fields = append(fields, uint64(h.until), uint64(h.behind.Milliseconds()))
 	}
 	j.record(kindClock, nil, fields...)

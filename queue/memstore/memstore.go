@@ -21,7 +21,7 @@
 //	boundaries  boundaries.go              where fine buckets begin
 //	allowance   allowance.go, rates.go     what is left of new_users_per_minute
 //	draws       draws.go                   who has drawn in vain
-//	mark        mark.go                    whether a room that counts only from QueueWhen on does
+//	traffic     traffic.go                 whether a room that counts only from QueueWhen on does
 //	nodes       nodes.go                   who reports
 //	journal     journal.go                 what is recorded: maintain.go says when
 //	            journalfile.go, disk.go    its file, and the directory

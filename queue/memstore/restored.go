@@ -114,7 +114,7 @@ func record(file []byte) (body, rest []byte, err error) {
 		return nil, nil, errCut
 	}
 	length := binary.BigEndian.Uint16(file[1:])
-	if file[0] != beginMark || binary.BigEndian.Uint16(file[3:]) != ^length {
+	if file[0] != beginByte || binary.BigEndian.Uint16(file[3:]) != ^length {
 		return nil, nil, whole(file[5:]) // a crash may have left its first bytes
 	}
 	end := recordHead + int(length)
@@ -122,7 +122,7 @@ func record(file []byte) (body, rest []byte, err error) {
 		return nil, nil, errCut
 	}
 	body = file[recordHead:end]
-	if file[end] != endMark || crc32.Checksum(body, checksums) != binary.BigEndian.Uint32(file[5:]) {
+	if file[end] != endByte || crc32.Checksum(body, checksums) != binary.BigEndian.Uint32(file[5:]) {
 		return nil, nil, whole(file[end:]) // or all but its last
 	}
 	return body, file[end+1:], nil
@@ -259,7 +259,7 @@ func (p *restored) applyClock(b []byte) bool {
 	}
 	p.clock = sessionClock{stands: instant(b), before: milliseconds(b[8:])}
 	for h := range slices.Chunk(b[16:], 16) {
-		p.clock.holds = append(p.clock.holds, pastHold{until: instant(h), behind: milliseconds(h[8:])})
+		p.clock.past = append(p.clock.past, standstill{until: instant(h), behind: milliseconds(h[8:])})
 		p.latest = max(p.latest, instant(h))
 	}
 	p.latest = max(p.latest, p.clock.stands)

@@ -31,7 +31,7 @@ type room struct {
 	boundaries boundaries
 	draws      draws
 	nodes      nodes
-	mark       mark
+	traffic    traffic
 	untold     untold
 	revoked    map[queue.ID]queue.Instant
 	unheard    []revocation      // which some nodes may not have heard of
@@ -126,13 +126,13 @@ func (r *room) report(p *queue.Report, now queue.Instant) {
 	r.restore(now)
 	r.advance(now)
 	from, before := r.nodes.reported(p, r.now)
-	r.allowance.slow.Pass(r.now, r.settings.Allowance(), r.nodes.factor(r.now))
+	r.allowance.slow.Advance(r.now, r.settings.Allowance(), r.nodes.factor(r.now))
 	if r.repeatOf = before; p.Seq > from.seq {
 		r.repeatOf, from.seq, from.final = 0, p.Seq, p.Final
 		r.count(p)
 	}
 	r.goByReports()
-	r.mark.follow(&r.settings, r.now, r.present() > 0)
+	r.traffic.follow(&r.settings, r.now, r.present() > 0)
 	r.openRevoked()
 }
 
@@ -155,7 +155,7 @@ func (r *room) count(p *queue.Report) {
 		r.left = append(r.left, queue.Departure{ID: d.ID, At: r.now})
 	}
 	r.line.report(p, func(id queue.ID) bool { return r.revoked[id] > r.now })
-	r.mark.count(&r.settings, p.Newcomers, r.now)
+	r.traffic.count(&r.settings, p.Newcomers, r.now)
 	r.countAdmitted(p.Admitted)
 	r.learnStock(p.Stock)
 	if p.Configuration.Version > r.current.Version {
@@ -255,7 +255,7 @@ func (r *room) status() queue.Status {
 		Now: r.now, Epoch: r.epoch, Active: r.sessions.active, Admitted: r.allowance.admitted, Present: r.present(),
 		Open: r.open(), Untold: r.untold.latest > r.remembersFrom(), Settling: r.line.settlesAt() != 0, Recovering: r.recoversAt() != 0,
 		NextOpen: r.nextOpen(allowance, more),
-		Factor:   r.nodes.factor(r.now), OpenToAll: r.mark.open,
+		Factor:   r.nodes.factor(r.now), OpenToAll: r.traffic.open,
 	}
 }
 

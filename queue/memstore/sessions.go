@@ -86,8 +86,8 @@ func (s *sessions) count(id queue.ID, expires queue.Instant) {
 // else is given their slots: a restart would assume that they were renewed.
 func (s *sessions) end(by queue.Instant) {
 	s.endedBy = max(s.endedBy, by)
-	s.ends.pass(s.endedBy, func(n int) { s.active, s.ended = s.active-n, s.ended+n })
-	s.checks.pass(s.sessionsNow(), func(ids []queue.ID) {
+	s.ends.expire(s.endedBy, func(n int) { s.active, s.ended = s.active-n, s.ended+n })
+	s.checks.expire(s.sessionsNow(), func(ids []queue.ID) {
 		for _, id := range ids {
 			switch of, known := s.known[id]; {
 			case !known:

@@ -31,9 +31,9 @@ func (t *timeline[T]) get(at queue.Instant) *T {
 	return &t.entries[i].value
 }
 
-// pass takes out the values that have ended by now, and calls ended with each, oldest
+// expire takes out the values that have ended by now, and calls ended with each, oldest
 // first.
-func (t *timeline[T]) pass(now queue.Instant, ended func(T)) {
+func (t *timeline[T]) expire(now queue.Instant, ended func(T)) {
 	n := 0
 	for n < len(t.entries) && t.entries[n].at <= now {
 		ended(t.entries[n].value)
@@ -67,7 +67,7 @@ func (p *cells) change(c queue.Cell, people int, now queue.Instant) {
 
 // advance takes out the cells whose windows have passed.
 func (p *cells) advance(now queue.Instant) {
-	p.windows.pass(now, func(window map[queue.Instant]int) {
+	p.windows.expire(now, func(window map[queue.Instant]int) {
 		for bucket, people := range window {
 			p.add(bucket, -people)
 		}

@@ -51,7 +51,7 @@ func (p *Pacer) Released(s queue.Settings, now queue.Instant, waiting bool) (rel
 		return int(n), next
 	}
 	parts := min(s.Allowance(), MaxParts)
-	p.pass(start, int64(now-start), parts)
+	p.advance(start, int64(now-start), parts)
 	if p.passed < parts {
 		next = start + queue.Instant(p.moment)
 	}
@@ -87,8 +87,8 @@ type Slow struct {
 	rate  float64       // a minute
 }
 
-// Pass releases what is due at now, when admissions are slowed by the factor.
-func (s *Slow) Pass(now queue.Instant, perMinute int, factor float64) {
+// Advance releases what is due at now, when admissions are slowed by the factor.
+func (s *Slow) Advance(now queue.Instant, perMinute int, factor float64) {
 	if factor >= 1 {
 		*s = Slow{}
 		return
@@ -120,10 +120,10 @@ func (s *Slow) Limit(allowance int, more queue.Instant) (int, queue.Instant) {
 	return n, next
 }
 
-// pass counts the parts of the allowance whose moments have passed. The moments are random
+// advance counts the parts of the allowance whose moments have passed. The moments are random
 // and in order: that of the first of k parts is the least of k draws from what is left of
 // the minute. redisstore's pacing.lua does the same.
-func (p *Pacer) pass(start queue.Instant, into int64, parts int) {
+func (p *Pacer) advance(start queue.Instant, into int64, parts int) {
 	if p.random == 0 {
 		p.random = p.Seed%(Prime-1) + 1
 	}

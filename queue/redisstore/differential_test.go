@@ -69,7 +69,7 @@ func TestBothStoresPassTheMarksAlike(t *testing.T) {
 		b.settings.QueueWhen = 6
 		b.put(b.settings)
 		for range rapid.IntRange(20, 60).Draw(b.T, "steps") {
-			b.now = b.now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, 7 * time.Second, time.Minute, queue.MarkDwell - time.Millisecond, queue.MarkDwell}).Draw(b.T, "passes"))
+			b.now = b.now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, 7 * time.Second, time.Minute, queue.CalmTime - time.Millisecond, queue.CalmTime}).Draw(b.T, "passes"))
 			b.clock.set(b.now)
 			b.sync(b.number(queue.Report{Newcomers: rapid.SampledFrom([]int{0, 0, 1, 3, 4, 6}).Draw(b.T, "newcomers")}))
 		}

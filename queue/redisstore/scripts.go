@@ -36,7 +36,7 @@ import (
 //	revoked      slots of revoked sessions
 //	slowed       the factor by which admissions are slowed
 //	report       counts the report
-//	mark         whether the room is open to all
+//	traffic      whether the room is open to all
 //	configure    all that the configure script does
 //	admit        decides the claims
 //	sweep        drops what no longer matters
@@ -66,7 +66,7 @@ var (
 	baseLua   = parts("args rules")
 	timeLua   = parts("head clock numbers sessions")
 	memoryLua = timeLua + parts("marks memory keep")
-	lineLua   = parts("standstill pacing slots") + openLine(parts("exact lineclaim")) + parts("line revoked slowed report mark")
+	lineLua   = parts("standstill pacing slots") + openLine(parts("exact lineclaim")) + parts("line revoked slowed report traffic")
 
 	configureScript = script(baseLua + parts("putinforce configure"))
 	admitScript     = script(baseLua + parts("state") + within(memoryLua+lineLua+parts("admit save")) + parts("retry"))
@@ -84,7 +84,7 @@ var shared = map[string]any{
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 	"AllowancePeriod": queue.AllowancePeriod.Milliseconds(), "Lately": queue.Lately.Milliseconds(), "NodeRemembered": queue.NodeRemembered.Milliseconds(), "ReportTime": queue.ReportTime.Milliseconds(),
 	"MaxStandstills": queue.MaxStandstills, "Silence": queue.Silence.Milliseconds(), "MaxGaps": queue.MaxGaps, "LostNumbers": queue.LostNumbers, "MemoryMargin": queue.MemoryMargin.Milliseconds(),
-	"MarkDwell": queue.MarkDwell.Milliseconds(), "MarkSlices": queue.MarkSlices,
+	"CalmTime": queue.CalmTime.Milliseconds(), "TrafficSlices": queue.TrafficSlices,
 	"EarlyTime": queue.EarlyTime.Milliseconds(), "CutShare": queue.CutShare, "CutTime": queue.CutTime.Milliseconds(),
 	"CutInterval": queue.CutInterval.Milliseconds(), "ArrivalTime": queue.ArrivalTime.Milliseconds(), "MaxBoundaries": queue.MaxBoundaries, "EndSteps": endSteps(),
 	"Format":   format,

@@ -83,7 +83,7 @@ func (c *conditions) letsAllIn(rules *rules) bool {
 }
 
 // openToAll reports whether everyone enters, and is not counted, because few come. While the store does not answer, nothing takes
-// newcomers out of the count: the room stays open until as many have come as would pass the mark in a minute.
+// newcomers out of the count: the room stays open until as many have come as would pass QueueWhen in a minute.
 func (c *conditions) openToAll(rules *rules) bool {
 	if rules.QueueWhen == 0 || c.admitsNobody(rules) || c.outage.failing() && int(c.newcomers.Load()) >= rules.QueueWhen {
 		return false

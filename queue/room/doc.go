@@ -20,7 +20,7 @@
 //	            move.go                     places that move to another device
 //	            ahead.go                    places that a pass puts ahead
 //	            recall.go                   slots of visitors who had left
-//	            mark.go                     visitors of a room that is open to all
+//	            uncounted.go                visitors of a room that is open to all
 //	            lease.go                    sessions that last for a short time until their visitor comes back
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store

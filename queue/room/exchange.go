@@ -37,7 +37,7 @@ type exchange struct {
 	epoch  string
 	since  queue.Instant
 	syncs  int
-	record record
+	memory memory
 
 	unsent    *queue.Report    // sent without an answer; to be sent again as it is
 	undecided []queue.Claim    // of which nobody knows whether they were granted
@@ -97,7 +97,7 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 	x.estimates.Follow(answer, &rules.Settings, x.conditions.paused.Load())
 	x.pressures.follow(&answer.Status, rules)
 	x.syncs++
-	x.record.forget(answer.Now)
+	x.memory.forget(answer.Now)
 	x.sessions.trim(x.syncs, rules.sessionsAt(answer.Now))
 	x.presence.trim(x.syncs, answer.Now, rules)
 	return answer, nil
@@ -134,7 +134,7 @@ func (x *exchange) putInOrder(ctx context.Context, p *queue.Report, claims []que
 	x.unsent = nil
 	for from, i := range order {
 		grants[i] = answers[from]
-		x.record.grant(status.Now, &claims[i], &grants[i])
+		x.memory.grant(status.Now, &claims[i], &grants[i])
 	}
 	return status, nil
 }
@@ -188,11 +188,11 @@ func (x *exchange) learnUndecided(status queue.Status, grants []queue.Grant) {
 		}
 		x.presence.enter(status.Now, rules, c.ID)
 		if !status.WantWhole {
-			x.record.admitted.Add(admission(g.AcceptedAt))
+			x.memory.admitted.Add(admission(g.AcceptedAt))
 		}
 	}
 	if status.WantWhole {
-		x.record.admitted.Add(x.doubtful)
+		x.memory.admitted.Add(x.doubtful)
 	}
 	x.undecided, x.doubtful = nil, queue.Admissions{}
 }
@@ -208,7 +208,7 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 		return nil, err
 	}
 	x.unsent = nil
-	x.record.lastNumber = max(x.record.lastNumber, answer.LastNumber)
+	x.memory.lastNumber = max(x.memory.lastNumber, answer.LastNumber)
 	known := x.conditions.view.Load().synced // of what a store that has lost its memory does not know
 	answer.Stock = answer.Stock.Later(known.Stock)
 	answer.Settling = answer.Settling || x.conditions.awaitsReturns(answer.Now)
@@ -238,14 +238,14 @@ func (x *exchange) follow(began time.Time, v *view) {
 		v.Recovering = true
 	}
 	x.conditions.view.Store(v)
-	x.conditions.outage.spareFor(v.Open / max(1, len(x.record.nodes)))
+	x.conditions.outage.spareFor(v.Open / max(1, len(x.memory.nodes)))
 }
 
 // learn takes in what the store tells of other nodes' visitors, and of the room's
 // configuration. The caller holds mu.
 func (x *exchange) learn(answer *queue.View, toldAgain bool) {
 	if !answer.Recovering { // else it does not know yet who was there, and who is in
-		x.since, x.record.nodes = answer.Now, answer.Nodes
+		x.since, x.memory.nodes = answer.Now, answer.Nodes
 	}
 	x.sessions.learnRevoked(answer.Now, answer.Revoked)
 	rules := x.conditions.rules.Load()

@@ -72,7 +72,7 @@ func TestARoomWhereNobodyHasToWaitHasNoReason(t *testing.T) {
 		s := settings(1, 1)
 		change(&s)
 		d := open(t, s)
-		d.pass(queue.MarkDwell)
+		d.pass(queue.CalmTime)
 		d.enter()
 		d.pass(time.Second)
 		assert.Equal(t, estimate.NoReason, d.stand().Reason(), name)
@@ -88,7 +88,7 @@ func TestWhateverTheMethodARoomThatIsSoldOutSaysSo(t *testing.T) {
 		s.OnSoldOut = queue.CloseToAll
 		change(&s)
 		d := open(t, s)
-		d.pass(queue.MarkDwell)
+		d.pass(queue.CalmTime)
 		d.room.HearLeft(d.now.Time(), 0)
 		d.pass(time.Second)
 		assert.Equal(t, estimate.SoldOut, d.stand().Reason())

@@ -156,23 +156,23 @@ func (n *node) come(newcomers int) *queue.View {
 func (n *node) calm() {
 	n.Helper()
 	assert.False(n, n.look().OpenToAll)
-	n.pass(time.Minute + queue.MarkDwell)
+	n.pass(time.Minute + queue.CalmTime)
 	n.look()
-	n.pass(queue.MarkDwell)
+	n.pass(queue.CalmTime)
 	assert.True(n, n.look().OpenToAll)
 }
 
 var markCases = []contractCase{
-	{"a room without a mark is never open to all", func(n *node) {
+	{"a room without queue_when is never open to all", func(n *node) {
 		n.configure(ample())
 		n.look()
 		n.pass(time.Hour)
 		assert.False(n, n.look().OpenToAll)
 	}},
-	{"a room with a mark counts until it has been calm for long enough", func(n *node) {
+	{"a room with queue_when counts until it has been calm for long enough", func(n *node) {
 		n.configure(marked())
 		assert.False(n, n.look().OpenToAll)
-		n.pass(queue.MarkDwell - time.Millisecond)
+		n.pass(queue.CalmTime - time.Millisecond)
 		assert.False(n, n.look().OpenToAll)
 		n.pass(time.Millisecond)
 		assert.True(n, n.look().OpenToAll)
@@ -223,10 +223,10 @@ var markCases = []contractCase{
 		n.calm()
 		crowd := cellUntil(0, n.now.Sub(start)+time.Hour)
 		assert.False(n, n.count(people(1, crowd)).OpenToAll)
-		n.pass(2 * queue.MarkDwell)
+		n.pass(2 * queue.CalmTime)
 		assert.False(n, n.look().OpenToAll)
 		assert.False(n, n.count(people(-1, crowd)).OpenToAll)
-		n.pass(queue.MarkDwell)
+		n.pass(queue.CalmTime)
 		assert.True(n, n.look().OpenToAll)
 	}},
 	{"it begins and ends at most once in the time that it has to be calm", func(n *node) {
@@ -237,7 +237,7 @@ var markCases = []contractCase{
 			n.pass(10 * time.Second)
 			v := n.come(i * i % 5)
 			if v.OpenToAll && !was {
-				assert.GreaterOrEqual(n, n.now.Sub(began), queue.MarkDwell)
+				assert.GreaterOrEqual(n, n.now.Sub(began), queue.CalmTime)
 			}
 			if was && !v.OpenToAll {
 				began = n.now

@@ -37,36 +37,36 @@ const (
 )
 
 // writePNG draws the data and the frame, and writes them as a PNG image.
-func (f *Frame) writePNG(w io.Writer, data func(*pen)) error {
-	pen, err := newPen()
+func (f *Frame) writePNG(w io.Writer, data func(*canvas)) error {
+	canvas, err := newCanvas()
 	if err != nil {
 		return fmt.Errorf("drawing a picture: %w", err)
 	}
-	data(pen)
-	f.draw(pen)
-	if err := png.Encode(w, pen.img); err != nil {
+	data(canvas)
+	f.draw(canvas)
+	if err := png.Encode(w, canvas.img); err != nil {
 		return fmt.Errorf("encoding a picture: %w", err)
 	}
 	return nil
 }
 
 // draw draws the edge, the ticks and the labels.
-func (f *Frame) draw(pen *pen) {
-	pen.text(f.Title, pen.title, left, 52, atStart, ink)
-	pen.text(f.Note, pen.small, left, 84, atStart, faint)
-	pen.frame(image.Rect(left, top, left+side, top+side))
+func (f *Frame) draw(canvas *canvas) {
+	canvas.text(f.Title, canvas.title, left, 52, atStart, ink)
+	canvas.text(f.Note, canvas.small, left, 84, atStart, faint)
+	canvas.frame(image.Rect(left, top, left+side, top+side))
 	for _, v := range f.X.ticks() {
 		x := left + int(math.Round(f.X.part(v)*side))
-		pen.fill(image.Rect(x, top+side, x+1, top+side+tickLength), ink)
-		pen.text(number(v), pen.small, x, top+side+tickLength+24, atMiddle, ink)
+		canvas.fill(image.Rect(x, top+side, x+1, top+side+tickLength), ink)
+		canvas.text(number(v), canvas.small, x, top+side+tickLength+24, atMiddle, ink)
 	}
 	for _, v := range f.Y.ticks() {
 		y := top + side - int(math.Round(f.Y.part(v)*side))
-		pen.fill(image.Rect(left-tickLength, y, left, y+1), ink)
-		pen.text(number(v), pen.small, left-tickLength-8, y+7, atEnd, ink)
+		canvas.fill(image.Rect(left-tickLength, y, left, y+1), ink)
+		canvas.text(number(v), canvas.small, left-tickLength-8, y+7, atEnd, ink)
 	}
-	pen.text(f.X.Label, pen.plain, left+side/2, top+side+72, atMiddle, ink)
-	pen.upward(f.Y.Label, pen.plain, 44, top+side/2, ink)
+	canvas.text(f.X.Label, canvas.plain, left+side/2, top+side+72, atMiddle, ink)
+	canvas.upward(f.Y.Label, canvas.plain, 44, top+side/2, ink)
 }
 
 // part is where v lies on the axis, from 0 to 1.

@@ -54,14 +54,14 @@ func (g Grid) hottest() (hot, most int) {
 
 // WritePNG draws the heat map as a PNG image.
 func (h *HeatMap) WritePNG(w io.Writer) error {
-	return h.writePNG(w, func(pen *pen) {
-		h.drawCells(pen)
-		h.drawLegend(pen)
+	return h.writePNG(w, func(canvas *canvas) {
+		h.drawCells(canvas)
+		h.drawLegend(canvas)
 	})
 }
 
 // drawCells fills the square; the first row is at the bottom.
-func (h *HeatMap) drawCells(pen *pen) {
+func (h *HeatMap) drawCells(canvas *canvas) {
 	g := h.Counts
 	hot, _ := g.hottest()
 	for row := range g.Rows {
@@ -69,18 +69,18 @@ func (h *HeatMap) drawCells(pen *pen) {
 			x0, x1 := left+column*side/g.Columns, left+(column+1)*side/g.Columns
 			y0, y1 := top+side-(row+1)*side/g.Rows, top+side-row*side/g.Rows
 			level := float64(g.At(column, row)) / float64(hot)
-			pen.fill(image.Rect(x0, y0, x1, y1), shade(level))
+			canvas.fill(image.Rect(x0, y0, x1, y1), shade(level))
 		}
 	}
 }
 
 // drawLegend draws which colour stands for how many.
-func (h *HeatMap) drawLegend(pen *pen) {
+func (h *HeatMap) drawLegend(canvas *canvas) {
 	for i := range side {
 		level := float64(side-1-i) / (side - 1)
-		pen.fill(image.Rect(legendLeft, top+i, legendLeft+legendWidth, top+i+1), shade(level))
+		canvas.fill(image.Rect(legendLeft, top+i, legendLeft+legendWidth, top+i+1), shade(level))
 	}
-	pen.frame(image.Rect(legendLeft, top, legendLeft+legendWidth, top+side))
+	canvas.frame(image.Rect(legendLeft, top, legendLeft+legendWidth, top+side))
 	hot, most := h.Counts.hottest()
 	counts := Axis{To: float64(hot)}
 	if hot < 8 {
@@ -88,12 +88,12 @@ func (h *HeatMap) drawLegend(pen *pen) {
 	}
 	for _, v := range counts.ticks() {
 		y := top + side - int(math.Round(v/counts.To*side))
-		pen.fill(image.Rect(legendLeft+legendWidth, y, legendLeft+legendWidth+tickLength, y+1), ink)
-		pen.text(number(v), pen.small, legendLeft+legendWidth+tickLength+8, y+7, atStart, ink)
+		canvas.fill(image.Rect(legendLeft+legendWidth, y, legendLeft+legendWidth+tickLength, y+1), ink)
+		canvas.text(number(v), canvas.small, legendLeft+legendWidth+tickLength+8, y+7, atStart, ink)
 	}
 	label := h.Legend
 	if most > hot {
 		label = fmt.Sprintf("%s, up to %d", label, most)
 	}
-	pen.text(label, pen.small, legendLeft, top-18, atStart, ink)
+	canvas.text(label, canvas.small, legendLeft, top-18, atStart, ink)
 }

@@ -20,14 +20,14 @@ var (
 	faint = color.RGBA{0x66, 0x66, 0x70, 0xff}
 )
 
-// pen draws on an image.
-type pen struct {
+// canvas draws on an image.
+type canvas struct {
 	img                 *image.RGBA
 	title, plain, small font.Face
 }
 
-func newPen() (*pen, error) {
-	p := &pen{img: image.NewRGBA(image.Rect(0, 0, width, height))}
+func newCanvas() (*canvas, error) {
+	p := &canvas{img: image.NewRGBA(image.Rect(0, 0, width, height))}
 	for _, f := range []struct {
 		face *font.Face
 		ttf  []byte
@@ -46,12 +46,12 @@ func newPen() (*pen, error) {
 	return p, nil
 }
 
-func (p *pen) fill(r image.Rectangle, c color.Color) {
+func (p *canvas) fill(r image.Rectangle, c color.Color) {
 	draw.Draw(p.img, r, image.NewUniform(c), image.Point{}, draw.Src)
 }
 
 // frame draws a thin line around r.
-func (p *pen) frame(r image.Rectangle) {
+func (p *canvas) frame(r image.Rectangle) {
 	p.fill(image.Rect(r.Min.X-1, r.Min.Y-1, r.Max.X+1, r.Min.Y), ink)
 	p.fill(image.Rect(r.Min.X-1, r.Max.Y, r.Max.X+1, r.Max.Y+1), ink)
 	p.fill(image.Rect(r.Min.X-1, r.Min.Y, r.Min.X, r.Max.Y), ink)
@@ -68,7 +68,7 @@ const (
 )
 
 // text writes s with its baseline at y.
-func (p *pen) text(s string, face font.Face, x, y int, a alignment, c color.Color) {
+func (p *canvas) text(s string, face font.Face, x, y int, a alignment, c color.Color) {
 	switch length := font.MeasureString(face, s).Round(); a {
 	case atMiddle:
 		x -= length / 2
@@ -82,7 +82,7 @@ func (p *pen) text(s string, face font.Face, x, y int, a alignment, c color.Colo
 
 // upward writes s from below to above, with its baseline at x and its middle at
 // y.
-func (p *pen) upward(s string, face font.Face, x, y int, c color.Color) {
+func (p *canvas) upward(s string, face font.Face, x, y int, c color.Color) {
 	ascent, descent := face.Metrics().Ascent.Ceil(), face.Metrics().Descent.Ceil()
 	length := font.MeasureString(face, s).Ceil()
 	flat := image.NewAlpha(image.Rect(0, 0, length, ascent+descent))

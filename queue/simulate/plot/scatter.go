@@ -24,10 +24,10 @@ var dotColour = color.RGBA{0x31, 0x68, 0x8e, 0xff}
 func (s *Scatter) WritePNG(w io.Writer) error { return s.writePNG(w, s.drawDots) }
 
 // drawDots draws the dots, but no part of them outside the square.
-func (s *Scatter) drawDots(pen *pen) {
+func (s *Scatter) drawDots(canvas *canvas) {
 	dot := newDot(s.Size)
 	square := image.Rect(left, top, left+side, top+side)
-	within := pen.img.SubImage(square).(*image.RGBA)
+	within := canvas.img.SubImage(square).(*image.RGBA)
 	for x, y := range s.Points {
 		if !s.X.covers(x) || !s.Y.covers(y) {
 			continue

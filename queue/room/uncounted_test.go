@@ -25,7 +25,7 @@ func openToAll(t *testing.T, s queue.Settings) *door {
 	t.Helper()
 	d := open(t, s)
 	assert.False(t, d.room.OpenToAll())
-	d.pass(queue.MarkDwell)
+	d.pass(queue.CalmTime)
 	require.True(t, d.room.OpenToAll())
 	return d
 }
@@ -178,7 +178,7 @@ func TestOverrideOfQueueAllHoldsNewcomersOfAnOpenRoom(t *testing.T) {
 
 func TestRoomThatIsOpenToAllIsClosedToACrowdWhileTheStoreDoesNotAnswer(t *testing.T) {
 	d, store := openFallible(t, marked(1), queue.Hold)
-	d.pass(queue.MarkDwell)
+	d.pass(queue.CalmTime)
 	store.fail(errGone, nil)
 	d.fails(errGone)
 	for range 9 {
@@ -199,7 +199,7 @@ func TestPausedRoomIsNotOpen(t *testing.T) {
 func TestAllNodesOfARoomBeginToCountTogether(t *testing.T) {
 	s := marked(1)
 	g := openGates(t, 3, s)
-	g.at(start.Add(queue.MarkDwell))
+	g.at(start.Add(queue.CalmTime))
 	for i := range 10 {
 		assert.True(t, g[i%3].enter().Uncounted)
 	}

@@ -1,8 +1,8 @@
 -- Where the traffic of a room stands that counts only from queue_when on, as memstore's
--- mark.go has it. The field mark has whether the room is open to all, when it was last busy,
+-- traffic.go has it. The field mark has whether the room is open to all, when it was last busy,
 -- the current slice of the minute, and the newcomers of each slice.
 if rules.queuewhen > 0 then
-  local SLICES, DWELL = $MarkSlices, $MarkDwell
+  local SLICES, DWELL = $TrafficSlices, $CalmTime
   local PACKED = '>' .. string.rep('d', SLICES + 3)
   local kept = {0, 0, 0}
   if m[7] and #m[7] == struct.size(PACKED) then kept = {struct.unpack(PACKED, m[7])} end
