@@ -74,8 +74,8 @@ func (v visit) linePriority(had int16) int16 {
 }
 
 // comesSoon is within how long a visitor who draws comes back whose pass puts them ahead; 0 for no such time.
-func (v visit) comesSoon() time.Duration {
-	if v.Ahead == queue.NotAhead || !v.rules.Method.Draws() || v.Ask.isHidden() {
+func (s situation) comesSoon() time.Duration {
+	if s.Ahead == queue.NotAhead || !s.rules.Method.Draws() || s.Ask.isHidden() {
 		return 0
 	}
 	return leastInterval

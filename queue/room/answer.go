@@ -128,8 +128,8 @@ func (v visit) joinAnew() Decision {
 
 // certain returns a place if it is sure: while the store does not know all places yet,
 // more people may be ahead.
-func (v visit) certain(place queue.Place) queue.Place {
-	if v.conditions.view.Load().Settling {
+func (s situation) certain(place queue.Place) queue.Place {
+	if s.by.view.Load().Settling {
 		return queue.Place{}
 	}
 	return place
@@ -159,22 +159,22 @@ func (v visit) noteArrival() {
 }
 
 // busy answers a request that would have to wait and cannot.
-func (v visit) busy() Decision { return Decision{Outcome: Busy, Ticket: v.Ticket} }
+func (s situation) busy() Decision { return Decision{Outcome: Busy, Ticket: s.Ticket} }
 
 // reject answers where the room takes nobody.
-func (v visit) reject() Decision {
-	if v.conditions.soldOut(v.rules) {
-		return Decision{Outcome: Rejected, SoldOut: true, Ticket: v.Ticket}
+func (s situation) reject() Decision {
+	if s.by.soldOut(s.rules) {
+		return Decision{Outcome: Rejected, SoldOut: true, Ticket: s.Ticket}
 	}
-	return Decision{Outcome: Rejected, Drop: v.Ticket.State != queue.None}
+	return Decision{Outcome: Rejected, Drop: s.Ticket.State != queue.None}
 }
 
 // admitted is what becomes of the request of somebody who has a slot.
-func (v visit) admitted() Outcome {
+func (s situation) admitted() Outcome {
 	switch {
-	case v.rules.HoldsActive():
+	case s.rules.HoldsActive():
 		return OnHold
-	case v.keepsSlot():
+	case s.keepsSlot():
 		return Kept
 	}
 	return Admitted
@@ -270,14 +270,14 @@ func (v visit) stay() (Decision, bool) {
 
 // startUnknown reports whether the ticket of somebody who is in does not tell since when, so that the store has to say until
 // when their session can be renewed. While it does not answer, they stay in.
-func (v visit) startUnknown() bool {
-	return v.rules.MaxSession > 0 && !v.tellsStart() && !v.Ticket.Uncounted && !v.conditions.outage.failing()
+func (s situation) startUnknown() bool {
+	return s.rules.MaxSession > 0 && !s.tellsStart() && !s.Ticket.Uncounted && !s.by.outage.failing()
 }
 
 // tellsStart reports whether an accepted ticket tells since when its visitor is in. One from before the end of a hold does not: they count
 // as admitted later by the time of the hold.
-func (v visit) tellsStart() bool {
-	return v.Ticket.AcceptedAt != 0 && v.Ticket.LastCheckIn >= v.rules.configuration.Standstill.Until
+func (s situation) tellsStart() bool {
+	return s.Ticket.AcceptedAt != 0 && s.Ticket.LastCheckIn >= s.rules.configuration.Standstill.Until
 }
 
 // renewed renews the session of an accepted ticket, which lasts until end as far as is known. A session that

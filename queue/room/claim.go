@@ -40,10 +40,10 @@ func (v visit) waitingClaim(cell queue.Cell) queue.Claim {
 }
 
 // noSlot reports whether the visitor is to keep or take a place, and no slot.
-func (v visit) noSlot() bool { return v.Ask.Slot == NoSlot || v.conditions.stopped() }
+func (s situation) noSlot() bool { return s.Ask.Slot == NoSlot || s.by.stopped() }
 
 // renews reports whether the request renews its visitor's session.
-func (v visit) renews() bool { return v.rules.Renews() && !v.Ask.isAside() && !v.keepsSlot() }
+func (s situation) renews() bool { return s.rules.Renews() && !s.Ask.isAside() && !s.keepsSlot() }
 
 // withoutStore decides a claim by the room's policy.
 func (vs *visits) withoutStore(now time.Time, c queue.Claim) queue.Grant {

@@ -46,7 +46,7 @@ func (v visit) missedStart(t *queue.Ticket) bool {
 
 // startsSoon reports whether the event of a shuffled prequeue starts so soon that who checks in now is in the draw, wherever they are
 // answered next: each of them gets a ticket that tells of it, though their check-in may not be due.
-func (v visit) startsSoon() bool {
-	from, _ := v.rules.Renewal()
-	return from != 0 && v.at >= from
+func (s situation) startsSoon() bool {
+	from, _ := s.rules.Renewal()
+	return from != 0 && s.at >= from
 }

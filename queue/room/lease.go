@@ -19,22 +19,22 @@ import (
 const provisionalLease = time.Minute
 
 // keepsSlot reports whether a slot of the visitor's is only kept, until they look at their page or come back.
-func (v visit) keepsSlot() bool {
-	return !v.Ask.isSeen() && v.rules.SlotKept() > 0
+func (s situation) keepsSlot() bool {
+	return !s.Ask.isSeen() && s.rules.SlotKept() > 0
 }
 
 // lease is that of a claim of the id; 0 for a whole session. A new id may never come back, but
 // that of a subject is the same whenever they come.
-func (v visit) lease(id queue.ID) time.Duration {
+func (s situation) lease(id queue.ID) time.Duration {
 	switch {
-	case v.keepsSlot():
-		return v.rules.SlotKept()
-	case v.isSubject():
+	case s.keepsSlot():
+		return s.rules.SlotKept()
+	case s.isSubject():
 		return 0
-	case v.Ask.Slot == ProvisionalSlot:
-		return cmp.Or(v.rules.ConfirmWithin, provisionalLease)
-	case id != v.Ticket.ID:
-		return v.rules.ConfirmWithin
+	case s.Ask.Slot == ProvisionalSlot:
+		return cmp.Or(s.rules.ConfirmWithin, provisionalLease)
+	case id != s.Ticket.ID:
+		return s.rules.ConfirmWithin
 	}
 	return 0
 }
@@ -58,7 +58,7 @@ func confirmed(t queue.Ticket) queue.Ticket {
 
 // mayGoBack reports whether the place in the visitor's ticket may be worth something though they were let in from it: they went back to it from
 // a session that was given for a lease, or may not have been told that they were let in. Only the store knows.
-func (v visit) mayGoBack() bool { return v.Ticket.AcceptedAt != 0 || v.conditions.view.Load().Untold }
+func (s situation) mayGoBack() bool { return s.Ticket.AcceptedAt != 0 || s.by.view.Load().Untold }
 
 // goBack makes a leased ticket of a visitor whose session is over, as far as this node knows, a waiting one of
 // their place. The store is asked about it in any case: it may know that the session lasts.

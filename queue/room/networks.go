@@ -126,17 +126,17 @@ func (of ofNetwork) forgetPast(at queue.Instant) {
 }
 
 // limitsNetwork reports whether only so many places of the visitor's network count.
-func (v visit) limitsNetwork() bool {
-	return v.rules.MaxWaitingPerNetwork > 0 && v.Network.IsValid()
+func (s situation) limitsNetwork() bool {
+	return s.rules.MaxWaitingPerNetwork > 0 && s.Network.IsValid()
 }
 
 // waitsSince is when the visitor of a waiting ticket came whose place counts at a node until now. The place of
 // one who has missed a check-in counts, if it does, from now on.
-func (v visit) waitsSince() queue.Instant {
-	if v.Ticket.CountedUntil <= v.at {
-		return v.at
+func (s situation) waitsSince() queue.Instant {
+	if s.Ticket.CountedUntil <= s.at {
+		return s.at
 	}
-	return v.Ticket.Came()
+	return s.Ticket.Came()
 }
 
 // isBeyond reports whether the place of an id, who waits since a moment, does not count, because as many

@@ -18,7 +18,7 @@ func (v visit) countNewcomer() {
 }
 
 // opensToAll reports whether the visitor is let in because everybody is.
-func (v visit) opensToAll() bool { return v.Ask.Slot != NoSlot && v.conditions.openToAll(v.rules) }
+func (s situation) opensToAll() bool { return s.Ask.Slot != NoSlot && s.by.openToAll(s.rules) }
 
 // enterUncounted lets a visitor in whom no store counts. If they waited, their place is used.
 func (v visit) enterUncounted(t queue.Ticket) Decision {
@@ -50,6 +50,6 @@ func (v visit) stayUncounted(end queue.Instant) (until queue.Instant, counted bo
 }
 
 // issuesAnew reports whether the ticket is so old that it is issued anew.
-func (v visit) issuesAnew() bool {
-	return v.rules.Renews() && v.at.Sub(v.Ticket.LastCheckIn) > v.rules.SessionDuration/8
+func (s situation) issuesAnew() bool {
+	return s.rules.Renews() && s.at.Sub(s.Ticket.LastCheckIn) > s.rules.SessionDuration/8
 }

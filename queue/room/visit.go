@@ -12,15 +12,15 @@ import (
 // visits decides about requests: from the parts of the room where they know enough,
 // and by a claim where the store has to say.
 type visits struct {
-	random     random
-	clock      *storeClock
-	conditions *conditions
-	presence   *presence
-	estimates  *estimate.Estimator
-	networks   *networks
-	sessions   *sessions
-	outbox     *outbox
-	turnstile  *turnstile
+	basis
+	random    random
+	clock     *storeClock
+	presence  *presence
+	estimates *estimate.Estimator
+	networks  *networks
+	sessions  *sessions
+	outbox    *outbox
+	turnstile *turnstile
 
 	// put puts a claim to the store: it is batcher.put. roll asks the store who is in
 	// the room: it is exchange.roll. See assemble in open.go.
@@ -32,17 +32,29 @@ type visits struct {
 	onBurst func()               // Config.OnBurst
 }
 
-// visit is one request while it is decided about: at one moment, by one set of rules.
-type visit struct {
-	*visits
+// situation is a request at one moment, by one set of rules, and what it follows from these alone: it remembers nobody, and
+// changes nothing.
+type situation struct {
 	*Request
 	at    queue.Instant
 	rules *rules
+	by    *basis
+}
+
+// basis has the conditions. A situation points at it, and not at them: with an atomic so near, the
+// compiler would put each Request on the heap.
+type basis struct{ *conditions }
+
+// visit is one request while it is decided about: by its situation, and by what the room remembers
+// of the visitor.
+type visit struct {
+	*visits
+	situation
 }
 
 // visit is that of a request at now.
 func (vs *visits) visit(now time.Time, q *Request) visit {
-	return visit{visits: vs, Request: q, at: vs.clock.at(now), rules: vs.conditions.rules.Load()}
+	return visit{vs, situation{Request: q, at: vs.clock.at(now), rules: vs.conditions.rules.Load(), by: &vs.basis}}
 }
 
 // decide is [Room.Visit].
@@ -101,10 +113,10 @@ func (v visit) decideHere() (Decision, *pending) {
 }
 
 // rejectsAll reports whether nobody gets even a place in line.
-func (v visit) rejectsAll() bool { return v.rules.RejectsAll() || v.conditions.soldOut(v.rules) }
+func (s situation) rejectsAll() bool { return s.rules.RejectsAll() || s.by.soldOut(s.rules) }
 
 // sessionsAt is the moment by which the visitor's session lasts or has ended.
-func (v visit) sessionsAt() queue.Instant { return v.rules.sessionsAt(v.at) }
+func (s situation) sessionsAt() queue.Instant { return s.rules.sessionsAt(s.at) }
 
 // recognize has the ticket of a subject name them.
 func (v visit) recognize() {
@@ -114,7 +126,7 @@ func (v visit) recognize() {
 }
 
 // isSubject reports whether the visitor is a subject, who may come with several devices.
-func (v visit) isSubject() bool { return v.Subject != queue.ID{} }
+func (s situation) isSubject() bool { return s.Subject != queue.ID{} }
 
 // decideByTicket decides by the ticket: are they in; if not, can they check in?
 func (v visit) decideByTicket() (Decision, *pending) {
@@ -188,11 +200,11 @@ func (v visit) checkIn() (Decision, *pending) {
 // the visitor's turn to their next request, which is due at once. A visitor whose turn has
 // come already is not counted again: if they were, they could keep the slot that is
 // reserved for them empty for as long as they like.
-func (v visit) counting() counting {
+func (s situation) counting() counting {
 	switch {
-	case v.Ask.Slot != NoSlot || v.rules.Method.HasExactLine():
+	case s.Ask.Slot != NoSlot || s.rules.Method.HasExactLine():
 		return countFully
-	case v.conditions.worthAsking(v.at, v.rules, waiter{cell: queue.Cell{Bucket: v.bucketOf(v.Ticket.ArrivedAt), Until: v.at}}):
+	case s.by.worthAsking(s.at, s.rules, waiter{cell: queue.Cell{Bucket: s.bucketOf(s.Ticket.ArrivedAt), Until: s.at}}):
 		return countNothing
 	}
 	return countStillDue
