@@ -2,8 +2,9 @@ package queue
 
 import "time"
 
-// ActiveEvent is the event that a room goes by just now: from the start of its prequeue, or from its own start if it has none, to its
-// end. The zero ActiveEvent is none. Package event has what is known of events besides.
+// ActiveEvent is the event that a room goes by just now: from the start of its prequeue, or from
+// its own start if it has none, to its end. The zero ActiveEvent is none. Package event has what is
+// known of events besides.
 type ActiveEvent struct {
 	Name string `json:"name"`
 
@@ -17,16 +18,18 @@ type ActiveEvent struct {
 	Page        bool `json:"page,omitempty"`        // it has a page of its own
 }
 
-// Shuffling reports whether the places that are taken now are in a random order, which nobody knows yet.
+// Shuffling reports whether the places that are taken now are in a random order, which nobody knows
+// yet.
 func (e *ActiveEvent) Shuffling() bool { return e.Prequeueing && e.Shuffle }
 
-// Draws reports whether a place that is held at a moment, by a visitor who arrived then, is to be drawn: it was taken in the shuffled
-// prequeue, which goes on.
+// Draws reports whether a place that is held at a moment, by a visitor who arrived then, is to be
+// drawn: it was taken in the shuffled prequeue, which goes on.
 func (e *ActiveEvent) Draws(arrived, at Instant) bool {
 	return e.Shuffling() && arrived >= e.Prequeue && at < e.Start
 }
 
-// Drew reports whether somebody who arrived then came in the shuffled prequeue, which is over at a moment.
+// Drew reports whether somebody who arrived then came in the shuffled prequeue, which is over at a
+// moment.
 func (e *ActiveEvent) Drew(arrived, at Instant) bool {
 	return e.Shuffle && e.Prequeue != 0 && arrived >= e.Prequeue && arrived < e.Start && at >= e.Start
 }

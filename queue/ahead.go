@@ -12,8 +12,9 @@ const (
 	AheadOfAll        // of those, too
 )
 
-// By is by how much a place that is put ahead goes by an earlier time than that of the arrival. It is longer than anybody waits, and
-// short enough for nodes, which tell the moments of the last 49 days apart.
+// By is by how much a place that is put ahead goes by an earlier time than that of the arrival. It
+// is longer than anybody waits, and short enough for nodes, which tell the moments of the last 49
+// days apart.
 func (a Ahead) By() time.Duration { return time.Duration(a) * 10 * 24 * time.Hour }
 
 // Priority is that of a place in an exact line that is put ahead: higher than any that guests have.

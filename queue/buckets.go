@@ -13,14 +13,15 @@ const (
 	leastBucket = time.Second
 )
 
-// Where a store cuts buckets, a bucket holds at most a CutShare-th of the people who are ahead of it, or as many as are admitted in
-// CutTime. So the order is fine near the head, and the number of buckets grows with the logarithm of the crowd.
+// Where a store cuts buckets, a bucket holds at most a CutShare-th of the people who are ahead of
+// it, or as many as are admitted in CutTime. So the order is fine near the head, and the number of
+// buckets grows with the logarithm of the crowd.
 const (
 	CutShare = 16
 	CutTime  = 2 * time.Second
 
-	// ArrivalTime is the length of the buckets in which newcomers are counted. Where a bucket ends into which people are arriving,
-	// one of these ends.
+	// ArrivalTime is the length of the buckets in which newcomers are counted. Where a bucket ends
+	// into which people are arriving, one of these ends.
 	ArrivalTime = 200 * time.Millisecond
 
 	// CutInterval is how often a store looks for buckets to cut, at most.
@@ -30,26 +31,28 @@ const (
 	MaxBoundaries = 512
 )
 
-// Boundaries are where the fine buckets of a room begin, in order. Besides, one begins at every multiple of
-// [Settings.LongestBucket].
+// Boundaries are where the fine buckets of a room begin, in order. Besides, one begins at every
+// multiple of [Settings.LongestBucket].
 type Boundaries []Boundary
 
 // Boundary is the beginning of a bucket.
 type Boundary struct {
 	At Instant
 
-	// Cut is when a longer bucket was cut there: visitors who have not checked in since are counted where that one begins. It is 0
-	// where a bucket ended into which people were arriving, and where the longer bucket begins itself.
+	// Cut is when a longer bucket was cut there: visitors who have not checked in since are counted
+	// where that one begins. It is 0 where a bucket ended into which people were arriving, and
+	// where the longer bucket begins itself.
 	Cut Instant
 }
 
-// Find returns which is the first boundary at a moment or after it, and whether it is at that moment.
+// Find returns which is the first boundary at a moment or after it, and whether it is at that
+// moment.
 func (b Boundaries) Find(at Instant) (int, bool) {
 	return slices.BinarySearchFunc(b, at, func(b Boundary, at Instant) int { return cmp.Compare(b.At, at) })
 }
 
-// CutsBuckets reports whether the store cuts buckets as finely as the order needs. If Bucket is set, all who arrive within one are
-// equal instead.
+// CutsBuckets reports whether the store cuts buckets as finely as the order needs. If Bucket is
+// set, all who arrive within one are equal instead.
 func (s *Settings) CutsBuckets() bool { return s.Bucket == 0 && s.Method.OrdersBuckets() }
 
 // LongestBucket is how long a bucket is at most: every bucket ends at a multiple of it.
@@ -60,8 +63,9 @@ func (s *Settings) LongestBucket() time.Duration {
 	return s.Bucket
 }
 
-// ArrivalBucket is where a visitor who arrived then is counted until their first check-in. Where the store cuts buckets, that is an
-// interval of ArrivalTime: so the store and the nodes know finely when people came, whatever boundaries each node has heard of.
+// ArrivalBucket is where a visitor who arrived then is counted until their first check-in. Where
+// the store cuts buckets, that is an interval of ArrivalTime: so the store and the nodes know
+// finely when people came, whatever boundaries each node has heard of.
 func (s *Settings) ArrivalBucket(arrived Instant) Instant {
 	if s.CutsBuckets() {
 		return arrived.Floor(ArrivalTime)

@@ -20,8 +20,9 @@ const (
 
 var pacingNames = []string{"auto", "minute", "even", "random", "early"}
 
-// EarlyTime is how long PacingEarly takes to release a minute's allowance. Visitors are told whole seconds, so those who come for one
-// moment come within a second, in any order: an allowance that is released at once would be taken in no order.
+// EarlyTime is how long PacingEarly takes to release a minute's allowance. Visitors are told whole
+// seconds, so those who come for one moment come within a second, in any order: an allowance that
+// is released at once would be taken in no order.
 const EarlyTime = 12 * time.Second
 
 // Choices returns the names of all ways of pacing.
@@ -91,7 +92,8 @@ func (p *ErrorPolicy) UnmarshalText(text []byte) error {
 // ActiveHold says what becomes of those who are in, while a room is held.
 type ActiveHold uint8
 
-// The ways to hold those who are in; the zero value is HoldOff. With the others nobody new is let in.
+// The ways to hold those who are in; the zero value is HoldOff. With the others nobody new is let
+// in.
 const (
 	HoldOff    ActiveHold = iota // they come and go as always
 	HoldEnding                   // their sessions run to their end, and are not renewed

@@ -98,34 +98,34 @@
 // millisecond when they come to themselves: by that they tell the places of those who share a
 // longer bucket (arrivals.go and crowd.go of package estimate).
 //
-// Slots would stay open if people came at any moment of an interval. So where order is
-// kept, a node forecasts when a slot opens for a visitor. If that is sooner than the
-// interval that was drawn, it tells them a shorter one (forecast.go of package estimate, and
-// aim.go of package room). Visitors are told whole seconds, so those who come for one moment come within a
-// second in any order. That is why the allowance of a minute is not released in one
-// moment: see [PacingEarly].
+// Slots would stay open if people came at any moment of an interval. So where order is kept, a node
+// forecasts when a slot opens for a visitor. If that is sooner than the interval that was drawn, it
+// tells them a shorter one (forecast.go of package estimate, and aim.go of package room). Visitors
+// are told whole seconds, so those who come for one moment come within a second in any order. That
+// is why the allowance of a minute is not released in one moment: see [PacingEarly].
 //
 // # Running time
 //
 // A number in an exact line is honoured until line_dropout after the last check-in in the visitor's
 // ticket, by running time: the times in which no gate ran do not count, except in part those that
-// were more than [MaxGaps] ago. By it a store also remembers whose place was used by an admission, or
-// taken by an operator. So whenever a number is honoured, the store knows whether it still has a place:
-// no ticket gets two slots.
+// were more than [MaxGaps] ago. By it a store also remembers whose place was used by an admission,
+// or taken by an operator. So whenever a number is honoured, the store knows whether it still has a
+// place: no ticket gets two slots.
 //
 // A store takes it that no gate ran if it heard of none for longer than [Silence], and the first of
-// which it hears then has no view from before that time. If a gate that has one reports later, it ran
-// meanwhile, and visitors could ask it: the time counts after all. An embedded store runs with its
-// gate: it takes a restart for such a time. A gate that stands still and then goes on counts as running. All
-// else goes by the clock: sessions, revocations, and the places in methods without an exact line.
+// which it hears then has no view from before that time. If a gate that has one reports later, it
+// ran meanwhile, and visitors could ask it: the time counts after all. An embedded store runs with
+// its gate: it takes a restart for such a time. A gate that stands still and then goes on counts as
+// running. All else goes by the clock: sessions, revocations, and the places in methods without an
+// exact line.
 //
 // # Adding a setting
 //
-// A field of [Settings] is all that the file, the flags, the variables, the admin API, the
-// schema and the store's document need. Besides it, a setting needs the rule that goes by
-// it; if scripts do, a field of redisstore's rules; a line in
-// cmd/fairdoor/config/fairdoor.yaml; new golden files
-// (go test ./cmd/fairdoor/config -update); and its sentence in the page that it is about (cmd/fairdoor/docs).
+// A field of [Settings] is all that the file, the flags, the variables, the admin API, the schema
+// and the store's document need. Besides it, a setting needs the rule that goes by it; if scripts
+// do, a field of redisstore's rules; a line in cmd/fairdoor/config/fairdoor.yaml; new golden files
+// (go test ./cmd/fairdoor/config -update); and its sentence in the page that it is about
+// (cmd/fairdoor/docs).
 //
 // # Where things are kept
 //

@@ -1,7 +1,7 @@
 package queue
 
-// Method is how a room chooses among those who wait. What the methods differ in are facts with a name: code asks for the fact that it
-// goes by, not for the method.
+// Method is how a room chooses among those who wait. What the methods differ in are facts with a
+// name: code asks for the fact that it goes by, not for the method.
 type Method uint8
 
 // The queueing methods; the zero value is FIFO.
@@ -37,24 +37,28 @@ func (m Method) has(facts fact) bool {
 	return int(m) < len(methodFacts) && methodFacts[m]&facts != 0
 }
 
-// OrdersBuckets reports whether the visitors of an earlier bucket are ahead of those of a later one, and those of one bucket are equal.
+// OrdersBuckets reports whether the visitors of an earlier bucket are ahead of those of a later
+// one, and those of one bucket are equal.
 func (m Method) OrdersBuckets() bool { return m.has(ordersBuckets) }
 
-// HasExactLine reports whether each visitor has a number of their own, in an exact line that the store keeps. Every check-in is put to
-// the store, and a place is lost after line_dropout, not after queue_ticket_ttl.
+// HasExactLine reports whether each visitor has a number of their own, in an exact line that the
+// store keeps. Every check-in is put to the store, and a place is lost after line_dropout, not
+// after queue_ticket_ttl.
 func (m Method) HasExactLine() bool { return m.has(hasExactLine) }
 
 // KeepsOrder reports whether those who came earlier are ahead: by their bucket, or by their number.
 func (m Method) KeepsOrder() bool { return m.has(ordersBuckets | hasExactLine) }
 
-// Draws reports whether every check-in is a draw: of those who have come back nobody is ahead of anybody, and an open slot goes to
-// whoever checks in next.
+// Draws reports whether every check-in is a draw: of those who have come back nobody is ahead of
+// anybody, and an open slot goes to whoever checks in next.
 func (m Method) Draws() bool { return m.has(draws) }
 
-// EveryoneEnters reports whether everyone is let in, whatever the limits say. See [Settings.AdmitsEveryone] for a room with queue_all.
+// EveryoneEnters reports whether everyone is let in, whatever the limits say. See
+// [Settings.AdmitsEveryone] for a room with queue_all.
 func (m Method) EveryoneEnters() bool { return m.has(everyoneEnters) }
 
-// NobodyEnters reports whether nobody new is let in. See [Settings.AdmitsNobody] for a room with queue_all.
+// NobodyEnters reports whether nobody new is let in. See [Settings.AdmitsNobody] for a room with
+// queue_all.
 func (m Method) NobodyEnters() bool { return m.has(nobodyEnters) }
 
 var methodNames = []string{"fifo", "random", "line", "passthrough", "reject"}

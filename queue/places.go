@@ -8,15 +8,18 @@ type Places struct {
 	// may still have tickets from their time.
 	Longest time.Duration
 
-	// Since voids places: one whose visitor has not checked in after it is worth nothing. It is set when new
-	// settings make places last longer, because stores have forgotten by then which of the older ones were used.
+	// Since voids places: one whose visitor has not checked in after it is worth nothing. It is set
+	// when new settings make places last longer, because stores have forgotten by then which of the
+	// older ones were used.
 	Since Instant
 
-	// From CancelledFrom to CancelledUntil was a shuffled prequeue that was cancelled before its event started. Those
-	// who arrived in it wait in the order of their arrival, whatever place they have drawn by their ticket.
+	// From CancelledFrom to CancelledUntil was a shuffled prequeue that was cancelled before its
+	// event started. Those who arrived in it wait in the order of their arrival, whatever place
+	// they have drawn by their ticket.
 	CancelledFrom, CancelledUntil Instant
 
-	// From DrawnFrom to DrawnUntil was the last shuffled prequeue whose event has started, also once that is over.
+	// From DrawnFrom to DrawnUntil was the last shuffled prequeue whose event has started, also
+	// once that is over.
 	DrawnFrom, DrawnUntil Instant
 
 	// StartMoved is when the start of a shuffled prequeue's event was last moved; 0 for never.
@@ -50,8 +53,8 @@ func (p *Places) goByEvents(before, next *ActiveEvent, now Instant) {
 	}
 }
 
-// DrawEnded is when the event started in whose shuffled prequeue somebody came then; 0 if they came in none, or if it had not started at
-// a moment.
+// DrawEnded is when the event started in whose shuffled prequeue somebody came then; 0 if they came
+// in none, or if it had not started at a moment.
 func (c *Configuration) DrawEnded(came, at Instant) Instant {
 	switch e, p := &c.Settings.Event, &c.Places; {
 	case e.Drew(came, at):
@@ -62,8 +65,9 @@ func (c *Configuration) DrawEnded(came, at Instant) Instant {
 	return 0
 }
 
-// PresentFrom is by when somebody has to have checked in who counts as present when an event started. If its start was moved to so soon that event
-// streams could not end before it, tickets count that are as young as those of streams may be.
+// PresentFrom is by when somebody has to have checked in who counts as present when an event
+// started. If its start was moved to so soon that event streams could not end before it, tickets
+// count that are as young as those of streams may be.
 func (c *Configuration) PresentFrom(start Instant) Instant {
 	present := c.Settings.PresentFrom(start)
 	if c.Places.StartMoved > present {
@@ -76,17 +80,18 @@ func (c *Configuration) PresentFrom(start Instant) Instant {
 // nodes may be a little late to learn of a configuration, or of the time.
 const MemoryMargin = 10 * time.Second
 
-// Remembers is how long a store remembers who was let in: for as long as a ticket from
-// before the admission may still be brought. In a room that has had an exact line that is running time.
+// Remembers is how long a store remembers who was let in: for as long as a ticket from before the
+// admission may still be brought. In a room that has had an exact line that is running time.
 func (c *Configuration) Remembers() time.Duration { return c.PlacesLast() + MemoryMargin }
 
-// PlacesLast is for how long any ticket that is about may still be worth a place after its last check-in.
+// PlacesLast is for how long any ticket that is about may still be worth a place after its last
+// check-in.
 func (c *Configuration) PlacesLast() time.Duration {
 	return max(c.Settings.PlaceLasts(), c.Places.Longest)
 }
 
-// PlacesUnder returns the Places of the settings that follow c at now, when places are worth something whose last check-in was after
-// [View.Kept].
+// PlacesUnder returns the Places of the settings that follow c at now, when places are worth
+// something whose last check-in was after [View.Kept].
 func (c *Configuration) PlacesUnder(s *Settings, now, kept Instant) Places {
 	if c.Version == 0 {
 		return Places{}

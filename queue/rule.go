@@ -13,10 +13,12 @@ const AllowancePeriod = time.Minute
 // Slots is how many visitors may be active at once. Whatever decides by that limit reads it here.
 func (s *Settings) Slots() int { return s.TotalActiveUsers }
 
-// Allowance is how many visitors may be admitted in a calendar minute. Whatever decides by that limit reads it here.
+// Allowance is how many visitors may be admitted in a calendar minute. Whatever decides by that
+// limit reads it here.
 func (s *Settings) Allowance() int { return s.NewUsersPerMinute }
 
-// AllowedRate is how many visitors the limits let in, a minute, where each of them keeps a slot for so long.
+// AllowedRate is how many visitors the limits let in, a minute, where each of them keeps a slot for
+// so long.
 func (s *Settings) AllowedRate(slotKept time.Duration) float64 {
 	return min(float64(s.Allowance()), float64(s.Slots())*float64(time.Minute)/float64(slotKept))
 }
@@ -29,8 +31,9 @@ func Open(s Settings, active, released, admitted int) int {
 	return max(0, min(s.Slots()-active, released-admitted))
 }
 
-// Slowed is how many a minute are admitted when admissions are slowed by a factor: at least one, so that somebody probes whether the
-// origin is better. A factor that is not between 0 and 1 slows nothing.
+// Slowed is how many a minute are admitted when admissions are slowed by a factor: at least one, so
+// that somebody probes whether the origin is better. A factor that is not between 0 and 1 slows
+// nothing.
 func Slowed(perMinute int, factor float64) float64 {
 	if factor <= 0 || factor >= 1 {
 		return float64(perMinute)

@@ -11,10 +11,12 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
-// Settings are the limits and switches of a room. The tags of a field have all that defines the setting, besides what it does: yaml is
-// its name in the configuration file, in the admin API and in the store, and, in dashes and in capitals, the name of its flag and of its
-// variable; default, min and max are written as in the file; usage is for people. Settings can be changed while the room runs. Those
-// with live:"no" change with the file only. See [setting.Field], and "Adding a setting" in the package comment.
+// Settings are the limits and switches of a room. The tags of a field have all that defines the
+// setting, besides what it does: yaml is its name in the configuration file, in the admin API and
+// in the store, and, in dashes and in capitals, the name of its flag and of its variable; default,
+// min and max are written as in the file; usage is for people. Settings can be changed while the
+// room runs. Those with live:"no" change with the file only. See [setting.Field], and "Adding a
+// setting" in the package comment.
 type Settings struct {
 	TotalActiveUsers      int           `yaml:"total_active_users" min:"1" usage:"visitors that may be active at once"`
 	NewUsersPerMinute     int           `yaml:"new_users_per_minute" min:"1" usage:"visitors that may be admitted in a minute"`
@@ -33,7 +35,8 @@ type Settings struct {
 	MaxWaitingPerNetwork  int           `yaml:"max_waiting_per_network" default:"0" min:"0" usage:"places of one network that count in line (0: all)"`
 	LineDropout           time.Duration `yaml:"line_dropout" min:"1s" max:"24h" usage:"time without a check-in after which a place in an exact line is lost (default: three times the longest from one check-in to the next, at least 60s)"`
 	Occupancy             Occupancy     `yaml:"occupancy" default:"session" live:"no" usage:"what keeps a visitor in the room"`
-	// LineGrace has a least value because nodes that share a store need time to report that an occupant is back.
+	// LineGrace has a least value because nodes that share a store need time to report that an
+	// occupant is back.
 	LineGrace    time.Duration `yaml:"line_grace" default:"15s" min:"3s" max:"24h" usage:"time that a seat is kept for whose connection has closed, with occupancy connection"`
 	OnStoreError ErrorPolicy   `yaml:"on_store_error" default:"hold" live:"no" usage:"what becomes of new visitors without the store"`
 
@@ -50,18 +53,20 @@ type Settings struct {
 	HoldActive ActiveHold    `yaml:"hold_active" default:"off" usage:"hold those who are in, too: not at all, as their sessions end, or at once"`
 	OnSoldOut  SoldOutPolicy `yaml:"on_sold_out" default:"keep" usage:"what becomes of the room when the origin says that nothing is left"`
 
-	// EdgeAdmission is not longer than half a session: each admission token ends well before the session that it was given in.
+	// EdgeAdmission is not longer than half a session: each admission token ends well before the
+	// session that it was given in.
 	EdgeAdmission time.Duration `yaml:"edge_admission" default:"0s" min:"0s" max:"1h" usage:"time for which a proxy in front of the gate may let a visitor who is in pass by itself (0s: never)"`
 
-	// Fleeting has the store forget the room, with what operators have changed, some time after the last node has stopped using it. The
-	// store keeps it under the name fleeting.
+	// Fleeting has the store forget the room, with what operators have changed, some time after the
+	// last node has stopped using it. The store keeps it under the name fleeting.
 	Fleeting bool `yaml:"-"`
 
-	// Event is the event that these settings are for, beside what operators and the file say. The store keeps it under the name event.
+	// Event is the event that these settings are for, beside what operators and the file say. The
+	// store keeps it under the name event.
 	Event ActiveEvent `yaml:"-"`
 
-	// ClosesFrom is when OnSoldOut became CloseToAll: what was left before does not close the room. 0 is from the beginning. The store
-	// keeps it under the name closes_from.
+	// ClosesFrom is when OnSoldOut became CloseToAll: what was left before does not close the room.
+	// 0 is from the beginning. The store keeps it under the name closes_from.
 	ClosesFrom Instant `yaml:"-"`
 }
 
@@ -98,7 +103,8 @@ func (s Settings) WithDefaults() Settings {
 	return s
 }
 
-// checkInsOfAPlace is how many check-ins in a row have to fail, by default, before a place in an exact line is lost.
+// checkInsOfAPlace is how many check-ins in a row have to fail, by default, before a place in an
+// exact line is lost.
 const checkInsOfAPlace = 3
 
 // A SettingFault is something that is wrong with one of the settings.
@@ -111,7 +117,8 @@ type SettingFault struct {
 // Error is the fault in one line.
 func (f SettingFault) Error() string { return f.Name + " is " + f.Value + ", which " + f.Problem }
 
-// Validate reports every setting that is out of bounds or does not go with the others, joined; each is a SettingFault.
+// Validate reports every setting that is out of bounds or does not go with the others, joined; each
+// is a SettingFault.
 func (s Settings) Validate() error {
 	var errs []error
 	v := reflect.ValueOf(&s).Elem()
@@ -128,7 +135,8 @@ func (s Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Misfits returns what is wrong with settings that do not go together, even if each is right by itself.
+// Misfits returns what is wrong with settings that do not go together, even if each is right by
+// itself.
 func (s Settings) Misfits() []SettingFault {
 	var faults []SettingFault
 	require := func(ok bool, name string, value time.Duration, format string, args ...any) {
@@ -188,8 +196,8 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. It passes over unknown names, which a later version may have written. What an earlier
-// version did not write has its default.
+// UnmarshalJSON reads what MarshalJSON writes. It passes over unknown names, which a later version
+// may have written. What an earlier version did not write has its default.
 func (s *Settings) UnmarshalJSON(text []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(text, &given); err != nil {
@@ -228,7 +236,8 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 // longest is the longest that any duration may be: no cookie is kept for more than a day.
 const longest = 24 * time.Hour
 
-// leastEdgeAdmission is the shortest that an edge may let visitors in for: tokens end with a second.
+// leastEdgeAdmission is the shortest that an edge may let visitors in for: tokens end with a
+// second.
 const leastEdgeAdmission = 2 * time.Second
 
 // LeastSlack is the least CheckInSlack.
@@ -277,11 +286,13 @@ func (s Settings) ReturnsWithin() time.Duration {
 // PresentFrom is by when somebody has to have checked in who counts as present at a moment.
 func (s *Settings) PresentFrom(at Instant) Instant { return at.Add(-s.ReturnsWithin()) }
 
-// comesBackWithin is how soon a page whose event stream has ended has a ticket of another one, as a rule.
+// comesBackWithin is how soon a page whose event stream has ended has a ticket of another one, as a
+// rule.
 const comesBackWithin = 3 * time.Second
 
-// Renewal is from when to when event streams end that began before, because they check in for visitors whose tickets stay as they
-// are: so all have a ticket that tells that they were present when the event of a shuffled prequeue starts. It is 0, 0 without such a prequeue.
+// Renewal is from when to when event streams end that began before, because they check in for
+// visitors whose tickets stay as they are: so all have a ticket that tells that they were present
+// when the event of a shuffled prequeue starts. It is 0, 0 without such a prequeue.
 func (s *Settings) Renewal() (from, until Instant) {
 	if !s.Event.Shuffling() {
 		return 0, 0
@@ -309,7 +320,8 @@ func (s Settings) SessionLasts(slack time.Duration) time.Duration {
 	return lasts
 }
 
-// LastMoment is when a session that began at accepted ends, however often it was renewed. Renewals do not go beyond it.
+// LastMoment is when a session that began at accepted ends, however often it was renewed. Renewals
+// do not go beyond it.
 func (s *Settings) LastMoment(accepted Instant) Instant {
 	if s.MaxSession == 0 {
 		return endOfInstants
@@ -317,8 +329,8 @@ func (s *Settings) LastMoment(accepted Instant) Instant {
 	return accepted.Add(s.MaxSession)
 }
 
-// Lease is how long a session lasts that is given for a lease, until a request that brings its ticket makes it a whole one. Where
-// connections keep visitors in, LineGrace does for it.
+// Lease is how long a session lasts that is given for a lease, until a request that brings its
+// ticket makes it a whole one. Where connections keep visitors in, LineGrace does for it.
 func (s *Settings) Lease(lease, slack time.Duration) time.Duration {
 	if lease == 0 || s.Occupancy == ByConnection {
 		return s.SessionLasts(slack)
@@ -326,8 +338,8 @@ func (s *Settings) Lease(lease, slack time.Duration) time.Duration {
 	return min(lease, s.SessionLasts(slack))
 }
 
-// SlotKept is for how long a slot is kept for a visitor whose page is hidden; 0 if their session begins at once, as it does where
-// connections keep visitors in.
+// SlotKept is for how long a slot is kept for a visitor whose page is hidden; 0 if their session
+// begins at once, as it does where connections keep visitors in.
 func (s *Settings) SlotKept() time.Duration {
 	if s.Occupancy == ByConnection {
 		return 0
@@ -335,15 +347,18 @@ func (s *Settings) SlotKept() time.Duration {
 	return s.ClaimWithin
 }
 
-// FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its admission.
+// FixedSessions reports whether nothing extends a session: it lasts SessionDuration from its
+// admission.
 func (s *Settings) FixedSessions() bool { return s.DisableSessionRenewal && s.Occupancy == BySession }
 
-// Over reports whether a session that began at accepted has ended, because it is fixed or has lasted for MaxSession. Its slot may be held for longer.
+// Over reports whether a session that began at accepted has ended, because it is fixed or has
+// lasted for MaxSession. Its slot may be held for longer.
 func (s *Settings) Over(accepted, now Instant) bool {
 	return s.FixedSessions() && accepted.Add(s.SessionDuration) <= now || s.LastMoment(accepted) <= now
 }
 
-// SessionEnd is until when a visitor may pass by a grant. A session ends in its time, even if its slot is held for longer.
+// SessionEnd is until when a visitor may pass by a grant. A session ends in its time, even if its
+// slot is held for longer.
 func (s *Settings) SessionEnd(g Grant) Instant {
 	end := min(g.Expires, s.LastMoment(g.AcceptedAt))
 	if s.FixedSessions() {
@@ -363,8 +378,9 @@ func (s *Settings) HoldsNew() bool { return s.QueueAll || s.HoldActive != HoldOf
 // HoldsActive reports whether those who are in are held.
 func (s *Settings) HoldsActive() bool { return s.HoldActive == HoldNow }
 
-// GoesByTickets reports whether something goes by the tickets of those who are in: who is let in, who is thrown out, or a count of
-// everybody. In a passthrough room nothing does, if it is not in shadow mode.
+// GoesByTickets reports whether something goes by the tickets of those who are in: who is let in,
+// who is thrown out, or a count of everybody. In a passthrough room nothing does, if it is not in
+// shadow mode.
 func (s *Settings) GoesByTickets() bool {
 	return !s.AdmitsEveryone() || s.Shadow || s.QueueWhen > 0 || s.MaxSession > 0 || s.DisableSessionRenewal || s.EdgeAdmission > 0
 }
@@ -386,7 +402,8 @@ func (s *Settings) ControlsAdmissions() bool {
 // Measures reports whether what the origin does with the room's requests is measured.
 func (s *Settings) Measures() bool { return s.ControlsAdmissions() || s.Shadow }
 
-// OpensAgainBelow is the number of newcomers in a minute below which a room with QueueWhen is open again.
+// OpensAgainBelow is the number of newcomers in a minute below which a room with QueueWhen is open
+// again.
 func (s *Settings) OpensAgainBelow() int {
 	if s.QueueUntil > 0 {
 		return s.QueueUntil

@@ -20,12 +20,12 @@ func (s Stock) Later(o Stock) Stock {
 	return s
 }
 
-// SellsFrom is the moment from which on what is left counts: what was left before the event in force, or before the room was set to close,
-// says nothing of now.
+// SellsFrom is the moment from which on what is left counts: what was left before the event in
+// force, or before the room was set to close, says nothing of now.
 func (s *Settings) SellsFrom() Instant { return max(s.Event.Start, s.ClosesFrom) }
 
-// SoldOut reports whether nothing is left, and the room is closed for that. In a room that holds every new visitor they wait, as nobody knows
-// what is left when they are let in.
+// SoldOut reports whether nothing is left, and the room is closed for that. In a room that holds
+// every new visitor they wait, as nobody knows what is left when they are let in.
 func (s *Settings) SoldOut(stock Stock) bool {
 	return s.OnSoldOut == CloseToAll && stock.Known() && stock.Left == 0 && stock.At >= s.SellsFrom() && !s.HoldsNew()
 }

@@ -70,8 +70,9 @@ type Report struct {
 	Cells    []CellChange
 	Sessions []Session
 
-	// Final is the moment up to which the node knows the ends of sessions for good: it renews none that had ended by then, but
-	// for those that it has reported. It is 0 if the node does not know.
+	// Final is the moment up to which the node knows the ends of sessions for good: it renews none
+	// that had ended by then, but for those that it has reported. It is 0 if the node does not
+	// know.
 	Final Instant
 
 	// Revoked are sessions that were ended. Their tickets stay void until Expires. A
@@ -91,16 +92,17 @@ type Report struct {
 	// confirmed place in the exact line are taken out of it.
 	Unanswered []ID
 
-	// Told are visitors whom an answer has told that they have a session of which their ticket does not know, and whom the
-	// store had not let in just then. So they know of it, whatever became of the answer to their claim: see Claim.HeldOnly.
+	// Told are visitors whom an answer has told that they have a session of which their ticket does
+	// not know, and whom the store had not let in just then. So they know of it, whatever became of
+	// the answer to their claim: see Claim.HeldOnly.
 	Told []ID
 
 	// Of the exact line.
 	Priorities []Priority // of visitors in line; a store ignores those of others
 	LastNumber uint64     // the highest number that the node knows of: the store gives out higher ones
 
-	// Stock is what the node has heard from the origin last; in a whole report, the latest that it knows of. The zero Stock
-	// is for nothing since the last report.
+	// Stock is what the node has heard from the origin last; in a whole report, the latest that it
+	// knows of. The zero Stock is for nothing since the last report.
 	Stock Stock
 
 	// Admitted are the visitors whom the node let in without asking the store. In a whole
@@ -112,18 +114,21 @@ type Report struct {
 	// Version is 0.
 	Configuration Configuration
 
-	// Factor is what the node would leave of new_users_per_minute, above 0 and below 1, because the origin is slow as it sees it; 0 if it
-	// would leave all of it. The room goes by the lowest factor of the nodes that have reported lately.
+	// Factor is what the node would leave of new_users_per_minute, above 0 and below 1, because the
+	// origin is slow as it sees it; 0 if it would leave all of it. The room goes by the lowest
+	// factor of the nodes that have reported lately.
 	Factor float64
 
-	// Newcomers are the visitors without a ticket who came since the last report, where QueueWhen needs to know.
+	// Newcomers are the visitors without a ticket who came since the last report, where QueueWhen
+	// needs to know.
 	Newcomers int
 
 	// Of a whole report only.
 	Whole bool
 	Nodes []uint64 // the nodes that the node knew, itself among them
 
-	// Boundaries are those of the node's last view, which a store goes on with that has lost its own.
+	// Boundaries are those of the node's last view, which a store goes on with that has lost its
+	// own.
 	Boundaries Boundaries
 }
 
@@ -151,10 +156,10 @@ type Claim struct {
 	Due Instant
 
 	// HeldOnly has the store say only whether the id holds a slot already, or else, of one who
-	// waits, whether there was an admission since ArrivedAt. It is for claims whose answer was lost,
-	// with the report that comes again. Of one who waits and was granted a slot with that report
-	// nobody was told. Such an admission has not used the place, unless a node says that
-	// the visitor was Told.
+	// waits, whether there was an admission since ArrivedAt. It is for claims whose answer was
+	// lost, with the report that comes again. Of one who waits and was granted a slot with that
+	// report nobody was told. Such an admission has not used the place, unless a node says that the
+	// visitor was Told.
 	HeldOnly bool
 
 	// Renew makes a session that the id has last for a further session duration from now, but
@@ -168,10 +173,10 @@ type Claim struct {
 	// id without a Lease. 0 is for a whole session.
 	Lease time.Duration
 
-	// These are from the ticket of a waiting claimant. An admission after ArrivedAt of which they were told has
-	// used their place. AcceptedAt is that of a claimant who has gone back to their place
-	// from a session that was given for a Lease; 0 for others. That admission, and any
-	// before it, has not used the place.
+	// These are from the ticket of a waiting claimant. An admission after ArrivedAt of which they
+	// were told has used their place. AcceptedAt is that of a claimant who has gone back to their
+	// place from a session that was given for a Lease; 0 for others. That admission, and any before
+	// it, has not used the place.
 	ArrivedAt   Instant
 	LastCheckIn Instant
 	AcceptedAt  Instant
@@ -212,8 +217,8 @@ const (
 	Banned                 // this id's session was revoked
 )
 
-// Grant is a verdict, and for Granted and Held the session that the claimant has. For a claim that is
-// HeldOnly, Used has when the one began that they had.
+// Grant is a verdict, and for Granted and Held the session that the claimant has. For a claim that
+// is HeldOnly, Used has when the one began that they had.
 type Grant struct {
 	Verdict    Verdict
 	AcceptedAt Instant
@@ -229,25 +234,26 @@ type Status struct {
 	Admitted int     // admissions in this calendar minute
 	Open     int     // open slots by the one rule; never negative
 	Present  int     // people present in line; the length of an exact line
-	// NextOpen is when Open may grow next: as a session ends, or as more of the allowance is released. A session
-	// has ended once its nodes may have reported that they did not renew it. It is zero if Open does not grow.
+	// NextOpen is when Open may grow next: as a session ends, or as more of the allowance is
+	// released. A session has ended once its nodes may have reported that they did not renew it. It
+	// is zero if Open does not grow.
 	NextOpen Instant
 
 	// Recovering says that the store has lost some of its memory, and admits nobody until
 	// the nodes that it knew have reported.
 	Recovering bool
 
-	// Untold says that visitors were admitted lately who were not told. Once their session is over, they have their
-	// place again. A node takes it for used, so it has to ask the store.
+	// Untold says that visitors were admitted lately who were not told. Once their session is over,
+	// they have their place again. A node takes it for used, so it has to ask the store.
 	Untold bool
 
-	// Settling says that the store does not know all places yet, so that more people may be ahead of a visitor than
-	// Ahead and Length say. A store says so of an exact line. Of other lines a node finds out: people come back who
-	// waited before, and the room is new to the store.
+	// Settling says that the store does not know all places yet, so that more people may be ahead
+	// of a visitor than Ahead and Length say. A store says so of an exact line. Of other lines a
+	// node finds out: people come back who waited before, and the room is new to the store.
 	Settling bool
 
-	// Factor is what is left of new_users_per_minute; 1 for all of it. See [Slowed]. A node's part in it ends Lately after its
-	// last report: NextOpen does not foresee that.
+	// Factor is what is left of new_users_per_minute; 1 for all of it. See [Slowed]. A node's part
+	// in it ends Lately after its last report: NextOpen does not foresee that.
 	Factor float64
 
 	// OpenToAll says that the room counts nobody, because the traffic has not passed QueueWhen.
@@ -268,12 +274,13 @@ type View struct {
 	Status
 	Buckets []BucketCount // those with people present, oldest first
 
-	// Boundaries are where the buckets of a room begin whose store cuts them. A node counts a visitor in the bucket that their
-	// arrival falls into by the latest it has heard of, and takes them out of the one that it has counted them in.
+	// Boundaries are where the buckets of a room begin whose store cuts them. A node counts a
+	// visitor in the bucket that their arrival falls into by the latest it has heard of, and takes
+	// them out of the one that it has counted them in.
 	Boundaries Boundaries
 
-	// Ends are how many sessions end within each of EndSteps from Now, if they are not renewed, in a room that keeps order and
-	// in which people wait.
+	// Ends are how many sessions end within each of EndSteps from Now, if they are not renewed, in
+	// a room that keeps order and in which people wait.
 	Ends [len(EndSteps)]int
 
 	// Rate is the number of admissions per minute over the last whole minutes in which
@@ -292,7 +299,8 @@ type View struct {
 	Preferred   int    // how many wait with a higher priority
 	Turns       []ID   // those whose turn it is: the first Open of those in line with a confirmed place, at most MaxTurns
 
-	// Kept is the earliest last check-in, by running time, with which a place that lasts as long as any is worth something now.
+	// Kept is the earliest last check-in, by running time, with which a place that lasts as long as
+	// any is worth something now.
 	Kept Instant
 
 	Stock Stock // the latest that a node has reported. While the Settings are SoldOut by it, nobody is admitted
@@ -364,12 +372,12 @@ type Store interface {
 	// first report after the configuration.
 	Configure(ctx context.Context, room string, c Configuration) error
 
-	// Admit counts the report and then decides the claims by the one rule, one after the
-	// other as they are given; see [InOrder]. grants[i] is the verdict on claims[i]. In the
-	// same step it takes everybody who is let in out of their cell, those who are Held or
-	// Beyond, too, and claimants who have moved out of the cell that they come from. An id that holds a slot is Held and takes no other, so that a claim can
-	// come twice. On an error no slot was granted. The report may have been counted or not,
-	// and the node may send it again.
+	// Admit counts the report and then decides the claims by the one rule, one after the other as
+	// they are given; see [InOrder]. grants[i] is the verdict on claims[i]. In the same step it
+	// takes everybody who is let in out of their cell, those who are Held or Beyond, too, and
+	// claimants who have moved out of the cell that they come from. An id that holds a slot is Held
+	// and takes no other, so that a claim can come twice. On an error no slot was granted. The
+	// report may have been counted or not, and the node may send it again.
 	//
 	// In a room with an exact line each claim is a check-in:
 	//

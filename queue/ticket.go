@@ -53,10 +53,10 @@ type Ticket struct {
 	Number   uint64
 	Priority int16
 
-	// Leased marks an accepted ticket whose session ends at Expires, unless a request that
-	// brings the ticket makes it a whole one. ArrivedAt and Number are then those of the
-	// place that its visitor, who had waited, may go back to; 0 for none. The waiting ticket of a visitor who
-	// has gone back keeps AcceptedAt; that of others has none.
+	// Leased marks an accepted ticket whose session ends at Expires, unless a request that brings
+	// the ticket makes it a whole one. ArrivedAt and Number are then those of the place that its
+	// visitor, who had waited, may go back to; 0 for none. The waiting ticket of a visitor who has
+	// gone back keeps AcceptedAt; that of others has none.
 	Leased bool
 
 	// Of an accepted ticket: when the visitor was let in, and until when they may pass
@@ -66,15 +66,16 @@ type Ticket struct {
 	Expires    Instant
 	Uncounted  bool
 
-	// Moved counts how often the ticket has moved to another device. Copies with smaller counts are void: see Copy.
+	// Moved counts how often the ticket has moved to another device. Copies with smaller counts are
+	// void: see Copy.
 	Moved uint8
 }
 
 // copyMark is what the names of copies begin with.
 const copyMark = "copy"
 
-// Copy names the copies of the ticket that have moved as often. Once the ticket has moved on, they are revoked by this name. No visitor has
-// it as their id, but for a chance in 2¹²⁸.
+// Copy names the copies of the ticket that have moved as often. Once the ticket has moved on, they
+// are revoked by this name. No visitor has it as their id, but for a chance in 2¹²⁸.
 func (t *Ticket) Copy() ID {
 	name := t.ID
 	copy(name[:], copyMark)
@@ -82,10 +83,12 @@ func (t *Ticket) Copy() ID {
 	return name
 }
 
-// IsCopy reports whether an id is the name of copies of a ticket. It takes the id of one visitor in 2³² for one, too.
+// IsCopy reports whether an id is the name of copies of a ticket. It takes the id of one visitor in
+// 2³² for one, too.
 func (id ID) IsCopy() bool { return string(id[:len(copyMark)]) == copyMark }
 
-// Counted is where the visitor of a waiting ticket is counted; the zero Cell where that is not known.
+// Counted is where the visitor of a waiting ticket is counted; the zero Cell where that is not
+// known.
 func (t *Ticket) Counted() Cell { return Cell{Bucket: t.BucketID, Until: t.CountedUntil} }
 
 // CountIn says that the visitor is counted there.

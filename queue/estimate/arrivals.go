@@ -14,7 +14,8 @@ const (
 	// arrivalParts is of how many people arrivals are told apart at least, as a part of those
 	// who came.
 	arrivalParts = 4096
-	// mostArrivals bounds the parts, with those of the last arrivalsReported, until a view has them merged.
+	// mostArrivals bounds the parts, with those of the last arrivalsReported, until a view has them
+	// merged.
 	mostArrivals = 2*arrivalParts + 2*int(arrivalsReported/time.Millisecond)
 	// arrivalRate is the time over which it is measured how fast people come to other nodes.
 	arrivalRate = 2 * time.Second
@@ -39,8 +40,8 @@ type arrivals struct {
 	pause      time.Duration // between two reports at least
 }
 
-// join notes that somebody joins the line at this node, and says whether so many have that the others
-// should hear of it at once.
+// join notes that somebody joins the line at this node, and says whether so many have that the
+// others should hear of it at once.
 func (a *arrivals) join(at queue.Instant) (urgent bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -63,9 +64,10 @@ func (a *arrivals) report(at queue.Instant) {
 	a.reported, a.unreported = at, 0
 }
 
-// setPace says when a burst is urgent, in a room with so many nodes that admits so many people a minute. The nodes then report
-// before it is due: each once it has as many newcomers as its share of those who are admitted in a second. The pause between two
-// such reports keeps them to a hundred a second, of all nodes together.
+// setPace says when a burst is urgent, in a room with so many nodes that admits so many people a
+// minute. The nodes then report before it is due: each once it has as many newcomers as its share
+// of those who are admitted in a second. The pause between two such reports keeps them to a hundred
+// a second, of all nodes together.
 func (a *arrivals) setPace(nodes int, admitted float64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,8 +115,8 @@ func (a *arrivals) followOthers(v *queue.View, reported queue.Instant) {
 	a.rate = a.others.between(a.told.Add(-arrivalRate), a.told) / float64(arrivalRate.Milliseconds())
 }
 
-// between is how many joined the line from one moment to another. Those who came to others just now,
-// as far as it is not told, are taken to have come as fast as before.
+// between is how many joined the line from one moment to another. Those who came to others just
+// now, as far as it is not told, are taken to have come as fast as before.
 func (a *arrivals) between(from, until queue.Instant) float64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -125,8 +127,9 @@ func (a *arrivals) between(from, until queue.Instant) float64 {
 	return here + others
 }
 
-// part is which part of the others who came from begin to end came before a visitor who came at a moment, and whether somebody
-// else came in the same millisecond; nobody knows if they came too long ago.
+// part is which part of the others who came from begin to end came before a visitor who came at a
+// moment, and whether somebody else came in the same millisecond; nobody knows if they came too
+// long ago.
 func (a *arrivals) part(begin, moment, end queue.Instant) (part float64, shared, known bool) {
 	if a == nil {
 		return 0, false, false

@@ -6,9 +6,11 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// coldStart is for how long people look around before their last request, as it is measured where nobody knows of admissions from before.
-// The first who leave are those who look around least, and the others are in yet: so the mean of those who have left is too short, until
-// slots have been given on many times. What is right is the time for which all have looked around, over how many have left.
+// coldStart is for how long people look around before their last request, as it is measured where
+// nobody knows of admissions from before. The first who leave are those who look around least, and
+// the others are in yet: so the mean of those who have left is too short, until slots have been
+// given on many times. What is right is the time for which all have looked around, over how many
+// have left.
 type coldStart struct {
 	looked float64 // person-minutes of looking around, of those who have left and of those who are in
 	left   int     // how many have left
@@ -33,10 +35,11 @@ func (c *coldStart) follow(held []heldSlots, from, until queue.Instant, left, ac
 	c.over = c.over || c.left >= coldRounds*max(1, active)
 }
 
-// adjust returns for how long slots are held on average, where those that have come free were for so long. Who leaves early does not look
-// around, and the guess counts as one who has left. Until as many have left as are in, nobody is taken to look around for longer than was
-// guessed, or than somebody has. For how long they stayed counts by itself from the second half of a cold start on: while those who came at once leave one
-// after the other, it is the shorter ones.
+// adjust returns for how long slots are held on average, where those that have come free were for
+// so long. Who leaves early does not look around, and the guess counts as one who has left. Until
+// as many have left as are in, nobody is taken to look around for longer than was guessed, or than
+// somebody has. For how long they stayed counts by itself from the second half of a cold start on:
+// while those who came at once leave one after the other, it is the shorter ones.
 func (c *coldStart) adjust(stay time.Duration, at queue.Instant, held []heldSlots, active int, settings *queue.Settings) time.Duration {
 	if c.over || len(held) == 0 || !settings.Renews() || settings.Occupancy != queue.BySession {
 		return stay

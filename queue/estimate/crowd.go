@@ -8,8 +8,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// crowd is who is present, by time of arrival: as a view counts them, and by the arrivals of the last moments before it and since. But for
-// those it does not change.
+// crowd is who is present, by time of arrival: as a view counts them, and by the arrivals of the
+// last moments before it and since. But for those it does not change.
 type crowd struct {
 	at       queue.Instant    // of the view
 	settled  queue.Instant    // everybody who came before it is in the view
@@ -30,10 +30,12 @@ func newCrowd(v *queue.View, settings *queue.Settings, slack time.Duration, a *a
 	return c
 }
 
-// news is how old a view is at most, as a rule, and how long after a moment the nodes have reported who came then.
+// news is how old a view is at most, as a rule, and how long after a moment the nodes have reported
+// who came then.
 const news = 2 * time.Second
 
-// settled is up to when the view has everybody who came, in whole arrival buckets where newcomers are counted in those.
+// settled is up to when the view has everybody who came, in whole arrival buckets where newcomers
+// are counted in those.
 func settled(v *queue.View, settings *queue.Settings) queue.Instant {
 	switch {
 	case !settings.CutsBuckets():

@@ -1,10 +1,10 @@
-// Package estimate is what a room tells of the future: how many people are ahead of a visitor, how long they will
-// wait, when slots open, why people wait, and what came of the waits that were told.
+// Package estimate is what a room tells of the future: how many people are ahead of a visitor, how
+// long they will wait, when slots open, why people wait, and what came of the waits that were told.
 //
-// An [Estimator] is asked by one node of a room. It hears of each answer of the store to a sync, of who joins the line here, and of how
-// long those had waited who are let in. It gives an [Outlook] for decisions, [Numbers] for visitors, and a [Score].
-// It decides nothing, calls nobody, and reads no clock: it knows a room by the store's answers alone, so
-// that all nodes find about the same.
+// An [Estimator] is asked by one node of a room. It hears of each answer of the store to a sync, of
+// who joins the line here, and of how long those had waited who are let in. It gives an [Outlook]
+// for decisions, [Numbers] for visitors, and a [Score]. It decides nothing, calls nobody, and reads
+// no clock: it knows a room by the store's answers alone, so that all nodes find about the same.
 //
 // # Parts
 //
@@ -22,6 +22,6 @@
 //	arrivals   arrivals.go    when people joined the line
 //	           cohorts.go     people by when they came
 //
-// A part calls only those below it. The arrivals and the scores guard themselves; the lock of the Estimator is
-// taken before theirs.
+// A part calls only those below it. The arrivals and the scores guard themselves; the lock of the
+// Estimator is taken before theirs.
 package estimate

@@ -30,26 +30,29 @@ type Estimator struct {
 	slowing slowing
 }
 
-// New returns an Estimator that has heard of nothing yet. The store counts sessions longer than it is told by the slack.
+// New returns an Estimator that has heard of nothing yet. The store counts sessions longer than it
+// is told by the slack.
 func New(slack time.Duration) *Estimator {
 	e := &Estimator{slack: slack}
 	e.numbers.Store(&Numbers{})
 	return e
 }
 
-// Join takes in that somebody joins the line at this node, and says whether so many have that the others should hear of it at once.
+// Join takes in that somebody joins the line at this node, and says whether so many have that the
+// others should hear of it at once.
 func (e *Estimator) Join(at queue.Instant) (urgent bool) { return e.arrivals.join(at) }
 
 // Reported takes in that this node reports to the store who joined.
 func (e *Estimator) Reported(at queue.Instant) { e.arrivals.report(at) }
 
-// Outlook is what the latest answer to a sync lets expect, before Follow has taken it in. Who joins later counts in it, too.
+// Outlook is what the latest answer to a sync lets expect, before Follow has taken it in. Who joins
+// later counts in it, too.
 func (e *Estimator) Outlook(v *queue.View, settings *queue.Settings) *Outlook {
 	return &Outlook{crowd: e.crowd(v, settings), forecast: newForecast(v, settings, e.slack, e.Numbers().Rate)}
 }
 
-// Follow takes in the latest answer to a sync, under the settings in force and while admissions are paused or not. It renews the numbers
-// if they are too old or wrong.
+// Follow takes in the latest answer to a sync, under the settings in force and while admissions are
+// paused or not. It renews the numbers if they are too old or wrong.
 func (e *Estimator) Follow(v *queue.View, settings *queue.Settings, paused bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,7 +73,8 @@ func (e *Estimator) Follow(v *queue.View, settings *queue.Settings, paused bool)
 	}
 }
 
-// Doubt takes in that the store does not answer: nobody knows what the numbers would be, and no wait is told.
+// Doubt takes in that the store does not answer: nobody knows what the numbers would be, and no
+// wait is told.
 func (e *Estimator) Doubt() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -83,7 +87,8 @@ func (e *Estimator) Doubt() {
 // Numbers returns what visitors are told.
 func (e *Estimator) Numbers() *Numbers { return e.numbers.Load() }
 
-// Current returns the numbers by an answer to a sync that was taken in already, rather than those that visitors were last told.
+// Current returns the numbers by an answer to a sync that was taken in already, rather than those
+// that visitors were last told.
 func (e *Estimator) Current(v *queue.View, settings *queue.Settings, paused bool) *Numbers {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,11 +98,12 @@ func (e *Estimator) Current(v *queue.View, settings *queue.Settings, paused bool
 // Judge takes in that a visitor was let in at a moment who had waited for so long.
 func (e *Estimator) Judge(at queue.Instant, waited time.Duration) { e.scores.judge(at, waited) }
 
-// Scores says what came of the waits that this node told: by quarter of an hour, for the last day, and in all.
+// Scores says what came of the waits that this node told: by quarter of an hour, for the last day,
+// and in all.
 func (e *Estimator) Scores() (quarters []Score, total Score) { return e.scores.get() }
 
-// Waits returns how long the visitors had waited whom this node has let in from the line, and what those of them were told as they arrived
-// who were told a wait.
+// Waits returns how long the visitors had waited whom this node has let in from the line, and what
+// those of them were told as they arrived who were told a wait.
 func (e *Estimator) Waits() (waited, told waits.Counter) { return e.scores.waits() }
 
 func (e *Estimator) crowd(v *queue.View, settings *queue.Settings) crowd {

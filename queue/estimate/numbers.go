@@ -133,7 +133,8 @@ func (n *Numbers) Wait(arrived queue.Instant) Wait {
 	return n.timetable().inOrder(n.ahead(arrived))
 }
 
-// waitForADraw is the wait where every check-in is a draw: of a newcomer, or of those who came earlier.
+// waitForADraw is the wait where every check-in is a draw: of a newcomer, or of those who came
+// earlier.
 func (n *Numbers) waitForADraw(arrived queue.Instant) Wait {
 	told, expects := n.toldToWaiters, &waitersFutures
 	if arrived >= n.At {
@@ -145,8 +146,9 @@ func (n *Numbers) waitForADraw(arrived queue.Instant) Wait {
 	return n.timetable().waitByDraw(n.Waiting, expects)
 }
 
-// WaitToDraw estimates the wait where every check-in is a draw: of a newcomer, or of everybody who came before. They differ while
-// people come, because nobody knows for how much longer: see futures.
+// WaitToDraw estimates the wait where every check-in is a draw: of a newcomer, or of everybody who
+// came before. They differ while people come, because nobody knows for how much longer: see
+// futures.
 func (n *Numbers) WaitToDraw(newcomer bool) Wait {
 	if newcomer {
 		return n.Wait(n.At)

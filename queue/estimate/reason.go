@@ -29,8 +29,8 @@ type reason struct {
 	holds    func(n *Numbers) bool
 }
 
-// reasons are all of them, in the order in which they are told. Those at the front stop all admissions, those behind
-// them say why no slot is open now.
+// reasons are all of them, in the order in which they are told. Those at the front stop all
+// admissions, those behind them say why no slot is open now.
 var reasons = []reason{
 	{StoreUnreachable, "The store does not answer, so nobody knows whether a slot is open. on_store_error says who is let in meanwhile.",
 		func(n *Numbers) bool { return n.Failing }},

@@ -108,7 +108,8 @@ func (s *schedule) byAllowance(people float64) float64 {
 	}
 }
 
-// guessedWithin is how many times as long as is guessed slots may be held: a wait is known if these would not make it longer.
+// guessedWithin is how many times as long as is guessed slots may be held: a wait is known if these
+// would not make it longer.
 const guessedWithin = 4
 
 // guesses reports whether a guess decides when somebody is let in after so many others.
@@ -158,9 +159,10 @@ func (s *schedule) walkAway(minutes float64) float64 {
 	return s.departures * s.lasted / minutes * math.Log1p(minutes/s.lasted)
 }
 
-// futures are for how much longer a crowd may go on coming, as parts of the time for which it has come so far: each as likely as
-// the others. Nobody knows. Of those who come, one in 1 + x sees the crowd go on for more than x times as long, if it comes evenly.
-// Those who have come wait on when nobody comes any more, so that fewer of their answers are followed by many newcomers. With these
+// futures are for how much longer a crowd may go on coming, as parts of the time for which it has
+// come so far: each as likely as the others. Nobody knows. Of those who come, one in 1 + x sees the
+// crowd go on for more than x times as long, if it comes evenly. Those who have come wait on when
+// nobody comes any more, so that fewer of their answers are followed by many newcomers. With these
 // powers of 1/(1+x) the told waits of crowds of many shapes come true as often as they should.
 var (
 	newcomersFutures = futuresBy(1.3)
@@ -199,8 +201,8 @@ func (s *schedule) goOn(f *future, minutes float64) {
 	}
 }
 
-// byDraw is after how many admissions each part of those who wait, and stay, has been let in, where all have the same chance. The parts
-// grow.
+// byDraw is after how many admissions each part of those who wait, and stay, has been let in, where
+// all have the same chance. The parts grow.
 func (s *schedule) byDraw(waiting int, f *futures, parts ...float64) []float64 {
 	const step = .02
 	n := math.Max(float64(waiting), 1)
@@ -224,7 +226,8 @@ func (s *schedule) byDraw(waiting int, f *futures, parts ...float64) []float64 {
 	return list
 }
 
-// waitByDraw is the wait where every check-in is a draw, with so many people waiting and those futures.
+// waitByDraw is the wait where every check-in is a draw, with so many people waiting and those
+// futures.
 func (s *schedule) waitByDraw(waiting int, f *futures) Wait {
 	by := s.byDraw(waiting, f, .25, .5, .75)
 	p25, p50, p75 := s.wait(by[0]), s.wait(by[1]), s.wait(by[2])

@@ -18,7 +18,8 @@ const (
 	scoreKept = 24 * time.Hour
 	// toldStep is how finely it is noted what newcomers were told.
 	toldStep = 50 * time.Millisecond
-	// toldFor is for how long newcomers are told a wait by the same numbers, as far as it is noted: while the store is away they are told none.
+	// toldFor is for how long newcomers are told a wait by the same numbers, as far as it is noted:
+	// while the store is away they are told none.
 	toldFor = 5 * time.Second
 )
 
@@ -95,8 +96,8 @@ func (s *scores) add(t toldWait) {
 	}
 }
 
-// told is what a newcomer of a moment was told by numbers until others replaced these. Who joins an exact line is told by their own
-// place: so the next numbers tell how many came meanwhile.
+// told is what a newcomer of a moment was told by numbers until others replaced these. Who joins an
+// exact line is told by their own place: so the next numbers tell how many came meanwhile.
 func (n *Numbers) told(arrived queue.Instant, next *Numbers) Wait {
 	w := n.Wait(arrived)
 	if w.Known && n.Settings.Method.HasExactLine() {

@@ -8,9 +8,10 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
-// slowing is how admissions are slowed, and what is expected of that. Nobody knows how long an origin stays slow. But one that gets slow
-// with the people on it does so again and again: the factor falls, rises until the origin is slow, and falls. As long as it goes as it
-// went the last time, it is expected to go on so. Else nobody knows when those who wait are let in.
+// slowing is how admissions are slowed, and what is expected of that. Nobody knows how long an
+// origin stays slow. But one that gets slow with the people on it does so again and again: the
+// factor falls, rises until the origin is slow, and falls. As long as it goes as it went the last
+// time, it is expected to go on so. Else nobody knows when those who wait are let in.
 type slowing struct {
 	clear   bool          // nothing was slowed just before
 	next    queue.Instant // when the factor is noted next
@@ -23,9 +24,11 @@ type slowing struct {
 
 const (
 	longestCycle = 360 // factors: half an hour
-	// A rise ends with a factor that is lower than its highest by this part, and a fall with one that is higher than its lowest.
+	// A rise ends with a factor that is lower than its highest by this part, and a fall with one
+	// that is higher than its lowest.
 	turns = .25
-	// strays is the part of a cycle by which the next one may be longer, or have let in more or fewer by some moment.
+	// strays is the part of a cycle by which the next one may be longer, or have let in more or
+	// fewer by some moment.
 	strays = .25
 )
 
@@ -63,8 +66,8 @@ func (s *slowing) note(f float64) {
 	}
 }
 
-// coming are the factors of the next time, one in pressure.Every, which are expected again and again. There are none while nothing is
-// slowed. It is not ok if nobody knows.
+// coming are the factors of the next time, one in pressure.Every, which are expected again and
+// again. There are none while nothing is slowed. It is not ok if nobody knows.
 func (s *slowing) coming(v *queue.View) (factors []float64, ok bool) {
 	if v.Factor <= 0 || v.Factor >= 1 {
 		return nil, true
@@ -88,7 +91,8 @@ func sum(factors []float64) (all float64) {
 	return all
 }
 
-// slowedRelease is how many are admitted by the end of each pressure.Every, while admissions are slowed; after the last it begins anew.
+// slowedRelease is how many are admitted by the end of each pressure.Every, while admissions are
+// slowed; after the last it begins anew.
 type slowedRelease []float64
 
 func newSlowedRelease(perMinute int, factors []float64) (s slowedRelease) {

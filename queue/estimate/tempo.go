@@ -130,8 +130,8 @@ func (t *tempo) release(at queue.Instant, free, active int) {
 	}
 }
 
-// expectedStay is for how long a slot is held on average. Before one has come free, it is as long as
-// is usual, or longer if somebody has been in for longer.
+// expectedStay is for how long a slot is held on average. Before one has come free, it is as long
+// as is usual, or longer if somebody has been in for longer.
 func (t *tempo) expectedStay(at queue.Instant, settings *queue.Settings) time.Duration {
 	stay := t.usual(at, settings)
 	if t.ended == 0 && len(t.held) > 0 {
@@ -140,8 +140,9 @@ func (t *tempo) expectedStay(at queue.Instant, settings *queue.Settings) time.Du
 	return stay
 }
 
-// guesses reports whether nobody knows yet for how long slots are held: that is a guess until each slot has been given on once, on average.
-// Sessions that are not renewed are as long as is configured.
+// guesses reports whether nobody knows yet for how long slots are held: that is a guess until each
+// slot has been given on once, on average. Sessions that are not renewed are as long as is
+// configured.
 func (t *tempo) guesses(settings *queue.Settings) bool {
 	return !t.cold.given && !t.cold.over && (settings.Renews() || settings.Occupancy == queue.ByConnection)
 }

@@ -96,7 +96,8 @@ func (r *room) held(c queue.Claim, s session) queue.Grant {
 	return queue.Grant{Verdict: queue.Held, AcceptedAt: r.acceptedAt(s), Expires: max(r.sessions.known[c.ID].expires.Add(r.behind()), r.now+1)}
 }
 
-// placeUsed reports whether the claimant was admitted after the arrival that is in their ticket, and told so.
+// placeUsed reports whether the claimant was admitted after the arrival that is in their ticket,
+// and told so.
 func (r *room) placeUsed(c queue.Claim) bool {
 	s, known := r.sessions.known[c.ID]
 	return known && c.PlaceUsedBy(s.admitted) && r.untold.admitted[c.ID] != s.admitted

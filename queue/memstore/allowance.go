@@ -32,8 +32,9 @@ func (a *allowance) take(visitors int) {
 	a.slow.Take(visitors)
 }
 
-// left is how many may be admitted now, if so many have been used, and when more may be. Once nobody waits any more, the whole
-// allowance is there: that is at empties at the earliest, which is nil for a caller who does not ask when.
+// left is how many may be admitted now, if so many have been used, and when more may be. Once
+// nobody waits any more, the whole allowance is there: that is at empties at the earliest, which is
+// nil for a caller who does not ask when.
 func (a *allowance) left(s *queue.Settings, used int, now queue.Instant, waiting bool, empties func() queue.Instant) (visitors int, more queue.Instant) {
 	released, more := a.pacer.Released(*s, now, waiting)
 	if released < s.Allowance() && empties != nil {
@@ -42,7 +43,8 @@ func (a *allowance) left(s *queue.Settings, used int, now queue.Instant, waiting
 	return a.slow.Limit(released-used, more)
 }
 
-// rate is how many people a minute were admitted in the last whole minutes in which people waited, of sessions that last so long.
+// rate is how many people a minute were admitted in the last whole minutes in which people waited,
+// of sessions that last so long.
 func (a *allowance) rate(session time.Duration) (perMinute float64, known bool) {
 	return a.rates.mean(a.minute, session)
 }
@@ -55,8 +57,9 @@ func (a *allowance) expected(s *queue.Settings, session time.Duration) float64 {
 	return s.AllowedRate(session)
 }
 
-// used is how many admissions of this minute count: those that are known, and if the journal was lost in it, as many as
-// there may have been before. Each slot can have been given away once, and again after each session duration.
+// used is how many admissions of this minute count: those that are known, and if the journal was
+// lost in it, as many as there may have been before. Each slot can have been given away once, and
+// again after each session duration.
 func (a *allowance) used(s *queue.Settings, lost queue.Instant, slack time.Duration) int {
 	if lost == 0 || lost < a.minute {
 		return a.admitted

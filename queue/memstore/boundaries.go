@@ -17,8 +17,9 @@ type boundaries struct {
 	looked queue.Instant    // when the store last looked for buckets to cut
 }
 
-// cut cuts buckets that hold too many people for so few ahead of them, while so many are admitted in a minute, and drops boundaries behind
-// which nobody is any more. redisstore's boundaries.lua does the same.
+// cut cuts buckets that hold too many people for so few ahead of them, while so many are admitted
+// in a minute, and drops boundaries behind which nobody is any more. redisstore's boundaries.lua
+// does the same.
 func (b *boundaries) cut(buckets []queue.BucketCount, perMinute float64) {
 	if !b.settings.CutsBuckets() {
 		b.looked, b.list = 0, nil
@@ -39,8 +40,9 @@ type segment struct {
 	people  int
 }
 
-// cutSegments returns the boundaries that the segments should have. One into which people are arriving now ends with the last arrival
-// bucket that is over. One that is older is cut into equal parts of its time.
+// cutSegments returns the boundaries that the segments should have. One into which people are
+// arriving now ends with the last arrival bucket that is over. One that is older is cut into equal
+// parts of its time.
 func (b *boundaries) cutSegments(segments []segment, least int) queue.Boundaries {
 	ahead, now := 0, b.now.Floor(queue.ArrivalTime)
 	next := make(queue.Boundaries, 0, len(segments)+1)
@@ -67,7 +69,8 @@ func (b *boundaries) cutSegments(segments []segment, least int) queue.Boundaries
 
 func millis(d time.Duration) float64 { return float64(d.Milliseconds()) }
 
-// segments are the times between the boundaries, and between multiples of the longest bucket, in which people are counted.
+// segments are the times between the boundaries, and between multiples of the longest bucket, in
+// which people are counted.
 func (b *boundaries) segments(buckets []queue.BucketCount) []segment {
 	longest := b.settings.LongestBucket()
 	settled := b.now.Add(-b.settings.ReturnsWithin() - b.slack)

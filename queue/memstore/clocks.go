@@ -6,7 +6,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// clocks are the times that a room and its parts go by: the store's, running time, and that of the sessions.
+// clocks are the times that a room and its parts go by: the store's, running time, and that of the
+// sessions.
 type clocks struct {
 	now        queue.Instant // by the store's clock
 	gaps       gaps          // of running time
@@ -35,5 +36,6 @@ func (c *clocks) began(s session) queue.Instant {
 	return s.admitted.Add(-c.ofSessions.behindAt(s.admitted))
 }
 
-// acceptedAt is when a session counts as begun: later than it was admitted by the standstills that are over.
+// acceptedAt is when a session counts as begun: later than it was admitted by the standstills that
+// are over.
 func (c *clocks) acceptedAt(s session) queue.Instant { return c.began(s).Add(c.ofSessions.behind()) }

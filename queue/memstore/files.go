@@ -39,8 +39,8 @@ func (system) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
 	return os.OpenFile(path, flag, perm)
 }
 
-// writeFile gives a file another content, and makes it where it is missing. With lasting, the content is on the disk before
-// writeFile returns.
+// writeFile gives a file another content, and makes it where it is missing. With lasting, the
+// content is on the disk before writeFile returns.
 func writeFile(files Files, path string, content []byte, lasting bool) error {
 	file, err := files.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

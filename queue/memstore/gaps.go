@@ -38,8 +38,9 @@ func (g gaps) ago(span time.Duration, now queue.Instant) queue.Instant {
 	return at
 }
 
-// restoreGaps takes up the gaps, and that the gate has not run since the last moment that the journal shows to be past.
-// In a room that has never had an exact line nothing goes by running time.
+// restoreGaps takes up the gaps, and that the gate has not run since the last moment that the
+// journal shows to be past. In a room that has never had an exact line nothing goes by running
+// time.
 func (r *room) restoreGaps(found *restored) {
 	r.gaps = found.gaps
 	last := gap{cmp.Or(found.latest, r.now), r.now}

@@ -46,8 +46,9 @@ const (
 )
 
 const (
-	// formatVersion grows by one when records get other fields, or when there are new kinds. A gate reads the formats beside its own,
-	// too: so each version reads what the one before has written, and passes over kinds of records that the next one adds.
+	// formatVersion grows by one when records get other fields, or when there are new kinds. A gate
+	// reads the formats beside its own, too: so each version reads what the one before has written,
+	// and passes over kinds of records that the next one adds.
 	formatVersion = 4
 
 	recordHead     = 1 + 2 + 2 + 4
@@ -237,8 +238,8 @@ func (j *journal) rewrite(now queue.Instant) error {
 	return nil
 }
 
-// rewriteDue reports whether the journal lacks something, or has much in it that no longer matters, as so many sessions in it
-// that have ended. Sessions last so long.
+// rewriteDue reports whether the journal lacks something, or has much in it that no longer matters,
+// as so many sessions in it that have ended. Sessions last so long.
 func (j *journal) rewriteDue(now queue.Instant, ended int, session time.Duration) bool {
 	rested := now.Sub(j.rewritten) >= max(leastRewrite, session/4)
 	return j.stale || rested && (ended > 0 || j.size >= maxSize)

@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// journalFile is the file of a journal, which is open from an admission to the next Sync. It has records and then zeros,
-// at least one, up to a multiple of block: so one that was cut short can be told from one that is whole.
+// journalFile is the file of a journal, which is open from an admission to the next Sync. It has
+// records and then zeros, at least one, up to a multiple of block: so one that was cut short can be
+// told from one that is whole.
 type journalFile struct {
 	files    Files
 	path     string

@@ -7,8 +7,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/line"
 )
 
-// exactLine is who waits in a room with an exact line, with the places of those who may come back to it. It
-// decides about places. Who gets a slot is decided by the room.
+// exactLine is who waits in a room with an exact line, with the places of those who may come back
+// to it. It decides about places. Who gets a slot is decided by the room.
 type exactLine struct {
 	*clocks
 	settings *queue.Settings
@@ -29,8 +29,8 @@ type numbers struct {
 	floor, top uint64
 }
 
-// startingAt returns the numbers of a line that begins with a configuration, for a room in which those people wait. Some that were
-// given out before may be lost.
+// startingAt returns the numbers of a line that begins with a configuration, for a room in which
+// those people wait. Some that were given out before may be lost.
 func (l *exactLine) startingAt(c *queue.Configuration, people *cells, lost bool) numbers {
 	n := numbers{last: l.numbers.last, began: max(l.now, c.At)}
 	if lost {
@@ -80,8 +80,9 @@ func (l *exactLine) advance() {
 // empties is when nobody waits any more if nobody checks in; only meaningful while somebody waits.
 func (l *exactLine) empties() queue.Instant { return l.waiting.Last().Until() }
 
-// settlesAt is when everybody who still waits has checked in since places were last unknown; zero if that is past. Until then nobody
-// is admitted: else whoever happens to check in first would be the first in line.
+// settlesAt is when everybody who still waits has checked in since places were last unknown; zero
+// if that is past. Until then nobody is admitted: else whoever happens to check in first would be
+// the first in line.
 func (l *exactLine) settlesAt() queue.Instant {
 	at := l.unknown.Add(l.settings.ReturnsWithin())
 	if !l.settings.Method.HasExactLine() || at <= l.now {
@@ -177,9 +178,10 @@ func (l *exactLine) keep(e *line.Entry, back bool) {
 	remove(&l.absent, e.ID)
 }
 
-// checkIn is the check-in of a claimant, whose place was used or not: it keeps their place, or gives them one. It is nil for one who has none
-// and takes none. Everybody in front is ahead of a visitor whose place is not confirmed; of others, only those in front whose places are
-// confirmed are ahead.
+// checkIn is the check-in of a claimant, whose place was used or not: it keeps their place, or
+// gives them one. It is nil for one who has none and takes none. Everybody in front is ahead of a
+// visitor whose place is not confirmed; of others, only those in front whose places are confirmed
+// are ahead.
 func (l *exactLine) checkIn(c *queue.Claim, used bool) (e *line.Entry, place queue.Place, ahead int) {
 	joined := false
 	switch e = l.entryOf(c, used); {

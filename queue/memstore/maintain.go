@@ -20,8 +20,8 @@ func (r *room) maintainJournal() error {
 	return errors.Join(j.write(), j.rest())
 }
 
-// mendJournal writes a journal anew that lacks something. While it cannot, the store answers no call, also none that
-// has nothing to write: else it would seem to come back and go with each.
+// mendJournal writes a journal anew that lacks something. While it cannot, the store answers no
+// call, also none that has nothing to write: else it would seem to come back and go with each.
 func (r *room) mendJournal() error {
 	if r.journal == nil || !r.journal.stale {
 		return nil

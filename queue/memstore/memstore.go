@@ -89,10 +89,11 @@ func NewShared(slack time.Duration) *Store {
 // Open opens the store in a directory, as [Config.Open] does.
 func Open(dir string) (*Store, error) { return Config{Dir: dir}.Open() }
 
-// Open returns a store that keeps a journal for each room, and takes up what is
-// there. The sessions it finds hold their slots until one session duration after the
-// first report, and the people who were in line count for one refresh interval. It fails, and leaves all journals as they are,
-// if one has a format that this version does not read: those that it reads are its own, the one before and the one after.
+// Open returns a store that keeps a journal for each room, and takes up what is there. The sessions
+// it finds hold their slots until one session duration after the first report, and the people who
+// were in line count for one refresh interval. It fails, and leaves all journals as they are, if
+// one has a format that this version does not read: those that it reads are its own, the one before
+// and the one after.
 func (c Config) Open() (*Store, error) {
 	if c.Files == nil {
 		c.Files = system{}

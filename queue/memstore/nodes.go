@@ -45,7 +45,8 @@ func (n *nodes) heard(by uint64, at, now queue.Instant) bool {
 	return true
 }
 
-// final is the moment up to which all nodes that reported lately know the ends of sessions for good, and how many these are.
+// final is the moment up to which all nodes that reported lately know the ends of sessions for
+// good, and how many these are.
 func (n *nodes) final(now queue.Instant) (final queue.Instant, of int) {
 	final = now
 	for _, name := range n.list(now) {

@@ -10,11 +10,11 @@ import (
 // longest is how long a session lasts at most.
 const longest = 24 * time.Hour
 
-// restore takes up what the journal had, at the first report. The journal has no
-// renewals: so whoever was let in holds a slot until one session duration after the
-// start. Whoever was in line counts until they had time for a check-in, unless the gate was away for
-// longer than a place lasts, which goes by running time in an exact line. Places in an exact line come back with their visitors'
-// tickets, and nobody is let in until there was time for that; newcomers get higher
+// restore takes up what the journal had, at the first report. The journal has no renewals: so
+// whoever was let in holds a slot until one session duration after the start. Whoever was in line
+// counts until they had time for a check-in, unless the gate was away for longer than a place
+// lasts, which goes by running time in an exact line. Places in an exact line come back with their
+// visitors' tickets, and nobody is let in until there was time for that; newcomers get higher
 // numbers than any that was given out.
 func (r *room) restore(now queue.Instant) {
 	found := r.restored

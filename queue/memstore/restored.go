@@ -47,7 +47,8 @@ var (
 	errForeign = errors.New("the journal is another room's")
 )
 
-// formatError is the error of a journal that has a format which this gate does not read. It stays as it is.
+// formatError is the error of a journal that has a format which this gate does not read. It stays
+// as it is.
 type formatError byte
 
 func (format formatError) Error() string {

@@ -199,9 +199,9 @@ func (r *room) standStill() {
 // noteIdle takes in whether nobody waits just now.
 func (r *room) noteIdle() { r.allowance.idle = r.allowance.idle || r.present() == 0 }
 
-// goByReports opens the slots of the sessions that no node has renewed, as all have reported. A look at all nodes costs the more
-// the more there are: so it is taken once in a tenth as many milliseconds. A seat is kept for the slack in any case, which is a
-// part of LineGrace.
+// goByReports opens the slots of the sessions that no node has renewed, as all have reported. A
+// look at all nodes costs the more the more there are: so it is taken once in a tenth as many
+// milliseconds. A seat is kept for the slack in any case, which is a part of LineGrace.
 func (r *room) goByReports() {
 	if r.slack == 0 || r.now < r.looks || r.settings.Occupancy != queue.BySession {
 		return
@@ -239,7 +239,8 @@ func (r *room) sweep() {
 	r.untold.forget(r.remembersFrom())
 }
 
-// remembersFrom is when somebody was admitted at the earliest whose ticket from before may still be brought.
+// remembersFrom is when somebody was admitted at the earliest whose ticket from before may still be
+// brought.
 func (r *room) remembersFrom() queue.Instant { return r.ago(r.current.Remembers()) }
 
 // change counts so many people more in a cell, or fewer.

@@ -8,8 +8,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// sessionClock is the clock of a room's sessions, which does not pass while they stand still. Their ends are kept by it, so that the
-// end of a standstill changes none of them.
+// sessionClock is the clock of a room's sessions, which does not pass while they stand still. Their
+// ends are kept by it, so that the end of a standstill changes none of them.
 type sessionClock struct {
 	stands queue.Instant // since when sessions stand still; 0 if they do not
 	before time.Duration // how far the clock was behind before the first of those in past

@@ -68,8 +68,8 @@ func (s *sessions) set(id queue.ID, ended session) {
 	}
 }
 
-// count counts a session that a node reports, whose end is by the sessions' clock. The journal gets those that it
-// does not know to be active.
+// count counts a session that a node reports, whose end is by the sessions' clock. The journal gets
+// those that it does not know to be active.
 func (s *sessions) count(id queue.ID, expires queue.Instant) {
 	was := s.known[id]
 	admitted := was.admitted
@@ -82,8 +82,8 @@ func (s *sessions) count(id queue.ID, expires queue.Instant) {
 	}
 }
 
-// end opens the slots of the sessions that had ended by a moment of their clock. The journal has those before anybody
-// else is given their slots: a restart would assume that they were renewed.
+// end opens the slots of the sessions that had ended by a moment of their clock. The journal has
+// those before anybody else is given their slots: a restart would assume that they were renewed.
 func (s *sessions) end(by queue.Instant) {
 	s.endedBy = max(s.endedBy, by)
 	s.ends.expire(s.endedBy, func(n int) { s.active, s.ended = s.active-n, s.ended+n })
@@ -110,13 +110,14 @@ func (s *sessions) sweep(before queue.Instant) {
 	s.swept = len(s.known)
 }
 
-// matters reports whether a session holds its slot, or was admitted after a moment before which no ticket is still brought.
+// matters reports whether a session holds its slot, or was admitted after a moment before which no
+// ticket is still brought.
 func (s *sessions) matters(of session, before queue.Instant) bool {
 	return s.lasts(of) || of.admitted > before
 }
 
-// nextEnd is when the next slot may come free: when its session ends, or once all nodes may have reported that it has; zero without
-// any.
+// nextEnd is when the next slot may come free: when its session ends, or once all nodes may have
+// reported that it has; zero without any.
 func (s *sessions) nextEnd(occupancy queue.Occupancy) queue.Instant {
 	for _, e := range s.ends.entries {
 		at := e.at.Add(s.behind())

@@ -5,7 +5,8 @@ import "github.com/fairdoor-gate/fairdoor/queue"
 // trafficSlice is how long newcomers are counted together.
 const trafficSlice = queue.AllowancePeriod / queue.TrafficSlices
 
-// traffic is how many come to a room that counts only from QueueWhen on. redisstore's traffic.lua does the same.
+// traffic is how many come to a room that counts only from QueueWhen on. redisstore's traffic.lua
+// does the same.
 type traffic struct {
 	open   bool          // nobody is counted
 	busy   queue.Instant // when it was last that people waited or many came, or when the room was new; 0 before the first look
@@ -21,7 +22,8 @@ func (t *traffic) count(s *queue.Settings, newcomers int, now queue.Instant) {
 	}
 }
 
-// follow has the room begin to count once QueueWhen is passed, and open again once it has been calm for long enough.
+// follow has the room begin to count once QueueWhen is passed, and open again once it has been calm
+// for long enough.
 func (t *traffic) follow(s *queue.Settings, now queue.Instant, waiting bool) {
 	if s.QueueWhen == 0 {
 		*t = traffic{}

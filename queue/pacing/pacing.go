@@ -70,7 +70,8 @@ func spread(p queue.Pacing) time.Duration {
 	}
 }
 
-// Expected returns how much of the minute's allowance is expected to be there at a moment while people wait.
+// Expected returns how much of the minute's allowance is expected to be there at a moment while
+// people wait.
 func Expected(s *queue.Settings, at queue.Instant) int {
 	within, into, total := spread(s.PacingInForce()), at.Sub(at.Floor(queue.AllowancePeriod)), int64(s.Allowance())
 	if into >= within {
@@ -79,8 +80,9 @@ func Expected(s *queue.Settings, at queue.Instant) int {
 	return int(total*int64(into)/int64(within)) + 1
 }
 
-// Slow releases an allowance bit by bit while admissions are slowed, beside a Pacer: as many in a minute as [queue.Slowed] says, from
-// nothing on, and what nobody takes for a minute at most. Its zero value slows nothing. redisstore's slowed.lua does the same.
+// Slow releases an allowance bit by bit while admissions are slowed, beside a Pacer: as many in a
+// minute as [queue.Slowed] says, from nothing on, and what nobody takes for a minute at most. Its
+// zero value slows nothing. redisstore's slowed.lua does the same.
 type Slow struct {
 	at    queue.Instant // until when it has released; 0 while nothing is slowed
 	spare float64       // that was released and not taken

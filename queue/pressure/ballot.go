@@ -1,13 +1,15 @@
 package pressure
 
-// ballot are the requests by which an origin is judged. Each visitor has one vote, and gives equal parts of it to what they asked for.
+// ballot are the requests by which an origin is judged. Each visitor has one vote, and gives equal
+// parts of it to what they asked for.
 type ballot []request
 
 // votes are how much of them was for paths, and how much of that was bad.
 type votes struct{ all, bad float64 }
 
-// exceeds reports whether the bad part of the votes is more than a share, and of so many visitors that they are not a few who ask for
-// what is slow. The group of paths that has most of the bad votes does not count, unless most votes are for it.
+// exceeds reports whether the bad part of the votes is more than a share, and of so many visitors
+// that they are not a few who ask for what is slow. The group of paths that has most of the bad
+// votes does not count, unless most votes are for it.
 func (b ballot) exceeds(share float64, bad marks) bool {
 	asked := map[uint64]float64{}
 	for _, r := range b {

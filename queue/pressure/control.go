@@ -15,7 +15,8 @@ const (
 	Step = .02
 	// Least is how low it falls.
 	Least = 1. / 64
-	// SlowShare is the share of requests that may take longer than the bound: the bound is one for the 95th percentile.
+	// SlowShare is the share of requests that may take longer than the bound: the bound is one for
+	// the 95th percentile.
 	SlowShare = .05
 	// Recovers is how long it takes at most from Least until nothing is slowed.
 	Recovers = 51 * Every
@@ -46,7 +47,8 @@ type Control struct {
 
 type figures = Figures
 
-// Factor is what the node would leave of the allowance, above 0 and below 1; 0 if it leaves all of it, as a report has it.
+// Factor is what the node would leave of the allowance, above 0 and below 1; 0 if it leaves all of
+// it, as a report has it.
 func (c *Control) Factor() float64 {
 	if c.slowed == 0 {
 		return 0
@@ -61,7 +63,8 @@ func (c *Control) Figures() Figures {
 	return f
 }
 
-// Look judges the origin by what was measured since the last look, once in Every, and returns the period that has ended then; else nil.
+// Look judges the origin by what was measured since the last look, once in Every, and returns the
+// period that has ended then; else nil.
 func (c *Control) Look(at queue.Instant, m *Meter, s *queue.Settings) *Period {
 	switch {
 	case !s.Measures():

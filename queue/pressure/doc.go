@@ -7,24 +7,24 @@
 // header of the answer comes back. It allocates nothing, and its locks are shared by the
 // requests of one visitor only. The latencies and failures that it tells are those of all requests.
 //
-// The origin is judged by those that count. Paths fall into [groups], and of each visitor only
-// the first request for a group counts in a period. It counts as slow once it is older than the
-// bound, also while it is not answered. Each visitor has one vote: equal parts of it for what
-// they asked for. So whoever asks much has no more weight than others. A bound is
-// passed only if requests of at least [slowest] visitors are bad, so that a few who ask for
-// what is slow or fails keep nobody out. The path with the most bad votes is left
-// out unless most votes are for it: one slow report of a shop is no reason to keep people from
-// its other pages. Of very many visitors, those who come first in a period are judged by, up to [entries].
+// The origin is judged by those that count. Paths fall into [groups], and of each visitor only the
+// first request for a group counts in a period. It counts as slow once it is older than the bound,
+// also while it is not answered. Each visitor has one vote: equal parts of it for what they asked
+// for. So whoever asks much has no more weight than others. A bound is passed only if requests of
+// at least [slowest] visitors are bad, so that a few who ask for what is slow or fails keep nobody
+// out. The path with the most bad votes is left out unless most votes are for it: one slow report
+// of a shop is no reason to keep people from its other pages. Of very many visitors, those who come
+// first in a period are judged by, up to [entries].
 //
 // # Slowing admissions
 //
 // A [Control] has the factor by which a node would have admissions slowed. It looks once in
-// [Every]. If a bound is passed, it halves the factor; if not, or if there are too few
-// requests to tell, it adds [Step] until nothing is slowed any more. While the latency is below its bound by less
-// than a quarter, the factor stays as it is. That is additive
-// increase, multiplicative decrease (Chiu, Jain 1989). The factor never falls below [Least],
-// and a room admits one visitor a minute at least: so somebody finds out when the origin is
-// better. [Recovers] is how long it takes at most until nothing is slowed, once all is well.
+// [Every]. If a bound is passed, it halves the factor; if not, or if there are too few requests to
+// tell, it adds [Step] until nothing is slowed any more. While the latency is below its bound by
+// less than a quarter, the factor stays as it is. That is additive increase, multiplicative
+// decrease (Chiu, Jain 1989). The factor never falls below [Least], and a room admits one visitor a
+// minute at least: so somebody finds out when the origin is better. [Recovers] is how long it takes
+// at most until nothing is slowed, once all is well.
 //
 // Each node has its own factor, and the room goes by the lowest. An overloaded origin costs
 // everybody's visit, and slowed admissions only some time in line; and where each gate has

@@ -10,7 +10,8 @@ const (
 	kneeSteps = 400 // how finely it is looked for
 )
 
-// findKnee returns where two lines meet that fit the points best, and the latency there. It is not ok if that is no knee.
+// findKnee returns where two lines meet that fit the points best, and the latency there. It is not
+// ok if that is no knee.
 func findKnee(list []point) (knee, latency float64, ok bool) {
 	if len(list) < 2*beside {
 		return 0, 0, false
@@ -30,7 +31,8 @@ func findKnee(list []point) (knee, latency float64, ok bool) {
 	return knee, latency, best[2] > 0 && latency > 0 && behind >= rises*latency && least <= muchBest*alone
 }
 
-// fit fits y = a + b·x + c·max(0, x-knee) by least squares, without c if the knee is infinite, and returns the error that is left.
+// fit fits y = a + b·x + c·max(0, x-knee) by least squares, without c if the knee is infinite, and
+// returns the error that is left.
 func fit(list []point, knee float64) (line [3]float64, failure float64) {
 	var m [3][4]float64
 	for _, p := range list {

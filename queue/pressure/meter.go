@@ -26,8 +26,8 @@ const (
 	entries = 1024 // visitors whose requests count in a period
 )
 
-// Meter measures what an origin does with the requests of a room. It is safe for concurrent use, apart from Turn, which one goroutine
-// calls at a time. It is made by NewMeter.
+// Meter measures what an origin does with the requests of a room. It is safe for concurrent use,
+// apart from Turn, which one goroutine calls at a time. It is made by NewMeter.
 type Meter struct {
 	seed    maphash.Seed
 	entries func() *[entries]entry
@@ -64,7 +64,8 @@ const (
 // nearly is the part of the bound from which on a request is near it.
 const nearly = .75
 
-// NewMeter returns a meter that has counted nothing. With the first request it takes some 50 KiB of memory.
+// NewMeter returns a meter that has counted nothing. With the first request it takes some 50 KiB of
+// memory.
 func NewMeter() *Meter {
 	return &Meter{seed: maphash.MakeSeed(), entries: sync.OnceValue(func() *[entries]entry { return new([entries]entry) })}
 }
@@ -76,8 +77,9 @@ type Trip struct {
 	counts bool
 }
 
-// Begin notes a visitor's request for a path, which has to be ended. It counts if it is the visitor's first for a path of its group in
-// the period, and none of the others is still under way. Of visitors who share an entry, only those of the first count.
+// Begin notes a visitor's request for a path, which has to be ended. It counts if it is the
+// visitor's first for a path of its group in the period, and none of the others is still under way.
+// Of visitors who share an entry, only those of the first count.
 func (m *Meter) Begin(visitor queue.ID, path string) Trip {
 	who := max(1, maphash.Comparable(m.seed, visitor)) // nobody can choose whose entry they share, as the seed is secret
 	t := Trip{entry: uint16(who % entries), group: m.groupOf(path)}
@@ -96,8 +98,9 @@ func (m *Meter) Begin(visitor queue.ID, path string) Trip {
 // groupOf is the group of a path. It is one of few, so that two paths of a site may share theirs.
 func (m *Meter) groupOf(path string) uint8 { return uint8(maphash.String(m.seed, path) % groups) }
 
-// End counts what became of a request. It is slow if it took longer than the bound, which is none if it is 0. Of visitors who have left,
-// only those count whom the origin had kept waiting for so long.
+// End counts what became of a request. It is slow if it took longer than the bound, which is none
+// if it is 0. Of visitors who have left, only those count whom the origin had kept waiting for so
+// long.
 func (m *Meter) End(t Trip, took time.Duration, what Outcome, bound time.Duration) {
 	found := begun | ended
 	if bound > 0 && float64(took) > nearly*float64(bound) {
@@ -179,7 +182,8 @@ func (h *half) clear() {
 	}
 }
 
-// Period is what was counted in a period: the latency and the failures of all requests, and what became of those that count.
+// Period is what was counted in a period: the latency and the failures of all requests, and what
+// became of those that count.
 type Period struct {
 	failed   int
 	latency  [histogramSize]uint32

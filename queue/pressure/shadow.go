@@ -9,8 +9,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// Shadow remembers what came to a room that queues nobody, and what its origin made of it. Its zero value has seen nothing. It is not
-// safe for concurrent use.
+// Shadow remembers what came to a room that queues nobody, and what its origin made of it. Its zero
+// value has seen nothing. It is not safe for concurrent use.
 type Shadow struct {
 	since, last  queue.Instant
 	active       int
@@ -37,7 +37,8 @@ const (
 	mostBins = 512
 )
 
-// Follow takes in how many people are in the room, and how many came in this calendar minute, as the store tells.
+// Follow takes in how many people are in the room, and how many came in this calendar minute, as
+// the store tells.
 func (s *Shadow) Follow(st *queue.Status) {
 	minute := st.Now.Floor(queue.AllowancePeriod)
 	if s.since == 0 {

@@ -8,12 +8,13 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// A pass may put its visitor ahead in line. Where buckets keep the order, the place goes by an earlier time; in an exact line by a
-// priority. In random nobody is ahead of anybody, so those visitors draw every second instead. They take slots by the one rule as
-// everybody does.
+// A pass may put its visitor ahead in line. Where buckets keep the order, the place goes by an
+// earlier time; in an exact line by a priority. In random nobody is ahead of anybody, so those
+// visitors draw every second instead. They take slots by the one rule as everybody does.
 
-// aheadShare is how large a part of the admissions goes to visitors whose pass puts them ahead of the line: so those behind move on.
-// Whoever comes when it is used up waits in the line, and is put ahead at a later check-in.
+// aheadShare is how large a part of the admissions goes to visitors whose pass puts them ahead of
+// the line: so those behind move on. Whoever comes when it is used up waits in the line, and is put
+// ahead at a later check-in.
 const aheadShare = .5
 
 // aheadBurst is for how long a share that was not used is kept.
@@ -52,8 +53,8 @@ func (v visit) mayGoAhead() bool {
 	return v.turnstile.take(v.at, max(aheadShare*perMinute, 1)/float64(max(len(view.Nodes), 1)))
 }
 
-// putAhead is a waiting ticket with its place ahead, if the visitor's pass says so and their turn to be put ahead has come. One whose
-// pass has ended has the place that they would have without it.
+// putAhead is a waiting ticket with its place ahead, if the visitor's pass says so and their turn
+// to be put ahead has come. One whose pass has ended has the place that they would have without it.
 func (v visit) putAhead(t queue.Ticket) queue.Ticket {
 	if v.Ahead == queue.NotAhead && t.IsAhead() {
 		t.ArrivedAt, t.CameAt = t.CameAt, 0
@@ -64,7 +65,8 @@ func (v visit) putAhead(t queue.Ticket) queue.Ticket {
 	return t
 }
 
-// linePriority is the priority that the visitor claims with in an exact line, where they have one of had.
+// linePriority is the priority that the visitor claims with in an exact line, where they have one
+// of had.
 func (v visit) linePriority(had int16) int16 {
 	ahead := v.Ahead.Priority()
 	if ahead > max(had, v.Priority) && v.rules.Method.HasExactLine() && v.mayGoAhead() {
@@ -73,7 +75,8 @@ func (v visit) linePriority(had int16) int16 {
 	return v.Priority
 }
 
-// comesSoon is within how long a visitor who draws comes back whose pass puts them ahead; 0 for no such time.
+// comesSoon is within how long a visitor who draws comes back whose pass puts them ahead; 0 for no
+// such time.
 func (s situation) comesSoon() time.Duration {
 	if s.Ahead == queue.NotAhead || !s.rules.Method.Draws() || s.Ask.isHidden() {
 		return 0
@@ -81,7 +84,8 @@ func (s situation) comesSoon() time.Duration {
 	return leastInterval
 }
 
-// checkInAhead has a visitor check in who has just joined, and whom a pass puts ahead: nobody else may be ahead of them.
+// checkInAhead has a visitor check in who has just joined, and whom a pass puts ahead: nobody else
+// may be ahead of them.
 func (vs *visits) checkInAhead(ctx context.Context, now time.Time, q Request, joined Decision) Decision {
 	if q.Ahead == queue.NotAhead || joined.Outcome != Queued || q.Ticket.State == queue.Waiting || !joined.Issue || q.Ask.Place == NoPlace || q.Ask.Slot == NoSlot {
 		return joined

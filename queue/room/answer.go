@@ -135,7 +135,8 @@ func (s situation) certain(place queue.Place) queue.Place {
 	return place
 }
 
-// join gives a visitor a place in line and counts them. Their next check-in is due within a time; 0 for none.
+// join gives a visitor a place in line and counts them. Their next check-in is due within a time; 0
+// for none.
 func (v visit) join(id queue.ID, place queue.Place, within time.Duration) Decision {
 	if place.Number == 0 && v.isBeyond(id, v.at) {
 		d := v.stayBeyond(queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at})
@@ -268,20 +269,21 @@ func (v visit) stay() (Decision, bool) {
 	return d, true
 }
 
-// startUnknown reports whether the ticket of somebody who is in does not tell since when, so that the store has to say until
-// when their session can be renewed. While it does not answer, they stay in.
+// startUnknown reports whether the ticket of somebody who is in does not tell since when, so that
+// the store has to say until when their session can be renewed. While it does not answer, they stay
+// in.
 func (s situation) startUnknown() bool {
 	return s.rules.MaxSession > 0 && !s.tellsStart() && !s.Ticket.Uncounted && !s.by.outage.failing()
 }
 
-// tellsStart reports whether an accepted ticket tells since when its visitor is in. One from before the end of a hold does not: they count
-// as admitted later by the time of the hold.
+// tellsStart reports whether an accepted ticket tells since when its visitor is in. One from before
+// the end of a hold does not: they count as admitted later by the time of the hold.
 func (s situation) tellsStart() bool {
 	return s.Ticket.AcceptedAt != 0 && s.Ticket.LastCheckIn >= s.rules.configuration.Standstill.Until
 }
 
-// renewed renews the session of an accepted ticket, which lasts until end as far as is known. A session that
-// is older than a MaxSession that was set since ends where it would have ended.
+// renewed renews the session of an accepted ticket, which lasts until end as far as is known. A
+// session that is older than a MaxSession that was set since ends where it would have ended.
 func (v visit) renewed(end queue.Instant) (until queue.Instant, lasts bool) {
 	until, lasts = v.sessions.renew(v.at, v.rules, v.Ticket.ID, v.Ticket.AcceptedAt, end)
 	if until <= v.at {

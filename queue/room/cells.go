@@ -43,7 +43,8 @@ func (c packedCell) unpack(start queue.Instant) queue.Cell {
 	return queue.Cell{Bucket: lastWithLow(uint32(c>>32), end), Until: end}
 }
 
-// lastWithLow is the last moment until then whose low 32 bits are these: of a moment that is less than 49 days ago, they tell all.
+// lastWithLow is the last moment until then whose low 32 bits are these: of a moment that is less
+// than 49 days ago, they tell all.
 func lastWithLow(low uint32, then queue.Instant) queue.Instant {
 	return then - queue.Instant(uint32(then)-low)
 }

@@ -38,8 +38,8 @@ func (c *toldClock) now(told time.Time) time.Time {
 	return c.latest
 }
 
-// WaitFor waits by the process's timers, as a room does without a Config.Wait: until it has received from ready, or until atMost has passed,
-// if that is positive.
+// WaitFor waits by the process's timers, as a room does without a Config.Wait: until it has
+// received from ready, or until atMost has passed, if that is positive.
 func WaitFor(ready <-chan struct{}, atMost time.Duration) {
 	var over <-chan time.Time
 	if atMost > 0 {

@@ -7,9 +7,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
-// conditions are what decisions go by: the rules in force, what the store has said
-// last, whether it answers, how many came since, and whether admissions are paused, or everyone new is held. Reading them
-// needs no lock.
+// conditions are what decisions go by: the rules in force, what the store has said last, whether it
+// answers, how many came since, and whether admissions are paused, or everyone new is held. Reading
+// them needs no lock.
 type conditions struct {
 	rules  atomic.Pointer[rules]
 	view   atomic.Pointer[view]
@@ -35,8 +35,9 @@ func (c *conditions) noteReturn(t *queue.Ticket, rules *rules) {
 	}
 }
 
-// awaitsReturns reports whether some of those who wait may be missing in the store, because nothing was left of what it and
-// the gates knew: the room is new to it, and people have come back who waited before.
+// awaitsReturns reports whether some of those who wait may be missing in the store, because nothing
+// was left of what it and the gates knew: the room is new to it, and people have come back who
+// waited before.
 func (c *conditions) awaitsReturns(at queue.Instant) bool {
 	rules := c.rules.Load()
 	return c.returns.Load() && rules.configuration.Version == 1 && at < rules.configuration.At.Add(rules.ReturnsWithin())
@@ -82,8 +83,9 @@ func (c *conditions) letsAllIn(rules *rules) bool {
 	return rules.AdmitsEveryone() && !c.stopped() && !c.soldOut(rules) || c.openToAll(rules)
 }
 
-// openToAll reports whether everyone enters, and is not counted, because few come. While the store does not answer, nothing takes
-// newcomers out of the count: the room stays open until as many have come as would pass QueueWhen in a minute.
+// openToAll reports whether everyone enters, and is not counted, because few come. While the store
+// does not answer, nothing takes newcomers out of the count: the room stays open until as many have
+// come as would pass QueueWhen in a minute.
 func (c *conditions) openToAll(rules *rules) bool {
 	if rules.QueueWhen == 0 || c.admitsNobody(rules) || c.outage.failing() && int(c.newcomers.Load()) >= rules.QueueWhen {
 		return false

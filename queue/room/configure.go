@@ -29,7 +29,8 @@ func (x *exchange) configure(ctx context.Context, now time.Time, c queue.Configu
 	if err = x.concludeProposal(ctx, now, c, err); err != nil {
 		return fmt.Errorf("configuring room %q: %w", x.room, err)
 	}
-	// What decisions go by is of the settings from before. If the store does not answer, it is taken up later.
+	// What decisions go by is of the settings from before. If the store does not answer, it is
+	// taken up later.
 	_, _ = x.sync(ctx, now)
 	return nil
 }

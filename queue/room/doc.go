@@ -7,8 +7,9 @@
 // ticket alone); if not, are they due; if so, count them, and put a claim to the
 // store if a slot may be theirs; then answer.
 //
-// What follows from the request and the rules alone is said by its situation, which remembers nobody and
-// changes nothing. A visit is a situation beside what the room remembers: it decides, counts and claims.
+// What follows from the request and the rules alone is said by its situation, which remembers
+// nobody and changes nothing. A visit is a situation beside what the room remembers: it decides,
+// counts and claims.
 //
 // # Parts
 //

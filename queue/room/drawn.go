@@ -16,9 +16,9 @@ func (v visit) drawn(t queue.Ticket) queue.Ticket {
 	return t
 }
 
-// comesBack is a waiting ticket that was brought back. A place that was drawn in a prequeue that was
-// cancelled goes by the arrival again, and a place is drawn if that is due. The first time, it is
-// noted: whoever asks for many places and takes up none leaves no trace.
+// comesBack is a waiting ticket that was brought back. A place that was drawn in a prequeue that
+// was cancelled goes by the arrival again, and a place is drawn if that is due. The first time, it
+// is noted: whoever asks for many places and takes up none leaves no trace.
 func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 	if v.missedStart(&t) {
 		t.ArrivedAt, t.CameAt, v.outOfDraw = v.at, 0, true
@@ -34,9 +34,10 @@ func (v visit) comesBack(t queue.Ticket) queue.Ticket {
 	return v.putAhead(t)
 }
 
-// missedStart reports whether a visitor who came in a shuffled prequeue is out of the draw, because they had missed a check-in when it ended:
-// else somebody could have place after place drawn, and go on with the best. A user of the site has one place in any case. A node that did
-// not run for long enough before the start does not know who was present.
+// missedStart reports whether a visitor who came in a shuffled prequeue is out of the draw, because
+// they had missed a check-in when it ended: else somebody could have place after place drawn, and
+// go on with the best. A user of the site has one place in any case. A node that did not run for
+// long enough before the start does not know who was present.
 func (v visit) missedStart(t *queue.Ticket) bool {
 	start := v.rules.configuration.DrawEnded(t.Came(), v.at)
 	present := v.rules.configuration.PresentFrom(start)
@@ -44,8 +45,9 @@ func (v visit) missedStart(t *queue.Ticket) bool {
 		!v.presence.hasPlaceFrom(v.at, t.ID, start)
 }
 
-// startsSoon reports whether the event of a shuffled prequeue starts so soon that who checks in now is in the draw, wherever they are
-// answered next: each of them gets a ticket that tells of it, though their check-in may not be due.
+// startsSoon reports whether the event of a shuffled prequeue starts so soon that who checks in now
+// is in the draw, wherever they are answered next: each of them gets a ticket that tells of it,
+// though their check-in may not be due.
 func (s situation) startsSoon() bool {
 	from, _ := s.rules.Renewal()
 	return from != 0 && s.at >= from

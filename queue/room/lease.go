@@ -7,18 +7,19 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// A session that is given for a lease lasts for a short time only, until a request that brings
-// its ticket makes it a whole one. There are two reasons for a lease: a newcomer's ticket may
-// never come back, and somebody whose page is hidden, or who is absent, may not look at it. If
-// nobody came, the slot goes on to the next. A visitor who had waited, and comes later than that, but within
-// what would have been their session, goes back to the place that they had in line, once: they are ahead of
-// all who came after them. A newcomer does not: slots that are given for nothing could be gathered while
-// nobody waits, and be worth places at the head of a line later.
+// A session that is given for a lease lasts for a short time only, until a request that brings its
+// ticket makes it a whole one. There are two reasons for a lease: a newcomer's ticket may never
+// come back, and somebody whose page is hidden, or who is absent, may not look at it. If nobody
+// came, the slot goes on to the next. A visitor who had waited, and comes later than that, but
+// within what would have been their session, goes back to the place that they had in line, once:
+// they are ahead of all who came after them. A newcomer does not: slots that are given for nothing
+// could be gathered while nobody waits, and be worth places at the head of a line later.
 
 // provisionalLease is that of a ProvisionalSlot in a room without ConfirmWithin.
 const provisionalLease = time.Minute
 
-// keepsSlot reports whether a slot of the visitor's is only kept, until they look at their page or come back.
+// keepsSlot reports whether a slot of the visitor's is only kept, until they look at their page or
+// come back.
 func (s situation) keepsSlot() bool {
 	return !s.Ask.isSeen() && s.rules.SlotKept() > 0
 }
@@ -39,8 +40,9 @@ func (s situation) lease(id queue.ID) time.Duration {
 	return 0
 }
 
-// leased is the accepted ticket of somebody whose session was given for a lease, from the waiting ticket whose place they
-// may go back to. A visitor who has gone back to their place before does not go back again.
+// leased is the accepted ticket of somebody whose session was given for a lease, from the waiting
+// ticket whose place they may go back to. A visitor who has gone back to their place before does
+// not go back again.
 func leased(accepted, waited queue.Ticket) queue.Ticket {
 	accepted.Leased = true
 	if waited.AcceptedAt == 0 {
@@ -56,12 +58,14 @@ func confirmed(t queue.Ticket) queue.Ticket {
 	return t
 }
 
-// mayGoBack reports whether the place in the visitor's ticket may be worth something though they were let in from it: they went back to it from
-// a session that was given for a lease, or may not have been told that they were let in. Only the store knows.
+// mayGoBack reports whether the place in the visitor's ticket may be worth something though they
+// were let in from it: they went back to it from a session that was given for a lease, or may not
+// have been told that they were let in. Only the store knows.
 func (s situation) mayGoBack() bool { return s.Ticket.AcceptedAt != 0 || s.by.view.Load().Untold }
 
-// goBack makes a leased ticket of a visitor whose session is over, as far as this node knows, a waiting one of
-// their place. The store is asked about it in any case: it may know that the session lasts.
+// goBack makes a leased ticket of a visitor whose session is over, as far as this node knows, a
+// waiting one of their place. The store is asked about it in any case: it may know that the session
+// lasts.
 func (v visit) goBack() {
 	t := &v.Ticket
 	accepted := v.rules.configuration.Standstill.Postponed(t.AcceptedAt)

@@ -7,8 +7,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// A place moves to another device with its ticket. The id stays, so that there is one place and one slot whatever happens. The ticket
-// counts how often it has moved, and the copies that have not are revoked: all nodes hear of that as they do of sessions that were ended.
+// A place moves to another device with its ticket. The id stays, so that there is one place and one
+// slot whatever happens. The ticket counts how often it has moved, and the copies that have not are
+// revoked: all nodes hear of that as they do of sessions that were ended.
 
 // What a move is refused for.
 var (
@@ -19,7 +20,8 @@ var (
 // MostMoves is how often a ticket moves at most.
 const MostMoves = 5
 
-// mostMoved is how many copies of tickets are revoked at a time at most: each node is told of all of them at each sync.
+// mostMoved is how many copies of tickets are revoked at a time at most: each node is told of all
+// of them at each sync.
 const mostMoved = 2000
 
 // hasMoved reports whether the ticket is a copy of one that has moved on.
@@ -49,8 +51,8 @@ func (vs *visits) mayMove(at queue.Instant, t *queue.Ticket) error {
 	return nil
 }
 
-// move is [Room.Move], but for the syncs. The copies of the ticket are void until none of them can be worth anything: the one that moves
-// may be from before its visitor was let in.
+// move is [Room.Move], but for the syncs. The copies of the ticket are void until none of them can
+// be worth anything: the one that moves may be from before its visitor was let in.
 func (vs *visits) move(now time.Time, t *queue.Ticket) error {
 	at := vs.clock.at(now)
 	if err := vs.mayMove(at, t); err != nil {
@@ -63,7 +65,8 @@ func (vs *visits) move(now time.Time, t *queue.Ticket) error {
 	return nil
 }
 
-// movedAs is the decision about the visitor of a ticket that has moved as often as the one that they brought.
+// movedAs is the decision about the visitor of a ticket that has moved as often as the one that
+// they brought.
 func (d Decision) movedAs(brought *queue.Ticket) Decision {
 	if brought.Moved != 0 && d.Ticket.ID == brought.ID && d.Outcome != Moved {
 		d.Ticket.Moved = brought.Moved

@@ -76,7 +76,8 @@ func (of ofNetwork) hasRoom(at queue.Instant, id queue.ID, since queue.Instant, 
 	return latest > since
 }
 
-// take has a place count that may. If as many others count as may, that of the visitor who came last counts no more.
+// take has a place count that may. If as many others count as may, that of the visitor who came
+// last counts no more.
 func (of ofNetwork) take(id queue.ID, place countingPlace, most int) {
 	before, counted := of[id]
 	switch {
@@ -130,8 +131,8 @@ func (s situation) limitsNetwork() bool {
 	return s.rules.MaxWaitingPerNetwork > 0 && s.Network.IsValid()
 }
 
-// waitsSince is when the visitor of a waiting ticket came whose place counts at a node until now. The place of
-// one who has missed a check-in counts, if it does, from now on.
+// waitsSince is when the visitor of a waiting ticket came whose place counts at a node until now.
+// The place of one who has missed a check-in counts, if it does, from now on.
 func (s situation) waitsSince() queue.Instant {
 	if s.Ticket.CountedUntil <= s.at {
 		return s.at
@@ -139,9 +140,9 @@ func (s situation) waitsSince() queue.Instant {
 	return s.Ticket.Came()
 }
 
-// isBeyond reports whether the place of an id, who waits since a moment, does not count, because as many
-// of its network do as may: its visitor waits behind everybody else, until one of the others has gone
-// in or left.
+// isBeyond reports whether the place of an id, who waits since a moment, does not count, because as
+// many of its network do as may: its visitor waits behind everybody else, until one of the others
+// has gone in or left.
 func (v visit) isBeyond(id queue.ID, since queue.Instant) bool {
 	if !v.limitsNetwork() {
 		return false

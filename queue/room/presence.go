@@ -90,7 +90,8 @@ const (
 	entered                      // they were let in from their place
 )
 
-// sooner is an interval that was drawn, or the one within which the next check-in is due at the latest; 0 for none.
+// sooner is an interval that was drawn, or the one within which the next check-in is due at the
+// latest; 0 for none.
 func sooner(drawn, within time.Duration) time.Duration {
 	if within == 0 {
 		return drawn
@@ -311,8 +312,8 @@ func (p *presence) trim(shard int, at queue.Instant, rules *rules) {
 	s.forgetSubjects(at.Add(-rules.rememberFor))
 }
 
-// hasPlaceFrom reports whether a visitor is counted here in a bucket from before a moment: they have checked in since the ticket that they
-// bring, or somebody has for them.
+// hasPlaceFrom reports whether a visitor is counted here in a bucket from before a moment: they
+// have checked in since the ticket that they bring, or somebody has for them.
 func (p *presence) hasPlaceFrom(at queue.Instant, id queue.ID, before queue.Instant) bool {
 	s := p.shard(id)
 	s.mu.Lock()

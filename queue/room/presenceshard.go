@@ -44,8 +44,9 @@ func hasEntered(entry *entry[shortID]) bool { return entry.more == placeUsed }
 // would else take others out with each goodbye.
 func saidGoodbye(entry *entry[shortID]) bool { return entry.more&leftFlag != 0 }
 
-// bucketOf is where a visitor is counted by their entry: boundaries may have changed since. The bucket begins before the window ends, but not
-// always before a request that has waited for its turn came.
+// bucketOf is where a visitor is counted by their entry: boundaries may have changed since. The
+// bucket begins before the window ends, but not always before a request that has waited for its
+// turn came.
 func (s *presenceShard) bucketOf(entry *entry[shortID]) queue.Instant {
 	return lastWithLow(entry.low, afterTicks(s.start, entry.until))
 }

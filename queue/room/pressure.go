@@ -57,10 +57,12 @@ func (r *Room) Slowed() Slowdown {
 	return s
 }
 
-// OpenToAll reports whether the room lets everybody in and counts nobody, because the traffic has not passed queue_when.
+// OpenToAll reports whether the room lets everybody in and counts nobody, because the traffic has
+// not passed queue_when.
 func (r *Room) OpenToAll() bool { return r.conditions.openToAll(r.conditions.rules.Load()) }
 
-// Proposal proposes limits by what this node has seen in shadow mode; false in a room without it, and while nobody has come.
+// Proposal proposes limits by what this node has seen in shadow mode; false in a room without it,
+// and while nobody has come.
 func (r *Room) Proposal() (pressure.Proposal, bool) {
 	r.pressures.mu.Lock()
 	defer r.pressures.mu.Unlock()
@@ -68,7 +70,8 @@ func (r *Room) Proposal() (pressure.Proposal, bool) {
 	return p, seen && r.conditions.rules.Load().Shadow
 }
 
-// Measures reports whether the requests of visitors who are in are measured on their way to the origin.
+// Measures reports whether the requests of visitors who are in are measured on their way to the
+// origin.
 func (r *Room) Measures() bool { return r.conditions.rules.Load().Measures() }
 
 // ToOrigin notes that a visitor's request for a path goes to the origin. FromOrigin ends it.

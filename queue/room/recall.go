@@ -7,8 +7,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// Somebody may leave, and have their gate check in for them until a slot is kept for them. Then the ticket that they come back with is
-// older than what has become of it.
+// Somebody may leave, and have their gate check in for them until a slot is kept for them. Then the
+// ticket that they come back with is older than what has become of it.
 
 // recall is [Room.Recall].
 func (v visit) recall(ctx context.Context) (queue.Ticket, bool) {

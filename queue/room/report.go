@@ -80,7 +80,8 @@ func (x *exchange) report(now time.Time) *queue.Report {
 	return p
 }
 
-// postpone has sessions that stand still end as if the hold ended at that moment, which is how a store is told of them.
+// postpone has sessions that stand still end as if the hold ended at that moment, which is how a
+// store is told of them.
 func (x *exchange) postpone(at queue.Instant, sessions []queue.Session) {
 	rules := x.conditions.rules.Load()
 	if !rules.HoldsActive() {

@@ -27,8 +27,8 @@ type Request struct {
 
 	Ask Ask // what they ask for, and how
 
-	// Network is where the request comes from, in a room with MaxWaitingPerNetwork. An IPv6 network counts in its /48, too. The zero
-	// Prefix is for one that is not known, and is not limited.
+	// Network is where the request comes from, in a room with MaxWaitingPerNetwork. An IPv6 network
+	// counts in its /48, too. The zero Prefix is for one that is not known, and is not limited.
 	Network netip.Prefix
 
 	outOfDraw bool // the visitor has lost the place that was drawn for them
@@ -52,19 +52,21 @@ type Decision struct {
 	Drop    bool         // what the visitor brought has ended: delete it
 	Fresh   bool         // the visitor was let in by this request, or has got the slot that is kept for them
 
-	// Rejoined says that a Queued visitor has another place than their ticket told, behind it: as a rule they
-	// have come back too late.
+	// Rejoined says that a Queued visitor has another place than their ticket told, behind it: as a
+	// rule they have come back too late.
 	Rejoined bool
 
-	// SoldOut says that a Rejected visitor is told so because nothing is left. They keep their ticket: if the room opens again, they
-	// have their place for as long as it can be left.
+	// SoldOut says that a Rejected visitor is told so because nothing is left. They keep their
+	// ticket: if the room opens again, they have their place for as long as it can be left.
 	SoldOut bool
 
-	// Crowded says that a Queued visitor has asked for a place, and it does not count, because as many of their network do as may.
+	// Crowded says that a Queued visitor has asked for a place, and it does not count, because as
+	// many of their network do as may.
 	Crowded bool
 
-	// Early says that a Queued visitor has come back sooner than they were told, or with a ticket that they have checked in with already, or
-	// that they only check in though their turn has come.
+	// Early says that a Queued visitor has come back sooner than they were told, or with a ticket
+	// that they have checked in with already, or that they only check in though their turn has
+	// come.
 	Early bool
 
 	Place queue.Place // in the exact line, of a Queued visitor; the zero Place where none is known

@@ -23,7 +23,8 @@ func (r *revocations) has(id queue.ID, at queue.Instant) bool {
 	return revoked != nil && (*revoked)[id] > at
 }
 
-// copies is how many of those in force are of copies of tickets that have moved, and not of sessions.
+// copies is how many of those in force are of copies of tickets that have moved, and not of
+// sessions.
 func (r *revocations) copies(at queue.Instant) (n int) {
 	revoked := r.inForce.Load()
 	if revoked == nil {

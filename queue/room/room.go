@@ -69,8 +69,8 @@ func (r *Room) Peek(ctx context.Context, now time.Time, q Request) (queue.Ticket
 	return r.visits.visit(now, &q).peek(ctx)
 }
 
-// Recall returns the ticket of the slot that is kept for the visitor of a waiting ticket, and whether there is one. The store is asked:
-// the slot may have been taken at another node.
+// Recall returns the ticket of the slot that is kept for the visitor of a waiting ticket, and
+// whether there is one. The store is asked: the slot may have been taken at another node.
 func (r *Room) Recall(ctx context.Context, now time.Time, q Request) (queue.Ticket, bool) {
 	return r.visits.visit(now, &q).recall(ctx)
 }
@@ -90,18 +90,21 @@ func (r *Room) StoreTime(now time.Time) queue.Instant { return r.clock.at(now) }
 // counts until their next check-in is missed.
 func (r *Room) Leave(now time.Time, t queue.Ticket) { r.visits.leave(now, t) }
 
-// Withdraw takes back the place of a newcomer whom no answer has told of it, with the ticket that they were to get.
+// Withdraw takes back the place of a newcomer whom no answer has told of it, with the ticket that
+// they were to get.
 func (r *Room) Withdraw(now time.Time, t queue.Ticket) { r.visits.withdraw(now, t) }
 
 // Turns returns those whose turn has come. In random there are none.
 func (r *Room) Turns() Turns { return r.conditions.turns() }
 
-// HasMoved reports whether a ticket is a copy of one that has moved to another device, as far as this node knows.
+// HasMoved reports whether a ticket is a copy of one that has moved to another device, as far as
+// this node knows.
 func (r *Room) HasMoved(now time.Time, t queue.Ticket) bool {
 	return r.visits.sessions.hasMoved(&t, r.clock.at(now))
 }
 
-// IsIn reports whether the visitor of an accepted ticket is in, as far as this node knows: their session lasts, and the ticket is not void.
+// IsIn reports whether the visitor of an accepted ticket is in, as far as this node knows: their
+// session lasts, and the ticket is not void.
 func (r *Room) IsIn(now time.Time, t queue.Ticket) bool { return r.visits.isIn(now, &t) }
 
 // Touch keeps an accepted visitor's session active at now: for an answer of theirs
@@ -136,8 +139,9 @@ func (r *Room) Renew(ctx context.Context, now time.Time, id queue.ID) error {
 	return r.visits.renewInStore(ctx, now, id, r.conditions.rules.Load().Renews())
 }
 
-// EdgeAdmission is for how long from now on an edge may let in the visitor of a ticket by itself; 0 for not at all. The session
-// at the gate lasts longer. A leased session is to be confirmed by a request at the gate first.
+// EdgeAdmission is for how long from now on an edge may let in the visitor of a ticket by itself; 0
+// for not at all. The session at the gate lasts longer. A leased session is to be confirmed by a
+// request at the gate first.
 func (r *Room) EdgeAdmission(now time.Time, t queue.Ticket) time.Duration {
 	return r.visits.edgeAdmission(now, &t)
 }
@@ -157,9 +161,11 @@ func (r *Room) Remove(ctx context.Context, now time.Time, id queue.ID) (bool, er
 	return true, r.Sync(ctx, now)
 }
 
-// Move takes the place, or the session, of a ticket to another device, and returns the ticket for it. Copies of the old ticket are void:
-// here at once, and at other nodes once they have heard of it from the store. Where two move one ticket at two nodes at the same
-// moment, both have it, and still one place and one slot. The error is ErrMoved for a copy that has moved before, or MostMoves times; ErrTooMoved while too many have; and else the store's.
+// Move takes the place, or the session, of a ticket to another device, and returns the ticket for
+// it. Copies of the old ticket are void: here at once, and at other nodes once they have heard of
+// it from the store. Where two move one ticket at two nodes at the same moment, both have it, and
+// still one place and one slot. The error is ErrMoved for a copy that has moved before, or
+// MostMoves times; ErrTooMoved while too many have; and else the store's.
 func (r *Room) Move(ctx context.Context, now time.Time, t queue.Ticket) (queue.Ticket, error) {
 	if err := r.visits.mayMove(r.clock.at(now), &t); err != nil { // which costs nothing
 		return t, err
@@ -202,9 +208,10 @@ func (r *Room) Sync(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// SyncIn is how long after now to call Sync next: after the usual time, or sooner if a session ends by then whose slot somebody waits
-// for. The store gives the slot on once every node has reported that it has not renewed the session. Of many nodes each reports
-// as often as usual, and so does each while the store does not answer.
+// SyncIn is how long after now to call Sync next: after the usual time, or sooner if a session ends
+// by then whose slot somebody waits for. The store gives the slot on once every node has reported
+// that it has not renewed the session. Of many nodes each reports as often as usual, and so does
+// each while the store does not answer.
 func (r *Room) SyncIn(now time.Time, usual time.Duration) time.Duration {
 	v, rules := r.conditions.view.Load(), r.conditions.rules.Load()
 	if r.conditions.outage.failing() || rules.slack == 0 || v.Present == 0 || v.NextOpen == 0 || v.Open < rules.Slots()-v.Active {
@@ -214,7 +221,8 @@ func (r *Room) SyncIn(now time.Time, usual time.Duration) time.Duration {
 	return min(usual, max(soonest, v.NextOpen.Sub(r.clock.at(now))+reportTakes))
 }
 
-// reportTakes is how long after a moment the store's clock shows it, by which a report then has arrived.
+// reportTakes is how long after a moment the store's clock shows it, by which a report then has
+// arrived.
 const reportTakes = 20 * time.Millisecond
 
 // Numbers returns the latest numbers.
@@ -277,8 +285,8 @@ func (r *Room) Suspended() bool { return r.conditions.rules.Load().Suspended }
 // Occupancy is what keeps a visitor in the room.
 func (r *Room) Occupancy() queue.Occupancy { return r.conditions.rules.Load().Occupancy }
 
-// HearLeft takes in how much the origin says is left, which was asked at a moment. The next sync tells it. It says whether that is urgent,
-// because the room may close or open by it.
+// HearLeft takes in how much the origin says is left, which was asked at a moment. The next sync
+// tells it. It says whether that is urgent, because the room may close or open by it.
 func (r *Room) HearLeft(asked time.Time, left int) (urgent bool) {
 	r.outbox.hear(queue.Stock{At: r.clock.at(asked), Left: left})
 	known := r.conditions.view.Load().synced.Stock
@@ -288,7 +296,8 @@ func (r *Room) HearLeft(asked time.Time, left int) (urgent bool) {
 // SoldOut reports whether the room is closed because nothing is left.
 func (r *Room) SoldOut() bool { return r.conditions.soldOut(r.conditions.rules.Load()) }
 
-// Leads reports whether this node is the first of those that have reported to the store lately: one of them does what is to be done once.
+// Leads reports whether this node is the first of those that have reported to the store lately: one
+// of them does what is to be done once.
 func (r *Room) Leads() bool {
 	nodes := r.conditions.view.Load().synced.Nodes
 	return len(nodes) == 0 || r.exchange.node <= slices.Min(nodes)
@@ -301,8 +310,9 @@ func (r *Room) Holds() bool { return r.conditions.rules.Load().HoldsActive() }
 // for a time in which the origin does not answer.
 func (r *Room) Pause(paused bool) { r.conditions.paused.Store(paused) }
 
-// Hold holds every new visitor of this node, or lets them in again, without touching the settings: for a prequeue that has begun while
-// the store, which the settings have to be told, does not answer.
+// Hold holds every new visitor of this node, or lets them in again, without touching the settings:
+// for a prequeue that has begun while the store, which the settings have to be told, does not
+// answer.
 func (r *Room) Hold(holds bool) { r.conditions.holds.Store(holds) }
 
 // StoreFailing reports whether the store left the last call unanswered.

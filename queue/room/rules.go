@@ -38,7 +38,8 @@ func (r *rules) placeOver(t *queue.Ticket, at queue.Instant) bool {
 	return t.LastCheckIn <= r.configuration.Places.Since || r.PlaceEnds(t) <= at
 }
 
-// sessionsAt is the moment by which sessions last or have ended: while those who are in are held, the beginning of the hold.
+// sessionsAt is the moment by which sessions last or have ended: while those who are in are held,
+// the beginning of the hold.
 func (r *rules) sessionsAt(at queue.Instant) queue.Instant {
 	if r.HoldsActive() {
 		return min(at, r.configuration.Standstill.Since)
@@ -49,7 +50,8 @@ func (r *rules) sessionsAt(at queue.Instant) queue.Instant {
 // sessionLasts is how long a session outlives what renews it.
 func (r *rules) sessionLasts() time.Duration { return r.SessionLasts(r.slack) }
 
-// extends reports whether an answer that is under way extends its visitor's session, rather than keep the slot alone.
+// extends reports whether an answer that is under way extends its visitor's session, rather than
+// keep the slot alone.
 func (r *rules) extends() bool { return r.Occupancy == queue.ByConnection || r.Renews() }
 
 // touchLasts is for how long a touch keeps a session, or the slot of a fixed one.

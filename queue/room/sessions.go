@@ -33,7 +33,8 @@ func (s *sessions) learn(at queue.Instant, id queue.ID, until queue.Instant) {
 // add takes in that id may stay until a moment, which the store is to be told.
 func (s *sessions) add(at queue.Instant, id queue.ID, until queue.Instant) { s.seen.add(at, id, until) }
 
-// begin takes in that id may stay until a moment, which the store is told for the first time: it is to count them until then at least.
+// begin takes in that id may stay until a moment, which the store is told for the first time: it is
+// to count them until then at least.
 func (s *sessions) begin(at queue.Instant, id queue.ID, until queue.Instant) {
 	s.seen.renew(at, id, math.MaxInt64, until)
 }
@@ -112,7 +113,8 @@ func (s *sessions) drain(at queue.Instant) (lasting, revoked []queue.Session) {
 	return s.answers.drain(at, s.seen.drain(at, nil)), s.revoked.drain()
 }
 
-// final is the moment up to which no session is renewed any more that had ended by then: that of the last drain.
+// final is the moment up to which no session is renewed any more that had ended by then: that of
+// the last drain.
 func (s *sessions) final() queue.Instant { return queue.Instant(s.seen.drained.Load()) }
 
 // all are all sessions and revocations that last.

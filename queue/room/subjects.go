@@ -7,9 +7,10 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// SubjectID is the id of a subject in a room: half of a SHA-256 sum over both
-// names. It has no secret in it, so that all nodes and the operator's tools find it alike. Names can be guessed, and so the id
-// leaves the gate in sealed tickets, and else to the operator only: what others see is a keyed hash of it.
+// SubjectID is the id of a subject in a room: half of a SHA-256 sum over both names. It has no
+// secret in it, so that all nodes and the operator's tools find it alike. Names can be guessed, and
+// so the id leaves the gate in sealed tickets, and else to the operator only: what others see is a
+// keyed hash of it.
 func SubjectID(room, subject string) queue.ID {
 	sum := sha256.Sum256([]byte("fairdoor subject\x00" + room + "\x00" + subject))
 	return queue.ID(sum[:len(queue.ID{})])

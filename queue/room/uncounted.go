@@ -6,9 +6,11 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// While a room is open to all, its visitors get tickets that no store knows of, and that last for a session. From when the room counts,
-// a visitor who brings such a ticket is counted as one who is in: nobody is thrown out of their visit. So there may be more sessions
-// than total_active_users: at most by those who came within a session before the room began to count, or used the site in it.
+// While a room is open to all, its visitors get tickets that no store knows of, and that last for a
+// session. From when the room counts, a visitor who brings such a ticket is counted as one who is
+// in: nobody is thrown out of their visit. So there may be more sessions than total_active_users:
+// at most by those who came within a session before the room began to count, or used the site in
+// it.
 
 // countNewcomer has the next report tell that a visitor came, where the store needs to know.
 func (v visit) countNewcomer() {
@@ -31,7 +33,8 @@ func (v visit) enterUncounted(t queue.Ticket) Decision {
 	return d
 }
 
-// stayUncounted says until when a visitor stays whom no store counts, and whether the room counts them from now on.
+// stayUncounted says until when a visitor stays whom no store counts, and whether the room counts
+// them from now on.
 func (v visit) stayUncounted(end queue.Instant) (until queue.Instant, counted bool) {
 	switch {
 	case v.rules.QueueWhen == 0 && v.rules.AdmitsEveryone() || v.Ask.isAside():

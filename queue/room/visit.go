@@ -32,8 +32,8 @@ type visits struct {
 	onBurst func()               // Config.OnBurst
 }
 
-// situation is a request at one moment, by one set of rules, and what it follows from these alone: it remembers nobody, and
-// changes nothing.
+// situation is a request at one moment, by one set of rules, and what it follows from these alone:
+// it remembers nobody, and changes nothing.
 type situation struct {
 	*Request
 	at    queue.Instant
@@ -82,7 +82,8 @@ func (vs *visits) decideOnce(ctx context.Context, now time.Time, q Request) Deci
 	return d.movedAs(&brought)
 }
 
-// tellsOfSession reports whether a visitor is told that they have had a session, of which the ticket that they brought does not know.
+// tellsOfSession reports whether a visitor is told that they have had a session, of which the
+// ticket that they brought does not know.
 func (d *Decision) tellsOfSession(brought *queue.Ticket) bool {
 	return brought.State != queue.Accepted && d.Ticket.State == queue.Accepted && !d.Fresh && !d.Ticket.Uncounted
 }
