@@ -156,7 +156,7 @@ func (s *spells) leaves(e *Event, goodbye bool) {
 		if p.who != e.Who || !p.surely {
 			continue
 		}
-		if p.until = e.At + s.left; goodbye {
+		if p.until = e.At + s.left; goodbye && s.h.Plan.Gates == 1 { // who has moved from gate to gate is counted until they could have come back
 			p.until = e.At + movesIn
 		}
 		delete(s.now, id)
