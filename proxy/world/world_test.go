@@ -19,6 +19,17 @@ var (
 	soak = flag.Duration("soak", 0, "how long new seeds are tried")
 )
 
+// TestMain has the story alone be told where a seed is named.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *seed != 0 {
+		if err := flag.Set("test.run", "^TestStory$"); err != nil {
+			panic(err)
+		}
+	}
+	m.Run()
+}
+
 // TestStory tells the story of the seed that is named. If a promise is broken in it, it tells the story of fewer people and fewer faults in
 // which the same is broken.
 func TestStory(t *testing.T) {
@@ -75,7 +86,7 @@ func check(t *testing.T, h *world.History) bool {
 	t.Helper()
 	broken := world.Check(h)
 	for _, b := range broken {
-		t.Errorf("%s\n%s\nto see it again: go test ./proxy/world -run TestStory -seed %d", h.Plan, b, h.Plan.Seed)
+		t.Errorf("%s\n%s\nto see it again: go test ./proxy/world -seed %d", h.Plan, b, h.Plan.Seed)
 	}
 	return len(broken) == 0
 }
