@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/queue/axis"
 	"github.com/fairdoor-gate/fairdoor/queue/measure"
 	"github.com/fairdoor-gate/fairdoor/queue/simulate/plot"
 )
@@ -84,6 +85,6 @@ func unit(d time.Duration) timeUnit {
 
 func (u timeUnit) of(d time.Duration) float64 { return float64(d) / float64(u.is) }
 
-func (u timeUnit) axis(what string, to time.Duration) plot.Axis {
-	return plot.Axis{Label: fmt.Sprintf("%s, in %s", what, u.name), To: u.of(to), Steps: u.steps}
+func (u timeUnit) axis(what string, to time.Duration) axis.Axis {
+	return axis.Axis{Label: fmt.Sprintf("%s, in %s", what, u.name), To: u.of(to), Steps: u.steps}
 }

@@ -6,16 +6,20 @@ import (
 	"time"
 )
 
-// letter is how wide a letter of a label is, about.
-const letter = 6.6
+// Band is a time in which something was so: it is marked behind the lines, and told in words.
+type Band struct {
+	Name string    `json:"name"`
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
 
 // bands draws the bands behind the lines, each with a bar and its name at the top. Those that go on at the same time are below each other.
 func (l *Lines) bands(c *canvas) {
-	x, shown := l.along(c), l.shown()
+	shown := l.shown()
 	ends := []float64{} // of the rows of bars: where the last of each ends
 	for _, b := range shown {
-		begin := x(b.From)
-		width := max(x(b.To)-begin, 1.5)
+		begin := l.x(c, b.From)
+		width := max(l.x(c, b.To)-begin, 1.5)
 		row := rowFor(&ends, begin)
 		was := ends[row]
 		y := float64(top + 14*row)
@@ -23,9 +27,9 @@ func (l *Lines) bands(c *canvas) {
 		fmt.Fprintf(c, `<rect x="%s" y="%d" width="%s" height="%s" fill-opacity=".07"/><rect x="%s" y="%s" width="%s" height="3" fill-opacity=".55"/>`,
 			number(begin), top, number(width), number(c.plotHeight()), number(begin), number(y), number(width))
 		ends[row] = begin + width
-		label := letter*float64(len([]rune(b.Name))) + 4
+		label := lengthOf(b.Name) + 4
 		switch {
-		case label <= width || row == 0 && l.isFree(c, shown, &b, x, begin+label):
+		case label <= width || row == 0 && l.isFree(c, shown, &b, begin+label):
 			c.text(begin+2, y+13, "start", b.Name)
 			ends[row] = max(ends[row], begin+label)
 		case begin-label >= was && begin-label >= left:
@@ -47,13 +51,13 @@ func rowFor(ends *[]float64, begin float64) int {
 }
 
 // isFree says whether a label of a band can go beyond its end, up to a place: no other band begins before that, and the plot does not end.
-func (l *Lines) isFree(c *canvas, shown []Band, of *Band, x func(time.Time) float64, end float64) bool {
+func (l *Lines) isFree(c *canvas, shown []Band, of *Band, end float64) bool {
 	for i := range shown {
-		if b := &shown[i]; *b != *of && x(b.To) > x(of.From) && x(b.From) < end {
+		if b := &shown[i]; *b != *of && l.x(c, b.To) > l.x(c, of.From) && l.x(c, b.From) < end {
 			return false
 		}
 	}
-	return end <= float64(c.size.Width-right)
+	return end <= float64(c.width-right)
 }
 
 // shown are the bands that are in the time of the chart.

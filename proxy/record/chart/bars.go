@@ -1,51 +1,60 @@
 package chart
 
-import (
-	"fmt"
-)
+import "fmt"
 
-// SVG draws the bars.
-func (b Bars) SVG() string {
-	if b.Size == (Size{}) {
-		b.Size = Wide
-	}
+// Bar is a bar of a histogram.
+type Bar struct {
+	Name  string // below it; empty for none
+	Value float64
+}
+
+// Bars is a histogram.
+type Bars struct {
+	Title string
+	Bars  []Bar
+}
+
+// Figure returns the chart with its title above it, and with a table of its values. The page
+// needs Style.
+func (b Bars) Figure() string { return figure(b.Title, &b) }
+
+func (b *Bars) told() string { return b.Title }
+
+func (b *Bars) most() float64 {
 	most := 0.0
 	for _, bar := range b.Bars {
 		if usable(bar.Value) {
 			most = max(most, bar.Value)
 		}
 	}
-	c := newCanvas(b.Title, b.Size, most)
-	c.grid(b.Unit)
-	width := c.plotWidth() / float64(max(1, len(b.Bars)))
-	for i, bar := range b.Bars {
-		b.draw(c, i, bar, width)
-	}
-	b.names(c, width)
-	return c.end()
+	return most
 }
 
-// draw draws a bar. One that is not known is left out; a small one can be seen.
-func (b *Bars) draw(c *canvas, i int, bar Bar, width float64) {
-	if !usable(bar.Value) || bar.Value <= 0 {
-		return
-	}
-	y := min(c.y(bar.Value), c.y(0)-1)
-	fmt.Fprintf(c, `<rect class="bar" x="%s" y="%s" width="%s" height="%s" fill="var(--chart-1,%s)"><title>%s: %s%s</title></rect>`,
-		number(left+width*float64(i)+min(1, width/8)), number(y), number(max(width-min(2, width/4), .5)), number(c.y(0)-y), defaults[0],
-		escape(bar.Name), FormatValue(bar.Value), escape(b.Unit))
-}
-
-// names writes the names of the bars below them, as many as there is space for.
-func (b *Bars) names(c *canvas, width float64) {
-	end := -1.0
+// draw draws the bars. One that is not known is left out; a small one can be seen.
+func (b *Bars) draw(c *canvas) {
+	c.grid()
+	width, end := c.plotWidth()/float64(len(b.Bars)), 0.0 // end is that of the last name: there are as many as there is space for
 	for i, bar := range b.Bars {
-		long := 6.8*float64(len([]rune(bar.Name))) + 6
-		middle := left + width*(float64(i)+.5)
-		if bar.Name == "" || middle-long/2 < end {
-			continue
+		begin := left + width*float64(i)
+		if usable(bar.Value) && bar.Value > 0 {
+			y := min(c.y(bar.Value), c.y(0)-1)
+			fmt.Fprintf(c, `<rect class="bar" x="%s" y="%s" width="%s" height="%s" fill="%s"><title>%s: %s</title></rect>`,
+				number(begin+min(1, width/8)), number(y), number(max(width-min(2, width/4), .5)), number(c.y(0)-y), colour(0),
+				escape(bar.Name), formatValue(bar.Value))
 		}
-		c.text(middle, float64(c.size.Height-6), "middle", bar.Name)
-		end = middle + long/2
+		if middle, half := begin+width/2, lengthOf(bar.Name)/2+3; bar.Name != "" && middle-half >= end {
+			c.text(middle, float64(c.height-6), "middle", bar.Name)
+			end = middle + half
+		}
 	}
+}
+
+func (b *Bars) table() [][]string {
+	rows := [][]string{{"Range", "Number"}}
+	for _, bar := range b.Bars {
+		if bar.Value != 0 {
+			rows = append(rows, []string{bar.Name, formatValue(bar.Value)})
+		}
+	}
+	return rows
 }

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/fairdoor-gate/fairdoor/queue/axis"
 )
 
 // HeatMap is a histogram.
@@ -25,16 +27,24 @@ type Grid struct {
 // Count puts points into columns × rows cells between the ends of the axes, as
 // numpy's histogram2d does: the last cell has its upper edge too, and points
 // outside are left out.
-func Count(columns, rows int, x, y Axis, points iter.Seq2[float64, float64]) Grid {
+func Count(columns, rows int, x, y axis.Axis, points iter.Seq2[float64, float64]) Grid {
 	g := Grid{Columns: columns, Rows: rows, counts: make([]int, columns*rows)}
 	for px, py := range points {
-		column, inX := x.cell(px, columns)
-		row, inY := y.cell(py, rows)
+		column, inX := cellOf(x, px, columns)
+		row, inY := cellOf(y, py, rows)
 		if inX && inY {
 			g.counts[row*columns+column]++
 		}
 	}
 	return g
+}
+
+// cellOf is which of the cells along an axis has a value, if one does.
+func cellOf(a axis.Axis, v float64, cells int) (cell int, found bool) {
+	if !a.Covers(v) {
+		return 0, false
+	}
+	return min(int(a.Part(v)*float64(cells)), cells-1), true
 }
 
 // At is the count of a cell; rows count from below.
@@ -82,11 +92,11 @@ func (h *HeatMap) drawLegend(canvas *canvas) {
 	}
 	canvas.frame(image.Rect(legendLeft, top, legendLeft+legendWidth, top+side))
 	hot, most := h.Counts.hottest()
-	counts := Axis{To: float64(hot)}
+	counts := axis.Axis{To: float64(hot)}
 	if hot < 8 {
 		counts.Steps = []float64{1}
 	}
-	for _, v := range counts.ticks() {
+	for _, v := range counts.Ticks() {
 		y := top + side - int(math.Round(v/counts.To*side))
 		canvas.fill(image.Rect(legendLeft+legendWidth, y, legendLeft+legendWidth+tickLength, y+1), ink)
 		canvas.text(number(v), canvas.small, legendLeft+legendWidth+tickLength+8, y+7, atStart, ink)

@@ -12,12 +12,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fairdoor-gate/fairdoor/queue/axis"
 	"github.com/fairdoor-gate/fairdoor/queue/simulate/plot"
 )
 
 // frame has axes from 0 to 10.
 func frame() plot.Frame {
-	return plot.Frame{Title: "Waits", Note: "made up", X: plot.Axis{Label: "arrival", To: 10}, Y: plot.Axis{Label: "wait", To: 10}}
+	return plot.Frame{Title: "Waits", Note: "made up", X: axis.Axis{Label: "arrival", To: 10}, Y: axis.Axis{Label: "wait", To: 10}}
 }
 
 // points yields them.
@@ -94,7 +95,7 @@ func TestDotsOfManyPointsAreSmallAndPale(t *testing.T) {
 
 func TestEmptyPlotsAreDrawn(t *testing.T) {
 	t.Parallel()
-	m := &plot.HeatMap{Frame: plot.Frame{X: plot.Axis{To: 1}, Y: plot.Axis{To: 1}}}
+	m := &plot.HeatMap{Frame: plot.Frame{X: axis.Axis{To: 1}, Y: axis.Axis{To: 1}}}
 	m.Counts = plot.Count(3, 3, m.X, m.Y, points())
 	require.NoError(t, m.WritePNG(io.Discard))
 	require.NoError(t, (&plot.Scatter{Frame: m.Frame, Points: points()}).WritePNG(io.Discard))

@@ -29,10 +29,10 @@ func (s *Scatter) drawDots(canvas *canvas) {
 	square := image.Rect(left, top, left+side, top+side)
 	within := canvas.img.SubImage(square).(*image.RGBA)
 	for x, y := range s.Points {
-		if !s.X.covers(x) || !s.Y.covers(y) {
+		if !s.X.Covers(x) || !s.Y.Covers(y) {
 			continue
 		}
-		middle := image.Pt(left+int(math.Round(s.X.part(x)*side)), top+side-int(math.Round(s.Y.part(y)*side)))
+		middle := image.Pt(left+int(math.Round(s.X.Part(x)*side)), top+side-int(math.Round(s.Y.Part(y)*side)))
 		at := dot.Bounds().Add(middle.Sub(dot.Bounds().Max.Div(2)))
 		draw.DrawMask(within, at, image.NewUniform(dotColour), image.Point{}, dot, image.Point{}, draw.Over)
 	}
