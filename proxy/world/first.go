@@ -22,11 +22,15 @@ func checkFirst(h *History, breach func(time.Duration, string, ...any)) {
 		if place < e.Sent || !e.Room.UsersAheadKnown || !h.knowsPlaces(e.At) {
 			continue
 		}
-		grain := 100 * time.Millisecond
+		late := time.Duration(0) // how long ago somebody came of whom the gate surely knows: it counts those at once who come to it
 		if h.Plan.Gates > 1 {
-			grain = 2 * toldLate // by when all gates know of each other's
+			late = 2 * toldLate
 		}
-		if least, _ := ahead(all, e.Ticket.ID, place, e.At, grain); e.Room.UsersAhead < least-1 { // what is told is rounded
+		least := 0
+		for _, p := range all {
+			least += oneIf(p.surely && p.place < place-late && p.sure < e.Sent-late && p.last >= e.At+toldLate)
+		}
+		if e.Room.UsersAhead < least-1 { // what is told is rounded
 			breach(e.At, "%s comes and is told that %d are ahead, and at least %d are", h.Plan.People[e.Who].Name, e.Room.UsersAhead, least)
 			return
 		}

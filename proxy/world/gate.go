@@ -52,7 +52,8 @@ type process struct {
 	off    time.Duration // by how much the machine's clock was set when the process started
 	stands atomic.Pointer[stand]
 	late   atomic.Pointer[lateRead]
-	dead   atomic.Bool // nothing that it does has an effect any more
+	seen   atomic.Pointer[chan struct{}] // is closed when the site sees somebody who has just been let in; nil where nobody waits for that
+	dead   atomic.Bool                   // nothing that it does has an effect any more
 	lives  context.Context
 	end    context.CancelFunc // breaks its connections
 }

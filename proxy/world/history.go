@@ -108,6 +108,18 @@ func (h *History) add(e Event) {
 	h.Events = append(h.Events, e)
 }
 
+// waits says whether the last that happened to somebody is that they came, or were told to wait or that they are in.
+func (h *History) waits(who int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := len(h.Events) - 1; i >= 0; i-- {
+		if e := &h.Events[i]; e.Who == who {
+			return e.What == Came || e.What == Waits || e.What == Enters
+		}
+	}
+	return false
+}
+
 // Story tells the history to a person: when, who, what.
 func (h *History) Story() string {
 	var b strings.Builder

@@ -11,20 +11,27 @@ func drawKill(p *Plan, r *rand.Rand) Fault {
 	return Fault{At: p.moment(r), Lasts: []time.Duration{100 * time.Millisecond, 2 * time.Second, 30 * time.Second}[r.IntN(3)], Gate: 1 + r.IntN(p.Gates), Size: r.Uint64N(600)}
 }
 
-// kill has a gate die when it has written so many bytes more, or soon, and start again.
+// kill has a gate die when it has written so many bytes more, or has just let somebody in, or soon, and start again.
 func kill(w *world, f *Fault) {
 	m := w.machines[f.Gate-1]
 	p := m.now.Load()
 	if p == nil {
 		return
 	}
-	died := make(chan struct{}, 1)
-	p.mount.dieAfter(int(f.Size), func() { died <- struct{}{} })
+	died, seen := make(chan struct{}, 1), make(chan struct{})
+	if f.Size%3 > 0 {
+		p.mount.dieAfter(int(f.Size), func() { died <- struct{}{} })
+	} else {
+		p.seen.Store(&seen)
+	}
 	soon := time.NewTimer(2*time.Second + time.Duration(f.Size))
 	defer soon.Stop()
 	select {
 	case <-died:
 		w.note("gate %d is killed as it writes", f.Gate)
+	case <-seen:
+		wait(afterAnswer)
+		w.note("gate %d is killed as it has just let somebody in", f.Gate)
 	case <-soon.C:
 	}
 	if m.kill(p) {
@@ -32,6 +39,9 @@ func kill(w *world, f *Fault) {
 		w.restart(m)
 	}
 }
+
+// afterAnswer is how much later a gate is killed than the site has seen somebody: they have the answer by then.
+const afterAnswer = 5*time.Millisecond + 13
 
 // restartGate stops a gate in order, and starts it again.
 func restartGate(w *world, f *Fault) {

@@ -56,6 +56,9 @@ func (s *site) behind(p *process) http.Handler {
 		if ticket := r.Header.Get(copyHeader); ticket != "" {
 			e.What, e.Outcome, e.Brought = Copied, Seen, s.history.ticketOf(ticket)
 		}
+		if seen := p.seen.Load(); seen != nil && s.history.waits(person) && p.seen.CompareAndSwap(seen, nil) {
+			close(*seen)
+		}
 		s.history.add(e)
 		s.takeForm(r, person)
 		s.play(r, p, e)
