@@ -210,11 +210,11 @@ func (s *fallible) between(_ *proxy.Config, o *proxy.Options) {
 	o.Store = s
 }
 
-func (s *fallible) Roll(ctx context.Context, name string, ids []queue.ID) (*queue.Roll, error) {
+func (s *fallible) Roster(ctx context.Context, name string, ids []queue.ID) (*queue.Roster, error) {
 	if s.failing.Load() {
 		return nil, errStore
 	}
-	return s.Store.Roll(ctx, name, ids)
+	return s.Store.Roster(ctx, name, ids)
 }
 
 func (s *fallible) Configure(ctx context.Context, name string, c queue.Configuration) error {

@@ -18,7 +18,7 @@ import (
 // fragile is a store whose calls panic while it is told so, and that counts its syncs.
 type fragile struct {
 	queue.Store
-	admit, sync, roll atomic.Int32 // how many calls are to panic
+	admit, sync, roster atomic.Int32 // how many calls are to panic
 
 	mu     sync.Mutex
 	synced map[string]int
@@ -52,9 +52,9 @@ func (s *fragile) Sync(ctx context.Context, name string, p *queue.Report) (*queu
 	return s.Store.Sync(ctx, name, p)
 }
 
-func (s *fragile) Roll(ctx context.Context, name string, ids []queue.ID) (*queue.Roll, error) {
-	mayPanic(&s.roll)
-	return s.Store.Roll(ctx, name, ids)
+func (s *fragile) Roster(ctx context.Context, name string, ids []queue.ID) (*queue.Roster, error) {
+	mayPanic(&s.roster)
+	return s.Store.Roster(ctx, name, ids)
 }
 
 func (s *fragile) syncs(name string) int {
@@ -76,7 +76,7 @@ func TestPanicOfTheStoreNeverHoldsUpARoom(t *testing.T) {
 		"as it is told the same again": func(s *fragile) { s.admit.Store(2) },
 		"many times":                   func(s *fragile) { s.admit.Store(20) },
 		"as it syncs":                  func(s *fragile) { s.sync.Store(10) },
-		"in all it does":               func(s *fragile) { s.admit.Store(10); s.sync.Store(10); s.roll.Store(1) },
+		"in all it does":               func(s *fragile) { s.admit.Store(10); s.sync.Store(10); s.roster.Store(1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -320,8 +320,8 @@ const MaxLeft = 1000
 // MaxTurns is how many people a View lists in Turns at most.
 const MaxTurns = 100
 
-// Roll is who is in a room and who is in its exact line.
-type Roll struct {
+// Roster is who is in a room and who is in its exact line.
+type Roster struct {
 	Now    Instant
 	Seated []Seat   // in the order in which they were let in
 	Line   []Waiter // in the order of the line
@@ -341,8 +341,8 @@ type Waiter struct {
 	Until Instant // when the place ends without a check-in
 }
 
-// MaxRoll is how many seats, and how many places in line, a Roll lists at most.
-const MaxRoll = 1000
+// MaxRoster is how many seats, and how many places in line, a Roster lists at most.
+const MaxRoster = 1000
 
 // Configuration is what a room goes by, on every node.
 type Configuration struct {
@@ -401,9 +401,9 @@ type Store interface {
 	// node may send the same report again.
 	Sync(ctx context.Context, room string, report *Report) (*View, error)
 
-	// Roll returns which of the ids are in the room and in its exact line. Without ids it
-	// returns who is, at most MaxRoll in each.
-	Roll(ctx context.Context, room string, ids []ID) (*Roll, error)
+	// Roster returns which of the ids are in the room and in its exact line. Without ids it
+	// returns who is, at most MaxRoster in each.
+	Roster(ctx context.Context, room string, ids []ID) (*Roster, error)
 
 	// Close releases what the store holds. No call may be under way.
 	Close() error

@@ -100,7 +100,7 @@ type hanging struct {
 
 func (h *hanging) StoreFailing() bool { return h.known }
 
-func (h *hanging) Roll(ctx context.Context, _ ...queue.ID) (*queue.Roll, error) {
+func (h *hanging) Roster(ctx context.Context, _ ...queue.ID) (*queue.Roster, error) {
 	h.asked++
 	<-ctx.Done()
 	return nil, ctx.Err()

@@ -150,12 +150,12 @@ func occupantsOf(ctx context.Context, r Room) *dashboard.Occupants {
 	if r.Queue().StoreFailing() {
 		return &dashboard.Occupants{Error: true}
 	}
-	roll, err := r.Queue().Roll(ctx)
+	roster, err := r.Queue().Roster(ctx)
 	if err != nil {
 		return &dashboard.Occupants{Error: true}
 	}
-	o := &dashboard.Occupants{More: len(roll.Seated) > maxOccupants}
-	for _, s := range roll.Seated[:min(len(roll.Seated), maxOccupants)] {
+	o := &dashboard.Occupants{More: len(roster.Seated) > maxOccupants}
+	for _, s := range roster.Seated[:min(len(roster.Seated), maxOccupants)] {
 		o.Names = append(o.Names, dashboard.Occupant{Label: r.Label(s.ID), Accepted: s.AcceptedAt.Time(), Expires: s.Expires.Time()})
 	}
 	return o

@@ -66,7 +66,7 @@ type Queue interface {
 	Scores() (quarters []estimate.Score, total estimate.Score)
 	Slowed() room.Slowdown
 	Proposal() (p pressure.Proposal, seen bool)
-	Roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error)
+	Roster(ctx context.Context, ids ...queue.ID) (*queue.Roster, error)
 	Renew(ctx context.Context, now time.Time, id queue.ID) error
 	Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error
 	Remove(ctx context.Context, now time.Time, id queue.ID) (bool, error)

@@ -55,19 +55,19 @@ func describeWaiter(r Room, w queue.Waiter) visitorJSON {
 const storeAway = "The store does not answer."
 
 func (a *api) getVisitors(w http.ResponseWriter, q *http.Request, r Room) {
-	roll, err := r.Queue().Roll(q.Context())
+	roster, err := r.Queue().Roster(q.Context())
 	if err != nil {
 		a.storeFailed(w, r, err)
 		return
 	}
 	list := visitorsJSON{
 		Active: []visitorJSON{}, Waiting: []visitorJSON{}, WaitingKnown: hasLine(r),
-		Truncated: len(roll.Seated) == queue.MaxRoll || len(roll.Line) == queue.MaxRoll,
+		Truncated: len(roster.Seated) == queue.MaxRoster || len(roster.Line) == queue.MaxRoster,
 	}
-	for _, s := range roll.Seated {
+	for _, s := range roster.Seated {
 		list.Active = append(list.Active, describeSeat(r, s))
 	}
-	for _, in := range roll.Line {
+	for _, in := range roster.Line {
 		list.Waiting = append(list.Waiting, describeWaiter(r, in))
 	}
 	reply.JSON(w, list)
@@ -111,16 +111,16 @@ func (a *api) renewVisitor(w http.ResponseWriter, q *http.Request, r Room, id qu
 
 // getVisitor tells how somebody stands.
 func (a *api) getVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
-	roll, err := r.Queue().Roll(q.Context(), id)
+	roster, err := r.Queue().Roster(q.Context(), id)
 	switch {
 	case err != nil:
 		a.storeFailed(w, r, err)
-	case len(roll.Seated) > 0:
-		v := describeSeat(r, roll.Seated[0])
+	case len(roster.Seated) > 0:
+		v := describeSeat(r, roster.Seated[0])
 		v.Status = "active"
 		reply.JSON(w, v)
-	case len(roll.Line) > 0:
-		v := describeWaiter(r, roll.Line[0])
+	case len(roster.Line) > 0:
+		v := describeWaiter(r, roster.Line[0])
 		v.Status = "waiting"
 		reply.JSON(w, v)
 	default:
@@ -176,8 +176,8 @@ func parsePriority(body []byte) (priority int16, ok bool) {
 
 // prefer gives a visitor a priority, unless they are not in the line.
 func (a *api) prefer(ctx context.Context, r Room, id queue.ID, priority int16) (found bool, err error) {
-	roll, err := r.Queue().Roll(ctx, id)
-	if err != nil || len(roll.Line) == 0 {
+	roster, err := r.Queue().Roster(ctx, id)
+	if err != nil || len(roster.Line) == 0 {
 		return false, err
 	}
 	return true, r.Queue().Prefer(ctx, a.Clock(), id, priority)

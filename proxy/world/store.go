@@ -76,10 +76,10 @@ func (s *storeOf) Sync(ctx context.Context, room string, p *queue.Report) (*queu
 	return s.Store.Sync(ctx, room, p)
 }
 
-// Roll implements queue.Store.
-func (s *storeOf) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
+// Roster implements queue.Store.
+func (s *storeOf) Roster(ctx context.Context, room string, ids []queue.ID) (*queue.Roster, error) {
 	if err := s.pass(room); err != nil {
 		return nil, err
 	}
-	return s.Store.Roll(ctx, room, ids)
+	return s.Store.Roster(ctx, room, ids)
 }

@@ -270,14 +270,14 @@ func (l *exactLine) turns(most int) (ids []queue.ID) {
 	return ids
 }
 
-// roll lists the first in line.
-func (l *exactLine) roll() []queue.Waiter {
+// roster lists the first in line.
+func (l *exactLine) roster() []queue.Waiter {
 	var list []queue.Waiter
 	for e := range l.waiting.All() {
 		if e.Until() > l.now {
 			list = append(list, l.waiter(e))
 		}
-		if len(list) == queue.MaxRoll {
+		if len(list) == queue.MaxRoster {
 			break
 		}
 	}

@@ -10,7 +10,7 @@
 // nothing in it matters any more, some seconds after the last report at the earliest.
 //
 // A [Store] is made of rooms, and a room of parts. The room takes reports in (room.go, revoke.go,
-// untold.go), decides claims by the one rule (admit.go), answers (room.go, roll.go), and takes up
+// untold.go), decides claims by the one rule (admit.go), answers (room.go, roster.go), and takes up
 // what a journal had (restore.go). Its parts know neither it nor each other, but for its clocks:
 //
 //	clocks      clocks.go, gaps.go         now, running time, and the time of the sessions
@@ -157,15 +157,15 @@ func (s *Store) Sync(_ context.Context, name string, p *queue.Report) (*queue.Vi
 	return r.view(p), nil
 }
 
-// Roll implements [queue.Store].
-func (s *Store) Roll(_ context.Context, name string, ids []queue.ID) (*queue.Roll, error) {
+// Roster implements [queue.Store].
+func (s *Store) Roster(_ context.Context, name string, ids []queue.ID) (*queue.Roster, error) {
 	r, err := s.room(name)
 	if err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.roll(ids), nil
+	return r.roster(ids), nil
 }
 
 // Close writes down what is not yet written.

@@ -276,36 +276,36 @@ func (r *reader) line(v *queue.View) {
 	r.part(func(r *reader) { v.Turns = r.ids() })
 }
 
-// maxSeats is how many sessions a roll looks at. In a larger room it has only some of
+// maxSeats is how many sessions a roster looks at. In a larger room it has only some of
 // those that end first.
-const maxSeats = 5 * queue.MaxRoll
+const maxSeats = 5 * queue.MaxRoster
 
 func (r *reader) place() queue.Place {
 	return queue.Place{Number: uint64(r.int()), Priority: int16(r.int()), Ahead: int(r.int()), Length: int(r.int())}
 }
 
-// readRoll reads what roll.lua returns.
-func readRoll(reply []any) (*queue.Roll, error) {
+// readRoster reads what roster.lua returns.
+func readRoster(reply []any) (*queue.Roster, error) {
 	r := &reader{list: reply}
-	roll := &queue.Roll{Now: r.instant()}
+	roster := &queue.Roster{Now: r.instant()}
 	seats, line := r.next(), r.next()
-	roll.Kept = r.instant()
+	roster.Kept = r.instant()
 	for len(seats.list) > 0 && seats.err == nil {
 		seats.part(func(s *reader) {
-			roll.Seated = append(roll.Seated, queue.Seat{Session: queue.Session{ID: s.id(), Expires: s.instant()}, AcceptedAt: s.instant()})
+			roster.Seated = append(roster.Seated, queue.Seat{Session: queue.Session{ID: s.id(), Expires: s.instant()}, AcceptedAt: s.instant()})
 		})
 	}
 	for len(line.list) > 0 && line.err == nil {
 		line.part(func(w *reader) {
-			roll.Line = append(roll.Line, queue.Waiter{ID: w.id(), Place: w.place(), Until: w.instant()})
+			roster.Line = append(roster.Line, queue.Waiter{ID: w.id(), Place: w.place(), Until: w.instant()})
 		})
 	}
 	r.join(seats)
 	r.join(line)
-	slices.SortFunc(roll.Seated, func(a, b queue.Seat) int {
+	slices.SortFunc(roster.Seated, func(a, b queue.Seat) int {
 		return cmp.Or(cmp.Compare(a.AcceptedAt, b.AcceptedAt), bytes.Compare(a.ID[:], b.ID[:]))
 	})
-	slices.SortFunc(roll.Line, func(a, b queue.Waiter) int { return cmp.Compare(a.Ahead, b.Ahead) })
-	roll.Seated, roll.Line = roll.Seated[:min(len(roll.Seated), queue.MaxRoll)], roll.Line[:min(len(roll.Line), queue.MaxRoll)]
-	return roll, r.failure("roll")
+	slices.SortFunc(roster.Line, func(a, b queue.Waiter) int { return cmp.Compare(a.Ahead, b.Ahead) })
+	roster.Seated, roster.Line = roster.Seated[:min(len(roster.Seated), queue.MaxRoster)], roster.Line[:min(len(roster.Line), queue.MaxRoster)]
+	return roster, r.failure("roster")
 }

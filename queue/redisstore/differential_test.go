@@ -93,7 +93,7 @@ func repeatBoth(b *both) {
 		"a node reports":                func(*rapid.T) { b.sync(b.report()) },
 		"a node reports and claims":     func(*rapid.T) { b.admit(b.report()) },
 		"a node claims":                 func(*rapid.T) { b.admit(b.number(queue.Report{})) },
-		"the roll is called":            func(*rapid.T) { b.roll() },
+		"the roster is called":          func(*rapid.T) { b.roster() },
 		"a report is sent again":        func(*rapid.T) { b.again() },
 		"lost claims are asked about":   func(*rapid.T) { b.askAgain() },
 		"a report is sent with another": func(*rapid.T) { b.report(); b.sync(b.report()) },
@@ -276,9 +276,9 @@ func (b *both) sync(p *queue.Report) {
 	}
 }
 
-// roll asks for everyone, or for some. Since when they are in is left out: Redis
+// roster asks for everyone, or for some. Since when they are in is left out: Redis
 // forgets it of whoever has been in for long.
-func (b *both) roll() {
+func (b *both) roster() {
 	var some []queue.ID
 	for range rapid.IntRange(0, 3).Draw(b.T, "asked for") {
 		if id := b.visitor(); !slices.Contains(some, id) {
@@ -286,13 +286,13 @@ func (b *both) roll() {
 		}
 	}
 	b.sync(b.number(queue.Report{}))
-	fromRedis, err := b.redis.Roll(context.Background(), "shop", some)
+	fromRedis, err := b.redis.Roster(context.Background(), "shop", some)
 	require.NoError(b, err)
-	fromMem, err := b.mem.Roll(context.Background(), "shop", some)
+	fromMem, err := b.mem.Roster(context.Background(), "shop", some)
 	require.NoError(b, err)
 	require.Equal(b, fromMem.Line, fromRedis.Line)
 	require.Equal(b, fromMem.Kept, fromRedis.Kept)
-	sessions := func(r *queue.Roll) (list []queue.Session) {
+	sessions := func(r *queue.Roster) (list []queue.Session) {
 		for _, s := range r.Seated {
 			list = append(list, s.Session)
 		}

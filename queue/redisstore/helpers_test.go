@@ -120,11 +120,11 @@ func (c *clocked) Sync(ctx context.Context, room string, p *queue.Report) (*queu
 	return c.Store.Sync(ctx, c.prefix+room, p)
 }
 
-func (c *clocked) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
+func (c *clocked) Roster(ctx context.Context, room string, ids []queue.ID) (*queue.Roster, error) {
 	if err := c.wind(ctx, c.prefix+room); err != nil {
 		return nil, err
 	}
-	return c.Store.Roll(ctx, c.prefix+room, ids)
+	return c.Store.Roster(ctx, c.prefix+room, ids)
 }
 
 // remembered reads a number from what a room remembers, by its place in the state.

@@ -82,19 +82,19 @@ func (s *Store) Sync(ctx context.Context, room string, p *queue.Report) (*queue.
 	return readView(reply)
 }
 
-// Roll implements [queue.Store].
-func (s *Store) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
-	args := append(s.headArgs(&queue.Report{}), len(ids), maxSeats, queue.MaxRoll)
+// Roster implements [queue.Store].
+func (s *Store) Roster(ctx context.Context, room string, ids []queue.ID) (*queue.Roster, error) {
+	args := append(s.headArgs(&queue.Report{}), len(ids), maxSeats, queue.MaxRoster)
 	for _, id := range ids {
 		args = append(args, string(id[:]))
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.budget)
 	defer cancel()
-	reply, err := rollScript.Run(ctx, s.client, keys(room), args...).Slice()
+	reply, err := rosterScript.Run(ctx, s.client, keys(room), args...).Slice()
 	if err != nil {
-		return nil, fmt.Errorf("running roll: %w", err)
+		return nil, fmt.Errorf("running roster: %w", err)
 	}
-	return readRoll(reply)
+	return readRoster(reply)
 }
 
 // Close closes the connections.

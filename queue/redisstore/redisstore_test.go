@@ -111,7 +111,7 @@ func TestUserWithTheLeastRulesMayAllThatARoomNeeds(t *testing.T) {
 	redistest.Until(t, "the Cluster is whole", func() bool { return strings.Contains(server.Do("CLUSTER", "INFO").(string), "cluster_state:ok") })
 	store := open(t, "redis+cluster://gate:p@"+server.Addr)
 	busyRoom(t, store)
-	_, err := store.Roll(context.Background(), "shop", nil)
+	_, err := store.Roster(context.Background(), "shop", nil)
 	require.NoError(t, err)
 }
 

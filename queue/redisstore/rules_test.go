@@ -56,7 +56,7 @@ func TestAMemoryOfAnotherFormat(t *testing.T) {
 			assert.ErrorContains(t, err, want)
 			_, err = shared.Store.Admit(ctx, n.store.prefix+n.room, report, nil, nil)
 			assert.ErrorContains(t, err, want)
-			_, err = shared.Store.Roll(ctx, n.store.prefix+n.room, nil)
+			_, err = shared.Store.Roster(ctx, n.store.prefix+n.room, nil)
 			assert.ErrorContains(t, err, want)
 			assert.Equal(t, before, dumpsOf(t, client, n.store.prefix+n.room), "nothing is changed")
 			continue

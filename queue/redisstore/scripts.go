@@ -42,7 +42,7 @@ import (
 //	sweep        drops what no longer matters
 //	boundaries   cuts buckets, and counts the sessions that end soon
 //	sync         returns the room as the node gets to know it
-//	roll         returns who is in the room and who is in its exact line
+//	roster       returns who is in the room and who is in its exact line
 //	save         returns the room's status, and writes the state back
 //	retry        runs all after the state, and again if the memory was found to be broken
 //
@@ -71,7 +71,7 @@ var (
 	configureScript = script(baseLua + parts("putinforce configure"))
 	admitScript     = script(baseLua + parts("state") + within(memoryLua+lineLua+parts("admit save")) + parts("retry"))
 	syncScript      = script(baseLua + parts("putinforce state") + within(memoryLua+parts("check")+lineLua+parts("sweep boundaries sync save")) + parts("retry"))
-	rollScript      = script(baseLua + parts("state") + within(timeLua+openLine(parts("exact"))+parts("roll")) + "return room()\n")
+	rosterScript    = script(baseLua + parts("state") + within(timeLua+openLine(parts("exact"))+parts("roster")) + "return room()\n")
 )
 
 // format is the format of what the scripts keep: see head.lua.

@@ -312,15 +312,15 @@ func (x *exactLine) takesSeat(id queue.ID, at int) {
 func (x *exactLine) stands() {
 	require.NoError(x, x.room.Sync(context.Background(), x.now.Time()))
 	x.dropOut()
-	roll, err := x.room.Roll(context.Background())
+	roster, err := x.room.Roster(context.Background())
 	require.NoError(x, err)
-	require.Len(x, roll.Line, len(x.line))
-	for i, w := range roll.Line {
+	require.Len(x, roster.Line, len(x.line))
+	for i, w := range roster.Line {
 		s := x.line[i]
 		if want := (queue.Waiter{ID: s.id, Until: s.until, Place: queue.Place{Number: s.number, Priority: s.priority, Ahead: i, Length: len(x.line)}}); w != want {
 			x.Fatalf("in line there is %+v, not %+v", w, want)
 		}
-		if slices.ContainsFunc(roll.Seated, func(seat queue.Seat) bool { return seat.ID == s.id }) {
+		if slices.ContainsFunc(roster.Seated, func(seat queue.Seat) bool { return seat.ID == s.id }) {
 			x.Fatalf("%v has a seat and a place", s.id)
 		}
 	}

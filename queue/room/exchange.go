@@ -103,14 +103,14 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 	return answer, nil
 }
 
-// roll asks the store who is in the room and in its exact line: of the given ids, or
+// roster asks the store who is in the room and in its exact line: of the given ids, or
 // without any, of all.
-func (x *exchange) roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error) {
-	roll, err := x.store.Roll(ctx, x.room, ids)
+func (x *exchange) roster(ctx context.Context, ids ...queue.ID) (*queue.Roster, error) {
+	roster, err := x.store.Roster(ctx, x.room, ids)
 	if err != nil {
 		return nil, fmt.Errorf("asking the store who is in room %q: %w", x.room, err)
 	}
-	return roll, nil
+	return roster, nil
 }
 
 // storeHasForgotten reports whether the store has to be told something again that this

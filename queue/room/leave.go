@@ -46,14 +46,14 @@ func (vs *visits) revokeFor(at queue.Instant, t *queue.Ticket, atLeast time.Dura
 
 // remove is [Room.Remove], but for the sync that tells the store.
 func (vs *visits) remove(ctx context.Context, now time.Time, id queue.ID) (bool, error) {
-	roll, err := vs.roll(ctx, id)
-	if err != nil || len(roll.Seated)+len(roll.Line) == 0 {
+	roster, err := vs.roster(ctx, id)
+	if err != nil || len(roster.Seated)+len(roster.Line) == 0 {
 		return false, err
 	}
 	at, rules := vs.clock.at(now), vs.conditions.rules.Load()
 	t, lasts := queue.Ticket{State: queue.Accepted, ID: id}, rules.sessionLasts()
-	if len(roll.Seated) > 0 {
-		t.Expires = roll.Seated[0].Expires
+	if len(roster.Seated) > 0 {
+		t.Expires = roster.Seated[0].Expires
 	} else {
 		vs.outbox.remove(id, at)
 		lasts = max(lasts, rules.LineDropout) // in which the place could be come back to

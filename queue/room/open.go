@@ -82,7 +82,7 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 		name: c.Name, clock: clock, conditions: conditions, outbox: outbox, exchange: x, estimates: estimates, pressures: pressures, moving: newCallLock(timing),
 		visits: &visits{
 			random: c.Uint64, clock: clock, basis: basis{conditions}, presence: presence, estimates: estimates, networks: &networks{}, sessions: sessions, outbox: outbox, turnstile: &turnstile{},
-			put: b.put, roll: x.roll, draw: c.Draw, onDrawn: c.OnDrawn, onBurst: c.OnBurst,
+			put: b.put, roster: x.roster, draw: c.Draw, onDrawn: c.OnDrawn, onBurst: c.OnBurst,
 		},
 	}
 }

@@ -38,7 +38,7 @@ func (g guarded) Sync(ctx context.Context, room string, p *queue.Report) (v *que
 	return g.Store.Sync(ctx, room, p)
 }
 
-func (g guarded) Roll(ctx context.Context, room string, ids []queue.ID) (r *queue.Roll, err error) {
+func (g guarded) Roster(ctx context.Context, room string, ids []queue.ID) (r *queue.Roster, err error) {
 	defer noPanic(&err)
-	return g.Store.Roll(ctx, room, ids)
+	return g.Store.Roster(ctx, room, ids)
 }

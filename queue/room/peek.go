@@ -56,27 +56,27 @@ func (v visit) place() queue.Ticket {
 // lookUp asks the store how the visitor of a waiting ticket stands, whose session
 // lasts until end by what is known here.
 func (v visit) lookUp(ctx context.Context, id queue.ID, t queue.Ticket, end queue.Instant) (queue.Ticket, queue.Place) {
-	roll, err := v.roll(ctx, id)
+	roster, err := v.roster(ctx, id)
 	if err != nil {
-		roll = &queue.Roll{}
+		roster = &queue.Roster{}
 	}
 	switch {
-	case len(roll.Seated) > 0 && !v.rules.Over(roll.Seated[0].AcceptedAt, v.sessionsAt()):
-		seat := queue.Grant{AcceptedAt: roll.Seated[0].AcceptedAt, Expires: roll.Seated[0].Expires}
+	case len(roster.Seated) > 0 && !v.rules.Over(roster.Seated[0].AcceptedAt, v.sessionsAt()):
+		seat := queue.Grant{AcceptedAt: roster.Seated[0].AcceptedAt, Expires: roster.Seated[0].Expires}
 		return queue.Ticket{State: queue.Accepted, ID: id, AcceptedAt: seat.AcceptedAt, Expires: max(v.rules.SessionEnd(seat), end)}, queue.Place{}
 	case end > v.sessionsAt():
 		return queue.Ticket{State: queue.Accepted, ID: id, Expires: end}, queue.Place{}
-	case len(roll.Line) > 0:
-		return v.placeInRoll(t, &roll.Line[0])
-	case err == nil && v.rules.Method.HasExactLine() && t.LastCheckIn <= roll.Kept:
+	case len(roster.Line) > 0:
+		return v.placeInRoster(t, &roster.Line[0])
+	case err == nil && v.rules.Method.HasExactLine() && t.LastCheckIn <= roster.Kept:
 		return queue.Ticket{}, queue.Place{}
 	}
 	return t, queue.Place{}
 }
 
-// placeInRoll is the ticket of somebody whom the store has found in line, and their
+// placeInRoster is the ticket of somebody whom the store has found in line, and their
 // place.
-func (v visit) placeInRoll(t queue.Ticket, w *queue.Waiter) (queue.Ticket, queue.Place) {
+func (v visit) placeInRoster(t queue.Ticket, w *queue.Waiter) (queue.Ticket, queue.Place) {
 	if t.State == queue.None {
 		t = queue.Ticket{State: queue.Waiting, ID: w.ID, ArrivedAt: v.at,
 			LastCheckIn: w.Until.Add(-v.rules.LineDropout), RefreshInterval: v.rules.RefreshInterval}

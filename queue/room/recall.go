@@ -16,11 +16,11 @@ func (v visit) recall(ctx context.Context) (queue.Ticket, bool) {
 	if t.State != queue.Waiting || v.hasMoved() || v.sessions.isRevoked(id, v.at) {
 		return queue.Ticket{}, false
 	}
-	roll, err := v.roll(ctx, id)
-	if err != nil || len(roll.Seated) == 0 || roll.Seated[0].Expires <= v.sessionsAt() {
+	roster, err := v.roster(ctx, id)
+	if err != nil || len(roster.Seated) == 0 || roster.Seated[0].Expires <= v.sessionsAt() {
 		return queue.Ticket{}, false
 	}
-	seat := roll.Seated[0]
+	seat := roster.Seated[0]
 	in := queue.Ticket{State: queue.Accepted, ID: id, LastCheckIn: v.at, AcceptedAt: seat.AcceptedAt, Expires: seat.Expires, Moved: t.Moved}
 	return leased(in, t), true
 }

@@ -194,10 +194,10 @@ func (r *Room) Prefer(ctx context.Context, now time.Time, id queue.ID, priority 
 	return r.Sync(ctx, now)
 }
 
-// Roll returns who is in the room and in its exact line: of the given ids, or
-// without any, of all, at most MaxRoll each.
-func (r *Room) Roll(ctx context.Context, ids ...queue.ID) (*queue.Roll, error) {
-	return r.exchange.roll(ctx, ids...)
+// Roster returns who is in the room and in its exact line: of the given ids, or
+// without any, of all, at most MaxRoster each.
+func (r *Room) Roster(ctx context.Context, ids ...queue.ID) (*queue.Roster, error) {
+	return r.exchange.roster(ctx, ids...)
 }
 
 // Sync reports to the store what this node has seen and takes in how the room

@@ -22,11 +22,11 @@ type visits struct {
 	outbox    *outbox
 	turnstile *turnstile
 
-	// put puts a claim to the store: it is batcher.put. roll asks the store who is in
-	// the room: it is exchange.roll. See assemble in open.go.
-	put  func(ctx context.Context, now time.Time, c queue.Claim) (queue.Grant, error)
-	roll func(ctx context.Context, ids ...queue.ID) (*queue.Roll, error)
-	draw func(e queue.ActiveEvent, id queue.ID) queue.Instant // Config.Draw
+	// put puts a claim to the store: it is batcher.put. roster asks the store who is in
+	// the room: it is exchange.roster. See assemble in open.go.
+	put    func(ctx context.Context, now time.Time, c queue.Claim) (queue.Grant, error)
+	roster func(ctx context.Context, ids ...queue.ID) (*queue.Roster, error)
+	draw   func(e queue.ActiveEvent, id queue.ID) queue.Instant // Config.Draw
 
 	onDrawn func(t queue.Ticket) // Config.OnDrawn
 	onBurst func()               // Config.OnBurst

@@ -73,9 +73,9 @@ func (l *link) Sync(ctx context.Context, room string, p *queue.Report) (*queue.V
 	return v, err
 }
 
-// Roll implements [queue.Store].
-func (l *link) Roll(ctx context.Context, room string, ids []queue.ID) (*queue.Roll, error) {
-	return l.store.Roll(ctx, room, ids)
+// Roster implements [queue.Store].
+func (l *link) Roster(ctx context.Context, room string, ids []queue.ID) (*queue.Roster, error) {
+	return l.store.Roster(ctx, room, ids)
 }
 
 // Close implements [queue.Store]: the store goes on for other nodes.

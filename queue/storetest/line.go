@@ -71,9 +71,9 @@ func ids(visitors ...int) []queue.ID {
 func (n *node) order() []queue.ID {
 	n.Helper()
 	n.look()
-	roll := n.roll()
-	list := make([]queue.ID, len(roll.Line))
-	for i, w := range roll.Line {
+	roster := n.roster()
+	list := make([]queue.ID, len(roster.Line))
+	for i, w := range roster.Line {
 		list[i] = w.ID
 	}
 	return list

@@ -24,11 +24,11 @@ func ticket(i int, number uint64, arrived, checkedIn time.Duration) queue.Claim 
 	return c
 }
 
-func (n *node) roll(visitors ...int) *queue.Roll {
+func (n *node) roster(visitors ...int) *queue.Roster {
 	n.Helper()
-	roll, err := n.h.Store.Roll(context.Background(), n.room, ids(visitors...))
+	roster, err := n.h.Store.Roster(context.Background(), n.room, ids(visitors...))
 	require.NoError(n, err)
-	return roll
+	return roster
 }
 
 // placeCases show how places in an exact line are kept, lost and found again.
@@ -332,7 +332,7 @@ var placeCases = []contractCase{
 		assert.Len(n, turns, queue.MaxTurns)
 		assert.Equal(n, id(1), turns[0])
 	}},
-	{"a roll lists who is in and who is in line, and is no check-in", func(n *node) {
+	{"a roster lists who is in and who is in line, and is no check-in", func(n *node) {
 		n.configure(lined(2))
 		n.admit(newcomer(8))
 		n.pass(time.Second)
@@ -340,41 +340,41 @@ var placeCases = []contractCase{
 		n.join(1, 2)
 		n.pass(30 * time.Second)
 		n.look()
-		roll := n.roll()
-		assert.Equal(n, n.now, roll.Now)
-		assert.Equal(n, ids(8, 7), seated(roll))
-		assert.Equal(n, start, roll.Seated[0].AcceptedAt)
-		assert.Equal(n, start.Add(5*time.Minute), roll.Seated[0].Expires)
+		roster := n.roster()
+		assert.Equal(n, n.now, roster.Now)
+		assert.Equal(n, ids(8, 7), seated(roster))
+		assert.Equal(n, start, roster.Seated[0].AcceptedAt)
+		assert.Equal(n, start.Add(5*time.Minute), roster.Seated[0].Expires)
 		want := queue.Waiter{ID: id(2), Place: queue.Place{Number: 4, Ahead: 1, Length: 2}, Until: start.Add(61 * time.Second)}
-		assert.Equal(n, want, roll.Line[1])
+		assert.Equal(n, want, roster.Line[1])
 		n.at(61 * time.Second)
 		n.look()
-		assert.Empty(n, n.roll().Line)
+		assert.Empty(n, n.roster().Line)
 	}},
-	{"a roll of some lists those of them who are there", func(n *node) {
+	{"a roster of some lists those of them who are there", func(n *node) {
 		n.configure(lined(2))
 		n.admit(newcomer(8), newcomer(7))
 		n.join(1, 2, 3)
-		roll := n.roll(3, 7, 99, 2)
-		assert.Equal(n, ids(7), seated(roll))
-		assert.Len(n, roll.Line, 2)
-		assert.Equal(n, queue.Waiter{ID: id(2), Place: queue.Place{Number: 4, Ahead: 1, Length: 3}, Until: n.now.Add(time.Minute)}, roll.Line[0])
-		assert.Equal(n, id(3), roll.Line[1].ID)
+		roster := n.roster(3, 7, 99, 2)
+		assert.Equal(n, ids(7), seated(roster))
+		assert.Len(n, roster.Line, 2)
+		assert.Equal(n, queue.Waiter{ID: id(2), Place: queue.Place{Number: 4, Ahead: 1, Length: 3}, Until: n.now.Add(time.Minute)}, roster.Line[0])
+		assert.Equal(n, id(3), roster.Line[1].ID)
 	}},
-	{"a roll lists so many at most, the first", func(n *node) {
+	{"a roster lists so many at most, the first", func(n *node) {
 		n.full()
-		claims := make([]queue.Claim, queue.MaxRoll+1)
+		claims := make([]queue.Claim, queue.MaxRoster+1)
 		for i := range claims {
 			claims[i] = newcomer(1 + i)
 		}
 		n.places(claims...)
-		roll := n.roll()
-		assert.Len(n, roll.Line, queue.MaxRoll)
-		assert.Equal(n, id(1), roll.Line[0].ID)
+		roster := n.roster()
+		assert.Len(n, roster.Line, queue.MaxRoster)
+		assert.Equal(n, id(1), roster.Line[0].ID)
 	}},
 }
 
-func seated(r *queue.Roll) []queue.ID {
+func seated(r *queue.Roster) []queue.ID {
 	list := make([]queue.ID, len(r.Seated))
 	for i, s := range r.Seated {
 		list[i] = s.ID

@@ -79,7 +79,7 @@ var standstillCases = []contractCase{
 		grants, _ := n.admit(newcomer(1), queue.Claim{ID: id(2), HeldOnly: true})
 		assert.Equal(n, start.Add(time.Hour+40*time.Second), grants[0].Expires)
 		assert.Equal(n, start.Add(time.Hour+30*time.Second), grants[1].Expires)
-		assert.Equal(n, start.Add(time.Hour+40*time.Second), n.roll(1).Seated[0].Expires)
+		assert.Equal(n, start.Add(time.Hour+40*time.Second), n.roster(1).Seated[0].Expires)
 		n.reconfigure(ample())
 		n.at(time.Hour + 30*time.Second + n.h.Slack)
 		assert.Equal(n, 1, n.look().Active, "the session that was reported in the hold has ended")
