@@ -2,14 +2,12 @@ package admin
 
 import (
 	"html/template"
-	"math"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
 const (
@@ -25,39 +23,29 @@ const (
 // The record has all rooms of a family together, and so of each of them only the changes.
 func (a *api) addHistory(v *dashboard.Room, own, charts bool) {
 	now := a.Clock()
-	past := a.Record.Excerpt(v.Name, now.Add(-maximaOver), now.Add(time.Second))
+	end := now.Add(time.Second) // so that the running minute is in it
+	past := a.Record.Excerpt(v.Name, now.Add(-maximaOver), end)
 	v.Changes = changesOf(past.Changes)
 	if !own {
 		v.Family = true
 		return
 	}
 	addMaxima(v.Measures, past.Minutes)
-	v.Waits = waitsOf(waitsIn(since(past.Minutes, now.Add(-waitsOver))))
+	v.Waits = waitsOf(waitsIn(record.Within(past.Minutes, now.Add(-waitsOver), end)))
 	v.Elsewhere = !charts
-	if recent := since(past.Minutes, now.Add(-chartsOver)); charts && len(recent) > 1 {
+	if recent := record.Within(past.Minutes, now.Add(-chartsOver), end); charts && len(recent) > 1 {
 		v.Charts = chartsOf(recent)
 	}
 }
 
-// since returns the minutes from a moment on.
-func since(minutes []record.Minute, from time.Time) []record.Minute {
-	i, _ := slices.BinarySearchFunc(minutes, from, func(m record.Minute, at time.Time) int { return m.At.Compare(at) })
-	return minutes[i:]
-}
-
 // addMaxima adds the largest of each number: active, queued, and admitted in a minute.
 func addMaxima(measures []dashboard.Measure, minutes []record.Minute) {
-	var most [3]int
-	for i, m := range measures {
-		most[i] = m.Now
-	}
-	for _, m := range minutes {
-		if s := m.Room; s != nil {
-			most = [...]int{max(most[0], s.ActiveMost), max(most[1], s.QueuedMost), max(most[2], s.Admitted)}
+	for i, of := range []record.Measure{record.Active, record.Queued, record.Admitted} {
+		most := measures[i].Now
+		if peak := record.PeakOf(minutes, of); peak != nil {
+			most = max(most, peak.Most)
 		}
-	}
-	for i := range measures {
-		measures[i].Max = strconv.Itoa(most[i])
+		measures[i].Max = strconv.Itoa(most)
 	}
 }
 
@@ -86,29 +74,15 @@ func changesOf(list []record.Change) []dashboard.Change {
 
 // chartsOf draws the charts of some minutes.
 func chartsOf(minutes []record.Minute) []template.HTML {
-	moments := make([]time.Time, len(minutes))
-	for i, m := range minutes {
-		moments[i] = m.At
-	}
-	values := func(of func(*record.Standing) int) []float64 {
-		list := make([]float64, len(minutes))
-		for i, m := range minutes {
-			list[i] = math.NaN()
-			if m.Room != nil {
-				list[i] = float64(of(m.Room))
-			}
-		}
-		return list
-	}
 	bands := record.Bands(minutes)
-	draw := func(title string, lines ...chart.Line) template.HTML {
-		return template.HTML(chart.Lines{Title: title, Moments: moments, Lines: lines, Bands: bands}.Figure()) //nolint:gosec // package chart escapes all text
+	draw := func(of record.Measure, title, name, limit string) template.HTML {
+		l := of.Chart(title, name, limit, minutes)
+		l.Bands = bands
+		return template.HTML(l.Figure()) //nolint:gosec // package chart escapes all text
 	}
 	return []template.HTML{
-		draw("Active", chart.Line{Name: "active", Filled: true, Values: values(func(s *record.Standing) int { return s.ActiveMost })},
-			chart.Line{Name: "limit", Limit: true, Values: values(func(s *record.Standing) int { return s.TotalActiveUsers })}),
-		draw("Queued", chart.Line{Name: "queued", Filled: true, Values: values(func(s *record.Standing) int { return s.QueuedMost })}),
-		draw("Admitted a minute", chart.Line{Name: "admitted", Filled: true, Values: values(func(s *record.Standing) int { return s.Admitted })},
-			chart.Line{Name: "limit", Limit: true, Values: values(func(s *record.Standing) int { return s.NewUsersPerMinute })}),
+		draw(record.Active, "Active", "active", "limit"),
+		draw(record.Queued, "Queued", "queued", ""),
+		draw(record.Admitted, "Admitted a minute", "admitted", "limit"),
 	}
 }

@@ -41,7 +41,7 @@ func (e *Excerpt) sort() {
 func (e Excerpt) cut(from, to time.Time) Excerpt {
 	outside := func(at time.Time) bool { return at.Before(from) || !at.Before(to) }
 	return Excerpt{
-		Minutes: slices.DeleteFunc(slices.Clone(e.Minutes), func(m Minute) bool { return outside(m.At) }),
+		Minutes: Within(e.Minutes, from, to),
 		Changes: slices.DeleteFunc(slices.Clone(e.Changes), func(c Change) bool { return outside(c.At) }),
 	}
 }

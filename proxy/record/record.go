@@ -6,6 +6,8 @@
 //	sample.go   how a room stands at a moment, and how minutes are made of that
 //	files.go    the days of the record in the state directory
 //	lines.go    the lines of a day
+//	measure.go  the numbers of a room that have charts and peaks
+//	bands.go    what explains a chart
 //	merge.go    the records of several gates as one
 //
 // The gate calls [Record.Observe] about once a second, for its rooms and its families: all

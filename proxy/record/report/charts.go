@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
@@ -62,35 +61,21 @@ func drawn(figures ...interface{ Figure() string }) []template.HTML {
 }
 
 func (r *Report) active(w window) chart.Lines {
-	return r.ofRoom(w, "Active sessions", "active", func(s *record.Standing) int { return s.ActiveMost },
-		"total_active_users", func(s *record.Standing) int { return s.TotalActiveUsers })
+	return r.ofRoom(w, record.Active, "Active sessions", "active", "total_active_users")
 }
 
 func (r *Report) queued(w window) chart.Lines {
-	return r.ofRoom(w, "People in line", "queued", func(s *record.Standing) int { return s.QueuedMost }, "", nil)
+	return r.ofRoom(w, record.Queued, "People in line", "queued", "")
 }
 
 func (r *Report) admitted(w window) chart.Lines {
-	return r.ofRoom(w, "Let in, each minute", "let in", func(s *record.Standing) int { return s.Admitted },
-		"new_users_per_minute", func(s *record.Standing) int { return s.NewUsersPerMinute })
+	return r.ofRoom(w, record.Admitted, "Let in, each minute", "let in", "new_users_per_minute")
 }
 
-// ofRoom is a chart of how the whole room stood, with a limit if there is one.
-func (r *Report) ofRoom(w window, title, name string, value func(*record.Standing) int, limitName string, limit func(*record.Standing) int) chart.Lines {
-	l := chart.Lines{Title: title, From: w.from, To: w.to, Zone: r.zone, Bands: r.Bands, Lines: []chart.Line{{Name: name, Filled: true}}}
-	if limit != nil {
-		l.Lines = append(l.Lines, chart.Line{Name: limitName, Limit: true})
-	}
-	for _, m := range within(r.Minutes, w) {
-		l.Moments = append(l.Moments, m.At)
-		for i, of := range []func(*record.Standing) int{value, limit}[:len(l.Lines)] {
-			v := math.NaN()
-			if m.Room != nil {
-				v = float64(of(m.Room))
-			}
-			l.Lines[i].Values = append(l.Lines[i].Values, v)
-		}
-	}
+// ofRoom is a chart of how the whole room stood, with a limit if that has a name.
+func (r *Report) ofRoom(w window, of record.Measure, title, name, limit string) chart.Lines {
+	l := of.Chart(title, name, limit, record.Within(r.Minutes, w.from, w.to))
+	l.From, l.To, l.Zone, l.Bands = w.from, w.to, r.zone, r.Bands
 	return l
 }
 
@@ -102,7 +87,7 @@ func (r *Report) waitsOverTime(w window) chart.Lines {
 	}
 	l := chart.Lines{Title: "Waits of those who got in, in minutes", From: w.from, To: w.to, Zone: r.zone, Step: step, Bands: r.Bands,
 		Lines: []chart.Line{{Name: "half at most"}, {Name: "95 %"}, {Name: "told"}}}
-	minutes := within(r.Minutes, w)
+	minutes := record.Within(r.Minutes, w.from, w.to)
 	for at := w.from; at.Before(w.to); at = at.Add(step) {
 		var waited, told waits.Counts
 		for len(minutes) > 0 && minutes[0].At.Before(at.Add(step)) {
@@ -115,14 +100,6 @@ func (r *Report) waitsOverTime(w window) chart.Lines {
 		}
 	}
 	return l
-}
-
-// within are the minutes of a window.
-func within(minutes []record.Minute, w window) []record.Minute {
-	at := func(m record.Minute, t time.Time) int { return m.At.Compare(t) }
-	from, _ := slices.BinarySearchFunc(minutes, w.from, at)
-	to, _ := slices.BinarySearchFunc(minutes, w.to, at)
-	return minutes[from:max(from, to)]
 }
 
 // percentile is one of the waits in minutes; unknown where there are none.

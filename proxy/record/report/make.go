@@ -27,17 +27,15 @@ func Make(c Config) *Report {
 	}
 	all := record.Merge(c.Gates...)
 	sum := record.Sum(all.Minutes)
-	r := &Report{
+	return &Report{
 		Room: c.Room, From: c.From.In(c.Zone), To: c.To.In(c.Zone), Timezone: c.Zone.String(), Gates: len(c.Gates), zone: c.Zone,
 		Known: known(all.Minutes, c.From, c.To), People: peopleOf(all.Minutes, &sum), Waits: waitsOf(sum.Waits), Told: toldOf(&sum),
-		Slots: slotsOf(all.Minutes), Queues: queuesOf(all.Minutes), Refused: sum.Refused, Faults: faultsOf(&sum),
+		Active: record.PeakOf(all.Minutes, record.Active), Admitted: record.PeakOf(all.Minutes, record.Admitted),
+		Queued: record.PeakOf(all.Minutes, record.Queued),
+		Slots:  slotsOf(all.Minutes), Queues: queuesOf(all.Minutes), Refused: sum.Refused, Faults: faultsOf(&sum),
 		Bands:   append([]chart.Band{}, record.Bands(all.Minutes)...),
 		Changes: append([]record.Change{}, all.Changes...), Minutes: append([]record.Minute{}, all.Minutes...),
 	}
-	r.Active = peakOf(all.Minutes, func(s *record.Standing) (int, int) { return s.ActiveMost, s.TotalActiveUsers })
-	r.Admitted = peakOf(all.Minutes, func(s *record.Standing) (int, int) { return s.Admitted, s.NewUsersPerMinute })
-	r.Queued = peakOf(all.Minutes, func(s *record.Standing) (int, int) { return s.QueuedMost, 0 })
-	return r
 }
 
 func peopleOf(minutes []record.Minute, sum *record.Own) People {
@@ -111,27 +109,6 @@ func slotsOf(minutes []record.Minute) *Slots {
 	}
 	s.UsedShare = used / (used + idle)
 	return &s
-}
-
-func peakOf(minutes []record.Minute, of func(*record.Standing) (value, limit int)) *Peak {
-	var p *Peak
-	over := 0
-	for _, m := range minutes {
-		if m.Room == nil {
-			continue
-		}
-		value, limit := of(m.Room)
-		if limit > 0 && value > limit {
-			over++
-		}
-		if p == nil || value > p.Most {
-			p = &Peak{Most: value, At: m.At, Limit: limit}
-		}
-	}
-	if p != nil {
-		p.Over = over
-	}
-	return p
 }
 
 func faultsOf(sum *record.Own) Faults {

@@ -29,9 +29,9 @@ type Report struct {
 	Waits    Waits           `json:"waits"`
 	Told     *Told           `json:"told"`
 	Slots    *Slots          `json:"slots"`
-	Active   *Peak           `json:"active"`   // sessions, against total_active_users
-	Admitted *Peak           `json:"admitted"` // in a minute, against new_users_per_minute
-	Queued   *Peak           `json:"queued"`   // people present in line; there is no limit
+	Active   *record.Peak    `json:"active"`   // sessions, against total_active_users
+	Admitted *record.Peak    `json:"admitted"` // in a minute, against new_users_per_minute
+	Queued   *record.Peak    `json:"queued"`   // people present in line; there is no limit
 	Queues   []Span          `json:"queues"`   // when people waited
 	Refused  record.Refused  `json:"refused"`
 	Faults   Faults          `json:"faults"`
@@ -99,14 +99,6 @@ type Told struct {
 type Slots struct {
 	QueueingSeconds float64 `json:"queueingSeconds"`
 	UsedShare       float64 `json:"usedShare"` // of the slot-time that could have been used
-}
-
-// Peak is the largest value of something, when it was, and the limit at that time.
-type Peak struct {
-	Most  int       `json:"most"`
-	At    time.Time `json:"at"`
-	Limit int       `json:"limit,omitempty"`
-	Over  int       `json:"minutesOver,omitempty"` // minutes in which it was above the limit in force at their end
 }
 
 // Faults are what went wrong.
