@@ -14,7 +14,7 @@ import (
 // checks is where another proxy asks about its visitors' requests, and answers them itself if they may pass. The path says by which
 // protocol. The query says nothing: some proxies leave the visitor's own there.
 const (
-	checks       = feature.Paths + "check"
+	checks       = feature.Paths + checkName
 	nginxsChecks = checks + "/nginx"
 	envoysChecks = checks + "/envoy" // before the target
 )

@@ -18,7 +18,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
-// newFeatures returns what rooms may have beside their limits, in the order in which they are asked.
+// newFeatures returns what rooms may have beside their limits, in the order in which they are asked. The challenge comes
+// behind the waitlist and passes: those whom they know need not pass it.
 func newFeatures(g feature.Gate) []feature.Feature {
 	return []feature.Feature{
 		guests.NewFeature(g),

@@ -24,7 +24,7 @@ import (
 // passage is what the gate has to do to the origin's answer to an admitted request.
 type passage struct {
 	gate    *Gate
-	visit   *feature.Visit
+	visit   *feature.Visit // until ServeHTTP returns
 	ticket  queue.Ticket
 	cookies []string // Set-Cookie values
 	private bool     // no shared cache may keep the answer

@@ -129,8 +129,8 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	if g.passesBy(w, r, room, &room.Room, rs) {
 		return
 	}
-	k := kept.Get().(*keeping)
-	defer kept.Put(k)
+	k := visits.Get().(*decided)
+	defer k.free()
 	v, d := &k.visit, &k.decision
 	if err := v.Read(r, &room.Room, rs, g.o.Clock()); err != nil {
 		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, rs.Languages())
@@ -160,13 +160,18 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 }
 
-// keeping is what an answer needs for as long as it takes. It is pooled.
-type keeping struct {
+// decided is a visit and the decision about it, until the answer has ended. It is pooled.
+type decided struct {
 	visit    feature.Visit
 	decision queueroom.Decision
 }
 
-var kept = sync.Pool{New: func() any { return new(keeping) }}
+var visits = sync.Pool{New: func() any { return new(decided) }}
+
+func (d *decided) free() {
+	*d = decided{}
+	visits.Put(d)
+}
 
 // shutOut answers somebody who may not join the room, as its features see to that.
 func (g *Gate) shutOut(w http.ResponseWriter, r *http.Request, v *feature.Visit) {

@@ -70,6 +70,7 @@ func (a *answering) begin(status int) int {
 
 // end ends an answer whose handler has returned.
 func (a *answering) end() {
+	a.begun = true // whatever a handler that broke off still writes is no answer to the visitor
 	if a.keep != nil {
 		a.keep()
 	}

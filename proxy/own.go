@@ -10,15 +10,18 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// sessionPath is where visitors ask how they stand. Their check-ins there are visits.
-const sessionPath = "session"
+// Names below feature.Paths.
+const (
+	checkName   = "check"
+	sessionName = "session" // where visitors ask how they stand: their check-ins there are visits
+)
 
 // ownPaths returns the gate's own paths and those of its features.
 func ownPaths(g *Gate) map[string]feature.Path {
 	own := map[string]feature.Path{}
 	for _, p := range []feature.Path{
-		{Name: "check", Serve: g.check}, {Name: "check/", Serve: g.check},
-		{Name: sessionPath, Method: http.MethodGet, Serve: g.session},
+		{Name: checkName, Serve: g.check}, {Name: checkName + "/", Serve: g.check},
+		{Name: sessionName, Method: http.MethodGet, Serve: g.session},
 		{Name: "events", Method: http.MethodGet, Serve: g.serveEvents},
 		{Name: "leave", Method: http.MethodPost, Serve: g.leave},
 		{Name: "wait.js", Method: http.MethodGet, Serve: serveWaitScript},
@@ -43,11 +46,11 @@ func (g *Gate) answerOwn(w http.ResponseWriter, r *http.Request, s *setup) {
 		name += "/"
 	}
 	p, found := g.own[name]
-	if found && strings.HasPrefix(name, "check") { // it is answered as the request would be that it is about
+	if found && name == checkName || name == checkName+"/" { // it is answered as the request would be that it is about
 		p.Serve(w, r)
 		return
 	}
-	if name != sessionPath {
+	if name != sessionName {
 		s.spareAside(r, g.o.Clock())
 	}
 	switch {

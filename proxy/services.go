@@ -42,7 +42,6 @@ func (s services) Survive(doing string) {
 	}
 }
 
-// Record implements feature.Gate.
 func (s services) Record(ctx context.Context) (*waitlist.Store, error) {
 	g := s.gate
 	if record := g.record.Load(); record != nil {
@@ -62,7 +61,6 @@ func (s services) Record(ctx context.Context) (*waitlist.Store, error) {
 	return record, nil
 }
 
-// Room implements feature.Gate.
 func (s services) Room(name string) *feature.Room {
 	if of := s.gate.current.Load().roomNamed(name); of != nil {
 		return &of.Room
@@ -70,7 +68,6 @@ func (s services) Room(name string) *feature.Room {
 	return nil
 }
 
-// RoomAt implements feature.Gate.
 func (s services) RoomAt(host, path string) *feature.Room {
 	if of, _ := s.gate.current.Load().roomAt(host, path); of != nil {
 		return &of.Room
@@ -78,31 +75,25 @@ func (s services) RoomAt(host, path string) *feature.Room {
 	return nil
 }
 
-// Setups implements feature.Gate.
 func (s services) Setups() iter.Seq[*feature.Setup] {
 	return slices.Values(s.gate.current.Load().setups)
 }
 
-// Enter implements feature.Gate.
 func (s services) Enter(addr netip.Addr) (leave func(), ok bool) {
 	of, ok := s.gate.uncounted.Enter(addr, s.gate.o.Clock())
 	return of.Leave, ok
 }
 
-// Problem implements feature.Gate.
 func (s services) Problem(w http.ResponseWriter, r *http.Request, status int) {
 	s.gate.problem(w, r, status, s.gate.languages)
 }
 
-// Allow implements feature.Gate.
 func (s services) Allow(w http.ResponseWriter, r *http.Request, methods string) bool {
 	return s.gate.current.Load().allow(w, r, methods)
 }
 
-// Stand implements feature.Gate.
 func (s services) Stand(v *feature.Visit, d *queueroom.Decision) any { return describe(v, d) }
 
-// Visit implements feature.Gate.
 func (s services) Visit(ctx context.Context, now time.Time, of *feature.Room, q queueroom.Request) queueroom.Decision {
 	return forEvents(of).Visit(ctx, now, q)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
-// Mode is to what the tickets of a room are bound. Somebody else who brings one is a newcomer.
+// Mode is to what the tickets of a room are bound.
 type Mode string
 
 // The modes.
@@ -42,10 +42,10 @@ func (m Mode) Misfits(s queue.Settings) []queue.SettingFault {
 	}}
 }
 
-// To is what a ticket has that is bound.
+// To is to what a ticket is bound.
 type To byte
 
-// What tickets may have, as their flags have it.
+// To what a ticket may be bound, as its flags have it.
 const (
 	Off     To = 0
 	Network To = 1
@@ -84,25 +84,25 @@ func New(to Mode, room string, keys []cookie.Key) (Binder, error) {
 }
 
 // Bind returns the Binding of a request's sender.
-func (b *Binder) Bind(q *http.Request, trust origin.Trust) Binding {
+func (b *Binder) Bind(r *http.Request, trust origin.Trust) Binding {
 	if b.to == Off {
 		return Binding{}
 	}
-	return b.hash(b.to, 0, q, trust)
+	return b.hash(b.to, 0, r, trust)
 }
 
 // Holds says whether a ticket that was sealed with one of the keys belongs to a request's sender. One that was issued
 // while none were bound does, and so do all while none are.
-func (b *Binder) Holds(bound Binding, key int, q *http.Request, trust origin.Trust) bool {
+func (b *Binder) Holds(bound Binding, key int, r *http.Request, trust origin.Trust) bool {
 	if b.to == Off || bound.To == Off {
 		return true
 	}
-	theirs := b.hash(bound.To, key, q, trust)
+	theirs := b.hash(bound.To, key, r, trust)
 	return subtle.ConstantTimeCompare(theirs.Hash[:], bound.Hash[:]) == 1
 }
 
 // HoldsBytes is Holds for a Binding as Bytes returns it.
-func (b *Binder) HoldsBytes(bound []byte, key int, q *http.Request, trust origin.Trust) bool {
+func (b *Binder) HoldsBytes(bound []byte, key int, r *http.Request, trust origin.Trust) bool {
 	var of Binding
 	switch len(bound) {
 	case 0:
@@ -112,7 +112,7 @@ func (b *Binder) HoldsBytes(bound []byte, key int, q *http.Request, trust origin
 	default:
 		return false
 	}
-	return b.Holds(of, key, q, trust)
+	return b.Holds(of, key, r, trust)
 }
 
 // Lacks says whether a ticket with a binding lacks what the room's tickets are bound to now.
@@ -126,14 +126,14 @@ func (b Binding) Bytes() []byte {
 	return append([]byte{byte(b.To)}, b.Hash[:]...)
 }
 
-func (b *Binder) hash(to To, key int, q *http.Request, trust origin.Trust) Binding {
+func (b *Binder) hash(to To, key int, r *http.Request, trust origin.Trust) Binding {
 	mac := hmac.New(sha256.New, b.keys[key])
 	mac.Write([]byte{byte(to)})
 	if to&Network != 0 {
-		_, _ = fmt.Fprintf(mac, "%s\n", bindingNetwork(trust.ClientAddr(q)))
+		_, _ = fmt.Fprintf(mac, "%s\n", bindingNetwork(trust.ClientAddr(r)))
 	}
 	if to&Agent != 0 {
-		_, _ = fmt.Fprintf(mac, "%q\n", q.Header["User-Agent"])
+		_, _ = fmt.Fprintf(mac, "%q\n", r.Header["User-Agent"])
 	}
 	of := Binding{To: to}
 	copy(of.Hash[:], mac.Sum(nil))

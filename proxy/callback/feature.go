@@ -132,28 +132,32 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodPost && r.Method != http.MethodGet:
 		w.Header().Set("Allow", "GET, POST")
 		f.gate.Problem(w, r, http.StatusMethodNotAllowed)
-	case v.Read(r, of, of.Setup(), f.gate.Now()) != nil:
-		f.gate.Problem(w, r, http.StatusRequestHeaderFieldsTooLarge)
 	case r.Method == http.MethodPost:
-		f.ask(w, r, p, &v)
+		f.ask(w, r, of, p)
 	default:
+		_ = v.Read(r, of, of.Setup(), f.gate.Now()) // who has cookies that cannot be read goes on as a newcomer
 		f.comeBack(w, r, p, &v)
 	}
 }
 
 // ask takes on a visitor who waits and asks to be called.
-func (f *Feature) ask(w http.ResponseWriter, r *http.Request, p *part, v *feature.Visit) {
+func (f *Feature) ask(w http.ResponseWriter, r *http.Request, of *feature.Room, p *part) {
 	src, err := io.ReadAll(http.MaxBytesReader(w, r.Body, webpush.MaxSubscription))
 	var subscription webpush.Subscription
 	if err == nil {
 		subscription, err = webpush.Parse(src, *f.at.Load())
 	}
 	if err != nil {
-		v.Setup.Log.Debug("subscription refused", zap.Error(err))
+		of.Setup().Log.Debug("subscription refused", zap.Error(err))
 		f.gate.Problem(w, r, http.StatusBadRequest)
 		return
 	}
-	if status := f.takeOn(r, p, v, subscription); status != http.StatusNoContent {
+	var v feature.Visit
+	status := http.StatusConflict
+	if v.Read(r, of, of.Setup(), f.gate.Now()) == nil {
+		status = f.takeOn(r, p, &v, subscription)
+	}
+	if status != http.StatusNoContent {
 		f.gate.Problem(w, r, status)
 		return
 	}

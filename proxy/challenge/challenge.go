@@ -25,7 +25,7 @@ var (
 var sheet = sync.OnceValues(func() (*templates.Sheet, error) { return templates.NewSheet(pageSource, styleSource, scriptSource) })
 
 // Path is where answers are sent to.
-const Path = "/.fairdoor/challenge"
+const Path = feature.Paths + name
 
 // Challenge is that of a room. It is safe for concurrent use.
 type Challenge struct {

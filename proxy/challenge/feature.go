@@ -24,6 +24,9 @@ import (
 // Name is that of the feature. A room's choice is a [Config].
 const Name = "challenge"
 
+// name is that of the path by which answers come.
+const name = "challenge"
+
 // Feature are the challenges of a gate.
 type Feature struct {
 	gate     feature.Gate
@@ -70,10 +73,10 @@ func (p *part) Instead(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 	}
 	v.Room.Count(metrics.Challenged)
 	v.Setup.Answers(w.Header(), r)
-	h, language, name := w.Header(), v.Setup.Language(r), v.Setup.Config.Name
+	h, language, of := w.Header(), v.Setup.Language(r), v.Setup.Config.Name
 	if language == "" || feature.Unsafe(r) && !feature.SentByAPage(r) {
 		feature.LeaveBody(h, r)
-		feature.WriteProblem(w, r, http.StatusForbidden, p.JSON(name), feature.JSONType)
+		feature.WriteProblem(w, r, http.StatusForbidden, p.JSON(of), feature.JSONType)
 		return true
 	}
 	address, status := feature.AddressOf(r), v.Setup.Config.StatusCode
@@ -81,13 +84,13 @@ func (p *part) Instead(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 		address, status = v.LineAddress(r, p.feature.gate), http.StatusTooManyRequests
 	}
 	h["Content-Security-Policy"], h["Content-Language"] = []string{p.ContentSecurityPolicy()}, []string{language}
-	feature.WriteProblem(w, r, status, p.AppendPage(nil, language, name, address, v.Room.Settings().Message), feature.HTMLType)
+	feature.WriteProblem(w, r, status, p.AppendPage(nil, language, of, address, v.Room.Settings().Message), feature.HTMLType)
 	return true
 }
 
 // Paths implements [feature.Owner].
 func (f *Feature) Paths() []feature.Path {
-	return []feature.Path{{Name: "challenge", Method: http.MethodPost, Serve: f.serve}}
+	return []feature.Path{{Name: name, Method: http.MethodPost, Serve: f.serve}}
 }
 
 // serve takes a visitor's answer to the challenge of the room that the query names. If it is right, they get a place, or are let in: their
@@ -127,7 +130,7 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 
 // take has an answer verified, and tells the visitor how they stand then.
 func (p *part) take(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
-	outcome := p.verify(r.Context(), v.Room, answerIn(w, r), v.Setup.Trust.ClientAddr(r))
+	outcome := p.verify(r.Context(), v.Room, v.Setup.Log, answerIn(w, r), v.Setup.Trust.ClientAddr(r))
 	switch {
 	case outcome == Failed:
 		reply.Problem(w, http.StatusForbidden, "The answer to the challenge is not right, or was used before.")
@@ -163,7 +166,7 @@ func (p *part) join(r *http.Request, v *feature.Visit) queueroom.Decision {
 
 // Prove implements [feature.Proof].
 func (p *part) Prove(ctx context.Context, answer string, addr netip.Addr) (proven, later bool) {
-	outcome := p.verify(ctx, p.feature.gate.Room(p.setup.Config.Name), answer, addr)
+	outcome := p.verify(ctx, p.feature.gate.Room(p.setup.Config.Name), p.setup.Log, answer, addr)
 	if outcome == Unavailable {
 		return p.cfg.OnUnreachable != Refuse, true
 	}
@@ -171,13 +174,13 @@ func (p *part) Prove(ctx context.Context, answer string, addr netip.Addr) (prove
 }
 
 // verify has an answer from an address verified. It logs when the provider stops to verify answers, or does so again.
-func (p *part) verify(ctx context.Context, of *feature.Room, answer string, addr netip.Addr) Outcome {
+func (p *part) verify(ctx context.Context, of *feature.Room, log *zap.Logger, answer string, addr netip.Addr) Outcome {
 	network := networks.Of(addr)
 	outcome, err := p.feature.verifier.Verify(ctx, p.Challenge, answer, From{Network: network, Site: networks.SiteOf(network)})
 	if of != nil {
 		of.CountAnswer(outcome)
 	}
-	switch log := p.setup.Log; {
+	switch {
 	case !p.Heard(outcome):
 	case err != nil:
 		log.Warn("answers to the challenge cannot be verified", zap.Error(err))

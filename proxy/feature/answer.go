@@ -14,9 +14,9 @@ import (
 // them.
 var (
 	NoStore     = []string{"no-store"}
-	HTMLType    = []string{"text/html; charset=utf-8"}
-	JSONType    = []string{"application/json"}
-	ProblemType = []string{"application/problem+json"}
+	HTMLType    = pages.HTMLType
+	JSONType    = pages.JSONType
+	ProblemType = pages.ProblemType
 	NoSniff     = []string{"nosniff"}
 
 	varies  = []string{"Accept, Accept-Language, Accept-Encoding, Cookie"}

@@ -1,9 +1,8 @@
 // Package feature is what the gate and its features know of each other: rooms and their setups, visits, and the stages of a visit in which
 // features have a say.
 //
-// A [Feature] is something that a room may have beside its limits: a challenge, passes, a waitlist. Each is a package below proxy, whole:
-// what a configuration says of it (its choice), its paths below [Paths], its say, its pages and its tests. It knows this package, and no
-// other feature. The gate has them in one list (features.go of package proxy), in the order in which they are asked.
+// A [Feature] is something that a room may have beside its limits: a challenge, passes, a waitlist. Each is a package below proxy: what a
+// configuration says of it (its choice), its paths below [Paths], its say and its pages. It knows this package, and no other feature. The gate has them in one list (features.go of package proxy), in the order in which they are asked.
 //
 // A feature serves a gate for as long as the gate lives. What one room has of it in one configuration is a [Part]. A part implements the
 // stages in which it has a say, and a [Setup] keeps a short list for each stage: a room pays for what it has.
@@ -15,10 +14,10 @@
 //	[Substitute]   answers a visitor who is not let in, in place of the page
 //	[Asker]        adds to a request on its way to the site
 //	[Watcher]      watches the site's answer
-//	[Listener]     hears what the site tells by headers of its answers
 //	[Issuer]       adds cookies to the ticket
 //	[Keeper]       keeps the place of a visitor whose page says goodbye
 //
-// Besides, a feature may have paths of its own ([Owner]), do something by itself ([Runner]), and be told more than its rooms are
-// ([Chooser]).
+// Besides, a feature may have paths of its own ([Owner]), do something by itself ([Runner]), look at rooms as they are synced ([Follower]),
+// hear what the site tells by headers of its answers ([Listener]), note the entries of draws ([Registrar]), be told more than its rooms are
+// ([Chooser]), and have something to end ([Closer]). A part may be made anew for each room of a family ([Sharer]).
 package feature

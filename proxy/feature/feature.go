@@ -20,7 +20,7 @@ type Feature interface {
 // Part is what one room has of a feature in one configuration. It does not change.
 type Part any
 
-// A Sharer is the part of a family. Its rooms have the family's other parts as they are.
+// A Sharer is a part of a family that each of its rooms has anew. All other parts the rooms share.
 type Sharer interface {
 	// For makes the part of a room of the family.
 	For(s *Setup) (Part, error)
@@ -59,10 +59,10 @@ type Runner interface {
 	Run(ctx context.Context)
 }
 
-// A Closer has something to end with the gate, after all else has ended.
+// A Closer has something to end with the gate, once the gate's tasks have ended.
 type Closer interface{ Close() }
 
-// A Follower looks at a room after each sync, whether it failed or not.
+// A Follower looks at a room before its first sync, and after each, whether it failed or not.
 type Follower interface{ Follow(r *Room) }
 
 // A Registrar notes the entries of draws.

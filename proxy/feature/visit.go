@@ -101,11 +101,8 @@ func (v *Visit) Decide(r *http.Request) queueroom.Decision {
 	return d
 }
 
-// Holds says whether a cookie that carries no ticket, and what it was bound to when it was sealed with one of the keys, belongs to the
-// visitor who sent a request.
-func (v *Visit) Holds(r *http.Request) func(bound []byte, key int) bool { return v.Setup.Holds(r) }
-
-// Holds is Holds of the sender of a request.
+// Holds returns what says whether a cookie that carries no ticket belongs to the sender of a request: by what the cookie was bound to when
+// it was sealed with one of the keys.
 func (s *Setup) Holds(r *http.Request) func(bound []byte, key int) bool {
 	return func(bound []byte, key int) bool { return s.Binder.HoldsBytes(bound, key, r, s.Trust) }
 }

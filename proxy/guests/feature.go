@@ -175,7 +175,9 @@ func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error
 }
 
 // Paths implements [feature.Owner].
-func (f *Feature) Paths() []feature.Path { return []feature.Path{{Name: "waitlist/", Serve: f.serve}} }
+func (f *Feature) Paths() []feature.Path {
+	return []feature.Path{{Name: strings.TrimPrefix(Paths, feature.Paths), Serve: f.serve}}
+}
 
 // serve answers a request for a path of a waitlist. It is on the hosts of its room alone: on others the site may name other users alike.
 // Pages of other sites may send forms to it if the room's cors_origins list them.
@@ -188,13 +190,18 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := all[i]
+	of := f.gate.Room(c.room.Config.Name)
+	if of == nil { // the configuration changes just now
+		f.gate.Problem(w, r, http.StatusNotFound)
+		return
+	}
 	c.room.Share(w.Header(), r)
 	switch {
 	case f.gate.Allow(w, r, Methods):
 	case feature.Foreign(r) && !c.room.Lists(r.Header.Get("Origin")):
 		f.gate.Problem(w, r, http.StatusBadRequest)
 	default:
-		c.ServeHTTP(w, r, c.room.SenderOf(r, f.gate.Room(c.room.Config.Name), f.gate.Now()))
+		c.ServeHTTP(w, r, c.room.SenderOf(r, of, f.gate.Now()))
 	}
 }
 
@@ -209,7 +216,7 @@ func (d *door) Recognise(r *http.Request, v *feature.Visit) {
 		person, found = d.list.FindGuest(v, r)
 	}
 	if !found {
-		v.Shut = d.Only
+		v.Shut = v.Shut || d.Only
 		return
 	}
 	v.Priority = max(v.Priority, d.Priority)

@@ -22,7 +22,7 @@ import (
 )
 
 // Paths begins the paths of all waitlists. The name of one follows.
-const Paths = "/.fairdoor/waitlist/"
+const Paths = feature.Paths + "waitlist/"
 
 // Config is what a waitlist is configured with.
 type Config struct {

@@ -2,6 +2,7 @@
 package move
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -10,8 +11,6 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
-
-	"context"
 
 	"go.uber.org/zap"
 	"rsc.io/qr"

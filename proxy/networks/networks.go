@@ -10,7 +10,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// How many requests of one network, an IPv4 /24 or an IPv6 /56, pass uncounted, or have
+// What Enter allows one network, an IPv4 /24 or an IPv6 /56: requests that pass uncounted, or that have
 // an address of it looked up. Its site may have queue.OfSite times as many.
 const (
 	uncountedPerSecond = 20
@@ -103,7 +103,7 @@ func (e Entry) Leave() {
 	}
 }
 
-// network is what has come uncounted from a network, or from a site.
+// network is what a network, or a site, has used up.
 type network struct {
 	spent    atomic.Int64 // until when its rate is spent (a leaky bucket, as in GCRA), in nanoseconds since 1970
 	underWay atomic.Int32
@@ -118,7 +118,7 @@ func (n *network) enter(now time.Time, times int) bool {
 	return false
 }
 
-// spend takes one request off the network's rate: one in the time each, and so many in no time after a while with none. It says
+// spend takes one off the network's rate: one in the time each, and so many in no time after a while with none. It says
 // whether there was one left.
 func (n *network) spend(now time.Time, each time.Duration, burst int) bool {
 	for {

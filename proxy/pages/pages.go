@@ -31,11 +31,11 @@ type Room struct {
 	kept  atomic.Pointer[rendered]
 }
 
-// Header values that pages share; net/http does not change them.
+// Header values of pages and JSON; net/http does not change them.
 var (
-	htmlType    = []string{"text/html; charset=utf-8"}
-	jsonType    = []string{"application/json"}
-	problemType = []string{"application/problem+json"}
+	HTMLType    = []string{"text/html; charset=utf-8"}
+	JSONType    = []string{"application/json"}
+	ProblemType = []string{"application/problem+json"}
 )
 
 // rendered holds the pages that were rendered from the same numbers. It does not change.
@@ -184,11 +184,11 @@ func (p *Room) render(n *estimate.Numbers, key Key, place templates.Place) *Page
 func pageOf(d templates.Data, key Key, set *templates.Set) *Page {
 	switch {
 	case key.Language == "" && key.Unsent:
-		return &Page{Rendered: set.Problem(d), Kind: problemType}
+		return &Page{Rendered: set.Problem(d), Kind: ProblemType}
 	case key.Language == "":
-		return &Page{Rendered: set.JSON(d), Kind: jsonType}
+		return &Page{Rendered: set.JSON(d), Kind: JSONType}
 	}
-	made := &Page{Rendered: set.Page(key.Language, d), Kind: htmlType}
+	made := &Page{Rendered: set.Page(key.Language, d), Kind: HTMLType}
 	if !set.Custom() {
 		made.Language = []string{key.Language}
 	}

@@ -131,20 +131,25 @@ func (f *Feature) follow(ctx context.Context, forget bool) (failed error) {
 
 // Paths implements [feature.Owner].
 func (f *Feature) Paths() []feature.Path {
-	return []feature.Path{{Name: "pass", Serve: f.serve}, {Name: "pass/", Serve: f.serve}}
+	name := strings.TrimPrefix(Path, feature.Paths)
+	return []feature.Path{{Name: name, Serve: f.serve}, {Name: name + "/", Serve: f.serve}}
 }
 
 // serve answers a request for the path of a room's passes. They are on the hosts of their room alone. Without the name of a room, it is the
 // only one that takes passes on the host.
 func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
+	var room *feature.Room
 	s := f.asked(r)
+	if s != nil {
+		room = f.gate.Room(s.Config.Name) // nil while the configuration changes just now
+	}
 	switch {
-	case s == nil:
+	case room == nil:
 		f.gate.Problem(w, r, http.StatusNotFound)
 	case feature.Foreign(r):
 		f.gate.Problem(w, r, http.StatusBadRequest)
 	default:
-		of(s).ServeHTTP(w, r, s.SenderOf(r, f.gate.Room(s.Config.Name), f.gate.Now()))
+		of(s).ServeHTTP(w, r, s.SenderOf(r, room, f.gate.Now()))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates"
@@ -19,7 +20,7 @@ import (
 )
 
 // Path is that of the passes of the only room that takes any on a host. That of a room's own passes goes on with a slash and the room's name.
-const Path = "/.fairdoor/pass"
+const Path = feature.Paths + "pass"
 
 // keepCookie is how long browsers keep the cookie: the most that they do.
 const keepCookie = 400 * 24 * time.Hour
