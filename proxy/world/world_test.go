@@ -46,13 +46,23 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// fixed are the histories of the seeds that are tried each time, from 1 on.
+// found are seeds by which faults of gates were found that are mended since, as plans are drawn now.
+var found = []uint64{
+	145, // whoever had a stream counted twice after a kill
+}
+
+// fixed are the histories of the seeds that are tried each time: from 1 on, and those of found.
 var fixed = func() func(t *testing.T) []*world.History {
 	var list []*world.History
 	return func(t *testing.T) []*world.History {
 		t.Helper()
-		for len(list) < 20 {
-			list = append(list, world.Run(t, world.Draw(uint64(len(list)+1))))
+		if list == nil {
+			for seed := range uint64(20) {
+				list = append(list, world.Run(t, world.Draw(seed+1)))
+			}
+			for _, seed := range found {
+				list = append(list, world.Run(t, world.Draw(seed)))
+			}
 		}
 		return list
 	}
