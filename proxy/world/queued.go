@@ -25,6 +25,9 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		if h.Plan.Settings.Method == queue.FIFO { // who is told that so many are ahead is told that one more waits
 			near++
+			if place := h.placeOf(&e.Ticket); h.Plan.Gates > 1 && place > e.At-hasJustCome {
+				near += newAt(all, e.At)
+			}
 		}
 		least, most := ahead(all, e.Ticket.ID, never/2, e.At, 0)
 		if e.Room.UsersQueued < least {

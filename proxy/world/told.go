@@ -226,17 +226,23 @@ func (h *History) toldWithin(all []*spell, admitted []admission, at, place time.
 		return time.Millisecond, near + 1 // what is told is rounded
 	}
 	if place > at-hasJustCome {
-		for _, p := range all {
-			if p.from > at-2*hasJustCome && p.from <= at {
-				near++
-			}
-		}
+		near += newAt(all, at)
 	}
 	return fifoGrain, near + mostWithin(admitted, at, 10*time.Second) + 2
 }
 
 // hasJustCome is how long ago somebody came at most who is told a place by how fast people came to the other gates just before.
 const hasJustCome = 4 * time.Second
+
+// newAt is how many came a little before a moment: as many more may be told.
+func newAt(all []*spell, at time.Duration) (n int) {
+	for _, p := range all {
+		if p.from > at-2*hasJustCome && p.from <= at {
+			n++
+		}
+	}
+	return n
+}
 
 // bucketLasts is how long a bucket is at most, in a crowd as small as these.
 const bucketLasts = time.Minute
