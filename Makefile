@@ -71,11 +71,11 @@ ROUNDS ?= 20
 SECONDS_EACH ?= 2
 TRIALS ?= accepted,tls,queued
 bench-http: build ## processor time a request: the gate, a bare proxy, Caddy, nginx, HAProxy; ROUNDS=20, TRIALS=accepted,tls,queued, STRICT=1 fails on a missed target, README=1 writes the table in cmd/fairdoor/docs/cost.md
-	@.ci/setup wrk h2load nginx haproxy
+	@.ci/setup h2load nginx haproxy
 	@mkdir -p $(ARTIFACTS_DIR)
 	go build -o bin/bench ./.bench
 	@bin/bench compare -gate bin/fairdoor -caddy "$$(.ci/caddy $(CADDY_VERSION) $(CACHE)/bin)" \
-		-trials $(TRIALS) -rounds $(ROUNDS) -seconds $(SECONDS_EACH) -raw $(ARTIFACTS_DIR)/bench-http.tsv $(if $(filter 1,$(STRICT)),-strict) \
+		-trials $(TRIALS) -rounds $(ROUNDS) -seconds $(SECONDS_EACH) $(if $(filter 1,$(STRICT)),-strict) \
 		$(if $(filter 1,$(README)),-readme cmd/fairdoor/docs/cost.md) \
 		| tee $(ARTIFACTS_DIR)/bench-http.txt
 

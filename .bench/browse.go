@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"sync"
 	"time"
 )
@@ -20,43 +17,40 @@ const (
 
 // browsers are visitors who are in, or who wait and ask when they are told. Each keeps a
 // connection and asks for a page now and then.
-type browsers []*browsing
+type browsers []*browser
 
-type browsing struct {
+type browser struct {
 	to     *process
-	start  string
-	ticket string        // name=value; "" without a gate
-	told   time.Duration // when to ask again, of somebody who waits
-	next   time.Time     // when that is; the zero Time of somebody who is in
-	conn   net.Conn
-	in     *bufio.Reader
+	ticket string    // name=value; "" without a gate
+	next   time.Time // when to ask again, of somebody who waits; the zero Time of somebody who is in
+	conn   connection
 }
 
-// open has so many visitors come to a gate, or to an origin, which gives no tickets.
-func open(to *process, visitors int, tickets bool) (browsers, error) {
-	var all browsers
+// open has so many visitors come to a gate that lets them in, or to an origin, which gives no tickets.
+func open(ctx context.Context, to *process, visitors int) (all browsers, err error) {
 	for range visitors {
-		b := &browsing{to: to, start: head(to.addr, navigation)}
-		a, err := b.visit()
-		if err == nil && tickets && a.ticket == "" {
-			err = errors.New("somebody got no ticket")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("letting the visitors in: %w", err)
-		}
-		b.ticket, b.told = a.ticket, a.retryAfter
+		b := &browser{to: to}
 		all = append(all, b)
+		a, err := b.ask(ctx)
+		if err != nil {
+			return all, fmt.Errorf("letting the visitors in: %w", err)
+		}
+		b.ticket = a.ticket()
 	}
 	return all, nil
 }
 
-// queue has so many visitors come to a gate whose slots are taken. They come in the course of an interval.
-func queue(to *process, visitors int) (browsers, error) {
-	all, err := open(to, visitors, true)
-	for i, b := range all {
-		b.next = time.Now().Add(b.told + time.Duration(i)*interval/time.Duration(visitors))
+// queue has so many visitors come to a gate whose slots are taken. They ask again in the course of an interval.
+func queue(ctx context.Context, to *process, visitors int) (all browsers, err error) {
+	for i := range visitors {
+		b := &browser{to: to, next: time.Now()}
+		all = append(all, b)
+		if err := b.visit(ctx); err != nil {
+			return all, fmt.Errorf("having visitors wait: %w", err)
+		}
+		b.next = b.next.Add(time.Duration(i) * interval / time.Duration(visitors))
 	}
-	return all, err
+	return all, nil
 }
 
 func (all browsers) close() {
@@ -73,8 +67,9 @@ type seen struct {
 	failures  []error
 }
 
-// browse has all visitors browse for a time.
+// browse has all visitors browse for a time. What is under way then is waited for.
 func (all browsers) browse(ctx context.Context, span time.Duration) *seen {
+	whole := context.WithoutCancel(ctx)
 	ctx, stop := context.WithTimeout(ctx, span)
 	defer stop()
 	var (
@@ -85,7 +80,7 @@ func (all browsers) browse(ctx context.Context, span time.Duration) *seen {
 	for _, b := range all {
 		tasks.Go(func() {
 			for due := b.due(true); pause(ctx, time.Until(due)) == nil; due = b.due(false) {
-				_, err := b.visit()
+				err := b.visit(whole)
 				took := time.Since(due)
 				mu.Lock()
 				if err != nil {
@@ -102,7 +97,7 @@ func (all browsers) browse(ctx context.Context, span time.Duration) *seen {
 }
 
 // due is when the visitor asks next.
-func (b *browsing) due(first bool) time.Time {
+func (b *browser) due(first bool) time.Time {
 	switch {
 	case !b.next.IsZero():
 		return b.next
@@ -113,55 +108,39 @@ func (b *browsing) due(first bool) time.Time {
 }
 
 // visit asks for a page. Who is in gets one of 1 KiB, the origin's, who waits gets a new ticket, and everything else is a failure.
-func (b *browsing) visit() (a reply, err error) {
-	if !b.next.IsZero() {
+func (b *browser) visit(ctx context.Context) error {
+	waits := !b.next.IsZero()
+	if waits {
 		b.next = time.Now().Add(interval)
 	}
-	if b.conn == nil {
-		if err := b.connect(); err != nil {
-			return a, err
-		}
-	}
-	defer func() {
-		if err != nil {
-			b.conn.Close()
-			b.conn = nil
-		}
-	}()
-	if err := b.conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		return a, err
-	}
-	text := b.start
-	if b.ticket != "" {
-		text += "; " + b.ticket
-	}
-	if _, err := b.conn.Write([]byte(text + "\r\n\r\n")); err != nil {
-		return a, err
-	}
-	a, err = readReply(b.in)
+	a, err := b.ask(ctx)
 	switch {
-	case err != nil || b.ticket == "":
-	case b.next.IsZero():
-		if a.length != 1<<10 {
-			err = fmt.Errorf("answered with %d bytes", a.length)
-		}
-	case a.ticket == "" || a.retryAfter == 0:
-		err = errors.New("somebody who waits has not checked in")
-	default:
-		b.ticket, b.next = a.ticket, time.Now().Add(a.retryAfter)
+	case err != nil:
+		return err
+	case !waits && len(a.Body) != 1<<10:
+		return fmt.Errorf("answered with %d bytes", len(a.Body))
+	case !waits:
+		return nil
 	}
-	return a, err
-}
-
-// connect opens the visitor's connection.
-func (b *browsing) connect() error {
-	conn, err := net.Dial("tcp", b.to.addr)
+	again, err := a.retryAfter()
 	if err != nil {
 		return err
 	}
-	if b.to.roots != nil {
-		conn = tls.Client(conn, &tls.Config{RootCAs: b.to.roots, ServerName: "127.0.0.1"})
-	}
-	b.conn, b.in = conn, bufio.NewReaderSize(conn, 4<<10)
+	b.ticket, b.next = a.ticket(), time.Now().Add(again)
 	return nil
+}
+
+// ask asks for a page over the visitor's connection, which is opened anew if the last answer failed.
+func (b *browser) ask(ctx context.Context) (a *answer, err error) {
+	if b.conn == nil {
+		if b.conn, err = b.to.connect(ctx, nil, false); err != nil {
+			return nil, err
+		}
+	}
+	a, err = b.to.visit(ctx, b.conn, navigation, b.ticket)
+	if err != nil {
+		err = errors.Join(err, b.conn.Close())
+		b.conn = nil
+	}
+	return a, err
 }

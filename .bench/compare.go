@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -17,18 +16,20 @@ const gogc = "GOGC=400"
 
 // comparison is what the command line asks for.
 type comparison struct {
-	gate, wrk, h2load     string
-	caddy, nginx, haproxy string
-	trials                string
-	rounds, seconds       int
-	raw, readme           string
+	gate, caddy     string
+	trials          string
+	rounds, seconds int
+	readme          string
 }
+
+// load sends requests to a process for a time, and returns how many were answered.
+type load func(ctx context.Context, p *process, span time.Duration) (requests int, err error)
 
 // contender is a server in a trial.
 type contender struct {
 	name    string
 	process *process
-	load    func(ctx context.Context, p *process, span time.Duration) (requests int, err error)
+	load    load
 	limit   float64   // of the gate's cost divided by this one's; 0 for none
 	costs   []float64 // microseconds a request, by round
 }
@@ -51,37 +52,34 @@ func (c *comparison) run(ctx context.Context) (missed int, err error) {
 	if c.readme != "" && c.trials != allTrials {
 		return 0, fmt.Errorf("-readme needs all trials (-trials %s): it writes the whole table", allTrials)
 	}
-	runtime.GOMAXPROCS(1) // what makes the load does not take the servers' processors: wrk's -t1
-	dir, err := os.MkdirTemp("", "fairdoor-bench-")
-	if err != nil {
-		return 0, fmt.Errorf("making a directory: %w", err)
-	}
-	defer os.RemoveAll(dir)
+	runtime.GOMAXPROCS(1) // what makes the load does not take the servers' processors: h2load's -t1
 	var trials []*trial
 	prepare := map[string]func(context.Context, *fleet) ([]*trial, error){"accepted": c.accepted, "tls": c.overTLS, "queued": c.queued}
 	for name := range strings.SplitSeq(c.trials, ",") {
 		if prepare[name] == nil {
 			return 0, fmt.Errorf("there is no trial %q", name)
 		}
-		f := &fleet{dir: filepath.Join(dir, name)}
-		made, err := c.measureFleet(ctx, f, prepare[name])
+		made, err := c.measureFleet(ctx, prepare[name])
 		if err != nil {
 			return 0, err
 		}
 		trials = append(trials, made...)
 	}
-	if err := errors.Join(c.writeRaw(trials), c.writeReadme(trials)); err != nil {
-		return 0, err
+	table, missed := c.report(trials)
+	fmt.Print(table)
+	if c.caddy == "" {
+		fmt.Println("\nCaddy is left out: there is no program of it.")
 	}
-	return c.report(os.Stdout, trials), nil
+	return missed, writeReadme(c.readme, table)
 }
 
 // measureFleet starts the servers of some trials, measures them and ends them.
-func (c *comparison) measureFleet(ctx context.Context, f *fleet, prepare func(context.Context, *fleet) ([]*trial, error)) ([]*trial, error) {
-	defer f.stop()
-	if err := os.Mkdir(f.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making a directory: %w", err)
+func (c *comparison) measureFleet(ctx context.Context, prepare func(context.Context, *fleet) ([]*trial, error)) ([]*trial, error) {
+	f, err := newFleet()
+	if err != nil {
+		return nil, err
 	}
+	defer f.stop()
 	trials, err := prepare(ctx, f)
 	if err != nil {
 		return nil, err
@@ -119,15 +117,11 @@ func (c *comparison) measure(ctx context.Context, trials []*trial) error {
 
 // measure returns the processor time that a request costs, in microseconds.
 func (one *contender) measure(ctx context.Context, span time.Duration) (float64, error) {
-	before, err := one.process.cpu()
-	if err != nil {
-		return 0, err
-	}
-	requests, err := one.load(ctx, one.process, span)
-	if err != nil {
-		return 0, err
-	}
-	after, err := one.process.cpu()
+	var requests int
+	used, err := one.process.spends(func() (err error) {
+		requests, err = one.load(ctx, one.process, span)
+		return err
+	})
 	switch {
 	case err != nil:
 		return 0, err
@@ -136,12 +130,35 @@ func (one *contender) measure(ctx context.Context, span time.Duration) (float64,
 	case requests == 0:
 		return 0, errors.New("no request was answered")
 	}
-	return float64((after-before)/time.Microsecond) / float64(requests), nil
+	return 1000 * used.total() / float64(requests), nil
 }
 
-// progress rewrites one line where somebody is looking.
-func progress(format string, args ...any) {
-	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		fmt.Fprintf(os.Stderr, "\r\033[K"+format, args...)
+// ratios are the costs divided by those of another in the same rounds.
+func (one *contender) ratios(other *contender) []float64 {
+	ratios := make([]float64, len(one.costs))
+	for i := range ratios {
+		ratios[i] = one.costs[i] / other.costs[i]
 	}
+	return ratios
+}
+
+// writeReadme puts the table between the two comments that a document has for it.
+func writeReadme(file, table string) error {
+	if file == "" {
+		return nil
+	}
+	const begin, end = "<!-- make bench-http -->\n", "<!-- end -->\n"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("reading the document: %w", err)
+	}
+	before, rest, begins := strings.Cut(string(text), begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		return errors.New("the document has no place for the figures")
+	}
+	if err := os.WriteFile(file, []byte(before+begin+"\n"+table+"\n"+end+after), 0o644); err != nil {
+		return fmt.Errorf("writing the document: %w", err)
+	}
+	return nil
 }

@@ -6,39 +6,30 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"text/tabwriter"
 	"time"
 )
 
 const (
-	// warmsUp is how long the visitors browse before they are measured.
-	warmsUp = 2 * time.Second
-
-	// settles is how long a flood is given to find its pace.
-	settles = 8 * time.Second
-
-	// interval is how often those who wait check in.
-	interval = 5 * time.Second
-
-	// waiting is how many wait and ask when they are told.
-	waiting = 50
+	warmsUp  = 2 * time.Second // how long the visitors browse before they are measured
+	settles  = 8 * time.Second // how long a flood is given to find its pace
+	spans    = 5 * time.Second // how long is measured each time
+	interval = 5 * time.Second // how often those who wait check in
+	waiting  = 50              // how many wait and ask when they are told
 )
 
 // The targets of a flood.
 const (
-	mostSlower = 3.0       // the p95 of those who are in, divided by what it is without the flood
-	mostMemory = 400 << 20 // of the gate, in bytes
+	mostSlower = 3.0 // the p95 of those who are in, divided by what it is without the flood
+	mostMemory = 400 // of the gate, in MiB
 )
 
 // deluge is what the command line asks for: floods that ask as fast as they can, while visitors
 // who are in browse.
 type deluge struct {
-	gate            string
-	torrents        []torrent
-	visitors        int
-	rounds, seconds int
+	gate             string
+	floods           string
+	visitors, rounds int
 }
 
 // spell is a part of a round, with the flood or without it.
@@ -47,13 +38,12 @@ type spell struct {
 	waiters    *seen   // of those who wait and come as told
 	polls      tally   // in that time, each second
 	cpu        float64 // of the gate, of one processor
-	memory     int64   // of the gate, at most
+	memory     float64 // of the gate, at most, in MiB
 }
 
 // gateTrial is a gate in one round, and its visitors.
 type gateTrial struct {
-	*deluge
-	torrent
+	*fleet
 	gate                *process
 	in, direct, waiters browsers
 }
@@ -61,22 +51,31 @@ type gateTrial struct {
 // run makes the rounds and prints what came out. It returns how many targets were
 // missed.
 func (d *deluge) run(ctx context.Context) (missed int, err error) {
-	if d.rounds < 1 || d.seconds < 1 {
-		return 0, errors.New("-rounds and -seconds are at least 1")
+	picked, err := torrentsNamed(d.floods)
+	if err != nil {
+		return 0, err
 	}
-	fmt.Fprintf(os.Stdout, "%d visitors who are in, each with a connection, ask for a page every %v to %v, and %d who wait come as told, while a flood asks as fast as it can.\n"+
+	if d.rounds < 1 {
+		return 0, errors.New("-rounds is at least 1")
+	}
+	fmt.Printf("%d visitors who are in, each with a connection, ask for a page every %v to %v, and %d who wait come as told, while a flood asks as fast as it can.\n"+
 		"The gate has processor 0; the visitors, the origin and the flood have the others. Latency is from when a request was due.\n"+
-		"%d rounds of %d s; medians of the rounds' figures, in milliseconds. \"origin\" are visitors who ask the origin itself: what the load's side adds.\n\n",
-		d.visitors, leastThought, mostThought, waiting, d.rounds, d.seconds)
+		"%d rounds of %v; medians of the rounds' figures, in milliseconds. \"origin\" are visitors who ask the origin itself: what the load's side adds.\n\n",
+		d.visitors, leastThought, mostThought, waiting, d.rounds, spans)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "flood\tcalm p50\tp95\tflood p50\tp95\tp99\tratio\torigin p95\tfailed\twaiting failed\tanswers/s\tshed/s\tprocessor\tMiB\t")
 	var verdicts []string
-	for _, t := range d.torrents {
-		calm, flooded, err := d.measure(ctx, t)
-		if err != nil {
-			return 0, err
+	for _, t := range picked {
+		var calm, flooded []spell
+		for round := range d.rounds {
+			progress("%s, round %d of %d", t.title, round+1, d.rounds)
+			one, other, err := d.round(ctx, t)
+			if err != nil {
+				return 0, fmt.Errorf("%s: %w", t.title, err)
+			}
+			calm, flooded = append(calm, one), append(flooded, other)
 		}
-		verdicts = append(verdicts, d.row(table, t, calm, flooded)...)
+		verdicts = append(verdicts, row(table, t, calm, flooded)...)
 	}
 	progress("")
 	_ = table.Flush()
@@ -86,67 +85,44 @@ func (d *deluge) run(ctx context.Context) (missed int, err error) {
 	return len(verdicts), nil
 }
 
-// measure makes the rounds of one torrent.
-func (d *deluge) measure(ctx context.Context, t torrent) (calm, flooded []spell, err error) {
-	for round := range d.rounds {
-		progress("%s, round %d of %d", t.title, round+1, d.rounds)
-		one, other, err := d.round(ctx, t)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", t.title, err)
-		}
-		calm, flooded = append(calm, one), append(flooded, other)
-	}
-	return calm, flooded, nil
-}
-
 // round has visitors browse at a new gate without a flood, and then with it.
 func (d *deluge) round(ctx context.Context, t torrent) (calm, flooded spell, err error) {
-	dir, err := os.MkdirTemp("", "fairdoor-bench-")
+	f, err := newFleet()
 	if err != nil {
-		return calm, flooded, fmt.Errorf("making a directory: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	f := &fleet{dir: dir}
-	defer f.stop()
-	one := &gateTrial{deluge: d, torrent: t}
-	if err := one.open(ctx, f); err != nil {
 		return calm, flooded, err
 	}
+	defer f.stop()
+	one := &gateTrial{fleet: f}
 	defer one.close()
+	if err := one.open(ctx, d, t.secure()); err != nil {
+		return calm, flooded, err
+	}
 	one.in.browse(ctx, warmsUp)
 	if calm, err = one.spell(ctx, nil); err != nil {
 		return calm, flooded, err
 	}
-	flooded, err = one.flooded(ctx)
+	flooded, err = one.flooded(ctx, t.name)
 	return calm, flooded, err
 }
 
 // open starts the gate, and has the visitors come.
-func (t *gateTrial) open(ctx context.Context, f *fleet) error {
-	origin, err := f.part(ctx, gogc, "origin")
+func (t *gateTrial) open(ctx context.Context, d *deluge, secure bool) error {
+	origin, err := t.part(ctx, nil, "origin")
 	if err != nil {
 		return err
 	}
-	args := []string{"-c", "0", t.deluge.gate, "serve", "--listen=127.0.0.1:0", "--admin=127.0.0.1:0", "--state-dir=" + filepath.Join(f.dir, "state"), "--log-format=json",
-		"--origin=http://" + origin.addr, fmt.Sprint("--total-active-users=", t.visitors), "--new-users-per-minute=1000000", "--session-duration=24h", fmt.Sprint("--refresh-interval=", interval)}
-	var cert *certificate
-	if t.secure() {
-		if cert, err = newCertificate(f.dir); err != nil {
-			return err
-		}
-		args = append(args, "--tls-cert="+cert.cert, "--tls-key="+cert.key)
-	}
-	if t.gate, err = f.keep(start(ctx, nil, logged, "taskset", args...)); err != nil {
+	s := t.fleet.gate(d.gate, origin, secure, fmt.Sprint("--total-active-users=", d.visitors), "--new-users-per-minute=1000000", fmt.Sprint("--refresh-interval=", interval))
+	s.command = append([]string{"taskset", "-c", "0"}, s.command...)
+	if t.gate, err = t.start(ctx, s); err != nil {
 		return err
 	}
-	t.gate.trust(cert)
-	if t.in, err = open(t.gate, t.visitors, true); err != nil {
+	if t.in, err = open(ctx, t.gate, d.visitors); err != nil {
 		return err
 	}
-	if t.direct, err = open(origin, t.visitors/4, false); err != nil {
+	if t.direct, err = open(ctx, origin, d.visitors/4); err != nil {
 		return err
 	}
-	t.waiters, err = queue(t.gate, waiting)
+	t.waiters, err = queue(ctx, t.gate, waiting)
 	return err
 }
 
@@ -157,12 +133,12 @@ func (t *gateTrial) close() {
 }
 
 // flooded is a spell with a flood that has found its pace.
-func (t *gateTrial) flooded(ctx context.Context) (spell, error) {
+func (t *gateTrial) flooded(ctx context.Context, name string) (spell, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return spell{}, fmt.Errorf("finding this program: %w", err)
 	}
-	p, err := start(ctx, nil, anAddress, "chrt", "--other", "0", self, "polls", "-to", t.gate.addr, "-flood", t.name)
+	p, err := t.start(ctx, server{command: []string{"chrt", "--other", "0", self, "polls", "-listen", "ADDRESS", "-to", t.gate.url(), "-flood", name}})
 	if err != nil {
 		return spell{}, err
 	}
@@ -188,90 +164,67 @@ func (t *gateTrial) browse(ctx context.Context, span time.Duration) (s spell) {
 
 // spell has the visitors browse, with a flood or nil, and measures.
 func (t *gateTrial) spell(ctx context.Context, polls *process) (s spell, err error) {
-	before, err := t.gate.cpu()
-	if err != nil {
-		return s, err
-	}
-	var from tally
+	var from, to tally
 	if polls != nil {
 		if from, err = askFlood(ctx, polls); err != nil {
 			return s, err
 		}
 	}
 	begun := time.Now()
-	s = t.browse(ctx, time.Duration(t.seconds)*time.Second)
-	took := time.Since(begun)
-	after, err := t.gate.cpu()
+	used, err := t.gate.spends(func() error {
+		s = t.browse(ctx, spans)
+		return ctx.Err()
+	})
 	if err != nil {
 		return s, err
 	}
-	s.cpu = float64(after-before) / float64(took)
+	took := time.Since(begun).Seconds()
+	s.cpu = used.total() / 1000 / took
 	if polls != nil {
-		to, err := askFlood(ctx, polls)
-		if err != nil {
+		if to, err = askFlood(ctx, polls); err != nil {
 			return s, err
 		}
-		each := func(now, then int64) int64 { return int64(float64(now-then) / took.Seconds()) }
-		s.polls = tally{to.Open, each(to.Answered, from.Answered), each(to.Closed, from.Closed), each(to.Failed, from.Failed)}
 	}
-	if s.memory, err = t.gate.memory("VmHWM"); err != nil {
-		return s, err
-	}
-	return s, ctx.Err()
+	s.polls = tally{(to.Answered - from.Answered) / took, (to.Closed - from.Closed) / took}
+	_, s.memory, err = t.gate.memory()
+	return s, err
 }
 
 // row writes what came out of a torrent, and returns the targets that were missed.
-func (d *deluge) row(w io.Writer, t torrent, calm, flooded []spell) (missed []string) {
+func row(w io.Writer, t torrent, calm, flooded []spell) (missed []string) {
 	var ratios []float64
 	for i := range calm {
-		ratios = append(ratios, of(.95)(flooded[i])/of(.95)(calm[i]))
+		ratios = append(ratios, latency(.95)(flooded[i])/latency(.95)(calm[i]))
 	}
-	ratio, failed := quantile(ratios, .5), total(flooded, func(s spell) int { return len(s.in.failures) })
-	lost, memory := total(flooded, func(s spell) int { return len(s.waiters.failures) }), medianOf(flooded, func(s spell) float64 { return float64(s.memory) })
-	fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%d\t%d\t%.0f\t%.0f\t%.0f %%\t%.0f\t\n", t.title,
-		medianOf(calm, of(.5)), medianOf(calm, of(.95)), medianOf(flooded, of(.5)), medianOf(flooded, of(.95)), medianOf(flooded, of(.99)), ratio,
-		medianOf(flooded, func(s spell) float64 { return quantile(s.direct.latencies, .95) }), failed, lost,
-		medianOf(flooded, func(s spell) float64 { return float64(s.polls.Answered) }), medianOf(flooded, func(s spell) float64 { return float64(s.polls.Closed) }),
-		100*medianOf(flooded, func(s spell) float64 { return s.cpu }), memory/(1<<20))
 	miss := func(format string, args ...any) {
 		missed = append(missed, t.title+": MISSED: "+fmt.Sprintf(format, args...))
 	}
+	var failed, lost int
+	for _, s := range flooded {
+		failed, lost = failed+len(s.in.failures), lost+len(s.waiters.failures)
+		if n := len(s.in.failures); n > 0 {
+			miss("%d requests of those who are in failed, target 0; the first: %v", n, s.in.failures[0])
+		}
+		if n := len(s.waiters.failures); n > 0 {
+			miss("%d requests of those who wait and come as told failed, target 0; the first: %v", n, s.waiters.failures[0])
+		}
+	}
+	ratio, memory := quantile(ratios, .5), medianOf(flooded, func(s spell) float64 { return s.memory })
 	if ratio > mostSlower {
 		miss("p95 with the flood / without: %.2f, target ≤ %.1f", ratio, mostSlower)
 	}
 	if memory > mostMemory {
-		miss("the gate's memory: %.0f MiB, target < %d", memory/(1<<20), mostMemory>>20)
+		miss("the gate's memory: %.0f MiB, target ≤ %d", memory, mostMemory)
 	}
-	for _, s := range flooded {
-		for _, one := range []struct {
-			who string
-			*seen
-		}{{"are in", s.in}, {"wait and come as told", s.waiters}} {
-			if n := len(one.failures); n > 0 {
-				miss("%d requests of those who %s failed, target 0; the first: %v", n, one.who, one.failures[0])
-			}
-		}
-	}
+	fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%d\t%d\t%.0f\t%.0f\t%.0f %%\t%.0f\t\n", t.title,
+		medianOf(calm, latency(.5)), medianOf(calm, latency(.95)), medianOf(flooded, latency(.5)), medianOf(flooded, latency(.95)), medianOf(flooded, latency(.99)), ratio,
+		medianOf(flooded, func(s spell) float64 { return quantile(s.direct.latencies, .95) }), failed, lost,
+		medianOf(flooded, func(s spell) float64 { return s.polls.Answered }), medianOf(flooded, func(s spell) float64 { return s.polls.Closed }),
+		100*medianOf(flooded, func(s spell) float64 { return s.cpu }), memory)
 	return missed
 }
 
-// of returns the func that tells a quantile of the latencies of those who are in.
-func of(q float64) func(spell) float64 {
+// latency returns the func that tells a quantile of the latencies of those who are in.
+func latency(q float64) func(spell) float64 {
 	return func(s spell) float64 { return quantile(s.in.latencies, q) }
-}
-
-func medianOf(spells []spell, figure func(spell) float64) float64 {
-	var all []float64
-	for _, s := range spells {
-		all = append(all, figure(s))
-	}
-	slices.Sort(all)
-	return quantile(all, .5)
-}
-
-func total(spells []spell, count func(spell) int) (n int) {
-	for _, s := range spells {
-		n += count(s)
-	}
-	return n
 }

@@ -1,195 +1,197 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
+
+// server is what is started. In its command, environment and configuration ADDRESS is where it listens, DIRECTORY is for its files, and
+// ORIGIN is the address of the origin.
+type server struct {
+	command       []string
+	env           []string
+	configuration string // the file DIRECTORY/configuration
+	origin        *process
+	secure        bool // it serves TLS
+}
 
 // process is a server under measurement.
 type process struct {
-	cmd   *exec.Cmd
-	addr  string         // host and port
-	roots *x509.CertPool // whom clients trust who come by TLS; nil for plain HTTP
+	addr   string // host and port
+	secure bool
+	proc   procfs.Proc
+	stop   func() // asks it to end, kills it when it does not, and waits for its end
 }
 
-// url returns the address of the server's root.
-func (p *process) url() string {
-	if p.roots != nil {
-		return "https://" + p.addr
-	}
-	return "http://" + p.addr
+// fleet are processes that are measured together.
+type fleet struct {
+	dir       string // for their files
+	parts     []*process
+	cert, key string // the files of a certificate for the loopback address
 }
 
 // upWithin is how long a server may take to come up.
 const upWithin = 20 * time.Second
 
-// start starts a program and waits until ready finds the server's address in a
-// line that it writes, to standard output or standard error.
-func start(ctx context.Context, env []string, ready func(line string) (addr string, ok bool), program string, args ...string) (*process, error) {
-	out, in, err := os.Pipe()
+// newFleet returns a fleet without processes. The caller stops it.
+func newFleet() (*fleet, error) {
+	dir, err := os.MkdirTemp("", "fairdoor-bench-")
 	if err != nil {
-		return nil, fmt.Errorf("starting %s: %w", program, err)
+		return nil, fmt.Errorf("making a directory: %w", err)
 	}
-	p, err := launch(ctx, env, in, program, args...)
-	_ = in.Close()
-	if err != nil {
-		_ = out.Close()
+	f := &fleet{dir: dir, cert: filepath.Join(dir, "cert.pem"), key: filepath.Join(dir, "key.pem")}
+	if err := writeCertificate(f.cert, f.key); err != nil {
+		f.stop()
 		return nil, err
 	}
-	if p.addr, err = firstAddress(out, ready); err != nil {
+	return f, nil
+}
+
+func (f *fleet) stop() {
+	for _, p := range f.parts {
 		p.stop()
-		return nil, fmt.Errorf("starting %s: %w", program, err)
 	}
-	return p, nil
+	os.RemoveAll(f.dir)
 }
 
-// startAt starts a program that was told its address, and waits until it takes connections there.
-func startAt(ctx context.Context, env []string, addr, program string, args ...string) (*process, error) {
-	var said bytes.Buffer
-	p, err := launch(ctx, env, &said, program, args...)
+// start starts a server and waits until it takes connections.
+func (f *fleet) start(ctx context.Context, s server) (*process, error) {
+	addr, err := freeAddress()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("looking for a free port: %w", err)
 	}
-	p.addr = addr
-	tries, end := time.NewTicker(20*time.Millisecond), time.Now().Add(upWithin)
-	defer tries.Stop()
-	for now := range tries.C {
-		if conn, err := net.Dial("tcp", addr); err == nil {
-			return p, conn.Close()
-		}
-		if now.After(end) {
-			break
-		}
+	dir := filepath.Join(f.dir, strconv.Itoa(len(f.parts)))
+	names := []string{"ADDRESS", addr, "DIRECTORY", dir}
+	if s.origin != nil {
+		names = append(names, "ORIGIN", s.origin.addr)
 	}
-	p.stop()
-	return nil, fmt.Errorf("starting %s: it did not come up, and said: %s", program, &said)
+	fill := strings.NewReplacer(names...).Replace
+	fillAll := func(texts []string) (filled []string) {
+		for _, text := range texts {
+			filled = append(filled, fill(text))
+		}
+		return filled
+	}
+	command := fillAll(s.command)
+	p := &process{addr: addr, secure: s.secure}
+	err = errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "configuration"), []byte(fill(s.configuration)), 0o600))
+	if err != nil {
+		return nil, fmt.Errorf("writing a configuration: %w", err)
+	}
+	said, err := os.Create(filepath.Join(dir, "said"))
+	if err != nil {
+		return nil, fmt.Errorf("making a file: %w", err)
+	}
+	ctx, end := context.WithCancel(ctx)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), fillAll(s.env)...), said, said
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, 5*time.Second
+	if err := errors.Join(cmd.Start(), said.Close()); err != nil {
+		end()
+		return nil, fmt.Errorf("starting %s: %w", command[0], err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	p.stop = func() { end(); <-ended }
+	f.parts = append(f.parts, p)
+	if err := p.up(ended); err != nil {
+		text, _ := os.ReadFile(said.Name())
+		return nil, fmt.Errorf("starting %s: %w, and said: %s", command[0], err, text)
+	}
+	p.proc, err = procfs.NewProc(cmd.Process.Pid)
+	return p, err
 }
 
-// launch starts a program that writes all it has to say to one place.
-func launch(ctx context.Context, env []string, said io.Writer, program string, args ...string) (*process, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdout, cmd.Stderr = said, said
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", program, err)
+// up waits until the server takes connections.
+func (p *process) up(ended <-chan struct{}) error {
+	for limit := time.After(upWithin); ; {
+		if conn, err := net.Dial("tcp", p.addr); err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-ended:
+			return errors.New("it has ended")
+		case <-limit:
+			return errors.New("it did not come up")
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
-	return &process{cmd: cmd}, nil
 }
 
-// freeAddress returns a loopback address that nobody listens on, for programs that do not tell which port they got.
+// freeAddress returns a loopback address that nobody listens on: nginx and HAProxy do not tell which port they got.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
+		return "", err
 	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
-	}
-	return addr, nil
+	return l.Addr().String(), l.Close()
 }
 
-// firstAddress reads lines until one holds an address. What comes after it is
-// read away until the program ends.
-func firstAddress(out *os.File, ready func(string) (string, bool)) (string, error) {
-	_ = out.SetReadDeadline(time.Now().Add(upWithin)) // pipes have deadlines
-	lines := bufio.NewScanner(out)
-	var said []string
-	for lines.Scan() {
-		if addr, ok := ready(lines.Text()); ok {
-			_ = out.SetReadDeadline(time.Time{})
-			go func() {
-				_, _ = io.Copy(io.Discard, out)
-				_ = out.Close()
-			}()
-			return addr, nil
-		}
-		said = append(said, lines.Text())
-	}
-	_ = out.Close()
-	return "", fmt.Errorf("it did not come up, and said: %s", strings.Join(said, "\n"))
-}
-
-// stop asks the process to end, and kills it when it does not.
-func (p *process) stop() {
-	kill := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
-	defer kill.Stop()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	_ = p.cmd.Wait()
-}
-
-// anAddress takes the whole line for an address.
-func anAddress(line string) (string, bool) {
-	_, _, err := net.SplitHostPort(line)
-	return line, err == nil
-}
-
-// logged returns a function that finds the address in the gate's log.
-func logged(line string) (string, bool) {
-	var entry struct{ Msg, Listen string }
-	err := json.Unmarshal([]byte(line), &entry)
-	return entry.Listen, err == nil && entry.Msg == "ready"
-}
-
-// ticksPerSecond is the unit of the times in /proc: USER_HZ, which Linux has
-// fixed at 100.
-const ticksPerSecond = 100
-
-// cpu returns the processor time that the process has used, user and system.
-func (p *process) cpu() (time.Duration, error) {
-	used, err := p.times()
-	return used.user + used.system, err
-}
-
-// times returns the processor time that the process has used.
-func (p *process) times() (spent, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+// part starts a part of this program.
+func (f *fleet) part(ctx context.Context, origin *process, args ...string) (*process, error) {
+	self, err := os.Executable()
 	if err != nil {
-		return spent{}, fmt.Errorf("reading a process's times: %w", err)
+		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	// The second field, in parentheses, may hold anything. utime and stime are
-	// the fields 14 and 15 (proc(5)), hence 12 and 13 from the third.
-	_, rest, ok := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest)
-	if !ok || len(fields) < 13 {
-		return spent{}, errors.New("reading a process's times: too few fields")
-	}
-	var times [2]time.Duration
-	for i, field := range fields[11:13] {
-		ticks, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return spent{}, fmt.Errorf("reading a process's times: %w", err)
-		}
-		times[i] = time.Duration(ticks) * time.Second / ticksPerSecond
-	}
-	return spent{times[0], times[1]}, nil
+	return f.start(ctx, server{command: append([]string{self, args[0], "-listen", "ADDRESS"}, args[1:]...), env: []string{gogc}, origin: origin})
 }
 
-// memory returns a size of the process in bytes: VmRSS is its memory now, VmHWM the most
-// that it has had.
-func (p *process) memory(size string) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+// gate is a gate with settings, which are flags.
+func (f *fleet) gate(program string, origin *process, secure bool, settings ...string) server {
+	command := []string{program, "serve", "--listen=ADDRESS", "--admin=127.0.0.1:0", "--state-dir=DIRECTORY/state", "--origin=http://ORIGIN", "--session-duration=24h"}
+	if secure {
+		command = append(command, "--tls-cert="+f.cert, "--tls-key="+f.key)
+	}
+	return server{command: append(command, settings...), origin: origin, secure: secure}
+}
+
+// spent is processor time in milliseconds.
+type spent struct{ user, system float64 }
+
+func (s spent) String() string { return fmt.Sprintf("%.0f ms user + %.0f ms system", s.user, s.system) }
+func (s spent) total() float64 { return s.user + s.system }
+
+// less returns what was spent besides o.
+func (s spent) less(o spent) spent { return spent{s.user - o.user, s.system - o.system} }
+
+// scaled is the part f of what was spent.
+func (s spent) scaled(f float64) spent { return spent{s.user * f, s.system * f} }
+
+// spends returns the processor time that the process spends while something is done.
+func (p *process) spends(what func() error) (spent, error) {
+	before, err := p.spent()
 	if err != nil {
-		return 0, fmt.Errorf("reading a process's memory: %w", err)
+		return spent{}, err
 	}
-	_, rest, _ := strings.Cut(string(text), size+":")
-	kb, _, ok := strings.Cut(rest, " kB")
-	if !ok {
-		return 0, fmt.Errorf("reading a process's memory: there is no %s", size)
+	if err := what(); err != nil {
+		return spent{}, err
 	}
-	n, err := strconv.ParseInt(strings.TrimSpace(kb), 10, 64)
-	return n << 10, err
+	after, err := p.spent()
+	return after.less(before), err
+}
+
+func (p *process) spent() (spent, error) {
+	const tick = 10 // milliseconds: USER_HZ, which Linux has fixed at 100
+	stat, err := p.proc.Stat()
+	return spent{float64(stat.UTime) * tick, float64(stat.STime) * tick}, err
+}
+
+// memory returns how much memory the process has, and the most that it has had, in MiB.
+func (p *process) memory() (now, most float64, err error) {
+	status, err := p.proc.NewStatus()
+	return float64(status.VmRSS) / (1 << 20), float64(status.VmHWM) / (1 << 20), err
 }

@@ -2,69 +2,48 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"os"
+	"regexp"
+	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 )
 
-// report prints the medians, the ratios to the gate and the verdicts, and
-// returns how many targets were missed.
-func (c *comparison) report(w io.Writer, trials []*trial) (missed int) {
-	fmt.Fprintf(w, "Processor time a request, user and system, of the server's process alone (from /proc).\n"+
-		"Medians of %d interleaved rounds of %d s, %d connections, a browser's headers, %s unless said otherwise.\n"+
-		"The ratio is the gate's cost divided by the other's in the same round: median, and quartiles in parentheses.\n",
-		c.rounds, c.seconds, connections, gogc)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// report returns the medians, the ratios to the gate in the same rounds and the targets, as a table of Markdown, and how many targets were missed.
+func (c *comparison) report(trials []*trial) (text string, missed int) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d rounds of %d s, on %d processors (%s), %s, %s.\n\n", c.rounds, c.seconds, runtime.NumCPU(), model(), runtime.Version(), gogc)
+	table := tabwriter.NewWriter(&b, 0, 0, 0, ' ', tabwriter.Debug) // which draws a line after each column
+	row := func(cells ...any) {
+		fmt.Fprintf(table, "| %s \t %s \t %s \t %s \t %s \t\n", cells...)
+	}
+	row("", "µs", "ratio", "quartiles", "target")
+	fmt.Fprint(table, "|"+strings.Repeat("---\t", 5)+"\n")
 	for _, t := range trials {
-		fmt.Fprintf(table, "\n%s\n", t.title)
+		row("**"+t.title+"**", "", "", "", "")
 		gate := t.contenders[0]
-		fmt.Fprintf(table, "  %s\t%.1f µs\t\t\t\t\n", gate.name, quantile(gate.costs, .5))
+		row(gate.name, gate.cost(), "", "", "")
 		for _, other := range t.contenders[1:] {
-			ratios := gate.ratios(other)
-			ratio := quantile(ratios, .5)
-			fmt.Fprintf(table, "  %s\t%.1f µs\t%.2f\t(%.2f to %.2f)\t%s\n", other.name, quantile(other.costs, .5),
-				ratio, quantile(ratios, .25), quantile(ratios, .75), other.verdict(ratio))
-			if other.missedBy(ratio) {
+			ratios, goal := gate.ratios(other), ""
+			if other.limit > 0 {
+				goal = fmt.Sprintf("≤ %.2f", other.limit)
+			}
+			if goal != "" && quantile(ratios, .5) > other.limit {
+				goal += ", missed"
 				missed++
 			}
+			row(other.name, other.cost(), fmt.Sprintf("%.2f", quantile(ratios, .5)),
+				fmt.Sprintf("%.2f to %.2f", quantile(ratios, .25), quantile(ratios, .75)), goal)
 		}
 	}
-	if err := table.Flush(); err != nil {
-		return missed
-	}
-	if c.caddy == "" {
-		fmt.Fprintln(w, "\nCaddy is left out: there is no program of it.")
-	}
-	return missed
+	_ = table.Flush() // to memory
+	return b.String(), missed
 }
 
-// ratios are the costs divided by those of another in the same rounds.
-func (one *contender) ratios(other *contender) []float64 {
-	ratios := make([]float64, len(one.costs))
-	for i := range ratios {
-		ratios[i] = one.costs[i] / other.costs[i]
-	}
-	return ratios
-}
-
-func (one *contender) missedBy(ratio float64) bool {
-	return one.limit > 0 && ratio > one.limit
-}
-
-func (one *contender) verdict(ratio float64) string {
-	if one.limit == 0 {
-		return ""
-	}
-	verdict := "met"
-	if one.missedBy(ratio) {
-		verdict = "MISSED"
-	}
-	return fmt.Sprintf("target ≤ %.2f: %s", one.limit, verdict)
-}
+// cost is the median of the costs.
+func (one *contender) cost() string { return fmt.Sprintf("%.1f", quantile(one.costs, .5)) }
 
 // quantile interpolates between the values nearest to the share q of them. It is no
 // number if there are none.
@@ -81,22 +60,21 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// writeRaw writes what each contender cost in each round, tab-separated.
-func (c *comparison) writeRaw(trials []*trial) error {
-	if c.raw == "" {
-		return nil
+// medianOf is the median of a figure of some measurements.
+func medianOf[M any](all []M, figure func(M) float64) float64 {
+	var figures []float64
+	for _, m := range all {
+		figures = append(figures, figure(m))
 	}
-	var b strings.Builder
-	b.WriteString("trial\tserver\tround\tmicroseconds\n")
-	for _, t := range trials {
-		for _, one := range t.contenders {
-			for round, cost := range one.costs {
-				b.WriteString(t.title + "\t" + one.name + "\t" + strconv.Itoa(round+1) + "\t" + strconv.FormatFloat(cost, 'f', 2, 64) + "\n")
-			}
-		}
+	return quantile(figures, .5)
+}
+
+// model is the name of the processors' model.
+func model() string {
+	text, _ := os.ReadFile("/proc/cpuinfo") // without it the model is not known
+	name := regexp.MustCompile(`(?m)^model name\s*: (.*)$`).FindSubmatch(text)
+	if name == nil {
+		return runtime.GOARCH
 	}
-	if err := os.WriteFile(c.raw, []byte(b.String()), 0o644); err != nil {
-		return fmt.Errorf("writing the figures: %w", err)
-	}
-	return nil
+	return string(name[1])
 }

@@ -1,13 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"slices"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -17,67 +18,47 @@ type streaming struct {
 	gate    string
 	streams int // each on a connection of its own
 	shared  int // by HTTP/2, a hundred on a connection
-	idle    int // connections without a request
-	out     io.Writer
 	missed  int
 }
 
-// What event streams and connections may cost. The times are for 100,000 streams.
+// What event streams may cost. Memory of the gate and the time are for 100,000 streams.
 const (
 	streamLimit = 12   // KiB of the gate's memory a stream
-	gateLimit   = 1536 // MiB of the gate's memory with 100,000 streams
+	gateLimit   = 1536 // MiB of the gate's memory
 	tellLimit   = 200  // ms of one core to tell all the numbers of their room
-	idleLimit   = 8    // KiB of a connection without a request, besides net/http's
 )
-
-// run measures all, prints what came out, and returns how many targets were missed.
-func (c *streaming) run(ctx context.Context) (missed int, err error) {
-	c.idle = min(c.idle, c.streams)
-	if err := allowFiles(c.streams + 1000); err != nil {
-		return 0, err
-	}
-	dir, err := os.MkdirTemp("", "fairdoor-bench-")
-	if err != nil {
-		return 0, fmt.Errorf("making a directory: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	length := 0
-	for _, k := range []kind{
-		{name: "HTTP/1.1", streams: c.streams, judged: true},
-		{name: "HTTP/1.1 over TLS", streams: c.streams, secure: true},
-		{name: "HTTP/2, each on a connection of its own", streams: c.streams, secure: true, each: 1},
-		{name: "HTTP/2, a hundred on each connection, as a balancer has them", streams: c.shared, secure: true, each: 100},
-	} {
-		fmt.Fprintf(c.out, "%d event streams, %s\n", k.streams, k.name)
-		if length, err = c.measureStreams(ctx, filepath.Join(dir, fmt.Sprint(k.secure, k.each)), k); err != nil {
-			return c.missed, fmt.Errorf("measuring streams: %w", err)
-		}
-	}
-	halves := c.streams / 2 // both ends are open files of this process
-	fmt.Fprintf(c.out, "a bare loop of write(2), %d bytes to each of %d connections\n", length, halves)
-	bare, err := bareWrites(ctx, halves, length)
-	if err != nil {
-		return c.missed, fmt.Errorf("measuring bare writes: %w", err)
-	}
-	c.tell(fmt.Sprintf("as much for %d", c.streams), bare.scaled(float64(c.streams)/float64(halves)))
-	fmt.Fprintf(c.out, "%d connections without a request, after a waiting visitor's page\n", c.idle)
-	if err := c.measureIdle(ctx, dir); err != nil {
-		return c.missed, fmt.Errorf("measuring idle connections: %w", err)
-	}
-	return c.missed, nil
-}
 
 // kind is a way of opening streams.
 type kind struct {
 	name    string
 	streams int
+	each    int // on each connection
 	secure  bool
-	each    int  // so many streams on each connection, by HTTP/2; 0 for HTTP/1.1
+	http2   bool
 	judged  bool // it has targets
 }
 
+// run measures all, prints what came out, and returns how many targets were missed.
+func (c *streaming) run(ctx context.Context) (missed int, err error) {
+	if err := allowFiles(c.streams + 1000); err != nil {
+		return 0, err
+	}
+	for _, k := range []kind{
+		{name: "HTTP/1.1", streams: c.streams, each: 1, judged: true},
+		{name: "HTTP/1.1 over TLS", streams: c.streams, each: 1, secure: true},
+		{name: "HTTP/2, each on a connection of its own", streams: c.streams, each: 1, secure: true, http2: true},
+		{name: "HTTP/2, a hundred on each connection, as a balancer has them", streams: c.shared, each: 100, secure: true, http2: true},
+	} {
+		fmt.Printf("%d event streams, %s\n", k.streams, k.name)
+		if err := c.measure(ctx, k); err != nil {
+			return c.missed, fmt.Errorf("measuring streams: %w", err)
+		}
+	}
+	return c.missed, nil
+}
+
 // tell prints a figure.
-func (c *streaming) tell(what string, value any) { fmt.Fprintf(c.out, "  %-52s %v\n", what, value) }
+func (c *streaming) tell(what string, value any) { fmt.Printf("  %-52s %v\n", what, value) }
 
 // judge prints a figure, which may have a target.
 func (c *streaming) judge(what string, value, limit float64, unit string, judged bool) {
@@ -93,60 +74,44 @@ func (c *streaming) judge(what string, value, limit float64, unit string, judged
 	c.tell(what, fmt.Sprintf("%.1f %s, target ≤ %.0f: %s", value, unit, limit, verdict))
 }
 
-// measureStreams opens the streams of as many visitors at a gate, and has its numbers
-// change. It returns the length of the event that tells them.
-func (c *streaming) measureStreams(ctx context.Context, dir string, k kind) (length int, err error) {
-	f := &fleet{dir: dir}
+// measure opens the streams of as many visitors at a gate in which everyone waits and nobody has to check in while it is measured, and has
+// its numbers change.
+func (c *streaming) measure(ctx context.Context, k kind) error {
+	f, err := newFleet()
+	if err != nil {
+		return err
+	}
 	defer f.stop()
-	p, err := f.streamGate(ctx, c.gate, nil, k.secure)
+	p, err := f.start(ctx, f.gate(c.gate, &process{addr: "127.0.0.1:9"}, k.secure,
+		"--total-active-users=1", "--new-users-per-minute=1", "--queue-all", "--queueing-method=line", "--refresh-interval=2h", "--queue-ticket-ttl=24h"))
 	if err != nil {
-		return 0, err
+		return err
 	}
-	l := &listeners{addr: p.addr, secure: k.secure, each: k.each}
+	l := &listeners{kind: k, to: p}
 	defer l.close()
-	if err := l.arrive(ctx, k.streams); err != nil {
-		return 0, fmt.Errorf("getting tickets: %w", err)
+	if err := l.arrive(ctx); err != nil {
+		return fmt.Errorf("getting tickets: %w", err)
 	}
-	before, err := p.memory("VmRSS")
+	before, _, err := p.memory()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := l.listen(ctx); err != nil {
-		return 0, fmt.Errorf("opening the streams: %w", err)
+		return fmt.Errorf("opening the streams: %w", err)
 	}
-	telling, resting, length, err := l.costs(ctx, p)
+	telling, resting, err := l.costs(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("telling the numbers: %w", err)
+		return fmt.Errorf("telling the numbers: %w", err)
 	}
-	with, withErr := p.memory("VmRSS")
-	most, mostErr := p.memory("VmHWM")
+	with, most, err := p.memory()
 	share := float64(k.streams) / 100_000
-	c.tell("memory of the gate without the streams", fmt.Sprintf("%d MiB, with as many visitors who wait", before>>20))
-	c.judge("memory of the gate at most", float64(most)/(1<<20), max(gateLimit*share, 256), "MiB", k.judged)
-	c.judge("memory a stream", float64(with-before)/1024/float64(k.streams), streamLimit, "KiB", k.judged)
+	c.tell("memory of the gate without the streams", fmt.Sprintf("%.0f MiB, with as many visitors who wait", before))
+	c.judge("memory of the gate at most", most, max(gateLimit*share, 256), "MiB", k.judged)
+	c.judge("memory a stream", (with-before)*1024/float64(k.streams), streamLimit, "KiB", k.judged)
 	c.tell("to tell all the numbers", telling)
-	c.judge("to tell all the numbers, user and system", ms(telling.user+telling.system), tellLimit*share, "ms", k.judged)
+	c.judge("to tell all the numbers, user and system", telling.total(), tellLimit*share, "ms", k.judged)
 	c.tell("a second without anything to tell", resting)
-	return length, errors.Join(withErr, mostErr)
-}
-
-// streamGate starts a gate in which everyone waits and nobody has to check in while it is
-// measured.
-func (f *fleet) streamGate(ctx context.Context, program string, env []string, secure bool) (*process, error) {
-	if err := os.Mkdir(f.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making a directory: %w", err)
-	}
-	args := []string{"serve", "--listen=127.0.0.1:0", "--admin=127.0.0.1:0", "--log-format=json",
-		"--state-dir=" + filepath.Join(f.dir, "state"), "--origin=http://127.0.0.1:9",
-		"--total-active-users=1", "--new-users-per-minute=1", "--queue-all", "--queueing-method=line", "--refresh-interval=2h", "--queue-ticket-ttl=24h", "--session-duration=24h"}
-	if secure {
-		made, err := newCertificate(f.dir)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, "--tls-cert="+made.cert, "--tls-key="+made.key)
-	}
-	return f.keep(start(ctx, env, logged, program, args...))
+	return err
 }
 
 // allowFiles allows this process, and those that it starts, to have so many files open.
@@ -165,136 +130,146 @@ func allowFiles(n int) error {
 	return nil
 }
 
-// spent is processor time.
-type spent struct{ user, system time.Duration }
-
-func (s spent) String() string {
-	return fmt.Sprintf("%.0f ms user + %.0f ms system", ms(s.user), ms(s.system))
+// listeners are visitors who wait and listen to the events of their room.
+type listeners struct {
+	kind
+	to      *process
+	tickets []string
+	conns   []connection
+	round   atomic.Int64 // of numbers
+	heard   atomic.Int64 // how many have heard of it
+	parts   atomic.Int64 // how often something came
+	reading sync.WaitGroup
 }
 
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// less returns what was spent besides o.
-func (s spent) less(o spent) spent { return spent{s.user - o.user, s.system - o.system} }
-
-// scaled is the part f of what was spent.
-func (s spent) scaled(f float64) spent {
-	return spent{time.Duration(float64(s.user) * f), time.Duration(float64(s.system) * f)}
-}
-
-// median returns the medians of user and system time.
-func median(all []spent) spent {
-	middle := func(of func(spent) time.Duration) time.Duration {
-		var times []time.Duration
-		for _, s := range all {
-			times = append(times, of(s))
+// close ends the connections.
+func (l *listeners) close() {
+	for _, c := range l.conns {
+		if c != nil {
+			c.Close()
 		}
-		slices.Sort(times)
-		return times[len(times)/2]
 	}
-	return spent{middle(func(s spent) time.Duration { return s.user }), middle(func(s spent) time.Duration { return s.system })}
+	l.reading.Wait()
+}
+
+// arrive has each visitor get a ticket, a hundred over each connection.
+func (l *listeners) arrive(ctx context.Context) error {
+	const each = 100
+	l.tickets = make([]string, l.streams)
+	return inParallel((l.streams+each-1)/each, func(i int) error {
+		c, err := l.to.connect(ctx, nil, false)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		for k := i * each; k < min((i+1)*each, l.streams); k++ {
+			a, err := l.to.visit(ctx, c, navigation, "")
+			if err != nil {
+				return err
+			}
+			l.tickets[k] = a.ticket()
+		}
+		return nil
+	})
+}
+
+// listen opens the stream of each visitor, and waits until all have been told the numbers.
+func (l *listeners) listen(ctx context.Context) error {
+	const perAddress = 20_000 // connections, each of which has a port
+	l.conns = make([]connection, (l.streams+l.each-1)/l.each)
+	return inParallel(len(l.conns), func(i int) (err error) {
+		if l.conns[i], err = l.to.connect(ctx, net.IPv4(127, 0, 1, byte(1+i/perAddress)), l.http2); err != nil {
+			return err
+		}
+		for k := i * l.each; k < min((i+1)*l.each, l.streams); k++ {
+			if err := l.open(ctx, l.conns[i], l.tickets[k]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// open opens a stream, reads until it has told the numbers, and goes on reading until the connection is closed.
+func (l *listeners) open(ctx context.Context, c connection, ticket string) error {
+	resp, err := l.to.send(ctx, c, "/.fairdoor/events", http.Header{"Accept": {"text/event-stream"}, "User-Agent": {chrome}}, ticket)
+	if err != nil {
+		return err
+	}
+	var said []byte
+	part := make([]byte, 1<<10)
+	for !bytes.Contains(said, []byte("event: numbers")) { // which come last when a stream begins
+		n, err := resp.Body.Read(part)
+		if err != nil {
+			resp.Body.Close()
+			return fmt.Errorf("%w after %s: %q", err, resp.Status, said)
+		}
+		said = append(said, part[:n]...)
+	}
+	l.reading.Go(func() {
+		defer resp.Body.Close()
+		for last := l.round.Load(); ; {
+			if _, err := resp.Body.Read(part); err != nil {
+				return
+			}
+			l.parts.Add(1)
+			if now := l.round.Load(); now != last {
+				l.heard.Add(1)
+				last = now
+			}
+		}
+	})
+	return nil
 }
 
 // costs has the numbers of the room change a few times, and returns what telling them to all
-// costs the gate, a second without them, and the length of what is told in bytes.
-func (l *listeners) costs(ctx context.Context, p *process) (telling, resting spent, length int, err error) {
+// costs the gate, and a second without them: the medians.
+func (l *listeners) costs(ctx context.Context) (telling, resting spent, err error) {
 	const rounds, tries = 5, 20
 	var tellings, restings []spent
 	for range tries {
 		parts := l.parts.Load()
-		quiet, err := p.spends(func() error { return pause(ctx, 3*time.Second) })
+		quiet, err := l.to.spends(func() error { return pause(ctx, 3*time.Second) })
 		if err != nil {
-			return telling, resting, 0, err
+			return telling, resting, err
 		}
 		disturbed := l.parts.Load() != parts // by the signs that the gate is still there
-		bytes, began := l.bytes.Load(), time.Now()
-		told, err := p.spends(func() error { return l.update(ctx) })
+		began := time.Now()
+		told, err := l.to.spends(func() error { return l.update(ctx) })
 		if err != nil {
-			return telling, resting, 0, err
+			return telling, resting, err
 		}
 		if disturbed {
 			continue
 		}
-		length = int(l.bytes.Load()-bytes) / l.open()
 		restings = append(restings, quiet.scaled(1./3))
 		tellings = append(tellings, told.less(quiet.scaled(time.Since(began).Seconds()/3)))
 		if len(tellings) == rounds {
-			return median(tellings), median(restings), length, nil
+			return median(tellings), median(restings), nil
 		}
 	}
-	return telling, resting, 0, errors.New("the gate is never at rest")
+	return telling, resting, errors.New("the gate is never at rest")
 }
 
-// spends returns what the process spends while something is done.
-func (p *process) spends(what func() error) (spent, error) {
-	before, err := p.times()
-	if err != nil {
-		return spent{}, err
-	}
-	if err := what(); err != nil {
-		return spent{}, err
-	}
-	after, err := p.times()
-	return after.less(before), err
+// median returns the medians of user and system time.
+func median(all []spent) spent {
+	return spent{medianOf(all, func(s spent) float64 { return s.user }), medianOf(all, func(s spent) float64 { return s.system })}
 }
 
-// pause waits for d.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// measureIdle compares what a connection costs that is kept without a request: the gate's,
-// after the page of a visitor who waits, and those of a handler that writes the same bytes.
-// The collector runs often in both, so that what it leaves counts and little else.
-func (c *streaming) measureIdle(ctx context.Context, dir string) error {
-	const often = "GOGC=10"
-	f := &fleet{dir: filepath.Join(dir, "idle")}
-	defer f.stop()
-	gate, err := f.streamGate(ctx, c.gate, []string{often}, false)
-	if err != nil {
+// update has the numbers of the room change, and waits until all have been told.
+func (l *listeners) update(ctx context.Context) error {
+	all := l.heard.Load() + int64(l.streams)
+	l.round.Add(1)
+	if _, err := l.to.visitOnce(ctx, navigation, ""); err != nil {
 		return err
 	}
-	a, err := ask(ctx, gate, navigation, "")
-	if err != nil {
-		return err
+	for limit := time.Now().Add(time.Minute); l.heard.Load() < all; {
+		if time.Now().After(limit) {
+			return fmt.Errorf("%d of %d were not told", all-l.heard.Load(), l.streams)
+		}
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
 	}
-	plain, err := f.copier(ctx, a, often)
-	if err != nil {
-		return err
-	}
-	ours, err := c.idleCost(ctx, gate)
-	if err != nil {
-		return err
-	}
-	theirs, err := c.idleCost(ctx, plain)
-	if err != nil {
-		return err
-	}
-	c.tell("memory a connection, net/http alone", fmt.Sprintf("%.1f KiB", theirs))
-	c.tell("memory a connection, the gate", fmt.Sprintf("%.1f KiB", ours))
-	c.judge("more than net/http alone", ours-theirs, idleLimit, "KiB", true)
 	return nil
-}
-
-// idleCost is the memory that a process takes for a connection without a request, in KiB.
-func (c *streaming) idleCost(ctx context.Context, p *process) (float64, error) {
-	l := &listeners{addr: p.addr}
-	defer l.close()
-	if err := l.arrive(ctx, c.idle); err != nil {
-		return 0, err
-	}
-	before, err := p.memory("VmRSS")
-	if err != nil {
-		return 0, err
-	}
-	if err := l.rest(ctx); err != nil {
-		return 0, err
-	}
-	after, err := p.memory("VmRSS")
-	return float64(after-before) / 1024 / float64(c.idle), err
 }

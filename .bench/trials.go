@@ -2,70 +2,57 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
+	_ "embed" // the others' configurations
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"strconv"
 	"time"
 )
 
-// fleet are the processes of a trial.
-type fleet struct {
-	dir   string // for their files
-	parts []*process
-}
+// The reverse proxies of others that the gate is compared with. Each keeps its
+// connections to the origin, sends it the headers X-Forwarded-*, and writes no
+// log, as the gate does.
+var (
+	//go:embed others/Caddyfile
+	caddyfile string
+	//go:embed others/nginx.conf
+	nginxConf string
+	//go:embed others/haproxy.cfg
+	haproxyCfg string
+)
 
-func (f *fleet) stop() {
-	for _, p := range f.parts {
-		p.stop()
-	}
-}
+const (
+	acceptedTitle = "accepted request, 1 KiB from the origin"
+	withATicket   = "the gate, with a ticket"
+	bareProxyName = "httputil.ReverseProxy, tuned alike"
+)
 
-// part starts a part of this program.
-func (f *fleet) part(ctx context.Context, collector string, args ...string) (*process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
+// placed starts an origin and a gate with one place in front of it, and returns the
+// cookie of the visitor who has taken it.
+func (c *comparison) placed(ctx context.Context, f *fleet, env []string, secure bool, queuedStatus int) (origin, gate *process, ticket string, err error) {
+	if origin, err = f.part(ctx, nil, "origin"); err != nil {
+		return nil, nil, "", err
 	}
-	return f.keep(start(ctx, []string{collector}, anAddress, self, args...))
-}
-
-func (f *fleet) keep(p *process, err error) (*process, error) {
-	if err == nil {
-		f.parts = append(f.parts, p)
+	s := f.gate(c.gate, origin, secure, "--total-active-users=1", "--new-users-per-minute=1000", "--refresh-interval=1s", fmt.Sprint("--queueing-status-code=", queuedStatus))
+	s.env = env
+	if gate, err = f.start(ctx, s); err != nil {
+		return nil, nil, "", err
 	}
-	return p, err
-}
-
-// gate starts a gate with one place in front of the origin, and returns the
-// cookie of the visitor who has taken it. With a certificate the gate serves TLS.
-func (f *fleet) gate(ctx context.Context, program string, collector []string, origin *process, cert *certificate, queuedStatus int) (p *process, ticket string, err error) {
-	args := []string{"serve",
-		"--listen=127.0.0.1:0", "--admin=127.0.0.1:0", "--state-dir=" + filepath.Join(f.dir, fmt.Sprint("state", len(f.parts))), "--log-format=json",
-		"--origin=" + origin.url(), "--total-active-users=1", "--new-users-per-minute=1000", "--session-duration=24h",
-		"--refresh-interval=1s", fmt.Sprintf("--queueing-status-code=%d", queuedStatus)}
-	if cert != nil {
-		args = append(args, "--tls-cert="+cert.cert, "--tls-key="+cert.key)
-	}
-	p, err = f.keep(start(ctx, collector, logged, program, args...))
-	if err != nil {
-		return nil, "", err
-	}
-	p.trust(cert)
-	ticket, err = takePlace(ctx, p)
-	return p, ticket, err
+	ticket, err = takePlace(ctx, gate)
+	return origin, gate, ticket, err
 }
 
 // takePlace takes the gate's one place, and returns the cookie as the visitor's browser has it: the first ticket is for a newcomer, who
 // has to show that it comes back, and gets another then.
 func takePlace(ctx context.Context, gate *process) (ticket string, err error) {
 	for range 5 {
-		a, err := ask(ctx, gate, navigation, ticket)
+		a, err := gate.visitOnce(ctx, navigation, ticket)
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("taking the gate's one place: %w", err)
@@ -79,88 +66,63 @@ func takePlace(ctx context.Context, gate *process) (ticket string, err error) {
 	return "", errors.New("taking the gate's one place: the ticket is never settled")
 }
 
-const (
-	acceptedTitle = "accepted request, 1 KiB from the origin"
-	withATicket   = "the gate, with a ticket"
-	bareProxyName = "httputil.ReverseProxy, tuned alike"
-)
-
 // accepted compares what a visitor who is in costs. One who is not would be
 // answered with 503, which the load takes for a failure.
 func (c *comparison) accepted(ctx context.Context, f *fleet) ([]*trial, error) {
-	origin, err := f.part(ctx, gogc, "origin")
+	origin, gate, ticket, err := c.placed(ctx, f, []string{gogc}, false, http.StatusServiceUnavailable)
 	if err != nil {
 		return nil, err
 	}
-	gate, ticket, err := f.gate(ctx, c.gate, []string{gogc}, origin, nil, http.StatusServiceUnavailable)
-	if err != nil {
+	tuned, tunedErr := f.part(ctx, origin, "tuned", "-to", origin.url())
+	bare, bareErr := f.part(ctx, origin, "bare", "-to", origin.url())
+	nginx, nginxErr := f.start(ctx, server{origin: origin, configuration: nginxConf, command: []string{"nginx", "-e", "stderr", "-p", "DIRECTORY", "-c", "DIRECTORY/configuration"}})
+	haproxy, haproxyErr := f.start(ctx, server{origin: origin, configuration: haproxyCfg, command: []string{"haproxy", "-db", "-f", "DIRECTORY/configuration"}})
+	if err := errors.Join(tunedErr, bareErr, nginxErr, haproxyErr); err != nil {
 		return nil, err
 	}
-	t := &trial{title: acceptedTitle}
-	load := wrk{c.wrk, ticket}.load
-	add := func(name string, limit float64, p *process, err error) error {
-		t.contenders = append(t.contenders, &contender{name: name, process: p, load: load, limit: limit})
-		return err
-	}
-	tuned, tunedErr := f.part(ctx, gogc, "tuned", "-origin", origin.url())
-	bare, bareErr := f.part(ctx, gogc, "bare", "-origin", origin.url())
-	err = errors.Join(
-		add(withATicket, 0, gate, nil),
-		add("the same proxy without a gate", 1.10, tuned, tunedErr),
-		add(bareProxyName, 0.80, bare, bareErr))
-	if err == nil && c.nginx != "" {
-		nginx, nginxErr := f.nginx(ctx, c.nginx, origin)
-		err = add("nginx's proxy_pass, one worker", 0, nginx, nginxErr)
-	}
-	if err == nil && c.haproxy != "" {
-		haproxy, haproxyErr := f.haproxy(ctx, c.haproxy, origin)
-		err = add("HAProxy, one thread", 0, haproxy, haproxyErr)
-	}
-	if err != nil || c.caddy == "" {
-		return []*trial{t}, err
-	}
-	caddy, err := f.caddy(ctx, c.caddy, []string{gogc}, origin)
-	if err := add("Caddy's reverse_proxy", 0.45, caddy, err); err != nil {
-		return nil, err
-	}
-	asTheyCome, err := c.asTheyCome(ctx, f, origin)
-	return []*trial{t, asTheyCome}, err
-}
-
-// asTheyCome compares the gate with Caddy, neither of which is told how often to collect garbage.
-func (c *comparison) asTheyCome(ctx context.Context, f *fleet, origin *process) (*trial, error) {
-	gate, ticket, err := f.gate(ctx, c.gate, nil, origin, nil, http.StatusServiceUnavailable)
-	if err != nil {
-		return nil, err
-	}
-	caddy, err := f.caddy(ctx, c.caddy, nil, origin)
-	load := wrk{c.wrk, ticket}.load
-	return &trial{title: acceptedTitle + ", both as they come", contenders: []*contender{
+	load := one(ticket, false)
+	t := &trial{title: acceptedTitle, contenders: []*contender{
 		{name: withATicket, process: gate, load: load},
-		{name: "Caddy's reverse_proxy", process: caddy, load: load, limit: 0.50},
-	}}, err
+		{name: "the same proxy without a gate", process: tuned, load: load, limit: 1.10},
+		{name: bareProxyName, process: bare, load: load, limit: 0.80},
+		{name: "nginx's proxy_pass, one worker", process: nginx, load: load},
+		{name: "HAProxy, one thread", process: haproxy, load: load},
+	}}
+	if c.caddy == "" {
+		return []*trial{t}, nil
+	}
+	caddy := server{origin: origin, configuration: caddyfile, env: []string{"HOME=DIRECTORY", gogc},
+		command: []string{c.caddy, "run", "--config", "DIRECTORY/configuration", "--adapter", "caddyfile"}}
+	alike, err := f.start(ctx, caddy)
+	if err != nil {
+		return nil, err
+	}
+	t.contenders = append(t.contenders, &contender{name: "Caddy's reverse_proxy", process: alike, load: load, limit: 0.45})
+	_, gate, ticket, err = c.placed(ctx, f, nil, false, http.StatusServiceUnavailable)
+	if err != nil {
+		return nil, err
+	}
+	caddy.env = caddy.env[:1]
+	asItComes, err := f.start(ctx, caddy)
+	load = one(ticket, false)
+	return []*trial{t, {title: acceptedTitle + ", both as they come", contenders: []*contender{
+		{name: withATicket, process: gate, load: load},
+		{name: "Caddy's reverse_proxy", process: asItComes, load: load, limit: 0.50},
+	}}}, err
 }
 
 // overTLS compares what a visitor who is in costs over TLS with HTTP/2.
 func (c *comparison) overTLS(ctx context.Context, f *fleet) ([]*trial, error) {
-	cert, err := newCertificate(f.dir)
+	origin, gate, ticket, err := c.placed(ctx, f, []string{gogc}, true, http.StatusServiceUnavailable)
 	if err != nil {
 		return nil, err
 	}
-	origin, err := f.part(ctx, gogc, "origin")
+	bare, err := f.part(ctx, origin, "bare", "-to", origin.url(), "-cert", f.cert, "-key", f.key)
 	if err != nil {
 		return nil, err
 	}
-	gate, ticket, err := f.gate(ctx, c.gate, []string{gogc}, origin, cert, http.StatusServiceUnavailable)
-	if err != nil {
-		return nil, err
-	}
-	bare, err := f.part(ctx, gogc, "bare", "-origin", origin.url(), "-cert", cert.cert, "-key", cert.key)
-	if err != nil {
-		return nil, err
-	}
-	bare.trust(cert)
-	load := h2load{c.h2load, ticket}.load
+	bare.secure = true
+	load := one(ticket, true)
 	return []*trial{{title: acceptedTitle + ", over TLS with HTTP/2", contenders: []*contender{
 		{name: withATicket, process: gate, load: load},
 		{name: bareProxyName, process: bare, load: load, limit: 1.05},
@@ -170,104 +132,72 @@ func (c *comparison) overTLS(ctx context.Context, f *fleet) ([]*trial, error) {
 // queued compares what a visitor who waits costs, as a page and as JSON, with
 // writing the same bytes.
 func (c *comparison) queued(ctx context.Context, f *fleet) ([]*trial, error) {
-	origin, err := f.part(ctx, gogc, "origin")
+	_, gate, _, err := c.placed(ctx, f, []string{gogc}, false, http.StatusOK)
 	if err != nil {
 		return nil, err
 	}
-	gate, _, err := f.gate(ctx, c.gate, []string{gogc}, origin, nil, http.StatusOK)
-	if err != nil {
-		return nil, err
-	}
-	var trials []*trial
-	for _, kind := range []struct {
-		title   string
-		headers []header
-		limit   float64
-	}{
-		{"queued page", navigation, 1.2},
-		{"queued JSON", poll, 1.3},
-	} {
-		t, err := f.waiting(ctx, gate, kind.headers, kind.limit)
-		if err != nil {
-			return nil, fmt.Errorf("preparing the %s: %w", kind.title, err)
-		}
-		t.title = kind.title + ", " + t.title
-		trials = append(trials, t)
-	}
-	return trials, nil
+	page, pageErr := f.waiting(ctx, gate, "queued page", navigation, 1.2)
+	polled, polledErr := f.waiting(ctx, gate, "queued JSON", poll, 1.3)
+	return []*trial{page, polled}, errors.Join(pageErr, polledErr)
 }
 
 // waiting fills the gate's line with a crowd, has a handler copy one of the
 // answers, and sends an equal crowd to that.
-func (f *fleet) waiting(ctx context.Context, gate *process, headers []header, limit float64) (*trial, error) {
-	crowds := [2]*crowd{newCrowd(headers, true), newCrowd(headers, false)}
+func (f *fleet) waiting(ctx context.Context, gate *process, title string, header http.Header, limit float64) (*trial, error) {
+	crowds := [2]*crowd{newCrowd(header, true), newCrowd(header, false)}
 	if err := crowds[0].seat(ctx, gate); err != nil {
 		return nil, err
 	}
-	a, err := ask(ctx, gate, headers, "")
+	a, err := gate.visitOnce(ctx, header, "")
 	if err != nil {
 		return nil, err
 	}
-	plain, err := f.copier(ctx, a, gogc)
+	for _, own := range []string{"Date", "Connection"} { // net/http writes them itself
+		a.Header.Del(own)
+	}
+	text, err := json.Marshal(a)
 	if err != nil {
 		return nil, err
 	}
-	if err := crowds[1].seat(ctx, plain); err != nil {
+	file := filepath.Join(f.dir, title)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return nil, fmt.Errorf("writing the answer: %w", err)
+	}
+	plain, err := f.part(ctx, nil, "answer", "-file", file)
+	if err != nil {
 		return nil, err
 	}
 	return &trial{
-		title: fmt.Sprintf("%d bytes, %d headers, ticket opened, checked in and sealed anew", len(a.Body), len(a.Header)+1),
+		title: fmt.Sprintf("%s, %d bytes, %d headers, ticket opened, checked in and sealed anew", title, len(a.Body), len(a.Header)+1),
 		contenders: []*contender{
 			{name: "the gate, a crowd of waiting visitors", process: gate, load: crowds[0].load},
 			{name: "a handler that writes the same bytes", process: plain, load: crowds[1].load, limit: limit},
 		},
-	}, nil
+	}, crowds[1].seat(ctx, plain)
 }
 
-// copier starts a handler that writes the same bytes as the gate.
-func (f *fleet) copier(ctx context.Context, a *answer, collector string) (*process, error) {
-	file := filepath.Join(f.dir, fmt.Sprintf("answer%d.json", len(f.parts)))
-	text, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("writing the answer: %w", err)
-	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		return nil, fmt.Errorf("writing the answer: %w", err)
-	}
-	return f.part(ctx, collector, "answer", "-file", file)
-}
+var h2Statuses = regexp.MustCompile(`(?s)Application protocol: (\S+)\n.*\nstatus codes: (\d+) 2xx, 0 3xx, 0 4xx, 0 5xx`)
 
-// ask sends one request and returns the answer without its Date, which net/http
-// writes itself.
-func ask(ctx context.Context, p *process, headers []header, ticket string) (*answer, error) {
-	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
-	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url()+target, nil)
-	if err != nil {
-		return nil, fmt.Errorf("making a request: %w", err)
+// one is a load of one visitor, by h2load: requests are under way on so many connections, by HTTP/1.1 one at a time and by HTTP/2 eight on
+// each. Its time is in whole seconds. Answers that are not 2xx are an error.
+func one(ticket string, http2 bool) load {
+	protocol, how := "http/1.1", []string{"--h1", fmt.Sprint("-c", connections)}
+	if http2 {
+		protocol, how = "h2", []string{fmt.Sprint("-c", connections/8), "-m8"}
 	}
-	for _, h := range headers {
-		req.Header.Set(h.name, h.value)
+	for name, values := range navigation {
+		how = append(how, "-H", name+": "+values[0])
 	}
-	if ticket != "" {
-		req.Header.Set("Cookie", siteCookies+"; "+ticket)
+	how = append(how, "-H", "Cookie: "+cookies(ticket), "-t1")
+	return func(ctx context.Context, p *process, span time.Duration) (int, error) {
+		said, err := exec.CommandContext(ctx, "h2load", append(how[:len(how):len(how)], fmt.Sprint("-D", int(span.Seconds())), p.url()+target)...).CombinedOutput()
+		if err != nil {
+			return 0, fmt.Errorf("running h2load: %w: %s", err, said)
+		}
+		found := h2Statuses.FindSubmatch(said)
+		if len(found) == 0 || string(found[1]) != protocol {
+			return 0, fmt.Errorf("asking %s by %s: h2load says: %s", p.addr, protocol, said)
+		}
+		return strconv.Atoi(string(found[2]))
 	}
-	resp, err := (&http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: p.roots}}).RoundTrip(req)
-	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", p.addr, err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, fmt.Errorf("reading an answer: %w", err)
-	}
-	resp.Header.Del("Date")
-	resp.Header.Del("Connection")
-	return &answer{Status: resp.StatusCode, Header: resp.Header, Body: body}, nil
-}
-
-// ticket returns the answer's cookie as name=value, or "".
-func (a *answer) ticket() string {
-	value, _, _ := strings.Cut(a.Header.Get("Set-Cookie"), ";")
-	return value
 }
