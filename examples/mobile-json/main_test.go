@@ -22,8 +22,8 @@ func TestTheSecondAppWaitsAndGetsIn(t *testing.T) {
 	assert.Equal(t, "In. The shop says {\"offers\": [\"lamp\", \"chair\", \"kettle\"]}\n", first)
 	lines := strings.Split(strings.TrimSpace(second), "\n")
 	require.GreaterOrEqual(t, len(lines), 4, "it checks in a few times until the first app's ten seconds are over")
-	for _, line := range lines[:len(lines)-1] {
-		assert.Regexp(t, `^In line\. (How long it takes is not known|Estimated wait: (less than a minute|\d+ minutes?))\. People ahead: 0\. Asking again in [23]s\.$`, line)
+	for _, line := range lines[:len(lines)-1] { // who asks while the gate is too busy to decide is told to come back sooner
+		assert.Regexp(t, `^In line\. (How long it takes is not known|Estimated wait: (less than a minute|\d+ minutes?))\. People ahead: 0\. Asking again in [123]s\.$`, line)
 	}
 	assert.Contains(t, lines[len(lines)-1], "In. The shop says")
 }
