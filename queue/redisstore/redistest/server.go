@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for a server.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // Options are what a server is started with. The zero value is a server without
 // a password that keeps nothing on disk.
