@@ -175,6 +175,9 @@ func (d *decided) free() {
 
 // shutOut answers somebody who may not join the room, as its features see to that.
 func (g *Gate) shutOut(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+	v.Room.Count(metrics.Uninvited)
+	v.Setup.Answers(w.Header(), r)
+	feature.LeaveBody(w.Header(), r)
 	for _, f := range v.Setup.Doorkeepers {
 		if f.Before(w, r, v) {
 			return

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
-	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
@@ -231,9 +230,6 @@ func (d *door) Before(w http.ResponseWriter, r *http.Request, v *feature.Visit) 
 	if !v.Shut || !d.Only {
 		return false
 	}
-	v.Room.Count(metrics.Uninvited)
-	v.Setup.Answers(w.Header(), r)
-	feature.LeaveBody(w.Header(), r)
 	if feature.ShowsNoPage(r) {
 		reply.Problem(w, http.StatusForbidden, "Only those who were invited are let in. The waitlist is at "+Paths+d.list.Name()+".")
 		return true

@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
-	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -189,9 +188,6 @@ func (r *Room) Before(w http.ResponseWriter, q *http.Request, v *feature.Visit) 
 	if !v.Shut || !r.Only {
 		return false
 	}
-	v.Room.Count(metrics.Uninvited)
-	v.Setup.Answers(w.Header(), q)
-	feature.LeaveBody(w.Header(), q)
 	if feature.ShowsNoPage(q) {
 		reply.Problem(w, http.StatusForbidden, "Only those who have a pass are let in: a link, or a code for "+r.path()+".")
 		return true
