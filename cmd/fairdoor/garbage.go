@@ -8,12 +8,23 @@ import (
 	"time"
 )
 
-// How much garbage may lie around before it is collected, in bytes, at least and, as a rule,
-// at most.
+// How much garbage may lie around before it is collected, in bytes: at least, as a rule at
+// most, and at most while collections are frequent.
 const (
 	leastGarbage = 64 << 20
 	mostGarbage  = 96 << 20
+	busyGarbage  = 192 << 20
 )
+
+// Collections are frequent from the first of these rates on, and until they come at less than
+// the second one, in collections a second. In each of them, requests wait.
+const (
+	frequent = 1.0
+	rare     = 0.3
+)
+
+// looks is how often the garbage is looked at: a crowd may come within a second.
+const looks = 200 * time.Millisecond
 
 // collectLess has Go collect the garbage of a small heap less often, which saves a fifth of
 // the gate's processor time and costs some megabytes. It has Go collect that of a large
@@ -22,19 +33,20 @@ func collectLess() (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	debug.SetGCPercent(garbagePercent(0))
+	var g garbage
+	debug.SetGCPercent(g.percent(0, 0))
 	ended := make(chan struct{})
 	var tasks sync.WaitGroup
 	tasks.Go(func() {
-		ticker := time.NewTicker(200 * time.Millisecond) // a crowd may come within a second
+		ticker := time.NewTicker(looks)
 		defer ticker.Stop()
-		now := garbagePercent(0)
+		now := g.percent(0, 0)
 		for {
 			select {
 			case <-ended:
 				return
 			case <-ticker.C:
-				if next := garbagePercent(inUse()); next != now {
+				if next := g.percent(inUse()); next != now {
 					now = next
 					debug.SetGCPercent(next)
 				}
@@ -48,18 +60,32 @@ func collectLess() (stop func()) {
 }
 
 // inUse is the size of the stacks and of what the last collection has left of the heap, in
-// bytes.
-func inUse() uint64 {
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+// bytes, and how many collections there have been.
+func inUse() (size, collections uint64) {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
 	metrics.Read(samples)
-	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
+	return samples[0].Value.Uint64() + samples[1].Value.Uint64(), samples[2].Value.Uint64()
 }
 
-// garbagePercent is how much garbage there may be, in percent of what is in use: 25 at least
-// and 400 at most, or up to 1000 where that is still little. It changes in steps, so that
-// not every little change sets it anew.
-func garbagePercent(inUse uint64) int {
-	least, most := leastGarbage*100/max(inUse, 1), mostGarbage*100/max(inUse, 1)
+// garbage follows how often garbage is collected.
+type garbage struct {
+	collections uint64  // at the last look
+	rate        float64 // of them, a second, over the last seconds
+	busy        bool    // they are frequent
+}
+
+// percent is how much garbage there may be, in percent of what is in use: 25 at least and 400
+// at most, or up to 1000 where that is still little. It changes in steps, so that not every
+// little change sets it anew.
+func (g *garbage) percent(inUse, collections uint64) int {
+	const per = 3 * time.Second
+	g.rate += float64(collections-g.collections)/per.Seconds() - g.rate*looks.Seconds()/per.Seconds()
+	g.collections = collections
+	most := uint64(mostGarbage)
+	if g.busy = g.rate > frequent || g.busy && g.rate > rare; g.busy {
+		most = busyGarbage
+	}
+	most, least := most*100/max(inUse, 1), leastGarbage*100/max(inUse, 1)
 	percent := max(min(most, 400), min(least, 1000))
 	return int(max(percent/25*25, 25))
 }

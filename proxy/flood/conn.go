@@ -11,11 +11,17 @@ import (
 // Again. A page that is loaded again by hand is one that came too soon, and a page may have some parts.
 var patience = [kinds]int32{Aside: 8, Early: 2}
 
+// mostHeld is how many streams of a connection of HTTP/2 are held at most, where nobody who is in has ever come on it. With one more the
+// connection is shed: it would bring a new request for each stream that is reset.
+const mostHeld = 16
+
 // Conn is a connection, as its requests find it.
 type Conn struct {
 	bound *Bound
 	shed  func()
-	in    atomic.Bool         // somebody who is in has come on it, and nobody too soon again and again since
+	kept  atomic.Bool         // somebody who is in has come on it
+	in    atomic.Bool         // and nobody too soon again and again since
+	held  atomic.Int32        // streams of it that are held
 	soon  [kinds]atomic.Int32 // requests of each kind for which there is patience, since the last that came as told
 
 	mu    sync.Mutex
@@ -25,8 +31,8 @@ type Conn struct {
 
 type connKey struct{}
 
-// Context returns the context for the requests of a connection. Shed ends a connection of HTTP/1 without an answer, and has Hold keep it
-// until it is closed.
+// Context returns the context for the requests of a connection. Shed ends the connection without an answer, and has Hold keep it until it
+// is closed.
 func (b *Bound) Context(ctx context.Context, shed func()) context.Context {
 	return context.WithValue(ctx, connKey{}, &Conn{bound: b, shed: shed})
 }
@@ -40,6 +46,7 @@ func Of(ctx context.Context) *Conn {
 // Keep notes that somebody who is in has come on the connection. Nothing on it is shed, unless others ask on it too soon again and again.
 func (c *Conn) Keep() {
 	if c != nil && !c.in.Load() {
+		c.kept.Store(true)
 		c.in.Store(true)
 	}
 }
@@ -61,12 +68,16 @@ func (c *Conn) Sheds(k Kind) bool {
 }
 
 // Shed ends the request without an answer, and does not return: it panics with http.ErrAbortHandler. In HTTP/1 the connection ends with
-// it. In HTTP/2 only its stream does, which is held first.
+// it. In HTTP/2 only its stream does, which is held first, unless too many of the connection's streams are held already.
 func (c *Conn) Shed(r *http.Request) {
-	if r.ProtoMajor == 2 {
-		c.bound.holdStream(c.end())
-	} else {
+	switch {
+	case r.ProtoMajor < 2:
 		c.shed()
+	case c.held.Add(1) > mostHeld && !c.kept.Load():
+		c.shed()
+	default:
+		c.bound.holdStream(c.end())
+		c.held.Add(-1)
 	}
 	panic(http.ErrAbortHandler)
 }

@@ -11,7 +11,8 @@
 //
 // Connections that were closed at once would come back at once, which costs more than answers do. So they are closed some seconds
 // later: see the pen. Nothing is read from them or written to them meanwhile, and each costs the server a socket and no more. Of HTTP/2
-// only the stream is shed, in the same way: it takes up one of the hundred that its connection may have, until it is reset.
+// only the stream is shed, in the same way: it takes up one of the hundred that its connection may have, until it is reset. A connection
+// with many such streams, and nobody who is in, is shed as a whole.
 //
 // There is nothing to configure. The pressure is 0 while requests come in time, or hardly anybody waits, and nothing is measured while
 // nobody does.

@@ -246,6 +246,7 @@ func TestAStreamIsHeldForAWhileAndItsConnectionIsNotShed(t *testing.T) {
 		c := s.conn(func() { assert.Fail(t, "shed") })
 		assert.InDelta(t, 5*time.Second, <-s.shedStream(c), float64(20*time.Millisecond))
 		var all []<-chan time.Duration
+		c.Keep()
 		for range 5000 {
 			all = append(all, s.shedStream(c))
 		}
@@ -257,10 +258,34 @@ func TestAStreamIsHeldForAWhileAndItsConnectionIsNotShed(t *testing.T) {
 	})
 }
 
+func TestAConnectionOfManyStreamsIsShedUnlessSomebodyWhoIsInHasComeOnIt(t *testing.T) {
+	t.Parallel()
+	for name, kept := range map[string]bool{"nobody": false, "somebody": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inVirtualTime(t, func(s *server) {
+				shed := 0
+				c := s.conn(func() { shed++ })
+				if kept {
+					c.Keep()
+				}
+				for range 17 {
+					assert.Zero(t, shed)
+					s.shedStream(c)
+					synctest.Wait()
+				}
+				assert.Equal(t, !kept, shed == 1)
+				<-time.After(20 * time.Second)
+			})
+		})
+	}
+}
+
 func TestOfMoreThan8192StreamsTheOldestEnd(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, func(s *server) {
 		c := s.conn(func() {})
+		c.Keep()
 		var all []<-chan time.Duration
 		for range 8192 + 100 {
 			all = append(all, s.shedStream(c))

@@ -6,7 +6,6 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/flood"
@@ -14,30 +13,6 @@ import (
 
 // chunk is how much is written under one deadline, in bytes.
 const chunk = 64 << 10
-
-// listener makes every connection one that has to make progress.
-type listener struct {
-	net.Listener
-	server *Server
-}
-
-// Accept waits for the next connection.
-func (l *listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	s := l.server
-	if err != nil {
-		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-			s.bound.MakeRoom()
-		}
-		return nil, err // net/http looks at the error's type
-	}
-	missDead(c, s.timeout)
-	of := &conn{Conn: unproxied(c, s.balancers, s.http.ReadHeaderTimeout), timeout: s.timeout, tunnels: &s.tunnels, bound: s.bound}
-	if s.certs != nil {
-		of.secure, of.serves, of.maxHeader = true, s.serves, int64(s.http.MaxHeaderBytes)
-	}
-	return of, nil
-}
 
 // conn is a connection whose writes have to make progress. With TLS it is below the tls.Conn. Its read deadline is net/http's
 // alone. A write deadline that net/http sets holds besides ours.

@@ -122,6 +122,7 @@ func New(cfg Config) (*Server, error) {
 // Serve answers the requests that come in on l, and closes l in the end. It returns nil after Shutdown, and an error if l
 // fails. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
+	acceptLater(l, s.http.ReadHeaderTimeout)
 	l = &listener{Listener: l, server: s}
 	var err error
 	if s.certs != nil {

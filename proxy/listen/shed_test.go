@@ -2,11 +2,13 @@ package listen_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"io"
 	"net/http"
 	"net/http/httptrace"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,19 +20,22 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 )
 
-// shedding is a server under pressure, which sheds every request but those for /in, of somebody who is in, and for /other.
+// shedding is a server under pressure, which sheds every request but those for /in, of somebody who is in, and for /other. Those for /soon
+// are of people who ask too soon.
 func shedding(t *testing.T, secure bool) (address string, s *listen.Server) {
 	cfg := handler(func(w http.ResponseWriter, r *http.Request) {
-		c := flood.Of(r.Context())
+		c, kind := flood.Of(r.Context()), flood.Again
 		switch r.URL.Path {
 		case "/in":
 			c.Keep()
 			return
 		case "/other":
 			return
+		case "/soon":
+			kind = flood.Early
 		}
 		for end := time.Now().Add(patience / 2); time.Now().Before(end); runtime.Gosched() {
-			if c.Sheds(flood.Again) {
+			if c.Sheds(kind) {
 				c.Shed(r)
 			}
 		}
@@ -95,6 +100,46 @@ func TestAShedStreamOfHTTP2IsResetLaterAndItsConnectionGoesOn(t *testing.T) {
 	assert.Less(t, took, 2*patience, "it is reset")
 	assert.Greater(t, took, 3*time.Second)
 	assert.Len(t, conns, 1)
+}
+
+// floodBy sends 40 requests at once on one connection of HTTP/2, and returns how the first of them ended.
+func floodBy(t *testing.T, client *http.Client, url string) error {
+	t.Helper()
+	ended := make(chan error, 40)
+	ctx, cancel := context.WithCancel(t.Context())
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
+	defer cancel()
+	for range cap(ended) {
+		tasks.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+			assert.NoError(t, err)
+			resp, err := client.Do(r)
+			if err == nil {
+				resp.Body.Close()
+			}
+			ended <- err
+		})
+	}
+	return <-ended
+}
+
+func TestAConnectionOfHTTP2WithManyShedStreamsIsShed(t *testing.T) {
+	t.Parallel()
+	address, _ := shedding(t, true)
+	err := floodBy(t, overHTTP2(t), "https://"+address)
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "stream error")
+}
+
+func TestOnAConnectionOfSomebodyWhoIsInStreamsAreShedOneByOne(t *testing.T) {
+	t.Parallel()
+	address, _ := shedding(t, true)
+	client := overHTTP2(t)
+	resp, err := client.Get("https://" + address + "/in")
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.ErrorContains(t, floodBy(t, client, "https://"+address+"/soon"), "stream error")
 }
 
 func TestAConnectionThatIsKeptIsNotShed(t *testing.T) {
