@@ -51,7 +51,8 @@ type Config struct {
 	// Balancers are the networks of those whose connections begin with a header of the PROXY protocol, which has to be there within
 	// ReadHeaderTimeout. None by default.
 	Balancers []netip.Prefix
-	// ReadHeaderTimeout bounds the reading of a request's header, and the TLS handshake. 5 s by default.
+	// ReadHeaderTimeout bounds the reading of a request's header, and the TLS handshake. It begins when the first byte of a connection has
+	// come, or where none comes, some seconds later, as the system decides. 5 s by default.
 	ReadHeaderTimeout time.Duration
 	// IdleTimeout is how long a connection is kept without a request. 120 s by default.
 	IdleTimeout time.Duration
