@@ -123,9 +123,9 @@
 //
 // A field of [Settings] is all that the file, the flags, the variables, the admin API, the schema
 // and the store's document need. Besides it, a setting needs the rule that goes by it; if scripts
-// do, a field of redisstore's rules; a line in cmd/fairdoor/config/fairdoor.yaml; new golden files
-// (go test ./cmd/fairdoor/config -update); and its sentence in the page that it is about
-// (cmd/fairdoor/docs).
+// do, a field of redisstore's rules; a line in cmd/fairdoor/config/fairdoor.yaml; what is written
+// anew from the tags (go test ./cmd/fairdoor/config ./proxy/admin -update); and its sentence in the
+// page that it is about (cmd/fairdoor/docs).
 //
 // # Where things are kept
 //
