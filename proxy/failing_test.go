@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // breakOff ends the connection in the place of an answer.
@@ -335,12 +335,9 @@ func TestRoomsOfOneOriginPauseTogether(t *testing.T) {
 }
 
 func TestGateNeedsNoOriginToStart(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	l.Close()
 	f := start(t, room(func(r *proxy.RoomConfig) {
 		gone := *r.Origin
-		gone.Host = l.Addr().String()
+		gone.Host = porttest.Address(t)
 		r.Origin = &gone
 	}))
 	assert.Equal(t, http.StatusBadGateway, f.visitor().get("/").status)

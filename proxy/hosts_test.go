@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // reader is a real server that answers "shop" to what it reads as a request for
@@ -30,10 +31,7 @@ type reader struct{ address string }
 // for what its names say.
 func newReader(t testing.TB, config string, program string, args ...string) reader {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	r := reader{address: l.Addr().String()}
-	require.NoError(t, l.Close())
+	r := reader{address: porttest.Address(t)}
 
 	dir := t.TempDir()
 	file := filepath.Join(dir, "conf")

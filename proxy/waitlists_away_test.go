@@ -2,29 +2,19 @@ package proxy_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// deaf returns the address of a PostgreSQL that is not there.
-func deaf(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
-}
-
 func TestAGateStartsWithoutItsRecordAndServesItsRooms(t *testing.T) {
-	address := deaf(t)
+	address := porttest.Address(t)
 	f := start(t, func(c *proxy.Config, o *proxy.Options) {
 		withLists(c, guests.Config{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings()})
 		o.Record = func(ctx context.Context) (*waitlist.Store, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"testing"
 	"time"
@@ -14,16 +15,14 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge/challengetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // withoutMailServer has mails go to a mail server that is down.
 func withoutMailServer(t *testing.T) func(*guests.Config) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	port := l.Addr().(*net.TCPAddr).Port
+	port := int(netip.MustParseAddrPort(porttest.Address(t)).Port())
 	return func(c *guests.Config) {
 		c.SMTP = &mail.SMTP{Host: "127.0.0.1", Port: port, TLS: mail.NoTLS, From: "hello@shop.test"}
 	}

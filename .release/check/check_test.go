@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // The programs of the Go module proxy that judge.
@@ -173,7 +174,7 @@ func testImage(t *testing.T, dist string) {
 	assert.Equal(t, "65532:65532", image.Config.User)
 	require.NoError(t, os.Chmod(root, 0o755))
 
-	site, at := stagetest.Address(t), stagetest.Addresses(t)
+	site, at := porttest.Address(t), stagetest.Addresses(t)
 	server := &http.Server{Addr: site, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "in") })}
 	go func() { _ = server.ListenAndServe() }() // it is closed
 	t.Cleanup(func() { server.Close() })

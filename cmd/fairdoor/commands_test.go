@@ -19,6 +19,7 @@ import (
 
 	main "github.com/fairdoor-gate/fairdoor/cmd/fairdoor"
 	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // asProgram is the variable with which the tests' own binary is the program, for scripts.
@@ -123,7 +124,7 @@ webhooks: [{name: pager, url: http://localhost:1/, secret: whsec_MDEyMzQ1Njc4OWF
 // startScripted starts the gate.
 func startScripted(t *testing.T, dir string) scripted {
 	t.Helper()
-	at := scripted{stagetest.Address(t), stagetest.Address(t), stagetest.Address(t)}
+	at := scripted{porttest.Address(t), porttest.Address(t), porttest.Address(t)}
 	file := filepath.Join(dir, "everything.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("origin: http://"+at.site+strings.ReplaceAll(everything, "DIR", dir)), 0o600))
 	stagetest.Start(t, at.admin, func(ctx context.Context, out io.Writer) error {

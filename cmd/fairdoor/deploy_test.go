@@ -23,6 +23,7 @@ import (
 
 	main "github.com/fairdoor-gate/fairdoor/cmd/fairdoor"
 	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // file reads a file of the repository.
@@ -232,7 +233,7 @@ func serving(t *testing.T, configuration string) (admin string, told <-chan stri
 	}()
 
 	ctx, stop := context.WithCancel(context.Background())
-	at, operators := stagetest.Address(t), stagetest.Address(t)
+	at, operators := porttest.Address(t), porttest.Address(t)
 	ended, log := make(chan int, 1), &stagetest.Output{}
 	go func() {
 		ended <- main.Program(ctx, []string{"serve", "--config", path, "--listen", at, "--admin", operators, "--state-dir", dir}, log, log)

@@ -3,7 +3,6 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,20 +14,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// freePort is an address at which nobody listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
-}
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
+)
 
 // Without a gate the crowd comes to the origin that load itself is.
 func TestLoadFailsWhenAThresholdDoes(t *testing.T) {
-	at := freePort(t)
+	at := porttest.Address(t)
 	crowd := []string{"load", "http://" + at, "--origin-listen", at, "--visitors", "5", "--over", "1s", "--browse", "500ms"}
 	stdout, stderr, code := fairdoor(t, append(crowd, "--total-active-users", "5", "--new-users-per-minute", "5", "--threshold", "errors<0.1%")...)
 	assert.Zero(t, code, stderr)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/examples/stage"
 	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 const patience = time.Minute
@@ -58,7 +59,7 @@ func TestAProxyHasToBeKnownAndInstalled(t *testing.T) {
 
 func free(t *testing.T) addresses {
 	t.Helper()
-	return addresses{site: &stagetest.Shop{Handler: stage.Shop()}, shop: stagetest.Address(t), visitors: stagetest.Address(t), gate: stagetest.Address(t), admin: stagetest.Address(t)}
+	return addresses{site: &stagetest.Shop{Handler: stage.Shop()}, shop: porttest.Address(t), visitors: porttest.Address(t), gate: porttest.Address(t), admin: porttest.Address(t)}
 }
 
 // answer is a response, read.

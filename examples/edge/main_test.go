@@ -17,6 +17,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/examples/stage"
 	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // admissionLasts is the gate's edge_admission.
@@ -81,7 +82,7 @@ func tellingCookies(shop http.Handler) http.Handler {
 
 func testEdge(t *testing.T, edge string) {
 	t.Parallel()
-	at := addresses{shop: stagetest.Address(t), visitors: stagetest.Address(t), gate: stagetest.Address(t), admin: stagetest.Address(t)}
+	at := addresses{shop: porttest.Address(t), visitors: porttest.Address(t), gate: porttest.Address(t), admin: porttest.Address(t)}
 	said, shop := &stagetest.Output{}, &stagetest.Shop{Handler: tellingCookies(stage.Shop())}
 	stagetest.Start(t, at.admin, func(ctx context.Context, out io.Writer) error {
 		return run(ctx, io.MultiWriter(out, said), edge, at, shop)
@@ -153,7 +154,7 @@ func TestCookiesWithCommasReachTheShopWhole(t *testing.T) {
 	defer shop.Close()
 	for _, edge := range []string{"haproxy", "nginx"} {
 		t.Run(edge, func(t *testing.T) {
-			at := addresses{shop: shop.Listener.Addr().String(), visitors: stagetest.Address(t), gate: gate.Listener.Addr().String()}
+			at := addresses{shop: shop.Listener.Addr().String(), visitors: porttest.Address(t), gate: gate.Listener.Addr().String()}
 			require.NoError(t, stage.WithProcesses(io.Discard, t.TempDir(), func(p *stage.Processes) error {
 				if err := inFront(t.Context(), p, edge, at); err != nil {
 					return err

@@ -15,6 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/examples/stage"
 	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // start runs the example and returns its addresses, and those of shop and
@@ -22,7 +23,7 @@ import (
 func start(t *testing.T) (at stage.Addresses, shop, partner string) {
 	t.Helper()
 	at = stagetest.Addresses(t)
-	partner = stagetest.Address(t)
+	partner = porttest.Address(t)
 	stagetest.Start(t, at.Admin, func(ctx context.Context, out io.Writer) error { return run(ctx, out, at, partner) })
 	return at, strings.Replace("https://"+at.Gate, "127.0.0.1", "localhost", 1), "https://" + partner
 }

@@ -17,15 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 const patience = time.Minute
 
 func free(t *testing.T) addresses {
 	t.Helper()
-	at := addresses{shop: stagetest.Address(t), visitors: stagetest.Address(t), redis: stagetest.Address(t)}
+	at := addresses{shop: porttest.Address(t), visitors: porttest.Address(t), redis: porttest.Address(t)}
 	for i := range at.gates {
-		at.gates[i], at.admins[i] = stagetest.Address(t), stagetest.Address(t)
+		at.gates[i], at.admins[i] = porttest.Address(t), porttest.Address(t)
 	}
 	return at
 }

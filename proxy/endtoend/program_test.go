@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -23,6 +22,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // patience is what is waited for anything that should happen.
@@ -90,20 +91,6 @@ type gate struct {
 	ended      chan struct{} // closed when the process has ended
 }
 
-// freeAddress is a loopback address that nobody listens on. Its port is below
-// those that systems give to connections, of which other tests make many.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.N(20000))); err == nil {
-			require.NoError(t, l.Close())
-			return l.Addr().String()
-		}
-	}
-	require.FailNow(t, "no free port")
-	return ""
-}
-
 // serve starts a gate with a state directory and addresses of its own, and waits
 // until it is ready. The environment has nothing but env.
 func serve(t *testing.T, env []string, args ...string) *gate {
@@ -115,7 +102,7 @@ func serve(t *testing.T, env []string, args ...string) *gate {
 
 func newGate(t *testing.T, env []string, args ...string) *gate {
 	t.Helper()
-	visitors, operators := freeAddress(t), freeAddress(t)
+	visitors, operators := porttest.Address(t), porttest.Address(t)
 	g := &gate{t: t, env: env, url: "http://" + visitors, admin: "http://" + operators}
 	g.args = append([]string{"serve", "--listen", visitors, "--admin", operators, "--state-dir", t.TempDir()}, args...)
 	t.Cleanup(func() {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 func TestServeWorksFromFlagsAlone(t *testing.T) {
@@ -87,7 +89,7 @@ func TestReloadTakesUpTheFileOrTellsWhyNot(t *testing.T) {
 func TestStateDirectoryIsOneGates(t *testing.T) {
 	t.Parallel()
 	g := serve(t, nil, "--origin", site(t, hello), "--total-active-users", "5", "--new-users-per-minute", "4")
-	second := append([]string{"serve", "--listen", freeAddress(t), "--admin", freeAddress(t)}, g.args[5:]...)
+	second := append([]string{"serve", "--listen", porttest.Address(t), "--admin", porttest.Address(t)}, g.args[5:]...)
 	_, stderr, code := run(t, second...)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "another gate is using the state directory "+g.args[6])
@@ -98,7 +100,7 @@ func TestBusyAddressIsToldAndLeavesNothingRunning(t *testing.T) {
 	t.Parallel()
 	g := serve(t, nil, "--origin", site(t, hello), "--total-active-users", "5", "--new-users-per-minute", "4")
 	for _, flag := range []string{"--listen", "--admin"} {
-		args := []string{"serve", "--listen", freeAddress(t), "--admin", freeAddress(t), "--state-dir", t.TempDir(), "--origin", site(t, hello),
+		args := []string{"serve", "--listen", porttest.Address(t), "--admin", porttest.Address(t), "--state-dir", t.TempDir(), "--origin", site(t, hello),
 			"--total-active-users", "5", "--new-users-per-minute", "4", flag, strings.TrimPrefix(map[string]string{"--listen": g.url, "--admin": g.admin}[flag], "http://")}
 		_, stderr, code := run(t, args...)
 		assert.Equal(t, 1, code, flag)

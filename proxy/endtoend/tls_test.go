@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/acme/acmetest"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // balancer starts an HAProxy that leads connections on, and says in the PROXY protocol where they come from.
@@ -51,12 +52,12 @@ func balancer(t *testing.T, leads map[string]string) {
 // Behind a balancer that knows nothing of HTTP, the gate gets its certificates, and the site sees its visitors' addresses.
 func TestTLSBehindABalancer(t *testing.T) {
 	t.Parallel()
-	https, http80 := freeAddress(t), freeAddress(t)
+	https, http80 := porttest.Address(t), porttest.Address(t)
 	a := acmetest.Start(t, int(netip.MustParseAddrPort(http80).Port()), int(netip.MustParseAddrPort(https).Port()), time.Hour)
 	origin := site(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.Header.Get("X-Forwarded-For")+" "+r.Header.Get("X-Forwarded-Proto"))
 	})
-	redirect := freeAddress(t)
+	redirect := porttest.Address(t)
 	g := newGate(t, nil, "--origin", origin, "--total-active-users", "5", "--new-users-per-minute", "50", "--host", "shop.test", "--proxy-protocol", "127.0.0.1",
 		"--tls-acme-domains", "shop.test", "--tls-acme-agree", "--tls-acme-directory", a.Directory, "--tls-acme-roots-file", a.RootsFile, "--tls-redirect", redirect)
 	balancer(t, map[string]string{https: g.args[2], http80: redirect})

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 func TestNewRefusesWhatIsNoOrigin(t *testing.T) {
@@ -40,15 +41,6 @@ func TestNewRefusesWhatIsNoOrigin(t *testing.T) {
 	}
 	_, err := origin.New(origin.Config{})
 	assert.ErrorContains(t, err, "needs a URL")
-}
-
-// closedPort is the address of a port that nobody listens on.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return "http://" + l.Addr().String()
 }
 
 // silent is an origin that takes connections and says nothing.
@@ -91,7 +83,7 @@ func TestFailuresAreAnsweredAndCounted(t *testing.T) {
 		status    int
 		kind      origin.Failure
 	}{
-		{"nobody listens", closedPort(t), http.StatusBadGateway, origin.FailureDial},
+		{"nobody listens", "http://" + porttest.Address(t), http.StatusBadGateway, origin.FailureDial},
 		{"it hangs up", silent(t, readOnce), http.StatusBadGateway, origin.FailureBroken},
 		{"it says nothing in time", silent(t, drain), http.StatusGatewayTimeout, origin.FailureTimeout},
 		{"it speaks no HTTP", silent(t, func(c net.Conn) { readOnce(c); _, _ = io.WriteString(c, "SSH-2.0\r\n\r\n") }),

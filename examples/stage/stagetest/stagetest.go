@@ -4,10 +4,7 @@ package stagetest
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
@@ -19,27 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/examples/stage"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
-
-// Address returns a free address on this machine, at a port that the system gives to
-// nobody who does not ask for it: another could have it before it is used.
-func Address(t testing.TB) string {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
-		if err == nil {
-			require.NoError(t, l.Close())
-			return l.Addr().String()
-		}
-	}
-	require.FailNow(t, "no port is free")
-	return ""
-}
 
 // Addresses returns free addresses.
 func Addresses(t testing.TB) stage.Addresses {
 	t.Helper()
-	return stage.Addresses{Shop: Address(t), Gate: Address(t), Admin: Address(t)}
+	return stage.Addresses{Shop: porttest.Address(t), Gate: porttest.Address(t), Admin: porttest.Address(t)}
 }
 
 // Start runs an example until the test ends, and waits until its gate, whose

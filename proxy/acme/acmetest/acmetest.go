@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 const (
@@ -74,7 +76,7 @@ type Authority struct {
 func Start(t testing.TB, httpPort, tlsPort int, validity time.Duration) *Authority {
 	t.Helper()
 	dir := t.TempDir()
-	at, manage := free(t), free(t)
+	at, manage := porttest.Address(t), porttest.Address(t)
 	a := &Authority{t: t, Directory: "https://" + at + "/dir", RootsFile: filepath.Join(dir, "root.pem"), config: filepath.Join(dir, "pebble.json"), manage: "https://" + manage}
 	key := filepath.Join(dir, "key.pem")
 	root := writeCertificate(t, a.RootsFile, key)
@@ -125,15 +127,6 @@ func (a *Authority) get(path string) []byte {
 func (a *Authority) Stop() {
 	_ = a.cmd.Process.Kill()
 	_ = a.cmd.Wait()
-}
-
-// free is an address of this machine that nobody listens on.
-func free(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
 }
 
 // writeCertificate writes a certificate for this machine that is its own root, and its key.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // Proxy passes connections on to a server. Its methods, which may be called concurrently,
@@ -33,7 +35,7 @@ type Proxy struct {
 // NewProxy returns a proxy in front of the server at addr.
 func NewProxy(t testing.TB, addr string) *Proxy {
 	t.Helper()
-	p := &Proxy{t: t, target: addr, Addr: freeAddr(t), conns: map[net.Conn]bool{}}
+	p := &Proxy{t: t, target: addr, Addr: porttest.Address(t), conns: map[net.Conn]bool{}}
 	p.thawed = sync.NewCond(&p.mu)
 	p.Accept()
 	t.Cleanup(func() {

@@ -3,8 +3,6 @@ package redistest
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -18,6 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
 // patience is how long a test waits for a server.
@@ -59,7 +59,7 @@ func Start(t testing.TB, o Options) *Server {
 	args := o.args()
 	if o.Cluster {
 		// By itself a server listens for its peers 10000 above its port, which may be too high.
-		_, bus, _ := strings.Cut(freeAddr(t), ":")
+		_, bus, _ := strings.Cut(porttest.Address(t), ":")
 		args = append(args, "--cluster-enabled", "yes", "--cluster-port", bus)
 	}
 	s := prepare(t, o, args...)
@@ -88,7 +88,7 @@ func prepare(t testing.TB, o Options, args ...string) *Server {
 	t.Helper()
 	_, err := exec.LookPath("redis-server")
 	require.NoError(t, err, "these tests need redis-server: apt-get install redis-server")
-	s := &Server{t: t, options: o, dir: t.TempDir(), args: args, Addr: freeAddr(t)}
+	s := &Server{t: t, options: o, dir: t.TempDir(), args: args, Addr: porttest.Address(t)}
 	config := &redis.Options{
 		Addr: s.Addr, Password: o.Password, DisableIdentity: true, DialerRetries: 1, MaxRetries: -1, PoolSize: 2,
 		DialTimeout: time.Second, ReadTimeout: patience,
@@ -104,22 +104,6 @@ func prepare(t testing.TB, o Options, args ...string) *Server {
 		_ = s.admin.Close()
 	})
 	return s
-}
-
-// freeAddr returns a loopback address that nobody listens on. The system does not give its
-// port to a program that asks for any port: else another program could have it before the
-// server does.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
-		if err == nil {
-			require.NoError(t, l.Close())
-			return l.Addr().String()
-		}
-	}
-	require.FailNow(t, "no port is free")
-	return ""
 }
 
 func (s *Server) port() string {
