@@ -59,7 +59,7 @@ func textsOf(d templates.Data) []string {
 		return []string{"early.title", "early.why", last, "asOf"}
 	case d.WaitTimeKnown:
 		return []string{"title", "why", last, "asOf"}
-	case d.QueueIsFull:
+	case d.QueueIsFull || d.SoldOut:
 		return []string{"title", "wait.full", "why", last, "asOf"}
 	default:
 		return []string{"title", "wait.unknown", "why", last, "asOf"}
@@ -76,10 +76,10 @@ func TestPagesHaveEveryVariableOfCloudflares(t *testing.T) {
 func TestVariablesOfCloudflaresThatHaveNoValueAreDoubted(t *testing.T) {
 	const looks = " is not among the variables here; it looks like one of Cloudflare's, so it is empty"
 	for source, want := range map[string]string{
-		"{{waitTime}}{{#queueIsFull}}x{{/queueIsFull}}": "",
-		"a\n {{{turnstile}}}":                           `2:2: "turnstile" is Cloudflare's widget, and always empty here`,
-		"{{#infiniteQueue}}x{{/infiniteQueue}}":         `1:1: "infiniteQueue" is about Cloudflare's Turnstile, and always false here`,
-		"{{timeUntilEventEndHours}}":                    `1:1: "timeUntilEventEndHours"` + looks,
+		"{{waitTime}}":                          "",
+		"a\n {{{turnstile}}}":                   `2:2: "turnstile" is Cloudflare's widget, and always empty here`,
+		"{{#infiniteQueue}}x{{/infiniteQueue}}": `1:1: "infiniteQueue" is about Cloudflare's Turnstile, and always false here`,
+		"{{timeUntilEventEndHours}}":            `1:1: "timeUntilEventEndHours"` + looks,
 		"{{{waitTimeSeconds}}} {{#turnstileWidget}}x{{/turnstileWidget}}": `1:1: "waitTimeSeconds"` + looks + "\n" +
 			`1:23: "turnstileWidget"` + looks,
 	} {

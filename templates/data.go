@@ -22,7 +22,7 @@ type Data struct {
 	QueueAll bool
 	// Paused says that nobody new is let in until the site answers again.
 	Paused bool
-	// QueueIsFull says that the queue takes no new visitors.
+	// QueueIsFull says that the queue takes no new visitors, as it does where nobody waits: see [Data.Refreshes].
 	QueueIsFull bool
 
 	// WaitTimeKnown says that the wait times below are estimates, and can be shown.

@@ -213,6 +213,13 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 	assert.EqualValues(t, 20, room["refreshIntervalSeconds"])
 }
 
+func TestTheQueueIsFullWhereNobodyGetsAPlace(t *testing.T) {
+	for _, s := range templates.States() {
+		room := told(t, s.Data)
+		assert.Equal(t, s.Data.QueueIsFull || room["refreshIntervalSeconds"] == 0., room["queueIsFull"], s.Name)
+	}
+}
+
 func TestARoomThatRejectsTellsNoInterval(t *testing.T) {
 	assert.EqualValues(t, 0, told(t, state(t, "reject"))["refreshIntervalSeconds"])
 	assert.EqualValues(t, 20, told(t, state(t, "queue all, reject"))["refreshIntervalSeconds"])

@@ -94,7 +94,7 @@ func newFields(d Data, o own) fields {
 		WaitTime50Percentile:         d.WaitTime50Percentile,
 		WaitTime75Percentile:         d.WaitTime75Percentile,
 		WaitTimeFormatted:            o.waitTimeFormatted,
-		QueueIsFull:                  d.QueueIsFull,
+		QueueIsFull:                  d.QueueIsFull || !d.Refreshes(),
 		QueueAll:                     d.QueueAll,
 		LastUpdated:                  o.lastUpdated,
 		RefreshIntervalSeconds:       o.refresh,

@@ -51,8 +51,8 @@ func (l *listener) breathe() {
 		return
 	}
 	if now := time.Now(); now.Sub(l.begun) < time.Duration(size)*unhurried {
-		runtime.Gosched()  // to those who were accepted
-		time.Sleep(breath) // to those who were there before
+		runtime.Gosched()    // to those who were accepted
+		<-time.After(breath) // to those who were there before
 	}
 	l.accepted, l.begun = 0, time.Now()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 // Config is a crowd and the room that it comes to. Article returns one that is
@@ -57,6 +58,9 @@ type Config struct {
 
 	// Progress, if set, is told now and then how many visitors are through.
 	Progress func(done, total int)
+
+	// estimate, if set, makes waits that are judged in place of those that the room tells.
+	estimate func(*run) estimate.Wait
 }
 
 // Article returns the experiment of the 2021 article, with limits of 200 active

@@ -103,6 +103,9 @@ func (r *run) noteWait(n *node, i int32, v *visitor, p queue.Place) {
 		if !r.settings.Method.HasExactLine() {
 			wait = numbers.Wait(v.ticket.ArrivedAt)
 		}
+		if r.estimate != nil {
+			wait = r.estimate(r)
+		}
 		r.promises.wait(r.now, i, v, wait)
 		r.notePlace(n, i, v, p)
 	}

@@ -110,6 +110,26 @@ func TestPercentilesThatAreToldComeTrueInRandom(t *testing.T) {
 	}
 }
 
+// The formula knows the last minute and who waits; the room also knows whom it will let in when, and how many are still coming.
+func TestPercentilesAreTruerThanByTheFormulaOfTheArticle(t *testing.T) {
+	t.Parallel()
+	for _, arrivals := range []simulate.Arrivals{simulate.Uniform, simulate.Spike} {
+		t.Run(arrivals.String(), func(t *testing.T) {
+			t.Parallel()
+			c := simulate.Article()
+			c.Room.Method, c.Visitors, c.Arrivals, c.Seed = queue.Random, 5000, arrivals, 3
+			off := func(c simulate.Config) float64 {
+				r, err := simulate.Run(t.Context(), c)
+				require.NoError(t, err)
+				told := r.ToldLater.Range
+				t.Logf("%.1f %.1f %.1f", 100*told.By25, 100*told.By50, 100*told.By75)
+				return math.Abs(told.By25-.25) + math.Abs(told.By50-.5) + math.Abs(told.By75-.75)
+			}
+			assert.Less(t, off(c), off(simulate.ByTheArticle(c)))
+		})
+	}
+}
+
 // Of those who come to a room that has let nobody in before, half are let in within the minute that they are told first, or before it, and
 // half in it or later, to 5 points, where people look around for a third as long as is guessed, or for up to three times as long. Where all come
 // at once, nobody can know, and nobody is told.
