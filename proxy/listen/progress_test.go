@@ -364,7 +364,7 @@ func TestAStreamWhoseBodyStopsComingIsCutOff(t *testing.T) {
 	st := openStream(t, address, "POST", false)
 	for range 8 { // slowly but steadily
 		require.NoError(t, st.WriteData(1, false, []byte("a")))
-		pause(t, plainly(t, address, ""), short/2)
+		pause(t, plainly(t, address, ""), short/4)
 	}
 	start := time.Now()
 	assert.ErrorIs(t, soon(t, ended), os.ErrDeadlineExceeded)
