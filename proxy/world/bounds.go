@@ -22,9 +22,11 @@ func (h *History) exposures() (list []exposure) {
 		switch f.Kind {
 		case "gate killed":
 			from, to = f.At-2*time.Second, f.At+3*time.Second
-		case "link cut", "Redis slow":
+		case linkCut, "Redis slow":
 		case "power loss":
-			from = f.At - mostLost
+			if from = f.At - mostLost; !h.keepsTime(from, f.At) {
+				from = f.At - h.Plan.Settings.SessionDuration // all sessions seem to be over
+			}
 		case "gate stands still":
 			if !h.Plan.Redis {
 				continue
@@ -54,7 +56,7 @@ const everyGate = -1
 // silences is the gate that does not run, or is not heard, while a fault lasts; 0 for none.
 func (f *Fault) silences() int {
 	switch f.Kind {
-	case "gate killed", "gate restarted", "gate stands still", "link cut":
+	case "gate killed", "gate restarted", "gate stands still", linkCut:
 		return f.Gate
 	case "rolling restart":
 		return everyGate
@@ -107,6 +109,43 @@ func (h *History) seenThrough(gate int, from, to time.Duration) int {
 		}
 	}
 	return len(people)
+}
+
+// lets is how many a gate may let in while its link is cut, where it shares what was open: those for whom there surely was a slot when the store
+// answered last.
+func (h *History) lets(cut *Fault, present []presence) int {
+	return min(h.Plan.Settings.TotalActiveUsers-surelyHold(present, cut.At), h.Plan.Settings.NewUsersPerMinute)
+}
+
+// checkShare finds gates that let in more people while the store did not answer than had a slot when it answered last.
+func checkShare(h *History, breach func(time.Duration, string, ...any)) {
+	if h.Plan.Settings.OnStoreError != queue.Share {
+		return
+	}
+	present, _ := read(h)
+	present = slices.DeleteFunc(present, func(p presence) bool { return p.who >= len(h.Plan.People) })
+	all := tracks(h)
+	for i := range h.Plan.Faults {
+		f := &h.Plan.Faults[i]
+		if f.Kind != linkCut || !h.alone(f) {
+			continue
+		}
+		in, latest := 0, f.At
+		for _, t := range all {
+			if t.isIn && t.gate == f.Gate && t.in.earliest > f.At && t.in.latest < f.At+f.Lasts {
+				in, latest = in+1, max(latest, t.in.latest)
+			}
+		}
+		if open := h.lets(f, present); in > open {
+			breach(latest, "gate %d has let in %d people since its link was cut at %s, and at most %d slots were open then", f.Gate, in, moment(f.At), open)
+			return
+		}
+	}
+}
+
+// alone says whether no other fault comes while one lasts, nor shortly before.
+func (h *History) alone(f *Fault) bool {
+	return !slices.ContainsFunc(h.Plan.Faults, func(o Fault) bool { return o != *f && o.At <= f.At+f.Lasts && o.At+o.Lasts+time.Minute >= f.At })
 }
 
 // lostAdmissions is by how many the allowance of a minute may be exceeded: those whom a gate let in that died in it, and those who were let

@@ -26,6 +26,7 @@ var checkers = []struct {
 }{
 	{"no more than total_active_users sessions at a time", checkSessions},
 	{"no more than new_users_per_minute admissions a calendar minute", checkAdmissions},
+	{"a gate that shares lets in no more than were open when the store answered last", checkShare},
 	{"one ticket holds one slot", checkSlots},
 	{"people who are in stay in", checkStays},
 	{"line: a number is kept, or its visitor is told", checkNumbers},

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // faultKind is a kind of fault.
@@ -48,6 +50,9 @@ func (p *Plan) faultKinds() []faultKind {
 func (p *Plan) drawFaults(r *rand.Rand) {
 	for range []int{0, 1, 3}[r.IntN(3)] {
 		k := p.faultKinds()[r.IntN(len(p.faultKinds()))]
+		if p.Settings.OnStoreError == queue.Share && p.Redis && r.IntN(2) == 0 { // which nothing else shows
+			k = faultKind{linkCut, drawWayCut, cut}
+		}
 		f := k.draw(p, r)
 		f.Kind = k.name
 		p.Faults = append(p.Faults, f)

@@ -16,7 +16,7 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		known := e.Room.UsersAheadKnown && h.knowsPlaces(e.At) || h.Plan.Settings.Method == queue.Random && h.remembers(e.At) || h.quiet(e.At, e.At)
-		if e.What != Waits || e.Room.UsersQueued == 0 || h.placeOf(&e.Ticket) == 0 || !known {
+		if e.What != Waits || e.Room.UsersQueued == 0 || h.placeOf(&e.Ticket) == 0 || !known || h.recounts(e.At) {
 			continue
 		}
 		near := 1 + h.lostNear(e.At)
@@ -50,6 +50,14 @@ func (h *History) knowsPlaces(at time.Duration) bool {
 			lasts = h.Plan.Settings.SessionDuration + time.Minute
 		}
 		return f.At <= at && f.At+f.Lasts+lasts >= at && !slices.Contains(forgetNothing, f.Kind)
+	})
+}
+
+// recounts says whether a gate of several has stopped in the last interval: whoever had a stream from it, or had come to it last, may be
+// counted there yet, and at another gate.
+func (h *History) recounts(at time.Duration) bool {
+	return h.Plan.Gates > 1 && slices.ContainsFunc(h.Events, func(e Event) bool {
+		return (e.What == Stopped || e.What == Died) && e.At <= at && e.At+h.longestInterval() >= at
 	})
 }
 

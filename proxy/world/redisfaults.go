@@ -10,7 +10,7 @@ import (
 // faultsOfRedis befall gates that share a Redis.
 var faultsOfRedis = []faultKind{
 	{"gate killed", drawKill, kill},
-	{"link cut", drawWayCut, cut},
+	{linkCut, drawWayCut, cut},
 	{"replies lost", drawLosses, loseReplies},
 	{"replies late", drawMoment, delayReplies},
 	{"commands twice", drawMoment, doubleCommands},
@@ -23,6 +23,9 @@ var faultsOfRedis = []faultKind{
 	{"clock of Redis set", drawMoment, setClock},
 	{"gate restarted", drawKill, restartGate},
 }
+
+// linkCut is the kind of fault that a gate is cut off from Redis.
+const linkCut = "link cut"
 
 func cut(w *world, f *Fault) {
 	w.note("the link of gate %d is cut for %v", f.Gate, f.Lasts)

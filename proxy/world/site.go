@@ -24,14 +24,15 @@ const siteTimeout = 5 * time.Second
 // site is the origin. It notes whom it has seen.
 type site struct {
 	history *History
-	link    *link // to the site, and its own work
+	way     *link // to the site
+	work    *link
 }
 
 // behind is the site as one gate reaches it.
 func (s *site) behind(p *process) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.run()
-		s.link.pass()
+		s.way.pass()
 		if p.dead.Load() {
 			return
 		}
@@ -60,6 +61,7 @@ func (s *site) behind(p *process) http.Handler {
 			close(*seen)
 		}
 		s.history.add(e)
+		s.work.pass()
 		s.takeForm(r, person)
 		s.play(r, p, e)
 		p.run()

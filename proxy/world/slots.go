@@ -20,7 +20,8 @@ type answered struct {
 }
 
 // holdings are all slots that may have been held, by the ticket: those of whoever has been served, has been told by a stream that they are in, or
-// was seen without being served. A request that was lost may have let somebody in, too, and so may the stream of a page that was frozen since.
+// was seen without being served. A request that was lost may have let somebody in, too, and so may the stream of a page that was frozen since, or of
+// one that was closed just then.
 func holdings(h *History) []holding {
 	served := map[answered]bool{}
 	for i := range h.Events {
@@ -28,7 +29,7 @@ func holdings(h *History) []holding {
 			served[answered{e.Who, e.Sent}] = true
 		}
 	}
-	list, died := h.asleep(), h.Ends
+	list, died, waits := h.asleep(), h.Ends, map[int]Ticket{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		what := e.What
@@ -36,6 +37,14 @@ func holdings(h *History) []holding {
 			what = e.Outcome
 		}
 		until := e.At + h.Plan.Settings.SessionDuration + slack
+		switch t, waited := waits[e.Who]; {
+		case e.What == Waits:
+			waits[e.Who] = e.Ticket
+		case e.What == Served:
+			delete(waits, e.Who)
+		case e.What == Left && waited:
+			list = append(list, holding{t.ID, e.At - countTakes, until})
+		}
 		switch {
 		case what == Served, what == Enters:
 			list = append(list, holding{e.Ticket.ID, min(e.Sent, e.At), until})

@@ -9,6 +9,7 @@ type track struct {
 	told   []told        // what they were told while they waited
 	in     admission     // with which it ends
 	isIn   bool          // whether it does
+	gate   int           // that lets them in
 	gone   time.Duration // when they left, or when the world ended, if they were not let in
 	broken bool          // a request had no answer, or they did not ask when they were told to
 }
@@ -59,7 +60,7 @@ func tracks(h *History) []*track {
 		case e.What == Left:
 			t.gone, open[e.Who] = e.At, nil
 		case e.What == Seen:
-			t.in, t.isIn, open[e.Who] = admission{t.came, e.At}, true, nil
+			t.in, t.isIn, t.gate, open[e.Who] = admission{t.came, e.At}, true, e.Gate, nil
 			if n := len(t.told); n > 0 {
 				t.in.earliest = t.told[n-1].at
 			}

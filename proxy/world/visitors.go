@@ -14,7 +14,7 @@ type kind struct {
 	first   bool   // they come before the crowd
 	network string // that all of them have; "" if each has one of their own
 	strange bool   // they send no ticket back: what they are told is about somebody else each time
-	several bool   // more than one place of their network may count
+	several bool   // more than one place of their network may count: of several people, or of tabs that come at once with a ticket that was used
 	freezes bool   // their page may be let in while it is frozen, and says nothing
 }
 
@@ -38,10 +38,10 @@ var kinds = kindList{
 	{name: "stream", share: 8, live: (*visitor).streamer},
 	{name: "sleeper", share: 2, live: (*visitor).sleeper},
 	{name: "reloader", share: 1, live: (*visitor).reloader},
-	{name: "tabs", share: 2, live: (*visitor).severalTabs},
+	{name: "tabs", share: 2, live: (*visitor).severalTabs, several: true},
 	{name: "impatient", share: 1, live: (*visitor).impatient},
 	{name: "traveller", share: 1, live: (*visitor).traveller, several: true},
-	{name: "frozen", share: 1, live: (*visitor).frozen, freezes: true},
+	{name: "frozen", share: 1, live: (*visitor).frozen, several: true, freezes: true},
 	{name: "buyer", share: 1, live: (*visitor).buyer},
 	{name: "mover", share: 1, live: (*visitor).mover, several: true},
 	{name: "replayer", share: 1, live: (*visitor).replayer, several: true},

@@ -88,7 +88,7 @@ func apart() func(ready <-chan struct{}, atMost time.Duration) {
 // live is Run within the bubble.
 func live(t *testing.T, p *Plan) *History {
 	w := &world{ctx: t.Context(), plan: p, history: newHistory(p)}
-	w.site = &site{history: w.history, link: newLink(p.Seed, "site", time.Millisecond, 40*time.Millisecond)}
+	w.site = &site{history: w.history, way: newLink(p.Seed, "site", 100*time.Microsecond, 2*time.Millisecond), work: newLink(p.Seed, "work", time.Millisecond, 40*time.Millisecond)}
 	if p.Redis {
 		redismodel.Quiet()
 		w.redis = redismodel.New(func() time.Time { return time.Now().Add(time.Duration(w.redisAhead.Load())) }, "redis1")
