@@ -100,6 +100,20 @@ func (a *answers) rejected(w http.ResponseWriter, r *http.Request, v *feature.Vi
 	write(w, r, status, v.Setup.Pages.Refusal(v.Room.Queue.Numbers(), key), &templates.Visitor{LastUpdated: v.Now.UTC(), Address: feature.AddressOf(r)})
 }
 
+// forgetUnanswered takes back the place of a newcomer who has gone before the answer went out, as when a stream of HTTP/2 is reset at once.
+func forgetUnanswered(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+	if d.Ticket.State != queue.Waiting || !v.IsNew(d) {
+		return
+	}
+	gone := r.Context().Err() != nil
+	if !gone && r.ProtoMajor == 2 {
+		gone = http.NewResponseController(w).Flush() != nil // it tells whether the stream was there until the answer was written
+	}
+	if gone {
+		v.Forget(d)
+	}
+}
+
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // write sends a page or JSON with a visitor's own values in it.

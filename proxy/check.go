@@ -41,7 +41,7 @@ type check struct {
 func (g *Gate) check(w http.ResponseWriter, r *http.Request) {
 	s := g.current.Load()
 	if !s.trust.TrustsPeer(r) {
-		s.spareAside(r, g.o.Clock())
+		g.shedders.aside(r)
 		s.strangeChecks.warn(g.o.Log, "a check was refused, as it came from an address that trusted_proxies does not have", r)
 		g.problem(w, r, http.StatusForbidden, g.languages)
 		return

@@ -38,8 +38,8 @@
 // crawlers, and HEAD and OPTIONS. Package crawler knows crawlers by their names, and for the rules by their addresses. Keys that sites
 // publish for their tokens are fetched once for all rooms (keys.go).
 //
-// So that those who are in do not wait behind thousands who poll as fast as they can, package flood measures how late the server is, and
-// some requests are shed before each answer to those who are not in (flooded.go).
+// Before each answer to those who are not in, features may drop their request (shedding.go), so that those who are in do not wait behind
+// thousands who poll as fast as they can.
 //
 // Below /.fairdoor/ the gate answers for itself (own.go): the page's goodbye, how the caller stands (session.go), the sites' logos
 // (pictures.go), and what features have there. A check of another proxy is answered there as the request would be that it is about

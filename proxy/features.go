@@ -14,6 +14,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/measure"
 	"github.com/fairdoor-gate/fairdoor/proxy/move"
 	"github.com/fairdoor-gate/fairdoor/proxy/passes"
+	"github.com/fairdoor-gate/fairdoor/proxy/shed"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
@@ -32,6 +33,7 @@ func newFeatures(g feature.Gate) []feature.Feature {
 		measure.NewFeature(g),
 		watch.NewFeature(g),
 		draws.NewFeature(g),
+		shed.NewFeature(g),
 	}
 }
 

@@ -39,6 +39,7 @@ type Gate struct {
 	draining  atomic.Bool
 	events    *events.Hub
 	features  []feature.Feature
+	shedders  shedders                // those that drop requests
 	toldBy    []string                // the headers by which origins tell the gate something
 	own       map[string]feature.Path // the gate's own paths, by what follows feature.Paths
 	uncounted *networks.Bounds        // of what passes uncounted, or is asked of DNS
@@ -81,6 +82,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	g.features = g.o.features(services{g})
+	g.shedders = sheddersOf(g.features)
 	g.own, g.toldBy = ownPaths(g), slices.Clone(commandHeaders[:])
 	for _, f := range g.features {
 		if f, ok := f.(feature.Listener); ok {
@@ -139,22 +141,22 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	switch {
 	case sendsBack(w, r, v):
 	case v.Endless:
-		spare(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
+		g.shedders.visit(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.endless(w, r, v)
 	case v.Shut:
-		spare(r, v, &queueroom.Decision{Outcome: queueroom.Rejected})
+		g.shedders.visit(r, v, &queueroom.Decision{Outcome: queueroom.Rejected})
 		g.shutOut(w, r, v)
 	case feature.Speculative(r) && !v.IsIn(r.Context()):
-		spareWithheld(r, s.trust, room)
+		g.shedders.withheld(r, room)
 		g.withhold(w, r, room, rs)
 	case feature.Subresource(r) && v.Ticket.State != queue.Accepted:
 		g.passUncounted(w, r, room, rs, v.WouldWait())
 	case v.CookieMissing(r):
-		spare(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
+		g.shedders.visit(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.answerWithoutCookie(w, r, v)
 	default:
 		*d = v.Decide(r)
-		spare(r, v, d)
+		g.shedders.visit(r, v, d)
 		g.answer(w, r, v, d)
 		forgetUnanswered(w, r, v, d)
 	}
@@ -190,12 +192,12 @@ func (g *Gate) shutOut(w http.ResponseWriter, r *http.Request, v *feature.Visit)
 func (g *Gate) refuses(w http.ResponseWriter, r *http.Request, s *setup) bool {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
-		s.spareAside(r, g.o.Clock())
+		g.shedders.aside(r)
 		w.Header()["Allow"] = allowedMethods
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 		return true
 	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
-		s.spareAside(r, g.o.Clock())
+		g.shedders.aside(r)
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 		return true
 	}
@@ -225,10 +227,10 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 	case s.fallback != nil:
 		g.pass(w, r, s.fallback, s.assertions, false)
 	case s.table.Knows(r.Host):
-		s.spareAside(r, g.o.Clock())
+		g.shedders.aside(r)
 		g.problem(w, r, http.StatusNotFound, g.languages)
 	default:
-		s.spareAside(r, g.o.Clock())
+		g.shedders.aside(r)
 		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
 	}
 }

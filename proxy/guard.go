@@ -8,7 +8,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
-	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
@@ -26,21 +25,13 @@ type guard interface {
 	// rooms returns the rooms that there are now, and the store's errors of those that
 	// have been dropped.
 	rooms() (rooms []*room, dropped tally)
-	counted
+	feature.Counted
 	// Suspended says whether every request passes by, as the settings want it.
 	Suspended() bool
 	// Counted returns how many requests became that.
 	Counted(what metrics.Result) uint64
 	// Refusals returns how many tries to get ahead there were.
 	Refusals(what metrics.Refusal) uint64
-}
-
-// counted is a room or a family whose requests are counted.
-type counted interface {
-	// Settings returns those in force; for a family those that its rooms begin with.
-	Settings() queue.Settings
-	// Count counts what became of a request.
-	Count(what metrics.Result)
 }
 
 // tally are the sums over rooms of what queueroom.Room.StoreErrors, Scores and Waits return.

@@ -51,7 +51,7 @@ func (g *Gate) answerOwn(w http.ResponseWriter, r *http.Request, s *setup) {
 		return
 	}
 	if name != sessionName {
-		s.spareAside(r, g.o.Clock())
+		g.shedders.aside(r)
 	}
 	switch {
 	case !found, below == "" && deep:

@@ -15,6 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -77,6 +78,15 @@ func (s services) RoomAt(host, path string) *feature.Room {
 
 func (s services) Setups() iter.Seq[*feature.Setup] {
 	return slices.Values(s.gate.current.Load().setups)
+}
+
+func (s services) Trust() origin.Trust { return s.gate.current.Load().trust }
+
+func (s services) Senders(r *http.Request) []*feature.Visit {
+	at, now := s.gate.current.Load(), s.gate.o.Clock()
+	asked, _ := at.visitorsAsked(r, now)
+	from, _ := at.visitorsOfPage(r, now) // cookies that cannot be read hold no ticket that counts
+	return append(asked, from...)
 }
 
 func (s services) Enter(addr netip.Addr) (leave func(), ok bool) {

@@ -50,13 +50,13 @@ type uncountedKey struct{}
 
 // passUncounted answers a request that takes neither a place nor a slot. The origin gets it
 // unless it is to be withheld, or its network has had its share of such requests.
-func (g *Gate) passUncounted(w http.ResponseWriter, r *http.Request, by counted, s *feature.Setup, withhold bool) {
+func (g *Gate) passUncounted(w http.ResponseWriter, r *http.Request, by feature.Counted, s *feature.Setup, withhold bool) {
 	from, ok := networks.Entry{}, false
 	if !withhold {
 		from, ok = g.uncounted.Enter(s.Trust.ClientAddr(r), g.o.Clock())
 	}
 	if !ok {
-		spareWithheld(r, s.Trust, by)
+		g.shedders.withheld(r, by)
 		g.withhold(w, r, by, s)
 		return
 	}
@@ -66,7 +66,7 @@ func (g *Gate) passUncounted(w http.ResponseWriter, r *http.Request, by counted,
 }
 
 // withhold answers a request that takes neither a place nor a slot, and that the origin does not get now.
-func (a *answers) withhold(w http.ResponseWriter, r *http.Request, by counted, rs *feature.Setup) {
+func (a *answers) withhold(w http.ResponseWriter, r *http.Request, by feature.Counted, rs *feature.Setup) {
 	by.Count(metrics.Withheld)
 	rs.Answers(w.Header(), r)
 	if feature.AsksForIcon(r) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
@@ -64,6 +65,27 @@ type Closer interface{ Close() }
 
 // A Follower looks at a room before its first sync, and after each, whether it failed or not.
 type Follower interface{ Follow(r *Room) }
+
+// A Shedder may drop a request of people who are not in before it is answered, so that those who are in need not wait behind it. It does
+// not return from a request that it drops.
+type Shedder interface {
+	// Visit is told of a visit and what the queue, or the gate, has decided about it.
+	Visit(r *http.Request, v *Visit, d *queueroom.Decision)
+	// Aside is told of a request that is no visit.
+	Aside(r *http.Request)
+	// Withheld is told of a request that takes neither a place nor a slot, and that the site does not get.
+	Withheld(r *http.Request, by Counted)
+	// Renewal is told of a question of visitors who have checked in by it, and what the queue has decided about each.
+	Renewal(r *http.Request, visitors []*Visit, decisions []queueroom.Decision)
+}
+
+// Counted is a room or a family whose requests are counted.
+type Counted interface {
+	// Settings returns those in force; for a family those that its rooms begin with.
+	Settings() queue.Settings
+	// Count counts what became of a request.
+	Count(what metrics.Result)
+}
 
 // A Registrar notes the entries of draws.
 type Registrar interface {

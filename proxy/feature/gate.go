@@ -12,6 +12,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -42,6 +43,11 @@ type Gate interface {
 	RoomAt(host, path string) *Room
 	// Setups are those of the configuration at work, in its order; of a family, not of its rooms.
 	Setups() iter.Seq[*Setup]
+
+	// Trust is whose forwarding headers the configuration at work believes.
+	Trust() origin.Trust
+	// Senders are who may have sent a request that is no visit, as visitors of rooms: of those that it asks about, and of that of its page.
+	Senders(r *http.Request) []*Visit
 
 	// Attempts are those of a network at codes and links.
 	Attempts() *networks.Bounds

@@ -110,6 +110,18 @@ func (s *Setup) Holds(r *http.Request) func(bound []byte, key int) bool {
 // Bound is what a cookie that carries no ticket is bound to, if it is given to the sender of a request.
 func (s *Setup) Bound(r *http.Request) []byte { return s.Binder.Bind(r, s.Trust).Bytes() }
 
+// IsNew reports whether the visitor, who is no user of the site, has got a place by a decision that they did not have before.
+func (v *Visit) IsNew(d *queueroom.Decision) bool {
+	return v.Subject == (queue.ID{}) && d.Ticket.ID != v.Ticket.ID
+}
+
+// Forget takes back the new place of a visitor who never gets to know of it.
+func (v *Visit) Forget(d *queueroom.Decision) {
+	if d.Ticket.State == queue.Waiting && v.IsNew(d) {
+		v.Room.Queue.Withdraw(v.Now, d.Ticket)
+	}
+}
+
 // IsIn says whether the visitor has brought the ticket of a session that lasts.
 func (v *Visit) IsIn(ctx context.Context) bool {
 	if v.Ticket.State != queue.Accepted {
