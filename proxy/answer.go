@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/pages"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
@@ -82,6 +83,21 @@ func (a *answers) onHold(w http.ResponseWriter, r *http.Request, v *feature.Visi
 		return
 	}
 	a.queued(w, r, v, d)
+}
+
+// endless answers somebody in the endless line as those are answered who wait.
+func (a *answers) endless(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
+	v.Room.Count(metrics.Endless)
+	switch {
+	case feature.Subresource(r) || feature.Speculative(r):
+		a.withhold(w, r, v.Room, v.Setup)
+		return
+	case feature.Probes(r) || feature.Unsafe(r) && !feature.SentByAPage(r) || v.Crawls(r):
+		a.busy(w, r, v)
+		return
+	}
+	d := v.EndlessPlace()
+	a.queued(w, r, v, &d)
 }
 
 // rejected answers a visitor whom the room does not take. A crawler would take a page for that of

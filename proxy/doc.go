@@ -7,7 +7,7 @@
 //	does a rule exempt it?                   yes → the origin         uncounted.go
 //	is it a browser's own, a preflight?      yes → the origin         uncounted.go
 //	whose ticket is this, who are they?      none we trust → new      feature.Visit
-//	are they in the endless line?            yes → its page           endless.go
+//	are they in the endless line?            yes → its page           answer.go
 //	may they not join the room?              yes → a feature answers  gate.go
 //	not in, and a browser prefetches it?     yes → later              uncounted.go
 //	not in, and it is a part of a page?      yes → the origin         uncounted.go

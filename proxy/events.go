@@ -43,6 +43,29 @@ func (e eventsRoom) Place(now time.Time, d *queueroom.Decision) json.RawMessage 
 // Leave implements events.Room.
 func (e eventsRoom) Leave(now time.Time, t queue.Ticket) { e.room.Leave(now, t) }
 
+// endlessEvents is a room as the event streams of those in its endless line know it.
+type endlessEvents struct {
+	eventsRoom
+	line feature.EndlessLine
+}
+
+// Visit implements events.Room.
+func (e endlessEvents) Visit(ctx context.Context, now time.Time, q queueroom.Request) queueroom.Decision {
+	if e.room.Removed.Load() || e.Suspended() {
+		return e.eventsRoom.Visit(ctx, now, q)
+	}
+	return e.line.At(e.Room, now, q.Ticket)
+}
+
+// Turns implements events.Room: nobody's comes.
+func (endlessEvents) Turns() queueroom.Turns { return queueroom.Turns{} }
+
+// SoldOut implements events.Room: the line goes on.
+func (endlessEvents) SoldOut() bool { return false }
+
+// Leave implements events.Room: nobody is counted.
+func (endlessEvents) Leave(time.Time, queue.Ticket) {}
+
 // detach implements events.Detach.
 func detach(w http.ResponseWriter, r *http.Request, serve func(events.Line)) bool {
 	return listen.Detach(w, r, func(d *listen.Detached) { serve(d) })
@@ -67,10 +90,10 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request) (l events.Listen
 		feature.WriteProblem(w, r, status, g.problems.JSON(status), feature.ProblemType)
 		return l, false
 	}
-	if v.Endless {
+	if v.Endless != nil {
 		d := v.EndlessPlace()
 		v.SetCookies(w.Header(), r, &d)
-		return events.Listener{Room: endlessEvents{forEvents(v.Room)}, Now: v.Now, Request: queueroom.Request{Ticket: d.Ticket}, Decision: d}, true
+		return events.Listener{Room: endlessEvents{forEvents(v.Room), v.Endless}, Now: v.Now, Request: queueroom.Request{Ticket: d.Ticket}, Decision: d}, true
 	}
 	q := v.Request(false, false)
 	q.Ask.By = queueroom.Question
@@ -101,7 +124,7 @@ func listensAs(v *feature.Visit) queue.State {
 	switch {
 	case v.Shut:
 		return queue.None
-	case v.Endless:
+	case v.Endless != nil:
 		t, _ := v.EndlessTicket()
 		return t.State
 	}

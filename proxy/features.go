@@ -8,6 +8,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/draws"
 	"github.com/fairdoor-gate/fairdoor/proxy/edge"
+	"github.com/fairdoor-gate/fairdoor/proxy/endless"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/left"
@@ -33,6 +34,7 @@ func newFeatures(g feature.Gate) []feature.Feature {
 		measure.NewFeature(g),
 		watch.NewFeature(g),
 		draws.NewFeature(g),
+		endless.NewFeature(g),
 		shed.NewFeature(g),
 	}
 }

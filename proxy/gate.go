@@ -140,7 +140,7 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 	switch {
 	case sendsBack(w, r, v):
-	case v.Endless:
+	case v.Endless != nil:
 		g.shedders.visit(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.endless(w, r, v)
 	case v.Shut:

@@ -31,7 +31,10 @@ func (g metricsGate) group(rs *feature.Setup, of guard) metrics.Group {
 	}
 	for _, r := range rooms {
 		group.Rooms = append(group.Rooms, r.Queue)
-		group.Streams += g.events.Count(forEvents(&r.Room)) + g.events.Count(endlessEvents{forEvents(&r.Room)})
+		group.Streams += g.events.Count(forEvents(&r.Room))
+		for _, line := range rs.EndlessLines {
+			group.Streams += g.events.Count(endlessEvents{forEvents(&r.Room), line})
+		}
 	}
 	return group
 }

@@ -79,7 +79,7 @@ func passAll(visitors []*feature.Visit, list []sessionJSON) bool {
 func present(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d queueroom.Decision) {
 	q := v.Request(feature.Hidden(r), v.TakesNoPlace(r))
 	switch {
-	case v.Endless:
+	case v.Endless != nil:
 		return presentEndless(w, r, v, renew)
 	case v.Shut:
 		return d

@@ -13,15 +13,15 @@ import (
 // passesBy says whether a request passes the room by, and if so answers it: a rule
 // exempts it, or the room is suspended, or it is a preflight. Of a family's rooms there may be none for it.
 func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, by guard, of *feature.Room, s *feature.Setup) bool {
-	switch action := s.Action(r); {
-	case by.Suspended() || action == route.BypassWaitingRoom:
+	switch {
+	case by.Suspended() || s.Action(r) == route.BypassWaitingRoom:
 		by.Count(metrics.Exempt)
 		if of != nil {
 			r = ask(r, of, s, nil)
 		}
 		g.pass(w, r, s.Origin, s.Assertions, false)
 	case feature.Preflight(r):
-		g.passUncounted(w, r, by, s, action == route.EndlessLine || s.AdmitsNobody(by.Settings()))
+		g.passUncounted(w, r, by, s, s.RefusesPreflight(r, by.Settings()))
 	default:
 		return false
 	}

@@ -54,7 +54,7 @@ func (s *setup) ticketHolders(r *http.Request, now time.Time) ([]*feature.Visit,
 				continue
 			}
 			v := new(feature.Visit)
-			if v.Recognise(r, &room.Room, rs, now, sealed); v.Ticket.State != queue.None || v.Endless {
+			if v.Recognise(r, &room.Room, rs, now, sealed); v.Ticket.State != queue.None || v.Endless != nil {
 				all = append(all, v)
 			}
 		}

@@ -167,7 +167,7 @@ func (f *Feature) ask(w http.ResponseWriter, r *http.Request, of *feature.Room, 
 
 // takeOn takes on a visitor, and returns the status of the answer. Somebody in the endless line is not called, and not told so.
 func (f *Feature) takeOn(r *http.Request, p *part, v *feature.Visit, subscription webpush.Subscription) int {
-	if v.Endless {
+	if v.Endless != nil {
 		if t, _ := v.EndlessTicket(); t.State == queue.Waiting {
 			return http.StatusNoContent
 		}

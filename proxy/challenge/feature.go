@@ -151,7 +151,7 @@ func (p *part) take(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 // join gives a visitor who has passed the challenge a place, or lets them in.
 func (p *part) join(r *http.Request, v *feature.Visit) queueroom.Decision {
 	switch {
-	case v.Endless:
+	case v.Endless != nil:
 		v.Room.Count(metrics.Endless)
 		return v.EndlessPlace()
 	case v.Room.Queue.Suspended():

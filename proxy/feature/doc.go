@@ -8,6 +8,7 @@
 // stages in which it has a say, and a [Setup] keeps a short list for each stage: a room pays for what it has.
 //
 //	[Dresser]      adds to the pages of the room
+//	[EndlessLine]  takes in people before anything else is known of them, and lets in none
 //	[Recogniser]   says who sends a request, and what they may have
 //	[Doorkeeper]   answers those who may not join the room
 //	               the queue decides

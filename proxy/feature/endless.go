@@ -2,12 +2,26 @@ package feature
 
 import (
 	"crypto/rand"
-	"time"
+	"net/http"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/pages"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
+
+// endlessLine is the endless line that takes in the sender of a request; nil for none.
+func (s *Setup) endlessLine(r *http.Request) EndlessLine {
+	for _, line := range s.EndlessLines {
+		if line.Takes(r, s) {
+			return line
+		}
+	}
+	return nil
+}
+
+// RefusesPreflight says whether the site does not get the preflight of a request, of a room with the settings.
+func (s *Setup) RefusesPreflight(r *http.Request, settings queue.Settings) bool {
+	return s.endlessLine(r) != nil || s.AdmitsNobody(settings)
+}
 
 // EndlessTicket is the ticket of a visitor in the endless line; the zero Ticket if they have none. A real ticket counts as one, and stays
 // as it is, which own says: a link to what a rule flags would otherwise cost people their place.
@@ -26,22 +40,7 @@ func (v *Visit) EndlessPlace() queueroom.Decision {
 		t = queue.Ticket{State: queue.Waiting, CameAt: queue.At(v.Now)}
 		_, _ = rand.Read(t.ID[:]) // it never fails
 	}
-	d := EndlessAt(v.Room.Queue, v.Now, t)
+	d := v.Endless.At(v.Room.Queue, v.Now, t)
 	d.Issue = d.Issue && !own
-	return d
-}
-
-// EndlessAt is the place of a ticket in the endless line: behind everybody who waits, whenever its visitor asks.
-func EndlessAt(of *queueroom.Room, at time.Time, t queue.Ticket) queueroom.Decision {
-	n, now := of.Numbers(), queue.At(at)
-	d := queueroom.Decision{Outcome: queueroom.Queued, Ticket: t}
-	if now >= t.Due() || t.LastCheckIn > now {
-		d.Issue = true
-		d.Ticket.LastCheckIn, d.Ticket.RefreshInterval = now, pages.Jittered(&n.Settings).Truncate(1e6)
-	}
-	d.Ticket.ArrivedAt = d.Ticket.LastCheckIn
-	if n.Settings.Method.HasExactLine() {
-		d.Place = queue.Place{Number: n.Line.Last + 1, Ahead: n.Waiting, Length: n.Waiting + 1}
-	}
 	return d
 }

@@ -3,6 +3,7 @@ package feature
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -110,6 +111,15 @@ type (
 	// A Dresser adds to what the room's pages have.
 	Dresser interface{ Dress(o *templates.Options) }
 
+	// An EndlessLine takes in people before anything else is known of them, and lets in none. The room does not know of them, and no
+	// store is asked: all that there is of them is in their cookie. It is comparable.
+	EndlessLine interface {
+		// Takes says whether it takes in the sender of a request.
+		Takes(r *http.Request, s *Setup) bool
+		// At is how somebody stands with a ticket of the line.
+		At(of *queueroom.Room, at time.Time, t queue.Ticket) queueroom.Decision
+	}
+
 	// A Recogniser says who sends a request, and what they may have. The ticket is open by then.
 	Recogniser interface {
 		Recognise(r *http.Request, v *Visit)
@@ -150,21 +160,23 @@ type (
 
 // Stages are the parts of a room, and those by the stages in which they have a say, in the order of the features.
 type Stages struct {
-	Parts       []Part
-	Dressers    []Dresser
-	Recognisers []Recogniser
-	Doorkeepers []Doorkeeper
-	Substitutes []Substitute
-	Askers      []Asker
-	Watchers    []Watcher
-	Issuers     []Issuer
-	Keepers     []Keeper
+	Parts        []Part
+	Dressers     []Dresser
+	EndlessLines []EndlessLine
+	Recognisers  []Recogniser
+	Doorkeepers  []Doorkeeper
+	Substitutes  []Substitute
+	Askers       []Asker
+	Watchers     []Watcher
+	Issuers      []Issuer
+	Keepers      []Keeper
 }
 
 // Add adds a part to the stages in which it has a say.
 func (s *Stages) Add(p Part) {
 	s.Parts = append(s.Parts, p)
 	add(&s.Dressers, p)
+	add(&s.EndlessLines, p)
 	add(&s.Recognisers, p)
 	add(&s.Doorkeepers, p)
 	add(&s.Substitutes, p)

@@ -156,7 +156,7 @@ func (v *Visit) SetIssued(h http.Header, r *http.Request, d *queueroom.Decision)
 // Seal returns the Set-Cookie value that carries a ticket of the visitor's.
 func (v *Visit) Seal(t *queue.Ticket) (string, error) {
 	var buf [96]byte
-	c := carried{ticket: *t, bound: v.Bound, endless: v.Endless}
+	c := carried{ticket: *t, bound: v.Bound, endless: v.Endless != nil}
 	payload, err := c.appendTo(buf[:0])
 	if err != nil {
 		return "", err

@@ -12,7 +12,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
-	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
@@ -35,9 +34,9 @@ type Visit struct {
 	Label    string       // by which operators recognise them; "" for none
 	Network  netip.Prefix // where they come from, if their room limits how many of a network may wait, or measures its site
 
-	Endless  bool // a rule wants them in the endless line: nothing else is known of them
-	Shut     bool // their room lets in guests or holders of passes only, and they are none
-	Unproven bool // they get a new place in line only after the room's challenge
+	Endless  EndlessLine // that they are in, with nothing else known of them; nil for none
+	Shut     bool        // their room lets in guests or holders of passes only, and they are none
+	Unproven bool        // they get a new place in line only after the room's challenge
 }
 
 // Read reads who sent a request. It fails if the cookies cannot be read.
@@ -50,7 +49,7 @@ func (v *Visit) Read(r *http.Request, of *Room, s *Setup, now time.Time) error {
 // Recognise is Read with a cookie that was opened already.
 func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, sealed cookie.Ticket) {
 	*v = Visit{Room: of, Setup: s, Now: now, Sealed: sealed, HTTPS: s.HTTPS(r)}
-	if v.Endless = s.Rules.Flag() && s.Action(r) == route.EndlessLine; v.Endless {
+	if v.Endless = s.endlessLine(r); v.Endless != nil {
 		return
 	}
 	lacksBinding := v.openTicket(r)

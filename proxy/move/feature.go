@@ -108,7 +108,7 @@ func (p *part) offer(w http.ResponseWriter, r *http.Request, of *feature.Room, s
 	err := v.Read(r, of, s, p.feature.gate.Now())
 	switch {
 	case err != nil:
-	case v.Endless:
+	case v.Endless != nil:
 		v.Ticket, _ = v.EndlessTicket()
 	default:
 		v.Ticket, _ = of.Queue.Peek(r.Context(), v.Now, v.Request(false, false))
@@ -133,7 +133,7 @@ func (p *part) offer(w http.ResponseWriter, r *http.Request, of *feature.Room, s
 // link is the link by which the visitor's place moves. That of a visitor in the endless line, who has none, leads nowhere.
 func (p *part) link(r *http.Request, v *feature.Visit) (string, error) {
 	lasts := min(linkLasts, v.Room.Settings().QueueTicketTTL)
-	if v.Endless {
+	if v.Endless != nil {
 		lasts = 0
 	}
 	payload := binary.BigEndian.AppendUint64(nil, uint64(v.Now.Add(lasts).UnixMilli()))

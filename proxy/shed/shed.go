@@ -90,7 +90,7 @@ func (f *Feature) Renewal(r *http.Request, visitors []*feature.Visit, decisions 
 // kindOf says how willingly the request of a visitor who has to wait is dropped.
 func kindOf(v *feature.Visit, d *queueroom.Decision) flood.Kind {
 	switch {
-	case v.Endless:
+	case v.Endless != nil:
 		return flood.Again
 	case d.Early || d.Outcome != queueroom.Queued || d.Ticket.State != queue.Waiting || v.IsNew(d):
 		return flood.Early
