@@ -42,8 +42,7 @@
 // thousands who poll as fast as they can.
 //
 // Below /.fairdoor/ the gate answers for itself (own.go): the page's goodbye, how the caller stands (session.go), the sites' logos
-// (pictures.go), and what features have there. A check of another proxy is answered there as the request would be that it is about
-// (check.go).
+// (pictures.go), and what features have there.
 //
 // Visitors who wait may open GET /.fairdoor/events; package events has what they are told. [Gate.Admin] is a second handler, for a listener
 // of its own; package admin has its resources. What operators change of a room's settings is kept by package overrides, and what the gate

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	"github.com/fairdoor-gate/fairdoor/proxy/check"
 	"github.com/fairdoor-gate/fairdoor/proxy/draws"
 	"github.com/fairdoor-gate/fairdoor/proxy/edge"
 	"github.com/fairdoor-gate/fairdoor/proxy/endless"
@@ -35,6 +36,7 @@ func newFeatures(g feature.Gate) []feature.Feature {
 		watch.NewFeature(g),
 		draws.NewFeature(g),
 		endless.NewFeature(g),
+		check.NewFeature(g),
 		shed.NewFeature(g),
 	}
 }

@@ -40,8 +40,8 @@ const admitted = "Fairdoor-Admitted"
 
 // pass sends a request on to an origin, without our cookies. With assertions, one goes along that says whether the visitor is in.
 func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler, by *assertion.Room, in bool) {
-	if c, ok := w.(*check); ok {
-		c.pass(nil, false)
+	if c, ok := w.(feature.Check); ok {
+		c.Pass(nil, false)
 		return
 	}
 	to.ServeHTTP(w, outgoing(r, by, in, g.o.Log))
@@ -65,12 +65,12 @@ func outgoing(r *http.Request, by *assertion.Room, in bool, log *zap.Logger) *ht
 // session active for as long as the answer takes.
 func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	private, spare := keepsPrivate(v), v.SparesTicket()
-	if c, ok := w.(*check); ok {
+	if c, ok := w.(feature.Check); ok {
 		var ticket []string
 		if !spare {
 			ticket = v.AppendTicket(nil, r, d) // an admission token is for an edge, which does not ask
 		}
-		c.pass(ticket, private)
+		c.Pass(ticket, private)
 		return
 	}
 	cookies := v.AppendCookies(nil, r, d)
@@ -157,7 +157,7 @@ func (g *Gate) respond(resp *http.Response) {
 	if p.spare && !caches.ForbidStoring(resp.Header["Cache-Control"]) {
 		p.cookies = nil
 	}
-	mark(resp.Header, p.cookies, p.private)
+	feature.AddCookies(resp.Header, p.cookies, p.private)
 }
 
 // revoke ends the session of the visitor whom the answer is for.
@@ -169,25 +169,12 @@ func (p *passage) revoke(r *http.Request) {
 	p.cookies = v.AppendCookies(nil, r, &queueroom.Decision{Drop: true})
 }
 
-// mark adds the visitor's cookies to an answer, and keeps the answer out of
-// caches: Set-Cookie alone does not (RFC 9111, section 7.3). Without cookies it keeps a
-// private answer out of shared caches, where they would serve it to people who wait.
-func mark(h http.Header, cookies []string, private bool) {
-	switch {
-	case cookies != nil:
-		h["Set-Cookie"] = append(h["Set-Cookie"], cookies...)
-		caches.KeepFromAll(h)
-	case private:
-		caches.KeepFromShared(h)
-	}
-}
-
 // originFailed answers a request that the origin left unanswered. An admitted
 // visitor keeps their slot, and the page that tells them so loads itself again.
 func (g *Gate) originFailed(w http.ResponseWriter, r *http.Request, status int) {
 	languages, kind, h := g.languages, templates.Plain, w.Header()
 	if p, ok := r.Context().Value(passageKey{}).(*passage); ok {
-		mark(h, p.cookies, p.private)
+		feature.AddCookies(h, p.cookies, p.private)
 		languages = p.visit.Setup.Languages()
 	}
 	if _, ok := h[admitted]; ok && status >= http.StatusInternalServerError {

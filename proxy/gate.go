@@ -44,7 +44,7 @@ type Gate struct {
 	own       map[string]feature.Path // the gate's own paths, by what follows feature.Paths
 	uncounted *networks.Bounds        // of what passes uncounted, or is asked of DNS
 	attempts  *networks.Bounds        // at codes and links
-	untrusted once                    // the warning of forwarding headers that are not believed
+	untrusted feature.Once            // the warning of forwarding headers that are not believed
 	crawlers  *crawler.Verifier
 
 	mu       sync.Mutex                     // held while configuring
@@ -139,7 +139,7 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 		return
 	}
 	switch {
-	case sendsBack(w, r, v):
+	case refusedByCheck(w, r, v):
 	case v.Endless != nil:
 		g.shedders.visit(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
 		g.endless(w, r, v)
@@ -160,6 +160,12 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 		g.answer(w, r, v, d)
 		forgetUnanswered(w, r, v, d)
 	}
+}
+
+// refusedByCheck has the answer to a check refuse a visit before the queue is asked, and says whether it has.
+func refusedByCheck(w http.ResponseWriter, r *http.Request, v *feature.Visit) bool {
+	c, ok := w.(feature.Check)
+	return ok && c.Refuses(r, v)
 }
 
 // decided is a visit and the decision about it, until the answer has ended. It is pooled.

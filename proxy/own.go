@@ -12,7 +12,6 @@ import (
 
 // Names below feature.Paths.
 const (
-	checkName   = "check"
 	sessionName = "session" // where visitors ask how they stand: their check-ins there are visits
 )
 
@@ -20,7 +19,6 @@ const (
 func ownPaths(g *Gate) map[string]feature.Path {
 	own := map[string]feature.Path{}
 	for _, p := range []feature.Path{
-		{Name: checkName, Serve: g.check}, {Name: checkName + "/", Serve: g.check},
 		{Name: sessionName, Method: http.MethodGet, Serve: g.session},
 		{Name: "events", Method: http.MethodGet, Serve: g.serveEvents},
 		{Name: "leave", Method: http.MethodPost, Serve: g.leave},
@@ -46,10 +44,6 @@ func (g *Gate) answerOwn(w http.ResponseWriter, r *http.Request, s *setup) {
 		name += "/"
 	}
 	p, found := g.own[name]
-	if found && name == checkName || name == checkName+"/" { // it is answered as the request would be that it is about
-		p.Serve(w, r)
-		return
-	}
 	if name != sessionName {
 		g.shedders.aside(r)
 	}

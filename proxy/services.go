@@ -94,6 +94,13 @@ func (s services) Enter(addr netip.Addr) (leave func(), ok bool) {
 	return of.Leave, ok
 }
 
+func (s services) Serve(w http.ResponseWriter, r *http.Request) {
+	at := s.gate.current.Load()
+	if !s.gate.refuses(w, r, at) {
+		s.gate.door(w, r, at)
+	}
+}
+
 func (s services) Problem(w http.ResponseWriter, r *http.Request, status int) {
 	s.gate.problem(w, r, status, s.gate.languages)
 }

@@ -28,8 +28,6 @@ type setup struct {
 	signer   *assertion.Signer
 	// assertions are of the requests that no room guards; nil if none are signed.
 	assertions *assertion.Room
-
-	strangeChecks, unclearChecks once // warnings of checks that cannot be answered
 }
 
 // renewal is a room and the setup that it gets in the next configuration.

@@ -4,29 +4,12 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
-
-// once says whether the log has a warning: one for an address of a private network, which is hardly a visitor's, and one for any
-// other. So a stranger who causes it does not use up the warning of the gate's own load balancer.
-type once struct{ near, far atomic.Bool }
-
-// first says whether nobody of the peer's kind was warned of before.
-func (o *once) first(peer netip.Addr) bool {
-	if isNear(peer) {
-		return !o.near.Swap(true)
-	}
-	return !o.far.Swap(true)
-}
-
-// isNear says whether an address is of a private network.
-func isNear(peer netip.Addr) bool {
-	return peer.IsPrivate() || peer.IsLoopback() || peer.IsLinkLocalUnicast()
-}
 
 // noticeForwarding warns of a forwarding header from an address that is not trusted, once.
 func (g *Gate) noticeForwarding(r *http.Request, s *setup) {
@@ -37,15 +20,15 @@ func (g *Gate) noticeForwarding(r *http.Request, s *setup) {
 			return
 		}
 	}
-	if g.untrusted.near.Load() && g.untrusted.far.Load() || s.trust.TrustsPeer(r) {
+	if g.untrusted.Done() || s.trust.TrustsPeer(r) {
 		return
 	}
 	peer := origin.Peer(r)
-	if !peer.IsValid() || !g.untrusted.first(peer) {
+	if !peer.IsValid() || !g.untrusted.First(peer) {
 		return
 	}
 	hint := "if that is your proxy and no visitor, add this to "
-	if isNear(peer) {
+	if feature.IsNear(peer) {
 		hint = "if that is your proxy, add this to "
 	}
 	to, line := "the configuration", trustLine(s.cfg.TrustedProxies, peer)

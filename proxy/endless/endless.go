@@ -28,7 +28,9 @@ func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error
 }
 
 // Takes implements [feature.EndlessLine].
-func (*Feature) Takes(r *http.Request, s *feature.Setup) bool { return s.Action(r) == route.EndlessLine }
+func (*Feature) Takes(r *http.Request, s *feature.Setup) bool {
+	return s.Action(r) == route.EndlessLine
+}
 
 // At implements [feature.EndlessLine]: a visitor stands behind everybody who waits, whenever they ask.
 func (*Feature) At(of *queueroom.Room, at time.Time, t queue.Ticket) queueroom.Decision {

@@ -54,6 +54,8 @@ type Gate interface {
 	// Enter says whether something may be done for an address that is not counted. If it may, the caller calls leave at its end.
 	Enter(addr netip.Addr) (leave func(), ok bool)
 
+	// Serve answers a request as if its sender had sent it here.
+	Serve(w http.ResponseWriter, r *http.Request)
 	// Problem answers with the gate's page, or JSON, for a status.
 	Problem(w http.ResponseWriter, r *http.Request, status int)
 	// Allow answers the preflight of a request for one of the gate's own paths with some methods, and says whether it has.

@@ -1,9 +1,12 @@
-package proxy
+// Package check answers other proxies that ask whether requests of their visitors may pass: as the gate would answer those requests.
+package check
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
@@ -14,7 +17,8 @@ import (
 // checks is where another proxy asks about its visitors' requests, and answers them itself if they may pass. The path says by which
 // protocol. The query says nothing: some proxies leave the visitor's own there.
 const (
-	checks       = feature.Paths + checkName
+	name         = "check"
+	checks       = feature.Paths + name
 	nginxsChecks = checks + "/nginx"
 	envoysChecks = checks + "/envoy" // before the target
 )
@@ -37,25 +41,46 @@ type check struct {
 	bodiless bool // a HEAD is asked about, by a request that is none: the answer has no body, and so no length of one
 }
 
-// check answers whether a visitor's request, which another proxy has, may pass: as the gate would answer that request.
-func (g *Gate) check(w http.ResponseWriter, r *http.Request) {
-	s := g.current.Load()
-	if !s.trust.TrustsPeer(r) {
-		g.shedders.aside(r)
-		s.strangeChecks.warn(g.o.Log, "a check was refused, as it came from an address that trusted_proxies does not have", r)
-		g.problem(w, r, http.StatusForbidden, g.languages)
+// Feature answers the checks of a gate.
+type Feature struct {
+	gate   feature.Gate
+	warned atomic.Pointer[warnings]
+}
+
+// warnings are those of checks that cannot be answered; of each configuration anew.
+type warnings struct{ strange, unclear feature.Once }
+
+// NewFeature returns what answers the checks of a gate.
+func NewFeature(g feature.Gate) *Feature { return &Feature{gate: g} }
+
+// Part implements [feature.Feature]: a check is about any room.
+func (*Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { return nil, nil }
+
+// Choose implements [feature.Chooser].
+func (*Feature) Choose(context.Context, feature.Configuration) error { return nil }
+
+// Use implements [feature.Chooser].
+func (f *Feature) Use() { f.warned.Store(new(warnings)) }
+
+// Paths implements [feature.Owner].
+func (f *Feature) Paths() []feature.Path {
+	return []feature.Path{{Name: name, Serve: f.serve}, {Name: name + "/", Serve: f.serve}}
+}
+
+// serve answers whether a visitor's request, which another proxy has, may pass: as the gate would answer that request.
+func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
+	if !f.gate.Trust().TrustsPeer(r) {
+		f.warn(&f.warned.Load().strange, "a check was refused, as it came from an address that trusted_proxies does not have", r)
+		f.gate.Problem(w, r, http.StatusForbidden)
 		return
 	}
 	asked, by, ok := askedAbout(r)
 	if !ok {
-		s.unclearChecks.warn(g.o.Log, "a check does not say which request it is about", r)
-		g.problem(w, r, http.StatusBadRequest, g.languages)
+		f.warn(&f.warned.Load().unclear, "a check does not say which request it is about", r)
+		f.gate.Problem(w, r, http.StatusBadRequest)
 		return
 	}
-	w = &check{w, by, asked.Method == http.MethodHead && r.Method != http.MethodHead}
-	if !g.refuses(w, asked, s) {
-		g.door(w, asked, s)
-	}
+	f.gate.Serve(&check{w, by, asked.Method == http.MethodHead && r.Method != http.MethodHead}, asked)
 }
 
 // askedAbout returns the request that a check is about, and the protocol of the proxy that asks. What the proxy does not say
@@ -105,20 +130,19 @@ func only(lines []string, otherwise string) string {
 // nobodyElses is the Vary of an answer that is for no other request.
 var nobodyElses = []string{"*"}
 
-// pass answers that the request may pass, with the visitor's cookies. An answer with a Cache-Control has it for the site's own
-// answer, which takes the cookies to the visitor and may be private.
-func (c *check) pass(cookies []string, private bool) {
+// Pass implements [feature.Check]. An answer with a Cache-Control has it for the site's own answer, which takes the cookies to the visitor and
+// may be private.
+func (c *check) Pass(cookies []string, private bool) {
 	h := c.Header()
 	h["Vary"] = nobodyElses
-	mark(h, cookies, private)
+	feature.AddCookies(h, cookies, private)
 	c.ResponseWriter.WriteHeader(http.StatusOK)
 }
 
-// sendsBack answers a check of a proxy that can show its visitor nothing of the answer, if the visitor is not in: the proxy
-// then gives the request to the gate itself, which may let them in. So the check lets nobody in, and gives nobody a place.
-func sendsBack(w http.ResponseWriter, r *http.Request, v *feature.Visit) bool {
-	c, ok := w.(*check)
-	if !ok || c.protocol != nginxs || v.IsIn(r.Context()) {
+// Refuses implements [feature.Check]: it answers a check of a proxy that can show its visitor nothing of the answer, if the visitor is not in.
+// The proxy then gives the request to the gate itself, which may let them in. So the check lets nobody in, and gives nobody a place.
+func (c *check) Refuses(r *http.Request, v *feature.Visit) bool {
+	if c.protocol != nginxs || v.IsIn(r.Context()) {
 		return false
 	}
 	c.WriteHeader(http.StatusUnauthorized)
@@ -143,8 +167,8 @@ func (c *check) WriteHeader(status int) {
 func (c *check) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // warn logs what is wrong with the checks of another proxy, once. The visitor's query is left out: it may hold secrets.
-func (o *once) warn(log *zap.Logger, what string, r *http.Request) {
-	if o.first(origin.Peer(r)) {
-		log.Warn(what+"; others like it are not logged", zap.String("from", r.RemoteAddr), zap.String("path", r.URL.Path))
+func (f *Feature) warn(once *feature.Once, what string, r *http.Request) {
+	if once.First(origin.Peer(r)) {
+		f.gate.Log().Warn(what+"; others like it are not logged", zap.String("from", r.RemoteAddr), zap.String("path", r.URL.Path))
 	}
 }
