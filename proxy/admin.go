@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -16,7 +17,7 @@ import (
 // Admin returns the handler of the admin listener; see package admin.
 func (g *Gate) Admin() http.Handler {
 	return admin.New(admin.Config{
-		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: history{g}, Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log, Docs: g.o.Docs,
+		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: recordOf(g), Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log, Docs: g.o.Docs,
 	})
 }
 
@@ -146,7 +147,7 @@ func (a adminRoom) Origins() []admin.Origin {
 	rs := a.room.Setup()
 	states := []admin.Origin{}
 	for i, o := range rs.Origin.Origins() {
-		states = append(states, admin.Origin{Address: originKey(rs.Config.Addresses()[i]), Failing: o.Failing()})
+		states = append(states, admin.Origin{Address: config.OriginName(rs.Config.Addresses()[i]), Failing: o.Failing()})
 	}
 	return states
 }

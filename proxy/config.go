@@ -105,7 +105,7 @@ type Options struct {
 	// Docs, if set, is what the admin handler serves at /docs/: the documentation.
 	Docs http.Handler
 
-	features func(feature.Gate) []feature.Feature // what rooms may have; all by default
+	features func(feature.Gate, *Options) []feature.Feature // what rooms may have; all by default
 }
 
 func (o Options) withDefaults() Options {

@@ -47,6 +47,5 @@
 // Visitors who wait may open GET /.fairdoor/events; package events has what they are told. [Gate.Admin] is a second handler, for a listener
 // of its own; package admin has its resources. What operators change of a room's settings is kept by package overrides, and what the gate
 // tells Prometheus by package metrics. These packages know the gate and its rooms by interfaces of their own, which events.go, admin.go and
-// metrics.go implement. What the gate signs is made by package assertion. Package record keeps the days of the rooms, which history.go
-// tells it every second.
+// metrics.go implement. What the gate signs is made by package assertion.
 package proxy

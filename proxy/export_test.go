@@ -20,5 +20,5 @@ func (g *Gate) AnswerTo(w http.ResponseWriter, r *http.Request, d queueroom.Deci
 
 // WithoutFeatures has a gate be a plain waiting room.
 func (o *Options) WithoutFeatures() {
-	o.features = func(feature.Gate) []feature.Feature { return nil }
+	o.features = func(feature.Gate, *Options) []feature.Feature { return nil }
 }

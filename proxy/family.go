@@ -40,7 +40,7 @@ type family struct {
 	mu      sync.Mutex         // not held through calls to the store
 	made    map[string]*room   // by value
 	making  map[string]*making // by value
-	dropped tally              // of the rooms that were dropped
+	dropped feature.Tally      // of the rooms that were dropped
 	warned  bool               // the latest room could not be made, and the log says so
 }
 
@@ -209,7 +209,7 @@ func (f *family) drop(r *room) bool {
 		return false
 	}
 	delete(f.made, r.value)
-	f.dropped.add(r)
+	f.dropped.Add(&r.Room)
 	r.Removed.Store(true)
 	return true
 }
@@ -222,8 +222,11 @@ func (f *family) warn(err error) {
 	f.warned = true
 }
 
+// counters implements guard.
+func (f *family) counters() *metrics.Counters { return &f.Counters }
+
 // rooms implements guard. The rooms are in the order of their values.
-func (f *family) rooms() ([]*room, tally) {
+func (f *family) rooms() ([]*room, feature.Tally) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := make([]*room, 0, len(f.made))

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/check"
@@ -12,6 +13,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/endless"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/proxy/history"
 	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/proxy/measure"
 	"github.com/fairdoor-gate/fairdoor/proxy/move"
@@ -23,7 +25,7 @@ import (
 
 // newFeatures returns what rooms may have beside their limits, in the order in which they are asked. The challenge comes
 // behind the waitlist and passes: those whom they know need not pass it.
-func newFeatures(g feature.Gate) []feature.Feature {
+func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 	return []feature.Feature{
 		guests.NewFeature(g),
 		passes.NewFeature(g),
@@ -37,6 +39,7 @@ func newFeatures(g feature.Gate) []feature.Feature {
 		draws.NewFeature(g),
 		endless.NewFeature(g),
 		check.NewFeature(g),
+		history.NewFeature(g, o.History),
 		shed.NewFeature(g),
 	}
 }
@@ -69,6 +72,13 @@ func drawsOf(g *Gate) *draws.Book {
 		return f.Book
 	}
 	return draws.Open("")
+}
+
+func recordOf(g *Gate) admin.Record {
+	if f, ok := featureOf[*history.Feature](g); ok {
+		return f
+	}
+	return g.o.History
 }
 
 func featureOf[F feature.Feature](g *Gate) (f F, ok bool) {

@@ -81,7 +81,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait, Survive: services{g}.Survive, Detach: detach})
 	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
-	g.features = g.o.features(services{g})
+	g.features = g.o.features(services{g}, &g.o)
 	g.shedders = sheddersOf(g.features)
 	g.own, g.toldBy = ownPaths(g), slices.Clone(commandHeaders[:])
 	for _, f := range g.features {
@@ -99,7 +99,6 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		return nil, err
 	}
 	g.tasks.Go(func() { g.events.Run(g.sync) })
-	g.tasks.Go(history{g}.keep)
 	for _, f := range g.features {
 		if f, ok := f.(feature.Runner); ok {
 			g.tasks.Go(func() { f.Run(g.sync) })
@@ -260,7 +259,6 @@ func (g *Gate) Close() {
 	closeFeatures(g.features)
 	closeKeys(g.keys, nil)
 	services{g}.closeRecord()
-	history{g}.close()
 	for _, o := range g.current.Load().origins {
 		o.Close()
 	}

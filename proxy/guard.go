@@ -8,8 +8,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
-	"github.com/fairdoor-gate/fairdoor/queue/estimate"
-	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 // guard is what guards the routes of one room of the configuration: a room of its own,
@@ -24,32 +22,12 @@ type guard interface {
 	known(value string) *room
 	// rooms returns the rooms that there are now, and the store's errors of those that
 	// have been dropped.
-	rooms() (rooms []*room, dropped tally)
+	rooms() (rooms []*room, dropped feature.Tally)
 	feature.Counted
 	// Suspended says whether every request passes by, as the settings want it.
 	Suspended() bool
-	// Counted returns how many requests became that.
-	Counted(what metrics.Result) uint64
-	// Refusals returns how many tries to get ahead there were.
-	Refusals(what metrics.Refusal) uint64
-}
-
-// tally are the sums over rooms of what queueroom.Room.StoreErrors, Scores and Waits return.
-type tally struct {
-	unanswered, letIn uint64
-	score             estimate.Score
-	waited, told      waits.Counter
-}
-
-func (e *tally) add(r *room) {
-	unanswered, letIn := r.Queue.StoreErrors()
-	e.unanswered += unanswered
-	e.letIn += letIn
-	_, score := r.Queue.Scores()
-	e.score.Add(score)
-	waited, told := r.Queue.Waits()
-	e.waited.Plus(&waited)
-	e.told.Plus(&told)
+	// counters are those of its requests.
+	counters() *metrics.Counters
 }
 
 // roomFor returns the room that guards a request, and the setup of it that the request

@@ -14,26 +14,25 @@ type metricsGate struct{ *Gate }
 // Groups implements metrics.Gate.
 func (g metricsGate) Groups() iter.Seq[metrics.Group] {
 	return func(yield func(metrics.Group) bool) {
-		s := g.current.Load()
-		for i, rs := range s.setups {
-			if !yield(g.group(rs, s.guards[i])) {
+		for of := range (services{g.Gate}).Groups() {
+			if !yield(g.group(&of)) {
 				return
 			}
 		}
 	}
 }
 
-func (g metricsGate) group(rs *feature.Setup, of guard) metrics.Group {
-	rooms, gone := of.rooms()
-	group := metrics.Group{Name: rs.Config.Name, Unanswered: gone.unanswered, LetIn: gone.letIn, Told: gone.score.Visitors, InTime: gone.score.InTime, Near: gone.score.Near}
-	if rs.Config.IsFamily() {
-		group.MaxRooms = rs.Config.MaxRooms
+func (g metricsGate) group(of *feature.Group) metrics.Group {
+	gone, config := &of.Gone, &of.Setup.Config
+	group := metrics.Group{Name: config.Name, Unanswered: gone.Unanswered, LetIn: gone.LetIn, Told: gone.Score.Visitors, InTime: gone.Score.InTime, Near: gone.Score.Near}
+	if config.IsFamily() {
+		group.MaxRooms = config.MaxRooms
 	}
-	for _, r := range rooms {
+	for _, r := range of.Rooms {
 		group.Rooms = append(group.Rooms, r.Queue)
-		group.Streams += g.events.Count(forEvents(&r.Room))
-		for _, line := range rs.EndlessLines {
-			group.Streams += g.events.Count(endlessEvents{forEvents(&r.Room), line})
+		group.Streams += g.events.Count(forEvents(r))
+		for _, line := range of.Setup.EndlessLines {
+			group.Streams += g.events.Count(endlessEvents{forEvents(r), line})
 		}
 	}
 	return group

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/url"
 	"slices"
-	"strings"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
@@ -36,7 +36,7 @@ func (b *builder) originOf(u *url.URL) (*origin.Origin, error) {
 	if u == nil {
 		return nil, errors.New("it has no origin")
 	}
-	key := originKey(u)
+	key := config.OriginName(u)
 	if o, ok := b.next.origins[key]; ok {
 		return o, nil
 	}
@@ -63,14 +63,6 @@ func (b *builder) originOf(u *url.URL) (*origin.Origin, error) {
 // treatedAlike reports whether two configurations treat an origin alike.
 func treatedAlike(a, b *Config) bool {
 	return a.OriginTimeout == b.OriginTimeout && a.Transport == b.Transport && slices.Equal(a.TrustedProxies, b.TrustedProxies)
-}
-
-// originKey is what an origin is known by; "" for a handler in this process.
-func originKey(u *url.URL) string {
-	if u == nil {
-		return ""
-	}
-	return strings.TrimSuffix(u.String(), "/")
 }
 
 // pause holds back admissions to the rooms of an origin while the origin fails, and lets

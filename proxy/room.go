@@ -43,7 +43,13 @@ func (g *Gate) newRoom(ctx context.Context, s *feature.Setup, counters metrics.C
 			}
 		},
 		OnLeave: func(id queue.ID) { g.events.Return(forEvents(&r.Room), id) }, OnBurst: r.SyncNow,
-	}, Log: log, OnChange: history{g}.changes(name), OnEntry: func(d *event.Draw, entry string) {
+	}, Log: log, OnChange: func(c overrides.Change) {
+		for _, f := range g.features {
+			if f, ok := f.(feature.Chronicler); ok {
+				f.NoteChange(name, c)
+			}
+		}
+	}, OnEntry: func(d *event.Draw, entry string) {
 		for _, f := range g.features {
 			if f, ok := f.(feature.Registrar); ok {
 				f.NoteEntry(name, d, entry)
@@ -75,7 +81,10 @@ func (r *room) known(value string) *room {
 }
 
 // rooms implements guard.
-func (r *room) rooms() ([]*room, tally) { return []*room{r}, tally{} }
+func (r *room) rooms() ([]*room, feature.Tally) { return []*room{r}, feature.Tally{} }
+
+// counters implements guard.
+func (r *room) counters() *metrics.Counters { return &r.Counters }
 
 // Suspended implements guard.
 func (r *room) Suspended() bool { return r.Queue.Suspended() }

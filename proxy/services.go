@@ -80,6 +80,25 @@ func (s services) Setups() iter.Seq[*feature.Setup] {
 	return slices.Values(s.gate.current.Load().setups)
 }
 
+func (s services) Groups() iter.Seq[feature.Group] {
+	return func(yield func(feature.Group) bool) {
+		at := s.gate.current.Load()
+		if at == nil {
+			return
+		}
+		for i, of := range at.guards {
+			rooms, gone := of.rooms()
+			group := feature.Group{Counters: of.counters(), Setup: at.setups[i], Rooms: make([]*feature.Room, len(rooms)), Gone: gone}
+			for i, r := range rooms {
+				group.Rooms[i] = &r.Room
+			}
+			if !yield(group) {
+				return
+			}
+		}
+	}
+}
+
 func (s services) Trust() origin.Trust { return s.gate.current.Load().trust }
 
 func (s services) Senders(r *http.Request) []*feature.Visit {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
@@ -104,6 +105,14 @@ func Addresses(one *url.URL, several []*url.URL) []*url.URL {
 		return several
 	}
 	return []*url.URL{one}
+}
+
+// OriginName is what an origin is known by; "" for a handler in this process.
+func OriginName(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	return strings.TrimSuffix(u.String(), "/")
 }
 
 // IsFamily says whether the configuration is of a room for each value.

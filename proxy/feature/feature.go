@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
@@ -91,6 +92,11 @@ type Counted interface {
 // A Registrar notes the entries of draws.
 type Registrar interface {
 	NoteEntry(room string, d *event.Draw, entry string)
+}
+
+// A Chronicler notes the changes of what rooms go by.
+type Chronicler interface {
+	NoteChange(room string, c overrides.Change)
 }
 
 // Path is one of the gate's own paths.

@@ -44,6 +44,9 @@ type Gate interface {
 	// Setups are those of the configuration at work, in its order; of a family, not of its rooms.
 	Setups() iter.Seq[*Setup]
 
+	// Groups are the rooms of the configuration at work, in its order.
+	Groups() iter.Seq[Group]
+
 	// Trust is whose forwarding headers the configuration at work believes.
 	Trust() origin.Trust
 	// Senders are who may have sent a request that is no visit, as visitors of rooms: of those that it asks about, and of that of its page.
