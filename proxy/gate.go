@@ -112,7 +112,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.current.Load()
 	g.noticeForwarding(r, s)
 	switch {
-	case g.refuses(w, r, s):
+	case g.refuses(w, r):
 	case feature.IsOwn(r):
 		g.answerOwn(w, r, s)
 	default:
@@ -194,7 +194,7 @@ func (g *Gate) shutOut(w http.ResponseWriter, r *http.Request, v *feature.Visit)
 }
 
 // refuses answers requests that are for nobody, and says whether this was one.
-func (g *Gate) refuses(w http.ResponseWriter, r *http.Request, s *setup) bool {
+func (g *Gate) refuses(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
 		g.shedders.aside(r)

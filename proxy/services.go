@@ -114,9 +114,8 @@ func (s services) Enter(addr netip.Addr) (leave func(), ok bool) {
 }
 
 func (s services) Serve(w http.ResponseWriter, r *http.Request) {
-	at := s.gate.current.Load()
-	if !s.gate.refuses(w, r, at) {
-		s.gate.door(w, r, at)
+	if !s.gate.refuses(w, r) {
+		s.gate.door(w, r, s.gate.current.Load())
 	}
 }
 
