@@ -38,17 +38,21 @@ lint: ## faults, layout, formatting, go.mod
 fmt: ## the house's formatting
 	$(GOLANGCI_LINT) fmt . .bench .release
 
-# In virtual time one goroutine runs at a time: there the race detector finds nothing, and takes ten times as long. Files with such tests
-# beside others are built without it only (//go:build !race). So are those of memory: the detector adds some.
+# Packages in which nothing runs at once, or that run whole programs, with browsers and other servers: endtoend does that with a program
+# that is built with the race detector. In virtual time one goroutine runs at a time: there it finds nothing, and takes ten times as long.
+# Files with such tests beside others are built without it only (//go:build !race). So are those of memory: the detector adds some.
+UNRACED := cmd/fairdoor|cmd/fairdoor/config|examples/.*|proxy/(browsertest|cheats|endtoend|world)|queue/simulate(/.*)?
+# What takes longest, which begins first. Many tests wait: so more packages are tested at a time than there are processors.
+LONGEST := ./queue/simulate ./proxy/endtoend ./proxy/browsertest ./proxy ./proxy/world ./queue/redisstore ./proxy/cheats
 # When a program ends, the race detector waits a second by default for races that are still to come.
 test: export GORACE = atexit_sleep_ms=50
-test: setup axe ## all tests, with the race detector but for simulations; installs what they need
-	CGO_ENABLED=1 go test -race -timeout 12m $(TESTFLAGS) $$(go list ./... | grep -v '/queue/simulate$$')
-	go test -timeout 12m $(TESTFLAGS) ./queue/simulate ./queue/room ./proxy/cheats ./proxy/world
-	go test -timeout 12m $(TESTFLAGS) -run 'TestHotPath|TestWhatAnEventStreamTakes|TestAConnectionWithoutARequest' ./proxy
+test: setup axe ## all tests, and with the race detector those of packages that run things at once; installs what they need
+	go test -p 4 -timeout 12m $(TESTFLAGS) $(LONGEST) ./...
+	CGO_ENABLED=1 go test -race -p 4 -timeout 12m $(TESTFLAGS) $$(go list ./queue/redisstore ./proxy ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$')
 
 MINUTES ?= 60
-soak: ## sales with faults in virtual time that nobody has seen before, MINUTES=60 of them: says how many years these were, and which seeds broke a promise
+soak: setup ## what takes long: crowds and faults before real gates, and for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise
+	go test -count 1 -tags soak ./proxy/endtoend
 	go test -count 1 -v -timeout $$(($(MINUTES) + 20))m -run TestPromisesHoldInNewWorlds ./proxy/world -soak $(MINUTES)m
 
 setup:

@@ -36,7 +36,7 @@ var program string
 var bare = []string{"HOME=/nonexistent", "GORACE=atexit_sleep_ms=0"}
 
 // atATime is how many tests run at a time unless -parallel says so. They mostly wait, and need few processors.
-const atATime = "3"
+const atATime = "6"
 
 func TestMain(m *testing.M) {
 	os.Exit(buildAndRun(m))
