@@ -111,11 +111,11 @@ domain is one for throwaway mails.`
 func newLogCommand(flags *adminFlags) *cobra.Command {
 	var limit int
 	cmd := adminTask(flags, "log NAME", "Show what operators have done", func(t task) error {
-		listed, err := client.Get[admin.LogJSON](t.ctx, t.api, t.path("log")+"?limit="+strconv.Itoa(limit))
+		listed, err := client.Get[admin.AuditJSON](t.ctx, t.api, t.path("audit")+"?limit="+strconv.Itoa(limit))
 		if err != nil {
 			return err
 		}
-		return table(t, "TIME\tBY\tACTION\tENTRY\tDETAIL", listed.Log, func(l waitlist.Audit) []any {
+		return table(t, "TIME\tBY\tACTION\tENTRY\tDETAIL", listed.Audit, func(l waitlist.Audit) []any {
 			entry := "-"
 			if l.Number != 0 {
 				entry = strconv.FormatInt(l.Number, 10)

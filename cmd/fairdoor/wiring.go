@@ -30,6 +30,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -140,6 +141,9 @@ func waitlistConfig(l *config.Waitlist, c *config.Config) guests.Config {
 	list := guests.Config{
 		Name: l.Name, Room: l.Room, Settings: l.Settings, SignUpsPerNetwork: l.SignUpsPerNetwork, URL: l.URL,
 		Local: localURL(c.Listen, c.TLS.Enabled()),
+	}
+	for _, a := range l.Actions {
+		list.Settings.Actions = append(list.Settings.Actions, waitlist.Action(a))
 	}
 	if l.SMTP.Host != "" {
 		s := l.SMTP

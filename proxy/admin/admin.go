@@ -19,6 +19,8 @@
 //	events.go       the events of a room, and the order of a draw
 //	waitlists.go    the waitlists, and what all that is below them shares
 //	entries.go      who is on a waitlist
+//	points.go       what moves people up, as programs report it
+//	feed.go         what happens to them
 //	invites.go      releases now and by plan, and the referrals that wait for an operator
 //	transfer.go     imports, exports, and the audit log
 //	record.go       the record of a room's days
@@ -96,6 +98,9 @@ func New(c Config) http.Handler {
 	}
 	if a.Docs != nil {
 		guarded.Handle("GET "+dashboard.DocsPath, a.Docs)
+	}
+	for _, r := range a.reportResources() {
+		mux.Handle(r.pattern, a.wellNamed(r.answer))
 	}
 	for _, r := range a.openResources() {
 		mux.HandleFunc(r.pattern, r.answer)

@@ -145,7 +145,7 @@ func TestTheTypesHaveTheFieldsOfTheDocument(t *testing.T) {
 	schemas := admintest.Document(t).Components.Schemas
 	for name, of := range map[string]any{
 		"Status": admin.StatusJSON{}, "Waitlist": admin.WaitlistJSON{}, "Entry": admin.EntryJSON{}, "Plan": admin.PlanJSON{}, "Referral": admin.ReferralJSON{},
-		"LogLine": waitlist.Audit{}, "Imported": waitlist.Imported{}, "ImportColumns": admin.ColumnsJSON{}, "Webhook": webhooks.Status{}, "Pass": admin.PassJSON{},
+		"AuditLine": waitlist.Audit{}, "Happened": admin.HappenedJSON{}, "Standing": admin.StandingJSON{}, "Imported": waitlist.Imported{}, "ImportColumns": admin.ColumnsJSON{}, "Webhook": webhooks.Status{}, "Pass": admin.PassJSON{},
 	} {
 		var fields []string
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -78,12 +77,12 @@ func noStatus(s waitlist.Status) string {
 	return fmt.Sprintf("There is no status %q. A status is one of %s.", s, strings.Join(names, ", "))
 }
 
-// withEntry finds the id of an entry that the path names.
+// withEntry finds the id of an entry that the path names, by the id, the address or the user.
 func (a *api) withEntry(next func(http.ResponseWriter, *http.Request, Waitlist, int64)) http.HandlerFunc {
 	return a.withWaitlist(func(w http.ResponseWriter, q *http.Request, l Waitlist) {
-		id, err := strconv.ParseInt(q.PathValue("id"), 10, 64)
+		id, err := l.Record().Find(q.Context(), q.PathValue("id"))
 		if err != nil {
-			a.refused(w, q, l, waitlist.ErrNotFound)
+			a.refused(w, q, l, err)
 			return
 		}
 		next(w, q, l, id)

@@ -130,13 +130,13 @@ func (a *api) exportEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 	}
 }
 
-// LogJSON is the audit log, the latest line first.
-type LogJSON struct {
-	Log []waitlist.Audit `json:"log"`
+// AuditJSON is the audit log, the latest line first.
+type AuditJSON struct {
+	Audit []waitlist.Audit `json:"audit"`
 }
 
-// getLog answers with what operators have done, the latest first.
-func (a *api) getLog(w http.ResponseWriter, q *http.Request, l Waitlist) {
+// getAudit answers with what operators have done, the latest first.
+func (a *api) getAudit(w http.ResponseWriter, q *http.Request, l Waitlist) {
 	p, ok := readPage(w, q, "before")
 	if !ok {
 		return
@@ -146,5 +146,5 @@ func (a *api) getLog(w http.ResponseWriter, q *http.Request, l Waitlist) {
 		a.refused(w, q, l, err)
 		return
 	}
-	reply.JSON(w, LogJSON{append([]waitlist.Audit{}, lines...)})
+	reply.JSON(w, AuditJSON{append([]waitlist.Audit{}, lines...)})
 }

@@ -133,7 +133,7 @@ func TestAWaitlistTellsHowItStands(t *testing.T) {
 		"name": "beta", "room": "shop", "paused": false, "capacity": 3, "held": 2, "owed": 0, "released": 2, "accepted": 0, "expired": 0,
 		"entries": {"unconfirmed": 0, "waiting": 3, "invited": 2, "accepted": 0, "expired": 0, "removed": 0},
 		"nextExpiry": "2021-05-29T15:54:10Z", "mailsWaiting": 7,
-		"settings": {"capacity": 3, "invite_ttl": "48h", "referral_boost": 5, "referral_max": 50, "confirm_email": false, "confirm_ttl": "168h"}
+		"settings": {"capacity": 3, "invite_ttl": "48h", "referral_boost": 5, "referral_max": 50, "actions_max": 50, "confirm_email": false, "confirm_ttl": "168h"}
 	}`, one)
 	assert.JSONEq(t, "["+one+"]", ask(g.gate, http.MethodGet, "/api/v1/waitlists", "").Body.String())
 	w := ask(g.gate, http.MethodGet, "/api/v1/waitlists/gamma/entries", "")
@@ -373,16 +373,16 @@ func TestAnAnswerThatCannotBeFinishedIsBrokenOff(t *testing.T) {
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-func TestTheLogNamesWhoHasDoneWhat(t *testing.T) {
+func TestTheAuditNamesWhoHasDoneWhat(t *testing.T) {
 	g := newGuests(t, 2)
 	g.ask(http.StatusOK, http.MethodPost, "/release", `{"count": 1}`)
 	g.ask(http.StatusOK, http.MethodPatch, "/entries/2", `{"priority": 3}`)
 	g.ask(http.StatusNoContent, http.MethodDelete, "/entries/2", "")
 	line := `{"id": %d, "at": "2021-05-27T15:54:10Z", "by": "192.0.2.1", `
-	assert.JSONEq(t, fmt.Sprintf(`{"log": [`+line+`"action": "remove", "entry": 2}, `+line+`"action": "priority", "entry": 2, "detail": "3"}]}`, 3, 2),
-		g.ask(http.StatusOK, http.MethodGet, "/log?limit=2", ""))
-	assert.JSONEq(t, fmt.Sprintf(`{"log": [`+line+`"action": "release", "detail": "1 of 1"}]}`, 1), g.ask(http.StatusOK, http.MethodGet, "/log?before=2", ""))
-	assert.Contains(t, g.ask(http.StatusBadRequest, http.MethodGet, "/log?before=x", ""), "before is an id")
+	assert.JSONEq(t, fmt.Sprintf(`{"audit": [`+line+`"action": "remove", "entry": 2}, `+line+`"action": "priority", "entry": 2, "detail": "3"}]}`, 3, 2),
+		g.ask(http.StatusOK, http.MethodGet, "/audit?limit=2", ""))
+	assert.JSONEq(t, fmt.Sprintf(`{"audit": [`+line+`"action": "release", "detail": "1 of 1"}]}`, 1), g.ask(http.StatusOK, http.MethodGet, "/audit?before=2", ""))
+	assert.Contains(t, g.ask(http.StatusBadRequest, http.MethodGet, "/audit?before=x", ""), "before is an id")
 }
 
 func TestARecordThatDoesNotAnswerIsNotTakenForAnEmptyOne(t *testing.T) {
@@ -390,7 +390,7 @@ func TestARecordThatDoesNotAnswerIsNotTakenForAnEmptyOne(t *testing.T) {
 	require.NoError(t, g.beta.close())
 	for resource, method := range map[string]string{
 		"": http.MethodGet, "/entries": http.MethodGet, "/entries/1": http.MethodGet, "/plans": http.MethodGet, "/referrals": http.MethodGet,
-		"/log": http.MethodGet, "/outbox": http.MethodGet, "/export": http.MethodGet,
+		"/log": http.MethodGet, "/audit": http.MethodGet, "/outbox": http.MethodGet, "/export": http.MethodGet,
 	} {
 		g.refuses(http.StatusServiceUnavailable, method, resource, "The record of the waitlist does not answer.", "")
 	}
@@ -403,7 +403,7 @@ func TestResourcesOfAWaitlistNameTheirMethods(t *testing.T) {
 	g := newGuests(t, 0)
 	for resource, allowed := range map[string]string{
 		"": "GET, HEAD, PATCH", "/entries": "GET, HEAD", "/entries/1": "GET, HEAD, PATCH, DELETE", "/release": "POST", "/plans": "GET, HEAD, POST",
-		"/plans/1": "DELETE", "/referrals": "GET, HEAD", "/referrals/1": "POST", "/log": "GET, HEAD", "/outbox": "GET, HEAD", "/export": "GET, HEAD", "/import": "POST",
+		"/plans/1": "DELETE", "/referrals": "GET, HEAD", "/referrals/1": "POST", "/log": "GET, HEAD", "/audit": "GET, HEAD", "/entries/1/points": "POST", "/entries/1/points/a": "DELETE", "/outbox": "GET, HEAD", "/export": "GET, HEAD", "/import": "POST",
 	} {
 		w := ask(g.gate, http.MethodPut, "/api/v1/waitlists/beta"+resource, "")
 		assert.Equal(t, http.StatusMethodNotAllowed, w.Code)

@@ -15,14 +15,20 @@ import (
 // entry that their cookie is for. One entry is one person, however many cookies there are of it. Guest asks memory alone: what has happened
 // at another gate it knows within a second or two.
 func (l *Waitlist) Guest(v *feature.Visit, r *http.Request) (person string, found bool) {
-	if v.User != "" && l.record.HasAcceptedUser(v.User) {
-		return v.User, true
+	if v.User != "" {
+		if _, found := l.record.GuestOf(v.User); found {
+			return v.User, true
+		}
 	}
 	o, found := l.setup.Load().owner(r.Header, v.Setup.Holds(r))
-	if !found || !l.record.HasAccepted(o.number, o.joined) {
+	if !found {
 		return "", false
 	}
-	return l.person(o, l.record.UserOf(o.number)), true
+	g, found := l.record.Guest(o.number, o.joined)
+	if !found {
+		return "", false
+	}
+	return l.person(o, g.UserID), true
 }
 
 // person names the person of an entry, which may be that of a user of the site. No user has the name of another entry.

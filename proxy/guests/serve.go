@@ -1,6 +1,7 @@
 package guests
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -99,7 +100,8 @@ type entryJSON struct {
 	ReferralCode    string          `json:"referralCode"`
 	ReferralLink    string          `json:"referralLink"`
 	ReferralsMade   int             `json:"referralsMade"`
-	Full            bool            `json:"full"` // no spot is free now
+	Moves           []waitlist.Move `json:"moves"` // what has moved them up, told to nobody else
+	Full            bool            `json:"full"`  // no spot is free now
 	InviteExpiresAt *time.Time      `json:"inviteExpiresAt,omitempty"`
 	EnterURL        string          `json:"enterUrl,omitempty"` // of the room, for those who have accepted
 }
@@ -110,11 +112,27 @@ func (q *request) tell(status int, e waitlist.Entry, own bool) {
 		q.unconfirmed(status, "")
 		return
 	}
+	var moves []waitlist.Move
+	if own {
+		var err error
+		if moves, err = q.list.record.Moves(q.Context(), e.Number); err != nil {
+			q.fail(err)
+			return
+		}
+	}
 	if q.JSON {
-		q.json(status, q.entryJSON(e))
+		j := q.entryJSON(e)
+		j.Moves = append([]waitlist.Move{}, moves...)
+		q.json(status, j)
 		return
 	}
-	q.page(status, q.view(e, own))
+	v := q.view(e, own)
+	for _, m := range moves {
+		if m.Action != waitlist.ByReferrals { // of which the page tells otherwise
+			v.Moves = append(v.Moves, guestpage.Move{Title: cmp.Or(m.Title, m.Action), Points: m.Points})
+		}
+	}
+	q.page(status, v)
 }
 
 // unconfirmed answers somebody who has to confirm an address. The answer is the same for all of them.

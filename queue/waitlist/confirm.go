@@ -86,6 +86,7 @@ func (t *tx) confirm(number, now int64) error {
 	if err != nil {
 		return err
 	}
+	t.tell(EventConfirmed, number)
 	if err := t.credit(number, now); err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@
 //   - W7: a credit is given at most once for each confirmed referee; what credits earn is capped; nobody is their own referee.
 //   - W8: an invite is accepted at most once, and not after it has expired by the database's clock.
 //   - W9: a mail is sent at least once, under one id.
+//   - W10: what has happened to an entry is in the events if and only if it is in the record, once, in the order of the changes.
+//   - W11: a report of an action counts once, whoever sends it and however often; what actions earn is capped.
 //
 // # How to use it
 //
@@ -42,7 +44,9 @@
 //	leave             EntryByMail and Leave, for a mail's way out
 //	GET   invite      Invitation
 //	POST  invite      Accept; AcceptOwn for an owner who has come back to the place and is Invited
-//	the door          HasAccepted (cookie), HasAcceptedUser. Operators can take a spot back
+//	the door          Guest (cookie), GuestOf a user of the site. Operators can take a spot back
+//	the site          Report and TakeBack what people have done to move up; Moves
+//	                  Events; or TakeTurn and EndTurn, to tell receivers of them
 //	operators         Entries, Numbers, Release, Schedule, Cancel, Plans, SetPriority, SetStatus, Remove, Pause, Resume, Held, Judge,
 //	                  Import, Export, Log
 //

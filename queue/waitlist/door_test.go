@@ -39,26 +39,26 @@ func TestTheDoorKnowsWhoHasAcceptedOnEveryNode(t *testing.T) {
 		other := w.node(settings(unconfirmed, capacity(2))) // which reads what there is
 		assert.True(t, other.IsFull())
 		for _, of := range []waitlist.Place{ada, ben} {
-			assert.False(t, w.HasAccepted(of.Number, of.JoinedAt), "an invite is not enough")
+			assert.False(t, has(w.Guest(of.Number, of.JoinedAt)), "an invite is not enough")
 			_, err := w.AcceptOwn(ctx, of.Number, w.now)
 			require.NoError(t, err)
 		}
 		require.NoError(t, other.Follow(ctx))
 		for _, l := range []*waitlist.List{w.List, other, w.node(settings(unconfirmed))} {
-			assert.True(t, l.HasAccepted(ada.Number, ada.JoinedAt))
-			assert.False(t, l.HasAccepted(ada.Number, ada.JoinedAt.Add(time.Second)), "somebody else had the number in another record")
-			assert.True(t, l.HasAcceptedUser("ada"))
-			assert.True(t, l.HasAccepted(ben.Number, ben.JoinedAt))
-			assert.False(t, l.HasAcceptedUser("ben"))
+			assert.True(t, has(l.Guest(ada.Number, ada.JoinedAt)))
+			assert.False(t, has(l.Guest(ada.Number, ada.JoinedAt.Add(time.Second))), "somebody else had the number in another record")
+			assert.True(t, has(l.GuestOf("ada")))
+			assert.True(t, has(l.Guest(ben.Number, ben.JoinedAt)))
+			assert.False(t, has(l.GuestOf("ben")))
 		}
 		require.NoError(t, w.Leave(ctx, ada.Number, w.now))
 		require.NoError(t, w.SetStatus(ctx, ben.Number, waitlist.Waiting, operator, w.now))
 		require.NoError(t, other.Follow(ctx))
 		for _, l := range []*waitlist.List{w.List, other} {
-			assert.False(t, l.HasAccepted(ada.Number, ada.JoinedAt))
-			assert.False(t, l.HasAcceptedUser("ada"))
-			assert.False(t, l.HasAccepted(ben.Number, ben.JoinedAt))
-			assert.False(t, l.HasAcceptedUser("ben"))
+			assert.False(t, has(l.Guest(ada.Number, ada.JoinedAt)))
+			assert.False(t, has(l.GuestOf("ada")))
+			assert.False(t, has(l.Guest(ben.Number, ben.JoinedAt)))
+			assert.False(t, has(l.GuestOf("ben")))
 			assert.False(t, l.IsFull())
 		}
 	})

@@ -15,6 +15,8 @@ var (
 	ErrStatus   = errors.New("the entry cannot take that status")
 	ErrRange    = errors.New("the number is out of range")
 	ErrColumns  = errors.New("the first line does not name a column email or user_id")
+	ErrAction   = errors.New("there is no such action")
+	ErrGone     = errors.New("the events are not kept any more")
 	ErrText     = errors.New("the text is not UTF-8")
 	ErrAway     = errors.New("the database is not there")
 	ErrClosed   = errors.New("the waitlist is closed")

@@ -238,6 +238,7 @@ func (t *tx) insertEntries(fresh []brought) error {
 		if confirmed == 0 && status != Unconfirmed {
 			confirmed = b.at
 		}
+		t.tell(EventJoined, b.number)
 		rows[i] = []any{
 			t.list, b.number, t.version, string(status), b.priority, orNull(b.address.Typed), orNull(b.address.Key), orNull(b.address.Mailbox),
 			orNull(b.UserID), b.Language, b.code, b.at, confirmed, t.now,

@@ -131,5 +131,6 @@ func (t *tx) take(number, now int64) error {
 	if err := t.exec(`DELETE FROM outbox WHERE waitlist = $1 AND number = $2 AND kind = $3`, t.list, number, string(MailInvite)); err != nil {
 		return err
 	}
+	t.tell(EventAccepted, number)
 	return t.setStatus(number, Accepted)
 }

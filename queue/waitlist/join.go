@@ -98,9 +98,10 @@ type answer struct {
 
 // standing is what the transactions need to know of an entry that is there.
 type standing struct {
-	number int64
-	mailed int64 // when its last mail was caused, or delivered
-	status Status
+	number   int64
+	mailed   int64 // when its last mail was caused, or delivered
+	status   Status
+	priority int64
 }
 
 func (t *tx) join(a arrival) (answer, error) {
@@ -189,7 +190,7 @@ func (t *tx) rejoin(number, now int64) (answer, error) {
 	if err != nil || !found {
 		return answer{refused: ErrNotFound}, err
 	}
-	if err := t.erase(number, now); err != nil {
+	if err := t.erase(number, now, EventLeft); err != nil {
 		return answer{}, err
 	}
 	number, err = t.enter(a)
@@ -200,8 +201,8 @@ func (t *tx) rejoin(number, now int64) (answer, error) {
 }
 
 func (t *tx) find(condition string, args ...any) (s standing, found bool, err error) {
-	found, err = t.scan(`SELECT number, status, mailed_at FROM entries WHERE waitlist = $1 AND `+condition,
-		append([]any{t.list}, args...), &s.number, &s.status, &s.mailed)
+	found, err = t.scan(`SELECT number, status, mailed_at, priority FROM entries WHERE waitlist = $1 AND `+condition,
+		append([]any{t.list}, args...), &s.number, &s.status, &s.mailed, &s.priority)
 	return s, found, err
 }
 
@@ -222,7 +223,7 @@ func (t *tx) enter(a arrival) (number int64, err error) {
 		VALUES ($1, $2, $3, $4, $5, NULLIF($6, ''), NULLIF($7, ''), NULLIF($8, ''), NULLIF($9, ''), $10, $11, $12, $13, $14, $15, $16)`,
 		t.list, number, t.version, string(a.status), a.priority, a.address.Typed, a.address.Key, a.address.Mailbox, a.UserID, a.network, a.Language,
 		a.code, referrer, a.at, confirmed, a.at)
-	if err != nil || a.status == Unconfirmed {
+	if t.tell(EventJoined, number); err != nil || a.status == Unconfirmed {
 		return number, err
 	}
 	return number, t.credit(number, a.at)

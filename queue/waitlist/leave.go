@@ -13,7 +13,7 @@ func (l *List) Leave(ctx context.Context, number int64, now time.Time) error {
 		if err != nil || !found || s.status == Removed {
 			return answer{refused: ErrNotFound}, err
 		}
-		return answer{}, t.erase(number, t.now)
+		return answer{}, t.erase(number, t.now, EventLeft)
 	})
 	return err
 }
@@ -28,8 +28,9 @@ func (l *List) EntryByMail(ctx context.Context, token string, now time.Time) (En
 	return l.entry(ctx, now, owner, hash(token))
 }
 
-// erase removes an entry. What stays is its number in the ledgers.
-func (t *tx) erase(number, now int64) error {
+// erase removes an entry, which the event is told of. What stays is its number in the ledgers.
+func (t *tx) erase(number, now int64, as EventKind) error {
+	t.tell(as, number)
 	t.erased = true
 	if err := t.endSpot(number, spotFreed, true, now); err != nil {
 		return err
@@ -40,6 +41,7 @@ func (t *tx) erase(number, now int64) error {
 	for _, statement := range []string{
 		`DELETE FROM tokens WHERE waitlist = $1 AND number = $2`,
 		`DELETE FROM outbox WHERE waitlist = $1 AND number = $2`,
+		`DELETE FROM actions WHERE waitlist = $1 AND number = $2`,
 	} {
 		if err := t.exec(statement, t.list, number); err != nil {
 			return err

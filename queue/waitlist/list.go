@@ -61,18 +61,32 @@ func (l *List) Configure(s Settings) error {
 // does not wait. What this node has changed counts at once, what other nodes have changed after their changes were followed.
 func (l *List) Rank(number int64) (rank, total int) { return l.order.rank(number) }
 
-// HasAccepted reports whether the entry with that number, which signed up at a moment, holds a spot that it has accepted. Like Rank
-// and HasAcceptedUser it asks memory alone.
-func (l *List) HasAccepted(number int64, joined time.Time) bool {
-	return l.order.accepted(number, joined.UnixMilli())
+// Guest is somebody who has accepted an invite.
+type Guest struct {
+	Number    int64  // of the entry
+	UserID    string // "" for nobody whom the site names
+	Rank      int64  // the how-manieth spot of the list they have, from 1
+	InvitedAt time.Time
 }
 
-// UserOf returns the user of the site whose entry, which has accepted, has that number; "" if the entry is nobody's whom the site
-// names.
-func (l *List) UserOf(number int64) string { return l.order.userOf(number) }
+// Guest returns who has accepted with the entry of that number, which signed up at a moment. Like Rank and GuestOf it asks memory alone.
+func (l *List) Guest(number int64, joined time.Time) (g Guest, found bool) {
+	of, found := l.order.guest(number)
+	if !found || of.joined != joined.UnixMilli() { // or an entry of an earlier record had the number
+		return Guest{}, false
+	}
+	return Guest{number, of.user, of.spot, when(of.invited)}, true
+}
 
-// HasAcceptedUser reports whether a user of the site holds a spot that they have accepted.
-func (l *List) HasAcceptedUser(userID string) bool { return l.order.acceptedUser(userID) }
+// GuestOf returns the guest who is a user of the site.
+func (l *List) GuestOf(userID string) (g Guest, found bool) {
+	number := l.order.ofUser(userID)
+	of, found := l.order.guest(number)
+	if !found || of.user != userID {
+		return Guest{}, false
+	}
+	return Guest{number, of.user, of.spot, when(of.invited)}, true
+}
 
 // IsFull reports whether all spots of the capacity are held.
 func (l *List) IsFull() bool {

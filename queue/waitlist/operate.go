@@ -109,17 +109,20 @@ func (l *List) Resume(ctx context.Context, by Operator, now time.Time) error {
 // Remove does what Leave does, for an operator. The error is ErrNotFound.
 func (l *List) Remove(ctx context.Context, number int64, by Operator, now time.Time) error {
 	return l.onEntry(ctx, number, by, now, func(t *tx, s standing) (audited, error) {
-		return audited{action: "remove"}, t.erase(number, t.now)
+		return audited{action: "remove"}, t.erase(number, t.now, EventRemoved)
 	})
 }
 
-// SetPriority sets the priority of an entry, from -MostPriority to MostPriority. What referrals have earned before is part of it, and
-// what they earn later comes on top. The errors are ErrNotFound and ErrRange.
+// SetPriority sets the priority of an entry, from -MostPriority to MostPriority. What referrals and actions have earned before is part of it,
+// and what they earn later comes on top. It is for people: programs that set priorities would overwrite each other's, and call Report. The errors are ErrNotFound and ErrRange.
 func (l *List) SetPriority(ctx context.Context, number int64, priority int, by Operator, now time.Time) error {
 	if priority < -MostPriority || priority > MostPriority {
 		return ErrRange
 	}
 	return l.onEntry(ctx, number, by, now, func(t *tx, s standing) (audited, error) {
+		if s.status == Waiting && int64(priority) > s.priority {
+			t.tell(EventMovedUp, number)
+		}
 		return audited{action: "priority", detail: strconv.Itoa(priority)},
 			t.exec(`UPDATE entries SET priority = $3, version = $4 WHERE waitlist = $1 AND number = $2`, t.list, number, priority, t.version)
 	})
@@ -166,7 +169,7 @@ func (t *tx) move(s standing, to Status, now int64) (refused, err error) {
 		}
 		return nil, t.lapse(s.number, now)
 	case Removed:
-		return nil, t.erase(s.number, now)
+		return nil, t.erase(s.number, now, EventRemoved)
 	default:
 		return ErrStatus, nil
 	}
@@ -180,6 +183,7 @@ func (t *tx) putBack(s standing, now int64) error {
 	if err := t.endSpot(s.number, spotFreed, false, now); err != nil {
 		return err
 	}
+	t.tell(EventPutBack, s.number)
 	return t.setStatus(s.number, Waiting)
 }
 

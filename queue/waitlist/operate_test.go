@@ -155,7 +155,7 @@ func TestANodeGoesByTheRecordAlsoIfThatHasLostTransactions(t *testing.T) {
 		w.release(1)
 		_, err := w.AcceptOwn(ctx, ada.Number, w.now)
 		require.NoError(t, err)
-		require.True(t, w.HasAccepted(ada.Number, ada.JoinedAt))
+		require.True(t, has(w.Guest(ada.Number, ada.JoinedAt)))
 		for _, statement := range []string{
 			`UPDATE entries SET status = 'waiting', spot = NULL, version = 1`, `UPDATE waitlists SET version = 1, held = 0`, `DELETE FROM spots`,
 		} {
@@ -163,7 +163,7 @@ func TestANodeGoesByTheRecordAlsoIfThatHasLostTransactions(t *testing.T) {
 			require.NoError(t, err)
 		}
 		w.sweep()
-		assert.False(t, w.HasAccepted(ada.Number, ada.JoinedAt))
+		assert.False(t, has(w.Guest(ada.Number, ada.JoinedAt)))
 		assert.False(t, w.IsFull())
 		assert.Equal(t, 1, w.entry(ada.Number).Rank)
 	})

@@ -31,8 +31,10 @@ func newStandings() standings { return standings{guests: map[int64]guest{}, user
 
 // guest is somebody who has accepted.
 type guest struct {
-	joined int64 // when they signed up, in milliseconds since 1970
-	user   string
+	joined  int64 // when they signed up, in milliseconds since 1970
+	user    string
+	spot    int64 // that they have
+	invited int64 // when it was released
 }
 
 // change is what the index needs to know of an entry.
@@ -63,28 +65,19 @@ func (o *order) rank(number int64) (rank, total int) {
 	return rank, o.line.Len()
 }
 
-// accepted reports whether the entry with that number has accepted. An entry of an earlier record, which had the number before,
-// signed up at another moment.
-func (o *order) accepted(number, joined int64) bool {
+// ofUser returns the number of the entry with which a user of the site has accepted; 0 for none.
+func (o *order) ofUser(user string) int64 {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	g, found := o.guests[number]
-	return found && g.joined == joined
+	return o.users[user]
 }
 
-// userOf returns the user of the site who has accepted with the entry of that number; "" for none.
-func (o *order) userOf(number int64) string {
+// guest returns who has accepted with the entry of that number.
+func (o *order) guest(number int64) (g guest, found bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.guests[number].user
-}
-
-// acceptedUser reports whether a user of the site has accepted.
-func (o *order) acceptedUser(user string) bool {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	_, found := o.users[user]
-	return found
+	g, found = o.guests[number]
+	return g, found
 }
 
 func (o *order) apply(changes []change) {
@@ -125,7 +118,8 @@ func (o *order) admit(c change) {
 }
 
 // selectChanges reads changes. What follows has $1 for the list.
-const selectChanges = `SELECT number, version, status, priority, joined_at, COALESCE(user_id, '') FROM entries WHERE waitlist = $1 AND `
+const selectChanges = `SELECT number, version, status, priority, joined_at, COALESCE(user_id, ''), COALESCE(spot, 0),
+	COALESCE((SELECT released_at FROM spots s WHERE s.waitlist = entries.waitlist AND s.id = entries.spot), 0) FROM entries WHERE waitlist = $1 AND `
 
 // load reads everybody who waits or has accepted. The order tells what it told before until all are read. What changes meanwhile is
 // read again by the next follow. The caller holds catchUp, or is alone with the order.
@@ -181,7 +175,7 @@ func (o *order) read(ctx context.Context, db *database, query string, args ...an
 	changes := make([]change, 0, atATime)
 	err = each(ctx, db.reader, query, args, func(scan func(into ...any) error) error {
 		var c change
-		if err := scan(&c.number, &newest, &c.status, &c.priority, &c.joined, &c.user); err != nil {
+		if err := scan(&c.number, &newest, &c.status, &c.priority, &c.joined, &c.user, &c.spot, &c.invited); err != nil {
 			return err
 		}
 		if changes = append(changes, c); len(changes) == atATime {

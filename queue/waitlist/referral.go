@@ -97,14 +97,18 @@ func (t *tx) suspicion(c credit, now int64) (Reason, error) {
 // boost brings what referrals have earned an entry up to date.
 func (t *tx) boost(referrer int64) error {
 	var granted, boost int64
-	err := t.must(`SELECT (SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $2 AND state = 'granted'), boost
-		FROM entries WHERE waitlist = $1 AND number = $2`, []any{t.list, referrer}, &granted, &boost)
+	var status Status
+	err := t.must(`SELECT (SELECT COUNT(*) FROM credits WHERE waitlist = $1 AND referrer = $2 AND state = 'granted'), boost, status
+		FROM entries WHERE waitlist = $1 AND number = $2`, []any{t.list, referrer}, &granted, &boost, &status)
 	if err != nil {
 		return err
 	}
 	earned := min(granted*int64(t.settings.ReferralBoost), int64(t.settings.ReferralMax))
 	if earned == boost {
 		return nil
+	}
+	if earned > boost && status == Waiting {
+		t.tell(EventMovedUp, referrer)
 	}
 	return t.exec(`UPDATE entries SET priority = priority + $3, boost = $4, version = $5 WHERE waitlist = $1 AND number = $2`,
 		t.list, referrer, earned-boost, earned, t.version)

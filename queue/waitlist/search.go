@@ -170,3 +170,23 @@ func (l *List) Numbers(ctx context.Context) (n Numbers, err error) {
 	n.Paused, n.Next = paused != 0, when(next)
 	return n, err
 }
+
+// Find returns the number of the entry that a text names: its number, its address, or a user of the site. A user's name that is a number or has
+// an @ needs user: before it. The error is ErrNotFound.
+func (l *List) Find(ctx context.Context, text string) (number int64, err error) {
+	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return number, nil
+	}
+	user, named := strings.CutPrefix(text, "user:")
+	condition, args := `user_id = $2`, []any{l.name, user}
+	if a, err := ParseAddress(text); err == nil && !named {
+		condition, args = `mailbox = $2 AND email_key = $3`, []any{l.name, a.Mailbox, a.Key}
+	} else if !isName(user) {
+		return 0, ErrNotFound
+	}
+	found, err := one(ctx, l.db.reader, `SELECT number FROM entries WHERE waitlist = $1 AND `+condition, args, &number)
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	return number, err
+}

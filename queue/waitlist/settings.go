@@ -16,11 +16,15 @@ type Settings struct {
 	InviteTTL     time.Duration `yaml:"invite_ttl" default:"48h" min:"1s" max:"8760h" usage:"time in which an invite can be accepted, from when its mail is sent"`
 	ReferralBoost int           `yaml:"referral_boost" default:"5" min:"0" max:"1000" usage:"priority that each confirmed referee earns their referrer"`
 	ReferralMax   int           `yaml:"referral_max" default:"50" min:"0" max:"1000" usage:"most priority that referees can earn somebody"`
+	ActionsMax    int           `yaml:"actions_max" default:"50" min:"0" max:"1000" usage:"most priority that actions can earn somebody"`
 	ConfirmEmail  bool          `yaml:"confirm_email" default:"true" usage:"an address counts once its owner has confirmed it"`
 	ConfirmTTL    time.Duration `yaml:"confirm_ttl" default:"168h" min:"1m" max:"8760h" usage:"time in which an address can be confirmed, from when the mail is sent; then the sign-up is erased"`
 
 	// Disposable are domains whose addresses earn their referrer nothing before an operator has looked.
 	Disposable Domains `yaml:"-"`
+
+	// Actions are what people can do to move up, each with its own name.
+	Actions []Action `yaml:"-"`
 
 	// Mailed says that mails are sent, so that the time of what their links are for begins when they are. Where they are kept for
 	// operators, it begins at once.

@@ -83,6 +83,7 @@ func (t *tx) invite(list []invitee, replaces []int64, now int64) error {
 		}
 		spots = append(spots, []any{t.list, t.lastSpot, who.number, spotLive, hash(token), now, expires, ended})
 		numbers = append(numbers, who.number)
+		t.tell(EventInvited, who.number)
 	}
 	t.held += int64(len(list))
 	t.invited += int64(len(list))
@@ -112,11 +113,12 @@ func (t *tx) writeInvites(spots, mails [][]any, numbers, replaced []any) error {
 
 // give releases a spot in a state, live or accepted, to an entry. Nobody is mailed.
 func (t *tx) give(number int64, state string, now int64) error {
-	status, accepted := Invited, int64(0)
+	status, accepted, told := Invited, int64(0), EventInvited
 	if state == spotAccepted {
-		status, accepted = Accepted, now
+		status, accepted, told = Accepted, now, EventAccepted
 		t.accepted++
 	}
+	t.tell(told, number)
 	t.held++
 	t.lastSpot++
 	err := t.exec(`INSERT INTO spots (waitlist, id, number, state, token, released_at, expires_at, accepted_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -181,6 +183,7 @@ func (t *tx) lapse(number, now int64) error {
 		return err
 	}
 	t.expired++
+	t.tell(EventExpired, number)
 	return t.setStatus(number, Expired)
 }
 

@@ -70,8 +70,9 @@ func (l *List) due(ctx context.Context, now int64) (due bool, err error) {
 			OR EXISTS (SELECT 1 FROM tokens WHERE waitlist = $1 AND expires_at > 0 AND expires_at <= $3)
 			OR EXISTS (SELECT 1 FROM outbox WHERE waitlist = $1 AND expires_at <= $2)
 			OR EXISTS (SELECT 1 FROM mailings WHERE waitlist = $1 AND at <= $5)
+			OR EXISTS (SELECT 1 FROM events WHERE waitlist = $1 AND at <= $6)
 		FROM waitlists w WHERE name = $1`,
-		[]any{l.name, now, now - s.ConfirmTTL.Milliseconds(), s.Capacity, now - forgetMailing.Milliseconds()}, &due)
+		[]any{l.name, now, now - s.ConfirmTTL.Milliseconds(), s.Capacity, now - forgetMailing.Milliseconds(), now - keepEvents.Milliseconds()}, &due)
 	return due, err
 }
 
@@ -94,6 +95,9 @@ func (t *tx) sweep(now int64) (s Swept, err error) {
 		return s, err
 	}
 	if err := t.forgetMailings(now); err != nil {
+		return s, err
+	}
+	if err := t.forgetEvents(now); err != nil {
 		return s, err
 	}
 	s.Erased, err = t.sweepUnconfirmed(now - t.settings.ConfirmTTL.Milliseconds())
@@ -123,9 +127,11 @@ func (t *tx) sweepUnconfirmed(mailed int64) (int, error) {
 	}
 	t.erased = t.erased || len(found) > 0
 	for _, number := range found {
+		t.tell(EventRemoved, number)
 		for _, statement := range []string{
 			`DELETE FROM tokens WHERE waitlist = $1 AND number = $2`,
 			`DELETE FROM outbox WHERE waitlist = $1 AND number = $2`,
+			`DELETE FROM actions WHERE waitlist = $1 AND number = $2`,
 			`DELETE FROM entries WHERE waitlist = $1 AND number = $2`,
 		} {
 			if err := t.exec(statement, t.list, number); err != nil {

@@ -39,6 +39,8 @@ type tx struct {
 	undelivered             int64
 	lastEntry, lastSpot     int64
 	lastMail, lastPlan      int64
+	lastEvent               int64
+	events                  [][]any // that the transaction is to write
 }
 
 // write does a job and returns when its transaction is durable. Jobs that come at the same time share a transaction. An error of
@@ -173,18 +175,21 @@ func (t *tx) do(j *job) error {
 
 func (t *tx) begin() error {
 	return t.must(`UPDATE waitlists SET version = version + 1 WHERE name = $1
-		RETURNING version, paused, held, accepted, expired, undelivered, last_entry, last_spot, last_mail, last_plan`, []any{t.list},
-		&t.version, &t.paused, &t.held, &t.accepted, &t.expired, &t.undelivered, &t.lastEntry, &t.lastSpot, &t.lastMail, &t.lastPlan)
+		RETURNING version, paused, held, accepted, expired, undelivered, last_entry, last_spot, last_mail, last_plan, last_event`, []any{t.list},
+		&t.version, &t.paused, &t.held, &t.accepted, &t.expired, &t.undelivered, &t.lastEntry, &t.lastSpot, &t.lastMail, &t.lastPlan, &t.lastEvent)
 }
 
-// end gives the spots that have become free to the next, and writes the counters.
+// end gives the spots that have become free to the next, and writes the events and the counters.
 func (t *tx) end() error {
 	if err := t.fill(); err != nil {
 		return err
 	}
+	if err := t.writeEvents(); err != nil {
+		return err
+	}
 	return t.exec(`UPDATE waitlists SET paused = $2, held = $3, accepted = $4, expired = $5, last_entry = $6, last_spot = $7, last_mail = $8,
-		last_plan = $9, undelivered = $10 WHERE name = $1`,
-		t.list, t.paused, t.held, t.accepted, t.expired, t.lastEntry, t.lastSpot, t.lastMail, t.lastPlan, t.undelivered)
+		last_plan = $9, undelivered = $10, last_event = $11 WHERE name = $1`,
+		t.list, t.paused, t.held, t.accepted, t.expired, t.lastEntry, t.lastSpot, t.lastMail, t.lastPlan, t.undelivered, t.lastEvent)
 }
 
 // count executes a statement and counts the rows that it has changed.

@@ -83,6 +83,11 @@ func (v View) variables() map[string]any {
 		"position": v.Rank, "positionOrdinal": templates.Ordinal(v.Rank), "usersQueued": v.Total,
 		"referralLink": v.ReferralLink, "referralsMade": strconv.Itoa(v.ReferralsMade),
 	}
+	moves := make([]map[string]any, len(v.Moves))
+	for i, m := range v.Moves {
+		moves[i] = map[string]any{"title": strings.ToValidUTF8(m.Title, "\uFFFD"), "points": strconv.Itoa(m.Points)}
+	}
+	values["moves"], values["moved"] = moves, len(moves) > 0
 	for _, state := range states {
 		values[string(state)] = state == v.State
 	}

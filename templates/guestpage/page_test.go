@@ -249,6 +249,9 @@ func views() *rapid.Generator[guestpage.View] {
 			Referral: text.Draw(t, "referral"), Named: rapid.Bool().Draw(t, "named"), Direct: rapid.Bool().Draw(t, "direct"), Token: text.Draw(t, "token"),
 			Rank: rapid.Int().Draw(t, "rank"), Total: rapid.Int().Draw(t, "total"), ReferralLink: text.Draw(t, "link"),
 			ReferralsMade: rapid.Int().Draw(t, "made"), Boosts: rapid.Bool().Draw(t, "boosts"),
+			Moves: rapid.SliceOf(rapid.Custom(func(t *rapid.T) guestpage.Move {
+				return guestpage.Move{Title: text.Draw(t, "title"), Points: rapid.Int().Draw(t, "points")}
+			})).Draw(t, "moves"),
 			Once: rapid.Bool().Draw(t, "once"), ExpiresAt: time.Unix(rapid.Int64Range(0, 1<<34).Draw(t, "expires"), 0),
 			Enter: text.Draw(t, "enter"), Full: rapid.Bool().Draw(t, "full"), Message: text.Draw(t, "message"),
 		}

@@ -22,7 +22,7 @@ func Samples() []Sample {
 		{"sent", View{State: Sent, Email: "ada@nordlys.example"}},
 		{"waiting", View{
 			State: Waiting, Rank: 12034, Total: 25731, ReferralLink: "https://nordlys.example/.fairdoor/waitlist/beta?ref=k7m2p9",
-			ReferralsMade: 3, Boosts: true, Full: true,
+			ReferralsMade: 3, Boosts: true, Full: true, Moves: []Move{{"Shared the news", 10}, {"Filled in the survey", 5}},
 		}},
 		{"waiting, a user of the site", View{State: Waiting, Rank: 1, Total: 25731, Named: true}},
 		{"confirm", View{State: Confirm, Token: "t0k3n"}},

@@ -55,7 +55,8 @@ type View struct {
 	ReferralLink string // "" for none
 	// ReferralsMade is how many referees count.
 	ReferralsMade int
-	Boosts        bool // bringing others moves one up: else the page has nothing of referrals
+	Moves         []Move // what they have done that has moved them up, beside that
+	Boosts        bool   // bringing others moves one up: else the page has nothing of referrals
 	// Once says that the browser has no cookie of the entry, as after a sign-up with a known address
 	// that is not confirmed. The page does not refresh itself then, and has no form to leave.
 	Once bool
@@ -64,6 +65,12 @@ type View struct {
 	Enter     string    // the address of the room, for those who have accepted
 	Full      bool      // no spot is free now: said on SignUp, Expired and Waiting
 	Message   string    // the operator's
+}
+
+// Move is something that has moved somebody up.
+type Move struct {
+	Title  string
+	Points int
 }
 
 // resolved returns v with nothing that its state does not show. So a page has nothing of an entry
@@ -78,6 +85,7 @@ func (v View) resolved() View {
 		if v.Boosts {
 			shown.ReferralLink, shown.ReferralsMade = v.ReferralLink, max(v.ReferralsMade, 0)
 		}
+		shown.Moves = v.Moves
 	case Confirm, Leave, Return:
 		shown.Token = v.Token
 	case Invited:

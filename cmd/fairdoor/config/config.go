@@ -94,6 +94,8 @@ type Waitlist struct {
 	// Room is the name of a room that is no family.
 	Room              string `yaml:"room" is:"name" usage:"room that the waitlist belongs to"`
 	waitlist.Settings `yaml:",inline"`
+	// Actions are what people can do to move up, in the order of the file.
+	Actions []Action `yaml:"actions" is:"an action: a mapping with name, points and more" of:"actions" usage:"what people can do to move up, as the site reports it"`
 	// DisposableDomainsFile is "" once it is read.
 	DisposableDomainsFile string `yaml:"disposable_domains_file" is:"file" usage:"file with the domains of throw-away addresses, one a line"`
 	SignUpsPerNetwork     int    `yaml:"sign_ups_per_network" default:"60" min:"0" max:"1000000" usage:"sign-ups a minute of one network, an IPv4 /24 or an IPv6 /56, and four times as many of an IPv6 /48; 0 is unlimited"`
@@ -103,6 +105,17 @@ type Waitlist struct {
 	MailTemplates string `yaml:"mail_templates" is:"dir" usage:"directory with Mustache files for mails"`
 	// SMTP sends the mails. Without a Host they are kept for the admin API.
 	SMTP SMTP `yaml:"smtp"`
+}
+
+// Action is what people can do to move up on a waitlist.
+type Action struct {
+	// Name is unique in the waitlist: letters, digits, - and _; at most 64 characters.
+	Name   string `yaml:"name" is:"name" usage:"name by which the action is reported"`
+	Title  string `yaml:"title" is:"title" usage:"name that people are shown (default: the name)"`
+	Points int    `yaml:"points" default:"1" min:"1" max:"1000" usage:"priority that doing it once is worth"`
+	Most   int    `yaml:"most" default:"0" min:"0" max:"1000" usage:"most priority that it can earn somebody; 0 is actions_max"`
+	// Keys are empty where operators alone report the action.
+	Keys []string `yaml:"keys" is:"reporter's key" of:"keys" outside:"env" usage:"keys of the programs that may report it, besides operators"`
 }
 
 // SMTP says how mails are sent. There is a From if there is a Host.

@@ -63,16 +63,16 @@ func TestTheExampleHasEveryKeyWithItsDefault(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"cert", "key", "host", "path", "action", "description", "path_prefix", "path_suffix", "method", "cidr",
-		"room", "capacity", "invite_ttl", "confirm_email", "confirm_ttl", "referral_boost", "referral_max", "disposable_domains_file", "sign_ups_per_network",
+		"room", "capacity", "invite_ttl", "confirm_email", "confirm_ttl", "referral_boost", "referral_max", "actions_max", "actions", "title", "points", "most", "keys", "disposable_domains_file", "sign_ups_per_network",
 		"url", "mail_templates", "port", "tls", "username", "password", "from", "reply_to",
 		"events", "rooms", "secret", "secret_file"} {
-		assert.Regexp(t, `[ {]`+name+`: `, config.Example())
+		assert.Regexp(t, `[ {]`+name+`:[ \n]`, config.Example())
 	}
 	example := setup{file: config.Example()}.mustLoad(t)
 	beta := config.Waitlist{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings(), SignUpsPerNetwork: 60, URL: "https://shop.example.com",
-		SMTP: config.SMTP{TLS: "starttls"}}
+		Actions: []config.Action{{Name: "shared", Title: "Told friends", Points: 5, Most: 20}}, SMTP: config.SMTP{TLS: "starttls"}}
 	beta.Capacity = 500
-	assert.Equal(t, []config.Waitlist{beta}, example.Waitlists, "all but the capacity and the address are defaults")
+	assert.Equal(t, []config.Waitlist{beta}, example.Waitlists, "all but the capacity, the actions and the address are defaults")
 	assert.Equal(t, []string{"hooks.example.com"}, example.WebhookHosts)
 	assert.Equal(t, "https://hooks.example.com/fairdoor", example.Webhooks[0].URL)
 	example.Rooms, example.StateDir, example.Waitlists, example.WebhookHosts, example.Webhooks = plain.Rooms, plain.StateDir, nil, nil, nil

@@ -76,8 +76,22 @@ func (l *guestList) check() {
 	l.required("name", "letters, digits, - and _")
 	l.required("room", "the name of the room that the waitlist belongs to")
 	l.disposable()
+	l.actions()
 	l.smtp()
 	l.mails()
+}
+
+// actions checks what people can do to move up.
+func (l *guestList) actions() {
+	names := map[string]Position{}
+	for i, item := range l.itemsOf("actions") {
+		a := &l.Waitlist.Actions[i]
+		item.required("name", "the name by which the action is reported")
+		if first, taken := claim(names, a.Name, item.where("name")); taken {
+			item.fault(item.where("name"), "%s is the name of another action already, %s", show(a.Name), onLine(first))
+		}
+		item.refuse(item.valid("name") && a.Name == waitlist.ByReferrals, "name", "%s stands for what referrals earn: choose another", show(a.Name))
+	}
 }
 
 // mails has the templates of mails checked.

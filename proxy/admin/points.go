@@ -1,0 +1,155 @@
+package admin
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+)
+
+// reportResources are those by which programs of the site report what people have done to move up. Such a program needs no more than a key
+// of the action.
+func (a *api) reportResources() []resource {
+	const points = "/api/v1/waitlists/{waitlist}/entries/{id}/points"
+	return []resource{
+		{"POST " + points, a.withReporter(a.postPoints)},
+		{"DELETE " + points + "/{report}", a.withReporter(a.deletePoints)},
+	}
+}
+
+// reporter is who sends a request about points: an operator, or a program with a key.
+type reporter struct {
+	operator bool
+	key      string
+}
+
+// may reports whether the reporter may report an action. How long that takes says nothing about the keys.
+func (r reporter) may(action waitlist.Action) bool {
+	given, found := sha256.Sum256([]byte(r.key)), 0
+	for _, key := range action.Keys {
+		want := sha256.Sum256([]byte(key))
+		found |= subtle.ConstantTimeCompare(given[:], want[:])
+	}
+	return r.operator || found == 1
+}
+
+// withReporter finds who reports, and the waitlist and the entry that the path names.
+func (a *api) withReporter(next func(http.ResponseWriter, *http.Request, Waitlist, int64, reporter)) http.HandlerFunc {
+	return func(w http.ResponseWriter, q *http.Request) {
+		scheme, key, _ := strings.Cut(q.Header.Get("Authorization"), " ")
+		by := reporter{key: key, operator: a.isOperator(q)}
+		known := by.operator
+		if l, found := a.Gate.Waitlist(q.PathValue("waitlist")); found && strings.EqualFold(scheme, "Bearer") {
+			for _, action := range l.Record().Settings().Actions {
+				known = known || by.may(action)
+			}
+		}
+		if !known {
+			if key != "" {
+				a.wrongToken(q)
+			}
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			reply.Problem(w, http.StatusUnauthorized, "Send a key of the action, or the admin token: Authorization: Bearer ….")
+			return
+		}
+		a.withEntry(func(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) { next(w, q, l, id, by) })(w, q)
+	}
+}
+
+// refusesAction answers who may not report an action, and says whether it has.
+func (a *api) refusesAction(w http.ResponseWriter, l Waitlist, by reporter, name string) bool {
+	var known []string
+	for _, action := range l.Record().Settings().Actions {
+		if action.Name == name && by.may(action) {
+			return false
+		}
+		if by.may(action) {
+			known = append(known, action.Name)
+		}
+	}
+	reply.Problem(w, http.StatusForbidden, fmt.Sprintf("Nothing was changed: you may report %s, and not %q.", strings.Join(known, ", "), name))
+	return true
+}
+
+// PointsJSON is what a program reports that somebody has done.
+type PointsJSON struct {
+	Action string `json:"action"`
+	Points int    `json:"points,omitempty"` // 0 for those of the action
+	ID     string `json:"id"`
+}
+
+func (a *api) postPoints(w http.ResponseWriter, q *http.Request, l Waitlist, id int64, by reporter) {
+	body, ok := readPatch(w, q)
+	if !ok {
+		return
+	}
+	var report PointsJSON
+	if !decode(body, &report) || report.Action == "" || report.ID == "" {
+		reply.Problem(w, http.StatusUnprocessableEntity, `Nothing was changed: send {"action": "…", "id": "…"}, with an id of at most 128 bytes that no other report has; and "points" for fewer than the action is worth.`)
+		return
+	}
+	if a.refusesAction(w, l, by, report.Action) {
+		return
+	}
+	a.points(w, q, l, id, l.Record().Report(q.Context(), id, report.of(), a.Clock()))
+}
+
+func (p PointsJSON) of() waitlist.Report {
+	return waitlist.Report{ID: p.ID, Action: p.Action, Points: p.Points}
+}
+
+// deletePoints takes the points of a report back.
+func (a *api) deletePoints(w http.ResponseWriter, q *http.Request, l Waitlist, id int64, by reporter) {
+	report := q.PathValue("report")
+	action, err := l.Record().Reported(q.Context(), id, report)
+	if err == nil && a.refusesAction(w, l, by, action) {
+		return
+	}
+	if err == nil {
+		err = l.Record().TakeBack(q.Context(), id, report, a.Clock())
+	}
+	a.points(w, q, l, id, err)
+}
+
+// points answers with the entry as a change of its points has left it, as far as a reporter is told of it.
+func (a *api) points(w http.ResponseWriter, q *http.Request, l Waitlist, id int64, err error) {
+	switch {
+	case errors.Is(err, waitlist.ErrUsed):
+		reply.Problem(w, http.StatusConflict, "Nothing was changed: another report has this id, of another entry, action or number of points.")
+		return
+	case errors.Is(err, waitlist.ErrRange):
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed: points are a whole number from 1 to what the action is worth.")
+		return
+	case errors.Is(err, waitlist.ErrText):
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed: an id has at most 128 bytes, in UTF-8.")
+		return
+	case err != nil:
+		a.refused(w, q, l, err)
+		return
+	}
+	e, err := l.Record().Entry(q.Context(), id, a.Clock())
+	if err != nil {
+		a.refused(w, q, l, err)
+		return
+	}
+	moves, err := l.Record().Moves(q.Context(), id)
+	if err != nil {
+		a.refused(w, q, l, err)
+		return
+	}
+	reply.JSON(w, StandingJSON{e.Number, e.Status, e.Rank, e.Priority, append([]waitlist.Move{}, moves...)})
+}
+
+// StandingJSON is how somebody stands, and what has moved them up.
+type StandingJSON struct {
+	ID       int64           `json:"id"`
+	Status   waitlist.Status `json:"status"`
+	Rank     int             `json:"rank"` // 0 for who does not wait
+	Priority int             `json:"priority"`
+	Moves    []waitlist.Move `json:"moves"`
+}
