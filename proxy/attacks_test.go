@@ -114,8 +114,8 @@ func TestWhatOnlyLooksLikeAnExemptPathIsNotExempt(t *testing.T) {
 var attacks = map[string]string{
 	// On tickets.
 	"one session for many clients":                   "TestASessionThatAHundredClientsShareIsOneSlot TestOneVisitorHoldsOneSlotWhateverIsAskedAtOnce",
-	"an old ticket again, to draw or to enter twice": "TestReplayingOldTicketsWinsNoMoreThanPoliteWaiting TestUsedPlaceIsWorthNothingOncePlacesLastLonger",
-	"a flood without cookies": "TestAFloodWithoutCookiesShutsNobodyOut TestWhoKeepsNoCookiesHoldsNobodyUp " +
+	"an old ticket again, to draw or to enter twice": "TestReplayingOldTicketsWinsNoMoreThanPoliteWaiting TestUsedPlaceIsWorthNothingWhenPlacesAreMadeToLastLonger",
+	"a flood without cookies": "TestAFloodWithoutCookiesShutsNobodyOut TestClientsWithoutCookiesLeaveTheSlotsToPeople " +
 		"TestACrowdOfOneNetworkWaitsBehindEverybodyElse",
 	"a forged or edited ticket, or one of another room or site": "TestTicketsThatAreNotOursAreThoseOfNewVisitors TestTicketsOfSeveralRoomsLiveSideBySide",
 	"one ticket spelled in several ways":                        "TestOneTicketSpelledInSeveralWaysIsOneSlot",
@@ -123,7 +123,7 @@ var attacks = map[string]string{
 		"TestSessionWithoutRenewalLastsFromItsAdmission",
 	"a ticket whose session was ended": "TestOriginEndsASession TestRevokedTicketsWaitWhenTheRoomIsFull " +
 		"TestRevokedVisitorIsOutEverywhereBeforeTheSlotGoesOn",
-	"reloading all the time":         "TestAHundredReloadsChangeNothing TestRandomRoomGivesNothingToWhoAsksMoreOften",
+	"reloading all the time":         "TestAHundredReloadsChangeNothing TestWhoAsksAllTheTimeGainsNothingInRandomWhateverTheSettings",
 	"a race at the opening":          "TestAShuffledPrequeueIsAdmittedInTheOrderThatIsPublished TestNothingTellsTheSecretOfADrawBeforeTheStart",
 	"junk cookies before the ticket": "TestFirstTicketThatOpensCounts",
 	"a ticket, or the cookie of a pass or an invite, brought from another network or browser": "TestATicketCountsWhereItIsBoundTo TestASharedPlaceGivesTheSharersNothing TestAPassCountsWhereItIsBoundTo " +

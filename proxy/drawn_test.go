@@ -92,6 +92,7 @@ func TestEntriesThatAreLeftForTheNextAreOutOfTheDraw(t *testing.T) {
 
 // A page whose event stream checks in at one gate is answered at the other one after the start.
 func TestWhoseStreamIsAtOneGateHasTheirDrawAtTheOther(t *testing.T) {
+	t.Parallel()
 	starts := opening.Add(6 * time.Minute)
 	one, other := startTwo(t, planned(saleAt(starts, 5*time.Minute, true)), settings(func(s *queue.Settings) {
 		s.TotalActiveUsers, s.SessionDuration, s.RefreshJitter, s.MaxWaitingPerNetwork = 1, time.Hour, 0, 2

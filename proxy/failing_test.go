@@ -98,6 +98,7 @@ func TestOriginsOwnErrorsPassUntouched(t *testing.T) {
 }
 
 func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
+	t.Parallel()
 	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 10 }))
 	f.site.quiet().will(breakOff)
 	in := f.visitor()
@@ -139,6 +140,7 @@ func (f *fixture) originFails(want int) {
 
 // What anybody can bring about with an origin that is well holds nobody up.
 func TestStrangersDoNotPauseAdmissions(t *testing.T) {
+	t.Parallel()
 	upgrade := func(r *http.Request) {
 		r.Header.Set("Connection", "Upgrade")
 		r.Header.Set("Upgrade", "websocket")
@@ -185,6 +187,7 @@ func TestStrangersDoNotPauseAdmissions(t *testing.T) {
 }
 
 func TestOriginThatDropsWhatItDoesNotKnowIsAlive(t *testing.T) {
+	t.Parallel()
 	for name, first := range map[string]func(v *visitor){
 		"a page that it drops": func(v *visitor) { v.get("/drop") },
 		"a stranger's preflight for any host": func(v *visitor) {
@@ -220,6 +223,7 @@ func TestOriginThatDropsWhatItDoesNotKnowIsAlive(t *testing.T) {
 }
 
 func TestEarlyAnswerToABodyIsNoFailure(t *testing.T) {
+	t.Parallel()
 	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 30 }))
 	f.site.quiet().will(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {

@@ -212,6 +212,7 @@ func TestGateThatIsClosedMakesNoRoomsAndLeavesNothingRunning(t *testing.T) {
 // Rooms come and go under traffic and new configurations, and each holds its
 // limit.
 func TestRoomsComeAndGoUnderTraffic(t *testing.T) {
+	t.Parallel()
 	f := start(t, inRealTime, family(func(r *proxy.RoomConfig) {
 		r.MaxRooms, r.RoomIdle, r.Settings.SessionDuration, r.Settings.RefreshInterval = 3, time.Millisecond, time.Second, time.Second
 	}))

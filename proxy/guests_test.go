@@ -20,6 +20,7 @@ import (
 
 // TestNobodyElseGetsThrough tries what strangers try at the door of a room for guests.
 func TestNobodyElseGetsThrough(t *testing.T) {
+	t.Parallel()
 	p := startParty(t)
 	guest := p.guest("ada@example.com")
 	require.True(t, guest.get("/").in())
@@ -127,6 +128,7 @@ func TestTheCookieOfAnInviteCountsWhereItIsBoundTo(t *testing.T) {
 }
 
 func TestWaitlistsComeAndGoWithTheConfiguration(t *testing.T) {
+	t.Parallel()
 	p := startParty(t)
 	p.member("ada@example.com")
 	without := p.config

@@ -103,6 +103,7 @@ func closes(s *queue.Settings) { s.OnSoldOut = queue.CloseToAll }
 
 // The gates share a store, and sync once a second, as they do with Redis.
 func TestEveryWaiterIsToldWithinTwoSecondsThatEverythingIsSoldOut(t *testing.T) {
+	t.Parallel()
 	store := memstore.New()
 	shared := func(_ *proxy.Config, o *proxy.Options) { o.Store, o.Clock, o.SyncInterval = store, nil, time.Second }
 	a := start(t, room(leftEnabled), settings(closes), shared)

@@ -77,6 +77,7 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestBodyOfWhoIsQueuedIsNotRead(t *testing.T) {
+	t.Parallel()
 	f := start(t)
 	f.full()
 	const gigabyte = 1 << 30
@@ -115,6 +116,7 @@ func (f *fixture) raw(method, text string) *http.Response {
 }
 
 func TestWhoIsQueuedIsAnsweredBeforeAnyOfTheBodyIsThere(t *testing.T) {
+	t.Parallel()
 	f := start(t)
 	f.full()
 	for _, framing := range []string{"Content-Length: 1000", "Content-Length: 1000000000", "Transfer-Encoding: chunked"} {

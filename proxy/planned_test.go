@@ -235,6 +235,7 @@ func TestTheOrderOfAShuffledPrequeueIsASecretUntilItIsOver(t *testing.T) {
 }
 
 func TestAShuffledPrequeueIsAdmittedInTheOrderThatIsPublished(t *testing.T) {
+	t.Parallel()
 	const people, late = 120, 10
 	one, other, crowd := shuffled(t, people)
 	entries := make([]string, people)

@@ -131,6 +131,7 @@ func TestRequestsOfThoseWhoAreInAreMeasured(t *testing.T) {
 
 // Some visitors ask again and again for what is slow, or fails, while 20 others find the site well. Then 50 more come.
 func TestAFewVisitorsKeepNobodyOut(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		takes  time.Duration
 		status int

@@ -92,6 +92,7 @@ func TestHundredsOfValuesLeaveNothingBehind(t *testing.T) {
 
 // Nobody can check in while the gate is away; and a page that has a stream brings the cookie from the stream's opening.
 func TestARestartThatTakesLongerThanTheDropoutKeepsTheLine(t *testing.T) {
+	t.Parallel()
 	dir, copied := t.TempDir(), t.TempDir()
 	f := start(t, storedIn(t, dir), inLine)
 	open, polls := f.waiter(), f.visitor()

@@ -42,6 +42,7 @@ func TestAnInviteOutlastsAMailServerThatIsDown(t *testing.T) {
 }
 
 func TestAGateSendsTheMailsOfItsWaitlists(t *testing.T) {
+	t.Parallel()
 	asked := make(chan struct{}, 100)
 	p := startParty(t, direct, list(func(c *guests.Config) {
 		c.SMTP = &mail.SMTP{Host: "mail.test", TLS: mail.NoTLS, From: "hello@shop.test", Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -54,6 +55,7 @@ func TestAGateSendsTheMailsOfItsWaitlists(t *testing.T) {
 }
 
 func TestSignUpsPassTheChallengeOfTheRoom(t *testing.T) {
+	t.Parallel()
 	provider := challengetest.New(t)
 	p := startParty(t, challenging(provider))
 	v := p.visitor()
@@ -81,6 +83,7 @@ func TestSignUpsPassTheChallengeOfTheRoom(t *testing.T) {
 
 // TestTheReferralThatCountsIsThatOfWhoConfirms has somebody else sign up the same address with a code of their own.
 func TestTheReferralThatCountsIsThatOfWhoConfirms(t *testing.T) {
+	t.Parallel()
 	const stranger, owner = 0, 1
 	for name, c := range map[string]struct {
 		first   int // who signs up first
@@ -131,6 +134,7 @@ func TestTheReferralThatCountsIsThatOfWhoConfirms(t *testing.T) {
 
 // TestEveryMailHasAWayOut leaves by the one click of a mail program (RFC 8058), which has no cookie.
 func TestEveryMailHasAWayOut(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []waitlist.MailKind{waitlist.MailConfirm, waitlist.MailPlace, waitlist.MailInvite} {
 		t.Run(string(kind), func(t *testing.T) {
 			p := startParty(t)
@@ -161,6 +165,7 @@ func TestEveryMailHasAWayOut(t *testing.T) {
 }
 
 func TestALinkOfSomebodyElseReplacesNoCookie(t *testing.T) {
+	t.Parallel()
 	p := startParty(t)
 	ada := p.member("ada@example.com")
 	p.member("eve@example.com")

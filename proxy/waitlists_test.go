@@ -153,6 +153,7 @@ func (p *party) guest(address string) *visitor {
 }
 
 func TestFromSignUpToTheOrigin(t *testing.T) {
+	t.Parallel()
 	p := startParty(t)
 	ada := p.visitor()
 	assert.False(t, ada.get("/").in())
@@ -224,6 +225,7 @@ func TestOfManyWhoAcceptOneInviteOneIsLetIn(t *testing.T) {
 }
 
 func TestTheLinkOfAMailBringsPeopleBackFromAnyDevice(t *testing.T) {
+	t.Parallel()
 	p := startParty(t)
 	ada := p.member("ada@example.com")
 	phone := p.visitor()
@@ -291,6 +293,7 @@ func TestAnswersDoNotTellWhoIsOnTheList(t *testing.T) {
 }
 
 func TestBadSignUpsAreRefused(t *testing.T) {
+	t.Parallel()
 	p := startParty(t)
 	v := p.visitor()
 	assert.Equal(t, http.StatusUnprocessableEntity, p.join(v, map[string]string{"email": "ada"}).status)
@@ -338,6 +341,7 @@ func TestAnySiteMayReadAndNoneMayAct(t *testing.T) {
 }
 
 func TestWhoseInviteHasExpiredSignsUpAgainOnThePage(t *testing.T) {
+	t.Parallel()
 	p := startParty(t)
 	ada := p.member("ada@example.com")
 	require.Equal(t, 1, p.release(1))
@@ -370,6 +374,7 @@ func TestAUserLearnsNothingOfAddresses(t *testing.T) {
 }
 
 func TestALinkOfSomebodyElseThrowsNoGuestOut(t *testing.T) {
+	t.Parallel()
 	p := startParty(t)
 	ada := p.guest("ada@example.com")
 	p.member("eve@example.com")
@@ -426,6 +431,7 @@ func TestSignUpsOfAnIPv6SiteAreLimited(t *testing.T) {
 }
 
 func TestReferralsMoveTheirOwnerUp(t *testing.T) {
+	t.Parallel()
 	p := startParty(t)
 	p.member("first@example.com")
 	ada := p.member("ada@example.com")

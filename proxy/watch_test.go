@@ -89,6 +89,7 @@ func telling(t *testing.T, h *hooked) func(*proxy.Config, *proxy.Options) {
 }
 
 func TestWebhooksTellWhatHappensToARoomOnceOfTwoGates(t *testing.T) {
+	t.Parallel()
 	h, store := newHooked(t), memstore.New()
 	shared := func(_ *proxy.Config, o *proxy.Options) { o.Store = store }
 	a := start(t, shared, room(leftEnabled), settings(closes), telling(t, h))
@@ -124,6 +125,7 @@ func TestWebhooksTellWhatHappensToARoomOnceOfTwoGates(t *testing.T) {
 }
 
 func TestWebhooksTellThePhasesOfEventsOfTwoGatesInOrder(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	sale := saleAt(opening.Add(10*time.Minute), 5*time.Minute, true)
 	late := plan.Event{Name: "late", Start: sale.End, End: sale.End.Add(time.Hour)}

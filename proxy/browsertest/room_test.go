@@ -2,6 +2,7 @@ package browsertest_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -34,8 +35,15 @@ import (
 // browser is the one browser of all tests.
 var browser *browsertest.Browser
 
+// atATime is how many tests run at a time unless -parallel says so. They mostly wait.
+const atATime = "4"
+
 func TestMain(m *testing.M) {
-	var err error
+	err := flag.Set("test.parallel", atATime)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	// Chromium all but stops the timers of a page that has been hidden for five
 	// minutes. Here it does so after a second.
 	browser, err = browsertest.Start(map[string]any{"enable-features": "IntensiveWakeUpThrottling:grace_period_seconds/1"})
