@@ -155,6 +155,6 @@ func (a adminRoom) Origins() []admin.Origin {
 // describe returns the setup for the admin API, with the configuration c of its queue.
 func describeRoom(rs *feature.Setup, c queue.Configuration) admin.Description {
 	return admin.Description{
-		Config: &rs.Config, Family: rs.Family, CookieName: rs.Jar.Name(false), Language: rs.Pages.Set.Default(), Configuration: c,
+		Config: &rs.Config, Options: roomOptionsOf(rs.Config.Options), Family: rs.Family, CookieName: rs.Jar.Name(false), Language: rs.Pages.Set.Default(), Configuration: c,
 	}
 }

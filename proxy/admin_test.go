@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
@@ -86,7 +87,7 @@ func TestStatusHasTheBucketTableOfTheArticle(t *testing.T) {
 
 func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
 	f := start(t, room(func(r *proxy.RoomConfig) {
-		r.Revoke, r.CORSOrigins = true, []string{"https://app.test"}
+		r.Commands, r.CORSOrigins = config.Commands{config.Revoke}, []string{"https://app.test"}
 		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Description: "staff", Match: route.Conditions{
 			CIDR: []string{"192.0.2.0/24"}, Header: "X-Pass: letmein", Cookie: "staff=yes",
 		}}}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
@@ -36,7 +37,7 @@ func callingBack(t testing.TB) func(*proxy.Config, *proxy.Options) {
 	require.NoError(t, err)
 	return func(c *proxy.Config, _ *proxy.Options) {
 		c.Parts = c.Parts.With(callback.Name, hosts)
-		c.Rooms[0].Parts = c.Rooms[0].Parts.With(callback.Name, callback.Choice{})
+		c.Rooms[0].Options = c.Rooms[0].Options.With(callback.RoomOptions{On: true})
 		c.Rooms[0].Settings.ClaimWithin, c.Rooms[0].Settings.Bucket = time.Minute, time.Second
 		c.Rooms[0].Settings.DisableSessionRenewal = true // so that waits are known from the start on
 	}
@@ -52,7 +53,9 @@ type caller struct {
 func calls(t testing.TB, changes ...func(*proxy.Config, *proxy.Options)) *caller {
 	t.Helper()
 	dir := t.TempDir()
-	inDir := func(c *proxy.Config, o *proxy.Options) { o.StateDir, c.Rooms[0].Revoke = dir, true }
+	inDir := func(c *proxy.Config, o *proxy.Options) {
+		o.StateDir, c.Rooms[0].Commands = dir, config.Commands{config.Revoke}
+	}
 	f := start(t, append([]func(*proxy.Config, *proxy.Options){callingBack(t), inDir}, changes...)...)
 	return &caller{f, webpushtest.New(t, f.clock.Now), dir}
 }
@@ -204,7 +207,7 @@ func TestTheSlotOfWhoDoesNotComeGoesOn(t *testing.T) {
 func (c *caller) sameAs(store queue.Store, dir string) *caller {
 	c.t.Helper()
 	f := start(c.t, callingBack(c.t), func(to *proxy.Config, o *proxy.Options) {
-		to.Keys, to.Rooms[0].Revoke, o.Store, o.Clock, o.StateDir = c.config.Keys, true, store, c.clock.Now, dir
+		to.Keys, to.Rooms[0].Commands, o.Store, o.Clock, o.StateDir = c.config.Keys, config.Commands{config.Revoke}, store, c.clock.Now, dir
 	})
 	f.clock = c.clock
 	return &caller{f, c.service, dir}
@@ -269,7 +272,7 @@ func TestWhatIsNoSubscriptionOfAVisitorWhoWaitsIsRefused(t *testing.T) {
 	t.Parallel()
 	c := calls(t, func(to *proxy.Config, _ *proxy.Options) {
 		plain := to.Rooms[0]
-		plain.Name, plain.Routes, plain.Parts = "plain", []route.Route{{Path: "/plain"}}, nil
+		plain.Name, plain.Routes, plain.Options = "plain", []route.Route{{Path: "/plain"}}, nil
 		to.Rooms = append(to.Rooms, plain)
 	})
 	in := c.full()[0]
@@ -362,7 +365,7 @@ func TestARoomThatCallsNobodyAnyMoreForgetsWhoIsAway(t *testing.T) {
 	c.full()
 	v := c.waits()
 	require.Equal(t, http.StatusNoContent, v.asks(c.service.Subscribe()).status)
-	c.config.Rooms[0].Parts = nil
+	c.config.Rooms[0].Options = nil
 	require.NoError(t, c.Configure(t.Context(), c.config))
 	c.until(func() bool { return c.files() == "" })
 	assert.Equal(t, http.StatusNotFound, v.asks(c.service.Subscribe()).status)

@@ -29,7 +29,7 @@ func challenging(p *challengetest.Provider, changes ...func(*challenge.Config)) 
 		for _, change := range changes {
 			change(&c)
 		}
-		r.Parts = r.Parts.With(challenge.Name, c)
+		r.Options = r.Options.With(c)
 	})
 }
 

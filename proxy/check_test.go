@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -308,7 +309,12 @@ func TestASessionThatHasToBeActiveIsForbiddenToOthers(t *testing.T) {
 // A backend that goes by the session serves those whom the gate lets in.
 func TestASessionThatHasToBeActiveIsSoForThoseWhomTheDoorLetsIn(t *testing.T) {
 	only := func(only bool) func(*proxy.Config, *proxy.Options) {
-		return room(func(r *proxy.RoomConfig) { r.Parts = r.Parts.With(passes.Name, passes.Choice{Only: only}) })
+		return room(func(r *proxy.RoomConfig) {
+			r.Options = r.Options.With(passes.RoomOptions{On: true})
+			if only {
+				r.Admission = config.WithPass
+			}
+		})
 	}
 	f := start(t, takingPasses(t), only(false), settings(func(s *queue.Settings) { s.TotalActiveUsers, s.ConfirmWithin = 1, 0 }))
 	in, waits, stranger := f.full()[0], f.waits(), f.visitor()

@@ -44,6 +44,14 @@ func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 	}
 }
 
+// RoomOptions are what the configuration of a room says of features.
+type RoomOptions struct {
+	Guests    guests.RoomOptions   `yaml:",inline"`
+	Passes    passes.RoomOptions   `yaml:",inline"`
+	Challenge challenge.Config     `yaml:"challenge"`
+	CallBack  callback.RoomOptions `yaml:",inline"`
+}
+
 // What follows is what admins and the metrics ask of single features. Where the gate has none of them, there is nothing to tell.
 
 func waitlistsOf(g *Gate) iter.Seq[*guests.Waitlist] {

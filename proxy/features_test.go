@@ -32,8 +32,9 @@ func TestAGateWithoutFeaturesIsAPlainWaitingRoom(t *testing.T) {
 
 func TestARoomTellsWhatItHasOfFeaturesByTheKeysOfTheFile(t *testing.T) {
 	f := start(t, takingPasses(t), passesOnly, room(func(r *proxy.RoomConfig) {
-		r.Parts = r.Parts.With(callback.Name, callback.Choice{}).With(left.Name, left.Choice{}).With(guests.Name, guests.Choice{Priority: 7}).
-			With(challenge.Name, challenge.Config{Provider: challenge.Turnstile, SiteKey: "site", Secret: "not to be told"})
+		r.Commands = append(r.Commands, left.Command)
+		r.Options = r.Options.With(callback.RoomOptions{On: true}).With(guests.RoomOptions{Priority: 7}).
+			With(challenge.Config{Provider: challenge.Turnstile, SiteKey: "site", Secret: "not to be told"})
 	}))
 	var told map[string]any
 	require.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms/shop", "", &told).status)
@@ -43,5 +44,7 @@ func TestARoomTellsWhatItHasOfFeaturesByTheKeysOfTheFile(t *testing.T) {
 	assert.EqualValues(t, 7, told["guest_priority"])
 	assert.Equal(t, "off", told["bind_ticket"])
 	assert.Equal(t, []any{"left"}, told["enabled_origin_commands"])
-	assert.Equal(t, map[string]any{"provider": "turnstile", "site_key": "site", "on_unreachable": "join"}, told["challenge"], "without the secret")
+	assert.Equal(t, map[string]any{
+		"provider": "turnstile", "site_key": "site", "on_unreachable": "join", "verify_url": "", "script_url": "", "widget_class": "", "sources": []any{},
+	}, told["challenge"], "without the secret")
 }

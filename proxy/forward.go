@@ -77,7 +77,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 	h := newHold(g, v, d.Ticket)
 	defer h.end()
 	seats := v.Room.Queue.Occupancy() == queue.ByConnection && feature.Connects(r)
-	if cookies != nil || v.Setup.Config.Revoke || seats || private {
+	if cookies != nil || v.Setup.Config.Commands.Has(config.Revoke) || seats || private {
 		p := &passage{gate: g, visit: v, ticket: d.Ticket, cookies: cookies, private: private, spare: spare}
 		if seats {
 			p.hold = h
@@ -149,7 +149,7 @@ func (g *Gate) respond(resp *http.Response) {
 		return
 	}
 	switch {
-	case revoke && p.visit.Setup.Config.Revoke:
+	case revoke && p.visit.Setup.Config.Commands.Has(config.Revoke):
 		p.revoke(resp.Request)
 	case p.hold != nil && lasts(resp):
 		p.hold.keepSeat(resp.Request.Context())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/bind"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -60,7 +61,7 @@ func TestNobodyElseGetsThrough(t *testing.T) {
 
 func TestAnOpenRoomGivesGuestsPriority(t *testing.T) {
 	p := startParty(t, room(func(r *proxy.RoomConfig) {
-		r.Parts, r.Settings.Method = r.Parts.With(guests.Name, guests.Choice{Priority: 10}), queue.Line
+		r.Admission, r.Options, r.Settings.Method = config.Everybody, r.Options.With(guests.RoomOptions{Priority: 10}), queue.Line
 	}))
 	p.full()
 	first, guest := p.visitor(), p.guest("ada@example.com")
@@ -86,7 +87,7 @@ func TestAnInviteIsOnePersonHoweverManyCookiesThereAreOfIt(t *testing.T) {
 
 func TestAnInviteIsOnePlaceAheadOfOthers(t *testing.T) {
 	p := startParty(t, room(func(r *proxy.RoomConfig) {
-		r.Parts, r.Settings.Method = r.Parts.With(guests.Name, guests.Choice{Priority: 10}), queue.Line
+		r.Admission, r.Options, r.Settings.Method = config.Everybody, r.Options.With(guests.RoomOptions{Priority: 10}), queue.Line
 	}))
 	guest := p.guest("ada@example.com")
 	p.full()
@@ -133,7 +134,7 @@ func TestWaitlistsComeAndGoWithTheConfiguration(t *testing.T) {
 	p.member("ada@example.com")
 	without := p.config
 	without.Rooms = slices.Clone(p.config.Rooms)
-	without.Rooms[0].Parts, without.Parts = nil, nil
+	without.Rooms[0].Admission, without.Parts = config.Everybody, nil
 	require.NoError(t, p.Configure(t.Context(), without))
 	assert.Equal(t, http.StatusNotFound, p.visitor().get(listPath).status)
 	assert.True(t, p.visitor().get("/").in())

@@ -60,7 +60,7 @@ func leaves(s *site) {
 	})
 }
 
-func leftEnabled(r *proxy.RoomConfig) { r.Parts = r.Parts.With(left.Name, left.Choice{}) }
+func leftEnabled(r *proxy.RoomConfig) { r.Commands = append(r.Commands, left.Command) }
 
 func TestWhatTheOriginSaysIsLeftIsToldToThoseWhoWait(t *testing.T) {
 	f := start(t, room(leftEnabled))

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/left"
 )
 
@@ -60,7 +61,7 @@ func TestAHandlerCommandsTheGate(t *testing.T) {
 		default:
 			_, _ = io.WriteString(w, "in")
 		}
-	}), room(func(r *proxy.RoomConfig) { r.Revoke, r.Parts = true, r.Parts.With(left.Name, left.Choice{}) }))
+	}), room(func(r *proxy.RoomConfig) { r.Commands = config.Commands{config.Revoke, left.Command} }))
 	in, waits := f.visitor(), f.visitor()
 	require.True(t, in.get("/").in())
 	a := in.get("/left")
@@ -126,7 +127,7 @@ func TestWhatAHandlerTellsTheGateIsNotInItsInformationalHeaders(t *testing.T) {
 
 func TestAHandlersWebsocketKeepsItsSeatAndIsCutWhenTheSeatIsLost(t *testing.T) {
 	left := make(chan error, 1)
-	f := start(t, manyGates, room(byConnection(15*time.Second)), room(func(r *proxy.RoomConfig) { r.Revoke = true }), around(func(w http.ResponseWriter, r *http.Request) {
+	f := start(t, manyGates, room(byConnection(15*time.Second)), room(func(r *proxy.RoomConfig) { r.Commands = config.Commands{config.Revoke} }), around(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/socket":
 			conn, err := websocket.Accept(w, r, nil)

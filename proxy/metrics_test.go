@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -43,7 +44,7 @@ func (f *fixture) metrics() map[string]*dto.Metric {
 
 func TestMetricsTellWhatHappened(t *testing.T) {
 	f := start(t, room(func(r *proxy.RoomConfig) {
-		r.Revoke = true
+		r.Commands = config.Commands{config.Revoke}
 		r.Settings.SessionDuration, r.Settings.RefreshJitter = 30*time.Second, 0
 	}))
 	f.site.will(func(w http.ResponseWriter, r *http.Request) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/bind"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -29,13 +30,13 @@ type pass struct {
 func takingPasses(t *testing.T) func(*proxy.Config, *proxy.Options) {
 	name := filepath.Join(t.TempDir(), "passes.db")
 	return func(c *proxy.Config, o *proxy.Options) {
-		c.Rooms[0].Parts = c.Rooms[0].Parts.With(passes.Name, passes.Choice{})
+		c.Rooms[0].Options = c.Rooms[0].Options.With(passes.RoomOptions{On: true})
 		o.Record = func(ctx context.Context) (*waitlist.Store, error) { return waitlist.Open(ctx, name) }
 	}
 }
 
 // passesOnly lets in nobody else.
-var passesOnly = room(func(r *proxy.RoomConfig) { r.Parts = r.Parts.With(passes.Name, passes.Choice{Only: true}) })
+var passesOnly = room(func(r *proxy.RoomConfig) { r.Admission = config.WithPass })
 
 // pass makes a pass by the admin API.
 func (f *fixture) makePass(order string) pass {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 )
 
 // revokes has the site end the session of whoever asks for /logout.
@@ -22,7 +23,7 @@ func revokes(s *site, header, command string) {
 	})
 }
 
-func revokeEnabled(r *proxy.RoomConfig) { r.Revoke = true }
+func revokeEnabled(r *proxy.RoomConfig) { r.Commands = config.Commands{config.Revoke} }
 
 func TestOriginEndsASession(t *testing.T) {
 	for header, command := range map[string]string{"Fairdoor-Command": "revoke", "Cf-Waiting-Room-Command": " Revoke "} {

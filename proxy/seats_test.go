@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
@@ -18,7 +19,7 @@ import (
 // byConnection makes a room of one seat, which a websocket keeps.
 func byConnection(grace time.Duration) func(*proxy.RoomConfig) {
 	return func(r *proxy.RoomConfig) {
-		r.Revoke = true
+		r.Commands = config.Commands{config.Revoke}
 		s := &r.Settings
 		s.TotalActiveUsers, s.Method, s.Occupancy, s.LineGrace, s.RefreshInterval, s.RefreshJitter = 1, queue.Line, queue.ByConnection, grace, time.Second, 0
 	}

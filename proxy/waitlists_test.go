@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -39,7 +40,7 @@ func startParty(t *testing.T, changes ...func(*proxy.Config, *proxy.Options)) *p
 	begin := func(c *proxy.Config, o *proxy.Options) {
 		s := waitlist.DefaultSettings()
 		s.Capacity = 2
-		c.Rooms[0].Parts = c.Rooms[0].Parts.With(guests.Name, guests.Choice{Only: true})
+		c.Rooms[0].Admission = config.Invited
 		withLists(c, guests.Config{Name: "beta", Room: "shop", Settings: s, URL: "https://shop.test"})
 		o.Record = func(ctx context.Context) (*waitlist.Store, error) { return waitlist.Open(ctx, name) }
 	}

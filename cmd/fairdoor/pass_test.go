@@ -17,7 +17,7 @@ import (
 // withPasses has the room take passes.
 func withPasses(t *testing.T) func(*proxy.Config, *proxy.Options) {
 	return func(c *proxy.Config, o *proxy.Options) {
-		c.Rooms[0].Parts = c.Rooms[0].Parts.With(passes.Name, passes.Choice{})
+		c.Rooms[0].Options = c.Rooms[0].Options.With(passes.RoomOptions{On: true})
 		o.Record = func(ctx context.Context) (*waitlist.Store, error) {
 			return waitlist.Open(ctx, filepath.Join(t.TempDir(), "passes.db"))
 		}

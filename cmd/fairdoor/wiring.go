@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"go.uber.org/zap"
 
@@ -18,14 +17,11 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/acme"
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
-	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
-	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
@@ -182,12 +178,12 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 			Secure:   cookie.Secure(c.CookieAttributes.Secure),
 			Domain:   c.CookieAttributes.Domain,
 		},
-		Revoke:   slices.Contains(c.EnabledOriginCommands, "revoke"),
+		Commands: c.EnabledOriginCommands, Admission: c.Admission, Options: c.Features.Options(),
 		Identity: templates.Identity{SiteName: c.SiteName, Accent: c.Accent, HelpURL: c.HelpURL},
 		Logo:     c.LogoSource,
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
 		Settings: c.Settings, Presets: c.Presets,
-		Events: c.Planned, BindTicket: c.BindTicket, Parts: partsOf(c),
+		Events: c.Planned, BindTicket: c.BindTicket,
 
 		HostHeader: origin.HostHeader(c.HostHeader), Cache: c.Cache,
 	}
@@ -204,24 +200,6 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	}
 	room.Origin, room.Origins, errOrigin = origins(c.Origin, c.Origins)
 	return room, errors.Join(errPage, errOrigin)
-}
-
-// partsOf are what a room has of features.
-func partsOf(c *config.Room) map[string]any {
-	parts := map[string]any{
-		guests.Name:    guests.Choice{Only: c.Admission == "invited", Priority: int16(c.GuestPriority)},
-		challenge.Name: c.Challenge.ForGate(),
-	}
-	if only := c.Admission == "passes"; c.Passes || only {
-		parts[passes.Name] = passes.Choice{Only: only}
-	}
-	if c.CallBack {
-		parts[callback.Name] = callback.Choice{}
-	}
-	if slices.Contains(c.EnabledOriginCommands, "left") {
-		parts[left.Name] = left.Choice{}
-	}
-	return parts
 }
 
 func subjectConfig(c *config.Room) subject.Config {

@@ -32,10 +32,10 @@ func newGate(ctx context.Context, site http.Handler) (*proxy.Gate, error) {
 		Handler: site,
 		Keys:    []cookie.Key{key},
 		Rooms: []proxy.RoomConfig{{
-			Name:   "shop",
-			Routes: []route.Route{{Path: "/"}},
-			JSON:   true,
-			Revoke: true, // the shop's Fairdoor-Command: revoke gives a slot back
+			Name:     "shop",
+			Routes:   []route.Route{{Path: "/"}},
+			JSON:     true,
+			Commands: []string{"revoke"}, // the shop's Fairdoor-Command: revoke gives a slot back
 			Settings: queue.Settings{
 				TotalActiveUsers: 2, NewUsersPerMinute: 60, SessionDuration: time.Minute, RefreshInterval: 5 * time.Second,
 			},

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -23,6 +23,7 @@ import (
 // Description is what a room goes by, or what the rooms of a family start with.
 type Description struct {
 	Config     *config.Room // with its defaults; its Settings are not read
+	Options    any          // a struct of what the file has of features, tagged as settings are; nil for none
 	Family     string       // the name of the family that it is a room of; "" for others
 	CookieName string       // over http
 	Language   string       // of the built-in page, where a visitor's is not known
@@ -59,6 +60,8 @@ type RoomJSON struct {
 	Origins    []string          `json:"origins"`
 	HostHeader origin.HostHeader `json:"host_header"`
 	Cache      config.Cache      `json:"cache"`
+	Admission  config.Admission  `json:"admission"`
+	BindTicket bind.Mode         `json:"bind_ticket"`
 
 	// Overrides are the changes made while the gate ran, which are in the settings.
 	Overrides    overrides.Changes           `json:"overrides"`
@@ -77,20 +80,26 @@ type RoomJSON struct {
 // MarshalJSON writes the room's settings, and what is said of features, beside the rest.
 func (j RoomJSON) MarshalJSON() ([]byte, error) {
 	type rest RoomJSON
-	text, err := json.Marshal(rest(j))
-	if err != nil {
-		return nil, err
+	if j.Features == nil {
+		j.Features = map[string]any{}
 	}
-	settings, err := json.Marshal(j.Settings)
-	if err != nil {
-		return nil, err
+	return joined(rest(j), j.Settings, j.Features)
+}
+
+// joined writes several objects as one that has the fields of all.
+func joined(objects ...any) ([]byte, error) {
+	all := []byte("{")
+	for _, o := range objects {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		if fields := text[1 : len(text)-1]; len(fields) > 0 {
+			all = append(append(all, fields...), ',')
+		}
 	}
-	features, err := json.Marshal(j.Features)
-	if err != nil {
-		return nil, err
-	}
-	text = append(append(text[:len(text)-1], ','), settings[1:]...)
-	return append(append(text[:len(text)-1], ','), features[1:]...), nil
+	all[len(all)-1] = '}'
+	return all, nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, without what is said of features.
@@ -156,7 +165,7 @@ func (d Description) json() RoomJSON {
 		QueueingStatusCode: c.StatusCode, JSONResponseEnabled: c.JSON, CORSOrigins: append([]string{}, c.CORSOrigins...),
 		CustomPage: c.Page != nil, Language: d.Language, CookieName: d.CookieName,
 		CookieSuffix: c.CookieSuffix, CookieAttributes: describeCookie(c.CookieAttributes),
-		EnabledOriginCommands: []string{}, Presets: append([]route.Preset{}, c.Presets...), Rules: describeRules(c.Rules),
+		EnabledOriginCommands: append([]string{}, c.Commands...), Presets: append([]route.Preset{}, c.Presets...), Rules: describeRules(c.Rules),
 		Subject:           describeSubject(&c.Subject),
 		OverriddenByEvent: append([]string{}, o.OverriddenByEvent(d.Configuration.Settings.Event)...),
 		Overrides:         o.Changes, OverriddenBy: o.By, Version: d.Configuration.Version,
@@ -173,13 +182,9 @@ func (d Description) json() RoomJSON {
 	j.Host, j.Path, j.AdditionalRoutes = describeRoutes(c.Routes)
 	j.Origin, j.Origins = describeOrigins(c.Addresses())
 	j.HostHeader, j.Cache = cmp.Or(c.HostHeader, origin.VisitorsHost), cmp.Or(c.Cache, config.CacheAuto)
-	if c.Revoke {
-		j.EnabledOriginCommands = append(j.EnabledOriginCommands, "revoke")
-	}
-	j.Features = describeFeatures(c)
-	if commands, ok := j.Features["enabled_origin_commands"].([]string); ok {
-		j.EnabledOriginCommands = append(j.EnabledOriginCommands, commands...)
-		delete(j.Features, "enabled_origin_commands")
+	j.Admission, j.BindTicket = cmp.Or(c.Admission, config.Everybody), cmp.Or(c.BindTicket, bind.NotBound)
+	if d.Options != nil {
+		j.Features = describeOptions(reflect.ValueOf(d.Options))
 	}
 	if c.IsFamily() {
 		j.MaxRooms, j.RoomIdle = c.MaxRooms, setting.FormatDuration(c.RoomIdle)
@@ -190,12 +195,24 @@ func (d Description) json() RoomJSON {
 	return j
 }
 
-// describeFeatures is what the file says of the room's features, or would say where it says nothing.
-func describeFeatures(c *config.Room) map[string]any {
-	keys := map[string]any{
-		"admission": "open", "guest_priority": 0, "passes": false, "call_back": false, "challenge": nil, "bind_ticket": cmp.Or(c.BindTicket, bind.NotBound),
+// describeOptions is what the file has, or would have, for the options of a struct, by its keys and without secrets.
+func describeOptions(s reflect.Value) map[string]any {
+	keys := map[string]any{}
+	for _, f := range setting.Fields(s.Type()) {
+		v := f.Of(s)
+		switch {
+		case f.Tag.Get("outside") == "env" || f.Tag.Get("into") != "": // a secret, or the file that it is in
+		case v.Kind() == reflect.Struct:
+			keys[f.Name] = describeOptions(v)
+		case v.Kind() == reflect.Slice && v.Len() == 0:
+			keys[f.Name] = []string{}
+		case v.IsZero() && f.Default != "":
+			v, _ = f.Parse(f.Default)
+			keys[f.Name] = v.Interface()
+		default:
+			keys[f.Name] = v.Interface()
+		}
 	}
-	maps.Copy(keys, c.Parts.Keys())
 	return keys
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/admintest"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
@@ -63,6 +64,7 @@ func TestTheDocumentHasTheSettingsAsTheirTagsDescribeThem(t *testing.T) {
 		}
 	}
 	text := withBlock(t, string(admin.Document()), "settings", room)
+	text = withBlock(t, text, "options of features", propertiesOf(reflect.TypeFor[proxy.RoomOptions]()))
 	text = withBlock(t, text, "changes of settings", changes)
 	text = withBlock(t, text, "settings of an event", ofEvents)
 	if *update {
@@ -80,27 +82,62 @@ func withBlock(t *testing.T, document, name string, lines []string) string {
 	return block.ReplaceAllString(document, "${1}"+strings.ReplaceAll(strings.Join(lines, ""), "$", "$$")+"${2}")
 }
 
-// property is a line that describes a setting; of a change, null is one that goes back to what it was.
+// propertiesOf are the lines that describe the options of a struct, but for secrets and the files that they are in.
+func propertiesOf(t reflect.Type) (lines []string) {
+	for _, f := range setting.Fields(t) {
+		if f.Tag.Get("outside") != "env" && f.Tag.Get("into") == "" {
+			lines = append(lines, property(&f, false))
+		}
+	}
+	return lines
+}
+
+// property is a line that describes a setting or an option; of a change, null is one that goes back to what it was.
 func property(f *setting.Field, change bool) string {
-	types := map[reflect.Kind]string{reflect.Int: "integer", reflect.Float64: "number", reflect.Bool: "boolean"}
-	kind, isDuration := cmp.Or(types[f.Type.Kind()], "string"), f.Type == reflect.TypeFor[time.Duration]()
-	if f.Choices != nil {
+	if f.Type.Kind() == reflect.Struct {
+		inner := strings.ReplaceAll("\n"+strings.Join(propertiesOf(f.Type), ""), "\n        ", "\n            ")
+		return "        " + f.Name + ":\n          type: object\n          properties:" + inner + "          additionalProperties: false\n"
+	}
+	kind := cmp.Or(map[reflect.Kind]string{reflect.Int: "integer", reflect.Float64: "number", reflect.Bool: "boolean", reflect.Slice: "array"}[f.Type.Kind()], "string")
+	if f.Choices != nil || f.Type == reflect.TypeFor[time.Duration]() {
 		kind = "string"
 	}
-	is, usage := []string{"type: " + kind}, strings.ToUpper(f.Usage[:1])+f.Usage[1:]
-	switch {
-	case isDuration && change:
-		is = []string{"oneOf: [{$ref: '#/components/schemas/Duration'}, {type: 'null'}]"}
-	case isDuration:
-		is = []string{"$ref: '#/components/schemas/Duration'"}
-	case change:
-		is = []string{"type: [" + kind + ", 'null']"}
+	is := append([]string{typeOf(f, kind, change), "description: " + quoted(described(f))}, bounds(f, kind, change)...)
+	if f.Default != "" && !change {
+		is = append(is, "default: "+literal(f, kind))
 	}
-	if isDuration {
+	return "        " + f.Name + ": {" + strings.Join(is, ", ") + "}\n"
+}
+
+// typeOf is what a value has to be, without its bounds.
+func typeOf(f *setting.Field, kind string, change bool) string {
+	switch isDuration := f.Type == reflect.TypeFor[time.Duration](); {
+	case isDuration && change:
+		return "oneOf: [{$ref: '#/components/schemas/Duration'}, {type: 'null'}]"
+	case isDuration:
+		return "$ref: '#/components/schemas/Duration'"
+	case change:
+		return "type: [" + kind + ", 'null']"
+	case kind == "array":
+		return "type: array, items: {type: string}"
+	default:
+		return "type: " + kind
+	}
+}
+
+// described is the usage of a setting as a sentence, with the bounds of a duration.
+func described(f *setting.Field) string {
+	usage := strings.ToUpper(f.Usage[:1]) + f.Usage[1:]
+	if f.Type == reflect.TypeFor[time.Duration]() {
 		usage += "; from " + f.Min + " to " + f.Max
 	}
-	is = append(is, "description: "+quoted(usage+"."))
-	if f.Choices != nil {
+	return usage + "."
+}
+
+// bounds are the choices of a value, those of a number, or that of the length of a text.
+func bounds(f *setting.Field, kind string, change bool) (is []string) {
+	switch {
+	case f.Choices != nil:
 		var choices []string
 		for _, choice := range f.Choices {
 			choices = append(choices, quoted(choice))
@@ -108,19 +145,8 @@ func property(f *setting.Field, change bool) string {
 		if change {
 			choices = append(choices, "null")
 		}
-		is = append(is, "enum: ["+strings.Join(choices, ", ")+"]")
-	}
-	if f.Default != "" && !change {
-		is = append(is, "default: "+literal(f, kind))
-	}
-	return "        " + f.Name + ": {" + strings.Join(append(is, bounds(f, kind)...), ", ") + "}\n"
-}
-
-// bounds are those of a number, and of the length of a text.
-func bounds(f *setting.Field, kind string) (is []string) {
-	switch {
-	case f.Type == reflect.TypeFor[time.Duration]() || f.Choices != nil:
-		return nil
+		return []string{"enum: [" + strings.Join(choices, ", ") + "]"}
+	case f.Type == reflect.TypeFor[time.Duration]():
 	case kind == "string" && f.Max != "":
 		return []string{"maxLength: " + f.Max}
 	case kind == "integer" || kind == "number":

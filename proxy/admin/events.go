@@ -75,15 +75,7 @@ type drawJSON struct {
 
 // MarshalJSON writes the event's fields, and the others beside them.
 func (j EventJSON) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(j.Event)
-	if err != nil {
-		return nil, err
-	}
-	state, err := json.Marshal(j.EventState)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(text[:len(text)-1], ','), state[1:]...), nil
+	return joined(j.Event, j.EventState)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -280,26 +272,18 @@ type detailsJSON struct {
 
 // MarshalJSON writes the settings, and the event's own fields beside them.
 func (j detailsJSON) MarshalJSON() ([]byte, error) {
-	settings, err := json.Marshal(j.settings)
-	if err != nil {
-		return nil, err
-	}
 	var prequeue *time.Time
 	if !j.event.Prequeue.IsZero() {
 		prequeue = &j.event.Prequeue
 	}
-	own, err := json.Marshal(struct {
+	return joined(struct {
 		Name     string     `json:"name"`
 		Start    time.Time  `json:"event_start_time"`
 		End      time.Time  `json:"event_end_time"`
 		Prequeue *time.Time `json:"prequeue_start_time"`
 		Shuffle  bool       `json:"shuffle_at_event_start"`
 		Page     string     `json:"custom_page_html"`
-	}{j.event.Name, j.event.Start, j.event.End, prequeue, j.event.Shuffle, j.event.Page})
-	if err != nil {
-		return nil, err
-	}
-	return append(append(own[:len(own)-1], ','), settings[1:]...), nil
+	}{j.event.Name, j.event.Start, j.event.End, prequeue, j.event.Shuffle, j.event.Page}, j.settings)
 }
 
 // getEventDetails answers with what the room goes by once the event has started, as the room is now.

@@ -49,7 +49,7 @@ func subscription(t *testing.T) string {
 func TestThePageOffersToCallItsVisitorWhoThenLeaves(t *testing.T) {
 	t.Parallel()
 	room := newRoom(t, time.Second, func(c *proxy.RoomConfig) {
-		c.Parts = c.Parts.With(callback.Name, callback.Choice{})
+		c.Options = c.Options.With(callback.RoomOptions{On: true})
 		c.Settings.ClaimWithin, c.Settings.QueueTicketTTL = time.Minute, 30*time.Minute
 	})
 	room.person()

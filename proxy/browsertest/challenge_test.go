@@ -7,13 +7,12 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge/challengetest"
 )
 
 func TestAPersonPassesTheChallengeAndWaits(t *testing.T) {
 	provider := challengetest.New(t)
-	room := newRoom(t, 2*time.Second, func(c *proxy.RoomConfig) { c.Parts = c.Parts.With(challenge.Name, provider.Config()) })
+	room := newRoom(t, 2*time.Second, func(c *proxy.RoomConfig) { c.Options = c.Options.With(provider.Config()) })
 	member := room.person()
 
 	tab := browser.Visitor(t)
@@ -35,7 +34,7 @@ func TestAPersonPassesTheChallengeAndWaits(t *testing.T) {
 
 func TestAWrongAnswerIsAskedForAgain(t *testing.T) {
 	provider := challengetest.New(t)
-	room := newRoom(t, 2*time.Second, func(c *proxy.RoomConfig) { c.Parts = c.Parts.With(challenge.Name, provider.Config()) })
+	room := newRoom(t, 2*time.Second, func(c *proxy.RoomConfig) { c.Options = c.Options.With(provider.Config()) })
 	room.person()
 	tab := browser.Visitor(t)
 	tab.Open(room.url)

@@ -68,7 +68,7 @@ func newDesk(t *testing.T, token string) *desk {
 		}
 	}
 	shop, chat := room("shop", "/", 20), room("chat", "/chat", 50)
-	shop.Events, chat.Parts = plannedEvents(time.Now()), chat.Parts.With(left.Name, left.Choice{})
+	shop.Events, chat.Commands = plannedEvents(time.Now()), append(chat.Commands, left.Command)
 	hosts, err := outbound.ParseHosts([]string{"127.0.0.1"})
 	require.NoError(t, err)
 	d := &desk{t: t}

@@ -25,6 +25,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
@@ -123,7 +124,7 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
 	config := proxy.RoomConfig{
-		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Revoke: true,
+		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Commands: config.Commands{config.Revoke},
 		Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour, Bucket: time.Second},
 	}
 	change(&config)

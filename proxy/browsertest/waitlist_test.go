@@ -49,8 +49,8 @@ func newClub(t *testing.T) *club {
 		Keys: []cookie.Key{key},
 		Rooms: []proxy.RoomConfig{{
 			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true,
-			Parts:    config.Parts{guests.Name: guests.Choice{Only: true}},
-			Settings: queue.Settings{TotalActiveUsers: 5, NewUsersPerMinute: 1000, SessionDuration: time.Hour},
+			Admission: config.Invited,
+			Settings:  queue.Settings{TotalActiveUsers: 5, NewUsersPerMinute: 1000, SessionDuration: time.Hour},
 		}},
 		Parts: config.Parts{guests.Name: []guests.Config{{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings()}}},
 	}, proxy.Options{Store: memstore.New(), Record: func(context.Context) (*waitlist.Store, error) { return store, nil }})

@@ -44,7 +44,7 @@ func TestThePageTellsWhatIsLeftAndWhenNothingIs(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(t, http.HandlerFunc(shopWithStock), func(c *proxy.RoomConfig) {
 		// Nothing but events can tell anything in time.
-		c.Settings.RefreshInterval, c.Settings.OnSoldOut, c.Parts = 5*time.Minute, queue.CloseToAll, c.Parts.With(left.Name, left.Choice{})
+		c.Settings.RefreshInterval, c.Settings.OnSoldOut, c.Commands = 5*time.Minute, queue.CloseToAll, append(c.Commands, left.Command)
 	})
 	in := room.person()
 	tab := browser.Visitor(t)

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
@@ -30,12 +31,22 @@ import (
 // default those of the known browsers.
 const Name = "call_back"
 
-// Choice is what the configuration of a room has that calls visitors back: they may leave, and are told by web push when it is their turn.
-// A family does not call.
-type Choice struct{}
+// RoomOptions are what a room's configuration says of calls: its visitors may leave, and are told by web push when it is their turn. A family
+// does not call.
+type RoomOptions struct {
+	On bool `yaml:"call_back" default:"false" outside:"no" usage:"offer visitors to leave, and to be told by web push when it is their turn; needs claim_within"`
+}
 
-// Keys are those of the file.
-func (Choice) Keys() map[string]any { return map[string]any{"call_back": true} }
+// Faults implements [config.Checker].
+func (o RoomOptions) Faults(in *config.Room) (faults []config.Fault) {
+	if o.On && in.Settings.ClaimWithin == 0 {
+		faults = append(faults, config.Fault{Keys: []string{"call_back", "claim_within"}, Problem: "needs claim_within: for how long the slot of somebody who is called is kept"})
+	}
+	if o.On && in.IsFamily() {
+		faults = append(faults, config.Fault{Keys: []string{"call_back", "path"}, Problem: "a room for each value of its path calls nobody back"})
+	}
+	return faults
+}
 
 const (
 	// nearMinutes is how long somebody has to wait at most, in minutes, who is told that it is almost their turn.
@@ -87,7 +98,7 @@ type part struct {
 
 // Part implements [feature.Feature].
 func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error) {
-	if _, ok := feature.Choice[Choice](s, Name); !ok || s.Config.IsFamily() {
+	if !config.OptionsOf[RoomOptions](&s.Config).On || s.Config.IsFamily() {
 		return nil, nil
 	}
 	keys, err := webpush.KeysOf(s.Keys)

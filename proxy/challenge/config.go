@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 )
 
 // Provider is the name of a provider whose addresses are known, or Other.
@@ -37,25 +39,38 @@ const (
 // Choices returns the names of all of them.
 func (Unreachable) Choices() []string { return []string{string(Join), string(Refuse)} }
 
-// Config is the challenge of a room. The zero Config is none.
+// Config is the challenge of a room: what visitors pass before they get a place in line. The zero Config is none.
 type Config struct {
-	Provider      Provider    // default Off
-	SiteKey       string      // that pages show
-	Secret        string      // that the provider knows the site by
-	VerifyURL     string      // where answers are verified; default the provider's
-	ScriptURL     string      // the script of the widget; default the provider's
-	WidgetClass   string      // of the element that becomes the widget; default the provider's
-	Sources       []string    // origins that the widget loads from; default the provider's, or that of ScriptURL
-	OnUnreachable Unreachable // default Join
+	Provider Provider `yaml:"provider" default:"off" usage:"whose challenge visitors pass before they get a place in line"`
+	SiteKey  string   `yaml:"site_key" usage:"key of the site that the challenge shows"`
+	Secret   string   `yaml:"secret" is:"provider secret" outside:"env" usage:"secret that the provider of the challenge knows the site by"`
+	// SecretFile is where the file says that Secret is.
+	SecretFile string `yaml:"secret_file" is:"file" into:"secret" usage:"file with the secret that the provider of the challenge knows the site by"`
+	// VerifyURL, ScriptURL, WidgetClass and Sources are "" or empty for those of the provider, and Sources for the origin of ScriptURL.
+	VerifyURL   string   `yaml:"verify_url" is:"service" outside:"no" usage:"address at which answers to the challenge are verified (default: the provider's)"`
+	ScriptURL   string   `yaml:"script_url" is:"service" outside:"no" usage:"address of the challenge's script (default: the provider's)"`
+	WidgetClass string   `yaml:"widget_class" usage:"class of the element that the script makes the challenge of (default: the provider's)"`
+	Sources     []string `yaml:"sources" is:"source" of:"origins such as [https://challenges.example.com]" outside:"no" usage:"origins that the challenge loads from (default: the provider's, or the script's)"`
+	// OnUnreachable is "" for Join.
+	OnUnreachable Unreachable `yaml:"on_unreachable" default:"join" usage:"what becomes of visitors while the provider of the challenge does not answer"`
 }
 
-// Keys are those of the file, without the secret.
-func (c Config) Keys() map[string]any {
-	if !c.IsOn() {
-		return nil
+// Faults implements [config.Checker].
+func (c Config) Faults(*config.Room) (faults []config.Fault) {
+	needs := func(missing bool, key, what string) {
+		if missing && c.IsOn() {
+			faults = append(faults, config.Fault{
+				Keys: []string{"challenge.provider", "challenge." + key}, Missing: "challenge." + key, Problem: "is required: " + what,
+			})
+		}
 	}
-	c = c.WithDefaults()
-	return map[string]any{"challenge": map[string]any{"provider": c.Provider, "site_key": c.SiteKey, "on_unreachable": c.OnUnreachable}}
+	needs(c.SiteKey == "", "site_key", "the key by which the provider knows the site, for its widget")
+	needs(c.Secret == "" && c.SecretFile == "", "secret", "the provider's secret for the site, or secret_file")
+	other := c.Provider == Other
+	needs(other && c.VerifyURL == "", "verify_url", "where answers are verified")
+	needs(other && c.ScriptURL == "", "script_url", "the script of the widget")
+	needs(other && c.WidgetClass == "", "widget_class", "the class of the widget's element")
+	return faults
 }
 
 // IsOn reports whether there is a challenge.

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
@@ -20,9 +21,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
-
-// Name is that of the feature. A room's choice is a [Config].
-const Name = "challenge"
 
 // name is that of the path by which answers come.
 const name = "challenge"
@@ -41,7 +39,7 @@ func (f *Feature) Close() { f.verifier.Close() }
 
 // Part implements [feature.Feature].
 func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error) {
-	c, _ := feature.Choice[Config](s, Name)
+	c := config.OptionsOf[Config](&s.Config)
 	if !c.IsOn() {
 		return nil, nil
 	}

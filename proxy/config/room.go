@@ -4,6 +4,7 @@ package config
 import (
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +36,8 @@ type Room struct {
 	Logo             *templates.Logo    // nil for none
 	CookieSuffix     string             // "" for the room's name
 	CookieAttributes cookie.Attributes  // of the ticket's cookie
-	Revoke           bool               // the origin may end sessions
+	Commands         Commands           // that the origin may send
+	Admission        Admission          // who may enter; default Everybody
 	Subject          subject.Config     // how the site names its own users; its Room is this one
 
 	// If the routes' paths have a segment in braces, this is a family: it has a room
@@ -51,11 +53,67 @@ type Room struct {
 
 	BindTicket bind.Mode // to what tickets are bound; default bind.NotBound
 
-	// Parts are what the room has of features. Their values are of the types that the features call their choices.
-	Parts Parts
+	Options Options // what is said of features
 }
 
-// Parts are what is said of features, by the features' names.
+// Commands are what an origin may send in a response header: Revoke, and those of features.
+type Commands []string
+
+// Revoke ends the session of the visitor who is answered.
+const Revoke = "revoke"
+
+// Has says whether the origin may send a command.
+func (c Commands) Has(command string) bool { return slices.Contains(c, command) }
+
+// Admission says who may enter a room.
+type Admission string
+
+// The choices.
+const (
+	Everybody Admission = "open"
+	Invited   Admission = "invited" // those who have accepted an invite of the room's waitlist
+	WithPass  Admission = "passes"  // those who have a pass
+)
+
+// Choices returns all of them.
+func (Admission) Choices() []string {
+	return []string{string(Everybody), string(Invited), string(WithPass)}
+}
+
+// Options are what is said of features: values of the types that the features call their options, one of a type at most. The tags of their
+// fields, as [setting.Field] has them, say what the configuration's file has.
+type Options []any
+
+// With returns the options with those of one feature.
+func (o Options) With(said any) Options {
+	others := slices.DeleteFunc(slices.Clone(o), func(other any) bool { return reflect.TypeOf(other) == reflect.TypeOf(said) })
+	return append(others, said)
+}
+
+// OptionsOf returns the options of a type; the zero value where nothing is said.
+func OptionsOf[O any](r *Room) (said O) {
+	for _, o := range r.Options {
+		if o, ok := o.(O); ok {
+			return o
+		}
+	}
+	return said
+}
+
+// A Fault is something that is wrong with options by themselves, or in their room.
+type Fault struct {
+	Keys    []string // of the file, each of which is right by itself; the first that is given is where the fault is
+	Missing string   // the key that has to be given, if the fault is that it is not
+	Problem string
+}
+
+// A Checker is options that have rules of their own.
+type Checker interface {
+	// Faults are what is wrong with them in a room, of which only what is a setting, Admission and the routes are there.
+	Faults(in *Room) []Fault
+}
+
+// Parts are what is said of features beside rooms, by the features' names.
 type Parts map[string]any
 
 // With returns the parts with what is said of one feature; nil is nothing.
@@ -68,17 +126,6 @@ func (p Parts) With(feature string, said any) Parts {
 		delete(next, feature)
 	}
 	return next
-}
-
-// Keys are what the file would say of the features, by its keys, without secrets.
-func (p Parts) Keys() map[string]any {
-	keys := map[string]any{}
-	for _, said := range p {
-		if said, ok := said.(interface{ Keys() map[string]any }); ok {
-			maps.Copy(keys, said.Keys())
-		}
-	}
-	return keys
 }
 
 // Cache says whether shared caches may keep the origin's answers to visitors who are in.

@@ -29,12 +29,6 @@ type Sharer interface {
 	For(s *Setup) (Part, error)
 }
 
-// Choice is what a room's configuration says of the feature of a name, if it says anything.
-func Choice[C any](s *Setup, name string) (c C, ok bool) {
-	c, ok = s.Config.Parts[name].(C)
-	return c, ok
-}
-
 // PartOf is the part of a room that has a type, if the room has it.
 func PartOf[P Part](s *Setup) (p P, ok bool) {
 	for _, of := range s.Parts {

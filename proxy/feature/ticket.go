@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/bind"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
@@ -132,7 +133,7 @@ func (v *Visit) AppendTicket(to []string, r *http.Request, d *queueroom.Decision
 
 // SparesTicket says whether a newcomer's ticket may be left out, so that caches keep what the origin allows them to.
 func (v *Visit) SparesTicket() bool {
-	if v.Ticket.State != queue.None || v.Setup.Config.Revoke {
+	if v.Ticket.State != queue.None || v.Setup.Config.Commands.Has(config.Revoke) {
 		return false
 	}
 	s := v.Room.Settings()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
@@ -19,20 +20,9 @@ import (
 // Name is that of the feature.
 const Name = "waitlist"
 
-// Choice is what a room's configuration says of its guests, who are those that have accepted an invite of its waitlist. A room without it
-// treats them as everybody else.
-type Choice struct {
-	Only     bool  // nobody else is let in
-	Priority int16 // of guests in an exact line
-}
-
-// Keys are those of the file.
-func (c Choice) Keys() map[string]any {
-	keys := map[string]any{"guest_priority": c.Priority}
-	if c.Only {
-		keys["admission"] = "invited"
-	}
-	return keys
+// RoomOptions are what a room's configuration says of its guests, who are those that have accepted an invite of its waitlist.
+type RoomOptions struct {
+	Priority int `yaml:"guest_priority" default:"0" min:"0" max:"30000" outside:"no" usage:"priority in the line of those who have accepted an invite of the room's waitlist"`
 }
 
 // Feature are the waitlists of a gate.
@@ -155,21 +145,21 @@ func (f *Feature) All() iter.Seq[*Waitlist] {
 
 // door is what a room has of its waitlist.
 type door struct {
-	Choice
-	list *Waitlist
+	only     bool  // nobody is let in but guests
+	priority int16 // of guests in an exact line
+	list     *Waitlist
 }
 
 // Part implements [feature.Feature].
 func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error) {
-	choice, ok := feature.Choice[Choice](s, Name)
-	d := &door{choice, f.of(s)}
+	d := &door{s.Config.Admission == config.Invited, int16(config.OptionsOf[RoomOptions](&s.Config).Priority), f.of(s)}
 	switch {
-	case choice.Only && d.list == nil:
+	case d.only && d.list == nil:
 		return nil, errors.New("it lets in those who were invited, and has no waitlist")
-	case !ok || d.list == nil:
+	case d.list == nil:
 		return nil, nil
 	}
-	s.Restricted = s.Restricted || choice.Only
+	s.Restricted = s.Restricted || d.only
 	return d, nil
 }
 
@@ -207,18 +197,18 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 // Recognise implements [feature.Recogniser]: it notes whether the visitor is a guest of their room, if that makes a difference. By an invite
 // they are one visitor on all of their devices. Somebody who is in without it stays in as they are.
 func (d *door) Recognise(r *http.Request, v *feature.Visit) {
-	if !d.Only && d.Priority == 0 {
+	if !d.only && d.priority == 0 {
 		return
 	}
 	person, found := d.list.Guest(v, r)
-	if !found && d.Only {
+	if !found && d.only {
 		person, found = d.list.FindGuest(v, r)
 	}
 	if !found {
-		v.Shut = v.Shut || d.Only
+		v.Shut = v.Shut || d.only
 		return
 	}
-	v.Priority = max(v.Priority, d.Priority)
+	v.Priority = max(v.Priority, d.priority)
 	if id := queueroom.SubjectID(v.Setup.Config.Name, person); v.Ticket.ID == id || !v.Room.Queue.IsIn(v.Now, v.Ticket) {
 		v.Subject = id
 	}
@@ -227,7 +217,7 @@ func (d *door) Recognise(r *http.Request, v *feature.Visit) {
 // Before implements [feature.Doorkeeper]: somebody who may not join sees the page on which they can sign up, or which has their place on the
 // waitlist.
 func (d *door) Before(w http.ResponseWriter, r *http.Request, v *feature.Visit) bool {
-	if !v.Shut || !d.Only {
+	if !v.Shut || !d.only {
 		return false
 	}
 	if feature.ShowsNoPage(r) {

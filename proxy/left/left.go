@@ -15,16 +15,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// Name is that of the feature.
-const Name = "left"
-
-// Choice is what the configuration of a room has whose site tells how much is left.
-type Choice struct{}
-
-// Keys are those of the file.
-func (Choice) Keys() map[string]any {
-	return map[string]any{"enabled_origin_commands": []string{"left"}}
-}
+// Command is what a room allows its site to send that tells how much is left.
+const Command = "left"
 
 // Header is the header by which a site tells how much is left.
 const Header = "Fairdoor-Left"
@@ -43,7 +35,7 @@ type part struct {
 
 // Part implements [feature.Feature].
 func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error) {
-	if _, ok := feature.Choice[Choice](s, Name); !ok {
+	if !s.Config.Commands.Has(Command) {
 		return nil, nil
 	}
 	return &part{gate: f.gate}, nil

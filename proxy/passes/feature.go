@@ -10,27 +10,27 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// Name is that of the feature.
-const Name = "passes"
-
-// Choice is what a room's configuration says of passes. A room without it takes none.
-type Choice struct {
-	Only bool // nobody gets into the room without a pass
+// RoomOptions are what a room's configuration says of passes. A room in which Admission is WithPass takes them in any case.
+type RoomOptions struct {
+	On bool `yaml:"passes" default:"false" outside:"no" usage:"take the links and codes by which operators let people in or ahead"`
 }
 
-// Keys are those of the file.
-func (c Choice) Keys() map[string]any {
-	keys := map[string]any{"passes": true}
-	if c.Only {
-		keys["admission"] = "passes"
+// Take says whether a room takes passes.
+func (o RoomOptions) Take(in *config.Room) bool { return o.On || in.Admission == config.WithPass }
+
+// Faults implements [config.Checker].
+func (o RoomOptions) Faults(in *config.Room) []config.Fault {
+	if o.Take(in) && in.IsFamily() {
+		return []config.Fault{{Keys: []string{"passes", "admission", "path"}, Problem: "a room for each value of its path takes no passes"}}
 	}
-	return keys
+	return nil
 }
 
 // Feature are the passes of all rooms of a gate.
@@ -44,23 +44,19 @@ func NewFeature(g feature.Gate) *Feature { return &Feature{gate: g, known: map[s
 
 // Part implements [feature.Feature].
 func (f *Feature) Part(ctx context.Context, s *feature.Setup) (feature.Part, error) {
-	choice, ok := feature.Choice[Choice](s, Name)
-	if !ok {
+	if !config.OptionsOf[RoomOptions](&s.Config).Take(&s.Config) {
 		return nil, nil
-	}
-	if s.Config.IsFamily() {
-		return nil, errors.New("it is a room for each value of its path, which has no passes")
 	}
 	record, err := f.gate.Record(ctx)
 	if err != nil {
 		return nil, err
 	}
-	name := s.Config.Name
+	name, only := s.Config.Name, s.Config.Admission == config.WithPass
 	if f.known[name] == nil {
 		f.known[name] = &Known{}
 	}
 	r, err := New(
-		Config{Room: name, Only: choice.Only, Language: s.Config.Language, Identity: s.Identity, Keys: s.Keys, Cookie: s.Config.CookieAttributes},
+		Config{Room: name, Only: only, Language: s.Config.Language, Identity: s.Identity, Keys: s.Keys, Cookie: s.Config.CookieAttributes},
 		Options{Clock: f.gate.Now, Log: f.gate.Log(), Record: record.Passes(), Problem: f.gate.Problem, Enter: f.gate.Attempts().PerMinute},
 		f.known[name])
 	if err != nil {
@@ -69,7 +65,7 @@ func (f *Feature) Part(ctx context.Context, s *feature.Setup) (feature.Part, err
 	if err := r.Follow(ctx); err != nil && !errors.Is(err, waitlist.ErrAway) { // Run goes on where the record is away
 		return nil, fmt.Errorf("passes: %w", err)
 	}
-	s.Restricted = s.Restricted || choice.Only
+	s.Restricted = s.Restricted || only
 	return r, nil
 }
 

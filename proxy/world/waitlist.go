@@ -106,7 +106,7 @@ func (w *world) openWaitlist(p *process, o *proxy.Options) {
 	l := w.plan.Waitlist
 	p.config.Rooms = append(p.config.Rooms, proxy.RoomConfig{
 		Name: clubName, Routes: []route.Route{{Path: clubPath}}, JSON: true, Settings: l.Room,
-		Parts: config.Parts{guests.Name: guests.Choice{Only: true}},
+		Admission: config.Invited,
 	})
 	p.config.Parts = p.config.Parts.With(guests.Name, []guests.Config{{
 		Name: listName, Room: clubName, Settings: l.Settings, URL: shopURL,

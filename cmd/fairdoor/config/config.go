@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/bind"
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	roomconfig "github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -20,13 +20,14 @@ import (
 //
 // The tags of the fields are what the file, the environment, the flags and the schema are made of: yaml, default, min, max, choices and
 // usage as [setting.Field] has them; is names the form of a text, or of a list's elements, and of what a list is a list; outside says
-// where else than in the file it can be set ("no", "env" for secrets, "only" for what the file does not know; without it everywhere).
+// where else than in the file it can be set ("no", "env" for secrets, "only" for what the file does not know; without it everywhere); and
+// into names the key for which the file that is named has the value, or a value on each line: the one is read, and then "", or the other.
 type Config struct {
 	Listen string `yaml:"listen" default:":8080" is:"address" usage:"address visitors connect to"`
 	Admin  string `yaml:"admin" default:"127.0.0.1:9090" is:"address" usage:"address of the admin API"`
 	// AdminToken is the bearer token that the admin API asks for, "" for none. It is never "" when Admin is not a loopback address.
 	AdminToken     string `yaml:"admin_token" is:"token" outside:"env" usage:"token that the admin API asks for"`
-	AdminTokenFile string `yaml:"admin_token_file" is:"file" usage:"file with the token that the admin API asks for"`
+	AdminTokenFile string `yaml:"admin_token_file" is:"file" into:"admin_token" usage:"file with the token that the admin API asks for"`
 	// Store names where the queue's state lives: "memory", or the URL of a Redis, which may hold a password.
 	Store string `yaml:"store" default:"memory" is:"store" usage:"where the queue's state lives: memory, or the URL of a Redis that several gates share"`
 	// StateDir is the directory of the journal and of the cookie key that the gate makes for itself. When none is given it is
@@ -84,7 +85,7 @@ type Webhook struct {
 	Rooms  []string `yaml:"rooms" is:"room of a webhook" of:"names of rooms" usage:"rooms that it is told of (default: all)"`
 	Secret string   `yaml:"secret" is:"signing secret" outside:"env" usage:"secret that signs what is posted"`
 	// SecretFile is "" once it is read.
-	SecretFile string `yaml:"secret_file" is:"file" usage:"file with the secret that signs what is posted"`
+	SecretFile string `yaml:"secret_file" is:"file" into:"secret" usage:"file with the secret that signs what is posted"`
 }
 
 // Waitlist is the guest list of a room.
@@ -126,7 +127,7 @@ type SMTP struct {
 	Username string `yaml:"username" usage:"name to log in with (default: none)"`
 	Password string `yaml:"password" is:"password" outside:"env" usage:"password to log in with"`
 	// PasswordFile is "" once it is read.
-	PasswordFile string `yaml:"password_file" is:"file" usage:"file with the password to log in with"`
+	PasswordFile string `yaml:"password_file" is:"file" into:"password" usage:"file with the password to log in with"`
 	From         string `yaml:"from" is:"mail address" usage:"sender of the mails"`
 	ReplyTo      string `yaml:"reply_to" is:"mail address" usage:"address that answers go to (default: the sender's)"`
 }
@@ -136,7 +137,7 @@ type Cookie struct {
 	// Keys are the keys as text, from cookie.keys or the lines of cookie.keys_file: the first signs and encrypts, all decode.
 	// Empty means that the gate makes its own and keeps it in its state directory.
 	Keys     []string `yaml:"keys" is:"key" of:"keys" outside:"env" usage:"keys of the cookies; the first seals, all open"`
-	KeysFile string   `yaml:"keys_file" is:"file" usage:"file with the keys of the cookies, one a line"`
+	KeysFile string   `yaml:"keys_file" is:"file" into:"keys" usage:"file with the keys of the cookies, one a line"`
 }
 
 // TLS holds the certificates of the visitors' listener.
@@ -227,22 +228,13 @@ type Room struct {
 	CookieSuffix            string           `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
 	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`
 	// EnabledOriginCommands are the commands that the origin may send in a response header: revoke, left.
-	EnabledOriginCommands []string `yaml:"enabled_origin_commands" choices:"revoke,left" of:"commands such as [revoke]" usage:"commands that the origin may send"`
+	EnabledOriginCommands roomconfig.Commands `yaml:"enabled_origin_commands" choices:"revoke,left" of:"commands such as [revoke]" usage:"commands that the origin may send"`
 	// Presets are rules that have names.
 	Presets []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
 	// Rules say which requests are exempt from the room, too.
-	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
-	Subject Subject `yaml:"subject"`
-	// Admission is open; or invited: only those are let in who have accepted an invite of the room's waitlist; or passes: only those who
-	// have a pass.
-	Admission string `yaml:"admission" default:"open" choices:"open,invited,passes" outside:"no" usage:"who may enter: everybody, those who have accepted an invite of the room's waitlist, or those who have a pass"`
-	// GuestPriority is the priority in an exact line of those who have accepted.
-	GuestPriority int `yaml:"guest_priority" default:"0" min:"0" max:"30000" outside:"no" usage:"priority in the line of those who have accepted an invite of the room's waitlist"`
-
-	// Passes are taken where Admission is passes, too.
-	Passes bool `yaml:"passes" default:"false" outside:"no" usage:"take the links and codes by which operators let people in or ahead"`
-	// CallBack needs a ClaimWithin.
-	CallBack bool `yaml:"call_back" default:"false" outside:"no" usage:"offer visitors to leave, and to be told by web push when it is their turn; needs claim_within"`
+	Rules     []Rule               `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
+	Subject   Subject              `yaml:"subject"`
+	Admission roomconfig.Admission `yaml:"admission" default:"open" outside:"no" usage:"who may enter: everybody, those who have accepted an invite of the room's waitlist, or those who have a pass"`
 
 	// Events are planned for the room, in the order of the file. Planned has them as the gate takes them.
 	Events  []Event    `yaml:"events" is:"an event: a mapping with name, event_start_time, event_end_time and more" of:"events" usage:"what is planned for a time, with settings of its own"`
@@ -256,31 +248,8 @@ type Room struct {
 
 	// BindTicket is to what the tickets are bound.
 	BindTicket bind.Mode `yaml:"bind_ticket" default:"off" usage:"to what tickets are bound: whoever brings one from elsewhere is a newcomer"`
-	// Challenge is passed before somebody gets a place.
-	Challenge Challenge `yaml:"challenge"`
-}
-
-// Challenge is what visitors pass before they get a place in line. With a Provider there is a SiteKey and a Secret.
-type Challenge struct {
-	Provider challenge.Provider `yaml:"provider" default:"off" usage:"whose challenge visitors pass before they get a place in line"`
-	SiteKey  string             `yaml:"site_key" usage:"key of the site that the challenge shows"`
-	Secret   string             `yaml:"secret" is:"provider secret" outside:"env" usage:"secret that the provider of the challenge knows the site by"`
-	// SecretFile is "" once it is read.
-	SecretFile string `yaml:"secret_file" is:"file" usage:"file with the secret that the provider of the challenge knows the site by"`
-	// VerifyURL, ScriptURL, WidgetClass and Sources are "" or empty for those of the provider.
-	VerifyURL     string                `yaml:"verify_url" is:"service" outside:"no" usage:"address at which answers to the challenge are verified (default: the provider's)"`
-	ScriptURL     string                `yaml:"script_url" is:"service" outside:"no" usage:"address of the challenge's script (default: the provider's)"`
-	WidgetClass   string                `yaml:"widget_class" usage:"class of the element that the script makes the challenge of (default: the provider's)"`
-	Sources       []string              `yaml:"sources" is:"source" of:"origins such as [https://challenges.example.com]" outside:"no" usage:"origins that the challenge loads from (default: the provider's, or the script's)"`
-	OnUnreachable challenge.Unreachable `yaml:"on_unreachable" default:"join" usage:"what becomes of visitors while the provider of the challenge does not answer"`
-}
-
-// ForGate is the challenge as the gate takes it.
-func (c Challenge) ForGate() challenge.Config {
-	return challenge.Config{
-		Provider: c.Provider, SiteKey: c.SiteKey, Secret: c.Secret, VerifyURL: c.VerifyURL, ScriptURL: c.ScriptURL,
-		WidgetClass: c.WidgetClass, Sources: c.Sources, OnUnreachable: c.OnUnreachable,
-	}
+	// Features are the options of features.
+	Features proxy.RoomOptions `yaml:",inline"`
 }
 
 // Event is something that is planned for a room.

@@ -70,7 +70,7 @@ var forms = map[string]form{
 	"colour":            {want: "a colour such as #0a7d55", empty: true, check: plain(templates.CheckAccent)},
 	"link":              {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
 	"password":          {want: "a password", sentence: true, check: plain(checkPassword)},
-	"provider secret":   {want: "a secret", sentence: true, empty: true, check: plain(func(string) string { return "" })},
+	"provider secret":   {want: "a secret", sentence: true, empty: true, check: plain(checkProviderSecret)},
 	"reporter's key":    {want: "a key", sentence: true, check: plain(checkReporterKey)},
 	"mail address":      {want: "an e-mail address", check: plain(checkMailAddress)},
 	"time":              {want: "a time such as 2026-12-01T09:00:00+01:00", kind: "time", check: plain(checkMoment)},
@@ -181,6 +181,13 @@ func (d *loader) database(text string, from layer) (canonical, problem string) {
 		return text, "the supported databases are an SQLite file, by its path, and PostgreSQL: postgres://user:password@host/name"
 	}
 	return d.path(text, from)
+}
+
+func checkProviderSecret(s string) string {
+	if problem := checkToken(s); problem != "" {
+		return "the secret " + problem
+	}
+	return ""
 }
 
 func checkPassword(s string) string {

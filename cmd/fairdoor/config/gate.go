@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -9,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,11 +18,8 @@ import (
 
 // checkGate checks what is said outside of rooms as a whole.
 func (v *value) checkGate(c *Config) {
+	v.readFiles(topKey, reflect.ValueOf(c).Elem(), "")
 	v.token(c)
-	if v.either("cookie.keys", "cookie.keys_file") == "cookie.keys_file" {
-		c.Cookie.Keys = v.listIn("cookie.keys_file", c.Cookie.KeysFile, forms["key"])
-	}
-	c.AdminTokenFile, c.Cookie.KeysFile = "", ""
 	v.certificates(&c.TLS)
 	v.acme(c)
 	v.addresses(c)
@@ -71,30 +68,57 @@ func (v *value) trusted(c *Config) {
 	v.doubt(slices.ContainsFunc(c.TrustedProxies, everybody), from, "every visitor is believed, whatever address they claim to have")
 }
 
-// token takes the admin token from where it was given.
+// token checks how long the admin token is.
 func (v *value) token(c *Config) {
-	name := cmp.Or(v.either("admin_token", "admin_token_file"), "admin_token")
-	if name == "admin_token_file" {
-		c.AdminToken = v.get(name).tokenIn(c.AdminTokenFile)
+	name := "admin_token"
+	if v.layerOf("admin_token_file") > v.layerOf(name) {
+		name = "admin_token_file"
 	}
 	v.doubt(c.AdminToken != "" && len(c.AdminToken) < 16 && v.valid("admin_token", "admin_token_file"), name,
 		"the token is short: with fewer than 16 characters it can be guessed")
 }
 
-// tokenIn reads a file that holds a token.
-func (v *value) tokenIn(path string) string {
-	src, ok := v.read(path)
-	token := strings.TrimSpace(string(src))
-	switch problem := checkToken(token); {
-	case !ok:
-	case token == "":
-		v.reject("%s is empty", path)
-	case problem != "":
-		v.reject("the token in %s %s", path, problem)
-	default:
-		return token
+// readFiles reads the files that keys of a mapping name in the place of another key's value, as the tag into says, and of the mappings in
+// it. What a key is called here begins with prefix.
+func (v *value) readFiles(of *Key, s reflect.Value, prefix string) {
+	for _, k := range of.inner {
+		name := prefix + k.Field.Name
+		switch into := of.child(k.Tag.Get("into")); {
+		case k.inner != nil:
+			v.readFiles(k, k.Of(s), name+".")
+		case into != nil:
+			path := k.Of(s)
+			if v.either(prefix+into.Field.Name, name) == name {
+				into.Of(s).Set(v.valueIn(name, path.String(), into))
+			}
+			path.SetString("")
+		}
 	}
-	return ""
+}
+
+// valueIn is what the file that a key names has for another key: a text, or one on each line for a list.
+func (v *value) valueIn(name, path string, into *Key) reflect.Value {
+	if into.item != nil {
+		return reflect.ValueOf(v.listIn(name, path, into.item.form))
+	}
+	from := v.get(name)
+	src, ok := from.read(path)
+	text := strings.TrimRight(string(src), "\r\n")
+	if into.Tag.Get("is") != "password" { // which may end with a space
+		text = strings.TrimSpace(text)
+	}
+	switch text, problem := into.form.check(v.loader, text, fromFile); {
+	case !ok:
+	case text == "":
+		from.reject("%s is empty", path)
+	case problem == "":
+		return reflect.ValueOf(text)
+	case into.form.sentence:
+		from.reject("%s: %s", path, problem)
+	default:
+		from.reject("the %s in %s %s", into.Tag.Get("is"), path, problem)
+	}
+	return reflect.ValueOf("")
 }
 
 // networks takes networks from where they were given: a key, or the one that names a file of them.

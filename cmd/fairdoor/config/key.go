@@ -28,12 +28,15 @@ type Key struct {
 	item  *Key   // what each item of a list is
 }
 
-// topKey is the file as a whole; roomKey is an item of rooms, ruleKey one of a room's rules, and eventKey one of its events.
+// topKey is the file as a whole; roomKey is an item of rooms, ruleKey one of a room's rules, and eventKey one of its events; and so on.
 var (
 	topKey   = &Key{Kind: "mapping", inner: keysOf(reflect.TypeFor[Config](), "", false)}
 	roomKey  = topKey.child("rooms").item
 	ruleKey  = roomKey.child("rules").item
 	eventKey = roomKey.child("events").item
+
+	waitlistKey = topKey.child("waitlists").item
+	webhookKey  = topKey.child("webhooks").item
 )
 
 // Keys lists every setting, in the order of the file: those of the gate, and then those of a room.

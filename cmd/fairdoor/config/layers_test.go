@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -208,6 +210,6 @@ func TestEveryDefaultIsRight(t *testing.T) {
 			RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, QueueTicketTTL: 30 * time.Minute, ConfirmWithin: time.Minute, LineGrace: 15 * time.Second,
 		},
 		QueueingStatusCode: 200, JSONResponseEnabled: true,
-		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"}, Admission: "open", BindTicket: "off", Challenge: config.Challenge{Provider: "off", OnUnreachable: "join"}, Cache: "auto",
+		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"}, Admission: "open", BindTicket: "off", Features: proxy.RoomOptions{Challenge: challenge.Config{Provider: "off", OnUnreachable: "join"}}, Cache: "auto",
 	}, r)
 }

@@ -3,12 +3,13 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	roomconfig "github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/templates"
@@ -95,32 +96,28 @@ func (r *room) check(root *value, c *Config) {
 	r.template()
 	r.logo()
 	r.events()
-	r.challenge(&r.Room.Challenge)
+	r.readFiles(roomKey, reflect.ValueOf(r.Room).Elem(), "")
+	r.options()
 }
 
-// challenge checks what visitors pass before they get a place.
-func (v *value) challenge(c *Challenge) {
-	if v.either("challenge.secret", "challenge.secret_file") == "challenge.secret_file" {
-		c.Secret = v.get("challenge.secret_file").tokenIn(c.SecretFile)
-	}
-	c.SecretFile = ""
-	gate := c.ForGate()
-	if !v.valid("challenge.provider") || !gate.IsOn() {
-		return
-	}
-	needs := func(missing bool, name, what string) {
-		if missing {
-			at := v.where("challenge."+name, "challenge.provider")
-			at.Key = v.pathOf("challenge." + name)
-			v.fault(at, "is required: %s", what)
+// options checks the options of features, by the features' own rules.
+func (r *room) options() {
+	in := &roomconfig.Room{Settings: r.Settings, Admission: r.Admission, Routes: []route.Route{{Host: r.Host, Path: r.Path}}}
+	for _, o := range r.Features.Options() {
+		c, ok := o.(roomconfig.Checker)
+		if !ok {
+			continue
+		}
+		for _, f := range c.Faults(in) {
+			at := r.where(f.Keys...)
+			if f.Missing != "" {
+				at.Key = r.pathOf(f.Missing)
+			}
+			if r.valid(f.Keys...) {
+				r.fault(at, "%s", f.Problem)
+			}
 		}
 	}
-	needs(c.SiteKey == "", "site_key", "the key by which the provider knows the site, for its widget")
-	needs(!v.isGiven("challenge.secret", "challenge.secret_file"), "secret", "the provider's secret for the site, or secret_file")
-	other := c.Provider == challenge.Other
-	needs(other && c.VerifyURL == "", "verify_url", "where answers are verified")
-	needs(other && c.ScriptURL == "", "script_url", "the script of the widget")
-	needs(other && c.WidgetClass == "", "widget_class", "the class of the widget's element")
 }
 
 // origin settles where the room's visitors go. A room's own origins are in the file, so a variable or a flag goes before them, if the

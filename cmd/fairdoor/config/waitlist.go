@@ -3,9 +3,11 @@ package config
 import (
 	"bytes"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
+	roomconfig "github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -52,22 +54,16 @@ func (v *value) database(c *Config) {
 }
 
 // takesPasses says whether the room takes passes.
-func (r *Room) takesPasses() bool { return r.Passes || r.Admission == "passes" }
+func (r *Room) takesPasses() bool {
+	return r.Features.Passes.Take(&roomconfig.Room{Admission: r.Admission})
+}
 
 // admission checks who may enter a room against the rooms that have waitlists.
 func (v *value) admission(r *Room, lists map[string]Position) {
 	_, listed := lists[r.Name]
-	v.refuse(v.valid("admission") && r.Admission == "invited" && !listed, "admission",
+	v.refuse(v.valid("admission") && r.Admission == roomconfig.Invited && !listed, "admission",
 		"the room has no waitlist: nobody could be invited; add one to waitlists, with room: %s", r.Name)
-	if v.valid("path", "passes", "admission") && r.takesPasses() && braces(r.Path) != "" {
-		v.fault(v.where("passes", "admission"), "%s is a room for each value of its path, which takes no passes", show(r.Name))
-	}
-	v.refuse(v.valid("call_back", "claim_within") && r.CallBack && r.ClaimWithin == 0, "call_back",
-		"needs claim_within: for how long the slot of somebody who is called is kept")
-	if v.valid("path", "call_back") && r.CallBack && braces(r.Path) != "" {
-		v.fault(v.where("call_back"), "%s is a room for each value of its path, which calls nobody back", show(r.Name))
-	}
-	v.doubt(r.GuestPriority > 0 && v.valid("guest_priority", "queueing_method") && (!listed || r.Method != queue.Line), "guest_priority",
+	v.doubt(r.Features.Guests.Priority > 0 && v.valid("guest_priority", "queueing_method") && (!listed || r.Method != queue.Line), "guest_priority",
 		"has no effect: it is for a room with a waitlist and with queueing_method line")
 }
 
@@ -75,6 +71,7 @@ func (v *value) admission(r *Room, lists map[string]Position) {
 func (l *guestList) check() {
 	l.required("name", "letters, digits, - and _")
 	l.required("room", "the name of the room that the waitlist belongs to")
+	l.readFiles(waitlistKey, reflect.ValueOf(l.Waitlist).Elem(), "")
 	l.disposable()
 	l.actions()
 	l.smtp()
@@ -162,24 +159,10 @@ func (l *guestList) smtp() {
 	in.required("host", "the server that takes the mails")
 	in.required("from", "the address that mails come from")
 	l.doubt(!l.isGiven("url"), "smtp", "links in mails begin with the address that this gate listens on: set url to that of the site")
-	if in.either("password", "password_file") == "password_file" {
-		l.SMTP.Password = in.passwordIn(l.SMTP.PasswordFile)
-	}
-	l.SMTP.PasswordFile = ""
 	named, secret := in.isGiven("username"), in.isGiven("password", "password_file")
 	if named != secret && in.valid("username", "password", "password_file") {
 		in.fault(in.where("username", "password", "password_file"), "username and password go together")
 	}
 	local := l.SMTP.Host == "localhost" || strings.HasPrefix(l.SMTP.Host, "127.")
 	in.doubt(l.SMTP.TLS == "none" && !local, "tls", "mails, which let their readers in, and the password go over the network as plain text")
-}
-
-// passwordIn reads a file that holds a password.
-func (v *value) passwordIn(path string) string {
-	src, ok := v.get("password_file").read(path)
-	password := strings.TrimRight(string(src), "\r\n")
-	if ok && password == "" {
-		v.get("password_file").reject("%s is empty", path)
-	}
-	return password
 }

@@ -2,11 +2,11 @@ package config
 
 import (
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
 func checkWebhookHost(s string) string {
@@ -59,14 +59,6 @@ func knowsRooms(c *Config, names []string) bool {
 // checkWebhook checks a webhook by itself.
 func (v *value) checkWebhook(h *Webhook) {
 	v.required("url", "the address that events are posted to")
-	if v.either("secret", "secret_file") == "secret_file" {
-		src, ok := v.get("secret_file").read(h.SecretFile)
-		h.Secret = strings.TrimSpace(string(src))
-		if _, err := webhooks.ParseSecret(h.Secret); ok && err != nil {
-			v.get("secret_file").reject("%s: %v", h.SecretFile, err)
-		}
-	} else {
-		v.required("secret", "whsec_ and 32 random bytes in base64, or secret_file")
-	}
-	h.SecretFile = ""
+	v.readFiles(webhookKey, reflect.ValueOf(h).Elem(), "")
+	v.refuse(!v.isGiven("secret", "secret_file"), "secret", "is required: whsec_ and 32 random bytes in base64, or secret_file")
 }

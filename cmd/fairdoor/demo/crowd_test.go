@@ -33,7 +33,7 @@ func inFront(t *testing.T, site http.Handler, session time.Duration) *httptest.S
 	g, err := proxy.New(t.Context(), proxy.Config{
 		Keys: []cookie.Key{key},
 		Rooms: []proxy.RoomConfig{{
-			Name: "demo", Routes: []route.Route{{Path: "/"}}, Origin: at, JSON: true, Revoke: true,
+			Name: "demo", Routes: []route.Route{{Path: "/"}}, Origin: at, JSON: true, Commands: []string{"revoke"},
 			Settings: queue.Settings{
 				TotalActiveUsers: 3, NewUsersPerMinute: 1000, SessionDuration: session,
 				RefreshInterval: time.Second, Bucket: time.Second, QueueTicketTTL: time.Minute,
