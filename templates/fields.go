@@ -7,67 +7,30 @@ import (
 	"slices"
 )
 
-// fields are the values of the JSON answer, in the order and under the names that clients of
-// Cloudflare's Waiting Room know. Ours are isLineQueue and the last ones, from
-// usersAheadKnown on. The challenge has a page of its own, so Cloudflare's fields for it have the values that
-// mean "off".
-type fields struct {
-	InWaitingRoom                bool   `json:"inWaitingRoom"`
-	WaitTimeKnown                bool   `json:"waitTimeKnown"`
-	WaitTime                     any    `json:"waitTime"`
-	WaitTime25Percentile         int    `json:"waitTime25Percentile"`
-	WaitTime50Percentile         int    `json:"waitTime50Percentile"`
-	WaitTime75Percentile         int    `json:"waitTime75Percentile"`
-	WaitTimeFormatted            string `json:"waitTimeFormatted"`
-	QueueIsFull                  bool   `json:"queueIsFull"`
-	QueueAll                     bool   `json:"queueAll"`
-	LastUpdated                  string `json:"lastUpdated"`
-	RefreshIntervalSeconds       any    `json:"refreshIntervalSeconds"`
-	QueueingMethod               string `json:"queueingMethod"`
-	IsFIFOQueue                  bool   `json:"isFIFOQueue"`
-	IsRandomQueue                bool   `json:"isRandomQueue"`
-	IsLineQueue                  bool   `json:"isLineQueue"`
-	IsPassthroughQueue           bool   `json:"isPassthroughQueue"`
-	IsRejectQueue                bool   `json:"isRejectQueue"`
-	IsEventActive                bool   `json:"isEventActive"`
-	IsEventPrequeueing           bool   `json:"isEventPrequeueing"`
-	TimeUntilEventStart          int    `json:"timeUntilEventStart"`
-	TimeUntilEventStartFormatted string `json:"timeUntilEventStartFormatted"`
-	TimeUntilEventEnd            int    `json:"timeUntilEventEnd"`
-	TimeUntilEventEndFormatted   string `json:"timeUntilEventEndFormatted"`
-	ShuffleAtEventStart          bool   `json:"shuffleAtEventStart"`
-	Turnstile                    string `json:"turnstile"`
-	InfiniteQueue                bool   `json:"infiniteQueue"`
-	UsersAheadKnown              bool   `json:"usersAheadKnown"`
-	UsersAhead                   any    `json:"usersAhead"`
-	UsersQueued                  any    `json:"usersQueued"`
-	PositionKnown                bool   `json:"positionKnown"`
-	Position                     any    `json:"position"`
-	TicketNumber                 any    `json:"ticketNumber"`
-	FirstWaitingNumber           any    `json:"firstWaitingNumber"`
-	LastWaitingNumber            any    `json:"lastWaitingNumber"`
-	ClaimWithinSeconds           int    `json:"claimWithinSeconds"`
-	ClaimRequired                bool   `json:"claimRequired"`
-	ClaimUntil                   string `json:"claimUntil"`
-	RefreshLeftSeconds           any    `json:"refreshLeftSeconds"`
-	PlaceKeptSeconds             int    `json:"placeKeptSeconds"`
-	Rejoined                     bool   `json:"rejoined"`
-	Message                      string `json:"message"`
-	SiteName                     string `json:"siteName"`
-	HelpURL                      string `json:"helpUrl"`
-	AdmissionsPaused             bool   `json:"admissionsPaused"`
-	BucketID                     string `json:"bucketId"`
-	ArrivedAt                    string `json:"arrivedAt"`
-	PlacedAt                     string `json:"placedAt"`
-	EventStartTime               string `json:"eventStartTime"`
-	EventEndTime                 string `json:"eventEndTime"`
-	ShuffleSeedHash              string `json:"shuffleSeedHash"`
-	ShuffleSeed                  string `json:"shuffleSeed"`
-	ShuffleEntry                 string `json:"shuffleEntry"`
-	IsHeld                       bool   `json:"isHeld"`
-	SoldOut                      bool   `json:"soldOut"`
-	ItemsLeftKnown               bool   `json:"itemsLeftKnown"`
-	ItemsLeft                    int    `json:"itemsLeft"`
+// field is a value of the JSON answer, and of templates.
+type field struct {
+	name  string
+	value any
+}
+
+// fields are the values of the JSON answer, in their order.
+type fields []field
+
+// MarshalJSON writes them as one object.
+func (f fields) MarshalJSON() ([]byte, error) {
+	text := []byte("{")
+	for i, of := range f {
+		value, err := json.Marshal(of.value)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(append(text, '"'), of.name...), `":`...)
+		text = append(text, value...)
+	}
+	return append(text, '}'), nil
 }
 
 // own are the values that belong to one visitor. They are texts, so that a mark can be in
@@ -83,64 +46,68 @@ type own struct {
 	waitTimeFormatted                                        string
 }
 
-// newFields returns the fields for d, which has to be resolved.
+// newFields returns the fields for d, which has to be resolved: under the names that clients of Cloudflare's Waiting Room know, and in their
+// order. Ours are isLineQueue and the last ones, from usersAheadKnown on. The challenge has a page of its own, so Cloudflare's fields for it
+// have the values that mean "off".
 func newFields(d Data, o own) fields {
 	_, exact := d.position()
 	return fields{
-		InWaitingRoom:                true,
-		WaitTimeKnown:                d.WaitTimeKnown,
-		WaitTime:                     o.waitTime,
-		WaitTime25Percentile:         d.WaitTime25Percentile,
-		WaitTime50Percentile:         d.WaitTime50Percentile,
-		WaitTime75Percentile:         d.WaitTime75Percentile,
-		WaitTimeFormatted:            o.waitTimeFormatted,
-		QueueIsFull:                  d.QueueIsFull || !d.Refreshes(),
-		QueueAll:                     d.QueueAll,
-		LastUpdated:                  o.lastUpdated,
-		RefreshIntervalSeconds:       o.refresh,
-		QueueingMethod:               d.QueueingMethod,
-		IsFIFOQueue:                  d.ordersBuckets(),
-		IsRandomQueue:                d.draws(),
-		IsLineQueue:                  d.hasExactLine(),
-		IsPassthroughQueue:           d.everyoneEnters(),
-		IsRejectQueue:                d.nobodyEnters(),
-		IsEventActive:                d.Event.End != "",
-		IsEventPrequeueing:           d.Event.Prequeueing,
-		TimeUntilEventStart:          d.Event.UntilStart,
-		TimeUntilEventStartFormatted: formatUntil(d.Event.Prequeueing, d.Event.UntilStart),
-		TimeUntilEventEnd:            d.Event.UntilEnd,
-		TimeUntilEventEndFormatted:   formatUntil(d.Event.End != "", d.Event.UntilEnd),
-		ShuffleAtEventStart:          d.Event.Shuffle,
-		UsersAheadKnown:              d.UsersAheadKnown,
-		UsersAhead:                   o.usersAhead,
-		UsersQueued:                  o.usersQueued,
-		PositionKnown:                exact,
-		Position:                     o.position,
-		TicketNumber:                 o.number,
-		FirstWaitingNumber:           o.first,
-		LastWaitingNumber:            o.last,
-		ClaimWithinSeconds:           max(d.ClaimWithinSeconds, 0),
-		ClaimRequired:                d.ClaimRequired,
-		ClaimUntil:                   o.claimUntil,
-		RefreshLeftSeconds:           o.refreshLeft,
-		PlaceKeptSeconds:             d.PlaceKeptSeconds,
-		Rejoined:                     d.Rejoined,
-		Message:                      d.Message,
-		SiteName:                     d.Identity.SiteName,
-		HelpURL:                      d.Identity.HelpURL,
-		AdmissionsPaused:             d.admissionsPaused(),
-		BucketID:                     o.bucket,
-		ArrivedAt:                    o.arrived,
-		PlacedAt:                     o.placed,
-		EventStartTime:               d.Event.Start,
-		EventEndTime:                 d.Event.End,
-		ShuffleSeedHash:              d.Event.SeedHash,
-		ShuffleSeed:                  d.Event.Seed,
-		ShuffleEntry:                 o.entry,
-		IsHeld:                       d.Held,
-		SoldOut:                      d.SoldOut,
-		ItemsLeftKnown:               d.ItemsLeftKnown,
-		ItemsLeft:                    d.ItemsLeft,
+		{"inWaitingRoom", true},
+		{"waitTimeKnown", d.WaitTimeKnown},
+		{"waitTime", o.waitTime},
+		{"waitTime25Percentile", d.WaitTime25Percentile},
+		{"waitTime50Percentile", d.WaitTime50Percentile},
+		{"waitTime75Percentile", d.WaitTime75Percentile},
+		{"waitTimeFormatted", o.waitTimeFormatted},
+		{"queueIsFull", d.QueueIsFull || !d.Refreshes()},
+		{"queueAll", d.QueueAll},
+		{"lastUpdated", o.lastUpdated},
+		{"refreshIntervalSeconds", o.refresh},
+		{"queueingMethod", d.QueueingMethod},
+		{"isFIFOQueue", d.ordersBuckets()},
+		{"isRandomQueue", d.draws()},
+		{"isLineQueue", d.hasExactLine()},
+		{"isPassthroughQueue", d.everyoneEnters()},
+		{"isRejectQueue", d.nobodyEnters()},
+		{"isEventActive", d.Event.End != ""},
+		{"isEventPrequeueing", d.Event.Prequeueing},
+		{"timeUntilEventStart", d.Event.UntilStart},
+		{"timeUntilEventStartFormatted", formatUntil(d.Event.Prequeueing, d.Event.UntilStart)},
+		{"timeUntilEventEnd", d.Event.UntilEnd},
+		{"timeUntilEventEndFormatted", formatUntil(d.Event.End != "", d.Event.UntilEnd)},
+		{"shuffleAtEventStart", d.Event.Shuffle},
+		{"turnstile", ""},
+		{"infiniteQueue", false},
+		{"usersAheadKnown", d.UsersAheadKnown},
+		{"usersAhead", o.usersAhead},
+		{"usersQueued", o.usersQueued},
+		{"positionKnown", exact},
+		{"position", o.position},
+		{"ticketNumber", o.number},
+		{"firstWaitingNumber", o.first},
+		{"lastWaitingNumber", o.last},
+		{"claimWithinSeconds", max(d.ClaimWithinSeconds, 0)},
+		{"claimRequired", d.ClaimRequired},
+		{"claimUntil", o.claimUntil},
+		{"refreshLeftSeconds", o.refreshLeft},
+		{"placeKeptSeconds", d.PlaceKeptSeconds},
+		{"rejoined", d.Rejoined},
+		{"message", d.Message},
+		{"siteName", d.Identity.SiteName},
+		{"helpUrl", d.Identity.HelpURL},
+		{"admissionsPaused", d.admissionsPaused()},
+		{"bucketId", o.bucket},
+		{"arrivedAt", o.arrived},
+		{"placedAt", o.placed},
+		{"eventStartTime", d.Event.Start},
+		{"eventEndTime", d.Event.End},
+		{"shuffleSeedHash", d.Event.SeedHash},
+		{"shuffleSeed", d.Event.Seed},
+		{"shuffleEntry", o.entry},
+		{"isHeld", d.Held},
+		{"soldOut", d.SoldOut},
+		{"itemsLeftKnown", d.ItemsLeftKnown},
+		{"itemsLeft", d.ItemsLeft},
 	}
 }
 
@@ -174,78 +141,26 @@ func encodeLine(value any) ([]byte, error) {
 // templates need, because Mustache can neither compare nor divide. They are plain values:
 // of others Mustache would call the methods. d has to be resolved.
 func variables(d Data, o own) map[string]any {
-	f := newFields(d, o)
 	values := map[string]any{
-		"inWaitingRoom":                  f.InWaitingRoom,
-		"waitTimeKnown":                  f.WaitTimeKnown,
-		"waitTime":                       f.WaitTime,
 		"waitTimeHours":                  o.waitTimeHours,
 		"waitTimeHourMinutes":            o.waitTimeHourMinutes,
 		"waitTimeIsLong":                 d.isLong(),
 		"waitTimeIsRange":                d.isRange(),
 		"waitTimeIsShort":                d.isShort(),
-		"waitTime25Percentile":           f.WaitTime25Percentile,
-		"waitTime50Percentile":           f.WaitTime50Percentile,
-		"waitTime75Percentile":           f.WaitTime75Percentile,
-		"waitTimeFormatted":              f.WaitTimeFormatted,
-		"queueIsFull":                    f.QueueIsFull,
-		"queueAll":                       f.QueueAll,
-		"lastUpdated":                    f.LastUpdated,
 		"lastUpdatedTime":                o.clock,
-		"refreshIntervalSeconds":         f.RefreshIntervalSeconds,
-		"queueingMethod":                 f.QueueingMethod,
-		"isFIFOQueue":                    f.IsFIFOQueue,
-		"isRandomQueue":                  f.IsRandomQueue,
-		"isLineQueue":                    f.IsLineQueue,
-		"isPassthroughQueue":             f.IsPassthroughQueue,
-		"isRejectQueue":                  f.IsRejectQueue,
-		"isEventActive":                  f.IsEventActive,
-		"isEventPrequeueing":             f.IsEventPrequeueing,
-		"timeUntilEventStart":            f.TimeUntilEventStart,
-		"timeUntilEventStartHours":       f.TimeUntilEventStart / 60,
-		"timeUntilEventStartHourMinutes": f.TimeUntilEventStart % 60,
-		"timeUntilEventStartFormatted":   f.TimeUntilEventStartFormatted,
-		"timeUntilEventEnd":              f.TimeUntilEventEnd,
-		"timeUntilEventEndFormatted":     f.TimeUntilEventEndFormatted,
-		"shuffleAtEventStart":            f.ShuffleAtEventStart,
-		"turnstile":                      f.Turnstile,
-		"infiniteQueue":                  f.InfiniteQueue,
-		"usersAheadKnown":                f.UsersAheadKnown,
-		"usersAhead":                     f.UsersAhead,
-		"usersQueued":                    f.UsersQueued,
-		"positionKnown":                  f.PositionKnown,
-		"position":                       f.Position,
+		"timeUntilEventStartHours":       d.Event.UntilStart / 60,
+		"timeUntilEventStartHourMinutes": d.Event.UntilStart % 60,
 		"positionOrdinal":                o.positionOrdinal,
-		"ticketNumber":                   f.TicketNumber,
-		"firstWaitingNumber":             f.FirstWaitingNumber,
-		"lastWaitingNumber":              f.LastWaitingNumber,
-		"claimWithinSeconds":             f.ClaimWithinSeconds,
-		"claimRequired":                  f.ClaimRequired,
-		"claimUntil":                     f.ClaimUntil,
-		"refreshLeftSeconds":             f.RefreshLeftSeconds,
-		"placeKeptSeconds":               f.PlaceKeptSeconds,
-		"placeKeptMinutes":               f.PlaceKeptSeconds / 60,
-		"rejoined":                       f.Rejoined,
+		"placeKeptMinutes":               d.PlaceKeptSeconds / 60,
 		"notSent":                        d.NotSent,
-		"message":                        f.Message,
 		"address":                        o.address,
 		"client":                         "",
-		"admissionsPaused":               f.AdmissionsPaused,
-		"bucketId":                       f.BucketID,
-		"arrivedAt":                      f.ArrivedAt,
-		"placedAt":                       f.PlacedAt,
-		"eventStartTime":                 f.EventStartTime,
-		"eventEndTime":                   f.EventEndTime,
-		"shuffleSeedHash":                f.ShuffleSeedHash,
-		"shuffleSeed":                    f.ShuffleSeed,
-		"shuffleEntry":                   f.ShuffleEntry,
 		"countsDown":                     d.countsDown(),
 		"timeUntilEventStartIsShort":     d.Event.UntilStart <= 1,
 		"roomName":                       d.RoomName,
-		"isHeld":                         f.IsHeld,
-		"soldOut":                        f.SoldOut,
-		"itemsLeftKnown":                 f.ItemsLeftKnown,
-		"itemsLeft":                      f.ItemsLeft,
+	}
+	for _, f := range newFields(d, o) {
+		values[f.name] = f.value
 	}
 	maps.Copy(values, d.Identity.variables())
 	return values
