@@ -189,6 +189,7 @@ func prepare(t *testing.T, dir string) {
 	for _, name := range []string{"SMTP_PASSWORD", "DB_PASSWORD", "CHALLENGE_SECRET", "REDIS_PASSWORD"} {
 		t.Setenv(name, "secret")
 	}
+	t.Setenv("SHOP_KEY", "0123456789abcdef0123456789abcdef")
 	t.Setenv("WEBHOOK_SECRET", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
 	key, _, _ := fairdoor(t, "keygen")
 	for name, text := range map[string]string{"keys": key, "cdn.txt": "192.0.2.0/24\n", "smtp": "secret", "page.mustache": "{{waitTime}}", "secrets": key, "token": key} {
