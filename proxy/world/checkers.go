@@ -38,6 +38,7 @@ var checkers = []struct {
 	{"a place that was used is not used again", checkCopies},
 	{"a place that has moved is of no use where it was", checkMoved},
 	{"while new visitors are held nobody is let in", checkHeld},
+	{"a limit that is lowered holds", checkLowered},
 	{"a shuffled prequeue: every order is as likely as any other, of those who are present at the start", checkDraw},
 	{"a free slot goes on", checkIdle},
 	{"a form is never lost", checkForms},

@@ -36,14 +36,20 @@ var faultsOfGates = []faultKind{
 	{"rolling restart", drawRolling, restartAll},
 	{"file reloaded", drawMoment, reload},
 	{newHeld, drawHold, holdNew},
+	{limitLowered, drawChange, lowerLimit},
+	{allowanceLowered, drawChange, lowerAllowance},
 }
 
 // faultKinds are all kinds that may befall a plan.
 func (p *Plan) faultKinds() []faultKind {
+	list := slices.Concat(faultsOfGates, faultsOfJournals)
 	if p.Redis {
-		return slices.Concat(faultsOfGates, faultsOfRedis)
+		list = slices.Concat(faultsOfGates, faultsOfRedis)
 	}
-	return slices.Concat(faultsOfGates, faultsOfJournals)
+	if p.Settings.Method != queue.Line { // whose numbers end with it
+		list = append(list, faultKind{methodChanged, drawChange, changeMethod})
+	}
+	return list
 }
 
 // drawFaults draws what goes wrong: nothing in one plan of three.
@@ -52,6 +58,8 @@ func (p *Plan) drawFaults(r *rand.Rand) {
 		k := p.faultKinds()[r.IntN(len(p.faultKinds()))]
 		if p.Settings.OnStoreError == queue.Share && p.Redis && r.IntN(2) == 0 { // which nothing else shows
 			k = faultKind{linkCut, drawWayCut, cut}
+		} else if p.Redis && r.IntN(5) == 0 { // the most frequent one
+			k = faultKind{repliesLost, drawLosses, loseReplies}
 		}
 		f := k.draw(p, r)
 		f.Kind = k.name

@@ -1,8 +1,11 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 	"time"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // checkIdle finds people who wait though nothing keeps them from a slot: for more than a minute and two intervals fewer people may hold
@@ -34,11 +37,7 @@ func checkIdle(h *History, breach func(time.Duration, string, ...any)) {
 
 // busy are the times in which all slots may be taken, or the allowance of a minute used, in order. They may overlap.
 func (h *History) busy() []admission {
-	type change struct {
-		at   time.Duration
-		more int
-	}
-	var changes []change
+	list := h.full()
 	var last = map[int]time.Duration{}
 	minutes := map[time.Duration]int{}
 	for i := range h.Events {
@@ -53,27 +52,11 @@ func (h *History) busy() []admission {
 		}
 		over := e.At + h.Plan.Settings.SessionDuration + slack
 		from := e.At - h.longestInterval() // somebody may have a slot for as long before anything is seen of it
-		if before, known := last[who]; known && (before >= from || e.What == Watched) {
-			from = before
-			if e.What == Watched {
-				from = min(before, e.Sent)
-			}
-		} else {
+		if before, known := last[who]; !known || before < from && e.What != Watched {
 			minutes[e.At.Truncate(time.Minute)]++
 			minutes[from.Truncate(time.Minute)]++
 		}
-		if over > from {
-			changes = append(changes, change{from, 1}, change{over, -1})
-		}
 		last[who] = over
-	}
-	slices.SortFunc(changes, func(a, b change) int { return int(a.at - b.at) })
-	var list []admission
-	active := 0
-	for i, c := range changes {
-		if active += c.more; active >= h.Plan.Settings.TotalActiveUsers && i+1 < len(changes) {
-			list = append(list, admission{c.at, changes[i+1].at})
-		}
 	}
 	for minute, n := range minutes {
 		if n >= h.Plan.Settings.NewUsersPerMinute {
@@ -88,5 +71,31 @@ func (h *History) busy() []admission {
 		list = append(list, held)
 	}
 	slices.SortFunc(list, func(a, b admission) int { return int(a.earliest - b.earliest) })
+	return list
+}
+
+// full are the times in which all slots may be taken. Somebody may have one for an interval before anything is seen of it.
+func (h *History) full() (list []admission) {
+	type change struct {
+		at   time.Duration
+		id   queue.ID
+		more int
+	}
+	var changes []change
+	for _, l := range holdings(h) {
+		changes = append(changes, change{l.from - h.longestInterval(), l.id, 1}, change{l.until, l.id, -1})
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	known, unknown := map[queue.ID]int{}, 0
+	for i, c := range changes {
+		if c.id == (queue.ID{}) {
+			unknown += c.more
+		} else if known[c.id] += c.more; known[c.id] == 0 {
+			delete(known, c.id)
+		}
+		if len(known)+unknown >= h.Plan.Settings.TotalActiveUsers && i+1 < len(changes) {
+			list = append(list, admission{c.at, changes[i+1].at})
+		}
+	}
 	return list
 }

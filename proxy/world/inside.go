@@ -34,6 +34,13 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 	people, belated := make([]holder, len(h.Plan.People)), h.belated()
 	for i := range h.Events {
 		e := &h.Events[i]
+		if e.What == Died { // what the gate alone knew is lost: a cookie does not tell of each renewal
+			for i := range people {
+				if people[i].served > e.At-2*time.Second {
+					people[i].knows = 0
+				}
+			}
+		}
 		if e.Who == nobody {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 
 // costNoPlace are the kinds of faults by which nobody loses a place who asks again when they are told to, or before the session is over that they
 // may have been given.
-var costNoPlace = []string{"replies lost", "Redis slow", "scripts flushed"}
+var costNoPlace = []string{repliesLost, "Redis slow", "scripts flushed"}
 
 // checkPlaces finds people who have a later place in line than they had when they asked last: after a goodbye, a silence, or an answer that
 // a gate has lost.

@@ -74,7 +74,11 @@ func Draw(seed uint64) Plan {
 		TotalActiveUsers: pick(3, 10, 20, 40), NewUsersPerMinute: pick(10, 30, 60, 300),
 		SessionDuration: seconds(20, 45, 90, 180), RefreshInterval: seconds(3, 5, 10, 20), RefreshJitter: .15,
 		Method: []queue.Method{queue.FIFO, queue.FIFO, queue.Line, queue.Random}[r.IntN(4)], ConfirmWithin: seconds(10, 60),
-	}.WithDefaults()
+	}
+	if r.IntN(4) == 0 { // so that who asks again when told comes as a session is over that a lost reply gave
+		p.Settings.SessionDuration, p.Settings.RefreshInterval = 20*time.Second, 20*time.Second
+	}
+	p.Settings = p.Settings.WithDefaults()
 	p.Settings.DisableSessionRenewal = r.IntN(6) == 0
 	if r.IntN(4) == 0 {
 		p.Settings.OnStoreError = queue.Share

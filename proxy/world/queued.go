@@ -62,4 +62,4 @@ func (h *History) recounts(at time.Duration) bool {
 }
 
 // unknownFor is for how long after some faults places may be told that are not true.
-var unknownFor = map[string]time.Duration{"Redis flushed": 10 * time.Second, "replies lost": 4 * time.Second, "commands twice": 4 * time.Second}
+var unknownFor = map[string]time.Duration{"Redis flushed": 10 * time.Second, repliesLost: 4 * time.Second, "commands twice": 4 * time.Second}

@@ -11,7 +11,7 @@ import (
 var faultsOfRedis = []faultKind{
 	{"gate killed", drawKill, kill},
 	{linkCut, drawWayCut, cut},
-	{"replies lost", drawLosses, loseReplies},
+	{repliesLost, drawLosses, loseReplies},
 	{"replies late", drawMoment, delayReplies},
 	{"commands twice", drawMoment, doubleCommands},
 	{"Redis slow", drawSlow, slow},
@@ -24,8 +24,10 @@ var faultsOfRedis = []faultKind{
 	{"gate restarted", drawKill, restartGate},
 }
 
-// linkCut is the kind of fault that a gate is cut off from Redis.
-const linkCut = "link cut"
+const (
+	linkCut     = "link cut" // a gate is cut off from Redis
+	repliesLost = "replies lost"
+)
 
 func cut(w *world, f *Fault) {
 	w.note("the link of gate %d is cut for %v", f.Gate, f.Lasts)
