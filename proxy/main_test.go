@@ -8,7 +8,7 @@ import (
 )
 
 // atATime is how many tests run at a time unless -parallel says so. Those that do mostly wait, and need few processors.
-const atATime = "16"
+const atATime = "4"
 
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", atATime); err != nil {
