@@ -18,6 +18,11 @@
 //	[Issuer]       adds cookies to the ticket
 //	[Keeper]       keeps the place of a visitor whose page says goodbye
 //
+// What the configuration of a room says of a feature is a struct of the feature's own, with the tags of [setting.Field], which
+// proxy.RoomOptions has a field for. The tags are all that the file, flags, variables, the schema and GET of a room need. A rule of several
+// options, or of one in its room, is what a [config.Checker] tells. Besides its field, an option needs its line in
+// cmd/fairdoor/config/fairdoor.yaml, and what is written anew from the tags (go test ./cmd/fairdoor/config ./proxy/admin -update).
+//
 // Besides, a feature may have paths of its own ([Owner]), do something by itself ([Runner]), look at rooms as they are synced ([Follower]),
 // hear what the site tells by headers of its answers ([Listener]), note the entries of draws ([Registrar]) and the changes of what rooms go by ([Chronicler]), be told more than its rooms are
 // ([Chooser]), have something to end ([Closer]), and drop requests in a flood ([Shedder]). A part may be made anew for each room of a family ([Sharer]).
