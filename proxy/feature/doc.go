@@ -2,7 +2,7 @@
 // features have a say.
 //
 // A [Feature] is something that a room may have beside its limits: a challenge, passes, a waitlist. Each is a package below proxy: what a
-// configuration says of it (its choice), its paths below [Paths], its say and its pages. It knows this package, and no other feature. The gate has them in one list (features.go of package proxy), in the order in which they are asked.
+// configuration says of it (its options), its paths below [Paths], its say and its pages. It knows this package, and no other feature. The gate has them in one list (features.go of package proxy), in the order in which they are asked.
 //
 // A feature serves a gate for as long as the gate lives. What one room has of it in one configuration is a [Part]. A part implements the
 // stages in which it has a say, and a [Setup] keeps a short list for each stage: a room pays for what it has.
