@@ -10,30 +10,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestAcceptedGetTheOriginsAnswer(t *testing.T) {
-	f := start(t)
-	f.site.will(func(w http.ResponseWriter, _ *http.Request) {
+	f := gatetest.Start(t)
+	f.Site.Will(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()["Set-Cookie"] = []string{"theirs=1; Path=/", "fairdoor_of_theirs=2"}
 		w.Header().Set("Content-Type", "text/x-site")
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = io.WriteString(w, "short and stout")
 	})
-	v := f.visitor()
-	a := v.get("/pot")
-	assert.Equal(t, http.StatusTeapot, a.status)
-	assert.Equal(t, "short and stout", a.body)
-	assert.Equal(t, "text/x-site", a.header.Get("Content-Type"))
-	assert.Equal(t, "7", a.header.Get("Retry-After"), "the origin's own")
-	assert.Equal(t, []string{"theirs=1; Path=/", "fairdoor_of_theirs=2"}, a.header["Set-Cookie"][:2], "the origin's survive untouched")
-	assert.Len(t, a.header["Set-Cookie"], 3, "and ours beside them")
+	v := f.Visitor()
+	a := v.Get("/pot")
+	assert.Equal(t, http.StatusTeapot, a.Status)
+	assert.Equal(t, "short and stout", a.Body)
+	assert.Equal(t, "text/x-site", a.Header.Get("Content-Type"))
+	assert.Equal(t, "7", a.Header.Get("Retry-After"), "the origin's own")
+	assert.Equal(t, []string{"theirs=1; Path=/", "fairdoor_of_theirs=2"}, a.Header["Set-Cookie"][:2], "the origin's survive untouched")
+	assert.Len(t, a.Header["Set-Cookie"], 3, "and ours beside them")
 
-	a = v.get("/pot")
-	assert.Len(t, a.header["Set-Cookie"], 2, "the ticket has not changed")
-	assert.NotContains(t, a.header, "Cache-Control")
+	a = v.Get("/pot")
+	assert.Len(t, a.Header["Set-Cookie"], 2, "the ticket has not changed")
+	assert.NotContains(t, a.Header, "Cache-Control")
 }
 
 func TestAnswersWithATicketAreKeptOutOfSharedCaches(t *testing.T) {
@@ -63,37 +64,37 @@ func TestAnswersWithATicketAreKeptOutOfSharedCaches(t *testing.T) {
 		"no header for them is made up":     {http.Header{}, http.Header{"Cdn-Cache-Control": nil, "Surrogate-Control": nil, "X-Accel-Expires": nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t)
-			f.site.will(func(w http.ResponseWriter, _ *http.Request) {
+			f := gatetest.Start(t)
+			f.Site.Will(func(w http.ResponseWriter, _ *http.Request) {
 				for name, values := range c.origin {
 					w.Header()[name] = values
 				}
 			})
-			v := f.visitor()
-			a := v.get("/")
-			require.NotEmpty(t, a.setCookies())
+			v := f.Visitor()
+			a := v.Get("/")
+			require.NotEmpty(t, a.SetCookies())
 			for name, values := range c.want {
-				assert.Equal(t, values, []string(a.header[name]), name)
+				assert.Equal(t, values, []string(a.Header[name]), name)
 			}
-			again := v.get("/")
+			again := v.Get("/")
 			for name, values := range c.origin {
-				assert.Equal(t, values, []string(again.header[name]), "without a ticket the origin's word stands: %s", name)
+				assert.Equal(t, values, []string(again.Header[name]), "without a ticket the origin's word stands: %s", name)
 			}
 		})
 	}
 }
 
 func TestNothingOfOursReachesTheOrigin(t *testing.T) {
-	f := start(t)
-	v := f.visitor()
-	v.get("/")
-	f.site.requests()
-	ticket := "fairdoor_shop=" + v.cookies["fairdoor_shop"]
-	v.cookies = nil
-	v.get("/?a=1;b=%zz", with("Cookie", `a=1; `+ticket+`;  b="two"; __Host-fairdoor_other=x; c`),
-		with("Fairdoor-Visibility", "hidden"), with("Fairdoor-Command", "revoke"), with("Cf-Waiting-Room-Command", "revoke"),
-		with("X-Of-Theirs", "y"))
-	seen := f.site.requests()
+	f := gatetest.Start(t)
+	v := f.Visitor()
+	v.Get("/")
+	f.Site.Requests()
+	ticket := "fairdoor_shop=" + v.Cookies["fairdoor_shop"]
+	v.Cookies = nil
+	v.Get("/?a=1;b=%zz", gatetest.With("Cookie", `a=1; `+ticket+`;  b="two"; __Host-fairdoor_other=x; c`),
+		gatetest.With("Fairdoor-Visibility", "hidden"), gatetest.With("Fairdoor-Command", "revoke"), gatetest.With("Cf-Waiting-Room-Command", "revoke"),
+		gatetest.With("X-Of-Theirs", "y"))
+	seen := f.Site.Requests()
 	require.Len(t, seen, 1)
 	assert.Equal(t, []string{`a=1;  b="two"; c`}, seen[0].Header["Cookie"])
 	assert.Equal(t, "y", seen[0].Header.Get("X-Of-Theirs"))
@@ -102,99 +103,99 @@ func TestNothingOfOursReachesTheOrigin(t *testing.T) {
 		assert.NotRegexp(t, "^(Fairdoor|Cf-Waiting-Room)-", name)
 	}
 
-	v.get("/", with("Cookie", ticket))
-	assert.NotContains(t, f.site.requests()[0].Header, "Cookie")
+	v.Get("/", gatetest.With("Cookie", ticket))
+	assert.NotContains(t, f.Site.Requests()[0].Header, "Cookie")
 }
 
 func TestTicketsAreIssuedAnewWhenMoreThanAnEighthOfTheSessionHasPassed(t *testing.T) {
-	f := start(t) // sessions of eight minutes
-	v := f.visitor()
-	require.NotEmpty(t, v.get("/").setCookies())
-	f.pass(time.Minute)
-	assert.Empty(t, v.get("/").setCookies(), "an eighth, and no more")
-	f.pass(time.Second)
-	assert.NotEmpty(t, v.get("/").setCookies(), "more than an eighth since the last")
-	f.pass(time.Minute)
-	assert.Empty(t, v.get("/").setCookies(), "counted from the last one")
+	f := gatetest.Start(t) // sessions of eight minutes
+	v := f.Visitor()
+	require.NotEmpty(t, v.Get("/").SetCookies())
+	f.Pass(time.Minute)
+	assert.Empty(t, v.Get("/").SetCookies(), "an eighth, and no more")
+	f.Pass(time.Second)
+	assert.NotEmpty(t, v.Get("/").SetCookies(), "more than an eighth since the last")
+	f.Pass(time.Minute)
+	assert.Empty(t, v.Get("/").SetCookies(), "counted from the last one")
 }
 
 func TestSessionLastsFromTheLastRequest(t *testing.T) {
-	f := start(t)
-	v, other := f.visitor(), f.visitor()
-	v.get("/")
+	f := gatetest.Start(t)
+	v, other := f.Visitor(), f.Visitor()
+	v.Get("/")
 	for range 5 {
-		f.pass(7 * time.Minute)
-		require.True(t, v.get("/").in())
-		require.False(t, other.get("/").in())
+		f.Pass(7 * time.Minute)
+		require.True(t, v.Get("/").In())
+		require.False(t, other.Get("/").In())
 	}
-	f.pass(8*time.Minute + 10*time.Second)
-	assert.True(t, f.visitor().get("/").in(), "the session has ended, and nobody is present in line")
-	assert.False(t, v.get("/").in())
+	f.Pass(8*time.Minute + 10*time.Second)
+	assert.True(t, f.Visitor().Get("/").In(), "the session has ended, and nobody is present in line")
+	assert.False(t, v.Get("/").In())
 }
 
 func TestSessionWithoutRenewalLastsFromItsAdmission(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.DisableSessionRenewal = true }))
-	v := f.visitor()
-	v.get("/")
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.DisableSessionRenewal = true }))
+	v := f.Visitor()
+	v.Get("/")
 	for range 3 {
-		f.pass(2 * time.Minute)
-		a := v.get("/")
-		require.True(t, a.in())
-		assert.Empty(t, a.setCookies())
+		f.Pass(2 * time.Minute)
+		a := v.Get("/")
+		require.True(t, a.In())
+		assert.Empty(t, a.SetCookies())
 	}
-	f.pass(2*time.Minute + time.Second)
-	assert.True(t, f.visitor().get("/").in())
-	assert.False(t, v.get("/").in())
+	f.Pass(2*time.Minute + time.Second)
+	assert.True(t, f.Visitor().Get("/").In())
+	assert.False(t, v.Get("/").In())
 }
 
 func TestAcceptedPassWhateverBecomesOfTheLimits(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
-	in := f.full()
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
+	in := f.Full()
 	for _, change := range []string{
 		`{"total_active_users": 1, "new_users_per_minute": 1}`, `{"queue_all": true}`, `{"queueing_method": "reject", "queue_all": null}`,
 		`{"queueing_method": "random"}`, `{"session_duration": "10s"}`, `{"session_duration": "1h"}`,
 	} {
-		require.Equal(t, http.StatusOK, f.patch(change).status, change)
-		f.pass(time.Second)
+		require.Equal(t, http.StatusOK, f.Patch(change).Status, change)
+		f.Pass(time.Second)
 		for _, v := range in {
-			assert.True(t, v.get("/").in(), change)
+			assert.True(t, v.Get("/").In(), change)
 		}
-		assert.False(t, f.visitor().get("/").in(), change)
+		assert.False(t, f.Visitor().Get("/").In(), change)
 	}
 }
 
 func TestOneVisitorHoldsOneSlotWhateverIsAskedAtOnce(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
-	v := f.waiter()
-	f.pass(8*time.Minute + time.Second)
-	f.patch(`{"queue_ticket_ttl": "1h"}`)
-	v.get("/")
-	f.pass(interval + 5*time.Second)
-	done := make(chan answer)
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
+	v := f.Waiter()
+	f.Pass(8*time.Minute + time.Second)
+	f.Patch(`{"queue_ticket_ttl": "1h"}`)
+	v.Get("/")
+	f.Pass(gatetest.Interval + 5*time.Second)
+	done := make(chan gatetest.Answer)
 	for range 20 {
-		go func() { done <- v.twin().get("/") }()
+		go func() { done <- v.Twin().Get("/") }()
 	}
 	for range 20 {
-		assert.True(t, (<-done).in())
+		assert.True(t, (<-done).In())
 	}
-	assert.Equal(t, 1, f.status("shop").Active)
+	assert.Equal(t, 1, f.Status("shop").Active)
 }
 
 func TestPassthroughLetsEveryoneInAndCountsThem(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.Method, s.TotalActiveUsers = queue.Passthrough, 2 }))
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Method, s.TotalActiveUsers = queue.Passthrough, 2 }))
 	for range 5 {
-		assert.True(t, f.visitor().get("/").in())
+		assert.True(t, f.Visitor().Get("/").In())
 	}
-	f.pass(time.Second)
-	s := f.status("shop")
+	f.Pass(time.Second)
+	s := f.Status("shop")
 	assert.Equal(t, 5, s.Active)
 	assert.Equal(t, "not_queueing", s.Status)
 	for range 10 {
-		v := f.visitor()
-		assert.True(t, v.get("/").in())
-		assert.True(t, v.get("/").in())
+		v := f.Visitor()
+		assert.True(t, v.Get("/").In())
+		assert.True(t, v.Get("/").In())
 	}
-	assert.Equal(t, 8, f.status("shop").Active, "counted up to a multiple of the limit")
+	assert.Equal(t, 8, f.Status("shop").Active, "counted up to a multiple of the limit")
 }
 
 func TestPassthroughLeavesTheOriginsWordWithCachesStand(t *testing.T) {
@@ -210,18 +211,18 @@ func TestPassthroughLeavesTheOriginsWordWithCachesStand(t *testing.T) {
 		"in shadow mode, which is to count all visitors": {control: "public, max-age=60", shadow: true, ticket: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, settings(func(s *queue.Settings) { s.Method, s.Shadow = queue.Passthrough, c.shadow }))
-			f.site.will(func(w http.ResponseWriter, _ *http.Request) {
+			f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Method, s.Shadow = queue.Passthrough, c.shadow }))
+			f.Site.Will(func(w http.ResponseWriter, _ *http.Request) {
 				if c.control != "" {
 					w.Header().Set("Cache-Control", c.control)
 				}
 			})
 			for range 20 { // more than are counted
-				a := f.visitor().get("/")
-				require.Equal(t, http.StatusOK, a.status)
-				assert.Equal(t, c.ticket, len(a.setCookies()) > 0, "a ticket")
+				a := f.Visitor().Get("/")
+				require.Equal(t, http.StatusOK, a.Status)
+				assert.Equal(t, c.ticket, len(a.SetCookies()) > 0, "a ticket")
 				if !c.shadow {
-					assert.Equal(t, c.control, a.header.Get("Cache-Control"), "the origin's own")
+					assert.Equal(t, c.control, a.Header.Get("Cache-Control"), "the origin's own")
 				}
 			}
 		})
@@ -229,28 +230,28 @@ func TestPassthroughLeavesTheOriginsWordWithCachesStand(t *testing.T) {
 }
 
 func TestPassthroughCountsThoseWhoBringATicketOnce(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
-	v := f.visitor()
-	v.get("/")
-	f.patch(`{"queueing_method": "passthrough"}`)
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
+	v := f.Visitor()
+	v.Get("/")
+	f.Patch(`{"queueing_method": "passthrough"}`)
 	for range 4 {
-		f.pass(2 * time.Minute)
-		require.True(t, v.get("/").in())
-		f.pass(time.Second)
-		assert.Equal(t, 1, f.status("shop").Active)
+		f.Pass(2 * time.Minute)
+		require.True(t, v.Get("/").In())
+		f.Pass(time.Second)
+		assert.Equal(t, 1, f.Status("shop").Active)
 	}
 }
 
 func TestSuspendedRoomLetsEveryonePassWithoutATicket(t *testing.T) {
-	f := start(t, room(func(r *proxy.RoomConfig) { r.Settings.Suspended = true }))
+	f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) { r.Settings.Suspended = true }))
 	for range 3 {
-		a := f.visitor().get("/")
-		assert.True(t, a.in())
-		assert.Empty(t, a.setCookies())
+		a := f.Visitor().Get("/")
+		assert.True(t, a.In())
+		assert.Empty(t, a.SetCookies())
 	}
-	s := f.status("shop")
+	s := f.Status("shop")
 	assert.Equal(t, "suspended", s.Status)
 	assert.Zero(t, s.Active)
-	f.patch(`{"suspended": false}`)
-	assert.NotEmpty(t, f.visitor().get("/").setCookies())
+	f.Patch(`{"suspended": false}`)
+	assert.NotEmpty(t, f.Visitor().Get("/").SetCookies())
 }

@@ -11,13 +11,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 )
 
 var reloads = regexp.MustCompile(`<meta http-equiv="refresh" content="\d+; url=([^"]*)">`)
 
 func TestThePageIsLoadedAgainAtItsOwnAddress(t *testing.T) {
-	f := start(t)
-	f.full()
+	f := gatetest.Start(t)
+	f.Full()
 	for target, want := range map[string]string{
 		"/":                           "/",
 		"/cart;v=1/a,b?x='1'&y=(2)":   "/cart;v=1/a,b?x='1'&y=(2)",
@@ -48,23 +50,23 @@ func TestThePageIsLoadedAgainAtItsOwnAddress(t *testing.T) {
 }
 
 func TestAVeryLongAddressIsInThePageAndNotInTheHeader(t *testing.T) {
-	f := start(t)
-	f.full()
+	f := gatetest.Start(t)
+	f.Full()
 	for _, length := range []int{2000, 9000} {
 		target := "/?" + strings.Repeat("&", length)
-		a := f.visitor().get(target)
-		found := reloads.FindStringSubmatch(a.body)
+		a := f.Visitor().Get(target)
+		found := reloads.FindStringSubmatch(a.Body)
 		require.Len(t, found, 2)
 		assert.Equal(t, target, html.UnescapeString(found[1]))
-		assert.Equal(t, length < 2048, strings.Contains(f.visitor().get(target, asJSON).header.Get("Refresh"), target))
+		assert.Equal(t, length < 2048, strings.Contains(f.Visitor().Get(target, gatetest.AsJSON).Header.Get("Refresh"), target))
 	}
 }
 
 // FuzzRefresh asks a full room for addresses that strangers may send: what is loaded again is
 // the same host's, and the same path and query.
 func FuzzRefresh(f *testing.F) {
-	g := start(f)
-	g.full()
+	g := gatetest.Start(f)
+	g.Full()
 	for _, seed := range []string{"/", "//evil.example", `/\evil.example`, "/a;b,c?d='e'&\"", "http://x/y?z", "/..//evil", "/%00%0d%0a", "*", "/.//x", "///", "?x"} {
 		f.Add(seed)
 	}

@@ -1,12 +1,9 @@
 package proxy_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,30 +12,31 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestStatusTabulatesTheBucketsAsTheRuleServesThem(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) {
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) {
 		s.TotalActiveUsers, s.SessionDuration, s.QueueTicketTTL = 4, 50*time.Second, time.Hour
 	}))
-	assert.Equal(t, standing{Status: "not_queueing", Reason: "none", OpenSlots: 4}, withoutBuckets(f.status("shop")))
-	f.full()
-	var waiting []*visitor
+	assert.Equal(t, gatetest.Standing{Status: "not_queueing", Reason: "none", OpenSlots: 4}, withoutBuckets(f.Status("shop")))
+	f.Full()
+	var waiting []*gatetest.Visitor
 	for _, people := range []int{3, 2} {
 		for range people {
-			v := f.visitor()
-			v.get("/")
+			v := f.Visitor()
+			v.Get("/")
 			waiting = append(waiting, v)
 		}
-		f.pass(40 * time.Second)
+		f.Pass(40 * time.Second)
 		for _, v := range waiting {
-			v.get("/")
+			v.Get("/")
 		}
 	}
-	f.pass(time.Second)
-	s := f.status("shop")
+	f.Pass(time.Second)
+	s := f.Status("shop")
 	assert.Equal(t, "queueing", s.Status)
 	assert.Equal(t, 5, s.Queued+s.Active)
 	total, reserved := 0, 0
@@ -52,25 +50,25 @@ func TestStatusTabulatesTheBucketsAsTheRuleServesThem(t *testing.T) {
 	assert.Equal(t, min(s.OpenSlots, s.Queued), reserved)
 }
 
-func withoutBuckets(s standing) standing {
+func withoutBuckets(s gatetest.Standing) gatetest.Standing {
 	s.Buckets = nil
 	return s
 }
 
 func TestStatusHasTheBucketTableOfTheArticle(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers, s.DisableSessionRenewal = 1, true }))
-	f.full()
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers, s.DisableSessionRenewal = 1, true }))
+	f.Full()
 	for i, people := range []int{5, 10, 10} {
 		if i > 0 {
-			f.pass(25 * time.Second)
+			f.Pass(25 * time.Second)
 		}
 		for range people {
-			f.visitor().get("/", with("Fairdoor-Visibility", "hidden"))
+			f.Visitor().Get("/", gatetest.With("Fairdoor-Visibility", "hidden"))
 		}
 	}
-	f.pass(time.Second)
-	f.patch(`{"total_active_users": 21}`)
-	body := f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).body
+	f.Pass(time.Second)
+	f.Patch(`{"total_active_users": 21}`)
+	body := f.API(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).Body
 	var got map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal([]byte(body), &got))
 	assert.JSONEq(t, `[
@@ -86,22 +84,22 @@ func TestStatusHasTheBucketTableOfTheArticle(t *testing.T) {
 }
 
 func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
-	f := start(t, room(func(r *proxy.RoomConfig) {
+	f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) {
 		r.Commands, r.CORSOrigins = config.Commands{config.Revoke}, []string{"https://app.test"}
 		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Description: "staff", Match: route.Conditions{
 			CIDR: []string{"192.0.2.0/24"}, Header: "X-Pass: letmein", Cookie: "staff=yes",
 		}}}
 	}))
 	var rooms []map[string]any
-	f.api(http.MethodGet, "/api/v1/rooms", "", &rooms)
+	f.API(http.MethodGet, "/api/v1/rooms", "", &rooms)
 	require.Len(t, rooms, 1)
 	var one map[string]any
-	a := f.api(http.MethodGet, "/api/v1/rooms/shop", "", &one)
+	a := f.API(http.MethodGet, "/api/v1/rooms/shop", "", &one)
 	assert.Equal(t, rooms[0], one)
-	assert.Equal(t, "application/json", a.header.Get("Content-Type"))
-	assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
+	assert.Equal(t, "application/json", a.Header.Get("Content-Type"))
+	assert.Equal(t, "no-store", a.Header.Get("Cache-Control"))
 	for key, want := range map[string]any{
-		"name": "shop", "host": "", "path": "/", "origin": f.site.URL, "total_active_users": 1.0, "new_users_per_minute": 1000.0,
+		"name": "shop", "host": "", "path": "/", "origin": f.Site.URL, "total_active_users": 1.0, "new_users_per_minute": 1000.0,
 		"session_duration": "8m", "refresh_interval": "20s", "refresh_jitter": .15, "bucket": "0s", "queue_ticket_ttl": "30m", "message": "",
 		"queueing_method": "fifo", "pacing": "auto", "queueing_status_code": 200.0, "json_response_enabled": true,
 		"cors_origins":            []any{"https://app.test"},
@@ -118,7 +116,7 @@ func TestRoomsAreToldAsTheyAreConfigured(t *testing.T) {
 }
 
 func TestAdminRefusesWithProblems(t *testing.T) {
-	f := start(t)
+	f := gatetest.Start(t)
 	for _, c := range []struct {
 		method, path, body string
 		change             func(*http.Request)
@@ -134,16 +132,16 @@ func TestAdminRefusesWithProblems(t *testing.T) {
 		{"DELETE", "/api/v1/rooms/shop", "", nil, http.StatusMethodNotAllowed},
 		{"POST", "/readyz", "", nil, http.StatusMethodNotAllowed},
 		{"PATCH", "/api/v1/rooms/shop/status", "{}", nil, http.StatusMethodNotAllowed},
-		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Content-Type", "text/plain"), http.StatusUnsupportedMediaType},
-		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Content-Type", ""), http.StatusUnsupportedMediaType},
+		{"PATCH", "/api/v1/rooms/shop", `{}`, gatetest.With("Content-Type", "text/plain"), http.StatusUnsupportedMediaType},
+		{"PATCH", "/api/v1/rooms/shop", `{}`, gatetest.With("Content-Type", ""), http.StatusUnsupportedMediaType},
 		{"PATCH", "/api/v1/rooms/shop", `{}`, func(r *http.Request) { r.Header.Del("Content-Type") }, http.StatusOK},
 		{"PATCH", "/api/v1/rooms/shop", `{"queue_all"`, nil, http.StatusBadRequest},
 		{"PATCH", "/api/v1/rooms/shop", `null`, nil, http.StatusBadRequest},
 		{"PATCH", "/api/v1/rooms/shop", `[]`, nil, http.StatusBadRequest},
 		{"PATCH", "/api/v1/rooms/shop", `{}{}`, nil, http.StatusBadRequest},
 		{"PATCH", "/api/v1/rooms/shop", `{"x":"` + strings.Repeat("x", 64<<10) + `"}`, nil, http.StatusRequestEntityTooLarge},
-		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Origin", "https://evil.test"), http.StatusForbidden},
-		{"PATCH", "/api/v1/rooms/shop", `{}`, with("Sec-Fetch-Site", "cross-site"), http.StatusForbidden},
+		{"PATCH", "/api/v1/rooms/shop", `{}`, gatetest.With("Origin", "https://evil.test"), http.StatusForbidden},
+		{"PATCH", "/api/v1/rooms/shop", `{}`, gatetest.With("Sec-Fetch-Site", "cross-site"), http.StatusForbidden},
 		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "evil.test" }, http.StatusMisdirectedRequest},
 		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "localhost:9090" }, http.StatusOK},
 		{"GET", "/api/v1/rooms", "", func(r *http.Request) { r.Host = "[::1]" }, http.StatusOK},
@@ -151,128 +149,85 @@ func TestAdminRefusesWithProblems(t *testing.T) {
 		{"GET", "/metrics", "", func(r *http.Request) { r.Host = "127.0.0.1:9090" }, http.StatusOK},
 		{"GET", "/", "", func(r *http.Request) { r.Host = "evil.test:9090" }, http.StatusMisdirectedRequest},
 		{"POST", "/rooms/shop/change", "", func(r *http.Request) { r.Host = "evil.test" }, http.StatusMisdirectedRequest},
-		{"POST", "/rooms/shop/change", "", with("Sec-Fetch-Site", "cross-site"), http.StatusForbidden},
-		{"POST", "/rooms/shop/change", "", with("Sec-Fetch-Site", "same-site"), http.StatusForbidden},
+		{"POST", "/rooms/shop/change", "", gatetest.With("Sec-Fetch-Site", "cross-site"), http.StatusForbidden},
+		{"POST", "/rooms/shop/change", "", gatetest.With("Sec-Fetch-Site", "same-site"), http.StatusForbidden},
 		{"GET", "/livez", "", func(r *http.Request) { r.Host = "gate.internal" }, http.StatusOK},
 	} {
 		var changes []func(*http.Request)
 		if c.change != nil {
 			changes = append(changes, c.change)
 		}
-		a := f.api(c.method, c.path, c.body, nil, changes...)
-		assert.Equal(t, c.status, a.status, "%s %s %.40s", c.method, c.path, c.body)
+		a := f.API(c.method, c.path, c.body, nil, changes...)
+		assert.Equal(t, c.status, a.Status, "%s %s %.40s", c.method, c.path, c.body)
 		if c.status == http.StatusOK {
 			continue
 		}
-		assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"), "%s %s", c.method, c.path)
+		assert.Equal(t, "application/problem+json", a.Header.Get("Content-Type"), "%s %s", c.method, c.path)
 		var problem struct {
 			Title, Detail string
 			Status        int
 		}
-		require.NoError(t, json.Unmarshal([]byte(a.body), &problem))
+		require.NoError(t, json.Unmarshal([]byte(a.Body), &problem))
 		assert.Equal(t, c.status, problem.Status)
 		assert.NotEmpty(t, problem.Detail)
 		if c.status == http.StatusMethodNotAllowed {
-			assert.Contains(t, a.header.Get("Allow"), "GET")
+			assert.Contains(t, a.Header.Get("Allow"), "GET")
 		}
 	}
 }
 
 func TestAdminAsksForItsToken(t *testing.T) {
-	f := start(t, func(_ *proxy.Config, o *proxy.Options) { o.AdminToken = "secret" })
+	f := gatetest.Start(t, func(_ *proxy.Config, o *proxy.Options) { o.AdminToken = "secret" })
 	for _, path := range []string{"/api/v1/rooms", "/api/v1/rooms/shop", "/api/v1/rooms/shop/status", "/api/v1/nothing"} {
 		for _, given := range []string{"", "Bearer", "Bearer secre", "Bearer secrets", "Basic secret", "secret"} {
-			a := f.api(http.MethodGet, path, "", nil, with("Authorization", given))
-			assert.Equal(t, http.StatusUnauthorized, a.status, "%s %q", path, given)
-			assert.Equal(t, "Bearer", a.header.Get("WWW-Authenticate"))
+			a := f.API(http.MethodGet, path, "", nil, gatetest.With("Authorization", given))
+			assert.Equal(t, http.StatusUnauthorized, a.Status, "%s %q", path, given)
+			assert.Equal(t, "Bearer", a.Header.Get("WWW-Authenticate"))
 		}
 	}
-	assert.Equal(t, http.StatusUnauthorized, f.patch(`{"queue_all": true}`).status)
-	token, elsewhere := with("Authorization", "Bearer secret"), func(r *http.Request) { r.Host = "gate.internal:9090" }
-	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms", "", nil, token, elsewhere).status)
-	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms", "", nil, with("Authorization", "bearer secret")).status, "schemes have no letter case")
+	assert.Equal(t, http.StatusUnauthorized, f.Patch(`{"queue_all": true}`).Status)
+	token, elsewhere := gatetest.With("Authorization", "Bearer secret"), func(r *http.Request) { r.Host = "gate.internal:9090" }
+	assert.Equal(t, http.StatusOK, f.API(http.MethodGet, "/api/v1/rooms", "", nil, token, elsewhere).Status)
+	assert.Equal(t, http.StatusOK, f.API(http.MethodGet, "/api/v1/rooms", "", nil, gatetest.With("Authorization", "bearer secret")).Status, "schemes have no letter case")
 	for _, open := range []string{"/livez", "/readyz", "/metrics"} {
-		assert.Equal(t, http.StatusOK, f.api(http.MethodGet, open, "", nil).status, open)
+		assert.Equal(t, http.StatusOK, f.API(http.MethodGet, open, "", nil).Status, open)
 	}
-}
-
-// fallible is a store that can be told to fail.
-type fallible struct {
-	queue.Store
-	failing atomic.Bool
-	unset   string // the name of a room that it does not configure
-}
-
-var errStore = errors.New("the store is away")
-
-// between puts the store between a gate and its own.
-func (s *fallible) between(_ *proxy.Config, o *proxy.Options) {
-	s.Store = o.Store
-	o.Store = s
-}
-
-func (s *fallible) Roster(ctx context.Context, name string, ids []queue.ID) (*queue.Roster, error) {
-	if s.failing.Load() {
-		return nil, errStore
-	}
-	return s.Store.Roster(ctx, name, ids)
-}
-
-func (s *fallible) Configure(ctx context.Context, name string, c queue.Configuration) error {
-	if s.failing.Load() || name == s.unset {
-		return errStore
-	}
-	return s.Store.Configure(ctx, name, c)
-}
-
-func (s *fallible) Sync(ctx context.Context, name string, p *queue.Report) (*queue.View, error) {
-	if s.failing.Load() {
-		return nil, errStore
-	}
-	return s.Store.Sync(ctx, name, p)
-}
-
-func (s *fallible) Admit(ctx context.Context, name string, p *queue.Report, claims []queue.Claim, grants []queue.Grant) (queue.Status, error) {
-	if s.failing.Load() {
-		return queue.Status{}, errStore
-	}
-	return s.Store.Admit(ctx, name, p, claims, grants)
 }
 
 func TestReadiness(t *testing.T) {
-	store := &fallible{}
-	f := start(t, store.between)
-	in := f.full()[0]
-	ready := func() int { return f.api(http.MethodGet, "/readyz", "", nil).status }
+	store := &gatetest.Fallible{}
+	f := gatetest.Start(t, store.Between)
+	in := f.Full()[0]
+	ready := func() int { return f.API(http.MethodGet, "/readyz", "", nil).Status }
 	require.Equal(t, http.StatusOK, ready())
 
-	store.failing.Store(true)
-	f.pass(time.Second)
-	degraded := f.api(http.MethodGet, "/readyz", "", nil)
-	assert.Equal(t, http.StatusOK, degraded.status, "who is in is served here as anywhere")
-	assert.Contains(t, degraded.body, "degraded")
-	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/livez", "", nil).status)
-	assert.True(t, in.get("/").in(), "whoever is in does not notice")
-	assert.Equal(t, "queueing", f.status("shop").Status, "the status is what was known last")
-	patched := f.patch(`{"queue_all": true}`)
-	assert.Equal(t, http.StatusServiceUnavailable, patched.status)
-	assert.Contains(t, patched.body, "may make the change all the same", "a store that hangs reads later what it was sent")
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_store_failing{room="shop"} 1`)
+	store.Failing.Store(true)
+	f.Pass(time.Second)
+	degraded := f.API(http.MethodGet, "/readyz", "", nil)
+	assert.Equal(t, http.StatusOK, degraded.Status, "who is in is served here as anywhere")
+	assert.Contains(t, degraded.Body, "degraded")
+	assert.Equal(t, http.StatusOK, f.API(http.MethodGet, "/livez", "", nil).Status)
+	assert.True(t, in.Get("/").In(), "whoever is in does not notice")
+	assert.Equal(t, "queueing", f.Status("shop").Status, "the status is what was known last")
+	patched := f.Patch(`{"queue_all": true}`)
+	assert.Equal(t, http.StatusServiceUnavailable, patched.Status)
+	assert.Contains(t, patched.Body, "may make the change all the same", "a store that hangs reads later what it was sent")
+	assert.Contains(t, f.API(http.MethodGet, "/metrics", "", nil).Body, `fairdoor_store_failing{room="shop"} 1`)
 
-	store.failing.Store(false)
-	f.pass(time.Second)
+	store.Failing.Store(false)
+	f.Pass(time.Second)
 	assert.Equal(t, http.StatusOK, ready())
-	assert.Equal(t, map[string]any{}, f.describe()["overrides"], "what was refused has left no trace")
+	assert.Equal(t, map[string]any{}, describe(f)["overrides"], "what was refused has left no trace")
 
 	f.Drain()
 	assert.Equal(t, http.StatusServiceUnavailable, ready())
-	assert.Equal(t, http.StatusOK, f.api(http.MethodGet, "/livez", "", nil).status)
-	assert.True(t, in.get("/").in(), "a gate that drains goes on answering")
+	assert.Equal(t, http.StatusOK, f.API(http.MethodGet, "/livez", "", nil).Status)
+	assert.True(t, in.Get("/").In(), "a gate that drains goes on answering")
 }
 
 // describe is the room called shop as the admin API tells it.
-func (f *fixture) describe() (one map[string]any) {
-	f.t.Helper()
-	f.api(http.MethodGet, "/api/v1/rooms/shop", "", &one)
+func describe(f *gatetest.Fixture) (one map[string]any) {
+	f.T.Helper()
+	f.API(http.MethodGet, "/api/v1/rooms/shop", "", &one)
 	return one
 }

@@ -16,49 +16,50 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestASessionThatAHundredClientsShareIsOneSlot(t *testing.T) {
-	f := start(t, trustingLoopback, settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
-	lender := f.visitor()
-	require.True(t, lender.get("/").in())
+	f := gatetest.Start(t, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
+	lender := f.Visitor()
+	require.True(t, lender.Get("/").In())
 	var clients sync.WaitGroup
 	for i := range 100 {
 		clients.Go(func() {
-			assert.True(t, lender.twin().get("/", with("X-Forwarded-For", fmt.Sprintf("198.51.%d.7", i))).in())
+			assert.True(t, lender.Twin().Get("/", gatetest.With("X-Forwarded-For", fmt.Sprintf("198.51.%d.7", i))).In())
 		})
 	}
 	clients.Wait()
-	f.pass(2 * time.Second)
-	assert.Equal(t, 1, f.status("shop").Active)
-	assert.True(t, f.visitor().get("/").in(), "the other slot is open")
+	f.Pass(2 * time.Second)
+	assert.Equal(t, 1, f.Status("shop").Active)
+	assert.True(t, f.Visitor().Get("/").In(), "the other slot is open")
 }
 
 // A script that keeps no cookies fills the room and leaves a crowd of places behind, all from one address.
 func TestAFloodWithoutCookiesShutsNobodyOut(t *testing.T) {
 	const slots, most, flood = 10, 5, 500
-	f := start(t, trustingLoopback, settings(func(s *queue.Settings) {
+	f := gatetest.Start(t, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) {
 		s.TotalActiveUsers, s.MaxWaitingPerNetwork, s.ConfirmWithin = slots, most, time.Minute
 	}))
 	for range flood {
-		f.visitor().get("/", with("X-Forwarded-For", "192.0.2.1"))
+		f.Visitor().Get("/", gatetest.With("X-Forwarded-For", "192.0.2.1"))
 	}
-	f.pass(time.Second)
-	assert.Equal(t, most, f.status("shop").Queued)
-	var honest []*visitor
+	f.Pass(time.Second)
+	assert.Equal(t, most, f.Status("shop").Queued)
+	var honest []*gatetest.Visitor
 	for i := range slots {
-		v := f.visitor()
-		require.False(t, v.get("/", with("X-Forwarded-For", fmt.Sprintf("198.51.%d.7", i))).in())
+		v := f.Visitor()
+		require.False(t, v.Get("/", gatetest.With("X-Forwarded-For", fmt.Sprintf("198.51.%d.7", i))).In())
 		honest = append(honest, v)
 	}
-	in := map[*visitor]bool{}
+	in := map[*gatetest.Visitor]bool{}
 	for range 5 {
-		f.pass(interval)
+		f.Pass(gatetest.Interval)
 		for i, v := range honest {
 			if !in[v] {
-				in[v] = v.get("/", with("X-Forwarded-For", fmt.Sprintf("198.51.%d.7", i))).in()
+				in[v] = v.Get("/", gatetest.With("X-Forwarded-For", fmt.Sprintf("198.51.%d.7", i))).In()
 			}
 		}
 	}
@@ -66,47 +67,47 @@ func TestAFloodWithoutCookiesShutsNobodyOut(t *testing.T) {
 	for _, got := range in {
 		assert.True(t, got, "within two intervals of the time after which a slot without a ticket is open again")
 	}
-	f.pass(time.Second)
-	assert.Zero(t, f.status("shop").Queued, "nothing of the flood is left")
+	f.Pass(time.Second)
+	assert.Zero(t, f.Status("shop").Queued, "nothing of the flood is left")
 }
 
 func TestAHundredReloadsChangeNothing(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
 		t.Run(method.String(), func(t *testing.T) {
-			f := start(t, settings(func(s *queue.Settings) { s.Method = method }))
-			f.waiter()
-			v := f.visitor()
-			before := v.get("/", asJSON)
+			f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Method = method }))
+			f.Waiter()
+			v := f.Visitor()
+			before := v.Get("/", gatetest.AsJSON)
 			for range 100 {
-				f.clock.add(10 * time.Millisecond)
-				a := v.get("/", asJSON)
-				require.Empty(t, a.setCookies())
+				f.Clock.Add(10 * time.Millisecond)
+				a := v.Get("/", gatetest.AsJSON)
+				require.Empty(t, a.SetCookies())
 				for _, field := range []string{"usersAhead", "arrivedAt", "ticketNumber", "lastUpdated", "refreshIntervalSeconds"} {
-					require.Equal(t, before.told(field), a.told(field), field)
+					require.Equal(t, before.Told(field), a.Told(field), field)
 				}
 			}
-			f.pass(time.Second)
-			assert.Equal(t, 2, f.status("shop").Queued)
+			f.Pass(time.Second)
+			assert.Equal(t, 2, f.Status("shop").Queued)
 		})
 	}
 }
 
 func TestWhatOnlyLooksLikeAnExemptPathIsNotExempt(t *testing.T) {
-	f := start(t, room(func(r *proxy.RoomConfig) {
+	f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) {
 		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{PathPrefix: "/healthz"}}}
 	}))
-	f.full()
-	assert.True(t, f.visitor().get("/healthz").in())
-	f.site.requests()
+	f.Full()
+	assert.True(t, f.Visitor().Get("/healthz").In())
+	f.Site.Requests()
 	for _, target := range []string{
 		"/?x=/healthz", "/tickets?/healthz", "/tickets%23/healthz", "/tickets%3F/healthz", "/tickets;/healthz", "/healthz/../tickets", "/healthz/..%2ftickets",
 		"/healthz%2f..%2ftickets", "/healthz/%2e%2e/tickets", `/healthz%5c..%5ctickets`, "/x/healthz", "/healthz2", "/healthz;/../tickets", "/%2568ealthz/../x",
 	} {
-		a := f.visitor().get(target, with("User-Agent", "kube-probe/1.30"), with("X-Original-Url", "/healthz"), with("X-Forwarded-Uri", "/healthz"))
-		assert.False(t, a.in(), target)
+		a := f.Visitor().Get(target, gatetest.With("User-Agent", "kube-probe/1.30"), gatetest.With("X-Original-Url", "/healthz"), gatetest.With("X-Forwarded-Uri", "/healthz"))
+		assert.False(t, a.In(), target)
 	}
-	f.raw(http.MethodGet, "GET /tickets#/healthz HTTP/1.1\r\nHost: shop.test\r\n\r\n")
-	assert.Empty(t, f.site.requests())
+	raw(f, http.MethodGet, "GET /tickets#/healthz HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+	assert.Empty(t, f.Site.Requests())
 }
 
 // attacks are the tests of each attack that cmd/fairdoor/docs/attacks.md names, wherever they are. What cheats gain in line is the

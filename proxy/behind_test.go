@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
@@ -38,98 +39,98 @@ func TestSharedCachesKeepNothingOfARoomThatQueues(t *testing.T) {
 		"as the site has": {"origin", http.Header{"Cache-Control": {"public, max-age=60"}}, http.Header{"Cache-Control": {"public, max-age=60"}}, http.Header{"Cache-Control": {"public, max-age=60"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, room(func(r *proxy.RoomConfig) { r.Cache, r.Settings.TotalActiveUsers = c.cache, 2 }))
-			f.site.will(func(w http.ResponseWriter, _ *http.Request) {
+			f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) { r.Cache, r.Settings.TotalActiveUsers = c.cache, 2 }))
+			f.Site.Will(func(w http.ResponseWriter, _ *http.Request) {
 				for name, values := range c.origin {
 					w.Header()[name] = values
 				}
 			})
-			v := f.visitor()
-			v.get("/")
-			f.pass(time.Second)
-			a := v.get("/")
-			require.Empty(t, a.setCookies(), "no ticket goes with it")
+			v := f.Visitor()
+			v.Get("/")
+			f.Pass(time.Second)
+			a := v.Get("/")
+			require.Empty(t, a.SetCookies(), "no ticket goes with it")
 			for name, values := range c.empty {
-				assert.Equal(t, values, a.header[name], "with a slot to spare: %s", name)
+				assert.Equal(t, values, a.Header[name], "with a slot to spare: %s", name)
 			}
-			f.visitor().get("/")
-			f.pass(time.Second)
-			f.waits()
-			a = v.get("/")
-			require.Empty(t, a.setCookies())
+			f.Visitor().Get("/")
+			f.Pass(time.Second)
+			f.Waits()
+			a = v.Get("/")
+			require.Empty(t, a.SetCookies())
 			for name, values := range c.queueing {
-				assert.Equal(t, values, a.header[name], "while somebody waits: %s", name)
+				assert.Equal(t, values, a.Header[name], "while somebody waits: %s", name)
 			}
 		})
 	}
 }
 
 func TestSharedCachesKeepNothingWhileNobodyNewIsLetIn(t *testing.T) {
-	f := start(t, func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Settings.QueueAll = true })
-	v := f.visitor()
-	f.patch(`{"queue_all": false}`)
-	v.get("/")
-	f.patch(`{"queue_all": true}`)
-	f.pass(time.Second)
-	a := v.get("/")
-	require.True(t, a.in())
-	assert.Equal(t, "private", a.header.Get("Cache-Control"), "nobody new is let in, whether somebody waits or not")
+	f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Settings.QueueAll = true })
+	v := f.Visitor()
+	f.Patch(`{"queue_all": false}`)
+	v.Get("/")
+	f.Patch(`{"queue_all": true}`)
+	f.Pass(time.Second)
+	a := v.Get("/")
+	require.True(t, a.In())
+	assert.Equal(t, "private", a.Header.Get("Cache-Control"), "nobody new is let in, whether somebody waits or not")
 }
 
 // several has the first room have a second site, and starts both.
-func several(t *testing.T, second *site) *fixture {
+func several(t *testing.T, second *gatetest.Site) *gatetest.Fixture {
 	t.Helper()
-	f := start(t, inRealTime, room(func(r *proxy.RoomConfig) {
-		r.Origins = []*url.URL{r.Origin, second.url(t)}
+	f := gatetest.Start(t, gatetest.InRealTime, gatetest.Room(func(r *proxy.RoomConfig) {
+		r.Origins = []*url.URL{r.Origin, second.Address(t)}
 		r.Settings.TotalActiveUsers, r.HostHeader = 5, origin.OwnHost
 	}))
-	f.site.will(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "first "+r.Host) })
+	f.Site.Will(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "first "+r.Host) })
 	return f
 }
 
 func TestARoomOfSeveralOrigins(t *testing.T) {
-	second := newSite(t)
-	second.will(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "second "+r.Host) })
+	second := gatetest.NewSite(t)
+	second.Will(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "second "+r.Host) })
 	f := several(t, second)
-	v, bodies := f.visitor(), map[string]int{}
+	v, bodies := f.Visitor(), map[string]int{}
 	for range 10 {
-		bodies[v.get("/").body]++
+		bodies[v.Get("/").Body]++
 	}
-	of := func(s *site) string { return strings.TrimPrefix(s.URL, "http://") }
-	assert.Equal(t, map[string]int{"first " + of(f.site): 5, "second " + of(second): 5}, bodies)
+	of := func(s *gatetest.Site) string { return strings.TrimPrefix(s.URL, "http://") }
+	assert.Equal(t, map[string]int{"first " + of(f.Site): 5, "second " + of(second): 5}, bodies)
 
 	second.CloseClientConnections()
 	second.Close()
 	require.Eventually(t, func() bool {
-		v.get("/")
-		status := f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", nil)
-		return strings.Contains(status.body, `"failing": true`) && strings.Contains(status.body, `"failing": false`)
-	}, patience, 10*time.Millisecond, "the API tells which of them fails")
+		v.Get("/")
+		status := f.API(http.MethodGet, "/api/v1/rooms/shop/status", "", nil)
+		return strings.Contains(status.Body, `"failing": true`) && strings.Contains(status.Body, `"failing": false`)
+	}, gatetest.Patience, 10*time.Millisecond, "the API tells which of them fails")
 	for range 4 {
-		assert.Equal(t, "first "+of(f.site), v.get("/").body, "the other is asked")
+		assert.Equal(t, "first "+of(f.Site), v.Get("/").Body, "the other is asked")
 	}
-	assert.Equal(t, "first "+of(f.site), f.visitor().get("/").body, "and people are let in")
-	f.site.CloseClientConnections()
-	f.site.Close()
+	assert.Equal(t, "first "+of(f.Site), f.Visitor().Get("/").Body, "and people are let in")
+	f.Site.CloseClientConnections()
+	f.Site.Close()
 	require.Eventually(t, func() bool {
-		v.get("/")
-		return !strings.Contains(f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).body, `"failing": false`)
-	}, patience, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return strings.Contains(f.visitor().get("/").body, "cfWaitingRoom") }, patience, 10*time.Millisecond, "nobody is let in while none answers")
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_origin_failing{origin="`+second.URL+`"} 1`)
+		v.Get("/")
+		return !strings.Contains(f.API(http.MethodGet, "/api/v1/rooms/shop/status", "", nil).Body, `"failing": false`)
+	}, gatetest.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(f.Visitor().Get("/").Body, "cfWaitingRoom") }, gatetest.Patience, 10*time.Millisecond, "nobody is let in while none answers")
+	assert.Contains(t, f.API(http.MethodGet, "/metrics", "", nil).Body, `fairdoor_origin_failing{origin="`+second.URL+`"} 1`)
 }
 
 func TestForwardingHeadersOfAddressesThatAreNotTrustedAreWarnedOfOnce(t *testing.T) {
 	core, logs := observer.New(zap.WarnLevel)
-	f := start(t, func(c *proxy.Config, o *proxy.Options) {
+	f := gatetest.Start(t, func(c *proxy.Config, o *proxy.Options) {
 		o.Log = zap.New(core)
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("2001:db8::/32")}
-	}, settings(func(s *queue.Settings) { s.TotalActiveUsers = 20 }))
+	}, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 20 }))
 	ask := func(from, header string) {
 		r := browserRequest("a=b")
 		r.RemoteAddr = from
 		r.Header.Set(header, "203.0.113.9")
-		f.Gate.ServeHTTP(&discard{header: http.Header{}}, r)
+		f.Gate.ServeHTTP(&gatetest.Discard{Fields: http.Header{}}, r)
 	}
 	ask("10.0.0.7:1234", "X-Real-Name")
 	ask("[2001:db8::1]:1234", "X-Forwarded-For")
@@ -146,14 +147,14 @@ func TestForwardingHeadersOfAddressesThatAreNotTrustedAreWarnedOfOnce(t *testing
 
 func TestTheLineToAddIsOfTheFileThatListsTheTrustedProxies(t *testing.T) {
 	core, logs := observer.New(zap.WarnLevel)
-	f := start(t, func(c *proxy.Config, o *proxy.Options) {
+	f := gatetest.Start(t, func(c *proxy.Config, o *proxy.Options) {
 		o.Log = zap.New(core)
 		c.TrustedProxies, c.TrustedProxiesFile = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, "/etc/gate/balancers"
 	})
 	r := browserRequest("a=b")
 	r.RemoteAddr = "10.0.0.7:1234"
 	r.Header.Set("X-Forwarded-For", "203.0.113.9")
-	f.Gate.ServeHTTP(&discard{header: http.Header{}}, r)
+	f.Gate.ServeHTTP(&gatetest.Discard{Fields: http.Header{}}, r)
 	require.Len(t, logs.All(), 1)
 	assert.Contains(t, logs.All()[0].Message, "add this to /etc/gate/balancers")
 	assert.Equal(t, "10.0.0.7", logs.All()[0].ContextMap()["add"])

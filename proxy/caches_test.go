@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 )
 
 // sharedCache is an nginx that keeps whatever the gate lets it keep, for everybody, and else for a minute.
@@ -42,35 +43,35 @@ func TestAnNginxThatCachesServesNobodyWhoWaitsWhatOthersGet(t *testing.T) {
 		shared bool // whether somebody who waits gets what a visitor got
 	}{"as it is by default": {"", false}, "always": {config.CachePrivate, false}, "as the origin says": {config.CacheOrigin, true}} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, room(func(r *proxy.RoomConfig) { r.Cache = c.cache }))
-			f.site.will(func(w http.ResponseWriter, r *http.Request) {
+			f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) { r.Cache = c.cache }))
+			f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Cache-Control", "public, max-age=60")
 				if strings.HasPrefix(r.URL.Path, "/static/") {
 					w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 				}
 				_, _ = w.Write([]byte("in"))
 			})
-			nginx := newReader(t, strings.ReplaceAll(sharedCache, "GATE", f.public.URL), "nginx", "-e", "stderr", "-c")
-			through := func(v *visitor) *visitor {
-				v.base = "http://" + nginx.address
+			nginx := newReader(t, strings.ReplaceAll(sharedCache, "GATE", f.Public.URL), "nginx", "-e", "stderr", "-c")
+			through := func(v *gatetest.Visitor) *gatetest.Visitor {
+				v.Base = "http://" + nginx.address
 				return v
 			}
-			first, second := through(f.visitor()), through(f.visitor())
-			require.True(t, first.get("/").in())
-			f.pass(2 * time.Second)
-			a := second.get("/")
-			require.False(t, a.in(), "the answer with the ticket is nobody else's")
-			require.NotEqual(t, first.cookies, second.cookies)
+			first, second := through(f.Visitor()), through(f.Visitor())
+			require.True(t, first.Get("/").In())
+			f.Pass(2 * time.Second)
+			a := second.Get("/")
+			require.False(t, a.In(), "the answer with the ticket is nobody else's")
+			require.NotEqual(t, first.Cookies, second.Cookies)
 			for range 2 {
-				require.True(t, first.get("/page").in())
-				require.True(t, first.get("/static/a.js").in())
+				require.True(t, first.Get("/page").In())
+				require.True(t, first.Get("/static/a.js").In())
 			}
-			assert.Equal(t, c.shared, second.get("/page").in(), "what the first got stands in no cache")
-			assert.Equal(t, "HIT", first.get("/static/a.js").header.Get("X-Cache"), "what never changes does")
-			f.patch(`{"total_active_users": 5}`)
-			f.pass(interval + 10*time.Second)
-			second.get("/")
-			assert.True(t, second.get("/other").in(), "and no waiting page does")
+			assert.Equal(t, c.shared, second.Get("/page").In(), "what the first got stands in no cache")
+			assert.Equal(t, "HIT", first.Get("/static/a.js").Header.Get("X-Cache"), "what never changes does")
+			f.Patch(`{"total_active_users": 5}`)
+			f.Pass(gatetest.Interval + 10*time.Second)
+			second.Get("/")
+			assert.True(t, second.Get("/other").In(), "and no waiting page does")
 		})
 	}
 }

@@ -14,41 +14,42 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 func TestChangesUnderTrafficLoseNoRequest(t *testing.T) {
-	f := start(t, inRealTime, settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
+	f := gatetest.Start(t, gatetest.InRealTime, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
 	done := make(chan struct{})
 	var visits sync.WaitGroup
 	for i := range 8 {
 		visits.Go(func() {
-			v := f.visitor()
+			v := f.Visitor()
 			for {
 				select {
 				case <-done:
 					return
 				default:
 				}
-				a := v.get(fmt.Sprintf("/%d", i), asJSON)
-				assert.True(t, a.in() || a.room != nil, "%d %s", a.status, a.body)
+				a := v.Get(fmt.Sprintf("/%d", i), gatetest.AsJSON)
+				assert.True(t, a.In() || a.Room != nil, "%d %s", a.Status, a.Body)
 			}
 		})
 	}
 	for i := range 20 {
-		next := f.config
-		next.Rooms = append([]proxy.RoomConfig(nil), f.config.Rooms...)
-		next.Keys = append([]cookie.Key{newKey(t)}, f.config.Keys...)
+		next := f.Config
+		next.Rooms = append([]proxy.RoomConfig(nil), f.Config.Rooms...)
+		next.Keys = append([]cookie.Key{gatetest.NewKey(t)}, f.Config.Keys...)
 		next.OriginTimeout = time.Duration(i%2+1) * time.Minute // the origin is a new one each time
 		if i%3 == 0 {
-			next.Rooms = append(next.Rooms, f.room("other", "/1"))
+			next.Rooms = append(next.Rooms, f.Room("other", "/1"))
 		}
 		require.NoError(t, f.Configure(t.Context(), next))
-		f.config.Keys = next.Keys[:min(len(next.Keys), 4)]
-		assert.Equal(t, http.StatusOK, f.patch(fmt.Sprintf(`{"total_active_users": %d}`, i%4+1)).status)
-		f.metrics()
-		f.status("shop")
+		f.Config.Keys = next.Keys[:min(len(next.Keys), 4)]
+		assert.Equal(t, http.StatusOK, f.Patch(fmt.Sprintf(`{"total_active_users": %d}`, i%4+1)).Status)
+		f.Families()
+		f.Status("shop")
 	}
 	close(done)
 	visits.Wait()
@@ -58,8 +59,8 @@ func TestClosedGateLeavesNothingRunning(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	f := &fixture{t: t, site: &site{Server: gone}}
-	g, err := proxy.New(t.Context(), proxy.Config{Keys: []cookie.Key{newKey(t)}, Rooms: []proxy.RoomConfig{f.room("shop", "/")}},
+	f := &gatetest.Fixture{T: t, Site: &gatetest.Site{Server: gone}}
+	g, err := proxy.New(t.Context(), proxy.Config{Keys: []cookie.Key{gatetest.NewKey(t)}, Rooms: []proxy.RoomConfig{f.Room("shop", "/")}},
 		proxy.Options{Store: memstore.New()})
 	require.NoError(t, err)
 	cookies := ""
@@ -79,14 +80,14 @@ func TestClosedGateLeavesNothingRunning(t *testing.T) {
 // Two rooms change places again and again: each request is answered by the origin of its
 // own host, though the room that guards the host may be another than a moment ago.
 func TestEachRequestGoesByOneConfiguration(t *testing.T) {
-	f := start(t, inRealTime)
-	sites := map[string]*site{"a.test": newSite(t), "b.test": newSite(t)}
+	f := gatetest.Start(t, gatetest.InRealTime)
+	sites := map[string]*gatetest.Site{"a.test": gatetest.NewSite(t), "b.test": gatetest.NewSite(t)}
 	configured := func(names ...string) proxy.Config {
-		c := f.config
+		c := f.Config
 		c.Rooms = nil
 		for i, host := range []string{"a.test", "b.test"} {
-			r := f.room(names[i], "/")
-			r.Routes[0].Host, r.Origin, r.Settings.TotalActiveUsers = host, sites[host].url(t), 1000
+			r := f.Room(names[i], "/")
+			r.Routes[0].Host, r.Origin, r.Settings.TotalActiveUsers = host, sites[host].Address(t), 1000
 			c.Rooms = append(c.Rooms, r)
 		}
 		return c
@@ -97,14 +98,14 @@ func TestEachRequestGoesByOneConfiguration(t *testing.T) {
 	for host := range sites {
 		for range 3 {
 			visits.Go(func() {
-				v := f.visitor()
-				v.host = host
+				v := f.Visitor()
+				v.Host = host
 				for {
 					select {
 					case <-done:
 						return
 					default:
-						assert.True(t, v.get("/").in())
+						assert.True(t, v.Get("/").In())
 					}
 				}
 			})
@@ -117,7 +118,7 @@ func TestEachRequestGoesByOneConfiguration(t *testing.T) {
 	close(done)
 	visits.Wait()
 	for host, s := range sites {
-		for _, r := range s.requests() {
+		for _, r := range s.Requests() {
 			assert.Equal(t, host, r.Host)
 		}
 	}

@@ -8,20 +8,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestACrowdOfOneIPv6SiteWaitsBehindEverybodyElse(t *testing.T) {
-	f := start(t, trustingLoopback, settings(func(s *queue.Settings) { s.MaxWaitingPerNetwork = 2 }))
-	f.full()
+	f := gatetest.Start(t, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) { s.MaxWaitingPerNetwork = 2 }))
+	f.Full()
 	for i := range 20 { // each from a network of its own
-		require.False(t, f.visitor().get("/", with("X-Forwarded-For", fmt.Sprintf("2001:db8:0:%x00::1", i))).in())
+		require.False(t, f.Visitor().Get("/", gatetest.With("X-Forwarded-For", fmt.Sprintf("2001:db8:0:%x00::1", i))).In())
 	}
-	f.pass(time.Second)
-	assert.Equal(t, 8, f.status("shop").Queued, "four times what one network may")
-	f.visitor().get("/", with("X-Forwarded-For", "2001:db8:1::1"))
-	f.pass(time.Second)
-	assert.Equal(t, 9, f.status("shop").Queued)
+	f.Pass(time.Second)
+	assert.Equal(t, 8, f.Status("shop").Queued, "four times what one network may")
+	f.Visitor().Get("/", gatetest.With("X-Forwarded-For", "2001:db8:1::1"))
+	f.Pass(time.Second)
+	assert.Equal(t, 9, f.Status("shop").Queued)
 }
 
 func TestACrowdOfOneNetworkWaitsBehindEverybodyElse(t *testing.T) {
@@ -30,23 +31,23 @@ func TestACrowdOfOneNetworkWaitsBehindEverybodyElse(t *testing.T) {
 		"IPv6": {"2001:db8:0:7f01::", "2001:db8:0:8000::1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, trustingLoopback, settings(func(s *queue.Settings) { s.MaxWaitingPerNetwork, s.Bucket = 2, time.Second }))
-			f.full()
-			var crowd []*visitor
+			f := gatetest.Start(t, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) { s.MaxWaitingPerNetwork, s.Bucket = 2, time.Second }))
+			f.Full()
+			var crowd []*gatetest.Visitor
 			for i := range 4 {
-				v := f.visitor()
-				require.False(t, v.get("/", with("X-Forwarded-For", c.crowd+string(rune('1'+i)))).in())
+				v := f.Visitor()
+				require.False(t, v.Get("/", gatetest.With("X-Forwarded-For", c.crowd+string(rune('1'+i)))).In())
 				crowd = append(crowd, v)
 			}
-			f.pass(time.Second)
-			other := f.visitor()
-			require.False(t, other.get("/", with("X-Forwarded-For", c.other)).in())
-			assert.Equal(t, 3, f.status("shop").Queued)
-			f.pass(30 * time.Second)
-			require.False(t, other.get("/", with("X-Forwarded-For", c.other)).in())
-			assert.Equal(t, 1, f.status("shop").Queued, "the others have missed their check-in")
-			crowd[3].get("/", with("X-Forwarded-For", c.crowd+"4"))
-			assert.Equal(t, 2, f.status("shop").Queued, "one who was beyond counts now")
+			f.Pass(time.Second)
+			other := f.Visitor()
+			require.False(t, other.Get("/", gatetest.With("X-Forwarded-For", c.other)).In())
+			assert.Equal(t, 3, f.Status("shop").Queued)
+			f.Pass(30 * time.Second)
+			require.False(t, other.Get("/", gatetest.With("X-Forwarded-For", c.other)).In())
+			assert.Equal(t, 1, f.Status("shop").Queued, "the others have missed their check-in")
+			crowd[3].Get("/", gatetest.With("X-Forwarded-For", c.crowd+"4"))
+			assert.Equal(t, 2, f.Status("shop").Queued, "one who was beyond counts now")
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -61,11 +62,11 @@ func (h *hearers) waitFor(b *testing.B, sent int64) {
 
 // benchmarkNumbers has the numbers of a room with so many streams change, and
 // tells the processor time that telling them all takes: the time on one core.
-func benchmarkNumbers(b *testing.B, streams int, open func(f *fixture, all *hearers, ticket string)) {
-	f := start(b, settings(func(s *queue.Settings) {
+func benchmarkNumbers(b *testing.B, streams int, open func(f *gatetest.Fixture, all *hearers, ticket string)) {
+	f := gatetest.Start(b, gatetest.Settings(func(s *queue.Settings) {
 		s.RefreshInterval, s.QueueTicketTTL, s.SessionDuration = time.Hour, 24*time.Hour, 24*time.Hour
 	}))
-	f.full()
+	f.Full()
 	all := &hearers{}
 	arrive := func() string {
 		w := httptest.NewRecorder()
@@ -80,9 +81,9 @@ func benchmarkNumbers(b *testing.B, streams int, open func(f *fixture, all *hear
 	all.waitFor(b, sent)
 	update := func() time.Duration {
 		arrive()
-		f.clock.add(2 * time.Second)
+		f.Clock.Add(2 * time.Second)
 		before := processorTime(b)
-		f.status("shop")
+		f.Status("shop")
 		sent += int64(streams)
 		all.waitFor(b, sent)
 		return processorTime(b) - before
@@ -110,7 +111,7 @@ func eventsRequest(ticket string) *http.Request {
 }
 
 func BenchmarkNumbersToStreams(b *testing.B) {
-	benchmarkNumbers(b, 20_000, func(f *fixture, all *hearers, ticket string) {
+	benchmarkNumbers(b, 20_000, func(f *gatetest.Fixture, all *hearers, ticket string) {
 		go f.ServeHTTP(&hearer{all: all, header: http.Header{}}, eventsRequest(ticket).WithContext(b.Context()))
 	})
 }
@@ -122,7 +123,7 @@ func BenchmarkNumbersToSockets(b *testing.B) {
 	require.NoError(b, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	all := &hearers{}
 	var s *httptest.Server
-	benchmarkNumbers(b, int(min(20_000, limit.Cur/2-500)), func(f *fixture, told *hearers, ticket string) {
+	benchmarkNumbers(b, int(min(20_000, limit.Cur/2-500)), func(f *gatetest.Fixture, told *hearers, ticket string) {
 		if s == nil {
 			all = told
 			s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,26 +12,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func TestAnEventStreamTellsAVisitorTheirPlaceAndTheRoomsNumbers(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.DisableSessionRenewal = true }))
-	v := f.waiter()
-	f.pass(time.Second)
-	f.pass(3 * time.Second)
-	polled := v.get("/", asJSON)
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.DisableSessionRenewal = true }))
+	v := f.Waiter()
+	f.Pass(time.Second)
+	f.Pass(3 * time.Second)
+	polled := v.Get("/", gatetest.AsJSON)
 
-	l := v.listen("")
-	assert.Equal(t, "text/event-stream", l.header.Get("Content-Type"))
-	assert.Equal(t, "no-store", l.header.Get("Cache-Control"))
-	assert.Equal(t, "no", l.header.Get("X-Accel-Buffering"))
-	assert.Empty(t, l.header["Set-Cookie"], "they were not due")
-	place := l.next("place").data
+	l := v.Listen("")
+	assert.Equal(t, "text/event-stream", l.Header.Get("Content-Type"))
+	assert.Equal(t, "no-store", l.Header.Get("Cache-Control"))
+	assert.Equal(t, "no", l.Header.Get("X-Accel-Buffering"))
+	assert.Empty(t, l.Header["Set-Cookie"], "they were not due")
+	place := l.Next("place").Data
 	assert.Equal(t, "2021-05-27T15:54:00.000Z", place["bucketId"])
-	assert.Equal(t, polled.room, place, "the names and values are those of JSON")
-	numbers := l.next("numbers").data
+	assert.Equal(t, polled.Room, place, "the names and values are those of JSON")
+	numbers := l.Next("numbers").Data
 	buckets := numbers["buckets"].([]any)
 	require.Len(t, buckets, 2)
 	assert.Equal(t, map[string]any{"key": "2021-05-27T15:54:12Z", "usersAhead": 0., "waitTimeKnown": true, "waitTime": 8.}, buckets[0])
@@ -39,192 +40,192 @@ func TestAnEventStreamTellsAVisitorTheirPlaceAndTheRoomsNumbers(t *testing.T) {
 	assert.Equal(t, map[string]any{
 		"queueingMethod": "fifo", "usersQueued": 1., "admissionsPaused": false, "isEventPrequeueing": false, "timeUntilEventStart": 0., "lastUpdated": numbers["lastUpdated"],
 	}, numbers)
-	assert.Equal(t, 1., f.streams())
+	assert.Equal(t, 1., f.Streams())
 
-	f.visitor().get("/")
-	f.pass(2 * time.Second)
-	assert.Equal(t, 2., l.next("numbers").data["usersQueued"])
-	l.hangUp()
-	f.soon(func() bool { return f.streams() == 0 })
+	f.Visitor().Get("/")
+	f.Pass(2 * time.Second)
+	assert.Equal(t, 2., l.Next("numbers").Data["usersQueued"])
+	l.HangUp()
+	f.Soon(func() bool { return f.Streams() == 0 })
 }
 
 func TestAnOpenEventStreamIsACheckInWheneverOneIsDue(t *testing.T) {
-	f := start(t)
-	v := f.waiter()
-	l := v.listen("")
-	first := l.next("place")
+	f := gatetest.Start(t)
+	v := f.Waiter()
+	l := v.Listen("")
+	first := l.Next("place")
 	for range 4 {
-		f.pass(interval*115/100 + time.Second)
-		again := l.next("place")
-		assert.NotEqual(t, first.data["lastUpdated"], again.data["lastUpdated"])
-		assert.Equal(t, 1, f.status("shop").Queued)
+		f.Pass(gatetest.Interval*115/100 + time.Second)
+		again := l.Next("place")
+		assert.NotEqual(t, first.Data["lastUpdated"], again.Data["lastUpdated"])
+		assert.Equal(t, 1, f.Status("shop").Queued)
 	}
 }
 
 func TestAnEventStreamIsNeverSilentForLong(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.RefreshInterval = time.Minute }))
-	v := f.waiter()
-	l := v.listen("")
-	l.next("numbers")
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.RefreshInterval = time.Minute }))
+	v := f.Waiter()
+	l := v.Listen("")
+	l.Next("numbers")
 	for range 3 {
-		f.clock.add(15 * time.Second)
-		l.next("")
+		f.Clock.Add(15 * time.Second)
+		l.Next("")
 	}
 }
 
 func TestAnEventStreamEndsBeforeThePlaceInTheCookieWould(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.QueueTicketTTL = 5 * time.Minute }))
-	v := f.waiter()
-	l := v.listen("")
-	l.next("place")
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.QueueTicketTTL = 5 * time.Minute }))
+	v := f.Waiter()
+	l := v.Listen("")
+	l.Next("place")
 	for range 9 {
-		f.pass(interval * 9 / 10)
+		f.Pass(gatetest.Interval * 9 / 10)
 	}
-	assert.NotContains(t, l.rest(), "admitted")
-	f.pass(0)
-	again := v.listen("")
-	again.next("place")
-	assert.Equal(t, 1, f.status("shop").Queued)
+	assert.NotContains(t, l.Rest(), "admitted")
+	f.Pass(0)
+	again := v.Listen("")
+	again.Next("place")
+	assert.Equal(t, 1, f.Status("shop").Queued)
 }
 
 func TestAVisitorHasAFewStreamsAtMost(t *testing.T) {
-	f := start(t)
-	v := f.waiter()
+	f := gatetest.Start(t)
+	v := f.Waiter()
 	for range 4 {
-		v.listen("").next("place")
+		v.Listen("").Next("place")
 	}
-	a := v.get("/.fairdoor/events")
-	assert.Equal(t, http.StatusNoContent, a.status, "an EventSource gives up, and the page polls")
-	assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
-	other := f.visitor()
-	other.get("/")
-	other.listen("").next("place")
+	a := v.Get("/.fairdoor/events")
+	assert.Equal(t, http.StatusNoContent, a.Status, "an EventSource gives up, and the page polls")
+	assert.Equal(t, "no-store", a.Header.Get("Cache-Control"))
+	other := f.Visitor()
+	other.Get("/")
+	other.Listen("").Next("place")
 }
 
 func TestWhoseStreamItIs(t *testing.T) {
-	f := start(t, func(c *proxy.Config, _ *proxy.Options) {
+	f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) {
 		other := c.Rooms[0]
 		other.Name, other.Routes = "fair", []route.Route{{Path: "/fair"}}
 		c.Rooms = append(c.Rooms, other)
 	})
-	f.full()
-	f.visitor().get("/fair")
-	f.pass(time.Second)
-	page := func(path string) func(*http.Request) { return with("Referer", f.public.URL+path) }
-	both, one, none := f.visitor(), f.visitor(), f.visitor()
-	both.get("/")
-	both.get("/fair")
-	one.get("/")
+	f.Full()
+	f.Visitor().Get("/fair")
+	f.Pass(time.Second)
+	page := func(path string) func(*http.Request) { return gatetest.With("Referer", f.Public.URL+path) }
+	both, one, none := f.Visitor(), f.Visitor(), f.Visitor()
+	both.Get("/")
+	both.Get("/fair")
+	one.Get("/")
 
 	for name, c := range map[string]struct {
-		who    *visitor
+		who    *gatetest.Visitor
 		query  string
 		change func(*http.Request)
 		want   int
 	}{
-		"nobody's without a ticket":                    {none, "", asJSON, http.StatusNoContent},
-		"nobody's without a ticket of the room":        {one, "?room=fair", asJSON, http.StatusNoContent},
+		"nobody's without a ticket":                    {none, "", gatetest.AsJSON, http.StatusNoContent},
+		"nobody's without a ticket of the room":        {one, "?room=fair", gatetest.AsJSON, http.StatusNoContent},
 		"nobody's without a ticket of the page's room": {one, "", page("/fair/x"), http.StatusNoContent},
-		"not to be told with two tickets":              {both, "", asJSON, http.StatusBadRequest},
-		"that of a room that is not there":             {one, "?room=nowhere", asJSON, http.StatusNotFound},
+		"not to be told with two tickets":              {both, "", gatetest.AsJSON, http.StatusBadRequest},
+		"that of a room that is not there":             {one, "?room=nowhere", gatetest.AsJSON, http.StatusNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := c.who.get("/.fairdoor/events"+c.query, c.change)
-			assert.Equal(t, c.want, a.status)
+			a := c.who.Get("/.fairdoor/events"+c.query, c.change)
+			assert.Equal(t, c.want, a.Status)
 			if c.want != http.StatusNoContent {
-				assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
+				assert.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
 			}
 		})
 	}
-	one.listen("").next("place")
-	both.listen("?room=fair").next("place")
-	both.listen("", page("/fair/x")).next("place")
-	f.soon(func() bool { return f.streams() == 1 })
-	assert.Equal(t, http.StatusMethodNotAllowed, one.send(http.MethodPost, "/.fairdoor/events", nil).status)
+	one.Listen("").Next("place")
+	both.Listen("?room=fair").Next("place")
+	both.Listen("", page("/fair/x")).Next("place")
+	f.Soon(func() bool { return f.Streams() == 1 })
+	assert.Equal(t, http.StatusMethodNotAllowed, one.Send(http.MethodPost, "/.fairdoor/events", nil).Status)
 }
 
 func TestAnEventStreamOfSomebodyWhoIsInSaysSoAndEnds(t *testing.T) {
-	f := start(t)
-	in := f.full()[0]
-	assert.Equal(t, []string{"", "admitted"}, in.listen("").rest())
+	f := gatetest.Start(t)
+	in := f.Full()[0]
+	assert.Equal(t, []string{"", "admitted"}, in.Listen("").Rest())
 }
 
 func TestAnEventStreamEndsWithItsRoom(t *testing.T) {
 	for name, c := range map[string]struct {
-		do   func(*fixture)
+		do   func(*gatetest.Fixture)
 		want string
 	}{
-		"that takes nobody any more": {func(f *fixture) { f.patch(`{"queueing_method": "reject"}`) }, "closed"},
-		"that everyone may pass":     {func(f *fixture) { f.patch(`{"suspended": true}`) }, "admitted"},
-		"that is gone": {func(f *fixture) {
-			f.config.Rooms[0] = f.room("other", "/")
-			require.NoError(t, f.Configure(t.Context(), f.config))
+		"that takes nobody any more": {func(f *gatetest.Fixture) { f.Patch(`{"queueing_method": "reject"}`) }, "closed"},
+		"that everyone may pass":     {func(f *gatetest.Fixture) { f.Patch(`{"suspended": true}`) }, "admitted"},
+		"that is gone": {func(f *gatetest.Fixture) {
+			f.Config.Rooms[0] = f.Room("other", "/")
+			require.NoError(t, f.Configure(t.Context(), f.Config))
 		}, "closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t)
-			v := f.waiter()
-			l := v.listen("")
-			l.next("place")
+			f := gatetest.Start(t)
+			v := f.Waiter()
+			l := v.Listen("")
+			l.Next("place")
 			c.do(f)
-			f.clock.add(interval * 2)
-			l.endsWith(c.want)
+			f.Clock.Add(gatetest.Interval * 2)
+			l.EndsWith(c.want)
 		})
 	}
 }
 
 func TestAGateThatStopsEndsItsEventStreams(t *testing.T) {
-	f := start(t)
-	v := f.waiter()
-	l := v.listen("")
-	l.next("numbers")
+	f := gatetest.Start(t)
+	v := f.Waiter()
+	l := v.Listen("")
+	l.Next("numbers")
 	f.Drain()
-	assert.Empty(t, l.rest())
-	assert.Equal(t, []string{"", "place", "numbers"}, v.listen("").rest(), "who comes again is told, and comes again")
+	assert.Empty(t, l.Rest())
+	assert.Equal(t, []string{"", "place", "numbers"}, v.Listen("").Rest(), "who comes again is told, and comes again")
 }
 
 func TestAStoreThatDoesNotAnswerEndsNoEventStream(t *testing.T) {
-	store := &fallible{}
-	f := start(t, store.between)
-	v := f.waiter()
-	l := v.listen("")
-	l.next("place")
-	store.failing.Store(true)
-	f.pass(interval * 2)
-	assert.Equal(t, false, l.next("place").data["usersAheadKnown"])
-	store.failing.Store(false)
-	f.pass(interval * 2)
-	l.next("place")
+	store := &gatetest.Fallible{}
+	f := gatetest.Start(t, store.Between)
+	v := f.Waiter()
+	l := v.Listen("")
+	l.Next("place")
+	store.Failing.Store(true)
+	f.Pass(gatetest.Interval * 2)
+	assert.Equal(t, false, l.Next("place").Data["usersAheadKnown"])
+	store.Failing.Store(false)
+	f.Pass(gatetest.Interval * 2)
+	l.Next("place")
 }
 
 func TestWhoReadsSlowlyHoldsUpNobodyAndHearsTheNewestNumbers(t *testing.T) {
-	f := start(t)
-	f.full()
-	slow, other := f.visitor(), f.visitor()
-	slow.get("/")
-	other.get("/")
-	f.pass(time.Second)
+	f := gatetest.Start(t)
+	f.Full()
+	slow, other := f.Visitor(), f.Visitor()
+	slow.Get("/")
+	other.Get("/")
+	f.Pass(time.Second)
 	reads := make(chan string)
 	ctx, hangUp := context.WithCancel(t.Context())
 	ended, reader := make(chan struct{}), &slowReader{header: http.Header{}, reads: reads, gone: ctx, begun: make(chan struct{})}
 	go func() {
 		defer close(ended)
-		f.ServeHTTP(reader, eventsRequest("fairdoor_shop="+slow.cookies["fairdoor_shop"]).WithContext(ctx))
+		f.ServeHTTP(reader, eventsRequest("fairdoor_shop="+slow.Cookies["fairdoor_shop"]).WithContext(ctx))
 	}()
 	<-reader.begun
-	l := other.listen("")
-	l.next("numbers")
+	l := other.Listen("")
+	l.Next("numbers")
 	for people := 3.; people < 6; people++ {
-		f.visitor().get("/")
-		f.pass(2 * time.Second)
-		assert.Equal(t, people, l.next("numbers").data["usersQueued"])
+		f.Visitor().Get("/")
+		f.Pass(2 * time.Second)
+		assert.Equal(t, people, l.Next("numbers").Data["usersQueued"])
 	}
 	heard := ""
 	for !strings.Contains(heard, `"usersQueued":5`) {
 		select {
 		case text := <-reads:
 			heard += text
-		case <-time.After(patience):
+		case <-time.After(gatetest.Patience):
 			require.FailNow(t, "the newest are not told", heard)
 		}
 	}
@@ -262,15 +263,15 @@ func (s *slowReader) Write(p []byte) (int, error) {
 func TestAUserNeedsNoCookieForTheirEvents(t *testing.T) {
 	for name, method := range map[string]queue.Method{"fifo": queue.FIFO, "line": queue.Line} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, naming, trustingLoopback, settings(func(s *queue.Settings) { s.Method = method }))
-			require.True(t, f.visitor().get("/", as("ann")).in())
-			f.visitor().get("/", as("ben"))
-			f.pass(time.Second)
-			f.visitor().listen("?room=shop", as("ben")).next("place")
-			f.visitor().listen("?room=shop", as("ann")).endsWith("admitted")
-			assert.Equal(t, http.StatusNoContent, f.visitor().get("/.fairdoor/events?room=shop", as("cleo")).status, "to listen is not to join")
-			f.pass(time.Second)
-			assert.Equal(t, 1, f.status("shop").Queued)
+			f := gatetest.Start(t, gatetest.Naming, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) { s.Method = method }))
+			require.True(t, f.Visitor().Get("/", gatetest.As("ann")).In())
+			f.Visitor().Get("/", gatetest.As("ben"))
+			f.Pass(time.Second)
+			f.Visitor().Listen("?room=shop", gatetest.As("ben")).Next("place")
+			f.Visitor().Listen("?room=shop", gatetest.As("ann")).EndsWith("admitted")
+			assert.Equal(t, http.StatusNoContent, f.Visitor().Get("/.fairdoor/events?room=shop", gatetest.As("cleo")).Status, "to listen is not to join")
+			f.Pass(time.Second)
+			assert.Equal(t, 1, f.Status("shop").Queued)
 		})
 	}
 }

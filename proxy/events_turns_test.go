@@ -8,174 +8,175 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 func inBucketsOf(d time.Duration) func(*proxy.Config, *proxy.Options) {
-	return settings(func(s *queue.Settings) { s.Bucket = d })
+	return gatetest.Settings(func(s *queue.Settings) { s.Bucket = d })
 }
 
 func TestWhoseTurnItIsInFifoIsLetInWithinASecond(t *testing.T) {
-	f := start(t, inBucketsOf(time.Second), room(revokeEnabled))
-	in := f.full()[0]
-	var line []*listener
-	var visitors []*visitor
+	f := gatetest.Start(t, inBucketsOf(time.Second), gatetest.Room(gatetest.RevokeEnabled))
+	in := f.Full()[0]
+	var line []*gatetest.Listener
+	var visitors []*gatetest.Visitor
 	for range 3 {
-		v := f.visitor()
-		v.get("/")
+		v := f.Visitor()
+		v.Get("/")
 		visitors = append(visitors, v)
-		f.pass(time.Second)
+		f.Pass(time.Second)
 	}
-	for _, v := range []*visitor{visitors[2], visitors[0], visitors[1]} {
-		l := v.listen("")
-		l.next("place")
+	for _, v := range []*gatetest.Visitor{visitors[2], visitors[0], visitors[1]} {
+		l := v.Listen("")
+		l.Next("place")
 		line = append(line, l)
 	}
-	first, others := line[1], []*listener{line[0], line[2]}
+	first, others := line[1], []*gatetest.Listener{line[0], line[2]}
 
-	in.leaves()
-	f.pass(0)
-	first.endsWith("admitted")
-	assert.True(t, visitors[0].get("/").in(), "the slot is theirs")
+	in.Leaves()
+	f.Pass(0)
+	first.EndsWith("admitted")
+	assert.True(t, visitors[0].Get("/").In(), "the slot is theirs")
 	for range 3 {
-		f.pass(time.Second)
+		f.Pass(time.Second)
 	}
 	for _, l := range others {
-		l.quiet()
+		l.Quiet()
 	}
-	assert.Equal(t, 1, f.status("shop").Active)
-	assert.Equal(t, 2, f.status("shop").Queued)
+	assert.Equal(t, 1, f.Status("shop").Active)
+	assert.Equal(t, 2, f.Status("shop").Queued)
 }
 
 func TestOfABucketAsManyAreCalledAsSlotsAreKeptForIt(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }), room(revokeEnabled))
-	in := f.full()
-	var line []*listener
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }), gatetest.Room(gatetest.RevokeEnabled))
+	in := f.Full()
+	var line []*gatetest.Listener
 	for range 5 {
-		v := f.visitor()
-		v.get("/")
-		line = append(line, v.listen(""))
-		f.clock.add(time.Second)
+		v := f.Visitor()
+		v.Get("/")
+		line = append(line, v.Listen(""))
+		f.Clock.Add(time.Second)
 	}
-	f.pass(time.Second)
-	in[0].leaves()
-	in[1].leaves()
-	f.pass(0)
-	line[0].endsWith("admitted")
-	line[1].endsWith("admitted")
+	f.Pass(time.Second)
+	in[0].Leaves()
+	in[1].Leaves()
+	f.Pass(0)
+	line[0].EndsWith("admitted")
+	line[1].EndsWith("admitted")
 	for range 3 {
-		f.pass(time.Second)
+		f.Pass(time.Second)
 	}
 	for _, l := range line[2:] {
-		l.quiet()
+		l.Quiet()
 	}
-	assert.Equal(t, 3, f.status("shop").Active)
+	assert.Equal(t, 3, f.Status("shop").Active)
 }
 
 func TestNobodyIsCalledInRandom(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.Method, s.RefreshJitter = queue.Random, 0 }), room(revokeEnabled))
-	in := f.full()[0]
-	v := f.visitor()
-	v.get("/")
-	l := v.listen("")
-	l.next("place")
-	numbers := l.next("numbers").data
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Method, s.RefreshJitter = queue.Random, 0 }), gatetest.Room(gatetest.RevokeEnabled))
+	in := f.Full()[0]
+	v := f.Visitor()
+	v.Get("/")
+	l := v.Listen("")
+	l.Next("place")
+	numbers := l.Next("numbers").Data
 	assert.Equal(t, "random", numbers["queueingMethod"])
 	assert.Contains(t, numbers, "waitTime75Percentile")
-	in.leaves()
+	in.Leaves()
 	for range 10 {
-		f.pass(time.Second)
-		l.quiet()
+		f.Pass(time.Second)
+		l.Quiet()
 	}
-	f.pass(3 * interval)
-	l.endsWith("admitted")
+	f.Pass(3 * gatetest.Interval)
+	l.EndsWith("admitted")
 }
 
 func TestAllTabsOfWhoeverIsLetInAreTold(t *testing.T) {
-	f := start(t, room(revokeEnabled))
-	in := f.full()[0]
-	v := f.visitor()
-	v.get("/")
-	tabs := []*listener{v.listen(""), v.listen("")}
+	f := gatetest.Start(t, gatetest.Room(gatetest.RevokeEnabled))
+	in := f.Full()[0]
+	v := f.Visitor()
+	v.Get("/")
+	tabs := []*gatetest.Listener{v.Listen(""), v.Listen("")}
 	for _, l := range tabs {
-		l.next("place")
+		l.Next("place")
 	}
-	f.pass(time.Second)
-	assert.Equal(t, 1, f.status("shop").Queued, "they are one visitor")
-	in.leaves()
-	f.pass(0)
+	f.Pass(time.Second)
+	assert.Equal(t, 1, f.Status("shop").Queued, "they are one visitor")
+	in.Leaves()
+	f.Pass(0)
 	for _, l := range tabs {
-		l.endsWith("admitted")
+		l.EndsWith("admitted")
 	}
-	assert.Equal(t, 1, f.status("shop").Active)
+	assert.Equal(t, 1, f.Status("shop").Active)
 }
 
 func TestWhoseTurnItIsInLineIsLetInWithinASecond(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.Method, s.TotalActiveUsers = queue.Line, 2 }), room(revokeEnabled))
-	in := f.full()
-	var visitors []*visitor
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Method, s.TotalActiveUsers = queue.Line, 2 }), gatetest.Room(gatetest.RevokeEnabled))
+	in := f.Full()
+	var visitors []*gatetest.Visitor
 	for range 4 {
-		v := f.visitor()
-		v.get("/")
+		v := f.Visitor()
+		v.Get("/")
 		visitors = append(visitors, v)
 	}
-	f.pass(2 * time.Second)
-	line := make([]*listener, len(visitors))
+	f.Pass(2 * time.Second)
+	line := make([]*gatetest.Listener, len(visitors))
 	for i := len(visitors) - 1; i >= 0; i-- {
-		line[i] = visitors[i].listen("")
-		line[i].next("place")
+		line[i] = visitors[i].Listen("")
+		line[i].Next("place")
 	}
-	numbers := line[3].next("numbers").data
+	numbers := line[3].Next("numbers").Data
 	assert.Equal(t, map[string]any{
 		"queueingMethod": "line", "usersQueued": 4., "usersPreferred": 0., "admissionsPaused": false, "isEventPrequeueing": false, "timeUntilEventStart": 0.,
 		"firstWaitingNumber": 3., "lastWaitingNumber": 6., "lastUpdated": numbers["lastUpdated"],
 	}, numbers)
 
 	for i, leaves := range in {
-		leaves.leaves()
-		f.pass(0)
-		line[i].endsWith("admitted")
-		assert.True(t, visitors[i].get("/").in(), "the slot is theirs")
-		f.pass(2 * time.Second)
-		assert.Equal(t, float64(4+i), line[3].next("numbers").data["firstWaitingNumber"], "the others see it move")
+		leaves.Leaves()
+		f.Pass(0)
+		line[i].EndsWith("admitted")
+		assert.True(t, visitors[i].Get("/").In(), "the slot is theirs")
+		f.Pass(2 * time.Second)
+		assert.Equal(t, float64(4+i), line[3].Next("numbers").Data["firstWaitingNumber"], "the others see it move")
 		for _, l := range line[i+1:] {
-			l.quiet()
+			l.Quiet()
 		}
 	}
-	assert.Equal(t, 2, f.status("shop").Active)
-	assert.Equal(t, 2, f.status("shop").Queued)
+	assert.Equal(t, 2, f.Status("shop").Active)
+	assert.Equal(t, 2, f.Status("shop").Queued)
 }
 
 func TestAVisitorWithManyStreamsIsNotCalledMoreOften(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.RefreshJitter = 0 }), room(revokeEnabled))
-	in := f.full()[0]
-	greedy, modest := f.visitor(), f.visitor()
-	greedy.get("/")
-	f.clock.add(time.Second)
-	modest.get("/")
-	var tabs []*listener
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.RefreshJitter = 0 }), gatetest.Room(gatetest.RevokeEnabled))
+	in := f.Full()[0]
+	greedy, modest := f.Visitor(), f.Visitor()
+	greedy.Get("/")
+	f.Clock.Add(time.Second)
+	modest.Get("/")
+	var tabs []*gatetest.Listener
 	for range 4 {
-		tabs = append(tabs, greedy.listen(""))
+		tabs = append(tabs, greedy.Listen(""))
 	}
-	l := modest.listen("")
+	l := modest.Listen("")
 	for _, tab := range append(tabs, l) {
-		tab.next("place")
+		tab.Next("place")
 	}
 	for range 2 {
-		in.leaves()
-		f.pass(0)
+		in.Leaves()
+		f.Pass(0)
 		if tabs != nil {
 			for _, tab := range tabs {
-				tab.endsWith("admitted")
+				tab.EndsWith("admitted")
 			}
 			tabs, in = nil, greedy
-			require.True(t, greedy.get("/").in())
-			f.pass(time.Second)
-			l.quiet()
+			require.True(t, greedy.Get("/").In())
+			f.Pass(time.Second)
+			l.Quiet()
 		}
 	}
-	l.endsWith("admitted")
-	assert.Equal(t, 1, f.status("shop").Active)
-	m := f.metrics()
+	l.EndsWith("admitted")
+	assert.Equal(t, 1, f.Status("shop").Active)
+	m := f.Families()
 	assert.Equal(t, 3., m["fairdoor_decisions_total admitted shop"].GetCounter().GetValue(), "the first, and each of the two once")
 }

@@ -18,24 +18,25 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // goes waits until the API lists these rooms, while the rooms sync.
-func (f *fixture) goes(want ...string) {
-	f.t.Helper()
-	require.Eventually(f.t, func() bool { return slices.Equal(want, f.names()) }, patience, 5*time.Millisecond, "%v", want)
+func goes(f *gatetest.Fixture, want ...string) {
+	f.T.Helper()
+	require.Eventually(f.T, func() bool { return slices.Equal(want, names(f)) }, gatetest.Patience, 5*time.Millisecond, "%v", want)
 }
 
 // stays has the rooms sync some times.
-func (f *fixture) stays(counts *counting, want ...string) {
-	f.t.Helper()
+func stays(f *gatetest.Fixture, counts *counting, want ...string) {
+	f.T.Helper()
 	for _, name := range want {
 		before := counts.syncs(name)
-		require.Eventually(f.t, func() bool { return counts.syncs(name) > before+3 }, patience, time.Millisecond, name)
+		require.Eventually(f.T, func() bool { return counts.syncs(name) > before+3 }, gatetest.Patience, time.Millisecond, name)
 	}
-	require.Equal(f.t, want, f.names())
+	require.Equal(f.T, want, names(f))
 }
 
 // counting is a store that counts how often it is asked about each room, and
@@ -83,68 +84,68 @@ func (c *counting) quickly(_ *proxy.Config, o *proxy.Options) {
 
 func TestARoomGoesWhenItHasBeenEmptyForLong(t *testing.T) {
 	store := newCounting()
-	f := start(t, family(func(r *proxy.RoomConfig) { r.RoomIdle = 20 * time.Minute }), store.quickly)
-	anna, bert := f.visitor(), f.visitor()
-	require.True(t, anna.get("/room/a").in())
-	require.True(t, bert.get("/room/b").in())
-	f.clock.add(7 * time.Minute)
-	require.True(t, bert.get("/room/b").in())
-	f.clock.add(12 * time.Minute)
-	f.stays(store, "chat.a", "chat.b", "lobby")
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.RoomIdle = 20 * time.Minute }), store.quickly)
+	anna, bert := f.Visitor(), f.Visitor()
+	require.True(t, anna.Get("/room/a").In())
+	require.True(t, bert.Get("/room/b").In())
+	f.Clock.Add(7 * time.Minute)
+	require.True(t, bert.Get("/room/b").In())
+	f.Clock.Add(12 * time.Minute)
+	stays(f, store, "chat.a", "chat.b", "lobby")
 
-	f.clock.add(time.Minute)
-	f.goes("chat.b", "lobby")
+	f.Clock.Add(time.Minute)
+	goes(f, "chat.b", "lobby")
 	syncs := store.syncs("chat.a")
-	f.stays(store, "chat.b", "lobby")
+	stays(f, store, "chat.b", "lobby")
 	assert.Equal(t, syncs, store.syncs("chat.a"), "nobody speaks for it any more")
 
-	f.clock.add(7 * time.Minute)
-	f.goes("lobby")
-	require.True(t, anna.get("/room/A").in(), "it comes back as a new one")
+	f.Clock.Add(7 * time.Minute)
+	goes(f, "lobby")
+	require.True(t, anna.Get("/room/A").In(), "it comes back as a new one")
 	assert.Equal(t, 2, store.nodes("chat.a"))
-	f.goes("chat.a", "lobby")
+	goes(f, "chat.a", "lobby")
 }
 
 func TestWithoutSpaceForAnotherAnEmptyRoomGoesSoon(t *testing.T) {
 	store := newCounting()
-	f := start(t, family(func(r *proxy.RoomConfig) { r.MaxRooms, r.Settings.SessionDuration = 2, time.Minute }), store.quickly)
-	anna := f.visitor()
-	require.True(t, anna.get("/room/a").in())
-	require.True(t, f.visitor().get("/room/b").in())
-	f.clock.add(50 * time.Second)
-	require.True(t, anna.get("/room/a").in())
-	f.clock.add(9 * time.Second)
-	require.Equal(t, http.StatusServiceUnavailable, f.visitor().get("/room/c").status)
-	f.stays(store, "chat.a", "chat.b", "lobby")
-	f.clock.add(2 * time.Second)
-	f.goes("chat.a", "lobby")
-	require.True(t, f.visitor().get("/room/c").in())
-	f.stays(store, "chat.a", "chat.c", "lobby")
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.MaxRooms, r.Settings.SessionDuration = 2, time.Minute }), store.quickly)
+	anna := f.Visitor()
+	require.True(t, anna.Get("/room/a").In())
+	require.True(t, f.Visitor().Get("/room/b").In())
+	f.Clock.Add(50 * time.Second)
+	require.True(t, anna.Get("/room/a").In())
+	f.Clock.Add(9 * time.Second)
+	require.Equal(t, http.StatusServiceUnavailable, f.Visitor().Get("/room/c").Status)
+	stays(f, store, "chat.a", "chat.b", "lobby")
+	f.Clock.Add(2 * time.Second)
+	goes(f, "chat.a", "lobby")
+	require.True(t, f.Visitor().Get("/room/c").In())
+	stays(f, store, "chat.a", "chat.c", "lobby")
 }
 
 func TestARoomStaysWhileSomebodyIsInIt(t *testing.T) {
 	store := newCounting()
-	f := start(t, family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Second; r.Settings.SessionDuration = time.Minute }), store.quickly)
-	require.True(t, f.visitor().get("/room/a").in())
-	f.clock.add(59 * time.Second)
-	f.stays(store, "chat.a", "lobby")
-	f.clock.add(2 * time.Second)
-	f.goes("lobby")
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Second; r.Settings.SessionDuration = time.Minute }), store.quickly)
+	require.True(t, f.Visitor().Get("/room/a").In())
+	f.Clock.Add(59 * time.Second)
+	stays(f, store, "chat.a", "lobby")
+	f.Clock.Add(2 * time.Second)
+	goes(f, "lobby")
 }
 
 func TestARoomStaysWhileSomebodyWaits(t *testing.T) {
 	store := newCounting()
-	f := start(t, family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Second; r.Settings.QueueAll = true }), store.quickly)
-	require.False(t, f.visitor().get("/room/a").in())
-	f.clock.add(15 * time.Second)
-	f.stays(store, "chat.a", "lobby")
-	f.clock.add(15 * time.Second)
-	f.goes("lobby")
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Second; r.Settings.QueueAll = true }), store.quickly)
+	require.False(t, f.Visitor().Get("/room/a").In())
+	f.Clock.Add(15 * time.Second)
+	stays(f, store, "chat.a", "lobby")
+	f.Clock.Add(15 * time.Second)
+	goes(f, "lobby")
 }
 
 func TestTheFirstRequestsAtOnceMakeOneRoom(t *testing.T) {
 	store := newCounting()
-	f := start(t, family(), func(_ *proxy.Config, o *proxy.Options) { o.Store = store })
+	f := gatetest.Start(t, gatetest.Family(), func(_ *proxy.Config, o *proxy.Options) { o.Store = store })
 	var in, answered atomic.Int32
 	var visits sync.WaitGroup
 	for range 50 {
@@ -167,35 +168,35 @@ func TestTheFirstRequestsAtOnceMakeOneRoom(t *testing.T) {
 
 func TestARoomThatCannotBeMadeIsTriedAgain(t *testing.T) {
 	store := newCounting()
-	f := start(t, family(func(r *proxy.RoomConfig) { r.MaxRooms = 1 }), func(_ *proxy.Config, o *proxy.Options) { o.Store = store })
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.MaxRooms = 1 }), func(_ *proxy.Config, o *proxy.Options) { o.Store = store })
 	store.fail.Store(true)
 	for range 2 {
-		a := f.visitor().get("/room/a")
-		assert.Equal(t, http.StatusServiceUnavailable, a.status)
-		assert.Equal(t, "20", a.header.Get("Retry-After"))
+		a := f.Visitor().Get("/room/a")
+		assert.Equal(t, http.StatusServiceUnavailable, a.Status)
+		assert.Equal(t, "20", a.Header.Get("Retry-After"))
 	}
-	assert.Equal(t, []string{"lobby"}, f.names())
+	assert.Equal(t, []string{"lobby"}, names(f))
 	store.fail.Store(false)
-	assert.True(t, f.visitor().get("/room/b").in(), "it took nobody's place")
+	assert.True(t, f.Visitor().Get("/room/b").In(), "it took nobody's place")
 }
 
 func TestRoomsMadeWhileTheOriginFailsLetNobodyIn(t *testing.T) {
-	f := start(t, family())
-	f.site.quiet().will(breakOff)
+	f := gatetest.Start(t, gatetest.Family())
+	quiet(f.Site).Will(breakOff)
 	for range 4 {
-		v := f.visitor()
-		v.get("/room/a")
-		f.api(http.MethodPatch, "/api/v1/rooms/chat.a", `{"total_active_users": 9}`, nil)
+		v := f.Visitor()
+		v.Get("/room/a")
+		f.API(http.MethodPatch, "/api/v1/rooms/chat.a", `{"total_active_users": 9}`, nil)
 	}
-	f.originFails(1)
-	assert.NotNil(t, f.visitor().get("/room/b", asJSON).room)
+	originFails(f, 1)
+	assert.NotNil(t, f.Visitor().Get("/room/b", gatetest.AsJSON).Room)
 }
 
 func TestGateThatIsClosedMakesNoRoomsAndLeavesNothingRunning(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	f := &fixture{t: t, site: &site{Server: &httptest.Server{URL: "http://127.0.0.1:9"}}}
-	c := proxy.Config{Keys: []cookie.Key{newKey(t)}, Rooms: []proxy.RoomConfig{f.room("shop", "/")}}
-	family()(&c, nil)
+	f := &gatetest.Fixture{T: t, Site: &gatetest.Site{Server: &httptest.Server{URL: "http://127.0.0.1:9"}}}
+	c := proxy.Config{Keys: []cookie.Key{gatetest.NewKey(t)}, Rooms: []proxy.RoomConfig{f.Room("shop", "/")}}
+	gatetest.Family()(&c, nil)
 	g, err := proxy.New(t.Context(), c, proxy.Options{Store: memstore.New()})
 	require.NoError(t, err)
 	ask := func(target string) int {
@@ -213,7 +214,7 @@ func TestGateThatIsClosedMakesNoRoomsAndLeavesNothingRunning(t *testing.T) {
 // limit.
 func TestRoomsComeAndGoUnderTraffic(t *testing.T) {
 	t.Parallel()
-	f := start(t, inRealTime, family(func(r *proxy.RoomConfig) {
+	f := gatetest.Start(t, gatetest.InRealTime, gatetest.Family(func(r *proxy.RoomConfig) {
 		r.MaxRooms, r.RoomIdle, r.Settings.SessionDuration, r.Settings.RefreshInterval = 3, time.Millisecond, time.Second, time.Second
 	}))
 	done := make(chan struct{})
@@ -226,38 +227,38 @@ func TestRoomsComeAndGoUnderTraffic(t *testing.T) {
 					return
 				default:
 				}
-				a := f.visitor().get(fmt.Sprintf("/room/%d", (i+n/20)%5), asJSON)
-				assert.True(t, a.in() || a.room != nil || a.status == http.StatusServiceUnavailable, "%d %s", a.status, a.body)
+				a := f.Visitor().Get(fmt.Sprintf("/room/%d", (i+n/20)%5), gatetest.AsJSON)
+				assert.True(t, a.In() || a.Room != nil || a.Status == http.StatusServiceUnavailable, "%d %s", a.Status, a.Body)
 			}
 		})
 	}
 	for i := range 15 {
-		next := f.config
+		next := f.Config
 		next.OriginTimeout = time.Duration(i%2+1) * time.Minute
 		require.NoError(t, f.Configure(t.Context(), next))
-		for _, name := range f.names() {
-			f.api(http.MethodGet, "/api/v1/rooms/"+name+"/status", "", nil)
+		for _, name := range names(f) {
+			f.API(http.MethodGet, "/api/v1/rooms/"+name+"/status", "", nil)
 		}
-		f.metrics()
+		f.Families()
 	}
 	close(done)
 	visits.Wait()
-	f.goes("lobby")
+	goes(f, "lobby")
 }
 
 // Of two gates with one store, each keeps the room that the other's visitors are
 // in.
 func TestARoomStaysWhileSomebodyIsInItAtAnotherGate(t *testing.T) {
 	store := newCounting()
-	idle := family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Second; r.Settings.SessionDuration = time.Minute })
-	one := start(t, idle, store.quickly)
-	other := start(t, idle, store.quickly, func(_ *proxy.Config, o *proxy.Options) { o.Clock = one.clock.Now })
-	require.True(t, one.visitor().get("/room/a").in())
-	require.False(t, other.visitor().get("/room/a").in(), "they share its one slot")
-	one.clock.add(50 * time.Second) // whoever waited is gone
-	one.stays(store, "chat.a", "lobby")
-	other.stays(store, "chat.a", "lobby")
-	one.clock.add(12 * time.Second)
-	one.goes("lobby")
-	other.goes("lobby")
+	idle := gatetest.Family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Second; r.Settings.SessionDuration = time.Minute })
+	one := gatetest.Start(t, idle, store.quickly)
+	other := gatetest.Start(t, idle, store.quickly, func(_ *proxy.Config, o *proxy.Options) { o.Clock = one.Clock.Now })
+	require.True(t, one.Visitor().Get("/room/a").In())
+	require.False(t, other.Visitor().Get("/room/a").In(), "they share its one slot")
+	one.Clock.Add(50 * time.Second) // whoever waited is gone
+	stays(one, store, "chat.a", "lobby")
+	stays(other, store, "chat.a", "lobby")
+	one.Clock.Add(12 * time.Second)
+	goes(one, "lobby")
+	goes(other, "lobby")
 }

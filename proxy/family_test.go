@@ -12,30 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
-// family starts the gate with one slot in each of the rooms /room/{id}, called
-// chat, beside a room called lobby.
-func family(changes ...func(*proxy.RoomConfig)) func(*proxy.Config, *proxy.Options) {
-	return func(c *proxy.Config, _ *proxy.Options) {
-		lobby := c.Rooms[0]
-		lobby.Name, lobby.Routes = "lobby", []route.Route{{Path: "/room/lobby"}}
-		r := &c.Rooms[0]
-		r.Name, r.Routes = "chat", []route.Route{{Path: "/room/{id}"}}
-		for _, change := range changes {
-			change(r)
-		}
-		c.Rooms = append(c.Rooms, lobby)
-		c.Origin = r.Origin
-	}
-}
-
 // names are the rooms that the API lists.
-func (f *fixture) names() []string {
-	f.t.Helper()
+func names(f *gatetest.Fixture) []string {
+	f.T.Helper()
 	var rooms []struct{ Name string }
-	f.api(http.MethodGet, "/api/v1/rooms", "", &rooms)
+	f.API(http.MethodGet, "/api/v1/rooms", "", &rooms)
 	names := []string{}
 	for _, r := range rooms {
 		names = append(names, r.Name)
@@ -44,87 +29,87 @@ func (f *fixture) names() []string {
 }
 
 func TestEachValueHasARoomOfItsOwn(t *testing.T) {
-	f := start(t, family())
-	assert.Equal(t, []string{"lobby"}, f.names())
-	anna, bert, carl := f.visitor(), f.visitor(), f.visitor()
-	require.True(t, anna.get("/room/a").in())
-	require.True(t, bert.get("/room/b/x").in(), "another value has limits of its own")
-	assert.Contains(t, anna.cookies, "fairdoor_chat.a")
-	assert.Contains(t, bert.cookies, "fairdoor_chat.b")
-	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, f.names())
-	f.status("chat.a")
+	f := gatetest.Start(t, gatetest.Family())
+	assert.Equal(t, []string{"lobby"}, names(f))
+	anna, bert, carl := f.Visitor(), f.Visitor(), f.Visitor()
+	require.True(t, anna.Get("/room/a").In())
+	require.True(t, bert.Get("/room/b/x").In(), "another value has limits of its own")
+	assert.Contains(t, anna.Cookies, "fairdoor_chat.a")
+	assert.Contains(t, bert.Cookies, "fairdoor_chat.b")
+	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, names(f))
+	f.Status("chat.a")
 
-	a := carl.get("/room/a", asJSON)
-	assert.Equal(t, true, a.told("inWaitingRoom"))
-	assert.False(t, carl.get("/ROOM/A").in(), "letter case makes no other room")
-	assert.True(t, carl.get("/room/c").in(), "one may wait in one room and be in another")
-	assert.True(t, anna.get("/room/a").in())
-	assert.False(t, anna.get("/room/b").in(), "a ticket is of one room")
-	assert.True(t, f.visitor().get("/room/lobby").in(), "a room of its own goes before")
-	assert.True(t, f.visitor().get("/room").in(), "and what has no value is not of these rooms")
-	assert.Equal(t, []string{"chat.a", "chat.b", "chat.c", "lobby"}, f.names())
+	a := carl.Get("/room/a", gatetest.AsJSON)
+	assert.Equal(t, true, a.Told("inWaitingRoom"))
+	assert.False(t, carl.Get("/ROOM/A").In(), "letter case makes no other room")
+	assert.True(t, carl.Get("/room/c").In(), "one may wait in one room and be in another")
+	assert.True(t, anna.Get("/room/a").In())
+	assert.False(t, anna.Get("/room/b").In(), "a ticket is of one room")
+	assert.True(t, f.Visitor().Get("/room/lobby").In(), "a room of its own goes before")
+	assert.True(t, f.Visitor().Get("/room").In(), "and what has no value is not of these rooms")
+	assert.Equal(t, []string{"chat.a", "chat.b", "chat.c", "lobby"}, names(f))
 }
 
 func TestWhatIsNoValueIsNotPassedOn(t *testing.T) {
-	f := start(t, family())
+	f := gatetest.Start(t, gatetest.Family())
 	for target, status := range map[string]int{
 		"/room/a.b": http.StatusNotFound, "/room/a%20b": http.StatusNotFound, "/room/caf%C3%A9": http.StatusNotFound,
 		"/room/" + strings.Repeat("x", 65): http.StatusNotFound, "/room/%2e": http.StatusNotFound,
 		"/room/%61": http.StatusBadRequest, "/room/a/../b": http.StatusBadRequest, "/room/a;b": http.StatusBadRequest,
 		"/room/a/..%2flobby": http.StatusBadRequest,
 	} {
-		a := f.visitor().get(target)
-		assert.Equal(t, status, a.status, target)
-		assert.Empty(t, a.setCookies(), target)
-		assert.Equal(t, "application/problem+json", f.visitor().get(target, asJSON).header.Get("Content-Type"), target)
+		a := f.Visitor().Get(target)
+		assert.Equal(t, status, a.Status, target)
+		assert.Empty(t, a.SetCookies(), target)
+		assert.Equal(t, "application/problem+json", f.Visitor().Get(target, gatetest.AsJSON).Header.Get("Content-Type"), target)
 	}
-	assert.Equal(t, http.StatusBadRequest, f.raw("GET", "GET /room/%u0061 HTTP/1.1\r\nHost: a\r\n\r\n").StatusCode)
-	assert.Empty(t, f.site.requests())
-	assert.Equal(t, []string{"lobby"}, f.names(), "no room was made")
-	assert.True(t, f.visitor().get("/room/a/../A//x%20y").in(), "however it is read it is one room's")
-	assert.Equal(t, []string{"chat.a", "lobby"}, f.names())
+	assert.Equal(t, http.StatusBadRequest, raw(f, "GET", "GET /room/%u0061 HTTP/1.1\r\nHost: a\r\n\r\n").StatusCode)
+	assert.Empty(t, f.Site.Requests())
+	assert.Equal(t, []string{"lobby"}, names(f), "no room was made")
+	assert.True(t, f.Visitor().Get("/room/a/../A//x%20y").In(), "however it is read it is one room's")
+	assert.Equal(t, []string{"chat.a", "lobby"}, names(f))
 }
 
 func TestAFamilyHasNoMoreRoomsThanItMay(t *testing.T) {
-	f := start(t, family(func(r *proxy.RoomConfig) { r.MaxRooms = 2 }))
-	anna := f.visitor()
-	require.True(t, anna.get("/room/a").in())
-	require.True(t, f.visitor().get("/room/b").in())
-	a := f.visitor().get("/room/c", with("Accept-Language", "de"))
-	assert.Equal(t, http.StatusServiceUnavailable, a.status)
-	assert.Equal(t, "20", a.header.Get("Retry-After"))
-	assert.Contains(t, a.body, `lang="de-DE"`)
-	assert.Contains(t, a.body, "Alle Räume sind belegt")
-	assert.Empty(t, a.setCookies())
-	a = f.visitor().get("/room/c", asJSON)
-	assert.Equal(t, http.StatusServiceUnavailable, a.status)
-	assert.Contains(t, a.body, "as many rooms here as there may be")
-	assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
-	assert.True(t, anna.get("/room/a").in(), "rooms that there are go on")
-	assert.NotNil(t, f.visitor().get("/room/b", asJSON).room)
-	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, f.names())
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.MaxRooms = 2 }))
+	anna := f.Visitor()
+	require.True(t, anna.Get("/room/a").In())
+	require.True(t, f.Visitor().Get("/room/b").In())
+	a := f.Visitor().Get("/room/c", gatetest.With("Accept-Language", "de"))
+	assert.Equal(t, http.StatusServiceUnavailable, a.Status)
+	assert.Equal(t, "20", a.Header.Get("Retry-After"))
+	assert.Contains(t, a.Body, `lang="de-DE"`)
+	assert.Contains(t, a.Body, "Alle Räume sind belegt")
+	assert.Empty(t, a.SetCookies())
+	a = f.Visitor().Get("/room/c", gatetest.AsJSON)
+	assert.Equal(t, http.StatusServiceUnavailable, a.Status)
+	assert.Contains(t, a.Body, "as many rooms here as there may be")
+	assert.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+	assert.True(t, anna.Get("/room/a").In(), "rooms that there are go on")
+	assert.NotNil(t, f.Visitor().Get("/room/b", gatetest.AsJSON).Room)
+	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, names(f))
 }
 
 func TestRequestsThatPassMakeNoRoom(t *testing.T) {
-	f := start(t, family(func(r *proxy.RoomConfig) {
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) {
 		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{PathSuffix: ".js"}}}
 	}))
 	for range 3 {
-		assert.True(t, f.visitor().get("/room/a/x.js").in())
+		assert.True(t, f.Visitor().Get("/room/a/x.js").In())
 	}
-	assert.True(t, f.visitor().send(http.MethodOptions, "/room/a", nil, with("Origin", "http://b.test"), with("Access-Control-Request-Method", "GET")).in())
-	assert.Equal(t, []string{"lobby"}, f.names())
-	assert.InDelta(t, 4, f.metrics()["fairdoor_decisions_total exempt chat"].GetCounter().GetValue(), 0)
-	assert.Equal(t, http.StatusNotFound, f.visitor().get("/room/a.b/x.js").status)
+	assert.True(t, f.Visitor().Send(http.MethodOptions, "/room/a", nil, gatetest.With("Origin", "http://b.test"), gatetest.With("Access-Control-Request-Method", "GET")).In())
+	assert.Equal(t, []string{"lobby"}, names(f))
+	assert.InDelta(t, 4, f.Families()["fairdoor_decisions_total exempt chat"].GetCounter().GetValue(), 0)
+	assert.Equal(t, http.StatusNotFound, f.Visitor().Get("/room/a.b/x.js").Status)
 
-	f = start(t, family(func(r *proxy.RoomConfig) { r.Settings.Suspended = true }))
-	assert.True(t, f.visitor().get("/room/a").in())
-	assert.Equal(t, []string{"lobby"}, f.names())
+	f = gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.Settings.Suspended = true }))
+	assert.True(t, f.Visitor().Get("/room/a").In())
+	assert.Equal(t, []string{"lobby"}, names(f))
 }
 
 func TestTheAdminAPIKnowsRoomsByTheirFullName(t *testing.T) {
-	f := start(t, family(func(r *proxy.RoomConfig) { r.CookieSuffix = "c" }))
-	require.True(t, f.visitor().get("/room/a/x").in())
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.CookieSuffix = "c" }))
+	require.True(t, f.Visitor().Get("/room/a/x").In())
 	type described struct {
 		Name, Family, Path string
 		CookieName         string `json:"cookie_name"`
@@ -133,22 +118,22 @@ func TestTheAdminAPIKnowsRoomsByTheirFullName(t *testing.T) {
 		RoomIdle           string `json:"room_idle"`
 	}
 	var all []described
-	f.api(http.MethodGet, "/api/v1/rooms", "", &all)
+	f.API(http.MethodGet, "/api/v1/rooms", "", &all)
 	one := described{Name: "chat.a", Family: "chat", Path: "/room/a", CookieName: "fairdoor_c.a", Limit: 1}
 	require.Len(t, all, 2)
 	assert.Equal(t, one, all[0])
 	var got described
-	f.api(http.MethodGet, "/api/v1/rooms/chat.a", "", &got)
+	f.API(http.MethodGet, "/api/v1/rooms/chat.a", "", &got)
 	assert.Equal(t, one, got)
-	assert.Equal(t, 1, f.status("chat.a").InRoom)
+	assert.Equal(t, 1, f.Status("chat.a").InRoom)
 
-	require.Equal(t, http.StatusOK, f.api(http.MethodPatch, "/api/v1/rooms/chat.a", `{"total_active_users": 2}`, nil).status)
-	assert.True(t, f.visitor().get("/room/a").in())
-	assert.True(t, f.visitor().get("/room/b").in())
-	assert.False(t, f.visitor().get("/room/b").in(), "another room is not changed")
+	require.Equal(t, http.StatusOK, f.API(http.MethodPatch, "/api/v1/rooms/chat.a", `{"total_active_users": 2}`, nil).Status)
+	assert.True(t, f.Visitor().Get("/room/a").In())
+	assert.True(t, f.Visitor().Get("/room/b").In())
+	assert.False(t, f.Visitor().Get("/room/b").In(), "another room is not changed")
 
 	var model described
-	require.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms/chat", "", &model).status)
+	require.Equal(t, http.StatusOK, f.API(http.MethodGet, "/api/v1/rooms/chat", "", &model).Status)
 	assert.Equal(t, described{Name: "chat", Path: "/room/{id}", CookieName: "fairdoor_c", Limit: 1, MaxRooms: 100, RoomIdle: "10m"}, model)
 	for _, c := range []struct{ method, path, says string }{
 		{http.MethodPatch, "/api/v1/rooms/chat", "chat.VALUE"},
@@ -159,81 +144,81 @@ func TestTheAdminAPIKnowsRoomsByTheirFullName(t *testing.T) {
 		{http.MethodGet, "/api/v1/rooms/lobby.", "no room of this name"},
 	} {
 		body := map[string]string{http.MethodPatch: `{"queue_all": true}`}[c.method]
-		a := f.api(c.method, c.path, body, nil)
-		assert.Equal(t, http.StatusNotFound, a.status, c.path)
-		assert.Contains(t, a.body, c.says, c.path)
+		a := f.API(c.method, c.path, body, nil)
+		assert.Equal(t, http.StatusNotFound, a.Status, c.path)
+		assert.Contains(t, a.Body, c.says, c.path)
 	}
 }
 
 func TestANewConfigurationIsOneForTheRoomsThatThereAre(t *testing.T) {
-	f := start(t, family(func(r *proxy.RoomConfig) { r.MaxRooms = 2 }))
-	anna := f.visitor()
-	require.True(t, anna.get("/room/a").in())
-	require.True(t, f.visitor().get("/room/b").in())
-	require.Equal(t, http.StatusOK, f.api(http.MethodPatch, "/api/v1/rooms/chat.b", `{"total_active_users": 5}`, nil).status)
-	carl := f.visitor()
-	require.False(t, carl.get("/room/a").in())
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.MaxRooms = 2 }))
+	anna := f.Visitor()
+	require.True(t, anna.Get("/room/a").In())
+	require.True(t, f.Visitor().Get("/room/b").In())
+	require.Equal(t, http.StatusOK, f.API(http.MethodPatch, "/api/v1/rooms/chat.b", `{"total_active_users": 5}`, nil).Status)
+	carl := f.Visitor()
+	require.False(t, carl.Get("/room/a").In())
 
-	next := f.config
-	next.Rooms = slices.Clone(f.config.Rooms)
+	next := f.Config
+	next.Rooms = slices.Clone(f.Config.Rooms)
 	next.Rooms[0].Settings.TotalActiveUsers, next.Rooms[0].StatusCode, next.Rooms[0].MaxRooms = 0, 429, 1
 	require.Error(t, f.Configure(t.Context(), next))
-	assert.Equal(t, http.StatusOK, carl.get("/room/a").status, "as a whole or not at all")
+	assert.Equal(t, http.StatusOK, carl.Get("/room/a").Status, "as a whole or not at all")
 	next.Rooms[0].Settings.TotalActiveUsers = 2
 	require.NoError(t, f.Configure(t.Context(), next))
 
-	a := f.visitor().get("/room/a")
-	assert.Equal(t, 429, a.status, "the line is the same, and has its people")
-	f.clock.add(interval * 5 / 4)
-	assert.True(t, carl.get("/room/a").in(), "there are two slots now")
-	assert.True(t, anna.get("/room/a").in())
+	a := f.Visitor().Get("/room/a")
+	assert.Equal(t, 429, a.Status, "the line is the same, and has its people")
+	f.Clock.Add(gatetest.Interval * 5 / 4)
+	assert.True(t, carl.Get("/room/a").In(), "there are two slots now")
+	assert.True(t, anna.Get("/room/a").In())
 	var b struct {
 		Limit int `json:"total_active_users"`
 	}
-	f.api(http.MethodGet, "/api/v1/rooms/chat.b", "", &b)
+	f.API(http.MethodGet, "/api/v1/rooms/chat.b", "", &b)
 	assert.Equal(t, 5, b.Limit, "what operators changed stays")
-	assert.Equal(t, http.StatusServiceUnavailable, f.visitor().get("/room/c").status)
+	assert.Equal(t, http.StatusServiceUnavailable, f.Visitor().Get("/room/c").Status)
 
 	next.Rooms = next.Rooms[1:]
 	require.NoError(t, f.Configure(t.Context(), next))
-	assert.True(t, f.visitor().get("/room/a").in(), "without the family the path is free")
-	assert.Equal(t, []string{"lobby"}, f.names())
-	require.NoError(t, f.Configure(t.Context(), f.config))
-	assert.NotNil(t, f.visitor().get("/room/b", asJSON), "its rooms are there again")
-	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, f.names())
+	assert.True(t, f.Visitor().Get("/room/a").In(), "without the family the path is free")
+	assert.Equal(t, []string{"lobby"}, names(f))
+	require.NoError(t, f.Configure(t.Context(), f.Config))
+	assert.NotNil(t, f.Visitor().Get("/room/b", gatetest.AsJSON), "its rooms are there again")
+	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, names(f))
 }
 
 func TestGoodbyesReachTheRoomOfThePage(t *testing.T) {
-	f := start(t, family())
+	f := gatetest.Start(t, gatetest.Family())
 	for _, name := range []string{"a", "b"} {
-		require.True(t, f.visitor().get("/room/"+name).in())
-		f.status("chat." + name)
+		require.True(t, f.Visitor().Get("/room/"+name).In())
+		f.Status("chat." + name)
 	}
-	v := f.visitor()
-	v.get("/room/a")
-	v.get("/room/b")
-	waiting := func() [2]int { return [2]int{f.status("chat.a").Queued, f.status("chat.b").Queued} }
+	v := f.Visitor()
+	v.Get("/room/a")
+	v.Get("/room/b")
+	waiting := func() [2]int { return [2]int{f.Status("chat.a").Queued, f.Status("chat.b").Queued} }
 	require.Equal(t, [2]int{1, 1}, waiting())
-	v.send(http.MethodPost, "/.fairdoor/leave", nil, with("Referer", v.base+"/room/zzz"))
+	v.Send(http.MethodPost, "/.fairdoor/leave", nil, gatetest.With("Referer", v.Base+"/room/zzz"))
 	require.Equal(t, [2]int{1, 1}, waiting(), "a page of a room that is not there")
-	v.send(http.MethodPost, "/.fairdoor/leave", nil, with("Referer", v.base+"/room/A/x"))
+	v.Send(http.MethodPost, "/.fairdoor/leave", nil, gatetest.With("Referer", v.Base+"/room/A/x"))
 	require.Equal(t, [2]int{0, 1}, waiting())
-	v.send(http.MethodPost, "/.fairdoor/leave", nil)
+	v.Send(http.MethodPost, "/.fairdoor/leave", nil)
 	require.Equal(t, [2]int{0, 0}, waiting())
-	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, f.names())
+	assert.Equal(t, []string{"chat.a", "chat.b", "lobby"}, names(f))
 }
 
 func TestWhoHasBeenInVeryManyRoomsComesIntoOneMore(t *testing.T) {
-	f := start(t, family(func(r *proxy.RoomConfig) { r.MaxRooms = 200 }))
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.MaxRooms = 200 }))
 	var jar []string // name=value, the oldest first
 	for i := range 150 {
 		target := fmt.Sprintf("/room/%d", i)
 		if i%2 == 0 {
-			require.True(t, f.visitor().get(target).in())
+			require.True(t, f.Visitor().Get(target).In())
 		}
-		a := f.visitor().get(target, with("Cookie", strings.Join(jar, "; ")))
-		require.Equal(t, http.StatusOK, a.status, target)
-		for _, c := range (&http.Response{Header: a.header}).Cookies() {
+		a := f.Visitor().Get(target, gatetest.With("Cookie", strings.Join(jar, "; ")))
+		require.Equal(t, http.StatusOK, a.Status, target)
+		for _, c := range (&http.Response{Header: a.Header}).Cookies() {
 			at := slices.IndexFunc(jar, func(kept string) bool { return strings.HasPrefix(kept, c.Name+"=") })
 			switch {
 			case c.MaxAge < 0:
@@ -250,14 +235,14 @@ func TestWhoHasBeenInVeryManyRoomsComesIntoOneMore(t *testing.T) {
 
 func TestMetricsTellOfAFamilyAsOne(t *testing.T) {
 	store := newCounting()
-	f := start(t, family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Minute }), store.quickly)
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.RoomIdle = time.Minute }), store.quickly)
 	for i := range 3 {
-		require.True(t, f.visitor().get(fmt.Sprintf("/room/%d", i)).in())
-		f.visitor().get(fmt.Sprintf("/room/%d", i))
+		require.True(t, f.Visitor().Get(fmt.Sprintf("/room/%d", i)).In())
+		f.Visitor().Get(fmt.Sprintf("/room/%d", i))
 	}
-	f.clock.add(time.Second)
-	f.stays(store, "chat.0", "chat.1", "chat.2", "lobby")
-	m := f.metrics()
+	f.Clock.Add(time.Second)
+	stays(f, store, "chat.0", "chat.1", "chat.2", "lobby")
+	m := f.Families()
 	for name, want := range map[string]float64{
 		"fairdoor_active_users chat": 3, "fairdoor_queued_users chat": 3, "fairdoor_total_active_users_limit chat": 3,
 		"fairdoor_new_users_per_minute_limit chat": 3000, "fairdoor_family_rooms chat": 3, "fairdoor_family_rooms_limit chat": 100,
@@ -271,13 +256,13 @@ func TestMetricsTellOfAFamilyAsOne(t *testing.T) {
 	}
 
 	store.fail.Store(true)
-	f.stays(store, "chat.0", "chat.1", "chat.2", "lobby")
-	assert.InDelta(t, 1, f.metrics()["fairdoor_store_failing chat"].GetGauge().GetValue(), 0)
-	f.clock.add(time.Hour)
-	f.stays(store, "chat.0", "chat.1", "chat.2", "lobby")
+	stays(f, store, "chat.0", "chat.1", "chat.2", "lobby")
+	assert.InDelta(t, 1, f.Families()["fairdoor_store_failing chat"].GetGauge().GetValue(), 0)
+	f.Clock.Add(time.Hour)
+	stays(f, store, "chat.0", "chat.1", "chat.2", "lobby")
 	store.fail.Store(false)
-	f.goes("lobby")
-	m = f.metrics()
+	goes(f, "lobby")
+	m = f.Families()
 	assert.Positive(t, m["fairdoor_store_errors_total chat"].GetCounter().GetValue(), "of rooms that are gone")
 	assert.InDelta(t, 3, m["fairdoor_decisions_total admitted chat"].GetCounter().GetValue(), 0)
 	assert.InDelta(t, 0, m["fairdoor_family_rooms chat"].GetGauge().GetValue(), 0)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
@@ -21,43 +22,43 @@ import (
 var link = regexp.MustCompile(`<a id="line"[^>]* href="([^"]*)"`)
 
 // form is a browser's request that sends one.
-func form(v *visitor, target string, changes ...func(*http.Request)) answer {
-	return v.send(http.MethodPost, target, strings.NewReader("name=Ada"), append(changes, with("Content-Type", "application/x-www-form-urlencoded"))...)
+func form(v *gatetest.Visitor, target string, changes ...func(*http.Request)) gatetest.Answer {
+	return v.Send(http.MethodPost, target, strings.NewReader("name=Ada"), append(changes, gatetest.With("Content-Type", "application/x-www-form-urlencoded"))...)
 }
 
 func TestAFormOfSomebodyWhoHasToWaitIsAnsweredWithAPage(t *testing.T) {
-	f := start(t)
-	f.full()
-	v := f.visitor()
-	a := form(v, "/order?x=1&y=2", with("Accept-Language", "de"))
-	assert.Equal(t, http.StatusTooManyRequests, a.status)
-	assert.Equal(t, "text/html; charset=utf-8", a.header.Get("Content-Type"))
-	assert.Equal(t, "de-DE", a.header.Get("Content-Language"))
-	assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
-	assert.NotEmpty(t, a.header.Get("Retry-After"))
-	assert.NotContains(t, a.header, "Refresh", "what was entered is one step back")
-	assert.NotContains(t, a.body, "http-equiv")
-	assert.NotContains(t, a.body, "<script")
-	assert.Contains(t, a.body, "Das wurde nicht gesendet")
-	found := link.FindStringSubmatch(a.body)
+	f := gatetest.Start(t)
+	f.Full()
+	v := f.Visitor()
+	a := form(v, "/order?x=1&y=2", gatetest.With("Accept-Language", "de"))
+	assert.Equal(t, http.StatusTooManyRequests, a.Status)
+	assert.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
+	assert.Equal(t, "de-DE", a.Header.Get("Content-Language"))
+	assert.Equal(t, "no-store", a.Header.Get("Cache-Control"))
+	assert.NotEmpty(t, a.Header.Get("Retry-After"))
+	assert.NotContains(t, a.Header, "Refresh", "what was entered is one step back")
+	assert.NotContains(t, a.Body, "http-equiv")
+	assert.NotContains(t, a.Body, "<script")
+	assert.Contains(t, a.Body, "Das wurde nicht gesendet")
+	found := link.FindStringSubmatch(a.Body)
 	require.Len(t, found, 2)
 	assert.Equal(t, "/order?x=1&y=2", html.UnescapeString(found[1]))
 
-	require.NotEmpty(t, v.cookies, "they have a place")
-	f.pass(time.Second)
-	assert.Equal(t, 1, f.status("shop").Queued)
-	before := v.get("/order", asJSON)
-	assert.Equal(t, true, before.told("inWaitingRoom"))
+	require.NotEmpty(t, v.Cookies, "they have a place")
+	f.Pass(time.Second)
+	assert.Equal(t, 1, f.Status("shop").Queued)
+	before := v.Get("/order", gatetest.AsJSON)
+	assert.Equal(t, true, before.Told("inWaitingRoom"))
 	form(v, "/order")
-	assert.Equal(t, before.told("lastUpdated"), v.get("/order", asJSON).told("lastUpdated"), "the place is kept")
-	assert.Equal(t, 1, f.status("shop").Queued)
-	assert.Empty(t, f.site.requests())
+	assert.Equal(t, before.Told("lastUpdated"), v.Get("/order", gatetest.AsJSON).Told("lastUpdated"), "the place is kept")
+	assert.Equal(t, 1, f.Status("shop").Queued)
+	assert.Empty(t, f.Site.Requests())
 }
 
 func TestTheLinkLeadsToWhereOneCanWait(t *testing.T) {
-	f := start(t)
-	f.full()
-	host := strings.TrimPrefix(f.visitor().base, "http://")
+	f := gatetest.Start(t)
+	f.Full()
+	host := strings.TrimPrefix(f.Visitor().Base, "http://")
 	for _, c := range []struct{ method, referer, want string }{
 		{http.MethodPost, "", "/order"},
 		{http.MethodPost, "http://" + host + "/checkout?step=2", "/checkout?step=2"},
@@ -66,27 +67,27 @@ func TestTheLinkLeadsToWhereOneCanWait(t *testing.T) {
 		{http.MethodPost, "::", "/order"},
 		{http.MethodDelete, "", "/"},
 	} {
-		a := f.visitor().send(c.method, "/order", nil, with("Referer", c.referer))
-		found := link.FindStringSubmatch(a.body)
+		a := f.Visitor().Send(c.method, "/order", nil, gatetest.With("Referer", c.referer))
+		found := link.FindStringSubmatch(a.Body)
 		require.Len(t, found, 2, c)
 		assert.Equal(t, c.want, html.UnescapeString(found[1]), c)
 	}
 }
 
 func TestAFormGoesToTheSiteOnceItIsItsSendersTurn(t *testing.T) {
-	f := start(t)
-	in := f.full()[0]
-	v := f.visitor()
+	f := gatetest.Start(t)
+	in := f.Full()[0]
+	v := f.Visitor()
 	form(v, "/order")
-	f.pass(2 * interval)
-	in.send(http.MethodPost, "/logout", nil)
-	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+	f.Pass(2 * gatetest.Interval)
+	in.Send(http.MethodPost, "/logout", nil)
+	f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		_, _ = w.Write(body)
 	})
-	f.patch(`{"total_active_users": 9}`)
-	f.pass(2 * interval)
-	assert.Equal(t, "name=Ada", form(v, "/order").body)
+	f.Patch(`{"total_active_users": 9}`)
+	f.Pass(2 * gatetest.Interval)
+	assert.Equal(t, "name=Ada", form(v, "/order").Body)
 }
 
 func TestAPageOfTheRoomsOwnMayAnswerAForm(t *testing.T) {
@@ -96,31 +97,31 @@ func TestAPageOfTheRoomsOwnMayAnswerAForm(t *testing.T) {
 	} {
 		page, err := templates.Parse([]byte(source))
 		require.NoError(t, err)
-		f := start(t, room(func(r *proxy.RoomConfig) { r.Page = page }))
-		f.full()
-		a := form(f.visitor(), "/order")
-		assert.Contains(t, a.body, want)
-		assert.NotContains(t, a.body, "<script")
-		assert.NotContains(t, a.header, "Refresh")
+		f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) { r.Page = page }))
+		f.Full()
+		a := form(f.Visitor(), "/order")
+		assert.Contains(t, a.Body, want)
+		assert.NotContains(t, a.Body, "<script")
+		assert.NotContains(t, a.Header, "Refresh")
 	}
 }
 
 func TestAnAppIsToldThatItsRequestWasNotPassedOn(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.Bucket = time.Second }))
-	f.full()
-	v := f.visitor()
-	before := v.get("/", asJSON)
-	f.pass(2 * time.Second)
-	for who, v := range map[string]*visitor{"someone who waits": v, "someone new": f.visitor()} {
-		a := v.send(http.MethodPost, "/order", strings.NewReader("{}"), asJSON)
-		assert.Equal(t, http.StatusTooManyRequests, a.status, who)
-		assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"), who)
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Bucket = time.Second }))
+	f.Full()
+	v := f.Visitor()
+	before := v.Get("/", gatetest.AsJSON)
+	f.Pass(2 * time.Second)
+	for who, v := range map[string]*gatetest.Visitor{"someone who waits": v, "someone new": f.Visitor()} {
+		a := v.Send(http.MethodPost, "/order", strings.NewReader("{}"), gatetest.AsJSON)
+		assert.Equal(t, http.StatusTooManyRequests, a.Status, who)
+		assert.Equal(t, "application/problem+json", a.Header.Get("Content-Type"), who)
 		var problem struct {
 			Type, Title, Detail string
 			Status              int
 			Room                map[string]any `json:"cfWaitingRoom"`
 		}
-		require.NoError(t, json.Unmarshal([]byte(a.body), &problem), who)
+		require.NoError(t, json.Unmarshal([]byte(a.Body), &problem), who)
 		assert.Regexp(t, `^https://.*#requests-that-cannot-wait$`, problem.Type)
 		assert.Equal(t, http.StatusTooManyRequests, problem.Status)
 		assert.NotEmpty(t, problem.Title)
@@ -128,9 +129,9 @@ func TestAnAppIsToldThatItsRequestWasNotPassedOn(t *testing.T) {
 		assert.Equal(t, true, problem.Room["inWaitingRoom"], who)
 		assert.Equal(t, true, problem.Room["usersAheadKnown"], who)
 		if who == "someone who waits" {
-			assert.Equal(t, before.told("lastUpdated"), problem.Room["lastUpdated"])
-			assert.Equal(t, before.told("bucketId"), problem.Room["bucketId"])
+			assert.Equal(t, before.Told("lastUpdated"), problem.Room["lastUpdated"])
+			assert.Equal(t, before.Told("bucketId"), problem.Room["bucketId"])
 		}
 	}
-	assert.Len(t, v.cookies, 1)
+	assert.Len(t, v.Cookies, 1)
 }

@@ -11,23 +11,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
 // FuzzGate sends a full room what strangers may send: whatever it is, the gate
 // answers it itself, unless it is exempt.
 func FuzzGate(f *testing.F) {
-	g := start(f, func(c *proxy.Config, _ *proxy.Options) {
+	g := gatetest.Start(f, func(c *proxy.Config, _ *proxy.Options) {
 		c.Rooms[0].Rules = []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{PathPrefix: "/static"}}}
 	})
-	ticket := g.full()[0].cookies["fairdoor_shop"]
-	waiting := g.visitor()
-	waiting.get("/")
-	g.pass(2 * time.Second)
-	g.site.requests()
+	ticket := g.Full()[0].Cookies["fairdoor_shop"]
+	waiting := g.Visitor()
+	waiting.Get("/")
+	g.Pass(2 * time.Second)
+	g.Site.Requests()
 	forged := "fairdoor_shop=" + ticket[:len(ticket)-8] + "AAAAAAAA"
 	for _, seed := range [][4]string{
-		{"GET", "/", "Accept: application/json", "fairdoor_shop=" + waiting.cookies["fairdoor_shop"]},
+		{"GET", "/", "Accept: application/json", "fairdoor_shop=" + waiting.Cookies["fairdoor_shop"]},
 		{"POST", "/static/../tickets", "Sec-Fetch-Dest: image", forged},
 		{"OPTIONS", "*", "Origin: x\nAccess-Control-Request-Method: PUT", ""},
 		{"OPTIONS", "/", "Origin: x", "a;b=;=c"},
@@ -37,7 +38,7 @@ func FuzzGate(f *testing.F) {
 		{"GET", "http://shop.test/static", "X-Forwarded-Proto: https", "__Host-fairdoor_shop=x"},
 		{"GET", "/static%2f..%2ftickets", "Fairdoor-Visibility: hidden", strings.Repeat("a=b;", 100)},
 		{"POST", "/.fairdoor/leave", "Referer: http://example.com/", forged},
-		{"HEAD", "/", "Sec-Purpose: prefetch;prerender\nUser-Agent: Googlebot/2.1", "fairdoor_shop=" + waiting.cookies["fairdoor_shop"]},
+		{"HEAD", "/", "Sec-Purpose: prefetch;prerender\nUser-Agent: Googlebot/2.1", "fairdoor_shop=" + waiting.Cookies["fairdoor_shop"]},
 		{"GET", "/.fairdoor/session?renew=1", "Purpose: prefetch", ""},
 		{"GET", "/.well-known/../tickets", "User-Agent: Mozilla/5.0 (compatible; bingbot/2.0)\nAccept: application/json", ""},
 		{"get", "//static\\..\\x", "Accept-Language: de;q=x", "\x00"},
@@ -54,7 +55,7 @@ func FuzzGate(f *testing.F) {
 		}
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, r)
-		for _, seen := range g.site.requests() {
+		for _, seen := range g.Site.Requests() {
 			preflight := seen.Method == http.MethodOptions && seen.Header["Origin"] != nil && seen.Header["Cookie"] == nil && seen.Header["Authorization"] == nil
 			exempt := strings.HasPrefix(seen.URL.Path, "/static") || preflight
 			require.True(t, exempt, "%s %s reached the origin", seen.Method, seen.RequestURI)

@@ -10,139 +10,124 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
-	"github.com/fairdoor-gate/fairdoor/proxy/left"
-	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 func TestThoseWhoAreInAreHeldAtTheirNextRequest(t *testing.T) {
-	f := start(t)
-	v := f.full()[0]
-	require.Equal(t, http.StatusOK, f.patch(`{"hold_active": "now"}`).status)
-	f.site.requests()
+	f := gatetest.Start(t)
+	v := f.Full()[0]
+	require.Equal(t, http.StatusOK, f.Patch(`{"hold_active": "now"}`).Status)
+	f.Site.Requests()
 
-	page := v.get("/checkout?step=2")
-	assert.Equal(t, http.StatusOK, page.status)
-	assert.Contains(t, page.body, "We will be back soon")
-	assert.Contains(t, page.body, "url=/checkout?step=2", "it goes on by itself, without script, too")
-	assert.Equal(t, "no-store", page.header.Get("Cache-Control"))
-	assert.NotEmpty(t, page.header.Get("Retry-After"))
-	told := v.get("/", asJSON)
-	assert.Equal(t, true, told.told("isHeld"))
-	assert.Equal(t, false, told.told("usersAheadKnown"))
-	assert.InDelta(t, 20, told.told("refreshIntervalSeconds"), 4)
+	page := v.Get("/checkout?step=2")
+	assert.Equal(t, http.StatusOK, page.Status)
+	assert.Contains(t, page.Body, "We will be back soon")
+	assert.Contains(t, page.Body, "url=/checkout?step=2", "it goes on by itself, without script, too")
+	assert.Equal(t, "no-store", page.Header.Get("Cache-Control"))
+	assert.NotEmpty(t, page.Header.Get("Retry-After"))
+	told := v.Get("/", gatetest.AsJSON)
+	assert.Equal(t, true, told.Told("isHeld"))
+	assert.Equal(t, false, told.Told("usersAheadKnown"))
+	assert.InDelta(t, 20, told.Told("refreshIntervalSeconds"), 4)
 
-	form := v.send(http.MethodPost, "/buy", strings.NewReader("a=b"), asJSON)
-	assert.Equal(t, http.StatusTooManyRequests, form.status)
-	assert.Equal(t, "application/problem+json", form.header.Get("Content-Type"))
-	assert.Equal(t, http.StatusServiceUnavailable, v.get("/style.css", with("Sec-Fetch-Dest", "style")).status)
-	assert.Equal(t, http.StatusServiceUnavailable, v.get("/next", with("Sec-Purpose", "prefetch")).status)
-	assert.Equal(t, http.StatusNoContent, v.get("/.fairdoor/events").status)
-	assert.Contains(t, v.get("/.fairdoor/session", asJSON).body, `"isHeld": true`)
-	assert.False(t, f.visitor().get("/").in())
-	assert.Empty(t, f.site.requests(), "the site is left alone")
+	form := v.Send(http.MethodPost, "/buy", strings.NewReader("a=b"), gatetest.AsJSON)
+	assert.Equal(t, http.StatusTooManyRequests, form.Status)
+	assert.Equal(t, "application/problem+json", form.Header.Get("Content-Type"))
+	assert.Equal(t, http.StatusServiceUnavailable, v.Get("/style.css", gatetest.With("Sec-Fetch-Dest", "style")).Status)
+	assert.Equal(t, http.StatusServiceUnavailable, v.Get("/next", gatetest.With("Sec-Purpose", "prefetch")).Status)
+	assert.Equal(t, http.StatusNoContent, v.Get("/.fairdoor/events").Status)
+	assert.Contains(t, v.Get("/.fairdoor/session", gatetest.AsJSON).Body, `"isHeld": true`)
+	assert.False(t, f.Visitor().Get("/").In())
+	assert.Empty(t, f.Site.Requests(), "the site is left alone")
 
-	f.pass(time.Hour)
-	assert.False(t, v.get("/").in())
-	require.Equal(t, http.StatusOK, f.patch(`{"hold_active": "off"}`).status)
-	f.pass(time.Second)
-	assert.True(t, v.get("/").in(), "they have their slot again")
-	assert.Equal(t, 1, f.status("shop").Active)
+	f.Pass(time.Hour)
+	assert.False(t, v.Get("/").In())
+	require.Equal(t, http.StatusOK, f.Patch(`{"hold_active": "off"}`).Status)
+	f.Pass(time.Second)
+	assert.True(t, v.Get("/").In(), "they have their slot again")
+	assert.Equal(t, 1, f.Status("shop").Active)
 }
-
-// leaves has the site say how much is left at each request, as the path says it.
-func leaves(s *site) {
-	s.will(func(w http.ResponseWriter, r *http.Request) {
-		if left := r.URL.Query().Get("left"); left != "" {
-			w.Header().Set("Fairdoor-Left", left)
-		}
-		_, _ = w.Write([]byte("in"))
-	})
-}
-
-func leftEnabled(r *proxy.RoomConfig) { r.Commands = append(r.Commands, left.Command) }
 
 func TestWhatTheOriginSaysIsLeftIsToldToThoseWhoWait(t *testing.T) {
-	f := start(t, room(leftEnabled))
-	leaves(f.site)
-	in := f.full()[0]
-	v := f.waits()
-	assert.Equal(t, false, v.get("/", asJSON).told("itemsLeftKnown"))
-	answer := in.get("/?left=37")
-	assert.True(t, answer.in())
-	assert.NotContains(t, answer.header, "Fairdoor-Left")
-	f.pass(time.Second)
-	f.pass(time.Second)
-	told := v.get("/", asJSON)
-	assert.Equal(t, true, told.told("itemsLeftKnown"))
-	assert.Equal(t, 37., told.told("itemsLeft"))
-	assert.Contains(t, v.get("/").body, `<dd id="left">37</dd>`)
-	l := v.listen("")
-	assert.Equal(t, 37., l.next("numbers").data["itemsLeft"])
+	f := gatetest.Start(t, gatetest.Room(gatetest.LeftEnabled))
+	gatetest.Leaves(f.Site)
+	in := f.Full()[0]
+	v := f.Waits()
+	assert.Equal(t, false, v.Get("/", gatetest.AsJSON).Told("itemsLeftKnown"))
+	answer := in.Get("/?left=37")
+	assert.True(t, answer.In())
+	assert.NotContains(t, answer.Header, "Fairdoor-Left")
+	f.Pass(time.Second)
+	f.Pass(time.Second)
+	told := v.Get("/", gatetest.AsJSON)
+	assert.Equal(t, true, told.Told("itemsLeftKnown"))
+	assert.Equal(t, 37., told.Told("itemsLeft"))
+	assert.Contains(t, v.Get("/").Body, `<dd id="left">37</dd>`)
+	l := v.Listen("")
+	assert.Equal(t, 37., l.Next("numbers").Data["itemsLeft"])
 	for _, nonsense := range []string{"-1", "many", "1e3", "99999999999", "3.5", " "} {
-		in.get("/?left=" + strings.ReplaceAll(nonsense, " ", "%20"))
+		in.Get("/?left=" + strings.ReplaceAll(nonsense, " ", "%20"))
 	}
-	in.get("/?left=36")
-	f.pass(time.Second)
-	f.pass(2 * time.Second)
-	assert.Equal(t, 36., l.next("numbers").data["itemsLeft"])
+	in.Get("/?left=36")
+	f.Pass(time.Second)
+	f.Pass(2 * time.Second)
+	assert.Equal(t, 36., l.Next("numbers").Data["itemsLeft"])
 }
 
 func TestARoomThatDoesNotWantToHearWhatIsLeftDoesNot(t *testing.T) {
-	f := start(t)
-	leaves(f.site)
-	in := f.full()[0]
-	v := f.waits()
-	assert.NotContains(t, in.get("/?left=37").header, "Fairdoor-Left")
-	f.pass(time.Second)
-	f.pass(time.Second)
-	assert.Equal(t, false, v.get("/", asJSON).told("itemsLeftKnown"))
+	f := gatetest.Start(t)
+	gatetest.Leaves(f.Site)
+	in := f.Full()[0]
+	v := f.Waits()
+	assert.NotContains(t, in.Get("/?left=37").Header, "Fairdoor-Left")
+	f.Pass(time.Second)
+	f.Pass(time.Second)
+	assert.Equal(t, false, v.Get("/", gatetest.AsJSON).Told("itemsLeftKnown"))
 }
-
-func closes(s *queue.Settings) { s.OnSoldOut = queue.CloseToAll }
 
 // The gates share a store, and sync once a second, as they do with Redis.
 func TestEveryWaiterIsToldWithinTwoSecondsThatEverythingIsSoldOut(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
 	shared := func(_ *proxy.Config, o *proxy.Options) { o.Store, o.Clock, o.SyncInterval = store, nil, time.Second }
-	a := start(t, room(leftEnabled), settings(closes), shared)
-	b := start(t, func(c *proxy.Config, _ *proxy.Options) { *c = a.config }, shared)
-	leaves(a.site)
-	in := a.visitor()
-	require.True(t, in.get("/").in())
-	var streams []*listener
+	a := gatetest.Start(t, gatetest.Room(gatetest.LeftEnabled), gatetest.Settings(gatetest.Closes), shared)
+	b := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) { *c = a.Config }, shared)
+	gatetest.Leaves(a.Site)
+	in := a.Visitor()
+	require.True(t, in.Get("/").In())
+	var streams []*gatetest.Listener
 	for range 3 {
-		for _, f := range []*fixture{a, b} {
-			v := f.visitor()
-			a.soon(func() bool { return !v.get("/").in() })
-			l := v.listen("")
-			l.next("place")
+		for _, f := range []*gatetest.Fixture{a, b} {
+			v := f.Visitor()
+			a.Soon(func() bool { return !v.Get("/").In() })
+			l := v.Listen("")
+			l.Next("place")
 			streams = append(streams, l)
 		}
 	}
 	said := time.Now()
-	require.True(t, in.get("/?left=0").in())
+	require.True(t, in.Get("/?left=0").In())
 	for _, l := range streams {
-		l.next("closed")
+		l.Next("closed")
 	}
 	assert.Less(t, time.Since(said), 2*time.Second)
-	for _, f := range []*fixture{a, b} {
-		late := f.visitor().get("/", asJSON)
-		assert.Equal(t, true, late.told("soldOut"))
-		assert.Equal(t, 0., late.told("refreshIntervalSeconds"))
-		assert.Empty(t, late.setCookies())
-		assert.Contains(t, f.visitor().get("/").body, "Everything is sold out")
+	for _, f := range []*gatetest.Fixture{a, b} {
+		late := f.Visitor().Get("/", gatetest.AsJSON)
+		assert.Equal(t, true, late.Told("soldOut"))
+		assert.Equal(t, 0., late.Told("refreshIntervalSeconds"))
+		assert.Empty(t, late.SetCookies())
+		assert.Contains(t, f.Visitor().Get("/").Body, "Everything is sold out")
 	}
-	assert.True(t, in.get("/").in(), "those who are in stay")
-	require.Equal(t, http.StatusOK, a.patch(`{"on_sold_out": "keep"}`).status)
-	b.soon(func() bool { return b.visitor().get("/", asJSON).told("soldOut") == false })
+	assert.True(t, in.Get("/").In(), "those who are in stay")
+	require.Equal(t, http.StatusOK, a.Patch(`{"on_sold_out": "keep"}`).Status)
+	b.Soon(func() bool { return b.Visitor().Get("/", gatetest.AsJSON).Told("soldOut") == false })
 }
 
 // slowly has the site answer the path /slow only when it is told to, and says when it has been asked.
-func slowly(s *site) (asked <-chan struct{}, answer chan<- string) {
+func slowly(s *gatetest.Site) (asked <-chan struct{}, answer chan<- string) {
 	arrived, say := make(chan struct{}, 1), make(chan string, 1)
-	s.will(func(w http.ResponseWriter, r *http.Request) {
+	s.Will(func(w http.ResponseWriter, r *http.Request) {
 		left := r.URL.Query().Get("left")
 		if r.URL.Path == "/slow" {
 			arrived <- struct{}{}
@@ -160,11 +145,11 @@ func slowly(s *site) (asked <-chan struct{}, answer chan<- string) {
 }
 
 // soldOut reports whether newcomers are told that everything is sold out, once the gate has synced.
-func (f *fixture) soldOut() bool {
-	f.t.Helper()
-	f.pass(time.Second)
-	f.pass(time.Second)
-	return f.visitor().get("/", asJSON).told("soldOut") == true
+func soldOut(f *gatetest.Fixture) bool {
+	f.T.Helper()
+	f.Pass(time.Second)
+	f.Pass(time.Second)
+	return f.Visitor().Get("/", gatetest.AsJSON).Told("soldOut") == true
 }
 
 func TestANumberThatIsLeftIsOfTheMomentAtWhichItWasAskedFor(t *testing.T) {
@@ -176,39 +161,39 @@ func TestANumberThatIsLeftIsOfTheMomentAtWhichItWasAskedFor(t *testing.T) {
 		{"a slow answer does not open a room that has sold out", "1", "0", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := start(t, room(leftEnabled), settings(closes))
-			asked, answer := slowly(f.site)
-			in := f.full()[0]
+			f := gatetest.Start(t, gatetest.Room(gatetest.LeftEnabled), gatetest.Settings(gatetest.Closes))
+			asked, answer := slowly(f.Site)
+			in := f.Full()[0]
 			done := make(chan struct{})
-			twin := in.twin()
+			twin := in.Twin()
 			go func() {
 				defer close(done)
-				assert.True(t, twin.get("/slow").in())
+				assert.True(t, twin.Get("/slow").In())
 			}()
 			<-asked
-			f.clock.add(time.Second)
-			require.True(t, in.get("/?left="+c.fast).in())
-			f.clock.add(time.Second)
+			f.Clock.Add(time.Second)
+			require.True(t, in.Get("/?left="+c.fast).In())
+			f.Clock.Add(time.Second)
 			answer <- c.slow
 			<-done
-			assert.Equal(t, c.soldOut, f.soldOut())
+			assert.Equal(t, c.soldOut, soldOut(f))
 		})
 	}
 }
 
 func TestWhatWasLeftBeforeDoesNotCloseARoomThatIsSetToClose(t *testing.T) {
-	f := start(t, room(leftEnabled), settings(closes))
-	leaves(f.site)
-	in := f.full()[0]
-	require.True(t, in.get("/?left=0").in())
-	require.True(t, f.soldOut())
+	f := gatetest.Start(t, gatetest.Room(gatetest.LeftEnabled), gatetest.Settings(gatetest.Closes))
+	gatetest.Leaves(f.Site)
+	in := f.Full()[0]
+	require.True(t, in.Get("/?left=0").In())
+	require.True(t, soldOut(f))
 	for range 2 {
-		require.Equal(t, http.StatusOK, f.patch(`{"on_sold_out": "keep"}`).status)
-		require.False(t, f.soldOut())
-		require.Equal(t, http.StatusOK, f.patch(`{"on_sold_out": null}`).status)
-		require.False(t, f.soldOut(), "the origin has not said so since")
-		require.Equal(t, http.StatusOK, f.patch(`{"total_active_users": 7}`).status)
-		require.True(t, in.get("/?left=0").in())
-		require.True(t, f.soldOut())
+		require.Equal(t, http.StatusOK, f.Patch(`{"on_sold_out": "keep"}`).Status)
+		require.False(t, soldOut(f))
+		require.Equal(t, http.StatusOK, f.Patch(`{"on_sold_out": null}`).Status)
+		require.False(t, soldOut(f), "the origin has not said so since")
+		require.Equal(t, http.StatusOK, f.Patch(`{"total_active_users": 7}`).Status)
+		require.True(t, in.Get("/?left=0").In())
+		require.True(t, soldOut(f))
 	}
 }

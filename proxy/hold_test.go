@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
@@ -22,20 +23,20 @@ import (
 // underWay is an answer that goes on until it is ended.
 type underWay struct {
 	answer http.HandlerFunc
-	open   func(t *testing.T, v *visitor) (end func())
+	open   func(t *testing.T, v *gatetest.Visitor) (end func())
 
 	withoutRenewal bool
 }
 
 // stream opens the visitor's stream, of which the first line has arrived.
-func stream(t *testing.T, v *visitor) (end func()) {
+func stream(t *testing.T, v *gatetest.Visitor) (end func()) {
 	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+"/stream", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.Base+"/stream", nil)
 	require.NoError(t, err)
-	for name, value := range v.cookies {
+	for name, value := range v.Cookies {
 		req.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
-	resp, err := v.client.Transport.RoundTrip(req)
+	resp, err := v.Client.Transport.RoundTrip(req)
 	require.NoError(t, err)
 	_, err = bufio.NewReader(resp.Body).ReadString('\n')
 	require.NoError(t, err)
@@ -58,26 +59,12 @@ func drip(contentType, length string) http.HandlerFunc {
 	}
 }
 
-func echo(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(w, r, nil)
-	if err != nil {
-		return
-	}
-	defer conn.CloseNow()
-	for {
-		kind, text, err := conn.Read(r.Context())
-		if err != nil || conn.Write(r.Context(), kind, text) != nil {
-			return
-		}
-	}
-}
-
-func socket(t *testing.T, v *visitor) (end func()) {
+func socket(t *testing.T, v *gatetest.Visitor) (end func()) {
 	header := http.Header{}
-	for name, value := range v.cookies {
+	for name, value := range v.Cookies {
 		header.Add("Cookie", name+"="+value)
 	}
-	conn, resp, err := websocket.Dial(t.Context(), v.base+"/stream", &websocket.DialOptions{HTTPHeader: header})
+	conn, resp, err := websocket.Dial(t.Context(), v.Base+"/stream", &websocket.DialOptions{HTTPHeader: header})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
 	require.NoError(t, conn.Write(t.Context(), websocket.MessageText, []byte("hello")))
@@ -90,45 +77,45 @@ func socket(t *testing.T, v *visitor) (end func()) {
 func TestSessionStaysActiveWhileAnAnswerIsUnderWay(t *testing.T) {
 	const session = time.Second
 	for name, c := range map[string]underWay{
-		"a websocket":                 {answer: echo, open: socket},
-		"a websocket without renewal": {answer: echo, open: socket, withoutRenewal: true},
+		"a websocket":                 {answer: gatetest.Echo, open: socket},
+		"a websocket without renewal": {answer: gatetest.Echo, open: socket, withoutRenewal: true},
 		"an event stream":             {answer: drip("text/event-stream", ""), open: stream},
 		"a download":                  {answer: drip("application/zip", "1000000"), open: stream},
 		"a download without renewal":  {answer: drip("application/zip", "1000000"), open: stream, withoutRenewal: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := start(t, inRealTime, settings(func(s *queue.Settings) {
+			f := gatetest.Start(t, gatetest.InRealTime, gatetest.Settings(func(s *queue.Settings) {
 				s.SessionDuration, s.RefreshInterval, s.RefreshJitter, s.DisableSessionRenewal = session, time.Second, 0, c.withoutRenewal
 			}))
-			f.site.will(func(w http.ResponseWriter, r *http.Request) {
+			f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/stream" {
 					c.answer(w, r)
 					return
 				}
 				_, _ = io.WriteString(w, "in")
 			})
-			v := f.visitor()
-			require.True(t, v.get("/").in())
+			v := f.Visitor()
+			require.True(t, v.Get("/").In())
 			end := c.open(t, v)
 			opened := time.Now()
 
-			waiting := f.visitor()
+			waiting := f.Visitor()
 			for asked := range checkIns(t, time.Second) {
 				if asked.Sub(opened) > 3*session {
 					break
 				}
-				require.False(t, waiting.get("/").in(), "the slot is taken")
+				require.False(t, waiting.Get("/").In(), "the slot is taken")
 			}
-			assert.Equal(t, 1, f.status("shop").Active)
-			assert.Equal(t, !c.withoutRenewal, v.twin().get("/").in(), "the slot is kept, and a fixed session is over all the same")
+			assert.Equal(t, 1, f.Status("shop").Active)
+			assert.Equal(t, !c.withoutRenewal, v.Twin().Get("/").In(), "the slot is kept, and a fixed session is over all the same")
 			end()
 			opened = time.Now()
 			for range checkIns(t, time.Second) {
-				if waiting.get("/").in() {
+				if waiting.Get("/").In() {
 					break
 				}
-				require.Less(t, time.Since(opened), patience, "the slot is free some time")
+				require.Less(t, time.Since(opened), gatetest.Patience, "the slot is free some time")
 			}
 		})
 	}
@@ -137,8 +124,8 @@ func TestSessionStaysActiveWhileAnAnswerIsUnderWay(t *testing.T) {
 // Whoever is let in by a ticket holds a slot, also for a gate that knows only what was written down.
 // A gate that stands still, such as one on a paused machine, touches no sessions meanwhile. Its own timers stand still with it.
 func TestAGateThatStoodStillHasNoMoreThanTheAnswersUnderWayAboveTheLimit(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers, s.NewUsersPerMinute, s.ConfirmWithin = 2, 100, 0 }))
-	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers, s.NewUsersPerMinute, s.ConfirmWithin = 2, 100, 0 }))
+	f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/stream" {
 			drip("text/plain", "")(w, r)
 			return
@@ -146,36 +133,36 @@ func TestAGateThatStoodStillHasNoMoreThanTheAnswersUnderWayAboveTheLimit(t *test
 		_, _ = io.WriteString(w, "in")
 	})
 	var ends []func()
-	var had []*visitor
+	var had []*gatetest.Visitor
 	for range 2 {
-		v := f.visitor()
-		require.True(t, v.get("/").in())
+		v := f.Visitor()
+		require.True(t, v.Get("/").In())
 		ends, had = append(ends, stream(t, v)), append(had, v)
 	}
-	f.pass(time.Hour)
+	f.Pass(time.Hour)
 	in := 0
 	for range 6 {
-		if f.visitor().get("/").in() {
+		if f.Visitor().Get("/").In() {
 			in++
 		}
 	}
 	assert.Equal(t, 2, in, "the two answers that are under way are all that is above the limit")
 	for i, v := range had {
-		assert.False(t, v.get("/").in(), "their visitors have no slot any more")
+		assert.False(t, v.Get("/").In(), "their visitors have no slot any more")
 		ends[i]()
-		assert.False(t, v.get("/").in(), "nor does the end of the answer give one back")
+		assert.False(t, v.Get("/").In(), "nor does the end of the answer give one back")
 	}
-	assert.Equal(t, 2, f.status("shop").InRoom)
+	assert.Equal(t, 2, f.Status("shop").InRoom)
 }
 
 func TestFixedSessionIsNotExtendedByAnAnswerNorARestart(t *testing.T) {
 	t.Parallel()
 	const session = 2 * time.Second
 	dir := t.TempDir()
-	gate := func(keys []cookie.Key) (*fixture, *memstore.Store) {
+	gate := func(keys []cookie.Key) (*gatetest.Fixture, *memstore.Store) {
 		store, err := memstore.Open(dir)
 		require.NoError(t, err)
-		return start(t, inRealTime, func(c *proxy.Config, o *proxy.Options) {
+		return gatetest.Start(t, gatetest.InRealTime, func(c *proxy.Config, o *proxy.Options) {
 			o.Store = store
 			if keys != nil {
 				c.Keys = keys
@@ -185,18 +172,18 @@ func TestFixedSessionIsNotExtendedByAnAnswerNorARestart(t *testing.T) {
 		}), store
 	}
 	f, store := gate(nil)
-	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+	f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/stream" {
 			drip("application/zip", "1000000")(w, r)
 			return
 		}
 		_, _ = io.WriteString(w, "in")
 	})
-	v := f.visitor()
-	require.True(t, v.get("/").in())
+	v := f.Visitor()
+	require.True(t, v.Get("/").In())
 	admitted, end := time.Now(), stream(t, v)
 	for asked := range checkIns(t, session/4) {
-		in := v.get("/").in()
+		in := v.Get("/").In()
 		if time.Since(admitted) < session-10*time.Millisecond {
 			require.True(t, in)
 		}
@@ -208,20 +195,20 @@ func TestFixedSessionIsNotExtendedByAnAnswerNorARestart(t *testing.T) {
 		}
 	}
 	end()
-	f.public.Close()
+	f.Public.Close()
 	f.Close()
 	require.NoError(t, store.Close())
 
-	again, _ := gate(f.config.Keys)
-	v.f, v.base, v.client = again, again.public.URL, again.visitor().client
-	newcomer := again.visitor()
+	again, _ := gate(f.Config.Keys)
+	v.Fixture, v.Base, v.Client = again, again.Public.URL, again.Visitor().Client
+	newcomer := again.Visitor()
 	for range checkIns(t, time.Second) {
-		if newcomer.get("/").in() {
+		if newcomer.Get("/").In() {
 			break
 		}
-		require.Less(t, time.Since(admitted), patience)
+		require.Less(t, time.Since(admitted), gatetest.Patience)
 	}
-	assert.False(t, v.get("/").in(), "two of one")
+	assert.False(t, v.Get("/").In(), "two of one")
 }
 
 // checkIns yields the times to check in, as a browser's timer does.
@@ -240,21 +227,21 @@ func checkIns(t *testing.T, every time.Duration) func(func(time.Time) bool) {
 }
 
 func TestWebsocketOfWhoWaitsIsNotOpened(t *testing.T) {
-	f := start(t)
-	f.site.will(echo)
-	f.visitor().get("/")
-	f.pass(time.Second)
-	f.site.requests()
-	_, resp, err := websocket.Dial(t.Context(), f.public.URL+"/stream", nil)
+	f := gatetest.Start(t)
+	f.Site.Will(gatetest.Echo)
+	f.Visitor().Get("/")
+	f.Pass(time.Second)
+	f.Site.Requests()
+	_, resp, err := websocket.Dial(t.Context(), f.Public.URL+"/stream", nil)
 	require.Error(t, err)
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
-	assert.Empty(t, f.site.requests())
+	assert.Empty(t, f.Site.Requests())
 }
 
 func TestTicketTravelsWithTheAnswerToAWebsocket(t *testing.T) {
-	f := start(t, room(func(r *proxy.RoomConfig) { r.Settings.TotalActiveUsers = 2 }))
-	f.site.will(echo)
-	conn, resp, err := websocket.Dial(t.Context(), f.public.URL+"/stream", nil)
+	f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) { r.Settings.TotalActiveUsers = 2 }))
+	f.Site.Will(gatetest.Echo)
+	conn, resp, err := websocket.Dial(t.Context(), f.Public.URL+"/stream", nil)
 	require.NoError(t, err)
 	defer conn.CloseNow()
 	assert.Len(t, resp.Cookies(), 1)

@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
@@ -54,7 +55,7 @@ func newReader(t testing.TB, config string, program string, args ...string) read
 	require.Eventually(t, func() bool {
 		conn, err := net.Dial("tcp", r.address)
 		return err == nil && conn.Close() == nil
-	}, patience, 5*time.Millisecond)
+	}, gatetest.Patience, 5*time.Millisecond)
 	return r
 }
 
@@ -124,7 +125,7 @@ func (a asked) ask(t require.TestingT, address string) string {
 	conn, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(gatetest.Patience)))
 	require.NoError(t, conn.(*net.TCPConn).SetLinger(0), "so many connections would use up the ports")
 	_, err = fmt.Fprintf(conn, "%s\r\n%s\r\nAccept: application/json\r\n\r\n", a.line, a.host)
 	require.NoError(t, err)
@@ -141,7 +142,7 @@ func (a asked) ask(t require.TestingT, address string) string {
 // nobody may enter, and passes on what is for other hosts.
 type doors map[string]struct {
 	reader
-	gate *fixture
+	gate *gatetest.Fixture
 }
 
 func newDoors(t testing.TB) doors {
@@ -150,7 +151,7 @@ func newDoors(t testing.TB) doors {
 	for name, r := range map[string]reader{"nginx": newNginx(t), "HAProxy": newHAProxy(t)} {
 		d := all[name]
 		d.reader = r
-		d.gate = start(t, func(c *proxy.Config, _ *proxy.Options) {
+		d.gate = gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) {
 			c.Rooms[0].Routes[0].Host, c.Rooms[0].Settings.QueueAll = "shop.test", true
 			c.Origin = &url.URL{Scheme: "http", Host: r.address}
 		})
@@ -164,7 +165,7 @@ func newDoors(t testing.TB) doors {
 func (d doors) check(t require.TestingT, host string) (read int) {
 	for name, door := range d {
 		for _, way := range ways(host) {
-			through := way.ask(t, door.gate.public.Listener.Addr().String())
+			through := way.ask(t, door.gate.Public.Listener.Addr().String())
 			require.NotEqual(t, "shop", through, "%s was let through, and %s reads it as the shop", way, name)
 			if way.ask(t, door.address) == "shop" {
 				read++
@@ -210,30 +211,30 @@ func FuzzHost(f *testing.F) {
 }
 
 func TestHostsOfHTTP2AreReadAlike(t *testing.T) {
-	s := newSite(t)
-	f := start(t, func(c *proxy.Config, _ *proxy.Options) {
-		c.Rooms[0].Routes[0].Host, c.Rooms[0].Settings.QueueAll, c.Origin = "shop.test", true, s.url(t)
+	s := gatetest.NewSite(t)
+	f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) {
+		c.Rooms[0].Routes[0].Host, c.Rooms[0].Settings.QueueAll, c.Origin = "shop.test", true, s.Address(t)
 	})
 	secure := httptest.NewUnstartedServer(f.Gate)
 	secure.EnableHTTP2 = true
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
-	v := f.visitor()
-	v.base, v.client = secure.URL, secure.Client()
+	v := f.Visitor()
+	v.Base, v.Client = secure.URL, secure.Client()
 	for _, host := range []string{"shop.test:80:90", "shop.test.:80:1", "shop.test..", "shop.test,evil", ".shop.test", "shop.test:", "[shop.test]"} {
-		v.host = host
-		assert.Equal(t, http.StatusBadRequest, v.get("/").status, host)
-		assert.Equal(t, http.StatusBadRequest, v.get("/.fairdoor/session").status, host)
+		v.Host = host
+		assert.Equal(t, http.StatusBadRequest, v.Get("/").Status, host)
+		assert.Equal(t, http.StatusBadRequest, v.Get("/.fairdoor/session").Status, host)
 	}
-	v.host = "SHOP.test.:80"
-	assert.NotNil(t, v.get("/", asJSON).room, "gated")
-	assert.Empty(t, s.requests())
-	v.host = "other.test"
-	assert.True(t, v.get("/").in())
+	v.Host = "SHOP.test.:80"
+	assert.NotNil(t, v.Get("/", gatetest.AsJSON).Room, "gated")
+	assert.Empty(t, s.Requests())
+	v.Host = "other.test"
+	assert.True(t, v.Get("/").In())
 }
 
 func TestHostsThatCannotBeReadAreRefusedWhateverElseWouldHold(t *testing.T) {
-	f := start(t, func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Settings.Suspended = true })
+	f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Settings.Suspended = true })
 	for request, status := range map[string]int{
 		"GET / HTTP/1.1\r\nHost: shop.test:80:90\r\n\r\n":                                                                http.StatusBadRequest,
 		"GET /.fairdoor/session HTTP/1.1\r\nHost: .shop.test\r\n\r\n":                                                    http.StatusBadRequest,
@@ -244,17 +245,17 @@ func TestHostsThatCannotBeReadAreRefusedWhateverElseWouldHold(t *testing.T) {
 		"GET / HTTP/1.0\r\nHost: shop.test:1:2\r\n\r\n":                                                                  http.StatusBadRequest,
 		"GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n":                                                                     http.StatusOK,
 	} {
-		assert.Equal(t, status, f.raw("GET", request).StatusCode, request)
+		assert.Equal(t, status, raw(f, "GET", request).StatusCode, request)
 	}
-	assert.Len(t, f.site.requests(), 2)
+	assert.Len(t, f.Site.Requests(), 2)
 }
 
 // Without a Host net/http names the origin's own, which is a room's here.
 func TestRequestsWithoutAHostDoNotGoAroundTheRoomOfTheOriginsHost(t *testing.T) {
-	f := start(t, func(c *proxy.Config, _ *proxy.Options) {
+	f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) {
 		c.Rooms[0].Routes[0].Host, c.Rooms[0].Settings.QueueAll, c.Origin = "127.0.0.1", true, c.Rooms[0].Origin
 	})
-	assert.NotEqual(t, http.StatusBadRequest, f.raw("GET", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").StatusCode)
-	assert.Equal(t, http.StatusMisdirectedRequest, f.raw("GET", "GET / HTTP/1.0\r\n\r\n").StatusCode)
-	assert.Empty(t, f.site.requests())
+	assert.NotEqual(t, http.StatusBadRequest, raw(f, "GET", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").StatusCode)
+	assert.Equal(t, http.StatusMisdirectedRequest, raw(f, "GET", "GET / HTTP/1.0\r\n\r\n").StatusCode)
+	assert.Empty(t, f.Site.Requests())
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -51,27 +52,6 @@ func BenchmarkHotPath(b *testing.B) {
 	}
 }
 
-// discard is a ResponseWriter that counts what is written and keeps its header.
-type discard struct {
-	header http.Header
-	status int
-	bytes  int
-}
-
-func (d *discard) Header() http.Header { return d.header }
-
-func (d *discard) WriteHeader(status int) { d.status = status }
-
-func (d *discard) Write(p []byte) (int, error) {
-	d.bytes += len(p)
-	return len(p), nil
-}
-
-func (d *discard) reset() {
-	clear(d.header)
-	d.status, d.bytes = 0, 0
-}
-
 // browserRequest has the headers that a browser sends.
 func browserRequest(cookies string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "/tickets?event=42", nil)
@@ -96,33 +76,33 @@ func throughTheOrigin(t testing.TB) func() {
 // accepted sends a visitor who is in on to an origin.
 func accepted(t testing.TB) func() {
 	site := answering(t)
-	f := start(t, func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Origin = site })
-	return servedBy(t, f, f.ticketOfOneWhoIsIn())
+	f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Origin = site })
+	return servedBy(t, f, ticketOfOneWhoIsIn(f))
 }
 
 // acceptedByAHandler has the site in the gate's own process.
 func acceptedByAHandler(t testing.TB) func() {
-	f := start(t, around(aPage))
-	return servedBy(t, f, f.ticketOfOneWhoIsIn())
+	f := gatetest.Start(t, around(aPage))
+	return servedBy(t, f, ticketOfOneWhoIsIn(f))
 }
 
 // servedBy sends a browser's request with a cookie to a handler.
 func servedBy(t testing.TB, h http.Handler, cookies string) func() {
-	w := &discard{header: http.Header{}}
+	w := &gatetest.Discard{Fields: http.Header{}}
 	return func() {
 		h.ServeHTTP(w, browserRequest(cookies))
-		if w.bytes != 1024 {
-			t.Fatalf("answered with %d bytes", w.bytes)
+		if w.Bytes != 1024 {
+			t.Fatalf("answered with %d bytes", w.Bytes)
 		}
-		w.reset()
+		w.Reset()
 	}
 }
 
-func (f *fixture) ticketOfOneWhoIsIn() string {
-	v := f.visitor()
-	v.get("/")
-	v.get("/") // which shows that the ticket comes back
-	return "fairdoor_shop=" + v.cookies["fairdoor_shop"]
+func ticketOfOneWhoIsIn(f *gatetest.Fixture) string {
+	v := f.Visitor()
+	v.Get("/")
+	v.Get("/") // which shows that the ticket comes back
+	return "fairdoor_shop=" + v.Cookies["fairdoor_shop"]
 }
 
 // answering is an origin within the process that allocates nothing: what is measured is the gate's.
@@ -169,15 +149,15 @@ var oneKiB = bytes.Repeat([]byte("page"), 256)
 
 // queued answers people who wait, each of whom is due: their tickets are opened, checked in and issued anew.
 func queued(t testing.TB, accept string) func() {
-	f := start(t, settings(func(s *queue.Settings) { s.RefreshInterval, s.QueueTicketTTL = time.Second, 24*time.Hour }))
-	f.full()
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.RefreshInterval, s.QueueTicketTTL = time.Second, 24*time.Hour }))
+	f.Full()
 	const people = 1000
 	requests := make([]*http.Request, people)
-	w := &discard{header: http.Header{}}
+	w := &gatetest.Discard{Fields: http.Header{}}
 	for i := range requests {
-		v := f.visitor()
-		v.get("/")
-		requests[i] = browserRequest("fairdoor_shop=" + v.cookies["fairdoor_shop"])
+		v := f.Visitor()
+		v.Get("/")
+		requests[i] = browserRequest("fairdoor_shop=" + v.Cookies["fairdoor_shop"])
 		if accept != "" {
 			requests[i].Header.Set("Accept", accept)
 		}
@@ -185,27 +165,27 @@ func queued(t testing.TB, accept string) func() {
 	i := 0
 	return func() {
 		if i%people == 0 {
-			f.clock.add(3 * time.Second)
+			f.Clock.Add(3 * time.Second)
 			f.Gate.ServeHTTP(w, requests[0])
-			w.reset()
+			w.Reset()
 		}
 		f.Gate.ServeHTTP(w, requests[i%people])
-		if w.bytes == 0 || w.header["Set-Cookie"] == nil {
-			t.Fatalf("nobody has checked in: answered with %d bytes", w.bytes)
+		if w.Bytes == 0 || w.Fields["Set-Cookie"] == nil {
+			t.Fatalf("nobody has checked in: answered with %d bytes", w.Bytes)
 		}
-		w.reset()
+		w.Reset()
 		i++
 	}
 }
 
 // BenchmarkPlainPage writes the same bytes as a queued page without a queue, to compare with.
 func BenchmarkPlainPage(b *testing.B) {
-	f := start(b)
-	f.full()
-	like := f.visitor().get("/")
-	page, r, w := []byte(like.body), browserRequest("a=b"), &discard{header: http.Header{}}
+	f := gatetest.Start(b)
+	f.Full()
+	like := f.Visitor().Get("/")
+	page, r, w := []byte(like.Body), browserRequest("a=b"), &gatetest.Discard{Fields: http.Header{}}
 	plain := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for name, values := range like.header {
+		for name, values := range like.Header {
 			w.Header()[name] = values
 		}
 		_, _ = w.Write(page)
@@ -213,7 +193,7 @@ func BenchmarkPlainPage(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		plain.ServeHTTP(w, r)
-		w.reset()
+		w.Reset()
 	}
 }
 
@@ -247,7 +227,7 @@ func checkIn(t testing.TB) func() {
 
 // sealing is a jar, and what a ticket holds.
 func sealing(t testing.TB) (*cookie.Jar, []byte) {
-	codec, err := cookie.New(cookie.Config{Name: cookie.Name("shop"), Keys: []cookie.Key{newKey(t)}})
+	codec, err := cookie.New(cookie.Config{Name: cookie.Name("shop"), Keys: []cookie.Key{gatetest.NewKey(t)}})
 	require.NoError(t, err)
 	jar, err := cookie.NewJar(codec, cookie.Attributes{})
 	require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -34,10 +35,10 @@ func inUse() float64 {
 // clients take is little, and counts too.
 func TestWhatAnEventStreamTakes(t *testing.T) {
 	const people, most = 500, 12 << 10
-	f := start(t, settings(func(s *queue.Settings) {
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) {
 		s.RefreshInterval, s.QueueTicketTTL, s.SessionDuration = time.Hour, 24*time.Hour, 24*time.Hour
 	}))
-	f.full()
+	f.Full()
 	address := serve(t, f)
 	tickets := make([]string, people)
 	for i := range tickets {
@@ -57,7 +58,7 @@ func TestWhatAnEventStreamTakes(t *testing.T) {
 			said.Write(part[:n])
 		}
 	}
-	require.Equal(t, float64(people), f.streams())
+	require.Equal(t, float64(people), f.Streams())
 	each := (inUse() - without) / people
 	t.Logf("%.1f KiB a stream", each/1024)
 	assert.Less(t, each, float64(most))
@@ -65,16 +66,16 @@ func TestWhatAnEventStreamTakes(t *testing.T) {
 
 func TestAConnectionWithoutARequestTakesLittleMoreThanNetHTTP(t *testing.T) {
 	const people, most = 500, 8 << 10
-	f := start(t)
-	f.full()
-	v := f.waits()
+	f := gatetest.Start(t)
+	f.Full()
+	v := f.Waits()
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "wait") }))
 	t.Cleanup(plain.Close)
 	takes := func(address string) float64 {
 		without := inUse()
 		for range people {
 			conn := dialGate(t, address)
-			_, err := fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\nCookie: fairdoor_shop=%s\r\n\r\n", v.cookies["fairdoor_shop"])
+			_, err := fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\nCookie: fairdoor_shop=%s\r\n\r\n", v.Cookies["fairdoor_shop"])
 			require.NoError(t, err)
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			require.NoError(t, err)
@@ -95,6 +96,6 @@ func dialGate(t *testing.T, address string) net.Conn {
 	conn, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(gatetest.Patience)))
 	return conn
 }

@@ -18,54 +18,55 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // byScript makes a request one of a script, which shows nobody a page.
-var byScript = with("Accept", "*/*")
+var byScript = gatetest.With("Accept", "*/*")
 
 // unsafe are methods that change things, and some that nobody knows.
 var unsafe = []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "FOO", "get", "PROPFIND"}
 
 func TestUnsafeRequestsOfWhoIsQueuedAreRefusedAndCostNoPlace(t *testing.T) {
-	f := start(t)
-	f.full()
-	waiting := f.visitor()
-	before := waiting.get("/", asJSON)
-	f.pass(2 * time.Second)
+	f := gatetest.Start(t)
+	f.Full()
+	waiting := f.Visitor()
+	before := waiting.Get("/", gatetest.AsJSON)
+	f.Pass(2 * time.Second)
 	for _, method := range unsafe {
-		for who, v := range map[string]*visitor{"someone new": f.visitor(), "someone who waits": waiting} {
-			a := v.send(method, "/order", strings.NewReader("a=1"), byScript)
+		for who, v := range map[string]*gatetest.Visitor{"someone new": f.Visitor(), "someone who waits": waiting} {
+			a := v.Send(method, "/order", strings.NewReader("a=1"), byScript)
 			wait := 20.
 			if v == waiting {
-				wait = before.told("refreshIntervalSeconds").(float64) - 2
+				wait = before.Told("refreshIntervalSeconds").(float64) - 2
 			}
-			assert.Equal(t, http.StatusTooManyRequests, a.status, "%s of %s", method, who)
-			assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
-			assert.Equal(t, strconv.FormatFloat(wait, 'f', -1, 64), a.header.Get("Retry-After"))
-			assert.Equal(t, "no-store", a.header.Get("Cache-Control"))
-			assert.NotContains(t, a.header, "Refresh")
-			assert.Empty(t, a.header["Set-Cookie"])
+			assert.Equal(t, http.StatusTooManyRequests, a.Status, "%s of %s", method, who)
+			assert.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+			assert.Equal(t, strconv.FormatFloat(wait, 'f', -1, 64), a.Header.Get("Retry-After"))
+			assert.Equal(t, "no-store", a.Header.Get("Cache-Control"))
+			assert.NotContains(t, a.Header, "Refresh")
+			assert.Empty(t, a.Header["Set-Cookie"])
 		}
 	}
-	f.pass(2 * time.Second)
-	assert.Empty(t, f.site.requests())
-	assert.Equal(t, 1, f.status("shop").Queued, "it took no place")
-	assert.Equal(t, before.told("lastUpdated"), waiting.get("/", asJSON).told("lastUpdated"), "and is no check-in")
+	f.Pass(2 * time.Second)
+	assert.Empty(t, f.Site.Requests())
+	assert.Equal(t, 1, f.Status("shop").Queued, "it took no place")
+	assert.Equal(t, before.Told("lastUpdated"), waiting.Get("/", gatetest.AsJSON).Told("lastUpdated"), "and is no check-in")
 }
 
 func TestUnsafeRequestsPassWhileThereIsRoom(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }))
-	v := f.visitor()
-	a := v.send(http.MethodPost, "/order", strings.NewReader("a=1"))
-	assert.True(t, a.in(), "someone new takes a slot")
-	assert.NotEmpty(t, a.setCookies())
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }))
+	v := f.Visitor()
+	a := v.Send(http.MethodPost, "/order", strings.NewReader("a=1"))
+	assert.True(t, a.In(), "someone new takes a slot")
+	assert.NotEmpty(t, a.SetCookies())
 	for _, method := range unsafe {
-		assert.True(t, v.send(method, "/order", strings.NewReader("a=1")).in(), method)
+		assert.True(t, v.Send(method, "/order", strings.NewReader("a=1")).In(), method)
 	}
-	assert.Len(t, f.site.requests(), 1+len(unsafe))
-	assert.Equal(t, 1, f.status("shop").Active)
+	assert.Len(t, f.Site.Requests(), 1+len(unsafe))
+	assert.Equal(t, 1, f.Status("shop").Active)
 }
 
 // endless is a body that never ends, and counts what was read of it.
@@ -78,13 +79,13 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestBodyOfWhoIsQueuedIsNotRead(t *testing.T) {
 	t.Parallel()
-	f := start(t)
-	f.full()
+	f := gatetest.Start(t)
+	f.Full()
 	const gigabyte = 1 << 30
 	for name, length := range map[string]int64{"of a known length": gigabyte, "in chunks": -1} {
 		body := &endless{}
-		a := f.visitor().send(http.MethodPost, "/upload", io.LimitReader(body, gigabyte), func(r *http.Request) { r.ContentLength = length })
-		assert.Equal(t, http.StatusTooManyRequests, a.status, name)
+		a := f.Visitor().Send(http.MethodPost, "/upload", io.LimitReader(body, gigabyte), func(r *http.Request) { r.ContentLength = length })
+		assert.Equal(t, http.StatusTooManyRequests, a.Status, name)
 		assert.Less(t, body.read.Load(), int64(64<<20), "%s: what the sockets took in", name)
 	}
 	body := &endless{}
@@ -95,33 +96,33 @@ func TestBodyOfWhoIsQueuedIsNotRead(t *testing.T) {
 }
 
 // dial opens a connection to the gate, on which everything has to happen in time.
-func (f *fixture) dial() net.Conn {
-	f.t.Helper()
-	conn, err := net.Dial("tcp", f.public.Listener.Addr().String())
-	require.NoError(f.t, err)
-	f.t.Cleanup(func() { conn.Close() })
-	require.NoError(f.t, conn.SetDeadline(time.Now().Add(patience)))
+func dial(f *gatetest.Fixture) net.Conn {
+	f.T.Helper()
+	conn, err := net.Dial("tcp", f.Public.Listener.Addr().String())
+	require.NoError(f.T, err)
+	f.T.Cleanup(func() { conn.Close() })
+	require.NoError(f.T, conn.SetDeadline(time.Now().Add(gatetest.Patience)))
 	return conn
 }
 
 // raw sends text as it is and returns the answer.
-func (f *fixture) raw(method, text string) *http.Response {
-	f.t.Helper()
-	conn := f.dial()
+func raw(f *gatetest.Fixture, method, text string) *http.Response {
+	f.T.Helper()
+	conn := dial(f)
 	_, err := io.WriteString(conn, text)
-	require.NoError(f.t, err)
+	require.NoError(f.T, err)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
-	require.NoError(f.t, err)
+	require.NoError(f.T, err)
 	return resp
 }
 
 func TestWhoIsQueuedIsAnsweredBeforeAnyOfTheBodyIsThere(t *testing.T) {
 	t.Parallel()
-	f := start(t)
-	f.full()
+	f := gatetest.Start(t)
+	f.Full()
 	for _, framing := range []string{"Content-Length: 1000", "Content-Length: 1000000000", "Transfer-Encoding: chunked"} {
 		for method, status := range map[string]int{"POST": http.StatusTooManyRequests, "GET": http.StatusOK} {
-			resp := f.raw(method, method+" / HTTP/1.1\r\nHost: shop.test\r\n"+framing+"\r\n\r\n")
+			resp := raw(f, method, method+" / HTTP/1.1\r\nHost: shop.test\r\n"+framing+"\r\n\r\n")
 			assert.Equal(t, status, resp.StatusCode, framing)
 			assert.True(t, resp.Close, framing)
 		}
@@ -129,118 +130,118 @@ func TestWhoIsQueuedIsAnsweredBeforeAnyOfTheBodyIsThere(t *testing.T) {
 }
 
 func TestPreflightsPassUncounted(t *testing.T) {
-	f := start(t)
-	f.full()
-	origin, method := with("Origin", "https://app.test"), with("Access-Control-Request-Method", "PUT")
+	f := gatetest.Start(t)
+	f.Full()
+	origin, method := gatetest.With("Origin", "https://app.test"), gatetest.With("Access-Control-Request-Method", "PUT")
 	for range 3 {
-		a := f.visitor().send(http.MethodOptions, "/", nil, origin, method)
-		assert.True(t, a.in())
-		assert.Empty(t, a.setCookies())
+		a := f.Visitor().Send(http.MethodOptions, "/", nil, origin, method)
+		assert.True(t, a.In())
+		assert.Empty(t, a.SetCookies())
 	}
-	assert.Len(t, f.site.requests(), 3)
-	assert.Equal(t, http.StatusTooManyRequests, f.visitor().send(http.MethodOptions, "/", nil, origin).status, "not a preflight")
-	assert.Equal(t, http.StatusTooManyRequests, f.visitor().send(http.MethodOptions, "/", nil, method).status, "not a preflight")
-	assert.Equal(t, http.StatusTooManyRequests, f.visitor().send(http.MethodPost, "/", nil, origin, method, byScript).status, "not a preflight")
-	f.pass(time.Second)
-	assert.Equal(t, 1, f.status("shop").Active)
-	assert.Zero(t, f.status("shop").Queued)
+	assert.Len(t, f.Site.Requests(), 3)
+	assert.Equal(t, http.StatusTooManyRequests, f.Visitor().Send(http.MethodOptions, "/", nil, origin).Status, "not a preflight")
+	assert.Equal(t, http.StatusTooManyRequests, f.Visitor().Send(http.MethodOptions, "/", nil, method).Status, "not a preflight")
+	assert.Equal(t, http.StatusTooManyRequests, f.Visitor().Send(http.MethodPost, "/", nil, origin, method, byScript).Status, "not a preflight")
+	f.Pass(time.Second)
+	assert.Equal(t, 1, f.Status("shop").Active)
+	assert.Zero(t, f.Status("shop").Queued)
 }
 
 func TestConnectAndTraceAreRefused(t *testing.T) {
-	f := start(t)
-	ticket := f.full()[0].cookies["fairdoor_shop"]
+	f := gatetest.Start(t)
+	ticket := f.Full()[0].Cookies["fairdoor_shop"]
 	for _, request := range []string{
 		"CONNECT shop.test:443 HTTP/1.1\r\nHost: shop.test:443", "CONNECT / HTTP/1.1\r\nHost: shop.test", "TRACE / HTTP/1.1\r\nHost: shop.test",
 	} {
 		method, _, _ := strings.Cut(request, " ")
-		resp := f.raw(method, request+"\r\nCookie: fairdoor_shop="+ticket+"\r\n\r\n")
+		resp := raw(f, method, request+"\r\nCookie: fairdoor_shop="+ticket+"\r\n\r\n")
 		assert.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode, request)
 		assert.Contains(t, resp.Header.Get("Allow"), "GET", request)
 	}
-	assert.Empty(t, f.site.requests())
+	assert.Empty(t, f.Site.Requests())
 }
 
 func TestPartsOfPagesTakeNoPlaceAndNoSlot(t *testing.T) {
-	f := start(t)
-	image := with("Sec-Fetch-Dest", "image")
-	a := f.visitor().get("/logo.png", image)
-	assert.True(t, a.in(), "they pass while the room is not queueing")
-	assert.Empty(t, a.setCookies())
-	f.pass(time.Second)
-	assert.Zero(t, f.status("shop").Active)
+	f := gatetest.Start(t)
+	image := gatetest.With("Sec-Fetch-Dest", "image")
+	a := f.Visitor().Get("/logo.png", image)
+	assert.True(t, a.In(), "they pass while the room is not queueing")
+	assert.Empty(t, a.SetCookies())
+	f.Pass(time.Second)
+	assert.Zero(t, f.Status("shop").Active)
 
-	in := f.full()[0]
+	in := f.Full()[0]
 	for _, dest := range []string{"image", "script", "style", "font", "audio", "video", "track", "manifest", "worker", "serviceworker", "sharedworker", "report"} {
-		a := f.visitor().get("/logo.png", with("Sec-Fetch-Dest", dest))
-		assert.Equal(t, http.StatusServiceUnavailable, a.status, dest)
-		assert.Equal(t, "no-store", a.header.Get("Cache-Control"), dest)
-		assert.Empty(t, a.header["Set-Cookie"], dest)
+		a := f.Visitor().Get("/logo.png", gatetest.With("Sec-Fetch-Dest", dest))
+		assert.Equal(t, http.StatusServiceUnavailable, a.Status, dest)
+		assert.Equal(t, "no-store", a.Header.Get("Cache-Control"), dest)
+		assert.Empty(t, a.Header["Set-Cookie"], dest)
 	}
-	assert.True(t, in.get("/logo.png", image).in(), "whoever is in gets them")
-	f.pass(time.Second)
-	assert.Zero(t, f.status("shop").Queued)
+	assert.True(t, in.Get("/logo.png", image).In(), "whoever is in gets them")
+	f.Pass(time.Second)
+	assert.Zero(t, f.Status("shop").Queued)
 
 	for _, dest := range []string{"document", "iframe", "frame", "empty", ""} {
-		assert.NotEmpty(t, f.visitor().get("/", with("Sec-Fetch-Dest", dest)).setCookies(), "%q is a visitor", dest)
+		assert.NotEmpty(t, f.Visitor().Get("/", gatetest.With("Sec-Fetch-Dest", dest)).SetCookies(), "%q is a visitor", dest)
 	}
-	waiting := f.visitor()
-	before := waiting.get("/", asJSON)
-	f.pass(30 * time.Second)
-	assert.Equal(t, http.StatusServiceUnavailable, waiting.get("/logo.png", image).status)
-	assert.NotEqual(t, before.told("lastUpdated"), waiting.get("/", asJSON).told("lastUpdated"), "the check-in is still to be had")
+	waiting := f.Visitor()
+	before := waiting.Get("/", gatetest.AsJSON)
+	f.Pass(30 * time.Second)
+	assert.Equal(t, http.StatusServiceUnavailable, waiting.Get("/logo.png", image).Status)
+	assert.NotEqual(t, before.Told("lastUpdated"), waiting.Get("/", gatetest.AsJSON).Told("lastUpdated"), "the check-in is still to be had")
 }
 
 func TestRejectAnswersWithoutARefresh(t *testing.T) {
-	f := start(t, room(func(r *proxy.RoomConfig) { r.StatusCode = 503 }))
-	in := f.full()[0]
-	waiting := f.visitor()
-	waiting.get("/")
-	require.Equal(t, http.StatusOK, f.patch(`{"queueing_method": "reject"}`).status)
+	f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) { r.StatusCode = 503 }))
+	in := f.Full()[0]
+	waiting := f.Visitor()
+	waiting.Get("/")
+	require.Equal(t, http.StatusOK, f.Patch(`{"queueing_method": "reject"}`).Status)
 
-	for who, v := range map[string]*visitor{"someone new": f.visitor(), "someone who waited": waiting} {
-		a := v.get("/", asJSON)
-		assert.Equal(t, 503, a.status, who)
-		assert.EqualValues(t, 0, a.told("refreshIntervalSeconds"), who)
-		assert.Equal(t, true, a.told("isRejectQueue"), who)
-		assert.Equal(t, true, a.told("inWaitingRoom"), who)
-		assert.Equal(t, false, a.told("waitTimeKnown"), who)
+	for who, v := range map[string]*gatetest.Visitor{"someone new": f.Visitor(), "someone who waited": waiting} {
+		a := v.Get("/", gatetest.AsJSON)
+		assert.Equal(t, 503, a.Status, who)
+		assert.EqualValues(t, 0, a.Told("refreshIntervalSeconds"), who)
+		assert.Equal(t, true, a.Told("isRejectQueue"), who)
+		assert.Equal(t, true, a.Told("inWaitingRoom"), who)
+		assert.Equal(t, false, a.Told("waitTimeKnown"), who)
 		for _, name := range []string{"Refresh", "Retry-After"} {
-			assert.NotContains(t, a.header, name, who)
+			assert.NotContains(t, a.Header, name, who)
 		}
-		assert.Empty(t, v.cookies, "%s: places end", who)
-		page := v.get("/")
-		assert.Equal(t, 503, page.status)
-		assert.NotContains(t, page.body, `http-equiv="refresh"`)
+		assert.Empty(t, v.Cookies, "%s: places end", who)
+		page := v.Get("/")
+		assert.Equal(t, 503, page.Status)
+		assert.NotContains(t, page.Body, `http-equiv="refresh"`)
 	}
-	page := f.visitor().send(http.MethodPost, "/", strings.NewReader("a=1"))
-	assert.Equal(t, http.StatusServiceUnavailable, page.status)
-	assert.Contains(t, page.body, "This was not sent")
-	assert.Contains(t, page.body, "Please come back later.")
-	a := f.visitor().send(http.MethodPost, "/", strings.NewReader("a=1"), byScript)
-	assert.Equal(t, http.StatusServiceUnavailable, a.status)
-	assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
-	assert.True(t, in.get("/").in(), "whoever is in stays in")
-	f.pass(time.Second)
-	assert.Zero(t, f.status("shop").Queued)
+	page := f.Visitor().Send(http.MethodPost, "/", strings.NewReader("a=1"))
+	assert.Equal(t, http.StatusServiceUnavailable, page.Status)
+	assert.Contains(t, page.Body, "This was not sent")
+	assert.Contains(t, page.Body, "Please come back later.")
+	a := f.Visitor().Send(http.MethodPost, "/", strings.NewReader("a=1"), byScript)
+	assert.Equal(t, http.StatusServiceUnavailable, a.Status)
+	assert.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+	assert.True(t, in.Get("/").In(), "whoever is in stays in")
+	f.Pass(time.Second)
+	assert.Zero(t, f.Status("shop").Queued)
 }
 
 func TestQueueAllLetsNobodyNewInAndSaysSo(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Passthrough, queue.Reject} {
-		f := start(t, settings(func(s *queue.Settings) { s.QueueAll, s.Method = true, method }))
-		v := f.visitor()
-		a := v.get("/", asJSON)
-		assert.Equal(t, true, a.told("queueAll"), method)
-		assert.Equal(t, false, a.told("waitTimeKnown"), method)
-		assert.NotZero(t, a.told("refreshIntervalSeconds"), method)
-		assert.NotEmpty(t, v.cookies)
-		f.pass(25 * time.Second)
-		assert.False(t, v.get("/").in(), method)
-		assert.Equal(t, "queueing", f.status("shop").Status)
+		f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.QueueAll, s.Method = true, method }))
+		v := f.Visitor()
+		a := v.Get("/", gatetest.AsJSON)
+		assert.Equal(t, true, a.Told("queueAll"), method)
+		assert.Equal(t, false, a.Told("waitTimeKnown"), method)
+		assert.NotZero(t, a.Told("refreshIntervalSeconds"), method)
+		assert.NotEmpty(t, v.Cookies)
+		f.Pass(25 * time.Second)
+		assert.False(t, v.Get("/").In(), method)
+		assert.Equal(t, "queueing", f.Status("shop").Status)
 	}
 }
 
 func TestRulesExemptFromTheRoomUncounted(t *testing.T) {
-	f := start(t, trustingLoopback, room(func(r *proxy.RoomConfig) {
+	f := gatetest.Start(t, gatetest.TrustingLoopback, gatetest.Room(func(r *proxy.RoomConfig) {
 		bypass := func(c route.Conditions) {
 			r.Rules = append(r.Rules, route.Rule{Action: route.BypassWaitingRoom, Match: c})
 		}
@@ -250,7 +251,7 @@ func TestRulesExemptFromTheRoomUncounted(t *testing.T) {
 		bypass(route.Conditions{Header: "X-Pass: letmein"})
 		bypass(route.Conditions{Cookie: "staff=yes"})
 	}))
-	f.full()
+	f.Full()
 	for _, c := range []struct {
 		method, target string
 		change         func(*http.Request)
@@ -266,28 +267,28 @@ func TestRulesExemptFromTheRoomUncounted(t *testing.T) {
 		{"GET", "/static/../tickets", nil, false},
 		{"GET", "/static%2f..%2ftickets", nil, false},
 		{"GET", "/statically", nil, false},
-		{"GET", "/", with("X-Forwarded-For", "192.0.2.7"), true},
-		{"GET", "/", with("X-Forwarded-For", "192.0.2.7, 198.51.100.1"), false},
-		{"GET", "/", with("X-Pass", "letmein"), true},
-		{"GET", "/", with("X-Pass", "letmei"), false},
-		{"GET", "/", with("Cookie", "a=b; staff=yes"), true},
-		{"GET", "/", with("Cookie", "staff=yes2"), false},
+		{"GET", "/", gatetest.With("X-Forwarded-For", "192.0.2.7"), true},
+		{"GET", "/", gatetest.With("X-Forwarded-For", "192.0.2.7, 198.51.100.1"), false},
+		{"GET", "/", gatetest.With("X-Pass", "letmein"), true},
+		{"GET", "/", gatetest.With("X-Pass", "letmei"), false},
+		{"GET", "/", gatetest.With("Cookie", "a=b; staff=yes"), true},
+		{"GET", "/", gatetest.With("Cookie", "staff=yes2"), false},
 	} {
 		var changes []func(*http.Request)
 		if c.change != nil {
 			changes = append(changes, c.change)
 		}
-		a := f.visitor().send(c.method, c.target, nil, changes...)
-		assert.Equal(t, c.exempt, a.in(), "%s %s", c.method, c.target)
+		a := f.Visitor().Send(c.method, c.target, nil, changes...)
+		assert.Equal(t, c.exempt, a.In(), "%s %s", c.method, c.target)
 		if c.exempt {
-			assert.Empty(t, a.setCookies(), "%s %s", c.method, c.target)
+			assert.Empty(t, a.SetCookies(), "%s %s", c.method, c.target)
 		}
 	}
-	assert.Equal(t, 1, f.status("shop").Active)
+	assert.Equal(t, 1, f.Status("shop").Active)
 }
 
 func TestTargetsOfOtherSchemesAreRefusedBeforeTheyTakeAPlace(t *testing.T) {
-	f := start(t)
+	f := gatetest.Start(t)
 	r := httptest.NewRequest(http.MethodGet, "ftp://shop.test/", nil)
 	w := httptest.NewRecorder()
 	f.Gate.ServeHTTP(w, r)
@@ -295,10 +296,10 @@ func TestTargetsOfOtherSchemesAreRefusedBeforeTheyTakeAPlace(t *testing.T) {
 	assert.Empty(t, w.Header()["Set-Cookie"])
 }
 
-// asked returns the status of the answer to the n-th stream, or why the stream was reset.
-func (s *resets) asked(t *testing.T, n int) string {
+// statusOf returns the status of the answer to the n-th stream, or why the stream was reset.
+func statusOf(s *gatetest.Resets, t *testing.T, n int) string {
 	id := uint32(2*n + 1)
-	require.NoError(t, s.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: s.header, EndStream: true, EndHeaders: true}))
+	require.NoError(t, s.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: s.Header, EndStream: true, EndHeaders: true}))
 	for {
 		frame, err := s.ReadFrame()
 		require.NoError(t, err)
@@ -317,24 +318,24 @@ func TestARequestOfHTTP2WithAFieldOfAConnectionIsRefused(t *testing.T) {
 		{"connection", "close"}, {"connection", "keep-alive"}, {"connection", "x-forwarded-for"}, {"keep-alive", "timeout=5"}, {"proxy-connection", "keep-alive"},
 		{"transfer-encoding", "chunked"}, {"upgrade", "websocket"}, {"upgrade", "h2c"}, {"te", "gzip"}, {"te", "trailers, deflate;q=0.5"},
 	} {
-		f := start(t)
-		s := openResets(t, f, field)
+		f := gatetest.Start(t)
+		s := gatetest.OpenResets(t, f, field)
 		s.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
-		assert.Equal(t, "400", s.asked(t, 0), field)
-		assert.Empty(t, f.site.requests(), "%s does not reach the origin", field)
-		f.pass(time.Second)
-		assert.Zero(t, f.status("shop").Active, "%s takes no slot", field)
-		f.full()
-		f.site.requests()
-		queued := f.status("shop").Queued
-		assert.Equal(t, "400", s.asked(t, 1), field)
-		f.pass(time.Second)
-		assert.Equal(t, queued, f.status("shop").Queued, "%s takes no place", field)
-		assert.Empty(t, f.site.requests())
+		assert.Equal(t, "400", statusOf(s, t, 0), field)
+		assert.Empty(t, f.Site.Requests(), "%s does not reach the origin", field)
+		f.Pass(time.Second)
+		assert.Zero(t, f.Status("shop").Active, "%s takes no slot", field)
+		f.Full()
+		f.Site.Requests()
+		queued := f.Status("shop").Queued
+		assert.Equal(t, "400", statusOf(s, t, 1), field)
+		f.Pass(time.Second)
+		assert.Equal(t, queued, f.Status("shop").Queued, "%s takes no place", field)
+		assert.Empty(t, f.Site.Requests())
 	}
-	f := start(t)
-	s := openResets(t, f, [2]string{"te", "trailers"})
+	f := gatetest.Start(t)
+	s := gatetest.OpenResets(t, f, [2]string{"te", "trailers"})
 	s.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
-	assert.Equal(t, "200", s.asked(t, 0))
-	assert.Len(t, f.site.requests(), 1, "which takes trailers, as every other request may")
+	assert.Equal(t, "200", statusOf(s, t, 0))
+	assert.Len(t, f.Site.Requests(), 1, "which takes trailers, as every other request may")
 }

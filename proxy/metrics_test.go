@@ -4,77 +4,51 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// metrics are the exposition, parsed; the labels of a metric are in the order of
-// their names.
-func (f *fixture) metrics() map[string]*dto.Metric {
-	f.t.Helper()
-	a := f.api(http.MethodGet, "/metrics", "", nil)
-	require.Equal(f.t, http.StatusOK, a.status)
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(a.body))
-	require.NoError(f.t, err)
-	all := map[string]*dto.Metric{}
-	for name, family := range families {
-		assert.NotEmpty(f.t, family.GetHelp(), name)
-		for _, m := range family.GetMetric() {
-			key := name
-			for _, label := range m.GetLabel() {
-				key += " " + label.GetValue()
-			}
-			all[key] = m
-		}
-	}
-	return all
-}
-
 func TestMetricsTellWhatHappened(t *testing.T) {
-	f := start(t, room(func(r *proxy.RoomConfig) {
+	f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) {
 		r.Commands = config.Commands{config.Revoke}
 		r.Settings.SessionDuration, r.Settings.RefreshJitter = 30*time.Second, 0
 	}))
-	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+	f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/logout" {
 			w.Header().Set("Fairdoor-Command", "revoke")
 			w.WriteHeader(http.StatusFound)
 		}
 	})
-	in := f.visitor()
-	in.get("/")
-	in.get("/")
-	f.pass(time.Second)
-	waiting, leaving := f.visitor(), f.visitor()
-	waiting.get("/")
-	leaving.get("/")
-	leaving.send(http.MethodPost, "/.fairdoor/leave", nil)
-	f.visitor().send(http.MethodPost, "/", nil, byScript)
-	f.pass(time.Second)
-	f.visitor().get("/", with("Sec-Fetch-Dest", "image"))
-	f.visitor().send(http.MethodOptions, "/", nil, with("Origin", "https://a.test"), with("Access-Control-Request-Method", "PUT"))
-	before := f.metrics()
-	in.get("/logout")
-	f.pass(20 * time.Second)
-	require.Equal(t, http.StatusOK, waiting.get("/").status)
-	f.pass(time.Second)
-	f.patch(`{"queueing_method": "reject"}`)
-	f.visitor().get("/")
-	f.patch(`{"queueing_method": null}`)
+	in := f.Visitor()
+	in.Get("/")
+	in.Get("/")
+	f.Pass(time.Second)
+	waiting, leaving := f.Visitor(), f.Visitor()
+	waiting.Get("/")
+	leaving.Get("/")
+	leaving.Send(http.MethodPost, "/.fairdoor/leave", nil)
+	f.Visitor().Send(http.MethodPost, "/", nil, byScript)
+	f.Pass(time.Second)
+	f.Visitor().Get("/", gatetest.With("Sec-Fetch-Dest", "image"))
+	f.Visitor().Send(http.MethodOptions, "/", nil, gatetest.With("Origin", "https://a.test"), gatetest.With("Access-Control-Request-Method", "PUT"))
+	before := f.Families()
+	in.Get("/logout")
+	f.Pass(20 * time.Second)
+	require.Equal(t, http.StatusOK, waiting.Get("/").Status)
+	f.Pass(time.Second)
+	f.Patch(`{"queueing_method": "reject"}`)
+	f.Visitor().Get("/")
+	f.Patch(`{"queueing_method": null}`)
 
-	m := f.metrics()
+	m := f.Families()
 	for outcome, want := range map[string]float64{
 		"admitted": 2, "accepted": 2, "queued": 2, "rejected": 1, "busy": 1, "withheld": 1, "exempt": 1, "left": 1, "revoked": 1,
 	} {
@@ -90,39 +64,39 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	waits := m["fairdoor_wait_seconds shop"].GetHistogram()
 	assert.EqualValues(t, 1, waits.GetSampleCount(), "of those admitted from the line")
 	assert.InDelta(t, 21, waits.GetSampleSum(), .5)
-	assert.EqualValues(t, 4, m["fairdoor_origin_response_seconds "+f.site.URL+" 2xx"].GetHistogram().GetSampleCount())
-	assert.EqualValues(t, 1, m["fairdoor_origin_response_seconds "+f.site.URL+" 3xx"].GetHistogram().GetSampleCount())
-	assert.Zero(t, m["fairdoor_origin_failing "+f.site.URL].GetGauge().GetValue())
+	assert.EqualValues(t, 4, m["fairdoor_origin_response_seconds "+f.Site.URL+" 2xx"].GetHistogram().GetSampleCount())
+	assert.EqualValues(t, 1, m["fairdoor_origin_response_seconds "+f.Site.URL+" 3xx"].GetHistogram().GetSampleCount())
+	assert.Zero(t, m["fairdoor_origin_failing "+f.Site.URL].GetGauge().GetValue())
 	assert.Contains(t, m, "go_goroutines")
 }
 
 func TestMetricsTellOfFailures(t *testing.T) {
-	store := &fallible{}
-	f := start(t, func(c *proxy.Config, o *proxy.Options) {
+	store := &gatetest.Fallible{}
+	f := gatetest.Start(t, func(c *proxy.Config, o *proxy.Options) {
 		c.Rooms[0].Settings.TotalActiveUsers = 10
 		store.Store = o.Store
 		o.Store, o.Clock, o.SyncInterval = store, nil, 10*time.Millisecond
 	})
-	f.site.quiet().will(breakOff)
-	v := f.visitor()
+	quiet(f.Site).Will(breakOff)
+	v := f.Visitor()
 	for range 3 {
-		v.get("/")
+		v.Get("/")
 	}
-	m := f.metrics()
-	assert.EqualValues(t, 3, m["fairdoor_origin_failures_total broken "+f.site.URL].GetCounter().GetValue())
-	f.originFails(1) // once the gate has asked it
-	store.failing.Store(true)
+	m := f.Families()
+	assert.EqualValues(t, 3, m["fairdoor_origin_failures_total broken "+f.Site.URL].GetCounter().GetValue())
+	originFails(f, 1) // once the gate has asked it
+	store.Failing.Store(true)
 	require.Eventually(t, func() bool {
-		m := f.metrics()
+		m := f.Families()
 		return m["fairdoor_store_errors_total shop"].GetCounter().GetValue() > 0 && m["fairdoor_store_failing shop"].GetGauge().GetValue() == 1
-	}, patience, 10*time.Millisecond)
-	store.failing.Store(false)
+	}, gatetest.Patience, 10*time.Millisecond)
+	store.Failing.Store(false)
 }
 
 func TestWaitsOfNewcomersAreNotInTheHistogram(t *testing.T) {
-	f := start(t, settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }))
-	f.full()
-	assert.Zero(t, f.metrics()["fairdoor_wait_seconds shop"].GetHistogram().GetSampleCount())
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 }))
+	f.Full()
+	assert.Zero(t, f.Families()["fairdoor_wait_seconds shop"].GetHistogram().GetSampleCount())
 }
 
 // One visitor waits, who is told nothing while it is not known how many come; and then another, who is told a wait.
@@ -135,27 +109,27 @@ func TestStatusAndMetricsSayWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 		"admissions are held for long": {10 * time.Minute, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, settings(func(s *queue.Settings) {
+			f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) {
 				s.TotalActiveUsers, s.SessionDuration, s.DisableSessionRenewal = 1, time.Minute, true
 			}))
-			began := f.clock.Now()
-			f.full()
-			line := []*visitor{f.waits()}
-			f.pass(time.Second)
-			f.pass(5 * time.Second)
-			line = append(line, f.waits())
-			f.pass(time.Second)
+			began := f.Clock.Now()
+			f.Full()
+			line := []*gatetest.Visitor{f.Waits()}
+			f.Pass(time.Second)
+			f.Pass(5 * time.Second)
+			line = append(line, f.Waits())
+			f.Pass(time.Second)
 			for len(line) > 0 {
-				f.pass(10 * time.Second)
-				f.patch(fmt.Sprintf(`{"queue_all": %t}`, f.clock.Now().Sub(began) < c.held))
-				line = slices.DeleteFunc(line, func(v *visitor) bool { return v.get("/").in() })
+				f.Pass(10 * time.Second)
+				f.Patch(fmt.Sprintf(`{"queue_all": %t}`, f.Clock.Now().Sub(began) < c.held))
+				line = slices.DeleteFunc(line, func(v *gatetest.Visitor) bool { return v.Get("/").In() })
 			}
 			var status struct {
 				WaitsTold []struct{ Visitors, InTime int }
 			}
-			f.api(http.MethodGet, "/api/v1/rooms/shop/status", "", &status)
+			f.API(http.MethodGet, "/api/v1/rooms/shop/status", "", &status)
 			assert.Equal(t, []struct{ Visitors, InTime int }{{1, c.inTime}}, status.WaitsTold)
-			m := f.metrics()
+			m := f.Families()
 			assert.EqualValues(t, 1, m["fairdoor_waits_told_total shop"].GetCounter().GetValue())
 			assert.EqualValues(t, c.inTime, m["fairdoor_waits_in_time_total shop"].GetCounter().GetValue())
 		})

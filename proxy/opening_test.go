@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -15,13 +16,13 @@ import (
 // when it is told to, and is loaded again once it is let in.
 func TestTheStartOfAnEventIsNoStorm(t *testing.T) {
 	const people, step, before, after = 600, 100 * time.Millisecond, 60 * time.Second, 40 * time.Second
-	f := start(t, planned(saleAt(opening.Add(5*time.Minute), 5*time.Minute, false)), settings(func(s *queue.Settings) {
+	f := gatetest.Start(t, gatetest.Planned(gatetest.SaleAt(gatetest.Opening.Add(5*time.Minute), 5*time.Minute, false)), gatetest.Settings(func(s *queue.Settings) {
 		s.TotalActiveUsers, s.NewUsersPerMinute = 2*people, 1_000_000
 	}))
-	f.clock.add(5*time.Minute - before)
-	stands(t, "event_prequeueing", f)
+	f.Clock.Add(5*time.Minute - before)
+	gatetest.Stands(t, "event_prequeueing", f)
 	type page struct {
-		*visitor
+		*gatetest.Visitor
 		next time.Duration
 	}
 	var pages []page
@@ -29,11 +30,11 @@ func TestTheStartOfAnEventIsNoStorm(t *testing.T) {
 	in := 0
 	for now := time.Duration(0); now < before+after; now += step {
 		if now == before {
-			f.soon(func() bool { return f.status("shop").Status != "event_prequeueing" })
+			f.Soon(func() bool { return f.Status("shop").Status != "event_prequeueing" })
 		}
-		if now < interval {
-			for range people * step / interval {
-				pages = append(pages, page{f.visitor(), now})
+		if now < gatetest.Interval {
+			for range people * step / gatetest.Interval {
+				pages = append(pages, page{f.Visitor(), now})
 			}
 		}
 		for i := range pages {
@@ -41,20 +42,20 @@ func TestTheStartOfAnEventIsNoStorm(t *testing.T) {
 				continue
 			}
 			requests[now/time.Second]++
-			if a := pages[i].get("/", asJSON); a.in() {
+			if a := pages[i].Get("/", gatetest.AsJSON); a.In() {
 				requests[now/time.Second]++ // the page is loaded again
 				in++
 				pages[i].next = time.Hour
 			} else {
-				left, ok := a.told("refreshLeftSeconds").(float64)
+				left, ok := a.Told("refreshLeftSeconds").(float64)
 				require.True(t, ok)
 				pages[i].next = now + time.Duration(left*float64(time.Second))
 			}
 		}
-		f.clock.add(step)
+		f.Clock.Add(step)
 	}
 	most := func(from, to time.Duration) int { return slices.Max(requests[from/time.Second : to/time.Second]) }
 	assert.Equal(t, people, in)
-	t.Logf("requests in the busiest second: %d before the start, %d after it", most(interval, before), most(before, before+after))
-	assert.Less(t, most(before, before+after), 5*people/int(interval/time.Second))
+	t.Logf("requests in the busiest second: %d before the start, %d after it", most(gatetest.Interval, before), most(before, before+after))
+	assert.Less(t, most(before, before+after), 5*people/int(gatetest.Interval/time.Second))
 }

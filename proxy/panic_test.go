@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -66,7 +67,7 @@ func (s *fragile) syncs(name string) int {
 // soon waits until a room has been synced more often than that.
 func (s *fragile) soon(t *testing.T, name string, often int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return s.syncs(name) > often }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return s.syncs(name) > often }, gatetest.Patience, 5*time.Millisecond)
 }
 
 func TestPanicOfTheStoreNeverHoldsUpARoom(t *testing.T) {
@@ -81,25 +82,25 @@ func TestPanicOfTheStoreNeverHoldsUpARoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &fragile{gate: make(chan struct{})}
-			f := start(t, inRealTime, s.between, settings(func(s *queue.Settings) { s.TotalActiveUsers = 100 }))
+			f := gatetest.Start(t, gatetest.InRealTime, s.between, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 100 }))
 			faults(s)
 			var asking sync.WaitGroup
 			for range 10 { // while one call is under way, the others gather
 				asking.Go(func() {
-					a := f.visitor().get("/")
-					assert.Equal(t, http.StatusOK, a.status, "let in or queued")
+					a := f.Visitor().Get("/")
+					assert.Equal(t, http.StatusOK, a.Status, "let in or queued")
 				})
 			}
 			close(s.gate)
 			asking.Wait()
 			for range checkIns(t, 100*time.Millisecond) {
-				if f.visitor().get("/").in() {
+				if f.Visitor().Get("/").In() {
 					break
 				}
 				require.NoError(t, t.Context().Err())
 			}
 			s.soon(t, "shop", 15)
-			assert.LessOrEqual(t, f.status("shop").Active, 100)
+			assert.LessOrEqual(t, f.Status("shop").Active, 100)
 		})
 	}
 }
@@ -107,20 +108,20 @@ func TestPanicOfTheStoreNeverHoldsUpARoom(t *testing.T) {
 func TestRoomThatAReloadRemovesIsSyncedNoMore(t *testing.T) {
 	t.Parallel()
 	s := &fragile{}
-	f := start(t, inRealTime, s.between, func(c *proxy.Config, _ *proxy.Options) {
+	f := gatetest.Start(t, gatetest.InRealTime, s.between, func(c *proxy.Config, _ *proxy.Options) {
 		for _, other := range []proxy.RoomConfig{c.Rooms[0], c.Rooms[0]} {
 			other.Name, other.Routes = []string{"club", "event"}[len(c.Rooms)-1], append(other.Routes[:0:0], other.Routes...)
 			other.Routes[0].Path = []string{"/club", "/event/{id}"}[len(c.Rooms)-1]
 			c.Rooms = append(c.Rooms, other)
 		}
 	})
-	in := f.visitor()
-	require.True(t, in.get("/club").in())
-	require.True(t, f.visitor().get("/event/1").in())
+	in := f.Visitor()
+	require.True(t, in.Get("/club").In())
+	require.True(t, f.Visitor().Get("/event/1").In())
 	s.soon(t, "club", 3)
 	s.soon(t, "event.1", 3)
 
-	less := f.config
+	less := f.Config
 	less.Rooms = less.Rooms[:1]
 	require.NoError(t, f.Configure(t.Context(), less))
 	now := s.syncs("shop")
@@ -130,8 +131,8 @@ func TestRoomThatAReloadRemovesIsSyncedNoMore(t *testing.T) {
 	assert.Equal(t, club, s.syncs("club"))
 	assert.Equal(t, event, s.syncs("event.1"))
 
-	require.NoError(t, f.Configure(t.Context(), f.config))
-	assert.True(t, in.get("/club").in(), "their session is in the store")
-	assert.False(t, f.visitor().get("/club").in())
+	require.NoError(t, f.Configure(t.Context(), f.Config))
+	assert.True(t, in.Get("/club").In(), "their session is in the store")
+	assert.False(t, f.Visitor().Get("/club").In())
 	s.soon(t, "club", club+3)
 }

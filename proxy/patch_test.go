@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -37,26 +38,26 @@ func TestPatchChangesARoomWhileItRuns(t *testing.T) {
 		"queue_ticket_ttl":        {`"1h"`, `"30m"`},
 		"message":                 {`"Back soon."`, `""`},
 	} {
-		f := start(t)
+		f := gatetest.Start(t)
 		told := func() (value, override string) {
 			var one struct {
 				Overrides map[string]json.RawMessage
 			}
 			var all map[string]json.RawMessage
-			f.api(http.MethodGet, "/api/v1/rooms/shop", "", &one)
-			f.api(http.MethodGet, "/api/v1/rooms/shop", "", &all)
+			f.API(http.MethodGet, "/api/v1/rooms/shop", "", &one)
+			f.API(http.MethodGet, "/api/v1/rooms/shop", "", &all)
 			return string(all[key]), string(one.Overrides[key])
 		}
-		assert.Equal(t, http.StatusOK, f.patch(`{"`+key+`": `+c.value+`}`).status, key)
+		assert.Equal(t, http.StatusOK, f.Patch(`{"`+key+`": `+c.value+`}`).Status, key)
 		value, override := told()
 		assert.Equal(t, c.value, value, key)
 		assert.Equal(t, c.value, override, key)
 
-		require.NoError(t, f.Configure(t.Context(), f.config))
+		require.NoError(t, f.Configure(t.Context(), f.Config))
 		value, _ = told()
 		assert.Equal(t, c.value, value, "%s: a new configuration does not undo what operators did", key)
 
-		assert.Equal(t, http.StatusOK, f.patch(`{"`+key+`": null}`).status, key)
+		assert.Equal(t, http.StatusOK, f.Patch(`{"`+key+`": null}`).Status, key)
 		value, override = told()
 		assert.Equal(t, c.was, value, "%s: null goes back to what is configured", key)
 		assert.Empty(t, override, key)
@@ -64,8 +65,8 @@ func TestPatchChangesARoomWhileItRuns(t *testing.T) {
 }
 
 func TestEverySettingIsToldAndChangedUnderItsName(t *testing.T) {
-	f := start(t)
-	told := f.describe()
+	f := gatetest.Start(t)
+	told := describe(f)
 	for _, s := range setting.Fields(reflect.TypeFor[queue.Settings]()) {
 		value, ok := told[s.Name]
 		require.True(t, ok, s.Name)
@@ -75,7 +76,7 @@ func TestEverySettingIsToldAndChangedUnderItsName(t *testing.T) {
 		if !s.Live {
 			want = http.StatusUnprocessableEntity
 		}
-		assert.Equal(t, want, f.patch(string(text)).status, "%s", text)
+		assert.Equal(t, want, f.Patch(string(text)).Status, "%s", text)
 	}
 }
 
@@ -99,35 +100,35 @@ func TestThePageOfChangesListsTheSettingsThatPatchTakes(t *testing.T) {
 }
 
 func TestPatchTakesEffectAtOnce(t *testing.T) {
-	f := start(t)
-	f.full()
-	assert.False(t, f.visitor().get("/").in())
-	f.pass(time.Second)
-	require.Equal(t, http.StatusOK, f.patch(`{"total_active_users": 4}`).status)
-	assert.True(t, f.visitor().get("/").in(), "there is more than one slot for the one who waits")
-	require.Equal(t, http.StatusOK, f.patch(`{"queue_all": true}`).status)
-	assert.Equal(t, true, f.visitor().get("/", asJSON).told("queueAll"))
-	require.Equal(t, http.StatusOK, f.patch(`{"queueing_method": "reject", "queue_all": false}`).status)
-	assert.Equal(t, true, f.visitor().get("/", asJSON).told("isRejectQueue"))
-	require.Equal(t, http.StatusOK, f.patch(`{"queueing_method": null, "total_active_users": null}`).status)
-	a := f.visitor().get("/", asJSON)
-	assert.Equal(t, true, a.told("isFIFOQueue"))
-	assert.NotZero(t, a.told("refreshIntervalSeconds"))
+	f := gatetest.Start(t)
+	f.Full()
+	assert.False(t, f.Visitor().Get("/").In())
+	f.Pass(time.Second)
+	require.Equal(t, http.StatusOK, f.Patch(`{"total_active_users": 4}`).Status)
+	assert.True(t, f.Visitor().Get("/").In(), "there is more than one slot for the one who waits")
+	require.Equal(t, http.StatusOK, f.Patch(`{"queue_all": true}`).Status)
+	assert.Equal(t, true, f.Visitor().Get("/", gatetest.AsJSON).Told("queueAll"))
+	require.Equal(t, http.StatusOK, f.Patch(`{"queueing_method": "reject", "queue_all": false}`).Status)
+	assert.Equal(t, true, f.Visitor().Get("/", gatetest.AsJSON).Told("isRejectQueue"))
+	require.Equal(t, http.StatusOK, f.Patch(`{"queueing_method": null, "total_active_users": null}`).Status)
+	a := f.Visitor().Get("/", gatetest.AsJSON)
+	assert.Equal(t, true, a.Told("isFIFOQueue"))
+	assert.NotZero(t, a.Told("refreshIntervalSeconds"))
 }
 
 func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
-	f := start(t)
-	require.Equal(t, http.StatusOK, f.patch(`{"total_active_users": 3}`).status)
-	before := f.describe()
-	a := f.patch(`{"total_active_users": 0, "new_users_per_minute": "many", "session_duration": 5, "queueing_method": "lane",
+	f := gatetest.Start(t)
+	require.Equal(t, http.StatusOK, f.Patch(`{"total_active_users": 3}`).Status)
+	before := describe(f)
+	a := f.Patch(`{"total_active_users": 0, "new_users_per_minute": "many", "session_duration": 5, "queueing_method": "lane",
 		"queue_all": "yes", "refresh_interval": "soon", "refresh_jitter": true, "bucket": "1m", "name": "x", "pacing": 1,
 		"queue_ticket_ttl": "0s"}`)
-	assert.Equal(t, http.StatusUnprocessableEntity, a.status)
+	assert.Equal(t, http.StatusUnprocessableEntity, a.Status)
 	var problem struct {
 		Detail string
 		Errors []string
 	}
-	require.NoError(t, json.Unmarshal([]byte(a.body), &problem))
+	require.NoError(t, json.Unmarshal([]byte(a.Body), &problem))
 	assert.Equal(t, []string{
 		"bucket is not among what can be changed here",
 		"name is not among what can be changed here",
@@ -142,20 +143,20 @@ func TestPatchTellsAllFaultsAtOnceAndChangesNothing(t *testing.T) {
 		"total_active_users is 0, which is too small: at least 1",
 	}, problem.Errors)
 	assert.Contains(t, problem.Detail, "total_active_users is 0")
-	assert.Equal(t, before, f.describe(), "not even what was changed before")
+	assert.Equal(t, before, describe(f), "not even what was changed before")
 
-	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"total_active_users": 9, "nothing": 1}`).status)
-	assert.Equal(t, before, f.describe())
-	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"refresh_interval": "1h", "queue_ticket_ttl": "1h"}`).status, "places would not last two intervals")
-	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"session_duration": "25h"}`).status, "the cookie would end before the session")
-	assert.Equal(t, http.StatusUnprocessableEntity, f.patch(`{"total_active_users": 2147483648}`).status, "what a file may not hold")
+	assert.Equal(t, http.StatusUnprocessableEntity, f.Patch(`{"total_active_users": 9, "nothing": 1}`).Status)
+	assert.Equal(t, before, describe(f))
+	assert.Equal(t, http.StatusUnprocessableEntity, f.Patch(`{"refresh_interval": "1h", "queue_ticket_ttl": "1h"}`).Status, "places would not last two intervals")
+	assert.Equal(t, http.StatusUnprocessableEntity, f.Patch(`{"session_duration": "25h"}`).Status, "the cookie would end before the session")
+	assert.Equal(t, http.StatusUnprocessableEntity, f.Patch(`{"total_active_users": 2147483648}`).Status, "what a file may not hold")
 }
 
 func TestConfigureKeepsTheOldConfigurationIfTheNewOneIsFaulty(t *testing.T) {
-	store := &fallible{}
-	f := start(t, store.between)
-	in := f.full()[0]
-	before := f.describe()
+	store := &gatetest.Fallible{}
+	f := gatetest.Start(t, store.Between)
+	in := f.Full()[0]
+	before := describe(f)
 	for name, change := range map[string]func(*proxy.Config){
 		"overlapping routes": func(c *proxy.Config) {
 			twin := c.Rooms[0]
@@ -168,65 +169,65 @@ func TestConfigureKeepsTheOldConfigurationIfTheNewOneIsFaulty(t *testing.T) {
 		"limits below one": func(c *proxy.Config) { c.Rooms[0].Settings.TotalActiveUsers = 0 },
 		"a store that fails": func(c *proxy.Config) {
 			c.Rooms[0].Settings.TotalActiveUsers = 50
-			store.failing.Store(true)
+			store.Failing.Store(true)
 		},
 		"a second room's fault after a good first one": func(c *proxy.Config) {
 			c.Rooms[0].Settings.TotalActiveUsers = 50
-			second := f.room("second", "/second")
+			second := f.Room("second", "/second")
 			second.Settings.NewUsersPerMinute = 0
 			c.Rooms = append(c.Rooms, second)
 		},
 	} {
-		next := f.config
-		next.Rooms = append([]proxy.RoomConfig(nil), f.config.Rooms...)
+		next := f.Config
+		next.Rooms = append([]proxy.RoomConfig(nil), f.Config.Rooms...)
 		change(&next)
 		assert.Error(t, f.Configure(t.Context(), next), name)
-		store.failing.Store(false)
-		f.pass(time.Second)
-		assert.Equal(t, before, f.describe(), name)
-		assert.True(t, in.get("/").in(), name)
-		assert.False(t, f.visitor().get("/").in(), name)
+		store.Failing.Store(false)
+		f.Pass(time.Second)
+		assert.Equal(t, before, describe(f), name)
+		assert.True(t, in.Get("/").In(), name)
+		assert.False(t, f.Visitor().Get("/").In(), name)
 	}
 }
 
 func TestConfigureSetsRoomsBackIfALaterOneFails(t *testing.T) {
-	store := &fallible{}
-	f := start(t, store.between, func(c *proxy.Config, _ *proxy.Options) {
+	store := &gatetest.Fallible{}
+	f := gatetest.Start(t, store.Between, func(c *proxy.Config, _ *proxy.Options) {
 		second := c.Rooms[0]
 		second.Name, second.Routes = "second", []route.Route{{Path: "/second"}}
 		c.Rooms = append(c.Rooms, second)
 	})
-	store.unset = "second"
-	next := f.config
-	next.Rooms = append([]proxy.RoomConfig(nil), f.config.Rooms...)
+	store.Unset = "second"
+	next := f.Config
+	next.Rooms = append([]proxy.RoomConfig(nil), f.Config.Rooms...)
 	next.Rooms[0].Settings.TotalActiveUsers, next.Rooms[1].Settings.TotalActiveUsers = 50, 50
 	require.ErrorContains(t, f.Configure(t.Context(), next), `room "second"`)
-	assert.Equal(t, 1., f.describe()["total_active_users"])
+	assert.Equal(t, 1., describe(f)["total_active_users"])
 }
 
 func TestConfigureTakesUpEverythingAtOnce(t *testing.T) {
-	f := start(t)
-	in := f.full()[0]
-	waiting := f.visitor()
-	before := waiting.get("/", asJSON)
-	next := f.config
-	next.Rooms = []proxy.RoomConfig{f.config.Rooms[0], f.room("tickets", "/tickets")}
+	f := gatetest.Start(t)
+	in := f.Full()[0]
+	waiting := f.Visitor()
+	before := waiting.Get("/", gatetest.AsJSON)
+	next := f.Config
+	next.Rooms = []proxy.RoomConfig{f.Config.Rooms[0], f.Room("tickets", "/tickets")}
 	next.Rooms[0].Settings.Method = queue.Random
 	next.Rooms[0].StatusCode = http.StatusAccepted
 	next.OriginTimeout = time.Minute
 	require.NoError(t, f.Configure(t.Context(), next))
-	f.config = next
-	assert.True(t, in.get("/").in())
-	a := waiting.get("/", asJSON)
-	assert.Equal(t, http.StatusAccepted, a.status)
-	assert.Equal(t, "random", a.told("queueingMethod"))
-	assert.Equal(t, before.told("lastUpdated"), a.told("lastUpdated"), "the place is the same")
-	assert.True(t, f.visitor().get("/tickets").in())
+	f.Config = next
+	assert.True(t, in.Get("/").In())
+	a := waiting.Get("/", gatetest.AsJSON)
+	assert.Equal(t, http.StatusAccepted, a.Status)
+	assert.Equal(t, "random", a.Told("queueingMethod"))
+	assert.Equal(t, before.Told("lastUpdated"), a.Told("lastUpdated"), "the place is the same")
+	assert.True(t, f.Visitor().Get("/tickets").In())
 
 	next.Rooms = next.Rooms[1:]
 	require.NoError(t, f.Configure(t.Context(), next))
-	assert.Equal(t, http.StatusNotFound, f.api(http.MethodGet, "/api/v1/rooms/shop", "", nil).status)
-	assert.Equal(t, http.StatusNotFound, f.visitor().get("/").status)
+	assert.Equal(t, http.StatusNotFound, f.API(http.MethodGet, "/api/v1/rooms/shop", "", nil).Status)
+	assert.Equal(t, http.StatusNotFound, f.Visitor().Get("/").Status)
 }
 
 // A gate that did not start for what operators changed could not be told to take
@@ -234,16 +235,16 @@ func TestConfigureTakesUpEverythingAtOnce(t *testing.T) {
 func TestChangesThatDoNotGoWithTheConfigurationEndAtAStart(t *testing.T) {
 	store := memstore.New()
 	same := func(_ *proxy.Config, o *proxy.Options) { o.Store = store }
-	f := start(t, same)
-	require.Equal(t, http.StatusOK, f.patch(`{"refresh_interval": "2m", "total_active_users": 7}`).status)
-	next := f.config
+	f := gatetest.Start(t, same)
+	require.Equal(t, http.StatusOK, f.Patch(`{"refresh_interval": "2m", "total_active_users": 7}`).Status)
+	next := f.Config
 	next.Rooms = slices.Clone(next.Rooms)
 	next.Rooms[0].Settings.QueueTicketTTL = time.Minute
 	require.ErrorContains(t, f.Configure(t.Context(), next), "taken back first")
-	assert.Equal(t, "2m", f.describe()["refresh_interval"])
+	assert.Equal(t, "2m", describe(f)["refresh_interval"])
 
-	f = start(t, same, settings(func(s *queue.Settings) { s.QueueTicketTTL = time.Minute }))
-	told := f.describe()
+	f = gatetest.Start(t, same, gatetest.Settings(func(s *queue.Settings) { s.QueueTicketTTL = time.Minute }))
+	told := describe(f)
 	assert.Equal(t, "1m", told["queue_ticket_ttl"])
 	assert.Equal(t, "20s", told["refresh_interval"])
 	assert.Equal(t, map[string]any{"total_active_users": 7.0}, told["overrides"], "the others stay")
@@ -251,11 +252,11 @@ func TestChangesThatDoNotGoWithTheConfigurationEndAtAStart(t *testing.T) {
 }
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {
-	f := start(t)
-	_, err := proxy.New(t.Context(), f.config, proxy.Options{})
+	f := gatetest.Start(t)
+	_, err := proxy.New(t.Context(), f.Config, proxy.Options{})
 	assert.ErrorContains(t, err, "store")
-	store := &fallible{}
-	store.failing.Store(true)
-	_, err = proxy.New(t.Context(), f.config, proxy.Options{Store: store})
-	assert.ErrorIs(t, err, errStore)
+	store := &gatetest.Fallible{}
+	store.Failing.Store(true)
+	_, err = proxy.New(t.Context(), f.Config, proxy.Options{Store: store})
+	assert.ErrorIs(t, err, gatetest.ErrStore)
 }

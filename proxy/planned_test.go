@@ -22,72 +22,49 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	plan "github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
-// saleAt is an event that starts at a time, with a prequeue of so many minutes.
-func saleAt(start time.Time, prequeue time.Duration, shuffle bool) plan.Event {
-	return plan.Event{Name: "sale", Start: start, End: start.Add(time.Hour), Prequeue: start.Add(-prequeue), Shuffle: shuffle}
-}
-
-// planned has an event in the file of gates that follow their events at once.
-func planned(e plan.Event) func(*proxy.Config, *proxy.Options) {
-	return func(c *proxy.Config, o *proxy.Options) {
-		c.Rooms[0].Events = plan.List{e}
-		o.SyncInterval = 2 * time.Millisecond
-	}
-}
-
-// opening is when the gates of the tests are started.
-var opening = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
-
-// stands waits until the status of a room is this one at some gates.
-func stands(t *testing.T, want string, gates ...*fixture) {
-	t.Helper()
-	for _, f := range gates {
-		f.soon(func() bool { return f.status("shop").Status == want })
-	}
-}
-
 func TestVisitorsAreToldOfAnEventInItsPhases(t *testing.T) {
-	f := start(t, planned(saleAt(opening.Add(20*time.Minute), 10*time.Minute, false)))
-	assert.Equal(t, "2021-05-27T16:04:10Z", f.describe()["next_event_prequeue_start_time"])
-	assert.Equal(t, "2021-05-27T16:14:10Z", f.describe()["next_event_start_time"])
-	in := f.visitor()
-	require.True(t, in.get("/").in(), "before its prequeue the room is open")
+	f := gatetest.Start(t, gatetest.Planned(gatetest.SaleAt(gatetest.Opening.Add(20*time.Minute), 10*time.Minute, false)))
+	assert.Equal(t, "2021-05-27T16:04:10Z", describe(f)["next_event_prequeue_start_time"])
+	assert.Equal(t, "2021-05-27T16:14:10Z", describe(f)["next_event_start_time"])
+	in := f.Visitor()
+	require.True(t, in.Get("/").In(), "before its prequeue the room is open")
 
-	f.clock.add(10 * time.Minute)
-	stands(t, "event_prequeueing", f)
-	assert.Equal(t, "sale", f.status("shop").EventID)
-	assert.Nil(t, f.describe()["next_event_start_time"])
-	assert.Equal(t, false, f.describe()["queue_all"], "it is the event that holds people")
-	v := f.visitor()
-	a := v.get("/", asJSON)
+	f.Clock.Add(10 * time.Minute)
+	gatetest.Stands(t, "event_prequeueing", f)
+	assert.Equal(t, "sale", f.Status("shop").EventID)
+	assert.Nil(t, describe(f)["next_event_start_time"])
+	assert.Equal(t, false, describe(f)["queue_all"], "it is the event that holds people")
+	v := f.Visitor()
+	a := v.Get("/", gatetest.AsJSON)
 	for name, want := range map[string]any{
 		"inWaitingRoom": true, "isEventActive": true, "isEventPrequeueing": true, "timeUntilEventStart": 10., "timeUntilEventStartFormatted": "10 minutes",
 		"timeUntilEventEnd": 70., "timeUntilEventEndFormatted": "70 minutes", "shuffleAtEventStart": false, "queueAll": false, "admissionsPaused": true,
 		"waitTimeKnown": false, "eventStartTime": "2021-05-27T16:14:10Z", "eventEndTime": "2021-05-27T17:14:10Z", "shuffleSeedHash": "", "usersAheadKnown": true,
 	} {
-		assert.Equal(t, want, a.told(name), name)
+		assert.Equal(t, want, a.Told(name), name)
 	}
-	page := v.get("/").body
+	page := v.Get("/").Body
 	assert.Contains(t, page, "Time until the start")
 	assert.Contains(t, page, "about 10\u00a0min")
 
-	f.clock.add(10 * time.Minute)
-	stands(t, "not_queueing", f)
-	assert.Equal(t, "sale", f.status("shop").EventID)
-	assert.True(t, v.get("/").in())
-	w := f.visitor()
-	f.clock.add(time.Second)
-	a = w.get("/", asJSON)
+	f.Clock.Add(10 * time.Minute)
+	gatetest.Stands(t, "not_queueing", f)
+	assert.Equal(t, "sale", f.Status("shop").EventID)
+	assert.True(t, v.Get("/").In())
+	w := f.Visitor()
+	f.Clock.Add(time.Second)
+	a = w.Get("/", gatetest.AsJSON)
 	for name, want := range map[string]any{"isEventActive": true, "isEventPrequeueing": false, "timeUntilEventStart": 0., "timeUntilEventStartFormatted": "unavailable", "timeUntilEventEnd": 60.} {
-		assert.Equal(t, want, a.told(name), name)
+		assert.Equal(t, want, a.Told(name), name)
 	}
-	f.clock.add(time.Hour)
-	f.soon(func() bool { return f.status("shop").EventID == "" })
+	f.Clock.Add(time.Hour)
+	f.Soon(func() bool { return f.Status("shop").EventID == "" })
 }
 
 // away is a store that does not answer while it is away.
@@ -124,32 +101,32 @@ func TestAPrequeueHoldsEveryoneNewAlsoWhileTheStoreIsAway(t *testing.T) {
 		for _, method := range methods {
 			t.Run(policy.String()+" "+method.String(), func(t *testing.T) {
 				store := &away{Store: memstore.New()}
-				f := start(t, planned(saleAt(opening.Add(20*time.Minute), 10*time.Minute, false)), settings(func(s *queue.Settings) {
+				f := gatetest.Start(t, gatetest.Planned(gatetest.SaleAt(gatetest.Opening.Add(20*time.Minute), 10*time.Minute, false)), gatetest.Settings(func(s *queue.Settings) {
 					s.OnStoreError, s.Method, s.TotalActiveUsers, s.SessionDuration = policy, method, 1000, time.Hour
 				}), func(_ *proxy.Config, o *proxy.Options) { o.Store = store })
-				f.site.will(func(w http.ResponseWriter, _ *http.Request) {
+				f.Site.Will(func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Cache-Control", "no-store") // else nobody gets a ticket in passthrough
 					_, _ = io.WriteString(w, "in")
 				})
-				enters := func() bool { return f.visitor().get("/").in() }
-				in := f.visitor()
-				require.True(t, in.get("/").in())
-				require.True(t, in.get("/").in(), "with their ticket: else they would be newcomers later")
+				enters := func() bool { return f.Visitor().Get("/").In() }
+				in := f.Visitor()
+				require.True(t, in.Get("/").In())
+				require.True(t, in.Get("/").In(), "with their ticket: else they would be newcomers later")
 				store.away.Store(true)
-				f.soon(func() bool { return f.status("shop").Reason == "store_unreachable" || method == queue.Passthrough })
+				f.Soon(func() bool { return f.Status("shop").Reason == "store_unreachable" || method == queue.Passthrough })
 				require.True(t, enters(), "that is what on_store_error says")
-				f.clock.add(10 * time.Minute)
-				f.soon(func() bool { return !enters() })
-				v := f.waits()
-				f.clock.add(9 * time.Minute)
-				assert.False(t, v.get("/").in())
+				f.Clock.Add(10 * time.Minute)
+				f.Soon(func() bool { return !enters() })
+				v := f.Waits()
+				f.Clock.Add(9 * time.Minute)
+				assert.False(t, v.Get("/").In())
 				assert.False(t, enters())
-				assert.True(t, in.get("/").in(), "those who are in stay")
-				f.clock.add(time.Minute)
-				f.soon(enters)
+				assert.True(t, in.Get("/").In(), "those who are in stay")
+				f.Clock.Add(time.Minute)
+				f.Soon(enters)
 				store.away.Store(false)
-				f.soon(func() bool { // somebody may wait who came a moment before the start was noticed
-					s := f.status("shop")
+				f.Soon(func() bool { // somebody may wait who came a moment before the start was noticed
+					s := f.Status("shop")
 					return s.EventID == "sale" && s.Reason != "store_unreachable" && s.Status != "event_prequeueing"
 				})
 			})
@@ -160,108 +137,89 @@ func TestAPrequeueHoldsEveryoneNewAlsoWhileTheStoreIsAway(t *testing.T) {
 func TestThoseWhoAreActiveStayInAPrequeue(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line, queue.Passthrough, queue.Reject} {
 		t.Run(method.String(), func(t *testing.T) {
-			e := saleAt(opening.Add(5*time.Minute+30*time.Second), 5*time.Minute, false)
-			f := start(t, planned(e), settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
-			in := f.visitor()
-			require.True(t, in.get("/").in())
-			f.patch(`{"queueing_method": "` + method.String() + `"}`)
-			f.clock.add(30 * time.Second)
-			stands(t, "event_prequeueing", f)
-			assert.True(t, in.get("/").in(), "who is active")
-			v := f.visitor()
-			a := v.get("/", asJSON)
-			assert.Equal(t, true, a.told("isEventPrequeueing"), "who is new")
-			assert.NotZero(t, a.told("refreshIntervalSeconds"))
-			assert.Equal(t, method.String(), a.told("queueingMethod"))
+			e := gatetest.SaleAt(gatetest.Opening.Add(5*time.Minute+30*time.Second), 5*time.Minute, false)
+			f := gatetest.Start(t, gatetest.Planned(e), gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
+			in := f.Visitor()
+			require.True(t, in.Get("/").In())
+			f.Patch(`{"queueing_method": "` + method.String() + `"}`)
+			f.Clock.Add(30 * time.Second)
+			gatetest.Stands(t, "event_prequeueing", f)
+			assert.True(t, in.Get("/").In(), "who is active")
+			v := f.Visitor()
+			a := v.Get("/", gatetest.AsJSON)
+			assert.Equal(t, true, a.Told("isEventPrequeueing"), "who is new")
+			assert.NotZero(t, a.Told("refreshIntervalSeconds"))
+			assert.Equal(t, method.String(), a.Told("queueingMethod"))
 		})
 	}
-}
-
-// shuffled are two gates with a shuffled prequeue that has begun, and people who have come to both.
-func shuffled(t *testing.T, people int, changes ...func(*proxy.Config, *proxy.Options)) (one, other *fixture, crowd []*visitor) {
-	t.Helper()
-	e := saleAt(opening.Add(6*time.Minute), 5*time.Minute, true)
-	one, other = startTwo(t, append(changes, planned(e), settings(func(s *queue.Settings) {
-		s.TotalActiveUsers, s.NewUsersPerMinute, s.Pacing = 1000, 60, queue.PacingEven
-	}))...)
-	one.clock.add(time.Minute)
-	stands(t, "event_prequeueing", one, other)
-	for i := range people {
-		f := []*fixture{one, other}[i%2]
-		v := f.visitor()
-		require.Equal(t, true, v.get(fmt.Sprintf("/?who=%d", i), asJSON).told("isEventPrequeueing"))
-		crowd = append(crowd, v)
-		one.clock.add(10 * time.Millisecond)
-	}
-	return one, other, crowd
 }
 
 var secretInAStore = regexp.MustCompile(`"secret":\s*"([0-9a-f]{64})"`)
 
 func TestTheOrderOfAShuffledPrequeueIsASecretUntilItIsOver(t *testing.T) {
-	one, _, crowd := shuffled(t, 3)
+	one, _, crowd := gatetest.Shuffled(t, 3)
 	var e struct {
 		Draw struct {
 			SeedHash string `json:"seed_hash"`
 			Seed     string `json:"seed"`
 		} `json:"draw"`
 	}
-	one.api(http.MethodGet, "/api/v1/rooms/shop/events/sale", "", &e)
+	one.API(http.MethodGet, "/api/v1/rooms/shop/events/sale", "", &e)
 	require.Len(t, e.Draw.SeedHash, 64)
 	assert.Empty(t, e.Draw.Seed)
-	assert.Equal(t, http.StatusConflict, one.api(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil).status)
+	assert.Equal(t, http.StatusConflict, one.API(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil).Status)
 	for _, path := range []string{"", "/shop", "/shop/status", "/shop/visitors", "/shop/events", "/shop/events/sale", "/shop/events/sale/details"} {
-		body := one.api(http.MethodGet, "/api/v1/rooms"+path, "", nil).body
+		body := one.API(http.MethodGet, "/api/v1/rooms"+path, "", nil).Body
 		assert.False(t, secretInAStore.MatchString(body), path)
 		assert.NotContains(t, body, `"secret"`, path)
 	}
-	one.clock.add(21 * time.Second)
+	one.Clock.Add(21 * time.Second)
 	for i, v := range crowd {
-		a := v.get("/", asJSON)
-		assert.Equal(t, e.Draw.SeedHash, a.told("shuffleSeedHash"))
-		assert.Len(t, a.told("shuffleEntry"), 16)
+		a := v.Get("/", gatetest.AsJSON)
+		assert.Equal(t, e.Draw.SeedHash, a.Told("shuffleSeedHash"))
+		assert.Len(t, a.Told("shuffleEntry"), 16)
 		for name, want := range map[string]any{"shuffleAtEventStart": true, "shuffleSeed": "", "usersAheadKnown": false, "usersAhead": 0., "position": 0., "placedAt": ""} {
-			assert.Equal(t, want, a.told(name), name)
+			assert.Equal(t, want, a.Told(name), name)
 		}
-		arrived, err := time.Parse(time.RFC3339Nano, a.told("arrivedAt").(string))
+		arrived, err := time.Parse(time.RFC3339Nano, a.Told("arrivedAt").(string))
 		require.NoError(t, err)
 		// The clock may have moved between a gate's look at it and at the store's.
-		assert.WithinDuration(t, opening.Add(time.Minute+time.Duration(i)*10*time.Millisecond), arrived, 10*time.Millisecond, "they are told when they truly came")
-		assert.Equal(t, arrived.Truncate(time.Minute).Format("2006-01-02T15:04:05.000Z"), a.told("bucketId"), "and not the place that is drawn")
-		page := v.get("/").body
+		assert.WithinDuration(t, gatetest.Opening.Add(time.Minute+time.Duration(i)*10*time.Millisecond), arrived, 10*time.Millisecond, "they are told when they truly came")
+		assert.Equal(t, arrived.Truncate(time.Minute).Format("2006-01-02T15:04:05.000Z"), a.Told("bucketId"), "and not the place that is drawn")
+		page := v.Get("/").Body
 		assert.Contains(t, page, "The order is drawn at the start.")
-		assert.Contains(t, page, `Your number in the draw: <code id="entry" dir="ltr">`+a.told("shuffleEntry").(string)+"</code>")
+		assert.Contains(t, page, `Your number in the draw: <code id="entry" dir="ltr">`+a.Told("shuffleEntry").(string)+"</code>")
 	}
 }
 
 func TestAShuffledPrequeueIsAdmittedInTheOrderThatIsPublished(t *testing.T) {
 	t.Parallel()
 	const people, late = 120, 10
-	one, other, crowd := shuffled(t, people)
+	one, other, crowd := gatetest.Shuffled(t, people)
 	entries := make([]string, people)
 	for i, v := range crowd {
-		a := v.get("/", asJSON)
-		entries[i] = a.told("shuffleEntry").(string)
+		a := v.Get("/", gatetest.AsJSON)
+		entries[i] = a.Told("shuffleEntry").(string)
 	}
-	startsIn := func() time.Duration { return opening.Add(6 * time.Minute).Sub(one.clock.Now()) }
-	one.clock.add(startsIn() - 70*time.Second)
+	startsIn := func() time.Duration { return gatetest.Opening.Add(6 * time.Minute).Sub(one.Clock.Now()) }
+	one.Clock.Add(startsIn() - 70*time.Second)
 	c := &rounds{one: one, other: other, crowd: crowd}
 	c.run(func() bool { return startsIn() <= 0 })
 	require.Empty(t, c.admitted)
-	stands(t, "queueing", one, other)
+	gatetest.Stands(t, "queueing", one, other)
 	for i := range late {
-		v := one.visitor()
-		require.False(t, v.get(fmt.Sprintf("/?who=%d", people+i)).in())
+		v := one.Visitor()
+		require.False(t, v.Get(fmt.Sprintf("/?who=%d", people+i)).In())
 		c.crowd = append(c.crowd, v)
 	}
 	c.run(func() bool { return len(c.admitted) == people+late || startsIn() < -10*time.Minute })
 	require.Len(t, c.admitted, people+late)
 
 	var orders []plan.Order
-	for _, f := range []*fixture{one, other} {
-		a := f.api(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil)
-		require.Equal(t, http.StatusOK, a.status)
-		order, err := plan.ReadOrder(strings.NewReader(a.body))
+	for _, f := range []*gatetest.Fixture{one, other} {
+		a := f.API(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil)
+		require.Equal(t, http.StatusOK, a.Status)
+		order, err := plan.ReadOrder(strings.NewReader(a.Body))
 		require.NoError(t, err)
 		assert.Len(t, order.Lines, people/2, "each gate has those who came to it")
 		orders = append(orders, order)
@@ -297,139 +255,139 @@ func noted(t *testing.T, dir string) []string {
 
 func TestOnlyThoseWhoComeBackHaveEntries(t *testing.T) {
 	dir := t.TempDir()
-	e := saleAt(opening.Add(6*time.Minute), 5*time.Minute, true)
-	f := start(t, planned(e), func(_ *proxy.Config, o *proxy.Options) { o.StateDir = dir })
-	f.clock.add(time.Minute)
-	stands(t, "event_prequeueing", f)
+	e := gatetest.SaleAt(gatetest.Opening.Add(6*time.Minute), 5*time.Minute, true)
+	f := gatetest.Start(t, gatetest.Planned(e), func(_ *proxy.Config, o *proxy.Options) { o.StateDir = dir })
+	f.Clock.Add(time.Minute)
+	gatetest.Stands(t, "event_prequeueing", f)
 	for range 20 {
-		f.visitor().get("/")
+		f.Visitor().Get("/")
 	}
-	early, late := f.visitor(), f.visitor()
-	early.get("/")
+	early, late := f.Visitor(), f.Visitor()
+	early.Get("/")
 	require.Empty(t, noted(t, dir), "nobody has come back")
-	f.clock.add(21 * time.Second)
-	entry := early.get("/", asJSON).told("shuffleEntry")
+	f.Clock.Add(21 * time.Second)
+	entry := early.Get("/", gatetest.AsJSON).Told("shuffleEntry")
 	assert.Equal(t, []string{entry.(string)}, noted(t, dir))
-	f.clock.add(4*time.Minute + 29*time.Second)
-	name := late.get("/", asJSON).told("shuffleEntry").(string)
-	f.clock.add(30 * time.Second)
-	stands(t, "not_queueing", f)
-	require.True(t, late.get("/").in(), "they first come back after the start")
+	f.Clock.Add(4*time.Minute + 29*time.Second)
+	name := late.Get("/", gatetest.AsJSON).Told("shuffleEntry").(string)
+	f.Clock.Add(30 * time.Second)
+	gatetest.Stands(t, "not_queueing", f)
+	require.True(t, late.Get("/").In(), "they first come back after the start")
 	assert.Equal(t, []string{entry.(string), name}, noted(t, dir), "and are noted before they are let in")
-	order, err := plan.ReadOrder(strings.NewReader(f.api(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil).body))
+	order, err := plan.ReadOrder(strings.NewReader(f.API(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil).Body))
 	require.NoError(t, err)
 	assert.Len(t, order.Lines, 2)
 }
 
 func TestAChangeThatAnEventGoesOverIsToldSo(t *testing.T) {
-	e := saleAt(opening.Add(6*time.Minute), 5*time.Minute, false)
+	e := gatetest.SaleAt(gatetest.Opening.Add(6*time.Minute), 5*time.Minute, false)
 	e.Overrides = plan.Overrides{"session_duration": json.RawMessage(`"30s"`)}
-	f := start(t, planned(e))
-	assert.Equal(t, []any{}, f.describe()["overridden_by_event"])
-	f.clock.add(time.Minute)
-	stands(t, "event_prequeueing", f)
+	f := gatetest.Start(t, gatetest.Planned(e))
+	assert.Equal(t, []any{}, describe(f)["overridden_by_event"])
+	f.Clock.Add(time.Minute)
+	gatetest.Stands(t, "event_prequeueing", f)
 	var told map[string]any
-	require.Equal(t, http.StatusOK, f.api(http.MethodPatch, "/api/v1/rooms/shop", `{"session_duration": "9m", "queue_all": false}`, &told).status)
+	require.Equal(t, http.StatusOK, f.API(http.MethodPatch, "/api/v1/rooms/shop", `{"session_duration": "9m", "queue_all": false}`, &told).Status)
 	assert.Equal(t, []any{"session_duration", "queue_all"}, told["overridden_by_event"])
 	assert.Equal(t, "30s", told["session_duration"])
-	f.clock.add(5 * time.Minute)
-	f.soon(func() bool { return len(f.describe()["overridden_by_event"].([]any)) == 1 })
-	assert.Equal(t, []any{"session_duration"}, f.describe()["overridden_by_event"])
+	f.Clock.Add(5 * time.Minute)
+	f.Soon(func() bool { return len(describe(f)["overridden_by_event"].([]any)) == 1 })
+	assert.Equal(t, []any{"session_duration"}, describe(f)["overridden_by_event"])
 }
 
 // rounds are the check-ins of a crowd at two gates, whose members check in whenever they are due.
 type rounds struct {
-	one, other *fixture
-	crowd      []*visitor
-	due        map[*visitor]time.Time
+	one, other *gatetest.Fixture
+	crowd      []*gatetest.Visitor
+	due        map[*gatetest.Visitor]time.Time
 	admitted   []int // in order
 }
 
 // run has the crowd check in, twice in a second, until it is done.
 func (c *rounds) run(done func() bool) {
-	for ; !done(); c.one.clock.add(500 * time.Millisecond) {
-		c.one.status("shop")
-		c.other.status("shop")
+	for ; !done(); c.one.Clock.Add(500 * time.Millisecond) {
+		c.one.Status("shop")
+		c.other.Status("shop")
 		for i, v := range c.crowd {
-			if slices.Contains(c.admitted, i) || c.one.clock.Now().Before(c.due[v]) {
+			if slices.Contains(c.admitted, i) || c.one.Clock.Now().Before(c.due[v]) {
 				continue
 			}
-			a := v.get("/", asJSON)
-			if a.in() {
+			a := v.Get("/", gatetest.AsJSON)
+			if a.In() {
 				c.admitted = append(c.admitted, i)
 				continue
 			}
 			if c.due == nil {
-				c.due = map[*visitor]time.Time{}
+				c.due = map[*gatetest.Visitor]time.Time{}
 			}
-			c.due[v] = c.one.clock.Now().Add(time.Duration(a.told("refreshLeftSeconds").(float64)) * time.Second)
+			c.due[v] = c.one.Clock.Now().Add(time.Duration(a.Told("refreshLeftSeconds").(float64)) * time.Second)
 		}
 	}
 }
 
 func TestFIFOOutsideOfAnEventIsByArrival(t *testing.T) {
-	e := saleAt(opening.Add(time.Hour), 5*time.Minute, true)
-	f := start(t, planned(e), settings(func(s *queue.Settings) { s.RefreshJitter = 0 }))
-	f.full()
-	first := f.waits()
+	e := gatetest.SaleAt(gatetest.Opening.Add(time.Hour), 5*time.Minute, true)
+	f := gatetest.Start(t, gatetest.Planned(e), gatetest.Settings(func(s *queue.Settings) { s.RefreshJitter = 0 }))
+	f.Full()
+	first := f.Waits()
 	for range 3 {
-		f.pass(21 * time.Second)
-		require.False(t, first.get("/").in())
+		f.Pass(21 * time.Second)
+		require.False(t, first.Get("/").In())
 	}
-	second := f.waits()
-	f.pass(21 * time.Second)
-	assert.Empty(t, second.get("/", asJSON).told("shuffleEntry"))
-	require.False(t, first.get("/").in())
-	f.patch(`{"total_active_users": 2}`)
-	f.pass(21 * time.Second)
-	assert.False(t, second.get("/").in())
-	assert.True(t, first.get("/").in())
+	second := f.Waits()
+	f.Pass(21 * time.Second)
+	assert.Empty(t, second.Get("/", gatetest.AsJSON).Told("shuffleEntry"))
+	require.False(t, first.Get("/").In())
+	f.Patch(`{"total_active_users": 2}`)
+	f.Pass(21 * time.Second)
+	assert.False(t, second.Get("/").In())
+	assert.True(t, first.Get("/").In())
 }
 
 func TestAnEventHasAPageOfItsOwn(t *testing.T) {
-	e := saleAt(opening.Add(6*time.Minute), 5*time.Minute, false)
+	e := gatetest.SaleAt(gatetest.Opening.Add(6*time.Minute), 5*time.Minute, false)
 	e.Page = "<title>doors</title>{{timeUntilEventStartHourMinutes}} to go, {{#isEventPrequeueing}}not yet{{/isEventPrequeueing}}"
-	f := start(t, planned(e))
-	f.clock.add(time.Minute)
-	stands(t, "event_prequeueing", f)
-	a := f.visitor().get("/")
-	assert.Contains(t, a.body, "5 to go, not yet")
-	assert.NotEmpty(t, a.header.Get("Refresh"), "a page without the client is loaded again")
-	f.clock.add(70 * time.Minute)
-	f.soon(func() bool { return f.status("shop").EventID == "" })
-	f.clock.add(time.Second)
-	f.full()
-	assert.NotContains(t, f.visitor().get("/").body, "to go")
+	f := gatetest.Start(t, gatetest.Planned(e))
+	f.Clock.Add(time.Minute)
+	gatetest.Stands(t, "event_prequeueing", f)
+	a := f.Visitor().Get("/")
+	assert.Contains(t, a.Body, "5 to go, not yet")
+	assert.NotEmpty(t, a.Header.Get("Refresh"), "a page without the client is loaded again")
+	f.Clock.Add(70 * time.Minute)
+	f.Soon(func() bool { return f.Status("shop").EventID == "" })
+	f.Clock.Add(time.Second)
+	f.Full()
+	assert.NotContains(t, f.Visitor().Get("/").Body, "to go")
 }
 
 func TestOperatorsPlanEventsByTheAPI(t *testing.T) {
-	f := start(t, planned(saleAt(opening.Add(24*time.Hour), 5*time.Minute, false)))
+	f := gatetest.Start(t, gatetest.Planned(gatetest.SaleAt(gatetest.Opening.Add(24*time.Hour), 5*time.Minute, false)))
 	const events = "/api/v1/rooms/shop/events"
-	made := f.api(http.MethodPost, events, `{"name": "night", "timezone": "Europe/Oslo", "event_start_time": "2021-05-27 22:00", "event_end_time": "2021-05-27 23:00",
+	made := f.API(http.MethodPost, events, `{"name": "night", "timezone": "Europe/Oslo", "event_start_time": "2021-05-27 22:00", "event_end_time": "2021-05-27 23:00",
 		"prequeue_start_time": "2021-05-27 21:30", "total_active_users": 7, "new_users_per_minute": 5}`, nil)
-	require.Equal(t, http.StatusCreated, made.status, made.body)
-	assert.Equal(t, events+"/night", made.header.Get("Location"))
+	require.Equal(t, http.StatusCreated, made.Status, made.Body)
+	assert.Equal(t, events+"/night", made.Header.Get("Location"))
 	var list []map[string]any
-	f.api(http.MethodGet, events, "", &list)
+	f.API(http.MethodGet, events, "", &list)
 	require.Len(t, list, 2)
 	assert.Equal(t, []any{"night", "2021-05-27T22:00:00+02:00", 7., nil, "none", false},
 		[]any{list[0]["name"], list[0]["event_start_time"], list[0]["total_active_users"], list[0]["session_duration"], list[0]["phase"], list[0]["from_file"]})
 
 	var details map[string]any
-	f.api(http.MethodGet, events+"/night/details", "", &details)
+	f.API(http.MethodGet, events+"/night/details", "", &details)
 	assert.Equal(t, []any{7., "8m", "2021-05-27T23:00:00+02:00"}, []any{details["total_active_users"], details["session_duration"], details["event_end_time"]})
-	f.patch(`{"session_duration": "9m"}`)
-	f.api(http.MethodGet, events+"/night/details", "", &details)
+	f.Patch(`{"session_duration": "9m"}`)
+	f.API(http.MethodGet, events+"/night/details", "", &details)
 	assert.Equal(t, "9m", details["session_duration"], "what it leaves out is the room's")
 
-	require.Equal(t, http.StatusOK, f.api(http.MethodPatch, events+"/night", `{"session_duration": "1m"}`, nil).status)
-	f.api(http.MethodGet, events+"/night/details", "", &details)
+	require.Equal(t, http.StatusOK, f.API(http.MethodPatch, events+"/night", `{"session_duration": "1m"}`, nil).Status)
+	f.API(http.MethodGet, events+"/night/details", "", &details)
 	assert.Equal(t, "1m", details["session_duration"])
 	whole, err := json.Marshal(map[string]any{"event_start_time": "2021-05-27T20:00:00Z", "event_end_time": "2021-05-27T21:00:00Z"})
 	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, f.api(http.MethodPut, events+"/night", string(whole), nil).status)
+	require.Equal(t, http.StatusOK, f.API(http.MethodPut, events+"/night", string(whole), nil).Status)
 	var one map[string]any
-	f.api(http.MethodGet, events+"/night", "", &one)
+	f.API(http.MethodGet, events+"/night", "", &one)
 	assert.Nil(t, one["prequeue_start_time"])
 	assert.Nil(t, one["session_duration"])
 
@@ -453,22 +411,22 @@ func TestOperatorsPlanEventsByTheAPI(t *testing.T) {
 		"another method":            {http.MethodPost, "/night", "", 405, "does not support"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := f.api(c.method, events+c.path, c.body, nil)
-			assert.Equal(t, c.status, a.status)
-			assert.Contains(t, a.body, c.says)
-			assert.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
+			a := f.API(c.method, events+c.path, c.body, nil)
+			assert.Equal(t, c.status, a.Status)
+			assert.Contains(t, a.Body, c.says)
+			assert.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
 		})
 	}
-	assert.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, events+"/night", "", nil).status)
-	f.api(http.MethodGet, events, "", &list)
+	assert.Equal(t, http.StatusNoContent, f.API(http.MethodDelete, events+"/night", "", nil).Status)
+	f.API(http.MethodGet, events, "", &list)
 	assert.Len(t, list, 1)
 }
 
 func TestChangesOfOneEventAtOnceAreAllMade(t *testing.T) {
-	f := start(t, planned(saleAt(opening.Add(24*time.Hour), 5*time.Minute, false)))
+	f := gatetest.Start(t, gatetest.Planned(gatetest.SaleAt(gatetest.Opening.Add(24*time.Hour), 5*time.Minute, false)))
 	const events = "/api/v1/rooms/shop/events"
-	require.Equal(t, http.StatusCreated, f.api(http.MethodPost, events,
-		`{"name": "night", "event_start_time": "2021-05-27T20:00:00Z", "event_end_time": "2021-05-27T21:00:00Z", "total_active_users": 9, "new_users_per_minute": 9}`, nil).status)
+	require.Equal(t, http.StatusCreated, f.API(http.MethodPost, events,
+		`{"name": "night", "event_start_time": "2021-05-27T20:00:00Z", "event_end_time": "2021-05-27T21:00:00Z", "total_active_users": 9, "new_users_per_minute": 9}`, nil).Status)
 	for round := range 20 {
 		fields := map[string]any{"total_active_users": 100. + float64(round), "new_users_per_minute": 50. + float64(round), "description": fmt.Sprint("round ", round)}
 		var all sync.WaitGroup
@@ -476,12 +434,12 @@ func TestChangesOfOneEventAtOnceAreAllMade(t *testing.T) {
 			body, err := json.Marshal(map[string]any{name: value})
 			require.NoError(t, err)
 			all.Go(func() {
-				assert.Equal(t, http.StatusOK, f.api(http.MethodPatch, events+"/night", string(body), nil).status)
+				assert.Equal(t, http.StatusOK, f.API(http.MethodPatch, events+"/night", string(body), nil).Status)
 			})
 		}
 		all.Wait()
 		var now map[string]any
-		f.api(http.MethodGet, events+"/night", "", &now)
+		f.API(http.MethodGet, events+"/night", "", &now)
 		for name, want := range fields {
 			assert.Equal(t, want, now[name], name)
 		}

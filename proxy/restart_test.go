@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
@@ -29,23 +30,23 @@ func TestAClockThatWasSetBackWhileTheGateWasAwayThrowsNobodyOutAndLetsNobodyIn(t
 	for _, back := range []time.Duration{30 * time.Second, time.Minute, time.Hour, 24 * time.Hour} {
 		t.Run(back.String(), func(t *testing.T) {
 			dir, copied := t.TempDir(), t.TempDir()
-			f := start(t, storedIn(t, dir))
-			in := f.full()[0]
-			waiting := f.visitor()
-			require.False(t, waiting.get("/").in())
-			f.pass(12 * time.Second)
+			f := gatetest.Start(t, storedIn(t, dir))
+			in := f.Full()[0]
+			waiting := f.Visitor()
+			require.False(t, waiting.Get("/").In())
+			f.Pass(12 * time.Second)
 			require.NoError(t, os.CopyFS(copied, os.DirFS(dir)), "as a crash leaves it")
 
-			next := start(t, storedIn(t, copied), func(c *proxy.Config, _ *proxy.Options) { c.Keys = f.config.Keys }, func(_ *proxy.Config, o *proxy.Options) {
-				o.Clock = func() time.Time { return f.clock.Now().Add(3*time.Second - back) }
+			next := gatetest.Start(t, storedIn(t, copied), func(c *proxy.Config, _ *proxy.Options) { c.Keys = f.Config.Keys }, func(_ *proxy.Config, o *proxy.Options) {
+				o.Clock = func() time.Time { return f.Clock.Now().Add(3*time.Second - back) }
 			})
-			again, waits, other := next.visitor(), next.visitor(), next.visitor()
-			again.cookies, waits.cookies = in.cookies, waiting.cookies
-			assert.False(t, other.get("/").in())
-			assert.False(t, waits.get("/").in())
-			assert.True(t, again.get("/").in(), "who was in is in")
-			assert.Len(t, next.site.requests(), 1)
-			assert.Equal(t, 1, next.status("shop").Active)
+			again, waits, other := next.Visitor(), next.Visitor(), next.Visitor()
+			again.Cookies, waits.Cookies = in.Cookies, waiting.Cookies
+			assert.False(t, other.Get("/").In())
+			assert.False(t, waits.Get("/").In())
+			assert.True(t, again.Get("/").In(), "who was in is in")
+			assert.Len(t, next.Site.Requests(), 1)
+			assert.Equal(t, 1, next.Status("shop").Active)
 		})
 	}
 }
@@ -55,67 +56,67 @@ func TestAClockThatWasSetBackWhileTheGateWasAwayThrowsNobodyOutAndLetsNobodyIn(t
 func TestHundredsOfValuesLeaveNothingBehind(t *testing.T) {
 	const rooms, rounds = 20, 20
 	dir := t.TempDir()
-	f := start(t, storedIn(t, dir), func(_ *proxy.Config, o *proxy.Options) { o.SyncInterval = 2 * time.Millisecond }, family(func(r *proxy.RoomConfig) {
+	f := gatetest.Start(t, storedIn(t, dir), func(_ *proxy.Config, o *proxy.Options) { o.SyncInterval = 2 * time.Millisecond }, gatetest.Family(func(r *proxy.RoomConfig) {
 		r.MaxRooms, r.RoomIdle = rooms, time.Second
 		r.Settings = queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Second, RefreshInterval: time.Second, QueueTicketTTL: 2 * time.Second}
 	}))
 	cost := func() (files, goroutines, series int) {
 		open, err := os.ReadDir("/proc/self/fd")
 		require.NoError(t, err)
-		return len(open), runtime.NumGoroutine(), len(f.metrics())
+		return len(open), runtime.NumGoroutine(), len(f.Families())
 	}
 	var files, goroutines, series int
 	for round := range rounds {
 		for i := range rooms {
-			require.True(t, f.visitor().get(fmt.Sprintf("/room/v%d-%d", round, i)).in())
+			require.True(t, f.Visitor().Get(fmt.Sprintf("/room/v%d-%d", round, i)).In())
 		}
 		if round == 0 {
 			files, goroutines, series = cost()
 		}
-		f.clock.add(time.Minute)
-		f.goes("lobby")
+		f.Clock.Add(time.Minute)
+		goes(f, "lobby")
 	}
 	nowFiles, nowGoroutines, nowSeries := cost()
 	assert.LessOrEqual(t, nowFiles, files+rooms, "files open")
 	assert.LessOrEqual(t, nowGoroutines, goroutines+rooms)
 	assert.LessOrEqual(t, nowSeries, series)
-	f.clock.add(time.Minute)
-	f.status("lobby")
-	f.clock.add(time.Minute)
+	f.Clock.Add(time.Minute)
+	f.Status("lobby")
+	f.Clock.Add(time.Minute)
 	require.Eventually(t, func() bool {
 		left, err := os.ReadDir(dir + "/rooms")
 		require.NoError(t, err)
 		return len(left) <= 1
-	}, patience, 10*time.Millisecond, "journals of rooms in which nothing matters any more")
-	assert.Equal(t, http.StatusOK, f.visitor().get("/room/again").status)
+	}, gatetest.Patience, 10*time.Millisecond, "journals of rooms in which nothing matters any more")
+	assert.Equal(t, http.StatusOK, f.Visitor().Get("/room/again").Status)
 }
 
 // Nobody can check in while the gate is away; and a page that has a stream brings the cookie from the stream's opening.
 func TestARestartThatTakesLongerThanTheDropoutKeepsTheLine(t *testing.T) {
 	t.Parallel()
 	dir, copied := t.TempDir(), t.TempDir()
-	f := start(t, storedIn(t, dir), inLine)
-	open, polls := f.waiter(), f.visitor()
-	polls.get("/")
+	f := gatetest.Start(t, storedIn(t, dir), inLine)
+	open, polls := f.Waiter(), f.Visitor()
+	polls.Get("/")
 	for range 6 {
-		l := open.tab()
+		l := tab(open)
 		for range 2 {
-			f.pass(interval * 9 / 10)
-			polls.get("/")
+			f.Pass(gatetest.Interval * 9 / 10)
+			polls.Get("/")
 		}
-		l.rest()
+		l.Rest()
 	}
-	open.tab()
+	tab(open)
 	require.NoError(t, os.CopyFS(copied, os.DirFS(dir)), "as a crash leaves it")
 
-	next := start(t, storedIn(t, copied), inLine, func(c *proxy.Config, _ *proxy.Options) { c.Keys = f.config.Keys }, func(_ *proxy.Config, o *proxy.Options) {
-		o.Clock = func() time.Time { return f.clock.Now().Add(5 * time.Minute) }
+	next := gatetest.Start(t, storedIn(t, copied), inLine, func(c *proxy.Config, _ *proxy.Options) { c.Keys = f.Config.Keys }, func(_ *proxy.Config, o *proxy.Options) {
+		o.Clock = func() time.Time { return f.Clock.Now().Add(5 * time.Minute) }
 	})
-	for i, v := range []*visitor{polls, open} {
-		again := next.visitor()
-		again.cookies = v.cookies
-		assert.Equal(t, false, again.get("/", asJSON).told("rejoined"), i)
+	for i, v := range []*gatetest.Visitor{polls, open} {
+		again := next.Visitor()
+		again.Cookies = v.Cookies
+		assert.Equal(t, false, again.Get("/", gatetest.AsJSON).Told("rejoined"), i)
 	}
-	waiting := next.people().Waiting
+	waiting := peopleOf(next).Waiting
 	assert.Equal(t, []int{2, 3}, []int{waiting[0].TicketNumber, waiting[1].TicketNumber})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
@@ -39,7 +40,7 @@ func named(t *testing.T, routes map[string][]route.Route, fallback bool) func(*p
 }
 
 func TestRequestsGoToTheOriginOfTheMostSpecificRoom(t *testing.T) {
-	f := start(t, named(t, map[string][]route.Route{
+	f := gatetest.Start(t, named(t, map[string][]route.Route{
 		"shop":    {{Host: "shop.test", Path: "/"}, {Host: "www.shop.test", Path: "/shop"}},
 		"tickets": {{Host: "shop.test", Path: "/tickets"}},
 		"vip":     {{Host: "shop.test", Path: "/tickets/vip"}},
@@ -54,45 +55,45 @@ func TestRequestsGoToTheOriginOfTheMostSpecificRoom(t *testing.T) {
 		{"shop.test", "/tickets/vip/", "vip"},
 		{"www.shop.test", "/shop/1", "shop"},
 	} {
-		v := f.visitor()
-		v.host = c.host
-		for _, r := range f.config.Rooms {
-			f.api(http.MethodPatch, "/api/v1/rooms/"+r.Name, `{"total_active_users": 100}`, nil)
+		v := f.Visitor()
+		v.Host = c.host
+		for _, r := range f.Config.Rooms {
+			f.API(http.MethodPatch, "/api/v1/rooms/"+r.Name, `{"total_active_users": 100}`, nil)
 		}
-		a := v.get(c.target)
-		assert.Equal(t, c.room, a.body, "%s%s", c.host, c.target)
-		assert.Contains(t, a.setCookies(), "fairdoor_"+c.room, "%s%s", c.host, c.target)
+		a := v.Get(c.target)
+		assert.Equal(t, c.room, a.Body, "%s%s", c.host, c.target)
+		assert.Contains(t, a.SetCookies(), "fairdoor_"+c.room, "%s%s", c.host, c.target)
 	}
 }
 
 func TestTargetsThatTwoRoomsCouldMeanAreRefused(t *testing.T) {
-	f := start(t, named(t, map[string][]route.Route{"shop": {{Path: "/"}}, "tickets": {{Path: "/tickets"}}}, true))
+	f := gatetest.Start(t, named(t, map[string][]route.Route{"shop": {{Path: "/"}}, "tickets": {{Path: "/tickets"}}}, true))
 	for _, target := range []string{
 		"/tickets/../cart", "/cart/..%2ftickets", "/%2ftickets", "/x;/../tickets", `/cart%5c..%5ctickets`, "/%2574ickets", "//tickets",
 	} {
-		a := f.visitor().get(target)
-		assert.Equal(t, http.StatusBadRequest, a.status, target)
-		assert.Equal(t, "no-store", a.header.Get("Cache-Control"), target)
-		assert.Contains(t, a.body, "<html", target)
-		assert.Empty(t, a.setCookies(), target)
+		a := f.Visitor().Get(target)
+		assert.Equal(t, http.StatusBadRequest, a.Status, target)
+		assert.Equal(t, "no-store", a.Header.Get("Cache-Control"), target)
+		assert.Contains(t, a.Body, "<html", target)
+		assert.Empty(t, a.SetCookies(), target)
 	}
-	assert.Equal(t, "shop", f.visitor().get("/cart/../cart").body, "however it is read it is one room's")
+	assert.Equal(t, "shop", f.Visitor().Get("/cart/../cart").Body, "however it is read it is one room's")
 }
 
 func TestAnyReadingThatIsGuardedIsGuarded(t *testing.T) {
-	f := start(t, named(t, map[string][]route.Route{"tickets": {{Path: "/tickets"}}}, true))
-	assert.Equal(t, "tickets", f.visitor().get("/tickets").body)
-	f.status("tickets")
+	f := gatetest.Start(t, named(t, map[string][]route.Route{"tickets": {{Path: "/tickets"}}}, true))
+	assert.Equal(t, "tickets", f.Visitor().Get("/tickets").Body)
+	f.Status("tickets")
 	for _, target := range []string{
 		"//tickets", "/./tickets", "/foo/../tickets", "/foo/..%2ftickets", "/foo/%2e%2e/tickets", "/%2ftickets", "/TICKETS",
 		"/x;/../tickets", "/%5Ctickets", "/tickets;a=b", "/tickets%23/healthz", "/ticket%73", "/%2574ickets",
 		"/tickets%20", "/tickets.", "/tickets%09", "/tickets%20/1", "/foo/..%20/tickets",
 	} {
-		a := f.visitor().get(target, asJSON)
-		assert.NotNil(t, a.room, target)
+		a := f.Visitor().Get(target, gatetest.AsJSON)
+		assert.NotNil(t, a.Room, target)
 	}
 	for _, target := range []string{"/", "/ticket", "/tickets2", "/a/tickets", "/?/tickets"} {
-		assert.Equal(t, "fallback", f.visitor().get(target).body, target)
+		assert.Equal(t, "fallback", f.Visitor().Get(target).Body, target)
 	}
 }
 
@@ -109,27 +110,27 @@ func TestRequestsThatNoRoomGuards(t *testing.T) {
 		"without one another host is not ours to answer for": {false, "evil.test", "/shop", http.StatusMisdirectedRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, named(t, routes, c.fallback))
-			v := f.visitor()
-			v.host = c.host
-			v.cookies["fairdoor_shop"] = "x"
-			a := v.get(c.target)
-			assert.Equal(t, c.want, a.status)
-			assert.Empty(t, a.setCookies())
+			f := gatetest.Start(t, named(t, routes, c.fallback))
+			v := f.Visitor()
+			v.Host = c.host
+			v.Cookies["fairdoor_shop"] = "x"
+			a := v.Get(c.target)
+			assert.Equal(t, c.want, a.Status)
+			assert.Empty(t, a.SetCookies())
 			if c.want != http.StatusOK {
-				assert.Equal(t, "application/problem+json", v.get(c.target, asJSON).header.Get("Content-Type"))
-				assert.Contains(t, v.get(c.target, with("Accept-Language", "de")).body, `lang="de-DE"`)
+				assert.Equal(t, "application/problem+json", v.Get(c.target, gatetest.AsJSON).Header.Get("Content-Type"))
+				assert.Contains(t, v.Get(c.target, gatetest.With("Accept-Language", "de")).Body, `lang="de-DE"`)
 			}
 		})
 	}
 }
 
 func TestHostOfAnAbsoluteTargetIsTheOneThatCounts(t *testing.T) {
-	f := start(t, named(t, map[string][]route.Route{"shop": {{Host: "shop.test", Path: "/"}}}, false))
-	resp := f.raw("GET", "GET http://evil.test/ HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+	f := gatetest.Start(t, named(t, map[string][]route.Route{"shop": {{Host: "shop.test", Path: "/"}}}, false))
+	resp := raw(f, "GET", "GET http://evil.test/ HTTP/1.1\r\nHost: shop.test\r\n\r\n")
 	assert.Equal(t, http.StatusMisdirectedRequest, resp.StatusCode)
-	resp = f.raw("GET", "GET http://shop.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n")
+	resp = raw(f, "GET", "GET http://shop.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n")
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
-	resp = f.raw("GET", "GET / HTTP/1.0\r\n\r\n")
+	resp = raw(f, "GET", "GET / HTTP/1.0\r\n\r\n")
 	assert.Equal(t, http.StatusMisdirectedRequest, resp.StatusCode, "no host")
 }

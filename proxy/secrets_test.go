@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -28,9 +29,9 @@ import (
 type everything map[string]string
 
 // ask takes in what the admin API answers.
-func (e everything) ask(f *fixture, paths ...string) {
+func (e everything) ask(f *gatetest.Fixture, paths ...string) {
 	for _, path := range paths {
-		e["GET "+path] = f.api(http.MethodGet, path, "", nil).body
+		e["GET "+path] = f.API(http.MethodGet, path, "", nil).Body
 	}
 }
 
@@ -47,8 +48,8 @@ func (e everything) read(t *testing.T, dir string) {
 }
 
 // reports takes in the report of a time.
-func (e everything) reports(t *testing.T, f *fixture, from, to time.Time) {
-	r := report.Make(report.Config{Room: "shop", From: from, To: to, Now: f.clock.Now(), Gates: []record.Excerpt{f.excerpt(from, to)}})
+func (e everything) reports(t *testing.T, f *gatetest.Fixture, from, to time.Time) {
+	r := report.Make(report.Config{Room: "shop", From: from, To: to, Now: f.Clock.Now(), Gates: []record.Excerpt{f.Excerpt(from, to)}})
 	var page, list bytes.Buffer
 	require.NoError(t, r.WriteHTML(&page))
 	require.NoError(t, r.WriteJSON(&list))
@@ -62,30 +63,30 @@ func (*syncBuffer) Sync() error { return nil }
 
 func TestNothingTellsTheSecretOfADrawBeforeTheStart(t *testing.T) {
 	dir, log, store := t.TempDir(), &syncBuffer{}, memstore.New()
-	f := start(t, planned(saleAt(opening.Add(6*time.Minute), 5*time.Minute, true)), func(_ *proxy.Config, o *proxy.Options) {
-		o.Store, o.StateDir, o.History = store, dir, record.Open(dir, opening, zap.NewNop())
+	f := gatetest.Start(t, gatetest.Planned(gatetest.SaleAt(gatetest.Opening.Add(6*time.Minute), 5*time.Minute, true)), func(_ *proxy.Config, o *proxy.Options) {
+		o.Store, o.StateDir, o.History = store, dir, record.Open(dir, gatetest.Opening, zap.NewNop())
 		o.Log = zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(log), zapcore.DebugLevel))
 	})
 	later := `{"name": "later", "event_start_time": "2021-05-28T15:00:00Z", "event_end_time": "2021-05-28T16:00:00Z",
 		"prequeue_start_time": "2021-05-28T14:00:00Z", "shuffle_at_event_start": true}`
-	require.Equal(t, http.StatusCreated, f.api(http.MethodPost, "/api/v1/rooms/shop/events", later, nil).status)
-	f.clock.add(time.Minute)
-	stands(t, "event_prequeueing", f)
-	require.Equal(t, http.StatusOK, f.patch(`{"new_users_per_minute": 60}`).status)
-	seen, v := everything{}, f.visitor()
-	seen["page"], seen["JSON"] = v.get("/").body, v.get("/", asJSON).body
+	require.Equal(t, http.StatusCreated, f.API(http.MethodPost, "/api/v1/rooms/shop/events", later, nil).Status)
+	f.Clock.Add(time.Minute)
+	gatetest.Stands(t, "event_prequeueing", f)
+	require.Equal(t, http.StatusOK, f.Patch(`{"new_users_per_minute": 60}`).Status)
+	seen, v := everything{}, f.Visitor()
+	seen["page"], seen["JSON"] = v.Get("/").Body, v.Get("/", gatetest.AsJSON).Body
 	require.Contains(t, seen["JSON"], "shuffleSeedHash")
-	seen["own"] = v.get("/.fairdoor/session?room=shop").body
+	seen["own"] = v.Get("/.fairdoor/session?room=shop").Body
 	const room = "/api/v1/rooms/shop"
 	seen.ask(f, "/", "/metrics", "/api/v1/rooms", "/api/v1/rooms.csv", room, room+"/status", room+"/visitors", room+"/events", room+"/events/sale",
 		room+"/events/sale/details", room+"/events/sale/order", room+"/events/later", "/api/v1/webhooks", "/readyz")
-	seen.reports(t, f, opening, opening.Add(time.Hour))
+	seen.reports(t, f, gatetest.Opening, gatetest.Opening.Add(time.Hour))
 	require.Contains(t, seen["report"], "event later", "it has the audit")
 	f.Close()
 	seen["log"] = log.String()
 	seen.read(t, dir)
 
-	view, err := store.Sync(t.Context(), "shop", &queue.Report{Node: 99, Seq: 1, Now: queue.At(f.clock.Now())})
+	view, err := store.Sync(t.Context(), "shop", &queue.Report{Node: 99, Seq: 1, Now: queue.At(f.Clock.Now())})
 	require.NoError(t, err)
 	require.Len(t, secretInAStore.FindAllString(string(view.Configuration.Overrides), -1), 2, "the secrets of two draws are in the store")
 	var stored struct{ Draws []plan.Draw }

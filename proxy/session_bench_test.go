@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // BenchmarkSessionOfManyRooms asks a gate of 900 rooms how one stands, with as many cookies as it reads.
 func BenchmarkSessionOfManyRooms(b *testing.B) {
 	const rooms, most = 900, 16 << 10
-	f := start(b, func(c *proxy.Config, _ *proxy.Options) {
+	f := gatetest.Start(b, func(c *proxy.Config, _ *proxy.Options) {
 		model := c.Rooms[0]
 		c.Rooms = nil
 		for i := range rooms {
@@ -33,9 +34,9 @@ func BenchmarkSessionOfManyRooms(b *testing.B) {
 		"names without end": func(i int) string { return strings.Repeat("x_fairdoor_", 1400) },
 		"true tickets": func(i int) string {
 			name := fmt.Sprintf("r%d", i%rooms)
-			v := f.visitor()
-			v.get("/" + name)
-			return "fairdoor_" + name + "=" + v.cookies["fairdoor_"+name]
+			v := f.Visitor()
+			v.Get("/" + name)
+			return "fairdoor_" + name + "=" + v.Cookies["fairdoor_"+name]
 		},
 	} {
 		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
@@ -47,16 +48,16 @@ func BenchmarkSessionOfManyRooms(b *testing.B) {
 				}
 				cookies += "; " + next
 			}
-			r, w := browserRequest(""), &discard{header: http.Header{}}
+			r, w := browserRequest(""), &gatetest.Discard{Fields: http.Header{}}
 			r.URL.Path, r.URL.RawQuery, r.RequestURI = "/.fairdoor/session", "", "/.fairdoor/session"
 			r.Header.Set("Cookie", cookies)
 			b.ReportAllocs()
 			for b.Loop() {
-				w.reset()
+				w.Reset()
 				f.ServeHTTP(w, r)
 			}
-			require.Zero(b, w.status/300)
-			require.NotZero(b, w.bytes)
+			require.Zero(b, w.Status/300)
+			require.NotZero(b, w.Bytes)
 		})
 	}
 }

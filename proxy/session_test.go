@@ -1,7 +1,6 @@
 package proxy_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,104 +15,76 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-var tokenSecret = []byte(strings.Repeat("s", 32))
-
-// naming has the site name its users to the first room.
-var naming = room(func(r *proxy.RoomConfig) {
-	r.Subject = subject.Config{Header: "X-User-Id", TokenHeader: "Authorization", Secrets: [][]byte{tokenSecret}}
-})
-
-// as names the user in the proxy's header.
-func as(user string) func(*http.Request) { return with("X-User-Id", user) }
-
 // signed names the user in a token.
-func (f *fixture) signed(user string, more jwt.MapClaims) func(*http.Request) {
-	f.t.Helper()
-	c := jwt.MapClaims{"sub": user, "exp": f.clock.Now().Add(time.Hour).Unix()}
+func signed(f *gatetest.Fixture, user string, more jwt.MapClaims) func(*http.Request) {
+	f.T.Helper()
+	c := jwt.MapClaims{"sub": user, "exp": f.Clock.Now().Add(time.Hour).Unix()}
 	for name, value := range more {
 		c[name] = value
 	}
-	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, c).SignedString(tokenSecret)
-	require.NoError(f.t, err)
-	return with("Authorization", "Bearer "+token)
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, c).SignedString(gatetest.TokenSecret)
+	require.NoError(f.T, err)
+	return gatetest.With("Authorization", "Bearer "+token)
 }
 
-// session is what the session API tells of one room.
-type session struct {
-	Room       string
-	Status     string
-	Waiting    map[string]any `json:"cfWaitingRoom"`
-	AcceptedAt time.Time
-	ExpiresAt  time.Time
-}
-
-// sessions asks how the visitor stands.
-func (v *visitor) sessions(query string, changes ...func(*http.Request)) ([]session, answer) {
-	v.f.t.Helper()
-	a := v.get("/.fairdoor/session"+query, changes...)
-	var told struct{ Rooms []session }
-	require.NoError(v.f.t, json.Unmarshal([]byte(a.body), &told), a.body)
-	assert.Equal(v.f.t, "no-store", a.header.Get("Cache-Control"))
-	return told.Rooms, a
-}
-
-func (v *visitor) session(changes ...func(*http.Request)) session {
-	v.f.t.Helper()
-	list, a := v.sessions("", changes...)
-	require.Len(v.f.t, list, 1)
-	assert.Empty(v.f.t, a.header.Values("Set-Cookie"))
+func session(v *gatetest.Visitor, changes ...func(*http.Request)) gatetest.Session {
+	v.Fixture.T.Helper()
+	list, a := v.Sessions("", changes...)
+	require.Len(v.Fixture.T, list, 1)
+	assert.Empty(v.Fixture.T, a.Header.Values("Set-Cookie"))
 	return list[0]
 }
 
 func TestDevicesOfAUserHaveOneSlotAndOnePlace(t *testing.T) {
 	for name, method := range map[string]queue.Method{"fifo": queue.FIFO, "random": queue.Random, "line": queue.Line} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, naming, trustingLoopback, settings(func(s *queue.Settings) { s.Method = method }))
-			phone, laptop := f.visitor(), f.visitor()
-			require.True(t, phone.get("/", as("ann")).in())
-			require.True(t, laptop.get("/", as("ann")).in(), "with another device")
-			require.True(t, f.visitor().get("/", f.signed("ann", nil)).in(), "by the other way of naming them")
-			f.pass(time.Second)
-			assert.Equal(t, 1, f.status("shop").Active)
+			f := gatetest.Start(t, gatetest.Naming, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) { s.Method = method }))
+			phone, laptop := f.Visitor(), f.Visitor()
+			require.True(t, phone.Get("/", gatetest.As("ann")).In())
+			require.True(t, laptop.Get("/", gatetest.As("ann")).In(), "with another device")
+			require.True(t, f.Visitor().Get("/", signed(f, "ann", nil)).In(), "by the other way of naming them")
+			f.Pass(time.Second)
+			assert.Equal(t, 1, f.Status("shop").Active)
 
-			phone, laptop = f.visitor(), f.visitor()
-			require.False(t, phone.get("/", as("ben")).in())
-			require.False(t, laptop.get("/", as("ben")).in())
-			require.False(t, f.visitor().get("/", as("cleo")).in())
-			f.pass(time.Second)
-			assert.Equal(t, 2, f.status("shop").Queued)
+			phone, laptop = f.Visitor(), f.Visitor()
+			require.False(t, phone.Get("/", gatetest.As("ben")).In())
+			require.False(t, laptop.Get("/", gatetest.As("ben")).In())
+			require.False(t, f.Visitor().Get("/", gatetest.As("cleo")).In())
+			f.Pass(time.Second)
+			assert.Equal(t, 2, f.Status("shop").Queued)
 		})
 	}
 }
 
 func TestHeaderOfAStrangerNeverCountsAndNeverReachesTheOrigin(t *testing.T) {
-	f := start(t, naming)
-	require.True(t, f.visitor().get("/", as("ann")).in())
-	require.False(t, f.visitor().get("/", as("ann")).in(), "no user, whatever it says")
-	for _, r := range f.site.requests() {
+	f := gatetest.Start(t, gatetest.Naming)
+	require.True(t, f.Visitor().Get("/", gatetest.As("ann")).In())
+	require.False(t, f.Visitor().Get("/", gatetest.As("ann")).In(), "no user, whatever it says")
+	for _, r := range f.Site.Requests() {
 		assert.NotContains(t, r.Header, "X-User-Id")
 	}
-	f = start(t, naming, trustingLoopback)
-	require.True(t, f.visitor().get("/", as("ann")).in())
-	assert.Equal(t, "ann", f.site.requests()[0].Header.Get("X-User-Id"), "a trusted proxy's reaches it")
+	f = gatetest.Start(t, gatetest.Naming, gatetest.TrustingLoopback)
+	require.True(t, f.Visitor().Get("/", gatetest.As("ann")).In())
+	assert.Equal(t, "ann", f.Site.Requests()[0].Header.Get("X-User-Id"), "a trusted proxy's reaches it")
 }
 
 // Neither a room without users of its own, nor a path without a room, nor a trailer
 // is a way around.
 func TestHeaderOfAStrangerReachesNoOriginByAnyWay(t *testing.T) {
-	f := start(t, naming, func(c *proxy.Config, _ *proxy.Options) {
+	f := gatetest.Start(t, gatetest.Naming, func(c *proxy.Config, _ *proxy.Options) {
 		other := c.Rooms[0]
 		other.Name, other.Routes, other.Subject = "other", []route.Route{{Path: "/other"}}, subject.Config{}
 		c.Rooms[0].Routes = []route.Route{{Path: "/shop"}}
 		c.Rooms, c.Origin = append(c.Rooms, other), other.Origin
 		c.Rooms[0].Settings.TotalActiveUsers = 9
 	})
-	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+	f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(w, r.Body)
 		assert.Contains(t, r.Trailer, "X-Sum", "other trailers pass")
 		for _, fields := range []http.Header{r.Header, r.Trailer} {
@@ -132,18 +103,18 @@ func TestHeaderOfAStrangerReachesNoOriginByAnyWay(t *testing.T) {
 		for _, name := range names {
 			text += name + ": ann\r\n"
 		}
-		assert.Equal(t, http.StatusOK, f.raw("POST", text+"\r\n").StatusCode, path)
+		assert.Equal(t, http.StatusOK, raw(f, "POST", text+"\r\n").StatusCode, path)
 	}
-	assert.Len(t, f.site.requests(), 3)
+	assert.Len(t, f.Site.Requests(), 3)
 }
 
 func TestTokenThatIsNoGoodIsAsNoneAndIsCounted(t *testing.T) {
 	core, logged := observer.New(zap.DebugLevel)
-	f := start(t, naming, func(_ *proxy.Config, o *proxy.Options) { o.Log = zap.New(core) })
-	late := f.signed("ann", jwt.MapClaims{"exp": f.clock.Now().Unix()})
-	require.True(t, f.visitor().get("/", late).in())
-	require.False(t, f.visitor().get("/", late).in(), "another anonymous visitor")
-	assert.Contains(t, f.api(http.MethodGet, "/metrics", "", nil).body, `fairdoor_refused_tokens_total{room="shop"} 2`)
+	f := gatetest.Start(t, gatetest.Naming, func(_ *proxy.Config, o *proxy.Options) { o.Log = zap.New(core) })
+	late := signed(f, "ann", jwt.MapClaims{"exp": f.Clock.Now().Unix()})
+	require.True(t, f.Visitor().Get("/", late).In())
+	require.False(t, f.Visitor().Get("/", late).In(), "another anonymous visitor")
+	assert.Contains(t, f.API(http.MethodGet, "/metrics", "", nil).Body, `fairdoor_refused_tokens_total{room="shop"} 2`)
 	entries := logged.FilterMessage("token refused").All()
 	require.Len(t, entries, 2)
 	assert.Equal(t, zap.DebugLevel, entries[0].Level)
@@ -151,107 +122,107 @@ func TestTokenThatIsNoGoodIsAsNoneAndIsCounted(t *testing.T) {
 }
 
 func TestWhoLogsInIsTheUserFromThenOn(t *testing.T) {
-	f := start(t, naming)
-	v := f.waiter()
-	before := v.cookies["fairdoor_shop"]
-	a := v.get("/", f.signed("ann", nil))
-	assert.NotEmpty(t, a.setCookies()["fairdoor_shop"])
-	assert.NotEqual(t, before, v.cookies["fairdoor_shop"])
-	f.pass(time.Second)
-	assert.Equal(t, 1, f.status("shop").Queued)
+	f := gatetest.Start(t, gatetest.Naming)
+	v := f.Waiter()
+	before := v.Cookies["fairdoor_shop"]
+	a := v.Get("/", signed(f, "ann", nil))
+	assert.NotEmpty(t, a.SetCookies()["fairdoor_shop"])
+	assert.NotEqual(t, before, v.Cookies["fairdoor_shop"])
+	f.Pass(time.Second)
+	assert.Equal(t, 1, f.Status("shop").Queued)
 }
 
 func TestSessionTellsHowTheCallerStandsAndChangesNothing(t *testing.T) {
-	f := start(t, naming)
-	v := f.visitor()
-	assert.Equal(t, session{Room: "shop", Status: "none"}, v.session())
-	in := f.full()[0]
-	active := in.session()
+	f := gatetest.Start(t, gatetest.Naming)
+	v := f.Visitor()
+	assert.Equal(t, gatetest.Session{Room: "shop", Status: "none"}, session(v))
+	in := f.Full()[0]
+	active := session(in)
 	assert.Equal(t, "active", active.Status)
 	assert.Equal(t, 8*time.Minute, active.ExpiresAt.Sub(active.AcceptedAt).Truncate(time.Second))
 
-	poll := v.get("/", asJSON)
-	f.pass(5 * time.Second)
-	waiting := v.session()
+	poll := v.Get("/", gatetest.AsJSON)
+	f.Pass(5 * time.Second)
+	waiting := session(v)
 	assert.Equal(t, "waiting", waiting.Status)
-	for name := range poll.room {
+	for name := range poll.Room {
 		assert.Contains(t, waiting.Waiting, name)
 	}
-	assert.Equal(t, poll.told("lastUpdated"), waiting.Waiting["lastUpdated"], "a look is no check-in")
-	f.pass(30 * time.Second)
-	v.session()
-	assert.Zero(t, f.status("shop").Queued)
-	backend := v.twin()
-	assert.Equal(t, "waiting", backend.session().Status, "by the visitor's cookies, whoever brings them")
-	f.site.requests()
-	f.clock.add(30 * time.Minute)
-	assert.Equal(t, "none", in.session().Status, "a look renews nothing")
-	assert.Equal(t, "none", v.session().Status, "the place was left for too long")
-	assert.Empty(t, f.site.requests())
+	assert.Equal(t, poll.Told("lastUpdated"), waiting.Waiting["lastUpdated"], "a look is no check-in")
+	f.Pass(30 * time.Second)
+	session(v)
+	assert.Zero(t, f.Status("shop").Queued)
+	backend := v.Twin()
+	assert.Equal(t, "waiting", session(backend).Status, "by the visitor's cookies, whoever brings them")
+	f.Site.Requests()
+	f.Clock.Add(30 * time.Minute)
+	assert.Equal(t, "none", session(in).Status, "a look renews nothing")
+	assert.Equal(t, "none", session(v).Status, "the place was left for too long")
+	assert.Empty(t, f.Site.Requests())
 }
 
 func TestSessionRenewsWhereItIsAskedTo(t *testing.T) {
-	f := start(t)
-	in := f.full()[0]
-	v := f.visitor()
-	v.get("/")
-	f.pass(25 * time.Second)
-	list, a := v.sessions("?renew=1")
+	f := gatetest.Start(t)
+	in := f.Full()[0]
+	v := f.Visitor()
+	v.Get("/")
+	f.Pass(25 * time.Second)
+	list, a := v.Sessions("?renew=1")
 	require.Len(t, list, 1)
 	assert.Equal(t, "waiting", list[0].Status)
-	assert.NotEmpty(t, a.setCookies()["fairdoor_shop"], "a check-in")
-	assert.Equal(t, 1, f.status("shop").Queued)
+	assert.NotEmpty(t, a.SetCookies()["fairdoor_shop"], "a check-in")
+	assert.Equal(t, 1, f.Status("shop").Queued)
 
-	f.pass(5 * time.Minute)
-	before := in.session().ExpiresAt
-	list, a = in.sessions("?renew=1&room=shop")
+	f.Pass(5 * time.Minute)
+	before := session(in).ExpiresAt
+	list, a = in.Sessions("?renew=1&room=shop")
 	assert.Greater(t, list[0].ExpiresAt, before)
-	assert.NotEmpty(t, a.setCookies()["fairdoor_shop"], "a renewal")
+	assert.NotEmpty(t, a.SetCookies()["fairdoor_shop"], "a renewal")
 
-	f.pass(4*time.Minute + 55*time.Second)
-	list, _ = v.sessions("?renew=1")
+	f.Pass(4*time.Minute + 55*time.Second)
+	list, _ = v.Sessions("?renew=1")
 	require.Equal(t, "waiting", list[0].Status, "renewed, the session outlives its first end")
-	f.pass(4 * time.Minute)
-	list, _ = v.sessions("?renew=1&path=/any")
+	f.Pass(4 * time.Minute)
+	list, _ = v.Sessions("?renew=1&path=/any")
 	assert.Equal(t, "waiting", list[0].Status, "their turn has come, and they have not")
 	assert.EqualValues(t, 20, list[0].Waiting["refreshIntervalSeconds"])
-	assert.True(t, v.get("/").in())
-	list, a = f.visitor().sessions("?renew=1")
+	assert.True(t, v.Get("/").In())
+	list, a = f.Visitor().Sessions("?renew=1")
 	assert.Equal(t, "waiting", list[0].Status, "a newcomer has a place")
-	assert.NotEmpty(t, a.setCookies()["fairdoor_shop"])
+	assert.NotEmpty(t, a.SetCookies()["fairdoor_shop"])
 }
 
 // Sessions cannot be gathered, to be used at the origin all at once, by asking how one stands.
 func TestNobodyIsLetInByAskingHowTheyStand(t *testing.T) {
 	for name, method := range map[string]queue.Method{"fifo": queue.FIFO, "random": queue.Random, "line": queue.Line, "passthrough": queue.Passthrough} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, settings(func(s *queue.Settings) { s.Method = method }), trustingLoopback, naming)
-			newcomer := f.visitor()
-			list, a := newcomer.sessions("?renew=1")
+			f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Method = method }), gatetest.TrustingLoopback, gatetest.Naming)
+			newcomer := f.Visitor()
+			list, a := newcomer.Sessions("?renew=1")
 			assert.Equal(t, "none", list[0].Status, "a slot is open to them, at the origin")
-			assert.Empty(t, a.header.Values("Set-Cookie"))
+			assert.Empty(t, a.Header.Values("Set-Cookie"))
 
-			f.patch(`{"queue_all": true}`)
-			var waiting []*visitor
+			f.Patch(`{"queue_all": true}`)
+			var waiting []*gatetest.Visitor
 			for range 5 {
-				v := f.visitor()
-				require.False(t, v.get("/").in())
+				v := f.Visitor()
+				require.False(t, v.Get("/").In())
 				waiting = append(waiting, v)
 			}
-			f.patch(`{"queue_all": false, "total_active_users": 9}`)
-			f.site.requests()
+			f.Patch(`{"queue_all": false, "total_active_users": 9}`)
+			f.Site.Requests()
 			for range 5 {
-				f.pass(25 * time.Second)
-				for _, v := range append(waiting, f.visitor()) {
-					list, _ := v.sessions("?renew=1")
+				f.Pass(25 * time.Second)
+				for _, v := range append(waiting, f.Visitor()) {
+					list, _ := v.Sessions("?renew=1")
 					assert.NotEqual(t, "active", list[0].Status)
 				}
-				f.visitor().sessions("?renew=1", as("ann"))
+				f.Visitor().Sessions("?renew=1", gatetest.As("ann"))
 			}
-			assert.Zero(t, f.status("shop").Active)
-			assert.Empty(t, f.site.requests())
+			assert.Zero(t, f.Status("shop").Active)
+			assert.Empty(t, f.Site.Requests())
 			for _, v := range waiting {
-				assert.True(t, v.get("/").in(), "at once, when they come")
+				assert.True(t, v.Get("/").In(), "at once, when they come")
 			}
 		})
 	}
@@ -259,65 +230,65 @@ func TestNobodyIsLetInByAskingHowTheyStand(t *testing.T) {
 
 // What a stream lets in is lost if nobody comes for it, however often the stream is opened.
 func TestWhoNeverComesForWhatAStreamAnnouncedHasNothing(t *testing.T) {
-	f := start(t)
-	v := f.waiter()
-	f.patch(`{"total_active_users": 2}`)
-	f.pass(25 * time.Second)
+	f := gatetest.Start(t)
+	v := f.Waiter()
+	f.Patch(`{"total_active_users": 2}`)
+	f.Pass(25 * time.Second)
 	lasts := 8 * time.Minute
 	for range 8 {
-		v.listen("").next("admitted")
-		_, a := v.sessions("?renew=1")
-		assert.Empty(t, a.header.Values("Set-Cookie"))
-		f.clock.add(lasts / 8)
+		v.Listen("").Next("admitted")
+		_, a := v.Sessions("?renew=1")
+		assert.Empty(t, a.Header.Values("Set-Cookie"))
+		f.Clock.Add(lasts / 8)
 	}
-	f.pass(2 * time.Second)
-	assert.Zero(t, f.status("shop").Active)
+	f.Pass(2 * time.Second)
+	assert.Zero(t, f.Status("shop").Active)
 }
 
 func TestSessionOfAnExactLineHasItsPlace(t *testing.T) {
-	f := start(t, naming, inLine, trustingLoopback)
-	f.full()
-	first, second := f.visitor(), f.visitor()
-	first.get("/")
-	second.get("/", as("ann"))
-	told := first.session().Waiting
+	f := gatetest.Start(t, gatetest.Naming, inLine, gatetest.TrustingLoopback)
+	f.Full()
+	first, second := f.Visitor(), f.Visitor()
+	first.Get("/")
+	second.Get("/", gatetest.As("ann"))
+	told := session(first).Waiting
 	assert.Equal(t, []any{true, 1.0, 2.0, 2.0}, []any{told["positionKnown"], told["position"], told["usersQueued"], told["ticketNumber"]})
-	told = f.visitor().session(as("ann")).Waiting
+	told = session(f.Visitor(), gatetest.As("ann")).Waiting
 	assert.Equal(t, []any{true, 2.0, 2.0, 3.0}, []any{told["positionKnown"], told["position"], told["usersQueued"], told["ticketNumber"]}, "by the user's name alone")
-	f.pass(70 * time.Second)
-	assert.Equal(t, "none", first.session().Status, "the place was lost without a check-in")
+	f.Pass(70 * time.Second)
+	assert.Equal(t, "none", session(first).Status, "the place was lost without a check-in")
 }
 
 func TestSessionsOfSeveralRooms(t *testing.T) {
-	f := start(t, func(c *proxy.Config, _ *proxy.Options) {
+	f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) {
 		other := c.Rooms[0]
 		other.Name, other.Routes = "club", append(other.Routes[:0:0], other.Routes...)
 		other.Routes[0].Path = "/club"
 		c.Rooms = append(c.Rooms, other)
 	})
-	v := f.visitor()
-	list, _ := v.sessions("")
+	v := f.Visitor()
+	list, _ := v.Sessions("")
 	assert.Empty(t, list, "no ticket, no room")
-	v.get("/")
-	list, _ = v.sessions("")
+	v.Get("/")
+	list, _ = v.Sessions("")
 	require.Len(t, list, 1)
-	v.get("/club/x")
-	list, _ = v.sessions("")
+	v.Get("/club/x")
+	list, _ = v.Sessions("")
 	require.Len(t, list, 2)
 	for query, want := range map[string]string{"?room=club": "club", "?path=/club/y%3Fz": "club", "?path=/x": "shop"} {
-		list, _ = v.sessions(query)
+		list, _ = v.Sessions(query)
 		require.Len(t, list, 1, query)
 		assert.Equal(t, want, list[0].Room, query)
 	}
 	for target, status := range map[string]int{
 		"?room=nowhere": http.StatusNotFound, "?room=shop&path=/": http.StatusBadRequest,
 	} {
-		assert.Equal(t, status, v.get("/.fairdoor/session"+target).status, target)
+		assert.Equal(t, status, v.Get("/.fairdoor/session"+target).Status, target)
 	}
-	a := v.send(http.MethodPost, "/.fairdoor/session", nil)
-	assert.Equal(t, http.StatusMethodNotAllowed, a.status)
-	assert.Equal(t, "GET", a.header.Get("Allow"))
-	assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, v.get("/.fairdoor/session?room=shop", with("Cookie", strings.Repeat("a=b; ", 5000))).status)
+	a := v.Send(http.MethodPost, "/.fairdoor/session", nil)
+	assert.Equal(t, http.StatusMethodNotAllowed, a.Status)
+	assert.Equal(t, "GET", a.Header.Get("Allow"))
+	assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, v.Get("/.fairdoor/session?room=shop", gatetest.With("Cookie", strings.Repeat("a=b; ", 5000))).Status)
 }
 
 // people are those whom the admin API knows in the room called shop.
@@ -337,51 +308,51 @@ type person struct {
 
 const visitors = "/api/v1/rooms/shop/visitors"
 
-func (f *fixture) people() (p people) {
-	f.t.Helper()
-	require.Equal(f.t, http.StatusOK, f.api(http.MethodGet, visitors, "", &p).status)
+func peopleOf(f *gatetest.Fixture) (p people) {
+	f.T.Helper()
+	require.Equal(f.T, http.StatusOK, f.API(http.MethodGet, visitors, "", &p).Status)
 	return p
 }
 
 func TestOperatorsSeeAndMoveWhoIsInAnExactLine(t *testing.T) {
 	core, logged := observer.New(zap.DebugLevel)
-	f := start(t, naming, inLine, trustingLoopback, func(_ *proxy.Config, o *proxy.Options) { o.Log = zap.New(core) })
-	in := f.full()[0]
-	first, second := f.visitor(), f.visitor()
-	first.get("/")
-	second.get("/", as("ann/1"))
-	first.get("/") // is back, and has the place for good
-	p := f.people()
+	f := gatetest.Start(t, gatetest.Naming, inLine, gatetest.TrustingLoopback, func(_ *proxy.Config, o *proxy.Options) { o.Log = zap.New(core) })
+	in := f.Full()[0]
+	first, second := f.Visitor(), f.Visitor()
+	first.Get("/")
+	second.Get("/", gatetest.As("ann/1"))
+	first.Get("/") // is back, and has the place for good
+	p := peopleOf(f)
 	require.Len(t, p.Active, 1)
 	require.Len(t, p.Waiting, 2)
 	assert.True(t, p.WaitingKnown)
 	assert.False(t, p.Truncated)
 	assert.Equal(t, 8*time.Minute, p.Active[0].ExpiresAt.Sub(p.Active[0].AcceptedAt).Truncate(time.Second))
 	assert.Equal(t, []int{1, 2}, []int{p.Waiting[0].Position, p.Waiting[1].Position})
-	assert.Equal(t, f.clock.Now().Add(time.Minute), p.Waiting[0].Until.In(time.UTC))
+	assert.Equal(t, f.Clock.Now().Add(time.Minute), p.Waiting[0].Until.In(time.UTC))
 	ann := p.Waiting[1]
 
 	const ofAnn = visitors + "/subject:ann%2F1"
 	var got person
-	require.Equal(t, http.StatusOK, f.api(http.MethodGet, ofAnn, "", &got).status)
+	require.Equal(t, http.StatusOK, f.API(http.MethodGet, ofAnn, "", &got).Status)
 	assert.Equal(t, "waiting", got.Status)
 	got.Status = ""
 	assert.Equal(t, ann, got)
-	require.Equal(t, http.StatusOK, f.api(http.MethodPatch, ofAnn, `{"priority": 2}`, &got).status)
+	require.Equal(t, http.StatusOK, f.API(http.MethodPatch, ofAnn, `{"priority": 2}`, &got).Status)
 	assert.Equal(t, 1, got.Position)
 	assert.Equal(t, 2, got.Priority)
-	assert.Equal(t, 2, f.people().Waiting[1].Position, "the others move as they must")
+	assert.Equal(t, 2, peopleOf(f).Waiting[1].Position, "the others move as they must")
 
-	f.pass(time.Second)
-	require.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, visitors+"/"+f.people().Waiting[1].ID, "", nil).status)
-	f.pass(queue.LineReturn)
-	assert.Len(t, f.people().Waiting, 1)
-	require.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, visitors+"/"+p.Active[0].ID, "", nil).status)
-	f.pass(time.Second)
-	assert.False(t, in.get("/").in(), "their session has ended")
-	f.pass(25 * time.Second)
-	assert.True(t, second.get("/", as("ann/1")).in(), "and the slot is the next one's")
-	f.api(http.MethodGet, ofAnn, "", &got)
+	f.Pass(time.Second)
+	require.Equal(t, http.StatusNoContent, f.API(http.MethodDelete, visitors+"/"+peopleOf(f).Waiting[1].ID, "", nil).Status)
+	f.Pass(queue.LineReturn)
+	assert.Len(t, peopleOf(f).Waiting, 1)
+	require.Equal(t, http.StatusNoContent, f.API(http.MethodDelete, visitors+"/"+p.Active[0].ID, "", nil).Status)
+	f.Pass(time.Second)
+	assert.False(t, in.Get("/").In(), "their session has ended")
+	f.Pass(25 * time.Second)
+	assert.True(t, second.Get("/", gatetest.As("ann/1")).In(), "and the slot is the next one's")
+	f.API(http.MethodGet, ofAnn, "", &got)
 	assert.Equal(t, "active", got.Status)
 	for _, e := range logged.All() {
 		line := fmt.Sprint(e.Message, e.ContextMap())
@@ -403,22 +374,22 @@ func TestTheSitesBackendRenewsAVisitorByTheirID(t *testing.T) {
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, settings(c.change))
-			f.full()
-			waiting := f.visitor()
-			waiting.get("/")
-			waiting.get("/")
-			before := f.people()
-			f.pass(50 * time.Second)
+			f := gatetest.Start(t, gatetest.Settings(c.change))
+			f.Full()
+			waiting := f.Visitor()
+			waiting.Get("/")
+			waiting.Get("/")
+			before := peopleOf(f)
+			f.Pass(50 * time.Second)
 			ask := func(id string) (p person) {
-				f.api(http.MethodPost, visitors+"/"+id+"/renew", "", &p)
+				f.API(http.MethodPost, visitors+"/"+id+"/renew", "", &p)
 				return p
 			}
-			f.api(http.MethodGet, visitors+"/"+before.Active[0].ID+"?renew=1", "", nil)
-			assert.Equal(t, before.Active[0].ExpiresAt, f.people().Active[0].ExpiresAt, "to look changes nothing")
-			a := f.api(http.MethodPost, visitors+"/"+before.Active[0].ID+"/renew", "", nil, with("Sec-Fetch-Site", "cross-site"))
-			assert.Equal(t, http.StatusForbidden, a.status)
-			assert.Equal(t, before.Active[0].ExpiresAt, f.people().Active[0].ExpiresAt, "nor does a page of another site")
+			f.API(http.MethodGet, visitors+"/"+before.Active[0].ID+"?renew=1", "", nil)
+			assert.Equal(t, before.Active[0].ExpiresAt, peopleOf(f).Active[0].ExpiresAt, "to look changes nothing")
+			a := f.API(http.MethodPost, visitors+"/"+before.Active[0].ID+"/renew", "", nil, gatetest.With("Sec-Fetch-Site", "cross-site"))
+			assert.Equal(t, http.StatusForbidden, a.Status)
+			assert.Equal(t, before.Active[0].ExpiresAt, peopleOf(f).Active[0].ExpiresAt, "nor does a page of another site")
 			got := ask(before.Active[0].ID)
 			assert.Equal(t, "active", got.Status)
 			assert.Equal(t, c.renews, got.ExpiresAt.After(before.Active[0].ExpiresAt))
@@ -428,29 +399,29 @@ func TestTheSitesBackendRenewsAVisitorByTheirID(t *testing.T) {
 			got = ask(before.Waiting[0].ID)
 			assert.Equal(t, "waiting", got.Status)
 			assert.Equal(t, 50*time.Second, got.Until.Sub(before.Waiting[0].Until), "it is a check-in")
-			assert.Equal(t, http.StatusNotFound, f.api(http.MethodPost, visitors+"/"+strings.Repeat("0a", 16)+"/renew", "", nil).status)
-			f.pass(time.Second)
-			assert.Equal(t, 1, f.status("shop").Active, "a stranger's id takes no slot")
-			require.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, visitors+"/"+before.Active[0].ID, "", nil).status)
+			assert.Equal(t, http.StatusNotFound, f.API(http.MethodPost, visitors+"/"+strings.Repeat("0a", 16)+"/renew", "", nil).Status)
+			f.Pass(time.Second)
+			assert.Equal(t, 1, f.Status("shop").Active, "a stranger's id takes no slot")
+			require.Equal(t, http.StatusNoContent, f.API(http.MethodDelete, visitors+"/"+before.Active[0].ID, "", nil).Status)
 			assert.Equal(t, "waiting", ask(before.Waiting[0].ID).Status, "it lets nobody in")
 		})
 	}
 }
 
 func TestOperatorsAreRefusedWithAReason(t *testing.T) {
-	f := start(t)
-	f.full()
-	f.visitor().get("/")
-	p := f.people()
+	f := gatetest.Start(t)
+	f.Full()
+	f.Visitor().Get("/")
+	p := peopleOf(f)
 	require.Len(t, p.Active, 1)
 	assert.Empty(t, p.Waiting)
 	assert.False(t, p.WaitingKnown)
 	known, nobody := visitors+"/"+p.Active[0].ID, visitors+"/"+strings.Repeat("0", 31)+"1"
-	lined, store := start(t, inLine), &fallible{}
-	away := start(t, inLine, store.between)
-	store.failing.Store(true)
+	lined, store := gatetest.Start(t, inLine), &gatetest.Fallible{}
+	away := gatetest.Start(t, inLine, store.Between)
+	store.Failing.Store(true)
 	for _, c := range []struct {
-		f                  *fixture
+		f                  *gatetest.Fixture
 		method, path, body string
 		status             int
 		detail             string
@@ -473,11 +444,11 @@ func TestOperatorsAreRefusedWithAReason(t *testing.T) {
 		{f, "POST", known, "{}", http.StatusMethodNotAllowed, "method"},
 	} {
 		var problem struct{ Detail string }
-		a := c.f.api(c.method, c.path, c.body, &problem)
-		assert.Equal(t, c.status, a.status, "%s %s %s", c.method, c.path, c.body)
+		a := c.f.API(c.method, c.path, c.body, &problem)
+		assert.Equal(t, c.status, a.Status, "%s %s %s", c.method, c.path, c.body)
 		assert.Contains(t, problem.Detail, c.detail)
 		if c.path == known && c.status == http.StatusMethodNotAllowed {
-			assert.Equal(t, "GET, HEAD, PATCH, DELETE", a.header.Get("Allow"))
+			assert.Equal(t, "GET, HEAD, PATCH, DELETE", a.Header.Get("Allow"))
 		}
 	}
 }

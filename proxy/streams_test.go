@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 )
@@ -17,7 +18,7 @@ import (
 func serve(t *testing.T, h http.Handler) string {
 	address, s := listentest.Serve(t, listen.Config{Handler: h})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), gatetest.Patience)
 		defer cancel()
 		assert.NoError(t, s.Shutdown(ctx))
 	})
@@ -25,39 +26,39 @@ func serve(t *testing.T, h http.Handler) string {
 }
 
 func TestAnEventStreamOfTheGatesOwnServerIsAsAnyOther(t *testing.T) {
-	f := start(t)
-	f.full()
+	f := gatetest.Start(t)
+	f.Full()
 	base := "http://" + serve(t, f)
-	comes := func() *visitor {
-		v := f.visitor()
-		v.base = base
-		v.get("/")
+	comes := func() *gatetest.Visitor {
+		v := f.Visitor()
+		v.Base = base
+		v.Get("/")
 		return v
 	}
 	first, second := comes(), comes()
-	f.pass(time.Second)
-	l, other := first.listen(""), second.listen("")
-	assert.Equal(t, "text/event-stream", l.header.Get("Content-Type"))
-	for _, l := range []*listener{l, other} {
-		l.next("place")
-		l.next("numbers")
+	f.Pass(time.Second)
+	l, other := first.Listen(""), second.Listen("")
+	assert.Equal(t, "text/event-stream", l.Header.Get("Content-Type"))
+	for _, l := range []*gatetest.Listener{l, other} {
+		l.Next("place")
+		l.Next("numbers")
 	}
-	assert.Equal(t, 2., f.streams())
+	assert.Equal(t, 2., f.Streams())
 
-	assert.Equal(t, http.StatusNoContent, second.send(http.MethodPost, "/.fairdoor/leave", nil).status)
-	assert.Equal(t, 2, f.status("shop").Queued, "their page may be open")
-	other.hangUp()
-	f.soon(func() bool { return f.streams() == 1 && f.status("shop").Queued == 1 })
-	f.pass(2 * time.Second)
-	assert.Equal(t, 1., l.next("numbers").data["usersQueued"])
+	assert.Equal(t, http.StatusNoContent, second.Send(http.MethodPost, "/.fairdoor/leave", nil).Status)
+	assert.Equal(t, 2, f.Status("shop").Queued, "their page may be open")
+	other.HangUp()
+	f.Soon(func() bool { return f.Streams() == 1 && f.Status("shop").Queued == 1 })
+	f.Pass(2 * time.Second)
+	assert.Equal(t, 1., l.Next("numbers").Data["usersQueued"])
 
-	f.pass(9 * time.Minute) // the session of the visitor who is in ends
-	l.endsWith("admitted")
-	f.soon(func() bool { return f.streams() == 0 })
+	f.Pass(9 * time.Minute) // the session of the visitor who is in ends
+	l.EndsWith("admitted")
+	f.Soon(func() bool { return f.Streams() == 0 })
 
 	third := comes()
-	l = third.listen("")
-	l.next("place")
+	l = third.Listen("")
+	l.Next("place")
 	f.Drain()
-	assert.NotContains(t, l.rest(), "admitted")
+	assert.NotContains(t, l.Rest(), "admitted")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
@@ -17,9 +18,9 @@ func TestTheTransportIsWhatIsConfigured(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []origin.Transport{"", origin.TransportDirect, origin.TransportStandard} {
 		t.Run(string(transport), func(t *testing.T) {
-			f := start(t, func(c *proxy.Config, _ *proxy.Options) { c.Transport = transport })
+			f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) { c.Transport = transport })
 			asked, whole := make(chan struct{}, 1), atomic.Bool{}
-			f.site.will(func(w http.ResponseWriter, r *http.Request) {
+			f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
 				assert.Equal(t, transport != origin.TransportStandard, whole.Load(), "the whole body is there")
 				asked <- struct{}{}
 				_, _ = io.Copy(w, r.Body)
@@ -36,9 +37,9 @@ func TestTheTransportIsWhatIsConfigured(t *testing.T) {
 				assert.NoError(t, err)
 				assert.NoError(t, send.Close())
 			}()
-			a := f.visitor().send(http.MethodPost, "/", body, func(r *http.Request) { r.ContentLength = int64(len("first half")) })
-			require.Equal(t, http.StatusOK, a.status)
-			assert.Equal(t, "first half", a.body)
+			a := f.Visitor().Send(http.MethodPost, "/", body, func(r *http.Request) { r.ContentLength = int64(len("first half")) })
+			require.Equal(t, http.StatusOK, a.Status)
+			assert.Equal(t, "first half", a.Body)
 		})
 	}
 }

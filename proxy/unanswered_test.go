@@ -10,12 +10,13 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 func TestADecisionThatNobodyAnswersIsAnErrorThatNoCacheKeeps(t *testing.T) {
 	core, logs := observer.New(zap.ErrorLevel)
-	f := start(t, func(_ *proxy.Config, o *proxy.Options) { o.Log = zap.New(core) })
+	f := gatetest.Start(t, func(_ *proxy.Config, o *proxy.Options) { o.Log = zap.New(core) })
 	w := httptest.NewRecorder()
 	f.AnswerTo(w, httptest.NewRequest(http.MethodGet, "http://shop.example/", http.NoBody), queueroom.Decision{Outcome: 200})
 	assert.Equal(t, http.StatusServiceUnavailable, w.Code)

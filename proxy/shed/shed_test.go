@@ -1,13 +1,10 @@
-package proxy_test
+package shed_test
 
 import (
 	"bufio"
-	"bytes"
-	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -16,18 +13,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // late serves the gate of a fixture at a server that is as late as that.
-func late(f *fixture, by time.Duration) (address string) {
-	address, _ = listentest.Serve(f.t, listen.Config{Handler: f.Gate, Late: func() time.Duration { return by }})
+func late(f *gatetest.Fixture, by time.Duration) (address string) {
+	address, _ = listentest.Serve(f.T, listen.Config{Handler: f.Gate, Late: func() time.Duration { return by }})
 	return address
 }
 
@@ -45,7 +41,7 @@ func connect(t testing.TB, address, header string) *line {
 	c, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
-	require.NoError(t, c.SetDeadline(time.Now().Add(2*patience)))
+	require.NoError(t, c.SetDeadline(time.Now().Add(2*gatetest.Patience)))
 	return &line{Conn: c, in: bufio.NewReader(c), what: "GET /", header: header}
 }
 
@@ -112,7 +108,7 @@ func floodFor(t testing.TB, address, what, header string, connections int, cooki
 
 func TestInAFloodConnectionsThatPollTooOftenAreClosedAndNoOthers(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := gatetest.Start(t)
 	address := late(f, 99*time.Millisecond)
 	in, waits := connect(t, address, ""), connect(t, address, "")
 	askIn := func() {
@@ -132,16 +128,16 @@ func TestInAFloodConnectionsThatPollTooOftenAreClosedAndNoOthers(t *testing.T) {
 		require.Eventually(t, func() bool {
 			askIn()
 			return c.closed.Load() >= 3
-		}, patience, 10*time.Millisecond)
+		}, gatetest.Patience, 10*time.Millisecond)
 		assert.GreaterOrEqual(t, c.answered.Load(), int64(10), "each was answered before")
 	}
 	for range 5 {
-		f.clock.add(2 * interval)
+		f.Clock.Add(2 * gatetest.Interval)
 		askIn()
 		askWaiting(waits)
 		askWaiting(connect(t, address, ""))
 	}
-	assert.Positive(t, f.metrics()["fairdoor_decisions_total shed shop"].GetCounter().GetValue())
+	assert.Positive(t, f.Families()["fairdoor_decisions_total shed shop"].GetCounter().GetValue())
 }
 
 func TestInAFloodEveryKindOfRequestIsShedOfThoseWhoAreNotIn(t *testing.T) {
@@ -166,13 +162,13 @@ func TestInAFloodEveryKindOfRequestIsShedOfThoseWhoAreNotIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := start(t)
+			f := gatetest.Start(t)
 			address := late(f, time.Second)
 			in := connect(t, address, "")
 			_, err := in.ask(true)
 			require.NoError(t, err)
 			crowd := floodFor(t, address, c.what, c.header, 5, false)
-			require.Eventually(t, func() bool { return crowd.closed.Load() == 5 }, patience, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return crowd.closed.Load() == 5 }, gatetest.Patience, 10*time.Millisecond)
 			for range 3 {
 				alike := connect(t, address, c.header)
 				alike.what, alike.cookie = c.what, in.cookie
@@ -187,62 +183,13 @@ func TestInAFloodEveryKindOfRequestIsShedOfThoseWhoAreNotIn(t *testing.T) {
 
 func TestConnectionsOfATrustedProxyAreNotClosedInAFlood(t *testing.T) {
 	t.Parallel()
-	f := start(t, func(c *proxy.Config, _ *proxy.Options) {
+	f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) {
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	})
 	address := late(f, time.Second)
 	c := flood(t, address, "X-Forwarded-For: 192.0.2.1\r\n", 5, true)
-	require.Eventually(t, func() bool { return c.answered.Load() > 1000 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return c.answered.Load() > 1000 }, gatetest.Patience, 10*time.Millisecond)
 	assert.Zero(t, c.closed.Load())
-}
-
-// resets are streams of HTTP/2 that are reset as soon as they are opened.
-type resets struct {
-	*http2.Framer
-	header   []byte
-	answered int // before they were reset
-}
-
-func openResets(t *testing.T, f *fixture, more ...[2]string) *resets {
-	secure := httptest.NewUnstartedServer(f.Gate)
-	secure.EnableHTTP2 = true
-	secure.StartTLS()
-	t.Cleanup(secure.Close)
-	conn, err := tls.Dial("tcp", secure.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
-	require.NoError(t, err)
-	t.Cleanup(func() { conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(2*patience)))
-	_, err = io.WriteString(conn, http2.ClientPreface)
-	require.NoError(t, err)
-	var header bytes.Buffer
-	to := hpack.NewEncoder(&header)
-	fields := [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "shop.test"}, {":path", "/"}, {"accept", "application/json"}}
-	for _, field := range append(fields, more...) {
-		require.NoError(t, to.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
-	}
-	s := &resets{Framer: http2.NewFramer(conn, conn), header: header.Bytes()}
-	require.NoError(t, s.WriteSettings())
-	return s
-}
-
-// open opens the n-th stream, resets it, and waits until the server has read that.
-func (s *resets) open(t *testing.T, n int) {
-	id := uint32(2*n + 1)
-	require.NoError(t, s.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: s.header, EndStream: true, EndHeaders: true}))
-	require.NoError(t, s.WriteRSTStream(id, http2.ErrCodeCancel))
-	require.NoError(t, s.WritePing(false, [8]byte{}))
-	for {
-		frame, err := s.ReadFrame()
-		require.NoError(t, err)
-		switch f := frame.(type) {
-		case *http2.HeadersFrame:
-			s.answered++
-		case *http2.PingFrame:
-			if f.IsAck() {
-				return
-			}
-		}
-	}
 }
 
 func TestANewcomerWhoseStreamIsResetBeforeTheAnswerTakesNoPlace(t *testing.T) {
@@ -250,18 +197,18 @@ func TestANewcomerWhoseStreamIsResetBeforeTheAnswerTakesNoPlace(t *testing.T) {
 	for name, method := range map[string]queue.Method{"fifo": queue.FIFO, "line": queue.Line} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := start(t, settings(func(s *queue.Settings) { s.Method = method }))
-			f.full()
-			s := openResets(t, f)
+			f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Method = method }))
+			f.Full()
+			s := gatetest.OpenResets(t, f)
 			const streams = 1000
 			for n := range streams {
-				s.open(t, n)
+				s.Open(t, n)
 			}
-			require.Less(t, s.answered, streams*9/10, "many are reset in time")
+			require.Less(t, s.Answered, streams*9/10, "many are reset in time")
 			assert.Eventually(t, func() bool {
-				f.pass(time.Millisecond)
-				return f.status("shop").Queued <= s.answered
-			}, patience, 10*time.Millisecond)
+				f.Pass(time.Millisecond)
+				return f.Status("shop").Queued <= s.Answered
+			}, gatetest.Patience, 10*time.Millisecond)
 		})
 	}
 }
@@ -271,17 +218,17 @@ func TestNewcomersWhoAreShedTakeNoPlace(t *testing.T) {
 	for name, method := range map[string]queue.Method{"fifo": queue.FIFO, "line": queue.Line} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := start(t, settings(func(s *queue.Settings) { s.Method = method }))
+			f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Method = method }))
 			address := late(f, 99*time.Millisecond)
 			in := connect(t, address, "")
 			_, err := in.ask(true)
 			require.NoError(t, err)
 			c := flood(t, address, "", 5, false)
 			require.Eventually(t, func() bool {
-				return f.metrics()["fairdoor_decisions_total shed shop"].GetCounter().GetValue() == 5
-			}, patience, 50*time.Millisecond, "all are shed")
-			f.pass(time.Second)
-			assert.EqualValues(t, c.answered.Load(), f.status("shop").Queued, "those who were answered, each time as somebody new")
+				return f.Families()["fairdoor_decisions_total shed shop"].GetCounter().GetValue() == 5
+			}, gatetest.Patience, 50*time.Millisecond, "all are shed")
+			f.Pass(time.Second)
+			assert.EqualValues(t, c.answered.Load(), f.Status("shop").Queued, "those who were answered, each time as somebody new")
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package proxy_test
+package watch_test
 
 import (
 	"encoding/json"
@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
@@ -92,56 +93,56 @@ func TestWebhooksTellWhatHappensToARoomOnceOfTwoGates(t *testing.T) {
 	t.Parallel()
 	h, store := newHooked(t), memstore.New()
 	shared := func(_ *proxy.Config, o *proxy.Options) { o.Store = store }
-	a := start(t, shared, room(leftEnabled), settings(closes), telling(t, h))
-	b := start(t, shared, func(c *proxy.Config, o *proxy.Options) { *c, o.Clock = a.config, a.clock.Now }, telling(t, h))
-	leaves(a.site)
+	a := gatetest.Start(t, shared, gatetest.Room(gatetest.LeftEnabled), gatetest.Settings(gatetest.Closes), telling(t, h))
+	b := gatetest.Start(t, shared, func(c *proxy.Config, o *proxy.Options) { *c, o.Clock = a.Config, a.Clock.Now }, telling(t, h))
+	gatetest.Leaves(a.Site)
 	wants := func(kinds ...string) {
 		t.Helper()
-		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(kinds, h.all()) }, patience, 5*time.Millisecond, "%v, got %v", kinds, h.all())
+		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(kinds, h.all()) }, gatetest.Patience, 5*time.Millisecond, "%v, got %v", kinds, h.all())
 	}
-	in := a.visitor()
-	require.True(t, in.get("/").in())
-	a.soon(func() bool { a.clock.add(10 * time.Millisecond); return len(h.all()) == 1 })
+	in := a.Visitor()
+	require.True(t, in.Get("/").In())
+	a.Soon(func() bool { a.Clock.Add(10 * time.Millisecond); return len(h.all()) == 1 })
 	wants("limit_reached")
-	a.soon(func() bool { a.clock.add(100 * time.Millisecond); return !b.visitor().get("/").in() })
-	a.soon(func() bool {
-		a.clock.add(500 * time.Millisecond)
-		in.get("/")
-		b.visitor().get("/")
+	a.Soon(func() bool { a.Clock.Add(100 * time.Millisecond); return !b.Visitor().Get("/").In() })
+	a.Soon(func() bool {
+		a.Clock.Add(500 * time.Millisecond)
+		in.Get("/")
+		b.Visitor().Get("/")
 		return len(h.all()) == 2
 	})
 	wants("limit_reached", "queueing_began")
-	require.True(t, in.get("/?left=0").in())
+	require.True(t, in.Get("/?left=0").In())
 	wants("limit_reached", "queueing_began", "sold_out")
-	require.Equal(t, http.StatusOK, b.patch(`{"hold_active": "now"}`).status)
+	require.Equal(t, http.StatusOK, b.Patch(`{"hold_active": "now"}`).Status)
 	wants("limit_reached", "queueing_began", "sold_out", "hold_began")
 	var statuses []webhooks.Status
-	a.api(http.MethodGet, "/api/v1/webhooks", "", &statuses)
+	a.API(http.MethodGet, "/api/v1/webhooks", "", &statuses)
 	require.Len(t, statuses, 1)
 	assert.Empty(t, statuses[0].Failure)
-	assert.Equal(t, http.StatusOK, a.api(http.MethodPost, "/api/v1/webhooks/test", "", nil).status)
-	assert.Equal(t, http.StatusNotFound, a.api(http.MethodPost, "/api/v1/webhooks/test?name=nobody", "", nil).status)
+	assert.Equal(t, http.StatusOK, a.API(http.MethodPost, "/api/v1/webhooks/test", "", nil).Status)
+	assert.Equal(t, http.StatusNotFound, a.API(http.MethodPost, "/api/v1/webhooks/test?name=nobody", "", nil).Status)
 	wants("limit_reached", "queueing_began", "sold_out", "hold_began", "test")
 }
 
 func TestWebhooksTellThePhasesOfEventsOfTwoGatesInOrder(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t)
-	sale := saleAt(opening.Add(10*time.Minute), 5*time.Minute, true)
+	sale := gatetest.SaleAt(gatetest.Opening.Add(10*time.Minute), 5*time.Minute, true)
 	late := plan.Event{Name: "late", Start: sale.End, End: sale.End.Add(time.Hour)}
-	one, other := startTwo(t, telling(t, h), func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Events = plan.List{sale, late} })
+	one, other := gatetest.StartTwo(t, telling(t, h), func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Events = plan.List{sale, late} })
 	var want []string
 	wants := func(phases ...string) {
 		t.Helper()
 		want = append(want, phases...)
-		one.soon(func() bool { one.clock.add(100 * time.Millisecond); return len(h.phases()) >= len(want) })
+		one.Soon(func() bool { one.Clock.Add(100 * time.Millisecond); return len(h.phases()) >= len(want) })
 		require.Equal(t, want, h.phases())
 	}
 	until := func(at time.Time) { // in steps, in which the gates hear of each other
-		for rest := at.Sub(one.clock.Now()); rest > 0; rest = at.Sub(one.clock.Now()) {
-			one.clock.add(min(rest, 5*time.Second))
-			one.status("shop")
-			other.status("shop")
+		for rest := at.Sub(one.Clock.Now()); rest > 0; rest = at.Sub(one.Clock.Now()) {
+			one.Clock.Add(min(rest, 5*time.Second))
+			one.Status("shop")
+			other.Status("shop")
 		}
 	}
 	until(sale.Prequeue)
@@ -150,20 +151,20 @@ func TestWebhooksTellThePhasesOfEventsOfTwoGatesInOrder(t *testing.T) {
 	wants("event_started sale")
 	until(sale.End)
 	wants("event_ended sale", "event_started late")
-	require.Equal(t, http.StatusOK, other.patch(`{"suspended": true}`).status)
+	require.Equal(t, http.StatusOK, other.Patch(`{"suspended": true}`).Status)
 	wants("event_ended late")
-	until(one.clock.Now().Add(time.Minute))
-	stands(t, "suspended", one, other)
-	one.clock.add(time.Minute)
+	until(one.Clock.Now().Add(time.Minute))
+	gatetest.Stands(t, "suspended", one, other)
+	one.Clock.Add(time.Minute)
 	assert.Equal(t, want, h.phases(), "and no others")
 }
 
 func TestWhatHappensTwiceInAMinuteIsToldTwice(t *testing.T) {
 	h := newHooked(t)
-	g := start(t, settings(closes), telling(t, h))
+	g := gatetest.Start(t, gatetest.Settings(gatetest.Closes), telling(t, h))
 	for i, change := range []string{`"now"`, `"off"`, `"now"`, `"off"`} {
-		require.Equal(t, http.StatusOK, g.patch(`{"hold_active": `+change+`}`).status)
-		require.Eventually(t, func() bool { return len(h.all()) == i+1 }, patience, 5*time.Millisecond, "%v", h.all())
+		require.Equal(t, http.StatusOK, g.Patch(`{"hold_active": `+change+`}`).Status)
+		require.Eventually(t, func() bool { return len(h.all()) == i+1 }, gatetest.Patience, 5*time.Millisecond, "%v", h.all())
 	}
 	assert.Equal(t, []string{"hold_began", "hold_ended", "hold_began", "hold_ended"}, h.all())
 	assert.Equal(t, 4, h.distinct(), "receivers drop ids that they know")

@@ -1,4 +1,4 @@
-package proxy_test
+package guests_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge/challengetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
 	"github.com/fairdoor-gate/fairdoor/queue/porttest"
@@ -30,15 +31,15 @@ func withoutMailServer(t *testing.T) func(*guests.Config) {
 
 func TestAnInviteOutlastsAMailServerThatIsDown(t *testing.T) {
 	p := startParty(t, direct, list(withoutMailServer(t)))
-	ada := p.visitor()
+	ada := p.Visitor()
 	p.join(ada, map[string]string{"email": "ada@example.com"})
 	require.Equal(t, 1, p.release(1))
-	p.clock.add(5 * 24 * time.Hour)
-	a := ada.get(listPath, asJSON)
+	p.Clock.Add(5 * 24 * time.Hour)
+	a := ada.Get(listPath, gatetest.AsJSON)
 	assert.Equal(t, "invited", p.entry(a).Status)
-	assert.NotContains(t, a.body, "inviteExpiresAt", "the time has not begun")
-	p.clock.add(2 * 24 * time.Hour)
-	assert.Equal(t, "expired", p.entry(ada.get(listPath, asJSON)).Status)
+	assert.NotContains(t, a.Body, "inviteExpiresAt", "the time has not begun")
+	p.Clock.Add(2 * 24 * time.Hour)
+	assert.Equal(t, "expired", p.entry(ada.Get(listPath, gatetest.AsJSON)).Status)
 }
 
 func TestAGateSendsTheMailsOfItsWaitlists(t *testing.T) {
@@ -50,35 +51,35 @@ func TestAGateSendsTheMailsOfItsWaitlists(t *testing.T) {
 			return nil, net.ErrClosed
 		}}
 	}))
-	p.join(p.visitor(), map[string]string{"email": "ada@example.com"})
+	p.join(p.Visitor(), map[string]string{"email": "ada@example.com"})
 	require.Eventually(t, func() bool { return len(asked) > 0 }, time.Minute, 10*time.Millisecond)
 }
 
 func TestSignUpsPassTheChallengeOfTheRoom(t *testing.T) {
 	t.Parallel()
 	provider := challengetest.New(t)
-	p := startParty(t, challenging(provider))
-	v := p.visitor()
+	p := startParty(t, gatetest.Challenging(provider))
+	v := p.Visitor()
 	for _, path := range []string{"/", listPath} {
-		a := v.get(path)
-		assert.Contains(t, a.body, `class="test-widget" data-sitekey="the-site"`)
-		assert.Contains(t, a.header.Get("Content-Security-Policy"), "frame-src "+provider.URL)
+		a := v.Get(path)
+		assert.Contains(t, a.Body, `class="test-widget" data-sitekey="the-site"`)
+		assert.Contains(t, a.Header.Get("Content-Security-Policy"), "frame-src "+provider.URL)
 	}
 	for _, wrong := range []string{"", "made up"} {
-		a := v.postForm(listPath, url.Values{"email": {"ada@example.com"}, "cf-turnstile-response": {wrong}})
-		assert.Equal(t, http.StatusForbidden, a.status)
-		assert.Contains(t, a.body, `value="ada@example.com"`)
+		a := v.PostForm(listPath, url.Values{"email": {"ada@example.com"}, "cf-turnstile-response": {wrong}})
+		assert.Equal(t, http.StatusForbidden, a.Status)
+		assert.Contains(t, a.Body, `value="ada@example.com"`)
 		a = p.join(v, map[string]string{"email": "ada@example.com", "response": wrong})
-		assert.Equal(t, http.StatusForbidden, a.status)
-		assert.Contains(t, a.body, `"challengeRequired":true`)
+		assert.Equal(t, http.StatusForbidden, a.Status)
+		assert.Contains(t, a.Body, `"challengeRequired":true`)
 	}
 	mails, err := p.record.Outbox(t.Context(), 0, 10)
 	require.NoError(t, err)
 	assert.Empty(t, mails)
 	right := provider.Answer()
-	assert.Equal(t, http.StatusAccepted, v.postForm(listPath, url.Values{"email": {"ada@example.com"}, "cf-turnstile-response": {right}}).status)
-	assert.Equal(t, http.StatusForbidden, p.join(v, map[string]string{"email": "bob@example.com", "response": right}).status, "an answer works once")
-	assert.Equal(t, http.StatusAccepted, p.join(v, map[string]string{"email": "bob@example.com", "response": provider.Answer()}).status)
+	assert.Equal(t, http.StatusAccepted, v.PostForm(listPath, url.Values{"email": {"ada@example.com"}, "cf-turnstile-response": {right}}).Status)
+	assert.Equal(t, http.StatusForbidden, p.join(v, map[string]string{"email": "bob@example.com", "response": right}).Status, "an answer works once")
+	assert.Equal(t, http.StatusAccepted, p.join(v, map[string]string{"email": "bob@example.com", "response": provider.Answer()}).Status)
 }
 
 // TestTheReferralThatCountsIsThatOfWhoConfirms has somebody else sign up the same address with a code of their own.
@@ -100,34 +101,34 @@ func TestTheReferralThatCountsIsThatOfWhoConfirms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := startParty(t)
 			p.member("first@example.com")
-			members := map[string]*visitor{"ben": p.member("ben@example.com"), "eve": p.member("eve@example.com")}
-			ada, order := p.visitor(), []int{c.first, 1 - c.first}
+			members := map[string]*gatetest.Visitor{"ben": p.member("ben@example.com"), "eve": p.member("eve@example.com")}
+			ada, order := p.Visitor(), []int{c.first, 1 - c.first}
 			var links [2]string
 			for _, who := range order {
 				sender, referrer := ada, "ben"
 				if who == stranger {
-					sender, referrer = p.visitor(), "eve"
+					sender, referrer = p.Visitor(), "eve"
 				}
-				code := p.entry(members[referrer].get(listPath, asJSON)).ReferralCode
+				code := p.entry(members[referrer].Get(listPath, gatetest.AsJSON)).ReferralCode
 				a := p.join(sender, map[string]string{"email": "ada@example.com", "referral": code})
-				require.Equal(t, http.StatusAccepted, a.status)
+				require.Equal(t, http.StatusAccepted, a.Status)
 				links[who] = p.token("ada@example.com", waitlist.MailConfirm)
 			}
 			require.NotEqual(t, links[stranger], links[owner], "each has a mail")
 			reader := ada
 			if c.browser == stranger {
-				reader = p.visitor()
+				reader = p.Visitor()
 			}
-			assert.Equal(t, http.StatusSeeOther, reader.postForm(listPath+"/confirm?token="+links[c.link], nil).status)
+			assert.Equal(t, http.StatusSeeOther, reader.PostForm(listPath+"/confirm?token="+links[c.link], nil).Status)
 			for name, member := range members {
-				rank := p.entry(member.get(listPath, asJSON)).Rank
+				rank := p.entry(member.Get(listPath, gatetest.AsJSON)).Rank
 				if name == c.want {
 					assert.Equal(t, 1, rank, name)
 				} else {
 					assert.Greater(t, rank, 1, name)
 				}
 			}
-			assert.Empty(t, reader.cookies["fairdoor_.beta.referral"], "it is for once")
+			assert.Empty(t, reader.Cookies["fairdoor_.beta.referral"], "it is for once")
 		})
 	}
 }
@@ -138,28 +139,28 @@ func TestEveryMailHasAWayOut(t *testing.T) {
 	for _, kind := range []waitlist.MailKind{waitlist.MailConfirm, waitlist.MailPlace, waitlist.MailInvite} {
 		t.Run(string(kind), func(t *testing.T) {
 			p := startParty(t)
-			ada := p.visitor()
+			ada := p.Visitor()
 			p.join(ada, map[string]string{"email": "ada@example.com"})
 			if kind != waitlist.MailConfirm {
-				ada.postJSON(listPath+"/confirm", map[string]string{"token": p.token("ada@example.com", waitlist.MailConfirm)})
+				ada.PostJSON(listPath+"/confirm", map[string]string{"token": p.token("ada@example.com", waitlist.MailConfirm)})
 			}
 			if kind == waitlist.MailInvite {
 				require.Equal(t, 1, p.release(1))
 			}
 			link := listPath + "/leave?token=" + p.token("ada@example.com", kind)
-			a := p.visitor().get(link)
-			assert.Equal(t, http.StatusOK, a.status)
-			assert.Contains(t, a.body, `action="`+listPath+`/leave"`)
+			a := p.Visitor().Get(link)
+			assert.Equal(t, http.StatusOK, a.Status)
+			assert.Contains(t, a.Body, `action="`+listPath+`/leave"`)
 			left := func() int {
 				page, err := p.record.Entries(t.Context(), waitlist.Search{Text: "ada@example.com"})
 				require.NoError(t, err)
 				return page.Total
 			}
 			assert.Equal(t, 1, left(), "nobody leaves by looking")
-			assert.Equal(t, http.StatusOK, p.visitor().postForm(link, url.Values{"List-Unsubscribe": {"One-Click"}}).status)
+			assert.Equal(t, http.StatusOK, p.Visitor().PostForm(link, url.Values{"List-Unsubscribe": {"One-Click"}}).Status)
 			assert.Zero(t, left())
-			assert.Equal(t, http.StatusNotFound, ada.get(listPath, asJSON).status)
-			assert.Equal(t, http.StatusGone, p.visitor().get(link).status)
+			assert.Equal(t, http.StatusNotFound, ada.Get(listPath, gatetest.AsJSON).Status)
+			assert.Equal(t, http.StatusGone, p.Visitor().Get(link).Status)
 		})
 	}
 }
@@ -170,18 +171,18 @@ func TestALinkOfSomebodyElseReplacesNoCookie(t *testing.T) {
 	ada := p.member("ada@example.com")
 	p.member("eve@example.com")
 	secret := p.token("eve@example.com", waitlist.MailPlace)
-	a := ada.get(listPath + "?secret=" + secret)
-	assert.Empty(t, a.header.Values("Set-Cookie"))
-	assert.Contains(t, a.body, `name="secret" value="`+secret+`"`, "there is a button for that")
-	assert.Equal(t, 1, p.entry(ada.get(listPath, asJSON)).Rank)
-	assert.Equal(t, http.StatusSeeOther, ada.postForm(listPath, url.Values{"secret": {secret}}).status)
-	assert.Equal(t, 2, p.entry(ada.get(listPath, asJSON)).Rank)
+	a := ada.Get(listPath + "?secret=" + secret)
+	assert.Empty(t, a.Header.Values("Set-Cookie"))
+	assert.Contains(t, a.Body, `name="secret" value="`+secret+`"`, "there is a button for that")
+	assert.Equal(t, 1, p.entry(ada.Get(listPath, gatetest.AsJSON)).Rank)
+	assert.Equal(t, http.StatusSeeOther, ada.PostForm(listPath, url.Values{"secret": {secret}}).Status)
+	assert.Equal(t, 2, p.entry(ada.Get(listPath, gatetest.AsJSON)).Rank)
 
-	reader := p.visitor()
+	reader := p.Visitor()
 	image := func(r *http.Request) {
 		r.Header.Set("Sec-Fetch-Dest", "image")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 	}
-	assert.Empty(t, reader.get(listPath+"?secret="+secret, image).header.Values("Set-Cookie"))
-	assert.Equal(t, http.StatusNotFound, reader.get(listPath, asJSON).status)
+	assert.Empty(t, reader.Get(listPath+"?secret="+secret, image).Header.Values("Set-Cookie"))
+	assert.Equal(t, http.StatusNotFound, reader.Get(listPath, gatetest.AsJSON).Status)
 }

@@ -1,4 +1,4 @@
-package proxy_test
+package history_test
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -59,61 +60,52 @@ func (j *judged) percentile(share float64) float64 {
 
 const stepOfTheDay = 5 * time.Second
 
-// excerpt is the record of the room called shop.
-func (f *fixture) excerpt(from, to time.Time) (e record.Excerpt) {
-	f.t.Helper()
-	query := "?from=" + from.UTC().Format(time.RFC3339) + "&to=" + to.UTC().Format(time.RFC3339)
-	a := f.api(http.MethodGet, "/api/v1/rooms/shop/record"+query, "", &e)
-	require.Equal(f.t, http.StatusOK, a.status, a.body)
-	return e
-}
-
 // crowdOfADay sends a crowd to a gate for some hours in virtual time, and returns what the origin
 // saw. each is called at every step.
-func (f *fixture) crowdOfADay(lasts time.Duration, arrivals []time.Duration, each func(past time.Duration)) *arrivalLog {
+func crowdOfADay(f *gatetest.Fixture, lasts time.Duration, arrivals []time.Duration, each func(past time.Duration)) *arrivalLog {
 	l := &arrivalLog{arrived: map[string]time.Time{}, seen: map[string]time.Time{}}
-	f.site.will(func(w http.ResponseWriter, r *http.Request) {
+	f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
 		if name := r.Header.Get("X-Visitor"); l.seen[name].IsZero() {
-			l.seen[name] = f.clock.Now()
+			l.seen[name] = f.Clock.Now()
 		}
 		_, _ = fmt.Fprint(w, "in")
 	})
 	type waiter struct {
-		*visitor
+		*gatetest.Visitor
 		name string
 		due  time.Time
 	}
 	var line []*waiter
-	begin := f.clock.Now()
+	begin := f.Clock.Now()
 	for past := time.Duration(0); past < lasts; past += stepOfTheDay {
 		for n := len(l.arrived); n < len(arrivals) && arrivals[n] <= past; n++ {
-			w := &waiter{visitor: f.visitor(), name: strconv.Itoa(n)}
-			l.arrived[w.name] = f.clock.Now()
+			w := &waiter{Visitor: f.Visitor(), name: strconv.Itoa(n)}
+			l.arrived[w.name] = f.Clock.Now()
 			line = append(line, w)
 		}
 		line = slices.DeleteFunc(line, func(w *waiter) bool {
-			if f.clock.Now().Before(w.due) {
+			if f.Clock.Now().Before(w.due) {
 				return false
 			}
-			a := w.get("/", with("X-Visitor", w.name))
-			seconds, _ := strconv.Atoi(a.header.Get("Retry-After"))
-			w.due = f.clock.Now().Add(time.Duration(seconds) * time.Second)
-			return a.in()
+			a := w.Get("/", gatetest.With("X-Visitor", w.name))
+			seconds, _ := strconv.Atoi(a.Header.Get("Retry-After"))
+			w.due = f.Clock.Now().Add(time.Duration(seconds) * time.Second)
+			return a.In()
 		})
-		f.excerpt(begin, begin.Add(time.Minute)) // has the gate look how its rooms stand
+		f.Excerpt(begin, begin.Add(time.Minute)) // has the gate look how its rooms stand
 		each(past)
-		f.pass(stepOfTheDay)
+		f.Pass(stepOfTheDay)
 	}
-	require.Empty(f.t, line, "everybody got in")
+	require.Empty(f.T, line, "everybody got in")
 	return l
 }
 
 func TestADaysReportSaysWhatTheOriginsLogSays(t *testing.T) {
 	const limit, session = 12, time.Minute
-	f := start(t, settings(func(s *queue.Settings) {
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) {
 		s.TotalActiveUsers, s.NewUsersPerMinute, s.SessionDuration, s.Bucket = limit, 10, session, 30*time.Second
 	}))
-	day := f.clock.Now().Truncate(24 * time.Hour)
+	day := f.Clock.Now().Truncate(24 * time.Hour)
 	random := rand.New(rand.NewPCG(1, 2))
 	var arrivals []time.Duration
 	for range 6 {
@@ -123,13 +115,13 @@ func TestADaysReportSaysWhatTheOriginsLogSays(t *testing.T) {
 		arrivals = append(arrivals, 15*time.Minute+time.Duration(random.Int64N(int64(4*time.Minute))))
 	}
 	slices.Sort(arrivals)
-	l := f.crowdOfADay(32*time.Minute, arrivals, func(past time.Duration) {
+	l := crowdOfADay(f, 32*time.Minute, arrivals, func(past time.Duration) {
 		if past == 20*time.Minute {
-			require.Equal(t, http.StatusOK, f.patch(`{"new_users_per_minute": 11}`).status)
+			require.Equal(t, http.StatusOK, f.Patch(`{"new_users_per_minute": 11}`).Status)
 		}
 	})
-	end := f.clock.Now()
-	e := f.excerpt(day, day.Add(24*time.Hour))
+	end := f.Clock.Now()
+	e := f.Excerpt(day, day.Add(24*time.Hour))
 	r := report.Make(report.Config{Room: "shop", From: day, To: day.Add(24 * time.Hour), Now: end, Gates: []record.Excerpt{e}})
 	log := l.judge(session)
 
@@ -167,31 +159,31 @@ func TestADaysReportSaysWhatTheOriginsLogSays(t *testing.T) {
 func TestTwoGatesOfARoomAreOneReport(t *testing.T) {
 	store := memstore.New()
 	shared := func(_ *proxy.Config, o *proxy.Options) { o.Store = store }
-	limits := settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 })
-	one := start(t, shared, limits)
-	clockOfOne := func(_ *proxy.Config, o *proxy.Options) { o.Clock = one.clock.Now }
-	two := start(t, shared, limits, clockOfOne)
-	from, to := one.clock.Now().Add(-time.Hour), one.clock.Now().Add(time.Hour)
+	limits := gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 3 })
+	one := gatetest.Start(t, shared, limits)
+	clockOfOne := func(_ *proxy.Config, o *proxy.Options) { o.Clock = one.Clock.Now }
+	two := gatetest.Start(t, shared, limits, clockOfOne)
+	from, to := one.Clock.Now().Add(-time.Hour), one.Clock.Now().Add(time.Hour)
 	look := func() {
 		for range 3 {
-			for _, f := range []*fixture{one, two} {
-				f.status("shop")
-				f.excerpt(from, to)
+			for _, f := range []*gatetest.Fixture{one, two} {
+				f.Status("shop")
+				f.Excerpt(from, to)
 			}
-			one.clock.add(time.Second)
+			one.Clock.Add(time.Second)
 		}
 	}
 	look()
-	for _, f := range []*fixture{one, two, one} {
-		require.True(t, f.visitor().get("/").in())
+	for _, f := range []*gatetest.Fixture{one, two, one} {
+		require.True(t, f.Visitor().Get("/").In())
 	}
-	for _, f := range []*fixture{one, two, two} {
-		require.False(t, f.visitor().get("/").in())
+	for _, f := range []*gatetest.Fixture{one, two, two} {
+		require.False(t, f.Visitor().Get("/").In())
 	}
 	look()
-	require.Equal(t, http.StatusOK, one.patch(`{"total_active_users": 2}`).status)
+	require.Equal(t, http.StatusOK, one.Patch(`{"total_active_users": 2}`).Status)
 	look()
-	r := report.Make(report.Config{Room: "shop", From: from, To: to, Now: one.clock.Now(), Gates: []record.Excerpt{one.excerpt(from, to), two.excerpt(from, to)}})
+	r := report.Make(report.Config{Room: "shop", From: from, To: to, Now: one.Clock.Now(), Gates: []record.Excerpt{one.Excerpt(from, to), two.Excerpt(from, to)}})
 	assert.Equal(t, 2, r.Gates)
 	assert.Equal(t, 3, r.People.LetIn, "two at one gate, and one at the other")
 	assert.Equal(t, 3, r.People.ByStore, "of which both gates know")
@@ -202,71 +194,71 @@ func TestTwoGatesOfARoomAreOneReport(t *testing.T) {
 }
 
 func TestTheRecordHasWhatOperatorsDoToVisitors(t *testing.T) {
-	f := start(t)
-	f.full()
+	f := gatetest.Start(t)
+	f.Full()
 	var list struct {
 		Active []struct {
 			ID string `json:"id"`
 		} `json:"active"`
 	}
-	f.api(http.MethodGet, "/api/v1/rooms/shop/visitors", "", &list)
+	f.API(http.MethodGet, "/api/v1/rooms/shop/visitors", "", &list)
 	require.Len(t, list.Active, 1)
 	id := list.Active[0].ID
-	require.Equal(t, http.StatusOK, f.api(http.MethodPost, "/api/v1/rooms/shop/visitors/"+id+"/renew", "", nil).status)
-	require.Equal(t, http.StatusNoContent, f.api(http.MethodDelete, "/api/v1/rooms/shop/visitors/"+id, "", nil).status)
-	now := f.clock.Now()
+	require.Equal(t, http.StatusOK, f.API(http.MethodPost, "/api/v1/rooms/shop/visitors/"+id+"/renew", "", nil).Status)
+	require.Equal(t, http.StatusNoContent, f.API(http.MethodDelete, "/api/v1/rooms/shop/visitors/"+id, "", nil).Status)
+	now := f.Clock.Now()
 	assert.Equal(t, []record.Change{
 		{At: now, By: "127.0.0.1", What: "visitor renewed", To: id}, {At: now, By: "127.0.0.1", What: "visitor removed", To: id},
-	}, f.excerpt(now.Add(-time.Minute), now.Add(time.Minute)).Changes)
+	}, f.Excerpt(now.Add(-time.Minute), now.Add(time.Minute)).Changes)
 }
 
 func TestTheRecordCountsWhatIsRefused(t *testing.T) {
-	f := start(t)
-	f.full()
-	f.excerpt(f.clock.Now(), f.clock.Now().Add(time.Minute))
-	f.visitor().send(http.MethodHead, "/", nil)
-	f.visitor().get("/", with("User-Agent", "Googlebot/2.1"))
-	f.visitor().get("/", with("Sec-Purpose", "prefetch"))
-	e := f.excerpt(f.clock.Now().Add(-time.Minute), f.clock.Now().Add(time.Minute))
+	f := gatetest.Start(t)
+	f.Full()
+	f.Excerpt(f.Clock.Now(), f.Clock.Now().Add(time.Minute))
+	f.Visitor().Send(http.MethodHead, "/", nil)
+	f.Visitor().Get("/", gatetest.With("User-Agent", "Googlebot/2.1"))
+	f.Visitor().Get("/", gatetest.With("Sec-Purpose", "prefetch"))
+	e := f.Excerpt(f.Clock.Now().Add(-time.Minute), f.Clock.Now().Add(time.Minute))
 	require.Len(t, e.Minutes, 1)
 	assert.Equal(t, record.Refused{Busy: 2, Withheld: 1}, e.Minutes[0].Refused)
 }
 
 func TestTheRecordSaysWhatIsWrongWithAQuestion(t *testing.T) {
-	f := start(t)
+	f := gatetest.Start(t)
 	for query, want := range map[string]string{
 		"?from=yesterday": "from is not a time",
 		"?to=2021":        "to is not a time",
 		"?from=2021-05-27T16:00:00Z&to=2021-05-27T15:00:00Z": "from is not before to",
 		"?from=2021-05-01T16:00:00Z&to=2021-05-27T15:00:00Z": "two days apart",
 	} {
-		a := f.api(http.MethodGet, "/api/v1/rooms/shop/record"+query, "", nil)
-		assert.Equal(t, http.StatusUnprocessableEntity, a.status, query)
-		assert.Contains(t, a.body, want)
+		a := f.API(http.MethodGet, "/api/v1/rooms/shop/record"+query, "", nil)
+		assert.Equal(t, http.StatusUnprocessableEntity, a.Status, query)
+		assert.Contains(t, a.Body, want)
 	}
-	assert.Equal(t, http.StatusNotFound, f.api(http.MethodGet, "/api/v1/rooms/shops/record", "", nil).status)
-	assert.JSONEq(t, `{"minutes": [], "changes": []}`, f.api(http.MethodGet, "/api/v1/rooms/shop/record?from=2021-05-20T16:00:00Z&to=2021-05-21T16:00:00Z", "", nil).body)
+	assert.Equal(t, http.StatusNotFound, f.API(http.MethodGet, "/api/v1/rooms/shops/record", "", nil).Status)
+	assert.JSONEq(t, `{"minutes": [], "changes": []}`, f.API(http.MethodGet, "/api/v1/rooms/shop/record?from=2021-05-20T16:00:00Z&to=2021-05-21T16:00:00Z", "", nil).Body)
 }
 
 // A room of a family comes and goes: what it has done stays in the family's record.
 func TestTheRoomsOfAFamilyHaveOneRecord(t *testing.T) {
-	f := start(t, family(func(r *proxy.RoomConfig) {
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) {
 		r.MaxRooms, r.RoomIdle = 3, time.Minute
 		r.Settings = queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10, SessionDuration: time.Second, RefreshInterval: time.Second, QueueTicketTTL: 2 * time.Second}
 	}))
-	from, to := f.clock.Now().Add(-time.Hour), f.clock.Now().Add(time.Hour)
+	from, to := f.Clock.Now().Add(-time.Hour), f.Clock.Now().Add(time.Hour)
 	kept := func() (e record.Excerpt) {
-		require.Equal(t, http.StatusOK, f.api(http.MethodGet, "/api/v1/rooms/chat/record?from="+from.Format(time.RFC3339)+"&to="+to.Format(time.RFC3339), "", &e).status)
+		require.Equal(t, http.StatusOK, f.API(http.MethodGet, "/api/v1/rooms/chat/record?from="+from.Format(time.RFC3339)+"&to="+to.Format(time.RFC3339), "", &e).Status)
 		return e
 	}
 	kept()
 	for _, path := range []string{"/room/a", "/room/b"} {
-		require.True(t, f.visitor().get(path).in())
-		require.False(t, f.visitor().get(path).in())
+		require.True(t, f.Visitor().Get(path).In())
+		require.False(t, f.Visitor().Get(path).In())
 	}
-	require.Equal(t, http.StatusOK, f.api(http.MethodPatch, "/api/v1/rooms/chat.a", `{"new_users_per_minute": 11}`, nil).status)
-	f.status("chat.a")
-	f.status("chat.b")
+	require.Equal(t, http.StatusOK, f.API(http.MethodPatch, "/api/v1/rooms/chat.a", `{"new_users_per_minute": 11}`, nil).Status)
+	f.Status("chat.a")
+	f.Status("chat.b")
 	e := kept()
 	require.Len(t, e.Minutes, 1)
 	assert.Equal(t, 2, e.Minutes[0].LetIn)
@@ -278,21 +270,21 @@ func TestTheRoomsOfAFamilyHaveOneRecord(t *testing.T) {
 }
 
 func TestTheReportOfAStoreThatDoesNotAnswerSaysThatNothingIsKnown(t *testing.T) {
-	store := &fallible{}
-	f := start(t, store.between)
-	from, to := f.clock.Now().Add(-time.Minute), f.clock.Now().Add(time.Hour)
-	f.excerpt(from, to)
-	store.failing.Store(true)
+	store := &gatetest.Fallible{}
+	f := gatetest.Start(t, store.Between)
+	from, to := f.Clock.Now().Add(-time.Minute), f.Clock.Now().Add(time.Hour)
+	f.Excerpt(from, to)
+	store.Failing.Store(true)
 	for range 30 {
-		f.pass(10 * time.Second)
-		f.excerpt(from, to)
+		f.Pass(10 * time.Second)
+		f.Excerpt(from, to)
 	}
-	store.failing.Store(false)
+	store.Failing.Store(false)
 	for range 12 {
-		f.pass(10 * time.Second)
-		f.excerpt(from, to)
+		f.Pass(10 * time.Second)
+		f.Excerpt(from, to)
 	}
-	r := report.Make(report.Config{Room: "shop", From: from, To: to, Now: f.clock.Now(), Gates: []record.Excerpt{f.excerpt(from, to)}})
+	r := report.Make(report.Config{Room: "shop", From: from, To: to, Now: f.Clock.Now(), Gates: []record.Excerpt{f.Excerpt(from, to)}})
 	assert.InDelta(t, 300, r.Faults.StoreFailingSeconds, 20)
 	assert.Positive(t, r.Faults.StoreErrors)
 	require.Len(t, r.Known.Gaps, 1, "while the store did not answer")

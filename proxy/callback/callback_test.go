@@ -1,4 +1,4 @@
-package proxy_test
+package callback_test
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
@@ -45,7 +46,7 @@ func callingBack(t testing.TB) func(*proxy.Config, *proxy.Options) {
 
 // caller is a gate that calls back, with a push service.
 type caller struct {
-	*fixture
+	*gatetest.Fixture
 	service *webpushtest.Service
 	dir     string
 }
@@ -56,14 +57,14 @@ func calls(t testing.TB, changes ...func(*proxy.Config, *proxy.Options)) *caller
 	inDir := func(c *proxy.Config, o *proxy.Options) {
 		o.StateDir, c.Rooms[0].Commands = dir, config.Commands{config.Revoke}
 	}
-	f := start(t, append([]func(*proxy.Config, *proxy.Options){callingBack(t), inDir}, changes...)...)
-	return &caller{f, webpushtest.New(t, f.clock.Now), dir}
+	f := gatetest.Start(t, append([]func(*proxy.Config, *proxy.Options){callingBack(t), inDir}, changes...)...)
+	return &caller{f, webpushtest.New(t, f.Clock.Now), dir}
 }
 
 // asks has a visitor ask to be called.
-func (v *visitor) asks(b *webpushtest.Browser, changes ...func(*http.Request)) answer {
-	v.f.t.Helper()
-	return v.send(http.MethodPost, callPath, strings.NewReader(b.Subscription), append([]func(*http.Request){with("Content-Type", "application/json")}, changes...)...)
+func asks(v *gatetest.Visitor, b *webpushtest.Browser, changes ...func(*http.Request)) gatetest.Answer {
+	v.Fixture.T.Helper()
+	return v.Send(http.MethodPost, callPath, strings.NewReader(b.Subscription), append([]func(*http.Request){gatetest.With("Content-Type", "application/json")}, changes...)...)
 }
 
 // told is what a browser shows at a call.
@@ -75,20 +76,20 @@ type told struct {
 
 // until lets time pass until something is so.
 func (c *caller) until(is func() bool) {
-	c.t.Helper()
+	c.T.Helper()
 	last := time.Now()
-	require.Eventually(c.t, func() bool {
+	require.Eventually(c.T, func() bool {
 		if time.Since(last) > 500*time.Millisecond {
 			last = time.Now()
-			c.pass(5 * time.Second)
+			c.Pass(5 * time.Second)
 		}
 		return is()
-	}, patience, 10*time.Millisecond)
+	}, gatetest.Patience, 10*time.Millisecond)
 }
 
 // awaits lets time pass until the browser has got the last that there is to tell, and returns it.
 func (c *caller) awaits(b *webpushtest.Browser) (m told) {
-	c.t.Helper()
+	c.T.Helper()
 	c.until(func() bool {
 		got := b.Messages()
 		return len(got) > 0 && json.Unmarshal([]byte(got[len(got)-1].Text), &m) == nil && m.Last
@@ -98,10 +99,10 @@ func (c *caller) awaits(b *webpushtest.Browser) (m told) {
 
 // files are the calls that the gate keeps, as they are written.
 func (c *caller) files() string {
-	c.t.Helper()
+	c.T.Helper()
 	var all strings.Builder
 	names, err := filepath.Glob(filepath.Join(c.dir, "calls", "*.json"))
-	require.NoError(c.t, err)
+	require.NoError(c.T, err)
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err == nil { // it may be gone by now
@@ -113,110 +114,110 @@ func (c *caller) files() string {
 
 // holds lets time pass while the gate checks in for whoever is away.
 func (c *caller) holds(d time.Duration) {
-	c.t.Helper()
-	for until := c.clock.Now().Add(d); c.clock.Now().Before(until); {
+	c.T.Helper()
+	for until := c.Clock.Now().Add(d); c.Clock.Now().Before(until); {
 		before := c.files()
-		c.pass(interval + 3*time.Second)
-		require.Eventually(c.t, func() bool { return c.files() != before }, patience, 5*time.Millisecond)
+		c.Pass(gatetest.Interval + 3*time.Second)
+		require.Eventually(c.T, func() bool { return c.files() != before }, gatetest.Patience, 5*time.Millisecond)
 	}
 }
 
 func TestWhoLeavesIsCalledAndGetsIn(t *testing.T) {
 	t.Parallel()
 	c := calls(t)
-	in := c.full()[0]
-	away, b := c.waits(), c.service.Subscribe()
-	require.Equal(t, http.StatusNoContent, away.asks(b, with("Referer", c.public.URL+"/tickets?day=1")).status)
-	assert.Equal(t, http.StatusNoContent, away.send(http.MethodPost, "/.fairdoor/leave", nil).status, "a goodbye of somebody who is called is none")
-	c.pass(time.Second)
-	behind := c.waits()
+	in := c.Full()[0]
+	away, b := c.Waits(), c.service.Subscribe()
+	require.Equal(t, http.StatusNoContent, asks(away, b, gatetest.With("Referer", c.Public.URL+"/tickets?day=1")).Status)
+	assert.Equal(t, http.StatusNoContent, away.Send(http.MethodPost, "/.fairdoor/leave", nil).Status, "a goodbye of somebody who is called is none")
+	c.Pass(time.Second)
+	behind := c.Waits()
 	c.holds(time.Minute)
-	behind.get("/")
-	c.pass(time.Second)
-	assert.Equal(t, 2, c.status("shop").Queued, "they count as present")
+	behind.Get("/")
+	c.Pass(time.Second)
+	assert.Equal(t, 2, c.Status("shop").Queued, "they count as present")
 	c.revoke(in)
 	m := c.awaits(b)
 	assert.Equal(t, "Your slot is kept until {time}.", m.Body)
 	assert.True(t, m.Last)
-	assert.WithinDuration(t, c.clock.Now().Add(time.Minute), m.Until, 10*time.Second)
+	assert.WithinDuration(t, c.Clock.Now().Add(time.Minute), m.Until, 10*time.Second)
 	assert.Equal(t, callPath+"&to="+url.QueryEscape("/tickets?day=1"), m.URL)
 	got := b.Messages()[len(b.Messages())-1]
-	assert.Equal(t, c.public.URL, got.Claims["sub"])
+	assert.Equal(t, c.Public.URL, got.Claims["sub"])
 	assert.Equal(t, "high", got.Header.Get("Urgency"))
 	assert.Regexp(t, `^[0-9a-f]{32}$`, got.Header.Get("Topic"))
 	assert.Regexp(t, `^\d\d$`, got.Header.Get("Ttl"))
 	assert.NotContains(t, got.Text, cookieOf(away))
 
-	c.pass(30 * time.Second)
-	assert.False(t, behind.get("/").in(), "the slot is kept")
-	c.site.requests()
-	back := away.get(m.URL)
-	require.Equal(t, http.StatusSeeOther, back.status)
-	require.Equal(t, "/tickets?day=1", back.header.Get("Location"))
-	require.True(t, away.get("/tickets?day=1").in())
-	assert.Len(t, c.site.requests(), 1)
-	c.pass(2 * time.Minute)
-	assert.True(t, away.get("/").in(), "the session is a whole one")
-	assert.False(t, behind.get("/").in())
+	c.Pass(30 * time.Second)
+	assert.False(t, behind.Get("/").In(), "the slot is kept")
+	c.Site.Requests()
+	back := away.Get(m.URL)
+	require.Equal(t, http.StatusSeeOther, back.Status)
+	require.Equal(t, "/tickets?day=1", back.Header.Get("Location"))
+	require.True(t, away.Get("/tickets?day=1").In())
+	assert.Len(t, c.Site.Requests(), 1)
+	c.Pass(2 * time.Minute)
+	assert.True(t, away.Get("/").In(), "the session is a whole one")
+	assert.False(t, behind.Get("/").In())
 }
 
 // cookieOf is the value of a visitor's ticket.
-func cookieOf(v *visitor) string {
-	for _, value := range v.cookies {
+func cookieOf(v *gatetest.Visitor) string {
+	for _, value := range v.Cookies {
 		return value
 	}
 	return "none"
 }
 
 // revoke ends the session of somebody who is in.
-func (c *caller) revoke(in *visitor) {
-	c.t.Helper()
-	c.site.will(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Fairdoor-Command", "revoke") })
-	in.get("/")
-	c.site.will(nil)
-	c.pass(0)
+func (c *caller) revoke(in *gatetest.Visitor) {
+	c.T.Helper()
+	c.Site.Will(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Fairdoor-Command", "revoke") })
+	in.Get("/")
+	c.Site.Will(nil)
+	c.Pass(0)
 }
 
 func TestTheSlotOfWhoDoesNotComeGoesOn(t *testing.T) {
 	t.Parallel()
 	c := calls(t)
-	in := c.full()[0]
-	away, b := c.waits(), c.service.Subscribe()
-	require.Equal(t, http.StatusNoContent, away.asks(b).status)
-	c.pass(2 * time.Second)
-	behind := c.waits()
+	in := c.Full()[0]
+	away, b := c.Waits(), c.service.Subscribe()
+	require.Equal(t, http.StatusNoContent, asks(away, b).Status)
+	c.Pass(2 * time.Second)
+	behind := c.Waits()
 	c.revoke(in)
 	m := c.awaits(b)
-	c.pass(50 * time.Second)
-	require.False(t, behind.get("/").in())
-	c.pass(interval + 5*time.Second)
-	require.True(t, behind.get("/").in())
+	c.Pass(50 * time.Second)
+	require.False(t, behind.Get("/").In())
+	c.Pass(gatetest.Interval + 5*time.Second)
+	require.True(t, behind.Get("/").In())
 
 	t.Log("who comes after all has their place, ahead of all who came later")
-	last := c.waits()
-	require.Equal(t, http.StatusSeeOther, away.get(m.URL).status)
-	require.False(t, away.get("/").in())
+	last := c.Waits()
+	require.Equal(t, http.StatusSeeOther, away.Get(m.URL).Status)
+	require.False(t, away.Get("/").In())
 	c.revoke(behind)
-	for came := false; !came; came = away.get("/").in() {
-		c.pass(time.Second)
-		require.False(t, last.get("/").in())
+	for came := false; !came; came = away.Get("/").In() {
+		c.Pass(time.Second)
+		require.False(t, last.Get("/").In())
 	}
 }
 
 // sameAs is a gate of the same cluster, or the same gate after a restart: with those keys, the store and the clock.
 func (c *caller) sameAs(store queue.Store, dir string) *caller {
-	c.t.Helper()
-	f := start(c.t, callingBack(c.t), func(to *proxy.Config, o *proxy.Options) {
-		to.Keys, to.Rooms[0].Commands, o.Store, o.Clock, o.StateDir = c.config.Keys, config.Commands{config.Revoke}, store, c.clock.Now, dir
+	c.T.Helper()
+	f := gatetest.Start(c.T, callingBack(c.T), func(to *proxy.Config, o *proxy.Options) {
+		to.Keys, to.Rooms[0].Commands, o.Store, o.Clock, o.StateDir = c.Config.Keys, config.Commands{config.Revoke}, store, c.Clock.Now, dir
 	})
-	f.clock = c.clock
+	f.Clock = c.Clock
 	return &caller{f, c.service, dir}
 }
 
-// at has a visitor go to another gate from now on.
-func (v *visitor) at(c *caller) *visitor {
-	other := c.visitor()
-	other.cookies = v.cookies
+// goesTo has a visitor go to another gate from now on.
+func goesTo(v *gatetest.Visitor, c *caller) *gatetest.Visitor {
+	other := c.Visitor()
+	other.Cookies = v.Cookies
 	return other
 }
 
@@ -224,9 +225,9 @@ func TestWhoIsAwayIsCalledAfterARestartAndComesBackToAnyGate(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
 	c := calls(t, func(_ *proxy.Config, o *proxy.Options) { o.Store = store })
-	in := c.full()[0]
-	away, b := c.waits(), c.service.Subscribe()
-	require.Equal(t, http.StatusNoContent, away.asks(b).status)
+	in := c.Full()[0]
+	away, b := c.Waits(), c.service.Subscribe()
+	require.Equal(t, http.StatusNoContent, asks(away, b).Status)
 	c.holds(30 * time.Second)
 	kept := c.files()
 	assert.NotContains(t, kept, cookieOf(away))
@@ -237,8 +238,8 @@ func TestWhoIsAwayIsCalledAfterARestartAndComesBackToAnyGate(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "calls", "cut.json"), []byte(`{"visitor":`), 0o600))
 	c.Close()
 	again, other := c.sameAs(store, dir), c.sameAs(store, t.TempDir())
-	in = in.at(again)
-	other.pass(time.Second)
+	in = goesTo(in, again)
+	other.Pass(time.Second)
 	again.holds(30 * time.Second)
 	again.until(func() bool { return len(b.Messages()) == 1 }) // else the second message may go in place of the first
 	again.revoke(in)
@@ -247,22 +248,22 @@ func TestWhoIsAwayIsCalledAfterARestartAndComesBackToAnyGate(t *testing.T) {
 	require.Len(t, b.Messages(), 2)
 	assert.Contains(t, b.Messages()[0].Text, `"It is almost your turn."`)
 
-	away = away.at(other)
-	other.pass(time.Second)
-	require.Equal(t, http.StatusSeeOther, away.get(m.URL).status)
-	assert.True(t, away.get("/").in())
+	away = goesTo(away, other)
+	other.Pass(time.Second)
+	require.Equal(t, http.StatusSeeOther, away.Get(m.URL).Status)
+	assert.True(t, away.Get("/").In())
 }
 
 func TestASubscriptionHoldsOnePlace(t *testing.T) {
 	t.Parallel()
 	c := calls(t)
-	c.full()
-	away, thief, b := c.waits(), c.waits(), c.service.Subscribe()
-	require.Equal(t, http.StatusNoContent, away.asks(b).status)
-	assert.Equal(t, http.StatusConflict, thief.asks(b).status)
-	assert.Equal(t, http.StatusNoContent, away.asks(b).status, "who has asked may ask again")
-	assert.Equal(t, http.StatusNoContent, thief.asks(c.service.Subscribe()).status)
-	assert.Equal(t, http.StatusNoContent, away.asks(c.service.Subscribe()).status, "with another subscription")
+	c.Full()
+	away, thief, b := c.Waits(), c.Waits(), c.service.Subscribe()
+	require.Equal(t, http.StatusNoContent, asks(away, b).Status)
+	assert.Equal(t, http.StatusConflict, asks(thief, b).Status)
+	assert.Equal(t, http.StatusNoContent, asks(away, b).Status, "who has asked may ask again")
+	assert.Equal(t, http.StatusNoContent, asks(thief, c.service.Subscribe()).Status)
+	assert.Equal(t, http.StatusNoContent, asks(away, c.service.Subscribe()).Status, "with another subscription")
 	names, err := filepath.Glob(filepath.Join(c.dir, "calls", "*"))
 	require.NoError(t, err)
 	assert.Len(t, names, 2)
@@ -275,10 +276,10 @@ func TestWhatIsNoSubscriptionOfAVisitorWhoWaitsIsRefused(t *testing.T) {
 		plain.Name, plain.Routes, plain.Options = "plain", []route.Route{{Path: "/plain"}}, nil
 		to.Rooms = append(to.Rooms, plain)
 	})
-	in := c.full()[0]
-	v, b := c.waits(), c.service.Subscribe()
+	in := c.Full()[0]
+	v, b := c.Waits(), c.service.Subscribe()
 	post := func(body string, changes ...func(*http.Request)) int {
-		return v.send(http.MethodPost, callPath, strings.NewReader(body), changes...).status
+		return v.Send(http.MethodPost, callPath, strings.NewReader(body), changes...).Status
 	}
 	at := func(endpoint string) string {
 		return regexp.MustCompile(`"endpoint":"[^"]*"`).ReplaceAllString(b.Subscription, `"endpoint":"`+endpoint+`"`)
@@ -288,21 +289,21 @@ func TestWhatIsNoSubscriptionOfAVisitorWhoWaitsIsRefused(t *testing.T) {
 	}
 	assert.Equal(t, http.StatusBadRequest, post(at(c.service.URL+"/"+strings.Repeat("x", webpush.MaxSubscription))))
 	assert.Equal(t, http.StatusBadRequest, post(`{"endpoint":"`+c.service.URL+`/","keys":{"p256dh":"AAAA","auth":"AAAA"}}`))
-	assert.Equal(t, http.StatusBadRequest, post(b.Subscription, with("Sec-Fetch-Site", "cross-site")))
-	assert.Equal(t, http.StatusConflict, in.asks(b).status, "they are in")
-	assert.Equal(t, http.StatusConflict, c.visitor().asks(b).status)
-	assert.Equal(t, http.StatusNotFound, v.send(http.MethodPost, "/.fairdoor/call-back?room=plain", strings.NewReader(b.Subscription)).status)
-	assert.Equal(t, http.StatusMethodNotAllowed, v.send(http.MethodPut, callPath, nil).status)
+	assert.Equal(t, http.StatusBadRequest, post(b.Subscription, gatetest.With("Sec-Fetch-Site", "cross-site")))
+	assert.Equal(t, http.StatusConflict, asks(in, b).Status, "they are in")
+	assert.Equal(t, http.StatusConflict, asks(c.Visitor(), b).Status)
+	assert.Equal(t, http.StatusNotFound, v.Send(http.MethodPost, "/.fairdoor/call-back?room=plain", strings.NewReader(b.Subscription)).Status)
+	assert.Equal(t, http.StatusMethodNotAllowed, v.Send(http.MethodPut, callPath, nil).Status)
 	assert.Empty(t, c.files())
-	assert.Equal(t, http.StatusNoContent, v.asks(b).status)
+	assert.Equal(t, http.StatusNoContent, asks(v, b).Status)
 }
 
 func TestAPlaceIsHeldForNoSubscriptionThatHasEnded(t *testing.T) {
 	t.Parallel()
 	c := calls(t)
-	in := c.full()[0]
-	away, b := c.waits(), c.service.Subscribe()
-	require.Equal(t, http.StatusNoContent, away.asks(b).status)
+	in := c.Full()[0]
+	away, b := c.Waits(), c.service.Subscribe()
+	require.Equal(t, http.StatusNoContent, asks(away, b).Status)
 	c.service.Answer(http.StatusServiceUnavailable)
 	c.revoke(in)
 	c.until(func() bool { return strings.Contains(c.files(), `"tries":1`) })
@@ -311,11 +312,11 @@ func TestAPlaceIsHeldForNoSubscriptionThatHasEnded(t *testing.T) {
 	c.until(func() bool { return !strings.Contains(c.files(), `"owed"`) })
 	assert.Len(t, b.Messages(), 1, "once it has come it is not sent again")
 
-	c.pass(2 * time.Minute)
-	in = c.visitor()
-	require.True(t, in.get("/").in())
-	next, b := c.waits(), c.service.Subscribe()
-	require.Equal(t, http.StatusNoContent, next.asks(b).status)
+	c.Pass(2 * time.Minute)
+	in = c.Visitor()
+	require.True(t, in.Get("/").In())
+	next, b := c.Waits(), c.service.Subscribe()
+	require.Equal(t, http.StatusNoContent, asks(next, b).Status)
 	c.service.Answer(http.StatusGone)
 	c.revoke(in)
 	c.until(func() bool { return !strings.Contains(c.files(), b.Endpoint()) })
@@ -323,53 +324,53 @@ func TestAPlaceIsHeldForNoSubscriptionThatHasEnded(t *testing.T) {
 
 func TestAPlaceIsHeldForAsLongAsItCanBeLeft(t *testing.T) {
 	t.Parallel()
-	c := calls(t, settings(func(s *queue.Settings) { s.QueueTicketTTL = 2 * time.Minute }))
-	c.full()
-	away, b := c.waits(), c.service.Subscribe()
-	require.Equal(t, http.StatusNoContent, away.asks(b).status)
+	c := calls(t, gatetest.Settings(func(s *queue.Settings) { s.QueueTicketTTL = 2 * time.Minute }))
+	c.Full()
+	away, b := c.Waits(), c.service.Subscribe()
+	require.Equal(t, http.StatusNoContent, asks(away, b).Status)
 	c.holds(2 * time.Minute)
 	m := c.awaits(b)
 	assert.Equal(t, "You may be away for up to 2\u00a0min without losing your place.", m.Body)
-	place := away.get("/", asJSON).told("arrivedAt")
-	c.pass(time.Minute)
-	away.get(m.URL)
-	assert.Equal(t, place, away.get("/", asJSON).told("arrivedAt"))
+	place := away.Get("/", gatetest.AsJSON).Told("arrivedAt")
+	c.Pass(time.Minute)
+	away.Get(m.URL)
+	assert.Equal(t, place, away.Get("/", gatetest.AsJSON).Told("arrivedAt"))
 }
 
 func TestSoManyOfANetworkAreCalledAndNoMore(t *testing.T) {
 	t.Parallel()
 	c := calls(t)
-	c.full()
+	c.Full()
 	for i := range 201 {
 		want := http.StatusNoContent
 		if i == 200 {
 			want = http.StatusServiceUnavailable
 		}
-		require.Equal(t, want, c.waits().asks(c.service.Subscribe()).status, i)
+		require.Equal(t, want, asks(c.Waits(), c.service.Subscribe()).Status, i)
 	}
 }
 
 func TestWhoIsInTheEndlessLineIsNotCalledAndNotToldSo(t *testing.T) {
 	t.Parallel()
-	c := calls(t, flagging)
-	c.full()
-	bot, b := c.visitor(), c.service.Subscribe()
-	require.False(t, bot.get("/", asBot).in())
-	assert.Equal(t, http.StatusNoContent, bot.asks(b, asBot).status)
+	c := calls(t, gatetest.Flagging)
+	c.Full()
+	bot, b := c.Visitor(), c.service.Subscribe()
+	require.False(t, bot.Get("/", gatetest.AsBot).In())
+	assert.Equal(t, http.StatusNoContent, asks(bot, b, gatetest.AsBot).Status)
 	assert.Empty(t, c.files())
 }
 
 func TestARoomThatCallsNobodyAnyMoreForgetsWhoIsAway(t *testing.T) {
 	t.Parallel()
 	c := calls(t)
-	c.full()
-	v := c.waits()
-	require.Equal(t, http.StatusNoContent, v.asks(c.service.Subscribe()).status)
-	c.config.Rooms[0].Options = nil
-	require.NoError(t, c.Configure(t.Context(), c.config))
+	c.Full()
+	v := c.Waits()
+	require.Equal(t, http.StatusNoContent, asks(v, c.service.Subscribe()).Status)
+	c.Config.Rooms[0].Options = nil
+	require.NoError(t, c.Configure(t.Context(), c.Config))
 	c.until(func() bool { return c.files() == "" })
-	assert.Equal(t, http.StatusNotFound, v.asks(c.service.Subscribe()).status)
-	assert.False(t, v.get(callPath).in())
+	assert.Equal(t, http.StatusNotFound, asks(v, c.service.Subscribe()).Status)
+	assert.False(t, v.Get(callPath).In())
 }
 
 // A browser leaves tabs and ends of lines out of an address, and reads backslashes as slashes.
@@ -378,14 +379,14 @@ func TestWhoComesBackStaysOnTheHost(t *testing.T) {
 	c := calls(t)
 	own := []string{"//evil.test/", "https://evil.test/", "/\t/evil.test", "/\n/evil.test", "/\r\n/evil.test", "\t//evil.test", "javascript:alert(1)", "evil.test", "@evil.test", ":443/", ""}
 	for _, to := range own {
-		assert.Equal(t, "/", c.visitor().get(callPath+"&to="+url.QueryEscape(to)).header.Get("Location"), "%q", to)
+		assert.Equal(t, "/", c.Visitor().Get(callPath+"&to="+url.QueryEscape(to)).Header.Get("Location"), "%q", to)
 	}
 	for _, to := range []string{"/\\evil.test", "/\\/evil.test", "///evil.test", "/..//evil.test", "/.//evil.test", "/%09/evil.test", "/tickets?day=1&to=//evil.test", "/é?ü"} {
-		at := c.visitor().get(callPath + "&to=" + url.QueryEscape(to)).header.Get("Location")
+		at := c.Visitor().Get(callPath + "&to=" + url.QueryEscape(to)).Header.Get("Location")
 		assert.Regexp(t, `^/($|[^/\\])`, at, "%q", to)
 		assert.NotRegexp(t, `[\x00-\x20\x7f-\xff]`, at, "%q", to)
 	}
-	assert.Equal(t, "/tickets?day=1", c.visitor().get(callPath+"&to="+url.QueryEscape("/tickets?day=1")).header.Get("Location"))
+	assert.Equal(t, "/tickets?day=1", c.Visitor().Get(callPath+"&to="+url.QueryEscape("/tickets?day=1")).Header.Get("Location"))
 }
 
 func TestACallFollowsThePlaceThatMoves(t *testing.T) {
@@ -393,24 +394,24 @@ func TestACallFollowsThePlaceThatMoves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := calls(t)
-			in := c.full()[0]
-			seller, buyer, b := c.waits(), c.visitor(), c.service.Subscribe()
-			require.Equal(t, http.StatusNoContent, seller.asks(b).status)
-			buyer.takes(seller.link())
+			in := c.Full()[0]
+			seller, buyer, b := c.Waits(), c.Visitor(), c.service.Subscribe()
+			require.Equal(t, http.StatusNoContent, asks(seller, b).Status)
+			buyer.Takes(seller.Link())
 			if subscribes {
 				b = c.service.Subscribe()
-				require.Equal(t, http.StatusNoContent, buyer.asks(b).status)
+				require.Equal(t, http.StatusNoContent, asks(buyer, b).Status)
 			}
 			c.holds(time.Minute)
-			assert.Equal(t, http.StatusConflict, seller.asks(c.service.Subscribe()).status, "they have no place")
+			assert.Equal(t, http.StatusConflict, asks(seller, c.service.Subscribe()).Status, "they have no place")
 			c.revoke(in)
 			m := c.awaits(b)
 			assert.Equal(t, "Your slot is kept until {time}.", m.Body)
 
-			seller.get(m.URL)
-			assert.Equal(t, http.StatusConflict, seller.get("/", asJSON).status, "the slot is the other device's")
-			require.Equal(t, http.StatusSeeOther, buyer.get(m.URL).status)
-			assert.True(t, buyer.get("/").in())
+			seller.Get(m.URL)
+			assert.Equal(t, http.StatusConflict, seller.Get("/", gatetest.AsJSON).Status, "the slot is the other device's")
+			require.Equal(t, http.StatusSeeOther, buyer.Get(m.URL).Status)
+			assert.True(t, buyer.Get("/").In())
 		})
 	}
 }
@@ -419,17 +420,17 @@ func TestACallFollowsThePlaceThatMoves(t *testing.T) {
 func TestAPlaceThatHasMovedDoesNotComeBackByItsCall(t *testing.T) {
 	t.Parallel()
 	c := calls(t)
-	c.full()
-	seller, buyer, b := c.waits(), c.visitor(), c.service.Subscribe()
-	buyer.takes(seller.link())
-	require.Equal(t, http.StatusNoContent, buyer.asks(b).status)
+	c.Full()
+	seller, buyer, b := c.Waits(), c.Visitor(), c.service.Subscribe()
+	buyer.Takes(seller.Link())
+	require.Equal(t, http.StatusNoContent, asks(buyer, b).Status)
 	for range 2 {
-		assert.Empty(t, seller.get(callPath+"&to=/").setCookies())
-		assert.Equal(t, http.StatusConflict, seller.get("/", asJSON).status)
-		c.holds(interval)
+		assert.Empty(t, seller.Get(callPath+"&to=/").SetCookies())
+		assert.Equal(t, http.StatusConflict, seller.Get("/", gatetest.AsJSON).Status)
+		c.holds(gatetest.Interval)
 	}
-	require.Equal(t, http.StatusSeeOther, buyer.get(callPath+"&to=/").status)
-	assert.NotEqual(t, http.StatusConflict, buyer.get("/", asJSON).status)
+	require.Equal(t, http.StatusSeeOther, buyer.Get(callPath+"&to=/").Status)
+	assert.NotEqual(t, http.StatusConflict, buyer.Get("/", gatetest.AsJSON).Status)
 }
 
 // silent is a push service that takes connections and never answers. It returns its address, and how many were open at once at most.
@@ -456,24 +457,24 @@ func silent(t *testing.T) (address string, most func() int64) {
 
 func TestMadeUpSubscriptionsAtASilentServiceHoldUpNobodysCall(t *testing.T) {
 	t.Parallel()
-	c := calls(t, trustingLoopback)
-	c.full()
+	c := calls(t, gatetest.TrustingLoopback)
+	c.Full()
 	address, most := silent(t)
 	for i := range 40 {
 		b := c.service.Subscribe()
 		b.Subscription = strings.Replace(b.Subscription, c.service.URL, address, 1)
-		require.Equal(t, http.StatusNoContent, c.waits().asks(b, at(fmt.Sprintf("192.0.2.%d", i))).status)
+		require.Equal(t, http.StatusNoContent, asks(c.Waits(), b, gatetest.At(fmt.Sprintf("192.0.2.%d", i))).Status)
 	}
-	c.pass(2 * time.Second)
-	away, b := c.waits(), c.service.Subscribe()
-	require.Equal(t, http.StatusNoContent, away.asks(b, at("198.51.100.1")).status)
-	c.api(http.MethodPatch, "/api/v1/rooms/shop", `{"total_active_users": 100, "new_users_per_minute": 1000}`, nil)
+	c.Pass(2 * time.Second)
+	away, b := c.Waits(), c.service.Subscribe()
+	require.Equal(t, http.StatusNoContent, asks(away, b, gatetest.At("198.51.100.1")).Status)
+	c.API(http.MethodPatch, "/api/v1/rooms/shop", `{"total_active_users": 100, "new_users_per_minute": 1000}`, nil)
 	m := c.awaits(b)
 	assert.Equal(t, "Your slot is kept until {time}.", m.Body)
 	assert.Positive(t, most())
 	assert.LessOrEqual(t, most(), int64(2), "of one network")
-	away.get(m.URL)
-	assert.True(t, away.get("/").in())
+	away.Get(m.URL)
+	assert.True(t, away.Get("/").In())
 }
 
 func TestAnEndpointIsAtThePortOfHTTPSOrOneOfTheList(t *testing.T) {
@@ -481,7 +482,7 @@ func TestAnEndpointIsAtThePortOfHTTPSOrOneOfTheList(t *testing.T) {
 	hosts, err := outbound.ParseHosts([]string{"push.test", "*.push.test", "other.test:8443", "10.0.0.0/8"})
 	require.NoError(t, err)
 	c := calls(t, func(to *proxy.Config, _ *proxy.Options) { to.Parts = to.Parts.With(callback.Name, hosts) })
-	c.full()
+	c.Full()
 	for endpoint, want := range map[string]int{
 		"https://push.test/": http.StatusNoContent, "https://push.test:443/": http.StatusNoContent, "https://push.test:444/": http.StatusBadRequest,
 		"https://push.test:22/": http.StatusBadRequest, "https://db5.push.test:8443/": http.StatusBadRequest, "https://db5.push.test/": http.StatusNoContent,
@@ -489,6 +490,6 @@ func TestAnEndpointIsAtThePortOfHTTPSOrOneOfTheList(t *testing.T) {
 	} {
 		b := c.service.Subscribe()
 		b.Subscription = strings.Replace(b.Subscription, c.service.URL+"/", endpoint, 1)
-		assert.Equal(t, want, c.waits().asks(b).status, endpoint)
+		assert.Equal(t, want, asks(c.Waits(), b).Status, endpoint)
 	}
 }

@@ -1,0 +1,322 @@
+package passes_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/bind"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
+	"github.com/fairdoor-gate/fairdoor/queue"
+)
+
+// pass is a pass as the admin API has it.
+type pass struct {
+	ID, Code, Link string
+	Uses, Used     int
+}
+
+// pass makes a pass by the admin API.
+func makePass(f *gatetest.Fixture, order string) pass {
+	f.T.Helper()
+	var made struct{ Passes []pass }
+	a := f.API(http.MethodPost, "/api/v1/rooms/shop/passes", order, &made)
+	require.Equal(f.T, http.StatusOK, a.Status)
+	require.Len(f.T, made.Passes, 1)
+	return made.Passes[0]
+}
+
+// presses looks at the page of a link, and presses its button.
+func presses(v *gatetest.Visitor, link string) gatetest.Answer {
+	v.Fixture.T.Helper()
+	page := v.Get(link)
+	if page.Status != http.StatusOK {
+		return page
+	}
+	return v.SendsForm(page)
+}
+
+func TestTheHolderOfAPassTakesTheNextSlot(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t))
+	in := f.Full()[0]
+	others := []*gatetest.Visitor{f.Waits(), f.Waits()}
+	link := makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`).Link
+	holder := f.Visitor()
+	a := presses(holder, link)
+	require.Equal(t, http.StatusSeeOther, a.Status)
+	assert.Equal(t, "/", a.Header.Get("Location"))
+	assert.Equal(t, "strict-origin", a.Header.Get("Referrer-Policy"))
+	require.False(t, holder.Get("/").In(), "the limits hold for passes, too")
+	assert.EqualValues(t, 1, holder.Get("/", gatetest.AsJSON).Told("position"))
+
+	in.Get("/", gatetest.With("Cookie", "")) // nobody
+	f.API(http.MethodPatch, "/api/v1/rooms/shop", `{"total_active_users": 2}`, nil)
+	f.Pass(gatetest.Interval / 2)
+	for _, v := range others {
+		require.False(t, v.Get("/").In())
+	}
+	f.Pass(gatetest.Interval)
+	assert.True(t, holder.Get("/").In())
+	assert.Equal(t, 2, f.Status("shop").InRoom)
+	for _, r := range f.Site.Requests() {
+		assert.NotContains(t, r.Header.Get("Cookie"), "fairdoor")
+	}
+}
+
+// Programs that look at links in mails and chats, and browsers that fetch them before anybody asks, use up nothing.
+func TestLookingAtAPassUsesUpNothing(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t))
+	pass := makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`)
+	for range 3 {
+		a := f.Visitor().Get(pass.Link)
+		require.Equal(t, http.StatusOK, a.Status)
+		assert.Equal(t, "no-store", a.Header.Get("Cache-Control"))
+		assert.Equal(t, "strict-origin", a.Header.Get("Referrer-Policy"))
+		assert.Empty(t, a.SetCookies())
+	}
+	assert.Equal(t, http.StatusOK, f.Visitor().Send(http.MethodHead, pass.Link, nil).Status)
+	foreign := f.Visitor().Send(http.MethodPost, pass.Link, nil, gatetest.With("Sec-Fetch-Site", "cross-site"))
+	assert.Equal(t, http.StatusBadRequest, foreign.Status, "a page of another site cannot press the button")
+
+	first := f.Visitor()
+	page := first.Get(pass.Link)
+	require.Equal(t, http.StatusSeeOther, first.Twin().SendsForm(page).Status)
+	require.Equal(t, http.StatusSeeOther, first.SendsForm(page).Status, "pressed twice, it is one use")
+	require.Equal(t, http.StatusSeeOther, first.PostForm(pass.Link, nil).Status, "they have used it already")
+	for _, a := range []gatetest.Answer{presses(f.Visitor(), pass.Link), f.Visitor().PostForm(pass.Link, nil), f.Visitor().Get(pass.Link, gatetest.AsJSON)} {
+		assert.Equal(t, http.StatusGone, a.Status)
+	}
+}
+
+func TestAHolderIsOneVisitorOnAllDevices(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.Room(func(r *proxy.RoomConfig) { r.Settings.TotalActiveUsers = 5 }))
+	holder := f.Visitor()
+	presses(holder, makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`).Link)
+	for range 3 {
+		copied := f.Visitor()
+		copied.Cookies["fairdoor_.pass.shop"] = holder.Cookies["fairdoor_.pass.shop"]
+		require.True(t, copied.Get("/").In())
+	}
+	f.Pass(time.Second)
+	assert.Equal(t, 1, f.Status("shop").InRoom)
+}
+
+func TestARoomForHoldersOfPassesLetsInNobodyElse(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.PassesOnly)
+	stranger := f.Visitor()
+	door := stranger.Get("/")
+	require.Equal(t, http.StatusOK, door.Status)
+	assert.Contains(t, door.Body, "Only people with a link or a code can come in right now.")
+	assert.Empty(t, stranger.Cookies, "they have no place")
+	assert.Equal(t, http.StatusForbidden, stranger.PostForm("/buy", nil).Status)
+	assert.Equal(t, http.StatusForbidden, stranger.Get("/a.png", gatetest.With("Sec-Fetch-Dest", "image")).Status)
+	assert.Contains(t, stranger.Get("/", gatetest.AsJSON).Body, `"status":"none"`)
+
+	wrong := stranger.SendsForm(door, "code", "AAAA-BBBB-CCCC")
+	assert.Equal(t, http.StatusGone, wrong.Status)
+	assert.Contains(t, wrong.Body, "This code does not work.")
+	code := makePass(f, `{"name": "members", "kind": "join", "for": "24h"}`).Code
+	require.Equal(t, http.StatusSeeOther, stranger.SendsForm(wrong, "code", strings.ToLower(strings.ReplaceAll(code, "-", " "))).Status)
+	assert.True(t, stranger.Get("/").In())
+	forged := f.Visitor()
+	forged.Cookies["fairdoor_.pass.shop"] = stranger.Cookies["fairdoor_shop"]
+	assert.False(t, forged.Get("/").In(), "a ticket is no pass")
+	f.Site.Requests()
+	f.Visitor().Get("/")
+	assert.Empty(t, f.Site.Requests())
+}
+
+// A cache would serve it to people without a pass, also while nobody has to wait.
+func TestNoSharedCacheKeepsWhatHoldersGetOfARoomForThemAlone(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.PassesOnly, gatetest.Room(func(r *proxy.RoomConfig) { r.Settings.TotalActiveUsers = 5 }))
+	f.Site.Will(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "public, max-age=60")
+		_, _ = w.Write([]byte("in"))
+	})
+	holder := f.Visitor()
+	presses(holder, makePass(f, `{"name": "members", "kind": "join", "for": "24h"}`).Link)
+	require.True(t, holder.Get("/").In())
+	a := holder.Get("/")
+	require.Empty(t, a.SetCookies())
+	assert.Equal(t, "private, max-age=60", a.Header.Get("Cache-Control"))
+}
+
+func TestCodesAreTriedAFewTimesAMinute(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.TrustingLoopback)
+	from := func(address, code string) gatetest.Answer {
+		return f.Visitor().Send(http.MethodPost, "/.fairdoor/pass", strings.NewReader(url.Values{"code": {code}}.Encode()),
+			gatetest.With("Content-Type", "application/x-www-form-urlencoded"), gatetest.With("X-Forwarded-For", address))
+	}
+	var last gatetest.Answer
+	for range 11 {
+		last = from("192.0.2.7", "AAAA-BBBB-CCCC")
+	}
+	assert.Equal(t, http.StatusTooManyRequests, last.Status)
+	code := makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`).Code
+	assert.Equal(t, http.StatusTooManyRequests, from("192.0.2.99", code).Status, "of the same network")
+	assert.Equal(t, http.StatusSeeOther, from("198.51.100.7", code).Status)
+}
+
+// Two gates share the record and the store.
+func TestARevokedPassEndsAtEveryGate(t *testing.T) {
+	shared := gatetest.TakingPasses(t)
+	f := gatetest.Start(t, shared, gatetest.PassesOnly, gatetest.InRealTime, gatetest.Room(func(r *proxy.RoomConfig) { r.Settings.TotalActiveUsers = 5 }))
+	other := gatetest.Start(t, shared, gatetest.PassesOnly, gatetest.InRealTime, func(c *proxy.Config, _ *proxy.Options) {
+		c.Keys, c.Rooms[0].Settings.TotalActiveUsers = f.Config.Keys, 5
+	})
+	made := makePass(f, `{"name": "press", "kind": "join", "uses": 2, "for": "24h"}`)
+	here, there := f.Visitor(), other.Visitor()
+	require.Equal(t, http.StatusSeeOther, presses(here, made.Link).Status)
+	require.Equal(t, http.StatusSeeOther, presses(there, made.Link).Status, "a link is good at every gate")
+	require.Equal(t, http.StatusGone, presses(other.Visitor(), made.Link).Status, "both uses are counted together")
+	require.True(t, here.Get("/").In())
+	require.True(t, there.Get("/").In())
+
+	var done struct{ Revoked, Sessions int }
+	a := f.API(http.MethodDelete, "/api/v1/rooms/shop/passes/press?end_sessions=true", "", &done)
+	require.Equal(t, http.StatusOK, a.Status)
+	assert.Equal(t, 1, done.Revoked)
+	assert.Equal(t, 1, done.Sessions, "the store of the other gate is another one")
+	assert.False(t, here.Get("/").In(), "their session has ended")
+	assert.Eventually(t, func() bool {
+		v := other.Visitor()
+		v.Cookies["fairdoor_.pass.shop"] = there.Cookies["fairdoor_.pass.shop"]
+		return !v.Get("/").In()
+	}, gatetest.Patience, 50*time.Millisecond, "the other gate learns of it")
+	assert.Equal(t, http.StatusNotFound, f.API(http.MethodDelete, "/api/v1/rooms/shop/passes/press", "", nil).Status)
+	var list struct{ Passes []pass }
+	f.API(http.MethodGet, "/api/v1/rooms/shop/passes", "", &list)
+	require.Len(t, list.Passes, 1)
+	assert.Equal(t, []int{2, 2}, []int{list.Passes[0].Uses, list.Passes[0].Used})
+	assert.Empty(t, list.Passes[0].Code)
+	assert.Empty(t, list.Passes[0].Link, "it is as good as the code")
+}
+
+func TestTheSessionsOfARevokedPassCanBeEndedLater(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.PassesOnly)
+	const path = "/api/v1/rooms/shop/passes/press"
+	assert.Equal(t, http.StatusNotFound, f.API(http.MethodDelete, path+"?end_sessions=true", "", nil).Status)
+	holder := f.Visitor()
+	presses(holder, makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`).Link)
+	require.True(t, holder.Get("/").In())
+	require.Equal(t, http.StatusOK, f.API(http.MethodDelete, path, "", nil).Status)
+	var done struct{ Revoked, Sessions int }
+	a := f.API(http.MethodDelete, path+"?end_sessions=true", "", &done)
+	require.Equal(t, http.StatusOK, a.Status)
+	assert.Zero(t, done.Revoked)
+	assert.Equal(t, 1, done.Sessions)
+	assert.False(t, holder.Get("/").In())
+}
+
+func TestAnOrderOfPassesThatMakesNoSenseIsRefused(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t))
+	for _, order := range []string{
+		`{}`, `{"name": "a", "kind": "all", "for": "1h"}`, `{"name": "a", "kind": "in"}`, `{"name": "a", "kind": "in", "for": "-1h"}`,
+		`{"name": "a\n", "kind": "in", "for": "1h"}`, `{"name": "a", "kind": "in", "for": "1h", "uses": 0}`, `{"name": "a", "kind": "in", "for": "1h", "count": 10001}`,
+	} {
+		assert.Equal(t, http.StatusUnprocessableEntity, f.API(http.MethodPost, "/api/v1/rooms/shop/passes", order, nil).Status, order)
+	}
+	without := gatetest.Start(t)
+	assert.Equal(t, http.StatusConflict, without.API(http.MethodGet, "/api/v1/rooms/shop/passes", "", nil).Status)
+	assert.Equal(t, http.StatusNotFound, without.Visitor().Get("/.fairdoor/pass").Status)
+}
+
+// A gate that is started again, and one whose store has lost everything, know the passes and their uses.
+func TestPassesOutlastTheStore(t *testing.T) {
+	shared := gatetest.TakingPasses(t)
+	f := gatetest.Start(t, shared)
+	made, lost := makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`), makePass(f, `{"name": "lost", "kind": "in", "for": "24h"}`)
+	holder := f.Visitor()
+	require.Equal(t, http.StatusSeeOther, presses(holder, made.Link).Status)
+	f.API(http.MethodDelete, "/api/v1/rooms/shop/passes/lost", "", nil)
+	f.Close()
+	f.Public.Close()
+
+	again := gatetest.Start(t, shared, func(c *proxy.Config, _ *proxy.Options) { c.Keys = f.Config.Keys })
+	again.Full()
+	again.Waits()
+	holder.Base, holder.Client = again.Public.URL, again.Visitor().Client
+	require.False(t, holder.Get("/").In())
+	assert.EqualValues(t, 1, holder.Get("/", gatetest.AsJSON).Told("position"))
+	assert.Equal(t, http.StatusGone, presses(again.Visitor(), made.Link).Status)
+	assert.Equal(t, http.StatusGone, presses(again.Visitor(), lost.Link).Status)
+}
+
+func TestAPassThatIsUsedUpWorksForItsHolder(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t))
+	made := makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`)
+	holder := f.Visitor()
+	for range 2 {
+		require.Equal(t, http.StatusSeeOther, presses(holder, made.Link).Status)
+		require.Equal(t, http.StatusSeeOther, holder.SendsForm(holder.Get("/.fairdoor/pass"), "code", made.Code).Status)
+		assert.Equal(t, http.StatusOK, holder.Get(made.Link, gatetest.AsJSON).Status)
+	}
+	stranger := f.Visitor()
+	assert.Equal(t, http.StatusGone, presses(stranger, made.Link).Status)
+	assert.Equal(t, http.StatusGone, stranger.SendsForm(stranger.Get("/.fairdoor/pass"), "code", made.Code).Status)
+}
+
+func TestWhoIsInStaysInWhenTheirPassExpires(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.PassesOnly, gatetest.Settings(func(s *queue.Settings) { s.SessionDuration = 5 * time.Minute }))
+	holder := f.Visitor()
+	presses(holder, makePass(f, `{"name": "press", "kind": "join", "for": "10m"}`).Link)
+	for range 15 {
+		require.True(t, holder.Get("/").In())
+		f.Pass(time.Minute)
+	}
+	require.True(t, holder.Get("/").In())
+	f.Pass(10 * time.Minute)
+	assert.False(t, holder.Get("/").In(), "once their session is over, they have no pass")
+	assert.Contains(t, holder.Get("/").Body, "Only people with a link or a code can come in right now.")
+}
+
+func TestARevokedPassWithItsSessionsThrowsOutWhoIsIn(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.PassesOnly, gatetest.InRealTime, gatetest.Naming, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
+	link := makePass(f, `{"name": "press", "kind": "join", "uses": 2, "for": "1h"}`).Link
+	named, unnamed := f.Visitor(), f.Visitor()
+	presses(named, link)
+	presses(unnamed, link)
+	require.True(t, named.Get("/", gatetest.As("alice")).In())
+	require.True(t, unnamed.Get("/").In())
+	f.API(http.MethodDelete, "/api/v1/rooms/shop/passes/press?end_sessions=true", "", nil)
+	assert.False(t, unnamed.Get("/").In())
+	assert.False(t, named.Get("/", gatetest.As("alice")).In())
+}
+
+func TestAUserWithAPassHasOneSlot(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.Naming, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
+	phone, laptop := f.Visitor(), f.Visitor()
+	presses(phone, makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`).Link)
+	require.True(t, phone.Get("/", gatetest.As("alice")).In())
+	require.True(t, laptop.Get("/", gatetest.As("alice")).In())
+	f.Pass(time.Second)
+	assert.Equal(t, 1, f.Status("shop").InRoom)
+}
+
+func TestTheUseOfAPassIsOneUsers(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.PassesOnly, gatetest.Naming, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 5 }))
+	phone := f.Visitor()
+	presses(phone, makePass(f, `{"name": "press", "kind": "join", "for": "24h"}`).Link)
+	copied := phone.Twin()
+	require.True(t, phone.Get("/", gatetest.As("alice")).In())
+	assert.True(t, copied.Twin().Get("/", gatetest.As("alice")).In())
+	assert.False(t, copied.Get("/", gatetest.As("bob")).In())
+}
+
+func TestAPassCountsWhereItIsBoundTo(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), gatetest.PassesOnly, gatetest.Bound(bind.ByNetwork))
+	made := makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`)
+	holder := f.Visitor()
+	a := holder.Send(http.MethodPost, made.Link, nil, gatetest.At("192.0.2.7"))
+	require.Equal(t, http.StatusSeeOther, a.Status)
+	thief := holder.Twin()
+	assert.False(t, thief.Get("/", gatetest.At("198.51.100.1")).In())
+	assert.Equal(t, http.StatusGone, thief.Get(made.Link, gatetest.At("198.51.100.1")).Status)
+	assert.True(t, holder.Get("/", gatetest.At("192.0.2.99")).In(), "at another address of the network")
+}
