@@ -58,7 +58,7 @@ func outgoing(r *http.Request, by *assertion.Room, in bool, log *zap.Logger) *ht
 		log.Error("request not signed", zap.Error(err))
 		return r
 	}
-	return origin.WithAssertion(r, lines)
+	return origin.WithField(r, assertion.Header, lines)
 }
 
 // forward sends an admitted visitor's request on to the origin, and keeps their

@@ -16,6 +16,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -31,6 +32,7 @@ func (s services) Log() *zap.Logger            { return s.gate.o.Log }
 func (s services) Metrics() *metrics.Metrics   { return s.gate.metrics }
 func (s services) StateDir(name string) string { return below(s.gate.o.StateDir, name) }
 func (s services) Go(task func())              { s.gate.tasks.Go(task) }
+func (s services) Hooks() *webhooks.Sender     { return webhooksOf(s.gate) }
 func (s services) Signer() *assertion.Signer   { return s.gate.current.Load().signer }
 func (s services) Attempts() *networks.Bounds  { return s.gate.attempts }
 

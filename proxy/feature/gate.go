@@ -13,6 +13,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -33,6 +34,9 @@ type Gate interface {
 
 	// Record is that of waitlists and passes, which is opened if it is not open.
 	Record(ctx context.Context) (*waitlist.Store, error)
+
+	// Hooks sends what webhooks are told.
+	Hooks() *webhooks.Sender
 
 	// Signer signs what other programs are to believe the gate.
 	Signer() *assertion.Signer

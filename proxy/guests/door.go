@@ -15,20 +15,25 @@ import (
 // entry that their cookie is for. One entry is one person, however many cookies there are of it. Guest asks memory alone: what has happened
 // at another gate it knows within a second or two.
 func (l *Waitlist) Guest(v *feature.Visit, r *http.Request) (person string, found bool) {
+	g, found := l.find(v, r)
+	if !found {
+		return "", false
+	}
+	return l.person(owner{g.Number, g.JoinedAt}, g.UserID), true
+}
+
+// find returns the guest who sends a request.
+func (l *Waitlist) find(v *feature.Visit, r *http.Request) (g waitlist.Guest, found bool) {
 	if v.User != "" {
-		if _, found := l.record.GuestOf(v.User); found {
-			return v.User, true
+		if g, found = l.record.GuestOf(v.User); found {
+			return g, true
 		}
 	}
 	o, found := l.setup.Load().owner(r.Header, v.Setup.Holds(r))
 	if !found {
-		return "", false
+		return g, false
 	}
-	g, found := l.record.Guest(o.number, o.joined)
-	if !found {
-		return "", false
-	}
-	return l.person(o, g.UserID), true
+	return l.record.Guest(o.number, o.joined)
 }
 
 // person names the person of an entry, which may be that of a user of the site. No user has the name of another entry.

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
@@ -74,6 +76,7 @@ func (f *Feature) open(ctx context.Context, s *feature.Setup, c Config) error {
 	}
 	o := Options{
 		Clock: f.gate.Now, Log: f.gate.Log(), Counters: f.gate.Metrics().Waitlist(c.Name), Problem: f.gate.Problem, Survive: f.gate.Survive, Wait: f.gate.Wait(),
+		Hooks: f.gate.Hooks,
 	}
 	next, err := NewSetup(c, Site{
 		Identity: s.Identity, Language: s.Config.Language, Keys: s.Keys, Cookie: s.Config.CookieAttributes,
@@ -125,6 +128,7 @@ func (f *Feature) Use() {
 			ctx, l.stop = context.WithCancel(f.gate.Context())
 			f.gate.Go(func() { l.Sweep(ctx) })
 			f.gate.Go(func() { l.Send(ctx) })
+			f.gate.Go(func() { l.Tell(ctx) })
 		case !configured && l.stop != nil:
 			l.stop()
 			l.stop = nil
@@ -212,6 +216,22 @@ func (d *door) Recognise(r *http.Request, v *feature.Visit) {
 	if id := queueroom.SubjectID(v.Setup.Config.Name, person); v.Ticket.ID == id || !v.Room.Queue.IsIn(v.Now, v.Ticket) {
 		v.Subject = id
 	}
+}
+
+// Header tells the site of the guest who sends a request: the entry's id, the how-manieth spot of the list they have, and when they were invited.
+// It is a dictionary of structured fields (RFC 9651).
+const Header = "Fairdoor-Guest"
+
+// Ask implements [feature.Asker]: the site is told of guests. No visitor's header of that name gets there.
+func (d *door) Ask(r *http.Request, _ *feature.Room, v *feature.Visit) *http.Request {
+	if v == nil {
+		return r
+	}
+	g, found := d.list.find(v, r)
+	if !found {
+		return r
+	}
+	return origin.WithField(r, Header, []string{fmt.Sprintf("entry=%d, rank=%d, invited=%q", g.Number, g.Rank, g.InvitedAt.Format(time.RFC3339))})
 }
 
 // Before implements [feature.Doorkeeper]: somebody who may not join sees the page on which they can sign up, or which has their place on the

@@ -7,15 +7,18 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates"
 	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
@@ -68,6 +71,9 @@ type Options struct {
 
 	// Survive, when deferred, ends a panic in what a waitlist does by itself.
 	Survive func(doing string)
+
+	// Hooks sends what webhooks are told of the waitlist; nil for none.
+	Hooks func() *webhooks.Sender
 
 	// Enter takes a sign-up off what a network may have, and says whether there was one left. The network is that of the address.
 	Enter func(addr netip.Addr, now time.Time, perMinute int) bool
@@ -224,6 +230,55 @@ func (l *Waitlist) Send(ctx context.Context) {
 			log.Warn("mails are not sent now, and will be later", zap.Error(err))
 		}
 	})
+}
+
+// mostTold is how many events a webhook is told of in one turn, and longestTurn how long a turn goes on beginning to tell it of one:
+// with the time of that one, the turn ends before the record gives it to another gate.
+const mostTold, longestTurn = 100, 30 * time.Second
+
+// Tell has webhooks told each second of what has happened to entries, until the context ends. Each is told in order, by one gate at a time.
+func (l *Waitlist) Tell(ctx context.Context) {
+	tell := func(log *zap.Logger) {
+		var telling sync.WaitGroup
+		for _, to := range l.o.Hooks().Receivers(webhooks.OfWaitlist, l.Room()) {
+			telling.Go(func() {
+				defer l.o.Survive("waitlist")
+				if err := l.tell(ctx, to); err != nil && ctx.Err() == nil {
+					log.Warn("a webhook is not told now, and will be later", zap.Error(err))
+				}
+			})
+		}
+		telling.Wait()
+	}
+	tell(l.o.Log) // from now on each of them is told
+	l.eachSecond(ctx, tell)
+}
+
+// tell tells a webhook of what is next.
+func (l *Waitlist) tell(ctx context.Context, to webhooks.Receiver) error {
+	turn, err := l.record.TakeTurn(ctx, to.ID(), mostTold, l.o.Clock())
+	if err != nil || turn == nil {
+		return err
+	}
+	told, tries, wait := int64(0), turn.Tries, time.Duration(0)
+	for began := time.Now(); len(turn.Events) > 0 && ctx.Err() == nil && time.Since(began) < longestTurn; turn.Events = turn.Events[1:] {
+		e := &turn.Events[0]
+		if wait = to.Tell(ctx, l.event(e), tries); wait > 0 {
+			break
+		}
+		told, tries = e.ID, 0
+	}
+	return l.record.EndTurn(context.WithoutCancel(ctx), turn, told, wait, wait > 0, l.o.Clock())
+}
+
+// event is what webhooks are told of an event. Its key is the same at all gates.
+func (l *Waitlist) event(e *waitlist.Event) webhooks.Event {
+	h := admin.Happened(e)
+	return webhooks.Event{
+		Kind: webhooks.Kind(webhooks.OfWaitlist + string(e.Kind)), Room: l.Room(), At: e.At,
+		Details: map[string]any{"waitlist": l.Name(), "id": h.ID, "entry": h.Entry},
+		Key:     fmt.Sprintf("waitlist %s %d %d", l.Name(), e.ID, e.At.UnixMilli()),
+	}
 }
 
 // eachSecond does something until the context ends, a second after the last time.

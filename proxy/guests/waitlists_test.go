@@ -23,6 +23,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
+	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
@@ -449,4 +450,40 @@ func TestAUserOfTheSiteIsAGuestWithoutACookie(t *testing.T) {
 	assert.True(t, p.Visitor().Get("/", ann).In())
 	assert.False(t, p.Visitor().Get("/", ben).In())
 	assert.Equal(t, http.StatusGone, p.Visitor().PostJSON(listPath+"/invite", nil, ben).Status)
+}
+
+func TestTheSiteIsToldOfGuestsByAHeaderThatVisitorsCannotSend(t *testing.T) {
+	p := startParty(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
+	forged := []func(*http.Request){gatetest.With("Fairdoor-Guest", "entry=9"), func(r *http.Request) { r.Header["fairdoor_guest"] = []string{"entry=9"} }}
+	first, second := p.guest("ada@example.com"), p.guest("ben@example.com")
+	for n, v := range []*gatetest.Visitor{first, second} {
+		a := v.Get("/", forged...)
+		require.True(t, a.In(), "%d: %d %s", n, a.Status, a.Body)
+		seen := p.Site.Requests()[0].Header
+		for name := range seen {
+			assert.False(t, name != "Fairdoor-Guest" && strings.EqualFold(strings.ReplaceAll(name, "_", "-"), "Fairdoor-Guest"), name)
+		}
+		e, err := p.record.Entry(t.Context(), int64(n+1), time.Now())
+		require.NoError(t, err)
+		assert.Equal(t, []string{fmt.Sprintf("entry=%d, rank=%d, invited=%q", n+1, n+1, e.InvitedAt.Format(time.RFC3339))}, seen["Fairdoor-Guest"])
+	}
+
+	open := startParty(t, gatetest.Room(func(r *proxy.RoomConfig) {
+		r.Admission = config.Everybody
+	}))
+	require.True(t, open.Visitor().Get("/", forged...).In())
+	assert.NotContains(t, open.Site.Requests()[0].Header, "Fairdoor-Guest", "who is no guest")
+}
+
+func TestPeopleSeeWhatHasMovedThemUpAndNobodyElseDoes(t *testing.T) {
+	p := startParty(t, list(func(c *guests.Config) {
+		c.Settings.ConfirmEmail = false
+		c.Settings.Actions = []waitlist.Action{{Name: "shared", Title: "Told <friends>", Points: 5}}
+	}))
+	ada := p.Visitor()
+	require.Equal(t, http.StatusOK, p.join(ada, map[string]string{"email": "ada@example.com"}).Status)
+	require.NoError(t, p.record.Report(t.Context(), 1, waitlist.Report{ID: "a", Action: "shared"}, time.Now()))
+	assert.Contains(t, ada.Get(listPath, gatetest.AsJSON).Body, `"moves":[{"action":"shared","title":"Told \u003cfriends\u003e","points":5}]`)
+	assert.Contains(t, ada.Get(listPath).Body, `<bdi>Told &lt;friends&gt;</bdi></dt><dd class="number">+5</dd>`)
+	assert.Contains(t, p.join(p.Visitor(), map[string]string{"email": "ada@example.com"}).Body, `"moves":[]`)
 }

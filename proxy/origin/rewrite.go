@@ -8,8 +8,6 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
-
-	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
 )
 
 // rewrite makes the request for the origin. ReverseProxy has already removed the hop-by-hop headers from Out: so a Connection
@@ -21,8 +19,8 @@ func (o *Origin) rewrite(pr *httputil.ProxyRequest) {
 	out.Host = hostFor(in)
 	restore(out.Header, in.Header)
 	o.trust.Forward(out.Header, in)
-	if lines, ok := in.Context().Value(assertionKey{}).([]string); ok {
-		out.Header[assertion.Header] = lines
+	for f, _ := in.Context().Value(fieldKey{}).(*field); f != nil; f = f.before {
+		out.Header[f.name] = f.lines
 	}
 	if out.Body != nil {
 		out.Trailer = announced(in)
@@ -32,11 +30,20 @@ func (o *Origin) rewrite(pr *httputil.ProxyRequest) {
 	}
 }
 
-type assertionKey struct{}
+type fieldKey struct{}
 
-// WithAssertion returns the request with an assertion for the origin, as the lines of a header, which must not be changed.
-func WithAssertion(r *http.Request, lines []string) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), assertionKey{}, lines))
+// field is a header of the gate's own for the origin, and those that were given before it.
+type field struct {
+	name   string
+	lines  []string
+	before *field
+}
+
+// WithField returns the request with a header for the origin, whose lines must not be changed. A visitor's header of that name does not
+// get there if it is one of the gate's own; see [Trust.Forward].
+func WithField(r *http.Request, name string, lines []string) *http.Request {
+	before, _ := r.Context().Value(fieldKey{}).(*field)
+	return r.WithContext(context.WithValue(r.Context(), fieldKey{}, &field{name, lines, before}))
 }
 
 // endToEnd are fields that always go to the origin, even if a Connection header names them, which RFC 9110, section 7.6.1,

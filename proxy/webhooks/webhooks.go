@@ -6,6 +6,7 @@
 //
 //	webhooks.go  the kinds of event, hooks, and the sender of all of them
 //	worker.go    the deliveries of one hook
+//	receiver.go  a hook that is told of what others keep until it has taken it
 //	request.go   a request: what it says, and what an answer means
 //	outbox.go    the files in which deliveries wait
 package webhooks
@@ -20,6 +21,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,29 +47,45 @@ const (
 	EventPrequeuing Kind = "event_prequeueing"
 	EventStarted    Kind = "event_started"
 	EventEnded      Kind = "event_ended"
-	Test            Kind = "test"
+
+	WaitlistJoined    Kind = "waitlist_joined"
+	WaitlistConfirmed Kind = "waitlist_confirmed"
+	WaitlistInvited   Kind = "waitlist_invited"
+	WaitlistAccepted  Kind = "waitlist_accepted"
+	WaitlistExpired   Kind = "waitlist_expired"
+	WaitlistPutBack   Kind = "waitlist_put_back"
+	WaitlistMovedUp   Kind = "waitlist_moved_up"
+	WaitlistLeft      Kind = "waitlist_left"
+	WaitlistRemoved   Kind = "waitlist_removed"
+
+	Test Kind = "test"
 )
 
 // Kinds are those that a hook can ask for.
 func Kinds() []Kind {
 	return []Kind{
 		QueueingBegan, QueueingEnded, LimitReached, StoreLost, StoreBack, SoldOut, Reopened, HoldBegan, HoldEnded,
-		EventPrequeuing, EventStarted, EventEnded,
+		EventPrequeuing, EventStarted, EventEnded, WaitlistJoined, WaitlistConfirmed, WaitlistInvited, WaitlistAccepted, WaitlistExpired,
+		WaitlistPutBack, WaitlistMovedUp, WaitlistLeft, WaitlistRemoved,
 	}
 }
+
+// OfWaitlist begins the kinds of what happens to people on a waitlist. They have personal data, so only hooks are told of them that name them.
+const OfWaitlist = "waitlist_"
 
 // Hook is a receiver of deliveries.
 type Hook struct {
 	Name   string   // by which operators and metrics know it; default the host of the URL
 	URL    *url.URL // required
-	Events []Kind   // what it is told of; default all
+	Events []Kind   // what it is told of; default all that is not of a waitlist
 	Rooms  []string // whose events it is told of; default all rooms
 	Secret []byte   // that signs the deliveries; see ParseSecret
 }
 
 // wants says whether the hook is told of an event.
 func (h *Hook) wants(e *Event) bool {
-	return (len(h.Events) == 0 || slices.Contains(h.Events, e.Kind)) && (len(h.Rooms) == 0 || e.Room == "" || slices.Contains(h.Rooms, e.Room))
+	all := len(h.Events) == 0 && !strings.HasPrefix(string(e.Kind), OfWaitlist)
+	return (all || slices.Contains(h.Events, e.Kind)) && (len(h.Rooms) == 0 || e.Room == "" || slices.Contains(h.Rooms, e.Room))
 }
 
 // Event is something that has happened to a room.
@@ -77,6 +95,7 @@ type Event struct {
 	At      time.Time
 	Nth     int            // of its kind that a gate has seen in the room in this minute; 0 where there can be no other
 	Details map[string]any // beside the room, in the data of the delivery
+	Key     string         // that tells it from all others, where there is one
 }
 
 // id is the same for all gates that tell of the event: whatever the clocks of gates, they see it in the same minute as a rule. Tests
@@ -84,6 +103,10 @@ type Event struct {
 func (e *Event) id() string {
 	if e.Kind == Test {
 		return "msg_" + rand.Text()
+	}
+	if e.Key != "" {
+		sum := sha256.Sum256([]byte(e.Key))
+		return "msg_" + hex.EncodeToString(sum[:12])
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%d", e.Kind, e.Room, e.At.Unix()/60, e.Nth))
 	return "msg_" + hex.EncodeToString(sum[:12])

@@ -168,10 +168,15 @@ func (w *worker) sendFirst(ctx context.Context, tries int, timer *time.Timer) in
 		return 0
 	}
 	w.finish(nil, err, false)
+	timer.Reset(w.pause(tries, wait))
+	return tries + 1
+}
+
+// pause is how long a delivery waits that has failed so many times before, and whose receiver wants to be left alone for a while.
+func (w *worker) pause(tries int, wait time.Duration) time.Duration {
 	pause := min(w.o.FirstRetry<<min(tries, 16), longestRetry)
 	pause = pause/2 + rand.N(pause/2+1)
-	timer.Reset(max(pause, min(wait, longestRetry)))
-	return tries + 1
+	return max(pause, min(wait, longestRetry))
 }
 
 // finish notes how a try has ended; of a delivery that is done with, it takes it out.

@@ -63,10 +63,10 @@ func (l *List) Rank(number int64) (rank, total int) { return l.order.rank(number
 
 // Guest is somebody who has accepted an invite.
 type Guest struct {
-	Number    int64  // of the entry
-	UserID    string // "" for nobody whom the site names
-	Rank      int64  // the how-manieth spot of the list they have, from 1
-	InvitedAt time.Time
+	Number              int64  // of the entry
+	UserID              string // "" for nobody whom the site names
+	Rank                int64  // the how-manieth spot of the list they have, from 1
+	JoinedAt, InvitedAt time.Time
 }
 
 // Guest returns who has accepted with the entry of that number, which signed up at a moment. Like Rank and GuestOf it asks memory alone.
@@ -75,7 +75,7 @@ func (l *List) Guest(number int64, joined time.Time) (g Guest, found bool) {
 	if !found || of.joined != joined.UnixMilli() { // or an entry of an earlier record had the number
 		return Guest{}, false
 	}
-	return Guest{number, of.user, of.spot, when(of.invited)}, true
+	return Guest{number, of.user, of.spot, when(of.joined), when(of.invited)}, true
 }
 
 // GuestOf returns the guest who is a user of the site.
@@ -85,7 +85,7 @@ func (l *List) GuestOf(userID string) (g Guest, found bool) {
 	if !found || of.user != userID {
 		return Guest{}, false
 	}
-	return Guest{number, of.user, of.spot, when(of.invited)}, true
+	return Guest{number, of.user, of.spot, when(of.joined), when(of.invited)}, true
 }
 
 // IsFull reports whether all spots of the capacity are held.
