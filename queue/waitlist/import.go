@@ -239,6 +239,9 @@ func (t *tx) insertEntries(fresh []brought) error {
 			confirmed = b.at
 		}
 		t.tell(EventJoined, b.number)
+		if status == Expired {
+			t.tell(EventExpired, b.number)
+		}
 		rows[i] = []any{
 			t.list, b.number, t.version, string(status), b.priority, orNull(b.address.Typed), orNull(b.address.Key), orNull(b.address.Mailbox),
 			orNull(b.UserID), b.Language, b.code, b.at, confirmed, t.now,
