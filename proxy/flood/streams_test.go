@@ -6,8 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/flood"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/flood"
 )
 
 // shedStream sheds a request of HTTP/2 on a connection, and returns after how long its handler panics.
